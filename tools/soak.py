@@ -98,6 +98,8 @@ PARTS = {
         # A round has some 25 moves or more.
         Step("chess (notation|movegen)", env={"CHISTORE_ROUNDS": "{twentieth}"}),
         Step("chess perft")]),
+    "search": Part(667, "times the usual searches", [
+        Step("uci search", env={"CHISTORE_EFFORT": "{size}"})]),
     "codec": Part(1000, "times the usual records", [
         Step("store codec", env={"CHISTORE_EFFORT": "{size}"})]),
     "hammer": Part(600, "seconds", [

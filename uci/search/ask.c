@@ -75,14 +75,14 @@ static int worth(const struct chi_known_position *known, int mover)
 	return by_games - (known->has_eval ? 12 * by_eval : 0);
 }
 
-void chi_ask_order(struct chi_engine *engine, int ply, struct chi_picker *picker)
+void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_picker *picker)
 {
 	struct chi_key keys[CHI_LEGAL_MAX];
 	struct chi_row rows[CHI_LEGAL_MAX];
 	const struct chi_position *p = chi_here(engine, ply);
 	size_t n = picker->list.n;
-	if (n == 0 || engine->prober == NULL || ply == 0 ||
-	    ply >= engine->depth - engine->ask_least) {
+	/* At the root they have the order of the depth before. */
+	if (n == 0 || engine->prober == NULL || ply == 0 || depth < engine->ask_least) {
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {

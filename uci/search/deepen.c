@@ -13,7 +13,6 @@
 #define WINDOW	     18 /* centipawns, around the score of the depth before */
 #define WINDOW_DEPTH 5	/* from this depth on */
 #define MOVES_TO_GO  28 /* that the clock is shared among if the GUI does not say */
-#define LAG_MS	     30 /* between the program that keeps the clock and us */
 #define HARD_TIMES   4	/* of the time meant */
 
 struct chi_engine *chi_engine_new(size_t hash_mib)
@@ -67,6 +66,7 @@ void chi_engine_stop(struct chi_engine *engine)
 void chi_engine_ready(struct chi_engine *engine)
 {
 	atomic_store(&engine->stop, false);
+	atomic_store(&engine->hit_ms, 0);
 }
 
 /* ---- The game ------------------------------------------------------------------------------ */
@@ -86,6 +86,7 @@ void chi_engine_set(struct chi_engine *engine, const struct chi_position *start,
 	struct chi_frame *root = &engine->frames[0];
 	*root = (struct chi_frame){.position = *start, .clock = clock};
 	root->hash = chi_position_hash(start);
+	root->reach = clock;
 	engine->n_game = 0;
 	for (size_t i = 0; i < n; i++) {
 		remember(engine, root->hash);
@@ -93,6 +94,7 @@ void chi_engine_set(struct chi_engine *engine, const struct chi_position *start,
 		root->position = root[1].position;
 		root->hash = root[1].hash;
 		root->clock = root[1].clock;
+		root->reach = root[1].reach;
 	}
 }
 
@@ -101,27 +103,60 @@ const struct chi_position *chi_engine_position(const struct chi_engine *engine)
 	return &engine->frames[0].position;
 }
 
-/* ---- Time ---------------------------------------------------------------------------------- */
-
-static void start_clock(struct chi_engine *engine)
+unsigned chi_engine_clock(const struct chi_engine *engine)
 {
-	atomic_store(&engine->begun_ms, chi_now_ms());
+	return engine->frames[0].clock;
 }
 
-uint64_t chi_engine_elapsed(const struct chi_engine *engine)
+/* ---- Time ---------------------------------------------------------------------------------- */
+
+/* A busy machine lets us wait now and then. What the longest such wait was in earlier searches is
+ * kept back, as is the lag that the GUI's clock has. */
+static void start_clock(struct chi_engine *engine)
 {
-	return (uint64_t)(chi_now_ms() - atomic_load(&engine->begun_ms));
+	int64_t begun = engine->limits.begun_ms;
+	engine->looked_ms = chi_now_ms();
+	engine->begun_ms = begun != 0 && begun < engine->looked_ms ? begun : engine->looked_ms;
+	engine->gap_ms = 0;
+}
+
+static void stop_clock(struct chi_engine *engine)
+{
+	uint64_t faded = engine->late_ms * 7 / 8;
+	engine->late_ms = engine->gap_ms > faded ? engine->gap_ms : faded;
+}
+
+static uint64_t since(int64_t begun_ms)
+{
+	int64_t now = chi_now_ms();
+	return now > begun_ms ? (uint64_t)(now - begun_ms) : 0;
+}
+
+/* While pondering it is the other side's. */
+static uint64_t used_of_own_time(const struct chi_engine *engine)
+{
+	int64_t hit = atomic_load(&engine->hit_ms);
+	return !engine->limits.ponder ? since(engine->begun_ms) : hit != 0 ? since(hit) : 0;
+}
+
+bool chi_engine_late(struct chi_engine *engine)
+{
+	uint64_t gap = since(engine->looked_ms);
+	engine->looked_ms += (int64_t)gap;
+	engine->gap_ms = gap > engine->gap_ms ? gap : engine->gap_ms;
+	return engine->hard_ms != 0 && used_of_own_time(engine) >= engine->hard_ms;
 }
 
 static void share_time(struct chi_engine *engine)
 {
 	const struct chi_engine_limits *limits = &engine->limits;
-	engine->soft_ms = engine->hard_ms = limits->move_ms;
+	engine->soft_ms = engine->hard_ms = limits->infinite ? 0 : limits->move_ms;
 	if (limits->clock_ms == 0 || limits->infinite) {
-		engine->soft_ms = engine->hard_ms = limits->infinite ? 0 : limits->move_ms;
 		return;
 	}
-	uint64_t left = limits->clock_ms > 2 * LAG_MS ? limits->clock_ms - LAG_MS : LAG_MS / 2;
+	uint64_t clock = limits->clock_ms;
+	uint64_t lag = limits->lag_ms + engine->late_ms;
+	uint64_t left = clock > 2 * lag ? clock - lag : clock / 4;
 	uint64_t moves =
 		limits->to_go == 0 || limits->to_go > MOVES_TO_GO ? MOVES_TO_GO : limits->to_go;
 	uint64_t meant = left / moves + limits->bonus_ms * 3 / 4;
@@ -135,9 +170,12 @@ static void share_time(struct chi_engine *engine)
 
 void chi_engine_ponderhit(struct chi_engine *engine)
 {
-	/* The searching thread reads the clock only after it has seen this. */
-	start_clock(engine);
-	atomic_store(&engine->pondering, false);
+	atomic_store(&engine->hit_ms, chi_now_ms());
+}
+
+int64_t chi_engine_hit(const struct chi_engine *engine)
+{
+	return atomic_load(&engine->hit_ms);
 }
 
 /* ---- Iterative deepening --------------------------------------------------------------------- */
@@ -196,7 +234,7 @@ static void tell(struct chi_engine *engine, const struct telling *telling,
 		.nodes = atomic_load(&engine->nodes),
 		.asked = engine->asked,
 		.found = engine->found,
-		.ms = chi_engine_elapsed(engine),
+		.ms = since(engine->begun_ms),
 		.hashfull = chi_table_full(&engine->table),
 	};
 	telling->report(telling->context, &line);
@@ -234,13 +272,20 @@ static void search_line(struct chi_engine *engine, const struct telling *telling
 	}
 }
 
-static void keep(const struct chi_root_move *root, struct chi_engine_result *result)
+static void choose(const struct chi_root_move *root, struct chi_engine_result *result)
 {
 	result->best = root->move;
+	result->ponder = root->n_pv > 1 ? root->pv[1] : 0;
+}
+
+static void complete(const struct chi_root_move *root, unsigned depth,
+		     struct chi_engine_result *result)
+{
+	choose(root, result);
+	result->depth = depth;
 	result->score = root->score;
 	result->n_pv = root->n_pv;
 	memcpy(result->pv, root->pv, root->n_pv * sizeof(*root->pv));
-	result->ponder = root->n_pv > 1 ? root->pv[1] : 0;
 }
 
 /* After a depth that was completed. */
@@ -248,7 +293,7 @@ static bool is_enough(const struct chi_engine *engine, const struct chi_engine_r
 {
 	const struct chi_engine_limits *limits = &engine->limits;
 	int mate_plies = CHI_MATE - abs(result->score);
-	bool on_clock = engine->soft_ms != 0 && !atomic_load(&engine->pondering);
+	bool on_clock = engine->soft_ms != 0 && (!limits->ponder || chi_engine_hit(engine) != 0);
 	if (limits->mate != 0 && result->score >= CHI_MATE - (int)(2 * limits->mate - 1)) {
 		return true;
 	}
@@ -256,7 +301,7 @@ static bool is_enough(const struct chi_engine *engine, const struct chi_engine_r
 	    (engine->n_root == 1 || mate_plies <= engine->depth / 2)) {
 		return true;
 	}
-	return on_clock && chi_engine_elapsed(engine) >= engine->soft_ms;
+	return on_clock && used_of_own_time(engine) >= engine->soft_ms;
 }
 
 static void deepen(struct chi_engine *engine, const struct telling *telling,
@@ -276,14 +321,13 @@ static void deepen(struct chi_engine *engine, const struct telling *telling,
 			if (atomic_load(&engine->stop)) {
 				/* A move that was found better meanwhile is better. */
 				if (engine->leader.n_pv > 0) {
-					keep(&engine->leader, result);
+					choose(&engine->leader, result);
 				}
 				return;
 			}
 		}
 		sort_root(engine, 0);
-		keep(&engine->root[0], result);
-		result->depth = depth;
+		complete(&engine->root[0], depth, result);
 		if (is_enough(engine, result)) {
 			return;
 		}
@@ -296,9 +340,8 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 	const struct telling telling = {report, context};
 	*result = (struct chi_engine_result){0};
 	engine->limits = *limits;
-	atomic_store(&engine->pondering, limits->ponder);
 	atomic_store(&engine->nodes, 0);
-	engine->asked = engine->found = 0;
+	engine->asked = engine->found = engine->looked_asked = 0;
 	engine->line = 0;
 	start_clock(engine);
 	share_time(engine);
@@ -308,9 +351,10 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 		memset(engine->frames[ply].killers, 0, sizeof(engine->frames[ply].killers));
 	}
 	if (engine->n_root > 0) {
-		keep(&engine->root[0], result);
+		choose(&engine->root[0], result);
 		deepen(engine, &telling, result);
 	}
 	result->nodes = atomic_load(&engine->nodes);
-	result->ms = chi_engine_elapsed(engine);
+	result->ms = since(engine->begun_ms);
+	stop_clock(engine);
 }

@@ -33,6 +33,8 @@ struct chi_engine_limits {
 	unsigned depth;	   /* plies; more than CHI_PLIES_MAX / 2 are taken as that */
 	uint64_t nodes;	   /* positions searched; exact: the same search again ends at the same */
 	uint64_t move_ms;  /* for this move */
+	int64_t begun_ms;  /* when the time began to run, by chi_now_ms; 0: when the search does */
+	uint64_t lag_ms;   /* that the clock may run on after the answer */
 	unsigned mate;	   /* moves: ends when a mate in so many is found */
 	uint64_t clock_ms; /* left on the own clock, */
 	uint64_t bonus_ms; /* added after each move, */
@@ -51,9 +53,11 @@ enum chi_engine_bound {
 	CHI_ENGINE_AT_MOST,
 };
 
-/* A principal variation. Moves are legal one after the other. An exact line of a depth that was
- * completed has as many moves as the depth at least, or ends with mate, stalemate or another draw
- * by the rules. */
+/*
+ * A principal variation. Moves are legal one after the other. An exact line has as many moves as
+ * the depth at least, or ends with mate, with a draw by the rules, or with a position that it has
+ * shown before, which counts as a draw. If the score is a mate, the line ends with it.
+ */
 struct chi_engine_line {
 	unsigned depth; /* plies that all moves were looked ahead */
 	unsigned seldepth;
@@ -87,19 +91,25 @@ void chi_engine_clear(struct chi_engine *engine);
 void chi_engine_ask(struct chi_engine *engine, struct chi_prober *prober, int least);
 
 /* The game so far: the position it begins with, with `clock` half-moves since a capture or a pawn's
- * move, and the legal moves from there. */
+ * move, and the legal moves from there. There are both kings, and the side to move cannot take the
+ * other's. */
 void chi_engine_set(struct chi_engine *engine, const struct chi_position *start, unsigned clock,
 		    const chi_move *moves, size_t n);
 
 /* The position that the next search begins with. */
 const struct chi_position *chi_engine_position(const struct chi_engine *engine);
 
+/* Half-moves since a capture or a pawn's move before it. */
+unsigned chi_engine_clock(const struct chi_engine *engine);
+
+/* The best move may be of a depth that was not completed, if it was seen to be better by then. */
 struct chi_engine_result {
 	chi_move best;	 /* 0: there is no legal move */
 	chi_move ponder; /* what may be answered; 0: not known */
+	/* Of the last depth that was completed: */
+	unsigned depth; /* 0: none was, the rest is nothing */
 	int score;
-	unsigned depth;		    /* completed */
-	chi_move pv[CHI_PLIES_MAX]; /* of the best line */
+	chi_move pv[CHI_PLIES_MAX];
 	size_t n_pv;
 	uint64_t nodes;
 	uint64_t ms;
@@ -109,9 +119,14 @@ struct chi_engine_result {
 void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *limits,
 		   chi_engine_report *report, void *context, struct chi_engine_result *result);
 
-/* Ends the search, or the next one if none runs until chi_engine_ready was called. */
+/* Ends the search; the next ones, too, until chi_engine_ready is called. */
 void chi_engine_stop(struct chi_engine *engine);
-void chi_engine_ready(struct chi_engine *engine);
 
-/* The move that was pondered on was played. */
+/* The move that was pondered on was played: the clock runs. This, too, is so for the next search if
+ * it comes before it begins. chi_engine_hit: when it was, by chi_now_ms; 0: not since
+ * chi_engine_ready. */
 void chi_engine_ponderhit(struct chi_engine *engine);
+int64_t chi_engine_hit(const struct chi_engine *engine);
+
+/* Another search may begin. */
+void chi_engine_ready(struct chi_engine *engine);

@@ -310,5 +310,9 @@ int chi_evaluate(const struct chi_position *position, struct chi_classes *classe
 	int scale = chi_evaluate_scale(position, t.end > 0 ? CHI_WHITE : CHI_BLACK, classes);
 	int score =
 		(t.middle * phase + t.end * scale / 64 * (CHI_PHASE_MAX - phase)) / CHI_PHASE_MAX;
+	/* With thirty queens it would be a mate. */
+	score = score >= CHI_MATE_BOUND	   ? CHI_MATE_BOUND - 1
+		: score <= -CHI_MATE_BOUND ? -CHI_MATE_BOUND + 1
+					   : score;
 	return position->side == CHI_WHITE ? score : -score;
 }

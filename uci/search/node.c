@@ -13,6 +13,7 @@
 
 #define CHECK_EVERY 1024 /* nodes, between two looks at the clock */
 #define QUIETS_MAX  64
+#define NEAR_DRAW   80 /* half-moves of 100: what was found with fewer no longer counts */
 
 struct node {
 	struct chi_engine *engine;
@@ -50,11 +51,13 @@ void chi_engine_play(struct chi_engine *engine, int ply, chi_move move)
 		to->position.side ^= 1;
 		to->position.ep = CHI_NO_SQUARE;
 		to->clock = from->clock + 1;
+		to->reach = 0;
 	} else {
 		bool pawn = (from->position.kind[CHI_PAWN] & chi_bit(chi_move_from(move))) != 0;
 		bool resets = pawn || chi_is_capture(&from->position, move);
 		chi_position_play(&from->position, move, &to->position);
 		to->clock = resets ? 0 : from->clock + 1;
+		to->reach = resets ? 0 : from->reach + 1;
 	}
 	to->hash = chi_position_hash(&to->position);
 	chi_table_prefetch(&engine->table, to->hash);
@@ -69,9 +72,11 @@ static bool is_over(struct chi_engine *engine)
 	if (limits->nodes != 0 && nodes >= limits->nodes && engine->depth > 1) {
 		atomic_store(&engine->stop, true);
 	}
-	if (nodes % CHECK_EVERY == 0 && engine->hard_ms != 0 && !atomic_load(&engine->pondering) &&
-	    chi_engine_elapsed(engine) >= engine->hard_ms && engine->depth > 1) {
-		atomic_store(&engine->stop, true);
+	if (nodes % CHECK_EVERY == 0 || engine->asked != engine->looked_asked) {
+		engine->looked_asked = engine->asked;
+		if (chi_engine_late(engine)) {
+			atomic_store(&engine->stop, true);
+		}
 	}
 	return atomic_load_explicit(&engine->stop, memory_order_relaxed);
 }
@@ -82,7 +87,7 @@ static void count_node(struct chi_engine *engine)
 	atomic_store_explicit(&engine->nodes, nodes + 1, memory_order_relaxed);
 }
 
-/* The hash of the position `back` plies before that of `ply`; 0: before the game. */
+/* The hash of the position `back` plies before that of `ply`; 0: before the game that is known. */
 static uint64_t hash_before(const struct chi_engine *engine, int ply, unsigned back)
 {
 	if (back <= (unsigned)ply) {
@@ -92,14 +97,28 @@ static uint64_t hash_before(const struct chi_engine *engine, int ply, unsigned b
 	return beyond <= engine->n_game ? engine->game[engine->n_game - beyond] : 0;
 }
 
-/* A position that was there before, 50 moves without progress, or nothing left to mate with. */
+/* A position comes back that the search has seen on its way: what brought it back once can do so
+ * again. One that was only in the game before must have been there twice. */
+static bool repeats(const struct chi_engine *engine, int ply)
+{
+	const struct chi_frame *frame = &engine->frames[ply];
+	size_t known = (size_t)ply + engine->n_game;
+	unsigned in_game = 0;
+	for (unsigned back = 4; back <= frame->reach && back <= known; back += 2) {
+		if (hash_before(engine, ply, back) == frame->hash &&
+		    (back <= (unsigned)ply || ++in_game == 2)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* By repetition, 50 moves without progress, or for want of what could mate. */
 static bool is_draw(const struct chi_engine *engine, int ply)
 {
 	const struct chi_frame *frame = &engine->frames[ply];
-	for (unsigned back = 4; back <= frame->clock; back += 2) {
-		if (hash_before(engine, ply, back) == frame->hash) {
-			return true;
-		}
+	if (repeats(engine, ply)) {
+		return true;
 	}
 	if (frame->clock >= 100) {
 		struct chi_move_list list;
@@ -323,7 +342,7 @@ static bool try_moves(struct node *n, chi_move first)
 		n->best = n->check ? -CHI_MATE + n->ply : 0;
 		return true;
 	}
-	chi_ask_order(n->engine, n->ply, &picker);
+	chi_ask_order(n->engine, n->ply, n->depth, &picker);
 	while ((move = chi_picker_next(&picker)) != 0) {
 		if (tried > 0 && skips(n, move, tried)) {
 			continue;
@@ -353,7 +372,7 @@ static bool look_up(struct node *n, chi_move *first, int *score)
 	bool seen = chi_table_find(&engine->table, n->frame->hash, n->ply, &entry);
 	int bound = chi_table_bound(&entry);
 	*first = seen ? entry.move : 0;
-	if (seen && !n->open && entry.depth >= n->depth &&
+	if (seen && !n->open && entry.depth >= n->depth && n->frame->clock < NEAR_DRAW &&
 	    (bound == CHI_ENGINE_EXACT ||
 	     (bound == CHI_ENGINE_AT_LEAST && entry.score >= n->beta) ||
 	     (bound == CHI_ENGINE_AT_MOST && entry.score <= n->alpha))) {
@@ -363,8 +382,8 @@ static bool look_up(struct node *n, chi_move *first, int *score)
 	n->frame->eval = n->check			     ? CHI_NO_EVAL
 			 : seen && entry.eval != CHI_NO_EVAL ? entry.eval
 							     : evaluate(engine, n->ply);
-	if (n->ply > 0 && n->depth >= engine->ask_least && chi_ask(engine, n->ply, &known) &&
-	    known.has_eval && known.depth >= n->depth && !n->open) {
+	if (!n->open && n->depth >= engine->ask_least && n->frame->clock < NEAR_DRAW &&
+	    chi_ask(engine, n->ply, &known) && known.has_eval && known.depth >= n->depth) {
 		*score = known.score;
 		return true;
 	}
@@ -380,7 +399,8 @@ static void store(const struct node *n, int alpha)
 					.score = (int16_t)n->best,
 					.eval = (int16_t)n->frame->eval,
 					.depth = (uint8_t)n->depth};
-	if (n->ply > 0 || n->engine->line == 0) {
+	/* At the root moves may be left out: by the GUI, or as lines that were told already. */
+	if (n->ply > 0 || (n->engine->line == 0 && n->engine->limits.n_moves == 0)) {
 		chi_table_store(&n->engine->table, n->frame->hash, n->ply, entry, bound);
 	}
 }
@@ -406,8 +426,12 @@ int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta,
 	if (ply > 0 && (is_over(engine) || is_draw(engine, ply))) {
 		return 0;
 	}
+	/* Mated here is the worst, a mate with the next move the best that can be. */
 	if (!n.open && -CHI_MATE + ply >= beta) {
 		return -CHI_MATE + ply;
+	}
+	if (!n.open && CHI_MATE - ply - 1 <= alpha) {
+		return CHI_MATE - ply - 1;
 	}
 	chi_move first = 0;
 	int score = 0;

@@ -20,6 +20,7 @@ struct chi_frame {
 	struct chi_position position;
 	uint64_t hash;
 	unsigned clock; /* half-moves since a capture or a pawn's move */
+	unsigned reach; /* the same, and since a pass: further back nothing is repeated */
 	chi_move move;	/* that led here; 0 at the root, and after passing */
 	int eval;	/* CHI_NO_EVAL in check */
 	chi_move killers[2];
@@ -58,16 +59,21 @@ struct chi_engine {
 	struct chi_prober *prober;
 	int ask_least;
 	struct chi_engine_limits limits;
-	_Atomic int64_t begun_ms; /* of the monotonic clock */
-	uint64_t soft_ms;	  /* no new depth after so long */
-	uint64_t hard_ms;	  /* not a node longer */
+	int64_t begun_ms;  /* of the monotonic clock */
+	uint64_t soft_ms;  /* of the own time: no new depth after so long */
+	uint64_t hard_ms;  /* not a node longer */
+	int64_t looked_ms; /* when it was last looked at the clock */
+	uint64_t gap_ms;   /* longest time between two such looks of this search */
+	uint64_t late_ms;  /* the same of earlier ones, fading */
 	uint64_t asked;
 	uint64_t found;
+	uint64_t
+		looked_asked; /* `asked` at the last look at the clock: a store may take its time */
 	int seldepth;
 	int depth; /* of the iteration */
 	_Atomic uint64_t nodes;
 	atomic_bool stop;
-	atomic_bool pondering;
+	_Atomic int64_t hit_ms; /* when pondering ended; 0: not yet */
 };
 
 static inline struct chi_position *chi_here(struct chi_engine *engine, int ply)
@@ -93,8 +99,8 @@ uint64_t chi_position_hash(const struct chi_position *position);
 /* The move, or passing (0), from ply to ply + 1. */
 void chi_engine_play(struct chi_engine *engine, int ply, chi_move move);
 
-/* Milliseconds since the search began, or since the move that was pondered on was played. */
-uint64_t chi_engine_elapsed(const struct chi_engine *engine);
+/* Looks at the clock: is the time for the move over? */
+bool chi_engine_late(struct chi_engine *engine);
 
 /* Negamax of a node: `depth` plies, scores within alpha..beta. */
 int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta, bool may_pass);
@@ -129,5 +135,6 @@ bool chi_see_at_least(const struct chi_position *position, chi_move move, int le
 /* What the store has of the position at `ply`. */
 bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out);
 
-/* Adds to the scores of quiet moves what the store has of the positions after them. */
-void chi_ask_order(struct chi_engine *engine, int ply, struct chi_picker *picker);
+/* Adds to the scores of quiet moves what the store has of the positions after them. `depth`: plies
+ * to go at the node. */
+void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_picker *picker);

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The triangular table of principal variations. Row p holds the best line found so far from ply p
- * on; from there no more than CHI_PLIES_MAX - p plies remain, so that each row is one shorter than
- * the one above, and the table is a triangle:
+ * on. From there no more than N - p plies remain (N is CHI_PLIES_MAX), so that each row is one
+ * shorter than the one above it, and the table is a triangle:
  *
- *   ply 0   e2e4 e7e5 g1f3 b8c6 ...      the principal variation itself
- *   ply 1        e7e5 g1f3 b8c6 ...
- *   ply 2             g1f3 b8c6 ...
- *   ply 3                  b8c6 ...
+ *	 ply   0     1     2     3   ...  N-1     length
+ *	row 0  e2e4  e7e5  g1f3  b8c6 ...  .         4      the principal variation
+ *	row 1        e7e5  g1f3  b8c6 ...  .         3
+ *	row 2              g1f3  b8c6 ...  .         2
+ *	row 3                    b8c6 ...  .         1
+ *	row 4                          ... .         0      a leaf: nothing follows
  *
  * A node empties its row when it begins. When a move raises its alpha, the row becomes that move
- * and a copy of the row below, which the search of the move has just filled: a line grows from its
- * end to its beginning, and every line in the table was searched as it stands.
+ * and a copy of the row below, which the search of the move has just filled:
  *
- * Walking the transposition table instead would be shorter, but what is found there was written by
- * other searches and may be overwritten: such lines stop early, repeat themselves, or change their
- * mind half-way. So that nothing cuts the rows here either, nodes within the window take no score
- * from the transposition table or the store (they take the move to begin with); a line then ends
- * only at the depth, or where the game does. It may be longer than the depth by the captures that
- * settle its last position.
+ *	row p      [ move | . . . . . . ]
+ *	                    ^ ^ ^ ^ ^         chi_pv_take: one memcpy of length[p + 1] moves
+ *	row p + 1           [ . . . . . ]
+ *
+ * So a line grows from its end to its beginning, and every line in the table was searched as it
+ * stands. In one array the rows lie one behind the other: row p begins after N + (N - 1) + ... of
+ * those above it, at p * (2N + 1 - p) / 2.
+ *
+ * When a node returns a score without a search, its row stays empty, and the line above ends there.
+ * That must not happen before the depth is reached. Hence nodes within the window, the only ones
+ * whose rows are kept, take no score from the transposition table or the store (of the table they
+ * take the move to begin with), do not pass, leave out no moves, and are searched to their whole
+ * depth. Their lines end only at the depth or where the game does; they may be longer by the
+ * captures that settle the last position. There are few such
+ * nodes, so that this costs little.
+ *
+ * Walking the transposition table from the root instead would need no rows. But what is found there
+ * may come from other searches, with other windows and depths, or be overwritten: such lines stop
+ * early, go round in circles, or change their mind half-way, and what is stored of them is wrong.
  */
 #pragma once
 
@@ -29,7 +43,7 @@
 
 struct chi_pv_table {
 	chi_move moves[CHI_PLIES_MAX * (CHI_PLIES_MAX + 1) / 2];
-	size_t length[CHI_PLIES_MAX + 1];
+	size_t length[CHI_PLIES_MAX + 1]; /* moves in a row; that of the last ply stays 0 */
 };
 
 /* Where the row of a ply begins: rows above it have CHI_PLIES_MAX, CHI_PLIES_MAX - 1, ... moves. */
