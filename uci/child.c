@@ -20,6 +20,8 @@
 #define READY_MS 10000
 #define QUIT_MS	 1000
 
+#define LINES_BEFORE 10000 /* an answer that is waited for; with more it is no engine */
+
 extern char **environ;
 
 struct chi_child {
@@ -33,12 +35,14 @@ struct chi_child {
 	char bytes[CHI_CHILD_LINE];
 };
 
-/* Its errors are ours; all else of ours it does not see. */
+/* Its stderr is ours; all else of ours it does not see. If we die, writing kills it. */
 static int spawn(struct chi_child *child, char **words)
 {
 	int to[2] = {-1, -1};
 	int from[2] = {-1, -1};
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
 	if (pipe2(to, O_CLOEXEC) != 0) {
 		return errno;
 	}
@@ -51,7 +55,13 @@ static int spawn(struct chi_child *child, char **words)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, to[0], 0);
 	posix_spawn_file_actions_adddup2(&actions, from[1], 1);
-	int error = posix_spawnp(&child->pid, words[0], &actions, NULL, words, environ);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &defaults);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	int error = posix_spawnp(&child->pid, words[0], &actions, &attributes, words, environ);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(to[0]);
 	close(from[1]);
@@ -83,28 +93,39 @@ const char *chi_child_name(const struct chi_child *child)
 	return child->name[0] != '\0' ? child->name : "engine";
 }
 
-static int hello(struct chi_child *child)
+/* Reads up to the line `word`, for `ms` at most. */
+static int wait_for(struct chi_child *child, const char *word, int ms)
 {
-	int64_t until = chi_now_ms() + HELLO_MS;
+	int64_t until = chi_now_ms() + ms;
 	const char *line;
-	chi_child_send(child, "uci");
-	for (;;) {
+	for (int i = 0; i < LINES_BEFORE; i++) {
 		int64_t left = until - chi_now_ms();
-		int rc = chi_child_line(child, left < 0 ? 0 : (int)left, &line);
-		if (rc != CHI_OK || strcmp(line, "uciok") == 0) {
+		int rc = left < 0 ? -CHI_ETIMEOUT : chi_child_line(child, (int)left, &line);
+		if (rc != CHI_OK || strcmp(line, word) == 0) {
 			return rc;
 		}
 		if (strncmp(line, "id name ", 8) == 0) {
 			take_name(child, line + 8);
 		}
 	}
+	return -CHI_ETIMEOUT;
+}
+
+static int hello(struct chi_child *child)
+{
+	chi_child_send(child, "uci");
+	return wait_for(child, "uciok", HELLO_MS);
 }
 
 int chi_child_open(const char *command, struct chi_child **out, struct chi_fault *fault)
 {
 	wordexp_t words;
 	*out = NULL;
-	if (wordexp(command, &words, WRDE_NOCMD | WRDE_UNDEF) != 0 || words.we_wordc == 0) {
+	int split = wordexp(command, &words, WRDE_NOCMD | WRDE_UNDEF);
+	if (split != 0 || words.we_wordc == 0) {
+		if (split == 0 || split == WRDE_NOSPACE) {
+			wordfree(&words);
+		}
 		return chi_fault(fault, -CHI_ESYNTAX, "not a command: '%.100s'", command);
 	}
 	struct chi_child *child = calloc(1, sizeof(*child));
@@ -251,14 +272,6 @@ int chi_child_line(struct chi_child *child, int ms, const char **line)
 
 int chi_child_ready(struct chi_child *child)
 {
-	int64_t until = chi_now_ms() + READY_MS;
-	const char *line = "";
 	chi_child_send(child, "isready");
-	for (;;) {
-		int64_t left = until - chi_now_ms();
-		int rc = chi_child_line(child, left < 0 ? 0 : (int)left, &line);
-		if (rc != CHI_OK || strcmp(line, "readyok") == 0) {
-			return rc;
-		}
-	}
+	return wait_for(child, "readyok", READY_MS);
 }

@@ -17,8 +17,8 @@
 
 struct chi_child;
 
-/* Starts `command`, split into words as a shell does, without substitutions, and says `uci`; it is
- * there when it has said `uciok`. */
+/* Starts `command`, split into words as a shell does but without running others for them, and says
+ * `uci`; it is there when it has said `uciok`, within ten seconds. */
 CHI_MUSTUSE int chi_child_open(const char *command, struct chi_child **out,
 			       struct chi_fault *fault);
 
@@ -35,5 +35,5 @@ void chi_child_send(struct chi_child *child, const char *line);
  * -CHI_ETIMEOUT. */
 CHI_MUSTUSE int chi_child_line(struct chi_child *child, int ms, const char **line);
 
-/* Waits for `readyok`, for a second, and drops what comes before it. */
+/* Waits for `readyok`, for ten seconds, and drops what comes before it. */
 CHI_MUSTUSE int chi_child_ready(struct chi_child *child);

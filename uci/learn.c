@@ -91,6 +91,11 @@ static void write_some(struct chi_learner *learner)
 		wait_a_little(learner);
 		return;
 	}
+	if (again) {
+		/* It ends, and the store does not answer. */
+		n = (size_t)(learner->next - begin);
+		done = learner->next;
+	}
 	learner->lost += rc != CHI_OK ? n : 0;
 	learner->first = done > learner->first ? done : learner->first;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "chistore.h"
 #include "uci/session.h"
 
@@ -27,34 +28,52 @@ static const char help[] =
 	"Example:\n"
 	"  printf 'position startpos moves e2e4\\ngo depth 10\\n' | chistore-uci -a my-store\n";
 
-/* Too long a line is dropped whole. */
-static char *read_line(char **line, size_t *room)
+/* The next line of stdin in `line`, of LINE_MAX_BYTES + 1. One that is too long, or has a NUL, is
+ * left out. False: the end. */
+static bool read_line(char *line)
 {
-	ssize_t n;
-	while ((n = getline(line, room, stdin)) >= 0) {
-		if (n > 0 && (*line)[n - 1] == '\n') {
-			(*line)[--n] = '\0';
+	size_t n = 0;
+	bool whole = true;
+	int c;
+	while ((c = getc(stdin)) != EOF) {
+		if (c == '\n' && whole) {
+			break;
 		}
-		if ((size_t)n <= LINE_MAX_BYTES && strlen(*line) == (size_t)n) {
-			return *line;
+		if (c == '\n') {
+			puts("info string a line of more than a megabyte, or with a NUL, is left "
+			     "out");
+			fflush(stdout);
+			n = 0;
+			whole = true;
+			continue;
 		}
-		printf("info string a line of %zd bytes, or one with a NUL, is left out\n", n);
-		fflush(stdout);
+		whole = whole && c != '\0' && n < LINE_MAX_BYTES;
+		if (whole) {
+			line[n++] = (char)c;
+		}
 	}
-	return NULL;
+	line[n] = '\0';
+	return whole && (c != EOF || n > 0);
 }
 
 static int converse(const char *store, const char *engine)
 {
 	struct chi_session *session;
 	struct chi_fault fault;
-	char *line = NULL;
-	size_t room = 0;
-	if (chi_session_new(store, engine, &session, &fault) != CHI_OK) {
+	char *line = malloc(LINE_MAX_BYTES + 1);
+	int rc = line == NULL ? chi_fault_plain(&fault, -CHI_ENOMEM)
+			      : chi_session_new(store, engine, &session, &fault);
+	if (rc != CHI_OK) {
 		fprintf(stderr, "chistore-uci: %s\n", fault.text);
+		free(line);
 		return 1;
 	}
-	while (read_line(&line, &room) != NULL && chi_session_line(session, line)) {
+	bool quits = false;
+	while (!quits && read_line(line)) {
+		quits = !chi_session_line(session, line);
+	}
+	if (!quits) {
+		chi_session_wait(session);
 	}
 	chi_session_free(session);
 	free(line);

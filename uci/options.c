@@ -37,6 +37,7 @@ static const struct option table[] = {
 	{"MultiPV", SPIN, AT(lines), 1, 1, 256, NULL},
 	{"Ponder", CHECK, AT(ponder), 0, 0, 1, NULL},
 	{"UCI_Chess960", CHECK, AT(chess960), 0, 0, 1, NULL},
+	{"Move Overhead", SPIN, AT(lag), 30, 0, 10000, NULL},
 	{"Store", STRING, AT(store), 0, 0, 0, NULL},
 	{"Probe", SPIN, AT(probe), 5, 0, 64, NULL},
 	{"Book", COMBO, AT(book), CHI_BOOK_BEST, 0, 2, "off best weighted"},
@@ -181,8 +182,8 @@ static int set(struct chi_uci_options *options, const struct option *o, const ch
 
 bool chi_uci_options_ours(const char *name)
 {
-	static const char *const others[] = {"Hash", "Clear Hash", "MultiPV", "Ponder",
-					     "UCI_Chess960"};
+	static const char *const others[] = {"Hash",   "Clear Hash",   "MultiPV",
+					     "Ponder", "UCI_Chess960", "Move Overhead"};
 	bool ours = false;
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
 		ours = ours || strcasecmp(table[i].name, name) == 0;

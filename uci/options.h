@@ -28,6 +28,7 @@ struct chi_uci_options {
 	int64_t lines;	  /* MultiPV */
 	int64_t ponder;	  /* whether the program may ask for it; it says when */
 	int64_t chess960; /* castling is written as king takes rook */
+	int64_t lag;	  /* ms that the GUI's clock runs on after an answer */
 	char store[CHI_UCI_TEXT];
 	int64_t probe; /* the search asks the store at nodes with so many plies to go; 0: never */
 	int64_t book;  /* enum chi_uci_book */

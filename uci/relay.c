@@ -138,15 +138,19 @@ static bool take_best(const struct chi_position *from, const char *at,
 	return true;
 }
 
-/* Milliseconds after which it will not answer any more; -1: it may take for ever. */
-static int64_t patience(const struct chi_engine_limits *limits)
+/* The time, by chi_now_ms, from which on it will not answer any more; INT64_MAX: it may take for
+ * ever. Of the clock a tenth is left for us to find a move. */
+static int64_t patience(const struct chi_session *session)
 {
-	if (limits->infinite || limits->ponder) {
-		return -1;
+	const struct chi_engine_limits *limits = &session->limits;
+	int64_t hit = chi_engine_hit(session->engine);
+	int64_t begun = hit != 0 ? hit : limits->begun_ms;
+	bool waits = limits->infinite || (limits->ponder && hit == 0);
+	if (waits || (limits->move_ms == 0 && limits->clock_ms == 0)) {
+		return INT64_MAX;
 	}
-	return limits->move_ms != 0    ? (int64_t)limits->move_ms + SPARE_MS
-	       : limits->clock_ms != 0 ? (int64_t)(limits->clock_ms + limits->bonus_ms) * 9 / 10
-				       : -1;
+	return begun + (limits->move_ms != 0 ? (int64_t)limits->move_ms + SPARE_MS
+					     : (int64_t)limits->clock_ms * 9 / 10);
 }
 
 /* Its lines up to the answer. */
@@ -154,14 +158,12 @@ static bool listen(struct chi_session *session, struct heard *heard,
 		   struct chi_engine_result *result)
 {
 	const struct chi_position *from = chi_engine_position(session->engine);
-	int64_t until = patience(&session->limits);
 	int64_t stopped = 0;
-	until += until < 0 ? 0 : chi_now_ms();
 	for (;;) {
 		const char *line;
 		int rc = chi_child_line(session->child, LOOK_MS, &line);
 		stopped = stopped == 0 && atomic_load(&session->stopped) ? chi_now_ms() : stopped;
-		if (rc == CHI_NONE || (until >= 0 && chi_now_ms() > until) ||
+		if (rc == CHI_NONE || chi_now_ms() > patience(session) ||
 		    (stopped != 0 && chi_now_ms() > stopped + STOP_MS)) {
 			return false;
 		}
@@ -178,15 +180,28 @@ static bool listen(struct chi_session *session, struct heard *heard,
 	}
 }
 
+/* Other threads send, too: a `stop` must neither come before `go` nor in the middle of it. */
+static void send_all(struct chi_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	chi_child_send(session->child, session->position);
+	chi_child_send(session->child, session->go);
+	if (chi_engine_hit(session->engine) != 0) {
+		chi_child_send(session->child, "ponderhit");
+	}
+	if (atomic_load(&session->stopped)) {
+		chi_child_send(session->child, "stop");
+	}
+	pthread_mutex_unlock(&session->mutex);
+}
+
 bool chi_relay(struct chi_session *session, struct chi_engine_result *result)
 {
 	const struct chi_position *from = chi_engine_position(session->engine);
 	struct heard heard = {0};
-	chi_child_send(session->child, session->position);
-	chi_child_send(session->child, session->go);
+	send_all(session);
 	bool answered = listen(session, &heard, result);
-	if (answered && session->learner != NULL && heard.n_pv > 0 &&
-	    session->limits.n_moves == 0) {
+	if (answered && heard.n_pv > 0 && chi_session_learns(session, heard.depth)) {
 		chi_learn(session->learner, from, heard.score, heard.depth, heard.nodes, heard.pv,
 			  heard.n_pv);
 	}

@@ -8,25 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
-#include "base/num.h"
-#include "chess/fen.h"
 #include "chess/notation.h"
 
-#define BLANKS " \t\r"
-
-/* The next word, NULL at the end. */
-static char *next_word(char **at)
-{
-	char *word = *at + strspn(*at, BLANKS);
-	if (*word == '\0') {
-		return NULL;
-	}
-	char *end = word + strcspn(word, BLANKS);
-	*at = *end == '\0' ? end : end + 1;
-	*end = '\0';
-	return word;
-}
+#define PATIENCE_MS 1000 /* with a server, before a move: meanwhile the clock runs */
 
 /* ---- Searching ----------------------------------------------------------------------------- */
 
@@ -78,100 +64,12 @@ static void ponderhit(struct chi_session *session)
 	}
 }
 
-/* ---- position ------------------------------------------------------------------------------ */
-
-/* "fen" and what follows up to "moves"; the clock is the fifth field. */
-static int take_fen(char **at, struct chi_position *start, unsigned *clock, struct chi_fault *fault)
-{
-	char fen[CHI_FEN_INPUT_MAX + 1] = "";
-	char *word;
-	size_t len = 0;
-	for (int field = 0; field < 6; field++) {
-		char *before = *at;
-		word = next_word(at);
-		if (word == NULL || strcmp(word, "moves") == 0) {
-			if (word != NULL) {
-				word[5] = **at == '\0' ? '\0' : ' ';
-				*at = before;
-			}
-			break;
-		}
-		size_t n = strlen(word);
-		if (len + n + 1 >= sizeof(fen)) {
-			return chi_fault(fault, -CHI_EFEN, "the FEN is too long");
-		}
-		memcpy(fen + len, word, n);
-		len += n;
-		fen[len++] = ' ';
-		uint64_t value;
-		if (field == 4 && chi_num_u64(word, n, 1000, &value) == CHI_OK) {
-			*clock = (unsigned)value;
-		}
-	}
-	return chi_fen_parse(fen, len, start, fault);
-}
-
-static int take_moves(char **at, const struct chi_position *start, chi_move *moves, size_t *n,
-		      struct chi_fault *fault)
-{
-	struct chi_position p = *start;
-	struct chi_position next;
-	char *word;
-	while ((word = next_word(at)) != NULL) {
-		if (*n == CHI_GAME_PLIES_MAX) {
-			return chi_fault(fault, -CHI_ETOOBIG, "more than %d moves",
-					 CHI_GAME_PLIES_MAX);
-		}
-		int rc = chi_uci_parse(&p, word, strlen(word), &moves[*n], fault);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		chi_position_play(&p, moves[(*n)++], &next);
-		p = next;
-	}
-	return CHI_OK;
-}
-
-static int parse_position(struct chi_session *session, char *at, struct chi_fault *fault)
-{
-	struct chi_position start;
-	unsigned clock = 0;
-	size_t n = 0;
-	char *word = next_word(&at);
-	bool fen = word != NULL && strcmp(word, "fen") == 0;
-	if (!fen && (word == NULL || strcmp(word, "startpos") != 0)) {
-		return chi_fault(fault, -CHI_EFEN, "startpos or fen is missing");
-	}
-	int rc = fen ? take_fen(&at, &start, &clock, fault)
-		     : chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &start, fault);
-	if (rc == CHI_OK && (chi_position_king(&start, CHI_WHITE) == CHI_NO_SQUARE ||
-			     chi_position_king(&start, CHI_BLACK) == CHI_NO_SQUARE ||
-			     chi_position_in_check(&start, start.side ^ 1))) {
-		rc = chi_fault(fault, -CHI_EFEN, "a king is missing, or may be taken");
-	}
-	word = rc == CHI_OK ? next_word(&at) : NULL;
-	if (word != NULL && strcmp(word, "moves") != 0) {
-		rc = chi_fault(fault, -CHI_EFEN, "'%.40s' instead of moves", word);
-	}
-	chi_move *moves = calloc(CHI_GAME_PLIES_MAX, sizeof(*moves));
-	if (moves == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	rc = rc == CHI_OK && word != NULL ? take_moves(&at, &start, moves, &n, fault) : rc;
-	if (rc == CHI_OK) {
-		chi_engine_set(session->engine, &start, clock, moves, n);
-		session->ply = (unsigned)n;
-	}
-	free(moves);
-	return rc;
-}
-
 static void position(struct chi_session *session, const char *line, char *at)
 {
 	struct chi_fault fault;
 	char *copy = strdup(line);
 	int rc = copy == NULL ? chi_fault_plain(&fault, -CHI_ENOMEM)
-			      : parse_position(session, at, &fault);
+			      : chi_parse_position(session, at, &fault);
 	if (rc != CHI_OK) {
 		chi_session_say("position: %s; the last one stays", fault.text);
 		free(copy);
@@ -181,90 +79,16 @@ static void position(struct chi_session *session, const char *line, char *at)
 	session->position = copy;
 }
 
-/* ---- go ------------------------------------------------------------------------------------ */
-
-struct number {
-	const char *word;
-	uint64_t *value;
-};
-
-/* The rest are the moves to be searched. */
-static void take_searched(struct chi_session *session, char *at)
-{
-	const struct chi_position *p = chi_engine_position(session->engine);
-	struct chi_engine_limits *limits = &session->limits;
-	struct chi_fault fault;
-	char *word;
-	while ((word = next_word(&at)) != NULL) {
-		chi_move move;
-		if (limits->n_moves == CHI_LEGAL_MAX ||
-		    chi_uci_parse(p, word, strlen(word), &move, &fault) != CHI_OK) {
-			chi_session_say("go: searchmoves: %.40s is left out", word);
-			continue;
-		}
-		session->searched[limits->n_moves++] = move;
-	}
-	limits->moves = session->searched;
-}
-
-static void take_number(const char *name, char **at, uint64_t max, uint64_t *out)
-{
-	char *word = next_word(at);
-	bool minus = word != NULL && word[0] == '-';
-	if (word == NULL || chi_num_u64(word + minus, strlen(word + minus), max, out) != CHI_OK) {
-		chi_session_say("go: %s is a number, not '%.40s'", name, word != NULL ? word : "");
-	} else if (minus) {
-		*out = 1; /* a clock that has run out */
-	}
-}
-
-static void parse_go(struct chi_session *session, char *at)
-{
-	struct chi_engine_limits *limits = &session->limits;
-	bool white = chi_engine_position(session->engine)->side == CHI_WHITE;
-	uint64_t depth = 0;
-	uint64_t mate = 0;
-	uint64_t to_go = 0;
-	uint64_t other = 0;
-	*limits = (struct chi_engine_limits){.lines = (unsigned)session->options.lines};
-	const struct number numbers[] = {
-		{"depth", &depth},
-		{"nodes", &limits->nodes},
-		{"movetime", &limits->move_ms},
-		{"mate", &mate},
-		{"movestogo", &to_go},
-		{"wtime", white ? &limits->clock_ms : &other},
-		{"btime", white ? &other : &limits->clock_ms},
-		{"winc", white ? &limits->bonus_ms : &other},
-		{"binc", white ? &other : &limits->bonus_ms},
-	};
-	char *word;
-	while ((word = next_word(&at)) != NULL) {
-		if (strcmp(word, "searchmoves") == 0) {
-			take_searched(session, at);
-			break;
-		}
-		limits->infinite = limits->infinite || strcmp(word, "infinite") == 0;
-		limits->ponder = limits->ponder || strcmp(word, "ponder") == 0;
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-			if (strcmp(word, numbers[i].word) == 0) {
-				take_number(word, &at, UINT32_MAX, numbers[i].value);
-			}
-		}
-	}
-	limits->depth = (unsigned)depth;
-	limits->mate = mate > CHI_PLIES_MAX ? CHI_PLIES_MAX : (unsigned)mate;
-	limits->to_go = (unsigned)to_go;
-	bool bounded = depth != 0 || mate != 0 || limits->nodes != 0 || limits->move_ms != 0 ||
-		       limits->clock_ms != 0;
-	limits->infinite = limits->infinite || !bounded;
-}
-
 static void go(struct chi_session *session, const char *line, char *at)
 {
 	free(session->go);
 	session->go = strdup(line);
-	parse_go(session, at);
+	session->limits = (struct chi_engine_limits){
+		.lines = (unsigned)session->options.lines,
+		.lag_ms = (uint64_t)session->options.lag,
+		.begun_ms = chi_now_ms(),
+	};
+	chi_parse_go(session, at);
 	chi_session_settle(session);
 	chi_engine_ready(session->engine);
 	atomic_store(&session->stopped, false);
@@ -291,15 +115,28 @@ static void set_hash(struct chi_session *session, int64_t before)
 }
 
 /* For a child that is started later, or again. */
-static void remember(struct chi_session *session, const char *line)
+static void remember(struct chi_session *session, const char *name, const char *line)
 {
-	char *copy = strdup(line);
-	if (copy == NULL || session->n_said == CHI_SAID_MAX) {
+	size_t at = 0;
+	while (at < session->n_said && strcasecmp(session->said_name[at], name) != 0) {
+		at++;
+	}
+	char *said = strdup(line);
+	char *said_name = strdup(name);
+	if (said == NULL || said_name == NULL || at == CHI_SAID_MAX) {
 		chi_session_say("setoption: too many, an engine started later will not see it");
-		free(copy);
+		free(said);
+		free(said_name);
 		return;
 	}
-	session->said[session->n_said++] = copy;
+	if (at < session->n_said) {
+		free(session->said[at]);
+		free(session->said_name[at]);
+	} else {
+		session->n_said++;
+	}
+	session->said[at] = said;
+	session->said_name[at] = said_name;
 }
 
 /* "name N... [value V...]" */
@@ -312,17 +149,17 @@ static void setoption(struct chi_session *session, const char *line, char *at)
 		chi_session_say("setoption: the name is missing");
 		return;
 	}
-	name += 5 + strspn(name + 5, BLANKS);
+	name += 5 + strspn(name + 5, CHI_BLANKS);
 	char *value = strstr(name, " value");
 	if (value != NULL && (value[6] == ' ' || value[6] == '\0')) {
 		*value = '\0';
 		value += 6;
-		value += strspn(value, BLANKS);
+		value += strspn(value, CHI_BLANKS);
 	} else {
 		value = NULL;
 	}
 	size_t len = strlen(name);
-	while (len > 0 && strchr(BLANKS, name[len - 1]) != NULL) {
+	while (len > 0 && strchr(CHI_BLANKS, name[len - 1]) != NULL) {
 		name[--len] = '\0';
 	}
 	bool ours = chi_uci_options_ours(name);
@@ -336,7 +173,7 @@ static void setoption(struct chi_session *session, const char *line, char *at)
 	}
 	if (!ours) {
 		to_child(session, line);
-		remember(session, line);
+		remember(session, name, line);
 	}
 }
 
@@ -360,7 +197,10 @@ static void close_store(struct chi_session *session)
 /* The learner first: what a process has open for reading alone it cannot open for writing. */
 static void open_store(struct chi_session *session, bool learns)
 {
-	const struct chi_options options = {.client_name = "chistore-uci", .repeat_ms = 2000};
+	const struct chi_options options = {.client_name = "chistore-uci",
+					    .connect_ms = PATIENCE_MS,
+					    .call_ms = PATIENCE_MS,
+					    .repeat_ms = CHI_NO_REPEAT};
 	struct chi_fault fault;
 	const char *address = session->options.store;
 	const char *name = session->child != NULL ? chi_child_name(session->child) : "chistore";
@@ -373,6 +213,7 @@ static void open_store(struct chi_session *session, bool learns)
 		chi_session_say("store: %s", chi_error(session->client));
 		session->prober = NULL;
 	}
+	session->book_failed = false;
 	/* Also what cannot be opened is not tried again at every move. */
 	strcpy(session->opened, address);
 	session->learns = learns;
@@ -427,6 +268,7 @@ static void hello(void)
 
 static void new_game(struct chi_session *session)
 {
+	session->book_failed = false;
 	chi_engine_clear(session->engine);
 	to_child(session, "ucinewgame");
 }
@@ -470,7 +312,7 @@ bool chi_session_line(struct chi_session *session, char *line)
 {
 	char *at = line;
 	char *copy = strdup(line);
-	char *word = copy == NULL ? NULL : next_word(&at);
+	char *word = copy == NULL ? NULL : chi_next_word(&at);
 	bool goes_on = true;
 	if (word == NULL) {
 		free(copy);
@@ -509,7 +351,7 @@ int chi_session_new(const char *store, const char *engine, struct chi_session **
 	char start[] = "startpos";
 	int rc = session->engine == NULL || session->position == NULL
 			 ? chi_fault_plain(fault, -CHI_ENOMEM)
-			 : parse_position(session, start, fault);
+			 : chi_parse_position(session, start, fault);
 	if (rc == CHI_OK && store != NULL) {
 		rc = chi_uci_options_set(&session->options, "Store", store, fault);
 	}
@@ -522,6 +364,13 @@ int chi_session_new(const char *store, const char *engine, struct chi_session **
 	}
 	*out = session;
 	return CHI_OK;
+}
+
+void chi_session_wait(struct chi_session *session)
+{
+	if (!session->limits.infinite && !session->limits.ponder) {
+		finish(session);
+	}
 }
 
 void chi_session_free(struct chi_session *session)
@@ -540,6 +389,7 @@ void chi_session_free(struct chi_session *session)
 	pthread_mutex_destroy(&session->mutex);
 	for (size_t i = 0; i < session->n_said; i++) {
 		free(session->said[i]);
+		free(session->said_name[i]);
 	}
 	free(session->position);
 	free(session->go);

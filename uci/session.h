@@ -15,5 +15,8 @@ CHI_MUSTUSE int chi_session_new(const char *store, const char *engine, struct ch
 /* One line, without its end. False: it was `quit`. */
 bool chi_session_line(struct chi_session *session, char *line);
 
-/* Ends a search without an answer, and stores what waits to be. NULL is fine. */
+/* The input has ended: waits for the answer of a search that ends by itself. */
+void chi_session_wait(struct chi_session *session);
+
+/* Stops a search, whose answer is still given, and stores what waits to be. NULL is fine. */
 void chi_session_free(struct chi_session *session);

@@ -76,7 +76,10 @@ static void print_line(void *context, const struct chi_engine_line *line)
 		at = next;
 	}
 	putchar('\n');
-	fflush(stdout);
+	if (fflush(stdout) != 0) {
+		/* There is no GUI any more. */
+		chi_engine_stop(session->engine);
+	}
 	funlockfile(stdout);
 }
 
@@ -101,10 +104,16 @@ static void learn(struct chi_session *session, const struct chi_engine_result *r
 	}
 }
 
+bool chi_session_learns(const struct chi_session *session, unsigned depth)
+{
+	return session->learner != NULL && session->limits.n_moves == 0 &&
+	       chi_engine_clock(session->engine) + depth < 100;
+}
+
 static void search(struct chi_session *session, struct chi_engine_result *result)
 {
 	chi_engine_go(session->engine, &session->limits, print_line, session, result);
-	if (session->learner != NULL && result->depth > 0 && session->limits.n_moves == 0) {
+	if (result->depth > 0 && chi_session_learns(session, result->depth)) {
 		learn(session, result);
 	}
 }
@@ -114,13 +123,14 @@ static void search(struct chi_session *session, struct chi_engine_result *result
 static bool from_book(struct chi_session *session, struct chi_engine_result *result)
 {
 	char says[CHI_BOOK_SAYS];
-	if (session->options.book == CHI_BOOK_OFF || session->limits.infinite ||
-	    session->limits.ponder || session->limits.n_moves > 0 ||
+	if (session->options.book == CHI_BOOK_OFF || session->book_failed ||
+	    session->limits.infinite || session->limits.ponder || session->limits.n_moves > 0 ||
 	    session->ply >= (unsigned)session->options.book_depth) {
 		return false;
 	}
 	int rc = chi_book_move(session->client, &session->options,
 			       chi_engine_position(session->engine), &result->best, says);
+	session->book_failed = rc < 0;
 	if (rc < 0) {
 		chi_session_say("book: %s", chi_error(session->client));
 	} else if (rc == CHI_OK) {
@@ -133,14 +143,15 @@ static bool from_store(struct chi_session *session, struct chi_engine_result *re
 {
 	const struct chi_eval *eval;
 	uint32_t depth = (uint32_t)session->options.answer;
-	if (depth == 0 || session->limits.infinite || session->limits.ponder ||
-	    session->limits.n_moves > 0) {
+	if (depth == 0 || session->book_failed || session->limits.infinite ||
+	    session->limits.ponder || session->limits.n_moves > 0) {
 		return false;
 	}
 	depth = session->limits.depth > depth ? session->limits.depth : depth;
 	int rc = chi_book_answer(session->client, chi_engine_position(session->engine), depth,
 				 &eval);
 	if (rc < 0) {
+		session->book_failed = true;
 		chi_session_say("store: %s", chi_error(session->client));
 	}
 	if (rc != CHI_OK) {
@@ -184,13 +195,23 @@ static void answer(const struct chi_session *session, const struct chi_engine_re
 	fflush(stdout);
 }
 
+/* Nothing that another engine could answer. */
+static bool is_over(const struct chi_session *session)
+{
+	struct chi_move_list list;
+	chi_movegen_legal(chi_engine_position(session->engine), &list);
+	return list.n == 0;
+}
+
 void *chi_session_think(void *argument)
 {
 	struct chi_session *session = argument;
 	struct chi_engine_result result = {0};
 	bool known = session->client != NULL &&
 		     (from_book(session, &result) || from_store(session, &result));
-	if (!known && (session->child == NULL || !chi_relay(session, &result))) {
+	bool answered = known || (session->child != NULL && !is_over(session) &&
+				  chi_relay(session, &result));
+	if (!answered) {
 		search(session, &result);
 	}
 	wait_for_release(session);

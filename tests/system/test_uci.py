@@ -122,13 +122,30 @@ class Conversation(Uci):
         self.assertEqual(gui.quit(), (0, ""))
 
     def test_chess960(self):
-        fen = "position fen 1k6/8/8/8/8/8/8/RK5R w HA - 0 1"
         gui = self.gui()
-        moves = set()
-        for value in ("false", "true"):
-            lines = gui.ask(f"setoption name UCI_Chess960 value {value}", fen, "go depth 1 searchmoves b1a1 b1h1")
-            moves.add(self.best(lines))
-        self.assertLessEqual(moves, {"b1a1", "b1h1"})
+        for fen, moves in (("4k3/8/8/8/8/8/8/R3K2R w HA - 0 1", ("e1h1", "e1g1")),
+                           ("1k6/8/8/8/8/8/8/RK5R w HA - 0 1", ("b1h1", "b1g1"))):
+            for value, move in zip(("true", "false"), moves):
+                gui.say(f"setoption name UCI_Chess960 value {value}", f"position fen {fen}")
+                if fen.startswith("4k3") or value == "true":
+                    self.assertEqual(self.best(gui.ask(f"go depth 1 searchmoves {moves[0]}")), move)
+        # Both ways of writing it are understood, and what follows is the same.
+        for move in ("e1h1", "e1g1"):
+            lines = gui.ask(f"position fen 4k3/8/8/8/8/8/8/R3K2R w HA - 0 1 moves {move} e8d8", "go depth 2 searchmoves f1f8")
+            self.assertEqual(self.best(lines), "f1f8")
+
+    def test_words_after_searchmoves(self):
+        gui = self.gui()
+        self.assertIn(" depth 3 ", gui.ask("go searchmoves a2a3 h2h4 depth 3")[-2])
+        lines = gui.ask("go depth 2 searchmoves a2a5 h2h3")
+        self.assertEqual((lines[0], self.best(lines)), ("info string go: searchmoves: a2a5 is left out", "h2h3"))
+
+    def test_clocks_that_have_run_out(self):
+        gui = self.gui()
+        for go in ("go wtime 0 btime 0", "go wtime -20 btime 1000", "go movetime 0", "go nodes 0", "go depth 0",
+                   "go btime 1000", "go wtime 1 btime 1 winc 0 binc 0 movestogo 1"):
+            self.best(gui.ask("position startpos", go))
+        self.assertEqual(gui.quit(), (0, ""))
 
     def test_stop_and_ponder(self):
         gui = self.gui()
@@ -141,6 +158,10 @@ class Conversation(Uci):
         gui.say("isready")
         self.assertNotIn("bestmove", " ".join(gui.until("readyok")))
         self.assertEqual(self.best(gui.ask("ponderhit")), "a1a8")
+        # So it is when nothing else ends the search but the move played.
+        gui.say("go ponder depth 1")
+        gui.until("info")
+        self.best(gui.ask("ponderhit"))
         # quit ends a search.
         gui.say("go infinite")
         self.assertEqual(gui.quit()[0], 0)
@@ -172,6 +193,21 @@ class Conversation(Uci):
         done = subprocess.run([program("CHISTORE_UCI", "chistore-uci")], input=b"go infinite\n", stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_end_of_input_lets_a_search_end(self):
+        done = subprocess.run([program("CHISTORE_UCI", "chistore-uci")], input=b"go depth 5\n", stdout=subprocess.PIPE,
+                              timeout=PATIENCE, check=False)
+        self.assertIn(b"info depth 5 ", done.stdout)
+        self.best(done.stdout.decode().splitlines())
+
+    def test_gui_that_is_gone(self):
+        """A search ends with the GUI, though it was to go on."""
+        process = subprocess.Popen([program("CHISTORE_UCI", "chistore-uci")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        process.stdin.write(b"go depth 64\n")
+        process.stdin.close()
+        process.stdout.close()
+        self.assertEqual(process.wait(PATIENCE), 1)
 
 
 class Store(Uci):
@@ -273,7 +309,9 @@ def say(text):
     sys.stdout.write(text + "\\n"); sys.stdout.flush()
 for line in sys.stdin:
     word = line.split()[0] if line.split() else ""
-    if word == "uci": say("option name Lies type spin default 1 min 0 max 9"); say("uciok")
+    if word == {hello!r}:
+        while True: say("info string not yet")
+    elif word == "uci": say("option name Lies type spin default 1 min 0 max 9"); say("uciok")
     elif word == "isready": say("readyok")
     elif word == "quit": break
     elif word == "go":
@@ -284,8 +322,8 @@ for line in sys.stdin:
 class Others(Uci):
     """Another engine searches."""
 
-    def liar(self, go):
-        path = self.write("liar.py", LIAR.format(go=go))
+    def liar(self, go, hello=""):
+        path = self.write("liar.py", LIAR.format(go=go, hello=hello))
         return f"{sys.executable} {path}"
 
     def answers(self, go, line="go movetime 200"):
@@ -327,6 +365,57 @@ class Others(Uci):
             # The next search has a new one, or none at all: there is an answer.
             self.best(gui.ask("go movetime 50"))
             gui.quit()
+
+    def test_half_lines_and_nuls(self):
+        """A line may come in pieces; a NUL ends it; what is no line yet when the engine ends is none."""
+        for go, move in (
+                ('sys.stdout.write("best"); sys.stdout.flush(); time.sleep(0.2); say("move e2e4")', "e2e4"),
+                ('say("info depth 1\\0 bestmove a2a3"); say("bestmove e2e4\\0xyz")', "e2e4"),
+                ('say("info depth 9 score cp 1 pv d2d4\\r"); sys.stdout.write("bestmove e2e4"); sys.exit(0)', "d2d4"),
+        ):
+            gui, lines = self.answers(go, "go movetime 2000")
+            self.assertEqual(self.best(lines), move)
+            gui.quit()
+
+    def test_numbers_that_are_none(self):
+        """Absurd figures of a search do not reach the store; its move is played."""
+        store = self.new_store()
+        for info in ("depth 99999999999 score cp 1 pv e2e4", "depth -3 score cp 1 pv e2e4", "depth 5 score cp x pv e2e4",
+                     "depth 5 score mate 100000 pv e2e4", "depth 5 score cp 1 pv e2e5", "depth 5 score cp 1",
+                     "depth 5 score cp 1 lowerbound pv e2e4", "depth 5 multipv 2 score cp 1 pv e2e4"):
+            gui = self.gui("-a", store, "-e", self.liar(f'say("info {info}"); say("bestmove e2e4")'))
+            self.assertEqual(self.best(gui.ask("setoption name Learn value root", "go depth 5")), "e2e4")
+            gui.quit()
+        self.assertEqual(self.cli("get", "startpos", address=store, code=1).stdout, "")
+
+    def test_ponderhit_and_one_that_hangs(self):
+        gui = self.gui("-e", self.liar("time.sleep(1000)"))
+        gui.say("go ponder wtime 1000 btime 1000", "isready")
+        gui.until("readyok")
+        self.best(gui.ask("ponderhit"))
+        gui.quit()
+
+    def test_stop_at_once(self):
+        """`stop` on the heels of `go` is heard by the other engine, however the two threads go."""
+        gui = self.gui("-e", program("CHISTORE_UCI", "chistore-uci"))
+        for _ in range(20):
+            lines = gui.ask("position startpos", "go infinite", "stop")
+            self.assertFalse([line for line in lines if "started again" in line], lines)
+            self.best(lines)
+        self.assertEqual(gui.quit(), (0, ""))
+
+    def test_no_move_to_ask_for(self):
+        gui = self.gui("-e", self.liar("sys.exit(1)"))
+        self.assertEqual(gui.ask("position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"), ["bestmove 0000"])
+        gui.quit()
+
+    def test_one_that_floods_from_the_start(self):
+        """`uciok` never comes; that is found out, and we search."""
+        gui = self.gui("-e", self.liar("pass", hello="uci"))
+        lines = gui.ask("position startpos", "go depth 2")
+        self.assertIn("does not answer 'uci'", lines[0])
+        self.best(lines)
+        gui.quit()
 
     def test_one_that_hangs(self):
         gui, lines = self.answers("time.sleep(1000)", "go wtime 1500 btime 1500")
