@@ -17,7 +17,7 @@
 #define GATHERED_MAX (64u << 10)
 
 /* What a chunk is aimed at, in parts of its room. */
-#define AIM 0.97
+#define AIM 1.0
 
 struct chi_bodies_writer {
 	MDB_txn *txn;

@@ -463,24 +463,41 @@ static int reserve_items(struct chi_name_cache *cache, size_t n)
 	return CHI_OK;
 }
 
-static int write_indexes(struct flush *flush, enum chi_name_kind kind)
+/* The items of a kind's names behind the *n that wait, which are written when they are many. */
+static int gather_items(struct flush *flush, enum chi_name_kind kind, size_t *n)
 {
 	struct chi_name_cache *cache = flush->cache;
 	const struct pending *pending = &cache->pending[kind];
 	struct chi_name_words words;
-	size_t n = 0;
 	int rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < pending->n; i++) {
 		struct chi_name name = new_name(cache, pending, i);
-		rc = reserve_items(cache, n + CHI_NAME_ITEMS);
+		rc = reserve_items(cache, *n + CHI_NAME_ITEMS);
 		if (rc == CHI_OK) {
 			chi_name_split(name.text, name.len, &words);
-			n += chi_name_items(kind, &name, &words, cache->items + n);
+			*n += chi_name_items(kind, &name, &words, cache->items + *n);
 		}
-		if (rc == CHI_OK && n >= cache->slice) {
-			rc = write_items(flush, n);
-			n = 0;
+		if (rc == CHI_OK && *n >= cache->slice) {
+			rc = write_items(flush, *n);
+			*n = 0;
 		}
+	}
+	return rc;
+}
+
+/* In the order of keys, chunks of all kinds before lists: in an empty tree each entry is then the
+ * last, for which LMDB does not split a page in halves. */
+static int write_pending(struct flush *flush)
+{
+	size_t n = 0;
+	int rc = CHI_OK;
+	for (unsigned kind = 1; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
+		if (flush->cache->pending[kind].n > 0) {
+			rc = write_chunks(flush, kind);
+		}
+	}
+	for (unsigned kind = 1; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
+		rc = gather_items(flush, kind, &n);
 	}
 	return rc == CHI_OK ? write_items(flush, n) : rc;
 }
@@ -489,18 +506,11 @@ int chi_names_flush_by_turns(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi
 			     const struct chi_name_turns *turns)
 {
 	struct flush flush = {.cache = cache, .txn = txn, .dbi = dbi, .turns = turns};
-	int rc = CHI_OK;
+	int rc = write_pending(&flush);
 	for (unsigned kind = 1; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		struct pending *pending = &cache->pending[kind];
-		if (pending->n == 0) {
-			continue;
-		}
-		rc = write_chunks(&flush, kind);
-		rc = rc == CHI_OK ? write_indexes(&flush, kind) : rc;
-		if (rc == CHI_OK) {
-			pending->first += (uint32_t)pending->n;
-			pending->n = 0;
-		}
+		pending->first += (uint32_t)pending->n;
+		pending->n = 0;
 	}
 	return rc;
 }

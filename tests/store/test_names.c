@@ -97,6 +97,43 @@ static void test_lengths(void **state)
 	names_commit();
 }
 
+/* Bytes of the entries, in parts of those that the leaf pages have. */
+static double leaf_fill(void)
+{
+	MDB_cursor *cursor;
+	MDB_stat stat;
+	MDB_val key;
+	MDB_val value;
+	size_t bytes = 0;
+	assert_int_equal(mdb_stat(names_txn, names_dbi, &stat), 0);
+	assert_int_equal(mdb_cursor_open(names_txn, names_dbi, &cursor), 0);
+	while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
+		bytes += 10 + (key.mv_size + value.mv_size + 1) / 2 * 2;
+	}
+	mdb_cursor_close(cursor);
+	return (double)bytes / (double)(stat.ms_leaf_pages * stat.ms_psize);
+}
+
+/* Kind by kind, each kind's entries came in between those of others, and left pages half empty. */
+static void test_a_first_write_fills_its_pages(void **state)
+{
+	(void)state;
+	uint32_t id;
+	struct chi_name_cache *cache;
+	ok(chi_name_cache_new(8u << 20, &cache));
+	for (unsigned i = 0; i < 6000; i++) {
+		char text[64];
+		int len = snprintf(text, sizeof(text), "Name %u of %u", i * 7919 % 6007, i % 97);
+		ok(chi_names_intern(cache, names_txn, names_dbi, CHI_NAME_PLAYER + i % 4, text,
+				    (size_t)len, 0, &id));
+	}
+	ok(chi_names_flush(cache, names_txn, names_dbi));
+	chi_name_cache_free(cache);
+	double fill = leaf_fill();
+	print_message("# figures: leaf pages are full to %.3f\n", fill);
+	assert_true(fill > 0.85);
+}
+
 /* Many names in several transactions, some of them aborted, against a list of texts; with so little
  * memory that the names_cache is emptied often. */
 static void test_against_a_list(void **state)
@@ -514,6 +551,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_text_one_number, names_setup,
 						names_teardown),
 		cmocka_unit_test_setup_teardown(test_lengths, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_a_first_write_fills_its_pages, names_setup,
+						names_teardown),
 		cmocka_unit_test_setup_teardown(test_against_a_list, names_setup, names_teardown),
 		cmocka_unit_test_setup_teardown(test_texts_with_the_same_hash, names_setup,
 						names_teardown),
