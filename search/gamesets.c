@@ -120,20 +120,7 @@ int chi_gameset_open(struct chi_read *read, const char *name, const char *filter
 
 int chi_gameset_step(struct chi_gameset_job *job, uint64_t steps)
 {
-	struct chi_hits hits;
-	int rc = CHI_OK;
-	while (rc == CHI_OK && steps > 0) {
-		rc = chi_matcher_prepare(job->matcher, &steps);
-		if (rc != CHI_OK) {
-			return rc < 0 ? rc : CHI_OK;
-		}
-		rc = chi_matcher_next(job->matcher, &steps, &hits);
-		if (rc == CHI_OK) {
-			rc = chi_numbers_add_hits(job->numbers,
-						  chi_matcher_chunk(job->matcher)->first, &hits);
-		}
-	}
-	return rc;
+	return chi_matcher_collect(job->matcher, steps, job->numbers);
 }
 
 uint64_t chi_gameset_games(const struct chi_gameset_job *job)

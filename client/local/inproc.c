@@ -19,6 +19,7 @@
 #include "base/fault.h"
 #include "client/local/games.h"
 #include "search/texts.h"
+#include "search/verify.h"
 
 /* Of a chi_get_many: whom to call, and which position is next. */
 struct get_rest {
@@ -346,7 +347,7 @@ static int changed(struct chi_client *client, bool *out)
 static int verify(struct chi_client *client, chi_verify_report *report, void *context,
 		  struct chi_verify_result *result)
 {
-	return chi_store_verify(client->inproc.store, report, context, result);
+	return chi_search_verify(client->inproc.store, NULL, report, context, result);
 }
 
 /* The copy goes the same way as one from a server does, so both are checked alike before they

@@ -18,6 +18,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
+#include "search/verify.h"
 #include "service/events.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
@@ -67,8 +68,8 @@ static void *run(void *context)
 	if (task->call.op == CHI_OP_BACKUP) {
 		task->status = chi_store_copy(store, task->to, &task->fault);
 	} else {
-		task->status = chi_store_verify_until(store, &task->stop, write_report, task,
-						      &task->result);
+		task->status =
+			chi_search_verify(store, &task->stop, write_report, task, &task->result);
 		if (task->status == -CHI_ECORRUPT) {
 			(void)chi_fault(&task->fault, task->status,
 					"the store is damaged in %" PRIu64 " places",

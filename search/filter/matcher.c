@@ -512,6 +512,23 @@ const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matc
 	return &matcher->columns.chunk;
 }
 
+int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps, struct chi_numbers *numbers)
+{
+	struct chi_hits hits;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && steps > 0) {
+		rc = chi_matcher_prepare(matcher, &steps);
+		if (rc != CHI_OK) {
+			return rc < 0 ? rc : CHI_OK;
+		}
+		rc = chi_matcher_next(matcher, &steps, &hits);
+		if (rc == CHI_OK) {
+			rc = chi_numbers_add_hits(numbers, matcher->columns.chunk.first, &hits);
+		}
+	}
+	return rc;
+}
+
 int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps, uint32_t *row)
 {
 	int rc = chi_columns_find(&matcher->columns, number, row);

@@ -18,6 +18,7 @@
 #include "store/store.h"
 
 struct chi_matcher;
+struct chi_numbers;
 
 struct chi_matcher_spec {
 	uint32_t from;	/* numbers below do not fit */
@@ -41,6 +42,11 @@ CHI_MUSTUSE int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps
 CHI_MUSTUSE int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps,
 				 struct chi_hits *hits);
 const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher);
+
+/* Adds the numbers of games that fit to a set, some steps further. CHI_OK: call again; CHI_NONE:
+ * they are all in it. */
+CHI_MUSTUSE int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps,
+				    struct chi_numbers *numbers);
 
 /* Whether a game fits, and its row in chi_matcher_chunk; numbers must ascend. CHI_NONE: it does
  * not, or is not there. */

@@ -7,7 +7,10 @@
 
 #include "base/attr.h"
 #include "search/games.h"
+#include "search/filter/numbers.h"
 #include "search/gamesets.h"
+#include "search/verify.h"
+#include "store/gamesets/gamesets.h"
 #include "store/names/names.h"
 
 #define GAMES 900
@@ -56,6 +59,22 @@ static void save(const char *name, const char *filter)
 	ok(chi_gameset_save(job, write, &fault));
 	end(write);
 	chi_gameset_close(job);
+}
+
+static char complaint[256];
+
+static void hear(void *context, const char *text)
+{
+	(void)context;
+	snprintf(complaint, sizeof(complaint), "%s", text);
+}
+
+static int verify(void)
+{
+	struct chi_verify_result result;
+	int rc = chi_search_verify(world.store, NULL, hear, NULL, &result);
+	assert_int_equal(result.errors, rc != CHI_OK);
+	return rc;
 }
 
 static int drop(const char *name)
@@ -172,11 +191,88 @@ static void test_kept(void **state)
 		save(name, NULL);
 	}
 	check_all();
+	assert_int_equal(verify(), CHI_OK);
 	alias(false);
 	check_all();
 	assert_int_equal(same("in set0", "player Karpov"), before);
 	world_grow(&world, 300);
 	check_all();
+	assert_int_equal(verify(), CHI_OK);
+}
+
+/* The entry of a gameset with other games in its bitmap, and another number of them. */
+static void write_wrong(const char *name, uint32_t without, uint32_t with, uint64_t more)
+{
+	struct chi_archive_view view;
+	struct chi_gameset_entry entry;
+	struct chi_numbers *old;
+	struct chi_numbers *new;
+	uint32_t number = 0;
+	struct chi_write *write = begin();
+	ok(chi_write_archive(write, &view));
+	ok(chi_gameset_get(view.txn, view.trees.gamesets, name, strlen(name), &entry));
+	ok(chi_numbers_read(entry.bitmap, entry.bitmap_len, entry.mark.last, &old));
+	ok(chi_numbers_new(&new));
+	while (chi_numbers_next(old, number + 1, &number)) {
+		if (number != without) {
+			ok(chi_numbers_add(new, number));
+		}
+	}
+	if (with != 0) {
+		ok(chi_numbers_add(new, with));
+	}
+	uint8_t bitmap[8192];
+	char filter[CHI_GAMESET_FILTER_MAX];
+	memcpy(filter, entry.filter, entry.filter_len);
+	entry.filter = filter;
+	entry.games = chi_numbers_count(new) + more;
+	entry.bitmap = bitmap;
+	entry.bitmap_len = chi_numbers_size(new);
+	assert_in_range(entry.bitmap_len, 1, sizeof(bitmap));
+	chi_numbers_write(new, bitmap, entry.bitmap_len);
+	ok(chi_write_gameset(write, &entry));
+	end(write);
+	chi_numbers_free(old);
+	chi_numbers_free(new);
+}
+
+/* A game that is there and has that result. */
+static uint32_t one_with(enum chi_result result)
+{
+	uint32_t number = 20;
+	while (!world.games[number].there || world.games[number].head.result != (uint8_t)result) {
+		number++;
+	}
+	return number;
+}
+
+static void test_verify_compares_bitmaps(void **state)
+{
+	(void)state;
+	char wanted[96];
+	uint32_t won = one_with(CHI_RESULT_WHITE);
+	uint32_t lost = one_with(CHI_RESULT_BLACK);
+	save("won", "result 1-0");
+	assert_int_equal(verify(), CHI_OK);
+	write_wrong("won", won, 0, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	snprintf(wanted, sizeof(wanted),
+		 "gameset won: its bitmap lacks games that fit its filter: 1, from %u on", won);
+	assert_string_equal(complaint, wanted);
+	write_wrong("won", 0, won, 0);
+	assert_int_equal(verify(), CHI_OK);
+	write_wrong("won", 0, lost, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	snprintf(wanted, sizeof(wanted),
+		 "gameset won: its bitmap has games that do not fit its filter: 1, from %u on",
+		 lost);
+	assert_string_equal(complaint, wanted);
+	write_wrong("won", lost, 0, 3);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_non_null(strstr(complaint, "gameset won: its bitmap has "));
+	write_wrong("won", 0, 0, 0);
+	assert_int_equal(verify(), CHI_OK);
+	ok(drop("won"));
 }
 
 static int count_one(void *context, const struct chi_gameset *gameset)
@@ -276,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_verify_compares_bitmaps),
 		cmocka_unit_test(test_kept),
 	};
 	return cmocka_run_group_tests_name("search/gamesets", tests, setup, teardown);
