@@ -73,7 +73,7 @@ static struct row row_of(const struct cdb_move *move)
 	struct row row = {.note = "? (\?\?-\?\?)"};
 	if (move->known) {
 		(void)snprintf(row.note, sizeof(row.note), "%c (%02d-%02d)", "?*!"[move->rank],
-			       move -> replies, move -> replies - move -> good);
+			       move -> replies, move -> good);
 	}
 	if (move->known && move->score > -CDB_SHORT && move->score < CDB_SHORT) {
 		(void)snprintf(row.winrate, sizeof(row.winrate), "%.2f", cdb_winrate(move->score));
@@ -153,26 +153,40 @@ static void say_best(struct answer *answer, const char *uci)
 	}
 }
 
+/* A move that is worse than that is no book's; so says chessdb, and leaves it to the engine. */
+#define LOST	   (-50)
+#define LOST_LEARN (-75)
+
 /* The best move by score; without scores what the record names. */
-static int query_best(struct answer *answer)
+static int say_best_from(struct answer *answer, int lost)
 {
 	const struct cdb_board *board = &answer->board;
 	if (is_over(answer)) {
 		return CHI_OK;
 	}
-	if (board->n_known > 0) {
+	if (board->n_known > 0 && board->moves[0].score >= lost) {
 		say_best(answer, board->moves[0].uci);
 		return CHI_OK;
 	}
-	for (size_t i = 0; i < board->n; i++) {
+	for (size_t i = 0; board->n_known == 0 && i < board->n; i++) {
 		if (board->row.best != 0 && board->moves[i].move == board->row.best &&
 		    board->row.best_source != CHI_BEST_PLAYED) {
 			say_best(answer, board->moves[i].uci);
 			return CHI_OK;
 		}
 	}
-	say_word(answer, board->row.found ? "nobestmove" : "unknown");
+	say_word(answer, board->known || board->row.found ? "nobestmove" : "unknown");
 	return CHI_OK;
+}
+
+static int query_best(struct answer *answer)
+{
+	return say_best_from(answer, LOST);
+}
+
+static int query_learn(struct answer *answer)
+{
+	return say_best_from(answer, LOST_LEARN);
 }
 
 static int query_search(struct answer *answer)
@@ -183,15 +197,10 @@ static int query_search(struct answer *answer)
 	while (n < board->n_known && board->moves[n].rank > 0) {
 		n++;
 	}
-	if (n <= 1 && !answer->json) {
+	/* In JSON there is a list in any case: clients ask again without end where it is missing.
+	 */
+	if (board->n == 0 || n == 0 || (board->n_known == 1 && !answer->json)) {
 		return query_best(answer);
-	}
-	if (is_over(answer)) {
-		return CHI_OK;
-	}
-	if (n == 0) {
-		say_word(answer, board->row.found ? "nobestmove" : "unknown");
-		return CHI_OK;
 	}
 	if (answer->json) {
 		begin_ok(answer);
@@ -216,30 +225,20 @@ static int query_search(struct answer *answer)
 
 /* ---- Scores and lines ---------------------------------------------------------------------- */
 
-/* False: nothing is known. */
-static bool worth(const struct cdb_board *board, int *out)
-{
-	*out = board->row.has_eval  ? cdb_score(&board->row)
-	       : board->n_known > 0 ? board->moves[0].score
-				    : 0;
-	return board->row.has_eval || board->n_known > 0;
-}
-
 static int query_score(struct answer *answer)
 {
 	struct writer *out = &answer->call->out;
-	int score = 0;
 	if (is_over(answer)) {
 		return CHI_OK;
 	}
-	if (!worth(&answer->board, &score)) {
+	if (!answer->board.known) {
 		say_word(answer, "unknown");
 	} else if (answer->json) {
 		begin_ok(answer);
-		out_integer(out, "eval", score);
+		out_integer(out, "eval", answer->board.score);
 		say_ply(answer);
 	} else {
-		out_format(out, "eval:%d", score);
+		out_format(out, "eval:%d", answer->board.score);
 	}
 	return CHI_OK;
 }
@@ -250,7 +249,7 @@ struct line {
 	unsigned depth;
 };
 
-/* The line of the deepest evaluation, after `first` if that is a move. */
+/* The line of the deepest evaluation, after what is there. */
 static int line_of(struct call *call, const struct chi_key *key, struct line *line)
 {
 	struct chi_record record;
@@ -299,29 +298,31 @@ static int query_pv(struct answer *answer)
 	const struct cdb_board *board = &answer->board;
 	struct writer *out = &answer->call->out;
 	struct line line = {.n = 0};
-	int score = 0;
+	int status = CHI_OK;
 	if (is_over(answer)) {
 		return CHI_OK;
 	}
-	if (!worth(board, &score)) {
+	if (!board->known) {
 		say_word(answer, "unknown");
 		return CHI_OK;
 	}
-	bool own = board->row.has_eval;
-	if (!own) {
-		line.moves[line.n++] = board->moves[0].move;
-		line.depth = 1;
+	bool move = board->n_known > 0 && board->moves[0].score >= board->score;
+	if (board->row.has_eval && cdb_score(&board->row) >= board->score) {
+		status = line_of(answer->call, &board->key, &line);
 	}
-	int status = line_of(answer->call, own ? &board->key : &board->moves[0].after, &line);
+	if (status == CHI_OK && line.n == 0 && move) {
+		line = (struct line){.moves = {board->moves[0].move}, .n = 1, .depth = 1};
+		status = line_of(answer->call, &board->moves[0].after, &line);
+	}
 	if (status < 0) {
 		return status;
 	}
 	if (!answer->json) {
-		out_format(out, "score:%d,depth:%u,pv:", score, line.depth);
+		out_format(out, "score:%d,depth:%u,pv:", board->score, line.depth);
 		return say_line(answer, &line, false);
 	}
 	begin_ok(answer);
-	out_integer(out, "score", score);
+	out_integer(out, "score", board->score);
 	out_number(out, "depth", line.depth);
 	out_array(out, "pv");
 	status = say_line(answer, &line, false);
@@ -346,32 +347,40 @@ static const struct cdb_move *find_move(const struct cdb_board *board, const cha
 	return NULL;
 }
 
-/* The best of a list of moves. */
-static int query_engine(struct answer *answer)
+/* Plays "e2e4|e7e5". */
+static int play_list(struct chi_key *key, const char *list)
 {
-	const char *list = params_get(&answer->call->params, "movelist");
-	const struct cdb_move *best = NULL;
-	if (list == NULL) {
-		say_word(answer, "invalid parameters");
-		return CHI_OK;
-	}
 	while (*list != '\0') {
 		size_t len = strcspn(list, "|");
-		const struct cdb_move *move = find_move(&answer->board, list, len);
-		if (move == NULL) {
-			say_word(answer, "invalid movelist");
-			return CHI_OK;
+		chi_move move = 0;
+		int status = chi_key_move(key, list, len, &move, NULL);
+		status = status == CHI_OK ? chi_key_play(key, move, key) : status;
+		if (status < 0) {
+			return status;
 		}
-		/* The board's are in order. */
-		best = move->known && (best == NULL || move < best) ? move : best;
 		list += len + (list[len] == '|' ? 1 : 0);
 	}
-	if (best == NULL) {
-		say_word(answer, "nobestmove");
-	} else {
-		say_best(answer, best->uci);
-	}
 	return CHI_OK;
+}
+
+/* The best move after a line of moves, which may be empty, but must be there. */
+static int query_engine(struct answer *answer)
+{
+	struct call *call = answer->call;
+	struct cdb_board *board = &answer->board;
+	const char *list = params_given(&call->params, "movelist");
+	if (list == NULL || play_list(&board->key, list) < 0) {
+		say_word(answer, list == NULL ? "invalid parameters" : "invalid movelist");
+		return CHI_OK;
+	}
+	const struct chi_key key = board->key;
+	int status = cdb_look(call, &key, board);
+	if (status == CHI_OK && board->n_known > 0) {
+		say_best(answer, board->moves[0].uci);
+	} else if (status == CHI_OK) {
+		say_word(answer, "nobestmove");
+	}
+	return status;
 }
 
 static int add_to_queue(struct answer *answer, const struct chi_key *key)
@@ -435,9 +444,9 @@ static const struct {
 	const char *name;
 	action *run;
 } actions[] = {
-	{"queryall", query_all},    {"querybest", query_best},	   {"query", query_best},
-	{"querylearn", query_best}, {"querysearch", query_search}, {"queryscore", query_score},
-	{"querypv", query_pv},	    {"queryengine", query_engine}, {"queue", queue_position},
+	{"queryall", query_all},     {"querybest", query_best},	    {"query", query_best},
+	{"querylearn", query_learn}, {"querysearch", query_search}, {"queryscore", query_score},
+	{"querypv", query_pv},	     {"queryengine", query_engine}, {"queue", queue_position},
 	{"store", store_move},
 };
 

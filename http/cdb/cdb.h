@@ -2,9 +2,10 @@
 /*
  * chessdb.cn's interface, cdb.php, from stored evaluations.
  *
- * What a position is worth, to the side to move: its own deepest evaluation; without one the best
- * of the moves whose position has one. A move is worth what the position after it is worth to the
- * other side, one ply further from a mate. Mate in n plies is 30000 - n.
+ * What a position is worth, to the side to move: what the best of its moves is worth whose
+ * positions are known; where some are not, its own deepest evaluation stands for these. A move is
+ * worth what the position after it is worth to the other side, one ply further from a mate. Mate in
+ * n plies is 30000 - n.
  */
 #pragma once
 
@@ -35,10 +36,13 @@ struct cdb_board {
 	struct cdb_move *moves;
 	size_t n;
 	size_t n_known;
+	bool known; /* the score is */
+	int score;
 	int min_ply; /* -1: not known */
 };
 
-/* The arena has what it holds. */
+/* The arena has what it holds. What is stored far below the position, or in too many positions,
+ * does not count. */
 CHI_MUSTUSE int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out);
 
 /* The score of a row's evaluation, to the side to move. */

@@ -6,17 +6,24 @@
 
 #include "http/cdb/cdb.h"
 
+static double logistic(int score, double scale)
+{
+	return 1 / (1 + exp(-abs(score) / scale));
+}
+
 double cdb_throttle(int max)
 {
+	const double low = -30 - 10 * logistic(-30, 10); /* at -30 */
 	if (max >= 75) {
 		return max;
 	}
 	if (max >= -30) {
-		double below = max - 10 / (1 + exp(-abs(max) / 10.0));
-		/* From 50 on it rises linearly to the score itself. */
-		return max <= 50 ? below : below + (max - below) * (max - 50) / 25.0;
+		double throttle = max - 10 * logistic(max, 10);
+		/* From 50 on it rises linearly to the score itself, */
+		return max <= 50 ? throttle : throttle + (max - throttle) * (max - 50) / 25.0;
 	}
-	return max < -50 ? max : -50;
+	/* and from -30 down to -50, where no move is good any more. */
+	return max > -50 ? -50 + (max + 50) / 20.0 * (low + 50) : -50;
 }
 
 double cdb_best(int max)
@@ -25,7 +32,7 @@ double cdb_best(int max)
 		return max;
 	}
 	if (max >= -30) {
-		double best = max - 5 / (1 + exp(-abs(max) / 20.0));
+		double best = max - 5 * logistic(max, 20);
 		return max > 0 && best < 1 ? 1 : best;
 	}
 	return max;

@@ -84,15 +84,20 @@ int params_parse(struct params *params, const char *text, size_t len, struct chi
 	return status;
 }
 
-const char *params_get(const struct params *params, const char *name)
+const char *params_given(const struct params *params, const char *name)
 {
 	for (size_t i = params->n; i > 0; i--) {
-		const struct param *param = &params->list[i - 1];
-		if (strcmp(param->name, name) == 0) {
-			return param->value[0] != '\0' ? param->value : NULL;
+		if (strcmp(params->list[i - 1].name, name) == 0) {
+			return params->list[i - 1].value;
 		}
 	}
 	return NULL;
+}
+
+const char *params_get(const struct params *params, const char *name)
+{
+	const char *value = params_given(params, name);
+	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 bool params_flag(const struct params *params, const char *name)

@@ -34,6 +34,8 @@ char *params_decode(const char *text, size_t len, bool form, struct chi_arena *a
 
 /* The last of that name, as clients repeat options to change them; NULL: not there, or empty. */
 const char *params_get(const struct params *params, const char *name);
+/* The same, and "" if it is empty. */
+const char *params_given(const struct params *params, const char *name);
 
 /* 1, true, yes, on. */
 bool params_flag(const struct params *params, const char *name);

@@ -5,6 +5,7 @@ publish, numbers with a computation of their own from the store's contents."""
 import json
 import math
 import os
+import random
 import socket
 import sys
 import unittest
@@ -114,13 +115,16 @@ class TestExplorer(unittest.TestCase):
 # ---- chessdb ---------------------------------------------------------------------------------
 
 def throttle(best):
-    """The least score that is not bad."""
-    if best >= 75:
-        return best
-    if best >= -30:
-        low = best - 10 / (1 + math.exp(-abs(best) / 10))
-        return low if best <= 50 else low + (best - low) * (best - 50) / 25
-    return min(best, -50)
+    """The least score that is not bad: four pieces, of which neighbours meet."""
+    def logistic(score):
+        return score - 10 / (1 + math.exp(-abs(score) / 10))
+    if best <= -50:
+        return -50
+    if best < -30:
+        return -50 + (logistic(-30) + 50) * (best + 50) / 20
+    if best <= 50:
+        return logistic(best)
+    return min(best, logistic(best) + (best - logistic(best)) * (best - 50) / 25) if best < 75 else best
 
 
 def rank(score, best):
@@ -181,7 +185,8 @@ class TestChessdb(unittest.TestCase):
             self.assertEqual(move["rank"], rank(move["score"], best), move)
             self.assertEqual(move["winrate"], f"{100 / (1 + math.exp(-move['score'] / 330)):.2f}")
             self.assertEqual(move["note"][0], "?*!"[move["rank"]])
-        self.assertEqual(answer["moves"][0]["note"], "! (03-01)")
+        # Three replies are known; of -22, -30 and -150 two are good.
+        self.assertEqual(answer["moves"][0]["note"], "! (03-02)")
         text = self.ask(action="queryall", board=START)
         fields = [dict(f.split(":", 1) for f in move.split(",")) for move in text.split("|")]
         self.assertEqual([(int(f["score"]), f["move"]) for f in fields], known)
@@ -212,11 +217,13 @@ class TestChessdb(unittest.TestCase):
                 ({"action": "querybest", "board": "k7/8/1Q6/8/8/8/8/K7 b - - 0 1"}, "stalemate"),
                 ({"action": "queryengine", "board": START}, "invalid parameters"),
                 ({"action": "queryengine", "board": START, "movelist": "e2e5"}, "invalid movelist"),
+                ({"action": "queryengine", "board": START, "movelist": "e2e4|e2e4"}, "invalid movelist"),
                 ({"action": "queryengine", "board": START, "movelist": "a2a3"}, "nobestmove")):
             self.assertEqual(self.ask(**parameters), word)
             self.assertEqual(self.ask(json=1, **parameters), {"status": word})
-        self.assertEqual(self.ask(action="queryengine", board=START, movelist="f2f3|d2d4"),
-                         "move:d2d4")
+        for movelist, move in (("", "e2e4"), ("e2e4", "e7e5")):
+            self.assertEqual(self.ask(action="queryengine", board=START, movelist=movelist),
+                             "move:" + move)
 
     def test_mates_count_plies(self):
         self.put("6k1/5ppp/8/8/8/8/8/R5K1 b - - 0 1", "--eval", "sf:9:mate-1")
@@ -268,6 +275,115 @@ class TestChessdb(unittest.TestCase):
         self.assertEqual(black["pvs"][0]["cp"], 20)
         self.assertEqual(self.server.json("/api/cloud-eval", fen=RUY, want=404),
                          {"error": "No cloud evaluation available for that position"})
+
+
+def back(score):
+    """As the move that leads there has it: a mate is one ply further."""
+    return -(score - 1 if score > 10000 else score + 1 if score < -10000 else score)
+
+
+def key_of(fen):
+    return " ".join(fen.split()[:4])
+
+
+class TestMinimax(unittest.TestCase):
+    """A tree of evaluations, some of which contradict those above them, worked out here again."""
+
+    ROOT = "8/5k2/7p/8/8/8/PP6/K7 w - - 0 1"
+    BESTS = (-400, -51, -50, -49, -40, -31, -30, -29, -3, 0, 3, 49, 50, 51, 60, 74, 75, 300)
+    BELOW = (0, 1, 2, 4, 6, 9, 11, 60)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.store = harness.make_store()
+        cls.server = webserver.start(cls.store)
+        cls.legal_of = {}
+        cls.stored = {}
+        cls.random = random.Random(14)
+        cls.grow(cls.ROOT, 4)
+        cls.levels = {}
+        for move, best in zip(cls.legal(START), cls.BESTS):
+            cls.levels[best] = move
+            for reply, less in zip(cls.legal(move), cls.BELOW):
+                cls.stored[key_of(reply)] = back(best - less)
+        lines = "".join(f"{fen} acd 9; ce {score};\n" for fen, score in cls.stored.items())
+        done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-", address=cls.store,
+                               input=lines)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    @classmethod
+    def legal(cls, fen):
+        if fen not in cls.legal_of:
+            moves = cls.server.json("/api/position", fen=fen)["legal"]
+            cls.legal_of[fen] = {move["uci"]: move["fen"] for move in moves}
+        return list(cls.legal_of[fen].values())
+
+    @classmethod
+    def grow(cls, fen, plies):
+        """White's moves are of pawns, so that no line comes back to where it was."""
+        board = fen.split()[0]
+        for after in cls.legal(fen):
+            pawn = after.split()[0].rsplit("/", 1)[1] == board.rsplit("/", 1)[1] or " b " in fen
+            if pawn and cls.random.random() < 0.5:
+                cls.stored[key_of(after)] = cls.random.randrange(-200, 200)
+                if plies > 1:
+                    cls.grow(after, plies - 1)
+
+    def value(self, fen):
+        """The score, or None; and how many replies are known and good."""
+        own = self.stored.get(key_of(fen))
+        scores = []
+        for after in self.legal(fen):
+            if key_of(after) in self.stored:
+                score, _, _ = self.value(after)
+                scores.append(back(score))
+        if not scores:
+            return own, 0, 0
+        best = max(scores)
+        good = sum(score >= throttle(best) for score in scores)
+        unknown = own is not None and len(scores) < len(self.legal(fen))
+        return max(best, own) if unknown else best, len(scores), good
+
+    def ask(self, action, fen):
+        return self.server.json("/cdb.php", action=action, board=fen, json=1)
+
+    def test_a_tree(self):
+        self.assertGreater(len(self.stored), 60)
+        wanted = []
+        self.legal(self.ROOT)
+        for uci, fen in self.legal_of[self.ROOT].items():
+            score, replies, good = self.value(fen)
+            if score is not None:
+                wanted.append((-back(score), good, -replies, uci))
+        wanted.sort()
+        answer = self.ask("queryall", self.ROOT)
+        self.assertEqual([(-m["score"], m["uci"]) for m in answer["moves"]],
+                         [(row[0], row[3]) for row in wanted])
+        self.assertEqual([m["note"] for m in answer["moves"]],
+                         [f"{'?*!'[rank(-s, -wanted[0][0])]} ({-n:02d}-{good:02d})"
+                          for s, good, n, _ in wanted])
+        self.assertNotEqual({n for _, _, n, _ in wanted}, {0})
+        own = {uci: self.stored.get(key_of(fen)) for uci, fen in self.legal_of[self.ROOT].items()}
+        self.assertTrue(any(own[uci] is not None and back(own[uci]) != -s for s, _, _, uci in wanted))
+        self.assertEqual(self.ask("queryscore", self.ROOT)["eval"], -wanted[0][0])
+
+    def test_ranks_on_all_levels(self):
+        for best, fen in self.levels.items():
+            moves = self.ask("queryall", fen)["moves"]
+            self.assertEqual([m["score"] for m in moves], [best - less for less in self.BELOW])
+            self.assertEqual([m["rank"] for m in moves],
+                             [rank(best - less, best) for less in self.BELOW], best)
+            self.assertEqual({m["note"][0] for m in moves[:1]}, {"!" if best >= -50 else "?"})
+            good = [m["uci"] for m in moves if m["rank"] > 0]
+            found = self.ask("querysearch", fen)
+            self.assertEqual([m["uci"] for m in found.get("search_moves", [])], good)
+            for action, lost in (("querybest", -50), ("query", -50), ("querylearn", -75)):
+                word = "ok" if best >= lost else "nobestmove"
+                self.assertEqual(self.ask(action, fen)["status"], word, (action, best))
 
 
 class TestImports(unittest.TestCase):
