@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What was found, with the explorer's names. Moves are those played; one without games is none. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,10 +92,10 @@ static int say_list(struct call *call, const struct lila_query *query, const cha
 		if (list->moves[i] == 0) {
 			continue; /* it ended here */
 		}
-		status = chi_key_uci(&query->key, list->moves[i], uci);
+		lila_uci(list->moves[i], uci);
 		out_object(out, NULL);
 		out_text(out, "uci", uci);
-		status = status == CHI_OK ? say_game(call, query, list->numbers[i]) : status;
+		status = say_game(call, query, list->numbers[i]);
 		out_end(out, '}');
 	}
 	out_end(out, ']');
@@ -115,23 +114,21 @@ static const struct lila_move *sums_of(const struct lila_pass *pass, chi_move mo
 	return NULL;
 }
 
-/* The rating that such a result against such opponents shows: 400 points for ten to one. */
 static double performance(const struct lila_query *query, const struct chi_counts *counts,
 			  double opponents)
 {
-	double games = (double)total_of(counts);
 	double wins = (double)(query->as_black ? counts->black : counts->white);
-	double share = games > 0 ? (wins + (double)counts->draws / 2) / games : 0.5;
-	share = share < 0.01 ? 0.01 : share > 0.99 ? 0.99 : share;
-	return opponents + 400 * log10(share / (1 - share));
+	return opponents +
+	       lila_rating_difference(wins + (double)counts->draws / 2, (double)total_of(counts));
 }
 
 static void say_ratings(struct writer *out, const struct lila_query *query,
 			const struct chi_counts *counts, const struct lila_move *sums)
 {
 	if (query->player == NULL) {
+		bool any = sums != NULL && sums->rated > 0;
 		out_number(out, "averageRating",
-			   sums != NULL && sums->rated > 0 ? sums->ratings / sums->rated : 0);
+			   any ? (sums->ratings + sums->rated / 2) / sums->rated : 0);
 	} else if (sums != NULL && sums->opponents_rated > 0) {
 		double average = (double)sums->opponents / (double)sums->opponents_rated;
 		out_real(out, "averageOpponentRating", average, 0);
@@ -190,8 +187,8 @@ static int copy_moves(struct call *call, const struct lila_query *query,
 			continue;
 		}
 		one->explored = *move;
-		status = chi_key_uci(&query->key, move->move, one->uci);
-		status = status == CHI_OK ? chi_key_san(&query->key, move->move, one->san) : status;
+		lila_uci(move->move, one->uci);
+		status = chi_key_san(&query->key, move->move, one->san);
 		(*n)++;
 	}
 	return status;
@@ -242,6 +239,9 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 		status = say_list(call, query, "topGames", &pass->top);
 	}
 	say_opening(out, query->eco, query->opening);
+	if (query->player != NULL) {
+		out_number(out, "queuePosition", 0);
+	}
 	if (query->history) {
 		lila_say_history(out, pass);
 	}

@@ -26,32 +26,20 @@ static bool same_engine(const struct chi_eval *a, const struct chi_eval *b)
 	return a->engine_len == b->engine_len && memcmp(a->engine, b->engine, a->engine_len) == 0;
 }
 
-static int say_line(struct call *call, const struct chi_key *from, const struct chi_eval *eval,
-		    bool black)
+static void say_line(struct writer *out, const struct chi_eval *eval, bool black)
 {
-	struct writer *out = &call->out;
-	struct chi_key key = *from;
 	char moves[CHI_PV_MAX * 6 + 1] = "";
 	size_t len = 0;
-	int status = CHI_OK;
-	for (size_t i = 0; status == CHI_OK && i < eval->n_pv && i < CHI_PV_MAX; i++) {
-		char uci[CHI_MOVE_TEXT_SIZE];
-		status = chi_key_uci(&key, eval->pv[i], uci);
-		size_t n = status == CHI_OK ? strlen(uci) : 0;
-		if (n == 0 || len + n + 2 > sizeof(moves)) {
-			break;
-		}
+	for (size_t i = 0; i < eval->n_pv && i < CHI_PV_MAX; i++) {
 		moves[len] = ' ';
 		len += len > 0 ? 1 : 0;
-		memcpy(moves + len, uci, n + 1);
-		len += n;
-		status = i + 1 < eval->n_pv ? chi_key_play(&key, eval->pv[i], &key) : CHI_OK;
+		lila_uci(eval->pv[i], moves + len);
+		len += strlen(moves + len);
 	}
 	out_object(out, NULL);
 	out_text(out, "moves", moves);
 	out_integer(out, eval->is_mate ? "mate" : "cp", black ? -eval->score : eval->score);
 	out_end(out, '}');
-	return status;
 }
 
 static int say(struct call *call, const struct chi_key *key, const struct chi_record *record,
@@ -70,7 +58,7 @@ static int say(struct call *call, const struct chi_key *key, const struct chi_re
 	out_array(out, "pvs");
 	for (size_t i = best; status == CHI_OK && i < record->n_evals && lines > 0; i++) {
 		if (same_engine(first, &record->evals[i])) {
-			status = say_line(call, key, &record->evals[i], black);
+			say_line(out, &record->evals[i], black);
 			lines--;
 		}
 	}

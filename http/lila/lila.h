@@ -36,12 +36,12 @@ struct lila_query {
 /* Sums over the games of one move. */
 struct lila_move {
 	chi_move move;
-	uint64_t games; /* all, with a result or without */
-	uint64_t rated;
-	uint64_t ratings;	  /* sum over these, of both players' average */
-	uint64_t opponents_rated; /* games whose opponent of the player has a rating */
-	uint64_t opponents;	  /* the sum */
-	uint32_t only;		  /* the number of one of them */
+	uint64_t games;		  /* all, with a result or without */
+	uint64_t rated;		  /* games whose player that made it has a rating */
+	uint64_t ratings;	  /* the sum of these */
+	uint64_t opponents_rated; /* the same of the other player */
+	uint64_t opponents;
+	uint32_t only; /* the number of one of them */
 };
 
 struct lila_month {
@@ -77,6 +77,13 @@ CHI_MUSTUSE int lila_query_of(struct call *call, uint64_t top, uint64_t recent,
 /* Looks at the position's games. A store that keeps none has none. */
 CHI_MUSTUSE int lila_pass_run(struct call *call, const struct lila_query *query,
 			      struct lila_pass *out);
+
+/* A move as lichess writes it: castling is king takes rook, in any kind of chess. */
+void lila_uci(chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
+
+/* What a result is worth, by the table of FIDE's handbook (B.02, 8.1): the difference of ratings of
+ * `score` points in `games`. */
+double lila_rating_difference(double score, double games);
 
 /* The answer. */
 CHI_MUSTUSE int lila_say(struct call *call, const struct lila_query *query,

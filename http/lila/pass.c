@@ -86,11 +86,12 @@ static void look(struct lila_pass *pass, const struct lila_query *query,
 	unsigned both = head->white_elo > 0 && head->black_elo > 0
 				? ((unsigned)head->white_elo + head->black_elo) / 2
 				: 0;
+	unsigned mover = query->black ? head->black_elo : head->white_elo;
 	unsigned opponent = query->as_black ? head->white_elo : head->black_elo;
 	if (move != NULL) {
 		move->games++;
-		move->rated += both > 0 ? 1 : 0;
-		move->ratings += both;
+		move->rated += mover > 0 ? 1 : 0;
+		move->ratings += mover;
 		move->opponents_rated += opponent > 0 ? 1 : 0;
 		move->opponents += opponent;
 		move->only = head->number;
