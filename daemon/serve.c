@@ -402,7 +402,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		status = chi_listener_start(server->listener, fault);
 	}
 	if (status == CHI_OK) {
-		status = chi_sandbox_enter(config, fault);
+		status = chi_daemon_confine(config, fault);
 	}
 	if (status == CHI_OK) {
 		status = start_threads(server, fault);

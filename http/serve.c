@@ -145,7 +145,7 @@ static int start(struct state *state, struct chi_fault *fault)
 	status = status == CHI_OK ? server_load_access(server, fault) : status;
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
 	status = status == CHI_OK ? try_store(server->config, fault) : status;
-	status = status == CHI_OK ? jail_enter(server->config, fault) : status;
+	status = status == CHI_OK ? jail_enter(server, fault) : status;
 	status = status == CHI_OK ? pool_start(&server->pool, server, fault) : status;
 	for (size_t i = 0; status == CHI_OK && i < server->n_loops; i++) {
 		status = loop_start(server->loops[i], fault);

@@ -13,6 +13,7 @@
 #include "service/listen.h"
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/sandbox.h"
 #include "service/user.h"
 
 /* What the command line asks the program to do. */
@@ -20,12 +21,6 @@ enum chi_action {
 	CHI_ACTION_SERVE,
 	CHI_ACTION_HELP,
 	CHI_ACTION_VERSION,
-};
-
-enum chi_sandbox {
-	CHI_SANDBOX_AUTO,    /* as far as it is to be had */
-	CHI_SANDBOX_REQUIRE, /* or the server does not start */
-	CHI_SANDBOX_OFF,
 };
 
 struct chi_store_config {

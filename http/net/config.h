@@ -11,6 +11,7 @@
 #include "chistore/types.h"
 #include "service/listen.h"
 #include "service/log.h"
+#include "service/sandbox.h"
 #include "service/user.h"
 
 #define HTTP_THREADS_MAX 64
@@ -19,12 +20,6 @@ enum http_action {
 	HTTP_SERVE,
 	HTTP_HELP,
 	HTTP_VERSION,
-};
-
-enum http_sandbox {
-	HTTP_SANDBOX_AUTO,
-	HTTP_SANDBOX_REQUIRE,
-	HTTP_SANDBOX_OFF,
 };
 
 /* Texts point into argv. */
@@ -46,7 +41,7 @@ struct http_config {
 	const char *queue;	 /* file of positions asked for; NULL: in memory */
 	struct chi_log_options log;
 	struct chi_user user;
-	unsigned sandbox; /* enum http_sandbox */
+	unsigned sandbox; /* enum chi_sandbox */
 	uint64_t threads; /* loops */
 	uint64_t workers; /* threads for answers that take long */
 	uint64_t connections;

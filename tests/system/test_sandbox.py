@@ -16,6 +16,7 @@ import sys
 import unittest
 
 import harness
+import webserver
 from certificates import Authority
 from harness import PATIENCE, wait_for
 from peer import Peer, put
@@ -235,9 +236,11 @@ class TestUser(Base):
             self.assertIn("only root can become", said)
 
 
-class TestSandbox(Base):
-    def prisoner(self, *args, owner=None):
-        """A daemon that tries what it should not, when told to."""
+class Prison(Base):
+    """For servers that try what they should not, when told to."""
+
+    def prison(self, owner=None):
+        """The environment that makes a server one."""
         self.notes_path = os.path.join(self.directory, "notes")
         self.outside = self.path("outside", owner)
         with open(self.notes_path, "wb") as file:
@@ -246,10 +249,9 @@ class TestSandbox(Base):
         self.make_victim()
         with open(self.notes_path, "r+b") as file:
             self.notes = mmap.mmap(file.fileno(), 0)
-        env = {"LD_PRELOAD": os.environ["CHISTORE_PRISONER"], "CHISTORE_NOTES": self.notes_path,
-               "CHISTORE_INSIDE": self.directory + "/store/store/data.mdb",
-               "CHISTORE_OUTSIDE": self.outside}
-        return self.start(*args, owner=owner, env=env)
+        return {"LD_PRELOAD": os.environ["CHISTORE_PRISONER"], "CHISTORE_NOTES": self.notes_path,
+                "CHISTORE_INSIDE": self.directory + "/store/store/data.mdb",
+                "CHISTORE_OUTSIDE": self.outside}
 
     def make_victim(self):
         path = os.path.join(self.outside, "victim")
@@ -278,6 +280,11 @@ class TestSandbox(Base):
             self.assertEqual(said[name], errno.EACCES, name)
         for name in CALLS if SECCOMP else ():
             self.assertIn(said[name], (errno.EPERM, errno.ENOSYS), name)
+
+
+class TestSandbox(Prison):
+    def prisoner(self, *args, owner=None):
+        return self.start(*args, owner=owner, env=self.prison(owner))
 
     def try_and_verify(self, daemon):
         """What each thread is told, after a verification."""
@@ -396,6 +403,71 @@ class TestSandbox(Base):
                         owner=uid if ROOT else None) as daemon:
             self.assertNotIn("from other files (Perm", daemon.stderr_text())
             work(daemon.address)
+
+
+class TestHttp(Prison):
+    """chistore-http keeps the same away."""
+
+    def serve(self, *args, **more):
+        store = os.path.join(self.path("store"), "store")
+        game = GAME.format("Nf3")
+        done = harness.run_cli("import", "--format", "pgn", "-", input=game, address=store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return webserver.start(store, *args, **more)
+
+    def tries(self, server):
+        """What each thread is told, while it serves."""
+        threads = os.listdir(f"/proc/{server.pid}/task")
+        self.assertGreaterEqual(len(threads), 3)
+        for thread in threads:
+            self.assertEqual(server.json("/masters")["white"], 1)
+            self.make_victim()
+            yield self.tried_by(server, thread)
+
+    def test_what_is_kept_from_it(self):
+        if INSTRUMENTED:
+            with self.serve() as server:
+                self.assertIn("this build is instrumented", "".join(server.lines))
+            return
+        how = "require" if SECCOMP else "auto"
+        with self.serve("--sandbox", how, env=self.prison()) as server:
+            self.assertRegex("".join(server.lines), KEPT.replace("(", r"\(") + " [1-9]")
+            for said in self.tries(server):
+                self.assert_kept(said)
+            self.assertEqual(said[TELLING[0]], 0)
+        self.assertEqual(os.listdir(self.outside), ["victim"])
+
+    def test_without_it_all_that_works(self):
+        if INSTRUMENTED:
+            return
+        with self.serve("--sandbox", "off", env=self.prison()) as server:
+            for said in self.tries(server):
+                free = dict.fromkeys([*ALLOWED, *WRITING, *TELLING], 0)
+                self.assertEqual(said, {**free, **FILES, **CALLS})
+            self.assertNotIn(KEPT, "".join(server.lines))
+
+    def test_a_copy_that_is_published_again(self):
+        """Of a published copy what is beside it is read, as the next one is there."""
+        store = os.path.join(self.path("source"), "store")
+        copy = os.path.join(self.path("copies"), "copy")
+        for move, games in (("Nf3", 1), ("Nc3", 2)):
+            for args in (("import", "--format", "pgn", "-"), ("publish", copy)):
+                done = harness.run_cli(*args, input=GAME.format(move), address=store)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            if games == 1:
+                server = webserver.start(copy)
+        with server:
+            wait_for(lambda: server.json("/masters")["white"] == 2)
+            self.assertEqual(KEPT in "".join(server.lines), SECCOMP and not INSTRUMENTED)
+
+    def test_a_kernel_that_has_nothing(self):
+        with self.serve(wrapper=on(OLD_KERNEL)) as server:
+            self.assertIn("no sandbox against other files", "".join(server.lines))
+            self.assertEqual(server.json("/masters")["white"], 1)
+        code, said = webserver.start(os.path.join(self.directory, "store", "store"), "--sandbox",
+                                     "require", want=False, wrapper=on(OLD_KERNEL))
+        self.assertEqual(code, 3)
+        self.assertIn("--sandbox=require: no sandbox against other files", said)
 
 
 if __name__ == "__main__":

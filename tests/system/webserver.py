@@ -73,6 +73,7 @@ class Server:
 
     def __init__(self, process, port, lines):
         self.process, self.port, self.lines = process, port, lines
+        self.pid = process.pid
 
     def stop(self):
         if self.process.poll() is None:
@@ -135,14 +136,15 @@ def collect(stream, lines, ready):
     ready.set()
 
 
-def start(address, *options, want=True):
-    """A server on a free port; with want=False the finished process instead."""
-    command = [harness.program("CHISTORE_HTTP", "chistore-http"), "-a", address, "--web",
+def start(address, *options, want=True, wrapper=(), env=None):
+    """A server on a free port; with want=False the finished process instead. `wrapper`: a command
+    that becomes it; `env`: what its environment has besides."""
+    command = [*wrapper, harness.program("CHISTORE_HTTP", "chistore-http"), "-a", address, "--web",
                os.environ.get("CHISTORE_WEB", os.path.join(ROOT, "http", "web")), *options]
     if "--listen" not in options:
         command += ["--listen", "tcp:127.0.0.1:0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                               encoding="utf-8")
+                               encoding="utf-8", env={**os.environ, **(env or {})})
     lines, ready = [], threading.Event()
     reader = threading.Thread(target=collect, args=(process.stderr, lines, ready), daemon=True)
     reader.start()
