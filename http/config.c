@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line. Options that are numbers are rows of one table, which bounds and help share. */
+/* The command line of chistore-http. */
 #include "http/net/config.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/num.h"
+#include "service/options.h"
 
-#define MIB	     (UINT64_C(1) << 20)
-#define DAY_MS	     (UINT64_C(24) * 3600 * 1000)
-#define FIRST_NUMBER 1000
-
-struct number {
-	const char *name;
-	const char *argument; /* N, BYTES (suffixes allowed) or MS */
-	size_t offset;	      /* in struct http_config */
-	uint64_t least;
-	uint64_t most;
-	uint64_t initial; /* 0: set by http_config_init */
-	const char *help;
-};
+#define MIB    (UINT64_C(1) << 20)
+#define DAY_MS (UINT64_C(24) * 3600 * 1000)
 
 #define FIELD(name) offsetof(struct http_config, name)
 
-static const struct number numbers[] = {
+static const struct chi_number_option numbers[] = {
 	{"threads", "N", FIELD(threads), 1, HTTP_THREADS_MAX, 0,
 	 "loops that serve connections (default: one per core)"},
 	{"workers", "N", FIELD(workers), 1, HTTP_THREADS_MAX, 0,
@@ -61,18 +49,22 @@ static const struct option texts[] = {
 	{"version", no_argument, NULL, 'v'},
 };
 
-static uint64_t *number_at(struct http_config *config, const struct number *number)
-{
-	return (uint64_t *)(void *)((char *)config + number->offset);
-}
+static chi_option_apply apply;
+
+static const struct chi_option_table table = {
+	.texts = texts,
+	.n_texts = CHI_COUNT(texts),
+	.numbers = numbers,
+	.n_numbers = CHI_COUNT(numbers),
+	.letters = "a:hv",
+	.apply = apply,
+};
 
 void http_config_init(struct http_config *config)
 {
 	*config = (struct http_config){.log = {.level = CHI_LOG_INFO, .program = "chistore-http"},
 				       .web = CHI_WEB_DIR};
-	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
-		*number_at(config, &numbers[i]) = numbers[i].initial;
-	}
+	chi_options_init(&table, config);
 	long found = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t cores = found < 1 ? 1 : (uint64_t)found;
 	config->threads = cores < HTTP_THREADS_MAX ? cores : HTTP_THREADS_MAX;
@@ -95,41 +87,6 @@ static int parse_listen(struct http_config *config, const char *text, struct chi
 	}
 	config->n_listens += status == CHI_OK ? 1 : 0;
 	return status;
-}
-
-static const char *const levels[] = {"error", "warning", "info", "debug"};
-static const char *const formats[] = {"text", "json"};
-static const char *const sandboxes[] = {"auto", "require", "off"};
-
-#define CHOOSE(option, names, out) choose(option, names, CHI_COUNT(names), text, out, fault)
-
-static int choose(const char *option, const char *const names[], size_t n, const char *text,
-		  unsigned *out, struct chi_fault *fault)
-{
-	for (unsigned i = 0; i < n; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*out = i;
-			return CHI_OK;
-		}
-	}
-	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of its words", option, text);
-}
-
-static int parse_number(struct http_config *config, const struct number *number, const char *text,
-			struct chi_fault *fault)
-{
-	uint64_t value = 0;
-	size_t len = strlen(text);
-	int status = strcmp(number->argument, "BYTES") == 0
-			     ? chi_num_size(text, len, &value)
-			     : chi_num_u64(text, len, UINT64_MAX, &value);
-	if (status < 0 || value < number->least || value > number->most) {
-		return chi_fault(fault, -CHI_EINVAL, "--%s: '%s' is no number within %llu..%llu",
-				 number->name, text, (unsigned long long)number->least,
-				 (unsigned long long)number->most);
-	}
-	*number_at(config, number) = value;
-	return CHI_OK;
 }
 
 /* Where an option's text is kept; NULL: it is more than a text. */
@@ -163,26 +120,27 @@ static const char **text_of(struct http_config *config, int option)
 	}
 }
 
-static int apply(struct http_config *config, int option, const char *text, const char *word,
-		 struct chi_fault *fault)
+/* One that is no number. */
+static int apply(void *settings, int option, const char *text, struct chi_fault *fault)
 {
+	struct http_config *config = settings;
 	const char **kept = text_of(config, option);
 	if (kept != NULL) {
 		*kept = text;
 		return CHI_OK;
 	}
-	if (option >= FIRST_NUMBER) {
-		return parse_number(config, &numbers[option - FIRST_NUMBER], text, fault);
-	}
 	switch (option) {
 	case 'l':
 		return parse_listen(config, text, fault);
 	case 'L':
-		return CHOOSE("log-level", levels, &config->log.level);
+		return CHI_OPTION_CHOOSE("log-level", chi_log_levels, text, &config->log.level,
+					 fault);
 	case 'O':
-		return CHOOSE("log-format", formats, &config->log.format);
+		return CHI_OPTION_CHOOSE("log-format", chi_log_formats, text, &config->log.format,
+					 fault);
 	case 'b':
-		return CHOOSE("sandbox", sandboxes, &config->sandbox);
+		return CHI_OPTION_CHOOSE("sandbox", chi_sandbox_words, text, &config->sandbox,
+					 fault);
 	case 'u':
 		return chi_user_parse(text, &config->user, fault);
 	case 'p':
@@ -190,15 +148,10 @@ static int apply(struct http_config *config, int option, const char *text, const
 		return CHI_OK;
 	case 'h':
 		config->action = HTTP_HELP;
-		return CHI_OK;
-	case 'v':
-		config->action = HTTP_VERSION;
-		return CHI_OK;
+		return CHI_NONE;
 	default:
-		return chi_fault(fault, -CHI_EINVAL,
-				 option == ':' ? "option '%s' needs an argument"
-					       : "unknown option '%s'",
-				 word);
+		config->action = HTTP_VERSION;
+		return CHI_NONE;
 	}
 }
 
@@ -222,31 +175,8 @@ static int check(struct http_config *config, struct chi_fault *fault)
 int http_config_parse(struct http_config *config, int argc, char *const argv[],
 		      struct chi_fault *fault)
 {
-	struct option all[CHI_COUNT(texts) + CHI_COUNT(numbers) + 1];
-	memcpy(all, texts, sizeof(texts));
-	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
-		all[CHI_COUNT(texts) + i] = (struct option){numbers[i].name, required_argument,
-							    NULL, FIRST_NUMBER + (int)i};
-	}
-	all[CHI_COUNT(all) - 1] = (struct option){0};
-	optind = 0; /* glibc: start afresh, also the second time in a process */
-	opterr = 0;
-	for (;;) {
-		int before = optind > 0 ? optind : 1;
-		int option = getopt_long(argc, argv, "+:a:hv", all, NULL);
-		if (option == -1) {
-			break;
-		}
-		int status =
-			apply(config, option, optarg, before < argc ? argv[before] : "", fault);
-		if (status < 0 || config->action != HTTP_SERVE) {
-			return status;
-		}
-	}
-	if (optind < argc) {
-		return chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind]);
-	}
-	return check(config, fault);
+	int status = chi_options_parse(&table, config, argc, argv, fault);
+	return status < 0 || config->action != HTTP_SERVE ? status : check(config, fault);
 }
 
 void http_config_help(FILE *out)
@@ -275,17 +205,6 @@ void http_config_help(FILE *out)
 	      "                         that serving needs\n"
 	      "  --log-level LEVEL, --log-file PATH, --log-format text|json\n",
 	      out);
-	for (size_t i = 0; i < CHI_COUNT(numbers); i++) {
-		const struct number *n = &numbers[i];
-		fprintf(out, "  --%s %s\n                         %s", n->name, n->argument,
-			n->help);
-		if (n->initial > 0) {
-			bool mib = n->initial % MIB == 0;
-			fprintf(out, " (default: %llu%s)",
-				(unsigned long long)(mib ? n->initial / MIB : n->initial),
-				mib ? "M" : "");
-		}
-		fputc('\n', out);
-	}
+	chi_options_help(&table, out);
 	fputs("  -h, --help             this text\n  -v, --version          the version\n", out);
 }

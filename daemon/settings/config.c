@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The command line. Options that are numbers are in one table, from which parsing, bounds,
- * defaults and the help text come, so that these cannot disagree.
- */
+/* The command line of chistored. */
 #include "daemon/settings/config.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/num.h"
 #include "chess/statistic.h"
+#include "service/options.h"
 #include "proto/wire/frame.h"
 #include "proto/msg.h"
 
-#define MIB	     (UINT64_C(1) << 20)
-#define DAY_MS	     (UINT64_C(24) * 3600 * 1000)
-#define FIRST_NUMBER 1000 /* getopt's values of the table's rows, above every character */
-
-struct number_option {
-	const char *name;
-	const char *argument; /* N, BYTES (suffixes allowed) or MS */
-	size_t offset;	      /* of the uint64_t in struct chi_config */
-	uint64_t least;
-	uint64_t most;
-	uint64_t initial; /* 0: computed by chi_config_init */
-	const char *help;
-};
+#define MIB    (UINT64_C(1) << 20)
+#define DAY_MS (UINT64_C(24) * 3600 * 1000)
 
 #define FIELD(name) offsetof(struct chi_config, name)
 
-static const struct number_option numbers[] = {
+static const struct chi_number_option numbers[] = {
 	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
 	 "threads that serve clients (default: one per core)"},
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
@@ -73,8 +58,6 @@ static const struct number_option numbers[] = {
 	 "for clients to read their last answers at the end"},
 };
 
-#define N_NUMBERS CHI_COUNT(numbers)
-
 /* Options whose argument is no number. */
 static const struct option texts[] = {
 	{"store", required_argument, NULL, 's'},
@@ -96,19 +79,21 @@ static const struct option texts[] = {
 	{"tls-ca", required_argument, NULL, 'A'},
 };
 
-#define N_TEXTS CHI_COUNT(texts)
+static chi_option_apply apply;
 
-static uint64_t *number_at(struct chi_config *config, const struct number_option *option)
-{
-	return (uint64_t *)(void *)((char *)config + option->offset);
-}
+static const struct chi_option_table table = {
+	.texts = texts,
+	.n_texts = CHI_COUNT(texts),
+	.numbers = numbers,
+	.n_numbers = CHI_COUNT(numbers),
+	.letters = "hv",
+	.apply = apply,
+};
 
 void chi_config_init(struct chi_config *config)
 {
 	*config = (struct chi_config){.log.level = CHI_LOG_INFO, .socket_mode = 0660};
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		*number_at(config, &numbers[i]) = numbers[i].initial;
-	}
+	chi_options_init(&table, config);
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	config->threads = cores < 1 ? 1 : (uint64_t)cores;
 	if (config->threads > CHI_THREADS_MAX) {
@@ -172,57 +157,10 @@ static int parse_metrics(struct chi_config *config, const char *text, struct chi
 	return CHI_OK;
 }
 
-static const char *const levels[] = {"error", "warning", "info", "debug"};
-static const char *const formats[] = {"text", "json"};
-static const char *const sandboxes[] = {"auto", "require", "off"};
-
-#define CHOOSE(option, names, out) choose(option, names, CHI_COUNT(names), text, out, fault)
-
-/* Sets an enumeration to the index in `names` of an option's argument; NULL is no name. */
-static int choose(const char *option, const char *const names[], size_t n, const char *text,
-		  unsigned *out, struct chi_fault *fault)
+/* One that is no number. */
+static int apply(void *settings, int option, const char *text, struct chi_fault *fault)
 {
-	char list[64] = "";
-	size_t len = 0;
-	for (unsigned i = 0; i < n; i++) {
-		if (names[i] != NULL && strcmp(text, names[i]) == 0) {
-			*out = i;
-			return CHI_OK;
-		}
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len > 0 ? ", " : "",
-					names[i] != NULL ? names[i] : "");
-	}
-	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
-}
-
-/* Bounds are the table's; the text names them. */
-static int parse_number(struct chi_config *config, const struct number_option *option,
-			const char *text, struct chi_fault *fault)
-{
-	uint64_t value = 0;
-	size_t len = strlen(text);
-	int status = strcmp(option->argument, "BYTES") == 0
-			     ? chi_num_size(text, len, &value)
-			     : chi_num_u64(text, len, UINT64_MAX, &value);
-	if (status < 0) {
-		return chi_fault(fault, status, "--%s: '%s' is not a number", option->name, text);
-	}
-	if (value < option->least || value > option->most) {
-		return chi_fault(fault, -CHI_EINVAL, "--%s: %s is outside %llu..%llu", option->name,
-				 text, (unsigned long long)option->least,
-				 (unsigned long long)option->most);
-	}
-	*number_at(config, option) = value;
-	return CHI_OK;
-}
-
-/* One option as getopt found it. */
-static int apply(struct chi_config *config, int option, const char *text, const char *word,
-		 struct chi_fault *fault)
-{
-	if (option >= FIRST_NUMBER) {
-		return parse_number(config, &numbers[option - FIRST_NUMBER], text, fault);
-	}
+	struct chi_config *config = settings;
 	switch (option) {
 	case 's':
 		return parse_store(config, text, fault);
@@ -243,18 +181,22 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 		config->tls_authorities = text;
 		return CHI_OK;
 	case 'c':
-		return CHOOSE("create", chi_statistic_names, &config->create);
+		return CHI_OPTION_CHOOSE("create", chi_statistic_names, text, &config->create,
+					 fault);
 	case 'L':
-		return CHOOSE("log-level", levels, &config->log.level);
+		return CHI_OPTION_CHOOSE("log-level", chi_log_levels, text, &config->log.level,
+					 fault);
 	case 'F':
 		config->log.path = text;
 		return CHI_OK;
 	case 'b':
-		return CHOOSE("sandbox", sandboxes, &config->sandbox);
+		return CHI_OPTION_CHOOSE("sandbox", chi_sandbox_words, text, &config->sandbox,
+					 fault);
 	case 'u':
 		return chi_user_parse(text, &config->user, fault);
 	case 'O':
-		return CHOOSE("log-format", formats, &config->log.format);
+		return CHI_OPTION_CHOOSE("log-format", chi_log_formats, text, &config->log.format,
+					 fault);
 	case 'M':
 		return parse_metrics(config, text, fault);
 	case 'r':
@@ -262,46 +204,17 @@ static int apply(struct chi_config *config, int option, const char *text, const 
 		return CHI_OK;
 	case 'h':
 		config->action = CHI_ACTION_HELP;
-		return CHI_OK;
-	case 'v':
-		config->action = CHI_ACTION_VERSION;
-		return CHI_OK;
-	case ':':
-		return chi_fault(fault, -CHI_EINVAL, "option '%s' needs an argument", word);
+		return CHI_NONE;
 	default:
-		return chi_fault(fault, -CHI_EINVAL, "unknown option '%s'", word);
+		config->action = CHI_ACTION_VERSION;
+		return CHI_NONE;
 	}
 }
 
 int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
 		     struct chi_fault *fault)
 {
-	struct option all[N_TEXTS + N_NUMBERS + 1];
-	memcpy(all, texts, sizeof(texts));
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		all[N_TEXTS + i] = (struct option){numbers[i].name, required_argument, NULL,
-						   FIRST_NUMBER + (int)i};
-	}
-	all[N_TEXTS + N_NUMBERS] = (struct option){0};
-	optind = 0; /* glibc: start afresh, also the second time in a process */
-	opterr = 0;
-	for (;;) {
-		int before = optind > 0 ? optind : 1;
-		int option = getopt_long(argc, argv, "+:hv", all, NULL);
-		if (option == -1) {
-			break;
-		}
-		const char *word = before < argc ? argv[before] : "";
-		int status = apply(config, option, optarg, word, fault);
-		if (status < 0 || config->action == CHI_ACTION_HELP ||
-		    config->action == CHI_ACTION_VERSION) {
-			return status;
-		}
-	}
-	if (optind < argc) {
-		return chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind]);
-	}
-	return CHI_OK;
+	return chi_options_parse(&table, config, argc, argv, fault);
 }
 
 /* Files that nothing uses are a mistake: the operator believes that something is encrypted. */
@@ -356,19 +269,6 @@ int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 	return check_tls(config, fault);
 }
 
-/* Whole MiB as such, everything else as a plain number. */
-static void print_default(FILE *out, const struct number_option *option)
-{
-	if (option->initial == 0) {
-		return;
-	}
-	if (option->initial % MIB == 0) {
-		fprintf(out, " (default: %lluM)", (unsigned long long)(option->initial / MIB));
-	} else {
-		fprintf(out, " (default: %llu)", (unsigned long long)option->initial);
-	}
-}
-
 void chi_config_help(FILE *out)
 {
 	fputs("usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
@@ -401,13 +301,7 @@ void chi_config_help(FILE *out)
 	      "                         HTTP, GET /metrics\n"
 	      "  --help, --version\n\n",
 	      out);
-	for (size_t i = 0; i < N_NUMBERS; i++) {
-		char head[32];
-		snprintf(head, sizeof(head), "--%s %s", numbers[i].name, numbers[i].argument);
-		fprintf(out, "  %-22s %s", head, numbers[i].help);
-		print_default(out, &numbers[i]);
-		fputc('\n', out);
-	}
+	chi_options_help(&table, out);
 	fputs("\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
 	      "stopped,\n2 usage, 3 a store or an address failed. See chistored(8).\n",
 	      out);

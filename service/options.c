@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of the table are options of getopt_long with values above every character. */
+#include "service/options.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/num.h"
+
+#define MIB	     (UINT64_C(1) << 20)
+#define FIRST_NUMBER 1000
+
+const char *const chi_log_levels[4] = {"error", "warning", "info", "debug"};
+const char *const chi_log_formats[2] = {"text", "json"};
+const char *const chi_sandbox_words[3] = {"auto", "require", "off"};
+
+static uint64_t *number_at(void *settings, const struct chi_number_option *option)
+{
+	return (uint64_t *)(void *)((char *)settings + option->offset);
+}
+
+void chi_options_init(const struct chi_option_table *table, void *settings)
+{
+	for (size_t i = 0; i < table->n_numbers; i++) {
+		*number_at(settings, &table->numbers[i]) = table->numbers[i].initial;
+	}
+}
+
+int chi_option_choose(const char *option, const char *const words[], size_t n, const char *text,
+		      unsigned *out, struct chi_fault *fault)
+{
+	char list[64] = "";
+	size_t len = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (words[i] != NULL && strcmp(text, words[i]) == 0) {
+			*out = i;
+			return CHI_OK;
+		}
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len > 0 ? ", " : "",
+					words[i] != NULL ? words[i] : "");
+	}
+	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
+}
+
+/* Bounds are the table's; the text names them. */
+static int parse_number(const struct chi_number_option *option, const char *text, void *settings,
+			struct chi_fault *fault)
+{
+	uint64_t value = 0;
+	size_t len = strlen(text);
+	int status = strcmp(option->argument, "BYTES") == 0
+			     ? chi_num_size(text, len, &value)
+			     : chi_num_u64(text, len, UINT64_MAX, &value);
+	if (status < 0) {
+		return chi_fault(fault, status, "--%s: '%s' is not a number", option->name, text);
+	}
+	if (value < option->least || value > option->most) {
+		return chi_fault(fault, -CHI_EINVAL, "--%s: %s is outside %llu..%llu", option->name,
+				 text, (unsigned long long)option->least,
+				 (unsigned long long)option->most);
+	}
+	*number_at(settings, option) = value;
+	return CHI_OK;
+}
+
+/* One option as getopt found it; `word` is what was typed. */
+static int apply(const struct chi_option_table *table, void *settings, int option, const char *word,
+		 struct chi_fault *fault)
+{
+	if (option == ':' || option == '?') {
+		return chi_fault(fault, -CHI_EINVAL,
+				 option == ':' ? "option '%s' needs an argument"
+					       : "unknown option '%s'",
+				 word);
+	}
+	return option >= FIRST_NUMBER ? parse_number(&table->numbers[option - FIRST_NUMBER], optarg,
+						     settings, fault)
+				      : table->apply(settings, option, optarg, fault);
+}
+
+int chi_options_parse(const struct chi_option_table *table, void *settings, int argc,
+		      char *const argv[], struct chi_fault *fault)
+{
+	struct option all[CHI_OPTIONS_MAX + 1] = {{0}};
+	char letters[16];
+	size_t n = table->n_texts;
+	assert(n + table->n_numbers <= CHI_OPTIONS_MAX);
+	memcpy(all, table->texts, n * sizeof(*all));
+	for (size_t i = 0; i < table->n_numbers; i++) {
+		all[n + i] = (struct option){table->numbers[i].name, required_argument, NULL,
+					     FIRST_NUMBER + (int)i};
+	}
+	(void)snprintf(letters, sizeof(letters), "+:%s", table->letters);
+	optind = 0; /* glibc: start afresh, also the second time in a process */
+	opterr = 0;
+	for (;;) {
+		int before = optind > 0 ? optind : 1;
+		int option = getopt_long(argc, argv, letters, all, NULL);
+		if (option == -1) {
+			break;
+		}
+		const char *word = before < argc ? argv[before] : "";
+		int status = apply(table, settings, option, word, fault);
+		if (status != CHI_OK) {
+			return status < 0 ? status : CHI_OK;
+		}
+	}
+	return optind < argc
+		       ? chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind])
+		       : CHI_OK;
+}
+
+/* Whole MiB as such, everything else as a plain number. */
+static void print_initial(FILE *out, uint64_t initial)
+{
+	bool mib = initial % MIB == 0;
+	if (initial > 0) {
+		fprintf(out, " (default: %llu%s)",
+			(unsigned long long)(mib ? initial / MIB : initial), mib ? "M" : "");
+	}
+}
+
+void chi_options_help(const struct chi_option_table *table, FILE *out)
+{
+	for (size_t i = 0; i < table->n_numbers; i++) {
+		const struct chi_number_option *option = &table->numbers[i];
+		char head[40];
+		(void)snprintf(head, sizeof(head), "--%s %s", option->name, option->argument);
+		fprintf(out, "  %-22s %s", head, option->help);
+		print_initial(out, option->initial);
+		fputc('\n', out);
+	}
+}
