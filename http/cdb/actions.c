@@ -46,7 +46,9 @@ static void begin_ok(struct answer *answer)
 
 static void say_ply(struct answer *answer)
 {
-	out_integer(&answer->call->out, "ply", answer->board.min_ply);
+	if (answer->board.min_ply >= 0) {
+		out_integer(&answer->call->out, "ply", answer->board.min_ply);
+	}
 	out_end(&answer->call->out, '}');
 }
 
@@ -460,6 +462,22 @@ static action *find_action(const char *name)
 	return NULL;
 }
 
+/* Of a FEN the rights to castle and what follows may be left out. */
+static int read_board(struct call *call, struct chi_key *out)
+{
+	static const char *const rest[] = {"", "", " - -", " -"};
+	const char *text = params_get(&call->params, "board");
+	char fen[CHI_FEN_INPUT_MAX + 8];
+	size_t fields = 0;
+	for (const char *at = text; at != NULL && *at != '\0'; fields++) {
+		at += strcspn(at, " _+");
+		at += strspn(at, " _+");
+	}
+	(void)snprintf(fen, sizeof(fen), "%s%s", text != NULL ? text : "",
+		       fields < CHI_COUNT(rest) ? rest[fields] : "");
+	return call_fen(call, fen, out);
+}
+
 static int run(struct call *call)
 {
 	struct answer answer = {.call = call, .json = params_flag(&call->params, "json")};
@@ -471,7 +489,7 @@ static int run(struct call *call)
 		say_word(&answer, "invalid parameters");
 		return CHI_OK;
 	}
-	if (call_fen_param(call, "board", &key) < 0) {
+	if (read_board(call, &key) < 0) {
 		say_word(&answer, "invalid board");
 	} else {
 		status = cdb_look(call, &key, &answer.board);

@@ -178,7 +178,8 @@ class TestChessdb(unittest.TestCase):
 
     def test_queryall(self):
         answer = self.ask(action="queryall", board=START, json=1)
-        self.assertEqual(set(answer), {"status", "moves", "ply"})
+        # No game has reached it, so that its ply is not known.
+        self.assertEqual(set(answer), {"status", "moves"})
         known = sorted(((-s, uci) for uci, s in self.SCORES.items()), key=lambda m: (-m[0], m[1]))
         self.assertEqual([(m["score"], m["uci"]) for m in answer["moves"]], known)
         best = known[0][0]
@@ -226,6 +227,17 @@ class TestChessdb(unittest.TestCase):
         for movelist, move in (("", "e2e4"), ("e2e4", "e7e5")):
             self.assertEqual(self.ask(action="queryengine", board=START, movelist=movelist),
                              "move:" + move)
+
+    def test_boards_with_less(self):
+        """Two to six fields, with any of the three signs between them."""
+        fields = START.split()
+        for n in range(2, 7):
+            for sign in (" ", "_", "+"):
+                answer = self.ask(action="queryscore", board=sign.join(fields[:n]), json=1)
+                known = {"status": "ok", "eval": 25}
+                self.assertEqual(answer, known if n > 2 else {"status": "unknown"}, (n, sign))
+        for board in (fields[0], "", " ", "w", "x" * 300, START + " 1 2"):
+            self.assertEqual(self.ask(action="queryscore", board=board), "invalid board", board)
 
     def test_mates_count_plies(self):
         self.put("6k1/5ppp/8/8/8/8/8/R5K1 b - - 0 1", "--eval", "sf:9:mate-1")
