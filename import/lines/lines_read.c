@@ -45,15 +45,13 @@ static void drop_statistic(struct work *work, struct chi_put *put)
 	}
 }
 
+/* A reader's put would pass chi_put_check, to which the fuzz targets of the formats hold it: moves
+ * were found among the legal ones when they were read, and finding them again takes as long. */
 static int keep(struct work *work, struct chi_put *put)
 {
 	struct chi_fault why = {.text = ""};
 	drop_statistic(work, put);
-	int rc = chi_put_check(put, work->lining->importer->statistic, &why);
-	if (rc < 0) {
-		return reject(work, why.text);
-	}
-	rc = chi_puts_keep(&work->puts, put, work->stream->number, work->begins, &why);
+	int rc = chi_puts_keep(&work->puts, put, work->stream->number, work->begins, &why);
 	if (rc == -CHI_EINVAL || rc == -CHI_ETOOBIG) {
 		return reject(work, why.text);
 	}
