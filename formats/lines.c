@@ -8,6 +8,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "formats/epd.h"
+#include "formats/lichess.h"
 
 enum chi_format chi_format_of(const char *name)
 {
@@ -15,11 +16,17 @@ enum chi_format chi_format_of(const char *name)
 		const char *name;
 		enum chi_format format;
 	} formats[] = {
-		{"epd", CHI_FORMAT_EPD},      {"fen", CHI_FORMAT_EPD},
-		{"csv", CHI_FORMAT_CSV},      {"tsv", CHI_FORMAT_TSV},
-		{"bin", CHI_FORMAT_POLYGLOT}, {"polyglot", CHI_FORMAT_POLYGLOT},
-		{"pgn", CHI_FORMAT_PGN},      {"jsonl", CHI_FORMAT_JSONL},
-		{"ndjson", CHI_FORMAT_JSONL}, {"json", CHI_FORMAT_JSONL},
+		{"epd", CHI_FORMAT_EPD},
+		{"fen", CHI_FORMAT_EPD},
+		{"csv", CHI_FORMAT_CSV},
+		{"tsv", CHI_FORMAT_TSV},
+		{"bin", CHI_FORMAT_POLYGLOT},
+		{"polyglot", CHI_FORMAT_POLYGLOT},
+		{"pgn", CHI_FORMAT_PGN},
+		{"jsonl", CHI_FORMAT_JSONL},
+		{"ndjson", CHI_FORMAT_JSONL},
+		{"json", CHI_FORMAT_JSONL},
+		{"lichess-evals", CHI_FORMAT_LICHESS},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -67,15 +74,20 @@ static int refuse_format(enum chi_format format, struct chi_fault *fault)
 int chi_lines_init(struct chi_lines *lines, enum chi_format format, const char *engine, bool add,
 		   struct chi_fault *fault)
 {
-	engine = engine != NULL ? engine : CHI_EPD_ENGINE;
+	const char *name = engine != NULL ? engine : CHI_EPD_ENGINE;
 	*lines = (struct chi_lines){
 		.format = format,
 		.engine = engine,
 		.add = add,
-		.csv = {.add = add, .engine = engine},
-		.json = {.add = add, .engine = engine},
+		.csv = {.add = add, .engine = name},
+		.json = {.add = add, .engine = name},
 	};
 	return refuse_format(format, fault);
+}
+
+static const char *engine_or(const struct chi_lines *lines, const char *name)
+{
+	return lines->engine != NULL ? lines->engine : name;
 }
 
 bool chi_line_is_blank(const char *line, size_t len)
@@ -116,6 +128,10 @@ int chi_lines_begin(struct chi_lines *lines, const char *line, size_t len, struc
 	if (lines->format == CHI_FORMAT_AUTO) {
 		lines->format = format_of_line(&lines->csv, line, len, arena);
 	}
+	/* By its name lichess.org's file is JSON, and no other has that member. */
+	if (lines->format == CHI_FORMAT_JSONL && memmem(line, len, "\"pvs\":", 6) != NULL) {
+		lines->format = CHI_FORMAT_LICHESS;
+	}
 	if (!chi_lines_span(lines)) {
 		return CHI_NONE;
 	}
@@ -137,7 +153,8 @@ bool chi_lines_open(const struct chi_lines *lines, const char *line, size_t len,
 static int read_epd(const struct chi_lines *lines, const char *line, size_t len,
 		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
-	int status = chi_epd_read(line, len, lines->engine, arena, put, fault);
+	const char *engine = engine_or(lines, CHI_EPD_ENGINE);
+	int status = chi_epd_read(line, len, engine, arena, put, fault);
 	if (status == CHI_OK && lines->add && (put->parts & CHI_PUT_COUNTS) != 0) {
 		put->parts ^= CHI_PUT_COUNTS | CHI_PUT_ADD;
 	}
@@ -152,6 +169,9 @@ int chi_lines_read(struct chi_lines *lines, const char *record, size_t len, stru
 		return read_epd(lines, record, len, arena, put, fault);
 	case CHI_FORMAT_JSONL:
 		return chi_json_read(&lines->json, record, len, arena, put, fault);
+	case CHI_FORMAT_LICHESS:
+		return chi_lichess_read(record, len, engine_or(lines, CHI_LICHESS_ENGINE), arena,
+					put, fault);
 	default:
 		return chi_csv_read(&lines->csv, record, len, arena, put, fault);
 	}
@@ -160,13 +180,13 @@ int chi_lines_read(struct chi_lines *lines, const char *record, size_t len, stru
 const char *chi_lines_ignored(const struct chi_lines *lines)
 {
 	return lines->format == CHI_FORMAT_JSONL ? lines->json.ignored
-	       : lines->format == CHI_FORMAT_EPD ? ""
-						 : lines->csv.ignored;
+	       : chi_lines_span(lines)		 ? lines->csv.ignored
+						 : "";
 }
 
 uint64_t chi_lines_clamped(const struct chi_lines *lines)
 {
 	return lines->format == CHI_FORMAT_JSONL ? lines->json.clamped
-	       : lines->format == CHI_FORMAT_EPD ? 0
-						 : lines->csv.clamped;
+	       : chi_lines_span(lines)		 ? lines->csv.clamped
+						 : 0;
 }

@@ -17,13 +17,15 @@
 
 struct chi_lines {
 	enum chi_format format; /* CHI_FORMAT_AUTO until the first line is seen */
-	const char *engine;	/* of evaluations that name none; must outlive the puts */
+	const char *engine;	/* of evaluations that name none; must outlive the puts; NULL: the
+				   format's own */
 	bool add;		/* counts are added to those stored */
 	struct chi_csv csv;
 	struct chi_json_lines json;
 };
 
-/* `engine` NULL: CHI_EPD_ENGINE. -CHI_EUNSUPPORTED: games and books have other ways in. */
+/* `engine` NULL: CHI_EPD_ENGINE, or that of the format. -CHI_EUNSUPPORTED: games and books have
+ * other ways in. */
 CHI_MUSTUSE int chi_lines_init(struct chi_lines *lines, enum chi_format format, const char *engine,
 			       bool add, struct chi_fault *fault);
 
@@ -50,8 +52,8 @@ CHI_MUSTUSE int chi_lines_read(struct chi_lines *lines, const char *record, size
 const char *chi_lines_ignored(const struct chi_lines *lines);
 uint64_t chi_lines_clamped(const struct chi_lines *lines);
 
-/* "epd", "csv", "tsv", "jsonl", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if it is none of
- * them. */
+/* "epd", "csv", "tsv", "jsonl", "lichess-evals", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if
+ * it is none of them. */
 enum chi_format chi_format_of(const char *name);
 
 /* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */

@@ -8,7 +8,7 @@ enum chi_import_kind {
 	CHI_IMPORT_MERGE = 3,	 /* add another store, read as the text of its dump */
 	CHI_IMPORT_LOAD = 4,	 /* replace positions by those of a dump; its base rates and games
 				    are taken over */
-	CHI_IMPORT_PUT = 5,	 /* put lines of EPD, CSV, TSV or JSON; bad ones are left out */
+	CHI_IMPORT_PUT = 5,	 /* put lines of a format of positions; bad ones are left out */
 };
 
 enum chi_format {
@@ -19,4 +19,6 @@ enum chi_format {
 	CHI_FORMAT_JSONL = 4,
 	CHI_FORMAT_PGN = 5,	 /* games, which are no positions to put */
 	CHI_FORMAT_POLYGLOT = 6, /* nor is this */
+	CHI_FORMAT_LICHESS = 7,	 /* lichess.org's evaluations */
 };
+#define CHI_FORMAT_MAX CHI_FORMAT_LICHESS

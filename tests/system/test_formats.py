@@ -4,6 +4,7 @@ file of games or positions says so and makes no store."""
 
 import json
 import os
+import subprocess
 import unittest
 
 import harness
@@ -113,6 +114,42 @@ class Formats(Base):
         self.assertEqual(json.loads(self.out("get", ENDING, address=store))["evals"], [
             {"engine": "me", "multipv": 1, "depth": 0, "mate": -3, "nodes": None, "pv": [],
              "date": None}])
+
+    def test_evaluations_as_lichess_writes_them(self):
+        """Known by its first line, packed or not, here and there; exported it comes back."""
+        lines = [{"fen": "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -", "evals": [
+                     {"pvs": [{"cp": 30, "line": "e7e5 g1f3"}], "knodes": 20, "depth": 30},
+                     {"pvs": [{"cp": 35, "line": "c7c5"}, {"mate": 4, "line": "g7g5"}],
+                      "knodes": 10, "depth": 31}]},
+                 {"fen": "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "evals": [
+                     {"pvs": [{"cp": 0, "line": "e1h1 e8a8"}], "knodes": 7, "depth": 9}]},
+                 {"fen": START, "evals": [{"pvs": [{"cp": 1, "line": "e2e5"}], "depth": 5}]}]
+        file = self.write("lichess_db_eval.jsonl", "".join(json.dumps(x) + "\n" for x in lines))
+        subprocess.run(["zstd", "-q", file], check=True)
+        here, there = self.external("here"), self.external("there")
+        with harness.start_daemon({"default": there}) as daemon:
+            for address, name, options in ((here, file + ".zst", []),
+                                           (daemon.addresses[0], file, ["--strict"])):
+                done = self.cli("import", *options, name, address=address,
+                                code=3 if options else 0)
+                self.assertEqual(summary(done.stdout)["stored"], "2")
+                self.assertIn(":3: line: move 1: 'e2e5'", done.stderr)
+            self.assertEqual(self.out("dump", address=here),
+                             self.out("dump", address=daemon.addresses[0]))
+        evals = json.loads(self.out("get", AFTER_E4, address=here))["evals"]
+        self.assertEqual([(e["engine"], e["multipv"], e["depth"], e.get("cp"), e.get("mate"),
+                           e["nodes"], e["pv"]) for e in evals],
+                         [("lichess", 1, 31, -35, None, 10000, ["c7c5"]),
+                          ("lichess", 2, 31, None, -4, 10000, ["g7g5"])])
+        out = self.out("export", "--format", "lichess-evals", address=here)
+        lines[0]["evals"].pop(0)
+        self.assertCountEqual(map(json.loads, out.splitlines()), lines[:2])
+        back = self.external("back")
+        self.cli("import", "--format", "lichess-evals", "-", address=back, input=out)
+        self.assertEqual(self.out("dump", address=back), self.out("dump", address=here))
+        self.cli("import", "--engine", "cloud", file, address=back)
+        both = self.out("export", "--format", "lichess-evals", address=back)
+        self.assertEqual(len(json.loads(both.splitlines()[0])["evals"]), 2)
 
     def test_put_batch_reads_json(self):
         lines = [{"fen": START, "evals": [{"engine": "z", "cp": 1}, {"engine": "a", "mate": 2},

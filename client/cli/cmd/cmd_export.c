@@ -216,7 +216,8 @@ static int run(struct cli *cli)
 	if (code != EXIT_DONE || format == EXPORT_PGN) {
 		return code == EXIT_DONE ? write_games(cli, &export, state) : code;
 	}
-	if (state->columns.n > 0 && (format == EXPORT_EPD || format == EXPORT_POLYGLOT)) {
+	if (state->columns.n > 0 && format != EXPORT_CSV && format != EXPORT_TSV &&
+	    format != EXPORT_JSONL) {
 		return cli_usage(cli, "--show goes with csv, tsv and jsonl");
 	}
 	code = columns_ready(cli, &state->columns);
@@ -233,7 +234,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_WORD(export_state, format, export_formats, "format", "FORMAT",
-		    "csv (default), tsv, jsonl, epd or polyglot; of games pgn"),
+		    "csv (default), tsv, jsonl, epd, lichess-evals or polyglot; of games pgn"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	OPTION(export_state, columns, columns_take, "show", "A,B,..",
@@ -258,7 +259,9 @@ const struct command cmd_export = {
 		"is empty. epd: that evaluation as ce or dm with engine, acd, acn and pv, else\n"
 		"the line as pv; the note, and the counts as c0 \"white W draws D black B\".\n"
 		"polyglot: a book of the moves played; a win of its player adds two to a move's\n"
-		"weight, a draw one; moves that only lost are left out.\n"
+		"weight, a draw one; moves that only lost are left out. lichess-evals: positions\n"
+		"with evaluations as lichess_db_eval.jsonl has them, those of each engine "
+		"together.\n"
 		"\n"
 		"pgn: the games of the store that fit the options of games (--player and so on; a\n"
 		"--filter can ask for more), in the order of their numbers. Imported into an\n"

@@ -14,6 +14,7 @@
 #include "client/cli/in/lines_import.h"
 #include "client/cli/in/pgn_import.h"
 #include "formats/epd.h"
+#include "formats/lichess.h"
 #include "formats/reader.h"
 
 struct import_state {
@@ -41,7 +42,9 @@ static int take_format(struct cli *cli, const struct cli_option *option, const c
 	*format = chi_format_of(value);
 	return *format != CHI_FORMAT_AUTO
 		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: '%s' is none of pgn, epd, csv, tsv, jsonl, polyglot",
+		       : cli_usage(cli,
+				   "--%s: '%s' is none of pgn, epd, csv, tsv, jsonl, "
+				   "lichess-evals, polyglot",
 				   option->name, value);
 }
 
@@ -190,7 +193,8 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION(import_state, format, take_format, "format", "FORMAT",
-	       "pgn, epd, csv, tsv, jsonl or polyglot, regardless of name and content"),
+	       "pgn, epd, csv, tsv, jsonl, lichess-evals or polyglot, regardless of name and "
+	       "content"),
 	OPTION_WORD(import_state, create, chi_statistic_names, "statistic", "KIND",
 		    "statistic of a store that is made (default: control), see init"),
 	OPTION_FLAG(import_state, strict, "strict",
@@ -215,7 +219,8 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "games: threads that read (default: one per core)"),
 	OPTION(import_state, lines.options.engine, take_engine, "engine", "NAME",
-	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE ")"),
+	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE
+	       ", or " CHI_LICHESS_ENGINE " of lichess-evals)"),
 	OPTION_FLAG(import_state, lines.options.add, "add",
 		    "positions: add counts to those stored instead of setting them"),
 	OPTIONS_END,
@@ -242,6 +247,8 @@ const struct command cmd_import = {
 		"note, line, engine, depth, cp, mate, nodes, pv, date in any order; only fen is\n"
 		"required.\n"
 		"JSON lines: objects as 'get' and 'export' print them; only fen is required.\n"
+		"lichess-evals (lichess_db_eval.jsonl): of each position's evaluations the "
+		"deepest.\n"
 		"Polyglot books (.bin): walked from the initial position; where nothing was\n"
 		"played yet their moves are stored, the weights as games without result.\n"
 		"\n"

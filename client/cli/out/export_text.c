@@ -16,13 +16,19 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "client/cli/out/export_evals.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/record.h"
 #include "formats/epd.h"
 
 const char *const export_formats[] = {
-	[EXPORT_CSV] = "csv", [EXPORT_TSV] = "tsv",	      [EXPORT_JSONL] = "jsonl",
-	[EXPORT_EPD] = "epd", [EXPORT_POLYGLOT] = "polyglot", [EXPORT_PGN] = "pgn",
+	[EXPORT_CSV] = "csv",
+	[EXPORT_TSV] = "tsv",
+	[EXPORT_JSONL] = "jsonl",
+	[EXPORT_EPD] = "epd",
+	[EXPORT_POLYGLOT] = "polyglot",
+	[EXPORT_PGN] = "pgn",
+	[EXPORT_LICHESS] = "lichess-evals",
 };
 
 enum export_format export_format_of_path(const char *path)
@@ -78,24 +84,6 @@ static bool has_games(const struct chi_counts *c)
 	return (c->white | c->draws | c->black | c->other) != 0;
 }
 
-/* UCI, as JSON has them. */
-static int print_moves(FILE *file, const struct chi_position *from, const chi_move *moves, size_t n)
-{
-	struct chi_position position = *from;
-	for (size_t i = 0; i < n; i++) {
-		char uci[CHI_UCI_SIZE];
-		struct chi_position next;
-		if (!chi_movegen_is_legal(&position, moves[i])) {
-			return -CHI_ECORRUPT;
-		}
-		(void)chi_uci_print(&position, moves[i], uci);
-		fprintf(file, i > 0 ? " %s" : "%s", uci);
-		chi_position_play(&position, moves[i], &next);
-		position = next;
-	}
-	return CHI_OK;
-}
-
 /* The cells after the line's: engine, depth, cp, mate, nodes, pv, date. */
 static int print_eval(FILE *file, char s, const struct chi_position *position,
 		      const struct chi_eval *eval)
@@ -113,7 +101,7 @@ static int print_eval(FILE *file, char s, const struct chi_position *position,
 		fprintf(file, "%" PRIu64, eval->nodes);
 	}
 	(void)putc(s, file);
-	int status = print_moves(file, position, eval->pv, eval->n_pv);
+	int status = export_moves(file, position, eval->pv, eval->n_pv, false);
 	fprintf(file, "%c%s", s, date);
 	return status;
 }
@@ -144,7 +132,7 @@ static int print_csv(FILE *file, char s, const struct chi_key *key, const struct
 	}
 	(void)putc(s, file);
 	if (record->n_line > 0) {
-		status = print_moves(file, &position, record->line, record->n_line);
+		status = export_moves(file, &position, record->line, record->n_line, false);
 	}
 	(void)putc(s, file);
 	if (status == CHI_OK && eval != NULL) {
@@ -338,7 +326,9 @@ int export_row(struct target *target, enum export_format format, const struct ch
 {
 	int status;
 	chi_arena_reset(arena);
-	if (format == EXPORT_JSONL) {
+	if (format == EXPORT_LICHESS) {
+		status = export_lichess(target->file, key, record);
+	} else if (format == EXPORT_JSONL) {
 		status = print_json(target->file, key, record, arena);
 	} else if (format == EXPORT_EPD) {
 		status = print_epd(target->file, key, record, arena);

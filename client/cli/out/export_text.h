@@ -16,6 +16,7 @@ enum export_format {
 	EXPORT_EPD,
 	EXPORT_POLYGLOT,
 	EXPORT_PGN, /* games, not positions */
+	EXPORT_LICHESS,
 	EXPORT_FORMATS,
 };
 
@@ -31,6 +32,7 @@ void export_cell(FILE *file, char separator, const char *text, size_t len);
 /* What comes before the first line. Returns an exit code, as export_row does. */
 int export_head(struct target *target, enum export_format format);
 
-/* Any format of text with positions. The arena is emptied first. */
+/* Any format of text with positions; of those of evaluations nothing if there is none. The arena is
+ * emptied first. */
 int export_row(struct target *target, enum export_format format, const struct chi_key *key,
 	       const struct chi_record *record, struct chi_arena *arena);
