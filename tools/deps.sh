@@ -14,7 +14,7 @@ protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libroaring-dev li
 libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
 # llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
-python3-pip python3-setuptools universal-ctags zstd bzip2 gzip mandoc shellcheck valgrind git binutils
+python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux systemd"
 coverage="gcovr"
 browser="chromium chromium-driver python3-selenium"

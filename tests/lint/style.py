@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import tree
 
@@ -48,27 +47,19 @@ def check_licence(path, text):
 
 
 def check_functions(path, text):
-    """Lines from a function's name to its closing brace, as universal-ctags sees them."""
-    source = text.splitlines()
-    if len(source) <= FUNCTION_LINES_MAX:
-        return []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = os.path.join(folder, "source.c")
-        with open(copy, "w", encoding="utf-8") as file:
-            file.write(text)
-        tags = subprocess.run(
-            ["ctags", "--languages=C", "--kinds-C=f", "--fields=ne", "-o", "-", copy],
-            capture_output=True, text=True, check=True).stdout
+    """Lines from a function's name to its closing brace, which stand alone at the line's beginning
+    in what clang-format has formatted."""
     faults = []
-    for tag in tags.splitlines():
-        name = tag.split("\t", 1)[0]
-        start = re.search(r"\tline:(\d+)", tag)
-        end = re.search(r"\tend:(\d+)", tag)
-        if start and end:
-            first, last = int(start.group(1)), int(end.group(1))
-            lines = last - first + 1
-            if lines > FUNCTION_LINES_MAX:
-                faults.append(f"{start.group(1)}: {name} has {lines} lines")
+    first = start = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"[a-zA-Z].*\(", line):
+            first = number
+        elif line == "{":
+            start = first
+        elif line == "}" and start:
+            if number - start + 1 > FUNCTION_LINES_MAX:
+                faults.append(f"{start}: a function of {number - start + 1} lines")
+            start = 0
     return faults
 
 
