@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "chistore/names.h"
+#include "chistore/queue.h"
 #include "chistore/types.h"
 
 #define CHI_IDEMPOTENCY_CLIENT 16 /* bytes of an identity */
@@ -36,6 +37,9 @@ enum chi_idempotency_kind {
 	CHI_IDEMPOTENCY_NAMES,
 	CHI_IDEMPOTENCY_MAKE_GAMESET,
 	CHI_IDEMPOTENCY_DROP_GAMESET,
+	CHI_IDEMPOTENCY_QUEUE_ADD,
+	CHI_IDEMPOTENCY_QUEUE_TAKE,
+	CHI_IDEMPOTENCY_QUEUE_SETTLE,
 	CHI_IDEMPOTENCY_KINDS /* number of kinds, plus one */
 };
 
@@ -54,6 +58,12 @@ struct chi_outcome {
 		struct chi_names_changed names;
 		uint64_t games;	  /* of a gameset that was made */
 		uint64_t dropped; /* gamesets: 1, or none was there */
+		struct chi_queue_added queue_added;
+		struct {
+			uint64_t lease;
+			uint64_t expires;
+		} leased;
+		uint64_t settled; /* positions of the queue */
 		struct {
 			uint64_t before; /* bytes, of a Compact */
 			uint64_t after;

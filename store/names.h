@@ -17,6 +17,7 @@
 #define NAMES_TREE    "names"
 #define POSTINGS_TREE "postings"
 #define GAMESETS_TREE "gamesets"
+#define QUEUE_TREE    "queue"
 #define DIR_MODE      0750
 #define FILE_MODE     0600
 #define CHI_PATH_SIZE 4096

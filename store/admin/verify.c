@@ -177,6 +177,9 @@ static int after(struct chi_verify *v, int tree)
 	case CHI_VERIFY_POSITION:
 		chi_verify_lists_end(v);
 		return CHI_OK;
+	case CHI_VERIFY_QUEUE:
+		chi_verify_queue_end(v);
+		return CHI_OK;
 	default:
 		return CHI_OK;
 	}
@@ -231,6 +234,9 @@ static const struct chi_page_tree trees[CHI_VERIFY_TREES] = {
 	[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE,
 				.compare = chi_page_bytewise,
 				.take = take_client},
+	[CHI_VERIFY_QUEUE] = {.name = QUEUE_TREE,
+			      .compare = chi_page_bytewise,
+			      .take = chi_verify_queued},
 };
 
 /* What was counted against the state record; only where nothing was damaged, which is not counted.

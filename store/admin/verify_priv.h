@@ -10,6 +10,7 @@
 #include "store/admin/verify_archive.h"
 #include "store/block/block.h"
 #include "store/pages/page_walk.h"
+#include "store/queue/queue.h"
 #include "store/record/meta.h"
 
 struct chi_env;
@@ -18,6 +19,14 @@ struct chi_env;
 struct chi_verify_entries {
 	uint64_t n;
 	uint64_t sum; /* of their hashes */
+};
+
+/* Places of the queue, as they are and as its entries say. */
+struct chi_verify_queue {
+	struct chi_queue_totals totals;
+	struct chi_queue_counts counted; /* by the entries */
+	uint64_t places;		 /* the sum of the hashes of all keys of places */
+	uint64_t wanted;
 };
 
 /* In the order in which they are walked: what others are held against comes first. */
@@ -32,6 +41,7 @@ enum {
 	CHI_VERIFY_POSITION,
 	CHI_VERIFY_STRENGTH,
 	CHI_VERIFY_CLIENTS,
+	CHI_VERIFY_QUEUE,
 	CHI_VERIFY_TREES
 };
 
@@ -67,7 +77,14 @@ struct chi_verify {
 	struct chi_verify_entries there;
 	uint8_t *page; /* room for look-ups */
 	struct chi_verify_archive archive;
+	struct chi_verify_queue queue;
 };
+
+/* ---- verify_queue.c ---------------------------------------------------------------------------
+ */
+
+chi_page_take chi_verify_queued;
+void chi_verify_queue_end(struct chi_verify *verify);
 
 /* ---- verify_trees.c ---------------------------------------------------------------------------
  */

@@ -29,6 +29,7 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 		{NAMES_TREE, &out->archive.names},
 		{POSTINGS_TREE, &out->archive.postings},
 		{GAMESETS_TREE, &out->archive.gamesets},
+		{QUEUE_TREE, &out->queue},
 	};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {

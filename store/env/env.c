@@ -211,6 +211,9 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	if (rc == CHI_OK) {
 		rc = open_tree(txn, CLIENTS_TREE, &trees->clients, fault);
 	}
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, QUEUE_TREE, &trees->queue, fault);
+	}
 	return rc == CHI_OK ? open_archive(txn, &trees->archive, fault) : rc;
 }
 
@@ -307,6 +310,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->strength = trees.strength;
 	env->ids = trees.ids;
 	env->clients = trees.clients;
+	env->queue = trees.queue;
 	env->archive = trees.archive;
 	env->bias = trees.bias;
 	env->durable = 0;

@@ -42,6 +42,7 @@ struct chi_env {
 	MDB_dbi strength;
 	MDB_dbi ids;
 	MDB_dbi clients;
+	MDB_dbi queue;
 	struct chi_archive_trees archive;
 	bool poisoned;	  /* set in a forked child */
 	uint64_t durable; /* number of an LMDB transaction known to be synced; 0: none is. The
@@ -95,6 +96,7 @@ struct chi_trees {
 	MDB_dbi strength;
 	MDB_dbi ids;
 	MDB_dbi clients;
+	MDB_dbi queue;
 	struct chi_archive_trees archive;
 	struct chi_stamp stamp;
 	uint64_t bias;

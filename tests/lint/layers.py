@@ -19,7 +19,7 @@ BELOW = {"types", "base"}
 BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
-ARCHIVE = {"store/names", "store/games", "store/postings", "store/gamesets"}
+ARCHIVE = {"store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "client/cli"}
@@ -48,6 +48,7 @@ ARROWS = {
     "store/games": STORE | {"store/record", "store/names"},
     "store/postings": STORE | {"store/record"},
     "store/gamesets": STORE | {"store/record"},
+    "store/queue": STORE | {"store/record"},
     "store/pages": STORE | {"store/record", "store/block"},
     "store/env": STORE | {"store/record", "store/block", "store/pages"},
     "store/txn": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env"},
@@ -80,6 +81,7 @@ ARROWS = {
     "client/cli/in": CLI | {"client/cli/out"},
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
+    "client/cli/work": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/cmd": CLI | {"client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
 
     # What every server program needs; no store, no protocol.

@@ -17,6 +17,7 @@
 #include "store/games/moves.h"
 #include "store/games/number.h"
 #include "store/gamesets/gamesets.h"
+#include "store/queue/queue.h"
 #include "store/names.h"
 #include "store/names/names_priv.h"
 #include "store/postings/postings.h"
@@ -447,6 +448,40 @@ static void test_gameset_example(void **state)
 	free(format_text);
 }
 
+static void test_queue_examples(void **state)
+{
+	(void)state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	const struct chi_queue_row row = {
+		.key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
+		.state = CHI_QUEUE_LEASED,
+		.priority = 7,
+		.tries = 1,
+		.asked = UINT64_C(1767225600000),
+		.number = 1,
+		.lease = 2,
+		.expires = UINT64_C(1767225660000),
+		.holder = "a"};
+	const struct chi_queue_totals totals = {.next = 3, .counts = {.leased = 1}};
+	struct chi_queue_bytes key = chi_queued_entry_key(&row.key);
+	const struct chi_queue_bytes place = chi_queued_place(&row);
+	struct chi_queue_row read;
+	chi_arena_init(&arena, 1 << 16);
+	load_format();
+	check_example("queue-key", key.bytes, key.len);
+	size_t len = chi_queued_encode(&row, buffer);
+	check_example("queue-value", buffer, len);
+	check_example("queue-place", place.bytes, place.len);
+	const MDB_val name = {key.len, key.bytes};
+	const MDB_val value = {len, buffer};
+	ok(chi_queued_decode(&name, &value, &arena, &read));
+	assert_string_equal(read.holder, "a");
+	assert_int_equal(read.expires, row.expires);
+	chi_queued_totals_encode(&totals, buffer);
+	check_example("queue-totals", buffer, CHI_QUEUE_TOTALS_SIZE);
+	free(format_text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_names_examples),
 		cmocka_unit_test(test_parts_examples),
 		cmocka_unit_test(test_gameset_example),
+		cmocka_unit_test(test_queue_examples),
 		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
 						archive_teardown),
 	};
