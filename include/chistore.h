@@ -30,6 +30,7 @@
 
 #include "chistore/games.h"
 #include "chistore/names.h"
+#include "chistore/queue.h"
 #include "chistore/search.h"
 #include "chistore/types.h"
 

@@ -98,6 +98,16 @@ static const struct limit {
 	{&chistore__v1__find__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 8, CHI_SEARCH_CURSOR_SIZE - 1, "more than 63 bytes"},
+	{&chistore__v1__queue_add__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
+	{&chistore__v1__queue_take__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
+	{&chistore__v1__queue_take__descriptor, 3, CHI_QUEUE_HOLDER_MAX, "more than 64 bytes"},
+	{&chistore__v1__queue_settle__descriptor, 2, CHI_QUEUE_BATCH_MAX,
+	 "more than 4096 positions"},
+	{&chistore__v1__queue_row__descriptor, 10, CHI_QUEUE_HOLDER_MAX, "more than 64 bytes"},
+	{&chistore__v1__queue_take_result__descriptor, 3, CHI_QUEUE_BATCH_MAX,
+	 "more than 4096 positions"},
+	{&chistore__v1__queue_list_result__descriptor, 1, CHI_QUEUE_BATCH_MAX,
+	 "more than 4096 positions"},
 	{&chistore__v1__scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX, "more than 10000 entries"},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, gamesets, and positions found by a pattern. Filters and patterns stay texts: only the
- * rooms that know chess can read them. */
+/* Names, gamesets, positions found by a pattern, and the queue. Filters and patterns stay texts:
+ * only the rooms that know chess can read them. */
 #include "proto/operations.h"
 
 #include "base/attr.h"
@@ -11,6 +11,8 @@
 #define OUTCOME struct chi_outcome
 #define ENTRY	struct chi_name_entry
 #define CHANGED struct chi_change_names_result
+#define ROW	struct chi_queue_row
+#define TAKEN	struct chi_queue_taken
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
@@ -190,3 +192,104 @@ const struct chi_message chi_find_result = {
 	.put = put_find,
 	.read = find_read,
 };
+
+/* ---- The queue: a row
+ * -------------------------------------------------------------------------------- */
+
+static int check_row(struct chi_unpacker *u, void *out)
+{
+	const struct chi_queue_row *row = out;
+	return chi_key_needed(u, &row->key);
+}
+
+static const struct chi_member queue_row[] = {
+	CHI_M(1, CHI_KEY, ROW, key),	  CHI_M_NUMBER(2, ROW, state),
+	CHI_M(3, CHI_BOOL, ROW, claimed), CHI_M_NUMBER(4, ROW, priority),
+	CHI_M_NUMBER(5, ROW, tries),	  CHI_M_NUMBER(6, ROW, asked),
+	CHI_M_NUMBER(7, ROW, number),	  CHI_M_NUMBER(8, ROW, lease),
+	CHI_M_NUMBER(9, ROW, expires),	  CHI_M_ALWAYS(10, CHI_STRING, ROW, holder),
+};
+static CHI_TABLE(row_message, queue_row, queue_row, check_row);
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+static int check_add(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	return chi_positions_check(u, &request->u.queue_add.positions, CHI_QUEUE_BATCH_MAX);
+}
+
+static const struct chi_member queue_add[] = {
+	CHI_M_POSITIONS(REQ, u.queue_add.positions),
+	CHI_M_NUMBER(3, REQ, u.queue_add.priority),
+};
+CHI_TABLE(chi_queue_add_request, queue_add, queue_add, check_add);
+
+static const struct chi_member queue_added[] = {
+	CHI_M_NUMBER(1, OUTCOME, queue_added.added),
+	CHI_M_NUMBER(2, OUTCOME, queue_added.raised),
+	CHI_M_NUMBER(3, OUTCOME, queue_added.refused),
+};
+CHI_TABLE(chi_queue_add_result, queue_add_result, queue_added, NULL);
+
+static int check_take(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	return chi_positions_check(u, &request->u.queue_take.positions, CHI_QUEUE_BATCH_MAX);
+}
+
+static const struct chi_member queue_take[] = {
+	CHI_M_POSITIONS(REQ, u.queue_take.positions),
+	CHI_M_ALWAYS(3, CHI_STRING, REQ, u.queue_take.holder),
+	CHI_M_NUMBER(4, REQ, u.queue_take.lease_ms),
+	CHI_M_NUMBER(5, REQ, u.queue_take.limit),
+};
+CHI_TABLE(chi_queue_take_request, queue_take, queue_take, check_take);
+
+/* `o` is where the outcome is in `s`, with its full stop. */
+#define LEASE(s, o) CHI_M_NUMBER(1, s, o leased.lease), CHI_M_NUMBER(2, s, o leased.expires)
+
+/* Of an Outcome: the lease alone. */
+static const struct chi_member queue_lease[] = {LEASE(OUTCOME, )};
+CHI_TABLE(chi_queue_lease_message, queue_take_result, queue_lease, NULL);
+
+static const struct chi_member queue_taken[] = {
+	LEASE(TAKEN, outcome.),
+	CHI_M_LIST(3, TAKEN, rows, n, &row_message),
+};
+CHI_TABLE(chi_queue_take_result, queue_take_result, queue_taken, NULL);
+
+static int check_settle(struct chi_unpacker *u, void *out)
+{
+	struct chi_request *request = out;
+	return chi_positions_check(u, &request->u.queue_settle.positions, CHI_QUEUE_BATCH_MAX);
+}
+
+static const struct chi_member queue_settle[] = {
+	CHI_M_POSITIONS(REQ, u.queue_settle.positions),
+	CHI_M_NUMBER(3, REQ, u.queue_settle.lease),
+	CHI_M_NUMBER(4, REQ, u.queue_settle.action),
+	CHI_M_NUMBER(5, REQ, u.queue_settle.lease_ms),
+};
+CHI_TABLE(chi_queue_settle_request, queue_settle, queue_settle, check_settle);
+
+static const struct chi_member queue_settled[] = {CHI_M_NUMBER(1, OUTCOME, settled)};
+CHI_TABLE(chi_queue_settle_result, queue_settle_result, queue_settled, NULL);
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+static const struct chi_member queue_list[] = {
+	CHI_M_NUMBER(1, REQ, u.queue_list.state),
+	CHI_M_NUMBER(2, REQ, u.queue_list.limit),
+	CHI_M_POINTER(3, REQ, u.queue_list.after, &row_message),
+};
+CHI_TABLE(chi_queue_list_request, queue_list, queue_list, NULL);
+
+static const struct chi_member queue_list_result[] = {
+	CHI_M_LIST(1, RES, u.queue_list.rows, u.queue_list.n, &row_message),
+	CHI_M(2, CHI_BOOL, RES, u.queue_list.more),
+	CHI_M_NUMBER(3, RES, u.queue_list.counts.waiting),
+	CHI_M_NUMBER(4, RES, u.queue_list.counts.leased),
+	CHI_M_NUMBER(5, RES, u.queue_list.counts.failed),
+};
+CHI_TABLE(chi_queue_list_result, queue_list_result, queue_list_result, NULL);

@@ -241,11 +241,15 @@ CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
 static const struct chi_member outcome_result[] = {
 	CHI_M(1, CHI_BOOL, OUTCOME, running),
 	CHI_M_CASE(2, OUTCOME, put, kind, CHI_IDEMPOTENCY_PUT, &chi_put_counts_message),
-	/* A deletion's own table begins at the outcome, as `kind` does; so do the last three. */
+	/* A deletion's own table begins at the outcome, as `kind` does; so do those after the
+	   imports. */
 	CHI_M_CASE(3, OUTCOME, kind, kind, CHI_IDEMPOTENCY_DELETE, &chi_delete_result),
 	CHI_M_CASE(4, OUTCOME, import, kind, CHI_IDEMPOTENCY_IMPORT, &chi_import_counts_message),
 	CHI_M_CASE(5, OUTCOME, kind, kind, CHI_IDEMPOTENCY_NAMES, &chi_names_counts_message),
 	CHI_M_CASE(6, OUTCOME, kind, kind, CHI_IDEMPOTENCY_MAKE_GAMESET, &chi_make_gameset_result),
 	CHI_M_CASE(7, OUTCOME, kind, kind, CHI_IDEMPOTENCY_DROP_GAMESET, &chi_drop_gameset_result),
+	CHI_M_CASE(8, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_ADD, &chi_queue_add_result),
+	CHI_M_CASE(9, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_TAKE, &chi_queue_lease_message),
+	CHI_M_CASE(10, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_SETTLE, &chi_queue_settle_result),
 };
 CHI_TABLE(chi_outcome_result, outcome_result, outcome_result, NULL);

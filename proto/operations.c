@@ -48,6 +48,14 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_DROP_GAMESET] = {"drop_gameset", &chi_drop_gameset_request,
 				 &chi_drop_gameset_result, true, OUTCOME_AT},
 	[CHI_OP_FIND] = {"find", &chi_find_request, &chi_find_result, false, 0},
+	[CHI_OP_QUEUE_ADD] = {"queue_add", &chi_queue_add_request, &chi_queue_add_result, true,
+			      OUTCOME_AT},
+	[CHI_OP_QUEUE_TAKE] = {"queue_take", &chi_queue_take_request, &chi_queue_take_result, true,
+			       offsetof(struct chi_response, u.queue_take)},
+	[CHI_OP_QUEUE_SETTLE] = {"queue_settle", &chi_queue_settle_request,
+				 &chi_queue_settle_result, true, OUTCOME_AT},
+	[CHI_OP_QUEUE_LIST] = {"queue_list", &chi_queue_list_request, &chi_queue_list_result, false,
+			       0},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

@@ -80,6 +80,15 @@ extern const struct chi_message chi_drop_gameset_request;
 extern const struct chi_message chi_drop_gameset_result;
 extern const struct chi_message chi_find_request;
 extern const struct chi_message chi_find_result;
+extern const struct chi_message chi_queue_add_request;
+extern const struct chi_message chi_queue_add_result;
+extern const struct chi_message chi_queue_take_request;
+extern const struct chi_message chi_queue_take_result;
+extern const struct chi_message chi_queue_lease_message;
+extern const struct chi_message chi_queue_settle_request;
+extern const struct chi_message chi_queue_settle_result;
+extern const struct chi_message chi_queue_list_request;
+extern const struct chi_message chi_queue_list_result;
 
 /* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
  * chi_idempotency_key, chi_entry; the keys of a chi_positions; a chi_text, of a FEN for one. */

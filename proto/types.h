@@ -84,6 +84,10 @@ enum chi_op {
 	CHI_OP_MAKE_GAMESET,
 	CHI_OP_DROP_GAMESET,
 	CHI_OP_FIND,
+	CHI_OP_QUEUE_ADD,
+	CHI_OP_QUEUE_TAKE,
+	CHI_OP_QUEUE_SETTLE,
+	CHI_OP_QUEUE_LIST,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -213,7 +217,38 @@ struct chi_request {
 			uint64_t limit;
 			uint32_t window;
 		} find;
+		struct {
+			struct chi_positions positions;
+			uint32_t priority;
+		} queue_add;
+		struct {
+			struct chi_positions positions; /* none: the first that wait */
+			const char *holder;		/* never NULL when unpacked */
+			uint32_t lease_ms;
+			uint32_t limit;
+		} queue_take;
+		struct {
+			struct chi_positions positions;
+			uint64_t lease;
+			uint32_t action; /* enum chi_queue_action, or CHI_QUEUE_DROP */
+			uint32_t lease_ms;
+		} queue_settle;
+		struct {
+			uint32_t state;
+			uint32_t limit;
+			const struct chi_queue_row *after; /* or NULL */
+		} queue_list;
 	} u;
+};
+
+/* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
+#define CHI_QUEUE_DROP 5
+
+/* Of QUEUE_TAKE. */
+struct chi_queue_taken {
+	struct chi_outcome outcome;
+	const struct chi_queue_row *rows;
+	size_t n;
 };
 
 /* A name, and of those that may be the same its group. */
@@ -344,7 +379,7 @@ struct chi_response {
 		} stats;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
 		 * comes with an OUTCOME only, and one that was not done has none.
-		 * MAKE_GAMESET and DROP_GAMESET as well. */
+		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
 		struct chi_outcome outcome;
 		struct {
 			const struct chi_name_entry *entries;
@@ -366,5 +401,7 @@ struct chi_response {
 			uint64_t total;
 			bool mixed;
 		} find;
+		struct chi_queue_taken queue_take;
+		struct chi_queue_list queue_list;
 	} u;
 };

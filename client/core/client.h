@@ -175,6 +175,18 @@ struct chi_backend {
 		      struct chi_search_result *out);
 	int (*twins)(struct chi_client *client, const struct chi_twin_spec *spec,
 		     struct chi_twin_groups *out);
+	/* `n` is at least 1, but of a drop of all, which takes out some; `action` as on the wire.
+	 */
+	int (*queue_add)(struct chi_client *client, const struct chi_key *keys, size_t n,
+			 uint32_t priority, struct chi_queue_added *result);
+	int (*queue_take)(struct chi_client *client, const struct chi_queue_take *take,
+			  struct chi_queue_lease *out);
+	int (*queue_settle)(struct chi_client *client, uint64_t lease, unsigned action,
+			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
+			    uint64_t *done);
+	int (*queue_list)(struct chi_client *client, enum chi_queue_state state,
+			  const struct chi_queue_row *after, uint32_t limit,
+			  struct chi_queue_list *out);
 };
 
 /* A directory in this process, and a server. */

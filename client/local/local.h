@@ -29,3 +29,13 @@ int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *s
 		      struct chi_search_result *out);
 int chi_inproc_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 		     struct chi_twin_groups *out);
+int chi_inproc_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
+			 uint32_t priority, struct chi_queue_added *result);
+int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take *take,
+			  struct chi_queue_lease *out);
+int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
+			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
+			    uint64_t *done);
+int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,
+			  const struct chi_queue_row *after, uint32_t limit,
+			  struct chi_queue_list *out);

@@ -256,5 +256,9 @@ const struct chi_backend chi_backend_remote = {
 	.make_gameset = chi_remote_make_gameset,
 	.gamesets = chi_remote_gamesets,
 	.drop_gameset = chi_remote_drop_gameset,
+	.queue_add = chi_remote_queue_add,
+	.queue_take = chi_remote_queue_take,
+	.queue_settle = chi_remote_queue_settle,
+	.queue_list = chi_remote_queue_list,
 	.search = chi_remote_search,
 };

@@ -104,6 +104,19 @@ int chi_remote_drop_gameset(struct chi_client *client, const char *name);
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 
+/* ---- The queue (remote_queue.c) ---------------------------------------------------------- */
+
+int chi_remote_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
+			 uint32_t priority, struct chi_queue_added *result);
+int chi_remote_queue_take(struct chi_client *client, const struct chi_queue_take *take,
+			  struct chi_queue_lease *out);
+int chi_remote_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
+			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
+			    uint64_t *done);
+int chi_remote_queue_list(struct chi_client *client, enum chi_queue_state state,
+			  const struct chi_queue_row *after, uint32_t limit,
+			  struct chi_queue_list *out);
+
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 
 /* Each returns a status with its text in games->client->error, as the backends' calls do. */

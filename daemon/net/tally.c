@@ -28,6 +28,7 @@ enum chi_op_class chi_op_class(enum chi_op op)
 	case CHI_OP_EXPLORE:
 	case CHI_OP_GET_GAME:
 	case CHI_OP_GAMESETS:
+	case CHI_OP_QUEUE_LIST:
 		return CHI_CLASS_GET;
 	case CHI_OP_SCAN:
 	case CHI_OP_COUNT:
@@ -43,6 +44,9 @@ enum chi_op_class chi_op_class(enum chi_op op)
 	case CHI_OP_CHANGE_NAMES:
 	case CHI_OP_MAKE_GAMESET:
 	case CHI_OP_DROP_GAMESET:
+	case CHI_OP_QUEUE_ADD:
+	case CHI_OP_QUEUE_TAKE:
+	case CHI_OP_QUEUE_SETTLE:
 		return CHI_CLASS_WRITE;
 	case CHI_OP_IMPORT:
 	case CHI_OP_IMPORT_DATA:

@@ -62,6 +62,10 @@ static const struct {
 	[CHI_OP_MAKE_GAMESET] = {chi_handle_make_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_DROP_GAMESET] = {chi_handle_drop_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_FIND] = {chi_handle_find, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_QUEUE_ADD] = {chi_handle_queue_add, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_QUEUE_TAKE] = {chi_handle_queue_take, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_QUEUE_SETTLE] = {chi_handle_queue_settle, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
+	[CHI_OP_QUEUE_LIST] = {chi_handle_queue_list, CHI_ROLE_READ, STORE},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

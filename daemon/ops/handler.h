@@ -50,6 +50,8 @@ chi_handler chi_handle_suspects;			      /* suspects.c */
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
 chi_handler chi_handle_gamesets, chi_handle_make_gameset;     /* gamesets.c */
 chi_handler chi_handle_find;				      /* find.c */
+chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
+chi_handler chi_handle_queue_settle, chi_handle_queue_list;   /* queue.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

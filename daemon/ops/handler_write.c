@@ -240,6 +240,9 @@ static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 	if (answer->op == CHI_OP_CHANGE_NAMES) {
 		response.u.change_names = (struct chi_change_names_result){
 			answer->outcome, answer->refused, answer->n_refused};
+	} else if (answer->op == CHI_OP_QUEUE_TAKE) {
+		response.u.queue_take =
+			(struct chi_queue_taken){answer->outcome, answer->taken, answer->n_taken};
 	} else {
 		response.u.outcome = answer->outcome;
 	}

@@ -245,6 +245,10 @@ static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault 
 	case CHI_OP_MAKE_GAMESET:
 	case CHI_OP_DROP_GAMESET:
 		return chi_job_apply_gameset(job, write, fault);
+	case CHI_OP_QUEUE_ADD:
+	case CHI_OP_QUEUE_TAKE:
+	case CHI_OP_QUEUE_SETTLE:
+		return chi_job_apply_queue(job, write);
 	default:
 		return chi_write_rescore(write, job->has_base ? &job->base : NULL,
 					 &job->outcome.changed, fault);
@@ -296,6 +300,12 @@ static enum chi_idempotency_kind kind_of(enum chi_op op)
 		return CHI_IDEMPOTENCY_MAKE_GAMESET;
 	case CHI_OP_DROP_GAMESET:
 		return CHI_IDEMPOTENCY_DROP_GAMESET;
+	case CHI_OP_QUEUE_ADD:
+		return CHI_IDEMPOTENCY_QUEUE_ADD;
+	case CHI_OP_QUEUE_TAKE:
+		return CHI_IDEMPOTENCY_QUEUE_TAKE;
+	case CHI_OP_QUEUE_SETTLE:
+		return CHI_IDEMPOTENCY_QUEUE_SETTLE;
 	default:
 		return CHI_IDEMPOTENCY_DELETE;
 	}
@@ -309,6 +319,7 @@ static void reset(struct chi_job *job)
 	job->outcome = (struct chi_outcome){.kind = kind_of(job->op)};
 	if (job->answer != NULL) {
 		job->answer->n_refused = 0;
+		job->answer->n_taken = 0;
 		chi_arena_reset(&job->answer->arena);
 	}
 }
@@ -322,6 +333,8 @@ int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fau
 		if (status == CHI_OK && job->idempotency_key.sequence != 0) {
 			status = chi_write_note(write, &job->idempotency_key, &job->outcome);
 		}
+	} else if (status == CHI_OK && job->op == CHI_OP_QUEUE_TAKE && job->refused == CHI_OK) {
+		status = chi_job_recall_queue(job, write);
 	}
 	if (status < 0) {
 		explain(write, status, fault);

@@ -31,6 +31,8 @@ struct chi_job_answer {
 	struct chi_arena arena;		  /* owns these: */
 	struct chi_name_refusal *refused; /* CHANGE_NAMES */
 	size_t n_refused;
+	const struct chi_queue_row *taken; /* QUEUE_TAKE */
+	size_t n_taken;
 };
 
 /* NULL is fine. */
@@ -44,14 +46,25 @@ struct chi_job_loss {
 
 struct chi_gameset_job;
 
+/* QUEUE_ADD, QUEUE_TAKE, QUEUE_SETTLE: what goes with the keys. */
+struct chi_queue_job {
+	uint32_t priority;
+	uint32_t lease_ms;
+	uint32_t limit;
+	uint32_t action;
+	uint64_t lease;
+	char holder[CHI_QUEUE_HOLDER_MAX + 1];
+};
+
 struct chi_job {
 	struct chi_job *next;
 	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME, CHANGE_NAMES, MAKE_GAMESET,
-			   DROP_GAMESET */
+			   DROP_GAMESET, QUEUE_ADD, QUEUE_TAKE, QUEUE_SETTLE */
 	enum chi_durability durability;
-	struct chi_arena arena;			/* owns puts, keys and all they point to */
-	struct chi_put *puts;			/* PUT */
-	struct chi_key *keys;			/* DELETE */
+	struct chi_arena arena; /* owns puts, keys and all they point to */
+	struct chi_put *puts;	/* PUT */
+	struct chi_key *keys;	/* DELETE, and those of the queue */
+	struct chi_queue_job queue;
 	struct chi_name_change *changes;	/* CHANGE_NAMES */
 	size_t n;				/* of these three */
 	bool dry_run;				/* CHANGE_NAMES: nothing is to be written */
@@ -100,6 +113,9 @@ void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
 /* A gameset's name, of at most CHI_GAMESET_TEXT_MAX bytes. */
 void chi_job_set_gameset(struct chi_job *job, const char *name);
 
+/* What goes with the keys of an operation on the queue; the holder is copied. */
+void chi_job_set_queue(struct chi_job *job, const struct chi_queue_job *queue, const char *holder);
+
 /* Posts the answer to its worker. Once a job. */
 void chi_job_post(struct chi_job *job);
 
@@ -123,3 +139,8 @@ CHI_MUSTUSE int chi_job_perform(struct chi_job *job, struct chi_write *write,
 CHI_MUSTUSE int chi_job_apply_names(struct chi_job *job, struct chi_write *write);
 CHI_MUSTUSE int chi_job_apply_gameset(struct chi_job *job, struct chi_write *write,
 				      struct chi_fault *fault);
+
+/* The part of it that changes the queue, and the positions of a QUEUE_TAKE that was done before
+ * (job_queue.c). */
+CHI_MUSTUSE int chi_job_apply_queue(struct chi_job *job, struct chi_write *write);
+CHI_MUSTUSE int chi_job_recall_queue(struct chi_job *job, struct chi_write *write);

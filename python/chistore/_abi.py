@@ -185,6 +185,18 @@ CHI_STATS_PIECES = 10
 CHI_STATS_MATERIAL = 11
 CHI_STATS_ENDGAME = 12
 CHI_STATS_KINDS = 13
+CHI_QUEUE_MAX = 1000000
+CHI_QUEUE_BATCH_MAX = 4096
+CHI_QUEUE_HOLDER_MAX = 64
+CHI_QUEUE_TRIES = 5
+CHI_QUEUE_LEASE_MAX = 604800000
+CHI_QUEUE_WAITING = 1
+CHI_QUEUE_LEASED = 2
+CHI_QUEUE_FAILED = 3
+CHI_QUEUE_DONE = 1
+CHI_QUEUE_RELEASE = 2
+CHI_QUEUE_FAIL = 3
+CHI_QUEUE_EXTEND = 4
 CHI_NO_REPEAT = 4294967295
 CHI_PREFETCH_MAX = 64
 CHI_MOVE_TEXT_SIZE = 12
@@ -397,6 +409,30 @@ class chi_twin_group(Structure):
 
 
 class chi_twin_groups(Structure):
+    pass
+
+
+class chi_queue_row(Structure):
+    pass
+
+
+class chi_queue_counts(Structure):
+    pass
+
+
+class chi_queue_added(Structure):
+    pass
+
+
+class chi_queue_take(Structure):
+    pass
+
+
+class chi_queue_lease(Structure):
+    pass
+
+
+class chi_queue_list(Structure):
     pass
 
 
@@ -831,6 +867,47 @@ chi_twin_groups._fields_ = [
     ("groups", POINTER(chi_twin_group)),
     ("n", c_size_t),
 ]
+chi_queue_row._fields_ = [
+    ("key", chi_key),
+    ("state", c_uint8),
+    ("claimed", c_bool),
+    ("priority", c_uint32),
+    ("tries", c_uint32),
+    ("asked", c_uint64),
+    ("number", c_uint64),
+    ("lease", c_uint64),
+    ("expires", c_uint64),
+    ("holder", c_char_p),
+]
+chi_queue_counts._fields_ = [
+    ("waiting", c_uint64),
+    ("leased", c_uint64),
+    ("failed", c_uint64),
+]
+chi_queue_added._fields_ = [
+    ("added", c_uint64),
+    ("raised", c_uint64),
+    ("refused", c_uint64),
+]
+chi_queue_take._fields_ = [
+    ("holder", c_char_p),
+    ("lease_ms", c_uint32),
+    ("limit", c_uint32),
+    ("keys", POINTER(chi_key)),
+    ("n_keys", c_size_t),
+]
+chi_queue_lease._fields_ = [
+    ("lease", c_uint64),
+    ("expires", c_uint64),
+    ("rows", POINTER(chi_queue_row)),
+    ("n", c_size_t),
+]
+chi_queue_list._fields_ = [
+    ("rows", POINTER(chi_queue_row)),
+    ("n", c_size_t),
+    ("more", c_bool),
+    ("counts", chi_queue_counts),
+]
 chi_options._fields_ = [
     ("store", c_char_p),
     ("writable", c_bool),
@@ -898,6 +975,12 @@ FUNCTIONS = {
     "chi_search_positions": (c_int, [POINTER(chi_client), POINTER(chi_search_spec), POINTER(chi_search_result)]),
     "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
     "chi_get_twins": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
+    "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
+    "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take), POINTER(chi_queue_lease)]),
+    "chi_queue_settle": (c_int, [POINTER(chi_client), c_uint64, c_int, POINTER(chi_key), c_size_t, c_uint32, POINTER(c_uint64)]),
+    "chi_queue_drop": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
+    "chi_queue_list": (c_int, [POINTER(chi_client), c_int, POINTER(chi_queue_row), c_uint32, POINTER(chi_queue_list)]),
+    "chi_queue_state_name": (c_char_p, [c_int]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),

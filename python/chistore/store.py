@@ -13,6 +13,7 @@ import weakref
 from . import _abi
 from ._library import BadInput, check_fault, error_of, lib
 from .position import Position, packed
+from .queue import Queueing
 from .record import (Counts, Put, Rows, counts_of, hundredths, put_into, record_of, row_at)
 from .search import Searching
 
@@ -115,7 +116,7 @@ def _spec(band, filters):
     return c
 
 
-class Store(Searching):
+class Store(Searching, Queueing):
     """
     An open store: `DIR` in this process, `unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT`.
 

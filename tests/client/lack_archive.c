@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/client/lack_archive.h"
 
+#include <string.h>
+
 #include "tests/client/lack.h"
 
 /* Names that the import before has brought. */
@@ -18,6 +20,25 @@ void lack_ask_names(struct chi_client *client)
 			chi_error(client));
 	(void)lack_went(chi_change_names(client, &join, 1, false, NULL, NULL, &did),
 			chi_error(client));
+}
+
+void lack_use_queue(struct chi_client *client)
+{
+	struct chi_key key;
+	struct chi_queue_lease lease;
+	struct chi_queue_list list;
+	const struct chi_queue_take take = {.holder = "a", .lease_ms = 1000, .limit = 1};
+	const char *fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+	if (chi_key_from_fen(fen, strlen(fen), &key, NULL) != CHI_OK) {
+		return;
+	}
+	(void)lack_went(chi_queue_add(client, &key, 1, 1, NULL), chi_error(client));
+	(void)lack_went(chi_queue_take(client, &take, &lease), chi_error(client));
+	(void)lack_went(chi_queue_list(client, CHI_QUEUE_LEASED, NULL, 1, &list),
+			chi_error(client));
+	(void)lack_went(chi_queue_settle(client, 1, CHI_QUEUE_RELEASE, &key, 1, 0, NULL),
+			chi_error(client));
+	(void)lack_went(chi_queue_drop(client, &key, 1, NULL), chi_error(client));
 }
 
 void lack_use_gamesets(struct chi_client *client)

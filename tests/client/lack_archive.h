@@ -8,4 +8,5 @@
 void lack_ask_names(struct chi_client *client);
 
 /* Searches of the whole store, and filters with a name. */
+void lack_use_queue(struct chi_client *client);
 void lack_use_gamesets(struct chi_client *client);

@@ -381,6 +381,7 @@ static const struct part parts[] = {
 	{"import", import_all, false},
 	{"names", lack_ask_names, true},
 	{"gamesets", lack_use_gamesets, true},
+	{"queue", lack_use_queue, true},
 	{"create", create, true},
 	{"look after", look_after, false},
 	{"backup", back_up, false},

@@ -24,3 +24,6 @@ extern const struct chi_response example_stats_result;
 /* Those with names, gamesets and patterns (examples_search.c). */
 extern const struct example search_examples[];
 extern const size_t n_search_examples;
+/* Those of the queue (examples_queue.c). */
+extern const struct example queue_examples[];
+extern const size_t n_queue_examples;

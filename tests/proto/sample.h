@@ -79,3 +79,9 @@ void sample_search_request(struct sample *s, struct chi_request *out);
 bool sample_search_response(struct sample *s, struct chi_response *out);
 bool same_search_request(const struct chi_request *a, const struct chi_request *b);
 bool same_search_response(const struct chi_response *a, const struct chi_response *b);
+
+/* The same with the queue (sample_queue.c). */
+void sample_queue_request(struct sample *s, struct chi_request *out);
+bool sample_queue_response(struct sample *s, struct chi_response *out);
+bool same_queue_request(const struct chi_request *a, const struct chi_request *b);
+bool same_queue_response(const struct chi_response *a, const struct chi_response *b);

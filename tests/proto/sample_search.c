@@ -88,6 +88,7 @@ void sample_search_request(struct sample *s, struct chi_request *out)
 		find(s, out);
 		break;
 	default:
+		sample_queue_request(s, out);
 		break;
 	}
 }
@@ -143,7 +144,7 @@ bool same_search_request(const struct chi_request *a, const struct chi_request *
 	case CHI_OP_FIND:
 		return same_find(a, b);
 	default:
-		return true;
+		return same_queue_request(a, b);
 	}
 }
 
@@ -230,7 +231,7 @@ bool sample_search_response(struct sample *s, struct chi_response *out)
 		find_result(s, out);
 		return true;
 	default:
-		return false;
+		return sample_queue_response(s, out);
 	}
 }
 
@@ -304,6 +305,6 @@ bool same_search_response(const struct chi_response *a, const struct chi_respons
 	case CHI_OP_FIND:
 		return same_found(a, b);
 	default:
-		return true;
+		return same_queue_response(a, b);
 	}
 }

@@ -107,6 +107,9 @@ static void outcomes_survive(void **state)
 		{.u.outcome = {.kind = CHI_IDEMPOTENCY_MAKE_GAMESET, .games = 28}},
 		{.u.outcome = {.kind = CHI_IDEMPOTENCY_DROP_GAMESET, .dropped = 1}},
 		{.u.outcome = {.kind = CHI_IDEMPOTENCY_DROP_GAMESET}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_QUEUE_ADD, .queue_added = {1, 2, 3}}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_QUEUE_TAKE, .leased = {1, UINT64_MAX}}},
+		{.u.outcome = {.kind = CHI_IDEMPOTENCY_QUEUE_SETTLE, .settled = 7}},
 		{.u.outcome = {.running = true}},
 		{.op = CHI_OP_OUTCOME},
 	};

@@ -32,12 +32,16 @@ static void pack(const struct example *example, struct chi_buffer *out)
 
 static const struct example *example_at(size_t i)
 {
-	return i < n_examples ? &examples[i] : &search_examples[i - n_examples];
+	if (i < n_examples) {
+		return &examples[i];
+	}
+	i -= n_examples;
+	return i < n_search_examples ? &search_examples[i] : &queue_examples[i - n_search_examples];
 }
 
 static const struct example *find(const char *name)
 {
-	for (size_t i = 0; i < n_examples + n_search_examples; i++) {
+	for (size_t i = 0; i < n_examples + n_search_examples + n_queue_examples; i++) {
 		if (strcmp(example_at(i)->name, name) == 0) {
 			return example_at(i);
 		}
@@ -129,12 +133,12 @@ static void examples_are_true(void **state)
 	}
 	fclose(file);
 	/* Each once: as every name found is known, the number says that none is missing. */
-	assert_int_equal(found, n_examples + n_search_examples);
+	assert_int_equal(found, n_examples + n_search_examples + n_queue_examples);
 }
 
 static int print_examples(void)
 {
-	for (size_t i = 0; i < n_examples + n_search_examples; i++) {
+	for (size_t i = 0; i < n_examples + n_search_examples + n_queue_examples; i++) {
 		_cleanup_(chi_buffer_deinit) struct chi_buffer packed;
 		char hex[HEX_MAX + 1];
 		chi_buffer_init(&packed, HEX_MAX / 2);

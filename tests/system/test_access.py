@@ -54,6 +54,10 @@ OPERATIONS = {
     "make_gameset": (WRITE, lambda n: pb.MakeGameset(name=f"set{n}")),
     "drop_gameset": (WRITE, lambda n: pb.DropGameset(name="none")),
     "find": (READ, lambda n: pb.Find(limit=1)),
+    "queue_add": (WRITE, lambda n: pb.QueueAdd(fens=[fen(n)])),
+    "queue_take": (WRITE, lambda n: pb.QueueTake(holder="a", lease_ms=1, limit=1)),
+    "queue_settle": (WRITE, lambda n: pb.QueueSettle(fens=[fen(n)], action=pb.DONE)),
+    "queue_list": (READ, lambda n: pb.QueueList(state=pb.WAITING)),
 }
 
 # Answers of requests that were allowed; that there is nothing to say of them is another matter.

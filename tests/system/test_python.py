@@ -32,7 +32,7 @@ from chistore import _abi
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
 PGN = os.path.join(DATA, "pgn", "masters_300.pgn")
-HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/imports.h", "chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h",
+HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/imports.h", "chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h", "chistore/queue.h",
                                                           "chistore.h")]
 
 GAMES = """[White "A"]
@@ -305,6 +305,20 @@ class Calls:
         with self.assertRaises(chistore.BadInput):
             store.find("colour")
         self.assertEqual([store.drop_gameset("c") for _ in range(2)], [True, False])
+
+    def test_queue(self):
+        store = self.store
+        here, there = chistore.Position(), chistore.Position().play("e4")
+        self.assertEqual(store.queue_add([here, there], 3), chistore.QueueAdded(2, 0, 0))
+        self.assertEqual(store.queue_add([there]), chistore.QueueAdded(0, 1, 0))
+        self.assertEqual([row.position for row in store.queue()], [there, here])
+        lease = store.queue_take("me", seconds=600)
+        self.assertEqual([(row.position, row.holder) for row in lease.rows], [(there, "me")])
+        self.assertIsNone(store.queue_take("you", positions=[there]))
+        self.assertEqual(store.queue_settle(lease, [there, here], "extend"), 1)
+        self.assertEqual(store.queue_counts(), {"waiting": 1, "leased": 1, "failed": 0})
+        self.assertEqual(store.queue_settle(lease, [there]), 1)
+        self.assertEqual([store.queue_drop(), store.queue_drop([here])], [1, 0])
 
     def test_put(self):
         here = chistore.Position("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1")

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The queue of positions in a directory: each change is a transaction of its own. */
+#include "client/local/local.h"
+
+#include "store/queue.h"
+
+static int begin(struct chi_client *client, struct chi_write **out)
+{
+	return chi_write_begin(client->inproc.store, out, &client->error);
+}
+
+static int end(struct chi_client *client, struct chi_write *write, int status)
+{
+	if (status != CHI_OK) {
+		chi_write_abort(write);
+		return status;
+	}
+	return chi_write_commit(write, &client->error);
+}
+
+int chi_inproc_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
+			 uint32_t priority, struct chi_queue_added *result)
+{
+	struct chi_write *write = NULL;
+	int status = begin(client, &write);
+	return status != CHI_OK ? status
+				: end(client, write,
+				      chi_write_queue_add(write, keys, n, priority,
+							  chi_queue_clock(), result));
+}
+
+int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take *take,
+			  struct chi_queue_lease *out)
+{
+	struct chi_write *write = NULL;
+	int status = begin(client, &write);
+	return status != CHI_OK ? status
+				: end(client, write,
+				      chi_write_queue_take(write, take, chi_queue_clock(),
+							   &client->arena, out));
+}
+
+int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
+			    const struct chi_key *keys, size_t n, uint32_t lease_ms, uint64_t *done)
+{
+	struct chi_write *write = NULL;
+	int status = begin(client, &write);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = action == CHI_QUEUE_DROP
+			 ? chi_write_queue_drop(write, keys, n, done)
+			 : chi_write_queue_settle(write, lease, (enum chi_queue_action)action, keys,
+						  n, chi_queue_clock() + lease_ms, done);
+	return end(client, write, status);
+}
+
+int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,
+			  const struct chi_queue_row *after, uint32_t limit,
+			  struct chi_queue_list *out)
+{
+	struct chi_read *read = NULL;
+	int status = chi_read_begin(client->inproc.store, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_read_queue(read, state, after, limit, &client->arena, out);
+	chi_read_end(read);
+	return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue, against a store in this process or behind a daemon: the same body, the same answers.
+ * Argument: file, unix or tcp; the last two need CHISTORED.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "tests/client/world.h"
+
+#define HOUR 3600000
+
+static struct chi_client *client_of(void **state)
+{
+	return ((struct world *)*state)->client;
+}
+
+static void fill(struct chi_client *client, struct chi_key *keys, size_t n)
+{
+	struct chi_queue_added added;
+	for (unsigned i = 0; i < n; i++) {
+		keys[i] = world_key(i);
+	}
+	world_ok(client, chi_queue_add(client, keys, n, 5, &added));
+	assert_int_equal(added.added, n);
+}
+
+static struct chi_queue_lease take(struct chi_client *client, const char *holder, uint32_t limit,
+				   uint32_t lease_ms)
+{
+	const struct chi_queue_take wanted = {
+		.holder = holder, .lease_ms = lease_ms, .limit = limit};
+	struct chi_queue_lease lease;
+	world_ok(client, chi_queue_take(client, &wanted, &lease));
+	return lease;
+}
+
+static struct chi_queue_counts counts(struct chi_client *client)
+{
+	struct chi_queue_list list;
+	world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 0, &list));
+	return list.counts;
+}
+
+static void test_shared_by_two(void **state)
+{
+	struct chi_client *one = client_of(state);
+	struct chi_client *two = world_open(*state);
+	struct chi_key keys[10];
+	struct chi_key mine[4];
+	struct chi_queue_added added;
+	uint64_t done;
+	fill(one, keys, CHI_COUNT(keys));
+	/* Asked for again it comes before the others. */
+	world_ok(one, chi_queue_add(one, &keys[7], 1, 0, &added));
+	assert_int_equal(added.raised, 1);
+	struct chi_queue_lease lease = take(one, "one", 4, HOUR);
+	assert_int_equal(lease.n, 4);
+	assert_memory_equal(&lease.rows[0].key, &keys[7], sizeof(keys[7]));
+	assert_int_equal(lease.rows[0].priority, 6);
+	assert_string_equal(lease.rows[0].holder, "one");
+	for (size_t i = 0; i < 4; i++) {
+		mine[i] = lease.rows[i].key;
+		assert_memory_equal(&mine[i], &keys[i == 0 ? 7 : i - 1], sizeof(mine[i]));
+	}
+	uint64_t number = lease.lease;
+	struct chi_queue_lease other = take(two, "two", 100, HOUR);
+	assert_int_equal(other.n, 6);
+	assert_int_not_equal(other.lease, number);
+	/* No one settles what another holds. */
+	world_ok(two, chi_queue_settle(two, other.lease, CHI_QUEUE_DONE, mine, 4, 0, &done));
+	assert_int_equal(done, 0);
+	world_ok(one, chi_queue_settle(one, number, CHI_QUEUE_DONE, mine, 2, 0, &done));
+	assert_int_equal(done, 2);
+	world_ok(one, chi_queue_settle(one, number, CHI_QUEUE_RELEASE, mine, 4, 0, &done));
+	assert_int_equal(done, 2);
+	struct chi_queue_counts now = counts(one);
+	assert_int_equal(now.waiting, 2);
+	assert_int_equal(now.leased, 6);
+	lease = take(two, "two", 1, HOUR);
+	assert_memory_equal(&lease.rows[0].key, &mine[2], sizeof(mine[2]));
+	assert_int_equal(lease.rows[0].tries, 1);
+	chi_close(two);
+}
+
+/* A lease of a millisecond is over when a clock says so, and not before. */
+static void test_expired_comes_back(void **state)
+{
+	struct chi_client *client = client_of(state);
+	struct chi_key keys[3];
+	uint64_t done;
+	fill(client, keys, CHI_COUNT(keys));
+	for (unsigned tries = 1; tries <= CHI_QUEUE_TRIES; tries++) {
+		struct chi_queue_lease lease = {.n = 0};
+		while (lease.n == 0) {
+			lease = take(client, "killed", 1, 1);
+		}
+		assert_memory_equal(&lease.rows[0].key, &keys[0], sizeof(keys[0]));
+		assert_int_equal(lease.rows[0].tries, tries);
+	}
+	/* It is given up when it comes back; the others were not tried. */
+	struct chi_queue_lease lease = {.n = 0};
+	while (counts(client).failed == 0) {
+		lease = take(client, "next", 1, HOUR);
+		world_ok(client, chi_queue_settle(client, lease.lease, CHI_QUEUE_RELEASE, &keys[1],
+						  1, 0, &done));
+	}
+	struct chi_queue_list list;
+	world_ok(client, chi_queue_list(client, CHI_QUEUE_FAILED, NULL, 10, &list));
+	assert_int_equal(list.n, 1);
+	assert_memory_equal(&list.rows[0].key, &keys[0], sizeof(keys[0]));
+	world_ok(client, chi_queue_add(client, keys, 1, 1, NULL));
+	assert_int_equal(counts(client).failed, 0);
+}
+
+/* A list that analysers share: who comes second gets what is left of it. */
+static void test_claims(void **state)
+{
+	struct chi_client *client = client_of(state);
+	struct chi_key keys[6];
+	uint64_t done;
+	fill(client, keys, 2);
+	for (unsigned i = 0; i < 6; i++) {
+		keys[i] = world_key(i);
+	}
+	struct chi_queue_take wanted = {
+		.holder = "one", .lease_ms = HOUR, .keys = keys, .n_keys = 4};
+	struct chi_queue_lease lease;
+	world_ok(client, chi_queue_take(client, &wanted, &lease));
+	assert_int_equal(lease.n, 4);
+	assert_false(lease.rows[1].claimed);
+	assert_true(lease.rows[2].claimed);
+	uint64_t first = lease.lease;
+	wanted.n_keys = 6;
+	world_ok(client, chi_queue_take(client, &wanted, &lease));
+	assert_int_equal(lease.n, 2);
+	assert_memory_equal(&lease.rows[0].key, &keys[4], sizeof(keys[4]));
+	/* Given back it leaves no trace, tried in vain it is not given again. */
+	world_ok(client, chi_queue_settle(client, first, CHI_QUEUE_RELEASE, &keys[2], 1, 0, &done));
+	world_ok(client, chi_queue_settle(client, first, CHI_QUEUE_FAIL, &keys[3], 1, 0, &done));
+	assert_int_equal(counts(client).failed, 1);
+	assert_int_equal(counts(client).waiting, 0);
+	world_ok(client, chi_queue_take(client, &wanted, &lease));
+	assert_int_equal(lease.n, 1);
+	assert_memory_equal(&lease.rows[0].key, &keys[2], sizeof(keys[2]));
+	wanted.n_keys = 0;
+	world_ok(client, chi_queue_take(client, &wanted, &lease));
+	assert_int_equal(lease.n, 0);
+}
+
+static void test_lists(void **state)
+{
+	struct chi_client *client = client_of(state);
+	struct chi_key keys[9];
+	struct chi_queue_list list = {.more = true};
+	struct chi_queue_row last = {.state = 0};
+	size_t n = 0;
+	uint64_t dropped;
+	fill(client, keys, CHI_COUNT(keys));
+	while (list.more) {
+		world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING,
+						last.state != 0 ? &last : NULL, 2, &list));
+		for (size_t i = 0; i < list.n; i++) {
+			assert_memory_equal(&list.rows[i].key, &keys[n++], sizeof(keys[0]));
+			last = list.rows[i];
+		}
+	}
+	assert_int_equal(n, CHI_COUNT(keys));
+	world_ok(client, chi_queue_drop(client, keys, 2, &dropped));
+	assert_int_equal(dropped, 2);
+	world_ok(client, chi_queue_drop(client, keys, 3, &dropped));
+	assert_int_equal(dropped, 1);
+	world_ok(client, chi_queue_drop(client, NULL, 0, &dropped));
+	assert_int_equal(dropped, CHI_COUNT(keys) - 3);
+	struct chi_queue_counts now = counts(client);
+	assert_int_equal(now.waiting + now.leased + now.failed, 0);
+}
+
+static void test_refusals(void **state)
+{
+	struct chi_client *client = client_of(state);
+	struct chi_key key = world_key(0);
+	struct chi_queue_lease lease;
+	struct chi_queue_list list;
+	struct chi_queue_take wanted = {.holder = "", .lease_ms = HOUR, .limit = 1};
+	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "holder");
+	wanted = (struct chi_queue_take){.holder = "a", .lease_ms = 0, .limit = 1};
+	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "lease");
+	wanted = (struct chi_queue_take){.holder = "a", .lease_ms = 1, .limit = 0};
+	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "to take");
+	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_EXTEND + 1, &key, 1, 1, NULL),
+		      -CHI_EINVAL, "action");
+	world_refused(client, chi_queue_list(client, 0, NULL, 1, &list), -CHI_EINVAL, "list");
+	const struct chi_queue_row row = {.key = key, .state = CHI_QUEUE_FAILED};
+	world_refused(client, chi_queue_list(client, CHI_QUEUE_WAITING, &row, 1, &list),
+		      -CHI_EINVAL, "list");
+	key.bytes[0] = 0;
+	world_refused(client, chi_queue_add(client, &key, 1, 1, NULL), -CHI_EKEY, "entry 0");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_shared_by_two, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(test_expired_comes_back, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(test_claims, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(test_lists, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(test_refusals, world_control, world_drop),
+	};
+	if (!world_choose(argc, argv)) {
+		return 77;
+	}
+	return cmocka_run_group_tests_name("client/queue", tests, NULL, NULL);
+}
