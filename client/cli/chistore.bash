@@ -80,7 +80,7 @@ _chistore()
 		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
 		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
 		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
-		--pipeline | --rate | --sample | --timeout | --seed | --days | --shortest)
+		--priority | --pipeline | --rate | --sample | --timeout | --seed | --days | --shortest)
 		return
 		;;
 	--to-move)
@@ -89,6 +89,10 @@ _chistore()
 		;;
 	--time | --speed)
 		mapfile -t COMPREPLY < <(compgen -W 'bullet blitz rapid classical correspondence' -- "$cur")
+		return
+		;;
+	--state)
+		mapfile -t COMPREPLY < <(compgen -W 'waiting leased failed' -- "$cur")
 		return
 		;;
 	--positions)

@@ -29,7 +29,7 @@ from pychistore import frame, pb, take_varint  # noqa: E402
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
     "alias backup bench chess-db compact count delete dump explore export extract find game games gameset get "
-    "import info init key load merge name ping publish put rescore scan stats subtract twins verify".split())
+    "import info init key load merge name ping publish put queue rescore scan stats subtract twins verify".split())
 
 
 LEAF = 2
@@ -458,7 +458,7 @@ class Trouble(Base):
             for at in range(2 * PAGE, len(data), PAGE):
                 flags, lower, upper = struct.unpack_from("<HHH", data, at + 10)
                 # Of blocks a leaf has a few, which fill it.
-                if flags == kind and (lower > 16 + 2 * 10 or lower > 16 + 2 < upper < PAGE // 2):
+                if flags == kind and (lower > 16 + 2 * 11 or lower > 16 + 2 < upper < PAGE // 2):
                     change(data, at, lower)
             file.seek(0)
             file.write(data)
