@@ -35,10 +35,12 @@ static int check_kind(const struct chi_import_options *options, struct chi_fault
 		return chi_fault(fault, -CHI_EINVAL, "evals: goes with games that are added");
 	}
 	if (kind != CHI_IMPORT_PUT &&
-	    (options->format != CHI_FORMAT_AUTO || options->engine[0] != '\0' || options->add)) {
+	    (options->format != CHI_FORMAT_AUTO || options->engine[0] != '\0' || options->add ||
+	     options->unplayed)) {
 		return chi_fault(fault, -CHI_EINVAL, "%s: goes with positions",
 				 options->format != CHI_FORMAT_AUTO ? "format"
 				 : options->add			    ? "add"
+				 : options->unplayed		    ? "unplayed"
 								    : "engine");
 	}
 	if (options->format < CHI_FORMAT_AUTO || options->format > CHI_FORMAT_MAX ||

@@ -167,6 +167,7 @@ static const struct chi_member import[] = {
 	CHI_M_NUMBER(12, REQ, u.import.format),
 	CHI_M(13, CHI_CHARS, REQ, u.import.engine),
 	CHI_M(14, CHI_BOOL, REQ, u.import.add),
+	CHI_M(15, CHI_BOOL, REQ, u.import.unplayed),
 };
 CHI_TABLE(chi_import_request, import, import, check_import);
 

@@ -29,6 +29,7 @@ static int apply(struct chi_lining *lining, struct chi_load *load, struct chi_im
 	struct chi_write *write = chi_load_write(load);
 	struct chi_load_spec spec;
 	const struct chi_load_options options = {
+		.unplayed = importer->options.unplayed,
 		.expected = chi_sorter_count(lining->puts.sorter),
 		.memory = importer->options.memory / 16 * STRENGTH_SHARE,
 		.dir = importer->spill,

@@ -339,7 +339,6 @@ typedef void chi_import_progress(void *context, const char *phase, uint64_t done
 
 #define CHI_IMPORT_MEMORY_DEFAULT (UINT64_C(512) << 20)
 #define CHI_IMPORT_MEMORY_MIN	  (UINT64_C(16) << 20)
-
 struct chi_import_options {
 	enum chi_import_kind kind;
 	uint32_t max_ply;   /* positions after so many plies are not counted; 0: no bound */
@@ -360,6 +359,7 @@ struct chi_import_options {
 	enum chi_format format;		 /* PUT: of all inputs; so are the next two */
 	char engine[CHI_ENGINE_MAX + 1]; /* of evaluations that name none; "": "epd" */
 	bool add;			 /* counts are added instead of set */
+	bool unplayed;	  /* PUT: positions that have games or moves by then stay as they are */
 	uint64_t memory;  /* bytes to hold; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */

@@ -575,6 +575,7 @@ chi_import_options._fields_ = [
     ("format", c_int),
     ("engine", c_char * 65),
     ("add", c_bool),
+    ("unplayed", c_bool),
     ("memory", c_uint64),
     ("threads", c_uint),
     ("report", chi_import_report),

@@ -171,6 +171,7 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 		state->base = state->games;
 	}
 	load->subtract = options->subtract;
+	load->unplayed = options->unplayed;
 	load->games_min = options->subtract ? 0 : options->games_min;
 	load->dense = chi_rewrite_pays(load, CHI_TREE_POSITION, options->expected);
 	*spec = (struct chi_load_spec){

@@ -91,6 +91,7 @@ struct chi_load_spec {
 struct chi_load_options {
 	bool subtract;
 	uint64_t games_min; /* see struct chi_import_options */
+	bool unplayed;	    /* a fold leaves positions that have games or moves as they are */
 	uint64_t expected;  /* about so many positions come: decides whether a store's trees are
 			       changed in place or written again; 0: few */
 	uint64_t memory;    /* bytes for sorting the strength tree's entries */

@@ -88,6 +88,7 @@ struct chi_load {
 	uint32_t source;		   /* of the last game, */
 	char source_name[CHI_SOURCE_SIZE]; /* and its name */
 	bool subtract;
+	bool unplayed;
 	uint64_t games_min;
 	bool begun;		    /* a position came */
 	bool dense;		    /* the position tree is to be written again */

@@ -97,6 +97,12 @@ static int make_room(struct chi_load *load)
 	return load->fold_room != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
+static bool is_played(const struct chi_record *record)
+{
+	const struct chi_counts *c = &record->counts;
+	return (c->white | c->draws | c->black | c->other) != 0 || record->n_moves > 0;
+}
+
 /* The merge of what is there by now with the put, in room that neither uses. */
 static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 		 struct chi_fault *fault)
@@ -123,6 +129,9 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 	}
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
+	}
+	if (load->unplayed && is_played(&m.old)) {
+		return CHI_OK;
 	}
 	fault->text[0] = '\0';
 	rc = chi_merge(&merging, &put, &m, fault);

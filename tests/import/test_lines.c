@@ -442,6 +442,41 @@ static void what_ends_it(void **state)
 	assert_string_equal(said, "x.csv.gz: no position was found\n");
 }
 
+/* Where games or moves are by then, of the store or of the text, nothing changes; elsewhere counts
+ * are added to what else is stored. */
+static void what_was_played_stays(void **state)
+{
+	(void)state;
+	static const char before[] = "{\"fen\":\"" START "\",\"moves\":[{\"uci\":\"e2e4\"}]}\n"
+				     "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 w - -\",\"note\":\"n\"}\n"
+				     "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 b - -\",\"other\":1}\n";
+	static const char text[] = "{\"fen\":\"" START "\",\"other\":5}\n"
+				   "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 w - -\",\"white\":3}\n"
+				   "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 b - -\",\"other\":5}\n"
+				   "{\"fen\":\"8/8/8/4k3/8/8/8/3K4 w - -\",\"other\":5}\n"
+				   "{\"fen\":\"8/8/8/4k3/8/8/8/3K4 w - -\",\"other\":6}\n";
+	static const char after[] = "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 w - -\",\"white\":3}\n"
+				    "{\"fen\":\"8/8/8/4k3/8/8/8/3K4 w - -\",\"other\":5}\n";
+	struct chi_import_options options = {.format = CHI_FORMAT_JSONL, .add = true, .threads = 2};
+	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	struct chi_store *plain = help_store("plain", CHI_STATISTIC_OUTCOME);
+	const struct chi_importer_target into = {.store = store};
+	ok(import_text(into, options, "t", before, strlen(before), 50));
+	ok(import_text((struct chi_importer_target){.store = plain}, options, "t", before,
+		       strlen(before), 50));
+	ok(import_text((struct chi_importer_target){.store = plain}, options, "t", after,
+		       strlen(after), 50));
+	options.unplayed = true;
+	ok(import_text(into, options, "t", text, strlen(text), 50));
+	assert_int_equal(result.taken, 5);
+	assert_int_equal(result.positions.added, 1);
+	assert_int_equal(result.positions.updated, 1);
+	assert_int_equal(result.positions.unchanged, 3);
+	compare(plain, store);
+	chi_store_close(store);
+	chi_store_close(plain);
+}
+
 /* Notes name the file, and its lines; each file has its own header and format. */
 static void several_files(void **state)
 {
@@ -515,6 +550,7 @@ int main(void)
 		cmocka_unit_test(into_a_store_of_games),
 		cmocka_unit_test(long_records),
 		cmocka_unit_test(what_ends_it),
+		cmocka_unit_test(what_was_played_stays),
 		cmocka_unit_test(several_files),
 		cmocka_unit_test(memory_is_bounded),
 	};

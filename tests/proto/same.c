@@ -172,6 +172,7 @@ static bool same_games_request(const struct chi_request *a, const struct chi_req
 		       strcmp(a->u.import.engine, b->u.import.engine) == 0 &&
 		       a->u.import.format == b->u.import.format &&
 		       a->u.import.add == b->u.import.add &&
+		       a->u.import.unplayed == b->u.import.unplayed &&
 		       memcmp(&a->u.import.filter, &b->u.import.filter,
 			      sizeof(a->u.import.filter)) == 0;
 	case CHI_OP_IMPORT_DATA:

@@ -60,5 +60,6 @@ void sample_import(struct sample *s, struct chi_request *out)
 	text(s, out->u.import.engine, sizeof(out->u.import.engine), "sf", "mine");
 	out->u.import.format = (enum chi_format)below(s, 5);
 	out->u.import.add = below(s, 2) != 0;
+	out->u.import.unplayed = below(s, 2) != 0;
 	filter_of(s, &out->u.import.filter);
 }
