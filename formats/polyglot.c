@@ -33,7 +33,6 @@ enum queued {
 /* A position that is to be visited. */
 struct pending {
 	struct chi_key key;
-	bool alias;
 	size_t group; /* its first entry */
 };
 
@@ -252,7 +251,7 @@ static int enqueue(struct chi_book *book, const struct chi_position *position, i
 	}
 	book->queued[group] = QUEUED;
 	struct pending *pending = &book->queue[book->tail++];
-	*pending = (struct pending){.alias = ours != theirs, .group = group};
+	*pending = (struct pending){.group = group};
 	chi_key_encode(position, &pending->key);
 	return CHI_OK;
 }
@@ -315,7 +314,7 @@ static void add_move(struct chi_book_position *at, struct chi_move_stat *moves, 
 static int visit_group(struct chi_book *book, const struct pending *pending, chi_book_visit *visit,
 		       void *context, struct chi_book_result *result)
 {
-	struct chi_book_position at = {.key = pending->key, .alias = pending->alias};
+	struct chi_book_position at = {.key = pending->key};
 	struct chi_position position;
 	int rc = chi_key_decode(&pending->key, &position, NULL);
 	uint64_t key = entry_at(book, pending->group).key;

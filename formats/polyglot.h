@@ -22,9 +22,6 @@ struct chi_book;
 /* A position of the book; valid during the call that gets it. */
 struct chi_book_position {
 	struct chi_key key;
-	/* The book's key tells it from a position that is the same for us
-	 * (chess/polyglot/polyglot.h), which may come, too. */
-	bool alias;
 	const struct chi_move_stat *moves; /* ascending; the weight as games without result */
 	size_t n_moves;			   /* 1 or more */
 	uint64_t weight;		   /* of all moves together */
@@ -59,7 +56,8 @@ CHI_MUSTUSE int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out,
 /* NULL is fine. */
 void chi_book_close(struct chi_book *book);
 
-/* Visits every position that can be reached, once. `cancel` may be NULL; not 0: -CHI_ECANCELED.
- * *result says what was done so far also when it fails. -CHI_ENOMEM. */
+/* Visits every position that can be reached, once; twice where the book's keys tell positions apart
+ * that are the same for us (chess/polyglot/polyglot.h). `cancel` may be NULL; not 0:
+ * -CHI_ECANCELED. *result says what was done so far also when it fails. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_book_walk(struct chi_book *book, chi_book_visit *visit, void *context,
 			      const volatile sig_atomic_t *cancel, struct chi_book_result *result);

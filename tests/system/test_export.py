@@ -362,6 +362,17 @@ class Book(Stores):
         done = self.cli("import", self.write("empty.bin", b""), address=store, code=3)
         self.assertEqual(summary(done.stdout)["read"], "0")
 
+    def test_several_books(self):
+        """What the first has is not changed by the next, and an empty one keeps none out."""
+        together, apart = self.path("together"), self.path("apart")
+        done = self.cli("import", TRAP, self.write("empty.bin", b""), BOOK, address=together, code=3)
+        self.assertIn("empty.bin: no position was found", done.stderr)
+        self.cli("import", TRAP, address=apart)
+        kept = summary(self.cli("import", BOOK, address=apart).stdout)["kept"]
+        self.assertEqual(self.out("dump", address=together), self.out("dump", address=apart))
+        self.assertEqual(summary(done.stdout)["kept"], kept)
+        self.assertGreater(int(kept), 0)
+
     def test_illegal_moves_and_unreachable_entries_are_counted(self):
         store = self.new_store()
         rows = [(START_HASH, move("e2e4"), 7, 0), (START_HASH, move("e2e5"), 5, 0),

@@ -254,8 +254,7 @@ const struct command cmd_import = {
 		"\n"
 		"Bad lines and games are reported with file and line, counted and skipped; all\n"
 		"others are stored together at the end, when the numbers are printed. Ctrl-C ends\n"
-		"the import with exit code 130, and nothing is stored but the positions of books\n"
-		"read so far.",
+		"the import with exit code 130, and nothing is stored.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
 		   "chistore -a ./blitz import --time blitz --rating-both 2600.. twic.pgn\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"

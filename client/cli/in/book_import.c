@@ -1,197 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A book's weights are no games that were counted: they go where nothing is counted yet, as games
- * without result, and are added rather than set, so that games that another process imports at
- * the same moment are not lost.
+ * A book's positions go to the import as lines of JSON. Its weights are no games that were counted:
+ * they are stored where nothing was played, as games without result.
  */
 #include "client/cli/in/book_import.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "base/arena.h"
+#include "base/buffer.h"
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "client/cli/in/lines_import.h"
 #include "client/cli/out/output.h"
 #include "formats/polyglot.h"
 
-/* Positions asked for, and put, at once: as many as a server answers in one piece. */
-#define CHUNK 4096
+/* Lines are sent when there are so many bytes of them. */
+#define PIECE ((size_t)256 << 10)
 
-/* Moves of a chunk: 256 for each position is far more than there are, but it is the limit. */
-#define ARENA_BUDGET ((size_t)CHUNK * CHI_MOVES_MAX * sizeof(struct chi_move_stat))
+/* Bytes of a move with its weight, and of the rest of a line, at most. */
+#define MOVE_BYTES 64
+#define LINE_BYTES (256 + CHI_FEN_SIZE + CHI_MOVES_MAX * MOVE_BYTES)
 
-/* ---- The store ---------------------------------------------------------------------------- */
-
-/* CHI_OK also if there is none, which only a directory can say. */
-static int open_store(struct cli *cli)
-{
-	struct chi_options options;
-	struct chi_fault fault = {.text = ""};
-	cli_options(cli, true, &options);
-	int status = chi_open(cli->address, &options, &cli->client, &fault);
-	return status == -CHI_ENOSTORE && !cli_is_remote(cli) ? EXIT_DONE
-							      : cli_fault(status, &fault);
-}
-
-/* Opens cli->client for writing. It stays NULL, with EXIT_DONE, if the address is a directory
- * without a store. *statistic: the kind asked for, 0 if any will do, becomes that of the store; a
- * store of another kind is a mistake. */
-static int made_store_open(struct cli *cli, enum chi_statistic *statistic)
-{
-	struct chi_info info;
-	if (!cli_has_address(cli)) {
-		return EXIT_USAGE;
-	}
-	int code = cli->client == NULL ? open_store(cli) : EXIT_DONE;
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	if (cli->client == NULL) {
-		*statistic = *statistic != 0 ? *statistic : CHI_STATISTIC_CONTROL;
-		return EXIT_DONE;
-	}
-	int status = chi_get_info(cli->client, &info);
-	if (status != CHI_OK) {
-		return cli_fail(cli->client, status);
-	}
-	if (*statistic != 0 && *statistic != info.statistic) {
-		return cli_usage(cli, "--statistic: this store holds the %s statistic, not %s",
-				 chi_statistic_name(info.statistic),
-				 chi_statistic_name((int)*statistic));
-	}
-	*statistic = (enum chi_statistic)info.statistic;
-	return EXIT_DONE;
-}
-
-/* Makes and opens the store if there is none: but not before there is something to store. */
-static int made_store_need(struct cli *cli, enum chi_statistic statistic)
-{
-	struct chi_fault fault = {.text = ""};
-	if (cli->client != NULL) {
-		return EXIT_DONE;
-	}
-	int code = cli_fault(chi_create(cli->address, statistic, CHI_KEEP_GAMES, &fault), &fault);
-	return code == EXIT_DONE ? cli_open(cli, true, &cli->client) : code;
-}
-
-/* ---- The book ----------------------------------------------------------------------------- */
-
-struct import {
+struct books {
 	struct cli *cli;
-	enum chi_statistic create; /* of the store, if it is to be made */
-	int code;		   /* what was said about making it */
-	struct chi_arena arena;
-	struct chi_key *keys;
-	struct chi_row *rows;
-	struct chi_put *puts;
-	size_t n;
-	struct chi_put_result stored;
-	uint64_t kept; /* positions that hold games or moves already */
+	struct chi_import *import;
+	struct chi_buffer text; /* to be sent */
+	bool empty;		/* a book had no position */
 	struct chi_book_result total;
 };
 
-static void import_deinit(struct import *import)
+static void books_deinit(struct books *books)
 {
-	chi_arena_deinit(&import->arena);
-	free(import->keys);
-	free(import->rows);
-	free(import->puts);
+	chi_import_close(books->import);
+	chi_buffer_deinit(&books->text);
 }
 
-static int import_init(struct import *import, struct cli *cli, enum chi_statistic create)
+static int send_text(struct books *books)
 {
-	*import = (struct import){.cli = cli, .create = create};
-	chi_arena_init(&import->arena, ARENA_BUDGET);
-	import->keys = calloc(CHUNK, sizeof(*import->keys));
-	import->rows = calloc(CHUNK, sizeof(*import->rows));
-	import->puts = calloc(CHUNK, sizeof(*import->puts));
-	return import->keys != NULL && import->rows != NULL && import->puts != NULL ? CHI_OK
-										    : -CHI_ENOMEM;
-}
-
-/* True if the position may take the book's moves. A row has counts, not moves: where there
- * are none the record is looked at, which is rare. */
-static int is_free(struct import *import, const struct chi_row *row, bool *out)
-{
-	const struct chi_counts *c = &row->counts;
-	struct chi_record record;
-	*out = !row->found;
-	if (!row->found || (c->white | c->draws | c->black | c->other) != 0) {
-		return CHI_OK;
-	}
-	int status = chi_get(import->cli->client, &row->key, &record);
-	*out = status == CHI_NONE || (status == CHI_OK && record.n_moves == 0);
-	return status < 0 ? status : CHI_OK;
-}
-
-static int put_chunk(struct import *import)
-{
-	struct chi_put_result result = {0};
-	size_t n = 0;
-	if (import->n == 0) {
-		return CHI_OK;
-	}
-	import->code = made_store_need(import->cli, import->create);
-	if (import->code != EXIT_DONE) {
-		return -CHI_ECANCELED;
-	}
-	int status = chi_probe(import->cli->client, import->keys, import->n, import->rows);
-	for (size_t i = 0; status == CHI_OK && i < import->n; i++) {
-		bool open = false;
-		status = is_free(import, &import->rows[i], &open);
-		if (open) {
-			import->puts[n++] = import->puts[i];
-		} else {
-			import->kept++;
-		}
-	}
-	if (status == CHI_OK && n > 0) {
-		status = chi_put(import->cli->client, import->puts, n, CHI_SYNC, &result);
-	}
-	if (status == CHI_OK) {
-		import->stored.added += result.added;
-		import->stored.updated += result.updated;
-	}
-	import->n = 0;
-	chi_arena_reset(&import->arena);
+	int status =
+		chi_import_feed(books->import, chi_buffer_bytes(&books->text), books->text.len);
+	chi_buffer_consume(&books->text, books->text.len);
 	return status;
 }
 
-/* A position that may come twice has a chunk of its own, so that the second one finds the first.
- */
-static int visit(void *context, const struct chi_book_position *position)
+/* Writes the position as `import` reads it; `out` has LINE_BYTES. */
+static int print_line(const struct chi_book_position *book, char *out, size_t *len)
 {
-	struct import *import = context;
-	int status = position->alias || import->n == CHUNK ? put_chunk(import) : CHI_OK;
+	struct chi_position position;
+	char fen[CHI_FEN_SIZE];
+	char uci[CHI_UCI_SIZE];
+	int status = chi_key_decode(&book->key, &position, NULL);
 	if (status != CHI_OK) {
 		return status;
 	}
-	struct chi_move_stat *moves =
-		chi_arena_array(&import->arena, position->n_moves, sizeof(*moves));
-	if (moves == NULL) {
-		return -CHI_ENOMEM;
+	(void)chi_fen_print(&position, fen);
+	size_t n = (size_t)snprintf(out, LINE_BYTES,
+				    "{\"fen\":\"%s\",\"other\":%" PRIu64 ",\"moves\":", fen,
+				    book->weight);
+	for (size_t i = 0; i < book->n_moves; i++) {
+		const struct chi_move_stat *move = &book->moves[i];
+		(void)chi_uci_print(&position, move->move, uci);
+		n += (size_t)snprintf(out + n, MOVE_BYTES,
+				      "%c{\"uci\":\"%s\",\"other\":%" PRIu64 "}",
+				      i == 0 ? '[' : ',', uci, move->counts.other);
 	}
-	memcpy(moves, position->moves, position->n_moves * sizeof(*moves));
-	import->keys[import->n] = position->key;
-	import->puts[import->n++] = (struct chi_put){
-		.key = position->key,
-		.parts = CHI_PUT_ADD,
-		.record = {.counts = {.other = position->weight},
-			   .moves = moves,
-			   .n_moves = position->n_moves},
-	};
-	return position->alias ? put_chunk(import) : CHI_OK;
+	*len = n + (size_t)snprintf(out + n, LINE_BYTES - n, "]}\n");
+	return CHI_OK;
 }
 
-static int fail(const struct cli *cli, const struct import *import, int status)
+static int visit(void *context, const struct chi_book_position *position)
 {
-	if (status == -CHI_ECANCELED && cli_stop != 0) {
-		return 128 + cli_stop;
+	struct books *books = context;
+	size_t len = 0;
+	char *line = (char *)chi_buffer_reserve(&books->text, LINE_BYTES);
+	if (line == NULL) {
+		return -CHI_ENOMEM;
 	}
-	if (import->code != EXIT_DONE) {
-		return import->code;
-	}
-	return status == -CHI_ENOMEM ? cli_no_memory()
-				     : cli_worse(EXIT_STORE, cli_fail(cli->client, status));
+	int status = print_line(position, line, &len);
+	chi_buffer_added(&books->text, len);
+	return status == CHI_OK && books->text.len >= PIECE ? send_text(books) : status;
 }
 
 /* What is odd about the book, and why entries were not met. */
@@ -228,59 +117,111 @@ static void add_up(struct chi_book_result *total, const struct chi_book_result *
 	total->shadowed += more->shadowed;
 }
 
-static int import_one(struct cli *cli, struct import *import, const char *path)
+static int fail(const struct books *books, int status)
+{
+	if (cli_stop != 0) {
+		cli_message("interrupted; nothing was stored");
+		return 128 + cli_stop;
+	}
+	if (status == -CHI_ENOMEM) {
+		return cli_no_memory();
+	}
+	cli_message("%s; nothing was stored", chi_import_error(books->import));
+	return EXIT_STORE;
+}
+
+/* All of the book's positions, on their way. */
+static int feed(struct books *books, const char *path, struct chi_book *book,
+		struct chi_book_result *result)
+{
+	int status = chi_import_file(books->import, path);
+	if (status == CHI_OK) {
+		status = chi_book_walk(book, visit, books, &cli_stop, result);
+	}
+	return status == CHI_OK ? send_text(books) : status;
+}
+
+static int feed_book(struct books *books, const char *path)
 {
 	struct chi_book *book = NULL;
 	struct chi_book_result result = {0};
 	struct chi_fault fault = {.text = ""};
 	int status = chi_book_open(path, &book, &fault);
 	if (status != CHI_OK) {
-		cli_message("%s: %s", path, fault.text);
+		cli_message("%s: %s; nothing was stored", path, fault.text);
 		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
 	}
-	status = chi_book_walk(book, visit, import, &cli_stop, &result);
+	status = feed(books, path, book, &result);
 	chi_book_close(book);
-	if (status == CHI_OK || status == -CHI_ECANCELED) {
-		int last = put_chunk(import);
-		status = last != CHI_OK ? last : status;
+	if (status != CHI_OK) {
+		return fail(books, status);
 	}
-	add_up(&import->total, &result);
+	add_up(&books->total, &result);
 	tell(path, &result);
-	if (status == CHI_OK && result.positions == 0) {
+	if (result.positions == 0) {
 		cli_message("%s: no position was found", path);
-		return EXIT_STORE;
+		books->empty = true;
 	}
-	return status == CHI_OK ? EXIT_DONE : fail(cli, import, status);
+	return EXIT_DONE;
 }
 
-static void print_summary(struct cli *cli, const struct import *import)
+/* What was kept is what the import left unchanged. */
+static void print_summary(const struct books *books, const struct chi_put_result *stored)
 {
-	const struct chi_book_result *total = &import->total;
-	output_object(cli,
-		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
-				json_count(total->entries), "new", json_count(import->stored.added),
-				"updated", json_count(import->stored.updated), "kept",
-				json_count(import->kept), "illegal", json_count(total->illegal),
-				"weightless", json_count(total->weightless), "unreachable",
-				json_count(total->unreachable), "no_move",
-				json_count(total->no_move), "shadowed",
-				json_count(total->shadowed)));
+	const struct chi_book_result *total = &books->total;
+	output_object(
+		books->cli,
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+			  json_count(total->entries), "new", json_count(stored->added), "updated",
+			  json_count(stored->updated), "kept", json_count(stored->unchanged),
+			  "illegal", json_count(total->illegal), "weightless",
+			  json_count(total->weightless), "unreachable",
+			  json_count(total->unreachable), "no_move", json_count(total->no_move),
+			  "shadowed", json_count(total->shadowed)));
+}
+
+static void report(void *context, const struct chi_import_note *note)
+{
+	(void)context;
+	if (note->line > 0) {
+		cli_message("%s:%" PRIu64 ": %s", note->file, note->line, note->text);
+	}
+}
+
+static int run(struct books *books, int n, char **paths)
+{
+	struct chi_import_result result;
+	int code = EXIT_DONE;
+	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
+		code = feed_book(books, paths[i]);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(books->import, &result);
+	if (status != CHI_OK) {
+		return fail(books, status);
+	}
+	print_summary(books, &result.positions);
+	return books->empty ? EXIT_STORE : EXIT_DONE;
 }
 
 int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
 {
-	_cleanup_(import_deinit) struct import import = {.cli = cli};
-	int code = made_store_open(cli, &create);
-	if (code != EXIT_DONE) {
-		return code;
+	_cleanup_(books_deinit) struct books books = {.cli = cli};
+	const struct chi_import_options options = {
+		.kind = CHI_IMPORT_PUT,
+		.format = CHI_FORMAT_JSONL,
+		.add = true,
+		.unplayed = true,
+		.report = report,
+		.cancel = &cli_stop,
+	};
+	if (!cli_has_address(cli)) {
+		return EXIT_USAGE;
 	}
-	if (import_init(&import, cli, create) != CHI_OK) {
-		return cli_no_memory();
-	}
+	chi_buffer_init(&books.text, PIECE + LINE_BYTES);
 	cli_catch_signals();
-	for (int i = 0; i < n && code != EXIT_STORE && cli_stop == 0; i++) {
-		code = cli_worse(code, import_one(cli, &import, paths[i]));
-	}
-	print_summary(cli, &import);
-	return cli_stop != 0 ? 128 + cli_stop : code;
+	int code = lines_import_open(cli, create, &options, &books.import);
+	return code == EXIT_DONE ? run(&books, n, paths) : code;
 }

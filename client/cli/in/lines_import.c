@@ -161,19 +161,16 @@ static int commit(struct line_files *files, struct chi_import *import, bool *sto
 		       : EXIT_DONE;
 }
 
-/* Without --statistic a store that is missing is made, of the kind that holds every position in
- * both trees. */
-static int open_import(struct line_files *files, struct chi_import **out)
+int lines_import_open(struct cli *cli, enum chi_statistic create,
+		      const struct chi_import_options *import, struct chi_import **out)
 {
-	struct cli *cli = files->cli;
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
 	cli_options(cli, true, &options);
-	int status = chi_import_open(cli->address, &options, files->create, &files->options, out,
-				     &fault);
-	if (status == -CHI_ENOSTORE && files->create == 0 && !cli_is_remote(cli)) {
-		status = chi_import_open(cli->address, &options, CHI_STATISTIC_CONTROL,
-					 &files->options, out, &fault);
+	int status = chi_import_open(cli->address, &options, create, import, out, &fault);
+	if (status == -CHI_ENOSTORE && create == 0 && !cli_is_remote(cli)) {
+		status = chi_import_open(cli->address, &options, CHI_STATISTIC_CONTROL, import, out,
+					 &fault);
 	}
 	return cli_fault(status, &fault);
 }
@@ -218,7 +215,7 @@ int lines_import(struct cli *cli, struct line_files *files, int n, char **paths,
 	files->options.cancel = &cli_stop;
 	progress_init(&files->progress, cli->quiet, total);
 	cli_catch_signals();
-	int code = open_import(files, &import);
+	int code = lines_import_open(cli, files->create, &files->options, &import);
 	if (code == EXIT_DONE) {
 		code = run(files, import, n, paths, sources);
 	}

@@ -24,6 +24,11 @@ struct line_files {
 	struct progress progress;
 };
 
+/* Begins an import of positions. Without `create` a store that is missing is made, of the kind that
+ * holds every position in both trees. Returns an exit code. */
+int lines_import_open(struct cli *cli, enum chi_statistic create,
+		      const struct chi_import_options *import, struct chi_import **out);
+
 /*
  * Imports the files and prints the summary; a file without a position fails. A directory without a
  * store gets one if there is a position. `sources`: of each file one that is open already, or NULL;
