@@ -124,7 +124,12 @@ void chi_game_query_cursor(const struct chi_game_query *query, char out[CHI_GAME
 
 const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i)
 {
-	return query->client->backend->games_unknown(query, i);
+	return chi_unknown_name(query->client, i);
+}
+
+const char *chi_unknown_name(const struct chi_client *client, size_t i)
+{
+	return i < client->unknown.n ? client->unknown.names[i] : NULL;
 }
 
 void chi_game_query_close(struct chi_game_query *query)

@@ -3,6 +3,13 @@
 #include "client/core/client.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+static void free_iter(struct chi_iter *iter)
+{
+	free(iter->games);
+	free(iter);
+}
 
 int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		  struct chi_iter **out)
@@ -25,13 +32,16 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	}
 	iter->client = client;
 	iter->spec = *spec;
+	iter->games = spec->games != NULL && spec->games[0] != '\0' ? strdup(spec->games) : NULL;
+	iter->spec.games = iter->games;
 	/* Before the first row the walk is where it was told to continue. */
 	iter->cursor = spec->after;
-	status = client->backend->scan_open(client, iter);
+	bool copied = spec->games == NULL || spec->games[0] == '\0' || iter->games != NULL;
+	status = copied ? client->backend->scan_open(client, iter) : -CHI_ENOMEM;
 	if (status != CHI_OK) {
 		/* What was opened before the failure is the iterator's, and closed with it. */
 		client->backend->scan_close(client, iter);
-		free(iter);
+		free_iter(iter);
 		return chi_client_end(client, status);
 	}
 	client->iter = iter;
@@ -115,5 +125,5 @@ void chi_iter_close(struct chi_iter *iter)
 	struct chi_client *client = iter->client;
 	client->backend->scan_close(client, iter);
 	client->iter = NULL;
-	free(iter);
+	free_iter(iter);
 }

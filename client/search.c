@@ -110,11 +110,6 @@ int chi_search_positions(struct chi_client *client, const struct chi_search_spec
 				   "cursor: not one that a find of %s gave",
 				   spec->games ? "games" : "positions");
 	}
-	if (status == CHI_OK && spec->games && !spec->only_count &&
-	    client->backend != &chi_backend_inproc) {
-		status = chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				   "games of a pattern are listed in the store's directory");
-	}
 	if (status == CHI_OK && spec->want > CHI_GAMES_PGN) {
 		status = chi_fault(&client->error, -CHI_EINVAL, "want: unknown number %u",
 				   spec->want);

@@ -41,6 +41,7 @@ static const struct limit {
 	const char *reason;
 } limits[] = {
 	{&chistore__v1__request__descriptor, 2, CHI_STORE_NAME_MAX, "more than 64 bytes"},
+	{&chistore__v1__response__descriptor, 6, CHI_UNKNOWN_MAX, "more than 64 names"},
 	{&chistore__v1__hello__descriptor, 2, CHI_CLIENT_NAME_MAX, "more than 64 bytes"},
 	{&chistore__v1__hello__descriptor, 3, CHI_ACCESS_TOKEN_MAX, "more than 256 bytes"},
 	{&chistore__v1__probe__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
@@ -72,7 +73,6 @@ static const struct limit {
 	 "more than 10000 games"},
 	{&chistore__v1__game_query_result__descriptor, 2, CHI_GAMES_CURSOR_SIZE - 1,
 	 "more than 31 bytes"},
-	{&chistore__v1__game_query_result__descriptor, 5, CHI_UNKNOWN_MAX, "more than 64 names"},
 	{&chistore__v1__game__descriptor, 2, CHI_TAGS_MAX, "more than 4096 tags"},
 	{&chistore__v1__stats_result__descriptor, 1, CHI_SCAN_ROWS_MAX, "more than 10000 groups"},
 	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
@@ -98,6 +98,9 @@ static const struct limit {
 	{&chistore__v1__find__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 8, CHI_SEARCH_CURSOR_SIZE - 1, "more than 63 bytes"},
+	{&chistore__v1__find_result__descriptor, 8, CHI_SCAN_ROWS_MAX, "more than 10000 games"},
+	{&chistore__v1__scan__descriptor, 11, CHI_FILTER_MAX, "more than 4096 bytes"},
+	{&chistore__v1__count__descriptor, 4, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__queue_add__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
 	{&chistore__v1__queue_take__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
 	{&chistore__v1__queue_take__descriptor, 3, CHI_QUEUE_HOLDER_MAX, "more than 64 bytes"},

@@ -124,6 +124,12 @@ static uint64_t code_of(const struct chi_response *response)
 		       : (uint64_t)chi_status_to_code(response->status);
 }
 
+/* In a struct chi_response. */
+static const struct chi_member unknown[] = {
+	CHI_M_LIST(6, struct chi_response, unknown, n_unknown, &chi_text_message),
+};
+static CHI_TABLE(unknown_message, response, unknown, NULL);
+
 /* A failure has no result, but a verification's totals. */
 static bool has_result(int status, enum chi_op op)
 {
@@ -137,10 +143,12 @@ static const void *result_of(const struct chi_response *response)
 
 static struct measured measure_response(const struct chi_response *response)
 {
+	size_t unused = 0;
 	struct measured m = {
 		.len = chi_uint_len(1, response->id) + chi_uint_len(2, code_of(response)) +
 		       chi_bytes_len(3, response->message.len) +
-		       chi_bytes_len(4, response->field.len) + chi_uint_len(5, response->last)};
+		       chi_bytes_len(4, response->field.len) + chi_uint_len(5, response->last) +
+		       chi_message_len(&unknown_message, response, &unused)};
 	if (has_result(response->status, response->op)) {
 		measure(&m, chi_operation_of(response->op)->result, response->op,
 			result_of(response));
@@ -164,6 +172,7 @@ int chi_response_pack(const struct chi_response *response, struct chi_buffer *ou
 	at = chi_put_bytes(at, 3, response->message.bytes, response->message.len);
 	at = chi_put_bytes(at, 4, response->field.bytes, response->field.len);
 	at = chi_put_uint(at, 5, response->last);
+	at = chi_message_put(at, &unknown_message, response, 0);
 	at = put_measured(at, &m, response->op, result_of(response));
 	end_frame(out, start, at);
 	return CHI_OK;
@@ -290,6 +299,7 @@ static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
 	struct chi_field result = {0};
+	bool names = false;
 	struct chi_field texts[2] = {{.bytes = bytes}, {.bytes = bytes}};
 	while (chi_field_next(&r, &field)) {
 		if (field.number == 2) {
@@ -298,6 +308,8 @@ static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 			texts[field.number - 3] = field;
 		} else if (field.number == 5) {
 			out->last = field.value != 0;
+		} else if (field.number == 6) {
+			names = true;
 		} else if (field.number == CHI_OP_FIELD(out->op)) {
 			result = field;
 		}
@@ -305,6 +317,9 @@ static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 	int rc = chi_text_read(u, &texts[0], &out->message);
 	if (rc == CHI_OK) {
 		rc = chi_text_read(u, &texts[1], &out->field);
+	}
+	if (rc == CHI_OK && names) {
+		rc = chi_message_read(u, &unknown_message, bytes, len, out);
 	}
 	/* A failure has no result; one that is there says nothing. */
 	if (!has_result(out->status, out->op)) {

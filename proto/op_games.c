@@ -107,20 +107,19 @@ static const struct chi_member row[] = {
 	CHI_M_CAPPED(25, ROW, head.black_title, CHI_TITLE_OTHER, CHI_TITLE_OTHER),
 	CHI_M_CAPPED(26, ROW, head.speed, CHI_SPEED_CORRESPONDENCE, CHI_SPEED_UNKNOWN),
 };
-static CHI_TABLE(row_message, game_row, row, check_row);
+CHI_TABLE(chi_game_row_message, game_row, row, check_row);
 
 size_t chi_game_row_size(const struct chi_game_row *from)
 {
 	size_t noted = 0;
-	return chi_nested_len(1, chi_message_len(&row_message, from, &noted));
+	return chi_nested_len(1, chi_message_len(&chi_game_row_message, from, &noted));
 }
 
 static const struct chi_member game_query_result[] = {
-	CHI_M_LIST(1, RES, u.game_query.games, u.game_query.n, &row_message),
+	CHI_M_LIST(1, RES, u.game_query.games, u.game_query.n, &chi_game_row_message),
 	CHI_M(2, CHI_TEXT, RES, u.game_query.cursor),
 	CHI_M(3, CHI_BOOL, RES, u.game_query.has_total),
 	CHI_M_NUMBER(4, RES, u.game_query.total),
-	CHI_M_LIST(5, RES, u.game_query.unknown, u.game_query.n_unknown, &chi_text_message),
 };
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 
@@ -194,7 +193,7 @@ static const struct chi_member game[] = {
 static CHI_TABLE(game_message, game, game, check_game);
 
 static const struct chi_member game_result[] = {
-	CHI_M_FLAGGED(1, CHI_NESTED, RES, u.get_game.row, u.get_game.found, &row_message),
+	CHI_M_FLAGGED(1, CHI_NESTED, RES, u.get_game.row, u.get_game.found, &chi_game_row_message),
 	CHI_M_FLAGGED(2, CHI_NESTED, RES, u.get_game.game, u.get_game.whole, &game_message),
 };
 CHI_TABLE(chi_get_game_result, game_result, game_result, NULL);

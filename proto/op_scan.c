@@ -72,6 +72,7 @@ static const struct chi_member scan[] = {
 		      &chi_cursor_message),
 	CHI_M_UP_TO(9, REQ, u.scan.window, CHI_WINDOW_MAX, "over 1024"),
 	CHI_M_NUMBER(10, REQ, u.scan.spec.sort),
+	CHI_M(11, CHI_STRING, REQ, u.scan.spec.games),
 };
 CHI_TABLE(chi_scan_request, scan, scan, check_band);
 
@@ -79,6 +80,7 @@ static const struct chi_member count[] = {
 	CHI_M_UP_TO(1, REQ, u.scan.spec.chi2_min, CHI_CHI2_MAX, "over 25599"),
 	CHI_M_UP_TO(2, REQ, u.scan.spec.chi2_max, CHI_CHI2_MAX, "over 25599"),
 	{.field = 3, .kind = CHI_NESTED, .type = &filter_message},
+	CHI_M(4, CHI_STRING, REQ, u.scan.spec.games),
 };
 CHI_TABLE(chi_count_request, count, count, check_band);
 

@@ -149,6 +149,7 @@ static const struct chi_member find[] = {
 	CHI_M_NUMBER(7, REQ, u.find.limit),
 	CHI_M_ALWAYS(8, CHI_STRING, REQ, u.find.cursor),
 	CHI_M_UP_TO(9, REQ, u.find.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_NUMBER(10, REQ, u.find.want),
 };
 CHI_TABLE(chi_find_request, find, find, NULL);
 
@@ -158,6 +159,7 @@ static const struct chi_member beside[] = {
 	CHI_M(5, CHI_BOOL, RES, u.find.counted),
 	CHI_M_NUMBER(6, RES, u.find.total),
 	CHI_M(7, CHI_BOOL, RES, u.find.mixed),
+	CHI_M_LIST(8, RES, u.find.games, u.find.n_games, &chi_game_row_message),
 };
 static CHI_TABLE(beside_message, find_result, beside, NULL);
 

@@ -60,6 +60,7 @@ extern const struct chi_message chi_game_ids_result;
 /* op_games.c */
 extern const struct chi_message chi_game_query_request;
 extern const struct chi_message chi_game_query_result;
+extern const struct chi_message chi_game_row_message;
 extern const struct chi_message chi_get_game_request;
 extern const struct chi_message chi_get_game_result;
 extern const struct chi_message chi_explore_games_request;

@@ -136,7 +136,8 @@ struct chi_request {
 			size_t n_games;
 		} put;
 		struct {
-			struct chi_scan_spec spec; /* filter.has_material false: see material */
+			struct chi_scan_spec spec; /* filter.has_material false: see material;
+						      games NULL: none */
 			struct chi_text material;  /* signature; empty: any */
 			uint32_t window;	   /* as sent; 0: default */
 		} scan;				   /* SCAN, COUNT (band and filter only) */
@@ -214,6 +215,7 @@ struct chi_request {
 			bool only_count;
 			bool want_total;
 			bool progress;
+			uint8_t want; /* enum chi_games_want */
 			uint64_t limit;
 			uint32_t window;
 		} find;
@@ -300,6 +302,8 @@ struct chi_response {
 	struct chi_text message;
 	struct chi_text field;
 	bool last;
+	struct chi_text *unknown; /* names in a filter of games that no name fits */
+	size_t n_unknown;
 	/*
 	 * Whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none. A failure is packed without
 	 * its result, but for VERIFY, whose totals come with -CHI_ECORRUPT. -CHI_EUNSUPPORTED is
@@ -364,8 +368,6 @@ struct chi_response {
 			struct chi_text cursor;
 			bool has_total;
 			uint64_t total;
-			const struct chi_text *unknown;
-			size_t n_unknown;
 		} game_query;
 		struct {
 			bool found;
@@ -395,6 +397,8 @@ struct chi_response {
 		struct {
 			struct chi_row *rows;
 			size_t n;
+			const struct chi_game_row *games; /* pgn NULL: none */
+			size_t n_games;
 			char cursor[CHI_SEARCH_CURSOR_SIZE];
 			uint16_t thousandths;
 			bool counted;

@@ -11,7 +11,11 @@
 
 struct chi_among {
 	struct chi_terms terms;
-	struct chi_matcher *matcher; /* NULL: all games are found */
+	struct chi_matcher *matcher; /* NULL: all games are found, or it is detached */
+	uint32_t from;		     /* detached: games below are looked at */
+	bool found;		     /* all games */
+	bool looked;		     /* at a chunk, in this snapshot */
+	struct chi_unknown_names unknown;
 	struct chi_numbers *all;
 	struct chi_numbers *ended[CHI_RESULT_OTHER]; /* by result; other games are in none */
 };
@@ -34,17 +38,44 @@ static void closep(struct chi_among **among)
 	chi_among_close(*among);
 }
 
+int chi_among_attach(struct chi_among *among, struct chi_read *read, struct chi_fault *fault)
+{
+	const struct chi_matcher_spec from = {.from = among->from};
+	if (among->found) {
+		return CHI_OK;
+	}
+	among->looked = false;
+	int rc = chi_matcher_new(read, &among->terms, &from, &among->matcher, fault);
+	if (rc == CHI_OK) {
+		chi_matcher_unknown(among->matcher, &among->unknown);
+	}
+	return rc;
+}
+
+void chi_among_detach(struct chi_among *among)
+{
+	if (among->matcher != NULL) {
+		among->from = chi_matcher_place(among->matcher);
+		chi_matcher_free(among->matcher);
+		among->matcher = NULL;
+	}
+}
+
+bool chi_among_may_detach(const struct chi_among *among)
+{
+	return among->found || among->looked;
+}
+
 int chi_among_open(struct chi_read *read, const char *filter, size_t len, struct chi_among **out,
 		   struct chi_fault *fault)
 {
-	const struct chi_matcher_spec from = {.from = 1};
 	_cleanup_(closep) struct chi_among *among = calloc(1, sizeof(*among));
 	if (among == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	among->from = 1;
 	int rc = chi_terms_parse(filter, len, &among->terms, fault);
-	rc = rc == CHI_OK ? chi_matcher_new(read, &among->terms, &from, &among->matcher, fault)
-			  : rc;
+	rc = rc == CHI_OK ? chi_among_attach(among, read, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -58,6 +89,21 @@ int chi_among_open(struct chi_read *read, const char *filter, size_t len, struct
 	*out = among;
 	among = NULL;
 	return CHI_OK;
+}
+
+size_t chi_among_memory(const struct chi_among *among)
+{
+	size_t bytes = sizeof(*among) + chi_numbers_size(among->all) +
+		       (among->matcher != NULL ? chi_matcher_memory(among->matcher) : 0);
+	for (size_t i = 0; i < CHI_COUNT(among->ended); i++) {
+		bytes += chi_numbers_size(among->ended[i]);
+	}
+	return bytes;
+}
+
+const char *chi_among_unknown(const struct chi_among *among, size_t i)
+{
+	return i < among->unknown.n ? among->unknown.name[i] : NULL;
 }
 
 /* Games of a chunk. */
@@ -85,11 +131,13 @@ int chi_among_step(struct chi_among *among, uint64_t *steps)
 {
 	struct chi_hits hits;
 	int rc = CHI_OK;
-	while (among->matcher != NULL && rc == CHI_OK) {
+	while (!among->found && rc == CHI_OK) {
+		uint32_t from = chi_matcher_place(among->matcher);
 		if (*steps == 0 || (rc = chi_matcher_prepare(among->matcher, steps)) == CHI_NONE) {
 			return CHI_OK;
 		}
 		rc = rc == CHI_OK ? chi_matcher_next(among->matcher, steps, &hits) : rc;
+		among->looked = among->looked || chi_matcher_place(among->matcher) != from;
 		if (rc == CHI_OK) {
 			rc = add_hits(among, chi_matcher_chunk(among->matcher), &hits);
 		}
@@ -97,8 +145,8 @@ int chi_among_step(struct chi_among *among, uint64_t *steps)
 	if (rc < 0) {
 		return rc;
 	}
-	chi_matcher_free(among->matcher);
-	among->matcher = NULL;
+	among->found = true;
+	chi_among_detach(among);
 	return CHI_NONE;
 }
 
@@ -109,32 +157,51 @@ bool chi_among_has(const struct chi_among *among, uint32_t number)
 
 static void count(const struct chi_among *among, uint32_t number, struct chi_counts *counts)
 {
-	counts->white += chi_numbers_has(among->ended[CHI_RESULT_WHITE], number);
-	counts->draws += chi_numbers_has(among->ended[CHI_RESULT_DRAW], number);
-	counts->black += chi_numbers_has(among->ended[CHI_RESULT_BLACK], number);
+	bool white = chi_numbers_has(among->ended[CHI_RESULT_WHITE], number);
+	bool drawn = !white && chi_numbers_has(among->ended[CHI_RESULT_DRAW], number);
+	bool black = !white && !drawn && chi_numbers_has(among->ended[CHI_RESULT_BLACK], number);
+	counts->white += white;
+	counts->draws += drawn;
+	counts->black += black;
+	counts->other += !white && !drawn && !black;
 }
 
-/* A game counts once, however many moves it played. */
-static int judge(void *context, struct chi_reached *reached, struct chi_counts *counts)
+static void count_move(const struct chi_among *among, const struct chi_posting *entry,
+		       struct chi_move_stat *moves, size_t n_moves)
+{
+	for (size_t i = 0; i < n_moves; i++) {
+		if (moves[i].move == entry->move) {
+			count(among, entry->game, &moves[i].counts);
+			return;
+		}
+	}
+}
+
+/* A game counts once, and once for each move that it played. */
+static int judge(void *context, struct chi_reached *reached, struct chi_counts *counts,
+		 struct chi_move_stat *moves, size_t n_moves)
 {
 	const struct chi_among *among = context;
 	const struct chi_posting *entries;
 	uint32_t last = 0;
-	uint64_t games = 0;
+	bool any = false;
 	size_t n;
 	int rc = reached != NULL ? CHI_OK : CHI_NONE;
 	*counts = (struct chi_counts){0};
 	while (rc == CHI_OK && (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
 		for (size_t i = 0; i < n; i++) {
-			if (entries[i].game != last && chi_among_has(among, entries[i].game)) {
+			bool is = chi_among_has(among, entries[i].game);
+			if (is && entries[i].game != last) {
 				count(among, entries[i].game, counts);
-				games++;
 			}
+			if (is && moves != NULL) {
+				count_move(among, &entries[i], moves, n_moves);
+			}
+			any = any || is;
 			last = entries[i].game;
 		}
 	}
-	counts->other = games - counts->white - counts->draws - counts->black;
-	return rc < 0 ? rc : games > 0 ? CHI_OK : CHI_NONE;
+	return rc < 0 ? rc : any ? CHI_OK : CHI_NONE;
 }
 
 void chi_among_judge(struct chi_among *among, struct chi_scan *scan)

@@ -22,12 +22,30 @@ CHI_MUSTUSE int chi_among_open(struct chi_read *read, const char *filter, size_t
 /* NULL is fine. */
 void chi_among_close(struct chi_among *among);
 
+/*
+ * Lets go of the snapshot, which may end then; with another one the search goes on after the games
+ * that it has looked at. Once the games are found it needs none, and both do nothing. Detaching is
+ * fine after a failed attach.
+ */
+void chi_among_detach(struct chi_among *among);
+CHI_MUSTUSE int chi_among_attach(struct chi_among *among, struct chi_read *read,
+				 struct chi_fault *fault);
+
+/* False: nothing was looked at in this snapshot so far, and what was prepared would be lost. */
+bool chi_among_may_detach(const struct chi_among *among);
+
+/* Bytes that it takes, about. */
+size_t chi_among_memory(const struct chi_among *among);
+
+/* As chi_games_unknown. */
+const char *chi_among_unknown(const struct chi_among *among, size_t i);
+
 /* Looks for the games. CHI_OK: call again; CHI_NONE: they are found. *steps shrink. */
 CHI_MUSTUSE int chi_among_step(struct chi_among *among, uint64_t *steps);
 
 /* After that: whether the game is one of them. */
 bool chi_among_has(const struct chi_among *among, uint32_t number);
 
-/* After that: the scan delivers only positions that one of the games reached, and with their
- * counts. The scan must be closed first. */
+/* The scan, which needs it from its first row on, delivers only positions that one of the games
+ * reached, and with what these did there (chi_scan_judged). The scan must be closed first. */
 void chi_among_judge(struct chi_among *among, struct chi_scan *scan);

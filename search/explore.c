@@ -15,6 +15,7 @@ struct chi_filtered_explore {
 	struct chi_key key;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
+	struct chi_unknown_names unknown;
 	struct chi_reached *reached; /* NULL: no game reached the position */
 	const struct chi_posting *entries;
 	size_t n_entries;
@@ -55,6 +56,7 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 	if (rc < 0) {
 		return rc;
 	}
+	chi_matcher_unknown(explore->matcher, &explore->unknown);
 	rc = chi_reached_open(read, key, 1, &explore->reached);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
@@ -203,4 +205,9 @@ int chi_filtered_explore_result(struct chi_filtered_explore *explore, struct chi
 	out->position.counts = explore->counts;
 	out->min_ply = -1;
 	return CHI_OK;
+}
+
+const char *chi_filtered_explore_unknown(const struct chi_filtered_explore *explore, size_t i)
+{
+	return i < explore->unknown.n ? explore->unknown.name[i] : NULL;
 }

@@ -35,3 +35,6 @@ CHI_MUSTUSE int chi_filtered_explore_step(struct chi_filtered_explore *explore, 
 CHI_MUSTUSE int chi_filtered_explore_result(struct chi_filtered_explore *explore,
 					    struct chi_arena *arena, struct chi_explore *out,
 					    struct chi_fault *fault);
+
+/* As chi_games_unknown. */
+const char *chi_filtered_explore_unknown(const struct chi_filtered_explore *explore, size_t i);

@@ -20,6 +20,8 @@
 
 #define POSITIONS_A_STEP 100
 #define ROWS		 64
+/* Rows of games in one call: each is played again. */
+#define GAMES_A_CALL 64
 
 struct chi_find {
 	struct chi_find_spec spec;
@@ -27,12 +29,14 @@ struct chi_find {
 	struct chi_archive_view view;
 	struct chi_wanted wanted;
 	struct chi_terms terms;
-	struct chi_among *fits; /* NULL: no filter */
-	struct chi_scan *scan;
+	struct chi_among *fits;	   /* NULL: no filter */
+	struct chi_scan *scan;	   /* NULL: detached, the positions up to */
+	struct chi_cursor place;   /* this one are looked at */
 	struct chi_numbers *found; /* games, if they are wanted */
 	struct chi_columns_reader heads;
 	struct chi_archive_reader *reader;
 	bool searched;
+	bool attached;		 /* to a later snapshot than the one that it began with */
 	struct chi_cursor after; /* of the position delivered last */
 	uint32_t last;		 /* game delivered */
 	uint64_t rows;
@@ -97,60 +101,80 @@ static int read_filter(struct chi_find *find, struct chi_fault *fault)
 }
 
 /* Of positions the scan's own; of games 'g' and the number. */
+static int place_at(struct chi_find *find, const char *cursor, size_t len)
+{
+	uint8_t bytes[4];
+	find->after = (struct chi_cursor){.set = false};
+	find->last = 0;
+	if (len == 0) {
+		return CHI_OK;
+	}
+	if (!find->spec.games) {
+		return chi_cursor_parse(cursor, len, &find->after);
+	}
+	if (len != 1 + 2 * sizeof(bytes) || cursor[0] != 'g' ||
+	    chi_hex_parse(cursor + 1, len - 1, bytes) < 0) {
+		return -CHI_EINVAL;
+	}
+	struct chi_reader reader = chi_reader_of(bytes, sizeof(bytes));
+	find->last = (uint32_t)chi_read_le(&reader, sizeof(bytes));
+	return CHI_OK;
+}
+
 static int read_cursor(struct chi_find *find, struct chi_fault *fault)
 {
 	const struct chi_find_spec *spec = &find->spec;
-	uint8_t bytes[4];
-	int rc = CHI_OK;
-	if (spec->cursor == NULL || spec->cursor_len == 0) {
-		return CHI_OK;
+	if (place_at(find, spec->cursor, spec->cursor != NULL ? spec->cursor_len : 0) < 0) {
+		return chi_fault(fault, -CHI_EINVAL, "cursor: not one that a find of %s gave",
+				 spec->games ? "games" : "positions");
 	}
-	if (!spec->games) {
-		rc = chi_cursor_parse(spec->cursor, spec->cursor_len, &find->after);
-	} else if (spec->cursor_len != 1 + 2 * sizeof(bytes) || spec->cursor[0] != 'g' ||
-		   chi_hex_parse(spec->cursor + 1, spec->cursor_len - 1, bytes) < 0) {
-		rc = -CHI_EINVAL;
-	} else {
-		struct chi_reader reader = chi_reader_of(bytes, sizeof(bytes));
-		find->last = (uint32_t)chi_read_le(&reader, sizeof(bytes));
-	}
-	return rc < 0 ? chi_fault(fault, -CHI_EINVAL, "cursor: not one that a find of %s gave",
-				  spec->games ? "games" : "positions")
-		      : CHI_OK;
+	find->place = find->after;
+	/* To count all, those before the cursor are looked at, too. */
+	return spec->want_total && find->after.set
+		       ? chi_fault(fault, -CHI_EINVAL,
+				   "find: the total of positions is counted without a cursor")
+		       : CHI_OK;
 }
 
 static int open_scan(struct chi_find *find, struct chi_fault *fault)
 {
-	const struct chi_find_spec *spec = &find->spec;
-	struct chi_scan_spec scan = {
-		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS};
-	int rc = read_cursor(find, fault);
-	scan.after = find->after;
-	/* To count all, those before the cursor are looked at, too. */
-	if (rc == CHI_OK && spec->want_total && scan.after.set && !spec->resumes) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "find: the total of positions is counted without a cursor");
-	}
-	rc = rc == CHI_OK ? chi_scan_open(find->read, &scan, &find->scan, fault) : rc;
+	const struct chi_scan_spec scan = {.chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION,
+					   .want = CHI_WANT_COUNTS,
+					   .after = find->place};
+	int rc = chi_scan_open(find->read, &scan, &find->scan, fault);
 	if (rc == CHI_OK) {
 		chi_scan_sift(find->scan, is_wanted, &find->wanted);
 	}
 	return rc;
 }
 
+/* What the rows of games are read with. */
 static int open_games(struct chi_find *find)
 {
 	if (!find->spec.games) {
 		return CHI_OK;
 	}
-	int rc = chi_numbers_new(&find->found);
+	int rc = find->found == NULL ? chi_numbers_new(&find->found) : CHI_OK;
 	rc = rc == CHI_OK ? chi_columns_reader_init(&find->heads, find->view.txn,
 						    find->view.trees.columns)
 			  : rc;
-	rc = rc == CHI_OK ? chi_archive_reader_new(&find->reader) : rc;
+	rc = rc == CHI_OK && find->reader == NULL ? chi_archive_reader_new(&find->reader) : rc;
 	return rc == CHI_OK
 		       ? chi_archive_reader_begin(find->reader, find->view.txn, &find->view.trees)
 		       : rc;
+}
+
+/* All that is of one snapshot, but the games of the filter. */
+static int open_snapshot(struct chi_find *find, struct chi_fault *fault)
+{
+	int rc = open_scan(find, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_read_archive(find->read, &find->view);
+	rc = rc == CHI_OK ? open_games(find) : rc;
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec, struct chi_find **out,
@@ -162,17 +186,12 @@ int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec, struc
 	}
 	find->read = read;
 	find->spec = *spec;
-	find->total = spec->before;
 	int rc = read_pattern(find, spec->pattern, spec->pattern_len, fault);
 	rc = rc == CHI_OK ? read_filter(find, fault) : rc;
-	rc = rc == CHI_OK ? open_scan(find, fault) : rc;
+	rc = rc == CHI_OK ? read_cursor(find, fault) : rc;
+	rc = rc == CHI_OK ? open_snapshot(find, fault) : rc;
 	if (rc < 0) {
 		return rc;
-	}
-	rc = chi_read_archive(read, &find->view);
-	rc = rc == CHI_OK ? open_games(find) : rc;
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
 	}
 	find->spec.pattern = NULL;
 	find->spec.filter = NULL;
@@ -305,14 +324,17 @@ int chi_find_positions(struct chi_find *find, struct chi_row *rows, size_t max, 
 
 /* ---- Games -------------------------------------------------------------------------------- */
 
+/* CHI_NONE: it has gone since it was found in an earlier snapshot. */
 static int take_game(struct chi_find *find, uint32_t number, struct chi_games_row *row)
 {
 	*row = (struct chi_games_row){.ply = -1};
 	int rc = chi_columns_read(&find->heads, number, &row->head);
-	rc = rc == CHI_OK ? chi_replay_pattern(find->reader, number, &find->wanted, &row->ply) : rc;
+	rc = rc == CHI_OK ? chi_replay_pattern(find->reader, number, &find->wanted, &row->ply,
+					       &row->move)
+			  : rc;
 	find->last = number;
-	find->rows++;
-	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	find->rows += rc == CHI_OK;
+	return rc == CHI_NONE && !find->attached ? -CHI_ECORRUPT : rc;
 }
 
 int chi_find_games(struct chi_find *find, struct chi_games_row *rows, size_t max, uint64_t steps,
@@ -332,13 +354,14 @@ int chi_find_games(struct chi_find *find, struct chi_games_row *rows, size_t max
 	}
 	uint32_t number = 0;
 	rc = CHI_OK;
-	while (rc == CHI_OK && *n < max) {
+	for (size_t i = 0; rc == CHI_OK && *n < max && i < GAMES_A_CALL; i++) {
 		if (is_full(find) || find->last == UINT32_MAX ||
 		    !chi_numbers_next(find->found, find->last + 1, &number)) {
 			rc = CHI_NONE;
 		} else {
 			rc = take_game(find, number, &rows[*n]);
 			*n += rc == CHI_OK;
+			rc = rc < 0 ? rc : CHI_OK;
 		}
 	}
 	find->rc = rc;
@@ -354,45 +377,82 @@ bool chi_find_total(const struct chi_find *find, uint64_t *total)
 unsigned chi_find_progress(const struct chi_find *find)
 {
 	uint64_t all = 0;
-	uint64_t left = chi_scan_left(find->scan, &all);
-	return find->searched || all == 0 ? 1000 : (unsigned)((all - left) * 1000 / all);
+	uint64_t left = !find->searched ? chi_scan_left(find->scan, &all) : 0;
+	return all == 0 ? 1000 : (unsigned)((all - left) * 1000 / all);
 }
 
-size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE])
+size_t chi_find_game_cursor(uint32_t number, char out[CHI_FIND_CURSOR_SIZE])
 {
 	uint8_t bytes[4];
 	struct chi_writer writer = chi_writer_of(bytes, sizeof(bytes));
-	if (!find->spec.games) {
-		return chi_cursor_print(&find->after, out);
-	}
-	if (find->last == 0) {
-		out[0] = '\0';
-		return 0;
-	}
-	chi_write_le(&writer, find->last, sizeof(bytes));
+	chi_write_le(&writer, number, sizeof(bytes));
 	out[0] = 'g';
 	chi_hex_print(bytes, sizeof(bytes), out + 1);
 	return 1 + 2 * sizeof(bytes);
 }
 
-void chi_find_rest(const struct chi_find *find, struct chi_find_spec *spec,
-		   char cursor[CHI_FIND_CURSOR_SIZE])
+size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE])
 {
-	struct chi_cursor place;
-	if (find->spec.games) {
-		spec->cursor_len = chi_find_cursor(find, cursor);
-	} else {
-		chi_scan_where(find->scan, &place);
-		spec->cursor_len = chi_cursor_print(&place, cursor);
-		spec->resumes = true;
-		spec->before = find->total;
+	if (!find->spec.games) {
+		return chi_cursor_print(&find->after, out);
 	}
-	cursor[spec->cursor_len] = '\0';
-	spec->cursor = cursor;
-	/* No limit is another thing than none left. */
-	if (spec->limit != 0 && find->rows == spec->limit) {
-		spec->only_count = true;
-	} else if (spec->limit != 0) {
-		spec->limit -= find->rows;
+	out[0] = '\0';
+	return find->last != 0 ? chi_find_game_cursor(find->last, out) : 0;
+}
+
+/* ---- Another snapshot --------------------------------------------------------------------- */
+
+void chi_find_detach(struct chi_find *find)
+{
+	if (find->scan != NULL) {
+		chi_scan_where(find->scan, &find->place);
+		chi_scan_close(find->scan);
+		find->scan = NULL;
 	}
+	if (find->fits != NULL) {
+		chi_among_detach(find->fits);
+	}
+	chi_columns_reader_deinit(&find->heads);
+	if (find->reader != NULL) {
+		chi_archive_reader_end(find->reader);
+	}
+}
+
+int chi_find_attach(struct chi_find *find, struct chi_read *read, struct chi_fault *fault)
+{
+	find->read = read;
+	find->attached = true;
+	int rc = find->fits != NULL ? chi_among_attach(find->fits, read, fault) : CHI_OK;
+	return rc < 0 ? rc : open_snapshot(find, fault);
+}
+
+bool chi_find_may_detach(const struct chi_find *find)
+{
+	return find->fits == NULL || chi_among_may_detach(find->fits);
+}
+
+/* What was counted after the last row is counted again. */
+void chi_find_rewind(struct chi_find *find, uint64_t n, const char *cursor)
+{
+	(void)place_at(find, cursor, strlen(cursor));
+	find->rows -= n;
+	find->rc = CHI_OK;
+	if (!find->spec.games) {
+		find->place = find->after;
+		find->total = find->rows;
+		find->searched = false;
+	}
+}
+
+size_t chi_find_memory(const struct chi_find *find)
+{
+	return sizeof(*find) + (find->scan != NULL ? chi_scan_memory(find->scan) : 0) +
+	       (find->fits != NULL ? chi_among_memory(find->fits) : 0) +
+	       (find->found != NULL ? chi_numbers_size(find->found) : 0) +
+	       (find->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
+}
+
+const char *chi_find_unknown(const struct chi_find *find, size_t i)
+{
+	return find->fits != NULL ? chi_among_unknown(find->fits, i) : NULL;
 }

@@ -27,9 +27,7 @@ struct chi_find_spec {
 	uint64_t limit;	 /* rows; 0: no limit */
 	const char *cursor;
 	size_t cursor_len;
-	bool want_total; /* goes on after the last row, to count the rest */
-	bool resumes;	 /* `cursor` is where this very search was, which had found `before` */
-	uint64_t before;
+	bool want_total;  /* goes on after the last row, to count the rest */
 	unsigned threads; /* that look at positions, in one call without a budget; 0, 1: this one */
 };
 
@@ -44,7 +42,8 @@ void chi_find_close(struct chi_find *find);
 CHI_MUSTUSE int chi_find_positions(struct chi_find *find, struct chi_row *rows, size_t max,
 				   uint64_t steps, size_t *n);
 
-/* Games: `ply` is the first at which the pattern fits, -1 if that is not known. */
+/* Games: `ply` is the first at which the pattern fits, -1 if that is not known. Games of a position
+ * are those of the snapshot in which it was looked at. */
 CHI_MUSTUSE int chi_find_games(struct chi_find *find, struct chi_games_row *rows, size_t max,
 			       uint64_t steps, size_t *n);
 
@@ -58,11 +57,25 @@ unsigned chi_find_progress(const struct chi_find *find);
 #define CHI_FIND_CURSOR_SIZE 64
 size_t chi_find_cursor(const struct chi_find *find, char out[CHI_FIND_CURSOR_SIZE]);
 
+/* The same after a game. */
+size_t chi_find_game_cursor(uint32_t number, char out[CHI_FIND_CURSOR_SIZE]);
+
 /*
- * What of a search is left: `spec`, which was that of the search, is that of another one, for the
- * same or a later snapshot, that delivers the rows after those delivered, and whose total is that
- * of both. `cursor` is where the spec's lies from then on. Of games all positions are looked at
- * again.
+ * Lets go of the snapshot, which may end then. With another one the search goes on where it was,
+ * with the games that it has found, but for those that have gone since.
  */
-void chi_find_rest(const struct chi_find *find, struct chi_find_spec *spec,
-		   char cursor[CHI_FIND_CURSOR_SIZE]);
+void chi_find_detach(struct chi_find *find); /* also after a failed attach */
+CHI_MUSTUSE int chi_find_attach(struct chi_find *find, struct chi_read *read,
+				struct chi_fault *fault);
+
+/* False: nothing was looked at in this snapshot so far, and what was prepared would be lost. */
+bool chi_find_may_detach(const struct chi_find *find);
+
+/* Detached: takes the last `n` rows back; `cursor`, of one that a find gave, was before them. */
+void chi_find_rewind(struct chi_find *find, uint64_t n, const char *cursor);
+
+/* Bytes that it takes, about. */
+size_t chi_find_memory(const struct chi_find *find);
+
+/* As chi_games_unknown. */
+const char *chi_find_unknown(const struct chi_find *find, size_t i);

@@ -22,6 +22,7 @@ struct chi_games {
 	struct chi_games_spec spec;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
+	struct chi_unknown_names unknown;
 	struct chi_archive_view view;
 	bool after;	/* rows up to and with `last` are not delivered */
 	uint64_t last;	/* place of the last row */
@@ -163,6 +164,7 @@ static int open_matcher(struct chi_games *games, struct chi_read *read, struct c
 	if (rc < 0) {
 		return rc;
 	}
+	chi_matcher_unknown(games->matcher, &games->unknown);
 	games->has_total = chi_matcher_total(games->matcher, &games->total);
 	bool skips = games->after && !is_sorted(spec) && games->last < UINT32_MAX &&
 		     (games->has_total || !spec->want_total);
@@ -510,5 +512,5 @@ size_t chi_games_cursor_of(const struct chi_game_head *head, uint8_t sort, bool 
 
 const char *chi_games_unknown(const struct chi_games *games, size_t i)
 {
-	return chi_matcher_unknown(games->matcher, i);
+	return i < games->unknown.n ? games->unknown.name[i] : NULL;
 }

@@ -36,6 +36,7 @@ struct chi_stats {
 	struct chi_terms terms;
 	struct chi_matcher *matcher; /* of games, */
 	struct chi_scan *scan;	     /* or positions */
+	struct chi_unknown_names unknown;
 	struct group *groups;
 	size_t n_groups; /* room; of a hash table a power of two */
 	size_t used;
@@ -123,7 +124,11 @@ static int open_source(struct chi_stats *stats, struct chi_read *read,
 		return rc;
 	}
 	if (!of_positions(spec->by)) {
-		return chi_matcher_new(read, &stats->terms, &from, &stats->matcher, fault);
+		rc = chi_matcher_new(read, &stats->terms, &from, &stats->matcher, fault);
+		if (rc == CHI_OK) {
+			chi_matcher_unknown(stats->matcher, &stats->unknown);
+		}
+		return rc;
 	}
 	if (stats->terms.n > 0) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -508,4 +513,9 @@ int chi_stats_group_of(struct chi_read *read, uint8_t by, const struct chi_stats
 		.positions = row->positions,
 	};
 	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+const char *chi_stats_unknown(const struct chi_stats *stats, size_t i)
+{
+	return i < stats->unknown.n ? stats->unknown.name[i] : NULL;
 }

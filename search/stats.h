@@ -53,3 +53,6 @@ const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t
 CHI_MUSTUSE int chi_stats_group_of(struct chi_read *read, uint8_t by,
 				   const struct chi_stats_row *row, struct chi_arena *arena,
 				   struct chi_stats_group *out);
+
+/* As chi_games_unknown. */
+const char *chi_stats_unknown(const struct chi_stats *stats, size_t i);

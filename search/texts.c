@@ -150,5 +150,5 @@ int chi_game_texts_row(struct chi_game_texts *texts, const struct chi_games_row 
 	if (rc == CHI_OK && want == CHI_GAMES_PGN) {
 		rc = take_pgn(texts, &game, out);
 	}
-	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	return rc;
 }

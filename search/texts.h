@@ -25,7 +25,7 @@ CHI_MUSTUSE int chi_game_texts_begin(struct chi_game_texts *texts, struct chi_re
 void chi_game_texts_end(struct chi_game_texts *texts);
 
 /* A row with what is wanted, enum chi_games_want; texts are the arena's, the PGN is valid until the
- * next call. -CHI_ECORRUPT, -CHI_ENOMEM. */
+ * next call. CHI_NONE: there is no such game in this snapshot. -CHI_ECORRUPT, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_game_texts_row(struct chi_game_texts *texts, const struct chi_games_row *row,
 				   uint8_t want, struct chi_arena *arena, struct chi_game_row *out);
 

@@ -33,6 +33,7 @@ struct chi_twins {
 	struct chi_archive_view view;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
+	struct chi_unknown_names unknown;
 	struct chi_archive_reader *reader;
 	struct chi_hits hits;
 	struct entry *entries;
@@ -76,6 +77,7 @@ int chi_twins_open(struct chi_read *read, const struct chi_twins_spec *spec, str
 	if (rc < 0) {
 		return rc;
 	}
+	chi_matcher_unknown(twins->matcher, &twins->unknown);
 	rc = chi_read_archive(read, &twins->view);
 	rc = rc == CHI_OK ? chi_archive_reader_new(&twins->reader) : rc;
 	rc = rc == CHI_OK
@@ -312,4 +314,9 @@ int chi_twins_next(struct chi_twins *twins, const uint32_t **numbers, size_t *n)
 	}
 	*numbers = twins->numbers;
 	return CHI_OK;
+}
+
+const char *chi_twins_unknown(const struct chi_twins *twins, size_t i)
+{
+	return i < twins->unknown.n ? twins->unknown.name[i] : NULL;
 }

@@ -31,3 +31,6 @@ CHI_MUSTUSE int chi_twins_step(struct chi_twins *twins, uint64_t steps);
 /* After CHI_NONE: the next group's numbers, ascending, two or more, valid until the next call; the
  * groups come by their first number. CHI_NONE: there are no more. */
 CHI_MUSTUSE int chi_twins_next(struct chi_twins *twins, const uint32_t **numbers, size_t *n);
+
+/* As chi_games_unknown. */
+const char *chi_twins_unknown(const struct chi_twins *twins, size_t i);

@@ -52,14 +52,16 @@ CHI_MUSTUSE int chi_reached_next(struct chi_reached *reached, const struct chi_p
 /* ---- Scans of games ---------------------------------------------------------------------- */
 
 /*
- * Which games of a position count in a scan: replaces the counts of its record. `reached` are its
- * games, to be read to their end by the callee, or NULL: there are none. CHI_NONE: the position is
- * left out.
+ * Which games of a position count in a scan: replaces the counts of its record, and of its moves,
+ * which come zeroed (NULL: they are not asked for). `reached` are its games, to be read to their
+ * end by the callee, or NULL: there are none. CHI_NONE: the position is left out.
  */
-typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct chi_counts *counts);
+typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct chi_counts *counts,
+			   struct chi_move_stat *moves, size_t n_moves);
 
 /* Before the first call on the scan: what its filter and its order ask of counts is then asked of
- * those that `judge` gives. Counting takes one thread. */
+ * those that `judge` gives. Records have these counts, moves that one of these games played, and no
+ * plies, of which it is not known whose they are. Counting takes one thread. */
 void chi_scan_judged(struct chi_scan *scan, chi_scan_judge *judge, void *context);
 
 /* ---- Names ------------------------------------------------------------------------------- */

@@ -27,7 +27,21 @@ int chi_client_begin(struct chi_client *client)
 	}
 	chi_arena_reset(&client->arena);
 	chi_arena_reset(&client->gathered);
+	chi_client_tell_unknown(client, NULL);
 	return CHI_OK;
+}
+
+void chi_client_tell_unknown(struct chi_client *client, const char *name)
+{
+	struct chi_unknown *unknown = &client->unknown;
+	size_t size = name != NULL ? strlen(name) + 1 : 0;
+	if (name == NULL) {
+		unknown->n = 0;
+		unknown->used = 0;
+	} else if (unknown->n < CHI_UNKNOWN_MAX && size <= sizeof(unknown->texts) - unknown->used) {
+		unknown->names[unknown->n++] = memcpy(unknown->texts + unknown->used, name, size);
+		unknown->used += size;
+	}
 }
 
 int chi_client_settle(struct chi_client *client, int status)
@@ -75,14 +89,8 @@ int chi_client_check_batch(struct chi_client *client, size_t n, enum chi_durabil
 int chi_client_check_games(struct chi_client *client, const char *filter)
 {
 	struct chi_terms terms;
-	if (filter == NULL || filter[0] == '\0') {
-		return CHI_OK;
-	}
-	if (client->backend != &chi_backend_inproc) {
-		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				 "positions are chosen by games in the store's directory");
-	}
-	return chi_terms_parse(filter, strlen(filter), &terms, &client->error);
+	return filter != NULL ? chi_terms_parse(filter, strlen(filter), &terms, &client->error)
+			      : CHI_OK;
 }
 
 /* The rest of a put is checked where it is applied: in-process by the store, else by the server,

@@ -75,7 +75,8 @@ struct chi_stream {
  */
 struct chi_iter {
 	struct chi_client *client;
-	struct chi_scan_spec spec;
+	struct chi_scan_spec spec;	 /* its games are */
+	char *games;			 /* this copy */
 	const struct chi_row *rows;	 /* WANT_KEYS, WANT_COUNTS */
 	const struct chi_entry *entries; /* WANT_RECORDS */
 	size_t n;
@@ -131,7 +132,6 @@ struct chi_backend {
 	/* client/core/games.h; the row of a query is in it. */
 	int (*games_open)(struct chi_client *client, struct chi_game_query *query);
 	int (*games_next)(struct chi_client *client, struct chi_game_query *query);
-	const char *(*games_unknown)(const struct chi_game_query *query, size_t i);
 	void (*games_close)(struct chi_client *client, struct chi_game_query *query);
 	/* `game` may be NULL. */
 	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
@@ -193,6 +193,15 @@ struct chi_backend {
 extern const struct chi_backend chi_backend_inproc;
 extern const struct chi_backend chi_backend_remote;
 
+/* Names in the filter of games of the call at hand that no name in the store fits; what has no room
+ * here was not in a filter. */
+struct chi_unknown {
+	size_t n;
+	size_t used; /* of the texts */
+	const char *names[CHI_UNKNOWN_MAX];
+	char texts[CHI_FILTER_MAX + CHI_UNKNOWN_MAX];
+};
+
 struct chi_client {
 	const struct chi_backend *backend;
 	char *text; /* the address as given */
@@ -202,8 +211,9 @@ struct chi_client {
 	char name[CHI_CLIENT_NAME_MAX + 1];
 	char *paths[CHI_CLIENT_PATHS]; /* of files that the options name; NULL: none */
 	struct chi_fault error;
-	struct chi_arena arena;	      /* what calls return; emptied by the next */
-	struct chi_arena gathered;    /* remote: of an answer in many responses; the same */
+	struct chi_arena arena;	   /* what calls return; emptied by the next */
+	struct chi_arena gathered; /* remote: of an answer in many responses; the same */
+	struct chi_unknown unknown;
 	struct chi_iter *iter;	      /* the open one, or NULL */
 	struct chi_game_query *query; /* the same */
 	struct chi_pipe *pipe;	      /* NULL until used */
@@ -234,8 +244,11 @@ CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
 				     size_t n, enum chi_durability durability);
 
-/* Of a walk or a count: -CHI_EUNSUPPORTED with a server, else what is wrong with the filter. */
+/* What is wrong with a filter of games, which may be NULL. */
 CHI_MUSTUSE int chi_client_check_games(struct chi_client *client, const char *filter);
+
+/* Remembers a copy of a name for chi_unknown_name; without a name forgets all. */
+void chi_client_tell_unknown(struct chi_client *client, const char *name);
 
 /* The i-th of those queued, the oldest being 0 (pipe.c). */
 static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)

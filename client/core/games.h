@@ -25,6 +25,4 @@ struct chi_game_query {
 	size_t at;
 	bool last; /* it is the last one */
 	uint64_t delivered;
-	const struct chi_text *unknown; /* of the last response */
-	size_t n_unknown;
 };

@@ -38,6 +38,11 @@ int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *quer
 	if (status == CHI_OK) {
 		status = chi_games_open(query->read, &spec, &query->games, &client->error);
 	}
+	const char *name = NULL;
+	for (size_t i = 0; status == CHI_OK && (name = chi_games_unknown(query->games, i)) != NULL;
+	     i++) {
+		chi_client_tell_unknown(client, name);
+	}
 	return status == CHI_OK ? chi_inproc_texts(client, query->read, &texts) : status;
 }
 
@@ -56,13 +61,9 @@ int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *quer
 		return status;
 	}
 	(void)chi_games_cursor(query->games, query->cursor);
-	return chi_game_texts_row(client->inproc.texts, &row, query->spec.want, &client->arena,
-				  &query->row);
-}
-
-const char *chi_inproc_games_unknown(const struct chi_game_query *query, size_t i)
-{
-	return chi_games_unknown(query->games, i);
+	status = chi_game_texts_row(client->inproc.texts, &row, query->spec.want, &client->arena,
+				    &query->row);
+	return status == CHI_NONE ? -CHI_ECORRUPT : status;
 }
 
 void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query)
@@ -153,6 +154,11 @@ int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key 
 	status = chi_filtered_explore_open(read, key, filter != NULL ? filter : "",
 					   filter != NULL ? strlen(filter) : 0, &explore,
 					   &client->error);
+	const char *name = NULL;
+	for (size_t i = 0;
+	     status == CHI_OK && (name = chi_filtered_explore_unknown(explore, i)) != NULL; i++) {
+		chi_client_tell_unknown(client, name);
+	}
 	if (status == CHI_OK) {
 		status = explore_all(explore);
 	}

@@ -9,7 +9,6 @@
 int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out);
 int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *query);
 int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *query);
-const char *chi_inproc_games_unknown(const struct chi_game_query *query, size_t i);
 void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query);
 int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);

@@ -442,7 +442,6 @@ const struct chi_backend chi_backend_inproc = {
 	.put_game_ids = put_game_ids,
 	.games_open = chi_inproc_games_open,
 	.games_next = chi_inproc_games_next,
-	.games_unknown = chi_inproc_games_unknown,
 	.games_close = chi_inproc_games_close,
 	.game = chi_inproc_game,
 	.explore_filtered = chi_inproc_explore_filtered,

@@ -23,11 +23,15 @@ unsigned chi_inproc_threads(void)
 	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
-static int find_games(struct chi_read *read, const char *filter, struct chi_among **among,
-		      struct chi_fault *fault)
+static int find_games(struct chi_client *client, struct chi_read *read, const char *filter,
+		      struct chi_among **among)
 {
+	const char *name = NULL;
 	uint64_t steps;
-	int status = chi_among_open(read, filter, strlen(filter), among, fault);
+	int status = chi_among_open(read, filter, strlen(filter), among, &client->error);
+	for (size_t i = 0; status == CHI_OK && (name = chi_among_unknown(*among, i)) != NULL; i++) {
+		chi_client_tell_unknown(client, name);
+	}
 	while (status == CHI_OK) {
 		steps = UINT64_MAX;
 		status = chi_among_step(*among, &steps);
@@ -36,13 +40,14 @@ static int find_games(struct chi_read *read, const char *filter, struct chi_amon
 }
 
 /* Both are the caller's to close, also after a failure. */
-static int open_scan(struct chi_read *read, const struct chi_scan_spec *spec,
-		     struct chi_among **among, struct chi_scan **scan, struct chi_fault *fault)
+static int open_scan(struct chi_client *client, struct chi_read *read,
+		     const struct chi_scan_spec *spec, struct chi_among **among,
+		     struct chi_scan **scan)
 {
 	bool of_games = spec->games != NULL && spec->games[0] != '\0';
-	int status = chi_scan_open(read, spec, scan, fault);
+	int status = chi_scan_open(read, spec, scan, &client->error);
 	if (status == CHI_OK && of_games) {
-		status = find_games(read, spec->games, among, fault);
+		status = find_games(client, read, spec->games, among);
 	}
 	if (status == CHI_OK && of_games) {
 		chi_among_judge(*among, *scan);
@@ -56,8 +61,7 @@ int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter)
 {
 	int status = chi_read_begin(client->inproc.store, &iter->read);
 	if (status == CHI_OK) {
-		status = open_scan(iter->read, &iter->spec, &iter->among, &iter->scan,
-				   &client->error);
+		status = open_scan(client, iter->read, &iter->spec, &iter->among, &iter->scan);
 	}
 	if (status == CHI_OK && iter->spec.want != CHI_WANT_RECORDS) {
 		iter->block_size = BLOCK_FIRST;
@@ -81,7 +85,6 @@ static int more_record(struct chi_client *client, struct chi_iter *iter)
 	}
 	if (got) {
 		iter->entry.key = row.key;
-		iter->entry.record.counts = row.counts;
 		iter->entry.found = true;
 		iter->entries = &iter->entry;
 		iter->n = 1;
@@ -116,12 +119,12 @@ void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter)
 	free(iter->block);
 }
 
-static int count_in(struct chi_read *read, const struct chi_scan_spec *spec, uint64_t *count,
-		    struct chi_fault *fault)
+static int count_in(struct chi_client *client, struct chi_read *read,
+		    const struct chi_scan_spec *spec, uint64_t *count)
 {
 	struct chi_among *among = NULL;
 	struct chi_scan *scan = NULL;
-	int status = open_scan(read, spec, &among, &scan, fault);
+	int status = open_scan(client, read, spec, &among, &scan);
 	if (status == CHI_OK) {
 		status = chi_scan_count_all(scan, chi_inproc_threads(), count);
 	}
@@ -141,7 +144,7 @@ int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = count_in(read, spec, count, &client->error);
+	status = count_in(client, read, spec, count);
 	chi_read_end(read);
 	return status;
 }

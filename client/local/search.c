@@ -72,6 +72,7 @@ static int tell_games(struct search *search, uint64_t steps)
 	chi_arena_reset(&search->client->arena);
 	int told =
 		chi_game_texts_row(search->texts, &row, spec->want, &search->client->arena, &whole);
+	told = told == CHI_NONE ? -CHI_ECORRUPT : told;
 	told = told == CHI_OK ? spec->each_game(spec->context, &whole) : told;
 	(void)chi_find_cursor(search->find, search->out->cursor);
 	return told != CHI_OK ? told : status;
@@ -94,7 +95,12 @@ static int run(struct search *search)
 {
 	struct chi_find_spec asked;
 	fill_spec(search->spec, &asked);
+	const char *name = NULL;
 	int status = chi_find_open(search->read, &asked, &search->find, &search->client->error);
+	for (size_t i = 0; status == CHI_OK && (name = chi_find_unknown(search->find, i)) != NULL;
+	     i++) {
+		chi_client_tell_unknown(search->client, name);
+	}
 	if (status == CHI_OK && asked.games && !asked.only_count) {
 		status = chi_inproc_texts(search->client, search->read, &search->texts);
 	}

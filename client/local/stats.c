@@ -27,11 +27,15 @@ int chi_inproc_stats(struct chi_client *client, uint8_t by, const char *filter, 
 		.by = by, .filter = filter, .filter_len = strlen(filter), .limit = limit};
 	struct chi_read *read = NULL;
 	struct chi_stats *stats = NULL;
+	const char *name = NULL;
 	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
 	status = chi_stats_open(read, &spec, &stats, &client->error);
+	for (size_t i = 0; status == CHI_OK && (name = chi_stats_unknown(stats, i)) != NULL; i++) {
+		chi_client_tell_unknown(client, name);
+	}
 	while (status == CHI_OK) {
 		status = chi_stats_step(stats, UINT64_MAX);
 	}

@@ -419,6 +419,12 @@ int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
 	if (response->status < 0) {
 		return chi_peer_refusal(response, &client->error);
 	}
+	for (size_t i = 0; i < response->n_unknown; i++) {
+		if (i == 0) {
+			chi_client_tell_unknown(client, NULL);
+		}
+		chi_client_tell_unknown(client, response->unknown[i].bytes);
+	}
 	if (response->status == CHI_NONE && op != CHI_OP_GET) {
 		return chi_peer_fail(client, -CHI_EPROTO, "%s cannot be answered with 'not found'",
 				     chi_op_name(op));

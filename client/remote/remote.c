@@ -232,7 +232,6 @@ const struct chi_backend chi_backend_remote = {
 	.put_game_ids = chi_remote_put_game_ids,
 	.games_open = chi_remote_games_open,
 	.games_next = chi_remote_games_next,
-	.games_unknown = chi_remote_games_unknown,
 	.games_close = chi_remote_games_close,
 	.game = chi_remote_game,
 	.explore_filtered = chi_remote_explore_filtered,

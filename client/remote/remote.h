@@ -23,7 +23,6 @@ int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
 int chi_remote_games_open(struct chi_client *client, struct chi_game_query *query);
 int chi_remote_games_next(struct chi_client *client, struct chi_game_query *query);
-const char *chi_remote_games_unknown(const struct chi_game_query *query, size_t i);
 void chi_remote_games_close(struct chi_client *client, struct chi_game_query *query);
 int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);

@@ -49,8 +49,6 @@ static int receive(struct chi_client *client, struct chi_game_query *query)
 	query->last = response.last;
 	query->has_total = response.u.game_query.has_total;
 	query->total = response.u.game_query.total;
-	query->unknown = response.u.game_query.unknown;
-	query->n_unknown = response.u.game_query.n_unknown;
 	return CHI_OK;
 }
 
@@ -97,11 +95,6 @@ int chi_remote_games_next(struct chi_client *client, struct chi_game_query *quer
 					 query->cursor);
 	query->cursor[len] = '\0';
 	return CHI_OK;
-}
-
-const char *chi_remote_games_unknown(const struct chi_game_query *query, size_t i)
-{
-	return i < query->n_unknown ? query->unknown[i].bytes : NULL;
 }
 
 void chi_remote_games_close(struct chi_client *client, struct chi_game_query *query)

@@ -38,16 +38,6 @@ static int ask(struct chi_client *client, struct chi_iter *iter)
 	return chi_stream_begin(client, &iter->stream, &request);
 }
 
-int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
-{
-	struct chi_repeat repeat = {0};
-	int status = CHI_OK;
-	do {
-		status = ask(client, iter);
-	} while (chi_repeat_again(client, &repeat, status));
-	return status;
-}
-
 static int receive_block(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_response response;
@@ -66,6 +56,21 @@ static int receive_block(struct chi_client *client, struct chi_iter *iter)
 	iter->rows = records ? NULL : response.u.scan.rows;
 	iter->mixed = iter->mixed || response.u.scan.mixed;
 	return status;
+}
+
+/* With a filter of games the first response is waited for: it says what is wrong with it. */
+int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
+{
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = ask(client, iter);
+		if (status == CHI_OK && iter->games != NULL) {
+			status = receive_block(client, iter);
+		}
+	} while (chi_repeat_again(client, &repeat, status));
+	iter->status = status;
+	return status == CHI_NONE ? CHI_OK : status;
 }
 
 /* Over a new connection the walk goes on from another snapshot than it began with, and says so. */

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "client/remote/repeat.h"
 #include "client/remote/stream.h"
+#include "search/find.h"
 
 /* ---- Gamesets ----------------------------------------------------------------------------- */
 
@@ -143,6 +144,7 @@ static void make_request(const struct search *search, struct chi_request *reques
 		.u.find = {.pattern = spec->pattern,
 			   .filter = spec->filter,
 			   .games = spec->games,
+			   .want = spec->want,
 			   .only_count = spec->only_count,
 			   .want_total = spec->want_total && !resumes,
 			   .progress = spec->progress != NULL,
@@ -151,21 +153,45 @@ static void make_request(const struct search *search, struct chi_request *reques
 	};
 }
 
+/* The rows of an answer, positions or games. */
+static int take_rows(struct search *search, const struct chi_response *response)
+{
+	const struct chi_search_spec *spec = search->spec;
+	char *cursor = search->out->cursor;
+	size_t n = spec->games ? response->u.find.n_games : response->u.find.n;
+	bool wanted = spec->games ? spec->each_game != NULL : spec->each != NULL;
+	int status = CHI_OK;
+	for (size_t i = 0; wanted && i < n; i++) {
+		size_t len = 0;
+		if (spec->games) {
+			struct chi_game_row row = response->u.find.games[i];
+			row.pgn = row.pgn != NULL ? row.pgn : "";
+			status = spec->each_game(spec->context, &row);
+			len = chi_find_game_cursor(row.head.number, cursor);
+		} else {
+			const struct chi_row *row = &response->u.find.rows[i];
+			const struct chi_cursor at = {
+				.set = true, .chi2 = row->chi2, .key = row->key};
+			status = spec->each(spec->context, row);
+			len = chi_cursor_print(&at, cursor);
+		}
+		cursor[len] = '\0';
+		search->delivered++;
+		if (status != CHI_OK) {
+			return status;
+		}
+	}
+	return CHI_OK;
+}
+
 /* Hands on an answer. */
 static int take(struct search *search, const struct chi_response *response)
 {
 	const struct chi_search_spec *spec = search->spec;
 	struct chi_search_result *out = search->out;
-	int status = CHI_OK;
-	for (size_t i = 0; i < response->u.find.n && spec->each != NULL; i++) {
-		const struct chi_row *row = &response->u.find.rows[i];
-		const struct chi_cursor cursor = {.set = true, .chi2 = row->chi2, .key = row->key};
-		status = spec->each(spec->context, row);
-		if (status != CHI_OK) {
-			return status;
-		}
-		(void)chi_cursor_print(&cursor, out->cursor);
-		search->delivered++;
+	int status = take_rows(search, response);
+	if (status != CHI_OK) {
+		return status;
 	}
 	out->mixed = out->mixed || response->u.find.mixed;
 	if (response->last) {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Positions by a pattern, as runs. One goes on where it was on another snapshot, as a scan does;
- * but games that fit a filter have to be found again for that, so that then it is done only while
- * the client reads nothing.
- */
+/* Positions by a pattern, or the games that reached them, as runs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "daemon/ops/game_rows.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "search/find.h"
@@ -23,13 +20,10 @@ _Static_assert(CHI_SEARCH_CURSOR_SIZE == CHI_FIND_CURSOR_SIZE, "one cursor");
 
 struct find_run {
 	struct chi_run run;
-	struct chi_find_spec spec; /* of what is still to be found */
-	char *pattern;		   /* these two are the spec's */
-	char *filter;
-	char cursor[CHI_FIND_CURSOR_SIZE]; /* likewise */
-	char sent[CHI_FIND_CURSOR_SIZE];   /* after the last row of a response */
-	struct chi_find *find;		   /* NULL between two snapshots */
-	uint64_t sequence;		   /* of the first snapshot */
+	struct chi_find *find;		 /* NULL: it has not begun */
+	struct chi_game_rows rows;	 /* of games */
+	char sent[CHI_FIND_CURSOR_SIZE]; /* after the last row of a response */
+	uint64_t sequence;		 /* of the first snapshot */
 	bool has_sequence;
 	bool mixed;    /* a later snapshot showed another state */
 	bool progress; /* is asked for */
@@ -37,6 +31,8 @@ struct find_run {
 	uint16_t thousandths;
 	bool counted;
 	uint64_t total;
+	struct chi_find_spec spec; /* its texts are the first three: */
+	char texts[];
 };
 
 static struct find_run *find_of(struct chi_run *run)
@@ -58,48 +54,43 @@ static int open_find(struct chi_run *run, struct chi_fault *fault)
 	find->mixed = find->mixed || (find->has_sequence && sequence != find->sequence);
 	find->sequence = find->has_sequence ? find->sequence : sequence;
 	find->has_sequence = true;
-	return chi_find_open(run->read, &find->spec, &find->find, fault);
+	int status = find->find != NULL ? chi_find_attach(find->find, run->read, fault)
+					: chi_find_open(run->read, &find->spec, &find->find, fault);
+	if (status == CHI_OK && find->spec.games) {
+		status = chi_game_rows_begin(&find->rows, run->read);
+		return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+	}
+	return status;
 }
 
-/* Games are collected again from the first; positions go on after the last that was looked at. */
 static void release(struct chi_run *run)
 {
 	struct find_run *find = find_of(run);
-	if (find->find == NULL) {
-		return;
+	if (find->find != NULL) {
+		chi_find_detach(find->find);
 	}
-	chi_find_rest(find->find, &find->spec, find->cursor);
-	chi_find_close(find->find);
-	find->find = NULL;
+	chi_game_rows_end(&find->rows);
 }
 
 static bool may_move(const struct chi_run *run)
 {
-	const struct find_run *find = const_find_of(run);
-	return !find->spec.games && (find->spec.filter_len == 0 || !chi_call_may_send(&run->call));
+	return chi_find_may_detach(const_find_of(run)->find);
 }
 
-/* With all rows it counts on, and keeps them. */
 static bool forget(struct chi_run *run)
 {
 	struct find_run *find = find_of(run);
-	if (find->spec.only_count) {
-		return false;
-	}
-	memcpy(find->cursor, find->sent, sizeof(find->cursor));
-	find->spec.cursor_len = strlen(find->cursor);
-	find->spec.before -= run->page.n;
-	find->spec.limit += find->spec.limit > 0 ? run->page.n : 0;
+	chi_find_rewind(find->find, run->page.n + find->rows.has_held, find->sent);
+	chi_game_rows_forget(&find->rows);
 	return true;
 }
 
 /* ---- Searching ---------------------------------------------------------------------------- */
 
-static int find_games(struct find_run *find)
+static int next_game(void *context, struct chi_games_row *row, size_t *n)
 {
-	struct chi_games_row none[1];
-	size_t n = 0;
-	return chi_find_games(find->find, none, 1, STEPS, &n);
+	struct find_run *find = context;
+	return chi_find_games(find->find, row, 1, STEPS, n);
 }
 
 static int find_positions(struct find_run *find)
@@ -119,8 +110,9 @@ static int find_positions(struct find_run *find)
 static int step(struct chi_run *run, struct chi_fault *fault)
 {
 	struct find_run *find = find_of(run);
-	(void)fault;
-	int status = find->spec.games ? find_games(find) : find_positions(find);
+	int status = find->spec.games
+			     ? chi_game_rows_step(&find->rows, &run->page, next_game, find, fault)
+			     : find_positions(find);
 	find->thousandths = (uint16_t)chi_find_progress(find->find);
 	if (status == CHI_NONE) {
 		find->counted = chi_find_total(find->find, &find->total);
@@ -134,36 +126,60 @@ static bool is_due(const struct chi_run *run, int64_t now)
 	return find->progress && now - find->told_at >= PROGRESS_MS;
 }
 
+/* Where the page ends; where the last one did if it is empty. */
+static void note_sent(struct find_run *find)
+{
+	const struct chi_page *page = &find->run.page;
+	size_t len = strlen(find->sent);
+	if (page->n > 0 && find->spec.games) {
+		len = chi_find_game_cursor(page->game_rows[page->n - 1].head.number, find->sent);
+	} else if (page->n > 0) {
+		const struct chi_row *row = &page->rows[page->n - 1];
+		const struct chi_cursor cursor = {.set = true, .chi2 = row->chi2, .key = row->key};
+		len = chi_cursor_print(&cursor, find->sent);
+	}
+	find->sent[len] = '\0';
+}
+
 static void fill(struct chi_run *run, struct chi_response *response)
 {
 	struct find_run *find = find_of(run);
-	size_t n = run->page.n;
-	if (n > 0) {
-		const struct chi_row *row = &run->page.rows[n - 1];
-		const struct chi_cursor cursor = {.set = true, .chi2 = row->chi2, .key = row->key};
-		size_t len = chi_cursor_print(&cursor, find->sent);
-		find->sent[len] = '\0';
+	const char *name = NULL;
+	note_sent(find);
+	if (find->spec.games) {
+		response->u.find.games = run->page.game_rows;
+		response->u.find.n_games = run->page.n;
+	} else {
+		response->u.find.rows = run->page.rows;
+		response->u.find.n = run->page.n;
 	}
-	response->u.find.rows = run->page.rows;
-	response->u.find.n = n;
 	memcpy(response->u.find.cursor, find->sent, sizeof(find->sent));
 	response->u.find.thousandths = find->thousandths;
 	response->u.find.counted = find->counted;
 	response->u.find.total = find->total;
 	response->u.find.mixed = response->last && find->mixed;
+	for (size_t i = 0; response->last && (name = chi_find_unknown(find->find, i)) != NULL;
+	     i++) {
+		chi_run_tell_unknown(run, response, name);
+	}
 	find->told_at = chi_now_ms();
 }
 
 static size_t memory_of(const struct chi_run *run)
 {
-	return sizeof(struct find_run) - sizeof(*run);
+	const struct find_run *find = const_find_of(run);
+	return sizeof(*find) - sizeof(*run) + find->spec.pattern_len + find->spec.filter_len +
+	       (find->find != NULL ? chi_find_memory(find->find) : 0) +
+	       chi_game_rows_memory(&find->rows);
 }
 
 static void free_run(struct chi_run *run)
 {
 	struct find_run *find = find_of(run);
-	free(find->pattern);
-	free(find->filter);
+	if (find->find != NULL) {
+		chi_find_close(find->find);
+	}
+	chi_game_rows_deinit(&find->rows);
 	free(run);
 }
 
@@ -182,47 +198,54 @@ static const struct chi_run_ops ops = {
 
 /* ---- The request -------------------------------------------------------------------------- */
 
-static bool take_texts(struct find_run *find, const struct chi_request *request)
+/* A copy in `texts`, behind those before it. */
+static const char *copy(char **at, const char *text)
 {
-	find->pattern = strdup(request->u.find.pattern);
-	find->filter = strdup(request->u.find.filter);
-	if (find->pattern == NULL || find->filter == NULL) {
-		return false;
-	}
-	memcpy(find->cursor, request->u.find.cursor, strlen(request->u.find.cursor));
-	return true;
+	size_t size = strlen(text) + 1;
+	const char *kept = memcpy(*at, text, size);
+	*at += size;
+	return kept;
 }
 
-int chi_handle_find(struct chi_task *task)
+static void make_spec(struct find_run *find, const struct chi_request *request)
 {
-	const struct chi_request *request = task->request;
-	if (request->u.find.games && !request->u.find.only_count) {
-		task->field = "find.games";
-		return chi_fault(&task->fault, -CHI_EINVAL, "games are only counted");
-	}
-	struct find_run *find = calloc(1, sizeof(*find));
-	if (find == NULL || !take_texts(find, request)) {
-		if (find != NULL) {
-			free_run(&find->run);
-		}
-		return -CHI_ENOMEM;
-	}
+	char *at = find->texts;
 	find->spec = (struct chi_find_spec){
-		.pattern = find->pattern,
-		.pattern_len = strlen(find->pattern),
-		.filter = find->filter,
-		.filter_len = strlen(find->filter),
-		.cursor = find->cursor,
-		.cursor_len = strlen(find->cursor),
+		.pattern = copy(&at, request->u.find.pattern),
+		.filter = copy(&at, request->u.find.filter),
+		.cursor = copy(&at, request->u.find.cursor),
 		.games = request->u.find.games,
 		.only_count = request->u.find.only_count,
 		.want_total = request->u.find.want_total || request->u.find.only_count,
 		.limit = request->u.find.limit,
 	};
+	find->spec.pattern_len = strlen(find->spec.pattern);
+	find->spec.filter_len = strlen(find->spec.filter);
+	find->spec.cursor_len = strlen(find->spec.cursor);
+	memcpy(find->sent, find->spec.cursor, find->spec.cursor_len);
+}
+
+int chi_handle_find(struct chi_task *task)
+{
+	const struct chi_request *request = task->request;
+	const struct chi_text filter = {request->u.find.filter, strlen(request->u.find.filter)};
+	int status = chi_task_filter(task, "find", "filter", &filter);
+	if (status < 0) {
+		return status;
+	}
+	struct find_run *find = calloc(1, sizeof(*find) + strlen(request->u.find.pattern) +
+						  filter.len + strlen(request->u.find.cursor) + 3);
+	if (find == NULL) {
+		return -CHI_ENOMEM;
+	}
+	make_spec(find, request);
+	find->rows.want = request->u.find.want;
+	find->rows.passing = &task->worker->results;
 	find->progress = request->u.find.progress;
 	find->told_at = chi_now_ms();
-	memcpy(find->sent, find->cursor, sizeof(find->sent));
-	chi_page_init(&find->run.page, sizeof(struct chi_row), CHI_SCAN_ROWS_MAX);
+	chi_page_init(&find->run.page,
+		      find->spec.games ? sizeof(struct chi_game_row) : sizeof(struct chi_row),
+		      CHI_SCAN_ROWS_MAX);
 	chi_run_start(&find->run, &ops, task, chi_call_window(request->u.find.window));
 	return CHI_OK;
 }

@@ -4,29 +4,18 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "daemon/ops/game_rows.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "daemon/settings/limits.h"
-#include "proto/wire/frame.h"
 #include "search/games.h"
-#include "search/texts.h"
 #include "store/store.h"
-
-/* Games taken between two looks at the clock. */
-#define GAMES_A_HELPING 16
-
-/* What a response takes beside its games. */
-#define RESPONSE_OVERHEAD ((size_t)8 << 10)
 
 struct query_run {
 	struct chi_run run;
 	struct chi_games_spec spec; /* its limit: what is left of it after `sent` */
-	uint8_t want;
-	struct chi_games *games; /* NULL: not open, begins at `sent` */
-	struct chi_game_texts *texts;
-	struct chi_games_row held; /* found, but not in a page so far */
-	bool has_held;
-	int status;			  /* CHI_NONE: all are found */
+	struct chi_games *games;    /* NULL: not open, begins at `sent` */
+	struct chi_game_rows rows;
 	char sent[CHI_GAMES_CURSOR_SIZE]; /* where the last response ended */
 	char filter[];
 };
@@ -46,12 +35,11 @@ static int open_query(struct chi_run *run, struct chi_fault *fault)
 	int status = query->games != NULL
 			     ? chi_games_attach(query->games, run->read, fault)
 			     : chi_games_open(run->read, &query->spec, &query->games, fault);
-	if (status == CHI_OK && query->want != CHI_GAMES_HEADS) {
-		status = query->texts == NULL ? chi_game_texts_new(&query->texts) : CHI_OK;
-		status = status == CHI_OK ? chi_game_texts_begin(query->texts, run->read) : status;
-		return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+	if (status < 0) {
+		return status;
 	}
-	return status;
+	status = chi_game_rows_begin(&query->rows, run->read);
+	return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
 }
 
 static void release_query(struct chi_run *run)
@@ -60,15 +48,13 @@ static void release_query(struct chi_run *run)
 	if (query->games != NULL) {
 		chi_games_detach(query->games);
 	}
-	if (query->texts != NULL) {
-		chi_game_texts_end(query->texts);
-	}
+	chi_game_rows_end(&query->rows);
 }
 
 static bool query_may_move(const struct chi_run *run)
 {
 	const struct query_run *query = (const struct query_run *)run;
-	return query->status != CHI_OK || chi_games_may_detach(query->games);
+	return query->rows.status != CHI_OK || chi_games_may_detach(query->games);
 }
 
 /* Begins again after what was sent. */
@@ -77,113 +63,32 @@ static bool forget_query(struct chi_run *run)
 	struct query_run *query = query_of(run);
 	chi_games_close(query->games);
 	query->games = NULL;
-	query->has_held = false;
-	query->status = CHI_OK;
+	chi_game_rows_forget(&query->rows);
 	return true;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
-static bool keep_text(struct chi_arena *arena, const char **text)
+static int next_game(void *context, struct chi_games_row *row, size_t *n)
 {
-	*text = chi_arena_text(arena, *text, strlen(*text));
-	return *text != NULL;
-}
-
-/* A row is made in passing memory, as far more is unpacked of a game than is sent. */
-static int make_row(struct query_run *query, struct chi_game_row *out)
-{
-	struct chi_arena *passing = &query->run.worker->results;
-	if (query->want == CHI_GAMES_HEADS) {
-		*out = (struct chi_game_row){
-			.head = query->held.head, .ply = query->held.ply, .move = query->held.move};
-		return CHI_OK;
-	}
-	chi_arena_reset(passing);
-	return chi_game_texts_row(query->texts, &query->held, query->want, passing, out);
-}
-
-/* NULL texts are those of a row without them. */
-static int keep_row(struct chi_page *page, const struct chi_game_row *row, size_t size)
-{
-	struct chi_arena *arena = &page->arena;
-	int status = chi_page_grow(page);
-	struct chi_game_row *kept = &page->game_rows[page->n];
-	if (status < 0) {
-		return status;
-	}
-	*kept = *row;
-	if (row->white != NULL &&
-	    !(keep_text(arena, &kept->white) && keep_text(arena, &kept->black) &&
-	      keep_text(arena, &kept->event) && keep_text(arena, &kept->site) &&
-	      keep_text(arena, &kept->round) && keep_text(arena, &kept->source))) {
-		return -CHI_ENOMEM;
-	}
-	kept->pgn = row->pgn_len > 0 ? chi_arena_text(arena, row->pgn, row->pgn_len) : NULL;
-	if (row->pgn_len > 0 && kept->pgn == NULL) {
-		return -CHI_ENOMEM;
-	}
-	page->bytes += size;
-	chi_page_added(page, 1);
-	return CHI_OK;
-}
-
-/* Puts the row that was found into the page; one for which there is no room waits for the next. */
-static int take_held(struct query_run *query, struct chi_fault *fault)
-{
-	struct chi_page *page = &query->run.page;
-	struct chi_game_row row;
-	int status = make_row(query, &row);
-	if (status < 0) {
-		return chi_fault(fault, status, "cannot read game %u (%s)", query->held.head.number,
-				 chi_strerror(status));
-	}
-	size_t size = chi_game_row_size(&row);
-	if (page->bytes + size > CHI_FRAME_RESPONSE_MAX - RESPONSE_OVERHEAD) {
-		page->is_closed = page->n > 0;
-		return page->is_closed ? CHI_OK
-				       : chi_fault(fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE,
-						   query->held.head.number);
-	}
-	query->has_held = false;
-	return keep_row(page, &row, size);
+	struct query_run *query = context;
+	return chi_games_next(query->games, row, 1, CHI_SEARCH_STEPS, n);
 }
 
 static int step_query(struct chi_run *run, struct chi_fault *fault)
 {
 	struct query_run *query = query_of(run);
-	int status = CHI_OK;
-	for (unsigned i = 0; status == CHI_OK && i < GAMES_A_HELPING && !chi_page_full(&run->page);
-	     i++) {
-		size_t n = query->has_held;
-		if (!query->has_held && query->status == CHI_OK) {
-			query->status =
-				chi_games_next(query->games, &query->held, 1, CHI_SEARCH_STEPS, &n);
-			query->has_held = n > 0;
-		}
-		if (n == 0) {
-			return query->status;
-		}
-		status = take_held(query, fault);
-	}
-	return status;
+	return chi_game_rows_step(&query->rows, &run->page, next_game, query, fault);
 }
 
 /* ---- Responses --------------------------------------------------------------------------- */
 
-/* Without memory for them they are not told. */
-static void fill_unknown(const struct query_run *query, struct chi_response *response)
+static void tell_unknown(struct query_run *query, struct chi_response *response)
 {
-	struct chi_text *unknown =
-		chi_arena_array(&query->run.worker->results, CHI_UNKNOWN_MAX, sizeof(*unknown));
 	const char *name = NULL;
-	size_t n = 0;
-	while (unknown != NULL && n < CHI_UNKNOWN_MAX &&
-	       (name = chi_games_unknown(query->games, n)) != NULL) {
-		unknown[n++] = (struct chi_text){name, strlen(name)};
+	for (size_t i = 0; (name = chi_games_unknown(query->games, i)) != NULL; i++) {
+		chi_run_tell_unknown(&query->run, response, name);
 	}
-	response->u.game_query.unknown = unknown;
-	response->u.game_query.n_unknown = n;
 }
 
 static void fill_query(struct chi_run *run, struct chi_response *response)
@@ -204,7 +109,7 @@ static void fill_query(struct chi_run *run, struct chi_response *response)
 	if (response->last) {
 		response->u.game_query.has_total =
 			chi_games_total(query->games, &response->u.game_query.total);
-		fill_unknown(query, response);
+		tell_unknown(query, response);
 	}
 }
 
@@ -213,14 +118,14 @@ static size_t memory_of_query(const struct chi_run *run)
 	const struct query_run *query = (const struct query_run *)run;
 	return sizeof(*query) - sizeof(*run) + query->spec.filter_len +
 	       (query->games != NULL ? chi_games_memory(query->games) : 0) +
-	       (query->texts != NULL ? chi_game_texts_memory(query->texts) : 0);
+	       chi_game_rows_memory(&query->rows);
 }
 
 static void free_query(struct chi_run *run)
 {
 	struct query_run *query = query_of(run);
 	chi_games_close(query->games);
-	chi_game_texts_free(query->texts);
+	chi_game_rows_deinit(&query->rows);
 	free(query);
 }
 
@@ -241,7 +146,7 @@ int chi_handle_game_query(struct chi_task *task)
 	const struct chi_request *request = task->request;
 	const struct chi_text *filter = &request->u.game_query.filter;
 	const struct chi_text *cursor = &request->u.game_query.cursor;
-	int status = chi_task_filter(task, "game_query", filter);
+	int status = chi_task_filter(task, "game_query", "filter", filter);
 	if (status < 0) {
 		return status;
 	}
@@ -251,7 +156,8 @@ int chi_handle_game_query(struct chi_task *task)
 	}
 	memcpy(query->filter, filter->bytes, filter->len);
 	memcpy(query->sent, cursor->bytes, cursor->len);
-	query->want = request->u.game_query.want;
+	query->rows.want = request->u.game_query.want;
+	query->rows.passing = &task->worker->results;
 	query->spec = (struct chi_games_spec){
 		.filter = query->filter,
 		.filter_len = filter->len,

@@ -64,8 +64,9 @@ CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *posit
 /* The position of an Explore, as a key; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_explored(struct chi_task *task, const char *name, struct chi_key *out);
 
-/* Parses a filter of games, so that its field is named; it is used later. */
-CHI_MUSTUSE int chi_task_filter(struct chi_task *task, const char *name,
+/* Parses a filter of games, so that its field, which is in the operation `name`, is named; it is
+ * used later. */
+CHI_MUSTUSE int chi_task_filter(struct chi_task *task, const char *name, const char *field,
 				const struct chi_text *filter);
 
 /* What connections and workers have done here (dispatch.c). */

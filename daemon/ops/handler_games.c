@@ -15,11 +15,12 @@
 
 _Static_assert(CHI_FILTER_MAX == CHI_TERMS_TEXT_MAX, "a filter that may be sent can be parsed");
 
-int chi_task_filter(struct chi_task *task, const char *name, const struct chi_text *filter)
+int chi_task_filter(struct chi_task *task, const char *name, const char *field,
+		    const struct chi_text *filter)
 {
 	struct chi_terms terms;
 	int status = chi_terms_parse(filter->bytes, filter->len, &terms, &task->fault);
-	return status < 0 ? chi_task_field(task, status, "%s.filter", name) : CHI_OK;
+	return status < 0 ? chi_task_field(task, status, "%s.%s", name, field) : CHI_OK;
 }
 
 /* ---- Games ------------------------------------------------------------------------------- */
@@ -106,7 +107,12 @@ static int step_explore(struct chi_run *run, struct chi_fault *fault)
 
 static void fill_explore(struct chi_run *run, struct chi_response *response)
 {
+	const struct chi_filtered_explore *explore = explore_of(run)->explore;
+	const char *name = NULL;
 	response->u.explore = explore_of(run)->result;
+	for (size_t i = 0; (name = chi_filtered_explore_unknown(explore, i)) != NULL; i++) {
+		chi_run_tell_unknown(run, response, name);
+	}
 }
 
 static size_t memory_of_explore(const struct chi_run *run)
@@ -136,7 +142,8 @@ int chi_handle_explore_games(struct chi_task *task)
 	const struct chi_text *filter = &task->request->u.explore.filter;
 	struct chi_key key;
 	int status = chi_task_explored(task, "explore_games", &key);
-	status = status == CHI_OK ? chi_task_filter(task, "explore_games", filter) : status;
+	status = status == CHI_OK ? chi_task_filter(task, "explore_games", "filter", filter)
+				  : status;
 	if (status < 0) {
 		return status;
 	}

@@ -15,6 +15,7 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fault.h"
@@ -269,6 +270,17 @@ static void forget(struct chi_run *run)
 		chi_page_release(&run->page);
 	}
 	account(run);
+}
+
+void chi_run_tell_unknown(struct chi_run *run, struct chi_response *response, const char *name)
+{
+	if (response->unknown == NULL) {
+		response->unknown = chi_arena_array(&run->worker->results, CHI_UNKNOWN_MAX,
+						    sizeof(*response->unknown));
+	}
+	if (response->unknown != NULL && response->n_unknown < CHI_UNKNOWN_MAX) {
+		response->unknown[response->n_unknown++] = (struct chi_text){name, strlen(name)};
+	}
 }
 
 bool chi_run_tick(struct chi_worker *worker, int64_t now)

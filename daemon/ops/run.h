@@ -77,6 +77,10 @@ struct chi_run {
 void chi_run_start(struct chi_run *run, const struct chi_run_ops *ops, const struct chi_task *task,
 		   uint32_t credits);
 
+/* Tells of a name in the filter of games, valid for as long as the response is packed, that no name
+ * in the store fits. Without memory it is not told. */
+void chi_run_tell_unknown(struct chi_run *run, struct chi_response *response, const char *name);
+
 /* Runs a slice of each whose turn it is. */
 void chi_run_slice(struct chi_worker *worker);
 

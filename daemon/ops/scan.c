@@ -9,7 +9,11 @@
 #include "chess/material.h"
 #include "daemon/ops/handler.h"
 #include "daemon/settings/limits.h"
+#include "search/among.h"
 #include "store/store.h"
+
+/* Positions of which the games are looked at between two looks at the clock. */
+#define JUDGED_STEPS 16
 
 static struct chi_scan_run *scan_of(struct chi_run *run)
 {
@@ -40,13 +44,17 @@ static void release(struct chi_run *run)
 		chi_scan_close(scan->scan);
 		scan->scan = NULL;
 	}
+	if (scan->among != NULL) {
+		chi_among_detach(scan->among);
+	}
 }
 
 /* A sorted one waits for no one while it collects. */
 static bool may_move(const struct chi_run *run)
 {
 	const struct chi_scan_run *scan = const_scan_of(run);
-	return scan->spec.sort == CHI_SORT_NONE || is_collected(scan);
+	return (scan->among == NULL || chi_among_may_detach(scan->among)) &&
+	       (scan->spec.sort == CHI_SORT_NONE || is_collected(scan));
 }
 
 /* Gives up what was collected and not sent: the scan finds it again when it goes on. */
@@ -60,6 +68,18 @@ static bool forget(struct chi_run *run)
 	scan->spec.limit = scan->left;
 	scan->spec.after = scan->sent;
 	return true;
+}
+
+/* The games of the filter, which are kept once they are all found: of later snapshots too. */
+static int open_among(struct chi_scan_run *scan, struct chi_fault *fault)
+{
+	struct chi_read *read = scan->run.read;
+	if (scan->games[0] == '\0') {
+		return CHI_OK;
+	}
+	return scan->among != NULL ? chi_among_attach(scan->among, read, fault)
+				   : chi_among_open(read, scan->games, strlen(scan->games),
+						    &scan->among, fault);
 }
 
 /* The scan goes on where it stood, on the state of now. Two snapshots of the same sequence
@@ -76,20 +96,52 @@ static int open_scan(struct chi_run *run, struct chi_fault *fault)
 		chi_scan_attach(scan->scan, run->read);
 		return CHI_OK;
 	}
-	return chi_scan_open(run->read, &scan->spec, &scan->scan, fault);
+	int status = open_among(scan, fault);
+	status = status == CHI_OK ? chi_scan_open(run->read, &scan->spec, &scan->scan, fault)
+				  : status;
+	if (status == CHI_OK && scan->among != NULL) {
+		chi_among_judge(scan->among, scan->scan);
+	}
+	return status;
+}
+
+/* Looks for the games first. CHI_OK: they are found; CHI_NONE: not yet. */
+static int find_games(struct chi_scan_run *scan)
+{
+	uint64_t steps = CHI_SEARCH_STEPS;
+	int status = scan->among != NULL ? chi_among_step(scan->among, &steps) : CHI_NONE;
+	return status < 0 ? status : status == CHI_NONE ? CHI_OK : CHI_NONE;
+}
+
+static void tell_unknown(struct chi_run *run, struct chi_response *response)
+{
+	const struct chi_among *among = scan_of(run)->among;
+	const char *name = NULL;
+	for (size_t i = 0;
+	     among != NULL && response->last && (name = chi_among_unknown(among, i)) != NULL; i++) {
+		chi_run_tell_unknown(run, response, name);
+	}
 }
 
 static size_t memory_of(const struct chi_run *run)
 {
 	const struct chi_scan_run *scan = const_scan_of(run);
-	return sizeof(*scan) - sizeof(*run) +
+	return sizeof(*scan) - sizeof(*run) + strlen(scan->games) +
+	       (scan->among != NULL ? chi_among_memory(scan->among) : 0) +
 	       (scan->scan != NULL ? chi_scan_memory(scan->scan) : 0);
 }
 
 static void free_run(struct chi_run *run)
 {
 	chi_scan_close(scan_of(run)->scan);
+	chi_among_close(scan_of(run)->among);
 	free(run);
+}
+
+/* Of a judged scan each entry is a position's list of games, which may have a million. */
+static uint64_t steps_of(const struct chi_scan_run *scan)
+{
+	return scan->among != NULL ? JUDGED_STEPS : CHI_HELPING_STEPS;
 }
 
 /* ---- Scans ------------------------------------------------------------------------------- */
@@ -108,8 +160,12 @@ static int step_scan(struct chi_run *run, struct chi_fault *fault)
 	struct chi_scan_run *scan = scan_of(run);
 	size_t before = run->page.n;
 	(void)fault;
+	int status = find_games(scan);
+	if (status != CHI_OK) {
+		return status < 0 ? status : CHI_OK;
+	}
 	return take(scan, before,
-		    chi_page_fill(&run->page, scan->scan, scan->spec.want, CHI_HELPING_STEPS));
+		    chi_page_fill(&run->page, scan->scan, scan->spec.want, steps_of(scan)));
 }
 
 /* The cursor is after the last row of the page. */
@@ -123,6 +179,7 @@ static void fill_scan(struct chi_run *run, struct chi_response *response)
 	response->u.scan.mixed = response->last && scan->mixed;
 	chi_scan_where(scan->scan, &response->u.scan.cursor);
 	scan->sent = response->u.scan.cursor;
+	tell_unknown(run, response);
 }
 
 static const struct chi_run_ops scan_ops = {
@@ -143,14 +200,19 @@ static int step_count(struct chi_run *run, struct chi_fault *fault)
 {
 	struct chi_scan_run *scan = scan_of(run);
 	(void)fault;
-	return chi_scan_count(scan->scan, CHI_HELPING_STEPS, &scan->count);
+	int status = find_games(scan);
+	if (status != CHI_OK) {
+		return status < 0 ? status : CHI_OK;
+	}
+	return chi_scan_count(scan->scan, steps_of(scan), &scan->count);
 }
 
 static void fill_count(struct chi_run *run, struct chi_response *response)
 {
-	const struct chi_scan_run *scan = scan_of(run);
+	const struct chi_scan_run *scan = const_scan_of(run);
 	response->u.count.count = scan->count;
 	response->u.count.mixed = scan->mixed;
+	tell_unknown(run, response);
 }
 
 static const struct chi_run_ops count_ops = {
@@ -158,6 +220,7 @@ static const struct chi_run_ops count_ops = {
 	.release = release,
 	.step = step_count,
 	.fill = fill_count,
+	.may_move = may_move,
 	.memory = memory_of,
 	.free = free_run,
 };
@@ -200,9 +263,14 @@ static const struct chi_run_ops ids_ops = {
 /* `spec` has been checked; of a list of games it has but the limit. NULL: out of memory. */
 static struct chi_scan_run *make(const struct chi_scan_spec *spec, size_t size, size_t most)
 {
-	struct chi_scan_run *scan = calloc(1, sizeof(*scan));
+	size_t len = spec->games != NULL ? strlen(spec->games) : 0;
+	struct chi_scan_run *scan = calloc(1, sizeof(*scan) + len + 1);
 	if (scan != NULL) {
+		if (len > 0) {
+			memcpy(scan->games, spec->games, len);
+		}
 		scan->spec = *spec;
+		scan->spec.games = scan->games;
 		scan->sent = spec->after;
 		scan->left = spec->limit;
 		chi_page_init(&scan->run.page, size, most);
@@ -230,6 +298,13 @@ static int begin(struct chi_task *task, const char *name, const struct chi_run_o
 	status = chi_scan_check(&spec, &task->fault);
 	if (status < 0) {
 		return chi_task_field(task, status, "%s", name);
+	}
+	if (spec.games != NULL) {
+		const struct chi_text games = {spec.games, strlen(spec.games)};
+		status = chi_task_filter(task, name, "games", &games);
+	}
+	if (status < 0) {
+		return status;
 	}
 	struct chi_scan_run *scan = make(&spec,
 					 spec.want == CHI_WANT_RECORDS ? sizeof(struct chi_entry)

@@ -10,6 +10,7 @@
 #include "chistore/types.h"
 #include "daemon/ops/run.h"
 
+struct chi_among;
 struct chi_scan;
 
 struct chi_scan_run {
@@ -17,11 +18,13 @@ struct chi_scan_run {
 	struct chi_scan_spec spec; /* as asked; release brings `after` and `limit` up to date */
 	struct chi_cursor sent;	   /* where the last response sent ends */
 	uint64_t left;		   /* of the limit; 0 if there is none */
-	struct chi_scan *scan;
-	uint64_t sequence; /* of the first snapshot */
+	struct chi_among *among;   /* NULL: no filter of games */
+	struct chi_scan *scan; /* NULL: not open; with a filter its games are looked for first */
+	uint64_t sequence;     /* of the first snapshot */
 	bool has_sequence;
 	bool mixed; /* a later snapshot showed another state */
 	uint64_t count;
 	bool has_after; /* of identities: where they begin */
 	uint8_t after[CHI_GAME_ID_SIZE];
+	char games[]; /* the spec's filter */
 };

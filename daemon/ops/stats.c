@@ -95,8 +95,13 @@ static int step_stats(struct chi_run *run, struct chi_fault *fault)
 
 static void fill_stats(struct chi_run *run, struct chi_response *response)
 {
+	const char *name = NULL;
 	response->u.stats.groups = run->page.groups;
 	response->u.stats.n = run->page.n;
+	for (size_t i = 0;
+	     response->last && (name = chi_stats_unknown(stats_of(run)->stats, i)) != NULL; i++) {
+		chi_run_tell_unknown(run, response, name);
+	}
 }
 
 static bool forget_stats(struct chi_run *run)
@@ -134,7 +139,7 @@ int chi_handle_stats(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
 	const struct chi_text *filter = &request->u.stats.filter;
-	int status = chi_task_filter(task, "stats", filter);
+	int status = chi_task_filter(task, "stats", "filter", filter);
 	if (status < 0) {
 		return status;
 	}

@@ -210,9 +210,15 @@ bool chi_game_query_total(const struct chi_game_query *query, uint64_t *total);
 /* Where the query is: after the row delivered last. "" before the first. */
 void chi_game_query_cursor(const struct chi_game_query *query, char out[CHI_GAMES_CURSOR_SIZE]);
 
-/* Names in the filter that no name of the store fits, from i = 0 on; NULL: no more. Known after
- * CHI_NONE, valid until the query is closed. */
+/* As chi_unknown_name, of the query's filter. */
 const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i);
+
+/*
+ * After a call that was given a filter of games, and after the last row of a scan or a query with
+ * one: the names in it that no name in the store fits, from i = 0 on, so that a user sees why no
+ * game does. NULL: there are no more. Valid until the client's next call.
+ */
+const char *chi_unknown_name(const struct chi_client *client, size_t i);
 
 /* NULL is fine. */
 void chi_game_query_close(struct chi_game_query *query);

@@ -90,7 +90,7 @@ struct chi_search_result {
 /*
  * The positions that a pattern fits: each distinct position of the store is looked at once. Or the
  * games that reached one of them, each once; how many there are is always counted. All are of one
- * snapshot, but for result->mixed. -CHI_EUNSUPPORTED: a server only counts games. -CHI_ESYNTAX,
+ * snapshot, but for result->mixed. -CHI_ESYNTAX,
  * -CHI_ETOOBIG, -CHI_EINVAL: the pattern, which may contradict itself, the filter, or a cursor that
  * no search gave.
  */

@@ -474,8 +474,8 @@ struct chi_scan_spec {
 	uint64_t limit; /* rows; 0: no limit; chi_count ignores it */
 	struct chi_filter filter;
 	struct chi_cursor after;
-	const char *games; /* a filter (chistore/games.h): only what its games reached, with their
-			      counts alone. NULL or "": none. -CHI_EUNSUPPORTED by a server */
+	const char *games; /* NULL, "", or a filter (chistore/games.h): only what its games reached,
+			      with their counts and moves, and no plies */
 };
 
 /* Where a best move comes from. */

@@ -963,6 +963,7 @@ FUNCTIONS = {
     "chi_game_query_total": (c_bool, [POINTER(chi_game_query), POINTER(c_uint64)]),
     "chi_game_query_cursor": (None, [POINTER(chi_game_query), POINTER(c_char)]),
     "chi_game_query_unknown": (c_char_p, [POINTER(chi_game_query), c_size_t]),
+    "chi_unknown_name": (c_char_p, [POINTER(chi_client), c_size_t]),
     "chi_game_query_close": (None, [POINTER(chi_game_query)]),
     "chi_game_get": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_game_row), POINTER(chi_game)]),
     "chi_explore_filtered": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explore)]),

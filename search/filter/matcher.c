@@ -333,7 +333,8 @@ static int look_at(struct chi_matcher *matcher, uint32_t number, uint64_t *steps
 	int rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
 		int32_t ply = -1;
-		rc = chi_replay_pattern(matcher->games, number, &matcher->wanted[i], &ply);
+		chi_move move;
+		rc = chi_replay_pattern(matcher->games, number, &matcher->wanted[i], &ply, &move);
 		if (rc != CHI_OK) {
 			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 		}
@@ -573,7 +574,11 @@ bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total)
 	return true;
 }
 
-const char *chi_matcher_unknown(const struct chi_matcher *matcher, size_t i)
+void chi_matcher_unknown(const struct chi_matcher *matcher, struct chi_unknown_names *out)
 {
-	return chi_tester_unknown(matcher->tester, i);
+	const char *name = NULL;
+	out->n = 0;
+	while ((name = chi_tester_unknown(matcher->tester, out->n)) != NULL) {
+		out->name[out->n++] = name;
+	}
 }

@@ -62,5 +62,9 @@ size_t chi_matcher_memory(const struct chi_matcher *matcher);
 /* How many games fit, if that is known without looking at them. */
 bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total);
 
-/* As chi_tester_unknown. */
-const char *chi_matcher_unknown(const struct chi_matcher *matcher, size_t i);
+/* Names in the filter that are in no game; valid for as long as the terms. */
+struct chi_unknown_names {
+	size_t n;
+	const char *name[2 * CHI_TERMS_MAX]; /* a term has two at most */
+};
+void chi_matcher_unknown(const struct chi_matcher *matcher, struct chi_unknown_names *out);

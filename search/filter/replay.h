@@ -23,12 +23,11 @@ CHI_MUSTUSE int chi_wanted_init(const struct chi_terms *terms, const struct chi_
 /* Whether a position fits; `key` as for chi_pattern_matches. */
 bool chi_wanted_fits(const struct chi_wanted *wanted, const uint8_t *key);
 
-/* The first ply at which a position of the game fits; -1: none does. CHI_NONE: there is no such
- * game. -CHI_ECORRUPT. */
+/* The first ply at which a position of the game fits, -1 if none does, and the move that it played
+ * there, 0 if it ended. CHI_NONE: there is no such game. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_replay_pattern(struct chi_archive_reader *reader, uint32_t number,
-				   const struct chi_wanted *wanted, int32_t *ply);
+				   const struct chi_wanted *wanted, int32_t *ply, chi_move *move);
 
-/* The first ply at which the game reached the position, -1 if it did not, and the move that it
- * played there, 0 if it ended. The same. */
+/* The same of the position itself. */
 CHI_MUSTUSE int chi_replay_find(struct chi_archive_reader *reader, uint32_t number,
 				const struct chi_position *position, int32_t *ply, chi_move *move);

@@ -35,7 +35,7 @@ static int judge_games(const struct chi_scan *scan, const uint8_t *key, size_t k
 	struct chi_reached *reached = NULL;
 	int rc = chi_reached_of(scan->read, key, key_len, value, len, 1, &reached);
 	if (rc >= 0) {
-		rc = scan->judge(scan->judge_context, reached, &row->counts);
+		rc = scan->judge(scan->judge_context, reached, &row->counts, NULL, 0);
 	}
 	chi_reached_close(reached);
 	*wanted = rc == CHI_OK;

@@ -157,6 +157,42 @@ static int collect(struct chi_scan *scan, uint64_t steps)
 	return chi_env_forked(scan->read->env) ? -CHI_EFORK : chi_sorted_collect(scan, steps);
 }
 
+static bool was_played(const struct chi_move_stat *stat)
+{
+	const struct chi_counts *c = &stat->counts;
+	return c->white > 0 || c->draws > 0 || c->black > 0 || c->other > 0;
+}
+
+/* Leaves of a record what the games that count did: its counts are the row's. */
+static int judge_record(struct chi_scan *scan, struct chi_arena *arena, const struct chi_row *row,
+			struct chi_record *record)
+{
+	struct chi_reached *reached = NULL;
+	struct chi_counts counts;
+	size_t n = record->n_moves;
+	struct chi_move_stat *moves = chi_arena_array(arena, n, sizeof(*moves));
+	if (moves == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		moves[i] = (struct chi_move_stat){.move = record->moves[i].move};
+	}
+	int rc = chi_reached_open(scan->read, &row->key, 1, &reached);
+	if (rc >= 0) {
+		rc = scan->judge(scan->judge_context, reached, &counts, moves, n);
+	}
+	chi_reached_close(reached);
+	record->counts = row->counts;
+	record->moves = moves;
+	record->n_moves = 0;
+	record->n_plies = 0;
+	for (size_t i = 0; i < n; i++) {
+		moves[record->n_moves] = moves[i];
+		record->n_moves += was_played(&moves[i]);
+	}
+	return rc < 0 ? rc : CHI_OK;
+}
+
 /* The next of them with its record. A record that is gone, from a newer snapshot than the rows are
  * of, is passed over. */
 static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *arena,
@@ -170,6 +206,9 @@ static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena
 		return last;
 	}
 	rc = chi_read_record(scan->read, &row->key, arena, record);
+	if (rc == CHI_OK && scan->judge != NULL) {
+		rc = judge_record(scan, arena, row, record);
+	}
 	*got = rc == CHI_OK;
 	scan->rc = rc < 0 ? rc : last;
 	return *got ? CHI_OK : scan->rc;
@@ -210,6 +249,9 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 		return rc;
 	}
 	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
+	if (rc == CHI_OK && scan->judge != NULL) {
+		rc = judge_record(scan, arena, row, record);
+	}
 	if (rc < 0) {
 		*got = false;
 		scan->rc = rc;

@@ -127,6 +127,55 @@ static const struct chi_response find_response = {
 		   .total = 17},
 };
 
+static const struct chi_request count_games_request = {
+	.id = 37,
+	.op = CHI_OP_COUNT,
+	.u.scan.spec = {.chi2_max = CHI_CHI2_MAX, .games = "player Nemo"},
+};
+static struct chi_text count_games_unknown[1] = {{"Nemo", 4}};
+static const struct chi_response count_games_response = {
+	.id = 37,
+	.last = true,
+	.unknown = count_games_unknown,
+	.n_unknown = 1,
+	.op = CHI_OP_COUNT,
+};
+
+static const struct chi_request find_games_request = {
+	.id = 38,
+	.op = CHI_OP_FIND,
+	.u.find = {.pattern = "has Nd5",
+		   .filter = "",
+		   .cursor = "",
+		   .games = true,
+		   .want = CHI_GAMES_TEXTS,
+		   .limit = 1},
+};
+static const struct chi_game_row find_games_rows[] = {
+	{
+		.head = {.number = 7, .white = 1, .black = 2, .plies = 41, .result = 2},
+		.ply = 18,
+		.move = 2358,
+		.white = "a",
+		.black = "b",
+		.event = "",
+		.site = "",
+		.round = "",
+		.source = "",
+	},
+};
+static const struct chi_response find_games_response = {
+	.id = 38,
+	.last = true,
+	.op = CHI_OP_FIND,
+	.u.find = {.games = find_games_rows,
+		   .n_games = 1,
+		   .cursor = "g07000000",
+		   .thousandths = 1000,
+		   .counted = true,
+		   .total = 62},
+};
+
 const struct example search_examples[] = {
 	{"names-request", &names_request, NULL},
 	{"names-response", NULL, &names_response},
@@ -143,5 +192,9 @@ const struct example search_examples[] = {
 	{"find-request", &find_request, NULL},
 	{"find-progress-response", NULL, &find_progress_response},
 	{"find-response", NULL, &find_response},
+	{"count-games-request", &count_games_request, NULL},
+	{"count-games-response", NULL, &count_games_response},
+	{"find-games-request", &find_games_request, NULL},
+	{"find-games-response", NULL, &find_games_response},
 };
 const size_t n_search_examples = CHI_COUNT(search_examples);

@@ -136,8 +136,9 @@ static bool same_scan(const struct chi_request *a, const struct chi_request *b)
 	const struct chi_scan_spec *x = &a->u.scan.spec;
 	const struct chi_scan_spec *y = &b->u.scan.spec;
 	return x->chi2_min == y->chi2_min && x->chi2_max == y->chi2_max &&
-	       x->descending == y->descending && x->order == y->order && x->want == y->want &&
-	       x->limit == y->limit && same_cursor(&x->after, &y->after) &&
+	       same_string(x->games, y->games) && x->descending == y->descending &&
+	       x->order == y->order && x->want == y->want && x->limit == y->limit &&
+	       same_cursor(&x->after, &y->after) &&
 	       x->filter.has_material == y->filter.has_material &&
 	       x->filter.either_colour == y->filter.either_colour &&
 	       x->filter.pieces_min == y->filter.pieces_min &&
@@ -352,8 +353,14 @@ static bool same_import(const struct chi_response *a, const struct chi_response 
 bool same_response(const struct chi_response *a, const struct chi_response *b)
 {
 	if (a->id != b->id || a->op != b->op || a->status != b->status || a->last != b->last ||
-	    !same_text(a->message, b->message) || !same_text(a->field, b->field)) {
+	    !same_text(a->message, b->message) || !same_text(a->field, b->field) ||
+	    a->n_unknown != b->n_unknown) {
 		return false;
+	}
+	for (size_t i = 0; i < a->n_unknown; i++) {
+		if (!same_text(a->unknown[i], b->unknown[i])) {
+			return false;
+		}
 	}
 	switch (a->op) {
 	case CHI_OP_HELLO:

@@ -57,20 +57,23 @@ static bool same_row(const struct chi_game_row *a, const struct chi_game_row *b)
 	       same_text(span(a->pgn, a->pgn_len), span(b->pgn, b->pgn_len));
 }
 
+bool same_game_rows(const struct chi_game_row *a, const struct chi_game_row *b, size_t n)
+{
+	bool same = true;
+	for (size_t i = 0; same && i < n; i++) {
+		same = same_row(&a[i], &b[i]);
+	}
+	return same;
+}
+
 static bool same_query(const struct chi_response *a, const struct chi_response *b)
 {
 	bool same = a->u.game_query.n == b->u.game_query.n &&
-		    a->u.game_query.n_unknown == b->u.game_query.n_unknown &&
 		    same_text(a->u.game_query.cursor, b->u.game_query.cursor) &&
 		    a->u.game_query.has_total == b->u.game_query.has_total &&
 		    a->u.game_query.total == b->u.game_query.total;
-	for (size_t i = 0; same && i < a->u.game_query.n; i++) {
-		same = same_row(&a->u.game_query.games[i], &b->u.game_query.games[i]);
-	}
-	for (size_t i = 0; same && i < a->u.game_query.n_unknown; i++) {
-		same = same_text(a->u.game_query.unknown[i], b->u.game_query.unknown[i]);
-	}
-	return same;
+	return same &&
+	       same_game_rows(a->u.game_query.games, b->u.game_query.games, a->u.game_query.n);
 }
 
 static bool same_game(const struct chi_game *a, const struct chi_game *b)

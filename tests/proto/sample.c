@@ -254,6 +254,10 @@ static void scan(struct sample *s, struct chi_request *out)
 		spec->filter.games_min = sample_number(s);
 		spec->filter.engines_min = spec->filter.pieces_max = (uint8_t)sample_below(s, 33);
 	}
+	if (sample_coin(s)) {
+		struct chi_text games = sample_text(s, 30);
+		spec->games = games.len > 0 ? games.bytes : NULL;
+	}
 	if (out->op == CHI_OP_SCAN) {
 		spec->descending = sample_coin(s);
 		spec->order = spec->sort = (uint8_t)sample_below(s, 2);
@@ -519,12 +523,22 @@ static void games_response(struct sample *s, struct chi_response *out)
 	}
 }
 
+static void unknown(struct sample *s, struct chi_response *out)
+{
+	out->n_unknown = sample_coin(s) ? 0 : sample_below(s, 3);
+	out->unknown = sample_take(s, out->n_unknown, sizeof(*out->unknown));
+	for (size_t i = 0; i < out->n_unknown; i++) {
+		out->unknown[i] = sample_text(s, 20);
+	}
+}
+
 void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->id = sample_number(s);
 	out->last = sample_coin(s);
 	out->op = op;
+	unknown(s, out);
 	switch (op) {
 	case CHI_OP_HELLO:
 		hello_result(s, out);

@@ -36,6 +36,7 @@ const struct chi_game_id *sample_ids(struct sample *s, size_t n);
 void sample_explore(struct sample *s, struct chi_explore *out);
 struct chi_key sample_key(struct sample *sample);
 struct chi_record sample_record(struct sample *sample);
+const struct chi_game_row *sample_games(struct sample *s, size_t n);
 struct chi_row *sample_rows(struct sample *sample, size_t n, bool counts, bool all_found);
 
 /* Gives a row that was found an evaluation and a best move, or not: rows of probes alone have
@@ -68,6 +69,7 @@ bool sample_games_response(struct sample *s, struct chi_response *out);
 /* And whether two say the same (same_games.c). */
 bool same_text(struct chi_text a, struct chi_text b);
 bool same_string(const char *a, const char *b);
+bool same_game_rows(const struct chi_game_row *a, const struct chi_game_row *b, size_t n);
 bool same_key(const struct chi_key *a, const struct chi_key *b);
 bool same_counts(const struct chi_counts *a, const struct chi_counts *b);
 bool same_explore(const struct chi_explore *a, const struct chi_explore *b);

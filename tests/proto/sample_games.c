@@ -100,25 +100,23 @@ static void row(struct sample *s, struct chi_game_row *out)
 	out->pgn_len = pgn.len;
 }
 
-static void query_result(struct sample *s, struct chi_response *out)
+const struct chi_game_row *sample_games(struct sample *s, size_t n)
 {
-	size_t n = sample_below(s, 4);
-	size_t n_unknown = sample_below(s, 3);
 	struct chi_game_row *rows = sample_take(s, n, sizeof(*rows));
-	struct chi_text *unknown = sample_take(s, n_unknown, sizeof(*unknown));
 	for (size_t i = 0; i < n; i++) {
 		row(s, &rows[i]);
 	}
-	for (size_t i = 0; i < n_unknown; i++) {
-		unknown[i] = sample_text(s, 20);
-	}
-	out->u.game_query.games = rows;
+	return rows;
+}
+
+static void query_result(struct sample *s, struct chi_response *out)
+{
+	size_t n = sample_below(s, 4);
+	out->u.game_query.games = sample_games(s, n);
 	out->u.game_query.n = n;
 	out->u.game_query.cursor = sample_text(s, CHI_GAMES_CURSOR_SIZE - 1);
 	out->u.game_query.has_total = sample_coin(s);
 	out->u.game_query.total = sample_number(s);
-	out->u.game_query.unknown = unknown;
-	out->u.game_query.n_unknown = n_unknown;
 }
 
 static void game(struct sample *s, struct chi_game *out)

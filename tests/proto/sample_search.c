@@ -50,6 +50,7 @@ static void find(struct sample *s, struct chi_request *out)
 	out->u.find.only_count = sample_coin(s);
 	out->u.find.want_total = sample_coin(s);
 	out->u.find.progress = sample_coin(s);
+	out->u.find.want = (uint8_t)sample_below(s, CHI_GAMES_PGN + 1);
 	out->u.find.limit = sample_number(s);
 	out->u.find.window = window(s);
 }
@@ -112,7 +113,7 @@ static bool same_find(const struct chi_request *a, const struct chi_request *b)
 	       same_string(a->u.find.filter, b->u.find.filter) &&
 	       same_string(a->u.find.cursor, b->u.find.cursor) &&
 	       a->u.find.games == b->u.find.games && a->u.find.only_count == b->u.find.only_count &&
-	       a->u.find.want_total == b->u.find.want_total &&
+	       a->u.find.want_total == b->u.find.want_total && a->u.find.want == b->u.find.want &&
 	       a->u.find.progress == b->u.find.progress && a->u.find.limit == b->u.find.limit &&
 	       a->u.find.window == b->u.find.window;
 }
@@ -201,6 +202,8 @@ static void find_result(struct sample *s, struct chi_response *out)
 {
 	out->u.find.n = sample_below(s, 6);
 	out->u.find.rows = sample_rows(s, out->u.find.n, true, true);
+	out->u.find.n_games = sample_below(s, 4);
+	out->u.find.games = sample_games(s, out->u.find.n_games);
 	(void)snprintf(out->u.find.cursor, sizeof(out->u.find.cursor), "%s", string(s, 30));
 	out->u.find.thousandths = (uint16_t)sample_below(s, CHI_FIND_THOUSANDTHS + 1);
 	out->u.find.counted = sample_coin(s);
@@ -278,7 +281,8 @@ static bool same_found(const struct chi_response *a, const struct chi_response *
 	bool same = a->u.find.n == b->u.find.n && same_string(a->u.find.cursor, b->u.find.cursor) &&
 		    a->u.find.thousandths == b->u.find.thousandths &&
 		    a->u.find.counted == b->u.find.counted && a->u.find.total == b->u.find.total &&
-		    a->u.find.mixed == b->u.find.mixed;
+		    a->u.find.mixed == b->u.find.mixed && a->u.find.n_games == b->u.find.n_games &&
+		    same_game_rows(a->u.find.games, b->u.find.games, a->u.find.n_games);
 	for (size_t i = 0; same && i < a->u.find.n; i++) {
 		const struct chi_row *x = &a->u.find.rows[i];
 		const struct chi_row *y = &b->u.find.rows[i];

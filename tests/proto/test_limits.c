@@ -335,8 +335,8 @@ static void lists_of_games(void **state)
 		response.u.game_query.n = many;
 		assert_int_equal(answer_round_trip(&response, &again), wanted);
 		response.u.game_query.n = 1;
-		response.u.game_query.unknown = unknown;
-		response.u.game_query.n_unknown = (size_t)(CHI_UNKNOWN_MAX + over);
+		response.unknown = unknown;
+		response.n_unknown = (size_t)(CHI_UNKNOWN_MAX + over);
 		assert_int_equal(answer_round_trip(&response, &again), wanted);
 		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_STATS};
 		response.u.stats.groups = groups;

@@ -136,6 +136,28 @@ static void patterns(void **state)
 	request.u.find.cursor = "";
 	request.u.find.window++;
 	expect(&request, -CHI_EINVAL, "find.window");
+	request.u.find.window = 0;
+	request.u.find.want = CHI_GAMES_PGN;
+	expect(&request, CHI_OK, "");
+	request.u.find.want++;
+	expect(&request, -CHI_EINVAL, "find.want");
+}
+
+/* Of scans and counts. */
+static void filters_of_games(void **state)
+{
+	static const enum chi_op ops[] = {CHI_OP_SCAN, CHI_OP_COUNT};
+	static const char *const fields[] = {"scan.games", "count.games"};
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(ops); i++) {
+		struct chi_request request = {.id = 1, .op = ops[i]};
+		request.u.scan.spec.games = text(CHI_FILTER_MAX);
+		expect(&request, CHI_OK, "");
+		text(CHI_FILTER_MAX + 1);
+		expect(&request, -CHI_ETOOBIG, fields[i]);
+		request.u.scan.spec.games = "\xff";
+		expect(&request, -CHI_EINVAL, fields[i]);
+	}
 }
 
 /* Packs and unpacks an answer. */
@@ -192,7 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_of_names),    cmocka_unit_test(changes),
 		cmocka_unit_test(names_of_gamesets), cmocka_unit_test(patterns),
-		cmocka_unit_test(answers),
+		cmocka_unit_test(filters_of_games),  cmocka_unit_test(answers),
 	};
 	return cmocka_run_group_tests_name("limits of searches", tests, NULL, NULL);
 }

@@ -315,6 +315,7 @@ static void entry_size_is_an_upper_bound(void **state)
 		struct chi_response response;
 		sample_response(&sample, CHI_OP_GET, &response);
 		response.id = 1;
+		response.n_unknown = 0;
 		size_t bound = 0;
 		for (size_t i = 0; i < response.u.get.n; i++) {
 			bound += chi_entry_size(&response.u.get.entries[i]);

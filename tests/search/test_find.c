@@ -120,6 +120,7 @@ static void check_ply(const struct chi_games_row *row)
 		ply++;
 	}
 	assert_int_equal(row->ply, ply);
+	assert_int_equal(row->move, ply < game->plies ? game->moves[ply] : 0);
 }
 
 static void check_games(struct chi_find_spec spec)
@@ -154,49 +155,80 @@ static void check_games(struct chi_find_spec spec)
 	}
 }
 
-/* Some rows of what is left of a search, and what is left then. */
-static int some_rows(struct chi_find_spec *spec, char *cursor, size_t *at)
+/* Lets go of the snapshot, takes back what was found since `sent`, and goes on. */
+static void move_on(struct chi_find *find, size_t *n, const char *sent)
 {
-	struct chi_find *find;
-	struct chi_row rows[9];
-	uint64_t total;
-	int rc = CHI_OK;
-	ok(chi_find_open(world.read, spec, &find, &fault));
-	for (size_t calls = 1 + help_below(9); rc == CHI_OK && calls > 0; calls--) {
-		size_t n = 0;
-		rc = chi_find_positions(find, rows, 1 + help_below(9), 1 + help_below(20), &n);
-		assert_true(rc >= 0);
-		for (size_t i = 0; i < n; i++, ++*at) {
-			assert_true(*at < n_keys);
-			assert_memory_equal(&rows[i].key, &keys[*at], sizeof(rows[i].key));
-		}
+	chi_find_detach(find);
+	if (*n > 0 && help_below(2) == 0) {
+		chi_find_rewind(find, *n, sent);
+		*n = 0;
 	}
-	if (chi_find_total(find, &total) && spec->want_total) {
-		assert_int_equal(total, n_keys);
-	}
-	chi_find_rest(find, spec, cursor);
-	chi_find_close(find);
-	return rc;
+	assert_true(chi_find_memory(find) > 0);
+	ok(chi_find_attach(find, world.read, &fault));
 }
 
-/* However often it is opened again, the search delivers and counts the same. */
-static void test_rest(void **state)
+/* The number of rows, each compared; moved to another snapshot now and then. */
+static size_t move_through(struct chi_find_spec spec)
 {
+	char sent[CHI_FIND_CURSOR_SIZE] = "";
+	struct chi_find *find;
+	uint64_t total;
+	size_t at = 0; /* rows up to `sent` */
+	size_t n = 0;  /* after it */
+	int rc = CHI_OK;
+	ok(chi_find_open(world.read, &spec, &find, &fault));
+	while (rc == CHI_OK) {
+		struct chi_row rows[9];
+		struct chi_games_row games[9];
+		size_t max = 1 + help_below(9);
+		size_t got = 0;
+		rc = spec.games ? chi_find_games(find, games, max, 1 + help_below(20), &got)
+				: chi_find_positions(find, rows, max, 1 + help_below(20), &got);
+		assert_true(rc >= 0);
+		for (size_t i = 0; i < got; i++, n++) {
+			assert_true(at + n < (spec.games ? n_numbers : n_keys));
+			if (spec.games) {
+				assert_int_equal(games[i].head.number, numbers[at + n]);
+			} else {
+				assert_memory_equal(&rows[i].key, &keys[at + n], sizeof(keys[0]));
+			}
+		}
+		if (help_below(3) == 0) {
+			sent[chi_find_cursor(find, sent)] = '\0';
+			at += n;
+			n = 0;
+		}
+		if (rc == CHI_OK && chi_find_may_detach(find) && help_below(2) == 0) {
+			move_on(find, &n, sent);
+		}
+	}
+	assert_true(chi_find_total(find, &total) || !spec.want_total);
+	assert_true(!spec.want_total || total == (spec.games ? n_numbers : n_keys));
+	chi_find_close(find);
+	return at + n;
+}
+
+/* However often it is moved to another snapshot, the search delivers and counts the same. */
+static void test_moved(void **state)
+{
+	char filter[2048] = "";
 	(void)state;
 	keys = malloc((size_t)(world.n + 1) * (WORLD_PLIES + 1) * sizeof(*keys));
 	assert_non_null(keys);
-	for (size_t round = seed_rounds(16); round > 0; round--) {
-		char cursor[CHI_FIND_CURSOR_SIZE] = "";
+	for (size_t round = seed_rounds(32); round > 0; round--) {
 		const char *pattern = patterns[round % CHI_COUNT(patterns)];
-		size_t at = 0;
-		loop(pattern, "");
-		struct chi_find_spec spec = spec_of(pattern, "");
+		filter[0] = '\0';
+		if (help_below(2) == 0) {
+			world_filter(&world, filter, sizeof(filter));
+		}
+		loop(pattern, filter);
+		struct chi_find_spec spec = spec_of(pattern, filter);
+		spec.games = help_below(2) == 0;
 		spec.want_total = help_below(2) == 0;
 		spec.limit = help_below(2) == 0 ? 0 : 1 + help_below(200);
-		size_t rows = spec.limit == 0 || n_keys < spec.limit ? n_keys : spec.limit;
-		while (some_rows(&spec, cursor, &at) == CHI_OK) {
-		}
-		assert_int_equal(at, rows);
+		size_t all = spec.games ? n_numbers : n_keys;
+		assert_int_equal(move_through(spec),
+				 spec.limit == 0 || all < spec.limit ? all : spec.limit);
 	}
 	free(keys);
 }
@@ -280,7 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_refused),
 	};
 	return cmocka_run_group_tests_name("search/find", tests, setup, teardown);

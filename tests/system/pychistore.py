@@ -323,9 +323,9 @@ class Client(Connection):
         request = pb.Delete(keys=join_keys(keys), fens=fens, durability=durability)
         return self.call(store, delete=request).delete.deleted
 
-    def count(self, chi2_min=0, chi2_max=CHI2_MAX, filter=None, store=""):
-        return self.call(store, count=pb.Count(chi2_min=chi2_min, chi2_max=chi2_max,
-                                               filter=filter)).count.count
+    def count(self, chi2_min=0, chi2_max=CHI2_MAX, filter=None, games="", store=""):
+        return self.call(store, count=pb.Count(chi2_min=chi2_min, chi2_max=chi2_max, filter=filter,
+                                               games=games)).count.count
 
     def start_scan(self, chi2_min=0, chi2_max=CHI2_MAX, store="", **more):
         return self.send(store=store, scan=pb.Scan(chi2_min=chi2_min, chi2_max=chi2_max, **more))
@@ -388,13 +388,14 @@ class Client(Connection):
 
     def query_games(self, filter="", store="", **more):
         """All of them together, and what is said beside; `total` is None if it is not known."""
-        games, responses, part = [], 0, None
+        games, responses, part, unknown = [], 0, None, []
         for response in self.stream(self.start_query(filter, store, **more)):
             part = response.game_query
             games += part.games
+            unknown = list(response.unknown)
             responses += 1
-        return Queried(games, part.cursor, part.total if part.has_total else None,
-                       list(part.unknown), responses)
+        return Queried(games, part.cursor, part.total if part.has_total else None, unknown,
+                       responses)
 
     def get_game(self, number, whole=False, store=""):
         """A GameResult; None if there is no such game."""
@@ -450,11 +451,11 @@ class Client(Connection):
                          idempotency_key=idempotency_key).drop_gameset.dropped
 
     def find(self, pattern="", store="", **more):
-        """The rows, and the last response."""
+        """The rows, of positions or of games, and the last response."""
         rows, last = [], None
         for response in self.stream(self.send(store=store, find=pb.Find(pattern=pattern, **more))):
             last = response.find
-            rows += unpack_rows(last.rows, last.count)
+            rows += last.games or unpack_rows(last.rows, last.count)
         return rows, last
 
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):

@@ -254,7 +254,6 @@ class Whole(Query):
         text = self.out("export", "--format", "pgn", "--result", "0-1", address=self.store)
         self.assertEqual(text.count("[Event "), len(self.matching(lambda t: t["Result"] == "0-1")))
         self.cli("export", "--format", "pgn", "--min-games", "5", code=2, address=self.store)
-        self.cli("export", "--player", "Anand", code=2, address=self.store)
 
 
 class Changes(Query):

@@ -2,6 +2,7 @@
 """Games over a socket: each command says the same, to the byte, as in the store's directory; and
 what the protocol promises of queries that are read slowly, given up, disturbed or not fair."""
 
+import json
 import os
 import shutil
 import unittest
@@ -32,6 +33,20 @@ QUESTIONS = [
     ["explore", "e4", "--player", "Kramnik"], ["explore", "e4 c5", "--since", "2003", "--json"],
     ["explore", "a4", "--has", "Nd5"], ["explore", "e4", "--in", "nothing"],
     ["export", "--format", "pgn", "--eco", "B", "-o", "-"],
+    ["scan", "--player", "Kramnik"], ["scan", "--keys", "--player", "Kramnik", "--black"],
+    ["scan", "--sort", "games", "--limit", "30", "--since", "2003", "--show", "fen,games,best,ply"],
+    ["scan", "--rating", "2600..", "--min-games", "3", "--show", "fen,games,best", "--json"],
+    ["scan", "--player", "Kramnik", "--limit", "40", "--print-cursor", "--order", "position"],
+    ["scan", "--player", "Unheard"], ["scan", "--in", "nothing"], ["scan", "--filter", "player"],
+    ["count", "--player", "Kramnik"], ["count", "--result", "1-0", "--not-eco", "B", "--json"],
+    ["count", "--player", "Unheard", "--event", "Nothing"], ["count", "--filter", "year 5..4"],
+    ["count", "--player", "Unheard", "--quiet"], ["count", "--filter", 1000 * "plies 1 "],
+    ["find", "--has", "Nd5", "--games"], ["find", "--has", "Nd5", "--games", "--pgn", "--limit", "9"],
+    ["find", "--has", "Nd5", "--games", "--player", "Kramnik", "--json"],
+    ["find", "--pawns", "+ d4 / + d5", "--games", "--limit", "7", "--cursor", "g07000000"],
+    ["find", "--games", "--cursor", "n07000000"], ["find", "--games", "--player", "Unheard"],
+    ["find", "--player", "Unheard"], ["find", "--count", "--player", "Unheard"],
+    ["stats", "--player", "Unheard"], ["explore", "e4", "--player", "Unheard"],
     ["subtract", "--eco", "B90..B99", "--dry-run"], ["subtract", "--source", "nothing"],
 ] + [["stats", "--by", by] for by in (
     "year rating eco opening length speed event site source player pieces material "
@@ -134,6 +149,47 @@ class Commands(Served):
             with self.subTest(args):
                 local, remote = self.both(daemon, *args)
                 self.assertEqual(local, remote)
+
+
+class Positions(Served):
+    """Of games: `export` writes the same as from a directory, and what these games did alone."""
+
+    def exported(self, address, name, *args):
+        path = self.path(name)
+        done = self.cli("export", "-o", path, *args, address=address)
+        with open(path, "rb") as file:
+            return file.read(), done.stderr
+
+    def test_formats(self):
+        daemon = self.serve()
+        for ending in ("csv", "tsv", "jsonl", "epd", "bin"):
+            for args in ((), ("--player", "Kramnik"), ("--min-games", "2", "--result", "1-0")):
+                with self.subTest(ending=ending, args=args):
+                    local = self.exported(self.store, "local." + ending, *args)
+                    self.assertEqual(local, self.exported(daemon.address, "far." + ending, *args))
+                    self.assertGreater(len(local[0]), 1000)
+        local = self.exported(self.store, "local.csv", "--player", "Unheard")
+        self.assertEqual(local, self.exported(daemon.address, "far.csv", "--player", "Unheard"))
+        self.assertIn("no name in the store fits 'Unheard'", local[1])
+        self.assertEqual(local[0].count(b"\n"), 1)
+
+    def test_only_these_games(self):
+        """As a store that has no others says it."""
+        daemon = self.serve()
+        self.cli("extract", "--player", "Kramnik", self.path("few"), address=self.store)
+        few = [json.loads(line) for line in
+               self.out("export", "--format", "jsonl", address=self.path("few")).splitlines()]
+        some = [json.loads(line) for line in
+                self.out("export", "--format", "jsonl", "--player", "Kramnik",
+                         address=daemon.address).splitlines()]
+        self.assertEqual(len(some), len(few))
+        self.assertGreater(len(few), 500)
+        for one, other in zip(some, few):
+            for name in ("fen", "counts", "moves"):
+                self.assertEqual(one.get(name), other.get(name))
+            self.assertNotIn("plies", {key for key, value in one.items() if value})
+        self.assertEqual(self.exported(daemon.address, "a.bin", "--player", "Kramnik"),
+                         self.exported(self.path("few"), "b.bin"))
 
 
 class Queries(Served):

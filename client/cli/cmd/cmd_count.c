@@ -38,6 +38,7 @@ static int run(struct cli *cli)
 	} else {
 		printf("%" PRIu64 "\n", n);
 	}
+	game_terms_remark(cli);
 	/* Only over a socket: a server keeps no snapshot for the time that a count may take. */
 	if (mixed && !cli->quiet) {
 		cli_message("the store changed during the count: it is of more than one committed "

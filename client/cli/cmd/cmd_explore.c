@@ -99,6 +99,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 	if (table->out != NULL) {
 		table_close(table);
 	}
+	game_terms_remark(cli);
 	if (!explore.position.found && chi_key_to_fen(&card->key, fen, NULL) == CHI_OK) {
 		cli_message("position not found: %s", fen);
 	}

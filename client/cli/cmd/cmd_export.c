@@ -18,7 +18,7 @@ struct export_state {
 	struct chi_scan_spec spec;
 	enum export_format format;
 	struct columns columns;
-	struct game_terms terms; /* of PGN */
+	struct game_terms terms;
 	const char *path;
 };
 
@@ -152,6 +152,7 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 		cli_message("the store changed during the export: the rows are from more than one "
 			    "committed state");
 	}
+	game_terms_remark(cli);
 	return code == EXIT_DONE ? target_finish(&export->target) : code;
 }
 
@@ -177,11 +178,12 @@ static int write_games(struct cli *cli, struct export *export, struct export_sta
 	if (status < 0) {
 		return cli_fail(cli->client, status);
 	}
+	game_terms_remark(cli);
 	return code == EXIT_DONE ? target_finish(&export->target) : code;
 }
 
 /* Options of the wrong kind would silently do nothing. */
-static int check_kind(struct cli *cli, const struct export_state *state, bool games)
+static int check_kind(struct cli *cli, bool games)
 {
 	static const char *const of_positions[] = {"min",    "max",  "material",  "either-colour",
 						   "pieces", "side", "min-games", "score",
@@ -192,9 +194,7 @@ static int check_kind(struct cli *cli, const struct export_state *state, bool ga
 					 of_positions[i]);
 		}
 	}
-	return games || state->terms.n == 0 ? EXIT_DONE
-					    : cli_usage(cli, "--%s goes with games: --format pgn",
-							state->terms.term[0].name);
+	return EXIT_DONE;
 }
 
 static int run(struct cli *cli)
@@ -209,7 +209,7 @@ static int run(struct cli *cli)
 		state->path = NULL;
 	}
 	enum export_format format = choose_format(cli, state);
-	code = check_kind(cli, state, format == EXPORT_PGN);
+	code = check_kind(cli, format == EXPORT_PGN);
 	if (code == EXIT_DONE) {
 		code = game_terms_take(cli, &state->terms);
 	}
@@ -225,6 +225,7 @@ static int run(struct cli *cli)
 		return code;
 	}
 	state->spec.want = state->columns.n > 0 ? state->columns.want : CHI_WANT_RECORDS;
+	state->spec.games = state->terms.text;
 	if (format == EXPORT_POLYGLOT && state->path == NULL && isatty(STDOUT_FILENO)) {
 		return cli_usage(cli, "a Polyglot book is no text for a terminal: say -o FILE");
 	}
@@ -265,10 +266,14 @@ const struct command cmd_export = {
 		"\n"
 		"pgn: the games of the store that fit the options of games (--player and so on; a\n"
 		"--filter can ask for more), in the order of their numbers. Imported into an\n"
-		"empty store they make the same one, but for where they came from.",
+		"empty store they make the same one, but for where they came from.\n"
+		"\n"
+		"Of positions these options leave those that one of these games reached, with\n"
+		"what they did there: counts and moves are theirs; plies are left out.",
 	.example = "chistore -a ./positions export --min-games 50 -o strong.csv\n"
 		   "chistore -a ./positions export --min-games 5 -o book.bin\n"
-		   "chistore -a ./games export --player Anand -o anand.pgn",
+		   "chistore -a ./games export --player Anand -o anand.pgn\n"
+		   "chistore -a ./games export --player Anand --black -o repertoire.bin",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct export_state),

@@ -150,7 +150,8 @@ static int run(struct cli *cli)
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
-	/* Both remarks come after the rows, so that they are the last thing on a terminal. */
+	/* Remarks come after the rows, so that they are the last thing on a terminal. */
+	game_terms_remark(cli);
 	print_next(scan, iter, n);
 	if (chi_iter_mixed(iter) && !cli->quiet) {
 		cli_message("the store changed during the scan: the rows are from more than one "
@@ -191,7 +192,8 @@ const struct command cmd_scan = {
 		"\n"
 		"With options that choose games (--player and so on), only positions that one of\n"
 		"these games reached, with counts of these alone: --min-games, --score and --sort\n"
-		"go by them. The statistic, and moves played, are those of all games.\n"
+		"go by them, moves are those that they played. The statistic is that of all\n"
+		"games; plies are not known.\n"
 		"\n"
 		"--show takes " COLUMNS_NAMES ".\n"
 		"score is White's percentage of the results (in a score store the statistic); "

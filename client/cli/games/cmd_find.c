@@ -127,7 +127,7 @@ static void print_remarks(const struct cli *cli, const struct find_state *state,
 	}
 }
 
-static int print_total(const struct cli *cli, const struct find_state *state, uint64_t total)
+static void print_total(const struct cli *cli, const struct find_state *state, uint64_t total)
 {
 	if (cli->json) {
 		output_json(json_pack("{s:o}", state->games ? "games" : "positions",
@@ -135,7 +135,6 @@ static int print_total(const struct cli *cli, const struct find_state *state, ui
 	} else {
 		printf("%" PRIu64 "\n", total);
 	}
-	return EXIT_DONE;
 }
 
 static int run(struct cli *cli)
@@ -177,12 +176,14 @@ static int run(struct cli *cli)
 		return cli_fail(cli->client, status);
 	}
 	if (state->count) {
-		return print_total(cli, state, result.total);
-	}
-	if (!state->head && !state->games) {
+		print_total(cli, state, result.total);
+	} else if (!state->head && !state->games) {
 		output_row_head(cli, true);
 	}
-	print_remarks(cli, state, &result);
+	game_terms_remark(cli);
+	if (!state->count) {
+		print_remarks(cli, state, &result);
+	}
 	return EXIT_DONE;
 }
 

@@ -62,11 +62,8 @@ static void print_remarks(const struct cli *cli, const struct chi_game_query *qu
 {
 	const struct games_state *state = cli->state;
 	char cursor[CHI_GAMES_CURSOR_SIZE];
-	const char *name = NULL;
 	uint64_t total = 0;
-	for (size_t i = 0; (name = chi_game_query_unknown(query, i)) != NULL; i++) {
-		cli_message("no name in the store fits '%s'", name);
-	}
+	game_terms_remark(cli);
 	if (state->count || state->spec.limit == 0 || n < state->spec.limit ||
 	    !chi_game_query_total(query, &total) || total <= n) {
 		return;

@@ -137,6 +137,7 @@ static int run(struct cli *cli)
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
+	game_terms_remark(cli);
 	if (state->plot != NULL) {
 		return draw(state, &result);
 	}

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "client/cli/in/game_terms.h"
 #include "client/cli/out/output.h"
 
 struct copy {
@@ -95,7 +96,6 @@ static int count(struct cli *cli, const char *filter, uint64_t *total)
 {
 	struct chi_game_query *query = NULL;
 	const struct chi_game_row *row = NULL;
-	const char *name = NULL;
 	int status = CHI_OK;
 	int code = open_query(cli, filter, CHI_GAMES_HEADS, &query);
 	while (code == EXIT_DONE && status == CHI_OK) {
@@ -106,9 +106,7 @@ static int count(struct cli *cli, const char *filter, uint64_t *total)
 	}
 	if (code == EXIT_DONE) {
 		(void)chi_game_query_total(query, total);
-		for (size_t i = 0; (name = chi_game_query_unknown(query, i)) != NULL; i++) {
-			cli_message("no name in the store fits '%s'", name);
-		}
+		game_terms_remark(cli);
 	}
 	chi_game_query_close(query);
 	return code;

@@ -165,6 +165,14 @@ int game_terms_take(struct cli *cli, struct game_terms *terms)
 		       : refuse(cli, terms, fault.text);
 }
 
+void game_terms_remark(const struct cli *cli)
+{
+	const char *name = NULL;
+	for (size_t i = 0; !cli->quiet && (name = chi_unknown_name(cli->client, i)) != NULL; i++) {
+		cli_message("no name in the store fits '%s'", name);
+	}
+}
+
 /* ---- Games of files ---------------------------------------------------------------------- */
 
 /* The state that the rows below fill in. */

@@ -22,6 +22,10 @@ struct game_terms {
 /* Makes the text, and reads it as a filter. Says what is wrong, and with which option. */
 int game_terms_take(struct cli *cli, struct game_terms *terms);
 
+/* After the answer: says on standard error which names no name in the store fits, as a filter with
+ * a wrong name looks like one that no game fits. */
+void game_terms_remark(const struct cli *cli);
+
 /* The same as a filter of games that are read from files, which knows fewer terms. */
 int game_terms_of_files(struct cli *cli, const struct game_terms *terms,
 			struct chi_game_filter *out);
