@@ -150,6 +150,7 @@ show chistore -a games count
 say 'Over HTTP: JSON, what programs ask lichess and chessdb, and a page for people.'
 "$chistore" -a games import --quiet masters.pgn >import.log
 echo '$ chistore-http -a games'
+: >web.log
 "$http" -a games --listen tcp:127.0.0.1:0 --web "$root/http/web" --log-level error 2>web.log &
 webserver=$!
 until grep -q ready web.log; do

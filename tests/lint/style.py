@@ -47,7 +47,7 @@ def check_licence(path, text):
 
 
 def check_functions(path, text):
-    """Lines from a function's name to its closing brace, which stand alone at the line's beginning
+    """Lines from a function's name to its closing brace, which are alone on their lines
     in what clang-format has formatted."""
     faults = []
     first = start = 0
