@@ -20,6 +20,7 @@
 #define OUTPUT_MOST   ((size_t)1 << 20)	      /* no further request is looked at meanwhile */
 #define TURN_REQUESTS 32		      /* then others have their turn */
 #define LINGER_MS     2000
+#define BODIES_MOST   ((uint64_t)256 << 20)
 #define MIB	      ((uint64_t)1 << 20)
 
 static void advance(struct conn *conn);
@@ -206,7 +207,8 @@ static void dispatch(struct conn *conn)
 		refuse(conn, 405, "this address does not take that method");
 	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call->foreign) {
 		refuse(conn, 403, "pages of other sites may not write without a token");
-	} else if (strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
+	} else if (call->method == METHOD_POST &&
+		   strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
 		   params_parse(&call->params, call->body, call->body_len, &call->arena,
 				&call->fault) < 0) {
 		refuse(conn, 400, call->fault.text);
@@ -225,12 +227,9 @@ static bool may(struct conn *conn, const struct head *head)
 	struct call *call = conn->call;
 	const char *why = "";
 	unsigned flags = call->route != NULL ? call->route->flags : ROUTE_OPEN;
-	call->role = server_authorize(conn->loop->server, head->authorization, &why);
-	call->foreign = head->origin.len > 0 && head->authorization.len == 0 &&
-			!(head->origin.len > head->host.len && head->host.len > 0 &&
-			  memcmp(head->origin.at + head->origin.len - head->host.len, head->host.at,
-				 head->host.len) == 0 &&
-			  head->origin.at[head->origin.len - head->host.len - 1] == '/');
+	bool shown = false;
+	call->role = server_authorize(conn->loop->server, head->authorization, &shown, &why);
+	call->foreign = !shown && server_is_foreign(head);
 	if ((flags & ROUTE_OPEN) != 0 || call->method == METHOD_OPTIONS ||
 	    call->role >= ((flags & ROUTE_WRITE) != 0 ? CHI_ROLE_WRITE : CHI_ROLE_READ)) {
 		return true;
@@ -244,6 +243,23 @@ static bool may(struct conn *conn, const struct head *head)
 static char *copy(struct call *call, struct text text)
 {
 	return chi_arena_text(&call->arena, text.len > 0 ? text.at : "", text.len);
+}
+
+/* Memory for a body that is to come. Of all together a loop has its share of BODIES_MOST. */
+static char *body_memory(struct conn *conn, uint64_t len)
+{
+	struct call *call = conn->call;
+	struct loop *loop = conn->loop;
+	uint64_t share = BODIES_MOST / loop->server->n_loops;
+	uint64_t most = share > config_of(conn)->large_bytes ? share : config_of(conn)->large_bytes;
+	char *body = len <= most - loop->body_bytes ? chi_arena_alloc(&call->arena, (size_t)len + 1)
+						    : NULL;
+	if (body != NULL) {
+		call->body_len = (size_t)len;
+		loop->body_bytes += len;
+		body[len] = '\0';
+	}
+	return body;
 }
 
 /* Everything of the head that lasts; false: it was refused. */
@@ -286,14 +302,12 @@ static bool begin_call(struct conn *conn, const struct head *head)
 		refuse(conn, 400, call->fault.text);
 		return false;
 	}
-	call->body_len = (size_t)head->length;
-	call->body = chi_arena_alloc(&call->arena, call->body_len + 1);
+	call->body = body_memory(conn, head->length);
 	if (call->body == NULL) {
 		call->keep_alive = false;
-		refuse(conn, 503, "out of memory");
+		refuse(conn, 503, "there is no memory for more bodies: try again later");
 		return false;
 	}
-	call->body[call->body_len] = '\0';
 	return true;
 }
 

@@ -169,11 +169,9 @@ static int take_field(struct text name, struct text value, struct head *out, con
 		const char *name;
 		struct text *out;
 	} texts[] = {
-		{"accept-encoding", &out->encodings},
-		{"if-none-match", &out->tags},
-		{"authorization", &out->authorization},
-		{"origin", &out->origin},
-		{"host", &out->host},
+		{"accept-encoding", &out->encodings},	{"if-none-match", &out->tags},
+		{"authorization", &out->authorization}, {"origin", &out->origin},
+		{"sec-fetch-site", &out->site},		{"host", &out->host},
 		{"content-type", &out->type},
 	};
 	for (size_t i = 0; i < CHI_COUNT(texts); i++) {

@@ -45,6 +45,7 @@ struct head {
 	struct text tags;	   /* If-None-Match */
 	struct text authorization; /* Authorization */
 	struct text origin;	   /* Origin */
+	struct text site;	   /* Sec-Fetch-Site */
 	struct text host;	   /* Host */
 	struct text type;	   /* Content-Type */
 };

@@ -14,7 +14,7 @@
 
 #define ACCEPTS_A_TURN 64
 #define SPARE_CALLS    64
-#define ARENA_BYTES    ((size_t)64 << 20)
+#define ARENA_BYTES    ((size_t)128 << 20) /* the longest body, and as much again */
 #define ANSWER_BYTES   ((size_t)64 << 20)
 #define KEEP_BYTES     ((size_t)256 << 10) /* memory that a spare call may keep */
 #define TICK_MS	       250
@@ -58,6 +58,7 @@ static void free_call(struct call *call)
 void loop_call_done(struct call *call)
 {
 	struct loop *loop = call->loop;
+	loop->body_bytes -= call->body_len;
 	if (call->kept != NULL) {
 		kept_done(NULL, 0, call->kept);
 	}

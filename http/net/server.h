@@ -101,6 +101,7 @@ struct loop {
 	struct call *mail_list; /* back from workers */
 	struct call *spare;	/* to be used again */
 	size_t n_spare;
+	uint64_t body_bytes; /* of the bodies of its calls */
 	struct cache *cache;
 	struct http_counters counters;
 	bool draining;
@@ -150,9 +151,12 @@ void conn_close(struct conn *conn);
 
 /* Reads the rules again; the old ones stay if that fails. */
 CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault *fault);
-/* The role of a request with that Authorization field; *why if it is none. */
-enum chi_role server_authorize(struct http_server *server, struct text authorization,
+/* The role of a request with that Authorization field; *shown: by a token of the rules; *why if it
+ * is none. */
+enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,
 			       const char **why);
+/* A browser sends it for a page of another site. */
+bool server_is_foreign(const struct head *head);
 
 /* The page for Prometheus. */
 void server_metrics(struct http_server *server, struct writer *out);

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import select
 import shutil
 import socket
 import subprocess
@@ -342,6 +343,16 @@ class TestHttp(unittest.TestCase):
         self.assertEqual(list(json.loads(tls)), ["error"])
         self.assertEqual(self.server.json("/api/info")["games"], 4)
 
+    def test_a_body_changes_no_one_elses_answer(self):
+        """Answers are kept by their address, so that a form in a GET's body must not count."""
+        form = "application/x-www-form-urlencoded"
+        first = self.server.raw(b"GET /masters?topGames=0 HTTP/1.1\r\nConnection: close\r\nContent-Type: "
+                                + form.encode() + b"\r\nContent-Length: 9\r\n\r\nplay=g1f3")
+        self.assertTrue(first.startswith(b"HTTP/1.1 200 OK"), first)
+        again = self.server.json("/masters?topGames=0")
+        self.assertEqual([m["uci"] for m in again["moves"]], ["e2e4", "g1f3", "f2f3"])
+        self.assertEqual(json.loads(first.split(b"\r\n\r\n", 1)[1]), again)
+
     def test_random_bytes(self):
         dice = harness.seed()
         for _ in range(harness.rounds(100)):
@@ -354,6 +365,32 @@ class TestHttp(unittest.TestCase):
         status, fields, content = self.server.request("/metrics")
         self.assertEqual((status, fields["Content-Type"].split(";")[0]), (200, "text/plain"))
         self.assertIn(b'\nchistore_http_requests_total{class="2xx"} ', content)
+
+
+class TestBodies(unittest.TestCase):
+    @staticmethod
+    def begin(server, head):
+        peer = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        peer.sendall(head)
+        return peer
+
+    def test_memory_for_all_together(self):
+        """Each client's body would be taken; so many of them are not."""
+        head = b"PUT /import/lichess HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (64 << 20)
+        with webserver.start(webserver.make_store(), "--max-import", "64M", "--threads", "1") as server:
+            peers = [self.begin(server, head) for _ in range(5)]
+            # The server takes them in any order.
+            refused = select.select(peers, [], [], 60)[0][0]
+            self.assertIn(b"HTTP/1.1 503 ", refused.recv(100))
+            for peer in peers:
+                peer.close()
+
+            def taken():
+                with self.begin(server, head[:-2] + b"Expect: 100-continue\r\n\r\n") as peer:
+                    return peer.recv(100).startswith(b"HTTP/1.1 100 ")
+
+            harness.wait_for(taken)
+            self.assertEqual(server.json("/api/info")["games"], 4)
 
 
 class TestInstalled(unittest.TestCase):

@@ -249,16 +249,31 @@ class TestChessdb(unittest.TestCase):
         self.assertNotIn("winrate", mate)
 
     def test_the_queue(self):
+        before = self.server.json("/api/queue")["total"]
         self.assertEqual(self.ask(action="queue", board=RUY), "ok")
         self.assertEqual(self.ask(action="queue", board=RUY), "")
         self.assertEqual(self.ask(action="queue", board=START, json=1), {})
         self.assertEqual(self.ask(action="store", board=RUY, move="move:a7a6"), "ok")
         queue = self.server.json("/api/queue")
-        self.assertEqual((queue["total"], queue["positions"][1]), (2, RUY))
-        fields = {"Origin": "http://elsewhere.example"}
-        board = urllib.parse.quote(AFTER_E4.replace(" b ", " w ").replace("4P3", "8"))
-        self.assertEqual(self.server.request(f"/cdb.php?action=queue&board={board}",
-                                             headers=fields)[0], 403)
+        self.assertEqual((queue["total"] - before, queue["positions"][1]), (2, RUY))
+
+    def test_pages_of_other_sites_do_not_write(self):
+        """What a browser lets them send: any token, and a name that leads here."""
+        here = f"127.0.0.1:{self.server.port}"
+        board = AFTER_E4.replace(" b ", " w ").replace("4P3", "8").replace(" ", "_")
+        path = f"/cdb.php?action=queue&board={board}"
+        for fields in ({"Origin": "http://elsewhere.example"}, {"Origin": "null"},
+                       {"Origin": "http://elsewhere.example", "Authorization": "Bearer x"},
+                       {"Origin": "http://evil.example:80", "Host": "evil.example:80"},
+                       {"Origin": "http://127.0.0.1.evil.example", "Host": "127.0.0.1.evil.example"},
+                       {"Origin": "http://localhost.evil", "Host": "localhost.evil"},
+                       {"Origin": "http://127.0.0.1:1", "Host": here},
+                       {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+            self.assertEqual(self.server.request(path, headers=fields)[0], 403, fields)
+        for fields in ({"Origin": "http://" + here}, {"Sec-Fetch-Site": "same-origin"}, {},
+                       {"Origin": "http://localhost:8080", "Host": "localhost:8080"},
+                       {"Origin": "http://[::1]:8080", "Host": "[::1]:8080"}):
+            self.assertEqual(self.server.request(path, headers=fields)[0], 200, fields)
 
     def test_a_queue_outlives_the_server(self):
         path = os.path.join(harness.make_temp_dir(), "queue")
