@@ -7,7 +7,7 @@ CAGE = (
     Mutant(
         "files-are-not-kept-away",
         "The daemon reaches no files but its own",
-        "daemon/sandbox.c",
+        "service/sandbox.c",
         "int error = chi_landlock_enter(rules->list, rules->n, notify != NULL && "
         "notify[0] == '@');",
         "int error = notify == notify && rules->n > 0 ? 0 : 1;",
@@ -29,20 +29,20 @@ CAGE = (
     Mutant(
         "require-is-a-wish",
         "--sandbox=require starts no server without",
-        "daemon/sandbox.c",
-        "if (config->sandbox == CHI_SANDBOX_REQUIRE) {",
+        "service/sandbox.c",
+        "if (how == CHI_SANDBOX_REQUIRE) {",
         "if (false) {",
         "system sandbox", "TestSandbox.test_a_kernel_that_has_nothing"),
     Mutant(
         "replaced-files-are-not-found",
         "Files that are read again are found when they were replaced",
-        "daemon/sandbox.c",
-        "\t\tadd_parent(rules, path, rights);\n\t\tif (realpath(",
-        "\t\tadd(rules, path, rights);\n\t\tif (realpath(",
+        "service/sandbox.c",
+        "\t\tchi_sandbox_add_parent(rules, path, rights);\n\t\tif (realpath(",
+        "\t\tchi_sandbox_add(rules, path, rights);\n\t\tif (realpath(",
         "system sandbox", "TestSandbox.test_files_that_are_replaced",
-        (("daemon/sandbox.c",
-          "\t\t\tadd_parent(rules, real, rights);",
-          "\t\t\tadd(rules, path, rights);"),)),
+        (("service/sandbox.c",
+          "\t\t\tchi_sandbox_add_parent(rules, real, rights);",
+          "\t\t\tchi_sandbox_add(rules, path, rights);"),)),
     Mutant(
         "groups-of-root-stay",
         "As --user the daemon has the groups of that user",

@@ -10,11 +10,12 @@ import messages
 import names
 import promises
 import traps
+import web
 from mutant import Mutant
 
 SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *copies.SECTIONS, *messages.SECTIONS,
             *limits.SECTIONS, *names.SECTIONS, *archive.SECTIONS,
-            *doors.SECTIONS, *cage.SECTIONS)
+            *doors.SECTIONS, *cage.SECTIONS, *web.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""chistore-http, let down by what it promises to those who ask and those who are asked for."""
+
+from mutant import Mutant
+
+WEB = (
+    Mutant(
+        "any-address-serves-anyone",
+        "Without rules chistore-http listens on loopback alone",
+        "http/bind.c",
+        "is_loopback(address) || config->public_read ||",
+        "is_loopback(address) || config->n_listens > 0 ||",
+        "system http", "TestRules.test_other_addresses_need_rules"),
+    Mutant(
+        "any-token-writes",
+        "Pages of other sites do not write, whatever token they make up",
+        "http/net/conn.c",
+        "call->foreign = !shown && server_is_foreign(head);",
+        "call->foreign = !shown && head->authorization.len == 0 && server_is_foreign(head);",
+        "system http_peers", "TestChessdb.test_pages_of_other_sites_do_not_write"),
+    Mutant(
+        "names-that-lead-here",
+        "nor under a name of theirs that leads here",
+        "http/net/authorize.c",
+        "!(same && is_own(head->host));",
+        "!(same && (true || is_own(head->host)));",
+        "system http_peers", "TestChessdb.test_pages_of_other_sites_do_not_write"),
+    Mutant(
+        "slow-requests-have-all-day",
+        "A request is whole in time, however it is dripped in",
+        "http/net/conn.c",
+        "\t\tif (conn->state == CONN_IDLE) {",
+        "\t\tif (conn->state != CONN_LAST) {",
+        "system http", "TestHttp.test_slow_requests_are_ended"),
+    Mutant(
+        "bodies-fill-the-memory",
+        "All bodies together have a bound",
+        "http/net/conn.c",
+        "char *body = len <= most - loop->body_bytes",
+        "char *body = len <= most + loop->body_bytes",
+        "system http", "TestBodies.test_memory_for_all_together"),
+    Mutant(
+        "a-get-has-a-form",
+        "What one client sends changes no answer to another",
+        "http/net/conn.c",
+        "call->method == METHOD_POST &&",
+        "call->method != METHOD_PUT &&",
+        "system http", "TestHttp.test_a_body_changes_no_one_elses_answer"),
+    Mutant(
+        "kept-answers-outlive-the-store",
+        "An answer is of what the store holds now",
+        "http/net/cache.c",
+        "kept->sequence != call->sequence ||",
+        "kept->sequence > call->sequence ||",
+        "system http", "TestDirectory.test_answers_follow_the_store"),
+    Mutant(
+        "the-web-reads-all-files",
+        "chistore-http reaches no files but its own",
+        "http/jail.c",
+        "chi_sandbox_enter(config->sandbox, &rules,",
+        "chi_sandbox_enter(CHI_SANDBOX_OFF, &rules,",
+        "system sandbox", "TestHttp.test_what_is_kept_from_it"),
+    Mutant(
+        "replies-do-not-count",
+        "A position is worth what its best move is",
+        "http/cdb/board.c",
+        "(all || !value.known || best > value.score)",
+        "(all || !value.known)",
+        "system http_peers", "TestMinimax.test_a_tree"),
+    Mutant(
+        "lost-positions-have-good-moves",
+        "Ranks are chessdb's",
+        "http/cdb/rank.c",
+        ": -50;",
+        ": max;",
+        "system http_peers", "TestMinimax.test_ranks_on_all_levels"),
+)
+
+SECTIONS = (("Over HTTP", WEB),)
