@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers of a loop, by what was asked, until the store changes. Whether it has is asked ten times
- * a second at most, so an answer may be a tenth of a second behind the store. Each place holds one
- * answer, the later replaces the earlier; when the memory is used up, places are emptied in turn.
+ * a second at most, so an answer may be a tenth of a second behind the store. A question has a set
+ * of places, where the answer asked for last is first, and a new one replaces the last; when the
+ * memory is used up, places are emptied in turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "http/net/conn.h"
 
 #define PLACES	 65536
+#define WAYS	 4 /* of a set: with one, few questions would keep replacing each other's answers */
 #define ASK_MS	 100
 #define ONE_MOST ((size_t)256 << 10)
 
@@ -89,9 +91,28 @@ void cache_free(struct cache *cache)
 	free(cache);
 }
 
-static size_t place_of(const char *target)
+static struct kept **set_of(struct cache *cache, const char *target)
 {
-	return XXH3_64bits(target, strlen(target)) % PLACES;
+	return &cache->places[XXH3_64bits(target, strlen(target)) % (PLACES / WAYS) * WAYS];
+}
+
+/* The place of the set that has the target, or is empty: WAYS if there is none. */
+static size_t way_of(struct kept *const *set, const char *target)
+{
+	size_t empty = WAYS;
+	for (size_t i = 0; i < WAYS; i++) {
+		if (set[i] != NULL && strcmp(set[i]->bytes, target) == 0) {
+			return i;
+		}
+		empty = set[i] == NULL ? i : empty;
+	}
+	return empty;
+}
+
+static void put_first(struct kept **set, size_t way, struct kept *kept)
+{
+	memmove(set + 1, set, way * sizeof(struct kept *));
+	set[0] = kept;
 }
 
 /* 0: not known. */
@@ -125,11 +146,13 @@ bool cache_find(struct cache *cache, struct call *call)
 		return false;
 	}
 	call->sequence = sequence_of(cache, &call->loop->session);
-	struct kept *kept = cache->places[place_of(call->target)];
-	if (call->sequence == 0 || kept == NULL || kept->sequence != call->sequence ||
-	    strcmp(kept->bytes, call->target) != 0) {
+	struct kept **set = set_of(cache, call->target);
+	size_t way = way_of(set, call->target);
+	struct kept *kept = way < WAYS ? set[way] : NULL;
+	if (call->sequence == 0 || kept == NULL || kept->sequence != call->sequence) {
 		return false;
 	}
+	put_first(set, way, kept);
 	call->type = kept->type;
 	kept->users++;
 	call->kept = kept;
@@ -145,8 +168,10 @@ void cache_keep(struct cache *cache, const struct call *call)
 	}
 	size_t target_len = strlen(call->target) + 1;
 	size_t size = sizeof(struct kept) + target_len + out->len;
-	size_t place = place_of(call->target);
-	drop(cache, place);
+	struct kept **set = set_of(cache, call->target);
+	size_t way = way_of(set, call->target);
+	way = way < WAYS ? way : WAYS - 1;
+	drop(cache, (size_t)(set - cache->places) + way);
 	for (size_t i = 0; i < PLACES && cache->bytes + size > cache->most; i++) {
 		drop(cache, cache->hand);
 		cache->hand = (cache->hand + 1) % PLACES;
@@ -163,6 +188,6 @@ void cache_keep(struct cache *cache, const struct call *call)
 			      .target_len = target_len};
 	memcpy(kept->bytes, call->target, target_len);
 	memcpy(kept->bytes + target_len, chi_buffer_bytes(out), out->len);
-	cache->places[place] = kept;
+	put_first(set, way, kept);
 	cache->bytes += size;
 }

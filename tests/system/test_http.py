@@ -4,6 +4,7 @@ over a directory and over a daemon; and what no client should send."""
 
 import gzip
 import hashlib
+import http.client
 import json
 import os
 import re
@@ -365,6 +366,21 @@ class TestHttp(unittest.TestCase):
         status, fields, content = self.server.request("/metrics")
         self.assertEqual((status, fields["Content-Type"].split(";")[0]), (200, "text/plain"))
         self.assertIn(b'\nchistore_http_requests_total{class="2xx"} ', content)
+
+    def kept(self):
+        content = self.server.request("/metrics")[2].decode()
+        return int(re.search(r"^chistore_http_cached_total (\d+)", content, re.MULTILINE).group(1))
+
+    def test_answers_are_kept_beside_each_other(self):
+        """None of many questions takes the place of another's answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        before = self.kept()
+        for _ in range(2):
+            for i in range(1500):
+                connection.request("GET", f"/api/info?number={i}")
+                connection.getresponse().read()
+        connection.close()
+        self.assertEqual(self.kept() - before, 1500)
 
 
 class TestBodies(unittest.TestCase):
