@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Results as a bar of three parts, and numbers as the tables have them. */
-import { count, svg } from "./dom.js";
+import { count, html } from "./dom.js";
 import { turnOf } from "./fen.js";
 
-/* White's wins, draws, Black's wins, as wide as their share. */
+const NUMBER_LEAST = 18; /* percent of the bar, for a number to have room */
+
+/* White's wins, draws, Black's wins, as wide as their share, with the percents that have room. */
 export function resultBar({ white, draws, black }) {
 	const total = white + draws + black;
 	if (total === 0) {
@@ -11,14 +13,15 @@ export function resultBar({ white, draws, black }) {
 	}
 	const percent = (part) => `${(100 * part / total).toFixed(1)} %`;
 	const label = `White ${percent(white)}, draws ${percent(draws)}, Black ${percent(black)}`;
-	let x = 0;
 	const parts = [["white", white], ["draws", draws], ["black", black]].map(([name, part]) => {
-		const width = 100 * part / total;
-		x += width;
-		return svg("rect", { class: name, x: x - width, width, height: 10 });
+		const share = 100 * part / total;
+		const place = html("i", { class: name },
+			share >= NUMBER_LEAST ? `${Math.round(share)}%` : "");
+		place.style.width = `${share}%`;
+		return place;
 	});
-	return svg("svg", { class: "results", viewBox: "0 0 100 10", preserveAspectRatio: "none",
-		role: "img", "aria-label": label }, svg("title", {}, label), ...parts);
+	return html("div", { class: "results", role: "img", "aria-label": label, title: label },
+		...parts);
 }
 
 /* "+0.28", "#5", seen by White; an evaluation is the side to move's. */

@@ -198,6 +198,7 @@ export class Board {
 		}
 		event.preventDefault();
 		this.setCursor(null);
+		this.closePromotion();
 		const square = this.squareAt(event);
 		this.root.setPointerCapture(event.pointerId);
 		if (this.on.paint) {
@@ -314,10 +315,27 @@ export class Board {
 			svg("svg", { viewBox: "0 0 1 1" }, piece(shown, 0, 0)));
 		});
 		this.promotion = html("div", { class: `promotion ${y > 3 ? "up" : "down"}`,
-			role: "group", "aria-label": "Promote to" }, ...choices);
+			role: "group", "aria-label": "Promote to", onkeydown: (event) => this.promotionKey(event) },
+		...choices);
 		this.promotion.style.left = `${12.5 * x}%`;
 		this.host.append(this.promotion);
 		choices[0].focus();
+	}
+
+	/* Escape takes the pawn back; arrows go from piece to piece. */
+	promotionKey(event) {
+		const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+		if (event.key === "Escape") {
+			this.closePromotion();
+			this.root.focus();
+		} else if (step) {
+			const choices = [...this.promotion.children];
+			choices.at((choices.indexOf(document.activeElement) + step) % choices.length).focus();
+		} else {
+			return;
+		}
+		event.preventDefault();
+		event.stopPropagation();
 	}
 
 	promote(uci) {
@@ -325,9 +343,13 @@ export class Board {
 		this.on.move(uci);
 	}
 
+	/* The pawn may have been dragged: it goes back to where it stands. */
 	closePromotion() {
-		this.promotion?.remove();
-		this.promotion = null;
+		if (this.promotion) {
+			this.promotion.remove();
+			this.promotion = null;
+			this.draw();
+		}
 	}
 
 	setCursor(square) {

@@ -6,6 +6,7 @@
 import { count, shortCount, svg } from "./dom.js";
 
 const VALUE_ROOM = 88; /* after a bar */
+const MOST_WIDE = 14;  /* a bar behind a curve */
 const MARGIN = { left: 46, right: 8, top: 8, bottom: 22 };
 
 /* Calls draw(width) now and whenever the place gets another width. */
@@ -88,11 +89,12 @@ function stack(row, x, wide, y) {
 		sum += value;
 		return svg("rect", { class: name, x, width: wide, y: top, height: Math.max(0.5, bottom - top) });
 	});
-	return svg("g", {}, svg("title", {}, row.title), ...parts);
+	return svg("g", { onclick: row.choose, class: row.choose && "choice" },
+		svg("title", {}, row.title), ...parts);
 }
 
 /*
- * Columns for `rows` ({label, title, parts: [[class, value], ...]}). Returns {root, index(x)}:
+ * Columns for `rows` ({label, title, parts: [[class, value], ...], choose()}). Returns {root, index(x)}:
  * which column is at x pixels from the left, null if none.
  */
 export function columns(rows, { width, height = 200, log = false, label }) {
@@ -101,8 +103,8 @@ export function columns(rows, { width, height = 200, log = false, label }) {
 	const step = (width - MARGIN.left - MARGIN.right) / rows.length;
 	const left = (index) => MARGIN.left + index * step;
 	const wide = Math.max(0.5, step - (step > 4 ? 1 : 0));
-	const root = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`,
-		role: "img", "aria-label": label },
+	const root = svg("svg", { class: `chart ${step > 4 ? "" : "narrow"}`, width, height,
+		viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
 	...gridLines(log ? logTicks(most) : ticks(most), y, width),
 	...rows.map((row, index) => stack(row, left(index), wide, y)),
 	...columnLabels(rows, left, step, height));
@@ -127,8 +129,8 @@ export function bars(rows, { width, label }) {
 			x += wide;
 			return svg("rect", { class: name, x: x - wide, y, width: wide, height: rowHeight - 8 });
 		});
-		return svg("g", {}, svg("title", {}, row.title),
-			svg("text", { class: "axis", x: names - 6, y: y + 12, "text-anchor": "end" }, row.label),
+		return svg("g", { onclick: row.choose, class: row.choose && "choice" },
+			svg("title", {}, row.title), svg("text", { class: "axis", x: names - 6, y: y + 12, "text-anchor": "end" }, row.label),
 			...parts, svg("text", { class: "axis", x: x + 5, y: y + 12 }, row.value));
 	});
 	const height = rows.length * rowHeight + 4;
@@ -165,8 +167,9 @@ export function curve({ values, behind, most, width, height = 130, name, label }
 	const high = scaleOf(Math.max(1, ...behind), height, true);
 	const step = (width - MARGIN.left - MARGIN.right) / Math.max(1, values.length - 1);
 	const x = (index) => MARGIN.left + index * step;
+	const wide = Math.min(MOST_WIDE, Math.max(1, step - 1));
 	const shade = behind.map((value, index) => svg("rect", { class: "behind",
-		x: x(index) - Math.max(1, step - 1) / 2, width: Math.max(1, step - 1),
+		x: x(index) - wide / 2, width: wide,
 		y: high(value), height: Math.max(0, height - MARGIN.bottom - high(value)) }));
 	const every = Math.ceil(36 / step / 10) * 10;
 	const numbers = values.flatMap((_, index) => index % every ? [] : [svg("text",

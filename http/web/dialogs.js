@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { byId } from "./dom.js";
 import { Editor } from "./editor.js";
-import { EMPTY, START, looksLikeFen, piecesOf, placement, turnOf } from "./fen.js";
+import { EMPTY, START, completed, looksLikeFen, piecesOf, placement, turnOf } from "./fen.js";
 import { sentence } from "./notice.js";
 
 const KNOWN_MOST = 400; /* positions of a pasted game that are looked up */
@@ -80,7 +80,8 @@ export class Setup {
 	async use(event) {
 		event.preventDefault();
 		const ok = await attempt(this.wrong, async () => {
-			const { fen } = await api.position(this.fields.fen.value.trim());
+			const { fen } = await api.position(completed(this.fields.fen.value));
+			checkKings(piecesOf(fen));
 			this.line.set({ start: fen });
 		});
 		if (ok) {
@@ -119,7 +120,7 @@ export class Paste {
 			throw new api.Refusal("paste a FEN, a game in PGN, or moves");
 		}
 		if (looksLikeFen(text)) {
-			this.line.set({ start: (await api.position(text)).fen });
+			this.line.set({ start: (await api.position(completed(text))).fen });
 			return;
 		}
 		const { start, moves, tags, result } = await api.readMoves(text);
@@ -144,6 +145,15 @@ async function known(moves) {
 		return { ...move, chi2, reached: games, eval: evals[0] ?? null,
 			score: score === null || turn === "w" ? score : 100 - score };
 	});
+}
+
+/* Stores hold boards without a king; no one plays on them. */
+function checkKings(pieces) {
+	for (const [king, side] of [["K", "White"], ["k", "Black"]]) {
+		if (!pieces.includes(king)) {
+			throw new api.Refusal(`${side} has no king`);
+		}
+	}
 }
 
 /* Asks for the access token of a server that wants one. */

@@ -6,7 +6,9 @@ const SVG = "http://www.w3.org/2000/svg";
 /* ARIA has true and false as words, HTML as an attribute that is there or not. */
 function setAttribute(node, name, value) {
 	if (name.startsWith("on")) {
-		node.addEventListener(name.slice(2), value);
+		if (value) {
+			node.addEventListener(name.slice(2), value);
+		}
 	} else if (name.startsWith("aria-")) {
 		node.setAttribute(name, String(value));
 	} else if (value === true) {

@@ -127,7 +127,8 @@ export class Explorer {
 			html("td", { class: "number" }, count(child.games)),
 			html("td", { class: "number statistic" }, fixed(child.chi2, 2)),
 			html("td", { class: "number" }, child.fen ? evalText(child.eval, child.fen) : "–"),
-			html("td", { class: "opening" }, child.opening ? `${child.eco} ${child.opening}` : ""),
+			html("td", { class: "opening", title: child.opening ?? "" },
+				child.opening ? `${child.eco} ${furtherName(child.opening, position.opening)}` : ""),
 		];
 		const point = () => this.app.board.arrows([{ uci: move.uci, weight: Math.sqrt(share) }]);
 		return html("tr", { "data-uci": move.uci, onpointerenter: point, onfocusin: point,
@@ -160,6 +161,12 @@ function evaluationOf({ engine, depth, pv = [], ...value }, fen) {
 
 function openingName({ eco, name }) {
 	return `${eco} ${name}`;
+}
+
+/* "Najdorf Variation" of "Sicilian Defense: Najdorf Variation" after the Sicilian Defense. */
+function furtherName(name, before) {
+	const known = before && name.startsWith(before.name) && /^[:,] ./.test(name.slice(before.name.length));
+	return known ? name.slice(before.name.length + 2) : name;
 }
 
 /* The heading above the table: opening, results, and whatever else is known. */

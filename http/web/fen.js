@@ -43,6 +43,12 @@ export function looksLikeFen(text) {
 	return /^\s*([pnbrqkPNBRQK1-8]+\/){7}[pnbrqkPNBRQK1-8]+(\s|$)/.test(text);
 }
 
+/* A text of which only the first fields were copied, as a whole FEN. */
+export function completed(text) {
+	const fields = text.trim().split(/\s+/);
+	return [...fields, ...["", "w", "-", "-", "0", "1"].slice(fields.length)].join(" ");
+}
+
 /* FENs in links have _ for blanks. */
 export const toLink = (fen) => fen.replaceAll(" ", "_");
 export const fromLink = (text) => text.replaceAll("_", " ");

@@ -15,6 +15,11 @@ function range(from, to) {
 	return from || to ? `${from}..${to}` : "";
 }
 
+/* What is typed of a date counts once it is a year at least: "2015-" is 2015, "20" nothing yet. */
+function date(text) {
+	return /^\d{0,3}$/.test(text) ? "" : text.replace(/^(\d{4}|\d{4}-\d\d)-\d?$/, "$1");
+}
+
 export class Filters {
 	constructor(form) {
 		this.form = form;
@@ -52,6 +57,12 @@ export class Filters {
 		return valuesOf(this.form);
 	}
 
+	/* Some more fields are asked for, as by a press on a chart. */
+	add(values) {
+		fillForm(this.form, { ...this.values(), ...values });
+		this.tell("chart");
+	}
+
 	/* Changes the form without telling. */
 	show(values) {
 		fillForm(this.form, values);
@@ -74,9 +85,9 @@ export class Filters {
 		const player = this.value("player"), colour = this.value("colour");
 		const parameters = {
 			player, opponent: this.value("opponent"), event: this.value("event"),
-			since: this.value("since"), until: this.value("until"),
+			since: date(this.value("since")), until: date(this.value("until")),
 			[this.value("rated")]: range(this.value("rating-from"), this.value("rating-to")),
-			eco: this.value("eco"), result: this.results(), in: this.value("in"),
+			eco: this.value("eco").replace(/([^.])\.$/, "$1"), result: this.results(), in: this.value("in"),
 			filter: this.value("filter"),
 		};
 		if (player && colour) {

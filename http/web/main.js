@@ -107,7 +107,13 @@ async function typed(event) {
 	const field = byId("move-text");
 	const text = field.value.trim();
 	const plain = (san) => san.replace(/[+#x=!?]/g, "").replace(/0/g, "O").toLowerCase();
-	const { legal } = await api.position(app.line.fen);
+	let legal;
+	try {
+		({ legal } = await api.position(app.line.fen));
+	} catch (error) {
+		tell(error);
+		return;
+	}
 	const fits = legal.filter((move) => move.uci === text.toLowerCase() || move.san === text);
 	const found = fits.length ? fits : legal.filter((move) => plain(move.san) === plain(text));
 	if (found.length === 1) {
@@ -186,6 +192,14 @@ function flip() {
 	app.link.update("step");
 }
 
+/* Ctrl+V anywhere but in a field: as if it were the dialog's. */
+function pasted(event) {
+	if (!event.target.closest?.("input, textarea, select") && !document.querySelector("dialog[open]")) {
+		event.preventDefault();
+		app.paste.open(event.clipboardData.getData("text"));
+	}
+}
+
 async function copy(text, what) {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -209,6 +223,7 @@ function startButtons() {
 		byId(id).addEventListener("click", action);
 	}
 	byId("type-move").addEventListener("submit", typed);
+	document.addEventListener("paste", pasted);
 	return actions;
 }
 
@@ -223,7 +238,7 @@ function startKeyboard(actions) {
 		[["m"], "type a move", () => byId("move-text").focus()],
 		[["n"], "initial position", actions.new],
 		[["s"], "set up a position", actions["open-setup"]],
-		[["p"], "paste a FEN, a game or moves", actions["open-paste"]],
+		[["p"], "paste a FEN, a game or moves (Ctrl+V, too)", actions["open-paste"]],
 		[["l"], "copy a link to what is shown", actions["copy-link"]],
 		[["1"], "explorer", tab("explorer")],
 		[["2"], "bands", tab("bands")],

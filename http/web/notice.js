@@ -31,8 +31,9 @@ export function done(text) {
 	show(text, "done");
 }
 
-/* "no such player" -> "No such player." */
-export function sentence(text) {
+/* "no such player" -> "No such player."; where in a filter that the form made, helps no one. */
+export function sentence(message) {
+	const text = message.replace(/^filter, character \d+: /, "");
 	const end = /[.!?]$/.test(text) ? "" : ".";
 	return text.charAt(0).toUpperCase() + text.slice(1) + end;
 }

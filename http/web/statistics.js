@@ -6,15 +6,19 @@ import { bars, columns, responsive } from "./chart.js";
 import { count, html } from "./dom.js";
 import { sentence } from "./notice.js";
 
+/* `chosen`: the fields of the filters that mean a column or a bar. */
 const CHARTS = [
-	{ by: "year", title: "Games by year", columns: true },
-	{ by: "rating", title: "Games by average rating", columns: true },
+	{ by: "year", title: "Games by year", columns: true,
+		chosen: (from, to) => ({ since: from, until: to }) },
+	{ by: "rating", title: "Games by average rating", columns: true, step: 100,
+		chosen: (from, to) => ({ rated: "average", "rating-from": from, "rating-to": to + 99 }) },
 	{ by: "length", title: "Games by length (moves)", columns: true, most: 120 },
-	{ by: "eco", title: "Openings played most", limit: 15 },
-	{ by: "player", title: "Players with most games", limit: 15 },
+	{ by: "eco", title: "Openings played most", limit: 15, chosen: (eco) => ({ eco }) },
+	{ by: "player", title: "Players with most games", limit: 15, chosen: (player) => ({ player }) },
 	{ by: "endgame", title: "Endgames (all positions)", limit: 12, store: true },
 ];
 const LONGEST = 24;
+const COLUMN_LEAST = 2.5; /* pixels */
 
 function parts({ white, draws, black, other = 0 }) {
 	return [["white", white], ["draws", draws], ["black", black], ["plain", other]];
@@ -22,6 +26,22 @@ function parts({ white, draws, black, other = 0 }) {
 
 function shorten(text) {
 	return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+}
+
+/* As many values in one column as make it wide enough to be seen. */
+function grouped(rows, most, step) {
+	const size = step * [1, 2, 5, 10, 20, 50].find((n) => rows.length / n <= most);
+	const groups = new Map();
+	for (const row of rows) {
+		const value = Math.floor(row.value / size) * size;
+		const group = groups.get(value) ?? { value, last: value + size - step, games: 0, white: 0,
+			draws: 0, black: 0, other: 0 };
+		for (const name of ["games", "white", "draws", "black", "other"]) {
+			group[name] += row[name] ?? 0;
+		}
+		groups.set(value, group);
+	}
+	return [...groups.values()];
 }
 
 /* Years without games between two with some are columns too, or the axis would lie. */
@@ -79,17 +99,26 @@ class Chart {
 	}
 
 	columns(width) {
-		const step = this.kind.by === "rating" ? 100 : 1;
+		const { step = 1 } = this.kind;
 		const rows = withGaps(this.rows, step).filter((row) => row.value <= (this.kind.most ?? Infinity));
-		return columns(rows.map((row) => ({ label: String(row.value), parts: parts(row),
-			title: `${row.value}: ${resultWords(row)}` })),
+		const shown = grouped(rows, width / COLUMN_LEAST, step);
+		return columns(shown.map((row) => ({ label: String(row.value), parts: parts(row),
+			choose: this.chooser(row.value, row.last),
+			title: `${row.value}${row.last > row.value ? `–${row.last}` : ""}: ${resultWords(row)}` })),
 		{ width, label: this.kind.title }).root;
+	}
+
+	/* A press on a column or bar filters by it. */
+	chooser(...values) {
+		const { chosen } = this.kind;
+		return chosen && (() => this.app.filters.add(chosen(...values)));
 	}
 
 	bars(width) {
 		const many = (row) => row.positions ?? row.games;
 		const named = this.rows.filter((row) => row.value !== null && row.value !== "");
 		return bars(named.map((row) => ({ label: shorten(String(row.value)),
+			choose: this.chooser(row.value),
 			parts: row.positions === undefined ? parts(row) : [["plain", row.positions]],
 			value: `${count(many(row))}${row.score === null || row.positions !== undefined ? ""
 				: ` · ${fixed(row.score, 0)} %`}`,
@@ -104,6 +133,7 @@ export class Statistics {
 		host.append(html("h2", {}, "Statistics of the games"),
 			html("p", { class: "legend" }, html("i", { class: "white" }), "White wins",
 				html("i", { class: "draws" }), "draws", html("i", { class: "black" }), "Black wins"),
+			html("p", { class: "hint" }, "Press a year, a rating, an opening or a player to filter by it."),
 			html("div", { class: "statistics" }, ...this.charts.map((chart) => chart.root)));
 	}
 

@@ -110,6 +110,39 @@ class Board(Page):
         self.until(lambda: self.moves() == ["a8=N"])
         self.assertEqual(self.board()["a8"], "N")
 
+    def test_promotion_that_is_not_meant(self):
+        self.open(f"#fen={PROMOTES}")
+        self.legal()
+        self.drag("a7", "a8")
+        self.until(lambda: len(self.all(".promotion button")) == 4)
+        self.press(Keys.ARROW_DOWN, Keys.ESCAPE)
+        self.assertEqual(len(self.all(".promotion")), 0)
+        self.drag("a7", "a8")
+        self.until(lambda: len(self.all(".promotion button")) == 4)
+        self.click_square("d4")
+        self.assertEqual(len(self.all(".promotion")), 0)
+        self.assertEqual(self.moves(), [])
+        self.drag("a7", "a8")
+        self.until(lambda: len(self.all(".promotion button")) == 4)
+        self.press(Keys.ARROW_DOWN, Keys.ENTER)
+        self.until(lambda: self.moves() == ["a8=R"])
+
+    def test_king_on_his_rook_castles(self):
+        self.open("#fen=r3k2r/8/8/8/8/8/8/R3K2R_w_KQkq_-_0_1")
+        self.legal()
+        self.drag("e1", "h1")
+        self.until(lambda: self.moves() == ["O-O"])
+        self.legal()
+        self.click_square("e8")
+        self.click_square("a8")
+        self.until(lambda: self.moves() == ["O-O", "O-O-O"])
+        self.open("#fen=4k3/8/8/8/8/8/8/R4K1R_w_-_-_0_1")  # no right to castle: the rook is taken up
+        self.legal()
+        self.click_square("f1")
+        self.click_square("h1")
+        self.click_square("h5")
+        self.until(lambda: self.moves() == ["Rh5"])
+
     def test_check_and_mate(self):
         self.open("#play=f2f3,e7e5,g2g4,d8h4")
         self.until(lambda: len(self.all("#board .check")) == 1)
@@ -141,6 +174,31 @@ class Board(Page):
         self.press(Keys.ESCAPE)
         self.assertEqual(self.board(), squares(START))
 
+    def test_setup_without_a_king_is_told(self):
+        self.click("#open-setup")
+        self.click("#setup-board [data-brush=remove]")
+        self.click_square("e8", "#setup-board .board")
+        self.click("#setup button.main")
+        self.until(lambda: self.text("#setup-wrong") == "Black has no king.")
+        self.type("#setup [name=fen]", "4k3/8/8/8/8/8/8/P3K3 w - - 0 1")
+        self.click("#setup button.main")
+        self.until(lambda: "first or last rank" in self.text("#setup-wrong"))
+        self.type("#setup [name=fen]", "4k3/8/8/8/8/8/8/4K2R b")
+        self.click("#setup button.main")
+        self.until(lambda: self.board() == {"e8": "k", "e1": "K", "h1": "R"})
+
+    def test_typed_move_that_the_server_cannot_judge(self):
+        self.legal()
+        self.drag("e2", "e4")
+        self.until(lambda: self.moves() == ["e4"])
+        self.script("window.fetch = () => Promise.reject(new TypeError('planted'))")
+        self.press("n")
+        self.type("#move-text", "d4" + Keys.ENTER)
+        self.press(Keys.TAB)
+        self.script("const board = document.querySelector('#board .board'); board.blur()")
+        self.drag("d2", "d4")
+        self.until(lambda: "cannot be reached" in (self.text("#notice") or ""))
+
     def paste(self, text):
         self.click("#open-paste")
         self.script("document.getElementById('paste-text').value = arguments[0]", text)
@@ -153,10 +211,31 @@ class Board(Page):
         self.until(lambda: self.moves() == ["e4", "e5", "Nf3", "Nc6"])
         self.paste("d4 d5 c4")
         self.until(lambda: self.moves() == ["d4", "d5", "c4"])
+        self.paste("4k3/8/8/8/8/8/8/4K2R")  # only what is on the board
+        self.until(lambda: self.board() == {"e8": "k", "e1": "K", "h1": "R"})
+        self.paste("d4 d5 c4")
+        self.until(lambda: self.moves() == ["d4", "d5", "c4"])
         self.paste("1. e4 e5 2. Ke3")
         self.until(lambda: "Ke3" in self.text("#paste-wrong"))
         self.press(Keys.ESCAPE)
         self.assertEqual(self.moves(), ["d4", "d5", "c4"])
+
+    def test_pasted_game_keeps_its_names(self):
+        self.paste('[Event "Match"]\n[White "Adams"]\n[Black "Torre"]\n[WhiteElo "2600"]\n'
+                   '[Date "1920.??.??"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 d6 1-0')
+        self.until(lambda: self.moves() == ["e4", "e5", "Nf3", "d6"])
+        self.assertEqual(self.text("#game-head"), "Adams (2600) – Torre 1–0Match, 1920")
+        self.assertEqual(self.driver.title, "Adams – Torre · Chistore")
+        self.until(lambda: len(self.all("#game-curve circle")) >= 2)
+        self.assertFalse(self.one("#export-pgn").is_displayed())
+
+    def test_paste_by_key(self):
+        self.script("const data = new DataTransfer(); data.setData('text', 'e4 c5');"
+                    "document.body.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data,"
+                    "bubbles: true, cancelable: true}))")
+        self.until(lambda: self.one("#paste").is_displayed())
+        self.click("#paste button.main")
+        self.until(lambda: self.moves() == ["e4", "c5"])
 
     def test_links(self):
         self.open("#play=e2e4,c7c5")

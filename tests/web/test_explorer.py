@@ -19,14 +19,20 @@ def number(value):
     return "–" if value is None else f"{value:,}"
 
 
-def row_of(move, moved):
-    """A row of the table as it should read; `moved` is 1 if White made the move, else -1."""
+def further(name, before):
+    """What a name says that the one before does not: "Najdorf Variation" of a Sicilian."""
+    return re.sub(f"^{re.escape(before)}[:,] (?=.)", "", name) if before else name
+
+
+def row_of(move, moved, before):
+    """A row of the table as it should read; `moved` is 1 if White made the move, else -1, `before`
+    the opening that led there."""
     child, value = move["child"], move["child"]["eval"]
     pawns = None if value is None else -value["cp"] * moved / 100
     return [move["san"], number(move["games"]), f"{move['score']:.1f}", number(child["games"]),
             "–" if child["chi2"] is None else f"{child['chi2']:.2f}",
             "–" if pawns is None else f"{'−' if pawns < 0 else '+'}{abs(pawns):.2f}",
-            f"{child['eco']} {child['opening']}" if child["opening"] else ""]
+            f"{child['eco']} {further(child['opening'], before)}" if child["opening"] else ""]
 
 
 class Explorer(Page):
@@ -45,7 +51,7 @@ class Explorer(Page):
         """Waits until the page shows what `chistore explore` and `games` answer."""
         found = cli(self.store, "explore", fen, *args)[0]
         moved = 1 if fen.split()[1] == "w" else -1
-        wanted = [row_of(move, moved) for move in found["moves"]][:12]
+        wanted = [row_of(move, moved, found["opening"]) for move in found["moves"]][:12]
         self.until(lambda: self.rows()[:12] == wanted,
                    f"the page has other rows than {wanted}")
         self.wait_total(cli(self.store, "games", "--position", fen, *args, "--count")[0]["games"])
@@ -64,6 +70,31 @@ class Explorer(Page):
         self.expect(fen=SICILIAN)
         self.assertIn("B20 Sicilian Defense", self.text(".about h2"))
         self.picture("moves")
+
+    def test_bars_can_be_read(self):
+        """Percents in the bars, where they have room; all of them in words."""
+        self.wait_rows("e4")
+        move = next(move for move in cli(self.store, "explore", START)[0]["moves"] if move["san"] == "e4")
+        total = move["white"] + move["draws"] + move["black"]
+        shares = [round(100 * move[side] / total) for side in ("white", "draws", "black")]
+        self.assertEqual(self.texts("[data-uci=e2e4] .results i"), [f"{share}%" for share in shares])
+        label = self.one("[data-uci=e2e4] .results").get_attribute("aria-label")
+        self.assertEqual([round(float(n)) for n in re.findall(r"[\d.]+", label)], shares)
+
+    def test_half_typed_filters_leave_what_is_shown(self):
+        self.filters()
+        self.expect()
+        for name, texts in (("since", ("2", "20", "201")), ("eco", ("B9", "B90.", "B90.."))):
+            for text in texts:
+                self.type(f"[name={name}]", text)
+                self.until(lambda: self.one(f"[name={name}]").get_attribute("value") == text)
+                self.until(lambda: self.script("return new Promise((done) => setTimeout(() => done(true), 250))"))
+                self.assertFalse(self.one("#explorer .empty").is_displayed(), text)
+            self.type(f"[name={name}]", "")
+        self.type("[name=since]", "2010-")
+        self.expect("--since", "2010")
+        self.type("[name=since]", "2010-14")
+        self.until(lambda: (self.text("#explorer .empty") or "").startswith("'2010-14' is no date"))
 
     def test_hovering_shows_the_arrow(self):
         self.wait_rows("e4")

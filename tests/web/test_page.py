@@ -13,6 +13,7 @@ if browser.webdriver:
 
 PANELS = ("explorer", "bands", "pattern", "statistics", "trainer")
 TRANSFER_MOST = 150 * 1024
+PAINT_MOST = 300      # milliseconds
 CONTRAST_LEAST = 4.5  # WCAG AA for text
 TOUCH_LEAST = 24      # pixels, WCAG 2.2 AA
 
@@ -154,7 +155,7 @@ class Whole(Page):
         self.assertIn("tab=bands", self.driver.current_url)
 
     def test_weight(self):
-        """What a first visit transfers. The time to the first paint is told, not judged here."""
+        """What a first visit transfers, and how soon something is seen: the best of five visits."""
         self.driver.execute_cdp_cmd("Network.enable", {})
         self.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
         self.open()
@@ -166,8 +167,17 @@ class Whole(Page):
         self.assertLess(total, TRANSFER_MOST, entries)
         hosts = {name.split("/")[2] for name, _ in entries}
         self.assertEqual(hosts, {self.server.url.split("/")[2]})
-        paint = self.script("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        print(f"# {total / 1024:.1f} KB in {len(entries)} answers; first paint after {paint:.0f} ms")
+        paints = [self.first_paint() for _ in range(5)]
+        print(f"# {total / 1024:.1f} KB in {len(entries)} answers; first paint after "
+              f"{', '.join(f'{paint:.0f}' for paint in paints)} ms")
+        self.assertLess(min(paints), PAINT_MOST)
+
+    def first_paint(self):
+        self.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+        self.open()
+        paint = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+        self.until(lambda: self.script(paint) > 0)
+        return self.script(paint)
 
     def test_picture_for_the_readme(self):
         self.resize(1280, 820)
@@ -200,7 +210,7 @@ class Errors(Page):
             self.click("[data-uci=e2e4] button")
             self.until(lambda: "cannot be reached" in (self.text("#notice") or ""))
             self.click("#tab-statistics")
-            self.until(lambda: "cannot be reached" in self.text("#statistics .hint"))
+            self.until(lambda: "cannot be reached" in self.text("#statistics .statistic .hint"))
         finally:
             self.server.start(self.store)
 

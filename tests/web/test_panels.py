@@ -148,6 +148,30 @@ class Panels(Page):
                     f"[data-by={by}] .chart g title") if "no game" not in text] == wanted,
                 f"{by}: not {wanted}")
 
+    def test_charts_choose_filters(self):
+        self.open("#tab=statistics")
+        self.check_statistics()
+        name = self.text("[data-by=player] .choice text")
+        self.script("document.querySelector('[data-by=player] .choice')"
+                    ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.until(lambda: self.text("#filters-summary") == name)
+        self.check_statistics("--player", name)
+        self.driver.back()
+        self.until(lambda: self.text("#filters-summary") == "all games")
+
+    def test_trainer_ends_when_something_else_is_shown(self):
+        self.learn()
+        self.press_button("Start")
+        self.until(lambda: "What is best" in self.text("#trainer .question"))
+        self.click("#open-paste")
+        self.script("document.getElementById('paste-text').value = 'd4 d5 c4'")
+        self.click("#paste button.main")
+        self.until(lambda: self.moves() == ["d4", "d5", "c4"])
+        self.assertEqual(self.text("#trainer .question"), "")
+        self.legal()
+        self.drag("d5", "c4")
+        self.until(lambda: self.moves() == ["d4", "d5", "c4", "dxc4"])
+
     def learn(self):
         """Cards from the first moves of a game."""
         self.open()
