@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A book is what games say. Of a move played in n games with the share s of the points, "best"
- * takes the one whose share is surely high: s less one standard error, with half a point in two
- * games more, so that one lucky game does not win. "weighted" draws: a move's chance is its games
- * to the power 1 - variety / 100, times its share.
+ * takes the one whose share is surely high: s less two standard errors, with ten drawn games more,
+ * so that some lucky games do not win. "weighted" draws: a move's chance is its games to the power
+ * 1 - variety / 100, times its share.
  */
 #include "uci/book.h"
 
@@ -16,6 +16,8 @@
 #include "chess/movegen.h"
 #include "chess/notation.h"
 #include "chess/statistic.h"
+
+#define DRAWS_MORE 10
 
 struct candidate {
 	const struct chi_explore_move *move;
@@ -33,9 +35,9 @@ static struct candidate candidate_of(const struct chi_explore_move *move, uint8_
 
 static double surely(const struct candidate *c)
 {
-	double n = c->games + 2;
-	double share = (c->share * c->games + 0.5 * 2) / n;
-	return share - sqrt(share * (1 - share) / n);
+	double n = c->games + DRAWS_MORE;
+	double share = (c->share * c->games + 0.5 * DRAWS_MORE) / n;
+	return share - 2 * sqrt(share * (1 - share) / n);
 }
 
 /* 0..1, the same for the same seed and position. */

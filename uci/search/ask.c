@@ -47,11 +47,18 @@ static int at_ply(int score, int ply)
 					  : score;
 }
 
-bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out)
+/* Games and lines are walked move by move: what comes after two positions that the store does not
+ * have, it does not have either, but for a few that are reached another way. */
+static bool is_near(const struct chi_engine *engine, int ply)
+{
+	return ply <= 2 || engine->frames[ply - 1].known || engine->frames[ply - 2].known;
+}
+
+bool chi_ask(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out)
 {
 	struct chi_key key;
 	struct chi_row row;
-	if (engine->prober == NULL) {
+	if (engine->prober == NULL || depth < engine->ask_least || !is_near(engine, ply)) {
 		return false;
 	}
 	chi_key_encode(chi_here(engine, ply), &key);
@@ -62,6 +69,7 @@ bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out)
 	engine->found++;
 	take_row(&row, out);
 	out->score = at_ply(out->score, ply);
+	out->has_eval = out->has_eval && (engine->ask_how & CHI_ASK_IN_VAIN) == 0;
 	return true;
 }
 
@@ -75,6 +83,20 @@ static int worth(const struct chi_known_position *known, int mover)
 	return by_games - (known->has_eval ? 12 * by_eval : 0);
 }
 
+static bool ask_all(struct chi_engine *engine, const struct chi_key *keys, size_t n,
+		    struct chi_row *rows)
+{
+	if ((engine->ask_how & CHI_ASK_SINGLY) == 0) {
+		return chi_prober_many(engine->prober, keys, n, rows) == CHI_OK;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (chi_prober_key(engine->prober, &keys[i], &rows[i]) != CHI_OK) {
+			return false;
+		}
+	}
+	return true;
+}
+
 void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_picker *picker)
 {
 	struct chi_key keys[CHI_LEGAL_MAX];
@@ -82,7 +104,7 @@ void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_pic
 	const struct chi_position *p = chi_here(engine, ply);
 	size_t n = picker->list.n;
 	/* At the root they have the order of the depth before. */
-	if (n == 0 || engine->prober == NULL || ply == 0 || depth < engine->ask_least) {
+	if (n == 0 || ply == 0 || !engine->frames[ply].known || depth <= engine->ask_least) {
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -90,8 +112,9 @@ void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_pic
 		chi_position_play(p, picker->list.moves[i], &after);
 		chi_key_encode(&after, &keys[i]);
 	}
+	bool vain = (engine->ask_how & CHI_ASK_IN_VAIN) != 0;
 	engine->asked += n;
-	if (chi_prober_many(engine->prober, keys, n, rows) != CHI_OK) {
+	if (!ask_all(engine, keys, n, rows)) {
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -99,7 +122,7 @@ void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_pic
 			struct chi_known_position known;
 			engine->found++;
 			take_row(&rows[i], &known);
-			picker->scores[i] += worth(&known, p->side);
+			picker->scores[i] += vain ? 0 : worth(&known, p->side);
 		}
 	}
 }

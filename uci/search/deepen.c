@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "uci/search/node.h"
 
-#define WINDOW	     18 /* centipawns, around the score of the depth before */
-#define WINDOW_DEPTH 5	/* from this depth on */
-#define MOVES_TO_GO  28 /* that the clock is shared among if the GUI does not say */
-#define HARD_TIMES   4	/* of the time meant */
+#define WINDOW	     18	  /* centipawns, around the score of the depth before */
+#define WINDOW_DEPTH 5	  /* from this depth on */
+#define MOVES_TO_GO  28	  /* that the clock is shared among if the GUI does not say */
+#define HARD_TIMES   4	  /* of the time meant */
+#define WAIT_FADES   32	  /* part of the worst wait that is forgotten with each move */
+#define WAIT_MAX_MS  2000 /* between searches; with more it is another game */
 
 struct chi_engine *chi_engine_new(size_t hash_mib)
 {
@@ -48,6 +50,7 @@ int chi_engine_resize(struct chi_engine *engine, size_t hash_mib)
 void chi_engine_clear(struct chi_engine *engine)
 {
 	chi_table_clear(&engine->table);
+	engine->next_clock_ms = 0;
 	memset(engine->history, 0, sizeof(engine->history));
 	memset(engine->answers, 0, sizeof(engine->answers));
 }
@@ -110,20 +113,30 @@ unsigned chi_engine_clock(const struct chi_engine *engine)
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
-/* A busy machine lets us wait now and then. What the longest such wait was in earlier searches is
- * kept back, as is the lag that the GUI's clock has. */
-static void start_clock(struct chi_engine *engine)
+/*
+ * A busy machine lets a program wait: within the search, which shows when it looks at the clock,
+ * and before and after it, which shows in the GUI's next clock. How long such waits are is learned:
+ * their usual length is charged to every move, the worst is kept back.
+ */
+static void note_wait(struct chi_engine *engine, uint64_t ms)
 {
-	int64_t begun = engine->limits.begun_ms;
-	engine->looked_ms = chi_now_ms();
-	engine->begun_ms = begun != 0 && begun < engine->looked_ms ? begun : engine->looked_ms;
-	engine->gap_ms = 0;
+	engine->worst_wait_ms = ms > engine->worst_wait_ms ? ms : engine->worst_wait_ms;
 }
 
-static void stop_clock(struct chi_engine *engine)
+static void start_clock(struct chi_engine *engine)
 {
-	uint64_t faded = engine->late_ms * 7 / 8;
-	engine->late_ms = engine->gap_ms > faded ? engine->gap_ms : faded;
+	const struct chi_engine_limits *limits = &engine->limits;
+	int64_t begun = limits->begun_ms;
+	engine->looked_ms = chi_now_ms();
+	engine->begun_ms = begun != 0 && begun < engine->looked_ms ? begun : engine->looked_ms;
+	engine->worst_wait_ms -= (engine->worst_wait_ms + WAIT_FADES - 1) / WAIT_FADES;
+	uint64_t wait = engine->next_clock_ms - limits->clock_ms;
+	if (engine->next_clock_ms > limits->clock_ms && wait <= WAIT_MAX_MS) {
+		engine->waits_ms += wait;
+		note_wait(engine, wait);
+	}
+	engine->waits_ms -= engine->waits_ms / 8;
+	engine->next_clock_ms = 0;
 }
 
 static uint64_t since(int64_t begun_ms)
@@ -132,10 +145,15 @@ static uint64_t since(int64_t begun_ms)
 	return now > begun_ms ? (uint64_t)(now - begun_ms) : 0;
 }
 
+int64_t chi_engine_hit(const struct chi_engine *engine)
+{
+	return atomic_load(&engine->hit_ms);
+}
+
 /* While pondering it is the other side's. */
 static uint64_t used_of_own_time(const struct chi_engine *engine)
 {
-	int64_t hit = atomic_load(&engine->hit_ms);
+	int64_t hit = chi_engine_hit(engine);
 	return !engine->limits.ponder ? since(engine->begun_ms) : hit != 0 ? since(hit) : 0;
 }
 
@@ -143,8 +161,18 @@ bool chi_engine_late(struct chi_engine *engine)
 {
 	uint64_t gap = since(engine->looked_ms);
 	engine->looked_ms += (int64_t)gap;
-	engine->gap_ms = gap > engine->gap_ms ? gap : engine->gap_ms;
+	note_wait(engine, gap);
 	return engine->hard_ms != 0 && used_of_own_time(engine) >= engine->hard_ms;
+}
+
+/* What the GUI's clock should show next. */
+static void stop_clock(struct chi_engine *engine)
+{
+	const struct chi_engine_limits *limits = &engine->limits;
+	uint64_t had = limits->clock_ms + limits->bonus_ms;
+	uint64_t used = used_of_own_time(engine);
+	bool is_own = !limits->ponder || chi_engine_hit(engine) != 0;
+	engine->next_clock_ms = limits->clock_ms != 0 && is_own && used < had ? had - used : 0;
 }
 
 static void share_time(struct chi_engine *engine)
@@ -155,11 +183,13 @@ static void share_time(struct chi_engine *engine)
 		return;
 	}
 	uint64_t clock = limits->clock_ms;
-	uint64_t lag = limits->lag_ms + engine->late_ms;
+	uint64_t lag = limits->lag_ms + engine->worst_wait_ms;
 	uint64_t left = clock > 2 * lag ? clock - lag : clock / 4;
 	uint64_t moves =
 		limits->to_go == 0 || limits->to_go > MOVES_TO_GO ? MOVES_TO_GO : limits->to_go;
+	uint64_t usual_wait = engine->waits_ms / 8;
 	uint64_t meant = left / moves + limits->bonus_ms * 3 / 4;
+	meant = meant > usual_wait ? meant - usual_wait : 1;
 	uint64_t most = moves == 1 ? left * 8 / 10 : left / 2;
 	uint64_t hard = meant * HARD_TIMES < most ? meant * HARD_TIMES : most;
 	engine->hard_ms = limits->move_ms != 0 && limits->move_ms < hard ? limits->move_ms : hard;
@@ -171,11 +201,6 @@ static void share_time(struct chi_engine *engine)
 void chi_engine_ponderhit(struct chi_engine *engine)
 {
 	atomic_store(&engine->hit_ms, chi_now_ms());
-}
-
-int64_t chi_engine_hit(const struct chi_engine *engine)
-{
-	return atomic_load(&engine->hit_ms);
 }
 
 /* ---- Iterative deepening --------------------------------------------------------------------- */

@@ -46,6 +46,7 @@ void chi_engine_play(struct chi_engine *engine, int ply, chi_move move)
 	struct chi_frame *from = &engine->frames[ply];
 	struct chi_frame *to = &engine->frames[ply + 1];
 	to->move = move;
+	to->known = false;
 	if (move == 0) {
 		to->position = from->position;
 		to->position.side ^= 1;
@@ -382,8 +383,9 @@ static bool look_up(struct node *n, chi_move *first, int *score)
 	n->frame->eval = n->check			     ? CHI_NO_EVAL
 			 : seen && entry.eval != CHI_NO_EVAL ? entry.eval
 							     : evaluate(engine, n->ply);
-	if (!n->open && n->depth >= engine->ask_least && n->frame->clock < NEAR_DRAW &&
-	    chi_ask(engine, n->ply, &known) && known.has_eval && known.depth >= n->depth) {
+	n->frame->known = chi_ask(engine, n->ply, n->depth, &known);
+	if (n->frame->known && !n->open && n->frame->clock < NEAR_DRAW && known.has_eval &&
+	    known.depth >= n->depth) {
 		*score = known.score;
 		return true;
 	}

@@ -21,6 +21,7 @@ struct chi_frame {
 	uint64_t hash;
 	unsigned clock; /* half-moves since a capture or a pawn's move */
 	unsigned reach; /* the same, and since a pass: further back nothing is repeated */
+	bool known;	/* the store has it, as far as it was asked */
 	chi_move move;	/* that led here; 0 at the root, and after passing */
 	int eval;	/* CHI_NO_EVAL in check */
 	chi_move killers[2];
@@ -58,13 +59,15 @@ struct chi_engine {
 	size_t line; /* of MultiPV that is searched: earlier root moves are left out */
 	struct chi_prober *prober;
 	int ask_least;
+	unsigned ask_how; /* 0, or CHI_ASK_... */
 	struct chi_engine_limits limits;
-	int64_t begun_ms;  /* of the monotonic clock */
-	uint64_t soft_ms;  /* of the own time: no new depth after so long */
-	uint64_t hard_ms;  /* not a node longer */
-	int64_t looked_ms; /* when it was last looked at the clock */
-	uint64_t gap_ms;   /* longest time between two such looks of this search */
-	uint64_t late_ms;  /* the same of earlier ones, fading */
+	int64_t begun_ms;	/* of the monotonic clock */
+	uint64_t soft_ms;	/* of the own time: no new depth after so long */
+	uint64_t hard_ms;	/* not a node longer */
+	int64_t looked_ms;	/* when it was last looked at the clock */
+	uint64_t worst_wait_ms; /* of this search and, fading, of earlier ones */
+	uint64_t waits_ms;	/* eight times their mean between searches */
+	uint64_t next_clock_ms; /* the GUI's if there is no wait; 0: not known */
 	uint64_t asked;
 	uint64_t found;
 	uint64_t
@@ -132,9 +135,16 @@ bool chi_see_at_least(const struct chi_position *position, chi_move move, int le
 
 /* ---- The store (ask.c) ------------------------------------------------------------------- */
 
-/* What the store has of the position at `ply`. */
-bool chi_ask(struct chi_engine *engine, int ply, struct chi_known_position *out);
+/* For bench/engine/probe.c, which measures the cost. */
+enum chi_ask_how {
+	CHI_ASK_IN_VAIN = 1, /* answers are not used */
+	CHI_ASK_SINGLY = 2   /* the positions after a node's moves are not asked for together */
+};
 
-/* Adds to the scores of quiet moves what the store has of the positions after them. `depth`: plies
- * to go at the node. */
+/* What the store has of the position at `ply`, with `depth` plies to go; false: nothing, or it was
+ * not worth asking. */
+bool chi_ask(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out);
+
+/* Adds to the scores of quiet moves what the store has of the positions after them, if it has the
+ * position itself. `depth`: plies to go at the node. */
 void chi_ask_order(struct chi_engine *engine, int ply, int depth, struct chi_picker *picker);
