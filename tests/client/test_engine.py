@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs examples/engine.c on a store: test_engine.py ENGINE CHISTORE."""
+"""Runs examples/engine.c and examples/search.c on a store: test_engine.py ENGINE SEARCH CHISTORE."""
 
 import os
 import subprocess
@@ -22,23 +22,41 @@ c2c4 is known
 g1f3 is good enough
 """
 
+# A knight may be taken; the store says what comes of it.
+HANGING = "4k3/8/8/3n4/8/8/3R4/4K3 w - - 0 1"
+REFUTED = """4k3/8/8/3R4/8/8/8/4K3 b - - acd 20; ce 900; id "deep";
+"""
+
+
+def ask(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
+
+
+def learn(chistore, store, text):
+    path = store + ".epd"
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    subprocess.run([chistore, "-a", store, "import", path], check=True, stdout=subprocess.DEVNULL)
+
 
 def main():
-    engine, chistore = sys.argv[1:]
+    engine, search, chistore = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "store")
         subprocess.run([chistore, "-a", store, "init"], check=True, stdout=subprocess.DEVNULL)
-        epd = os.path.join(folder, "evals.epd")
-        with open(epd, "w", encoding="utf-8") as out:
-            out.write(EPD)
-        subprocess.run([chistore, "-a", store, "import", epd], check=True,
-                       stdout=subprocess.DEVNULL)
-        done = subprocess.run([engine, store], check=True, stdout=subprocess.PIPE,
-                              encoding="utf-8")
-    if done.stdout != SAYS:
-        print(f"the example says: {done.stdout}")
-        return 1
-    return 0
+        learn(chistore, store, EPD)
+        says = ask(engine, store)
+        before = ask(search, store, "3", HANGING)
+        learn(chistore, store, REFUTED)
+        after = ask(search, store, "3", HANGING)
+    wrong = [] if says == SAYS else [says]
+    if not (before.startswith("d2d5 500, ") and before.endswith(" 0 from the store\n")):
+        wrong.append(before)
+    if after.startswith("d2d5") or after.endswith(" 0 from the store\n"):
+        wrong.append(after)
+    for text in wrong:
+        print(f"the example says: {text}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ class Installed:
                      f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc",
                      "share/man/man3/chistore.3", "share/doc/chistore/chistore.proto",
                      "share/doc/chistore/PROTOCOL.md", "share/doc/chistore/FORMAT.md",
-                     "share/doc/chistore/examples/first.c", "share/doc/chistore/examples/engine.c"):
+                     "share/doc/chistore/examples/first.c", "share/doc/chistore/examples/engine.c",
+                     "share/doc/chistore/examples/search.c"):
             if not (self.prefix / path).exists():
                 sys.exit(f"{path} is not installed")
 
