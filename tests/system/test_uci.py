@@ -13,6 +13,11 @@ import unittest
 import harness
 from cli_base import Base, program
 
+try:
+    import chess.engine
+except ImportError:
+    chess = None
+
 DATA = os.environ["CHISTORE_TEST_DATA"]
 MASTERS = os.path.join(DATA, "pgn", "masters_300.pgn")
 PATIENCE = float(os.environ.get("CHISTORE_PATIENCE", "120"))
@@ -301,6 +306,51 @@ class Store(Uci):
         lines = gui.ask("position startpos", "go depth 2")
         self.assertTrue(lines[0].startswith("info string store: "), lines)
         self.best(lines)
+
+
+@unittest.skipIf(chess is None, "python-chess (the module chess.engine) is not installed")
+class PythonChess(Uci):
+    """What users of python-chess do with an engine."""
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", "--statistic", "outcome", MASTERS, address=self.store)
+
+    def engine(self, *args):
+        engine = chess.engine.SimpleEngine.popen_uci([program("CHISTORE_UCI", "chistore-uci"), *args], timeout=PATIENCE)
+        self.addCleanup(engine.close)
+        return engine
+
+    def test_plays_and_analyses(self):
+        engine = self.engine("-a", self.store)
+        board = chess.Board()
+        for ply in range(8):
+            played = engine.play(board, chess.engine.Limit(white_clock=10, black_clock=10), info=chess.engine.INFO_ALL)
+            if ply == 0:
+                self.assertTrue(played.info["string"].startswith("book: "), played.info)
+            board.push(played.move)
+        infos = engine.analyse(board, chess.engine.Limit(depth=6), multipv=3)
+        self.assertEqual([(info["multipv"], info["depth"]) for info in infos], [(1, 6), (2, 6), (3, 6)])
+        for info in infos:
+            line = board.copy()
+            for move in info["pv"]:
+                line.push(move)
+        with engine.analysis(board) as analysis:
+            self.assertTrue(any(info.get("depth", 0) >= 4 for info in analysis))
+        engine.quit()
+
+    def test_ponders_and_castles_as_in_chess960(self):
+        engine = self.engine()
+        played = engine.play(chess.Board(), chess.engine.Limit(depth=5), ponder=True)
+        board = chess.Board()
+        board.push(played.move)
+        board.push(played.ponder)
+        self.assertIn(engine.play(board, chess.engine.Limit(white_clock=2, black_clock=2)).move, board.legal_moves)
+        board = chess.Board("1k6/8/8/8/8/8/8/RK5R w HA - 0 1", chess960=True)
+        castles = chess.Move.from_uci("b1h1")
+        self.assertEqual(engine.play(board, chess.engine.Limit(depth=3), root_moves=[castles]).move, castles)
+        engine.quit()
 
 
 LIAR = """
