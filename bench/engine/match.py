@@ -24,7 +24,6 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import chistore  # noqa: E402
 
 PLIES_MAX = 400
-LAG = 0.1  # seconds over its time that an engine is forgiven
 
 
 class Gone(Exception):
@@ -35,6 +34,7 @@ class Engine:
     def __init__(self, text):
         command, *options = [part.strip() for part in text.split(";")]
         self.name = text
+        self.longest = 0.0  # seconds over its time, though forgiven or not
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, bufsize=0)
         self.selector = selectors.DefaultSelector()
@@ -127,6 +127,7 @@ def play(white, black, opening, settings):
         else:
             engine = (white, black)[side]
             lost = "0-1" if side == 0 else "1-0"
+            lost_by = "first" if engine is settings.engines[0] else "second"
             try:
                 engine.say("position startpos moves " + " ".join(moves))
                 begun = time.monotonic()
@@ -136,14 +137,17 @@ def play(white, black, opening, settings):
                 else:
                     engine.say("go wtime {} btime {} winc {} binc {}".format(
                         *(int(1000 * c) for c in clocks), *[int(1000 * settings.bonus)] * 2))
-                    answer = engine.wait("bestmove", clocks[side] + LAG)
-                    clocks[side] += settings.bonus - (time.monotonic() - begun)
+                    answer = engine.wait("bestmove", clocks[side] + settings.lag)
+                    clocks[side] -= time.monotonic() - begun
+                    engine.longest = max(engine.longest, -clocks[side])
+                    clocks[side] = max(clocks[side], 0) + settings.bonus
             except Gone:
-                return lost, moves, "time or end of the engine"
+                died = engine.process.poll() is not None
+                return lost, moves, f"{'end' if died else 'time'} of the {lost_by}"
             legal = {move.uci: move for move in position.moves()}
             move = legal.get(answer.split()[1])
             if move is None:
-                return lost, moves, "illegal " + answer
+                return lost, moves, f"illegal move of the {lost_by}: {answer}"
         pawn_or_capture = move.is_capture or move.san[0].islower()
         clock = 0 if pawn_or_capture else clock + 1
         moves.append(move.uci)
@@ -166,8 +170,10 @@ def report(counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--skip", type=int, default=0, help="games, so that several processes share a match")
     parser.add_argument("--time", default="10+0.1")
     parser.add_argument("--nodes", type=int, default=0)
+    parser.add_argument("--lag", type=float, default=0.1, help="seconds over its time that an engine is forgiven, each move")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("first")
     parser.add_argument("second")
@@ -176,8 +182,9 @@ def main():
     settings.seconds, settings.bonus = float(seconds), float(bonus or 0)
     lines, counts, ends = openings(), [0, 0, 0], {}
     engines = [Engine(settings.first), Engine(settings.second)]
-    for game in range(settings.games):
+    for game in range(settings.skip, settings.skip + settings.games):
         first_is_white = game % 2 == 0
+        settings.engines = engines
         white, black = engines if first_is_white else engines[::-1]
         result, moves, why = play(white, black, lines[game // 2 % len(lines)], settings)
         if why != "rules":
@@ -185,6 +192,7 @@ def main():
             for i, engine in enumerate(engines):
                 engine.close()
                 engines[i] = Engine(engine.name)
+                engines[i].longest = engine.longest
         score = {"1-0": 0, "1/2-1/2": 1, "0-1": 2}[result]
         counts[score if first_is_white else 2 - score] += 1
         if settings.verbose:
@@ -194,6 +202,8 @@ def main():
     print(report(counts))
     for why, n in ends.items():
         print(f"  {n} ended by: {why}")
+    if not settings.nodes:
+        print("  longest over its time: first {:.3f} s, second {:.3f} s".format(*(e.longest for e in engines)))
 
 
 if __name__ == "__main__":
