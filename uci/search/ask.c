@@ -27,6 +27,7 @@ static void take_row(const struct chi_row *row, struct chi_known_position *out)
 		.found = row->found,
 		.has_eval = row->found && row->has_eval,
 		.depth = row->depth,
+		.best = row->best_source == CHI_BEST_PLAYED ? 0 : row->best,
 		.games = games > UINT32_MAX ? UINT32_MAX : (uint32_t)games,
 	};
 	if (games > 0) {
@@ -69,7 +70,10 @@ bool chi_ask(struct chi_engine *engine, int ply, int depth, struct chi_known_pos
 	engine->found++;
 	take_row(&row, out);
 	out->score = at_ply(out->score, ply);
-	out->has_eval = out->has_eval && (engine->ask_how & CHI_ASK_IN_VAIN) == 0;
+	if ((engine->ask_how & CHI_ASK_IN_VAIN) != 0) {
+		out->has_eval = false;
+		out->best = 0;
+	}
 	return true;
 }
 

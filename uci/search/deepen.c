@@ -14,6 +14,7 @@
 #define WINDOW_DEPTH 5	  /* from this depth on */
 #define MOVES_TO_GO  28	  /* that the clock is shared among if the GUI does not say */
 #define HARD_TIMES   4	  /* of the time meant */
+#define RESERVE	     2	  /* such waits at once are survived */
 #define WAIT_FADES   32	  /* part of the worst wait that is forgotten with each move */
 #define WAIT_MAX_MS  2000 /* between searches; with more it is another game */
 
@@ -183,12 +184,12 @@ static void share_time(struct chi_engine *engine)
 		return;
 	}
 	uint64_t clock = limits->clock_ms;
-	uint64_t lag = limits->lag_ms + engine->worst_wait_ms;
-	uint64_t left = clock > 2 * lag ? clock - lag : clock / 4;
+	uint64_t reserve = RESERVE * (limits->lag_ms + engine->worst_wait_ms);
+	uint64_t left = clock > 2 * reserve ? clock - reserve : clock / 4;
 	uint64_t moves =
 		limits->to_go == 0 || limits->to_go > MOVES_TO_GO ? MOVES_TO_GO : limits->to_go;
 	uint64_t usual_wait = engine->waits_ms / 8;
-	uint64_t meant = left / moves + limits->bonus_ms * 3 / 4;
+	uint64_t meant = left / moves + limits->bonus_ms * (clock > reserve ? 3 : 1) / 4;
 	meant = meant > usual_wait ? meant - usual_wait : 1;
 	uint64_t most = moves == 1 ? left * 8 / 10 : left / 2;
 	uint64_t hard = meant * HARD_TIMES < most ? meant * HARD_TIMES : most;
@@ -208,6 +209,8 @@ void chi_engine_ponderhit(struct chi_engine *engine)
 static void list_root(struct chi_engine *engine)
 {
 	const struct chi_engine_limits *limits = &engine->limits;
+	struct chi_known_position known;
+	chi_move stored = chi_ask(engine, 0, CHI_PLIES_MAX, &known) ? known.best : 0;
 	struct chi_move_list list;
 	chi_movegen_legal(chi_here(engine, 0), &list);
 	engine->n_root = 0;
@@ -217,8 +220,11 @@ static void list_root(struct chi_engine *engine)
 			wanted = wanted || limits->moves[j] == list.moves[i];
 		}
 		if (wanted) {
-			engine->root[engine->n_root++] = (struct chi_root_move){
-				.move = list.moves[i], .n_pv = 1, .pv = {list.moves[i]}};
+			engine->root[engine->n_root++] =
+				(struct chi_root_move){.move = list.moves[i],
+						       .score = list.moves[i] == stored,
+						       .n_pv = 1,
+						       .pv = {list.moves[i]}};
 		}
 	}
 }
@@ -371,6 +377,7 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 	start_clock(engine);
 	share_time(engine);
 	list_root(engine);
+	sort_root(engine, 0);
 	chi_table_next(&engine->table);
 	for (int ply = 0; ply <= CHI_PLIES_MAX; ply++) {
 		memset(engine->frames[ply].killers, 0, sizeof(engine->frames[ply].killers));

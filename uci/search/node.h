@@ -32,7 +32,8 @@ struct chi_known_position {
 	bool found;
 	bool has_eval;
 	uint16_t depth;
-	int score; /* side to move's view, as the search has it */
+	int score;     /* side to move's view, as the search has it */
+	chi_move best; /* of an evaluation or line; 0: none. Legal if the store is right */
 	uint32_t games;
 	int share; /* White's points of these games, in thousandths */
 };
