@@ -58,19 +58,53 @@ static bool are_moves(const char *text)
 	return text != NULL && strpbrk(text, "[]{}();%\n\r\"") == NULL;
 }
 
+/* NULL: it is no winner. */
+static const char *result_of(const json_t *game)
+{
+	const json_t *winner = json_object_get(game, "winner");
+	const char *name = json_string_value(winner);
+	if (winner == NULL || json_is_null(winner)) {
+		return "1/2-1/2";
+	}
+	return name == NULL		    ? NULL
+	       : strcmp(name, "white") == 0 ? "1-0"
+	       : strcmp(name, "black") == 0 ? "0-1"
+					    : NULL;
+}
+
+/* The event's name says how fast it was, as lichess' own do; a variant that is not played by the
+ * rules of chess is for the import to leave out. */
+static void online_tags(struct writer *out, const json_t *game)
+{
+	static const char *const standard[] = {"standard", "chess", "fromPosition"};
+	const char *variant = text_at(game, "variant");
+	const char *speed = text_at(game, "speed");
+	char event[64];
+	(void)snprintf(event, sizeof(event), "lichess %.20s game", speed != NULL ? speed : "");
+	tag(out, "Event", event);
+	for (size_t i = 0; variant != NULL && i < CHI_COUNT(standard); i++) {
+		variant = strcmp(variant, standard[i]) == 0 ? NULL : variant;
+	}
+	tag(out, "Variant", variant);
+}
+
 static int put_game(struct call *call, struct writer *out, const json_t *game, bool online)
 {
-	const char *winner = text_at(game, "winner");
 	const char *moves = text_at(game, "moves");
 	const char *id = text_at(game, "id");
-	const char *result = winner == NULL		    ? "1/2-1/2"
-			     : strcmp(winner, "white") == 0 ? "1-0"
-			     : strcmp(winner, "black") == 0 ? "0-1"
-							    : "1/2-1/2";
+	const char *result = result_of(game);
 	if (!json_is_object(game) || !are_moves(moves)) {
 		return chi_fault(&call->fault, -CHI_EINVAL, "a game of the body has no moves");
 	}
-	tag(out, "Event", online ? "lichess" : text_at(game, "event"));
+	if (result == NULL) {
+		return chi_fault(&call->fault, -CHI_EINVAL,
+				 "a game's winner is white, black or null");
+	}
+	if (online) {
+		online_tags(out, game);
+	} else {
+		tag(out, "Event", text_at(game, "event"));
+	}
 	tag(out, "Site", text_at(game, "site"));
 	date_tag(out, text_at(game, "date"));
 	tag(out, "Round", text_at(game, "round"));

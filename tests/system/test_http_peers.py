@@ -435,6 +435,12 @@ class TestImports(unittest.TestCase):
                 self.assertEqual(put("/import/lichess", [online])[1]["added"], 1)
                 self.assertEqual(put("/import/lichess", {"moves": "e4"})[0], 400)
                 self.assertEqual(put("/import/masters", dict(game, moves='e4 [Event "x"]'))[0], 400)
+                self.assertEqual(put("/import/masters", dict(game, winner="gray"))[0], 400)
+                atomic = dict(online, variant="atomic", id="00000002")
+                self.assertEqual(put("/import/lichess", [atomic])[1]["added"], 0)
+                for speed, black in (("blitz", 1), ("bullet", 0)):
+                    answer = server.json("/lichess", play="e2e4,e7e5,g1f3", speeds=speed)
+                    self.assertEqual(answer["black"], black)
                 answer = server.json("/masters", play="d2d4,d7d5")
                 self.assertEqual(answer["topGames"][0]["white"]["name"], 'A "B" C')
         with webserver.start(store) as server:
