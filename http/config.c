@@ -27,7 +27,7 @@ static const struct chi_number_option numbers[] = {
 	 "for a request to arrive, however it is dripped in; more for a large body"},
 	{"idle-timeout", "MS", FIELD(idle_ms), 1, DAY_MS, 60000, "without a request"},
 	{"send-timeout", "MS", FIELD(send_ms), 1, DAY_MS, 30000,
-	 "without reading, after which a client is cut off"},
+	 "for a client to read 64 KiB of what waits, or be cut off"},
 	{"answer-timeout", "MS", FIELD(answer_ms), 1, DAY_MS, 30000,
 	 "for an answer that takes long to be made"},
 	{"stop-timeout", "MS", FIELD(stop_ms), 1, DAY_MS, 5000,

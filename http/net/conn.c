@@ -21,6 +21,8 @@
 #define TURN_REQUESTS 32		      /* then others have their turn */
 #define LINGER_MS     2000
 #define BODIES_MOST   ((uint64_t)256 << 20)
+#define OUTPUTS_MOST  ((uint64_t)256 << 20)
+#define PROGRESS      ((size_t)64 << 10) /* that a client reads at least in --send-timeout */
 #define MIB	      ((uint64_t)1 << 20)
 
 static void advance(struct conn *conn);
@@ -49,6 +51,19 @@ static void set_state(struct conn *conn, enum conn_state state)
 	set_deadline(conn, times[state]);
 }
 
+/* Of BODIES_MOST or OUTPUTS_MOST, what a loop may have. */
+static uint64_t share_of(const struct conn *conn, uint64_t bytes)
+{
+	return bytes / conn->loop->server->n_loops;
+}
+
+static void count_output(struct conn *conn, size_t held)
+{
+	conn->loop->output_bytes += held;
+	conn->loop->output_bytes -= conn->held;
+	conn->held = held;
+}
+
 /* ---- The end ----------------------------------------------------------------------------- */
 
 void conn_close(struct conn *conn)
@@ -61,6 +76,7 @@ void conn_close(struct conn *conn)
 	} else if (call != NULL) {
 		loop_call_done(call);
 	}
+	count_output(conn, 0);
 	*conn->link = conn->next;
 	if (conn->next != NULL) {
 		conn->next->link = conn->link;
@@ -203,6 +219,8 @@ static void dispatch(struct conn *conn)
 	}
 	if (call->route == NULL) {
 		refuse(conn, 404, "there is nothing at this address");
+	} else if (conn->loop->output_bytes > share_of(conn, OUTPUTS_MOST)) {
+		refuse(conn, 503, "too much waits to be read by clients: try again later");
 	} else if (!is_allowed(call)) {
 		refuse(conn, 405, "this address does not take that method");
 	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call->foreign) {
@@ -250,7 +268,7 @@ static char *body_memory(struct conn *conn, uint64_t len)
 {
 	struct call *call = conn->call;
 	struct loop *loop = conn->loop;
-	uint64_t share = BODIES_MOST / loop->server->n_loops;
+	uint64_t share = share_of(conn, BODIES_MOST);
 	uint64_t most = share > config_of(conn)->large_bytes ? share : config_of(conn)->large_bytes;
 	char *body = len <= most - loop->body_bytes ? chi_arena_alloc(&call->arena, (size_t)len + 1)
 						    : NULL;
@@ -429,6 +447,18 @@ static bool is_over(const struct conn *conn)
 	       evbuffer_get_length(conn->out) == 0;
 }
 
+/* Between requests a client is idle only once it has read what it asked for. */
+static void note_output(struct conn *conn, bool answered)
+{
+	size_t left = evbuffer_get_length(conn->out);
+	if (conn->state == CONN_IDLE && left > 0 && answered) {
+		set_deadline(conn, config_of(conn)->send_ms);
+	} else if (conn->state == CONN_IDLE && left == 0 && conn->held > 0) {
+		set_deadline(conn, config_of(conn)->idle_ms);
+	}
+	count_output(conn, left);
+}
+
 static void advance(struct conn *conn)
 {
 	int turns = 0;
@@ -448,6 +478,7 @@ static void advance(struct conn *conn)
 		conn_close(conn);
 		return;
 	}
+	note_output(conn, turns > 0);
 	set_reading(conn);
 	if (turns == TURN_REQUESTS) {
 		event_active(conn->writable, EV_WRITE, 1);
@@ -504,7 +535,7 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 	if (now_ms < conn->deadline_ms) {
 		return;
 	}
-	if (unsent > 0 && unsent < conn->unsent) {
+	if (unsent > 0 && unsent + PROGRESS <= conn->unsent) {
 		set_deadline(conn, config_of(conn)->send_ms);
 		return;
 	}

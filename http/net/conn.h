@@ -34,6 +34,7 @@ struct conn {
 	struct evbuffer *out;
 	int64_t deadline_ms;
 	size_t unsent; /* when the deadline was set */
+	size_t held;   /* of the output, as the loop counts it */
 	struct call *call;
 	size_t body_at; /* bytes of it that have come */
 };

@@ -101,7 +101,8 @@ struct loop {
 	struct call *mail_list; /* back from workers */
 	struct call *spare;	/* to be used again */
 	size_t n_spare;
-	uint64_t body_bytes; /* of the bodies of its calls */
+	uint64_t body_bytes;   /* of the bodies of its calls */
+	uint64_t output_bytes; /* that clients have not read yet */
 	struct cache *cache;
 	struct http_counters counters;
 	bool draining;

@@ -409,6 +409,27 @@ class TestBodies(unittest.TestCase):
             self.assertEqual(server.json("/api/info")["games"], 4)
 
 
+class TestSlowReaders(unittest.TestCase):
+    def test_a_drop_now_and_then_is_not_reading(self):
+        body = json.dumps({"fens": [START] * 1000}).encode()
+        request = b"POST /api/position HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        with webserver.start(webserver.make_store(), "--send-timeout", "300") as server, \
+                socket.socket() as peer:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            peer.settimeout(60)
+            peer.connect(("127.0.0.1", server.port))
+            peer.sendall(request * 4)
+
+            def cut_off():
+                try:
+                    peer.recv(100)
+                except ConnectionResetError:
+                    return True
+                return b"expired_total 1\n" in server.request("/metrics")[2]
+
+            harness.wait_for(cut_off)
+
+
 class TestInstalled(unittest.TestCase):
     """What comes with the program."""
 
