@@ -95,8 +95,7 @@ struct chi_group {
 	uint32_t n; /* entries */
 };
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading ---------------------------------------------------------------------------- */
 
 /* Verifies the head. CHI_OK or -CHI_ECORRUPT. The bytes must stay where they are. */
 CHI_MUSTUSE int chi_block_open(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
@@ -146,8 +145,7 @@ void chi_block_ask(const uint8_t *bytes, size_t len);
  * block is not verified, its `len` bytes may be anything: group->n is 0 if there is none such. */
 void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct chi_group *group);
 
-/* ---- Writing ----------------------------------------------------------------------------------
- */
+/* ---- Writing ---------------------------------------------------------------------------- */
 
 /* The most blocks that one block becomes by one change. */
 #define CHI_EDIT_MOST 4
@@ -197,8 +195,7 @@ static inline bool chi_block_is_small(const struct chi_block *block)
 	return block->low_len + block->len < CHI_BLOCK_ROOM / 2;
 }
 
-/* ---- Building by append -----------------------------------------------------------------------
- */
+/* ---- Building by append ----------------------------------------------------------------- */
 
 /* Takes a finished block; a status, or an error of LMDB's: chi_builder_add returns what is not 0.
  */

@@ -2,13 +2,15 @@
 /*
  * The bytes of a block (FORMAT.md, "Blocks"):
  *
- *	head	0 groups (1)  1 leaders (8 each; 10 in the strength tree)
- *		entries of each group (1 each)  offsets of the groups but the first (2 each)
- *		length of the fence (1)  the fence
+ *	head	groups (1); leaders (8 each, 10 in the strength tree);
+ *		entries of each group (1 each); offsets of the groups but the first (2 each);
+ *		length of the fence (1); the fence;
  *		checksum (4) over the low key and all of these
- *	group	0 checksum (4) over its leader, its number of entries and the rest  4 headers (2
- *each) statistics  bytes of the masks  lengths, the last entry's first  values bytes of the pieces,
- *the last entry's first
+ *
+ *	group	checksum (4) over its leader, its number of entries and the rest;
+ *		headers (2 each); statistics; bytes of the masks;
+ *		lengths, the last entry's first; values;
+ *		bytes of the pieces, the last entry's first
  *
  *	header	bits 0-5 which bytes of the mask are those of the entry before, 6-9 how many bytes
  *		of the pieces from their start, 10-12 and from their end, 13-15 the value's length;
