@@ -350,19 +350,23 @@ static int list_game(struct chi_lists *lists, const uint64_t *payloads, size_t n
 	return CHI_OK;
 }
 
-/* The games that must be in the list, or those that may be. */
+/*
+ * The games that must be in the list, or those that may be; from the last one on. A new position
+ * without enough games is dropped with those that it has, once it is stored all later ones count:
+ * of games that may be in its list those are that came last, as many as it counts.
+ */
 static int list_games(struct chi_lists *lists, const struct chi_record *record, bool pruned,
 		      size_t *listed)
 {
 	const uint64_t *payloads = lists->payloads;
 	int rc = CHI_OK;
-	for (size_t i = 0, n; rc == CHI_OK && i < lists->n_payloads; i += n) {
-		uint32_t game = chi_count_game(payloads[i]);
-		for (n = 1; i + n < lists->n_payloads && chi_count_game(payloads[i + n]) == game;) {
-			n++;
+	for (size_t end = lists->n_payloads, i; rc == CHI_OK && end > 0; end = i) {
+		uint32_t game = chi_count_game(payloads[end - 1]);
+		for (i = end - 1; i > 0 && chi_count_game(payloads[i - 1]) == game;) {
+			i--;
 		}
 		if (chi_carried_bit(lists->plan->pruned, game) == pruned) {
-			rc = list_game(lists, payloads + i, n, record, pruned, listed);
+			rc = list_game(lists, payloads + i, end - i, record, pruned, listed);
 		}
 	}
 	return rc;

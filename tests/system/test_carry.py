@@ -90,6 +90,21 @@ class Carry(Base):
         self.cli("import", os.path.join(PGN, "romero.pgn"), address=store)
         self.there_and_back(store)
 
+    def test_lists_of_games_in_part(self):
+        """Which games a position counts that was dropped once, and came again: the later ones."""
+        store = self.path("store")
+        for names in ("AB", "CDE"):
+            new = self.write("new.pgn", games(*((name, "x", 1, 0, "Nc6") for name in names[:-1]),
+                                              (names[-1], "x", 1, 0, "d6")))
+            self.cli("import", "--min-games", "2", new, address=store)
+        where = ("games", "--moves", "e4 e5 Nf3 Nc6")
+        listed = self.out(*where, address=store)
+        self.assertEqual([line.split("\t")[1] for line in listed.splitlines()[1:]], ["C", "D"])
+        self.assertEqual(self.out(*where, address=self.there_and_back(store)), listed)
+        saved = self.path("saved")
+        self.cli("verify", "--repair", saved, address=store)
+        self.assertEqual(self.out(*where, address=saved), listed)
+
     def test_the_example_of_the_format(self):
         with open(os.path.join(ROOT, "store", "FORMAT.md"), encoding="utf-8") as file:
             text = file.read()
