@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verification of the archive."""
+"""The archive of games, and its verification."""
 
 from mutant import Mutant
 
@@ -62,6 +62,91 @@ VERIFIED = (
         "import verify", "columns_that_say_something_else_are_found"),
 )
 
+TREES = (
+    Mutant(
+        "damaged-body-is-read",
+        "A damaged chunk of games is not believed",
+        "store/games/bodies_code.c",
+        "checksum != checksum_of(key, from.at, chi_reader_left(&from)) ||",
+        "checksum_of(key, from.at, chi_reader_left(&from)) == checksum + 1 ||",
+        "store bodies", "test_damage"),
+    Mutant(
+        "damaged-columns-are-read",
+        "Nor are damaged columns",
+        "store/games/columns.c",
+        "if (load32(bytes + end) != chi_columns_checksum(key, bytes, end) ||",
+        "if (load32(bytes + end) == chi_columns_checksum(key, bytes, end) + 1 ||",
+        "store columns", "test_damage"),
+    Mutant(
+        "damaged-list-is-read",
+        "Nor is a damaged list of a position's games",
+        "store/postings/chunk.c",
+        "bool ok = le32toh(sum) ==\n",
+        "bool ok = le32toh(sum) + UINT64_C(1) !=\n",
+        "import verify", "a_flipped_bit_in_each_tree_is_found"),
+    Mutant(
+        "game-begins-two-chunks",
+        "All entries of a game are in one chunk of a list",
+        "store/postings/chunk.c",
+        "while (most > 1 && most < n && entries[most].game == entries[most - 1].game) {",
+        "while (most > n && entries[most].game == entries[most - 1].game) {",
+        "store postings", "test_chunks_come_back"),
+    Mutant(
+        "removed-game-still-fits",
+        "A game that was removed fits no filter",
+        "search/filter/tester.c",
+        "in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED - 1, hits);",
+        "in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED, hits);",
+        "search games", "test_random"),
+)
+
+GAMESETS = (
+    Mutant(
+        "bitmap-out-of-date-is-used",
+        "A gameset means what its names mean now, whatever aliases were changed",
+        "search/filter/matcher.c",
+        "if (stamp != entry->mark.stamp) {",
+        "if (stamp + 1 == entry->mark.stamp) {",
+        "search gamesets", "test_kept"),
+    Mutant(
+        "gameset-without-later-games",
+        "A gameset has the games that came after it was made",
+        "search/filter/matcher.c",
+        "*from = entry->mark.last + 1;",
+        "*from = UINT32_MAX;",
+        "search gamesets", "test_kept"),
+    Mutant(
+        "gameset-lacks-games",
+        "Verification tells of a gameset that lacks games of its filter",
+        "search/verify.c",
+        "if (!chi_numbers_has(check->stored, number)) {",
+        "if (check->stored == check->found) {",
+        "search gamesets", "test_verify_compares_bitmaps"),
+    Mutant(
+        "gameset-has-other-games",
+        "and of one that has games which do not fit",
+        "search/verify.c",
+        "if (!chi_numbers_has(check->found, number)) {",
+        "if (check->stored == check->found) {",
+        "search gamesets", "test_verify_compares_bitmaps"),
+    Mutant(
+        "bitmap-of-any-order",
+        "A bitmap has one reading: numbers ascend, each once",
+        "search/filter/numbers_code.c",
+        "if (source->from.bad || lower < least) {",
+        "if (source->from.bad) {",
+        "search numbers", "test_each_rule_of_the_format_is_asked"),
+    Mutant(
+        "bitmap-of-games-to-come",
+        "A bitmap has no game after the last that there was",
+        "search/filter/numbers_code.c",
+        "if (rc == CHI_OK && last < UINT32_MAX &&",
+        "if (rc == CHI_NONE && last < UINT32_MAX &&",
+        "search numbers", "test_each_rule_of_the_format_is_asked"),
+)
+
 SECTIONS = (
+    ("The archive's trees", TREES),
+    ("Gamesets", GAMESETS),
     ("Verification of the archive", VERIFIED),
 )

@@ -98,8 +98,8 @@ DAEMON = (
         "scan-answer-without-bound",
         "An answer to a scan has 10,000 records or 1 MiB",
         "daemon/ops/page.c",
-        "return page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;",
-        "return page->n >= page->most;",
+        "return page->is_closed || page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;",
+        "return page->is_closed || page->n >= page->most;",
         "system daemon_work", "Scans.test_large_records_come_in_several_responses"),
     Mutant(
         "window-is-not-kept",
