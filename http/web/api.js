@@ -4,6 +4,8 @@
  * decoded answer or throws a Refusal whose message is for people to read.
  */
 
+import { session } from "./storage.js";
+
 const TOKEN = "chistore.token";
 const POSITIONS_KEPT = 400;
 
@@ -33,12 +35,12 @@ export function onDenied(ask) {
 }
 
 export function setToken(token) {
-	sessionStorage.setItem(TOKEN, token);
+	session.setItem(TOKEN, token);
 }
 
 /* All requests that are denied wait for one question. False: there is nothing new to try. */
 async function anotherToken(used, why) {
-	if (sessionStorage.getItem(TOKEN) !== used) {
+	if (session.getItem(TOKEN) !== used) {
 		return true;
 	}
 	question ??= askReader(why).finally(() => {
@@ -75,7 +77,7 @@ async function send(path, options, token) {
 
 async function request(path, options = {}) {
 	for (;;) {
-		const token = sessionStorage.getItem(TOKEN);
+		const token = session.getItem(TOKEN);
 		const response = await send(path, options, token);
 		if (response.ok) {
 			return response;

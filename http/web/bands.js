@@ -7,7 +7,7 @@ import * as api from "./api.js";
 import { columns, responsive } from "./chart.js";
 import { afterPause, count, html, svg } from "./dom.js";
 import { fillForm, valuesOf } from "./fields.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 import { PositionPages } from "./positions.js";
 
 const BINS = 64;
@@ -89,12 +89,12 @@ export class Bands {
 				this.tellUnknown();
 			}
 		} catch (error) {
-			this.words.textContent = sentence(error.message);
-			if (error.name !== "Refusal") {
-				throw error;
-			}
+			refuse(error, (text) => {
+				this.words.textContent = text;
+			});
+		} finally {
+			this.plot.removeAttribute("aria-busy");
 		}
-		this.plot.removeAttribute("aria-busy");
 	}
 
 	tellUnknown() {

@@ -53,7 +53,7 @@ function coordinates(flipped) {
 }
 
 /* Everything that happens on the board is told to these; each may be missing. */
-const SILENT = { move() {}, square() {}, paint: null, piecesMayMove: () => true };
+const SILENT = { move() {}, paint: null };
 
 export class Board {
 	/*

@@ -24,7 +24,7 @@ function leastUrgent(cards) {
 }
 
 export class Cards {
-	/* `storage` is localStorage; `now()` gives milliseconds. */
+	/* `storage` is as localStorage; `now()` gives milliseconds. */
 	constructor(storage, now = Date.now) {
 		this.storage = storage;
 		this.now = now;

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { byId } from "./dom.js";
 import { Editor } from "./editor.js";
 import { EMPTY, START, completed, looksLikeFen, piecesOf, placement, turnOf } from "./fen.js";
-import { sentence } from "./notice.js";
+import { refuse, sentence } from "./notice.js";
 
 const KNOWN_MOST = 400; /* positions of a pasted game that are looked up */
 
@@ -15,10 +15,9 @@ async function attempt(place, action) {
 		await action();
 		return true;
 	} catch (error) {
-		if (error.name !== "Refusal") {
-			throw error;
-		}
-		place.textContent = sentence(error.message);
+		refuse(error, (text) => {
+			place.textContent = text;
+		});
 		return false;
 	}
 }

@@ -8,7 +8,7 @@ import { evalText, fixed, resultBar, resultWords } from "./bars.js";
 import { count, html } from "./dom.js";
 import { START, turnOf } from "./fen.js";
 import { GameList } from "./gamelist.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 
 const HEADINGS = [
 	["Move", "", ""],
@@ -66,15 +66,10 @@ export class Explorer {
 				this.draw(position, found);
 			}
 		} catch (error) {
-			this.fail(error);
-		}
-	}
-
-	fail(error) {
-		this.rows.replaceChildren();
-		this.say(sentence(error.message));
-		if (error.name !== "Refusal") {
-			throw error;
+			refuse(error, (text) => {
+				this.rows.replaceChildren();
+				this.say(text);
+			});
 		}
 	}
 

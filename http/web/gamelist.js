@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { count, html } from "./dom.js";
 import { fillForm, valuesOf } from "./fields.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 
 const PAGE = 20;
 const ORDERS = {
@@ -57,15 +57,8 @@ export class GameList {
 		try {
 			return await this.ask((signal) => this.list(PAGE, cursor, this.ordered, signal));
 		} catch (error) {
-			this.fail(error);
+			refuse(error, (text) => this.clear(text));
 			return undefined;
-		}
-	}
-
-	fail(error) {
-		this.clear(sentence(error.message));
-		if (error.name !== "Refusal") {
-			throw error;
 		}
 	}
 

@@ -13,10 +13,11 @@ import { GameView } from "./gameview.js";
 import { startKeys } from "./keys.js";
 import { Line, lineOf } from "./line.js";
 import { Link } from "./link.js";
-import { done, say, sentence, tell } from "./notice.js";
+import { done, refuse, say, tell } from "./notice.js";
 import { Pattern } from "./pattern.js";
 import { definePieces } from "./pieces.js";
 import { Statistics } from "./statistics.js";
+import { local } from "./storage.js";
 import { Tabs } from "./tabs.js";
 import { startTheme } from "./theme.js";
 import { Trainer, worthAsking } from "./trainer.js";
@@ -264,7 +265,7 @@ function hideWithoutGames() {
 function makeParts() {
 	const { line } = app;
 	app.board = new Board(byId("board"), { move: play, say });
-	app.cards = new Cards(localStorage);
+	app.cards = new Cards(local);
 	app.filters = new Filters(byId("filter-form"));
 	app.tabs = new Tabs(byId("tabs"), showPanel);
 	app.link = new Link({ values: shown, show, lasting });
@@ -289,12 +290,11 @@ function makeParts() {
 
 /* Without a store there is nothing to work with. */
 function fail(error) {
-	byId("failure-text").textContent = sentence(error.message);
 	byId("failure").hidden = false;
 	byId("try-again").addEventListener("click", () => location.reload());
-	if (error.name !== "Refusal") {
-		throw error;
-	}
+	refuse(error, (text) => {
+		byId("failure-text").textContent = text;
+	});
 }
 
 async function start() {

@@ -19,12 +19,17 @@ function hide() {
 	byId("notice").hidden = true;
 }
 
-/* For an error of the server or of the reader; other errors are the page's own and are counted. */
-export function tell(error) {
+/* Gives the words of an error of the server or of the reader to `put`; other errors are the page's
+ * own, and go on to be counted. */
+export function refuse(error, put) {
+	put(sentence(error.message));
 	if (error.name !== "Refusal") {
 		throw error;
 	}
-	show(sentence(error.message), "wrong");
+}
+
+export function tell(error) {
+	refuse(error, (text) => show(text, "wrong"));
 }
 
 export function done(text) {

@@ -5,7 +5,7 @@ import { fixed, resultBar, resultWords } from "./bars.js";
 import { smallBoard } from "./board.js";
 import { count, html } from "./dom.js";
 import { toLink, turnOf } from "./fen.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 
 const PAGE = 12;
 
@@ -54,12 +54,10 @@ export class PositionPages {
 				this.show(at, answer);
 			}
 		} catch (error) {
-			this.clear(sentence(error.message));
-			if (error.name !== "Refusal") {
-				throw error;
-			}
+			refuse(error, (text) => this.clear(text));
+		} finally {
+			this.root.removeAttribute("aria-busy");
 		}
-		this.root.removeAttribute("aria-busy");
 	}
 
 	show(at, { rows, next, total }) {

@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { fixed, resultWords } from "./bars.js";
 import { bars, columns, responsive } from "./chart.js";
 import { count, html } from "./dom.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 
 /* `chosen`: the fields of the filters that mean a column or a bar. */
 const CHARTS = [
@@ -78,11 +78,10 @@ class Chart {
 				this.show();
 			}
 		} catch (error) {
-			this.plot.replaceChildren();
-			this.words.textContent = sentence(error.message);
-			if (error.name !== "Refusal") {
-				throw error;
-			}
+			refuse(error, (text) => {
+				this.plot.replaceChildren();
+				this.words.textContent = text;
+			});
 		}
 	}
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Light, dark, or as the system has it; the choice is kept in this browser. */
 import { byId } from "./dom.js";
+import { local } from "./storage.js";
 
 const KEPT = "chistore.theme";
 const ORDER = ["auto", "light", "dark"];
@@ -14,12 +15,12 @@ function apply(theme) {
 }
 
 export function startTheme() {
-	let theme = localStorage.getItem(KEPT);
+	let theme = local.getItem(KEPT);
 	theme = ORDER.includes(theme) ? theme : "auto";
 	apply(theme);
 	byId("theme").addEventListener("click", () => {
 		theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length];
-		localStorage.setItem(KEPT, theme);
+		local.setItem(KEPT, theme);
 		apply(theme);
 	});
 }

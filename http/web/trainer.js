@@ -9,7 +9,7 @@ import { fixed } from "./bars.js";
 import { columns, responsive } from "./chart.js";
 import { count, html } from "./dom.js";
 import { turnOf } from "./fen.js";
-import { sentence } from "./notice.js";
+import { refuse } from "./notice.js";
 
 const BOXES = ["new or missed", "10 minutes", "a day", "3 days", "a week", "16 days", "40 days",
 	"100 days"];
@@ -113,7 +113,9 @@ export class Trainer {
 		try {
 			this.found = await api.explore(card.fen, {});
 		} catch (error) {
-			this.words.textContent = sentence(error.message);
+			refuse(error, (text) => {
+				this.words.textContent = text;
+			});
 			return;
 		}
 		this.best = bestMoves(this.found);

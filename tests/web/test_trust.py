@@ -124,6 +124,23 @@ class Hostile(Page):
             self.assertIn(rule, policy)
 
 
+class Forgetful(Page):
+    def test_a_browser_that_keeps_nothing(self):
+        """Neither colours nor cards nor tokens, as with all cookies refused; all else works."""
+        planted = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            for (const name of ["localStorage", "sessionStorage"]) {
+                Object.defineProperty(window, name, { get() { throw new DOMException("no", "SecurityError"); } });
+            }"""})
+        try:
+            self.open("#play=e2e4")
+            self.wait_rows("c5")
+            self.click("#theme")
+            self.click("#tab-trainer")
+            self.until(lambda: "cards are due" in self.text("#trainer"))
+        finally:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", planted)
+
+
 class Tokens(Page):
     @classmethod
     def start_server(cls):
