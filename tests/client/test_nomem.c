@@ -138,6 +138,7 @@ static void query(struct chi_client *client)
 		}
 		chi_game_query_cursor(games, cursor);
 		(void)chi_game_query_unknown(games, 0);
+		(void)chi_unknown_name(client, 0);
 		chi_game_query_close(games);
 	}
 	status = chi_game_get(client, 1, &whole, NULL);
@@ -538,6 +539,7 @@ static void positions_and_moves(void **state)
 	};
 	size_t len = chi_num_chi2_print(chi2, digits);
 	bool named = chi_statistic_name(1) != NULL && chi_name_kind_name(1) != NULL &&
+		     chi_queue_state_name(CHI_QUEUE_WAITING) != NULL &&
 		     chi_strerror(-CHI_ENOMEM) != NULL && chi_version() != NULL;
 	size_t calls = nomem_disarm(NULL);
 	for (size_t i = 0; i < CHI_COUNT(worst_of); i++) {
