@@ -99,6 +99,13 @@ WHOLE = (
         "if (load->unsaved < (1u << 12)) {",
         "store load", "test_abandoned_rewritten"),
     Mutant(
+        "book-counts-where-games-are",
+        "A book leaves positions that were played as they are, also those of its own earlier lines",
+        "store/load/puts.c",
+        "load->unplayed && is_played(&m.old)",
+        "load->unplayed && is_played(&m.old) && false",
+        "import lines", "what_was_played_stays"),
+    Mutant(
         "earlier-line-of-a-dump-wins",
         "Of a position that comes twice in a dump the later line stays, whichever thread read it",
         "import/puts.c",
