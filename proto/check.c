@@ -99,6 +99,8 @@ static const struct limit {
 	{&chistore__v1__find__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 8, CHI_SEARCH_CURSOR_SIZE - 1, "more than 63 bytes"},
 	{&chistore__v1__find_result__descriptor, 8, CHI_SCAN_ROWS_MAX, "more than 10000 games"},
+	{&chistore__v1__twins__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
+	{&chistore__v1__twins_result__descriptor, 1, 4 * CHI_TWINS_MAX, "more than 1048576 bytes"},
 	{&chistore__v1__scan__descriptor, 11, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__count__descriptor, 4, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__queue_add__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},

@@ -4,6 +4,7 @@
 #include "proto/operations.h"
 
 #include "base/attr.h"
+#include "base/wire.h"
 #include "proto/rows.h"
 
 #define REQ	struct chi_request
@@ -295,3 +296,61 @@ static const struct chi_member queue_list_result[] = {
 	CHI_M_NUMBER(5, RES, u.queue_list.counts.failed),
 };
 CHI_TABLE(chi_queue_list_result, queue_list_result, queue_list_result, NULL);
+
+/* ---- Twins ------------------------------------------------------------------------------- */
+
+static const struct chi_member twins[] = {
+	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.twins.filter),
+	CHI_M_NUMBER(2, REQ, u.twins.days),
+	CHI_M_NUMBER(3, REQ, u.twins.plies),
+	CHI_M_UP_TO(4, REQ, u.twins.window, CHI_WINDOW_MAX, "over 1024"),
+};
+CHI_TABLE(chi_twins_request, twins, twins, NULL);
+
+static size_t numbers_len(const void *from, size_t *noted)
+{
+	const struct chi_response *response = from;
+	(void)noted;
+	return response->u.twins.n * sizeof(uint32_t);
+}
+
+static uint8_t *put_numbers(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_response *response = from;
+	(void)noted;
+	for (size_t i = 0; i < response->u.twins.n; i++) {
+		uint32_t number = response->u.twins.numbers[i];
+		for (unsigned shift = 0; shift < 32; shift += 8) {
+			*at++ = (uint8_t)(number >> shift);
+		}
+	}
+	return at;
+}
+
+static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_response *out = to;
+	size_t n = len / sizeof(uint32_t);
+	if (len % sizeof(uint32_t) != 0) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not 4 bytes a number", "groups");
+	}
+	uint32_t *numbers = chi_arena_array(u->arena, n, sizeof(*numbers));
+	if (numbers == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, len);
+	}
+	struct chi_reader r = chi_reader_of(bytes, len);
+	for (size_t i = 0; i < n; i++) {
+		numbers[i] = (uint32_t)chi_read_le(&r, sizeof(*numbers));
+	}
+	out->u.twins.numbers = numbers;
+	out->u.twins.n = n;
+	return CHI_OK;
+}
+
+static const struct chi_message numbers_message = {
+	.len = numbers_len, .put = put_numbers, .read = numbers_read};
+
+static const struct chi_member twins_result[] = {
+	{.field = 1, .kind = CHI_NESTED, .type = &numbers_message},
+};
+CHI_TABLE(chi_twins_result, twins_result, twins_result, NULL);

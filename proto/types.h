@@ -49,6 +49,7 @@
 #define CHI_FILTER_PRINT_MAX (4 * CHI_FILTER_MAX) /* as a server prints it */
 #define CHI_GAMESETS_MAX     10000		  /* of a response */
 #define CHI_FIND_THOUSANDTHS 1000
+#define CHI_TWINS_MAX	     ((1u << 20) / 4) /* numbers of a response */
 
 enum chi_op {
 	CHI_OP_UNKNOWN = 0, /* no op set, or one this version does not know */
@@ -88,6 +89,7 @@ enum chi_op {
 	CHI_OP_QUEUE_TAKE,
 	CHI_OP_QUEUE_SETTLE,
 	CHI_OP_QUEUE_LIST,
+	CHI_OP_TWINS,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -240,6 +242,12 @@ struct chi_request {
 			uint32_t limit;
 			const struct chi_queue_row *after; /* or NULL */
 		} queue_list;
+		struct {
+			const char *filter; /* never NULL when unpacked */
+			uint32_t days;
+			uint32_t plies;
+			uint32_t window;
+		} twins;
 	} u;
 };
 
@@ -407,5 +415,9 @@ struct chi_response {
 		} find;
 		struct chi_queue_taken queue_take;
 		struct chi_queue_list queue_list;
+		struct {
+			const uint32_t *numbers; /* as TwinsResult has them */
+			size_t n;
+		} twins;
 	} u;
 };

@@ -72,11 +72,15 @@ int chi_inproc_twins(struct chi_client *client, const struct chi_twin_spec *spec
 					     .plies = spec->plies};
 	struct chi_read *read = NULL;
 	struct chi_twins *twins = NULL;
+	const char *name = NULL;
 	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
 	status = chi_twins_open(read, &asked, &twins, &client->error);
+	for (size_t i = 0; status == CHI_OK && (name = chi_twins_unknown(twins, i)) != NULL; i++) {
+		chi_client_tell_unknown(client, name);
+	}
 	status = status == CHI_OK ? find_all(twins) : status;
 	status = status == CHI_OK ? keep_groups(twins, &client->arena, out) : status;
 	chi_twins_close(twins);

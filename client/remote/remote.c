@@ -260,4 +260,5 @@ const struct chi_backend chi_backend_remote = {
 	.queue_settle = chi_remote_queue_settle,
 	.queue_list = chi_remote_queue_list,
 	.search = chi_remote_search,
+	.twins = chi_remote_twins,
 };

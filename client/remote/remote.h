@@ -100,6 +100,8 @@ int chi_remote_make_gameset(struct chi_client *client, const char *name, const c
 			    uint64_t *games);
 int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_remote_drop_gameset(struct chi_client *client, const char *name);
+int chi_remote_twins(struct chi_client *client, const struct chi_twin_spec *spec,
+		     struct chi_twin_groups *out);
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 

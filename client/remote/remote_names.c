@@ -10,80 +10,42 @@
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
-/* In client->gathered. */
+/* What came beside the names is told at the end. */
 struct gathered {
-	struct chi_name_entry *entries;
-	size_t n;
-	size_t room;
+	struct chi_gather all;
 	uint64_t total;
 };
 
-static int make_room(struct chi_arena *arena, struct gathered *all, size_t n)
-{
-	if (n <= all->room - all->n) {
-		return CHI_OK;
-	}
-	size_t room = 2 * (all->n + n);
-	struct chi_name_entry *entries = chi_arena_array(arena, room, sizeof(*entries));
-	if (entries == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (all->n > 0) {
-		memcpy(entries, all->entries, all->n * sizeof(*entries));
-	}
-	all->entries = entries;
-	all->room = room;
-	return CHI_OK;
-}
-
-static int append(struct chi_arena *arena, struct gathered *all,
-		  const struct chi_response *response)
+static int take(struct chi_client *client, struct chi_gather *all,
+		const struct chi_response *response)
 {
 	size_t n = response->u.names.n;
-	int status = make_room(arena, all, n);
+	int status = chi_gather_room(client, all, n);
+	struct chi_name_entry *entries = all->items;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		struct chi_name_entry *kept = &all->entries[all->n + i];
+		struct chi_name_entry *kept = &entries[all->n + i];
 		*kept = response->u.names.entries[i];
-		kept->row.text = chi_arena_text(arena, kept->row.text, strlen(kept->row.text));
+		kept->row.text = chi_gather_text(client, kept->row.text);
 		status = kept->row.text != NULL ? CHI_OK : -CHI_ENOMEM;
 	}
 	all->n += status == CHI_OK ? n : 0;
-	all->total = response->u.names.total;
+	((struct gathered *)all)->total = response->u.names.total;
 	return status;
 }
 
-static int ask(struct chi_client *client, struct chi_request *request, struct gathered *all)
+static int gather(struct chi_client *client, struct chi_request *request, struct gathered *out)
 {
-	struct chi_stream stream;
-	struct chi_response response = {.last = false};
-	*all = (struct gathered){0};
-	chi_arena_reset(&client->gathered);
-	int status = chi_stream_begin(client, &stream, request);
-	while (status == CHI_OK) {
-		status = chi_stream_next(client, &stream, request->op, &response);
-		int kept = status >= 0 ? append(&client->gathered, all, &response) : CHI_OK;
-		status = kept < 0 ? kept : status;
-	}
-	chi_stream_cancel(client, &stream);
-	return status == CHI_NONE ? CHI_OK : status;
-}
-
-/* All of a list, of one snapshot mostly: after a break from the beginning. */
-static int gather(struct chi_client *client, struct chi_request *request, struct gathered *all)
-{
-	struct chi_repeat repeat = {0};
-	int status = CHI_OK;
-	do {
-		status = ask(client, request, all);
-	} while (chi_repeat_again(client, &repeat, status));
-	return status;
+	*out = (struct gathered){.all.size = sizeof(struct chi_name_entry)};
+	return chi_gather_all(client, request, &out->all, take);
 }
 
 static struct chi_name_row *rows_of(struct chi_client *client, const struct gathered *gathered)
 {
-	struct chi_name_row *rows = chi_arena_array(&client->gathered, gathered->n, sizeof(*rows));
-	for (size_t i = 0; rows != NULL && i < gathered->n; i++) {
-		rows[i] = gathered->entries[i].row;
+	const struct chi_name_entry *entries = gathered->all.items;
+	size_t n = gathered->all.n;
+	struct chi_name_row *rows = chi_arena_array(&client->gathered, n, sizeof(*rows));
+	for (size_t i = 0; rows != NULL && i < n; i++) {
+		rows[i] = entries[i].row;
 	}
 	return rows;
 }
@@ -104,12 +66,12 @@ int chi_remote_names(struct chi_client *client, const struct chi_names_spec *spe
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (gathered.n > spec->limit) {
+	if (gathered.all.n > spec->limit) {
 		return chi_peer_fail(client, -CHI_EPROTO, "asked for %u names, got %zu",
-				     spec->limit, gathered.n);
+				     spec->limit, gathered.all.n);
 	}
 	*out = (struct chi_names){
-		.rows = rows_of(client, &gathered), .n = gathered.n, .total = gathered.total};
+		.rows = rows_of(client, &gathered), .n = gathered.all.n, .total = gathered.total};
 	return out->rows != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
@@ -117,9 +79,10 @@ int chi_remote_names(struct chi_client *client, const struct chi_names_spec *spe
 static int make_groups(struct chi_client *client, const struct gathered *gathered,
 		       struct chi_suspect_groups *out)
 {
-	const struct chi_name_entry *entries = gathered->entries;
-	size_t n = gathered->n > 0 ? entries[gathered->n - 1].group : 0;
-	if (n > gathered->n) {
+	const struct chi_name_entry *entries = gathered->all.items;
+	size_t n_entries = gathered->all.n;
+	size_t n = n_entries > 0 ? entries[n_entries - 1].group : 0;
+	if (n > n_entries) {
 		return chi_peer_fail(client, -CHI_EPROTO, "groups of names without names");
 	}
 	struct chi_name_row *rows = rows_of(client, gathered);
@@ -128,7 +91,7 @@ static int make_groups(struct chi_client *client, const struct gathered *gathere
 		return -CHI_ENOMEM;
 	}
 	size_t group = 0;
-	for (size_t i = 0; i < gathered->n; i++) {
+	for (size_t i = 0; i < n_entries; i++) {
 		bool first = entries[i].group == group + 1 && group < n;
 		if (!first && (entries[i].group != group || group == 0)) {
 			return chi_peer_fail(client, -CHI_EPROTO, "groups of names out of order");

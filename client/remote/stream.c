@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/remote/stream.h"
 
+#include <string.h>
+
 #include "client/remote/peer.h"
 #include "client/remote/remote.h"
+#include "client/remote/repeat.h"
 
 #define CREDIT_BATCH (CHI_WINDOW_DEFAULT / 2)
 
@@ -71,4 +74,58 @@ void chi_stream_cancel(struct chi_client *client, struct chi_stream *stream)
 	}
 	stream->id = 0;
 	client->error = kept;
+}
+
+/* ---- As one list -------------------------------------------------------------------------- */
+
+int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n)
+{
+	if (n <= all->room - all->n) {
+		return CHI_OK;
+	}
+	/* It doubles: the arena keeps what it has outgrown. */
+	size_t room = 2 * all->room > all->n + n ? 2 * all->room : all->n + n;
+	void *items = chi_arena_array(&client->gathered, room, all->size);
+	if (items == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (all->n > 0) {
+		memcpy(items, all->items, all->n * all->size);
+	}
+	all->items = items;
+	all->room = room;
+	return CHI_OK;
+}
+
+const char *chi_gather_text(struct chi_client *client, const char *text)
+{
+	return chi_arena_text(&client->gathered, text, strlen(text));
+}
+
+static int ask(struct chi_client *client, struct chi_request *request, struct chi_gather *all,
+	       chi_gather_take *take)
+{
+	struct chi_stream stream;
+	struct chi_response response = {.last = false};
+	*all = (struct chi_gather){.size = all->size};
+	chi_arena_reset(&client->gathered);
+	int status = chi_stream_begin(client, &stream, request);
+	while (status == CHI_OK) {
+		status = chi_stream_next(client, &stream, request->op, &response);
+		int taken = status >= 0 ? take(client, all, &response) : CHI_OK;
+		status = taken < 0 ? taken : status;
+	}
+	chi_stream_cancel(client, &stream);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+int chi_gather_all(struct chi_client *client, struct chi_request *request, struct chi_gather *all,
+		   chi_gather_take *take)
+{
+	struct chi_repeat repeat = {0};
+	int status = CHI_OK;
+	do {
+		status = ask(client, request, all, take);
+	} while (chi_repeat_again(client, &repeat, status));
+	return status;
 }

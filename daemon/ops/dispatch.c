@@ -66,6 +66,7 @@ static const struct {
 	[CHI_OP_QUEUE_TAKE] = {chi_handle_queue_take, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_QUEUE_SETTLE] = {chi_handle_queue_settle, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_QUEUE_LIST] = {chi_handle_queue_list, CHI_ROLE_READ, STORE},
+	[CHI_OP_TWINS] = {chi_handle_twins, CHI_ROLE_READ, STORE | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

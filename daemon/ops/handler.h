@@ -52,6 +52,7 @@ chi_handler chi_handle_gamesets, chi_handle_make_gameset;     /* gamesets.c */
 chi_handler chi_handle_find;				      /* find.c */
 chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
 chi_handler chi_handle_queue_settle, chi_handle_queue_list;   /* queue.c */
+chi_handler chi_handle_twins;				      /* twins.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

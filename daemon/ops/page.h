@@ -27,6 +27,7 @@ struct chi_page {
 		struct chi_game_row *game_rows;
 		struct chi_stats_group *groups;
 		struct chi_name_entry *names;
+		uint32_t *numbers;
 	};
 	size_t size; /* of an item */
 	size_t most; /* that a response may have */

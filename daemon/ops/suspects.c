@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names that may be the same: they are compared with each other, which takes seconds in a store of
- * a million, and cannot be done by halves. So a thread does it on a snapshot of its own, and when
- * it has ended a run sends what it found.
- *
- *          thread ends                all is sent
- *   waiting ---------> run on its way ---------> freed
- *      | client gone, Cancel: freed when the thread ends
- */
-#include <pthread.h>
-#include <stdatomic.h>
+/* Names that may be the same: they are compared with each other, which takes seconds in a store of
+ * a million, and cannot be done by halves. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fault.h"
-#include "daemon/net/server.h"
+#include "daemon/ops/aside.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "search/names.h"
@@ -27,17 +17,10 @@
 #define BUDGET ((size_t)64 << 20)
 
 struct suspects {
-	struct chi_call call; /* while the thread runs; conn NULL: no one waits for it */
-	struct chi_mail mail; /* posted by the thread as its last act */
-	struct chi_worker *worker;
-	struct chi_served *served;
-	pthread_t thread;
-	atomic_bool stop;
+	struct chi_aside aside;
 	uint8_t kind;
 	uint8_t least;
 	uint32_t limit;
-	int status;
-	struct chi_fault fault;
 	struct chi_arena arena; /* owns the groups */
 	struct chi_suspect_groups found;
 };
@@ -52,8 +35,9 @@ struct suspects_run {
 	size_t sent_name;
 };
 
-static void free_suspects(struct suspects *suspects)
+static void free_suspects(struct chi_aside *aside)
 {
+	struct suspects *suspects = (struct suspects *)aside;
 	chi_arena_deinit(&suspects->arena);
 	free(suspects);
 }
@@ -140,7 +124,7 @@ static size_t memory_of(const struct chi_run *run)
 
 static void free_run(struct chi_run *run)
 {
-	free_suspects(run_of(run)->suspects);
+	free_suspects(&run_of(run)->suspects->aside);
 	free(run);
 }
 
@@ -155,23 +139,17 @@ static const struct chi_run_ops run_ops = {
 	.free = free_run,
 };
 
-/* Takes the place of the call that has waited. */
-static int start_run(struct suspects *suspects, struct chi_conn *conn)
+static int start_run(struct chi_aside *aside, const struct chi_task *task, uint32_t credits,
+		     struct chi_run **out)
 {
-	struct chi_request request = {.id = suspects->call.id, .op = suspects->call.op};
-	struct chi_task task = {.worker = suspects->worker,
-				.conn = conn,
-				.request = &request,
-				.served = suspects->served};
 	struct suspects_run *run = calloc(1, sizeof(*run));
 	if (run == NULL) {
 		return -CHI_ENOMEM;
 	}
-	int64_t since = suspects->call.since_us;
-	run->suspects = suspects;
+	run->suspects = (struct suspects *)aside;
 	chi_page_init(&run->run.page, sizeof(struct chi_name_entry), CHI_NAMES_MAX);
-	chi_run_start(&run->run, &run_ops, &task, suspects->call.credits);
-	run->run.call.since_us = since;
+	chi_run_start(&run->run, &run_ops, task, credits);
+	*out = &run->run;
 	return CHI_OK;
 }
 
@@ -180,17 +158,18 @@ static int start_run(struct suspects *suspects, struct chi_conn *conn)
 static int count_games(struct suspects *suspects, struct chi_names_query *query)
 {
 	int status = CHI_OK;
-	while (status == CHI_OK && !atomic_load(&suspects->stop)) {
+	while (status == CHI_OK && !atomic_load(&suspects->aside.stop)) {
 		status = chi_names_query_step(query, CHUNKS_A_STEP);
 	}
 	return status == CHI_OK ? -CHI_ECANCELED : status;
 }
 
-static int find(struct suspects *suspects, struct chi_read *read)
+static int find(struct chi_aside *aside, struct chi_read *read)
 {
+	struct suspects *suspects = (struct suspects *)aside;
 	struct chi_names_query *query = NULL;
 	int status = chi_suspects_query_open(read, suspects->kind, suspects->least, suspects->limit,
-					     &query, &suspects->fault);
+					     &query, &aside->fault);
 	status = status == CHI_OK ? count_games(suspects, query) : status;
 	if (status == CHI_NONE) {
 		status = chi_names_query_groups(query, &suspects->arena, &suspects->found);
@@ -199,73 +178,7 @@ static int find(struct suspects *suspects, struct chi_read *read)
 	return status;
 }
 
-static void *run_thread(void *context)
-{
-	struct suspects *suspects = context;
-	struct chi_read *read = NULL;
-	suspects->status = chi_read_begin(suspects->served->store, &read);
-	if (suspects->status == CHI_OK) {
-		suspects->status = find(suspects, read);
-		chi_read_end(read);
-	}
-	chi_mailbox_post(&suspects->worker->mailbox, &suspects->mail);
-	return NULL;
-}
-
-/* The thread has ended: it refers to them no more. */
-static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
-{
-	struct suspects *suspects =
-		(struct suspects *)(void *)((char *)mail - offsetof(struct suspects, mail));
-	struct chi_conn *conn = suspects->call.conn;
-	pthread_join(suspects->thread, NULL);
-	chi_server_task_end(worker->server);
-	worker->n_tasks--;
-	if (conn == NULL) {
-		free_suspects(suspects);
-		return;
-	}
-	uint64_t id = suspects->call.id;
-	enum chi_op op = suspects->call.op;
-	struct chi_fault fault = suspects->fault;
-	chi_call_remove(&suspects->call);
-	int status = suspects->status;
-	status = status == CHI_OK ? start_run(suspects, conn) : status;
-	if (status < 0) {
-		free_suspects(suspects);
-		chi_conn_fail(conn, id, op, status, NULL, fault.text);
-	}
-}
-
-/* The client has gone or canceled. Until the thread has ended they are its. */
-static void let_go(struct chi_call *call)
-{
-	struct suspects *suspects = (struct suspects *)call;
-	atomic_store(&suspects->stop, true);
-}
-
-/* Credit is kept for the run. */
-static void resume(struct chi_call *call)
-{
-	(void)call;
-}
-
-static const struct chi_call_ops call_ops = {.resume = resume, .close = let_go};
-
-static int start(struct suspects *suspects, struct chi_fault *fault)
-{
-	int status = chi_server_task_begin(suspects->worker->server, fault);
-	if (status < 0) {
-		return status;
-	}
-	int error = pthread_create(&suspects->thread, NULL, run_thread, suspects);
-	if (error != 0) {
-		chi_server_task_end(suspects->worker->server);
-		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
-	}
-	suspects->worker->n_tasks++;
-	return CHI_OK;
-}
+static const struct chi_aside_ops ops = {.work = find, .send = start_run, .free = free_suspects};
 
 int chi_handle_suspects(struct chi_task *task)
 {
@@ -274,22 +187,9 @@ int chi_handle_suspects(struct chi_task *task)
 	if (suspects == NULL) {
 		return -CHI_ENOMEM;
 	}
-	suspects->worker = task->worker;
-	suspects->served = task->served;
-	suspects->mail.deliver = deliver_end;
-	suspects->call.ops = &call_ops;
-	suspects->call.id = request->id;
-	suspects->call.op = request->op;
-	suspects->call.credits = chi_call_window(request->u.suspects.window);
 	suspects->kind = request->u.suspects.kind;
 	suspects->least = request->u.suspects.least;
 	suspects->limit = request->u.suspects.limit;
 	chi_arena_init(&suspects->arena, BUDGET);
-	int status = start(suspects, &task->fault);
-	if (status < 0) {
-		free_suspects(suspects);
-		return status;
-	}
-	chi_call_add(task->conn, &suspects->call);
-	return CHI_OK;
+	return chi_aside_start(&suspects->aside, &ops, task, request->u.suspects.window);
 }

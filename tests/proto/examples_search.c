@@ -176,6 +176,19 @@ static const struct chi_response find_games_response = {
 		   .total = 62},
 };
 
+static const struct chi_request twins_request = {
+	.id = 39,
+	.op = CHI_OP_TWINS,
+	.u.twins = {.filter = "since 2010", .days = 3, .plies = 20},
+};
+static const uint32_t twins_numbers[] = {2, 7, 300, 3, 11, 12, 90};
+static const struct chi_response twins_response = {
+	.id = 39,
+	.last = true,
+	.op = CHI_OP_TWINS,
+	.u.twins = {.numbers = twins_numbers, .n = CHI_COUNT(twins_numbers)},
+};
+
 const struct example search_examples[] = {
 	{"names-request", &names_request, NULL},
 	{"names-response", NULL, &names_response},
@@ -196,5 +209,7 @@ const struct example search_examples[] = {
 	{"count-games-response", NULL, &count_games_response},
 	{"find-games-request", &find_games_request, NULL},
 	{"find-games-response", NULL, &find_games_response},
+	{"twins-request", &twins_request, NULL},
+	{"twins-response", NULL, &twins_response},
 };
 const size_t n_search_examples = CHI_COUNT(search_examples);

@@ -143,12 +143,21 @@ static void patterns(void **state)
 	expect(&request, -CHI_EINVAL, "find.want");
 }
 
-/* Of scans and counts. */
+/* Of scans, counts and twins. */
 static void filters_of_games(void **state)
 {
 	static const enum chi_op ops[] = {CHI_OP_SCAN, CHI_OP_COUNT};
 	static const char *const fields[] = {"scan.games", "count.games"};
+	struct chi_request twins = {.id = 1, .op = CHI_OP_TWINS};
 	(void)state;
+	twins.u.twins.filter = text(CHI_FILTER_MAX);
+	twins.u.twins.window = CHI_WINDOW_MAX;
+	expect(&twins, CHI_OK, "");
+	text(CHI_FILTER_MAX + 1);
+	expect(&twins, -CHI_ETOOBIG, "twins.filter");
+	twins.u.twins.filter = "";
+	twins.u.twins.window++;
+	expect(&twins, -CHI_EINVAL, "twins.window");
 	for (size_t i = 0; i < CHI_COUNT(ops); i++) {
 		struct chi_request request = {.id = 1, .op = ops[i]};
 		request.u.scan.spec.games = text(CHI_FILTER_MAX);
@@ -183,6 +192,11 @@ static void answers(void **state)
 	for (size_t i = 0; i <= CHI_NAMES_MAX; i++) {
 		names[i].row.text = refused[i].reason = "a";
 	}
+	struct chi_game_row *games = test_calloc(CHI_SCAN_ROWS_MAX + 1, sizeof(*games));
+	uint32_t *numbers = test_calloc(CHI_TWINS_MAX + 1, sizeof(*numbers));
+	for (size_t i = 0; i <= CHI_SCAN_ROWS_MAX; i++) {
+		games[i].head.number = 1;
+	}
 	for (int over = 0; over < 2; over++) {
 		int status = over == 0 ? CHI_OK : -CHI_EPROTO;
 		struct chi_response response = {.id = 1, .op = CHI_OP_NAMES};
@@ -204,7 +218,17 @@ static void answers(void **state)
 		response = (struct chi_response){.id = 1, .op = CHI_OP_FIND};
 		response.u.find.thousandths = (uint16_t)(CHI_FIND_THOUSANDTHS + over);
 		assert_int_equal(answer(&response), status);
+		response = (struct chi_response){.id = 1, .op = CHI_OP_FIND};
+		response.u.find.games = games;
+		response.u.find.n_games = (size_t)(CHI_SCAN_ROWS_MAX + over);
+		assert_int_equal(answer(&response), status);
+		response = (struct chi_response){.id = 1, .op = CHI_OP_TWINS};
+		response.u.twins.numbers = numbers;
+		response.u.twins.n = (size_t)(CHI_TWINS_MAX + over);
+		assert_int_equal(answer(&response), status);
 	}
+	test_free(games);
+	test_free(numbers);
 	test_free(names);
 	test_free(refused);
 }

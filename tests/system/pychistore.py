@@ -458,6 +458,17 @@ class Client(Connection):
             rows += last.games or unpack_rows(last.rows, last.count)
         return rows, last
 
+    def twins(self, filter="", days=0, plies=0, store=""):
+        """Groups of games, as lists of numbers."""
+        id = self.send(store=store, twins=pb.Twins(filter=filter, days=days, plies=plies))
+        data = b"".join(response.twins.groups for response in self.stream(id))
+        numbers = [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
+        groups = []
+        while numbers:
+            groups.append(numbers[1:1 + numbers[0]])
+            numbers = numbers[1 + numbers[0]:]
+        return groups
+
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):
         return Import(self, self.send(store=store, import_games=pb.Import(kind=kind, **options)))
 

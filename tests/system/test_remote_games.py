@@ -4,6 +4,7 @@ what the protocol promises of queries that are read slowly, given up, disturbed 
 
 import json
 import os
+import re
 import shutil
 import unittest
 
@@ -190,6 +191,40 @@ class Positions(Served):
             self.assertNotIn("plies", {key for key, value in one.items() if value})
         self.assertEqual(self.exported(daemon.address, "a.bin", "--player", "Kramnik"),
                          self.exported(self.path("few"), "b.bin"))
+
+
+class Twins(Served):
+    def setUp(self):
+        super().setUp()
+        with open(MASTERS, encoding="utf-8") as file:
+            text = file.read()
+        again = re.sub(r'(?m)^\[Date "(\d+)\.\d+\.\d+"\]$', r'[Date "\1.??.??"]\n[Annotator "x"]', text)
+        self.cli("import", self.write("again.pgn", again), address=self.store)
+
+    def test_twins(self):
+        """The same groups; and both stores are alike when they have lost the others."""
+        other = shutil.copytree(self.store, self.path("other"))
+        daemon = self.serve()
+        for args in ((), ("--json", "--days", "0"), ("--since", "2003", "--keep", "last"),
+                     ("--player", "Unheard"), ("--in", "nothing"), ("--filter", "player"),
+                     ("--shortest", "4000")):
+            with self.subTest(args):
+                local, remote = self.both(daemon, "twins", *args)
+                self.assertEqual(local, remote)
+        self.assertGreater(len(self.out("twins", address=self.store).splitlines()), 200)
+        with Client(daemon.address) as client:
+            groups = client.twins(days=3, plies=20)
+            self.assertTrue(all(len(group) > 1 and group == sorted(group) for group in groups))
+            self.assertEqual(sorted(groups), groups)
+            self.assertEqual(client.twins("number 1..300", days=3), [])
+            id = client.send(twins=pb.Twins(window=1))
+            client.cancel(id)
+            self.assertIn(client.answer(id).code, (pb.CANCELED, pb.OK))
+        args = ("twins", "--remove", "--keep", "longest-tags")
+        removed = [self.cli(*args, address=address).stdout for address in (other, daemon.address)]
+        self.assertEqual(removed[0], removed[1])
+        self.assertEqual(self.out("dump", address=other), self.out("dump", address=self.store))
+        self.assertIn("no game is there twice", self.cli("twins", address=daemon.address).stderr)
 
 
 class Queries(Served):

@@ -280,6 +280,9 @@ class Rude(Served):
                 (pb.INVALID, "", {"find": pb.Find(games=True, cursor="n00000001")}),
                 (pb.BAD_SYNTAX, "find.filter", {"find": pb.Find(filter="player")}),
                 (pb.BAD_SYNTAX, "scan.games", {"scan": pb.Scan(chi2_max=25599, games="player")}),
+                (pb.BAD_SYNTAX, "twins.filter", {"twins": pb.Twins(filter="player")}),
+                (pb.INVALID, "twins.window", {"twins": pb.Twins(window=1025)}),
+                (pb.INVALID, "", {"twins": pb.Twins(filter="in none")}),
                 (pb.TOO_LARGE, "scan.games", {"scan": pb.Scan(games="x" * 4097)}),
                 (pb.INVALID, "", {"scan": pb.Scan(chi2_max=25599, games="in none")}),
                 (pb.BAD_SYNTAX, "count.games", {"count": pb.Count(chi2_max=25599, games="player")}),
@@ -372,6 +375,7 @@ class Rude(Served):
         """In the middle of everything; the daemon still stops in order."""
         for op in ({"find": pb.Find(window=1)}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)},
                    {"names": pb.Names(kind=pb.PLAYER, every=True, limit=9)},
+                   {"twins": pb.Twins()},
                    {"make_gameset": pb.MakeGameset(name="b", filter='has "Nd5"')}):
             for cancel in (False, True):
                 with Peer(self.listen[0]) as peer:

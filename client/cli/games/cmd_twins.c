@@ -74,7 +74,11 @@ static int find(struct cli *cli, struct twins_state *state)
 					   .plies = (uint32_t)state->shortest};
 	struct chi_twin_groups groups;
 	int status = chi_get_twins(cli->client, &spec, &groups);
-	return status == CHI_OK ? keep_groups(state, &groups) : cli_fail(cli->client, status);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	game_terms_remark(cli);
+	return keep_groups(state, &groups);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------- */
