@@ -231,6 +231,76 @@ int chi_gamesets_list(struct chi_read *read, const char *after, chi_gameset_visi
 	return rc == CHI_OK ? walk(&view, after, list_one, &listing) : rc;
 }
 
+/* ---- Rows --------------------------------------------------------------------------------- */
+
+/* What a row takes in a response beside its filter, at most. */
+#define ROW_BYTES (CHI_GAMESET_NAME_MAX + 48)
+
+struct list {
+	const struct chi_gamesets_spec *spec;
+	struct chi_arena *arena;
+	struct chi_gameset_row *rows;
+	size_t n;
+	size_t room;
+	size_t bytes;
+	bool more;
+};
+
+static int grow(struct list *list)
+{
+	size_t room = list->room > 0 ? 2 * list->room : 16;
+	struct chi_gameset_row *rows = chi_arena_array(list->arena, room, sizeof(*rows));
+	if (rows == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (list->n > 0) {
+		memcpy(rows, list->rows, list->n * sizeof(*rows));
+	}
+	list->rows = rows;
+	list->room = room;
+	return CHI_OK;
+}
+
+/* CHI_NONE: there are more than are wanted. */
+static int add_row(void *context, const struct chi_gameset *gameset)
+{
+	struct list *list = context;
+	const struct chi_gamesets_spec *spec = list->spec;
+	size_t filter_len = strlen(gameset->filter);
+	if (spec->name[0] != '\0' && strcmp(spec->name, gameset->name) != 0) {
+		return CHI_OK;
+	}
+	list->more = list->bytes >= spec->bytes || list->n == spec->max;
+	if (list->more) {
+		return CHI_NONE;
+	}
+	if (list->n == list->room && grow(list) != CHI_OK) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_gameset_row *row = &list->rows[list->n++];
+	*row = (struct chi_gameset_row){
+		.name = chi_arena_text(list->arena, gameset->name, strlen(gameset->name)),
+		.filter = chi_arena_text(list->arena, gameset->filter, filter_len),
+		.games = gameset->games,
+		.upto = gameset->upto,
+		.bytes = gameset->bytes,
+	};
+	list->bytes += filter_len + ROW_BYTES;
+	return row->name != NULL && row->filter != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+int chi_gamesets_rows(struct chi_read *read, const struct chi_gamesets_spec *spec,
+		      struct chi_arena *arena, struct chi_gamesets *out, bool *more)
+{
+	struct list list = {.spec = spec, .arena = arena};
+	int rc = chi_gamesets_list(read, spec->after, add_row, &list);
+	*out = (struct chi_gamesets){.rows = list.rows, .n = list.n};
+	*more = list.more;
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* ---- Dropping ----------------------------------------------------------------------------- */
+
 struct use {
 	const char *name;
 	char by[CHI_GAMESET_KEY_MAX + 1];

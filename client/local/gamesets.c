@@ -103,62 +103,29 @@ static int count(struct chi_client *client, const char *name, uint64_t *games)
 	return status;
 }
 
-struct list {
-	struct chi_arena *arena;
-	const char *name; /* NULL: all */
-	struct chi_gameset_row *rows;
-	size_t n;
-	size_t room;
-};
-
-static int grow(struct list *list)
-{
-	size_t room = list->room > 0 ? 2 * list->room : 16;
-	struct chi_gameset_row *rows = chi_arena_array(list->arena, room, sizeof(*rows));
-	if (rows == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (list->n > 0) {
-		memcpy(rows, list->rows, list->n * sizeof(*rows));
-	}
-	list->rows = rows;
-	list->room = room;
-	return CHI_OK;
-}
-
-static int add(void *context, const struct chi_gameset *gameset)
-{
-	struct list *list = context;
-	if (list->name != NULL && strcmp(list->name, gameset->name) != 0) {
-		return CHI_OK;
-	}
-	if (list->n == list->room && grow(list) != CHI_OK) {
-		return -CHI_ENOMEM;
-	}
-	struct chi_gameset_row *row = &list->rows[list->n++];
-	*row = (struct chi_gameset_row){
-		.name = chi_arena_text(list->arena, gameset->name, strlen(gameset->name)),
-		.filter = chi_arena_text(list->arena, gameset->filter, strlen(gameset->filter)),
-		.games = gameset->games,
-		.upto = gameset->upto,
-		.bytes = gameset->bytes,
-	};
-	return row->name != NULL && row->filter != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
 int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
-	struct list list = {.arena = &client->arena, .name = name};
+	const struct chi_gamesets_spec spec = {
+		.name = name != NULL ? name : "", .after = "", .max = SIZE_MAX, .bytes = SIZE_MAX};
 	struct chi_read *read = NULL;
+	bool more = false;
 	int status = chi_read_begin(client->inproc.store, &read);
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_gamesets_list(read, "", add, &list);
+	status = chi_gamesets_rows(read, &spec, &client->arena, out, &more);
 	chi_read_end(read);
-	if (status == CHI_OK && name != NULL) {
-		status = list.n > 0 ? count(client, name, &list.rows[0].games) : CHI_NONE;
+	if (status != CHI_OK || name == NULL) {
+		return status;
 	}
-	*out = (struct chi_gamesets){.rows = list.rows, .n = list.n};
-	return status;
+	if (out->n == 0) {
+		return CHI_NONE;
+	}
+	struct chi_gameset_row *row = chi_arena_array(&client->arena, 1, sizeof(*row));
+	if (row == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*row = out->rows[0];
+	*out = (struct chi_gamesets){.rows = row, .n = 1};
+	return count(client, name, &row->games);
 }

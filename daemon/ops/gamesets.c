@@ -24,61 +24,6 @@ _Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX &&
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
-/* What a row takes in a response beside its texts, at most. */
-#define OVERHEAD 48
-
-struct list {
-	struct chi_arena *arena;
-	const char *name; /* empty: all */
-	struct chi_gameset_row *rows;
-	size_t n;
-	size_t room;
-	size_t bytes;
-	bool more;
-};
-
-static int grow(struct list *list)
-{
-	size_t room = list->room > 0 ? 2 * list->room : 16;
-	struct chi_gameset_row *rows = chi_arena_array(list->arena, room, sizeof(*rows));
-	if (rows == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (list->n > 0) {
-		memcpy(rows, list->rows, list->n * sizeof(*rows));
-	}
-	list->rows = rows;
-	list->room = room;
-	return CHI_OK;
-}
-
-/* CHI_NONE: there are more than one response takes. */
-static int add(void *context, const struct chi_gameset *gameset)
-{
-	struct list *list = context;
-	size_t filter_len = strlen(gameset->filter);
-	if (list->name[0] != '\0' && strcmp(list->name, gameset->name) != 0) {
-		return CHI_OK;
-	}
-	if (list->bytes >= CHI_PAGE_BYTES || list->n == CHI_GAMESETS_MAX) {
-		list->more = true;
-		return CHI_NONE;
-	}
-	if (list->n == list->room && grow(list) != CHI_OK) {
-		return -CHI_ENOMEM;
-	}
-	struct chi_gameset_row *row = &list->rows[list->n++];
-	*row = (struct chi_gameset_row){
-		.name = chi_arena_text(list->arena, gameset->name, strlen(gameset->name)),
-		.filter = chi_arena_text(list->arena, gameset->filter, filter_len),
-		.games = gameset->games,
-		.upto = gameset->upto,
-		.bytes = gameset->bytes,
-	};
-	list->bytes += filter_len + CHI_GAMESET_TEXT_MAX + OVERHEAD;
-	return row->name != NULL && row->filter != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
 static int check_name(struct chi_task *task, const char *field)
 {
 	const char *name = task->request->u.gameset.name;
@@ -90,20 +35,24 @@ static int check_name(struct chi_task *task, const char *field)
 int chi_handle_gamesets(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
-	struct list list = {.arena = &task->worker->results, .name = request->u.gameset.name};
+	const struct chi_gamesets_spec spec = {.name = request->u.gameset.name,
+					       .after = request->u.gameset.after,
+					       .max = CHI_GAMESETS_MAX,
+					       .bytes = CHI_PAGE_BYTES};
+	struct chi_response response = {.id = request->id, .last = true, .op = request->op};
+	struct chi_gamesets found = {.n = 0};
 	struct chi_read *read = NULL;
-	int status = list.name[0] != '\0' ? check_name(task, "gamesets.name") : CHI_OK;
+	int status = spec.name[0] != '\0' ? check_name(task, "gamesets.name") : CHI_OK;
 	status = status == CHI_OK ? chi_worker_read(task->worker, task->served, &read) : status;
 	if (status == CHI_OK) {
-		status = chi_gamesets_list(read, request->u.gameset.after, add, &list);
+		status = chi_gamesets_rows(read, &spec, &task->worker->results, &found,
+					   &response.u.gamesets.more);
 	}
 	if (status < 0) {
 		return status;
 	}
-	struct chi_response response = {.id = request->id, .last = true, .op = request->op};
-	response.u.gamesets.rows = list.rows;
-	response.u.gamesets.n = list.n;
-	response.u.gamesets.more = list.more;
+	response.u.gamesets.rows = found.rows;
+	response.u.gamesets.n = found.n;
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }
