@@ -227,13 +227,6 @@ class TestDirectory(Answers, unittest.TestCase):
 
 
 class TestDaemon(Answers, unittest.TestCase):
-    def answer(self, path, **parameters):
-        """What a daemon is not asked yet is said by 501."""
-        query = urllib.parse.urlencode([(k.replace("_", "-"), v) for k, v in parameters.items()])
-        if self.server.request(f"{path}?{query}")[0] == 501:
-            self.skipTest("the daemon does not answer this")
-        return super().answer(path, **parameters)
-
     @classmethod
     def setUpClass(cls):
         cls.store = webserver.make_store()
