@@ -65,6 +65,8 @@ static const struct limit {
 	{&chistore__v1__import_result__descriptor, 12, CHI_IMPORT_PHASE_MAX, "more than 32 bytes"},
 	{&chistore__v1__game_ids_result__descriptor, 1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES,
 	 "more than 40000 games"},
+	{&chistore__v1__game_ids_result__descriptor, 3, 4 * CHI_GAME_IDS_MAX,
+	 "more than 40000 games"},
 	{&chistore__v1__game_query__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__game_query__descriptor, 6, CHI_GAMES_CURSOR_SIZE - 1, "more than 31 bytes"},
 	{&chistore__v1__explore_games__descriptor, 3, CHI_FILTER_MAX, "more than 4096 bytes"},

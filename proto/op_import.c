@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/wire.h"
 #include "proto/rows.h"
 
 #define REQ	    struct chi_request
@@ -49,8 +50,8 @@ static const char *game_read(const uint8_t *at, struct chi_game_id *out)
 	return (flags & ~GAME_PRUNED) == 0 ? NULL : "a game's flag is not known";
 }
 
-int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
-			  const struct chi_game_id **out, size_t *n)
+static int packed_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
+		       struct chi_game_id **out, size_t *n)
 {
 	*out = NULL;
 	*n = len / CHI_GAME_BYTES;
@@ -77,43 +78,85 @@ int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t l
 	return CHI_OK;
 }
 
-static const struct chi_member games[] = {
+int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, size_t max,
+			  const struct chi_game_id **out, size_t *n)
+{
+	struct chi_game_id *games = NULL;
+	int rc = packed_read(u, bytes, len, max, &games, n);
+	*out = games;
+	return rc;
+}
+
+static const struct chi_member game_ids[] = {
 	CHI_M_FLAGGED(1, CHI_FIXED, REQ, u.games.after, u.games.after_set, NULL),
 	CHI_M_NUMBER(2, REQ, u.games.limit),
 };
-CHI_TABLE(chi_game_ids_request, game_ids, games, NULL);
+CHI_TABLE(chi_game_ids_request, game_ids, game_ids, NULL);
 
 static size_t games_len(const void *from, size_t *noted)
 {
 	const struct chi_response *response = from;
+	size_t n = response->u.games.n;
 	(void)noted;
-	return chi_bytes_len(1, response->u.games.n * CHI_GAME_BYTES) +
-	       chi_uint_len(2, response->u.games.n);
+	return chi_bytes_len(1, n * CHI_GAME_BYTES) + chi_uint_len(2, n) +
+	       chi_bytes_len(3, n * sizeof(uint32_t));
 }
 
 static uint8_t *put_game_ids(uint8_t *at, const void *from, size_t noted)
 {
 	const struct chi_response *response = from;
+	const struct chi_game_id *games = response->u.games.games;
 	size_t n = response->u.games.n;
 	(void)noted;
 	if (n == 0) {
 		return at;
 	}
-	at = chi_put_head(at, 1, n * CHI_GAME_BYTES);
-	return chi_put_uint(chi_put_packed_game_ids(at, response->u.games.games, n), 2, n);
+	at = chi_put_packed_game_ids(chi_put_head(at, 1, n * CHI_GAME_BYTES), games, n);
+	at = chi_put_head(chi_put_uint(at, 2, n), 3, n * sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned shift = 0; shift < 32; shift += 8) {
+			*at++ = (uint8_t)(games[i].number >> shift);
+		}
+	}
+	return at;
+}
+
+/* Of each game, if they are there: a server of an earlier version does not say them. */
+static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+			struct chi_game_id *games, size_t n)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	struct chi_field numbers = {0};
+	while (chi_field_next(&r, &field)) {
+		numbers = field.number == 3 ? field : numbers;
+	}
+	if (numbers.number == 0) {
+		return CHI_OK;
+	}
+	if (numbers.len != n * sizeof(uint32_t)) {
+		return chi_flaw(u->flaw, -CHI_EPROTO, "not a number for each game", "numbers");
+	}
+	r = chi_reader_of(numbers.bytes, numbers.len);
+	for (size_t i = 0; i < n; i++) {
+		games[i].number = (uint32_t)chi_read_le(&r, sizeof(uint32_t));
+	}
+	return CHI_OK;
 }
 
 static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
 	struct chi_response *out = to;
 	struct chi_field packed;
+	struct chi_game_id *games = NULL;
 	uint64_t count = chi_packed_of(bytes, len, &packed);
-	int rc = chi_packed_games_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX,
-				       &out->u.games.games, &out->u.games.n);
+	int rc =
+		packed_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX, &games, &out->u.games.n);
+	out->u.games.games = games;
 	if (rc == CHI_OK && count != out->u.games.n) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "not as many games as it says", "count");
 	}
-	return rc;
+	return rc == CHI_OK ? numbers_read(u, bytes, len, games, out->u.games.n) : rc;
 }
 
 const struct chi_message chi_game_ids_result = {

@@ -473,7 +473,8 @@ static const struct chi_game_id example_games[] = {
 	{.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255},
 	 .result = CHI_RESULT_DRAW,
 	 .pruned = true,
-	 .max_ply = 60},
+	 .max_ply = 60,
+	 .number = 7},
 };
 static const struct chi_response games_response = {
 	.id = 16,

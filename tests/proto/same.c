@@ -82,6 +82,16 @@ static bool same_games(const struct chi_game_id *a, size_t a_n, const struct chi
 	return a_n == b_n;
 }
 
+/* Only a server says them. */
+static bool same_numbers(const struct chi_game_id *a, const struct chi_game_id *b, size_t n)
+{
+	bool same = true;
+	for (size_t i = 0; same && i < n; i++) {
+		same = a[i].number == b[i].number;
+	}
+	return same;
+}
+
 static bool same_cursor(const struct chi_cursor *a, const struct chi_cursor *b)
 {
 	return a->set == b->set && a->chi2 == b->chi2 && same_key(&a->key, &b->key);
@@ -398,7 +408,8 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 	case CHI_OP_IMPORT:
 		return same_import(a, b);
 	case CHI_OP_GAME_IDS:
-		return same_games(a->u.games.games, a->u.games.n, b->u.games.games, b->u.games.n);
+		return same_games(a->u.games.games, a->u.games.n, b->u.games.games, b->u.games.n) &&
+		       same_numbers(a->u.games.games, b->u.games.games, a->u.games.n);
 	case CHI_OP_OUTCOME:
 		return memcmp(&a->u.outcome, &b->u.outcome, sizeof(a->u.outcome)) == 0;
 	default:

@@ -149,6 +149,7 @@ const struct chi_game_id *sample_ids(struct sample *s, size_t n)
 		list[i].result = (uint8_t)sample_below(s, 4);
 		list[i].pruned = sample_coin(s);
 		list[i].max_ply = (uint16_t)seed_next(s->seed);
+		list[i].number = (uint32_t)sample_number(s);
 	}
 	return n > 0 ? list : NULL;
 }

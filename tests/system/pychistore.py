@@ -376,6 +376,8 @@ class Client(Connection):
 
     def games(self, after=b"", limit=0, store=""):
         result = self.call(store, games=pb.GameIds(after=after, limit=limit)).games
+        if len(result.numbers) != 4 * result.count:
+            raise ValueError("not 4 bytes a number")
         return unpack_games(result.games, result.count)
 
     def start_query(self, filter="", store="", **more):

@@ -312,6 +312,19 @@ class Queries(Served):
                          2 * self.client.info().games.draws + 2 * self.client.info().games.black)
         self.assertEqual(len(self.client.stats(pb.PER_PLAYER, limit=3)), 3)
 
+    def test_numbers_of_ids(self):
+        """Each game that is counted says which it is in the archive."""
+        result = self.client.call(games=pb.GameIds()).games
+        numbers = [int.from_bytes(result.numbers[4 * i:4 * i + 4], "little")
+                   for i in range(result.count)]
+        self.assertEqual(sorted(numbers), list(range(1, 301)))
+        self.assertEqual(len(self.client.games()), 300)
+        self.cli("subtract", "--number", "7", address=self.daemon.address)
+        result = self.client.call(games=pb.GameIds()).games
+        self.assertEqual(len(result.numbers), 4 * 299)
+        self.assertNotIn((7).to_bytes(4, "little"),
+                         [result.numbers[i:i + 4] for i in range(0, len(result.numbers), 4)])
+
     def test_given_up(self):
         """Cancel ends it with one last answer; a client that goes away ends its own."""
         id = self.client.start_query(want=pb.PGN, window=1)

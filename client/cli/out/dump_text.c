@@ -26,7 +26,7 @@ struct dump {
 	struct chi_dump_tail n;
 	uint64_t by_result[4]; /* of the games written */
 	bool archive;	       /* there are games, names or gamesets to be written */
-	uint64_t numbered;     /* games that are said to be in it; a server does not say it: 0 */
+	uint64_t numbered;     /* games that are said to be in it */
 	struct chi_game_query *query;
 };
 
@@ -257,8 +257,7 @@ static int check_whole(const struct dump *dump, bool *mixed)
 	struct chi_info now;
 	if (dump->n.positions == dump->info.positions && n[CHI_RESULT_WHITE] == games->white &&
 	    n[CHI_RESULT_DRAW] == games->draws && n[CHI_RESULT_BLACK] == games->black &&
-	    n[CHI_RESULT_OTHER] == games->other &&
-	    (dump->numbered == 0 || dump->n.kept == dump->numbered)) {
+	    n[CHI_RESULT_OTHER] == games->other && dump->n.kept == dump->numbered) {
 		return EXIT_DONE;
 	}
 	int status = chi_get_info(dump->from, &now);
