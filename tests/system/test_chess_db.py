@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_base import AFTER_E4, Base, START, program, spawn  # noqa: E402
+from cli_base import AFTER_E4, Base, START, harness, program, spawn  # noqa: E402
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
@@ -130,6 +130,18 @@ class ChessDb(Base):
                              (2, 1, 1, [0]))
             moves = dialogue.find(one[:-4] + ".bin", AFTER_E4)["moves"]
             self.assertEqual({m["move"]: m["pgn offsets"] for m in moves}, {"e7e5": [0], "c7c5": []})
+
+    def test_through_a_daemon(self):
+        path = self.copy()
+        with Dialogue() as dialogue:
+            dialogue.book(path)
+            here = [dialogue.find(path[:-4] + ".bin", fen) for fen in (START, AFTER_E4, CASTLED)]
+        with harness.start_daemon({"default": self.path("store")}, extra_args=["--create", "control"]) \
+                as daemon, Dialogue(daemon.address) as dialogue:
+            self.assertEqual(dialogue.book(path)["Games"], 300)
+            there = [dialogue.find(path[:-4] + ".bin", fen) for fen in (START, AFTER_E4, CASTLED)]
+        self.assertEqual(there, here)
+        self.assertGreater(len(here[0]["moves"][0]["pgn offsets"]), 0)
 
     def test_castling_and_promotion(self):
         line = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. O-O"
