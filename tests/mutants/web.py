@@ -29,8 +29,8 @@ WEB = (
         "slow-requests-have-all-day",
         "A request is whole in time, however it is dripped in",
         "http/net/conn.c",
-        "\t\tif (conn->state == CONN_IDLE) {",
-        "\t\tif (conn->state != CONN_LAST) {",
+        "[CONN_HEAD] = config->head_ms,",
+        "[CONN_HEAD] = config->idle_ms,",
         "system http", "TestHttp.test_slow_requests_are_ended"),
     Mutant(
         "bodies-fill-the-memory",
@@ -46,13 +46,6 @@ WEB = (
         "call->method == METHOD_POST &&",
         "call->method != METHOD_PUT &&",
         "system http", "TestHttp.test_a_body_changes_no_one_elses_answer"),
-    Mutant(
-        "kept-answers-outlive-the-store",
-        "An answer is of what the store holds now",
-        "http/net/cache.c",
-        "kept->sequence != call->sequence ||",
-        "kept->sequence > call->sequence ||",
-        "system http", "TestDirectory.test_answers_follow_the_store"),
     Mutant(
         "the-web-reads-all-files",
         "chistore-http reaches no files but its own",
