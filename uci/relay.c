@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/num.h"
 #include "chess/notation.h"
+#include "uci/info.h"
 
 #define LOOK_MS	 100  /* how often it is looked whether to stop */
 #define STOP_MS	 2000 /* from `stop` to its answer */
@@ -18,105 +18,37 @@
 struct heard {
 	unsigned depth;
 	int score;
-	bool has_score;
 	uint64_t nodes;
 	chi_move pv[CHI_PLIES_MAX];
 	size_t n_pv;
 };
 
-static bool word(const char **at, char *out, size_t size)
+/* The score as the search has it; false: it is a mate further away than that goes. */
+static bool take_score(const struct chi_uci_info *info, int *score)
 {
-	while (**at == ' ' || **at == '\t') {
-		(*at)++;
+	int most = CHI_MATE_BOUND - 1;
+	int value = info->score;
+	if (!info->is_mate) {
+		*score = value > most ? most : value < -most ? -most : value;
+		return true;
 	}
-	size_t len = strcspn(*at, " \t");
-	if (len == 0 || len >= size) {
-		return false;
-	}
-	memcpy(out, *at, len);
-	out[len] = '\0';
-	*at += len;
-	return true;
-}
-
-static bool number(const char *text, int64_t *out)
-{
-	uint64_t value;
-	bool minus = text[0] == '-';
-	if (chi_num_u64(text + minus, strlen(text + minus), INT32_MAX, &value) != CHI_OK) {
-		return false;
-	}
-	*out = minus ? -(int64_t)value : (int64_t)value;
-	return true;
-}
-
-static void take_pv(const struct chi_position *from, const char *at, struct heard *heard)
-{
-	struct chi_position p = *from;
-	struct chi_position next;
-	char text[CHI_MOVE_SIZE];
-	chi_move move;
-	heard->n_pv = 0;
-	while (heard->n_pv < CHI_PLIES_MAX && word(&at, text, sizeof(text)) &&
-	       chi_uci_parse(&p, text, strlen(text), &move, NULL) == CHI_OK) {
-		heard->pv[heard->n_pv++] = move;
-		chi_position_play(&p, move, &next);
-		p = next;
-	}
-}
-
-static void take_score(const char **at, struct heard *out)
-{
-	char kind[8];
-	char text[24];
-	int64_t value;
-	if (!word(at, kind, sizeof(kind)) || !word(at, text, sizeof(text)) ||
-	    !number(text, &value)) {
-		return;
-	}
-	if (strcmp(kind, "cp") == 0) {
-		int64_t most = CHI_MATE_BOUND - 1;
-		out->score = (int)(value > most ? most : value < -most ? -most : value);
-		out->has_score = true;
-	} else if (strcmp(kind, "mate") == 0 && value > -CHI_PLIES_MAX && value < CHI_PLIES_MAX) {
-		out->score =
-			value > 0 ? CHI_MATE - (int)(2 * value - 1) : -CHI_MATE - (int)(2 * value);
-		out->has_score = true;
-	}
+	*score = value > 0 ? CHI_MATE - (2 * value - 1) : -CHI_MATE - 2 * value;
+	return value > -CHI_PLIES_MAX && value < CHI_PLIES_MAX;
 }
 
 /* Bounds and lines that are not the best are only passed on. */
 static void take_info(const struct chi_position *from, const char *at, struct heard *heard)
 {
+	struct chi_uci_info info;
 	struct heard fresh = {0};
-	char text[CHI_MOVE_SIZE + 8];
-	int64_t value;
-	while (word(&at, text, sizeof(text))) {
-		if (strcmp(text, "pv") == 0) {
-			take_pv(from, at, &fresh);
-			break;
-		}
-		if (strcmp(text, "string") == 0 || strcmp(text, "lowerbound") == 0 ||
-		    strcmp(text, "upperbound") == 0) {
-			return;
-		}
-		if (strcmp(text, "score") == 0) {
-			take_score(&at, &fresh);
-		} else if (strcmp(text, "depth") == 0 && word(&at, text, sizeof(text)) &&
-			   number(text, &value) && value > 0 && value < 65536) {
-			fresh.depth = (unsigned)value;
-		} else if (strcmp(text, "nodes") == 0 && word(&at, text, sizeof(text))) {
-			if (chi_num_u64(text, strlen(text), UINT64_MAX, &fresh.nodes) != CHI_OK) {
-				fresh.nodes = 0;
-			}
-		} else if (strcmp(text, "multipv") == 0 && word(&at, text, sizeof(text)) &&
-			   strcmp(text, "1") != 0) {
-			return;
-		}
+	if (!chi_uci_info_read(from, at, &info) || !take_score(&info, &fresh.score)) {
+		return;
 	}
-	if (fresh.n_pv > 0 && fresh.has_score && fresh.depth > 0) {
-		*heard = fresh;
-	}
+	fresh.depth = info.depth;
+	fresh.nodes = info.nodes;
+	fresh.n_pv = info.n_pv < CHI_PLIES_MAX ? info.n_pv : CHI_PLIES_MAX;
+	memcpy(fresh.pv, info.pv, fresh.n_pv * sizeof(fresh.pv[0]));
+	*heard = fresh;
 }
 
 /* "bestmove e2e4 ponder e7e5" */
@@ -125,13 +57,13 @@ static bool take_best(const struct chi_position *from, const char *at,
 {
 	struct chi_position next;
 	char text[CHI_MOVE_SIZE];
-	if (!word(&at, text, sizeof(text)) ||
+	if (!chi_uci_word(&at, text, sizeof(text)) ||
 	    chi_uci_parse(from, text, strlen(text), &result->best, NULL) != CHI_OK) {
 		return false;
 	}
 	chi_position_play(from, result->best, &next);
-	if (!word(&at, text, sizeof(text)) || strcmp(text, "ponder") != 0 ||
-	    !word(&at, text, sizeof(text)) ||
+	if (!chi_uci_word(&at, text, sizeof(text)) || strcmp(text, "ponder") != 0 ||
+	    !chi_uci_word(&at, text, sizeof(text)) ||
 	    chi_uci_parse(&next, text, strlen(text), &result->ponder, NULL) != CHI_OK) {
 		result->ponder = 0;
 	}
