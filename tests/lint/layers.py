@@ -81,7 +81,7 @@ ARROWS = {
     "client/cli/in": CLI | {"client/cli/out"},
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
-    "client/cli/work": CLI | {"client/cli/in", "client/cli/out"},
+    "client/cli/work": CLI | {"client/cli/in", "client/cli/out", "uci/engines"},
     "client/cli/cmd": CLI | {"client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
 
     # What every server program needs; no store, no protocol.
@@ -115,7 +115,9 @@ ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench"] | {"bench"}
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/archive.h", "store/archive_trees.h",
     "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/gamesets/gamesets.h",
-    "store/names/names.h")} | {"search/filter/terms.h": "search"}
+    "store/names/names.h")} | {"search/filter/terms.h": "search",
+    # Other engines as children: what the analyser shares with chistore-uci.
+    "uci/child.h": "uci/engines", "uci/info.h": "uci/engines"}
 
 # System headers with a meaning: another room that includes one takes over a job that is not its own.
 OWNERS = {

@@ -28,7 +28,7 @@ from pychistore import frame, pb, take_varint  # noqa: E402
 
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
-    "alias backup bench chess-db compact count delete dump explore export extract find game games gameset get "
+    "alias analyse backup bench chess-db compact count delete dump explore export extract find game games gameset get "
     "import info init key load merge name ping publish put queue rescore scan stats subtract twins verify".split())
 
 

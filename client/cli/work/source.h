@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of positions that several threads, and by the store's leases several analysers, work off
+ * together. What another holds is asked for again after the rest, as he may be killed.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "chistore/types.h"
+
+#define SOURCE_MAX 1000000
+
+struct source {
+	pthread_mutex_t mutex;
+	struct chi_key *keys;
+	size_t n;
+	size_t room;
+	size_t next;   /* to be taken in this round */
+	size_t kept;   /* of this round, for the next: the first of `keys` */
+	size_t active; /* taken, and neither kept nor done */
+};
+
+void source_init(struct source *source);
+void source_free(struct source *source);
+
+/* -CHI_ENOMEM; -CHI_ETOOBIG: over SOURCE_MAX. Before threads take. */
+CHI_MUSTUSE int source_add(struct source *source, const struct chi_key *key);
+
+enum source_next {
+	SOURCE_TAKEN, /* *key is to be given back by source_done or source_keep */
+	SOURCE_WAIT,  /* nothing now; others may keep theirs */
+	SOURCE_ROUND, /* the same, and a round is over: what was kept begins again */
+	SOURCE_END,
+};
+enum source_next source_take(struct source *source, struct chi_key *key);
+void source_done(struct source *source);
+void source_keep(struct source *source, const struct chi_key *key);
