@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "store/record/checksum.h"
+#include "store/record/codec.h"
 
-static uint64_t hash(const void *bytes, size_t len)
+static uint64_t hash(const uint8_t *bytes, size_t len)
 {
-	return XXH3_64bits(bytes, len);
+	return chi_checksum(bytes, len, bytes + len, 0);
 }
 
 static void take_entry(struct chi_verify *v, const MDB_val *key, const MDB_val *value)

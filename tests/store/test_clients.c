@@ -41,7 +41,8 @@ static void test_records(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		static const size_t counts[] = {4, 1, CHI_OUTCOME_COUNTS, 0, 3, 1, 1};
+		static const size_t counts[] = {4, 1, CHI_OUTCOME_COUNTS, 0, 3, 1, 1, 3, 2, 1};
+		_Static_assert(CHI_COUNT(counts) == CHI_IDEMPOTENCY_KINDS - 1, "one a kind");
 		struct chi_done done[2][CHI_REMEMBERED_ROOM] = {{{0}}};
 		struct chi_remembered client = {.peer = (uint32_t)help_random(),
 						.last_use = help_random() >> help_below(64),
