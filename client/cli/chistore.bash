@@ -80,7 +80,7 @@ _chistore()
 		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
 		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
 		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
-		--priority | --depth | --nodes | --movetime | --set | --processes | --lease | --patience | --nice | --pipeline | --rate | --sample | --timeout | --seed | --days | --shortest)
+		--priority | --depth | --nodes | --movetime | --set | --processes | --lease | --patience | --nice | --pipeline | --rate | --sample | --timeout | --seed | --days | --shortest | --decay)
 		return
 		;;
 	--to-move)
