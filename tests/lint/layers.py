@@ -61,7 +61,7 @@ ARROWS = {
     "store/rescue": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
                              "store/load"},
 
-    "analyse": BOARD,
+    "propagate": BOARD,
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
     "import/archive": STORE,
@@ -83,7 +83,7 @@ ARROWS = {
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/work": CLI | {"client/cli/in", "client/cli/out", "uci/engines"},
-    "client/cli/cmd": CLI | {"analyse", "client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
+    "client/cli/cmd": CLI | {"propagate", "client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
 
     # What every server program needs; no store, no protocol.
     "service": BELOW,
@@ -130,7 +130,7 @@ OWNERS = {
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},
     "roaring/": {"tests"},
-    "xxhash.h": {"base", "store", "import", "analyse", "client/cli/games", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "propagate", "client/cli/games", "http", "uci/search", "tests", "bench"},
 }
 
 

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/evals.h"
-#include "analyse/graph.h"
+#include "propagate/evals.h"
+#include "propagate/graph.h"
 #include "client/cli/command.h"
 #include "client/cli/in/pgn_import.h"
 #include "client/cli/out/output.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "analyse/evals.h"
+#include "propagate/evals.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/graph.h"
+#include "propagate/graph.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Each round makes all worths from those of the round before, so that neither the order of the
  * nodes nor cycles matter. */
-#include "analyse/backup.h"
+#include "propagate/backup.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * cache. All slots that a position's moves lead to are asked for before the first is looked at, so
  * that their waits overlap.
  */
-#include "analyse/graph.h"
+#include "propagate/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

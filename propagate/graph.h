@@ -2,7 +2,7 @@
 /*
  * Stored positions and the legal moves between them. First every position is added, then each is
  * linked: the positions after its legal moves are looked up together, in a table in memory, with 96
- * bits of a hash of each key. Then worths are backed up (analyse/backup.h) and asked for by key.
+ * bits of a hash of each key. Then worths are backed up (propagate/backup.h) and asked for by key.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyse/backup.h"
+#include "propagate/backup.h"
 #include "chistore/types.h"
 
 struct chi_graph;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/backup.h"
+#include "propagate/backup.h"
 #include "tests/base/seed.h"
 
 #define NODES 80 /* more than a word of marks */
