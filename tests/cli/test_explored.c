@@ -41,13 +41,13 @@ static int print(const struct chi_explore *explore, size_t n, enum form form)
 	if (form == TABLE) {
 		assert_true(table_open(&options, &table));
 		status = card_print(&table, &card);
-		status = status == CHI_OK ? explored_table(explore, n, &table) : status;
+		status = status == CHI_OK ? explored_table(explore, n, NULL, &table) : status;
 		if (status == CHI_OK) {
 			table_close(&table);
 		}
 		table_deinit(&table);
 	} else {
-		status = explored_print(explore, n, &card, form == JSON);
+		status = explored_print(explore, n, NULL, &card, form == JSON);
 	}
 	fflush(stdout);
 	assert_true(dup2(saved, STDOUT_FILENO) >= 0);

@@ -22,7 +22,7 @@ AFTER_C4 = "rnbqkbnr/pppppppp/8/8/2P5/8/PP1PPPPP/RNBQKBNR b KQkq - 0 1"
 PAWN = "8/8/8/8/8/8/P7/8 w - - 0 1"
 
 COLUMNS = ["san", "uci", "games", "white", "draws", "black", "other", "score", "eval",
-           "depth", "reached",
+           "depth", "backed", "reached",
            "reached_white", "reached_draws", "reached_black", "chi2", "eco", "opening"]
 
 # Of 20 games from the initial position 10 went 1. e4, 9 1. d4, 1 1. a3; others got to 1. c4. The
@@ -69,11 +69,11 @@ class Explore(Base):
         self.assertEqual(text.splitlines()[0].split("\t"), COLUMNS)
         table = [[row[name] for name in COLUMNS] for row in rows(text)]
         self.assertEqual(table, [
-            ["e4", "e2e4", "10", "4", "1", "5", "0", "45.0", "+0.35", "30", "20", "8", "4", "8",
+            ["e4", "e2e4", "10", "4", "1", "5", "0", "45.0", "+0.35", "30", "-", "20", "8", "4", "8",
              "12.34", "B00", "King's Pawn Game"],
-            ["d4", "d2d4", "9", "4", "3", "2", "0", "61.1", "#-3", "9", "9", "4", "3", "2", "-",
+            ["d4", "d2d4", "9", "4", "3", "2", "0", "61.1", "#-3", "9", "-", "9", "4", "3", "2", "-",
              "A40", "Queen's Pawn Game"],
-            ["a3", "a2a3", "0", "0", "0", "0", "1", "-", "-", "-", "-", "-", "-", "-", "-", "A00",
+            ["a3", "a2a3", "0", "0", "0", "0", "1", "-", "-", "-", "-", "-", "-", "-", "-", "-", "A00",
              "Anderssen's Opening"],
         ])
         self.assertEqual(len(rows(self.explore("--limit", "2").stdout)), 2)
@@ -112,7 +112,7 @@ class Explore(Base):
             "other": 0, "score": 45.0, "child": {
                 "fen": AFTER_E4, "found": True, "eco": "B00", "opening": "King's Pawn Game",
                 "chi2": 12.34, "games": 20, "white": 8, "draws": 4, "black": 8, "other": 0,
-                "eval": {"depth": 30, "cp": -35}}})
+                "eval": {"depth": 30, "cp": -35}, "backed": None}})
         # What is not kept is not said to be 0.
         self.assertEqual((moves[2]["games"], moves[2]["other"], moves[2]["score"]), (0, 1, None))
         self.assertEqual([moves[2]["child"][name] for name in ("found", "games", "white", "chi2")],

@@ -71,6 +71,36 @@ class Propagate(Base):
             self.cli("propagate", "--engine", "mine", "--decay", "1000", address=address)
             self.assertEqual(self.backed(START, address, "mine")[0], 0)
 
+    def explored(self, address, *args):
+        """By move: evaluation, depth and the score backed up, as printed, and the latter as JSON."""
+        _, *lines = self.out("explore", "--tsv", *args, address=address).splitlines()
+        printed = {cells[0]: cells[8:11] for cells in (line.split("\t") for line in lines)}
+        moves = json.loads(self.out("explore", "--json", *args, address=address))["moves"]
+        return {move["san"]: [*printed[move["san"]], move["child"]["backed"]] for move in moves}
+
+    def test_both_scores_are_explored(self):
+        text = (line(START) + line(E4, ("sf", 20, "cp", -40, "c5")) + line(E4C5, ("sf", 21, "cp", 25, "")) +
+                line(D4, ("sf", 5, "cp", 10, "")) + line(NF3) + line(NF3NF6, ("sf", 9, "cp", 10, "")))
+        for address in self.stores(text):
+            before = self.explored(address, START, "--all")
+            self.assertEqual(before["e4"], ["+0.40", "20", "-", None])
+            self.cli("propagate", "--decay", "0", address=address)
+            self.assertEqual(self.explored(address, START, "--all"), {
+                "e4": ["+0.40", "20", "+0.25", {"cp": -25}],
+                "d4": ["-0.10", "5", "-", None],
+                "Nf3": ["+0.10", "0", "+0.10", {"cp": -10}]})
+            table = self.out("explore", START, "--all", "--table", address=address).splitlines()
+            (head,) = [row.split() for row in table if row.startswith("san ")]
+            (e4,) = [row.split() for row in table if row.startswith("e4 ")]
+            self.assertEqual(head[head.index("eval") + 1], "backed")
+            self.assertIn("+0.40 +0.25", " ".join(e4))
+
+    def test_a_mate_is_explored(self):
+        for address in self.stores("".join(line(fen) for fen in MATE)):
+            self.cli("propagate", address=address)
+            self.assertEqual(self.explored(address, MATE[2], "--all")["Kh8"],
+                             ["#1", "0", "#1", {"mate": 1}])
+
     def test_mates_are_counted(self):
         text = "".join(line(fen) for fen in MATE)
         for address in self.stores(text):

@@ -3,10 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chess/key.h"
+#include "chess/movegen.h"
 #include "client/cli/command.h"
 #include "client/cli/in/game_terms.h"
 #include "client/cli/in/place.h"
 #include "client/cli/out/explored.h"
+#include "propagate/evals.h"
 
 struct explore_state {
 	uint64_t limit; /* rows; 0: no limit */
@@ -71,26 +74,74 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 }
 
-/* All forms but the table need the one call only. */
+/* ---- Scores backed up -------------------------------------------------------------------- */
+
+struct backing {
+	const chi_move *moves; /* one for each key asked for */
+	struct explored_backed *out;
+};
+
+static int take_backed(void *context, size_t i, const struct chi_record *record)
+{
+	struct backing *backing = context;
+	const struct chi_eval *eval =
+		record != NULL ? chi_eval_backed(record, CHI_BACKUP_ENGINE) : NULL;
+	if (eval != NULL) {
+		backing->out->of[backing->out->n++] =
+			(struct explored_score){backing->moves[i], eval->is_mate, eval->score};
+	}
+	return CHI_OK;
+}
+
+/* Of the positions after all legal moves. The exploration's rows have the deepest evaluation only,
+ * and that is one of these just where there is no other. */
+static int ask_backed(struct cli *cli, const struct chi_key *key, struct explored_backed *out)
+{
+	struct chi_position position;
+	struct chi_move_list legal;
+	struct chi_key keys[CHI_MOVES_MAX];
+	struct backing backing = {.moves = legal.moves, .out = out};
+	size_t n = 0;
+	out->n = 0;
+	int status = chi_key_decode(key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	chi_movegen_legal(&position, &legal);
+	for (size_t i = 0; i < legal.n && n < CHI_MOVES_MAX; i++) {
+		/* Not every position has a key (Black to move without a king). */
+		if (chi_key_play(key, legal.moves[i], &keys[n]) == CHI_OK) {
+			legal.moves[n++] = legal.moves[i];
+		}
+	}
+	return chi_get_many(cli->client, keys, n, take_backed, &backing);
+}
+
+/* ---- The answer -------------------------------------------------------------------------- */
+
 static int answer(struct cli *cli, struct card *card, struct table *table)
 {
 	const struct explore_state *wanted = cli->state;
 	struct chi_explore explore;
+	struct explored_backed backed;
 	char fen[CHI_FEN_SIZE];
 	int code = table->out != NULL ? print_card(cli, card, table) : EXIT_DONE;
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = ask(cli, &card->key, &explore);
+	int status = ask_backed(cli, &card->key, &backed);
+	if (status == CHI_OK) {
+		status = ask(cli, &card->key, &explore);
+	}
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
 	size_t n = rows_of(wanted, &explore);
 	bool any = explore.position.found || n > 0;
 	if (table->out != NULL) {
-		status = explored_table(&explore, n, table);
+		status = explored_table(&explore, n, &backed, table);
 	} else if (any) {
-		status = explored_print(&explore, n, card, cli->json);
+		status = explored_print(&explore, n, &backed, card, cli->json);
 	}
 	if (status != CHI_OK) {
 		cli_message("cannot print the answer (%s)", chi_strerror(status));
@@ -159,9 +210,9 @@ const struct command cmd_explore = {
 		"and note; then a table with a bar for each move (White's wins, draws, Black's\n"
 		"wins), through $PAGER if it is long. Elsewhere it prints tab-separated rows of\n"
 		"the moves: san, uci, games, white, draws, black, other, score, eval, depth,\n"
-		"reached, reached_white, reached_draws, reached_black, chi2, eco, opening. A\n"
-		"position that is not stored is named on standard error, and the exit code is "
-		"1.\n"
+		"backed (the score that 'propagate' backed up), reached, reached_white,\n"
+		"reached_draws, reached_black, chi2, eco, opening. A position that is not stored\n"
+		"is named on standard error, and the exit code is 1.\n"
 		"Options that choose games count only these: --player Anand --white.\n\n" PLACE_HELP
 		"\n\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./positions explore\n"

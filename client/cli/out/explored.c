@@ -30,6 +30,7 @@ enum column {
 	SCORE,
 	EVAL,
 	DEPTH,
+	BACKED,
 	REACHED,
 	REACHED_WHITE,
 	REACHED_DRAWS,
@@ -40,9 +41,9 @@ enum column {
 };
 
 static const char *const names[COLUMNS] = {
-	"san",		 "uci",		  "games", "white", "draws",   "black",
-	"other",	 "score",	  "eval",  "depth", "reached", "reached_white",
-	"reached_draws", "reached_black", "chi2",  "eco",
+	"san",		 "uci",		  "games",	   "white", "draws",  "black",
+	"other",	 "score",	  "eval",	   "depth", "backed", "reached",
+	"reached_white", "reached_draws", "reached_black", "chi2",  "eco",
 };
 
 /* What the table for people leaves out. */
@@ -53,11 +54,13 @@ static const bool hidden[COLUMNS] = {
 
 struct line {
 	const struct chi_explore_move *move;
+	const struct explored_score *backed; /* NULL: none */
 	char cell[COLUMNS][CELL_SIZE];
 };
 
 struct page {
 	const struct chi_explore *explore;
+	const struct explored_backed *backed; /* NULL: none */
 	struct line *lines;
 	size_t n;
 	bool black_to_move;
@@ -122,12 +125,32 @@ static void write_eval(const struct chi_row *row, bool black, char out[][CELL_SI
 	}
 }
 
+static const struct explored_score *backed_of(const struct page *page, chi_move move)
+{
+	for (size_t i = 0; page->backed != NULL && i < page->backed->n; i++) {
+		if (page->backed->of[i].move == move) {
+			return &page->backed->of[i];
+		}
+	}
+	return NULL;
+}
+
+/* `black`: the side to move there. */
+static void write_backed(const struct explored_score *backed, bool black, char out[CELL_SIZE])
+{
+	memcpy(out, "-", 2);
+	if (backed != NULL) {
+		card_eval_print(backed->is_mate, backed->score, black, out);
+	}
+}
+
 static int fill_line(const struct page *page, const struct chi_explore_move *move,
 		     struct line *line)
 {
 	const struct chi_key *key = &page->explore->position.key;
 	const struct chi_counts *played = &move->played;
 	line->move = move;
+	line->backed = backed_of(page, move->move);
 	int status = chi_key_san(key, move->move, line->cell[SAN]);
 	if (status == CHI_OK) {
 		status = chi_key_uci(key, move->move, line->cell[UCI]);
@@ -136,6 +159,7 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	(void)snprintf(line->cell[OTHER], CELL_SIZE, "%" PRIu64, played->other);
 	write_score(played, page->black_to_move, line->cell[SCORE]);
 	write_eval(&move->child, !page->black_to_move, &line->cell[EVAL]);
+	write_backed(line->backed, !page->black_to_move, line->cell[BACKED]);
 	write_counts(&move->child.counts, move->child.found, &line->cell[REACHED]);
 	(void)chi_num_chi2_print(move->child.chi2, line->cell[CHI2]);
 	write_eco(move->eco, line->cell[ECO]);
@@ -200,6 +224,13 @@ static json_t *json_eval(const struct chi_row *row)
 					  row->is_mate ? "mate" : "cp", (int)row->score);
 }
 
+static json_t *json_backed(const struct explored_score *backed)
+{
+	return backed == NULL
+		       ? json_null()
+		       : json_pack("{s:i}", backed->is_mate ? "mate" : "cp", (int)backed->score);
+}
+
 /* The members that the position explored and those that moves lead to share. */
 #define ROW_FORM "s:o, s:b, s:o, s:o, s:o, " COUNTS_FORM
 #define ROW_OF(row, fen, eco, opening)                                                             \
@@ -213,11 +244,11 @@ static json_t *move_json(const struct page *page, const struct line *line)
 	const struct chi_row *child = &move->child;
 	char fen[CHI_FEN_SIZE];
 	bool has_key = child->key.len > 0 && chi_key_to_fen(&child->key, fen, NULL) == CHI_OK;
-	return json_pack("{s:s, s:s, " COUNTS_FORM ", s:o, s:{" ROW_FORM ", s:o}}", "san",
+	return json_pack("{s:s, s:s, " COUNTS_FORM ", s:o, s:{" ROW_FORM ", s:o, s:o}}", "san",
 			 line->cell[SAN], "uci", line->cell[UCI], COUNTS_OF(&move->played, true),
 			 "score", json_score(&move->played, page->black_to_move), "child",
 			 ROW_OF(child, has_key ? fen : NULL, move->eco, move->opening), "eval",
-			 json_eval(child));
+			 json_eval(child), "backed", json_backed(line->backed));
 }
 
 /* The last opening on the way to the position that has a name, and how long ago that was. */
@@ -317,7 +348,7 @@ static size_t columns_used(const struct layout *layout)
 /* A narrow terminal gets a shorter bar, then fewer columns, so that no row is broken. */
 static void lay_out(const struct page *page, size_t width, struct layout *layout)
 {
-	static const size_t dispensable[] = {CHI2, REACHED};
+	static const size_t dispensable[] = {CHI2, REACHED, BACKED};
 	*layout = (struct layout){.bar = TABLE_BAR_COLUMNS};
 	for (size_t j = 0; j < COLUMNS; j++) {
 		layout->columns[j] = column_width(page, j);
@@ -351,10 +382,11 @@ static void print_table(const struct page *page, const struct table *table)
 /* ---- All forms ----------------------------------------------------------------------------- */
 
 /* Makes the texts of the first `n` moves, in memory that the caller frees. */
-static int fill_page(const struct chi_explore *explore, size_t n, struct page *page)
+static int fill_page(const struct chi_explore *explore, size_t n,
+		     const struct explored_backed *backed, struct page *page)
 {
 	struct chi_position position;
-	*page = (struct page){.explore = explore, .n = n};
+	*page = (struct page){.explore = explore, .backed = backed, .n = n};
 	/* One more than there are: calloc of nothing may give NULL. */
 	page->lines = calloc(n + 1, sizeof(*page->lines));
 	if (page->lines == NULL) {
@@ -379,10 +411,11 @@ static void page_deinit(struct page *page)
 	free(page->lines);
 }
 
-int explored_print(const struct chi_explore *explore, size_t n, const struct card *card, bool json)
+int explored_print(const struct chi_explore *explore, size_t n,
+		   const struct explored_backed *backed, const struct card *card, bool json)
 {
 	_cleanup_(page_deinit) struct page page;
-	int status = fill_page(explore, n, &page);
+	int status = fill_page(explore, n, backed, &page);
 	if (status == CHI_OK && json) {
 		print_json(&page, card);
 	} else if (status == CHI_OK) {
@@ -391,10 +424,11 @@ int explored_print(const struct chi_explore *explore, size_t n, const struct car
 	return status;
 }
 
-int explored_table(const struct chi_explore *explore, size_t n, const struct table *table)
+int explored_table(const struct chi_explore *explore, size_t n,
+		   const struct explored_backed *backed, const struct table *table)
 {
 	_cleanup_(page_deinit) struct page page;
-	int status = fill_page(explore, n, &page);
+	int status = fill_page(explore, n, backed, &page);
 	if (status == CHI_OK && n > 0) {
 		print_table(&page, table);
 	}
@@ -433,5 +467,5 @@ int explored_record(const struct chi_key *key, const struct chi_record *record,
 	}
 	qsort(moves, record->n_moves, sizeof(*moves), compare_moves);
 	explore.moves = moves;
-	return explored_table(&explore, record->n_moves, table);
+	return explored_table(&explore, record->n_moves, NULL, table);
 }
