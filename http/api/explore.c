@@ -2,6 +2,7 @@
 /* GET /api/explore: what was played, and where it led; of all games, or of those that fit. */
 #include "formats/endgame_json.h"
 #include "http/api/api.h"
+#include "propagate/backed.h"
 
 static void say_row(struct call *call, const struct chi_row *row, const char *eco,
 		    const char *opening)
@@ -15,8 +16,21 @@ static void say_row(struct call *call, const struct chi_row *row, const char *ec
 	say_counts(out, &row->counts, row->found);
 }
 
+/* The score that was backed up through stored moves. */
+static void say_backed(struct writer *out, const struct chi_backed_move *backed)
+{
+	if (backed == NULL) {
+		out_null(out, "backed");
+		return;
+	}
+	out_object(out, "backed");
+	out_integer(out, backed->is_mate ? "mate" : "cp", backed->score);
+	out_end(out, '}');
+}
+
 static int say_explore_move(struct call *call, const struct chi_key *key,
-			    const struct chi_explore_move *move, bool black)
+			    const struct chi_explore_move *move, const struct chi_backed *backed,
+			    bool black)
 {
 	struct writer *out = &call->out;
 	out_object(out, NULL);
@@ -26,6 +40,7 @@ static int say_explore_move(struct call *call, const struct chi_key *key,
 	out_object(out, "child");
 	say_row(call, &move->child, move->eco, move->opening);
 	say_eval(out, "eval", &move->child);
+	say_backed(out, chi_backed_of(backed, move->move));
 	out_end(out, '}');
 	out_end(out, '}');
 	return status;
@@ -35,6 +50,7 @@ int api_explore(struct call *call)
 {
 	struct writer *out = &call->out;
 	struct chi_explore explore;
+	struct chi_backed backed;
 	struct chi_key key;
 	const char *filter = "";
 	char endgame[CHI_ENDGAME_JSON_SIZE];
@@ -42,6 +58,10 @@ int api_explore(struct call *call)
 	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &filter) : status;
 	if (status < 0) {
 		return status;
+	}
+	status = chi_backed_ask(call->client, &key, &backed);
+	if (status < 0) {
+		return call_failed(call, status);
 	}
 	status = filter[0] != '\0' ? chi_explore_filtered(call->client, &key, filter, &explore)
 				   : chi_explore(call->client, &key, &explore);
@@ -62,7 +82,7 @@ int api_explore(struct call *call)
 	say_eval(out, "eval", &explore.position);
 	out_array(out, "moves");
 	for (size_t i = 0; status == CHI_OK && i < explore.n_moves; i++) {
-		status = say_explore_move(call, &key, &explore.moves[i], black);
+		status = say_explore_move(call, &key, &explore.moves[i], &backed, black);
 	}
 	out_end(out, ']');
 	out_end(out, '}');

@@ -61,7 +61,7 @@ ARROWS = {
     "store/rescue": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
                              "store/load"},
 
-    "propagate": BOARD,
+    "propagate": BOARD | {"api"},
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
     "import/archive": STORE,
@@ -78,7 +78,7 @@ ARROWS = {
     "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
     "client/cli": BOARD | {"api", "store"},
-    "client/cli/out": CLI,
+    "client/cli/out": CLI | {"propagate"},
     "client/cli/in": CLI | {"client/cli/out"},
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
@@ -98,7 +98,7 @@ ARROWS = {
 
     # A program above the library; cursors as text come from the store.
     "http/net": HTTP,
-    "http/api": HTTP | {"http/net"},
+    "http/api": HTTP | {"http/net", "propagate"},
     "http/lila": HTTP | {"http/net"},
     "http/cdb": HTTP | {"http/net"},
     "http": HTTP | {"http/net", "http/api", "http/lila", "http/cdb"},

@@ -3,13 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "chess/key.h"
-#include "chess/movegen.h"
 #include "client/cli/command.h"
 #include "client/cli/in/game_terms.h"
 #include "client/cli/in/place.h"
 #include "client/cli/out/explored.h"
-#include "propagate/evals.h"
+#include "propagate/backed.h"
 
 struct explore_state {
 	uint64_t limit; /* rows; 0: no limit */
@@ -74,62 +72,17 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 }
 
-/* ---- Scores backed up -------------------------------------------------------------------- */
-
-struct backing {
-	const chi_move *moves; /* one for each key asked for */
-	struct explored_backed *out;
-};
-
-static int take_backed(void *context, size_t i, const struct chi_record *record)
-{
-	struct backing *backing = context;
-	const struct chi_eval *eval =
-		record != NULL ? chi_eval_backed(record, CHI_BACKUP_ENGINE) : NULL;
-	if (eval != NULL) {
-		backing->out->of[backing->out->n++] =
-			(struct explored_score){backing->moves[i], eval->is_mate, eval->score};
-	}
-	return CHI_OK;
-}
-
-/* Of the positions after all legal moves. The exploration's rows have the deepest evaluation only,
- * and that is one of these just where there is no other. */
-static int ask_backed(struct cli *cli, const struct chi_key *key, struct explored_backed *out)
-{
-	struct chi_position position;
-	struct chi_move_list legal;
-	struct chi_key keys[CHI_MOVES_MAX];
-	struct backing backing = {.moves = legal.moves, .out = out};
-	size_t n = 0;
-	out->n = 0;
-	int status = chi_key_decode(key, &position, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
-	chi_movegen_legal(&position, &legal);
-	for (size_t i = 0; i < legal.n && n < CHI_MOVES_MAX; i++) {
-		/* Not every position has a key (Black to move without a king). */
-		if (chi_key_play(key, legal.moves[i], &keys[n]) == CHI_OK) {
-			legal.moves[n++] = legal.moves[i];
-		}
-	}
-	return chi_get_many(cli->client, keys, n, take_backed, &backing);
-}
-
-/* ---- The answer -------------------------------------------------------------------------- */
-
 static int answer(struct cli *cli, struct card *card, struct table *table)
 {
 	const struct explore_state *wanted = cli->state;
 	struct chi_explore explore;
-	struct explored_backed backed;
+	struct chi_backed backed;
 	char fen[CHI_FEN_SIZE];
 	int code = table->out != NULL ? print_card(cli, card, table) : EXIT_DONE;
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = ask_backed(cli, &card->key, &backed);
+	int status = chi_backed_ask(cli->client, &card->key, &backed);
 	if (status == CHI_OK) {
 		status = ask(cli, &card->key, &explore);
 	}

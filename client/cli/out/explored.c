@@ -54,13 +54,13 @@ static const bool hidden[COLUMNS] = {
 
 struct line {
 	const struct chi_explore_move *move;
-	const struct explored_score *backed; /* NULL: none */
+	const struct chi_backed_move *backed; /* NULL: none */
 	char cell[COLUMNS][CELL_SIZE];
 };
 
 struct page {
 	const struct chi_explore *explore;
-	const struct explored_backed *backed; /* NULL: none */
+	const struct chi_backed *backed; /* NULL: none */
 	struct line *lines;
 	size_t n;
 	bool black_to_move;
@@ -125,18 +125,8 @@ static void write_eval(const struct chi_row *row, bool black, char out[][CELL_SI
 	}
 }
 
-static const struct explored_score *backed_of(const struct page *page, chi_move move)
-{
-	for (size_t i = 0; page->backed != NULL && i < page->backed->n; i++) {
-		if (page->backed->of[i].move == move) {
-			return &page->backed->of[i];
-		}
-	}
-	return NULL;
-}
-
 /* `black`: the side to move there. */
-static void write_backed(const struct explored_score *backed, bool black, char out[CELL_SIZE])
+static void write_backed(const struct chi_backed_move *backed, bool black, char out[CELL_SIZE])
 {
 	memcpy(out, "-", 2);
 	if (backed != NULL) {
@@ -150,7 +140,7 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	const struct chi_key *key = &page->explore->position.key;
 	const struct chi_counts *played = &move->played;
 	line->move = move;
-	line->backed = backed_of(page, move->move);
+	line->backed = page->backed == NULL ? NULL : chi_backed_of(page->backed, move->move);
 	int status = chi_key_san(key, move->move, line->cell[SAN]);
 	if (status == CHI_OK) {
 		status = chi_key_uci(key, move->move, line->cell[UCI]);
@@ -224,7 +214,7 @@ static json_t *json_eval(const struct chi_row *row)
 					  row->is_mate ? "mate" : "cp", (int)row->score);
 }
 
-static json_t *json_backed(const struct explored_score *backed)
+static json_t *json_backed(const struct chi_backed_move *backed)
 {
 	return backed == NULL
 		       ? json_null()
@@ -382,8 +372,8 @@ static void print_table(const struct page *page, const struct table *table)
 /* ---- All forms ----------------------------------------------------------------------------- */
 
 /* Makes the texts of the first `n` moves, in memory that the caller frees. */
-static int fill_page(const struct chi_explore *explore, size_t n,
-		     const struct explored_backed *backed, struct page *page)
+static int fill_page(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+		     struct page *page)
 {
 	struct chi_position position;
 	*page = (struct page){.explore = explore, .backed = backed, .n = n};
@@ -411,8 +401,8 @@ static void page_deinit(struct page *page)
 	free(page->lines);
 }
 
-int explored_print(const struct chi_explore *explore, size_t n,
-		   const struct explored_backed *backed, const struct card *card, bool json)
+int explored_print(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+		   const struct card *card, bool json)
 {
 	_cleanup_(page_deinit) struct page page;
 	int status = fill_page(explore, n, backed, &page);
@@ -424,8 +414,8 @@ int explored_print(const struct chi_explore *explore, size_t n,
 	return status;
 }
 
-int explored_table(const struct chi_explore *explore, size_t n,
-		   const struct explored_backed *backed, const struct table *table)
+int explored_table(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+		   const struct table *table)
 {
 	_cleanup_(page_deinit) struct page page;
 	int status = fill_page(explore, n, backed, &page);

@@ -11,26 +11,16 @@
 
 #include "client/cli/cli.h"
 #include "client/cli/out/card.h"
-
-/* Scores backed up through stored moves, of positions that moves lead to. */
-struct explored_backed {
-	size_t n;
-	struct explored_score {
-		chi_move move;
-		bool is_mate;
-		int32_t score; /* as in struct chi_eval: the view of the side to move after it */
-	} of[CHI_MOVES_MAX];
-};
+#include "propagate/backed.h"
 
 /* A row for each of the first `n` moves, or all of it as one object, which the card's opening is
  * added to. `backed`: NULL if there are none. */
 CHI_MUSTUSE int explored_print(const struct chi_explore *explore, size_t n,
-			       const struct explored_backed *backed, const struct card *card,
-			       bool json);
+			       const struct chi_backed *backed, const struct card *card, bool json);
 
 /* The first `n` moves in aligned columns, a blank line before them; without moves nothing. */
 CHI_MUSTUSE int explored_table(const struct chi_explore *explore, size_t n,
-			       const struct explored_backed *backed, const struct table *table);
+			       const struct chi_backed *backed, const struct table *table);
 
 /* The same of a record's moves, the most played first. */
 CHI_MUSTUSE int explored_record(const struct chi_key *key, const struct chi_record *record,
