@@ -47,6 +47,13 @@ WEB = (
         "call->method != METHOD_PUT &&",
         "system http", "TestHttp.test_a_body_changes_no_one_elses_answer"),
     Mutant(
+        "kept-answers-outlive-the-store",
+        "An answer is of what the store holds now",
+        "http/net/cache.c",
+        "kept->sequence != call->sequence) {",
+        "kept->sequence > call->sequence) {",
+        "system http", "TestDirectory.test_answers_follow_the_store"),
+    Mutant(
         "the-web-reads-all-files",
         "chistore-http reaches no files but its own",
         "http/jail.c",
