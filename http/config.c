@@ -37,15 +37,23 @@ static const struct chi_number_option numbers[] = {
 };
 
 static const struct option texts[] = {
-	{"address", required_argument, NULL, 'a'},    {"listen", required_argument, NULL, 'l'},
-	{"store", required_argument, NULL, 's'},      {"write-to", required_argument, NULL, 'w'},
-	{"token-file", required_argument, NULL, 't'}, {"tls-ca", required_argument, NULL, 'A'},
-	{"tls-cert", required_argument, NULL, 'C'},   {"tls-key", required_argument, NULL, 'K'},
-	{"access", required_argument, NULL, 'r'},     {"public-read", no_argument, NULL, 'p'},
-	{"web", required_argument, NULL, 'W'},	      {"queue", required_argument, NULL, 'q'},
-	{"log-level", required_argument, NULL, 'L'},  {"log-file", required_argument, NULL, 'F'},
-	{"log-format", required_argument, NULL, 'O'}, {"user", required_argument, NULL, 'u'},
-	{"sandbox", required_argument, NULL, 'b'},    {"help", no_argument, NULL, 'h'},
+	{"address", required_argument, NULL, 'a'},
+	{"listen", required_argument, NULL, 'l'},
+	{"store", required_argument, NULL, 's'},
+	{"write-to", required_argument, NULL, 'w'},
+	{"token-file", required_argument, NULL, 't'},
+	{"tls-ca", required_argument, NULL, 'A'},
+	{"tls-cert", required_argument, NULL, 'C'},
+	{"tls-key", required_argument, NULL, 'K'},
+	{"access", required_argument, NULL, 'r'},
+	{"public-read", no_argument, NULL, 'p'},
+	{"web", required_argument, NULL, 'W'},
+	{"log-level", required_argument, NULL, 'L'},
+	{"log-file", required_argument, NULL, 'F'},
+	{"log-format", required_argument, NULL, 'O'},
+	{"user", required_argument, NULL, 'u'},
+	{"sandbox", required_argument, NULL, 'b'},
+	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
 };
 
@@ -111,8 +119,6 @@ static const char **text_of(struct http_config *config, int option)
 		return &config->access_path;
 	case 'W':
 		return &config->web;
-	case 'q':
-		return &config->queue;
 	case 'F':
 		return &config->log.path;
 	default:
@@ -195,7 +201,6 @@ void http_config_help(FILE *out)
 	      "by\n"
 	      "                         SIGHUP\n"
 	      "  --public-read          any client may read, without a token\n"
-	      "  --queue FILE           positions that clients want analysed are appended there\n"
 	      "  --web DIR              the page's files (default: " CHI_WEB_DIR ")\n"
 	      "  --store NAME           which of a daemon's stores\n"
 	      "  --token-file FILE, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"

@@ -8,7 +8,6 @@
 #include "http/cdb/cdb.h"
 #include "http/lila/lila.h"
 #include "http/page.h"
-#include "http/net/queue.h"
 #include "service/log.h"
 
 static int run_metrics(struct call *call)
@@ -69,11 +68,10 @@ int routes_init(struct http_server *server, struct chi_fault *fault)
 		log_warning("page.none", "there is no page in '{path}': see --web",
 			    log_text("path", server->config->web));
 	}
-	return status == CHI_OK ? queue_open(server->config->queue, &server->queue, fault) : status;
+	return status;
 }
 
 void routes_deinit(struct http_server *server)
 {
 	page_free(server->page);
-	queue_close(server->queue);
 }

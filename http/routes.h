@@ -4,7 +4,7 @@
 
 #include "http/net/server.h"
 
-/* Reads the page's files and opens the queue. */
+/* Reads the page's files. */
 CHI_MUSTUSE int routes_init(struct http_server *server, struct chi_fault *fault);
 void routes_deinit(struct http_server *server);
 

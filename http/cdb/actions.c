@@ -10,7 +10,7 @@
 #include "base/fault.h"
 #include "http/cdb/cdb.h"
 #include "http/net/server.h"
-#include "http/net/queue.h"
+#include "http/net/session.h"
 
 #define PV_MOST 64
 
@@ -385,27 +385,34 @@ static int query_engine(struct answer *answer)
 	return status;
 }
 
+/* Into the store's queue, through the daemon that takes writes. */
 static int add_to_queue(struct answer *answer, const struct chi_key *key)
 {
 	struct call *call = answer->call;
-	bool added = false;
+	struct chi_client *writer = NULL;
+	struct chi_queue_added result = {.added = 0};
 	call->live = true;
 	if (call->foreign || call->role < CHI_ROLE_WRITE) {
 		return chi_fault(&call->fault, -CHI_EACCES,
 				 "access denied: this needs the role write");
 	}
-	int status = queue_add(call->loop->server->queue, key, &added, &call->fault);
+	int status = session_writer(call->session, &writer, &call->fault);
 	if (status < 0) {
 		return status;
 	}
+	status = chi_queue_add(writer, key, 1, 1, &result);
+	if (status < 0 || result.refused > 0) {
+		return chi_fault(&call->fault, status < 0 ? status : -CHI_EBUSY, "%s",
+				 status < 0 ? chi_error(writer) : "the queue is full");
+	}
 	if (answer->json) {
 		out_object(&call->out, NULL);
-		if (added) {
+		if (result.added > 0) {
 			out_text(&call->out, "status", "ok");
 		}
 		out_end(&call->out, '}');
 	} else {
-		out_raw(&call->out, added ? "ok" : "");
+		out_raw(&call->out, result.added > 0 ? "ok" : "");
 	}
 	return CHI_OK;
 }
@@ -520,18 +527,35 @@ static int run_statistics(struct call *call)
 static int run_queue(struct call *call)
 {
 	uint64_t limit = 0;
-	int status =
-		params_number(&call->params, "limit", 1, QUEUE_MOST, 100, &limit, &call->fault);
-	if (status == CHI_OK) {
-		queue_say(call->loop->server->queue, limit, &call->out);
+	struct chi_queue_list list;
+	char fen[CHI_FEN_SIZE];
+	int status = params_number(&call->params, "limit", 1, CHI_QUEUE_BATCH_MAX, 100, &limit,
+				   &call->fault);
+	if (status < 0) {
+		return status;
 	}
-	return status;
+	status = chi_queue_list(call->client, CHI_QUEUE_WAITING, NULL, (uint32_t)limit, &list);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(&call->out, NULL);
+	out_number(&call->out, "total", list.counts.waiting);
+	out_array(&call->out, "positions");
+	for (size_t i = 0; i < list.n; i++) {
+		if (chi_key_to_fen(&list.rows[i].key, fen, NULL) == CHI_OK) {
+			out_text(&call->out, NULL, fen);
+		}
+	}
+	out_end(&call->out, ']');
+	out_end(&call->out, '}');
+	return CHI_OK;
 }
 
-/* Asking changes nothing but the queue, and that is checked where it does. */
+/* Asking changes nothing but the queue, and that is checked where it does: it waits for a daemon,
+ * so that a worker runs it. */
 const struct route cdb_routes[] = {
-	{"/cdb.php", ROUTE_END | ROUTE_POST, run, NULL},
+	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run, NULL},
 	{"/statsc.php", ROUTE_END, run_statistics, NULL},
-	{"/api/queue", ROUTE_LOCAL | ROUTE_LIVE, run_queue, NULL},
+	{"/api/queue", ROUTE_LIVE, run_queue, NULL},
 	{.path = NULL},
 };

@@ -38,7 +38,6 @@ struct http_config {
 	const char *access_path; /* NULL: without rules */
 	bool public_read;	 /* any client may read */
 	const char *web;	 /* directory of the page */
-	const char *queue;	 /* file of positions asked for; NULL: in memory */
 	struct chi_log_options log;
 	struct chi_user user;
 	unsigned sandbox; /* enum chi_sandbox */

@@ -27,7 +27,6 @@
 
 struct http_server;
 struct page;
-struct queue;
 
 /* Finds the route of a path; NULL: there is none. */
 typedef const struct route *route_finder(const struct http_server *server, const char *path);
@@ -70,7 +69,6 @@ struct http_server {
 	const struct http_config *config;
 	route_finder *find;
 	struct page *page;
-	struct queue *queue;
 	pthread_rwlock_t access_lock;
 	struct chi_access *access; /* NULL: no rules */
 	struct loop *loops[HTTP_THREADS_MAX];

@@ -18,6 +18,7 @@ from webserver import START  # noqa: E402
 
 AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 RUY = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1"
+KINGS = "8/8/8/3k4/8/3P4/3K4/8 b - - 0 1"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 0 1"
 
 MOVE = {"uci", "san", "averageRating", "white", "draws", "black", "game", "opening", "reached"}
@@ -145,12 +146,13 @@ class TestChessdb(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = harness.make_store()
-        cls.server = webserver.start(cls.store)
+        cls.daemon = harness.start_daemon({"default": cls.store})
+        cls.server = webserver.start(cls.store, "--write-to", cls.daemon.address)
         legal = {m["uci"]: m["fen"] for m in cls.server.json("/api/position", fen=START)["legal"]}
         for uci, score in cls.SCORES.items():
             cls.put(legal[uci], "--eval", f"sf:20:{score}")
-        done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-", address=cls.store,
-                               input=START[:-4] + " acd 30; ce 25; pv e4 e5 Nf3;\n")
+        done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-",
+                               address=cls.daemon.address, input=START[:-4] + " acd 30; ce 25; pv e4 e5 Nf3;\n")
         assert done.returncode == 0, done.stderr
         replies = {m["uci"]: m["fen"]
                    for m in cls.server.json("/api/position", fen=AFTER_E4)["legal"]}
@@ -160,10 +162,11 @@ class TestChessdb(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         assert cls.server.stop() == 0
+        assert cls.daemon.stop() == 0
 
     @classmethod
     def put(cls, *args):
-        done = harness.run_cli("put", *args, address=cls.store)
+        done = harness.run_cli("put", *args, address=cls.daemon.address)
         assert done.returncode == 0, done.stderr
 
     def ask(self, **parameters):
@@ -249,13 +252,29 @@ class TestChessdb(unittest.TestCase):
         self.assertNotIn("winrate", mate)
 
     def test_the_queue(self):
-        before = self.server.json("/api/queue")["total"]
+        """It is the store's: what any client adds is listed, what is asked for is taken."""
+        self.addCleanup(self.queued, "drop", "--all")
+        self.queued("drop", "--all")
+        self.queued("add", "--priority", "9", MATED)
         self.assertEqual(self.ask(action="queue", board=RUY), "ok")
         self.assertEqual(self.ask(action="queue", board=RUY), "")
         self.assertEqual(self.ask(action="queue", board=START, json=1), {})
         self.assertEqual(self.ask(action="store", board=RUY, move="move:a7a6"), "ok")
-        queue = self.server.json("/api/queue")
-        self.assertEqual((queue["total"] - before, queue["positions"][1]), (2, RUY))
+        listed = [json.loads(line)["fen"] for line in self.queued("list", "--json").splitlines()]
+        self.assertEqual(listed[:2], [MATED, RUY])
+        self.assertEqual(self.server.json("/api/queue"), {"total": 3, "positions": listed})
+        self.assertEqual(self.server.json("/api/queue", limit=1),
+                         {"total": 3, "positions": [MATED]})
+        with webserver.start(self.daemon.address) as reader:
+            self.assertEqual(reader.json("/api/queue")["positions"], listed)
+            answer = reader.json("/cdb.php", want=403, action="queue", board=KINGS)
+            self.assertIn("--write-to", answer["error"])
+        self.assertEqual(self.server.json("/api/queue")["total"], 3)
+
+    def queued(self, *args):
+        done = harness.run_cli("queue", *args, address=self.daemon.address)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
     def test_pages_of_other_sites_do_not_write(self):
         """What a browser lets them send: any token, and a name that leads here."""
@@ -274,14 +293,6 @@ class TestChessdb(unittest.TestCase):
                        {"Origin": "http://localhost:8080", "Host": "localhost:8080"},
                        {"Origin": "http://[::1]:8080", "Host": "[::1]:8080"}):
             self.assertEqual(self.server.request(path, headers=fields)[0], 200, fields)
-
-    def test_a_queue_outlives_the_server(self):
-        path = os.path.join(harness.make_temp_dir(), "queue")
-        query = "/cdb.php?action=queue&board=" + RUY.replace(" ", "_")
-        for _ in range(2):
-            with webserver.start(self.store, "--queue", path) as server:
-                server.request(query)
-                self.assertEqual(server.json("/api/queue")["positions"], [RUY])
 
     def test_a_request_as_weiss_sends_it(self):
         """No version, the absolute form, and one recv for the answer."""
