@@ -93,10 +93,10 @@ int chi_among_open(struct chi_read *read, const char *filter, size_t len, struct
 
 size_t chi_among_memory(const struct chi_among *among)
 {
-	size_t bytes = sizeof(*among) + chi_numbers_size(among->all) +
+	size_t bytes = sizeof(*among) + chi_numbers_memory(among->all) +
 		       (among->matcher != NULL ? chi_matcher_memory(among->matcher) : 0);
 	for (size_t i = 0; i < CHI_COUNT(among->ended); i++) {
-		bytes += chi_numbers_size(among->ended[i]);
+		bytes += chi_numbers_memory(among->ended[i]);
 	}
 	return bytes;
 }

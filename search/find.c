@@ -448,7 +448,7 @@ size_t chi_find_memory(const struct chi_find *find)
 {
 	return sizeof(*find) + (find->scan != NULL ? chi_scan_memory(find->scan) : 0) +
 	       (find->fits != NULL ? chi_among_memory(find->fits) : 0) +
-	       (find->found != NULL ? chi_numbers_size(find->found) : 0) +
+	       (find->found != NULL ? chi_numbers_memory(find->found) : 0) +
 	       (find->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
 }
 

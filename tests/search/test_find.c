@@ -271,6 +271,25 @@ static void test_random(void **state)
 	free(keys);
 }
 
+/* The games found count as the bits that they take, not as what they would be stored as. */
+static void test_memory(void **state)
+{
+	(void)state;
+	struct chi_find_spec spec = spec_of("", "");
+	struct chi_find *find;
+	struct chi_games_row row;
+	size_t n = 0;
+	spec.games = true;
+	ok(chi_find_open(world.read, &spec, &find, &fault));
+	size_t before = chi_find_memory(find);
+	while (n == 0) {
+		ok(chi_find_games(find, &row, 1, 4, &n));
+	}
+	size_t bits = chi_find_memory(find) - before;
+	assert_in_range(bits, 512, 512 + 64);
+	chi_find_close(find);
+}
+
 static void open_fails(struct chi_find_spec spec, int rc)
 {
 	struct chi_find *find;
@@ -313,6 +332,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_refused),
 	};
 	return cmocka_run_group_tests_name("search/find", tests, setup, teardown);
