@@ -92,6 +92,11 @@ int chi_twins_open(struct chi_read *read, const struct chi_twins_spec *spec, str
 	return CHI_OK;
 }
 
+static void spend(uint64_t *steps)
+{
+	*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
+}
+
 /* ---- The same moves ----------------------------------------------------------------------- */
 
 static int add(struct chi_twins *twins, uint32_t number)
@@ -146,7 +151,7 @@ static int gather(struct chi_twins *twins, uint64_t *steps)
 				continue;
 			}
 			rc = add(twins, chunk->first + row);
-			*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
+			spend(steps);
 		}
 	}
 	if (rc == CHI_NONE && twins->n > 0) {
@@ -225,7 +230,7 @@ static int are_twins(struct chi_twins *twins, const struct entry *a, const struc
 }
 
 /* Whether the entry at `at` is a twin of all that are in the group, which begins at `from`. */
-static int fits_group(struct chi_twins *twins, size_t from, bool *fits)
+static int fits_group(struct chi_twins *twins, size_t from, uint64_t *steps, bool *fits)
 {
 	const struct entry *entries = twins->entries;
 	int rc = CHI_OK;
@@ -233,13 +238,14 @@ static int fits_group(struct chi_twins *twins, size_t from, bool *fits)
 	for (size_t i = from; rc == CHI_OK && *fits && i < twins->at; i++) {
 		if (entries[i].group == entries[from].group) {
 			rc = are_twins(twins, &entries[i], &entries[twins->at], fits);
+			spend(steps);
 		}
 	}
 	return rc;
 }
 
 /* Joins the next entry to the first group of the same moves in which all are its twins. */
-static int join(struct chi_twins *twins)
+static int join(struct chi_twins *twins, uint64_t *steps)
 {
 	struct entry *entries = twins->entries;
 	struct entry *entry = &entries[twins->at];
@@ -251,11 +257,12 @@ static int join(struct chi_twins *twins)
 	}
 	for (; rc == CHI_OK && !found && from < twins->at; from++) {
 		if (entries[from].group == entries[from].number) {
-			rc = fits_group(twins, from, &found);
+			rc = fits_group(twins, from, steps, &found);
 			entry->group = found ? entries[from].group : entry->group;
 		}
 	}
 	twins->at++;
+	spend(steps);
 	return rc;
 }
 
@@ -289,8 +296,7 @@ int chi_twins_step(struct chi_twins *twins, uint64_t steps)
 			twins->gathered = rc == CHI_NONE;
 			twins->rc = rc < 0 ? rc : CHI_OK;
 		} else if (twins->at < twins->n) {
-			twins->rc = join(twins);
-			steps--;
+			twins->rc = join(twins, &steps);
 		} else {
 			twins->rc = finish(twins);
 		}

@@ -73,10 +73,42 @@ static void test_groups(void **state)
 	chi_store_close(store);
 }
 
+/* Comparing games costs steps, too: those who look between two calls whether they are to stop
+ * cannot wait for some thousand games that have the same moves. */
+static void test_steps(void **state)
+{
+	(void)state;
+	char text[60 * 160] = "";
+	size_t len = 0;
+	for (int year = 1900; year < 1960; year++) {
+		int n = snprintf(text + len, sizeof(text) - len,
+				 GAME("A", "B", "%d.01.01", "1. c4"), year);
+		assert_in_range(n, 1, sizeof(text) - len - 1);
+		len += (size_t)n;
+	}
+	session_add("steps", text);
+	struct chi_store *store = help_open(help_path("steps"), CHI_STORE_READ);
+	struct chi_read *read;
+	struct chi_twins *twins;
+	const struct chi_twins_spec spec = {.days = 1};
+	int calls = 0;
+	ok(chi_read_begin(store, &read));
+	ok(chi_twins_open(read, &spec, &twins, &fault));
+	while (chi_twins_step(twins, 60) == CHI_OK) {
+		calls++;
+	}
+	/* Each with each: 1,770 times, of which one game's 59 are of one call. */
+	assert_true(calls >= 1770 / (60 + 59));
+	chi_twins_close(twins);
+	chi_read_end(read);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_groups, help_teardown),
+		cmocka_unit_test_teardown(test_steps, help_teardown),
 	};
 	return cmocka_run_group_tests_name("search/twins", tests, NULL, NULL);
 }
