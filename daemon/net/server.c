@@ -33,7 +33,9 @@ int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	chi_server_task_end(server);
-	return chi_fault(fault, -CHI_EBUSY, "%d backups and verifications are running already",
+	return chi_fault(fault, -CHI_EBUSY,
+			 "%d backups, verifications and searches for suspects and twins are "
+			 "running already",
 			 CHI_TASKS_MAX);
 }
 

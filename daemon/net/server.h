@@ -87,7 +87,7 @@ struct chi_server {
 	chi_counter accepted;	 /* connections, by main */
 	chi_counter turned_away; /* because there were too many */
 	atomic_size_t buffered;	 /* bytes of all clients' buffers */
-	atomic_size_t tasks;	 /* backups and verifications running */
+	atomic_size_t tasks;	 /* running, see CHI_TASKS_MAX */
 	struct chi_import_sessions import_sessions;
 	pthread_mutex_t compact_lock;
 };
@@ -98,7 +98,7 @@ struct chi_served *chi_server_find(struct chi_server *server, const char *name, 
 /* All clients' buffers together have reached their limit. */
 bool chi_server_is_full(const struct chi_server *server);
 
-/* Takes one of the places for backups and verifications. -CHI_EBUSY: all are taken. */
+/* Takes one of the places for what has a thread of its own. -CHI_EBUSY: all are taken. */
 CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault);
 void chi_server_task_end(struct chi_server *server);
 

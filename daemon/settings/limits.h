@@ -67,7 +67,8 @@
  * the others that they shared one with are no longer tried. */
 #define CHI_AGAIN_MAX 8
 
-/* Backups, and verifications, running at once; each holds a snapshot for its whole time. */
+/* Backups, verifications and searches for suspects and twins, running at once; each holds a
+ * snapshot for its whole time. */
 #define CHI_TASKS_MAX 4
 
 /* Imports that may be allowed at once, and what each client may send ahead of the reading. */
