@@ -304,6 +304,7 @@ struct taking {
 	uint64_t now;
 	struct chi_arena *arena;
 	struct chi_queue_row *rows;
+	size_t room; /* for so many of them */
 	struct chi_queue_lease *out;
 };
 
@@ -328,7 +329,7 @@ static int lease_one(struct change *change, struct taking *taking, const struct 
 static int take_next(struct change *change, struct taking *taking)
 {
 	int rc = CHI_OK;
-	while (rc == CHI_OK && taking->out->n < taking->take->limit) {
+	while (rc == CHI_OK && taking->out->n < taking->room) {
 		const struct chi_queue_bytes before = chi_queued_before(CHI_QUEUE_WAITING);
 		struct chi_queue_bytes place;
 		struct chi_queue_row row;
@@ -360,12 +361,19 @@ static int claim(struct change *change, struct taking *taking, size_t i)
 	return lease_one(change, taking, &row);
 }
 
+/* One who finds nothing asks again and again: rows for what there is are enough. */
+static size_t least(size_t wanted, uint64_t there)
+{
+	return wanted < there ? wanted : (size_t)there;
+}
+
 static int take_all(struct change *change, struct taking *taking)
 {
 	const struct chi_queue_take *take = taking->take;
 	struct chi_queue_lease *out = taking->out;
-	size_t room = take->keys != NULL ? take->n_keys : take->limit;
-	taking->rows = chi_arena_array(taking->arena, room, sizeof(*taking->rows));
+	taking->room = take->keys != NULL ? take->n_keys
+					  : least(take->limit, change->totals.counts.waiting);
+	taking->rows = chi_arena_array(taking->arena, taking->room, sizeof(*taking->rows));
 	if (taking->rows == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -407,11 +415,12 @@ int chi_write_queue_held(struct chi_write *write, uint64_t lease, uint64_t expir
 	struct change change;
 	int rc = begin(write, &change);
 	*out = (struct chi_queue_lease){.lease = lease, .expires = expires};
-	struct chi_queue_row *rows = chi_arena_array(arena, CHI_QUEUE_BATCH_MAX, sizeof(*rows));
+	size_t room = least(CHI_QUEUE_BATCH_MAX, change.totals.counts.leased);
+	struct chi_queue_row *rows = chi_arena_array(arena, room, sizeof(*rows));
 	if (rc < 0 || rows == NULL || lease == 0) {
 		return rc < 0 ? rc : rows == NULL ? -CHI_ENOMEM : CHI_OK;
 	}
-	while (rc == CHI_OK && out->n < CHI_QUEUE_BATCH_MAX) {
+	while (rc == CHI_OK && out->n < room) {
 		rc = chi_queued_next(change.txn, change.tree, &place, CHI_QUEUE_LEASE_PREFIX,
 				     &place);
 		rc = rc == CHI_OK ? chi_queued_row_at(change.txn, change.tree, &place, arena,

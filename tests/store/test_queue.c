@@ -434,6 +434,32 @@ static void test_damage_is_not_taken(void **state)
 
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
+/* However many are asked for, memory is taken for those that there are. */
+static void test_small(void **state)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	const struct chi_queue_take take = {
+		.holder = "me", .lease_ms = 10, .limit = CHI_QUEUE_BATCH_MAX};
+	struct chi_queue_added added = {0};
+	struct chi_queue_lease lease;
+	struct chi_queue_lease again;
+	struct chi_write *write;
+	(void)state;
+	struct chi_store *store = help_store("small", CHI_STATISTIC_CONTROL);
+	chi_arena_init(&arena, 1 << 14);
+	help_keys(keys, 3);
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_queue_take(write, &take, 1, &arena, &lease));
+	assert_int_equal(lease.n, 0);
+	ok(chi_write_queue_add(write, keys, 3, 1, 1, &added));
+	ok(chi_write_queue_take(write, &take, 1, &arena, &lease));
+	assert_int_equal(lease.n, 3);
+	ok(chi_write_queue_held(write, lease.lease, lease.expires, &arena, &again));
+	assert_int_equal(again.n, 3);
+	chi_write_abort(write);
+	chi_store_close(store);
+}
+
 static void test_arguments(void **state)
 {
 	(void)state;
@@ -477,9 +503,8 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_against_a_list),
-		cmocka_unit_test(test_damage_is_found),
-		cmocka_unit_test(test_damage_is_not_taken),
+		cmocka_unit_test(test_against_a_list),	    cmocka_unit_test(test_damage_is_found),
+		cmocka_unit_test(test_damage_is_not_taken), cmocka_unit_test(test_small),
 		cmocka_unit_test(test_arguments),
 	};
 	int failed = cmocka_run_group_tests_name("store/queue", tests, NULL, NULL);
