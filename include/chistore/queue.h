@@ -112,7 +112,7 @@ struct chi_queue_list {
 	struct chi_queue_counts counts;
 };
 
-/* The positions in that state in the order in which they are taken, come back or were given up; at
+/* The positions in that state in the order in which they are taken, come back or arrived; at
  * most `limit` (0..CHI_QUEUE_BATCH_MAX), after the row `after` of an earlier list (NULL: from the
  * first), which need not be there any more. */
 CHI_MUSTUSE int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
