@@ -151,6 +151,7 @@ class Lists(Query):
                 (["--player", "Tal", "--rating", "high"], "--rating: 'high' is no range"),
                 (["--not-eco", "X", "--white", "Tal"], "--not-eco: 'X' is no range of codes"),
                 (["--result", "2", "--eco", "B"], "--result: '2' is not among"),
+                (["--white", "--count"], "--white goes after a --player, or before a name"),
                 (["--event", "a", "--moves", "e4 e4"], "--moves: move 2: 'e4' is not a legal"),
                 (["--has", "Ke9", "--event", "a"], "--has, character 3: a rank is expected"),
                 (["--event", "a", "--mirror", "--fen-part", "8/8"], "--fen-part, character 4"),

@@ -51,12 +51,22 @@ static struct chi_filter_term *last_player(struct game_terms *terms)
 	return NULL;
 }
 
+/* The next option is no name. */
+static int add_side(struct cli *cli, const struct cli_option *option, const char *value, bool deny,
+		    void *out)
+{
+	if (strncmp(value, "--", 2) == 0) {
+		return cli_usage(cli, "--%s goes after a --player, or before a name", option->name);
+	}
+	return add(cli, option, value, deny, out);
+}
+
 /* Without a value the colour of the player before, if that has none; else it needs a name. */
 int game_term_side(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct chi_filter_term *player = last_player(out);
 	if (value != NULL) {
-		return add(cli, option, value, false, out);
+		return add_side(cli, option, value, false, out);
 	}
 	if (player == NULL || player->side != NULL || !is(player, "player")) {
 		return OPTION_NEEDS_VALUE;
@@ -68,7 +78,7 @@ int game_term_side(struct cli *cli, const struct cli_option *option, const char 
 int game_term_deny_side(struct cli *cli, const struct cli_option *option, const char *value,
 			void *out)
 {
-	return value != NULL ? add(cli, option, value, true, out) : OPTION_NEEDS_VALUE;
+	return value != NULL ? add_side(cli, option, value, true, out) : OPTION_NEEDS_VALUE;
 }
 
 int game_term_opponent(struct cli *cli, const struct cli_option *option, const char *value,
