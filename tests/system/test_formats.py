@@ -223,6 +223,13 @@ class Formats(Base):
                 self.assertIn(f"{file}:{3 if form == 'csv' else 2}: ", done.stderr)
                 self.cli("get", START, address=store)
 
+    def test_a_file_without_a_byte_is_named_once(self):
+        store = self.external("named")
+        with harness.start_daemon({"default": store}) as daemon:
+            for address in (self.path("unmade"), daemon.addresses[0]):
+                done = self.cli("import", self.write("x.csv", ""), address=address, code=3)
+                self.assertEqual(done.stderr.count("no position was found"), 1, done.stderr)
+
     def test_the_store_that_is_made_is_of_the_kind_asked_for(self):
         file = self.write("x.csv", f"fen,chi2\n{START},57.99\n")
         self.cli("import", "--statistic", "external", file, address=self.path("external"))

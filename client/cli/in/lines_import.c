@@ -91,9 +91,11 @@ static int feed(struct line_files *files, struct chi_import *import, const char 
 		struct chi_fault fault = {.text = ""};
 		int got = chi_source_read(source, &bytes, &len, &fault);
 		if (got == CHI_NONE && empty) {
-			progress_clear(&files->progress);
-			cli_message("%s: no position was found", path);
 			files->empty = true;
+			if (cli_is_remote(files->cli)) { /* else the import tells it */
+				progress_clear(&files->progress);
+				cli_message("%s: no position was found", path);
+			}
 			return EXIT_DONE;
 		}
 		if (got == CHI_NONE) {
