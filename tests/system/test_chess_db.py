@@ -179,9 +179,10 @@ class ChessDb(Base):
             self.assertEqual(dialogue.ask("position startpos").count("\n"), 1)
 
     def test_lines_end_it(self):
-        for data, code in ((b"", 0), (b"isready", 0), (b"x" * 10000 + b"\n", 2)):
+        for data, code in ((b"", 0), (b"isready", 0), (b"x" * 10000 + b"\n", 2), (b"a\0b\nisready\n", 2)):
             done = subprocess.run([program(), "chess-db"], input=data, capture_output=True, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(b"NUL", done.stderr)
 
 
 if __name__ == "__main__":

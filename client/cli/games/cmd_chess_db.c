@@ -533,7 +533,7 @@ static int run(struct cli *cli)
 	bool more = true;
 	while (more && fgets(line, sizeof(line), stdin) != NULL) {
 		if (strchr(line, '\n') == NULL && !feof(stdin)) {
-			cli_message("a line of standard input is too long");
+			cli_message("a line of standard input is too long, or has a NUL");
 			return EXIT_USAGE;
 		}
 		more = run_line(&dialogue, line);
