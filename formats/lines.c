@@ -7,8 +7,9 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "formats/evals/cdb.h"
 #include "formats/epd.h"
-#include "formats/lichess.h"
+#include "formats/evals/lichess.h"
 
 enum chi_format chi_format_of(const char *name)
 {
@@ -27,6 +28,7 @@ enum chi_format chi_format_of(const char *name)
 		{"ndjson", CHI_FORMAT_JSONL},
 		{"json", CHI_FORMAT_JSONL},
 		{"lichess-evals", CHI_FORMAT_LICHESS},
+		{"cdb", CHI_FORMAT_CDB},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -132,6 +134,11 @@ int chi_lines_begin(struct chi_lines *lines, const char *line, size_t len, struc
 	if (lines->format == CHI_FORMAT_JSONL && memmem(line, len, "\"pvs\":", 6) != NULL) {
 		lines->format = CHI_FORMAT_LICHESS;
 	}
+	/* As these are EPD. */
+	if (lines->format == CHI_FORMAT_EPD &&
+	    memmem(line, len, CHI_CDB_MARK, strlen(CHI_CDB_MARK)) != NULL) {
+		lines->format = CHI_FORMAT_CDB;
+	}
 	if (!chi_lines_span(lines)) {
 		return CHI_NONE;
 	}
@@ -153,8 +160,11 @@ bool chi_lines_open(const struct chi_lines *lines, const char *line, size_t len,
 static int read_epd(const struct chi_lines *lines, const char *line, size_t len,
 		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
-	const char *engine = engine_or(lines, CHI_EPD_ENGINE);
-	int status = chi_epd_read(line, len, engine, arena, put, fault);
+	int status = lines->format == CHI_FORMAT_CDB
+			     ? chi_cdb_read(line, len, engine_or(lines, CHI_CDB_ENGINE), arena, put,
+					    fault)
+			     : chi_epd_read(line, len, engine_or(lines, CHI_EPD_ENGINE), arena, put,
+					    fault);
 	if (status == CHI_OK && lines->add && (put->parts & CHI_PUT_COUNTS) != 0) {
 		put->parts ^= CHI_PUT_COUNTS | CHI_PUT_ADD;
 	}
@@ -166,6 +176,7 @@ int chi_lines_read(struct chi_lines *lines, const char *record, size_t len, stru
 {
 	switch (lines->format) {
 	case CHI_FORMAT_EPD:
+	case CHI_FORMAT_CDB:
 		return read_epd(lines, record, len, arena, put, fault);
 	case CHI_FORMAT_JSONL:
 		return chi_json_read(&lines->json, record, len, arena, put, fault);

@@ -52,8 +52,8 @@ CHI_MUSTUSE int chi_lines_read(struct chi_lines *lines, const char *record, size
 const char *chi_lines_ignored(const struct chi_lines *lines);
 uint64_t chi_lines_clamped(const struct chi_lines *lines);
 
-/* "epd", "csv", "tsv", "jsonl", "lichess-evals", "pgn", "polyglot" to a format; CHI_FORMAT_AUTO if
- * it is none of them. */
+/* "epd", "csv", "tsv", "jsonl", "lichess-evals", "cdb", "pgn", "polyglot" to a format;
+ * CHI_FORMAT_AUTO if it is none of them. */
 enum chi_format chi_format_of(const char *name);
 
 /* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */

@@ -20,5 +20,6 @@ enum chi_format {
 	CHI_FORMAT_PGN = 5,	 /* games, which are no positions to put */
 	CHI_FORMAT_POLYGLOT = 6, /* nor is this */
 	CHI_FORMAT_LICHESS = 7,	 /* lichess.org's evaluations */
+	CHI_FORMAT_CDB = 8,	 /* EPD with chessdb.cn's scores */
 };
-#define CHI_FORMAT_MAX CHI_FORMAT_LICHESS
+#define CHI_FORMAT_MAX CHI_FORMAT_CDB

@@ -12,7 +12,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
-#include "formats/lichess.h"
+#include "formats/evals/lichess.h"
 #include "tests/cli/arena.h"
 
 #define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches formats/lichess.h: any bytes as a line of lichess.org's evaluations. What is accepted
- * must pass the checks a store makes of what it is given. */
+/* Reaches formats/evals/lichess.h: any bytes as a line of lichess.org's evaluations. What is
+ * accepted must pass the checks a store makes of what it is given. */
 #include "base/arena.h"
-#include "formats/lichess.h"
+#include "formats/evals/lichess.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

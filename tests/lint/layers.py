@@ -22,7 +22,7 @@ STORE = BOARD | {"store"}
 ARCHIVE = {"store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
-CLI = BOARD | {"api", "store", "formats", "client/cli"}
+CLI = BOARD | {"api", "store", "formats", "formats/evals", "client/cli"}
 HTTP = BOARD | {"api", "store", "formats", "service"}
 DAEMON = SEARCH | {"import", "proto", "proto/wire", "service", "daemon/settings"}
 
@@ -70,7 +70,8 @@ ARROWS = {
     "import/dump": STORE | {"import", "import/archive"},
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
-    "formats": BOARD,
+    "formats": BOARD | {"formats/evals"},
+    "formats/evals": BOARD | {"formats"},
 
     "client/core": SEARCH | {"api", "import", "proto"},
     "client/local": CLIENT,

@@ -151,6 +151,35 @@ class Formats(Base):
         both = self.out("export", "--format", "lichess-evals", address=back)
         self.assertEqual(len(json.loads(both.splitlines()[0])["evals"]), 2)
 
+    def test_evaluations_as_chessdb_has_them(self):
+        """Known by their first line, here and there; exported they come back."""
+        lines = [f"{AFTER_E4} ; cdb eval: -35, ply: 1; PV: c7c5 g1f3;",
+                 "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - bm O-O; cdb eval: M11; PV: e1g1 e8c8 ;",
+                 f"{START} ; cdb eval: 1; PV: e2e5;", f"{ROOKS} ; cdb eval: invalid;",
+                 "# a comment", f"{ENDING}; cdb eval: -M10;"]
+        file = self.write("scored.epd", "\n".join(lines) + "\n")
+        here, there = self.external("here"), self.external("there")
+        with harness.start_daemon({"default": there}) as daemon:
+            for address, options in ((here, []), (daemon.addresses[0], ["--strict", "--format", "cdb"])):
+                done = self.cli("import", *options, file, address=address,
+                                code=3 if options else 0)
+                self.assertEqual(summary(done.stdout)["stored"], "3")
+                self.assertIn(":3: PV: ", done.stderr)
+                self.assertIn(":4: cdb eval: 'invalid' is no score", done.stderr)
+            self.assertEqual(self.out("dump", address=here),
+                             self.out("dump", address=daemon.addresses[0]))
+        (found,) = json.loads(self.out("get", AFTER_E4, address=here))["evals"]
+        self.assertEqual((found["engine"], found["depth"], found["cp"], found["pv"]),
+                         ("cdb", 0, -35, ["c7c5", "g1f3"]))
+        out = self.out("export", "--format", "cdb", address=here)
+        self.assertCountEqual(out.splitlines(), [
+            f"{AFTER_E4[:-4]} ; cdb eval: -35; PV: c7c5 g1f3;",
+            "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - ; cdb eval: M11; PV: e1g1 e8c8;",
+            f"{ENDING[:-4]} ; cdb eval: -M10;"])
+        back = self.external("back")
+        self.cli("import", "--format", "cdb", "--strict", "-", address=back, input=out)
+        self.assertEqual(self.out("export", "--format", "cdb", address=back), out)
+
     def test_put_batch_reads_json(self):
         lines = [{"fen": START, "evals": [{"engine": "z", "cp": 1}, {"engine": "a", "mate": 2},
                                           {"engine": "z", "cp": 0, "multipv": 2}],

@@ -235,7 +235,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_WORD(export_state, format, export_formats, "format", "FORMAT",
-		    "csv (default), tsv, jsonl, epd, lichess-evals or polyglot; of games pgn"),
+		    "csv (default), tsv, jsonl, epd, lichess-evals, cdb or polyglot; of games pgn"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	OPTION(export_state, columns, columns_take, "show", "A,B,..",
@@ -263,6 +263,8 @@ const struct command cmd_export = {
 		"weight, a draw one; moves that only lost are left out. lichess-evals: positions\n"
 		"with evaluations as lichess_db_eval.jsonl has them, those of each engine "
 		"together.\n"
+		"cdb: 'FEN ; cdb eval: 65; PV: e2e4 e7e5;', the deepest evaluation, as "
+		"chessdb.cn's.\n"
 		"\n"
 		"pgn: the games of the store that fit the options of games (--player and so on; a\n"
 		"--filter can ask for more), in the order of their numbers. Imported into an\n"

@@ -13,8 +13,9 @@
 #include "client/cli/in/game_filter.h"
 #include "client/cli/in/lines_import.h"
 #include "client/cli/in/pgn_import.h"
+#include "formats/evals/cdb.h"
 #include "formats/epd.h"
-#include "formats/lichess.h"
+#include "formats/evals/lichess.h"
 #include "formats/reader.h"
 
 struct import_state {
@@ -44,7 +45,7 @@ static int take_format(struct cli *cli, const struct cli_option *option, const c
 		       ? EXIT_DONE
 		       : cli_usage(cli,
 				   "--%s: '%s' is none of pgn, epd, csv, tsv, jsonl, "
-				   "lichess-evals, polyglot",
+				   "lichess-evals, cdb, polyglot",
 				   option->name, value);
 }
 
@@ -193,8 +194,8 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION(import_state, format, take_format, "format", "FORMAT",
-	       "pgn, epd, csv, tsv, jsonl, lichess-evals or polyglot, regardless of name and "
-	       "content"),
+	       "pgn, epd, csv, tsv, jsonl, lichess-evals, cdb or polyglot, regardless of name "
+	       "and content"),
 	OPTION_WORD(import_state, create, chi_statistic_names, "statistic", "KIND",
 		    "statistic of a store that is made (default: control), see init"),
 	OPTION_FLAG(import_state, strict, "strict",
@@ -220,7 +221,7 @@ static const struct cli_option options[] = {
 		      "games: threads that read (default: one per core)"),
 	OPTION(import_state, lines.options.engine, take_engine, "engine", "NAME",
 	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE
-	       ", or " CHI_LICHESS_ENGINE " of lichess-evals)"),
+	       ", " CHI_LICHESS_ENGINE " of lichess-evals, " CHI_CDB_ENGINE " of cdb)"),
 	OPTION_FLAG(import_state, lines.options.add, "add",
 		    "positions: add counts to those stored instead of setting them"),
 	OPTIONS_END,
@@ -249,6 +250,7 @@ const struct command cmd_import = {
 		"JSON lines: objects as 'get' and 'export' print them; only fen is required.\n"
 		"lichess-evals (lichess_db_eval.jsonl): of each position's evaluations the "
 		"deepest.\n"
+		"cdb: EPD with chessdb.cn's scores, '; cdb eval: 65; PV: e2e4 e7e5;'.\n"
 		"Polyglot books (.bin): walked from the initial position; where nothing was\n"
 		"played yet their moves are stored, the weights as games without result.\n"
 		"\n"

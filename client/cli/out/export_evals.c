@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/record.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "formats/evals/cdb.h"
 
 int export_moves(FILE *file, const struct chi_position *from, const chi_move *moves, size_t n,
 		 bool rook)
@@ -87,5 +89,42 @@ int export_lichess(FILE *file, const struct chi_key *key, const struct chi_recor
 		i += n;
 	}
 	fputs("]}\n", file);
+	return status;
+}
+
+/* Mates in plies: the side that mates plays the last one. What would be read as one stays a score.
+ */
+static void print_cdb_score(FILE *file, const struct chi_eval *eval)
+{
+	int32_t score = eval->score;
+	if (eval->is_mate && score == 0) {
+		fputs("mated", file);
+	} else if (eval->is_mate) {
+		fprintf(file, score > 0 ? "M%" PRId32 : "-M%" PRId32,
+			score > 0 ? 2 * score - 1 : -2 * score);
+	} else {
+		score = score < CHI_CDB_CP_MAX ? score : CHI_CDB_CP_MAX;
+		fprintf(file, "%" PRId32, score > -CHI_CDB_CP_MAX ? score : -CHI_CDB_CP_MAX);
+	}
+}
+
+int export_cdb(FILE *file, const struct chi_key *key, const struct chi_record *record)
+{
+	struct chi_position position;
+	const struct chi_eval *eval = chi_evals_deepest(record->evals, record->n_evals);
+	if (eval == NULL) {
+		return CHI_OK;
+	}
+	int status = print_fen(file, key, &position);
+	if (status != CHI_OK) {
+		return status;
+	}
+	fputs(" ; " CHI_CDB_MARK " ", file);
+	print_cdb_score(file, eval);
+	if (eval->n_pv > 0) {
+		fputs("; PV: ", file);
+		status = export_moves(file, &position, eval->pv, eval->n_pv, false);
+	}
+	fputs(";\n", file);
 	return status;
 }

@@ -13,6 +13,10 @@
 CHI_MUSTUSE int export_moves(FILE *file, const struct chi_position *from, const chi_move *moves,
 			     size_t n, bool rook);
 
-/* As lichess.org's file (formats/lichess.h); the lines of each engine are one entry of "evals". */
+/* As lichess.org's file (formats/evals/lichess.h); the lines of each engine are one entry of
+ * "evals". */
 CHI_MUSTUSE int export_lichess(FILE *file, const struct chi_key *key,
 			       const struct chi_record *record);
+
+/* The deepest evaluation as the tools around chessdb.cn write that site's (formats/evals/cdb.h). */
+CHI_MUSTUSE int export_cdb(FILE *file, const struct chi_key *key, const struct chi_record *record);

@@ -29,6 +29,7 @@ const char *const export_formats[] = {
 	[EXPORT_POLYGLOT] = "polyglot",
 	[EXPORT_PGN] = "pgn",
 	[EXPORT_LICHESS] = "lichess-evals",
+	[EXPORT_CDB] = "cdb",
 };
 
 enum export_format export_format_of_path(const char *path)
@@ -328,6 +329,8 @@ int export_row(struct target *target, enum export_format format, const struct ch
 	chi_arena_reset(arena);
 	if (format == EXPORT_LICHESS) {
 		status = export_lichess(target->file, key, record);
+	} else if (format == EXPORT_CDB) {
+		status = export_cdb(target->file, key, record);
 	} else if (format == EXPORT_JSONL) {
 		status = print_json(target->file, key, record, arena);
 	} else if (format == EXPORT_EPD) {

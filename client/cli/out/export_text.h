@@ -17,6 +17,7 @@ enum export_format {
 	EXPORT_POLYGLOT,
 	EXPORT_PGN, /* games, not positions */
 	EXPORT_LICHESS,
+	EXPORT_CDB,
 	EXPORT_FORMATS,
 };
 

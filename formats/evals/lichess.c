@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scanner remembers where texts lie; only the evaluation that is taken is decoded. */
-#include "formats/lichess.h"
+#include "formats/evals/lichess.h"
 
 #include <inttypes.h>
 #include <string.h>
