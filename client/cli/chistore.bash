@@ -80,7 +80,7 @@ _chistore()
 		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
 		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
 		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \
-		--priority | --depth | --nodes | --movetime | --set | --processes | --lease | --patience | --nice | --pipeline | --rate | --sample | --timeout | --seed | --days | --shortest | --decay)
+		--priority | --depth | --nodes | --movetime | --set | --processes | --lease | --patience | --nice | --pipeline | --rate | --sample | --timeout | --seed | --days | --shortest | --decay | --swing)
 		return
 		;;
 	--to-move)
@@ -120,7 +120,7 @@ _chistore()
 		mapfile -t COMPREPLY < <(compgen -W "$(_chistore_commands "$program")" -- "$cur")
 	else
 		case $command in
-		import | subtract | extract | dump | load | export | merge | backup | publish)
+		import | subtract | extract | review | dump | load | export | merge | backup | publish)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			;;
 		esac
