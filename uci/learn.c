@@ -32,6 +32,8 @@ struct chi_learner {
 	pthread_t thread;
 	struct chi_client *client;
 	char name[NAME_SIZE];
+	chi_learned_fn *learned;
+	void *context;
 	struct lesson *lessons; /* a ring */
 	uint64_t first;
 	uint64_t next;
@@ -83,6 +85,9 @@ static void write_some(struct chi_learner *learner)
 	}
 	pthread_mutex_unlock(&learner->mutex);
 	int rc = put(learner, n);
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
+	}
 	pthread_mutex_lock(&learner->mutex);
 	/* The ring may have gone over some of these meanwhile. */
 	uint64_t done = begin + n;
@@ -126,8 +131,8 @@ static void drop(struct chi_learner *learner)
 	free(learner);
 }
 
-int chi_learner_open(const char *address, const char *name, struct chi_learner **out,
-		     struct chi_fault *fault)
+int chi_learner_open(const char *address, const char *name, chi_learned_fn *learned, void *context,
+		     struct chi_learner **out, struct chi_fault *fault)
 {
 	const struct chi_options options = {
 		.writable = true, .lock_wait_ms = LOCK_WAIT_MS, .client_name = "chistore-uci"};
@@ -139,6 +144,8 @@ int chi_learner_open(const char *address, const char *name, struct chi_learner *
 	pthread_mutex_init(&learner->mutex, NULL);
 	pthread_cond_init(&learner->changed, NULL);
 	memcpy(learner->name, name, strnlen(name, CHI_ENGINE_MAX));
+	learner->learned = learned;
+	learner->context = context;
 	learner->lessons = calloc(CHI_LEARN_MAX, sizeof(*learner->lessons));
 	int rc = learner->lessons == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
 					  : chi_open(address, &options, &learner->client, fault);

@@ -15,9 +15,13 @@
 
 struct chi_learner;
 
-/* Opens `address` for writing. `name`: the engine that evaluates, in the records. */
-CHI_MUSTUSE int chi_learner_open(const char *address, const char *name, struct chi_learner **out,
-				 struct chi_fault *fault);
+/* Told by the learner's thread of each evaluation, once it is durable. */
+typedef void chi_learned_fn(void *context, const struct chi_key *key, unsigned depth);
+
+/* Opens `address` for writing. `name`: the engine that evaluates, in the records. `learned` is
+ * called until the learner is closed. */
+CHI_MUSTUSE int chi_learner_open(const char *address, const char *name, chi_learned_fn *learned,
+				 void *context, struct chi_learner **out, struct chi_fault *fault);
 
 /* A score of a position, side to move's view, from a search of `depth` plies, with its line. */
 void chi_learn(struct chi_learner *learner, const struct chi_position *position, int score,

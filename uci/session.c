@@ -194,6 +194,16 @@ static void close_store(struct chi_session *session)
 	}
 }
 
+/* In the learner's thread. */
+static void learned(void *context, const struct chi_key *key, unsigned depth)
+{
+	struct chi_session *session = context;
+	char fen[CHI_FEN_SIZE];
+	if (atomic_load(&session->tells) && chi_key_to_fen(key, fen, NULL) == CHI_OK) {
+		chi_session_say("learned: depth %u of %s", depth, fen);
+	}
+}
+
 /* The learner first: what a process has open for reading alone it cannot open for writing. */
 static void open_store(struct chi_session *session, bool learns)
 {
@@ -204,7 +214,8 @@ static void open_store(struct chi_session *session, bool learns)
 	struct chi_fault fault;
 	const char *address = session->options.store;
 	const char *name = session->child != NULL ? chi_child_name(session->child) : "chistore";
-	if (learns && chi_learner_open(address, name, &session->learner, &fault) != CHI_OK) {
+	if (learns && chi_learner_open(address, name, learned, session, &session->learner,
+				       &fault) != CHI_OK) {
 		chi_session_say("learn: %s", fault.text);
 	}
 	if (chi_open(address, &options, &session->client, &fault) != CHI_OK) {
@@ -328,7 +339,10 @@ bool chi_session_line(struct chi_session *session, char *line)
 		stop(session);
 	} else if (strcmp(word, "ponderhit") == 0) {
 		ponderhit(session);
-	} else if (strcmp(word, "debug") != 0 && strcmp(word, "register") != 0) {
+	} else if (strcmp(word, "debug") == 0) {
+		word = chi_next_word(&at);
+		atomic_store(&session->tells, word == NULL || strcmp(word, "off") != 0);
+	} else if (strcmp(word, "register") != 0) {
 		command(session, word, copy, at);
 	}
 	free(copy);

@@ -27,6 +27,7 @@ struct chi_session {
 	struct chi_child *child;
 	char started[CHI_UCI_TEXT]; /* the command that this is of */
 	bool learns;		    /* they were opened to learn */
+	atomic_bool tells;	    /* what was learned: `debug on` */
 	bool book_failed;	  /* the store did; it is not asked for a move again in this game */
 	char *said[CHI_SAID_MAX]; /* lines of setoption that the child is to see, */
 	char *said_name[CHI_SAID_MAX]; /* and the options that they are of */

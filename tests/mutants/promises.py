@@ -33,6 +33,21 @@ ACKNOWLEDGED = (
         "if (n < CHI_PENDING_MAX) {",
         "system kill", "Kill.test_killed_processes_lose_nothing"),
     Mutant(
+        "engine-tells-before-it-is-stored",
+        "An engine says that an evaluation is durable after the store did",
+        "uci/learn.c",
+        """	int rc = put(learner, n);
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
+	}
+""",
+        """	for (size_t i = 0; i < n; i++) {
+		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
+	}
+	int rc = put(learner, n);
+""",
+        "system learners", "Learners.test_killed"),
+    Mutant(
         "nothing-new-is-not-vouched-for",
         "'Stored already' is said of what is synced, no matter who wrote it",
         "store/txn/write.c",
