@@ -111,7 +111,7 @@ ARROWS = {
 }
 # These two look everywhere.
 ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
-ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench"] | {"bench"}
+ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS["bench"] | {"bench"}
 
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
 DOORS = {header: "store" for header in (

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Our own store in this process, PATH being its directory: chi_probe of one key, and of 32. */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include "bench/bench.h"
 #include "chistore.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LMDB itself on the records of our store, PATH being its directory, an entry each (records.h):
  * mdb_get in one read transaction, nothing decoded. */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include <stdlib.h>
 

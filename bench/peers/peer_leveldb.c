@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LevelDB through its C interface. Its get hands out a copy that the caller frees: there is no
  * other. */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include <stdlib.h>
 

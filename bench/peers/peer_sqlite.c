@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SQLite: a table without row ids, its file mapped, one prepared statement and one transaction for
  * all look-ups. */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

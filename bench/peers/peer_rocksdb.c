@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* RocksDB through its C interface: pinned values, so that nothing is copied; multi_get in groups of
  * 32 for many keys. */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include <stdlib.h>
 

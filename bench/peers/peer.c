@@ -4,7 +4,7 @@
  * records of our STORE, and looks up the lists of keys in the directory LISTS. Operations:
  * "load"; "get-LIST", a key a call; "many-LIST", many a call. "sum" is how many were found.
  */
-#include "bench/peer.h"
+#include "bench/peers/peer.h"
 
 #include <stdio.h>
 #include <string.h>
