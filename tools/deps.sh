@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages of the sets named (build, test, browser, bench, coverage) that are missing: as
-# root with apt-get, otherwise it prints the command to type and fails. Packages that are there cost
-# one dpkg-query and no network.
+# Installs the Debian packages of the sets named that are missing: as root with apt-get, otherwise it
+# prints the command to type and fails. Packages that are there cost one dpkg-query and no network.
 #
-#	tools/deps.sh [--print] SET...
+#	tools/deps.sh [--print] build|test|browser|bench|coverage|cluster...
 set -eu
 
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
@@ -20,9 +19,11 @@ coverage="gcovr"
 browser="chromium chromium-driver python3-selenium"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
 librocksdb-dev libleveldb-dev libsqlite3-dev"
+# What tools/cluster.sh starts, and what tests that end an OSD need.
+cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|browser|bench|coverage..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|bench|coverage|cluster..." >&2
 	exit 2
 }
 
@@ -33,6 +34,7 @@ packages_of() {
 	bench) echo "$bench" ;;
 	browser) echo "$browser" ;;
 	coverage) echo "$coverage" ;;
+	cluster) echo "$cluster" ;;
 	*) usage ;;
 	esac
 }
