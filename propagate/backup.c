@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Each round makes all worths from those of the round before, so that neither the order of the
- * nodes nor cycles matter. */
+/*
+ * Retrograde analysis, as of endgames, with scores for mates: the worths are found in descending
+ * order of their size, from the scores back to the positions before them.
+ *
+ * If all worths of more than s are found, then nothing that is still open is worth more than s to
+ * either side, as back() makes no score greater. So a side that can have s now can have no more: a
+ * position with an option of s is worth s. A position whose options have all been found is worth
+ * the best of them, also if that is less than 0. What is open when all scores are used up is worth
+ * 0: nowhere is an option of more than 0 left, and each has a way to go on for ever.
+ *
+ * Each node and each edge is looked at once, whatever cycles there are. The scores in use are a
+ * list of nodes for each size; in a list those that were found first come first, so that ways to a
+ * score are followed in the order of their length.
+ */
 #include "propagate/backup.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#define MATE_PLIES_MAX (2 * CHI_MATE_MAX)
+#define LIST_END       UINT32_MAX
 
 /* Beyond it are mates. */
 static bool is_mate_worth(chi_worth worth)
@@ -16,7 +32,11 @@ chi_worth chi_worth_of(bool is_mate, int32_t score)
 	if (!is_mate) {
 		return score;
 	}
-	return score > 0 ? CHI_WORTH_MATE - (2 * score - 1) : -2 * score - CHI_WORTH_MATE;
+	int32_t plies = score > 0 ? 2 * score - 1 : -2 * score;
+	if (score >= CHI_MATE_MAX || score <= -CHI_MATE_MAX) {
+		plies = MATE_PLIES_MAX;
+	}
+	return score > 0 ? CHI_WORTH_MATE - plies : plies - CHI_WORTH_MATE;
 }
 
 int32_t chi_worth_score(chi_worth worth, bool *is_mate)
@@ -25,127 +45,285 @@ int32_t chi_worth_score(chi_worth worth, bool *is_mate)
 	if (!*is_mate) {
 		return worth;
 	}
-	int32_t plies = CHI_WORTH_MATE - (worth > 0 ? worth : -worth);
-	int32_t moves = (plies + 1) / 2 < CHI_MATE_MAX ? (plies + 1) / 2 : CHI_MATE_MAX;
+	int32_t moves = (CHI_WORTH_MATE - (worth > 0 ? worth : -worth) + 1) / 2;
 	return worth > 0 ? moves : -moves;
 }
 
 chi_worth chi_worth_back(chi_worth worth, unsigned decay)
 {
 	if (is_mate_worth(worth)) {
-		return worth > 0 ? 1 - worth : -1 - worth;
+		int32_t plies = CHI_WORTH_MATE - (worth > 0 ? worth : -worth) + 1;
+		plies = plies > MATE_PLIES_MAX - 2 ? MATE_PLIES_MAX : plies;
+		return worth > 0 ? plies - CHI_WORTH_MATE : CHI_WORTH_MATE - plies;
 	}
 	int64_t thousandths = -(int64_t)worth * (1000 - (int64_t)decay);
 	return (chi_worth)((thousandths + (thousandths < 0 ? -500 : 500)) / 1000);
 }
 
-/* The best of the children. *known: the direct score is known better by them. */
-static chi_worth best_child(const struct chi_backup *backup, const struct chi_backup_node *at,
-			    const chi_worth *worths, chi_move *best, bool *known)
-{
-	chi_worth most = CHI_WORTH_NONE;
-	bool all = at->closed;
-	bool first = false;
-	for (size_t i = at->at; i < (size_t)at->at + at->n; i++) {
-		chi_worth worth = worths[backup->children[i]];
-		if (worth == CHI_WORTH_NONE) {
-			all = false;
-			continue;
-		}
-		worth = chi_worth_back(worth, backup->decay);
-		first = first || backup->moves[i] == at->first;
-		if (most == CHI_WORTH_NONE || worth > most) {
-			most = worth;
-			*best = backup->moves[i];
-		}
-	}
-	*known = all || first;
-	return most;
-}
+/* ---- A run --------------------------------------------------------------------------------- */
 
-chi_worth chi_backup_worth(const struct chi_backup *backup, size_t node, const chi_worth *worths,
-			   chi_move *best, bool *backed)
-{
-	const struct chi_backup_node *at = &backup->nodes[node];
-	bool known = false;
-	chi_worth most = best_child(backup, at, worths, best, &known);
-	*backed = most != CHI_WORTH_NONE &&
-		  (known || at->direct == CHI_WORTH_NONE || most >= at->direct);
-	if (!*backed) {
-		*best = at->first;
-		return at->direct;
-	}
-	return most;
-}
-
-/* A run in progress: the worths of the round before and those that are made, and a bit for each
- * node whether it changed in that round. Most settle early, and their bits fit the processor's
- * cache. */
-struct run {
-	const struct chi_backup *backup;
-	chi_worth *from;
-	chi_worth *to;
-	uint64_t *before;
-	uint64_t *now;
+enum node_state {
+	KNOWN = 1 << 0,
+	STOPS = 1 << 1,	 /* the direct score is an option */
+	LISTED = 1 << 2, /* its best move is in a list */
+	FOUND = 1 << 3,	 /* so is its worth */
 };
 
-static bool is_marked(const uint64_t *marks, size_t i)
+struct list {
+	uint32_t head;
+	uint32_t tail;
+};
+
+/* Until a node's worth is found, `worths` has the best of the options found so far. */
+struct run {
+	const struct chi_backup *backup;
+	chi_worth *worths;
+	uint16_t *best;
+	uint8_t *states;
+	uint16_t *open;	      /* edges to known nodes whose worth is not found yet */
+	uint32_t *parents_at; /* by node, and one more */
+	uint32_t *parents;    /* of each edge, in the order of the children */
+	int32_t most;	      /* centipawns of a direct score */
+	size_t n_lists;
+	struct list *lists; /* by size */
+	uint32_t *next;	    /* in a list: of node i's direct score 2i, of its best move 2i + 1 */
+};
+
+static void run_deinit(struct run *run)
 {
-	return (marks[i / 64] >> i % 64 & 1) != 0;
+	free(run->states);
+	free(run->open);
+	free(run->parents_at);
+	free(run->parents);
+	free(run->lists);
+	free(run->next);
 }
 
-static bool child_changed(const struct run *run, const struct chi_backup_node *node)
+/* Where a worth is in the order: 0 for 0, then centipawns, then mates. */
+static size_t size_of(const struct run *run, chi_worth worth)
 {
-	for (size_t i = node->at; i < (size_t)node->at + node->n; i++) {
-		if (is_marked(run->before, run->backup->children[i])) {
-			return true;
-		}
-	}
-	return false;
+	int32_t size = worth > 0 ? worth : -worth;
+	return is_mate_worth(worth)
+		       ? (size_t)(run->most + 1 + MATE_PLIES_MAX - (CHI_WORTH_MATE - size))
+		       : (size_t)size;
 }
 
-/* A round; false if nothing changed. */
-static bool go_back(struct run *run, const volatile sig_atomic_t *cancel)
+uint64_t chi_backup_needs(uint64_t nodes, uint64_t edges)
 {
-	bool changed = false;
+	return (nodes + 2) * (sizeof(uint8_t) + sizeof(uint16_t) + 3 * sizeof(uint32_t)) +
+	       (edges + 1) * sizeof(uint32_t) +
+	       (CHI_SCORE_MAX + 2 + MATE_PLIES_MAX) * sizeof(struct list);
+}
+
+static int make_lists(struct run *run)
+{
+	bool mates = false;
 	for (size_t i = 0; i < run->backup->n; i++) {
-		chi_move best;
-		bool backed;
-		if (child_changed(run, &run->backup->nodes[i])) {
-			run->to[i] = chi_backup_worth(run->backup, i, run->from, &best, &backed);
-		} else if (is_marked(run->before, i)) {
-			run->to[i] = run->from[i];
-		}
-		if (run->to[i] != run->from[i]) {
-			run->now[i / 64] |= UINT64_C(1) << i % 64;
-			changed = true;
-		}
-		if (cancel != NULL && i % 65536 == 0 && *cancel != 0) {
-			return false;
+		chi_worth direct = run->backup->nodes[i].direct;
+		if (direct != CHI_WORTH_NONE) {
+			int32_t size = direct > 0 ? direct : -direct;
+			mates = mates || is_mate_worth(direct);
+			run->most = size > run->most && !is_mate_worth(direct) ? size : run->most;
 		}
 	}
-	return changed;
+	run->n_lists = (size_t)run->most + 2 + (mates ? MATE_PLIES_MAX : 0);
+	run->lists = calloc(run->n_lists, sizeof(*run->lists));
+	for (size_t i = 0; run->lists != NULL && i < run->n_lists; i++) {
+		run->lists[i].head = LIST_END;
+	}
+	return run->lists != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
-unsigned chi_backup_run(const struct chi_backup *backup, unsigned plies, chi_worth *worths,
-			chi_worth *spare, uint64_t *marks, const volatile sig_atomic_t *cancel)
+static int run_init(struct run *run)
 {
-	size_t words = CHI_BACKUP_MARKS(backup->n) / 2;
-	struct run run = {backup, worths, spare, marks, marks + words};
-	unsigned done = 0;
+	size_t n = run->backup->n;
+	run->states = calloc(n + 1, sizeof(*run->states));
+	run->open = calloc(n + 1, sizeof(*run->open));
+	run->parents_at = calloc(n + 2, sizeof(*run->parents_at));
+	run->parents = calloc(run->backup->n_edges + 1, sizeof(*run->parents));
+	run->next = calloc(n + 1, 2 * sizeof(*run->next));
+	if (run->states == NULL || run->open == NULL || run->parents_at == NULL ||
+	    run->parents == NULL || run->next == NULL) {
+		return -CHI_ENOMEM;
+	}
+	return make_lists(run);
+}
+
+/* The edges the other way round: counted, placed, and the places moved back. */
+static void turn_edges(struct run *run)
+{
+	const struct chi_backup *backup = run->backup;
+	uint32_t *at = run->parents_at;
+	for (size_t i = 0; i < backup->n_edges; i++) {
+		at[backup->children[i] + 2]++;
+	}
+	for (size_t i = 2; i < backup->n + 2; i++) {
+		at[i] += at[i - 1];
+	}
 	for (size_t i = 0; i < backup->n; i++) {
-		worths[i] = backup->nodes[i].direct;
-		spare[i] = worths[i];
+		const struct chi_backup_node *node = &backup->nodes[i];
+		for (size_t k = node->at; k < (size_t)node->at + node->n; k++) {
+			run->parents[at[backup->children[k] + 1]++] = (uint32_t)i;
+		}
 	}
-	memset(run.before, 0xff, words * sizeof(*marks));
-	memset(run.now, 0, words * sizeof(*marks));
-	while (done < plies && go_back(&run, cancel)) {
-		run = (struct run){backup, run.to, run.from, run.now, run.before};
-		memset(run.now, 0, words * sizeof(*marks));
-		done++;
+}
+
+/* From the direct scores back; `next` is the stack. */
+static void find_known(struct run *run)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < run->backup->n; i++) {
+		if (run->backup->nodes[i].direct != CHI_WORTH_NONE) {
+			run->states[i] = KNOWN;
+			run->next[n++] = (uint32_t)i;
+		}
 	}
-	if (run.from != worths) {
-		memcpy(worths, run.from, backup->n * sizeof(*worths));
+	while (n > 0) {
+		uint32_t i = run->next[--n];
+		for (uint32_t k = run->parents_at[i]; k < run->parents_at[i + 1]; k++) {
+			uint32_t parent = run->parents[k];
+			if (run->states[parent] == 0) {
+				run->states[parent] = KNOWN;
+				run->next[n++] = parent;
+			}
+		}
 	}
-	return done;
+}
+
+static void append(struct run *run, uint32_t entry, chi_worth worth)
+{
+	struct list *list = &run->lists[size_of(run, worth)];
+	run->next[entry] = LIST_END;
+	if (list->head == LIST_END) {
+		list->head = entry;
+	} else {
+		run->next[list->tail] = entry;
+	}
+	list->tail = entry;
+}
+
+/* The options of a node, and whether its worth is plain from the beginning. */
+static void begin_node(struct run *run, uint32_t i)
+{
+	const struct chi_backup *backup = run->backup;
+	const struct chi_backup_node *node = &backup->nodes[i];
+	bool first = false;
+	run->worths[i] = CHI_WORTH_NONE;
+	run->best[i] = CHI_BACKUP_OWN;
+	for (size_t k = node->at; k < (size_t)node->at + node->n; k++) {
+		if ((run->states[backup->children[k]] & KNOWN) != 0) {
+			run->open[i]++;
+			first = first || backup->moves[k] == node->first;
+		}
+	}
+	bool known_better = first || (node->closed && node->n > 0 && run->open[i] == node->n);
+	if (node->direct == CHI_WORTH_NONE || known_better) {
+		return;
+	}
+	run->states[i] |= STOPS;
+	run->worths[i] = node->direct;
+	if (node->direct > 0 || (node->direct < 0 && run->open[i] == 0)) {
+		append(run, 2 * i, node->direct);
+	}
+}
+
+static uint16_t edge_to(const struct chi_backup *backup, uint32_t parent, uint32_t child)
+{
+	const struct chi_backup_node *node = &backup->nodes[parent];
+	uint16_t edge = 0;
+	while (backup->children[node->at + edge] != child) {
+		edge++;
+	}
+	return edge;
+}
+
+/* An option of a node has been found. */
+static void offer(struct run *run, uint32_t parent, uint32_t child)
+{
+	chi_worth option = chi_worth_back(run->worths[child], run->backup->decay);
+	chi_worth *most = &run->worths[parent];
+	run->open[parent]--;
+	if ((run->states[parent] & (FOUND | LISTED)) != 0) {
+		return;
+	}
+	/* The first one that wins is the best; of those that lose the last one is the longest. */
+	if (option > *most || (option == *most && option <= 0)) {
+		*most = option;
+		run->best[parent] = edge_to(run->backup, parent, child);
+		if (option > 0) {
+			run->states[parent] |= LISTED;
+			append(run, 2 * parent + 1, option);
+		}
+	}
+	if (run->open[parent] == 0 && *most < 0) {
+		run->states[parent] |= LISTED;
+		append(run, 2 * parent + 1, *most);
+	}
+}
+
+/* The worths that are not 0; false: cancelled. */
+static bool find_worths(struct run *run, const volatile sig_atomic_t *cancel)
+{
+	size_t done = 0;
+	for (size_t size = run->n_lists - 1; size > 0; size--) {
+		uint32_t entry = run->lists[size].head;
+		for (; entry != LIST_END; entry = run->next[entry]) {
+			uint32_t i = entry / 2;
+			if ((run->states[i] & FOUND) != 0) {
+				continue;
+			}
+			run->states[i] |= FOUND;
+			for (uint32_t k = run->parents_at[i]; k < run->parents_at[i + 1]; k++) {
+				offer(run, run->parents[k], i);
+			}
+			if (++done % 65536 == 0 && cancel != NULL && *cancel != 0) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* Those that are 0, and then which move keeps them so. */
+static void find_draws(struct run *run)
+{
+	const struct chi_backup *backup = run->backup;
+	for (size_t i = 0; i < backup->n; i++) {
+		if ((run->states[i] & (KNOWN | FOUND)) == KNOWN) {
+			run->worths[i] = 0;
+			run->best[i] = CHI_BACKUP_OWN;
+		}
+	}
+	for (size_t i = 0; i < backup->n; i++) {
+		const struct chi_backup_node *node = &backup->nodes[i];
+		if ((run->states[i] & (KNOWN | FOUND)) != KNOWN) {
+			continue;
+		}
+		for (uint16_t k = 0; k < node->n; k++) {
+			chi_worth child = run->worths[backup->children[node->at + k]];
+			if (child != CHI_WORTH_NONE && chi_worth_back(child, backup->decay) == 0) {
+				run->best[i] = k;
+				break;
+			}
+		}
+	}
+}
+
+int chi_backup_run(const struct chi_backup *backup, chi_worth *worths, uint16_t *best,
+		   const volatile sig_atomic_t *cancel)
+{
+	_cleanup_(run_deinit) struct run run = {.backup = backup, .worths = worths, .best = best};
+	int rc = run_init(&run);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	turn_edges(&run);
+	find_known(&run);
+	for (uint32_t i = 0; i < backup->n; i++) {
+		begin_node(&run, i);
+	}
+	if (find_worths(&run, cancel)) {
+		find_draws(&run);
+	}
+	return CHI_OK;
 }

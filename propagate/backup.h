@@ -2,16 +2,17 @@
 /*
  * Negamax over positions that are joined by moves, cycles allowed.
  *
- * worth(p, 0) is p's direct score. worth(p, n) is the best of
- *   - back(worth(c, n - 1)) of every position c that a move leads to and whose worth is known;
- *   - the direct score, unless it is known better: the move it was given for (`first`) leads to a
- *     position of known worth, or every legal move does.
- * Of equal ones a move comes before the direct score, and the first move before later ones. A
- * position without either has no worth.
+ * A position is known if it has a direct score, or a move leads to a known one. The options of its
+ * side to move are
+ *   - the moves to known positions, each worth back(worth of that position);
+ *   - to stop at the direct score, unless it is known better: the move it was given for (`first`)
+ *     leads to a known position, or every legal move does.
+ * Both sides choose the best. Play that never stops is worth 0: a draw by repetition. A position
+ * that is not known has no worth.
  *
- * So a cycle needs no rule of its own: scores come from at most so many plies ahead, by any way.
  * back() turns a score to the other side's view: a mate is one ply further away, centipawns shrink
- * by the decay. That makes a nearer score the better one of equals.
+ * by the decay. It never makes a score greater, which is what backup.c builds on: each position has
+ * one worth, and it is found without rounds.
  */
 #pragma once
 
@@ -20,11 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "chistore/types.h"
 
 /*
  * A score to the side to move as one number: centipawns up to CHI_SCORE_MAX; if it mates in p plies
- * CHI_WORTH_MATE - p, if it is mated in p plies p - CHI_WORTH_MATE.
+ * CHI_WORTH_MATE - p, if it is mated in p plies p - CHI_WORTH_MATE. All mates in CHI_MATE_MAX moves
+ * or more are one score, the last: a worth is the same after it was stored as a score.
  */
 typedef int32_t chi_worth;
 #define CHI_WORTH_NONE INT32_MIN
@@ -32,7 +35,7 @@ typedef int32_t chi_worth;
 
 /* Mate in n is 2n - 1 plies for the winner, 2n for the loser. */
 chi_worth chi_worth_of(bool is_mate, int32_t score);
-/* Not of CHI_WORTH_NONE. Mates in more than CHI_MATE_MAX moves are given as that many. */
+/* Not of CHI_WORTH_NONE. */
 int32_t chi_worth_score(chi_worth worth, bool *is_mate);
 
 /* What a worth is to the other side, a ply earlier. `decay` in thousandths of centipawns, 0 to
@@ -50,24 +53,24 @@ struct chi_backup_node {
 /* The lists are the caller's. */
 struct chi_backup {
 	struct chi_backup_node *nodes;
-	size_t n;
+	size_t n;		  /* less than 2^31 */
 	const uint32_t *children; /* by edge: the number of a node */
 	const chi_move *moves;	  /* by edge */
+	size_t n_edges;
 	unsigned decay;
 };
 
-/* A node's worth if those of its children are `worths`. *best: the move it comes from, 0 if none is
- * known; *backed: it comes from a child. */
-chi_worth chi_backup_worth(const struct chi_backup *backup, size_t node, const chi_worth *worths,
-			   chi_move *best, bool *backed);
-
-/* Words of the marks of so many nodes. */
-#define CHI_BACKUP_MARKS(n) (2 * ((n) / 64 + 1))
+/* The best option of a node: which of its edges, or this: the direct score, or none. */
+#define CHI_BACKUP_OWN UINT16_MAX
 
 /*
- * Fills `worths` with worth(., plies), or of fewer plies if one more would change nothing; `spare`
- * has room for as many, `marks` for CHI_BACKUP_MARKS. Returns the plies it took. `cancel` may be
- * NULL; it ends early once that is not 0.
+ * Fills `worths` and `best`, one for each node. Following `best` comes to the score that a worth
+ * not 0 is from. Of equal options a losing side has one that lasts; where the worth is 0, a move
+ * comes before the direct score. `cancel` may be NULL; the answer is of no use once that is not 0.
+ * -CHI_ENOMEM.
  */
-unsigned chi_backup_run(const struct chi_backup *backup, unsigned plies, chi_worth *worths,
-			chi_worth *spare, uint64_t *marks, const volatile sig_atomic_t *cancel);
+CHI_MUSTUSE int chi_backup_run(const struct chi_backup *backup, chi_worth *worths, uint16_t *best,
+			       const volatile sig_atomic_t *cancel);
+
+/* Bytes that this takes meanwhile. */
+uint64_t chi_backup_needs(uint64_t nodes, uint64_t edges);

@@ -2,46 +2,27 @@
 /* Where backed-up scores are kept: with the evaluations, under an engine's name of their own. */
 #pragma once
 
-#include <string.h>
+#include <stdbool.h>
 
-#include "base/record.h"
+#include "base/attr.h"
+#include "propagate/backup.h"
 #include "chistore/types.h"
 
 /* That name, unless the caller has one. */
 #define CHI_BACKUP_ENGINE "backed-up"
 
 /* The evaluation of that name, and the deepest of all other names, or NULL. */
-static inline const struct chi_eval *chi_eval_backed(const struct chi_record *record,
-						     const char *name)
-{
-	for (size_t i = 0; i < record->n_evals; i++) {
-		const struct chi_eval *eval = &record->evals[i];
-		if (eval->engine_len == strlen(name) && eval->rank == 0 &&
-		    memcmp(eval->engine, name, eval->engine_len) == 0) {
-			return eval;
-		}
-	}
-	return NULL;
-}
+const struct chi_eval *chi_eval_backed(const struct chi_record *record, const char *name);
+const struct chi_eval *chi_eval_direct(const struct chi_record *record, const char *name);
 
-static inline const struct chi_eval *chi_eval_direct(const struct chi_record *record,
-						     const char *name)
-{
-	const struct chi_eval *backed = chi_eval_backed(record, name);
-	const struct chi_eval *before;
-	const struct chi_eval *after;
-	if (backed == NULL) {
-		return chi_evals_deepest(record->evals, record->n_evals);
-	}
-	/* Two lists with the one left out; of equal ones the first stays. */
-	size_t i = (size_t)(backed - record->evals);
-	before = chi_evals_deepest(record->evals, i);
-	after = chi_evals_deepest(backed + 1, record->n_evals - i - 1);
-	if (before == NULL || after == NULL) {
-		return before != NULL ? before : after;
-	}
-	return after->depth > before->depth ||
-			       (after->depth == before->depth && after->date > before->date)
-		       ? after
-		       : before;
-}
+/* True if a backed-up score says that nothing is known any more: a position without a direct score
+ * has another only with the move that it comes from. (No call takes a single evaluation away.) */
+bool chi_eval_void(const struct chi_record *record, const struct chi_eval *backed);
+
+/* True if there is room for one of that name. */
+bool chi_eval_fits(const struct chi_record *record, const char *name);
+
+/* What a position is worth by its record: as backed up; mated or drawn; by its direct score; or
+ * CHI_WORTH_NONE. -CHI_EKEY. */
+CHI_MUSTUSE int chi_worth_stored(const struct chi_key *key, const struct chi_record *record,
+				 const char *name, chi_worth *out);

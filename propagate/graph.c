@@ -17,6 +17,7 @@
 
 #define SLOTS_MIN 1024
 #define FREE	  UINT32_MAX
+#define NODES_MAX INT32_MAX
 
 struct slot {
 	uint64_t low; /* 96 bits of the hash */
@@ -41,6 +42,7 @@ struct chi_graph {
 	size_t n_edges;
 	size_t edge_room;
 	chi_worth *worths; /* NULL before the run */
+	uint16_t *best;
 };
 
 static void graph_freep(struct chi_graph **graph)
@@ -59,6 +61,7 @@ void chi_graph_free(struct chi_graph *graph)
 	free(graph->children);
 	free(graph->moves);
 	free(graph->worths);
+	free(graph->best);
 	free(graph);
 }
 
@@ -77,7 +80,9 @@ uint64_t chi_graph_held(const struct chi_graph *graph)
 	return graph->n_slots * sizeof(*graph->slots) +
 	       graph->room * (sizeof(*graph->backup.nodes) + sizeof(*graph->linked)) +
 	       graph->edge_room * (sizeof(*graph->children) + sizeof(*graph->moves)) +
-	       (graph->worths != NULL ? 2 * graph->backup.n * sizeof(*graph->worths) : 0);
+	       (graph->worths != NULL
+			? graph->backup.n * (sizeof(*graph->worths) + sizeof(*graph->best))
+			: 0);
 }
 
 /* Whether so many bytes more are allowed. */
@@ -157,7 +162,7 @@ int chi_graph_new(uint64_t expected, uint64_t memory, struct chi_graph **out)
 		return -CHI_ENOMEM;
 	}
 	graph->memory = memory;
-	if (expected >= FREE) {
+	if (expected >= NODES_MAX) {
 		return -CHI_ETOOBIG;
 	}
 	size_t slots = SLOTS_MIN;
@@ -174,11 +179,11 @@ int chi_graph_new(uint64_t expected, uint64_t memory, struct chi_graph **out)
 	return CHI_OK;
 }
 
-int chi_graph_add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct,
-		  chi_move first)
+static int add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct, chi_move first,
+	       bool linked)
 {
 	struct chi_backup *backup = &graph->backup;
-	int rc = backup->n + 1 >= FREE ? -CHI_ETOOBIG : CHI_OK;
+	int rc = backup->n + 1 >= NODES_MAX ? -CHI_ETOOBIG : CHI_OK;
 	if (rc == CHI_OK && backup->n >= graph->n_slots / 4 * 3) {
 		rc = make_slots(graph, 2 * graph->n_slots);
 	}
@@ -194,8 +199,24 @@ int chi_graph_add(struct chi_graph *graph, const struct chi_key *key, chi_worth 
 		*slot = (struct slot){hash.low, hash.high, (uint32_t)backup->n++};
 	}
 	backup->nodes[slot->number] = (struct chi_backup_node){.direct = direct, .first = first};
-	graph->linked[slot->number] = 0;
+	graph->linked[slot->number] = linked;
 	return CHI_OK;
+}
+
+int chi_graph_add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct,
+		  chi_move first)
+{
+	return add(graph, key, direct, first, false);
+}
+
+int chi_graph_fix(struct chi_graph *graph, const struct chi_key *key, chi_worth worth)
+{
+	return add(graph, key, worth, 0, true);
+}
+
+bool chi_graph_has(const struct chi_graph *graph, const struct chi_key *key)
+{
+	return slot_of(graph, hash_of(key))->number != FREE;
 }
 
 /* ---- Edges --------------------------------------------------------------------------------- */
@@ -265,6 +286,27 @@ static int add_edges(struct chi_graph *graph, struct chi_backup_node *node,
 	return CHI_OK;
 }
 
+static chi_worth worth_ended(const struct chi_position *position, const struct chi_move_list *legal)
+{
+	if (legal->n > 0 || chi_position_king(position, position->side) == CHI_NO_SQUARE) {
+		return CHI_WORTH_NONE;
+	}
+	return chi_position_in_check(position, position->side) ? -CHI_WORTH_MATE : 0;
+}
+
+int chi_worth_ended(const struct chi_key *key, chi_worth *out)
+{
+	struct chi_position position;
+	struct chi_move_list legal;
+	int rc = chi_key_decode(key, &position, NULL);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_movegen_legal(&position, &legal);
+	*out = worth_ended(&position, &legal);
+	return *out != CHI_WORTH_NONE ? CHI_OK : CHI_NONE;
+}
+
 int chi_graph_link(struct chi_graph *graph, const struct chi_key *key)
 {
 	struct chi_position position;
@@ -281,9 +323,9 @@ int chi_graph_link(struct chi_graph *graph, const struct chi_key *key)
 	struct chi_backup_node *node = &graph->backup.nodes[number];
 	graph->linked[number] = 1;
 	chi_movegen_legal(&position, &list);
-	if (list.n == 0 && chi_position_king(&position, position.side) != CHI_NO_SQUARE) {
-		node->direct =
-			chi_position_in_check(&position, position.side) ? -CHI_WORTH_MATE : 0;
+	chi_worth ended = worth_ended(&position, &list);
+	if (ended != CHI_WORTH_NONE) {
+		node->direct = ended;
 		node->first = 0;
 		return CHI_OK;
 	}
@@ -294,27 +336,27 @@ int chi_graph_link(struct chi_graph *graph, const struct chi_key *key)
 
 /* ---- Worths -------------------------------------------------------------------------------- */
 
-int chi_graph_run(struct chi_graph *graph, unsigned plies, unsigned decay,
-		  const volatile sig_atomic_t *cancel, unsigned *done)
+int chi_graph_run(struct chi_graph *graph, unsigned decay, const volatile sig_atomic_t *cancel)
 {
 	struct chi_backup *backup = &graph->backup;
-	int rc = allow(graph, 2 * backup->n * sizeof(chi_worth) +
-				      CHI_BACKUP_MARKS(backup->n) * sizeof(uint64_t));
+	free(graph->worths);
+	graph->worths = NULL;
+	int rc = allow(graph, backup->n * (sizeof(*graph->worths) + sizeof(*graph->best)) +
+				      chi_backup_needs(backup->n, graph->n_edges));
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	_cleanup_(chi_freep) chi_worth *spare = calloc(backup->n + 1, sizeof(*spare));
-	_cleanup_(chi_freep) uint64_t *marks = calloc(CHI_BACKUP_MARKS(backup->n), sizeof(*marks));
-	free(graph->worths);
+	free(graph->best);
 	graph->worths = calloc(backup->n + 1, sizeof(*graph->worths));
-	if (spare == NULL || marks == NULL || graph->worths == NULL) {
+	graph->best = calloc(backup->n + 1, sizeof(*graph->best));
+	if (graph->worths == NULL || graph->best == NULL) {
 		return -CHI_ENOMEM;
 	}
 	backup->children = graph->children;
 	backup->moves = graph->moves;
+	backup->n_edges = graph->n_edges;
 	backup->decay = decay;
-	*done = chi_backup_run(backup, plies - 1, graph->worths, spare, marks, cancel);
-	return CHI_OK;
+	return chi_backup_run(backup, graph->worths, graph->best, cancel);
 }
 
 int chi_graph_ask(const struct chi_graph *graph, const struct chi_key *key,
@@ -325,11 +367,12 @@ int chi_graph_ask(const struct chi_graph *graph, const struct chi_key *key,
 		return CHI_NONE;
 	}
 	const struct chi_backup_node *node = &graph->backup.nodes[number];
-	*out = (struct chi_graph_answer){.linked = false};
+	uint16_t best = graph->best[number];
+	*out = (struct chi_graph_answer){.worth = graph->worths[number],
+					 .backed = best != CHI_BACKUP_OWN};
+	out->best = out->backed ? graph->moves[node->at + best] : node->first;
 	for (size_t i = node->at; i < (size_t)node->at + node->n; i++) {
 		out->linked = out->linked || graph->worths[graph->children[i]] != CHI_WORTH_NONE;
 	}
-	out->worth =
-		chi_backup_worth(&graph->backup, number, graph->worths, &out->best, &out->backed);
 	return CHI_OK;
 }

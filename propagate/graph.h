@@ -25,15 +25,22 @@ void chi_graph_free(struct chi_graph *graph); /* NULL is fine */
 CHI_MUSTUSE int chi_graph_add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct,
 			      chi_move first);
 
+/* A position that keeps its worth, and is not linked. */
+CHI_MUSTUSE int chi_graph_fix(struct chi_graph *graph, const struct chi_key *key, chi_worth worth);
+
+bool chi_graph_has(const struct chi_graph *graph, const struct chi_key *key);
+
 /* Joins a position to those after its moves. A position without a legal move is mated or drawn,
  * whatever was said. CHI_NONE: it was not added, or is linked already. -CHI_EKEY, -CHI_ENOMEM,
  * -CHI_ETOOBIG. */
 CHI_MUSTUSE int chi_graph_link(struct chi_graph *graph, const struct chi_key *key);
 
-/* Prepares answers of `plies`, 1 or more; see chi_backup_run. *done: the plies that were worked
- * out, less if more would change nothing. -CHI_ENOMEM, -CHI_ETOOBIG. */
-CHI_MUSTUSE int chi_graph_run(struct chi_graph *graph, unsigned plies, unsigned decay,
-			      const volatile sig_atomic_t *cancel, unsigned *done);
+/* What a position without a legal move is worth; CHI_NONE: it has one, or no king. -CHI_EKEY. */
+CHI_MUSTUSE int chi_worth_ended(const struct chi_key *key, chi_worth *out);
+
+/* Prepares the answers; see chi_backup_run. -CHI_ENOMEM, -CHI_ETOOBIG. */
+CHI_MUSTUSE int chi_graph_run(struct chi_graph *graph, unsigned decay,
+			      const volatile sig_atomic_t *cancel);
 
 struct chi_graph_answer {
 	chi_worth worth; /* or CHI_WORTH_NONE */

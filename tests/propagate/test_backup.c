@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "propagate/backup.h"
 #include "tests/base/seed.h"
 
-#define NODES 80 /* more than a word of marks */
+#define NODES 80
 #define EDGES 4
 
 struct graph {
@@ -29,20 +30,22 @@ static chi_worth random_worth(struct seed *seed)
 		return CHI_WORTH_NONE;
 	}
 	if (dice == 3) {
-		return chi_worth_of(true, sign * (int32_t)(seed_next(seed) % 20));
+		int32_t moves = (int32_t)(seed_next(seed) % 20);
+		bool far = seed_next(seed) % 3 == 0;
+		return chi_worth_of(true, sign * (far ? CHI_MATE_MAX - moves : moves));
 	}
-	if (dice == 4) {
+	if (dice == 4 && seed_next(seed) % 256 == 0) {
 		return sign * CHI_SCORE_MAX;
 	}
 	return sign * (int32_t)(seed_next(seed) % 300);
 }
 
 /* Edges go anywhere, also to the node itself. */
-static void make_graph(struct graph *graph, struct seed *seed)
+static void make_graph(struct graph *graph, struct seed *seed, size_t n)
 {
 	static const unsigned decays[] = {0, 5, 100, 1000};
 	uint32_t at = 0;
-	for (size_t i = 0; i < NODES; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct chi_backup_node *node = &graph->nodes[i];
 		*node = (struct chi_backup_node){.direct = random_worth(seed),
 						 .first = (chi_move)(seed_next(seed) % (EDGES + 2)),
@@ -50,97 +53,216 @@ static void make_graph(struct graph *graph, struct seed *seed)
 						 .closed = seed_next(seed) % 3 == 0,
 						 .at = at};
 		for (uint16_t k = 0; k < node->n; k++) {
-			graph->children[at] = (uint32_t)(seed_next(seed) % NODES);
+			graph->children[at] = (uint32_t)(seed_next(seed) % n);
 			graph->moves[at++] = (chi_move)(k + 1);
 		}
 	}
 	graph->backup = (struct chi_backup){.nodes = graph->nodes,
-					    .n = NODES,
+					    .n = n,
 					    .children = graph->children,
 					    .moves = graph->moves,
+					    .n_edges = at,
 					    .decay = decays[seed_next(seed) % 4]};
 }
 
-/* Mate distances as counted by hand: in plies, signs apart. */
+/* By the scores: a mate in n is one in n of the other side that is mated, and that one is a mate in
+ * n + 1. */
 static chi_worth other_view(chi_worth worth, unsigned decay)
 {
-	if (worth > CHI_SCORE_MAX) {
-		return -(CHI_WORTH_MATE - (CHI_WORTH_MATE - worth + 1));
+	bool is_mate;
+	int32_t score = chi_worth_score(worth, &is_mate);
+	if (is_mate) {
+		int32_t mates = score > -CHI_MATE_MAX ? 1 - score : CHI_MATE_MAX;
+		return chi_worth_of(true, score > 0 ? -score : mates);
 	}
-	if (worth < -CHI_SCORE_MAX) {
-		return CHI_WORTH_MATE - (CHI_WORTH_MATE + worth + 1);
-	}
-	int64_t size = (int64_t)(worth < 0 ? -worth : worth) * (1000 - decay);
+	int64_t size = (int64_t)(score < 0 ? -score : score) * (1000 - decay);
 	int32_t rounded = (int32_t)((size + 500) / 1000);
-	return worth < 0 ? rounded : -rounded;
+	return score < 0 ? rounded : -rounded;
 }
 
-static chi_worth negamax(const struct graph *graph, size_t node, unsigned plies)
+/* Whether each node has a direct score or a way to one. */
+static void find_known(const struct graph *graph, bool known[NODES])
 {
-	const struct chi_backup_node *at = &graph->nodes[node];
-	chi_worth most = CHI_WORTH_NONE;
-	bool first = false;
-	unsigned known = 0;
-	for (uint16_t k = 0; plies > 0 && k < at->n; k++) {
-		chi_worth worth = negamax(graph, graph->children[at->at + k], plies - 1);
-		if (worth != CHI_WORTH_NONE) {
-			chi_worth mine = other_view(worth, graph->backup.decay);
-			most = mine > most ? mine : most;
-			first = first || graph->moves[at->at + k] == at->first;
-			known++;
+	size_t n = graph->backup.n;
+	for (size_t i = 0; i < n; i++) {
+		known[i] = graph->nodes[i].direct != CHI_WORTH_NONE;
+	}
+	for (size_t round = 0; round < n; round++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct chi_backup_node *at = &graph->nodes[i];
+			for (uint16_t k = 0; k < at->n; k++) {
+				known[i] = known[i] || known[graph->children[at->at + k]];
+			}
 		}
 	}
-	bool counts = known == 0 || !(first || (at->closed && known == at->n));
-	return counts && at->direct > most ? at->direct : most;
+}
+
+static bool may_stop(const struct graph *graph, const bool known[NODES], size_t node)
+{
+	const struct chi_backup_node *at = &graph->nodes[node];
+	bool first = false;
+	unsigned n = 0;
+	for (uint16_t k = 0; k < at->n; k++) {
+		if (known[graph->children[at->at + k]]) {
+			n++;
+			first = first || graph->moves[at->at + k] == at->first;
+		}
+	}
+	return at->direct != CHI_WORTH_NONE && !first && !(at->closed && n > 0 && n == at->n);
+}
+
+/* Negamax of one ply: the best option, if the nodes are worth `worths`. */
+static chi_worth negamax(const struct graph *graph, const bool known[NODES], size_t node,
+			 const chi_worth *worths)
+{
+	const struct chi_backup_node *at = &graph->nodes[node];
+	chi_worth most = may_stop(graph, known, node) ? at->direct : CHI_WORTH_NONE;
+	for (uint16_t k = 0; k < at->n; k++) {
+		uint32_t child = graph->children[at->at + k];
+		if (known[child]) {
+			chi_worth option = other_view(worths[child], graph->backup.decay);
+			most = option > most ? option : most;
+		}
+	}
+	return most;
+}
+
+/* Of twice as many plies as there are nodes; what is not decided by then is a draw. */
+static void negamax_deep(const struct graph *graph, chi_worth worths[NODES])
+{
+	bool known[NODES];
+	chi_worth before[NODES];
+	size_t n = graph->backup.n;
+	find_known(graph, known);
+	for (size_t i = 0; i < n; i++) {
+		worths[i] = known[i] ? 0 : CHI_WORTH_NONE;
+	}
+	for (size_t plies = 0; plies < 2 * n + 2; plies++) {
+		memcpy(before, worths, sizeof(before));
+		for (size_t i = 0; i < n; i++) {
+			worths[i] = known[i] ? negamax(graph, known, i, before) : CHI_WORTH_NONE;
+		}
+	}
+}
+
+/* Following best moves from a node comes to the score that its worth is from. */
+static void best_moves_end(const struct graph *graph, const chi_worth *worths, const uint16_t *best,
+			   size_t node)
+{
+	size_t at = node;
+	size_t plies = 0;
+	chi_worth worth = worths[node];
+	while (best[at] != CHI_BACKUP_OWN) {
+		uint32_t next = graph->children[graph->nodes[at].at + best[at]];
+		assert_int_equal(other_view(worths[next], graph->backup.decay), worths[at]);
+		if (worth == 0) {
+			return;
+		}
+		at = next;
+		assert_true(++plies < graph->backup.n);
+	}
+	assert_int_equal(worths[at], graph->nodes[at].direct);
 }
 
 static void as_negamax(void **state)
 {
 	struct seed seed = seed_start("as_negamax");
-	uint64_t rounds = seed_rounds(150);
+	uint64_t rounds = seed_rounds(300);
 	static struct graph graph;
 	chi_worth worths[NODES];
-	chi_worth spare[NODES];
-	uint64_t marks[CHI_BACKUP_MARKS(NODES)];
+	chi_worth expected[NODES];
+	uint16_t best[NODES];
 	uint64_t backed_up = 0;
+	uint64_t drawn = 0;
 	uint64_t compared = 0;
 	(void)state;
 	for (uint64_t round = 0; round < rounds; round++) {
-		make_graph(&graph, &seed);
-		for (unsigned plies = 0; plies < 6; plies++) {
-			(void)chi_backup_run(&graph.backup, plies, worths, spare, marks, NULL);
-			for (size_t i = 0; i < NODES; i++) {
-				assert_int_equal(worths[i], negamax(&graph, i, plies));
-				backed_up += worths[i] != graph.nodes[i].direct;
-				compared++;
+		make_graph(&graph, &seed, NODES);
+		assert_int_equal(chi_backup_run(&graph.backup, worths, best, NULL), CHI_OK);
+		negamax_deep(&graph, expected);
+		for (size_t i = 0; i < NODES; i++) {
+			assert_int_equal(worths[i], expected[i]);
+			if (worths[i] != CHI_WORTH_NONE) {
+				best_moves_end(&graph, worths, best, i);
 			}
+			backed_up += best[i] != CHI_BACKUP_OWN;
+			drawn += worths[i] == 0;
+			compared++;
 		}
 	}
 	assert_true(backed_up > compared / 10);
+	assert_true(drawn > compared / 100);
 	printf("# figures: %llu worths compared\n", (unsigned long long)compared);
 }
 
-/* A round more of a settled graph changes nothing, so that it may end early. */
-static void ends_when_settled(void **state)
+/* By recursion along every way; a way that comes back to itself is a draw. */
+static chi_worth negamax_ways(const struct graph *graph, const bool known[NODES], size_t node,
+			      uint64_t way)
 {
-	struct seed seed = seed_start("ends_when_settled");
-	static struct graph graph;
-	chi_worth early[NODES];
-	chi_worth late[NODES];
-	chi_worth spare[NODES];
-	uint64_t marks[CHI_BACKUP_MARKS(NODES)];
-	uint64_t settled = 0;
-	(void)state;
-	for (uint64_t round = 0; round < seed_rounds(150); round++) {
-		make_graph(&graph, &seed);
-		unsigned done = chi_backup_run(&graph.backup, 5000, early, spare, marks, NULL);
-		if (done < 5000) {
-			settled++;
-			(void)chi_backup_run(&graph.backup, done + 1, late, spare, marks, NULL);
-			assert_memory_equal(early, late, sizeof(early));
+	const struct chi_backup_node *at = &graph->nodes[node];
+	chi_worth most = may_stop(graph, known, node) ? at->direct : CHI_WORTH_NONE;
+	if ((way >> node & 1) != 0) {
+		return 0;
+	}
+	for (uint16_t k = 0; k < at->n; k++) {
+		uint32_t child = graph->children[at->at + k];
+		if (known[child]) {
+			chi_worth worth =
+				negamax_ways(graph, known, child, way | UINT64_C(1) << node);
+			chi_worth option = other_view(worth, graph->backup.decay);
+			most = option > most ? option : most;
 		}
 	}
-	assert_true(settled > 0);
+	return most;
+}
+
+static void as_negamax_of_all_ways(void **state)
+{
+	struct seed seed = seed_start("as_negamax_of_all_ways");
+	static struct graph graph;
+	bool known[NODES];
+	chi_worth worths[NODES];
+	uint16_t best[NODES];
+	(void)state;
+	for (uint64_t round = 0; round < seed_rounds(3000); round++) {
+		make_graph(&graph, &seed, 8);
+		find_known(&graph, known);
+		assert_int_equal(chi_backup_run(&graph.backup, worths, best, NULL), CHI_OK);
+		for (size_t i = 0; i < graph.backup.n; i++) {
+			chi_worth expected =
+				known[i] ? negamax_ways(&graph, known, i, 0) : CHI_WORTH_NONE;
+			assert_int_equal(worths[i], expected);
+		}
+	}
+}
+
+/* Scores of 50 on the ways out of a cycle that both may leave, and no decay: rounds of negamax gave
+ * them to the one side and to the other, by turns. */
+static void cycles_settle(void **state)
+{
+	static const uint32_t children[] = {1, 2, 3, 0};
+	static const chi_move moves[] = {1, 1, 1, 1};
+	struct chi_backup_node nodes[4];
+	chi_worth worths[4];
+	uint16_t best[4];
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		nodes[i] = (struct chi_backup_node){.direct = -50, .n = 1, .at = i};
+	}
+	struct chi_backup backup = {
+		.nodes = nodes, .n = 4, .children = children, .moves = moves, .n_edges = 4};
+	assert_int_equal(chi_backup_run(&backup, worths, best, NULL), CHI_OK);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(worths[i], 0); /* nothing is gained by leaving it */
+		assert_int_equal(best[i], 0);
+	}
+	nodes[2].direct = 50;
+	assert_int_equal(chi_backup_run(&backup, worths, best, NULL), CHI_OK);
+	assert_int_equal(worths[2], 50);
+	assert_int_equal(best[2], CHI_BACKUP_OWN);
+	assert_int_equal(worths[1], -50);
+	assert_int_equal(worths[0], 50);
+	assert_int_equal(worths[3], -50);
 }
 
 static void scores(void **state)
@@ -181,7 +303,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_negamax),
-		cmocka_unit_test(ends_when_settled),
+		cmocka_unit_test(as_negamax_of_all_ways),
+		cmocka_unit_test(cycles_settle),
 		cmocka_unit_test(scores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

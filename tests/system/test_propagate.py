@@ -48,8 +48,7 @@ class Propagate(Base):
         for address in self.stores(text):
             done = self.cli("propagate", "--decay", "0", address=address)
             self.assertEqual(summary(done.stdout), {
-                "positions": "4", "direct": "4", "moves": "3", "plies": "2", "backed_up": "2",
-                "changed": "2"})
+                "positions": "4", "direct": "4", "moves": "3", "backed_up": "2", "changed": "2"})
             self.assertEqual(self.backed(START, address), (25, False, 0, ["e2e4"]))
             self.assertEqual(self.backed(E4, address), (-25, False, 0, ["c7c5"]))
             self.assertIsNone(self.backed(E4C5, address))
@@ -109,15 +108,32 @@ class Propagate(Base):
             self.assertEqual(self.backed(MATE[2], address), (-1, True, 0, ["g8h8"]))
             self.assertEqual(self.out("pv", MATE[2], address=address), "mate -1\tKh8 Ra8#\tcheckmate\n")
 
-    def test_a_cycle_ends(self):
+    def test_a_cycle_is_a_draw(self):
+        """Rounds of negamax never came to an end here."""
         text = (line(START) + line(NF3) + line(NF3NF6, ("sf", 9, "cp", 10, "f3g1")) +
                 line(NG1, ("sf", 9, "cp", 50, "f6g8")))
         for address in self.stores(text):
-            done = self.cli("propagate", "--plies", "3", "--decay", "0", address=address)
+            done = self.cli("propagate", "--decay", "0", address=address)
             self.assertEqual(summary(done.stdout)["moves"], "4")
-            self.assertEqual(self.backed(START, address)[0], -50)
+            self.assertEqual(self.backed(START, address), (0, False, 0, ["g1f3"]))
             self.assertEqual(self.out("pv", START, address=address),
-                             "cp -50\tNf3 Nf6 Ng1 Ng8\tcycle\n")
+                             "cp 0\tNf3 Nf6 Ng1 Ng8\tcycle\n")
+            # Black does better by another move: White then prefers another first move.
+            text = line(NF3, ("sf", 9, "cp", 20, "d7d5")) + line(START, ("sf", 9, "cp", -5, "e2e3"))
+            self.cli("import", "--format", "jsonl", "-", address=address, input=text)
+            self.cli("propagate", "--decay", "0", address=address)
+            self.assertEqual(self.backed(NF3, address), (20, False, 0, ["d7d5"]))
+            self.assertEqual(self.backed(START, address), (-5, False, 0, ["e2e3"]))
+
+    def test_nothing_is_known_any_more(self):
+        """A score stayed after the position that it came from was deleted."""
+        for address in self.stores(line(START) + line(E4, ("sf", 9, "cp", -40, ""))):
+            self.cli("propagate", address=address)
+            self.assertEqual(self.backed(START, address), (40, False, 0, ["e2e4"]))
+            self.cli("delete", E4, address=address)
+            self.cli("propagate", address=address)
+            self.assertEqual(self.backed(START, address), (0, False, 0, []))
+            self.assertEqual(self.out("pv", START, address=address), "-\t\tleaf\n")
 
     def test_what_cannot_be(self):
         store = harness.make_store(self.path("empty"), "external")
@@ -126,7 +142,7 @@ class Propagate(Base):
         self.cli("put", START, address=store)
         self.assertEqual(self.out("pv", START, address=store), "-\t\tleaf\n")
         self.cli("propagate", "--memory", "16M", address=store)
-        for wrong in (["--plies", "0"], ["--decay", "1001"], ["--engine", ""], ["--memory", "1K"]):
+        for wrong in (["--plies", "5"], ["--decay", "1001"], ["--engine", ""], ["--memory", "1K"]):
             self.cli("propagate", *wrong, address=store, code=2)
         self.cli("pv", "not a fen", address=store, code=2)
 

@@ -18,14 +18,13 @@
 #define PAGE 4096
 
 struct propagate_state {
-	uint64_t plies;
 	uint64_t decay;
 	uint64_t memory;
 	const char *engine;
 };
 
 static const struct propagate_state defaults = {
-	.plies = 200, .decay = 5, .memory = UINT64_C(1) << 30, .engine = CHI_BACKUP_ENGINE};
+	.decay = 5, .memory = UINT64_C(1) << 30, .engine = CHI_BACKUP_ENGINE};
 
 struct work {
 	struct cli *cli;
@@ -73,12 +72,16 @@ static int fail(struct work *work, int status)
 
 static int add(struct work *work, const struct chi_row *row, const struct chi_record *record)
 {
-	const struct chi_eval *eval = chi_eval_direct(record, work->state->engine);
+	const char *engine = work->state->engine;
+	const struct chi_eval *eval = chi_eval_direct(record, engine);
+	chi_worth worth = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
 	work->direct += eval != NULL;
-	return eval == NULL ? chi_graph_add(work->graph, &row->key, CHI_WORTH_NONE, 0)
-			    : chi_graph_add(work->graph, &row->key,
-					    chi_worth_of(eval->is_mate, eval->score),
-					    eval->n_pv > 0 ? eval->pv[0] : 0);
+	if (chi_eval_fits(record, engine)) {
+		return chi_graph_add(work->graph, &row->key, worth,
+				     eval != NULL && eval->n_pv > 0 ? eval->pv[0] : 0);
+	}
+	int rc = chi_worth_stored(&row->key, record, engine, &worth);
+	return rc == CHI_OK ? chi_graph_fix(work->graph, &row->key, worth) : rc;
 }
 
 static int join(struct work *work, const struct chi_row *row, const struct chi_record *record)
@@ -100,8 +103,7 @@ static int compare(struct work *work, const struct chi_row *row, const struct ch
 	const struct chi_eval *old = chi_eval_backed(record, engine);
 	struct chi_graph_answer answer;
 	if (chi_graph_ask(work->graph, &row->key, &answer) != CHI_OK ||
-	    answer.worth == CHI_WORTH_NONE || (!answer.linked && old == NULL) ||
-	    (old == NULL && record->n_evals == CHI_EVALS_MAX)) {
+	    (!answer.linked && old == NULL) || !chi_eval_fits(record, engine)) {
 		return CHI_OK;
 	}
 	work->backed += answer.backed;
@@ -111,7 +113,9 @@ static int compare(struct work *work, const struct chi_row *row, const struct ch
 				  .engine_len = strlen(engine),
 				  .pv = &work->best[work->n],
 				  .n_pv = answer.best != 0};
-	eval->score = chi_worth_score(answer.worth, &eval->is_mate);
+	if (answer.worth != CHI_WORTH_NONE) {
+		eval->score = chi_worth_score(answer.worth, &eval->is_mate);
+	}
 	if (is_same(old, eval)) {
 		return CHI_OK;
 	}
@@ -214,7 +218,7 @@ static int work_init(struct work *work, struct cli *cli)
 									       : -CHI_ENOMEM;
 }
 
-static int propagate(struct work *work, unsigned *plies)
+static int propagate(struct work *work)
 {
 	const struct propagate_state *state = work->state;
 	int status = read_all(work, "reading positions", CHI_WANT_RECORDS, add);
@@ -222,8 +226,7 @@ static int propagate(struct work *work, unsigned *plies)
 		status = read_all(work, "finding moves", CHI_WANT_KEYS, join);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
-		status = chi_graph_run(work->graph, (unsigned)state->plies, (unsigned)state->decay,
-				       &cli_stop, plies);
+		status = chi_graph_run(work->graph, (unsigned)state->decay, &cli_stop);
 	}
 	return status == CHI_OK && cli_stop == 0 ? store_all(work) : status;
 }
@@ -231,7 +234,6 @@ static int propagate(struct work *work, unsigned *plies)
 static int run(struct cli *cli)
 {
 	_cleanup_(work_deinit) struct work work = {.cli = cli};
-	unsigned plies = 0;
 	int status = work_init(&work, cli);
 	if (status == CHI_OK) {
 		status = chi_graph_new(work.total, work.state->memory, &work.graph);
@@ -240,7 +242,7 @@ static int run(struct cli *cli)
 		return cli_usage(cli, "--memory: too little for %" PRIu64 " positions", work.total);
 	}
 	cli_catch_signals();
-	status = status == CHI_OK ? propagate(&work, &plies) : status;
+	status = status == CHI_OK ? propagate(&work) : status;
 	progress_clear(&work.progress);
 	if (status != CHI_OK) {
 		return fail(&work, status);
@@ -248,12 +250,12 @@ static int run(struct cli *cli)
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
 	}
-	return output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "positions",
+	return output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o}", "positions",
 					    json_count(chi_graph_positions(work.graph)), "direct",
 					    json_count(work.direct), "moves",
-					    json_count(chi_graph_edges(work.graph)), "plies",
-					    json_count(plies), "backed_up", json_count(work.backed),
-					    "changed", json_count(work.changed)));
+					    json_count(chi_graph_edges(work.graph)), "backed_up",
+					    json_count(work.backed), "changed",
+					    json_count(work.changed)));
 }
 
 static int take_engine(struct cli *cli, const struct cli_option *option, const char *value,
@@ -267,8 +269,6 @@ static int take_engine(struct cli *cli, const struct cli_option *option, const c
 }
 
 static const struct cli_option options[] = {
-	OPTION_NUMBER(propagate_state, plies, 1, 10000, "plies", "N",
-		      "from so many plies ahead at most (default: 200)"),
 	OPTION_NUMBER(propagate_state, decay, 0, 1000, "decay", "N",
 		      "thousandths of a score lost at each ply (default: 5)"),
 	OPTION(propagate_state, memory, games_memory, "memory", "SIZE",
@@ -286,14 +286,14 @@ const struct command cmd_propagate = {
 		"these lead to stored positions, each seen from the other side; mates are counted\n"
 		"in plies, centipawns shrink by --decay. The deepest evaluation of a position\n"
 		"counts, too, unless the move it begins with, or every legal move, leads to a\n"
-		"position with a score. Cycles end with --plies.\n"
+		"position with a score. Moves that go round for ever are a draw.\n"
 		"\n"
 		"The scores are stored as evaluations of an engine of their own, of depth 0, with\n"
 		"the best move, where some move leads to a score. Every run goes through the "
 		"whole\n"
 		"store and writes what has changed. 'pv' prints the principal variation.",
 	.example = "chistore -a ./positions propagate\n"
-		   "chistore -a tcp:127.0.0.1:7228 propagate --plies 40 --decay 0",
+		   "chistore -a tcp:127.0.0.1:7228 propagate --decay 0 --engine plain",
 	.options = options,
 	.needs = NEEDS_WRITE,
 	.slow = true,
