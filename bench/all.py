@@ -9,6 +9,7 @@ With --pgn the positions of those games are measured too, filled up to ten milli
 
 import sys
 
+import disk
 import games
 import growth
 import peers
@@ -19,7 +20,7 @@ import safety
 
 def suites(setting):
     chosen = (run.suites(setting) + peers.suites(setting) + growth.suites(setting) +
-              safety.suites(setting))
+              disk.suites(setting) + safety.suites(setting))
     return chosen + (games.suites(setting) if setting.args.pgn else [])
 
 

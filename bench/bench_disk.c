@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_disk DIR LISTS: probes that wait for the disk. "cold-N": the pages of the data file leave
+ * the page cache, 20,000 random positions bring its branches back, and 20,000 others are asked,
+ * N a call. The sum that is answered is the number of pages that had to be read for these: major
+ * faults of 4 KiB where nothing is read ahead, as in a store larger than half of the memory.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "chistore.h"
+
+#define ASKED	  20000
+#define BATCH_MAX 4096
+
+struct bench {
+	const char *dir;
+	struct bench_keys keys;
+	size_t at; /* in keys.random: no position is asked for twice in a run through it */
+	struct chi_client *client;
+	struct chi_row rows[BATCH_MAX];
+};
+
+static void open_client(struct bench *bench)
+{
+	struct chi_fault fault = {""};
+	if (chi_open(bench->dir, NULL, &bench->client, &fault) != CHI_OK) {
+		bench_die("cannot open '%s': %s", bench->dir, fault.text);
+	}
+}
+
+/* Only pages that no process has mapped go. */
+static void evict(struct bench *bench)
+{
+	char path[4096];
+	chi_close(bench->client);
+	snprintf(path, sizeof(path), "%s/data.mdb", bench->dir);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0 || fsync(file) != 0 || posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0) {
+		bench_die("cannot drop the cache of '%s'", path);
+	}
+	close(file);
+	open_client(bench);
+}
+
+static void ask(struct bench *bench, size_t batch)
+{
+	if (bench->keys.n - bench->at < ASKED) {
+		bench->at = 0;
+	}
+	for (size_t i = 0; i < ASKED; i += batch) {
+		size_t n = ASKED - i < batch ? ASKED - i : batch;
+		const struct chi_key *keys = bench->keys.random + bench->at + i;
+		if (chi_probe(bench->client, keys, n, bench->rows) != CHI_OK) {
+			bench_die("chi_probe: %s", chi_error(bench->client));
+		}
+		for (size_t j = 0; j < n; j++) {
+			if (!bench->rows[j].found) {
+				bench_die("a position is not in the store");
+			}
+		}
+	}
+	bench->at += ASKED;
+}
+
+static uint64_t major_faults(void)
+{
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_majflt;
+}
+
+static bool run(void *context, const char *name, struct bench_result *out)
+{
+	struct bench *bench = context;
+	if (strncmp(name, "cold-", 5) != 0) {
+		return false;
+	}
+	unsigned long batch = strtoul(name + 5, NULL, 10);
+	if (batch == 0 || batch > BATCH_MAX) {
+		return false;
+	}
+	evict(bench);
+	ask(bench, BATCH_MAX);
+	uint64_t faults = major_faults();
+	uint64_t start = bench_now();
+	ask(bench, batch);
+	out->ns = bench_now() - start;
+	out->done = ASKED;
+	out->sum = major_faults() - faults;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench bench;
+	if (argc != 3) {
+		fprintf(stderr, "usage: bench_disk DIR LISTS\n");
+		return 2;
+	}
+	bench.dir = argv[1];
+	bench_keys_load(argv[2], &bench.keys);
+	if (bench.keys.n < (size_t)2 * ASKED) {
+		bench_die("fewer than %d positions in '%s'", 2 * ASKED, argv[2]);
+	}
+	open_client(&bench);
+	bench_serve(run, &bench);
+	chi_close(bench.client);
+	bench_keys_free(&bench.keys);
+	return 0;
+}
