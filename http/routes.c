@@ -28,11 +28,11 @@ static int run_page(struct call *call)
 }
 
 static const struct route own_routes[] = {
-	{"/metrics", ROUTE_LOCAL | ROUTE_LIVE, run_metrics, NULL},
+	{"/metrics", ROUTE_LOCAL | ROUTE_LIVE, run_metrics, NULL, NULL},
 	{.path = NULL},
 };
 
-static const struct route page_route = {"/", ROUTE_LOCAL | ROUTE_OPEN, run_page, NULL};
+static const struct route page_route = {"/", ROUTE_LOCAL | ROUTE_OPEN, run_page, NULL, NULL};
 
 static const struct route *const tables[] = {own_routes, lila_routes, cdb_routes, api_routes};
 

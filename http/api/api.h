@@ -51,6 +51,9 @@ enum filter_part {
 	FILTER_BOARDS, /* and of the one position */
 };
 
+/* The i-th parameter that is a filter of games; NULL after the last. */
+const char *filter_name(size_t i);
+
 /* The filter's text, in the arena; "" if no parameter asks for anything. */
 CHI_MUSTUSE int filter_of(struct call *call, enum filter_part part, const char **out);
 

@@ -54,6 +54,11 @@ static enum kind kind_of(const char *name)
 	return 0;
 }
 
+const char *filter_name(size_t i)
+{
+	return i < CHI_COUNT(known) ? known[i].name : NULL;
+}
+
 static bool is_yes(const char *value)
 {
 	return strcmp(value, "1") == 0 || strcmp(value, "true") == 0;

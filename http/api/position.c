@@ -263,6 +263,10 @@ int api_position(struct call *call)
 	struct chi_key key;
 	struct chi_record record;
 	if (call->method == METHOD_POST) {
+		if (call->params.n > 0) {
+			return chi_fault(&call->fault, -CHI_EINVAL,
+					 "fen: what is posted names its positions in the body");
+		}
 		json_t *body = json_loadb(call->body, call->body_len, JSON_REJECT_DUPLICATES, NULL);
 		int status = answer_many(call, json_object_get(body, "fens"));
 		json_decref(body);

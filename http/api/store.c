@@ -250,18 +250,36 @@ int api_stats(struct call *call)
 
 /* ---- The table --------------------------------------------------------------------------- */
 
+#define NAMES(...) ((const char *const[]){__VA_ARGS__})
+#define POSITIONS                                                                                  \
+	"from", "to", "material", "either-colour", "side", "pieces", "min-games", "score", "eval", \
+		"ply", "engines"
+
+static const struct route_params none = {NAMES(NULL), NULL};
+static const struct route_params board = {NAMES("fen", NULL), NULL};
+static const struct route_params explore = {NAMES("fen", NULL), filter_name};
+static const struct route_params games = {
+	NAMES("fen", "sort", "descending", "limit", "cursor", "total", NULL), filter_name};
+static const struct route_params find = {NAMES("limit", "cursor", "total", "games", "count", NULL),
+					 filter_name};
+static const struct route_params scan = {
+	NAMES(POSITIONS, "sort", "desc", "asc", "limit", "cursor", "total", NULL), NULL};
+static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NULL};
+static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
+static const struct route_params stats = {NAMES("by", "limit", NULL), filter_name};
+
 const struct route api_routes[] = {
-	{"/api/info", 0, api_info, NULL},
-	{"/api/position", ROUTE_POST, api_position, NULL},
-	{"/api/explore", ROUTE_LONG, api_explore, NULL},
-	{"/api/games", ROUTE_LONG, api_games, NULL},
-	{"/api/game/", ROUTE_UNDER, api_game, NULL},
-	{"/api/pgn", ROUTE_POST | ROUTE_NO_GET | ROUTE_LOCAL, api_pgn, NULL},
-	{"/api/find", ROUTE_LONG, api_find, NULL},
-	{"/api/scan", ROUTE_LONG, api_scan, NULL},
-	{"/api/histogram", ROUTE_LONG, api_histogram, NULL},
-	{"/api/names", ROUTE_LONG, api_names, NULL},
-	{"/api/gamesets", 0, api_gamesets, NULL},
-	{"/api/stats", ROUTE_LONG, api_stats, NULL},
+	{"/api/info", 0, api_info, NULL, &none},
+	{"/api/position", ROUTE_POST, api_position, NULL, &board},
+	{"/api/explore", ROUTE_LONG, api_explore, NULL, &explore},
+	{"/api/games", ROUTE_LONG, api_games, NULL, &games},
+	{"/api/game/", ROUTE_UNDER, api_game, NULL, &none},
+	{"/api/pgn", ROUTE_POST | ROUTE_NO_GET | ROUTE_LOCAL, api_pgn, NULL, &board},
+	{"/api/find", ROUTE_LONG, api_find, NULL, &find},
+	{"/api/scan", ROUTE_LONG, api_scan, NULL, &scan},
+	{"/api/histogram", ROUTE_LONG, api_histogram, NULL, &histogram},
+	{"/api/names", ROUTE_LONG, api_names, NULL, &names},
+	{"/api/gamesets", 0, api_gamesets, NULL, &none},
+	{"/api/stats", ROUTE_LONG, api_stats, NULL, &stats},
 	{.path = NULL},
 };

@@ -551,11 +551,13 @@ static int run_queue(struct call *call)
 	return CHI_OK;
 }
 
+static const struct route_params queue_params = {(const char *const[]){"limit", NULL}, NULL};
+
 /* Asking changes nothing but the queue, and that is checked where it does: it waits for a daemon,
  * so that a worker runs it. */
 const struct route cdb_routes[] = {
-	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run, NULL},
-	{"/statsc.php", ROUTE_END, run_statistics, NULL},
-	{"/api/queue", ROUTE_LIVE, run_queue, NULL},
+	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run, NULL, NULL},
+	{"/statsc.php", ROUTE_END, run_statistics, NULL, NULL},
+	{"/api/queue", ROUTE_LIVE, run_queue, NULL, &queue_params},
 	{.path = NULL},
 };

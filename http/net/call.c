@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "base/fault.h"
 
+/* Of a list of parameters. */
+#define WHY_BYTES 4096
+
 int call_failed(struct call *call, int status)
 {
 	const char *text = chi_error(call->client);
@@ -83,6 +86,72 @@ int call_fen_param(struct call *call, const char *name, struct chi_key *out)
 	return text != NULL ? call_fen(call, text, out)
 			    : chi_fault(&call->fault, -CHI_EINVAL, "the parameter '%s' is missing",
 					name);
+}
+
+/* ---- Parameters of the route --------------------------------------------------------------- */
+
+static bool is_own(const struct route_params *takes, const char *name)
+{
+	size_t i = 0;
+	while (takes->own[i] != NULL && strcmp(takes->own[i], name) != 0) {
+		i++;
+	}
+	return takes->own[i] != NULL;
+}
+
+static bool is_filter(const struct route_params *takes, const char *name)
+{
+	size_t i = 0;
+	if (takes->filters == NULL) {
+		return false;
+	}
+	name += strncmp(name, "not-", 4) == 0 ? 4 : 0;
+	while (takes->filters(i) != NULL && strcmp(takes->filters(i), name) != 0) {
+		i++;
+	}
+	return takes->filters(i) != NULL;
+}
+
+static void list_params(const struct call *call, struct writer *out)
+{
+	const struct route_params *takes = call->route->takes;
+	size_t n = 0;
+	for (; takes->own[n] != NULL; n++) {
+		out_format(out, "%s%s", n > 0 ? ", " : "", takes->own[n]);
+	}
+	if (n == 0 && takes->filters == NULL) {
+		out_raw(out, "none");
+	}
+	for (size_t i = 0; takes->filters != NULL && takes->filters(i) != NULL; i++) {
+		out_format(out, "%s%s",
+			   i > 0   ? ", "
+			   : n > 0 ? "; and filters: "
+				   : "filters: ",
+			   takes->filters(i));
+	}
+}
+
+int call_check_params(struct call *call, const char **why)
+{
+	const struct route_params *takes = call->route->takes;
+	const char *name = NULL;
+	struct writer text;
+	for (size_t i = 0; takes != NULL && name == NULL && i < call->params.n; i++) {
+		const char *given = call->params.list[i].name;
+		name = is_own(takes, given) || is_filter(takes, given) ? NULL : given;
+	}
+	if (name == NULL) {
+		return CHI_OK;
+	}
+	out_init(&text, WHY_BYTES);
+	out_format(&text, "%.40s: %s has no such parameter; it has ", name, call->route->path);
+	list_params(call, &text);
+	*why = text.failed
+		       ? NULL
+		       : chi_arena_text(&call->arena, (const char *)chi_buffer_bytes(&text.buffer),
+					text.buffer.len);
+	out_deinit(&text);
+	return *why != NULL ? -CHI_EINVAL : chi_fault_plain(&call->fault, -CHI_ENOMEM);
 }
 
 void call_complain_json(struct call *call, const char *why)

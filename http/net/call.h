@@ -42,11 +42,20 @@ enum route_flag {
 	ROUTE_LARGE = 1 << 8,  /* its body may have the size of imports */
 };
 
+/* The parameters of a route. Any other is refused, so that a mistyped filter is not an answer about
+ * everything. */
+struct route_params {
+	const char *const *own;		/* the last is NULL */
+	const char *(*filters)(size_t); /* the i-th, NULL after the last; each may have "not-"
+					   before it. NULL: none */
+};
+
 struct route {
 	const char *path;
 	unsigned flags;
 	call_handler *run;
-	call_complain *complain; /* NULL: {"error": why} */
+	call_complain *complain;	  /* NULL: {"error": why} */
+	const struct route_params *takes; /* NULL: what it does not know is ignored */
 };
 
 /* A file of the page, loaded at the start. */
@@ -124,6 +133,10 @@ int call_http_of(int status);
 /* What `params` say of a FEN, `name` or another parameter: blanks may be '_'. -CHI_EFEN. */
 CHI_MUSTUSE int call_fen(struct call *call, const char *text, struct chi_key *out);
 CHI_MUSTUSE int call_fen_param(struct call *call, const char *name, struct chi_key *out);
+
+/* -CHI_EINVAL: the route has no parameter of a name that was given; *why names it and those that it
+ * has. */
+CHI_MUSTUSE int call_check_params(struct call *call, const char **why);
 
 /* {"error": why} */
 void call_complain_json(struct call *call, const char *why);

@@ -9,10 +9,11 @@
 void call_run(struct call *call, struct session *session)
 {
 	bool local = (call->route->flags & ROUTE_LOCAL) != 0;
-	int status = CHI_OK;
+	const char *why = NULL;
 	call->session = session;
 	call->more = false;
-	if (!local) {
+	int status = call_check_params(call, &why);
+	if (!local && status == CHI_OK) {
 		status = session_ready(session, &call->fault);
 		call->client = session->client;
 	}
@@ -30,7 +31,9 @@ void call_run(struct call *call, struct session *session)
 	out_reset(&call->out);
 	call->file = NULL;
 	call->http = call->http != 200 ? call->http : call_http_of(status);
-	const char *why = call->fault.text[0] != '\0' ? call->fault.text : chi_strerror(status);
+	if (why == NULL) {
+		why = call->fault.text[0] != '\0' ? call->fault.text : chi_strerror(status);
+	}
 	if (call->route->complain != NULL) {
 		call->route->complain(call, why);
 	} else {

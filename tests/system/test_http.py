@@ -170,6 +170,7 @@ class Answers:
         self.assertEqual(self.get("/api/gamesets")["gamesets"],
                          [{"name": "open", "games": 2, "filter": "event \"Spring Open\""}])
         self.assertEqual(self.get("/api/games", **{"in": "open"})["total"], 2)
+        self.assertEqual(self.get("/api/queue", limit=5), {"total": 0, "positions": []})
         stats = self.get("/api/stats", by="year")
         self.assertEqual([(r["value"], r["games"]) for r in stats["rows"]],
                          [(2019, 2), (2021, 1), (2022, 1)])
@@ -189,6 +190,27 @@ class Answers:
         self.assertEqual(here["moves"][0]["san"], "c5")
         self.assertIn("Nf7", post("1. e4 e5 2. Nf7", 400)["error"])
         post("", 400)
+
+    def test_unknown_parameters_are_refused(self):
+        """A mistyped filter was an answer about everything; openapi.json has the names."""
+        for path, methods in webserver.API["paths"].items():
+            for method in {"get", "post"} & set(methods):
+                place = path.replace("{number}", "1")
+                status, _, content = self.server.request(place + "?playr=Fool", method.upper(), "{}")
+                why = json.loads(content)["error"]
+                self.assertEqual(status, 400, place)
+                self.assertTrue(why.startswith("playr: "), why)
+                known = set(re.split("; and filters: |filters: |, ", why.split("it has ")[1]))
+                described = webserver.parameters_of(path, method)
+                self.assertEqual(known - {"none"} if method == "get" else known & described,
+                                 described, why)
+        for path in ("/api/games?not-player=Fool", "/masters?playr=Fool", "/?playr=Fool",
+                     "/cdb.php?action=queryall&playr=1"):
+            self.assertEqual(self.server.request(path)[0], 200, path)
+        self.assertEqual(self.server.request("/api/info?not-fen=x")[0], 400)
+        status, _, content = self.server.request("/api/position?fen=" + START.replace(" ", "_"),
+                                                 "POST", '{"fens": []}')
+        self.assertEqual((status, json.loads(content)["error"][:4]), (400, "fen:"))
 
     def test_what_is_wrong_is_said(self):
         for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
@@ -376,7 +398,7 @@ class TestHttp(unittest.TestCase):
         before = cached(self.server)
         for _ in range(2):
             for i in range(1500):
-                connection.request("GET", f"/api/info?number={i}")
+                connection.request("GET", f"/statsc.php?number={i}")
                 connection.getresponse().read()
         connection.close()
         self.assertEqual(cached(self.server) - before, 1500)

@@ -222,3 +222,13 @@ def schema_of(path, method="get", code="200"):
     content = API["paths"][path][method]["responses"][code]["content"]
     (kind, body), = content.items()
     return kind, body["schema"]
+
+
+def parameters_of(path, method):
+    """Names of those in the query."""
+    names = set()
+    for one in API["paths"][path][method].get("parameters", []):
+        if "$ref" in one:
+            one = API["components"]["parameters"][one["$ref"].rsplit("/", 1)[1]]
+        names |= {one["name"]} if one["in"] == "query" else set()
+    return names
