@@ -29,6 +29,7 @@ enum chi_format chi_format_of(const char *name)
 		{"json", CHI_FORMAT_JSONL},
 		{"lichess-evals", CHI_FORMAT_LICHESS},
 		{"cdb", CHI_FORMAT_CDB},
+		{"exp", CHI_FORMAT_EXP},
 	};
 	for (size_t i = 0; i < CHI_COUNT(formats); i++) {
 		if (strcasecmp(name, formats[i].name) == 0) {
@@ -67,6 +68,10 @@ static int refuse_format(enum chi_format format, struct chi_fault *fault)
 	if (format == CHI_FORMAT_POLYGLOT) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
 				 "Polyglot books are imported without other files");
+	}
+	if (format == CHI_FORMAT_EXP) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "files of experience are imported without other files");
 	}
 	return format != CHI_FORMAT_PGN ? CHI_OK
 					: chi_fault(fault, -CHI_EUNSUPPORTED,

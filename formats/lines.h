@@ -52,7 +52,7 @@ CHI_MUSTUSE int chi_lines_read(struct chi_lines *lines, const char *record, size
 const char *chi_lines_ignored(const struct chi_lines *lines);
 uint64_t chi_lines_clamped(const struct chi_lines *lines);
 
-/* "epd", "csv", "tsv", "jsonl", "lichess-evals", "cdb", "pgn", "polyglot" to a format;
+/* "epd", "csv", "tsv", "jsonl", "lichess-evals", "cdb", "exp", "pgn", "polyglot" to a format;
  * CHI_FORMAT_AUTO if it is none of them. */
 enum chi_format chi_format_of(const char *name);
 

@@ -3,25 +3,17 @@
  * most once, so the queue is never longer than the book. */
 #include "formats/polyglot.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/attr.h"
-#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/record.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/polyglot/polyglot.h"
-
-/* What is read at first of a file that has no size. */
-#define READ_FIRST ((size_t)1 << 16)
+#include "formats/whole.h"
 
 /* What has become of a group of entries with one key. */
 enum queued {
@@ -51,13 +43,6 @@ struct chi_book {
 	struct chi_move_stat moves[CHI_MOVES_MAX]; /* of the position that is visited */
 };
 
-static void close_fd(int *fd)
-{
-	if (*fd > STDIN_FILENO) {
-		(void)close(*fd);
-	}
-}
-
 static void book_freep(struct chi_book **book)
 {
 	chi_book_close(*book);
@@ -73,41 +58,6 @@ void chi_book_close(struct chi_book *book)
 	free(book->filter);
 	free(book->queue);
 	free(book);
-}
-
-static int system_fault(struct chi_fault *fault)
-{
-	int status = errno == ENOENT ? -CHI_ENOSTORE : errno == EACCES ? -CHI_EACCES : -CHI_EIO;
-	return chi_fault(fault, status, "%s", strerror(errno));
-}
-
-/* The whole file. One byte more than its size is asked for, so that its end is seen at once; what
- * has no size, or grows, doubles. */
-static int read_all(struct chi_buffer *content, int fd, struct chi_fault *fault)
-{
-	struct stat status;
-	if (fstat(fd, &status) != 0) {
-		return system_fault(fault);
-	}
-	bool sized = S_ISREG(status.st_mode) && (uint64_t)status.st_size <= CHI_BOOK_MAX;
-	size_t wanted = sized ? (size_t)status.st_size + 1 : READ_FIRST;
-	while (content->len <= CHI_BOOK_MAX) {
-		size_t left = content->limit - content->len;
-		uint8_t *room = chi_buffer_reserve(content, wanted < left ? wanted : left);
-		if (room == NULL) {
-			return chi_fault_plain(fault, -CHI_ENOMEM);
-		}
-		ssize_t n = read(fd, room, content->capacity - content->len);
-		if (n < 0 && errno != EINTR) {
-			return system_fault(fault);
-		}
-		if (n == 0) {
-			return CHI_OK;
-		}
-		chi_buffer_added(content, n > 0 ? (size_t)n : 0);
-		wanted = 1;
-	}
-	return chi_fault(fault, -CHI_ETOOBIG, "a book is at most %" PRIu64 " bytes", CHI_BOOK_MAX);
 }
 
 static struct chi_polyglot_entry entry_at(const struct chi_book *book, size_t i)
@@ -182,20 +132,11 @@ int chi_book_take(uint8_t *bytes, size_t len, struct chi_book **out, struct chi_
 
 int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault)
 {
-	bool standard = strcmp(path, "-") == 0;
-	struct chi_buffer content;
+	uint8_t *bytes = NULL;
+	size_t len = 0;
 	*out = NULL;
-	_cleanup_(close_fd) int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return system_fault(fault);
-	}
-	chi_buffer_init(&content, (size_t)CHI_BOOK_MAX + 1);
-	int rc = read_all(&content, fd, fault);
-	if (rc < 0) {
-		chi_buffer_deinit(&content);
-		return rc;
-	}
-	return chi_book_take(content.data, content.len, out, fault);
+	int rc = chi_whole_read(path, "a book", &bytes, &len, fault);
+	return rc == CHI_OK ? chi_book_take(bytes, len, out, fault) : rc;
 }
 
 /* The first entry of a key; n if there is none. */

@@ -14,9 +14,6 @@
 
 #include "chistore/types.h"
 
-/* The largest book that is read, in bytes: all of it is held in memory. */
-#define CHI_BOOK_MAX (UINT64_C(4) << 30)
-
 struct chi_book;
 
 /* A position of the book; valid during the call that gets it. */
@@ -44,8 +41,7 @@ struct chi_book_result {
 };
 
 /*
- * Reads a file, "-" for standard input. -CHI_ENOSTORE (no such file), -CHI_EACCES, -CHI_EIO,
- * -CHI_ENOMEM, -CHI_ETOOBIG.
+ * Reads a file, "-" for standard input; all of it is held in memory. See chi_whole_read.
  */
 CHI_MUSTUSE int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault);
 

@@ -44,7 +44,8 @@ static int check_kind(const struct chi_import_options *options, struct chi_fault
 								    : "engine");
 	}
 	if (options->format < CHI_FORMAT_AUTO || options->format > CHI_FORMAT_MAX ||
-	    options->format == CHI_FORMAT_PGN || options->format == CHI_FORMAT_POLYGLOT) {
+	    options->format == CHI_FORMAT_PGN || options->format == CHI_FORMAT_POLYGLOT ||
+	    options->format == CHI_FORMAT_EXP) {
 		return chi_fault(fault, -CHI_EINVAL, "format: not of lines of positions");
 	}
 	if (!is_games(kind) && chi_game_filter_is_set(&options->filter)) {

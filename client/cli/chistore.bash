@@ -17,7 +17,7 @@ _chistore_values()
 {
 	case $1 in
 	--statistic) echo control outcome score eval external ;;
-	--format) echo pgn epd csv tsv jsonl lichess-evals cdb polyglot ;;
+	--format) echo pgn epd csv tsv jsonl lichess-evals cdb exp polyglot ;;
 	--order) echo strength position ;;
 	--sort) echo games score eval number date rating ;;
 	--kind) echo player event site source round annotator ;;

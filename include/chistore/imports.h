@@ -21,5 +21,6 @@ enum chi_format {
 	CHI_FORMAT_POLYGLOT = 6, /* nor is this */
 	CHI_FORMAT_LICHESS = 7,	 /* lichess.org's evaluations */
 	CHI_FORMAT_CDB = 8,	 /* EPD with chessdb.cn's scores */
+	CHI_FORMAT_EXP = 9,	 /* engines' experience, entries by hash: nor is this */
 };
-#define CHI_FORMAT_MAX CHI_FORMAT_CDB
+#define CHI_FORMAT_MAX CHI_FORMAT_EXP

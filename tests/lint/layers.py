@@ -81,10 +81,12 @@ ARROWS = {
     "client/cli": BOARD | {"api", "store"},
     "client/cli/out": CLI | {"propagate"},
     "client/cli/in": CLI | {"client/cli/out"},
+    "client/cli/hashed": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/work": CLI | {"client/cli/in", "client/cli/out", "uci/engines"},
-    "client/cli/cmd": CLI | {"propagate", "client/cli/games", "client/cli/in", "client/cli/out", "client/cli/bench"},
+    "client/cli/cmd": CLI | {"propagate", "client/cli/games", "client/cli/hashed", "client/cli/in", "client/cli/out",
+                         "client/cli/bench"},
 
     # What every server program needs; no store, no protocol.
     "service": BELOW,

@@ -8,7 +8,8 @@
 #include "client/cli/in/filter.h"
 #include "client/cli/in/game_terms.h"
 #include "client/cli/out/columns.h"
-#include "client/cli/out/export_book.h"
+#include "client/cli/hashed/export_book.h"
+#include "client/cli/hashed/export_exp.h"
 #include "client/cli/out/export_text.h"
 
 /* Room for what a line of EPD takes while it is built and read again. */
@@ -30,6 +31,7 @@ struct export
 	struct chi_arena arena;
 	struct target target;
 	struct export_book *book; /* of Polyglot alone */
+	struct export_exp *exp;	  /* of experience alone */
 };
 
 static const struct export_state defaults = {
@@ -52,6 +54,7 @@ static void export_deinit(struct export *export)
 	chi_game_query_close(export->query);
 	chi_arena_deinit(&export->arena);
 	export_book_free(export->book);
+	export_exp_free(export->exp);
 	target_discard(&export->target);
 }
 
@@ -104,6 +107,9 @@ static int write_row(struct export *export, const struct export_state *state,
 		return write_columns(&export->target, &state->columns, form_of(format), row,
 				     record);
 	}
+	if (export->exp != NULL) {
+		return export_exp_add(export->exp, &export->target, &row->key, record);
+	}
 	return export->book != NULL
 		       ? export_book_add(export->book, &row->key, record)
 		       : export_row(&export->target, format, &row->key, record, &export->arena);
@@ -139,6 +145,9 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	int code = target_open(&export->target, state->path);
 	if (code == EXIT_DONE && format == EXPORT_POLYGLOT) {
 		code = new_book(state->path, &export->book);
+	} else if (code == EXIT_DONE && format == EXPORT_EXP) {
+		export->exp = export_exp_new();
+		code = export->exp != NULL ? EXIT_DONE : cli_no_memory();
 	} else if (code == EXIT_DONE) {
 		code = write_head(&export->target, state, format);
 	}
@@ -151,6 +160,9 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	if (code == EXIT_DONE && chi_iter_mixed(export->iter) && !cli->quiet) {
 		cli_message("the store changed during the export: the rows are from more than one "
 			    "committed state");
+	}
+	if (code == EXIT_DONE && export->exp != NULL && !cli->quiet) {
+		export_exp_tell(export->exp);
 	}
 	game_terms_remark(cli);
 	return code == EXIT_DONE ? target_finish(&export->target) : code;
@@ -226,8 +238,10 @@ static int run(struct cli *cli)
 	}
 	state->spec.want = state->columns.n > 0 ? state->columns.want : CHI_WANT_RECORDS;
 	state->spec.games = state->terms.text;
-	if (format == EXPORT_POLYGLOT && state->path == NULL && isatty(STDOUT_FILENO)) {
-		return cli_usage(cli, "a Polyglot book is no text for a terminal: say -o FILE");
+	if ((format == EXPORT_POLYGLOT || format == EXPORT_EXP) && state->path == NULL &&
+	    isatty(STDOUT_FILENO)) {
+		return cli_usage(cli, "%s is no text for a terminal: say -o FILE",
+				 format == EXPORT_EXP ? "a file of experience" : "a Polyglot book");
 	}
 	chi_arena_init(&export.arena, ARENA_BUDGET);
 	return write_all(cli, &export, state, format);
@@ -235,7 +249,8 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_WORD(export_state, format, export_formats, "format", "FORMAT",
-		    "csv (default), tsv, jsonl, epd, lichess-evals, cdb or polyglot; of games pgn"),
+		    "csv (default), tsv, jsonl, epd, lichess-evals, cdb, exp or polyglot; of games "
+		    "pgn"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	OPTION(export_state, columns, columns_take, "show", "A,B,..",
@@ -250,7 +265,8 @@ const struct command cmd_export = {
 	.arguments = "",
 	.summary = "write positions as CSV, JSON, EPD or a Polyglot book, or games as PGN",
 	.help = "Writes every position that matches the filters, ordered by key. Without\n"
-		"--format the ending of FILE decides: .csv, .tsv, .jsonl, .epd, .bin, .pgn. An "
+		"--format the ending of FILE decides: .csv, .tsv, .jsonl, .epd, .bin, .exp, .pgn. "
+		"An "
 		"existing\n"
 		"FILE is replaced when the new one is complete.\n"
 		"\n"
@@ -265,6 +281,8 @@ const struct command cmd_export = {
 		"together.\n"
 		"cdb: 'FEN ; cdb eval: 65; PV: e2e4 e7e5;', the deepest evaluation, as "
 		"chessdb.cn's.\n"
+		"exp: what BrainLearn reads as its experience, an entry for each first move of a\n"
+		"position's evaluations.\n"
 		"\n"
 		"pgn: the games of the store that fit the options of games (--player and so on; a\n"
 		"--filter can ask for more), in the order of their numbers. Imported into an\n"

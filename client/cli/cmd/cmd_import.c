@@ -6,14 +6,16 @@
 
 #include "base/num.h"
 #include "chess/statistic.h"
-#include "client/cli/in/book_import.h"
+#include "client/cli/hashed/book_import.h"
 #include "client/cli/command.h"
+#include "client/cli/hashed/exp_import.h"
 #include "client/cli/in/files.h"
 #include "client/cli/in/keep.h"
 #include "client/cli/in/game_filter.h"
 #include "client/cli/in/lines_import.h"
 #include "client/cli/in/pgn_import.h"
 #include "formats/evals/cdb.h"
+#include "formats/evals/exp.h"
 #include "formats/epd.h"
 #include "formats/evals/lichess.h"
 #include "formats/reader.h"
@@ -45,7 +47,7 @@ static int take_format(struct cli *cli, const struct cli_option *option, const c
 		       ? EXIT_DONE
 		       : cli_usage(cli,
 				   "--%s: '%s' is none of pgn, epd, csv, tsv, jsonl, "
-				   "lichess-evals, cdb, polyglot",
+				   "lichess-evals, cdb, exp, polyglot",
 				   option->name, value);
 }
 
@@ -86,6 +88,7 @@ static const char *format_name(enum chi_format format)
 {
 	return format == CHI_FORMAT_PGN	       ? "PGN"
 	       : format == CHI_FORMAT_POLYGLOT ? "a Polyglot book"
+	       : format == CHI_FORMAT_EXP      ? "a file of experience"
 					       : "a file of positions";
 }
 
@@ -113,7 +116,8 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 /* An option that would silently do nothing is a mistake. */
 static int check_options(struct cli *cli, const struct files *files)
 {
-	static const char *const of_positions[] = {"engine", "add", NULL};
+	static const char *const of_evals[] = {"engine", NULL};
+	static const char *const of_positions[] = {"add", NULL};
 	static const char *const of_games[] = {
 		"max-ply", "min-games",	  "evals",  "memory",	       "threads",
 		"games",   "annotations", "source", GAME_FILTER_NAMES, NULL};
@@ -122,17 +126,21 @@ static int check_options(struct cli *cli, const struct files *files)
 		const char *const *options;
 		bool games;
 		bool positions;
+		bool experience;
 		const char *what;
 	} rows[] = {
-		{of_positions, false, true, "positions"},
-		{of_games, true, false, "games (PGN)"},
-		{of_text, true, true, "games and positions"},
+		{of_evals, false, true, true, "positions"},
+		{of_positions, false, true, false, "positions"},
+		{of_games, true, false, false, "games (PGN)"},
+		{of_text, true, true, false, "games and positions"},
 	};
 	bool games = files->format == CHI_FORMAT_PGN;
-	bool positions = !games && files->format != CHI_FORMAT_POLYGLOT;
+	bool experience = files->format == CHI_FORMAT_EXP;
+	bool positions = !games && !experience && files->format != CHI_FORMAT_POLYGLOT;
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		const char *const *wrong = rows[i].options;
-		if ((games && rows[i].games) || (positions && rows[i].positions)) {
+		if ((games && rows[i].games) || (positions && rows[i].positions) ||
+		    (experience && rows[i].experience)) {
 			continue;
 		}
 		while (*wrong != NULL && !cli_given(cli, *wrong)) {
@@ -170,6 +178,10 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 	if (files->format == CHI_FORMAT_POLYGLOT) {
 		return book_import(cli, import->create, files->n, files->paths);
 	}
+	if (files->format == CHI_FORMAT_EXP) {
+		return exp_import(cli, import->create, import->lines.options.engine, files->n,
+				  files->paths);
+	}
 	import->lines.options.format = import->format;
 	import->lines.strict = import->strict;
 	import->lines.verbose = import->verbose;
@@ -194,7 +206,7 @@ static int run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION(import_state, format, take_format, "format", "FORMAT",
-	       "pgn, epd, csv, tsv, jsonl, lichess-evals, cdb or polyglot, regardless of name "
+	       "pgn, epd, csv, tsv, jsonl, lichess-evals, cdb, exp or polyglot, regardless of name "
 	       "and content"),
 	OPTION_WORD(import_state, create, chi_statistic_names, "statistic", "KIND",
 		    "statistic of a store that is made (default: control), see init"),
@@ -221,7 +233,8 @@ static const struct cli_option options[] = {
 		      "games: threads that read (default: one per core)"),
 	OPTION(import_state, lines.options.engine, take_engine, "engine", "NAME",
 	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE
-	       ", " CHI_LICHESS_ENGINE " of lichess-evals, " CHI_CDB_ENGINE " of cdb)"),
+	       ", " CHI_LICHESS_ENGINE " of lichess-evals, " CHI_CDB_ENGINE
+	       " of cdb, " CHI_EXP_ENGINE " of exp)"),
 	OPTION_FLAG(import_state, lines.options.add, "add",
 		    "positions: add counts to those stored instead of setting them"),
 	OPTIONS_END,
@@ -233,7 +246,8 @@ const struct command cmd_import = {
 	.summary = "count the games of PGN, or store positions of EPD, CSV, JSON",
 	.help = "Files compressed by gzip, bzip2, zstd or xz are decompressed; - is standard\n"
 		"input. The format follows from the name (.pgn, .epd, .fen, .csv, .tsv, .jsonl,\n"
-		".bin), else from how the file begins. A directory that holds no store gets one.\n"
+		".bin, .exp), else from how the file begins. A directory that holds no store gets "
+		"one.\n"
 		"A file without a game or a position is an error, and stores nothing.\n"
 		"\n"
 		"PGN: every position of every game is counted: how it ended, what was played, at\n"
@@ -253,6 +267,8 @@ const struct command cmd_import = {
 		"cdb: EPD with chessdb.cn's scores, '; cdb eval: 65; PV: e2e4 e7e5;'.\n"
 		"Polyglot books (.bin): walked from the initial position; where nothing was\n"
 		"played yet their moves are stored, the weights as games without result.\n"
+		"Experience (.exp) of BrainLearn, SugaR and HypnoS: walked from the initial\n"
+		"position and from those of the store, each move of a position an evaluation.\n"
 		"\n"
 		"Bad lines and games are reported with file and line, counted and skipped; all\n"
 		"others are stored together at the end, when the numbers are printed. Ctrl-C ends\n"

@@ -30,6 +30,7 @@ const char *const export_formats[] = {
 	[EXPORT_PGN] = "pgn",
 	[EXPORT_LICHESS] = "lichess-evals",
 	[EXPORT_CDB] = "cdb",
+	[EXPORT_EXP] = "exp",
 };
 
 enum export_format export_format_of_path(const char *path)

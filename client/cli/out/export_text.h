@@ -18,6 +18,7 @@ enum export_format {
 	EXPORT_PGN, /* games, not positions */
 	EXPORT_LICHESS,
 	EXPORT_CDB,
+	EXPORT_EXP,
 	EXPORT_FORMATS,
 };
 

@@ -3,21 +3,17 @@
  * A book's positions go to the import as lines of JSON. Its weights are no games that were counted:
  * they are stored where nothing was played, as games without result.
  */
-#include "client/cli/in/book_import.h"
+#include "client/cli/hashed/book_import.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/buffer.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/notation.h"
-#include "client/cli/in/lines_import.h"
+#include "client/cli/hashed/feeder.h"
 #include "client/cli/out/output.h"
 #include "formats/polyglot.h"
-
-/* Lines are sent when there are so many bytes of them. */
-#define PIECE ((size_t)256 << 10)
 
 /* Bytes of a move with its weight, and of the rest of a line, at most. */
 #define MOVE_BYTES 64
@@ -25,24 +21,14 @@
 
 struct books {
 	struct cli *cli;
-	struct chi_import *import;
-	struct chi_buffer text; /* to be sent */
-	bool empty;		/* a book had no position */
+	struct feeder feeder;
+	bool empty; /* a book had no position */
 	struct chi_book_result total;
 };
 
 static void books_deinit(struct books *books)
 {
-	chi_import_close(books->import);
-	chi_buffer_deinit(&books->text);
-}
-
-static int send_text(struct books *books)
-{
-	int status =
-		chi_import_feed(books->import, chi_buffer_bytes(&books->text), books->text.len);
-	chi_buffer_consume(&books->text, books->text.len);
-	return status;
+	feeder_deinit(&books->feeder);
 }
 
 /* Writes the position as `import` reads it; `out` has LINE_BYTES. */
@@ -74,13 +60,12 @@ static int visit(void *context, const struct chi_book_position *position)
 {
 	struct books *books = context;
 	size_t len = 0;
-	char *line = (char *)chi_buffer_reserve(&books->text, LINE_BYTES);
+	char *line = feeder_room(&books->feeder, LINE_BYTES);
 	if (line == NULL) {
 		return -CHI_ENOMEM;
 	}
 	int status = print_line(position, line, &len);
-	chi_buffer_added(&books->text, len);
-	return status == CHI_OK && books->text.len >= PIECE ? send_text(books) : status;
+	return status == CHI_OK ? feeder_added(&books->feeder, len) : status;
 }
 
 /* What is odd about the book, and why entries were not met. */
@@ -117,28 +102,15 @@ static void add_up(struct chi_book_result *total, const struct chi_book_result *
 	total->shadowed += more->shadowed;
 }
 
-static int fail(const struct books *books, int status)
-{
-	if (cli_stop != 0) {
-		cli_message("interrupted; nothing was stored");
-		return 128 + cli_stop;
-	}
-	if (status == -CHI_ENOMEM) {
-		return cli_no_memory();
-	}
-	cli_message("%s; nothing was stored", chi_import_error(books->import));
-	return EXIT_STORE;
-}
-
 /* All of the book's positions, on their way. */
 static int feed(struct books *books, const char *path, struct chi_book *book,
 		struct chi_book_result *result)
 {
-	int status = chi_import_file(books->import, path);
+	int status = chi_import_file(books->feeder.import, path);
 	if (status == CHI_OK) {
 		status = chi_book_walk(book, visit, books, &cli_stop, result);
 	}
-	return status == CHI_OK ? send_text(books) : status;
+	return status == CHI_OK ? feeder_send(&books->feeder) : status;
 }
 
 static int feed_book(struct books *books, const char *path)
@@ -154,7 +126,7 @@ static int feed_book(struct books *books, const char *path)
 	status = feed(books, path, book, &result);
 	chi_book_close(book);
 	if (status != CHI_OK) {
-		return fail(books, status);
+		return feeder_fail(&books->feeder, status);
 	}
 	add_up(&books->total, &result);
 	tell(path, &result);
@@ -180,14 +152,6 @@ static void print_summary(const struct books *books, const struct chi_put_result
 			  "shadowed", json_count(total->shadowed)));
 }
 
-static void report(void *context, const struct chi_import_note *note)
-{
-	(void)context;
-	if (note->line > 0) {
-		cli_message("%s:%" PRIu64 ": %s", note->file, note->line, note->text);
-	}
-}
-
 static int run(struct books *books, int n, char **paths)
 {
 	struct chi_import_result result;
@@ -198,9 +162,10 @@ static int run(struct books *books, int n, char **paths)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(books->import, &result);
+	int status =
+		cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(books->feeder.import, &result);
 	if (status != CHI_OK) {
-		return fail(books, status);
+		return feeder_fail(&books->feeder, status);
 	}
 	print_summary(books, &result.positions);
 	return books->empty ? EXIT_STORE : EXIT_DONE;
@@ -214,14 +179,7 @@ int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
 		.format = CHI_FORMAT_JSONL,
 		.add = true,
 		.unplayed = true,
-		.report = report,
-		.cancel = &cli_stop,
 	};
-	if (!cli_has_address(cli)) {
-		return EXIT_USAGE;
-	}
-	chi_buffer_init(&books.text, PIECE + LINE_BYTES);
-	cli_catch_signals();
-	int code = lines_import_open(cli, create, &options, &books.import);
+	int code = feeder_open(cli, create, &options, &books.feeder);
 	return code == EXIT_DONE ? run(&books, n, paths) : code;
 }

@@ -4,7 +4,7 @@
  * move that only lost gets no entry. Where a position's weights do not fit 16 bits all are
  * divided by the same number, but none down to 0.
  */
-#include "client/cli/out/export_book.h"
+#include "client/cli/hashed/export_book.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file in memory and the walk over it. Entries are sorted by their reduced key, which is the same
+ * for all counters of plies, and then by the key. So most positions that are asked for cost one bit
+ * of a filter, and one that is found is looked up with each counter. Each key is queued at most
+ * once, so the queue is never longer than the file.
+ */
+#include "formats/evals/exp.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "chess/polyglot/polyglot.h"
+#include "formats/evals/stockfish.h"
+#include "formats/whole.h"
+
+static const char version_1[] = "SugaR";
+static const char version_2[] = "SugaR Experience version 2";
+static const char any_version[] = "SugaR Experience version ";
+static const char version_3[] = "Experience version 3";
+
+struct entry {
+	uint64_t reduced;
+	uint64_t key;
+	int16_t value; /* NO_VALUE: none */
+	uint16_t depth;
+	uint16_t move;
+	uint16_t reached; /* of the first with its key */
+};
+_Static_assert(sizeof(struct entry) == CHI_EXP_ENTRY, "they take the place of the file's bytes");
+
+#define NO_VALUE INT16_MAX
+
+/* A position that is to be visited. */
+struct pending {
+	struct chi_key key;
+	uint64_t theirs; /* its key in the file, without a counter */
+};
+
+/* The lines of the position that is visited. */
+struct lines {
+	size_t n;
+	struct chi_eval evals[CHI_EXP_LINES + 1];
+	int16_t values[CHI_EXP_LINES + 1];
+	chi_move moves[CHI_EXP_LINES + 1];
+	size_t n_played;
+	chi_move played[CHI_MOVES_MAX]; /* all that the file has, once each */
+};
+
+struct chi_exp {
+	struct chi_sf_keys keys;
+	uint8_t *bytes;
+	struct entry *entries; /* the same memory */
+	size_t n;
+	uint64_t *filter; /* bit `reduced & filter_mask` is set for each entry */
+	size_t filter_mask;
+	struct pending *queue;
+	size_t head;
+	size_t tail;
+	size_t room;
+	struct lines lines;
+	struct chi_exp_result result;
+};
+
+static void exp_freep(struct chi_exp **exp)
+{
+	chi_exp_close(*exp);
+}
+
+void chi_exp_close(struct chi_exp *exp)
+{
+	if (exp == NULL) {
+		return;
+	}
+	free(exp->bytes);
+	free(exp->filter);
+	free(exp->queue);
+	free(exp);
+}
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+static bool begins(const uint8_t *bytes, size_t len, const char *text)
+{
+	size_t n = strlen(text);
+	return len >= n && memcmp(bytes, text, n) == 0;
+}
+
+static uint64_t take64(const uint8_t *at)
+{
+	uint64_t number;
+	memcpy(&number, at, sizeof(number));
+	return le64toh(number);
+}
+
+static uint32_t take32(const uint8_t *at)
+{
+	uint32_t number;
+	memcpy(&number, at, sizeof(number));
+	return le32toh(number);
+}
+
+/* Some engines put a header of their own after the text of version 2: one byte for it, a seed, and
+ * then numbers of 4 bytes, the second of them how long an entry is; or zeros up to 32 bytes. */
+static bool has_header(const uint8_t *bytes, size_t len)
+{
+	static const uint8_t zeros[6];
+	const uint8_t *after = bytes + strlen(version_2);
+	size_t left = len - strlen(version_2);
+	return (left >= 17 && after[0] == 2 && take32(after + 13) == 34) ||
+	       (left >= sizeof(zeros) && memcmp(after, zeros, sizeof(zeros)) == 0);
+}
+
+/* Bytes before the first entry. */
+static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct chi_fault *fault)
+{
+	if (begins(bytes, len, version_2) && !has_header(bytes, len)) {
+		*start = strlen(version_2);
+	} else if (begins(bytes, len, version_2)) {
+		return chi_fault(
+			fault, -CHI_EUNSUPPORTED,
+			"'%s' with a header after it: only entries of %d bytes that follow "
+			"at once are read",
+			version_2, CHI_EXP_ENTRY);
+	} else if (begins(bytes, len, any_version) || begins(bytes, len, version_3)) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "'%.*s' is not read; BrainLearn's files are, '%s' and '%s'", 27,
+				 (const char *)bytes, version_1, version_2);
+	} else {
+		bool first = begins(bytes, len, version_1) &&
+			     (len - strlen(version_1)) % CHI_EXP_ENTRY == 0;
+		*start = first ? strlen(version_1) : 0;
+	}
+	if (len == *start) {
+		return chi_fault(fault, -CHI_ESYNTAX, "there is no entry");
+	}
+	if ((len - *start) % CHI_EXP_ENTRY != 0) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "entries have %d bytes, and the last one %zu: this is no .exp "
+				 "file, or it was cut short",
+				 CHI_EXP_ENTRY, (len - *start) % CHI_EXP_ENTRY);
+	}
+	return CHI_OK;
+}
+
+static struct entry unpack(const struct chi_exp *exp, const uint8_t *at, bool sugar)
+{
+	uint64_t key = take64(at);
+	int32_t value = (int32_t)take32(at + 12);
+	int32_t depth = (int32_t)take32(at + (sugar ? 16 : 8));
+	bool scored = depth > 0 && depth <= UINT16_MAX && value > -NO_VALUE && value < NO_VALUE;
+	return (struct entry){
+		.reduced = chi_sf_reduce(&exp->keys, key),
+		.key = key,
+		.value = scored ? (int16_t)value : NO_VALUE,
+		.depth = scored ? (uint16_t)depth : 0,
+		.move = (uint16_t)take32(at + (sugar ? 8 : 16)),
+	};
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct entry *a = left;
+	const struct entry *b = right;
+	if (a->reduced != b->reduced) {
+		return a->reduced < b->reduced ? -1 : 1;
+	}
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Entries begin at the memory's start, so that they take the place of bytes already read. */
+static void make_entries(struct chi_exp *exp, bool sugar)
+{
+	exp->entries = (struct entry *)(void *)exp->bytes;
+	for (size_t i = 0; i < exp->n; i++) {
+		struct entry entry = unpack(exp, exp->bytes + i * CHI_EXP_ENTRY, sugar);
+		memcpy(exp->bytes + i * CHI_EXP_ENTRY, &entry, sizeof(entry));
+	}
+	qsort(exp->entries, exp->n, sizeof(*exp->entries), compare);
+}
+
+static int make_filter(struct chi_exp *exp)
+{
+	size_t bits = 64;
+	while (bits < 16 * exp->n) {
+		bits *= 2;
+	}
+	exp->filter_mask = bits - 1;
+	exp->filter = calloc(bits / 64, sizeof(*exp->filter));
+	for (size_t i = 0; exp->filter != NULL && i < exp->n; i++) {
+		size_t bit = (size_t)exp->entries[i].reduced & exp->filter_mask;
+		exp->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+	}
+	return exp->filter != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+int chi_exp_take(uint8_t *bytes, size_t len, struct chi_exp **out, struct chi_fault *fault)
+{
+	*out = NULL;
+	_cleanup_(exp_freep) struct chi_exp *exp = calloc(1, sizeof(*exp));
+	size_t start = 0;
+	if (exp == NULL) {
+		free(bytes);
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	exp->bytes = bytes;
+	int status = find_version(bytes, len, &start, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	exp->n = (len - start) / CHI_EXP_ENTRY;
+	memmove(bytes, bytes + start, len - start);
+	chi_sf_keys_init(&exp->keys);
+	make_entries(exp, start > 0);
+	if (make_filter(exp) != CHI_OK) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	*out = exp;
+	exp = NULL;
+	return CHI_OK;
+}
+
+int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault)
+{
+	uint8_t *bytes = NULL;
+	size_t len = 0;
+	*out = NULL;
+	int status = chi_whole_read(path, "a file of experience", &bytes, &len, fault);
+	return status == CHI_OK ? chi_exp_take(bytes, len, out, fault) : status;
+}
+
+/* ---- The walk ---------------------------------------------------------------------------- */
+
+/* The first entry of a key; n if there is none. */
+static size_t find(const struct chi_exp *exp, uint64_t reduced, uint64_t key)
+{
+	const struct entry wanted = {.reduced = reduced, .key = key};
+	size_t low = 0;
+	size_t high = exp->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare(&exp->entries[middle], &wanted) < 0) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < exp->n && exp->entries[low].key == key ? low : exp->n;
+}
+
+static int push(struct chi_exp *exp, const struct chi_position *position, uint64_t theirs)
+{
+	if (exp->tail == exp->room) {
+		size_t room = exp->room > 0 ? 2 * exp->room : 256;
+		struct pending *queue = reallocarray(exp->queue, room, sizeof(*queue));
+		if (queue == NULL) {
+			return -CHI_ENOMEM;
+		}
+		exp->queue = queue;
+		exp->room = room;
+	}
+	struct pending *pending = &exp->queue[exp->tail++];
+	*pending = (struct pending){.theirs = theirs};
+	chi_key_encode(position, &pending->key);
+	return CHI_OK;
+}
+
+/* CHI_NONE: the file has no entry for the position with that key, whatever the counter. */
+static int enqueue_key(struct chi_exp *exp, const struct chi_position *position, uint64_t theirs)
+{
+	uint64_t reduced = chi_sf_reduce(&exp->keys, theirs);
+	size_t bit = (size_t)reduced & exp->filter_mask;
+	bool found = false;
+	bool fresh = false;
+	if ((exp->filter[bit / 64] >> bit % 64 & 1) == 0) {
+		return CHI_NONE;
+	}
+	for (size_t i = 0; i < CHI_SF_CLOCKS; i++) {
+		size_t at = find(exp, reduced, theirs ^ exp->keys.clock[i]);
+		if (at < exp->n) {
+			found = true;
+			fresh = fresh || exp->entries[at].reached == 0;
+			exp->entries[at].reached = 1;
+		}
+	}
+	return fresh ? push(exp, position, theirs) : found ? CHI_OK : CHI_NONE;
+}
+
+/* With the en passant square as engines count it, and as our positions have it, from which export
+ * makes files. */
+static int enqueue(struct chi_exp *exp, const struct chi_position *position, int ep)
+{
+	uint64_t theirs = chi_sf_key(&exp->keys, position, ep);
+	int status = enqueue_key(exp, position, theirs);
+	if (ep == position->ep || status < 0) {
+		return status;
+	}
+	uint64_t ours = chi_sf_key(&exp->keys, position, position->ep);
+	int other = ours != theirs ? enqueue_key(exp, position, ours) : CHI_NONE;
+	return other != CHI_NONE ? other : status;
+}
+
+static int expand(struct chi_exp *exp, const struct chi_position *position, const chi_move *played,
+		  size_t n_played);
+
+/* The position after a move. One that a move of the file leads to and that is not in it is gone
+ * through by every reply: an engine learns where it is its own turn. */
+static int go(struct chi_exp *exp, const struct chi_position *position, chi_move move, bool played)
+{
+	struct chi_position next;
+	chi_position_play(position, move, &next);
+	int status = enqueue(exp, &next, chi_polyglot_passed(position, move));
+	return status == CHI_NONE && played ? expand(exp, &next, NULL, 0)
+	       : status < 0		    ? status
+					    : CHI_OK;
+}
+
+/* All positions that a legal move leads to. Recursion ends after one step: no move is `played` in a
+ * position that is not in the file. */
+static int expand(struct chi_exp *exp, const struct chi_position *position, const chi_move *played,
+		  size_t n_played)
+{
+	struct chi_move_list list;
+	int status = CHI_OK;
+	chi_movegen_legal(position, &list);
+	for (size_t i = 0; status == CHI_OK && i < list.n; i++) {
+		size_t k = 0;
+		while (k < n_played && played[k] != list.moves[i]) {
+			k++;
+		}
+		status = go(exp, position, list.moves[i], k < n_played);
+	}
+	return status;
+}
+
+int chi_exp_root(struct chi_exp *exp, const struct chi_position *position)
+{
+	int status = enqueue(exp, position, position->ep);
+	return status == CHI_NONE ? expand(exp, position, NULL, 0) : status;
+}
+
+static void add_played(struct lines *lines, chi_move move)
+{
+	for (size_t i = 0; i < lines->n_played; i++) {
+		if (lines->played[i] == move) {
+			return;
+		}
+	}
+	if (lines->n_played < CHI_MOVES_MAX) {
+		lines->played[lines->n_played++] = move;
+	}
+}
+
+/* Where an evaluation belongs; false: before it there is one of its move. */
+static bool find_place(const struct lines *lines, chi_move move, uint32_t depth, int16_t value,
+		       size_t *at)
+{
+	for (*at = 0; *at < lines->n; ++*at) {
+		uint32_t other = lines->evals[*at].depth;
+		if (depth > other || (depth == other && value > lines->values[*at])) {
+			return true;
+		}
+		if (lines->moves[*at] == move) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* False: of this move, or of too many others, there is a better one, or it takes one's place. */
+static bool add_line(struct lines *lines, chi_move move, const struct chi_eval *eval, int16_t value)
+{
+	size_t at = 0;
+	if (!find_place(lines, move, eval->depth, value, &at)) {
+		return false;
+	}
+	size_t end = at;
+	while (end < lines->n && lines->moves[end] != move) {
+		end++;
+	}
+	bool replaces = end < lines->n;
+	memmove(lines->evals + at + 1, lines->evals + at, (end - at) * sizeof(*eval));
+	memmove(lines->moves + at + 1, lines->moves + at, (end - at) * sizeof(move));
+	memmove(lines->values + at + 1, lines->values + at, (end - at) * sizeof(value));
+	lines->evals[at] = *eval;
+	lines->moves[at] = move;
+	lines->values[at] = value;
+	lines->n += !replaces && lines->n < CHI_EXP_LINES;
+	return !replaces && end < CHI_EXP_LINES;
+}
+
+static void take_entry(struct chi_exp *exp, const struct chi_position *position,
+		       const struct entry *entry)
+{
+	struct chi_eval eval = {.depth = entry->depth};
+	chi_move move = 0;
+	if (chi_sf_move(position, entry->move, &move) != CHI_OK) {
+		exp->result.illegal++;
+		return;
+	}
+	add_played(&exp->lines, move);
+	if (entry->value == NO_VALUE || chi_sf_score(position, entry->value, &eval) != CHI_OK) {
+		exp->result.unscored++;
+	} else if (!add_line(&exp->lines, move, &eval, entry->value)) {
+		exp->result.repeated++;
+	}
+}
+
+/* One position: its lines, and what all its legal moves lead to. */
+static int visit_one(struct chi_exp *exp, const struct pending *pending, chi_exp_visit *visit,
+		     void *context)
+{
+	struct lines *lines = &exp->lines;
+	struct chi_position position;
+	uint64_t reduced = chi_sf_reduce(&exp->keys, pending->theirs);
+	int status = chi_key_decode(&pending->key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	lines->n = 0;
+	lines->n_played = 0;
+	for (size_t k = 0; k < CHI_SF_CLOCKS; k++) {
+		uint64_t key = pending->theirs ^ exp->keys.clock[k];
+		for (size_t i = find(exp, reduced, key); i < exp->n && exp->entries[i].key == key;
+		     i++) {
+			take_entry(exp, &position, &exp->entries[i]);
+		}
+	}
+	status = expand(exp, &position, lines->played, lines->n_played);
+	if (status != CHI_OK || lines->n == 0) {
+		return status;
+	}
+	for (size_t i = 0; i < lines->n; i++) {
+		lines->evals[i].rank = (uint8_t)i;
+		lines->evals[i].pv = &lines->moves[i];
+		lines->evals[i].n_pv = 1;
+	}
+	exp->result.positions++;
+	exp->result.lines += lines->n;
+	const struct chi_exp_position at = {pending->key, lines->evals, lines->n};
+	return visit(context, &at);
+}
+
+static void count_unplaced(struct chi_exp *exp)
+{
+	bool reached = false;
+	for (size_t i = 0; i < exp->n; i++) {
+		if (i == 0 || exp->entries[i].key != exp->entries[i - 1].key) {
+			reached = exp->entries[i].reached != 0;
+		}
+		exp->result.unplaced += !reached;
+	}
+}
+
+int chi_exp_walk(struct chi_exp *exp, chi_exp_visit *visit, void *context,
+		 const volatile sig_atomic_t *cancel, struct chi_exp_result *result)
+{
+	exp->result = (struct chi_exp_result){.entries = exp->n};
+	int status = chi_exp_root(exp, &chi_position_initial);
+	while (status == CHI_OK && exp->head < exp->tail) {
+		struct pending pending = exp->queue[exp->head++];
+		status = cancel != NULL && *cancel != 0 ? -CHI_ECANCELED
+							: visit_one(exp, &pending, visit, context);
+	}
+	count_unplaced(exp);
+	*result = exp->result;
+	return status;
+}
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+void chi_exp_pack(const struct chi_sf_keys *keys, const struct chi_position *position,
+		  const struct chi_eval *eval, uint8_t out[CHI_EXP_ENTRY])
+{
+	int32_t value = chi_sf_value(position, eval);
+	uint64_t key = htole64(chi_sf_key(keys, position, position->ep));
+	const uint32_t rest[4] = {
+		htole32(eval->depth),
+		htole32((uint32_t)value),
+		htole32(chi_sf_bits(position, eval->pv[0])),
+		htole32((uint32_t)chi_sf_percent(position, value)),
+	};
+	memcpy(out, &key, sizeof(key));
+	memcpy(out + sizeof(key), rest, sizeof(rest));
+}
