@@ -31,6 +31,7 @@ struct chi_child {
 	size_t begin; /* of what was read and not yet delivered */
 	size_t end;
 	char name[CHI_ENGINE_MAX + 1];
+	bool multipv;
 	bool skips; /* the rest of a line that was too long */
 	char bytes[CHI_CHILD_LINE];
 };
@@ -93,6 +94,11 @@ const char *chi_child_name(const struct chi_child *child)
 	return child->name[0] != '\0' ? child->name : "engine";
 }
 
+bool chi_child_has_multipv(const struct chi_child *child)
+{
+	return child->multipv;
+}
+
 /* Reads up to the line `word`, for `ms` at most. */
 static int wait_for(struct chi_child *child, const char *word, int ms)
 {
@@ -107,6 +113,7 @@ static int wait_for(struct chi_child *child, const char *word, int ms)
 		if (strncmp(line, "id name ", 8) == 0) {
 			take_name(child, line + 8);
 		}
+		child->multipv |= strncmp(line, "option name MultiPV ", 20) == 0;
 	}
 	return -CHI_ETIMEOUT;
 }

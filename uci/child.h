@@ -25,6 +25,9 @@ CHI_MUSTUSE int chi_child_open(const char *command, struct chi_child **out,
 /* What it calls itself, as the name of an engine in a record; "engine" if it does not. */
 const char *chi_child_name(const struct chi_child *child);
 
+/* Whether it has the option `MultiPV`. */
+bool chi_child_has_multipv(const struct chi_child *child);
+
 /* Says `quit`, waits a second, and kills it. NULL is fine. */
 void chi_child_close(struct chi_child *child);
 

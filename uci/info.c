@@ -82,7 +82,9 @@ static bool take_number(const char *name, const char **at, struct chi_uci_info *
 		return out->depth > 0;
 	}
 	if (strcmp(name, "multipv") == 0) {
-		return strcmp(text, "1") == 0;
+		bool good = number(text, &value) && value > 0 && value <= CHI_RANK_MAX + 1;
+		out->rank = good ? (unsigned)value - 1 : 0;
+		return good;
 	}
 	if (chi_num_u64(text, strlen(text), UINT64_MAX, &out->nodes) != CHI_OK) {
 		out->nodes = 0;

@@ -11,6 +11,7 @@
 #include "chistore/types.h"
 
 struct chi_uci_info {
+	unsigned rank;	/* of its lines (MultiPV): 0 the best, to CHI_RANK_MAX */
 	unsigned depth; /* 1..65535 */
 	bool is_mate;	/* score: as in struct chi_eval */
 	int32_t score;
@@ -19,8 +20,8 @@ struct chi_uci_info {
 	size_t n_pv; /* 1 or more: up to the first that is no legal move */
 };
 
-/* What follows "info ". False: it is no whole line of the best variation, or a bound; *out is as
- * it was. */
+/* What follows "info ". False: it is no whole line of a variation, or a bound; *out is as it was.
+ */
 bool chi_uci_info_read(const struct chi_position *from, const char *text, struct chi_uci_info *out);
 
 /* The next word of a line; false at its end, or if it does not fit. */

@@ -41,7 +41,8 @@ static void take_info(const struct chi_position *from, const char *at, struct he
 {
 	struct chi_uci_info info;
 	struct heard fresh = {0};
-	if (!chi_uci_info_read(from, at, &info) || !take_score(&info, &fresh.score)) {
+	if (!chi_uci_info_read(from, at, &info) || info.rank != 0 ||
+	    !take_score(&info, &fresh.score)) {
 		return;
 	}
 	fresh.depth = info.depth;
