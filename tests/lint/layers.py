@@ -84,7 +84,7 @@ ARROWS = {
     "client/cli/hashed": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
     "client/cli/bench": CLI | {"client/cli/in", "client/cli/out"},
-    "client/cli/work": CLI | {"client/cli/in", "client/cli/out", "uci/engines"},
+    "client/cli/work": CLI | {"propagate", "client/cli/in", "client/cli/out", "uci/engines"},
     "client/cli/cmd": CLI | {"propagate", "client/cli/games", "client/cli/hashed", "client/cli/in", "client/cli/out",
                          "client/cli/bench"},
 
@@ -133,7 +133,7 @@ OWNERS = {
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},
     "roaring/": {"tests"},
-    "xxhash.h": {"base", "store", "import", "propagate", "client/cli/games", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "propagate", "client/cli/games", "client/cli/work", "http", "uci/search", "tests", "bench"},
 }
 
 

@@ -12,54 +12,21 @@ import sys
 import time
 import unittest
 
+import fake_engine
 import harness
 from cli_base import AFTER_E4, START, Base, spawn, summary
 
-# An engine whose searches tell nothing but that they took place, in the file named: one line each.
-# The second argument says what is wrong with it.
-ENGINE = '''
-import os, sys, time
-log, wrong = sys.argv[1:]
-for line in sys.stdin:
-    words = line.split()
-    if words[:1] == ["uci"]:
-        print("id name Test\\nuciok", flush=True)
-    elif words[:1] == ["isready"]:
-        print("readyok", flush=True)
-    elif words[:1] == ["quit"]:
-        break
-    elif words[:1] == ["position"]:
-        fen = " ".join(words[2:])
-    elif words[:1] == ["go"]:
-        with open(log, "a") as file:
-            file.write(fen + "\\n")
-        if wrong == "dies" or wrong == "dies at e4" and "4P3" in fen:
-            os._exit(1)
-        if wrong == "floods":
-            while True:
-                print("info depth 1 score cp 1 pv e2e5", flush=True)
-        if wrong == "lies":
-            print("info depth 9 score cp 3 pv a1a8")
-            print("info depth 99999 score cp 3 pv e2e4")
-            print("info depth 9 score cp 99999999999 pv e2e4")
-            print("info depth 9 score mate 0 lowerbound pv e2e4")
-            print("bestmove z9z9", flush=True)
-        elif wrong != "hangs":
-            moves = "h1g1" if "7K w" in fen else "g1f3" if " w " in fen else "g8f6"
-            print(f"info depth {words[2]} score cp 12 nodes 500 pv {moves} a1a1")
-            print("bestmove " + moves, flush=True)
-'''
+ENGINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_engine.py")
 
 
 class Analyse(Base):
     def setUp(self):
         super().setUp()
         self.store = self.new_store()
-        self.script = self.write("engine.py", ENGINE)
         self.log = self.path("searched")
 
     def engine(self, wrong="nothing"):
-        return f"{sys.executable} {self.script} {self.log} '{wrong}'"
+        return f"{sys.executable} {ENGINE} {self.log} '{wrong}'"
 
     def searched(self):
         if not os.path.exists(self.log):
@@ -114,6 +81,47 @@ class Analyse(Base):
                 self.cli("queue", "drop", "--all", address=self.store)
                 os.unlink(self.log)
         self.assertEqual(self.analyse("--line", "e4 e5", wrong="dies at e4"), (1, 0, 2))
+
+    def test_one_that_answers_twice(self):
+        """What it says after its answer is of no position, however legal."""
+        self.assertEqual(self.analyse("--line", "e4 e5", wrong="answers twice"), (3, 0, 0))
+        for position in (START, AFTER_E4):
+            (_, _, score, _, _), = self.evaluation(position)
+            self.assertEqual(score, 12)
+
+    def test_lines(self):
+        kings = "8/8/8/3k4/8/3K4/8/8 w - - 0 1"
+        self.assertEqual(self.analyse(kings, "--lines", 3), (1, 0, 0))
+        best = [move for _, move in fake_engine.lines_of(kings)]
+        self.assertEqual([pv for _, _, _, _, (pv,) in self.evaluation(kings)], best[:3])
+        self.assertEqual(self.analyse(kings, "--lines", 3), (0, 1, 0))
+        self.assertEqual(self.analyse(kings), (0, 1, 0))
+        # As many as there are moves.
+        corner = "8/8/8/8/8/1K6/8/k7 b - - 0 1"
+        self.assertEqual(self.analyse(corner, "--lines", 4), (1, 0, 0))
+        self.assertEqual(self.analyse(corner, "--lines", 4), (0, 1, 0))
+        self.assertEqual(self.analyse(kings, "--lines", 4), (1, 0, 0))
+        done = self.cli("analyse", "--engine", self.engine("has one line"), "--depth", 7, "--lines", 2,
+                        kings, address=self.store, code=2)
+        self.assertIn("has no option MultiPV", done.stderr)
+
+    def test_repertoire(self):
+        """Of the variations, too, and each position once."""
+        pgn = self.write("mine.pgn", """[Event "?"]
+
+1. e4 e5 (1... c5 2. c3 (2. d3 d5) 2... d6) (1... e6 {c}) 2. c3 d6 *
+
+[Event "?"]
+
+1. e4 e5 2. c3 a6 *
+""")
+        self.assertEqual(self.analyse("--repertoire", pgn), (12, 0, 0))
+        for moves in ("e4 c5 c3 d6", "e4 c5 d3 d5", "e4 e6", "e4 e5 c3 d6", "e4 e5 c3 a6"):
+            self.assertEqual(self.evaluation(moves)[0][0], "Test", moves)
+        self.cli("analyse", "--engine", "x", "--depth", 3, "--repertoire", self.path("none"),
+                 address=self.store, code=2)
+        self.cli("analyse", "--engine", "x", "--depth", 3, "--repertoire", self.write("prose", "none\n"),
+                 address=self.store, code=2)
 
     def test_in_vain_from_the_queue(self):
         """After some tries the queue gives up, too."""
@@ -178,6 +186,12 @@ class Analyse(Base):
         for args in (("--depth", 3), ("--engine", "x"), ("--engine", "x", "--depth", 1, "--nodes", 1),
                      ("--engine", "x", "--depth", 1, "--queue", START),
                      ("--engine", "x", "--depth", 1, "--wait"),
+                     ("--engine", "x", "--depth", 1, "--queue", "--min-games", 2),
+                     ("--engine", "x", "--depth", 1, START, "--limit", 2),
+                     ("--engine", "x", "--depth", 1, "--queue", "--expand", 2),
+                     ("--engine", "x", "--depth", 1, "--breadth", 2),
+                     ("--engine", "x", "--depth", 1, "--line", "e4", "--repertoire", "x"),
+                     ("--engine", "x", "--depth", 1, "--expand", 1000000, "--lines", 9),
                      ("--engine", "x", "--depth", 1, "--line", "e4 e4"),
                      ("--engine", "/nonexistent", "--depth", 1, START)):
             self.cli("analyse", *args, address=self.store, code=2)

@@ -5,15 +5,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "chess/key.h"
 #include "chistore.h"
 
 #define LOOK_MS	  100  /* how often it is looked whether to stop */
 #define STOP_MS	  2000 /* from `stop` to its answer */
 #define LINE_SIZE 256
-#define TEXT_SIZE 1024
+#define TEXT_SIZE (ENGINE_OPTIONS_MAX + 32)
 
 static void send_go(struct chi_child *child, const char *fen, const struct engine_limits *limits)
 {
@@ -28,14 +30,46 @@ static void send_go(struct chi_child *child, const char *fen, const struct engin
 	chi_child_send(child, line);
 }
 
+bool engine_enough(const struct engine_limits *limits, uint32_t depth, uint64_t nodes)
+{
+	return limits->depth != 0   ? depth >= limits->depth
+	       : limits->nodes != 0 ? nodes >= limits->nodes
+				    : true;
+}
+
+/* A line that can be believed takes the place of the earlier one of its rank. */
+static void take_line(struct engine_found *found, const struct chi_position *from,
+		      const struct engine_limits *limits, const char *text)
+{
+	struct chi_uci_info info;
+	if (chi_uci_info_read(from, text, &info) && info.rank < limits->lines) {
+		found->lines[info.rank] = info;
+	}
+}
+
+/* Lines up to the first that is missing. Of a search that was cut short, ranks are of two depths,
+ * and a move may have two: the better one is right. */
+static bool settle(struct engine_found *found)
+{
+	for (size_t i = 0; i < ENGINE_LINES_MAX && found->lines[i].n_pv > 0; i++) {
+		size_t j = 0;
+		while (j < found->n && found->lines[j].pv[0] != found->lines[i].pv[0]) {
+			j++;
+		}
+		if (j == found->n) {
+			found->lines[found->n++] = found->lines[i];
+		}
+	}
+	return found->n > 0;
+}
+
 /* Its lines, up to the answer. */
 static enum engine_end listen(struct chi_child *child, const struct chi_position *from,
 			      const struct engine_limits *limits, engine_tick *tick, void *context,
-			      struct chi_uci_info *out)
+			      struct engine_found *out)
 {
 	int64_t until = chi_now_ms() + (int64_t)(limits->movetime + limits->patience_ms);
 	int64_t stop_ms = limits->patience_ms < STOP_MS ? (int64_t)limits->patience_ms : STOP_MS;
-	bool found = false;
 	bool stopped = false;
 	for (;;) {
 		const char *line;
@@ -53,40 +87,100 @@ static enum engine_end listen(struct chi_child *child, const struct chi_position
 			stopped = true;
 		}
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
-			found |= chi_uci_info_read(from, line + 5, out);
+			take_line(out, from, limits, line + 5);
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
-			return !goes_on ? ENGINE_STOPPED : found ? ENGINE_FOUND : ENGINE_NOTHING;
+			return !goes_on	     ? ENGINE_STOPPED
+			       : settle(out) ? ENGINE_FOUND
+					     : ENGINE_NOTHING;
 		}
 	}
 }
 
 enum engine_end engine_search(struct chi_child *child, const struct chi_key *key,
 			      const struct engine_limits *limits, engine_tick *tick, void *context,
-			      struct chi_uci_info *out)
+			      struct engine_found *out)
 {
 	struct chi_position from;
 	char fen[CHI_FEN_SIZE];
+	memset(out, 0, sizeof(*out));
 	if (chi_key_decode(key, &from, NULL) != CHI_OK ||
 	    chi_key_to_fen(key, fen, NULL) != CHI_OK) {
 		return ENGINE_NOTHING;
+	}
+	/* What it says of the position before ends here: it may answer twice. */
+	int ready = chi_child_ready(child);
+	if (ready != CHI_OK) {
+		return ready == CHI_NONE ? ENGINE_DIED : ENGINE_HUNG;
 	}
 	send_go(child, fen, limits);
 	return listen(child, &from, limits, tick, context, out);
 }
 
-bool engine_set_options(struct chi_child *child, const char *options)
+/* ---- The child ----------------------------------------------------------------------------- */
+
+static void set_options(struct chi_child *child, const char *options, uint64_t lines)
 {
 	char line[TEXT_SIZE];
 	while (options != NULL && *options != '\0') {
 		size_t len = strcspn(options, ";");
 		size_t name = strcspn(options, "=;");
+		int n = snprintf(line, sizeof(line), "setoption name %.*s", (int)name, options);
 		if (name < len) {
-			(void)snprintf(line, sizeof(line), "setoption name %.*s value %.*s",
-				       (int)name, options, (int)(len - name - 1),
-				       options + name + 1);
+			(void)snprintf(line + n, sizeof(line) - (size_t)n, " value %.*s",
+				       (int)(len - name - 1), options + name + 1);
+		}
+		if (len > 0) {
 			chi_child_send(child, line);
 		}
 		options += len + (options[len] == ';');
 	}
-	return chi_child_ready(child) == CHI_OK;
+	if (lines > 1) {
+		(void)snprintf(line, sizeof(line), "setoption name MultiPV value %" PRIu64, lines);
+		chi_child_send(child, line);
+	}
+}
+
+int engine_start(const char *command, const char *options, uint64_t lines, struct chi_child **out,
+		 struct chi_fault *fault)
+{
+	int status = chi_child_open(command, out, fault);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (lines > 1 && !chi_child_has_multipv(*out)) {
+		status = chi_fault(fault, -CHI_EINVAL,
+				   "'%.100s' has no option MultiPV: one line "
+				   "is all that it gives",
+				   command);
+	} else {
+		set_options(*out, options, lines);
+		if (chi_child_ready(*out) != CHI_OK) {
+			status = chi_fault(fault, -CHI_ETIMEOUT,
+					   "'%.100s' does not answer 'isready'", command);
+		}
+	}
+	if (status != CHI_OK) {
+		chi_child_close(*out);
+		*out = NULL;
+	}
+	return status;
+}
+
+void engine_evals(const struct chi_child *child, const struct engine_found *found,
+		  struct chi_eval evals[ENGINE_LINES_MAX])
+{
+	const char *name = chi_child_name(child);
+	for (size_t i = 0; i < found->n; i++) {
+		const struct chi_uci_info *line = &found->lines[i];
+		evals[i] = (struct chi_eval){.engine = name,
+					     .engine_len = strlen(name),
+					     .depth = line->depth,
+					     .rank = (uint8_t)i,
+					     .is_mate = line->is_mate,
+					     .score = line->score,
+					     .nodes = line->nodes,
+					     .date = (uint64_t)time(NULL),
+					     .pv = line->pv,
+					     .n_pv = line->n_pv};
+	}
 }

@@ -70,3 +70,11 @@ void source_keep(struct source *source, const struct chi_key *key)
 	source->active--;
 	(void)pthread_mutex_unlock(&source->mutex);
 }
+
+size_t source_left(struct source *source)
+{
+	(void)pthread_mutex_lock(&source->mutex);
+	size_t left = source->n - source->next + source->active + source->kept;
+	(void)pthread_mutex_unlock(&source->mutex);
+	return left;
+}

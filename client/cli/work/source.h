@@ -36,5 +36,7 @@ enum source_next {
 	SOURCE_END,
 };
 enum source_next source_take(struct source *source, struct chi_key *key);
+/* Positions of this list that are neither done nor kept; of any thread. */
+size_t source_left(struct source *source);
 void source_done(struct source *source);
 void source_keep(struct source *source, const struct chi_key *key);
