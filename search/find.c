@@ -6,6 +6,7 @@
  */
 #include "search/find.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,6 @@
 #include "search/filter/terms.h"
 
 #define POSITIONS_A_STEP 100
-#define ROWS		 64
 /* Rows of games in one call: each is played again. */
 #define GAMES_A_CALL 64
 
@@ -210,29 +210,23 @@ static int prepare(struct chi_find *find, uint64_t *steps)
 	return rc < 0 ? rc : rc == CHI_NONE ? CHI_OK : CHI_NONE;
 }
 
-/* Looks through the games of a position for those that fit: one is enough, unless they are wanted.
- */
+/* Looks through the games of a position for one that fits the filter. */
 static int look_at(struct chi_find *find, const struct chi_key *key, bool *fits)
 {
 	struct chi_reached *reached;
 	const struct chi_posting *entries;
 	size_t n;
 	*fits = find->fits == NULL;
-	if (*fits && find->found == NULL) {
+	if (*fits) {
 		return CHI_OK;
 	}
 	int rc = chi_reached_open(find->read, key, 1, &reached);
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
 	}
-	while (rc == CHI_OK && (find->found != NULL || !*fits) &&
-	       (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
-		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-			bool is = find->fits == NULL || chi_among_has(find->fits, entries[i].game);
-			*fits |= is;
-			if (is && find->found != NULL) {
-				rc = chi_numbers_add(find->found, entries[i].game);
-			}
+	while (!*fits && (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
+		for (size_t i = 0; !*fits && i < n; i++) {
+			*fits = chi_among_has(find->fits, entries[i].game);
 		}
 	}
 	chi_reached_close(reached);
@@ -262,30 +256,95 @@ static int search(struct chi_find *find, struct chi_row *rows, size_t max, uint6
 	return rc;
 }
 
-/* Of nothing but positions, all at once, by several threads. */
-static bool counts_at_once(const struct chi_find *find)
+/* ---- Several threads ---------------------------------------------------------------------- */
+
+/* Numbers of games that a thread has found and not yet added to those of all. */
+struct some {
+	size_t n;
+	uint32_t numbers[1024];
+};
+
+/* One look of all threads. */
+struct looking {
+	struct chi_find *find;
+	struct some *some;    /* of each thread */
+	pthread_mutex_t lock; /* for find->found */
+};
+
+/* One game that fits is enough. */
+static int take_one(void *context, unsigned thread, const struct chi_posting *entries, size_t n)
 {
-	return find->spec.threads > 1 && find->spec.only_count && find->fits == NULL &&
-	       !find->spec.games;
+	const struct looking *looking = context;
+	(void)thread;
+	for (size_t i = 0; i < n; i++) {
+		if (chi_among_has(looking->find->fits, entries[i].game)) {
+			return CHI_NONE;
+		}
+	}
+	return CHI_OK;
 }
 
-/* Positions after the last one wanted, which are only counted. */
+static int add_some(struct looking *looking, struct some *some)
+{
+	int rc = CHI_OK;
+	(void)pthread_mutex_lock(&looking->lock);
+	for (size_t i = 0; rc == CHI_OK && i < some->n; i++) {
+		rc = chi_numbers_add(looking->find->found, some->numbers[i]);
+	}
+	(void)pthread_mutex_unlock(&looking->lock);
+	some->n = 0;
+	return rc;
+}
+
+static int take_all(void *context, unsigned thread, const struct chi_posting *entries, size_t n)
+{
+	struct looking *looking = context;
+	const struct chi_among *fits = looking->find->fits;
+	struct some *some = &looking->some[thread];
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		some->numbers[some->n] = entries[i].game;
+		some->n += fits == NULL || chi_among_has(fits, entries[i].game);
+		rc = some->n == CHI_COUNT(some->numbers) ? add_some(looking, some) : CHI_OK;
+	}
+	return rc;
+}
+
+static unsigned threads_of(const struct chi_find *find)
+{
+	unsigned threads = find->spec.threads;
+	return threads < 1 ? 1 : threads > CHI_FIND_THREADS_MAX ? CHI_FIND_THREADS_MAX : threads;
+}
+
+/* Positions that are not delivered: they are counted, and their games are found. CHI_NONE: there
+ * are no more. */
 static int count(struct chi_find *find, uint64_t steps)
 {
-	struct chi_row rows[ROWS];
-	size_t n = 0;
-	int rc = CHI_OK;
-	if (counts_at_once(find)) {
-		rc = chi_scan_count_all(find->scan, find->spec.threads, &find->total);
-	} else if (find->fits == NULL && !find->spec.games) {
-		rc = chi_scan_count(find->scan, entries_of(steps), &find->total);
-	} else {
-		rc = search(find, rows, ROWS, steps, &n);
-		find->total += n;
+	_cleanup_(chi_freep) struct some *some = NULL;
+	struct looking looking = {.find = find};
+	struct chi_reach_spec spec = {.threads = threads_of(find), .context = &looking};
+	if (find->spec.games) {
+		some = calloc(spec.threads, sizeof(*some));
+		if (some == NULL) {
+			return -CHI_ENOMEM;
+		}
+		looking.some = some;
+		spec.take = take_all;
+	} else if (find->fits != NULL) {
+		spec.take = take_one;
 	}
+	(void)pthread_mutex_init(&looking.lock, NULL);
+	int rc = chi_scan_reach(find->scan, &spec, entries_of(steps), &find->total);
+	for (unsigned i = 0; some != NULL && rc >= 0 && i < spec.threads; i++) {
+		int added = add_some(&looking, &some[i]);
+		rc = added < 0 ? added : rc;
+	}
+	(void)pthread_mutex_destroy(&looking.lock);
 	find->searched |= rc == CHI_NONE;
 	return rc;
 }
+
+/* ---- Positions ---------------------------------------------------------------------------- */
 
 static bool is_full(const struct chi_find *find)
 {

@@ -4,7 +4,8 @@
  * however many games reached them.
  *
  * With games: those that reached one of these positions and fit the filter besides. Steps and
- * threads as in search/games.h; one step is about a hundred positions.
+ * threads as in search/games.h; one step is about a hundred positions. If several threads are asked
+ * for, a call looks at some ten thousand positions for each at least, and they end before it does.
  */
 #pragma once
 
@@ -15,6 +16,9 @@
 #include "chistore/types.h"
 #include "search/games.h"
 #include "store/store.h"
+
+/* No more threads look at positions. */
+#define CHI_FIND_THREADS_MAX 16
 
 struct chi_find_spec {
 	const char *pattern; /* conditions as in a filter: has "Nd5" mirror; may be NULL: every
@@ -28,7 +32,8 @@ struct chi_find_spec {
 	const char *cursor;
 	size_t cursor_len;
 	bool want_total;  /* goes on after the last row, to count the rest */
-	unsigned threads; /* that look at positions, in one call without a budget; 0, 1: this one */
+	unsigned threads; /* that look at positions of which no rows are wanted, only their number
+			     or their games: in a call, this one included; 0 is 1 */
 };
 
 struct chi_find;

@@ -64,6 +64,26 @@ typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct ch
  * plies, of which it is not known whose they are. Counting takes one thread. */
 void chi_scan_judged(struct chi_scan *scan, chi_scan_judge *judge, void *context);
 
+/* Looks at a scan's positions for their games. */
+struct chi_reach_spec {
+	unsigned threads; /* 1 to 64, the caller's included */
+	/* Some of a position's games, 1 or more; chunks of a long list come in any order. All of a
+	 * position come to one thread, from 0 on, which makes no call on the snapshot. CHI_OK:
+	 * more; CHI_NONE: the position counts, and no more of it is asked for; negative: the end.
+	 * NULL: all positions count. */
+	int (*take)(void *context, unsigned thread, const struct chi_posting *entries, size_t n);
+	void *context;
+};
+
+/*
+ * As chi_scan_count, of a scan in order of positions without a judge. By several threads it looks
+ * at more entries than `steps`, some ten thousand for each at least; others are started only if
+ * what is left is so large that it pays, and end before it returns, with every signal blocked that
+ * is not a fault of theirs. The scan's place is after what was looked at.
+ */
+CHI_MUSTUSE int chi_scan_reach(struct chi_scan *scan, const struct chi_reach_spec *spec,
+			       uint64_t steps, uint64_t *count);
+
 /* ---- Names ------------------------------------------------------------------------------- */
 
 /*

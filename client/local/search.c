@@ -12,7 +12,6 @@
 /* Between two looks at the clock: some 10 ms. */
 #define STEPS 4096
 
-/* Threads count where no one waits for rows or progress. */
 static void fill_spec(const struct chi_search_spec *asked, struct chi_find_spec *spec)
 {
 	const char *pattern = asked->pattern != NULL ? asked->pattern : "";
@@ -29,7 +28,7 @@ static void fill_spec(const struct chi_search_spec *asked, struct chi_find_spec 
 		.cursor = cursor,
 		.cursor_len = strlen(cursor),
 		.want_total = asked->want_total || asked->only_count,
-		.threads = asked->progress == NULL ? chi_inproc_threads() : 1,
+		.threads = chi_inproc_threads(),
 	};
 }
 
