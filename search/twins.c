@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Moves and start of each game become a number of 64 bits; sorted by it, games with the same moves
- * are neighbours. Of these, those are a group whose players and dates allow it, each with each.
+ * are neighbours, and the others are left out. Of these, those are a group whose players and dates
+ * allow it, each with each. Games that have the same players and the same date, too, are compared
+ * once for all of them.
  */
 #include "search/twins.h"
 
@@ -25,7 +27,21 @@
 struct entry {
 	uint64_t moves;
 	uint32_t number;
-	uint32_t group; /* the least number that it is joined to; its own: none */
+};
+
+#define NONE UINT32_MAX
+
+/* A game whose moves another one has, too. Places are of twins->games. */
+struct game {
+	uint32_t number;
+	uint32_t run;	/* the same for games of the same moves */
+	uint32_t white; /* and black: names */
+	uint32_t black;
+	uint32_t date;
+	uint32_t first; /* of those with the same players and date: the least number */
+	uint32_t group; /* its least number */
+	uint32_t next;	/* another one of the group, with other players or date; or NONE */
+	uint32_t other; /* of a group's first: that of the next group of the run, or NONE */
 };
 
 struct chi_twins {
@@ -36,11 +52,18 @@ struct chi_twins {
 	struct chi_unknown_names unknown;
 	struct chi_archive_reader *reader;
 	struct chi_hits hits;
-	struct entry *entries;
-	size_t n;
+	struct entry *entries; /* NULL: they are gathered, and those that matter are in `games` */
+	size_t n_entries;
 	size_t room;
+	size_t at; /* of entries: they are described before it */
+	struct game *games;
+	size_t n;
 	bool gathered;
-	size_t at;	   /* entries before it are in groups; then, the next group */
+	bool described;
+	size_t joined;	      /* games before it are in groups */
+	uint32_t first_group; /* of the run: the firsts of its groups, or NONE */
+	uint32_t last_group;
+	size_t given;	   /* games before it were delivered */
 	uint32_t *numbers; /* of a group */
 	int rc;
 };
@@ -51,6 +74,7 @@ void chi_twins_close(struct chi_twins *twins)
 		chi_matcher_free(twins->matcher);
 		chi_archive_reader_free(twins->reader);
 		free(twins->entries);
+		free(twins->games);
 		free(twins->numbers);
 		free(twins);
 	}
@@ -106,7 +130,7 @@ static int add(struct chi_twins *twins, uint32_t number)
 	if (rc != CHI_OK) {
 		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
-	if (twins->n == twins->room) {
+	if (twins->n_entries == twins->room) {
 		size_t room = twins->room == 0 ? 1024 : 2 * twins->room;
 		struct entry *entries = realloc(twins->entries, room * sizeof(*entries));
 		if (entries == NULL) {
@@ -121,10 +145,8 @@ static int add(struct chi_twins *twins, uint32_t number)
 		chi_key_bytes(&moves.start, key);
 		start = chi_gameset_stamp(1, key, sizeof(key));
 	}
-	twins->entries[twins->n++] =
-		(struct entry){.moves = chi_gameset_stamp(start, moves.bytes, moves.len),
-			       .number = number,
-			       .group = number};
+	twins->entries[twins->n_entries++] = (struct entry){
+		.moves = chi_gameset_stamp(start, moves.bytes, moves.len), .number = number};
 	return CHI_OK;
 }
 
@@ -136,6 +158,38 @@ static int compare_moves(const void *left, const void *right)
 		return a->moves > b->moves ? 1 : -1;
 	}
 	return a->number > b->number ? 1 : -(a->number < b->number);
+}
+
+/* Those stay that have the same moves as a neighbour. */
+static void drop_singles(struct chi_twins *twins)
+{
+	struct entry *entries = twins->entries;
+	size_t kept = 0;
+	for (size_t from = 0, to = 0; from < twins->n_entries; from = to) {
+		while (to < twins->n_entries && entries[to].moves == entries[from].moves) {
+			to++;
+		}
+		if (to - from > 1) {
+			memmove(entries + kept, entries + from, (to - from) * sizeof(*entries));
+			kept += to - from;
+		}
+	}
+	twins->n_entries = kept;
+}
+
+/* Room for what is told of them. */
+static int make_games(struct chi_twins *twins)
+{
+	if (twins->n_entries > 0) {
+		qsort(twins->entries, twins->n_entries, sizeof(*twins->entries), compare_moves);
+		drop_singles(twins);
+	}
+	if (twins->n_entries > 0) {
+		twins->games = calloc(twins->n_entries, sizeof(*twins->games));
+		twins->numbers = malloc(twins->n_entries * sizeof(*twins->numbers));
+	}
+	bool lacks = twins->n_entries > 0 && (twins->games == NULL || twins->numbers == NULL);
+	return lacks ? -CHI_ENOMEM : CHI_NONE;
 }
 
 /* Of all games that fit. CHI_OK: call again; CHI_NONE: they are gathered. */
@@ -154,37 +208,130 @@ static int gather(struct chi_twins *twins, uint64_t *steps)
 			spend(steps);
 		}
 	}
-	if (rc == CHI_NONE && twins->n > 0) {
-		qsort(twins->entries, twins->n, sizeof(*twins->entries), compare_moves);
+	return rc == CHI_NONE ? make_games(twins) : rc;
+}
+
+/* ---- Players and dates -------------------------------------------------------------------- */
+
+/* A date's parts, 0 where they are not known. */
+static uint32_t date_of(const struct chi_game_head *head)
+{
+	return (uint32_t)head->year << 9 | (uint32_t)head->month << 5 | head->day;
+}
+
+static uint32_t year_of(uint32_t date)
+{
+	return date >> 9;
+}
+
+static uint32_t month_of(uint32_t date)
+{
+	return date >> 5 & 15;
+}
+
+static uint32_t day_of(uint32_t date)
+{
+	return date & 31;
+}
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Equal ones together, by ascending number. */
+static int compare_equal(const void *left, const void *right)
+{
+	const struct game *a = left;
+	const struct game *b = right;
+	int order = compare_numbers(a->run, b->run);
+	order = order == 0 ? compare_numbers(a->white, b->white) : order;
+	order = order == 0 ? compare_numbers(a->black, b->black) : order;
+	order = order == 0 ? compare_numbers(a->date, b->date) : order;
+	return order == 0 ? compare_numbers(a->number, b->number) : order;
+}
+
+/* Equal ones after their first, which are ascending. */
+static int compare_firsts(const void *left, const void *right)
+{
+	const struct game *a = left;
+	const struct game *b = right;
+	int order = compare_numbers(a->run, b->run);
+	order = order == 0 ? compare_numbers(a->first, b->first) : order;
+	return order == 0 ? compare_numbers(a->number, b->number) : order;
+}
+
+static bool are_equal(const struct game *a, const struct game *b)
+{
+	return a->run == b->run && a->white == b->white && a->black == b->black &&
+	       a->date == b->date;
+}
+
+/* Players and date of the next entry. */
+static int describe(struct chi_twins *twins, uint64_t *steps)
+{
+	const struct entry *entry = &twins->entries[twins->at];
+	struct chi_game_head head;
+	bool goes_on = twins->at > 0 && entry[-1].moves == entry->moves;
+	uint32_t run = twins->at > 0 ? twins->games[twins->at - 1].run + !goes_on : 0;
+	int rc = chi_archive_head(twins->reader, entry->number, &head);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
-	return rc;
+	twins->games[twins->at++] = (struct game){.number = entry->number,
+						  .run = run,
+						  .white = head.white,
+						  .black = head.black,
+						  .date = date_of(&head)};
+	spend(steps);
+	return CHI_OK;
+}
+
+/* All are described: equal ones are told from others. */
+static void sort_games(struct chi_twins *twins)
+{
+	struct game *games = twins->games;
+	twins->n = twins->n_entries;
+	twins->n_entries = 0;
+	twins->room = 0;
+	free(twins->entries);
+	twins->entries = NULL;
+	if (twins->n == 0) {
+		return;
+	}
+	qsort(games, twins->n, sizeof(*games), compare_equal);
+	for (size_t i = 0; i < twins->n; i++) {
+		bool equal = i > 0 && are_equal(&games[i - 1], &games[i]);
+		games[i].first = equal ? games[i - 1].first : games[i].number;
+	}
+	qsort(games, twins->n, sizeof(*games), compare_firsts);
 }
 
 /* ---- Alike -------------------------------------------------------------------------------- */
 
-/* Days since some day; months and days that are not known count as their first. */
-static int64_t day_of(const struct chi_game_head *head)
+/* Days since some day. */
+static int64_t days_of(uint32_t date)
 {
-	int64_t month = head->month != 0 ? head->month : 1;
-	int64_t year = head->year - (month < 3);
+	int64_t month = month_of(date);
+	int64_t year = (int64_t)year_of(date) - (month < 3);
 	int64_t shifted = (month + 9) % 12;
 	return 365 * year + year / 4 - year / 100 + year / 400 + (153 * shifted + 2) / 5 +
-	       (head->day != 0 ? head->day : 1);
+	       day_of(date);
 }
 
 /* Whether the dates may be within so many days, as far as they are known. */
-static bool dates_near(const struct chi_game_head *a, const struct chi_game_head *b, uint32_t days)
+static bool dates_near(uint32_t a, uint32_t b, uint32_t days)
 {
-	if (a->year == 0 || b->year == 0) {
+	if (year_of(a) == 0 || year_of(b) == 0) {
 		return true;
 	}
-	if (a->month == 0 || b->month == 0) {
-		return a->year == b->year;
+	if (month_of(a) == 0 || month_of(b) == 0) {
+		return year_of(a) == year_of(b);
 	}
-	if (a->day == 0 || b->day == 0) {
-		return a->year == b->year && a->month == b->month;
+	if (day_of(a) == 0 || day_of(b) == 0) {
+		return year_of(a) == year_of(b) && month_of(a) == month_of(b);
 	}
-	int64_t apart = day_of(a) - day_of(b);
+	int64_t apart = days_of(a) - days_of(b);
 	return (apart < 0 ? -apart : apart) <= (int64_t)days;
 }
 
@@ -213,79 +360,94 @@ static int names_alike(struct chi_twins *twins, uint32_t a, uint32_t b, bool *al
 	return CHI_OK;
 }
 
-static int are_twins(struct chi_twins *twins, const struct entry *a, const struct entry *b,
-		     bool *out)
+static int are_twins(struct chi_twins *twins, const struct game *a, const struct game *b, bool *out)
 {
-	struct chi_game_head heads[2];
-	int rc = chi_archive_head(twins->reader, a->number, &heads[0]);
-	rc = rc == CHI_OK ? chi_archive_head(twins->reader, b->number, &heads[1]) : rc;
-	*out = rc == CHI_OK && dates_near(&heads[0], &heads[1], twins->spec.days);
+	int rc = CHI_OK;
+	*out = dates_near(a->date, b->date, twins->spec.days);
 	if (*out) {
-		rc = names_alike(twins, heads[0].white, heads[1].white, out);
+		rc = names_alike(twins, a->white, b->white, out);
 	}
 	if (rc == CHI_OK && *out) {
-		rc = names_alike(twins, heads[0].black, heads[1].black, out);
-	}
-	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-}
-
-/* Whether the entry at `at` is a twin of all that are in the group, which begins at `from`. */
-static int fits_group(struct chi_twins *twins, size_t from, uint64_t *steps, bool *fits)
-{
-	const struct entry *entries = twins->entries;
-	int rc = CHI_OK;
-	*fits = true;
-	for (size_t i = from; rc == CHI_OK && *fits && i < twins->at; i++) {
-		if (entries[i].group == entries[from].group) {
-			rc = are_twins(twins, &entries[i], &entries[twins->at], fits);
-			spend(steps);
-		}
+		rc = names_alike(twins, a->black, b->black, out);
 	}
 	return rc;
 }
 
-/* Joins the next entry to the first group of the same moves in which all are its twins. */
+/* ---- Groups ------------------------------------------------------------------------------- */
+
+/* Whether the game is a twin of all that are in the group. */
+static int fits_group(struct chi_twins *twins, uint32_t group, const struct game *game,
+		      uint64_t *steps, bool *fits)
+{
+	int rc = CHI_OK;
+	*fits = true;
+	for (uint32_t i = group; rc == CHI_OK && *fits && i != NONE; i = twins->games[i].next) {
+		rc = are_twins(twins, &twins->games[i], game, fits);
+		spend(steps);
+	}
+	return rc;
+}
+
+/* A group of its own, the last of its run so far. */
+static void found_group(struct chi_twins *twins, uint32_t at)
+{
+	twins->games[at].group = twins->games[at].number;
+	if (twins->first_group == NONE) {
+		twins->first_group = at;
+	} else {
+		twins->games[twins->last_group].other = at;
+	}
+	twins->last_group = at;
+}
+
+/* Joins the next game to the first group of the same moves in which all are its twins. */
 static int join(struct chi_twins *twins, uint64_t *steps)
 {
-	struct entry *entries = twins->entries;
-	struct entry *entry = &entries[twins->at];
-	size_t from = twins->at;
+	uint32_t at = (uint32_t)twins->joined++;
+	struct game *game = &twins->games[at];
 	bool found = false;
 	int rc = CHI_OK;
-	while (from > 0 && entries[from - 1].moves == entry->moves) {
-		from--;
+	game->next = NONE;
+	game->other = NONE;
+	spend(steps);
+	if (game->first != game->number) {
+		/* The one before it is equal. */
+		game->group = game[-1].group;
+		return CHI_OK;
 	}
-	for (; rc == CHI_OK && !found && from < twins->at; from++) {
-		if (entries[from].group == entries[from].number) {
-			rc = fits_group(twins, from, steps, &found);
-			entry->group = found ? entries[from].group : entry->group;
+	if (at == 0 || game[-1].run != game->run) {
+		twins->first_group = NONE;
+	}
+	for (uint32_t i = twins->first_group; rc == CHI_OK && !found && i != NONE;
+	     i = twins->games[i].other) {
+		rc = fits_group(twins, i, game, steps, &found);
+		if (rc == CHI_OK && found) {
+			game->group = twins->games[i].group;
+			game->next = twins->games[i].next;
+			twins->games[i].next = at;
 		}
 	}
-	twins->at++;
-	spend(steps);
+	if (!found) {
+		found_group(twins, at);
+	}
 	return rc;
 }
 
 static int compare_groups(const void *left, const void *right)
 {
-	const struct entry *a = left;
-	const struct entry *b = right;
-	if (a->group != b->group) {
-		return a->group > b->group ? 1 : -1;
-	}
-	return a->number > b->number ? 1 : -(a->number < b->number);
+	const struct game *a = left;
+	const struct game *b = right;
+	int order = compare_numbers(a->group, b->group);
+	return order == 0 ? compare_numbers(a->number, b->number) : order;
 }
 
 /* All are joined: they come by groups. */
 static int finish(struct chi_twins *twins)
 {
-	twins->at = 0;
-	if (twins->n == 0) {
-		return CHI_NONE;
+	if (twins->n > 0) {
+		qsort(twins->games, twins->n, sizeof(*twins->games), compare_groups);
 	}
-	qsort(twins->entries, twins->n, sizeof(*twins->entries), compare_groups);
-	twins->numbers = malloc(twins->n * sizeof(*twins->numbers));
-	return twins->numbers != NULL ? CHI_NONE : -CHI_ENOMEM;
+	return CHI_NONE;
 }
 
 int chi_twins_step(struct chi_twins *twins, uint64_t steps)
@@ -295,7 +457,12 @@ int chi_twins_step(struct chi_twins *twins, uint64_t steps)
 			int rc = gather(twins, &steps);
 			twins->gathered = rc == CHI_NONE;
 			twins->rc = rc < 0 ? rc : CHI_OK;
-		} else if (twins->at < twins->n) {
+		} else if (twins->at < twins->n_entries) {
+			twins->rc = describe(twins, &steps);
+		} else if (!twins->described) {
+			sort_games(twins);
+			twins->described = true;
+		} else if (twins->joined < twins->n) {
 			twins->rc = join(twins, &steps);
 		} else {
 			twins->rc = finish(twins);
@@ -306,20 +473,30 @@ int chi_twins_step(struct chi_twins *twins, uint64_t steps)
 
 int chi_twins_next(struct chi_twins *twins, const uint32_t **numbers, size_t *n)
 {
+	const struct game *games = twins->games;
 	*n = 0;
 	while (*n < 2) {
 		uint32_t group = 0;
 		*n = 0;
-		if (twins->at == twins->n) {
+		if (twins->given == twins->n) {
 			return CHI_NONE;
 		}
-		group = twins->entries[twins->at].group;
-		while (twins->at < twins->n && twins->entries[twins->at].group == group) {
-			twins->numbers[(*n)++] = twins->entries[twins->at++].number;
+		group = games[twins->given].group;
+		while (twins->given < twins->n && games[twins->given].group == group) {
+			twins->numbers[(*n)++] = games[twins->given++].number;
 		}
 	}
 	*numbers = twins->numbers;
 	return CHI_OK;
+}
+
+size_t chi_twins_memory(const struct chi_twins *twins)
+{
+	size_t games = twins->described ? twins->n : twins->n_entries;
+	bool told = twins->games != NULL;
+	return sizeof(*twins) + CHI_ARCHIVE_READER_BYTES + chi_matcher_memory(twins->matcher) +
+	       twins->room * sizeof(*twins->entries) +
+	       (told ? games * (sizeof(*twins->games) + sizeof(*twins->numbers)) : 0);
 }
 
 const char *chi_twins_unknown(const struct chi_twins *twins, size_t i)

@@ -32,5 +32,8 @@ CHI_MUSTUSE int chi_twins_step(struct chi_twins *twins, uint64_t steps);
  * groups come by their first number. CHI_NONE: there are no more. */
 CHI_MUSTUSE int chi_twins_next(struct chi_twins *twins, const uint32_t **numbers, size_t *n);
 
+/* Bytes that it takes, about. */
+size_t chi_twins_memory(const struct chi_twins *twins);
+
 /* As chi_games_unknown. */
 const char *chi_twins_unknown(const struct chi_twins *twins, size_t i);

@@ -32,7 +32,7 @@ static const char games[] =
 static void check(struct chi_read *read, struct chi_twins_spec spec, const char *wanted)
 {
 	struct chi_twins *twins;
-	char found[256] = "";
+	char found[2048] = "";
 	const uint32_t *numbers;
 	size_t n;
 	int rc = CHI_OK;
@@ -104,11 +104,156 @@ static void test_steps(void **state)
 	chi_store_close(store);
 }
 
+/* Games that differ in their address alone are compared once for all of them. */
+static void test_equal_games_take_no_comparisons(void **state)
+{
+	(void)state;
+	enum {
+		MANY = 300
+	};
+	char text[MANY * 100] = "";
+	struct chi_read *read;
+	struct chi_twins *twins;
+	const struct chi_twins_spec spec = {.days = 1};
+	const uint32_t *numbers;
+	size_t n = 0;
+	for (int i = 0; i < MANY; i++) {
+		size_t len = strlen(text);
+		snprintf(text + len, sizeof(text) - len,
+			 "[Link \"http://e.org/%d\"]\n[White \"A\"]\n[Black \"B\"]\n[Date "
+			 "\"2000.01.01\"]\n"
+			 "[Result \"1-0\"]\n\n1. c4 1-0\n\n",
+			 i);
+	}
+	session_add("equal", text);
+	struct chi_store *store = help_open(help_path("equal"), CHI_STORE_READ);
+	ok(chi_read_begin(store, &read));
+	ok(chi_twins_open(read, &spec, &twins, &fault));
+	size_t before = chi_twins_memory(twins);
+	unsigned calls = 0;
+	int rc;
+	while ((rc = chi_twins_step(twins, 1)) == CHI_OK) {
+		calls++;
+	}
+	assert_int_equal(rc, CHI_NONE);
+	assert_in_range(calls, 1, 4 * MANY);
+	assert_true(chi_twins_memory(twins) >= before + MANY * 32);
+	ok(chi_twins_next(twins, &numbers, &n));
+	assert_int_equal(n, MANY);
+	assert_int_equal(numbers[0], 1);
+	assert_int_equal(numbers[MANY - 1], MANY);
+	assert_int_equal(chi_twins_next(twins, &numbers, &n), CHI_NONE);
+	chi_twins_close(twins);
+	chi_read_end(read);
+	chi_store_close(store);
+}
+
+/* ---- Each with each ------------------------------------------------------------------------ */
+
+#define RANDOM_GAMES 120
+
+/* Days since the first; -1: not known. */
+struct date {
+	const char *text;
+	int first;
+	int last;
+};
+
+static const struct date dates[] = {
+	{"2000.12.31", 0, 0},	{"2001.01.01", 1, 1},	{"2001.01.02", 2, 2},
+	{"2001.01.05", 5, 5},	{"2001.02.01", 32, 32}, {"2001.01.??", 1, 31},
+	{"2001.??.??", 1, 365}, {"????.??.??", 0, 999},
+};
+
+struct random_game {
+	const struct date *date;
+	unsigned white;
+	unsigned moves;
+	unsigned group;
+};
+
+/* One that is known in part only is near to those that it may be. */
+static bool may_be_near(const struct date *a, const struct date *b)
+{
+	bool known = a->first == a->last && b->first == b->last;
+	int apart = a->first < b->first ? b->first - a->first : a->first - b->first;
+	return known ? apart <= 3 : a->first <= b->last && b->first <= a->last;
+}
+
+static bool are_twins(const struct random_game *a, const struct random_game *b)
+{
+	return a->moves == b->moves && a->white == b->white && may_be_near(a->date, b->date);
+}
+
+static void make_random(struct random_game *made, char *text, size_t size)
+{
+	static const char *const names[] = {"Alekhine, A", "Botvinnik, M"};
+	static const char *const moves[] = {"1. c4", "1. d4"};
+	text[0] = '\0';
+	for (unsigned i = 0; i < RANDOM_GAMES; i++) {
+		struct random_game *game = &made[i];
+		*game = (struct random_game){.date = &dates[help_below(CHI_COUNT(dates))],
+					     .white = help_below(2),
+					     .moves = help_below(2),
+					     .group = i + 1};
+		size_t len = strlen(text);
+		snprintf(
+			text + len, size - len,
+			"[Link \"http://e.org/%u\"]\n[White \"%s\"]\n[Black \"B\"]\n[Date \"%s\"]\n"
+			"[Result \"1-0\"]\n\n%s 1-0\n\n",
+			i, names[game->white], game->date->text, moves[game->moves]);
+		/* The first group in which all are its twins. */
+		for (unsigned of = 1; of <= i && game->group > i; of++) {
+			bool any = false;
+			bool all = true;
+			for (unsigned k = 0; k < i; k++) {
+				any = any || made[k].group == of;
+				all = all && (made[k].group != of || are_twins(&made[k], game));
+			}
+			game->group = any && all ? of : game->group;
+		}
+	}
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	struct random_game made[RANDOM_GAMES];
+	char text[RANDOM_GAMES * 120];
+	char wanted[RANDOM_GAMES * 8] = "";
+	make_random(made, text, sizeof(text));
+	for (unsigned of = 1; of <= RANDOM_GAMES; of++) {
+		unsigned n = 0;
+		for (unsigned i = 0; i < RANDOM_GAMES; i++) {
+			size_t len = strlen(wanted);
+			if (made[i].group == of) {
+				snprintf(wanted + len, sizeof(wanted) - len, n++ ? ",%u" : "%u",
+					 i + 1);
+			}
+		}
+		/* A game alone is no group. */
+		size_t len = strlen(wanted);
+		while (n == 1 && len > 0 && wanted[len - 1] != ' ') {
+			wanted[--len] = '\0';
+		}
+		strcat(wanted, n > 1 ? " " : "");
+	}
+	session_add("random", text);
+	struct chi_store *store = help_open(help_path("random"), CHI_STORE_READ);
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	check(read, (struct chi_twins_spec){.days = 3}, wanted);
+	chi_read_end(read);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_groups, help_teardown),
 		cmocka_unit_test_teardown(test_steps, help_teardown),
+		cmocka_unit_test_teardown(test_equal_games_take_no_comparisons, help_teardown),
+		cmocka_unit_test_teardown(test_random, help_teardown),
 	};
 	return cmocka_run_group_tests_name("search/twins", tests, NULL, NULL);
 }
