@@ -2,7 +2,7 @@
 """A UCI engine that finds nothing: fake_engine.py LOG [WRONG]
 
 Each search adds a line to the file LOG, the position's FEN. WRONG says what is wrong with the
-engine. If it is asked for several lines it knows positions of two kings alone, with scores that look
+engine; "says FILE": search N answers with the score and the move of line N of FILE. If it is asked for several lines it knows positions of two kings alone, with scores that look
 like chance and are always the same.
 """
 
@@ -65,6 +65,9 @@ class Engine:
         if self.wrong == "kills" and self.searches() == 8:
             os.kill(os.getppid(), 9)
             return
+        if self.wrong.startswith("says "):
+            self.tell_line(depth)
+            return
         if self.wrong == "waits" and self.searches() == 2:
             self.wait()
         while self.wrong == "floods":
@@ -79,6 +82,11 @@ class Engine:
             self.tell_kings(depth)
         elif self.wrong != "hangs":
             self.tell(depth)
+
+    def tell_line(self, depth):
+        with open(self.wrong.split()[1], encoding="ascii") as file:
+            score, move = file.read().splitlines()[self.searches() - 1].split()
+        self.say(f"info depth {depth} score cp {score} nodes 9 pv {move}", "bestmove " + move)
 
     def wait(self):
         """Until the file that it makes is gone."""

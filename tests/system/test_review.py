@@ -2,11 +2,16 @@
 """Games with remarks of a store, in a directory and through a daemon."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 import unittest
 
+import fake_engine
 import harness
-from cli_base import START, Base, summary
+from cli_base import START, Base, spawn, summary
 
 PLAYED = '[White "A"]\n[Black "B"]\n[Result "%s"]\n\n%s %s\n\n'
 GAME = '''[Event "Club"]
@@ -70,6 +75,90 @@ class Review(Base):
         self.assertNotIn("better", self.review("--swing", 341))
         self.assertIn("played here: Bb5 3; from", self.review("--min-games", 3))
         self.assertIn("out of book }", self.review("--min-games", 6).replace("k}", "k }"))
+
+    def with_engine(self, *args, wrong=None, depth=7, code=0):
+        """Searches that took place, and the games printed."""
+        said = self.write("said", "20 e2e4\n-20 e7e5\n20 g1f3\n-20 b8c6\n30 f1b5\n310 b7a6\n-300 b1c3\n")
+        log = self.path("searched")
+        if os.path.exists(log):
+            os.unlink(log)
+        engine = f"{sys.executable} {fake_engine.__file__} {log} '{wrong or 'says ' + said}'"
+        done = self.cli("review", "--quiet", "--engine", engine, "--depth", depth, "--patience",
+                        harness.CLI_TIMEOUT, *args, self.games, address=self.store, code=code)
+        self.told = done.stderr
+        searched = []
+        if os.path.exists(log):
+            with open(log, encoding="ascii") as file:
+                searched = file.read().splitlines()
+        return searched, " ".join(done.stdout.split())
+
+    def test_an_engine_is_asked(self):
+        self.store = harness.make_store(self.path("empty"), "control")
+        searched, text = self.with_engine()
+        self.assertEqual(len(searched), 7)
+        self.assertEqual(searched[4].split()[:4], BEFORE.split()[:4])
+        self.assertIn("3. Ba6 $4 $1", text)
+        self.assertIn("from +0.30 to -3.10; better: Bb5", text)
+        # What it said is in the store now.
+        self.assertEqual(self.with_engine(), ([], text))
+        self.assertEqual(self.review(), text)
+        self.assertEqual(len(self.with_engine(depth=8)[0]), 7)
+        evals = json.loads(self.out("get", BEFORE, address=self.store))["evals"]
+        self.assertEqual([(e["engine"], e["depth"], e["cp"], e["pv"]) for e in evals],
+                         [("Test", 8, 30, ["f1b5"])])
+
+    def test_an_engine_is_asked_where_it_matters(self):
+        """Of one player's moves before and after them, and nothing that is known."""
+        searched, text = self.with_engine("--player", "Doe", depth=20)
+        self.assertEqual(len(searched), 4)
+        self.assertNotIn(AFTER.split()[0], " ".join(searched))
+        self.assertIn("from +0.30 to -3.10; better: Bb5", text)
+
+    def test_missed(self):
+        missed = self.path("missed.epd")
+        self.review("--missed", missed)
+        with open(missed, encoding="utf-8") as file:
+            line, = file.read().splitlines()
+        self.assertEqual(line, " ".join(BEFORE.split()[:4]) + ' bm Bb5; am Ba6; id "Doe, Jane - Roe, Club, move 3"; '
+                         'c0 "from +0.30 to -3.10";')
+        # It is EPD that is read again.
+        other = harness.make_store(self.path("other"), "control")
+        self.assertEqual(summary(self.out("import", missed, address=other))["stored"], "1")
+        self.review("--missed", missed, "--player", "Roe")
+        self.assertEqual(os.path.getsize(missed), 0)
+        self.cli("review", "--missed", "-", self.games, address=self.store, code=2)
+        self.cli("review", "--missed", self.path("none/x"), self.games, address=self.store, code=3)
+
+    def test_engines_that_are_wrong(self):
+        here = self.review()
+        self.assertEqual(self.with_engine(wrong="dies"), ([START] * 2 + self.searched_twice(), here))
+        self.assertIn("the engine gave no answer to " + START, self.told)
+        for args in (("--depth", 3), ("--set", "Hash=1"), ("--engine", "x"), ("--patience", 3),
+                     ("--engine", "x", "--depth", 3, "--nodes", 3),
+                     ("--engine", "/nonexistent", "--depth", 3)):
+            self.cli("review", *args, self.games, address=self.store, code=2)
+
+    def searched_twice(self):
+        """What an engine is asked that dies of each position after the first one."""
+        fens = [json.loads(self.out("get", moves, address=self.store))["fen"]
+                for moves in ("e4", "e4 e5", "e4 e5 Nf3")]
+        after = json.loads(self.out("key", "e4 e5 Nf3 Nc6 Ba6 bxa6", "--json"))["fen"]
+        return [fen for fen in fens + [after] for _ in range(2)]
+
+    def test_stopped(self):
+        """Nothing is left behind: no engine, no half of a file."""
+        log, missed = self.path("searched"), self.path("missed.epd")
+        child = spawn("review", "--engine", f"{sys.executable} {fake_engine.__file__} {log} floods", "--depth", 7,
+                      "--missed", missed, self.games, address=self.store, stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL, start_new_session=True)
+        while not os.path.exists(log):
+            self.assertIsNone(child.poll())
+            time.sleep(0.02)
+        child.terminate()
+        self.assertEqual(child.wait(), 143)
+        self.assertEqual([name for name in os.listdir(self.dir) if "missed" in name], [])
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(child.pid, 0)
 
     def test_results(self):
         self.cli("import", "--quiet", self.write("more.pgn", games("1. c4 e5", "1-0", 10) + games("1. d4 d5", "0-1", 10)),

@@ -18,8 +18,7 @@
 
 #define PROCESSES_MAX 256
 #define BREADTH_MAX   2000
-#define LINES	      4	    /* of a tree, if no number is given */
-#define LOCK_WAIT_MS  60000 /* for others that write the directory */
+#define LINES	      4 /* of a tree, if no number is given */
 
 struct analyse_state {
 	struct chi_scan_spec spec;
@@ -129,25 +128,25 @@ static void *run_worker(void *argument)
 	} else {
 		work_list(worker);
 	}
-	worker_close_engine(worker);
+	engine_close(&worker->engine);
 	worker->work->running--;
 	return NULL;
 }
 
 static int start(struct work *work, struct worker *worker, unsigned number)
 {
-	struct chi_options options;
-	struct chi_fault fault;
 	char host[40] = "";
 	(void)gethostname(host, sizeof(host) - 1);
-	worker->work = work;
+	const struct analyse_state *state = work->cli->state;
+	*worker = (struct worker){.work = work,
+				  .engine = {.command = state->engine,
+					     .options = state->options,
+					     .limits = state->limits}};
 	(void)snprintf(worker->holder, sizeof(worker->holder), "%s/%ld/%u",
 		       host[0] != '\0' ? host : "analyse", (long)getpid(), number);
-	cli_options(work->cli, true, &options);
-	options.lock_wait_ms = LOCK_WAIT_MS;
-	int status = chi_open(work->cli->address, &options, &worker->client, &fault);
-	if (status != CHI_OK) {
-		return cli_fault(status, &fault);
+	int code = worker_open(work->cli, &worker->client);
+	if (code != EXIT_DONE) {
+		return code;
 	}
 	work->running++;
 	if (pthread_create(&worker->thread, NULL, run_worker, worker) != 0) {
@@ -337,12 +336,7 @@ static int run(struct cli *cli)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	struct work work = {.cli = cli,
-			    .engine = state->engine,
-			    .options = state->options,
-			    .limits = state->limits,
-			    .lease = state->lease,
-			    .grow_to = state->expand};
+	struct work work = {.cli = cli, .lease = state->lease, .grow_to = state->expand};
 	source_init(&work.source);
 	tree_init(&work.tree, (unsigned)state->breadth);
 	(void)pthread_mutex_init(&work.mutex, NULL);

@@ -14,6 +14,8 @@
 
 #define LOOK_MS	  100  /* how often it is looked whether to stop */
 #define STOP_MS	  2000 /* from `stop` to its answer */
+#define TRIES	  2    /* of a position that an engine dies of */
+#define STARTS	  3    /* of an engine that does not come up again */
 #define LINE_SIZE 256
 #define TEXT_SIZE (ENGINE_OPTIONS_MAX + 32)
 
@@ -63,10 +65,19 @@ static bool settle(struct engine_found *found)
 	return found->n > 0;
 }
 
+/* How one try ended. */
+enum end {
+	END_FOUND,
+	END_NOTHING,
+	END_DIED, /* the child is to be closed */
+	END_HUNG, /* the same */
+	END_STOPPED,
+};
+
 /* Its lines, up to the answer. */
-static enum engine_end listen(struct chi_child *child, const struct chi_position *from,
-			      const struct engine_limits *limits, engine_tick *tick, void *context,
-			      struct engine_found *out)
+static enum end listen(struct chi_child *child, const struct chi_position *from,
+		       const struct engine_limits *limits, engine_tick *tick, void *context,
+		       struct engine_found *out)
 {
 	int64_t until = chi_now_ms() + (int64_t)(limits->movetime + limits->patience_ms);
 	int64_t stop_ms = limits->patience_ms < STOP_MS ? (int64_t)limits->patience_ms : STOP_MS;
@@ -76,10 +87,10 @@ static enum engine_end listen(struct chi_child *child, const struct chi_position
 		int rc = chi_child_line(child, LOOK_MS, &line);
 		bool goes_on = tick(context);
 		if (rc == CHI_NONE) {
-			return ENGINE_DIED;
+			return END_DIED;
 		}
 		if (stopped && chi_now_ms() > until) {
-			return goes_on ? ENGINE_HUNG : ENGINE_STOPPED;
+			return goes_on ? END_HUNG : END_STOPPED;
 		}
 		if (!stopped && (!goes_on || chi_now_ms() > until)) {
 			chi_child_send(child, "stop");
@@ -89,38 +100,42 @@ static enum engine_end listen(struct chi_child *child, const struct chi_position
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
 			take_line(out, from, limits, line + 5);
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
-			return !goes_on	     ? ENGINE_STOPPED
-			       : settle(out) ? ENGINE_FOUND
-					     : ENGINE_NOTHING;
+			return !goes_on ? END_STOPPED : settle(out) ? END_FOUND : END_NOTHING;
 		}
 	}
 }
 
-enum engine_end engine_search(struct chi_child *child, const struct chi_key *key,
-			      const struct engine_limits *limits, engine_tick *tick, void *context,
-			      struct engine_found *out)
+static enum end search(struct engine *engine, const struct chi_key *key, engine_tick *tick,
+		       void *context)
 {
 	struct chi_position from;
 	char fen[CHI_FEN_SIZE];
-	memset(out, 0, sizeof(*out));
+	memset(&engine->found, 0, sizeof(engine->found));
 	if (chi_key_decode(key, &from, NULL) != CHI_OK ||
 	    chi_key_to_fen(key, fen, NULL) != CHI_OK) {
-		return ENGINE_NOTHING;
+		return END_NOTHING;
 	}
 	/* What it says of the position before ends here: it may answer twice. */
-	int ready = chi_child_ready(child);
+	int ready = chi_child_ready(engine->child);
 	if (ready != CHI_OK) {
-		return ready == CHI_NONE ? ENGINE_DIED : ENGINE_HUNG;
+		return ready == CHI_NONE ? END_DIED : END_HUNG;
 	}
-	send_go(child, fen, limits);
-	return listen(child, &from, limits, tick, context, out);
+	send_go(engine->child, fen, &engine->limits);
+	return listen(engine->child, &from, &engine->limits, tick, context, &engine->found);
 }
 
 /* ---- The child ----------------------------------------------------------------------------- */
 
-static void set_options(struct chi_child *child, const char *options, uint64_t lines)
+void engine_close(struct engine *engine)
+{
+	chi_child_close(engine->child);
+	engine->child = NULL;
+}
+
+static void set_options(const struct engine *engine)
 {
 	char line[TEXT_SIZE];
+	const char *options = engine->options;
 	while (options != NULL && *options != '\0') {
 		size_t len = strcspn(options, ";");
 		size_t name = strcspn(options, "=;");
@@ -130,46 +145,75 @@ static void set_options(struct chi_child *child, const char *options, uint64_t l
 				       (int)(len - name - 1), options + name + 1);
 		}
 		if (len > 0) {
-			chi_child_send(child, line);
+			chi_child_send(engine->child, line);
 		}
 		options += len + (options[len] == ';');
 	}
-	if (lines > 1) {
-		(void)snprintf(line, sizeof(line), "setoption name MultiPV value %" PRIu64, lines);
-		chi_child_send(child, line);
+	if (engine->limits.lines > 1) {
+		(void)snprintf(line, sizeof(line), "setoption name MultiPV value %" PRIu64,
+			       engine->limits.lines);
+		chi_child_send(engine->child, line);
 	}
 }
 
-int engine_start(const char *command, const char *options, uint64_t lines, struct chi_child **out,
-		 struct chi_fault *fault)
+static int start(struct engine *engine, struct chi_fault *fault)
 {
-	int status = chi_child_open(command, out, fault);
+	int status = chi_child_open(engine->command, &engine->child, fault);
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (lines > 1 && !chi_child_has_multipv(*out)) {
-		status = chi_fault(fault, -CHI_EINVAL,
-				   "'%.100s' has no option MultiPV: one line "
-				   "is all that it gives",
-				   command);
-	} else {
-		set_options(*out, options, lines);
-		if (chi_child_ready(*out) != CHI_OK) {
-			status = chi_fault(fault, -CHI_ETIMEOUT,
-					   "'%.100s' does not answer 'isready'", command);
-		}
+	if (engine->limits.lines > 1 && !chi_child_has_multipv(engine->child)) {
+		engine_close(engine);
+		return chi_fault(fault, -CHI_EINVAL,
+				 "'%.100s' has no option MultiPV: one line is all that it gives",
+				 engine->command);
 	}
-	if (status != CHI_OK) {
-		chi_child_close(*out);
-		*out = NULL;
+	set_options(engine);
+	if (chi_child_ready(engine->child) != CHI_OK) {
+		engine_close(engine);
+		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' does not answer 'isready'",
+				 engine->command);
 	}
-	return status;
+	engine->came_up = true;
+	return CHI_OK;
 }
 
-void engine_evals(const struct chi_child *child, const struct engine_found *found,
-		  struct chi_eval evals[ENGINE_LINES_MAX])
+int engine_need(struct engine *engine, engine_tick *tick, void *context, struct chi_fault *fault)
 {
-	const char *name = chi_child_name(child);
+	int tries = engine->came_up ? STARTS : 1;
+	int status = CHI_OK;
+	for (int i = 0; engine->child == NULL && i < tries; i++) {
+		if (!tick(context)) {
+			return CHI_NONE;
+		}
+		status = start(engine, fault);
+	}
+	return engine->child != NULL ? CHI_OK : tick(context) ? status : CHI_NONE;
+}
+
+enum engine_end engine_search(struct engine *engine, const struct chi_key *key, engine_tick *tick,
+			      void *context, struct chi_fault *fault)
+{
+	enum end end = END_DIED;
+	for (int i = 0; i < TRIES && end == END_DIED; i++) {
+		int status = engine_need(engine, tick, context, fault);
+		if (status != CHI_OK) {
+			return status == CHI_NONE ? ENGINE_STOPPED : ENGINE_ABSENT;
+		}
+		end = search(engine, key, tick, context);
+		if (end == END_DIED || end == END_HUNG) {
+			engine_close(engine);
+		}
+	}
+	return end == END_FOUND	    ? ENGINE_FOUND
+	       : end == END_STOPPED ? ENGINE_STOPPED
+				    : ENGINE_NOTHING;
+}
+
+size_t engine_evals(const struct engine *engine, struct chi_eval evals[ENGINE_LINES_MAX])
+{
+	const char *name = chi_child_name(engine->child);
+	const struct engine_found *found = &engine->found;
 	for (size_t i = 0; i < found->n; i++) {
 		const struct chi_uci_info *line = &found->lines[i];
 		evals[i] = (struct chi_eval){.engine = name,
@@ -183,4 +227,5 @@ void engine_evals(const struct chi_child *child, const struct engine_found *foun
 					     .pv = line->pv,
 					     .n_pv = line->n_pv};
 	}
+	return found->n;
 }

@@ -20,15 +20,7 @@ struct engine_limits {
 /* Whether an evaluation of that depth and so many nodes is as far as is wanted. */
 bool engine_enough(const struct engine_limits *limits, uint32_t depth, uint64_t nodes);
 
-#define ENGINE_OPTIONS_MAX 1000 /* bytes of "Hash=64;Threads=1" */
-
-enum engine_end {
-	ENGINE_FOUND,	/* *out is what it said last */
-	ENGINE_NOTHING, /* it answered without a line that can be believed */
-	ENGINE_DIED,	/* the child is to be closed */
-	ENGINE_HUNG,	/* the same */
-	ENGINE_STOPPED, /* as `tick` wanted it */
-};
+#define ENGINE_OPTIONS_MAX 1000 /* bytes of the options' text */
 
 /* What it found: lines[0] is the best, each begins with another move. */
 struct engine_found {
@@ -36,20 +28,39 @@ struct engine_found {
 	struct chi_uci_info lines[ENGINE_LINES_MAX];
 };
 
-/* Called several times a second; false: the search is to end. */
+/* An engine and what it is to do; zero what is not given. */
+struct engine {
+	const char *command;
+	const char *options; /* "Hash=64;Threads=1;Clear Hash", or NULL */
+	struct engine_limits limits;
+	struct chi_child *child; /* NULL: it does not run now */
+	bool came_up;		 /* it has been ready once */
+	struct engine_found found;
+};
+
+void engine_close(struct engine *engine);
+
+/* Called several times a second; false: the work is to end. */
 typedef bool engine_tick(void *context);
 
-enum engine_end engine_search(struct chi_child *child, const struct chi_key *key,
-			      const struct engine_limits *limits, engine_tick *tick, void *context,
-			      struct engine_found *out);
-
 /*
- * Starts `command`, which is to give `lines` lines, sends "setoption" for each of
- * "Hash=64;Threads=1;Clear Hash" (NULL: none), and waits until it is ready. The fault says why not.
+ * Sees to it that it runs and is ready. CHI_NONE: `tick` wanted an end. -CHI_EINVAL (it cannot give
+ * so many lines) and others, and the fault says why; one that was ready before is tried again
+ * first.
  */
-CHI_MUSTUSE int engine_start(const char *command, const char *options, uint64_t lines,
-			     struct chi_child **out, struct chi_fault *fault);
+CHI_MUSTUSE int engine_need(struct engine *engine, engine_tick *tick, void *context,
+			    struct chi_fault *fault);
 
-/* The lines as evaluations by that engine of today; they point into both. */
-void engine_evals(const struct chi_child *child, const struct engine_found *found,
-		  struct chi_eval evals[ENGINE_LINES_MAX]);
+enum engine_end {
+	ENGINE_FOUND,	/* engine->found has it */
+	ENGINE_NOTHING, /* no answer that can be believed, in as many tries as there are */
+	ENGINE_ABSENT,	/* it does not start again, and the fault says why */
+	ENGINE_STOPPED, /* as `tick` wanted it */
+};
+
+/* One search. An engine that dies of it is started again; one that hangs has had its time. */
+enum engine_end engine_search(struct engine *engine, const struct chi_key *key, engine_tick *tick,
+			      void *context, struct chi_fault *fault);
+
+/* The lines as evaluations by that engine of today; they point into it. Returns how many. */
+size_t engine_evals(const struct engine *engine, struct chi_eval evals[ENGINE_LINES_MAX]);

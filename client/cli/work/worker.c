@@ -8,10 +8,9 @@
 #include "base/clock.h"
 #include "chistore.h"
 
-#define IDLE_MS 100
-#define TRIES	2    /* of a position that an engine dies of */
-#define PART	1000 /* of the list of what was given up */
-#define STARTS	3    /* of an engine that does not come up again */
+#define IDLE_MS	     100
+#define PART	     1000  /* of the list of what was given up */
+#define LOCK_WAIT_MS 60000 /* for others that write the directory */
 
 bool worker_stops(const struct work *work)
 {
@@ -38,29 +37,38 @@ void worker_idle(void)
 	(void)nanosleep(&pause, NULL);
 }
 
+int worker_open(const struct cli *cli, struct chi_client **out)
+{
+	struct chi_options options;
+	struct chi_fault fault;
+	cli_options(cli, true, &options);
+	options.lock_wait_ms = LOCK_WAIT_MS;
+	return cli_fault(chi_open(cli->address, &options, out, &fault), &fault);
+}
+
 /* ---- The engine ---------------------------------------------------------------------------- */
 
-void worker_close_engine(struct worker *worker)
+static bool goes_on(void *context)
 {
-	chi_child_close(worker->child);
-	worker->child = NULL;
+	return !worker_stops(((struct worker *)context)->work);
+}
+
+static void fail_engine(struct worker *worker, const struct chi_fault *fault)
+{
+	if (!worker_stops(worker->work)) {
+		end_work(worker, EXIT_USAGE);
+		cli_message("%s", fault->text);
+	}
 }
 
 bool worker_need_engine(struct worker *worker)
 {
-	const struct work *work = worker->work;
-	struct chi_fault fault = {.text = ""};
-	int tries = worker->came_up ? STARTS : 1;
-	for (int i = 0; worker->child == NULL && i < tries && !worker_stops(work); i++) {
-		(void)!engine_start(work->engine, work->options, work->limits.lines, &worker->child,
-				    &fault);
+	struct chi_fault fault;
+	int status = engine_need(&worker->engine, goes_on, worker, &fault);
+	if (status < 0) {
+		fail_engine(worker, &fault);
 	}
-	worker->came_up |= worker->child != NULL;
-	if (worker->child == NULL && !worker_stops(work)) {
-		end_work(worker, EXIT_USAGE);
-		cli_message("%s", fault.text);
-	}
-	return worker->child != NULL;
+	return status == CHI_OK;
 }
 
 /* While it searches: the lease must not end. A failure shows when the evaluation is stored. */
@@ -73,32 +81,15 @@ static bool tick(void *context)
 		(void)!chi_queue_settle(worker->client, worker->lease, CHI_QUEUE_EXTEND,
 					&worker->key, 1, lease, NULL);
 	}
-	return !worker_stops(worker->work);
-}
-
-/* An engine that dies of it is started again; one that hangs has had its time. */
-static enum engine_end search(struct worker *worker)
-{
-	enum engine_end end = ENGINE_DIED;
-	for (int i = 0; i < TRIES && end == ENGINE_DIED; i++) {
-		if (!worker_need_engine(worker)) {
-			return ENGINE_STOPPED;
-		}
-		end = engine_search(worker->child, &worker->key, &worker->work->limits, tick,
-				    worker, &worker->found);
-		if (end == ENGINE_DIED || end == ENGINE_HUNG) {
-			worker_close_engine(worker);
-		}
-	}
-	return end;
+	return goes_on(worker);
 }
 
 /* ---- What is there already ----------------------------------------------------------------- */
 
 bool worker_reads(struct worker *worker, const struct chi_record *record, size_t n_moves)
 {
-	const struct engine_limits *limits = &worker->work->limits;
-	const char *name = chi_child_name(worker->child);
+	const struct engine_limits *limits = &worker->engine.limits;
+	const char *name = chi_child_name(worker->engine.child);
 	size_t wanted = limits->lines < n_moves ? (size_t)limits->lines : n_moves;
 	worker->n_lines = 0;
 	for (size_t i = 0; record != NULL && i < record->n_evals && worker->n_lines < wanted; i++) {
@@ -141,8 +132,8 @@ int worker_known(struct worker *worker, const struct chi_key *key)
 static int store(struct worker *worker)
 {
 	struct chi_eval evals[ENGINE_LINES_MAX];
-	const struct engine_found *found = &worker->found;
-	engine_evals(worker->child, found, evals);
+	const struct engine_found *found = &worker->engine.found;
+	(void)engine_evals(&worker->engine, evals);
 	const struct chi_put put = {.key = worker->key,
 				    .parts = CHI_PUT_EVALS,
 				    .record = {.evals = evals, .n_evals = found->n}};
@@ -166,11 +157,15 @@ static void tell_failed(const struct worker *worker)
 static enum worker_end analyse_unknown(struct worker *worker, int *status)
 {
 	struct work *work = worker->work;
-	switch (search(worker)) {
+	struct chi_fault fault;
+	switch (engine_search(&worker->engine, &worker->key, tick, worker, &fault)) {
 	case ENGINE_FOUND:
 		*status = store(worker);
 		work->analysed += *status == CHI_OK;
 		return WORKER_FOUND;
+	case ENGINE_ABSENT:
+		fail_engine(worker, &fault);
+		return WORKER_STOPPED;
 	case ENGINE_STOPPED:
 		return WORKER_STOPPED;
 	default:

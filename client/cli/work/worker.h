@@ -17,9 +17,6 @@
 
 struct work {
 	struct cli *cli;
-	const char *engine;
-	const char *options; /* of the engine */
-	struct engine_limits limits;
 	uint64_t lease; /* milliseconds */
 	struct source source;
 	pthread_mutex_t mutex; /* of the next three */
@@ -39,8 +36,7 @@ struct worker {
 	struct work *work;
 	pthread_t thread;
 	struct chi_client *client;
-	struct chi_child *child;
-	bool came_up; /* the engine has been ready once */
+	struct engine engine;
 	char holder[CHI_QUEUE_HOLDER_MAX + 1];
 	struct chi_key key; /* the position at hand, */
 	uint64_t lease;	    /* its lease, */
@@ -48,7 +44,6 @@ struct worker {
 	/* Of a position that was searched, or is known: its lines, the best first. */
 	struct tree_line lines[ENGINE_LINES_MAX];
 	size_t n_lines; /* 0: it has no legal move */
-	struct engine_found found;
 };
 
 bool worker_stops(const struct work *work);
@@ -61,7 +56,9 @@ void worker_idle(void);
 
 /* An engine that is ready; false: there is none, and that was said. */
 bool worker_need_engine(struct worker *worker);
-void worker_close_engine(struct worker *worker);
+
+/* Opens the store for programs that wait for each other's writes. Returns an exit code. */
+int worker_open(const struct cli *cli, struct chi_client **out);
 
 /* CHI_OK: this engine has looked at it as far as is wanted, or it has no legal move; CHI_NONE. */
 CHI_MUSTUSE int worker_known(struct worker *worker, const struct chi_key *key);
