@@ -207,6 +207,25 @@ int chi_import_feed(struct chi_import *games, const void *bytes, size_t len)
 	return end(games, status);
 }
 
+int chi_import_store(struct chi_import *games, const char *other)
+{
+	struct chi_address parsed;
+	int status = ready(games);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_address_parse(other, &parsed, &games->error);
+	if (status == CHI_OK && (is_remote(games) || parsed.kind != CHI_ADDRESS_DIR)) {
+		return games->options.kind == CHI_IMPORT_MERGE
+			       ? CHI_NONE
+			       : end(games, chi_fault(&games->error, -CHI_EINVAL,
+						      "only a merge takes another store"));
+	}
+	return end(games, status == CHI_OK
+				  ? chi_importer_store(games->importer, parsed.path, &games->error)
+				  : status);
+}
+
 int chi_import_commit(struct chi_import *games, struct chi_import_result *result)
 {
 	struct chi_import_result unwanted;

@@ -172,6 +172,15 @@ int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t l
 	return rc == CHI_OK ? importer->kind->feed(importer, bytes, len, fault) : rc;
 }
 
+int chi_importer_store(struct chi_importer *importer, const char *dir, struct chi_fault *fault)
+{
+	int rc = ready(importer, fault);
+	if (rc == CHI_OK && importer->kind->store == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "only a merge takes a store in a directory");
+	}
+	return rc == CHI_OK ? importer->kind->store(importer, dir, fault) : rc;
+}
+
 int chi_importer_commit(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
 {

@@ -45,6 +45,12 @@ CHI_MUSTUSE int chi_importer_file(struct chi_importer *importer, const char *nam
 CHI_MUSTUSE int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t len,
 				  struct chi_fault *fault);
 
+/* In place of bytes, for CHI_IMPORT_MERGE: the other store is the one in directory `dir`, as it is
+ * at the commit, and is read directly. -CHI_EINVAL: not of this kind, after bytes, twice, or it is
+ * the store itself or a copy; whatever chi_store_open returns. */
+CHI_MUSTUSE int chi_importer_store(struct chi_importer *importer, const char *dir,
+				   struct chi_fault *fault);
+
 /* Marks what is fed into an open store, before its commit. What was done under the mark is not done
  * again: the commit tells its totals; -CHI_EFORGOTTEN: it may have been. The key is copied;
  * sequence 0: no mark. */

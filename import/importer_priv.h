@@ -20,6 +20,8 @@ struct chi_importer_kind {
 	int (*file)(struct chi_importer *importer, const char *name, struct chi_fault *fault);
 	int (*feed)(struct chi_importer *importer, const void *bytes, size_t len,
 		    struct chi_fault *fault);
+	/* In place of bytes: the store in that directory. NULL: only bytes are fed. */
+	int (*store)(struct chi_importer *importer, const char *dir, struct chi_fault *fault);
 	/* `result` is zeroed; counted in it is what was done. */
 	int (*commit)(struct chi_importer *importer, struct chi_import_result *result,
 		      struct chi_fault *fault);

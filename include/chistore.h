@@ -225,6 +225,15 @@ CHI_MUSTUSE int chi_import_file(struct chi_import *games, const char *name);
 CHI_MUSTUSE int chi_import_feed(struct chi_import *games, const void *bytes, size_t len);
 
 /*
+ * In place of feeding, for CHI_IMPORT_MERGE: the other store is the one in directory `other`
+ * (`DIR` or `file:DIR`), read directly at the commit, as one committed state. It is several times
+ * faster than the text of its dump, with the same outcome. CHI_NONE: not possible, as ours or the
+ * other is not in a directory; its dump is to be fed. -CHI_EINVAL: not a merge, or the other is the
+ * store itself, or a copy of it; whatever opening it returns.
+ */
+CHI_MUSTUSE int chi_import_store(struct chi_import *games, const char *other);
+
+/*
  * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
  * now, the server is asked over another what became of it (with chi_options.repeat_ms for each
  * question; while it is being stored, without limit). Either it was stored, and this succeeds; or

@@ -49,6 +49,33 @@ uint64_t chi_reached_entries(const struct chi_reached *reached);
 CHI_MUSTUSE int chi_reached_next(struct chi_reached *reached, const struct chi_posting **entries,
 				 size_t *n);
 
+/* ---- All positions ----------------------------------------------------------------------- */
+
+/* The records of a snapshot by ascending key, with their lists of games. */
+struct chi_records;
+
+/* A position. All of it is valid until the next call, lists are in memory of the arena. */
+struct chi_stored {
+	struct chi_key key;
+	struct chi_record record;
+	const struct chi_posting *games; /* its list, if that is short */
+	size_t n_games;
+	uint64_t listed; /* else its entries, which chi_records_reached has; or 0 */
+};
+
+/* -CHI_ENOMEM, -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_records_open(struct chi_read *read, struct chi_records **out);
+/* NULL is fine. */
+void chi_records_close(struct chi_records *records);
+
+/* The next one. CHI_NONE: all were there; -CHI_ECORRUPT: not all are, or one is damaged, and
+ * out->key is the last that was read. */
+CHI_MUSTUSE int chi_records_next(struct chi_records *records, struct chi_arena *arena,
+				 struct chi_stored *out);
+
+/* As chi_reached_open, of the position that came last. */
+CHI_MUSTUSE int chi_records_reached(struct chi_records *records, struct chi_reached **out);
+
 /* ---- Scans of games ---------------------------------------------------------------------- */
 
 /*

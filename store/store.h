@@ -116,6 +116,9 @@ void chi_read_end(struct chi_read *read);
  * show the same. */
 uint64_t chi_read_sequence(const struct chi_read *read);
 
+/* As chi_store_info, of the state that the snapshot shows; sizes of files are those of now. */
+CHI_MUSTUSE int chi_read_info(struct chi_read *read, struct chi_info *out);
+
 /*
  * Statistic, counts and the deepest evaluation of one position: fills all of `row`. CHI_NONE if it
  * is not stored (row->found is false then), -CHI_ECORRUPT if its record is damaged. Allocates

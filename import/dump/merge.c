@@ -65,6 +65,7 @@ static void merge_end(struct chi_importer *importer)
 	if (merging->lines != NULL) {
 		(void)fclose(merging->lines);
 	}
+	chi_other_free(merging->other);
 	chi_carrier_deinit(&merging->carrier);
 	chi_carried_deinit(&merging->archive);
 	free(merging->kept);
@@ -83,6 +84,15 @@ static int merge_file(struct chi_importer *importer, const char *name, struct ch
 		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
 	}
 	return CHI_OK;
+}
+
+static int merge_store(struct chi_importer *importer, const char *dir, struct chi_fault *fault)
+{
+	struct chi_merging *merging = importer->state;
+	if (merging->other != NULL || merging->reader.line > 0 || merging->line.len > 0) {
+		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
+	}
+	return chi_other_open(importer, dir, &merging->other, fault);
 }
 
 /* The order of the position tree: bytewise, what is at the other's start first. */
@@ -158,6 +168,9 @@ static int merge_feed(struct chi_importer *importer, const void *bytes, size_t l
 	struct chi_merging *merging = importer->state;
 	const char *at = bytes;
 	const char *end = at + len;
+	if (merging->other != NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
+	}
 	while (at < end) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		size_t n = (size_t)((stop != NULL ? stop : end) - at);
@@ -185,7 +198,7 @@ static int merge_commit(struct chi_importer *importer, struct chi_import_result 
 			struct chi_fault *fault)
 {
 	struct chi_merging *merging = importer->state;
-	if (!merging->whole || merging->line.len > 0) {
+	if (merging->other == NULL && (!merging->whole || merging->line.len > 0)) {
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "the dump is cut short: after line %" PRIu64
 				 " its last line is missing",
@@ -198,6 +211,7 @@ const struct chi_importer_kind chi_importer_merge = {
 	.begin = merge_begin,
 	.file = merge_file,
 	.feed = merge_feed,
+	.store = merge_store,
 	.commit = merge_commit,
 	.end = merge_end,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adding another store, which arrives as the text of its dump: read and checked line by line as it
- * comes, put by, and applied at the commit in one transaction. chistore.1 has the table of what
+ * Adding another store. It arrives as the text of its dump, which is read and checked line by line
+ * as it comes, and put by; or it is in a directory, and read at the commit. It is applied in one
+ * transaction. chistore.1 has the table of what
  * becomes of what both stores hold (import/dump/merge_apply.c does it).
  */
 #pragma once
@@ -13,15 +14,17 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "import/dump/carry.h"
+#include "import/dump/other.h"
 #include "import/importer_priv.h"
 #include "store/text/dump.h"
 
 /* The state of a session of kind CHI_IMPORT_MERGE. */
 struct chi_merging {
 	struct chi_dump_reader reader;
-	struct chi_arena arena; /* of one line */
-	struct chi_buffer line; /* one that has come in part */
-	FILE *lines;		/* nameless: the head's and the positions' */
+	struct chi_arena arena;	 /* of one line */
+	struct chi_buffer line;	 /* one that has come in part */
+	struct chi_other *other; /* in a directory: nothing of what follows is used; or NULL */
+	FILE *lines;		 /* nameless: the head's and the positions' */
 	struct chi_carried archive;
 	struct chi_carrier carrier;
 	char *kept; /* the line read again last; room for it */

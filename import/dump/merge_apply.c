@@ -7,12 +7,15 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/record.h"
+#include "chess/fen.h"
+#include "chess/key.h"
 #include "import/dump/merge_priv.h"
 
 /* Steps between two looks at whether to go on. */
@@ -45,7 +48,7 @@ static int look_up(const struct chi_merge_apply *apply, uint64_t done, struct ch
 	if (chi_importer_canceled(apply->importer)) {
 		return chi_fault_plain(fault, -CHI_ECANCELED);
 	}
-	chi_importer_progress(apply->importer, "positions", done, apply->merging->positions);
+	chi_importer_progress(apply->importer, "positions", done, apply->positions);
 	return CHI_OK;
 }
 
@@ -67,7 +70,7 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 	}
 	if (total_of(&base) == 0) {
 		base = info->base;
-		if (!chi_counts_add(&base, &apply->reader.head.base)) {
+		if (!chi_counts_add(&base, &apply->head.base)) {
 			return chi_fault(fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
 		}
 	}
@@ -80,7 +83,7 @@ static int start(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &apply->importer->options;
 	const struct chi_load_options how = {
-		.expected = apply->merging->positions,
+		.expected = apply->positions,
 		.memory = options->memory / 16 * STRENGTH_SHARE,
 		.dir = apply->importer->spill,
 	};
@@ -92,6 +95,9 @@ static int start(struct chi_merge_apply *apply, struct chi_fault *fault)
 	apply->totals = info.games;
 	rc = chi_merge_games(apply, fault);
 	rc = rc == CHI_OK ? chi_load_start(apply->load, &how, &apply->spec, fault) : rc;
+	/* Of a dump nothing is believed that can be computed. */
+	apply->spec.computed =
+		apply->other != NULL && apply->head.statistic == apply->importer->statistic;
 	return rc == CHI_OK ? set_base(apply, &info, fault) : rc;
 }
 
@@ -154,6 +160,27 @@ static bool explained(const struct chi_counts *ours, const struct chi_counts *th
 	       theirs->black <= ours->black && theirs->other <= ours->other;
 }
 
+/* Names the position that is merged. */
+CHI_PRINTF(4, 5)
+static int refuse(const struct chi_merge_apply *apply, int rc, struct chi_fault *fault,
+		  const char *format, ...)
+{
+	struct chi_position position;
+	char what[CHI_FAULT_SIZE];
+	char fen[CHI_FEN_SIZE] = "";
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (apply->other == NULL) {
+		return chi_fault(fault, rc, "line %" PRIu64 ": %s", apply->reader.line, what);
+	}
+	if (chi_key_decode(apply->at, &position, NULL) == CHI_OK) {
+		(void)chi_fen_print(&position, fen);
+	}
+	return chi_fault(fault, rc, "position %s: %s", fen, what);
+}
+
 /* What known games account for, or all that is counted, is not added. */
 static int leave_out(struct chi_merge_apply *apply, const struct chi_record *ours,
 		     const struct chi_record *known, struct chi_record *theirs,
@@ -162,22 +189,20 @@ static int leave_out(struct chi_merge_apply *apply, const struct chi_record *our
 	struct chi_fault why = {.text = ""};
 	if (apply->subtract && (total_of(&known->counts) > 0 || known->n_moves > 0)) {
 		int rc = chi_load_less(known, &apply->arena, theirs, &why);
-		return rc == -CHI_EINVAL ? chi_fault(fault, -CHI_ESYNTAX,
-						     "line %" PRIu64
-						     ": the position counts less than its games "
-						     "say (%s)",
-						     apply->reader.line, why.text)
-		       : rc < 0		 ? chi_fault_plain(fault, rc)
-					 : CHI_OK;
+		return rc == -CHI_EINVAL
+			       ? refuse(apply, -CHI_ESYNTAX, fault,
+					"the position counts less than its games say (%s)",
+					why.text)
+		       : rc < 0 ? chi_fault_plain(fault, rc)
+				: CHI_OK;
 	}
 	if (!apply->skip_counts) {
 		return CHI_OK;
 	}
 	if (!explained(&ours->counts, &theirs->counts)) {
-		return chi_fault(fault, -CHI_EEXIST,
-				 "line %" PRIu64 ": the position has more games than those "
-				 "counted in both stores can tell of",
-				 apply->reader.line);
+		return refuse(apply, -CHI_EEXIST, fault,
+			      "the position has more games than those counted in both stores can "
+			      "tell of");
 	}
 	theirs->counts = (struct chi_counts){0};
 	theirs->n_moves = 0;
@@ -185,43 +210,75 @@ static int leave_out(struct chi_merge_apply *apply, const struct chi_record *our
 	return CHI_OK;
 }
 
+/* What becomes of it depends on what we have, or may: else the load sees to it. */
+static bool asks_for_ours(const struct chi_merge_apply *apply, const struct chi_record *theirs)
+{
+	return apply->skip_counts || theirs->n_evals > 0 || theirs->n_line > 0 ||
+	       theirs->n_note > 0;
+}
+
+static int read_ours(struct chi_merge_apply *apply, const struct chi_key *key,
+		     struct chi_record *ours, struct chi_fault *fault)
+{
+	int rc = chi_read_record(apply->read, key, &apply->arena, ours);
+	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
+}
+
 /* From a record of theirs to what is to be added to ours. */
 static int choose(struct chi_merge_apply *apply, const struct chi_key *key,
-		  const struct chi_record *known, struct chi_record *theirs, bool *stored,
+		  const struct chi_record *known, struct chi_record *theirs,
 		  struct chi_fault *fault)
 {
 	struct chi_record ours = {0};
-	int rc = chi_read_record(apply->read, key, &apply->arena, &ours);
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
-	}
-	*stored = rc == CHI_OK;
-	rc = leave_out(apply, &ours, known, theirs, fault);
+	bool asks = asks_for_ours(apply, theirs);
+	int rc = asks ? read_ours(apply, key, &ours, fault) : CHI_OK;
+	rc = rc >= 0 ? leave_out(apply, &ours, known, theirs, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	/* A statistic of another kind is another number. */
-	if (apply->importer->statistic != CHI_STATISTIC_EXTERNAL ||
-	    apply->reader.head.statistic != CHI_STATISTIC_EXTERNAL) {
+	if (!apply->spec.computed && (apply->importer->statistic != CHI_STATISTIC_EXTERNAL ||
+				      apply->head.statistic != CHI_STATISTIC_EXTERNAL)) {
 		theirs->chi2 = CHI_CHI2_UNKNOWN;
+	}
+	if (!asks) {
+		return CHI_OK;
 	}
 	count_dropped(apply, &ours, theirs);
 	rc = choose_evals(apply, &ours, theirs);
 	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
-static bool is_bare(const struct chi_record *record)
+/* Nothing is left of it but its name, and maybe what is computed. */
+static bool is_bare(const struct chi_merge_apply *apply, const struct chi_record *record)
 {
 	return total_of(&record->counts) == 0 && record->n_moves == 0 && record->n_plies == 0 &&
 	       record->n_evals == 0 && record->n_line == 0 && record->n_note == 0 &&
-	       record->chi2 == CHI_CHI2_UNKNOWN;
+	       (record->chi2 == CHI_CHI2_UNKNOWN ||
+		apply->importer->statistic != CHI_STATISTIC_EXTERNAL);
 }
 
-/* Names the position that could not be merged. */
-static int put_fault(const struct chi_merge_apply *apply, int rc, struct chi_fault *fault)
+/* Stores what was chosen, with the list of its new games. */
+static int store_position(struct chi_merge_apply *apply, const struct chi_key *key,
+			  const struct chi_record *theirs, struct chi_posting *games, size_t n,
+			  struct chi_fault *fault)
 {
-	return chi_fault(fault, rc, "line %" PRIu64 ": cannot be merged with what is stored (%s)",
-			 apply->reader.line, chi_strerror(rc));
+	struct chi_record ours;
+	int rc = CHI_OK;
+	if (is_bare(apply, theirs)) {
+		rc = read_ours(apply, key, &ours, fault);
+		apply->result->positions.unchanged += rc == CHI_NONE;
+		if (rc != CHI_OK) {
+			return rc < 0 ? rc : CHI_OK;
+		}
+	}
+	rc = chi_load_pack(&apply->spec, key, theirs, games, n, &apply->block);
+	rc = rc == CHI_OK ? chi_load_apply(apply->load, &apply->block, fault) : rc;
+	apply->block.len = 0;
+	apply->block.n = 0;
+	return rc < 0 ? refuse(apply, rc, fault, "cannot be merged with what is stored (%s)",
+			       chi_strerror(rc))
+		      : CHI_OK;
 }
 
 static int apply_position(struct chi_merge_apply *apply, struct chi_put *put,
@@ -231,25 +288,13 @@ static int apply_position(struct chi_merge_apply *apply, struct chi_put *put,
 	struct chi_record known = {0};
 	struct chi_posting *games = NULL;
 	size_t n = 0;
-	bool stored = false;
 	int rc = apply->lists != NULL ? chi_lists_reach(apply->lists, put->key.bytes, &known, fault)
 				      : CHI_OK;
-	rc = rc == CHI_OK ? choose(apply, &put->key, &known, theirs, &stored, fault) : rc;
+	rc = rc == CHI_OK ? choose(apply, &put->key, &known, theirs, fault) : rc;
 	if (rc == CHI_OK && apply->lists != NULL) {
 		rc = chi_lists_games(apply->lists, theirs, &games, &n, fault);
 	}
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	if (!stored && is_bare(theirs)) {
-		apply->result->positions.unchanged++;
-		return CHI_OK;
-	}
-	apply->block.len = 0;
-	apply->block.n = 0;
-	rc = chi_load_pack(&apply->spec, &put->key, theirs, games, n, &apply->block);
-	rc = rc == CHI_OK ? chi_load_apply(apply->load, &apply->block, fault) : rc;
-	return rc < 0 ? put_fault(apply, rc, fault) : CHI_OK;
+	return rc == CHI_OK ? store_position(apply, &put->key, theirs, games, n, fault) : rc;
 }
 
 /* One line: of the head, or of a position. */
@@ -283,6 +328,71 @@ static int apply_lines(struct chi_merge_apply *apply, struct chi_fault *fault)
 	return rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
 }
 
+/* ---- From a directory ----------------------------------------------------------------------- */
+
+/* The beginning of a list that is too long to be held. */
+static int apply_part(void *context, struct chi_posting *games, size_t *n, uint32_t least)
+{
+	struct chi_merge_apply *apply = context;
+	int rc = chi_load_pack_ahead(&apply->spec, apply->at, games, n, least, &apply->block);
+	rc = rc == CHI_OK ? chi_load_apply(apply->load, &apply->block, NULL) : rc;
+	apply->block.len = 0;
+	apply->block.n = 0;
+	return rc;
+}
+
+static int apply_stored(struct chi_merge_apply *apply, struct chi_stored *stored,
+			struct chi_fault *fault)
+{
+	struct chi_record known = {0};
+	struct chi_posting *games = NULL;
+	size_t n = 0;
+	apply->at = &stored->key;
+	int rc = apply->lists != NULL
+			 ? chi_lists_reach(apply->lists, stored->key.bytes, &known, fault)
+			 : CHI_OK;
+	rc = rc == CHI_OK ? choose(apply, &stored->key, &known, &stored->record, fault) : rc;
+	rc = rc == CHI_OK ? chi_other_list(apply->other, stored, &apply->plan, apply_part, apply,
+					   &games, &n, fault)
+			  : rc;
+	return rc == CHI_OK ? store_position(apply, &stored->key, &stored->record, games, n, fault)
+			    : rc;
+}
+
+static int apply_other(struct chi_merge_apply *apply, struct chi_fault *fault)
+{
+	struct chi_stored stored;
+	uint64_t done = 0;
+	int rc = CHI_OK;
+	while (rc == CHI_OK) {
+		chi_arena_reset(&apply->arena);
+		rc = chi_other_next(apply->other, &apply->arena, &stored, fault);
+		rc = rc == CHI_OK ? apply_stored(apply, &stored, fault) : rc;
+		rc = rc == CHI_OK ? look_up(apply, done++, fault) : rc;
+	}
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	return apply->lists != NULL ? chi_lists_end(apply->lists, fault) : CHI_OK;
+}
+
+/* What is told of the other store before its games and positions. */
+static int begin(struct chi_merge_apply *apply, struct chi_fault *fault)
+{
+	struct chi_other *other = apply->other;
+	apply->head = apply->reader.head;
+	apply->positions = apply->merging->positions;
+	if (other == NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_other_begin(other, fault);
+	apply->head.statistic = (enum chi_statistic)other->info.statistic;
+	apply->head.base = other->info.base;
+	apply->head.archive = chi_other_keeps(other);
+	apply->positions = other->info.positions;
+	return rc;
+}
+
 /* ---- All ------------------------------------------------------------------------------------ */
 
 static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
@@ -294,8 +404,11 @@ static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
 	if (rc != CHI_NONE) {
 		return rc;
 	}
-	rc = start(apply, fault);
-	rc = rc == CHI_OK ? apply_lines(apply, fault) : rc;
+	rc = begin(apply, fault);
+	rc = rc == CHI_OK ? start(apply, fault) : rc;
+	if (rc == CHI_OK) {
+		rc = apply->other != NULL ? apply_other(apply, fault) : apply_lines(apply, fault);
+	}
 	rc = rc == CHI_OK ? chi_merge_gamesets(apply, fault) : rc;
 	if (rc == CHI_OK) {
 		rc = chi_load_complete(apply->load, &result->positions, &result->dropped, fault);
@@ -310,6 +423,7 @@ int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging
 		.importer = importer,
 		.merging = merging,
 		.result = result,
+		.other = merging->other,
 		.reader = merging->reader,
 	};
 	chi_arena_init(&apply.arena, 16 * (size_t)CHI_DUMP_LINE_MAX);

@@ -209,32 +209,63 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	return rc < 0 && rc != -CHI_EINVAL ? rc : CHI_OK;
 }
 
+static int each_name(struct chi_merge_apply *apply, chi_carried_name *take, struct chi_fault *fault)
+{
+	return apply->other != NULL
+		       ? chi_other_names(apply->other, take, apply, fault)
+		       : chi_carried_names(&apply->merging->archive, take, apply, fault);
+}
+
+static int store_games(struct chi_merge_apply *apply, struct chi_fault *fault)
+{
+	return apply->other != NULL
+		       ? chi_other_archive(apply->other, &apply->plan, apply->load, fault)
+		       : chi_carried_archive(&apply->merging->archive, &apply->plan, apply->load,
+					     fault);
+}
+
 static int store_archive(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	struct chi_carried *archive = &apply->merging->archive;
 	if (apply->importer->keep != CHI_KEEP_GAMES) {
 		return CHI_OK;
 	}
-	int rc = chi_carried_names(archive, take_name, apply, fault);
+	int rc = each_name(apply, take_name, fault);
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_names(archive, join_name, apply, fault) : rc;
-	return rc == CHI_OK ? chi_carried_archive(archive, &apply->plan, apply->load, fault) : rc;
+	rc = rc == CHI_OK ? each_name(apply, join_name, fault) : rc;
+	return rc == CHI_OK ? store_games(apply, fault) : rc;
+}
+
+static int each_game(struct chi_merge_apply *apply, chi_carried_take *take, struct chi_fault *fault)
+{
+	return apply->other != NULL
+		       ? chi_other_each(apply->other, take, apply, fault)
+		       : chi_carried_each(&apply->merging->archive, take, apply, fault);
+}
+
+/* Of a store in a directory the lists are there to be read: only what games say that are known is
+ * not. */
+static int open_lists(struct chi_merge_apply *apply, struct chi_fault *fault)
+{
+	if (apply->other == NULL) {
+		return chi_lists_open(&apply->merging->archive, &apply->plan, &apply->lists, fault);
+	}
+	return apply->subtract ? chi_other_known(apply->other, &apply->plan, &apply->lists, fault)
+			       : CHI_OK;
 }
 
 int chi_merge_games(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	struct chi_carried *archive = &apply->merging->archive;
-	bool kept = apply->reader.head.archive;
+	bool kept = apply->head.archive;
+	uint64_t last = apply->other != NULL ? apply->other->view.last : apply->reader.n.last_game;
 	apply->fault = fault;
-	int rc = chi_carried_plan(archive, apply->reader.n.last_game, &apply->plan, fault);
-	rc = rc == CHI_OK ? chi_carried_each(archive, look_up, apply, fault) : rc;
+	int rc = chi_carried_plan(&apply->merging->archive, last, &apply->plan, fault);
+	rc = rc == CHI_OK ? each_game(apply, look_up, fault) : rc;
 	rc = rc == CHI_OK ? judge_common(apply, fault) : rc;
 	rc = rc == CHI_OK ? number_games(apply, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_each(archive, add_game, apply, fault) : rc;
+	rc = rc == CHI_OK ? each_game(apply, add_game, fault) : rc;
 	rc = rc == CHI_OK && kept ? store_archive(apply, fault) : rc;
 	apply->result->games = apply->result->taken;
-	return rc == CHI_OK && kept ? chi_lists_open(archive, &apply->plan, &apply->lists, fault)
-				    : rc;
+	return rc == CHI_OK && kept ? open_lists(apply, fault) : rc;
 }
 
 /* ---- Gamesets ------------------------------------------------------------------------------- */
@@ -255,7 +286,10 @@ static int take_gameset(void *context, const struct chi_dump_text *name,
 int chi_merge_gamesets(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	apply->fault = fault;
-	return apply->importer->keep == CHI_KEEP_GAMES
-		       ? chi_carried_gamesets(&apply->merging->archive, take_gameset, apply, fault)
-		       : CHI_OK;
+	if (apply->importer->keep != CHI_KEEP_GAMES) {
+		return CHI_OK;
+	}
+	return apply->other != NULL
+		       ? chi_other_gamesets(apply->other, take_gameset, apply, fault)
+		       : chi_carried_gamesets(&apply->merging->archive, take_gameset, apply, fault);
 }

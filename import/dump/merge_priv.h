@@ -10,12 +10,16 @@ struct chi_merge_apply {
 	struct chi_importer *importer;
 	struct chi_merging *merging;
 	struct chi_import_result *result;
+	struct chi_other *other;   /* read directly; NULL: its text was put by */
+	struct chi_dump_head head; /* what the other store says of itself */
+	uint64_t positions;	   /* that it has */
+	const struct chi_key *at;  /* the position that is merged, for faults */
 	struct chi_load *load;
 	struct chi_load_spec spec;
 	struct chi_load_block block;
 	struct chi_read *read; /* ours, as it was before */
 	struct chi_carried_plan plan;
-	struct chi_lists *lists;	 /* NULL: theirs has no archive */
+	struct chi_lists *lists; /* NULL: theirs has no archive; or none known, read directly */
 	struct chi_dump_reader reader;	 /* reads the lines again */
 	struct chi_arena arena;		 /* of one position: theirs and ours */
 	struct chi_counts totals;	 /* of the games counted afterwards */

@@ -1006,6 +1006,7 @@ FUNCTIONS = {
     "chi_import_open": (c_int, [c_char_p, POINTER(chi_options), c_int, POINTER(chi_import_options), POINTER(POINTER(chi_import)), POINTER(chi_fault)]),
     "chi_import_file": (c_int, [POINTER(chi_import), c_char_p]),
     "chi_import_feed": (c_int, [POINTER(chi_import), c_void_p, c_size_t]),
+    "chi_import_store": (c_int, [POINTER(chi_import), c_char_p]),
     "chi_import_commit": (c_int, [POINTER(chi_import), POINTER(chi_import_result)]),
     "chi_import_error": (c_char_p, [POINTER(chi_import)]),
     "chi_import_close": (None, [POINTER(chi_import)]),

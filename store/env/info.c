@@ -126,10 +126,11 @@ static int fill_sizes(struct chi_read *read, struct chi_info *out)
 	return rc;
 }
 
-static int fill(struct chi_read *read, struct chi_info *out)
+int chi_read_info(struct chi_read *read, struct chi_info *out)
 {
 	const struct chi_env *env = read->env;
 	struct chi_state state;
+	*out = (struct chi_info){0};
 	int rc = chi_state_get(read->txn, env->meta, &state);
 	if (rc < 0) {
 		return rc;
@@ -168,7 +169,7 @@ int chi_store_info(struct chi_store *store, struct chi_info *out)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = fill(read, out);
+	rc = chi_read_info(read, out);
 	chi_read_end(read);
 	return rc;
 }

@@ -106,6 +106,20 @@ int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct 
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
+int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number, struct chi_packed *out,
+		       struct chi_span *source)
+{
+	int rc = chi_columns_read(&reader->columns, number, &out->head);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_bodies_read(reader->bodies, number, &out->body);
+	rc = rc == CHI_OK ? chi_body_fides(&out->body, out->fide) : rc;
+	rc = rc == CHI_OK ? names_of(reader, &out->head, out->names) : rc;
+	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_SOURCE, out->head.source, source) : rc;
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
 int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
 		      struct chi_game_moves *out)
 {

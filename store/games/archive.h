@@ -48,6 +48,11 @@ CHI_MUSTUSE int chi_archive_head(struct chi_archive_reader *reader, uint32_t num
 CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_arena *arena, struct chi_game *out);
 
+/* A game as chi_game_pack would pack it, and the text of its source, empty if there is none; valid
+ * until the reader's next call. CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
+				   struct chi_packed *out, struct chi_span *source);
+
 /* The moves of a game, played again by chi_replay_init, and the position they begin from. The bytes
  * are valid until the reader's next call. CHI_NONE: there is no such game. */
 struct chi_game_moves {
@@ -81,6 +86,11 @@ void chi_archive_writer_free(struct chi_archive_writer *writer);
 CHI_MUSTUSE int chi_archive_append(struct chi_archive_writer *writer, uint32_t number,
 				   uint32_t source, const uint8_t *packed, size_t len,
 				   struct chi_game_head *head);
+
+/* The same, of a game that is packed and opened, maybe out of another store's archive. */
+CHI_MUSTUSE int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number,
+					  uint32_t source, const struct chi_packed *packed,
+					  struct chi_game_head *head);
 
 /* Packs and appends a game under its head's number and with its head's source: names, date and so
  * on follow from its tags. Also -CHI_ETOOBIG and whatever chi_game_pack returns. */

@@ -78,23 +78,27 @@ static int intern_all(struct chi_archive_writer *w, const struct chi_packed *pac
 	return rc == CHI_OK ? intern(w, CHI_NAME_SITE, &names[CHI_HEAD_SITE], 0, &head->site) : rc;
 }
 
+int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
+			      const struct chi_packed *packed, struct chi_game_head *head)
+{
+	struct chi_game_head row = packed->head;
+	row.number = number;
+	row.source = source;
+	int rc = intern_all(writer, packed, &row);
+	rc = rc == CHI_OK ? chi_columns_append(writer->columns, &row) : rc;
+	rc = rc == CHI_OK ? chi_bodies_append(writer->bodies, number, &packed->body) : rc;
+	if (rc == CHI_OK && head != NULL) {
+		*head = row;
+	}
+	return rc;
+}
+
 int chi_archive_append(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
 		       const uint8_t *packed, size_t len, struct chi_game_head *head)
 {
 	struct chi_packed game;
 	int rc = chi_packed_open(packed, len, &game);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	game.head.number = number;
-	game.head.source = source;
-	rc = intern_all(writer, &game, &game.head);
-	rc = rc == CHI_OK ? chi_columns_append(writer->columns, &game.head) : rc;
-	rc = rc == CHI_OK ? chi_bodies_append(writer->bodies, number, &game.body) : rc;
-	if (rc == CHI_OK && head != NULL) {
-		*head = game.head;
-	}
-	return rc;
+	return rc == CHI_OK ? chi_archive_append_packed(writer, number, source, &game, head) : rc;
 }
 
 int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game)

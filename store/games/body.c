@@ -397,6 +397,40 @@ int chi_body_unpack(const struct chi_game_head *head, const struct chi_body *bod
 				parts[CHI_BODY_MOVES].len, moves, out->n_plies);
 }
 
+int chi_body_fides(const struct chi_body *body, uint32_t out[2])
+{
+	const struct chi_span *parts = body->parts;
+	struct chi_reader shape =
+		chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
+	struct chi_reader texts =
+		chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
+	bool met[2] = {false, false};
+	(void)chi_read_u8(&shape);
+	memset(out, 0, 2 * sizeof(*out));
+	for (uint64_t n = chi_read_small(&shape); n > 0 && !shape.bad; n--) {
+		uint8_t byte = chi_read_u8(&shape);
+		unsigned code = byte & ~(unsigned)TEXT;
+		size_t len = 0;
+		if (code == CHI_TAG_OTHER) {
+			(void)read_text(&texts, &len);
+		}
+		if ((byte & TEXT) == 0) {
+			continue;
+		}
+		const char *text = read_text(&texts, &len);
+		unsigned black = code == CHI_TAG_BLACK_FIDE_ID;
+		uint64_t id = 0;
+		/* Of a tag that comes twice the first one counts, as when a game is packed. */
+		if ((black != 0 || code == CHI_TAG_WHITE_FIDE_ID) && !met[black]) {
+			met[black] = true;
+			out[black] = chi_num_u64(text, len, UINT32_MAX, &id) == CHI_OK
+					     ? (uint32_t)id
+					     : 0;
+		}
+	}
+	return shape.bad || texts.bad ? -CHI_ECORRUPT : CHI_OK;
+}
+
 int chi_body_start(const struct chi_body *body, struct chi_key *out)
 {
 	const struct chi_span *parts = body->parts;

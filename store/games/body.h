@@ -77,6 +77,10 @@ CHI_MUSTUSE int chi_body_unpack(const struct chi_game_head *head, const struct c
 				const struct chi_span names[CHI_HEAD_NAMES],
 				struct chi_arena *arena, struct chi_game *out);
 
+/* What the tags of a body say of the players' FIDE ids, White's first; 0: not known. -CHI_ECORRUPT.
+ */
+CHI_MUSTUSE int chi_body_fides(const struct chi_body *body, uint32_t out[2]);
+
 /* The start position that is kept of a game; CHI_NONE: it begins from the initial one.
  * -CHI_ECORRUPT. Whether it is a position at all is not looked at. */
 CHI_MUSTUSE int chi_body_start(const struct chi_body *body, struct chi_key *out);

@@ -92,20 +92,29 @@ static int find_source(struct chi_load *load, const char *source)
 				source, len, 0, &load->source);
 }
 
-static int keep(struct chi_load *load, uint32_t number, const char *source, const uint8_t *packed,
-		size_t len, struct chi_fault *fault)
+static size_t size_of(const struct chi_packed *game)
+{
+	size_t size = sizeof(game->head);
+	for (size_t i = 0; i < CHI_BODY_PARTS; i++) {
+		size += game->body.parts[i].len;
+	}
+	return size;
+}
+
+static int keep(struct chi_load *load, uint32_t number, const char *source,
+		const struct chi_packed *game, struct chi_fault *fault)
 {
 	int rc = begin(load);
 	if (rc == CHI_OK) {
 		rc = find_source(load, source);
 	}
 	if (rc == CHI_OK) {
-		rc = chi_archive_append(load->keeper, number, load->source, packed, len, NULL);
+		rc = chi_archive_append_packed(load->keeper, number, load->source, game, NULL);
 	}
 	if (load->write != NULL) {
 		load->write->changed = true;
 	}
-	return rc == CHI_OK ? settle(load, len, fault) : rc;
+	return rc == CHI_OK ? settle(load, size_of(game), fault) : rc;
 }
 
 static int told(struct chi_load *load, int rc, struct chi_fault *fault)
@@ -120,12 +129,20 @@ static int told(struct chi_load *load, int rc, struct chi_fault *fault)
 	return chi_load_stick(load, rc, &load->fault);
 }
 
+int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
+			    const struct chi_packed *game, struct chi_fault *fault)
+{
+	return load->rc < 0 ? chi_fault_plain(fault, load->rc)
+			    : told(load, keep(load, number, source, game, &load->fault), fault);
+}
+
 int chi_load_archive(struct chi_load *load, uint32_t number, const char *source,
 		     const uint8_t *packed, size_t len, struct chi_fault *fault)
 {
-	return load->rc < 0
-		       ? chi_fault_plain(fault, load->rc)
-		       : told(load, keep(load, number, source, packed, len, &load->fault), fault);
+	struct chi_packed game;
+	int rc = load->rc == CHI_OK ? chi_packed_open(packed, len, &game) : load->rc;
+	return rc < 0 ? told(load, rc, fault)
+		      : chi_load_archive_packed(load, number, source, &game, fault);
 }
 
 int chi_load_archived(struct chi_load *load, struct chi_fault *fault)

@@ -54,6 +54,11 @@ CHI_MUSTUSE int chi_load_archive(struct chi_load *load, uint32_t number, const c
 				 const uint8_t *packed, size_t len, struct chi_fault *fault);
 CHI_MUSTUSE int chi_load_archived(struct chi_load *load, struct chi_fault *fault);
 
+/* The same of a game out of another store's archive (chi_archive_packed). */
+struct chi_packed;
+CHI_MUSTUSE int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
+					const struct chi_packed *game, struct chi_fault *fault);
+
 /* Takes a game that was kept out of the archive. */
 CHI_MUSTUSE int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault);
 
@@ -86,6 +91,8 @@ struct chi_load_spec {
 	struct chi_counts base; /* base rates after the games above: of an outcome or score store */
 	bool subtract;
 	uint64_t games_min; /* see struct chi_import_options */
+	bool computed;	    /* records come with the statistic that such a store computes, where it
+			       follows from the position alone: it is not computed again */
 };
 
 struct chi_load_options {

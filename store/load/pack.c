@@ -160,8 +160,10 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EINVAL;
 	}
-	packed.chi2 = CHI_CHI2_UNKNOWN;
-	if (!spec->subtract &&
+	bool known = spec->computed && spec->statistic == CHI_STATISTIC_CONTROL &&
+		     record->chi2 != CHI_CHI2_UNKNOWN;
+	packed.chi2 = known ? record->chi2 : CHI_CHI2_UNKNOWN;
+	if (!spec->subtract && !known &&
 	    chi_record_statistic(spec->statistic, &spec->base, key, record, &packed.chi2) < 0) {
 		return -CHI_EINVAL;
 	}

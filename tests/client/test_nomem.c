@@ -304,12 +304,36 @@ static bool import(enum chi_import_kind kind, enum chi_statistic create, const c
 	return status == CHI_OK;
 }
 
+/* A store in a directory, into the one at `address`; over a socket that is not possible. */
+static void import_store(void)
+{
+	struct chi_import_options how = {
+		.kind = CHI_IMPORT_MERGE, .skip_known = true, .memory = 16 << 20, .threads = 2};
+	struct chi_import *games = NULL;
+	struct chi_fault fault = {""};
+	int status = CHI_OK;
+	do {
+		status = chi_import_open(address, &options, 0, &how, &games, &fault);
+	} while (status == -CHI_EBUSY && world.kind != WORLD_FILE);
+	if (!lack_went(status, fault.text)) {
+		return;
+	}
+	status = chi_import_store(games, idle);
+	assert_true(status < 0 || (status == CHI_NONE) == (world.kind != WORLD_FILE));
+	if (status == CHI_OK) {
+		status = chi_import_commit(games, NULL);
+	}
+	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_import_error(games));
+	chi_import_close(games);
+}
+
 static void import_all(struct chi_client *client)
 {
 	(void)import(CHI_IMPORT_ADD, 0, address, games_text, strlen(games_text));
 	(void)import(CHI_IMPORT_SUBTRACT, 0, address, games_text, strlen(games_text));
 	(void)import(CHI_IMPORT_MERGE, 0, address, dump_text, strlen(dump_text));
 	(void)import(CHI_IMPORT_LOAD, 0, address, dump_text, strlen(dump_text));
+	import_store();
 	if (world.kind == WORLD_FILE) {
 		bool done = import(CHI_IMPORT_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
 				   strlen(games_text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Merging stores: each rule of what becomes of what both hold, and that a merge that fails, for
  * whatever reason, changes nothing. */
-#include "tests/store/help.h"
+#include "tests/import/merging.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "import/importer.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 
@@ -17,47 +16,6 @@
 
 static const chi_move e4 = 12 << 6 | 28;
 static const chi_move d4 = 11 << 6 | 27;
-
-static struct chi_import_result result;
-
-/* Feeds a text in pieces of `piece` bytes. */
-static int merge_text(struct chi_store *store, const char *text, size_t len, size_t piece)
-{
-	struct chi_importer_target target = {.store = store};
-	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
-	struct chi_importer *importer = NULL;
-	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	int rc = chi_importer_file(importer, "other", &fault);
-	for (size_t at = 0; rc == CHI_OK && at < len; at += piece) {
-		size_t n = len - at < piece ? len - at : piece;
-		rc = chi_importer_feed(importer, text + at, n, &fault);
-	}
-	if (rc == CHI_OK) {
-		rc = chi_importer_commit(importer, &result, &fault);
-	}
-	chi_importer_free(importer);
-	return rc;
-}
-
-static int merge(struct chi_store *store, struct chi_store *other)
-{
-	size_t len = 0;
-	char *text = help_dump(other, &len);
-	int rc = merge_text(store, text, len, 1 + help_below(5000));
-	free(text);
-	return rc;
-}
-
-static void assert_same(struct chi_store *a, struct chi_store *b, bool same)
-{
-	size_t len_a = 0;
-	size_t len_b = 0;
-	char *text_a = help_dump(a, &len_a);
-	char *text_b = help_dump(b, &len_b);
-	assert_int_equal(len_a == len_b && memcmp(text_a, text_b, len_a) == 0, same);
-	free(text_a);
-	free(text_b);
-}
 
 /* A store of one record at the initial position. */
 static struct chi_store *store_of(const char *name, enum chi_statistic statistic, uint32_t parts,
@@ -104,8 +62,8 @@ static void counts_moves_and_plies_are_added(void **state)
 					      .n_moves = 2,
 					      .plies = later,
 					      .n_plies = 2});
-	ok(merge(a, b));
-	assert_int_equal(result.positions.updated, 1);
+	ok(merging(a, b));
+	assert_int_equal(merging_result.positions.updated, 1);
 	struct chi_record record = start_of(a);
 	assert_int_equal(record.counts.white, 3);
 	assert_int_equal(record.counts.draws, 1);
@@ -151,7 +109,7 @@ static void evaluations_deeper_then_later_then_ours(void **state)
 				       &(struct chi_record){.evals = ours, .n_evals = 6});
 	struct chi_store *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_EVALS,
 				       &(struct chi_record){.evals = theirs, .n_evals = 6});
-	ok(merge(a, b));
+	ok(merging(a, b));
 	struct chi_record record = start_of(a);
 	assert_int_equal(record.n_evals, 7);
 	for (size_t i = 0; i < 7; i++) {
@@ -184,12 +142,12 @@ static void notes_and_lines(void **state)
 		uint32_t parts = CHI_PUT_NOTE | CHI_PUT_LINE;
 		struct chi_store *a = store_of("a", CHI_STATISTIC_CONTROL, parts, cases[i].ours);
 		struct chi_store *b = store_of("b", CHI_STATISTIC_CONTROL, parts, cases[i].theirs);
-		ok(merge(a, b));
+		ok(merging(a, b));
 		struct chi_record record = start_of(a);
 		assert_string_equal(record.note, cases[i].note);
 		assert_int_equal(record.n_line, 1);
 		assert_int_equal(record.line[0], cases[i].line);
-		assert_int_equal(result.dropped, cases[i].dropped);
+		assert_int_equal(merging_result.dropped, cases[i].dropped);
 		chi_store_close(a);
 		chi_store_close(b);
 	}
@@ -217,7 +175,7 @@ static void statistics(void **state)
 			store_of("b", cases[i].kind,
 				 cases[i].kind == CHI_STATISTIC_EXTERNAL ? CHI_PUT_CHI2 : 0,
 				 &(struct chi_record){.chi2 = cases[i].theirs});
-		ok(merge(a, b));
+		ok(merging(a, b));
 		assert_int_equal(start_of(a).chi2, cases[i].merged);
 		chi_store_close(a);
 		chi_store_close(b);
@@ -257,16 +215,16 @@ static void games_are_united(void **state)
 	struct chi_store *b = store_of("b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
 	put_game_ids(a, 0, 40);
 	put_game_ids(b, 100, 80);
-	ok(merge(a, b));
-	assert_int_equal(result.games, 80);
-	assert_int_equal(result.taken, 80);
+	ok(merging(a, b));
+	assert_int_equal(merging_result.games, 80);
+	assert_int_equal(merging_result.taken, 80);
 	ok(chi_store_info(a, &info));
 	assert_int_equal(info.games.white, 30);
 	assert_int_equal(info.games.other, 30);
 	assert_int_equal(info.base.draws, 30);
 	struct chi_record merged = start_of(a);
 	assert_int_equal(merged.counts.white, 60);
-	/* 80 games against rates of a third each: 26.67 expected of each result. */
+	/* 80 games against rates of a third each: 26.67 expected of each merging_result. */
 	assert_int_equal(merged.chi2, 6250);
 	assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);
 	chi_store_close(a);
@@ -288,7 +246,7 @@ static void base_rates_without_games(void **state)
 			store_of(i == 0 ? "a" : "b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
 		ok(chi_store_rescore(stores[i], &rates[i], &changed, &fault));
 	}
-	ok(merge(stores[0], stores[1]));
+	ok(merging(stores[0], stores[1]));
 	ok(chi_store_info(stores[0], &info));
 	assert_int_equal(info.base.white, 11);
 	assert_int_equal(info.base.black, 33);
@@ -306,12 +264,12 @@ static void common_games_are_refused(void **state)
 	put_game_ids(a, 0, 10);
 	put_game_ids(before, 0, 10);
 	put_game_ids(b, 7, 20);
-	assert_int_equal(merge(a, b), -CHI_EEXIST);
+	assert_int_equal(merging(a, b), -CHI_EEXIST);
 	assert_non_null(strstr(fault.text, "3 of its 20 games"));
-	assert_same(a, before, true);
+	merging_same(a, before, true);
 	/* And so is merging the same store again. */
 	put_game_ids(before, 100, 1);
-	ok(merge(b, before) == -CHI_EEXIST ? CHI_OK : -CHI_EINTERNAL);
+	ok(merging(b, before) == -CHI_EEXIST ? CHI_OK : -CHI_EINTERNAL);
 	chi_store_close(a);
 	chi_store_close(b);
 	chi_store_close(before);
@@ -336,35 +294,19 @@ static void merging_is_symmetric(void **state)
 	put_game_ids(stores[0], 0, 30);
 	put_game_ids(stores[1], 30, 30);
 	/* Into an empty store the merge is a copy. */
-	ok(merge(stores[2], stores[0]));
-	assert_int_equal(result.positions.added, 2 * N / 3);
-	ok(merge(stores[3], stores[1]));
-	assert_same(stores[0], stores[2], true);
-	ok(merge(stores[2], stores[1]));
-	assert_int_equal(result.positions.added, N / 3);
-	assert_int_equal(result.positions.updated, N / 3);
-	ok(merge(stores[3], stores[0]));
-	assert_same(stores[2], stores[3], true);
+	ok(merging(stores[2], stores[0]));
+	assert_int_equal(merging_result.positions.added, 2 * N / 3);
+	ok(merging(stores[3], stores[1]));
+	merging_same(stores[0], stores[2], true);
+	ok(merging(stores[2], stores[1]));
+	assert_int_equal(merging_result.positions.added, N / 3);
+	assert_int_equal(merging_result.positions.updated, N / 3);
+	ok(merging(stores[3], stores[0]));
+	merging_same(stores[2], stores[3], true);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(help_verify(stores[i], &(struct chi_verify_result){0}), CHI_OK);
 		chi_store_close(stores[i]);
 	}
-}
-
-/* Games of a text into a new store. */
-static struct chi_store *import(const char *name, enum chi_statistic statistic, const char *text,
-				size_t len)
-{
-	struct chi_store *store = help_store(name, statistic);
-	struct chi_importer_target target = {.store = store};
-	struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
-	struct chi_importer *importer = NULL;
-	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	ok(chi_importer_file(importer, name, &fault));
-	ok(chi_importer_feed(importer, text, len, &fault));
-	ok(chi_importer_commit(importer, &result, &fault));
-	chi_importer_free(importer);
-	return store;
 }
 
 static char *read_games(size_t *len)
@@ -395,113 +337,28 @@ static void halves_are_the_whole(void **state)
 	assert_non_null(middle);
 	size_t half = (size_t)(middle - text);
 	for (int i = 0; i < 2; i++) {
-		struct chi_store *whole = import("whole", kinds[i], text, len);
-		assert_int_equal(result.taken, 300);
-		struct chi_store *a = import("a", kinds[i], text, half);
-		uint64_t first = result.taken;
-		struct chi_store *b = import("b", kinds[i], middle, len - half);
-		ok(merge(a, b));
-		assert_int_equal(first + result.taken, 300);
+		struct chi_store *whole = merging_import("whole", kinds[i], text, len);
+		assert_int_equal(merging_result.taken, 300);
+		struct chi_store *a = merging_import("a", kinds[i], text, half);
+		uint64_t first = merging_result.taken;
+		struct chi_store *b = merging_import("b", kinds[i], middle, len - half);
+		ok(merging(a, b));
+		assert_int_equal(first + merging_result.taken, 300);
 		if (kinds[i] == CHI_STATISTIC_OUTCOME) {
 			uint64_t changed;
 			ok(chi_store_rescore(a, NULL, &changed, &fault));
 			ok(chi_store_rescore(whole, NULL, &changed, &fault));
 		}
-		assert_same(a, whole, true);
+		merging_same(a, whole, true);
 		assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);
 		/* And once more is refused. */
-		assert_int_equal(merge(a, b), -CHI_EEXIST);
-		assert_same(a, whole, true);
+		assert_int_equal(merging(a, b), -CHI_EEXIST);
+		merging_same(a, whole, true);
 		chi_store_close(whole);
 		chi_store_close(a);
 		chi_store_close(b);
 	}
 	free(text);
-}
-
-/* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
-static void damaged_dumps_change_nothing(void **state)
-{
-	(void)state;
-	enum {
-		N = 5
-	};
-	struct chi_key keys[N];
-	help_keys(keys, N);
-	struct chi_store *other = help_store("b", CHI_STATISTIC_CONTROL);
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *empty = help_store("empty", CHI_STATISTIC_CONTROL);
-	help_fill(other, keys, N);
-	put_game_ids(other, 0, 3);
-	size_t len = 0;
-	char *text = help_dump(other, &len);
-	for (size_t cut = 0; cut < len; cut++) {
-		assert_int_equal(merge_text(store, text, cut, 64), -CHI_ESYNTAX);
-	}
-	char *twice = malloc(2 * len + 1);
-	assert_non_null(twice);
-	/* A line that occurs twice: positions out of order, or a game that comes again. */
-	const char *line = text;
-	for (unsigned number = 1; line < text + len; number++) {
-		const char *next = strchr(line, '\n') + 1;
-		size_t head = (size_t)(next - text);
-		size_t n = (size_t)(next - line);
-		memcpy(twice, text, head);
-		memcpy(twice + head, line, n);
-		memcpy(twice + head + n, next, len - head);
-		assert_true(merge_text(store, twice, len + n, 100) < 0);
-		line = next;
-	}
-	memcpy(twice, text, len);
-	twice[len] = '\n';
-	assert_int_equal(merge_text(store, twice, len + 1, 7), -CHI_ESYNTAX);
-	assert_same(store, empty, true);
-	ok(merge_text(store, text, len, 1));
-	assert_same(store, other, true);
-	free(twice);
-	free(text);
-	chi_store_close(store);
-	chi_store_close(other);
-	chi_store_close(empty);
-}
-
-static void one_store_a_session(void **state)
-{
-	(void)state;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_importer_target target = {.store = store};
-	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
-	struct chi_importer *importer = NULL;
-	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	ok(chi_importer_file(importer, "one", &fault));
-	assert_int_equal(chi_importer_file(importer, "two", &fault), -CHI_EINVAL);
-	chi_importer_free(importer);
-	target = (struct chi_importer_target){.path = help_path("new")};
-	assert_int_equal(chi_importer_begin(&target, &options, &importer, &fault), -CHI_EINVAL);
-	chi_store_close(store);
-}
-
-static void asked_to_stop(void **state)
-{
-	(void)state;
-	volatile int stop = 0;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *other = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_ADD,
-					   &(struct chi_record){.counts = {.white = 1}});
-	struct chi_importer_target target = {.store = store};
-	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE, .cancel = &stop};
-	struct chi_importer *importer = NULL;
-	size_t len = 0;
-	char *text = help_dump(other, &len);
-	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	ok(chi_importer_feed(importer, text, len, &fault));
-	stop = 1;
-	assert_int_equal(chi_importer_commit(importer, &result, &fault), -CHI_ECANCELED);
-	chi_importer_free(importer);
-	assert_int_equal(help_count(store), 0);
-	free(text);
-	chi_store_close(store);
-	chi_store_close(other);
 }
 
 static int setup(void **state)
@@ -530,9 +387,6 @@ int main(void)
 		cmocka_unit_test(common_games_are_refused),
 		cmocka_unit_test(merging_is_symmetric),
 		cmocka_unit_test(halves_are_the_whole),
-		cmocka_unit_test(damaged_dumps_change_nothing),
-		cmocka_unit_test(one_store_a_session),
-		cmocka_unit_test(asked_to_stop),
 	};
 	return cmocka_run_group_tests_name("import merge", tests, setup, teardown);
 }

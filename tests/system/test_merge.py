@@ -191,6 +191,39 @@ class Merge(Base):
         self.assertEqual(json.loads(self.out("get", ENDING, address=one))["games"], 1)
         self.cli("verify", address=one)
 
+    def test_a_directory_gives_what_its_dump_gives(self):
+        """Read directly, and through a daemon as text: with aliases, gamesets, games of which only
+        some positions are there, and some that both have."""
+        first, second = self.overlapping()
+        more = self.write("more.pgn", b'[White "Aa"]\n[Black "Bb"]\n[WhiteFideId "7"]\n\n'
+                          b'1. e4 {best} e5 $1 2. Nf3 Ke4 *\n')
+        one = self.store("one")
+        self.cli("import", first, address=one)
+        for option, rare in (("--skip-known", "1"), ("--count-twice", "2")):
+            two = self.path("two" + option)
+            self.cli("import", "--min-games", rare, "--max-ply", "30", second, address=two)
+            self.cli("import", more, address=two)
+            self.cli("gameset", "create", "mine", "--result", "1-0", address=two)
+            self.cli("put", ENDING, "--note", "drawn", "--eval", "e:3:4", address=two)
+            here, there = self.path("here" + option), self.path("there" + option)
+            for copy in here, there:
+                self.cli("backup", copy, address=one)
+            with harness.start_daemon({"default": two}) as daemon:
+                by_text = self.cli("merge", option, daemon.addresses[0], address=there)
+            directly = self.cli("merge", option, two, address=here)
+            self.assertEqual(directly.stdout, by_text.stdout)
+            self.assertEqual(self.out("dump", address=here), self.out("dump", address=there))
+            if option == "--skip-known":
+                self.cli("verify", address=here)
+
+    def test_read_as_one_state_while_it_is_written(self):
+        """A directory is read at one moment; through its daemon a change is noticed instead."""
+        one, two = self.pair()
+        with harness.start_daemon({"default": two}) as daemon:
+            self.cli("merge", two, address=one)
+            self.cli("put", ROOKS, "--note", "later", address=daemon.addresses[0])
+        self.assertIn("end\t3\t5\n", self.counts(one))
+
     def test_names_and_gamesets_come_along(self):
         first, second = self.overlapping()
         one, two = self.store("one"), self.store("two")
@@ -273,11 +306,14 @@ class Merge(Base):
         def limited():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-        process = spawn("merge", two, address=one, stdout=subprocess.DEVNULL,
-                        stderr=subprocess.PIPE, preexec_fn=limited)
-        _, error = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 3, error)
-        self.assertIn(b"cannot keep what was read so far", error)
+        with harness.start_daemon({"default": two}) as daemon:
+            for other, words in ((daemon.addresses[0], b"cannot keep what was read so far"),
+                                 (two, b"cannot write to")):
+                process = spawn("merge", other, address=one, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, preexec_fn=limited)
+                _, error = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 3, error)
+                self.assertIn(words, error)
         self.assertEqual(self.out("dump", address=one), before)
 
     def test_stopped_in_good_order(self):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore merge: other stores added to one. The other store is dumped into a session of the one
- * that takes it (chi_import_open), which does the merging where the store is: over any address
- * either of them may have.
+ * chistore merge: other stores added to one, by a session of the one that takes them
+ * (chi_import_open), which does the merging where the store is. Where both are directories the
+ * other is read as it is, else it is dumped into the session: over any address either may have.
  */
 #include <string.h>
 
@@ -215,7 +215,10 @@ static int merge_one(struct merge *merge)
 		code = open_session(merge);
 	}
 	if (code == EXIT_DONE) {
-		code = send(merge, from, &info);
+		int status = chi_import_store(merge->games, merge->other);
+		code = status < 0	    ? games_fail(merge, status)
+		       : status == CHI_NONE ? send(merge, from, &info)
+					    : EXIT_DONE;
 	}
 	if (code == EXIT_DONE) {
 		int status = chi_import_commit(merge->games, &result);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session of a merge takes: a dump, whole and sound, or a store in a directory. */
+#include "tests/import/merging.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/importer.h"
+
+/* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
+static void damaged_dumps_change_nothing(void **state)
+{
+	(void)state;
+	enum {
+		N = 5
+	};
+	struct chi_key keys[N];
+	help_keys(keys, N);
+	struct chi_store *other = help_store("b", CHI_STATISTIC_CONTROL);
+	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_store *empty = help_store("empty", CHI_STATISTIC_CONTROL);
+	help_fill(other, keys, N);
+	struct chi_write *write = NULL;
+	ok(chi_write_begin(other, &write, &fault));
+	for (uint8_t i = 0; i < 3; i++) {
+		const struct chi_game_id game = {.id = {i, 1, 2, 3}, .result = i};
+		ok(chi_write_game_id(write, &game));
+	}
+	ok(chi_write_base(write, &(struct chi_counts){.white = 1, .draws = 1, .black = 1}));
+	ok(chi_write_commit(write, &fault));
+	size_t len = 0;
+	char *text = help_dump(other, &len);
+	for (size_t cut = 0; cut < len; cut++) {
+		assert_int_equal(merging_text(store, text, cut, 64), -CHI_ESYNTAX);
+	}
+	char *twice = malloc(2 * len + 1);
+	assert_non_null(twice);
+	/* A line that occurs twice: positions out of order, or a game that comes again. */
+	const char *line = text;
+	for (unsigned number = 1; line < text + len; number++) {
+		const char *next = strchr(line, '\n') + 1;
+		size_t head = (size_t)(next - text);
+		size_t n = (size_t)(next - line);
+		memcpy(twice, text, head);
+		memcpy(twice + head, line, n);
+		memcpy(twice + head + n, next, len - head);
+		assert_true(merging_text(store, twice, len + n, 100) < 0);
+		line = next;
+	}
+	memcpy(twice, text, len);
+	twice[len] = '\n';
+	assert_int_equal(merging_text(store, twice, len + 1, 7), -CHI_ESYNTAX);
+	merging_same(store, empty, true);
+	ok(merging_text(store, text, len, 1));
+	merging_same(store, other, true);
+	free(twice);
+	free(text);
+	chi_store_close(store);
+	chi_store_close(other);
+	chi_store_close(empty);
+}
+
+static void one_store_a_session(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_importer_target target = {.store = store};
+	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
+	struct chi_importer *importer = NULL;
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	ok(chi_importer_file(importer, "one", &fault));
+	assert_int_equal(chi_importer_file(importer, "two", &fault), -CHI_EINVAL);
+	chi_importer_free(importer);
+	target = (struct chi_importer_target){.path = help_path("new")};
+	assert_int_equal(chi_importer_begin(&target, &options, &importer, &fault), -CHI_EINVAL);
+	chi_store_close(store);
+}
+
+/* A store takes the place of bytes, not some of them, and no store takes its own. */
+static void a_directory_or_bytes(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_store *other = help_store("b", CHI_STATISTIC_CONTROL);
+	struct chi_store *copy = merging_copy(store);
+	struct chi_importer_target target = {.store = store};
+	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
+	struct chi_importer *importer = NULL;
+	for (int i = 0; i < 2; i++) {
+		ok(chi_importer_begin(&target, &options, &importer, &fault));
+		if (i == 0) {
+			ok(chi_importer_feed(importer, "chi", 3, &fault));
+			assert_int_equal(
+				chi_importer_store(importer, chi_store_path(other), &fault),
+				-CHI_EINVAL);
+		} else {
+			ok(chi_importer_store(importer, chi_store_path(other), &fault));
+			assert_int_equal(chi_importer_feed(importer, "chi", 3, &fault),
+					 -CHI_EINVAL);
+		}
+		chi_importer_free(importer);
+	}
+	assert_int_equal(merging_store(store, store), -CHI_EINVAL);
+	assert_int_equal(merging_store(store, copy), -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "a copy of it"));
+	options.kind = CHI_IMPORT_ADD;
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	assert_int_equal(chi_importer_store(importer, chi_store_path(other), &fault), -CHI_EINVAL);
+	chi_importer_free(importer);
+	chi_store_close(copy);
+	chi_store_close(other);
+	chi_store_close(store);
+}
+
+/* Lists that are not held at once come in parts, and the same lists come out. */
+static void a_list_longer_than_what_is_held(void **state)
+{
+	enum {
+		N = 66000
+	};
+	(void)state;
+	const size_t room = (size_t)N * 40;
+	char *text = malloc(room);
+	size_t len = 0;
+	struct chi_key start = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+	struct chi_row row;
+	assert_non_null(text);
+	/* All different by their date, and three of four by the move. */
+	for (unsigned i = 0; i < N; i++) {
+		len += (size_t)snprintf(text + len, room - len, "[Date \"%u\"]\n\n1. %s *\n\n", i,
+					i % 4 == 0 ? "e4" : "d4");
+	}
+	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, text, len);
+	struct chi_store *store = merging_import("a", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	ok(merging_store(store, other));
+	assert_int_equal(merging_result.taken, N);
+	ok(help_get(store, &start, &row));
+	assert_int_equal(row.counts.other, N + 1);
+	assert_int_equal(help_verify(store, &(struct chi_verify_result){0}), CHI_OK);
+	free(text);
+	chi_store_close(other);
+	chi_store_close(store);
+}
+
+static void asked_to_stop(void **state)
+{
+	(void)state;
+	volatile int stop = 0;
+	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	struct chi_importer_target target = {.store = store};
+	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE, .cancel = &stop};
+	struct chi_importer *importer = NULL;
+	size_t len = 0;
+	char *text = help_dump(other, &len);
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	ok(chi_importer_feed(importer, text, len, &fault));
+	stop = 1;
+	assert_int_equal(chi_importer_commit(importer, &merging_result, &fault), -CHI_ECANCELED);
+	chi_importer_free(importer);
+	stop = 0;
+	ok(chi_importer_begin(&target, &options, &importer, &fault));
+	ok(chi_importer_store(importer, chi_store_path(other), &fault));
+	stop = 1;
+	assert_int_equal(chi_importer_commit(importer, &merging_result, &fault), -CHI_ECANCELED);
+	chi_importer_free(importer);
+	assert_int_equal(help_count(store), 0);
+	free(text);
+	chi_store_close(store);
+	chi_store_close(other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damaged_dumps_change_nothing),
+		cmocka_unit_test(one_store_a_session),
+		cmocka_unit_test(a_directory_or_bytes),
+		cmocka_unit_test(a_list_longer_than_what_is_held),
+		cmocka_unit_test(asked_to_stop),
+	};
+	return cmocka_run_group_tests_name("import merge_session", tests, NULL, NULL);
+}
