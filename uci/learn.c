@@ -30,7 +30,8 @@ struct chi_learner {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	pthread_t thread;
-	struct chi_client *client;
+	struct chi_client *client; /* NULL: the server is away; the thread opens it */
+	char *address;
 	char name[NAME_SIZE];
 	chi_learned_fn *learned;
 	void *context;
@@ -42,10 +43,28 @@ struct chi_learner {
 	struct lesson batch[BATCH]; /* the thread's own */
 };
 
+static int open_client(struct chi_learner *learner, struct chi_fault *fault)
+{
+	const struct chi_options options = {
+		.writable = true, .lock_wait_ms = LOCK_WAIT_MS, .client_name = "chistore-uci"};
+	return chi_open(learner->address, &options, &learner->client, fault);
+}
+
+/* A server that is away, or does not answer, may come back. */
+static bool may_come_back(int status)
+{
+	return status == -CHI_EBUSY || status == -CHI_ECONNECT || status == -CHI_ETIMEOUT;
+}
+
 static int put(struct chi_learner *learner, size_t n)
 {
 	struct chi_put entries[BATCH];
 	struct chi_eval evals[BATCH];
+	struct chi_fault fault;
+	int rc = learner->client == NULL ? open_client(learner, &fault) : CHI_OK;
+	if (rc != CHI_OK) {
+		return rc;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct lesson *lesson = &learner->batch[i];
 		evals[i] = (struct chi_eval){.engine = learner->name,
@@ -91,7 +110,7 @@ static void write_some(struct chi_learner *learner)
 	pthread_mutex_lock(&learner->mutex);
 	/* The ring may have gone over some of these meanwhile. */
 	uint64_t done = begin + n;
-	bool again = rc == -CHI_EBUSY || rc == -CHI_ECONNECT || rc == -CHI_ETIMEOUT;
+	bool again = may_come_back(rc);
 	if (again && !learner->ends) {
 		wait_a_little(learner);
 		return;
@@ -126,6 +145,7 @@ static void drop(struct chi_learner *learner)
 {
 	chi_close(learner->client);
 	free(learner->lessons);
+	free(learner->address);
 	pthread_cond_destroy(&learner->changed);
 	pthread_mutex_destroy(&learner->mutex);
 	free(learner);
@@ -134,8 +154,6 @@ static void drop(struct chi_learner *learner)
 int chi_learner_open(const char *address, const char *name, chi_learned_fn *learned, void *context,
 		     struct chi_learner **out, struct chi_fault *fault)
 {
-	const struct chi_options options = {
-		.writable = true, .lock_wait_ms = LOCK_WAIT_MS, .client_name = "chistore-uci"};
 	struct chi_learner *learner = calloc(1, sizeof(*learner));
 	*out = NULL;
 	if (learner == NULL) {
@@ -147,8 +165,12 @@ int chi_learner_open(const char *address, const char *name, chi_learned_fn *lear
 	learner->learned = learned;
 	learner->context = context;
 	learner->lessons = calloc(CHI_LEARN_MAX, sizeof(*learner->lessons));
-	int rc = learner->lessons == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
-					  : chi_open(address, &options, &learner->client, fault);
+	learner->address = strdup(address);
+	int rc = learner->lessons == NULL || learner->address == NULL
+			 ? chi_fault_plain(fault, -CHI_ENOMEM)
+			 : open_client(learner, fault);
+	int away = may_come_back(rc) ? CHI_NONE : CHI_OK;
+	rc = away == CHI_NONE ? CHI_OK : rc;
 	if (rc == CHI_OK && pthread_create(&learner->thread, NULL, run, learner) != 0) {
 		rc = chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
@@ -157,7 +179,7 @@ int chi_learner_open(const char *address, const char *name, chi_learned_fn *lear
 		return rc;
 	}
 	*out = learner;
-	return CHI_OK;
+	return away;
 }
 
 static struct lesson lesson_of(const struct chi_position *position, int score, unsigned depth,

@@ -19,7 +19,8 @@ struct chi_learner;
 typedef void chi_learned_fn(void *context, const struct chi_key *key, unsigned depth);
 
 /* Opens `address` for writing. `name`: the engine that evaluates, in the records. `learned` is
- * called until the learner is closed. */
+ * called until the learner is closed. CHI_NONE: the server is away, which *fault says; it is
+ * waited for. */
 CHI_MUSTUSE int chi_learner_open(const char *address, const char *name, chi_learned_fn *learned,
 				 void *context, struct chi_learner **out, struct chi_fault *fault);
 

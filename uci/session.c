@@ -20,7 +20,7 @@ static void release(struct chi_session *session)
 {
 	pthread_mutex_lock(&session->mutex);
 	session->waits = false;
-	pthread_cond_signal(&session->released);
+	pthread_cond_broadcast(&session->changed);
 	pthread_mutex_unlock(&session->mutex);
 }
 
@@ -44,12 +44,58 @@ static void stop(struct chi_session *session)
 	}
 }
 
-/* The search's thread is done, and its answer given. */
+static void *work(void *argument)
+{
+	struct chi_session *session = argument;
+	pthread_mutex_lock(&session->mutex);
+	for (;;) {
+		while (!session->wanted && !session->ends) {
+			pthread_cond_wait(&session->changed, &session->mutex);
+		}
+		if (!session->wanted) {
+			break;
+		}
+		session->wanted = false;
+		pthread_mutex_unlock(&session->mutex);
+		chi_session_think(session);
+		pthread_mutex_lock(&session->mutex);
+		session->busy = false;
+		pthread_cond_broadcast(&session->changed);
+	}
+	pthread_mutex_unlock(&session->mutex);
+	return NULL;
+}
+
+static void begin(struct chi_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->wanted = true;
+	session->busy = true;
+	pthread_cond_broadcast(&session->changed);
+	pthread_mutex_unlock(&session->mutex);
+	session->searching = true;
+}
+
+/* The search is done, and its answer given. */
 static void finish(struct chi_session *session)
 {
-	if (session->searching) {
+	pthread_mutex_lock(&session->mutex);
+	while (session->busy) {
+		pthread_cond_wait(&session->changed, &session->mutex);
+	}
+	pthread_mutex_unlock(&session->mutex);
+	session->searching = false;
+}
+
+/* The thread, at last. */
+static void dismiss(struct chi_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->ends = true;
+	pthread_cond_broadcast(&session->changed);
+	pthread_mutex_unlock(&session->mutex);
+	if (session->has_thread) {
 		pthread_join(session->thread, NULL);
-		session->searching = false;
 	}
 }
 
@@ -86,21 +132,21 @@ static void go(struct chi_session *session, const char *line, char *at)
 	session->limits = (struct chi_engine_limits){
 		.lines = (unsigned)session->options.lines,
 		.lag_ms = (uint64_t)session->options.lag,
-		.begun_ms = chi_now_ms(),
+		.begun_ms = session->read_ms,
 	};
 	chi_parse_go(session, at);
-	chi_session_settle(session);
+	chi_session_settle(session, false);
 	chi_engine_ready(session->engine);
 	atomic_store(&session->stopped, false);
+	atomic_store(&session->answers, false);
 	session->waits = session->limits.infinite || session->limits.ponder;
-	if (session->go == NULL ||
-	    pthread_create(&session->thread, NULL, chi_session_think, session) != 0) {
+	if (session->go == NULL) {
 		chi_session_say("go: out of memory");
 		puts("bestmove 0000");
 		fflush(stdout);
 		return;
 	}
-	session->searching = true;
+	begin(session);
 }
 
 /* ---- setoption ------------------------------------------------------------------------------- */
@@ -179,15 +225,21 @@ static void setoption(struct chi_session *session, const char *line, char *at)
 
 /* ---- What the options name ------------------------------------------------------------------- */
 
-static void close_store(struct chi_session *session)
+/* What is read of it. */
+static void close_client(struct chi_session *session)
 {
-	uint64_t lost = chi_learner_close(session->learner);
 	chi_engine_ask(session->engine, NULL, 1);
 	chi_prober_close(session->prober);
 	chi_close(session->client);
-	session->learner = NULL;
 	session->prober = NULL;
 	session->client = NULL;
+}
+
+static void close_store(struct chi_session *session)
+{
+	uint64_t lost = chi_learner_close(session->learner);
+	close_client(session);
+	session->learner = NULL;
 	session->opened[0] = '\0';
 	if (lost > 0) {
 		chi_session_say("store: %" PRIu64 " evaluations could not be stored", lost);
@@ -204,7 +256,20 @@ static void learned(void *context, const struct chi_key *key, unsigned depth)
 	}
 }
 
-/* The learner first: what a process has open for reading alone it cannot open for writing. */
+static void open_learner(struct chi_session *session)
+{
+	struct chi_fault fault;
+	const char *name = session->child != NULL ? chi_child_name(session->child) : "chistore";
+	int rc = chi_learner_open(session->options.store, name, learned, session, &session->learner,
+				  &fault);
+	if (rc != CHI_OK) {
+		chi_session_say("learn: %s%s", fault.text,
+				rc == CHI_NONE ? "; what is learned waits" : "");
+	}
+}
+
+/* The learner first: what a process has open for reading alone it cannot open for writing. One that
+ * is there stays: evaluations may wait in it. */
 static void open_store(struct chi_session *session, bool learns)
 {
 	const struct chi_options options = {.client_name = "chistore-uci",
@@ -213,10 +278,8 @@ static void open_store(struct chi_session *session, bool learns)
 					    .repeat_ms = CHI_NO_REPEAT};
 	struct chi_fault fault;
 	const char *address = session->options.store;
-	const char *name = session->child != NULL ? chi_child_name(session->child) : "chistore";
-	if (learns && chi_learner_open(address, name, learned, session, &session->learner,
-				       &fault) != CHI_OK) {
-		chi_session_say("learn: %s", fault.text);
+	if (learns && session->learner == NULL) {
+		open_learner(session);
 	}
 	if (chi_open(address, &options, &session->client, &fault) != CHI_OK) {
 		chi_session_say("store: %s", fault.text);
@@ -225,7 +288,6 @@ static void open_store(struct chi_session *session, bool learns)
 		session->prober = NULL;
 	}
 	session->book_failed = false;
-	/* Also what cannot be opened is not tried again at every move. */
 	strcpy(session->opened, address);
 	session->learns = learns;
 }
@@ -248,7 +310,14 @@ static void start_child(struct chi_session *session)
 	}
 }
 
-void chi_session_settle(struct chi_session *session)
+/* Not before every move: a server that is away may take its time to say so. */
+static bool lacks_store(const struct chi_session *session, bool learns)
+{
+	return session->options.store[0] != '\0' &&
+	       (session->prober == NULL || (learns && session->learner == NULL));
+}
+
+void chi_session_settle(struct chi_session *session, bool again)
 {
 	const struct chi_uci_options *options = &session->options;
 	bool learns = options->learn != CHI_LEARN_OFF;
@@ -260,6 +329,9 @@ void chi_session_settle(struct chi_session *session)
 		if (options->store[0] != '\0') {
 			open_store(session, learns);
 		}
+	} else if (again && lacks_store(session, learns)) {
+		close_client(session);
+		open_store(session, learns);
 	}
 	chi_engine_ask(session->engine, options->probe > 0 ? session->prober : NULL,
 		       (int)options->probe);
@@ -286,8 +358,9 @@ static void new_game(struct chi_session *session)
 
 static void ready(struct chi_session *session)
 {
-	if (!session->searching) {
-		chi_session_settle(session);
+	if (!session->searching || atomic_load(&session->answers)) {
+		finish(session);
+		chi_session_settle(session, true);
 		if (session->child != NULL && chi_child_ready(session->child) != CHI_OK) {
 			session->started[0] = '\0';
 			start_child(session);
@@ -325,6 +398,7 @@ bool chi_session_line(struct chi_session *session, char *line)
 	char *copy = strdup(line);
 	char *word = copy == NULL ? NULL : chi_next_word(&at);
 	bool goes_on = true;
+	session->read_ms = chi_now_ms();
 	if (word == NULL) {
 		free(copy);
 		return true;
@@ -358,7 +432,7 @@ int chi_session_new(const char *store, const char *engine, struct chi_session **
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	pthread_mutex_init(&session->mutex, NULL);
-	pthread_cond_init(&session->released, NULL);
+	pthread_cond_init(&session->changed, NULL);
 	chi_uci_options_init(&session->options);
 	session->engine = chi_engine_new((size_t)session->options.hash);
 	session->position = strdup("position startpos");
@@ -371,6 +445,11 @@ int chi_session_new(const char *store, const char *engine, struct chi_session **
 	}
 	if (rc == CHI_OK && engine != NULL) {
 		rc = chi_uci_options_set(&session->options, "Engine", engine, fault);
+	}
+	session->has_thread =
+		rc == CHI_OK && pthread_create(&session->thread, NULL, work, session) == 0;
+	if (rc == CHI_OK && !session->has_thread) {
+		rc = chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
 	if (rc != CHI_OK) {
 		chi_session_free(session);
@@ -394,12 +473,13 @@ void chi_session_free(struct chi_session *session)
 	}
 	stop(session);
 	finish(session);
+	dismiss(session);
 	if (session->engine != NULL) {
 		close_store(session);
 	}
 	chi_child_close(session->child);
 	chi_engine_free(session->engine);
-	pthread_cond_destroy(&session->released);
+	pthread_cond_destroy(&session->changed);
 	pthread_mutex_destroy(&session->mutex);
 	for (size_t i = 0; i < session->n_said; i++) {
 		free(session->said[i]);

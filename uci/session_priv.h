@@ -36,14 +36,21 @@ struct chi_session {
 	unsigned ply;	/* moves since the game's beginning, as the command has it */
 	struct chi_engine_limits limits;
 	chi_move searched[CHI_LEGAL_MAX];
-	char *go; /* for the child */
+	char *go;	 /* for the child */
+	int64_t read_ms; /* when the line came that is worked off, by chi_now_ms */
+	/* The thread that searches waits from one `go` to the next: a new one is begun late by a
+	 * busy machine, and its time on the clock is lost. */
 	pthread_t thread;
-	bool searching; /* there is a thread to be joined */
-	/* The answer may be given: not while pondering, nor in an infinite search. */
+	bool has_thread;
+	bool searching; /* `go` was said, and its end has not been waited for */
 	pthread_mutex_t mutex;
-	pthread_cond_t released;
-	bool waits;
+	pthread_cond_t changed; /* one of these: */
+	bool wanted;		/* a search */
+	bool busy;		/* with it */
+	bool ends;		/* the thread is to */
+	bool waits;		/* the answer may not be given: while pondering, or infinite */
 	atomic_bool stopped;
+	atomic_bool answers; /* the search is over but for `bestmove` */
 };
 
 /* ---- Lines (parse.c); they are cut into words where they stand ------------------------------- */
@@ -64,11 +71,12 @@ void chi_parse_go(struct chi_session *session, char *at);
 /* "info string ..." */
 void chi_session_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Opens, closes or changes what the options name. Not during a search. */
-void chi_session_settle(struct chi_session *session);
+/* Opens, closes or changes what the options name. Not during a search. `again`: also what could
+ * not be opened before, which may take a while. */
+void chi_session_settle(struct chi_session *session, bool again);
 
-/* The thread of a search: begins with the book, ends with `bestmove`. */
-void *chi_session_think(void *session);
+/* A search: begins with the book, ends with `bestmove`. */
+void chi_session_think(struct chi_session *session);
 
 /* Whether what a search of this depth found may be stored: it looked at all moves, and no draw by
  * 50 moves, which is of the game and not of the position, was near. */

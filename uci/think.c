@@ -171,7 +171,7 @@ static void wait_for_release(struct chi_session *session)
 {
 	pthread_mutex_lock(&session->mutex);
 	while (session->waits) {
-		pthread_cond_wait(&session->released, &session->mutex);
+		pthread_cond_wait(&session->changed, &session->mutex);
 	}
 	pthread_mutex_unlock(&session->mutex);
 }
@@ -203,9 +203,8 @@ static bool is_over(const struct chi_session *session)
 	return list.n == 0;
 }
 
-void *chi_session_think(void *argument)
+void chi_session_think(struct chi_session *session)
 {
-	struct chi_session *session = argument;
 	struct chi_engine_result result = {0};
 	bool known = session->client != NULL &&
 		     (from_book(session, &result) || from_store(session, &result));
@@ -215,6 +214,6 @@ void *chi_session_think(void *argument)
 		search(session, &result);
 	}
 	wait_for_release(session);
+	atomic_store(&session->answers, true);
 	answer(session, &result);
-	return NULL;
 }

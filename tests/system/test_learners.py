@@ -119,9 +119,8 @@ class Learner(threading.Thread):
                 return self.search()
             self.say("quit")
         elif line.startswith("info string learn: "):
-            # The daemon was away when it opened the store.
+            # The daemon was away when it opened the store: it waits.
             self.failed += 1
-            self.process.kill()
         elif line.startswith("info string store: ") and "could not be stored" in line:
             self.log.trouble.append(line)
         return fen

@@ -85,6 +85,12 @@ class Gui:
                     pass
 
 
+def is_castling(fen, move):
+    """Both squares hold pieces of White."""
+    board = re.sub(r"\d", lambda m: "." * int(m.group()), fen.split()[0]).split("/")
+    return all(board[8 - int(move[i + 1])]["abcdefgh".index(move[i])].isupper() for i in (0, 2))
+
+
 class Uci(Base):
     def gui(self, *args):
         gui = Gui(*args)
@@ -138,6 +144,33 @@ class Conversation(Uci):
         for move in ("e1h1", "e1g1"):
             lines = gui.ask(f"position fen 4k3/8/8/8/8/8/8/R3K2R w HA - 0 1 moves {move} e8d8", "go depth 2 searchmoves f1f8")
             self.assertEqual(self.best(lines), "f1f8")
+
+    def moves_of(self, gui, position):
+        """All legal moves, as a search of all lines names them."""
+        gui.say("position fen " + position)
+        gui.say("isready")
+        self.assertEqual(gui.until("readyok"), ["readyok"])
+        lines = gui.ask("go depth 1")
+        return {line.split(" pv ")[1].split()[0] for line in lines if " pv " in line}
+
+    def test_chess960_has_all_moves(self):
+        """Published counts of moves, and of moves after these, asked for by a GUI and of an engine
+        that another one drives."""
+        with open(os.path.join(DATA, "perft_chess960.epd"), encoding="ascii") as file:
+            rows = [line.strip().split(";") for line in file if line.strip()]
+        guis = self.gui(), self.gui("-e", program("CHISTORE_UCI", "chistore-uci"))
+        for gui in guis:
+            gui.say("setoption name UCI_Chess960 value true", "setoption name MultiPV value 256")
+        castled = 0
+        for number, (fen, *counts) in enumerate(rows[60::120]):
+            want = dict(count.split() for count in counts)
+            gui = guis[number % 2]
+            moves = self.moves_of(gui, fen)
+            self.assertEqual(len(moves), int(want["D1"]), fen)
+            castled += sum(is_castling(fen, move) for move in moves)
+            after = [len(self.moves_of(gui, f"{fen} moves {move}")) for move in moves]
+            self.assertEqual(sum(after), int(want["D2"]), fen)
+        self.assertGreater(castled, 0)
 
     def test_words_after_searchmoves(self):
         gui = self.gui()
@@ -287,6 +320,24 @@ class Store(Uci):
     def test_learns_through_a_daemon(self):
         with harness.start_daemon({"default": self.store}) as daemon:
             self.learn(daemon.address)
+
+    def test_a_daemon_that_comes_later(self):
+        """What was learned waits for it; once the GUI asks whether all is ready, it is read, too."""
+        address = "unix:" + self.path("later")
+        gui = self.gui("-a", address)
+        gui.say("setoption name Book value off", "setoption name Learn value root", "debug on")
+        lines = gui.ask("position startpos", "go depth 6")
+        self.assertRegex("\n".join(lines), "info string learn: .*; what is learned waits\ninfo string store: ")
+        gui.say("isready")  # Still not: what waits is kept.
+        self.assertRegex(gui.until("readyok")[0], "^info string store: ")
+        with harness.start_daemon({"default": self.store}, listen=[address]):
+            while not any(line.startswith("info string learned: depth 6 of ") for line in lines):
+                lines = gui.until("info")
+            self.assertEqual(self.learned("startpos", address)["chistore"]["depth"], 6)
+            gui.say("setoption name AnswerFromStore value 6", "isready")
+            self.assertEqual(gui.until("readyok"), ["readyok"])
+            self.assertIn("info string store: depth 6 by chistore", gui.ask("go depth 2")[0])
+            gui.quit()
 
     def test_killed_after_the_answer(self):
         """What was found before a GUI is killed is stored, but for the search in progress."""
