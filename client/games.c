@@ -157,6 +157,25 @@ int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row
 	return chi_client_end(client, status);
 }
 
+int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+		   struct chi_game_row *rows)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK && n > CHI_GAME_HEADS_MAX) {
+		status = chi_fault(&client->error, -CHI_ETOOBIG, "more than %d games",
+				   CHI_GAME_HEADS_MAX);
+		return chi_client_end(client, status);
+	}
+	status = chi_client_settle(client, status);
+	for (size_t i = 0; i < n && n <= CHI_GAME_HEADS_MAX; i++) {
+		rows[i] = (struct chi_game_row){.ply = -1};
+	}
+	if (status == CHI_OK && n > 0) {
+		status = client->backend->game_heads(client, numbers, n, rows);
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, const char *filter,
 			 struct chi_explore *out)
 {

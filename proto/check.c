@@ -69,6 +69,8 @@ static const struct limit {
 	 "more than 40000 games"},
 	{&chistore__v1__game_query__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__game_query__descriptor, 6, CHI_GAMES_CURSOR_SIZE - 1, "more than 31 bytes"},
+	{&chistore__v1__get_heads__descriptor, 1, 4 * CHI_GAME_HEADS_MAX, "more than 1000 games"},
+	{&chistore__v1__heads_result__descriptor, 1, CHI_GAME_HEADS_MAX, "more than 1000 games"},
 	{&chistore__v1__explore_games__descriptor, 3, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__stats__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__game_query_result__descriptor, 1, CHI_SCAN_ROWS_MAX,

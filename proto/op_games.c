@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GameQuery, GetGame, ExploreGames and Stats: the archive of games. */
+/* GameQuery, GetGame, GetHeads, ExploreGames and Stats: the archive of games. */
 #include "proto/operations.h"
 
 #include "base/record.h"
@@ -22,6 +22,7 @@ static const struct chi_member game_query[] = {
 	CHI_M(6, CHI_TEXT, REQ, u.game_query.cursor),
 	CHI_M(7, CHI_BOOL, REQ, u.game_query.want_total),
 	CHI_M_UP_TO(8, REQ, u.game_query.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M(9, CHI_BOOL, REQ, u.game_query.skip_ply),
 };
 CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 
@@ -38,6 +39,68 @@ static const struct chi_member get_game[] = {
 	CHI_M(2, CHI_BOOL, REQ, u.get_game.whole),
 };
 CHI_TABLE(chi_get_game_request, get_game, get_game, check_number);
+
+/* ---- Heads ------------------------------------------------------------------------------- */
+
+uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned shift = 0; shift < 32; shift += 8) {
+			*at++ = (uint8_t)(numbers[i] >> shift);
+		}
+	}
+	return at;
+}
+
+int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		       const uint32_t **out, size_t *out_n)
+{
+	size_t n = len / sizeof(uint32_t);
+	if (len % sizeof(uint32_t) != 0) {
+		return -CHI_EPROTO;
+	}
+	uint32_t *numbers = chi_arena_array(u->arena, n, sizeof(*numbers));
+	if (numbers == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, len);
+	}
+	struct chi_reader r = chi_reader_of(bytes, len);
+	for (size_t i = 0; i < n; i++) {
+		numbers[i] = (uint32_t)chi_read_le(&r, sizeof(*numbers));
+	}
+	*out = numbers;
+	*out_n = n;
+	return CHI_OK;
+}
+
+static size_t heads_len(const void *from, size_t *noted)
+{
+	const struct chi_request *request = from;
+	(void)noted;
+	return request->u.get_heads.n * sizeof(uint32_t);
+}
+
+static uint8_t *put_heads(uint8_t *at, const void *from, size_t noted)
+{
+	const struct chi_request *request = from;
+	(void)noted;
+	return chi_put_numbers(at, request->u.get_heads.numbers, request->u.get_heads.n);
+}
+
+static int heads_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_request *out = to;
+	int rc = chi_numbers_unpack(u, bytes, len, &out->u.get_heads.numbers, &out->u.get_heads.n);
+	return rc == -CHI_EPROTO ? chi_flaw(u->flaw, -CHI_EINVAL, "not 4 bytes a number", "numbers")
+				 : rc;
+}
+
+static const struct chi_message heads_message = {
+	.len = heads_len, .put = put_heads, .read = heads_read};
+
+static const struct chi_member get_heads[] = {
+	{.field = 1, .kind = CHI_NESTED, .type = &heads_message},
+};
+CHI_TABLE(chi_get_heads_request, get_heads, get_heads, NULL);
 
 static int check_explore(struct chi_unpacker *u, void *out)
 {
@@ -122,6 +185,11 @@ static const struct chi_member game_query_result[] = {
 	CHI_M_NUMBER(4, RES, u.game_query.total),
 };
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
+
+static const struct chi_member heads_result[] = {
+	CHI_M_LIST(1, RES, u.get_heads.rows, u.get_heads.n, &chi_game_row_message),
+};
+CHI_TABLE(chi_get_heads_result, heads_result, heads_result, NULL);
 
 /* ---- Whole games ------------------------------------------------------------------------- */
 

@@ -318,33 +318,14 @@ static uint8_t *put_numbers(uint8_t *at, const void *from, size_t noted)
 {
 	const struct chi_response *response = from;
 	(void)noted;
-	for (size_t i = 0; i < response->u.twins.n; i++) {
-		uint32_t number = response->u.twins.numbers[i];
-		for (unsigned shift = 0; shift < 32; shift += 8) {
-			*at++ = (uint8_t)(number >> shift);
-		}
-	}
-	return at;
+	return chi_put_numbers(at, response->u.twins.numbers, response->u.twins.n);
 }
 
 static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
 	struct chi_response *out = to;
-	size_t n = len / sizeof(uint32_t);
-	if (len % sizeof(uint32_t) != 0) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not 4 bytes a number", "groups");
-	}
-	uint32_t *numbers = chi_arena_array(u->arena, n, sizeof(*numbers));
-	if (numbers == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, len);
-	}
-	struct chi_reader r = chi_reader_of(bytes, len);
-	for (size_t i = 0; i < n; i++) {
-		numbers[i] = (uint32_t)chi_read_le(&r, sizeof(*numbers));
-	}
-	out->u.twins.numbers = numbers;
-	out->u.twins.n = n;
-	return CHI_OK;
+	int rc = chi_numbers_unpack(u, bytes, len, &out->u.twins.numbers, &out->u.twins.n);
+	return rc == -CHI_EPROTO ? chi_flaw(u->flaw, rc, "not 4 bytes a number", "groups") : rc;
 }
 
 static const struct chi_message numbers_message = {

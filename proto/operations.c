@@ -56,6 +56,7 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 				 &chi_queue_settle_result, true, OUTCOME_AT},
 	[CHI_OP_QUEUE_LIST] = {"queue_list", &chi_queue_list_request, &chi_queue_list_result, false,
 			       0},
+	[CHI_OP_GET_HEADS] = {"get_heads", &chi_get_heads_request, &chi_get_heads_result, false, 0},
 	[CHI_OP_TWINS] = {"twins", &chi_twins_request, &chi_twins_result, false, 0},
 };
 

@@ -63,6 +63,8 @@ extern const struct chi_message chi_game_query_result;
 extern const struct chi_message chi_game_row_message;
 extern const struct chi_message chi_get_game_request;
 extern const struct chi_message chi_get_game_result;
+extern const struct chi_message chi_get_heads_request;
+extern const struct chi_message chi_get_heads_result;
 extern const struct chi_message chi_explore_games_request;
 extern const struct chi_message chi_stats_request;
 extern const struct chi_message chi_stats_result_message;
@@ -118,6 +120,12 @@ CHI_MUSTUSE int chi_positions_check(struct chi_unpacker *u, struct chi_positions
 uint8_t *chi_put_packed_game_ids(uint8_t *at, const struct chi_game_id *games, size_t n);
 CHI_MUSTUSE int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				      size_t max, const struct chi_game_id **out, size_t *n);
+
+/* Numbers of 4 bytes, the low one first. -CHI_EPROTO: the bytes are cut short, which the caller
+ * words. */
+uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n);
+CHI_MUSTUSE int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+				   const uint32_t **out, size_t *n);
 
 /* A key that may not be left out. */
 CHI_MUSTUSE int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key);

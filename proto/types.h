@@ -90,6 +90,7 @@ enum chi_op {
 	CHI_OP_QUEUE_SETTLE,
 	CHI_OP_QUEUE_LIST,
 	CHI_OP_TWINS,
+	CHI_OP_GET_HEADS,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -164,6 +165,7 @@ struct chi_request {
 			uint8_t want; /* enum chi_games_want */
 			bool descending;
 			bool want_total;
+			bool skip_ply;
 			uint64_t limit;
 			uint32_t window; /* as sent; 0: default */
 		} game_query;
@@ -171,6 +173,10 @@ struct chi_request {
 			uint32_t number;
 			bool whole;
 		} get_game;
+		struct {
+			const uint32_t *numbers; /* each 1 or more */
+			size_t n;
+		} get_heads;
 		struct {
 			uint8_t by; /* enum chi_stats_by */
 			struct chi_text filter;
@@ -383,6 +389,10 @@ struct chi_response {
 			bool whole;
 			struct chi_game game; /* its head is the row's */
 		} get_game;
+		struct {
+			const struct chi_game_row *rows;
+			size_t n;
+		} get_heads;
 		struct {
 			const struct chi_stats_group *groups;
 			size_t n;

@@ -17,6 +17,7 @@
 #include "search/filter/matcher.h"
 #include "search/filter/replay.h"
 #include "search/filter/terms.h"
+#include "search/played.h"
 
 struct chi_games {
 	struct chi_games_spec spec;
@@ -46,10 +47,14 @@ struct chi_games {
 	size_t room; /* of `places` */
 	size_t at;   /* the next to be delivered */
 	struct chi_columns_reader heads;
-	/* Plies. */
+	/* Plies, */
 	bool has_position;
 	struct chi_position position;
 	struct chi_archive_reader *reader;
+	/* or moves alone. */
+	bool has_key;
+	struct chi_key key;
+	struct chi_played *played; /* NULL: no game of this snapshot reached it */
 };
 
 static bool is_sorted(const struct chi_games_spec *spec)
@@ -65,6 +70,7 @@ void chi_games_close(struct chi_games *games)
 		chi_matcher_free(games->matcher);
 		chi_columns_reader_deinit(&games->heads);
 		chi_archive_reader_free(games->reader);
+		chi_played_close(games->played);
 		free(games->places);
 		free(games);
 	}
@@ -113,7 +119,7 @@ static int check(const struct chi_games_spec *spec, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* The position whose plies are asked for. */
+/* The position whose plies or moves are asked for. */
 static int find_position(struct chi_games *games)
 {
 	const struct chi_term *found = NULL;
@@ -123,6 +129,10 @@ static int find_position(struct chi_games *games)
 		found = is && !term->negated ? term : NULL;
 	}
 	games->has_position = games->spec.want_ply && found != NULL;
+	games->has_key = !games->has_position && games->spec.want_move && found != NULL;
+	if (games->has_key) {
+		games->key = found->key;
+	}
 	if (!games->has_position) {
 		return CHI_OK;
 	}
@@ -151,6 +161,10 @@ static int open_readers(struct chi_games *games, struct chi_read *read)
 	}
 	if (rc == CHI_OK && games->places != NULL) {
 		rc = chi_columns_reader_init(&games->heads, view->txn, view->trees.columns);
+	}
+	if (rc == CHI_OK && games->has_key) {
+		rc = chi_played_open(read, &games->key, &games->played);
+		rc = rc == CHI_NONE ? CHI_OK : rc;
 	}
 	return rc;
 }
@@ -228,6 +242,8 @@ void chi_games_detach(struct chi_games *games)
 	chi_matcher_free(games->matcher);
 	games->matcher = NULL;
 	chi_columns_reader_deinit(&games->heads);
+	chi_played_close(games->played);
+	games->played = NULL;
 	if (games->reader != NULL) {
 		chi_archive_reader_end(games->reader);
 	}
@@ -365,6 +381,8 @@ static int take_row(struct chi_games *games, const struct chi_columns_chunk *chu
 	if (games->has_position) {
 		rc = chi_replay_find(games->reader, out->head.number, &games->position, &out->ply,
 				     &out->move);
+	} else if (games->played != NULL) {
+		rc = chi_played_find(games->played, out->head.number, &out->move);
 	}
 	if (rc != CHI_OK) {
 		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;

@@ -25,14 +25,16 @@ struct chi_games_spec {
 	const char *cursor; /* where another query of the same filter and order was; "" or NULL */
 	size_t cursor_len;
 	bool want_total; /* goes on after the last row, to count the rest */
-	bool want_ply;	 /* of the first `position` or `moves` term without `not` */
+	/* Of the first `position` or `moves` term without `not`: */
+	bool want_ply;	/* where the game reached it first, and the move there, */
+	bool want_move; /* or only a move that it played there, which takes no unpacking */
 };
 
 /* A game that fits. */
 struct chi_games_row {
 	struct chi_game_head head;
 	int32_t ply;   /* where it reached the position first; -1: not asked, or not known */
-	chi_move move; /* played there then; 0: none, or ply is -1 */
+	chi_move move; /* played there; 0: none, or not asked */
 };
 
 struct chi_games;

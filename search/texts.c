@@ -104,6 +104,31 @@ static int take_texts(struct chi_game_texts *texts, const struct chi_game *game,
 	return rc == CHI_OK && !whole ? -CHI_ENOMEM : rc;
 }
 
+static const char *span_text(const struct chi_span *span, struct chi_arena *arena)
+{
+	return span->len > 0 ? chi_arena_text(arena, (const char *)span->bytes, span->len) : "";
+}
+
+int chi_game_texts_head(struct chi_game_texts *texts, uint32_t number, struct chi_arena *arena,
+			struct chi_game_row *row)
+{
+	struct chi_span names[CHI_HEAD_NAMES];
+	*row = (struct chi_game_row){.ply = -1, .round = "", .pgn = ""};
+	int rc = chi_archive_head(texts->reader, number, &row->head);
+	rc = rc == CHI_OK ? chi_archive_names(texts->reader, &row->head, names) : rc;
+	rc = rc == CHI_OK ? source_text(texts, row->head.source, arena, &row->source) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	row->white = span_text(&names[CHI_HEAD_WHITE], arena);
+	row->black = span_text(&names[CHI_HEAD_BLACK], arena);
+	row->event = span_text(&names[CHI_HEAD_EVENT], arena);
+	row->site = span_text(&names[CHI_HEAD_SITE], arena);
+	bool whole = row->white != NULL && row->black != NULL && row->event != NULL &&
+		     row->site != NULL && row->source != NULL;
+	return whole ? CHI_OK : -CHI_ENOMEM;
+}
+
 static int take_pgn(struct chi_game_texts *texts, const struct chi_game *game,
 		    struct chi_game_row *out)
 {

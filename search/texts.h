@@ -29,6 +29,11 @@ void chi_game_texts_end(struct chi_game_texts *texts);
 CHI_MUSTUSE int chi_game_texts_row(struct chi_game_texts *texts, const struct chi_games_row *row,
 				   uint8_t want, struct chi_arena *arena, struct chi_game_row *out);
 
+/* A game's head and names, without its body: names are spelled as the store does, the round is not
+ * known. Texts are the arena's. CHI_NONE: there is no game of that number. */
+CHI_MUSTUSE int chi_game_texts_head(struct chi_game_texts *texts, uint32_t number,
+				    struct chi_arena *arena, struct chi_game_row *row);
+
 /* A whole game, and the same as a row with its PGN; valid until the next call. CHI_NONE: there is
  * no game of that number. */
 CHI_MUSTUSE int chi_game_texts_game(struct chi_game_texts *texts, uint32_t number,

@@ -136,6 +136,9 @@ struct chi_backend {
 	/* `game` may be NULL. */
 	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
+	/* Into rows that are set to none. */
+	int (*game_heads)(struct chi_client *client, const uint32_t *numbers, size_t n,
+			  struct chi_game_row *rows);
 	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
 	int (*flush)(struct chi_client *client);

@@ -31,7 +31,8 @@ int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *quer
 		.cursor = query->cursor,
 		.cursor_len = strlen(query->cursor),
 		.want_total = asked->want_total,
-		.want_ply = true,
+		.want_ply = !asked->skip_ply,
+		.want_move = asked->skip_ply,
 	};
 	struct chi_game_texts *texts;
 	int status = chi_read_begin(client->inproc.store, &query->read);
@@ -125,6 +126,30 @@ int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_
 	if (status == CHI_OK && game != NULL) {
 		status = keep_game(&client->arena, &whole);
 		*game = whole;
+	}
+	if (client->inproc.texts != NULL) {
+		chi_game_texts_end(client->inproc.texts);
+	}
+	chi_read_end(read);
+	return status;
+}
+
+int chi_inproc_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+			  struct chi_game_row *rows)
+{
+	struct chi_read *read = NULL;
+	struct chi_game_texts *texts;
+	int status = chi_read_begin(client->inproc.store, &read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_inproc_texts(client, read, &texts);
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		status = chi_game_texts_head(texts, numbers[i], &client->arena, &rows[i]);
+		if (status == CHI_NONE) {
+			rows[i] = (struct chi_game_row){.ply = -1};
+			status = CHI_OK;
+		}
 	}
 	if (client->inproc.texts != NULL) {
 		chi_game_texts_end(client->inproc.texts);

@@ -12,5 +12,7 @@ int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *quer
 void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query);
 int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
+int chi_inproc_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+			  struct chi_game_row *rows);
 int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);

@@ -444,6 +444,7 @@ const struct chi_backend chi_backend_inproc = {
 	.games_next = chi_inproc_games_next,
 	.games_close = chi_inproc_games_close,
 	.game = chi_inproc_game,
+	.game_heads = chi_inproc_game_heads,
 	.explore_filtered = chi_inproc_explore_filtered,
 	.flush = settle,
 	.pipe_probe = pipe_probe,

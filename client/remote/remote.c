@@ -234,6 +234,7 @@ const struct chi_backend chi_backend_remote = {
 	.games_next = chi_remote_games_next,
 	.games_close = chi_remote_games_close,
 	.game = chi_remote_game,
+	.game_heads = chi_remote_game_heads,
 	.explore_filtered = chi_remote_explore_filtered,
 	.flush = chi_remote_flush,
 	.pipe_probe = chi_remote_pipe_probe,

@@ -26,6 +26,8 @@ int chi_remote_games_next(struct chi_client *client, struct chi_game_query *quer
 void chi_remote_games_close(struct chi_client *client, struct chi_game_query *query);
 int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
+int chi_remote_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+			  struct chi_game_row *rows);
 int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
 int chi_remote_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,

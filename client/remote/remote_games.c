@@ -31,6 +31,7 @@ static int ask(struct chi_client *client, struct chi_game_query *query)
 	request.u.game_query.descending = query->spec.descending;
 	request.u.game_query.want = is_full(query) ? CHI_GAMES_HEADS : query->spec.want;
 	request.u.game_query.want_total = query->spec.want_total;
+	request.u.game_query.skip_ply = query->spec.skip_ply;
 	request.u.game_query.limit = is_full(query) ? 1 : limit > 0 ? limit - query->delivered : 0;
 	request.u.game_query.window = CHI_WINDOW_DEFAULT;
 	return chi_stream_begin(client, &query->stream, &request);
@@ -129,4 +130,29 @@ int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_
 		game->head = row->head;
 	}
 	return CHI_OK;
+}
+
+/* The server leaves out what is not there. */
+int chi_remote_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+			  struct chi_game_row *rows)
+{
+	struct chi_request request = {.op = CHI_OP_GET_HEADS,
+				      .u.get_heads = {.numbers = numbers, .n = n}};
+	struct chi_response response;
+	size_t at = 0;
+	int status = chi_repeat_call(client, &request, &response);
+	if (status != CHI_OK) {
+		return status;
+	}
+	for (size_t i = 0; i < n && at < response.u.get_heads.n; i++) {
+		const struct chi_game_row *row = &response.u.get_heads.rows[at];
+		if (row->head.number == numbers[i]) {
+			rows[i] = *row;
+			rows[i].pgn = "";
+			at++;
+		}
+	}
+	return at == response.u.get_heads.n
+		       ? CHI_OK
+		       : chi_peer_fail(client, -CHI_EPROTO, "heads of other games");
 }

@@ -27,6 +27,7 @@ enum chi_op_class chi_op_class(enum chi_op op)
 	case CHI_OP_GET:
 	case CHI_OP_EXPLORE:
 	case CHI_OP_GET_GAME:
+	case CHI_OP_GET_HEADS:
 	case CHI_OP_GAMESETS:
 	case CHI_OP_QUEUE_LIST:
 		return CHI_CLASS_GET;

@@ -53,6 +53,7 @@ static const struct {
 	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_GAME_QUERY] = {chi_handle_game_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_GET_GAME] = {chi_handle_get_game, CHI_ROLE_READ, STORE},
+	[CHI_OP_GET_HEADS] = {chi_handle_get_heads, CHI_ROLE_READ, STORE},
 	[CHI_OP_EXPLORE_GAMES] = {chi_handle_explore_games, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_STATS] = {chi_handle_stats, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_NAMES] = {chi_handle_names, CHI_ROLE_READ, STORE | STAYS},

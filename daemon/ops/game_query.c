@@ -165,7 +165,8 @@ int chi_handle_game_query(struct chi_task *task)
 		.descending = request->u.game_query.descending,
 		.limit = request->u.game_query.limit,
 		.want_total = request->u.game_query.want_total,
-		.want_ply = true,
+		.want_ply = !request->u.game_query.skip_ply,
+		.want_move = request->u.game_query.skip_ply,
 	};
 	chi_page_init(&query->run.page, sizeof(struct chi_game_row), CHI_SCAN_ROWS_MAX);
 	chi_run_start(&query->run, &query_ops, task, chi_call_window(request->u.game_query.window));

@@ -40,8 +40,9 @@ chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
 chi_handler chi_handle_game_query;				/* game_query.c */
-chi_handler chi_handle_get_game, chi_handle_explore_games;	/* handler_games.c */
-chi_handler chi_handle_stats;					/* stats.c */
+chi_handler chi_handle_get_game, chi_handle_get_heads,
+	chi_handle_explore_games; /* handler_games.c */
+chi_handler chi_handle_stats;	  /* stats.c */
 
 /* With -CHI_ETOOBIG, of a game's number. */
 #define CHI_GAME_TOO_LARGE "game %u does not fit a response: ask for it in the store's directory"

@@ -45,16 +45,59 @@ static int answer_game(struct chi_task *task, struct chi_game_texts *texts)
 	return CHI_OK;
 }
 
-int chi_handle_get_game(struct chi_task *task)
+/* Those that are there, in the order asked. */
+static int answer_heads(struct chi_task *task, struct chi_game_texts *texts)
+{
+	struct chi_response response = {
+		.id = task->request->id, .last = true, .op = CHI_OP_GET_HEADS};
+	const uint32_t *numbers = task->request->u.get_heads.numbers;
+	struct chi_arena *arena = &task->worker->results;
+	size_t asked = task->request->u.get_heads.n;
+	size_t n = 0;
+	struct chi_game_row *rows = chi_arena_array(arena, asked, sizeof(*rows));
+	int status = rows != NULL || asked == 0 ? CHI_OK : -CHI_ENOMEM;
+	for (size_t i = 0; status == CHI_OK && i < asked; i++) {
+		status = chi_game_texts_head(texts, numbers[i], arena, &rows[n]);
+		n += status == CHI_OK ? 1 : 0;
+		if (status < 0) {
+			return chi_fault(&task->fault, status, "cannot read game %u (%s)",
+					 numbers[i], chi_strerror(status));
+		}
+		status = CHI_OK;
+	}
+	response.u.get_heads.rows = rows;
+	response.u.get_heads.n = n;
+	if (status == CHI_OK && chi_response_size(&response) == 0) {
+		return chi_fault(&task->fault, -CHI_ETOOBIG,
+				 "the names of %zu games do not fit a response", n);
+	}
+	if (status == CHI_OK) {
+		chi_conn_answer(task->conn, &response);
+	}
+	return status;
+}
+
+static int with_texts(struct chi_task *task,
+		      int (*answer)(struct chi_task *task, struct chi_game_texts *texts))
 {
 	struct chi_game_texts *texts = NULL;
 	struct chi_read *read = NULL;
 	int status = chi_worker_read(task->worker, task->served, &read);
 	status = status == CHI_OK ? chi_game_texts_new(&texts) : status;
 	status = status == CHI_OK ? chi_game_texts_begin(texts, read) : status;
-	status = status == CHI_OK ? answer_game(task, texts) : status;
+	status = status == CHI_OK ? answer(task, texts) : status;
 	chi_game_texts_free(texts);
 	return status;
+}
+
+int chi_handle_get_game(struct chi_task *task)
+{
+	return with_texts(task, answer_game);
+}
+
+int chi_handle_get_heads(struct chi_task *task)
+{
+	return with_texts(task, answer_heads);
 }
 
 /* ---- Explore ----------------------------------------------------------------------------- */

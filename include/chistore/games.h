@@ -168,6 +168,8 @@ struct chi_game_spec {
 	bool descending;    /* both */
 	uint8_t want;	    /* enum chi_games_want */
 	bool want_total;    /* counts also the games after the last row */
+	bool skip_ply;	    /* rows have no ply, only a move that the game played at the position:
+			       many times as fast, as no game is played again for it */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
 	const char *cursor; /* where a query of the same filter and order was; "" or NULL: begin */
 };
@@ -176,7 +178,7 @@ struct chi_game_spec {
 struct chi_game_row {
 	struct chi_game_head head;
 	int32_t ply;   /* where it reached `position`, or else the first position or line of moves
-			  that the filter asks for; -1: none is asked for */
+			  that the filter asks for; -1: none is asked for, or skip_ply is */
 	chi_move move; /* played there; 0: it ended there */
 	const char *white;
 	const char *black;
@@ -227,6 +229,18 @@ void chi_game_query_close(struct chi_game_query *query);
  * NULL. CHI_NONE: there is none. */
 CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 			     struct chi_game *game);
+
+/* Numbers that chi_game_heads takes. */
+#define CHI_GAME_HEADS_MAX 1000
+
+/*
+ * Rows of games by their numbers, rows[i] of numbers[i]: heads and names, for which no game is
+ * unpacked, so that it is many times as fast as chi_game_get. Names are spelled as the store does,
+ * where a game's own tags may have another spelling; round and PGN are "". head.number is 0 where
+ * there is no such game. Texts are valid until the next call. -CHI_ETOOBIG: too many.
+ */
+CHI_MUSTUSE int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+			       struct chi_game_row *rows);
 
 /*
  * As chi_explore, but of the games that fit the filter: counts of the position and `played` of its

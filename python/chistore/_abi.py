@@ -166,6 +166,7 @@ CHI_GAMES_CURSOR_SIZE = 32
 CHI_GAMES_HEADS = 0
 CHI_GAMES_TEXTS = 1
 CHI_GAMES_PGN = 2
+CHI_GAME_HEADS_MAX = 1000
 CHI_NAMES_MAX = 10000
 CHI_NAME_CHANGES_MAX = 10000
 CHI_NAME_JOIN = 1
@@ -759,6 +760,7 @@ chi_game_spec._fields_ = [
     ("descending", c_bool),
     ("want", c_uint8),
     ("want_total", c_bool),
+    ("skip_ply", c_bool),
     ("limit", c_uint64),
     ("cursor", c_char_p),
 ]
@@ -968,6 +970,7 @@ FUNCTIONS = {
     "chi_unknown_name": (c_char_p, [POINTER(chi_client), c_size_t]),
     "chi_game_query_close": (None, [POINTER(chi_game_query)]),
     "chi_game_get": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_game_row), POINTER(chi_game)]),
+    "chi_game_heads": (c_int, [POINTER(chi_client), POINTER(c_uint32), c_size_t, POINTER(chi_game_row)]),
     "chi_explore_filtered": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explore)]),
     "chi_get_names": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
     "chi_get_suspects": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),

@@ -77,8 +77,8 @@ static int name_of(const struct chi_archive_reader *reader, enum chi_name_kind k
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-static int names_of(const struct chi_archive_reader *reader, const struct chi_game_head *head,
-		    struct chi_span names[CHI_HEAD_NAMES])
+int chi_archive_names(const struct chi_archive_reader *reader, const struct chi_game_head *head,
+		      struct chi_span names[CHI_HEAD_NAMES])
 {
 	int rc = name_of(reader, CHI_NAME_PLAYER, head->white, &names[CHI_HEAD_WHITE]);
 	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_PLAYER, head->black, &names[CHI_HEAD_BLACK])
@@ -100,7 +100,7 @@ int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct 
 		return rc;
 	}
 	rc = chi_bodies_read(reader->bodies, number, &body);
-	rc = rc == CHI_OK ? names_of(reader, &head, names) : rc;
+	rc = rc == CHI_OK ? chi_archive_names(reader, &head, names) : rc;
 	rc = rc == CHI_OK ? chi_body_unpack(&head, &body, names, arena, out) : rc;
 	/* A head without a body is no game that was removed. */
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
@@ -115,7 +115,7 @@ int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number, struc
 	}
 	rc = chi_bodies_read(reader->bodies, number, &out->body);
 	rc = rc == CHI_OK ? chi_body_fides(&out->body, out->fide) : rc;
-	rc = rc == CHI_OK ? names_of(reader, &out->head, out->names) : rc;
+	rc = rc == CHI_OK ? chi_archive_names(reader, &out->head, out->names) : rc;
 	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_SOURCE, out->head.source, source) : rc;
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }

@@ -40,6 +40,12 @@ void chi_archive_reader_end(struct chi_archive_reader *reader);
 CHI_MUSTUSE int chi_archive_head(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_game_head *out);
 
+/* Texts of a head's names, the store's own: they are not NUL-terminated, empty where there is none,
+ * and valid until the transaction ends. */
+CHI_MUSTUSE int chi_archive_names(const struct chi_archive_reader *reader,
+				  const struct chi_game_head *head,
+				  struct chi_span names[CHI_HEAD_NAMES]);
+
 /*
  * A whole game: its tags, in the order of the input, have the texts that they had; the id is zeros
  * if none was given. Valid until the reader's next call and the arena's reset. CHI_NONE: there is

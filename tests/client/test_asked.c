@@ -131,6 +131,9 @@ static void single_questions_are_cut(void **state)
 		assert_int_equal(game.n_plies, 1);
 		assert_int_equal(game.head.number, 9);
 		relay_cut(TO_CLIENT, bytes, 1);
+		world_ok(client, chi_game_heads(client, &(uint32_t){9}, 1, &row));
+		assert_int_equal(row.head.number, 9);
+		relay_cut(TO_CLIENT, bytes, 1);
 		world_ok(client, chi_explore_filtered(client, &start, "player p0", &explore));
 		assert_int_equal(explore.n_moves, 4);
 		assert_int_equal(explore.position.counts.other, (GAMES + 6) / 7);
@@ -178,6 +181,9 @@ static void answer_wrongly(struct conn *conn)
 		} else if (request.op == CHI_OP_GET_GAME) {
 			answer.u.get_game.found = true;
 			answer.u.get_game.row = rows[wrong == OTHER_GAME ? 0 : 1];
+		} else if (request.op == CHI_OP_GET_HEADS) {
+			answer.u.get_heads.rows = rows;
+			answer.u.get_heads.n = 2;
 		} else if (request.op == CHI_OP_GAME_QUERY && wrong == OTHER_KIND) {
 			answer.op = CHI_OP_GET_GAME;
 		} else if (request.op == CHI_OP_GAME_QUERY) {
@@ -195,6 +201,7 @@ static void ask_wrongly(struct chi_client *client)
 	struct chi_game_query *query = NULL;
 	const struct chi_game_row *row = NULL;
 	struct chi_game_row one;
+	struct chi_game_row heads[2];
 	struct chi_game game;
 	int status = CHI_OK;
 	switch (wrong) {
@@ -202,6 +209,8 @@ static void ask_wrongly(struct chi_client *client)
 	case NOT_WHOLE:
 		status = chi_game_get(client, 9, &one, &game);
 		world_refused(client, status, -CHI_EPROTO, "another game");
+		status = chi_game_heads(client, (const uint32_t[]){8, 10}, 2, heads);
+		world_refused(client, status, -CHI_EPROTO, "heads of other games");
 		break;
 	case OTHER_KIND:
 		status = chi_game_query_open(client, &spec, &query);

@@ -112,6 +112,52 @@ static void there_and_back(void **state)
 	assert_int_equal(info.positions, 0);
 }
 
+/* Rows by numbers, of which some are no game's; and moves without plies. */
+static void heads_without_bodies(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = world->client;
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const uint32_t numbers[] = {2, 7, 1, 0, 2};
+	static uint32_t many[CHI_GAME_HEADS_MAX + 1];
+	static struct chi_game_row rows[CHI_GAME_HEADS_MAX + 1];
+	struct chi_key start;
+	(void)run(world, &options, sizeof(text));
+	world_ok(client, chi_game_heads(client, numbers, CHI_COUNT(numbers), rows));
+	const uint32_t found[] = {2, 0, 1, 0, 2};
+	for (size_t i = 0; i < CHI_COUNT(found); i++) {
+		assert_int_equal(rows[i].head.number, found[i]);
+		assert_int_equal(rows[i].ply, -1);
+	}
+	assert_string_equal(rows[0].white, "B");
+	assert_string_equal(rows[0].black, "");
+	assert_string_equal(rows[2].white, "A");
+	assert_string_equal(rows[2].round, "");
+	assert_string_equal(rows[2].pgn, "");
+	assert_int_equal(rows[2].head.result, CHI_RESULT_WHITE);
+	assert_int_equal(rows[2].head.plies, 3);
+	world_ok(client, chi_game_heads(client, NULL, 0, NULL));
+	world_ok(client, chi_game_heads(client, many, CHI_GAME_HEADS_MAX, rows));
+	int status = chi_game_heads(client, many, CHI_GAME_HEADS_MAX + 1, rows);
+	world_refused(client, status, -CHI_ETOOBIG, "1000");
+
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
+	struct chi_game_spec spec = {.position = &start, .skip_ply = true};
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	chi_move move = 0;
+	assert_int_equal(chi_key_move(&start, "e4", 2, &move, NULL), CHI_OK);
+	world_ok(client, chi_game_query_open(client, &spec, &query));
+	for (uint32_t number = 1; number <= 2; number++) {
+		world_ok(client, chi_game_query_next(query, &row));
+		assert_int_equal(row->head.number, number);
+		assert_int_equal(row->ply, -1);
+		assert_int_equal(row->move, move);
+	}
+	assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
+	chi_game_query_close(query);
+}
+
 /* Closed, or given up, before the commit. */
 static void without_a_commit(void **state)
 {
@@ -191,6 +237,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(there_and_back, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(heads_without_bodies, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(without_a_commit, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(refused, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(a_new_store, world_control, world_drop),

@@ -143,6 +143,7 @@ static void query(struct chi_client *client)
 	}
 	status = chi_game_get(client, 1, &whole, NULL);
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
+	(void)lack_went(chi_game_heads(client, &(uint32_t){1}, 1, &whole), chi_error(client));
 	(void)lack_went(chi_explore_filtered(client, keys + 1, "year 1900..", &explore),
 			chi_error(client));
 }

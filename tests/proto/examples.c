@@ -567,6 +567,8 @@ const struct example examples[] = {
 	{"game-query-response", NULL, &example_game_query_result},
 	{"get-game-request", &example_get_game, NULL},
 	{"get-game-response", NULL, &example_get_game_result},
+	{"get-heads-request", &example_get_heads, NULL},
+	{"get-heads-response", NULL, &example_get_heads_result},
 	{"explore-games-request", &example_explore_games, NULL},
 	{"stats-request", &example_stats, NULL},
 	{"stats-response", NULL, &example_stats_result},

@@ -97,6 +97,34 @@ const struct chi_response example_get_game_result = {
 		},
 };
 
+static const uint32_t head_numbers[] = {300, 301};
+
+const struct chi_request example_get_heads = {
+	.id = 40,
+	.op = CHI_OP_GET_HEADS,
+	.u.get_heads = {.numbers = head_numbers, .n = 2},
+};
+
+static const struct chi_game_row head_rows[] = {
+	{
+		.head = {.number = 300, .white = 7, .black = 12, .year = 1960, .plies = 63},
+		.ply = -1,
+		.white = "Tal, M",
+		.black = "Botvinnik, M",
+		.event = "",
+		.site = "",
+		.round = "",
+		.source = "",
+	},
+};
+
+const struct chi_response example_get_heads_result = {
+	.id = 40,
+	.last = true,
+	.op = CHI_OP_GET_HEADS,
+	.u.get_heads = {.rows = head_rows, .n = 1},
+};
+
 const struct chi_request example_explore_games = {
 	.id = 23,
 	.op = CHI_OP_EXPLORE_GAMES,

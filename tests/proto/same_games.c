@@ -23,11 +23,15 @@ bool same_archive_request(const struct chi_request *a, const struct chi_request 
 		       a->u.game_query.want == b->u.game_query.want &&
 		       a->u.game_query.descending == b->u.game_query.descending &&
 		       a->u.game_query.want_total == b->u.game_query.want_total &&
+		       a->u.game_query.skip_ply == b->u.game_query.skip_ply &&
 		       a->u.game_query.limit == b->u.game_query.limit &&
 		       a->u.game_query.window == b->u.game_query.window;
 	case CHI_OP_GET_GAME:
 		return a->u.get_game.number == b->u.get_game.number &&
 		       a->u.get_game.whole == b->u.get_game.whole;
+	case CHI_OP_GET_HEADS:
+		return same_text(span(a->u.get_heads.numbers, a->u.get_heads.n * sizeof(uint32_t)),
+				 span(b->u.get_heads.numbers, b->u.get_heads.n * sizeof(uint32_t)));
 	case CHI_OP_STATS:
 		return a->u.stats.by == b->u.stats.by &&
 		       same_text(a->u.stats.filter, b->u.stats.filter) &&
@@ -115,6 +119,9 @@ bool same_archive_response(const struct chi_response *a, const struct chi_respon
 		       a->u.get_game.whole == b->u.get_game.whole &&
 		       (!a->u.get_game.found || same_row(&a->u.get_game.row, &b->u.get_game.row)) &&
 		       same_game(&a->u.get_game.game, &b->u.get_game.game);
+	case CHI_OP_GET_HEADS:
+		return a->u.get_heads.n == b->u.get_heads.n &&
+		       same_game_rows(a->u.get_heads.rows, b->u.get_heads.rows, a->u.get_heads.n);
 	case CHI_OP_EXPLORE_GAMES:
 		return same_explore(&a->u.explore, &b->u.explore);
 	case CHI_OP_STATS:

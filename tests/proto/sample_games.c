@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+static void heads(struct sample *s, struct chi_request *out)
+{
+	size_t n = sample_below(s, 4);
+	uint32_t *numbers = sample_take(s, n, sizeof(*numbers));
+	for (size_t i = 0; i < n; i++) {
+		numbers[i] = (uint32_t)sample_number(s);
+	}
+	out->u.get_heads.numbers = numbers;
+	out->u.get_heads.n = n;
+}
+
 void sample_games_request(struct sample *s, struct chi_request *out)
 {
 	switch (out->op) {
@@ -36,12 +47,16 @@ void sample_games_request(struct sample *s, struct chi_request *out)
 		out->u.game_query.want = (uint8_t)sample_below(s, 3);
 		out->u.game_query.descending = sample_coin(s);
 		out->u.game_query.want_total = sample_coin(s);
+		out->u.game_query.skip_ply = sample_coin(s);
 		out->u.game_query.limit = sample_number(s);
 		out->u.game_query.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
 		break;
 	case CHI_OP_GET_GAME:
 		out->u.get_game.number = (uint32_t)(1 + sample_number(s) % UINT32_MAX);
 		out->u.get_game.whole = sample_coin(s);
+		break;
+	case CHI_OP_GET_HEADS:
+		heads(s, out);
 		break;
 	case CHI_OP_STATS:
 		out->u.stats.by = (uint8_t)sample_below(s, CHI_STATS_KINDS);
@@ -178,6 +193,10 @@ bool sample_games_response(struct sample *s, struct chi_response *out)
 		if (out->u.get_game.whole) {
 			game(s, &out->u.get_game.game);
 		}
+		return true;
+	case CHI_OP_GET_HEADS:
+		out->u.get_heads.n = sample_below(s, 4);
+		out->u.get_heads.rows = sample_games(s, out->u.get_heads.n);
 		return true;
 	case CHI_OP_EXPLORE_GAMES:
 		sample_explore(s, &out->u.explore);

@@ -404,6 +404,11 @@ class Client(Connection):
         result = self.call(store, get_game=pb.GetGame(number=number, whole=whole)).get_game
         return result if result.HasField("row") else None
 
+    def get_heads(self, numbers, store=""):
+        """GameRows of those that there are."""
+        packed = b"".join(number.to_bytes(4, "little") for number in numbers)
+        return self.call(store, get_heads=pb.GetHeads(numbers=packed)).get_heads.rows
+
     def explore_games(self, filter="", key=b"", fen="", store=""):
         request = pb.ExploreGames(filter=filter, key=key, fen=fen)
         return self.call(store, explore_games=request).explore_games

@@ -45,6 +45,7 @@ OPERATIONS = {
     "outcome": (WRITE, lambda n: pb.Outcome()),
     "game_query": (READ, lambda n: pb.GameQuery()),
     "get_game": (READ, lambda n: pb.GetGame(number=1)),
+    "get_heads": (READ, lambda n: pb.GetHeads(numbers=b"\1\0\0\0")),
     "explore_games": (READ, lambda n: pb.ExploreGames(fen=fen(n))),
     "stats": (READ, lambda n: pb.Stats()),
     "names": (READ, lambda n: pb.Names(kind=pb.PLAYER, every=True, limit=1)),

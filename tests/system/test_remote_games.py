@@ -272,6 +272,10 @@ class Queries(Served):
                          texts.white)
         self.assertFalse(self.client.get_game(9).HasField("game"))
         self.assertIsNone(self.client.get_game(301))
+        rows = self.client.get_heads([301, 9, 0, 8])
+        self.assertEqual([row.number for row in rows], [9, 8])
+        for name in ("year", "plies", "white_id", "eco", "white", "event", "source"):
+            self.assertEqual(getattr(rows[0], name), getattr(texts, name), name)
 
     def test_unfair(self):
         """Limits, at them and one beyond; what makes no sense; what was made up."""
@@ -295,6 +299,9 @@ class Queries(Served):
         self.refused(pb.INVALID, "stats.window", stats=pb.Stats(window=1025))
         self.refused(pb.INVALID, "", stats=pb.Stats(by=pb.PER_PIECES, filter="result 1-0"))
         self.refused(pb.INVALID, "get_game.number", get_game=pb.GetGame())
+        self.client.get_heads([1] * 1000)
+        self.refused(pb.TOO_LARGE, "get_heads.numbers", get_heads=pb.GetHeads(numbers=4004 * b"x"))
+        self.refused(pb.INVALID, "get_heads.numbers", get_heads=pb.GetHeads(numbers=b"12345"))
         self.refused(pb.INVALID, "explore_games.key", explore_games=pb.ExploreGames())
         self.refused(pb.BAD_FEN, "explore_games.fen", explore_games=pb.ExploreGames(fen="x"))
         self.refused(pb.BAD_KEY, "explore_games.key",
