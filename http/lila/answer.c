@@ -51,19 +51,16 @@ static const char *speed_of(uint8_t speed)
 }
 
 /* The members of a game. */
-static int say_game(struct call *call, const struct lila_query *query, uint32_t number)
+static int say_game(struct call *call, const struct lila_query *query,
+		    const struct chi_game_row *row)
 {
 	struct writer *out = &call->out;
-	struct chi_game_row row;
 	char text[16];
-	int status = chi_game_get(call->client, number, &row, NULL);
-	if (status != CHI_OK) {
-		return status < 0
-			       ? call_failed(call, status)
-			       : chi_fault(&call->fault, -CHI_EBUSY, "the games have just changed");
+	if (row->head.number == 0) {
+		return chi_fault(&call->fault, -CHI_EBUSY, "the games have just changed");
 	}
-	const struct chi_game_head *head = &row.head;
-	(void)snprintf(text, sizeof(text), "%u", number);
+	const struct chi_game_head *head = &row->head;
+	(void)snprintf(text, sizeof(text), "%u", head->number);
 	out_text(out, "id", text);
 	out_text(out, "winner",
 		 head->result == CHI_RESULT_WHITE   ? "white"
@@ -73,8 +70,8 @@ static int say_game(struct call *call, const struct lila_query *query, uint32_t 
 		out_text(out, "speed", speed_of(head->speed));
 		out_text(out, "mode", "rated");
 	}
-	say_side(out, "black", row.black, head->black_elo);
-	say_side(out, "white", row.white, head->white_elo);
+	say_side(out, "black", row->black, head->black_elo);
+	say_side(out, "white", row->white, head->white_elo);
 	out_number(out, "year", head->year);
 	(void)snprintf(text, sizeof(text), "%04u-%02u", head->year % 10000u, head->month % 100u);
 	out_text(out, "month", head->month > 0 ? text : NULL);
@@ -82,7 +79,7 @@ static int say_game(struct call *call, const struct lila_query *query, uint32_t 
 }
 
 static int say_list(struct call *call, const struct lila_query *query, const char *name,
-		    const struct lila_list *list)
+		    const struct lila_list *list, const struct chi_game_row *rows)
 {
 	struct writer *out = &call->out;
 	int status = CHI_OK;
@@ -95,11 +92,64 @@ static int say_list(struct call *call, const struct lila_query *query, const cha
 		lila_uci(list->moves[i], uci);
 		out_object(out, NULL);
 		out_text(out, "uci", uci);
-		status = say_game(call, query, list->numbers[i]);
+		status = say_game(call, query, &rows[i]);
 		out_end(out, '}');
 	}
 	out_end(out, ']');
 	return status;
+}
+
+/* Rows of all games that the answer names: those of the moves with a game of their own, then both
+ * lists. */
+struct named {
+	const struct chi_game_row *moves; /* of the pass' moves that is_named, in their order */
+	const struct chi_game_row *recent;
+	const struct chi_game_row *top;
+};
+
+static bool is_named(const struct lila_pass *pass, const struct lila_move *sums)
+{
+	return sums != NULL && sums->games == 1 && !pass->truncated;
+}
+
+/* In one call, after which nothing is asked of the client: its texts live until the next. */
+static int read_named(struct call *call, const struct lila_pass *pass, struct named *out)
+{
+	uint32_t numbers[LILA_MOVES_MOST + 2 * LILA_GAMES_MOST];
+	size_t n = 0;
+	for (size_t i = 0; i < pass->n_moves; i++) {
+		if (is_named(pass, &pass->moves[i])) {
+			numbers[n++] = pass->moves[i].only;
+		}
+	}
+	size_t moves = n;
+	for (size_t i = 0; i < pass->recent.n; i++) {
+		numbers[n++] = pass->recent.numbers[i];
+	}
+	for (size_t i = 0; i < pass->top.n; i++) {
+		numbers[n++] = pass->top.numbers[i];
+	}
+	struct chi_game_row *rows = chi_arena_array(&call->arena, n + 1, sizeof(*rows));
+	if (rows == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	*out = (struct named){rows, rows + moves, rows + moves + pass->recent.n};
+	int status = chi_game_heads(call->client, numbers, n, rows);
+	return status < 0 ? call_failed(call, status) : CHI_OK;
+}
+
+/* The row of the only game of a move; NULL: it has more. */
+static const struct chi_game_row *only_of(const struct named *named, const struct lila_pass *pass,
+					  const struct lila_move *sums)
+{
+	size_t n = 0;
+	if (!is_named(pass, sums)) {
+		return NULL;
+	}
+	for (const struct lila_move *move = pass->moves; move < sums; move++) {
+		n += is_named(pass, move) ? 1 : 0;
+	}
+	return &named->moves[n];
 }
 
 /* ---- Moves --------------------------------------------------------------------------------- */
@@ -143,20 +193,21 @@ struct one_move {
 };
 
 static int say_move(struct call *call, const struct lila_query *query, const struct one_move *one,
-		    const struct lila_pass *pass)
+		    const struct lila_pass *pass, const struct named *named)
 {
 	struct writer *out = &call->out;
 	const struct chi_explore_move *move = &one->explored;
 	const struct lila_move *sums = sums_of(pass, move->move);
+	const struct chi_game_row *only = only_of(named, pass, sums);
 	int status = CHI_OK;
 	out_object(out, NULL);
 	out_text(out, "uci", one->uci);
 	out_text(out, "san", one->san);
 	say_ratings(out, query, &move->played, sums);
 	say_counts(out, &move->played);
-	if (sums != NULL && sums->games == 1 && !pass->truncated) {
+	if (only != NULL) {
 		out_object(out, "game");
-		status = say_game(call, query, sums->only);
+		status = say_game(call, query, only);
 		out_end(out, '}');
 	} else {
 		out_null(out, "game");
@@ -216,6 +267,7 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	struct writer *out = &call->out;
 	struct chi_explore explore;
 	struct one_move *moves = NULL;
+	struct named named = {NULL, NULL, NULL};
 	size_t n = 0;
 	int status = query->filter[0] != '\0' ? chi_explore_filtered(call->client, &query->key,
 								     query->filter, &explore)
@@ -225,18 +277,19 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	}
 	struct chi_row position = explore.position;
 	status = copy_moves(call, query, &explore, &moves, &n);
+	status = status == CHI_OK ? read_named(call, pass, &named) : status;
 	out_object(out, NULL);
 	say_counts(out, &position.counts);
 	out_array(out, "moves");
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		status = say_move(call, query, &moves[i], pass);
+		status = say_move(call, query, &moves[i], pass, &named);
 	}
 	out_end(out, ']');
 	if (query->online && status == CHI_OK) {
-		status = say_list(call, query, "recentGames", &pass->recent);
+		status = say_list(call, query, "recentGames", &pass->recent, named.recent);
 	}
 	if (query->player == NULL && status == CHI_OK) {
-		status = say_list(call, query, "topGames", &pass->top);
+		status = say_list(call, query, "topGames", &pass->top, named.top);
 	}
 	say_opening(out, query->eco, query->opening);
 	if (query->player != NULL) {

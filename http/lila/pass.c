@@ -112,8 +112,10 @@ static void query_closep(struct chi_game_query **query)
 int lila_pass_run(struct call *call, const struct lila_query *query, struct lila_pass *out)
 {
 	_cleanup_(query_closep) struct chi_game_query *games = NULL;
-	const struct chi_game_spec spec = {
-		.filter = query->filter, .position = &query->key, .want = CHI_GAMES_HEADS};
+	const struct chi_game_spec spec = {.filter = query->filter,
+					   .position = &query->key,
+					   .want = CHI_GAMES_HEADS,
+					   .skip_ply = true};
 	const struct chi_game_row *row = NULL;
 	int64_t end = chi_now_ms() + PASS_MS;
 	uint64_t n = 0;
