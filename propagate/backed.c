@@ -6,6 +6,7 @@
 #include "propagate/evals.h"
 
 struct asking {
+	const char *engine;
 	const chi_move *moves; /* one for each key asked for */
 	struct chi_backed *out;
 };
@@ -14,7 +15,7 @@ static int take(void *context, size_t i, const struct chi_record *record)
 {
 	struct asking *asking = context;
 	const struct chi_eval *eval =
-		record != NULL ? chi_eval_backed(record, CHI_BACKUP_ENGINE) : NULL;
+		record != NULL ? chi_eval_backed(record, asking->engine) : NULL;
 	if (eval != NULL && !chi_eval_void(record, eval)) {
 		asking->out->of[asking->out->n++] =
 			(struct chi_backed_move){asking->moves[i], eval->is_mate, eval->score};
@@ -22,12 +23,13 @@ static int take(void *context, size_t i, const struct chi_record *record)
 	return CHI_OK;
 }
 
-int chi_backed_ask(struct chi_client *client, const struct chi_key *key, struct chi_backed *out)
+int chi_backed_ask(struct chi_client *client, const char *engine, const struct chi_key *key,
+		   struct chi_backed *out)
 {
 	struct chi_position position;
 	struct chi_move_list legal;
 	struct chi_key keys[CHI_MOVES_MAX];
-	struct asking asking = {.moves = legal.moves, .out = out};
+	struct asking asking = {.engine = engine, .moves = legal.moves, .out = out};
 	size_t n = 0;
 	out->n = 0;
 	int status = chi_key_decode(key, &position, NULL);

@@ -19,10 +19,10 @@ struct chi_backed {
 	} of[CHI_MOVES_MAX];
 };
 
-/* Of the positions after all legal moves, in one call: answers before it are gone. What
- * chi_get_many returns; -CHI_EKEY. */
-CHI_MUSTUSE int chi_backed_ask(struct chi_client *client, const struct chi_key *key,
-			       struct chi_backed *out);
+/* Of the positions after all legal moves, in one call: answers before it are gone. `engine`: the
+ * name of the scores. What chi_get_many returns; -CHI_EKEY. */
+CHI_MUSTUSE int chi_backed_ask(struct chi_client *client, const char *engine,
+			       const struct chi_key *key, struct chi_backed *out);
 
 /* That of a move, or NULL. */
 const struct chi_backed_move *chi_backed_of(const struct chi_backed *backed, chi_move move);

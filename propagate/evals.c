@@ -4,7 +4,12 @@
 #include <string.h>
 
 #include "base/record.h"
-#include "propagate/graph.h"
+
+bool chi_backup_name_ok(const char *name)
+{
+	return strncmp(name, CHI_BACKUP_ENGINE, strlen(CHI_BACKUP_ENGINE)) == 0 &&
+	       strlen(name) <= CHI_ENGINE_MAX;
+}
 
 const struct chi_eval *chi_eval_backed(const struct chi_record *record, const char *name)
 {
@@ -18,16 +23,26 @@ const struct chi_eval *chi_eval_backed(const struct chi_record *record, const ch
 	return NULL;
 }
 
-const struct chi_eval *chi_eval_direct(const struct chi_record *record, const char *name)
+static bool is_backed(const struct chi_eval *eval)
 {
-	const struct chi_eval *backed = chi_eval_backed(record, name);
-	if (backed == NULL) {
-		return chi_evals_deepest(record->evals, record->n_evals);
+	return eval->engine_len >= strlen(CHI_BACKUP_ENGINE) &&
+	       memcmp(eval->engine, CHI_BACKUP_ENGINE, strlen(CHI_BACKUP_ENGINE)) == 0;
+}
+
+const struct chi_eval *chi_eval_direct(const struct chi_record *record)
+{
+	size_t start = 0;
+	while (start < record->n_evals && !is_backed(&record->evals[start])) {
+		start++;
 	}
-	/* Two lists with the one left out; of equal ones the first stays. */
-	size_t i = (size_t)(backed - record->evals);
-	const struct chi_eval *before = chi_evals_deepest(record->evals, i);
-	const struct chi_eval *after = chi_evals_deepest(backed + 1, record->n_evals - i - 1);
+	size_t end = start;
+	while (end < record->n_evals && is_backed(&record->evals[end])) {
+		end++;
+	}
+	/* Two lists with those left out; of equal ones the first stays. */
+	const struct chi_eval *before = chi_evals_deepest(record->evals, start);
+	const struct chi_eval *after =
+		chi_evals_deepest(record->evals + end, record->n_evals - end);
 	if (before == NULL || after == NULL) {
 		return before != NULL ? before : after;
 	}
@@ -39,7 +54,7 @@ const struct chi_eval *chi_eval_direct(const struct chi_record *record, const ch
 
 bool chi_eval_void(const struct chi_record *record, const struct chi_eval *backed)
 {
-	return backed->n_pv == 0 && record->n_evals == 1;
+	return backed->n_pv == 0 && chi_eval_direct(record) == NULL;
 }
 
 bool chi_eval_fits(const struct chi_record *record, const char *name)
@@ -56,10 +71,23 @@ int chi_worth_stored(const struct chi_key *key, const struct chi_record *record,
 		return rc;
 	}
 	if (eval == NULL) {
-		eval = chi_eval_direct(record, name);
+		eval = chi_eval_direct(record);
 	} else if (chi_eval_void(record, eval)) {
 		eval = NULL;
 	}
 	*out = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
 	return CHI_OK;
+}
+
+int chi_graph_add_record(struct chi_graph *graph, const struct chi_key *key,
+			 const struct chi_record *record, const char *name)
+{
+	const struct chi_eval *eval = chi_eval_direct(record);
+	chi_worth worth = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
+	if (chi_eval_fits(record, name)) {
+		return chi_graph_add(graph, key, worth,
+				     eval != NULL && eval->n_pv > 0 ? eval->pv[0] : 0);
+	}
+	int rc = chi_worth_stored(key, record, name, &worth);
+	return rc == CHI_OK ? chi_graph_fix(graph, key, worth) : rc;
 }

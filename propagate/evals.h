@@ -5,15 +5,20 @@
 #include <stdbool.h>
 
 #include "base/attr.h"
-#include "propagate/backup.h"
+#include "propagate/graph.h"
 #include "chistore/types.h"
 
-/* That name, unless the caller has one. */
+/* What such a name begins with, and the whole of it unless the caller has another. */
 #define CHI_BACKUP_ENGINE "backed-up"
 
-/* The evaluation of that name, and the deepest of all other names, or NULL. */
+/* True if it begins like that, and an engine's name can be so long. */
+bool chi_backup_name_ok(const char *name);
+
+/* The evaluation of that name, or NULL. */
 const struct chi_eval *chi_eval_backed(const struct chi_record *record, const char *name);
-const struct chi_eval *chi_eval_direct(const struct chi_record *record, const char *name);
+
+/* The deepest that is not backed up, under whatever name, or NULL. */
+const struct chi_eval *chi_eval_direct(const struct chi_record *record);
 
 /* True if a backed-up score says that nothing is known any more: a position without a direct score
  * has another only with the move that it comes from. (No call takes a single evaluation away.) */
@@ -26,3 +31,8 @@ bool chi_eval_fits(const struct chi_record *record, const char *name);
  * CHI_WORTH_NONE. -CHI_EKEY. */
 CHI_MUSTUSE int chi_worth_stored(const struct chi_key *key, const struct chi_record *record,
 				 const char *name, chi_worth *out);
+
+/* Adds a position with its deepest evaluation; one without room for a backed-up score keeps that of
+ * chi_worth_stored. What these and chi_graph_add return. */
+CHI_MUSTUSE int chi_graph_add_record(struct chi_graph *graph, const struct chi_key *key,
+				     const struct chi_record *record, const char *name);

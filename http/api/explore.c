@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /api/explore: what was played, and where it led; of all games, or of those that fit. */
+#include "base/fault.h"
 #include "formats/endgame_json.h"
 #include "http/api/api.h"
 #include "propagate/backed.h"
+#include "propagate/evals.h"
 
 static void say_row(struct call *call, const struct chi_row *row, const char *eco,
 		    const char *opening)
@@ -59,7 +61,15 @@ int api_explore(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_backed_ask(call->client, &key, &backed);
+	const char *engine = params_get(&call->params, "backed");
+	engine = engine != NULL ? engine : CHI_BACKUP_ENGINE;
+	if (!chi_backup_name_ok(engine)) {
+		return chi_fault(&call->fault, -CHI_EINVAL,
+				 "backed: a name begins with '" CHI_BACKUP_ENGINE
+				 "' and has at most %d bytes",
+				 CHI_ENGINE_MAX);
+	}
+	status = chi_backed_ask(call->client, engine, &key, &backed);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

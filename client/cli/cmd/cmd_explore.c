@@ -8,15 +8,19 @@
 #include "client/cli/in/place.h"
 #include "client/cli/out/explored.h"
 #include "propagate/backed.h"
+#include "propagate/evals.h"
 
 struct explore_state {
 	uint64_t limit; /* rows; 0: no limit */
 	bool all;
 	bool as_table;
 	bool tsv;
+	const char *engine; /* of the scores backed up */
 	struct table_options table;
 	struct game_terms terms;
 };
+
+static const struct explore_state defaults = {.engine = CHI_BACKUP_ENGINE};
 
 static bool was_played(const struct chi_explore_move *move)
 {
@@ -82,7 +86,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_backed_ask(cli->client, &card->key, &backed);
+	int status = chi_backed_ask(cli->client, wanted->engine, &card->key, &backed);
 	if (status == CHI_OK) {
 		status = ask(cli, &card->key, &explore);
 	}
@@ -145,6 +149,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(explore_state, as_table, "table",
 		    "board and table, even if the output is not a terminal"),
 	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, even on a terminal"),
+	OPTION(explore_state, engine, explored_take_engine, "engine", "NAME",
+	       "name of the backed-up scores (default: " CHI_BACKUP_ENGINE ")"),
 	TABLE_OPTIONS(explore_state),
 	GAME_TERM_OPTIONS(explore_state, terms),
 	OPTIONS_END,
@@ -178,5 +184,6 @@ const struct command cmd_explore = {
 	.args_max = -1,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct explore_state),
+	.defaults = &defaults,
 	.run = run,
 };

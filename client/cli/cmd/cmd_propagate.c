@@ -11,6 +11,7 @@
 #include "propagate/graph.h"
 #include "client/cli/command.h"
 #include "client/cli/in/pgn_import.h"
+#include "client/cli/out/explored.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/progress.h"
 
@@ -73,7 +74,7 @@ static int fail(struct work *work, int status)
 static int add(struct work *work, const struct chi_row *row, const struct chi_record *record)
 {
 	const char *engine = work->state->engine;
-	const struct chi_eval *eval = chi_eval_direct(record, engine);
+	const struct chi_eval *eval = chi_eval_direct(record);
 	chi_worth worth = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
 	work->direct += eval != NULL;
 	if (chi_eval_fits(record, engine)) {
@@ -258,22 +259,12 @@ static int run(struct cli *cli)
 					    json_count(work.changed)));
 }
 
-static int take_engine(struct cli *cli, const struct cli_option *option, const char *value,
-		       void *out)
-{
-	*(const char **)out = value;
-	return value[0] != '\0' && strlen(value) <= CHI_ENGINE_MAX
-		       ? EXIT_DONE
-		       : cli_usage(cli, "--%s: a name has 1 to %d bytes", option->name,
-				   CHI_ENGINE_MAX);
-}
-
 static const struct cli_option options[] = {
 	OPTION_NUMBER(propagate_state, decay, 0, 1000, "decay", "N",
 		      "thousandths of a score lost at each ply (default: 5)"),
 	OPTION(propagate_state, memory, games_memory, "memory", "SIZE",
 	       "most memory to take, about 60 bytes a position (default: 1G)"),
-	OPTION(propagate_state, engine, take_engine, "engine", "NAME",
+	OPTION(propagate_state, engine, explored_take_engine, "engine", "NAME",
 	       "name that the scores are stored under (default: " CHI_BACKUP_ENGINE ")"),
 	OPTIONS_END,
 };

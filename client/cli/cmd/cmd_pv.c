@@ -12,6 +12,7 @@
 #include "chess/notation.h"
 #include "client/cli/command.h"
 #include "client/cli/in/fens.h"
+#include "client/cli/out/explored.h"
 #include "client/cli/out/output.h"
 
 struct pv_state {
@@ -97,7 +98,7 @@ static int step(struct walk *walk, struct chi_position *position, bool *more)
 	backed = backed != NULL && chi_eval_void(&record, backed) ? NULL : backed;
 	const struct chi_eval *eval = backed;
 	if (eval == NULL || eval->n_pv == 0) {
-		eval = chi_eval_direct(&record, walk->engine);
+		eval = chi_eval_direct(&record);
 	}
 	const struct chi_eval *scored = backed != NULL ? backed : eval;
 	if (walk->n == 0 && scored != NULL) {
@@ -111,7 +112,7 @@ static int step(struct walk *walk, struct chi_position *position, bool *more)
 	/* The record is gone after the next call. */
 	chi_move pv[CHI_PV_MAX];
 	struct chi_eval copy = *eval;
-	const struct chi_eval *direct = chi_eval_direct(&record, walk->engine);
+	const struct chi_eval *direct = chi_eval_direct(&record);
 	if (backed == eval && direct != NULL && direct->n_pv > 0 && direct->pv[0] == eval->pv[0]) {
 		copy = *direct; /* longer, if the move leads out of the store */
 	}
@@ -223,8 +224,8 @@ static int run(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION_TEXT(pv_state, engine, "engine", "NAME",
-		    "name of the backed-up scores (default: " CHI_BACKUP_ENGINE ")"),
+	OPTION(pv_state, engine, explored_take_engine, "engine", "NAME",
+	       "name of the backed-up scores (default: " CHI_BACKUP_ENGINE ")"),
 	OPTIONS_END,
 };
 

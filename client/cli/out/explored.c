@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "propagate/evals.h"
 #include "chess/key.h"
 #include "chess/openings/openings.h"
 #include "formats/endgame_json.h"
@@ -458,4 +459,15 @@ int explored_record(const struct chi_key *key, const struct chi_record *record,
 	qsort(moves, record->n_moves, sizeof(*moves), compare_moves);
 	explore.moves = moves;
 	return explored_table(&explore, record->n_moves, NULL, table);
+}
+
+int explored_take_engine(struct cli *cli, const struct cli_option *option, const char *value,
+			 void *out)
+{
+	*(const char **)out = value;
+	return chi_backup_name_ok(value) ? EXIT_DONE
+					 : cli_usage(cli,
+						     "--%s: a name begins with '" CHI_BACKUP_ENGINE
+						     "' and has at most %d bytes",
+						     option->name, CHI_ENGINE_MAX);
 }

@@ -25,3 +25,7 @@ CHI_MUSTUSE int explored_table(const struct chi_explore *explore, size_t n,
 /* The same of a record's moves, the most played first. */
 CHI_MUSTUSE int explored_record(const struct chi_key *key, const struct chi_record *record,
 				const struct table *table);
+
+/* An option's value: the name of backed-up scores. */
+int explored_take_engine(struct cli *cli, const struct cli_option *option, const char *value,
+			 void *out);
