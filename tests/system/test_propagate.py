@@ -3,10 +3,13 @@
 they give."""
 
 import json
+import os
+import random
+import shutil
 import unittest
 
 import harness
-from cli_base import START, Base, summary
+from cli_base import START, Base, rank, summary
 
 E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 E4C5 = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1"
@@ -17,6 +20,13 @@ NG1 = "rnbqkb1r/pppppppp/5n2/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1"
 # 1 Ra8 is mate; the king may also be driven to the corner by another way.
 MATE = ["7k/8/6K1/8/8/8/8/R7 w - - 0 1", "R6k/8/6K1/8/8/8/8/8 b - - 0 1",
         "6k1/8/6K1/8/8/8/8/R7 b - - 0 1"]
+
+
+# All ways to place two kings behind blocked pawns: they can only walk, and never get out of cycles.
+KINGS = [f"{rank(black)}/8/8/4p3/4P3/8/8/{rank(white)} {side} - - 0 1"
+         for white in ("K.......", ".K......", "..K.....", "...K....", "....K...", ".....K..")
+         for black in ("k.......", ".k......", "..k.....", "...k....", "....k...", ".....k..")
+         for side in "wb"]
 
 
 def line(fen, *evals):
@@ -67,8 +77,8 @@ class Propagate(Base):
             # -60 by e4, which the evaluation was for, -10 by d4.
             self.assertEqual(self.backed(START, address), (-10, False, 0, ["d2d4"]))
             self.assertEqual(self.out("pv", START, address=address), "cp -10\td4\tleaf\n")
-            self.cli("propagate", "--engine", "mine", "--decay", "1000", address=address)
-            self.assertEqual(self.backed(START, address, "mine")[0], 0)
+            self.cli("propagate", "--engine", "backed-up 2", "--decay", "1000", address=address)
+            self.assertEqual(self.backed(START, address, "backed-up 2")[0], 0)
 
     def explored(self, address, *args):
         """By move: evaluation, depth and the score backed up, as printed, and the latter as JSON."""
@@ -134,6 +144,102 @@ class Propagate(Base):
             self.cli("propagate", address=address)
             self.assertEqual(self.backed(START, address), (0, False, 0, []))
             self.assertEqual(self.out("pv", START, address=address), "-\t\tleaf\n")
+
+    def scores(self, address):
+        found = {}
+        for row in self.out("export", "--format", "jsonl", address=address).splitlines():
+            row = json.loads(row)
+            for e in row["evals"]:
+                if e["engine"] == "backed-up":
+                    found[row["fen"]] = e.get("cp"), e.get("mate")
+        return found
+
+    def change(self, rng, address):
+        """Some positions come, with or without an evaluation, some go, some get a deeper one."""
+        chosen = rng.sample(KINGS, 9)
+        self.depth += 1
+        text = "".join(line(fen, *([("sf", self.depth, "cp", rng.randrange(-90, 91), "")]
+                                   if rng.random() < 0.7 else [])) for fen in chosen[3:])
+        for fen in chosen[:3]:
+            harness.run_cli("delete", fen, address=address)
+        self.cli("import", "--format", "jsonl", "-", address=address, input=text)
+
+    def test_only_what_has_changed(self):
+        """The scores after many changes are those of a run over the whole store, cycles included."""
+        rng, self.depth = random.Random(1), 1
+        address = harness.make_store(self.path("changes"), "external")
+        since = self.path("since")
+        self.cli("import", "--format", "jsonl", "-", address=address, input="".join(
+            line(fen, *([("sf", 1, "cp", rng.randrange(-90, 91), "")] if rng.random() < 0.3 else []))
+            for fen in rng.sample(KINGS, 60)))
+        for number in range(4):
+            self.cli("propagate", "--since", since, address=address)
+            copy = self.path(f"copy{number}")
+            shutil.copytree(address, copy)
+            whole = summary(self.out("propagate", address=copy))
+            self.assertGreater(int(whole["backed_up"]), 20)
+            mine, theirs = self.scores(address), self.scores(copy)
+            self.assertEqual(mine, theirs)
+            again = summary(self.out("propagate", "--since", since, address=address))
+            self.assertEqual((again["positions"], again["changed"]), ("0", "0"))
+            self.change(rng, address)
+
+    def test_a_change_is_local(self):
+        """A new evaluation matters to what leads to it; too many of them to the whole store."""
+        text = (line(START) + line(E4) + line(E4C5) + line(D4, ("sf", 5, "cp", 10, "")) +
+                "".join(line(fen) for fen in KINGS))
+        for address in self.stores(text):
+            since = self.path("since" + address[-1])
+            done = summary(self.out("propagate", "--since", since, address=address))
+            self.assertEqual((done["positions"], done["changed"]), (str(4 + len(KINGS)), "1"))
+            self.cli("put", E4C5, "--eval", "sf:9:70", address=address)
+            done = json.loads(self.out("propagate", "--since", since, "--json", address=address))
+            self.assertEqual((done["positions"], done["direct"], done["changed"]), (3, 2, 2))
+            self.assertEqual(self.backed(START, address)[:2], (70, False))
+            self.cli("delete", E4C5, address=address)
+            self.cli("propagate", "--since", since, address=address)
+            self.assertEqual(self.backed(START, address)[:2], (-10, False))
+
+    def test_a_file_that_does_not_fit(self):
+        address = harness.make_store(self.path("store"), "external")
+        other = harness.make_store(self.path("other"), "external")
+        self.cli("put", START, "--eval", "sf:9:70", address=address)
+        since = self.path("since")
+        self.cli("propagate", "--since", since, address=address)
+        with open(since, "rb") as file:
+            sound = file.read()
+        for args, at in ((["--decay", "6"], address), (["--engine", "backed-up 2"], address),
+                         ([], other)):
+            done = self.cli("propagate", "--since", since, *args, address=at, code=2)
+            self.assertIn(f"--since: {since}: it is of ", done.stderr)
+        for bad in (b"", b"text", sound[:-1], sound[:60] + b"!" + sound[61:], sound + b"!"):
+            self.write("since", bad)
+            done = self.cli("propagate", "--since", since, address=address, code=3)
+            self.assertIn(f"--since: {since}: ", done.stderr)
+        self.cli("propagate", "--since", "/dev/full", address=address, code=3)
+        self.cli("propagate", "--since", self.dir, address=address, code=3)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["other", "since", "store"])
+
+    def test_names(self):
+        """Scores under other names are shown where they are asked for, and backed up by no one."""
+        text = line(START) + line(E4, ("sf", 20, "cp", -40, ""))
+        for address in self.stores(text):
+            other = ["--engine", "backed-up, no decay"]
+            self.cli("propagate", "--decay", "1000", address=address)
+            self.cli("propagate", "--decay", "0", *other, address=address)
+            done = self.cli("propagate", "--decay", "1000", address=address)
+            self.assertEqual((summary(done.stdout)["direct"], summary(done.stdout)["changed"]),
+                             ("1", "0"))
+            self.assertEqual(self.out("pv", START, address=address), "cp 0\te4\tleaf\n")
+            self.assertEqual(self.out("pv", START, *other, address=address), "cp 40\te4\tleaf\n")
+            self.cli("put", D4, "--eval", "sf:9:-30", address=address)
+            self.cli("put", E4C5, "--eval", "sf:9:-60", address=address)
+            self.cli("propagate", "--decay", "0", *other, address=address)
+            shown = self.explored(address, START, "--all", *other)
+            self.assertEqual(shown["e4"][2:], ["-0.60", {"cp": 60}])
+            self.assertEqual(self.explored(address, START, "--all")["e4"][2:], ["-", None])
+            for command in ("propagate", "pv", "explore"):
+                self.cli(command, "--engine", "sf", address=address, code=2)
 
     def test_what_cannot_be(self):
         store = harness.make_store(self.path("empty"), "external")
