@@ -18,9 +18,10 @@ export function answered(card, right, now) {
 		asked: card.asked + 1, missed: card.missed + (right ? 0 : 1) };
 }
 
-/* Least urgent first: cards that were never asked, the oldest of them. */
+/* Least urgent first: cards that were only looked at and never asked, the oldest of them. */
 function leastUrgent(cards) {
-	return [...cards.values()].sort((a, b) => a.asked - b.asked || a.met - b.met)[0];
+	return [...cards.values()].sort((a, b) =>
+		Boolean(a.best) - Boolean(b.best) || a.asked - b.asked || a.met - b.met)[0];
 }
 
 export class Cards {
@@ -54,13 +55,27 @@ export class Cards {
 		if (this.cards.has(fen)) {
 			return false;
 		}
-		const now = this.now();
-		this.cards.set(fen, { fen, box: 0, due: now, met: now, asked: 0, missed: 0 });
+		this.add({ fen, met: this.now(), asked: 0, missed: 0 });
+		this.save();
+		return true;
+	}
+
+	/* Positions that were missed in games: {fen, best: [uci], about}. Each is asked now, whatever was
+	 * known of it. */
+	miss(missed) {
+		for (const one of missed) {
+			const { met = this.now(), asked = 0, missed: before = 0 } = this.cards.get(one.fen) ?? {};
+			this.add({ ...one, met, asked, missed: before + 1 });
+		}
+		this.save();
+	}
+
+	/* A card at its first box. */
+	add(card) {
+		this.cards.set(card.fen, { ...card, box: 0, due: this.now() });
 		if (this.cards.size > CARDS_MOST) {
 			this.cards.delete(leastUrgent(this.cards).fen);
 		}
-		this.save();
-		return true;
 	}
 
 	answer(fen, right) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trainer: shows a position one has met, asks for its best move on the large board, says what
- * the store knows of the answer, and asks again, sooner if it was missed.
+ * The trainer: shows a position one has met, or missed in a game, asks for its best move on the
+ * large board, says what is known of the answer, and asks again, sooner if it was missed.
  */
 import * as api from "./api.js";
 import { bestMoves } from "./best.js";
@@ -9,17 +9,25 @@ import { fixed } from "./bars.js";
 import { columns, responsive } from "./chart.js";
 import { count, html } from "./dom.js";
 import { turnOf } from "./fen.js";
+import { readMissed } from "./missed.js";
 import { refuse } from "./notice.js";
 
 const BOXES = ["new or missed", "10 minutes", "a day", "3 days", "a week", "16 days", "40 days",
 	"100 days"];
 const GAMES_LEAST = 4;
 const MOVES_LEAST = 2;
+const FILE_MOST = 1 << 20; /* bytes */
 const LINE_MOST = 80; /* plies; games leave what others played long before */
 
 /* Whether there is anything to ask of a position: a choice that several games have made. */
 export function worthAsking(position) {
 	return position.found && position.games >= GAMES_LEAST && position.moves.length >= MOVES_LEAST;
+}
+
+/* What a review said was best; where evaluations of the store say so, too, also what is as good. */
+function reviewed(moves, known) {
+	return known.by === "evaluations" && known.moves.some(({ uci }) => moves.some((move) => move.uci === uci))
+		? known : { moves, by: moves.length ? "the review" : null };
 }
 
 export class Trainer {
@@ -40,15 +48,19 @@ export class Trainer {
 		this.side = html("select", { onchange: () => this.summarise() },
 			...[["", "either side"], ["w", "White"], ["b", "Black"]].map(([value, text]) =>
 				html("option", { value }, text)));
+		this.file = html("input", { type: "file", accept: ".epd,.txt,text/plain", hidden: true,
+			"aria-label": "Positions missed, as EPD", onchange: () => this.addFile() });
 		this.plot = html("div", { class: "plot" });
 		this.total = html("p", { class: "hint" });
 		host.append(html("h2", {}, "Trainer"),
 			html("p", { class: "hint" }, "Positions that you look at in the explorer become cards, if",
 				" several games passed through them. Each is asked until you know its best move;",
-				" what you miss comes back sooner. Cards stay in this browser."),
+				" what you miss comes back sooner. A file of ", html("code", {}, "chistore review --missed"),
+				" has what you missed in your games. Cards stay in this browser."),
 			html("div", { class: "actions" }, this.start, this.reveal, this.again, this.stop,
 				html("label", {}, "Ask for ", this.side),
 				this.button("Add the moves on the board", () => this.addLine()),
+				this.button("Add positions missed", () => this.file.click()), this.file,
 				this.button("Forget all", () => this.forgetAll(), "quiet")),
 			this.words, this.details, this.total, this.plot);
 	}
@@ -96,6 +108,30 @@ export class Trainer {
 		}
 	}
 
+	/* A file of positions missed, all of it or nothing. */
+	async addFile() {
+		const [file] = this.file.files;
+		if (!file) {
+			return;
+		}
+		try {
+			if (file.size > FILE_MOST) {
+				throw new api.Refusal(`${file.name} is larger than a mebibyte`);
+			}
+			const missed = await readMissed(await file.text());
+			this.app.cards.miss(missed);
+			this.words.textContent = `${missed.length} ${missed.length === 1 ? "position" : "positions"} added.`;
+			this.words.className = "question";
+			this.summarise();
+		} catch (error) {
+			refuse(error, (text) => {
+				this.words.textContent = text;
+			});
+		} finally {
+			this.file.value = ""; /* so that the same file can be chosen again */
+		}
+	}
+
 	forgetAll() {
 		if (confirm("Forget all cards and how well you know them?")) {
 			this.app.cards.clear();
@@ -112,13 +148,17 @@ export class Trainer {
 		}
 		try {
 			this.found = await api.explore(card.fen, {});
+			this.best = bestMoves(this.found);
+			if (card.best) {
+				const { legal } = await api.position(card.fen);
+				this.best = reviewed(legal.filter(({ uci }) => card.best.includes(uci)), this.best);
+			}
 		} catch (error) {
 			refuse(error, (text) => {
 				this.words.textContent = text;
 			});
 			return;
 		}
-		this.best = bestMoves(this.found);
 		if (this.best.moves.length === 0) {
 			this.app.cards.forget(card.fen);
 			await this.next();
@@ -150,7 +190,10 @@ export class Trainer {
 		this.app.cards.answer(this.asked.fen, right);
 		this.words.textContent = this.verdict(uci, right);
 		this.words.className = `question ${right ? "right" : "missed"}`;
-		this.details.replaceChildren(this.table(uci));
+		const { about } = this.asked;
+		this.details.replaceChildren(...about ? [html("p", { class: "about" }, about)] : [],
+			...this.found.moves.length ? [this.table(uci)] : []);
+		this.app.board.draw(); /* a piece that was dragged goes back */
 		this.app.board.arrows(this.best.moves.map((move) => ({ uci: move.uci })));
 		this.refresh();
 		this.again.focus();
@@ -175,7 +218,7 @@ export class Trainer {
 		html("tbody", {}, ...rows.map((move) => html("tr",
 			{ class: move.uci === uci ? "answered" : "" },
 			html("td", {}, move.san), html("td", { class: "number" }, count(move.games)),
-			html("td", { class: "number" }, `${fixed(move.score, 1)} %`)))));
+			html("td", { class: "number" }, move.score === null ? "–" : `${fixed(move.score, 1)} %`)))));
 	}
 
 	/* The board shows something else than was asked. */

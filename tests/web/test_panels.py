@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The other panels of the page: bands of the statistic, patterns, charts, and the trainer."""
 
+import json
 import os
 import sys
 
@@ -12,6 +13,13 @@ if browser.webdriver:
     from browser import ActionChains, Keys
 
 PAGE = 12
+BEFORE = "e4 e5 Nf3 Nc6"
+MINE = """[Event "Club"]
+[White "Müller"]
+[Black "Roe"]
+
+1. e4 e5 2. Nf3 Nc6 3. Ba6 bxa6 *
+"""
 
 
 class Panels(Page):
@@ -243,6 +251,73 @@ class Panels(Page):
         self.press_button("Start")
         self.until(lambda: "to move" in self.text("#trainer .question"))
         self.assertEqual(self.asked()["fen"], first)
+
+    def review(self):
+        """The file of what was missed in a game, by evaluations of the store."""
+        folder = harness.make_temp_dir()
+        game, missed = os.path.join(folder, "mine.pgn"), os.path.join(folder, "missed.epd")
+        with open(game, "w", encoding="utf-8") as file:
+            file.write(MINE)
+        for moves, evaluation in ((BEFORE, "sf:20:30:Bb5"), (BEFORE + " Ba6", "sf:20:310:bxa6")):
+            fen = cli(self.store, "get", *moves.split())[0]["fen"] if moves == BEFORE else None
+            fen = fen or json.loads(harness.run_cli("key", *moves.split(), "--json").stdout)["fen"]
+            engine, depth, score, move = evaluation.split(":")
+            record = {"fen": fen, "evals": [{"engine": engine, "depth": int(depth), "cp": int(score), "pv": move}]}
+            done = harness.run_cli("import", "--format", "jsonl", "-", address=self.store,
+                                   input=json.dumps(record) + "\n")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = harness.run_cli("review", "--player", "Müller", "--missed", missed, game, address=self.store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return missed
+
+    def add_missed(self, path):
+        self.one("#trainer input[type=file]").send_keys(path)
+
+    def open_trainer(self):
+        self.open()
+        self.script("localStorage.removeItem('chistore.cards')")
+        self.open("#tab=trainer")
+
+    def test_trainer_asks_what_was_missed(self):
+        missed = self.review()
+        self.open_trainer()
+        self.add_missed(missed)
+        self.until(lambda: self.text("#trainer .question") == "1 position added.")
+        self.press_button("Start")
+        self.until(lambda: "White to move" in self.text("#trainer .question"))
+        self.legal()
+        self.drag("f1", "c4")
+        self.until(lambda: self.text("#trainer .question") == "Missed. Best by the review: Bb5.")
+        self.assertEqual(self.text("#trainer .about"), "Müller - Roe, Club, move 3: Ba6 was played, "
+                         "from +0.30 to -3.10")
+        self.assertEqual(self.asked()["missed"], 2)
+        # Once more, a minute later: the file asks at once.
+        self.add_missed(missed)
+        self.press_button("Stop")
+        self.press_button("Start")
+        self.until(lambda: "White to move" in self.text("#trainer .question"))
+        self.legal()
+        self.drag("f1", "b5")
+        self.until(lambda: self.text("#trainer .question") == "Right, Bb5 is best by the review.")
+        self.assertEqual(self.asked()["box"], 1)
+        self.picture("missed")
+
+    def test_files_that_are_no_positions_missed(self):
+        path = os.path.join(harness.make_temp_dir(), "bad.epd")
+        good = browser.START.replace(" 0 1", " bm e4;\n")
+        self.open_trainer()
+        for text, told in ((good + "\n# remark\n8/8/8 w - - bm e4;\n", "Line 4: "),
+                           (good + good.replace("e4", "e5"), "Line 2: e5 is no legal move there."),
+                           (good.replace("bm", "am"), "Line 1: it has no best move (bm)."),
+                           ("prose\n", "Line 1: no position with a best move (bm)."),
+                           ("\n", "There is no position in it."),
+                           (good * 1001, "More than 1000 positions."),
+                           ("x" * (1 << 20) + "x", "Bad.epd is larger than a mebibyte.")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.add_missed(path)
+            self.until(lambda told=told: self.text("#trainer .question").startswith(told), told)
+            self.assertEqual(self.script("return localStorage.getItem('chistore.cards')"), None)
 
     def test_positions_looked_at_become_cards(self):
         self.script("localStorage.removeItem('chistore.cards')")
