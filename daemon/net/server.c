@@ -27,16 +27,16 @@ bool chi_server_is_full(const struct chi_server *server)
 	       server->config->limits.buffer_bytes;
 }
 
-int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault)
+int chi_server_task_begin(struct chi_server *server, size_t most, struct chi_fault *fault)
 {
-	if (atomic_fetch_add(&server->tasks, 1) < CHI_TASKS_MAX) {
+	if (atomic_fetch_add(&server->tasks, 1) < most) {
 		return CHI_OK;
 	}
 	chi_server_task_end(server);
 	return chi_fault(fault, -CHI_EBUSY,
-			 "%d backups, verifications and searches for suspects and twins are "
-			 "running already",
-			 CHI_TASKS_MAX);
+			 "%zu backups, verifications, compactions and searches for suspects and "
+			 "twins are running already",
+			 most);
 }
 
 void chi_server_task_end(struct chi_server *server)

@@ -98,8 +98,9 @@ struct chi_served *chi_server_find(struct chi_server *server, const char *name, 
 /* All clients' buffers together have reached their limit. */
 bool chi_server_is_full(const struct chi_server *server);
 
-/* Takes one of the places for what has a thread of its own. -CHI_EBUSY: all are taken. */
-CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, struct chi_fault *fault);
+/* Takes one of the places for what has a thread of its own. -CHI_EBUSY: `most` are taken. */
+CHI_MUSTUSE int chi_server_task_begin(struct chi_server *server, size_t most,
+				      struct chi_fault *fault);
 void chi_server_task_end(struct chi_server *server);
 
 /* False if there are `max` already. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* The thread, and the run that sends what it has found. */
 #include "daemon/ops/aside.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -9,6 +11,86 @@
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "store/store.h"
+
+/* Sends what was found. */
+struct aside_run {
+	struct chi_run run;
+	struct chi_aside *aside;
+};
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+static struct chi_aside *aside_of(const struct chi_run *run)
+{
+	return ((const struct aside_run *)run)->aside;
+}
+
+/* The snapshot is not looked at. */
+static int open_run(struct chi_run *run, struct chi_fault *fault)
+{
+	(void)run;
+	(void)fault;
+	return CHI_OK;
+}
+
+static void release_run(struct chi_run *run)
+{
+	(void)run;
+}
+
+static bool forget(struct chi_run *run)
+{
+	aside_of(run)->ops->forget(aside_of(run));
+	return true;
+}
+
+static int step(struct chi_run *run, struct chi_fault *fault)
+{
+	int status = chi_page_grow(&run->page);
+	(void)fault;
+	return status < 0 ? status : aside_of(run)->ops->step(aside_of(run), &run->page);
+}
+
+static void fill(struct chi_run *run, struct chi_response *response)
+{
+	aside_of(run)->ops->fill(aside_of(run), run, response);
+}
+
+static size_t memory_of(const struct chi_run *run)
+{
+	return sizeof(struct aside_run) - sizeof(*run) + aside_of(run)->ops->memory(aside_of(run));
+}
+
+static void free_run(struct chi_run *run)
+{
+	aside_of(run)->ops->free(aside_of(run));
+	free(run);
+}
+
+static const struct chi_run_ops run_ops = {
+	.pages = true,
+	.open = open_run,
+	.release = release_run,
+	.step = step,
+	.fill = fill,
+	.forget = forget,
+	.memory = memory_of,
+	.free = free_run,
+};
+
+/* ---- The thread --------------------------------------------------------------------------- */
+
+int chi_aside_hold(struct chi_aside *aside, size_t bytes)
+{
+	struct chi_server *server = aside->worker->server;
+	bool more = bytes > aside->held;
+	atomic_fetch_add(&server->buffered, bytes);
+	atomic_fetch_sub(&server->buffered, aside->held);
+	aside->held = bytes;
+	return more && chi_server_is_full(server)
+		       ? chi_fault(&aside->fault, -CHI_EBUSY, "the server's buffers are full")
+		       : CHI_OK;
+}
 
 static void *run_thread(void *context)
 {
@@ -31,13 +113,15 @@ static int start_run(struct chi_aside *aside, struct chi_conn *conn)
 				      .conn = conn,
 				      .request = &request,
 				      .served = aside->served};
-	struct chi_run *run = NULL;
-	int64_t since = aside->call.since_us;
-	int status = aside->ops->send(aside, &task, aside->call.credits, &run);
-	if (status == CHI_OK) {
-		run->call.since_us = since;
+	struct aside_run *run = calloc(1, sizeof(*run));
+	if (run == NULL) {
+		return -CHI_ENOMEM;
 	}
-	return status;
+	run->aside = aside;
+	chi_page_init(&run->run.page, aside->ops->item, aside->ops->items);
+	chi_run_start(&run->run, &run_ops, &task, aside->call.credits);
+	run->run.call.since_us = aside->call.since_us;
+	return CHI_OK;
 }
 
 /* The thread has ended: it refers to it no more. */
@@ -49,6 +133,7 @@ static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
 	pthread_join(aside->thread, NULL);
 	chi_server_task_end(worker->server);
 	worker->n_tasks--;
+	atomic_fetch_sub(&worker->server->buffered, aside->held);
 	if (conn == NULL) {
 		aside->ops->free(aside);
 		return;
@@ -82,7 +167,7 @@ static const struct chi_call_ops call_ops = {.resume = resume, .close = let_go};
 
 static int start(struct chi_aside *aside, struct chi_fault *fault)
 {
-	int status = chi_server_task_begin(aside->worker->server, fault);
+	int status = chi_server_task_begin(aside->worker->server, CHI_SEARCHES_MAX, fault);
 	if (status < 0) {
 		return status;
 	}

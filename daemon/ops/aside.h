@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work for an answer that cannot be done by halves: a thread does it on a snapshot of its own, and
- * when it has ended a run sends what it found.
+ * when it has ended a run sends what it found, in pages.
  *
  *          thread ends                all is sent
  *   waiting ---------> run on its way ---------> freed
@@ -19,17 +19,30 @@
 #include "daemon/net/net.h"
 
 struct chi_aside;
+struct chi_page;
 struct chi_read;
+struct chi_response;
 struct chi_run;
 struct chi_task;
 
 struct chi_aside_ops {
 	/* By the thread; ends soon with any status once aside->stop is set. */
 	int (*work)(struct chi_aside *aside, struct chi_read *read);
-	/* After a `work` that ended with CHI_OK: starts the run, which frees it. Negative: it is
-	 * not started. */
-	int (*send)(struct chi_aside *aside, const struct chi_task *task, uint32_t credits,
-		    struct chi_run **run);
+
+	/* What was found is sent after a `work` that ended with CHI_OK, so many items of that size
+	 * in a response at most. */
+	size_t item;
+	size_t items;
+	/* Puts items into the page, which has room for one at least. CHI_OK: there are more;
+	 * CHI_NONE: these were the last. */
+	int (*step)(struct chi_aside *aside, struct chi_page *page);
+	/* The response's fields beside the page's items; those of the page are sent. */
+	void (*fill)(struct chi_aside *aside, struct chi_run *run, struct chi_response *response);
+	/* Goes back to what was sent last. */
+	void (*forget)(struct chi_aside *aside);
+	/* Bytes of all that it holds, itself included. */
+	size_t (*memory)(const struct chi_aside *aside);
+
 	void (*free)(struct chi_aside *aside);
 };
 
@@ -42,9 +55,14 @@ struct chi_aside {
 	struct chi_served *served;
 	pthread_t thread;
 	atomic_bool stop;
+	size_t held; /* bytes of the thread's that count among the server's buffers */
 	int status;
 	struct chi_fault fault; /* of `work` */
 };
+
+/* By the thread, whenever that has changed: it holds so many bytes. -CHI_EBUSY: they are more than
+ * before, and the server's buffers are full. */
+CHI_MUSTUSE int chi_aside_hold(struct chi_aside *aside, size_t bytes);
 
 /* Takes it, and frees it on failure too. `window` as the request has it. -CHI_EBUSY: as many as may
  * be are on their way. */

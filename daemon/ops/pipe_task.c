@@ -300,7 +300,7 @@ int chi_handle_piped(struct chi_task *request)
 	task->call.credits = task->call.op == CHI_OP_BACKUP
 				     ? chi_call_window(request->request->u.backup.window)
 				     : CHI_WINDOW_MAX;
-	int status = chi_server_task_begin(worker->server, &request->fault);
+	int status = chi_server_task_begin(worker->server, CHI_TASKS_MAX, &request->fault);
 	if (status == CHI_OK) {
 		status = start(task, &request->fault);
 		if (status < 0) {

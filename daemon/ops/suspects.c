@@ -23,12 +23,6 @@ struct suspects {
 	uint32_t limit;
 	struct chi_arena arena; /* owns the groups */
 	struct chi_suspect_groups found;
-};
-
-/* Sends them. */
-struct suspects_run {
-	struct chi_run run;
-	struct suspects *suspects;
 	size_t group; /* the next name: which it is of which group */
 	size_t name;
 	size_t sent_group; /* the same for what was sent */
@@ -42,115 +36,61 @@ static void free_suspects(struct chi_aside *aside)
 	free(suspects);
 }
 
-/* ---- The run ------------------------------------------------------------------------------ */
+/* ---- Sending ------------------------------------------------------------------------------ */
 
-static struct suspects_run *run_of(struct chi_run *run)
+static void forget(struct chi_aside *aside)
 {
-	return (struct suspects_run *)run;
-}
-
-/* The snapshot is not looked at. */
-static int open_run(struct chi_run *run, struct chi_fault *fault)
-{
-	(void)run;
-	(void)fault;
-	return CHI_OK;
-}
-
-static void release(struct chi_run *run)
-{
-	(void)run;
-}
-
-static bool forget(struct chi_run *run)
-{
-	struct suspects_run *suspects = run_of(run);
+	struct suspects *suspects = (struct suspects *)aside;
 	suspects->group = suspects->sent_group;
 	suspects->name = suspects->sent_name;
-	return true;
 }
 
 /* The next name, if there is one. */
-static bool next(struct suspects_run *run, struct chi_name_entry *out)
+static bool next(struct suspects *suspects, struct chi_name_entry *out)
 {
-	const struct chi_suspect_groups *found = &run->suspects->found;
-	if (run->group == found->n) {
+	const struct chi_suspect_groups *found = &suspects->found;
+	if (suspects->group == found->n) {
 		return false;
 	}
-	const struct chi_name_suspects *group = &found->groups[run->group];
-	*out = (struct chi_name_entry){.row = group->names[run->name],
-				       .group = (uint32_t)run->group + 1,
+	const struct chi_name_suspects *group = &found->groups[suspects->group];
+	*out = (struct chi_name_entry){.row = group->names[suspects->name],
+				       .group = (uint32_t)suspects->group + 1,
 				       .score = group->score};
-	run->name++;
-	if (run->name == group->n) {
-		run->group++;
-		run->name = 0;
+	suspects->name++;
+	if (suspects->name == group->n) {
+		suspects->group++;
+		suspects->name = 0;
 	}
 	return true;
 }
 
-static int step(struct chi_run *run, struct chi_fault *fault)
+static int step(struct chi_aside *aside, struct chi_page *page)
 {
-	struct chi_page *page = &run->page;
-	int status = chi_page_grow(page);
-	(void)fault;
-	for (size_t i = 0; status == CHI_OK && i < NAMES_A_STEP && page->n < page->capacity; i++) {
+	for (size_t i = 0; i < NAMES_A_STEP && page->n < page->capacity; i++) {
 		struct chi_name_entry *entry = &page->names[page->n];
-		if (!next(run_of(run), entry)) {
+		if (!next((struct suspects *)aside, entry)) {
 			return CHI_NONE;
 		}
 		page->bytes += strlen(entry->row.text) + OVERHEAD;
 		chi_page_added(page, 1);
 	}
-	return status;
+	return CHI_OK;
 }
 
-static void fill(struct chi_run *run, struct chi_response *response)
+static void fill(struct chi_aside *aside, struct chi_run *run, struct chi_response *response)
 {
-	struct suspects_run *suspects = run_of(run);
+	struct suspects *suspects = (struct suspects *)aside;
 	response->u.names.entries = run->page.names;
 	response->u.names.n = run->page.n;
-	response->u.names.total = suspects->suspects->found.total;
+	response->u.names.total = suspects->found.total;
 	suspects->sent_group = suspects->group;
 	suspects->sent_name = suspects->name;
 }
 
-static size_t memory_of(const struct chi_run *run)
+static size_t memory_of(const struct chi_aside *aside)
 {
-	const struct suspects_run *suspects = (const struct suspects_run *)run;
-	return sizeof(*suspects) - sizeof(*run) + sizeof(*suspects->suspects) +
-	       chi_arena_held(&suspects->suspects->arena);
-}
-
-static void free_run(struct chi_run *run)
-{
-	free_suspects(&run_of(run)->suspects->aside);
-	free(run);
-}
-
-static const struct chi_run_ops run_ops = {
-	.pages = true,
-	.open = open_run,
-	.release = release,
-	.step = step,
-	.fill = fill,
-	.forget = forget,
-	.memory = memory_of,
-	.free = free_run,
-};
-
-static int start_run(struct chi_aside *aside, const struct chi_task *task, uint32_t credits,
-		     struct chi_run **out)
-{
-	struct suspects_run *run = calloc(1, sizeof(*run));
-	if (run == NULL) {
-		return -CHI_ENOMEM;
-	}
-	run->suspects = (struct suspects *)aside;
-	chi_page_init(&run->run.page, sizeof(struct chi_name_entry), CHI_NAMES_MAX);
-	chi_run_start(&run->run, &run_ops, task, credits);
-	*out = &run->run;
-	return CHI_OK;
+	const struct suspects *suspects = (const struct suspects *)aside;
+	return sizeof(*suspects) + chi_arena_held(&suspects->arena);
 }
 
 /* ---- The thread --------------------------------------------------------------------------- */
@@ -170,15 +110,27 @@ static int find(struct chi_aside *aside, struct chi_read *read)
 	struct chi_names_query *query = NULL;
 	int status = chi_suspects_query_open(read, suspects->kind, suspects->least, suspects->limit,
 					     &query, &aside->fault);
+	status = status == CHI_OK
+			 ? chi_aside_hold(aside, memory_of(aside) + chi_names_query_memory(query))
+			 : status;
 	status = status == CHI_OK ? count_games(suspects, query) : status;
 	if (status == CHI_NONE) {
 		status = chi_names_query_groups(query, &suspects->arena, &suspects->found);
 	}
 	chi_names_query_close(query);
-	return status;
+	return status < 0 ? status : chi_aside_hold(aside, memory_of(aside));
 }
 
-static const struct chi_aside_ops ops = {.work = find, .send = start_run, .free = free_suspects};
+static const struct chi_aside_ops ops = {
+	.work = find,
+	.item = sizeof(struct chi_name_entry),
+	.items = CHI_NAMES_MAX,
+	.step = step,
+	.fill = fill,
+	.forget = forget,
+	.memory = memory_of,
+	.free = free_suspects,
+};
 
 int chi_handle_suspects(struct chi_task *task)
 {

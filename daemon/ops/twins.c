@@ -25,15 +25,9 @@ struct twins {
 	struct chi_arena names; /* of the filter that no name fits: */
 	const char *unknown[CHI_UNKNOWN_MAX];
 	size_t n_unknown;
+	size_t at;   /* the next number that is sent */
+	size_t sent; /* and the one after the last response */
 	char filter[];
-};
-
-/* Sends them. */
-struct twins_run {
-	struct chi_run run;
-	struct twins *twins;
-	size_t at; /* the next number */
-	size_t sent;
 };
 
 static void free_twins(struct chi_aside *aside)
@@ -44,45 +38,21 @@ static void free_twins(struct chi_aside *aside)
 	free(twins);
 }
 
-/* ---- The run ------------------------------------------------------------------------------ */
+/* ---- Sending ------------------------------------------------------------------------------ */
 
-static struct twins_run *run_of(struct chi_run *run)
+static void forget(struct chi_aside *aside)
 {
-	return (struct twins_run *)run;
+	struct twins *twins = (struct twins *)aside;
+	twins->at = twins->sent;
 }
 
-/* The snapshot is not looked at. */
-static int open_run(struct chi_run *run, struct chi_fault *fault)
+static int step(struct chi_aside *aside, struct chi_page *page)
 {
-	(void)run;
-	(void)fault;
-	return CHI_OK;
-}
-
-static void release(struct chi_run *run)
-{
-	(void)run;
-}
-
-static bool forget(struct chi_run *run)
-{
-	run_of(run)->at = run_of(run)->sent;
-	return true;
-}
-
-static int step(struct chi_run *run, struct chi_fault *fault)
-{
-	struct twins_run *twins = run_of(run);
-	struct chi_page *page = &run->page;
-	size_t left = twins->twins->n - twins->at;
-	int status = chi_page_grow(page);
-	(void)fault;
-	if (status < 0) {
-		return status;
-	}
+	struct twins *twins = (struct twins *)aside;
+	size_t left = twins->n - twins->at;
 	size_t n = page->capacity - page->n < left ? page->capacity - page->n : left;
 	if (n > 0) {
-		memcpy(page->numbers + page->n, twins->twins->numbers + twins->at,
+		memcpy(page->numbers + page->n, twins->numbers + twins->at,
 		       n * sizeof(*page->numbers));
 	}
 	twins->at += n;
@@ -90,54 +60,22 @@ static int step(struct chi_run *run, struct chi_fault *fault)
 	return n == left ? CHI_NONE : CHI_OK;
 }
 
-static void fill(struct chi_run *run, struct chi_response *response)
+static void fill(struct chi_aside *aside, struct chi_run *run, struct chi_response *response)
 {
-	const struct twins *twins = run_of(run)->twins;
+	struct twins *twins = (struct twins *)aside;
 	response->u.twins.numbers = run->page.numbers;
 	response->u.twins.n = run->page.n;
-	run_of(run)->sent = run_of(run)->at;
+	twins->sent = twins->at;
 	for (size_t i = 0; response->last && i < twins->n_unknown; i++) {
 		chi_run_tell_unknown(run, response, twins->unknown[i]);
 	}
 }
 
-static size_t memory_of(const struct chi_run *run)
+static size_t memory_of(const struct chi_aside *aside)
 {
-	const struct twins_run *twins = (const struct twins_run *)run;
-	return sizeof(*twins) - sizeof(*run) + sizeof(*twins->twins) +
-	       twins->twins->room * sizeof(*twins->twins->numbers) +
-	       chi_arena_held(&twins->twins->names);
-}
-
-static void free_run(struct chi_run *run)
-{
-	free_twins(&run_of(run)->twins->aside);
-	free(run);
-}
-
-static const struct chi_run_ops run_ops = {
-	.pages = true,
-	.open = open_run,
-	.release = release,
-	.step = step,
-	.fill = fill,
-	.forget = forget,
-	.memory = memory_of,
-	.free = free_run,
-};
-
-static int start_run(struct chi_aside *aside, const struct chi_task *task, uint32_t credits,
-		     struct chi_run **out)
-{
-	struct twins_run *run = calloc(1, sizeof(*run));
-	if (run == NULL) {
-		return -CHI_ENOMEM;
-	}
-	run->twins = (struct twins *)aside;
-	chi_page_init(&run->run.page, sizeof(uint32_t), CHI_TWINS_MAX);
-	chi_run_start(&run->run, &run_ops, task, credits);
-	*out = &run->run;
-	return CHI_OK;
+	const struct twins *twins = (const struct twins *)aside;
+	return sizeof(*twins) + twins->room * sizeof(*twins->numbers) +
+	       chi_arena_held(&twins->names);
 }
 
 /* ---- The thread --------------------------------------------------------------------------- */
@@ -202,16 +140,26 @@ static int find(struct chi_aside *aside, struct chi_read *read)
 	}
 	keep_unknown(twins, found);
 	while (status == CHI_OK && !atomic_load(&aside->stop)) {
-		status = chi_twins_step(found, STEPS);
+		int held = chi_aside_hold(aside, memory_of(aside) + chi_twins_memory(found));
+		status = held < 0 ? held : chi_twins_step(found, STEPS);
 	}
 	status = status == CHI_NONE ? keep_groups(twins, found)
 		 : status == CHI_OK ? -CHI_ECANCELED
 				    : status;
 	chi_twins_close(found);
-	return status;
+	return status < 0 ? status : chi_aside_hold(aside, memory_of(aside));
 }
 
-static const struct chi_aside_ops ops = {.work = find, .send = start_run, .free = free_twins};
+static const struct chi_aside_ops ops = {
+	.work = find,
+	.item = sizeof(uint32_t),
+	.items = CHI_TWINS_MAX,
+	.step = step,
+	.fill = fill,
+	.forget = forget,
+	.memory = memory_of,
+	.free = free_twins,
+};
 
 int chi_handle_twins(struct chi_task *task)
 {

@@ -67,9 +67,11 @@
  * the others that they shared one with are no longer tried. */
 #define CHI_AGAIN_MAX 8
 
-/* Backups, verifications and searches for suspects and twins, running at once; each holds a
- * snapshot for its whole time. */
-#define CHI_TASKS_MAX 4
+/* Backups, verifications, compactions and searches for suspects and twins, running at once; most
+ * hold a snapshot for their whole time. Any reader may ask for searches: they leave one place to
+ * the administrator. */
+#define CHI_TASKS_MAX	 4
+#define CHI_SEARCHES_MAX (CHI_TASKS_MAX - 1)
 
 /* Imports that may be allowed at once, and what each client may send ahead of the reading. */
 #define CHI_IMPORTS_MAX	  64

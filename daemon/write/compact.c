@@ -69,7 +69,7 @@ static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_server_task_begin(server, fault);
+	status = chi_server_task_begin(server, CHI_TASKS_MAX, fault);
 	if (status < 0) {
 		return status;
 	}

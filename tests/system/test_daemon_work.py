@@ -764,6 +764,21 @@ class WholeStore(unittest.TestCase):
             peer.receive_for(id)
             self.assertEqual(daemon.stop(), 0)
 
+    def test_searches_leave_a_place_to_the_administrator(self):
+        """Three tasks run: a search, which any reader may ask for, is refused; a verification is not."""
+        with start("--output-timeout", "60000") as daemon, Peer(daemon.address) as peer:
+            fill(peer, 30000)
+            backups = [Peer(daemon.address) for _ in range(3)]
+            for backup in backups:
+                backup.receive_for(backup.send(backup=pb.Backup(window=1)))
+            for search in ({"twins": pb.Twins()}, {"suspects": pb.Suspects()}):
+                answer = list(peer.stream(**search))[-1]
+                self.assertEqual(answer.code, pb.BUSY)
+                self.assertIn("3 backups, verifications, compactions and searches", answer.message)
+            self.assertEqual(list(peer.stream(verify=pb.Verify()))[-1].code, pb.OK)
+            for backup in backups:
+                backup.close()
+
     def test_backup_ends_without_credit(self):
         """The last response takes none: a client that knows the size need not grant it."""
         with start("--output-timeout", "1000") as daemon, Peer(daemon.address) as peer:

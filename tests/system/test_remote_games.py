@@ -227,6 +227,17 @@ class Twins(Served):
         self.assertIn("no game is there twice", self.cli("twins", address=daemon.address).stderr)
 
 
+    def test_memory_of_the_search(self):
+        """What the thread holds counts among the buffers: it gives up, and others are served."""
+        daemon = self.serve("--buffer-bytes", "512K")
+        with Client(daemon.address) as client:
+            for search in ({"twins": pb.Twins()}, {"names": pb.Names(kind=1, limit=9)}, {"twins": pb.Twins()}):
+                answer = client.answer(client.send(**search))
+                full = (pb.BUSY, "the server's buffers are full")
+                self.assertEqual((answer.code, answer.message),
+                                 full if "twins" in search else (pb.OK, ""))
+
+
 class Queries(Served):
     def setUp(self):
         super().setUp()
