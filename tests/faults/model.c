@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "import/importer.h"
 #include "store/load/load.h"
+#include "tests/faults/aliases.h"
 #include "tests/store/help.h"
 
 /* Most records that one step of batches changes. */
@@ -47,6 +48,7 @@ void model_plan(struct model *model, enum model_mix mix, unsigned n)
 {
 	memset(model, 0, sizeof(*model));
 	model->games = mix == MODEL_GAMES;
+	model->aliases = mix == MODEL_ALIASES;
 	help_keys(model->keys, MODEL_KEYS);
 	model->n = n;
 	for (unsigned step = 1; step <= n; step++) {
@@ -209,8 +211,8 @@ int model_step(const struct model *model, struct chi_store *store, unsigned step
 	       struct chi_fault *why)
 {
 	struct chi_write *write;
-	if (model->games) {
-		return step_games(store, step, why);
+	if (model->games || model->aliases) {
+		return model->games ? step_games(store, step, why) : aliases_step(store, step, why);
 	}
 	int rc = chi_write_begin(store, &write, why);
 	if (rc < 0) {
@@ -341,6 +343,9 @@ static bool check_content(const struct model *model, struct chi_store *store, un
 			  struct chi_fault *why)
 {
 	struct chi_verify_result result = {0};
+	if (model->aliases) {
+		return aliases_hold(store, step, why);
+	}
 	int rc = chi_store_verify(store, keep_report, why, &result);
 	if (rc < 0 || result.errors > 0) {
 		return false;

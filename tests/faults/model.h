@@ -21,12 +21,14 @@ enum model_mix {
 	MODEL_DELETES, /* batches, and as often deletions */
 	MODEL_LOADS,   /* up to three positions that are new: what a load can do too */
 	MODEL_GAMES,   /* imports of games, which the archive keeps, and removals */
+	MODEL_ALIASES, /* players joined and split again, among games and a gameset of them */
 };
 
 struct model {
 	struct chi_key keys[MODEL_KEYS];
 	unsigned n;	/* steps */
 	bool games;	/* steps are those of MODEL_GAMES, and no version counts */
+	bool aliases;	/* the same of MODEL_ALIASES */
 	bool backwards; /* a step does its changes in the opposite order: other pages, same content
 			 */
 	bool marked;	/* steps are marked writes of one client: one that was done is known, and

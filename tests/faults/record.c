@@ -47,10 +47,11 @@ static void start(struct work *work, const char *name, enum model_mix mix, unsig
 	shim_watch(work->root);
 	shim_record(&work->journal);
 	shim_sync(false);
+	bool keeps_games = mix == MODEL_GAMES || mix == MODEL_ALIASES;
 	/* A load makes its own. */
 	if (mix != MODEL_LOADS) {
 		ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL,
-				    mix == MODEL_GAMES ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
+				    keeps_games ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
 		acknowledge(work, MAIN, 0);
 	}
 }

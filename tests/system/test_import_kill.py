@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Imports and removals killed at any moment, and repeated: what is stored in the end is what one
-that is not disturbed stores, byte for byte, and the archive agrees with it.
+"""Imports, removals and changes of names killed at any moment, and repeated: what is stored in the
+end is what one that is not disturbed stores, byte for byte, and the archive agrees with it.
 
-CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20).
+CHISTORE_IMPORT_KILLS: how often an import is killed (default: 20); changes of names a quarter as often.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -114,6 +115,104 @@ class Kill(Base):
         self.assertGreater(unfinished, 0)
         print(f"# figures: {KILLS} removals, {killed} killed, {unfinished} of them before their "
               "commit, each repeated to the same bytes", flush=True)
+
+    # ---- Names ----
+
+    def names_of_players(self):
+        with open(GAMES, encoding="latin-1") as file:
+            players = re.findall(r'(?m)^\[(?:White|Black) "([^"]+)"\]$', file.read())
+        return sorted(set(players))
+
+    def write_spelling(self, name, pairs):
+        """A spelling file: each second name is another way to write the first."""
+        text = "@PLAYER\n" + "".join(f"{right}\n= {wrong}\n" for right, wrong in pairs)
+        return self.write(name, text.encode("latin-1"))
+
+    def of_names(self, store):
+        """All that names mean: which are joined, the games of a player, and a gameset of his games."""
+        return (self.out("dump", address=store),
+                self.out("games", "--player", self.player, "--count", address=store),
+                self.out("games", "--in", "his", "--count", address=store),
+                self.out("stats", "--by", "player", address=store))
+
+    def make_named(self):
+        """A store with a gameset of a player, and what changes his name: commands, and the states
+        before and after them."""
+        players = self.names_of_players()
+        pairs = list(zip(players[::2], players[1::2]))
+        self.player = pairs[0][0]
+        self.assertGreater(len(pairs), 50)
+        spelling = self.write_spelling("all.ssp", pairs)
+        store = self.path("named")
+        for half in self.halves:
+            self.out("import", half, address=store)
+        self.out("gameset", "create", "his", "--player", self.player, address=store)
+        states = [self.of_names(store)]
+        commands = [("alias", "import", spelling), ("name", "unalias", pairs[0][1]),
+                    ("name", "alias", pairs[0][1], pairs[0][0])]
+        longest = 0
+        for number, command in enumerate(commands):
+            shutil.copytree(store, self.path(f"before{number}"))
+            begin = time.monotonic()
+            self.out(*command, address=store)
+            longest = max(longest, (time.monotonic() - begin) * 1.2)
+            self.cli("verify", address=store)
+            states.append(self.of_names(store))
+        self.assertEqual(states[1][1:], states[3][1:])
+        self.assertNotIn(states[2][1], (states[1][1], "0\n"))
+        # The control: half of the changes is seen to be none of the states.
+        half = shutil.copytree(self.path("before0"), self.path("half"))
+        self.out("alias", "import", self.write_spelling("half.ssp", pairs[:len(pairs) // 2]), address=half)
+        self.assertNotIn(self.of_names(half), states)
+        return commands, states, longest
+
+    def kill_change(self, command, store, longest, served):
+        """Kills the command, or the daemon that does it; True if it was in time."""
+        if not served:
+            process = spawn("--quiet", *command, address=store, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+            try:
+                process.wait(self.random.uniform(0, longest))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+            return process.wait() == -signal.SIGKILL
+        daemon = harness.start_daemon({"default": store})
+        process = spawn("--quiet", *command, address=daemon.address, stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL)
+        try:
+            process.wait(self.random.uniform(0, longest))
+        except subprocess.TimeoutExpired:
+            pass
+        in_time = process.poll() is None
+        daemon.kill()
+        process.kill()
+        process.wait()
+        return in_time
+
+    def kill_changes(self, served):
+        commands, states, longest = self.make_named()
+        killed = 0
+        rounds = max(KILLS // 4, 3)
+        for number in range(rounds):
+            which = number % len(commands)
+            store = shutil.copytree(self.path(f"before{which}"), self.path("store"))
+            killed += self.kill_change(commands[which], store, longest, served)
+            self.assertIn(self.of_names(store), states[which:which + 2])
+            self.cli("verify", address=store)
+            self.out(*commands[which], address=store)
+            self.assertEqual(self.of_names(store), states[which + 1])
+            self.cli("verify", address=store)
+            shutil.rmtree(store)
+        self.assertGreater(killed, 0)
+        print(f"# figures: {rounds} changes of names{' by a daemon' if served else ''}, {killed} killed, "
+              "each repeated to the same bytes", flush=True)
+
+    def test_changes_of_names_killed_and_repeated(self):
+        """Names, their gameset and games by them are as before or as after, wherever one dies."""
+        self.kill_changes(False)
+
+    def test_daemon_killed_that_changes_names(self):
+        self.kill_changes(True)
 
 
 if __name__ == "__main__":
