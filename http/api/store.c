@@ -257,7 +257,7 @@ int api_stats(struct call *call)
 
 static const struct route_params none = {NAMES(NULL), NULL};
 static const struct route_params board = {NAMES("fen", NULL), NULL};
-static const struct route_params explore = {NAMES("fen", NULL), filter_name};
+static const struct route_params explore = {NAMES("fen", "backed", NULL), filter_name};
 static const struct route_params games = {
 	NAMES("fen", "sort", "descending", "limit", "cursor", "total", NULL), filter_name};
 static const struct route_params find = {NAMES("limit", "cursor", "total", "games", "count", NULL),
