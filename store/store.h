@@ -153,6 +153,25 @@ CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *ke
 				 struct chi_arena *arena, struct chi_explore *out,
 				 struct chi_fault *fault);
 
+/* What an exploration reads: the record of `key`, in memory of `arena`, zeroed if it is not stored,
+ * its row, and the rows of the positions after it. */
+struct chi_explore_reading {
+	const struct chi_key *key;
+	struct chi_arena *arena;
+	struct chi_record *record; /* zeroed */
+	struct chi_row *position;
+	const struct chi_key *keys;
+	size_t n;
+	struct chi_row *rows;
+};
+typedef int chi_explore_read(void *context, const struct chi_explore_reading *reading,
+			     struct chi_fault *fault);
+
+/* The same as chi_read_explore of what `read` reads, wherever it is stored. */
+CHI_MUSTUSE int chi_explore_by(chi_explore_read *read, void *context, const struct chi_key *key,
+			       struct chi_arena *arena, struct chi_explore *out,
+			       struct chi_fault *fault);
+
 /* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
  * store was opened, for reading, before another process brought it up to date, and has games since:
  * it must be opened again to read them. */

@@ -115,21 +115,19 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 }
 
 /* Everything that is read, from one snapshot. */
-static int read_all(struct chi_read *read, struct work *work, const struct chi_key *key,
-		    struct chi_arena *arena, struct chi_explore *out, struct chi_fault *fault)
+static int read_snapshot(void *context, const struct chi_explore_reading *reading,
+			 struct chi_fault *fault)
 {
-	int status = chi_read_record(read, key, arena, &work->record);
+	struct chi_read *read = context;
+	int status = chi_read_record(read, reading->key, reading->arena, reading->record);
 	if (status >= 0) {
-		status = chi_read_rows(read, key, 1, &out->position);
+		status = chi_read_rows(read, reading->key, 1, reading->position);
 	}
 	if (status < 0) {
 		return chi_fault(fault, status, "cannot read the position's record (%s)",
 				 chi_strerror(status));
 	}
-	if (work->record.n_plies > 0) {
-		out->min_ply = work->record.plies[0].ply;
-	}
-	status = chi_read_rows(read, work->keys, work->n_keys, work->rows);
+	status = chi_read_rows(read, reading->keys, reading->n, reading->rows);
 	if (status < 0) {
 		return chi_fault(fault, status,
 				 "cannot read the record of a position after it (%s)",
@@ -140,6 +138,12 @@ static int read_all(struct chi_read *read, struct work *work, const struct chi_k
 
 int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
 		     struct chi_explore *out, struct chi_fault *fault)
+{
+	return chi_explore_by(read_snapshot, read, key, arena, out, fault);
+}
+
+int chi_explore_by(chi_explore_read *read, void *context, const struct chi_key *key,
+		   struct chi_arena *arena, struct chi_explore *out, struct chi_fault *fault)
 {
 	struct work work = {.n_keys = 0};
 	*out = (struct chi_explore){.position.key = *key, .min_ply = -1};
@@ -154,9 +158,19 @@ int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct ch
 		return chi_fault_plain(fault, status);
 	}
 	make_children(&work);
-	status = read_all(read, &work, key, arena, out, fault);
+	const struct chi_explore_reading reading = {.key = key,
+						    .arena = arena,
+						    .record = &work.record,
+						    .position = &out->position,
+						    .keys = work.keys,
+						    .n = work.n_keys,
+						    .rows = work.rows};
+	status = read(context, &reading, fault);
 	if (status < 0) {
 		return status;
+	}
+	if (work.record.n_plies > 0) {
+		out->min_ply = work.record.plies[0].ply;
 	}
 	size_t n = 0;
 	status = unite(&work, &n, fault);

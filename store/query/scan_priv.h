@@ -7,6 +7,7 @@
 #include "store/pages/descent.h"
 #include "store/pages/block_cursor.h"
 #include "store/archive.h"
+#include "store/record/sorted.h"
 #include "store/store.h"
 
 /*
@@ -18,15 +19,6 @@ enum chi_scan_range {
 	CHI_SCAN_RANGE_STRENGTH, /* the strength tree */
 	CHI_SCAN_RANGE_POSITION, /* the position tree, those in the band */
 	CHI_SCAN_RANGE_OVER,
-};
-
-/* The rows of a scan that is sorted; a heap until they are `collected`. */
-struct chi_sorted {
-	struct chi_row *rows; /* NULL: the scan is not sorted */
-	size_t n;
-	size_t max;
-	size_t at; /* the next to be delivered */
-	bool collected;
 };
 
 struct chi_scan {

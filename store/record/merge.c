@@ -7,7 +7,9 @@
 #include "chess/key.h"
 #include "chess/statistic.h"
 #include "base/arena.h"
+#include "base/fault.h"
 #include "base/record.h"
+#include "store/record/codec.h"
 
 /* Both lists ascend by move; so does the result. */
 static int add_moves(const struct chi_move_stat *more, size_t n_more, struct chi_arena *arena,
@@ -285,4 +287,56 @@ struct chi_strength_change chi_strength_change(const struct chi_record *old,
 		.remove = moved && old->chi2 != CHI_CHI2_UNKNOWN,
 		.put = new->chi2 != CHI_CHI2_UNKNOWN && (moved || !lines_equal(old, new)),
 	};
+}
+
+int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest, struct chi_fault *fault)
+{
+	const uint32_t changes = (uint32_t)CHI_PUT_COUNTS | (uint32_t)CHI_PUT_MOVES |
+				 (uint32_t)CHI_PUT_SUBTRACT | (uint32_t)CHI_PUT_RESTORE;
+	if ((parts & changes) == 0 || (rest->n_games == 0 && rest->listed == 0)) {
+		return CHI_OK;
+	}
+	return chi_fault(fault, -CHI_EINVAL,
+			 "games of the archive reached the position: its counts and moves follow "
+			 "from them");
+}
+
+int chi_merge(const struct chi_merging *merging, const struct chi_put *put, struct chi_merge *m,
+	      struct chi_fault *fault)
+{
+	enum chi_statistic kind = merging->statistic;
+	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;
+	bool was_stored = m->stored.mv_size > 0;
+	int rc = m->follows ? CHI_OK : chi_merge_allowed(put->parts, &m->rest, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	m->new = restore ? put->record : m->old;
+	if (!restore) {
+		rc = chi_merge_parts(put, merging->arena, &m->new, fault);
+	}
+	if (kind == CHI_STATISTIC_EXTERNAL && (put->parts & CHI_PUT_CHI2) != 0) {
+		m->new.chi2 = put->record.chi2;
+	}
+	/* The control statistic depends on the position alone: what was stored is right already. */
+	if (rc == CHI_OK && !restore && !(was_stored && kind == CHI_STATISTIC_CONTROL)) {
+		rc = chi_record_statistic(kind, merging->base, &put->key, &m->new, &m->new.chi2);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	if ((put->parts & CHI_PUT_SUBTRACT) != 0 && chi_record_bare(&m->new, &m->rest, kind)) {
+		m->new.chi2 = CHI_CHI2_UNKNOWN;
+		return was_stored ? CHI_MERGED_GONE : CHI_MERGED_SAME;
+	}
+	m->value.mv_data = merging->buffer;
+	rc = chi_record_encode(&m->new, restore && !m->follows ? NULL : &m->rest, merging->buffer,
+			       CHI_RECORD_BYTES_MAX, &m->value.mv_size);
+	if (rc < 0) {
+		return rc;
+	}
+	return m->value.mv_size == m->stored.mv_size &&
+			       memcmp(merging->buffer, m->stored.mv_data, m->value.mv_size) == 0
+		       ? CHI_MERGED_SAME
+		       : CHI_MERGED_CHANGED;
 }

@@ -2,13 +2,14 @@
 /* What a put makes of a stored record. */
 #pragma once
 
+#include <lmdb.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "chistore/types.h"
+#include "store/record/codec.h"
 
-struct chi_arena;
 struct chi_position;
-struct chi_record_rest;
 
 /* Applies the parts that the put names, but for its statistic, to `out`; memory from `arena`.
  * -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be subtracted), -CHI_ENOMEM. */
@@ -48,3 +49,38 @@ CHI_MUSTUSE int chi_subtract(const struct chi_record *less, struct chi_arena *ar
 /* True if nothing is known of a position but what is computed from it alone. */
 bool chi_record_bare(const struct chi_record *record, const struct chi_record_rest *rest,
 		     enum chi_statistic statistic);
+
+/* A stored record, and what a put makes of it. */
+struct chi_merge {
+	MDB_val stored; /* no bytes: there is none, and `old` is zeroed */
+	struct chi_record old;
+	struct chi_record_rest rest; /* of `old`; its list may be changed before the merge, */
+	bool follows;		     /* and then so do counts and moves: else they may not */
+	struct chi_record new;	     /* without a statistic if nothing is left */
+	MDB_val value;		     /* `new` encoded, in the transaction's buffer */
+};
+
+enum chi_merged {
+	CHI_MERGED_SAME, /* the bytes that are stored, or nothing of nothing */
+	CHI_MERGED_CHANGED,
+	CHI_MERGED_GONE, /* nothing is left to store */
+};
+
+/* What a merge needs of a store, and its memory. */
+struct chi_merging {
+	enum chi_statistic statistic;
+	const struct chi_counts *base;
+	struct chi_arena *arena;
+	uint8_t *buffer; /* of CHI_RECORD_BYTES_MAX bytes, for what comes out */
+};
+
+/* The one way from a put to the bytes that are to be stored: applies it to m->old and encodes what
+ * comes out. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be
+ * subtracted), -CHI_ENOMEM, -CHI_EKEY. */
+CHI_MUSTUSE int chi_merge(const struct chi_merging *merging, const struct chi_put *put,
+			  struct chi_merge *m, struct chi_fault *fault);
+
+/* What games of the archive say changes only with them; more may be added to it. -CHI_EINVAL if a
+ * put with these parts, on a record with that, would change it otherwise. */
+CHI_MUSTUSE int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest,
+				  struct chi_fault *fault);
