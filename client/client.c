@@ -98,10 +98,17 @@ static void hint_scheme(struct chi_client *client)
 	}
 }
 
+static const struct chi_backend *backend_of(enum chi_address_kind kind)
+{
+	return kind == CHI_ADDRESS_DIR	   ? &chi_backend_inproc
+	       : kind == CHI_ADDRESS_RADOS ? &chi_backend_rados
+					   : &chi_backend_remote;
+}
+
 /* The backend is chosen before anything of it is called, so that chi_close knows whose to clean up
  * also after a failure; without one it has nothing to close. */
-static int open_client(struct chi_client *client, const char *address,
-		       const struct chi_options *options)
+static int prepare_client(struct chi_client *client, const char *address,
+			  const struct chi_options *options)
 {
 	client->text = strdup(address);
 	if (client->text == NULL) {
@@ -111,16 +118,33 @@ static int open_client(struct chi_client *client, const char *address,
 	if (status == CHI_OK) {
 		status = set_options(client, options);
 	}
-	if (status != CHI_OK) {
-		return status;
+	if (status == CHI_OK) {
+		client->backend = backend_of(client->address.kind);
 	}
-	bool local = client->address.kind == CHI_ADDRESS_DIR;
-	client->backend = local ? &chi_backend_inproc : &chi_backend_remote;
-	status = client->backend->open(client);
-	if (status == -CHI_ENOSTORE && local) {
+	return status;
+}
+
+static int open_client(struct chi_client *client, const char *address,
+		       const struct chi_options *options)
+{
+	int status = prepare_client(client, address, options);
+	if (status == CHI_OK) {
+		status = client->backend->open(client);
+	}
+	if (status == -CHI_ENOSTORE && client->address.kind == CHI_ADDRESS_DIR) {
 		hint_scheme(client);
 	}
 	return status;
+}
+
+static struct chi_client *new_client(void)
+{
+	struct chi_client *client = calloc(1, sizeof(*client));
+	if (client != NULL) {
+		chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
+		chi_arena_init(&client->gathered, CHI_CLIENT_BUDGET);
+	}
+	return client;
 }
 
 /* The client exists before anything can fail, so that one chi_close cleans up after each failure
@@ -129,12 +153,10 @@ int chi_open(const char *address, const struct chi_options *options, struct chi_
 	     struct chi_fault *fault)
 {
 	*out = NULL;
-	struct chi_client *client = calloc(1, sizeof(*client));
+	struct chi_client *client = new_client();
 	if (client == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
-	chi_arena_init(&client->gathered, CHI_CLIENT_BUDGET);
 	int status = chi_client_end(client, open_client(client, address, options));
 	if (status != CHI_OK) {
 		if (fault != NULL) {
@@ -185,11 +207,35 @@ static int parse_dir(const char *address, const char *what, struct chi_address *
 	return status;
 }
 
+/* Where a connection is needed to create a store. */
+static int create_there(const char *address, enum chi_statistic statistic, enum chi_keep keep,
+			struct chi_fault *fault)
+{
+	struct chi_client *client = new_client();
+	if (client == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int status = prepare_client(client, address, NULL);
+	if (status == CHI_OK) {
+		status = client->backend->create(client, statistic, keep);
+	}
+	status = chi_client_end(client, status);
+	if (status != CHI_OK && fault != NULL) {
+		*fault = client->error;
+	}
+	chi_close(client);
+	return status;
+}
+
 int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
 	       struct chi_fault *fault)
 {
 	struct chi_address parsed;
-	int status = parse_dir(address, "created in a", &parsed, fault);
+	int status = chi_address_parse(address, &parsed, fault);
+	if (status == CHI_OK && backend_of(parsed.kind)->create != NULL) {
+		return create_there(address, statistic, keep, fault);
+	}
+	status = parse_dir(address, "created in a", &parsed, fault);
 	return status < 0 ? status : chi_store_create(parsed.path, statistic, keep, fault);
 }
 

@@ -102,6 +102,10 @@ static int open_games(struct chi_import *games, const char *address,
 		return chi_fault(&games->error, -CHI_EINVAL, "statistic %d is unknown",
 				 (int)create);
 	}
+	if (parsed.kind == CHI_ADDRESS_RADOS) {
+		return chi_fault(&games->error, -CHI_EUNSUPPORTED,
+				 "not on RADOS: imports of games and merges");
+	}
 	status = chi_open(address, &own, &games->client, &games->error);
 	bool local = parsed.kind == CHI_ADDRESS_DIR;
 	if (status == -CHI_ENOSTORE && local && create != 0) {

@@ -52,7 +52,10 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 		return -CHI_ENOMEM;
 	}
 	int status = chi_open(client->text, &client->options, &prober->client, fault);
-	if (status == CHI_OK) {
+	if (status == CHI_OK && prober->client->peer == NULL) {
+		/* On RADOS the connection is shared, and a call waits by itself. */
+		prober->client->options.call_ms = prober->deadline_ms;
+	} else if (status == CHI_OK) {
 		/* Opening may take its time; from here on the engine's clock runs. */
 		struct chi_options *options = &prober->client->options;
 		options->connect_ms = prober->deadline_ms;

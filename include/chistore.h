@@ -73,10 +73,11 @@ struct chi_options {
 
 /*
  * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT`,
- * `tls:HOST:PORT` (an IPv6 HOST in brackets). `options` may be NULL, and need not outlive the call.
- * On failure *out is NULL and `fault` (may be NULL) says why. -CHI_ESYNTAX (address),
- * -CHI_ENOSTORE, -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what
- * opening a store can give.
+ * `tls:HOST:PORT` (an IPv6 HOST in brackets), `rados:POOL/NAME[?conf=FILE&user=ID&shards=N]`
+ * (objects of a Ceph cluster). `options` may be NULL, and need not outlive the call. On failure
+ * *out is NULL and `fault` (may be NULL) says why. -CHI_ESYNTAX (address), -CHI_ENOSTORE,
+ * -CHI_ECONNECT, -CHI_ETIMEOUT, -CHI_EVERSION, -CHI_EACCES, -CHI_EBUSY, and what opening a store
+ * can give.
  */
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
@@ -88,8 +89,9 @@ void chi_close(struct chi_client *client);
 /* The text of the last failure on this client; "" if there was none. Until the next call. */
 const char *chi_error(const struct chi_client *client);
 
-/* Creates an empty store. The address must be a directory's, -CHI_EUNSUPPORTED otherwise. See
- * chi_open for `fault`. */
+/* Creates an empty store. The address must be a directory's or on RADOS, where it gets shards=N of
+ * the address or 64, and `keep` must be CHI_KEEP_COUNTS; -CHI_EUNSUPPORTED otherwise. See chi_open
+ * for `fault`. */
 CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
 			   struct chi_fault *fault);
 

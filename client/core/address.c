@@ -101,6 +101,79 @@ static int parse_tcp(const char *scheme, const char *text, struct chi_address *o
 	return CHI_OK;
 }
 
+/* Copies a name of an object or a user: what is safe in names of objects and in messages. */
+static int take_name(const char *what, const char *text, size_t len, char *out,
+		     struct chi_fault *fault)
+{
+	static const char *const allowed =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	if (len == 0 || len > CHI_RADOS_NAME_MAX) {
+		return chi_fault(fault, -CHI_ESYNTAX, "rados: address: %s %s", what,
+				 len == 0 ? "is missing" : "is longer than 128 bytes");
+	}
+	memcpy(out, text, len);
+	out[len] = '\0';
+	if (strspn(out, allowed) != len) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "rados: address: %s '%.80s' has other characters than letters, "
+				 "digits, '.', '_' and '-'",
+				 what, out);
+	}
+	return CHI_OK;
+}
+
+/* One KEY=VALUE after the question mark. */
+static int parse_rados_option(const char *text, size_t len, struct chi_rados_place *out,
+			      struct chi_fault *fault)
+{
+	const char *conf = rest_after(text, "conf=");
+	const char *user = rest_after(text, "user=");
+	const char *shards = rest_after(text, "shards=");
+	const char *end = text + len;
+	uint64_t number = 0;
+	if (conf != NULL && conf < end && end - conf <= CHI_RADOS_CONF_MAX) {
+		memcpy(out->conf, conf, (size_t)(end - conf));
+		out->conf[end - conf] = '\0';
+		return CHI_OK;
+	}
+	if (user != NULL) {
+		return take_name("user", user, (size_t)(end - user), out->user, fault);
+	}
+	if (shards != NULL &&
+	    chi_num_u64(shards, (size_t)(end - shards), CHI_RADOS_SHARDS_MAX, &number) == CHI_OK &&
+	    number > 0) {
+		out->shards = (uint32_t)number;
+		return CHI_OK;
+	}
+	return chi_fault(fault, -CHI_ESYNTAX,
+			 "rados: address: '%.*s' is not conf=FILE, user=ID or shards=N (1 to %d)",
+			 len > 80 ? 80 : (int)len, text, CHI_RADOS_SHARDS_MAX);
+}
+
+static int parse_rados(const char *text, struct chi_address *out, struct chi_fault *fault)
+{
+	size_t len = strcspn(text, "?");
+	const char *slash = memchr(text, '/', len);
+	const char *at = text + len;
+	if (slash == NULL) {
+		return chi_fault(fault, -CHI_ESYNTAX,
+				 "address 'rados:%.80s' is not rados:POOL/NAME", text);
+	}
+	out->kind = CHI_ADDRESS_RADOS;
+	int status =
+		take_name("the pool's name", text, (size_t)(slash - text), out->rados.pool, fault);
+	if (status == CHI_OK) {
+		status = take_name("the store's name", slash + 1, (size_t)(at - slash - 1),
+				   out->rados.name, fault);
+	}
+	while (status == CHI_OK && *at != '\0') {
+		size_t option = strcspn(at + 1, "&");
+		status = parse_rados_option(at + 1, option, &out->rados, fault);
+		at += 1 + option;
+	}
+	return status;
+}
+
 /* "http://...": letters, then "://". */
 static int refuse_url(const char *text, struct chi_fault *fault)
 {
@@ -110,7 +183,7 @@ static int refuse_url(const char *text, struct chi_fault *fault)
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
 			 "unknown scheme '%.*s:'; known are file:DIR, unix:PATH, "
-			 "tcp:HOST:PORT and tls:HOST:PORT",
+			 "tcp:HOST:PORT, tls:HOST:PORT and rados:POOL/NAME",
 			 len > 32 ? 32 : (int)len, text);
 }
 
@@ -131,6 +204,10 @@ int chi_address_parse(const char *text, struct chi_address *out, struct chi_faul
 		int status = parse_tcp("tls:", rest, out, fault);
 		out->kind = CHI_ADDRESS_TLS;
 		return status;
+	}
+	rest = rest_after(text, "rados:");
+	if (rest != NULL) {
+		return parse_rados(rest, out, fault);
 	}
 	rest = rest_after(text, "file:");
 	int status = rest == NULL ? refuse_url(text, fault) : CHI_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT`. Only the
- * four known schemes are schemes: "C:foo", "./a:b" and "http:x" are directories, which keeps every
- * path usable without quoting rules. A text with "://" after an unknown word is refused with a
- * hint, since no directory is named so by intention; `./` or `file:` in front still reaches it.
+ * Addresses as text: `DIR`, `file:DIR`, `unix:PATH`, `tcp:HOST:PORT`, `tls:HOST:PORT`,
+ * `rados:POOL/NAME[?conf=FILE&user=ID&shards=N]`. Only the known schemes are schemes: "C:foo",
+ * "./a:b" and "http:x" are directories, which keeps every path usable without quoting rules. A text
+ * with "://" after an unknown word is refused with a hint, since no directory is named so by
+ * intention; `./` or `file:` in front still reaches it.
  */
 #pragma once
 
@@ -14,11 +15,26 @@ enum chi_address_kind {
 	CHI_ADDRESS_UNIX,
 	CHI_ADDRESS_TCP,
 	CHI_ADDRESS_TLS,
+	CHI_ADDRESS_RADOS, /* objects of a Ceph cluster */
 };
 
 #define CHI_HOST_SIZE	     256 /* a DNS name has at most 253 bytes */
 #define CHI_PORT_SIZE	     6	 /* "65535" */
 #define CHI_HOST_NUMBER_SIZE 64	 /* of an IPv6 address, with its interface */
+
+#define CHI_RADOS_NAME_MAX   128 /* bytes of a pool's or a store's name, or of a user's */
+#define CHI_RADOS_CONF_MAX   1023
+#define CHI_RADOS_SHARDS_MAX 65536
+
+/* A store on RADOS. */
+struct chi_rados_place {
+	char pool[CHI_RADOS_NAME_MAX + 1];
+	char name[CHI_RADOS_NAME_MAX + 1];
+	char conf[CHI_RADOS_CONF_MAX + 1]; /* file; "": where Ceph looks for it */
+	char user[CHI_RADOS_NAME_MAX + 1]; /* without "client."; "": admin */
+	uint32_t shards; /* a new store gets so many, one that is there must have them; 0: not given
+			  */
+};
 
 struct chi_address {
 	enum chi_address_kind kind;
@@ -26,6 +42,7 @@ struct chi_address {
 	char host[CHI_HOST_SIZE]; /* TCP, TLS: without brackets */
 	char port[CHI_PORT_SIZE];
 	char number[CHI_HOST_NUMBER_SIZE]; /* what `host` was found to be; "": not looked up yet */
+	struct chi_rados_place rados;
 };
 
 /* `text` must live as long as *out. -CHI_ESYNTAX says what is wrong. */

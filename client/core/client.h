@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the public calls and the two backends share: the client, and `struct chi_backend`. The
+ * What the public calls and the backends share: the client, and `struct chi_backend`. The
  * public calls (client.c, pipe.c, iter.c above) check what does not depend on where the store is;
- * so both backends get the same, checked arguments and refuse the same things with the same words.
+ * so all backends get the same, checked arguments and refuse the same things with the same words.
  *
  * When a function here returns a negative status, client->error has its text or is empty; then the
  * public call puts the status' own text there.
@@ -27,6 +27,8 @@ struct chi_among;
 struct chi_game_query;
 struct chi_game_texts;
 struct chi_peer;
+struct chi_rados;
+struct chi_rados_scan;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
 #define CHI_CLIENT_BUDGET ((size_t)64 << 20)
@@ -96,6 +98,8 @@ struct chi_iter {
 	struct chi_entry entry;
 	/* Remote. */
 	struct chi_stream stream;
+	/* On RADOS. */
+	struct chi_rados_scan *shards;
 };
 
 struct chi_inproc {
@@ -106,6 +110,8 @@ struct chi_inproc {
 };
 
 struct chi_backend {
+	/* NULL: stores are not made through it. */
+	int (*create)(struct chi_client *client, enum chi_statistic statistic, enum chi_keep keep);
 	int (*open)(struct chi_client *client);
 	void (*close)(struct chi_client *client); /* also after a failed open */
 	int (*ping)(struct chi_client *client);
@@ -192,9 +198,10 @@ struct chi_backend {
 			  struct chi_queue_list *out);
 };
 
-/* A directory in this process, and a server. */
+/* A directory in this process, a server, and objects of a Ceph cluster. */
 extern const struct chi_backend chi_backend_inproc;
 extern const struct chi_backend chi_backend_remote;
+extern const struct chi_backend chi_backend_rados;
 
 /* Names in the filter of games of the call at hand that no name in the store fits; what has no room
  * here was not in a filter. */
@@ -222,6 +229,7 @@ struct chi_client {
 	struct chi_pipe *pipe;	      /* NULL until used */
 	struct chi_inproc inproc;
 	struct chi_peer *peer;		       /* remote: the connection; else NULL */
+	struct chi_rados *rados;	       /* on RADOS; else NULL */
 	uint8_t opened[CHI_IDEMPOTENCY_STORE]; /* remote: the store's uuid when it was opened */
 	uint64_t newest;      /* remote: the highest sequence number of it that was seen */
 	uint32_t deadline_ms; /* remote: a call ends so long after it began; 0: when it has to */

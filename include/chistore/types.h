@@ -565,11 +565,11 @@ struct chi_info {
 	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
 	uint64_t postings_bytes; /* of the lists of games that are too long for a record */
 	uint64_t map_bytes;	 /* address space reserved */
+	uint32_t shards;	 /* on RADOS: objects that hold its positions; else 0 */
 	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
-	uint8_t read_only;	/* enum chi_read_only; a directory that is opened for reading is
-				   not read-only by that */
+	uint8_t read_only;	/* enum chi_read_only; not how a directory was opened */
 };
 
 /* Called for each damage a verification finds, with a line of text, valid during the call. */
@@ -588,8 +588,8 @@ struct chi_repair_result {
 	uint64_t games;	    /* the same */
 	uint64_t found;	    /* of both, those in pages that no tree leads to */
 	uint64_t damaged;   /* entries met that are not whole */
-	uint64_t missing;   /* entries that the trees claim to hold and the new store does not:
-			       damaged,   or not found. 0 also if no tree is left to tell */
+	uint64_t missing;   /* entries that the trees claim to hold and the new store does not;
+			       0 also if no tree is left to tell */
 	uint64_t pages;	    /* pages that cannot be read, or lead astray */
 	bool unsure; /* the newest state cannot be told from older ones: what was deleted may be
 			back, what was replaced may be older than it was */

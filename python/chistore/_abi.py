@@ -684,6 +684,7 @@ chi_info._fields_ = [
     ("archive_bytes", c_uint64),
     ("postings_bytes", c_uint64),
     ("map_bytes", c_uint64),
+    ("shards", c_uint32),
     ("readers", c_uint32),
     ("readers_max", c_uint32),
     ("oldest_reader", c_uint64),

@@ -44,8 +44,29 @@ static const struct {
 
 static const struct {
 	const char *text;
+	struct chi_rados_place place;
+} on_rados[] = {
+	{"rados:chess/main", {.pool = "chess", .name = "main"}},
+	{"rados:p.1/n_2-x?conf=/etc/ceph/c&user=bob",
+	 {.pool = "p.1", .name = "n_2-x", .conf = "/etc/ceph/c", .user = "bob"}},
+	{"rados:p/n?shards=65536", {.pool = "p", .name = "n", .shards = 65536}},
+};
+
+static const struct {
+	const char *text;
 	const char *says;
 } bad[] = {
+	{"rados:", "is not rados:POOL/NAME"},
+	{"rados:pool", "is not rados:POOL/NAME"},
+	{"rados:/name", "the pool's name is missing"},
+	{"rados:pool/", "the store's name is missing"},
+	{"rados:pool/na me", "the store's name 'na me' has other characters"},
+	{"rados:pool/a/b", "the store's name 'a/b' has other characters"},
+	{"rados:pool/name?", "'' is not conf=FILE"},
+	{"rados:pool/name?user=", "user is missing"},
+	{"rados:pool/name?shards=0", "'shards=0' is not conf=FILE"},
+	{"rados:pool/name?shards=65537", "shards=N (1 to 65536)"},
+	{"rados:pool/name?size=1&user=x", "'size=1' is not conf=FILE"},
 	{"", "empty"},
 	{"file:", "empty"},
 	{"unix:", "lacks the socket's path"},
@@ -133,12 +154,28 @@ static void host_length(void **state)
 	assert_non_null(strstr(fault.text, "too long a host"));
 }
 
+static void addresses_on_rados(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(on_rados); i++) {
+		struct chi_address address;
+		struct chi_fault fault = {{0}};
+		const struct chi_rados_place *place = &on_rados[i].place;
+		assert_int_equal(chi_address_parse(on_rados[i].text, &address, &fault), CHI_OK);
+		assert_int_equal(address.kind, CHI_ADDRESS_RADOS);
+		assert_string_equal(address.rados.pool, place->pool);
+		assert_string_equal(address.rados.name, place->name);
+		assert_string_equal(address.rados.conf, place->conf);
+		assert_string_equal(address.rados.user, place->user);
+		assert_int_equal(address.rados.shards, place->shards);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_addresses),
-		cmocka_unit_test(bad_addresses),
-		cmocka_unit_test(socket_path_length),
+		cmocka_unit_test(good_addresses), cmocka_unit_test(addresses_on_rados),
+		cmocka_unit_test(bad_addresses),  cmocka_unit_test(socket_path_length),
 		cmocka_unit_test(host_length),
 	};
 	return cmocka_run_group_tests_name("address", tests, NULL, NULL);

@@ -470,47 +470,6 @@ static void pieces_of_a_scan(void **state)
 	assert_int_equal(sum, 10000ull * 9999 / 2);
 }
 
-static void count_reports(void *context, const char *text)
-{
-	(void)text;
-	++*(unsigned *)context;
-}
-
-static void whole_store(void **state)
-{
-	struct world *world = *state;
-	struct chi_client *client = world->client;
-	struct chi_verify_result found;
-	unsigned reports = 0;
-	uint64_t before = 0;
-	uint64_t after = 0;
-	world_fill(client, 0, 3000);
-	world_ok(client, chi_verify(client, count_reports, &reports, &found));
-	assert_int_equal(reports, 0);
-	assert_int_equal(found.positions, 3000);
-	assert_int_equal(found.known, 3000);
-	assert_int_equal(found.errors, 0);
-	char copy[96];
-	(void)snprintf(copy, sizeof(copy), "%.60s/copy", world->dir);
-	world_ok(client, chi_backup(client, copy));
-	assert_int_equal(chi_backup(client, copy), -CHI_EEXIST);
-	struct chi_client *other = NULL;
-	struct chi_info info;
-	assert_int_equal(chi_open(copy, NULL, &other, NULL), CHI_OK);
-	world_ok(other, chi_get_info(other, &info));
-	assert_int_equal(info.positions, 3000);
-	chi_close(other);
-	world_ok(client, chi_compact(client, &before, &after));
-	assert_true(after > 0 && after <= before);
-	world_fill(client, 3000, 10);
-	world_refused(client, chi_rescore(client, NULL, NULL), -CHI_EUNSUPPORTED, "");
-	struct chi_counts base = {1, 2, 3, 4};
-	world_ok(client, chi_put_base(client, &base));
-	world_ok(client, chi_get_info(client, &info));
-	assert_memory_equal(&info.base, &base, sizeof(base));
-	assert_int_equal(info.positions, 3010);
-}
-
 /* Games by ascending id; those that are listed already are skipped. */
 static void games(void **state)
 {
@@ -588,7 +547,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(scans, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(sorted_scans, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(pieces_of_a_scan, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(whole_store, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(games, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(control_store, world_control, world_drop),
 	};

@@ -121,7 +121,7 @@ static void sent_when_told(void **state)
 		keys[i] = puts[i].key;
 	}
 	world_ok(world->client, chi_pipe_send(world->client));
-	if (world->kind != WORLD_FILE) {
+	if (world->kind != WORLD_FILE && world->kind != WORLD_RADOS) {
 		world_ok(world->client, chi_pipe_put(world->client, puts + 2, 2, CHI_SYNC));
 		chi_close(world->client);
 		world->client = world_open(world);

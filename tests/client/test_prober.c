@@ -352,32 +352,40 @@ static void commits_come_in_between(void **state)
 static atomic_bool over;
 static atomic_uint bad;
 
-/* All of the set carry one number in each committed state, and it never goes back. */
+/* Of each position the number never goes back, and the two that its record has are one. */
+static bool is_torn(const struct chi_row *row, uint64_t *last)
+{
+	bool torn = row->counts.white < *last || row->score != (int32_t)row->counts.white;
+	*last = row->counts.white;
+	return torn;
+}
+
+/* All of the set carry one number in each committed state. On RADOS there is no state of all
+ * shards.
+ */
 static void *watch(void *context)
 {
 	struct chi_prober *prober = context;
+	bool one_state = world_chosen() != WORLD_RADOS;
 	struct chi_row set[SET];
 	uint64_t tickets[SET];
-	uint64_t last = 0;
-	while (!atomic_load(&over)) {
-		if (chi_prober_many(prober, keys, SET, set) != CHI_OK) {
-			atomic_fetch_add(&bad, 1);
-			break;
-		}
+	uint64_t last[SET] = {0};
+	bool torn = false;
+	while (!atomic_load(&over) && !torn) {
+		torn = chi_prober_many(prober, keys, SET, set) != CHI_OK;
 		uint64_t number = set[0].counts.white;
-		bool torn = number < last;
 		for (unsigned i = 0; i < SET; i++) {
-			torn |= set[i].counts.white != number || set[i].score != (int32_t)number;
+			torn |= is_torn(&set[i], &last[i]);
+			torn |= one_state && set[i].counts.white != number;
 			torn |= chi_prober_prefetch(prober, &keys[i], &tickets[i]) != CHI_OK;
 		}
 		for (unsigned i = 0; i < SET; i++) {
 			torn |= chi_prober_collect(prober, tickets[i], &set[i]) != CHI_OK;
-			torn |= set[i].counts.white < number;
-			torn |= set[i].score != (int32_t)set[i].counts.white;
+			torn |= is_torn(&set[i], &last[i]);
+			torn |= one_state && set[i].counts.white < number;
 			number = set[i].counts.white;
 		}
 		atomic_fetch_add(&bad, torn);
-		last = number;
 	}
 	return NULL;
 }
@@ -401,7 +409,8 @@ static int write_many(const char *address)
 	struct chi_options options = {.writable = true, .lock_wait_ms = 10000};
 	struct chi_client *client = NULL;
 	int status = chi_open(address, &options, &client, NULL);
-	for (uint64_t number = 2; number < 400 && status == CHI_OK; number++) {
+	uint64_t end = world_chosen() == WORLD_RADOS ? 30 : 400;
+	for (uint64_t number = 2; number < end && status == CHI_OK; number++) {
 		status = put_number(client, number);
 	}
 	chi_close(client);

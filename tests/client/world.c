@@ -33,7 +33,8 @@ const struct chi_prober_options world_patience = {.deadline_ms = 120000};
 
 bool world_possible(enum world_kind kind)
 {
-	return kind == WORLD_FILE || getenv("CHISTORED") != NULL;
+	return kind == WORLD_FILE ||
+	       getenv(kind == WORLD_RADOS ? "CHISTORE_TEST_RADOS" : "CHISTORED") != NULL;
 }
 
 void world_make_dir(char dir[64])
@@ -189,16 +190,33 @@ uint64_t world_games(const struct world *world)
 	return row.found ? row.counts.white : 0;
 }
 
+/* A name that no other test has: the pool is common to all. */
+static void name_objects(struct world *world)
+{
+	static unsigned made;
+	(void)snprintf(world->address, sizeof(world->address),
+		       "rados:chistore/t-%d-%u?conf=%.300s&shards=7", (int)getpid(), ++made,
+		       getenv("CHISTORE_TEST_RADOS"));
+}
+
 void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic)
 {
 	*world = (struct world){.kind = kind, .log = -1};
 	struct chi_fault fault = {{0}};
 	world_make_dir(world->dir);
 	(void)snprintf(world->store, sizeof(world->store), "%.60s/store", world->dir);
-	if (chi_create(world->store, statistic, CHI_KEEP_GAMES, &fault) != CHI_OK) {
-		fail_msg("cannot create %s: %s", world->store, fault.text);
+	const char *where = world->store;
+	if (kind == WORLD_RADOS) {
+		name_objects(world);
+		where = world->address;
 	}
-	if (kind == WORLD_FILE) {
+	enum chi_keep keep = kind == WORLD_RADOS ? CHI_KEEP_COUNTS : CHI_KEEP_GAMES;
+	if (chi_create(where, statistic, keep, &fault) != CHI_OK) {
+		fail_msg("cannot create %s: %s", where, fault.text);
+	}
+	if (kind == WORLD_RADOS) {
+		/* No daemon. */
+	} else if (kind == WORLD_FILE) {
 		strcpy(world->address, world->store);
 	} else if (kind == WORLD_UNIX) {
 		(void)snprintf(world->address, sizeof(world->address), "unix:%.60s/socket",
@@ -210,7 +228,7 @@ void world_make(struct world *world, enum world_kind kind, enum chi_statistic st
 		strcpy(world->listen, "tls:127.0.0.1:0");
 		prepare_tls(world);
 	}
-	if (kind != WORLD_FILE) {
+	if (kind != WORLD_FILE && kind != WORLD_RADOS) {
 		world_start_daemon(world);
 	}
 	world->client = world_open(world);
@@ -261,14 +279,17 @@ bool world_choose(int argc, char **argv)
 	static const char *const names[] = {[WORLD_FILE] = "file",
 					    [WORLD_UNIX] = "unix",
 					    [WORLD_TCP] = "tcp",
-					    [WORLD_TLS] = "tls"};
-	for (int i = WORLD_FILE; argc > 1 && i <= WORLD_TLS; i++) {
+					    [WORLD_TLS] = "tls",
+					    [WORLD_RADOS] = "rados"};
+	for (int i = WORLD_FILE; argc > 1 && i <= WORLD_RADOS; i++) {
 		if (strcmp(argv[1], names[i]) == 0) {
 			chosen = (enum world_kind)i;
 		}
 	}
 	if (!world_possible(chosen)) {
-		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
+		printf("1..0 # SKIP %s\n", chosen == WORLD_RADOS
+						   ? "CHISTORE_TEST_RADOS names no cluster"
+						   : "CHISTORED does not name the daemon");
 		return false;
 	}
 	return true;

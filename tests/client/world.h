@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The world of a client test: a store in a new directory, reached in this process or through a
- * daemon that serves it, so that one test body runs against both.
+ * daemon that serves it, or one on RADOS, so that one test body runs against all.
  */
 #pragma once
 
@@ -32,15 +32,16 @@ enum world_kind {
 	WORLD_UNIX,
 	WORLD_TCP,
 	WORLD_TLS, /* with certificates on both sides */
+	WORLD_RADOS,
 };
 
 struct world {
 	enum world_kind kind;
-	char dir[64];	  /* everything below goes with it */
-	char store[80];	  /* the store's directory */
-	char listen[96];  /* what the daemon is told to listen on */
-	char address[96]; /* for chi_open */
-	char cert[80];	  /* of the daemon and of its clients alike, who believe no other */
+	char dir[64];	   /* everything below goes with it */
+	char store[80];	   /* the store's directory */
+	char listen[96];   /* what the daemon is told to listen on */
+	char address[512]; /* for chi_open */
+	char cert[80];	   /* of the daemon and of its clients alike, who believe no other */
 	char key[80];
 	char access[80];
 	pid_t daemon; /* 0: none */
@@ -48,7 +49,8 @@ struct world {
 	struct chi_client *client;
 };
 
-/* True if this kind can be had: for the others CHISTORED must name the daemon's program. */
+/* True if this kind can be had: for a daemon CHISTORED must name its program, for RADOS
+ * CHISTORE_TEST_RADOS the configuration of a cluster with a pool "chistore". */
 bool world_possible(enum world_kind kind);
 
 /* Makes the directory and the store, starts the daemon, opens the client. Fails the test. */
@@ -83,8 +85,8 @@ struct chi_key world_key(unsigned i);
 
 /* ---- What tests of calls share -------------------------------------------------------------- */
 
-/* Takes the kind from the first argument: file, unix, tcp or tls. False, and says so, if it cannot
- * be had. */
+/* Takes the kind from the first argument: file, unix, tcp, tls or rados. False, and says so, if it
+ * cannot be had. */
 bool world_choose(int argc, char **argv);
 enum world_kind world_chosen(void);
 

@@ -30,6 +30,9 @@ static bool check_address(const char *text, struct chi_address *address)
 	if (address->kind == CHI_ADDRESS_DIR || address->kind == CHI_ADDRESS_UNIX) {
 		REQUIRE(address->path[0] != '\0' && address->path >= text);
 		REQUIRE(strcmp(address->path, text + (address->path - text)) == 0);
+	} else if (address->kind == CHI_ADDRESS_RADOS) {
+		REQUIRE(address->rados.pool[0] != '\0' && address->rados.name[0] != '\0');
+		REQUIRE(address->rados.shards <= CHI_RADOS_SHARDS_MAX);
 	} else {
 		check_host(address);
 	}

@@ -76,6 +76,8 @@ ARROWS = {
     "client/core": SEARCH | {"api", "import", "proto"},
     "client/local": CLIENT,
     "client/remote": CLIENT,
+    # The records of the store, in objects instead of blocks.
+    "client/rados": CLIENT | {"store/record"},
     "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
     "client/cli": BOARD | {"api", "store"},
@@ -129,6 +131,7 @@ OWNERS = {
     "protobuf-c/": {"proto", "tests"},
     "event2/": {"daemon", "http", "service", "tests"},
     "openssl/": {"base", "client", "daemon", "service", "tests"},
+    "rados/": {"client/rados", "bench", "tests"},
     "archive": {"formats", "tests"},
     "zstd.h": {"store", "http", "tests", "bench"},
     "jansson.h": {"client/cli", "formats", "http", "tests"},

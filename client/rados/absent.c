@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The backend of a library that was built without RADOS. */
+#include "base/fault.h"
+#include "client/core/client.h"
+
+static int refuse(struct chi_client *client)
+{
+	return chi_fault(&client->error, -CHI_EUNSUPPORTED,
+			 "this library was built without RADOS (meson -Drados)");
+}
+
+static int refuse_create(struct chi_client *client, enum chi_statistic statistic,
+			 enum chi_keep keep)
+{
+	(void)statistic;
+	(void)keep;
+	return refuse(client);
+}
+
+static void close_nothing(struct chi_client *client)
+{
+	(void)client;
+}
+
+/* No client is opened, so that nothing else is ever called. */
+const struct chi_backend chi_backend_rados = {
+	.create = refuse_create,
+	.open = refuse,
+	.close = close_nothing,
+};

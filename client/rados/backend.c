@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The backend. A call is one or a few rounds of operations on the shards (ops.h); nothing is kept
+ * between calls but a walk's listings, so that there is nothing to settle and nothing to flush.
+ */
+#include "base/fault.h"
+#include "client/rados/rados.h"
+#include "client/rados/refuse.h"
+
+static int nothing(struct chi_client *client)
+{
+	(void)client;
+	return CHI_OK;
+}
+
+/* A queued request is done at once, all of its positions together. */
+static void file_answer(struct chi_client *client, struct chi_slot *slot, int status)
+{
+	slot->done = true;
+	slot->status = chi_client_end(client, status);
+	slot->fault = client->error;
+	client->error.text[0] = '\0';
+}
+
+static int pipe_probe(struct chi_client *client, struct chi_slot *slot, const struct chi_key *keys)
+{
+	file_answer(client, slot, chi_rados_probe(client, keys, slot->n, slot->rows));
+	return CHI_OK;
+}
+
+static int pipe_put(struct chi_client *client, struct chi_slot *slot, const struct chi_put *entries,
+		    size_t n, enum chi_durability durability)
+{
+	file_answer(client, slot, chi_rados_put(client, entries, n, durability, &slot->put));
+	return CHI_OK;
+}
+
+static int pipe_wait(struct chi_client *client)
+{
+	return chi_fault(&client->error, -CHI_EINTERNAL, "an answer was never filed");
+}
+
+const struct chi_backend chi_backend_rados = {
+	.create = chi_rados_create,
+	.open = chi_rados_open,
+	.close = chi_rados_close,
+	.ping = chi_rados_ping,
+	.settle = nothing,
+	.info = chi_rados_info,
+	.changed = chi_rados_changed,
+	.probe = chi_rados_probe,
+	.get = chi_rados_get,
+	.get_many = chi_rados_get_many,
+	.explore = chi_rados_explore,
+	.put = chi_rados_put,
+	.put_base = chi_rados_put_base,
+	.del = chi_rados_del,
+	.get_game_ids = chi_rados_get_game_ids,
+	.put_game_ids = chi_rados_put_game_ids,
+	.games_open = chi_rados_refuse_games_open,
+	.games_next = chi_rados_refuse_games_next,
+	.games_close = chi_rados_refuse_games_close,
+	.game = chi_rados_refuse_game,
+	.explore_filtered = chi_rados_refuse_explore_filtered,
+	.flush = nothing,
+	.pipe_probe = pipe_probe,
+	.pipe_put = pipe_put,
+	.pipe_send = nothing,
+	.pipe_wait = pipe_wait,
+	.scan_open = chi_rados_scan_open,
+	.scan_more = chi_rados_scan_more,
+	.scan_close = chi_rados_scan_close,
+	.count = chi_rados_count,
+	.verify = chi_rados_verify,
+	.backup = chi_rados_refuse_backup,
+	.compact = chi_rados_refuse_compact,
+	.rescore = chi_rados_rescore,
+	.names = chi_rados_refuse_names,
+	.suspects = chi_rados_refuse_suspects,
+	.change_names = chi_rados_refuse_change_names,
+	.make_gameset = chi_rados_refuse_make_gameset,
+	.gamesets = chi_rados_refuse_gamesets,
+	.drop_gameset = chi_rados_refuse_drop_gameset,
+	.queue_add = chi_rados_refuse_queue_add,
+	.queue_take = chi_rados_refuse_queue_take,
+	.queue_settle = chi_rados_refuse_queue_settle,
+	.queue_list = chi_rados_refuse_queue_list,
+	.stats = chi_rados_refuse_stats,
+	.search = chi_rados_refuse_search,
+	.twins = chi_rados_refuse_twins,
+};

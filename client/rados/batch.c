@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running a batch: one round reads what all parts touch, all are applied, one round writes them.
+ * Parts whose guards failed, because another client was faster, go through it again after a short
+ * wait.
+ */
+#include "client/rados/batch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "client/rados/library.h"
+
+/* Bytes of one operation; an OSD takes 90 MB (osd_max_write_size). */
+#define PART_BYTES ((size_t)32 << 20)
+
+/* Entries of other clients that are looked at by a client's first write in a shard, and added up if
+ * there are so many that did nothing for so long. */
+#define CLIENTS_LISTED 128
+#define CLIENTS_FOLDED 16
+#define CLIENT_SECONDS 3600
+
+/* The longest wait before trying again. */
+#define WAIT_MS 64
+
+struct chi_batch_part {
+	uint32_t shard;
+	size_t first; /* items */
+	size_t n;
+	bool done;
+	bool written; /* an operation was made of it */
+	struct chi_put_result did;
+};
+
+static void client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_omap_key *out)
+{
+	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, out);
+}
+
+int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit)
+{
+	if (batch->n_edits == batch->room) {
+		size_t room = batch->room > 0 ? 2 * batch->room : 64;
+		struct chi_edit *edits = realloc(batch->edits, room * sizeof(*edits));
+		if (edits == NULL) {
+			return -CHI_ENOMEM;
+		}
+		batch->edits = edits;
+		batch->room = room;
+	}
+	batch->edits[batch->n_edits++] = *edit;
+	batch->bytes += edit->key.len + edit->old_len + edit->len;
+	return batch->bytes <= PART_BYTES ? CHI_OK : -CHI_ETOOBIG;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------- */
+
+static bool same_item(const struct chi_shard_ref *a, const struct chi_shard_ref *b)
+{
+	return chi_position_compare(a->bytes, a->len, b->bytes, b->len) == 0;
+}
+
+static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struct chi_object_op *op)
+{
+	struct chi_client *client = batch->client;
+	const struct chi_shard_ref *items = batch->items + part->first;
+	_cleanup_(chi_freep) struct chi_omap_key *keys = calloc(2 + part->n, sizeof(*keys));
+	if (keys == NULL) {
+		return -CHI_ENOMEM;
+	}
+	size_t n = 0;
+	keys[n++] = chi_stamp_key;
+	client_key(client->rados->id, &keys[n++]);
+	for (size_t i = 0; i < part->n; i++) {
+		if (i == 0 || !same_item(&items[i], &items[i - 1])) {
+			chi_omap_key(batch->tree, items[i].bytes, items[i].len, &keys[n++]);
+		}
+	}
+	chi_object_of_shard(client, part->shard, op);
+	int status = chi_object_get(op, keys, n);
+	if (status == CHI_OK && !client->rados->known[part->shard]) {
+		status = chi_object_list(op, CHI_OMAP_CLIENT, "", CLIENTS_LISTED);
+	}
+	return status;
+}
+
+/* ---- Applying ---------------------------------------------------------------------------- */
+
+static void refuse(struct chi_batch *batch, int status, size_t index)
+{
+	if (batch->refused == CHI_OK || index < batch->refused_at) {
+		batch->refused = status;
+		batch->refused_at = index;
+		batch->why = batch->client->error;
+	}
+	batch->client->error.text[0] = '\0';
+}
+
+/* What the operation brought, entry by entry in the order of the items. */
+struct entries {
+	rados_omap_iter_t iter;
+	bool more;
+	const char *key;
+	size_t key_len;
+	const uint8_t *value;
+	size_t len;
+};
+
+static void next_entry(struct entries *entries)
+{
+	entries->more = chi_object_next(entries->iter, &entries->key, &entries->key_len,
+					&entries->value, &entries->len);
+}
+
+static bool is_entry(const struct entries *entries, const struct chi_omap_key *key)
+{
+	return entries->more && entries->key_len == key->len &&
+	       memcmp(entries->key, key->bytes, key->len) == 0;
+}
+
+/* All items of the part. Refusals of all are gathered, so that the first of the batch is told. */
+static int apply_items(struct chi_batch *batch, const struct chi_batch_part *part,
+		       struct entries *entries)
+{
+	const struct chi_shard_ref *items = batch->items + part->first;
+	size_t same = 0;
+	for (size_t i = 0; i < part->n; i += same) {
+		struct chi_omap_key key;
+		chi_omap_key(batch->tree, items[i].bytes, items[i].len, &key);
+		for (same = 1; i + same < part->n && same_item(&items[i], &items[i + same]);) {
+			same++;
+		}
+		bool there = is_entry(entries, &key);
+		size_t at = items[i].index;
+		int status = batch->apply(batch, items + i, same, there ? entries->value : NULL,
+					  there ? entries->len : 0, &at);
+		if (status == -CHI_EINVAL || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT) {
+			refuse(batch, status, at);
+		} else if (status < 0) {
+			return status;
+		}
+		if (there) {
+			next_entry(entries);
+		}
+	}
+	return CHI_OK;
+}
+
+/* Entries of clients that are long gone become one. */
+static int fold_clients(struct chi_batch *batch, const struct chi_object_op *op)
+{
+	static const uint8_t zero[CHI_CLIENT_ID];
+	uint64_t now = (uint64_t)time(NULL);
+	struct chi_omap_key own;
+	struct chi_omap_key sum_key;
+	struct chi_shard_client sum = {.sequence = 0};
+	struct entries entries = {.iter = op->listed};
+	size_t before = batch->n_edits;
+	size_t folded = 0;
+	int status = CHI_OK;
+	client_key(batch->client->rados->id, &own);
+	client_key(zero, &sum_key);
+	struct chi_edit total = {.key = sum_key, .guarded = true, .what = CHI_EDIT_SET};
+	for (next_entry(&entries); status == CHI_OK && entries.more; next_entry(&entries)) {
+		struct chi_shard_client one;
+		struct chi_edit edit = {.guarded = true,
+					.old = entries.value,
+					.old_len = entries.len,
+					.what = CHI_EDIT_REMOVE};
+		if (is_entry(&entries, &own) || entries.key_len > CHI_OMAP_KEY_MAX ||
+		    chi_shard_client_decode(entries.value, entries.len, &one) < 0) {
+			continue;
+		}
+		if (is_entry(&entries, &sum_key)) {
+			total.old = entries.value;
+			total.old_len = entries.len;
+			chi_shard_client_add(&one, &sum);
+		} else if (one.date + CLIENT_SECONDS < now) {
+			memcpy(edit.key.bytes, entries.key, entries.key_len);
+			edit.key.len = entries.key_len;
+			chi_shard_client_add(&one, &sum);
+			folded++;
+			status = chi_batch_edit(batch, &edit);
+		}
+	}
+	if (status != CHI_OK || folded < CLIENTS_FOLDED) {
+		batch->n_edits = before;
+		return status;
+	}
+	uint8_t *value = chi_arena_alloc(&batch->arena, CHI_SHARD_CLIENT_SIZE);
+	if (value == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_shard_client_encode(&sum, value);
+	total.value = value;
+	total.len = CHI_SHARD_CLIENT_SIZE;
+	return chi_batch_edit(batch, &total);
+}
+
+/* ---- Writing ----------------------------------------------------------------------------- */
+
+struct lists {
+	const char **keys;
+	const char **values;
+	size_t *key_lens;
+	size_t *lens;
+};
+
+/* The edits that set, or those that remove. */
+static size_t list_edits(const struct chi_batch *batch, int what, struct lists *lists)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < batch->n_edits; i++) {
+		const struct chi_edit *edit = &batch->edits[i];
+		if ((int)edit->what == what) {
+			lists->keys[n] = edit->key.bytes;
+			lists->key_lens[n] = edit->key.len;
+			lists->values[n] = edit->len > 0 ? (const char *)edit->value : "";
+			lists->lens[n++] = edit->len;
+		}
+	}
+	return n;
+}
+
+/* librados copies what it is given. */
+static int build(const struct chi_batch *batch, struct chi_object_op *op)
+{
+	size_t n = batch->n_edits;
+	_cleanup_(chi_freep) const char **keys = calloc(n, sizeof(*keys));
+	_cleanup_(chi_freep) const char **values = calloc(n, sizeof(*values));
+	_cleanup_(chi_freep) size_t *key_lens = calloc(n, sizeof(*key_lens));
+	_cleanup_(chi_freep) size_t *lens = calloc(n, sizeof(*lens));
+	struct lists lists = {keys, values, key_lens, lens};
+	op->write = chi_librados.create_write_op();
+	if (keys == NULL || values == NULL || key_lens == NULL || lens == NULL ||
+	    op->write == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct chi_edit *edit = &batch->edits[i];
+		if (edit->guarded) {
+			chi_librados.write_op_omap_cmp2(
+				op->write, edit->key.bytes, LIBRADOS_CMPXATTR_OP_EQ,
+				edit->old_len > 0 ? (const char *)edit->old : "", edit->key.len,
+				edit->old_len, NULL);
+		}
+	}
+	size_t removed = list_edits(batch, CHI_EDIT_REMOVE, &lists);
+	if (removed > 0) {
+		chi_librados.write_op_omap_rm_keys2(op->write, keys, key_lens, removed);
+	}
+	size_t set = list_edits(batch, CHI_EDIT_SET, &lists);
+	chi_librados.write_op_omap_set2(op->write, keys, values, key_lens, lens, set);
+	return CHI_OK;
+}
+
+/* The client's entry with what this part does. */
+static int edit_client(struct chi_batch *batch, const struct chi_omap_key *key,
+		       struct chi_shard_client *entry, const uint8_t *old, size_t old_len)
+{
+	uint8_t *value = chi_arena_alloc(&batch->arena, CHI_SHARD_CLIENT_SIZE);
+	if (value == NULL) {
+		return -CHI_ENOMEM;
+	}
+	batch->change.writes = 1;
+	chi_shard_client_add(&batch->change, entry);
+	entry->sequence = batch->client->rados->sequence;
+	entry->date = (uint64_t)time(NULL);
+	entry->last = batch->change.last;
+	chi_shard_client_encode(entry, value);
+	const struct chi_edit edit = {.key = *key,
+				      .guarded = true,
+				      .old = old,
+				      .old_len = old_len,
+				      .what = CHI_EDIT_SET,
+				      .value = value,
+				      .len = CHI_SHARD_CLIENT_SIZE};
+	return chi_batch_edit(batch, &edit);
+}
+
+static int guard_stamp(struct chi_batch *batch)
+{
+	struct chi_rados_head head = batch->client->rados->head;
+	uint8_t *stamp = chi_arena_alloc(&batch->arena, CHI_STAMP_SIZE);
+	if (stamp == NULL) {
+		return -CHI_ENOMEM;
+	}
+	head.base = batch->base;
+	chi_shard_stamp(&head, stamp);
+	const struct chi_edit edit = {
+		.key = chi_stamp_key, .guarded = true, .old = stamp, .old_len = CHI_STAMP_SIZE};
+	return chi_batch_edit(batch, &edit);
+}
+
+/* From what was read to the operation that writes; none if nothing changes, or it was done. */
+static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
+		      struct chi_object_op *read, struct chi_object_op *write)
+{
+	struct chi_client *client = batch->client;
+	struct entries entries = {.iter = read->values};
+	struct chi_shard_client entry = {.sequence = 0};
+	struct chi_omap_key own;
+	const uint8_t *old = NULL;
+	size_t old_len = 0;
+	batch->n_edits = 0;
+	batch->bytes = 0;
+	batch->change = (struct chi_shard_client){.sequence = 0};
+	chi_arena_reset(&batch->arena);
+	int status = chi_object_stamp(client, read, &batch->base);
+	if (status < 0) {
+		return status;
+	}
+	client_key(client->rados->id, &own);
+	next_entry(&entries);
+	if (is_entry(&entries, &own)) {
+		old = entries.value;
+		old_len = entries.len;
+		if (chi_shard_client_decode(old, old_len, &entry) < 0) {
+			return chi_fault(&client->error, -CHI_ECORRUPT,
+					 "a client's entry in object '%.160s' is damaged",
+					 read->object);
+		}
+		next_entry(&entries);
+	}
+	if (entry.sequence == client->rados->sequence) {
+		part->done = true;
+		part->did = entry.last;
+		return CHI_OK;
+	}
+	status = apply_items(batch, part, &entries);
+	part->did = batch->change.last;
+	part->written = batch->n_edits > 0;
+	part->done = !part->written;
+	if (status < 0 || batch->refused != CHI_OK || part->done) {
+		return status;
+	}
+	status = guard_stamp(batch);
+	status = status < 0 ? status : edit_client(batch, &own, &entry, old, old_len);
+	if (status == CHI_OK && read->listed != NULL) {
+		status = fold_clients(batch, read);
+	}
+	chi_object_of_shard(client, part->shard, write);
+	return status < 0 ? status : build(batch, write);
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------ */
+
+struct running {
+	struct chi_batch *batch;
+	struct chi_batch_part *parts;
+	size_t n;
+	struct chi_object_op *reads;
+	struct chi_object_op *writes;
+	size_t pending;
+	size_t stored; /* parts that were written */
+};
+
+/* All parts that are not done: read, then applied. */
+static int prepare(struct running *r)
+{
+	struct chi_client *client = r->batch->client;
+	size_t n = 0;
+	int status = CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
+		if (!r->parts[i].done) {
+			status = ask(r->batch, &r->parts[i], &r->reads[n++]);
+		}
+	}
+	if (status == CHI_OK) {
+		status = chi_objects_run(client, r->reads, n);
+	}
+	size_t at = 0;
+	size_t m = 0;
+	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
+		struct chi_batch_part *part = &r->parts[i];
+		part->written = false;
+		if (!part->done) {
+			status = apply_part(r->batch, part, &r->reads[at++], &r->writes[m]);
+			m += part->written;
+		}
+	}
+	chi_objects_end(r->reads, n);
+	r->pending = m;
+	if (status == CHI_OK && r->batch->refused != CHI_OK) {
+		return chi_fault(&client->error, r->batch->refused, "entry %zu: %s",
+				 r->batch->refused_at,
+				 r->batch->why.text[0] != '\0' ? r->batch->why.text
+							       : chi_strerror(r->batch->refused));
+	}
+	return status;
+}
+
+/* What became of the operations. The first failure counts. */
+static int settle(struct running *r)
+{
+	struct chi_client *client = r->batch->client;
+	int status = CHI_OK;
+	size_t at = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct chi_batch_part *part = &r->parts[i];
+		if (part->done || !part->written) {
+			continue;
+		}
+		const struct chi_object_op *op = &r->writes[at++];
+		if (op->rc == 0) {
+			part->done = true;
+			client->rados->known[part->shard] = true;
+			r->stored++;
+		} else if (op->rc != -ECANCELED && status == CHI_OK) {
+			status = chi_object_fault(client, op);
+		}
+	}
+	return status;
+}
+
+static void wait_a_little(unsigned tries)
+{
+	uint32_t chance = 0;
+	unsigned most = tries < 6 ? 1U << tries : WAIT_MS;
+	(void)!getrandom(&chance, sizeof(chance), GRND_NONBLOCK);
+	struct timespec pause = {.tv_nsec = (long)(chance % (most * 1000000))};
+	(void)nanosleep(&pause, NULL);
+}
+
+static bool all_done(const struct running *r)
+{
+	bool done = true;
+	for (size_t i = 0; i < r->n; i++) {
+		done = done && r->parts[i].done;
+	}
+	return done;
+}
+
+static int run_parts(struct running *r)
+{
+	struct chi_client *client = r->batch->client;
+	int64_t end = chi_now_ms() + client->options.call_ms;
+	int status = CHI_OK;
+	for (unsigned tries = 0; status == CHI_OK && !all_done(r); tries++) {
+		if (tries > 0 && chi_now_ms() > end) {
+			return chi_fault(&client->error, -CHI_EBUSY,
+					 "other writers changed the same entries for %u ms",
+					 client->options.call_ms);
+		}
+		if (tries > 0) {
+			wait_a_little(tries);
+		}
+		status = prepare(r);
+		if (status == CHI_OK) {
+			status = chi_objects_run(client, r->writes, r->pending);
+		}
+		if (status == CHI_OK) {
+			status = settle(r);
+		}
+		chi_objects_end(r->writes, r->n);
+	}
+	return status;
+}
+
+/* A shard each. Returns how many. */
+static size_t cut(const struct chi_batch *batch, struct chi_batch_part *parts)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < batch->n; i++) {
+		if (n == 0 || batch->items[i].shard != parts[n - 1].shard) {
+			parts[n++] =
+				(struct chi_batch_part){.shard = batch->items[i].shard, .first = i};
+		}
+		parts[n - 1].n++;
+	}
+	return n;
+}
+
+static int run(struct chi_batch *batch, struct running *r)
+{
+	struct chi_client *client = batch->client;
+	int status = run_parts(r);
+	for (size_t i = 0; i < r->n && status == CHI_OK; i++) {
+		const struct chi_put_result *did = &r->parts[i].did;
+		batch->result.added += did->added;
+		batch->result.updated += did->updated;
+		batch->result.unchanged += did->unchanged;
+		batch->result.removed += did->removed;
+	}
+	if (status < 0 && r->stored > 0) {
+		struct chi_fault fault = client->error;
+		return chi_fault(
+			&client->error, status, "%.170s; stored were %zu of %zu shards' parts",
+			fault.text[0] != '\0' ? fault.text : chi_strerror(status), r->stored, r->n);
+	}
+	return status;
+}
+
+int chi_batch_run(struct chi_batch *batch)
+{
+	if (batch->n == 0) {
+		return CHI_OK;
+	}
+	chi_shard_sort(batch->items, batch->n);
+	_cleanup_(chi_freep) struct chi_batch_part *parts = calloc(batch->n, sizeof(*parts));
+	if (parts == NULL) {
+		return -CHI_ENOMEM;
+	}
+	struct running running = {.batch = batch, .parts = parts, .n = cut(batch, parts)};
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(2 * running.n, sizeof(*ops));
+	if (ops == NULL) {
+		return -CHI_ENOMEM;
+	}
+	running.reads = ops;
+	running.writes = ops + running.n;
+	batch->client->rados->sequence++;
+	chi_arena_init(&batch->arena, 2 * PART_BYTES);
+	int status = run(batch, &running);
+	chi_arena_deinit(&batch->arena);
+	free(batch->edits);
+	batch->edits = NULL;
+	batch->room = 0;
+	return status;
+}

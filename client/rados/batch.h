@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A batch of changes, by shard. What a shard's part reads is guarded: the one operation that
+ * changes it compares all of that first, so that it happens on exactly that state or not at all;
+ * then it is read and tried again. The same operation notes the batch's number in the client's
+ * entry, so that it happens once also if its answer is lost.
+ */
+#pragma once
+
+#include "client/rados/rados.h"
+
+struct chi_edit {
+	struct chi_omap_key key;
+	bool guarded; /* compared with `old`, which may be empty: there is none */
+	const uint8_t *old;
+	size_t old_len;
+	enum {
+		CHI_EDIT_NONE,
+		CHI_EDIT_SET,
+		CHI_EDIT_REMOVE
+	} what;
+	const uint8_t *value;
+	size_t len;
+};
+
+struct chi_batch_part;
+struct chi_batch;
+
+/* Applies all items of one key, `n` of them in their order, to what is stored under it; no bytes:
+ * nothing is. Records edits and counts. A refusal (-CHI_EINVAL, -CHI_ETOOBIG, -CHI_ECORRUPT) says
+ * which item in *at, and why in the client's error or not at all. */
+typedef int chi_batch_apply(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+			    const uint8_t *value, size_t len, size_t *at);
+
+struct chi_batch {
+	struct chi_client *client;
+	enum chi_omap_tree tree; /* of the items */
+	chi_batch_apply *apply;
+	const void *context;
+	struct chi_shard_ref *items; /* sorted once the batch runs */
+	size_t n;
+	struct chi_put_result result; /* of the parts that are done */
+	/* Of the part that is applied. */
+	struct chi_counts base;
+	struct chi_shard_client change; /* of the counters; `last` is what the part does */
+	struct chi_arena arena;
+	struct chi_edit *edits;
+	size_t n_edits;
+	size_t room;
+	size_t bytes;
+	/* The first item, by its index, that was refused. */
+	int refused;
+	size_t refused_at;
+	struct chi_fault why;
+};
+
+/* Runs the batch. Nothing is stored if an item is refused when all are applied first. */
+CHI_MUSTUSE int chi_batch_run(struct chi_batch *batch);
+
+/* For `apply`: edits of the part. What is guarded and set is one edit. -CHI_ENOMEM, -CHI_ETOOBIG.
+ */
+CHI_MUSTUSE int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit);

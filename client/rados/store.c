@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store as a whole: its head, its shards' stamps, what all writers have counted. The head is made
+ * first and says so until all shards are there, so that no half-made store is opened.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "chess/statistic.h"
+#include "client/rados/cluster.h"
+#include "client/rados/library.h"
+#include "client/rados/rados.h"
+
+/* Shards that are made, or asked for what was counted in them, in one round. */
+#define ROUND_SHARDS 1024
+
+#define CLIENTS_LISTED 1024
+
+/* ---- The head ---------------------------------------------------------------------------- */
+
+/* What is not the client's store: nothing there, or of another format. */
+static int missing(struct chi_client *client, const struct chi_object_op *op)
+{
+	const struct chi_rados_place *place = &client->address.rados;
+	int status = chi_object_fault(client, op);
+	if (status != -CHI_ECORRUPT) {
+		return status;
+	}
+	return chi_fault(&client->error, -CHI_ENOSTORE, "the pool '%.100s' has no store '%.100s'",
+			 place->pool, place->name);
+}
+
+static int parse_head(struct chi_client *client, const char *object, const char *text, size_t len,
+		      struct chi_rados_head *out)
+{
+	struct chi_fault why;
+	int status = chi_rados_head_parse(text, len, out, &why);
+	return status < 0 ? chi_fault(&client->error, status, "object '%.140s': %.100s", object,
+				      why.text)
+			  : CHI_OK;
+}
+
+int chi_rados_read_head(struct chi_client *client, struct chi_rados_head *out, uint64_t *version)
+{
+	char text[CHI_RADOS_HEAD_SIZE];
+	size_t len = 0;
+	struct chi_object_op op = {.read = chi_librados.create_read_op()};
+	if (op.read == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_object_of_head(client, &op);
+	chi_librados.read_op_read(op.read, 0, sizeof(text), text, &len, &op.parts_rc[2]);
+	int status = chi_objects_run(client, &op, 1);
+	if (status == CHI_OK && op.rc < 0) {
+		status = op.rc == -ENOENT ? missing(client, &op) : chi_object_fault(client, &op);
+	}
+	if (status == CHI_OK) {
+		status = parse_head(client, op.object, text, len, out);
+	}
+	if (version != NULL) {
+		*version = op.version;
+	}
+	chi_objects_end(&op, 1);
+	return status;
+}
+
+/* `version` 0: there must be none. */
+int chi_rados_write_head(struct chi_client *client, const struct chi_rados_head *head,
+			 uint64_t version)
+{
+	char text[CHI_RADOS_HEAD_SIZE];
+	size_t len = chi_rados_head_print(head, text);
+	struct chi_object_op op = {.write = chi_librados.create_write_op()};
+	if (op.write == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_object_of_head(client, &op);
+	if (version == 0) {
+		chi_librados.write_op_create(op.write, LIBRADOS_CREATE_EXCLUSIVE, NULL);
+	} else {
+		chi_librados.write_op_assert_version(op.write, version);
+	}
+	chi_librados.write_op_write_full(op.write, text, len);
+	int status = chi_objects_run(client, &op, 1);
+	if (status == CHI_OK && op.rc < 0) {
+		bool late = op.rc == -EEXIST || op.rc == -ERANGE || op.rc == -EOVERFLOW;
+		status = late ? chi_fault(&client->error, -CHI_EBUSY,
+					  "another client changes the store's head")
+			      : chi_object_fault(client, &op);
+	}
+	chi_objects_end(&op, 1);
+	return status;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------- */
+
+/* Connects, without looking at the store. */
+static int attach(struct chi_client *client)
+{
+	const struct chi_rados_place *place = &client->address.rados;
+	struct chi_rados *rados = calloc(1, sizeof(*rados));
+	client->rados = rados;
+	if (rados == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_arena_init(&rados->arena, 4 * (size_t)CHI_RECORD_ARENA);
+	if (getrandom(rados->id, sizeof(rados->id), 0) != sizeof(rados->id)) {
+		return -CHI_EIO;
+	}
+	int status = chi_cluster_open(place, client->options.connect_ms, &rados->cluster,
+				      &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	int rc = chi_librados.ioctx_create(chi_cluster_handle(rados->cluster), place->pool,
+					   &rados->io);
+	if (rc < 0) {
+		rados->io = NULL;
+		status = rc == -ENOENT	    ? -CHI_ENOSTORE
+			 : rc == -ETIMEDOUT ? -CHI_ETIMEOUT
+					    : -CHI_ECONNECT;
+		return chi_fault(
+			&client->error, status, "cannot use pool '%.100s' (%s)", place->pool,
+			rc == -ENOENT ? "the cluster has none of that name" : strerror(-rc));
+	}
+	return CHI_OK;
+}
+
+static int check_head(struct chi_client *client, const struct chi_rados_head *head)
+{
+	uint32_t wanted = client->address.rados.shards;
+	if (!head->ready) {
+		return chi_fault(&client->error, -CHI_ENOSTORE,
+				 "the store is being created, or that was interrupted: create it "
+				 "again");
+	}
+	if (wanted != 0 && wanted != head->shards) {
+		return chi_fault(&client->error, -CHI_EINVAL,
+				 "the store has %" PRIu32 " shards, the address says %" PRIu32,
+				 head->shards, wanted);
+	}
+	return CHI_OK;
+}
+
+int chi_rados_open(struct chi_client *client)
+{
+	int status = attach(client);
+	if (status != CHI_OK) {
+		return status;
+	}
+	struct chi_rados *rados = client->rados;
+	status = chi_rados_read_head(client, &rados->head, NULL);
+	if (status == CHI_OK) {
+		status = check_head(client, &rados->head);
+	}
+	if (status == CHI_OK) {
+		chi_shard_stamp(&rados->head, rados->stamp);
+		rados->known = calloc(rados->head.shards, sizeof(*rados->known));
+		status = rados->known != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	return status;
+}
+
+void chi_rados_close(struct chi_client *client)
+{
+	struct chi_rados *rados = client->rados;
+	if (rados == NULL) {
+		return;
+	}
+	/* In a child of fork both are the parent's. */
+	if (rados->io != NULL && !chi_cluster_forked(rados->cluster)) {
+		chi_librados.ioctx_destroy(rados->io);
+	}
+	chi_cluster_close(rados->cluster);
+	chi_arena_deinit(&rados->arena);
+	free(rados->known);
+	free(rados);
+	client->rados = NULL;
+}
+
+int chi_rados_ping(struct chi_client *client)
+{
+	struct chi_rados_head head;
+	return chi_rados_read_head(client, &head, NULL);
+}
+
+int chi_rados_changed(struct chi_client *client, bool *changed)
+{
+	const struct chi_rados_head *own = &client->rados->head;
+	struct chi_rados_head head;
+	int status = chi_rados_read_head(client, &head, NULL);
+	*changed = status == CHI_OK && (memcmp(head.uuid, own->uuid, sizeof(head.uuid)) != 0 ||
+					head.generation != own->generation);
+	return status;
+}
+
+/* ---- Creating ---------------------------------------------------------------------------- */
+
+/* As RFC 4122 has it, version 4. */
+static int make_uuid(uint8_t uuid[16])
+{
+	if (getrandom(uuid, 16, 0) != 16) {
+		return -CHI_EIO;
+	}
+	uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+	return CHI_OK;
+}
+
+/* Empty but for its stamp, whatever an interrupted creation left there. */
+static int make_shard(struct chi_client *client, uint32_t shard, struct chi_object_op *op)
+{
+	const char *key = chi_stamp_key.bytes;
+	const char *value = (const char *)client->rados->stamp;
+	size_t len = CHI_STAMP_SIZE;
+	op->write = chi_librados.create_write_op();
+	if (op->write == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_object_of_shard(client, shard, op);
+	chi_librados.write_op_create(op->write, LIBRADOS_CREATE_IDEMPOTENT, NULL);
+	chi_librados.write_op_omap_clear(op->write);
+	chi_librados.write_op_omap_set2(op->write, &key, &value, &chi_stamp_key.len, &len, 1);
+	return CHI_OK;
+}
+
+static int make_shards(struct chi_client *client)
+{
+	uint32_t shards = client->rados->head.shards;
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
+	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
+		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			status = make_shard(client, at + i, &ops[i]);
+		}
+		if (status == CHI_OK) {
+			status = chi_objects_run(client, ops, some);
+		}
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			status = ops[i].rc < 0 ? chi_object_fault(client, &ops[i]) : CHI_OK;
+		}
+		chi_objects_end(ops, some);
+	}
+	return status;
+}
+
+/* The place of the head: the version of one whose creation was interrupted, or 0. */
+static int find_place(struct chi_client *client, uint64_t *version)
+{
+	struct chi_rados_head head;
+	int status = chi_rados_read_head(client, &head, version);
+	if (status == -CHI_ENOSTORE) {
+		client->error.text[0] = '\0';
+		*version = 0;
+		return CHI_OK;
+	}
+	if (status == CHI_OK && head.ready) {
+		return chi_fault(&client->error, -CHI_EEXIST,
+				 "the pool '%.100s' has a store '%.100s' already",
+				 client->address.rados.pool, client->address.rados.name);
+	}
+	return status;
+}
+
+static int create(struct chi_client *client, enum chi_statistic statistic)
+{
+	struct chi_rados *rados = client->rados;
+	uint64_t version = 0;
+	int status = find_place(client, &version);
+	if (status != CHI_OK) {
+		return status;
+	}
+	uint32_t shards = client->address.rados.shards;
+	rados->head = (struct chi_rados_head){.statistic = (uint8_t)statistic,
+					      .shards = shards > 0 ? shards : CHI_SHARDS_DEFAULT,
+					      .generation = 1,
+					      .created = (uint64_t)time(NULL)};
+	(void)snprintf(rados->head.creator, sizeof(rados->head.creator), "chistore %s",
+		       chi_version());
+	status = make_uuid(rados->head.uuid);
+	if (status == CHI_OK) {
+		status = chi_rados_write_head(client, &rados->head, version);
+	}
+	chi_shard_stamp(&rados->head, rados->stamp);
+	if (status == CHI_OK) {
+		status = make_shards(client);
+	}
+	struct chi_rados_head there;
+	if (status == CHI_OK) {
+		status = chi_rados_read_head(client, &there, &version);
+	}
+	/* Another one that creates it too has won. */
+	if (status == CHI_OK && memcmp(there.uuid, rados->head.uuid, sizeof(there.uuid)) != 0) {
+		return chi_fault(&client->error, -CHI_EBUSY, "another client creates the store");
+	}
+	rados->head.ready = true;
+	return status == CHI_OK ? chi_rados_write_head(client, &rados->head, version) : status;
+}
+
+int chi_rados_create(struct chi_client *client, enum chi_statistic statistic, enum chi_keep keep)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(&client->error, -CHI_EINVAL, "statistic %d is unknown",
+				 (int)statistic);
+	}
+	if (keep != CHI_KEEP_COUNTS) {
+		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
+				 "not on RADOS: a store there counts games and does not keep "
+				 "them");
+	}
+	int status = attach(client);
+	return status == CHI_OK ? create(client, statistic) : status;
+}
+
+/* ---- Counters ---------------------------------------------------------------------------- */
+
+/* Adds up one listing of a shard's clients. *last is where the next goes on, "" at the end. */
+static int add_listing(struct chi_client *client, struct chi_object_op *op,
+		       struct chi_shard_client *sum, struct chi_omap_key *last)
+{
+	const char *key = NULL;
+	const uint8_t *value = NULL;
+	size_t key_len = 0;
+	size_t len = 0;
+	int status = chi_object_stamp(client, op, NULL);
+	last->len = 0;
+	while (status == CHI_OK && chi_object_next(op->listed, &key, &key_len, &value, &len)) {
+		struct chi_shard_client one;
+		if (key_len > CHI_OMAP_KEY_MAX || chi_shard_client_decode(value, len, &one) < 0) {
+			return chi_fault(&client->error, -CHI_ECORRUPT,
+					 "a client's entry in object '%.160s' is damaged",
+					 op->object);
+		}
+		chi_shard_client_add(&one, sum);
+		memcpy(last->bytes, key, key_len);
+		last->bytes[key_len] = '\0';
+		last->len = key_len;
+	}
+	if (!op->more) {
+		last->len = 0;
+	}
+	return status;
+}
+
+static int ask_clients(struct chi_client *client, uint32_t shard, const char *after,
+		       struct chi_object_op *op)
+{
+	chi_object_of_shard(client, shard, op);
+	int status = chi_object_get(op, &chi_stamp_key, 1);
+	return status == CHI_OK ? chi_object_list(op, CHI_OMAP_CLIENT, after, CLIENTS_LISTED)
+				: status;
+}
+
+int chi_rados_sum_shard(struct chi_client *client, uint32_t shard, struct chi_shard_client *sum)
+{
+	struct chi_omap_key last = {.len = 0};
+	int status = CHI_OK;
+	do {
+		struct chi_object_op op = {.rc = 0};
+		status = ask_clients(client, shard, last.bytes, &op);
+		status = status == CHI_OK ? chi_objects_run(client, &op, 1) : status;
+		status = status == CHI_OK ? add_listing(client, &op, sum, &last) : status;
+		chi_objects_end(&op, 1);
+	} while (status == CHI_OK && last.len > 0);
+	return status;
+}
+
+int chi_rados_sum(struct chi_client *client, struct chi_shard_client *sum)
+{
+	uint32_t shards = client->rados->head.shards;
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
+	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
+	*sum = (struct chi_shard_client){.sequence = 0};
+	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
+		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			status = ask_clients(client, at + i, "", &ops[i]);
+		}
+		if (status == CHI_OK) {
+			status = chi_objects_run(client, ops, some);
+		}
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			struct chi_shard_client one = {.sequence = 0};
+			struct chi_omap_key last;
+			status = add_listing(client, &ops[i], &one, &last);
+			/* More than one listing holds: from the beginning. */
+			if (status == CHI_OK && last.len > 0) {
+				one = (struct chi_shard_client){.sequence = 0};
+				status = chi_rados_sum_shard(client, at + i, &one);
+			}
+			chi_shard_client_add(&one, sum);
+		}
+		chi_objects_end(ops, some);
+	}
+	return status;
+}
+
+static uint64_t count_of(int64_t sum)
+{
+	return sum > 0 ? (uint64_t)sum : 0;
+}
+
+int chi_rados_info(struct chi_client *client, struct chi_info *out)
+{
+	struct chi_rados_head *head = &client->rados->head;
+	struct chi_shard_client sum;
+	struct chi_rados_head now;
+	*out = (struct chi_info){.format_major = CHI_RADOS_VERSION};
+	int status = chi_rados_read_head(client, &now, NULL);
+	if (status == CHI_OK) {
+		status = chi_rados_sum(client, &sum);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	memcpy(out->uuid, head->uuid, sizeof(out->uuid));
+	memcpy(out->creator, head->creator, sizeof(out->creator));
+	out->statistic = head->statistic;
+	out->created = head->created;
+	out->sequence = sum.writes;
+	out->positions = count_of(sum.positions);
+	out->known = count_of(sum.known);
+	out->base = now.base;
+	out->games = (struct chi_counts){.white = count_of(sum.games[0]),
+					 .draws = count_of(sum.games[1]),
+					 .black = count_of(sum.games[2]),
+					 .other = count_of(sum.games[3])};
+	out->keep = CHI_KEEP_COUNTS;
+	out->shards = head->shards;
+	return CHI_OK;
+}
