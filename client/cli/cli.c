@@ -125,25 +125,32 @@ int cli_worse(int a, int b)
 bool cli_is_remote(const struct cli *cli)
 {
 	return strncmp(cli->address, "unix:", 5) == 0 || strncmp(cli->address, "tcp:", 4) == 0 ||
-	       strncmp(cli->address, "tls:", 4) == 0;
+	       strncmp(cli->address, "tls:", 4) == 0 || cli_is_rados(cli);
+}
+
+bool cli_is_rados(const struct cli *cli)
+{
+	return strncmp(cli->address, "rados:", 6) == 0;
 }
 
 bool cli_has_address(const struct cli *cli)
 {
 	if (cli->address != NULL && cli->address[0] != '\0') {
 		/* Ignored it would work on another store than the one named. */
-		if (cli->store != NULL && !cli_is_remote(cli)) {
-			(void)cli_usage(cli,
-					"--store: '%s' is a directory, which holds one store; only "
-					"servers have several",
-					cli->address);
+		bool rados = cli_is_rados(cli);
+		if (cli->store != NULL && (rados || !cli_is_remote(cli))) {
+			(void)cli_usage(cli, "--store: '%s' is %s; only servers have several",
+					cli->address,
+					rados ? "one store on RADOS"
+					      : "a directory, which holds one store");
 			return false;
 		}
 		return true;
 	}
 	(void)cli_usage(cli,
 			"no address given: say -a ADDRESS, or set the environment variable "
-			"CHISTORE to it (a directory, unix:PATH, tcp:HOST:PORT or tls:HOST:PORT)");
+			"CHISTORE to it (a directory, unix:PATH, tcp:HOST:PORT, tls:HOST:PORT or "
+			"rados:POOL/NAME)");
 	return false;
 }
 

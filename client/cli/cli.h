@@ -83,6 +83,9 @@ bool cli_has_address(const struct cli *cli);
 /* True if the address is a server's. */
 bool cli_is_remote(const struct cli *cli);
 
+/* The address is on RADOS: remote, too, but no server. */
+bool cli_is_rados(const struct cli *cli);
+
 /* Reads a FEN given as text; `where` ("standard input:7", or NULL) goes in front of a message. */
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
 	    struct chi_key *out);

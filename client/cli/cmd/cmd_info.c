@@ -63,7 +63,7 @@ static json_t *info_json(const struct chi_info *info)
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-		"s:o, s:o, s:o}",
+		"s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
@@ -86,7 +86,7 @@ static json_t *info_json(const struct chi_info *info)
 		"read_only", read_only_json(info->read_only), "games_kept",
 		info->keep == CHI_KEEP_GAMES, "last_game", json_count(info->last_game),
 		"archive_bytes", json_count(info->archive_bytes), "postings_bytes",
-		json_count(info->postings_bytes));
+		json_count(info->postings_bytes), "shards", json_count(info->shards));
 }
 
 static int run(struct cli *cli)
@@ -126,7 +126,9 @@ const struct command cmd_info = {
 		"  games_kept                      whether it keeps the games that it counts\n"
 		"  last_game                       the highest number that a game was given\n"
 		"  archive_bytes                   of the games with their headers and names\n"
-		"  postings_bytes                  of the lists of games of frequent positions",
+		"  postings_bytes                  of the lists of games of frequent positions\n"
+		"  shards                          objects on RADOS that hold its positions; else "
+		"0",
 	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
 	.run = run,
