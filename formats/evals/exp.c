@@ -36,6 +36,9 @@ _Static_assert(sizeof(struct entry) == CHI_EXP_ENTRY, "they take the place of th
 
 #define NO_VALUE INT16_MAX
 
+/* Bytes of another version's name that are repeated, at most. */
+#define VERSION_SHOWN 28
+
 /* A position that is to be visited. */
 struct pending {
 	struct chi_key key;
@@ -128,9 +131,16 @@ static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct 
 			"at once are read",
 			version_2, CHI_EXP_ENTRY);
 	} else if (begins(bytes, len, any_version) || begins(bytes, len, version_3)) {
+		char shown[VERSION_SHOWN + 1];
+		size_t n = 0;
+		while (n < len && n < VERSION_SHOWN && bytes[n] >= ' ' && bytes[n] <= '~') {
+			shown[n] = (char)bytes[n];
+			n++;
+		}
+		shown[n] = '\0';
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "'%.*s' is not read; BrainLearn's files are, '%s' and '%s'", 27,
-				 (const char *)bytes, version_1, version_2);
+				 "'%s' is not read; BrainLearn's files are, '%s' and '%s'", shown,
+				 version_1, version_2);
 	} else {
 		bool first = begins(bytes, len, version_1) &&
 			     (len - strlen(version_1)) % CHI_EXP_ENTRY == 0;
