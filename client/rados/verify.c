@@ -179,10 +179,18 @@ struct value {
 	size_t len;
 };
 
+/* A position, and a statistic that it may have an entry of. */
+struct doubt {
+	struct chi_key key;
+	uint16_t chi2;
+	bool entry; /* listed was the entry, which is all that is in doubt; else the record */
+};
+
 /* Of a position and a strength entry of it that were read together: whether they agree. */
-static int judge(struct verify *v, const struct chi_key *key, uint16_t chi2,
-		 const struct value *position, const struct value *strength)
+static int judge(struct verify *v, const struct doubt *doubt, const struct value *position,
+		 const struct value *strength)
 {
+	const struct chi_key *key = &doubt->key;
 	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
 	const char *problem = NULL;
 	char name[CHI_FEN_SIZE];
@@ -193,13 +201,15 @@ static int judge(struct verify *v, const struct chi_key *key, uint16_t chi2,
 	if (rc < 0 || problem != NULL) {
 		return rc;
 	}
-	bool wanted = position->there && record.chi2 == chi2;
+	bool wanted = position->there && record.chi2 == doubt->chi2;
 	uint8_t line[CHI_STRENGTH_VALUE_MAX];
 	size_t len = line_of(&record, line);
 	if (strength->there && !wanted) {
 		complain(v, "strength entry %s: %s", name_of(key, name),
 			 position->there ? "the record has another statistic"
 					 : "there is no such position");
+	} else if (doubt->entry) {
+		return CHI_OK;
 	} else if (!strength->there && wanted) {
 		complain(v, "position %s: its strength entry is missing", name_of(key, name));
 	} else if (wanted && (len != strength->len || memcmp(line, strength->bytes, len) != 0)) {
@@ -207,12 +217,6 @@ static int judge(struct verify *v, const struct chi_key *key, uint16_t chi2,
 	}
 	return CHI_OK;
 }
-
-/* A position, and a statistic that it may have an entry of. */
-struct doubt {
-	struct chi_key key;
-	uint16_t chi2;
-};
 
 static int answer(struct verify *v, const struct doubt *doubt, struct chi_object_op *op)
 {
@@ -226,7 +230,7 @@ static int answer(struct verify *v, const struct doubt *doubt, struct chi_object
 		found[name[0] == CHI_OMAP_STRENGTH] =
 			(struct value){.there = true, .bytes = value, .len = len};
 	}
-	return status == CHI_OK ? judge(v, &doubt->key, doubt->chi2, &found[0], &found[1]) : status;
+	return status == CHI_OK ? judge(v, doubt, &found[0], &found[1]) : status;
 }
 
 /* Each position and its strength entry, read in one operation. */
@@ -260,7 +264,8 @@ static bool make_doubt(const char *name, size_t name_len, const uint8_t *value, 
 	if (chi_omap_position(name, name_len, &out->chi2, &out->key) < 0) {
 		return false;
 	}
-	if (name[0] == CHI_OMAP_POSITION) {
+	out->entry = name[0] == CHI_OMAP_STRENGTH;
+	if (!out->entry) {
 		const uint8_t *record = chi_omap_record(&out->key, value, len, &record_len);
 		if (record == NULL ||
 		    chi_record_peek(record, record_len, &out->chi2, &counts) < 0) {

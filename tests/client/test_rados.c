@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/* What only a store on RADOS has: writers that do not know each other, shards that disagree,
+ * objects of other kinds. The same answers as a directory's, whatever is stored. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <rados/librados.h>
+
+#include "base/attr.h"
+#include "client/core/address.h"
+#include "client/rados/layout.h"
+#include "tests/client/world.h"
+
+/* ---- Objects themselves ------------------------------------------------------------------ */
+
+struct raw {
+	rados_t cluster;
+	rados_ioctx_t io;
+	struct chi_rados_place place;
+};
+
+static void raw_open(const struct world *world, struct raw *raw)
+{
+	struct chi_address address;
+	assert_int_equal(chi_address_parse(world->address, &address, NULL), CHI_OK);
+	raw->place = address.rados;
+	assert_int_equal(rados_create2(&raw->cluster, "ceph", "client.admin", 0), 0);
+	assert_int_equal(rados_conf_read_file(raw->cluster, raw->place.conf), 0);
+	assert_int_equal(rados_connect(raw->cluster), 0);
+	assert_int_equal(rados_ioctx_create(raw->cluster, raw->place.pool, &raw->io), 0);
+}
+
+static void raw_close(struct raw *raw)
+{
+	rados_ioctx_destroy(raw->io);
+	rados_shutdown(raw->cluster);
+}
+
+static void raw_set(struct raw *raw, uint32_t shard, const struct chi_omap_key *key,
+		    const void *value, size_t len)
+{
+	char object[CHI_OBJECT_SIZE];
+	const char *name = key->bytes;
+	const char *bytes = value;
+	rados_write_op_t op = rados_create_write_op();
+	chi_shard_object(raw->place.name, shard, object);
+	if (value != NULL) {
+		rados_write_op_omap_set2(op, &name, &bytes, &key->len, &len, 1);
+	} else {
+		rados_write_op_omap_rm_keys2(op, &name, &key->len, 1);
+	}
+	assert_int_equal(rados_write_op_operate(op, raw->io, object, NULL, 0), 0);
+	rados_release_write_op(op);
+}
+
+static size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree)
+{
+	char object[CHI_OBJECT_SIZE];
+	const char prefix[2] = {(char)tree, '\0'};
+	rados_omap_iter_t iter = NULL;
+	unsigned char more = 0;
+	int rc = 0;
+	rados_read_op_t op = rados_create_read_op();
+	chi_shard_object(raw->place.name, shard, object);
+	rados_read_op_omap_get_vals2(op, "", prefix, 1000, &iter, &more, &rc);
+	assert_int_equal(rados_read_op_operate(op, raw->io, object, 0), 0);
+	size_t n = rados_omap_iter_size(iter);
+	rados_omap_get_end(iter);
+	rados_release_read_op(op);
+	return n;
+}
+
+static void raw_head(struct raw *raw, const char *text)
+{
+	char object[CHI_OBJECT_SIZE];
+	chi_head_object(raw->place.name, object);
+	assert_int_equal(rados_write_full(raw->io, object, text, strlen(text)), 0);
+}
+
+static void raw_read_head(struct raw *raw, struct chi_rados_head *out)
+{
+	char object[CHI_OBJECT_SIZE];
+	char text[CHI_RADOS_HEAD_SIZE];
+	chi_head_object(raw->place.name, object);
+	int len = rados_read(raw->io, object, text, sizeof(text), 0);
+	assert_true(len > 0);
+	assert_int_equal(chi_rados_head_parse(text, (size_t)len, out, NULL), CHI_OK);
+}
+
+/* The address says how many. */
+#define SHARDS 7
+
+static uint32_t shard_of(const struct chi_key *key)
+{
+	return chi_shard_of(key->bytes, key->len, SHARDS);
+}
+
+/* ---- Writers ----------------------------------------------------------------------------- */
+
+#define WRITERS 4
+#define BATCHES 8
+#define SOME	40
+
+/* Adds a game to each of the positions, again and again. */
+static int add_games(const struct world *world)
+{
+	struct chi_options options = world_options(world);
+	struct chi_client *client = NULL;
+	struct chi_put puts[SOME] = {{.parts = 0}};
+	for (unsigned i = 0; i < SOME; i++) {
+		puts[i].key = world_key(i);
+		puts[i].parts = CHI_PUT_ADD;
+		puts[i].record.counts.white = 1;
+	}
+	int status = chi_open(world->address, &options, &client, NULL);
+	for (unsigned i = 0; i < BATCHES && status == CHI_OK; i++) {
+		status = chi_put(client, puts, SOME, CHI_SYNC, NULL);
+	}
+	chi_close(client);
+	return status == CHI_OK ? 0 : 1;
+}
+
+static void no_update_is_lost(void **state)
+{
+	struct world *world = *state;
+	pid_t pids[WRITERS];
+	for (unsigned i = 0; i < WRITERS; i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (pids[i] == 0) {
+			_exit(add_games(world));
+		}
+	}
+	for (unsigned i = 0; i < WRITERS; i++) {
+		int status = 0;
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	struct chi_row rows[SOME];
+	struct chi_key keys[SOME];
+	struct chi_info info;
+	for (unsigned i = 0; i < SOME; i++) {
+		keys[i] = world_key(i);
+	}
+	world_ok(world->client, chi_probe(world->client, keys, SOME, rows));
+	for (unsigned i = 0; i < SOME; i++) {
+		assert_int_equal(rows[i].counts.white, WRITERS * BATCHES);
+	}
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, SOME);
+	assert_int_equal(info.shards, SHARDS);
+	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+}
+
+/* Entries of clients that are gone become one, and count as before. */
+static void old_clients_are_added_up(void **state)
+{
+	struct world *world = *state;
+	struct raw raw;
+	struct chi_info info;
+	struct chi_key key = world_key(0);
+	uint32_t shard = shard_of(&key);
+	raw_open(world, &raw);
+	for (uint8_t i = 1; i <= 20; i++) {
+		const uint8_t id[CHI_CLIENT_ID] = {i};
+		const struct chi_shard_client old = {.sequence = 9, .writes = i, .games = {i}};
+		uint8_t value[CHI_SHARD_CLIENT_SIZE];
+		struct chi_omap_key name;
+		chi_omap_key(CHI_OMAP_CLIENT, id, sizeof(id), &name);
+		chi_shard_client_encode(&old, value);
+		raw_set(&raw, shard, &name, value, sizeof(value));
+	}
+	world_fill(world->client, 0, 1);
+	assert_int_equal(raw_count(&raw, shard, CHI_OMAP_CLIENT), 2);
+	raw_close(&raw);
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.sequence, 20 * 21 / 2 + 1);
+	assert_int_equal(info.games.white, 20 * 21 / 2);
+	assert_int_equal(info.positions, 1);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------ */
+
+static void keep_report(void *context, const char *text)
+{
+	(void)snprintf(context, CHI_FAULT_SIZE, "%s", text);
+}
+
+static void assert_damaged(struct world *world, uint64_t errors, const char *says)
+{
+	char report[CHI_FAULT_SIZE] = "";
+	struct chi_verify_result found;
+	assert_int_equal(chi_verify(world->client, keep_report, report, &found), -CHI_ECORRUPT);
+	assert_int_equal(found.errors, errors);
+	if (strstr(report, says) == NULL) {
+		fail_msg("'%s' lacks '%s'", report, says);
+	}
+}
+
+static void verify_finds_damage(void **state)
+{
+	struct world *world = *state;
+	struct raw raw;
+	struct chi_key key = world_key(3);
+	struct chi_row row;
+	struct chi_omap_key strength;
+	struct chi_omap_key position;
+	const uint8_t line[] = {1, 2};
+	raw_open(world, &raw);
+	world_fill(world->client, 0, 200);
+	world_ok(world->client, chi_probe(world->client, &key, 1, &row));
+	chi_omap_strength(row.chi2, &key, &strength);
+	chi_omap_key(CHI_OMAP_POSITION, key.bytes, key.len, &position);
+	raw_set(&raw, shard_of(&key), &strength, NULL, 0);
+	assert_damaged(world, 2, "its counters say");
+	raw_set(&raw, shard_of(&key), &strength, line, sizeof(line));
+	assert_damaged(world, 1, "its strength entry has another line");
+	raw_set(&raw, shard_of(&key), &strength, "", 0);
+	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	raw_set(&raw, (shard_of(&key) + 1) % SHARDS, &strength, "", 0);
+	assert_damaged(world, 2, "its counters say");
+	raw_set(&raw, (shard_of(&key) + 1) % SHARDS, &strength, NULL, 0);
+	raw_set(&raw, shard_of(&key), &position, "damaged", 7);
+	assert_damaged(world, 1, "its checksum is wrong");
+	world_refused(world->client, chi_probe(world->client, &key, 1, &row), -CHI_ECORRUPT,
+		      "is damaged");
+	raw_close(&raw);
+}
+
+/* ---- Other heads ------------------------------------------------------------------------- */
+
+static void assert_unopened(const struct world *world, int status, const char *says)
+{
+	struct chi_client *client = NULL;
+	struct chi_fault fault = {{0}};
+	assert_int_equal(chi_open(world->address, NULL, &client, &fault), status);
+	if (strstr(fault.text, says) == NULL) {
+		fail_msg("'%s' lacks '%s'", fault.text, says);
+	}
+}
+
+static void other_heads_are_refused(void **state)
+{
+	struct world *world = *state;
+	struct raw raw;
+	struct chi_rados_head head;
+	struct chi_fault fault = {{0}};
+	char text[CHI_RADOS_HEAD_SIZE];
+	raw_open(world, &raw);
+	raw_read_head(&raw, &head);
+	raw_head(&raw, "chistore rados 2\n");
+	assert_unopened(world, -CHI_EVERSION, "format 'chistore rados 2'");
+	raw_head(&raw, "something else");
+	assert_unopened(world, -CHI_EVERSION, ".head': it is not a Chistore head");
+	raw_head(&raw, "chistore rados 1\nuuid 12\n");
+	assert_unopened(world, -CHI_ECORRUPT, "it is damaged");
+	/* A creation that was interrupted goes on, with shards of its own. */
+	head.ready = false;
+	(void)chi_rados_head_print(&head, text);
+	raw_head(&raw, text);
+	assert_unopened(world, -CHI_ENOSTORE, "create it again");
+	assert_int_equal(
+		chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
+		CHI_OK);
+	assert_int_equal(
+		chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
+		-CHI_EEXIST);
+	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_GAMES, &fault),
+			 -CHI_EUNSUPPORTED);
+	/* The client that was open writes nothing into it. */
+	struct chi_put put = {.key = world_key(0)};
+	bool changed = false;
+	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL), -CHI_ESTALE,
+		      "of another store");
+	world_ok(world->client, chi_changed(world->client, &changed));
+	assert_true(changed);
+	raw_close(&raw);
+}
+
+/* ---- The same answers -------------------------------------------------------------------- */
+
+#define POSITIONS 300
+
+static uint64_t chance = 20040301;
+
+static uint64_t draw(uint64_t n)
+{
+	chance ^= chance << 13;
+	chance ^= chance >> 7;
+	chance ^= chance << 17;
+	return chance % n;
+}
+
+/* A batch that may have a position several times, and one that is refused now and then. */
+static size_t any_batch(struct chi_put *puts, struct chi_eval *evals)
+{
+	static const char *const notes[] = {"", "a", "a longer note"};
+	size_t n = 1 + draw(60);
+	for (size_t i = 0; i < n; i++) {
+		unsigned kind = draw(150) == 0 ? 0 : 1 + (unsigned)draw(20);
+		const char *note = notes[draw(CHI_COUNT(notes))];
+		evals[i] = (struct chi_eval){.engine = draw(2) == 0 ? "x" : "y",
+					     .engine_len = 1,
+					     .depth = (uint32_t)draw(30),
+					     .score = (int32_t)draw(400) - 200};
+		puts[i] = (struct chi_put){
+			.key = world_key((unsigned)draw(POSITIONS)),
+			.parts = kind == 0  ? CHI_PUT_SUBTRACT
+				 : kind < 3 ? CHI_PUT_NOTE | CHI_PUT_COUNTS
+				 : kind < 9 ? CHI_PUT_ADD | CHI_PUT_EVALS
+					    : CHI_PUT_ADD,
+			.record = {.counts = {draw(5), draw(3), draw(4), kind == 0 ? 0 : draw(2)},
+				   .evals = &evals[i],
+				   .n_evals = 1,
+				   .note = note,
+				   .n_note = strlen(note)}};
+	}
+	return n;
+}
+
+static bool same_record(const struct chi_record *a, const struct chi_record *b)
+{
+	return a->chi2 == b->chi2 && memcmp(&a->counts, &b->counts, sizeof(a->counts)) == 0 &&
+	       a->n_evals == b->n_evals && a->n_note == b->n_note &&
+	       (a->n_note == 0 || memcmp(a->note, b->note, a->n_note) == 0) &&
+	       (a->n_evals == 0 || a->evals[0].score == b->evals[0].score);
+}
+
+/* Both scans to their end. */
+static void assert_same_scan(struct chi_client *a, struct chi_client *b,
+			     const struct chi_scan_spec *spec)
+{
+	struct chi_iter *iters[2];
+	const struct chi_row *rows[2];
+	const struct chi_record *records[2];
+	uint64_t counts[2];
+	int status = CHI_OK;
+	world_ok(a, chi_count(a, spec, &counts[0], NULL));
+	world_ok(b, chi_count(b, spec, &counts[1], NULL));
+	assert_int_equal(counts[0], counts[1]);
+	world_ok(a, chi_iter_open(a, spec, &iters[0]));
+	world_ok(b, chi_iter_open(b, spec, &iters[1]));
+	while (status == CHI_OK) {
+		status = chi_iter_next(iters[0], &rows[0], &records[0]);
+		assert_int_equal(chi_iter_next(iters[1], &rows[1], &records[1]), status);
+		if (status == CHI_OK) {
+			assert_memory_equal(&rows[0]->key, &rows[1]->key, sizeof(rows[0]->key));
+			assert_int_equal(rows[0]->chi2, rows[1]->chi2);
+			assert_int_equal(rows[0]->counts.white, rows[1]->counts.white);
+			assert_true(records[0] == NULL || same_record(records[0], records[1]));
+		}
+	}
+	assert_int_equal(status, CHI_NONE);
+	chi_iter_close(iters[0]);
+	chi_iter_close(iters[1]);
+}
+
+static void assert_same_store(struct chi_client *a, struct chi_client *b)
+{
+	for (unsigned i = 0; i < 24; i++) {
+		uint16_t low = (uint16_t)(i % 3 == 0 ? 0 : draw(4000));
+		struct chi_scan_spec spec = {
+			.chi2_min = low,
+			.chi2_max = (uint16_t)(i % 4 == 0 ? CHI_CHI2_MAX : low + draw(3000)),
+			.descending = i % 2 == 1,
+			.want = (uint8_t)draw(3),
+			.order = i % 5 == 0 ? CHI_ORDER_POSITION : CHI_ORDER_STRENGTH,
+			.limit = i % 7 == 0 ? 1 + draw(100) : 0};
+		spec.filter.games_min = i % 6 == 0 ? draw(30) : 0;
+		spec.filter.side = (uint8_t)(i % 8 == 0 ? CHI_SIDE_BLACK : CHI_SIDE_ANY);
+		if (i % 9 == 8) {
+			spec.sort = CHI_SORT_GAMES;
+			spec.limit = 50;
+		}
+		assert_same_scan(a, b, &spec);
+	}
+}
+
+static void write_both(struct chi_client *a, struct chi_client *b, unsigned batches)
+{
+	static struct chi_put puts[64];
+	static struct chi_eval evals[64];
+	struct chi_put_result did[2];
+	for (unsigned i = 0; i < batches; i++) {
+		size_t n = any_batch(puts, evals);
+		int status = chi_put(a, puts, n, CHI_SYNC, &did[0]);
+		assert_int_equal(chi_put(b, puts, n, CHI_SYNC, &did[1]), status);
+		assert_memory_equal(&did[0], &did[1], sizeof(did[0]));
+		assert_string_equal(chi_error(a), chi_error(b));
+		struct chi_key keys[3] = {world_key((unsigned)draw(POSITIONS)), puts[0].key,
+					  puts[0].key};
+		uint64_t deleted[2];
+		if (i % 4 == 0) {
+			world_ok(a, chi_delete(a, keys, 3, CHI_SYNC, &deleted[0]));
+			world_ok(b, chi_delete(b, keys, 3, CHI_SYNC, &deleted[1]));
+			assert_int_equal(deleted[0], deleted[1]);
+		}
+	}
+}
+
+static void answers_as_a_directory(void **state)
+{
+	struct world *world = *state;
+	struct world files;
+	struct chi_client *b = world->client;
+	uint64_t changed[2];
+	struct chi_fault fault = {{0}};
+	world_make(&files, WORLD_FILE, CHI_STATISTIC_OUTCOME);
+	struct chi_client *a = files.client;
+	chi_close(b);
+	/* Another kind of store, under another name. */
+	(void)snprintf(world->address, sizeof(world->address),
+		       "rados:chistore/s-%d?conf=%.300s&shards=5", (int)getpid(),
+		       getenv("CHISTORE_TEST_RADOS"));
+	assert_int_equal(chi_create(world->address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault),
+			 CHI_OK);
+	b = world_open(world);
+	world->client = b;
+	write_both(a, b, 20);
+	assert_same_store(a, b);
+	world_ok(a, chi_rescore(a, NULL, &changed[0]));
+	world_ok(b, chi_rescore(b, NULL, &changed[1]));
+	assert_int_equal(changed[0], changed[1]);
+	assert_true(changed[0] > 0);
+	assert_same_store(a, b);
+	write_both(a, b, 10);
+	assert_same_store(a, b);
+	world_ok(b, chi_verify(b, NULL, NULL, NULL));
+	world_free(&files);
+}
+
+int main(void)
+{
+	char kind[] = "rados";
+	char *argv[] = {kind, kind, NULL};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_update_is_lost, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(old_clients_are_added_up, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(verify_finds_damage, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(other_heads_are_refused, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(answers_as_a_directory, world_external, world_drop),
+	};
+	return world_choose(2, argv) ? cmocka_run_group_tests_name("rados", tests, NULL, NULL) : 0;
+}
