@@ -11,10 +11,10 @@ set -eu
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
 protobuf-c-compiler libevent-dev libjansson-dev libarchive-dev libroaring-dev libxxhash-dev libzstd-dev zlib1g-dev
 libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
-# llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
+# librados-dev: so that what needs it is compiled, and linted. llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git binutils
-util-linux systemd"
+util-linux systemd librados-dev"
 coverage="gcovr"
 browser="chromium chromium-driver python3-selenium"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
