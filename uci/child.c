@@ -31,8 +31,8 @@ struct chi_child {
 	size_t begin; /* of what was read and not yet delivered */
 	size_t end;
 	char name[CHI_ENGINE_MAX + 1];
-	bool multipv;
-	bool skips; /* the rest of a line that was too long */
+	unsigned options; /* enum chi_child_option */
+	bool skips;	  /* the rest of a line that was too long */
 	char bytes[CHI_CHILD_LINE];
 };
 
@@ -60,7 +60,9 @@ static int spawn(struct chi_child *child, char **words)
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	/* A group of its own: an engine that a script starts can be killed with the script. */
+	posix_spawnattr_setpgroup(&attributes, 0);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
 	int error = posix_spawnp(&child->pid, words[0], &actions, &attributes, words, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
@@ -86,6 +88,9 @@ static void take_name(struct chi_child *child, const char *name)
 			child->name[n++] = *name;
 		}
 	}
+	while (n > 0 && child->name[n - 1] == ' ') {
+		n--;
+	}
 	child->name[n] = '\0';
 }
 
@@ -94,9 +99,18 @@ const char *chi_child_name(const struct chi_child *child)
 	return child->name[0] != '\0' ? child->name : "engine";
 }
 
-bool chi_child_has_multipv(const struct chi_child *child)
+static void take_option(struct chi_child *child, const char *line)
 {
-	return child->multipv;
+	if (strncmp(line, "option name MultiPV ", 20) == 0) {
+		child->options |= CHI_CHILD_MULTIPV;
+	} else if (strncmp(line, "option name UCI_Chess960 ", 25) == 0) {
+		child->options |= CHI_CHILD_CHESS960;
+	}
+}
+
+bool chi_child_has(const struct chi_child *child, enum chi_child_option option)
+{
+	return (child->options & option) != 0;
 }
 
 /* Reads up to the line `word`, for `ms` at most. */
@@ -113,7 +127,7 @@ static int wait_for(struct chi_child *child, const char *word, int ms)
 		if (strncmp(line, "id name ", 8) == 0) {
 			take_name(child, line + 8);
 		}
-		child->multipv |= strncmp(line, "option name MultiPV ", 20) == 0;
+		take_option(child, line);
 	}
 	return -CHI_ETIMEOUT;
 }
@@ -157,6 +171,14 @@ int chi_child_open(const char *command, struct chi_child **out, struct chi_fault
 	return CHI_OK;
 }
 
+/* It stays to be waited for. */
+static bool has_ended(const struct chi_child *child)
+{
+	siginfo_t info = {.si_pid = 0};
+	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+	       info.si_pid != 0;
+}
+
 void chi_child_close(struct chi_child *child)
 {
 	if (child == NULL) {
@@ -165,8 +187,7 @@ void chi_child_close(struct chi_child *child)
 	if (child->pid > 0) {
 		chi_child_send(child, "quit");
 		int64_t until = chi_now_ms() + QUIT_MS;
-		pid_t ended = 0;
-		while ((ended = waitpid(child->pid, NULL, WNOHANG)) == 0 && chi_now_ms() < until) {
+		while (!has_ended(child) && chi_now_ms() < until) {
 			/* It may wait for us to read. */
 			struct pollfd from = {.fd = child->from, .events = POLLIN};
 			if (poll(&from, 1, 10) > 0 &&
@@ -174,10 +195,9 @@ void chi_child_close(struct chi_child *child)
 				(void)poll(NULL, 0, 10);
 			}
 		}
-		if (ended == 0) {
-			(void)kill(child->pid, SIGKILL);
-			(void)waitpid(child->pid, NULL, 0);
-		}
+		/* Until it is waited for, the number of its group is of no other. */
+		(void)kill(-child->pid, SIGKILL);
+		(void)waitpid(child->pid, NULL, 0);
 		close(child->to);
 		close(child->from);
 	}

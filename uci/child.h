@@ -17,18 +17,23 @@
 
 struct chi_child;
 
-/* Starts `command`, split into words as a shell does but without running others for them, and says
- * `uci`; it is there when it has said `uciok`, within ten seconds. */
+/* Starts `command`, split into words as a shell does but without running others for them, in a
+ * process group of its own, and says `uci`; it is there when it has said `uciok`, within ten
+ * seconds. */
 CHI_MUSTUSE int chi_child_open(const char *command, struct chi_child **out,
 			       struct chi_fault *fault);
 
 /* What it calls itself, as the name of an engine in a record; "engine" if it does not. */
 const char *chi_child_name(const struct chi_child *child);
 
-/* Whether it has the option `MultiPV`. */
-bool chi_child_has_multipv(const struct chi_child *child);
+/* Options that it may have. */
+enum chi_child_option {
+	CHI_CHILD_MULTIPV = 1 << 0,
+	CHI_CHILD_CHESS960 = 1 << 1, /* UCI_Chess960 */
+};
+bool chi_child_has(const struct chi_child *child, enum chi_child_option option);
 
-/* Says `quit`, waits a second, and kills it. NULL is fine. */
+/* Says `quit`, waits a second, and kills it with what it has started itself. NULL is fine. */
 void chi_child_close(struct chi_child *child);
 
 /* A line without its end; what cannot be written is lost with the child. */
