@@ -2,7 +2,8 @@
 """A UCI engine that finds nothing: fake_engine.py LOG [WRONG]
 
 Each search adds a line to the file LOG, the position's FEN. WRONG says what is wrong with the
-engine; "says FILE": search N answers with the score and the move of line N of FILE. If it is asked for several lines it knows positions of two kings alone, with scores that look
+engine; "says FILE": search N answers with the score, "#3" is a mate, and the move of line N of FILE. In
+Chess960 the line of LOG ends with " 960". If it is asked for several lines it knows positions of two kings alone, with scores that look
 like chance and are always the same.
 """
 
@@ -49,6 +50,7 @@ class Engine:
         self.log, self.wrong = log, wrong
         self.lines = 1
         self.fen = ""
+        self.chess960 = False
 
     def say(self, *lines):
         print("\n".join(lines), flush=True)
@@ -59,7 +61,7 @@ class Engine:
 
     def go(self, depth):
         with open(self.log, "a", encoding="ascii") as file:
-            file.write(self.fen + "\n")
+            file.write(self.fen + " 960" * self.chess960 + "\n")
         if self.wrong == "dies" or self.wrong == "dies at e4" and "4P3" in self.fen:
             os._exit(1)
         if self.wrong == "kills" and self.searches() == 8:
@@ -70,6 +72,8 @@ class Engine:
             return
         if self.wrong == "waits" and self.searches() == 2:
             self.wait()
+        while self.wrong == "is deaf":
+            time.sleep(1)
         while self.wrong == "floods":
             self.say("info depth 1 score cp 1 pv e2e5")
         if self.wrong == "lies":
@@ -86,7 +90,8 @@ class Engine:
     def tell_line(self, depth):
         with open(self.wrong.split()[1], encoding="ascii") as file:
             score, move = file.read().splitlines()[self.searches() - 1].split()
-        self.say(f"info depth {depth} score cp {score} nodes 9 pv {move}", "bestmove " + move)
+        kind = f"mate {score[1:]}" if score[0] == "#" else f"cp {score}"
+        self.say(f"info depth {depth} score {kind} nodes 9 pv {move}", "bestmove " + move)
 
     def wait(self):
         """Until the file that it makes is gone."""
@@ -114,9 +119,13 @@ class Engine:
             self.say("id name Test")
             if self.wrong != "has one line":
                 self.say("option name MultiPV type spin default 1 min 1 max 500")
+            if self.wrong != "knows chess alone":
+                self.say("option name UCI_Chess960 type check default false")
             self.say("uciok")
         elif words[:4] == ["setoption", "name", "MultiPV", "value"]:
             self.lines = int(words[4])
+        elif words[:4] == ["setoption", "name", "UCI_Chess960", "value"]:
+            self.chess960 = words[4] == "true"
         elif words[0] == "isready":
             self.say("readyok")
         elif words[0] == "position":

@@ -105,6 +105,45 @@ class Analyse(Base):
                         kings, address=self.store, code=2)
         self.assertIn("has no option MultiPV", done.stderr)
 
+    def test_nodes(self):
+        """An engine that tells its nodes now and then has searched what it was told to."""
+        for analysed in (1, 0):
+            told = summary(self.out("analyse", "--quiet", "--engine", self.engine(), "--nodes", 1000, START,
+                                    address=self.store))
+            self.assertEqual(int(told["analysed"]), analysed)
+        self.assertEqual(self.evaluation(START)[0][3], 1000)
+        self.out("analyse", "--quiet", "--engine", self.engine(), "--nodes", 1001, START, address=self.store)
+        self.assertEqual(len(self.searched()), 2)
+
+    def test_a_mate_is_not_searched_again(self):
+        said = self.write("said", "#3 g1f3\n")
+        self.assertEqual(self.analyse(START, wrong="says " + said), (1, 0, 0))
+        self.assertEqual(self.analyse(START, depth=30), (0, 1, 0))
+
+    def test_chess960(self):
+        """Engines are told where castling is not that of chess, and only there."""
+        position = "4k3/8/8/8/8/8/8/1R2K2R w KQ - 0 1"
+        said = self.write("said", "5 e1h1\n5 e1g1\n5 g1f3\n")
+        self.assertEqual(self.analyse(position, "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", START, wrong="says " + said),
+                         (3, 0, 0))
+        self.assertEqual([line.endswith(" 960") for line in self.searched()], [True, False, False])
+        self.assertEqual(self.analyse(position, wrong="knows chess alone", depth=9), (0, 0, 1))
+
+    def test_nothing_is_left_of_an_engine(self):
+        """Nor of one that a script has started, which hears nothing."""
+        script = self.write("script", f"{self.engine('is deaf')}\ntrue\n")
+        self.cli("analyse", "--quiet", "--engine", "sh " + script, "--depth", 7, "--patience", 1, START,
+                 address=self.store)
+        self.assertEqual(self.searched(), [START])
+        left = []
+        for name in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    left += [name] if self.log.encode() in file.read() else []
+            except OSError:
+                pass
+        self.assertEqual(left, [])
+
     def test_repertoire(self):
         """Of the variations, too, and each position once."""
         pgn = self.write("mine.pgn", """[Event "?"]

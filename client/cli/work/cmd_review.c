@@ -99,6 +99,9 @@ static int review_game(void *context, const char *path, const struct chi_pgn_gam
 	struct review *review = context;
 	int code = EXIT_DONE;
 	(void)path;
+	if (cli_stop != 0) {
+		return 128 + cli_stop;
+	}
 	review->game = game;
 	int status = review_ask(review);
 	if (status < 0) {

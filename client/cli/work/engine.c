@@ -16,6 +16,9 @@
 #define STOP_MS	  2000 /* from `stop` to its answer */
 #define TRIES	  2    /* of a position that an engine dies of */
 #define STARTS	  3    /* of an engine that does not come up again */
+#define FILE_A	  UINT64_C(0x0101010101010101)
+#define FILE_E	  (FILE_A << 4)
+#define FILE_H	  (FILE_A << 7)
 #define LINE_SIZE 256
 #define TEXT_SIZE (ENGINE_OPTIONS_MAX + 32)
 
@@ -32,10 +35,43 @@ static void send_go(struct chi_child *child, const char *fen, const struct engin
 	chi_child_send(child, line);
 }
 
-bool engine_enough(const struct engine_limits *limits, uint32_t depth, uint64_t nodes)
+/* Castling that an engine takes for chess's own only if it is told: king or rook began elsewhere.
+ */
+static bool is_chess960(const struct chi_position *position)
 {
-	return limits->depth != 0   ? depth >= limits->depth
-	       : limits->nodes != 0 ? nodes >= limits->nodes
+	for (int colour = 0; colour < 2; colour++) {
+		uint64_t rank = UINT64_C(0xff) << (colour == CHI_WHITE ? 0 : 56);
+		uint64_t king = position->kind[CHI_KING] & position->colour[colour];
+		uint64_t rooks = position->castle & rank;
+		if (rooks != 0 &&
+		    ((king & rank & FILE_E) == 0 || (rooks & ~(FILE_A | FILE_H)) != 0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* False: it cannot play such a position. */
+static bool set_chess960(struct engine *engine, const struct chi_position *position)
+{
+	bool wanted = is_chess960(position);
+	if (wanted == engine->chess960) {
+		return true;
+	}
+	if (!chi_child_has(engine->child, CHI_CHILD_CHESS960)) {
+		return false;
+	}
+	engine->chess960 = wanted;
+	chi_child_send(engine->child, wanted ? "setoption name UCI_Chess960 value true"
+					     : "setoption name UCI_Chess960 value false");
+	return true;
+}
+
+bool engine_enough(const struct engine_limits *limits, const struct chi_eval *eval)
+{
+	return eval->is_mate	    ? true
+	       : limits->depth != 0 ? eval->depth >= limits->depth
+	       : limits->nodes != 0 ? eval->nodes >= limits->nodes
 				    : true;
 }
 
@@ -74,6 +110,17 @@ enum end {
 	END_STOPPED,
 };
 
+/* Engines tell their nodes now and then, or not at all: one that came to its end by itself has
+ * searched what it was told to. */
+static void set_nodes(struct engine_found *found, const struct engine_limits *limits)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		if (found->lines[i].nodes < limits->nodes) {
+			found->lines[i].nodes = limits->nodes;
+		}
+	}
+}
+
 /* Its lines, up to the answer. */
 static enum end listen(struct chi_child *child, const struct chi_position *from,
 		       const struct engine_limits *limits, engine_tick *tick, void *context,
@@ -100,7 +147,13 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
 			take_line(out, from, limits, line + 5);
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
-			return !goes_on ? END_STOPPED : settle(out) ? END_FOUND : END_NOTHING;
+			if (!goes_on || !settle(out)) {
+				return goes_on ? END_NOTHING : END_STOPPED;
+			}
+			if (!stopped) {
+				set_nodes(out, limits);
+			}
+			return END_FOUND;
 		}
 	}
 }
@@ -113,6 +166,9 @@ static enum end search(struct engine *engine, const struct chi_key *key, engine_
 	memset(&engine->found, 0, sizeof(engine->found));
 	if (chi_key_decode(key, &from, NULL) != CHI_OK ||
 	    chi_key_to_fen(key, fen, NULL) != CHI_OK) {
+		return END_NOTHING;
+	}
+	if (!set_chess960(engine, &from)) {
 		return END_NOTHING;
 	}
 	/* What it says of the position before ends here: it may answer twice. */
@@ -162,12 +218,13 @@ static int start(struct engine *engine, struct chi_fault *fault)
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (engine->limits.lines > 1 && !chi_child_has_multipv(engine->child)) {
+	if (engine->limits.lines > 1 && !chi_child_has(engine->child, CHI_CHILD_MULTIPV)) {
 		engine_close(engine);
 		return chi_fault(fault, -CHI_EINVAL,
 				 "'%.100s' has no option MultiPV: one line is all that it gives",
 				 engine->command);
 	}
+	engine->chess960 = false;
 	set_options(engine);
 	if (chi_child_ready(engine->child) != CHI_OK) {
 		engine_close(engine);

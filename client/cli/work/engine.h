@@ -17,8 +17,9 @@ struct engine_limits {
 	uint64_t lines;	      /* at most so many, 1..ENGINE_LINES_MAX */
 };
 
-/* Whether an evaluation of that depth and so many nodes is as far as is wanted. */
-bool engine_enough(const struct engine_limits *limits, uint32_t depth, uint64_t nodes);
+/* Whether an evaluation is of a search as far as is wanted; of a mate it always is, as engines may
+ * end their search when they see one. */
+bool engine_enough(const struct engine_limits *limits, const struct chi_eval *eval);
 
 #define ENGINE_OPTIONS_MAX 1000 /* bytes of the options' text */
 
@@ -34,6 +35,7 @@ struct engine {
 	const char *options; /* "Hash=64;Threads=1;Clear Hash", or NULL */
 	struct engine_limits limits;
 	struct chi_child *child; /* NULL: it does not run now */
+	bool chess960;		 /* it was told so */
 	bool came_up;		 /* it has been ready once */
 	struct engine_found found;
 };

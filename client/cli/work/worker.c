@@ -101,7 +101,7 @@ bool worker_reads(struct worker *worker, const struct chi_record *record, size_t
 		/* The best line says how far the search went. */
 		if (eval->rank != worker->n_lines ||
 		    (eval->n_pv == 0 && worker->work->grow_to > 0) ||
-		    (eval->rank == 0 && !engine_enough(limits, eval->depth, eval->nodes))) {
+		    (eval->rank == 0 && !engine_enough(limits, eval))) {
 			break;
 		}
 		worker->lines[worker->n_lines++] =
