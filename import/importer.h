@@ -64,7 +64,8 @@ CHI_MUSTUSE int chi_importer_commit(struct chi_importer *importer, struct chi_im
 /* Ends the threads; without a commit nothing happened. NULL is fine. */
 void chi_importer_free(struct chi_importer *importer);
 
-/* The lists of games of every position, of a store in directory `dir` that no one else has open: of
- * one that has none, and keeps games. Positions that are not there, or count less than the games
- * say, are made from these. For chi_store_repair_games. */
-CHI_MUSTUSE int chi_import_relist(const char *dir, struct chi_fault *fault);
+/* Positions with their lists of games, into a store in directory `dir` that no one else has open,
+ * which has games and no positions. Positions that do not come, or count less than the games say,
+ * are made from these. For chi_store_repair_games. */
+CHI_MUSTUSE int chi_import_relist(const char *dir, const struct chi_repair_positions *positions,
+				  struct chi_fault *fault);

@@ -427,11 +427,20 @@ CHI_MUSTUSE int chi_store_repair(const char *from, const char *to, enum chi_stat
 
 /*
  * The same with the games of the archive: chunks of them that are damaged lose only their games,
- * names that are lost get others in their place. Positions come without their lists of games;
- * `relist` makes these, in the new store in directory `dir`, before that gets its name, and opens
- * it by itself. Failures of it are the repair's.
+ * names that are lost get others in their place. Positions come without their lists of games:
+ * `relist` stores them with these, in the new store in directory `dir`, before that gets its name,
+ * and opens it by itself. Failures of it are the repair's.
  */
-typedef int chi_repair_relist(const char *dir, struct chi_fault *fault);
+struct chi_repair_positions {
+	void *context;
+	uint64_t n; /* about so many */
+	/* The next one by ascending key, its record in memory of `arena`. CHI_NONE: there is none.
+	 */
+	int (*next)(void *context, struct chi_arena *arena, struct chi_key *key,
+		    struct chi_record *record, struct chi_fault *fault);
+};
+typedef int chi_repair_relist(const char *dir, const struct chi_repair_positions *positions,
+			      struct chi_fault *fault);
 CHI_MUSTUSE int chi_store_repair_games(const char *from, const char *to,
 				       enum chi_statistic statistic, chi_repair_relist *relist,
 				       chi_verify_report *report, void *context,

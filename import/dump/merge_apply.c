@@ -95,9 +95,10 @@ static int start(struct chi_merge_apply *apply, struct chi_fault *fault)
 	apply->totals = info.games;
 	rc = chi_merge_games(apply, fault);
 	rc = rc == CHI_OK ? chi_load_start(apply->load, &how, &apply->spec, fault) : rc;
-	/* Of a dump nothing is believed that can be computed. */
-	apply->spec.computed =
-		apply->other != NULL && apply->head.statistic == apply->importer->statistic;
+	/* That of the position alone; of a dump nothing is believed that can be computed. */
+	apply->spec.computed = apply->other != NULL &&
+			       apply->head.statistic == CHI_STATISTIC_CONTROL &&
+			       apply->importer->statistic == CHI_STATISTIC_CONTROL;
 	return rc == CHI_OK ? set_base(apply, &info, fault) : rc;
 }
 

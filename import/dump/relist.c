@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of games of a store that was saved from a damaged one, made again from the games: these
- * are played, their positions sorted, and each position is given its list.
+ * Positions saved from a damaged store, with lists of games that are made again from the games:
+ * these are played, their positions sorted, and each position is stored with its list.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "chess/fen.h"
-#include "chess/key.h"
-#include "chess/pgn/pgn.h"
-#include "import/count.h"
 #include "import/dump/lists.h"
+#include "import/dump/replay.h"
 #include "import/importer.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
 #include "store/load/load.h"
 
-#define IDS_CHUNK  4096
-#define GAME_ARENA ((size_t)64 << 20)
+#define IDS_CHUNK 4096
+/* Any record. */
+#define RECORD_ARENA ((size_t)4 << 20)
 
 /* Sixteenths of the memory that sort the strength tree's entries. */
 #define STRENGTH_SHARE 4
@@ -32,10 +30,14 @@ struct relist {
 	struct chi_filler filler;
 	struct chi_lists *lists;
 	struct chi_load *load;
-	struct chi_counter *counter;
-	struct chi_position *positions; /* of one game */
-	uint8_t *kept;			/* one put */
-	struct chi_arena arena;
+	struct chi_load_spec spec;
+	struct chi_load_block block;
+	struct chi_arena arena; /* of the position that is stored */
+	const struct chi_repair_positions *positions;
+	bool any; /* of these there is one more: */
+	struct chi_key saved_key;
+	struct chi_record saved;
+	struct chi_arena saved_arena;
 };
 
 static void relist_deinit(struct relist *r)
@@ -45,11 +47,10 @@ static void relist_deinit(struct relist *r)
 	chi_filler_drop(&r->filler);
 	chi_carried_plan_deinit(&r->plan);
 	chi_carried_deinit(&r->carried);
+	chi_load_block_free(&r->block);
 	chi_arena_deinit(&r->arena);
+	chi_arena_deinit(&r->saved_arena);
 	chi_store_close(r->store);
-	free(r->counter);
-	free(r->positions);
-	free(r->kept);
 }
 
 /* ---- From the games ------------------------------------------------------------------------- */
@@ -80,52 +81,19 @@ static int plan_games(struct relist *r, struct chi_read *read)
 	return rc;
 }
 
-static int start_of(const struct chi_game *game, struct chi_position *out)
-{
-	return game->has_start ? chi_key_decode(&game->start, out, NULL)
-			       : chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), out, NULL);
-}
-
-static int count_game(struct relist *r, const struct chi_game *game, struct chi_fault *fault)
-{
-	struct chi_pgn_game played = {.result = (enum chi_result)game->head.result,
-				      .n_plies = game->n_plies,
-				      .moves = game->moves,
-				      .positions = r->positions};
-	int rc = game->n_plies <= CHI_PGN_PLIES_MAX ? start_of(game, &r->positions[0])
-						    : -CHI_ECORRUPT;
-	if (rc < 0) {
-		return chi_fault_plain(fault, -CHI_ECORRUPT);
-	}
-	for (size_t i = 0; i < game->n_plies; i++) {
-		chi_position_play(&r->positions[i], game->moves[i], &r->positions[i + 1]);
-	}
-	size_t n = chi_count_game_items(r->counter, &played, chi_count_plies(&played),
-					game->head.number);
-	return chi_filler_add(&r->filler, r->counter->items, n, fault);
-}
-
 static int count_games(struct relist *r, const struct chi_archive_view *view,
 		       struct chi_fault *fault)
 {
-	struct chi_archive_reader *reader = NULL;
-	struct chi_game game;
-	int rc = chi_archive_reader_new(&reader);
-	rc = rc == CHI_OK ? chi_archive_reader_begin(reader, view->txn, &view->trees) : rc;
+	struct chi_replayer replayer = {NULL};
+	int rc = chi_replayer_init(&replayer, view);
+	rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 	for (uint64_t i = 1; rc == CHI_OK && i <= r->plan.last; i++) {
-		if (r->plan.numbers[i] == 0) {
-			continue;
+		if (r->plan.numbers[i] != 0) {
+			rc = chi_replayer_count(&replayer, (uint32_t)i, &r->filler, fault);
 		}
-		chi_arena_reset(&r->arena);
-		rc = chi_archive_game(reader, (uint32_t)i, &r->arena, &game);
-		rc = rc == CHI_OK ? count_game(r, &game, fault) : rc;
 	}
-	if (reader != NULL) {
-		chi_archive_reader_end(reader);
-	}
-	chi_archive_reader_free(reader);
-	return rc == CHI_OK ? chi_filler_end(&r->filler, fault)
-			    : chi_fault_plain(fault, rc == CHI_NONE ? -CHI_ECORRUPT : rc);
+	chi_replayer_deinit(&replayer);
+	return rc == CHI_OK ? chi_filler_end(&r->filler, fault) : rc;
 }
 
 static int read_games(struct relist *r, struct chi_fault *fault)
@@ -146,67 +114,106 @@ static int read_games(struct relist *r, struct chi_fault *fault)
 
 /* ---- To the positions ----------------------------------------------------------------------- */
 
-/* What the record counts is not what its games say: theirs it is then. */
-static int mend(struct relist *r, const struct chi_key *key, bool stored, struct chi_record *record,
-		struct chi_fault *fault)
+/* What the record counts is not what its games say: theirs it is then. In memory of the arena. */
+static int mend(struct relist *r, struct chi_record *record, struct chi_fault *fault)
 {
-	struct chi_put put = {.key = *key,
-			      .parts = stored ? CHI_PUT_COUNTS | CHI_PUT_MOVES : CHI_PUT_ADD};
-	size_t len = 0;
-	int rc = chi_lists_sum(r->lists, &put.record);
-	rc = rc == CHI_OK ? chi_load_keep(&put, chi_store_statistic(r->store), &r->arena, r->kept,
-					  CHI_LOAD_KEPT_MAX, &len)
-			  : rc;
+	struct chi_record sum;
+	int rc = chi_lists_sum(r->lists, &sum);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	rc = chi_load_fold(r->load, r->kept, len, fault);
-	rc = rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-	return rc == CHI_OK ? chi_load_folded(r->load, &r->arena, record) : rc;
+	struct chi_move_stat *moves = chi_arena_array(&r->arena, sum.n_moves + 1, sizeof(*moves));
+	struct chi_ply_stat *plies = chi_arena_array(&r->arena, sum.n_plies + 1, sizeof(*plies));
+	if (moves == NULL || plies == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	memcpy(moves, sum.moves, sum.n_moves * sizeof(*moves));
+	memcpy(plies, sum.plies, sum.n_plies * sizeof(*plies));
+	record->counts = sum.counts;
+	record->moves = moves;
+	record->n_moves = sum.n_moves;
+	record->plies = plies;
+	record->n_plies = sum.n_plies;
+	return CHI_OK;
 }
 
-static int relist_one(struct relist *r, const struct chi_key *key, struct chi_fault *fault)
+/* A position that was saved, or that only games tell of. */
+static int relist_one(struct relist *r, const struct chi_key *key, struct chi_record *record,
+		      bool saved, struct chi_fault *fault)
 {
-	struct chi_record record = {0};
+	struct chi_load_spec spec = r->spec;
+	struct chi_record known;
 	struct chi_posting *games = NULL;
 	size_t n = 0;
 	chi_arena_reset(&r->arena);
-	int rc = chi_lists_reach(r->lists, key->bytes, &record, fault);
-	rc = rc == CHI_OK ? chi_load_fold_begin(r->load, key, fault) : rc;
-	int stored = rc == CHI_OK ? chi_load_folded(r->load, &r->arena, &record) : rc;
-	if (stored < 0) {
-		return stored;
-	}
-	if (stored == CHI_NONE) {
-		record = (struct chi_record){0};
-	}
-	rc = chi_lists_games(r->lists, &record, &games, &n, fault);
+	spec.computed = true;
+	int rc = chi_lists_reach(r->lists, key->bytes, &known, fault);
+	rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
 	if (rc == -CHI_ESYNTAX) {
-		rc = mend(r, key, stored == CHI_OK, &record, fault);
-		rc = rc == CHI_OK ? chi_lists_games(r->lists, &record, &games, &n, fault) : rc;
+		fault->text[0] = '\0';
+		spec.computed = false;
+		rc = mend(r, record, fault);
+		rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
+	} else if (!saved) {
+		return rc;
 	}
-	chi_load_fold_games(r->load, games, n);
-	return rc == CHI_OK ? chi_load_fold_end(r->load, fault) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	r->block.len = 0;
+	r->block.n = 0;
+	rc = chi_load_pack(&spec, key, record, games, n, &r->block);
+	return rc == CHI_OK ? chi_load_apply(r->load, &r->block, fault)
+			    : chi_fault_plain(fault, rc);
+}
+
+static int next_saved(struct relist *r, struct chi_fault *fault)
+{
+	chi_arena_reset(&r->saved_arena);
+	int rc = r->positions->next(r->positions->context, &r->saved_arena, &r->saved_key,
+				    &r->saved, fault);
+	r->any = rc == CHI_OK;
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+/* Both by ascending key. */
+static int relist_next(struct relist *r, bool *over, struct chi_fault *fault)
+{
+	struct chi_key key;
+	bool reached = chi_lists_peek(r->lists, &key);
+	int order = !r->any    ? -1
+		    : !reached ? 1
+			       : memcmp(key.bytes, r->saved_key.bytes, CHI_KEY_MAX);
+	*over = !reached && !r->any;
+	if (*over) {
+		return CHI_OK;
+	}
+	if (order < 0) {
+		struct chi_record none = {0};
+		return relist_one(r, &key, &none, false, fault);
+	}
+	int rc = relist_one(r, &r->saved_key, &r->saved, true, fault);
+	return rc == CHI_OK ? next_saved(r, fault) : rc;
 }
 
 static int relist_all(struct relist *r, struct chi_fault *fault)
 {
-	struct chi_load_spec spec;
-	struct chi_key key;
 	const struct chi_load_options options = {
 		.expected = chi_sorter_count(r->carried.positions),
 		.memory = r->importer.options.memory / 16 * STRENGTH_SHARE,
 		.dir = r->importer.spill,
 	};
+	bool over = false;
 	int rc = chi_load_into(r->store, &r->load, fault);
 	if (rc != CHI_OK) {
 		r->load = NULL;
 		return rc;
 	}
-	rc = chi_load_start(r->load, &options, &spec, fault);
+	rc = chi_load_start(r->load, &options, &r->spec, fault);
 	rc = rc == CHI_OK ? chi_lists_open(&r->carried, &r->plan, &r->lists, fault) : rc;
-	while (rc == CHI_OK && chi_lists_peek(r->lists, &key)) {
-		rc = relist_one(r, &key, fault);
+	rc = rc == CHI_OK ? next_saved(r, fault) : rc;
+	while (rc == CHI_OK && !over) {
+		rc = relist_next(r, &over, fault);
 	}
 	return rc;
 }
@@ -219,26 +226,23 @@ static int prepare(struct relist *r, const char *dir, struct chi_fault *fault)
 		r->store = NULL;
 		return rc;
 	}
-	chi_arena_init(&r->arena, GAME_ARENA);
-	r->counter = malloc(sizeof(*r->counter));
-	r->positions = malloc((CHI_PGN_PLIES_MAX + 1) * sizeof(*r->positions));
-	r->kept = malloc(CHI_LOAD_KEPT_MAX);
-	if (r->counter == NULL || r->positions == NULL || r->kept == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
+	chi_arena_init(&r->arena, RECORD_ARENA);
+	chi_arena_init(&r->saved_arena, RECORD_ARENA);
 	rc = chi_carried_init(&r->carried, &r->importer, fault);
 	r->filler.sorter = r->carried.positions;
 	return rc;
 }
 
-int chi_import_relist(const char *dir, struct chi_fault *fault)
+int chi_import_relist(const char *dir, const struct chi_repair_positions *given,
+		      struct chi_fault *fault)
 {
 	struct chi_put_result positions = {0};
 	uint64_t dropped = 0;
 	_cleanup_(chi_freep) char *spill = strdup(dir);
 	_cleanup_(relist_deinit) struct relist r = {
 		.importer = {.options = {.memory = CHI_IMPORT_MEMORY_DEFAULT, .threads = 1},
-			     .spill = spill}};
+			     .spill = spill},
+		.positions = given};
 	if (spill == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}

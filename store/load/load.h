@@ -91,8 +91,7 @@ struct chi_load_spec {
 	struct chi_counts base; /* base rates after the games above: of an outcome or score store */
 	bool subtract;
 	uint64_t games_min; /* see struct chi_import_options */
-	bool computed;	    /* records come with the statistic that such a store computes, where it
-			       follows from the position alone: it is not computed again */
+	bool computed;	    /* records come with the statistic that they are to have */
 };
 
 struct chi_load_options {

@@ -160,10 +160,8 @@ int chi_load_pack(const struct chi_load_spec *spec, const struct chi_key *key,
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EINVAL;
 	}
-	bool known = spec->computed && spec->statistic == CHI_STATISTIC_CONTROL &&
-		     record->chi2 != CHI_CHI2_UNKNOWN;
-	packed.chi2 = known ? record->chi2 : CHI_CHI2_UNKNOWN;
-	if (!spec->subtract && !known &&
+	packed.chi2 = spec->computed ? record->chi2 : CHI_CHI2_UNKNOWN;
+	if (!spec->subtract && !spec->computed &&
 	    chi_record_statistic(spec->statistic, &spec->base, key, record, &packed.chi2) < 0) {
 		return -CHI_EINVAL;
 	}

@@ -26,6 +26,7 @@
 #include "store/record/examine.h"
 #include "store/record/meta.h"
 #include "store/rescue/saved_games.h"
+#include "store/rescue/saved_positions.h"
 #include "store/rescue/salvage.h"
 #include "store/store.h"
 #include "store/txn/txn.h"
@@ -56,6 +57,7 @@ struct repair {
 	uint64_t bare;		      /* games whose moves are not saved */
 	chi_repair_relist *relist;    /* NULL: no game is kept */
 	struct chi_saved_games games; /* of the archive */
+	struct chi_saved_positions positions;
 	struct chi_arena arena;
 };
 
@@ -120,47 +122,6 @@ static int stored(struct repair *r, bool lost)
 	return ++r->unsaved < COMMIT_ENTRIES ? CHI_OK : commit(r);
 }
 
-/* True if what is stored of the position already is to stay: a tree led to it, or it is the one of
- * two that has more games, which only grow unless they are taken out. */
-static bool outranked(struct repair *r, const MDB_val *key, const struct chi_record *record,
-		      bool *known)
-{
-	MDB_val name = *key;
-	MDB_val value;
-	uint16_t chi2;
-	struct chi_counts counts;
-	uint64_t ours = 0;
-	uint64_t theirs = 0;
-	*known = chi_write_find(r->write, r->write->env->position, &name, &value) == 0;
-	if (!*known || chi_record_peek(value.mv_data, value.mv_size, &chi2, &counts) < 0) {
-		return false;
-	}
-	(void)chi_counts_total(&counts, &theirs);
-	(void)chi_counts_total(&record->counts, &ours);
-	return ours <= theirs;
-}
-
-static int put_position(struct repair *r, const MDB_val *key, const struct chi_record *record,
-			bool lost)
-{
-	struct chi_put put = {.parts = CHI_PUT_RESTORE, .record = *record};
-	struct chi_put_result done = {0};
-	bool known = false;
-	put.key.len = (uint8_t)key->mv_size;
-	memcpy(put.key.bytes, key->mv_data, key->mv_size);
-	int rc = begin(r);
-	if (rc < 0 || (lost && outranked(r, key, record, &known))) {
-		return rc;
-	}
-	rc = chi_write_put(r->write, &put, &done);
-	if (rc < 0) {
-		return chi_fault(r->fault, rc, "cannot store what was saved (%s)",
-				 chi_strerror(rc));
-	}
-	r->result->positions += done.added;
-	return stored(r, lost && !known);
-}
-
 /* That the game is counted, and its number where games are kept. */
 static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 {
@@ -191,8 +152,9 @@ static int take_position(struct repair *r, const MDB_val *key, const MDB_val *va
 	char name[CHI_FEN_SIZE];
 	int rc = chi_record_examine(r->statistic, key, value, &r->arena, &record, NULL, &problem);
 	if (rc != -CHI_ECORRUPT) {
-		return rc == CHI_OK ? put_position(r, key, &record, lost)
-				    : chi_fault_plain(r->fault, rc);
+		return rc == CHI_OK
+			       ? chi_saved_positions_add(&r->positions, key, value, lost, r->fault)
+			       : chi_fault_plain(r->fault, rc);
 	}
 	if (!lost) {
 		complain(r, "position %s: %s", chi_key_name(key->mv_data, key->mv_size, name),
@@ -352,7 +314,7 @@ static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree,
 static uint64_t missing(const struct repair *r)
 {
 	uint64_t positions = r->stated ? r->state.positions : 0;
-	uint64_t found = r->result->positions;
+	uint64_t found = r->result->positions > 0 ? r->result->positions : r->positions.in_tree;
 	return (positions > found ? positions - found : 0) +
 	       lacking(&r->salvage, CHI_SALVAGE_GAME_IDS, r->result->games);
 }
@@ -368,8 +330,8 @@ static int walk_all(struct repair *r)
 	}
 	/* A branch may lead to a page of a tree that is not walked, which then is no damaged page.
 	 */
-	if (rc == CHI_OK &&
-	    (r->salvage.walk.errors > 0 || r->result->damaged > 0 || missing(r) > 0)) {
+	if (rc == CHI_OK && (r->salvage.walk.errors > 0 || r->result->damaged > 0 ||
+			     r->positions.astray || missing(r) > 0)) {
 		rc = chi_salvage_lost(&r->salvage, false);
 	}
 	return rc;
@@ -390,7 +352,6 @@ static int settle(struct repair *r)
 							       ? known + SEQUENCE_AHEAD
 							       : known);
 	}
-	struct chi_repair_result *result = r->result;
 	if (rc == CHI_OK && r->relist != NULL) {
 		uint64_t lost = 0;
 		rc = chi_saved_games_settle(&r->games, r->write, r->stated ? r->state.last_game : 0,
@@ -398,6 +359,36 @@ static int settle(struct repair *r)
 		r->bare += lost;
 		rc = rc < 0 ? chi_fault_plain(r->fault, rc) : rc;
 	}
+	return rc == CHI_OK ? commit(r) : rc;
+}
+
+/* ---- Positions, by ascending key ------------------------------------------------------------ */
+
+static int next_position(void *context, struct chi_arena *arena, struct chi_key *key,
+			 struct chi_record *record, struct chi_fault *fault)
+{
+	return chi_saved_positions_next(context, arena, key, record, fault);
+}
+
+static int store_positions(struct repair *r, const char *dir)
+{
+	const struct chi_repair_positions positions = {
+		.context = &r->positions, .n = r->positions.in_tree, .next = next_position};
+	int rc = chi_saved_positions_seal(&r->positions, r->fault);
+	if (rc == CHI_OK && r->relist == NULL) {
+		rc = chi_saved_positions_load(&r->positions, r->store, dir, r->fault);
+	}
+	chi_store_close(r->store);
+	r->store = NULL;
+	rc = rc == CHI_OK && r->relist != NULL ? r->relist(dir, &positions, r->fault) : rc;
+	r->result->positions = r->positions.handed;
+	r->result->found += r->positions.found;
+	return rc;
+}
+
+static void conclude(struct repair *r)
+{
+	struct chi_repair_result *result = r->result;
 	result->missing = missing(r) + r->bare;
 	if (r->bare > 0) {
 		complain(r,
@@ -407,30 +398,38 @@ static int settle(struct repair *r)
 	}
 	result->pages = r->salvage.walk.errors;
 	result->unsure = !r->salvage.free_known;
-	return rc == CHI_OK ? commit(r) : rc;
+}
+
+static int open_new(struct repair *r, const char *dir)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
+	int rc = chi_saved_positions_init(&r->positions, dir, r->fault);
+	if (rc == CHI_OK) {
+		rc = chi_store_make(dir, r->statistic,
+				    r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
+	}
+	return rc == CHI_OK ? chi_store_open(dir, &options, &r->store, r->fault) : rc;
 }
 
 static int fill(struct repair *r, const char *dir)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_store_make(dir, r->statistic,
-				r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
-	if (rc == CHI_OK) {
-		rc = chi_store_open(dir, &options, &r->store, r->fault);
-	}
-	if (rc < 0) {
-		return rc;
-	}
 	chi_arena_init(&r->arena, CHI_RECORD_ARENA);
-	rc = walk_all(r);
+	int rc = open_new(r, dir);
 	if (rc == CHI_OK) {
-		rc = settle(r);
+		rc = walk_all(r);
+		rc = rc == CHI_OK ? settle(r) : rc;
+		chi_write_abort(r->write);
+		r->write = NULL;
+		if (rc == CHI_OK) {
+			rc = store_positions(r, dir);
+			conclude(r);
+		}
+		chi_store_close(r->store);
 	}
-	chi_write_abort(r->write);
+	chi_saved_positions_deinit(&r->positions);
 	chi_arena_deinit(&r->arena);
-	chi_store_close(r->store);
 	chi_saved_games_deinit(&r->games);
-	return rc == CHI_OK && r->relist != NULL ? r->relist(dir, r->fault) : rc;
+	return rc;
 }
 
 static int build(struct repair *r, const char *to)

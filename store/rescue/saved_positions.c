@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* An item of the sorter is a key, then, big-endian, twice the record's place in the file, and one
+ * more if no tree led to it: those of one position come in the order in which they were found. A
+ * record is kept after its length (4 bytes, the machine's). */
+#include "store/rescue/saved_positions.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/record.h"
+#include "chess/key.h"
+#include "store/lmdb_err.h"
+#include "store/load/load.h"
+#include "store/record/codec.h"
+
+#define BUFFER	    ((size_t)512 << 10)
+#define SORT_MEMORY (UINT64_C(128) << 20)
+#define LOAD_MEMORY (UINT64_C(128) << 20)
+#define PART	    (UINT64_C(1) << 20)
+
+static int kept_fault(struct chi_fault *fault)
+{
+	return chi_fault(fault, chi_fault_errno(errno), "cannot keep what was saved (%s)",
+			 strerror(errno));
+}
+
+int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir,
+			     struct chi_fault *fault)
+{
+	*saved = (struct chi_saved_positions){.file = chi_file_nameless(dir)};
+	if (saved->file < 0) {
+		return kept_fault(fault);
+	}
+	saved->buffer = malloc(BUFFER);
+	int rc = saved->buffer != NULL ? chi_sorter_new(dir, SORT_MEMORY, 1, &saved->sorter)
+				       : -CHI_ENOMEM;
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+}
+
+void chi_saved_positions_deinit(struct chi_saved_positions *saved)
+{
+	if (saved->reader != NULL) {
+		chi_sort_close(saved->reader);
+	}
+	if (saved->items != NULL) {
+		/* Whether it could be kept no longer matters. */
+		int rc = chi_sorter_give(saved->sorter, saved->items, 0, NULL);
+		(void)rc;
+	}
+	chi_sorter_free(saved->sorter);
+	if (saved->kept != NULL) {
+		(void)munmap((void *)(uintptr_t)saved->kept, (size_t)saved->end);
+	}
+	if (saved->file >= 0) {
+		(void)close(saved->file);
+	}
+	free(saved->buffer);
+	*saved = (struct chi_saved_positions){.file = -1};
+}
+
+/* ---- Keeping -------------------------------------------------------------------------------- */
+
+static int write_out(struct chi_saved_positions *saved, struct chi_fault *fault)
+{
+	errno = ENOSPC; /* what a short write means */
+	int rc = chi_file_pwrite(saved->file, saved->buffer, saved->buffered,
+				 saved->end - saved->buffered);
+	saved->buffered = 0;
+	return rc == CHI_OK ? CHI_OK : kept_fault(fault);
+}
+
+static int keep(struct chi_saved_positions *saved, const MDB_val *value, struct chi_fault *fault)
+{
+	uint32_t len = (uint32_t)value->mv_size;
+	if (value->mv_size > CHI_RECORD_BYTES_MAX) {
+		return chi_fault_plain(fault, -CHI_EINTERNAL);
+	}
+	int rc = BUFFER - saved->buffered < sizeof(len) + len ? write_out(saved, fault) : CHI_OK;
+	if (rc == CHI_OK) {
+		memcpy(saved->buffer + saved->buffered, &len, sizeof(len));
+		memcpy(saved->buffer + saved->buffered + sizeof(len), value->mv_data, len);
+		saved->buffered += sizeof(len) + len;
+		saved->end += sizeof(len) + len;
+	}
+	return rc;
+}
+
+static int take_room(struct chi_saved_positions *saved, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	if (saved->items != NULL && saved->n == saved->capacity) {
+		rc = chi_sorter_give(saved->sorter, saved->items, saved->n, fault);
+		saved->items = NULL;
+	}
+	if (rc == CHI_OK && saved->items == NULL) {
+		saved->n = 0;
+		rc = chi_sorter_take(saved->sorter, &saved->items, &saved->capacity, fault);
+	}
+	return rc;
+}
+
+/* Of a sound tree every key is greater than the one before. */
+static void count(struct chi_saved_positions *saved, const MDB_val *key)
+{
+	bool ascends = chi_position_compare(saved->last.bytes, saved->last.len, key->mv_data,
+					    key->mv_size) < 0;
+	saved->astray = saved->astray || !ascends;
+	saved->in_tree += ascends;
+	saved->last.len = (uint8_t)key->mv_size;
+	memcpy(saved->last.bytes, key->mv_data, key->mv_size);
+}
+
+int chi_saved_positions_add(struct chi_saved_positions *saved, const MDB_val *key,
+			    const MDB_val *value, bool lost, struct chi_fault *fault)
+{
+	struct chi_sort_item item = {{0}};
+	uint64_t place = htobe64(saved->end << 1 | lost);
+	if (key->mv_size > CHI_KEY_MAX) {
+		return chi_fault_plain(fault, -CHI_EINTERNAL);
+	}
+	memcpy(item.bytes, key->mv_data, key->mv_size);
+	memcpy(item.bytes + CHI_SORT_GROUP, &place, sizeof(place));
+	int rc = take_room(saved, fault);
+	rc = rc == CHI_OK ? keep(saved, value, fault) : rc;
+	if (rc == CHI_OK) {
+		saved->items[saved->n++] = item;
+	}
+	if (!lost) {
+		count(saved, key);
+	}
+	return rc;
+}
+
+/* ---- In order ------------------------------------------------------------------------------- */
+
+static int step(struct chi_saved_positions *saved, struct chi_fault *fault)
+{
+	const struct chi_sort_item *item = NULL;
+	for (;;) {
+		int rc = saved->reader != NULL ? chi_sort_next(saved->reader, &item) : CHI_NONE;
+		if (rc != CHI_NONE) {
+			saved->next = rc == CHI_OK ? *item : saved->next;
+			return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+		}
+		if (saved->reader != NULL) {
+			chi_sort_close(saved->reader);
+			saved->reader = NULL;
+		}
+		saved->over = saved->part == saved->n_parts;
+		if (saved->over) {
+			return CHI_OK;
+		}
+		rc = chi_sort_open(saved->sorter, saved->part++, &saved->reader, fault);
+		if (rc != CHI_OK) {
+			saved->reader = NULL;
+			return rc;
+		}
+	}
+}
+
+int chi_saved_positions_seal(struct chi_saved_positions *saved, struct chi_fault *fault)
+{
+	int rc = write_out(saved, fault);
+	if (rc == CHI_OK && saved->items != NULL) {
+		rc = chi_sorter_give(saved->sorter, saved->items, saved->n, fault);
+		saved->items = NULL;
+	}
+	rc = rc == CHI_OK ? chi_sorter_seal(saved->sorter, PART, &saved->n_parts, fault) : rc;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	void *map = saved->end > 0
+			    ? mmap(NULL, (size_t)saved->end, PROT_READ, MAP_SHARED, saved->file, 0)
+			    : NULL;
+	if (map == MAP_FAILED) {
+		return kept_fault(fault);
+	}
+	saved->kept = map;
+	return step(saved, fault);
+}
+
+static uint64_t total_of(const MDB_val *value)
+{
+	uint16_t chi2;
+	struct chi_counts counts;
+	uint64_t total = 0;
+	if (chi_record_peek(value->mv_data, value->mv_size, &chi2, &counts) == CHI_OK) {
+		(void)chi_counts_total(&counts, &total);
+	}
+	return total;
+}
+
+static MDB_val value_at(const struct chi_saved_positions *saved, uint64_t place)
+{
+	uint32_t len;
+	const uint8_t *at = saved->kept + (place >> 1);
+	memcpy(&len, at, sizeof(len));
+	return chi_val(at + sizeof(len), len);
+}
+
+int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena *arena,
+			     struct chi_key *key, struct chi_record *record,
+			     struct chi_fault *fault)
+{
+	struct chi_sort_item first = saved->next;
+	MDB_val value = {0, NULL};
+	int rc = CHI_OK;
+	if (saved->over) {
+		return CHI_NONE;
+	}
+	while (rc == CHI_OK && !saved->over &&
+	       memcmp(saved->next.bytes, first.bytes, CHI_SORT_GROUP) == 0) {
+		uint64_t place;
+		memcpy(&place, saved->next.bytes + CHI_SORT_GROUP, sizeof(place));
+		place = be64toh(place);
+		MDB_val other = value_at(saved, place);
+		bool lost = (place & 1) != 0;
+		saved->found += lost && value.mv_data == NULL;
+		if (value.mv_data == NULL || !lost || total_of(&other) > total_of(&value)) {
+			value = other;
+		}
+		rc = step(saved, fault);
+	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	saved->handed++;
+	*key = (struct chi_key){.len = (uint8_t)chi_key_length(first.bytes)};
+	memcpy(key->bytes, first.bytes, key->len);
+	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+}
+
+/* ---- Into a store without games ------------------------------------------------------------- */
+
+static int load_all(struct chi_saved_positions *saved, struct chi_load *load,
+		    const struct chi_load_spec *spec, struct chi_fault *fault)
+{
+	struct chi_load_block block = {.len = 0};
+	struct chi_arena arena;
+	struct chi_record record;
+	struct chi_key key;
+	int rc = CHI_OK;
+	chi_arena_init(&arena, CHI_RECORD_ARENA);
+	while (rc == CHI_OK) {
+		chi_arena_reset(&arena);
+		rc = chi_saved_positions_next(saved, &arena, &key, &record, fault);
+		if (rc == CHI_OK) {
+			block.len = 0;
+			block.n = 0;
+			rc = chi_load_pack(spec, &key, &record, NULL, 0, &block);
+			rc = rc == CHI_OK ? chi_load_apply(load, &block, fault)
+					  : chi_fault_plain(fault, rc);
+		}
+	}
+	chi_load_block_free(&block);
+	chi_arena_deinit(&arena);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_store *store,
+			     const char *dir, struct chi_fault *fault)
+{
+	const struct chi_load_options options = {
+		.expected = saved->in_tree, .memory = LOAD_MEMORY, .dir = dir};
+	struct chi_put_result positions = {0};
+	struct chi_load_spec spec;
+	struct chi_load *load = NULL;
+	uint64_t dropped = 0;
+	int rc = chi_load_into(store, &load, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_load_start(load, &options, &spec, fault);
+	spec.computed = true;
+	rc = rc == CHI_OK ? load_all(saved, load, &spec, fault) : rc;
+	if (rc != CHI_OK) {
+		chi_load_abandon(load);
+		return rc;
+	}
+	return chi_load_finish(load, &positions, &dropped, fault);
+}
