@@ -100,6 +100,8 @@ PARTS = {
         Step("chess perft")]),
     "search": Part(667, "times the usual searches", [
         Step("uci search", env={"CHISTORE_EFFORT": "{size}"})]),
+    "learners": Part(8000, "evaluations learned by 64 engines", [
+        Step("system learners", env={"CHISTORE_LEARNERS": "64", "CHISTORE_LEARNED": "{size}"})]),
     "codec": Part(1000, "times the usual records", [
         Step("store codec", env={"CHISTORE_EFFORT": "{size}"})]),
     "hammer": Part(600, "seconds", [

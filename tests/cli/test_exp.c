@@ -257,17 +257,18 @@ static void an_engine_that_plays_white_is_followed(void **state)
 	add(&file, E4_E5, "g1f3", 0, 21, -370);
 	add(&file, START, "d2d4", 0, 18, 740); /* less deep */
 	add(&file, START, "e2e4", keys.clock[3], 20, 370);
-	add(&file, START, "e2e4", 0, 5, 0);	/* of the same move, less deep */
+	add(&file, START, "e2e4", 0, 5, 0); /* of the same move, less deep */
+	add(&file, START, "e2e4", keys.clock[9], 6, 0);
 	add(&file, START, "g1f3", 0, 0, 32002); /* played, not searched */
 	add(&file, START, NULL, 0, 9, 1);	/* no move */
 	add(&file, LONE, "e2e4", 0, 30, 31999); /* nothing leads here */
 	walk(take(&file), &result,
 	     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR e2e4:20:100 d2d4:18:200\n"
 	     "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR g1f3:21:-100\n");
-	assert_int_equal(result.entries, 7);
+	assert_int_equal(result.entries, 8);
 	assert_int_equal(result.positions, 2);
 	assert_int_equal(result.lines, 3);
-	assert_int_equal(result.repeated, 1);
+	assert_int_equal(result.repeated, 2);
 	assert_int_equal(result.unscored, 1);
 	assert_int_equal(result.illegal, 1);
 	assert_int_equal(result.unplaced, 1);

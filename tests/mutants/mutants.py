@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All mutants, in the order of docs/RELIABILITY.md."""
 
+import analysis
 import archive
 import cage
 import copies
@@ -15,7 +16,7 @@ from mutant import Mutant
 
 SECTIONS = (*promises.SECTIONS, *traps.SECTIONS, *copies.SECTIONS, *messages.SECTIONS,
             *limits.SECTIONS, *names.SECTIONS, *archive.SECTIONS,
-            *doors.SECTIONS, *cage.SECTIONS, *web.SECTIONS)
+            *analysis.SECTIONS, *doors.SECTIONS, *cage.SECTIONS, *web.SECTIONS)
 ALL = tuple(mutant for _, mutants in SECTIONS for mutant in mutants)
 
 # Changes nothing that a test could see.

@@ -409,6 +409,30 @@ static void test_damage_is_found(void **state)
 	}
 }
 
+/* Every bit of an entry, also those that would make another good one. */
+static void test_changed_bits_are_seen(void **state)
+{
+	(void)state;
+	uint8_t value[CHI_QUEUE_VALUE_MAX];
+	struct chi_queue_row row = {
+		.state = CHI_QUEUE_WAITING, .priority = 3, .asked = 77, .number = 1};
+	help_keys(keys, 1);
+	row.key = keys[0];
+	struct chi_queue_bytes name = chi_queued_entry_key(&row.key);
+	const MDB_val key = {name.len, name.bytes};
+	const MDB_val stored = {chi_queued_encode(&row, value), value};
+	for (size_t bit = 0; bit <= 8 * stored.mv_size; bit++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		struct chi_queue_row got;
+		bool spoilt = bit < 8 * stored.mv_size;
+		chi_arena_init(&arena, 1 << 16);
+		value[bit / 8] ^= (uint8_t)(spoilt << bit % 8);
+		assert_int_equal(chi_queued_decode(&key, &stored, &arena, &got),
+				 spoilt ? -CHI_ECORRUPT : CHI_OK);
+		value[bit / 8] ^= (uint8_t)(spoilt << bit % 8);
+	}
+}
+
 /* A position whose entry is damaged is reported, and not given to anyone. */
 static void test_damage_is_not_taken(void **state)
 {
@@ -503,8 +527,11 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_against_a_list),	    cmocka_unit_test(test_damage_is_found),
-		cmocka_unit_test(test_damage_is_not_taken), cmocka_unit_test(test_small),
+		cmocka_unit_test(test_against_a_list),
+		cmocka_unit_test(test_damage_is_found),
+		cmocka_unit_test(test_changed_bits_are_seen),
+		cmocka_unit_test(test_damage_is_not_taken),
+		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_arguments),
 	};
 	int failed = cmocka_run_group_tests_name("store/queue", tests, NULL, NULL);

@@ -67,6 +67,13 @@ class Review(Base):
             self.store = daemon.addresses[0]
             self.assertEqual(self.review(), here)
 
+    def test_pieces_of_a_comment_stay_together(self):
+        """A clock within a comment is a piece of its own: the comment was printed as several."""
+        comments = "{[%clk 0:03:00] [%eval 0.20] mine [%emt 0:00:05] still mine} {apart} {[%clk 0:02:58]}"
+        path = self.write("pieces.pgn", GAME.replace("{[%clk 0:03:00] mine}", comments))
+        text = " ".join(self.out("review", path, address=self.store).split()).replace("{ ", "{").replace(" }", "}")
+        self.assertIn(f"1. e4 {comments} 1... e5", text)
+
     def test_options(self):
         self.assertIn("$4", self.review("--player", "Jane Doe"))
         self.assertNotIn("better", self.review("--player", "Roe"))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The queue of positions to analyse, scores backed up, and what engines learned."""
+
+from mutant import Mutant
+
+QUEUE = (
+    Mutant(
+        "ended-lease-is-kept",
+        "What a lease ended for is given to the next who asks",
+        "store/txn/queue.c",
+        "if (rc != CHI_OK || row.expires > now) {",
+        "if (rc != CHI_OK || row.expires > 0) {",
+        "store queue", "test_against_a_list"),
+    Mutant(
+        "lease-is-given-back-by-anyone",
+        "Only who holds a lease settles it",
+        "store/txn/queue.c",
+        "row.state == CHI_QUEUE_LEASED && row.lease == lease) {",
+        "row.state == CHI_QUEUE_LEASED) {",
+        "store queue", "test_against_a_list"),
+    Mutant(
+        "tried-in-vain-for-ever",
+        "A position that was tried too often fails, and is not given out again",
+        "store/txn/queue.c",
+        "row->tries < CHI_QUEUE_TRIES || !tried ?",
+        "row->tries < UINT32_MAX || !tried ?",
+        "store queue", "test_against_a_list"),
+    Mutant(
+        "least-wanted-comes-first",
+        "The position with the greatest priority is taken first, then the one that was there first",
+        "store/queue/queue.c",
+        "add_number(&out, UINT32_MAX - row->priority);",
+        "add_number(&out, row->priority);",
+        "store queue", "test_against_a_list"),
+    Mutant(
+        "claimed-position-stays",
+        "A position that its taker brought is gone with its lease",
+        "store/txn/queue.c",
+        "return row->claimed ? take_out(change, row) : give_back(change, row, true);\n}\n\nstatic int sweep",
+        "return give_back(change, row, true);\n}\n\nstatic int sweep",
+        "store queue", "test_against_a_list"),
+    Mutant(
+        "checksum-of-the-queue-is-ignored",
+        "A damaged entry of the queue is reported, and given to no one",
+        "store/queue/queue.c",
+        "value->mv_size < CHI_QUEUE_HEAD || value->mv_size > CHI_QUEUE_VALUE_MAX ||\n"
+        "\t    chi_read_le(&from, 8) != checksum(name, key->mv_size, value->mv_data, value->mv_size)) {",
+        "value->mv_size < CHI_QUEUE_HEAD || value->mv_size > CHI_QUEUE_VALUE_MAX ||\n"
+        "\t    (chi_read_le(&from, 8) == 0 && name[0] == 0)) {",
+        "store queue", "test_changed_bits_are_seen"),
+)
+
+BACKED = (
+    Mutant(
+        "mate-keeps-its-distance",
+        "A mate is one ply further away where it is backed up to",
+        "propagate/backup.c",
+        "CHI_WORTH_MATE - (worth > 0 ? worth : -worth) + 1;\n\t\tplies = plies",
+        "CHI_WORTH_MATE - (worth > 0 ? worth : -worth);\n\t\tplies = plies",
+        "propagate backup", "as_negamax"),
+    Mutant(
+        "score-decays-downwards",
+        "A score that decays is rounded the same for both sides",
+        "propagate/backup.c",
+        "(thousandths + (thousandths < 0 ? -500 : 500)) / 1000",
+        "(thousandths + 500) / 1000",
+        "propagate backup", "scores"),
+    Mutant(
+        "losing-option-is-final",
+        "An option that loses counts only when all others are known to",
+        "propagate/backup.c",
+        "if (run->open[parent] == 0 && *most < 0) {",
+        "if (*most < 0) {",
+        "propagate backup", "as_negamax"),
+    Mutant(
+        "cycle-wins",
+        "Who can go round in a circle need not lose",
+        "propagate/backup.c",
+        "\t\t\trun->worths[i] = 0;\n",
+        "",
+        "propagate backup", "cycles_settle"),
+    Mutant(
+        "stale-score-is-an-option",
+        "A direct score is no option beside the move that it was for",
+        "propagate/backup.c",
+        "first = first || backup->moves[k] == node->first;",
+        "first = false;",
+        "propagate backup", "as_negamax"),
+    Mutant(
+        "checkmate-is-a-draw",
+        "A checkmate on the board is worth what it is, whatever was said of it",
+        "propagate/graph.c",
+        "return chi_position_in_check(position, position->side) ? -CHI_WORTH_MATE : 0;",
+        "return 0;",
+        "propagate graph", "mates"),
+)
+
+LEARNED = (
+    Mutant(
+        "counter-of-plies-hides-positions",
+        "A position of an .exp file is found whatever its counter of plies",
+        "formats/evals/stockfish.c",
+        "key ^= (key & highest_bit(keys->basis[i])) != 0 ? keys->basis[i] : 0;",
+        "key ^= i > 0 && (key & highest_bit(keys->basis[i])) != 0 ? keys->basis[i] : 0;",
+        "cli exp", "reduced_keys_differ_where_positions_do"),
+    Mutant(
+        "shallow-line-takes-the-place",
+        "Of two entries of one move the deeper stays",
+        "formats/evals/exp.c",
+        "\t\tif (lines->moves[*at] == move) {\n\t\t\treturn false;\n\t\t}\n",
+        "",
+        "cli exp", "an_engine_that_plays_white_is_followed"),
+    Mutant(
+        "what-waits-is-dropped",
+        "What an engine learned while the daemon is away is kept for it",
+        "uci/learn.c",
+        "if (again && !learner->ends) {",
+        "if (again && learner->ends) {",
+        "system uci", "Store.test_a_daemon_that_comes_later"),
+)
+
+REVIEWED = (
+    Mutant(
+        "pieces-are-comments",
+        "A comment with clocks in it is one comment in what review prints",
+        "client/cli/work/cmd_review.c",
+        "if (!note->joined || len",
+        "if (review->n_comment > 0 || len",
+        "system review", "Review.test_pieces_of_a_comment_stay_together"),
+)
+
+SECTIONS = (
+    ("The queue of positions", QUEUE),
+    ("Scores backed up", BACKED),
+    ("What engines learned", LEARNED),
+    ("Games reviewed", REVIEWED),
+)
