@@ -123,9 +123,9 @@ REVIEWED = (
     Mutant(
         "pieces-are-comments",
         "A comment with clocks in it is one comment in what review prints",
-        "client/cli/work/cmd_review.c",
+        "client/cli/work/review_notes.c",
         "if (!note->joined || len",
-        "if (review->n_comment > 0 || len",
+        "if (merge->n_comment > 0 || len",
         "system review", "Review.test_pieces_of_a_comment_stay_together"),
 )
 
