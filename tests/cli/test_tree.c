@@ -140,6 +140,26 @@ static void leaves_are_given_back(void **state)
 	tree_deinit(&tree);
 }
 
+/* Several are searched at once: the next best is there before the best is grown. */
+static void several_are_taken(void **state)
+{
+	struct tree tree;
+	struct tree_line lines[] = {line("", "e4", 30), line("", "d4", 20), line("", "c4", 10)};
+	uint32_t leaf = 0;
+	(void)state;
+	begin(&tree, start);
+	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
+	assert_int_equal(tree_grow(&tree, leaf, lines, 3), CHI_OK);
+	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
+	assert_int_equal(leaf, number_of(&tree, "e4"));
+	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
+	assert_int_equal(leaf, number_of(&tree, "d4"));
+	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
+	assert_int_equal(leaf, number_of(&tree, "c4"));
+	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_NONE);
+	tree_deinit(&tree);
+}
+
 /* ---- Against the plainest way -------------------------------------------------------------- */
 
 #define NODES_MAX 2000
@@ -291,6 +311,7 @@ int main(void)
 		cmocka_unit_test(good_moves_come_first),
 		cmocka_unit_test(mates_are_not_followed),
 		cmocka_unit_test(leaves_are_given_back),
+		cmocka_unit_test(several_are_taken),
 		cmocka_unit_test(costs_are_those_of_the_plainest_way),
 	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);

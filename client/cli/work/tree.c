@@ -277,12 +277,13 @@ void tree_rank(struct tree *tree, int64_t now)
 	}
 	qsort_r(tree->picks, tree->n_picks, sizeof(*tree->picks), compare, tree);
 	size_t part = tree->known / PART + 1;
-	tree->n_picks = tree->n_picks < part ? tree->n_picks : part;
+	tree->more = tree->n_picks > part;
+	tree->n_picks = tree->more ? part : tree->n_picks;
 }
 
 int tree_take(struct tree *tree, int64_t now, uint32_t *leaf)
 {
-	if (tree->picked == tree->n_picks && (tree->changed || tree->busy > 0)) {
+	if (tree->picked == tree->n_picks && (tree->changed || tree->more || tree->busy > 0)) {
 		tree_rank(tree, now);
 	}
 	/* Others may have grown it since. */

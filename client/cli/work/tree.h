@@ -58,6 +58,7 @@ struct tree {
 	size_t taken; /* leaves taken, and neither grown nor given back */
 	size_t busy;  /* leaves given back to be tried later */
 	bool changed; /* since the last ranking */
+	bool more;    /* there were leaves beyond the picks */
 };
 
 void tree_init(struct tree *tree, unsigned breadth);
