@@ -411,6 +411,29 @@ class TestMinimax(unittest.TestCase):
         self.assertTrue(any(own[uci] is not None and back(own[uci]) != -s for s, _, _, uci in wanted))
         self.assertEqual(self.ask("queryscore", self.ROOT)["eval"], -wanted[0][0])
 
+    def test_a_ply_too_large_is_left_out_whole(self):
+        """420 lists of moves for two plies, so that a third of 82 positions is looked into, of 202 not:
+        each is reached by White's moves in either order."""
+        line = [START]
+        for uci in ("e2e4", "e7e5", "g1f3", "b8c6"):
+            self.legal(line[-1])
+            line.append(self.legal_of[line[-1]][uci])
+        replies = [reply for move in self.legal(START) for reply in self.legal(move)]
+        third = [fen for reply in replies[:6] for fen in self.legal(reply)]
+        scores = {**{fen: 0 for fen in replies + third[:40]},
+                  line[2]: -500, line[3]: -100, line[4]: -400}
+        with webserver.start(store := harness.make_store()) as server:
+            def score_of(fens):
+                lines = "".join(f"{fen} acd 9; ce {scores[fen]};\n" for fen in fens)
+                done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-",
+                                       address=store, input=lines)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                answer = server.json("/cdb.php", action="queryall", board=START, json=1)
+                return {move["uci"]: move["score"] for move in answer.get("moves", [])}.get("e2e4")
+            harness.wait_for(lambda: score_of(scores) == -400)
+            scores.update({fen: 0 for fen in third[40:100]})
+            harness.wait_for(lambda: score_of(scores) == 0)
+
     def test_ranks_on_all_levels(self):
         for best, fen in self.levels.items():
             moves = self.ask("queryall", fen)["moves"]
