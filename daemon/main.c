@@ -27,7 +27,7 @@ static int serve(const struct chi_config *config)
 	/* Too large for a stack that sanitizers widen. */
 	static struct chi_server server;
 	struct chi_fault fault = {0};
-	if (chi_log_open(&config->log, &fault) < 0) {
+	if (chi_log_open(&config->server.log, &fault) < 0) {
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
@@ -38,7 +38,7 @@ static int serve(const struct chi_config *config)
 	}
 	if (status < 0) {
 		log_error("fail", "{cause}", log_text("cause", fault.text));
-		if (config->log.path != NULL) {
+		if (config->server.log.path != NULL) {
 			/* Started by hand, its user does not look into the file. */
 			fprintf(stderr, "chistored: %s\n", fault.text);
 		}

@@ -29,20 +29,20 @@ static void find_rules(const struct chi_config *config, struct chi_sandbox_rules
 	chi_sandbox_add_reopened(rules, config->tls_certificate, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->tls_key, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->tls_authorities, CHI_MAY_READ);
-	chi_sandbox_add_reopened(rules, config->log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
+	chi_sandbox_add_reopened(rules, config->server.log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
 	chi_sandbox_add_system(rules, config->access_path != NULL);
 }
 
 int chi_daemon_confine(const struct chi_config *config, struct chi_fault *fault)
 {
 	struct chi_sandbox_rules rules = {.paths.budget = SIZE_MAX};
-	if (config->sandbox != CHI_SANDBOX_OFF && config->tls_key != NULL) {
+	if (config->server.sandbox != CHI_SANDBOX_OFF && config->tls_key != NULL) {
 		/* Other processes of the same user cannot read it out of our memory, nor does it go
 		 * into core files. */
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	}
 	find_rules(config, &rules);
-	int status = chi_sandbox_enter(config->sandbox, &rules, false, fault);
+	int status = chi_sandbox_enter(config->server.sandbox, &rules, false, fault);
 	chi_arena_deinit(&rules.paths);
 	return status;
 }

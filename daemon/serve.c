@@ -119,13 +119,13 @@ static int say_why(const struct chi_config *config, const char *path, int status
 		   const struct chi_fault *cause, struct chi_fault *fault)
 {
 	/* For another user's directory, name the user that the daemon runs as. */
-	bool whose = config->user.given && status == -CHI_EACCES;
+	bool whose = config->server.user.given && status == -CHI_EACCES;
 	const char *advice = status == -CHI_EREADONLY  ? "; --read-only serves it"
 			     : status == -CHI_ENOSTORE ? "; 'chistore init' makes one, and so does "
 							 "--create at the start"
 						       : "";
 	return chi_fault(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
-			 whose ? " as user '" : "", whose ? config->user.name : "",
+			 whose ? " as user '" : "", whose ? config->server.user.name : "",
 			 whose ? "'" : "", cause->text, advice);
 }
 
@@ -346,7 +346,7 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 {
 	const struct chi_config *config = server->config;
-	int status = chi_user_can(&config->user, fault);
+	int status = chi_user_can(&config->server.user, fault);
 	if (status == CHI_OK) {
 		status = chi_guard_init(&server->guard, config, fault);
 	}
@@ -391,7 +391,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	}
 	int status = open_as_started(server, fault);
 	if (status == CHI_OK) {
-		status = chi_user_become(&config->user, chi_log_descriptor(), fault);
+		status = chi_user_become(&config->server.user, chi_log_descriptor(), fault);
 	}
 	if (status == CHI_OK) {
 		warn_of_user(config);

@@ -48,11 +48,7 @@ static const struct option texts[] = {
 	{"access", required_argument, NULL, 'r'},
 	{"public-read", no_argument, NULL, 'p'},
 	{"web", required_argument, NULL, 'W'},
-	{"log-level", required_argument, NULL, 'L'},
-	{"log-file", required_argument, NULL, 'F'},
-	{"log-format", required_argument, NULL, 'O'},
-	{"user", required_argument, NULL, 'u'},
-	{"sandbox", required_argument, NULL, 'b'},
+	CHI_SERVER_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
 };
@@ -70,8 +66,9 @@ static const struct chi_option_table table = {
 
 void http_config_init(struct http_config *config)
 {
-	*config = (struct http_config){.log = {.level = CHI_LOG_INFO, .program = "chistore-http"},
-				       .web = CHI_WEB_DIR};
+	*config = (struct http_config){
+		.server.log = {.level = CHI_LOG_INFO, .program = "chistore-http"},
+		.web = CHI_WEB_DIR};
 	chi_options_init(&table, config);
 	long found = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t cores = found < 1 ? 1 : (uint64_t)found;
@@ -81,19 +78,14 @@ void http_config_init(struct http_config *config)
 
 static int parse_listen(struct http_config *config, const char *text, struct chi_fault *fault)
 {
-	struct chi_listen *listen = &config->listens[config->n_listens];
-	if (config->n_listens == CHI_LISTENS_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
-				 CHI_LISTENS_MAX);
-	}
-	int status = chi_listen_parse(text, listen, fault);
+	const struct chi_listen *listen = &config->listens[config->n_listens];
+	int status = chi_server_listen(config->listens, &config->n_listens, text, fault);
 	if (status == CHI_OK &&
 	    (strchr(text, ',') != NULL ||
 	     (listen->kind != CHI_LISTEN_TCP && listen->kind != CHI_LISTEN_PASSED))) {
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "--listen: '%s' is not tcp:HOST:PORT or fd:NAME", text);
 	}
-	config->n_listens += status == CHI_OK ? 1 : 0;
 	return status;
 }
 
@@ -119,8 +111,6 @@ static const char **text_of(struct http_config *config, int option)
 		return &config->access_path;
 	case 'W':
 		return &config->web;
-	case 'F':
-		return &config->log.path;
 	default:
 		return NULL;
 	}
@@ -131,24 +121,17 @@ static int apply(void *settings, int option, const char *text, struct chi_fault 
 {
 	struct http_config *config = settings;
 	const char **kept = text_of(config, option);
+	int status = CHI_OK;
 	if (kept != NULL) {
 		*kept = text;
 		return CHI_OK;
 	}
+	if (chi_server_option(&config->server, option, text, &status, fault)) {
+		return status;
+	}
 	switch (option) {
 	case 'l':
 		return parse_listen(config, text, fault);
-	case 'L':
-		return CHI_OPTION_CHOOSE("log-level", chi_log_levels, text, &config->log.level,
-					 fault);
-	case 'O':
-		return CHI_OPTION_CHOOSE("log-format", chi_log_formats, text, &config->log.format,
-					 fault);
-	case 'b':
-		return CHI_OPTION_CHOOSE("sandbox", chi_sandbox_words, text, &config->sandbox,
-					 fault);
-	case 'u':
-		return chi_user_parse(text, &config->user, fault);
 	case 'p':
 		config->public_read = true;
 		return CHI_OK;

@@ -35,7 +35,7 @@ static void find_rules(const struct http_server *server, struct chi_sandbox_rule
 	}
 	chi_sandbox_add_reopened(rules, config->access_path, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->token_file, CHI_MAY_READ);
-	chi_sandbox_add_reopened(rules, config->log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
+	chi_sandbox_add_reopened(rules, config->server.log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
 	chi_sandbox_add_system(rules, config->access_path != NULL);
 }
 
@@ -54,11 +54,12 @@ int jail_enter(const struct http_server *server, struct chi_fault *fault)
 	const struct http_config *config = server->config;
 	struct chi_sandbox_rules rules = {.paths.budget = SIZE_MAX};
 	if (connects_by(config, "tcp:") || connects_by(config, "tls:")) {
-		return chi_sandbox_miss(config->sandbox, "a daemon is connected to by TCP", fault);
+		return chi_sandbox_miss(config->server.sandbox, "a daemon is connected to by TCP",
+					fault);
 	}
 	find_rules(server, &rules);
-	int status =
-		chi_sandbox_enter(config->sandbox, &rules, connects_by(config, "unix:"), fault);
+	int status = chi_sandbox_enter(config->server.sandbox, &rules, connects_by(config, "unix:"),
+				       fault);
 	chi_arena_deinit(&rules.paths);
 	return status;
 }

@@ -16,7 +16,7 @@ enum exit_status {
 static int run(const struct http_config *config)
 {
 	struct chi_fault fault = {{0}};
-	if (chi_log_open(&config->log, &fault) < 0) {
+	if (chi_log_open(&config->server.log, &fault) < 0) {
 		fprintf(stderr, "chistore-http: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
@@ -24,7 +24,7 @@ static int run(const struct http_config *config)
 	int status = serve(config, &fault);
 	if (status < 0) {
 		log_error("fail", "{cause}", log_text("cause", fault.text));
-		if (config->log.path != NULL) {
+		if (config->server.log.path != NULL) {
 			fprintf(stderr, "chistore-http: %s\n", fault.text);
 		}
 	} else {

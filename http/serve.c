@@ -110,14 +110,14 @@ static int bind_and_become(struct http_server *server, struct chi_fault *fault)
 	const struct http_config *config = server->config;
 	int *sockets = calloc(config->threads * config->n_listens, sizeof(*sockets));
 	int status = sockets == NULL ? chi_fault_plain(fault, -CHI_ENOMEM) : CHI_OK;
-	if (status == CHI_OK && config->user.given) {
-		status = chi_user_can(&config->user, fault);
+	if (status == CHI_OK && config->server.user.given) {
+		status = chi_user_can(&config->server.user, fault);
 	}
 	if (status == CHI_OK) {
 		status = bind_all(server, sockets, fault);
 	}
-	if (status == CHI_OK && config->user.given) {
-		status = chi_user_become(&config->user, chi_log_descriptor(), fault);
+	if (status == CHI_OK && config->server.user.given) {
+		status = chi_user_become(&config->server.user, chi_log_descriptor(), fault);
 	}
 	if (status == CHI_OK) {
 		status = routes_init(server, fault);

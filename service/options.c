@@ -11,9 +11,10 @@
 #define MIB	     (UINT64_C(1) << 20)
 #define FIRST_NUMBER 1000
 
-const char *const chi_log_levels[4] = {"error", "warning", "info", "debug"};
-const char *const chi_log_formats[2] = {"text", "json"};
-const char *const chi_sandbox_words[3] = {"auto", "require", "off"};
+/* In the order of their enumerations. */
+static const char *const levels[] = {"error", "warning", "info", "debug"};
+static const char *const formats[] = {"text", "json"};
+static const char *const sandboxes[] = {"auto", "require", "off"};
 
 static uint64_t *number_at(void *settings, const struct chi_number_option *option)
 {
@@ -131,4 +132,44 @@ void chi_options_help(const struct chi_option_table *table, FILE *out)
 		print_initial(out, option->initial);
 		fputc('\n', out);
 	}
+}
+
+/* ---- Options that every server has --------------------------------------------------------- */
+
+bool chi_server_option(struct chi_server_settings *settings, int option, const char *text,
+		       int *status, struct chi_fault *fault)
+{
+	struct chi_log_options *log = &settings->log;
+	*status = CHI_OK;
+	switch (option) {
+	case 'L':
+		*status = CHI_OPTION_CHOOSE("log-level", levels, text, &log->level, fault);
+		return true;
+	case 'F':
+		log->path = text;
+		return true;
+	case 'O':
+		*status = CHI_OPTION_CHOOSE("log-format", formats, text, &log->format, fault);
+		return true;
+	case 'u':
+		*status = chi_user_parse(text, &settings->user, fault);
+		return true;
+	case 'b':
+		*status = CHI_OPTION_CHOOSE("sandbox", sandboxes, text, &settings->sandbox, fault);
+		return true;
+	default:
+		return false;
+	}
+}
+
+int chi_server_listen(struct chi_listen listens[CHI_LISTENS_MAX], size_t *n, const char *text,
+		      struct chi_fault *fault)
+{
+	if (*n == CHI_LISTENS_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
+				 CHI_LISTENS_MAX);
+	}
+	int status = chi_listen_parse(text, &listens[*n], fault);
+	*n += status == CHI_OK ? 1 : 0;
+	return status;
 }

@@ -7,14 +7,26 @@
 #pragma once
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/attr.h"
 #include "chistore/types.h"
+#include "service/listen.h"
+#include "service/log.h"
+#include "service/sandbox.h"
+#include "service/user.h"
 
 #define CHI_OPTIONS_MAX 64 /* of both kinds together */
+
+/* What CHI_SERVER_OPTIONS set. */
+struct chi_server_settings {
+	struct chi_log_options log;
+	struct chi_user user;
+	enum chi_sandbox sandbox;
+};
 
 struct chi_number_option {
 	const char *name;
@@ -55,7 +67,21 @@ CHI_MUSTUSE int chi_option_choose(const char *option, const char *const words[],
 #define CHI_OPTION_CHOOSE(option, words, text, out, fault)                                         \
 	chi_option_choose(option, words, CHI_COUNT(words), text, out, fault)
 
-/* Of --log-level, --log-format, --sandbox, in the order of their enumerations. */
-extern const char *const chi_log_levels[4];
-extern const char *const chi_log_formats[2];
-extern const char *const chi_sandbox_words[3];
+/* ---- Options that every server has --------------------------------------------------------- */
+
+/* Rows of `texts`, with letters that are no other option's. */
+#define CHI_SERVER_OPTIONS                                                                         \
+	{"log-level", required_argument, NULL, 'L'}, {"log-file", required_argument, NULL, 'F'},   \
+		{"log-format", required_argument, NULL, 'O'},                                      \
+		{"user", required_argument, NULL, 'u'},                                            \
+	{                                                                                          \
+		"sandbox", required_argument, NULL, 'b'                                            \
+	}
+
+/* Applies one of these. True: it is one, and *status says how that went. */
+bool chi_server_option(struct chi_server_settings *settings, int option, const char *text,
+		       int *status, struct chi_fault *fault);
+
+/* Reads one more address of --listen, which may be given several times. */
+CHI_MUSTUSE int chi_server_listen(struct chi_listen listens[CHI_LISTENS_MAX], size_t *n,
+				  const char *text, struct chi_fault *fault);

@@ -28,7 +28,7 @@ static int load_access(const struct chi_config *config, struct chi_access **out,
 		       struct chi_fault *fault)
 {
 	/* At the start we may still be root, and are to be someone else. */
-	uint32_t uid = config->user.given ? config->user.uid : geteuid();
+	uint32_t uid = config->server.user.given ? config->server.user.uid : geteuid();
 	return chi_access_load(config->access_path, uid, out, fault);
 }
 

@@ -149,7 +149,7 @@ static int clear_path(const char *path, struct chi_fault *fault)
 static int give_away(const struct chi_listen *address, const struct chi_config *config,
 		     const struct chi_socket *socket, struct chi_fault *fault)
 {
-	const struct chi_user *owner = &config->user;
+	const struct chi_user *owner = &config->server.user;
 	uid_t uid = owner->given ? owner->uid : (uid_t)-1;
 	gid_t gid = address->has_group ? address->group : owner->given ? owner->gid : (gid_t)-1;
 	if (owner->given && fchown(socket->lock, uid, owner->gid) < 0) {

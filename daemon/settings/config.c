@@ -65,11 +65,7 @@ static const struct option texts[] = {
 	{"socket-mode", required_argument, NULL, 'm'},
 	{"access", required_argument, NULL, 'a'},
 	{"create", required_argument, NULL, 'c'},
-	{"log-level", required_argument, NULL, 'L'},
-	{"user", required_argument, NULL, 'u'},
-	{"sandbox", required_argument, NULL, 'b'},
-	{"log-file", required_argument, NULL, 'F'},
-	{"log-format", required_argument, NULL, 'O'},
+	CHI_SERVER_OPTIONS,
 	{"read-only", no_argument, NULL, 'r'},
 	{"metrics", required_argument, NULL, 'M'},
 	{"help", no_argument, NULL, 'h'},
@@ -92,7 +88,7 @@ static const struct chi_option_table table = {
 
 void chi_config_init(struct chi_config *config)
 {
-	*config = (struct chi_config){.log.level = CHI_LOG_INFO, .socket_mode = 0660};
+	*config = (struct chi_config){.server.log.level = CHI_LOG_INFO, .socket_mode = 0660};
 	chi_options_init(&table, config);
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	config->threads = cores < 1 ? 1 : (uint64_t)cores;
@@ -135,17 +131,6 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 	return CHI_OK;
 }
 
-static int parse_listen(struct chi_config *config, const char *text, struct chi_fault *fault)
-{
-	if (config->n_listens == CHI_LISTENS_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
-				 CHI_LISTENS_MAX);
-	}
-	int status = chi_listen_parse(text, &config->listens[config->n_listens], fault);
-	config->n_listens += status == CHI_OK ? 1 : 0;
-	return status;
-}
-
 /* What is listened on is the same, what is said is not: HTTP, in the clear, to any client. */
 static int parse_metrics(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
@@ -161,11 +146,15 @@ static int parse_metrics(struct chi_config *config, const char *text, struct chi
 static int apply(void *settings, int option, const char *text, struct chi_fault *fault)
 {
 	struct chi_config *config = settings;
+	int status = CHI_OK;
+	if (chi_server_option(&config->server, option, text, &status, fault)) {
+		return status;
+	}
 	switch (option) {
 	case 's':
 		return parse_store(config, text, fault);
 	case 'l':
-		return parse_listen(config, text, fault);
+		return chi_server_listen(config->listens, &config->n_listens, text, fault);
 	case 'm':
 		return chi_listen_mode("--socket-mode", text, &config->socket_mode, fault);
 	case 'a':
@@ -182,20 +171,6 @@ static int apply(void *settings, int option, const char *text, struct chi_fault 
 		return CHI_OK;
 	case 'c':
 		return CHI_OPTION_CHOOSE("create", chi_statistic_names, text, &config->create,
-					 fault);
-	case 'L':
-		return CHI_OPTION_CHOOSE("log-level", chi_log_levels, text, &config->log.level,
-					 fault);
-	case 'F':
-		config->log.path = text;
-		return CHI_OK;
-	case 'b':
-		return CHI_OPTION_CHOOSE("sandbox", chi_sandbox_words, text, &config->sandbox,
-					 fault);
-	case 'u':
-		return chi_user_parse(text, &config->user, fault);
-	case 'O':
-		return CHI_OPTION_CHOOSE("log-format", chi_log_formats, text, &config->log.format,
 					 fault);
 	case 'M':
 		return parse_metrics(config, text, fault);

@@ -11,10 +11,8 @@
 #include "chistore/types.h"
 #include "daemon/settings/limits.h"
 #include "service/listen.h"
-#include "service/log.h"
 #include "service/notify.h"
-#include "service/sandbox.h"
-#include "service/user.h"
+#include "service/options.h"
 
 /* What the command line asks the program to do. */
 enum chi_action {
@@ -43,9 +41,7 @@ struct chi_config {
 	const char *tls_authorities; /* who signs clients' certificates; NULL: none is asked
 					for */
 	const char *access_path;     /* NULL: anyone who can connect may do everything */
-	struct chi_log_options log;
-	struct chi_user user;
-	enum chi_sandbox sandbox;
+	struct chi_server_settings server;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;

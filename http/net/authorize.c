@@ -13,9 +13,9 @@ int server_load_access(struct http_server *server, struct chi_fault *fault)
 	if (config->access_path == NULL) {
 		return CHI_OK;
 	}
-	int status =
-		chi_access_load(config->access_path,
-				config->user.given ? config->user.uid : geteuid(), &access, fault);
+	int status = chi_access_load(
+		config->access_path,
+		config->server.user.given ? config->server.user.uid : geteuid(), &access, fault);
 	if (status < 0) {
 		return status;
 	}

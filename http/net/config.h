@@ -10,9 +10,7 @@
 
 #include "chistore/types.h"
 #include "service/listen.h"
-#include "service/log.h"
-#include "service/sandbox.h"
-#include "service/user.h"
+#include "service/options.h"
 
 #define HTTP_THREADS_MAX 64
 
@@ -38,9 +36,7 @@ struct http_config {
 	const char *access_path; /* NULL: without rules */
 	bool public_read;	 /* any client may read */
 	const char *web;	 /* directory of the page */
-	struct chi_log_options log;
-	struct chi_user user;
-	unsigned sandbox; /* enum chi_sandbox */
+	struct chi_server_settings server;
 	uint64_t threads; /* loops */
 	uint64_t workers; /* threads for answers that take long */
 	uint64_t connections;

@@ -247,8 +247,8 @@ static void test_other_options(void **state)
 			 CHI_OK);
 	assert_int_equal(config.socket_mode, 0600);
 	assert_int_equal(config.create, CHI_STATISTIC_OUTCOME);
-	assert_int_equal(config.log.level, CHI_LOG_DEBUG);
-	assert_string_equal(config.log.path, "f");
+	assert_int_equal(config.server.log.level, CHI_LOG_DEBUG);
+	assert_string_equal(config.server.log.path, "f");
 	assert_int_equal(config.map_bytes, 1 << 30);
 	assert_int_equal(parse(&config, "--socket-mode 8"), -CHI_ESYNTAX);
 	assert_int_equal(parse(&config, "--socket-mode 1777"), -CHI_EINVAL);
