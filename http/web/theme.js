@@ -5,10 +5,12 @@ import { local } from "./storage.js";
 
 const KEPT = "chistore.theme";
 const ORDER = ["auto", "light", "dark"];
+/* When dark.css holds; without scripts, as the system has it. */
+const DARK = { auto: "(prefers-color-scheme: dark)", light: "not all", dark: "all" };
 const WORDS = { auto: "as the system", light: "light", dark: "dark" };
 
 function apply(theme) {
-	document.documentElement.dataset.theme = theme;
+	byId("dark").media = DARK[theme];
 	const button = byId("theme");
 	button.title = `Colours: ${WORDS[theme]} (press to change)`;
 	button.setAttribute("aria-label", button.title);
