@@ -42,7 +42,8 @@ export class Bands {
 		this.fields = this.form.elements;
 		this.plot = html("div", { class: "plot histogram" });
 		this.words = html("p", { class: "hint" });
-		this.pages = new PositionPages((limit, cursor, signal) => this.page(limit, cursor, signal));
+		this.pages = new PositionPages((limit, cursor, signal) => this.page(limit, cursor, signal),
+			() => app.link.update("new"));
 		host.append(html("h2", {}, `Bands of the statistic “${app.info.statistic}”`),
 			html("p", { class: "hint" }, "Drag over the columns to choose a band, or type its ends."),
 			this.plot, this.words, this.form, this.pages.root);
@@ -52,11 +53,12 @@ export class Bands {
 
 	/* What the address of the page says of this panel. */
 	values() {
-		return valuesOf(this.form);
+		return { ...valuesOf(this.form), ...this.pages.values() };
 	}
 
 	show(values) {
 		fillForm(this.form, values);
+		this.pages.show(values);
 		this.drawn = false;
 	}
 
@@ -74,7 +76,7 @@ export class Bands {
 	}
 
 	filter() {
-		const { from, to, order, ...filter } = this.values();
+		const { from, to, order, ...filter } = valuesOf(this.form);
 		return filter;
 	}
 
@@ -128,6 +130,7 @@ export class Bands {
 	}
 
 	async changed({ target: { name } }) {
+		this.pages.reset();
 		this.app.link.update(`band ${name}`);
 		if (!["from", "to", "order"].includes(name)) {
 			await this.count();

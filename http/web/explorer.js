@@ -40,7 +40,8 @@ export class Explorer {
 			html("thead", {}, html("tr", {}, ...HEADINGS.map(heading))), this.rows);
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
-			...app.filters.query(), ...order, limit, cursor }, signal), () => app.link.update("new"));
+			...app.filters.query(), ...order, limit, cursor }, signal),
+		(what) => app.link.update(what));
 		host.append(this.about, html("div", { class: "scroll" }, this.table), this.empty,
 			this.games.root);
 		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));

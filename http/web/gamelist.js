@@ -6,6 +6,7 @@ import { fillForm, valuesOf } from "./fields.js";
 import { refuse } from "./notice.js";
 
 const PAGE = 20;
+const ROWS_MOST = 1000; /* that a link may ask for */
 const ORDERS = {
 	strongest: ["rating", "1"], newest: ["date", "1"], oldest: ["date", ""],
 	"as imported": ["number", ""],
@@ -14,14 +15,20 @@ const HEADINGS = [["White", ""], ["", "number elo"], ["Black", ""], ["", "number
 	["Result", "result"], ["Year", "number"], ["ECO", "eco"], ["Played", ""]];
 
 export class GameList {
-	/* `list(limit, cursor, order, signal)` asks for a page; `changed()`: another order was chosen. */
+	/*
+	 * `list(limit, cursor, order, signal)` asks for a page; `changed(what)`: what the address says of
+	 * the list has changed, as Link.update has it.
+	 */
 	constructor(list, changed) {
 		this.list = list;
+		this.changed = changed;
+		this.wanted = PAGE;
+		this.linked = PAGE;
 		this.ask = api.latest();
 		this.order = html("select", { name: "order", "aria-label": "Order of the games",
 			onchange: () => {
 				this.refresh();
-				changed();
+				changed("new");
 			} },
 		...Object.keys(ORDERS).map((text) => html("option", {}, text)));
 		this.form = html("form", {}, this.order);
@@ -46,16 +53,24 @@ export class GameList {
 
 	/* For the address of the page. */
 	values() {
-		return valuesOf(this.form);
+		return { ...valuesOf(this.form), ...this.wanted > PAGE && { rows: this.wanted } };
 	}
 
 	show(values) {
+		const rows = Number(values.rows ?? PAGE);
 		fillForm(this.form, values);
+		this.linked = rows > PAGE && rows <= ROWS_MOST ? Math.trunc(rows) : PAGE;
+		this.wanted = this.linked;
 	}
 
-	async page(cursor) {
+	/* Something else is about to be listed. */
+	reset() {
+		this.wanted = PAGE;
+	}
+
+	async page(cursor, limit) {
 		try {
-			return await this.ask((signal) => this.list(PAGE, cursor, this.ordered, signal));
+			return await this.ask((signal) => this.list(limit, cursor, this.ordered, signal));
 		} catch (error) {
 			refuse(error, (text) => this.clear(text));
 			return undefined;
@@ -70,8 +85,11 @@ export class GameList {
 		this.empty.hidden = text === "";
 	}
 
+	/* The first rows, or once as many as a link names. */
 	async refresh() {
-		const answer = await this.page("");
+		this.wanted = this.linked;
+		this.linked = PAGE;
+		const answer = await this.page("", this.wanted);
 		if (answer) {
 			this.clear(answer.games.length ? "" : silence(answer));
 			this.add(answer);
@@ -80,10 +98,12 @@ export class GameList {
 
 	async next() {
 		this.more.disabled = true;
-		const answer = await this.page(this.cursor);
+		const answer = await this.page(this.cursor, PAGE);
 		this.more.disabled = false;
 		if (answer) {
 			this.add(answer);
+			this.wanted = Math.min(this.wanted + PAGE, ROWS_MOST);
+			this.changed("step");
 		}
 	}
 

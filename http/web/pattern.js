@@ -46,20 +46,20 @@ export class Pattern {
 			if (name === "has") {
 				this.draw();
 			}
-			app.link.update(`pattern ${name}`);
-			this.again();
+			this.changed(`pattern ${name}`);
 		});
 	}
 
 	/* What the address of the page says of this panel. */
 	values() {
-		return { ...valuesOf(this.form), ...this.shown === "games" &&
-			{ show: "games", ...this.games.values() } };
+		return { ...valuesOf(this.form), ...this.shown === "games"
+			? { show: "games", ...this.games.values() } : this.pages.values() };
 	}
 
 	show(values) {
 		fillForm(this.form, values);
 		this.games.show(values);
+		this.pages.show(values);
 		this.draw();
 		this.choose(values.show === "games" ? "games" : "positions");
 	}
@@ -67,10 +67,11 @@ export class Pattern {
 	build(host) {
 		const place = html("div", { class: "pattern-board" });
 		this.editor = new Editor(place, { patterns: true, changed: () => this.drawn() });
-		this.pages = new PositionPages((...page) => this.positions(...page));
+		this.pages = new PositionPages((...page) => this.positions(...page),
+			() => this.app.link.update("new"));
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ ...this.query(),
 			...this.app.filters.query(), ...order, limit, cursor }, signal),
-		() => this.app.link.update("new"));
+		(what) => this.app.link.update(what));
 		this.kinds = ["positions", "games"].map((kind) => html("button", { type: "button",
 			role: "radio", "aria-checked": kind === this.shown, "data-kind": kind,
 			onclick: () => {
@@ -118,7 +119,14 @@ export class Pattern {
 		const squares = this.editor.squares.flatMap((held, square) =>
 			held ? [(held.not ? "!" : "") + held.brush + squareName(square)] : []);
 		this.fields.has.value = [...squares, ...this.undrawn].join(" ");
-		this.app.link.update("pattern has");
+		this.changed("pattern has");
+	}
+
+	/* Searches when one pauses. */
+	changed(what) {
+		this.pages.reset();
+		this.games.reset();
+		this.app.link.update(what);
 		this.again();
 	}
 

@@ -8,14 +8,16 @@ import { toLink, turnOf } from "./fen.js";
 import { refuse } from "./notice.js";
 
 const PAGE = 12;
+const PAGES_MOST = 800; /* that a link may lead to */
 
 export class PositionPages {
 	/*
 	 * `list(limit, cursor, signal)` asks for a page: {rows, next, total}. A total of null leaves the
-	 * one of the first page.
+	 * one of the first page. `turned()`: another page is shown.
 	 */
-	constructor(list) {
+	constructor(list, turned) {
 		this.list = list;
+		this.turned = turned;
 		this.ask = api.latest();
 		this.boards = html("ul", { class: "boards" });
 		this.words = html("p", { class: "page-words", role: "status" });
@@ -26,32 +28,67 @@ export class PositionPages {
 		this.clear("");
 	}
 
+	/* For the address of the page. */
+	values() {
+		return this.wanted > 0 ? { page: this.wanted + 1 } : {};
+	}
+
+	show({ page }) {
+		const number = Number(page ?? 1);
+		this.linked = number > 1 && number <= PAGES_MOST ? Math.trunc(number) - 1 : 0;
+		this.wanted = this.linked;
+	}
+
+	/* Something else is about to be listed. */
+	reset() {
+		this.wanted = 0;
+	}
+
 	clear(text) {
 		this.cursors = [""];
-		this.at = 0;
+		this.at = this.wanted = this.linked = 0;
 		this.total = null;
 		this.boards.replaceChildren();
 		this.words.textContent = text;
 		this.back.hidden = this.forth.hidden = true;
 	}
 
-	/* Starts again at the first page. */
+	/* Starts again at the first page, or once at the one that a link names. */
 	refresh() {
 		this.cursors = [""];
 		this.total = null;
-		return this.load(0);
+		this.wanted = this.linked;
+		this.linked = 0;
+		return this.load(this.wanted);
 	}
 
 	turn(step) {
-		return this.load(this.at + step);
+		this.wanted = this.at + step;
+		this.turned();
+		return this.load(this.wanted);
 	}
 
-	async load(at) {
+	/* The place of a page that a link names is after those before it; if there are not so many, the
+	 * first is shown. */
+	async find(at) {
+		const answer = await this.ask((signal) => this.list(PAGE * at, "", signal));
+		if (!answer) {
+			return undefined;
+		}
+		this.total = answer.total;
+		this.cursors[at] = answer.next ?? undefined;
+		this.wanted = answer.next === null ? 0 : at;
+		return this.wanted;
+	}
+
+	async load(wanted) {
 		this.root.setAttribute("aria-busy", "true");
 		try {
-			const answer = await this.ask((signal) => this.list(PAGE, this.cursors[at], signal));
+			const at = this.cursors[wanted] === undefined ? await this.find(wanted) : wanted;
+			const answer = at === undefined ? undefined
+				: await this.ask((signal) => this.list(PAGE, this.cursors[at], signal));
 			if (answer) {
-				this.show(at, answer);
+				this.draw(at, answer);
 			}
 		} catch (error) {
 			refuse(error, (text) => this.clear(text));
@@ -60,7 +97,7 @@ export class PositionPages {
 		}
 	}
 
-	show(at, { rows, next, total }) {
+	draw(at, { rows, next, total }) {
 		this.at = at;
 		this.total = total ?? this.total;
 		this.cursors[at + 1] = next;

@@ -122,6 +122,38 @@ class Links(Page):
         self.back()
         self.until(lambda: self.text("#bands .page-words") == words)
 
+    def test_pages(self):
+        """A page of positions, and how many games are listed, are named; other conditions begin again."""
+        words = "#bands .page-words"
+        self.open("#tab=bands&from=75&to=77&min-games=1")
+        self.until(lambda: self.text(words).startswith("1–12 of "))
+        first, total = self.text(words).split(" of ")
+        self.click("#bands .pager button:last-child")
+        self.until(lambda: self.text(words) == f"13–24 of {total}")
+        self.wait_address("tab=bands&from=75&to=77&min-games=1&page=2")
+        boards = [one.get_attribute("href") for one in self.all("#bands .boards a")]
+        self.reopened()
+        self.until(lambda: self.text(words) == f"13–24 of {total}")
+        self.assertEqual([one.get_attribute("href") for one in self.all("#bands .boards a")], boards)
+        self.click("#bands .pager button:last-child")
+        self.until(lambda: self.text(words) == f"25–36 of {total}")
+        self.back()
+        self.until(lambda: self.text(words) == f"13–24 of {total}")
+        self.type("#bands [name=pieces]", "32")
+        self.until(lambda: self.address() == "tab=bands&from=75&to=77&min-games=1&pieces=32")
+        self.until(lambda: self.text(words).startswith("1–12 of ") and total not in self.text(words))
+        self.open("#tab=bands&from=75&to=77&min-games=1&page=799")
+        self.until(lambda: self.text(words) == f"{first} of {total}")
+        self.open("#play=e2e4")
+        self.click("#explorer .game-list > button")
+        self.wait_address("play=e2e4&rows=40")
+        self.until(lambda: len(self.all("#explorer .games tbody tr")) == 40)
+        self.reopened()
+        self.until(lambda: len(self.all("#explorer .games tbody tr")) == 40)
+        self.press(Keys.ARROW_LEFT)
+        self.wait_address("play=e2e4&ply=0")
+        self.until(lambda: len(self.all("#explorer .games tbody tr")) == 20)
+
     def test_pattern(self):
         self.open("#tab=pattern&has=Nd5+kg8+!Pc4+Rd*&to-move=white&mirror=1&show=games&order=oldest")
         self.until(lambda: len(self.all("#pattern .games tbody tr")) > 0)
