@@ -10,6 +10,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -430,7 +431,65 @@ class TestBodies(unittest.TestCase):
             self.assertEqual(server.json("/api/info")["games"], 4)
 
 
+class TestQueue(unittest.TestCase):
+    def test_a_full_queue_refuses(self):
+        """One request is with the worker, which waits for a daemon that stands still, and two wait."""
+        request = b"GET /api/games HTTP/1.1\r\nConnection: close\r\n\r\n"
+        with harness.start_daemon({"default": webserver.make_store()}) as daemon, webserver.start(
+                daemon.address, "--threads", "1", "--workers", "1", "--max-waiting", "2") as server:
+            server.json("/api/games")
+            os.kill(daemon.pid, signal.SIGSTOP)
+            try:
+                peers = [socket.create_connection(("127.0.0.1", server.port), timeout=60)
+                         for _ in range(10)]
+                for peer in peers:
+                    peer.sendall(request)
+                refused = []
+                while len(refused) < 7:
+                    waiting = [peer for peer in peers if peer not in refused]
+                    refused += select.select(waiting, [], [], 60)[0]
+            finally:
+                os.kill(daemon.pid, signal.SIGCONT)
+            answers = [b"".join(iter(lambda p=peer: p.recv(65536), b"")) for peer in peers]
+            for peer in peers:
+                peer.close()
+            found = [answer for answer in answers if answer.startswith(b"HTTP/1.1 503 ")]
+            # The worker may have taken its own before or after the queue was full.
+            self.assertIn(len(found), (7, 8))
+            self.assertTrue(all(b"\r\nRetry-After: 1\r\n" in answer for answer in found))
+            self.assertEqual(sum(answer.startswith(b"HTTP/1.1 200 ") for answer in answers),
+                             10 - len(found))
+
+
 class TestSlowReaders(unittest.TestCase):
+    def test_unread_answers_are_bounded(self):
+        """Of 256 MiB for all together each of 64 loops has 4: one answer of 17 MB is more. Connections
+        are spread over the loops; one that is refused stays with the same."""
+        most = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1"
+        body = json.dumps({"fens": [most] * 1000}).encode()
+        request = b"POST /api/position HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        with webserver.start(webserver.make_store(), "--threads", "64", "--send-timeout",
+                             "600000") as server, socket.socket() as unread:
+            def ask(connection):
+                connection.request("GET", "/api/info")
+                answer = connection.getresponse()
+                answer.read()
+                return answer.status
+            unread.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            unread.settimeout(60)
+            unread.connect(("127.0.0.1", server.port))
+            unread.sendall(request)
+            self.assertEqual(unread.recv(12), b"HTTP/1.1 200")
+            others = []
+            while not others or ask(others[-1]) == 200:
+                self.assertLess(len(others), 1000)
+                others.append(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60))
+            self.assertEqual(ask(others[-1]), 503)
+            unread.close()
+            harness.wait_for(lambda: ask(others[-1]) == 200)
+            for other in others:
+                other.close()
+
     def test_a_drop_now_and_then_is_not_reading(self):
         body = json.dumps({"fens": [START] * 1000}).encode()
         request = b"POST /api/position HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
