@@ -83,6 +83,9 @@ static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struc
 	}
 	chi_object_of_shard(client, part->shard, op);
 	int status = chi_object_get(op, keys, n);
+	if (status == CHI_OK) {
+		chi_object_size(op);
+	}
 	if (status == CHI_OK && !client->rados->known[part->shard]) {
 		status = chi_object_list(op, CHI_OMAP_CLIENT, "", CLIENTS_LISTED);
 	}
@@ -227,8 +230,42 @@ static size_t list_edits(const struct chi_batch *batch, int what, struct lists *
 	return n;
 }
 
+/* Bytes that the trees gain. A client's own entry does not count, so that a full pool can be
+ * emptied. */
+static int64_t growth(const struct chi_batch *batch)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < batch->n_edits; i++) {
+		const struct chi_edit *edit = &batch->edits[i];
+		int64_t entry = (int64_t)(edit->key.len + edit->len);
+		if (edit->key.bytes[0] == CHI_OMAP_CLIENT) {
+			continue;
+		}
+		if (edit->what == CHI_EDIT_SET) {
+			sum += edit->old_len > 0 ? (int64_t)edit->len - (int64_t)edit->old_len
+						 : entry;
+		} else if (edit->what == CHI_EDIT_REMOVE) {
+			sum -= (int64_t)(edit->key.len + edit->old_len);
+		}
+	}
+	return sum;
+}
+
+/*
+ * An OSD does not look at omaps when it refuses what would fill it more, or a quota: only at
+ * objects' data. So a shard that grows gets longer data, which take no room on a disk.
+ */
+static void lengthen(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
+{
+	int64_t bytes = growth(batch);
+	if (bytes > 0) {
+		chi_librados.write_op_truncate(op->write,
+					       size + 1 + (uint64_t)bytes / CHI_SHARD_UNIT);
+	}
+}
+
 /* librados copies what it is given. */
-static int build(const struct chi_batch *batch, struct chi_object_op *op)
+static int build(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
 {
 	size_t n = batch->n_edits;
 	_cleanup_(chi_freep) const char **keys = calloc(n, sizeof(*keys));
@@ -256,6 +293,7 @@ static int build(const struct chi_batch *batch, struct chi_object_op *op)
 	}
 	size_t set = list_edits(batch, CHI_EDIT_SET, &lists);
 	chi_librados.write_op_omap_set2(op->write, keys, values, key_lens, lens, set);
+	lengthen(batch, size, op);
 	return CHI_OK;
 }
 
@@ -345,7 +383,7 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 		status = fold_clients(batch, read);
 	}
 	chi_object_of_shard(client, part->shard, write);
-	return status < 0 ? status : build(batch, write);
+	return status < 0 ? status : build(batch, read->size, write);
 }
 
 /* ---- Rounds ------------------------------------------------------------------------------ */

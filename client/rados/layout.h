@@ -93,6 +93,9 @@ CHI_MUSTUSE int chi_rados_head_parse(const char *text, size_t len, struct chi_ra
 
 /* ---- Shards ------------------------------------------------------------------------------ */
 
+/* Bytes of entries for a byte of the object's length, about. */
+#define CHI_SHARD_UNIT 64
+
 /* The value of a shard's stamp: which store and generation it is of, and the base rates that its
  * statistics are computed with. */
 #define CHI_STAMP_SIZE	   52

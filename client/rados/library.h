@@ -28,6 +28,7 @@
 	CALL(create_read_op)                                                                       \
 	CALL(release_read_op)                                                                      \
 	CALL(read_op_read)                                                                         \
+	CALL(read_op_stat)                                                                         \
 	CALL(read_op_omap_get_vals2)                                                               \
 	CALL(read_op_omap_get_vals_by_keys2)                                                       \
 	CALL(aio_read_op_operate)                                                                  \
@@ -37,6 +38,7 @@
 	CALL(write_op_create)                                                                      \
 	CALL(write_op_remove)                                                                      \
 	CALL(write_op_write_full)                                                                  \
+	CALL(write_op_truncate)                                                                    \
 	CALL(write_op_omap_cmp2)                                                                   \
 	CALL(write_op_omap_set2)                                                                   \
 	CALL(write_op_omap_rm_keys2)                                                               \

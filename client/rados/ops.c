@@ -73,6 +73,11 @@ int chi_object_list(struct chi_object_op *op, enum chi_omap_tree tree, const cha
 	return CHI_OK;
 }
 
+void chi_object_size(struct chi_object_op *op)
+{
+	chi_librados.read_op_stat(op->read, &op->size, NULL, &op->parts_rc[2]);
+}
+
 /* ---- Rounds ------------------------------------------------------------------------------ */
 
 /* On a thread of librados. */

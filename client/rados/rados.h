@@ -41,6 +41,7 @@ struct chi_object_op {
 	unsigned char more;	  /* the listing does not end here */
 	int rc;			  /* how it ended: 0, or an errno below 0 */
 	uint64_t version;	  /* of the object */
+	uint64_t size;		  /* of its data, if that was asked for */
 	/* Of ops.c. */
 	rados_completion_t completion;
 	struct chi_round *round;
@@ -57,6 +58,9 @@ void chi_object_of_head(const struct chi_client *client, struct chi_object_op *o
 CHI_MUSTUSE int chi_object_get(struct chi_object_op *op, const struct chi_omap_key *keys, size_t n);
 CHI_MUSTUSE int chi_object_list(struct chi_object_op *op, enum chi_omap_tree tree,
 				const char *after, size_t max);
+
+/* Asks for the size of the object's data, too. Of an op that gets keys or lists. */
+void chi_object_size(struct chi_object_op *op);
 
 /* Runs them all, hundreds at a time, and waits for all; each has its own rc then. A failure is
  * -CHI_EFORK, -CHI_ENOMEM. */
