@@ -63,6 +63,10 @@ browser: build ## drive the page in a real browser; PICTURE=docs/explorer.png ke
 	CHISTORE_BROWSER=yes meson test -C build --no-rebuild --print-errorlogs --suite web
 	@[ -z '$(PICTURE)' ] || cp build/tests/web/pictures/explorer.png '$(PICTURE)'
 
+cluster-check: build ## run the tests of stores on RADOS, on a small Ceph cluster made here
+	@tools/deps.sh build test cluster
+	tools/cluster.sh run 3 meson test -C build --no-rebuild --print-errorlogs --suite rados
+
 sanitize: ## run the whole suite under ASan and UBSan in build-asan/
 	@tools/deps.sh build test
 	@tools/check.sh asan
@@ -126,6 +130,6 @@ clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
-.PHONY: help build deps demo check test browser sanitize tsan fuzz mutants soak coverage bench lint format \
+.PHONY: help build deps demo check test browser cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install python-abi clean
 .DEFAULT_GOAL := help

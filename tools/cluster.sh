@@ -6,12 +6,14 @@
 #	tools/cluster.sh start N	make it, or start it again with what it holds; prints its conf
 #	tools/cluster.sh stop		end its daemons; the data stay
 #	tools/cluster.sh remove		stop it and delete the folder
-#	tools/cluster.sh kill OSD	kill -9 an OSD, as a crash would
+#	tools/cluster.sh kill OSD	kill -9 an OSD, or 'mon', the monitor, as a crash would
 #	tools/cluster.sh revive OSD	start it again
 #	tools/cluster.sh status		what runs, and how it is
 #	tools/cluster.sh pool NAME SIZE	make a pool that keeps SIZE copies
 #	tools/cluster.sh user ID POOL	make a user for one pool, its key in the folder
 #	tools/cluster.sh ceph ARGUMENT...	ceph(8) with this cluster's conf
+#	tools/cluster.sh run N COMMAND...	start one in a folder of its own with a pool 'chistore' of two
+#			copies (one if N is 1), run COMMAND with its conf in CHISTORE_TEST_RADOS, remove it
 #
 # Environment:
 #	CHISTORE_CLUSTER	the folder (default: /tmp/chistore-cluster-UID)
@@ -79,8 +81,8 @@ free_port() {
 	die "no free port on 127.0.0.1"
 }
 
-# Small in memory, quick to notice a death, and with all copies on one host. Full at the same share
-# of a disk as any cluster.
+# Small in memory, quick to notice a death, and with all copies on one host. The manager counts
+# placement groups without any of its modules: loading them takes longer than all the rest.
 write_conf() {
 	local fsid=$1 address=$2
 	cat >"$conf" <<END
@@ -104,6 +106,7 @@ mon cluster log file = $dir/log/cluster.log
 crash dir = $dir/log
 osd crush chooseleaf type = 0
 osd pool default pg autoscale mode = off
+osd pool default size = $(($3 < 3 ? $3 : 3))
 mon allow pool delete = true
 mon allow pool size one = true
 mon warn on pool no redundancy = false
@@ -122,6 +125,7 @@ mon osd down out interval = 3600
 [mgr]
 mgr data = $dir/\$name
 mgr initial modules =
+mgr module path = $dir/modules
 [osd]
 osd data = $dir/\$name
 osd objectstore = bluestore
@@ -147,9 +151,9 @@ make_cluster() {
 	local count=$1 osd fsid address
 	fsid=$(cat /proc/sys/kernel/random/uuid)
 	address=127.0.0.1:$(free_port)
-	mkdir -p "$dir/run" "$dir/log" "$dir/mon.a" "$dir/mgr.a"
+	mkdir -p "$dir/run" "$dir/log" "$dir/modules" "$dir/mon.a" "$dir/mgr.a"
 	chmod 700 "$dir"
-	write_conf "$fsid" "$address"
+	write_conf "$fsid" "$address" "$count"
 	monmaptool --create --fsid "$fsid" --addv a "[v2:$address]" "$dir/monmap" >/dev/null
 	ceph-authtool --create-keyring "$dir/keys" --gen-key -n mon. --cap mon 'allow *' >/dev/null
 	add_key "$dir/ceph.client.admin.keyring" client.admin --cap mon 'allow *' \
@@ -173,6 +177,7 @@ make_cluster() {
 	for osd in $(seq 0 $((count - 1))); do
 		ceph_here osd new "$(cat "$dir/osd.$osd.uuid")" >/dev/null
 	done
+	ceph_here health mute MGR_MODULE_ERROR --sticky >/dev/null
 	wait
 	for osd in $(seq 0 $((count - 1))); do
 		[ ! -e "$dir/osd.$osd.failed" ] ||
@@ -256,11 +261,33 @@ remove() {
 	rm -rf "$dir"
 }
 
-kill_osd() {
-	local pid
-	pid=$(pid_of "osd.$1") || die "osd.$1 does not run"
+# name_of OSD|mon: of its daemon.
+name_of() {
+	local name=osd.$1
+	[ "$1" != mon ] || name=mon.a
+	[ -d "$dir/$name" ] || die "no $name in $dir"
+	echo "$name"
+}
+
+# No thread is left that holds the OSD's files and their lock: a process that ends has no command line
+# long before that.
+is_gone() {
+	[ ! -d "/proc/$1" ] || { grep -q '^State:.*Z' "/proc/$1/status" &&
+		[ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l)" -le 1 ]; }
+}
+
+kill_daemon() {
+	local name pid
+	name=$(name_of "$1")
+	pid=$(pid_of "$name") || die "$name does not run"
 	kill -KILL "$pid"
-	await 10 "osd.$1 does not end" eval "! pid_of osd.$1"
+	await 60 "$name does not end" is_gone "$pid"
+}
+
+revive() {
+	local name
+	name=$(name_of "$1")
+	daemon "$name"
 }
 
 status() {
@@ -293,6 +320,19 @@ user() {
 	chmod 600 "$dir/ceph.client.$1.keyring"
 }
 
+# The folder goes whatever the command did.
+run() {
+	local count=$1 copies=2
+	shift
+	[ "$count" != 1 ] || copies=1
+	export CHISTORE_CLUSTER=$dir
+	trap '[ ! -f "$dir/ceph.conf" ] || remove' EXIT
+	trap 'exit 130' INT TERM
+	start "$count" >/dev/null
+	pool chistore $copies
+	CHISTORE_TEST_RADOS=$conf "$@"
+}
+
 [ $# -ge 1 ] || usage
 command=$1
 shift
@@ -300,17 +340,20 @@ case $dir in
 /*) ;;
 *) dir=$PWD/$dir ;;
 esac
+[ "$command" != run ] || dir=$(mktemp -u -d "${TMPDIR:-/tmp}/chi-cluster-XXXXXX")
 conf=$dir/ceph.conf
-[ "$command" = start ] || [ -f "$dir/osds" ] || die "no cluster in $dir: tools/cluster.sh start N"
+[ "$command" = start ] || [ "$command" = run ] || [ -f "$dir/osds" ] || die "no cluster in $dir: tools/cluster.sh start N"
 case $command/$# in
 start/1) start "$1" ;;
 stop/0) stop ;;
 remove/0) remove ;;
-kill/1) kill_osd "$1" ;;
-revive/1) [ -d "$dir/osd.$1" ] || die "no osd.$1"; daemon "osd.$1" ;;
+kill/1) kill_daemon "$1" ;;
+revive/1) revive "$1" ;;
 status/0) status ;;
 pool/2) pool "$1" "$2" ;;
 user/2) user "$1" "$2" ;;
 ceph/*) ceph_here "$@" ;;
+run/0 | run/1) usage ;;
+run/*) run "$@" ;;
 *) usage ;;
 esac

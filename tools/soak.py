@@ -74,6 +74,9 @@ PARTS = {
         Step("system import_kill", env={"CHISTORE_IMPORT_KILLS": "{size}"})]),
     "merge": Part(200, "merges", [
         Step("system merge", ("Merge.test_killed_in_the_middle",), env={"CHISTORE_MERGE_KILLS": "{size}"})]),
+    "cluster": Part(1000000, "acknowledged puts for two copies, and for three", [
+        Step(command=("tools/cluster.sh", "run", "3", "meson", "test", "-C", "{build}", "-v", "-t", "0",
+                      "--no-rebuild", "rados kill"), env={"CHISTORE_RADOS_PUTS": "{size}"})]),
     "powercut": Part(1000000, "states", [
         Step("faults powercut", env={"CHISTORE_POWERCUT_STATES": "{size}"})]),
     "iofail": Part(10000, "pairs for each operation", [
