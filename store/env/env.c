@@ -6,7 +6,8 @@
  *
  * Read-ahead is left on while the file fits in memory, where it warms the cache several times
  * faster, and switched off above half of the memory, where it only drives out pages that are
- * in use: a tree's neighbours lie scattered over the file.
+ * in use (store/env/memory.h: of the machine or of the container): a tree's neighbours lie
+ * scattered over the file.
  */
 #include "store/env/env.h"
 
@@ -20,6 +21,7 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "store/env/lock.h"
+#include "store/env/memory.h"
 #include "store/env/path.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -78,10 +80,8 @@ static bool larger_than_half_of_memory(const char *dir)
 {
 	char path[CHI_PATH_SIZE];
 	struct stat st;
-	long pages = sysconf(_SC_PHYS_PAGES);
-	long size = sysconf(_SC_PAGESIZE);
-	return chi_path_join(path, dir, DATA_NAME) == CHI_OK && stat(path, &st) == 0 && pages > 0 &&
-	       size > 0 && (uint64_t)st.st_size > (uint64_t)pages * (uint64_t)size / 2;
+	return chi_path_join(path, dir, DATA_NAME) == CHI_OK && stat(path, &st) == 0 &&
+	       (uint64_t)st.st_size > chi_memory_bytes() / 2;
 }
 
 /*
