@@ -348,6 +348,41 @@ static void test_copy_that_is_not_taken(void **state)
 	chi_store_close(store);
 }
 
+/* Of many positions few stay: the blocks that they were in are joined, and none is lost. */
+static void test_small_blocks_are_joined(void **state)
+{
+	(void)state;
+	const size_t n = 4000;
+	const size_t stays = 20; /* one of so many */
+	struct chi_key *many = calloc(n, sizeof(*many));
+	struct chi_store *store = help_store("joined", CHI_STATISTIC_EXTERNAL);
+	struct chi_write *write;
+	struct chi_info before;
+	struct chi_info after;
+	struct chi_row row;
+	assert_non_null(many);
+	help_keys(many, n);
+	help_fill(store, many, n);
+	ok(chi_store_info(store, &before));
+	ok(chi_write_begin(store, &write, &fault));
+	for (size_t i = 0; i < n; i++) {
+		if (i % stays != 0) {
+			ok(chi_write_delete(write, &many[i]));
+		}
+	}
+	ok(chi_write_commit(write, &fault));
+	ok(chi_store_info(store, &after));
+	assert_int_equal(after.positions, n / stays);
+	assert_true(after.blocks < before.blocks / 8);
+	assert_true(after.block_bytes * 2 > after.blocks * 2030);
+	for (size_t i = 0; i < n; i += stays) {
+		assert_int_equal(help_get(store, &many[i], &row), CHI_OK);
+	}
+	ok(help_verify(store, NULL));
+	chi_store_close(store);
+	free(many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_leftover_of_a_compaction),
 		cmocka_unit_test(test_copy_in_the_writing_thread),
 		cmocka_unit_test(test_copy_that_is_not_taken),
+		cmocka_unit_test(test_small_blocks_are_joined),
 	};
 	return cmocka_run_group_tests_name("store/upkeep", tests, NULL, NULL);
 }
