@@ -102,8 +102,8 @@ export class Bands {
 	tellUnknown() {
 		const { bins, unknown } = this.histogram;
 		const known = bins.reduce((sum, bin) => sum + bin.positions, 0);
-		this.words.textContent = `${count(known)} positions have it; of ${count(unknown)} it is ` +
-			"not known. The scale is logarithmic.";
+		const rest = unknown > 0 ? `; of ${count(unknown)} it is not known` : "";
+		this.words.textContent = `${count(known)} positions have it${rest}. The scale is logarithmic.`;
 	}
 
 	/* At first the highest columns that have anything, which are the interesting end. */

@@ -5,14 +5,19 @@ import { turnOf } from "./fen.js";
 
 const NUMBER_LEAST = 18; /* percent of the bar, for a number to have room */
 
+/* No line ends before a percent sign. */
+function shares(white, draws, black, total) {
+	const percent = (part) => `${(100 * part / total).toFixed(1)}\u00a0%`;
+	return `White ${percent(white)}, draws ${percent(draws)}, Black ${percent(black)}`;
+}
+
 /* White's wins, draws, Black's wins, as wide as their share, with the percents that have room. */
 export function resultBar({ white, draws, black }) {
 	const total = white + draws + black;
 	if (total === 0) {
 		return null;
 	}
-	const percent = (part) => `${(100 * part / total).toFixed(1)} %`;
-	const label = `White ${percent(white)}, draws ${percent(draws)}, Black ${percent(black)}`;
+	const label = shares(white, draws, black, total);
 	const parts = [["white", white], ["draws", draws], ["black", black]].map(([name, part]) => {
 		const share = 100 * part / total;
 		const place = html("i", { class: name },
@@ -48,7 +53,5 @@ export function resultWords({ games, white, draws, black }) {
 		return "no game";
 	}
 	const total = Math.max(1, white + draws + black);
-	const percent = (part) => `${(100 * part / total).toFixed(1)} %`;
-	return `${count(games)} ${games === 1 ? "game" : "games"}: White ${percent(white)}, ` +
-		`draws ${percent(draws)}, Black ${percent(black)}`;
+	return `${count(games)} ${games === 1 ? "game" : "games"}: ${shares(white, draws, black, total)}`;
 }
