@@ -114,7 +114,7 @@ ARROWS = {
     "examples": {"api"},
 }
 # These two look everywhere.
-ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api"}
+ARROWS["bench"] = ARROWS["tests"] = set(ARROWS) | {"types", "api", "uci/engines"}
 ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS["bench"] | {"bench"}
 
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
