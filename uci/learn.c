@@ -11,6 +11,7 @@
 #include "chess/key.h"
 
 #define LOCK_WAIT_MS 2000 /* for another process that writes */
+#define CONNECT_MS   1000 /* the first time the GUI waits for it, and at the end */
 #define AGAIN_MS     200  /* after a failure */
 #define BATCH	     64
 #define NAME_SIZE    (CHI_ENGINE_MAX + 1)
@@ -45,8 +46,10 @@ struct chi_learner {
 
 static int open_client(struct chi_learner *learner, struct chi_fault *fault)
 {
-	const struct chi_options options = {
-		.writable = true, .lock_wait_ms = LOCK_WAIT_MS, .client_name = "chistore-uci"};
+	const struct chi_options options = {.writable = true,
+					    .connect_ms = CONNECT_MS,
+					    .lock_wait_ms = LOCK_WAIT_MS,
+					    .client_name = "chistore-uci"};
 	return chi_open(learner->address, &options, &learner->client, fault);
 }
 
