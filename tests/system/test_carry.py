@@ -3,6 +3,9 @@
 aliases, FIDE ids and gamesets; a dump that is not whole makes nothing."""
 
 import os
+import re
+import socket
+import threading
 import unittest
 
 import harness
@@ -27,6 +30,46 @@ GAME = """[Event "Riga"]
 
 def games(*rows):
     return "".join(GAME.format(*row) for row in rows).replace('[WhiteFideId "0"]\n', "")
+
+
+class Relay:
+    """Between a client and a server on a Unix socket: what the server says may be changed on the way,
+    as by damage in its store."""
+
+    def __init__(self, path, server, change):
+        self.address = "unix:" + path
+        self.change = change
+        self.changed = 0
+        self.server = server.removeprefix("unix:")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(self.server)
+            for ends in ((client, server, None), (server, client, self.change)):
+                threading.Thread(target=self.pass_on, args=ends, daemon=True).start()
+
+    def pass_on(self, source, target, change):
+        try:
+            while data := source.recv(1 << 20):
+                changed = data.replace(*change) if change else data
+                self.changed += changed != data
+                target.sendall(changed)
+            target.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        source.close()
+
+    def close(self):
+        self.listener.close()
 
 
 class Carry(Base):
@@ -200,6 +243,38 @@ class Carry(Base):
                 self.assertIn(why, done.stderr)
                 self.assertFalse(os.path.exists(back))
         self.cut(lines)
+
+    def test_a_server_with_wrong_ids(self):
+        """A damaged server names a game by an id that is not its own: its dump is refused, whether
+        it is loaded or merged, and nothing of it is stored."""
+        store = self.path("store")
+        self.cli("import", self.write("a.pgn", games(("A", "B", 1, 0, "Nc6"),
+                                                     ("C", "D", 2, 0, "d6"))), address=store)
+        own = bytes.fromhex(re.search(r"(?m)^game\t(\w{32})\t", self.out("dump", address=store))[1])
+        wrong = own[:15] + bytes([own[15] ^ 1])
+        empty = self.path("empty")
+        self.cli("init", address=empty)
+        before = self.out("dump", address=empty)
+        with harness.start_daemon({"default": store}) as daemon:
+            relay = Relay(self.path("wrong"), daemon.address, (own, wrong))
+            text = self.out("dump", address=relay.address)
+            self.assertIn(wrong.hex(), text)
+            self.assertNotIn(own.hex(), text)
+            back = self.path("bad")
+            done = [self.cli("load", "-", input=text, address=back, code=3),
+                    self.cli("merge", relay.address, address=empty, code=3)]
+            relay.close()
+            self.assertGreater(relay.changed, 1)
+            for what in done:
+                self.assertIn(f"the dump is damaged: game 1 ({own.hex()})", what.stderr)
+            self.assertFalse(os.path.exists(back))
+            self.assertEqual(self.out("dump", address=empty), before)
+            # The control: one that changes nothing is merged from.
+            honest = Relay(self.path("honest"), daemon.address, None)
+            self.cli("merge", honest.address, address=empty)
+            honest.close()
+            self.assertEqual(self.out("games", "--pgn", address=empty),
+                             self.out("games", "--pgn", address=store))
 
     def cut(self, lines):
         """At any line: nothing is made of it, and an empty store stays empty."""
