@@ -246,7 +246,8 @@ static const char *foreign_kind(const char *bytes, size_t len)
 static int check_text(struct chi_source *source, const char *bytes, size_t len,
 		      struct chi_fault *fault)
 {
-	const char *kind = source->looked ? NULL : foreign_kind(bytes, len);
+	bool skip = source->looked || source->options.binary;
+	const char *kind = skip ? NULL : foreign_kind(bytes, len);
 	source->looked = true;
 	if (kind == NULL) {
 		return CHI_OK;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct chi_source;
 
 struct chi_source_options {
 	size_t line_max; /* 0: CHI_SOURCE_LINE_MAX */
+	bool binary;	 /* it is no text: nothing but how it is packed is looked at */
 	/* Looked at while waiting for input; when it is not 0, reading gives -CHI_ECANCELED. May be
 	 * NULL. Set by a signal handler, which must be installed without SA_RESTART. */
 	const volatile sig_atomic_t *cancel;

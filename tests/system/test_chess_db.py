@@ -165,11 +165,12 @@ class ChessDb(Base):
                                   (f"find {book} limit 1", "0 fields"),
                                   (f"find {book} limit 1 x", "1 field"),
                                   (f"find {book} {'x' * 200}", "too long"),
-                                  ("find x", "BOOK"),
+                                  ("find x", "BOOK"), ("find", "BOOK"),
                                   (f"find {self.path('no.bin')} {START}", "no.chistore")):
                 answer = json.loads(dialogue.ask(request))
                 self.assertEqual(answer["moves"], [], request)
                 self.assertIn(word, answer["error"], request)
+            self.assertEqual(json.loads(dialogue.ask("book"))["error"], "book FILE.pgn [full]")
             os.rename(foreign, book)
             answer = dialogue.find(book, START)
             self.assertIn("chess-db has not made this file", answer["error"])

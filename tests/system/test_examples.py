@@ -62,7 +62,7 @@ class Examples(Base):
                     self.assertGreater(os.path.getsize(output), 0)
                 elif words[0] == "count":
                     self.assertGreater(int(done.stdout), 0)
-                elif words[0] in ("scan", "explore", "games") and "--count" not in words and "--json" not in words:
+                elif words[0] in ("scan", "explore", "games", "find", "name", "stats") and "--count" not in words and "--json" not in words:
                     self.assertGreater(done.stdout.count("\n"), 1)
                 else:
                     self.assertGreater(len(done.stdout), 0)

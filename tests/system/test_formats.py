@@ -2,6 +2,7 @@
 """What comes in and goes out in each format: nothing of ours is lost on the way, and what is no
 file of games or positions says so and makes no store."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+BOOK = os.path.join(DATA, "polyglot", "book_small.bin")
 
 NOTES = ["plain", 'with "quotes", commas', "two\nlines\tand a tab", " kept blanks ", "\u00fc\u265e",
          'am Kb8; id "WAC.001";', 'c0 "their own"; c1 "twice";', 'c9 "a comment";', "ends in;",
@@ -258,6 +260,33 @@ class Formats(Base):
             for address in (self.path("unmade"), daemon.addresses[0]):
                 done = self.cli("import", self.write("x.csv", ""), address=address, code=3)
                 self.assertEqual(done.stderr.count("no position was found"), 1, done.stderr)
+
+    def test_empty_files_and_quiet(self):
+        """What is wrong is said with --quiet, too, and a daemon's client says the same."""
+        store, here = self.external("served"), self.external("here")
+        with harness.start_daemon({"default": store}) as daemon:
+            for name, text in (("x.csv", ""), ("x.epd", "\n\n"), ("x.pgn", ""), ("y.pgn", "\n"), ("x.bin", "")):
+                file = self.write(name, text)
+                said = [self.cli("--quiet", "import", file, address=address, code=3).stderr
+                        for address in (here, daemon.addresses[0])]
+                self.assertEqual(*said)
+                self.assertIn("1 files without a position" if text == "\n\n" else
+                              f"{file}: no ", said[0])
+
+    def test_compressed_books(self):
+        """Books are unpacked as other files are; one that is cut stores nothing."""
+        with open(BOOK, "rb") as file:
+            book = file.read()
+        packed = gzip.compress(book)
+        made = []
+        for name, data in (("b.bin", book), ("b.bin.gz", packed)):
+            store = self.path("of-" + name)
+            done = self.out("import", self.write(name, data), address=store)
+            made.append((done, self.out("dump", address=store)))
+        self.assertEqual(*made)
+        done = self.cli("import", self.write("cut.bin.gz", packed[:-20]), address=self.path("none"), code=3)
+        self.assertIn("cut short", done.stderr)
+        self.assertFalse(os.path.exists(self.path("none")))
 
     def test_the_store_that_is_made_is_of_the_kind_asked_for(self):
         file = self.write("x.csv", f"fen,chi2\n{START},57.99\n")

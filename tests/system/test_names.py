@@ -140,8 +140,10 @@ class Names(Base):
 
     def test_store_without_games(self):
         store = self.new_store()
-        self.assertEqual(self.out("name", "list", address=store), "")
-        self.assertEqual(self.out("name", "suspects", address=store), "")
+        head = "number\tname\tgames\tfide\talias_of\n"
+        self.assertEqual(self.out("name", "list", address=store), head)
+        self.assertEqual(self.out("name", "list", "--json", address=store), "")
+        self.assertEqual(self.out("name", "suspects", address=store), "group\tscore\t" + head)
         self.assertEqual(self.out("name", "find", "x", address=store, code=1), "")
 
 

@@ -133,7 +133,7 @@ class Lists(Query):
 
     def test_nothing_fits(self):
         done = self.cli("games", "--player", "Nemo, Captain", address=self.store)
-        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stdout, self.out("games", address=self.store).splitlines()[0] + "\n")
         self.assertIn("no name in the store fits 'Nemo, Captain'", done.stderr)
         self.assertEqual(self.out("games", "--player", "Nemo", "--count", "--quiet",
                                   address=self.store), "0\n")

@@ -48,13 +48,26 @@ class Queue(Base):
                           [START, "waiting", "1", "0"]])
         self.assertEqual(self.both("list", "--limit", "2").count("\n"), 3)
         self.assertEqual(self.both("list", "--limit", "1", "--json").count("\n"), 1)
-        self.assertEqual(self.both("list", "--state", "failed"), "")
+        head = "\t".join(rows[0]) + "\n"
+        self.assertEqual(self.both("list", "--state", "failed"), head)
+        self.assertEqual(self.both("list", "--state", "failed", "--json"), "")
         self.assertEqual(self.both("count"), "waiting\t3\nleased\t0\nfailed\t0\n")
         self.assertEqual(self.both("drop", START, START), "dropped\t1\n")
         self.assertEqual(self.both("drop", "--all"), "dropped\t2\n")
         for args in (("nothing",), ("list", START), ("list", "--state", "gone"),
-                     ("drop", "--all", START), ("add", "not a position")):
+                     ("drop", "--all", START), ("list", "--limit", "0")):
             self.both(*args, code=2)
+
+    def test_options_of_another_verb(self):
+        """Each belongs to one; an option that would do nothing is refused."""
+        for verb, *options in (("list", "--priority", "5"), ("count", "--limit", "5"), ("add", "--all"),
+                               ("drop", "--state", "failed"), ("add", "--limit", "5", START)):
+            self.assertIn(f"queue {verb}: {options[0]} is of queue ", self.both(verb, *options, code=2))
+
+    def test_counts_only_of_what_was_done(self):
+        self.assertNotIn("added", self.both("add", "not a position", code=2))
+        self.assertNotIn("dropped", self.both("drop", "not a position", code=2))
+        self.assertIn("waiting\t0", self.both("count"))
 
     def test_copies(self):
         self.both("add", START)

@@ -229,7 +229,9 @@ static void run_book(struct dialogue *dialogue, char *name)
 	if (option != NULL && strcmp(option, " full") == 0) {
 		*option = '\0';
 	}
-	int status = name_beside(dialogue, name, ".bin", book);
+	int status = name[0] != '\0'
+			     ? name_beside(dialogue, name, ".bin", book)
+			     : chi_fault(&dialogue->fault, -CHI_ESYNTAX, "book FILE.pgn [full]");
 	status = status == CHI_OK ? make_book(dialogue, name, book, &result, &bytes) : status;
 	uint64_t ms = (uint64_t)(chi_now_ms() - start) + 1;
 	uint64_t positions = result.positions.added + result.positions.updated;
@@ -504,7 +506,7 @@ static bool run_line(struct dialogue *dialogue, char *line)
 	static const struct {
 		const char *name;
 		void (*run)(struct dialogue *dialogue, char *text);
-	} requests[] = {{"book ", run_book}, {"find ", run_find}};
+	} requests[] = {{"book", run_book}, {"find", run_find}};
 	line[strcspn(line, "\r\n")] = '\0';
 	if (strcmp(line, "quit") == 0) {
 		return false;
@@ -515,8 +517,9 @@ static bool run_line(struct dialogue *dialogue, char *line)
 	}
 	for (size_t i = 0; i < CHI_COUNT(requests); i++) {
 		size_t len = strlen(requests[i].name);
-		if (strncmp(line, requests[i].name, len) == 0) {
-			requests[i].run(dialogue, line + len);
+		if (strncmp(line, requests[i].name, len) == 0 &&
+		    (line[len] == ' ' || line[len] == '\0')) {
+			requests[i].run(dialogue, line + len + (line[len] == ' '));
 			return true;
 		}
 	}

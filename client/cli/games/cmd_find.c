@@ -179,6 +179,8 @@ static int run(struct cli *cli)
 		print_total(cli, state, result.total);
 	} else if (!state->head && !state->games) {
 		output_row_head(cli, true);
+	} else if (state->games && !state->pgn) {
+		games_end(cli, !state->head);
 	}
 	game_terms_remark(cli);
 	if (!state->count) {

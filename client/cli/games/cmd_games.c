@@ -54,6 +54,9 @@ static int print_rows(struct cli *cli, struct chi_game_query *query, uint64_t *n
 			(*n)++;
 		}
 	}
+	if (status == CHI_NONE && !state->count && !state->pgn) {
+		games_end(cli, head);
+	}
 	return status == CHI_NONE ? CHI_OK : status;
 }
 

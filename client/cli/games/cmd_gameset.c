@@ -18,9 +18,11 @@ static int run_create(struct cli *cli)
 		return code;
 	}
 	int status = chi_make_gameset(cli->client, cli->argv[1], state->terms.text, &games);
-	return status != CHI_OK
-		       ? cli_fail(cli->client, status)
-		       : output_object(cli, json_pack("{s:o}", "games", json_count(games)));
+	if (status != CHI_OK) {
+		code = cli_fail(cli->client, status);
+		return status == -CHI_EEXIST ? EXIT_USAGE : code;
+	}
+	return output_object(cli, json_pack("{s:o}", "games", json_count(games)));
 }
 
 static json_t *members(const struct chi_gameset_row *row)
@@ -41,6 +43,8 @@ static int run_list(struct cli *cli)
 	for (size_t i = 0; i < sets.n; i++) {
 		output_table_row(cli, members(&sets.rows[i]), &head);
 	}
+	const struct chi_gameset_row none = {.name = "", .filter = ""};
+	output_table_end(cli, members(&none), head);
 	return EXIT_DONE;
 }
 

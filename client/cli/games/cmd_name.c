@@ -58,6 +58,9 @@ static int list(struct cli *cli, const char *wanted)
 		print_names(cli, &names, &head, &spec.after);
 		left -= names.n;
 	} while (left > 0 && names.n == spec.limit && !cli_output_failed());
+	if (wanted == NULL || names.total > 0) {
+		output_table_end(cli, name_members(&(struct chi_name_row){.text = ""}), head);
+	}
 	if (left == 0 && state->print_cursor) {
 		fprintf(stderr, "next: --cursor %" PRIu32 "\n", spec.after);
 	}
@@ -83,6 +86,15 @@ static json_t *group_members(const struct chi_name_suspects *group)
 	return json_pack("{s:i, s:o}", "score", (int)group->score, "names", names);
 }
 
+static json_t *suspect_members(const struct chi_name_row *name, int score, size_t number)
+{
+	json_t *row = json_pack("{s:o, s:i}", "group", json_count(number), "score", score);
+	if (row != NULL) {
+		(void)json_object_update_new(row, name_members(name));
+	}
+	return row;
+}
+
 /* A row for each name, which says of what group it is. */
 static void print_group(const struct cli *cli, const struct chi_name_suspects *group, size_t number,
 			bool *head)
@@ -92,12 +104,8 @@ static void print_group(const struct cli *cli, const struct chi_name_suspects *g
 		return;
 	}
 	for (size_t i = 0; i < group->n; i++) {
-		json_t *row = json_pack("{s:o, s:i}", "group", json_count(number), "score",
-					(int)group->score);
-		if (row != NULL) {
-			(void)json_object_update_new(row, name_members(&group->names[i]));
-		}
-		output_table_row(cli, row, head);
+		output_table_row(cli, suspect_members(&group->names[i], group->score, number),
+				 head);
 	}
 }
 
@@ -115,6 +123,7 @@ static int run_suspects(struct cli *cli)
 	for (size_t i = 0; i < groups.n && !cli_output_failed(); i++) {
 		print_group(cli, &groups.groups[i], i + 1, &head);
 	}
+	output_table_end(cli, suspect_members(&(struct chi_name_row){.text = ""}, 0, 0), head);
 	if (groups.n < groups.total && !cli->quiet) {
 		cli_message("%zu of %" PRIu64 " groups; --limit sets how many", groups.n,
 			    groups.total);

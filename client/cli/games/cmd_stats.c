@@ -53,8 +53,7 @@ static json_t *value_of(uint8_t by, const struct chi_stats_group *group)
 	return group->text[0] != '\0' ? json_string(group->text) : json_null();
 }
 
-static void print_group(const struct cli *cli, uint8_t by, const struct chi_stats_group *group,
-			bool *head)
+static json_t *members(uint8_t by, const struct chi_stats_group *group)
 {
 	const struct chi_counts *counts = &group->counts;
 	json_t *row = json_pack("{s:o}", kinds[by], value_of(by, group));
@@ -70,7 +69,7 @@ static void print_group(const struct cli *cli, uint8_t by, const struct chi_stat
 				  "black", json_count(counts->black), "other",
 				  json_count(counts->other), "score", score_of(counts)));
 	}
-	output_table_row(cli, row, head);
+	return row;
 }
 
 /* ---- Pictures ----------------------------------------------------------------------------- */
@@ -142,8 +141,9 @@ static int run(struct cli *cli)
 		return draw(state, &result);
 	}
 	for (size_t i = 0; i < result.n && !cli_output_failed(); i++) {
-		print_group(cli, state->by, &result.groups[i], &head);
+		output_table_row(cli, members(state->by, &result.groups[i]), &head);
 	}
+	output_table_end(cli, members(state->by, &(struct chi_stats_group){.text = ""}), head);
 	return EXIT_DONE;
 }
 

@@ -72,6 +72,13 @@ json_t *games_object(const struct chi_game_row *row)
 			 text_of(row->source));
 }
 
+void games_end(const struct cli *cli, bool head)
+{
+	const struct chi_game_row none = {
+		.white = "", .black = "", .event = "", .site = "", .round = "", .source = ""};
+	output_table_end(cli, games_object(&none), head);
+}
+
 /* ---- Whole games ------------------------------------------------------------------------- */
 
 static json_t *tags_of(const struct chi_game *game)

@@ -91,8 +91,10 @@ static int feed(struct line_files *files, struct chi_import *import, const char 
 		struct chi_fault fault = {.text = ""};
 		int got = chi_source_read(source, &bytes, &len, &fault);
 		if (got == CHI_NONE && empty) {
+			bool local = !cli_is_remote(files->cli);
 			files->empty = true;
-			if (cli_is_remote(files->cli)) { /* else the import tells it */
+			files->told += local && files->progress.quiet;
+			if (!local || files->progress.quiet) { /* else the import tells it */
 				progress_clear(&files->progress);
 				cli_message("%s: no position was found", path);
 			}
@@ -155,8 +157,8 @@ static int commit(struct line_files *files, struct chi_import *import, bool *sto
 	}
 	*stored = true;
 	print_summary(files->cli, &result);
-	if (files->progress.quiet && result.empty > 0) {
-		cli_message("%" PRIu64 " files without a position", result.empty);
+	if (files->progress.quiet && result.empty > files->told) {
+		cli_message("%" PRIu64 " files without a position", result.empty - files->told);
 	}
 	return files->empty || result.empty > 0 || (files->strict && result.skipped > 0)
 		       ? EXIT_STORE

@@ -18,6 +18,7 @@ struct line_files {
 	struct cli *cli;
 	uint64_t bad;	       /* lines reported */
 	bool empty;	       /* a file had not a byte */
+	uint64_t told;	       /* such files that the import counts, too */
 	uint64_t lines;	       /* of the file being fed */
 	uint64_t all_lines;    /* of all files */
 	uint64_t bytes_before; /* of the files done */

@@ -145,6 +145,16 @@ void output_table_row(const struct cli *cli, json_t *object, bool *head)
 	json_decref(object);
 }
 
+void output_table_end(const struct cli *cli, json_t *object, bool head)
+{
+	if (object == NULL) {
+		output_json(NULL);
+	} else if (head && !cli->json) {
+		print_names(object);
+	}
+	json_decref(object);
+}
+
 /* In JSON each row names its own members. */
 void output_row_head(const struct cli *cli, bool counts)
 {

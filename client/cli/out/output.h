@@ -25,6 +25,10 @@ int output_object(const struct cli *cli, json_t *object);
  * (*head is true, and then false) their names. Drops the reference. */
 void output_table_row(const struct cli *cli, json_t *object, bool *head);
 
+/* After the last row: the names if there was none (`head` is still true), those of `object`, which
+ * has the members of a row and any values. Drops the reference. */
+void output_table_end(const struct cli *cli, json_t *object, bool head);
+
 /* Columns of a scan. `counts`: games, white, draws and black too. */
 void output_row_head(const struct cli *cli, bool counts);
 void output_row(const struct cli *cli, const struct chi_row *row, const char *fen, bool counts);

@@ -17,7 +17,10 @@ struct queue_state {
 	bool all;
 };
 
-static const struct queue_state defaults = {.priority = 1, .limit = 100, .state = "waiting"};
+/* Not given. */
+#define NO_PRIORITY UINT64_MAX
+
+static const struct queue_state defaults = {.priority = NO_PRIORITY};
 
 /* ---- Adding and dropping ------------------------------------------------------------------- */
 
@@ -65,6 +68,13 @@ static int each_position(struct cli *cli, struct gathered *gathered)
 	return fens_each(cli, &user);
 }
 
+static void print_added(const struct cli *cli, const struct chi_queue_added *added)
+{
+	(void)output_object(cli, json_pack("{s:o, s:o, s:o}", "added", json_count(added->added),
+					   "raised", json_count(added->raised), "refused",
+					   json_count(added->refused)));
+}
+
 static int run_add(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
@@ -72,7 +82,7 @@ static int run_add(struct cli *cli)
 	if (gathered == NULL) {
 		return cli_no_memory();
 	}
-	gathered->priority = (uint32_t)state->priority;
+	gathered->priority = state->priority != NO_PRIORITY ? (uint32_t)state->priority : 1;
 	int code = each_position(cli, gathered);
 	const struct chi_queue_added *added = &gathered->added;
 	if (added->refused > 0) {
@@ -80,9 +90,9 @@ static int run_add(struct cli *cli)
 			    added->refused);
 		code = cli_worse(code, EXIT_STORE);
 	}
-	(void)output_object(cli, json_pack("{s:o, s:o, s:o}", "added", json_count(added->added),
-					   "raised", json_count(added->raised), "refused",
-					   json_count(added->refused)));
+	if (code == EXIT_DONE || added->added + added->raised + added->refused > 0) {
+		print_added(cli, added);
+	}
 	free(gathered);
 	return code;
 }
@@ -106,7 +116,10 @@ static int run_drop(struct cli *cli)
 	} else {
 		code = each_position(cli, gathered);
 	}
-	(void)output_object(cli, json_pack("{s:o}", "dropped", json_count(gathered->dropped)));
+	if (code == EXIT_DONE || gathered->dropped > 0) {
+		(void)output_object(cli,
+				    json_pack("{s:o}", "dropped", json_count(gathered->dropped)));
+	}
 	free(gathered);
 	return code;
 }
@@ -151,14 +164,14 @@ static int print_part(struct cli *cli, const struct chi_queue_list *list, bool *
 static int run_list(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
-	int wanted = state_of(state->state);
+	const char *name = state->state != NULL ? state->state : "waiting";
+	int wanted = state_of(name);
 	struct chi_queue_list list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
-	uint64_t left = state->limit;
+	uint64_t left = state->limit != 0 ? state->limit : 100;
 	bool head = true;
 	if (wanted == 0) {
-		return cli_usage(cli, "--state: '%s' is none of waiting, leased, failed",
-				 state->state);
+		return cli_usage(cli, "--state: '%s' is none of waiting, leased, failed", name);
 	}
 	while (left > 0 && list.more) {
 		uint32_t part = left < TOGETHER ? (uint32_t)left : TOGETHER;
@@ -170,6 +183,9 @@ static int run_list(struct cli *cli)
 		}
 		left -= list.n;
 	}
+	output_table_end(
+		cli, members(&(struct chi_queue_row){.state = CHI_QUEUE_WAITING, .holder = ""}, ""),
+		head);
 	return EXIT_DONE;
 }
 
@@ -199,6 +215,29 @@ static const struct verb {
 	{"drop", true, true, run_drop},
 };
 
+/* Each option belongs to one of them. */
+static int check_options(struct cli *cli, const struct verb *verb)
+{
+	const struct queue_state *state = cli->state;
+	const struct {
+		const char *name;
+		const char *verb;
+		bool given;
+	} given[] = {
+		{"--priority", "add", state->priority != NO_PRIORITY},
+		{"--state", "list", state->state != NULL},
+		{"--limit", "list", state->limit != 0},
+		{"--all", "drop", state->all},
+	};
+	for (size_t i = 0; i < CHI_COUNT(given); i++) {
+		if (given[i].given && strcmp(given[i].verb, verb->name) != 0) {
+			return cli_usage(cli, "queue %s: %s is of queue %s", verb->name,
+					 given[i].name, given[i].verb);
+		}
+	}
+	return EXIT_DONE;
+}
+
 static int run(struct cli *cli)
 {
 	const struct verb *verb = NULL;
@@ -214,7 +253,8 @@ static int run(struct cli *cli)
 	if (!verb->positions && cli->argc > 1) {
 		return cli_usage(cli, "queue %s takes no argument", verb->name);
 	}
-	int code = cli_open(cli, verb->writes, &cli->client);
+	int code = check_options(cli, verb);
+	code = code == EXIT_DONE ? cli_open(cli, verb->writes, &cli->client) : code;
 	return code == EXIT_DONE ? verb->run(cli) : code;
 }
 
@@ -223,7 +263,7 @@ static const struct cli_option options[] = {
 		      "add: the highest is taken first (default 1)"),
 	OPTION_TEXT(queue_state, state, "state", "STATE",
 		    "list: those waiting (default), leased or failed"),
-	OPTION_NUMBER(queue_state, limit, 0, UINT64_MAX, "limit", "N",
+	OPTION_NUMBER(queue_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "list: at most so many (default 100)"),
 	OPTION_FLAG(queue_state, all, "all", "drop: all that there are"),
 	OPTIONS_END,
