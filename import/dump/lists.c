@@ -36,6 +36,8 @@ struct chi_lists {
 	size_t size;
 	struct chi_posting *games; /* as many */
 	struct tally tally;
+	size_t n_left; /* games of the position that there was no room for */
+	uint64_t uncertain;
 };
 
 /* ---- Counting ----------------------------------------------------------------------------- */
@@ -307,6 +309,11 @@ bool chi_lists_peek(const struct chi_lists *lists, struct chi_key *key)
 	return true;
 }
 
+uint64_t chi_lists_uncertain(const struct chi_lists *lists)
+{
+	return lists->uncertain;
+}
+
 int chi_lists_end(struct chi_lists *lists, struct chi_fault *fault)
 {
 	int rc = CHI_OK;
@@ -337,6 +344,7 @@ static int list_game(struct chi_lists *lists, const uint64_t *payloads, size_t n
 		room = has_room(&lists->tally, record, payloads[i]);
 	}
 	if (!room) {
+		lists->n_left++;
 		return pruned ? CHI_OK : -CHI_ESYNTAX;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -381,8 +389,11 @@ int chi_lists_games(struct chi_lists *lists, const struct chi_record *record,
 		return CHI_OK;
 	}
 	clear(&lists->tally);
+	lists->n_left = 0;
 	int rc = list_games(lists, record, false, n);
+	size_t certain = *n;
 	rc = rc == CHI_OK ? list_games(lists, record, true, n) : rc;
+	lists->uncertain += lists->n_left > 0 && *n > certain;
 	qsort(lists->games, *n, sizeof(*lists->games), compare);
 	return rc == -CHI_ESYNTAX
 		       ? chi_fault(fault, rc,

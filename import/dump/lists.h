@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,15 @@ CHI_MUSTUSE int chi_lists_sum(struct chi_lists *lists, struct chi_record *sum);
 
 /* The next position that a game reached; false: there is none. */
 bool chi_lists_peek(const struct chi_lists *lists, struct chi_key *key);
+
+/* For how many positions it was not certain which games they count: of those counted without rare
+ * positions some were listed, the latest, and others not. In a store that was filled by imports
+ * alone these are the ones; in one that others were merged into they need not be. */
+uint64_t chi_lists_uncertain(const struct chi_lists *lists);
+#define CHI_LISTS_UNCERTAIN                                                                        \
+	"%" PRIu64                                                                                 \
+	" positions count some of their games that were imported with --min-games, and "           \
+	"others not: the latest are listed"
 
 /* There are no more positions. */
 CHI_MUSTUSE int chi_lists_end(struct chi_lists *lists, struct chi_fault *fault);

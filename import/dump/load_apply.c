@@ -5,6 +5,7 @@
  * dump and its gamesets.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -181,6 +182,18 @@ static int list_games(void *context, const struct chi_key *key, struct chi_fault
 	return rc;
 }
 
+static void tell_uncertain(const struct apply *apply)
+{
+	const struct chi_import_options *options = &apply->importer->options;
+	uint64_t uncertain = apply->lists != NULL ? chi_lists_uncertain(apply->lists) : 0;
+	char text[CHI_FAULT_SIZE];
+	(void)snprintf(text, sizeof(text), CHI_LISTS_UNCERTAIN, uncertain);
+	const struct chi_import_note note = {.file = "", .text = text};
+	if (uncertain > 0 && options->report != NULL) {
+		options->report(options->context, &note);
+	}
+}
+
 static int store_positions(struct apply *apply, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &apply->importer->options;
@@ -195,7 +208,11 @@ static int store_positions(struct apply *apply, struct chi_fault *fault)
 		rc = chi_puts_fold(&apply->loading->positions, apply->load, refused,
 				   apply->lists != NULL ? list_games : NULL, apply, fault);
 	}
-	return rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
+	rc = rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
+	if (rc == CHI_OK) {
+		tell_uncertain(apply);
+	}
+	return rc;
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */

@@ -326,7 +326,14 @@ static int apply_lines(struct chi_merge_apply *apply, struct chi_fault *fault)
 	if (rc == CHI_OK && feof(lines) == 0) {
 		return chi_merging_fault(fault, "read");
 	}
-	return rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
+	rc = rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
+	uint64_t uncertain = apply->lists != NULL ? chi_lists_uncertain(apply->lists) : 0;
+	if (rc == CHI_OK && uncertain > 0) {
+		char text[CHI_FAULT_SIZE];
+		(void)snprintf(text, sizeof(text), CHI_LISTS_UNCERTAIN, uncertain);
+		chi_merge_tell(apply, 0, text);
+	}
+	return rc;
 }
 
 /* ---- From a directory ----------------------------------------------------------------------- */

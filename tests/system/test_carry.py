@@ -2,8 +2,10 @@
 """Games travel with the store: dumped and loaded again it is the same, with the very numbers, names,
 aliases, FIDE ids and gamesets; a dump that is not whole makes nothing."""
 
+import json
 import os
 import re
+import shutil
 import socket
 import threading
 import unittest
@@ -243,6 +245,45 @@ class Carry(Base):
                 self.assertIn(why, done.stderr)
                 self.assertFalse(os.path.exists(back))
         self.cut(lines)
+
+    def test_games_that_may_be_in_a_list(self):
+        """A dump does not say which games of --min-games a position counts: where they are some of
+        all, the one who reads it is told that the latest are listed. After a merge these need not be
+        the ones; until then they are."""
+        def pruned(name, *rows):
+            store = self.path(name)
+            self.cli("import", "--min-games", "2", self.write(name + ".pgn", games(*rows)), address=store)
+            return store
+
+        def reached(address):
+            rows = self.out("games", "--moves", "e4 e5 Nf3 Nc6", "--json", address=address)
+            return [json.loads(line)["game"] for line in rows.splitlines()]
+
+        # Here two games reach the position, there one: it is dropped there, and not counted here.
+        here = pruned("here", ("A", "B", 1, 0, "Nc6"), ("C", "D", 2, 0, "Nc6"))
+        there = pruned("there", ("E", "F", 3, 0, "Nc6"), ("G", "H", 4, 0, "d6"))
+        said = []
+        for merged in (False, True):
+            if merged:
+                self.cli("--quiet", "merge", there, address=here)
+            self.assertEqual(reached(here), [1, 2])
+            back, again, whole = self.path("back"), self.path("again"), self.path("whole")
+            text = self.out("dump", address=here)
+            done = [self.cli("load", "-", input=text, address=back)]
+            for store in (again, whole):
+                self.cli("init", address=store)
+            with harness.start_daemon({"default": here}) as daemon:
+                done.append(self.cli("merge", daemon.address, address=again))
+            # A directory is merged without a dump: nothing is left open.
+            done.append(self.cli("merge", here, address=whole))
+            self.assertEqual(reached(whole), [1, 2])
+            said.append(["1 positions count some of their games" in what.stderr for what in done])
+            self.assertEqual(len(reached(back)), 2)
+            for store in (here, back, again, whole):
+                self.cli("verify", address=store)
+            for store in (back, again, whole):
+                shutil.rmtree(store)
+        self.assertEqual(said, [[False] * 3, [True, True, False]])
 
     def test_a_server_with_wrong_ids(self):
         """A damaged server names a game by an id that is not its own: its dump is refused, whether

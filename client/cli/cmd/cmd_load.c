@@ -93,12 +93,22 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 	progress_phase(&load->progress, phase, done, total);
 }
 
+static void on_note(void *context, const struct chi_import_note *note)
+{
+	struct load *load = context;
+	if (!load->cli->quiet) {
+		progress_clear(&load->progress);
+		cli_message("%s: %s", load->name, note->text);
+	}
+}
+
 /* The store must be of the dump's kind; a directory without one gets such a one. */
 static int open_import(struct load *load)
 {
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
 	const struct chi_import_options import = {.kind = CHI_IMPORT_LOAD,
+						  .report = on_note,
 						  .progress = progressed,
 						  .context = load,
 						  .cancel = &cli_stop};
