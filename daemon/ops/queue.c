@@ -31,6 +31,7 @@ static int start(struct chi_task *task, int status, struct chi_positions *positi
 		chi_job_free(job);
 		return status;
 	}
+	chi_job_count_queue(job);
 	return chi_handler_queue(task->conn, task->served, job, &task->fault);
 }
 

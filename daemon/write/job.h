@@ -116,6 +116,10 @@ void chi_job_set_gameset(struct chi_job *job, const char *name);
 /* What goes with the keys of an operation on the queue; the holder is copied. */
 void chi_job_set_queue(struct chi_job *job, const struct chi_queue_job *queue, const char *holder);
 
+/* After its keys were copied: one that names none counts as the positions that it may change; one
+ * that drops all, of which that is not known, as a group of its own. */
+void chi_job_count_queue(struct chi_job *job);
+
 /* Posts the answer to its worker. Once a job. */
 void chi_job_post(struct chi_job *job);
 

@@ -5,12 +5,20 @@
 
 #include <stdio.h>
 
+#include "daemon/settings/limits.h"
 #include "store/queue.h"
 
 void chi_job_set_queue(struct chi_job *job, const struct chi_queue_job *queue, const char *holder)
 {
 	job->queue = *queue;
 	(void)snprintf(job->queue.holder, sizeof(job->queue.holder), "%s", holder);
+}
+
+void chi_job_count_queue(struct chi_job *job)
+{
+	if (job->n == 0) {
+		job->records += job->op == CHI_OP_QUEUE_TAKE ? job->queue.limit : CHI_GROUP_RECORDS;
+	}
 }
 
 static int tell_lease(struct chi_job *job, int status, const struct chi_queue_lease *lease)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/attr.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
 #include "daemon/write/writer.h"
@@ -159,6 +160,32 @@ static void test_job_owns_its_game_ids(void **state)
 	chi_job_free(job);
 }
 
+/* What changes positions by the thousand counted as nothing. */
+static void test_queue_jobs_without_positions(void **state)
+{
+	(void)state;
+	const struct chi_queue_job queue = {.limit = 300, .action = CHI_QUEUE_DROP};
+	const struct {
+		enum chi_op op;
+		size_t n;
+		size_t records;
+	} rows[] = {
+		{CHI_OP_QUEUE_TAKE, 0, 300},
+		{CHI_OP_QUEUE_TAKE, 2, 2},
+		{CHI_OP_QUEUE_SETTLE, 0, CHI_GROUP_RECORDS},
+		{CHI_OP_QUEUE_SETTLE, 1, 1},
+	};
+	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
+		struct chi_job *job = chi_job_new(&no_conn, 1, rows[i].op, &delivery);
+		const struct chi_key keys[2] = {{.len = 9}, {.len = 9}};
+		chi_job_set_queue(job, &queue, "me");
+		assert_int_equal(chi_job_copy_keys(job, keys, rows[i].n), CHI_OK);
+		chi_job_count_queue(job);
+		assert_int_equal(job->records, rows[i].records);
+		chi_job_free(job);
+	}
+}
+
 /* Answers wait for the whole group, so it ends at a number of records. */
 static void test_group_is_bounded(void **state)
 {
@@ -278,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_batches_share_a_commit_in_order),
 		cmocka_unit_test(test_group_is_bounded),
 		cmocka_unit_test(test_job_owns_its_records),
+		cmocka_unit_test(test_queue_jobs_without_positions),
 		cmocka_unit_test(test_job_owns_its_game_ids),
 		cmocka_unit_test(test_job_owns_its_changes),
 		cmocka_unit_test(test_dry_run_stands_alone),
