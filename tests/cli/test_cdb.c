@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of EPD with chessdb.cn's scores: what is taken of them, and what is refused with which
  * words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/cli/evals_line.h"
 
-#include <cmocka.h>
-
-#include "base/attr.h"
 #include "formats/evals/cdb.h"
-#include "tests/cli/arena.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
-/* Reads from memory of exactly the length, so that reading beyond it is seen. */
 static int read_bytes(const char *line, size_t len, struct chi_put *put, struct chi_fault *fault)
 {
-	char *copy = malloc(len > 0 ? len : 1);
-	assert_non_null(copy);
-	memcpy(copy, line, len);
-	fault->text[0] = '\0';
-	int status = chi_cdb_read(copy, len, "me", &arena, put, fault);
-	free(copy);
-	return status;
+	return evals_read(chi_cdb_read, "me", line, len, put, fault);
 }
 
 static void accept(const char *line, bool is_mate, int32_t score, size_t n_pv)
@@ -78,11 +62,7 @@ static void mates(void **state)
 static void refused(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *line;
-		int status;
-		const char *words;
-	} cases[] = {
+	static const struct evals_refused cases[] = {
 		{START, -CHI_ESYNTAX, "'cdb eval:' is missing"},
 		{START " ; eval: 5;", -CHI_ESYNTAX, ""},
 		{START " ; cdb eval:", -CHI_ESYNTAX, "'' is no score"},
@@ -99,13 +79,7 @@ static void refused(void **state)
 		{" ; cdb eval: 5;", -CHI_EFEN, ""},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct chi_put put;
-		struct chi_fault fault;
-		int status = read_bytes(cases[i].line, strlen(cases[i].line), &put, &fault);
-		if (status != cases[i].status || strstr(fault.text, cases[i].words) == NULL) {
-			fail_msg("'%s': %d, '%s' lacks '%s'", cases[i].line, status, fault.text,
-				 cases[i].words);
-		}
+		evals_refuse(chi_cdb_read, &cases[i]);
 	}
 }
 
@@ -125,12 +99,7 @@ static void cut(void **state)
 static void nothing_there(void **state)
 {
 	(void)state;
-	static const char *const lines[] = {"", " \t", "# a comment", "# cdb eval: 5;"};
-	for (size_t i = 0; i < CHI_COUNT(lines); i++) {
-		struct chi_put put;
-		struct chi_fault fault;
-		assert_int_equal(read_bytes(lines[i], strlen(lines[i]), &put, &fault), CHI_NONE);
-	}
+	evals_nothing_there(chi_cdb_read);
 }
 
 int main(void)

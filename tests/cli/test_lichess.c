@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of lichess.org's evaluations: what is taken of them, and what is refused with which words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/cli/evals_line.h"
 
-#include <cmocka.h>
-
-#include "base/attr.h"
 #include "chess/key.h"
 #include "formats/evals/lichess.h"
-#include "tests/cli/arena.h"
 
 #define START	   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 #define BLACK	   "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -"
@@ -22,16 +13,9 @@
 #define CASTLES	   "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -"
 #define MOVE(f, t) ((chi_move)((f) << 6 | (t)))
 
-/* Reads from memory of exactly the length, so that reading beyond it is seen. */
 static int read_bytes(const char *line, size_t len, struct chi_put *put, struct chi_fault *fault)
 {
-	char *copy = malloc(len > 0 ? len : 1);
-	assert_non_null(copy);
-	memcpy(copy, line, len);
-	fault->text[0] = '\0';
-	int status = chi_lichess_read(copy, len, "sf", &arena, put, fault);
-	free(copy);
-	return status;
+	return evals_read(chi_lichess_read, "sf", line, len, put, fault);
 }
 
 static void accept(const char *line, struct chi_put *put)
@@ -45,12 +29,7 @@ static void accept(const char *line, struct chi_put *put)
 
 static void refuse(const char *line, int expected, const char *words)
 {
-	struct chi_put put;
-	struct chi_fault fault;
-	assert_int_equal(read_bytes(line, strlen(line), &put, &fault), expected);
-	if (strstr(fault.text, words) == NULL) {
-		fail_msg("'%s': '%s' lacks '%s'", line, fault.text, words);
-	}
+	evals_refuse(chi_lichess_read, &(struct evals_refused){line, expected, words});
 }
 
 static void check(const struct chi_eval *eval, uint8_t rank, bool is_mate, int32_t score,
@@ -146,11 +125,7 @@ static void other_shapes(void **state)
 static void refused(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *line;
-		int status;
-		const char *words;
-	} cases[] = {
+	static const struct evals_refused cases[] = {
 		{"x", -CHI_ESYNTAX, "byte 1: no JSON object"},
 		{"{}", -CHI_ESYNTAX, "fen: missing"},
 		{"{\"fen\":\"" START "\"}", -CHI_ESYNTAX, "evals: missing"},
@@ -182,7 +157,7 @@ static void refused(void **state)
 		{"{\"a\\\":5}", -CHI_ESYNTAX, "does not end"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		refuse(cases[i].line, cases[i].status, cases[i].words);
+		evals_refuse(chi_lichess_read, &cases[i]);
 	}
 }
 
@@ -225,12 +200,7 @@ static void cut(void **state)
 static void nothing_there(void **state)
 {
 	(void)state;
-	static const char *const lines[] = {"", " \t", "# a comment"};
-	for (size_t i = 0; i < CHI_COUNT(lines); i++) {
-		struct chi_put put;
-		struct chi_fault fault;
-		assert_int_equal(read_bytes(lines[i], strlen(lines[i]), &put, &fault), CHI_NONE);
-	}
+	evals_nothing_there(chi_lichess_read);
 }
 
 int main(void)

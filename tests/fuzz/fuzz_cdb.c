@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reaches formats/evals/cdb.h: any bytes as a line of chessdb.cn's scores. What is accepted must
- * pass the checks a store makes of what it is given. */
-#include "base/arena.h"
+/* Reaches formats/evals/cdb.h: lines of chessdb.cn's scores. */
 #include "formats/evals/cdb.h"
-#include "store/store.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/evals.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct chi_arena arena;
-	struct chi_put put;
-	struct chi_fault fault = {.text = ""};
-	chi_arena_init(&arena, (size_t)64 << 20);
-	int status = chi_cdb_read((const char *)data, size, "e", &arena, &put, &fault);
-	if (status == CHI_OK) {
-		REQUIRE(put.record.n_evals > 0);
-		REQUIRE(chi_put_check(&put, CHI_STATISTIC_CONTROL, &fault) == CHI_OK);
-	} else if (status != CHI_NONE) {
-		REQUIRE(status == -CHI_EFEN || status == -CHI_ESYNTAX || status == -CHI_EMOVE ||
-			status == -CHI_ETOOBIG);
-		REQUIRE(fault.text[0] != '\0');
-	}
-	chi_arena_deinit(&arena);
-	return 0;
+	return fuzz_evals(chi_cdb_read, data, size);
 }

@@ -121,24 +121,11 @@ static void test_nothing(void **state)
 	check(&key, "result 1-0");
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	world_open(&world, GAMES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(&world);
-	return help_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_nothing),
 	};
-	return cmocka_run_group_tests_name("search/explore", tests, setup, teardown);
+	return world_run(&world, GAMES, "search/explore", tests, CHI_COUNT(tests));
 }

@@ -314,19 +314,6 @@ static void test_refused(void **state)
 	open_fails(spec, -CHI_EINVAL);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	world_open(&world, GAMES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(&world);
-	return help_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,5 +322,5 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_refused),
 	};
-	return cmocka_run_group_tests_name("search/find", tests, setup, teardown);
+	return world_run(&world, GAMES, "search/find", tests, CHI_COUNT(tests));
 }

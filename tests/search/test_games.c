@@ -262,19 +262,6 @@ static void test_unknown(void **state)
 	chi_games_close(games);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	world_open(&world, GAMES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(&world);
-	return help_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,5 +270,5 @@ int main(void)
 		cmocka_unit_test(test_made_up),
 		cmocka_unit_test(test_unknown),
 	};
-	return cmocka_run_group_tests_name("search/games", tests, setup, teardown);
+	return world_run(&world, GAMES, "search/games", tests, CHI_COUNT(tests));
 }

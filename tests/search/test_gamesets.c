@@ -354,19 +354,6 @@ static void test_nested(void **state)
 	}
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	world_open(&world, GAMES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(&world);
-	return help_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,5 +362,5 @@ int main(void)
 		cmocka_unit_test(test_verify_compares_bitmaps),
 		cmocka_unit_test(test_kept),
 	};
-	return cmocka_run_group_tests_name("search/gamesets", tests, setup, teardown);
+	return world_run(&world, GAMES, "search/gamesets", tests, CHI_COUNT(tests));
 }

@@ -194,19 +194,6 @@ static void test_refused(void **state)
 	assert_int_equal(chi_stats_open(world.read, &spec, &stats, &fault), -CHI_ESYNTAX);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	world_open(&world, GAMES);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	world_close(&world);
-	return help_teardown(state);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,5 +202,5 @@ int main(void)
 		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_refused),
 	};
-	return cmocka_run_group_tests_name("search/stats", tests, setup, teardown);
+	return world_run(&world, GAMES, "search/stats", tests, CHI_COUNT(tests));
 }

@@ -478,3 +478,31 @@ void world_filter(const struct world *world, char *out, size_t size)
 	fputc('\0', to);
 	fclose(to);
 }
+
+/* ---- A program ------------------------------------------------------------------------------ */
+
+static struct {
+	struct world *world;
+	unsigned games;
+} shared;
+
+static int setup(void **state)
+{
+	(void)state;
+	world_open(shared.world, shared.games);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_close(shared.world);
+	return help_teardown(state);
+}
+
+int world_run(struct world *world, unsigned games, const char *name, const struct CMUnitTest *tests,
+	      size_t n)
+{
+	shared.world = world;
+	shared.games = games;
+	return _cmocka_run_group_tests(name, tests, n, setup, teardown);
+}

@@ -47,3 +47,7 @@ bool world_fits(const struct world_game *game, const struct chi_terms *terms);
 
 /* A filter at random that fits some games more often than not. */
 void world_filter(const struct world *world, char *out, size_t size);
+
+/* What main() does of a program whose tests share a world of so many games. */
+int world_run(struct world *world, unsigned games, const char *name, const struct CMUnitTest *tests,
+	      size_t n);
