@@ -13,6 +13,7 @@ import weakref
 from . import _abi
 from ._library import BadInput, check_fault, error_of, lib
 from .position import Position, packed
+from .games import Gaming
 from .queue import Queueing
 from .record import (Counts, Put, Rows, counts_of, hundredths, put_into, record_of, row_at)
 from .search import Searching
@@ -108,15 +109,17 @@ def _filter(c, material=None, side=None, pieces=None, games_min=0, score=None, e
 
 def _spec(band, filters):
     """A chi_scan_spec of a band and what _filter takes."""
-    c = _abi.chi_scan_spec(chi2_max=_abi.CHI_CHI2_MAX)
+    c, filters = _abi.chi_scan_spec(chi2_max=_abi.CHI_CHI2_MAX), dict(filters)
     if band is not None:
         bounds = _range(band, hundredths, 0, _abi.CHI_CHI2_MAX)
         c.chi2_min, c.chi2_max = bounds.min, bounds.max
+    games = filters.pop("games", "")
+    c.games = games.encode() if games else None
     _filter(c.filter, **filters)
     return c
 
 
-class Store(Searching, Queueing):
+class Store(Searching, Queueing, Gaming):
     """
     An open store: `DIR` in this process, `unix:PATH`, `tcp:HOST:PORT` or `tls:HOST:PORT`.
 
@@ -175,15 +178,20 @@ class Store(Searching, Queueing):
         self._check(status)
         return out
 
-    def explore(self, position="startpos"):
-        """What was played from here, how it ended, and where it led: Explored."""
+    def explore(self, position="startpos", games=""):
+        """What was played from here, how it ended, and where it led: Explored. `games`: a filter,
+        which only games that fit it count."""
         position, c = Position(position), _abi.chi_explore()
-        self._check(lib.chi_explore(self._c(), position._c(), c))
+        self._check(lib.chi_explore_filtered(self._c(), position._c(), games.encode(), c) if games
+                    else lib.chi_explore(self._c(), position._c(), c))
         moves = [Child(position.uci(m.move), position.san(m.move), counts_of(m.played),
                        row_at(ctypes.pointer(m.child)), _text(m.eco), _text(m.opening))
                  for m in c.moves[:c.n_moves]]
-        return Explored(row_at(ctypes.pointer(c.position)), c.min_ply if c.min_ply >= 0 else None,
-                        _text(c.eco), _text(c.opening), moves)
+        found = Explored(row_at(ctypes.pointer(c.position)), c.min_ply if c.min_ply >= 0 else None,
+                         _text(c.eco), _text(c.opening), moves)
+        if games:
+            self._note_unknown()
+        return found
 
     def scan(self, band=None, *, descending=None, order="strength", sort=None, limit=0,
              counts=True, records=False, **filters):
@@ -195,7 +203,8 @@ class Store(Searching, Queueing):
         Filters: material="KRPvKR", side="white", pieces=(3, 6), games_min=5, score=(55, None) in
         percent of White, eval=(0.5, 1.0) in pawns of White's view, ply=(0, 20), engines=2. `sort`
         is "games", "score" or "eval", the greatest first, for up to `limit` rows; else `order` is "strength" or
-        "position".
+        "position". games='player "Carlsen"' counts only the games that fit, and leaves out positions
+        that none of them reached; with `records` it exports these.
 
         The walk has a connection of its own: the store can be asked meanwhile.
         """
@@ -211,6 +220,8 @@ class Store(Searching, Queueing):
         """How many positions a scan would give."""
         out = ctypes.c_uint64()
         self._check(lib.chi_count(self._c(), _spec(band, filters), out, None))
+        if filters.get("games"):
+            self._note_unknown()
         return out.value
 
     def prober(self, deadline_ms=0):
@@ -321,14 +332,18 @@ class Store(Searching, Queueing):
             raise error_of(status, lib.chi_error(self._client))
         return status
 
-    def _walk(self, spec, records):
-        """The generator that scan returns."""
+    def _own(self):
+        """The same store, over a connection of its own."""
         self._c()
         other = Store.__new__(Store)
         other._address, other._options = self._address, self._options
         other._client = other._open()
         other._end = weakref.finalize(other, lib.chi_close, other._client)
-        with other:
+        return other
+
+    def _walk(self, spec, records):
+        """The generator that scan returns."""
+        with self._own() as other:
             walk = ctypes.POINTER(_abi.chi_iter)()
             other._check(lib.chi_iter_open(other._client, spec, walk))
             try:
@@ -337,6 +352,7 @@ class Store(Searching, Queueing):
                 while other._check(lib.chi_iter_next(walk, row, record)) == _abi.CHI_OK:
                     got = row_at(row)
                     yield (got, record_of(got.position, record.contents)) if records else got
+                self._note_unknown(lambda i: lib.chi_unknown_name(other._client, i))
             finally:
                 lib.chi_iter_close(walk)
 

@@ -8,6 +8,7 @@ import ctypes
 import doctest
 import importlib.util
 import io
+import json
 import os
 import subprocess
 import sys
@@ -305,6 +306,62 @@ class Calls:
         with self.assertRaises(chistore.BadInput):
             store.find("colour")
         self.assertEqual([store.drop_gameset("c") for _ in range(2)], [True, False])
+
+    def test_games(self):
+        store = self.store
+        shown = run_cli("games", "--result", "1-0", "--json", address=self.address).stdout
+        wins = list(store.games("result 1-0"))
+        self.assertEqual(len(wins), store.count_games("result 1-0"))
+        for game, line in zip(wins, shown.splitlines(), strict=True):
+            theirs = json.loads(line)
+            self.assertEqual((game.number, game.white, game.black, game.eco, game.plies),
+                             tuple(theirs[name] for name in ("game", "white", "black", "eco",
+                                                             "plies")))
+            self.assertEqual(game.date, theirs["date"] or "")
+        here = chistore.Position().play("e4", "c5")
+        self.assertEqual(store.count_games(position=here), store.get(here).counts.games)
+        self.assertEqual({game.ply for game in store.games(position=here)}, {2})
+        best = list(store.games(sort="rating", descending=True, limit=2))
+        self.assertEqual(len(best), 2)
+        target = io.BytesIO()
+        self.assertEqual(store.export_pgn(target, "player Carlsen"), 28)
+        self.assertEqual(target.getvalue().decode(),
+                         run_cli("games", "--player", "Carlsen", "--pgn",
+                                 address=self.address).stdout)
+        self.assertEqual(store.game(wins[0].number).pgn,
+                         next(store.games("result 1-0", pgn=True)).pgn)
+        self.assertIsNone(store.game(4000000))
+        with self.assertRaises(chistore.BadInput):
+            store.count_games("result 2-0")
+
+    def test_scans_of_games(self):
+        store = self.store
+        rows = list(store.scan(games="player Carlsen", order="position", limit=50))
+        start = chistore.Position()
+        self.assertEqual(store.explore(start, "player Carlsen").row.counts.games, 28)
+        self.assertEqual(store.unknown_names, [])
+        self.assertTrue(all(0 < row.counts.games <= 28 for row in rows))
+        self.assertGreater(store.count(games="player Carlsen"), len(rows))
+        self.assertEqual(store.count(games='player "Nemo"'), 0)
+        self.assertEqual(store.unknown_names, ["Nemo"])
+        self.assertEqual(list(store.scan(games="player Nemo1")), [])
+        self.assertEqual(store.unknown_names, ["Nemo1"])
+
+    def test_twins(self):
+        path = os.path.join(make_temp_dir(), "twins")
+        moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6"
+        game = '[White "{}"]\n[Black "Spassky, B"]\n[Date "{}"]\n\n{} *\n\n'
+        text = "".join(game.format(name, date, moves)
+                       for name, date in (("Fischer, R", "1992.09.02"),
+                                          ("Fischer, Robert", "1992.09.03"),
+                                          ("Fischer, R", "1972.09.02")))
+        chistore.import_pgn(path, io.BytesIO(text.encode()), statistic="control")
+        with chistore.open(path) as store:
+            self.assertEqual(store.twins(plies=10), [[1, 2]])
+            self.assertEqual(store.twins(days=0, plies=10), [])
+            self.assertEqual(store.twins(), [])
+            self.assertEqual(store.twins("player Nemo"), [])
+            self.assertEqual(store.unknown_names, ["Nemo"])
 
     def test_queue(self):
         store = self.store

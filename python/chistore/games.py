@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The games that a store keeps: by filters, with their PGN, and those that are likely one."""
+
+import builtins
+import contextlib
+import ctypes
+import os
+import typing
+
+from . import _abi
+from ._library import lib
+from .position import Position
+
+_SORTS = {"number": _abi.CHI_GAMES_NUMBER, "date": _abi.CHI_GAMES_DATE,
+          "rating": _abi.CHI_GAMES_RATING}
+_RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
+
+
+class Game(typing.NamedTuple):
+    """A game of the archive; texts are "" and numbers None where nothing is known."""
+
+    number: int
+    white: str
+    black: str
+    result: str
+    date: str  # as in PGN: "1999.12.??"
+    event: str
+    site: str
+    round: str
+    source: str
+    eco: str
+    white_elo: typing.Optional[int]
+    black_elo: typing.Optional[int]
+    plies: int
+    ply: typing.Optional[int]  # where it reached what was asked for
+    pgn: typing.Optional[str]  # all of it, if that was wanted
+
+
+def _bytes(text):
+    return None if text is None else text.encode()
+
+
+def _date(head):
+    if head.year == 0 and head.month == 0:
+        return ""
+    return ".".join((f"{head.year:04}" if head.year else "????",
+                     f"{head.month:02}" if head.month else "??",
+                     f"{head.day:02}" if head.day else "??"))
+
+
+def _game(row, pgn):
+    head, eco = row.head, row.head.eco - 1
+    return Game(head.number, row.white.decode(), row.black.decode(), _RESULTS[head.result],
+                _date(head), row.event.decode(), row.site.decode(), row.round.decode(),
+                row.source.decode(), f"{chr(ord('A') + eco // 100)}{eco % 100:02}" if eco >= 0 else "",
+                head.white_elo or None, head.black_elo or None, head.plies,
+                row.ply if row.ply >= 0 else None,
+                row.pgn[:row.pgn_len].decode() if pgn else None)
+
+
+class Gaming:
+    """Part of Store. Filters are texts as chistore(1) has them: 'player "Carlsen" since 2015'."""
+
+    unknown_names: typing.List[str] = []  # of the last filter, those that no name in the store fits
+
+    def games(self, filter="", position=None, *,  # pylint: disable=redefined-builtin
+              sort="number", descending=False, limit=0, pgn=False):
+        """
+        Games that fit, of those that reached a position if one is given: Game. `sort`: "number",
+        "date" or "rating"; without a limit only ascending numbers. `pgn`: with their whole text.
+
+        The walk has a connection of its own: the store can be asked meanwhile.
+        """
+        spec = self._game_spec(filter, position, pgn)
+        spec.sort, spec.descending, spec.limit = _SORTS[sort], descending, limit
+        return self._query(spec, pgn)
+
+    def count_games(self, filter="", position=None):  # pylint: disable=redefined-builtin
+        """How many games fit, all of them."""
+        spec = self._game_spec(filter, position, False)
+        spec.limit, spec.want_total, spec.want = 1, True, _abi.CHI_GAMES_HEADS
+        total = ctypes.c_uint64()
+        with self._own() as other, other._asked(spec) as query:  # pylint: disable=protected-access
+            row = ctypes.POINTER(_abi.chi_game_row)()
+            while self._of(other, lib.chi_game_query_next(query, row)) == _abi.CHI_OK:
+                pass
+            lib.chi_game_query_total(query, total)
+            self._note_unknown(lambda i: lib.chi_game_query_unknown(query, i))
+        return total.value
+
+    def export_pgn(self, target, filter="", position=None):  # pylint: disable=redefined-builtin
+        """Writes the games that fit as PGN, to a path or a binary file; how many."""
+        named = isinstance(target, (str, os.PathLike))
+        done = 0
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(builtins.open(target, "wb")) if named else target
+            for game in self.games(filter, position, pgn=True):
+                file.write(game.pgn.encode())
+                done += 1
+        return done
+
+    def game(self, number):
+        """The Game of that number with its PGN, or None."""
+        row = _abi.chi_game_row()
+        status = self._check(lib.chi_game_get(self._c(), number, row, None))
+        return None if status == _abi.CHI_NONE else _game(row, True)
+
+    def twins(self, filter="", days=3, plies=20):  # pylint: disable=redefined-builtin
+        """
+        Lists of numbers of games that are likely one: the same moves, names alike, dates at most
+        so many days apart, or not known. Games of fewer plies are left out.
+        """
+        out = _abi.chi_twin_groups()
+        spec = _abi.chi_twin_spec(filter=_bytes(filter), days=days, plies=plies)
+        self._check(lib.chi_get_twins(self._c(), spec, out))
+        found = [list(group.games[:group.n]) for group in out.groups[:out.n]]
+        self._note_unknown()
+        return found
+
+    # ---- What they share ----
+
+    @staticmethod
+    def _game_spec(text, position, pgn):
+        spec = _abi.chi_game_spec(filter=_bytes(text),
+                                  want=_abi.CHI_GAMES_PGN if pgn else _abi.CHI_GAMES_TEXTS)
+        if position is not None:
+            spec.position = ctypes.pointer(Position(position)._c())  # pylint: disable=W0212
+        return spec
+
+    def _note_unknown(self, name=None):
+        name = name or (lambda i: lib.chi_unknown_name(self._c(), i))
+        self.unknown_names, i = [], 0
+        while (text := name(i)) is not None:
+            self.unknown_names.append(text.decode())
+            i += 1
+
+    @staticmethod
+    def _of(other, status):
+        return other._check(status)  # pylint: disable=protected-access
+
+    @contextlib.contextmanager
+    def _asked(self, spec):
+        query = ctypes.POINTER(_abi.chi_game_query)()
+        self._check(lib.chi_game_query_open(self._c(), spec, query))
+        try:
+            yield query
+        finally:
+            lib.chi_game_query_close(query)
+
+    def _query(self, spec, pgn):
+        """The generator that games returns."""
+        with self._own() as other, other._asked(spec) as query:  # pylint: disable=protected-access
+            row = ctypes.POINTER(_abi.chi_game_row)()
+            while self._of(other, lib.chi_game_query_next(query, row)) == _abi.CHI_OK:
+                yield _game(row.contents, pgn)
+            self._note_unknown(lambda i: lib.chi_game_query_unknown(query, i))
