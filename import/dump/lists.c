@@ -226,8 +226,8 @@ static int pass(const struct chi_lists *lists, struct chi_fault *fault)
 		(void)chi_fen_print(&position, fen);
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
-			 "the dump is damaged: game %" PRIu32
-			 " reached a position that it does not have: %s",
+			 "games and positions are damaged: game %" PRIu32
+			 " reached a position that is not there: %s",
 			 game, fen);
 }
 
@@ -397,7 +397,8 @@ int chi_lists_games(struct chi_lists *lists, const struct chi_record *record,
 	qsort(lists->games, *n, sizeof(*lists->games), compare);
 	return rc == -CHI_ESYNTAX
 		       ? chi_fault(fault, rc,
-				   "the dump is damaged: a position counts less than its games say")
+				   "games and positions are damaged: a position counts less than "
+				   "its games say")
 	       : rc < 0 ? chi_fault_plain(fault, rc)
 			: CHI_OK;
 }

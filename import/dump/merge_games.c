@@ -43,6 +43,11 @@ static void tell_common(const struct chi_merge_apply *apply, const struct chi_ga
 	chi_merge_tell(apply, apply->games, text);
 }
 
+static const char *source_of(const struct chi_merge_apply *apply)
+{
+	return apply->other != NULL ? "the other store" : "the dump";
+}
+
 /* A game of their archive. For now all new ones have the number 1. */
 static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *game, bool known,
 		     struct chi_fault *fault)
@@ -52,9 +57,9 @@ static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *ga
 	if (number > plan->last || plan->numbers[number] != 0 ||
 	    chi_carried_bit(plan->known, number)) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "the dump is damaged: two games have the number %" PRIu32
+				 "%s is damaged: two games have the number %" PRIu32
 				 ", or it is too large",
-				 number);
+				 source_of(apply), number);
 	}
 	plan->plies[number] = game->max_ply;
 	if (game->pruned) {
@@ -179,7 +184,7 @@ static int take_name(void *context, const struct chi_dump_name *name)
 	uint32_t ours = 0;
 	if (name->id != apply->n_names[name->kind] + 1) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "the dump is damaged: the names are not in order");
+				 "%s is damaged: the names are not in order", source_of(apply));
 	}
 	int rc = chi_load_find_name(apply->load, (enum chi_name_kind)name->kind, name->text,
 				    name->len, name->fide, &ours, apply->fault);
@@ -197,7 +202,8 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	}
 	if (name->root > apply->n_names[name->kind]) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "the dump is damaged: there is no name %" PRIu32, name->root);
+				 "%s is damaged: there is no name %" PRIu32, source_of(apply),
+				 name->root);
 	}
 	int rc = chi_load_alias(apply->load, (enum chi_name_kind)name->kind, ours[name->id - 1],
 				ours[name->root - 1], apply->fault);

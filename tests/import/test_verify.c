@@ -3,6 +3,7 @@
  * Verification of the archive: each tree damaged, then each made to say something else than the
  * others in entries that are sound by themselves.
  */
+#include "tests/import/merging.h"
 #include "tests/import/session.h"
 
 #include <lmdb.h>
@@ -103,6 +104,21 @@ static void put(const char *tree, const struct entry *entry)
 	raw_put("store", tree, entry->key, entry->key_len, entry->value, entry->len);
 }
 
+/* A merge that reads the store as it is refuses it, and changes nothing. */
+static int merge_refuses(void)
+{
+	struct chi_store *other = help_open(help_path("store"), CHI_STORE_READ);
+	struct chi_store *into = help_store("into", CHI_STATISTIC_CONTROL);
+	int rc = merging_store(into, other);
+	if (rc != CHI_OK) {
+		assert_non_null(strstr(fault.text, "damaged"));
+		assert_int_equal(help_count(into), 0);
+	}
+	chi_store_close(into);
+	chi_store_close(other);
+	return rc;
+}
+
 static void a_flipped_bit_in_each_tree_is_found(void **state)
 {
 	(void)state;
@@ -122,6 +138,9 @@ static void a_flipped_bit_in_each_tree_is_found(void **state)
 		bad.value[help_below((unsigned)bad.len)] ^= (uint8_t)(1u << help_below(8));
 		put(trees[i][0], &bad);
 		finds(trees[i][1]);
+		int rc = merge_refuses();
+		/* Names are read by their numbers: their indexes are not looked at. */
+		assert_true(rc == -CHI_ECORRUPT || (rc == CHI_OK && i == 1));
 		put(trees[i][0], &good);
 		ok(verify("store"));
 		raw_put("store", trees[i][0], good.key, good.key_len, NULL, 0);
