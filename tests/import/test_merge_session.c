@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "import/importer.h"
+#include "tests/import/session.h"
 
 /* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
 static void damaged_dumps_change_nothing(void **state)
@@ -131,8 +132,12 @@ static void a_list_longer_than_what_is_held(void **state)
 		len += (size_t)snprintf(text + len, room - len, "[Date \"%u\"]\n\n1. %s *\n\n", i,
 					i % 4 == 0 ? "e4" : "d4");
 	}
-	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, text, len);
-	struct chi_store *store = merging_import("a", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	help_remove(help_path("a"));
+	help_remove(help_path("b"));
+	session_add("b", text);
+	session_add("a", "1. e4 *\n");
+	struct chi_store *other = help_open(help_path("b"), CHI_STORE_READ);
+	struct chi_store *store = help_open(help_path("a"), CHI_STORE_WRITE);
 	ok(merging_store(store, other));
 	assert_int_equal(merging_result.taken, N);
 	ok(help_get(store, &start, &row));

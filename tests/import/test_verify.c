@@ -108,7 +108,10 @@ static void put(const char *tree, const struct entry *entry)
 static int merge_refuses(void)
 {
 	struct chi_store *other = help_open(help_path("store"), CHI_STORE_READ);
-	struct chi_store *into = help_store("into", CHI_STATISTIC_CONTROL);
+	const char *path = help_path("into");
+	help_remove(path);
+	ok(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault));
+	struct chi_store *into = help_open(path, CHI_STORE_WRITE);
 	int rc = merging_store(into, other);
 	if (rc != CHI_OK) {
 		assert_non_null(strstr(fault.text, "damaged"));
