@@ -87,6 +87,24 @@ static int begin(struct chi_import *games, const char *path, enum chi_statistic 
 	return chi_importer_begin(&target, &games->options, &games->importer, &games->error);
 }
 
+/* A store that is not there is made now, empty. */
+static int open_on_rados(struct chi_import *games, const char *address,
+			 const struct chi_options *options, enum chi_statistic create)
+{
+	int status = chi_open(address, options, &games->client, &games->error);
+	if (status == -CHI_ENOSTORE && create != 0) {
+		games->error.text[0] = '\0';
+		status = chi_create(address, create, CHI_KEEP_COUNTS, &games->error);
+		if (status == CHI_OK) {
+			status = chi_open(address, options, &games->client, &games->error);
+		}
+	}
+	if (status == CHI_OK) {
+		status = check_kind(games, create);
+	}
+	return status == CHI_OK ? chi_rados_import_open(games) : status;
+}
+
 /* A store that is there is opened as by chi_open; one that is not is left to the commit. */
 static int open_games(struct chi_import *games, const char *address,
 		      const struct chi_options *options, enum chi_statistic create)
@@ -103,8 +121,7 @@ static int open_games(struct chi_import *games, const char *address,
 				 (int)create);
 	}
 	if (parsed.kind == CHI_ADDRESS_RADOS) {
-		return chi_fault(&games->error, -CHI_EUNSUPPORTED,
-				 "not on RADOS: imports of games and merges");
+		return open_on_rados(games, address, &own, create);
 	}
 	status = chi_open(address, &own, &games->client, &games->error);
 	bool local = parsed.kind == CHI_ADDRESS_DIR;
@@ -167,6 +184,7 @@ void chi_import_close(struct chi_import *games)
 	}
 	/* Before the store that it reads into. */
 	chi_importer_free(games->importer);
+	chi_rados_import_close(games);
 	chi_close(games->client);
 	free(games);
 }
@@ -219,7 +237,8 @@ int chi_import_store(struct chi_import *games, const char *other)
 		return status;
 	}
 	status = chi_address_parse(other, &parsed, &games->error);
-	if (status == CHI_OK && (is_remote(games) || parsed.kind != CHI_ADDRESS_DIR)) {
+	if (status == CHI_OK &&
+	    (is_remote(games) || games->temporary != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
 		return games->options.kind == CHI_IMPORT_MERGE
 			       ? CHI_NONE
 			       : end(games, chi_fault(&games->error, -CHI_EINVAL,
@@ -240,7 +259,9 @@ int chi_import_commit(struct chi_import *games, struct chi_import_result *result
 		return status;
 	}
 	status = is_remote(games) ? chi_remote_import_commit(games, did)
-				  : chi_importer_commit(games->importer, did, &games->error);
+		 : games->temporary != NULL
+			 ? chi_rados_import_commit(games, did)
+			 : chi_importer_commit(games->importer, did, &games->error);
 	games->done = true;
 	if (status < 0) {
 		*did = (struct chi_import_result){0};

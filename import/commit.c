@@ -26,6 +26,9 @@
 /* The games are looked up and noted; so many between looks at whether to go on. */
 #define CHECK_EVERY 1024
 
+/* Games that another store is asked for together. */
+#define ASK_TOGETHER 4096
+
 struct commit {
 	struct chi_pgn_session *games;
 	struct chi_importer *importer;
@@ -33,6 +36,10 @@ struct commit {
 	struct chi_import_result *result;
 	struct chi_fault *fault;
 	struct chi_import_limits limits;
+	uint8_t *counted; /* a bit for each item, in their order: another store counts the game;
+			     NULL: none was asked */
+	uint8_t (*asked)[CHI_GAME_ID_SIZE]; /* ASK_TOGETHER ids, of which so many are to be asked */
+	size_t n_asked;
 	uint64_t seen;
 	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
 };
@@ -197,8 +204,14 @@ static int decide(struct commit *commit, const struct chi_sort_item *item)
 	struct entry entry = entry_of(item);
 	struct chi_game_id stored;
 	bool twice = commit->seen > 0 && memcmp(commit->last, item->bytes, CHI_GAME_ID_SIZE) == 0;
+	bool elsewhere = commit->counted != NULL &&
+			 (commit->counted[commit->seen / 8] >> commit->seen % 8 & 1) != 0;
 	memcpy(commit->last, item->bytes, CHI_GAME_ID_SIZE);
 	commit->seen++;
+	if (elsewhere) {
+		pass(commit, &entry, twice);
+		return CHI_OK;
+	}
 	int rc = twice ? CHI_NONE : chi_load_find_game(commit->load, item->bytes, &stored);
 	if (rc < 0) {
 		return rc;
@@ -235,6 +248,49 @@ static int walk_part(struct commit *commit, size_t part, each_game *each, struct
 	}
 	chi_sort_close(reader);
 	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc < 0 ? rc : CHI_OK;
+}
+
+/* Asks for the games at hand, which are the last that were seen. */
+static int ask_games(struct commit *commit)
+{
+	const struct chi_importer *importer = commit->importer;
+	bool said[ASK_TOGETHER];
+	size_t n = commit->n_asked;
+	uint64_t first = commit->seen - n;
+	int rc = n > 0 ? importer->counted(importer->counted_context,
+					   (const uint8_t(*)[CHI_GAME_ID_SIZE])commit->asked, n,
+					   said)
+		       : CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		commit->counted[(first + i) / 8] |= (uint8_t)((unsigned)said[i] << (first + i) % 8);
+	}
+	commit->n_asked = 0;
+	return rc;
+}
+
+static int gather_game(struct commit *commit, const struct chi_sort_item *item)
+{
+	memcpy(commit->asked[commit->n_asked++], item->bytes, CHI_GAME_ID_SIZE);
+	commit->seen++;
+	return commit->n_asked == ASK_TOGETHER ? ask_games(commit) : CHI_OK;
+}
+
+/* Which of all games another store counts. */
+static int walk_counted(struct commit *commit, size_t n_parts, struct chi_fault *fault)
+{
+	uint64_t n = chi_sorter_count(commit->games->ids);
+	if (commit->importer->counted == NULL) {
+		return CHI_OK;
+	}
+	commit->counted = calloc((size_t)(n / 8) + 1, 1);
+	commit->asked = calloc(ASK_TOGETHER, sizeof(*commit->asked));
+	int rc = commit->counted != NULL && commit->asked != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
+		rc = walk_part(commit, part, gather_game, fault);
+	}
+	rc = rc == CHI_OK ? ask_games(commit) : rc;
+	commit->seen = 0;
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 }
 
 /* What is known of each game while the commit lasts. */
@@ -314,6 +370,7 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 		return rc;
 	}
 	rc = make_limits(commit, fault);
+	rc = rc == CHI_OK ? walk_counted(commit, n_parts, fault) : rc;
 	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
 		chi_importer_progress(commit->importer, "sorting", commit->seen, n);
 		rc = walk_part(commit, part, decide, fault);
@@ -458,6 +515,8 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 				.fault = fault,
 				.limits = {.whole = true}};
 	int rc = overtaken(games->importer, run(&commit, fault), fault);
+	free(commit.counted);
+	free(commit.asked);
 	free(commit.limits.dropped);
 	free(commit.limits.plies);
 	free(commit.limits.numbers);

@@ -195,6 +195,13 @@ void chi_importer_once(struct chi_importer *importer,
 	importer->idempotency_key = *idempotency_key;
 }
 
+void chi_importer_ask_counted(struct chi_importer *importer, chi_importer_counted *counted,
+			      void *context)
+{
+	importer->counted = counted;
+	importer->counted_context = context;
+}
+
 int chi_importer_known(const struct chi_importer *importer, struct chi_write *write,
 		       struct chi_import_result *result, struct chi_fault *fault)
 {

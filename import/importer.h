@@ -57,6 +57,14 @@ CHI_MUSTUSE int chi_importer_store(struct chi_importer *importer, const char *di
 void chi_importer_once(struct chi_importer *importer,
 		       const struct chi_idempotency_key *idempotency_key);
 
+/* Of an ADD into a new store, before its commit: games of which `counted` says so are left out as
+ * if the store counted them. It is called with ids that ascend, fills said[0..n), and returns
+ * CHI_OK or what ends the commit. */
+typedef int chi_importer_counted(void *context, const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n,
+				 bool *said);
+void chi_importer_ask_counted(struct chi_importer *importer, chi_importer_counted *counted,
+			      void *context);
+
 /* Stores everything, durably, or nothing. Once. The chi_importer is still to be freed. */
 CHI_MUSTUSE int chi_importer_commit(struct chi_importer *importer, struct chi_import_result *result,
 				    struct chi_fault *fault);

@@ -16,7 +16,9 @@ struct chi_client;
 
 struct chi_import {
 	struct chi_client *client;     /* own; NULL while its store does not exist */
-	struct chi_importer *importer; /* in-process; else NULL */
+	struct chi_importer *importer; /* in-process, and on RADOS; else NULL */
+	char *temporary;	       /* on RADOS: directory of the store that it reads into */
+	uint64_t head_version;	       /* and the version of the head when it began to commit */
 	struct chi_import_options options;
 	int status; /* the first failure */
 	struct chi_fault error;
@@ -28,3 +30,11 @@ struct chi_import {
 	bool over;			    /* the last answer has come */
 	struct chi_idempotency_key idempotency_key; /* its mark; sequence 0: none */
 };
+
+/* On RADOS. games->client is open. Applies what an import left that was committed and did not end.
+ */
+CHI_MUSTUSE int chi_rados_import_open(struct chi_import *games);
+CHI_MUSTUSE int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *result);
+
+/* The temporary store goes. Harmless on imports elsewhere. */
+void chi_rados_import_close(struct chi_import *games);

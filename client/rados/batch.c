@@ -183,7 +183,7 @@ static int fold_clients(struct chi_batch *batch, const struct chi_object_op *op)
 			total.old = entries.value;
 			total.old_len = entries.len;
 			chi_shard_client_add(&one, &sum);
-		} else if (one.date + CLIENT_SECONDS < now) {
+		} else if (one.date < now - CLIENT_SECONDS) {
 			memcpy(edit.key.bytes, entries.key, entries.key_len);
 			edit.key.len = entries.key_len;
 			chi_shard_client_add(&one, &sum);
@@ -297,6 +297,12 @@ static int build(const struct chi_batch *batch, uint64_t size, struct chi_object
 	return CHI_OK;
 }
 
+/* An import's entries are not added up before it is applied, however long that takes. */
+static uint64_t client_date(const struct chi_rados *rados)
+{
+	return rados->applies ? UINT64_MAX : (uint64_t)time(NULL);
+}
+
 /* The client's entry with what this part does. */
 static int edit_client(struct chi_batch *batch, const struct chi_omap_key *key,
 		       struct chi_shard_client *entry, const uint8_t *old, size_t old_len)
@@ -308,7 +314,7 @@ static int edit_client(struct chi_batch *batch, const struct chi_omap_key *key,
 	batch->change.writes = 1;
 	chi_shard_client_add(&batch->change, entry);
 	entry->sequence = batch->client->rados->sequence;
-	entry->date = (uint64_t)time(NULL);
+	entry->date = client_date(batch->client->rados);
 	entry->last = batch->change.last;
 	chi_shard_client_encode(entry, value);
 	const struct chi_edit edit = {.key = *key,
@@ -365,7 +371,7 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 		}
 		next_entry(&entries);
 	}
-	if (entry.sequence == client->rados->sequence) {
+	if (entry.sequence >= client->rados->sequence) {
 		part->done = true;
 		part->did = entry.last;
 		return CHI_OK;

@@ -62,13 +62,13 @@ static size_t cut(const struct chi_shard_ref *refs, size_t n, struct run *runs)
 	return n_runs;
 }
 
-static int ask(struct chi_client *client, const struct chi_shard_ref *refs, size_t n,
-	       struct chi_object_op *op)
+static int ask(struct chi_client *client, enum chi_omap_tree tree, const struct chi_shard_ref *refs,
+	       size_t n, struct chi_object_op *op)
 {
 	struct chi_omap_key keys[1 + OP_KEYS];
 	keys[0] = chi_stamp_key;
 	for (size_t i = 0; i < n; i++) {
-		chi_omap_key(CHI_OMAP_POSITION, refs[i].bytes, refs[i].len, &keys[1 + i]);
+		chi_omap_key(tree, refs[i].bytes, refs[i].len, &keys[1 + i]);
 	}
 	chi_object_of_shard(client, refs[0].shard, op);
 	return chi_object_get(op, keys, 1 + n);
@@ -123,7 +123,7 @@ static int read_round(struct chi_client *client, const struct chi_key *keys,
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(n_runs, sizeof(*ops));
 	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
-		status = ask(client, refs + runs[i].first, runs[i].n, &ops[i]);
+		status = ask(client, CHI_OMAP_POSITION, refs + runs[i].first, runs[i].n, &ops[i]);
 	}
 	if (status == CHI_OK) {
 		status = chi_objects_run(client, ops, n_runs);
@@ -161,4 +161,60 @@ int chi_rados_read_keys(struct chi_client *client, const struct chi_key *keys, s
 		status = read_round(client, keys, refs, some, each, context);
 	}
 	return status;
+}
+
+/* ---- Games ------------------------------------------------------------------------------- */
+
+/* One round of runs that are sorted; entries that are there come in the order of the ids. */
+static int has_round(struct chi_client *client, const struct chi_shard_ref *refs,
+		     const struct run *runs, size_t n_runs, bool *said)
+{
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(n_runs, sizeof(*ops));
+	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
+		status = ask(client, CHI_OMAP_GAME, refs + runs[i].first, runs[i].n, &ops[i]);
+	}
+	status = status == CHI_OK ? chi_objects_run(client, ops, n_runs) : status;
+	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
+		const char *name = NULL;
+		const uint8_t *value = NULL;
+		size_t name_len = 0;
+		size_t len = 0;
+		size_t at = runs[i].first;
+		status = chi_object_stamp(client, &ops[i], NULL);
+		while (status == CHI_OK &&
+		       chi_object_next(ops[i].values, &name, &name_len, &value, &len)) {
+			struct chi_omap_key key;
+			do {
+				chi_omap_key(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
+				said[refs[at].index] = key.len == name_len &&
+						       memcmp(key.bytes, name, name_len) == 0;
+			} while (!said[refs[at++].index] && at < runs[i].first + runs[i].n);
+		}
+	}
+	if (ops != NULL) {
+		chi_objects_end(ops, n_runs);
+	}
+	return status;
+}
+
+int chi_rados_has_games(struct chi_client *client, const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n,
+			bool *said)
+{
+	_cleanup_(chi_freep) struct chi_shard_ref *refs = calloc(n, sizeof(*refs));
+	_cleanup_(chi_freep) struct run *runs = calloc(n, sizeof(*runs));
+	if (n > 0 && (refs == NULL || runs == NULL)) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		said[i] = false;
+		refs[i] = (struct chi_shard_ref){
+			.shard = chi_shard_of(ids[i], CHI_GAME_ID_SIZE, client->rados->head.shards),
+			.index = (uint32_t)i,
+			.bytes = ids[i],
+			.len = CHI_GAME_ID_SIZE};
+	}
+	chi_shard_sort(refs, n);
+	size_t n_runs = cut(refs, n, runs);
+	return n == 0 ? CHI_OK : has_round(client, refs, runs, n_runs, said);
 }

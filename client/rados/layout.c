@@ -134,15 +134,17 @@ size_t chi_rados_head_print(const struct chi_rados_head *head, char out[CHI_RADO
 {
 	char uuid[33];
 	const char *statistic = chi_statistic_name(head->statistic);
+	char import[33];
 	chi_hex_print(head->uuid, sizeof(head->uuid), uuid);
+	chi_hex_print(head->import, sizeof(head->import), import);
 	int len = snprintf(out, CHI_RADOS_HEAD_SIZE,
 			   "%s%d\nuuid %s\nstatistic %s\nshards %" PRIu32 "\ngeneration %" PRIu32
 			   "\nbase %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			   "\ncreated %" PRIu64 "\ncreator %s\nstate %s\n",
+			   "\ncreated %" PRIu64 "\ncreator %s\nimport %s %" PRIu32 "\nstate %s\n",
 			   first_line, CHI_RADOS_VERSION, uuid, statistic != NULL ? statistic : "?",
 			   head->shards, head->generation, head->base.white, head->base.draws,
-			   head->base.black, head->base.other, head->created, head->creator,
-			   head->ready ? "ready" : "creating");
+			   head->base.black, head->base.other, head->created, head->creator, import,
+			   head->import_parts, head->ready ? "ready" : "creating");
 	return (size_t)len;
 }
 
@@ -160,17 +162,20 @@ static uint8_t statistic_of(const char *name)
 static bool read_head(const char *text, struct chi_rados_head *out)
 {
 	char uuid[33];
+	char import[33];
 	char statistic[16];
 	char state[16];
 	char again[CHI_RADOS_HEAD_SIZE];
 	int n = sscanf(text,
 		       "chistore rados 1 uuid %32[0-9a-f] statistic %15[a-z] shards %" SCNu32
 		       " generation %" SCNu32 " base %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		       " created %" SCNu64 " creator %31[^\n] state %15[a-z]",
+		       " created %" SCNu64 " creator %31[^\n] import %32[0-9a-f] %" SCNu32
+		       " state %15[a-z]",
 		       uuid, statistic, &out->shards, &out->generation, &out->base.white,
 		       &out->base.draws, &out->base.black, &out->base.other, &out->created,
-		       out->creator, state);
-	if (n != 11 || strlen(uuid) != 32 || chi_hex_parse(uuid, 32, out->uuid) < 0) {
+		       out->creator, import, &out->import_parts, state);
+	if (n != 13 || strlen(uuid) != 32 || chi_hex_parse(uuid, 32, out->uuid) < 0 ||
+	    strlen(import) != 32 || chi_hex_parse(import, 32, out->import) < 0) {
 		return false;
 	}
 	out->statistic = statistic_of(statistic);
@@ -199,6 +204,52 @@ int chi_rados_head_parse(const char *text, size_t len, struct chi_rados_head *ou
 		return chi_fault(fault, -CHI_ECORRUPT, "it is damaged");
 	}
 	return CHI_OK;
+}
+
+/* ---- Journals ---------------------------------------------------------------------------- */
+
+#define JOURNAL_MAGIC "chijrnl"
+
+void chi_journal_head(enum chi_journal_mode mode, uint32_t n, uint8_t out[CHI_JOURNAL_HEAD])
+{
+	struct chi_writer w = chi_writer_of(out, CHI_JOURNAL_HEAD);
+	chi_write_bytes(&w, JOURNAL_MAGIC, sizeof(JOURNAL_MAGIC) - 1);
+	chi_write_u8(&w, (uint8_t)mode);
+	chi_write_le(&w, n, 4);
+}
+
+void chi_journal_seal(uint8_t *bytes, size_t len)
+{
+	size_t body = len - CHI_JOURNAL_TAIL;
+	struct chi_writer w = chi_writer_of(bytes + body, CHI_JOURNAL_TAIL);
+	chi_write_le(&w, chi_checksum(bytes, body, bytes + body, 0), CHI_JOURNAL_TAIL);
+}
+
+int chi_journal_check(const uint8_t *bytes, size_t len, enum chi_journal_mode *mode, uint32_t *n)
+{
+	struct chi_reader r = chi_reader_of(bytes, len);
+	const size_t magic_len = sizeof(JOURNAL_MAGIC) - 1;
+	const uint8_t *magic = chi_read_bytes(&r, magic_len);
+	uint8_t number = chi_read_u8(&r);
+	*n = (uint32_t)chi_read_le(&r, 4);
+	if (r.bad || chi_reader_left(&r) < CHI_JOURNAL_TAIL ||
+	    memcmp(magic, JOURNAL_MAGIC, magic_len) != 0 || number < CHI_JOURNAL_ADD ||
+	    number > CHI_JOURNAL_MODE_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	*mode = (enum chi_journal_mode)number;
+	size_t body = len - CHI_JOURNAL_TAIL;
+	struct chi_reader tail = chi_reader_of(bytes + body, CHI_JOURNAL_TAIL);
+	return chi_read_le(&tail, 8) == chi_checksum(bytes, body, bytes + body, 0) ? CHI_OK
+										   : -CHI_ECORRUPT;
+}
+
+void chi_journal_object(const char *name, const uint8_t id[16], uint32_t part,
+			char out[CHI_OBJECT_SIZE])
+{
+	char hex[33];
+	chi_hex_print(id, 16, hex);
+	(void)snprintf(out, CHI_OBJECT_SIZE, "%.128s.import.%s.%08" PRIx32, name, hex, part);
 }
 
 /* ---- Shards ------------------------------------------------------------------------------ */

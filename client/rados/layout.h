@@ -52,7 +52,7 @@ CHI_MUSTUSE int chi_omap_position(const char *key, size_t key_len, uint16_t *chi
 uint32_t chi_shard_of(const uint8_t *bytes, size_t len, uint32_t shards);
 
 /* NAME.head, or NAME.XXXXXXXX; `name` has at most CHI_RADOS_NAME_MAX bytes. */
-#define CHI_OBJECT_SIZE 160
+#define CHI_OBJECT_SIZE 200
 void chi_head_object(const char *name, char out[CHI_OBJECT_SIZE]);
 void chi_shard_object(const char *name, uint32_t shard, char out[CHI_OBJECT_SIZE]);
 
@@ -81,7 +81,9 @@ struct chi_rados_head {
 	struct chi_counts base;
 	uint64_t created; /* seconds since 1970 */
 	char creator[32];
-	bool ready; /* else it is being created, or that was interrupted */
+	uint8_t import[16];    /* which is committed and being applied; zeros: none */
+	uint32_t import_parts; /* of its journal */
+	bool ready;	       /* else it is being created, or that was interrupted */
 };
 
 /* The text of the head's object; returns its length. */
@@ -90,6 +92,32 @@ size_t chi_rados_head_print(const struct chi_rados_head *head, char out[CHI_RADO
 /* -CHI_EVERSION: another format, or none. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_rados_head_parse(const char *text, size_t len, struct chi_rados_head *out,
 				     struct chi_fault *fault);
+
+/* ---- Journals ---------------------------------------------------------------------------- */
+
+/* What becomes of a position of a journal. */
+enum chi_journal_mode {
+	CHI_JOURNAL_ADD = 1,  /* games are added; what else a record has only where there is none */
+	CHI_JOURNAL_RESTORE,  /* the record replaces what is there */
+	CHI_JOURNAL_SET,      /* what the record has is set; evaluations are merged */
+	CHI_JOURNAL_UNPLAYED, /* the same, unless there are games or moves */
+	CHI_JOURNAL_GAMES,    /* no positions: games are counted */
+};
+#define CHI_JOURNAL_MODE_MAX CHI_JOURNAL_GAMES
+
+/* Of a part of a journal: its first bytes, and a checksum at its end. */
+#define CHI_JOURNAL_HEAD 12
+#define CHI_JOURNAL_TAIL 8
+void chi_journal_head(enum chi_journal_mode mode, uint32_t n, uint8_t out[CHI_JOURNAL_HEAD]);
+
+/* Fills in the checksum of a part of `len` bytes in all; checks both. -CHI_ECORRUPT. */
+void chi_journal_seal(uint8_t *bytes, size_t len);
+CHI_MUSTUSE int chi_journal_check(const uint8_t *bytes, size_t len, enum chi_journal_mode *mode,
+				  uint32_t *n);
+
+/* NAME.import.ID.XXXXXXXX */
+void chi_journal_object(const char *name, const uint8_t id[16], uint32_t part,
+			char out[CHI_OBJECT_SIZE]);
 
 /* ---- Shards ------------------------------------------------------------------------------ */
 

@@ -21,6 +21,7 @@ struct chi_rados {
 	uint8_t stamp[CHI_STAMP_SIZE]; /* what shards of this store and generation begin with */
 	uint8_t id[CHI_CLIENT_ID];     /* of this client, random */
 	uint64_t sequence;	       /* of its last write */
+	bool applies;		       /* a journal: then both are the import's */
 	bool *known;		       /* shards in which it has an entry; one for each */
 	struct chi_arena arena;	       /* of one record at a time */
 	uint8_t value[CHI_OMAP_CHECKSUM + CHI_RECORD_BYTES_MAX];
@@ -116,12 +117,21 @@ int chi_rados_get_many(struct chi_client *client, const struct chi_key *keys, si
 int chi_rados_explore(struct chi_client *client, const struct chi_key *key,
 		      struct chi_explore *out);
 
+/* Which games the store counts. */
+CHI_MUSTUSE int chi_rados_has_games(struct chi_client *client,
+				    const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n, bool *said);
+
 /* ---- write.c, batch.c -------------------------------------------------------------------- */
 
 int chi_rados_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 		  enum chi_durability durability, struct chi_put_result *result);
 int chi_rados_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		  enum chi_durability durability, uint64_t *deleted);
+
+/* Puts of a journal. They are refused only if a record would be over a limit. */
+CHI_MUSTUSE int chi_rados_apply(struct chi_client *client, enum chi_journal_mode mode,
+				const struct chi_put *entries, size_t n,
+				struct chi_put_result *result);
 
 /* Computes the statistics of positions again; result->updated counts those that changed. */
 CHI_MUSTUSE int chi_rados_rescore_keys(struct chi_client *client, const struct chi_key *keys,
@@ -168,4 +178,7 @@ int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, stru
 int chi_rados_verify(struct chi_client *client, chi_verify_report *report, void *context,
 		     struct chi_verify_result *result);
 int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base);
+
+/* The shards' stamps, to what the head says. */
+CHI_MUSTUSE int chi_rados_set_stamps(struct chi_client *client);
 int chi_rados_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);

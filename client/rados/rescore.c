@@ -95,15 +95,11 @@ static int set_head(struct chi_client *client, const struct chi_counts *base)
 	return status;
 }
 
-int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base)
+int chi_rados_set_stamps(struct chi_client *client)
 {
-	uint64_t total;
-	if (!chi_counts_total(base, &total)) {
-		return -CHI_EINVAL;
-	}
-	int status = set_head(client, base);
+	int status = CHI_OK;
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
-	if (status == CHI_OK && ops == NULL) {
+	if (ops == NULL) {
 		return -CHI_ENOMEM;
 	}
 	uint32_t shards = client->rados->head.shards;
@@ -116,6 +112,16 @@ int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base)
 	}
 	chi_shard_stamp(&client->rados->head, client->rados->stamp);
 	return status;
+}
+
+int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base)
+{
+	uint64_t total;
+	if (!chi_counts_total(base, &total)) {
+		return -CHI_EINVAL;
+	}
+	int status = set_head(client, base);
+	return status == CHI_OK ? chi_rados_set_stamps(client) : status;
 }
 
 /* ---- Statistics -------------------------------------------------------------------------- */

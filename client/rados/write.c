@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/record.h"
 #include "client/rados/batch.h"
 #include "store/record/merge.h"
 
@@ -202,6 +203,107 @@ static int apply_puts(struct chi_batch *batch, const struct chi_shard_ref *items
 		       ? status
 		       : store(batch, &before, &after, value, len);
 }
+
+/* ---- Journals ---------------------------------------------------------------------------- */
+
+struct applying {
+	enum chi_journal_mode mode;
+	const struct chi_put *puts;
+};
+
+static bool has_games(const struct chi_record *record)
+{
+	uint64_t games = 0;
+	return !chi_counts_total(&record->counts, &games) || games > 0;
+}
+
+/* What of the record is to be put, by what is stored. */
+static uint32_t parts_of(const struct chi_rados *rados, enum chi_journal_mode mode,
+			 const struct chi_record *old, const struct chi_record *given)
+{
+	bool external = rados->head.statistic == CHI_STATISTIC_EXTERNAL;
+	bool adds = mode == CHI_JOURNAL_ADD;
+	uint32_t parts = given->n_evals > 0 ? CHI_PUT_EVALS : 0;
+	if (mode == CHI_JOURNAL_RESTORE) {
+		return CHI_PUT_RESTORE;
+	}
+	if (adds || has_games(given)) {
+		parts |= adds ? CHI_PUT_ADD : CHI_PUT_COUNTS;
+	}
+	if (!adds && given->n_moves > 0) {
+		parts |= CHI_PUT_MOVES;
+	}
+	if (external && given->chi2 != CHI_CHI2_UNKNOWN &&
+	    (!adds || old->chi2 == CHI_CHI2_UNKNOWN)) {
+		parts |= CHI_PUT_CHI2;
+	}
+	if (given->n_line > 0 && (!adds || old->n_line == 0)) {
+		parts |= CHI_PUT_LINE;
+	}
+	if (given->n_note > 0 && (!adds || old->n_note == 0)) {
+		parts |= CHI_PUT_NOTE;
+	}
+	return parts;
+}
+
+static int apply_one(struct chi_batch *batch, enum chi_journal_mode mode,
+		     const struct chi_put *given, struct position *position)
+{
+	struct chi_rados *rados = batch->client->rados;
+	struct chi_record old = {.chi2 = CHI_CHI2_UNKNOWN};
+	struct chi_put put = *given;
+	int rc = CHI_OK;
+	chi_arena_reset(&rados->arena);
+	if (position->record != NULL) {
+		rc = chi_record_decode(position->record, position->len, &rados->arena, &old, NULL);
+	}
+	if (rc == CHI_OK && mode == CHI_JOURNAL_UNPLAYED && (has_games(&old) || old.n_moves > 0)) {
+		return CHI_OK;
+	}
+	put.parts = parts_of(rados, mode, &old, &put.record);
+	if (rc == CHI_OK && mode != CHI_JOURNAL_RESTORE) {
+		rc = chi_merge_room(&old, &batch->arena, &put.record);
+	}
+	return rc < 0 ? rc : merge(batch, &put, position);
+}
+
+static int apply_journal(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+			 const uint8_t *value, size_t len, size_t *at)
+{
+	const struct applying *applying = batch->context;
+	struct position before;
+	int status = load(batch, &applying->puts[items[0].index].key, value, len, &before);
+	struct position after = before;
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		*at = items[i].index;
+		status = apply_one(batch, applying->mode, &applying->puts[*at], &after);
+	}
+	return status < 0 || same_record(&before, &after)
+		       ? status
+		       : store(batch, &before, &after, value, len);
+}
+
+int chi_rados_apply(struct chi_client *client, enum chi_journal_mode mode,
+		    const struct chi_put *entries, size_t n, struct chi_put_result *result)
+{
+	const struct applying applying = {.mode = mode, .puts = entries};
+	struct chi_batch batch = {.client = client,
+				  .tree = CHI_OMAP_POSITION,
+				  .apply = apply_journal,
+				  .context = &applying};
+	int status = make_items(&batch, n);
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
+	}
+	status = status == CHI_OK ? run(&batch) : status;
+	result->added += batch.result.added;
+	result->updated += batch.result.updated;
+	result->unchanged += batch.result.unchanged;
+	result->removed += batch.result.removed;
+	return status;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------- */
 
 static int check_entries(struct chi_client *client, const struct chi_put *entries, size_t n)
 {

@@ -152,7 +152,8 @@ static void head_is_as_specified(void **state)
 	size_t len = chi_rados_head_print(&head, text);
 	assert_string_equal(text, "chistore rados 1\nuuid 0102030405060708090a0b0c0d0e0f10\n"
 				  "statistic outcome\nshards 64\ngeneration 1\nbase 10 5 3 0\n"
-				  "created 1700000000\ncreator chistore 0.1.0\nstate ready\n");
+				  "created 1700000000\ncreator chistore 0.1.0\n"
+				  "import 00000000000000000000000000000000 0\nstate ready\n");
 	assert_int_equal(chi_rados_head_parse(text, len, &again, &fault), CHI_OK);
 	assert_memory_equal(again.uuid, head.uuid, sizeof(head.uuid));
 	assert_int_equal(again.shards, 64);
@@ -193,6 +194,30 @@ static void refuses_other_heads(void **state)
 	assert_int_equal(chi_rados_head_parse("junk", 4, &out, &fault), -CHI_EVERSION);
 }
 
+static void journals_are_as_specified(void **state)
+{
+	(void)state;
+	uint8_t part[CHI_JOURNAL_HEAD + 3 + CHI_JOURNAL_TAIL] = {0};
+	enum chi_journal_mode mode;
+	uint32_t n = 0;
+	chi_journal_head(CHI_JOURNAL_SET, 258, part);
+	assert_hex(part, CHI_JOURNAL_HEAD, "6368696a726e6c0302010000");
+	memcpy(part + CHI_JOURNAL_HEAD, "abc", 3);
+	chi_journal_seal(part, sizeof(part));
+	assert_int_equal(chi_journal_check(part, sizeof(part), &mode, &n), CHI_OK);
+	assert_int_equal(mode, CHI_JOURNAL_SET);
+	assert_int_equal(n, 258);
+	for (size_t i = 0; i < sizeof(part); i++) {
+		assert_int_equal(chi_journal_check(part, i, &mode, &n), -CHI_ECORRUPT);
+		part[i] ^= 1;
+		assert_int_equal(chi_journal_check(part, sizeof(part), &mode, &n), -CHI_ECORRUPT);
+		part[i] ^= 1;
+	}
+	char object[CHI_OBJECT_SIZE];
+	chi_journal_object("main", head.uuid, 10, object);
+	assert_string_equal(object, "main.import.0102030405060708090a0b0c0d0e0f10.0000000a");
+}
+
 static void clients_are_as_specified(void **state)
 {
 	(void)state;
@@ -231,6 +256,7 @@ int main(void)
 		cmocka_unit_test(head_is_as_specified),
 		cmocka_unit_test(refuses_other_heads),
 		cmocka_unit_test(clients_are_as_specified),
+		cmocka_unit_test(journals_are_as_specified),
 	};
 	return cmocka_run_group_tests_name("rados layout", tests, NULL, NULL);
 }

@@ -220,7 +220,8 @@ int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char
 {
 	struct chi_import *import = NULL;
 	int code = EXIT_DONE;
-	if (cli_is_remote(cli) && (games->options.memory != 0 || games->threads != 0)) {
+	if (cli_is_remote(cli) && !cli_is_rados(cli) &&
+	    (games->options.memory != 0 || games->threads != 0)) {
 		code = cli_usage(cli, "--memory and --threads are set on the server");
 	}
 	progress_init(&games->progress, cli->quiet, bytes);
