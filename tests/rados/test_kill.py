@@ -48,8 +48,8 @@ class Writers:
         self.errors += self.process.stderr
 
     def await_steps(self, n):
-        """False if the writers are done before they have told of `n` more steps."""
-        for _ in range(n):
+        """False if the writers are done before they have told of `n` more steps from now on."""
+        for _ in range(self.steps.qsize() + n):
             if self.steps.get(timeout=600) is None:
                 self.steps.put(None)
                 return False
