@@ -123,6 +123,16 @@ class Kill(unittest.TestCase):
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         cluster.drop_pool(pool)
 
+    def test_control_finds_one_lost_and_one_doubled(self):
+        pool = cluster.make_pool(1)
+        for how, wanted in (("lose", "lost=1 doubled=0"), ("double", "lost=0 doubled=1")):
+            address = cluster.make_store(pool, how, statistic="outcome", shards=2)
+            done = subprocess.run([os.environ["CHISTORE_WRITERS"], address, "1", "2000", "500",
+                                   "1", how], stdout=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(wanted, done.stdout)
+        cluster.drop_pool(pool)
+
     def test_two_copies(self):
         self.run_writers(2, 1)
 

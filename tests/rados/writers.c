@@ -3,7 +3,7 @@
  * Threads that add games to the same positions at once, and then count what is there. In an outcome
  * store with base rates: its strength tree changes with most of them.
  *
- *	writers ADDRESS WRITERS PUTS BATCH SEED
+ *	writers ADDRESS WRITERS PUTS BATCH SEED [double|lose]
  *
  * Each writer has a client of its own and adds one game to BATCH random positions a call, until
  *PUTS were acknowledged in all. What was acknowledged is told on standard output in steps, so that
@@ -12,7 +12,8 @@
  *
  * At the end each position must have no fewer games than were acknowledged (else some were lost),
  *and no more than that with the uncertain ones (else some were counted twice). Exit 0: so it is; 1:
- *it is not; 2: it could not be found out.
+ *it is not; 2: it could not be found out. `double` and `lose`: a game is added or taken away before
+ *the count, which must then find that.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -154,6 +155,23 @@ static int compare(void *context, size_t i, const struct chi_record *record)
 	return CHI_OK;
 }
 
+/* The control: without the tallies' knowledge. */
+static void falsify(const char *how)
+{
+	struct chi_client *client = open_store();
+	struct chi_put put = {.key = keys[0], .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	int status = chi_put(client, &put, 1, CHI_SYNC, NULL);
+	if (status == CHI_OK && strcmp(how, "lose") == 0) {
+		put.record.counts.white = 2;
+		put.parts = CHI_PUT_SUBTRACT;
+		status = chi_put(client, &put, 1, CHI_SYNC, NULL);
+	}
+	if (status != CHI_OK) {
+		die("control", chi_error(client));
+	}
+	chi_close(client);
+}
+
 static int check(const struct writer *writers, size_t n_writers)
 {
 	struct sums sums = {.writers = writers, .n_writers = n_writers};
@@ -179,8 +197,8 @@ static int check(const struct writer *writers, size_t n_writers)
 
 int main(int argc, char **argv)
 {
-	if (argc != 6) {
-		die("usage", "writers ADDRESS WRITERS PUTS BATCH SEED");
+	if (argc != 6 && argc != 7) {
+		die("usage", "writers ADDRESS WRITERS PUTS BATCH SEED [double|lose]");
 	}
 	address = argv[1];
 	size_t n_writers = strtoul(argv[2], NULL, 10);
@@ -206,6 +224,9 @@ int main(int argc, char **argv)
 	}
 	for (size_t w = 0; w < n_writers; w++) {
 		(void)pthread_join(writers[w].thread, NULL);
+	}
+	if (argc == 7) {
+		falsify(argv[6]);
 	}
 	int status = check(writers, n_writers);
 	free(writers);
