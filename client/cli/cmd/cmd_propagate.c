@@ -481,7 +481,7 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(propagate_state, decay, 0, 1000, "decay", "N",
 		      "thousandths of a score lost at each ply (default: 5)"),
 	OPTION(propagate_state, memory, games_memory, "memory", "SIZE",
-	       "most memory to take, about 60 bytes a position (default: 1G)"),
+	       "most memory to take, about 80 bytes a position (default: 1G)"),
 	OPTION(propagate_state, engine, explored_take_engine, "engine", "NAME",
 	       "name that the scores are stored under (default: " CHI_BACKUP_ENGINE ")"),
 	OPTION(propagate_state, since, take_file, "since", "FILE",
