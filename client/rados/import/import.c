@@ -127,6 +127,13 @@ static enum chi_journal_mode mode_of(const struct chi_import_options *options)
 	}
 }
 
+/* Someone asked to give up, which is possible until the journal is committed. */
+static bool is_canceled(const struct chi_import *games)
+{
+	const volatile int *cancel = games->options.cancel;
+	return cancel != NULL && *cancel != 0;
+}
+
 static int copy_positions(struct copying *copying)
 {
 	const struct chi_scan_spec spec = {
@@ -142,7 +149,8 @@ static int copy_positions(struct copying *copying)
 		bool got = false;
 		chi_arena_reset(&arena);
 		status = chi_scan_record(scan, UINT64_MAX, &arena, &row, &record, &got);
-		int rc = got && status >= 0
+		int rc = is_canceled(copying->games) ? -CHI_ECANCELED
+			 : got && status >= 0
 				 ? chi_journal_position(copying->journal, mode, &row.key, &record)
 				 : CHI_OK;
 		status = rc < 0 ? rc : status;
@@ -272,6 +280,21 @@ static int copy(struct chi_import *games)
 	return status;
 }
 
+/* Applies what is committed. A failure does not undo that. */
+static int finish(struct chi_import *games, struct chi_put_result *did)
+{
+	struct chi_client *client = games->client;
+	int status = chi_rados_roll(client, games->options.progress, games->options.context, did);
+	if (status >= 0) {
+		return status;
+	}
+	struct chi_fault why = client->error;
+	return chi_fault(&client->error, status,
+			 "%.140s; the import is committed, and the next one into this store will "
+			 "finish it",
+			 why.text[0] != '\0' ? why.text : chi_strerror(status));
+}
+
 int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *result)
 {
 	struct chi_client *client = games->client;
@@ -288,8 +311,7 @@ int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *
 	}
 	status = status == CHI_OK ? copy(games) : status;
 	if (status == CHI_OK) {
-		status = chi_rados_roll(client, games->options.progress, games->options.context,
-					&did);
+		status = finish(games, &did);
 	}
 	if (status < 0 && games->error.text[0] == '\0') {
 		games->error = client->error;
