@@ -281,14 +281,14 @@ DAMAGE = (
     Mutant(
         "verify-believes-moves",
         "verify finds what has a right checksum and is no chess",
-        "store/admin/verify_trees.c",
+        "store/record/examine.c",
         "} else if (chi_record_legal(&position, record, NULL) < 0) {",
         "} else if (false) {",
         "store damage", "test_agreed_nonsense"),
     Mutant(
         "repair-takes-what-is-damaged",
         "A repaired store holds intact records alone",
-        "store/admin/verify_trees.c",
+        "store/record/examine.c",
         "if (rc < 0) {\n\t\t*problem = \"its record is damaged\";",
         "if (false) {\n\t\t*problem = \"its record is damaged\";",
         "store repair", "test_noise"),
