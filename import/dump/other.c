@@ -245,7 +245,7 @@ static int count_known(struct chi_other *other, const struct chi_carried_plan *p
 int chi_other_known(struct chi_other *other, const struct chi_carried_plan *plan,
 		    struct chi_lists **out, struct chi_fault *fault)
 {
-	struct chi_replayer replayer = {NULL};
+	struct chi_replayer replayer = {.moves = NULL};
 	int rc = chi_carried_init(&other->known, other->importer, fault);
 	rc = rc == CHI_OK ? count_known(other, plan, &replayer, fault) : rc;
 	chi_replayer_deinit(&replayer);

@@ -84,7 +84,7 @@ static int plan_games(struct relist *r, struct chi_read *read)
 static int count_games(struct relist *r, const struct chi_archive_view *view,
 		       struct chi_fault *fault)
 {
-	struct chi_replayer replayer = {NULL};
+	struct chi_replayer replayer = {.moves = NULL};
 	int rc = chi_replayer_init(&replayer, view);
 	rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 	for (uint64_t i = 1; rc == CHI_OK && i <= r->plan.last; i++) {
