@@ -400,10 +400,10 @@ static void conclude(struct repair *r)
 	result->unsure = !r->salvage.free_known;
 }
 
-static int open_new(struct repair *r, const char *dir)
+static int open_new(struct repair *r, const char *dir, const char *to)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_saved_positions_init(&r->positions, dir, r->fault);
+	int rc = chi_saved_positions_init(&r->positions, dir, to, r->fault);
 	if (rc == CHI_OK) {
 		rc = chi_store_make(dir, r->statistic,
 				    r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
@@ -411,10 +411,11 @@ static int open_new(struct repair *r, const char *dir)
 	return rc == CHI_OK ? chi_store_open(dir, &options, &r->store, r->fault) : rc;
 }
 
-static int fill(struct repair *r, const char *dir)
+/* The store in `dir`, which becomes `to`. */
+static int fill(struct repair *r, const char *dir, const char *to)
 {
 	chi_arena_init(&r->arena, CHI_RECORD_ARENA);
-	int rc = open_new(r, dir);
+	int rc = open_new(r, dir, to);
 	if (rc == CHI_OK) {
 		rc = walk_all(r);
 		rc = rc == CHI_OK ? settle(r) : rc;
@@ -441,7 +442,7 @@ static int build(struct repair *r, const char *to)
 	}
 	rc = chi_file_system_check(hidden.dir, r->fault);
 	if (rc == CHI_OK) {
-		rc = fill(r, hidden.dir);
+		rc = fill(r, hidden.dir, to);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_path_publish(&hidden, to, r->fault);

@@ -24,18 +24,20 @@
 #define LOAD_MEMORY (UINT64_C(128) << 20)
 #define PART	    (UINT64_C(1) << 20)
 
-static int kept_fault(struct chi_fault *fault)
+static int kept_fault(const struct chi_saved_positions *saved, struct chi_fault *fault)
 {
-	return chi_fault(fault, chi_fault_errno(errno), "cannot keep what was saved (%s)",
-			 strerror(errno));
+	int reason = errno;
+	return chi_fault(fault, chi_fault_errno(reason),
+			 "cannot keep what was saved in '%.150s' (%s)", saved->to,
+			 strerror(reason));
 }
 
-int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir,
+int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir, const char *to,
 			     struct chi_fault *fault)
 {
-	*saved = (struct chi_saved_positions){.file = chi_file_nameless(dir)};
+	*saved = (struct chi_saved_positions){.file = chi_file_nameless(dir), .to = to};
 	if (saved->file < 0) {
-		return kept_fault(fault);
+		return kept_fault(saved, fault);
 	}
 	saved->buffer = malloc(BUFFER);
 	int rc = saved->buffer != NULL ? chi_sorter_new(dir, SORT_MEMORY, 1, &saved->sorter)
@@ -72,7 +74,7 @@ static int write_out(struct chi_saved_positions *saved, struct chi_fault *fault)
 	int rc = chi_file_pwrite(saved->file, saved->buffer, saved->buffered,
 				 saved->end - saved->buffered);
 	saved->buffered = 0;
-	return rc == CHI_OK ? CHI_OK : kept_fault(fault);
+	return rc == CHI_OK ? CHI_OK : kept_fault(saved, fault);
 }
 
 static int keep(struct chi_saved_positions *saved, const MDB_val *value, struct chi_fault *fault)
@@ -179,7 +181,7 @@ int chi_saved_positions_seal(struct chi_saved_positions *saved, struct chi_fault
 			    ? mmap(NULL, (size_t)saved->end, PROT_READ, MAP_SHARED, saved->file, 0)
 			    : NULL;
 	if (map == MAP_FAILED) {
-		return kept_fault(fault);
+		return kept_fault(saved, fault);
 	}
 	saved->kept = map;
 	return step(saved, fault);

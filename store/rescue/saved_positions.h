@@ -18,7 +18,8 @@
 #include "store/store.h"
 
 struct chi_saved_positions {
-	int file; /* -1: not open */
+	int file;	/* -1: not open */
+	const char *to; /* of the caller */
 	uint64_t end;
 	uint8_t *buffer; /* what is not in the file yet */
 	size_t buffered;
@@ -40,9 +41,10 @@ struct chi_saved_positions {
 	uint64_t found;	 /* of them, those that no tree led to */
 };
 
-/* Files are made in directory `dir`. Is to be ended by chi_saved_positions_deinit in every case. */
+/* Files are made in directory `dir`, which faults name `to`, a text that lives as long. Is to be
+ * ended by chi_saved_positions_deinit in every case. */
 CHI_MUSTUSE int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir,
-					 struct chi_fault *fault);
+					 const char *to, struct chi_fault *fault);
 void chi_saved_positions_deinit(struct chi_saved_positions *saved);
 
 /* Keeps a record that was examined. `lost`: no tree led to it. */

@@ -291,7 +291,7 @@ DAMAGE = (
         "store/record/examine.c",
         "if (rc < 0) {\n\t\t*problem = \"its record is damaged\";",
         "if (false) {\n\t\t*problem = \"its record is damaged\";",
-        "store repair", "test_noise"),
+        "store repair", "test_nonsense_is_not_saved"),
 )
 
 FULL = (

@@ -14,9 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "chess/key.h"
+#include "chess/movegen.h"
 #include "store/pages/page_file.h"
 #include "store/pages/pages.h"
+#include "store/record/codec.h"
 #include "tests/base/seed.h"
+#include "tests/store/raw.h"
 
 #define POSITIONS 3000
 #define GAMES	  500
@@ -508,6 +512,33 @@ static void test_astray_in_another_tree(void **state)
 	assert_true(result.pages > 0);
 }
 
+/* What is no record, and what is no chess, under checksums that hold. */
+static void test_nonsense_is_not_saved(void **state)
+{
+	(void)state;
+	size_t gone;
+	size_t strange;
+	uint8_t value[64];
+	size_t len;
+	struct chi_position position;
+	struct chi_move_stat never = {.counts = {.white = 1}};
+	struct chi_record record = {.counts = {.white = 1}, .moves = &never, .n_moves = 1};
+	make_store(CHI_STATISTIC_EXTERNAL);
+	ok(chi_key_decode(&keys[1], &position, &fault));
+	do {
+		never.move++;
+	} while (chi_movegen_is_legal(&position, never.move) ||
+		 chi_record_encode(&record, NULL, value, sizeof(value), &len) != CHI_OK);
+	raw_change("damaged", "position", keys[1].bytes, keys[1].len, value, len);
+	memset(value, 0xff, sizeof(value));
+	raw_change("damaged", "position", keys[2].bytes, keys[2].len, value, sizeof(value));
+	ok(repair(0));
+	difference(&gone, &strange);
+	assert_int_equal(gone, 2);
+	assert_int_equal(strange, 0);
+	assert_int_equal(result.damaged, 2);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -537,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_free_list_lies),
 		cmocka_unit_test(test_lost_stamp),
 		cmocka_unit_test(test_astray_in_another_tree),
+		cmocka_unit_test(test_nonsense_is_not_saved),
 		cmocka_unit_test(test_refused),
 	};
 	int failed = cmocka_run_group_tests_name("store/repair", tests, NULL, NULL);

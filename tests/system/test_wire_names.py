@@ -103,7 +103,7 @@ class Commands(Served):
         self.both("gameset", "list")
         for name in ("carlsen", "won", "castled"):
             self.both("gameset", "show", name)
-        self.both("gameset", "create", "carlsen", "--eco", "C", code=3)
+        self.both("gameset", "create", "carlsen", "--eco", "C", code=2)
         self.both("gameset", "drop", "carlsen", code=2)
         for args in (("create", "a b"), ("create", "x" * 65), ("create", "n", "--in", "not-there"),
                      ("create", "n", "--eco", "Z"), ("create", "n", "--filter", "player")):
