@@ -181,15 +181,22 @@ static int has_round(struct chi_client *client, const struct chi_shard_ref *refs
 		size_t name_len = 0;
 		size_t len = 0;
 		size_t at = runs[i].first;
+		size_t end = at + runs[i].n;
 		status = chi_object_stamp(client, &ops[i], NULL);
 		while (status == CHI_OK &&
 		       chi_object_next(ops[i].values, &name, &name_len, &value, &len)) {
-			struct chi_omap_key key;
-			do {
+			bool found = false;
+			for (; at < end; at++) {
+				struct chi_omap_key key;
 				chi_omap_key(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
-				said[refs[at].index] = key.len == name_len &&
-						       memcmp(key.bytes, name, name_len) == 0;
-			} while (!said[refs[at++].index] && at < runs[i].first + runs[i].n);
+				bool same = key.len == name_len &&
+					    memcmp(key.bytes, name, name_len) == 0;
+				if (found && !same) {
+					break;
+				}
+				found = found || same;
+				said[refs[at].index] = same;
+			}
 		}
 	}
 	if (ops != NULL) {
