@@ -108,8 +108,11 @@ static int merge(struct chi_batch *batch, const struct chi_put *put, struct posi
 	chi_arena_reset(&rados->arena);
 	if (was_stored) {
 		m.stored.mv_size = position->len;
-		m.stored.mv_data = memcpy(chi_arena_alloc(&rados->arena, position->len),
-					  position->record, position->len);
+		m.stored.mv_data = chi_arena_alloc(&rados->arena, position->len);
+		if (m.stored.mv_data == NULL) {
+			return -CHI_ENOMEM;
+		}
+		memcpy(m.stored.mv_data, position->record, position->len);
 		rc = chi_record_decode(position->record, position->len, &rados->arena, &m.old,
 				       &m.rest);
 	}
