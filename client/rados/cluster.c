@@ -70,6 +70,10 @@ static int configure(struct chi_cluster *cluster, struct chi_fault *fault)
 	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "err_to_stderr", "false");
 	rc = rc < 0 ? rc : set_time(handle, "client_mount_timeout", cluster->connect_ms);
 	rc = rc < 0 ? rc : set_time(handle, "rados_mon_op_timeout", cluster->connect_ms);
+	/* Bounds on what is on its way, beyond which sending would wait without an end. ops.c has
+	 * its own. */
+	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "objecter_inflight_ops", "0");
+	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "objecter_inflight_op_bytes", "0");
 	return rc < 0 ? chi_fault(fault, -CHI_EINTERNAL, "cannot configure librados (%s)",
 				  strerror(-rc))
 		      : CHI_OK;
