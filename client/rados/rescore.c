@@ -95,7 +95,7 @@ static int set_head(struct chi_client *client, const struct chi_counts *base)
 	return status;
 }
 
-int chi_rados_set_stamps(struct chi_client *client)
+static int set_all_stamps(struct chi_client *client)
 {
 	int status = CHI_OK;
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
@@ -111,6 +111,23 @@ int chi_rados_set_stamps(struct chi_client *client)
 		}
 	}
 	chi_shard_stamp(&client->rados->head, client->rados->stamp);
+	return status;
+}
+
+/* Another client may change the head's base rates and the stamps at the same time: the one
+ * that wrote a stamp last looks at the head after that. */
+int chi_rados_set_stamps(struct chi_client *client)
+{
+	struct chi_counts *base = &client->rados->head.base;
+	struct chi_rados_head now;
+	bool again = true;
+	int status = CHI_OK;
+	while (status == CHI_OK && again) {
+		status = set_all_stamps(client);
+		status = status == CHI_OK ? chi_rados_read_head(client, &now, NULL) : status;
+		again = status == CHI_OK && !chi_counts_equal(base, &now.base);
+		*base = again ? now.base : *base;
+	}
 	return status;
 }
 
