@@ -19,6 +19,9 @@
 /* Bytes of one operation; an OSD takes 90 MB (osd_max_write_size). */
 #define PART_BYTES ((size_t)32 << 20)
 
+/* How long an object's data become: an OSD refuses 128 MiB (osd_max_object_size). */
+#define DATA_MAX ((uint64_t)96 << 20)
+
 /* Entries of other clients that are looked at by a client's first write in a shard, and added up if
  * there are so many that did nothing for so long. */
 #define CLIENTS_LISTED 128
@@ -258,7 +261,7 @@ static int64_t growth(const struct chi_batch *batch)
 static void lengthen(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
 {
 	int64_t bytes = growth(batch);
-	if (bytes > 0) {
+	if (bytes > 0 && size < DATA_MAX) {
 		chi_librados.write_op_truncate(op->write,
 					       size + 1 + (uint64_t)bytes / CHI_SHARD_UNIT);
 	}
@@ -378,7 +381,9 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 	}
 	status = apply_items(batch, part, &entries);
 	part->did = batch->change.last;
-	part->written = batch->n_edits > 0;
+	/* A part of a journal is noted also where it changes nothing: who applies it late must not
+	 * undo what was put since. */
+	part->written = batch->n_edits > 0 || client->rados->applies;
 	part->done = !part->written;
 	if (status < 0 || batch->refused != CHI_OK || part->done) {
 		return status;
