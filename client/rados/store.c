@@ -212,24 +212,80 @@ static int make_uuid(uint8_t uuid[16])
 	return CHI_OK;
 }
 
-/* Empty but for its stamp, whatever an interrupted creation left there. */
-static int make_shard(struct chi_client *client, uint32_t shard, struct chi_object_op *op)
+/* The stamp that an interrupted creation left in a shard; zeros: none. */
+static int left_stamp(struct chi_client *client, struct chi_object_op *op,
+		      uint8_t stamp[CHI_STAMP_SIZE])
 {
+	const char *key = NULL;
+	const uint8_t *value = NULL;
+	size_t key_len = 0;
+	size_t len = 0;
+	memset(stamp, 0, CHI_STAMP_SIZE);
+	if (op->rc == -ENOENT) {
+		return CHI_OK;
+	}
+	if (op->rc < 0) {
+		return chi_object_fault(client, op);
+	}
+	if (!chi_object_next(op->values, &key, &key_len, &value, &len)) {
+		return CHI_OK;
+	}
+	if (len != CHI_STAMP_SIZE) {
+		return chi_fault(&client->error, -CHI_EEXIST,
+				 "object '%.160s' is there and no shard of a store", op->object);
+	}
+	memcpy(stamp, value, CHI_STAMP_SIZE);
+	return CHI_OK;
+}
+
+static int left_stamps(struct chi_client *client, uint32_t shards,
+		       uint8_t (*stamps)[CHI_STAMP_SIZE])
+{
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
+	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
+	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
+		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			chi_object_of_shard(client, at + i, &ops[i]);
+			status = chi_object_get(&ops[i], &chi_stamp_key, 1);
+		}
+		status = status == CHI_OK ? chi_objects_run(client, ops, some) : status;
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			status = left_stamp(client, &ops[i], stamps[at + i]);
+		}
+		chi_objects_end(ops, some);
+	}
+	return status;
+}
+
+/* Empty but for its stamp, if its stamp is still the one that was left there. */
+static int make_shard(struct chi_client *client, uint32_t shard, const uint8_t left[CHI_STAMP_SIZE],
+		      struct chi_object_op *op)
+{
+	static const uint8_t none[CHI_STAMP_SIZE];
 	const char *key = chi_stamp_key.bytes;
 	const char *value = (const char *)client->rados->stamp;
 	size_t len = CHI_STAMP_SIZE;
+	size_t left_len = memcmp(left, none, sizeof(none)) == 0 ? 0 : CHI_STAMP_SIZE;
 	op->write = chi_librados.create_write_op();
 	if (op->write == NULL) {
 		return -CHI_ENOMEM;
 	}
 	chi_object_of_shard(client, shard, op);
 	chi_librados.write_op_create(op->write, LIBRADOS_CREATE_IDEMPOTENT, NULL);
+	chi_librados.write_op_omap_cmp2(op->write, key, LIBRADOS_CMPXATTR_OP_EQ, (const char *)left,
+					chi_stamp_key.len, left_len, NULL);
 	chi_librados.write_op_omap_clear(op->write);
 	chi_librados.write_op_omap_set2(op->write, &key, &value, &chi_stamp_key.len, &len, 1);
 	return CHI_OK;
 }
 
-static int make_shards(struct chi_client *client)
+static int create_fault(struct chi_client *client)
+{
+	return chi_fault(&client->error, -CHI_EBUSY, "another client creates the store");
+}
+
+static int make_shards(struct chi_client *client, const uint8_t (*left)[CHI_STAMP_SIZE])
 {
 	uint32_t shards = client->rados->head.shards;
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
@@ -237,13 +293,15 @@ static int make_shards(struct chi_client *client)
 	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
 		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
 		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = make_shard(client, at + i, &ops[i]);
+			status = make_shard(client, at + i, left[at + i], &ops[i]);
 		}
 		if (status == CHI_OK) {
 			status = chi_objects_run(client, ops, some);
 		}
 		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = ops[i].rc < 0 ? chi_object_fault(client, &ops[i]) : CHI_OK;
+			status = ops[i].rc == -ECANCELED ? create_fault(client)
+				 : ops[i].rc < 0	 ? chi_object_fault(client, &ops[i])
+							 : CHI_OK;
 		}
 		chi_objects_end(ops, some);
 	}
@@ -268,6 +326,11 @@ static int find_place(struct chi_client *client, uint64_t *version)
 	return status;
 }
 
+/*
+ * Several clients may create the store at once, each in the belief that the one before it was
+ * interrupted. What is in the shards is read before the head is changed, and each shard is made
+ * from that alone: so one that is late empties no shard of one that changed the head after it.
+ */
 static int create(struct chi_client *client, enum chi_statistic statistic)
 {
 	struct chi_rados *rados = client->rados;
@@ -276,9 +339,15 @@ static int create(struct chi_client *client, enum chi_statistic statistic)
 	if (status != CHI_OK) {
 		return status;
 	}
-	uint32_t shards = client->address.rados.shards;
+	uint32_t wanted = client->address.rados.shards;
+	uint32_t shards = wanted > 0 ? wanted : CHI_SHARDS_DEFAULT;
+	_cleanup_(chi_freep) uint8_t(*left)[CHI_STAMP_SIZE] = calloc(shards, sizeof(*left));
+	status = left != NULL ? left_stamps(client, shards, left) : -CHI_ENOMEM;
+	if (status != CHI_OK) {
+		return status;
+	}
 	rados->head = (struct chi_rados_head){.statistic = (uint8_t)statistic,
-					      .shards = shards > 0 ? shards : CHI_SHARDS_DEFAULT,
+					      .shards = shards,
 					      .generation = 1,
 					      .created = (uint64_t)time(NULL)};
 	(void)snprintf(rados->head.creator, sizeof(rados->head.creator), "chistore %s",
@@ -289,7 +358,7 @@ static int create(struct chi_client *client, enum chi_statistic statistic)
 	}
 	chi_shard_stamp(&rados->head, rados->stamp);
 	if (status == CHI_OK) {
-		status = make_shards(client);
+		status = make_shards(client, (const uint8_t(*)[CHI_STAMP_SIZE])left);
 	}
 	struct chi_rados_head there;
 	if (status == CHI_OK) {
@@ -297,7 +366,7 @@ static int create(struct chi_client *client, enum chi_statistic statistic)
 	}
 	/* Another one that creates it too has won. */
 	if (status == CHI_OK && memcmp(there.uuid, rados->head.uuid, sizeof(there.uuid)) != 0) {
-		return chi_fault(&client->error, -CHI_EBUSY, "another client creates the store");
+		return create_fault(client);
 	}
 	rados->head.ready = true;
 	return status == CHI_OK ? chi_rados_write_head(client, &rados->head, version) : status;

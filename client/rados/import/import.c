@@ -295,13 +295,29 @@ static int finish(struct chi_import *games, struct chi_put_result *did)
 			 why.text[0] != '\0' ? why.text : chi_strerror(status));
 }
 
+/* The head, with no journal: one that is being applied, or whose client was killed, has games that
+ * are not counted yet, and must not be forgotten. */
+static int settle_head(struct chi_import *games, struct chi_rados_head *head)
+{
+	struct chi_client *client = games->client;
+	struct chi_put_result unwanted = {0};
+	int status = chi_rados_read_head(client, head, &games->head_version);
+	while (status == CHI_OK && head->import_parts > 0) {
+		status = chi_rados_roll(client, games->options.progress, games->options.context,
+					&unwanted);
+		status = status == CHI_OK ? chi_rados_read_head(client, head, &games->head_version)
+					  : status;
+	}
+	return status;
+}
+
 int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *result)
 {
 	struct chi_client *client = games->client;
 	struct chi_rados_head head;
 	struct chi_put_result did = {0};
 	/* Before the cluster is asked which games it counts. */
-	int status = chi_rados_read_head(client, &head, &games->head_version);
+	int status = settle_head(games, &head);
 	client->rados->head.base = status == CHI_OK ? head.base : client->rados->head.base;
 	if (status == CHI_OK) {
 		status = chi_importer_commit(games->importer, result, &games->error);

@@ -136,7 +136,7 @@ int chi_journal_commit(struct chi_journal *journal, uint64_t version, const stru
 	struct chi_rados_head head;
 	uint64_t now = 0;
 	status = chi_rados_read_head(client, &head, &now);
-	if (status == CHI_OK && now != version) {
+	if (status == CHI_OK && (now != version || head.import_parts > 0)) {
 		status = chi_fault(&client->error, -CHI_EBUSY,
 				   "another import was committed meanwhile: repeat this one");
 	}
