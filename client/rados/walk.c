@@ -170,6 +170,7 @@ static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op
 	const struct chi_walk_spec *spec = &walk->spec;
 	struct chi_walk_entry entry = {.shard = (uint32_t)(shard - walk->shards)};
 	int status = CHI_OK;
+	bool any = false;
 	*past = false;
 	while (status == CHI_OK && !*past &&
 	       chi_object_next(op->listed, &entry.key, &entry.key_len, &entry.value, &entry.len)) {
@@ -177,6 +178,7 @@ static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op
 			return chi_fault(&walk->client->error, -CHI_ECORRUPT,
 					 "a key in object '%.160s' is damaged", op->object);
 		}
+		any = true;
 		memcpy(shard->from.bytes, entry.key, entry.key_len);
 		shard->from.bytes[entry.key_len] = '\0';
 		*past = (spec->upper.len > 0 && compare(entry.key, entry.key_len, spec->upper.bytes,
@@ -185,6 +187,11 @@ static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op
 		bool wanted = !*past && compare(entry.key, entry.key_len, spec->lower.bytes,
 						spec->lower.len) > 0;
 		status = wanted ? keep(next(shard), &entry) : CHI_OK;
+	}
+	/* It would be asked for the same again and again. */
+	if (op->more && !any) {
+		return chi_fault(&walk->client->error, -CHI_ECORRUPT,
+				 "a listing of object '%.160s' does not go on", op->object);
 	}
 	*past = *past || !op->more;
 	return status;
