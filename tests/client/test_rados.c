@@ -527,6 +527,26 @@ static void killed_imports_are_not_forgotten(void **state)
 	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
 }
 
+/* What is read from the cluster is checked before it is applied. */
+static void damaged_journals_are_refused(void **state)
+{
+	struct world *world = *state;
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_key none = {.len = 1};
+	struct chi_import *games = NULL;
+	struct chi_fault fault = {{0}};
+	struct chi_info info;
+	struct raw raw;
+	raw_open(world, &raw);
+	raw_journal(&raw, &none);
+	raw_close(&raw);
+	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
+			 -CHI_ECORRUPT);
+	assert_string_equal(fault.text, "the journal of an import is damaged");
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, 0);
+}
+
 int main(void)
 {
 	char kind[] = "rados";
@@ -542,6 +562,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stores_are_created_at_once, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(killed_imports_are_not_forgotten, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(damaged_journals_are_refused, world_external,
 						world_drop),
 	};
 	return world_choose(2, argv) ? cmocka_run_group_tests_name("rados", tests, NULL, NULL) : 0;

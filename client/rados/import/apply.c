@@ -12,6 +12,7 @@
 
 #include "base/fault.h"
 #include "base/wire.h"
+#include "chess/key.h"
 #include "client/rados/library.h"
 
 /* A part may have so many bytes (journal.c), and its records take more when they are decoded. */
@@ -46,7 +47,7 @@ static int read_put(struct chi_reader *r, struct chi_arena *arena, struct chi_pu
 	const uint8_t *key = chi_read_bytes(r, key_len);
 	size_t len = (size_t)chi_read_le(r, 4);
 	const uint8_t *record = chi_read_bytes(r, len);
-	if (r->bad || key_len > CHI_KEY_MAX) {
+	if (r->bad || key_len > CHI_KEY_MAX || !chi_key_shape_ok(key, key_len)) {
 		return -CHI_ECORRUPT;
 	}
 	*out = (struct chi_put){.key.len = (uint8_t)key_len};
