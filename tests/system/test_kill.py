@@ -10,7 +10,7 @@ writes; they live through the kills.
 The controls take acknowledgements for promises that are none (CHI_ASYNC) and kill right after one:
 the same check must then find a loss, or it is blind and the test fails.
 
-CHISTORE_KILL_CYCLES: how many times to kill (default 100). CHISTORE_SEED: when. CHISTORE_HAMMER:
+CHISTORE_KILL_CYCLES: how many times to kill (default 50). CHISTORE_SEED: when. CHISTORE_HAMMER:
 the hammer program.
 """
 
@@ -26,7 +26,7 @@ from pychistore import Client
 
 SYNCED, UNSYNCED, ADDERS = 5, 1, 2
 WRITERS = SYNCED + UNSYNCED
-CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "100"))
+CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "50"))
 STORE_CYCLES = 100  # with one store, which grows, and with it the time that a check takes
 START_MAX = 1.0  # seconds that a restart should take at most, on a machine that does little else
 
