@@ -51,7 +51,7 @@ demo: ## build the programs, make a store of real positions, serve it and ask it
 	ninja -C build-demo client/cli/chistore daemon/chistored http/chistore-http
 	demo/demo.sh build-demo
 
-check: ## run every test: plain, ASan + UBSan, TSan, release
+check: ## run every test: plain, ASan + UBSan, TSan
 	@tools/deps.sh build test
 	@tools/check.sh
 
