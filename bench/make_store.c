@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * make_store STORE LISTS COUNT PROBES MEMORY: an outcome store of at least COUNT positions, and 7 %
+ * make_store STORE LISTS COUNT PROBES MEMORY: an outcome store of at least COUNT positions, and 9 %
  * more at most, straight into the loader: what importing random games would make, without writing
  * them down as text first. So it makes a hundred million within minutes. MEMORY (MiB) is what it
  * sorts in; what is more is spilled beside the store.
@@ -30,7 +30,7 @@
 #define PLIES_MAX     100
 #define START	      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define SEED	      20040303
-#define OVERSHOOT     14 /* one of so many positions played is another's twin, at most */
+#define OVERSHOOT     12 /* one of so many positions played is another's twin, at most */
 #define BLOCK_RECORDS 4096
 #define PART_ITEMS    ((uint64_t)1 << 20)
 
