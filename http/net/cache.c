@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers of a loop, by what was asked, until the store changes. Whether it has is asked ten times
- * a second at most, so an answer may be a tenth of a second behind the store. A question has a set
- * of places, where the answer asked for last is first, and a new one replaces the last; when the
- * memory is used up, places are emptied in turn.
+ * a second at most, so an answer may be a tenth of a second behind the store. A loop numbers the
+ * states of the store that it sees, as another store in its place may have the same sequence.
+ *
+ * A question has a set of places, where the answer asked for last is first, and a new one replaces
+ * the last; when the memory is used up, places are emptied in turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 
 struct kept {
 	unsigned users; /* the cache, and answers that are being sent */
-	uint64_t sequence;
+	uint64_t state;
 	uint64_t hash;	  /* of the answer's bytes */
 	const char *type; /* static */
 	size_t len;
@@ -32,8 +34,11 @@ struct cache {
 	size_t bytes;
 	size_t most;
 	size_t hand; /* the place that is emptied next */
-	uint64_t sequence;
 	int64_t asked_ms;
+	uint64_t state;	   /* the number of the last one seen: 1 and up, */
+	uint64_t sequence; /* what it was known by: the store's sequence */
+	unsigned opened;   /* and how often a store was opened, */
+	bool known;	   /* if it could be asked for */
 };
 
 int cache_new(size_t bytes, struct cache **out)
@@ -116,20 +121,27 @@ static void put_first(struct kept **set, size_t way, struct kept *kept)
 }
 
 /* 0: not known. */
-static uint64_t sequence_of(struct cache *cache, struct session *session)
+static uint64_t state_of(struct cache *cache, struct session *session)
 {
 	int64_t now = chi_now_ms();
 	struct chi_info info;
 	struct chi_fault fault;
-	if (now - cache->asked_ms >= ASK_MS) {
-		cache->asked_ms = now;
-		cache->sequence = 0;
-		if (session_ready(session, &fault) == CHI_OK &&
-		    chi_get_info(session->client, &info) == CHI_OK) {
-			cache->sequence = info.sequence + 1;
-		}
+	if (now - cache->asked_ms < ASK_MS) {
+		return cache->known ? cache->state : 0;
 	}
-	return cache->sequence;
+	cache->asked_ms = now;
+	cache->known = session_ready(session, &fault) == CHI_OK &&
+		       chi_get_info(session->client, &info) == CHI_OK;
+	if (!cache->known) {
+		return 0;
+	}
+	if (cache->state == 0 || info.sequence != cache->sequence ||
+	    session->opened != cache->opened) {
+		cache->state++;
+		cache->sequence = info.sequence;
+		cache->opened = session->opened;
+	}
+	return cache->state;
 }
 
 static bool may_keep(const struct call *call)
@@ -145,11 +157,11 @@ bool cache_find(struct cache *cache, struct call *call)
 	if (!may_keep(call) || cache->most == 0) {
 		return false;
 	}
-	call->sequence = sequence_of(cache, &call->loop->session);
+	call->state_seen = state_of(cache, &call->loop->session);
 	struct kept **set = set_of(cache, call->target);
 	size_t way = way_of(set, call->target);
 	struct kept *kept = way < WAYS ? set[way] : NULL;
-	if (call->sequence == 0 || kept == NULL || kept->sequence != call->sequence) {
+	if (call->state_seen == 0 || kept == NULL || kept->state != call->state_seen) {
 		return false;
 	}
 	put_first(set, way, kept);
@@ -162,12 +174,15 @@ bool cache_find(struct cache *cache, struct call *call)
 void cache_keep(struct cache *cache, const struct call *call)
 {
 	const struct chi_buffer *out = &call->out.buffer;
-	if (!may_keep(call) || cache->most == 0 || call->sequence == 0 || call->http != 200 ||
+	if (!may_keep(call) || cache->most == 0 || call->state_seen == 0 || call->http != 200 ||
 	    call->file != NULL || call->live || out->len > ONE_MOST) {
 		return;
 	}
 	size_t target_len = strlen(call->target) + 1;
 	size_t size = sizeof(struct kept) + target_len + out->len;
+	if (size > cache->most) {
+		return; /* else all others would go for it */
+	}
 	struct kept **set = set_of(cache, call->target);
 	size_t way = way_of(set, call->target);
 	way = way < WAYS ? way : WAYS - 1;
@@ -181,7 +196,7 @@ void cache_keep(struct cache *cache, const struct call *call)
 		return;
 	}
 	*kept = (struct kept){.users = 1,
-			      .sequence = call->sequence,
+			      .state = call->state_seen,
 			      .hash = XXH3_64bits(chi_buffer_bytes(out), out->len),
 			      .type = call->type,
 			      .len = out->len,

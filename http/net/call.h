@@ -112,9 +112,10 @@ struct call {
 	struct loop *loop;
 	struct call *next;
 	int64_t begun_us;
-	bool streaming;	   /* its head is sent */
-	int result;	   /* of the handler */
-	uint64_t sequence; /* of the store when the call came; 0: not known */
+	bool streaming;	     /* its head is sent */
+	int result;	     /* of the handler */
+	uint64_t state_seen; /* of the store when the call came, as its loop numbers them; 0: not
+				known */
 };
 
 /* The failure of a call on call->client. */

@@ -110,6 +110,7 @@ static void take_mail(struct loop *loop)
 static void drain(struct loop *loop)
 {
 	loop->draining = true;
+	loop->stop_at_ms = chi_now_ms() + (int64_t)loop->server->config->stop_ms;
 	for (size_t i = 0; i < loop->n_listeners; i++) {
 		chi_event_drop(&loop->listeners[i].event);
 		close(loop->listeners[i].fd);
@@ -140,7 +141,11 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)what;
 	for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
 		next = conn->next;
-		conn_tick(conn, now);
+		if (loop->draining && now >= loop->stop_at_ms) {
+			conn_close(conn);
+		} else {
+			conn_tick(conn, now);
+		}
 	}
 	if (loop->draining && loop->conns == NULL) {
 		event_base_loopbreak(loop->base);

@@ -68,6 +68,11 @@ static void *work(void *context)
 		if (atomic_load(&call->cancelled)) {
 			call->result = -CHI_ECANCELED;
 		} else {
+			if (call->state_seen != 0) {
+				/* Kept as one of the store that the loop has seen, it must not be
+				 * of one that was replaced before. */
+				session_doubt(&session);
+			}
 			call_run(call, &session);
 		}
 		loop_post(call);

@@ -104,6 +104,7 @@ struct loop {
 	struct cache *cache;
 	struct http_counters counters;
 	bool draining;
+	int64_t stop_at_ms; /* then: what is not answered is cut off; chi_now_ms */
 	_Atomic bool stop;
 	pthread_t thread;
 	bool started;

@@ -26,7 +26,7 @@ static int open_client(const struct http_config *config, const char *address,
 
 int session_open(struct session *session, const struct http_config *config, struct chi_fault *fault)
 {
-	*session = (struct session){.config = config, .checked_ms = chi_now_ms()};
+	*session = (struct session){.config = config, .checked_ms = chi_now_ms(), .opened = 1};
 	return open_client(config, config->address, &session->client, fault);
 }
 
@@ -54,9 +54,16 @@ int session_ready(struct session *session, struct chi_fault *fault)
 		chi_close(session->client);
 		session->client = NULL;
 	}
-	return session->client != NULL ? CHI_OK
-				       : open_client(session->config, session->config->address,
-						     &session->client, fault);
+	if (session->client != NULL) {
+		return CHI_OK;
+	}
+	session->opened++;
+	return open_client(session->config, session->config->address, &session->client, fault);
+}
+
+void session_doubt(struct session *session)
+{
+	session->checked_ms = chi_now_ms() - CHECK_MS;
 }
 
 int session_writer(struct session *session, struct chi_client **out, struct chi_fault *fault)
