@@ -66,14 +66,12 @@ int chi_worth_stored(const struct chi_key *key, const struct chi_record *record,
 		     chi_worth *out)
 {
 	const struct chi_eval *eval = chi_eval_backed(record, name);
-	int rc = eval == NULL ? chi_worth_ended(key, out) : CHI_NONE;
-	if (rc != CHI_NONE) {
-		return rc;
-	}
-	if (eval == NULL) {
+	if (eval == NULL || chi_eval_void(record, eval)) {
+		int rc = chi_worth_ended(key, out);
+		if (rc != CHI_NONE) {
+			return rc;
+		}
 		eval = chi_eval_direct(record);
-	} else if (chi_eval_void(record, eval)) {
-		eval = NULL;
 	}
 	*out = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
 	return CHI_OK;
