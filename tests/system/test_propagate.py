@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import unittest
 
 import harness
@@ -219,6 +220,21 @@ class Propagate(Base):
         self.cli("propagate", "--since", "/dev/full", address=address, code=3)
         self.cli("propagate", "--since", self.dir, address=address, code=3)
         self.assertEqual(sorted(os.listdir(self.dir)), ["other", "since", "store"])
+
+    def test_a_run_that_ended_while_it_stored(self):
+        """A score stayed whose position had come and gone since the file was written."""
+        _, address = self.stores(line(START) + line(E4))
+        since = self.path("since")
+        self.cli("propagate", "--since", since, address=address)
+        self.cli("put", E4C5, "--eval", "sf:9:70", address=address)
+        # No file can be written: what is stored by then stays.
+        ended = subprocess.run(["sh", "-c", "ulimit -f 0; trap '' XFSZ; exec \"$@\"", "sh", harness.program(), "-a",
+                                address, "propagate", "--since", since], capture_output=True, check=False)
+        self.assertEqual(ended.returncode, 3, ended.stderr)
+        self.assertEqual(self.backed(START, address)[:2], (70, False))
+        self.cli("delete", E4C5, address=address)
+        self.cli("propagate", "--since", since, address=address)
+        self.assertEqual(self.backed(START, address), (0, False, 0, []))
 
     def test_names(self):
         """Scores under other names are shown where they are asked for, and backed up by no one."""

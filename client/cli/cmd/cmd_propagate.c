@@ -230,13 +230,31 @@ static int read_all(struct work *work, const char *phase, enum chi_want want, ta
 	return read_some(work, &spec, take, &n);
 }
 
+/* What the file says is not what the scores are from, once the first is changed: it must not be
+ * there if the run ends before it is written again. */
+static int drop_file(struct work *work)
+{
+	if (work->file == NULL) {
+		return CHI_OK;
+	}
+	(void)fclose(work->file);
+	work->file = NULL;
+	return target_remove_old(&work->target)
+		       ? CHI_OK
+		       : chi_fault(&work->fault, -CHI_EIO, "%s", strerror(errno));
+}
+
 static int put_page(struct work *work)
 {
 	struct chi_put_result result = {0};
 	if (work->n == 0 || cli_stop != 0) {
 		return CHI_OK;
 	}
-	int status = chi_put(work->cli->client, work->puts, work->n, CHI_ASYNC, &result);
+	int status = drop_file(work);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_put(work->cli->client, work->puts, work->n, CHI_ASYNC, &result);
 	work->changed += result.updated + result.added;
 	return status;
 }

@@ -3,10 +3,13 @@
 #include "client/cli/out/target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/attr.h"
 
 void target_discard(struct target *target)
 {
@@ -59,6 +62,27 @@ int target_open(struct target *target, const char *path)
 	free(target->temporary); /* not ours to remove */
 	target->temporary = NULL;
 	return code;
+}
+
+bool target_remove_old(const struct target *target)
+{
+	if (target->temporary == NULL) {
+		return true; /* a pipe, a device */
+	}
+	if (unlink(target->path) != 0) {
+		return errno == ENOENT;
+	}
+	const char *slash = strrchr(target->path, '/');
+	size_t len = slash != NULL ? (size_t)(slash - target->path) + 1 : 0;
+	_cleanup_(chi_freep) char *name = strndup(len > 0 ? target->path : ".", len > 0 ? len : 1);
+	int dir = name != NULL ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool done = dir >= 0 && fsync(dir) == 0;
+	int error = errno;
+	if (dir >= 0) {
+		(void)close(dir);
+	}
+	errno = error;
+	return done;
 }
 
 /* Everything written, synced and under its name. */

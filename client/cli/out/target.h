@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +22,10 @@ struct target {
 int target_open(struct target *target, const char *path);
 
 int target_write(struct target *target, const void *bytes, size_t len);
+
+/* Removes what has the name until now, and sees to it that it stays away after a power cut. False:
+ * errno says why. */
+bool target_remove_old(const struct target *target);
 
 /* Says what is wrong with the target, by errno. */
 int target_fail(const struct target *target);
