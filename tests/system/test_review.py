@@ -136,6 +136,26 @@ class Review(Base):
         self.cli("review", "--missed", "-", self.games, address=self.store, code=2)
         self.cli("review", "--missed", self.path("none/x"), self.games, address=self.store, code=3)
 
+    def test_missed_stays_where_nothing_can_be_printed(self):
+        """Half of the games' positions took the place of yesterday's file."""
+        missed = self.write("missed.epd", "yesterday's\n")
+        with open("/dev/full", "wb") as full:
+            child = spawn("review", "--missed", missed, self.games, address=self.store, stdout=full,
+                          stderr=subprocess.PIPE)
+            self.assertIn(b"cannot write to standard output (No space left", child.communicate()[1])
+        self.assertEqual(child.returncode, 3)
+        with open(missed, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "yesterday's\n")
+
+    def test_a_stalemate_is_judged(self):
+        """It has no evaluation: a won game that ended so was passed over."""
+        self.put("7k/8/5KQ1/8/8/8/8/8 w - - 0 1", 900, "Qg7")
+        tags = '[FEN "7k/8/5KQ1/8/8/8/8/8 w - - 0 1"]\n\n'
+        for moves, said in (("1. Qf7 1/2-1/2", "from +9.00 to +0.00; better: Qg7#"), ("1. Qg7# 1-0", None)):
+            self.games = self.write("end.pgn", tags + moves + "\n")
+            self.assertEqual("from " in self.review(), said is not None)
+            self.assertIn(said or "Qg7#", self.review())
+
     def test_engines_that_are_wrong(self):
         here = self.review()
         self.assertEqual(self.with_engine(wrong="dies"), ([START] * 2 + self.searched_twice(), here))

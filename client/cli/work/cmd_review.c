@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore review: one's games with remarks of the store, as PGN; review.h has its parts. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,17 @@ static int open_all(struct review *review)
 	return code;
 }
 
+/* The file stays as it was where the games themselves could not be printed. */
+static int finish_missed(struct review *review)
+{
+	errno = 0;
+	if (fflush(stdout) != 0 || cli_output_failed()) {
+		cli_output_tell(errno);
+		return EXIT_STORE;
+	}
+	return target_finish(&review->missed);
+}
+
 static int run(struct cli *cli)
 {
 	_cleanup_(review_deinit) struct review review;
@@ -176,8 +188,7 @@ static int run(struct cli *cli)
 	for (int i = 0; i < cli->argc && code == EXIT_DONE && !cli_output_failed(); i++) {
 		code = pgn_file(cli, cli->argv[i], review.pgn, review_game, &review);
 	}
-	return code == EXIT_DONE && review.missed.file != NULL ? target_finish(&review.missed)
-							       : code;
+	return code == EXIT_DONE && review.missed.file != NULL ? finish_missed(&review) : code;
 }
 
 static const struct cli_option options[] = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chess/key.h"
+#include "chess/movegen.h"
 
 #define RESULTS_MIN 10 /* games of a move whose results say something */
 
@@ -76,6 +77,18 @@ static int take_record(void *context, size_t i, const struct chi_record *record)
 	return CHI_OK;
 }
 
+/* A game may end by mate or stalemate: no engine evaluates that. */
+static void take_end(const struct chi_position *last, struct chi_row *row)
+{
+	struct chi_move_list moves;
+	chi_movegen_legal(last, &moves);
+	if (moves.n == 0) {
+		row->has_eval = true;
+		row->is_mate = chi_position_in_check(last, last->side);
+		row->score = 0;
+	}
+}
+
 int review_ask(struct review *review)
 {
 	const struct chi_pgn_game *game = review->game;
@@ -85,6 +98,9 @@ int review_ask(struct review *review)
 		chi_key_encode(&game->positions[i], &review->keys[i]);
 	}
 	int status = chi_probe(client, review->keys, n, review->rows);
-	return status == CHI_OK ? chi_get_many(client, review->keys, n, take_record, review)
-				: status;
+	if (status != CHI_OK) {
+		return status;
+	}
+	take_end(&game->positions[n - 1], &review->rows[n - 1]);
+	return chi_get_many(client, review->keys, n, take_record, review);
 }
