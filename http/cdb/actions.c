@@ -8,23 +8,15 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "http/cdb/cdb.h"
+#include "http/cdb/answer.h"
 #include "http/net/server.h"
 #include "http/net/session.h"
 
-#define PV_MOST 64
-
-struct answer {
-	struct call *call;
-	bool json;
-	struct cdb_board board;
-};
-
-typedef int action(struct answer *answer);
+typedef int action_handler(struct answer *answer);
 
 /* ---- Words ------------------------------------------------------------------------------- */
 
-static void say_word(struct answer *answer, const char *word)
+void cdb_say_word(struct answer *answer, const char *word)
 {
 	struct writer *out = &answer->call->out;
 	out_reset(out);
@@ -37,8 +29,12 @@ static void say_word(struct answer *answer, const char *word)
 	}
 }
 
-/* {"status":"ok", and more is to come. */
-static void begin_ok(struct answer *answer)
+static void say_nothing(struct answer *answer)
+{
+	out_raw(&answer->call->out, answer->json ? "{}" : "");
+}
+
+void cdb_begin_ok(struct answer *answer)
 {
 	out_object(&answer->call->out, NULL);
 	out_text(&answer->call->out, "status", "ok");
@@ -52,14 +48,13 @@ static void say_ply(struct answer *answer)
 	out_end(&answer->call->out, '}');
 }
 
-/* Nothing is known, or there is nothing to play. */
-static bool is_over(struct answer *answer)
+bool cdb_is_over(struct answer *answer)
 {
 	uint32_t state = answer->board.state;
 	if ((state & (CHI_STATE_CHECKMATE | CHI_STATE_STALEMATE)) == 0) {
 		return false;
 	}
-	say_word(answer, (state & CHI_STATE_CHECKMATE) != 0 ? "checkmate" : "stalemate");
+	cdb_say_word(answer, (state & CHI_STATE_CHECKMATE) != 0 ? "checkmate" : "stalemate");
 	return true;
 }
 
@@ -118,11 +113,11 @@ static int query_all(struct answer *answer)
 	const struct cdb_board *board = &answer->board;
 	struct writer *out = &answer->call->out;
 	bool all = answer->json && params_flag(&answer->call->params, "showall");
-	if (is_over(answer)) {
+	if (cdb_is_over(answer)) {
 		return CHI_OK;
 	}
 	if (board->n_known == 0 && !all) {
-		say_word(answer, "unknown");
+		cdb_say_word(answer, "unknown");
 		return CHI_OK;
 	}
 	if (!answer->json) {
@@ -131,7 +126,7 @@ static int query_all(struct answer *answer)
 		}
 		return CHI_OK;
 	}
-	begin_ok(answer);
+	cdb_begin_ok(answer);
 	out_array(out, "moves");
 	for (size_t i = 0; i < (all ? board->n : board->n_known); i++) {
 		say_move_json(out, &board->moves[i]);
@@ -141,199 +136,24 @@ static int query_all(struct answer *answer)
 	return CHI_OK;
 }
 
-/* ---- One move, or candidates --------------------------------------------------------------- */
-
-static void say_best(struct answer *answer, const char *uci)
-{
-	struct writer *out = &answer->call->out;
-	if (answer->json) {
-		begin_ok(answer);
-		out_text(out, "move", uci);
-		out_end(out, '}');
-	} else {
-		out_format(out, "move:%s", uci);
-	}
-}
-
-/* A move that is worse than that is no book's; so says chessdb, and leaves it to the engine. */
-#define LOST	   (-50)
-#define LOST_LEARN (-75)
-
-/* The best move by score; without scores what the record names. */
-static int say_best_from(struct answer *answer, int lost)
-{
-	const struct cdb_board *board = &answer->board;
-	if (is_over(answer)) {
-		return CHI_OK;
-	}
-	if (board->n_known > 0 && board->moves[0].score >= lost) {
-		say_best(answer, board->moves[0].uci);
-		return CHI_OK;
-	}
-	for (size_t i = 0; board->n_known == 0 && i < board->n; i++) {
-		if (board->row.best != 0 && board->moves[i].move == board->row.best &&
-		    board->row.best_source != CHI_BEST_PLAYED) {
-			say_best(answer, board->moves[i].uci);
-			return CHI_OK;
-		}
-	}
-	say_word(answer, board->known || board->row.found ? "nobestmove" : "unknown");
-	return CHI_OK;
-}
-
-static int query_best(struct answer *answer)
-{
-	return say_best_from(answer, LOST);
-}
-
-static int query_learn(struct answer *answer)
-{
-	return say_best_from(answer, LOST_LEARN);
-}
-
-static int query_search(struct answer *answer)
-{
-	const struct cdb_board *board = &answer->board;
-	struct writer *out = &answer->call->out;
-	size_t n = 0;
-	while (n < board->n_known && board->moves[n].rank > 0) {
-		n++;
-	}
-	/* In JSON there is a list in any case: clients ask again without end where it is missing.
-	 */
-	if (board->n == 0 || n == 0 || (board->n_known == 1 && !answer->json)) {
-		return query_best(answer);
-	}
-	if (answer->json) {
-		begin_ok(answer);
-		out_array(out, "search_moves");
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!answer->json) {
-			out_format(out, "%ssearch:%s", i > 0 ? "|" : "", board->moves[i].uci);
-			continue;
-		}
-		out_object(out, NULL);
-		out_text(out, "uci", board->moves[i].uci);
-		out_text(out, "san", board->moves[i].san);
-		out_end(out, '}');
-	}
-	if (answer->json) {
-		out_end(out, ']');
-		out_end(out, '}');
-	}
-	return CHI_OK;
-}
-
-/* ---- Scores and lines ---------------------------------------------------------------------- */
+/* ---- Scores -------------------------------------------------------------------------------- */
 
 static int query_score(struct answer *answer)
 {
 	struct writer *out = &answer->call->out;
-	if (is_over(answer)) {
+	if (cdb_is_over(answer)) {
 		return CHI_OK;
 	}
 	if (!answer->board.known) {
-		say_word(answer, "unknown");
+		cdb_say_word(answer, "unknown");
 	} else if (answer->json) {
-		begin_ok(answer);
+		cdb_begin_ok(answer);
 		out_integer(out, "eval", answer->board.score);
 		say_ply(answer);
 	} else {
 		out_format(out, "eval:%d", answer->board.score);
 	}
 	return CHI_OK;
-}
-
-struct line {
-	chi_move moves[PV_MOST];
-	size_t n;
-	unsigned depth;
-};
-
-/* The line of the deepest evaluation, after what is there. */
-static int line_of(struct call *call, const struct chi_key *key, struct line *line)
-{
-	struct chi_record record;
-	const struct chi_eval *best = NULL;
-	int status = chi_get(call->client, key, &record);
-	if (status != CHI_OK) {
-		return status < 0 ? call_failed(call, status) : CHI_OK;
-	}
-	for (size_t i = 0; i < record.n_evals; i++) {
-		const struct chi_eval *eval = &record.evals[i];
-		if (eval->rank == 0 && (best == NULL || eval->depth > best->depth ||
-					(eval->depth == best->depth && eval->date > best->date))) {
-			best = eval;
-		}
-	}
-	for (size_t i = 0; best != NULL && i < best->n_pv && line->n < PV_MOST; i++) {
-		line->moves[line->n++] = best->pv[i];
-	}
-	line->depth += best != NULL ? best->depth : 0;
-	return CHI_OK;
-}
-
-static int say_line(struct answer *answer, const struct line *line, bool san)
-{
-	struct writer *out = &answer->call->out;
-	struct chi_key key = answer->board.key;
-	int status = CHI_OK;
-	for (size_t i = 0; status == CHI_OK && i < line->n; i++) {
-		char text[CHI_MOVE_TEXT_SIZE];
-		status = san ? chi_key_san(&key, line->moves[i], text)
-			     : chi_key_uci(&key, line->moves[i], text);
-		if (status == CHI_OK && answer->json) {
-			out_text(out, NULL, text);
-		} else if (status == CHI_OK) {
-			out_format(out, "%s%s", i > 0 ? "|" : "", text);
-		}
-		if (status == CHI_OK && i + 1 < line->n) {
-			status = chi_key_play(&key, line->moves[i], &key);
-		}
-	}
-	return status;
-}
-
-static int query_pv(struct answer *answer)
-{
-	const struct cdb_board *board = &answer->board;
-	struct writer *out = &answer->call->out;
-	struct line line = {.n = 0};
-	int status = CHI_OK;
-	if (is_over(answer)) {
-		return CHI_OK;
-	}
-	if (!board->known) {
-		say_word(answer, "unknown");
-		return CHI_OK;
-	}
-	bool move = board->n_known > 0 && board->moves[0].score >= board->score;
-	if (board->row.has_eval && cdb_score(&board->row) >= board->score) {
-		status = line_of(answer->call, &board->key, &line);
-	}
-	if (status == CHI_OK && line.n == 0 && move) {
-		line = (struct line){.moves = {board->moves[0].move}, .n = 1, .depth = 1};
-		status = line_of(answer->call, &board->moves[0].after, &line);
-	}
-	if (status < 0) {
-		return status;
-	}
-	if (!answer->json) {
-		out_format(out, "score:%d,depth:%u,pv:", board->score, line.depth);
-		return say_line(answer, &line, false);
-	}
-	begin_ok(answer);
-	out_integer(out, "score", board->score);
-	out_number(out, "depth", line.depth);
-	out_array(out, "pv");
-	status = say_line(answer, &line, false);
-	out_end(out, ']');
-	out_array(out, "pvSAN");
-	status = status == CHI_OK ? say_line(answer, &line, true) : status;
-	out_end(out, ']');
-	out_end(out, '}');
-	return status;
 }
 
 /* ---- Engines, and what is asked to be looked at ---------------------------------------------- */
@@ -372,15 +192,15 @@ static int query_engine(struct answer *answer)
 	struct cdb_board *board = &answer->board;
 	const char *list = params_given(&call->params, "movelist");
 	if (list == NULL || play_list(&board->key, list) < 0) {
-		say_word(answer, list == NULL ? "invalid parameters" : "invalid movelist");
+		cdb_say_word(answer, list == NULL ? "invalid parameters" : "invalid movelist");
 		return CHI_OK;
 	}
 	const struct chi_key key = board->key;
 	int status = cdb_look(call, &key, board);
 	if (status == CHI_OK && board->n_known > 0) {
-		say_best(answer, board->moves[0].uci);
+		cdb_say_best(answer, board->moves[0].uci);
 	} else if (status == CHI_OK) {
-		say_word(answer, "nobestmove");
+		cdb_say_word(answer, "nobestmove");
 	}
 	return status;
 }
@@ -421,7 +241,7 @@ static int add_to_queue(struct answer *answer, const struct chi_key *key)
 static int queue_position(struct answer *answer)
 {
 	if (answer->board.row.has_eval || answer->board.n == 0) {
-		out_raw(&answer->call->out, answer->json ? "{}" : "");
+		say_nothing(answer);
 		return CHI_OK;
 	}
 	return add_to_queue(answer, &answer->board.key);
@@ -437,11 +257,11 @@ static int store_move(struct answer *answer)
 	const struct cdb_move *move =
 		text != NULL ? find_move(&answer->board, text, strlen(text)) : NULL;
 	if (move == NULL) {
-		say_word(answer, "invalid parameters");
+		cdb_say_word(answer, "invalid parameters");
 		return CHI_OK;
 	}
 	if (move->known) {
-		out_raw(&answer->call->out, answer->json ? "{}" : "");
+		say_nothing(answer);
 		return CHI_OK;
 	}
 	return add_to_queue(answer, &move->after);
@@ -449,21 +269,23 @@ static int store_move(struct answer *answer)
 
 /* ---- The call ---------------------------------------------------------------------------- */
 
-static const struct {
+static const struct action {
 	const char *name;
-	action *run;
+	action_handler *run;
+	bool book; /* endgame=1 asks for the moves of tablebases alone, of which there are none */
 } actions[] = {
-	{"queryall", query_all},     {"querybest", query_best},	    {"query", query_best},
-	{"querylearn", query_learn}, {"querysearch", query_search}, {"queryscore", query_score},
-	{"querypv", query_pv},	     {"queryengine", query_engine}, {"queue", queue_position},
-	{"store", store_move},
+	{"queryall", query_all, false},		 {"querybest", cdb_query_best, true},
+	{"query", cdb_query_any, true},		 {"querylearn", cdb_query_learn, true},
+	{"querysearch", cdb_query_search, true}, {"queryscore", query_score, false},
+	{"querypv", cdb_query_pv, false},	 {"queryengine", query_engine, true},
+	{"queue", queue_position, false},	 {"store", store_move, false},
 };
 
-static action *find_action(const char *name)
+static const struct action *find_action(const char *name)
 {
 	for (size_t i = 0; name != NULL && i < CHI_COUNT(actions); i++) {
 		if (strcmp(name, actions[i].name) == 0) {
-			return actions[i].run;
+			return &actions[i];
 		}
 	}
 	return NULL;
@@ -488,19 +310,21 @@ static int read_board(struct call *call, struct chi_key *out)
 static int run(struct call *call)
 {
 	struct answer answer = {.call = call, .json = params_flag(&call->params, "json")};
-	action *act = find_action(params_get(&call->params, "action"));
+	const struct action *action = find_action(params_get(&call->params, "action"));
 	struct chi_key key;
 	int status = CHI_OK;
 	call->type = answer.json ? "application/json" : "text/plain; charset=utf-8";
-	if (act == NULL) {
-		say_word(&answer, "invalid parameters");
+	if (action == NULL) {
+		cdb_say_word(&answer, "invalid parameters");
 		return CHI_OK;
 	}
 	if (read_board(call, &key) < 0) {
-		say_word(&answer, "invalid board");
+		cdb_say_word(&answer, "invalid board");
+	} else if (action->book && params_flag(&call->params, "endgame")) {
+		say_nothing(&answer);
 	} else {
 		status = cdb_look(call, &key, &answer.board);
-		status = status == CHI_OK ? act(&answer) : status;
+		status = status == CHI_OK ? action->run(&answer) : status;
 	}
 	if (!answer.json) {
 		out_bytes(&call->out, "", 1);
@@ -508,19 +332,44 @@ static int run(struct call *call)
 	return status;
 }
 
+static void say_zeros(struct writer *out, const char *name)
+{
+	out_object(out, name);
+	out_number(out, "wdl", 0);
+	out_number(out, "dtz", 0);
+	out_end(out, '}');
+}
+
+/* Zeros are for what chessdb has besides: workers and tablebases. */
 static int run_statistics(struct call *call)
 {
+	struct writer *out = &call->out;
 	struct chi_info info;
+	struct chi_queue_list list;
 	int status = chi_get_info(call->client, &info);
+	status = status == CHI_OK ? chi_queue_list(call->client, CHI_QUEUE_WAITING, NULL, 1, &list)
+				  : status;
 	if (status < 0) {
 		return call_failed(call, status);
 	}
-	out_object(&call->out, NULL);
-	out_text(&call->out, "status", "ok");
-	out_number(&call->out, "positions", info.positions);
-	out_number(&call->out, "games",
+	out_object(out, NULL);
+	out_text(out, "status", "ok");
+	out_number(out, "positions", info.positions);
+	out_number(out, "games",
 		   info.games.white + info.games.draws + info.games.black + info.games.other);
-	out_end(&call->out, '}');
+	out_object(out, "queue");
+	out_number(out, "scoring", list.counts.waiting);
+	out_number(out, "sieving", 0);
+	out_end(out, '}');
+	out_object(out, "worker");
+	out_number(out, "backlog", 0);
+	out_number(out, "speed", 0);
+	out_end(out, '}');
+	out_object(out, "egtb");
+	say_zeros(out, "count");
+	say_zeros(out, "size");
+	out_end(out, '}');
+	out_end(out, '}');
 	return CHI_OK;
 }
 
@@ -557,7 +406,7 @@ static const struct route_params queue_params = {(const char *const[]){"limit", 
  * so that a worker runs it. */
 const struct route cdb_routes[] = {
 	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run, NULL, NULL},
-	{"/statsc.php", ROUTE_END, run_statistics, NULL, NULL},
+	{"/statsc.php", ROUTE_END | ROUTE_LIVE, run_statistics, NULL, NULL},
 	{"/api/queue", ROUTE_LIVE, run_queue, NULL, &queue_params},
 	{.path = NULL},
 };

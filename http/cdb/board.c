@@ -78,8 +78,10 @@ static void rank_moves(struct cdb_board *board)
 static int fill(struct call *call, const struct ply *ply, struct cdb_board *board)
 {
 	struct cdb_value *values = chi_arena_array(&call->arena, ply->n + 1, sizeof(*values));
-	int status = values == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
-				    : cdb_minimax(call, ply->keys, ply->rows, ply->n, values);
+	const struct cdb_value **below = chi_arena_array(&call->arena, ply->n + 1, sizeof(*below));
+	int status = values == NULL || below == NULL
+			     ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
+			     : cdb_minimax(call, ply->keys, ply->rows, ply->n, values);
 	for (size_t i = 0; status == CHI_OK && i < ply->n; i++) {
 		struct cdb_move *move = &board->moves[board->n++];
 		*move = (struct cdb_move){.move = ply->moves[i].move,
@@ -87,7 +89,9 @@ static int fill(struct call *call, const struct ply *ply, struct cdb_board *boar
 					  .known = values[i].known,
 					  .score = cdb_back(values[i].score),
 					  .replies = values[i].replies,
-					  .good = values[i].good};
+					  .good = values[i].good,
+					  .value = &values[i]};
+		below[i] = &values[i];
 		memcpy(move->uci, ply->moves[i].uci, sizeof(move->uci));
 		memcpy(move->san, ply->moves[i].san, sizeof(move->san));
 		board->n_known += move->known ? 1 : 0;
@@ -96,9 +100,10 @@ static int fill(struct call *call, const struct ply *ply, struct cdb_board *boar
 		bool check = (ply->state & CHI_STATE_CHECK) != 0;
 		struct cdb_value value = {.known = board->row.has_eval,
 					  .score = cdb_score(&board->row)};
-		cdb_combine(values, ply->n, ply->n, check, &value);
+		cdb_combine(below, ply->n, ply->n, check, &value);
 		board->known = value.known;
 		board->score = value.score;
+		board->own = value.next == NULL;
 		rank_moves(board);
 	}
 	return status;

@@ -13,6 +13,8 @@
 
 extern const struct route cdb_routes[];
 
+struct cdb_value;
+
 #define CDB_MATE  30000
 #define CDB_SHORT 10000 /* scores beyond are mates, one step a ply */
 
@@ -23,9 +25,10 @@ struct cdb_move {
 	struct chi_key after;
 	bool known; /* the score is */
 	int score;
-	int replies; /* to it, whose scores are known */
-	int good;    /* of these, ranked 1 or 2 */
-	int rank;    /* 0, 1 or 2 */
+	int replies;		       /* to it, whose scores are known */
+	int good;		       /* of these, ranked 1 or 2 */
+	int rank;		       /* 0, 1 or 2 */
+	const struct cdb_value *value; /* of the position after it */
 };
 
 /* A position with its moves, best first, those without a score last. */
@@ -38,6 +41,7 @@ struct cdb_board {
 	size_t n_known;
 	bool known; /* the score is */
 	int score;
+	bool own;    /* it is that of its own evaluation, not of its best move */
 	int min_ply; /* -1: not known */
 };
 
@@ -50,9 +54,11 @@ int cdb_score(const struct chi_row *row);
 /* A score as the move that leads there has it. */
 int cdb_back(int score);
 
-/* The least score that is not bad, and that is as good as the best; see rank.c. */
+/* The least score that is not bad, that is as good as the best, and that is worth learning; see
+ * rank.c. */
 double cdb_throttle(int max);
 double cdb_best(int max);
+double cdb_learn(int max);
 int cdb_rank(int score, int max);
 /* Per cent, of |score| < CDB_SHORT. */
 double cdb_winrate(int score);

@@ -17,7 +17,6 @@
 #define GROUP	   1024 /* positions looked up together, about */
 
 struct node {
-	struct chi_key key;
 	struct cdb_value value; /* at first as stored */
 	struct node *children;	/* those that are stored */
 	size_t n_children;
@@ -46,7 +45,7 @@ static int list_moves(struct group *group, struct node *node)
 	struct chi_position position;
 	struct chi_position next;
 	struct chi_move_list list;
-	int status = chi_key_decode(&node->key, &position, &group->call->fault);
+	int status = chi_key_decode(&node->value.key, &position, &group->call->fault);
 	if (status < 0) {
 		return status;
 	}
@@ -65,8 +64,8 @@ static int list_moves(struct group *group, struct node *node)
 
 static void init(struct node *node, const struct chi_key *key, const struct chi_row *row)
 {
-	*node = (struct node){.key = *key,
-			      .value = {.known = row->has_eval, .score = cdb_score(row)}};
+	*node = (struct node){
+		.value = {.known = row->has_eval, .score = cdb_score(row), .key = *key}};
 }
 
 /* Of a node's moves, the first of which is at `rows`, those that are stored. */
@@ -128,41 +127,51 @@ static int look_into(struct group *group, struct node *ply, struct node **out)
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-void cdb_combine(const struct cdb_value *below, size_t n, size_t moves, bool check,
+/* As moves to the other side: the score, then fewer good replies, then more known ones. */
+static bool is_better(const struct cdb_value *a, const struct cdb_value *b)
+{
+	int x = cdb_back(a->score);
+	int y = cdb_back(b->score);
+	return x != y ? x > y : a->good != b->good ? a->good < b->good : a->replies > b->replies;
+}
+
+void cdb_combine(const struct cdb_value *const *below, size_t n, size_t moves, bool check,
 		 struct cdb_value *value)
 {
-	int best = 0;
+	const struct cdb_value *best = NULL;
 	value->replies = 0;
 	value->good = 0;
+	value->next = NULL;
 	if (moves == 0) {
-		*value = (struct cdb_value){.known = true, .score = check ? -CDB_MATE : 0};
+		value->known = true;
+		value->score = check ? -CDB_MATE : 0;
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (below[i].known) {
-			int score = cdb_back(below[i].score);
-			best = value->replies == 0 || score > best ? score : best;
-			value->replies++;
-		}
+		value->replies += below[i]->known ? 1 : 0;
+		best = below[i]->known && (best == NULL || is_better(below[i], best)) ? below[i]
+										      : best;
 	}
+	int score = best != NULL ? cdb_back(best->score) : 0;
 	for (size_t i = 0; i < n; i++) {
-		bool good = below[i].known && cdb_rank(cdb_back(below[i].score), best) > 0;
+		bool good = below[i]->known && cdb_rank(cdb_back(below[i]->score), score) > 0;
 		value->good += good ? 1 : 0;
 	}
 	bool all = (size_t)value->replies == moves;
-	if (value->replies > 0 && (all || !value->known || best > value->score)) {
-		value->score = best;
+	if (best != NULL && (all || !value->known || score > value->score)) {
+		value->score = score;
+		value->next = best;
 	}
-	value->known = value->known || value->replies > 0;
+	value->known = value->known || best != NULL;
 }
 
 /* As deep as the tree, PLIES_MOST. */
 static void settle(struct node *node)
 {
-	struct cdb_value below[CHI_LEGAL_MAX];
+	const struct cdb_value *below[CHI_LEGAL_MAX];
 	for (size_t i = 0; i < node->n_children; i++) {
 		settle(&node->children[i]);
-		below[i] = node->children[i].value;
+		below[i] = &node->children[i].value;
 	}
 	if (node->looked_into) {
 		cdb_combine(below, node->n_children, node->moves, node->check, &node->value);

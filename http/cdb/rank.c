@@ -38,6 +38,11 @@ double cdb_best(int max)
 	return max;
 }
 
+double cdb_learn(int max)
+{
+	return max >= 50 ? max : max >= -30 ? max - 40 * logistic(max, 10) : -75;
+}
+
 int cdb_rank(int score, int max)
 {
 	double throttle = cdb_throttle(max);

@@ -78,8 +78,8 @@ WEB = (
         "replies-do-not-count",
         "A position is worth what its best move is",
         "http/cdb/minimax.c",
-        "best = value->replies == 0 || score > best ? score : best;",
-        "best = value->replies == 0 ? score : best;",
+        "(best == NULL || is_better(below[i], best))",
+        "best == NULL",
         "system http_peers", "TestMinimax.test_a_tree"),
     Mutant(
         "lost-positions-have-good-moves",

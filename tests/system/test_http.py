@@ -399,7 +399,7 @@ class TestHttp(unittest.TestCase):
         before = cached(self.server)
         for _ in range(2):
             for i in range(1500):
-                connection.request("GET", f"/statsc.php?number={i}")
+                connection.request("GET", f"/masters/pgn/1?number={i}")
                 connection.getresponse().read()
         connection.close()
         self.assertEqual(cached(self.server) - before, 1500)

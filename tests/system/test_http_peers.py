@@ -204,8 +204,8 @@ class TestChessdb(unittest.TestCase):
 
     def test_best_score_and_line(self):
         for action in ("querybest", "query", "querylearn"):
-            self.assertEqual(self.ask(action=action, board=START), "move:e2e4")
-        self.assertEqual(self.ask(action="querybest", board=START, json="true"),
+            self.assertEqual(self.ask(action=action, board=START, stable=1), "move:e2e4")
+        self.assertEqual(self.ask(action="querybest", board=START, json="true", stable=1),
                          {"status": "ok", "move": "e2e4"})
         self.assertEqual(self.ask(action="querysearch", board=START), "search:e2e4|search:d2d4|search:g1f3")
         self.assertEqual(self.ask(action="queryscore", board=START), "eval:25")
@@ -214,6 +214,26 @@ class TestChessdb(unittest.TestCase):
         answer = self.ask(action="querypv", board=START, json=1)
         self.assertEqual(answer, {"status": "ok", "score": 25, "depth": 30,
                                   "pv": ["e2e4", "e7e5", "g1f3"], "pvSAN": ["e4", "e5", "Nf3"]})
+
+    def test_moves_are_drawn(self):
+        """A bot that takes its openings from here would play one game for ever."""
+        drawn = {"querybest": {"e2e4", "d2d4"}, "query": {"e2e4", "d2d4", "g1f3"},
+                 "querylearn": {"e2e4", "d2d4", "g1f3"}}
+        for action, moves in drawn.items():
+            found = {self.ask(action=action, board=START) for _ in range(50)}
+            self.assertEqual(found, {"move:" + move for move in moves})
+            # Tablebases are asked for, of which there are none.
+            self.assertEqual(self.ask(action=action, board=START, endgame=1), "")
+        self.assertEqual(self.ask(action="queryscore", board=START, endgame=1), "eval:25")
+
+    def test_totals(self):
+        """As programs that show chessdb's read them."""
+        answer = self.server.json("/statsc.php", json=1)
+        self.assertEqual({name: type(value) for name, value in answer.items()},
+                         {"status": str, "positions": int, "games": int, "queue": dict, "worker": dict,
+                          "egtb": dict})
+        self.assertGreater(answer["positions"], 8)
+        self.assertEqual(answer["queue"], {"scoring": 0, "sieving": 0})
 
     def test_failures_are_words(self):
         for parameters, word in (
@@ -299,12 +319,12 @@ class TestChessdb(unittest.TestCase):
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as peer:
             peer.sendall(b"GET https://www.chessdb.cn/cdb.php?action=querybest&board="
                          + START.replace(" ", "+").encode() + b"\n")
-            self.assertEqual(peer.recv(4096), b"move:e2e4\0")
+            self.assertIn(peer.recv(4096), (b"move:e2e4\0", b"move:d2d4\0"))
             self.assertEqual(peer.recv(4096), b"")
 
     def test_a_form(self):
         fields = {"Content-Type": "application/x-www-form-urlencoded"}
-        body = urllib.parse.urlencode({"action": "querybest", "board": START})
+        body = urllib.parse.urlencode({"action": "querybest", "board": START, "stable": 1})
         self.assertEqual(self.server.request("/x/cdb.php", "POST", body, fields)[2], b"move:e2e4\0")
 
     def test_cloud_evaluations(self):
@@ -373,6 +393,9 @@ class TestMinimax(unittest.TestCase):
                 if plies > 1:
                     cls.grow(after, plies - 1)
 
+    def legal_first(self, fen):
+        return self.legal(fen)[0]
+
     def value(self, fen):
         """The score, or None; and how many replies are known and good."""
         own = self.stored.get(key_of(fen))
@@ -410,6 +433,25 @@ class TestMinimax(unittest.TestCase):
         own = {uci: self.stored.get(key_of(fen)) for uci, fen in self.legal_of[self.ROOT].items()}
         self.assertTrue(any(own[uci] is not None and back(own[uci]) != -s for s, _, _, uci in wanted))
         self.assertEqual(self.ask("queryscore", self.ROOT)["eval"], -wanted[0][0])
+
+    def test_a_line_leads_to_its_score(self):
+        """The line's first move had the score, and what came after was of another evaluation."""
+        depths = set()
+        for fen in [self.ROOT, *self.legal(self.ROOT), *map(self.legal_first, self.legal(self.ROOT))]:
+            answer = self.ask("querypv", fen)
+            if answer["status"] != "ok":
+                continue
+            end = fen
+            for uci in answer["pv"]:
+                self.legal(end)
+                end = self.legal_of[end][uci]
+            score = self.stored[key_of(end)]
+            for _ in answer["pv"]:
+                score = back(score)
+            self.assertEqual(answer["score"], score, fen)
+            self.assertEqual(answer["depth"], len(answer["pv"]) + 9)
+            depths.add(len(answer["pv"]))
+        self.assertGreaterEqual(len(depths), 3, depths)
 
     def test_a_ply_too_large_is_left_out_whole(self):
         """420 lists of moves for two plies, so that a third of 82 positions is looked into, of 202 not:
