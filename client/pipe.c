@@ -137,6 +137,14 @@ int chi_pipe_send(struct chi_client *client)
 	return chi_client_end(client, client->backend->pipe_send(client));
 }
 
+static int wait_for_answer(struct chi_client *client)
+{
+	if (client->backend->pipe_wait == NULL) {
+		return chi_fault(&client->error, -CHI_EINTERNAL, "an answer was never filed");
+	}
+	return client->backend->pipe_wait(client);
+}
+
 int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 {
 	*out = (struct chi_answer){0};
@@ -149,7 +157,7 @@ int chi_pipe_next(struct chi_client *client, struct chi_answer *out)
 	out->number = pipe->first_number;
 	/* Answers to later requests that come first wait in their slots. */
 	while (!slot->done) {
-		int status = client->backend->pipe_wait(client);
+		int status = wait_for_answer(client);
 		if (status < 0) {
 			drop(client);
 			return chi_client_end(client, status);

@@ -155,7 +155,8 @@ struct chi_backend {
 			const struct chi_put *entries, size_t n, enum chi_durability durability);
 	/* Sends what is queued. */
 	int (*pipe_send)(struct chi_client *client);
-	/* Files one answer, of any slot. Negative: the connection broke. */
+	/* Files one answer, of any slot. Negative: the connection broke. NULL: each is filed when
+	 * it is queued. */
 	int (*pipe_wait)(struct chi_client *client);
 	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
 	int (*scan_more)(struct chi_client *client, struct chi_iter *iter);

@@ -419,11 +419,6 @@ static int pipe_send(struct chi_client *client)
 	return CHI_OK;
 }
 
-static int pipe_wait(struct chi_client *client)
-{
-	return chi_fault(&client->error, -CHI_EINTERNAL, "an answer was never filed");
-}
-
 const struct chi_backend chi_backend_inproc = {
 	.open = open_store,
 	.close = close_store,
@@ -450,7 +445,6 @@ const struct chi_backend chi_backend_inproc = {
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,
 	.pipe_send = pipe_send,
-	.pipe_wait = pipe_wait,
 	.scan_open = chi_inproc_scan_open,
 	.scan_more = chi_inproc_scan_more,
 	.scan_close = chi_inproc_scan_close,

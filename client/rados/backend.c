@@ -3,7 +3,6 @@
  * The backend. A call is one or a few rounds of operations on the shards (ops.h); nothing is kept
  * between calls but a walk's listings, so that there is nothing to settle and nothing to flush.
  */
-#include "base/fault.h"
 #include "client/rados/rados.h"
 #include "client/rados/refuse.h"
 
@@ -35,11 +34,6 @@ static int pipe_put(struct chi_client *client, struct chi_slot *slot, const stru
 	return CHI_OK;
 }
 
-static int pipe_wait(struct chi_client *client)
-{
-	return chi_fault(&client->error, -CHI_EINTERNAL, "an answer was never filed");
-}
-
 const struct chi_backend chi_backend_rados = {
 	.create = chi_rados_create,
 	.open = chi_rados_open,
@@ -66,7 +60,6 @@ const struct chi_backend chi_backend_rados = {
 	.pipe_probe = pipe_probe,
 	.pipe_put = pipe_put,
 	.pipe_send = nothing,
-	.pipe_wait = pipe_wait,
 	.scan_open = chi_rados_scan_open,
 	.scan_more = chi_rados_scan_more,
 	.scan_close = chi_rados_scan_close,
