@@ -32,6 +32,21 @@ static int run(struct chi_batch *batch)
 	return status;
 }
 
+/* A batch whose items are the keys. */
+static int run_keys(struct chi_client *client, const struct chi_key *keys, size_t n,
+		    chi_batch_apply *apply, struct chi_put_result *result)
+{
+	struct chi_batch batch = {
+		.client = client, .tree = CHI_OMAP_POSITION, .apply = apply, .context = keys};
+	int status = make_items(&batch, n);
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		set_item(&batch, i, keys[i].bytes, keys[i].len);
+	}
+	status = status == CHI_OK ? run(&batch) : status;
+	*result = batch.result;
+	return status;
+}
+
 /* Of a record that changes: what the strength tree has of it. */
 struct strength {
 	uint16_t chi2;
@@ -364,16 +379,9 @@ int chi_rados_del(struct chi_client *client, const struct chi_key *keys, size_t 
 		  enum chi_durability durability, uint64_t *deleted)
 {
 	(void)durability;
-	struct chi_batch batch = {.client = client,
-				  .tree = CHI_OMAP_POSITION,
-				  .apply = apply_deletes,
-				  .context = keys};
-	int status = make_items(&batch, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, keys[i].bytes, keys[i].len);
-	}
-	status = status == CHI_OK ? run(&batch) : status;
-	*deleted = batch.result.removed;
+	struct chi_put_result did;
+	int status = run_keys(client, keys, n, apply_deletes, &did);
+	*deleted = did.removed;
 	return status;
 }
 
@@ -416,17 +424,7 @@ static int apply_rescore(struct chi_batch *batch, const struct chi_shard_ref *it
 int chi_rados_rescore_keys(struct chi_client *client, const struct chi_key *keys, size_t n,
 			   struct chi_put_result *result)
 {
-	struct chi_batch batch = {.client = client,
-				  .tree = CHI_OMAP_POSITION,
-				  .apply = apply_rescore,
-				  .context = keys};
-	int status = make_items(&batch, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, keys[i].bytes, keys[i].len);
-	}
-	status = status == CHI_OK ? run(&batch) : status;
-	*result = batch.result;
-	return status;
+	return run_keys(client, keys, n, apply_rescore, result);
 }
 
 /* ---- Games ------------------------------------------------------------------------------- */
