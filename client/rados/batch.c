@@ -178,8 +178,14 @@ static int fold_clients(struct chi_batch *batch, const struct chi_object_op *op)
 					.old = entries.value,
 					.old_len = entries.len,
 					.what = CHI_EDIT_REMOVE};
-		if (is_entry(&entries, &own) || entries.key_len > CHI_OMAP_KEY_MAX ||
-		    chi_shard_client_decode(entries.value, entries.len, &one) < 0) {
+		bool damaged = entries.key_len > CHI_OMAP_KEY_MAX ||
+			       chi_shard_client_decode(entries.value, entries.len, &one) < 0;
+		if (damaged && is_entry(&entries, &sum_key)) {
+			/* Nothing can be added to it. */
+			folded = 0;
+			break;
+		}
+		if (damaged || is_entry(&entries, &own)) {
 			continue;
 		}
 		if (is_entry(&entries, &sum_key)) {
