@@ -44,6 +44,12 @@ void chi_omap_strength(uint16_t chi2, const struct chi_key *key, struct chi_omap
 	chi_omap_key(CHI_OMAP_STRENGTH, bytes, 2 + (size_t)key->len, out);
 }
 
+int chi_omap_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+	return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
 int chi_omap_bytes(const char *key, size_t key_len, uint8_t *out, size_t room, size_t *len)
 {
 	size_t n = 0;

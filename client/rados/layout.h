@@ -38,6 +38,9 @@ void chi_omap_key(enum chi_omap_tree tree, const uint8_t *bytes, size_t len,
 /* The key of a position's strength entry: whole part, hundredths, position. */
 void chi_omap_strength(uint16_t chi2, const struct chi_key *key, struct chi_omap_key *out);
 
+/* Below, above 0, or 0: the order of omap keys. */
+int chi_omap_compare(const char *a, size_t a_len, const char *b, size_t b_len);
+
 /* What is after the tree's byte of an omap key, unescaped into `out` of `room` bytes.
  * -CHI_ECORRUPT: it was not escaped so, or is too long. */
 CHI_MUSTUSE int chi_omap_bytes(const char *key, size_t key_len, uint8_t *out, size_t room,

@@ -241,6 +241,31 @@ bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_le
 	return rc == 0 && found != NULL;
 }
 
+/* Without the checks one who asks for all that is there would ask for ever where an OSD, or another
+ * program that writes to the pool, does not keep to the order of keys. */
+int chi_object_listed(struct chi_client *client, struct chi_object_op *op,
+		      struct chi_omap_key *after, struct chi_omap_entry *out)
+{
+	if (!chi_object_next(op->listed, &out->key, &out->key_len, &out->value, &out->len)) {
+		return !op->more || op->any
+			       ? CHI_NONE
+			       : chi_fault(&client->error, -CHI_ECORRUPT,
+					   "a listing of object '%.160s' does not go on",
+					   op->object);
+	}
+	if (out->key_len > CHI_OMAP_KEY_MAX ||
+	    chi_omap_compare(out->key, out->key_len, after->bytes, after->len) <= 0) {
+		return chi_fault(&client->error, -CHI_ECORRUPT, "a key in object '%.160s' is %s",
+				 op->object,
+				 out->key_len > CHI_OMAP_KEY_MAX ? "damaged" : "listed twice");
+	}
+	op->any = true;
+	memcpy(after->bytes, out->key, out->key_len);
+	after->bytes[out->key_len] = '\0';
+	after->len = out->key_len;
+	return CHI_OK;
+}
+
 /* ---- Failures ---------------------------------------------------------------------------- */
 
 /* Objects are not found in a pool that is gone, either. */

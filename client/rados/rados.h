@@ -40,6 +40,7 @@ struct chi_object_op {
 	rados_omap_iter_t values; /* of keys that were asked for; NULL: none were */
 	rados_omap_iter_t listed; /* a listing; NULL: none was asked for */
 	unsigned char more;	  /* the listing does not end here */
+	bool any;		  /* of chi_object_listed: it gave an entry */
 	int rc;			  /* how it ended: 0, or an errno below 0 */
 	uint64_t version;	  /* of the object */
 	uint64_t size;		  /* of its data, if that was asked for */
@@ -73,6 +74,17 @@ void chi_objects_end(struct chi_object_op *ops, size_t n);
 /* The next entry of what an operation brought; false at the end. */
 bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_len,
 		     const uint8_t **value, size_t *len);
+
+/* The next entry of a listing that began after `after`, which becomes its key: the next listing
+ * goes on there. CHI_NONE at the end; -CHI_ECORRUPT where keys are none, or do not ascend. */
+struct chi_omap_entry {
+	const char *key;
+	size_t key_len;
+	const uint8_t *value;
+	size_t len;
+};
+int chi_object_listed(struct chi_client *client, struct chi_object_op *op,
+		      struct chi_omap_key *after, struct chi_omap_entry *out);
 
 /* Says in the client's error why an operation failed. Returns the status. */
 int chi_object_fault(struct chi_client *client, const struct chi_object_op *op);

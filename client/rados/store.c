@@ -389,32 +389,29 @@ int chi_rados_create(struct chi_client *client, enum chi_statistic statistic, en
 
 /* ---- Counters ---------------------------------------------------------------------------- */
 
-/* Adds up one listing of a shard's clients. *last is where the next goes on, "" at the end. */
+/* Adds up one listing of a shard's clients that began after *last, which is where the next goes on;
+ * no bytes: all were listed. */
 static int add_listing(struct chi_client *client, struct chi_object_op *op,
 		       struct chi_shard_client *sum, struct chi_omap_key *last)
 {
-	const char *key = NULL;
-	const uint8_t *value = NULL;
-	size_t key_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry entry;
 	int status = chi_object_stamp(client, op, NULL);
-	last->len = 0;
-	while (status == CHI_OK && chi_object_next(op->listed, &key, &key_len, &value, &len)) {
+	while (status == CHI_OK) {
 		struct chi_shard_client one;
-		if (key_len > CHI_OMAP_KEY_MAX || chi_shard_client_decode(value, len, &one) < 0) {
+		status = chi_object_listed(client, op, last, &entry);
+		if (status == CHI_OK && chi_shard_client_decode(entry.value, entry.len, &one) < 0) {
 			return chi_fault(&client->error, -CHI_ECORRUPT,
 					 "a client's entry in object '%.160s' is damaged",
 					 op->object);
 		}
-		chi_shard_client_add(&one, sum);
-		memcpy(last->bytes, key, key_len);
-		last->bytes[key_len] = '\0';
-		last->len = key_len;
+		if (status == CHI_OK) {
+			chi_shard_client_add(&one, sum);
+		}
 	}
 	if (!op->more) {
 		last->len = 0;
 	}
-	return status;
+	return status == CHI_NONE ? CHI_OK : status;
 }
 
 static int ask_clients(struct chi_client *client, uint32_t shard, const char *after,
@@ -456,7 +453,7 @@ int chi_rados_sum(struct chi_client *client, struct chi_shard_client *sum)
 		}
 		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
 			struct chi_shard_client one = {.sequence = 0};
-			struct chi_omap_key last;
+			struct chi_omap_key last = {.len = 0};
 			status = add_listing(client, &ops[i], &one, &last);
 			/* More than one listing holds: from the beginning. */
 			if (status == CHI_OK && last.len > 0) {

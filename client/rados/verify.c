@@ -256,19 +256,17 @@ static int look_up(struct verify *v, uint32_t shard, const struct doubt *doubts,
 }
 
 /* What is to be looked up of a listed entry; false: nothing, or it was reported. */
-static bool make_doubt(const char *name, size_t name_len, const uint8_t *value, size_t len,
-		       struct doubt *out)
+static bool make_doubt(const struct chi_omap_entry *entry, struct doubt *out)
 {
 	struct chi_counts counts;
-	size_t record_len = 0;
-	if (chi_omap_position(name, name_len, &out->chi2, &out->key) < 0) {
+	size_t len = 0;
+	if (chi_omap_position(entry->key, entry->key_len, &out->chi2, &out->key) < 0) {
 		return false;
 	}
-	out->entry = name[0] == CHI_OMAP_STRENGTH;
+	out->entry = entry->key[0] == CHI_OMAP_STRENGTH;
 	if (!out->entry) {
-		const uint8_t *record = chi_omap_record(&out->key, value, len, &record_len);
-		if (record == NULL ||
-		    chi_record_peek(record, record_len, &out->chi2, &counts) < 0) {
+		const uint8_t *record = chi_omap_record(&out->key, entry->value, entry->len, &len);
+		if (record == NULL || chi_record_peek(record, len, &out->chi2, &counts) < 0) {
 			return false;
 		}
 	}
@@ -280,10 +278,7 @@ static int list_some(struct verify *v, uint32_t shard, enum chi_omap_tree tree,
 		     struct chi_omap_key *after, struct doubt *doubts, size_t *n, bool *more)
 {
 	struct chi_object_op op = {.rc = 0};
-	const char *name = NULL;
-	const uint8_t *value = NULL;
-	size_t name_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry entry;
 	chi_object_of_shard(v->client, shard, &op);
 	int status = chi_object_get(&op, &chi_stamp_key, 1);
 	status = status == CHI_OK ? chi_object_list(&op, tree, after->bytes, LISTED) : status;
@@ -291,16 +286,12 @@ static int list_some(struct verify *v, uint32_t shard, enum chi_omap_tree tree,
 	status = status == CHI_OK ? chi_object_stamp(v->client, &op, NULL) : status;
 	*n = 0;
 	*more = op.more != 0;
-	while (status == CHI_OK && chi_object_next(op.listed, &name, &name_len, &value, &len)) {
-		if (name_len > CHI_OMAP_KEY_MAX) {
-			continue;
-		}
-		memcpy(after->bytes, name, name_len);
-		after->bytes[name_len] = '\0';
-		*n += make_doubt(name, name_len, value, len, &doubts[*n]);
+	while (status == CHI_OK) {
+		status = chi_object_listed(v->client, &op, after, &entry);
+		*n += status == CHI_OK && make_doubt(&entry, &doubts[*n]);
 	}
 	chi_objects_end(&op, 1);
-	return status;
+	return status == CHI_NONE ? CHI_OK : status;
 }
 
 static int doubt_shard(struct verify *v, uint32_t shard)

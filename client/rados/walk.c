@@ -12,11 +12,14 @@
 #include "base/attr.h"
 #include "base/fault.h"
 
-/* Entries of a listing: an OSD gives 1,024 at most (osd_max_omap_entries_per_request), and of all
- * shards together this many are in memory. */
-#define CHUNK_MAX 1024
-#define CHUNK_MIN 64
-#define HELD	  131072
+/* Entries of a listing: an OSD gives 1,024 at most (osd_max_omap_entries_per_request). Of all
+ * shards together about this many are in memory, and so many bytes of them; a record may have 192
+ * KiB. */
+#define CHUNK_MAX	1024
+#define CHUNK_MIN	64
+#define HELD		131072
+#define CHUNK_BYTES_MIN ((size_t)64 << 10)
+#define HELD_BYTES	((size_t)64 << 20)
 
 /* The first span, in numbers: a sixteenth of a whole part of the statistic. */
 #define SPAN_FIRST (UINT64_C(1) << 52)
@@ -27,6 +30,7 @@ struct chunk {
 	size_t room;
 	size_t n;
 	size_t at;
+	size_t bytes;
 };
 
 struct shard {
@@ -49,8 +53,9 @@ struct chi_walk {
 	uint64_t least; /* number of the lower bound */
 	struct shard *shards;
 	uint32_t n;
-	size_t cap;
-	uint32_t *heap; /* shards with entries; the first is the next */
+	size_t cap;	  /* entries of a listing */
+	size_t bytes_cap; /* of a chunk, which has one entry at least */
+	uint32_t *heap;	  /* shards with entries; the first is the next */
 	uint32_t n_heap;
 	bool advance; /* the first entry was delivered */
 	bool mixed;
@@ -90,13 +95,7 @@ static uint64_t span_start(const struct chi_walk *walk, const struct shard *shar
 
 /* ---- Chunks ------------------------------------------------------------------------------ */
 
-static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-	return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
-}
-
-static int keep(struct chunk *chunk, const struct chi_walk_entry *entry)
+static int keep(struct chunk *chunk, const struct chi_omap_entry *entry, uint32_t shard)
 {
 	if (chunk->n == chunk->room) {
 		size_t room = chunk->room > 0 ? 2 * chunk->room : 64;
@@ -120,13 +119,15 @@ static int keep(struct chunk *chunk, const struct chi_walk_entry *entry)
 					.key_len = entry->key_len,
 					.value = (const uint8_t *)bytes + entry->key_len,
 					.len = entry->len,
-					.shard = entry->shard};
+					.shard = shard};
+	chunk->bytes += entry->key_len + entry->len;
 	return CHI_OK;
 }
 
 static void empty(struct chunk *chunk)
 {
 	chi_arena_reset(&chunk->arena);
+	chunk->bytes = 0;
 	chunk->n = 0;
 	chunk->at = 0;
 }
@@ -164,42 +165,46 @@ static int ask(struct chi_walk *walk, uint32_t i, struct chi_object_op *op)
 			  : chi_object_list(op, walk->spec.tree, shard->from.bytes, shard->max);
 }
 
+/* It has as many bytes as a chunk may; within one number all entries are one chunk. */
+static bool is_full(const struct chi_walk *walk, struct shard *shard)
+{
+	return next(shard)->bytes >= walk->bytes_cap &&
+	       !(walk->spec.descending && shard->span == 1);
+}
+
 /* The entries of the walk; *past: the listing went beyond them. */
 static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op *op, bool *past)
 {
 	const struct chi_walk_spec *spec = &walk->spec;
-	struct chi_walk_entry entry = {.shard = (uint32_t)(shard - walk->shards)};
+	struct chi_omap_entry found;
 	int status = CHI_OK;
-	bool any = false;
 	*past = false;
-	while (status == CHI_OK && !*past &&
-	       chi_object_next(op->listed, &entry.key, &entry.key_len, &entry.value, &entry.len)) {
-		if (entry.key_len > CHI_OMAP_KEY_MAX) {
-			return chi_fault(&walk->client->error, -CHI_ECORRUPT,
-					 "a key in object '%.160s' is damaged", op->object);
+	while (status == CHI_OK && !*past && !is_full(walk, shard)) {
+		status = chi_object_listed(walk->client, op, &shard->from, &found);
+		if (status != CHI_OK) {
+			break;
 		}
-		any = true;
-		memcpy(shard->from.bytes, entry.key, entry.key_len);
-		shard->from.bytes[entry.key_len] = '\0';
-		*past = (spec->upper.len > 0 && compare(entry.key, entry.key_len, spec->upper.bytes,
-							spec->upper.len) >= 0) ||
-			(spec->descending && number_of(entry.key, entry.key_len) > shard->top);
-		bool wanted = !*past && compare(entry.key, entry.key_len, spec->lower.bytes,
-						spec->lower.len) > 0;
-		status = wanted ? keep(next(shard), &entry) : CHI_OK;
+		*past = (spec->upper.len > 0 &&
+			 chi_omap_compare(found.key, found.key_len, spec->upper.bytes,
+					  spec->upper.len) >= 0) ||
+			(spec->descending && number_of(found.key, found.key_len) > shard->top);
+		bool wanted = !*past && chi_omap_compare(found.key, found.key_len,
+							 spec->lower.bytes, spec->lower.len) > 0;
+		status = wanted ? keep(next(shard), &found, (uint32_t)(shard - walk->shards))
+				: CHI_OK;
 	}
-	/* It would be asked for the same again and again. */
-	if (op->more && !any) {
-		return chi_fault(&walk->client->error, -CHI_ECORRUPT,
-				 "a listing of object '%.160s' does not go on", op->object);
-	}
-	*past = *past || !op->more;
-	return status;
+	*past = *past || (status == CHI_NONE && !op->more);
+	return status == CHI_NONE ? CHI_OK : status;
 }
 
+/* The next listing: of what fits, or twice as much. */
 static void grow(const struct chi_walk *walk, struct shard *shard)
 {
-	shard->max = 2 * shard->max < walk->cap ? 2 * shard->max : walk->cap;
+	if (is_full(walk, shard)) {
+		shard->max = next(shard)->n;
+	} else {
+		shard->max = 2 * shard->max < walk->cap ? 2 * shard->max : walk->cap;
+	}
 }
 
 /* After a listing upwards from the start of a span. */
@@ -327,7 +332,7 @@ static bool before(const struct chi_walk *walk, uint32_t a, uint32_t b)
 {
 	const struct chi_walk_entry *left = head_of(walk, a);
 	const struct chi_walk_entry *right = head_of(walk, b);
-	int order = compare(left->key, left->key_len, right->key, right->key_len);
+	int order = chi_omap_compare(left->key, left->key_len, right->key, right->key_len);
 	return walk->spec.descending ? order > 0 : order < 0;
 }
 
@@ -439,6 +444,9 @@ int chi_walk_open(struct chi_client *client, const struct chi_walk_spec *spec,
 	}
 	walk->n = n;
 	walk->cap = HELD / n < CHUNK_MIN ? CHUNK_MIN : HELD / n > CHUNK_MAX ? CHUNK_MAX : HELD / n;
+	/* A shard has two chunks. */
+	walk->bytes_cap =
+		HELD_BYTES / 2 / n < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : HELD_BYTES / 2 / n;
 	prepare(walk);
 	int status = fill(walk);
 	make_heap(walk);

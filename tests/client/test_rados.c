@@ -12,97 +12,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <rados/librados.h>
 
 #include "base/attr.h"
-#include "client/core/address.h"
-#include "client/rados/layout.h"
-#include "store/record/codec.h"
-#include "tests/client/world.h"
-
-/* ---- Objects themselves ------------------------------------------------------------------ */
-
-struct raw {
-	rados_t cluster;
-	rados_ioctx_t io;
-	struct chi_rados_place place;
-};
-
-static void raw_open(const struct world *world, struct raw *raw)
-{
-	struct chi_address address;
-	assert_int_equal(chi_address_parse(world->address, &address, NULL), CHI_OK);
-	raw->place = address.rados;
-	assert_int_equal(rados_create2(&raw->cluster, "ceph", "client.admin", 0), 0);
-	assert_int_equal(rados_conf_read_file(raw->cluster, raw->place.conf), 0);
-	assert_int_equal(rados_connect(raw->cluster), 0);
-	assert_int_equal(rados_ioctx_create(raw->cluster, raw->place.pool, &raw->io), 0);
-}
-
-static void raw_close(struct raw *raw)
-{
-	rados_ioctx_destroy(raw->io);
-	rados_shutdown(raw->cluster);
-}
-
-static void raw_set(struct raw *raw, uint32_t shard, const struct chi_omap_key *key,
-		    const void *value, size_t len)
-{
-	char object[CHI_OBJECT_SIZE];
-	const char *name = key->bytes;
-	const char *bytes = value;
-	rados_write_op_t op = rados_create_write_op();
-	chi_shard_object(raw->place.name, shard, object);
-	if (value != NULL) {
-		rados_write_op_omap_set2(op, &name, &bytes, &key->len, &len, 1);
-	} else {
-		rados_write_op_omap_rm_keys2(op, &name, &key->len, 1);
-	}
-	assert_int_equal(rados_write_op_operate(op, raw->io, object, NULL, 0), 0);
-	rados_release_write_op(op);
-}
-
-static size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree)
-{
-	char object[CHI_OBJECT_SIZE];
-	const char prefix[2] = {(char)tree, '\0'};
-	rados_omap_iter_t iter = NULL;
-	unsigned char more = 0;
-	int rc = 0;
-	rados_read_op_t op = rados_create_read_op();
-	chi_shard_object(raw->place.name, shard, object);
-	rados_read_op_omap_get_vals2(op, "", prefix, 1000, &iter, &more, &rc);
-	assert_int_equal(rados_read_op_operate(op, raw->io, object, 0), 0);
-	size_t n = rados_omap_iter_size(iter);
-	rados_omap_get_end(iter);
-	rados_release_read_op(op);
-	return n;
-}
-
-static void raw_head(struct raw *raw, const char *text)
-{
-	char object[CHI_OBJECT_SIZE];
-	chi_head_object(raw->place.name, object);
-	assert_int_equal(rados_write_full(raw->io, object, text, strlen(text)), 0);
-}
-
-static void raw_read_head(struct raw *raw, struct chi_rados_head *out)
-{
-	char object[CHI_OBJECT_SIZE];
-	char text[CHI_RADOS_HEAD_SIZE];
-	chi_head_object(raw->place.name, object);
-	int len = rados_read(raw->io, object, text, sizeof(text), 0);
-	assert_true(len > 0);
-	assert_int_equal(chi_rados_head_parse(text, (size_t)len, out, NULL), CHI_OK);
-}
-
-/* The address says how many. */
-#define SHARDS 7
-
-static uint32_t shard_of(const struct chi_key *key)
-{
-	return chi_shard_of(key->bytes, key->len, SHARDS);
-}
+#include "tests/client/raw.h"
 
 /* ---- Writers ----------------------------------------------------------------------------- */
 
@@ -157,8 +69,22 @@ static void no_update_is_lost(void **state)
 	}
 	world_ok(world->client, chi_get_info(world->client, &info));
 	assert_int_equal(info.positions, SOME);
-	assert_int_equal(info.shards, SHARDS);
+	assert_int_equal(info.shards, RAW_SHARDS);
 	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+}
+
+/* What 20 clients left that are gone. */
+static void raw_old_clients(struct raw *raw, uint32_t shard)
+{
+	for (uint8_t i = 1; i <= 20; i++) {
+		const uint8_t id[CHI_CLIENT_ID] = {i};
+		const struct chi_shard_client old = {.sequence = 9, .writes = i, .games = {i}};
+		uint8_t value[CHI_SHARD_CLIENT_SIZE];
+		struct chi_omap_key name;
+		chi_omap_key(CHI_OMAP_CLIENT, id, sizeof(id), &name);
+		chi_shard_client_encode(&old, value);
+		raw_set_in(raw, shard, &name, value, sizeof(value));
+	}
 }
 
 /* Entries of clients that are gone become one, and count as before. */
@@ -168,17 +94,9 @@ static void old_clients_are_added_up(void **state)
 	struct raw raw;
 	struct chi_info info;
 	struct chi_key key = world_key(0);
-	uint32_t shard = shard_of(&key);
+	uint32_t shard = raw_shard_of(&key);
 	raw_open(world, &raw);
-	for (uint8_t i = 1; i <= 20; i++) {
-		const uint8_t id[CHI_CLIENT_ID] = {i};
-		const struct chi_shard_client old = {.sequence = 9, .writes = i, .games = {i}};
-		uint8_t value[CHI_SHARD_CLIENT_SIZE];
-		struct chi_omap_key name;
-		chi_omap_key(CHI_OMAP_CLIENT, id, sizeof(id), &name);
-		chi_shard_client_encode(&old, value);
-		raw_set(&raw, shard, &name, value, sizeof(value));
-	}
+	raw_old_clients(&raw, shard);
 	world_fill(world->client, 0, 1);
 	assert_int_equal(raw_count(&raw, shard, CHI_OMAP_CLIENT), 2);
 	raw_close(&raw);
@@ -186,6 +104,67 @@ static void old_clients_are_added_up(void **state)
 	assert_int_equal(info.sequence, 20 * 21 / 2 + 1);
 	assert_int_equal(info.games.white, 20 * 21 / 2);
 	assert_int_equal(info.positions, 1);
+}
+
+/* A damaged sum of clients that are gone is left as it is, and no write waits for it. */
+static void damaged_sums_are_not_added_to(void **state)
+{
+	static const uint8_t zero[CHI_CLIENT_ID];
+	struct world *world = *state;
+	struct raw raw;
+	struct chi_key key = world_key(0);
+	uint32_t shard = raw_shard_of(&key);
+	struct chi_omap_key name;
+	raw_open(world, &raw);
+	raw_old_clients(&raw, shard);
+	chi_omap_key(CHI_OMAP_CLIENT, zero, sizeof(zero), &name);
+	raw_set_in(&raw, shard, &name, "damaged", 7);
+	world_fill(world->client, 0, 1);
+	assert_int_equal(raw_count(&raw, shard, CHI_OMAP_CLIENT), 22);
+	raw_close(&raw);
+}
+
+/* ---- Long records ------------------------------------------------------------------------ */
+
+#define LONG_SHARDS 512
+#define LONG	    12
+
+/* Of many shards few bytes each are held: listings are cut, and go on. */
+static void long_records_are_walked(void **state)
+{
+	static char note[60000];
+	struct world *world = *state;
+	const struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	unsigned n = 0;
+	memset(note, 'x', sizeof(note));
+	(void)snprintf(world->address, sizeof(world->address),
+		       "rados:chistore/l-%d?conf=%.300s&shards=%d", (int)getpid(),
+		       getenv("CHISTORE_TEST_RADOS"), LONG_SHARDS);
+	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, NULL),
+			 CHI_OK);
+	chi_close(world->client);
+	world->client = world_open(world);
+	for (unsigned i = 0; n < LONG; i++) {
+		struct chi_put put = {.key = world_key(i),
+				      .parts = CHI_PUT_NOTE,
+				      .record = {.note = note, .n_note = sizeof(note)}};
+		if (chi_shard_of(put.key.bytes, put.key.len, LONG_SHARDS) == 0) {
+			world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
+			n++;
+		}
+	}
+	world_ok(world->client, chi_iter_open(world->client, &spec, &iter));
+	for (; n > 0; n--) {
+		world_ok(world->client, chi_iter_next(iter, &row, &record));
+		assert_int_equal(record->n_note, sizeof(note));
+	}
+	assert_int_equal(chi_iter_next(iter, &row, &record), CHI_NONE);
+	chi_iter_close(iter);
+	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
 }
 
 /* ---- Damage ------------------------------------------------------------------------------ */
@@ -220,16 +199,16 @@ static void verify_finds_damage(void **state)
 	world_ok(world->client, chi_probe(world->client, &key, 1, &row));
 	chi_omap_strength(row.chi2, &key, &strength);
 	chi_omap_key(CHI_OMAP_POSITION, key.bytes, key.len, &position);
-	raw_set(&raw, shard_of(&key), &strength, NULL, 0);
+	raw_set_in(&raw, raw_shard_of(&key), &strength, NULL, 0);
 	assert_damaged(world, 2, "its counters say");
-	raw_set(&raw, shard_of(&key), &strength, line, sizeof(line));
+	raw_set_in(&raw, raw_shard_of(&key), &strength, line, sizeof(line));
 	assert_damaged(world, 1, "its strength entry has another line");
-	raw_set(&raw, shard_of(&key), &strength, "", 0);
+	raw_set_in(&raw, raw_shard_of(&key), &strength, "", 0);
 	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
-	raw_set(&raw, (shard_of(&key) + 1) % SHARDS, &strength, "", 0);
+	raw_set_in(&raw, (raw_shard_of(&key) + 1) % RAW_SHARDS, &strength, "", 0);
 	assert_damaged(world, 2, "its counters say");
-	raw_set(&raw, (shard_of(&key) + 1) % SHARDS, &strength, NULL, 0);
-	raw_set(&raw, shard_of(&key), &position, "damaged", 7);
+	raw_set_in(&raw, (raw_shard_of(&key) + 1) % RAW_SHARDS, &strength, NULL, 0);
+	raw_set_in(&raw, raw_shard_of(&key), &position, "damaged", 7);
 	assert_damaged(world, 1, "its checksum is wrong");
 	world_refused(world->client, chi_probe(world->client, &key, 1, &row), -CHI_ECORRUPT,
 		      "is damaged");
@@ -451,7 +430,7 @@ static void stores_are_created_at_once(void **state)
 	struct chi_client *client = NULL;
 	(void)snprintf(world.address, sizeof(world.address),
 		       "rados:chistore/c-%d?conf=%.300s&shards=%d", (int)getpid(),
-		       getenv("CHISTORE_TEST_RADOS"), SHARDS);
+		       getenv("CHISTORE_TEST_RADOS"), RAW_SHARDS);
 	for (unsigned i = 0; i < CREATORS; i++) {
 		pids[i] = fork();
 		assert_true(pids[i] >= 0);
@@ -473,80 +452,6 @@ static void stores_are_created_at_once(void **state)
 	chi_close(client);
 }
 
-/* A journal of one position, committed by a client that was killed then. */
-static void raw_journal(struct raw *raw, const struct chi_key *key)
-{
-	static const uint8_t id[16] = {7};
-	const struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN, .counts.white = 5};
-	uint8_t bytes[1024];
-	char text[CHI_RADOS_HEAD_SIZE];
-	char object[CHI_OBJECT_SIZE];
-	struct chi_rados_head head;
-	size_t len = 0;
-	size_t at = CHI_JOURNAL_HEAD + 1 + (size_t)key->len;
-	chi_journal_head(CHI_JOURNAL_ADD, 1, bytes);
-	bytes[CHI_JOURNAL_HEAD] = key->len;
-	memcpy(bytes + CHI_JOURNAL_HEAD + 1, key->bytes, key->len);
-	assert_int_equal(chi_record_encode(&record, NULL, bytes + at + 4, 512, &len), CHI_OK);
-	memcpy(bytes + at, (const uint8_t[4]){(uint8_t)len}, 4);
-	len += at + 4 + CHI_JOURNAL_TAIL;
-	chi_journal_seal(bytes, len);
-	chi_journal_object(raw->place.name, id, 0, object);
-	assert_int_equal(rados_write_full(raw->io, object, (const char *)bytes, len), 0);
-	raw_read_head(raw, &head);
-	memcpy(head.import, id, sizeof(head.import));
-	head.import_parts = 1;
-	(void)chi_rados_head_print(&head, text);
-	raw_head(raw, text);
-}
-
-/* An import that is under way when another one is committed and killed finishes that first. */
-static void killed_imports_are_not_forgotten(void **state)
-{
-	static const char pgn[] = "[Event \"a\"]\n[White \"b\"]\n[Black \"c\"]\n\n1. e4 e5 1-0\n";
-	struct world *world = *state;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
-	struct chi_import *games = NULL;
-	struct chi_key key = world_key(3);
-	struct chi_rados_head head;
-	struct chi_row row;
-	struct raw raw;
-	raw_open(world, &raw);
-	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, NULL), CHI_OK);
-	assert_int_equal(chi_import_file(games, "some.pgn"), CHI_OK);
-	assert_int_equal(chi_import_feed(games, pgn, sizeof(pgn) - 1), CHI_OK);
-	raw_journal(&raw, &key);
-	assert_int_equal(chi_import_commit(games, NULL), CHI_OK);
-	chi_import_close(games);
-	raw_read_head(&raw, &head);
-	assert_int_equal(head.import_parts, 0);
-	raw_close(&raw);
-	world_ok(world->client, chi_probe(world->client, &key, 1, &row));
-	assert_true(row.found);
-	assert_int_equal(row.counts.white, 5);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
-}
-
-/* What is read from the cluster is checked before it is applied. */
-static void damaged_journals_are_refused(void **state)
-{
-	struct world *world = *state;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
-	const struct chi_key none = {.len = 1};
-	struct chi_import *games = NULL;
-	struct chi_fault fault = {{0}};
-	struct chi_info info;
-	struct raw raw;
-	raw_open(world, &raw);
-	raw_journal(&raw, &none);
-	raw_close(&raw);
-	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
-			 -CHI_ECORRUPT);
-	assert_string_equal(fault.text, "the journal of an import is damaged");
-	world_ok(world->client, chi_get_info(world->client, &info));
-	assert_int_equal(info.positions, 0);
-}
-
 int main(void)
 {
 	char kind[] = "rados";
@@ -555,15 +460,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_update_is_lost, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(old_clients_are_added_up, world_external,
 						world_drop),
+		cmocka_unit_test_setup_teardown(damaged_sums_are_not_added_to, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(long_records_are_walked, world_external,
+						world_drop),
 		cmocka_unit_test_setup_teardown(verify_finds_damage, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(other_heads_are_refused, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(answers_as_a_directory, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(stores_are_created_at_once, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(killed_imports_are_not_forgotten, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(damaged_journals_are_refused, world_external,
 						world_drop),
 	};
 	return world_choose(2, argv) ? cmocka_run_group_tests_name("rados", tests, NULL, NULL) : 0;

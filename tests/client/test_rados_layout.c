@@ -12,7 +12,8 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "chistore.h"
-#include "client/rados/layout.h"
+#include "client/rados/library.h"
+#include "client/rados/rados.h"
 
 #define PAIRS 100000
 
@@ -247,6 +248,47 @@ static void clients_are_as_specified(void **state)
 	assert_int_equal(sum.writes, 2);
 }
 
+/* ---- Listings ---------------------------------------------------------------------------- */
+
+static const char *const *listing;
+
+static int give_next(rados_omap_iter_t iter, char **key, char **value, size_t *key_len, size_t *len)
+{
+	static char empty[] = "";
+	(void)iter;
+	*key = (char *)(uintptr_t)*listing;
+	*value = empty;
+	*len = 0;
+	*key_len = *listing != NULL ? strlen(*listing) : 0;
+	listing += *listing != NULL;
+	return 0;
+}
+
+/* Who asks for the rest of one that does not ascend would ask without an end. */
+static void lying_listings_end(void **state)
+{
+	static const char *const none[] = {NULL};
+	static const char *const again[] = {"pb", NULL};
+	static const char *const good[] = {"pc", "pd", NULL};
+	struct chi_client client = {.error.text = ""};
+	struct chi_object_op op = {.object = "some", .more = 1};
+	struct chi_omap_key after = {.len = 2, .bytes = "pb"};
+	struct chi_omap_entry entry;
+	(void)state;
+	chi_librados.omap_get_next2 = give_next;
+	listing = none;
+	assert_int_equal(chi_object_listed(&client, &op, &after, &entry), -CHI_ECORRUPT);
+	assert_string_equal(client.error.text, "a listing of object 'some' does not go on");
+	listing = again;
+	assert_int_equal(chi_object_listed(&client, &op, &after, &entry), -CHI_ECORRUPT);
+	assert_string_equal(client.error.text, "a key in object 'some' is listed twice");
+	listing = good;
+	assert_int_equal(chi_object_listed(&client, &op, &after, &entry), CHI_OK);
+	assert_int_equal(chi_object_listed(&client, &op, &after, &entry), CHI_OK);
+	assert_string_equal(after.bytes, "pd");
+	assert_int_equal(chi_object_listed(&client, &op, &after, &entry), CHI_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +299,7 @@ int main(void)
 		cmocka_unit_test(refuses_other_heads),
 		cmocka_unit_test(clients_are_as_specified),
 		cmocka_unit_test(journals_are_as_specified),
+		cmocka_unit_test(lying_listings_end),
 	};
 	return cmocka_run_group_tests_name("rados layout", tests, NULL, NULL);
 }
