@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was found, with the explorer's names. Moves are those played; one without games is none. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,21 @@ static const char *speed_of(uint8_t speed)
 	return speed < CHI_SPEEDS ? names[speed] : names[0];
 }
 
+/* The word, wherever it is: names of events are found by their words. */
+static bool is_casual(const char *event)
+{
+	const size_t len = strlen(LILA_CASUAL);
+	const char *at = event;
+	while ((at = strcasestr(at, LILA_CASUAL)) != NULL) {
+		bool begins = at == event || !isalnum((unsigned char)at[-1]);
+		if (begins && !isalnum((unsigned char)at[len])) {
+			return true;
+		}
+		at += len;
+	}
+	return false;
+}
+
 /* The members of a game. */
 static int say_game(struct call *call, const struct lila_query *query,
 		    const struct chi_game_row *row)
@@ -68,7 +84,7 @@ static int say_game(struct call *call, const struct lila_query *query,
 						    : NULL);
 	if (query->online) {
 		out_text(out, "speed", speed_of(head->speed));
-		out_text(out, "mode", "rated");
+		out_text(out, "mode", is_casual(row->event) ? "casual" : "rated");
 	}
 	say_side(out, "black", row->black, head->black_elo);
 	say_side(out, "white", row->white, head->white_elo);
@@ -247,17 +263,30 @@ static int copy_moves(struct call *call, const struct lila_query *query,
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-void lila_say_history(struct writer *out, const struct lila_pass *pass)
+static void say_month(struct writer *out, unsigned month, const struct chi_counts *counts)
 {
+	char text[16];
+	(void)snprintf(text, sizeof(text), "%04u-%02u", month / 12 % 10000, month % 12 + 1);
+	out_object(out, NULL);
+	out_text(out, "month", text);
+	say_counts(out, counts);
+	out_end(out, '}');
+}
+
+/* Months without games have zeros, as what is drawn from it goes on by months; a gap of a century
+ * is a date that is wrong. */
+static void say_history(struct writer *out, const struct lila_pass *pass)
+{
+	static const struct chi_counts none;
+	unsigned next = 0;
 	out_array(out, "history");
 	for (size_t i = 0; i < pass->n_months; i++) {
-		char text[16];
-		(void)snprintf(text, sizeof(text), "%04u-%02u", pass->months[i].year % 10000u,
-			       pass->months[i].month % 100u);
-		out_object(out, NULL);
-		out_text(out, "month", text);
-		say_counts(out, &pass->months[i].counts);
-		out_end(out, '}');
+		unsigned month = pass->months[i].year * 12u + pass->months[i].month - 1;
+		while (i > 0 && next < month && month - next < LILA_MONTHS_MOST) {
+			say_month(out, next++, &none);
+		}
+		say_month(out, month, &pass->months[i].counts);
+		next = month + 1;
 	}
 	out_end(out, ']');
 }
@@ -296,7 +325,7 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 		out_number(out, "queuePosition", 0);
 	}
 	if (query->history) {
-		lila_say_history(out, pass);
+		say_history(out, pass);
 	}
 	if (position.chi2 != CHI_CHI2_UNKNOWN) {
 		out_real(out, "chi2", position.chi2 / 100.0, 2);

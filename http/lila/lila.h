@@ -17,6 +17,9 @@ call_handler lila_masters, lila_lichess, lila_player, lila_pgn, lila_history, li
 #define LILA_MOVES_MOST	 256
 #define LILA_MONTHS_MOST 1200
 
+/* A word of the event of games that are not rated. */
+#define LILA_CASUAL "casual"
+
 /* What a query asks for. */
 struct lila_query {
 	struct chi_key key;
@@ -70,8 +73,9 @@ struct lila_pass {
 	bool truncated; /* not all games could be looked at in time */
 };
 
-/* The parameters that all have: fen, play, moves, topGames, recentGames, variant. */
-CHI_MUSTUSE int lila_query_of(struct call *call, uint64_t top, uint64_t recent,
+/* The parameters that all have: fen, play, moves, topGames, recentGames, variant; the last three
+ * are as given if they are not there. */
+CHI_MUSTUSE int lila_query_of(struct call *call, uint64_t moves, uint64_t top, uint64_t recent,
 			      struct lila_query *out);
 
 /* Looks at the position's games. A store that keeps none has none. */
@@ -88,4 +92,3 @@ double lila_rating_difference(double score, double games);
 /* The answer. */
 CHI_MUSTUSE int lila_say(struct call *call, const struct lila_query *query,
 			 const struct lila_pass *pass);
-void lila_say_history(struct writer *out, const struct lila_pass *pass);

@@ -12,6 +12,7 @@
 #include "http/lila/lila.h"
 
 #define TERMS_MAX 16
+#define MOVES	  12 /* that are told if no number is asked for */
 
 /* ---- The position -------------------------------------------------------------------------- */
 
@@ -80,7 +81,8 @@ static int take_most(struct call *call, const char *name, uint64_t initial, uint
 	return status;
 }
 
-int lila_query_of(struct call *call, uint64_t top, uint64_t recent, struct lila_query *out)
+int lila_query_of(struct call *call, uint64_t moves, uint64_t top, uint64_t recent,
+		  struct lila_query *out)
 {
 	const char *fen = params_get(&call->params, "fen");
 	*out = (struct lila_query){.filter = ""};
@@ -92,7 +94,7 @@ int lila_query_of(struct call *call, uint64_t top, uint64_t recent, struct lila_
 	}
 	note_opening(out);
 	status = play(call, out, params_get(&call->params, "play"));
-	status = status == CHI_OK ? take_most(call, "moves", 12, LILA_MOVES_MOST, &out->moves)
+	status = status == CHI_OK ? take_most(call, "moves", moves, LILA_MOVES_MOST, &out->moves)
 				  : status;
 	status = status == CHI_OK ? take_most(call, "topGames", top, LILA_GAMES_MOST, &out->top)
 				  : status;
@@ -114,11 +116,17 @@ struct terms {
 	size_t n;
 };
 
-static void add(struct terms *terms, const char *name, const char *value)
+static void add_either(struct terms *terms, bool negated, const char *name, const char *value)
 {
 	if (value != NULL && terms->n < TERMS_MAX) {
-		terms->list[terms->n++] = (struct chi_filter_term){.name = name, .value = value};
+		terms->list[terms->n++] =
+			(struct chi_filter_term){.name = name, .value = value, .negated = negated};
 	}
+}
+
+static void add(struct terms *terms, const char *name, const char *value)
+{
+	add_either(terms, false, name, value);
 }
 
 static int finish(struct call *call, struct terms *terms, struct lila_query *query)
@@ -157,26 +165,61 @@ static const char *list_of(struct call *call, const char *name)
 	return text;
 }
 
-/* lichess has a speed that we count as bullet. */
-static const char *speeds_of(struct call *call)
+enum {
+	BULLET,
+	BLITZ,
+	RAPID,
+	CLASSICAL,
+	CORRESPONDENCE,
+	SPEEDS
+};
+
+static const char *const speeds[SPEEDS] = {"bullet", "blitz", "rapid", "classical",
+					   "correspondence"};
+
+static int take_speed(struct call *call, const char *at, size_t len, bool wanted[SPEEDS])
 {
-	static const char *const known[] = {"bullet", "blitz", "rapid", "classical",
-					    "correspondence"};
-	const char *text = list_of(call, "speeds");
-	char *out = text != NULL ? chi_arena_alloc(&call->arena, 96) : NULL;
-	if (out == NULL) {
-		return NULL;
+	static const char ultra[] = "ultraBullet"; /* which we count as bullet */
+	if (len == strlen(ultra) && memcmp(ultra, at, len) == 0) {
+		wanted[BULLET] = true;
+		return CHI_OK;
 	}
-	out[0] = '\0';
-	for (size_t i = 0; i < CHI_COUNT(known); i++) {
-		bool wanted = strstr(text, known[i]) != NULL ||
-			      (i == 0 && strstr(text, "ultraBullet") != NULL);
-		if (wanted) {
-			(void)sprintf(out + strlen(out), "%s%s", out[0] != '\0' ? "," : "",
-				      known[i]);
+	for (size_t i = 0; i < SPEEDS; i++) {
+		if (strlen(speeds[i]) == len && memcmp(speeds[i], at, len) == 0) {
+			wanted[i] = true;
+			return CHI_OK;
 		}
 	}
-	return out[0] != '\0' ? out : NULL;
+	return chi_fault(&call->fault, -CHI_EINVAL,
+			 "speeds: a list of ultraBullet, bullet, blitz, rapid, classical, "
+			 "correspondence");
+}
+
+/* Games without a time control are said to be classical, and fit no speed: where classical ones are
+ * wanted, those of the others are left out. */
+static int add_speeds(struct call *call, struct terms *terms)
+{
+	const char *text = list_of(call, "speeds");
+	bool wanted[SPEEDS] = {false};
+	char list[64] = "";
+	int status = CHI_OK;
+	while (status == CHI_OK && text != NULL && *text != '\0') {
+		size_t len = strcspn(text, ",");
+		status = take_speed(call, text, len, wanted);
+		text += len + (text[len] == ',' ? 1 : 0);
+	}
+	for (size_t i = 0; i < SPEEDS; i++) {
+		if (wanted[i] != wanted[CLASSICAL]) {
+			(void)sprintf(list + strlen(list), "%s%s", list[0] != '\0' ? "," : "",
+				      speeds[i]);
+		}
+	}
+	if (status < 0 || list[0] == '\0') {
+		return status;
+	}
+	const char *value = chi_arena_text(&call->arena, list, strlen(list));
+	add_either(terms, wanted[CLASSICAL], "speed", value);
+	return value != NULL ? CHI_OK : chi_fault_plain(&call->fault, -CHI_ENOMEM);
 }
 
 static const unsigned groups[] = {0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500, 65536};
@@ -228,9 +271,9 @@ static int add_ratings(struct call *call, struct terms *terms)
 		add(terms, "average", range_text(call, groups[first], groups[last + 1]));
 	}
 	for (size_t i = first; i < last; i++) {
-		if (!wanted[i] && terms->n < TERMS_MAX) {
-			add(terms, "average", range_text(call, groups[i], groups[i + 1]));
-			terms->list[terms->n - 1].negated = true;
+		if (!wanted[i]) {
+			add_either(terms, true, "average",
+				   range_text(call, groups[i], groups[i + 1]));
 		}
 	}
 	return CHI_OK;
@@ -261,7 +304,7 @@ int lila_masters(struct call *call)
 {
 	struct lila_query query;
 	struct terms terms = {.n = 0};
-	int status = lila_query_of(call, 15, 0, &query);
+	int status = lila_query_of(call, MOVES, 15, 0, &query);
 	add_dates(call, &terms);
 	return status < 0 ? status : answer(call, &query, &terms);
 }
@@ -269,41 +312,45 @@ int lila_masters(struct call *call)
 static int lichess_terms(struct call *call, struct terms *terms)
 {
 	add_dates(call, terms);
-	add(terms, "speed", speeds_of(call));
-	return add_ratings(call, terms);
+	int status = add_speeds(call, terms);
+	return status == CHI_OK ? add_ratings(call, terms) : status;
 }
 
 int lila_lichess(struct call *call)
 {
 	struct lila_query query;
 	struct terms terms = {.n = 0};
-	int status = lila_query_of(call, 4, 4, &query);
+	int status = lila_query_of(call, MOVES, 4, 4, &query);
 	status = status == CHI_OK ? lichess_terms(call, &terms) : status;
 	query.online = true;
 	query.history = params_flag(&call->params, "history");
 	return status < 0 ? status : answer(call, &query, &terms);
 }
 
+/* The same without moves and games. */
 int lila_history(struct call *call)
 {
 	struct lila_query query;
 	struct terms terms = {.n = 0};
-	struct lila_pass *pass = chi_arena_alloc(&call->arena, sizeof(*pass));
-	int status = pass == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
-				  : lila_query_of(call, 0, 0, &query);
+	int status = lila_query_of(call, 0, 0, 0, &query);
 	status = status == CHI_OK ? lichess_terms(call, &terms) : status;
-	status = status == CHI_OK ? finish(call, &terms, &query) : status;
-	if (status < 0) {
-		return status;
-	}
+	query.online = true;
 	query.history = true;
+	query.moves = 0;
 	query.top = 0;
 	query.recent = 0;
-	status = lila_pass_run(call, &query, pass);
-	out_object(&call->out, NULL);
-	lila_say_history(&call->out, pass);
-	out_end(&call->out, '}');
-	return status;
+	return status < 0 ? status : answer(call, &query, &terms);
+}
+
+/* As lichess names its games: "Casual Blitz game". */
+static void add_modes(struct call *call, struct terms *terms)
+{
+	const char *text = list_of(call, "modes");
+	bool casual = text != NULL && strstr(text, "casual") != NULL;
+	bool rated = text != NULL && strstr(text, "rated") != NULL;
+	if (casual != rated) {
+		add_either(terms, rated, "event", LILA_CASUAL);
+	}
 }
 
 /* One line of NDJSON: what lila sends while it still reads games, and we have read them. */
@@ -312,19 +359,24 @@ int lila_player(struct call *call)
 	struct lila_query query;
 	struct terms terms = {.n = 0};
 	const char *colour = params_get(&call->params, "color");
-	int status = lila_query_of(call, 0, 8, &query);
+	int status = lila_query_of(call, LILA_MOVES_MOST, 0, 8, &query);
 	query.player = params_get(&call->params, "player");
 	query.online = true;
 	if (status == CHI_OK && query.player == NULL) {
 		status = chi_fault(&call->fault, -CHI_EINVAL, "the parameter 'player' is missing");
 	}
+	if (status == CHI_OK && colour != NULL && strcmp(colour, "white") != 0 &&
+	    strcmp(colour, "black") != 0) {
+		status = chi_fault(&call->fault, -CHI_EINVAL, "color: white or black");
+	}
+	status = status == CHI_OK ? add_speeds(call, &terms) : status;
 	if (status < 0) {
 		return status;
 	}
 	query.as_black = colour != NULL && strcmp(colour, "black") == 0;
 	add(&terms, query.as_black ? "black" : "white", query.player);
 	add_dates(call, &terms);
-	add(&terms, "speed", speeds_of(call));
+	add_modes(call, &terms);
 	call->type = "application/x-ndjson";
 	status = answer(call, &query, &terms);
 	out_newline(&call->out);

@@ -79,14 +79,34 @@ class TestExplorer(unittest.TestCase):
         self.assertEqual([set(g) for g in answer["recentGames"]], [GAME | {"speed", "mode"}] * 4)
         self.assertEqual([g["id"] for g in answer["recentGames"]], ["4", "3", "2", "1"])
         months = {row.pop("month"): row for row in answer["history"]}
-        self.assertEqual(months, {"2019-04": {"white": 1, "draws": 1, "black": 0},
-                                  "2022-01": {"white": 0, "draws": 0, "black": 1}})
+        none = {"white": 0, "draws": 0, "black": 0}
+        self.assertEqual({month: row for month, row in months.items() if row != none},
+                         {"2019-04": {"white": 1, "draws": 1, "black": 0},
+                          "2022-01": {"white": 0, "draws": 0, "black": 1}})
+        self.assertEqual(list(months), [f"{month // 12}-{month % 12 + 1:02d}"
+                                        for month in range(2019 * 12 + 3, 2022 * 12 + 1)])
         for path in ("/lichess?ratings=2200", "/lichess?ratings[]=2200&ratings[]=1000"):
             self.assertEqual(self.server.json(path)["white"], 1, path)
         self.assertEqual(self.server.json("/lichess?ratings=1000,2500")["white"], 0)
         self.assertEqual(self.server.json("/lichess?speeds=blitz,rapid")["white"], 0)
-        self.assertEqual(self.server.json("/lichess/history?since=2020-01")["history"],
+        history = self.server.json("/lichess/history?since=2020-01")
+        self.assertEqual(history.pop("history"),
                          [{"month": "2022-01", "white": 0, "draws": 0, "black": 1}])
+        # All that /lichess has, without moves and games.
+        self.assertEqual(history, {**self.server.json("/lichess?since=2020-01"), "moves": [],
+                                   "recentGames": [], "topGames": []})
+
+    def test_speeds(self):
+        """Games without a time control were said to be classical, and found by no speed: programs
+        that name all speeds had nothing from over the board."""
+        every = self.server.json("/lichess")
+        for speeds in ("ultraBullet,bullet,blitz,rapid,classical,correspondence", "classical",
+                       "classical,blitz"):
+            self.assertEqual(self.server.json("/lichess", speeds=speeds), every)
+        self.assertEqual({game["speed"] for game in every["recentGames"]}, {"classical"})
+        for path in ("/lichess?speeds=blitz,fast", "/player?player=Muster&speeds=rapid,Blitz"):
+            self.assertIn("speeds: a list of ultraBullet",
+                          json.loads(self.server.request(path)[2])["error"])
 
     def test_player_is_one_line(self):
         status, fields, content = self.server.request("/player?player=Muster&color=black")
@@ -97,7 +117,23 @@ class TestExplorer(unittest.TestCase):
         self.assertNotIn("topGames", answer)
         e4 = [m for m in answer["moves"] if m["uci"] == "e2e4"][0]
         self.assertEqual((e4["averageOpponentRating"], e4["performance"]), (2380, 2380))
-        self.assertEqual(self.server.request("/player?color=white")[0], 400)
+        for path in ("/player?color=white", "/player?player=Muster&color=grey"):
+            self.assertEqual(self.server.request(path)[0], 400)
+
+    def test_a_players_modes_and_moves(self):
+        """All moves, unless fewer are asked for; casual games by the name of their event."""
+        games = "".join(f'[Event "{event}"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n1. {move} 1-0\n\n'
+                        for event, moves in (("Rated Blitz game", "a3 b3 c3 d3 e3 f3 g3 h3 a4 b4 c4 d4 e4"),
+                                             ("Casual Blitz game", "Nf3"), ("Casuals Cup", "Nc3"))
+                        for move in moves.split())
+        with webserver.start(webserver.make_store(games)) as server:
+            def ask(modes):
+                return json.loads(server.request("/player?player=Ann&color=white&modes=" + modes)[2])
+            self.assertEqual(len(ask("rated,casual")["moves"]), 15)
+            self.assertEqual([m["san"] for m in ask("casual")["moves"]], ["Nf3"])
+            self.assertEqual((ask("rated")["white"], ask("")["white"]), (14, 15))
+            recent = server.json("/lichess", recentGames=15)["recentGames"]
+            self.assertEqual([g["uci"] for g in recent if g["mode"] == "casual"], ["g1f3"])
 
     def test_games(self):
         status, fields, content = self.server.request("/masters/pgn/2")
