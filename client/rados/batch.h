@@ -9,6 +9,9 @@
 
 #include "client/rados/rados.h"
 
+/* Bytes of one operation; an OSD takes 90 MB (osd_max_write_size). */
+#define CHI_PART_BYTES ((size_t)32 << 20)
+
 struct chi_edit {
 	struct chi_omap_key key;
 	bool guarded; /* compared with `old`, which may be empty: there is none */
@@ -56,6 +59,11 @@ struct chi_batch {
 
 /* Runs the batch. Nothing is stored if an item is refused when all are applied first. */
 CHI_MUSTUSE int chi_batch_run(struct chi_batch *batch);
+
+/* batch_write.c: the operation of the part that was applied, on an object whose data have `size`
+ * bytes. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_batch_build(const struct chi_batch *batch, uint64_t size,
+				struct chi_object_op *op);
 
 /* For `apply`: edits of the part. What is guarded and set is one edit. -CHI_ENOMEM, -CHI_ETOOBIG.
  */
