@@ -414,7 +414,10 @@ static void take_entry(struct chi_exp *exp, const struct chi_position *position,
 		return;
 	}
 	add_played(&exp->lines, move);
-	if (entry->value == NO_VALUE || chi_sf_score(position, entry->value, &eval) != CHI_OK) {
+	bool scored =
+		entry->value != NO_VALUE && chi_sf_score(position, entry->value, &eval) == CHI_OK;
+	/* Who has a move is not mated yet. */
+	if (!scored || (eval.is_mate && eval.score == 0)) {
 		exp->result.unscored++;
 	} else if (!add_line(&exp->lines, move, &eval, entry->value)) {
 		exp->result.repeated++;

@@ -49,7 +49,8 @@ struct chi_exp_result {
 	uint64_t positions; /* visited */
 	uint64_t lines;	    /* of these */
 	uint64_t illegal;   /* entries whose move is not legal in the position they are for */
-	uint64_t unscored;  /* entries without a depth or a score: followed, but no line */
+	uint64_t unscored;  /* entries without a depth or a score (a mate in 0 moves is
+			       none): followed, but no line */
 	uint64_t repeated;  /* entries of a move that has a deeper one, or beyond CHI_EXP_LINES */
 	uint64_t unplaced;  /* entries of positions that are not reached */
 };

@@ -222,6 +222,26 @@ class Experience(Base):
         with open(file, "rb") as one, open(again, "rb") as two:
             self.assertEqual(one.read(), two.read())
 
+    def test_a_position_without_room_is_counted(self):
+        """It was told by the number of a line that the file does not have, and missing in the summary."""
+        store, file = self.path("full"), self.path("one.exp")
+        row = {"fen": START, "evals": [{"engine": f"e{i}", "depth": 1, "cp": 1} for i in range(64)]}
+        self.cli("import", "--format", "jsonl", "-", address=store, input=json.dumps(row))
+        with open(file, "wb") as out:
+            out.write(brainlearn(Board().key(), 20, 30, Board().bits("e2e4")))
+        done = self.cli("import", file, address=store)
+        self.assertEqual(summary(done.stdout)["rejected"], "1")
+        self.assertIn(f"{file}: a position was not stored: ", done.stderr)
+
+    def test_no_one_who_can_move_is_mated(self):
+        """A score of mate at once was stored as one against the side to move."""
+        store, file = self.path("mates"), self.path("mates.exp")
+        with open(file, "wb") as out:
+            for uci, value in (("e2e4", 32000), ("d2d4", -32000), ("c2c4", 31999)):
+                out.write(brainlearn(Board().key(), 20, value, Board().bits(uci)))
+        self.assertEqual(summary(self.out("import", file, address=store))["unscored"], "2")
+        self.assertEqual({uci: e["mate"] for uci, e in self.evals(START, store).items()}, {"c2c4": 1})
+
     def test_bad_files_and_options_are_refused(self):
         store = self.path("none")
         for name, content, why in (("empty", b"", "there is no entry"),

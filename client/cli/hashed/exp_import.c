@@ -174,18 +174,19 @@ static int feed_file(struct exps *exps, const char *path)
 	return code;
 }
 
-static void print_summary(const struct exps *exps, const struct chi_put_result *stored)
+static void print_summary(const struct exps *exps, const struct chi_import_result *result)
 {
+	const struct chi_put_result *stored = &result->positions;
 	const struct chi_exp_result *total = &exps->total;
-	output_object(exps->cli,
-		      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
-				json_count(total->entries), "lines", json_count(total->lines),
-				"new", json_count(stored->added), "updated",
-				json_count(stored->updated), "unchanged",
-				json_count(stored->unchanged), "illegal",
-				json_count(total->illegal), "unscored", json_count(total->unscored),
-				"repeated", json_count(total->repeated), "unplaced",
-				json_count(total->unplaced)));
+	output_object(
+		exps->cli,
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+			  json_count(total->entries), "lines", json_count(total->lines), "new",
+			  json_count(stored->added), "updated", json_count(stored->updated),
+			  "unchanged", json_count(stored->unchanged), "rejected",
+			  json_count(result->skipped), "illegal", json_count(total->illegal),
+			  "unscored", json_count(total->unscored), "repeated",
+			  json_count(total->repeated), "unplaced", json_count(total->unplaced)));
 }
 
 static int run(struct exps *exps, int n, char **paths)
@@ -203,7 +204,7 @@ static int run(struct exps *exps, int n, char **paths)
 	if (status != CHI_OK) {
 		return feeder_fail(&exps->feeder, status);
 	}
-	print_summary(exps, &result.positions);
+	print_summary(exps, &result);
 	return exps->empty ? EXIT_STORE : EXIT_DONE;
 }
 

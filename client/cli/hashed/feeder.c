@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/cli/hashed/feeder.h"
 
-#include <inttypes.h>
-
 #include "client/cli/in/lines_import.h"
 
 /* Lines are sent when there are so many bytes of them. */
@@ -14,8 +12,9 @@
 static void report(void *context, const struct chi_import_note *note)
 {
 	(void)context;
+	/* Its line is one of ours, of which the file knows nothing. */
 	if (note->line > 0) {
-		cli_message("%s:%" PRIu64 ": %s", note->file, note->line, note->text);
+		cli_message("%s: a position was not stored: %s", note->file, note->text);
 	}
 }
 
