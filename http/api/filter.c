@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters have the names of the command line's options, and become the same filters. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "formats/range.h"
 #include "http/api/api.h"
 
-#define TERMS_MAX 64
+#define TERMS_MAX  64
+#define WORDS_SIZE 256 /* of a list of words */
 
 /* ---- Filters of games -------------------------------------------------------------------- */
 
@@ -59,9 +61,12 @@ const char *filter_name(size_t i)
 	return i < CHI_COUNT(known) ? known[i].name : NULL;
 }
 
-static bool is_yes(const char *value)
+/* As params_truth; but of the words a player may be called No, or On. */
+static int truth_of(enum kind kind, const char *value)
 {
-	return strcmp(value, "1") == 0 || strcmp(value, "true") == 0;
+	bool name = kind == SIDE && strcmp(value, "1") != 0 && strcmp(value, "0") != 0 &&
+		    strcmp(value, "true") != 0 && strcmp(value, "false") != 0;
+	return !name && (kind == SIDE || kind == FLAG) ? params_truth(value) : -1;
 }
 
 /* The player named last without what is asked for now; NULL: there is none. */
@@ -116,15 +121,20 @@ static int add(struct call *call, struct terms *terms, const struct param *param
 	if (kind == 0 || param->value[0] == '\0') {
 		return CHI_OK;
 	}
-	if (negated && (kind == RAW || kind == FLAG || kind == OPPONENT)) {
+	int truth = truth_of(kind, param->value);
+	if (negated && (kind == RAW || kind == FLAG || kind == OPPONENT || truth >= 0)) {
 		return chi_fault(&call->fault, -CHI_EINVAL, "%s: this has no opposite",
 				 param->name);
 	}
-	if (kind == OPPONENT || (kind == SIDE && is_yes(param->value))) {
-		return add_to_player(call, terms, param, kind == OPPONENT);
+	if (kind == FLAG && truth < 0) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "%s: '%.40s' is neither 1 nor 0",
+				 param->name, param->value);
 	}
-	if (kind == FLAG && !is_yes(param->value)) {
+	if (truth == 0) {
 		return CHI_OK;
+	}
+	if (kind == OPPONENT || (kind == SIDE && truth == 1)) {
+		return add_to_player(call, terms, param, kind == OPPONENT);
 	}
 	if (terms->n == TERMS_MAX) {
 		return chi_fault(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
@@ -153,7 +163,8 @@ int filter_of(struct call *call, enum filter_part part, const char **out)
 		for (size_t i = 0; status == CHI_OK && i < call->params.n; i++) {
 			const struct param *param = &call->params.list[i];
 			enum kind kind = kind_of(param->name);
-			bool later = kind == OPPONENT || (kind == SIDE && is_yes(param->value));
+			bool later = kind == OPPONENT ||
+				     (kind == SIDE && truth_of(kind, param->value) == 1);
 			if (later == (late == 1) && is_wanted(param, part)) {
 				status = add(call, &terms, param);
 			}
@@ -250,7 +261,16 @@ int filter_word(struct call *call, const char *name, const char *const *words, s
 			return CHI_OK;
 		}
 	}
-	return text == NULL ? CHI_OK : bad(call, name, "none of its words");
+	if (text == NULL) {
+		return CHI_OK;
+	}
+	char list[WORDS_SIZE] = "";
+	for (size_t i = 0, at = 0; i < n && at < sizeof(list); i++) {
+		int len = snprintf(list + at, sizeof(list) - at, "%s%s", i > 0 ? ", " : "none of ",
+				   words[i]);
+		at += len > 0 ? (size_t)len : 0;
+	}
+	return bad(call, name, list);
 }
 
 int filter_scan(struct call *call, struct chi_scan_spec *out)

@@ -252,18 +252,18 @@ int api_stats(struct call *call)
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__})
 #define POSITIONS                                                                                  \
-	"from", "to", "material", "either-colour", "side", "pieces", "min-games", "score", "eval", \
-		"ply", "engines"
+	"from", "to", "material", "?either-colour", "side", "pieces", "min-games", "score",        \
+		"eval", "ply", "engines"
 
 static const struct route_params none = {NAMES(NULL), NULL};
 static const struct route_params board = {NAMES("fen", NULL), NULL};
 static const struct route_params explore = {NAMES("fen", "backed", NULL), filter_name};
 static const struct route_params games = {
-	NAMES("fen", "sort", "descending", "limit", "cursor", "total", NULL), filter_name};
-static const struct route_params find = {NAMES("limit", "cursor", "total", "games", "count", NULL),
-					 filter_name};
+	NAMES("fen", "sort", "?descending", "limit", "cursor", "?total", NULL), filter_name};
+static const struct route_params find = {
+	NAMES("limit", "cursor", "?total", "?games", "?count", NULL), filter_name};
 static const struct route_params scan = {
-	NAMES(POSITIONS, "sort", "desc", "asc", "limit", "cursor", "total", NULL), NULL};
+	NAMES(POSITIONS, "sort", "?desc", "?asc", "limit", "cursor", "?total", NULL), NULL};
 static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NULL};
 static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
 static const struct route_params stats = {NAMES("by", "limit", NULL), filter_name};

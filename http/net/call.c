@@ -90,13 +90,24 @@ int call_fen_param(struct call *call, const char *name, struct chi_key *out)
 
 /* ---- Parameters of the route --------------------------------------------------------------- */
 
-static bool is_own(const struct route_params *takes, const char *name)
+static bool is_flag(const char *own)
+{
+	return own[0] == '?';
+}
+
+static const char *name_of(const char *own)
+{
+	return own + (is_flag(own) ? 1 : 0);
+}
+
+/* NULL: it is none of them. */
+static const char *find_own(const struct route_params *takes, const char *name)
 {
 	size_t i = 0;
-	while (takes->own[i] != NULL && strcmp(takes->own[i], name) != 0) {
+	while (takes->own[i] != NULL && strcmp(name_of(takes->own[i]), name) != 0) {
 		i++;
 	}
-	return takes->own[i] != NULL;
+	return takes->own[i];
 }
 
 static bool is_filter(const struct route_params *takes, const char *name)
@@ -117,7 +128,7 @@ static void list_params(const struct call *call, struct writer *out)
 	const struct route_params *takes = call->route->takes;
 	size_t n = 0;
 	for (; takes->own[n] != NULL; n++) {
-		out_format(out, "%s%s", n > 0 ? ", " : "", takes->own[n]);
+		out_format(out, "%s%s", n > 0 ? ", " : "", name_of(takes->own[n]));
 	}
 	if (n == 0 && takes->filters == NULL) {
 		out_raw(out, "none");
@@ -137,8 +148,14 @@ int call_check_params(struct call *call, const char **why)
 	const char *name = NULL;
 	struct writer text;
 	for (size_t i = 0; takes != NULL && name == NULL && i < call->params.n; i++) {
-		const char *given = call->params.list[i].name;
-		name = is_own(takes, given) || is_filter(takes, given) ? NULL : given;
+		const struct param *given = &call->params.list[i];
+		const char *own = find_own(takes, given->name);
+		name = own != NULL || is_filter(takes, given->name) ? NULL : given->name;
+		if (own != NULL && is_flag(own) && params_truth(given->value) < 0) {
+			return chi_fault(&call->fault, -CHI_EINVAL,
+					 "%s: '%.40s' is neither 1 nor 0", given->name,
+					 given->value);
+		}
 	}
 	if (name == NULL) {
 		return CHI_OK;

@@ -45,7 +45,8 @@ enum route_flag {
 /* The parameters of a route. Any other is refused, so that a mistyped filter is not an answer about
  * everything. */
 struct route_params {
-	const char *const *own;		/* the last is NULL */
+	const char *const *own; /* the last is NULL; those with '?' before their name are yes or no
+				 */
 	const char *(*filters)(size_t); /* the i-th, NULL after the last; each may have "not-"
 					   before it. NULL: none */
 };
@@ -135,8 +136,8 @@ int call_http_of(int status);
 CHI_MUSTUSE int call_fen(struct call *call, const char *text, struct chi_key *out);
 CHI_MUSTUSE int call_fen_param(struct call *call, const char *name, struct chi_key *out);
 
-/* -CHI_EINVAL: the route has no parameter of a name that was given; *why names it and those that it
- * has. */
+/* -CHI_EINVAL: the route has no parameter of a name that was given, and *why names it and those
+ * that it has; or what is yes or no has another value. */
 CHI_MUSTUSE int call_check_params(struct call *call, const char **why);
 
 /* {"error": why} */

@@ -100,16 +100,21 @@ const char *params_get(const struct params *params, const char *name)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-bool params_flag(const struct params *params, const char *name)
+int params_truth(const char *value)
 {
-	static const char *const words[] = {"1", "true", "yes", "on"};
-	const char *value = params_get(params, name);
-	for (size_t i = 0; value != NULL && i < CHI_COUNT(words); i++) {
+	static const char *const words[] = {"1", "true", "yes", "on", "0", "false", "no", "off"};
+	for (size_t i = 0; i < CHI_COUNT(words); i++) {
 		if (strcasecmp(value, words[i]) == 0) {
-			return true;
+			return i < CHI_COUNT(words) / 2 ? 1 : 0;
 		}
 	}
-	return false;
+	return value[0] == '\0' ? 0 : -1;
+}
+
+bool params_flag(const struct params *params, const char *name)
+{
+	const char *value = params_get(params, name);
+	return value != NULL && params_truth(value) == 1;
 }
 
 int params_number(const struct params *params, const char *name, uint64_t least, uint64_t most,

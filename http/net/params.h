@@ -37,7 +37,10 @@ const char *params_get(const struct params *params, const char *name);
 /* The same, and "" if it is empty. */
 const char *params_given(const struct params *params, const char *name);
 
-/* 1, true, yes, on. */
+/* 1: "1", true, yes, on. 0: "0", false, no, off, "". -1: neither. */
+int params_truth(const char *value);
+
+/* True if it is there, and one of the first. */
 bool params_flag(const struct params *params, const char *name);
 
 /* A number from `least` to `most`, `initial` if it is not there. -CHI_EINVAL. */

@@ -218,7 +218,9 @@ class Answers:
                      "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
                      "/api/games?filter=player", "/api/scan?from=x", "/api/scan?from=2&to=1",
                      "/api/find?has=Zz9", "/api/stats?by=colour", "/api/names?kind=x",
-                     "/api/games?opponent=X", "/api/histogram?bins=257"):
+                     "/api/games?opponent=X", "/api/histogram?bins=257",
+                     # What is yes or no was "no", or the name of a player, if it was another word.
+                     "/api/games?descending=x", "/api/find?has=Qd1&mirror=x", "/api/games?player=F&not-white=1"):
             status, _, content = self.server.request(path)
             if status != 501:
                 self.assertEqual(status, 400, path)
