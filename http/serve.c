@@ -146,6 +146,9 @@ static int start(struct state *state, struct chi_fault *fault)
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
 	status = status == CHI_OK ? try_store(server->config, fault) : status;
 	status = status == CHI_OK ? jail_enter(server, fault) : status;
+	if (status == CHI_OK && server->config->write_to != NULL) {
+		status = unknown_start(server->config, &server->unknown, fault);
+	}
 	status = status == CHI_OK ? pool_start(&server->pool, server, fault) : status;
 	for (size_t i = 0; status == CHI_OK && i < server->n_loops; i++) {
 		status = loop_start(server->loops[i], fault);
@@ -165,6 +168,7 @@ static void stop(struct state *state)
 		loop_join(server->loops[i]);
 	}
 	pool_stop(&server->pool);
+	unknown_stop(server->unknown);
 	for (size_t i = 0; i < server->n_loops; i++) {
 		loop_free(server->loops[i]);
 	}

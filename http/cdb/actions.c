@@ -237,6 +237,18 @@ static int add_to_queue(struct answer *answer, const struct chi_key *key)
 	return CHI_OK;
 }
 
+/* Unless learn=0 forbids it, an unknown position joins the queue once the answer is on its way. */
+static void learn(const struct answer *answer)
+{
+	const struct call *call = answer->call;
+	bool may =
+		params_get(&call->params, "learn") == NULL || params_flag(&call->params, "learn");
+	if (may && !answer->board.known && answer->board.n > 0 && !call->foreign &&
+	    call->role >= CHI_ROLE_WRITE) {
+		unknown_add(call->loop->server->unknown, &answer->board.key);
+	}
+}
+
 /* Nothing to do where an evaluation is stored, or there is nothing to play. */
 static int queue_position(struct answer *answer)
 {
@@ -269,16 +281,26 @@ static int store_move(struct answer *answer)
 
 /* ---- The call ---------------------------------------------------------------------------- */
 
+enum action_flag {
+	ASKS = 1 << 0, /* what is known of a position: one that is not known is learned */
+	BOOK = 1 << 1, /* endgame=1 asks for moves of tablebases alone, of which there are none */
+};
+
 static const struct action {
 	const char *name;
 	action_handler *run;
-	bool book; /* endgame=1 asks for the moves of tablebases alone, of which there are none */
+	unsigned flags;
 } actions[] = {
-	{"queryall", query_all, false},		 {"querybest", cdb_query_best, true},
-	{"query", cdb_query_any, true},		 {"querylearn", cdb_query_learn, true},
-	{"querysearch", cdb_query_search, true}, {"queryscore", query_score, false},
-	{"querypv", cdb_query_pv, false},	 {"queryengine", query_engine, true},
-	{"queue", queue_position, false},	 {"store", store_move, false},
+	{"queryall", query_all, ASKS},
+	{"querybest", cdb_query_best, ASKS | BOOK},
+	{"query", cdb_query_any, ASKS | BOOK},
+	{"querylearn", cdb_query_learn, ASKS | BOOK},
+	{"querysearch", cdb_query_search, ASKS | BOOK},
+	{"queryscore", query_score, ASKS},
+	{"querypv", cdb_query_pv, ASKS},
+	{"queryengine", query_engine, BOOK},
+	{"queue", queue_position, 0},
+	{"store", store_move, 0},
 };
 
 static const struct action *find_action(const char *name)
@@ -320,10 +342,13 @@ static int run(struct call *call)
 	}
 	if (read_board(call, &key) < 0) {
 		cdb_say_word(&answer, "invalid board");
-	} else if (action->book && params_flag(&call->params, "endgame")) {
+	} else if ((action->flags & BOOK) != 0 && params_flag(&call->params, "endgame")) {
 		say_nothing(&answer);
 	} else {
 		status = cdb_look(call, &key, &answer.board);
+		if (status == CHI_OK && (action->flags & ASKS) != 0) {
+			learn(&answer);
+		}
 		status = status == CHI_OK ? action->run(&answer) : status;
 	}
 	if (!answer.json) {

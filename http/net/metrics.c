@@ -66,4 +66,9 @@ void server_metrics(struct http_server *server, struct writer *out)
 		   "# HELP chistore_http_waiting Requests that wait for a worker.\n"
 		   "# TYPE chistore_http_waiting gauge\nchistore_http_waiting %zu\n",
 		   waiting);
+	out_format(out,
+		   "# HELP chistore_http_queued_total Unknown positions that were asked about and "
+		   "added to the store's queue.\n# TYPE chistore_http_queued_total counter\n"
+		   "chistore_http_queued_total %" PRIu64 "\n",
+		   unknown_count(server->unknown));
 }

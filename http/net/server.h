@@ -23,6 +23,7 @@
 #include "http/net/call.h"
 #include "http/net/config.h"
 #include "http/net/session.h"
+#include "http/net/unknown.h"
 #include "service/access.h"
 
 struct http_server;
@@ -74,6 +75,7 @@ struct http_server {
 	struct loop *loops[HTTP_THREADS_MAX];
 	size_t n_loops;
 	struct pool pool;
+	struct unknown *unknown;	       /* NULL: nothing is written */
 	char addresses[CHI_LISTENS_MAX * 320]; /* as they turned out, a blank between */
 };
 

@@ -206,6 +206,8 @@ class TestChessdb(unittest.TestCase):
         assert done.returncode == 0, done.stderr
 
     def ask(self, **parameters):
+        """Without learning, of which the queue's tests would see something."""
+        parameters.setdefault("learn", 0)
         status, fields, content = self.server.request("/cdb.php?" + urllib.parse.urlencode(parameters))
         self.assertEqual(status, 200)
         if parameters.get("json"):
@@ -326,6 +328,23 @@ class TestChessdb(unittest.TestCase):
             answer = reader.json("/cdb.php", want=403, action="queue", board=KINGS)
             self.assertIn("--write-to", answer["error"])
         self.assertEqual(self.server.json("/api/queue")["total"], 3)
+
+    def test_unknown_positions_are_queued(self):
+        """Those that were asked about, after those that someone wants; once, without being waited for."""
+        self.addCleanup(self.queued, "drop", "--all")
+        self.queued("drop", "--all")
+        self.queued("add", RUY)
+        unknown = [f"8/8/8/3k4/8/3P4/3K4/{file}N{7 - file} w - - 0 1" for file in range(1, 7)]
+        for fen, more in zip(unknown, ({"learn": 0}, {"action": "queryengine", "movelist": ""},
+                                       {"action": "querybest", "endgame": 1})):
+            self.ask(**{"action": "queryall", "board": fen, "learn": 1, **more})
+        path = f"/cdb.php?action=queryall&board={unknown[3].replace(' ', '_')}"
+        self.server.request(path, headers={"Origin": "http://elsewhere.example"})
+        self.assertEqual(self.ask(action="queryall", board=MATED, learn=1), "checkmate")
+        for action, fen in (("queryall", unknown[4]), ("queryscore", unknown[5]), ("querypv", unknown[4])):
+            self.assertEqual(self.ask(action=action, board=fen, learn=1, json=1), {"status": "unknown"})
+        harness.wait_for(lambda: b"\nchistore_http_queued_total 2\n" in self.server.request("/metrics")[2])
+        self.assertEqual(self.server.json("/api/queue")["positions"], [RUY, *unknown[4:]])
 
     def queued(self, *args):
         done = harness.run_cli("queue", *args, address=self.daemon.address)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Positions that clients asked about and of which nothing is known, on their way to the store's
+ * queue. A thread of its own adds them, many at a time and not more than once a second: no client
+ * waits for that, and answers that are kept until the store changes are of use meanwhile.
+ */
+#pragma once
+
+#include "http/net/config.h"
+
+struct chi_key;
+struct unknown;
+
+/* Starts the thread. -CHI_ENOMEM. */
+CHI_MUSTUSE int unknown_start(const struct http_config *config, struct unknown **out,
+			      struct chi_fault *fault);
+
+/* From any thread. One that came lately is passed over, and so is one for which there is no room;
+ * nothing happens if `unknown` is NULL. */
+void unknown_add(struct unknown *unknown, const struct chi_key *key);
+
+/* How many were added to the queue, or raised in it; 0 of NULL. */
+uint64_t unknown_count(struct unknown *unknown);
+
+/* Ends the thread, without what waits. NULL is fine. */
+void unknown_stop(struct unknown *unknown);
