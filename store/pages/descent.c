@@ -10,6 +10,11 @@
  * finds the last of the nodes with the same head; where there are several, refine goes back to the
  * right one by whole keys.
  *
+ * Pages that are on the disk are waited for together as well, if all of a level are asked for
+ * before the first is looked at. That is a system call each, which takes as long as some look-ups
+ * in memory: so only in files larger than half of the memory, and only while look-ups are so slow
+ * that the disk must be why.
+ *
  * The search compares no page's first node: in a branch page it stands for "less than all", in a
  * leaf page the block knows for which keys it is responsible.
  */
@@ -17,8 +22,10 @@
 
 #include <endian.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/attr.h"
+#include "base/clock.h"
 #include "store/block/block.h"
 #include "store/pages/block_cursor.h"
 #include "store/record/codec.h"
@@ -30,6 +37,12 @@
 #define HEAD_LINES 4
 /* Branch pages, of 4 KiB, that are likely to stay in the processor's cache. */
 #define NEAR_PAGES 1024
+/* A group of look-ups that takes so long has waited for the disk, and the next ones are likely to.
+ * Without the disk it takes a tenth of that. */
+#define WAITED_US 100
+#define WAITS	  16
+/* Levels of branch pages above the leaves that may be on the disk, too. */
+#define FAR_BRANCHES 1
 /* Bytes at the start of a key that are compared as a number. */
 #define HEAD 8u
 
@@ -318,17 +331,48 @@ static inline void search_branches(const struct chi_descent *descent, struct chi
 	}
 }
 
+/* Has the disk read the pages entered that are not in memory. */
+static void ask_disk(const struct chi_descent *descent, const struct chi_lane *lanes, size_t n)
+{
+	const uint8_t *last = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (lanes[i].left != 0 && lanes[i].page != last) {
+			last = lanes[i].page;
+			/* Advice: a failure shows when the page is looked at. */
+			(void)madvise((void *)(uintptr_t)last, descent->pages.size, MADV_WILLNEED);
+		}
+	}
+}
+
 /* From the pages of `level` that the lanes have entered down into the leaves. */
 static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
 			       unsigned level)
 {
 	for (; level < descent->depth; level++) {
 		search_branches(descent, lanes, n, level);
+		if (CHI_UNLIKELY(descent->waits != 0) &&
+		    level + 1 + FAR_BRANCHES >= descent->depth) {
+			ask_disk(descent, lanes, n);
+		}
 	}
 	search(descent, lanes, n, FLAG_LEAF);
+	aim_at_groups(descent, lanes, n);
 }
 
-void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+/* The same from the root. */
+static inline void search_group(struct chi_descent *descent, struct chi_lane *lanes, size_t n)
+{
+	bool far = CHI_UNLIKELY(descent->pages.far);
+	int64_t begun = far ? chi_now_us() : 0;
+	search_from(descent, lanes, n, 1);
+	if (far && chi_now_us() - begun >= WAITED_US) {
+		descent->waits = WAITS;
+	} else if (descent->waits > 0) {
+		descent->waits--;
+	}
+}
+
+void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		      struct chi_found *out)
 {
 	struct chi_lane lanes[CHI_DESCENT_LANES];
@@ -342,8 +386,7 @@ void chi_descent_find(const struct chi_descent *descent, const struct chi_key *k
 		begin(descent, &lanes[i], &keys[i]);
 		enter(descent, &lanes[i], descent->root, 1);
 	}
-	search_from(descent, lanes, n, 1);
-	aim_at_groups(descent, lanes, n);
+	search_group(descent, lanes, n);
 	for (size_t i = 0; i < n; i++) {
 		finish(descent, &lanes[i], &out[i]);
 	}
@@ -456,7 +499,7 @@ void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane)
 	}
 }
 
-void chi_lane_search(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+void chi_lane_search(struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		     struct chi_lane *lanes)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -471,8 +514,7 @@ void chi_lane_search(const struct chi_descent *descent, const struct chi_key *ke
 	if (n == 1) {
 		search_rest(descent, lanes, 1);
 	} else {
-		search_from(descent, lanes, n, 1);
-		aim_at_groups(descent, lanes, n);
+		search_group(descent, lanes, n);
 	}
 }
 

@@ -65,7 +65,7 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 
 /* Looks up `n` keys, 1 to CHI_DESCENT_LANES, in a usable descent. The keys' lengths must be
  * CHI_KEY_MIN to CHI_KEY_MAX. */
-void chi_descent_find(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		      struct chi_found *out);
 
 /* The block that is responsible for a key, not looked at: its low key and its bytes in the map.
@@ -87,7 +87,7 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane);
 void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane);
-void chi_lane_search(const struct chi_descent *descent, const struct chi_key *keys, size_t n,
+void chi_lane_search(struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		     struct chi_lane *lanes);
 void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *lane,
 		     struct chi_found *out);

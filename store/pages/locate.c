@@ -76,8 +76,8 @@ static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 
 /* True if the descents find the block that mdb_get finds: the last one in its leaf whose low key is
  * not greater, which plain reads have found. All of them find the same in it. */
-static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi position,
-		   struct plain *plain, MDB_val bytes)
+static bool agrees(struct chi_descent *descent, MDB_txn *txn, MDB_dbi position, struct plain *plain,
+		   MDB_val bytes)
 {
 	if (bytes.mv_size < CHI_KEY_MIN || bytes.mv_size > CHI_KEY_MAX) {
 		/* The low key of the first block. */
@@ -119,8 +119,7 @@ static bool agrees(const struct chi_descent *descent, MDB_txn *txn, MDB_dbi posi
 
 /* Keys that need not be stored, and the stored ones before them in their leaves; so also the last.
  * An empty tree has nothing to compare but that. */
-static bool samples_agree(const struct chi_descent *descent, MDB_env *mdb, MDB_txn *txn,
-			  MDB_dbi position)
+static bool samples_agree(struct chi_descent *descent, MDB_env *mdb, MDB_txn *txn, MDB_dbi position)
 {
 	struct stat st;
 	struct plain plain = {.file_image.page_size = descent->pages.size,
@@ -185,15 +184,17 @@ void chi_pages_locate(MDB_env *mdb, MDB_txn *txn, MDB_dbi meta, MDB_dbi position
 {
 	int major = 0;
 	int minor = 0;
+	unsigned flags = 0;
 	MDB_stat stat;
 	long page = sysconf(_SC_PAGESIZE);
 	*pages = (struct chi_pages){0};
 	(void)mdb_version(&major, &minor, NULL);
 	if (major != 0 || minor != 9 || mdb_env_stat(mdb, &stat) != 0 ||
-	    stat.ms_psize < PAGE_SIZE_LEAST || stat.ms_psize > PAGE_SIZE_MOST || page <= 0) {
+	    mdb_env_get_flags(mdb, &flags) != 0 || stat.ms_psize < PAGE_SIZE_LEAST ||
+	    stat.ms_psize > PAGE_SIZE_MOST || page <= 0) {
 		return;
 	}
-	struct chi_pages found = {.size = stat.ms_psize};
+	struct chi_pages found = {.size = stat.ms_psize, .far = (flags & MDB_NORDAHEAD) != 0};
 	struct chi_descent descent;
 	if (!find_base(txn, meta, (uintptr_t)page, &found)) {
 		return;

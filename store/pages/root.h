@@ -11,6 +11,7 @@ struct chi_pages {
 	const uint8_t *base; /* page 0 */
 	uint32_t size;	     /* of a page, in bytes */
 	MDB_dbi main;	     /* the tree of the trees */
+	bool far;	     /* the file is larger than half of the memory: some are on the disk */
 };
 
 /* Deeper than any tree that fits a file. */
@@ -22,6 +23,7 @@ struct chi_descent {
 	bool usable;
 	uint16_t depth; /* 0: the tree is empty */
 	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
+	uint16_t waits; /* for how many groups of look-ups the disk is asked ahead */
 	uint64_t root;
 	uint64_t end; /* pages from this number on belong to no one in this snapshot */
 	uint64_t txn; /* LMDB's number of the snapshot */

@@ -175,7 +175,7 @@ int chi_prefetch_ask(struct chi_prefetch *prefetch, const struct chi_key *keys, 
 
 /* Looks up what is asked for in `place`, and with it what was asked for next, which is likely to be
  * wanted next. */
-static void search(struct chi_prefetch *prefetch, const struct chi_descent *descent, unsigned place)
+static void search(struct chi_prefetch *prefetch, struct chi_descent *descent, unsigned place)
 {
 	unsigned n = 1;
 	if ((prefetch->started & bits_of(place, 1)) != 0) {

@@ -162,8 +162,10 @@ uint64_t chi_read_sequence(const struct chi_read *read)
 static bool can_descend(struct chi_read *read)
 {
 	if (CHI_UNLIKELY(read->descent.txn != mdb_txn_id(read->txn))) {
+		uint16_t waits = read->descent.waits;
 		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
 				  &read->descent);
+		read->descent.waits = waits;
 	}
 	return CHI_LIKELY(read->descent.usable);
 }

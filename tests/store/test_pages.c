@@ -454,7 +454,7 @@ static bool harmless(const struct chi_found *found, const struct chi_row *wanted
 
 /* Counts answers; the rows are those of the sound file. A group and one alone look at different
  * nodes of a page, so that where the damage shows to one it may not to the other. */
-static bool descend_damaged(const struct chi_descent *descent, const struct chi_row *rows, size_t n,
+static bool descend_damaged(struct chi_descent *descent, const struct chi_row *rows, size_t n,
 			    unsigned seen[4])
 {
 	struct chi_found found[CHI_DESCENT_LANES];
@@ -493,6 +493,7 @@ static int damage_and_descend(unsigned rounds)
 	for (unsigned i = 0; i < rounds; i++) {
 		off_t at;
 		struct chi_descent descent = read->descent;
+		descent.waits = i % 4 == 0 ? UINT16_MAX : 0;
 		size_t len = trees_damage(fd, good, st.st_size, &at);
 		if (i % 10 == 0) {
 			descent.root = help_random() % (i % 20 == 0 ? descent.end : UINT64_MAX);
