@@ -238,7 +238,7 @@ int chi_import_store(struct chi_import *games, const char *other)
 	}
 	status = chi_address_parse(other, &parsed, &games->error);
 	if (status == CHI_OK &&
-	    (is_remote(games) || games->temporary != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
+	    (is_remote(games) || games->temporary.path != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
 		return games->options.kind == CHI_IMPORT_MERGE
 			       ? CHI_NONE
 			       : end(games, chi_fault(&games->error, -CHI_EINVAL,
@@ -259,7 +259,7 @@ int chi_import_commit(struct chi_import *games, struct chi_import_result *result
 		return status;
 	}
 	status = is_remote(games) ? chi_remote_import_commit(games, did)
-		 : games->temporary != NULL
+		 : games->temporary.path != NULL
 			 ? chi_rados_import_commit(games, did)
 			 : chi_importer_commit(games->importer, did, &games->error);
 	games->done = true;

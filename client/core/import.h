@@ -14,11 +14,18 @@
 struct chi_importer;
 struct chi_client;
 
+/* A directory, locked as long as the process lives that made it. */
+struct chi_temporary {
+	char *path; /* NULL: none */
+	int lock;
+};
+
 struct chi_import {
 	struct chi_client *client;     /* own; NULL while its store does not exist */
 	struct chi_importer *importer; /* in-process, and on RADOS; else NULL */
-	char *temporary;	       /* on RADOS: directory of the store that it reads into */
-	uint64_t head_version;	       /* and the version of the head when it began to commit */
+	/* On RADOS: */
+	struct chi_temporary temporary; /* directory of the store that it reads into */
+	uint8_t before[16];		/* import that was committed last when it began to commit */
 	struct chi_import_options options;
 	int status; /* the first failure */
 	struct chi_fault error;

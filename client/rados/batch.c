@@ -21,6 +21,11 @@
 #define CLIENTS_FOLDED 16
 #define CLIENT_SECONDS 3600
 
+/* Of one operation of a journal's part, which goes on in the next: entries that are read and
+ * changed, and about the bytes that are written. */
+#define JOURNAL_ITEMS 512
+#define JOURNAL_BYTES (CHI_PART_BYTES / 4)
+
 /* The longest wait before trying again. */
 #define WAIT_MS 64
 
@@ -28,6 +33,8 @@ struct chi_batch_part {
 	uint32_t shard;
 	size_t first; /* items */
 	size_t n;
+	size_t at;   /* of these, that are stored */
+	size_t next; /* those that the operation under way stores, too */
 	bool done;
 	bool written; /* an operation was made of it */
 	struct chi_put_result did;
@@ -45,19 +52,32 @@ static bool same_item(const struct chi_shard_ref *a, const struct chi_shard_ref 
 	return chi_position_compare(a->bytes, a->len, b->bytes, b->len) == 0;
 }
 
+/* Where the next operation ends at the latest: a journal's part is cut, between keys. */
+static size_t end_of(const struct chi_batch *batch, const struct chi_batch_part *part)
+{
+	const struct chi_shard_ref *items = batch->items + part->first;
+	bool whole = batch->steps == 1 || part->n - part->at <= JOURNAL_ITEMS;
+	size_t end = whole ? part->n : part->at + JOURNAL_ITEMS;
+	while (end < part->n && same_item(&items[end], &items[end - 1])) {
+		end++;
+	}
+	return end;
+}
+
 static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struct chi_object_op *op)
 {
 	struct chi_client *client = batch->client;
 	const struct chi_shard_ref *items = batch->items + part->first;
-	_cleanup_(chi_freep) struct chi_omap_key *keys = calloc(2 + part->n, sizeof(*keys));
+	size_t end = end_of(batch, part);
+	_cleanup_(chi_freep) struct chi_omap_key *keys = calloc(2 + end - part->at, sizeof(*keys));
 	if (keys == NULL) {
 		return -CHI_ENOMEM;
 	}
 	size_t n = 0;
 	keys[n++] = chi_stamp_key;
 	client_key(client->rados->id, &keys[n++]);
-	for (size_t i = 0; i < part->n; i++) {
-		if (i == 0 || !same_item(&items[i], &items[i - 1])) {
+	for (size_t i = part->at; i < end; i++) {
+		if (i == part->at || !same_item(&items[i], &items[i - 1])) {
 			chi_omap_key(batch->tree, items[i].bytes, items[i].len, &keys[n++]);
 		}
 	}
@@ -84,6 +104,18 @@ static void refuse(struct chi_batch *batch, int status, size_t index)
 	batch->client->error.text[0] = '\0';
 }
 
+/* What a repair leaves out of a journal; what the item had changed is as before. */
+static void skip(struct chi_batch *batch, int status, const struct chi_shard_client *change,
+		 size_t n_edits)
+{
+	const struct chi_rados *rados = batch->client->rados;
+	char *text = batch->client->error.text;
+	batch->change = *change;
+	batch->n_edits = n_edits;
+	rados->skip(rados->skip_context, text[0] != '\0' ? text : chi_strerror(status));
+	text[0] = '\0';
+}
+
 /* What the operation brought, entry by entry in the order of the items. */
 struct entries {
 	rados_omap_iter_t iter;
@@ -106,23 +138,32 @@ static bool is_entry(const struct entries *entries, const struct chi_omap_key *k
 	       memcmp(entries->key, key->bytes, key->len) == 0;
 }
 
-/* All items of the part. Refusals of all are gathered, so that the first of the batch is told. */
-static int apply_items(struct chi_batch *batch, const struct chi_batch_part *part,
+/* All items of the part, or as many as one operation takes. Refusals of all are gathered, so that
+ * the first of the batch is told. */
+static int apply_items(struct chi_batch *batch, struct chi_batch_part *part,
 		       struct entries *entries)
 {
 	const struct chi_shard_ref *items = batch->items + part->first;
+	size_t end = end_of(batch, part);
 	size_t same = 0;
-	for (size_t i = 0; i < part->n; i += same) {
+	size_t i = part->at;
+	for (; i < end && (batch->steps == 1 || batch->bytes < JOURNAL_BYTES); i += same) {
+		struct chi_shard_client change = batch->change;
+		size_t n_edits = batch->n_edits;
 		struct chi_omap_key key;
 		chi_omap_key(batch->tree, items[i].bytes, items[i].len, &key);
-		for (same = 1; i + same < part->n && same_item(&items[i], &items[i + same]);) {
+		for (same = 1; i + same < end && same_item(&items[i], &items[i + same]);) {
 			same++;
 		}
 		bool there = is_entry(entries, &key);
 		size_t at = items[i].index;
 		int status = batch->apply(batch, items + i, same, there ? entries->value : NULL,
 					  there ? entries->len : 0, &at);
-		if (status == -CHI_EINVAL || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT) {
+		bool refused =
+			status == -CHI_EINVAL || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT;
+		if (refused && batch->client->rados->skip != NULL) {
+			skip(batch, status, &change, n_edits);
+		} else if (refused) {
 			refuse(batch, status, at);
 		} else if (status < 0) {
 			return status;
@@ -131,6 +172,7 @@ static int apply_items(struct chi_batch *batch, const struct chi_batch_part *par
 			next_entry(entries);
 		}
 	}
+	part->next = i;
 	return CHI_OK;
 }
 
@@ -200,18 +242,25 @@ static uint64_t client_date(const struct chi_rados *rados)
 }
 
 /* The client's entry with what this part does. */
-static int edit_client(struct chi_batch *batch, const struct chi_omap_key *key,
-		       struct chi_shard_client *entry, const uint8_t *old, size_t old_len)
+static int edit_client(struct chi_batch *batch, struct chi_batch_part *part,
+		       const struct chi_omap_key *key, struct chi_shard_client *entry,
+		       const uint8_t *old, size_t old_len)
 {
+	bool whole = part->next == part->n;
 	uint8_t *value = chi_arena_alloc(&batch->arena, CHI_SHARD_CLIENT_SIZE);
 	if (value == NULL) {
 		return -CHI_ENOMEM;
 	}
 	batch->change.writes = 1;
 	chi_shard_client_add(&batch->change, entry);
-	entry->sequence = batch->client->rados->sequence;
+	entry->sequence = whole ? batch->client->rados->sequence : batch->before + part->next;
 	entry->date = client_date(batch->client->rados);
-	entry->last = batch->change.last;
+	if (part->at > 0) {
+		chi_put_result_add(&batch->change.last, &entry->last);
+	} else {
+		entry->last = batch->change.last;
+	}
+	part->did = entry->last;
 	chi_shard_client_encode(entry, value);
 	const struct chi_edit edit = {.key = *key,
 				      .guarded = true,
@@ -272,6 +321,13 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 		part->did = entry.last;
 		return CHI_OK;
 	}
+	uint64_t at = entry.sequence > batch->before ? entry.sequence - batch->before : 0;
+	if (at != part->at) {
+		/* Another client, or an operation whose answer was lost, has done so much of it. */
+		part->at = at < part->n ? at : part->n;
+		part->done = part->at == part->n;
+		return CHI_OK;
+	}
 	status = apply_items(batch, part, &entries);
 	part->did = batch->change.last;
 	/* A part of a journal is noted also where it changes nothing: who applies it late must not
@@ -282,7 +338,7 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 		return status;
 	}
 	status = guard_stamp(batch);
-	status = status < 0 ? status : edit_client(batch, &own, &entry, old, old_len);
+	status = status < 0 ? status : edit_client(batch, part, &own, &entry, old, old_len);
 	if (status == CHI_OK && read->listed != NULL) {
 		status = fold_clients(batch, read);
 	}
@@ -300,6 +356,7 @@ struct running {
 	struct chi_object_op *writes;
 	size_t pending;
 	size_t stored; /* parts that were written */
+	bool moved;    /* more of a journal is stored: its other operations have their own time */
 };
 
 /* All parts that are not done: read, then applied. */
@@ -350,9 +407,11 @@ static int settle(struct running *r)
 		}
 		const struct chi_object_op *op = &r->writes[at++];
 		if (op->rc == 0) {
-			part->done = true;
+			part->at = part->next;
+			part->done = part->at == part->n;
 			client->rados->known[part->shard] = true;
-			r->stored++;
+			r->stored += part->done;
+			r->moved = r->batch->steps > 1;
 		} else if (op->rc != -ECANCELED && status == CHI_OK) {
 			status = chi_object_fault(client, op);
 		}
@@ -384,6 +443,11 @@ static int run_parts(struct running *r)
 	int64_t end = chi_now_ms() + client->options.call_ms;
 	int status = CHI_OK;
 	for (unsigned tries = 0; status == CHI_OK && !all_done(r); tries++) {
+		if (r->moved) {
+			r->moved = false;
+			tries = 0;
+			end = chi_now_ms() + client->options.call_ms;
+		}
 		if (tries > 0 && chi_now_ms() > end) {
 			return chi_fault(&client->error, -CHI_EBUSY,
 					 "other writers changed the same entries for %u ms",
@@ -423,11 +487,7 @@ static int run(struct chi_batch *batch, struct running *r)
 	struct chi_client *client = batch->client;
 	int status = run_parts(r);
 	for (size_t i = 0; i < r->n && status == CHI_OK; i++) {
-		const struct chi_put_result *did = &r->parts[i].did;
-		batch->result.added += did->added;
-		batch->result.updated += did->updated;
-		batch->result.unchanged += did->unchanged;
-		batch->result.removed += did->removed;
+		chi_put_result_add(&r->parts[i].did, &batch->result);
 	}
 	if (status < 0 && r->stored > 0) {
 		struct chi_fault fault = client->error;
@@ -455,7 +515,10 @@ int chi_batch_run(struct chi_batch *batch)
 	}
 	running.reads = ops;
 	running.writes = ops + running.n;
-	batch->client->rados->sequence++;
+	struct chi_rados *rados = batch->client->rados;
+	batch->steps = rados->applies ? CHI_JOURNAL_STEPS : 1;
+	batch->before = rados->sequence;
+	rados->sequence += batch->steps;
 	chi_arena_init(&batch->arena, 2 * CHI_PART_BYTES);
 	int status = run(batch, &running);
 	chi_arena_deinit(&batch->arena);

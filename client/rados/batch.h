@@ -43,6 +43,8 @@ struct chi_batch {
 	struct chi_shard_ref *items; /* sorted once the batch runs */
 	size_t n;
 	struct chi_put_result result; /* of the parts that are done */
+	uint64_t before;	      /* number of the client's last write before */
+	uint64_t steps;		      /* numbers that it takes: one, or CHI_JOURNAL_STEPS */
 	/* Of the part that is applied. */
 	struct chi_counts base;
 	struct chi_shard_client change; /* of the counters; `last` is what the part does */

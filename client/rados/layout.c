@@ -258,6 +258,21 @@ void chi_journal_object(const char *name, const uint8_t id[16], uint32_t part,
 	(void)snprintf(out, CHI_OBJECT_SIZE, "%.128s.import.%s.%08" PRIx32, name, hex, part);
 }
 
+void chi_lease_encode(const struct chi_lease *lease, uint8_t out[CHI_LEASE_SIZE])
+{
+	struct chi_writer w = chi_writer_of(out, CHI_LEASE_SIZE);
+	chi_write_le(&w, lease->expires, 8);
+	chi_write_le(&w, lease->parts, 4);
+}
+
+int chi_lease_decode(const void *value, size_t len, struct chi_lease *out)
+{
+	struct chi_reader r = chi_reader_of(value, len);
+	out->expires = chi_read_le(&r, 8);
+	out->parts = (uint32_t)chi_read_le(&r, 4);
+	return !r.bad && len == CHI_LEASE_SIZE ? CHI_OK : -CHI_ECORRUPT;
+}
+
 /* ---- Shards ------------------------------------------------------------------------------ */
 
 void chi_shard_stamp(const struct chi_rados_head *head, uint8_t out[CHI_STAMP_SIZE])
@@ -325,6 +340,14 @@ int chi_shard_client_decode(const void *value, size_t len, struct chi_shard_clie
 	out->last.unchanged = chi_read_le(&r, 8);
 	out->last.removed = chi_read_le(&r, 8);
 	return CHI_OK;
+}
+
+void chi_put_result_add(const struct chi_put_result *did, struct chi_put_result *sum)
+{
+	sum->added += did->added;
+	sum->updated += did->updated;
+	sum->unchanged += did->unchanged;
+	sum->removed += did->removed;
 }
 
 /* Modulo 2^64: only damaged entries overflow, and verification finds those. */

@@ -16,6 +16,8 @@ enum chi_omap_tree {
 	CHI_OMAP_STAMP = 'a',	 /* the shard: which store it is of */
 	CHI_OMAP_CLIENT = 'c',	 /* a writer: what it has counted, and its last write */
 	CHI_OMAP_GAME = 'g',	 /* a game that is counted */
+	CHI_OMAP_IMPORT = 'i',	 /* the head: a journal that is in the pool */
+	CHI_OMAP_LAST = 'l',	 /* the head: the import that was committed last */
 	CHI_OMAP_POSITION = 'p', /* the position tree */
 	CHI_OMAP_STRENGTH = 's', /* the strength tree */
 };
@@ -108,6 +110,10 @@ enum chi_journal_mode {
 };
 #define CHI_JOURNAL_MODE_MAX CHI_JOURNAL_GAMES
 
+/* Part i of a journal is written under the numbers from i * CHI_JOURNAL_STEPS on, its last one that
+ * of the next part: in between they say how many of the shard's entries of it are stored. */
+#define CHI_JOURNAL_STEPS (UINT64_C(1) << 20)
+
 /* Of a part of a journal: its first bytes, and a checksum at its end. */
 #define CHI_JOURNAL_HEAD 12
 #define CHI_JOURNAL_TAIL 8
@@ -117,6 +123,17 @@ void chi_journal_head(enum chi_journal_mode mode, uint32_t n, uint8_t out[CHI_JO
 void chi_journal_seal(uint8_t *bytes, size_t len);
 CHI_MUSTUSE int chi_journal_check(const uint8_t *bytes, size_t len, enum chi_journal_mode *mode,
 				  uint32_t *n);
+
+/* Of a journal that is in the pool and not committed: how long its importer is taken to live, and
+ * its parts, or more. */
+struct chi_lease {
+	uint64_t expires; /* seconds since 1970; 0: it is to be removed */
+	uint32_t parts;
+};
+
+#define CHI_LEASE_SIZE 12
+void chi_lease_encode(const struct chi_lease *lease, uint8_t out[CHI_LEASE_SIZE]);
+CHI_MUSTUSE int chi_lease_decode(const void *value, size_t len, struct chi_lease *out);
 
 /* NAME.import.ID.XXXXXXXX */
 void chi_journal_object(const char *name, const uint8_t id[16], uint32_t part,
@@ -155,6 +172,8 @@ void chi_shard_client_encode(const struct chi_shard_client *client,
 			     uint8_t out[CHI_SHARD_CLIENT_SIZE]);
 CHI_MUSTUSE int chi_shard_client_decode(const void *value, size_t len,
 					struct chi_shard_client *out);
+
+void chi_put_result_add(const struct chi_put_result *did, struct chi_put_result *sum);
 
 /* Adds what `client` has counted to `sum`. */
 void chi_shard_client_add(const struct chi_shard_client *client, struct chi_shard_client *sum);

@@ -35,6 +35,7 @@
 	CALL(create_write_op)                                                                      \
 	CALL(release_write_op)                                                                     \
 	CALL(write_op_assert_version)                                                              \
+	CALL(write_op_assert_exists)                                                               \
 	CALL(write_op_create)                                                                      \
 	CALL(write_op_remove)                                                                      \
 	CALL(write_op_write_full)                                                                  \

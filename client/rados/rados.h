@@ -22,8 +22,10 @@ struct chi_rados {
 	uint8_t id[CHI_CLIENT_ID];     /* of this client, random */
 	uint64_t sequence;	       /* of its last write */
 	bool applies;		       /* a journal: then both are the import's */
-	bool *known;		       /* shards in which it has an entry; one for each */
-	struct chi_arena arena;	       /* of one record at a time */
+	chi_verify_report *skip; /* of a repair: told what of a journal is left out; or NULL */
+	void *skip_context;
+	bool *known;		/* shards in which it has an entry; one for each */
+	struct chi_arena arena; /* of one record at a time */
 	uint8_t value[CHI_OMAP_CHECKSUM + CHI_RECORD_BYTES_MAX];
 };
 

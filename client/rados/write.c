@@ -314,10 +314,7 @@ int chi_rados_apply(struct chi_client *client, enum chi_journal_mode mode,
 		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
 	}
 	status = status == CHI_OK ? run(&batch) : status;
-	result->added += batch.result.added;
-	result->updated += batch.result.updated;
-	result->unchanged += batch.result.unchanged;
-	result->removed += batch.result.removed;
+	chi_put_result_add(&batch.result, result);
 	return status;
 }
 
@@ -359,6 +356,56 @@ int chi_rados_put(struct chi_client *client, const struct chi_put *entries, size
 
 /* ---- Deletions --------------------------------------------------------------------------- */
 
+/* Of a damaged record no one knows its strength entry: the shard's are all looked at. What is found
+ * stays true, since no other write than a deletion changes a position that is damaged. */
+static int remove_strays(struct chi_batch *batch, const struct chi_key *key)
+{
+	struct chi_client *client = batch->client;
+	uint32_t shards = client->rados->head.shards;
+	struct chi_omap_key after = {.len = 0};
+	int status = CHI_NONE;
+	bool more = true;
+	while (status == CHI_NONE && more) {
+		struct chi_object_op op = {.rc = 0};
+		struct chi_omap_entry entry;
+		struct chi_key found;
+		uint16_t chi2 = 0;
+		chi_object_of_shard(client, chi_shard_of(key->bytes, key->len, shards), &op);
+		status = chi_object_get(&op, &chi_stamp_key, 1);
+		status = status == CHI_OK
+				 ? chi_object_list(&op, CHI_OMAP_STRENGTH, after.bytes, 1024)
+				 : status;
+		status = status == CHI_OK ? chi_objects_run(client, &op, 1) : status;
+		status = status == CHI_OK ? chi_object_stamp(client, &op, NULL) : status;
+		more = op.more != 0;
+		while (status == CHI_OK) {
+			status = chi_object_listed(client, &op, &after, &entry);
+			if (status == CHI_OK &&
+			    chi_omap_position(entry.key, entry.key_len, &chi2, &found) == CHI_OK &&
+			    chi_position_compare(found.bytes, found.len, key->bytes, key->len) ==
+				    0) {
+				struct chi_edit edit = {.key = after, .what = CHI_EDIT_REMOVE};
+				batch->change.known--;
+				status = chi_batch_edit(batch, &edit);
+			}
+		}
+		chi_objects_end(&op, 1);
+	}
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int delete_damaged(struct chi_batch *batch, const struct chi_key *key, const uint8_t *value,
+			  size_t len)
+{
+	struct chi_edit edit = {
+		.guarded = true, .old = value, .old_len = len, .what = CHI_EDIT_REMOVE};
+	chi_omap_key(CHI_OMAP_POSITION, key->bytes, key->len, &edit.key);
+	batch->client->error.text[0] = '\0';
+	batch->change.positions--;
+	int status = chi_batch_edit(batch, &edit);
+	return status == CHI_OK ? remove_strays(batch, key) : status;
+}
+
 static int apply_deletes(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
 			 const uint8_t *value, size_t len, size_t *at)
 {
@@ -372,6 +419,9 @@ static int apply_deletes(struct chi_batch *batch, const struct chi_shard_ref *it
 	}
 	int status = load(batch, &keys[*at], value, len, &before);
 	batch->change.last.removed++;
+	if (status == -CHI_ECORRUPT) {
+		return delete_damaged(batch, &keys[*at], value, len);
+	}
 	return status < 0 ? status : store(batch, &before, &after, value, len);
 }
 

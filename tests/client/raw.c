@@ -51,21 +51,51 @@ void raw_set_in(struct raw *raw, uint32_t shard, const struct chi_omap_key *key,
 	raw_set(raw, object, key, value, len);
 }
 
-size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree)
+/* Keys of a tree, 1,000 at most; the bytes of the first, if it has that many. */
+static size_t count(struct raw *raw, const char *object, enum chi_omap_tree tree, uint8_t *first,
+		    size_t first_len)
 {
-	char object[CHI_OBJECT_SIZE];
 	const char prefix[2] = {(char)tree, '\0'};
 	rados_omap_iter_t iter = NULL;
 	unsigned char more = 0;
 	int rc = 0;
+	char *key = NULL;
+	char *value = NULL;
+	size_t key_len = 0;
+	size_t len = 0;
 	rados_read_op_t op = rados_create_read_op();
-	chi_shard_object(raw->place.name, shard, object);
 	rados_read_op_omap_get_vals2(op, "", prefix, 1000, &iter, &more, &rc);
 	assert_int_equal(rados_read_op_operate(op, raw->io, object, 0), 0);
 	size_t n = rados_omap_iter_size(iter);
+	if (first != NULL && n > 0) {
+		assert_int_equal(rados_omap_get_next2(iter, &key, &value, &key_len, &len), 0);
+		assert_int_equal(chi_omap_bytes(key, key_len, first, first_len, &len), CHI_OK);
+		assert_int_equal(len, first_len);
+	}
 	rados_omap_get_end(iter);
 	rados_release_read_op(op);
 	return n;
+}
+
+size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree)
+{
+	char object[CHI_OBJECT_SIZE];
+	chi_shard_object(raw->place.name, shard, object);
+	return count(raw, object, tree, NULL, 0);
+}
+
+size_t raw_count_head(struct raw *raw, enum chi_omap_tree tree)
+{
+	char object[CHI_OBJECT_SIZE];
+	chi_head_object(raw->place.name, object);
+	return count(raw, object, tree, NULL, 0);
+}
+
+bool raw_first_of_head(struct raw *raw, enum chi_omap_tree tree, uint8_t id[16])
+{
+	char object[CHI_OBJECT_SIZE];
+	chi_head_object(raw->place.name, object);
+	return count(raw, object, tree, id, 16) > 0;
 }
 
 void raw_head(struct raw *raw, const char *text)

@@ -30,6 +30,10 @@ void raw_set(struct raw *raw, const char *object, const struct chi_omap_key *key
 void raw_set_in(struct raw *raw, uint32_t shard, const struct chi_omap_key *key, const void *value,
 		size_t len);
 size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree);
+size_t raw_count_head(struct raw *raw, enum chi_omap_tree tree);
+
+/* The identity in the first key of a tree of the head; false: there is none. */
+bool raw_first_of_head(struct raw *raw, enum chi_omap_tree tree, uint8_t id[16]);
 
 /* The text of the store's head. */
 void raw_head(struct raw *raw, const char *text);

@@ -219,6 +219,20 @@ static void journals_are_as_specified(void **state)
 	assert_string_equal(object, "main.import.0102030405060708090a0b0c0d0e0f10.0000000a");
 }
 
+static void leases_are_as_specified(void **state)
+{
+	const struct chi_lease lease = {.expires = 1700000000, .parts = 3};
+	uint8_t value[CHI_LEASE_SIZE];
+	struct chi_lease again;
+	(void)state;
+	chi_lease_encode(&lease, value);
+	assert_hex(value, sizeof(value), "00f153650000000003000000");
+	assert_int_equal(chi_lease_decode(value, sizeof(value), &again), CHI_OK);
+	assert_int_equal(again.expires, lease.expires);
+	assert_int_equal(again.parts, lease.parts);
+	assert_int_equal(chi_lease_decode(value, sizeof(value) - 1, &again), -CHI_ECORRUPT);
+}
+
 static void clients_are_as_specified(void **state)
 {
 	(void)state;
@@ -298,6 +312,7 @@ int main(void)
 		cmocka_unit_test(head_is_as_specified),
 		cmocka_unit_test(refuses_other_heads),
 		cmocka_unit_test(clients_are_as_specified),
+		cmocka_unit_test(leases_are_as_specified),
 		cmocka_unit_test(journals_are_as_specified),
 		cmocka_unit_test(lying_listings_end),
 	};

@@ -92,7 +92,7 @@ static int apply_part(struct chi_client *client, const uint8_t *bytes, size_t le
 	enum chi_journal_mode mode;
 	uint32_t n = 0;
 	int status = chi_journal_check(bytes, len, &mode, &n);
-	if (status == CHI_OK && n > len) {
+	if (status == CHI_OK && n >= CHI_JOURNAL_STEPS) {
 		status = -CHI_ECORRUPT;
 	}
 	if (status == CHI_OK) {
@@ -119,8 +119,7 @@ static int apply_parts(struct chi_client *client, const struct chi_rados_head *h
 			progress(context, "storing", i, head->import_parts);
 		}
 		status = read_part(client, head->import, i, bytes, &len);
-		/* The number of the part is that of its write, from 1. */
-		client->rados->sequence = i;
+		client->rados->sequence = i * CHI_JOURNAL_STEPS;
 		chi_arena_reset(&arena);
 		status = status == CHI_OK ? apply_part(client, bytes, len, &arena, result) : status;
 	}
@@ -135,11 +134,14 @@ static bool same_import(const struct chi_rados_head *a, const struct chi_rados_h
 	return memcmp(a->import, b->import, sizeof(a->import)) == 0;
 }
 
-/* The head without the import, unless another client was faster. */
+/* The head without the import, whose journal has a lease that is over from then on; unless another
+ * client was faster. */
 static int clear_head(struct chi_client *client, const struct chi_rados_head *applied)
 {
 	struct chi_rados_head head;
 	uint64_t version = 0;
+	const struct chi_lease over = {.parts = applied->import_parts};
+	const struct chi_lease_change change = {.id = applied->import, .new = &over};
 	int status = -CHI_EBUSY;
 	while (status == -CHI_EBUSY) {
 		client->error.text[0] = '\0';
@@ -147,7 +149,7 @@ static int clear_head(struct chi_client *client, const struct chi_rados_head *ap
 		if (status == CHI_OK && same_import(&head, applied)) {
 			memset(head.import, 0, sizeof(head.import));
 			head.import_parts = 0;
-			status = chi_rados_write_head(client, &head, version);
+			status = chi_lease_change(client, &change, &head, version);
 		}
 	}
 	return status;
@@ -185,7 +187,7 @@ static int release_entry(struct chi_client *client, uint32_t shard, const struct
 	return CHI_OK;
 }
 
-static int release_entries(struct chi_client *client, const uint8_t id[16])
+int chi_journal_release(struct chi_client *client, const uint8_t id[16])
 {
 	uint32_t shards = client->rados->head.shards;
 	struct chi_omap_key keys[2] = {chi_stamp_key};
@@ -229,6 +231,17 @@ static int apply_journal(struct chi_client *client, const struct chi_rados_head 
 	return status;
 }
 
+/* Says after why a journal was not applied what becomes of it. */
+static int pending(struct chi_client *client, int status)
+{
+	bool stays = status == -CHI_ECORRUPT || status == -CHI_EINVAL || status == -CHI_ETOOBIG;
+	struct chi_fault why = client->error;
+	return chi_fault(&client->error, status, "%.130s; a committed import waits for this: %s",
+			 why.text[0] != '\0' ? why.text : chi_strerror(status),
+			 stays ? "delete that position, or verify --repair, then import"
+			       : "the next import finishes it");
+}
+
 int chi_rados_roll(struct chi_client *client, chi_import_progress *progress, void *context,
 		   struct chi_put_result *result)
 {
@@ -244,13 +257,14 @@ int chi_rados_roll(struct chi_client *client, chi_import_progress *progress, voi
 	if (status == CHI_NONE) {
 		struct chi_rados_head now;
 		status = chi_rados_read_head(client, &now, NULL);
-		return status < 0 || !same_import(&now, &head)
-			       ? status
-			       : chi_fault(&client->error, -CHI_ECORRUPT,
-					   "a part of the journal of an import is missing");
+		if (status < 0 || !same_import(&now, &head)) {
+			return status;
+		}
+		status = chi_fault(&client->error, -CHI_ECORRUPT,
+				   "a part of the journal of an import is missing");
 	}
+	status = status < 0 ? pending(client, status) : status;
 	status = status == CHI_OK ? clear_head(client, &head) : status;
-	status = status == CHI_OK ? release_entries(client, head.import) : status;
-	return status == CHI_OK ? chi_journal_remove(client, head.import, head.import_parts)
-				: status;
+	const struct chi_lease over = {.parts = head.import_parts};
+	return status == CHI_OK ? chi_lease_end(client, head.import, &over) : status;
 }

@@ -6,7 +6,6 @@
  */
 #include "client/core/import.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,43 +14,16 @@
 #include "base/num.h"
 #include "base/record.h"
 #include "client/rados/import/journal.h"
+#include "client/rados/import/temporary.h"
 #include "import/importer.h"
 
 #define TOGETHER 4096
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-static int make_temporary(struct chi_import *games)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int len = snprintf(path, sizeof(path), "%s/chistore-import-XXXXXX",
-			   dir != NULL && dir[0] != '\0' ? dir : "/tmp");
-	if (len < 0 || (size_t)len >= sizeof(path) || mkdtemp(path) == NULL) {
-		return chi_fault(&games->error, -CHI_EIO,
-				 "cannot make a directory in '%.150s' (TMPDIR)",
-				 dir != NULL ? dir : "/tmp");
-	}
-	games->temporary = strdup(path);
-	return games->temporary != NULL ? CHI_OK : -CHI_ENOMEM;
-}
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw)
-{
-	(void)info;
-	(void)type;
-	(void)ftw;
-	(void)remove(path);
-	return 0;
-}
-
 void chi_rados_import_close(struct chi_import *games)
 {
-	if (games->temporary != NULL) {
-		(void)nftw(games->temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-		free(games->temporary);
-		games->temporary = NULL;
-	}
+	chi_temporary_remove(&games->temporary);
 }
 
 /* Which of the games the cluster counts. */
@@ -73,16 +45,17 @@ int chi_rados_import_open(struct chi_import *games)
 				 "not on RADOS: merges that skip known games");
 	}
 	int status = chi_rados_roll(client, options.progress, options.context, &unwanted);
+	status = status == CHI_OK ? chi_leases_sweep(client) : status;
 	if (status < 0) {
 		games->error = client->error;
 		return status;
 	}
-	status = make_temporary(games);
+	status = chi_temporary_make(&games->temporary, &games->error);
 	if (status < 0) {
 		return status;
 	}
 	char path[4200];
-	(void)snprintf(path, sizeof(path), "%s/store", games->temporary);
+	(void)snprintf(path, sizeof(path), "%s/store", games->temporary.path);
 	/* A merge is a load of theirs, added to ours. */
 	if (options.kind == CHI_IMPORT_MERGE) {
 		options.kind = CHI_IMPORT_LOAD;
@@ -255,7 +228,7 @@ static int copy_all(struct copying *copying)
 	status = status == CHI_OK ? copy_positions(copying) : status;
 	status = status == CHI_OK ? copy_games(copying) : status;
 	return status == CHI_OK
-		       ? chi_journal_commit(copying->journal, copying->games->head_version, &base)
+		       ? chi_journal_commit(copying->journal, copying->games->before, &base)
 		       : status;
 }
 
@@ -266,7 +239,7 @@ static int copy(struct chi_import *games)
 	const struct chi_store_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
 	struct chi_store *store = NULL;
 	char path[4200];
-	(void)snprintf(path, sizeof(path), "%s/store", games->temporary);
+	(void)snprintf(path, sizeof(path), "%s/store", games->temporary.path);
 	int status = chi_store_open(path, &options, &store, &games->client->error);
 	status = status == CHI_OK ? chi_store_info(store, &copying.info) : status;
 	status = status == CHI_OK ? chi_read_begin(store, &copying.read) : status;
@@ -280,33 +253,20 @@ static int copy(struct chi_import *games)
 	return status;
 }
 
-/* Applies what is committed. A failure does not undo that. */
-static int finish(struct chi_import *games, struct chi_put_result *did)
-{
-	struct chi_client *client = games->client;
-	int status = chi_rados_roll(client, games->options.progress, games->options.context, did);
-	if (status >= 0) {
-		return status;
-	}
-	struct chi_fault why = client->error;
-	return chi_fault(&client->error, status,
-			 "%.140s; the import is committed, and the next one into this store will "
-			 "finish it",
-			 why.text[0] != '\0' ? why.text : chi_strerror(status));
-}
-
-/* The head, with no journal: one that is being applied, or whose client was killed, has games that
- * are not counted yet, and must not be forgotten. */
+/* The head, with no journal, after the identity of the import that was committed last: one that is
+ * being applied, or whose client was killed, has games that are not counted yet, and must not be
+ * forgotten. */
 static int settle_head(struct chi_import *games, struct chi_rados_head *head)
 {
 	struct chi_client *client = games->client;
 	struct chi_put_result unwanted = {0};
-	int status = chi_rados_read_head(client, head, &games->head_version);
+	int status = chi_leases_read_last(client, games->before);
+	status = status == CHI_OK ? chi_rados_read_head(client, head, NULL) : status;
 	while (status == CHI_OK && head->import_parts > 0) {
 		status = chi_rados_roll(client, games->options.progress, games->options.context,
 					&unwanted);
-		status = status == CHI_OK ? chi_rados_read_head(client, head, &games->head_version)
-					  : status;
+		status = status == CHI_OK ? chi_leases_read_last(client, games->before) : status;
+		status = status == CHI_OK ? chi_rados_read_head(client, head, NULL) : status;
 	}
 	return status;
 }
@@ -327,7 +287,8 @@ int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *
 	}
 	status = status == CHI_OK ? copy(games) : status;
 	if (status == CHI_OK) {
-		status = finish(games, &did);
+		status = chi_rados_roll(client, games->options.progress, games->options.context,
+					&did);
 	}
 	if (status < 0 && games->error.text[0] == '\0') {
 		games->error = client->error;

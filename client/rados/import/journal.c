@@ -27,6 +27,7 @@ struct chi_journal {
 	enum chi_journal_mode mode; /* of the part at hand */
 	uint32_t parts;		    /* that are in the pool */
 	uint32_t n;
+	struct chi_lease lease;
 	bool committed;
 	size_t len;
 	uint8_t bytes[PART_ROOM];
@@ -43,6 +44,7 @@ int chi_journal_new(struct chi_client *client, struct chi_journal **out)
 	journal->parts = 0;
 	journal->n = 0;
 	journal->committed = false;
+	journal->lease = (struct chi_lease){.parts = 0};
 	journal->len = CHI_JOURNAL_HEAD;
 	return getrandom(journal->id, sizeof(journal->id), 0) == sizeof(journal->id) ? CHI_OK
 										     : -CHI_EIO;
@@ -54,7 +56,11 @@ static int flush(struct chi_journal *journal)
 	struct chi_client *client = journal->client;
 	struct chi_object_op op = {.write = chi_librados.create_write_op()};
 	if (journal->n == 0 || op.write == NULL) {
-		int status = journal->n == 0 ? CHI_OK : -CHI_ENOMEM;
+		chi_objects_end(&op, 1);
+		return journal->n == 0 ? CHI_OK : -CHI_ENOMEM;
+	}
+	int status = chi_lease_renew(client, journal->id, journal->parts + 1, &journal->lease);
+	if (status < 0) {
 		chi_objects_end(&op, 1);
 		return status;
 	}
@@ -63,7 +69,7 @@ static int flush(struct chi_journal *journal)
 	chi_journal_object(client->address.rados.name, journal->id, journal->parts, op.object);
 	chi_librados.write_op_write_full(op.write, (const char *)journal->bytes,
 					 journal->len + CHI_JOURNAL_TAIL);
-	int status = chi_objects_run(client, &op, 1);
+	status = chi_objects_run(client, &op, 1);
 	if (status == CHI_OK && op.rc < 0) {
 		status = chi_object_fault(client, &op);
 	}
@@ -126,33 +132,65 @@ int chi_journal_game(struct chi_journal *journal, const struct chi_game_id *game
 	return CHI_OK;
 }
 
-int chi_journal_commit(struct chi_journal *journal, uint64_t version, const struct chi_counts *base)
+/* The head with the journal; without one only the base rates. */
+static int write_head(struct chi_journal *journal, const uint8_t before[16],
+		      const struct chi_counts *base)
+{
+	struct chi_client *client = journal->client;
+	const struct chi_lease_change change = {
+		.id = journal->id, .old = &journal->lease, .before = before};
+	struct chi_rados_head head;
+	uint64_t version = 0;
+	int status = -CHI_EBUSY;
+	while (status == -CHI_EBUSY) {
+		client->error.text[0] = '\0';
+		status = chi_rados_read_head(client, &head, &version);
+		if (status != CHI_OK) {
+			break;
+		}
+		if (head.import_parts > 0) {
+			status = CHI_NONE;
+			break;
+		}
+		memcpy(head.import, journal->id, journal->parts > 0 ? sizeof(head.import) : 0);
+		head.import_parts = journal->parts;
+		head.base = *base;
+		status = chi_lease_change(client, &change, &head, version);
+	}
+	return status == CHI_NONE ? chi_fault(&client->error, -CHI_EBUSY,
+					      "another import was committed meanwhile, or this one "
+					      "did nothing for long: repeat it")
+				  : status;
+}
+
+int chi_journal_commit(struct chi_journal *journal, const uint8_t before[16],
+		       const struct chi_counts *base)
 {
 	struct chi_client *client = journal->client;
 	int status = flush(journal);
 	if (status < 0) {
 		return status;
 	}
-	struct chi_rados_head head;
-	uint64_t now = 0;
-	status = chi_rados_read_head(client, &head, &now);
-	if (status == CHI_OK && (now != version || head.import_parts > 0)) {
-		status = chi_fault(&client->error, -CHI_EBUSY,
-				   "another import was committed meanwhile: repeat this one");
+	if (journal->parts == 0 && chi_counts_equal(&client->rados->head.base, base)) {
+		return CHI_OK;
 	}
-	if (status == CHI_OK && journal->parts == 0) {
-		return chi_counts_equal(&head.base, base) ? CHI_OK
-							  : chi_rados_put_base(client, base);
-	}
-	if (status == CHI_OK) {
-		memcpy(head.import, journal->id, sizeof(head.import));
-		head.import_parts = journal->parts;
-		head.base = *base;
-		status = chi_rados_write_head(client, &head, version);
-	}
-	/* An unknown outcome is taken for a commit: what is committed must not be removed. */
+	status = write_head(journal, before, base);
+	/* An unknown outcome is taken for a commit: what is committed must not be removed. If it
+	 * was none, the lease ends. */
 	journal->committed = status == CHI_OK || status == -CHI_ETIMEOUT;
-	return status;
+	if (status < 0 || journal->parts > 0) {
+		return status;
+	}
+	client->rados->head.base = *base;
+	status = chi_rados_set_stamps(client);
+	if (status < 0) {
+		struct chi_fault why = client->error;
+		return chi_fault(&client->error, status,
+				 "%.140s; the base rates are changed, but not in all shards: "
+				 "rescore the store",
+				 why.text[0] != '\0' ? why.text : chi_strerror(status));
+	}
+	return CHI_OK;
 }
 
 /* Objects that are not there are no failure. */
@@ -182,6 +220,7 @@ void chi_journal_free(struct chi_journal *journal)
 		/* The failure that led here is the one to tell. */
 		struct chi_fault fault = journal->client->error;
 		(void)!chi_journal_remove(journal->client, journal->id, journal->parts);
+		(void)!chi_lease_end(journal->client, journal->id, &journal->lease);
 		journal->client->error = fault;
 	}
 	free(journal);
