@@ -146,6 +146,11 @@ export async function readMoves(text, fen = "") {
 	return response.json();
 }
 
+/* Asks for a position to be analysed: true if it is now, or more urgently, in the queue. */
+export async function analyse(fen) {
+	return (await get("/cdb.php", { action: "queue", json: 1, board: fen })).status === "ok";
+}
+
 export const info = () => get("/api/info");
 export const explore = (fen, filter, signal) => get("/api/explore", { fen, ...filter }, signal);
 export const games = (parameters, signal) => get("/api/games", parameters, signal);

@@ -12,7 +12,7 @@ const SHARE_LEAST = 0.02; /* of the position's games, to be judged by results */
 const MATE = 100000;
 
 /* Centipawns for the side that moved; the child's evaluation is its opponent's. */
-function centipawns({ child }) {
+export function centipawns({ child }) {
 	const { eval: value } = child;
 	if (!value) {
 		return null;

@@ -4,28 +4,36 @@
  * games that reached it, all among the games that the filters choose.
  */
 import * as api from "./api.js";
+import { centipawns } from "./best.js";
 import { evalText, fixed, resultBar, resultWords } from "./bars.js";
 import { count, html } from "./dom.js";
 import { START, turnOf } from "./fen.js";
 import { GameList } from "./gamelist.js";
 import { refuse } from "./notice.js";
 
+/* Text, class, title, and what the table may be ordered by, the greatest first. */
 const HEADINGS = [
 	["Move", "", ""],
-	["Games", "number", "games in which it was played here"],
+	["Games", "number", "games in which it was played here", (move) => move.games],
 	["Results", "wide", "White's wins, draws, Black's wins"],
-	["Score", "number", "percent for the side to move"],
-	["Reached", "number", "games that reached the position after it, by any order of moves"],
-	["χ²", "number statistic", "the store's statistic of the position after it"],
-	["Eval", "number", "the deepest evaluation, White's view, in pawns"],
+	["Score", "number", "percent for the side to move", (move) => move.score],
+	["Reached", "number", "games that reached the position after it, by any order of moves",
+		(move) => move.child.games],
+	["χ²", "number statistic", "the store's statistic of the position after it",
+		(move) => move.child.chi2],
+	["Eval", "number", "the deepest evaluation, White's view, in pawns", centipawns],
 	["Opening", "opening", ""],
 ];
 
 const ROWS = 12;	 /* shown at first */
 const NAMED_PLIES = 40;	 /* openings with a name are shorter */
 
-function heading([text, kind, title]) {
-	return html("th", { scope: "col", class: kind, title }, text);
+/* What is not known comes last; of moves that no game played, the best evaluation first. */
+function byValue(value) {
+	const known = (one) => one ?? -Infinity;
+	const order = (a, b) => a === b ? 0 : b - a;
+	return (a, b) => order(known(value(a)), known(value(b))) ||
+		(a.games || b.games ? 0 : order(known(centipawns(a)), known(centipawns(b))));
 }
 
 export class Explorer {
@@ -33,11 +41,12 @@ export class Explorer {
 	constructor(host, app) {
 		this.app = app;
 		this.ask = api.latest();
+		this.by = "";
 		this.about = html("section", { class: "about", "aria-label": "Position" });
 		this.rows = html("tbody");
 		this.table = html("table", { class: "moves" },
 			html("caption", { class: "unseen" }, "Moves played here"),
-			html("thead", {}, html("tr", {}, ...HEADINGS.map(heading))), this.rows);
+			html("thead", {}, html("tr", {}, ...HEADINGS.map((one) => this.heading(one)))), this.rows);
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
 			...app.filters.query(), ...order, limit, cursor }, signal),
@@ -47,12 +56,26 @@ export class Explorer {
 		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));
 	}
 
+	heading([text, kind, title, value]) {
+		const button = value && html("button", { type: "button", class: "sort",
+			onclick: () => this.order(text) }, text);
+		return html("th", { scope: "col", class: kind, title }, button ?? text);
+	}
+
+	/* Orders the table by a column; once more: as it was. */
+	order(text) {
+		this.by = text === this.by || text === "Games" ? "" : text;
+		this.drawRows();
+		this.app.link.update("step");
+	}
+
 	/* What the address of the page says of this panel. */
 	values() {
-		return this.games.values();
+		return { ...this.games.values(), by: this.by };
 	}
 
 	show(values) {
+		this.by = HEADINGS.some(([text, , , value]) => value && text === values.by) ? values.by : "";
 		this.games.show(values);
 	}
 
@@ -85,10 +108,21 @@ export class Explorer {
 		if (!position.opening) {
 			this.nameOpening(position.fen);
 		}
-		const rows = found.moves.map((move) => this.row(move, position));
+		this.shown = { position, moves: found.moves };
+		this.drawRows();
+		this.say(found.moves.length ? "" : silence(position, this.app.filters.active));
+	}
+
+	drawRows() {
+		const { position, moves } = this.shown;
+		const by = this.by || "Games";
+		const [, , , value] = HEADINGS.find(([text]) => text === by);
+		const rows = [...moves].sort(byValue(value)).map((move) => this.row(move, position));
 		const hidden = rows.length > ROWS + 2 ? rows.splice(ROWS) : [];
 		this.rows.replaceChildren(...rows, ...hidden.length ? [this.moreRows(hidden)] : []);
-		this.say(found.moves.length ? "" : silence(position, this.app.filters.active));
+		for (const head of this.table.tHead.rows[0].cells) {
+			head.ariaSort = head.textContent === by ? "descending" : null;
+		}
 	}
 
 	/* A row that gives way to those that it stands for. */
@@ -147,7 +181,12 @@ function silence(position, filtered) {
 }
 
 function fact(name, value, title = "") {
-	return [html("dt", { title }, name), html("dd", {}, value)];
+	return [html("div", {}, html("dt", { title }, name), html("dd", {}, value))];
+}
+
+/* One that has a line to itself. */
+function longFact(name, value) {
+	return [html("div", { class: "long" }, html("dt", {}, name), html("dd", {}, value))];
 }
 
 function evaluationOf({ engine, depth, pv = [], ...value }, fen) {
@@ -178,10 +217,10 @@ function describe(position, found, { info, line }) {
 		...fact("score", position.score === null ? "–" : `${fixed(position.score, 1)} %`,
 			"for the side to move, all games"),
 		...fact("first at ply", position.min_ply ?? "–"),
-		...position.evals.slice(0, 3).flatMap((one) => fact("eval", evaluationOf(one, fen))),
-		...position.line.length ? fact("line", position.line.slice(0, 10).join(" ")) : [],
+		...position.evals.slice(0, 3).flatMap((one) => longFact("eval", evaluationOf(one, fen))),
+		...position.line.length ? longFact("line", position.line.slice(0, 10).join(" ")) : [],
 		...position.endgame?.class ? fact("endgame", position.endgame.class) : [],
-		...position.note ? fact("note", position.note) : [],
+		...position.note ? longFact("note", position.note) : [],
 	];
 	return [html("h2", {}, html("span", { class: "opening-name" }, name), html("span", { class: "side" }, side)),
 		html("p", { class: "results-words" }, resultWords(found)),

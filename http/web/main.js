@@ -188,6 +188,15 @@ async function savePgn() {
 	}
 }
 
+async function analyse() {
+	try {
+		done(await api.analyse(app.line.fen) ? "It is in the queue to be analysed."
+			: "It is evaluated already, or in the queue.");
+	} catch (error) {
+		tell(error);
+	}
+}
+
 function flip() {
 	app.board.flip();
 	app.link.update("step");
@@ -214,7 +223,7 @@ function startButtons() {
 	const { line } = app;
 	const actions = {
 		first: () => line.go(0), back: () => line.takeBack(), forward: () => line.go(line.at + 1),
-		last: () => line.go(line.moves.length), flip, "export-pgn": savePgn,
+		last: () => line.go(line.moves.length), flip, "export-pgn": savePgn, analyse,
 		new: () => line.set({ start: START }), "open-setup": () => app.setup.open(),
 		"open-paste": () => app.paste.open(), "open-help": () => byId("help").showModal(),
 		"copy-link": () => copy(location.href, "Link"), "copy-fen": () => copy(line.fen, "FEN"),
@@ -256,10 +265,11 @@ function describeStore({ positions, games, statistic, version }) {
 	byId("version").textContent = `Chistore ${version}`;
 }
 
-/* What a store without games cannot show is not offered. */
-function hideWithoutGames() {
+/* What cannot be shown without games, or done without a daemon that takes it, is not offered. */
+function hideWhatIsNot() {
 	document.documentElement.classList.toggle("no-games", !app.info.games_kept);
 	byId("filters").hidden = !app.info.games_kept;
+	byId("analyse").hidden = !app.info.writable;
 }
 
 function makeParts() {
@@ -314,7 +324,7 @@ async function start() {
 	byId("main").inert = false;
 	startKeyboard(startButtons());
 	describeStore(app.info);
-	hideWithoutGames();
+	hideWhatIsNot();
 	app.view = new GameView(app);
 	app.line.listen(lineChanged);
 	await app.link.load();

@@ -115,6 +115,45 @@ class Explorer(Page):
             more.click()
         self.assertEqual(self.texts(".moves .move"), wanted)
 
+    def test_order_by_a_column(self):
+        """The greatest first, what is not known last; a link names the column."""
+        moves = cli(self.store, "explore", START)[0]["moves"]
+        values = {"Score": lambda m: m["score"], "χ²": lambda m: m["child"]["chi2"],
+                  "Reached": lambda m: m["child"]["games"],
+                  "Eval": lambda m: -m["child"]["eval"]["cp"] if m["child"]["eval"] else -10000}
+        for column, value in values.items():
+            self.order_by(column)
+            wanted = sorted((value(m) for m in moves), reverse=True)[:12]
+            shown = {m["san"]: value(m) for m in moves}
+            self.until(lambda wanted=wanted, shown=shown: [shown[san] for san in
+                       self.texts(".moves .move")[:12]] == wanted, column)
+        self.assertEqual(self.texts("th[aria-sort=descending]"), ["Eval"])
+        self.driver.refresh()
+        best = sorted(browser.EVALUATED, key=browser.EVALUATED.get)
+        self.wait_rows(*best)
+        self.order_by("Eval")  # once more
+        self.expect()
+
+    def order_by(self, column):
+        self.wait_rows()
+        next(button for button in self.all(".moves .sort") if button.text == column).click()
+
+    def test_what_is_told_can_be_closed(self):
+        """The button was a letter wide on phones."""
+        self.resize(360, 740, phone=True)
+        try:
+            self.type("#move-text", "Ke2" + Keys.ENTER)
+            self.until(lambda: self.one("#notice").is_displayed())
+            button = self.one("#notice button")
+            self.assertLess(button.rect["height"], button.rect["width"])
+            button.click()
+            self.assertFalse(self.one("#notice").is_displayed())
+        finally:
+            self.resize(1400, 1000)
+
+    def test_analyse_is_offered_where_it_can_be_done(self):
+        self.assertFalse(self.one("#analyse").is_displayed())
+
     def test_filters_apply_as_one_types(self):
         self.filters()
         for name, text, args in (
@@ -233,6 +272,30 @@ class Explorer(Page):
         game = cli(self.store, "games", "--eco", "B90..B99", "--limit", "1")[0]
         self.open(f"#game={game['game']}&ply=50")
         self.until(lambda: "Sicilian" in (self.text(".opening-name") or ""))
+
+
+class Queue(Page):
+    """A server that writes to a daemon."""
+
+    @classmethod
+    def start_server(cls):
+        cls.daemon = browser.harness.start_daemon({"default": cls.store})
+        return browser.Server(cls.store, "--write-to", cls.daemon.address)
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.daemon.stop()
+
+    def test_positions_are_put_into_the_queue(self):
+        self.open("#play=h2h4")
+        self.click("#analyse")
+        self.until(lambda: "in the queue" in (self.text("#notice span") or ""))
+        done = browser.harness.run_cli("queue", "list", "--json", address=self.daemon.address)
+        self.assertIn("rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq - 0 1", done.stdout)
+        self.open("#play=e2e4")
+        self.click("#analyse")
+        self.until(lambda: "evaluated already" in (self.text("#notice span") or ""))
 
 
 browser.main()
