@@ -127,6 +127,8 @@ class Engine:
         elif words[:4] == ["setoption", "name", "UCI_Chess960", "value"]:
             self.chess960 = words[4] == "true"
         elif words[0] == "isready":
+            if self.wrong == "loads" and not os.path.exists(self.log):
+                time.sleep(11)
             self.say("readyok")
         elif words[0] == "position":
             self.fen = " ".join(words[2:])

@@ -165,6 +165,10 @@ class Review(Base):
                      ("--engine", "/nonexistent", "--depth", 3)):
             self.cli("review", *args, self.games, address=self.store, code=2)
 
+    def test_an_engine_that_loads_a_network(self):
+        """It had ten seconds to be ready, however patient one was."""
+        self.assertEqual(len(self.with_engine("--player", "Doe", wrong="loads", depth=20)[0]), 4)
+
     def searched_twice(self):
         """What an engine is asked that dies of each position after the first one."""
         fens = [json.loads(self.out("get", moves, address=self.store))["fen"]

@@ -12,7 +12,8 @@
 #include "chess/key.h"
 #include "chistore.h"
 
-#define LOOK_MS	  100  /* how often it is looked whether to stop */
+#define LOOK_MS	  100 /* how often it is looked whether to stop */
+#define READY_MS  10000
 #define STOP_MS	  2000 /* from `stop` to its answer */
 #define TRIES	  2    /* of a position that an engine dies of */
 #define STARTS	  3    /* of an engine that does not come up again */
@@ -21,6 +22,24 @@
 #define FILE_H	  (FILE_A << 7)
 #define LINE_SIZE 256
 #define TEXT_SIZE (ENGINE_OPTIONS_MAX + 32)
+
+/* Networks may be loaded, and memory cleared, before it is ready: it has as long as for a search,
+ * and no less than it has to answer `uci`. A status as of chi_child_line; `tick` may end it. */
+static int wait_ready(const struct engine *engine, engine_tick *tick, void *context)
+{
+	uint64_t ms = engine->limits.patience_ms;
+	int64_t until = chi_now_ms() + (int64_t)(ms > READY_MS ? ms : READY_MS);
+	const char *line;
+	int rc = CHI_OK;
+	chi_child_send(engine->child, "isready");
+	do {
+		rc = chi_child_line(engine->child, LOOK_MS, &line);
+		if (rc == CHI_OK && strcmp(line, "readyok") == 0) {
+			return CHI_OK;
+		}
+	} while (rc != CHI_NONE && tick(context) && chi_now_ms() <= until);
+	return rc == CHI_NONE ? CHI_NONE : -CHI_ETIMEOUT;
+}
 
 static void send_go(struct chi_child *child, const char *fen, const struct engine_limits *limits)
 {
@@ -172,9 +191,9 @@ static enum end search(struct engine *engine, const struct chi_key *key, engine_
 		return END_NOTHING;
 	}
 	/* What it says of the position before ends here: it may answer twice. */
-	int ready = chi_child_ready(engine->child);
+	int ready = wait_ready(engine, tick, context);
 	if (ready != CHI_OK) {
-		return ready == CHI_NONE ? END_DIED : END_HUNG;
+		return ready == CHI_NONE ? END_DIED : tick(context) ? END_HUNG : END_STOPPED;
 	}
 	send_go(engine->child, fen, &engine->limits);
 	return listen(engine->child, &from, &engine->limits, tick, context, &engine->found);
@@ -212,7 +231,7 @@ static void set_options(const struct engine *engine)
 	}
 }
 
-static int start(struct engine *engine, struct chi_fault *fault)
+static int start(struct engine *engine, engine_tick *tick, void *context, struct chi_fault *fault)
 {
 	int status = chi_child_open(engine->command, &engine->child, fault);
 	if (status != CHI_OK) {
@@ -226,7 +245,7 @@ static int start(struct engine *engine, struct chi_fault *fault)
 	}
 	engine->chess960 = false;
 	set_options(engine);
-	if (chi_child_ready(engine->child) != CHI_OK) {
+	if (wait_ready(engine, tick, context) != CHI_OK) {
 		engine_close(engine);
 		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' does not answer 'isready'",
 				 engine->command);
@@ -243,7 +262,7 @@ int engine_need(struct engine *engine, engine_tick *tick, void *context, struct 
 		if (!tick(context)) {
 			return CHI_NONE;
 		}
-		status = start(engine, fault);
+		status = start(engine, tick, context, fault);
 	}
 	return engine->child != NULL ? CHI_OK : tick(context) ? status : CHI_NONE;
 }
