@@ -31,9 +31,9 @@ function roundStep(rough) {
 	return power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
 }
 
-/* Values for the lines of an axis from 0 to `most`. */
-function ticks(most, wanted = 4) {
-	const step = roundStep(most / wanted);
+/* Values for the lines of an axis from 0 to `most`, no closer than `least`. */
+function ticks(most, wanted, least = 0) {
+	const step = Math.max(least, roundStep(most / wanted));
 	const values = [];
 	for (let value = 0; value <= most * 1.0001; value += step) {
 		values.push(value);
@@ -103,9 +103,11 @@ export function columns(rows, { width, height = 200, log = false, label }) {
 	const step = (width - MARGIN.left - MARGIN.right) / rows.length;
 	const left = (index) => MARGIN.left + index * step;
 	const wide = Math.max(0.5, step - (step > 4 ? 1 : 0));
+	const field = svg("rect", { class: "field", x: MARGIN.left, width: width - MARGIN.left - MARGIN.right,
+		y: MARGIN.top, height: height - MARGIN.top - MARGIN.bottom });
 	const root = svg("svg", { class: `chart ${step > 4 ? "" : "narrow"}`, width, height,
 		viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-	...gridLines(log ? logTicks(most) : ticks(most), y, width),
+	field, ...gridLines(log ? logTicks(most) : ticks(most, 4, 1), y, width),
 	...rows.map((row, index) => stack(row, left(index), wide, y)),
 	...columnLabels(rows, left, step, height));
 	const index = (x) => {

@@ -19,7 +19,7 @@ const HEADINGS = [
 	["Score", "number", "percent for the side to move", (move) => move.score],
 	["Reached", "number", "games that reached the position after it, by any order of moves",
 		(move) => move.child.games],
-	["χ²", "number statistic", "the store's statistic of the position after it",
+	["Statistic", "number statistic", "the store's statistic of the position after it, all games",
 		(move) => move.child.chi2],
 	["Eval", "number", "the deepest evaluation, White's view, in pawns", centipawns],
 	["Opening", "opening", ""],
@@ -108,16 +108,16 @@ export class Explorer {
 		if (!position.opening) {
 			this.nameOpening(position.fen);
 		}
-		this.shown = { position, moves: found.moves };
+		this.shown = { position, found };
 		this.drawRows();
 		this.say(found.moves.length ? "" : silence(position, this.app.filters.active));
 	}
 
 	drawRows() {
-		const { position, moves } = this.shown;
+		const { position, found } = this.shown;
 		const by = this.by || "Games";
 		const [, , , value] = HEADINGS.find(([text]) => text === by);
-		const rows = [...moves].sort(byValue(value)).map((move) => this.row(move, position));
+		const rows = [...found.moves].sort(byValue(value)).map((move) => this.row(move, position, found.games));
 		const hidden = rows.length > ROWS + 2 ? rows.splice(ROWS) : [];
 		this.rows.replaceChildren(...rows, ...hidden.length ? [this.moreRows(hidden)] : []);
 		for (const head of this.table.tHead.rows[0].cells) {
@@ -144,11 +144,12 @@ export class Explorer {
 		}
 	}
 
-	row(move, position) {
+	/* `games`: those counted here, among which it was played. */
+	row(move, position, games) {
 		const { child } = move;
 		const play = html("button", { type: "button", class: "move",
 			onclick: () => this.app.play(move.uci) }, move.san);
-		const share = position.games ? move.games / position.games : 0;
+		const share = games ? move.games / games : 0;
 		const cells = [
 			html("td", {}, play),
 			html("td", { class: "number" }, count(move.games)),
@@ -211,11 +212,11 @@ function describe(position, found, { info, line }) {
 		: "Position";
 	const side = turnOf(fen) === "w" ? "White to move" : "Black to move";
 	const facts = [
-		...fact(info.statistic, fixed(position.chi2, 2), "the store's statistic: chi-square"),
+		...fact(info.statistic, fixed(position.chi2, 2), "the store's statistic, all games"),
 		...info.statistic === "control" ? []
 			: fact("control", fixed(position.control, 2), "the statistic of squares controlled"),
-		...fact("score", position.score === null ? "–" : `${fixed(position.score, 1)} %`,
-			"for the side to move, all games"),
+		...fact("score", found.score === null ? "–" : `${fixed(found.score, 1)} %`,
+			"for the side to move, of these games"),
 		...fact("first at ply", position.min_ply ?? "–"),
 		...position.evals.slice(0, 3).flatMap((one) => longFact("eval", evaluationOf(one, fen))),
 		...position.line.length ? longFact("line", position.line.slice(0, 10).join(" ")) : [],

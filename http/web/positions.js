@@ -119,7 +119,7 @@ export class PositionPages {
 
 	item(row) {
 		const side = turnOf(row.fen) === "w" ? "White to move" : "Black to move";
-		const value = row.chi2 === null ? "" : `χ² ${fixed(row.chi2, 2)}`;
+		const value = row.chi2 === null ? "" : `statistic ${fixed(row.chi2, 2)}`;
 		return html("li", {}, html("a", { href: `#fen=${toLink(row.fen)}`, title: row.fen,
 			"aria-label": `${side}. ${resultWords(row)}. ${value}` },
 		smallBoard(row.fen, side),

@@ -118,7 +118,7 @@ class Explorer(Page):
     def test_order_by_a_column(self):
         """The greatest first, what is not known last; a link names the column."""
         moves = cli(self.store, "explore", START)[0]["moves"]
-        values = {"Score": lambda m: m["score"], "χ²": lambda m: m["child"]["chi2"],
+        values = {"Score": lambda m: m["score"], "Statistic": lambda m: m["child"]["chi2"],
                   "Reached": lambda m: m["child"]["games"],
                   "Eval": lambda m: -m["child"]["eval"]["cp"] if m["child"]["eval"] else -10000}
         for column, value in values.items():
@@ -167,6 +167,7 @@ class Explorer(Page):
         self.one("#filter-form [name=colour]").send_keys("White")
         self.expect("--player", "Carlsen", "--white", "--since", "2010", "--until", "2020")
         self.assertEqual(self.text("#filters-summary"), "Carlsen · White · 2010 · 2020")
+        self.assertIn("100.0 %", self.text("#explorer .facts"))  # as the bar above it, not of all games
         self.picture("filters")
         self.click("#filters-clear")
         self.expect()
