@@ -63,6 +63,13 @@ browser: build ## drive the page in a real browser; PICTURE=docs/explorer.png ke
 	CHISTORE_BROWSER=yes meson test -C build --no-rebuild --print-errorlogs --suite web
 	@[ -z '$(PICTURE)' ] || cp build/tests/web/pictures/explorer.png '$(PICTURE)'
 
+clients: build ## run PyChess' own database module, of Debian's package, against chess-db
+	@tools/deps.sh build clients
+	rm -rf build/clients && mkdir build/clients
+	cd build/clients && apt-get download -q pychess && dpkg -x pychess_*.deb .
+	CHISTORE_PYCHESS=$(CURDIR)/build/clients/usr/lib/python3/dist-packages \
+		meson test -C build --no-rebuild --print-errorlogs 'system chess_db'
+
 cluster-check: build ## run the tests of stores on RADOS, on a small Ceph cluster made here
 	@tools/deps.sh build test cluster
 	tools/cluster.sh run 3 meson test -C build --no-rebuild --print-errorlogs --suite rados
@@ -130,6 +137,6 @@ clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
-.PHONY: help build deps demo check test browser cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
+.PHONY: help build deps demo check test browser clients cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install python-abi clean
 .DEFAULT_GOAL := help

@@ -3,7 +3,7 @@
 # Installs the Debian packages of the sets named that are missing: as root with apt-get, otherwise it
 # prints the command to type and fails. Packages that are there cost one dpkg-query and no network.
 #
-#	tools/deps.sh [--print] build|test|browser|bench|coverage|cluster...
+#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster...
 set -eu
 
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
@@ -17,13 +17,15 @@ python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git bi
 util-linux systemd librados-dev"
 coverage="gcovr"
 browser="chromium chromium-driver python3-selenium"
+# What PyChess' chess_db module needs; PyChess itself would bring a desktop.
+clients="python3-pexpect apt dpkg"
 bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev memcached
 librocksdb-dev libleveldb-dev libsqlite3-dev"
 # What tools/cluster.sh starts, and what tests that end an OSD need.
 cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|browser|bench|coverage|cluster..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster..." >&2
 	exit 2
 }
 
@@ -33,6 +35,7 @@ packages_of() {
 	test) echo "$test" ;;
 	bench) echo "$bench" ;;
 	browser) echo "$browser" ;;
+	clients) echo "$clients" ;;
 	coverage) echo "$coverage" ;;
 	cluster) echo "$cluster" ;;
 	*) usage ;;

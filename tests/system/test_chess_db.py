@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """chistore chess-db: the bytes that PyChess' database view sends, with standard output and standard
-error in one pipe as there; answers against the PGN file itself."""
+error in one pipe as there; answers against the PGN file itself. `make clients` runs PyChess' own
+module, too: it is that of the directory CHISTORE_PYCHESS."""
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import types
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -184,6 +187,34 @@ class ChessDb(Base):
             done = subprocess.run([program(), "chess-db"], input=data, capture_output=True, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
         self.assertIn(b"NUL", done.stderr)
+
+
+@unittest.skipUnless(os.environ.get("CHISTORE_PYCHESS"), "'make clients' runs it")
+class PyChess(Base):
+    def parser(self):
+        """Of the module as it is; what it takes its time limit from needs a desktop."""
+        for name in ("pychess.Players", "pychess.Players.ProtocolEngine"):
+            sys.modules[name] = types.ModuleType(name)
+        sys.modules["pychess.Players.ProtocolEngine"].TIME_OUT_SECOND = 60
+        sys.path.insert(0, os.environ["CHISTORE_PYCHESS"])
+        self.addCleanup(sys.path.remove, os.environ["CHISTORE_PYCHESS"])
+        from pychess.external.chess_db import Parser
+        return Parser(program() + " chess-db")
+
+    def test_its_own_module(self):
+        path = self.path("games.pgn")
+        shutil.copy(MASTERS, path)
+        parser = self.parser()
+        parser.open(path)
+        for fen, moves in ((START, 300), (AFTER_E4, 145)):
+            found = parser.find(fen, limit=3000)["moves"]
+            self.assertEqual(sum(move["games"] for move in found), moves)
+            for move in found:
+                games = parser.get_games(move["pgn offsets"])
+                results = [head["Result"] for head in parser.get_game_headers(games)]
+                self.assertEqual((len(games), results.count("1-0"), results.count("0-1")),
+                                 (move["games"], move["wins"], move["losses"]), move["move"])
+        parser.close()
 
 
 if __name__ == "__main__":
