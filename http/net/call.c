@@ -68,7 +68,9 @@ int call_http_of(int status)
 
 int call_fen(struct call *call, const char *text, struct chi_key *out)
 {
+	static const char start[] = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 	char fen[CHI_FEN_INPUT_MAX + 1];
+	text = strcmp(text, "startpos") == 0 ? start : text;
 	size_t len = strlen(text);
 	if (len >= sizeof(fen)) {
 		return chi_fault(&call->fault, -CHI_EFEN, "a FEN has at most %d bytes",

@@ -132,7 +132,8 @@ CHI_MUSTUSE int call_not_found(struct call *call, const char *why);
 /* The HTTP status of a failure. */
 int call_http_of(int status);
 
-/* What `params` say of a FEN, `name` or another parameter: blanks may be '_'. -CHI_EFEN. */
+/* What `params` say of a FEN, `name` or another parameter: blanks may be '_', and it may be
+ * "startpos". -CHI_EFEN. */
 CHI_MUSTUSE int call_fen(struct call *call, const char *text, struct chi_key *out);
 CHI_MUSTUSE int call_fen_param(struct call *call, const char *name, struct chi_key *out);
 

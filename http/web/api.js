@@ -83,7 +83,8 @@ async function request(path, options = {}) {
 			return response;
 		}
 		const refusal = await refusalOf(response);
-		if (refusal.status !== 401 || !await anotherToken(token, refusal.message)) {
+		/* 403: this token may read, and not do what is asked for. */
+		if (![401, 403].includes(refusal.status) || !await anotherToken(token, refusal.message)) {
 			throw refusal;
 		}
 	}

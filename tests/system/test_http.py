@@ -54,6 +54,7 @@ class Answers:
 
     def test_position(self):
         answer = self.get("/api/position", fen=START)
+        self.assertEqual(self.get("/api/position", fen="startpos"), answer)
         known, = cli(self.store, "get", START, "--json")
         for name in ("fen", "chi2", "games", "white", "draws", "black", "other", "min_ply"):
             self.assertEqual(answer[name], known[name], name)
@@ -544,11 +545,14 @@ class TestInstalled(unittest.TestCase):
 
 
 class TestRules(unittest.TestCase):
+    QUEUE = "/cdb.php?action=queue&board=8/8/8/3k4/8/3P4/3K4/8_w"
+
     def test_tokens(self):
         store = webserver.make_store()
         path = os.path.join(harness.make_temp_dir(), "access")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"token {hashlib.sha256(b'secret').hexdigest()} read\n")
+            for token, role in ((b"secret", "read"), (b"pen", "write")):
+                file.write(f"token {hashlib.sha256(token).hexdigest()} {role}\n")
         os.chmod(path, 0o600)
         with webserver.start(store, "--access", path) as server:
             status, fields, _ = server.request("/api/info")
@@ -556,6 +560,13 @@ class TestRules(unittest.TestCase):
             for token, status in (("secret", 200), ("wrong", 401)):
                 fields = {"Authorization": f"Bearer {token}"}
                 self.assertEqual(server.request("/api/info", headers=fields)[0], status)
+            # What only reads, says so to those who might write.
+            for token, why in (("secret", "this needs the role write"), ("pen", "only reads")):
+                for path_, method in (("/import/lichess", "PUT"), (self.QUEUE, "GET")):
+                    status, _, content = server.request(path_, method, None if method == "GET" else "[]",
+                                                        {"Authorization": f"Bearer {token}"})
+                    self.assertEqual(status, 403)
+                    self.assertIn(why, json.loads(content)["error"])
         with webserver.start(store, "--access", path, "--public-read") as server:
             fields = {"Authorization": "Bearer of.another.site"}
             self.assertEqual(server.request("/api/info", headers=fields)[0], 200)

@@ -210,4 +210,28 @@ class Tokens(Page):
         self.until(lambda: "[White " in self.script("return window.saved"))
 
 
+class Writers(Page):
+    """Any one may read; the queue is for those with a token."""
+
+    @classmethod
+    def start_server(cls):
+        path = os.path.join(harness.make_temp_dir(), "access")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"token {hashlib.sha256(b'pen').hexdigest()} write\n")
+        cls.daemon = harness.start_daemon({"default": cls.store})
+        return browser.Server(cls.store, "--access", path, "--public-read", "--write-to", cls.daemon.address)
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.daemon.stop()
+
+    def test_a_token_is_asked_for_where_it_is_needed(self):
+        self.open("#play=h2h4")
+        self.click("#analyse")
+        self.until(lambda: "needs the role write" in self.text("#token-why"))
+        self.type("#token-text", "pen" + Keys.ENTER)
+        self.until(lambda: "in the queue" in (self.text("#notice span") or ""))
+
+
 browser.main()
