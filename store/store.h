@@ -302,8 +302,9 @@ CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
  * Applies a checked put. `result` counts what it did. Any failure is sticky: later calls return
  * it and the commit aborts; nothing of the transaction is stored, unless chi_write_rollback takes
  * the failed batch back. -CHI_ECORRUPT: the record that was to be changed is damaged; only
- * CHI_PUT_RESTORE replaces it. -CHI_ETOOBIG: merging would exceed a limit of types.h. -CHI_EINVAL:
- * less is there than is to be subtracted.
+ * CHI_PUT_RESTORE replaces it. Damage of the strength tree shows when the changes that gathered are
+ * made: by the commit, or a later put. -CHI_ETOOBIG: merging would exceed a limit of types.h.
+ * -CHI_EINVAL: less is there than is to be subtracted.
  */
 CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
 			      struct chi_put_result *result);
@@ -313,7 +314,7 @@ CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put
 const char *chi_write_why(const struct chi_write *write);
 
 /* Removes a position from both trees, also one whose record is damaged; CHI_NONE if it was not
- * stored (not sticky). */
+ * stored (not sticky). Damage of the strength tree shows as for a put. */
 CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *key);
 
 /* Sets the base rates in the metadata; statistics stored before stay until chi_store_rescore. */
@@ -328,7 +329,7 @@ CHI_MUSTUSE int chi_write_remove_game_id(struct chi_write *write,
 					 struct chi_game_id *out);
 
 /*
- * Marks the start of a batch inside the transaction: from here on what is changed is copied, until
+ * Marks the start of a batch inside the transaction: from here on changes are kept in memory, until
  * the next mark or the end. Costs memory in the size of the records changed. Returns the failure
  * that stuck before, and then marks nothing.
  */

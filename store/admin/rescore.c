@@ -136,7 +136,9 @@ int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, ui
 		return chi_fault(fault, -CHI_EUNSUPPORTED,
 				 "an external statistic cannot be computed");
 	}
-	rc = set_base(write, base);
+	/* The walk sees what LMDB has. */
+	rc = chi_lmdb_status(chi_tree_flush(&write->position));
+	rc = rc == CHI_OK ? set_base(write, base) : rc;
 	if (rc == CHI_OK) {
 		rc = rescore_all(write, changed);
 	}

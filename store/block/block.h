@@ -147,11 +147,24 @@ void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct 
 
 /* ---- Writing ---------------------------------------------------------------------------- */
 
-/* The most blocks that one block becomes by one change. */
-#define CHI_EDIT_MOST 4
+/* A change of an entry. */
+struct chi_change {
+	const uint8_t *key;
+	size_t key_len;
+	const uint8_t *value; /* NULL: the entry is removed */
+	size_t len;
+	bool may_lack; /* there may be nothing to remove */
+};
+
+/* Changes of one block at once, and the most bytes that the values of several have together. */
+#define CHI_EDIT_CHANGES 32
+#define CHI_EDIT_VALUES	 2048
+
+/* The most blocks that one block becomes. */
+#define CHI_EDIT_MOST 16
 
 /* Blocks that take one's place. `bytes` holds low keys and blocks, one after the other, and is the
- * caller's: room for CHI_EDIT_ROOM and the longest value. */
+ * caller's: twice the room for CHI_EDIT_ROOM and the longest value. */
 struct chi_edit {
 	uint8_t *bytes;
 	size_t size;
@@ -162,16 +175,17 @@ struct chi_edit {
 		size_t len; /* of the block */
 	} blocks[CHI_EDIT_MOST];
 };
-#define CHI_EDIT_ROOM (8u << 10)
+#define CHI_EDIT_ROOM (16u << 10)
 
 /*
- * What becomes of the block if the entry is put, new or over another one, or, `value` NULL,
- * removed. A group that is not changed keeps its bytes and its checksum, whatever they are.
- * CHI_NONE: there is nothing to remove. -CHI_ECORRUPT: the group to be changed is damaged. *added:
- * of the entries.
+ * What becomes of the block if entries are put, new or over others, or removed: 1 to
+ * CHI_EDIT_CHANGES changes, by ascending key, whose values are CHI_EDIT_VALUES long, or a single
+ * one. A group that is not changed keeps its bytes and its checksum, whatever they are. CHI_NONE: a
+ * removed entry that may not lack is not there. -CHI_ECORRUPT: a group to be changed is damaged, or
+ * the block is not responsible for a key. *added: of the entries.
  */
-CHI_MUSTUSE int chi_block_edit(const struct chi_block *block, const uint8_t *key, size_t key_len,
-			       const uint8_t *value, size_t len, struct chi_edit *out, int *added);
+CHI_MUSTUSE int chi_block_edit(const struct chi_block *block, const struct chi_change *changes,
+			       uint32_t n, struct chi_edit *out, int *added);
 
 /* One block of two neighbours. CHI_NONE: they would fill it too much; -CHI_ECORRUPT: they are not
  * neighbours. */
@@ -240,7 +254,7 @@ struct chi_builder {
 	uint8_t counts[256];
 };
 /* For the longest record, in a group and again in its block. */
-#define CHI_BUILDER_ROOM (2 * ((192u << 10) + (8u << 10)))
+#define CHI_BUILDER_ROOM (2 * ((192u << 10) + CHI_EDIT_ROOM))
 
 /* Begins with the tree's first block. `bytes` has CHI_BUILDER_ROOM bytes. */
 void chi_builder_init(struct chi_builder *builder, enum chi_tree_kind kind, uint8_t *bytes,

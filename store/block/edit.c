@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing blocks. Only the group that the key belongs to is decoded and written again; the others
- * are copied as they are, checksums included: damage in them stays what it was. A block that has
- * become too long is split between groups.
+ * Changing blocks. Only the groups that the keys belong to are decoded and written again; the
+ * others are copied as they are, checksums included: damage in them stays what it was. A block that
+ * has become too long is split between groups.
  */
 #include "store/block/block.h"
 
@@ -20,8 +20,11 @@ static inline size_t group_bytes_most(enum chi_tree_kind kind)
 /* Two blocks are joined up to so many bytes: not to be split again soon. */
 #define JOINED_MOST (CHI_BLOCK_ROOM * 9 / 10)
 
-/* Groups of a change at most: all those of a block, and of one group's entries each its own. */
-#define PARTS_MOST (2 * UINT8_MAX + CHI_GROUP_MOST + 1)
+/* Groups of an edit at most: those of two blocks, and of the groups that are written again. */
+#define PARTS_MOST (2 * UINT8_MAX + CHI_BLOCK_ROOM / 4 + CHI_EDIT_CHANGES)
+
+/* Entries of a group, of the one after it that it takes in, and what is put. */
+#define ITEMS_MOST (2 * CHI_GROUP_MOST + CHI_EDIT_CHANGES)
 
 /* An entry as it will be written. */
 struct item {
@@ -31,18 +34,21 @@ struct item {
 	size_t len;
 };
 
-/* One change. */
 struct edit {
 	enum chi_tree_kind kind;
 	struct chi_edit *out;
-	const uint8_t *fence;
-	size_t fence_len;
 	struct part parts[PARTS_MOST];
 	uint32_t n_parts;
 	struct chi_entry entries[2 * CHI_GROUP_MOST]; /* as they were read; what items point into */
 	uint32_t n_entries;
-	struct item items[2 * CHI_GROUP_MOST + 1];
+	struct item items[ITEMS_MOST];
 	uint32_t n_items;
+	uint32_t place; /* of the items: where the next change is looked for */
+	uint32_t tail;	/* the items from here on were put after all others */
+	bool removed;	/* one of the items' entries */
+	bool append;	/* the block is filled from its start when it is divided */
+	uint32_t next;	/* the first group that was not copied or read */
+	int added;	/* entries */
 	uint8_t *spare; /* where new groups are written, to be copied into blocks */
 	size_t spare_len;
 	size_t spare_size;
@@ -50,43 +56,90 @@ struct edit {
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
-/* Writes items as one group, if that is not too long. */
-static bool write_group(struct edit *e, const struct item *items, uint32_t n, struct part *out)
+/* Writes a group of the first items, as many as `entries` and `bytes` allow, but one at least. The
+ * leader goes before it. Returns how many, 0 if there is no room. */
+static uint32_t write_group(struct edit *e, const struct item *items, uint32_t n, uint32_t entries,
+			    size_t bytes)
 {
 	struct chi_group_writer group;
 	struct entry_form form;
-	size_t room = e->spare_size - e->spare_len;
-	chi_group_begin(&group, e->kind, e->spare + e->spare_len);
-	for (uint32_t i = 0; i < n; i++) {
+	uint8_t *leader = e->spare + e->spare_len;
+	uint8_t *out = leader + leader_size(e->kind);
+	size_t room = e->spare_size - e->spare_len - leader_size(e->kind);
+	uint32_t i = 0;
+	chi_group_begin(&group, e->kind, out);
+	for (; i < n && i < entries; i++) {
 		const struct item *item = &items[i];
 		chi_group_form(&group, i == 0, item->key, item->key_len, item->len, &form);
 		size_t size = chi_group_size(&group) + form.size;
-		if (room < GROUP_FRONT_MOST + size || (n > 1 && size > group_bytes_most(e->kind))) {
-			return false;
+		if (i > 0 && size > bytes) {
+			break;
+		}
+		if (e->n_parts == PARTS_MOST || room < GROUP_FRONT_MOST + size) {
+			return 0;
 		}
 		chi_group_add(&group, &form, item->key, item->key_len, item->value, item->len);
 	}
 	size_t len = chi_group_finish(&group);
-	*out = (struct part){
-		.leader = items[0].key, .bytes = e->spare + e->spare_len, .len = len, .n = n};
-	e->spare_len += len;
-	return true;
+	memcpy(leader, items[0].key, leader_size(e->kind));
+	e->parts[e->n_parts++] = (struct part){.leader = leader, .bytes = out, .len = len, .n = i};
+	e->spare_len += leader_size(e->kind) + len;
+	return i;
 }
 
 /* The items as groups, halved until none is too long. */
 static int write_groups(struct edit *e, const struct item *items, uint32_t n)
 {
-	struct part part;
-	bool fits = n <= GROUP_ENTRIES_MOST && write_group(e, items, n, &part);
-	if (fits) {
-		e->parts[e->n_parts++] = part;
-		return CHI_OK;
-	}
-	if (n < 2) {
-		return -CHI_EINTERNAL;
+	size_t spare_len = e->spare_len;
+	if (n <= GROUP_ENTRIES_MOST) {
+		uint32_t done = write_group(e, items, n, n, group_bytes_most(e->kind));
+		if (done == n || done == 0) {
+			return done == n ? CHI_OK : -CHI_EINTERNAL;
+		}
+		e->n_parts--;
+		e->spare_len = spare_len;
 	}
 	int rc = write_groups(e, items, n / 2);
 	return rc < 0 ? rc : write_groups(e, items + n / 2, n - n / 2);
+}
+
+/* Bytes of a group that make the block full which the last parts are in, whose low key has
+ * `low_len` bytes. */
+static size_t bytes_left(const struct edit *e, size_t low_len)
+{
+	size_t used = 0;
+	uint32_t groups = 1;
+	for (uint32_t i = 0; i < e->n_parts; i++) {
+		if (groups > 1 && low_len + head_size(e->kind, groups, CHI_TREE_KEY_MAX) + used +
+						  e->parts[i].len >
+					  CHI_BLOCK_ROOM) {
+			low_len = CHI_TREE_KEY_MAX;
+			used = 0;
+			groups = 1;
+		}
+		used += e->parts[i].len;
+		groups++;
+	}
+	used += low_len + head_size(e->kind, groups, CHI_TREE_KEY_MAX);
+	return used < CHI_BLOCK_ROOM ? CHI_BLOCK_ROOM - used : 0;
+}
+
+/* The items as groups that are as full as those that are written by append, and fill blocks. */
+static int append_groups(struct edit *e, const struct item *items, uint32_t n, size_t low_len)
+{
+	for (uint32_t i = 0; i < n;) {
+		size_t left = bytes_left(e, low_len);
+		size_t bytes = group_bytes(e->kind);
+		/* What does not take one item begins the next block. */
+		bool fits = left >= CHECKSUM_SIZE + ENTRY_MOST + items[i].len;
+		uint32_t done = write_group(e, items + i, n - i, group_full(e->kind),
+					    fits && left < bytes ? left : bytes);
+		if (done == 0) {
+			return -CHI_EINTERNAL;
+		}
+		i += done;
+	}
+	return CHI_OK;
 }
 
 /* CHI_OK, or -CHI_ECORRUPT. */
@@ -95,6 +148,9 @@ static int copy_group(struct edit *e, const struct chi_block *block, uint32_t gr
 	struct chi_group place;
 	if (!group_at(block, group, &place)) {
 		return -CHI_ECORRUPT;
+	}
+	if (e->n_parts == PARTS_MOST) {
+		return -CHI_EINTERNAL;
 	}
 	e->parts[e->n_parts++] = (struct part){.leader = place.leader,
 					       .bytes = place.at,
@@ -175,20 +231,32 @@ static uint32_t middle_of(const struct edit *e, uint32_t from, uint32_t to)
 	return at;
 }
 
+/* Where the first block ends that is filled. */
+static uint32_t end_of_full(const struct edit *e, size_t low_len, uint32_t from, uint32_t to)
+{
+	size_t len = low_len + e->parts[from].len;
+	uint32_t at = from + 1;
+	while (at < to - 1 &&
+	       len + e->parts[at].len + head_size(e->kind, at - from + 1, CHI_TREE_KEY_MAX) <=
+		       CHI_BLOCK_ROOM) {
+		len += e->parts[at++].len;
+	}
+	return at;
+}
+
 /* As many blocks as the parts need. */
 static int put_blocks(struct edit *e, const uint8_t *low, size_t low_len, uint32_t from,
-		      uint32_t to, const uint8_t *fence, size_t fence_len, bool append)
+		      uint32_t to, const uint8_t *fence, size_t fence_len)
 {
 	uint8_t border[CHI_TREE_KEY_MAX];
 	int rc = put_block(e, low, low_len, from, to, fence, fence_len, CHI_BLOCK_ROOM);
 	if (rc != CHI_NONE) {
 		return rc;
 	}
-	/* `append`: the last part alone is new. */
-	uint32_t middle = append ? to - 1 : middle_of(e, from, to);
+	uint32_t middle = e->append ? end_of_full(e, low_len, from, to) : middle_of(e, from, to);
 	size_t border_len = first_key(e->kind, &e->parts[middle], border);
-	rc = put_blocks(e, low, low_len, from, middle, border, border_len, false);
-	return rc < 0 ? rc : put_blocks(e, border, border_len, middle, to, fence, fence_len, false);
+	rc = put_blocks(e, low, low_len, from, middle, border, border_len);
+	return rc < 0 ? rc : put_blocks(e, border, border_len, middle, to, fence, fence_len);
 }
 
 /* ---- Changes -------------------------------------------------------------------------------- */
@@ -198,8 +266,9 @@ static void begin(struct edit *e, const struct chi_block *block, struct chi_edit
 	e->kind = block->kind;
 	e->out = out;
 	e->n_parts = 0;
-	e->n_items = 0;
-	e->n_entries = 0;
+	e->append = false;
+	e->next = 0;
+	e->added = 0;
 	/* The upper half of the room is for new groups. */
 	e->spare_size = out->size / 2;
 	e->spare = out->bytes + e->spare_size;
@@ -207,102 +276,167 @@ static void begin(struct edit *e, const struct chi_block *block, struct chi_edit
 	out->n = 0;
 }
 
-/* Puts, replaces or removes one of the items. CHI_NONE: it is not there to be removed. */
-static int change_items(struct edit *e, const struct item *item, bool removes, int *added)
+/* Puts, replaces or removes one of the items, which is not before the last that was changed. */
+static int change_item(struct edit *e, const struct chi_change *change)
 {
-	uint32_t at = 0;
+	uint32_t at = e->place;
 	int order = -1;
 	while (at < e->n_items &&
-	       (order = chi_tree_compare(e->kind, e->items[at].key, e->items[at].key_len, item->key,
-					 item->key_len)) < 0) {
+	       (order = chi_tree_compare(e->kind, e->items[at].key, e->items[at].key_len,
+					 change->key, change->key_len)) < 0) {
 		at++;
 	}
 	bool there = at < e->n_items && order == 0;
+	bool removes = change->value == NULL;
+	e->place = at;
 	if (removes && !there) {
-		return CHI_NONE;
+		return change->may_lack ? CHI_OK : CHI_NONE;
 	}
 	struct item *place = &e->items[at];
 	size_t rest = (size_t)(e->n_items - at - there) * sizeof(*place);
-	*added = removes ? -1 : !there;
 	if (removes) {
 		memmove(place, place + 1, rest);
-	} else {
-		memmove(place + 1, place + there, rest);
-		*place = *item;
+		e->removed = true;
+		e->n_items--;
+		e->tail -= at < e->tail;
+		e->added--;
+		return CHI_OK;
 	}
-	e->n_items = (uint32_t)((int)e->n_items + *added);
+	if (!there) {
+		memmove(place + 1, place, rest);
+		e->n_items++;
+		/* After all others it is of the tail. */
+		e->tail += rest > 0;
+		e->added++;
+	}
+	*place = (struct item){change->key, change->key_len, change->value, change->len};
 	return CHI_OK;
 }
 
 /* A group that has become small takes in the next one, if that is sound and small too. */
-static bool takes_next(struct edit *e, const struct chi_block *block, uint32_t group)
+static void take_next(struct edit *e, const struct chi_block *block)
 {
 	uint32_t n = e->n_items;
-	if (group + 1 >= block->groups || n + block->counts[group + 1] > group_full(e->kind)) {
-		return false;
+	if (!e->removed || n >= group_full(e->kind) / 2 || e->next >= block->groups ||
+	    n + block->counts[e->next] > group_full(e->kind)) {
+		return;
 	}
-	if (read_items(e, block, group + 1) < 0) {
+	if (read_items(e, block, e->next) < 0) {
 		e->n_items = n;
-		return false;
+		return;
 	}
-	return true;
+	e->tail = e->n_items;
+	e->next++;
 }
 
-/* The entry would make the block too long. */
-static bool is_full(const struct chi_block *block, const struct item *item)
+/* Writes the items again. What is put after all others of a block is likely to be followed by more:
+ * groups and blocks that are full stay so. */
+static int write_items(struct edit *e, const struct chi_block *block)
 {
-	return block->low_len + block->len + ENTRY_MOST + item->len > CHI_BLOCK_ROOM;
+	size_t more = 0;
+	for (uint32_t i = e->tail; i < e->n_items; i++) {
+		more += ENTRY_MOST + e->items[i].len;
+	}
+	bool is_full = block->low_len + block->len + more > CHI_BLOCK_ROOM;
+	if (e->next >= block->groups && e->tail < e->n_items && e->n_items > 1 &&
+	    (is_full || e->n_items > group_full(e->kind))) {
+		e->append = true;
+		return append_groups(e, e->items, e->n_items, block->low_len);
+	}
+	return e->n_items > 0 ? write_groups(e, e->items, e->n_items) : CHI_OK;
 }
 
-static int change_group(struct edit *e, const struct chi_block *block, const struct item *item,
-			bool removes, int *added)
+/* Reads a group, makes the changes that are to be in it, or in the one that it takes in, and writes
+ * it. *done: how many. */
+static int change_group(struct edit *e, const struct chi_block *block, uint32_t group,
+			const struct chi_change *changes, uint32_t n, uint32_t *done)
 {
-	uint32_t group = 0;
+	uint32_t i = 0;
+	bool taken = block->groups == 0;
 	int rc = CHI_OK;
+	e->n_items = 0;
+	e->n_entries = 0;
+	e->place = 0;
+	e->removed = false;
 	if (block->groups > 0) {
-		rc = chi_block_seek(block, item->key, item->key_len, &group);
-		rc = rc < 0 ? rc : read_items(e, block, group);
+		rc = read_items(e, block, group);
+		e->next = group + 1;
 	}
-	rc = rc < 0 ? rc : change_items(e, item, removes, added);
-	if (rc != CHI_OK) {
-		return rc;
+	e->tail = e->n_items;
+	while (rc == CHI_OK && i < n && (block->groups == 0 || group < e->next)) {
+		rc = change_item(e, &changes[i]);
+		if (rc == CHI_OK && ++i < n && block->groups > 0) {
+			rc = chi_block_seek(block, changes[i].key, changes[i].key_len, &group);
+		}
+		if (rc == CHI_OK && !taken && (i == n || group >= e->next)) {
+			take_next(e, block);
+			taken = true;
+		}
 	}
-	for (uint32_t i = 0; rc == CHI_OK && i < group; i++) {
-		rc = copy_group(e, block, i);
-	}
-	bool united =
-		removes && e->n_items < group_full(e->kind) / 2 && takes_next(e, block, group);
-	uint32_t next = group + 1 + united;
-	/* What is put after all others is likely to be followed by more: groups and blocks that
-	 * are full stay so. */
-	bool last = *added > 0 && next >= block->groups && e->n_items > 1 &&
-		    e->items[e->n_items - 1].key == item->key;
-	bool apart = last && (e->n_items > group_full(e->kind) || is_full(block, item));
-	if (rc == CHI_OK && e->n_items > apart) {
-		rc = write_groups(e, e->items, e->n_items - apart);
-	}
-	rc = rc == CHI_OK && apart ? write_groups(e, item, 1) : rc;
-	for (uint32_t i = next; rc == CHI_OK && i < block->groups; i++) {
-		rc = copy_group(e, block, i);
-	}
-	return rc < 0 ? rc
-		      : put_blocks(e, block->low, block->low_len, 0, e->n_parts, block->fence,
-				   block->fence_len, apart);
+	*done = i;
+	return rc != CHI_OK ? rc : write_items(e, block);
 }
 
-int chi_block_edit(const struct chi_block *block, const uint8_t *key, size_t key_len,
-		   const uint8_t *value, size_t len, struct chi_edit *out, int *added)
+static int change_block(struct edit *e, const struct chi_block *block,
+			const struct chi_change *changes, uint32_t n)
+{
+	int rc = CHI_OK;
+	for (uint32_t i = 0; rc == CHI_OK && i < n;) {
+		uint32_t done = 0;
+		uint32_t group = 0;
+		if (block->groups > 0) {
+			rc = chi_block_seek(block, changes[i].key, changes[i].key_len, &group);
+		}
+		for (; rc == CHI_OK && e->next < group; e->next++) {
+			rc = copy_group(e, block, e->next);
+		}
+		rc = rc == CHI_OK ? change_group(e, block, group, changes + i, n - i, &done) : rc;
+		i += done;
+	}
+	for (; rc == CHI_OK && e->next < block->groups; e->next++) {
+		rc = copy_group(e, block, e->next);
+	}
+	return rc != CHI_OK ? rc
+			    : put_blocks(e, block->low, block->low_len, 0, e->n_parts, block->fence,
+					 block->fence_len);
+}
+
+/* Changes that the block is responsible for, and in order. */
+static int check_changes(const struct chi_block *block, const struct chi_change *changes,
+			 uint32_t n)
+{
+	size_t skip = chi_tree_skip(block->kind);
+	if (n == 0 || n > CHI_EDIT_CHANGES) {
+		return -CHI_EINTERNAL;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct chi_change *change = &changes[i];
+		if (change->key_len > CHI_TREE_KEY_MAX || change->key_len < skip ||
+		    !chi_block_covers(block, change->key, change->key_len) ||
+		    !chi_key_shape_ok(change->key + skip, change->key_len - skip)) {
+			return -CHI_ECORRUPT;
+		}
+		if (i > 0 && chi_tree_compare(block->kind, change[-1].key, change[-1].key_len,
+					      change->key, change->key_len) >= 0) {
+			return -CHI_EINTERNAL;
+		}
+	}
+	return CHI_OK;
+}
+
+int chi_block_edit(const struct chi_block *block, const struct chi_change *changes, uint32_t n,
+		   struct chi_edit *out, int *added)
 {
 	struct edit e;
-	const struct item item = {key, key_len, value, len};
 	*added = 0;
-	if (!chi_block_covers(block, key, key_len) || key_len > CHI_TREE_KEY_MAX ||
-	    !chi_key_shape_ok(key + chi_tree_skip(block->kind),
-			      key_len - chi_tree_skip(block->kind))) {
-		return -CHI_ECORRUPT;
+	int rc = check_changes(block, changes, n);
+	if (rc < 0) {
+		return rc;
 	}
 	begin(&e, block, out);
-	return change_group(&e, block, &item, value == NULL, added);
+	rc = change_block(&e, block, changes, n);
+	*added = e.added;
+	return rc;
 }
 
 int chi_block_join(const struct chi_block *left, const struct chi_block *right,

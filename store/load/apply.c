@@ -95,8 +95,7 @@ static int unset_strength(struct chi_load *load, const struct chi_key *key, uint
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
 	load->strength_touched = true;
-	int error = chi_tree_unset(load->strength_tree, &entry);
-	return chi_load_error(load, error == MDB_NOTFOUND ? MDB_CORRUPTED : error, fault);
+	return chi_load_error(load, chi_tree_unset(load->strength_tree, &entry), fault);
 }
 
 /* The strength tree entry of a new record. */

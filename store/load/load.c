@@ -75,6 +75,8 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	load->archive = env->archive;
 	load->position_tree = &load->write->position;
 	load->strength_tree = &load->write->strength;
+	load->position_tree->most = CHI_TREE_PENDING_FEW;
+	load->strength_tree->most = CHI_TREE_PENDING_FEW;
 	load->append = load->write->state.positions == 0;
 	*out = load;
 	return CHI_OK;

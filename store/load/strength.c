@@ -98,9 +98,8 @@ static int scatter_one(struct chi_load *load, const uint8_t *item)
 		return chi_load_append(load, &key, &empty);
 	}
 	/* A record with a statistic has an entry: else the trees disagree. */
-	int rc = remove ? chi_tree_unset(load->strength_tree, &key)
-			: chi_tree_set(load->strength_tree, &key, &empty);
-	return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
+	return remove ? chi_tree_unset(load->strength_tree, &key)
+		      : chi_tree_set(load->strength_tree, &key, &empty);
 }
 
 static int scatter_part(struct chi_load *load, size_t part, struct chi_fault *fault)

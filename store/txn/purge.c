@@ -47,5 +47,10 @@ int chi_write_purge(struct chi_write *write, const struct chi_key *key)
 	}
 	rc = rc == CHI_OK ? purge_list(write, key) : rc;
 	MDB_val position = chi_val(key->bytes, key->len);
+	MDB_val value;
+	/* Of a damaged group nothing is taken out. */
+	rc = rc == CHI_OK ? chi_lmdb_status(
+				    chi_write_find(write, write->env->position, &position, &value))
+			  : rc;
 	return rc == CHI_OK ? chi_write_unset(write, write->env->position, &position) : rc;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The changes a write transaction makes to its two trees, and taking back those of the last batch.
- * After a mark the entry that is about to change is copied first; going through the copies from
- * the newest to the oldest puts both trees back byte by byte. LMDB's own nested transactions are
- * not used for it: those of 0.9.24 lose track of pages that a large transaction has spilled.
+ * The changes a write transaction makes to its trees, and taking back those of the last batch.
+ * Those of the position tree and of the strength tree wait until the batch is done, and are
+ * forgotten. In other trees the entry that is about to change is copied first after a mark; going
+ * through the copies from the newest to the oldest puts all back byte by byte. LMDB's own nested
+ * transactions are not used for it: those of 0.9.24 lose track of pages that a large transaction
+ * has spilled.
  */
 #include <string.h>
 
@@ -49,8 +51,7 @@ int chi_write_find(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val 
 			      : mdb_get(write->txn, tree, key, value);
 }
 
-/* Damage that is met before anything was changed leaves the trees as they are. Returns LMDB's code.
- */
+/* What fails before anything was changed leaves the trees as they are. */
 static int set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	struct chi_tree *blocks = blocks_of(write, tree);
@@ -70,11 +71,11 @@ static int unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 /* Copies the entry as it is now. A failure leaves the trees as they are. */
 static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
-	if (!write->has_savepoint) {
+	if (!write->has_savepoint || blocks_of(write, tree) != NULL) {
 		return CHI_OK;
 	}
 	MDB_val value = {0};
-	int rc = chi_lmdb_status(chi_write_find(write, tree, key, &value));
+	int rc = chi_lmdb_status(mdb_get(write->txn, tree, key, &value));
 	if (rc < 0) {
 		return rc;
 	}
@@ -127,6 +128,8 @@ int chi_write_savepoint(struct chi_write *write)
 	chi_idempotency_settle(write);
 	write->has_savepoint = true;
 	write->is_final = false;
+	chi_tree_mark(&write->position);
+	chi_tree_mark(&write->strength);
 	write->changed_at_savepoint = write->changed;
 	write->state_at_savepoint = write->state;
 	return CHI_OK;
@@ -162,7 +165,7 @@ int chi_write_rollback(struct chi_write *write)
 	}
 	int rc = write->broken < 0 ? write->broken : still_good(write);
 	if (write->position.broken || write->strength.broken) {
-		/* What was kept of another block could not be given to LMDB. */
+		/* What was pending at the mark could not be given to LMDB. */
 		rc = write->rc < 0 ? write->rc : rc;
 	}
 	for (struct chi_savepoint *savepoint = write->savepoint; rc == CHI_OK && savepoint != NULL;
@@ -174,9 +177,13 @@ int chi_write_rollback(struct chi_write *write)
 		return rc;
 	}
 	forget(write);
+	chi_tree_rollback(&write->position);
+	chi_tree_rollback(&write->strength);
 	chi_idempotency_rollback(write);
 	write->changed = write->changed_at_savepoint;
-	/* The entries are what they were, but need not be in the same blocks. */
+	/* What was pending at the mark may have been given to LMDB since, and is counted then. */
+	write->state_at_savepoint.positions = write->state.positions;
+	write->state_at_savepoint.known = write->state.known;
 	write->state_at_savepoint.position_bytes = write->state.position_bytes;
 	write->state_at_savepoint.strength_bytes = write->state.strength_bytes;
 	write->state = write->state_at_savepoint;

@@ -60,8 +60,8 @@ CHI_MUSTUSE int chi_write_strength(struct chi_write *write, const struct chi_key
  * strength tree, or the entries of another. Returns LMDB's code. */
 CHI_MUSTUSE int chi_write_find(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
 
-/* Puts into and deletes from a tree, so that chi_write_rollback can take it back.
- * CHI_NONE if there was nothing to delete. */
+/* Puts into and deletes from a tree, so that chi_write_rollback can take it back. CHI_NONE if there
+ * was nothing to delete; from blocks only what is there may be deleted, else the commit fails. */
 CHI_MUSTUSE int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value);
 
 CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key);

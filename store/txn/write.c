@@ -87,6 +87,8 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 		      &write->state.positions, &write->state.position_bytes);
 	chi_tree_init(&write->strength, CHI_TREE_STRENGTH, write->txn, env->strength,
 		      &write->state.known, &write->state.strength_bytes);
+	write->position.most = CHI_TREE_PENDING;
+	write->strength.most = CHI_TREE_PENDING;
 	*out = write;
 	return CHI_OK;
 }
@@ -222,9 +224,9 @@ static int delete_strength(struct chi_write *write, uint16_t chi2, const struct 
 {
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	MDB_val entry = {chi_strength_key(chi2, key->bytes, key->len, bytes), bytes};
-	int rc = chi_write_unset(write, write->env->strength, &entry);
-	/* A record with a statistic has an entry: else the trees disagree. */
-	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	/* A record with a statistic has an entry: else the trees disagree, as the commit will find.
+	 */
+	return chi_write_unset(write, write->env->strength, &entry);
 }
 
 int chi_write_strength(struct chi_write *write, const struct chi_key *key,

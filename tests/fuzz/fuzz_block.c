@@ -76,18 +76,35 @@ static void check_found(const struct chi_block *block, const struct chi_entry *e
 	}
 }
 
-/* Removes an entry, or puts its value over it: the blocks that come out hold the others. */
+/* Whether an entry is of those that a change is about: every third from `which` on. */
+static bool is_changed(size_t at, size_t which, uint32_t changes)
+{
+	return at >= which && (at - which) % 3 == 0 && (at - which) / 3 < changes;
+}
+
+/* Removes entries, or puts their values over them: the blocks that come out hold the others. */
 static void check_change(const struct chi_block *block, size_t n, size_t which, bool removes)
 {
 	static uint8_t room[2 * (CHI_EDIT_ROOM + BYTES_MAX)];
 	struct chi_edit edit = {.bytes = room, .size = sizeof(room)};
-	const struct chi_entry *entry = &entries[which];
+	struct chi_change changes[CHI_EDIT_CHANGES];
+	uint32_t k = 0;
+	size_t values = 0;
 	int added;
 	const uint8_t *fence = NULL;
-	REQUIRE(chi_block_edit(block, chi_entry_key(entry, block->kind),
-			       chi_entry_key_len(entry, block->kind), removes ? NULL : entry->value,
-			       entry->len, &edit, &added) == CHI_OK);
-	REQUIRE(added == (removes ? -1 : 0) && edit.n > 0);
+	for (size_t i = which; i < n && k < CHI_EDIT_CHANGES; i += 3, k++) {
+		const struct chi_entry *entry = &entries[i];
+		values += removes ? 0 : entry->len;
+		if (k > 0 && values > CHI_EDIT_VALUES) {
+			break;
+		}
+		changes[k] = (struct chi_change){.key = chi_entry_key(entry, block->kind),
+						 .key_len = chi_entry_key_len(entry, block->kind),
+						 .value = removes ? NULL : entry->value,
+						 .len = removes ? 0 : entry->len};
+	}
+	REQUIRE(chi_block_edit(block, changes, k, &edit, &added) == CHI_OK);
+	REQUIRE(added == (removes ? -(int)k : 0) && edit.n > 0);
 	size_t at = 0;
 	for (uint32_t i = 0; i < edit.n; i++) {
 		struct chi_block part;
@@ -102,7 +119,7 @@ static void check_change(const struct chi_block *block, size_t n, size_t which, 
 			uint32_t more;
 			REQUIRE(chi_group_read(&part, g, some, &more) == CHI_OK);
 			for (uint32_t j = 0; j < more; j++, at++) {
-				at += removes && at == which;
+				at += removes && is_changed(at, which, k);
 				REQUIRE(at < n && some[j].key_len == entries[at].key_len);
 				REQUIRE(memcmp(chi_entry_key(&some[j], block->kind),
 					       chi_entry_key(&entries[at], block->kind),
@@ -112,7 +129,7 @@ static void check_change(const struct chi_block *block, size_t n, size_t which, 
 			}
 		}
 	}
-	REQUIRE(at + (removes && at == which) == n);
+	REQUIRE(at + (removes && is_changed(at, which, k)) == n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -82,8 +82,8 @@ WHOLE = (
         "refused-batch-is-half-kept",
         "A batch that is refused leaves nothing behind in a shared transaction",
         "store/txn/savepoint.c",
-        "rc == CHI_OK && savepoint != NULL;\n\t     savepoint = savepoint->older) {",
-        "false;\n\t     undo = undo->older) {",
+        "chi_tree_rollback(&write->position);",
+        "",
         "store savepoint", "test_control"),
     Mutant(
         "group-is-half-kept",

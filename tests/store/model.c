@@ -10,6 +10,7 @@
 #include "chess/movegen.h"
 #include "chess/statistic.h"
 #include "store/record/codec.h"
+#include "store/txn/txn.h"
 
 struct model models[POSITIONS];
 const char *const engines[ENGINES] = {"Arasan", "Gull 3", "Gull 3.1"};
@@ -363,6 +364,9 @@ void model_batch(struct chi_store *store)
 	struct chi_write *write;
 	memcpy(saved, models, sizeof(saved));
 	ok(chi_write_begin(store, &write, &fault));
+	/* Changes are made in several turns, or at the end. */
+	write->position.most = 1 + help_below(60);
+	write->strength.most = 1 + help_below(60);
 	for (unsigned n = 1 + help_below(60); n > 0; n--) {
 		struct model *m = &models[help_below(POSITIONS)];
 		unsigned what = help_below(10);

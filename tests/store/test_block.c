@@ -129,6 +129,14 @@ static void join_small(size_t place)
 	}
 }
 
+static struct chi_change change_of(const struct known *k, bool removes)
+{
+	return (struct chi_change){.key = k->key,
+				   .key_len = k->key_len,
+				   .value = removes ? NULL : k->value,
+				   .len = removes ? 0 : k->len};
+}
+
 static void change(struct known *k, bool removes)
 {
 	struct chi_edit edit = {.bytes = room, .size = ROOM};
@@ -139,8 +147,8 @@ static void change(struct known *k, bool removes)
 	if (!removes) {
 		make_value(k);
 	}
-	int rc = chi_block_edit(&block, k->key, k->key_len, removes ? NULL : k->value, k->len,
-				&edit, &added);
+	const struct chi_change one = change_of(k, removes);
+	int rc = chi_block_edit(&block, &one, 1, &edit, &added);
 	if (removes && !was) {
 		assert_int_equal(rc, CHI_NONE);
 		return;
@@ -152,6 +160,45 @@ static void change(struct known *k, bool removes)
 	if (removes) {
 		join_small(place);
 	}
+}
+
+/* Some of the entries from `from` on that one block is responsible for, at once; of eight so many
+ * are removed, as far as they are there. Returns where to go on. */
+static size_t change_some(size_t from, unsigned removed)
+{
+	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_change changes[CHI_EDIT_CHANGES];
+	size_t place = place_of(&known[from]);
+	struct chi_block block = open_block(&blocks[place]);
+	size_t values = 0;
+	uint32_t n = 0;
+	int sum = 0;
+	int added;
+	unsigned step = 1 + help_below(6);
+	for (; from < n_known && n < CHI_EDIT_CHANGES; from += 1 + help_below(step)) {
+		struct known *k = &known[from];
+		const struct known was = *k;
+		bool removes = help_below(8) < removed;
+		k->value = NULL;
+		make_value(k);
+		values += removes ? 0 : k->len;
+		if (!chi_block_covers(&block, k->key, k->key_len) ||
+		    (n > 0 && values > CHI_EDIT_VALUES)) {
+			free(k->value);
+			*k = was;
+			break;
+		}
+		free(was.value);
+		changes[n] = change_of(k, removes);
+		changes[n++].may_lack = !was.stored;
+		sum += (int)!removes - (int)was.stored;
+		k->stored = !removes;
+	}
+	ok(chi_block_edit(&block, changes, n, &edit, &added));
+	assert_int_equal(added, sum);
+	take(place, &edit, 1);
+	join_small(place);
+	return from;
 }
 
 /* Everything, by look-ups and by a walk. */
@@ -377,12 +424,67 @@ static void test_changed_bytes_are_seen(void **state)
 	}
 }
 
+/* The same by many changes at once: it grows from nothing, changes, and shrinks to nothing. */
+static void test_changes_at_once(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 4; round++) {
+		static const unsigned removed[] = {0, 0, 2, 4, 1, 7, 8};
+		begin(round % 2 == 0 ? CHI_TREE_POSITION : CHI_TREE_STRENGTH, round < 2 ? 2 : 40);
+		for (size_t pass = 0; pass < sizeof(removed) / sizeof(removed[0]); pass++) {
+			for (size_t at = help_below(8); at < n_known;) {
+				at = change_some(at, removed[pass]);
+			}
+			check_all();
+			assert_true(pass != 1 || fill_of() >= 0.6);
+		}
+		end();
+	}
+}
+
+/* Changes that are refused: in no order, too many, of another block, of what is not there. */
+static void test_changes_are_checked(void **state)
+{
+	(void)state;
+	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_change changes[CHI_EDIT_CHANGES + 1];
+	int added;
+	begin(CHI_TREE_POSITION, 2);
+	struct chi_block block = open_block(&blocks[0]);
+	for (size_t i = 0; i <= CHI_EDIT_CHANGES; i++) {
+		make_value(&known[i]);
+		known[i].stored = i == 0;
+		changes[i] = change_of(&known[i], i > 1);
+		changes[i].may_lack = true;
+	}
+	ok(chi_block_edit(&block, changes, CHI_EDIT_CHANGES, &edit, &added));
+	/* The first is stored. */
+	assert_int_equal(added, 1);
+	assert_int_equal(chi_block_edit(&block, changes, CHI_EDIT_CHANGES + 1, &edit, &added),
+			 -CHI_EINTERNAL);
+	assert_int_equal(chi_block_edit(&block, changes, 0, &edit, &added), -CHI_EINTERNAL);
+	changes[2].may_lack = false;
+	assert_int_equal(chi_block_edit(&block, changes, 4, &edit, &added), CHI_NONE);
+	changes[1] = changes[0];
+	assert_int_equal(chi_block_edit(&block, changes, 2, &edit, &added), -CHI_EINTERNAL);
+	for (size_t i = 0; i < n_known; i++) {
+		change(&known[i], false);
+	}
+	block = open_block(&blocks[0]);
+	changes[0] = change_of(&known[0], false);
+	changes[1] = change_of(&known[n_known - 1], false);
+	assert_int_equal(chi_block_edit(&block, changes, 2, &edit, &added), -CHI_ECORRUPT);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_building),
 		cmocka_unit_test(test_changed_bytes_are_seen),
+		cmocka_unit_test(test_changes_at_once),
+		cmocka_unit_test(test_changes_are_checked),
 	};
 	return cmocka_run_group_tests_name("store/block", tests, NULL, NULL);
 }

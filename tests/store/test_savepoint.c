@@ -13,6 +13,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "store/archive.h"
+#include "store/txn/txn.h"
 
 #define POSITIONS 40
 #define BATCH	  20
@@ -198,6 +199,9 @@ static void run(enum chi_statistic statistic)
 		struct chi_write *twin_write;
 		ok(chi_write_begin(store, &write, &fault));
 		ok(chi_write_begin(twin, &twin_write, &fault));
+		/* What is pending at a mark is stored after it. */
+		write->position.most = 1 + help_below(9);
+		write->strength.most = 1 + help_below(9);
 		for (unsigned n = help_below(4); n > 0; n--) {
 			if (help_below(2)) {
 				ok(chi_write_savepoint(write));
@@ -294,8 +298,10 @@ static void test_broken(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	memset(note, 'n', sizeof(note));
 	int rc = CHI_OK;
-	for (size_t i = 0; rc == CHI_OK && i < POSITIONS; i++) {
-		struct chi_put put = {.key = keys[i],
+	/* What is pending is stored before a batch when it is much. */
+	for (size_t i = 0; rc == CHI_OK && i < 1000; i++) {
+		note[0] = (char)('a' + i / POSITIONS);
+		struct chi_put put = {.key = keys[i % POSITIONS],
 				      .parts = CHI_PUT_NOTE,
 				      .record = {.note = note, .n_note = sizeof(note)}};
 		ok(chi_write_savepoint(write));
