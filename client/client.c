@@ -239,13 +239,46 @@ int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep 
 	return status < 0 ? status : chi_store_create(parsed.path, statistic, keep, fault);
 }
 
+/* A store that is repaired where it is. */
+static int repair_there(const char *address, const struct chi_address *parsed, const char *path,
+			enum chi_statistic statistic, chi_verify_report *report, void *context,
+			struct chi_repair_result *result, struct chi_fault *fault)
+{
+	const struct chi_options options = {.writable = true};
+	struct chi_client *client = NULL;
+	struct chi_address same;
+	int status = chi_address_parse(path, &same, fault);
+	if (status == CHI_OK &&
+	    (same.kind != parsed->kind || strcmp(same.rados.pool, parsed->rados.pool) != 0 ||
+	     strcmp(same.rados.name, parsed->rados.name) != 0 || statistic != 0)) {
+		return chi_fault(fault, -CHI_EINVAL,
+				 "a store on RADOS is repaired in place, by its own statistic: "
+				 "give its address again");
+	}
+	status = status == CHI_OK ? chi_open(address, &options, &client, fault) : status;
+	if (status == CHI_OK) {
+		status = chi_client_end(client,
+					client->backend->repair(client, report, context, result));
+		if (fault != NULL) {
+			*fault = client->error;
+		}
+	}
+	chi_close(client);
+	return status;
+}
+
 int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
 	       chi_verify_report *report, void *context, struct chi_repair_result *result,
 	       struct chi_fault *fault)
 {
 	struct chi_address parsed;
 	*result = (struct chi_repair_result){0};
-	int status = parse_dir(address, "repaired in its", &parsed, fault);
+	int status = chi_address_parse(address, &parsed, fault);
+	if (status == CHI_OK && backend_of(parsed.kind)->repair != NULL) {
+		return repair_there(address, &parsed, path, statistic, report, context, result,
+				    fault);
+	}
+	status = parse_dir(address, "repaired in its", &parsed, fault);
 	if (status < 0) {
 		return status;
 	}

@@ -331,11 +331,13 @@ CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report,
 /*
  * Saves every intact record of the store at `address`, a directory, into a new store at `path`,
  * which must not exist; it appears whole or not at all, and the damaged store is not changed.
- * Works by plain reads, so that no damage can stop the process. `statistic`: what the store holds,
- * for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called for each
- * damage. CHI_OK: `path` is there, and *result says what was lost. -CHI_EINVAL (the statistic),
- * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone
- * writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
+ * Works by plain reads, so that no damage can stop the process. A store on RADOS is repaired in
+ * place, also under running writes: `path` is its own address then, damaged entries are removed,
+ * and a committed import is finished without what of its journal is damaged. `statistic`: what the
+ * store holds, for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called
+ * for each damage. CHI_OK: `path` is there, and *result says what was lost. -CHI_EINVAL (the
+ * statistic), -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY
+ * (someone writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
  */
 CHI_MUSTUSE int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
 			   chi_verify_report *report, void *context,

@@ -165,6 +165,9 @@ struct chi_backend {
 		     bool *mixed);
 	int (*verify)(struct chi_client *client, chi_verify_report *report, void *context,
 		      struct chi_verify_result *result);
+	/* In place; NULL: not so. */
+	int (*repair)(struct chi_client *client, chi_verify_report *report, void *context,
+		      struct chi_repair_result *result);
 	int (*backup)(struct chi_client *client, const char *path, bool publish);
 	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
 	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);

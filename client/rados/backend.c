@@ -65,6 +65,7 @@ const struct chi_backend chi_backend_rados = {
 	.scan_close = chi_rados_scan_close,
 	.count = chi_rados_count,
 	.verify = chi_rados_verify,
+	.repair = chi_rados_repair,
 	.backup = chi_rados_refuse_backup,
 	.compact = chi_rados_refuse_compact,
 	.rescore = chi_rados_rescore,

@@ -191,6 +191,8 @@ int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, stru
 
 int chi_rados_verify(struct chi_client *client, chi_verify_report *report, void *context,
 		     struct chi_verify_result *result);
+int chi_rados_repair(struct chi_client *client, chi_verify_report *report, void *context,
+		     struct chi_repair_result *result);
 int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base);
 
 /* The shards' stamps, to what the head says. */

@@ -91,6 +91,13 @@ size_t raw_count_head(struct raw *raw, enum chi_omap_tree tree)
 	return count(raw, object, tree, NULL, 0);
 }
 
+void raw_remove_shard(struct raw *raw, uint32_t shard)
+{
+	char object[CHI_OBJECT_SIZE];
+	chi_shard_object(raw->place.name, shard, object);
+	assert_int_equal(rados_remove(raw->io, object), 0);
+}
+
 bool raw_first_of_head(struct raw *raw, enum chi_omap_tree tree, uint8_t id[16])
 {
 	char object[CHI_OBJECT_SIZE];

@@ -32,6 +32,9 @@ void raw_set_in(struct raw *raw, uint32_t shard, const struct chi_omap_key *key,
 size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree);
 size_t raw_count_head(struct raw *raw, enum chi_omap_tree tree);
 
+/* Removes a shard's object. */
+void raw_remove_shard(struct raw *raw, uint32_t shard);
+
 /* The identity in the first key of a tree of the head; false: there is none. */
 bool raw_first_of_head(struct raw *raw, enum chi_omap_tree tree, uint8_t id[16]);
 

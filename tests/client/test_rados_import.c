@@ -326,6 +326,88 @@ static void damaged_records_are_deleted(void **state)
 	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
 }
 
+static void no_report(void *context, const char *text)
+{
+	(void)snprintf(context, CHI_FAULT_SIZE, "%s", text);
+}
+
+static void must_repair(const struct world *world, struct chi_repair_result *result)
+{
+	struct chi_fault fault = {{0}};
+	char text[CHI_FAULT_SIZE] = "";
+	if (chi_repair(world->address, world->address, 0, no_report, text, result, &fault) !=
+	    CHI_OK) {
+		fail_msg("%s", fault.text);
+	}
+	if (chi_verify(world->client, no_report, text, NULL) != CHI_OK) {
+		fail_msg("%s", text);
+	}
+}
+
+/* A damaged record, one in another shard; strength entries that are missing, too many, and of
+ * another line; entries of a game and of a client; keys of no position; no stamp. */
+static void damage_all(struct raw *raw, const struct chi_key keys[4], uint32_t stampless)
+{
+	struct chi_omap_key key;
+	uint32_t shard = raw_shard_of(&keys[0]);
+	chi_omap_key(CHI_OMAP_POSITION, keys[0].bytes, keys[0].len, &key);
+	raw_set_in(raw, shard, &key, "damaged", 7);
+	raw_set_in(raw, (shard + 1) % RAW_SHARDS, &key, "other", 5);
+	chi_omap_strength(104, &keys[1], &key);
+	raw_set_in(raw, raw_shard_of(&keys[1]), &key, NULL, 0);
+	chi_omap_strength(9999, &keys[2], &key);
+	raw_set_in(raw, raw_shard_of(&keys[2]), &key, "", 0);
+	chi_omap_strength(106, &keys[3], &key);
+	raw_set_in(raw, raw_shard_of(&keys[3]), &key, "\001\002", 2);
+	chi_omap_key(CHI_OMAP_GAME, own_id, sizeof(own_id), &key);
+	raw_set_in(raw, 0, &key, "x", 1);
+	chi_omap_key(CHI_OMAP_CLIENT, own_id, sizeof(own_id) - 1, &key);
+	raw_set_in(raw, 1, &key, "x", 1);
+	chi_omap_key(CHI_OMAP_POSITION, own_id, 3, &key);
+	raw_set_in(raw, 2, &key, "x", 1);
+	chi_omap_key(CHI_OMAP_STRENGTH, own_id, 3, &key);
+	raw_set_in(raw, 2, &key, "x", 1);
+	chi_omap_key(CHI_OMAP_STAMP, NULL, 0, &key);
+	raw_set_in(raw, stampless, &key, NULL, 0);
+}
+
+/* All that verify finds, and a committed journal whose part is missing. */
+static void repair_mends_in_place(void **state)
+{
+	struct world *world = *state;
+	const struct chi_key keys[4] = {world_key(3), world_key(4), world_key(5), world_key(6)};
+	const uint32_t shard = (raw_shard_of(&keys[1]) + 1) % RAW_SHARDS;
+	struct chi_repair_result result;
+	struct chi_row rows[4];
+	struct chi_info info;
+	struct chi_fault fault = {{0}};
+	struct raw raw;
+	world_fill(world->client, 0, 100);
+	raw_open(world, &raw);
+	damage_all(&raw, keys, shard);
+	raw_commit(&raw);
+	assert_int_equal(chi_repair(world->address, world->dir, 0, NULL, NULL, &result, &fault),
+			 -CHI_EINVAL);
+	assert_non_null(strstr(fault.text, "repaired in place"));
+	must_repair(world, &result);
+	assert_int_equal(result.positions, 99);
+	assert_int_equal(result.missing, 1);
+	assert_true(result.damaged >= 11);
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, 99);
+	assert_int_equal(info.known, 99);
+	world_ok(world->client, chi_probe(world->client, keys, 4, rows));
+	assert_true(!rows[0].found && rows[1].found && rows[2].found && rows[3].found);
+	/* Of a shard that is gone nothing is left, and the others are as they were. */
+	raw_remove_shard(&raw, shard);
+	raw_close(&raw);
+	must_repair(world, &result);
+	world_ok(world->client, chi_get_info(world->client, &info));
+	assert_int_equal(info.positions, result.positions);
+	assert_true(result.positions > 50 && result.positions < 99);
+	must_import(world);
+}
+
 int main(void)
 {
 	char kind[] = "rados";
@@ -341,6 +423,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(large_parts_are_cut, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(damaged_records_are_deleted, world_external,
 						world_drop),
+		cmocka_unit_test_setup_teardown(repair_mends_in_place, world_external, world_drop),
 	};
 	return world_choose(2, argv)
 		       ? cmocka_run_group_tests_name("rados import", tests, NULL, NULL)

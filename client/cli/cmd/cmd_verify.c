@@ -96,7 +96,7 @@ static int run(struct cli *cli)
 static const struct cli_option options[] = {
 	OPTION_TEXT(verify_state, repair, "repair", "DEST",
 		    "save every intact record of a damaged store into a new one, the directory "
-		    "DEST"),
+		    "DEST; on RADOS: repair the store in place, DEST is its address"),
 	OPTION_WORD(verify_state, statistic, chi_statistic_names, "statistic", "KIND",
 		    "repair: which statistic it holds, if the store's stamp is lost"),
 	OPTIONS_END,
@@ -122,7 +122,11 @@ const struct command cmd_verify = {
 		"state cannot be told from older ones, so that the new store may hold deleted or\n"
 		"outdated records. The exit code is 0 if nothing was lost, and 3 if something "
 		"was,\n"
-		"or if no new store was made. The store must not be written meanwhile.",
+		"or if no new store was made. The store must not be written meanwhile.\n"
+		"\n"
+		"A store on RADOS is repaired in place: DEST is its own address again. Damaged\n"
+		"entries are removed, the others made to agree, and an import that is committed\n"
+		"is finished. It may be written meanwhile.",
 	.example = "chistore -a ./positions verify\n"
 		   "chistore -a ./damaged verify --repair ./saved",
 	.options = options,

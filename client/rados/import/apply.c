@@ -7,6 +7,8 @@
 #include "client/rados/import/journal.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -105,6 +107,20 @@ static int apply_part(struct chi_client *client, const uint8_t *bytes, size_t le
 		       : status;
 }
 
+/* A repair does without a part that is damaged or missing. */
+static int skip_part(struct chi_client *client, uint32_t part, int status)
+{
+	char text[CHI_FAULT_SIZE];
+	if (status != CHI_NONE && status != -CHI_ECORRUPT) {
+		return status;
+	}
+	(void)snprintf(text, sizeof(text), "part %" PRIu32 " of the journal of an import: %.150s",
+		       part, status == CHI_NONE ? "it is missing" : client->error.text);
+	client->error.text[0] = '\0';
+	client->rados->skip(client->rados->skip_context, text);
+	return CHI_OK;
+}
+
 /* CHI_NONE: another client has removed the journal, since all of it is applied. */
 static int apply_parts(struct chi_client *client, const struct chi_rados_head *head,
 		       chi_import_progress *progress, void *context, struct chi_put_result *result)
@@ -122,6 +138,7 @@ static int apply_parts(struct chi_client *client, const struct chi_rados_head *h
 		client->rados->sequence = i * CHI_JOURNAL_STEPS;
 		chi_arena_reset(&arena);
 		status = status == CHI_OK ? apply_part(client, bytes, len, &arena, result) : status;
+		status = client->rados->skip != NULL ? skip_part(client, i, status) : status;
 	}
 	chi_arena_deinit(&arena);
 	return status;

@@ -12,6 +12,7 @@
 
 #include "base/fault.h"
 #include "base/record.h"
+#include "client/rados/verify/mend.h"
 #include "client/rados/walk.h"
 #include "store/lmdb_err.h"
 #include "store/record/examine.h"
@@ -32,6 +33,7 @@ struct verify {
 	void *context;
 	struct chi_verify_result *result;
 	struct tally *tallies;
+	struct chi_mend *mend; /* NULL: nothing is changed */
 	struct chi_arena arena;
 };
 
@@ -89,6 +91,31 @@ static bool in_shard(const struct verify *v, const uint8_t *bytes, size_t len, u
 	return chi_shard_of(bytes, len, v->client->rados->head.shards) == shard;
 }
 
+/* ---- Mending ----------------------------------------------------------------------------- */
+
+static int remove_entry(struct verify *v, const struct chi_walk_entry *entry)
+{
+	if (v->mend == NULL) {
+		return CHI_OK;
+	}
+	return chi_mend_remove(v->client, entry->shard, entry->key, entry->key_len, entry->value,
+			       entry->len);
+}
+
+/* With its strength entry, wherever in the tree that is. */
+static int remove_position(struct verify *v, const struct chi_key *key)
+{
+	uint64_t removed = 0;
+	int status =
+		v->mend != NULL ? chi_rados_del(v->client, key, 1, CHI_SYNC, &removed) : CHI_OK;
+	if (v->mend != NULL) {
+		v->mend->lost += removed;
+	}
+	return status;
+}
+
+/* ---- The trees --------------------------------------------------------------------------- */
+
 static int take_position(struct verify *v, const struct chi_walk_entry *entry)
 {
 	struct tally *tally = &v->tallies[entry->shard];
@@ -100,7 +127,7 @@ static int take_position(struct verify *v, const struct chi_walk_entry *entry)
 	tally->positions++;
 	if (chi_omap_position(entry->key, entry->key_len, &chi2, &key) < 0) {
 		complain(v, "shard %08" PRIx32 ": a key is no position", entry->shard);
-		return CHI_OK;
+		return remove_entry(v, entry);
 	}
 	int rc = examine(v, &key, entry->value, entry->len, &record, &problem);
 	if (rc < 0) {
@@ -111,7 +138,8 @@ static int take_position(struct verify *v, const struct chi_walk_entry *entry)
 	}
 	if (problem != NULL) {
 		complain(v, "position %s: %s", name_of(&key, name), problem);
-		return CHI_OK;
+		return in_shard(v, key.bytes, key.len, entry->shard) ? remove_position(v, &key)
+								     : remove_entry(v, entry);
 	}
 	v->result->positions++;
 	if (record.chi2 != CHI_CHI2_UNKNOWN) {
@@ -133,7 +161,7 @@ static int take_strength(struct verify *v, const struct chi_walk_entry *entry)
 	if (chi_omap_position(entry->key, entry->key_len, &chi2, &key) < 0) {
 		complain(v, "shard %08" PRIx32 ": a key of the strength tree is none",
 			 entry->shard);
-		return CHI_OK;
+		return remove_entry(v, entry);
 	}
 	v->result->known++;
 	tally->there += hash_of(entry->key, entry->key_len, entry->value, entry->len);
@@ -149,7 +177,7 @@ static int take_game(struct verify *v, const struct chi_walk_entry *entry)
 	rc = rc < 0 ? rc : chi_game_decode(id, len, entry->value, entry->len, &game);
 	if (rc < 0 || !in_shard(v, id, len, entry->shard)) {
 		complain(v, "shard %08" PRIx32 ": the entry of a game is damaged", entry->shard);
-		return CHI_OK;
+		return remove_entry(v, entry);
 	}
 	v->tallies[entry->shard].games[game.result & 3]++;
 	return CHI_OK;
@@ -183,8 +211,27 @@ struct value {
 struct doubt {
 	struct chi_key key;
 	uint16_t chi2;
+	uint32_t shard;
 	bool entry; /* listed was the entry, which is all that is in doubt; else the record */
 };
+
+/* The strength entry as the record has it: `len` bytes of `line`, or none. */
+static int mend_strength(struct verify *v, const struct doubt *doubt, const struct value *position,
+			 const struct value *strength, const uint8_t *line, size_t len)
+{
+	struct chi_edit edits[2] = {{.guarded = true,
+				     .old = position->bytes,
+				     .old_len = position->there ? position->len : 0},
+				    {.guarded = true,
+				     .old = strength->bytes,
+				     .old_len = strength->there ? strength->len : 0,
+				     .what = line != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE,
+				     .value = line,
+				     .len = len}};
+	chi_omap_key(CHI_OMAP_POSITION, doubt->key.bytes, doubt->key.len, &edits[0].key);
+	chi_omap_strength(doubt->chi2, &doubt->key, &edits[1].key);
+	return v->mend != NULL ? chi_mend_edit(v->client, doubt->shard, edits, 2) : CHI_OK;
+}
 
 /* Of a position and a strength entry of it that were read together: whether they agree. */
 static int judge(struct verify *v, const struct doubt *doubt, const struct value *position,
@@ -208,12 +255,18 @@ static int judge(struct verify *v, const struct doubt *doubt, const struct value
 		complain(v, "strength entry %s: %s", name_of(key, name),
 			 position->there ? "the record has another statistic"
 					 : "there is no such position");
-	} else if (doubt->entry) {
+		return mend_strength(v, doubt, position, strength, NULL, 0);
+	}
+	if (doubt->entry) {
 		return CHI_OK;
-	} else if (!strength->there && wanted) {
+	}
+	if (!strength->there && wanted) {
 		complain(v, "position %s: its strength entry is missing", name_of(key, name));
-	} else if (wanted && (len != strength->len || memcmp(line, strength->bytes, len) != 0)) {
+		return mend_strength(v, doubt, position, strength, line, len);
+	}
+	if (wanted && (len != strength->len || memcmp(line, strength->bytes, len) != 0)) {
 		complain(v, "position %s: its strength entry has another line", name_of(key, name));
+		return mend_strength(v, doubt, position, strength, line, len);
 	}
 	return CHI_OK;
 }
@@ -234,7 +287,7 @@ static int answer(struct verify *v, const struct doubt *doubt, struct chi_object
 }
 
 /* Each position and its strength entry, read in one operation. */
-static int look_up(struct verify *v, uint32_t shard, const struct doubt *doubts, size_t n)
+static int look_up(struct verify *v, const struct doubt *doubts, size_t n)
 {
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(n, sizeof(*ops));
 	int status = ops != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
@@ -242,7 +295,7 @@ static int look_up(struct verify *v, uint32_t shard, const struct doubt *doubts,
 		struct chi_omap_key keys[3] = {chi_stamp_key};
 		chi_omap_key(CHI_OMAP_POSITION, doubts[i].key.bytes, doubts[i].key.len, &keys[1]);
 		chi_omap_strength(doubts[i].chi2, &doubts[i].key, &keys[2]);
-		chi_object_of_shard(v->client, shard, &ops[i]);
+		chi_object_of_shard(v->client, doubts[i].shard, &ops[i]);
 		status = chi_object_get(&ops[i], keys, 3);
 	}
 	status = status == CHI_OK ? chi_objects_run(v->client, ops, n) : status;
@@ -256,13 +309,14 @@ static int look_up(struct verify *v, uint32_t shard, const struct doubt *doubts,
 }
 
 /* What is to be looked up of a listed entry; false: nothing, or it was reported. */
-static bool make_doubt(const struct chi_omap_entry *entry, struct doubt *out)
+static bool make_doubt(const struct chi_omap_entry *entry, uint32_t shard, struct doubt *out)
 {
 	struct chi_counts counts;
 	size_t len = 0;
 	if (chi_omap_position(entry->key, entry->key_len, &out->chi2, &out->key) < 0) {
 		return false;
 	}
+	out->shard = shard;
 	out->entry = entry->key[0] == CHI_OMAP_STRENGTH;
 	if (!out->entry) {
 		const uint8_t *record = chi_omap_record(&out->key, entry->value, entry->len, &len);
@@ -288,7 +342,7 @@ static int list_some(struct verify *v, uint32_t shard, enum chi_omap_tree tree,
 	*more = op.more != 0;
 	while (status == CHI_OK) {
 		status = chi_object_listed(v->client, &op, after, &entry);
-		*n += status == CHI_OK && make_doubt(&entry, &doubts[*n]);
+		*n += status == CHI_OK && make_doubt(&entry, shard, &doubts[*n]);
 	}
 	chi_objects_end(&op, 1);
 	return status == CHI_NONE ? CHI_OK : status;
@@ -305,7 +359,7 @@ static int doubt_shard(struct verify *v, uint32_t shard)
 		while (status == CHI_OK && more) {
 			size_t n = 0;
 			status = list_some(v, shard, trees[i], &after, doubts, &n, &more);
-			status = status == CHI_OK ? look_up(v, shard, doubts, n) : status;
+			status = status == CHI_OK ? look_up(v, doubts, n) : status;
 		}
 	}
 	return status;
@@ -343,22 +397,39 @@ static int read_stamps(struct verify *v, uint64_t *versions, bool first)
 	return status;
 }
 
-/* The counters of a shard that was not written meanwhile. */
-static int check_counters(struct verify *v, uint32_t shard)
+/* The counters of a shard that was not written meanwhile, since it had that version. */
+static int check_counters(struct verify *v, uint32_t shard, uint64_t version)
 {
 	const struct tally *tally = &v->tallies[shard];
 	struct chi_shard_client sum = {.sequence = 0};
+	struct chi_shard_client missing = {.sequence = 0};
+	bool differ = false;
 	int status = chi_rados_sum_shard(v->client, shard, &sum);
-	if (status == CHI_OK && (sum.positions != tally->positions || sum.known != tally->known)) {
+	if (status != CHI_OK) {
+		return status;
+	}
+	missing.positions = tally->positions - sum.positions;
+	missing.known = tally->known - sum.known;
+	if (missing.positions != 0 || missing.known != 0) {
 		complain(v,
 			 "shard %08" PRIx32 ": its counters say %" PRId64 " positions, %" PRId64
 			 " known; there are %" PRId64 " and %" PRId64,
 			 shard, sum.positions, sum.known, tally->positions, tally->known);
+		differ = true;
 	}
-	if (status == CHI_OK && memcmp(sum.games, tally->games, sizeof(sum.games)) != 0) {
+	if (memcmp(sum.games, tally->games, sizeof(sum.games)) != 0) {
 		complain(v, "shard %08" PRIx32 ": its counters of games are wrong", shard);
+		differ = true;
 	}
-	return status;
+	if (!differ || v->mend == NULL) {
+		return CHI_OK;
+	}
+	v->mend->lost += missing.positions < 0 ? (uint64_t)-missing.positions : 0;
+	for (unsigned i = 0; i < 4; i++) {
+		missing.games[i] = tally->games[i] - sum.games[i];
+		v->mend->lost += missing.games[i] < 0 ? (uint64_t)-missing.games[i] : 0;
+	}
+	return chi_mend_counters(v->client, shard, version, &missing);
 }
 
 static int verify(struct verify *v, uint64_t *before, uint64_t *after)
@@ -377,13 +448,13 @@ static int verify(struct verify *v, uint64_t *before, uint64_t *after)
 	/* Counters are read before it is known that nothing was written until then. */
 	status = status == CHI_OK ? read_stamps(v, after, false) : status;
 	for (uint32_t i = 0; status == CHI_OK && i < client->rados->head.shards; i++) {
-		status = before[i] == after[i] ? check_counters(v, i) : CHI_OK;
+		status = before[i] == after[i] ? check_counters(v, i, after[i]) : CHI_OK;
 	}
 	return status;
 }
 
-int chi_rados_verify(struct chi_client *client, chi_verify_report *report, void *context,
-		     struct chi_verify_result *result)
+int chi_verify_pass(struct chi_client *client, struct chi_mend *mend, chi_verify_report *report,
+		    void *context, struct chi_verify_result *result, uint64_t *games)
 {
 	uint32_t shards = client->rados->head.shards;
 	_cleanup_(chi_freep) struct tally *tallies = calloc(shards, sizeof(*tallies));
@@ -393,12 +464,26 @@ int chi_rados_verify(struct chi_client *client, chi_verify_report *report, void 
 			   .report = report,
 			   .context = context,
 			   .result = result,
-			   .tallies = tallies};
+			   .tallies = tallies,
+			   .mend = mend};
 	if (tallies == NULL || before == NULL || after == NULL) {
 		return -CHI_ENOMEM;
 	}
 	chi_arena_init(&v.arena, CHI_RECORD_ARENA);
 	int status = verify(&v, before, after);
 	chi_arena_deinit(&v.arena);
+	*games = 0;
+	for (uint32_t i = 0; i < shards; i++) {
+		for (unsigned j = 0; j < 4; j++) {
+			*games += (uint64_t)tallies[i].games[j];
+		}
+	}
 	return status == CHI_OK && result->errors > 0 ? -CHI_ECORRUPT : status;
+}
+
+int chi_rados_verify(struct chi_client *client, chi_verify_report *report, void *context,
+		     struct chi_verify_result *result)
+{
+	uint64_t games;
+	return chi_verify_pass(client, NULL, report, context, result, &games);
 }
