@@ -67,11 +67,19 @@ static int say(struct call *call, const struct chi_key *key, const struct chi_re
 	return status;
 }
 
+static int none(struct call *call)
+{
+	return call_not_found(call, "No cloud evaluation available for that position");
+}
+
 int lila_cloud(struct call *call)
 {
 	struct chi_key key;
 	struct chi_record record;
 	uint64_t lines = 1;
+	if (lila_check_variant(call) < 0) {
+		return none(call);
+	}
 	int status = call_fen_param(call, "fen", &key);
 	status = status == CHI_OK ? params_number(&call->params, "multiPv", 1, LINES_MOST, 1,
 						  &lines, &call->fault)
@@ -84,7 +92,7 @@ int lila_cloud(struct call *call)
 		return call_failed(call, status);
 	}
 	if (status == CHI_NONE || deepest(&record) == record.n_evals) {
-		return call_not_found(call, "No cloud evaluation available for that position");
+		return none(call);
 	}
 	return say(call, &key, &record, lines);
 }

@@ -78,6 +78,9 @@ struct lila_pass {
 CHI_MUSTUSE int lila_query_of(struct call *call, uint64_t moves, uint64_t top, uint64_t recent,
 			      struct lila_query *out);
 
+/* -CHI_EINVAL: the parameter asks for another game than chess, or Chess960. */
+CHI_MUSTUSE int lila_check_variant(struct call *call);
+
 /* Looks at the position's games. A store that keeps none has none. */
 CHI_MUSTUSE int lila_pass_run(struct call *call, const struct lila_query *query,
 			      struct lila_pass *out);

@@ -58,7 +58,7 @@ static int play(struct call *call, struct lila_query *query, const char *moves)
 	return CHI_OK;
 }
 
-static int check_variant(struct call *call)
+int lila_check_variant(struct call *call)
 {
 	static const char *const known[] = {"standard", "chess", "chess960", "fromPosition"};
 	const char *variant = params_get(&call->params, "variant");
@@ -86,7 +86,7 @@ int lila_query_of(struct call *call, uint64_t moves, uint64_t top, uint64_t rece
 {
 	const char *fen = params_get(&call->params, "fen");
 	*out = (struct lila_query){.filter = ""};
-	int status = check_variant(call);
+	int status = lila_check_variant(call);
 	status = status == CHI_OK ? read_fen(call, fen != NULL ? fen : CHI_FEN_START, &out->key)
 				  : status;
 	if (status < 0) {

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "http/net/conn.h"
+#include "http/net/pack.h"
 
 #define COMPRESS_LEAST 1024
 #define COMPRESS_MOST  ((size_t)4 << 20) /* larger ones would hold up the loop */
@@ -226,34 +227,69 @@ void answer_put(struct conn *conn, struct call *call)
 	add_body(conn, &body);
 }
 
-void answer_put_part(struct conn *conn, struct call *call)
+static void begin_stream(struct conn *conn, struct call *call)
 {
 	char head[HEAD_SIZE];
-	struct chi_buffer *out = &call->out.buffer;
 	bool chunked = call->version == 11;
+	call->streaming = true;
+	call->keep_alive = call->keep_alive && chunked;
+	count(&conn->loop->counters.requests[2], 1);
+	if (call->version == 9) {
+		return;
+	}
+	if (call->zstd || call->gzip) {
+		call->pack = pack_new(call->zstd);
+	}
+	int n = head_of(call, head);
+	n += snprintf(head + n, HEAD_SIZE - (size_t)n,
+		      "Content-Type: %s\r\nVary: Accept-Encoding\r\n%s%s\r\n", call->type,
+		      call->pack == NULL ? ""
+		      : call->zstd	 ? "Content-Encoding: zstd\r\n"
+					 : "Content-Encoding: gzip\r\n",
+		      chunked ? "Transfer-Encoding: chunked\r\n" : "");
+	add(conn, head, (size_t)n);
+}
+
+static void add_part(struct conn *conn, const struct chi_buffer *part)
+{
+	char head[32];
+	bool chunked = conn->call->version == 11;
+	if (part->len > 0) {
+		int n = snprintf(head, sizeof(head), "%zx\r\n", part->len);
+		add(conn, head, chunked ? (size_t)n : 0);
+		add(conn, chi_buffer_bytes(part), part->len);
+		add(conn, "\r\n", chunked ? 2 : 0);
+	}
+}
+
+void answer_put_part(struct conn *conn, struct call *call)
+{
+	struct chi_buffer *out = &call->out.buffer;
+	struct chi_buffer packed;
 	if (!call->streaming) {
-		call->streaming = true;
-		call->keep_alive = call->keep_alive && chunked;
-		count(&conn->loop->counters.requests[2], 1);
-		int n = call->version == 9 ? 0 : head_of(call, head);
-		if (n > 0) {
-			n += snprintf(head + n, HEAD_SIZE - (size_t)n, "Content-Type: %s\r\n%s\r\n",
-				      call->type, chunked ? "Transfer-Encoding: chunked\r\n" : "");
-		}
-		add(conn, head, (size_t)n);
+		begin_stream(conn, call);
 	}
 	if (call->method == METHOD_HEAD) {
 		call->more = false;
 		return;
 	}
-	if (out->len > 0) {
-		int n = snprintf(head, HEAD_SIZE, "%zx\r\n", out->len);
-		add(conn, head, chunked ? (size_t)n : 0);
-		add(conn, chi_buffer_bytes(out), out->len);
-		add(conn, "\r\n", chunked ? 2 : 0);
+	chi_buffer_init(&packed, SIZE_MAX);
+	if (call->pack == NULL) {
+		add_part(conn, out);
+	} else if (pack_add(call->pack, chi_buffer_bytes(out), out->len, !call->more, &packed) ==
+		   CHI_OK) {
+		add_part(conn, &packed);
+	} else {
+		/* The client sees that the end is missing. */
+		conn->at_end = true;
+		call->keep_alive = false;
+		call->more = false;
+		chi_buffer_deinit(&packed);
+		return;
 	}
+	chi_buffer_deinit(&packed);
 	if (!call->more) {
-		add(conn, "0\r\n\r\n", chunked ? 5 : 0);
+		add(conn, "0\r\n\r\n", call->version == 11 ? 5 : 0);
 	}
 	out_reset(&call->out);
 }

@@ -20,6 +20,7 @@
 
 struct session;
 struct call;
+struct pack;
 
 /* CHI_OK: the answer is written. Negative: the fault says why; the answer is that, as the room of
  * the route words it. */
@@ -114,6 +115,7 @@ struct call {
 	struct call *next;
 	int64_t begun_us;
 	bool streaming;	     /* its head is sent */
+	struct pack *pack;   /* compresses the stream; NULL: it is not */
 	int result;	     /* of the handler */
 	uint64_t state_seen; /* of the store when the call came, as its loop numbers them; 0: not
 				known */

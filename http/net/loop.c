@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "http/net/conn.h"
+#include "http/net/pack.h"
 #include "service/events.h"
 
 #define ACCEPTS_A_TURN 64
@@ -62,6 +63,7 @@ void loop_call_done(struct call *call)
 	if (call->kept != NULL) {
 		kept_done(NULL, 0, call->kept);
 	}
+	pack_free(call->pack);
 	if (loop->n_spare == SPARE_CALLS || chi_arena_held(&call->arena) > KEEP_BYTES) {
 		free_call(call);
 		return;

@@ -309,6 +309,29 @@ class TestHttp(unittest.TestCase):
         fields = self.server.request(self.PATH, headers={"Accept-Encoding": "gzip;q=0"})[1]
         self.assertIsNone(fields["Content-Encoding"])
 
+    def test_streams_are_compressed(self):
+        """In parts, each of which can be read when it comes: of a scan of some hundred KB."""
+        store = harness.make_store()
+        fens = [move["fen"] for move in self.server.json("/api/position", fen=START)["legal"]]
+        more = [m["fen"] for fen in fens for m in self.server.json("/api/position", fen=fen)["legal"]]
+        lines = "".join(f"{m['fen']} ce 1; acd 1;\n" for fen in more[:80]
+                        for m in self.server.json("/api/position", fen=fen)["legal"])
+        done = harness.run_cli("import", "--format", "epd", "--engine", "e", "-", address=store, input=lines)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with webserver.start(store) as server:
+            plain = server.request("/api/scan")[2]
+            self.assertGreater(len(plain), 150_000)
+            _, fields, packed = server.request("/api/scan", headers={"Accept-Encoding": "gzip"})
+            self.assertEqual((fields["Content-Encoding"], fields["Transfer-Encoding"]), ("gzip", "chunked"))
+            self.assertEqual(gzip.decompress(packed), plain)
+            self.assertLess(len(packed), len(plain) / 4)
+            _, fields, packed = server.request("/api/scan", headers={"Accept-Encoding": "zstd"})
+            self.assertEqual(fields["Content-Encoding"], "zstd")
+            done = subprocess.run(["zstd", "-dc"], input=packed, capture_output=True, check=True)
+            self.assertEqual(done.stdout, plain)
+            bare = server.raw(b"GET /api/scan HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n")
+            self.assertEqual(gzip.decompress(bare.split(b"\r\n\r\n", 1)[1]), plain)
+
     def test_conditional_requests(self):
         fields = self.server.request(self.PATH)[1]
         status, again, content = self.server.request(

@@ -388,8 +388,9 @@ class TestChessdb(unittest.TestCase):
                                   "pvs": [{"moves": "e2e4 e7e5 g1f3", "cp": 25}]})
         black = self.server.json("/api/cloud-eval", fen=AFTER_E4)
         self.assertEqual(black["pvs"][0]["cp"], 20)
-        self.assertEqual(self.server.json("/api/cloud-eval", fen=RUY, want=404),
-                         {"error": "No cloud evaluation available for that position"})
+        for parameters in ({"fen": RUY}, {"fen": START, "variant": "atomic"}):
+            self.assertEqual(self.server.json("/api/cloud-eval", want=404, **parameters),
+                             {"error": "No cloud evaluation available for that position"})
 
 
 def back(score):

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Compresses a stream part by part: what was put in can be read from what has come out. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+struct pack;
+
+/* NULL: there is no memory. gzip, unless `zstd`. */
+struct pack *pack_new(bool zstd);
+void pack_free(struct pack *pack);
+
+/* Appends what the bytes become; `last`: the stream ends. -CHI_ENOMEM, also over the
+ * buffer's limit. */
+CHI_MUSTUSE int pack_add(struct pack *pack, const void *bytes, size_t len, bool last,
+			 struct chi_buffer *out);
