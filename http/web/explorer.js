@@ -65,7 +65,9 @@ export class Explorer {
 	/* Orders the table by a column; once more: as it was. */
 	order(text) {
 		this.by = text === this.by || text === "Games" ? "" : text;
-		this.drawRows();
+		if (this.shown) {
+			this.drawRows();
+		}
 		this.app.link.update("step");
 	}
 

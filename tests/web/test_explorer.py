@@ -134,6 +134,17 @@ class Explorer(Page):
         self.order_by("Eval")  # once more
         self.expect()
 
+    def test_order_before_there_is_an_answer(self):
+        """A press on a column's name was an error of the page while the first answer was on its way."""
+        self.driver.set_script_timeout(60)
+        self.assertEqual(self.driver.execute_async_script("""
+            const end = arguments[0];
+            import("/explorer.js").then(({ Explorer }) => {
+                const explorer = new Explorer(document.createElement("div"),
+                    { link: { update: () => end(explorer.by) } });
+                explorer.order("Score");
+            }).catch((error) => end(String(error)));"""), "Score")
+
     def order_by(self, column):
         self.wait_rows()
         next(button for button in self.all(".moves .sort") if button.text == column).click()
