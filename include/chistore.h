@@ -478,7 +478,7 @@ CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, s
  * to be called between two searches. On failure the prober goes on with what it has: -CHI_ENOSTORE,
  * -CHI_ESTALE (a file alone was replaced, while this process has the directory open: close the
  * clients first), and what opening can give. Over a socket a prober follows by itself, and *moved
- * is false.
+ * is false; so it is on RADOS, where a store that was made again gives -CHI_ESTALE: open it again.
  */
 CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 

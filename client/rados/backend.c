@@ -55,6 +55,7 @@ const struct chi_backend chi_backend_rados = {
 	.games_next = chi_rados_refuse_games_next,
 	.games_close = chi_rados_refuse_games_close,
 	.game = chi_rados_refuse_game,
+	.game_heads = chi_rados_refuse_game_heads,
 	.explore_filtered = chi_rados_refuse_explore_filtered,
 	.flush = nothing,
 	.pipe_probe = pipe_probe,

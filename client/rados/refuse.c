@@ -31,6 +31,15 @@ int chi_rados_refuse_game(struct chi_client *client, uint32_t number, struct chi
 	return refuse(client, "games");
 }
 
+int chi_rados_refuse_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+				struct chi_game_row *rows)
+{
+	(void)numbers;
+	(void)n;
+	(void)rows;
+	return refuse(client, "games");
+}
+
 int chi_rados_refuse_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				      const char *filter, struct chi_explore *out)
 {

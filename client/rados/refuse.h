@@ -8,6 +8,8 @@ int chi_rados_refuse_games_open(struct chi_client *client, struct chi_game_query
 int chi_rados_refuse_games_next(struct chi_client *client, struct chi_game_query *query);
 int chi_rados_refuse_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 			  struct chi_game *game);
+int chi_rados_refuse_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
+				struct chi_game_row *rows);
 int chi_rados_refuse_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				      const char *filter, struct chi_explore *out);
 int chi_rados_refuse_backup(struct chi_client *client, const char *path, bool publish);
