@@ -113,14 +113,32 @@ static void a_published_copy(void **state)
 	chi_close(reader);
 }
 
+/* Copies are the cluster's own there; what follows a store that was made again is in test_rados.c.
+ */
+static void no_copies_on_rados(void **state)
+{
+	struct world *world = *state;
+	assert_false(is_changed(world->client));
+	world_refused(world->client, chi_backup(world->client, world->dir), -CHI_EUNSUPPORTED,
+		      "not on RADOS: backups; take a snapshot of the pool, or a dump");
+	world_refused(world->client, chi_publish(world->client, world->dir), -CHI_EUNSUPPORTED,
+		      "not on RADOS: backups");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_restored_directory, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(a_published_copy, world_external, world_drop),
 	};
+	const struct CMUnitTest refused[] = {
+		cmocka_unit_test_setup_teardown(no_copies_on_rados, world_external, world_drop),
+	};
 	if (!world_choose(argc, argv)) {
 		return 0;
+	}
+	if (world_chosen() == WORLD_RADOS) {
+		return cmocka_run_group_tests_name("changed", refused, NULL, NULL);
 	}
 	return cmocka_run_group_tests_name("changed", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Importing games through the library, in this process or behind a daemon: the same body, the same
- * answers. Argument: file, unix or tcp.
+ * answers. Argument: file, unix, tcp or rados.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,12 +104,46 @@ static void there_and_back(void **state)
 	world_ok(world->client, chi_get_game_ids(world->client, NULL, listed, 3, &n));
 	assert_int_equal(n, 2);
 	options.kind = CHI_IMPORT_SUBTRACT;
+	if (world->kind == WORLD_RADOS) {
+		struct chi_import *games = NULL;
+		struct chi_fault fault = {""};
+		assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
+				 -CHI_EUNSUPPORTED);
+		assert_string_equal(fault.text, "not on RADOS: subtract");
+		return;
+	}
 	result = run(world, &options, 1);
 	assert_int_equal(result.taken, 2);
 	assert_int_equal(result.positions.removed, 5);
 	struct chi_info info;
 	world_ok(world->client, chi_get_info(world->client, &info));
 	assert_int_equal(info.positions, 0);
+}
+
+/* What needs the games themselves is refused where they are not kept, each call by its own words.
+ */
+static void not_on_rados(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = world->client;
+	const uint32_t number = 1;
+	struct chi_game_row row;
+	struct chi_game game;
+	struct chi_key start;
+	struct chi_explore explored;
+	struct chi_game_query *query = NULL;
+	const struct chi_game_spec spec = {.limit = 1};
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
+	world_refused(client, chi_game_heads(client, &number, 1, &row), -CHI_EUNSUPPORTED,
+		      "not on RADOS: games");
+	world_refused(client, chi_game_get(client, 1, &row, &game), -CHI_EUNSUPPORTED,
+		      "not on RADOS: games");
+	world_refused(client, chi_game_query_open(client, &spec, &query), -CHI_EUNSUPPORTED,
+		      "not on RADOS: queries of games");
+	world_refused(client, chi_explore_filtered(client, &start, "white A", &explored),
+		      -CHI_EUNSUPPORTED, "not on RADOS: filters of games");
+	world_refused(client, chi_drop_gameset(client, "some"), -CHI_EUNSUPPORTED,
+		      "not on RADOS: gamesets");
 }
 
 /* Rows by numbers, of which some are no game's; and moves without plies. */
@@ -242,6 +276,17 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(refused, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(a_new_store, world_control, world_drop),
 	};
-	return world_choose(argc, argv) ? cmocka_run_group_tests_name("games", tests, NULL, NULL)
-					: 0;
+	/* What holds where games are counted and not kept. */
+	const struct CMUnitTest counted[] = {
+		cmocka_unit_test_setup_teardown(there_and_back, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(not_on_rados, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(without_a_commit, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(refused, world_control, world_drop),
+	};
+	if (!world_choose(argc, argv)) {
+		return 0;
+	}
+	return world_chosen() == WORLD_RADOS
+		       ? cmocka_run_group_tests_name("games", counted, NULL, NULL)
+		       : cmocka_run_group_tests_name("games", tests, NULL, NULL);
 }

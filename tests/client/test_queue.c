@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The queue, against a store in this process or behind a daemon: the same body, the same answers.
- * Argument: file, unix or tcp; the last two need CHISTORED.
+ * Argument: file, unix, tcp or rados; the second and third need CHISTORED.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -212,6 +212,23 @@ static void test_refusals(void **state)
 	world_refused(client, chi_queue_add(client, &key, 1, 1, NULL), -CHI_EKEY, "entry 0");
 }
 
+static void test_not_on_rados(void **state)
+{
+	static const char says[] = "not on RADOS: the queue";
+	struct chi_client *client = client_of(state);
+	struct chi_key key = world_key(0);
+	struct chi_queue_lease lease;
+	struct chi_queue_list list;
+	const struct chi_queue_take wanted = {.holder = "a", .lease_ms = 1, .limit = 1};
+	world_refused(client, chi_queue_add(client, &key, 1, 1, NULL), -CHI_EUNSUPPORTED, says);
+	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EUNSUPPORTED, says);
+	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DONE, &key, 1, 1, NULL),
+		      -CHI_EUNSUPPORTED, says);
+	world_refused(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 1, &list),
+		      -CHI_EUNSUPPORTED, says);
+	world_refused(client, chi_queue_drop(client, NULL, 0, NULL), -CHI_EUNSUPPORTED, says);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,8 +238,15 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_lists, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(test_refusals, world_control, world_drop),
 	};
+	const struct CMUnitTest refused[] = {
+		cmocka_unit_test_setup_teardown(test_not_on_rados, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(test_refusals, world_control, world_drop),
+	};
 	if (!world_choose(argc, argv)) {
 		return 77;
+	}
+	if (world_chosen() == WORLD_RADOS) {
+		return cmocka_run_group_tests_name("client/queue", refused, NULL, NULL);
 	}
 	return cmocka_run_group_tests_name("client/queue", tests, NULL, NULL);
 }

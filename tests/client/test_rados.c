@@ -185,6 +185,38 @@ static void assert_damaged(struct world *world, uint64_t errors, const char *say
 	}
 }
 
+/* As in test_damage.c: asked for in one request, records must not fail for each other. */
+static void a_damaged_record_fails_alone(void **state)
+{
+	enum {
+		STORED = 20,
+		DAMAGED = 7
+	};
+	struct world *world = *state;
+	struct chi_prober *prober = NULL;
+	struct chi_key keys[STORED];
+	uint64_t tickets[STORED];
+	struct chi_omap_key position;
+	struct raw raw;
+	world_fill(world->client, 0, STORED);
+	for (unsigned i = 0; i < STORED; i++) {
+		keys[i] = world_key(i);
+	}
+	raw_open(world, &raw);
+	chi_omap_key(CHI_OMAP_POSITION, keys[DAMAGED].bytes, keys[DAMAGED].len, &position);
+	raw_set_in(&raw, raw_shard_of(&keys[DAMAGED]), &position, "damaged", 7);
+	raw_close(&raw);
+	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
+	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
+	for (unsigned i = 0; i < STORED; i++) {
+		struct chi_row row;
+		int status = chi_prober_collect(prober, tickets[i], &row);
+		assert_int_equal(status, i == DAMAGED ? -CHI_ECORRUPT : CHI_OK);
+		assert_true(i == DAMAGED || row.chi2 == 100 + i);
+	}
+	chi_prober_close(prober);
+}
+
 static void verify_finds_damage(void **state)
 {
 	struct world *world = *state;
@@ -234,6 +266,8 @@ static void other_heads_are_refused(void **state)
 	struct chi_rados_head head;
 	struct chi_fault fault = {{0}};
 	char text[CHI_RADOS_HEAD_SIZE];
+	struct chi_prober *prober = NULL;
+	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
 	raw_open(world, &raw);
 	raw_read_head(&raw, &head);
 	raw_head(&raw, "chistore rados 2\n");
@@ -255,9 +289,15 @@ static void other_heads_are_refused(void **state)
 		-CHI_EEXIST);
 	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_GAMES, &fault),
 			 -CHI_EUNSUPPORTED);
-	/* The client that was open writes nothing into it. */
+	/* The client that was open writes nothing into it, and a prober does not follow. */
 	struct chi_put put = {.key = world_key(0)};
 	bool changed = false;
+	bool moved = false;
+	struct chi_row row;
+	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
+	assert_false(moved);
+	assert_int_equal(chi_prober_key(prober, &put.key, &row), -CHI_ESTALE);
+	chi_prober_close(prober);
 	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL), -CHI_ESTALE,
 		      "of another store");
 	world_ok(world->client, chi_changed(world->client, &changed));
@@ -463,6 +503,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(damaged_sums_are_not_added_to, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(long_records_are_walked, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(verify_finds_damage, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(other_heads_are_refused, world_external,

@@ -174,6 +174,20 @@ class Running(Trouble):
             self.assertEqual({row.counts.white for row in store.probe(old + new)}, {1})
         self.verify()
 
+    def test_bench(self):
+        """A measurement asks for what is there, and removes what it put."""
+        with self.open(self.address) as store:
+            put_all(store, positions(300))
+        done = harness.run_cli("bench", "--requests", 60, "--warmup", 0, "--clients", 2,
+                               "--allow-writes", "--mix",
+                               "probe=2,batch=2,get=1,explore=1,scan=1,put=1",
+                               address=self.address)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^all\b.*\b60\b")
+        with self.open(self.address) as store:
+            self.assertEqual(store.info()["positions"], 300)
+        self.verify()
+
     def test_monitor_lost(self):
         """Who is connected goes on for some time; no one connects; and when it is back all is."""
         some = positions(100)
