@@ -4,6 +4,7 @@
  * band of them is dragged, or typed, and its positions are shown as small boards.
  */
 import * as api from "./api.js";
+import { EVEN, statisticText } from "./bars.js";
 import { columns, responsive } from "./chart.js";
 import { afterPause, count, html, svg } from "./dom.js";
 import { fillForm, valuesOf } from "./fields.js";
@@ -12,6 +13,27 @@ import { PositionPages } from "./positions.js";
 
 const BINS = 64;
 const MOST = 255.99;
+const LEAST = 0.01;
+const STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]; /* of columns narrower than the first ones */
+
+/* A number of hundredths. */
+function rounded(value) {
+	return Number(value.toFixed(2));
+}
+
+/* Columns of a round width over all that the histogram has; null: they would be as wide as its. */
+function zoomed({ bins }) {
+	const filled = bins.filter(({ positions }) => positions > 0);
+	const low = filled[0]?.from, high = filled.at(-1)?.to;
+	const step = STEPS.find((one) => (high - low) / one <= BINS - 1);
+	if (!step || bins.length < 2 || step >= rounded(bins[1].from - bins[0].from)) {
+		return null;
+	}
+	const from = Math.floor(low / step) * step;
+	const n = Math.ceil((high + LEAST - from) / step - 1e-6);
+	return { from: rounded(Math.max(LEAST, from)), to: rounded(Math.min(MOST, from + n * step - LEAST)),
+		bins: n };
+}
 
 function field(text, attributes) {
 	return html("label", {}, text, html("input", attributes));
@@ -22,8 +44,9 @@ function choice(text, name, options) {
 		html("option", { value }, shown))));
 }
 
-function form() {
-	const number = { type: "number", min: 0, max: MOST, step: 0.01, inputmode: "decimal" };
+function form(shift) {
+	const number = { type: "number", min: -shift, max: rounded(MOST - shift), step: 0.01,
+		inputmode: shift ? "text" : "decimal" };
 	return html("form", { class: "fields", "aria-label": "Band" },
 		field("From", { ...number, name: "from" }), field("to", { ...number, name: "to" }),
 		choice("Order", "order", [["highest", "highest first"], ["lowest", "lowest first"]]),
@@ -38,12 +61,14 @@ export class Bands {
 		this.app = app;
 		this.ask = api.latest();
 		this.drawn = false;
-		this.form = form();
+		/* A band of evaluations is one of pawns. */
+		this.shift = app.info.statistic === "eval" ? EVEN : 0;
+		this.form = form(this.shift);
 		this.fields = this.form.elements;
 		this.plot = html("div", { class: "plot histogram" });
 		this.words = html("p", { class: "hint" });
 		this.pages = new PositionPages((limit, cursor, signal) => this.page(limit, cursor, signal),
-			() => app.link.update("new"));
+			() => app.link.update("new"), app.info.statistic);
 		host.append(html("h2", {}, `Bands of the statistic “${app.info.statistic}”`),
 			html("p", { class: "hint" }, "Drag over the columns to choose a band, or type its ends."),
 			this.plot, this.words, this.form, this.pages.root);
@@ -75,6 +100,12 @@ export class Bands {
 		return this.fields[name].value.trim();
 	}
 
+	/* An end of the band as the store has it; "": none. */
+	end(name) {
+		const value = this.value(name);
+		return value === "" ? "" : rounded(Number(value) + this.shift);
+	}
+
 	filter() {
 		const { from, to, order, ...filter } = valuesOf(this.form);
 		return filter;
@@ -83,8 +114,7 @@ export class Bands {
 	async count() {
 		this.plot.setAttribute("aria-busy", "true");
 		try {
-			const answer = await this.ask((signal) =>
-				api.histogram({ bins: BINS, ...this.filter() }, signal));
+			const answer = await this.ask((signal) => this.fetch(signal));
 			if (answer) {
 				this.histogram = answer;
 				responsive(this.plot, (width) => this.draw(width));
@@ -97,6 +127,20 @@ export class Bands {
 		} finally {
 			this.plot.removeAttribute("aria-busy");
 		}
+	}
+
+	/* The columns are over what the store has, whatever is asked of its positions: found once, first
+	 * over the whole range. */
+	async fetch(signal) {
+		if (!this.range) {
+			let range = { bins: BINS };
+			for (let found = range; found;) {
+				range = found;
+				found = zoomed(await api.histogram(range, signal));
+			}
+			this.range = range;
+		}
+		return api.histogram({ ...this.range, ...this.filter() }, signal);
 	}
 
 	tellUnknown() {
@@ -118,8 +162,8 @@ export class Bands {
 	}
 
 	choose(from, to, what = "new") {
-		this.fields.from.value = from;
-		this.fields.to.value = to;
+		this.fields.from.value = rounded(from - this.shift);
+		this.fields.to.value = rounded(to - this.shift);
 		this.showBand();
 		this.app.link.update(what);
 	}
@@ -139,15 +183,17 @@ export class Bands {
 	}
 
 	async page(limit, cursor, signal) {
-		return api.scan({ from: this.value("from"), to: this.value("to"),
+		return api.scan({ from: this.end("from"), to: this.end("to"),
 			desc: this.value("order") === "highest" ? "1" : "", ...this.filter(), limit, cursor,
 			total: cursor === "" ? "1" : "" }, signal);
 	}
 
 	draw(width) {
+		const text = (value) => this.shift ? statisticText("eval", value) : value;
 		const rows = this.histogram.bins.map(({ from, to, positions }) => ({
-			label: String(Math.round(from)), parts: [["plain", positions]],
-			title: `${from}–${to}: ${count(positions)} positions`,
+			label: String(rounded(from - (from === LEAST ? LEAST : 0) - this.shift)),
+			parts: [["plain", positions]],
+			title: `${text(from)}–${text(to)}: ${count(positions)} positions`,
 		}));
 		this.chart = columns(rows, { width, log: true, label: "Positions by their statistic" });
 		this.band = svg("rect", { class: "band", y: 4, height: 174 });
@@ -200,7 +246,7 @@ export class Bands {
 			return;
 		}
 		const { bins } = this.histogram;
-		const from = Number(this.value("from") || 0), to = Number(this.value("to") || MOST);
+		const from = Number(this.end("from") || 0), to = Number(this.end("to") || MOST);
 		const first = bins.findIndex((bin) => bin.to >= from);
 		const last = bins.findLastIndex((bin) => bin.from <= to);
 		this.band.toggleAttribute("hidden", first < 0 || last < first);

@@ -47,6 +47,24 @@ export function fixed(number, digits) {
 	return number === null || number === undefined ? "–" : number.toFixed(digits);
 }
 
+/* What the statistic "eval" has for no advantage, and the pawns beyond which it has mates. */
+export const EVEN = 128;
+const PAWNS_MOST = 126;
+
+/* A value of the store's statistic: of evaluations pawns or moves to a mate, White's view. */
+export function statisticText(kind, value) {
+	if (kind !== "eval" || value === null || value === undefined) {
+		return fixed(value, 2);
+	}
+	const pawns = value - EVEN;
+	const sign = pawns < 0 ? "−" : "+";
+	if (Math.abs(pawns) > PAWNS_MOST) {
+		const moves = Math.round(100 * (pawns > 0 ? 255.99 - value : value - 0.01));
+		return `${sign === "+" ? "" : sign}#${moves}`;
+	}
+	return sign + Math.abs(pawns).toFixed(2);
+}
+
 /* "17,358 games: White 35.1 %, draws 33.9 %, Black 31.1 %" */
 export function resultWords({ games, white, draws, black }) {
 	if (!games) {

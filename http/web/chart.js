@@ -71,7 +71,7 @@ function labelled(rows, step) {
 		return (label, index) => index % every === 0;
 	}
 	const round = roundStep(every * (second - first));
-	return (label) => Number(label) % round === 0;
+	return (label) => Math.abs(label / round - Math.round(label / round)) < 1e-6;
 }
 
 function columnLabels(rows, left, step, height) {

@@ -5,7 +5,7 @@
  */
 import * as api from "./api.js";
 import { centipawns } from "./best.js";
-import { evalText, fixed, resultBar, resultWords } from "./bars.js";
+import { evalText, fixed, resultBar, resultWords, statisticText } from "./bars.js";
 import { count, html } from "./dom.js";
 import { START, turnOf } from "./fen.js";
 import { GameList } from "./gamelist.js";
@@ -158,7 +158,8 @@ export class Explorer {
 			html("td", { class: "wide" }, resultBar(move)),
 			html("td", { class: "number" }, fixed(move.score, 1)),
 			html("td", { class: "number" }, count(child.games)),
-			html("td", { class: "number statistic" }, fixed(child.chi2, 2)),
+			html("td", { class: "number statistic" },
+				statisticText(this.app.info.statistic, child.chi2)),
 			html("td", { class: "number" }, child.fen ? evalText(child.eval, child.fen) : "–"),
 			html("td", { class: "opening", title: child.opening ?? "" },
 				child.opening ? `${child.eco} ${furtherName(child.opening, position.opening)}` : ""),
@@ -214,7 +215,7 @@ function describe(position, found, { info, line }) {
 		: "Position";
 	const side = turnOf(fen) === "w" ? "White to move" : "Black to move";
 	const facts = [
-		...fact(info.statistic, fixed(position.chi2, 2), "the store's statistic, all games"),
+		...fact(info.statistic, statisticText(info.statistic, position.chi2), "the store's statistic, all games"),
 		...info.statistic === "control" ? []
 			: fact("control", fixed(position.control, 2), "the statistic of squares controlled"),
 		...fact("score", found.score === null ? "–" : `${fixed(found.score, 1)} %`,

@@ -3,7 +3,7 @@
  * Below the board: the moves that led here, to click on, and of a game its names, and how the
  * statistic of its positions went, as a curve.
  */
-import { fixed } from "./bars.js";
+import { fixed, statisticText } from "./bars.js";
 import { curve, responsive } from "./chart.js";
 import { byId, count, html, separated, svg } from "./dom.js";
 import { resultText } from "./gamelist.js";
@@ -142,7 +142,7 @@ export class GameView {
 			return "Line: the value after each move. Bars: games that reached it.";
 		}
 		const score = move.score === null ? "" : `, White scores ${fixed(move.score, 1)} %`;
-		return `${this.info.statistic} ${fixed(move.chi2, 2)}, reached by ${count(move.reached)} ` +
+		return `${this.info.statistic} ${statisticText(this.info.statistic, move.chi2)}, reached by ${count(move.reached)} ` +
 			`${move.reached === 1 ? "game" : "games"}${score}`;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Positions as small boards, in pages that one turns; each goes to the large board when pressed. */
 import * as api from "./api.js";
-import { fixed, resultBar, resultWords } from "./bars.js";
+import { resultBar, resultWords, statisticText } from "./bars.js";
 import { smallBoard } from "./board.js";
 import { count, html } from "./dom.js";
 import { toLink, turnOf } from "./fen.js";
@@ -13,9 +13,10 @@ const PAGES_MOST = 800; /* that a link may lead to */
 export class PositionPages {
 	/*
 	 * `list(limit, cursor, signal)` asks for a page: {rows, next, total}. A total of null leaves the
-	 * one of the first page. `turned()`: another page is shown.
+	 * one of the first page. `turned()`: another page is shown. `statistic`: the store's.
 	 */
-	constructor(list, turned) {
+	constructor(list, turned, statistic) {
+		this.statistic = statistic;
 		this.list = list;
 		this.turned = turned;
 		this.ask = api.latest();
@@ -119,7 +120,7 @@ export class PositionPages {
 
 	item(row) {
 		const side = turnOf(row.fen) === "w" ? "White to move" : "Black to move";
-		const value = row.chi2 === null ? "" : `statistic ${fixed(row.chi2, 2)}`;
+		const value = row.chi2 === null ? "" : `statistic ${statisticText(this.statistic, row.chi2)}`;
 		return html("li", {}, html("a", { href: `#fen=${toLink(row.fen)}`, title: row.fen,
 			"aria-label": `${side}. ${resultWords(row)}. ${value}` },
 		smallBoard(row.fen, side),

@@ -75,7 +75,9 @@ class Panels(Page):
         low, high = (float(self.one(f"#bands [name={name}]").get_attribute("value"))
                      for name in ("from", "to"))
         self.assertNotEqual(before, str(low))
-        self.assertTrue(90 < low < 128 < high < 170, (low, high))
+        ends = [text.split(":")[0].split("–") for text in self.texts("#bands .chart g title")]
+        middle = (float(ends[0][0]) + float(ends[-1][1])) / 2
+        self.assertTrue(0.5 * middle < low < middle < high < 1.5 * middle, (low, high))
         band = ("--min", low, "--max", high)
         total = int(harness.run_cli("count", *band, address=self.store).stdout)
         self.until(lambda: self.text("#bands .page-words").endswith(f"of {total:,}"))
@@ -327,6 +329,43 @@ class Panels(Page):
         self.click("#tab-trainer")
         self.until(lambda: self.text("#trainer .actions + .question + .answer + .hint")
                    == "1 of 1 cards are due.")
+
+
+class Evaluations(Page):
+    """A store whose statistic is the evaluation."""
+
+    VALUES = {"startpos": "30", "e4": "-25", "d4": "12", "Nf3": "mate3", "c4": "mate-2"}
+
+    @staticmethod
+    def make_store():
+        store = os.path.join(harness.make_temp_dir(), "store")
+        lines = [("init", "--statistic", "eval")]
+        lines += [("put", position, "--eval", "sf:20:" + value)
+                  for position, value in Evaluations.VALUES.items()]
+        for line in lines:
+            done = harness.run_cli(*line, address=store)
+            assert done.returncode == 0, done.stderr
+        return store
+
+    def test_a_band_is_one_of_pawns(self):
+        self.open("#tab=bands")
+        self.until(lambda: len(self.all("#bands .boards li")) == 5)
+        self.assertEqual([text.split(" ")[-1] for text in self.texts("#bands .value")],
+                         ["#2", "+0.30", "+0.25", "−0.12", "−#3"])
+        self.open("#tab=bands&from=-0.2&to=0.28")
+        self.until(lambda: self.text("#bands .page-words") == "1–2 of 2")
+        self.until(lambda: [text.split(" ")[-1] for text in self.texts("#bands .value")] == ["+0.25", "−0.12"])
+
+    def test_columns_are_of_what_there_is(self):
+        """All games are in a few columns of 64 over the whole range, where no band could be chosen."""
+        for name in ("Nf3", "c4"):
+            fen = cli(self.store, "get", name)[0]["fen"]
+            harness.run_cli("delete", fen, address=self.store)
+        self.open("#tab=bands")
+        self.until(lambda: len(self.all("#bands .boards li")) == 3)
+        self.until(lambda: self.texts("#bands .chart .axis"))
+        self.assertGreater(len(self.all("#bands .chart g:not(.grid)")), 30)
+        self.assertTrue(all(-1 < float(text) < 1 for text in self.texts("#bands .chart .axis")))
 
 
 browser.main()
