@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "store/lmdb_err.h"
 #include "store/record/codec.h"
 
@@ -73,17 +74,23 @@ static int ready(struct chi_tree *tree)
 	return tree->cursor != NULL ? 0 : mdb_cursor_open(tree->txn, tree->dbi, &tree->cursor);
 }
 
-/* The block that LMDB has for a key. The cursor is on it, and it lives until LMDB changes anything.
- * MDB_NOTFOUND: the tree is empty. */
-static int locate(struct chi_tree *tree, const MDB_val *asked, struct chi_block *out)
+/* The block at LMDB's cursor, if it is responsible for a key. */
+static int open_at(const struct chi_tree *tree, const MDB_val *low, const MDB_val *bytes,
+		   const MDB_val *asked, struct chi_block *out)
 {
-	int rc = ready(tree);
-	if (rc != 0) {
-		return rc;
-	}
+	bool good = bytes->mv_size <= ROOM - CHI_TREE_KEY_MAX &&
+		    chi_block_open(tree->kind, low->mv_data, low->mv_size, bytes->mv_data,
+				   bytes->mv_size, out) == CHI_OK &&
+		    chi_block_covers(out, asked->mv_data, asked->mv_size);
+	return good ? 0 : MDB_CORRUPTED;
+}
+
+/* By the first block that begins after the key, which may be on another page. */
+static int locate_from_next(struct chi_tree *tree, const MDB_val *asked, struct chi_block *out)
+{
 	MDB_val key = *asked;
 	MDB_val value;
-	rc = mdb_cursor_get(tree->cursor, &key, &value, MDB_SET_RANGE);
+	int rc = mdb_cursor_get(tree->cursor, &key, &value, MDB_SET_RANGE);
 	if (rc == MDB_NOTFOUND) {
 		rc = mdb_cursor_get(tree->cursor, &key, &value, MDB_LAST);
 	} else if (rc == 0 && chi_tree_compare(tree->kind, key.mv_data, key.mv_size, asked->mv_data,
@@ -92,16 +99,27 @@ static int locate(struct chi_tree *tree, const MDB_val *asked, struct chi_block 
 		/* The first block begins before all keys. */
 		rc = rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 	}
+	return rc == 0 ? open_at(tree, &key, &value, asked, out) : rc;
+}
+
+/* The block that LMDB has for a key. The cursor is on it, and it lives until LMDB changes anything.
+ * MDB_NOTFOUND: the tree is empty. Where LMDB does not find a key it leaves the cursor where that
+ * would be, so that the one before is nearly always on the same page; what it does not promise is
+ * tried, and looked for otherwise if it fails. */
+static int locate(struct chi_tree *tree, const MDB_val *asked, struct chi_block *out)
+{
+	int rc = ready(tree);
 	if (rc != 0) {
 		return rc;
 	}
-	if (value.mv_size > ROOM - CHI_TREE_KEY_MAX ||
-	    chi_block_open(tree->kind, key.mv_data, key.mv_size, value.mv_data, value.mv_size,
-			   out) < 0 ||
-	    !chi_block_covers(out, asked->mv_data, asked->mv_size)) {
-		return MDB_CORRUPTED;
+	MDB_val key = *asked;
+	MDB_val value;
+	rc = mdb_cursor_get(tree->cursor, &key, &value, MDB_SET);
+	if (rc == MDB_NOTFOUND) {
+		rc = mdb_cursor_get(tree->cursor, &key, &value, MDB_PREV);
 	}
-	return 0;
+	rc = rc == 0 ? open_at(tree, &key, &value, asked, out) : rc;
+	return CHI_LIKELY(rc == 0) ? 0 : locate_from_next(tree, asked, out);
 }
 
 /* ---- Looking up ----------------------------------------------------------------------------- */
