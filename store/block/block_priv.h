@@ -229,6 +229,10 @@ struct entry_form {
 void chi_group_begin(struct chi_group_writer *group, enum chi_tree_kind kind, uint8_t *out);
 void chi_group_form(const struct chi_group_writer *group, bool first, const uint8_t *key,
 		    size_t key_len, size_t len, struct entry_form *form);
+/* The same of an entry that is not the first, if the one before it is that which `header` goes on
+ * from: no key is compared. */
+void chi_group_form_again(enum chi_tree_kind kind, uint32_t header, size_t key_len, size_t len,
+			  struct entry_form *form);
 /* `out` has room for GROUP_FRONT_MOST and what chi_group_size will be. */
 void chi_group_add(struct chi_group_writer *group, const struct entry_form *form,
 		   const uint8_t *key, size_t key_len, const uint8_t *value, size_t len);

@@ -32,6 +32,8 @@ struct item {
 	size_t key_len;
 	const uint8_t *value;
 	size_t len;
+	const uint8_t *before; /* the key that `header` goes on from; NULL: there is none */
+	uint32_t header;
 };
 
 struct edit {
@@ -70,7 +72,12 @@ static uint32_t write_group(struct edit *e, const struct item *items, uint32_t n
 	chi_group_begin(&group, e->kind, out);
 	for (; i < n && i < entries; i++) {
 		const struct item *item = &items[i];
-		chi_group_form(&group, i == 0, item->key, item->key_len, item->len, &form);
+		if (i > 0 && item->before == item[-1].key) {
+			chi_group_form_again(e->kind, item->header, item->key_len, item->len,
+					     &form);
+		} else {
+			chi_group_form(&group, i == 0, item->key, item->key_len, item->len, &form);
+		}
 		size_t size = chi_group_size(&group) + form.size;
 		if (i > 0 && size > bytes) {
 			break;
@@ -163,15 +170,26 @@ static int copy_group(struct edit *e, const struct chi_block *block, uint32_t gr
 static int read_items(struct edit *e, const struct chi_block *block, uint32_t group)
 {
 	uint32_t n;
+	struct chi_group place;
+	const uint8_t *before = NULL;
 	struct chi_entry *entries = e->entries + e->n_entries;
 	int rc = chi_group_read(block, group, entries, &n);
-	for (uint32_t i = 0; rc == CHI_OK && i < n; i++) {
-		e->items[e->n_items++] = (struct item){chi_entry_key(&entries[i], e->kind),
-						       chi_entry_key_len(&entries[i], e->kind),
-						       entries[i].value, entries[i].len};
+	if (rc < 0 || !group_at(block, group, &place)) {
+		return -CHI_ECORRUPT;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct item *item = &e->items[e->n_items++];
+		*item = (struct item){
+			.key = chi_entry_key(&entries[i], e->kind),
+			.key_len = chi_entry_key_len(&entries[i], e->kind),
+			.value = entries[i].value,
+			.len = entries[i].len,
+			.before = before,
+			.header = load_u16(place.at + CHECKSUM_SIZE + HEADER_SIZE * (size_t)i)};
+		before = item->key;
 	}
 	e->n_entries += n;
-	return rc;
+	return CHI_OK;
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------- */
@@ -309,7 +327,10 @@ static int change_item(struct edit *e, const struct chi_change *change)
 		e->tail += rest > 0;
 		e->added++;
 	}
-	*place = (struct item){change->key, change->key_len, change->value, change->len};
+	*place = (struct item){.key = change->key,
+			       .key_len = change->key_len,
+			       .value = change->value,
+			       .len = change->len};
 	return CHI_OK;
 }
 

@@ -74,6 +74,14 @@ static void form_key(const struct chi_group_writer *group, const uint8_t *key, s
 	form->statistic = memcmp(group->last, key, skip) != 0 ? (uint8_t)skip : 0;
 }
 
+/* `own`: the value's length is not in the header. */
+static void measure(bool own, size_t len, struct entry_form *form)
+{
+	form->length = !own ? 0 : len < 1u << 7 ? 1 : len < 1u << 14 ? 2 : 3;
+	form->size = HEADER_SIZE + (size_t)form->mask_len + form->statistic + form->piece_len +
+		     form->length + len;
+}
+
 void chi_group_form(const struct chi_group_writer *group, bool first, const uint8_t *key,
 		    size_t key_len, size_t len, struct entry_form *form)
 {
@@ -93,9 +101,24 @@ void chi_group_form(const struct chi_group_writer *group, bool first, const uint
 		own = len > 0;
 	}
 	form->header |= code << 13;
-	form->length = !own ? 0 : len < 1u << 7 ? 1 : len < 1u << 14 ? 2 : 3;
-	form->size = HEADER_SIZE + (size_t)form->mask_len + form->statistic + form->piece_len +
-		     form->length + len;
+	measure(own, len, form);
+}
+
+void chi_group_form_again(enum chi_tree_kind kind, uint32_t header, size_t key_len, size_t len,
+			  struct entry_form *form)
+{
+	const struct mask_way *ways = &chi_mask_ways[header & WAY_BITS];
+	uint32_t code = header >> 13;
+	size_t start = header >> 6 & SHARED_START_MOST;
+	size_t end = header >> 10 & SHARED_END_MOST;
+	bool strength = kind == CHI_TREE_STRENGTH;
+	form->header = header;
+	form->mask_len = ways->bytes;
+	form->mask_at = (uint8_t)(MASK_SIZE - ways->bytes - ways->above / 8);
+	form->piece_at = (uint8_t)start;
+	form->piece_len = (uint8_t)(key_len - chi_tree_skip(kind) - MASK_SIZE - start - end);
+	form->statistic = strength && (code & LENGTH_STATISTIC) != 0 ? 2 : 0;
+	measure(strength ? len > 0 : code == LENGTH_VARINT, len, form);
 }
 
 void chi_group_add(struct chi_group_writer *group, const struct entry_form *form,
