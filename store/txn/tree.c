@@ -66,7 +66,7 @@ static int code_of(int status)
 static int ready(struct chi_tree *tree)
 {
 	if (tree->memory == NULL) {
-		tree->memory = malloc(ROOM + 2 * EDIT_ROOM);
+		tree->memory = malloc(ROOM);
 	}
 	if (tree->memory == NULL) {
 		return ENOMEM;
@@ -292,8 +292,7 @@ static int adopt(struct chi_tree *tree, const struct chi_edit *edit, const MDB_v
 
 static struct chi_edit edit_of(const struct chi_tree *tree)
 {
-	return (struct chi_edit){.bytes = tree->memory + ROOM + tree->side * EDIT_ROOM,
-				 .size = EDIT_ROOM};
+	return (struct chi_edit){.bytes = tree->rooms + tree->side * EDIT_ROOM, .size = EDIT_ROOM};
 }
 
 /* ---- Joining -------------------------------------------------------------------------------- */
@@ -408,8 +407,11 @@ int chi_tree_flush(struct chi_tree *tree)
 		return 0;
 	}
 	int rc = ready(tree);
-	if (rc != 0) {
-		return rc;
+	/* Not longer than they are needed: small transactions then find the allocator's memory as
+	 * the last one left it. */
+	tree->rooms = rc == 0 ? malloc(2 * EDIT_ROOM) : NULL;
+	if (tree->rooms == NULL) {
+		return rc == 0 ? ENOMEM : rc;
 	}
 	tree->loaded = false;
 	tree->seen_len = 0;
@@ -422,6 +424,8 @@ int chi_tree_flush(struct chi_tree *tree)
 	rc = rc == 0 ? put_kept(tree) : rc;
 	tree->loaded = false;
 	tree->broken = tree->broken || rc != 0;
+	free(tree->rooms);
+	tree->rooms = NULL;
 	chi_memtable_truncate(pending, 0);
 	tree->mark = tree->mark != NO_MARK ? 0 : NO_MARK;
 	return rc;

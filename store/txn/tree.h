@@ -29,10 +29,11 @@ struct chi_tree {
 	uint8_t *memory;	     /* NULL until it is needed */
 	struct chi_block block;	     /* the one that is kept, if `loaded` */
 	bool loaded;
-	bool dirty;			/* it is not what LMDB has, */
-	uint64_t taken;			/* what that takes; 0: LMDB has no such block */
-	bool at_cursor;			/* LMDB's cursor is on that */
-	unsigned side;			/* of the memory: where the next edit goes */
+	bool dirty;	/* it is not what LMDB has, */
+	uint64_t taken; /* what that takes; 0: LMDB has no such block */
+	bool at_cursor; /* LMDB's cursor is on that */
+	uint8_t *rooms; /* while changes are made: two, by turns, for what becomes of a block; */
+	unsigned side;	/* in which of them the next edit goes */
 	uint8_t seen[CHI_TREE_KEY_MAX]; /* low key of the block that was looked into last */
 	size_t seen_len;
 	bool broken; /* some changes were made, and others could not be */
