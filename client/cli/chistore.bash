@@ -76,7 +76,7 @@ _chistore()
 		;;
 	--store | --chi2 | --note | --line | --eval | --counts | --min | --max | --material | --pieces | \
 		--player | --white | --black | --since | --until | --rating | --rating-both | --rating-average | \
-		--result | --eco | --plies | --min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | \
+		--result | --eco | --plies | --min-games | --max-ply | --memory | --threads | --limit | --cursor | --base | --engine | --shards | \
 		--opponent | --event | --site | --source | --year | --number | --both | --average | --elo-white | --elo-black | \
 		--length | --title | --in | --gameset | --filter | --position | --moves | --has | --fen-part | --pawns | --balance | \
 		--endgame | --clients | --seconds | --requests | --warmup | --mix | --batch | --rows | --put-size | \

@@ -11,6 +11,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
+#include "chistore.h"
 
 #define PORT_MAX 65535
 
@@ -140,14 +141,14 @@ static int parse_rados_option(const char *text, size_t len, struct chi_rados_pla
 		return take_name("user", user, (size_t)(end - user), out->user, fault);
 	}
 	if (shards != NULL &&
-	    chi_num_u64(shards, (size_t)(end - shards), CHI_RADOS_SHARDS_MAX, &number) == CHI_OK &&
+	    chi_num_u64(shards, (size_t)(end - shards), CHI_SHARDS_MAX, &number) == CHI_OK &&
 	    number > 0) {
 		out->shards = (uint32_t)number;
 		return CHI_OK;
 	}
 	return chi_fault(fault, -CHI_ESYNTAX,
 			 "rados: address: '%.*s' is not conf=FILE, user=ID or shards=N (1 to %d)",
-			 len > 80 ? 80 : (int)len, text, CHI_RADOS_SHARDS_MAX);
+			 len > 80 ? 80 : (int)len, text, CHI_SHARDS_MAX);
 }
 
 static int parse_rados(const char *text, struct chi_address *out, struct chi_fault *fault)

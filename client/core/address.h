@@ -22,9 +22,8 @@ enum chi_address_kind {
 #define CHI_PORT_SIZE	     6	 /* "65535" */
 #define CHI_HOST_NUMBER_SIZE 64	 /* of an IPv6 address, with its interface */
 
-#define CHI_RADOS_NAME_MAX   128 /* bytes of a pool's or a store's name, or of a user's */
-#define CHI_RADOS_CONF_MAX   1023
-#define CHI_RADOS_SHARDS_MAX 65536
+#define CHI_RADOS_NAME_MAX 128 /* bytes of a pool's or a store's name, or of a user's */
+#define CHI_RADOS_CONF_MAX 1023
 
 /* A store on RADOS. */
 struct chi_rados_place {

@@ -15,11 +15,8 @@
 #include "base/clock.h"
 #include "base/fault.h"
 
-/* Entries of other clients that are looked at by a client's first write in a shard, and added up if
- * there are so many that did nothing for so long. */
+/* Entries of other clients that are looked at by a client's first write in a shard. */
 #define CLIENTS_LISTED 128
-#define CLIENTS_FOLDED 16
-#define CLIENT_SECONDS 3600
 
 /* Of one operation of a journal's part, which goes on in the next: entries that are read and
  * changed, and about the bytes that are written. */
@@ -39,11 +36,6 @@ struct chi_batch_part {
 	bool written; /* an operation was made of it */
 	struct chi_put_result did;
 };
-
-static void client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_omap_key *out)
-{
-	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, out);
-}
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -75,7 +67,7 @@ static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struc
 	}
 	size_t n = 0;
 	keys[n++] = chi_stamp_key;
-	client_key(client->rados->id, &keys[n++]);
+	chi_client_key(client->rados->id, &keys[n++]);
 	for (size_t i = part->at; i < end; i++) {
 		if (i == part->at || !same_item(&items[i], &items[i - 1])) {
 			chi_omap_key(batch->tree, items[i].bytes, items[i].len, &keys[n++]);
@@ -116,32 +108,10 @@ static void skip(struct chi_batch *batch, int status, const struct chi_shard_cli
 	text[0] = '\0';
 }
 
-/* What the operation brought, entry by entry in the order of the items. */
-struct entries {
-	rados_omap_iter_t iter;
-	bool more;
-	const char *key;
-	size_t key_len;
-	const uint8_t *value;
-	size_t len;
-};
-
-static void next_entry(struct entries *entries)
-{
-	entries->more = chi_object_next(entries->iter, &entries->key, &entries->key_len,
-					&entries->value, &entries->len);
-}
-
-static bool is_entry(const struct entries *entries, const struct chi_omap_key *key)
-{
-	return entries->more && entries->key_len == key->len &&
-	       memcmp(entries->key, key->bytes, key->len) == 0;
-}
-
 /* All items of the part, or as many as one operation takes. Refusals of all are gathered, so that
  * the first of the batch is told. */
 static int apply_items(struct chi_batch *batch, struct chi_batch_part *part,
-		       struct entries *entries)
+		       struct chi_entries *entries)
 {
 	const struct chi_shard_ref *items = batch->items + part->first;
 	size_t end = end_of(batch, part);
@@ -155,7 +125,7 @@ static int apply_items(struct chi_batch *batch, struct chi_batch_part *part,
 		for (same = 1; i + same < end && same_item(&items[i], &items[i + same]);) {
 			same++;
 		}
-		bool there = is_entry(entries, &key);
+		bool there = chi_entries_at(entries, &key);
 		size_t at = items[i].index;
 		int status = batch->apply(batch, items + i, same, there ? entries->value : NULL,
 					  there ? entries->len : 0, &at);
@@ -169,68 +139,11 @@ static int apply_items(struct chi_batch *batch, struct chi_batch_part *part,
 			return status;
 		}
 		if (there) {
-			next_entry(entries);
+			chi_entries_next(entries);
 		}
 	}
 	part->next = i;
 	return CHI_OK;
-}
-
-/* Entries of clients that are long gone become one. */
-static int fold_clients(struct chi_batch *batch, const struct chi_object_op *op)
-{
-	static const uint8_t zero[CHI_CLIENT_ID];
-	uint64_t now = (uint64_t)time(NULL);
-	struct chi_omap_key own;
-	struct chi_omap_key sum_key;
-	struct chi_shard_client sum = {.sequence = 0};
-	struct entries entries = {.iter = op->listed};
-	size_t before = batch->n_edits;
-	size_t folded = 0;
-	int status = CHI_OK;
-	client_key(batch->client->rados->id, &own);
-	client_key(zero, &sum_key);
-	struct chi_edit total = {.key = sum_key, .guarded = true, .what = CHI_EDIT_SET};
-	for (next_entry(&entries); status == CHI_OK && entries.more; next_entry(&entries)) {
-		struct chi_shard_client one;
-		struct chi_edit edit = {.guarded = true,
-					.old = entries.value,
-					.old_len = entries.len,
-					.what = CHI_EDIT_REMOVE};
-		bool damaged = entries.key_len > CHI_OMAP_KEY_MAX ||
-			       chi_shard_client_decode(entries.value, entries.len, &one) < 0;
-		if (damaged && is_entry(&entries, &sum_key)) {
-			/* Nothing can be added to it. */
-			folded = 0;
-			break;
-		}
-		if (damaged || is_entry(&entries, &own)) {
-			continue;
-		}
-		if (is_entry(&entries, &sum_key)) {
-			total.old = entries.value;
-			total.old_len = entries.len;
-			chi_shard_client_add(&one, &sum);
-		} else if (one.date < now - CLIENT_SECONDS) {
-			memcpy(edit.key.bytes, entries.key, entries.key_len);
-			edit.key.len = entries.key_len;
-			chi_shard_client_add(&one, &sum);
-			folded++;
-			status = chi_batch_edit(batch, &edit);
-		}
-	}
-	if (status != CHI_OK || folded < CLIENTS_FOLDED) {
-		batch->n_edits = before;
-		return status;
-	}
-	uint8_t *value = chi_arena_alloc(&batch->arena, CHI_SHARD_CLIENT_SIZE);
-	if (value == NULL) {
-		return -CHI_ENOMEM;
-	}
-	chi_shard_client_encode(&sum, value);
-	total.value = value;
-	total.len = CHI_SHARD_CLIENT_SIZE;
-	return chi_batch_edit(batch, &total);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------- */
@@ -272,18 +185,23 @@ static int edit_client(struct chi_batch *batch, struct chi_batch_part *part,
 	return chi_batch_edit(batch, &edit);
 }
 
-static int guard_stamp(struct chi_batch *batch)
+/* Another client, or an operation whose answer was lost, has done more of the part than was known.
+ */
+static bool has_gone_on(const struct chi_batch *batch, struct chi_batch_part *part,
+			const struct chi_shard_client *entry)
 {
-	struct chi_rados_head head = batch->client->rados->head;
-	uint8_t *stamp = chi_arena_alloc(&batch->arena, CHI_STAMP_SIZE);
-	if (stamp == NULL) {
-		return -CHI_ENOMEM;
+	uint64_t at = entry->sequence > batch->before ? entry->sequence - batch->before : 0;
+	if (entry->sequence >= batch->client->rados->sequence) {
+		part->done = true;
+		part->did = entry->last;
+		return true;
 	}
-	head.base = batch->base;
-	chi_shard_stamp(&head, stamp);
-	const struct chi_edit edit = {
-		.key = chi_stamp_key, .guarded = true, .old = stamp, .old_len = CHI_STAMP_SIZE};
-	return chi_batch_edit(batch, &edit);
+	if (at != part->at) {
+		part->at = at < part->n ? at : part->n;
+		part->done = part->at == part->n;
+		return true;
+	}
+	return false;
 }
 
 /* From what was read to the operation that writes; none if nothing changes, or it was done. */
@@ -291,7 +209,7 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 		      struct chi_object_op *read, struct chi_object_op *write)
 {
 	struct chi_client *client = batch->client;
-	struct entries entries = {.iter = read->values};
+	struct chi_entries entries = {.iter = read->values};
 	struct chi_shard_client entry = {.sequence = 0};
 	struct chi_omap_key own;
 	const uint8_t *old = NULL;
@@ -304,9 +222,9 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 	if (status < 0) {
 		return status;
 	}
-	client_key(client->rados->id, &own);
-	next_entry(&entries);
-	if (is_entry(&entries, &own)) {
+	chi_client_key(client->rados->id, &own);
+	chi_entries_next(&entries);
+	if (chi_entries_at(&entries, &own)) {
 		old = entries.value;
 		old_len = entries.len;
 		if (chi_shard_client_decode(old, old_len, &entry) < 0) {
@@ -314,19 +232,15 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 					 "a client's entry in object '%.160s' is damaged",
 					 read->object);
 		}
-		next_entry(&entries);
+		chi_entries_next(&entries);
 	}
-	if (entry.sequence >= client->rados->sequence) {
-		part->done = true;
-		part->did = entry.last;
+	if (has_gone_on(batch, part, &entry)) {
 		return CHI_OK;
 	}
-	uint64_t at = entry.sequence > batch->before ? entry.sequence - batch->before : 0;
-	if (at != part->at) {
-		/* Another client, or an operation whose answer was lost, has done so much of it. */
-		part->at = at < part->n ? at : part->n;
-		part->done = part->at == part->n;
-		return CHI_OK;
+	/* Only now: a write that was done before the shard was copied was done. */
+	if (read->sealed > 0) {
+		client->rados->sealed = true;
+		return chi_rados_busy(client);
 	}
 	status = apply_items(batch, part, &entries);
 	part->did = batch->change.last;
@@ -337,10 +251,10 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 	if (status < 0 || batch->refused != CHI_OK || part->done) {
 		return status;
 	}
-	status = guard_stamp(batch);
+	status = chi_batch_guard(batch);
 	status = status < 0 ? status : edit_client(batch, part, &own, &entry, old, old_len);
 	if (status == CHI_OK && read->listed != NULL) {
-		status = fold_clients(batch, read);
+		status = chi_batch_fold(batch, read);
 	}
 	chi_object_of_shard(client, part->shard, write);
 	return status < 0 ? status : chi_batch_build(batch, read->size, write);
@@ -355,8 +269,7 @@ struct running {
 	struct chi_object_op *reads;
 	struct chi_object_op *writes;
 	size_t pending;
-	size_t stored; /* parts that were written */
-	bool moved;    /* more of a journal is stored: its other operations have their own time */
+	bool moved; /* more of a journal is stored: its other operations have their own time */
 };
 
 /* All parts that are not done: read, then applied. */
@@ -394,7 +307,8 @@ static int prepare(struct running *r)
 	return status;
 }
 
-/* What became of the operations. The first failure counts. */
+/* What became of the operations. The first failure counts. Of an object that is gone the next try
+ * finds out why. */
 static int settle(struct running *r)
 {
 	struct chi_client *client = r->batch->client;
@@ -410,9 +324,9 @@ static int settle(struct running *r)
 			part->at = part->next;
 			part->done = part->at == part->n;
 			client->rados->known[part->shard] = true;
-			r->stored += part->done;
+			r->batch->stored += part->done;
 			r->moved = r->batch->steps > 1;
-		} else if (op->rc != -ECANCELED && status == CHI_OK) {
+		} else if (op->rc != -ECANCELED && op->rc != -ENOENT && status == CHI_OK) {
 			status = chi_object_fault(client, op);
 		}
 	}
@@ -482,27 +396,128 @@ static size_t cut(const struct chi_batch *batch, struct chi_batch_part *parts)
 	return n;
 }
 
-static int run(struct chi_batch *batch, struct running *r)
+/* ---- Other shards ------------------------------------------------------------------------ */
+
+/* Adds up what the parts that are done did, and leaves the items of the others, each in its shard
+ * of now. */
+static void keep_undone(struct running *r)
 {
+	struct chi_batch *batch = r->batch;
+	uint32_t shards = batch->client->rados->head.shards;
+	size_t n = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct chi_batch_part *part = &r->parts[i];
+		if (part->done) {
+			chi_put_result_add(&part->did, &batch->result);
+			batch->earlier++;
+			continue;
+		}
+		for (size_t j = part->first; j < part->first + part->n; j++) {
+			struct chi_shard_ref *item = &batch->items[n++];
+			*item = batch->items[j];
+			item->shard = chi_shard_of(item->bytes, item->len, shards);
+		}
+	}
+	batch->n = n;
+}
+
+static int take_past(const struct running *r, struct chi_object_op *op, struct chi_batch_part *part)
+{
+	struct chi_client *client = r->batch->client;
+	struct chi_entries entries = {.iter = op->values};
+	struct chi_shard_client entry;
+	int status = chi_object_stamp(client, op, NULL);
+	if (status < 0) {
+		return status;
+	}
+	chi_entries_next(&entries);
+	if (entries.more && chi_shard_client_decode(entries.value, entries.len, &entry) == CHI_OK &&
+	    entry.sequence >= client->rados->sequence) {
+		part->done = true;
+		part->did = entry.last;
+		r->batch->stored++;
+	}
+	return CHI_OK;
+}
+
+/* A part whose answer was lost may have been written to a shard of the generation before. What each
+ * client wrote there last was copied with the shard. */
+static int settle_past(struct running *r, uint32_t generation)
+{
+	size_t n = 0;
+	size_t at = 0;
+	int status = CHI_OK;
+	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
+		if (!r->parts[i].done) {
+			status = chi_rados_ask_past(r->batch->client, generation, r->parts[i].shard,
+						    &r->reads[n++]);
+		}
+	}
+	status = status == CHI_OK ? chi_objects_run(r->batch->client, r->reads, n) : status;
+	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
+		if (!r->parts[i].done) {
+			status = take_past(r, &r->reads[at++], &r->parts[i]);
+		}
+	}
+	chi_objects_end(r->reads, n);
+	return status;
+}
+
+/* After the parts failed. CHI_NONE: the batch goes on with what is left of it. An import's does
+ * not: it is not resharded before all of it is applied. */
+static int follow(struct running *r, int64_t end, int status)
+{
+	struct chi_client *client = r->batch->client;
+	struct chi_rados *rados = client->rados;
+	uint32_t generation = rados->head.generation;
+	if (rados->applies) {
+		return status;
+	}
+	if (rados->sealed) {
+		rados->sealed = false;
+		status = chi_rados_await(client, end);
+		/* A reshard that was given up may have left seals. */
+		if (status == CHI_OK && rados->head.generation == generation) {
+			status = chi_shards_unseal(client, rados->head.other_generation);
+		}
+	} else if (chi_rados_follow(client)) {
+		status = CHI_OK;
+	}
+	if (status == CHI_OK && rados->head.generation != generation) {
+		status = settle_past(r, generation);
+	}
+	if (status < 0) {
+		return status;
+	}
+	client->error.text[0] = '\0';
+	keep_undone(r);
+	return CHI_NONE;
+}
+
+/* ---- The batch --------------------------------------------------------------------------- */
+
+static int run(struct running *r, int64_t end)
+{
+	struct chi_batch *batch = r->batch;
 	struct chi_client *client = batch->client;
 	int status = run_parts(r);
-	for (size_t i = 0; i < r->n && status == CHI_OK; i++) {
-		chi_put_result_add(&r->parts[i].did, &batch->result);
+	status = status < 0 ? follow(r, end, status) : status;
+	if (status == CHI_OK) {
+		keep_undone(r);
 	}
-	if (status < 0 && r->stored > 0) {
+	if (status < 0 && batch->stored > 0) {
 		struct chi_fault fault = client->error;
-		return chi_fault(
-			&client->error, status, "%.170s; stored were %zu of %zu shards' parts",
-			fault.text[0] != '\0' ? fault.text : chi_strerror(status), r->stored, r->n);
+		return chi_fault(&client->error, status,
+				 "%.170s; stored were %zu of %zu shards' parts",
+				 fault.text[0] != '\0' ? fault.text : chi_strerror(status),
+				 batch->stored, batch->earlier + r->n);
 	}
 	return status;
 }
 
-int chi_batch_run(struct chi_batch *batch)
+/* CHI_NONE: a part of the batch is left, and can be tried again. */
+static int run_once(struct chi_batch *batch, int64_t end)
 {
-	if (batch->n == 0) {
-		return CHI_OK;
-	}
 	chi_shard_sort(batch->items, batch->n);
 	_cleanup_(chi_freep) struct chi_batch_part *parts = calloc(batch->n, sizeof(*parts));
 	if (parts == NULL) {
@@ -515,12 +530,31 @@ int chi_batch_run(struct chi_batch *batch)
 	}
 	running.reads = ops;
 	running.writes = ops + running.n;
-	struct chi_rados *rados = batch->client->rados;
+	return run(&running, end);
+}
+
+int chi_batch_run(struct chi_batch *batch)
+{
+	if (batch->n == 0) {
+		return CHI_OK;
+	}
+	struct chi_client *client = batch->client;
+	struct chi_rados *rados = client->rados;
+	int64_t end = chi_now_ms() + client->options.call_ms;
+	int status = CHI_NONE;
 	batch->steps = rados->applies ? CHI_JOURNAL_STEPS : 1;
 	batch->before = rados->sequence;
 	rados->sequence += batch->steps;
+	rados->moved = false;
+	rados->sealed = false;
 	chi_arena_init(&batch->arena, 2 * CHI_PART_BYTES);
-	int status = run(batch, &running);
+	while (status == CHI_NONE && batch->n > 0) {
+		status = run_once(batch, end);
+	}
+	status = status < 0 ? status : CHI_OK;
+	if (status < 0) {
+		batch->result = (struct chi_put_result){0};
+	}
 	chi_arena_deinit(&batch->arena);
 	free(batch->edits);
 	batch->edits = NULL;

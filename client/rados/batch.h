@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "client/rados/rados.h"
 
 /* Bytes of one operation; an OSD takes 90 MB (osd_max_write_size). */
@@ -45,6 +47,8 @@ struct chi_batch {
 	struct chi_put_result result; /* of the parts that are done */
 	uint64_t before;	      /* number of the client's last write before */
 	uint64_t steps;		      /* numbers that it takes: one, or CHI_JOURNAL_STEPS */
+	size_t stored;		      /* parts that were written */
+	size_t earlier;		      /* parts that were done before the store got other shards */
 	/* Of the part that is applied. */
 	struct chi_counts base;
 	struct chi_shard_client change; /* of the counters; `last` is what the part does */
@@ -58,6 +62,39 @@ struct chi_batch {
 	size_t refused_at;
 	struct chi_fault why;
 };
+
+/* What an operation brought, entry by entry in the order of the items. */
+struct chi_entries {
+	rados_omap_iter_t iter;
+	bool more;
+	const char *key;
+	size_t key_len;
+	const uint8_t *value;
+	size_t len;
+};
+
+static inline void chi_entries_next(struct chi_entries *entries)
+{
+	entries->more = chi_object_next(entries->iter, &entries->key, &entries->key_len,
+					&entries->value, &entries->len);
+}
+
+/* True if the one at hand has that key. */
+static inline bool chi_entries_at(const struct chi_entries *entries, const struct chi_omap_key *key)
+{
+	return entries->more && entries->key_len == key->len &&
+	       memcmp(entries->key, key->bytes, key->len) == 0;
+}
+
+static inline void chi_client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_omap_key *out)
+{
+	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, out);
+}
+
+/* batch_write.c: edits that guard the stamp; and that add up entries of clients that are long gone,
+ * of those that were listed. -CHI_ENOMEM, -CHI_ETOOBIG. */
+CHI_MUSTUSE int chi_batch_guard(struct chi_batch *batch);
+CHI_MUSTUSE int chi_batch_fold(struct chi_batch *batch, const struct chi_object_op *op);
 
 /* Runs the batch. Nothing is stored if an item is refused when all are applied first. */
 CHI_MUSTUSE int chi_batch_run(struct chi_batch *batch);

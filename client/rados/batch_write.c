@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The operation that a part of a batch becomes: comparisons first, then what is removed and set. */
 #include <string.h>
+#include <time.h>
 
 #include "base/fault.h"
 #include "client/rados/batch.h"
 #include "client/rados/library.h"
 
-/* How long an object's data become: an OSD refuses 128 MiB (osd_max_object_size). */
-#define DATA_MAX ((uint64_t)96 << 20)
+/* Entries of other clients are added up if there are so many that did nothing for so long. */
+#define CLIENTS_FOLDED 16
+#define CLIENT_SECONDS 3600
 
 int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit)
 {
@@ -24,6 +26,82 @@ int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit)
 	batch->bytes += edit->key.len + edit->old_len + edit->len;
 	return batch->bytes <= CHI_PART_BYTES ? CHI_OK : -CHI_ETOOBIG;
 }
+
+/* ---- Beside the items -------------------------------------------------------------------- */
+
+int chi_batch_guard(struct chi_batch *batch)
+{
+	struct chi_rados_head head = batch->client->rados->head;
+	uint8_t *stamp = chi_arena_alloc(&batch->arena, CHI_STAMP_SIZE);
+	if (stamp == NULL) {
+		return -CHI_ENOMEM;
+	}
+	head.base = batch->base;
+	chi_shard_stamp(&head, stamp);
+	const struct chi_edit edit = {
+		.key = chi_stamp_key, .guarded = true, .old = stamp, .old_len = CHI_STAMP_SIZE};
+	return chi_batch_edit(batch, &edit);
+}
+
+/* Entries of clients that are long gone become one. */
+int chi_batch_fold(struct chi_batch *batch, const struct chi_object_op *op)
+{
+	static const uint8_t zero[CHI_CLIENT_ID];
+	uint64_t now = (uint64_t)time(NULL);
+	struct chi_omap_key own;
+	struct chi_omap_key sum_key;
+	struct chi_shard_client sum = {.sequence = 0};
+	struct chi_entries entries = {.iter = op->listed};
+	size_t before = batch->n_edits;
+	size_t folded = 0;
+	int status = CHI_OK;
+	chi_client_key(batch->client->rados->id, &own);
+	chi_client_key(zero, &sum_key);
+	struct chi_edit total = {.key = sum_key, .guarded = true, .what = CHI_EDIT_SET};
+	for (chi_entries_next(&entries); status == CHI_OK && entries.more;
+	     chi_entries_next(&entries)) {
+		struct chi_shard_client one;
+		struct chi_edit edit = {.guarded = true,
+					.old = entries.value,
+					.old_len = entries.len,
+					.what = CHI_EDIT_REMOVE};
+		bool damaged = entries.key_len > CHI_OMAP_KEY_MAX ||
+			       chi_shard_client_decode(entries.value, entries.len, &one) < 0;
+		if (damaged && chi_entries_at(&entries, &sum_key)) {
+			/* Nothing can be added to it. */
+			folded = 0;
+			break;
+		}
+		if (damaged || chi_entries_at(&entries, &own)) {
+			continue;
+		}
+		if (chi_entries_at(&entries, &sum_key)) {
+			total.old = entries.value;
+			total.old_len = entries.len;
+			chi_shard_client_add(&one, &sum);
+		} else if (one.date < now - CLIENT_SECONDS) {
+			memcpy(edit.key.bytes, entries.key, entries.key_len);
+			edit.key.len = entries.key_len;
+			chi_shard_client_add(&one, &sum);
+			folded++;
+			status = chi_batch_edit(batch, &edit);
+		}
+	}
+	if (status != CHI_OK || folded < CLIENTS_FOLDED) {
+		batch->n_edits = before;
+		return status;
+	}
+	uint8_t *value = chi_arena_alloc(&batch->arena, CHI_SHARD_CLIENT_SIZE);
+	if (value == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_shard_client_encode(&sum, value);
+	total.value = value;
+	total.len = CHI_SHARD_CLIENT_SIZE;
+	return chi_batch_edit(batch, &total);
+}
+
+/* ---- The operation ------------------------------------------------------------------------ */
 
 struct lists {
 	const char **keys;
@@ -76,7 +154,7 @@ static int64_t growth(const struct chi_batch *batch)
 static void lengthen(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
 {
 	int64_t bytes = growth(batch);
-	if (bytes > 0 && size < DATA_MAX) {
+	if (bytes > 0 && size < CHI_SHARD_DATA_MAX) {
 		chi_librados.write_op_truncate(op->write,
 					       size + 1 + (uint64_t)bytes / CHI_SHARD_UNIT);
 	}

@@ -159,9 +159,8 @@ int chi_rados_open(struct chi_client *client)
 		status = check_head(client, &rados->head);
 	}
 	if (status == CHI_OK) {
-		chi_shard_stamp(&rados->head, rados->stamp);
-		rados->known = calloc(rados->head.shards, sizeof(*rados->known));
-		status = rados->known != NULL ? CHI_OK : -CHI_ENOMEM;
+		struct chi_rados_head head = rados->head;
+		status = chi_rados_adopt(client, &head);
 	}
 	return status;
 }
@@ -194,8 +193,8 @@ int chi_rados_changed(struct chi_client *client, bool *changed)
 	const struct chi_rados_head *own = &client->rados->head;
 	struct chi_rados_head head;
 	int status = chi_rados_read_head(client, &head, NULL);
-	*changed = status == CHI_OK && (memcmp(head.uuid, own->uuid, sizeof(head.uuid)) != 0 ||
-					head.generation != own->generation);
+	/* Other shards of the same store are found by themselves. */
+	*changed = status == CHI_OK && memcmp(head.uuid, own->uuid, sizeof(head.uuid)) != 0;
 	return status;
 }
 
@@ -476,9 +475,8 @@ int chi_rados_info(struct chi_client *client, struct chi_info *out)
 {
 	struct chi_rados_head *head = &client->rados->head;
 	struct chi_shard_client sum;
-	struct chi_rados_head now;
 	*out = (struct chi_info){.format_major = CHI_RADOS_VERSION};
-	int status = chi_rados_read_head(client, &now, NULL);
+	int status = chi_rados_refresh(client);
 	if (status == CHI_OK) {
 		status = chi_rados_sum(client, &sum);
 	}
@@ -492,7 +490,7 @@ int chi_rados_info(struct chi_client *client, struct chi_info *out)
 	out->sequence = sum.writes;
 	out->positions = count_of(sum.positions);
 	out->known = count_of(sum.known);
-	out->base = now.base;
+	out->base = head->base;
 	out->games = (struct chi_counts){.white = count_of(sum.games[0]),
 					 .draws = count_of(sum.games[1]),
 					 .black = count_of(sum.games[2]),

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "chistore.h"
 #include "client/core/address.h"
 #include "service/listen.h"
 #include "tests/fuzz/fuzz.h"
@@ -32,7 +33,7 @@ static bool check_address(const char *text, struct chi_address *address)
 		REQUIRE(strcmp(address->path, text + (address->path - text)) == 0);
 	} else if (address->kind == CHI_ADDRESS_RADOS) {
 		REQUIRE(address->rados.pool[0] != '\0' && address->rados.name[0] != '\0');
-		REQUIRE(address->rados.shards <= CHI_RADOS_SHARDS_MAX);
+		REQUIRE(address->rados.shards <= CHI_SHARDS_MAX);
 	} else {
 		check_host(address);
 	}

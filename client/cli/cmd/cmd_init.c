@@ -22,8 +22,6 @@ struct init_state {
 static const struct init_state defaults = {.statistic = CHI_STATISTIC_CONTROL,
 					   .keep = KEEP_DEFAULT};
 
-#define SHARDS_MAX 65536
-
 /* A number of shards is part of an address. */
 static int make_address(struct cli *cli, uint64_t shards, char *out, size_t size)
 {
@@ -67,7 +65,7 @@ static const struct cli_option options[] = {
 	OPTION_WORD(init_state, keep, keep_names, "games", "WORD",
 		    "keep (default): the games themselves; none: only their counts,\n"
 		    "as always on RADOS"),
-	OPTION_NUMBER(init_state, shards, 1, SHARDS_MAX, "shards", "N",
+	OPTION_NUMBER(init_state, shards, 1, CHI_SHARDS_MAX, "shards", "N",
 		      "on RADOS: objects that hold the positions (default 64)"),
 	OPTIONS_END,
 };

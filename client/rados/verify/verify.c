@@ -435,8 +435,7 @@ static int check_counters(struct verify *v, uint32_t shard, uint64_t version)
 static int verify(struct verify *v, uint64_t *before, uint64_t *after)
 {
 	struct chi_client *client = v->client;
-	int status = chi_rados_read_head(client, &client->rados->head, NULL);
-	status = status == CHI_OK ? read_stamps(v, before, true) : status;
+	int status = read_stamps(v, before, true);
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_POSITION, take_position) : status;
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_STRENGTH, take_strength) : status;
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_GAME, take_game) : status;
@@ -456,6 +455,10 @@ static int verify(struct verify *v, uint64_t *before, uint64_t *after)
 int chi_verify_pass(struct chi_client *client, struct chi_mend *mend, chi_verify_report *report,
 		    void *context, struct chi_verify_result *result, uint64_t *games)
 {
+	int status = chi_rados_refresh(client);
+	if (status < 0) {
+		return status;
+	}
 	uint32_t shards = client->rados->head.shards;
 	_cleanup_(chi_freep) struct tally *tallies = calloc(shards, sizeof(*tallies));
 	_cleanup_(chi_freep) uint64_t *before = calloc(shards, sizeof(*before));
@@ -470,7 +473,7 @@ int chi_verify_pass(struct chi_client *client, struct chi_mend *mend, chi_verify
 		return -CHI_ENOMEM;
 	}
 	chi_arena_init(&v.arena, CHI_RECORD_ARENA);
-	int status = verify(&v, before, after);
+	status = chi_rados_interrupted(client, verify(&v, before, after));
 	chi_arena_deinit(&v.arena);
 	*games = 0;
 	for (uint32_t i = 0; i < shards; i++) {
