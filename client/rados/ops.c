@@ -238,7 +238,8 @@ bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_le
 	char *bytes = NULL;
 	int rc = chi_librados.omap_get_next2(entries, &found, &bytes, key_len, len);
 	*key = found;
-	*value = (const uint8_t *)bytes;
+	/* Of no bytes librados gives no address, too. */
+	*value = (const uint8_t *)(bytes != NULL ? bytes : "");
 	return rc == 0 && found != NULL;
 }
 

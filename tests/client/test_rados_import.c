@@ -318,6 +318,17 @@ static void damaged_records_are_deleted(void **state)
 	}
 	world_ok(world->client, chi_delete(world->client, keys, 1, CHI_SYNC, &deleted));
 	assert_int_equal(deleted, 1);
+	/* One of no bytes is there, too. */
+	const struct chi_key empty = world_key(20);
+	world_fill(world->client, 20, 1);
+	raw_open(world, &raw);
+	chi_omap_key(CHI_OMAP_POSITION, empty.bytes, empty.len, &position);
+	raw_set_in(&raw, raw_shard_of(&empty), &position, "", 0);
+	raw_close(&raw);
+	world_refused(world->client, chi_probe(world->client, &empty, 1, rows), -CHI_ECORRUPT,
+		      "is damaged");
+	world_ok(world->client, chi_delete(world->client, &empty, 1, CHI_SYNC, &deleted));
+	assert_int_equal(deleted, 1);
 	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
 	must_import(world);
 	world_ok(world->client, chi_probe(world->client, keys, 2, rows));
