@@ -68,7 +68,7 @@ export class Pattern {
 		const place = html("div", { class: "pattern-board" });
 		this.editor = new Editor(place, { patterns: true, changed: () => this.drawn() });
 		this.pages = new PositionPages((...page) => this.positions(...page),
-			() => this.app.link.update("new"), app.info.statistic);
+			() => this.app.link.update("new"), this.app.info.statistic);
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ ...this.query(),
 			...this.app.filters.query(), ...order, limit, cursor }, signal),
 		(what) => this.app.link.update(what));
