@@ -274,7 +274,7 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 	struct chi_address parsed;
 	*result = (struct chi_repair_result){0};
 	int status = chi_address_parse(address, &parsed, fault);
-	if (status == CHI_OK && backend_of(parsed.kind)->repair != NULL) {
+	if (status == CHI_OK && parsed.kind == CHI_ADDRESS_RADOS) {
 		return repair_there(address, &parsed, path, statistic, report, context, result,
 				    fault);
 	}
