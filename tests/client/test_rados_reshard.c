@@ -338,6 +338,42 @@ static void stopped_reshards_do_no_harm(void **state)
 	}
 }
 
+/* ---- Failures ----------------------------------------------------------------------------- */
+
+static int fail_write(rados_write_op_t op, rados_ioctx_t io, rados_completion_t completion,
+		      const char *object, time_t *mtime, int flags)
+{
+	bool fails = writes_left > 0 && --writes_left == 0;
+	return fails ? -EDQUOT
+		     : real.aio_write_op_operate(op, io, completion, object, mtime, flags);
+}
+
+/* A pool that is full at any of the writes. */
+static void failed_reshards_are_taken_back(void **state)
+{
+	struct world world = **(struct world **)state;
+	make_store(&world, "failed", 0, 2);
+	real = chi_librados;
+	chi_librados.aio_write_op_operate = fail_write;
+	for (unsigned n = 1; n <= POINTS; n++) {
+		struct chi_reshard_result did;
+		writes_left = n;
+		int status = chi_reshard(world.client, 3, NULL, &did);
+		writes_left = 0;
+		if (did.shards == 2) {
+			assert_int_equal(status, -CHI_EFULL);
+			assert_int_equal(count_objects(&world), 3);
+		} else {
+			world_ok(world.client, chi_reshard(world.client, 2, NULL, NULL));
+		}
+		world_ok(world.client, add_games(world.client));
+		assert_games(world.client, 1 + n, 2);
+		assert_int_equal(count_objects(&world), 3);
+	}
+	chi_librados = real;
+	chi_close(world.client);
+}
+
 /* ---- Two at once, and what is refused meanwhile ------------------------------------------- */
 
 static void only_one_reshards(void **state)
@@ -425,6 +461,8 @@ int main(int argc, char **arguments)
 	char kind[] = "rados";
 	char *argv[] = {kind, kind, NULL};
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(failed_reshards_are_taken_back, world_external,
+						world_drop),
 		cmocka_unit_test_setup_teardown(others_find_the_new_shards, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(wrong_numbers_are_refused, world_external,

@@ -95,7 +95,7 @@ class Reshard(unittest.TestCase):
                 failed.append(str(error))
         reader = threading.Thread(target=read)
         reader.start()
-        writers = self.writers(100000)
+        writers = self.writers(40000)
         try:
             for shards in (40, 7, 16, 64, 3):
                 self.cli("reshard", "--shards", shards)
