@@ -133,6 +133,10 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 	if (rc == CHI_OK) {
 		rc = chi_sorter_seal(gathered->sorter, PART_ITEMS, &parts, fault);
 	}
+	/* A tree that is built has nothing to wait for its blocks. */
+	if (rc == CHI_OK) {
+		rc = chi_load_error(load, chi_tree_flush(load->strength_tree), fault);
+	}
 	uint64_t known = *load->strength_tree->entries;
 	/* What has been changed at once is not in the snapshot that is copied. */
 	if (rc == CHI_OK && known == 0) {

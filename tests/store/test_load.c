@@ -481,6 +481,52 @@ static void test_several_commits(void **state)
 	chi_store_close(store);
 }
 
+/* Lines, whose strength entries are put at once, while the other entries are appended and commits
+ * come in between, wherever: `bytes` of notes are in the way of the first one. */
+static void load_line_and_notes(size_t bytes)
+{
+	static char note[CHI_NOTE_MAX];
+	struct chi_load *load;
+	struct chi_load_spec spec;
+	struct chi_load_block block = {0};
+	struct chi_put_result result = {0};
+	uint64_t dropped = 0;
+	memset(note, 'n', sizeof(note));
+	help_remove(help_path("line"));
+	ok(chi_load_new(help_path("line"), EXTERNAL, CHI_KEEP_COUNTS, &load, &fault));
+	chi_load_memory(load, 1);
+	ok(start(load, false, 0, &spec));
+	for (size_t i = 0; i < POSITIONS; i++) {
+		struct chi_record record = {.chi2 = (uint16_t)(i > 0 ? i : CHI_CHI2_MAX)};
+		record.line = i == 0 ? &items[0].moves[0].move : NULL;
+		record.n_line = i == 0;
+		record.note = note;
+		record.n_note = bytes < sizeof(note) ? bytes : sizeof(note);
+		bytes -= record.n_note;
+		ok(chi_load_pack(&spec, &items[i].key, &record, NULL, 0, &block));
+	}
+	ok(chi_load_apply(load, &block, &fault));
+	ok(chi_load_finish(load, &result, &dropped, &fault));
+	chi_load_block_free(&block);
+	assert_int_equal(result.added, POSITIONS);
+}
+
+/* Entries that wait for their turn did when the tree was built of others: a commit in between gave
+ * them to half a tree. */
+static void test_line_before_a_commit_of_the_strength_tree(void **state)
+{
+	(void)state;
+	for (size_t less = 0; less < 16; less += 2) {
+		struct chi_info info;
+		load_line_and_notes((1 << 20) - (less << 10));
+		struct chi_store *store = help_open(help_path("line"), CHI_STORE_READ);
+		ok(help_verify(store, NULL));
+		ok(chi_store_info(store, &info));
+		assert_int_equal(info.known, POSITIONS);
+		chi_store_close(store);
+	}
+}
+
 static size_t entries_of(const char *path)
 {
 	size_t n = 0;
@@ -536,6 +582,7 @@ int main(void)
 		both_ways(test_outcome),
 		both_ways(test_other_parts),
 		both_ways(test_several_commits),
+		cmocka_unit_test(test_line_before_a_commit_of_the_strength_tree),
 		both_ways(test_failures),
 		both_ways(test_abandoned),
 	};
