@@ -161,6 +161,12 @@ static int make_room(const struct chi_env *env, int status)
 	return counts_pages(env) ? status : -CHI_ECORRUPT;
 }
 
+/* Of a commit that LMDB refused, at whichever step. */
+static int refused(const struct chi_env *env, int error, struct chi_fault *fault)
+{
+	return make_room(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
+}
+
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 {
 	struct chi_env *env = write->env;
@@ -189,8 +195,9 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		error = chi_state_put(write->txn, env->meta, &write->state);
 	}
 	if (error != 0) {
+		rc = refused(env, error, fault);
 		chi_write_abort(write);
-		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+		return rc;
 	}
 	/* Commits and syncs, or aborts and reports. */
 	uint64_t number = mdb_txn_id(write->txn);
@@ -200,7 +207,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		/* The meta page that LMDB put back must be on the disk before anyone writes. */
 		(void)mdb_env_sync(env->mdb, 1);
 	}
-	rc = make_room(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
+	rc = refused(env, error, fault);
 	chi_env_release(env);
 	free_write(write);
 	return rc;

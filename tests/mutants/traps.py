@@ -36,8 +36,15 @@ READERS = (
         "full-map-is-not-looked-through-at-commit",
         "also if it is the commit that finds it full",
         "store/txn/write.c",
-        "rc = make_room(env, chi_lmdb_write_fault(fault, error, \"write to\", env->path));",
-        "rc = chi_lmdb_write_fault(fault, error, \"write to\", env->path);",
+        "return make_room(env, chi_lmdb_write_fault(fault, error, \"write to\", env->path));",
+        "return chi_lmdb_write_fault(fault, error, \"write to\", env->path);",
+        "store readers", "test_full_map_is_looked_through"),
+    Mutant(
+        "full-map-is-not-looked-through-by-changes",
+        "also if it is full for the changes that waited",
+        "store/txn/write.c",
+        "\t\trc = refused(env, error, fault);\n",
+        "\t\trc = chi_lmdb_write_fault(fault, error, \"write to\", env->path);\n",
         "store readers", "test_full_map_is_looked_through"),
     Mutant(
         "scan-keeps-its-snapshot",
