@@ -45,13 +45,13 @@ class Reshard(unittest.TestCase):
         return done
 
     def fill(self, positions=POSITIONS):
-        """Writers that add four games to each position, of which some get a statistic."""
+        """A writer that adds games to positions, of which some get a statistic."""
         self.cli("rescore", "--base", "1,1,1")
-        self.finish(self.writers(4 * positions))
+        self.finish(self.writers(4 * positions, 1, 4096))
 
-    def writers(self, puts):
-        return subprocess.Popen([os.environ["CHISTORE_WRITERS"], self.address, "4", str(puts),
-                                 "200", str(self.random.randrange(1 << 32))],
+    def writers(self, puts, writers=4, batch=200):
+        return subprocess.Popen([os.environ["CHISTORE_WRITERS"], self.address, str(writers),
+                                 str(puts), str(batch), str(self.random.randrange(1 << 32))],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish(self, writers):
