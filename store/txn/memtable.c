@@ -109,8 +109,10 @@ static int hash_all(struct chi_memtable *table)
 		table->hashed = 0;
 	}
 	for (; table->hashed < table->n; table->hashed++) {
-		const struct chi_memtable_entry *entry = &table->log[table->hashed];
-		*slot_of(table, entry->key, entry->key_len) = (uint32_t)table->hashed + 1;
+		struct chi_memtable_entry *entry = &table->log[table->hashed];
+		uint32_t *slot = slot_of(table, entry->key, entry->key_len);
+		entry->before = *slot;
+		*slot = (uint32_t)table->hashed + 1;
 	}
 	return CHI_OK;
 }
@@ -130,17 +132,28 @@ int chi_memtable_find(struct chi_memtable *table, const uint8_t *key, size_t key
 	return rc;
 }
 
+/* From the last to the first each gives its slot back to the one that had it: one that becomes free
+ * was free when all that are left were noted, so that none of them is looked for past it. */
 void chi_memtable_truncate(struct chi_memtable *table, size_t n)
 {
-	if (table->hashed > n) {
-		table->hashed = 0;
-		memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
+	for (; table->hashed > n; table->hashed--) {
+		const struct chi_memtable_entry *entry = &table->log[table->hashed - 1];
+		*slot_of(table, entry->key, entry->key_len) = entry->before;
 	}
 	table->n = n;
 	if (n == 0) {
 		table->bytes = 0;
 		chi_arena_reset(&table->arena);
 	}
+}
+
+void chi_memtable_clear(struct chi_memtable *table)
+{
+	if (table->hashed > 0) {
+		memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
+	}
+	table->hashed = 0;
+	chi_memtable_truncate(table, 0);
 }
 
 /* ---- Sorting -------------------------------------------------------------------------------- */

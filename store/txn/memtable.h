@@ -22,6 +22,7 @@ struct chi_memtable_entry {
 	const uint8_t *key; /* in the arena; the value follows it */
 	uint32_t len;	    /* of the value */
 	uint32_t place;	    /* in the log */
+	uint32_t before;    /* once hashed: what its slot held */
 	uint8_t key_len;
 	bool puts;	 /* false: it removes */
 	bool first_puts; /* once sorted: so did the key's first change */
@@ -57,9 +58,12 @@ CHI_MUSTUSE int chi_memtable_add(struct chi_memtable *table, enum chi_tree_kind 
 CHI_MUSTUSE int chi_memtable_find(struct chi_memtable *table, const uint8_t *key, size_t key_len,
 				  const struct chi_memtable_entry **out);
 
-/* Forgets all changes but the first `n`. */
+/* Forgets all changes but the first `n`, in the time that those took which are forgotten. */
 void chi_memtable_truncate(struct chi_memtable *table, size_t n);
 
-/* Sorts the log by key, and of each key keeps the newest change. Then only chi_memtable_truncate
- * to nothing may follow. */
+/* Forgets all changes. */
+void chi_memtable_clear(struct chi_memtable *table);
+
+/* Sorts the log by key, and of each key keeps the newest change. Then only chi_memtable_clear or
+ * chi_memtable_deinit may follow. */
 void chi_memtable_sort(struct chi_memtable *table, enum chi_tree_kind kind);

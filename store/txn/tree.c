@@ -426,7 +426,7 @@ int chi_tree_flush(struct chi_tree *tree)
 	tree->broken = tree->broken || rc != 0;
 	free(tree->rooms);
 	tree->rooms = NULL;
-	chi_memtable_truncate(pending, 0);
+	chi_memtable_clear(pending);
 	tree->mark = tree->mark != NO_MARK ? 0 : NO_MARK;
 	return rc;
 }
@@ -515,7 +515,7 @@ int chi_tree_next(struct chi_tree *tree, const MDB_val *key, struct chi_entry *o
 
 int chi_tree_drop(struct chi_tree *tree)
 {
-	chi_memtable_truncate(&tree->pending, 0);
+	chi_memtable_clear(&tree->pending);
 	tree->loaded = false;
 	*tree->entries = 0;
 	*tree->bytes = 0;

@@ -53,7 +53,8 @@ void chi_tree_deinit(struct chi_tree *tree);
 /* MDB_NOTFOUND if there is no such entry. The value lives until the next call. */
 CHI_MUSTUSE int chi_tree_find(struct chi_tree *tree, const MDB_val *key, MDB_val *value);
 
-/* Puts an entry, new or over another. Key and value are copied. */
+/* Puts an entry, new or over another. Key and value are copied, but `value` may not be one that
+ * chi_tree_find gave: what is pending may be made before. */
 CHI_MUSTUSE int chi_tree_set(struct chi_tree *tree, const MDB_val *key, const MDB_val *value);
 
 /* Removes an entry, which must be there: else the tree is damaged, as flushing it will say. */

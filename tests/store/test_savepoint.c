@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "chess/key.h"
 #include "chess/movegen.h"
@@ -353,13 +354,90 @@ static void test_names(void **state)
 	chi_store_close(store);
 }
 
+/* Of a log that grows and is cut short anywhere the newest change of each key is found. */
+static void test_memtable_forgets(void **state)
+{
+	(void)state;
+	enum {
+		STEPS = 4000,
+		KEYS = 60
+	};
+	static uint8_t log[STEPS]; /* of each change its key */
+	static uint32_t numbers[STEPS];
+	struct chi_memtable table;
+	size_t n = 0;
+	chi_memtable_init(&table);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		const struct chi_memtable_entry *entry;
+		uint8_t key[8] = {0, (uint8_t)help_below(KEYS)};
+		size_t at = n;
+		unsigned what = help_below(40);
+		if (what == 0) {
+			n -= help_below(20) == 0 ? n : help_below((unsigned)n / 2 + 1);
+			chi_memtable_truncate(&table, n);
+		} else if (what < 25) {
+			ok(chi_memtable_add(&table, CHI_TREE_POSITION, key, sizeof(key),
+					    (const uint8_t *)&i, sizeof(i)));
+			log[n] = key[1];
+			numbers[n++] = i;
+		}
+		ok(chi_memtable_find(&table, key, sizeof(key), &entry));
+		for (at = n; at > 0 && log[at - 1] != key[1]; at--) {
+		}
+		assert_int_equal(entry != NULL, at > 0);
+		if (entry != NULL) {
+			assert_memory_equal(chi_memtable_value(entry), &numbers[at - 1], 4);
+		}
+	}
+	chi_memtable_deinit(&table);
+}
+
+/* A batch that was refused was forgotten in the time that all before it had taken. */
+static void test_refused_batches_cost_themselves(void **state)
+{
+	(void)state;
+	enum {
+		PENDING = 5000,
+		REFUSED = 400
+	};
+	static struct chi_key many[PENDING];
+	struct chi_put_result result = {0};
+	struct chi_write *write;
+	help_keys(many, PENDING);
+	struct chi_store *store = help_store("refused", CHI_STATISTIC_CONTROL);
+	ok(chi_write_begin(store, &write, &fault));
+	clock_t start = clock();
+	for (size_t i = 0; i < PENDING; i++) {
+		ok(chi_write_put(write, &(struct chi_put){.key = many[i]}, &result));
+	}
+	clock_t noted = clock();
+	for (size_t i = 0; i < REFUSED; i++) {
+		struct chi_put bad = {.key = many[i], .parts = CHI_PUT_SUBTRACT};
+		bad.record.counts.white = 1;
+		ok(chi_write_savepoint(write));
+		ok(chi_write_delete(write, &many[PENDING - 1 - i]));
+		assert_true(chi_write_put(write, &bad, &result) < 0);
+		ok(chi_write_rollback(write));
+	}
+	assert_true(clock() - noted < noted - start);
+	ok(chi_write_commit(write, &fault));
+	assert_int_equal(help_count(store), PENDING);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
-		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_score),
-		cmocka_unit_test(test_eval),	 cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_broken),	 cmocka_unit_test(test_names),
+		cmocka_unit_test(test_external),
+		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_outcome),
+		cmocka_unit_test(test_score),
+		cmocka_unit_test(test_eval),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_memtable_forgets),
+		cmocka_unit_test(test_refused_batches_cost_themselves),
 	};
 	return cmocka_run_group_tests_name("store/undo", tests, NULL, NULL);
 }
