@@ -7,8 +7,9 @@
  * that writes alone never waits.
  *
  * When an answer is posted: of an ASYNC batch when it has been applied, before the commit (after
- * that only the disk can fail it, and then the client's connection is closed, so that no later
- * answer can seem to confirm it); of all others after the commit. A transaction of ASYNC batches
+ * that only the disk can fail it, or a damaged block that it changes, and then the client's
+ * connection is closed, so that no later answer can seem to confirm it); of all others after the
+ * commit. A transaction of ASYNC batches
  * alone is kept open for a while (limits.h): a client that sends one batch after the other would
  * have each of them committed by itself, which takes most of the time there is. Their jobs are kept
  * until the commit, so that if it fails, or the transaction is lost to a damaged page, each can be
