@@ -13,7 +13,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/polyglot/polyglot.h"
-#include "formats/whole.h"
+#include "formats/source.h"
 
 /* What has become of a group of entries with one key. */
 enum queued {
@@ -135,7 +135,7 @@ int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fau
 	uint8_t *bytes = NULL;
 	size_t len = 0;
 	*out = NULL;
-	int rc = chi_whole_read(path, "a book", &bytes, &len, fault);
+	int rc = chi_source_whole(path, "a book", &bytes, &len, fault);
 	return rc == CHI_OK ? chi_book_take(bytes, len, out, fault) : rc;
 }
 

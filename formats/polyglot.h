@@ -41,7 +41,7 @@ struct chi_book_result {
 };
 
 /*
- * Reads a file, "-" for standard input; all of it is held in memory. See chi_whole_read.
+ * Reads a file, "-" for standard input; all of it is held in memory. See chi_source_whole.
  */
 CHI_MUSTUSE int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fault);
 

@@ -1,73 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Lines out of libarchive's raw format. Only filters compiled into libarchive are offered: for one
- * that is missing the library would start an external program, and what an outside file says
- * must not start programs.
- */
+/* Blocks of a file's bytes, unpacked where they are packed, and lines out of the blocks. */
 #include "formats/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <archive.h>
-
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/fault.h"
+#include "formats/unpack.h"
 
 #define BLOCK_SIZE ((size_t)64 * 1024)
 
 struct chi_source {
 	struct chi_source_options options;
-	struct archive *archive;   /* NULL until the first line is asked for */
-	struct chi_buffer pending; /* the start of a line that goes over a block's end */
-	const char *block;	   /* unpacked bytes, owned by the archive */
-	size_t block_len;	   /* of them, not yet delivered */
+	const struct chi_codec *named; /* how its name says that it is packed, or NULL */
+	struct chi_unpack *unpack;     /* NULL: as it stands */
+	struct chi_packed packed;      /* of `bytes`, not unpacked or delivered yet */
+	struct chi_buffer pending;     /* the start of a line that goes over a block's end */
+	const char *block;	       /* of `bytes` or `unpacked` */
+	size_t block_len;	       /* of them, not yet delivered */
 	uint64_t line;
 	uint64_t bytes_read;
 	uint64_t bytes_total;
 	size_t taken; /* of `pending`, delivered by the last call */
 	int fd;
 	bool own_fd;
+	bool started; /* it is known whether it is packed */
 	bool ended;
-	bool looked; /* the first block was seen, and can be read as text */
-	bool canceled;
-	bool all_read; /* the file's end was seen */
+	bool looked;   /* the first block was seen, and can be read as text */
 	bool returned; /* the line delivered last ended in a carriage return */
-	ssize_t held;  /* of `packed`, read before the archive asks */
-	char packed[BLOCK_SIZE];
+	int failed;
+	struct chi_fault failure;
+	uint8_t bytes[BLOCK_SIZE];
+	uint8_t unpacked[BLOCK_SIZE];
 };
 
-static ssize_t read_packed(struct archive *archive, void *context, const void **out)
+/* Adds the file's next bytes to those that are there, of which all are at the front. */
+static int read_packed(struct chi_source *source, struct chi_fault *fault)
 {
-	struct chi_source *source = context;
-	ssize_t held = source->held;
-	*out = source->packed;
-	if (held > 0 || source->all_read) {
-		source->held = 0;
-		return held;
-	}
+	struct chi_packed *packed = &source->packed;
+	uint8_t *to = source->bytes + packed->len;
+	packed->at = source->bytes;
 	if (source->options.before_read != NULL) {
 		source->options.before_read(source->options.context);
 	}
 	for (;;) {
 		if (source->options.cancel != NULL && *source->options.cancel != 0) {
-			source->canceled = true;
-			archive_set_error(archive, EINTR, "interrupted");
-			return -1;
+			return chi_fault_plain(fault, -CHI_ECANCELED);
 		}
-		ssize_t n = read(source->fd, source->packed, sizeof(source->packed));
+		ssize_t n = read(source->fd, to, BLOCK_SIZE - packed->len);
 		if (n >= 0) {
 			source->bytes_read += (uint64_t)n;
-			source->all_read = n == 0;
-			return n;
+			packed->len += (size_t)n;
+			packed->last = n == 0;
+			return CHI_OK;
 		}
 		if (errno != EINTR) {
-			archive_set_error(archive, errno, "cannot read (%s)", strerror(errno));
-			return -1;
+			return chi_fault(fault, -CHI_EIO, "cannot read (%s)", strerror(errno));
 		}
 	}
 }
@@ -117,6 +111,7 @@ int chi_source_open(const char *path, const struct chi_source_options *options,
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	source->fd = -1;
+	source->named = chi_codec_of_name(path);
 	if (options != NULL) {
 		source->options = *options;
 	}
@@ -139,9 +134,7 @@ void chi_source_close(struct chi_source *source)
 	if (source == NULL) {
 		return;
 	}
-	if (source->archive != NULL) {
-		archive_read_free(source->archive);
-	}
+	chi_unpack_free(source->unpack);
 	if (source->own_fd && source->fd >= 0) {
 		close(source->fd);
 	}
@@ -149,80 +142,43 @@ void chi_source_close(struct chi_source *source)
 	free(source);
 }
 
-/* Whether it begins as one of the packers' files does. A filter that is offered waits for more
- * bytes than a short question has, such as "e4" of a program that then waits for its answer. */
-static bool may_be_packed(const char *bytes, size_t len)
+/* Control characters that no text has. */
+static bool has_control(const uint8_t *bytes, size_t len)
 {
-	static const char *const marks[] = {"\x1f\x8b", "BZh", "\3757zXZ", "\x28\xb5\x2f\xfd"};
-	for (size_t i = 0; i < CHI_COUNT(marks); i++) {
-		size_t n = strlen(marks[i]);
-		if (memcmp(bytes, marks[i], len < n ? len : n) == 0) {
+	for (size_t i = 0; i < len; i++) {
+		if (bytes[i] < ' ' &&
+		    (bytes[i] == '\0' || strchr("\t\n\v\f\r\x1a\x1b", bytes[i]) == NULL)) {
 			return true;
 		}
 	}
-	/* A frame of zstd that is to be skipped. */
-	return len >= 4 && (bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0;
+	return false;
 }
 
-/* Offers the filters this libarchive has inside. Their return codes tell nothing more than the
- * version functions did. */
-static void offer_filters(struct archive *archive)
-{
-	if (archive_zlib_version() != NULL) {
-		(void)archive_read_support_filter_gzip(archive);
-	}
-	if (archive_bzlib_version() != NULL) {
-		(void)archive_read_support_filter_bzip2(archive);
-	}
-	if (archive_liblzma_version() != NULL) {
-		(void)archive_read_support_filter_xz(archive);
-	}
-	if (archive_libzstd_version() != NULL) {
-		(void)archive_read_support_filter_zstd(archive);
-	}
-}
-
-/* What libarchive says of the stream, unless reading was given up on request. Where
- * it asks for more than there is the file is not whole; it says "no progress is possible". */
-static int archive_fault(struct chi_source *source, struct chi_fault *fault)
-{
-	if (source->canceled) {
-		return chi_fault_plain(fault, -CHI_ECANCELED);
-	}
-	/* The line that cannot be read is the next one. */
-	source->line++;
-	const char *text = source->all_read ? "the compressed data is cut short"
-					    : archive_error_string(source->archive);
-	return chi_fault(fault, -CHI_EIO, "%s", text != NULL ? text : "damaged compressed data");
-}
-
-/* Opens the archive at the first read, since telling the packing waits for input. */
+/* Looks how it is packed. That waits for input, but no longer than it must: for the answer to "e4"
+ * a program may be waiting. A file that is packed by its name only may be text that was
+ * unpacked, or one whose beginning is damaged. */
 static int start(struct chi_source *source, struct chi_fault *fault)
 {
-	struct archive_entry *entry = NULL;
-	source->archive = archive_read_new();
-	if (source->archive == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
+	struct chi_packed *packed = &source->packed;
+	int rc = read_packed(source, fault);
+	while (rc == CHI_OK && packed->len < CHI_CODEC_MAGIC && !packed->last &&
+	       chi_codec_of(packed->at, packed->len) != NULL) {
+		rc = read_packed(source, fault);
 	}
-	const void *bytes = NULL;
-	source->held = read_packed(source->archive, source, &bytes);
-	if (source->held < 0) {
-		return archive_fault(source, fault);
+	if (rc != CHI_OK) {
+		return rc;
 	}
-	if (may_be_packed(bytes, (size_t)source->held)) {
-		offer_filters(source->archive);
+	const struct chi_codec *codec =
+		packed->len >= CHI_CODEC_MAGIC ? chi_codec_of(packed->at, packed->len) : NULL;
+	if (codec == NULL && source->named != NULL &&
+	    (packed->len < CHI_CODEC_MAGIC || has_control(packed->at, packed->len))) {
+		return chi_fault(fault, -CHI_EIO,
+				 "named as %s data is, but it does not begin so: it is damaged",
+				 chi_codec_name(source->named));
 	}
-	if (archive_read_support_format_raw(source->archive) != ARCHIVE_OK ||
-	    archive_read_support_format_empty(source->archive) != ARCHIVE_OK ||
-	    archive_read_open(source->archive, source, NULL, read_packed, NULL) != ARCHIVE_OK) {
-		return archive_fault(source, fault);
-	}
-	int status = archive_read_next_header(source->archive, &entry);
-	if (status == ARCHIVE_EOF) {
-		source->ended = true;
-		return CHI_OK;
-	}
-	return status >= ARCHIVE_WARN ? CHI_OK : archive_fault(source, fault);
+	source->started = true;
+	rc = codec != NULL ? chi_unpack_new(codec, &source->unpack) : CHI_OK;
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
 }
 
 /* What the first bytes show to be no text, or NULL. Read all the same it would be a file without
@@ -249,44 +205,63 @@ static int check_text(struct chi_source *source, const char *bytes, size_t len,
 	bool skip = source->looked || source->options.binary;
 	const char *kind = skip ? NULL : foreign_kind(bytes, len);
 	source->looked = true;
-	if (kind == NULL) {
-		return CHI_OK;
-	}
-	source->ended = true;
-	source->line++;
-	return chi_fault(fault, -CHI_EUNSUPPORTED, "this is %s", kind);
+	return kind == NULL ? CHI_OK : chi_fault(fault, -CHI_EUNSUPPORTED, "this is %s", kind);
 }
 
-/* Makes the next unpacked bytes the block; sets `ended` when there are none. */
+/* The next bytes as they stand, without a copy. */
+static int plain_block(struct chi_source *source, struct chi_fault *fault)
+{
+	struct chi_packed *packed = &source->packed;
+	int rc = packed->len == 0 && !packed->last ? read_packed(source, fault) : CHI_OK;
+	source->block = (const char *)packed->at;
+	source->block_len = packed->len;
+	packed->len = 0;
+	return rc == CHI_OK && source->block_len == 0 ? CHI_NONE : rc;
+}
+
+static int unpacked_block(struct chi_source *source, struct chi_fault *fault)
+{
+	struct chi_packed *packed = &source->packed;
+	size_t len = 0;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && len == 0) {
+		rc = chi_unpack_read(source->unpack, packed, source->unpacked, BLOCK_SIZE, &len,
+				     fault);
+		if (rc == CHI_OK && len == 0) {
+			rc = read_packed(source, fault);
+		}
+	}
+	source->block = (const char *)source->unpacked;
+	source->block_len = len;
+	return rc;
+}
+
+static int read_block(struct chi_source *source, struct chi_fault *fault)
+{
+	int rc = source->started ? CHI_OK : start(source, fault);
+	if (rc == CHI_OK) {
+		rc = source->unpack != NULL ? unpacked_block(source, fault)
+					    : plain_block(source, fault);
+	}
+	return rc == CHI_OK ? check_text(source, source->block, source->block_len, fault) : rc;
+}
+
+/* Makes the next unpacked bytes the block; sets `ended` when there are none. A failure is no end:
+ * asked again it is the same. */
 static int next_block(struct chi_source *source, struct chi_fault *fault)
 {
-	if (source->archive == NULL) {
-		int status = start(source, fault);
-		if (status != CHI_OK || source->ended) {
-			return status;
-		}
+	if (source->failed == CHI_OK) {
+		int rc = read_block(source, &source->failure);
+		source->ended = rc == CHI_NONE;
+		source->failed = rc < 0 ? rc : CHI_OK;
+		source->block_len = rc == CHI_OK ? source->block_len : 0;
+		/* The line that cannot be read is the next one. */
+		source->line += rc < 0 && rc != -CHI_ECANCELED;
 	}
-	const void *bytes = NULL;
-	size_t len = 0;
-	la_int64_t offset = 0;
-	while (len == 0) {
-		int status = archive_read_data_block(source->archive, &bytes, &len, &offset);
-		if (status == ARCHIVE_EOF) {
-			source->ended = true;
-			return CHI_OK;
-		}
-		if (status < ARCHIVE_WARN) {
-			/* What follows is not to be asked for again. */
-			source->ended = true;
-			return archive_fault(source, fault);
-		}
+	if (source->failed != CHI_OK && fault != NULL) {
+		*fault = source->failure;
 	}
-	int status = check_text(source, bytes, len, fault);
-	if (status == CHI_OK) {
-		source->block = bytes;
-		source->block_len = len;
-	}
-	return status;
+	return source->failed;
 }
 
 /* Bytes delivered or skipped. */
@@ -395,6 +370,57 @@ int chi_source_read(struct chi_source *source, const char **bytes, size_t *len,
 		take_block(source, *len);
 	}
 	return status;
+}
+
+/* What the file may make us hold, by its size; of a pipe, by what came. */
+static uint64_t whole_most(const struct chi_source *source)
+{
+	uint64_t size =
+		source->bytes_total > source->bytes_read ? source->bytes_total : source->bytes_read;
+	uint64_t most = size * CHI_SOURCE_WHOLE_EACH + CHI_SOURCE_WHOLE_MORE;
+	return most < CHI_SOURCE_WHOLE_MAX ? most : CHI_SOURCE_WHOLE_MAX;
+}
+
+static int read_all(struct chi_buffer *content, struct chi_source *source, const char *what,
+		    struct chi_fault *fault)
+{
+	const char *bytes = NULL;
+	size_t len = 0;
+	int rc;
+	while ((rc = chi_source_read(source, &bytes, &len, fault)) == CHI_OK) {
+		uint64_t most = whole_most(source);
+		if (len > most - content->len) {
+			return chi_fault(fault, -CHI_ETOOBIG,
+					 "%s is over %" PRIu64
+					 " bytes, the most that a file of its size is unpacked to",
+					 what, most);
+		}
+		if (chi_buffer_append(content, bytes, len) < 0) {
+			return chi_fault_plain(fault, -CHI_ENOMEM);
+		}
+	}
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int chi_source_whole(const char *path, const char *what, uint8_t **bytes, size_t *len,
+		     struct chi_fault *fault)
+{
+	const struct chi_source_options options = {.binary = true};
+	_cleanup_(source_freep) struct chi_source *source = NULL;
+	struct chi_buffer content;
+	int rc = chi_source_open(path, &options, &source, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	chi_buffer_init(&content, (size_t)CHI_SOURCE_WHOLE_MAX + 1);
+	rc = read_all(&content, source, what, fault);
+	if (rc < 0) {
+		chi_buffer_deinit(&content);
+		return rc;
+	}
+	*bytes = content.data;
+	*len = content.len;
+	return CHI_OK;
 }
 
 const char *chi_source_line_end(const struct chi_source *source)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines, or bytes, of a file, of standard input, or of either compressed by gzip, bzip2, zstd or
- * xz. What a stream is packed with is recognised by its content, never from its name; it is
- * unpacked in this process, block by block, so that memory stays bounded however long the stream or
- * a line is.
+ * xz. What a stream is packed with is recognised by its content; a name that says it is packed only
+ * makes sure that it is, if it is no text. It is unpacked in this process, block by block, so that
+ * memory stays bounded however long the stream or a line is.
  */
 #pragma once
 
@@ -45,7 +45,8 @@ void chi_source_close(struct chi_source *source);
  * The next line without its end ("\n" or "\r\n"), not NUL-terminated, valid until the next call.
  * A byte order mark at the start of the stream is dropped; a last line without a newline counts.
  * CHI_NONE after the last line. -CHI_ETOOBIG: the line was longer than line_max and has been
- * skipped; go on calling. -CHI_EIO: the stream cannot be read or unpacked to its end;
+ * skipped; go on calling. After these, asked again they are the same: -CHI_EIO: the stream cannot
+ * be read or unpacked to its end, or what is packed in it is not what was;
  * -CHI_EUNSUPPORTED: it begins as an archive of files (ZIP, tar) or UTF-16 does; -CHI_ECANCELED.
  */
 CHI_MUSTUSE int chi_source_line(struct chi_source *source, const char **line, size_t *len,
@@ -61,6 +62,20 @@ CHI_MUSTUSE int chi_source_read(struct chi_source *source, const char **bytes, s
 /* The first of the bytes to come, without taking them. */
 CHI_MUSTUSE int chi_source_peek(struct chi_source *source, const char **bytes, size_t *len,
 				struct chi_fault *fault);
+
+/* The largest file that is read as a whole, in bytes. One that is packed may unpack to so many for
+ * each of its own, and some more: books unpack to three, and are not worth what a bomb takes. */
+#define CHI_SOURCE_WHOLE_MAX  (UINT64_C(4) << 30)
+#define CHI_SOURCE_WHOLE_EACH 16
+#define CHI_SOURCE_WHOLE_MORE ((uint64_t)16 << 20)
+
+/*
+ * Reads a file of entries by hash, which can only be asked as a whole; `path` as above. *bytes is
+ * the caller's to free, NULL for none. `what` names such a file in the fault. -CHI_ENOSTORE,
+ * -CHI_EACCES, -CHI_EIO, -CHI_ENOMEM, -CHI_ETOOBIG.
+ */
+CHI_MUSTUSE int chi_source_whole(const char *path, const char *what, uint8_t **bytes, size_t *len,
+				 struct chi_fault *fault);
 
 /* How the line delivered last ended, "\n" or "\r\n"; "\n" for a last line without an end. */
 const char *chi_source_line_end(const struct chi_source *source);

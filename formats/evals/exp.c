@@ -17,7 +17,7 @@
 #include "chess/movegen.h"
 #include "chess/polyglot/polyglot.h"
 #include "formats/evals/stockfish.h"
-#include "formats/whole.h"
+#include "formats/source.h"
 
 static const char version_1[] = "SugaR";
 static const char version_2[] = "SugaR Experience version 2";
@@ -240,7 +240,7 @@ int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault
 	uint8_t *bytes = NULL;
 	size_t len = 0;
 	*out = NULL;
-	int status = chi_whole_read(path, "a file of experience", &bytes, &len, fault);
+	int status = chi_source_whole(path, "a file of experience", &bytes, &len, fault);
 	return status == CHI_OK ? chi_exp_take(bytes, len, out, fault) : status;
 }
 

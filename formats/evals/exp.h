@@ -56,7 +56,7 @@ struct chi_exp_result {
 };
 
 /*
- * Reads a file, "-" for standard input; all of it is held in memory. See chi_whole_read; or
+ * Reads a file, "-" for standard input; all of it is held in memory. See chi_source_whole; or
  * -CHI_ESYNTAX: it holds no whole entries; -CHI_EUNSUPPORTED: a kind that is not known.
  */
 CHI_MUSTUSE int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault);

@@ -144,6 +144,20 @@ WHOLE = (
         "return rc == CHI_OK && !loading->over",
         "return rc == CHI_OK && false",
         "import load", "what_is_no_whole_dump"),
+    Mutant(
+        "cut-file-is-read",
+        "A compressed file that is cut or damaged is not read as if it were whole",
+        "formats/unpack.c",
+        "return cut_short(unpack, fault);",
+        "return false ? cut_short(unpack, fault) : CHI_NONE;",
+        "cli source", "cut_files"),
+    Mutant(
+        "bomb-is-held",
+        "A compressed book makes a program hold no more than sixteen times its size and 16 MiB",
+        "formats/source.c",
+        "if (len > most - content->len) {",
+        "if (false) {",
+        "cli source", "a_small_file_took_gigabytes"),
 )
 
 ONCE = (

@@ -326,6 +326,28 @@ class Trouble(Games):
         self.cli("import", "--format", "pgn", self.write("noise", noise), code=3, address=store)
         self.assertEqual(summary(self.out("info", address=store))["games"], "300")
 
+    def test_a_damaged_file_was_imported(self):
+        """One flipped bit, in a check alone or where a joined file begins: nothing is stored, and the
+        file, the place and the reason are told."""
+        store, before = self.imported()
+        whole = content()
+        half = whole.index(b"[Event ", len(whole) // 2)
+        for name, pack in (("x.pgn.gz", gzip.compress), ("x.pgn.bz2", bz2.compress),
+                           ("x.pgn.xz", lzma.compress)):
+            parts = [pack(whole[:half]), pack(whole[half:])]
+            self.cli("import", self.write(name, b"".join(parts)), address=self.path(name + ".store"))
+            self.assertEqual(self.dump(self.path(name + ".store")), before)
+            for place in (0, len(parts[0]) // 2, len(parts[0]) - 5, len(parts[0]),
+                          len(b"".join(parts)) - 1):
+                bad = bytearray(b"".join(parts))
+                bad[place] ^= 0x20
+                for address in (store, self.path("none")):
+                    done = self.cli("import", self.write(name, bytes(bad)), code=3, address=address)
+                    self.assertRegex(done.stderr, name + r".*(damaged at byte \d+: |it is damaged|"
+                                     r"after \d+ bytes .* cut short).*nothing was stored")
+        self.assertEqual(self.dump(store), before)
+        self.assertFalse(os.path.exists(self.path("none")))
+
     def test_archives_and_wide_text_seemed_empty(self):
         """What is no text is refused, with what to do, and does not count as a file of no games."""
         text = content()
