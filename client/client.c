@@ -563,35 +563,3 @@ int chi_rescore(struct chi_client *client, const struct chi_counts *base, uint64
 	}
 	return chi_client_end(client, status);
 }
-
-static int check_shards(struct chi_client *client, uint32_t shards)
-{
-	if (client->backend->reshard == NULL) {
-		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				 "only a store on RADOS has shards, '%.200s' is none",
-				 client->text);
-	}
-	if (shards == 0 || shards > CHI_SHARDS_MAX) {
-		return chi_fault(&client->error, -CHI_EINVAL,
-				 "a store has 1 to %d shards, not %" PRIu32, CHI_SHARDS_MAX,
-				 shards);
-	}
-	return CHI_OK;
-}
-
-int chi_reshard(struct chi_client *client, uint32_t shards,
-		const struct chi_reshard_options *options, struct chi_reshard_result *result)
-{
-	const struct chi_reshard_options none = {.cancel = NULL};
-	struct chi_reshard_result done = {.before = 0};
-	int status = chi_client_settle(client, chi_client_begin(client));
-	status = status == CHI_OK ? check_shards(client, shards) : status;
-	if (status == CHI_OK) {
-		status = client->backend->reshard(client, shards, options != NULL ? options : &none,
-						  &done);
-	}
-	if (result != NULL) {
-		*result = done;
-	}
-	return chi_client_end(client, status);
-}

@@ -376,35 +376,6 @@ CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *
 /* The most shards that a store on RADOS can have. */
 #define CHI_SHARDS_MAX 65536
 
-struct chi_reshard_options {
-	chi_import_progress *progress; /* on the thread of the call: entries done of all; or NULL */
-	void *context;
-	const volatile int *cancel; /* not 0: -CHI_ECANCELED; or NULL */
-};
-
-struct chi_reshard_result {
-	uint32_t before;    /* how many shards there were */
-	uint32_t shards;    /* and are now */
-	uint64_t positions; /* copied; 0: there were as many shards already */
-};
-
-/*
- * Gives a store on RADOS 1 to CHI_SHARDS_MAX shards, by copying all entries to new objects; it
- * takes the room of both until it is done. Other clients read meanwhile and find the new shards by
- * themselves, but a scan that is open then ends with -CHI_ESTALE. Their writes wait, at most for
- * their call_ms, then fail with -CHI_EBUSY; those that waited happen once. An import that was
- * committed is applied first. `options` and `result` may be NULL. After a failure the store is as
- * it was, or the text says that it takes no writes. If the process is killed, it takes none until
- * the call is made again: it begins again, or takes all back if the store has `shards`.
- * -CHI_EINVAL: `shards`; -CHI_EUNSUPPORTED: a directory or a server; -CHI_EBUSY, -CHI_ESTALE:
- * another client is at it (one that was killed is taken for alive for ten seconds), or was faster;
- * -CHI_ECORRUPT: a key is damaged; -CHI_ECANCELED; -CHI_EFULL, -CHI_ETIMEOUT, -CHI_ECONNECT,
- * -CHI_EACCES, -CHI_EIO, -CHI_ENOMEM.
- */
-CHI_MUSTUSE int chi_reshard(struct chi_client *client, uint32_t shards,
-			    const struct chi_reshard_options *options,
-			    struct chi_reshard_result *result);
-
 /* ---- Positions and moves, without a store -------------------------------------------------- */
 
 /* FEN (4 to 6 fields, X-FEN or Shredder-FEN) to a key, normalised; -CHI_EFEN with the field and

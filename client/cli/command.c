@@ -34,7 +34,6 @@ extern const struct command cmd_load;
 extern const struct command cmd_export;
 extern const struct command cmd_merge;
 extern const struct command cmd_rescore;
-extern const struct command cmd_reshard;
 extern const struct command cmd_propagate;
 extern const struct command cmd_pv;
 extern const struct command cmd_ping;
@@ -46,13 +45,13 @@ extern const struct command cmd_chess_db;
 
 /* In the order of the help: as a newcomer meets them. */
 const struct command *const commands[] = {
-	&cmd_init,	&cmd_put,      &cmd_get,    &cmd_explore, &cmd_games,	 &cmd_game,
-	&cmd_delete,	&cmd_scan,     &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
-	&cmd_key,	&cmd_name,     &cmd_alias,  &cmd_find,	  &cmd_gameset,	 &cmd_stats,
-	&cmd_twins,	&cmd_info,     &cmd_verify, &cmd_backup,  &cmd_publish,	 &cmd_compact,
-	&cmd_dump,	&cmd_load,     &cmd_export, &cmd_merge,	  &cmd_rescore,	 &cmd_reshard,
-	&cmd_propagate, &cmd_pv,       &cmd_ping,   &cmd_queue,	  &cmd_analyse,	 &cmd_review,
-	&cmd_bench,	&cmd_chess_db, NULL,
+	&cmd_init,     &cmd_put,  &cmd_get,    &cmd_explore, &cmd_games,    &cmd_game,
+	&cmd_delete,   &cmd_scan, &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
+	&cmd_key,      &cmd_name, &cmd_alias,  &cmd_find,    &cmd_gameset,  &cmd_stats,
+	&cmd_twins,    &cmd_info, &cmd_verify, &cmd_backup,  &cmd_publish,  &cmd_compact,
+	&cmd_dump,     &cmd_load, &cmd_export, &cmd_merge,   &cmd_rescore,  &cmd_propagate,
+	&cmd_pv,       &cmd_ping, &cmd_queue,  &cmd_analyse, &cmd_review,   &cmd_bench,
+	&cmd_chess_db, NULL,
 };
 
 /* Longer words are not typing errors of a command. */

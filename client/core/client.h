@@ -171,10 +171,6 @@ struct chi_backend {
 	int (*backup)(struct chi_client *client, const char *path, bool publish);
 	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
 	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
-	/* NULL: the store has no shards. */
-	int (*reshard)(struct chi_client *client, uint32_t shards,
-		       const struct chi_reshard_options *options,
-		       struct chi_reshard_result *result);
 	int (*names)(struct chi_client *client, const struct chi_names_spec *spec,
 		     struct chi_names *out);
 	int (*suspects)(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,

@@ -70,7 +70,6 @@ const struct chi_backend chi_backend_rados = {
 	.backup = chi_rados_refuse_backup,
 	.compact = chi_rados_refuse_compact,
 	.rescore = chi_rados_rescore,
-	.reshard = chi_rados_reshard,
 	.names = chi_rados_refuse_names,
 	.suspects = chi_rados_refuse_suspects,
 	.change_names = chi_rados_refuse_change_names,

@@ -237,11 +237,6 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 	if (has_gone_on(batch, part, &entry)) {
 		return CHI_OK;
 	}
-	/* Only now: a write that was done before the shard was copied was done. */
-	if (read->sealed > 0) {
-		client->rados->sealed = true;
-		return chi_rados_busy(client);
-	}
 	status = apply_items(batch, part, &entries);
 	part->did = batch->change.last;
 	/* A part of a journal is noted also where it changes nothing: who applies it late must not
@@ -396,127 +391,28 @@ static size_t cut(const struct chi_batch *batch, struct chi_batch_part *parts)
 	return n;
 }
 
-/* ---- Other shards ------------------------------------------------------------------------ */
-
-/* Adds up what the parts that are done did, and leaves the items of the others, each in its shard
- * of now. */
-static void keep_undone(struct running *r)
-{
-	struct chi_batch *batch = r->batch;
-	uint32_t shards = batch->client->rados->head.shards;
-	size_t n = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct chi_batch_part *part = &r->parts[i];
-		if (part->done) {
-			chi_put_result_add(&part->did, &batch->result);
-			batch->earlier++;
-			continue;
-		}
-		for (size_t j = part->first; j < part->first + part->n; j++) {
-			struct chi_shard_ref *item = &batch->items[n++];
-			*item = batch->items[j];
-			item->shard = chi_shard_of(item->bytes, item->len, shards);
-		}
-	}
-	batch->n = n;
-}
-
-static int take_past(const struct running *r, struct chi_object_op *op, struct chi_batch_part *part)
-{
-	struct chi_client *client = r->batch->client;
-	struct chi_entries entries = {.iter = op->values};
-	struct chi_shard_client entry;
-	int status = chi_object_stamp(client, op, NULL);
-	if (status < 0) {
-		return status;
-	}
-	chi_entries_next(&entries);
-	if (entries.more && chi_shard_client_decode(entries.value, entries.len, &entry) == CHI_OK &&
-	    entry.sequence >= client->rados->sequence) {
-		part->done = true;
-		part->did = entry.last;
-		r->batch->stored++;
-	}
-	return CHI_OK;
-}
-
-/* A part whose answer was lost may have been written to a shard of the generation before. What each
- * client wrote there last was copied with the shard. */
-static int settle_past(struct running *r, uint32_t generation)
-{
-	size_t n = 0;
-	size_t at = 0;
-	int status = CHI_OK;
-	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
-		if (!r->parts[i].done) {
-			status = chi_rados_ask_past(r->batch->client, generation, r->parts[i].shard,
-						    &r->reads[n++]);
-		}
-	}
-	status = status == CHI_OK ? chi_objects_run(r->batch->client, r->reads, n) : status;
-	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
-		if (!r->parts[i].done) {
-			status = take_past(r, &r->reads[at++], &r->parts[i]);
-		}
-	}
-	chi_objects_end(r->reads, n);
-	return status;
-}
-
-/* After the parts failed. CHI_NONE: the batch goes on with what is left of it. An import's does
- * not: it is not resharded before all of it is applied. */
-static int follow(struct running *r, int64_t end, int status)
-{
-	struct chi_client *client = r->batch->client;
-	struct chi_rados *rados = client->rados;
-	uint32_t generation = rados->head.generation;
-	if (rados->applies) {
-		return status;
-	}
-	if (rados->sealed) {
-		rados->sealed = false;
-		status = chi_rados_await(client, end);
-		/* A reshard that was given up may have left seals. */
-		if (status == CHI_OK && rados->head.generation == generation) {
-			status = chi_shards_unseal(client, rados->head.other_generation);
-		}
-	} else if (chi_rados_follow(client)) {
-		status = CHI_OK;
-	}
-	if (status == CHI_OK && rados->head.generation != generation) {
-		status = settle_past(r, generation);
-	}
-	if (status < 0) {
-		return status;
-	}
-	client->error.text[0] = '\0';
-	keep_undone(r);
-	return CHI_NONE;
-}
-
 /* ---- The batch --------------------------------------------------------------------------- */
 
-static int run(struct running *r, int64_t end)
+/* The parts that `cut` made. */
+static int run(struct running *r)
 {
 	struct chi_batch *batch = r->batch;
 	struct chi_client *client = batch->client;
 	int status = run_parts(r);
-	status = status < 0 ? follow(r, end, status) : status;
-	if (status == CHI_OK) {
-		keep_undone(r);
+	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
+		chi_put_result_add(&r->parts[i].did, &batch->result);
 	}
 	if (status < 0 && batch->stored > 0) {
 		struct chi_fault fault = client->error;
 		return chi_fault(&client->error, status,
 				 "%.170s; stored were %zu of %zu shards' parts",
 				 fault.text[0] != '\0' ? fault.text : chi_strerror(status),
-				 batch->stored, batch->earlier + r->n);
+				 batch->stored, r->n);
 	}
 	return status;
 }
 
-/* CHI_NONE: a part of the batch is left, and can be tried again. */
-static int run_once(struct chi_batch *batch, int64_t end)
+static int run_items(struct chi_batch *batch)
 {
 	chi_shard_sort(batch->items, batch->n);
 	_cleanup_(chi_freep) struct chi_batch_part *parts = calloc(batch->n, sizeof(*parts));
@@ -530,7 +426,7 @@ static int run_once(struct chi_batch *batch, int64_t end)
 	}
 	running.reads = ops;
 	running.writes = ops + running.n;
-	return run(&running, end);
+	return run(&running);
 }
 
 int chi_batch_run(struct chi_batch *batch)
@@ -538,23 +434,12 @@ int chi_batch_run(struct chi_batch *batch)
 	if (batch->n == 0) {
 		return CHI_OK;
 	}
-	struct chi_client *client = batch->client;
-	struct chi_rados *rados = client->rados;
-	int64_t end = chi_now_ms() + client->options.call_ms;
-	int status = CHI_NONE;
+	struct chi_rados *rados = batch->client->rados;
 	batch->steps = rados->applies ? CHI_JOURNAL_STEPS : 1;
 	batch->before = rados->sequence;
 	rados->sequence += batch->steps;
-	rados->moved = false;
-	rados->sealed = false;
 	chi_arena_init(&batch->arena, 2 * CHI_PART_BYTES);
-	while (status == CHI_NONE && batch->n > 0) {
-		status = run_once(batch, end);
-	}
-	status = status < 0 ? status : CHI_OK;
-	if (status < 0) {
-		batch->result = (struct chi_put_result){0};
-	}
+	int status = run_items(batch);
 	chi_arena_deinit(&batch->arena);
 	free(batch->edits);
 	batch->edits = NULL;

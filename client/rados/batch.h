@@ -48,7 +48,6 @@ struct chi_batch {
 	uint64_t before;	      /* number of the client's last write before */
 	uint64_t steps;		      /* numbers that it takes: one, or CHI_JOURNAL_STEPS */
 	size_t stored;		      /* parts that were written */
-	size_t earlier;		      /* parts that were done before the store got other shards */
 	/* Of the part that is applied. */
 	struct chi_counts base;
 	struct chi_shard_client change; /* of the counters; `last` is what the part does */

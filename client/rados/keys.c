@@ -205,8 +205,8 @@ static int has_round(struct chi_client *client, const struct chi_shard_ref *refs
 	return status;
 }
 
-static int has_games(struct chi_client *client, const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n,
-		     bool *said)
+int chi_rados_has_games(struct chi_client *client, const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n,
+			bool *said)
 {
 	_cleanup_(chi_freep) struct chi_shard_ref *refs = calloc(n, sizeof(*refs));
 	_cleanup_(chi_freep) struct run *runs = calloc(n, sizeof(*runs));
@@ -224,14 +224,4 @@ static int has_games(struct chi_client *client, const uint8_t (*ids)[CHI_GAME_ID
 	chi_shard_sort(refs, n);
 	size_t n_runs = cut(refs, n, runs);
 	return n == 0 ? CHI_OK : has_round(client, refs, runs, n_runs, said);
-}
-
-int chi_rados_has_games(struct chi_client *client, const uint8_t (*ids)[CHI_GAME_ID_SIZE], size_t n,
-			bool *said)
-{
-	int status = CHI_OK;
-	do {
-		status = has_games(client, ids, n, said);
-	} while (status < 0 && chi_rados_follow(client));
-	return status;
 }

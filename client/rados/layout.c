@@ -107,14 +107,9 @@ void chi_head_object(const char *name, char out[CHI_OBJECT_SIZE])
 
 /* No other store's object has such a name: after a full stop that is not its own, each has `head`,
  * `import`, or eight hex digits. */
-void chi_shard_object(const char *name, uint32_t generation, uint32_t shard,
-		      char out[CHI_OBJECT_SIZE])
+void chi_shard_object(const char *name, uint32_t shard, char out[CHI_OBJECT_SIZE])
 {
-	int len = snprintf(out, CHI_OBJECT_SIZE, "%.140s.%08" PRIx32, name, shard);
-	if (generation > 1) {
-		(void)snprintf(out + len, CHI_OBJECT_SIZE - (size_t)len, ".gen%" PRIu32,
-			       generation);
-	}
+	(void)snprintf(out, CHI_OBJECT_SIZE, "%.140s.%08" PRIx32, name, shard);
 }
 
 /* ---- Records ----------------------------------------------------------------------------- */
@@ -143,22 +138,6 @@ const uint8_t *chi_omap_record(const struct chi_key *key, const void *value, siz
 
 static const char first_line[] = "chistore rados ";
 
-/* While something is copied the text keeps its length: a full pool refuses a longer one. */
-static int print_state(const struct chi_rados_head *head, char *out, size_t size)
-{
-	if (head->step == CHI_RESHARD_COPYING) {
-		return snprintf(out, size, "resharding %" PRIu32 " %" PRIu32 " %020" PRIu64,
-				head->other_shards, head->other_generation, head->beat);
-	}
-	if (head->step == CHI_RESHARD_REMOVING) {
-		return snprintf(out, size, "removing %" PRIu32 " %" PRIu32, head->other_shards,
-				head->other_generation);
-	}
-	return head->other_generation > 0
-		       ? snprintf(out, size, "ready %" PRIu32, head->other_generation)
-		       : snprintf(out, size, "%s", head->ready ? "ready" : "creating");
-}
-
 size_t chi_rados_head_print(const struct chi_rados_head *head, char out[CHI_RADOS_HEAD_SIZE])
 {
 	char uuid[33];
@@ -166,16 +145,14 @@ size_t chi_rados_head_print(const struct chi_rados_head *head, char out[CHI_RADO
 	char import[33];
 	chi_hex_print(head->uuid, sizeof(head->uuid), uuid);
 	chi_hex_print(head->import, sizeof(head->import), import);
-	char state[64];
-	(void)print_state(head, state, sizeof(state));
 	int len = snprintf(out, CHI_RADOS_HEAD_SIZE,
-			   "%s%d\nuuid %s\nstatistic %s\nshards %" PRIu32 "\ngeneration %" PRIu32
-			   "\nbase %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			   "\ncreated %" PRIu64 "\ncreator %s\nimport %s %" PRIu32 "\nstate %s\n",
+			   "%s%d\nuuid %s\nstatistic %s\nshards %" PRIu32 "\nbase %" PRIu64
+			   " %" PRIu64 " %" PRIu64 " %" PRIu64 "\ncreated %" PRIu64
+			   "\ncreator %s\nimport %s %" PRIu32 "\nstate %s\n",
 			   first_line, CHI_RADOS_VERSION, uuid, statistic != NULL ? statistic : "?",
-			   head->shards, head->generation, head->base.white, head->base.draws,
-			   head->base.black, head->base.other, head->created, head->creator, import,
-			   head->import_parts, state);
+			   head->shards, head->base.white, head->base.draws, head->base.black,
+			   head->base.other, head->created, head->creator, import,
+			   head->import_parts, head->ready ? "ready" : "creating");
 	return (size_t)len;
 }
 
@@ -189,20 +166,6 @@ static uint8_t statistic_of(const char *name)
 	return 0;
 }
 
-/* What follows the word `state`; what does not belong there is not printed again. */
-static void read_state(const char *word, const uint64_t numbers[3], struct chi_rados_head *out)
-{
-	bool copying = strcmp(word, "resharding") == 0;
-	bool removing = strcmp(word, "removing") == 0;
-	out->step = copying    ? CHI_RESHARD_COPYING
-		    : removing ? CHI_RESHARD_REMOVING
-			       : CHI_RESHARD_NONE;
-	out->ready = copying || removing || strcmp(word, "ready") == 0;
-	out->other_shards = copying || removing ? (uint32_t)numbers[0] : 0;
-	out->other_generation = (uint32_t)(copying || removing ? numbers[1] : numbers[0]);
-	out->beat = numbers[2];
-}
-
 /* Read by a pattern, then printed again: only what comes out the same is what was written. */
 static bool read_head(const char *text, struct chi_rados_head *out)
 {
@@ -210,23 +173,20 @@ static bool read_head(const char *text, struct chi_rados_head *out)
 	char import[33];
 	char statistic[16];
 	char state[16];
-	uint64_t numbers[3] = {0};
 	char again[CHI_RADOS_HEAD_SIZE];
 	int n = sscanf(text,
-		       "chistore rados 1 uuid %32[0-9a-f] statistic %15[a-z] shards %" SCNu32
-		       " generation %" SCNu32 " base %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		       " created %" SCNu64 " creator %31[^\n] import %32[0-9a-f] %" SCNu32
-		       " state %15[a-z] %" SCNu64 " %" SCNu64 " %" SCNu64,
-		       uuid, statistic, &out->shards, &out->generation, &out->base.white,
-		       &out->base.draws, &out->base.black, &out->base.other, &out->created,
-		       out->creator, import, &out->import_parts, state, &numbers[0], &numbers[1],
-		       &numbers[2]);
-	if (n < 13 || strlen(uuid) != 32 || chi_hex_parse(uuid, 32, out->uuid) < 0 ||
+		       "chistore rados 2 uuid %32[0-9a-f] statistic %15[a-z] shards %" SCNu32
+		       " base %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " created %" SCNu64
+		       " creator %31[^\n] import %32[0-9a-f] %" SCNu32 " state %15[a-z]",
+		       uuid, statistic, &out->shards, &out->base.white, &out->base.draws,
+		       &out->base.black, &out->base.other, &out->created, out->creator, import,
+		       &out->import_parts, state);
+	if (n != 12 || strlen(uuid) != 32 || chi_hex_parse(uuid, 32, out->uuid) < 0 ||
 	    strlen(import) != 32 || chi_hex_parse(import, 32, out->import) < 0) {
 		return false;
 	}
 	out->statistic = statistic_of(statistic);
-	read_state(state, numbers, out);
+	out->ready = strcmp(state, "ready") == 0;
 	(void)chi_rados_head_print(out, again);
 	return out->statistic != 0 && out->shards > 0 && strcmp(again, text) == 0;
 }
@@ -241,7 +201,7 @@ int chi_rados_head_parse(const char *text, size_t len, struct chi_rados_head *ou
 	if (strncmp(copy, first_line, start) != 0) {
 		return chi_fault(fault, -CHI_EVERSION, "it is not a Chistore head");
 	}
-	if (strncmp(copy + start, "1\n", 2) != 0) {
+	if (strncmp(copy + start, "2\n", 2) != 0) {
 		return chi_fault(fault, -CHI_EVERSION,
 				 "the store has format '%.*s', this program knows "
 				 "'chistore rados %d'",
@@ -320,7 +280,6 @@ void chi_shard_stamp(const struct chi_rados_head *head, uint8_t out[CHI_STAMP_SI
 {
 	struct chi_writer w = chi_writer_of(out, CHI_STAMP_SIZE);
 	chi_write_bytes(&w, head->uuid, sizeof(head->uuid));
-	chi_write_le(&w, head->generation, 4);
 	chi_write_le(&w, head->base.white, 8);
 	chi_write_le(&w, head->base.draws, 8);
 	chi_write_le(&w, head->base.black, 8);
@@ -335,29 +294,6 @@ void chi_shard_stamp_base(const uint8_t stamp[CHI_STAMP_SIZE], struct chi_counts
 	out->draws = chi_read_le(&r, 8);
 	out->black = chi_read_le(&r, 8);
 	out->other = chi_read_le(&r, 8);
-}
-
-void chi_shard_seal(const uint8_t stamp[CHI_STAMP_SIZE], uint32_t generation,
-		    uint8_t out[CHI_STAMP_SEALED])
-{
-	struct chi_writer w = chi_writer_of(out, CHI_STAMP_SEALED);
-	chi_write_bytes(&w, stamp, CHI_STAMP_SIZE);
-	chi_write_le(&w, generation, 4);
-}
-
-uint32_t chi_shard_sealed_by(const uint8_t stamp[CHI_STAMP_SEALED])
-{
-	struct chi_reader r = chi_reader_of(stamp + CHI_STAMP_SIZE, 4);
-	return (uint32_t)chi_read_le(&r, 4);
-}
-
-void chi_past_id(const uint8_t id[CHI_CLIENT_ID], uint32_t generation, uint32_t shard,
-		 uint8_t out[CHI_PAST_ID])
-{
-	struct chi_writer w = chi_writer_of(out, CHI_PAST_ID);
-	chi_write_bytes(&w, id, CHI_CLIENT_ID);
-	chi_write_le(&w, generation, 4);
-	chi_write_le(&w, shard, 4);
 }
 
 void chi_shard_client_encode(const struct chi_shard_client *client,

@@ -18,7 +18,6 @@ enum chi_omap_tree {
 	CHI_OMAP_GAME = 'g',	 /* a game that is counted */
 	CHI_OMAP_IMPORT = 'i',	 /* the head: a journal that is in the pool */
 	CHI_OMAP_LAST = 'l',	 /* the head: the import that was committed last */
-	CHI_OMAP_PAST = 'o',	 /* a writer's last write to a shard of an earlier generation */
 	CHI_OMAP_POSITION = 'p', /* the position tree */
 	CHI_OMAP_STRENGTH = 's', /* the strength tree */
 };
@@ -57,12 +56,10 @@ CHI_MUSTUSE int chi_omap_position(const char *key, size_t key_len, uint16_t *chi
 /* The shard that a position or a game belongs to. */
 uint32_t chi_shard_of(const uint8_t *bytes, size_t len, uint32_t shards);
 
-/* NAME.head; NAME.XXXXXXXX, followed by .genG in generations after the first. `name` has at most
- * CHI_RADOS_NAME_MAX bytes. */
+/* NAME.head; NAME.XXXXXXXX. `name` has at most CHI_RADOS_NAME_MAX bytes. */
 #define CHI_OBJECT_SIZE 200
 void chi_head_object(const char *name, char out[CHI_OBJECT_SIZE]);
-void chi_shard_object(const char *name, uint32_t generation, uint32_t shard,
-		      char out[CHI_OBJECT_SIZE]);
+void chi_shard_object(const char *name, uint32_t shard, char out[CHI_OBJECT_SIZE]);
 
 /* ---- Records ----------------------------------------------------------------------------- */
 
@@ -78,33 +75,19 @@ const uint8_t *chi_omap_record(const struct chi_key *key, const void *value, siz
 
 /* ---- Head -------------------------------------------------------------------------------- */
 
-#define CHI_RADOS_VERSION   1
+#define CHI_RADOS_VERSION   2
 #define CHI_RADOS_HEAD_SIZE 512
-
-/* What is done to the shards as a whole. */
-enum chi_reshard_step {
-	CHI_RESHARD_NONE,
-	CHI_RESHARD_COPYING,  /* others are made of them */
-	CHI_RESHARD_REMOVING, /* those that they were made of are being removed */
-};
 
 struct chi_rados_head {
 	uint8_t uuid[16];
 	uint8_t statistic; /* enum chi_statistic */
 	uint32_t shards;
-	uint32_t generation; /* of the shards: another one after they were made again */
 	struct chi_counts base;
 	uint64_t created; /* seconds since 1970 */
 	char creator[32];
 	uint8_t import[16];    /* which is committed and being applied; zeros: none */
 	uint32_t import_parts; /* of its journal */
 	bool ready;	       /* else it is being created, or that was interrupted */
-	enum chi_reshard_step step;
-	/* The shards that are made, or removed. CHI_RESHARD_NONE: no shards, and the highest
-	 * generation that was ever begun, if that is not the shards'; else 0. */
-	uint32_t other_shards;
-	uint32_t other_generation;
-	uint64_t beat; /* COPYING: another number every second while someone is at it */
 };
 
 /* The text of the head's object; returns its length. */
@@ -163,18 +146,12 @@ void chi_journal_object(const char *name, const uint8_t id[16], uint32_t part,
 /* How long an object's data become: an OSD refuses 128 MiB (osd_max_object_size). */
 #define CHI_SHARD_DATA_MAX ((uint64_t)96 << 20)
 
-/* The value of a shard's stamp: which store and generation it is of, and the base rates that its
- * statistics are computed with. */
-#define CHI_STAMP_SIZE	   52
-#define CHI_STAMP_IDENTITY 20 /* the part that says which */
-#define CHI_STAMP_SEALED   56 /* size where the shard is copied and not to be written */
+/* The value of a shard's stamp: which store it is of, and the base rates that its statistics are
+ * computed with. */
+#define CHI_STAMP_SIZE	   48
+#define CHI_STAMP_IDENTITY 16 /* the part that says which */
 void chi_shard_stamp(const struct chi_rados_head *head, uint8_t out[CHI_STAMP_SIZE]);
 void chi_shard_stamp_base(const uint8_t stamp[CHI_STAMP_SIZE], struct chi_counts *out);
-
-/* The stamp of a shard that is copied: the same, and the generation that is made. */
-void chi_shard_seal(const uint8_t stamp[CHI_STAMP_SIZE], uint32_t generation,
-		    uint8_t out[CHI_STAMP_SEALED]);
-uint32_t chi_shard_sealed_by(const uint8_t stamp[CHI_STAMP_SEALED]);
 
 /*
  * What one client has done in one shard. Only it writes this entry, so that writers do not wait for
@@ -192,12 +169,6 @@ struct chi_shard_client {
 };
 
 #define CHI_CLIENT_ID 16
-
-/* What the key of a CHI_OMAP_PAST entry has after the tree: client, generation, shard. Its value is
- * the client's entry in that shard. */
-#define CHI_PAST_ID (CHI_CLIENT_ID + 8)
-void chi_past_id(const uint8_t id[CHI_CLIENT_ID], uint32_t generation, uint32_t shard,
-		 uint8_t out[CHI_PAST_ID]);
 
 #define CHI_SHARD_CLIENT_SIZE (13 * 8)
 void chi_shard_client_encode(const struct chi_shard_client *client,

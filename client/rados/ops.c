@@ -29,8 +29,7 @@ struct chi_round {
 
 void chi_object_of_shard(const struct chi_client *client, uint32_t shard, struct chi_object_op *op)
 {
-	chi_shard_object(client->address.rados.name, client->rados->head.generation, shard,
-			 op->object);
+	chi_shard_object(client->address.rados.name, shard, op->object);
 }
 
 void chi_object_of_head(const struct chi_client *client, struct chi_object_op *op)
@@ -341,21 +340,17 @@ int chi_object_stamp(struct chi_client *client, struct chi_object_op *op, struct
 	size_t key_len = 0;
 	size_t len = 0;
 	if (op->rc < 0) {
-		client->rados->moved = client->rados->moved || op->rc == -ENOENT;
 		return chi_object_fault(client, op);
 	}
 	/* The stamp is before positions in the order of keys. */
 	if (!chi_object_next(op->values, &key, &key_len, &value, &len) || key_len != 1 ||
-	    key[0] != CHI_OMAP_STAMP || (len != CHI_STAMP_SIZE && len != CHI_STAMP_SEALED)) {
+	    key[0] != CHI_OMAP_STAMP || len != CHI_STAMP_SIZE) {
 		return chi_fault(&client->error, -CHI_ECORRUPT,
 				 "the store's object '%.160s' has no stamp", op->object);
 	}
-	op->sealed = len == CHI_STAMP_SEALED ? chi_shard_sealed_by(value) : 0;
 	if (memcmp(value, client->rados->stamp, CHI_STAMP_IDENTITY) != 0) {
-		client->rados->moved = true;
 		return chi_fault(&client->error, -CHI_ESTALE,
-				 "object '%.120s' is of another store or generation: open it again",
-				 op->object);
+				 "object '%.120s' is of another store: open it again", op->object);
 	}
 	if (base != NULL) {
 		chi_shard_stamp_base(value, base);

@@ -18,15 +18,13 @@ struct chi_rados {
 	struct chi_cluster *cluster;
 	rados_ioctx_t io; /* NULL: not open */
 	struct chi_rados_head head;
-	uint8_t stamp[CHI_STAMP_SIZE]; /* what shards of this store and generation begin with */
+	uint8_t stamp[CHI_STAMP_SIZE]; /* what shards of this store begin with */
 	uint8_t id[CHI_CLIENT_ID];     /* of this client, random */
 	uint64_t sequence;	       /* of its last write */
 	bool applies;		       /* a journal: then both are the import's */
 	chi_verify_report *skip; /* of a repair: told what of a journal is left out; or NULL */
 	void *skip_context;
 	bool *known;		/* shards in which it has an entry; one for each */
-	bool moved;		/* a shard was found to be gone, or of another generation */
-	bool sealed;		/* a write met a shard that takes none */
 	struct chi_arena arena; /* of one record at a time */
 	uint8_t value[CHI_OMAP_CHECKSUM + CHI_RECORD_BYTES_MAX];
 };
@@ -48,7 +46,6 @@ struct chi_object_op {
 	int rc;			  /* how it ended: 0, or an errno below 0 */
 	uint64_t version;	  /* of the object */
 	uint64_t size;		  /* of its data, if that was asked for */
-	uint32_t sealed; /* of a shard that takes no writes: the generation it is copied to */
 	/* Of ops.c. */
 	rados_completion_t completion;
 	struct chi_round *round;
@@ -167,12 +164,13 @@ int chi_rados_ping(struct chi_client *client);
 int chi_rados_changed(struct chi_client *client, bool *changed);
 int chi_rados_info(struct chi_client *client, struct chi_info *out);
 
-/* Makes it the head that the client works with. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_rados_adopt(struct chi_client *client, const struct chi_rados_head *head);
-
 /* Reads the head. -CHI_ENOSTORE. */
 CHI_MUSTUSE int chi_rados_read_head(struct chi_client *client, struct chi_rados_head *out,
 				    uint64_t *version);
+
+/* Makes what the head says by now what the client works with. -CHI_ESTALE: it is of another store.
+ */
+CHI_MUSTUSE int chi_rados_refresh(struct chi_client *client);
 
 /* Replaces the head if its version is that one; 0: there is none. -CHI_EBUSY: it is not. */
 CHI_MUSTUSE int chi_rados_write_head(struct chi_client *client, const struct chi_rados_head *head,
@@ -182,48 +180,6 @@ CHI_MUSTUSE int chi_rados_write_head(struct chi_client *client, const struct chi
 CHI_MUSTUSE int chi_rados_sum_shard(struct chi_client *client, uint32_t shard,
 				    struct chi_shard_client *sum);
 CHI_MUSTUSE int chi_rados_sum(struct chi_client *client, struct chi_shard_client *sum);
-
-/* ---- follow.c: a store that gets other shards ---------------------------------------------- */
-
-/* The head, and the shards that it names; other than chi_rados_read_head it may change which ones
- * the client works with, so that it is not for calls that are in the middle of theirs. */
-CHI_MUSTUSE int chi_rados_refresh(struct chi_client *client);
-
-/* After a call failed: true if the store has other shards by now; then the client works with them,
- * and the call may be made again. False leaves the client's error as it is. */
-bool chi_rados_follow(struct chi_client *client);
-
-/* The status of a call that failed and that cannot be made again here: -CHI_ESTALE and a text that
- * says so if the store has other shards by now, which the next call works with. */
-int chi_rados_interrupted(struct chi_client *client, int status);
-
-/* Waits until the store's shards take writes, at most until `end` (chi_now_ms); then the client
- * works with what the head says. -CHI_EBUSY: they are still being copied, or that was interrupted;
- * and failures of the cluster. */
-CHI_MUSTUSE int chi_rados_await(struct chi_client *client, int64_t end);
-
-/* Asks for the stamp and for this client's last write to a shard of an earlier generation. */
-CHI_MUSTUSE int chi_rados_ask_past(struct chi_client *client, uint32_t generation, uint32_t shard,
-				   struct chi_object_op *op);
-
-/* For how long a client that copies shards may leave the head's beat as it is, in milliseconds,
- * until it is taken for dead. */
-#define CHI_RESHARD_LEASE 10000
-
-/* Says that the store got other shards during a call. Returns -CHI_ESTALE. */
-int chi_rados_resharded(struct chi_client *client);
-
-/* Says that the shards are being copied. Returns -CHI_EBUSY. */
-int chi_rados_busy(struct chi_client *client);
-
-/* ---- reshard/ ------------------------------------------------------------------------------ */
-
-int chi_rados_reshard(struct chi_client *client, uint32_t shards,
-		      const struct chi_reshard_options *options, struct chi_reshard_result *result);
-
-/* The client's shards take writes again, but for those that are sealed for a later generation than
- * that. Only where the head says that no reshard up to that generation goes on. */
-CHI_MUSTUSE int chi_shards_unseal(struct chi_client *client, uint32_t generation);
 
 /* ---- scan.c ------------------------------------------------------------------------------ */
 

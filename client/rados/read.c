@@ -6,17 +6,6 @@
 
 #include "base/fault.h"
 
-/* Once more if the store has got other shards. What it fills in is filled in again. */
-static int read_keys(struct chi_client *client, const struct chi_key *keys, size_t n,
-		     chi_rados_each *each, void *context)
-{
-	int status = CHI_OK;
-	do {
-		status = chi_rados_read_keys(client, keys, n, each, context);
-	} while (status < 0 && chi_rados_follow(client));
-	return status;
-}
-
 struct probing {
 	struct chi_client *client;
 	const struct chi_key *keys;
@@ -43,7 +32,7 @@ int chi_rados_probe(struct chi_client *client, const struct chi_key *keys, size_
 		    struct chi_row *rows)
 {
 	struct probing probing = {.client = client, .keys = keys, .rows = rows};
-	return read_keys(client, keys, n, fill_row, &probing);
+	return chi_rados_read_keys(client, keys, n, fill_row, &probing);
 }
 
 /* Records that are in the arena together. */
@@ -76,7 +65,7 @@ int chi_rados_get(struct chi_client *client, const struct chi_key *key, struct c
 				  .arena = &client->arena,
 				  .records = out,
 				  .found = &found};
-	int status = read_keys(client, key, 1, fill_record, &getting);
+	int status = chi_rados_read_keys(client, key, 1, fill_record, &getting);
 	return status == CHI_OK && !found ? CHI_NONE : status;
 }
 
@@ -94,7 +83,7 @@ int chi_rados_get_many(struct chi_client *client, const struct chi_key *keys, si
 					  .records = records,
 					  .found = found};
 		chi_arena_reset(&client->arena);
-		status = read_keys(client, keys + at, some, fill_record, &getting);
+		status = chi_rados_read_keys(client, keys + at, some, fill_record, &getting);
 		for (size_t i = 0; status == CHI_OK && i < some; i++) {
 			status = each(context, at + i, found[i] ? &records[i] : NULL);
 		}
@@ -134,7 +123,7 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 	keys[0] = *reading->key;
 	memcpy(keys + 1, reading->keys, reading->n * sizeof(*keys));
 	struct exploring exploring = {.client = client, .reading = reading, .keys = keys};
-	return read_keys(client, keys, 1 + reading->n, fill_explored, &exploring);
+	return chi_rados_read_keys(client, keys, 1 + reading->n, fill_explored, &exploring);
 }
 
 int chi_rados_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)

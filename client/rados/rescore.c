@@ -56,11 +56,6 @@ static int set_stamps(struct chi_client *client, uint32_t first, uint32_t n,
 	status = status == CHI_OK ? chi_objects_run(client, ops, n) : status;
 	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
 		status = chi_object_stamp(client, &ops[i], &bases[i]);
-		/* The new shards get the base rates of the head. */
-		if (status == CHI_OK && ops[i].sealed > 0) {
-			client->rados->sealed = true;
-			status = chi_rados_busy(client);
-		}
 	}
 	chi_objects_end(ops, n);
 	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
@@ -89,9 +84,6 @@ static int set_head(struct chi_client *client, const struct chi_counts *base)
 	for (unsigned tries = 0; status == -CHI_EBUSY && tries < TRIES; tries++) {
 		client->error.text[0] = '\0';
 		status = chi_rados_read_head(client, &head, &version);
-		if (status == CHI_OK && head.step == CHI_RESHARD_COPYING) {
-			return chi_rados_busy(client);
-		}
 		if (status == CHI_OK) {
 			head.base = *base;
 			status = chi_rados_write_head(client, &head, version);
@@ -147,8 +139,7 @@ int chi_rados_put_base(struct chi_client *client, const struct chi_counts *base)
 	}
 	int status = chi_rados_refresh(client);
 	status = status == CHI_OK ? set_head(client, base) : status;
-	status = status == CHI_OK ? chi_rados_set_stamps(client) : status;
-	return chi_rados_interrupted(client, status);
+	return status == CHI_OK ? chi_rados_set_stamps(client) : status;
 }
 
 /* ---- Statistics -------------------------------------------------------------------------- */
@@ -215,7 +206,7 @@ static int rescore_some(struct chi_client *client, const struct chi_key *keys, s
 	return status;
 }
 
-static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
+int chi_rados_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
 	if (client->rados->head.statistic == CHI_STATISTIC_EXTERNAL) {
 		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
@@ -247,9 +238,4 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 	}
 	chi_walk_close(walk);
 	return status == CHI_NONE ? CHI_OK : status;
-}
-
-int chi_rados_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
-{
-	return chi_rados_interrupted(client, rescore(client, base, changed));
 }

@@ -393,7 +393,6 @@ int chi_rados_scan_more(struct chi_client *client, struct chi_iter *iter)
 	uint64_t limit = iter->spec.limit;
 	chi_arena_reset(&client->arena);
 	int status = iter->spec.sort != CHI_SORT_NONE ? fetch_sorted(scan, records) : fetch(scan);
-	status = chi_rados_interrupted(client, status);
 	if (status >= 0 && limit != 0 && scan->rows + scan->n >= limit) {
 		scan->n = (size_t)(limit - scan->rows);
 		status = CHI_NONE;
@@ -442,8 +441,8 @@ static int count_rows(struct chi_rados_scan *scan, uint64_t *count)
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-static int count_all(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed)
+int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		    bool *mixed)
 {
 	struct chi_rados_scan *scan = NULL;
 	struct chi_shard_client sum;
@@ -468,18 +467,8 @@ static int count_all(struct chi_client *client, const struct chi_scan_spec *spec
 	return status;
 }
 
-int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *found,
-		    bool *mixed)
-{
-	int status = CHI_OK;
-	do {
-		status = count_all(client, spec, found, mixed);
-	} while (status < 0 && chi_rados_follow(client));
-	return status;
-}
-
-static int get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-			size_t max, size_t *n)
+int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+			   size_t max, size_t *n)
 {
 	struct chi_walk *walk = NULL;
 	struct chi_walk_spec spec = {.tree = CHI_OMAP_GAME,
@@ -504,16 +493,4 @@ static int get_game_ids(struct chi_client *client, const uint8_t *after, struct 
 		return chi_fault(&client->error, status, "the entry of a game is damaged");
 	}
 	return status == CHI_NONE ? CHI_OK : status;
-}
-
-int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-			   size_t max, size_t *n)
-{
-	size_t before = *n;
-	int status = CHI_OK;
-	do {
-		*n = before;
-		status = get_game_ids(client, after, out, max, n);
-	} while (status < 0 && chi_rados_follow(client));
-	return status;
 }

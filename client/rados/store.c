@@ -141,7 +141,8 @@ static int check_head(struct chi_client *client, const struct chi_rados_head *he
 	}
 	if (wanted != 0 && wanted != head->shards) {
 		return chi_fault(&client->error, -CHI_EINVAL,
-				 "the store has %" PRIu32 " shards, the address says %" PRIu32,
+				 "the store has %" PRIu32 " shards, the address says %" PRIu32
+				 ": a dump loaded into a store of another name changes it",
 				 head->shards, wanted);
 	}
 	return CHI_OK;
@@ -158,11 +159,12 @@ int chi_rados_open(struct chi_client *client)
 	if (status == CHI_OK) {
 		status = check_head(client, &rados->head);
 	}
-	if (status == CHI_OK) {
-		struct chi_rados_head head = rados->head;
-		status = chi_rados_adopt(client, &head);
+	if (status != CHI_OK) {
+		return status;
 	}
-	return status;
+	chi_shard_stamp(&rados->head, rados->stamp);
+	rados->known = calloc(rados->head.shards, sizeof(*rados->known));
+	return rados->known != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
 void chi_rados_close(struct chi_client *client)
@@ -188,13 +190,32 @@ int chi_rados_ping(struct chi_client *client)
 	return chi_rados_read_head(client, &head, NULL);
 }
 
-int chi_rados_changed(struct chi_client *client, bool *changed)
+static bool is_same_store(const struct chi_client *client, const struct chi_rados_head *head)
 {
 	const struct chi_rados_head *own = &client->rados->head;
+	return memcmp(head->uuid, own->uuid, sizeof(head->uuid)) == 0 &&
+	       head->shards == own->shards;
+}
+
+int chi_rados_changed(struct chi_client *client, bool *changed)
+{
 	struct chi_rados_head head;
 	int status = chi_rados_read_head(client, &head, NULL);
-	/* Other shards of the same store are found by themselves. */
-	*changed = status == CHI_OK && memcmp(head.uuid, own->uuid, sizeof(head.uuid)) != 0;
+	*changed = status == CHI_OK && !is_same_store(client, &head);
+	return status;
+}
+
+int chi_rados_refresh(struct chi_client *client)
+{
+	struct chi_rados_head head;
+	int status = chi_rados_read_head(client, &head, NULL);
+	if (status == CHI_OK && !is_same_store(client, &head)) {
+		return chi_fault(&client->error, -CHI_ESTALE,
+				 "the store was replaced by another: open it again");
+	}
+	if (status == CHI_OK) {
+		client->rados->head = head;
+	}
 	return status;
 }
 
@@ -345,10 +366,8 @@ static int create(struct chi_client *client, enum chi_statistic statistic)
 	if (status != CHI_OK) {
 		return status;
 	}
-	rados->head = (struct chi_rados_head){.statistic = (uint8_t)statistic,
-					      .shards = shards,
-					      .generation = 1,
-					      .created = (uint64_t)time(NULL)};
+	rados->head = (struct chi_rados_head){
+		.statistic = (uint8_t)statistic, .shards = shards, .created = (uint64_t)time(NULL)};
 	(void)snprintf(rados->head.creator, sizeof(rados->head.creator), "chistore %s",
 		       chi_version());
 	status = make_uuid(rados->head.uuid);
@@ -364,7 +383,7 @@ static int create(struct chi_client *client, enum chi_statistic statistic)
 		status = chi_rados_read_head(client, &there, &version);
 	}
 	/* Another one that creates it too has won. */
-	if (status == CHI_OK && memcmp(there.uuid, rados->head.uuid, sizeof(there.uuid)) != 0) {
+	if (status == CHI_OK && !is_same_store(client, &there)) {
 		return create_fault(client);
 	}
 	rados->head.ready = true;

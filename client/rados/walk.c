@@ -50,8 +50,7 @@ struct shard {
 struct chi_walk {
 	struct chi_client *client;
 	struct chi_walk_spec spec;
-	uint32_t generation; /* of the shards that are walked */
-	uint64_t least;	     /* number of the lower bound */
+	uint64_t least; /* number of the lower bound */
 	struct shard *shards;
 	uint32_t n;
 	size_t cap;	  /* entries of a listing */
@@ -278,10 +277,6 @@ static int list_round(struct chi_walk *walk, uint32_t *wanted, struct chi_object
 {
 	size_t n = 0;
 	int status = CHI_OK;
-	/* A write between two rounds may have met others. */
-	if (walk->client->rados->head.generation != walk->generation) {
-		return chi_rados_resharded(walk->client);
-	}
 	for (uint32_t i = 0; status == CHI_OK && i < walk->n; i++) {
 		if (needs(&walk->shards[i])) {
 			wanted[n] = i;
@@ -441,8 +436,7 @@ int chi_walk_open(struct chi_client *client, const struct chi_walk_spec *spec,
 	if (walk == NULL) {
 		return -CHI_ENOMEM;
 	}
-	*walk = (struct chi_walk){
-		.client = client, .spec = *spec, .generation = client->rados->head.generation};
+	*walk = (struct chi_walk){.client = client, .spec = *spec};
 	walk->shards = calloc(n, sizeof(*walk->shards));
 	walk->heap = calloc(n, sizeof(*walk->heap));
 	if (walk->shards == NULL || walk->heap == NULL) {

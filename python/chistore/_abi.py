@@ -460,14 +460,6 @@ class chi_answer(Structure):
     pass
 
 
-class chi_reshard_options(Structure):
-    pass
-
-
-class chi_reshard_result(Structure):
-    pass
-
-
 class chi_board(Structure):
     pass
 
@@ -944,16 +936,6 @@ chi_answer._fields_ = [
     ("n_rows", c_size_t),
     ("put", chi_put_result),
 ]
-chi_reshard_options._fields_ = [
-    ("progress", chi_import_progress),
-    ("context", c_void_p),
-    ("cancel", POINTER(c_int)),
-]
-chi_reshard_result._fields_ = [
-    ("before", c_uint32),
-    ("shards", c_uint32),
-    ("positions", c_uint64),
-]
 chi_board._fields_ = [
     ("white", c_uint64),
     ("black", c_uint64),
@@ -1049,7 +1031,6 @@ FUNCTIONS = {
     "chi_publish": (c_int, [POINTER(chi_client), c_char_p]),
     "chi_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
     "chi_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
-    "chi_reshard": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_reshard_options), POINTER(chi_reshard_result)]),
     "chi_key_from_fen": (c_int, [c_char_p, c_size_t, POINTER(chi_key), POINTER(chi_fault)]),
     "chi_key_to_fen": (c_int, [POINTER(chi_key), POINTER(c_char), POINTER(chi_fault)]),
     "chi_key_from_board": (c_int, [POINTER(chi_board), POINTER(chi_key), POINTER(chi_fault)]),

@@ -270,12 +270,6 @@ class Store(Searching, Queueing, Gaming):
         self._check(lib.chi_rescore(self._c(), None, changed))
         return changed.value
 
-    def reshard(self, shards):
-        """Gives a store on RADOS another number of shards; how many positions were copied."""
-        done = _abi.chi_reshard_result()
-        self._check(lib.chi_reshard(self._c(), shards, None, done))
-        return done.positions
-
     # ---- The whole ----
 
     def ping(self):

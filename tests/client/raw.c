@@ -47,7 +47,7 @@ void raw_set_in(struct raw *raw, uint32_t shard, const struct chi_omap_key *key,
 		size_t len)
 {
 	char object[CHI_OBJECT_SIZE];
-	chi_shard_object(raw->place.name, 1, shard, object);
+	chi_shard_object(raw->place.name, shard, object);
 	raw_set(raw, object, key, value, len);
 }
 
@@ -80,7 +80,7 @@ static size_t count(struct raw *raw, const char *object, enum chi_omap_tree tree
 size_t raw_count(struct raw *raw, uint32_t shard, enum chi_omap_tree tree)
 {
 	char object[CHI_OBJECT_SIZE];
-	chi_shard_object(raw->place.name, 1, shard, object);
+	chi_shard_object(raw->place.name, shard, object);
 	return count(raw, object, tree, NULL, 0);
 }
 
@@ -94,7 +94,7 @@ size_t raw_count_head(struct raw *raw, enum chi_omap_tree tree)
 void raw_remove_shard(struct raw *raw, uint32_t shard)
 {
 	char object[CHI_OBJECT_SIZE];
-	chi_shard_object(raw->place.name, 1, shard, object);
+	chi_shard_object(raw->place.name, shard, object);
 	assert_int_equal(rados_remove(raw->io, object), 0);
 }
 

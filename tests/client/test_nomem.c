@@ -76,7 +76,6 @@ static void write_all(struct chi_client *client)
 	(void)lack_went(chi_put_base(client, &base), chi_error(client));
 	(void)lack_went(chi_put_game_ids(client, &game, 1), chi_error(client));
 	(void)lack_went(chi_rescore(client, &base, &n), chi_error(client));
-	assert_int_equal(chi_reshard(client, 2, NULL, NULL), -CHI_EUNSUPPORTED);
 	if (lack_went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
 	    !lack_heard()) {
 		assert_int_equal(n, MANY - 10);

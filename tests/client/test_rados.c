@@ -270,11 +270,13 @@ static void other_heads_are_refused(void **state)
 	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
 	raw_open(world, &raw);
 	raw_read_head(&raw, &head);
-	raw_head(&raw, "chistore rados 2\n");
-	assert_unopened(world, -CHI_EVERSION, "format 'chistore rados 2'");
+	raw_head(&raw, "chistore rados 1\nuuid 12\n");
+	assert_unopened(world, -CHI_EVERSION, "format 'chistore rados 1'");
+	raw_head(&raw, "chistore rados 3\n");
+	assert_unopened(world, -CHI_EVERSION, "format 'chistore rados 3'");
 	raw_head(&raw, "something else");
 	assert_unopened(world, -CHI_EVERSION, ".head': it is not a Chistore head");
-	raw_head(&raw, "chistore rados 1\nuuid 12\n");
+	raw_head(&raw, "chistore rados 2\nuuid 12\n");
 	assert_unopened(world, -CHI_ECORRUPT, "it is damaged");
 	/* A creation that was interrupted goes on, with shards of its own. */
 	head.ready = false;
@@ -300,6 +302,11 @@ static void other_heads_are_refused(void **state)
 	chi_prober_close(prober);
 	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL), -CHI_ESTALE,
 		      "of another store");
+	struct chi_info info;
+	world_refused(world->client, chi_get_info(world->client, &info), -CHI_ESTALE,
+		      "was replaced");
+	world_refused(world->client, chi_verify(world->client, NULL, NULL, NULL), -CHI_ESTALE,
+		      "was replaced");
 	world_ok(world->client, chi_changed(world->client, &changed));
 	assert_true(changed);
 	raw_close(&raw);

@@ -80,7 +80,6 @@ ARROWS = {
     "client/rados": CLIENT | {"store/record"},
     "client/rados/import": CLIENT | {"store/record", "client/rados"},
     "client/rados/verify": CLIENT | {"store/record", "client/rados", "client/rados/import"},
-    "client/rados/reshard": CLIENT | {"store/record", "client/rados", "client/rados/import"},
     "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
     "client/cli": BOARD | {"api", "store"},

@@ -289,12 +289,6 @@ int chi_rados_roll(struct chi_client *client, chi_import_progress *progress, voi
 		status = chi_fault(&client->error, -CHI_ECORRUPT,
 				   "a part of the journal of an import is missing");
 	}
-	/* A store is not resharded before its journal is applied: shards that are gone, or take no
-	 * writes, mean that another client has done that. */
-	if (status < 0 && (client->rados->moved || client->rados->sealed) &&
-	    is_over(client, &head)) {
-		return CHI_OK;
-	}
 	status = status < 0 ? pending(client, status) : status;
 	status = status == CHI_OK ? clear_head(client, &head) : status;
 	const struct chi_lease over = {.parts = head.import_parts};

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "base/record.h"
@@ -47,9 +46,6 @@ int chi_rados_import_open(struct chi_import *games)
 	}
 	int status = chi_rados_roll(client, options.progress, options.context, &unwanted);
 	status = status == CHI_OK ? chi_leases_sweep(client) : status;
-	if (status == CHI_OK) {
-		status = chi_rados_await(client, chi_now_ms() + client->options.call_ms);
-	}
 	if (status < 0) {
 		games->error = client->error;
 		return status;
@@ -264,7 +260,7 @@ static int settle_head(struct chi_import *games, struct chi_rados_head *head)
 {
 	struct chi_client *client = games->client;
 	struct chi_put_result unwanted = {0};
-	int status = chi_rados_await(client, chi_now_ms() + client->options.call_ms);
+	int status = chi_rados_refresh(client);
 	status = status == CHI_OK ? chi_leases_read_last(client, games->before) : status;
 	status = status == CHI_OK ? chi_rados_read_head(client, head, NULL) : status;
 	while (status == CHI_OK && head->import_parts > 0) {

@@ -152,9 +152,6 @@ static int write_head(struct chi_journal *journal, const uint8_t before[16],
 			status = CHI_NONE;
 			break;
 		}
-		if (head.step == CHI_RESHARD_COPYING) {
-			return chi_rados_busy(client);
-		}
 		memcpy(head.import, journal->id, journal->parts > 0 ? sizeof(head.import) : 0);
 		head.import_parts = journal->parts;
 		head.base = *base;

@@ -96,13 +96,6 @@ static int make_object(struct shard_mend *m, uint32_t shard)
 	return run(m->client, &op);
 }
 
-/* The object is gone because the store has other shards. */
-static bool has_moved(struct chi_client *client)
-{
-	client->rados->moved = true;
-	return chi_rados_follow(client);
-}
-
 static int mend_stamp(struct shard_mend *m, uint32_t shard)
 {
 	struct chi_object_op op = {.rc = 0};
@@ -113,15 +106,13 @@ static int mend_stamp(struct shard_mend *m, uint32_t shard)
 	chi_object_of_shard(m->client, shard, &op);
 	int status = chi_object_get(&op, &chi_stamp_key, 1);
 	status = status == CHI_OK ? chi_objects_run(m->client, &op, 1) : status;
-	if (status == CHI_OK && op.rc == -ENOENT && has_moved(m->client)) {
-		status = chi_rados_resharded(m->client);
-	} else if (status == CHI_OK && op.rc == -ENOENT) {
+	if (status == CHI_OK && op.rc == -ENOENT) {
 		tell(m, shard, "its object is missing: made again, empty");
 		status = make_object(m, shard);
 		status = status == CHI_OK ? set_stamp(m, shard, NULL, 0) : status;
 	} else if (status == CHI_OK && op.rc == 0 &&
 		   (!chi_object_next(op.values, &key, &key_len, &value, &len) ||
-		    (len != CHI_STAMP_SIZE && len != CHI_STAMP_SEALED))) {
+		    len != CHI_STAMP_SIZE)) {
 		tell(m, shard, "it has no stamp");
 		status = set_stamp(m, shard, value, len);
 	} else if (status == CHI_OK && op.rc < 0) {
@@ -172,9 +163,6 @@ int chi_mend_shards(struct chi_client *client, chi_verify_report *report, void *
 {
 	struct shard_mend m = {.client = client, .report = report, .context = context};
 	int status = chi_rados_refresh(client);
-	if (status == CHI_OK && client->rados->head.step == CHI_RESHARD_COPYING) {
-		status = chi_rados_busy(client);
-	}
 	for (uint32_t i = 0; status == CHI_OK && i < client->rados->head.shards; i++) {
 		status = mend_stamp(&m, i);
 		status = status == CHI_OK ? mend_clients(&m, i) : status;

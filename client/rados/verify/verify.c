@@ -473,7 +473,7 @@ int chi_verify_pass(struct chi_client *client, struct chi_mend *mend, chi_verify
 		return -CHI_ENOMEM;
 	}
 	chi_arena_init(&v.arena, CHI_RECORD_ARENA);
-	status = chi_rados_interrupted(client, verify(&v, before, after));
+	status = verify(&v, before, after);
 	chi_arena_deinit(&v.arena);
 	*games = 0;
 	for (uint32_t i = 0; i < shards; i++) {
