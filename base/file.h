@@ -20,3 +20,18 @@ ssize_t chi_file_read(int fd, void *out, size_t room);
 /* Reads or writes all bytes at `offset`, or fails: -CHI_EIO, also at the file's end, -CHI_EFULL. */
 CHI_MUSTUSE int chi_file_pread(int fd, void *bytes, size_t len, uint64_t offset);
 CHI_MUSTUSE int chi_file_pwrite(int fd, const void *bytes, size_t len, uint64_t offset);
+
+/* ---- The files of a store, onto which nothing else is written -------------------------- */
+
+#define DATA_NAME     "data.mdb"
+#define COMPACT_NAME  "data.mdb.compact"
+#define LMDB_LOCK     "lock.mdb"
+#define CHI_LOCK_NAME "chistore.lock"
+
+/* Before a file of another kind is made, replaced or added to: -CHI_EINVAL if `path`, itself or
+ * by links, is a file of a store, or has the name of one in the directory of a store. */
+CHI_MUSTUSE int chi_store_files_spare(const char *path, struct chi_fault *fault);
+
+/* Before a store is made in the open directory `dir`, named `path` in messages: -CHI_EINVAL if it
+ * is the directory of a store, or below one. */
+CHI_MUSTUSE int chi_store_files_outside(int dir, const char *path, struct chi_fault *fault);

@@ -19,6 +19,7 @@
 
 #include "base/fault.h"
 #include "base/clock.h"
+#include "base/file.h"
 
 /* Names of events whose lines are counted; far more than there are. */
 #define COUNTED_MAX 16
@@ -88,6 +89,10 @@ int chi_log_open(const struct chi_log_options *options, struct chi_fault *fault)
 	if (options->path == NULL) {
 		target.journal = is_journal(target.fd);
 		return CHI_OK;
+	}
+	int rc = chi_store_files_spare(options->path, fault);
+	if (rc < 0) {
+		return rc;
 	}
 	int fd = open_file(options->path);
 	if (fd < 0) {

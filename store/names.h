@@ -2,11 +2,9 @@
 /* The names of a store's files and of its trees, and the modes of its files. */
 #pragma once
 
+#include "base/file.h"
 #include "chistore/types.h"
 
-#define DATA_NAME     "data.mdb"
-#define COMPACT_NAME  "data.mdb.compact"
-#define LMDB_LOCK     "lock.mdb"
 #define POSITION_TREE "position"
 #define STRENGTH_TREE "strength"
 #define META_TREE     "meta"

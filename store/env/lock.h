@@ -15,9 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/file.h"
 #include "chistore/types.h"
-
-#define CHI_LOCK_NAME "chistore.lock"
 
 struct chi_lock {
 	int fd;	       /* -1: not open, or read-only media without the file */

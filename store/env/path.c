@@ -221,6 +221,11 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 	if (out->parent < 0) {
 		return chi_lmdb_fault(fault, errno, "make a directory beside", path);
 	}
+	rc = chi_store_files_outside(out->parent, path, fault);
+	if (rc < 0) {
+		chi_path_remove(out);
+		return rc;
+	}
 	sweep(out->parent, out->target);
 	rc = CHI_NONE;
 	for (int i = 0; rc == CHI_NONE && i < NAME_TRIES; i++) {

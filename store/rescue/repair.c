@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
@@ -486,41 +485,6 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 	return rc;
 }
 
-/* The damaged store is not changed, and a directory made in it would be a change. The directory
- * that `to` is made in is gone upwards from, by what it is and not by its name. */
-static int stays_outside(const char *from, const char *to, struct chi_fault *fault)
-{
-	char at[CHI_PATH_SIZE];
-	struct stat damaged;
-	struct stat here;
-	struct stat above;
-	int n = snprintf(at, sizeof(at), "%s", to);
-	if (n < 0 || n >= CHI_PATH_SIZE || stat(from, &damaged) < 0) {
-		/* Told better by what comes next. */
-		return CHI_OK;
-	}
-	while (n > 1 && at[n - 1] == '/') {
-		at[--n] = '\0';
-	}
-	char *name = strrchr(at, '/');
-	(void)snprintf(name != NULL ? name + 1 : at, 2, ".");
-	while (stat(at, &here) == 0) {
-		if (here.st_dev == damaged.st_dev && here.st_ino == damaged.st_ino) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "'%s' is inside the damaged store's directory", to);
-		}
-		if (strlen(at) + 4 > sizeof(at)) {
-			break;
-		}
-		strcat(at, "/..");
-		if (stat(at, &above) == 0 && above.st_dev == here.st_dev &&
-		    above.st_ino == here.st_ino) {
-			break; /* the root */
-		}
-	}
-	return CHI_OK;
-}
-
 int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
 		     chi_verify_report *report, void *context, struct chi_repair_result *result,
 		     struct chi_fault *fault)
@@ -542,10 +506,7 @@ int chi_store_repair_games(const char *from, const char *to, enum chi_statistic 
 	if (statistic != 0 && chi_statistic_name((int)statistic) == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
 	}
-	int rc = stays_outside(from, to, fault);
-	if (rc == CHI_OK) {
-		rc = chi_place_check(to, fault);
-	}
+	int rc = chi_place_check(to, fault);
 	if (rc == CHI_OK) {
 		rc = keep_writers_out(&lock, from, fault);
 	}

@@ -31,7 +31,7 @@ FLAGS = {
 # Opening makes it, the removal of a hidden directory unlinks it, a published copy has none; its
 # identity is compared, without opening it, and an error names it.
 LOCK_FILE = re.compile(r"LMDB_LOCK|lock\.mdb")
-LOCK_FILES = {"store/names.h", "store/env/env.c", "store/env/path.c",
+LOCK_FILES = {"base/file.h", "base/file.c", "store/env/env.c", "store/env/path.c",
               "store/env/file_identity.c", "store/lmdb_err.c", "store/admin/publish.c"}
 
 ROOMS = ("base/", "chess/", "store/", "import/", "proto/", "client/", "daemon/", "http/", "service/", "include/",

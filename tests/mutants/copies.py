@@ -81,6 +81,20 @@ COPIES = (
         "rc = CHI_OK;",
         "store publish", "test_damage_is_not_published"),
     Mutant(
+        "output-goes-onto-a-store",
+        "No output goes onto a file of a store, by its name or by a link",
+        "base/file.c",
+        "bool ours = fstatat(dir, name, &st, 0) == 0 && st.st_nlink > 1 && is_lmdb(dir, name);",
+        "bool ours = false;",
+        "system cli_trouble", "Trouble.test_output_onto_a_file_of_a_store"),
+    Mutant(
+        "store-inside-a-store",
+        "No store is made inside the directory of another",
+        "base/file.c",
+        "if (is_store(here)) {",
+        "if (false) {",
+        "system cli_trouble", "Trouble.test_store_inside_another_store"),
+    Mutant(
         "copy-may-be-written",
         "No one may write a published copy",
         "store/admin/publish.c",

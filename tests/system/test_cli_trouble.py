@@ -316,6 +316,55 @@ class Trouble(Base):
         self.cli("get", START, address=store)
         self.assertEqual(summary(self.out("import", path, address=store))["rejected"], "0")
 
+    def test_output_onto_a_file_of_a_store(self):
+        """By its name, by links, of this store and of another, also one that is not there yet."""
+        stores = [self.new_store(), self.new_store("outcome")]
+        for store in stores:
+            self.cli("put", START, address=store)
+        link = self.path("link")
+        os.symlink(stores[1], link)
+        os.symlink(os.path.join(stores[0], "data.mdb"), self.path("one.txt"))
+        os.symlink(os.path.join(stores[1], "chistore.lock"), self.path("two.txt"))
+        os.mkdir(self.path("copy"))
+        for name in ("data.mdb", "chistore.lock"):
+            shutil.copy(os.path.join(stores[0], name), self.path("copy"))
+        os.link(os.path.join(self.path("copy"), "data.mdb"), self.path("three.txt"))
+        names = [os.path.join(store, name) for store in (*stores, link)
+                 for name in ("data.mdb", "lock.mdb", "chistore.lock", "data.mdb.compact")]
+        names += [self.path(name) for name in ("one.txt", "two.txt", "three.txt", "copy/lock.mdb")]
+        before = [summary(self.out("info", address=store))["sequence"] for store in stores]
+        for path in names:
+            for args in (["dump", path], ["export", "--format", "csv", "-o", path],
+                         ["propagate", "--since", path]):
+                done = self.cli(*args, code=2, address=stores[0])
+                self.assertRegex(done.stderr, "^chistore: '.*' is a file of the store in '.*'\n")
+        self.assertEqual([n for store in stores for n in os.listdir(store) if "tmp" in n], [])
+        done = subprocess.run([program("CHISTORED", "chistored"), "--store", stores[0], "--listen",
+                               "unix:" + self.path("s"), "--log-file", names[0]],
+                              stderr=subprocess.PIPE, encoding="utf-8", check=False)
+        self.assertIn("is a file of the store in", done.stderr)
+        for store, generation in zip(stores, before):
+            self.assertIn("sound\tyes", self.out("verify", address=store))
+            self.assertEqual(summary(self.out("info", address=store))["sequence"], generation)
+        # A file beside them is one like any other.
+        self.cli("dump", os.path.join(stores[0], "games.dump"), address=stores[0])
+
+    def test_store_inside_another_store(self):
+        store = self.new_store()
+        self.cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn"), address=store)
+        os.mkdir(os.path.join(store, "sub"))
+        os.symlink(os.path.join(store, "sub"), self.path("link"))
+        dump = self.write("a.dump", self.out("dump", address=store))
+        for place in (os.path.join(store, "new"), os.path.join(store, "sub", "new"), self.path("link/new")):
+            for args, address in ((["extract", place], store), (["backup", place], store), (["init"], place),
+                                  (["load", dump], place), (["publish", place], store),
+                                  (["verify", "--repair", place], store)):
+                done = run_cli(*args, address=address)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("is inside the directory of a store", done.stderr, args)
+            self.assertFalse(os.path.exists(place))
+        self.assertIn("sound\tyes", self.out("verify", address=store))
+
     def test_dump_that_fails_keeps_the_old_one(self):
         store = self.new_store()
         self.cli("import", self.many("many.csv", 2000), address=store)

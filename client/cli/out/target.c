@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/file.h"
 
 void target_discard(struct target *target)
 {
@@ -44,6 +45,11 @@ int target_open(struct target *target, const char *path)
 	}
 	target->path = path;
 	target->file = NULL;
+	struct chi_fault fault;
+	int rc = chi_store_files_spare(path, &fault);
+	if (rc < 0) {
+		return cli_fault(rc, &fault);
+	}
 	if (stat(path, &status) != 0 || S_ISREG(status.st_mode)) {
 		if (asprintf(&target->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
 			target->temporary = NULL;

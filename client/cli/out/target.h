@@ -17,8 +17,9 @@ struct target {
 	char *temporary;  /* name until it is whole; NULL: written in place (a pipe, a device) */
 };
 
-/* NULL and "-" are standard output. Returns an exit code, as the others do, and has said what was
- * wrong. From here on SIGINT and SIGTERM only set cli_stop if there is a file to remove. */
+/* NULL and "-" are standard output; a file of a store is refused. Returns an exit code, as the
+ * others do, and has said what was wrong. From here on SIGINT and SIGTERM only set cli_stop if
+ * there is a file to remove. */
 int target_open(struct target *target, const char *path);
 
 int target_write(struct target *target, const void *bytes, size_t len);
