@@ -162,6 +162,8 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			 log_text("statistic", chi_statistic_name((int)served->statistic)),
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
+	/* Before the handler that counts crashes. */
+	chi_store_guard_lock_files();
 	return CHI_OK;
 }
 

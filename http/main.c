@@ -6,6 +6,7 @@
 
 #include "http/serve.h"
 #include "service/events.h"
+#include "store/store.h"
 
 enum exit_status {
 	EXIT_STOPPED = 0,
@@ -21,6 +22,7 @@ static int run(const struct http_config *config)
 		return EXIT_FAILED;
 	}
 	event_set_fatal_callback(chi_event_give_up);
+	chi_store_guard_lock_files();
 	int status = serve(config, &fault);
 	if (status < 0) {
 		log_error("fail", "{cause}", log_text("cause", fault.text));

@@ -102,6 +102,11 @@ CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
  * sees that the store's files are still there. -CHI_ESTALE: one was removed or replaced. */
 CHI_MUSTUSE int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault);
 
+/* For programs, as it sets their handler of SIGBUS, once: a lock.mdb that is cut short is an error
+ * of calls, -CHI_ESTALE. Another SIGBUS goes to the handler that was there before. Before a
+ * sandbox: it keeps /proc/self/maps open. */
+void chi_store_guard_lock_files(void);
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 /*

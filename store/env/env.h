@@ -59,6 +59,7 @@ struct chi_env {
 	int pin; /* the directory, open so that no other can get its inode number; or -1 */
 	dev_t readers_dev; /* of lock.mdb as LMDB has it open; */
 	ino_t readers_ino; /* 0: there is none, on read-only media */
+	off_t readers_bytes;
 
 	struct chi_env *next; /* registry */
 	dev_t dev;
@@ -179,7 +180,7 @@ bool chi_env_writes(struct chi_env *env);
 /* Remembers which lock.mdb LMDB has opened just now. */
 void chi_files_note(struct chi_env *env);
 
-/* -CHI_ESTALE: one of the store's files was removed or replaced since it was opened. The
+/* -CHI_ESTALE: one of the store's files was removed, replaced or cut since it was opened. The
  * environment must be open, and stay so: its mutex held, or a transaction of it alive. */
 CHI_MUSTUSE int chi_files_check(const struct chi_env *env, struct chi_fault *fault);
 

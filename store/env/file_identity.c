@@ -4,7 +4,8 @@
  * replace a file by rename: a program that has the old one mapped goes on with it, while others
  * work on the new one under the same locks. A file with two names belongs to two directories, each
  * with a lock file of its own. On overlayfs the first writer makes a copy of the file, and one that
- * opened it before for reading has the original mapped.
+ * opened it before for reading has the original mapped. What is left of a lock.mdb that was cut
+ * short (lock_map.c) is no table of readers.
  *
  * Two looks find these out. The names are compared with the open descriptors, at opening and now
  * and then. And LMDB's number of the last commit, kept in lock.mdb, is compared with that in the
@@ -48,6 +49,7 @@ void chi_files_note(struct chi_env *env)
 	bool there = fstatat(env->pin, LMDB_LOCK, &st, 0) == 0;
 	env->readers_dev = there ? st.st_dev : 0;
 	env->readers_ino = there ? st.st_ino : 0;
+	env->readers_bytes = there ? st.st_size : 0;
 }
 
 static int tell(const struct chi_env *env, const char *name, int error, struct chi_fault *fault)
@@ -82,6 +84,12 @@ int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 	ours.st_ino = env->readers_ino;
 	if (ours.st_ino != 0 && (error != 0 || !is_same(&ours, &named))) {
 		return tell(env, LMDB_LOCK, error, fault);
+	}
+	if (ours.st_ino != 0 && named.st_size < env->readers_bytes) {
+		return chi_fault(fault, -CHI_ESTALE,
+				 "'%s/%s' was cut to %lld bytes while the store was open: close it "
+				 "and open it again",
+				 env->path, LMDB_LOCK, (long long)named.st_size);
 	}
 	if (env->lock.fd < 0) {
 		return CHI_OK;

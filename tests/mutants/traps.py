@@ -242,6 +242,13 @@ SHARING = (
 
 FILES = (
     Mutant(
+        "cut-lock-file-is-a-crash",
+        "A lock file that is cut short ends the daemon in order",
+        "daemon/serve.c",
+        "\tchi_store_guard_lock_files();\n",
+        "",
+        "system stale", "Stale.test_lock_file_cut_short_ends_the_daemon"),
+    Mutant(
         "scan-without-end",
         "No walk takes more entries than its tree has",
         "store/query/walk.c",

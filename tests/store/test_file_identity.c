@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,6 +170,80 @@ static void test_replaced_lock_files(void **state)
 	}
 }
 
+/* Reads, writes and the end of both, in a process that has the store open already. */
+static int use_cut_file(const char *path, off_t size, enum chi_store_mode mode)
+{
+	chi_store_guard_lock_files();
+	struct chi_store *store = help_open(path, mode);
+	struct chi_read *read = NULL;
+	struct chi_row row;
+	int freed = 0;
+	ok(chi_read_begin(store, &read));
+	assert_int_equal(truncate(file_of(path, "lock.mdb"), size), 0);
+	assert_int_equal(chi_read_row(read, &key, &row), CHI_OK);
+	chi_read_end(read);
+	/* Its head may be left, with the number of the last commit. */
+	int rc = probe(store, &row);
+	assert_true(rc == -CHI_ESTALE || (rc == CHI_OK && size > 0));
+	assert_int_equal(chi_store_check(store, &freed, &fault), -CHI_ESTALE);
+	assert_non_null(strstr(fault.text, "lock.mdb' was cut to "));
+	assert_int_equal(begin_write(store), mode == CHI_STORE_READ ? -CHI_EREADONLY : -CHI_ESTALE);
+	chi_store_close(store);
+	return 0;
+}
+
+/* It was a SIGBUS. */
+static void test_cut_lock_file(void **state)
+{
+	(void)state;
+	static const enum chi_store_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE};
+	for (unsigned i = 0; i < 6; i++) {
+		const char *path = made("cut", 4);
+		pid_t pid = help_fork();
+		if (pid == 0) {
+			(void)alarm(PATIENCE_S);
+			_exit(use_cut_file(path, (off_t[]){0, 100, 4096}[i / 2], modes[i % 2]));
+		}
+		assert_int_equal(help_child_status(pid), 0);
+		assert_int_equal(status_of(path, CHI_STORE_WRITE, 1), CHI_OK);
+	}
+}
+
+static sigjmp_buf caught;
+
+static void on_bus(int number)
+{
+	siglongjmp(caught, number);
+}
+
+/* The handler of a program that cuts a file of its own is called, also if the file is named much
+ * like ours: zeros were put in its place. */
+static void test_other_cut_files(void **state)
+{
+	(void)state;
+	const char *path = made("other", 4);
+	struct sigaction before;
+	struct sigaction ours = {.sa_handler = on_bus};
+	int fd = open(file_of(path, "lock.mdb.own"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(ftruncate(fd, 1), 0);
+	void *mapped = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+	assert_int_equal(sigaction(SIGBUS, &ours, &before), 0);
+	chi_store_guard_lock_files();
+	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_row row;
+	assert_int_equal(ftruncate(fd, 0), 0);
+	int number = sigsetjmp(caught, 1);
+	if (number == 0) {
+		(void)*(volatile char *)mapped;
+	}
+	assert_int_equal(number, SIGBUS);
+	assert_int_equal(probe(store, &row), CHI_OK);
+	chi_store_close(store);
+	assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
+	(void)munmap(mapped, 1);
+	close(fd);
+}
+
 /* The lock file is emptied under a program: no reader goes on for ever, and no writer begins again
  * at the first transaction, over the last one. */
 static void test_zeroed_lock_file(void **state)
@@ -279,6 +355,8 @@ int main(void)
 		cmocka_unit_test(test_replaced_by_a_newer_file),
 		cmocka_unit_test(test_reader_of_a_replaced_file),
 		cmocka_unit_test(test_replaced_lock_files),
+		cmocka_unit_test(test_cut_lock_file),
+		cmocka_unit_test(test_other_cut_files),
 		cmocka_unit_test(test_zeroed_lock_file),
 		cmocka_unit_test(test_hard_links),
 		cmocka_unit_test(test_copied_up_by_overlayfs),

@@ -53,6 +53,22 @@ class Stale(unittest.TestCase):
     def test_zeroed_lock_file_ends_the_daemon(self):
         self.ends(zero, "lock.mdb")
 
+    def test_lock_file_cut_short_ends_the_daemon(self):
+        """It was a SIGBUS, and counted as a crash. Requests before it looks get an error."""
+        store = made(6)
+        daemon = harness.start_daemon({"default": store})
+        os.truncate(os.path.join(store, "lock.mdb"), 0)
+        for command in (("get", START), ("put", START, "--counts", "9,0,0"), ("scan",)):
+            result = harness.run_cli(*command, address=daemon.address, timeout=SECONDS)
+            self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertGreater(daemon._wait(SECONDS), 0)
+        self.assertIn("was cut to 0 bytes", daemon.stderr_text())
+        self.assertFalse(os.path.exists(os.path.join(store, "chistore.crashes")))
+        with harness.start_daemon({"default": store}) as daemon:
+            result = harness.run_cli("get", START, address=daemon.address)
+            self.assertIn("6", result.stdout)
+            self.assertEqual(daemon.stop(), 0)
+
     def test_zeroed_lock_file(self):
         """Nothing is read under it, nothing written over the last commit; it stops when told."""
         store = made(6)
