@@ -96,6 +96,10 @@ bool chi_store_same(const struct chi_store *a, const struct chi_store *b);
 /* The directory's path as given; valid while the store is open. */
 const char *chi_store_path(const struct chi_store *store);
 
+/* What a status means: of -CHI_ECORRUPT the tree, and between which keys, if the last damage that
+ * this thread met was what was not there (store/chain); else chi_strerror's text. Told once. */
+const char *chi_store_error(int status);
+
 CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
 
 /* To be called every few seconds by a server: frees reader slots that dead processes left, and

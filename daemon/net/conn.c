@@ -11,6 +11,7 @@
 #include "daemon/net/server.h"
 #include "daemon/net/tally.h"
 #include "proto/wire/frame.h"
+#include "store/store.h"
 
 /* Unsigned, so that taking one off is adding its complement. */
 static void count_state(struct chi_conn *conn, uint64_t by)
@@ -335,7 +336,7 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 void chi_conn_fail(struct chi_conn *conn, uint64_t id, enum chi_op op, int status,
 		   const char *field, const char *text)
 {
-	const char *message = text != NULL && text[0] != '\0' ? text : chi_strerror(status);
+	const char *message = text != NULL && text[0] != '\0' ? text : chi_store_error(status);
 	struct chi_response response = {
 		.id = id,
 		.status = status,

@@ -150,7 +150,7 @@ static int relist_one(struct relist *r, const struct chi_key *key, struct chi_re
 	int rc = chi_lists_reach(r->lists, key->bytes, &known, fault);
 	rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
 	if (rc == -CHI_ESYNTAX) {
-		fault->text[0] = '\0';
+		(void)chi_fault(fault, 0, "%s", "");
 		spec.computed = false;
 		rc = mend(r, record, fault);
 		rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;

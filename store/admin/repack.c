@@ -18,6 +18,7 @@
 
 #include "base/attr.h"
 #include "store/block/block.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -179,8 +180,20 @@ static int refill(struct repack *repack, MDB_dbi from, enum chi_tree_kind kind)
 	return rc == -CHI_EINTERNAL ? MDB_CORRUPTED : rc;
 }
 
-static int copy_entries(struct repack *repack, MDB_dbi from)
+/* 0: its entries are not chained. */
+static enum chi_chain chain_of(const char *tree)
 {
+	enum chi_chain chain = CHI_CHAIN_GAMESETS;
+	while (chain > 0 && strcmp(chi_chain_name(chain), tree) != 0) {
+		chain--;
+	}
+	return chain;
+}
+
+/* The links go along; where one does not fit, the old file is all that may still have the rest. */
+static int copy_entries(struct repack *repack, MDB_dbi from, enum chi_chain chain)
+{
+	struct chi_chain_at at = {.chain = chain};
 	MDB_stat stat;
 	MDB_cursor *cursor;
 	MDB_val key;
@@ -195,11 +208,13 @@ static int copy_entries(struct repack *repack, MDB_dbi from)
 	rc = mdb_cursor_get(cursor, &key, &value, MDB_FIRST);
 	/* A damaged tree may go in circles. */
 	for (; rc == 0 && stat.ms_entries > 0; stat.ms_entries--) {
-		rc = append(repack, &key, &value);
+		bool fits = chain == 0 || chi_chain_follow(&at, &key, &value);
+		rc = fits ? append(repack, &key, &value) : MDB_CORRUPTED;
 		rc = rc == 0 ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : rc;
 	}
 	mdb_cursor_close(cursor);
-	return rc == MDB_NOTFOUND && stat.ms_entries == 0 ? 0 : rc == 0 ? MDB_CORRUPTED : rc;
+	bool whole = stat.ms_entries == 0 && (chain == 0 || chi_chain_over(&at));
+	return rc == MDB_NOTFOUND && whole ? 0 : rc == 0 || rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;
 }
 
 /* A handle in the new environment, with the flags of the old one. */
@@ -229,7 +244,7 @@ static int copy_tree(struct repack *repack, const MDB_val *name)
 	}
 	rc = strcmp(text, POSITION_TREE) == 0	? refill(repack, from, CHI_TREE_POSITION)
 	     : strcmp(text, STRENGTH_TREE) == 0 ? refill(repack, from, CHI_TREE_STRENGTH)
-						: copy_entries(repack, from);
+						: copy_entries(repack, from, chain_of(text));
 	if (repack->to != NULL) {
 		mdb_cursor_close(repack->to);
 		repack->to = NULL;

@@ -11,6 +11,7 @@
 
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
+#include "store/gamesets/gamesets.h"
 #include "store/lmdb_err.h"
 #include "store/names.h"
 #include "store/pages/pages.h"
@@ -151,6 +152,62 @@ static int take_name(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 	return named == &other ? chi_page_walk_tree(walk, named) : CHI_OK;
 }
 
+/* ---- Chains ------------------------------------------------------------------------------- */
+
+static const struct {
+	enum chi_chain chain;
+	chi_page_take *take;
+} chained[CHI_VERIFY_TREES] = {
+	[CHI_VERIFY_IDS] = {CHI_CHAIN_IDS, take_game},
+	[CHI_VERIFY_NAMES] = {CHI_CHAIN_NAMES, chi_verify_name},
+	[CHI_VERIFY_COLUMNS] = {CHI_CHAIN_COLUMNS, chi_verify_columns},
+	[CHI_VERIFY_GAMES] = {CHI_CHAIN_GAMES, chi_verify_bodies},
+	[CHI_VERIFY_POSTINGS] = {CHI_CHAIN_POSTINGS, chi_verify_postings},
+	[CHI_VERIFY_GAMESETS] = {CHI_CHAIN_GAMESETS, chi_verify_gameset},
+	[CHI_VERIFY_CLIENTS] = {CHI_CHAIN_CLIENTS, take_client},
+	[CHI_VERIFY_QUEUE] = {CHI_CHAIN_QUEUE, chi_verify_queued},
+};
+
+_Static_assert(CHI_GAMESET_KEY_MAX <= sizeof(((struct chi_chain_at *)NULL)->last),
+	       "the longest keys are remembered whole");
+
+/* What is between the last key and the next one; NULL: the end. */
+static void complain_chain(struct chi_verify *v, const struct chi_chain_at *at, const MDB_val *key)
+{
+	char from[CHI_CHAIN_TEXT];
+	char to[CHI_CHAIN_TEXT] = "its end";
+	const MDB_val last = chi_val(at->last, at->len);
+	chi_page_complain(&v->walk, "the %s tree: entries between %s and %s may be missing",
+			  chi_chain_name(at->chain), chi_chain_key_name(at->chain, &last, from),
+			  key != NULL ? chi_chain_key_name(at->chain, key, to) : to);
+}
+
+/* An entry's link, and then the entry. */
+static int take_chained(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+			const MDB_val *value)
+{
+	struct chi_verify *v = walk->context;
+	const struct chi_chain_at before = v->chain;
+	MDB_val own = *value;
+	if (!chi_chain_follow(&v->chain, key, value)) {
+		complain_chain(v, &before, key);
+	}
+	return chi_chain_strip(key, &own) ? chained[tree - v->trees].take(walk, tree, key, &own)
+					  : CHI_OK;
+}
+
+static int walk_tree(struct chi_verify *v, int tree)
+{
+	v->chain = (struct chi_chain_at){.chain = chained[tree].chain};
+	int rc = chi_page_walk_tree(&v->walk, &v->trees[tree]);
+	if (rc == CHI_OK && chained[tree].take != NULL && !chi_chain_over(&v->chain)) {
+		complain_chain(v, &v->chain, NULL);
+	}
+	return rc;
+}
+
+/* ---- The order of the walks --------------------------------------------------------------- */
+
 static int before(struct chi_verify *v, int tree)
 {
 	switch (tree) {
@@ -199,7 +256,7 @@ static int walk_all(struct chi_verify *v)
 			chi_page_complain(&v->walk, "the %s tree is missing", v->trees[i].name);
 		}
 		rc = before(v, i);
-		rc = rc == CHI_OK ? chi_page_walk_tree(&v->walk, &v->trees[i]) : rc;
+		rc = rc == CHI_OK ? walk_tree(v, i) : rc;
 		rc = rc == CHI_OK ? after(v, i) : rc;
 	}
 	chi_verify_end_blocks(v);
@@ -215,28 +272,14 @@ static const struct chi_page_tree trees[CHI_VERIFY_TREES] = {
 	[CHI_VERIFY_STRENGTH] = {.name = STRENGTH_TREE,
 				 .compare = chi_trees_compare,
 				 .take = chi_verify_strength},
-	[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE, .compare = chi_page_bytewise, .take = take_game},
-	[CHI_VERIFY_NAMES] = {.name = NAMES_TREE,
-			      .compare = chi_page_bytewise,
-			      .take = chi_verify_name},
-	[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE,
-				.compare = chi_page_bytewise,
-				.take = chi_verify_columns},
-	[CHI_VERIFY_GAMES] = {.name = GAMES_TREE,
-			      .compare = chi_page_bytewise,
-			      .take = chi_verify_bodies},
-	[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE,
-				 .compare = chi_page_bytewise,
-				 .take = chi_verify_postings},
-	[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE,
-				 .compare = chi_page_bytewise,
-				 .take = chi_verify_gameset},
-	[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE,
-				.compare = chi_page_bytewise,
-				.take = take_client},
-	[CHI_VERIFY_QUEUE] = {.name = QUEUE_TREE,
-			      .compare = chi_page_bytewise,
-			      .take = chi_verify_queued},
+	[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE},
+	[CHI_VERIFY_NAMES] = {.name = NAMES_TREE},
+	[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE},
+	[CHI_VERIFY_GAMES] = {.name = GAMES_TREE},
+	[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE},
+	[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE},
+	[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE},
+	[CHI_VERIFY_QUEUE] = {.name = QUEUE_TREE},
 };
 
 /* What was counted against the state record; only where nothing was damaged, which is not counted.
@@ -260,6 +303,10 @@ static int verify_all(struct chi_verify *v)
 {
 	for (int i = 0; i < CHI_VERIFY_TREES; i++) {
 		v->trees[i] = trees[i];
+		if (chained[i].take != NULL) {
+			v->trees[i].compare = chi_page_bytewise;
+			v->trees[i].take = take_chained;
+		}
 		v->trees[i].least = 2;
 		v->trees[i].root = NO_PAGE;
 	}

@@ -180,6 +180,9 @@ static int join(struct chi_verify *v, uint32_t number, struct chi_game_head *out
 	int rc = CHI_OK;
 	while (rc == CHI_OK && (a->chunk.n == 0 || number - a->chunk.first >= a->chunk.n)) {
 		rc = chi_page_cursor_next(&a->heads, &key, &value);
+		if (rc == CHI_OK && !chi_chain_strip(&key, &value)) {
+			continue;
+		}
 		rc = rc == CHI_OK ? chi_columns_open(&key, &value, &a->chunk) : rc;
 	}
 	if (rc == CHI_OK) {

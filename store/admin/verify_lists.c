@@ -175,6 +175,9 @@ static int read_chunk(struct chi_verify_archive *a)
 {
 	MDB_val value;
 	int rc = chi_page_cursor_next(&a->lists, &a->list_key, &value);
+	while (rc == CHI_OK && !chi_chain_strip(&a->list_key, &value)) {
+		rc = chi_page_cursor_next(&a->lists, &a->list_key, &value);
+	}
 	if (rc == CHI_OK && chi_postings_chunk_decode(&a->list_key, &value, &a->list_key_len,
 						      a->list, &a->n_list) != 0) {
 		return -CHI_ECORRUPT;

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "store/admin/verify_archive.h"
 #include "store/block/block.h"
+#include "store/chain/chain.h"
 #include "store/pages/page_walk.h"
 #include "store/queue/queue.h"
 #include "store/record/meta.h"
@@ -78,6 +79,7 @@ struct chi_verify {
 	uint8_t *page; /* room for look-ups */
 	struct chi_verify_archive archive;
 	struct chi_verify_queue queue;
+	struct chi_chain_at chain; /* of the tree that is walked */
 };
 
 /* ---- verify_queue.c ---------------------------------------------------------------------------

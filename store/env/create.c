@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "chess/statistic.h"
+#include "store/chain/chain.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
 #include "store/lmdb_err.h"
@@ -18,22 +19,26 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 	const struct {
 		const char *name;
 		MDB_dbi *dbi;
+		enum chi_chain chain;
 	} trees[] = {
-		{META_TREE, &out->meta},
-		{POSITION_TREE, &out->position},
-		{STRENGTH_TREE, &out->strength},
-		{GAME_IDS_TREE, &out->ids},
-		{CLIENTS_TREE, &out->clients},
-		{GAMES_TREE, &out->archive.games},
-		{COLUMNS_TREE, &out->archive.columns},
-		{NAMES_TREE, &out->archive.names},
-		{POSTINGS_TREE, &out->archive.postings},
-		{GAMESETS_TREE, &out->archive.gamesets},
-		{QUEUE_TREE, &out->queue},
+		{META_TREE, &out->meta, 0},
+		{POSITION_TREE, &out->position, 0},
+		{STRENGTH_TREE, &out->strength, 0},
+		{GAME_IDS_TREE, &out->ids, CHI_CHAIN_IDS},
+		{CLIENTS_TREE, &out->clients, CHI_CHAIN_CLIENTS},
+		{GAMES_TREE, &out->archive.games, CHI_CHAIN_GAMES},
+		{COLUMNS_TREE, &out->archive.columns, CHI_CHAIN_COLUMNS},
+		{NAMES_TREE, &out->archive.names, CHI_CHAIN_NAMES},
+		{POSTINGS_TREE, &out->archive.postings, CHI_CHAIN_POSTINGS},
+		{GAMESETS_TREE, &out->archive.gamesets, CHI_CHAIN_GAMESETS},
+		{QUEUE_TREE, &out->queue, CHI_CHAIN_QUEUE},
 	};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {
 		rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE, trees[i].dbi);
+		if (rc == 0 && trees[i].chain != 0) {
+			rc = chi_chain_make(txn, *trees[i].dbi, trees[i].chain);
+		}
 	}
 	if (rc == 0) {
 		rc = chi_trees_order(txn, out->position, out->strength);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/chain/chain.h"
 #include "store/games/bodies_priv.h"
 #include "store/games/number.h"
 #include "store/lmdb_err.h"
@@ -73,7 +74,7 @@ int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number, struct ch
 	if (!covers(&reader->chunk, number)) {
 		MDB_val key;
 		MDB_val value;
-		int rc = chi_number_before(reader->cursor, number, &key, &value);
+		int rc = chi_number_before(reader->cursor, CHI_CHAIN_GAMES, number, &key, &value);
 		rc = enter(reader, rc, &key, &value);
 		if (rc != CHI_OK) {
 			return rc;
@@ -105,13 +106,14 @@ int chi_bodies_next(struct chi_bodies_reader *reader, uint32_t from, uint32_t *o
 	MDB_val value;
 	int rc = CHI_OK;
 	if (!covers(&reader->chunk, from)) {
-		rc = chi_number_before(reader->cursor, from, &key, &value);
-		rc = rc == MDB_NOTFOUND ? mdb_cursor_get(reader->cursor, &key, &value, MDB_FIRST)
+		rc = chi_number_before(reader->cursor, CHI_CHAIN_GAMES, from, &key, &value);
+		rc = rc == MDB_NOTFOUND ? chi_chain_step(reader->cursor, CHI_CHAIN_GAMES, &key,
+							 &value, MDB_FIRST)
 					: rc;
 		rc = enter(reader, rc, &key, &value);
 	}
 	while (rc == CHI_OK && !next_here(&reader->chunk, from, out)) {
-		rc = mdb_cursor_get(reader->cursor, &key, &value, MDB_NEXT);
+		rc = chi_chain_step(reader->cursor, CHI_CHAIN_GAMES, &key, &value, MDB_NEXT);
 		rc = enter(reader, rc, &key, &value);
 	}
 	return rc;

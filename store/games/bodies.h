@@ -11,10 +11,11 @@
 #include <lmdb.h>
 #include <stdint.h>
 
+#include "store/chain/chain.h"
 #include "store/games/body.h"
 
 /* Bytes of a chunk, unless a single game needs more. */
-#define CHI_BODIES_ROOM 4080
+#define CHI_BODIES_ROOM (4080 - CHI_CHAIN_LINK)
 /* Games of a chunk at most. */
 #define CHI_BODIES_ROWS 1024
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/attr.h"
+#include "store/chain/chain.h"
 #include "store/games/bodies_priv.h"
 #include "store/games/number.h"
 #include "store/lmdb_err.h"
@@ -80,7 +81,7 @@ static int emit(struct chi_bodies_writer *w, uint32_t *n)
 	}
 	chi_number_key(w->kept.first, number);
 	MDB_val key = chi_val(number, sizeof(number));
-	return chi_lmdb_status(mdb_put(w->txn, w->dbi, &key, &value, 0));
+	return chi_lmdb_status(chi_chain_put(w->txn, w->dbi, CHI_CHAIN_GAMES, &key, &value, 0));
 }
 
 int chi_bodies_flush(struct chi_bodies_writer *w)
@@ -110,7 +111,7 @@ static int begin(struct chi_bodies_writer *w)
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
-	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_LAST));
+	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_GAMES, &key, &value, MDB_LAST));
 	rc = rc == CHI_OK ? bodies_unpack(&w->coder, &key, &value, &w->kept) : rc;
 	if (rc == CHI_OK) {
 		w->ratio = (double)value.mv_size / (double)(size_of(&w->kept, w->kept.n) + 1);
@@ -208,7 +209,7 @@ static int put_without(MDB_txn *txn, MDB_dbi dbi, struct bodies_coder *coder,
 	}
 	chi_number_key(from->first, name);
 	MDB_val key = chi_val(name, sizeof(name));
-	return chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+	return chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_GAMES, &key, &value, 0));
 }
 
 /* The chunk that has the number becomes the writer's. CHI_NONE: there is no such game. */
@@ -221,7 +222,7 @@ static int load(struct chi_bodies_writer *w, uint32_t number)
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
-	rc = chi_lmdb_status(chi_number_before(cursor, number, &key, &value));
+	rc = chi_lmdb_status(chi_number_before(cursor, CHI_CHAIN_GAMES, number, &key, &value));
 	rc = rc == CHI_OK ? bodies_unpack(&w->coder, &key, &value, &w->kept) : rc;
 	mdb_cursor_close(cursor);
 	uint32_t row = number - w->kept.first;

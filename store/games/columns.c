@@ -9,6 +9,7 @@
 #include "store/games/columns.h"
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/games/columns_priv.h"
 #include "store/games/number.h"
 #include "store/lmdb_err.h"
@@ -99,7 +100,7 @@ int chi_columns_find(struct chi_columns_reader *reader, uint32_t number, uint32_
 	if (!covers(chunk, number)) {
 		MDB_val key;
 		MDB_val value;
-		int rc = chi_number_before(reader->cursor, number, &key, &value);
+		int rc = chi_number_before(reader->cursor, CHI_CHAIN_COLUMNS, number, &key, &value);
 		rc = enter(reader, rc, &key, &value);
 		if (rc != CHI_OK) {
 			return rc;
@@ -153,23 +154,26 @@ int chi_columns_seek(struct chi_columns_reader *reader, uint32_t from)
 {
 	MDB_val key;
 	MDB_val value;
-	int rc = enter(reader, chi_number_before(reader->cursor, from, &key, &value), &key, &value);
+	int rc = enter(reader,
+		       chi_number_before(reader->cursor, CHI_CHAIN_COLUMNS, from, &key, &value),
+		       &key, &value);
 	if (rc == CHI_OK) {
 		return covers(&reader->chunk, from) || reader->chunk.first > from
 			       ? CHI_OK
 			       : chi_columns_next(reader);
 	}
-	return rc == CHI_NONE
-		       ? enter(reader, mdb_cursor_get(reader->cursor, &key, &value, MDB_FIRST),
-			       &key, &value)
-		       : rc;
+	return rc == CHI_NONE ? enter(reader,
+				      chi_chain_step(reader->cursor, CHI_CHAIN_COLUMNS, &key,
+						     &value, MDB_FIRST),
+				      &key, &value)
+			      : rc;
 }
 
 int chi_columns_next(struct chi_columns_reader *reader)
 {
 	MDB_val key;
 	MDB_val value;
-	int rc = mdb_cursor_get(reader->cursor, &key, &value, MDB_NEXT);
+	int rc = chi_chain_step(reader->cursor, CHI_CHAIN_COLUMNS, &key, &value, MDB_NEXT);
 	return enter(reader, rc, &key, &value);
 }
 
@@ -195,7 +199,9 @@ int chi_columns_last(MDB_txn *txn, MDB_dbi dbi, uint32_t *out)
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = enter(&reader, mdb_cursor_get(reader.cursor, &key, &value, MDB_LAST), &key, &value);
+	rc = enter(&reader,
+		   chi_chain_step(reader.cursor, CHI_CHAIN_COLUMNS, &key, &value, MDB_LAST), &key,
+		   &value);
 	if (rc == CHI_OK) {
 		*out = reader.chunk.first + reader.chunk.n - 1;
 	}

@@ -17,6 +17,7 @@
 
 #include "base/attr.h"
 #include "chistore/games.h"
+#include "store/chain/chain.h"
 
 /* The numbers are those of the format. */
 enum chi_column {
@@ -42,8 +43,8 @@ enum chi_column {
 /* In CHI_COLUMN_RESULT: there is no such game, its other columns mean nothing. */
 #define CHI_ROW_REMOVED 4
 
-/* Bytes of a chunk at most: a page of 4 KiB without its header. */
-#define CHI_COLUMNS_ROOM 4080
+/* Bytes of a chunk at most: a page of 4 KiB without its header, and a link. */
+#define CHI_COLUMNS_ROOM (4080 - CHI_CHAIN_LINK)
 /* Games of a chunk at most. */
 #define CHI_COLUMNS_ROWS 1024
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/games/columns_priv.h"
 #include "store/games/number.h"
 #include "store/lmdb_err.h"
@@ -122,7 +123,7 @@ int chi_columns_flush(struct chi_columns_writer *w)
 	MDB_val key = chi_val(number, sizeof(number));
 	MDB_val value = chi_val(bytes, pack(w, &key, bytes));
 	w->dirty = false;
-	return chi_lmdb_status(mdb_put(w->txn, w->dbi, &key, &value, 0));
+	return chi_lmdb_status(chi_chain_put(w->txn, w->dbi, CHI_CHAIN_COLUMNS, &key, &value, 0));
 }
 
 /* Takes the tree's last chunk to go on with. */
@@ -220,7 +221,7 @@ static int mark(MDB_txn *txn, MDB_dbi dbi, const struct chi_columns_reader *read
 	uint8_t bytes[CHI_COLUMNS_ROOM];
 	MDB_val key;
 	MDB_val value;
-	int rc = mdb_cursor_get(reader->cursor, &key, &value, MDB_GET_CURRENT);
+	int rc = chi_chain_step(reader->cursor, CHI_CHAIN_COLUMNS, &key, &value, MDB_GET_CURRENT);
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
@@ -237,7 +238,7 @@ static int mark(MDB_txn *txn, MDB_dbi dbi, const struct chi_columns_reader *read
 	struct chi_writer to = chi_writer_of(bytes + end, 4);
 	chi_write_le(&to, chi_columns_checksum(&key, bytes, end), 4);
 	value = chi_val(bytes, end + 4);
-	return chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+	return chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_COLUMNS, &key, &value, 0));
 }
 
 int chi_columns_remove(MDB_txn *txn, MDB_dbi dbi, uint32_t number)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/chain/chain.h"
+
 #define CHI_NUMBER_SIZE 4
 
 static inline void chi_number_key(uint32_t number, uint8_t out[CHI_NUMBER_SIZE])
@@ -21,4 +23,5 @@ static inline uint32_t chi_number_of(const uint8_t *key)
 }
 
 /* The last chunk that begins at `number` or before. An LMDB code; MDB_NOTFOUND: there is none. */
-int chi_number_before(MDB_cursor *cursor, uint32_t number, MDB_val *key, MDB_val *value);
+int chi_number_before(MDB_cursor *cursor, enum chi_chain chain, uint32_t number, MDB_val *key,
+		      MDB_val *value);

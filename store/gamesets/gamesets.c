@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/record/checksum.h"
 
@@ -85,7 +86,7 @@ int chi_gameset_get(MDB_txn *txn, MDB_dbi tree, const char *name, size_t len,
 		return CHI_NONE;
 	}
 	memcpy(copy, name, len);
-	int rc = chi_lmdb_status(mdb_get(txn, tree, &key, &value));
+	int rc = chi_lmdb_status(chi_chain_get(txn, tree, CHI_CHAIN_GAMESETS, &key, &value));
 	rc = rc == CHI_OK ? chi_gameset_decode(&key, &value, out) : rc;
 	out->name = name;
 	return rc;
@@ -99,7 +100,7 @@ static int seek(MDB_cursor *cursor, const char *name, size_t len, struct chi_gam
 	MDB_val key = {.mv_size = len + 1, .mv_data = next};
 	MDB_val value;
 	memcpy(next, name, len);
-	int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	int rc = chi_chain_step(cursor, CHI_CHAIN_GAMESETS, &key, &value, MDB_SET_RANGE);
 	rc = chi_lmdb_status(rc);
 	return rc == CHI_OK ? chi_gameset_decode(&key, &value, out) : rc;
 }

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "chistore/names.h"
 #include "store/archive.h"
+#include "store/chain/chain.h"
 #include "store/games/archive.h"
 #include "store/gamesets/gamesets.h"
 #include "store/lmdb_err.h"
@@ -239,7 +240,9 @@ static int put_gameset(struct chi_load *load, const struct chi_gameset_entry *en
 	MDB_val key = chi_val((const uint8_t *)entry->name, entry->name_len);
 	MDB_val value = {len, bytes};
 	int error = chi_load_regain(load);
-	error = error == 0 ? mdb_put(load->txn, load->archive.gamesets, &key, &value, 0) : error;
+	error = error == 0 ? chi_chain_put(load->txn, load->archive.gamesets, CHI_CHAIN_GAMESETS,
+					   &key, &value, 0)
+			   : error;
 	return chi_load_error(load, error, &load->fault);
 }
 

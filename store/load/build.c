@@ -35,6 +35,26 @@ int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *key, MDB_val
 	return rc == 0 ? chi_load_saved(load, size) : rc;
 }
 
+int chi_load_put_postings(struct chi_load *load, MDB_val *key, MDB_val *value)
+{
+	MDB_dbi tree = load->archive.postings;
+	struct chi_chain_at *chain = &load->postings_chain;
+	int rc = chain->len == 0 ? chi_chain_begin(load->txn, tree, chain) : 0;
+	return rc == 0 ? chi_load_put_last(load, tree, key, chi_chain_sign(chain, key, value)) : rc;
+}
+
+int chi_load_end_chains(struct chi_load *load)
+{
+	int rc = 0;
+	if (load->ids_chain.len > 0) {
+		rc = chi_chain_end(load->txn, load->ids, &load->ids_chain);
+	}
+	if (rc == 0 && load->postings_chain.len > 0) {
+		rc = chi_chain_end(load->txn, load->archive.postings, &load->postings_chain);
+	}
+	return rc;
+}
+
 static struct chi_tree *tree_of(struct chi_load *load)
 {
 	return load->builder.kind == CHI_TREE_STRENGTH ? load->strength_tree : load->position_tree;

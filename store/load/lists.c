@@ -53,15 +53,15 @@ static int append_last(struct chi_load *load, const MDB_val *key, const struct c
 		       size_t n)
 {
 	uint8_t chunk[CHI_POSTINGS_CHUNK_KEY_MAX];
-	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX];
+	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX + CHI_CHAIN_LINK];
 	int rc = 0;
 	for (size_t done = 0; done < n && rc == 0;) {
 		MDB_val at = {.mv_data = chunk};
-		MDB_val value = {.mv_data = bytes};
+		MDB_val value = {.mv_data = bytes + CHI_CHAIN_LINK};
 		done += chi_postings_chunk_encode(key->mv_data, key->mv_size, games + done,
-						  n - done, chunk, &at.mv_size, bytes,
+						  n - done, chunk, &at.mv_size, value.mv_data,
 						  &value.mv_size);
-		rc = chi_load_put_last(load, load->archive.postings, &at, &value);
+		rc = chi_load_put_postings(load, &at, &value);
 	}
 	return rc;
 }

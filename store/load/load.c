@@ -78,6 +78,7 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	load->position_tree->most = CHI_TREE_PENDING_FEW;
 	load->strength_tree->most = CHI_TREE_PENDING_FEW;
 	load->append = load->write->state.positions == 0;
+	load->postings_chain.chain = CHI_CHAIN_POSTINGS;
 	*out = load;
 	return CHI_OK;
 }
@@ -94,22 +95,34 @@ void chi_load_memory(struct chi_load *load, uint64_t memory)
 int chi_load_find_game(struct chi_load *load, const uint8_t id[CHI_GAME_ID_SIZE],
 		       struct chi_game_id *out)
 {
+	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
+	MDB_val value;
 	int rc = ready(load);
-	return rc < 0 ? rc : chi_game_ids_find(load->txn, load->ids, id, out);
+	if (rc < 0 || load->write != NULL) {
+		return rc < 0 ? rc : chi_game_ids_find(load->txn, load->ids, id, out);
+	}
+	/* What is being built has no true head yet that could vouch for what is not there. */
+	rc = chi_lmdb_status(mdb_get(load->txn, load->ids, &key, &value));
+	return rc != CHI_OK ? rc
+	       : chi_chain_strip(&key, &value)
+		       ? chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out)
+		       : -CHI_ECORRUPT;
 }
 
 /* Games of a new store come ascending, and no other tree is written meanwhile. */
 static int append_game(struct chi_load *load, const struct chi_game_id *game,
 		       struct chi_fault *fault)
 {
-	uint8_t bytes[CHI_GAME_VALUE_MAX];
+	uint8_t bytes[CHI_GAME_VALUE_MAX + CHI_CHAIN_LINK];
 	struct chi_counts one = {0};
 	MDB_val key = chi_val(game->id, CHI_GAME_ID_SIZE);
-	MDB_val value = {chi_game_encode(game, bytes), bytes};
+	uint8_t *own = bytes + CHI_CHAIN_LINK;
+	MDB_val value = {chi_game_encode(game, own), own};
 	if (value.mv_size == 0) {
 		return chi_fault_plain(fault, -CHI_EINVAL);
 	}
-	int error = mdb_put(load->txn, load->ids, &key, &value, MDB_APPEND);
+	int error = mdb_put(load->txn, load->ids, &key,
+			    chi_chain_sign(&load->ids_chain, &key, &value), MDB_APPEND);
 	if (error == MDB_KEYEXIST) {
 		return chi_fault(fault, -CHI_EINTERNAL, "the games do not ascend");
 	}
@@ -265,6 +278,11 @@ int chi_load_complete(struct chi_load *load, struct chi_put_result *positions, u
 	if (rc == CHI_OK && load->gathered.sorter != NULL) {
 		rc = chi_load_scatter(load, fault);
 	}
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	/* A new store's when all is written. */
+	rc = load->write != NULL ? chi_load_error(load, chi_load_end_chains(load), fault) : CHI_OK;
 	if (rc != CHI_OK) {
 		return rc;
 	}

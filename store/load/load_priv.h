@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/sorter.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/env/path.h"
 #include "store/env/snapshot.h"
@@ -69,6 +70,8 @@ struct chi_load {
 	MDB_dbi strength;
 	MDB_dbi ids;
 	struct chi_archive_trees archive;
+	struct chi_chain_at ids_chain; /* of trees that are appended to: no keys before it began */
+	struct chi_chain_at postings_chain;
 	struct chi_tree *position_tree; /* of the write transaction, or `own`: */
 	struct chi_tree *strength_tree;
 	struct chi_tree own[2];
@@ -149,6 +152,12 @@ CHI_MUSTUSE int chi_load_put_last(struct chi_load *load, MDB_dbi tree, MDB_val *
 
 /* The next entry. MDB_KEYEXIST: its key is not greater than all before. */
 CHI_MUSTUSE int chi_load_append(struct chi_load *load, const MDB_val *key, const MDB_val *value);
+
+/* An entry of the postings tree after all others. */
+CHI_MUSTUSE int chi_load_put_postings(struct chi_load *load, MDB_val *key, MDB_val *value);
+
+/* What was appended is all. */
+CHI_MUSTUSE int chi_load_end_chains(struct chi_load *load);
 
 /* Writes what is left, and counts the entries. Nothing if no tree is built. */
 CHI_MUSTUSE int chi_load_built(struct chi_load *load);

@@ -88,6 +88,15 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 	load->strength = trees.strength;
 	load->ids = trees.ids;
 	load->archive = trees.archive;
+	load->ids_chain.chain = CHI_CHAIN_IDS;
+	load->postings_chain.chain = CHI_CHAIN_POSTINGS;
+	rc = chi_chain_begin(load->txn, load->ids, &load->ids_chain);
+	if (rc == 0) {
+		rc = chi_chain_begin(load->txn, load->archive.postings, &load->postings_chain);
+	}
+	if (rc != 0) {
+		return rc;
+	}
 	chi_tree_init(&load->own[CHI_TREE_POSITION], CHI_TREE_POSITION, load->txn, load->position,
 		      &load->state.positions, &load->state.position_bytes);
 	chi_tree_init(&load->own[CHI_TREE_STRENGTH], CHI_TREE_STRENGTH, load->txn, load->strength,
@@ -159,6 +168,7 @@ static int settle(struct chi_load *load)
 	load->state.sequence = 1;
 	int rc = chi_load_regain(load);
 	rc = rc == 0 ? chi_tree_flush(load->strength_tree) : rc;
+	rc = rc == 0 ? chi_load_end_chains(load) : rc;
 	rc = rc != 0 ? rc : chi_state_put(load->txn, load->meta, &load->state);
 	if (rc != 0) {
 		return rc;

@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "store/chain/chain.h"
 #include "store/names/names_priv.h"
 
 void chi_member_key(enum chi_name_kind kind, uint32_t root, uint32_t member,
@@ -32,7 +33,7 @@ static int visit_members(MDB_txn *txn, MDB_dbi dbi, const uint8_t from[CHI_MEMBE
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
 	while (rc == CHI_OK && key.mv_size == CHI_MEMBER_KEY &&
 	       memcmp(key.mv_data, from, common) == 0) {
 		const uint8_t *bytes = key.mv_data;
@@ -41,7 +42,8 @@ static int visit_members(MDB_txn *txn, MDB_dbi dbi, const uint8_t from[CHI_MEMBE
 			mdb_cursor_close(cursor);
 			return rc;
 		}
-		rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
+		rc = chi_lmdb_status(
+			chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return rc == CHI_NONE ? CHI_OK : rc;
@@ -104,14 +106,14 @@ static int set_root(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 	int rc = chi_name_text(txn, dbi, kind, id, &name);
 	if (rc == CHI_OK && before != 0) {
 		chi_member_key(kind, before, id, bytes);
-		rc = chi_lmdb_status(mdb_del(txn, dbi, &key, NULL));
+		rc = chi_lmdb_status(chi_chain_del(txn, dbi, CHI_CHAIN_NAMES, &key));
 	}
 	if (rc == CHI_OK) {
 		rc = chi_name_change(txn, dbi, kind, id, root, name.fide);
 	}
 	if (rc == CHI_OK && root != 0) {
 		chi_member_key(kind, root, id, bytes);
-		rc = chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+		rc = chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_NAMES, &key, &value, 0));
 	}
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }

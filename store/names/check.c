@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "base/num.h"
+#include "store/chain/chain.h"
 #include "store/names/names_priv.h"
 #include "store/record/checksum.h"
 
@@ -261,12 +262,16 @@ int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report_to, voi
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	while ((rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) == CHI_OK) {
+	while ((rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
+						    MDB_NEXT))) == CHI_OK) {
 		rc = chi_names_checker_entry(check, &key, &value);
 		if (rc != CHI_OK) {
 			break;
 		}
 	}
 	mdb_cursor_close(cursor);
+	if (rc == -CHI_ECORRUPT) {
+		report(check, "names: entries may be missing");
+	}
 	return rc == CHI_NONE ? chi_names_checker_end(check, names) : rc;
 }

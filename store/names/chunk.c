@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/record/codec.h"
 
 #define HAS_ROOT 1u
@@ -79,7 +80,7 @@ int chi_chunk_get(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t c
 	MDB_val value;
 	chi_chunk_key(kind, chunk, bytes);
 	out->n = 0;
-	int rc = mdb_get(txn, dbi, &key, &value);
+	int rc = chi_chain_get(txn, dbi, CHI_CHAIN_NAMES, &key, &value);
 	return rc != 0 ? chi_lmdb_status(rc) : chi_chunk_decode(&key, &value, most, out);
 }
 
@@ -116,7 +117,7 @@ int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t c
 	chi_chunk_key(kind, chunk, key_bytes);
 	MDB_val key = {sizeof(key_bytes), key_bytes};
 	MDB_val value = {chi_chunk_encode(key_bytes, names, bytes), bytes};
-	return chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+	return chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_NAMES, &key, &value, 0));
 }
 
 int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id, uint32_t root,
@@ -164,10 +165,10 @@ int chi_names_count(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 		return chi_lmdb_status(rc);
 	}
 	chi_chunk_key(kind, UINT32_MAX, bytes);
-	rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-	rc = rc == 0 || rc == MDB_NOTFOUND
-		     ? mdb_cursor_get(cursor, &key, &value, rc == 0 ? MDB_PREV : MDB_LAST)
-		     : rc;
+	rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE);
+	rc = rc == 0 || rc == MDB_NOTFOUND ? chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
+							    rc == 0 ? MDB_PREV : MDB_LAST)
+					   : rc;
 	if (rc == 0 && key.mv_size == CHI_CHUNK_KEY && memcmp(key.mv_data, bytes, 2) == 0) {
 		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
 		*out = chunk.n > 0 ? chunk.name[chunk.n - 1].id : 0;
@@ -204,7 +205,7 @@ int chi_names_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t 
 		return chi_lmdb_status(rc);
 	}
 	chi_chunk_key(kind, first == 0 ? 0 : chi_chunk_of(first), bytes);
-	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
 	while (rc == CHI_OK && key.mv_size >= 2 && memcmp(key.mv_data, bytes, 2) == 0) {
 		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
 		rc = rc == CHI_OK ? visit_chunk(&chunk, first, visit, context) : rc;
@@ -212,7 +213,8 @@ int chi_names_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t 
 			mdb_cursor_close(cursor);
 			return rc;
 		}
-		rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
+		rc = chi_lmdb_status(
+			chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
 	}
 	mdb_cursor_close(cursor);
 	return rc == CHI_NONE ? CHI_OK : rc;

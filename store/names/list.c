@@ -9,6 +9,7 @@
 
 #include "base/attr.h"
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/names/names_priv.h"
 #include "store/record/checksum.h"
 #include "store/record/codec.h"
@@ -210,7 +211,7 @@ static int put_parts(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *like
 		chi_write_le(&w, sum_of(key_bytes, bytes, len), CHI_LIST_SUM);
 		MDB_val key = {sizeof(key_bytes), key_bytes};
 		MDB_val value = {len + CHI_LIST_SUM, bytes};
-		int rc = mdb_put(txn, dbi, &key, &value, 0);
+		int rc = chi_chain_put(txn, dbi, CHI_CHAIN_NAMES, &key, &value, 0);
 		if (rc != 0) {
 			return chi_lmdb_status(rc);
 		}
@@ -236,29 +237,35 @@ static int find_part(MDB_cursor *cursor, const struct chi_name_item *item,
 	list_key(item, item->id, wanted);
 	*end = (uint64_t)UINT32_MAX + 1;
 	part->n = 0;
-	int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	int rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE);
 	bool here = rc == 0 && of_list(&key, wanted);
 	if (rc != 0 && rc != MDB_NOTFOUND) {
 		return chi_lmdb_status(rc);
 	}
 	if (!here || memcmp(key.mv_data, wanted, CHI_LIST_KEY) != 0) {
-		rc = mdb_cursor_get(cursor, &key, &value, rc == 0 ? MDB_PREV : MDB_LAST);
+		rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
+				    rc == 0 ? MDB_PREV : MDB_LAST);
 		if (rc == 0 && of_list(&key, wanted)) {
 			here = true;
 		} else if (here) {
-			rc = rc == MDB_NOTFOUND ? mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
-						: mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+			rc = rc == MDB_NOTFOUND ? chi_chain_step(cursor, CHI_CHAIN_NAMES, &key,
+								 &value, MDB_FIRST)
+						: chi_chain_step(cursor, CHI_CHAIN_NAMES, &key,
+								 &value, MDB_NEXT);
 		}
 	}
 	if (!here) {
 		return rc == 0 || rc == MDB_NOTFOUND ? CHI_NONE : chi_lmdb_status(rc);
 	}
 	rc = rc == 0 ? chi_list_decode(&key, &value, part) : chi_lmdb_status(rc);
-	if (rc == CHI_OK && mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0 &&
-	    of_list(&key, wanted)) {
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
+	if (rc == CHI_OK && of_list(&key, wanted)) {
 		*end = chi_name_get32((const uint8_t *)key.mv_data + PREFIX);
 	}
-	return rc;
+	return rc < 0 ? rc : CHI_OK;
 }
 
 /* Merges sorted items into a part that has room for them. */
@@ -307,7 +314,7 @@ static int add_some(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items
 		uint8_t bytes[CHI_LIST_KEY];
 		MDB_val key = {sizeof(bytes), bytes};
 		list_key(items, part->id[0], bytes);
-		rc = chi_lmdb_status(mdb_del(txn, dbi, &key, NULL));
+		rc = chi_lmdb_status(chi_chain_del(txn, dbi, CHI_CHAIN_NAMES, &key));
 	}
 	merge(part, items, some);
 	return rc == CHI_OK ? put_parts(txn, dbi, items, part) : -CHI_ECORRUPT;
@@ -381,12 +388,13 @@ int chi_list_read(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *like,
 		return rc;
 	}
 	list_key(like, 0, bytes);
-	rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
 	while (rc == CHI_OK && of_list(&key, bytes)) {
 		rc = chi_list_decode(&key, &value, &part);
 		rc = rc == CHI_OK ? add_marked(&part, like->mark, out) : rc;
 		if (rc == CHI_OK) {
-			rc = chi_lmdb_status(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
+			rc = chi_lmdb_status(
+				chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
 		}
 	}
 	mdb_cursor_close(cursor);

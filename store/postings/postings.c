@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/record/list.h"
 
@@ -61,7 +62,7 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 	MDB_val found = chunk_key(bytes, walk->key, walk->key_len, from);
 	MDB_val value;
 	walk->over = false;
-	int rc = mdb_cursor_get(walk->cursor, &found, &value, MDB_SET_RANGE);
+	int rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
 	if (rc == 0 && belongs(&found, walk->key, walk->key_len) &&
 	    memcmp(found.mv_data, bytes, found.mv_size) == 0) {
 		return take(walk, &found, &value, out, n);
@@ -70,14 +71,16 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 		return rc;
 	}
 	/* The chunk before may hold it; if that is another list's, this is the first. */
-	rc = mdb_cursor_get(walk->cursor, &found, &value, rc == 0 ? MDB_PREV : MDB_LAST);
+	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
+			    rc == 0 ? MDB_PREV : MDB_LAST);
 	if (rc == 0 && belongs(&found, walk->key, walk->key_len)) {
 		return take(walk, &found, &value, out, n);
 	}
 	if (rc != 0 && rc != MDB_NOTFOUND) {
 		return rc;
 	}
-	rc = mdb_cursor_get(walk->cursor, &found, &value, rc == 0 ? MDB_NEXT : MDB_FIRST);
+	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
+			    rc == 0 ? MDB_NEXT : MDB_FIRST);
 	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
 }
 
@@ -86,7 +89,9 @@ int chi_postings_next(struct chi_postings_walk *walk,
 {
 	MDB_val found;
 	MDB_val value;
-	int rc = walk->over ? MDB_NOTFOUND : mdb_cursor_get(walk->cursor, &found, &value, MDB_NEXT);
+	int rc = walk->over ? MDB_NOTFOUND
+			    : chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
+					     MDB_NEXT);
 	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
 }
 
@@ -101,10 +106,10 @@ int chi_postings_count(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t ke
 	if (rc != 0) {
 		return rc;
 	}
-	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	rc = chi_chain_step(cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
 	while (rc == 0 && belongs(&found, key, key_len)) {
 		*n += chi_postings_chunk_size(&value);
-		rc = mdb_cursor_get(cursor, &found, &value, MDB_NEXT);
+		rc = chi_chain_step(cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_NEXT);
 	}
 	mdb_cursor_close(cursor);
 	return rc == MDB_NOTFOUND ? 0 : rc;
@@ -124,7 +129,7 @@ static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 		MDB_val value = {.mv_data = bytes};
 		done += chi_postings_chunk_encode(key, key_len, entries + done, n - done, chunk,
 						  &at.mv_size, bytes, &value.mv_size);
-		rc = mdb_put(txn, tree, &at, &value, 0);
+		rc = chi_chain_put(txn, tree, CHI_CHAIN_POSTINGS, &at, &value, 0);
 	}
 	return rc;
 }
@@ -180,7 +185,7 @@ static int replace_chunk(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t 
 {
 	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
 	MDB_val at = chunk_key(bytes, key, key_len, first);
-	int rc = mdb_del(txn, tree, &at, NULL);
+	int rc = chi_chain_del(txn, tree, CHI_CHAIN_POSTINGS, &at);
 	return rc == 0 ? write_chunks(txn, tree, key, key_len, entries, n) : rc;
 }
 
@@ -233,7 +238,7 @@ int chi_postings_first(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t ke
 	if (rc != 0) {
 		return rc;
 	}
-	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	rc = chi_chain_step(cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
 	rc = rc == 0 && !belongs(&found, key, key_len) ? MDB_NOTFOUND : rc;
 	if (rc == 0) {
 		memcpy(bytes, found.mv_data, found.mv_size);
@@ -249,7 +254,7 @@ int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key
 	MDB_val chunk;
 	int rc;
 	while ((rc = chi_postings_first(txn, tree, key, key_len, bytes, &chunk)) == 0) {
-		rc = mdb_del(txn, tree, &chunk, NULL);
+		rc = chi_chain_del(txn, tree, CHI_CHAIN_POSTINGS, &chunk);
 		if (rc != 0) {
 			return rc;
 		}

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "store/archive.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -56,7 +57,10 @@ static int read_chunk(struct reader *reader, const struct chi_leaf *leaf, const 
 		return -CHI_ECORRUPT;
 	}
 	const MDB_val at = chi_val(item.key, item.key_len);
-	const MDB_val value = chi_val(item.value, item.len);
+	MDB_val value = chi_val(item.value, item.len);
+	if (!chi_chain_strip(&at, &value)) {
+		return -CHI_ECORRUPT;
+	}
 	return chi_lmdb_status(chi_postings_chunk_decode(&at, &value, &len, reader->chunk, n));
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/record/checksum.h"
 
@@ -185,7 +186,7 @@ int chi_queued_totals_get(MDB_txn *txn, MDB_dbi tree, struct chi_queue_totals *o
 {
 	MDB_val key = chi_val(totals_key, sizeof(totals_key));
 	MDB_val value;
-	int rc = chi_lmdb_status(mdb_get(txn, tree, &key, &value));
+	int rc = chi_lmdb_status(chi_chain_get(txn, tree, CHI_CHAIN_QUEUE, &key, &value));
 	*out = (struct chi_queue_totals){.next = 1};
 	return rc == CHI_OK ? chi_queued_totals_decode(&value, out) : rc < 0 ? rc : CHI_OK;
 }
@@ -196,7 +197,7 @@ int chi_queued_get(MDB_txn *txn, MDB_dbi tree, const struct chi_key *key, struct
 	struct chi_queue_bytes name = chi_queued_entry_key(key);
 	MDB_val name_val = {name.len, name.bytes};
 	MDB_val value;
-	int rc = chi_lmdb_status(mdb_get(txn, tree, &name_val, &value));
+	int rc = chi_lmdb_status(chi_chain_get(txn, tree, CHI_CHAIN_QUEUE, &name_val, &value));
 	return rc == CHI_OK ? chi_queued_decode(&name_val, &value, arena, out) : rc;
 }
 
@@ -205,10 +206,10 @@ static int seek(MDB_cursor *cursor, const struct chi_queue_bytes *after, size_t 
 {
 	struct chi_queue_bytes wanted = *after;
 	MDB_val key = {wanted.len, wanted.bytes};
-	int rc = mdb_cursor_get(cursor, &key, NULL, MDB_SET_RANGE);
+	int rc = chi_chain_step(cursor, CHI_CHAIN_QUEUE, &key, NULL, MDB_SET_RANGE);
 	if (rc == 0 && key.mv_size == after->len &&
 	    memcmp(key.mv_data, after->bytes, after->len) == 0) {
-		rc = mdb_cursor_get(cursor, &key, NULL, MDB_NEXT);
+		rc = chi_chain_step(cursor, CHI_CHAIN_QUEUE, &key, NULL, MDB_NEXT);
 	}
 	if (rc != 0) {
 		return chi_lmdb_status(rc);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/record/codec.h"
 
@@ -194,7 +195,7 @@ int chi_horizon_get(MDB_txn *txn, MDB_dbi clients, uint64_t *out)
 {
 	MDB_val key = {sizeof(horizon_key) - 1, horizon_key};
 	MDB_val value;
-	int rc = mdb_get(txn, clients, &key, &value);
+	int rc = chi_chain_get(txn, clients, CHI_CHAIN_CLIENTS, &key, &value);
 	*out = 0;
 	return rc != 0 ? chi_lmdb_status(rc) : chi_horizon_decode(&key, &value, out);
 }
@@ -207,7 +208,7 @@ int chi_horizon_put(MDB_txn *txn, MDB_dbi clients, uint64_t horizon)
 	MDB_val value = {sizeof(bytes), bytes};
 	chi_write_le(&w, horizon, 8);
 	chi_write_le(&w, sum_of(horizon_key, key.mv_size, bytes, 8), SUM);
-	return mdb_put(txn, clients, &key, &value, 0);
+	return chi_chain_put(txn, clients, CHI_CHAIN_CLIENTS, &key, &value, 0);
 }
 
 /* ---- Forgetting -------------------------------------------------------------------------- */
@@ -238,7 +239,8 @@ static int collect(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t max, 
 	if (rc != 0) {
 		return rc;
 	}
-	while (*n < max && (rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0) {
+	while (*n < max &&
+	       (rc = chi_chain_step(cursor, CHI_CHAIN_CLIENTS, &key, &value, MDB_NEXT)) == 0) {
 		if (key.mv_size != CHI_IDEMPOTENCY_CLIENT) {
 			continue;
 		}
@@ -302,7 +304,7 @@ static int forget(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t n, uin
 			uint64_t last = uses[i].last != 0 ? uses[i].last : now;
 			MDB_val key = {sizeof(uses[i].id), uses[i].id};
 			*latest = *latest > last ? *latest : last;
-			rc = mdb_del(txn, clients, &key, NULL);
+			rc = chi_chain_del(txn, clients, CHI_CHAIN_CLIENTS, &key);
 		}
 	}
 	return rc;

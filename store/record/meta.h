@@ -9,7 +9,7 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 
-#define CHI_FORMAT_MAJOR 2
+#define CHI_FORMAT_MAJOR 3
 #define CHI_FORMAT_MINOR 0
 
 /* Read-only compatible feature: a published copy, which is never written. */

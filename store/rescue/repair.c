@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/record.h"
 #include "store/block/block.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/env/lock.h"
 #include "store/env/path.h"
@@ -215,21 +216,24 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	struct chi_game_id game;
 	char name[CHI_FEN_SIZE];
 	bool lost = tree == CHI_SALVAGE_LOST;
+	MDB_val own = *value;
+	if (!chi_chain_strip(key, &own)) {
+		return CHI_OK;
+	}
 	if (tree >= CHI_SALVAGE_NAMES && tree != CHI_SALVAGE_LOST) {
-		return take_archive(r, tree, key, value);
+		return take_archive(r, tree, key, &own);
 	}
 	if (tree != CHI_SALVAGE_GAME_IDS &&
 	    chi_block_open(CHI_TREE_POSITION, key->mv_data, key->mv_size, value->mv_data,
 			   value->mv_size, &block) == CHI_OK) {
 		return take_block(r, &block, lost);
 	}
-	if (tree != CHI_SALVAGE_POSITION &&
-	    chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, &game) ==
-		    CHI_OK) {
+	if (tree != CHI_SALVAGE_POSITION && chi_game_decode(key->mv_data, key->mv_size, own.mv_data,
+							    own.mv_size, &game) == CHI_OK) {
 		return put_game(r, &game, lost);
 	}
 	if (lost && r->relist != NULL) {
-		return take_archive(r, tree, key, value);
+		return take_archive(r, tree, key, &own);
 	}
 	if (tree == CHI_SALVAGE_POSITION) {
 		complain(r, "the block of positions from %s on is damaged",
@@ -307,7 +311,9 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 /* What a tree claimed to hold and the new store does not. */
 static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
 {
-	return s->found[tree] && s->trees[tree].entries > have ? s->trees[tree].entries - have : 0;
+	uint64_t entries = have + 1; /* with the head of its chain */
+	return s->found[tree] && s->trees[tree].entries > entries ? s->trees[tree].entries - entries
+								  : 0;
 }
 
 static uint64_t missing(const struct repair *r)

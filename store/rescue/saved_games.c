@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "chistore/names.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/games/archive.h"
 #include "store/games/bodies.h"
@@ -107,20 +108,22 @@ int chi_saved_games_take(struct chi_saved_games *saved, struct chi_write *write,
 			 bool *taken)
 {
 	const struct chi_archive_trees *trees = &write->env->archive;
-	const MDB_dbi dbis[CHI_SALVAGE_TREES] = {
-		[CHI_SALVAGE_NAMES] = trees->names,
-		[CHI_SALVAGE_COLUMNS] = trees->columns,
-		[CHI_SALVAGE_GAMES] = trees->games,
-		[CHI_SALVAGE_GAMESETS] = trees->gamesets,
+	const struct {
+		const MDB_dbi *dbi;
+		enum chi_chain chain;
+	} to[CHI_SALVAGE_TREES] = {
+		[CHI_SALVAGE_NAMES] = {&trees->names, CHI_CHAIN_NAMES},
+		[CHI_SALVAGE_COLUMNS] = {&trees->columns, CHI_CHAIN_COLUMNS},
+		[CHI_SALVAGE_GAMES] = {&trees->games, CHI_CHAIN_GAMES},
+		[CHI_SALVAGE_GAMESETS] = {&trees->gamesets, CHI_CHAIN_GAMESETS},
 	};
-	MDB_val at = *key;
-	MDB_val bytes = *value;
 	*taken = false;
 	tree = tree == CHI_SALVAGE_LOST ? tree_of(saved, key, value) : tree;
 	if (tree == CHI_SALVAGE_LOST || key->mv_size == 0 || !is_sound(saved, tree, key, value)) {
 		return CHI_OK;
 	}
-	int error = mdb_put(write->txn, dbis[tree], &at, &bytes, MDB_NOOVERWRITE);
+	int error = chi_chain_put(write->txn, *to[tree].dbi, to[tree].chain, key, value,
+				  MDB_NOOVERWRITE);
 	*taken = error == 0;
 	write->changed |= *taken;
 	return error == MDB_KEYEXIST || error == MDB_BAD_VALSIZE ? CHI_OK : chi_lmdb_status(error);
@@ -262,7 +265,8 @@ static int fill_names(const struct settling *s, struct chi_name *const names[CHI
 	MDB_dbi dbi = s->write->env->archive.names;
 	struct chi_name_cache *cache = NULL;
 	int rc = chi_name_cache_new(NAMES_MEMORY, &cache);
-	rc = rc == CHI_OK ? chi_lmdb_status(mdb_drop(s->write->txn, dbi, 0)) : rc;
+	rc = rc == CHI_OK ? chi_lmdb_status(chi_chain_drop(s->write->txn, dbi, CHI_CHAIN_NAMES))
+			  : rc;
 	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		for (size_t i = 0; rc == CHI_OK && i < s->names[kind]; i++) {
 			rc = add_name(s, cache, (enum chi_name_kind)kind, &names[kind][i]);
@@ -349,15 +353,15 @@ static int next_unkept(const struct settling *s, uint8_t after[CHI_GAME_ID_SIZE]
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	int error = *first ? mdb_cursor_get(cursor, &key, &value, MDB_FIRST)
-			   : mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	int error = *first ? chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_FIRST)
+			   : chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_SET_RANGE);
 	*first = false;
 	while (error == 0) {
 		rc = chi_game_decode(key.mv_data, key.mv_size, value.mv_data, value.mv_size, out);
 		if (rc != CHI_OK || (out->number != 0 && s->saved->claimed[out->number] != WHOLE)) {
 			break;
 		}
-		error = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+		error = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT);
 	}
 	mdb_cursor_close(cursor);
 	memcpy(after, out->id, error == 0 ? CHI_GAME_ID_SIZE : 0);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
 #include "store/lmdb_err.h"
@@ -93,7 +94,7 @@ int chi_game_ids_find(MDB_txn *txn, MDB_dbi games, const uint8_t id[CHI_GAME_ID_
 {
 	MDB_val key = chi_val(id, CHI_GAME_ID_SIZE);
 	MDB_val value;
-	int rc = mdb_get(txn, games, &key, &value);
+	int rc = chi_chain_get(txn, games, CHI_CHAIN_IDS, &key, &value);
 	return rc != 0 ? chi_lmdb_status(rc)
 		       : chi_game_decode(id, CHI_GAME_ID_SIZE, value.mv_data, value.mv_size, out);
 }
@@ -110,11 +111,12 @@ static int collect(MDB_cursor *cursor, const uint8_t *after, struct chi_game_id 
 {
 	MDB_val key = chi_val(after, after != NULL ? CHI_GAME_ID_SIZE : 0);
 	MDB_val value;
-	int rc = mdb_cursor_get(cursor, &key, &value, after != NULL ? MDB_SET_RANGE : MDB_FIRST);
+	int rc = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value,
+				after != NULL ? MDB_SET_RANGE : MDB_FIRST);
 	bool same = rc == 0 && after != NULL && key.mv_size == CHI_GAME_ID_SIZE &&
 		    memcmp(key.mv_data, after, CHI_GAME_ID_SIZE) == 0;
 	if (same) {
-		rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+		rc = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT);
 	}
 	while (rc == 0 && *n < max) {
 		int bad = chi_game_decode(key.mv_data, key.mv_size, value.mv_data, value.mv_size,
@@ -123,7 +125,7 @@ static int collect(MDB_cursor *cursor, const uint8_t *after, struct chi_game_id 
 			return bad;
 		}
 		++*n;
-		rc = *n < max ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : 0;
+		rc = *n < max ? chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT) : 0;
 	}
 	return rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_status(rc);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
 #include "store/record/clients.h"
@@ -127,7 +128,7 @@ static int meet(struct chi_write *write, struct chi_idempotency_book *book,
 	}
 	MDB_val key = chi_val(id, CHI_IDEMPOTENCY_CLIENT);
 	MDB_val value;
-	int error = mdb_get(write->txn, write->env->clients, &key, &value);
+	int error = chi_chain_get(write->txn, write->env->clients, CHI_CHAIN_CLIENTS, &key, &value);
 	if (error != 0 && error != MDB_NOTFOUND) {
 		return chi_lmdb_status(error);
 	}
@@ -348,7 +349,7 @@ static int store_client(struct chi_write *write, struct chi_remembered *client, 
 	client->last_use = now;
 	MDB_val key = chi_val(client->id, sizeof(client->id));
 	MDB_val value = {chi_remembered_encode(client, bytes), bytes};
-	return mdb_put(write->txn, write->env->clients, &key, &value, 0);
+	return chi_chain_put(write->txn, write->env->clients, CHI_CHAIN_CLIENTS, &key, &value, 0);
 }
 
 /* Returns LMDB's code. */
@@ -357,7 +358,7 @@ static int trim(struct chi_write *write, struct chi_idempotency_book *book, uint
 	MDB_stat stat;
 	MDB_dbi clients = write->env->clients;
 	int error = mdb_stat(write->txn, clients, &stat);
-	/* The horizon may be one of the entries. */
+	/* One of the entries is the chain's head, and one may be the horizon. */
 	if (error == 0 && stat.ms_entries > CHI_IDEMPOTENCY_CLIENTS) {
 		error = find_horizon(write, book) == CHI_OK
 				? chi_clients_trim(write->txn, clients, stat.ms_entries, now,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "store/chain/chain.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
 #include "store/store.h"
@@ -44,27 +45,38 @@ static struct chi_tree *blocks_of(struct chi_write *write, MDB_dbi tree)
 	return tree == write->env->strength ? &write->strength : NULL;
 }
 
+/* The others are chained. */
+static enum chi_chain chain_of(const struct chi_write *write, MDB_dbi tree)
+{
+	const struct chi_env *env = write->env;
+	return tree == env->ids		       ? CHI_CHAIN_IDS
+	       : tree == env->queue	       ? CHI_CHAIN_QUEUE
+	       : tree == env->archive.postings ? CHI_CHAIN_POSTINGS
+					       : CHI_CHAIN_GAMESETS;
+}
+
 int chi_write_find(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	struct chi_tree *blocks = blocks_of(write, tree);
 	return blocks != NULL ? chi_tree_find(blocks, key, value)
-			      : mdb_get(write->txn, tree, key, value);
+			      : chi_chain_get(write->txn, tree, chain_of(write, tree), key, value);
 }
 
 /* What fails before anything was changed leaves the trees as they are. */
 static int set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	struct chi_tree *blocks = blocks_of(write, tree);
-	int error = blocks != NULL ? chi_tree_set(blocks, key, value)
-				   : mdb_put(write->txn, tree, key, value, 0);
+	int error = blocks != NULL
+			    ? chi_tree_set(blocks, key, value)
+			    : chi_chain_put(write->txn, tree, chain_of(write, tree), key, value, 0);
 	return blocks == NULL || blocks->broken ? changed(write, error) : chi_lmdb_status(error);
 }
 
 static int unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
 	struct chi_tree *blocks = blocks_of(write, tree);
-	int error =
-		blocks != NULL ? chi_tree_unset(blocks, key) : mdb_del(write->txn, tree, key, NULL);
+	int error = blocks != NULL ? chi_tree_unset(blocks, key)
+				   : chi_chain_del(write->txn, tree, chain_of(write, tree), key);
 	return blocks == NULL || blocks->broken ? changed(write, error) : chi_lmdb_status(error);
 }
 
@@ -75,7 +87,7 @@ static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 		return CHI_OK;
 	}
 	MDB_val value = {0};
-	int rc = chi_lmdb_status(mdb_get(write->txn, tree, key, &value));
+	int rc = chi_lmdb_status(chi_write_find(write, tree, key, &value));
 	if (rc < 0) {
 		return rc;
 	}

@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "chess/fen.h"
 #include "chess/key.h"
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/postings/postings.h"
 #include "tests/store/raw.h"
@@ -64,11 +65,11 @@ static size_t find_chunks(uint8_t (*keys)[CHI_POSTINGS_CHUNK_KEY_MAX], size_t mo
 	assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, "postings", 0, &dbi), 0);
 	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
-	int rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	int rc = chi_chain_step(cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
 	while (rc == 0 && memcmp(found.mv_data, key.bytes, key.len) == 0) {
 		assert_true(n < most && found.mv_size == CHI_POSTINGS_CHUNK_KEY_MAX);
 		memcpy(keys[n++], found.mv_data, found.mv_size);
-		rc = mdb_cursor_get(cursor, &found, &value, MDB_NEXT);
+		rc = chi_chain_step(cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_NEXT);
 	}
 	mdb_cursor_close(cursor);
 	mdb_txn_abort(txn);

@@ -87,7 +87,10 @@ static void find(const char *tree, const void *key, size_t key_len, struct entry
 	assert_int_equal(mdb_txn_begin(env, NULL, MDB_RDONLY, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, tree, 0, &dbi), 0);
 	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
-	assert_int_equal(mdb_cursor_get(cursor, &k, &v, key_len == 0 ? MDB_FIRST : MDB_SET_RANGE),
+	enum chi_chain chain = raw_chain(tree);
+	MDB_cursor_op op = key_len == 0 ? MDB_FIRST : MDB_SET_RANGE;
+	assert_int_equal(chain != 0 ? chi_chain_step(cursor, chain, &k, &v, op)
+				    : mdb_cursor_get(cursor, &k, &v, op),
 			 0);
 	assert_true(k.mv_size <= sizeof(out->key) && v.mv_size <= sizeof(out->value));
 	memcpy(out->key, k.mv_data, k.mv_size);

@@ -19,7 +19,7 @@ BELOW = {"types", "base"}
 BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
-ARCHIVE = {"store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
+ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "client/cli"}
@@ -41,16 +41,18 @@ ARROWS = {
 
     # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
     "store": BELOW,
-    "store/record": STORE,
+    # What LMDB's calls are to its trees, for those whose entries are chained.
+    "store/chain": STORE,
+    "store/record": STORE | {"store/chain"},
     "store/block": STORE | {"store/record"},
     # The archive of games, on handles of trees: no environment, no transaction of ours.
-    "store/names": STORE | {"store/record"},
-    "store/games": STORE | {"store/record", "store/names"},
-    "store/postings": STORE | {"store/record"},
-    "store/gamesets": STORE | {"store/record"},
-    "store/queue": STORE | {"store/record"},
+    "store/names": STORE | {"store/chain", "store/record"},
+    "store/games": STORE | {"store/chain", "store/record", "store/names"},
+    "store/postings": STORE | {"store/chain", "store/record"},
+    "store/gamesets": STORE | {"store/chain", "store/record"},
+    "store/queue": STORE | {"store/chain", "store/record"},
     "store/pages": STORE | {"store/record", "store/block"},
-    "store/env": STORE | {"store/record", "store/block", "store/pages"},
+    "store/env": STORE | {"store/chain", "store/record", "store/block", "store/pages"},
     "store/txn": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env"},
     "store/query": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env"},
     "store/text": STORE | {"store/record"},

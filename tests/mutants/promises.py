@@ -272,6 +272,20 @@ DAMAGE = (
         "(rc == CHI_NONE && (chi_block_verify(&block) || len != NULL) &&",
         "store block", "test_changed_bytes_are_seen"),
     Mutant(
+        "absence-needs-no-link",
+        "In the other trees what is absent is vouched for by the links around it",
+        "store/chain/chain.c",
+        "return around && fits(",
+        "return around || fits(",
+        "store chain", "test_no_bit_hides_an_entry"),
+    Mutant(
+        "any-end-is-the-end",
+        "and the end of a walk by the link of the head",
+        "store/chain/chain.c",
+        "return rc == 0 && !fits(chain, last, &key, &value) ? break_at(chain, last, NULL) : rc;",
+        "return rc == 0 && !fits(chain, last, &key, &value) ? 0 : rc;",
+        "store chain", "test_no_bit_hides_an_entry"),
+    Mutant(
         "trees-need-not-agree",
         "Where the trees disagree nothing is returned",
         "store/query/walk.c",

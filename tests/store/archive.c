@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "store/chain/chain.h"
 #include "tests/store/help.h"
 
-static MDB_dbi tree(struct archive *archive, const char *name)
+static MDB_dbi tree(struct archive *archive, const char *name, enum chi_chain chain)
 {
 	MDB_dbi dbi;
 	assert_int_equal(mdb_dbi_open(archive->txn, name, MDB_CREATE, &dbi), 0);
+	assert_int_equal(chi_chain_make(archive->txn, dbi, chain), 0);
 	return dbi;
 }
 
@@ -25,11 +27,11 @@ int archive_setup(void **state)
 	assert_int_equal(mdb_env_open(archive->env, path, MDB_NOSYNC, 0600), 0);
 	assert_int_equal(mdb_txn_begin(archive->env, NULL, 0, &archive->txn), 0);
 	archive->trees = (struct chi_archive_trees){
-		.games = tree(archive, "games"),
-		.columns = tree(archive, "columns"),
-		.names = tree(archive, "names"),
-		.postings = tree(archive, "postings"),
-		.gamesets = tree(archive, "gamesets"),
+		.games = tree(archive, "games", CHI_CHAIN_GAMES),
+		.columns = tree(archive, "columns", CHI_CHAIN_COLUMNS),
+		.names = tree(archive, "names", CHI_CHAIN_NAMES),
+		.postings = tree(archive, "postings", CHI_CHAIN_POSTINGS),
+		.gamesets = tree(archive, "gamesets", CHI_CHAIN_GAMESETS),
 	};
 	*state = archive;
 	return 0;

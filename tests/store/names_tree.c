@@ -20,6 +20,11 @@ void names_begin(void)
 {
 	assert_int_equal(mdb_txn_begin(names_env, NULL, 0, &names_txn), 0);
 	assert_int_equal(mdb_dbi_open(names_txn, NAMES_TREE, MDB_CREATE, &names_dbi), 0);
+	MDB_stat stat;
+	assert_int_equal(mdb_stat(names_txn, names_dbi, &stat), 0);
+	if (stat.ms_entries == 0) {
+		assert_int_equal(chi_chain_make(names_txn, names_dbi, CHI_CHAIN_NAMES), 0);
+	}
 }
 
 void names_check(void)

@@ -7,6 +7,7 @@
 #include <lmdb.h>
 
 #include "store/names.h"
+#include "store/chain/chain.h"
 #include "store/names/names.h"
 
 extern MDB_txn *names_txn; /* NULL: none is open */

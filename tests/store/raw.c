@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "store/chain/chain.h"
 #include "store/lmdb_err.h"
 #include "store/record/codec.h"
 #include "store/record/meta.h"
@@ -76,11 +77,21 @@ void raw_change(const char *name, const char *tree, const void *key, size_t key_
 	raw_close(&raw, &more);
 }
 
-/* Puts a whole block or a record of the meta tree as it is. */
+enum chi_chain raw_chain(const char *tree)
+{
+	enum chi_chain chain = CHI_CHAIN_GAMESETS;
+	while (chain > 0 && strcmp(chi_chain_name(chain), tree) != 0) {
+		chain--;
+	}
+	return chain;
+}
+
+/* Puts a whole block, a record of the meta tree or a value as it is. */
 void raw_put(const char *name, const char *tree, const void *key, size_t key_len, const void *value,
 	     size_t len)
 {
 	struct raw raw;
+	const enum chi_chain chain = raw_chain(tree);
 	uint8_t key_copy[64];
 	static uint8_t copy[CHI_RECORD_BYTES_MAX];
 	memcpy(key_copy, key, key_len);
@@ -89,9 +100,13 @@ void raw_put(const char *name, const char *tree, const void *key, size_t key_len
 	if (value != NULL) {
 		memcpy(copy, value, len);
 		MDB_val v = {len, copy};
-		assert_int_equal(mdb_put(raw.txn, raw.dbi, &k, &v, 0), 0);
+		assert_int_equal(chain != 0 ? chi_chain_put(raw.txn, raw.dbi, chain, &k, &v, 0)
+					    : mdb_put(raw.txn, raw.dbi, &k, &v, 0),
+				 0);
 	} else {
-		assert_int_equal(mdb_del(raw.txn, raw.dbi, &k, NULL), 0);
+		assert_int_equal(chain != 0 ? chi_chain_del(raw.txn, raw.dbi, chain, &k)
+					    : mdb_del(raw.txn, raw.dbi, &k, NULL),
+				 0);
 	}
 	if (strcmp(tree, "meta") == 0) {
 		assert_int_equal(mdb_txn_commit(raw.txn), 0);

@@ -6,10 +6,14 @@
 #include <stdbool.h>
 
 #include "store/block/block.h"
+#include "store/chain/chain.h"
 #include "tests/store/help.h"
 
 /* Set: the strength tree is changed without its comparator. */
 extern bool raw_wrong_order;
+
+/* 0: the tree is not chained. */
+enum chi_chain raw_chain(const char *tree);
 
 /* Puts into or deletes from one tree alone, in blocks that are sound. `value` NULL deletes. */
 void raw_change(const char *name, const char *tree, const void *key, size_t key_len,

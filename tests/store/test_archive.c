@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/pgn/pgn.h"
+#include "store/chain/chain.h"
 #include "store/games/archive.h"
 #include "store/games/tags.h"
 #include "tests/store/archive.h"
@@ -338,11 +339,11 @@ static void test_loss(void **state)
 	struct chi_game game;
 	fill(archive);
 	chi_arena_init(&arena, 1 << 20);
-	assert_int_equal(mdb_drop(archive->txn, archive->trees.names, 0), 0);
+	assert_int_equal(chi_chain_drop(archive->txn, archive->trees.names, CHI_CHAIN_NAMES), 0);
 	struct chi_archive_reader *reader = reader_of(archive);
 	assert_int_equal(chi_archive_game(reader, 1, &arena, &game), -CHI_ECORRUPT);
 	chi_archive_reader_end(reader);
-	assert_int_equal(mdb_drop(archive->txn, archive->trees.games, 0), 0);
+	assert_int_equal(chi_chain_drop(archive->txn, archive->trees.games, CHI_CHAIN_GAMES), 0);
 	ok(chi_archive_reader_begin(reader, archive->txn, &archive->trees));
 	assert_int_equal(chi_archive_game(reader, 2, &arena, &game), -CHI_ECORRUPT);
 	chi_archive_reader_free(reader);

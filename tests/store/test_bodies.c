@@ -142,7 +142,7 @@ static void test_chunks(void **state)
 	static struct bodies chunk;
 	append(archive, 1, GAMES);
 	assert_int_equal(mdb_cursor_open(archive->txn, archive->trees.games, &cursor), 0);
-	while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0) {
+	while (chi_chain_step(cursor, CHI_CHAIN_GAMES, &key, &value, MDB_NEXT) == 0) {
 		ok(bodies_unpack(&coder, &key, &value, &chunk));
 		assert_true(value.mv_size <= CHI_BODIES_ROOM || chunk.n == 1);
 		bytes += value.mv_size <= CHI_BODIES_ROOM ? value.mv_size : 0;
@@ -221,7 +221,9 @@ static void test_damage(void **state)
 	chi_number_key(1, number);
 	MDB_val key = {.mv_size = sizeof(number), .mv_data = number};
 	MDB_val found;
-	assert_int_equal(mdb_get(archive->txn, archive->trees.games, &key, &found), 0);
+	assert_int_equal(
+		chi_chain_get(archive->txn, archive->trees.games, CHI_CHAIN_GAMES, &key, &found),
+		0);
 	MDB_val value = {.mv_size = found.mv_size, .mv_data = bytes};
 	memcpy(bytes, found.mv_data, found.mv_size);
 	for (size_t i = 0; i < found.mv_size; i++) {

@@ -184,7 +184,9 @@ static void test_damage(void **state)
 	chi_number_key(1, number);
 	MDB_val key = {.mv_size = sizeof(number), .mv_data = number};
 	MDB_val found;
-	assert_int_equal(mdb_get(archive->txn, archive->trees.columns, &key, &found), 0);
+	assert_int_equal(chi_chain_get(archive->txn, archive->trees.columns, CHI_CHAIN_COLUMNS,
+				       &key, &found),
+			 0);
 	MDB_val value = {.mv_size = found.mv_size, .mv_data = bytes};
 	memcpy(bytes, found.mv_data, found.mv_size);
 	for (size_t i = 0; i < found.mv_size; i++) {

@@ -19,6 +19,7 @@
 #include "store/gamesets/gamesets.h"
 #include "store/queue/queue.h"
 #include "store/names.h"
+#include "store/lmdb_err.h"
 #include "store/names/names_priv.h"
 #include "store/postings/postings.h"
 #include "store/record/clients.h"
@@ -297,7 +298,7 @@ static void check_list(MDB_txn *txn, MDB_dbi dbi, const char *name, struct chi_n
 	MDB_val value;
 	MDB_cursor *cursor;
 	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
-	assert_int_equal(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE), 0);
+	assert_int_equal(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE), 0);
 	snprintf(example, sizeof(example), "%s-key", name);
 	check_example(example, key.mv_data, key.mv_size);
 	check_example(name, value.mv_data, value.mv_size);
@@ -310,7 +311,7 @@ static void check_names(MDB_txn *txn, MDB_dbi dbi)
 	MDB_val key = {CHI_CHUNK_KEY, bytes};
 	MDB_val value;
 	chi_chunk_key(CHI_NAME_PLAYER, 0, bytes);
-	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	assert_int_equal(chi_chain_get(txn, dbi, CHI_CHAIN_NAMES, &key, &value), 0);
 	check_example("names-key", bytes, CHI_CHUNK_KEY);
 	check_example("names-chunk", value.mv_data, value.mv_size);
 	check_list(txn, dbi, "names-text", chi_text_item(CHI_NAME_PLAYER, "Tal, Mikhail", 12));
@@ -318,7 +319,7 @@ static void check_names(MDB_txn *txn, MDB_dbi dbi)
 	check_list(txn, dbi, "names-fide", chi_fide_item(CHI_NAME_PLAYER, 300));
 	key.mv_size = CHI_MEMBER_KEY;
 	chi_member_key(CHI_NAME_PLAYER, 2, 1, bytes);
-	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	assert_int_equal(chi_chain_get(txn, dbi, CHI_CHAIN_NAMES, &key, &value), 0);
 	assert_int_equal(value.mv_size, 0);
 	check_example("names-member-key", bytes, CHI_MEMBER_KEY);
 }
@@ -337,6 +338,7 @@ static void test_names_examples(void **state)
 	assert_int_equal(mdb_env_open(env, help_path("names.mdb"), MDB_NOSUBDIR, 0600), 0);
 	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
 	assert_int_equal(mdb_dbi_open(txn, NAMES_TREE, MDB_CREATE, &dbi), 0);
+	assert_int_equal(chi_chain_make(txn, dbi, CHI_CHAIN_NAMES), 0);
 	ok(chi_name_cache_new(0, &cache));
 	ok(chi_names_intern(cache, txn, dbi, CHI_NAME_PLAYER, "Tal, M", 6, 0, &id));
 	ok(chi_names_intern(cache, txn, dbi, CHI_NAME_PLAYER, "Tal, Mikhail", 12, 300, &id));
@@ -349,14 +351,36 @@ static void test_names_examples(void **state)
 	free(format_text);
 }
 
+static void check_raw(MDB_txn *txn, MDB_dbi dbi, const char *key, size_t len, const char *name)
+{
+	MDB_val at = chi_val(key, len);
+	MDB_val value;
+	assert_int_equal(mdb_get(txn, dbi, &at, &value), 0);
+	assert_true(value.mv_size >= CHI_CHAIN_LINK);
+	check_example(name, value.mv_data, CHI_CHAIN_LINK);
+}
+
+static void test_chain_examples(void **state)
+{
+	struct archive *archive = *state;
+	MDB_dbi dbi = archive->trees.gamesets;
+	const MDB_val key = chi_val("najdorf", 7);
+	load_format();
+	check_raw(archive->txn, dbi, "", 1, "chain-empty");
+	assert_int_equal(chi_chain_put(archive->txn, dbi, CHI_CHAIN_GAMESETS, &key, &key, 0), 0);
+	check_raw(archive->txn, dbi, "najdorf", 7, "chain-link");
+	check_raw(archive->txn, dbi, "", 1, "chain-head");
+	free(format_text);
+}
+
 /* A value of a tree of games, under the number of its first game. */
-static void check_chunk(MDB_txn *txn, MDB_dbi dbi, const char *name)
+static void check_chunk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const char *name)
 {
 	uint8_t number[CHI_NUMBER_SIZE];
 	MDB_val key = {sizeof(number), number};
 	MDB_val value;
 	chi_number_key(5, number);
-	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+	assert_int_equal(chi_chain_get(txn, dbi, chain, &key, &value), 0);
 	check_example(name, value.mv_data, value.mv_size);
 }
 
@@ -409,8 +433,8 @@ static void test_games_examples(void **state)
 	game.n_plies = 0;
 	ok(chi_archive_put(writer, &game));
 	ok(chi_archive_flush(writer));
-	check_chunk(archive->txn, archive->trees.columns, "columns-value");
-	check_chunk(archive->txn, archive->trees.games, "games-value");
+	check_chunk(archive->txn, archive->trees.columns, CHI_CHAIN_COLUMNS, "columns-value");
+	check_chunk(archive->txn, archive->trees.games, CHI_CHAIN_GAMES, "games-value");
 	chi_archive_writer_free(writer);
 	chi_name_cache_free(names);
 	free(format_text);
@@ -492,6 +516,8 @@ int main(void)
 		cmocka_unit_test(test_parts_examples),
 		cmocka_unit_test(test_gameset_example),
 		cmocka_unit_test(test_queue_examples),
+		cmocka_unit_test_setup_teardown(test_chain_examples, archive_setup,
+						archive_teardown),
 		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
 						archive_teardown),
 	};

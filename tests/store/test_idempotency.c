@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/chain/chain.h"
 #include "store/record/clients.h"
 #include "store/record/meta.h"
 
@@ -533,7 +534,7 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 	ok(chi_state_get(txn, meta, &state));
 	state.sequence++;
 	assert_int_equal(chi_state_put(txn, meta, &state), 0);
-	assert_int_equal(mdb_put(txn, clients, &k, &v, 0), 0);
+	assert_int_equal(chi_chain_put(txn, clients, CHI_CHAIN_CLIENTS, &k, &v, 0), 0);
 	assert_int_equal(mdb_txn_commit(txn), 0);
 	mdb_env_close(env);
 }

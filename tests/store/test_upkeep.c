@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "store/lmdb_err.h"
+#include "tests/store/raw.h"
 
 #define CONTROL	  CHI_STATISTIC_CONTROL
 #define POSITIONS 50
@@ -193,6 +195,33 @@ static void test_compact_left_half_of_the_pages_empty(void **state)
 	assert_int_equal(size_of("shuffled"), size);
 	chi_store_close(sorted);
 	chi_store_close(shuffled);
+}
+
+static int add_unlinked(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
+{
+	uint8_t bytes[4] = {0};
+	uint8_t name[] = {'x', 'x'};
+	MDB_val key = {.mv_size = sizeof(name), .mv_data = name};
+	MDB_val value = {.mv_size = sizeof(bytes), .mv_data = bytes};
+	(void)number;
+	return chi_lmdb_status(mdb_put(txn, dbi, &key, &value, 0));
+}
+
+/* They were copied as they were, over the file that may have had what the links missed. */
+static void test_compact_kept_broken_chains(void **state)
+{
+	(void)state;
+	static const char *const trees[] = {"ids",     "clients", "queue",    "games",
+					    "columns", "names",	  "postings", "gamesets"};
+	for (size_t i = 0; i < CHI_COUNT(trees); i++) {
+		struct chi_compaction *compaction;
+		chi_store_close(filled("chains"));
+		raw_edit("chains", trees[i], add_unlinked, 0);
+		struct chi_store *store = help_open(help_path("chains"), CHI_STORE_WRITE);
+		assert_int_equal(chi_compact_prepare(store, &compaction, &fault), -CHI_ECORRUPT);
+		chi_store_close(store);
+		help_remove(help_path("chains"));
+	}
 }
 
 /* Other processes open the store at every moment of a compaction: they get the whole store. */
@@ -389,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_compact_keeps_owner_and_mode),
 		cmocka_unit_test(test_compact_by_an_owner_outside_the_group),
 		cmocka_unit_test(test_compact_of_a_lost_directory),
+		cmocka_unit_test(test_compact_kept_broken_chains),
 		cmocka_unit_test(test_compact_while_others_open),
 		cmocka_unit_test(test_compact_left_half_of_the_pages_empty),
 		cmocka_unit_test(test_leftover_of_a_compaction),
