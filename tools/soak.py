@@ -87,8 +87,9 @@ PARTS = {
         Step("system scarce", env={"CHISTORE_SCARCE_ALL": "1"})]),
     "relay": Part(20, "times the usual cuts", [
         Step("client (repeat|pipe_lost|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
-    "damage": Part(10, "times the usual stores", [
-        Step("store damage", env={"CHISTORE_EFFORT": "{size}"})]),
+    "damage": Part(77, "times the usual stores", [
+        Step("store damage", env={"CHISTORE_EFFORT": "{size}"}),
+        Step("faults damage", env={"CHISTORE_EFFORT": "{size}"})]),
     "backup": Part(1000, "backups", [
         Step("system concurrency", ("Backups.test_backups_under_writers",),
              env={"CHISTORE_BACKUPS": "{size}"})]),

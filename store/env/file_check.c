@@ -11,9 +11,11 @@
 #include "store/env/env.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "store/lmdb_err.h"
@@ -23,6 +25,10 @@
 
 /* A writer that goes on meanwhile may reuse the pages that are looked at: then look again. */
 #define LOOKS 5
+
+/* The same of the heads, a millisecond between two looks. */
+#define LOOKS_AT_HEADS 50
+#define LOOK_US	       1000
 
 /* True if every page after the file's end is free. */
 static int check_end(const struct chi_page_file *file_image, struct chi_fault *fault)
@@ -98,6 +104,25 @@ static int check_entries(struct chi_page_file *file_image, struct chi_fault *fau
 				 "%s: a page that leads to the trees is damaged", DATA_NAME);
 }
 
+/* Heads that are of one commit and the one after it: else the newer state that one led to is lost,
+ * and what the other leads to is no answer. */
+static int look_at_heads(struct chi_page_file *file_image, struct chi_fault *fault)
+{
+	int rc = CHI_OK;
+	for (int look = 0; rc == CHI_OK && look < LOOKS_AT_HEADS; look++) {
+		if (chi_page_file_adjoins(file_image)) {
+			return CHI_OK;
+		}
+		(void)usleep(LOOK_US);
+		rc = chi_page_file_look(file_image, CHI_PAGE_FILE_BOTH, fault);
+	}
+	return rc < 0 ? rc
+		      : chi_fault(fault, -CHI_ECORRUPT,
+				  "the meta pages are of transactions %" PRIu64 " and %" PRIu64
+				  ": one is damaged, and the last commit may be lost",
+				  file_image->older_txn, file_image->txn);
+}
+
 int chi_file_check(const char *dir, struct chi_fault *fault)
 {
 	_cleanup_(chi_page_file_close) struct chi_page_file file_image;
@@ -107,8 +132,11 @@ int chi_file_check(const char *dir, struct chi_fault *fault)
 		return rc;
 	}
 	for (int look = 0; look < LOOKS; look++) {
+		rc = look_at_heads(&file_image, &why);
 		uint64_t seen = file_image.txn;
-		rc = check_end(&file_image, &why);
+		if (rc == CHI_OK) {
+			rc = check_end(&file_image, &why);
+		}
 		if (rc == CHI_OK) {
 			rc = check_entries(&file_image, &why);
 		}

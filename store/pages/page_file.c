@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lmdb.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +113,18 @@ static int measure(struct chi_page_file *file_image, struct chi_fault *fault)
 	return CHI_OK;
 }
 
+/* What LMDB takes for granted of its meta page: each has its number, the transactions write them in
+ * turn, and flags of the two trees are those that it gave them (compact makes a file without a
+ * directory). A new file has transaction 0 in both. */
+static bool head_is_sound(const uint8_t meta[META_BYTES], uint64_t number)
+{
+	uint64_t txn = chi_u64_at(meta + META_TXN);
+	return chi_u64_at(meta + PAGE_NUMBER) == number &&
+	       chi_u16_at(meta + PAGE_FLAGS) == FLAG_META && (txn == 0 || txn % 2 == number) &&
+	       (chi_u16_at(meta + META_FREE + TREE_FLAGS) & ~MDB_NOSUBDIR) == MDB_INTEGERKEY &&
+	       chi_u16_at(meta + META_MAIN + TREE_FLAGS) == 0;
+}
+
 /* LMDB writes its heads in turn and needs both to be its own. */
 static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 {
@@ -123,9 +136,10 @@ static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 	}
 	file_image->page_size = chi_u32_at(first + META_PSIZE);
 	rc = read_meta(file_image, file_image->page_size, second, fault);
-	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION) {
-		return chi_fault(fault, -CHI_ECORRUPT, "%s: the second meta page is damaged",
-				 DATA_NAME);
+	bool sound = rc < 0 || head_is_sound(second, 1);
+	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION || !sound || !head_is_sound(first, 0)) {
+		return chi_fault(fault, -CHI_ECORRUPT, "%s: the %s meta page is damaged", DATA_NAME,
+				 sound && rc == CHI_OK ? "first" : "second");
 	}
 	if (rc == CHI_OK) {
 		bool newer = chi_u64_at(second + META_TXN) > chi_u64_at(first + META_TXN);
@@ -137,25 +151,28 @@ static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 	return rc;
 }
 
-/* What can be had. A file of another kind of machine cannot be read at all. */
+/* What can be had: of two the newer. A file of another kind of machine cannot be read at all. */
 static int any_head(struct chi_page_file *file_image, struct chi_fault *fault)
 {
 	uint8_t meta[META_BYTES];
-	int rc = read_meta(file_image, 0, meta, fault);
-	if (rc == -CHI_EVERSION) {
-		return rc;
+	bool sound = true;
+	file_image->older_txn = 0;
+	for (uint64_t i = 0; i < 2; i++) {
+		int rc = read_meta(file_image, i * file_image->page_size, meta, fault);
+		if (rc == -CHI_EVERSION && i == 0) {
+			return rc;
+		}
+		sound = sound && rc == CHI_OK && head_is_sound(meta, i);
+		uint64_t txn = rc == CHI_OK ? chi_u64_at(meta + META_TXN) : 0;
+		if (rc == CHI_OK && (i == 0 || txn > file_image->txn)) {
+			file_image->page_size = chi_u32_at(meta + META_PSIZE);
+			file_image->older_txn = file_image->txn;
+			take_meta(file_image, meta);
+		} else {
+			file_image->older_txn = txn;
+		}
 	}
-	file_image->head_lost = rc < 0;
-	if (rc == CHI_OK) {
-		file_image->page_size = chi_u32_at(meta + META_PSIZE);
-		take_meta(file_image, meta);
-	}
-	rc = read_meta(file_image, file_image->page_size, meta, fault);
-	file_image->head_lost = file_image->head_lost || rc < 0;
-	if (rc == CHI_OK && chi_u64_at(meta + META_TXN) > file_image->txn) {
-		file_image->page_size = chi_u32_at(meta + META_PSIZE);
-		take_meta(file_image, meta);
-	}
+	file_image->head_lost = !sound || !chi_page_file_adjoins(file_image);
 	return CHI_OK;
 }
 

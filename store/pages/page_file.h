@@ -29,7 +29,7 @@ struct chi_page_file {
 	uint64_t txn;	     /* the transaction that this is the state of */
 	uint64_t older_txn;  /* of the other head, if both had to be sound, */
 	uint64_t older_root; /* and its tree of named trees */
-	bool head_lost;	     /* one was not sound: there may have been a newer state */
+	bool head_lost;	     /* one is not sound: there may have been a newer state */
 	int error; /* errno of the last read that failed, or ENOMEM: says nothing about the file */
 };
 
@@ -51,6 +51,13 @@ CHI_MUSTUSE int chi_page_file_open(struct chi_page_file *file_image, const char 
 CHI_MUSTUSE int chi_page_file_look(struct chi_page_file *file_image, enum chi_page_file_metas heads,
 				   struct chi_fault *fault);
 void chi_page_file_close(struct chi_page_file *file_image);
+
+/* Whether both heads are of one commit and the one after it, else one is damaged; or they were read
+ * while writers went on. */
+static inline bool chi_page_file_adjoins(const struct chi_page_file *file_image)
+{
+	return file_image->txn - file_image->older_txn == 1;
+}
 
 /* How many whole pages the file has. */
 static inline uint64_t chi_page_file_pages(const struct chi_page_file *file_image)

@@ -51,6 +51,9 @@ struct repair {
 	bool stamped; /* `stamp` was found */
 	struct chi_state state;
 	bool stated;		 /* `state` was found */
+	bool newer;		 /* a newer one lies in pages that are not of its state */
+	uint64_t bytes;		 /* blocks of positions that the tree led to, */
+	bool unopened;		 /* and one could not be read */
 	struct chi_store *store; /* the new one; NULL while stamp and state are looked for */
 	struct chi_write *write;
 	unsigned unsaved;	      /* entries since the last commit */
@@ -226,6 +229,7 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	if (tree != CHI_SALVAGE_GAME_IDS &&
 	    chi_block_open(CHI_TREE_POSITION, key->mv_data, key->mv_size, value->mv_data,
 			   value->mv_size, &block) == CHI_OK) {
+		r->bytes += lost ? 0 : chi_block_taken(key->mv_size, value->mv_size);
 		return take_block(r, &block, lost);
 	}
 	if (tree != CHI_SALVAGE_POSITION && chi_game_decode(key->mv_data, key->mv_size, own.mv_data,
@@ -236,6 +240,7 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 		return take_archive(r, tree, key, &own);
 	}
 	if (tree == CHI_SALVAGE_POSITION) {
+		r->unopened = true;
 		complain(r, "the block of positions from %s on is damaged",
 			 chi_key_name(key->mv_data, key->mv_size, name));
 	} else if (!lost) {
@@ -259,16 +264,20 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* With a meta page the state that it stood for may be lost, the newest. Every transaction writes a
- * state record: if there is one newer than ours, what it refers to is in pages that ours calls
- * free. */
+/* With a meta page the state that it stood for may be lost, the newest, also if the page is sound
+ * and is that of the state before. Every transaction writes a state record: if there is one newer
+ * than ours, what it refers to is in pages that ours calls free. Under sound meta pages it may as
+ * well be that of a commit that failed. */
 static int find_newer(struct repair *r)
 {
-	uint64_t ours = r->state.sequence;
+	struct chi_state ours = r->state;
 	bool stated = r->stated;
 	int rc = chi_salvage_lost(&r->salvage, true);
-	if (rc == CHI_OK && (!stated || r->state.sequence != ours)) {
+	r->newer = !stated || r->state.sequence != ours.sequence;
+	if (rc == CHI_OK && r->newer && r->salvage.walk.file_image.head_lost) {
 		chi_salvage_doubt(&r->salvage);
+	} else if (stated) {
+		r->state = ours;
 	}
 	return rc;
 }
@@ -277,10 +286,11 @@ static int find_newer(struct repair *r)
 static int find_meta(struct repair *r, enum chi_statistic given)
 {
 	int rc = chi_salvage_walk(&r->salvage, CHI_SALVAGE_META);
-	if (rc == CHI_OK && r->salvage.walk.file_image.head_lost) {
-		rc = find_newer(r);
-	} else if (rc == CHI_OK && !(r->stamped && r->stated)) {
-		rc = chi_salvage_lost(&r->salvage, false);
+	if (rc == CHI_OK) {
+		bool whole = r->stamped && r->stated;
+		rc = whole || r->salvage.walk.file_image.head_lost
+			     ? find_newer(r)
+			     : chi_salvage_lost(&r->salvage, false);
 	}
 	if (rc < 0) {
 		return rc;
@@ -308,7 +318,7 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 	return CHI_OK;
 }
 
-/* What a tree claimed to hold and the new store does not. */
+/* What a chained tree claimed to hold and the new store does not. */
 static uint64_t lacking(const struct chi_salvage *s, enum chi_salvage_tree tree, uint64_t have)
 {
 	uint64_t entries = have + 1; /* with the head of its chain */
@@ -402,7 +412,10 @@ static void conclude(struct repair *r)
 			 r->bare);
 	}
 	result->pages = r->salvage.walk.errors;
-	result->unsure = !r->salvage.free_known;
+	/* Where all could be read and is not what the state counts, a page is of an older one. */
+	bool older = r->stated && !r->unopened && result->pages == 0 &&
+		     r->bytes != r->state.position_bytes;
+	result->unsure = !r->salvage.free_known || r->newer || older;
 }
 
 static int open_new(struct repair *r, const char *dir, const char *to)

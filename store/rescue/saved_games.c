@@ -396,7 +396,8 @@ int chi_saved_games_settle(struct chi_saved_games *saved, struct chi_write *writ
 {
 	struct settling s = {.saved = saved, .write = write, .report = report, .context = context};
 	s.last = write->state.last_game > last ? write->state.last_game : last;
-	s.last = s.last > saved->last ? s.last : saved->last;
+	/* A state that is there knows better than what was taken for a gameset. */
+	s.last = last == 0 && saved->last > s.last ? saved->last : s.last;
 	s.last = s.last < UINT32_MAX ? s.last : UINT32_MAX;
 	chi_state_number(&write->state, (uint32_t)s.last);
 	write->changed = true;

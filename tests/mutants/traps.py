@@ -242,6 +242,20 @@ SHARING = (
 
 FILES = (
     Mutant(
+        "meta-page-has-any-number",
+        "A meta page that is not in its place, or of another's turn, is damage",
+        "store/pages/page_file.c",
+        "return chi_u64_at(meta + PAGE_NUMBER) == number &&",
+        "return",
+        "store verify", "test_damaged_heads_of_meta_pages"),
+    Mutant(
+        "lost-commit-is-opened",
+        "A store whose last commit may be lost is not opened",
+        "store/env/file_check.c",
+        "if (chi_page_file_adjoins(file_image)) {",
+        "if (true) {",
+        "store verify", "test_damaged_numbers_of_heads"),
+    Mutant(
         "cut-lock-file-is-a-crash",
         "A lock file that is cut short ends the daemon in order",
         "daemon/serve.c",
