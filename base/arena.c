@@ -12,6 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under ASan what a reset took back cannot be read, also where its block is kept. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+#ifdef HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)0)
+#endif
+
 #define ALIGNMENT   _Alignof(max_align_t)
 #define FIRST_BLOCK ((size_t)4096)
 #define BLOCK_MAX   ((size_t)1 << 20) /* larger allocations get a block of their own size */
@@ -53,6 +68,7 @@ static bool add_block(struct chi_arena *arena, size_t size)
 	block->older = arena->blocks;
 	block->size = block_size;
 	block->used = 0;
+	ASAN_POISON_MEMORY_REGION(block->bytes, block_size);
 	arena->blocks = block;
 	return true;
 }
@@ -98,6 +114,7 @@ void chi_arena_reset(struct chi_arena *arena)
 	free_blocks(kept->older);
 	kept->older = NULL;
 	kept->used = 0;
+	ASAN_POISON_MEMORY_REGION(kept->bytes, kept->size);
 	arena->used = 0;
 	if (kept->size > BLOCK_MAX) {
 		free(kept);
@@ -123,6 +140,7 @@ void *chi_arena_alloc(struct chi_arena *arena, size_t size)
 		block = arena->blocks;
 	}
 	void *pointer = block->bytes + block->used;
+	ASAN_UNPOISON_MEMORY_REGION(pointer, rounded);
 	block->used += rounded;
 	arena->used += rounded;
 	return pointer;

@@ -4,7 +4,7 @@
  * it; what bench_hiredis is for Redis, and the writing. `once`: writes are not sent again, and so
  * bear no mark. Operations:
  *
- *   get LIST COUNT, mget LIST BATCH COUNT, pipe LIST PIPELINE COUNT   chi_probe, chi_pipe_probe
+ *   get LIST COUNT, mget LIST BATCH COUNT, pipe LIST PIPELINE COUNT   chi_probe, pipeline_probe
  *   range             the whole strength order, keys and statistic
  *   bulk BATCH        puts the records of STORE, shuffled, into ADDRESS, and flushes
  *   pace RATE MS      puts RATE records a second for so long, 50 a commit, synced
@@ -17,6 +17,7 @@
 
 #include "bench/bench.h"
 #include "bench/lists.h"
+#include "client/cli/bench/pipeline.h"
 #include "chistore.h"
 
 #define BATCH_MAX    10000
@@ -62,20 +63,27 @@ static void get(struct bench *bench, const struct bench_list *list, size_t batch
 	}
 }
 
+static void take_answer(struct bench *bench, struct bench_result *out)
+{
+	struct pipeline_answer answer;
+	must(bench, pipeline_next(bench->client, &answer), "pipeline_next");
+	must(bench, answer.status, "answer");
+	out->sum += answer.found;
+}
+
 static void pipe_gets(struct bench *bench, const struct bench_list *list, size_t pipeline, size_t n,
 		      struct bench_result *out)
 {
 	for (size_t i = 0; i < n; i += pipeline) {
 		size_t len = n - i < pipeline ? n - i : pipeline;
+		uint64_t id;
 		for (size_t j = 0; j < len; j++) {
-			must(bench, chi_pipe_probe(bench->client, &list->keys[i + j], 1),
-			     "chi_pipe_probe");
+			must(bench,
+			     pipeline_probe(bench->client, j == 0, &list->keys[i + j], 1, &id),
+			     "pipeline_probe");
 		}
 		for (size_t j = 0; j < len; j++) {
-			struct chi_answer answer;
-			must(bench, chi_pipe_next(bench->client, &answer), "chi_pipe_next");
-			must(bench, answer.status, "answer");
-			count(answer.rows, answer.n_rows, out);
+			take_answer(bench, out);
 		}
 	}
 }
@@ -198,18 +206,19 @@ static void puts_on_the_way(struct bench *bench, enum chi_durability durability,
 	uint64_t start = bench_now();
 	bench->turn++;
 	for (size_t sent = 0; out->done < n; out->done++) {
-		struct chi_answer answer;
+		uint64_t id;
 		for (; sent < n && sent - out->done < pipeline; sent++) {
 			struct chi_put put = {
 				.key = random->keys[sent % random->n],
 				.parts = CHI_PUT_COUNTS,
 				.record.counts.white = bench->turn,
 			};
-			must(bench, chi_pipe_put(bench->client, &put, 1, durability),
-			     "chi_pipe_put");
+			must(bench,
+			     pipeline_put(bench->client, sent == out->done, &put, 1, durability,
+					  &id),
+			     "pipeline_put");
 		}
-		must(bench, chi_pipe_next(bench->client, &answer), "chi_pipe_next");
-		must(bench, answer.status, "answer");
+		take_answer(bench, out);
 	}
 	must(bench, chi_flush(bench->client), "chi_flush");
 	out->ns = bench_now() - start;

@@ -93,7 +93,8 @@ static void hint_scheme(struct chi_client *client)
 	if (client->address.path == client->text && strchr(client->text, ':') != NULL) {
 		struct chi_fault fault = client->error;
 		chi_fault(&client->error, 0,
-			  "%.150s; addresses other than directories start with unix:, tcp: or tls:",
+			  "%.150s; addresses other than directories start with unix:, tcp:, tls: "
+			  "or rados:",
 			  fault.text);
 	}
 }
@@ -137,27 +138,17 @@ static int open_client(struct chi_client *client, const char *address,
 	return status;
 }
 
-static struct chi_client *new_client(void)
-{
-	struct chi_client *client = calloc(1, sizeof(*client));
-	if (client != NULL) {
-		chi_arena_init(&client->arena, CHI_CLIENT_BUDGET);
-		chi_arena_init(&client->gathered, CHI_CLIENT_BUDGET);
-	}
-	return client;
-}
-
 /* The client exists before anything can fail, so that one chi_close cleans up after each failure
  * and the fault is the same text that chi_error would give. */
 int chi_open(const char *address, const struct chi_options *options, struct chi_client **out,
 	     struct chi_fault *fault)
 {
 	*out = NULL;
-	struct chi_client *client = new_client();
+	struct chi_client *client = chi_client_new();
 	if (client == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int status = chi_client_end(client, open_client(client, address, options));
+	int status = chi_client_fail(client, open_client(client, address, options));
 	if (status != CHI_OK) {
 		if (fault != NULL) {
 			*fault = client->error;
@@ -174,25 +165,18 @@ void chi_close(struct chi_client *client)
 	if (client == NULL) {
 		return;
 	}
+	if (client->uses > 0 && client->iter == NULL && client->query == NULL) {
+		/* Its callback: the call closes it. */
+		client->closing = true;
+		return;
+	}
 	/* The walk or query first: it holds a snapshot of the store that is closed next. */
 	chi_iter_close(client->iter);
 	chi_game_query_close(client->query);
 	if (client->backend != NULL) {
 		client->backend->close(client);
 	}
-	chi_pipe_free(client);
-	chi_arena_deinit(&client->arena);
-	chi_arena_deinit(&client->gathered);
-	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
-		free(client->paths[i]);
-	}
-	free(client->text);
-	free(client);
-}
-
-const char *chi_error(const struct chi_client *client)
-{
-	return client->error.text;
+	chi_client_free(client);
 }
 
 /* The address of a directory; `what` says what only a directory is good for. */
@@ -211,7 +195,7 @@ static int parse_dir(const char *address, const char *what, struct chi_address *
 static int create_there(const char *address, enum chi_statistic statistic, enum chi_keep keep,
 			struct chi_fault *fault)
 {
-	struct chi_client *client = new_client();
+	struct chi_client *client = chi_client_new();
 	if (client == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -219,7 +203,7 @@ static int create_there(const char *address, enum chi_statistic statistic, enum 
 	if (status == CHI_OK) {
 		status = client->backend->create(client, statistic, keep);
 	}
-	status = chi_client_end(client, status);
+	status = chi_client_fail(client, status);
 	if (status != CHI_OK && fault != NULL) {
 		*fault = client->error;
 	}
@@ -257,8 +241,8 @@ static int repair_there(const char *address, const struct chi_address *parsed, c
 	}
 	status = status == CHI_OK ? chi_open(address, &options, &client, fault) : status;
 	if (status == CHI_OK) {
-		status = chi_client_end(client,
-					client->backend->repair(client, report, context, result));
+		status = chi_client_fail(client,
+					 client->backend->repair(client, report, context, result));
 		if (fault != NULL) {
 			*fault = client->error;
 		}
@@ -345,7 +329,7 @@ int chi_get(struct chi_client *client, const struct chi_key *key, struct chi_rec
 	if (status == CHI_OK) {
 		status = client->backend->get(client, key, out);
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -372,12 +356,12 @@ int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi
 	status = chi_client_settle(client, status);
 	*out = nothing;
 	if (status == CHI_OK) {
-		status = client->backend->explore(client, key, out);
+		status = client->backend->explore(client, &nothing.position.key, out);
 	}
 	if (status != CHI_OK) {
 		*out = nothing;
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
@@ -509,8 +493,8 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	}
 	/* Said here, so that a directory and a server give the same message. */
 	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
-		return chi_fault(&client->error, status,
-				 "the store is damaged in %" PRIu64 " places", found->errors);
+		(void)chi_fault(&client->error, status,
+				"the store is damaged in %" PRIu64 " places", found->errors);
 	}
 	return chi_client_end(client, status);
 }

@@ -92,8 +92,9 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 		return chi_client_end(client, status);
 	}
 	client->query = query;
+	client->uses++;
 	*out = query;
-	return CHI_OK;
+	return chi_client_end(client, CHI_OK);
 }
 
 int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row **row)
@@ -108,7 +109,7 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 	if (query->status == CHI_OK) {
 		*row = &query->row;
 	}
-	return chi_client_end(client, query->status);
+	return chi_client_fail(client, query->status);
 }
 
 bool chi_game_query_total(const struct chi_game_query *query, uint64_t *total)
@@ -137,8 +138,10 @@ void chi_game_query_close(struct chi_game_query *query)
 	if (query == NULL) {
 		return;
 	}
-	query->client->backend->games_close(query->client, query);
-	query->client->query = NULL;
+	struct chi_client *client = query->client;
+	client->backend->games_close(client, query);
+	client->query = NULL;
+	chi_client_release(client);
 	free_query(query);
 }
 
@@ -154,7 +157,13 @@ int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row
 	if (status == CHI_OK) {
 		status = client->backend->game(client, number, row, game);
 	}
-	return chi_client_end(client, status);
+	if (status != CHI_OK) {
+		*row = (struct chi_game_row){.ply = -1};
+	}
+	if (status != CHI_OK && game != NULL) {
+		*game = (struct chi_game){.n_tags = 0};
+	}
+	return chi_client_answer(client, status);
 }
 
 int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
@@ -173,7 +182,7 @@ int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->game_heads(client, numbers, n, rows);
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, const char *filter,
@@ -190,10 +199,11 @@ int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, c
 	status = chi_client_settle(client, status);
 	*out = nothing;
 	if (status == CHI_OK) {
-		status = client->backend->explore_filtered(client, key, filter, out);
+		status = client->backend->explore_filtered(client, &nothing.position.key, filter,
+							   out);
 	}
 	if (status != CHI_OK) {
 		*out = nothing;
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }

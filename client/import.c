@@ -182,6 +182,11 @@ void chi_import_close(struct chi_import *games)
 	if (games == NULL) {
 		return;
 	}
+	if (games->uses > 0) {
+		/* Its callback: the call closes it. */
+		games->closing = true;
+		return;
+	}
 	/* Before the store that it reads into. */
 	chi_importer_free(games->importer);
 	chi_rados_import_close(games);
@@ -191,62 +196,91 @@ void chi_import_close(struct chi_import *games)
 
 const char *chi_import_error(const struct chi_import *games)
 {
-	return games->error.text;
+	return games->uses > 0 ? "a call of this import has called back; it must end first"
+			       : games->error.text;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
-/* The failure that was first, or that there is nothing left to do. */
-static int ready(struct chi_import *games)
+/* The failure that was first, or that there is nothing left to do. A call made by a callback is
+ * refused. */
+static int begin_call(struct chi_import *games)
 {
+	if (games->uses++ > 0) {
+		return -CHI_EBUSY;
+	}
 	if (games->status == CHI_OK && games->done) {
 		return chi_fault(&games->error, -CHI_EINVAL, "the import is committed already");
 	}
 	return games->status;
 }
 
-int chi_import_file(struct chi_import *games, const char *name)
+static int end_call(struct chi_import *games, int status)
 {
-	int status = ready(games);
-	if (status != CHI_OK) {
+	if (--games->uses > 0) {
 		return status;
 	}
-	if (is_remote(games)) {
-		chi_remote_import_file(games, name);
-		return CHI_OK;
+	status = end(games, status);
+	if (games->closing) {
+		chi_import_close(games);
 	}
-	return end(games, chi_importer_file(games->importer, name, &games->error));
+	return status;
+}
+
+int chi_import_file(struct chi_import *games, const char *name)
+{
+	int status = begin_call(games);
+	if (status == CHI_OK && is_remote(games)) {
+		chi_remote_import_file(games, name);
+	} else if (status == CHI_OK) {
+		status = chi_importer_file(games->importer, name, &games->error);
+	}
+	return end_call(games, status);
 }
 
 int chi_import_feed(struct chi_import *games, const void *bytes, size_t len)
 {
-	int status = ready(games);
-	if (status != CHI_OK || len == 0) {
-		return status;
+	int status = begin_call(games);
+	if (status == CHI_OK && len > 0) {
+		status = is_remote(games)
+				 ? chi_remote_import_feed(games, bytes, len)
+				 : chi_importer_feed(games->importer, bytes, len, &games->error);
 	}
-	status = is_remote(games) ? chi_remote_import_feed(games, bytes, len)
-				  : chi_importer_feed(games->importer, bytes, len, &games->error);
-	return end(games, status);
+	return end_call(games, status);
 }
 
-int chi_import_store(struct chi_import *games, const char *other)
+static int take_store(struct chi_import *games, const char *other)
 {
 	struct chi_address parsed;
-	int status = ready(games);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_address_parse(other, &parsed, &games->error);
+	int status = chi_address_parse(other, &parsed, &games->error);
 	if (status == CHI_OK &&
 	    (is_remote(games) || games->temporary.path != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
 		return games->options.kind == CHI_IMPORT_MERGE
 			       ? CHI_NONE
-			       : end(games, chi_fault(&games->error, -CHI_EINVAL,
-						      "only a merge takes another store"));
+			       : chi_fault(&games->error, -CHI_EINVAL,
+					   "only a merge takes another store");
 	}
-	return end(games, status == CHI_OK
-				  ? chi_importer_store(games->importer, parsed.path, &games->error)
-				  : status);
+	return status == CHI_OK ? chi_importer_store(games->importer, parsed.path, &games->error)
+				: status;
+}
+
+int chi_import_store(struct chi_import *games, const char *other)
+{
+	int status = begin_call(games);
+	return end_call(games, status == CHI_OK ? take_store(games, other) : status);
+}
+
+static int commit(struct chi_import *games, struct chi_import_result *did)
+{
+	int status = is_remote(games) ? chi_remote_import_commit(games, did)
+		     : games->temporary.path != NULL
+			     ? chi_rados_import_commit(games, did)
+			     : chi_importer_commit(games->importer, did, &games->error);
+	games->done = true;
+	if (status < 0) {
+		*did = (struct chi_import_result){0};
+	}
+	return status;
 }
 
 int chi_import_commit(struct chi_import *games, struct chi_import_result *result)
@@ -254,17 +288,6 @@ int chi_import_commit(struct chi_import *games, struct chi_import_result *result
 	struct chi_import_result unwanted;
 	struct chi_import_result *did = result != NULL ? result : &unwanted;
 	*did = (struct chi_import_result){0};
-	int status = ready(games);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = is_remote(games) ? chi_remote_import_commit(games, did)
-		 : games->temporary.path != NULL
-			 ? chi_rados_import_commit(games, did)
-			 : chi_importer_commit(games->importer, did, &games->error);
-	games->done = true;
-	if (status < 0) {
-		*did = (struct chi_import_result){0};
-	}
-	return end(games, status);
+	int status = begin_call(games);
+	return end_call(games, status == CHI_OK ? commit(games, did) : status);
 }

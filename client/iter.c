@@ -45,8 +45,9 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		return chi_client_end(client, status);
 	}
 	client->iter = iter;
+	client->uses++;
 	*out = iter;
-	return CHI_OK;
+	return chi_client_end(client, CHI_OK);
 }
 
 /* Fetches blocks until one has rows. CHI_NONE at the end; a failure stays what it is. */
@@ -62,7 +63,7 @@ static int fetch(struct chi_iter *iter)
 		}
 		iter->n = 0;
 		iter->at = 0;
-		iter->status = chi_client_end(client, client->backend->scan_more(client, iter));
+		iter->status = chi_client_fail(client, client->backend->scan_more(client, iter));
 		if (iter->status < 0) {
 			/* Rows read before the failure are delivered first. */
 			iter->fault = client->error;
@@ -125,5 +126,6 @@ void chi_iter_close(struct chi_iter *iter)
 	struct chi_client *client = iter->client;
 	client->backend->scan_close(client, iter);
 	client->iter = NULL;
+	chi_client_release(client);
 	free_iter(iter);
 }

@@ -16,7 +16,7 @@ int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
 	if (status != CHI_OK) {
 		*out = (struct chi_names){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
@@ -30,7 +30,7 @@ int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uin
 	if (status != CHI_OK) {
 		*out = (struct chi_suspect_groups){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 static void ignore(void *context, size_t i, const char *reason)

@@ -92,10 +92,10 @@ int chi_prober_open(struct chi_client *client, const struct chi_prober_options *
 	}
 	if (status != CHI_OK) {
 		chi_prober_close(prober);
-		return chi_client_end(client, status);
+		prober = NULL;
 	}
 	*out = prober;
-	return CHI_OK;
+	return chi_client_end(client, status);
 }
 
 void chi_prober_close(struct chi_prober *prober)

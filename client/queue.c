@@ -48,7 +48,7 @@ int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
 	if (status != CHI_OK) {
 		*out = (struct chi_queue_lease){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_action action,
@@ -122,5 +122,5 @@ int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 	if (status != CHI_OK) {
 		*out = (struct chi_queue_list){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }

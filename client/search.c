@@ -49,7 +49,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 	if (status != CHI_OK) {
 		*out = (struct chi_gamesets){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_drop_gameset(struct chi_client *client, const char *name)
@@ -77,7 +77,7 @@ int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uin
 	if (status != CHI_OK) {
 		*out = (struct chi_stats_result){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
@@ -91,7 +91,7 @@ int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 	if (status != CHI_OK) {
 		*out = (struct chi_twin_groups){0};
 	}
-	return chi_client_end(client, status);
+	return chi_client_answer(client, status);
 }
 
 int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,

@@ -5,7 +5,12 @@
  *
  * Caveats first:
  *  - A chi_client is used by one thread at a time; open one per thread. Any number may be open.
- *  - What a call returns by pointer (records, texts) lives until the next call on that client.
+ *  - While a scan or a query of games is open, and within a callback, calls that take the client
+ *    are -CHI_EBUSY and change nothing, but those of the scan or query, chi_close and chi_error.
+ *    Within a callback chi_close closes when the call has ended. So it is with an import's calls.
+ *  - An answer, what a call returns by pointer (records, rows, texts), lives until the next call on
+ *    that client that returns one has returned: it may be passed into any call up to that one, not
+ *    later. Rows of an open scan or query live until its next row.
  *  - A client opened in-process does not survive fork(); one on a socket must not be shared.
  *  - The library never prints, exits, or changes signal handling; it writes to sockets with
  *    MSG_NOSIGNAL.
@@ -20,7 +25,7 @@
  * in between; in another store that has replaced theirs they do not happen. chi_compact is repeated
  * in the same way, chi_backup from its beginning, chi_verify only before it has reported anything.
  * An import's data are not sent again, but the server is asked for the outcome of its commit. Not
- * repeated are opening, chi_ping and pipelines.
+ * repeated are opening and chi_ping.
  */
 #pragma once
 
@@ -119,7 +124,7 @@ CHI_MUSTUSE int chi_changed(struct chi_client *client, bool *changed);
 CHI_MUSTUSE int chi_probe(struct chi_client *client, const struct chi_key *keys, size_t n,
 			  struct chi_row *rows);
 
-/* The whole record, until the next call. CHI_NONE if the position is not stored. */
+/* The whole record. CHI_NONE if the position is not stored. */
 CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
 			struct chi_record *out);
 
@@ -135,9 +140,9 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
 			     chi_get_each *each, void *context);
 
 /*
- * What was played from a position, how it ended and where it led, from one snapshot; until the next
- * call. CHI_OK also if the position is not stored (out->position.found), as other orders of moves
- * may have led to positions after it.
+ * What was played from a position, how it ended and where it led, from one snapshot. CHI_OK also if
+ * the position is not stored (out->position.found), as other orders of moves may have led to
+ * positions after it.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
 			    struct chi_explore *out);
@@ -251,57 +256,15 @@ const char *chi_import_error(const struct chi_import *games);
 /* NULL is fine. */
 void chi_import_close(struct chi_import *games);
 
-/* ---- Pipelining -------------------------------------------------------------------------- */
-
-/*
- * Several requests on the way at once: queue them with the chi_pipe_... calls, then take the
- * answers with chi_pipe_next, in the order queued. Up to 64 may be unanswered; -CHI_EBUSY
- * says that answers must be taken first (some servers take fewer). A probe takes 1 to 4,096
- * positions here. A server works on them in any order: a probe queued after a put may not see
- * it. Other calls on the client give -CHI_EBUSY meanwhile.
- *
- * Requests gather and are sent together, which makes a pipeline fast: by chi_pipe_send, when an
- * answer must be waited for, and at 64 KiB. If the client is closed before an answer was taken, it
- * is unknown whether the request was done; over a socket a request that was not sent is not done.
- *
- * Over a socket each request is sent once. When the connection breaks, chi_pipe_next fails with the
- * number of the first request that was not answered; the next call connects again. A put from that
- * number on may or may not have happened. Queue again what may happen twice (whole records); for
- * what may not (CHI_PUT_ADD) use chi_put, which repeats safely.
- */
-CHI_MUSTUSE int chi_pipe_probe(struct chi_client *client, const struct chi_key *keys, size_t n);
-CHI_MUSTUSE int chi_pipe_put(struct chi_client *client, const struct chi_put *entries, size_t n,
-			     enum chi_durability durability);
-
-/* Sends what is queued, so that the server answers while the caller does something else. Waits only
- * where the server does not take it. A negative result as from chi_pipe_next. */
-CHI_MUSTUSE int chi_pipe_send(struct chi_client *client);
-
-struct chi_answer {
-	uint64_t number; /* of the request: they count from 0 as the client queues them */
-	int status;	 /* of that request; chi_error() has its text */
-	const struct chi_row *rows; /* of a probe; until the next call */
-	size_t n_rows;
-	struct chi_put_result put; /* of a put */
-};
-
-/* The next answer; CHI_NONE if nothing is queued. A negative result is a connection that broke, or
- * an answer that did not come in time: out->number is the first request without an answer, and all
- * that is queued is dropped. Queueing may find the broken connection first and refuse the new
- * request; chi_pipe_next still delivers those before it. */
-CHI_MUSTUSE int chi_pipe_next(struct chi_client *client, struct chi_answer *out);
-
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
 /* Begins an ordered walk (types.h). One per client at a time; ended by chi_iter_close, also when
- * it failed or came to its end. While it is open other calls on the client give -CHI_EBUSY. */
+ * it failed or came to its end. */
 CHI_MUSTUSE int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 			      struct chi_iter **out);
 
-/*
- * The next row, until the next call: CHI_OK, or CHI_NONE after the last. *record is set if
- * the spec wanted records (`record` may be NULL otherwise).
- */
+/* The next row: CHI_OK, or CHI_NONE after the last. *record is set if the spec wanted records
+ * (`record` may be NULL otherwise). */
 CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 			      const struct chi_record **record);
 

@@ -113,6 +113,7 @@ static struct span bytes_of(const struct chi_member *member, const void *base)
 		span.len = strnlen(at, member->size);
 		break;
 	case CHI_BYTES:
+	case CHI_SLICE:
 		span.bytes = pointer_at(at);
 		span.len = size_at(place(base, member->other));
 		break;
@@ -325,6 +326,18 @@ static int read_text(struct chi_unpacker *u, const struct chi_member *member,
 	return rc;
 }
 
+static int read_bytes(struct chi_unpacker *u, const struct chi_member *member,
+		      const struct chi_field *field, void *base)
+{
+	const char *bytes = chi_arena_text(u->arena, field->bytes, field->len);
+	if (bytes == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, field->len + 1);
+	}
+	memcpy(room(base, member->at), &bytes, sizeof(bytes));
+	memcpy(room(base, member->other), &field->len, sizeof(field->len));
+	return CHI_OK;
+}
+
 static int read_nested(struct chi_unpacker *u, const struct chi_member *member,
 		       const struct chi_field *field, void *base)
 {
@@ -384,6 +397,8 @@ static int read_member(struct chi_unpacker *u, const struct chi_member *member,
 	case CHI_CHARS:
 		return read_chars(member, field, out, reason);
 	case CHI_BYTES:
+		return read_bytes(u, member, field, base);
+	case CHI_SLICE:
 		memcpy(out, &field->bytes, sizeof(field->bytes));
 		memcpy(room(base, member->other), &field->len, sizeof(field->len));
 		return CHI_OK;

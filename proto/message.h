@@ -26,7 +26,8 @@ enum chi_kind {
 	CHI_TEXT,   /* struct chi_text; never NULL when unpacked */
 	CHI_STRING, /* const char *, NUL-terminated; unpacked NULL if empty, "" if CHI_ALWAYS */
 	CHI_CHARS,  /* char[size], NUL-terminated */
-	CHI_BYTES,  /* const uint8_t * and its size_t; unpacked it points into the message */
+	CHI_BYTES,  /* const void * and its size_t */
+	CHI_SLICE,  /* the same; unpacked it points into the message */
 	CHI_FIXED,  /* uint8_t[size], that many on the wire too */
 	CHI_KEY,    /* struct chi_key */
 	CHI_NESTED, /* a struct, described by `type` */
@@ -121,6 +122,10 @@ CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_messag
 #define CHI_M_BYTES(no, s, m, n)                                                                   \
 	{                                                                                          \
 		CHI_PLACE(no, CHI_BYTES, s, m), .other = offsetof(s, n)                            \
+	}
+#define CHI_M_SLICE(no, s, m, n)                                                                   \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_SLICE, s, m), .other = offsetof(s, n)                            \
 	}
 #define CHI_M_FLAGGED(no, what, s, m, flag, inner)                                                 \
 	{                                                                                          \

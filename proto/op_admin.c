@@ -117,7 +117,7 @@ static const struct chi_member backup[] = {
 CHI_TABLE(chi_backup_request, backup, backup, NULL);
 
 static const struct chi_member backup_result[] = {
-	CHI_M_BYTES(1, RES, u.backup.data, u.backup.len),
+	CHI_M_SLICE(1, RES, u.backup.data, u.backup.len),
 };
 CHI_TABLE(chi_backup_result, backup_result, backup_result, NULL);
 

@@ -217,7 +217,7 @@ CHI_TABLE(chi_import_request, import, import, check_import);
 /* The data is not copied: it may be all that a frame holds. */
 static const struct chi_member import_data[] = {
 	CHI_M(1, CHI_TEXT, REQ, u.import_data.file),
-	CHI_M_BYTES(2, REQ, u.import_data.bytes, u.import_data.len),
+	CHI_M_SLICE(2, REQ, u.import_data.bytes, u.import_data.len),
 };
 CHI_TABLE(chi_import_data_request, import_data, import_data, NULL);
 

@@ -21,7 +21,7 @@ ASAN_TESTS=(@unit @fuzz @faults '!faults powercut' '!client install' '!client he
 	'system protocol' 'system access')
 TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store count'
 	'store readers' 'store overtaken' 'import evals' 'client prober unix'
-	'client pipes tcp' 'client import_repeat' 'client restart' 'daemon *'
+	'client busy tcp' 'client import_repeat' 'client restart' 'daemon *'
 	'system concurrency')
 RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
 

@@ -86,7 +86,7 @@ PARTS = {
         Step("client nomem (file|unix|tls)", env={"CHISTORE_EFFORT": "high"}),
         Step("system scarce", env={"CHISTORE_SCARCE_ALL": "1"})]),
     "relay": Part(20, "times the usual cuts", [
-        Step("client (repeat|pipe_lost|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
+        Step("client (repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(77, "times the usual stores", [
         Step("store damage", env={"CHISTORE_EFFORT": "{size}"}),
         Step("faults damage", env={"CHISTORE_EFFORT": "{size}"})]),

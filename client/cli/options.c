@@ -77,7 +77,7 @@ static int answer(struct cli *cli, const struct cli_option *option, const char *
 
 const struct cli_option global_options[] = {
 	OPTION_TEXT(cli, address, "address", "ADDRESS",
-		    "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT"),
+		    "-a too: a directory, unix:PATH, tcp: or tls:HOST:PORT, rados:POOL/NAME"),
 	OPTION_TEXT(cli, store, "store", "NAME", "which of a server's stores (default: default)"),
 	OPTION_TEXT(cli, token_file, "token-file", "FILE",
 		    "file with the access token for a server"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where every public call begins and ends, and the slots of a pipeline. */
+/* Where every public call begins and ends. */
 #include "client/core/client.h"
 
 #include <stdlib.h>
@@ -8,38 +8,84 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "search/filter/terms.h"
+#include "store/store.h"
+
+struct chi_client *chi_client_new(void)
+{
+	struct chi_client *client = calloc(1, sizeof(*client));
+	if (client == NULL) {
+		return NULL;
+	}
+	for (size_t i = 0; i < CHI_COUNT(client->answers); i++) {
+		chi_arena_init(&client->answers[i].arena, CHI_CLIENT_BUDGET);
+		chi_arena_init(&client->answers[i].gathered, CHI_CLIENT_BUDGET);
+	}
+	client->answer = &client->answers[0];
+	return client;
+}
+
+void chi_client_free(struct chi_client *client)
+{
+	for (size_t i = 0; i < CHI_COUNT(client->answers); i++) {
+		chi_arena_deinit(&client->answers[i].arena);
+		chi_arena_deinit(&client->answers[i].gathered);
+	}
+	for (size_t i = 0; i < CHI_CLIENT_PATHS; i++) {
+		free(client->paths[i]);
+	}
+	free(client->text);
+	free(client);
+}
+
+/* A call made by a callback is refused without touching what the call that runs has to tell. */
+static bool is_running(const struct chi_client *client)
+{
+	return client->uses > 0 && client->iter == NULL && client->query == NULL;
+}
+
+static int refuse(struct chi_client *client)
+{
+	return is_running(client) ? -CHI_EBUSY
+				  : chi_fault(&client->error, -CHI_EBUSY,
+					      "a %s is open on this client; close it first",
+					      client->iter != NULL ? "scan" : "query of games");
+}
+
+const char *chi_error(const struct chi_client *client)
+{
+	return is_running(client) ? "a call on this client has called back; it must end first"
+				  : client->error.text;
+}
 
 int chi_client_begin(struct chi_client *client)
 {
+	if (CHI_UNLIKELY(client->uses++ > 0)) {
+		return refuse(client);
+	}
 	client->error.text[0] = '\0';
-	if (CHI_UNLIKELY(client->iter != NULL)) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "a scan is open on this client; close it first");
-	}
-	if (CHI_UNLIKELY(client->query != NULL)) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "a query of games is open on this client; close it first");
-	}
-	if (CHI_UNLIKELY(client->pipe != NULL && client->pipe->queued > 0)) {
-		return chi_fault(&client->error, -CHI_EBUSY,
-				 "%zu answers are still to be taken from this client",
-				 client->pipe->queued);
-	}
-	chi_arena_reset(&client->arena);
-	chi_arena_reset(&client->gathered);
-	chi_client_tell_unknown(client, NULL);
+	client->unknown.n = 0;
+	client->unknown.used = CHI_UNKNOWN_OLD;
 	return CHI_OK;
 }
 
+/* The first of a call goes to the other half of the texts: one half may be arguments of this call.
+ */
 void chi_client_tell_unknown(struct chi_client *client, const char *name)
 {
 	struct chi_unknown *unknown = &client->unknown;
 	size_t size = name != NULL ? strlen(name) + 1 : 0;
 	if (name == NULL) {
 		unknown->n = 0;
+		unknown->used = unknown->used != CHI_UNKNOWN_OLD ? 0 : CHI_UNKNOWN_OLD;
+		return;
+	}
+	if (unknown->used == CHI_UNKNOWN_OLD) {
 		unknown->used = 0;
-	} else if (unknown->n < CHI_UNKNOWN_MAX && size <= sizeof(unknown->texts) - unknown->used) {
-		unknown->names[unknown->n++] = memcpy(unknown->texts + unknown->used, name, size);
+		unknown->half = !unknown->half;
+	}
+	char *texts = unknown->texts[unknown->half];
+	if (unknown->n < CHI_UNKNOWN_MAX && size <= sizeof(unknown->texts[0]) - unknown->used) {
+		unknown->names[unknown->n++] = memcpy(texts + unknown->used, name, size);
 		unknown->used += size;
 	}
 }
@@ -49,12 +95,42 @@ int chi_client_settle(struct chi_client *client, int status)
 	return CHI_LIKELY(status == CHI_OK) ? client->backend->settle(client) : status;
 }
 
-int chi_client_end(struct chi_client *client, int status)
+int chi_client_fail(struct chi_client *client, int status)
 {
 	if (CHI_UNLIKELY(status < 0) && client->error.text[0] == '\0') {
-		return chi_fault_plain(&client->error, status);
+		return chi_fault(&client->error, status, "%s", chi_store_error(status));
 	}
 	return status;
+}
+
+void chi_client_release(struct chi_client *client)
+{
+	if (--client->uses == 0) {
+		chi_arena_reset(&client->answer->arena);
+		chi_arena_reset(&client->answer->gathered);
+		if (CHI_UNLIKELY(client->closing)) {
+			chi_close(client);
+		}
+	}
+}
+
+int chi_client_end(struct chi_client *client, int status)
+{
+	bool nested = client->uses > 1 && client->iter == NULL && client->query == NULL;
+	if (CHI_UNLIKELY(status < 0) && !nested) {
+		(void)chi_client_fail(client, status);
+	}
+	chi_client_release(client);
+	return status;
+}
+
+/* What the call worked in is the last answer now; what had the one before is emptied. */
+int chi_client_answer(struct chi_client *client, int status)
+{
+	if (status == CHI_OK) {
+		client->answer = &client->answers[client->answer == &client->answers[0]];
+	}
+	return chi_client_end(client, status);
 }
 
 /* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
@@ -107,39 +183,4 @@ int chi_client_check_put(struct chi_client *client, const struct chi_put *entrie
 		}
 	}
 	return status;
-}
-
-struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id)
-{
-	for (size_t i = 0; i < pipe->queued; i++) {
-		struct chi_slot *slot = chi_pipe_slot(pipe, i);
-		if (slot->id == id && !slot->done) {
-			return slot;
-		}
-	}
-	return NULL;
-}
-
-uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot)
-{
-	uint64_t n = 0;
-	for (size_t i = pipe->queued; i-- > 0 && chi_pipe_slot(pipe, i) != slot;) {
-		const struct chi_slot *later = chi_pipe_slot(pipe, i);
-		n += later->is_put && later->async && later->done && later->status == CHI_OK
-			     ? later->n
-			     : 0;
-	}
-	return n;
-}
-
-void chi_pipe_free(struct chi_client *client)
-{
-	if (client->pipe == NULL) {
-		return;
-	}
-	for (size_t i = 0; i < CHI_IN_FLIGHT_MAX; i++) {
-		free(client->pipe->slots[i].rows);
-	}
-	free(client->pipe);
-	client->pipe = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the public calls and the backends share: the client, and `struct chi_backend`. The
- * public calls (client.c, pipe.c, iter.c above) check what does not depend on where the store is;
+ * public calls (client.c, iter.c above) check what does not depend on where the store is;
  * so all backends get the same, checked arguments and refuse the same things with the same words.
  *
  * When a function here returns a negative status, client->error has its text or is empty; then the
@@ -38,31 +38,6 @@ struct chi_rados_scan;
 
 /* Options that name files. */
 #define CHI_CLIENT_PATHS 4
-
-/* One request of a pipeline, from queueing until its answer is taken. */
-struct chi_slot {
-	uint64_t id; /* remote: on the wire */
-	bool is_put;
-	bool async; /* a put answered before it is durable */
-	bool done;  /* `status` and what belongs to it are the answer */
-	int status;
-	size_t n;
-	struct chi_put_result put;
-
-	/* What is here at first is of the slot's last use. */
-	struct chi_fault fault; /* of a negative status */
-	struct chi_row *rows;	/* of a probe */
-	size_t capacity;	/* of `rows` */
-};
-
-/* A ring of slots; answers are taken from `first` on. */
-struct chi_pipe {
-	struct chi_slot slots[CHI_IN_FLIGHT_MAX];
-	size_t first;
-	size_t queued;	       /* slots in use, answered or not */
-	uint64_t first_number; /* of the request in slot `first`, see struct chi_answer */
-	bool puts;	       /* there was one among them since the pipeline was empty */
-};
 
 /* An answer in many responses, on its way (client/remote/stream.h). */
 struct chi_stream {
@@ -148,16 +123,6 @@ struct chi_backend {
 	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
 	int (*flush)(struct chi_client *client);
-	/* Queue: slot->rows holds the keys. A negative result leaves the slot unused. */
-	int (*pipe_probe)(struct chi_client *client, struct chi_slot *slot,
-			  const struct chi_key *keys);
-	int (*pipe_put)(struct chi_client *client, struct chi_slot *slot,
-			const struct chi_put *entries, size_t n, enum chi_durability durability);
-	/* Sends what is queued. */
-	int (*pipe_send)(struct chi_client *client);
-	/* Files one answer, of any slot. Negative: the connection broke. NULL: each is filed when
-	 * it is queued. */
-	int (*pipe_wait)(struct chi_client *client);
 	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
 	int (*scan_more)(struct chi_client *client, struct chi_iter *iter);
 	void (*scan_close)(struct chi_client *client, struct chi_iter *iter);
@@ -211,9 +176,18 @@ extern const struct chi_backend chi_backend_rados;
  * here was not in a filter. */
 struct chi_unknown {
 	size_t n;
-	size_t used; /* of the texts */
+	size_t used; /* of the texts; CHI_UNKNOWN_OLD: these are of a call before */
+	bool half;
 	const char *names[CHI_UNKNOWN_MAX];
-	char texts[CHI_FILTER_MAX + CHI_UNKNOWN_MAX];
+	char texts[2][CHI_FILTER_MAX + CHI_UNKNOWN_MAX];
+};
+
+#define CHI_UNKNOWN_OLD SIZE_MAX
+
+/* What the pointers of an answer lead to. */
+struct chi_answer_memory {
+	struct chi_arena arena;
+	struct chi_arena gathered; /* remote: of an answer in many responses */
 };
 
 struct chi_client {
@@ -225,12 +199,16 @@ struct chi_client {
 	char name[CHI_CLIENT_NAME_MAX + 1];
 	char *paths[CHI_CLIENT_PATHS]; /* of files that the options name; NULL: none */
 	struct chi_fault error;
-	struct chi_arena arena;	   /* what calls return; emptied by the next */
-	struct chi_arena gathered; /* remote: of an answer in many responses; the same */
+	/* A call works in one, which is empty when it begins; the other has the last answer, of
+	 * which the call's arguments may be. They change places when a call has returned another
+	 * answer. */
+	struct chi_answer_memory answers[2];
+	struct chi_answer_memory *answer; /* of the call that runs */
 	struct chi_unknown unknown;
 	struct chi_iter *iter;	      /* the open one, or NULL */
 	struct chi_game_query *query; /* the same */
-	struct chi_pipe *pipe;	      /* NULL until used */
+	unsigned uses;		      /* calls that run, and one if a walk or query is open */
+	bool closing;		      /* a callback has closed it */
 	struct chi_inproc inproc;
 	struct chi_peer *peer;		       /* remote: the connection; else NULL */
 	struct chi_rados *rados;	       /* on RADOS; else NULL */
@@ -239,17 +217,32 @@ struct chi_client {
 	uint32_t deadline_ms; /* remote: a call ends so long after it began; 0: when it has to */
 };
 
+/* One without a backend, and its end once the backend's is closed. NULL: no memory. */
+struct chi_client *chi_client_new(void);
+void chi_client_free(struct chi_client *client);
+
 /*
- * Every public call but those of an open pipeline or walk starts here: forgets the last error and
- * what the last call returned. -CHI_EBUSY while a pipeline or a walk is open.
+ * Every public call but those of an open walk or query starts here: forgets the last error.
+ * -CHI_EBUSY, and nothing has changed, while a walk or a
+ * query is open or another call runs, whose callback this one was made in.
  */
 CHI_MUSTUSE int chi_client_begin(struct chi_client *client);
 
 /* Goes on, unless `status` is a failure, by settling: a client sees what it has written. */
 CHI_MUSTUSE int chi_client_settle(struct chi_client *client, int status);
 
-/* ... and ends here: a failure without a text gets one. Returns `status`. */
+/* A failure without a text gets one. Returns `status`. */
+int chi_client_fail(struct chi_client *client, int status);
+
+/* Each ends here, also one that was refused. Returns `status`; the client may be gone. */
 int chi_client_end(struct chi_client *client, int status);
+
+/* What begin took, and an open walk or query until it is closed: the memory is emptied after the
+ * last one, and the client may be gone. */
+void chi_client_release(struct chi_client *client);
+
+/* As chi_client_end, of a call that returns pointers: CHI_OK ends the life of the answer before. */
+int chi_client_answer(struct chi_client *client, int status);
 
 /* Checks keys and sizes that came from the caller: -CHI_EKEY or -CHI_ETOOBIG name the entry. */
 CHI_MUSTUSE int chi_client_check_keys(const struct chi_key *keys, size_t n,
@@ -264,18 +257,3 @@ CHI_MUSTUSE int chi_client_check_games(struct chi_client *client, const char *fi
 
 /* Remembers a copy of a name for chi_unknown_name; without a name forgets all. */
 void chi_client_tell_unknown(struct chi_client *client, const char *name);
-
-/* The i-th of those queued, the oldest being 0 (pipe.c). */
-static inline struct chi_slot *chi_pipe_slot(struct chi_pipe *pipe, size_t i)
-{
-	return &pipe->slots[(pipe->first + i) % CHI_IN_FLIGHT_MAX];
-}
-
-/* Nothing if there is no pipeline. */
-void chi_pipe_free(struct chi_client *client);
-
-/* The slot whose request has `id` and is not answered, or NULL. */
-struct chi_slot *chi_pipe_find(struct chi_pipe *pipe, uint64_t id);
-
-/* Records of CHI_ASYNC puts that were queued after the slot and are done already. */
-uint64_t chi_pipe_async_after(struct chi_pipe *pipe, const struct chi_slot *slot);

@@ -29,7 +29,9 @@ struct chi_import {
 	struct chi_import_options options;
 	int status; /* the first failure */
 	struct chi_fault error;
-	bool done; /* committed */
+	bool done;     /* committed */
+	unsigned uses; /* calls that run: the second is made by a callback */
+	bool closing;  /* one has closed it */
 	/* Remote. */
 	uint64_t id;
 	uint64_t credit;		    /* what the server takes still */

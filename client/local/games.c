@@ -53,7 +53,7 @@ int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *quer
 	struct chi_games_row row;
 	size_t n = 0;
 	int status = CHI_OK;
-	chi_arena_reset(&client->arena);
+	chi_arena_reset(&client->answer->arena);
 	while (status == CHI_OK && n == 0) {
 		status = chi_games_next(query->games, &row, 1, UINT64_MAX, &n);
 	}
@@ -62,8 +62,8 @@ int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *quer
 		return status;
 	}
 	(void)chi_games_cursor(query->games, query->cursor);
-	status = chi_game_texts_row(client->inproc.texts, &row, query->spec.want, &client->arena,
-				    &query->row);
+	status = chi_game_texts_row(client->inproc.texts, &row, query->spec.want,
+				    &client->answer->arena, &query->row);
 	return status == CHI_NONE ? -CHI_ECORRUPT : status;
 }
 
@@ -121,10 +121,10 @@ int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_
 	}
 	status = chi_inproc_texts(client, read, &texts);
 	if (status == CHI_OK) {
-		status = chi_game_texts_game(texts, number, &client->arena, row, &whole);
+		status = chi_game_texts_game(texts, number, &client->answer->arena, row, &whole);
 	}
 	if (status == CHI_OK && game != NULL) {
-		status = keep_game(&client->arena, &whole);
+		status = keep_game(&client->answer->arena, &whole);
 		*game = whole;
 	}
 	if (client->inproc.texts != NULL) {
@@ -145,7 +145,7 @@ int chi_inproc_game_heads(struct chi_client *client, const uint32_t *numbers, si
 	}
 	status = chi_inproc_texts(client, read, &texts);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		status = chi_game_texts_head(texts, numbers[i], &client->arena, &rows[i]);
+		status = chi_game_texts_head(texts, numbers[i], &client->answer->arena, &rows[i]);
 		if (status == CHI_NONE) {
 			rows[i] = (struct chi_game_row){.ply = -1};
 			status = CHI_OK;
@@ -188,7 +188,8 @@ int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key 
 		status = explore_all(explore);
 	}
 	if (status == CHI_OK) {
-		status = chi_filtered_explore_result(explore, &client->arena, out, &client->error);
+		status = chi_filtered_explore_result(explore, &client->answer->arena, out,
+						     &client->error);
 	}
 	if (explore != NULL) {
 		chi_filtered_explore_close(explore);

@@ -113,7 +113,7 @@ int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_gamesets_rows(read, &spec, &client->arena, out, &more);
+	status = chi_gamesets_rows(read, &spec, &client->answer->arena, out, &more);
 	chi_read_end(read);
 	if (status != CHI_OK || name == NULL) {
 		return status;
@@ -121,7 +121,7 @@ int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_
 	if (out->n == 0) {
 		return CHI_NONE;
 	}
-	struct chi_gameset_row *row = chi_arena_array(&client->arena, 1, sizeof(*row));
+	struct chi_gameset_row *row = chi_arena_array(&client->answer->arena, 1, sizeof(*row));
 	if (row == NULL) {
 		return -CHI_ENOMEM;
 	}

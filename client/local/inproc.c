@@ -60,7 +60,7 @@ static int get(struct chi_client *client, const struct chi_key *key, struct chi_
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_read_record(read, key, &client->arena, out);
+	status = chi_read_record(read, key, &client->answer->arena, out);
 	chi_read_end(read);
 	return status;
 }
@@ -75,8 +75,8 @@ static int get_some(struct chi_client *client, struct chi_read *read, const stru
 	struct chi_record records[GET_TOGETHER];
 	bool found[GET_TOGETHER];
 	size_t done = 0;
-	chi_arena_reset(&client->arena);
-	int status = chi_read_records(read, keys, n, &client->arena, records, found, &done);
+	chi_arena_reset(&client->answer->arena);
+	int status = chi_read_records(read, keys, n, &client->answer->arena, records, found, &done);
 	for (size_t i = 0; i < done; i++) {
 		int ended = rest->each(rest->context, rest->i++, found[i] ? &records[i] : NULL);
 		if (ended != CHI_OK) {
@@ -112,7 +112,7 @@ static int explore(struct chi_client *client, const struct chi_key *key, struct 
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_read_explore(read, key, &client->arena, out, &client->error);
+	status = chi_read_explore(read, key, &client->answer->arena, out, &client->error);
 	chi_read_end(read);
 	return status;
 }
@@ -273,7 +273,7 @@ static int put_game_ids(struct chi_client *client, const struct chi_game_id *gam
 	return applied(client, 0, CHI_SYNC);
 }
 
-/* ---- The store as a whole, and pipelines -------------------------------------------------- */
+/* ---- The store as a whole --------------------------------------------------------------- */
 
 /* A writable client takes the store's writer lock for each transaction only, so that several
  * programs can take turns; holding it permanently is the daemon's way. */
@@ -389,36 +389,6 @@ static int rescore(struct chi_client *client, const struct chi_counts *base, uin
 	return chi_store_rescore(client->inproc.store, base, changed, &client->error);
 }
 
-/* A queued request is done at once: here there is nothing to wait for. */
-static void file_answer(struct chi_client *client, struct chi_slot *slot, int status)
-{
-	slot->done = true;
-	slot->status = chi_client_end(client, status);
-	slot->fault = client->error;
-	client->error.text[0] = '\0';
-}
-
-static int pipe_probe(struct chi_client *client, struct chi_slot *slot, const struct chi_key *keys)
-{
-	int status = settle(client);
-	file_answer(client, slot,
-		    status == CHI_OK ? probe(client, keys, slot->n, slot->rows) : status);
-	return CHI_OK;
-}
-
-static int pipe_put(struct chi_client *client, struct chi_slot *slot, const struct chi_put *entries,
-		    size_t n, enum chi_durability durability)
-{
-	file_answer(client, slot, put(client, entries, n, durability, &slot->put));
-	return CHI_OK;
-}
-
-static int pipe_send(struct chi_client *client)
-{
-	(void)client;
-	return CHI_OK;
-}
-
 const struct chi_backend chi_backend_inproc = {
 	.open = open_store,
 	.close = close_store,
@@ -442,9 +412,6 @@ const struct chi_backend chi_backend_inproc = {
 	.game_heads = chi_inproc_game_heads,
 	.explore_filtered = chi_inproc_explore_filtered,
 	.flush = settle,
-	.pipe_probe = pipe_probe,
-	.pipe_put = pipe_put,
-	.pipe_send = pipe_send,
 	.scan_open = chi_inproc_scan_open,
 	.scan_more = chi_inproc_scan_more,
 	.scan_close = chi_inproc_scan_close,

@@ -25,8 +25,9 @@ int chi_inproc_names(struct chi_client *client, const struct chi_names_spec *spe
 	}
 	status = chi_names_query_open(read, spec, &query, &client->error);
 	status = status == CHI_OK ? count_all(query) : status;
-	status = status == CHI_OK ? chi_names_query_rows(query, 0, SIZE_MAX, &client->arena, out)
-				  : status;
+	status = status == CHI_OK
+			 ? chi_names_query_rows(query, 0, SIZE_MAX, &client->answer->arena, out)
+			 : status;
 	chi_names_query_close(query);
 	chi_read_end(read);
 	return status;
@@ -43,7 +44,8 @@ int chi_inproc_suspects(struct chi_client *client, uint8_t kind, uint8_t least, 
 	}
 	status = chi_suspects_query_open(read, kind, least, limit, &query, &client->error);
 	status = status == CHI_OK ? count_all(query) : status;
-	status = status == CHI_OK ? chi_names_query_groups(query, &client->arena, out) : status;
+	status = status == CHI_OK ? chi_names_query_groups(query, &client->answer->arena, out)
+				  : status;
 	chi_names_query_close(query);
 	chi_read_end(read);
 	return status;

@@ -37,7 +37,7 @@ int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take
 	return status != CHI_OK ? status
 				: end(client, write,
 				      chi_write_queue_take(write, take, chi_queue_clock(),
-							   &client->arena, out));
+							   &client->answer->arena, out));
 }
 
 int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
@@ -64,7 +64,7 @@ int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = chi_read_queue(read, state, after, limit, &client->arena, out);
+	status = chi_read_queue(read, state, after, limit, &client->answer->arena, out);
 	chi_read_end(read);
 	return status;
 }

@@ -78,9 +78,9 @@ static int more_record(struct chi_client *client, struct chi_iter *iter)
 	bool got = false;
 	struct chi_row row = {.found = false};
 	int status = CHI_OK;
-	chi_arena_reset(&client->arena);
+	chi_arena_reset(&client->answer->arena);
 	while (status == CHI_OK && !got) {
-		status = chi_scan_record(iter->scan, UINT64_MAX, &client->arena, &row,
+		status = chi_scan_record(iter->scan, UINT64_MAX, &client->answer->arena, &row,
 					 &iter->entry.record, &got);
 	}
 	if (got) {

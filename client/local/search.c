@@ -68,9 +68,9 @@ static int tell_games(struct search *search, uint64_t steps)
 	if (n == 0) {
 		return status;
 	}
-	chi_arena_reset(&search->client->arena);
-	int told =
-		chi_game_texts_row(search->texts, &row, spec->want, &search->client->arena, &whole);
+	chi_arena_reset(&search->client->answer->arena);
+	int told = chi_game_texts_row(search->texts, &row, spec->want,
+				      &search->client->answer->arena, &whole);
 	told = told == CHI_NONE ? -CHI_ECORRUPT : told;
 	told = told == CHI_OK ? spec->each_game(spec->context, &whole) : told;
 	(void)chi_find_cursor(search->find, search->out->cursor);

@@ -40,7 +40,7 @@ int chi_inproc_stats(struct chi_client *client, uint8_t by, const char *filter, 
 		status = chi_stats_step(stats, UINT64_MAX);
 	}
 	if (status == CHI_NONE) {
-		status = keep_groups(read, by, stats, &client->arena, out);
+		status = keep_groups(read, by, stats, &client->answer->arena, out);
 	}
 	if (stats != NULL) {
 		chi_stats_close(stats);

@@ -82,7 +82,7 @@ int chi_inproc_twins(struct chi_client *client, const struct chi_twin_spec *spec
 		chi_client_tell_unknown(client, name);
 	}
 	status = status == CHI_OK ? find_all(twins) : status;
-	status = status == CHI_OK ? keep_groups(twins, &client->arena, out) : status;
+	status = status == CHI_OK ? keep_groups(twins, &client->answer->arena, out) : status;
 	chi_twins_close(twins);
 	chi_read_end(read);
 	return status;

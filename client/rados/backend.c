@@ -12,28 +12,6 @@ static int nothing(struct chi_client *client)
 	return CHI_OK;
 }
 
-/* A queued request is done at once, all of its positions together. */
-static void file_answer(struct chi_client *client, struct chi_slot *slot, int status)
-{
-	slot->done = true;
-	slot->status = chi_client_end(client, status);
-	slot->fault = client->error;
-	client->error.text[0] = '\0';
-}
-
-static int pipe_probe(struct chi_client *client, struct chi_slot *slot, const struct chi_key *keys)
-{
-	file_answer(client, slot, chi_rados_probe(client, keys, slot->n, slot->rows));
-	return CHI_OK;
-}
-
-static int pipe_put(struct chi_client *client, struct chi_slot *slot, const struct chi_put *entries,
-		    size_t n, enum chi_durability durability)
-{
-	file_answer(client, slot, chi_rados_put(client, entries, n, durability, &slot->put));
-	return CHI_OK;
-}
-
 const struct chi_backend chi_backend_rados = {
 	.create = chi_rados_create,
 	.open = chi_rados_open,
@@ -58,9 +36,6 @@ const struct chi_backend chi_backend_rados = {
 	.game_heads = chi_rados_refuse_game_heads,
 	.explore_filtered = chi_rados_refuse_explore_filtered,
 	.flush = nothing,
-	.pipe_probe = pipe_probe,
-	.pipe_put = pipe_put,
-	.pipe_send = nothing,
 	.scan_open = chi_rados_scan_open,
 	.scan_more = chi_rados_scan_more,
 	.scan_close = chi_rados_scan_close,

@@ -62,7 +62,7 @@ int chi_rados_get(struct chi_client *client, const struct chi_key *key, struct c
 	bool found = false;
 	struct getting getting = {.client = client,
 				  .keys = key,
-				  .arena = &client->arena,
+				  .arena = &client->answer->arena,
 				  .records = out,
 				  .found = &found};
 	int status = chi_rados_read_keys(client, key, 1, fill_record, &getting);
@@ -79,10 +79,10 @@ int chi_rados_get_many(struct chi_client *client, const struct chi_key *keys, si
 		size_t some = n - at < GET_TOGETHER ? n - at : GET_TOGETHER;
 		struct getting getting = {.client = client,
 					  .keys = keys + at,
-					  .arena = &client->arena,
+					  .arena = &client->answer->arena,
 					  .records = records,
 					  .found = found};
-		chi_arena_reset(&client->arena);
+		chi_arena_reset(&client->answer->arena);
 		status = chi_rados_read_keys(client, keys + at, some, fill_record, &getting);
 		for (size_t i = 0; status == CHI_OK && i < some; i++) {
 			status = each(context, at + i, found[i] ? &records[i] : NULL);
@@ -128,5 +128,6 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 
 int chi_rados_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
 {
-	return chi_explore_by(read_explored, client, key, &client->arena, out, &client->error);
+	return chi_explore_by(read_explored, client, key, &client->answer->arena, out,
+			      &client->error);
 }

@@ -180,7 +180,8 @@ static int judge(struct chi_rados_scan *scan, const struct chi_key *key, const u
 	}
 	if (rc == CHI_OK && *wanted && entry != NULL) {
 		*entry = (struct chi_entry){.key = *key, .found = true};
-		rc = chi_record_decode(record, len, &scan->client->arena, &entry->record, NULL);
+		rc = chi_record_decode(record, len, &scan->client->answer->arena, &entry->record,
+				       NULL);
 	}
 	return rc == -CHI_ECORRUPT ? chi_rados_damaged(scan->client, key) : rc;
 }
@@ -391,7 +392,7 @@ int chi_rados_scan_more(struct chi_client *client, struct chi_iter *iter)
 	struct chi_rados_scan *scan = iter->shards;
 	bool records = iter->spec.want == CHI_WANT_RECORDS;
 	uint64_t limit = iter->spec.limit;
-	chi_arena_reset(&client->arena);
+	chi_arena_reset(&client->answer->arena);
 	int status = iter->spec.sort != CHI_SORT_NONE ? fetch_sorted(scan, records) : fetch(scan);
 	if (status >= 0 && limit != 0 && scan->rows + scan->n >= limit) {
 		scan->n = (size_t)(limit - scan->rows);

@@ -67,12 +67,6 @@ struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */
 CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
-int chi_remote_pipe_probe(struct chi_client *client, struct chi_slot *slot,
-			  const struct chi_key *keys);
-int chi_remote_pipe_put(struct chi_client *client, struct chi_slot *slot,
-			const struct chi_put *entries, size_t n, enum chi_durability durability);
-int chi_remote_pipe_wait(struct chi_client *client);
-
 /* Copies the rows of a probe's answer: their number and keys must be those asked for, and
  * out[i].key is set already. -CHI_EPROTO, and the connection is closed. */
 CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,

@@ -43,7 +43,7 @@ static struct chi_name_row *rows_of(struct chi_client *client, const struct gath
 {
 	const struct chi_name_entry *entries = gathered->all.items;
 	size_t n = gathered->all.n;
-	struct chi_name_row *rows = chi_arena_array(&client->gathered, n, sizeof(*rows));
+	struct chi_name_row *rows = chi_arena_array(&client->answer->gathered, n, sizeof(*rows));
 	for (size_t i = 0; rows != NULL && i < n; i++) {
 		rows[i] = entries[i].row;
 	}
@@ -86,7 +86,8 @@ static int make_groups(struct chi_client *client, const struct gathered *gathere
 		return chi_peer_fail(client, -CHI_EPROTO, "groups of names without names");
 	}
 	struct chi_name_row *rows = rows_of(client, gathered);
-	struct chi_name_suspects *groups = chi_arena_array(&client->gathered, n, sizeof(*groups));
+	struct chi_name_suspects *groups =
+		chi_arena_array(&client->answer->gathered, n, sizeof(*groups));
 	if (rows == NULL || groups == NULL) {
 		return -CHI_ENOMEM;
 	}

@@ -221,7 +221,7 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 	for (size_t at = 0; status == CHI_OK && at < n;) {
 		const struct chi_entry *entries = NULL;
 		chunk = chunk < n - at ? chunk : n - at;
-		chi_arena_reset(&client->arena);
+		chi_arena_reset(&client->answer->arena);
 		status = get_some(client, keys + at, chunk, &entries);
 		if ((status == -CHI_ETOOBIG || status == -CHI_ECORRUPT) && chunk > 1) {
 			chunk /= 2;

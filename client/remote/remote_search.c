@@ -40,7 +40,7 @@ int chi_remote_drop_gameset(struct chi_client *client, const char *name)
 	return response.u.outcome.dropped > 0 ? CHI_OK : CHI_NONE;
 }
 
-/* Adds an answer's to those before it, in client->gathered. */
+/* Adds an answer's to those before it, in client->answer->gathered. */
 static int append(struct chi_arena *arena, const struct chi_response *response,
 		  struct chi_gamesets *out)
 {
@@ -72,7 +72,8 @@ static int list(struct chi_client *client, const char *name, struct chi_gamesets
 	int status = CHI_OK;
 	do {
 		status = chi_repeat_call(client, &request, &response);
-		status = status == CHI_OK ? append(&client->gathered, &response, out) : status;
+		status = status == CHI_OK ? append(&client->answer->gathered, &response, out)
+					  : status;
 		if (status == CHI_OK && response.u.gamesets.more) {
 			if (response.u.gamesets.n == 0) {
 				return chi_peer_fail(client, -CHI_EPROTO,
@@ -116,7 +117,7 @@ int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_
 	if (out->n == 0) {
 		return CHI_NONE;
 	}
-	struct chi_gameset_row *row = chi_arena_array(&client->gathered, 1, sizeof(*row));
+	struct chi_gameset_row *row = chi_arena_array(&client->answer->gathered, 1, sizeof(*row));
 	if (row == NULL) {
 		return -CHI_ENOMEM;
 	}

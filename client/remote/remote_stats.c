@@ -74,7 +74,7 @@ static int make_groups(struct chi_client *client, const struct chi_gather *all,
 {
 	/* A group takes three numbers at least. */
 	struct chi_twin_group *groups =
-		chi_arena_array(&client->gathered, all->n / 3, sizeof(*groups));
+		chi_arena_array(&client->answer->gathered, all->n / 3, sizeof(*groups));
 	size_t n = 0;
 	if (groups == NULL) {
 		return -CHI_ENOMEM;

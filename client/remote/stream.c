@@ -85,7 +85,7 @@ int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n)
 	}
 	/* It doubles: the arena keeps what it has outgrown. */
 	size_t room = 2 * all->room > all->n + n ? 2 * all->room : all->n + n;
-	void *items = chi_arena_array(&client->gathered, room, all->size);
+	void *items = chi_arena_array(&client->answer->gathered, room, all->size);
 	if (items == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -99,7 +99,7 @@ int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n)
 
 const char *chi_gather_text(struct chi_client *client, const char *text)
 {
-	return chi_arena_text(&client->gathered, text, strlen(text));
+	return chi_arena_text(&client->answer->gathered, text, strlen(text));
 }
 
 static int ask(struct chi_client *client, struct chi_request *request, struct chi_gather *all,
@@ -108,7 +108,7 @@ static int ask(struct chi_client *client, struct chi_request *request, struct ch
 	struct chi_stream stream;
 	struct chi_response response = {.last = false};
 	*all = (struct chi_gather){.size = all->size};
-	chi_arena_reset(&client->gathered);
+	chi_arena_reset(&client->answer->gathered);
 	int status = chi_stream_begin(client, &stream, request);
 	while (status == CHI_OK) {
 		status = chi_stream_next(client, &stream, request->op, &response);

@@ -202,7 +202,7 @@ struct chi_game_row {
 CHI_MUSTUSE int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *spec,
 				    struct chi_game_query **out);
 
-/* The next row, until the next call. CHI_NONE after the last: all are counted if that was asked. */
+/* The next row. CHI_NONE after the last: all are counted if that was asked. */
 CHI_MUSTUSE int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row **row);
 
 /* After CHI_NONE, how many games fit in all, wherever the query began: false if it was not asked.
@@ -218,14 +218,15 @@ const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i)
 /*
  * After a call that was given a filter of games, and after the last row of a scan or a query with
  * one: the names in it that no name in the store fits, from i = 0 on, so that a user sees why no
- * game does. NULL: there are no more. Valid until the client's next call.
+ * game does. NULL: there are no more. They may be passed into the next call, and live until it has
+ * returned.
  */
 const char *chi_unknown_name(const struct chi_client *client, size_t i);
 
 /* NULL is fine. */
 void chi_game_query_close(struct chi_game_query *query);
 
-/* A game by its number, as a row (its ply is -1) and whole; until the next call. `game` may be
+/* A game by its number, as a row (its ply is -1) and whole. `game` may be
  * NULL. CHI_NONE: there is none. */
 CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 			     struct chi_game *game);
@@ -237,7 +238,7 @@ CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct 
  * Rows of games by their numbers, rows[i] of numbers[i]: heads and names, for which no game is
  * unpacked, so that it is many times as fast as chi_game_get. Names are spelled as the store does,
  * where a game's own tags may have another spelling; round and PGN are "". head.number is 0 where
- * there is no such game. Texts are valid until the next call. -CHI_ETOOBIG: too many.
+ * there is no such game. -CHI_ETOOBIG: too many.
  */
 CHI_MUSTUSE int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 			       struct chi_game_row *rows);

@@ -43,7 +43,7 @@ struct chi_names_spec {
 };
 
 struct chi_names {
-	const struct chi_name_row *rows; /* ascending by number; until the client's next call */
+	const struct chi_name_row *rows; /* ascending by number */
 	size_t n;
 	uint64_t total; /* how many there are, wherever the list begins */
 };
@@ -61,7 +61,7 @@ struct chi_name_suspects {
 };
 
 struct chi_suspect_groups {
-	const struct chi_name_suspects *groups; /* until the client's next call */
+	const struct chi_name_suspects *groups;
 	size_t n;
 	uint64_t total; /* groups, also those over the limit */
 };

@@ -75,9 +75,9 @@ struct chi_queue_take {
 };
 
 struct chi_queue_lease {
-	uint64_t lease;			  /* 0: there was nothing to take */
-	uint64_t expires;		  /* milliseconds since 1970-01-01 UTC */
-	const struct chi_queue_row *rows; /* until the client's next call */
+	uint64_t lease;	  /* 0: there was nothing to take */
+	uint64_t expires; /* milliseconds since 1970-01-01 UTC */
+	const struct chi_queue_row *rows;
 	size_t n;
 };
 
@@ -106,7 +106,7 @@ CHI_MUSTUSE int chi_queue_drop(struct chi_client *client, const struct chi_key *
 			       uint64_t *dropped);
 
 struct chi_queue_list {
-	const struct chi_queue_row *rows; /* until the client's next call */
+	const struct chi_queue_row *rows;
 	size_t n;
 	bool more; /* there are others after the last */
 	struct chi_queue_counts counts;

@@ -29,7 +29,7 @@ struct chi_gameset_row {
 };
 
 struct chi_gamesets {
-	const struct chi_gameset_row *rows; /* by name; until the client's next call */
+	const struct chi_gameset_row *rows; /* by name */
 	size_t n;
 };
 
@@ -126,7 +126,7 @@ struct chi_stats_group {
 };
 
 struct chi_stats_result {
-	const struct chi_stats_group *groups; /* until the client's next call */
+	const struct chi_stats_group *groups;
 	size_t n;
 };
 
@@ -151,7 +151,7 @@ struct chi_twin_group {
 };
 
 struct chi_twin_groups {
-	const struct chi_twin_group *groups; /* by their first game; until the client's next call */
+	const struct chi_twin_group *groups; /* by their first game */
 	size_t n;
 };
 

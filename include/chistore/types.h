@@ -50,7 +50,7 @@ enum chi_error {
 	CHI_EBUSY,	  /* another writer, or a full queue: try again later */
 	CHI_ENETFS,	  /* refused: the path is on a network file system */
 	CHI_EFORK,	  /* a handle was used in a child of the process that opened it */
-	CHI_ECONNECT,	  /* no connection to the server */
+	CHI_ECONNECT,	  /* no connection to the store */
 	CHI_ETIMEOUT,	  /* the time given for the call is over */
 	CHI_EPROTO,	  /* the peer broke the protocol */
 	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */

@@ -456,10 +456,6 @@ class chi_options(Structure):
     pass
 
 
-class chi_answer(Structure):
-    pass
-
-
 class chi_board(Structure):
     pass
 
@@ -929,13 +925,6 @@ chi_options._fields_ = [
     ("tls_cert", c_char_p),
     ("tls_key", c_char_p),
 ]
-chi_answer._fields_ = [
-    ("number", c_uint64),
-    ("status", c_int),
-    ("rows", POINTER(chi_row)),
-    ("n_rows", c_size_t),
-    ("put", chi_put_result),
-]
 chi_board._fields_ = [
     ("white", c_uint64),
     ("black", c_uint64),
@@ -1015,10 +1004,6 @@ FUNCTIONS = {
     "chi_import_commit": (c_int, [POINTER(chi_import), POINTER(chi_import_result)]),
     "chi_import_error": (c_char_p, [POINTER(chi_import)]),
     "chi_import_close": (None, [POINTER(chi_import)]),
-    "chi_pipe_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t]),
-    "chi_pipe_put": (c_int, [POINTER(chi_client), POINTER(chi_put), c_size_t, c_int]),
-    "chi_pipe_send": (c_int, [POINTER(chi_client)]),
-    "chi_pipe_next": (c_int, [POINTER(chi_client), POINTER(chi_answer)]),
     "chi_iter_open": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(POINTER(chi_iter))]),
     "chi_iter_next": (c_int, [POINTER(chi_iter), POINTER(POINTER(chi_row)), POINTER(POINTER(chi_record))]),
     "chi_iter_cursor": (None, [POINTER(chi_iter), POINTER(chi_cursor)]),

@@ -40,7 +40,7 @@ class Denied(Error, PermissionError):
 
 
 class Unreachable(Error, ConnectionError):
-    """No connection to the server, or it was lost."""
+    """No connection to the store, or it was lost."""
 
 
 class TimedOut(Error, TimeoutError):

@@ -45,7 +45,12 @@ void lack_use_gamesets(struct chi_client *client)
 {
 	struct chi_gamesets sets;
 	uint64_t n = 0;
-	int status = chi_make_gameset(client, "mine", "player A", &n);
+	/* A run before may have had no memory to drop it. */
+	int status = chi_drop_gameset(client, "mine");
+	if (!lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client))) {
+		return;
+	}
+	status = chi_make_gameset(client, "mine", "player A", &n);
 	if (lack_went(status, chi_error(client))) {
 		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
 	}

@@ -59,31 +59,13 @@ static void answers_out_of_order(void **state)
 	struct chi_client *client = server_open(&server, LONG_MS);
 	_cleanup_(chi_freep) struct chi_key *keys = calloc(N, sizeof(*keys));
 	_cleanup_(chi_freep) struct chi_row *rows = calloc(N, sizeof(*rows));
-	struct chi_answer answer;
 	for (unsigned i = 0; i < N; i++) {
 		keys[i] = world_key(i);
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(chi_pipe_probe(client, keys + i, 1), CHI_OK);
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
-		assert_int_equal(answer.n_rows, 1);
-		assert_memory_equal(&answer.rows[0].key, &keys[i], sizeof(keys[i]));
-		assert_int_equal(answer.rows[0].chi2, 1 + keys[i].bytes[7]);
 	}
 	assert_int_equal(chi_probe(client, keys, N, rows), CHI_OK);
 	for (unsigned i = 0; i < N; i++) {
 		assert_memory_equal(&rows[i].key, &keys[i], sizeof(keys[i]));
 		assert_int_equal(rows[i].chi2, 1 + keys[i].bytes[7]);
-	}
-	/* This server takes 16 at once. */
-	for (unsigned i = 0; i < 16; i++) {
-		assert_int_equal(chi_pipe_probe(client, keys + i, 1), CHI_OK);
-	}
-	world_refused(client, chi_pipe_probe(client, keys, 1), -CHI_EBUSY, "16 requests");
-	for (unsigned i = 0; i < 16; i++) {
-		assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
 	}
 	chi_close(client);
 	server_stop(&server);
@@ -241,13 +223,12 @@ static void credit_and_cancel(void **state)
 /* ---- While sending ------------------------------------------------------------------------- */
 
 #define NOTE_LEN 60000
+#define NOTES	 5
 
-/* Takes a probe and reads no more, until the client waits for room; only then it answers, says why
- * it ends, and does. */
+/* Reads nothing, until the client waits for room; only then it says why it ends, and does. */
 static void answer_who_is_stuck(struct conn *conn)
 {
-	struct chi_request request;
-	if (!server_greet(conn) || !server_next(conn, &request)) {
+	if (!server_greet(conn)) {
 		return;
 	}
 	int unread = 0;
@@ -260,7 +241,6 @@ static void answer_who_is_stuck(struct conn *conn)
 	}
 	static const char why[] = "you are shut out";
 	struct chi_response end = {.status = -CHI_EACCES, .message = {why, sizeof(why) - 1}};
-	server_answer_probe(conn, request.id, request.u.positions.keys, request.u.positions.n);
 	server_answer(conn, &end);
 	/* Not before the client has read that, still stuck. */
 	for (unsigned i = 0; i < 2000 && unsent > 0; i++) {
@@ -276,23 +256,16 @@ static void answers_that_come_while_sending(void **state)
 	server_start(&server, answer_who_is_stuck);
 	struct chi_client *client = server_open(&server, LONG_MS);
 	_cleanup_(chi_freep) char *note = malloc(NOTE_LEN);
-	struct chi_put puts[2] = {{.key = world_key(0), .parts = CHI_PUT_NOTE}};
-	struct chi_answer answer;
+	struct chi_put puts[NOTES];
 	assert_non_null(note);
 	memset(note, 'n', NOTE_LEN);
-	puts[0].record.note = note;
-	puts[0].record.n_note = NOTE_LEN;
-	puts[1] = puts[0];
-	puts[1].key = world_key(1);
-	assert_int_equal(chi_pipe_probe(client, &puts[0].key, 1), CHI_OK);
-	assert_int_equal(chi_pipe_send(client), CHI_OK);
-	/* Two and one go out at once, for they are more than gathers; one is left. */
-	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
-	assert_int_equal(chi_pipe_put(client, puts, 2, CHI_SYNC), CHI_OK);
-	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
-	assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
-	assert_int_equal(answer.n_rows, 1);
-	world_refused(client, chi_pipe_next(client, &answer), -CHI_EACCES, "you are shut out");
+	for (unsigned i = 0; i < NOTES; i++) {
+		puts[i] = (struct chi_put){.key = world_key(i),
+					   .parts = CHI_PUT_NOTE,
+					   .record = {.note = note, .n_note = NOTE_LEN}};
+	}
+	world_refused(client, chi_put(client, puts, NOTES, CHI_SYNC, NULL), -CHI_EACCES,
+		      "you are shut out");
 	chi_close(client);
 	server_stop(&server);
 }

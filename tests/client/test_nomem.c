@@ -197,24 +197,6 @@ static void read_all(struct chi_client *client)
 	query(client);
 }
 
-static void use_pipes(struct chi_client *client)
-{
-	struct chi_answer answer;
-	for (int i = 0; i < 3; i++) {
-		(void)lack_went(chi_pipe_probe(client, keys, MANY), chi_error(client));
-		(void)lack_went(chi_pipe_put(client, batch, 10, CHI_ASYNC), chi_error(client));
-	}
-	(void)lack_went(chi_pipe_send(client), chi_error(client));
-	int status = CHI_OK;
-	while ((status = chi_pipe_next(client, &answer)) == CHI_OK) {
-		if (lack_went(answer.status, chi_error(client)) && answer.n_rows > 0) {
-			assert_true(answer.rows[0].found);
-		}
-	}
-	(void)lack_went(status, chi_error(client));
-	(void)lack_went(chi_flush(client), chi_error(client));
-}
-
 static bool knows(struct chi_prober *prober, int status)
 {
 	return lack_went(status, chi_prober_error(prober));
@@ -402,7 +384,6 @@ static const struct part parts[] = {
 	{"open and close", open_and_close, false},
 	{"write", write_all, false},
 	{"read", read_all, false},
-	{"pipes", use_pipes, false},
 	{"prober", use_prober, false},
 	{"import", import_all, false},
 	{"names", lack_ask_names, true},

@@ -369,7 +369,6 @@ static void server_goes_away(void **state)
 	struct chi_put puts[3] = {{.key = world_key(0)}};
 	puts[1].key = world_key(1);
 	puts[2].key = world_key(2);
-	struct chi_answer answer;
 	/* Connections 0 (idle: noticed before sending, unless the end comes that very moment) and
 	 * 1 (in the middle of a call). */
 	int status = chi_put(client, puts, 3, CHI_SYNC, NULL);
@@ -385,13 +384,7 @@ static void server_goes_away(void **state)
 	/* Said once; nothing is left to flush. */
 	assert_int_equal(chi_flush(client), CHI_OK);
 	assert_int_equal(chi_ping(client), CHI_OK);
-	/* Connection 3: the end in a pipeline drops what was queued. */
-	assert_int_equal(chi_pipe_put(client, puts, 1, CHI_SYNC), CHI_OK);
-	assert_int_equal(chi_pipe_probe(client, &puts[0].key, 1), CHI_OK);
-	world_refused(client, chi_pipe_next(client, &answer), -CHI_ECONNECT, "may or may not");
-	assert_int_equal(chi_pipe_next(client, &answer), CHI_NONE);
-	assert_int_equal(chi_ping(client), CHI_OK);
-	assert_int_equal(atomic_load(&server.connections), 5);
+	assert_int_equal(atomic_load(&server.connections), 4);
 	chi_close(client);
 	server_stop(&server);
 }
@@ -412,72 +405,6 @@ static void end_behind_a_write(struct conn *conn)
 	}
 }
 
-/* Takes a synced put and one that is not, answers the later one first, and ends. */
-static void answer_the_later_first(struct conn *conn)
-{
-	struct chi_request request;
-	uint64_t ids[2] = {0};
-	if (!server_greet(conn)) {
-		return;
-	}
-	for (size_t i = 0; i < 2; i++) {
-		if (!server_next(conn, &request)) {
-			return;
-		}
-		ids[i] = request.id;
-	}
-	for (size_t i = 2; i-- > 0;) {
-		struct chi_response put = {.id = ids[i], .last = true, .op = CHI_OP_PUT};
-		server_answer(conn, &put);
-	}
-}
-
-static void synced_answer_covers_no_later_write(void **state)
-{
-	(void)state;
-	struct server server;
-	server_start(&server, answer_the_later_first);
-	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_put put = {.key = world_key(0)};
-	struct chi_answer answer;
-	assert_int_equal(chi_pipe_put(client, &put, 1, CHI_SYNC), CHI_OK);
-	assert_int_equal(chi_pipe_put(client, &put, 1, CHI_ASYNC), CHI_OK);
-	assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
-	assert_int_equal(chi_pipe_next(client, &answer), CHI_OK);
-	world_refused(client, chi_flush(client), -CHI_ECONNECT, "1 written records");
-	chi_close(client);
-	server_stop(&server);
-}
-
-/* Takes a request and ends. */
-static void swallow_one(struct conn *conn)
-{
-	struct chi_request request;
-	if (server_greet(conn)) {
-		(void)server_next(conn, &request);
-	}
-}
-
-static void broken_pipeline_of_probes_leaves_no_doubt(void **state)
-{
-	(void)state;
-	struct server server;
-	server_start(&server, swallow_one);
-	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_put put = {.key = world_key(0)};
-	struct chi_answer answer;
-	/* The second has a put before it, in a pipeline that is no more. */
-	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(chi_pipe_probe(client, &put.key, 1), CHI_OK);
-		world_refused(client, chi_pipe_next(client, &answer), -CHI_ECONNECT, "closed");
-		assert_null(strstr(chi_error(client), "may or may not"));
-		assert_int_equal(chi_pipe_put(client, &put, 1, CHI_SYNC), CHI_OK);
-		world_refused(client, chi_pipe_next(client, &answer), -CHI_ECONNECT, "may or may");
-	}
-	chi_close(client);
-	server_stop(&server);
-}
-
 /* What a server was told before its connection broke is not vouched for by what comes later. */
 static void synced_writes_vouch_for_nothing_lost(void **state)
 {
@@ -487,14 +414,13 @@ static void synced_writes_vouch_for_nothing_lost(void **state)
 	struct chi_client *client = server_open(&server, LONG_MS);
 	struct chi_put puts[3] = {{.key = world_key(0)}, {.key = world_key(1)}};
 	puts[2].key = world_key(2);
-	for (int way = 0; way < 3; way++) {
+	for (int way = 0; way < 2; way++) {
 		assert_int_equal(chi_put(client, puts, 3, CHI_ASYNC, NULL), CHI_OK);
 		world_refused(client, chi_ping(client), -CHI_ECONNECT, "closed the connection");
 		/* Unsynced ones promise nothing. */
 		assert_int_equal(chi_put(client, puts, 1, CHI_ASYNC, NULL), CHI_OK);
-		int status = way == 0	? chi_put(client, puts, 1, CHI_SYNC, NULL)
-			     : way == 1 ? chi_delete(client, &puts[0].key, 1, CHI_SYNC, NULL)
-					: chi_pipe_put(client, puts, 1, CHI_SYNC);
+		int status = way == 0 ? chi_put(client, puts, 1, CHI_SYNC, NULL)
+				      : chi_delete(client, &puts[0].key, 1, CHI_SYNC, NULL);
 		world_refused(client, status, -CHI_ECONNECT, "3 written records");
 		assert_non_null(strstr(chi_error(client), "not sent"));
 		assert_int_equal(chi_put(client, puts, 1, CHI_SYNC, NULL), CHI_OK);
@@ -581,8 +507,6 @@ int main(void)
 		cmocka_unit_test(answers_beside_the_point),
 		cmocka_unit_test(scan_that_cannot_be_canceled),
 		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
-		cmocka_unit_test(synced_answer_covers_no_later_write),
-		cmocka_unit_test(broken_pipeline_of_probes_leaves_no_doubt),
 	};
 	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
 }

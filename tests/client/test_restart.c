@@ -80,20 +80,6 @@ static void open_scan(void **state)
 	assert_int_equal(info.positions, 100);
 }
 
-static void open_pipeline(void **state)
-{
-	struct world *world = *state;
-	struct chi_key key = world_key(0);
-	struct chi_answer answer;
-	assert_int_equal(chi_pipe_probe(world->client, &key, 1), CHI_OK);
-	world_stop_daemon(world);
-	world_start_daemon(world);
-	int status = chi_pipe_next(world->client, &answer);
-	assert_true(status == CHI_OK || status == -CHI_ECONNECT);
-	assert_int_equal(chi_pipe_next(world->client, &answer), CHI_NONE);
-	assert_int_equal(chi_ping(world->client), CHI_OK);
-}
-
 static struct chi_prober *prober_of(struct chi_client *client,
 				    const struct chi_prober_options *options)
 {
@@ -175,7 +161,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(idle_client, make, drop),
 		cmocka_unit_test_setup_teardown(open_scan, make, drop),
-		cmocka_unit_test_setup_teardown(open_pipeline, make, drop),
 		cmocka_unit_test_setup_teardown(prober_of_a_stopped_daemon, make, drop),
 		cmocka_unit_test_setup_teardown(prober_of_a_killed_daemon, make, drop),
 	};

@@ -204,12 +204,12 @@ ONCE = (
         "if (client->options.repeat_ms == CHI_NO_REPEAT) {",
         "client repeat", "cut_at_every_byte"),
     Mutant(
-        "pipeline-tells-another-number",
-        "A pipeline that breaks tells the first request without an answer",
-        "client/pipe.c",
-        "\tpipe->queued--;\n\tpipe->first_number++;\n",
-        "\tpipe->queued--;\n",
-        "client pipe_lost", "cut_anywhere"),
+        "callback-may-call",
+        "A client whose call runs, or whose rows are open, does nothing else",
+        "client/core/client.c",
+        "if (CHI_UNLIKELY(client->uses++ > 0)) {",
+        "if (CHI_UNLIKELY(client->uses++ > 1)) {",
+        "client busy file", "a_walk"),
     Mutant(
         "client-gives-up-at-once",
         "The client connects and sends again by itself",
@@ -220,6 +220,13 @@ ONCE = (
 )
 
 SNAPSHOT = (
+    Mutant(
+        "answer-goes-with-the-next-call",
+        "An answer of the library may be passed into the call that returns the next one",
+        "client/core/client.c",
+        "client->answer = &client->answers[client->answer == &client->answers[0]];",
+        "client->answer = &client->answers[0];",
+        "client lifetimes file", "answers_of_small_records"),
     Mutant(
         "reader-sees-two-commits",
         "A reader that is overtaken by two commits begins again",

@@ -231,7 +231,7 @@ class Bench(Base):
             self.assertGreater(int(rows["all"]["requests"]), 0)
             # More than one a client: a failure is told at once, not after repeating for a while.
             self.assertGreater(int(rows["all"]["errors"]), 3 * pipeline)
-            self.assertIn("failed, no connection to the server", said)
+            self.assertIn("failed, no connection to the store", said)
             self.assertRegex(said, "positions with the note 'chistore bench .*' may still be in")
             self.assertIn("3 of 3 clients had no connection at the end", said)
 

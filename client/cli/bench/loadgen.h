@@ -19,7 +19,7 @@
 
 /* Bounds of a plan, as the options have them. */
 #define TRAFFIC_CLIENTS_MAX  10000
-#define TRAFFIC_PIPELINE_MAX 64	     /* chi_pipe_probe's */
+#define TRAFFIC_PIPELINE_MAX 64	     /* what a server takes unanswered */
 #define TRAFFIC_BATCH_MAX    4096    /* positions of a batch */
 #define TRAFFIC_PUT_MAX	     10000   /* positions of a put */
 #define TRAFFIC_ROWS_MAX     1000000 /* rows of a scan */

@@ -6,6 +6,7 @@
 
 /* A request that is on its way. */
 struct loadgen_request {
+	uint64_t id; /* in a pipeline */
 	enum mix_kind kind;
 	uint64_t since; /* nanoseconds: latency counts from here */
 	uint64_t positions;
@@ -30,9 +31,8 @@ struct loadgen_client {
 	_Atomic uint64_t made;	 /* positions made up for puts so far */
 	_Atomic uint64_t lost;	 /* 1: the connection is */
 	_Atomic uint64_t window; /* requests that may be unanswered */
-	/* Those that are, the oldest at `first`. */
+	/* Those that are. */
 	struct loadgen_request queue[TRAFFIC_PIPELINE_MAX];
-	size_t first;
 	size_t queued;
 	/* The request that is prepared: what it asks, and room for the answer. */
 	struct chi_key *keys;

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "client/cli/bench/loadgen_priv.h"
+#include "client/cli/bench/pipeline.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -114,56 +115,47 @@ static void count_outcome(struct loadgen_client *client, const struct loadgen_re
 /* All that were on their way over a connection are lost with it. */
 static void drop_queue(struct loadgen_client *client, int status)
 {
-	for (; client->queued > 0; client->queued--) {
-		count_failure(client, &client->queue[client->first], status);
-		client->first = (client->first + 1) % TRAFFIC_PIPELINE_MAX;
+	while (client->queued > 0) {
+		count_failure(client, &client->queue[--client->queued], status);
 	}
 }
 
-/* Takes the oldest answer of the pipeline, which is not empty. */
+/* Takes the next answer of the pipeline, which is not empty. */
 static void take_answer(struct loadgen_client *client)
 {
-	const struct loadgen_request *request = &client->queue[client->first];
-	struct chi_answer answer;
-	int status = chi_pipe_next(client->client, &answer);
+	struct pipeline_answer answer;
+	int status = pipeline_next(client->client, &answer);
+	size_t i = 0;
 	client->now = cli_clock();
-	if (status != CHI_OK) {
-		status = status < 0 ? status : -CHI_ECONNECT;
+	while (i < client->queued && client->queue[i].id != answer.id) {
+		i++;
+	}
+	if (status != CHI_OK || i == client->queued) {
+		status = status != CHI_OK ? status : -CHI_EPROTO;
 		drop_queue(client, status);
 		pause_after(client, status);
 		return;
 	}
-	client->first = (client->first + 1) % TRAFFIC_PIPELINE_MAX;
-	client->queued--;
-	count_outcome(client, request, answer.status);
+	struct loadgen_request request = client->queue[i];
+	client->queue[i] = client->queue[--client->queued];
+	count_outcome(client, &request, answer.status);
 }
 
-static int queue_request(struct loadgen_client *client, enum mix_kind kind, size_t n)
-{
-	return kind == MIX_PUT ? chi_pipe_put(client->client, client->puts, n,
-					      client->load->plan.durability)
-			       : chi_pipe_probe(client->client, client->keys, n);
-}
-
-/* A server may take fewer unanswered requests than are wanted: then so many it is. */
-static void send_queued(struct loadgen_client *client, const struct loadgen_request *request)
+static void send_queued(struct loadgen_client *client, struct loadgen_request *request)
 {
 	size_t n = (size_t)request->positions;
-	int status = queue_request(client, request->kind, n);
-	while (status == -CHI_EBUSY && client->queued > 0) {
-		counter_set(&client->window, client->queued);
-		take_answer(client);
-		status = queue_request(client, request->kind, n);
-	}
+	bool first = client->queued == 0;
+	int status = request->kind == MIX_PUT
+			     ? pipeline_put(client->client, first, client->puts, n,
+					    client->load->plan.durability, &request->id)
+			     : pipeline_probe(client->client, first, client->keys, n, &request->id);
+	client->now = cli_clock();
 	if (status == CHI_OK) {
-		size_t at = (client->first + client->queued++) % TRAFFIC_PIPELINE_MAX;
-		client->queue[at] = *request;
-		client->now = cli_clock();
+		client->queue[client->queued++] = *request;
 		return;
 	}
-	client->now = cli_clock();
 	count_failure(client, request, status);
-	/* Those before it are answered, or lost with the connection: the library says which. */
+	/* Those before it are answered, or lost with the connection. */
 	while (is_lost(status) && client->queued > 0) {
 		take_answer(client);
 	}
@@ -173,7 +165,7 @@ static void send_queued(struct loadgen_client *client, const struct loadgen_requ
 /* Walks and whole records do not travel in pipelines: they wait until theirs is empty. */
 static bool is_queued(const struct loadgen_client *client, enum mix_kind kind)
 {
-	return client->load->plan.pipeline > 1 &&
+	return client->load->plan.pipeline > 1 && pipeline_room(client->client) > 0 &&
 	       (kind == MIX_PROBE || kind == MIX_BATCH || kind == MIX_PUT);
 }
 
@@ -330,6 +322,11 @@ void *loadgen_run(void *argument)
 	(void)pthread_mutex_unlock(&load->mutex);
 	client->pause = PAUSE_FIRST;
 	client->now = cli_clock();
+	/* A server may take fewer unanswered requests than are wanted: then so many it is. */
+	uint32_t room = pipeline_room(client->client);
+	if (room > 0 && room < load->plan.pipeline) {
+		counter_set(&client->window, room);
+	}
 	sleep_until(client, schedule_start(load));
 	if (load->plan.rate > 0) {
 		run_open(client);
