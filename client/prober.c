@@ -330,7 +330,6 @@ static int move_over(struct chi_prober *prober)
 	const struct chi_store_options options = {.mode = CHI_STORE_READ,
 						  .force_netfs = prober->force_netfs};
 	struct chi_store *store = NULL;
-	struct chi_prefetch *prefetch = NULL;
 	int status =
 		chi_store_open(chi_store_path(prober->store), &options, &store, &prober->error);
 	if (status == CHI_OK && chi_store_same(store, prober->store)) {
@@ -339,17 +338,13 @@ static int move_over(struct chi_prober *prober)
 				   "open: close it everywhere and open it again",
 				   chi_store_path(store));
 	}
-	if (status == CHI_OK) {
-		status = chi_prefetch_open(store, &prefetch);
-	}
 	if (status != CHI_OK) {
 		chi_store_close(store);
 		return status;
 	}
-	chi_prefetch_close(prober->prefetch);
+	chi_prefetch_move(prober->prefetch, store);
 	chi_store_close(prober->store);
 	prober->store = store;
-	prober->prefetch = prefetch;
 	return CHI_OK;
 }
 

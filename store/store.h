@@ -217,8 +217,11 @@ CHI_MUSTUSE int chi_prefetch_ask(struct chi_prefetch *ahead, const struct chi_ke
  */
 CHI_MUSTUSE int chi_prefetch_take(struct chi_prefetch *ahead, uint64_t ticket, struct chi_row *out);
 
-/* Gives up all that is under way. */
+/* Gives up all that is under way. Tickets are not given again. */
 void chi_prefetch_drop(struct chi_prefetch *ahead);
+
+/* The same, and goes on in another store. */
+void chi_prefetch_move(struct chi_prefetch *ahead, struct chi_store *store);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 

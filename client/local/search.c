@@ -49,11 +49,15 @@ static int tell_positions(struct search *search, uint64_t steps)
 	size_t n = 0;
 	int told = CHI_OK;
 	int status = chi_find_positions(search->find, rows, ROWS, steps, &n);
-	for (size_t i = 0; i < n && told == CHI_OK; i++) {
-		told = spec->each(spec->context, &rows[i]);
+	size_t i = 0;
+	while (i < n && told == CHI_OK) {
+		told = spec->each(spec->context, &rows[i++]);
 	}
-	if (n > 0) {
-		(void)chi_find_cursor(search->find, search->out->cursor);
+	if (i > 0) {
+		/* Of the last row told, not of the last one found: the caller may end it here. */
+		const struct chi_cursor at = {
+			.set = true, .chi2 = rows[i - 1].chi2, .key = rows[i - 1].key};
+		search->out->cursor[chi_cursor_print(&at, search->out->cursor)] = '\0';
 	}
 	return told != CHI_OK ? told : status;
 }

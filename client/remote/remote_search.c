@@ -249,6 +249,7 @@ int chi_remote_search(struct chi_client *client, const struct chi_search_spec *s
 	struct chi_search_result total = {0};
 	const struct chi_search_spec again = {.pattern = spec->pattern,
 					      .filter = spec->filter,
+					      .games = spec->games,
 					      .only_count = true,
 					      .progress = spec->progress,
 					      .context = spec->context};

@@ -71,6 +71,13 @@ void chi_prefetch_drop(struct chi_prefetch *prefetch)
 	}
 }
 
+/* No place is kept, so that numbers of snapshots need not differ between the two. */
+void chi_prefetch_move(struct chi_prefetch *prefetch, struct chi_store *store)
+{
+	chi_prefetch_drop(prefetch);
+	prefetch->store = store;
+}
+
 /* A snapshot, and whether its tree can be descended. Places in another one are forgotten. */
 static int begin(struct chi_prefetch *prefetch, struct chi_read **read, bool *descends)
 {

@@ -43,6 +43,24 @@ static bool has(struct chi_prober *prober, unsigned i)
 	return row.found;
 }
 
+/* The tickets of the new store are not those of the old one. */
+static void tickets_of_another_store(struct chi_prober *prober, uint64_t old)
+{
+	uint64_t tickets[CHI_PREFETCH_MAX];
+	struct chi_key keys[CHI_PREFETCH_MAX];
+	struct chi_row row;
+	for (unsigned i = 0; i < CHI_PREFETCH_MAX; i++) {
+		keys[i] = world_key(i);
+	}
+	assert_int_equal(chi_prober_prefetch_many(prober, keys, CHI_PREFETCH_MAX, tickets), CHI_OK);
+	for (unsigned i = 0; i < CHI_PREFETCH_MAX; i++) {
+		assert_true(tickets[i] > old);
+	}
+	assert_int_equal(chi_prober_collect(prober, old, &row), CHI_NONE);
+	assert_int_equal(chi_prober_collect(prober, tickets[0], &row), CHI_OK);
+	assert_true(row.found);
+}
+
 static void a_restored_directory(void **state)
 {
 	struct world *world = *state;
@@ -73,6 +91,7 @@ static void a_restored_directory(void **state)
 		assert_true(moved);
 		assert_true(has(prober, 0) && !has(prober, 1));
 		assert_int_equal(chi_prober_collect(prober, ticket, &row), CHI_NONE);
+		tickets_of_another_store(prober, ticket);
 		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
 		assert_false(moved);
 	}

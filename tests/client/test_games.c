@@ -79,6 +79,51 @@ static uint64_t games_at_start(struct chi_client *client)
 	return row.counts.white + row.counts.draws + row.counts.black + row.counts.other;
 }
 
+/* ---- Searching ----------------------------------------------------------------------------- */
+
+#define FOUND 600 /* more than are looked for at once */
+#define STOPS 45
+
+struct search {
+	struct chi_key keys[FOUND + 1];
+	size_t n;
+	size_t stop; /* after so many rows the search is ended */
+};
+
+static int take_position(void *context, const struct chi_row *row)
+{
+	struct search *search = context;
+	assert_true(search->n < FOUND);
+	search->keys[search->n++] = row->key;
+	return search->n % search->stop == 0 ? -CHI_ECANCELED : CHI_OK;
+}
+
+/* What a stopped search goes on with is the row after the one that it was stopped at. */
+static void stopped_search_loses_nothing(void **state)
+{
+	struct chi_client *client = ((struct world *)*state)->client;
+	static struct search whole = {.stop = FOUND + 1};
+	static struct search parts = {.stop = STOPS};
+	struct chi_search_spec spec = {.each = take_position, .context = &whole};
+	struct chi_search_result result;
+	world_fill(client, 0, FOUND);
+	world_ok(client, chi_search_positions(client, &spec, &result));
+	assert_int_equal(whole.n, FOUND);
+	char cursor[CHI_SEARCH_CURSOR_SIZE] = "";
+	spec.cursor = cursor;
+	spec.context = &parts;
+	int status;
+	do {
+		status = chi_search_positions(client, &spec, &result);
+		memcpy(cursor, result.cursor, sizeof(cursor));
+	} while (status == -CHI_ECANCELED);
+	assert_int_equal(status, CHI_OK);
+	assert_int_equal(parts.n, FOUND);
+	assert_memory_equal(parts.keys, whole.keys, FOUND * sizeof(whole.keys[0]));
+}
+
+/* ---- Importing ----------------------------------------------------------------------------- */
+
 static void there_and_back(void **state)
 {
 	struct world *world = *state;
@@ -275,6 +320,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(without_a_commit, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(refused, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(a_new_store, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(stopped_search_loses_nothing, world_external,
+						world_drop),
 	};
 	/* What holds where games are counted and not kept. */
 	const struct CMUnitTest counted[] = {
