@@ -470,6 +470,9 @@ static int fill(struct commit *commit, struct chi_fault *fault)
 	}
 	rc = walk_games(commit, fault);
 	rc = rc == CHI_OK ? keep_games(commit, fault) : rc;
+	if (rc == CHI_OK && importer->options.kind == CHI_IMPORT_SUBTRACT) {
+		rc = chi_load_unarchived(commit->load, fault);
+	}
 	/* A load that changes nothing leaves even the sequence number, but is committed too: a
 	 * client told that its games are stored already may rely on it as if it had stored them. */
 	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {

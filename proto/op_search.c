@@ -47,10 +47,11 @@ static const struct chi_member suspects[] = {
 CHI_TABLE(chi_suspects_request, suspects, suspects, NULL);
 
 static const struct chi_member one_name[] = {
-	CHI_M_NUMBER(1, ENTRY, row.id),	   CHI_M_NUMBER(2, ENTRY, row.root),
-	CHI_M_NUMBER(3, ENTRY, row.fide),  CHI_M(4, CHI_BOOL, ENTRY, row.counted),
-	CHI_M_NUMBER(5, ENTRY, row.games), CHI_M_ALWAYS(6, CHI_STRING, ENTRY, row.text),
-	CHI_M_NUMBER(7, ENTRY, group),	   CHI_M_NUMBER(8, ENTRY, score),
+	CHI_M_NUMBER(1, ENTRY, row.id),	      CHI_M_NUMBER(2, ENTRY, row.root),
+	CHI_M_NUMBER(3, ENTRY, row.fide),     CHI_M(4, CHI_BOOL, ENTRY, row.counted),
+	CHI_M_NUMBER(5, ENTRY, row.games),    CHI_M_ALWAYS(6, CHI_STRING, ENTRY, row.text),
+	CHI_M_NUMBER(7, ENTRY, group),	      CHI_M_NUMBER(8, ENTRY, score),
+	CHI_M(9, CHI_BOOL, ENTRY, row.given),
 };
 static CHI_TABLE(name_message, name, one_name, NULL);
 

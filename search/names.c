@@ -89,36 +89,54 @@ static int make(struct chi_read *read, uint8_t kind, struct chi_names_query **ou
 	return rc;
 }
 
+struct choice {
+	struct chi_names_query *query;
+	uint32_t after;
+	uint32_t limit;
+};
+
 /* The rows: numbers after `after`, up to the limit. */
-static int choose(struct chi_names_query *query, const struct chi_name_ids *ids,
-		  const struct chi_names_spec *spec)
+static void choose(struct choice *choice, uint32_t id)
 {
-	size_t first = 0;
-	query->total = spec->wanted != NULL ? ids->n : query->most;
-	if (spec->wanted != NULL) {
-		while (first < ids->n && ids->id[first] <= spec->after) {
-			first++;
-		}
-		query->n = ids->n - first;
-	} else {
-		query->n = query->most > spec->after ? query->most - spec->after : 0;
+	struct chi_names_query *query = choice->query;
+	query->total++;
+	if (id > choice->after && query->n < choice->limit) {
+		query->ids[query->n++] = id;
 	}
-	query->n = query->n < spec->limit ? query->n : spec->limit;
-	query->ids = calloc(query->n + 1, sizeof(query->ids[0]));
-	if (query->ids == NULL) {
-		return -CHI_ENOMEM;
-	}
-	for (size_t i = 0; i < query->n; i++) {
-		query->ids[i] =
-			spec->wanted != NULL ? ids->id[first + i] : spec->after + 1 + (uint32_t)i;
-	}
+}
+
+static int choose_name(void *context, const struct chi_name *name)
+{
+	choose(context, name->id);
 	return CHI_OK;
+}
+
+static int choose_all(struct chi_names_query *query, const struct chi_names_spec *spec)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+	struct choice choice = {.query = query, .after = spec->after};
+	const struct chi_archive_view *view = &query->view;
+	int rc = CHI_OK;
+	if (spec->wanted != NULL) {
+		rc = chi_names_find(view->txn, view->trees.names, query->kind, spec->wanted, &ids);
+	}
+	size_t most = spec->wanted != NULL ? ids.n : query->most;
+	choice.limit = most < spec->limit ? (uint32_t)most : spec->limit;
+	query->ids = calloc((size_t)choice.limit + 1, sizeof(query->ids[0]));
+	if (rc != CHI_OK || query->ids == NULL) {
+		return rc != CHI_OK ? rc : -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < ids.n; i++) {
+		choose(&choice, ids.id[i]);
+	}
+	return spec->wanted != NULL ? CHI_OK
+				    : chi_names_walk(view->txn, view->trees.names, query->kind, 0,
+						     choose_name, &choice);
 }
 
 int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
 			 struct chi_names_query **out, struct chi_fault *fault)
 {
-	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
 	_cleanup_(closep) struct chi_names_query *query = NULL;
 	int rc = check(spec->kind, spec->limit, fault);
 	if (rc == CHI_OK && spec->wanted != NULL && strlen(spec->wanted) > CHI_NAME_MAX + 1) {
@@ -128,11 +146,7 @@ int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spe
 		return rc;
 	}
 	rc = make(read, spec->kind, &query);
-	if (rc == CHI_OK && spec->wanted != NULL) {
-		rc = chi_names_find(query->view.txn, query->view.trees.names, query->kind,
-				    spec->wanted, &ids);
-	}
-	rc = rc == CHI_OK ? choose(query, &ids, spec) : rc;
+	rc = rc == CHI_OK ? choose_all(query, spec) : rc;
 	if (rc != CHI_OK) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -219,6 +233,7 @@ static int fill_row(const struct chi_names_query *query, struct chi_arena *arena
 		.id = id,
 		.root = name.root,
 		.fide = name.fide,
+		.given = name.given,
 		.counted = query->games != NULL,
 		.games = query->games != NULL ? query->games[id] : 0,
 		.text = chi_arena_text(arena, name.text, name.len),

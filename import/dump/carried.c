@@ -217,6 +217,7 @@ static int take_text(void *context, uint32_t stream, uint32_t number, const uint
 						   .id = head.id,
 						   .root = head.root,
 						   .fide = head.fide,
+						   .given = head.given,
 						   .text = text,
 						   .len = head.len};
 		return texts->name(texts->context, &name);

@@ -228,6 +228,7 @@ static int add_name(struct chi_carrier *carrier, const struct chi_dump_name *nam
 		.id = name->id,
 		.root = name->root,
 		.fide = name->fide,
+		.given = name->given,
 		.len = (uint32_t)name->len,
 	};
 	const struct chi_dump_text texts[2] = {{name->text, name->len}};

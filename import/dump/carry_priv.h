@@ -14,6 +14,7 @@ struct chi_carried_head {
 	uint32_t id;
 	uint32_t root;
 	uint32_t fide;
+	bool given;   /* the FIDE id, by hand or by a spelling file */
 	uint32_t len; /* of the name, or of the gameset's */
 };
 

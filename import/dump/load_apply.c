@@ -89,14 +89,15 @@ static int add_name(void *context, const struct chi_dump_name *name)
 static int join_name(void *context, const struct chi_dump_name *name)
 {
 	struct apply *apply = context;
-	if (name->root == 0) {
-		return CHI_OK;
+	int rc = name->given ? chi_load_give_fide(apply->load, name->id, name->fide, apply->fault)
+			     : CHI_OK;
+	if (rc < 0 || name->root == 0) {
+		return rc < 0 ? rc : CHI_OK;
 	}
-	int rc = name->root == name->id
-			 ? chi_fault(apply->fault, -CHI_EINVAL, "name %" PRIu32 " is its own root",
-				     name->id)
-			 : chi_load_alias(apply->load, (enum chi_name_kind)name->kind, name->id,
-					  name->root, apply->fault);
+	rc = name->root == name->id ? chi_fault(apply->fault, -CHI_EINVAL,
+						"name %" PRIu32 " is its own root", name->id)
+				    : chi_load_alias(apply->load, (enum chi_name_kind)name->kind,
+						     name->id, name->root, apply->fault);
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 

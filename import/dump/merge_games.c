@@ -182,6 +182,13 @@ static int take_name(void *context, const struct chi_dump_name *name)
 {
 	struct chi_merge_apply *apply = context;
 	uint32_t ours = 0;
+	/* Of a store some may be removed. */
+	while (apply->other != NULL && name->id > apply->n_names[name->kind] + 1) {
+		int rc = note_name(apply, name->kind, 0);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
 	if (name->id != apply->n_names[name->kind] + 1) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
 				 "%s is damaged: the names are not in order", source_of(apply));
@@ -197,16 +204,19 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	struct chi_merge_apply *apply = context;
 	const uint32_t *ours = apply->names[name->kind];
 	char text[CHI_FAULT_SIZE + 32];
-	if (name->root == 0) {
-		return CHI_OK;
+	int rc = name->given ? chi_load_give_fide(apply->load, ours[name->id - 1], name->fide,
+						  apply->fault)
+			     : CHI_OK;
+	if (rc < 0 || name->root == 0) {
+		return rc < 0 ? rc : CHI_OK;
 	}
 	if (name->root > apply->n_names[name->kind]) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
 				 "%s is damaged: there is no name %" PRIu32, source_of(apply),
 				 name->root);
 	}
-	int rc = chi_load_alias(apply->load, (enum chi_name_kind)name->kind, ours[name->id - 1],
-				ours[name->root - 1], apply->fault);
+	rc = chi_load_alias(apply->load, (enum chi_name_kind)name->kind, ours[name->id - 1],
+			    ours[name->root - 1], apply->fault);
 	if (rc == -CHI_EINVAL) {
 		(void)snprintf(text, sizeof(text), "an alias is left out: %s", apply->fault->text);
 		chi_merge_tell(apply, 0, text);

@@ -141,6 +141,7 @@ static int take_name(void *context, const struct chi_name *name)
 					      .id = name->id,
 					      .root = name->root,
 					      .fide = name->fide,
+					      .given = name->given,
 					      .text = name->text,
 					      .len = name->len};
 	int rc = naming->take(naming->context, &carried);

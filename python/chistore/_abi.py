@@ -779,6 +779,7 @@ chi_name_row._fields_ = [
     ("id", c_uint32),
     ("root", c_uint32),
     ("fide", c_uint32),
+    ("given", c_bool),
     ("counted", c_bool),
     ("games", c_uint64),
     ("text", c_char_p),

@@ -110,7 +110,8 @@ int chi_verify_names_end(struct chi_verify *v)
 static void check_name(struct chi_verify *v, uint32_t number, enum chi_name_kind kind,
 		       const char *what, uint32_t id)
 {
-	if (id > v->archive.last_name[kind]) {
+	if (id > v->archive.last_name[kind] ||
+	    chi_names_checker_removed(v->archive.names, kind, id)) {
 		chi_verify_disagree(v, "game %u: its %s, name %u, is not there", number, what, id);
 	}
 }

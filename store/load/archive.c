@@ -158,8 +158,14 @@ int chi_load_archived(struct chi_load *load, struct chi_fault *fault)
 
 int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault)
 {
-	int rc = load->rc < 0 ? load->rc : chi_archive_remove(load->txn, &load->archive, number);
+	int rc = load->rc < 0 ? load->rc : chi_load_touch_names(load, number);
+	rc = rc == CHI_OK ? chi_archive_remove(load->txn, &load->archive, number) : rc;
 	return told(load, rc == CHI_NONE ? -CHI_ECORRUPT : rc, fault);
+}
+
+int chi_load_unarchived(struct chi_load *load, struct chi_fault *fault)
+{
+	return told(load, load->rc < 0 ? load->rc : chi_load_forget_names(load), fault);
 }
 
 /* ---- As another store has it -------------------------------------------------------------- */
@@ -198,6 +204,19 @@ int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id, 
 		return chi_fault_plain(fault, rc);
 	}
 	rc = chi_names_alias(load->txn, load->archive.names, kind, id, root, fault);
+	if (load->write != NULL) {
+		load->write->changed |= rc == CHI_OK;
+	}
+	return rc == -CHI_EINVAL ? rc : told(load, rc, rc < 0 ? fault : NULL);
+}
+
+int chi_load_give_fide(struct chi_load *load, uint32_t id, uint32_t fide, struct chi_fault *fault)
+{
+	int rc = load->rc;
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	rc = chi_names_set_fide(load->txn, load->archive.names, id, fide, true, fault);
 	if (load->write != NULL) {
 		load->write->changed |= rc == CHI_OK;
 	}
@@ -283,4 +302,8 @@ void chi_load_archive_free(struct chi_load *load)
 	chi_name_cache_free(load->names);
 	load->keeper = NULL;
 	load->names = NULL;
+	for (int kind = 0; kind < CHI_NAME_KINDS; kind++) {
+		free(load->touched[kind].bits);
+		load->touched[kind].bits = NULL;
+	}
 }

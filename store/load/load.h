@@ -59,8 +59,13 @@ struct chi_packed;
 CHI_MUSTUSE int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
 					const struct chi_packed *game, struct chi_fault *fault);
 
-/* Takes a game that was kept out of the archive. */
+/*
+ * Takes a game that was kept out of the archive. When all are out chi_load_unarchived takes out
+ * what only these brought: names that are in no game any more, unless an alias joins them or their
+ * FIDE id was given, and FIDE ids of others that no game has any more. It walks the columns once.
+ */
 CHI_MUSTUSE int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_unarchived(struct chi_load *load, struct chi_fault *fault);
 
 /*
  * What a dump says of the archive, which is to have the very same numbers: a name, the next one of
@@ -71,6 +76,11 @@ CHI_MUSTUSE int chi_load_name(struct chi_load *load, enum chi_name_kind kind, ui
 			      const char *text, size_t len, uint32_t fide, struct chi_fault *fault);
 CHI_MUSTUSE int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
 			       uint32_t root, struct chi_fault *fault);
+
+/* When aliases may come too: a player's FIDE id was given by hand or by a spelling file. CHI_NONE:
+ * that is known. -CHI_EINVAL as above. */
+CHI_MUSTUSE int chi_load_give_fide(struct chi_load *load, uint32_t id, uint32_t fide,
+				   struct chi_fault *fault);
 
 /* The number that a text has, or gets (store/names/names.h). */
 CHI_MUSTUSE int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const char *text,

@@ -56,6 +56,12 @@ struct chi_fold {
 	size_t n_games;
 };
 
+/* Names of a kind that games have which are taken out: a bit for each number. */
+struct chi_touched {
+	uint8_t *bits; /* NULL: none */
+	uint32_t last; /* the greatest number */
+};
+
 struct chi_load {
 	struct chi_store *store; /* into an existing store; NULL: a new one is built */
 	struct chi_write *write; /* the same */
@@ -90,6 +96,7 @@ struct chi_load {
 	size_t kept;			   /* bytes of games since the last commit of a new store */
 	uint32_t source;		   /* of the last game, */
 	char source_name[CHI_SOURCE_SIZE]; /* and its name */
+	struct chi_touched touched[CHI_NAME_KINDS];
 	bool subtract;
 	bool unplayed;
 	uint64_t games_min;
@@ -113,6 +120,14 @@ struct chi_load {
 	const char *dir;	       /* where it is now: new: the hidden directory */
 	struct chi_hidden hidden;      /* new */
 };
+
+/* ---- forget.c */
+
+/* Remembers the names of a game that is about to be taken out. */
+CHI_MUSTUSE int chi_load_touch_names(struct chi_load *load, uint32_t number);
+
+/* See chi_load_unarchived. */
+CHI_MUSTUSE int chi_load_forget_names(struct chi_load *load);
 
 /* In a block, with a key's length: a piece of a list follows; see pack.c. */
 #define CHI_LOAD_AHEAD 0x80

@@ -103,13 +103,16 @@ static int set_root(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 	uint8_t bytes[CHI_MEMBER_KEY];
 	MDB_val key = {sizeof(bytes), bytes};
 	MDB_val value = {0, bytes};
-	int rc = chi_name_text(txn, dbi, kind, id, &name);
-	if (rc == CHI_OK && before != 0) {
+	int rc = CHI_OK;
+	if (before != 0) {
 		chi_member_key(kind, before, id, bytes);
 		rc = chi_lmdb_status(chi_chain_del(txn, dbi, CHI_CHAIN_NAMES, &key));
 	}
 	if (rc == CHI_OK) {
-		rc = chi_name_change(txn, dbi, kind, id, root, name.fide);
+		/* The text moved with the entry, if that did. */
+		rc = chi_name_text(txn, dbi, kind, id, &name);
+		name.root = root;
+		rc = rc == CHI_OK ? chi_name_change(txn, dbi, kind, &name) : rc;
 	}
 	if (rc == CHI_OK && root != 0) {
 		chi_member_key(kind, root, id, bytes);
@@ -189,7 +192,7 @@ int chi_names_unalias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32
 	return rc;
 }
 
-int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
+int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide, bool given,
 		       struct chi_fault *fault)
 {
 	_cleanup_(chi_name_ids_deinit) struct chi_name_ids group = {0};
@@ -198,7 +201,8 @@ int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
 	int rc = group_of(txn, dbi, CHI_NAME_PLAYER, id, &group, fault);
 	rc = rc == CHI_OK ? chi_names_fide_of(txn, dbi, CHI_NAME_PLAYER, &group, &has) : rc;
 	rc = rc == CHI_OK ? chi_name_text(txn, dbi, CHI_NAME_PLAYER, id, &name) : rc;
-	if (rc != CHI_OK || fide == 0 || name.fide == fide) {
+	bool there = rc == CHI_OK && name.fide == fide;
+	if (rc != CHI_OK || fide == 0 || (there && (name.given || !given))) {
 		return rc == CHI_OK ? CHI_NONE : rc;
 	}
 	if (has != 0 && has != fide) {
@@ -208,9 +212,51 @@ int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
 	}
 	struct chi_name_item item = chi_fide_item(CHI_NAME_PLAYER, fide);
 	item.id = id;
-	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, id, name.root, fide);
-	return rc == CHI_OK ? chi_lists_add(txn, dbi, &item, 1) : rc;
+	name.fide = fide;
+	name.given = given;
+	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, &name);
+	return rc == CHI_OK && !there ? chi_lists_add(txn, dbi, &item, 1) : rc;
 }
+
+/* ---- Removing ---------------------------------------------------------------------------- */
+
+int chi_names_remove(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id)
+{
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids group = {0};
+	struct chi_name_item items[CHI_NAME_ITEMS];
+	struct chi_name_words words;
+	const struct chi_name removed = {.id = id};
+	struct chi_name name;
+	int rc = chi_names_group(txn, dbi, kind, id, &group);
+	rc = rc == CHI_OK ? chi_name_text(txn, dbi, kind, id, &name) : rc;
+	if (rc != CHI_OK || group.n > 1) {
+		return rc != CHI_OK ? rc : -CHI_EINVAL;
+	}
+	chi_name_split(name.text, name.len, &words);
+	size_t n = chi_name_items(kind, &name, &words, items);
+	rc = chi_name_change(txn, dbi, kind, &removed);
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		rc = chi_list_remove(txn, dbi, &items[i]);
+	}
+	return rc;
+}
+
+int chi_names_clear_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id)
+{
+	struct chi_name name;
+	int rc = chi_name_text(txn, dbi, CHI_NAME_PLAYER, id, &name);
+	if (rc != CHI_OK || name.fide == 0) {
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	struct chi_name_item item = chi_fide_item(CHI_NAME_PLAYER, name.fide);
+	item.id = id;
+	name.fide = 0;
+	name.given = false;
+	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, &name);
+	return rc == CHI_OK ? chi_list_remove(txn, dbi, &item) : rc;
+}
+
+/* ---- Spelling files ---------------------------------------------------------------------- */
 
 int chi_names_correct(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
 		      enum chi_name_kind kind, const char *name, const char *alias,

@@ -255,7 +255,7 @@ static int give_fide(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
 {
 	struct pending *pending = &cache->pending[w->kind];
 	if (w->bare < pending->first) {
-		int rc = chi_names_set_fide(txn, dbi, w->bare, w->fide, NULL);
+		int rc = chi_names_set_fide(txn, dbi, w->bare, w->fide, false, NULL);
 		return rc == -CHI_EINVAL ? CHI_NONE : rc;
 	}
 	struct new_name *name = &pending->names[w->bare - pending->first];

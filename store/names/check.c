@@ -17,10 +17,10 @@
 static const char *const kinds[] = {"", "player", "event", "site", "source", "round", "annotator"};
 static const char *const indexes[] = {"", "", "texts", "words", "FIDE ids", "aliases"};
 
-/* A name that is joined, and the one that it is joined to. */
+/* A name that is no root: joined to one, or removed. */
 struct joined {
 	uint32_t kind;
-	uint32_t root;
+	uint32_t root; /* 0: removed */
 	uint32_t id;
 };
 
@@ -76,7 +76,9 @@ static int add_joined(struct chi_names_checker *check, enum chi_name_kind kind,
 		check->joined_room = room;
 	}
 	check->joined[check->n_joined++] = (struct joined){kind, name->root, name->id};
-	check->wanted[CHI_ENTRY_MEMBER][kind] += hash_member(name->root, name->id);
+	if (name->root != 0) {
+		check->wanted[CHI_ENTRY_MEMBER][kind] += hash_member(name->root, name->id);
+	}
 	return CHI_OK;
 }
 
@@ -84,6 +86,9 @@ static int check_name(struct chi_names_checker *check, enum chi_name_kind kind,
 		      const struct chi_name *name)
 {
 	struct chi_name_words words;
+	if (name->len == 0) {
+		return add_joined(check, kind, name);
+	}
 	chi_name_split(name->text, name->len, &words);
 	size_t n = chi_name_items(kind, name, &words, check->items);
 	for (size_t i = 0; i < n; i++) {
@@ -180,14 +185,29 @@ static int compare_joined(const void *a, const void *b)
 				  : (x->id > y->id) - (x->id < y->id);
 }
 
+static const struct joined *find_joined(const struct chi_names_checker *check, uint32_t kind,
+					uint32_t id)
+{
+	const struct joined wanted = {.kind = kind, .id = id};
+	return check->n_joined > 0 ? bsearch(&wanted, check->joined, check->n_joined,
+					     sizeof(wanted), compare_joined)
+				   : NULL;
+}
+
+bool chi_names_checker_removed(const struct chi_names_checker *check, enum chi_name_kind kind,
+			       uint32_t id)
+{
+	const struct joined *found = find_joined(check, kind, id);
+	return found != NULL && found->root == 0;
+}
+
 /* A root is a name, and not joined to another itself. */
 static void check_roots(struct chi_names_checker *check)
 {
 	for (size_t i = 0; i < check->n_joined; i++) {
 		const struct joined *one = &check->joined[i];
-		struct joined root = {.kind = one->kind, .id = one->root};
 		if (one->root >= check->next[one->kind] ||
-		    bsearch(&root, check->joined, check->n_joined, sizeof(root), compare_joined)) {
+		    (one->root != 0 && find_joined(check, one->kind, one->root) != NULL)) {
 			report(check, "names: %s %u is joined to %u, which is no root",
 			       kinds[one->kind], one->id, one->root);
 		}

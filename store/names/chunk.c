@@ -13,6 +13,7 @@
 
 #define HAS_ROOT 1u
 #define HAS_FIDE 2u
+#define GIVEN	 1u /* of the number that is twice the FIDE id */
 
 void chi_chunk_key(enum chi_name_kind kind, uint32_t chunk, uint8_t out[CHI_CHUNK_KEY])
 {
@@ -27,9 +28,8 @@ static uint64_t sum_of(const void *key, size_t key_len, const void *value, size_
 }
 
 /* A number that is announced, so not 0. */
-static uint32_t read_number(struct chi_reader *r)
+static uint32_t checked(struct chi_reader *r, uint64_t value)
 {
-	uint64_t value = chi_read_varint(r);
 	r->bad = r->bad || value == 0 || value > UINT32_MAX;
 	return (uint32_t)value;
 }
@@ -38,9 +38,15 @@ static void read_name(struct chi_reader *r, uint32_t id, struct chi_name *out)
 {
 	uint64_t head = chi_read_varint(r);
 	*out = (struct chi_name){.id = id};
-	out->root = (head & HAS_ROOT) != 0 ? read_number(r) : 0;
-	out->fide = (head & HAS_FIDE) != 0 ? read_number(r) : 0;
-	r->bad = r->bad || head < 4 || head >> 2 > CHI_NAME_MAX;
+	if ((head & HAS_ROOT) != 0) {
+		out->root = checked(r, chi_read_varint(r));
+	}
+	if ((head & HAS_FIDE) != 0) {
+		uint64_t fide = chi_read_varint(r);
+		out->fide = checked(r, fide >> 1);
+		out->given = (fide & GIVEN) != 0;
+	}
+	r->bad = r->bad || (head != 0 && head < 4) || head >> 2 > CHI_NAME_MAX;
 	out->len = r->bad ? 0 : (size_t)(head >> 2);
 	out->text = (const char *)chi_read_bytes(r, out->len);
 }
@@ -92,7 +98,7 @@ static void write_name(struct chi_writer *w, const struct chi_name *name)
 		chi_write_varint(w, name->root);
 	}
 	if (name->fide != 0) {
-		chi_write_varint(w, name->fide);
+		chi_write_varint(w, (uint64_t)name->fide << 1 | (name->given ? GIVEN : 0));
 	}
 	chi_write_bytes(w, name->text, name->len);
 }
@@ -120,18 +126,17 @@ int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t c
 	return chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_NAMES, &key, &value, 0));
 }
 
-int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id, uint32_t root,
-		    uint32_t fide)
+int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, const struct chi_name *name)
 {
 	struct chi_name_chunk chunk;
-	size_t at = (id - 1) % CHI_CHUNK_NAMES;
-	int rc = chi_chunk_get(txn, dbi, kind, chi_chunk_of(id), CHI_CHUNK_NAMES, &chunk);
+	uint32_t number = chi_chunk_of(name->id);
+	size_t at = (name->id - 1) % CHI_CHUNK_NAMES;
+	int rc = chi_chunk_get(txn, dbi, kind, number, CHI_CHUNK_NAMES, &chunk);
 	if (rc != CHI_OK || at >= chunk.n) {
 		return rc < 0 ? rc : -CHI_ECORRUPT;
 	}
-	chunk.name[at].root = root;
-	chunk.name[at].fide = fide;
-	return chi_chunk_put(txn, dbi, kind, chi_chunk_of(id), &chunk);
+	chunk.name[at] = *name;
+	return chi_chunk_put(txn, dbi, kind, number, &chunk);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------- */
@@ -145,7 +150,7 @@ int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t i
 		return CHI_NONE;
 	}
 	int rc = chi_chunk_get(txn, dbi, kind, chi_chunk_of(id), at + 1, &chunk);
-	if (rc != CHI_OK || at >= chunk.n) {
+	if (rc != CHI_OK || at >= chunk.n || chunk.name[at].len == 0) {
 		return rc < 0 ? rc : CHI_NONE;
 	}
 	*out = chunk.name[at];
@@ -185,7 +190,7 @@ static int visit_chunk(const struct chi_name_chunk *chunk, uint32_t first, chi_n
 {
 	int rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < chunk->n; i++) {
-		if (chunk->name[i].id >= first) {
+		if (chunk->name[i].id >= first && chunk->name[i].len > 0) {
 			rc = visit(context, &chunk->name[i]);
 		}
 	}

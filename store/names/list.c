@@ -341,6 +341,47 @@ int chi_lists_add(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items, 
 	return rc;
 }
 
+/* ---- Removing ---------------------------------------------------------------------------- */
+
+/* Leaves out the item's number. False: it was not there. */
+static bool leave_out(struct chi_list_part *part, uint32_t id)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < part->n; i++) {
+		part->id[n] = part->id[i];
+		part->mark[n] = part->mark[i];
+		n += part->id[i] != id;
+	}
+	bool found = n < part->n;
+	part->n = n;
+	return found;
+}
+
+int chi_list_remove(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *item)
+{
+	_cleanup_(chi_list_part_deinit) struct chi_list_part part = {0};
+	uint8_t bytes[CHI_LIST_KEY];
+	MDB_val key = {sizeof(bytes), bytes};
+	MDB_cursor *cursor;
+	uint64_t end;
+	int rc = chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor));
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = find_part(cursor, item, &part, &end);
+	mdb_cursor_close(cursor);
+	uint32_t first = rc == CHI_OK ? part.id[0] : 0;
+	if (rc != CHI_OK || !leave_out(&part, item->id)) {
+		return rc < 0 ? rc : -CHI_ECORRUPT;
+	}
+	/* A part is known by its first number. */
+	if (first == item->id) {
+		list_key(item, first, bytes);
+		rc = chi_lmdb_status(chi_chain_del(txn, dbi, CHI_CHAIN_NAMES, &key));
+	}
+	return rc == CHI_OK ? put_parts(txn, dbi, item, &part) : rc < 0 ? rc : -CHI_ECORRUPT;
+}
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 int chi_name_ids_add(struct chi_name_ids *ids, uint32_t id)

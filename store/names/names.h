@@ -24,6 +24,7 @@ struct chi_name {
 	uint32_t id;
 	uint32_t root;	  /* of those that aliases join: the one all are joined to; 0: not joined */
 	uint32_t fide;	  /* 0: not known */
+	bool given;	  /* the FIDE id: by hand or by a spelling file, not by games */
 	const char *text; /* UTF-8, not NUL-terminated, as first seen; valid until the transaction
 			     changes or ends */
 	size_t len;	  /* 1..CHI_NAME_MAX */
@@ -35,7 +36,7 @@ struct chi_name {
 CHI_MUSTUSE int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
 			      struct chi_name *out);
 
-/* The greatest number of the kind, so many names there are; 0 without any. */
+/* The greatest number that a name of the kind was given; 0 without any. */
 CHI_MUSTUSE int chi_names_count(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t *out);
 
 /* The lowest number that has exactly this text; CHI_NONE. */
@@ -134,15 +135,25 @@ CHI_MUSTUSE int chi_names_alias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind ki
 CHI_MUSTUSE int chi_names_unalias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
 				  struct chi_fault *fault);
 
-/* Gives a player who has none a FIDE id. CHI_NONE: it is his already. -CHI_EINVAL, changing
- * nothing: there is no such name, or he or one joined to him has another. */
+/* Gives a player who has none a FIDE id; `given`: not because of a game, so that it stays when
+ * games go. CHI_NONE: it is his already. -CHI_EINVAL, changing nothing: there is no such name, or
+ * he or one joined to him has another. */
 CHI_MUSTUSE int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide,
-				   struct chi_fault *fault);
+				   bool given, struct chi_fault *fault);
 
 /* Calls for each name that is joined to another, by root, then by number. */
 typedef int chi_alias_visit(void *context, uint32_t root, uint32_t member);
 CHI_MUSTUSE int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
 				  chi_alias_visit *visit, void *context);
+
+/* ---- Removing ---------------------------------------------------------------------------- */
+
+/* Takes out a name that is in no game. Its number is not used again. CHI_NONE: there is no such
+ * name; -CHI_EINVAL, changing nothing: aliases join it to others. */
+CHI_MUSTUSE int chi_names_remove(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id);
+
+/* Takes a player's FIDE id away. CHI_NONE: there is no such name, or it has none. */
+CHI_MUSTUSE int chi_names_clear_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id);
 
 /* ---- Likely duplicates ------------------------------------------------------------------- */
 
@@ -170,8 +181,8 @@ void chi_suspect_list_deinit(struct chi_suspect_list *list);
 
 /*
  * Takes all entries of a tree, in its order, from wherever they are read: every checksum and form,
- * numbers without gaps, every name in every index and nothing else in these, aliases that lead to a
- * root and back. Each damage is reported. Takes 12 bytes for each alias.
+ * chunks without gaps, every name in every index and nothing else in these, aliases that lead to a
+ * root and back. Each damage is reported. Takes 12 bytes for each alias and each removed name.
  */
 struct chi_names_checker;
 CHI_MUSTUSE int chi_names_checker_new(chi_verify_report *report, void *context,
@@ -181,6 +192,9 @@ CHI_MUSTUSE int chi_names_checker_entry(struct chi_names_checker *check, const M
 					const MDB_val *value);
 /* The highest number that a name of the kind has so far; 0: there is none. */
 uint32_t chi_names_checker_last(const struct chi_names_checker *check, enum chi_name_kind kind);
+/* After all names of the kind came: whether this one was removed. */
+bool chi_names_checker_removed(const struct chi_names_checker *check, enum chi_name_kind kind,
+			       uint32_t id);
 /* After the last one. CHI_OK, or -CHI_ECORRUPT if anything was reported; *names counts the sound
  * names. */
 CHI_MUSTUSE int chi_names_checker_end(struct chi_names_checker *check, uint64_t *names);

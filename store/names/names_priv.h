@@ -30,7 +30,8 @@ enum chi_name_entry {
 
 struct chi_name_chunk {
 	size_t n;
-	struct chi_name name[CHI_CHUNK_NAMES]; /* texts in the value, or the caller's */
+	struct chi_name name[CHI_CHUNK_NAMES]; /* texts in the value, or the caller's; `len` is 0
+						  where a name was removed */
 };
 
 static inline uint32_t chi_chunk_of(uint32_t id)
@@ -54,9 +55,9 @@ CHI_MUSTUSE int chi_chunk_get(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind
 CHI_MUSTUSE int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t chunk,
 			      const struct chi_name_chunk *names);
 
-/* Sets root and FIDE id of a name that is there. */
-CHI_MUSTUSE int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id,
-				uint32_t root, uint32_t fide);
+/* Puts a name in the place of the one that has its number; a removed one has only that. */
+CHI_MUSTUSE int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+				const struct chi_name *name);
 
 /* ---- Lists ------------------------------------------------------------------------------- */
 
@@ -86,6 +87,9 @@ size_t chi_list_end(const struct chi_name_item *items, size_t at, size_t n);
 /* Adds items, sorted, of which none is there. */
 CHI_MUSTUSE int chi_lists_add(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items,
 			      size_t n);
+
+/* Takes an item out that is there. */
+CHI_MUSTUSE int chi_list_remove(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *item);
 
 /* Appends the numbers of all items of the entry, kind, bucket and mark of `like`. */
 CHI_MUSTUSE int chi_list_read(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *like,

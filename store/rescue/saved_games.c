@@ -139,6 +139,7 @@ struct settling {
 	uint64_t last;
 	uint32_t names[CHI_NAME_KINDS]; /* the highest number that games refer to, or that is there
 					 */
+	uint32_t given[CHI_NAME_KINDS]; /* the highest number given; 0: not known */
 };
 
 static void tell(const struct settling *s, const char *text)
@@ -174,6 +175,7 @@ static int find_references(struct settling *s)
 		/* The last chunk may be damaged: then what games refer to is all that is known. */
 		if (chi_names_count(s->write->txn, trees->names, (enum chi_name_kind)kind, &n) ==
 		    CHI_OK) {
+			s->given[kind] = n;
 			refer(s, (enum chi_name_kind)kind, n);
 		}
 	}
@@ -201,7 +203,8 @@ static bool names_whole(const struct settling *s)
 	return whole;
 }
 
-/* The names of a kind that can be read, in memory; a lost one has no text. */
+/* The names of a kind that can be read, in memory; a lost one has no text, one that was removed an
+ * empty one. */
 static int read_names(const struct settling *s, enum chi_name_kind kind, struct chi_arena *arena,
 		      struct chi_name **out)
 {
@@ -213,13 +216,18 @@ static int read_names(const struct settling *s, enum chi_name_kind kind, struct 
 	for (size_t i = 0; i < n; i++) {
 		struct chi_name name;
 		names[i] = (struct chi_name){.id = (uint32_t)i + 1};
-		if (chi_name_text(s->write->txn, s->write->env->archive.names, kind, names[i].id,
-				  &name) == CHI_OK) {
+		int rc = chi_name_text(s->write->txn, s->write->env->archive.names, kind,
+				       names[i].id, &name);
+		if (rc == CHI_OK) {
 			names[i] = name;
 			names[i].text = chi_arena_text(arena, name.text, name.len);
-			if (names[i].text == NULL) {
-				return -CHI_ENOMEM;
-			}
+			rc = names[i].text != NULL ? CHI_OK : -CHI_ENOMEM;
+		}
+		if (rc == -CHI_ENOMEM) {
+			return rc;
+		}
+		if (rc == CHI_NONE && names[i].id <= s->given[kind]) {
+			names[i].text = "";
 		}
 	}
 	*out = names;
@@ -232,21 +240,24 @@ static int add_name(const struct settling *s, struct chi_name_cache *cache, enum
 	MDB_dbi dbi = s->write->env->archive.names;
 	char text[96];
 	uint32_t id = 0;
-	int rc = name->text != NULL ? chi_names_add(cache, s->write->txn, dbi, kind, name->text,
-						    name->len, name->fide, &id)
-				    : CHI_NONE;
+	int rc = name->len > 0 ? chi_names_add(cache, s->write->txn, dbi, kind, name->text,
+					       name->len, name->fide, &id)
+			       : CHI_NONE;
 	if (rc != CHI_NONE && rc != -CHI_EINVAL) {
 		return rc;
 	}
 	int len = snprintf(text, sizeof(text), "(lost %s %" PRIu32 ")", chi_name_kind_name(kind),
 			   name->id);
-	tell(s, text);
+	if (name->text == NULL || name->len > 0) {
+		tell(s, text);
+	}
 	rc = chi_names_add(cache, s->write->txn, dbi, kind, text, (size_t)len, 0, &id);
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-static int join_names(const struct settling *s, enum chi_name_kind kind,
-		      const struct chi_name *names)
+/* What is more than a text: aliases, FIDE ids that were given, numbers whose names were removed. */
+static int finish_names(const struct settling *s, enum chi_name_kind kind,
+			const struct chi_name *names)
 {
 	MDB_dbi dbi = s->write->env->archive.names;
 	int rc = CHI_OK;
@@ -254,6 +265,13 @@ static int join_names(const struct settling *s, enum chi_name_kind kind,
 		if (names[i].root != 0) {
 			rc = chi_names_alias(s->write->txn, dbi, kind, names[i].id, names[i].root,
 					     NULL);
+		}
+		if (rc >= 0 && names[i].given) {
+			rc = chi_names_set_fide(s->write->txn, dbi, names[i].id, names[i].fide,
+						true, NULL);
+		}
+		if (rc >= 0 && names[i].text != NULL && names[i].len == 0) {
+			rc = chi_names_remove(s->write->txn, dbi, kind, names[i].id);
 		}
 		rc = rc == CHI_NONE || rc == -CHI_EINVAL ? CHI_OK : rc;
 	}
@@ -275,7 +293,7 @@ static int fill_names(const struct settling *s, struct chi_name *const names[CHI
 	rc = rc == CHI_OK ? chi_names_flush(cache, s->write->txn, dbi) : rc;
 	chi_name_cache_free(cache);
 	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
-		rc = join_names(s, (enum chi_name_kind)kind, names[kind]);
+		rc = finish_names(s, (enum chi_name_kind)kind, names[kind]);
 	}
 	return rc;
 }

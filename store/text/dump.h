@@ -40,6 +40,7 @@ struct chi_dump_name {
 	uint32_t id;   /* names of a kind come in order, from 1 on */
 	uint32_t root; /* see struct chi_name_row */
 	uint32_t fide;
+	bool given; /* the FIDE id, by hand or by a spelling file */
 	const char *text;
 	size_t len;
 };

@@ -70,6 +70,7 @@ int chi_dump_print_name(const struct chi_dump_name *name, struct chi_arena *aren
 	chi_write_u8(&w, '\t');
 	chi_dump_escaped(&w, name->text, name->len, "");
 	write_given(&w, name->fide);
+	chi_dump_text(&w, name->fide != 0 && name->given ? "+" : "");
 	write_given(&w, name->root);
 	chi_write_u8(&w, '\n');
 	return chi_dump_finish(&w, *out, len);

@@ -112,6 +112,17 @@ static int read_kind(const struct parse *p, struct chi_dump_text text, uint8_t *
 	return refuse(p, -CHI_ESYNTAX, text.at, "not a kind of names");
 }
 
+/* A FIDE id; with a + after it if it was given by hand or by a spelling file. */
+static int read_fide(const struct parse *p, struct chi_dump_text text, struct chi_dump_name *name)
+{
+	name->given = text.len > 0 && text.at[text.len - 1] == '+';
+	text.len -= name->given;
+	int rc = name->given ? read_number(p, text, &name->fide) : read_given(p, text, &name->fide);
+	return rc == CHI_OK && name->given && name->kind != CHI_NAME_PLAYER
+		       ? refuse(p, -CHI_ESYNTAX, text.at, "only players have FIDE ids")
+		       : rc;
+}
+
 int chi_dump_read_name(const struct parse *p, struct chi_dump_reader *reader,
 		       struct chi_dump_text line)
 {
@@ -123,7 +134,7 @@ int chi_dump_read_name(const struct parse *p, struct chi_dump_reader *reader,
 	int rc = read_kind(p, fields[1], &name->kind);
 	rc = rc == CHI_OK ? read_number(p, fields[2], &name->id) : rc;
 	rc = rc == CHI_OK ? chi_dump_unescape(p, fields[3], &name->text, &name->len) : rc;
-	rc = rc == CHI_OK ? read_given(p, fields[4], &name->fide) : rc;
+	rc = rc == CHI_OK ? read_fide(p, fields[4], name) : rc;
 	rc = rc == CHI_OK ? read_given(p, fields[5], &name->root) : rc;
 	if (rc == CHI_OK && (name->len == 0 || name->len > CHI_NAME_MAX)) {
 		rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "the name is empty, or too long");

@@ -76,8 +76,9 @@ static int give_fide(const struct names *names, const struct chi_name_change *ch
 {
 	uint32_t id;
 	int rc = look_up(names, CHI_NAME_PLAYER, change->name, &id);
-	return rc == CHI_OK ? chi_names_set_fide(names->txn, names->dbi, id, change->fide, fault)
-			    : rc;
+	return rc == CHI_OK
+		       ? chi_names_set_fide(names->txn, names->dbi, id, change->fide, true, fault)
+		       : rc;
 }
 
 /* A name's text, or NULL where the action takes none. */

@@ -203,6 +203,22 @@ static void set_column(enum chi_column column, uint32_t base)
 	put("columns", &entry);
 }
 
+/* Takes a player out of the names tree. */
+static void remove_player(uint32_t id)
+{
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_set_maxdbs(env, 16), 0);
+	assert_int_equal(mdb_env_open(env, help_path("store"), 0, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, "names", 0, &dbi), 0);
+	ok(chi_names_remove(txn, dbi, CHI_NAME_PLAYER, id));
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	mdb_env_close(env);
+}
+
 static void columns_that_say_something_else_are_found(void **state)
 {
 	(void)state;
@@ -222,6 +238,8 @@ static void columns_that_say_something_else_are_found(void **state)
 	finds("its columns tell another result than its identity");
 	put("columns", &good);
 	ok(verify("store"));
+	remove_player(1);
+	finds("player, name 1, is not there");
 }
 
 static void games_without_a_part_are_found(void **state)

@@ -57,8 +57,15 @@ VERIFIED = (
         "name-that-there-is-not",
         "Columns name names that there are",
         "store/admin/verify_games.c",
-        "if (id > v->archive.last_name[kind]) {",
-        "if (id > UINT32_MAX - v->archive.last_name[kind]) {",
+        "if (id > v->archive.last_name[kind] ||",
+        "if (id > UINT32_MAX - v->archive.last_name[kind] ||",
+        "import verify", "columns_that_say_something_else_are_found"),
+    Mutant(
+        "name-that-was-removed",
+        "Columns name names that there are",
+        "store/admin/verify_games.c",
+        "chi_names_checker_removed(v->archive.names, kind, id)) {",
+        "chi_names_checker_removed(v->archive.names, kind, 0)) {",
         "import verify", "columns_that_say_something_else_are_found"),
 )
 

@@ -170,6 +170,7 @@ static void names_result(struct sample *s, struct chi_response *out)
 			.id = (uint32_t)sample_number(s),
 			.root = (uint32_t)sample_number(s),
 			.fide = (uint32_t)sample_number(s),
+			.given = sample_coin(s),
 			.counted = sample_coin(s),
 			.games = sample_number(s),
 			.text = string(s, 20),
@@ -269,9 +270,10 @@ static bool same_names(const struct chi_response *a, const struct chi_response *
 		const struct chi_name_entry *x = &a->u.names.entries[i];
 		const struct chi_name_entry *y = &b->u.names.entries[i];
 		same = x->row.id == y->row.id && x->row.root == y->row.root &&
-		       x->row.fide == y->row.fide && x->row.counted == y->row.counted &&
-		       x->row.games == y->row.games && same_string(x->row.text, y->row.text) &&
-		       x->group == y->group && x->score == y->score;
+		       x->row.fide == y->row.fide && x->row.given == y->row.given &&
+		       x->row.counted == y->row.counted && x->row.games == y->row.games &&
+		       same_string(x->row.text, y->row.text) && x->group == y->group &&
+		       x->score == y->score;
 	}
 	return same;
 }

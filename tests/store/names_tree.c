@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attr.h"
+
 static MDB_env *names_env;
 MDB_txn *names_txn;
 MDB_dbi names_dbi;
@@ -79,4 +81,25 @@ uint32_t names_intern(enum chi_name_kind kind, const char *text, uint32_t fide)
 uint32_t names_player(const char *text)
 {
 	return names_intern(CHI_NAME_PLAYER, text, 0);
+}
+
+struct chi_name names_at(enum chi_name_kind kind, uint32_t id)
+{
+	struct chi_name name;
+	ok(chi_name_text(names_txn, names_dbi, kind, id, &name));
+	return name;
+}
+
+/* What is found, as "1 2 5". */
+const char *names_found(enum chi_name_kind kind, const char *wanted)
+{
+	static char text[4096];
+	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
+	text[0] = '\0';
+	ok(chi_names_find(names_txn, names_dbi, kind, wanted, &ids));
+	for (size_t i = 0; i < ids.n; i++) {
+		size_t at = strlen(text);
+		snprintf(text + at, sizeof(text) - at, "%s%u", i > 0 ? " " : "", ids.id[i]);
+	}
+	return text;
 }

@@ -26,3 +26,13 @@ void names_commit(void);
 
 uint32_t names_intern(enum chi_name_kind kind, const char *text, uint32_t fide);
 uint32_t names_player(const char *text);
+
+struct chi_name names_at(enum chi_name_kind kind, uint32_t id);
+/* What is found, as "1 2 5". */
+const char *names_found(enum chi_name_kind kind, const char *wanted);
+
+#define expect_found(wanted, ids)                                                                  \
+	do {                                                                                       \
+		ok(chi_names_flush(names_cache, names_txn, names_dbi));                            \
+		assert_string_equal(names_found(CHI_NAME_PLAYER, wanted), ids);                    \
+	} while (0)

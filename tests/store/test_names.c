@@ -11,33 +11,6 @@
 #include "store/names/names_priv.h"
 #include "tests/base/seed.h"
 
-static struct chi_name name_of(enum chi_name_kind kind, uint32_t id)
-{
-	struct chi_name name;
-	ok(chi_name_text(names_txn, names_dbi, kind, id, &name));
-	return name;
-}
-
-/* What is found, as "1 2 5". */
-static const char *found(enum chi_name_kind kind, const char *wanted)
-{
-	static char text[4096];
-	_cleanup_(chi_name_ids_deinit) struct chi_name_ids ids = {0};
-	text[0] = '\0';
-	ok(chi_names_find(names_txn, names_dbi, kind, wanted, &ids));
-	for (size_t i = 0; i < ids.n; i++) {
-		size_t at = strlen(text);
-		snprintf(text + at, sizeof(text) - at, "%s%u", i > 0 ? " " : "", ids.id[i]);
-	}
-	return text;
-}
-
-#define expect_found(wanted, ids)                                                                  \
-	do {                                                                                       \
-		ok(chi_names_flush(names_cache, names_txn, names_dbi));                            \
-		assert_string_equal(found(CHI_NAME_PLAYER, wanted), ids);                          \
-	} while (0)
-
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
 static void test_one_text_one_number(void **state)
@@ -58,7 +31,7 @@ static void test_one_text_one_number(void **state)
 	assert_int_equal(names_intern(CHI_NAME_SITE, "Riga", 0), 2);
 	names_commit();
 	names_begin();
-	name = name_of(CHI_NAME_PLAYER, 2);
+	name = names_at(CHI_NAME_PLAYER, 2);
 	assert_int_equal(name.len, strlen("Carlsen, Magnus"));
 	assert_memory_equal(name.text, "Carlsen, Magnus", name.len);
 	assert_int_equal(chi_name_text(names_txn, names_dbi, CHI_NAME_PLAYER, 5, &name), CHI_NONE);
@@ -176,8 +149,9 @@ static void test_against_a_list(void **state)
 		char expected[16];
 		snprintf(text, sizeof(text), "=Player%u, Ab%u C%u", n % 999, n % 77, n);
 		snprintf(expected, sizeof(expected), "%u", numbers[n]);
-		assert_string_equal(found(CHI_NAME_PLAYER, text), numbers[n] == 0 ? "" : expected);
-		assert_string_equal(found(CHI_NAME_PLAYER, text + 1),
+		assert_string_equal(names_found(CHI_NAME_PLAYER, text),
+				    numbers[n] == 0 ? "" : expected);
+		assert_string_equal(names_found(CHI_NAME_PLAYER, text + 1),
 				    numbers[n] == 0 ? "" : expected);
 	}
 }
@@ -264,10 +238,10 @@ static void test_finds_events(void **state)
 		assert_int_equal(names_intern(CHI_NAME_EVENT, events[i], 7), i + 1);
 	}
 	ok(chi_names_flush(names_cache, names_txn, names_dbi));
-	assert_string_equal(found(CHI_NAME_EVENT, "steel tata"), "1 2 4");
-	assert_string_equal(found(CHI_NAME_EVENT, "tata steel 2020"), "1");
-	assert_string_equal(found(CHI_NAME_EVENT, "t steel"), "");
-	assert_string_equal(found(CHI_NAME_PLAYER, "steel"), "");
+	assert_string_equal(names_found(CHI_NAME_EVENT, "steel tata"), "1 2 4");
+	assert_string_equal(names_found(CHI_NAME_EVENT, "tata steel 2020"), "1");
+	assert_string_equal(names_found(CHI_NAME_EVENT, "t steel"), "");
+	assert_string_equal(names_found(CHI_NAME_PLAYER, "steel"), "");
 	names_commit();
 }
 
@@ -327,9 +301,9 @@ static void test_aliases_join(void **state)
 	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 3, &fault));
 	expect_found("Karpov", "1 2 3");
 	expect_found("=Karpof", "1 2 3");
-	assert_int_equal(name_of(CHI_NAME_PLAYER, 1).root, 3);
-	assert_int_equal(name_of(CHI_NAME_PLAYER, 2).root, 3);
-	assert_int_equal(name_of(CHI_NAME_PLAYER, 3).root, 0);
+	assert_int_equal(names_at(CHI_NAME_PLAYER, 1).root, 3);
+	assert_int_equal(names_at(CHI_NAME_PLAYER, 2).root, 3);
+	assert_int_equal(names_at(CHI_NAME_PLAYER, 3).root, 0);
 	names_check();
 	/* The root leaves, the others stay joined. */
 	ok(chi_names_unalias(names_txn, names_dbi, CHI_NAME_PLAYER, 3, &fault));
@@ -365,7 +339,7 @@ static void test_fide_ids_join(void **state)
 	assert_int_equal(names_player("Wang, W"), 6);
 	names_commit();
 	names_begin();
-	assert_int_equal(name_of(CHI_NAME_PLAYER, 4).fide, 5);
+	assert_int_equal(names_at(CHI_NAME_PLAYER, 4).fide, 5);
 	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 99), 3);
 	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 100), 7);
 	assert_int_equal(names_player("Wei, Yi"), 1);
@@ -390,9 +364,10 @@ static void test_fide_conflicts(void **state)
 	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 1, 3, &fault));
 	assert_int_equal(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 3, &fault),
 			 -CHI_EINVAL);
-	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 7, &fault), -CHI_EINVAL);
-	ok(chi_names_set_fide(names_txn, names_dbi, 3, 1, &fault));
-	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 1, &fault), CHI_NONE);
+	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 7, false, &fault),
+			 -CHI_EINVAL);
+	ok(chi_names_set_fide(names_txn, names_dbi, 3, 1, false, &fault));
+	assert_int_equal(chi_names_set_fide(names_txn, names_dbi, 3, 1, false, &fault), CHI_NONE);
 	/* A name that is joined to another player takes no id by its text. */
 	chi_name_cache_reset(names_cache);
 	assert_int_equal(names_player("Li, D"), 4);
@@ -488,7 +463,7 @@ static void test_corrects_by_spelling_files(void **state)
 	assert_int_equal(correct("Kortchnoi, Viktor", "Smyslov"), -CHI_EINVAL);
 #undef correct
 	expect_found("Kortchnoi", "1 2 4");
-	assert_int_equal(name_of(CHI_NAME_PLAYER, 1).root, 4);
+	assert_int_equal(names_at(CHI_NAME_PLAYER, 1).root, 4);
 	names_commit();
 }
 
@@ -530,10 +505,10 @@ static void test_suspects(void **state)
 	expect_groups(CHI_NAME_PLAYER, "95: 1 2; 90: 15 16; 80: 9 10; 75: 11 12; 70: 3 5");
 	/* Who is joined, or has another FIDE id, is no suspect. */
 	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_PLAYER, 2, 1, &fault));
-	ok(chi_names_set_fide(names_txn, names_dbi, 9, 4100, &fault));
-	ok(chi_names_set_fide(names_txn, names_dbi, 10, 4200, &fault));
-	ok(chi_names_set_fide(names_txn, names_dbi, 15, 4300, &fault));
-	ok(chi_names_set_fide(names_txn, names_dbi, 16, 4300, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 9, 4100, false, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 10, 4200, false, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 15, 4300, false, &fault));
+	ok(chi_names_set_fide(names_txn, names_dbi, 16, 4300, false, &fault));
 	expect_groups(CHI_NAME_PLAYER, "75: 11 12; 70: 3 5");
 	expect_groups(CHI_NAME_SITE, "");
 	names_intern(CHI_NAME_SITE, "Zurich SUI", 0);

@@ -179,11 +179,14 @@ static void test_finds_chains(void **state)
 	names_commit();
 	for (size_t i = 0; i < CHI_COUNT(roots); i++) {
 		uint64_t names;
+		struct chi_name name;
 		uint8_t bytes[CHI_MEMBER_KEY];
 		MDB_val key = {sizeof(bytes), bytes};
 		MDB_val value = {0, bytes};
 		names_begin();
-		ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, 5, roots[i], 0));
+		ok(chi_name_text(names_txn, names_dbi, CHI_NAME_SITE, 5, &name));
+		name.root = roots[i];
+		ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &name));
 		chi_member_key(CHI_NAME_SITE, roots[i], 5, bytes);
 		assert_int_equal(
 			chi_chain_put(names_txn, names_dbi, CHI_CHAIN_NAMES, &key, &value, 0), 0);
@@ -198,6 +201,41 @@ static void test_finds_chains(void **state)
 	}
 }
 
+/* A name that was removed, and an index or an alias that leads to it. */
+static void test_finds_what_leads_to_removed_names(void **state)
+{
+	(void)state;
+	const struct chi_name removed = {.id = 4};
+	uint64_t names;
+	fill_some();
+	names_commit();
+	for (size_t i = 0; i < 2; i++) {
+		names_begin();
+		if (i == 0) {
+			ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &removed));
+		} else {
+			ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_SITE, 5, 4, &fault));
+			struct chi_name name;
+			ok(chi_name_text(names_txn, names_dbi, CHI_NAME_SITE, 4, &name));
+			struct chi_name_item item =
+				chi_text_item(CHI_NAME_SITE, name.text, name.len);
+			item.id = 4;
+			ok(chi_list_remove(names_txn, names_dbi, &item));
+			assert_int_equal(chi_list_remove(names_txn, names_dbi, &item),
+					 -CHI_ECORRUPT);
+			ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &removed));
+		}
+		reports = 0;
+		assert_int_equal(chi_names_check(names_txn, names_dbi, count_report, NULL, &names),
+				 -CHI_ECORRUPT);
+		assert_int_equal(reports, 2);
+		use_all();
+		mdb_txn_abort(names_txn);
+		names_txn = NULL;
+		chi_name_cache_reset(names_cache);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +243,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_returns_no_damaged_name, names_setup,
 						names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_chains, names_setup, names_teardown),
+		cmocka_unit_test_setup_teardown(test_finds_what_leads_to_removed_names, names_setup,
+						names_teardown),
 		cmocka_unit_test_setup_teardown(test_finds_strange_entries, names_setup,
 						names_teardown),
 	};

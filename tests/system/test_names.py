@@ -147,5 +147,93 @@ class Names(Base):
         self.assertEqual(self.out("name", "find", "x", address=store, code=1), "")
 
 
+class Subtracted(Base):
+    """What only removed games brought goes with them."""
+
+    def halves(self):
+        """Two files of the games of one; every player has one FIDE id at most, which all games of
+        the second file tell, and few of the first."""
+        with open(MASTERS, encoding="utf-8") as file:
+            games = re.split(r"\n(?=\[Event )", file.read())
+        for i, game in enumerate(games):
+            tell = lambda tag: (tag[0] + f'[{tag[1]}FideId "{1000 + sum(map(ord, tag[2]))}"]\n'  # noqa: E731
+                                if tag[2] and (i % 2 == 1 or i % 10 == 0) else tag[0])
+            games[i] = re.sub(r'\[(White|Black) "(.*)"\]\n', lambda m: tell((m[0], m[1], m[2])),
+                              game)
+        return [self.write(name, "\n".join(games[half::2]) + "\n")
+                for half, name in enumerate(("a.pgn", "b.pgn"))]
+
+    def names(self, store, kind="player", want="list"):
+        text = self.out("name", *want.split(), "--kind", kind, "--json", address=store)
+        return {row["name"]: row["fide"] for row in map(json.loads, text.splitlines())}
+
+    def rescored(self, store):
+        """The dump without numbers of games, the highest number given, and checksums."""
+        self.cli("rescore", address=store)
+        self.assertIn("sound\tyes", self.out("verify", address=store))
+        text = self.out("dump", address=store)
+        text = re.sub(r"(?m)^(kept)\t\d+|^(game\t.*|end\t.*)\t\d+$", r"\1\2", text)
+        return re.sub(r"(?m)^sum\t.*\n", "", text)
+
+    def test_names_of_removed_games_go(self):
+        """A store from which a file was subtracted dumps as one that never had it; what was set by
+        hand stays; and the file can come again."""
+        a, b = self.halves()
+        alone, store, first = self.path("alone"), self.path("store"), self.path("first")
+        self.cli("import", a, address=alone)
+        self.cli("import", b, a, address=first)
+        self.cli("import", a, address=store)
+        never = self.names(alone)
+        told = self.names(first)
+        free = [name for name, fide in sorted(never.items()) if fide is None and told[name]]
+        given = told[free[0]]
+        hand = self.write("hand.ssp", f"@PLAYER\n{free[0]}\n= {free[1]}\n%Bio FIDEID {given}\n")
+        self.cli("alias", "import", hand, address=alone)
+        self.cli("alias", "import", hand, address=store)
+        self.cli("import", b, address=store)
+        both = self.rescored(store)
+        gone = sorted(set(self.names(store)) - set(never))
+        self.assertGreater(len(gone), 50)
+        self.assertGreater(len(free), 10)
+        self.cli("subtract", b, address=store)
+        self.assertEqual(self.names(store), self.names(alone))
+        self.assertEqual(self.names(store)[free[0]], given)
+        for kind in ("event", "site", "source"):
+            self.assertEqual(self.names(store, kind), self.names(alone, kind))
+        for name in gone[::9]:
+            self.assertEqual(self.out("name", "find", "=" + name, address=store, code=1), "")
+        self.assertTrue(self.rescored(store) == self.rescored(alone))
+        self.assertTrue(self.out("games", "--pgn", address=store) ==
+                        self.out("games", "--pgn", address=alone))
+        back = self.path("back")
+        self.cli("load", "-", input=self.out("dump", address=store), address=back)
+        self.assertTrue(self.rescored(back) == self.rescored(alone))
+        merged = self.path("merged")
+        self.cli("init", address=merged)
+        self.cli("merge", store, address=merged)
+        self.assertTrue(self.rescored(merged) == self.rescored(alone))
+        self.cli("import", b, address=store)
+        self.assertTrue(self.rescored(store) == both)
+        self.cli("subtract", b, address=first)
+        self.cli("alias", "import", hand, address=first)
+        self.assertTrue(self.rescored(first) == self.rescored(alone))
+
+    def test_gamesets_and_filters_after_it(self):
+        """A gameset of a name that went has no games; one of a name that came again has them."""
+        a, b = self.halves()
+        store = self.path("store")
+        self.cli("import", a, address=store)
+        never = self.names(store)
+        self.cli("import", b, address=store)
+        gone = sorted(set(self.names(store)) - set(never))[0]
+        self.cli("gameset", "create", "gone", "--player", "=" + gone, address=store)
+        had = self.out("games", "--in", "gone", "--pgn", address=store)
+        self.assertIn(gone, had)
+        self.cli("subtract", b, address=store)
+        self.assertNotIn(gone, self.out("games", "--in", "gone", "--pgn", address=store))
+        self.cli("import", b, address=store)
+        self.assertEqual(self.out("games", "--in", "gone", "--pgn", address=store), had)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

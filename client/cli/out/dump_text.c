@@ -155,23 +155,47 @@ static int write_games(struct dump *dump)
 
 /* ---- The archive ---------------------------------------------------------------------------- */
 
-static int write_name(struct dump *dump, uint8_t kind, const struct chi_name_row *row)
+/* Names of a kind, to be numbered from 1 on by text: so equal names give equal lines, whatever
+ * numbers the store has given. */
+struct dump_names {
+	struct chi_arena texts;
+	struct chi_dump_name *rows;
+	size_t n;
+	size_t room;
+	uint32_t *numbers; /* by number in the store */
+};
+
+static void names_deinit(struct dump_names *names)
 {
-	const struct chi_dump_name name = {.kind = kind,
-					   .id = row->id,
-					   .root = row->root,
-					   .fide = row->fide,
-					   .text = row->text,
-					   .len = strlen(row->text)};
-	char *text = NULL;
-	size_t len = 0;
-	chi_arena_reset(&dump->arena);
-	int status = chi_dump_print_name(&name, &dump->arena, &text, &len);
-	dump->n.names++;
-	return emit(dump, status, text, len);
+	chi_arena_deinit(&names->texts);
+	free(names->rows);
+	free(names->numbers);
 }
 
-static int write_names(struct dump *dump, uint8_t kind)
+static int add_name(struct dump_names *names, uint8_t kind, const struct chi_name_row *row)
+{
+	size_t len = strlen(row->text);
+	const char *text = chi_arena_text(&names->texts, row->text, len);
+	if (names->n == names->room) {
+		size_t room = 2 * names->room + 64;
+		struct chi_dump_name *more = reallocarray(names->rows, room, sizeof(*more));
+		names->rows = more != NULL ? more : names->rows;
+		names->room = more != NULL ? room : names->room;
+	}
+	if (text == NULL || names->n == names->room) {
+		return cli_no_memory();
+	}
+	names->rows[names->n++] = (struct chi_dump_name){.kind = kind,
+							 .id = row->id,
+							 .root = row->root,
+							 .fide = row->fide,
+							 .given = row->given,
+							 .text = text,
+							 .len = len};
+	return EXIT_DONE;
+}
+
+static int gather_names(struct dump *dump, uint8_t kind, struct dump_names *out)
 {
 	struct chi_names_spec spec = {.kind = kind, .limit = CHI_NAMES_MAX};
 	struct chi_names names = {.n = CHI_NAMES_MAX};
@@ -181,7 +205,7 @@ static int write_names(struct dump *dump, uint8_t kind)
 			return cli_fail(dump->from, status);
 		}
 		for (size_t i = 0; i < names.n; i++) {
-			int code = write_name(dump, kind, &names.rows[i]);
+			int code = add_name(out, kind, &names.rows[i]);
 			if (code != EXIT_DONE) {
 				return code;
 			}
@@ -189,6 +213,56 @@ static int write_names(struct dump *dump, uint8_t kind)
 		}
 	}
 	return cli_stop != 0 ? 128 + cli_stop : EXIT_DONE;
+}
+
+/* By text; players of one text by number, as games without a FIDE id mean the first. */
+static int compare_names(const void *a, const void *b)
+{
+	const struct chi_dump_name *x = a;
+	const struct chi_dump_name *y = b;
+	int order = strcmp(x->text, y->text);
+	return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static int number_names(struct dump_names *names)
+{
+	uint32_t last = 0;
+	for (size_t i = 0; i < names->n; i++) {
+		last = names->rows[i].id > last ? names->rows[i].id : last;
+	}
+	names->numbers = calloc((size_t)last + 1, sizeof(*names->numbers));
+	if (names->numbers == NULL) {
+		return cli_no_memory();
+	}
+	if (names->n > 1) {
+		qsort(names->rows, names->n, sizeof(names->rows[0]), compare_names);
+	}
+	for (size_t i = 0; i < names->n; i++) {
+		names->numbers[names->rows[i].id] = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < names->n; i++) {
+		struct chi_dump_name *name = &names->rows[i];
+		name->id = (uint32_t)i + 1;
+		name->root = name->root <= last ? names->numbers[name->root] : 0;
+	}
+	return EXIT_DONE;
+}
+
+static int write_names(struct dump *dump, uint8_t kind)
+{
+	_cleanup_(names_deinit) struct dump_names names = {.n = 0};
+	chi_arena_init(&names.texts, SIZE_MAX);
+	int code = gather_names(dump, kind, &names);
+	code = code == EXIT_DONE ? number_names(&names) : code;
+	for (size_t i = 0; code == EXIT_DONE && i < names.n; i++) {
+		char *text = NULL;
+		size_t len = 0;
+		chi_arena_reset(&dump->arena);
+		int status = chi_dump_print_name(&names.rows[i], &dump->arena, &text, &len);
+		code = cli_stop != 0 ? 128 + cli_stop : emit(dump, status, text, len);
+		dump->n.names++;
+	}
+	return code;
 }
 
 static int write_kept(struct dump *dump)
