@@ -12,6 +12,7 @@
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
+#include "chess/openings/openings.h"
 #include "chess/pgn/filter.h"
 #include "chess/pgn/pgn.h"
 
@@ -124,7 +125,12 @@ static int note(struct work *work, const struct chi_pgn_game *game, enum chi_not
 static bool fits(const struct chi_game_filter *filter, const struct chi_pgn_game *game)
 {
 	struct chi_game_header header;
+	const char *eco;
+	const char *name;
 	chi_game_header_of(game, &header);
+	if (chi_opening_of_game(game->positions, game->n_plies + 1, &eco, &name) == CHI_OK) {
+		memcpy(header.eco, eco, sizeof(header.eco));
+	}
 	return chi_game_filter_fits(filter, &header);
 }
 

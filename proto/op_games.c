@@ -168,7 +168,7 @@ static const struct chi_member row[] = {
 	CHI_M_NUMBER(23, ROW, head.source),
 	CHI_M_CAPPED(24, ROW, head.white_title, CHI_TITLE_OTHER, CHI_TITLE_OTHER),
 	CHI_M_CAPPED(25, ROW, head.black_title, CHI_TITLE_OTHER, CHI_TITLE_OTHER),
-	CHI_M_CAPPED(26, ROW, head.speed, CHI_SPEED_CORRESPONDENCE, CHI_SPEED_UNKNOWN),
+	CHI_M_CAPPED(26, ROW, head.speed, CHI_SPEEDS - 1, CHI_SPEED_UNKNOWN),
 };
 CHI_TABLE(chi_game_row_message, game_row, row, check_row);
 

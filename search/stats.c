@@ -377,8 +377,8 @@ static void print_material(uint64_t key, char out[40])
 
 static void print_text(uint8_t by, const struct group *group, struct chi_stats_row *row)
 {
-	static const char *const speeds[CHI_SPEEDS] = {"",	"bullet",    "blitz",
-						       "rapid", "classical", "correspondence"};
+	static const char *const speeds[CHI_SPEEDS] = {
+		"", "bullet", "blitz", "rapid", "classical", "correspondence", "ultraBullet"};
 	uint32_t value = row->value;
 	switch (by) {
 	case CHI_STATS_ECO:

@@ -8,6 +8,7 @@
  * Where several lines lead to one position, the shortest gives the name, of equally short ones the
  * first. Not part of the library.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,31 @@ static void print_table(FILE *out, struct table *table)
 	(void)fputs("};\n", out);
 }
 
+/* The key's first eight bytes are the occupied squares, a1 in the highest bit. */
+static uint64_t occupied_of(const struct chi_key *key)
+{
+	uint64_t occupied = 0;
+	for (unsigned i = 0; i < 64; i++) {
+		occupied |= (uint64_t)(key->bytes[i / 8] >> (7 - i % 8) & 1) << i;
+	}
+	return occupied;
+}
+
+static void print_filter(FILE *out, const struct table *table)
+{
+	uint64_t filter[CHI_OPENING_WORDS] = {0};
+	for (size_t i = 0; i < table->n; i++) {
+		uint64_t bits;
+		size_t word = chi_opening_bits(occupied_of(&table->lines[i].key), &bits);
+		filter[word] |= bits;
+	}
+	(void)fputs("\nconst uint64_t chi_opening_filter[CHI_OPENING_WORDS] = {\n", out);
+	for (size_t i = 0; i < CHI_OPENING_WORDS; i++) {
+		(void)fprintf(out, "\tUINT64_C(0x%016" PRIx64 "),\n", filter[i]);
+	}
+	(void)fputs("};\n", out);
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(table_free) struct table table = {0};
@@ -237,6 +263,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	print_table(out, &table);
+	print_filter(out, &table);
 	bool failed = ferror(out) != 0;
 	failed |= fclose(out) != 0;
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "chess/key.h"
 #include "chess/openings/openings_priv.h"
 
 int chi_opening_find(const struct chi_key *key, const char **eco, const char **name)
@@ -26,6 +27,30 @@ int chi_opening_find(const struct chi_key *key, const char **eco, const char **n
 			high = middle;
 		} else {
 			low = middle + 1;
+		}
+	}
+	return CHI_NONE;
+}
+
+static bool may_have_name(const struct chi_position *position)
+{
+	uint64_t bits;
+	size_t word = chi_opening_bits(chi_position_occupied(position), &bits);
+	return (chi_opening_filter[word] & bits) == bits;
+}
+
+int chi_opening_of_game(const struct chi_position *positions, size_t n, const char **eco,
+			const char **name)
+{
+	struct chi_key key;
+	*eco = NULL;
+	*name = NULL;
+	while (n-- > 0) {
+		if (may_have_name(&positions[n])) {
+			chi_key_encode(&positions[n], &key);
+			if (chi_opening_find(&key, eco, name) == CHI_OK) {
+				return CHI_OK;
+			}
 		}
 	}
 	return CHI_NONE;

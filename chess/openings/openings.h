@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "chess/position.h"
 #include "chistore/types.h"
 
 /*
@@ -15,6 +16,11 @@
  * The result may be skipped: the pointers say the same.
  */
 int chi_opening_find(const struct chi_key *key, const char **eco, const char **name);
+
+/* The same of the last of n positions that has a name: of a game's positions the opening that was
+ * played, by any order of moves. */
+int chi_opening_of_game(const struct chi_position *positions, size_t n, const char **eco,
+			const char **name);
 
 /* What a search found. */
 struct chi_opening_match {

@@ -23,3 +23,18 @@ struct chi_opening {
 extern const struct chi_opening chi_openings[]; /* ascending by key, bytewise; no two equal */
 extern const size_t chi_openings_count;
 extern const char chi_opening_names[]; /* each ended by a NUL */
+
+/*
+ * A Bloom filter of the sets of occupied squares, two bits of a word each: it says of most
+ * positions that they have no name before a key is made of them.
+ */
+#define CHI_OPENING_WORDS 1024
+extern const uint64_t chi_opening_filter[CHI_OPENING_WORDS];
+
+/* The word of the filter, and the bits in it. */
+static inline size_t chi_opening_bits(uint64_t occupied, uint64_t *bits)
+{
+	uint64_t h = occupied * UINT64_C(0x9e3779b97f4a7c15);
+	*bits = UINT64_C(1) << (h >> 48 & 63) | UINT64_C(1) << (h >> 42 & 63);
+	return (size_t)(h >> 54);
+}

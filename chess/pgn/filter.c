@@ -44,7 +44,6 @@ static uint8_t time_of(const struct chi_pgn_game *game)
 
 void chi_game_header_of(const struct chi_pgn_game *game, struct chi_game_header *out)
 {
-	const char *eco = text_of(game, CHI_PGN_ECO);
 	*out = (struct chi_game_header){
 		.white = text_of(game, CHI_PGN_WHITE),
 		.black = text_of(game, CHI_PGN_BLACK),
@@ -57,9 +56,6 @@ void chi_game_header_of(const struct chi_pgn_game *game, struct chi_game_header 
 	};
 	if (out->year == 0) {
 		out->year = digits_of(text_of(game, CHI_PGN_UTC_DATE), 4, 9999);
-	}
-	if (is_eco(eco)) {
-		memcpy(out->eco, eco, 3);
 	}
 }
 

@@ -25,7 +25,7 @@ struct chi_game_header {
 	size_t plies;
 };
 
-/* By the game's tags; valid as long as these. */
+/* By the game's tags, without the opening, which its moves say; valid as long as these. */
 void chi_game_header_of(const struct chi_pgn_game *game, struct chi_game_header *out);
 
 /* -CHI_EINVAL names the member that says nothing any game could fit. */

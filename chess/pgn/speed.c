@@ -61,6 +61,7 @@ static const struct {
 	uint64_t below; /* seconds for 40 moves, as lichess has it; 0: no bound */
 	enum chi_speed speed;
 } speeds[] = {
+	{"ultrabullet", 30, CHI_SPEED_ULTRABULLET},
 	{"bullet", 180, CHI_SPEED_BULLET},
 	{"blitz", 480, CHI_SPEED_BLITZ},
 	{"rapid", 1500, CHI_SPEED_RAPID},

@@ -88,7 +88,7 @@ _chistore()
 		return
 		;;
 	--time | --speed)
-		mapfile -t COMPREPLY < <(compgen -W 'bullet blitz rapid classical correspondence' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'bullet blitz rapid classical correspondence ultraBullet' -- "$cur")
 		return
 		;;
 	--state)

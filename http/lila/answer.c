@@ -44,9 +44,13 @@ static void say_side(struct writer *out, const char *side, const char *name, uin
 static const char *speed_of(uint8_t speed)
 {
 	static const char *const names[CHI_SPEEDS] = {
-		[CHI_SPEED_UNKNOWN] = "classical",   [CHI_SPEED_BULLET] = "bullet",
-		[CHI_SPEED_BLITZ] = "blitz",	     [CHI_SPEED_RAPID] = "rapid",
-		[CHI_SPEED_CLASSICAL] = "classical", [CHI_SPEED_CORRESPONDENCE] = "correspondence",
+		[CHI_SPEED_UNKNOWN] = "classical",
+		[CHI_SPEED_BULLET] = "bullet",
+		[CHI_SPEED_BLITZ] = "blitz",
+		[CHI_SPEED_RAPID] = "rapid",
+		[CHI_SPEED_CLASSICAL] = "classical",
+		[CHI_SPEED_CORRESPONDENCE] = "correspondence",
+		[CHI_SPEED_ULTRABULLET] = "ultraBullet",
 	};
 	return speed < CHI_SPEEDS ? names[speed] : names[0];
 }

@@ -166,6 +166,7 @@ static const char *list_of(struct call *call, const char *name)
 }
 
 enum {
+	ULTRABULLET,
 	BULLET,
 	BLITZ,
 	RAPID,
@@ -174,16 +175,11 @@ enum {
 	SPEEDS
 };
 
-static const char *const speeds[SPEEDS] = {"bullet", "blitz", "rapid", "classical",
-					   "correspondence"};
+static const char *const speeds[SPEEDS] = {"ultraBullet", "bullet",    "blitz",
+					   "rapid",	  "classical", "correspondence"};
 
 static int take_speed(struct call *call, const char *at, size_t len, bool wanted[SPEEDS])
 {
-	static const char ultra[] = "ultraBullet"; /* which we count as bullet */
-	if (len == strlen(ultra) && memcmp(ultra, at, len) == 0) {
-		wanted[BULLET] = true;
-		return CHI_OK;
-	}
 	for (size_t i = 0; i < SPEEDS; i++) {
 		if (strlen(speeds[i]) == len && memcmp(speeds[i], at, len) == 0) {
 			wanted[i] = true;

@@ -63,11 +63,12 @@ enum chi_title {
  * bits enum chi_time_class. The numbers are stored. */
 enum chi_speed {
 	CHI_SPEED_UNKNOWN,
-	CHI_SPEED_BULLET, /* less than 3 minutes */
+	CHI_SPEED_BULLET, /* less than 3 minutes, but not less than half a minute */
 	CHI_SPEED_BLITZ,  /* less than 8 minutes */
 	CHI_SPEED_RAPID,  /* less than 25 minutes */
 	CHI_SPEED_CLASSICAL,
 	CHI_SPEED_CORRESPONDENCE, /* days for a move */
+	CHI_SPEED_ULTRABULLET,	  /* less than half a minute */
 	CHI_SPEEDS
 };
 

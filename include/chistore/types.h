@@ -284,16 +284,16 @@ struct chi_range {
 	uint16_t max;
 };
 
-/* How fast a game was, as bits: 1 << (enum chi_speed - 1) of chistore/games.h, which has the
- * bounds. */
+/* How fast a game was: 1 << (enum chi_speed - 1) of chistore/games.h, which has the bounds. */
 enum chi_time_class {
 	CHI_TIME_BULLET = 1 << 0,
 	CHI_TIME_BLITZ = 1 << 1,
 	CHI_TIME_RAPID = 1 << 2,
 	CHI_TIME_CLASSICAL = 1 << 3,
 	CHI_TIME_CORRESPONDENCE = 1 << 4,
+	CHI_TIME_ULTRABULLET = 1 << 5,
 };
-#define CHI_TIMES_ALL	0x1f
+#define CHI_TIMES_ALL	0x3f
 #define CHI_RESULTS_ALL 0x0f
 
 #define CHI_PLAYER_MAX 127 /* bytes of a name in a filter */

@@ -14,7 +14,7 @@
  *    eco RANGE                    B90..B99, B90, B9, B, B90.. or ..C19
  *    result LIST                  1-0, 0-1, 1/2-1/2 or *, with commas between them
  *    length RANGE, plies RANGE    a move is two plies, the last one may be half
- *    speed LIST                   bullet, blitz, rapid, classical, correspondence
+ *    speed LIST                   bullet, blitz, rapid, classical, correspondence, ultraBullet
  *    title LIST                   of at least one of the two: GM, IM, ...
  *    position FEN                 that the game reached
  *    moves LINE                   the same, the position after these moves from the initial one

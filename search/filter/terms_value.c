@@ -13,8 +13,8 @@
 #include "store/gamesets/gamesets.h"
 
 static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*", NULL};
-static const char *const speeds[] = {"unknown",	  "bullet",	    "blitz", "rapid",
-				     "classical", "correspondence", NULL};
+static const char *const speeds[] = {"unknown",	  "bullet",	    "blitz",	   "rapid",
+				     "classical", "correspondence", "ultraBullet", NULL};
 static const char *const titles[] = {"none", "GM", "IM",  "FM", "CM",  "WGM",	"WIM", "WFM",
 				     "WCM",  "NM", "WNM", "LM", "BOT", "other", NULL};
 

@@ -17,7 +17,9 @@
 #include "base/wire.h"
 #include "chess/fen.h"
 #include "chess/key.h"
+#include "chess/movegen.h"
 #include "chess/moves/movecode.h"
+#include "chess/openings/openings.h"
 #include "store/games/moves.h"
 #include "store/games/tags.h"
 
@@ -205,6 +207,38 @@ static int pack(const struct chi_game *game, const struct chi_position *position
 	return to->bad ? -CHI_EINTERNAL : CHI_OK;
 }
 
+/* The code of the opening that was played; 0: the moves have no name. */
+static uint16_t eco_of(const struct chi_position *positions, size_t n)
+{
+	const char *eco;
+	const char *name;
+	return chi_opening_of_game(positions, n, &eco, &name) == CHI_OK
+		       ? (uint16_t)(1 + 100 * (eco[0] - 'A') + 10 * (eco[1] - '0') + (eco[2] - '0'))
+		       : 0;
+}
+
+/* The same of a game whose positions are not known. */
+static int play_eco(const struct chi_game *game, uint16_t *eco)
+{
+	struct chi_position at[2] = {chi_position_initial};
+	*eco = 0;
+	if (game->has_start && chi_key_decode(&game->start, &at[0], NULL) != CHI_OK) {
+		return -CHI_EKEY;
+	}
+	for (size_t i = 0; i <= game->n_plies; i++) {
+		uint16_t found = eco_of(at, 1);
+		*eco = found != 0 ? found : *eco;
+		if (i < game->n_plies) {
+			if (!chi_movegen_is_legal(&at[0], game->moves[i])) {
+				return -CHI_EMOVE;
+			}
+			chi_position_play(&at[0], game->moves[i], &at[1]);
+			at[0] = at[1];
+		}
+	}
+	return CHI_OK;
+}
+
 int chi_game_pack(const struct chi_game *game, const struct chi_position *positions,
 		  struct chi_buffer *out)
 {
@@ -225,7 +259,12 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	}
 	struct chi_writer to = chi_writer_of(start + sizeof(lengths), room - sizeof(lengths));
 	chi_head_read(game->tags, game->n_tags, &lengths.head);
-	rc = pack(game, positions, &lengths, &to);
+	if (positions != NULL) {
+		lengths.head.eco = eco_of(positions, game->n_plies + 1);
+	} else {
+		rc = play_eco(game, &lengths.head.eco);
+	}
+	rc = rc != CHI_OK ? rc : pack(game, positions, &lengths, &to);
 	if (rc == CHI_OK) {
 		memcpy(start, &lengths, sizeof(lengths));
 		chi_buffer_added(out, (size_t)(to.at - start));

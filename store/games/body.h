@@ -55,11 +55,11 @@ struct chi_packed {
 
 /*
  * Packs a game, appending to `out`. Of the head only result, plies and source are read (plies must
- * be n_plies), the others follow from the tags. An id of zeros is not kept. `positions`: those
- * before each move, if they are known, or NULL: the game is played. -CHI_ETOOBIG: over
- * CHI_BODY_MAX, CHI_GAME_TAGS_MAX, or the buffer's limit; -CHI_EMOVE: a move is not legal;
- * -CHI_EKEY: no such start position; -CHI_EINVAL: a tag's name is empty or over 255 bytes;
- * -CHI_ENOMEM.
+ * be n_plies), the others follow from the tags, and the opening from the moves. An id of zeros is
+ * not kept. `positions`: those before each move and after the last, if they are known, or NULL: the
+ * game is played. -CHI_ETOOBIG: over CHI_BODY_MAX, CHI_GAME_TAGS_MAX, or the buffer's limit;
+ * -CHI_EMOVE: a move is not legal; -CHI_EKEY: no such start position; -CHI_EINVAL: a tag's name is
+ * empty or over 255 bytes; -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_game_pack(const struct chi_game *game, const struct chi_position *positions,
 			      struct chi_buffer *out);

@@ -162,17 +162,6 @@ static uint16_t elo_of(const struct chi_tag *tag)
 	return read ? (uint16_t)elo : 0;
 }
 
-/* "B90", also with something after it. */
-static uint16_t eco_of(const struct chi_tag *tag)
-{
-	const char *text = tag->value;
-	if (tag->value_len < 3 || text[0] < 'A' || text[0] > 'E' || text[1] < '0' ||
-	    text[1] > '9' || text[2] < '0' || text[2] > '9') {
-		return 0;
-	}
-	return (uint16_t)(1 + 100 * (text[0] - 'A') + 10 * (text[1] - '0') + (text[2] - '0'));
-}
-
 static uint8_t title_of(const struct chi_tag *tag)
 {
 	for (unsigned i = 1; i < CHI_TITLE_OTHER; i++) {
@@ -202,7 +191,6 @@ void chi_head_read(const struct chi_tag *tags, size_t n_tags, struct chi_game_he
 	}
 	head->white_elo = elo_of(found[CHI_TAG_WHITE_ELO]);
 	head->black_elo = elo_of(found[CHI_TAG_BLACK_ELO]);
-	head->eco = eco_of(found[CHI_TAG_ECO]);
 	head->white_title = title_of(found[CHI_TAG_WHITE_TITLE]);
 	head->black_title = title_of(found[CHI_TAG_BLACK_TITLE]);
 	const struct chi_tag *control = found[CHI_TAG_TIME_CONTROL];

@@ -100,8 +100,8 @@ enum chi_tag_code chi_tag_code_of(const char *name, size_t len);
 /* The name of a code, 1..CHI_TAGS - 1. */
 const char *chi_tag_name(enum chi_tag_code code);
 
-/* Fills in what the tags say of date, ratings, opening, titles and time control: zeros for what
- * they do not say. The other members stay. */
+/* Fills in what the tags say of date, ratings, titles and time control: zeros for what they do not
+ * say. The other members stay: the opening is that of the moves, whatever a tag says. */
 void chi_head_read(const struct chi_tag *tags, size_t n_tags, struct chi_game_head *head);
 
 /* "1999.12.31", a title, a number */

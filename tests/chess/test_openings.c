@@ -267,12 +267,64 @@ static void finds_every_name(void **state)
 	}
 }
 
+/* Every line is the opening of a game that goes on from it, until another has a name: no filter
+ * hides a position. */
+static void finds_the_opening_of_a_game(void **state)
+{
+	(void)state;
+	struct chi_position at[CHI_LINE_MAX + 1];
+	for (size_t i = 0; i < n_lines; i++) {
+		const char *eco;
+		const char *name;
+		const struct line *namer = &lines[namer_of(i)];
+		assert_int_equal(chi_key_decode(&lines[i].key, &at[0], NULL), CHI_OK);
+		at[1] = position_of("8/8/4k3/8/8/4K3/4P3/8 w - - 0 1");
+		assert_int_equal(chi_opening_of_game(at, 2, &eco, &name), CHI_OK);
+		assert_string_equal(eco, namer->eco);
+		assert_string_equal(name, namer->name);
+		assert_int_equal(chi_opening_of_game(at + 1, 1, &eco, &name), CHI_NONE);
+		assert_null(eco);
+	}
+	assert_int_equal(chi_opening_of_game(at, 0, &(const char *){NULL}, &(const char *){NULL}),
+			 CHI_NONE);
+}
+
+/* 1. d4 Nf6 2. c4 e6 3. Nf3 is E10 by any order of moves; what follows without a name does not
+ * count. */
+static void an_opening_may_be_reached_by_another_order(void **state)
+{
+	(void)state;
+	static const char *const games[] = {"d4 Nf6 c4 e6 Nf3", "Nf3 e6 c4 Nf6 d4",
+					    "c4 Nf6 d4 e6 Nf3", "d4 e6 Nf3 Nf6 c4 a6 Rg1 Rg8"};
+	for (size_t i = 0; i < CHI_COUNT(games); i++) {
+		struct chi_position at[16] = {position_of(START_FEN)};
+		struct chi_fault fault;
+		chi_move played[16];
+		const char *eco;
+		const char *name;
+		size_t n = 0;
+		assert_int_equal(
+			chi_line_parse(&at[0], games[i], strlen(games[i]), played, 15, &n, &fault),
+			CHI_OK);
+		for (size_t ply = 0; ply < n; ply++) {
+			chi_position_play(&at[ply], played[ply], &at[ply + 1]);
+		}
+		assert_int_equal(chi_opening_of_game(at, n + 1, &eco, &name), CHI_OK);
+		assert_string_equal(eco, "E10");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_every_line),	      cmocka_unit_test(finds_by_position),
-		cmocka_unit_test(knows_no_other_position),    cmocka_unit_test(survives_any_bytes),
-		cmocka_unit_test(finds_by_what_it_is_called), cmocka_unit_test(finds_every_name),
+		cmocka_unit_test(finds_every_line),
+		cmocka_unit_test(finds_by_position),
+		cmocka_unit_test(knows_no_other_position),
+		cmocka_unit_test(survives_any_bytes),
+		cmocka_unit_test(finds_by_what_it_is_called),
+		cmocka_unit_test(finds_every_name),
+		cmocka_unit_test(finds_the_opening_of_a_game),
+		cmocka_unit_test(an_opening_may_be_reached_by_another_order),
 	};
 	return cmocka_run_group_tests(tests, read_tables, free_tables);
 }

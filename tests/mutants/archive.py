@@ -71,6 +71,13 @@ VERIFIED = (
 
 TREES = (
     Mutant(
+        "opening-is-the-first-move",
+        "A game's opening is that of the last of its positions that has a name",
+        "store/games/body.c",
+        "lengths.head.eco = eco_of(positions, game->n_plies + 1);",
+        "lengths.head.eco = eco_of(positions, 2);",
+        "system query", "Lists.test_rows_are_the_files"),
+    Mutant(
         "damaged-body-is-read",
         "A damaged chunk of games is not believed",
         "store/games/bodies_code.c",

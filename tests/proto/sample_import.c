@@ -37,7 +37,7 @@ static void filter_of(struct sample *s, struct chi_game_filter *out)
 	range(s, &out->rating_average);
 	range(s, &out->plies);
 	out->results = (uint8_t)below(s, 16);
-	out->times = (uint8_t)below(s, 32);
+	out->times = (uint8_t)below(s, 64);
 	text(s, out->player, sizeof(out->player), "Tal", "Karpov, A");
 	text(s, out->white, sizeof(out->white), "w", "H\xc3\xbc");
 	text(s, out->black, sizeof(out->black), "b", "a longer name than most");

@@ -116,7 +116,7 @@ static const struct {
 	{"result 1-0,", -CHI_ESYNTAX, "filter, character 8: '' is not among 1-0"},
 	{"speed unknown", -CHI_ESYNTAX,
 	 "filter, character 7: 'unknown' is not among bullet, blitz, rapid, classical, "
-	 "correspondence"},
+	 "correspondence, ultraBullet"},
 	{"title none", -CHI_ESYNTAX, "filter, character 7: 'none' is not among GM, IM, "},
 	{"position x", -CHI_ESYNTAX, "filter, character 10: "},
 	{"moves \"e4 e4\"", -CHI_ESYNTAX, "filter, character 7: "},

@@ -274,7 +274,12 @@ static void test_head(void **state)
 	struct chi_game game = {.head = {.number = 5, .source = 2, .result = CHI_RESULT_DRAW},
 				.tags = tags,
 				.n_tags = CHI_COUNT(tags)};
+	/* 1. e4 c5 is B20, whatever the tag says, which stays as it is. */
+	static const chi_move moves[] = {12 << 6 | 28, 50 << 6 | 34};
+	game.moves = moves;
+	game.n_plies = game.head.plies = CHI_COUNT(moves);
 	struct chi_game_head head;
+	struct chi_game whole;
 	struct chi_name name;
 	struct filling filling = begin(archive);
 	ok(chi_archive_put(filling.writer, &game));
@@ -287,12 +292,14 @@ static void test_head(void **state)
 	assert_int_equal(head.day, 0);
 	assert_int_equal(head.white_elo, 2849);
 	assert_int_equal(head.black_elo, 0);
-	assert_int_equal(head.eco, 191);
+	assert_int_equal(head.eco, 121);
 	assert_int_equal(head.white_title, CHI_TITLE_GM);
 	assert_int_equal(head.speed, CHI_SPEED_BLITZ);
 	assert_int_equal(head.result, CHI_RESULT_DRAW);
 	assert_int_equal(head.source, 2);
 	assert_int_equal(head.black, 0);
+	ok(chi_archive_game(reader, 5, &texts, &whole));
+	assert_memory_equal(whole.tags[7].value, "B90", 3);
 	ok(chi_name_text(archive->txn, archive->trees.names, CHI_NAME_PLAYER, head.white, &name));
 	assert_int_equal(name.fide, 4100018);
 	assert_memory_equal(name.text, "Kasparov, Garry", name.len);

@@ -98,14 +98,6 @@ static void test_numbers(void **state)
 		{"WhiteElo", "?", 0, false},
 		{"WhiteElo", "-1", 0, false},
 		{"WhiteElo", "99999999999999999999", 0, false},
-		{"ECO", "A00", 1, true},
-		{"ECO", "E99", 500, true},
-		{"ECO", "B90", 191, true},
-		{"ECO", "B90a", 191, false},
-		{"ECO", "F00", 0, false},
-		{"ECO", "", 0, true},
-		{"ECO", "b90", 0, false},
-		{"ECO", "B9", 0, false},
 		{"WhiteTitle", "GM", CHI_TITLE_GM, true},
 		{"WhiteTitle", "WCM", CHI_TITLE_WCM, true},
 		{"WhiteTitle", "BOT", CHI_TITLE_BOT, true},
@@ -115,9 +107,8 @@ static void test_numbers(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		struct chi_game_head head = read_head(rows[i].tag, rows[i].text);
-		unsigned number = strcmp(rows[i].tag, "ECO") == 0	 ? head.eco
-				  : strcmp(rows[i].tag, "WhiteElo") == 0 ? head.white_elo
-									 : head.white_title;
+		unsigned number =
+			strcmp(rows[i].tag, "WhiteElo") == 0 ? head.white_elo : head.white_title;
 		assert_int_equal(number, rows[i].number);
 		assert_int_equal(strcmp(print_head(&head, rows[i].tag), rows[i].text) == 0,
 				 rows[i].same);
@@ -133,6 +124,8 @@ static void test_speed(void **state)
 		enum chi_speed speed;
 	} rows[] = {
 		{"TimeControl", "60+0", CHI_SPEED_BULLET},
+		{"TimeControl", "15+0", CHI_SPEED_ULTRABULLET},
+		{"Event", "Rated UltraBullet game", CHI_SPEED_ULTRABULLET},
 		{"TimeControl", "180", CHI_SPEED_BLITZ},
 		{"TimeControl", "180+2", CHI_SPEED_BLITZ},
 		{"TimeControl", "479", CHI_SPEED_BLITZ},

@@ -2,6 +2,7 @@
 """PGN, a board and names, written a second time: slow, and only good enough for what the tests
 compare. Nothing here asks the programs under test."""
 
+import json
 import re
 import unicodedata
 
@@ -192,6 +193,17 @@ def replay(moves):
         except ValueError:
             break
     return told + [(board.key(), None)]
+
+
+def names_of(rows):
+    """Position to ECO code, from what `scan --show fen,eco --json` prints."""
+    pairs = [(row["fen"].rsplit(" ", 2)[0], row["eco"]) for row in map(json.loads, rows.splitlines())]
+    return {key: eco for key, eco in pairs if eco}
+
+
+def opening_of(path, names):
+    """The code of a game's opening: that of its last position with a name; "" if none has one."""
+    return next((names[key] for key, _ in reversed(path) if key in names), "")
 
 
 # ---- Names -------------------------------------------------------------------------------------

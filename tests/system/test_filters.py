@@ -39,8 +39,8 @@ TITLE_WORDS = ("GM", "IM", "FM", "CM", "WGM", "WIM", "WFM", "WCM", "NM", "WNM", 
 # Controls of all kinds; others in the files are seconds and seconds for each move.
 CONTROLS = {"180+2": "blitz", "60+0": "bullet", "60+3": "blitz", "59+3": "bullet",
             "600": "rapid", "479": "blitz", "5400+30": "classical", "40/7200": "classical",
-            "1/259200": "correspondence", "-": None, "?": None, "": None}
-SPEEDS = ("bullet", "blitz", "rapid", "correspondence", "classical")
+            "1/259200": "correspondence", "15+0": "ultraBullet", "-": None, "?": None, "": None}
+SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "correspondence", "classical")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 
@@ -85,10 +85,10 @@ def speed_of(tags):
     seconds = re.fullmatch(r"(\d+)\+(\d+)", control)
     if seconds:
         total = int(seconds[1]) + 40 * int(seconds[2])
-        speed = ("bullet" if total < 180 else "blitz" if total < 480 else
+        speed = ("ultraBullet" if total < 30 else "bullet" if total < 180 else "blitz" if total < 480 else
                  "rapid" if total < 1500 else "classical")
     event = tags.get("Event", "").lower()
-    places = [(event.find(word), word) for word in SPEEDS if word in event]
+    places = [(event.find(word.lower()), word) for word in SPEEDS if word.lower() in event]
     return speed or (min(places)[1] if places else None)
 
 
@@ -105,8 +105,6 @@ class Played:
         self.date = date_parts(tags.get("Date", ""))
         elos = [tags.get(role + "Elo", "") for role in ROLES]
         self.elo = [int(elo) if elo.isdigit() and int(elo) <= 65535 else 0 for elo in elos]
-        eco = re.match(r"[A-E]\d\d", tags.get("ECO", ""))
-        self.eco = eco[0] if eco else ""
         titles = [tags.get(role + "Title", "") for role in ROLES]
         self.titles = [title if title in TITLE_WORDS else "other" if title not in ("", "-", "?")
                        else "" for title in titles]
@@ -117,6 +115,7 @@ class Played:
         if line not in cache:
             cache[line] = chess_slow.replay(plain)
         self.line, self.path = plain, cache[line]
+        self.eco = ""  # of its moves: told when the names of all positions are known
         self.plies = len(self.path) - 1
         self.reached = {}
         for ply, (key, _) in enumerate(self.path):
@@ -302,6 +301,9 @@ class Filters(Base):
                     cls.games.append(Played(len(cls.games) + 1, os.path.basename(path), tags,
                                             moves, cache))
 
+        names = chess_slow.names_of(harness.run_cli("scan", "--show", "fen,eco", "--json", address=cls.store).stdout)
+        for game in cls.games:
+            game.eco = chess_slow.opening_of(game.path, names)
         cls.daemon = harness.start_daemon({"default": cls.store})
         cls.addClassCleanup(cls.daemon.stop)
 

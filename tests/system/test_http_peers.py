@@ -108,6 +108,15 @@ class TestExplorer(unittest.TestCase):
             self.assertIn("speeds: a list of ultraBullet",
                           json.loads(self.server.request(path)[2])["error"])
 
+    def test_ultra_bullet_is_no_bullet(self):
+        games = "".join(f'[TimeControl "{control}"]\n\n1. {move} *\n\n'
+                        for control, move in (("15+0", "e4"), ("29+0", "d4"), ("30+0", "c4"), ("179+0", "Nf3")))
+        with webserver.start(webserver.make_store(games)) as server:
+            for speed, number in (("ultraBullet", 2), ("bullet", 2), ("ultraBullet,bullet", 4), ("blitz", 0)):
+                games = server.json("/lichess", speeds=speed, recentGames=9)["recentGames"]
+                self.assertEqual(len(games), number, speed)
+                self.assertLessEqual({game["speed"] for game in games}, set(speed.split(",")))
+
     def test_player_is_one_line(self):
         status, fields, content = self.server.request("/player?player=Muster&color=black")
         self.assertEqual((status, fields["Content-Type"]), (200, "application/x-ndjson"))

@@ -111,12 +111,13 @@ int game_times(struct cli *cli, const struct cli_option *option, const char *val
 		{"rapid", CHI_TIME_RAPID},
 		{"classical", CHI_TIME_CLASSICAL},
 		{"correspondence", CHI_TIME_CORRESPONDENCE},
+		{"ultraBullet", CHI_TIME_ULTRABULLET},
 	};
 	return take_list(value, words, CHI_COUNT(words), &((struct chi_game_filter *)out)->times)
 		       ? EXIT_DONE
 		       : cli_usage(cli,
 				   "--%s: '%s' is not among bullet, blitz, rapid, classical, "
-				   "correspondence",
+				   "correspondence, ultraBullet",
 				   option->name, value);
 }
 

@@ -32,7 +32,7 @@ cli_reader game_name, game_since, game_until, game_range, game_results, game_eco
 	OPTION(state, member, game_eco, "eco", "A..B",                                             \
 	       "games: the opening is B90..B99, B90 or B"),                                        \
 	OPTION(state, member, game_times, "time", "LIST",                                          \
-	       "games: bullet, blitz, rapid, classical, correspondence"),                          \
+	       "games: bullet, blitz, rapid, classical, correspondence, ultraBullet"),                          \
 	OPTION_ROW(state, member.plies, game_range, "plies", "A..B",                               \
 		   "games: they have so many plies, as 20.. or ..100", 1, CHI_PLY_MAX, NULL)
 

@@ -73,7 +73,7 @@ cli_reader game_term_take, game_term_deny, game_term_side, game_term_deny_side, 
 	GAME_TERM(state, member, "length", "A..B", "so many moves long"),                          \
 	GAME_TERM(state, member, "plies", "A..B", "so many plies long"),                           \
 	GAME_TERM(state, member, "speed", "LIST",                                                  \
-		  "bullet, blitz, rapid, classical, correspondence"),                              \
+		  "bullet, blitz, rapid, classical, correspondence, ultraBullet"),                              \
 	GAME_TERM(state, member, "title", "LIST", "a player's title is GM, IM, ..."),              \
 	GAME_TERM(state, member, "in", "NAME", "in this gameset"),                                 \
 	GAME_TERM(state, member, "gameset", "NAME", "the same"),                                   \
