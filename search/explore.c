@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Games are counted by the entries of the position's list; the rest is as it is without a filter.
+/*
+ * Games are counted by the entries of the position's list, then those that reached the position
+ * after a move by the list of that: of all these lists together, one chunk of columns after the
+ * other. Where such a list is as long as the move was played no game came by another way, and it is
+ * not walked. The rest is as it is without a filter.
  */
 #include "search/explore.h"
 
@@ -7,8 +11,22 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
 #include "search/filter/matcher.h"
 #include "search/filter/terms.h"
+
+/* What moves have in common but a promotion. */
+#define SQUARES_OF(move) ((move)&0xfff)
+
+/* The list of the position after a move, as far as it is not counted. */
+struct child {
+	struct chi_reached *reached; /* NULL: it is */
+	const struct chi_posting *entries;
+	size_t n_entries;
+	uint32_t last;
+	struct chi_counts counts;
+};
 
 struct chi_filtered_explore {
 	struct chi_read *read;
@@ -23,6 +41,9 @@ struct chi_filtered_explore {
 	struct chi_counts counts;
 	size_t n_moves;
 	struct chi_move_stat moves[CHI_MOVES_MAX];
+	uint32_t listed[SQUARES_OF(UINT16_MAX) + 1]; /* entries with such a move, of all games */
+	bool has_children;
+	struct child children[CHI_MOVES_MAX]; /* by the move */
 };
 
 void chi_filtered_explore_close(struct chi_filtered_explore *explore)
@@ -30,6 +51,9 @@ void chi_filtered_explore_close(struct chi_filtered_explore *explore)
 	if (explore != NULL) {
 		chi_matcher_free(explore->matcher);
 		chi_reached_close(explore->reached);
+		for (size_t i = 0; i < explore->n_moves; i++) {
+			chi_reached_close(explore->children[i].reached);
+		}
 		free(explore);
 	}
 }
@@ -112,6 +136,7 @@ static int count_entry(struct chi_filtered_explore *explore, const struct chi_po
 		       uint64_t *steps)
 {
 	uint32_t row = 0;
+	explore->listed[SQUARES_OF(entry->move)]++;
 	int rc = chi_matcher_ask(explore->matcher, entry->game, steps, &row);
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
@@ -132,6 +157,137 @@ static int count_entry(struct chi_filtered_explore *explore, const struct chi_po
 	return CHI_OK;
 }
 
+/* The position's own list. CHI_NONE: all of it is counted. */
+static int step_position(struct chi_filtered_explore *explore, uint64_t *steps)
+{
+	int rc = CHI_OK;
+	while (rc == CHI_OK && *steps > 0) {
+		if (explore->n_entries == 0) {
+			rc = chi_reached_next(explore->reached, &explore->entries,
+					      &explore->n_entries);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+			--*steps;
+		}
+		for (; rc == CHI_OK && explore->n_entries > 0 && *steps > 0; explore->n_entries--) {
+			rc = count_entry(explore, explore->entries++, steps);
+		}
+	}
+	return rc;
+}
+
+/* ---- Positions after the moves --------------------------------------------------------------- */
+
+/* The list after a move, unless it has only games that played the move here. */
+static int open_child(struct chi_filtered_explore *explore, const struct chi_position *position,
+		      size_t i)
+{
+	struct child *child = &explore->children[i];
+	const struct chi_move_stat *move = &explore->moves[i];
+	struct chi_position next;
+	struct chi_key key;
+	child->counts = move->counts;
+	if (!chi_movegen_is_legal(position, move->move)) {
+		return -CHI_ECORRUPT;
+	}
+	chi_position_play(position, move->move, &next);
+	chi_key_encode(&next, &key);
+	int rc = chi_reached_open(explore->read, &key, 1, &child->reached);
+	if (rc != CHI_OK) {
+		return rc < 0 ? rc : CHI_OK; /* it is not stored */
+	}
+	if (chi_move_promotion(move->move) == 0 &&
+	    chi_reached_entries(child->reached) == explore->listed[SQUARES_OF(move->move)]) {
+		chi_reached_close(child->reached);
+		child->reached = NULL;
+	} else {
+		child->counts = (struct chi_counts){0};
+	}
+	return CHI_OK;
+}
+
+static int open_children(struct chi_filtered_explore *explore)
+{
+	struct chi_position position;
+	int rc = chi_key_decode(&explore->key, &position, NULL);
+	for (size_t i = 0; rc == CHI_OK && i < explore->n_moves; i++) {
+		rc = open_child(explore, &position, i);
+	}
+	explore->has_children = true;
+	return rc;
+}
+
+/* The lowest game of all lists; *out is 0 where they are at their ends. */
+static int find_lowest(struct chi_filtered_explore *explore, uint32_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < explore->n_moves; i++) {
+		struct child *child = &explore->children[i];
+		if (child->reached == NULL) {
+			continue;
+		}
+		int rc = child->n_entries > 0 ? CHI_OK
+					      : chi_reached_next(child->reached, &child->entries,
+								 &child->n_entries);
+		if (rc < 0) {
+			return rc;
+		}
+		if (rc == CHI_NONE) {
+			chi_reached_close(child->reached);
+			child->reached = NULL;
+		} else if (*out == 0 || child->entries->game < *out) {
+			*out = child->entries->game;
+		}
+	}
+	return CHI_OK;
+}
+
+/* A child's games below `end`, as far as they are at hand. */
+static int count_child(struct chi_filtered_explore *explore, struct child *child, uint32_t end,
+		       uint64_t *steps)
+{
+	int rc = CHI_OK;
+	for (; rc >= 0 && child->n_entries > 0 && child->entries->game < end;
+	     child->entries++, child->n_entries--) {
+		uint32_t game = child->entries->game;
+		uint32_t row = 0;
+		if (game != child->last) {
+			child->last = game;
+			rc = chi_matcher_ask(explore->matcher, game, steps, &row);
+			if (rc == CHI_OK) {
+				count(&child->counts,
+				      chi_column_value(chi_matcher_chunk(explore->matcher),
+						       CHI_COLUMN_RESULT, row));
+			}
+		}
+	}
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* The games of all lists that are in a chunk of columns, and further. CHI_NONE: all are counted. */
+static int step_children(struct chi_filtered_explore *explore, uint64_t *steps)
+{
+	const struct chi_columns_chunk *chunk = chi_matcher_chunk(explore->matcher);
+	int rc = explore->has_children ? CHI_OK : open_children(explore);
+	while (rc == CHI_OK && *steps > 0) {
+		uint32_t game = 0;
+		uint32_t row = 0;
+		rc = find_lowest(explore, &game);
+		if (rc < 0 || game == 0) {
+			return rc < 0 ? rc : CHI_NONE;
+		}
+		rc = chi_matcher_ask(explore->matcher, game, steps, &row);
+		uint32_t end = game - chunk->first < chunk->n ? chunk->first + chunk->n : game + 1;
+		for (size_t i = 0; rc >= 0 && i < explore->n_moves; i++) {
+			rc = count_child(explore, &explore->children[i], end, steps);
+		}
+		rc = rc < 0 ? rc : CHI_OK;
+		*steps -= *steps > 0;
+	}
+	return rc;
+}
+
 int chi_filtered_explore_step(struct chi_filtered_explore *explore, uint64_t steps)
 {
 	if (explore->reached == NULL) {
@@ -141,20 +297,8 @@ int chi_filtered_explore_step(struct chi_filtered_explore *explore, uint64_t ste
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
 	}
-	while (rc == CHI_OK && steps > 0) {
-		if (explore->n_entries == 0) {
-			rc = chi_reached_next(explore->reached, &explore->entries,
-					      &explore->n_entries);
-			if (rc != CHI_OK) {
-				return rc;
-			}
-			steps--;
-		}
-		for (; rc == CHI_OK && explore->n_entries > 0 && steps > 0; explore->n_entries--) {
-			rc = count_entry(explore, explore->entries++, &steps);
-		}
-	}
-	return rc;
+	rc = explore->has_children ? CHI_NONE : step_position(explore, &steps);
+	return rc == CHI_NONE ? step_children(explore, &steps) : rc;
 }
 
 /* ---- The answer --------------------------------------------------------------------------- */
@@ -196,7 +340,11 @@ int chi_filtered_explore_result(struct chi_filtered_explore *explore, struct chi
 		}
 		if (k < explore->n_moves) {
 			moves[n] = out->moves[i];
-			moves[n++].played = explore->moves[k].counts;
+			moves[n].played = explore->moves[k].counts;
+			if (moves[n].child.found) {
+				moves[n].child.counts = explore->children[k].counts;
+			}
+			n++;
 		}
 	}
 	qsort(moves, n, sizeof(*moves), compare);

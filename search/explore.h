@@ -28,9 +28,9 @@ size_t chi_filtered_explore_memory(const struct chi_filtered_explore *explore);
 CHI_MUSTUSE int chi_filtered_explore_step(struct chi_filtered_explore *explore, uint64_t steps);
 
 /*
- * After CHI_NONE: as chi_read_explore, but counts of the position and `played` of its moves are of
- * the games that fit, moves that none of these played are left out, and min_ply is -1. The
- * position after a move is as stored, with all its games. Memory is the arena's.
+ * After CHI_NONE: as chi_read_explore, but all counts, of the position, of its moves and of the
+ * positions after these, are of the games that fit, moves that none of these played are left out,
+ * and min_ply is -1. Statistics and evaluations are as stored. Memory is the arena's.
  */
 CHI_MUSTUSE int chi_filtered_explore_result(struct chi_filtered_explore *explore,
 					    struct chi_arena *arena, struct chi_explore *out,

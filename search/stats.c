@@ -105,6 +105,8 @@ static int size_of(const struct chi_archive_view *view, uint8_t by, size_t *out)
 	case CHI_STATS_SOURCE:
 		return count_names(view, CHI_NAME_SOURCE, out);
 	case CHI_STATS_PLAYER:
+	case CHI_STATS_WHITE:
+	case CHI_STATS_BLACK:
 		return count_names(view, CHI_NAME_PLAYER, out);
 	default:
 		*out = sizes[by];
@@ -186,7 +188,7 @@ static void add_result(struct chi_counts *counts, uint32_t result)
 	counts->other += result >= CHI_RESULT_OTHER;
 }
 
-/* The group that a game is in; players have two. */
+/* The group that a game is in; by player it is in two, the first White's. */
 static uint32_t value_of(uint8_t by, const struct chi_columns_chunk *chunk, uint32_t row)
 {
 #define AT(column) chi_column_value(chunk, CHI_COLUMN_##column, row)
@@ -211,6 +213,8 @@ static uint32_t value_of(uint8_t by, const struct chi_columns_chunk *chunk, uint
 		return AT(SITE);
 	case CHI_STATS_SOURCE:
 		return AT(SOURCE);
+	case CHI_STATS_BLACK:
+		return AT(BLACK);
 	default:
 		return AT(WHITE);
 	}
@@ -227,14 +231,22 @@ static int add_game(struct chi_stats *stats, uint32_t value, uint32_t result)
 	return CHI_OK;
 }
 
+/* As Black sees it. */
+static uint32_t turned(uint32_t result)
+{
+	return result == CHI_RESULT_WHITE   ? CHI_RESULT_BLACK
+	       : result == CHI_RESULT_BLACK ? CHI_RESULT_WHITE
+					    : result;
+}
+
 static int add_row(struct chi_stats *stats, const struct chi_columns_chunk *chunk, uint32_t row)
 {
 	uint32_t value = value_of(stats->by, chunk, row);
 	uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
-	int rc = add_game(stats, value, result);
+	int rc = add_game(stats, value, stats->by == CHI_STATS_BLACK ? turned(result) : result);
 	if (rc == CHI_OK && stats->by == CHI_STATS_PLAYER) {
 		uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK, row);
-		rc = black != value ? add_game(stats, black, result) : CHI_OK;
+		rc = black != value ? add_game(stats, black, turned(result)) : CHI_OK;
 	}
 	return rc;
 }
@@ -487,6 +499,8 @@ static int kind_of(uint8_t by)
 	case CHI_STATS_SOURCE:
 		return CHI_NAME_SOURCE;
 	case CHI_STATS_PLAYER:
+	case CHI_STATS_WHITE:
+	case CHI_STATS_BLACK:
 		return CHI_NAME_PLAYER;
 	default:
 		return 0;

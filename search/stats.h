@@ -19,7 +19,7 @@ struct chi_stats_row {
 			   family; 0: not known */
 	char text[40];	/* letter, code, speed, material, family; "" of names: their texts are the
 			   caller's to look up */
-	struct chi_counts counts; /* games; of positions, games of all that are in the group */
+	struct chi_counts counts; /* as in struct chi_stats_group */
 	uint64_t positions;
 };
 

@@ -4,13 +4,14 @@
 
 /* A word of the name that no other word has been found in; `initials` are enough. */
 static bool find(const struct chi_name_words *name, bool used[CHI_NAME_WORDS],
-		 const struct chi_name_words *wanted, size_t at, bool initials)
+		 const struct chi_name_words *wanted, size_t at, bool initials, size_t *place)
 {
 	for (size_t i = 0; i < name->n; i++) {
 		if (!used[i] && (chi_name_word_equal(name, i, wanted, at) ||
 				 (initials && (chi_name_word_initial(name, i, wanted, at) ||
 					       chi_name_word_initial(wanted, at, name, i))))) {
 			used[i] = true;
+			*place = i;
 			return true;
 		}
 	}
@@ -21,16 +22,27 @@ bool chi_player_fits_words(const struct chi_name_words *wanted, const struct chi
 {
 	bool used[CHI_NAME_WORDS];
 	bool found[CHI_NAME_WORDS];
+	bool surname =
+		false;	     /* a word of several letters is there, and may be the name's surname */
+	bool longer = false; /* a word of several letters is not there as it is */
+	size_t at = 0;
 	memset(used, 0, name->n * sizeof(used[0]));
 	/* Whole words first, so that no initial takes the place of one. */
 	for (size_t i = 0; i < wanted->n; i++) {
-		found[i] = find(name, used, wanted, i, false);
-		if (!found[i] && wanted->word[i].surname) {
+		bool letter = chi_name_word_is_letter(wanted, i);
+		found[i] = find(name, used, wanted, i, false, &at);
+		if (!found[i] && wanted->comma && wanted->word[i].surname) {
 			return false;
 		}
+		surname |= found[i] && !letter && (!name->comma || name->word[at].surname);
+		longer |= !found[i] && !letter;
+	}
+	/* Without a comma the order says nothing: any word may be the surname that is wanted. */
+	if (!wanted->comma && longer && !surname) {
+		return false;
 	}
 	for (size_t i = 0; i < wanted->n; i++) {
-		if (!found[i] && !find(name, used, wanted, i, true)) {
+		if (!found[i] && !find(name, used, wanted, i, true, &at)) {
 			return false;
 		}
 	}
@@ -40,9 +52,10 @@ bool chi_player_fits_words(const struct chi_name_words *wanted, const struct chi
 bool chi_name_has_words(const struct chi_name_words *wanted, const struct chi_name_words *name)
 {
 	bool used[CHI_NAME_WORDS];
+	size_t at = 0;
 	memset(used, 0, name->n * sizeof(used[0]));
 	for (size_t i = 0; i < wanted->n; i++) {
-		if (!find(name, used, wanted, i, false)) {
+		if (!find(name, used, wanted, i, false, &at)) {
 			return false;
 		}
 	}

@@ -121,5 +121,6 @@ void chi_name_split(const char *text, size_t len, struct chi_name_words *out)
 		}
 	}
 	end_word(out, start);
+	out->comma = before_comma > 0;
 	mark_surname(out, before_comma);
 }

@@ -23,6 +23,7 @@ struct chi_name_word {
  * An apostrophe is no part of a word and separates none. */
 struct chi_name_words {
 	size_t n;
+	bool comma; /* words are before one: the surname is known */
 	struct chi_name_word word[CHI_NAME_WORDS];
 	size_t len;
 	char text[CHI_NAME_MAX]; /* the words one after the other, without anything between them */

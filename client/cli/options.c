@@ -52,8 +52,10 @@ int option_word(struct cli *cli, const struct cli_option *option, const char *va
 			return EXIT_DONE;
 		}
 		size_t used = strlen(list);
-		(void)snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
-			       word != NULL ? word : "");
+		if (word != NULL) {
+			(void)snprintf(list + used, sizeof(list) - used, "%s%s",
+				       used > 0 ? ", " : "", word);
+		}
 	}
 	return cli_usage(cli, "--%s: '%s' is none of %s", option->name, value, list);
 }

@@ -256,7 +256,7 @@ int filter_word(struct call *call, const char *name, const char *const *words, s
 	const char *text = params_get(&call->params, name);
 	*out = 0;
 	for (uint8_t i = 0; text != NULL && i < n; i++) {
-		if (strcmp(text, words[i]) == 0) {
+		if (words[i] != NULL && strcmp(text, words[i]) == 0) {
 			*out = i;
 			return CHI_OK;
 		}
@@ -266,6 +266,9 @@ int filter_word(struct call *call, const char *name, const char *const *words, s
 	}
 	char list[WORDS_SIZE] = "";
 	for (size_t i = 0, at = 0; i < n && at < sizeof(list); i++) {
+		if (words[i] == NULL) {
+			continue;
+		}
 		int len = snprintf(list + at, sizeof(list) - at, "%s%s", i > 0 ? ", " : "none of ",
 				   words[i]);
 		at += len > 0 ? (size_t)len : 0;

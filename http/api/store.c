@@ -195,6 +195,9 @@ static const char *const kinds[CHI_STATS_KINDS] = {
 	[CHI_STATS_ENDGAME] = "endgame",
 };
 
+/* In the order of CHI_STATS_PLAYER, CHI_STATS_WHITE and CHI_STATS_BLACK. */
+static const char *const sides[] = {"both", "white", "black"};
+
 static void say_group(struct writer *out, uint8_t by, const struct chi_stats_group *group)
 {
 	bool number = by == CHI_STATS_YEAR || by == CHI_STATS_RATING || by == CHI_STATS_LENGTH ||
@@ -210,9 +213,10 @@ static void say_group(struct writer *out, uint8_t by, const struct chi_stats_gro
 		out_number(out, "positions", group->positions);
 	}
 	out_number(out, "games", say_games(counts) + counts->other);
-	out_number(out, "white", counts->white);
-	out_number(out, "draws", counts->draws);
-	out_number(out, "black", counts->black);
+	bool players = by >= CHI_STATS_PLAYER && by <= CHI_STATS_BLACK;
+	out_number(out, players ? "won" : "white", counts->white);
+	out_number(out, players ? "drawn" : "draws", counts->draws);
+	out_number(out, players ? "lost" : "black", counts->black);
 	out_number(out, "other", counts->other);
 	say_score(out, "score", counts, false);
 	out_end(out, '}');
@@ -225,7 +229,13 @@ int api_stats(struct call *call)
 	const char *filter = "";
 	uint64_t limit = 0;
 	uint8_t by = 0;
+	uint8_t side = 0;
 	int status = filter_word(call, "by", kinds, CHI_STATS_KINDS, &by);
+	status =
+		status == CHI_OK ? filter_word(call, "as", sides, CHI_COUNT(sides), &side) : status;
+	if (status == CHI_OK && side != 0 && by != CHI_STATS_PLAYER) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "as goes with by=player alone");
+	}
 	status = status == CHI_OK ? params_number(&call->params, "limit", 1, UINT32_MAX, 0, &limit,
 						  &call->fault)
 				  : status;
@@ -233,7 +243,7 @@ int api_stats(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_get_stats(call->client, by, filter, limit, &result);
+	status = chi_get_stats(call->client, (uint8_t)(by + side), filter, limit, &result);
 	if (status < 0) {
 		return call_failed(call, status);
 	}
@@ -241,7 +251,7 @@ int api_stats(struct call *call)
 	out_text(out, "by", kinds[by]);
 	out_array(out, "rows");
 	for (size_t i = 0; i < result.n; i++) {
-		say_group(out, by, &result.groups[i]);
+		say_group(out, (uint8_t)(by + side), &result.groups[i]);
 	}
 	out_end(out, ']');
 	out_end(out, '}');
@@ -266,7 +276,7 @@ static const struct route_params scan = {
 	NAMES(POSITIONS, "sort", "?desc", "?asc", "limit", "cursor", "?total", NULL), NULL};
 static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NULL};
 static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
-static const struct route_params stats = {NAMES("by", "limit", NULL), filter_name};
+static const struct route_params stats = {NAMES("by", "as", "limit", NULL), filter_name};
 
 const struct route api_routes[] = {
 	{"/api/info", 0, api_info, NULL, &none},

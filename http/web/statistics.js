@@ -20,8 +20,15 @@ const CHARTS = [
 const LONGEST = 24;
 const COLUMN_LEAST = 2.5; /* pixels */
 
-function parts({ white, draws, black, other = 0 }) {
-	return [["white", white], ["draws", draws], ["black", black], ["plain", other]];
+/* Of a player the parts are what he won, drew and lost. */
+function parts({ white, draws, black, won = white, drawn = draws, lost = black, other = 0 }) {
+	return [["white", won], ["draws", drawn], ["black", lost], ["plain", other]];
+}
+
+function words(row) {
+	return row.won === undefined ? resultWords(row)
+		: `${count(row.games)} ${row.games === 1 ? "game" : "games"}: won ${count(row.won)}, `
+			+ `drawn ${count(row.drawn)}, lost ${count(row.lost)}`;
 }
 
 function shorten(text) {
@@ -121,7 +128,7 @@ class Chart {
 			parts: row.positions === undefined ? parts(row) : [["plain", row.positions]],
 			value: `${count(many(row))}${row.score === null || row.positions !== undefined ? ""
 				: ` · ${fixed(row.score, 0)} %`}`,
-			title: `${row.value}: ${row.positions === undefined ? resultWords(row)
+			title: `${row.value}: ${row.positions === undefined ? words(row)
 				: `${count(row.positions)} positions`}` })), { width, label: this.kind.title });
 	}
 }
@@ -130,8 +137,8 @@ export class Statistics {
 	constructor(host, app) {
 		this.charts = CHARTS.map((kind) => new Chart(kind, app));
 		host.append(html("h2", {}, "Statistics of the games"),
-			html("p", { class: "legend" }, html("i", { class: "white" }), "White wins",
-				html("i", { class: "draws" }), "draws", html("i", { class: "black" }), "Black wins"),
+			html("p", { class: "legend" }, html("i", { class: "white" }), "White wins (of players: won)",
+				html("i", { class: "draws" }), "draws", html("i", { class: "black" }), "Black wins (lost)"),
 			html("p", { class: "hint" }, "Press a year, a rating, an opening or a player to filter by it."),
 			html("div", { class: "statistics" }, ...this.charts.map((chart) => chart.root)));
 	}

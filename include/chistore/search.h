@@ -109,7 +109,9 @@ enum chi_stats_by {
 	CHI_STATS_EVENT,
 	CHI_STATS_SITE,
 	CHI_STATS_SOURCE,
-	CHI_STATS_PLAYER, /* results are White's all the same; each game counts for both */
+	CHI_STATS_PLAYER, /* each game counts for both; results are the player's, not White's */
+	CHI_STATS_WHITE,  /* the same of games as White */
+	CHI_STATS_BLACK,  /* the same of games as Black */
 	/* Of positions: */
 	CHI_STATS_PIECES,
 	CHI_STATS_MATERIAL,
@@ -120,9 +122,11 @@ enum chi_stats_by {
 struct chi_stats_group {
 	uint32_t value; /* year, rating, ECO as in a head, moves, speed, number of a name, pieces or
 			   family; 0: not known */
-	const char *text;	  /* the same for people; "" if not known */
-	struct chi_counts counts; /* games; of positions, games of all that are in the group */
-	uint64_t positions;	  /* by what positions have; else 0 */
+	const char *text; /* the same for people; "" if not known */
+	/* Games; of positions, games of all that are in the group. Of a player `white` are the
+	 * games that he won, `black` those that he lost, of either colour. */
+	struct chi_counts counts;
+	uint64_t positions; /* by what positions have; else 0 */
 };
 
 struct chi_stats_result {

@@ -512,10 +512,10 @@ struct chi_row {
 struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
-	struct chi_row child;	  /* the position after it, as a probe gives it, with all games that
-				     reached it, by any way; child.found: it is stored. Its key has len
-				     0 if no key can hold it (Black     to move without a king) */
-	const char *eco;	  /* opening that the child is, NUL-terminated; NULL: none */
+	struct chi_row child; /* the position after it, as a probe gives it, with the games, all or
+				 a filter's, that reached it by any way; child.found: it is stored.
+				 Its key has len 0 if none can hold it (Black without a king) */
+	const char *eco;      /* opening that the child is, NUL-terminated; NULL: none */
 	const char *opening;
 };
 

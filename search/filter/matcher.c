@@ -54,6 +54,7 @@ struct chi_matcher {
 	uint32_t row;	/* the next one */
 	uint32_t asked; /* or of the chunk that begins with this number */
 	struct chi_hits hits;
+	struct chi_hits looked; /* of these, when asked: they fit the patterns too */
 };
 
 void chi_matcher_free(struct chi_matcher *matcher)
@@ -541,9 +542,18 @@ int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *step
 		set_rows(matcher, &matcher->hits);
 		test(matcher, steps, &matcher->hits);
 		matcher->asked = chunk->first;
+		matcher->looked = (struct chi_hits){{0}};
 	}
-	bool fits = (matcher->hits.words[*row / 64] >> (*row % 64) & 1) != 0;
-	return fits ? look_at(matcher, number, steps) : CHI_NONE;
+	uint64_t bit = UINT64_C(1) << (*row % 64);
+	uint64_t *hits = &matcher->hits.words[*row / 64];
+	uint64_t *looked = &matcher->looked.words[*row / 64];
+	if ((*hits & bit) == 0 || (*looked & bit) != 0) {
+		return (*hits & bit) != 0 ? CHI_OK : CHI_NONE;
+	}
+	rc = look_at(matcher, number, steps);
+	*looked |= bit;
+	*hits &= rc == CHI_NONE ? ~bit : UINT64_MAX;
+	return rc;
 }
 
 uint32_t chi_matcher_place(const struct chi_matcher *matcher)

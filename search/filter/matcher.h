@@ -48,8 +48,8 @@ const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matc
 CHI_MUSTUSE int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps,
 				    struct chi_numbers *numbers);
 
-/* Whether a game fits, and its row in chi_matcher_chunk; numbers must ascend. CHI_NONE: it does
- * not, or is not there. */
+/* Whether a game fits, and its row in chi_matcher_chunk; numbers that ascend are answered faster.
+ * CHI_NONE: it does not, or is not there. */
 CHI_MUSTUSE int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
 				uint32_t *row);
 

@@ -68,6 +68,28 @@ static int add_fitting(void *context, const struct chi_name *name)
 	return fits ? chi_name_ids_add(finder->out, name->id) : CHI_OK;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	const uint32_t *x = a;
+	const uint32_t *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Ascending, none twice. */
+static void sort_ids(struct chi_name_ids *ids)
+{
+	size_t n = 0;
+	if (ids->n > 1) {
+		qsort(ids->id, ids->n, sizeof(ids->id[0]), compare_ids);
+	}
+	for (size_t i = 0; i < ids->n; i++) {
+		if (n == 0 || ids->id[n - 1] != ids->id[i]) {
+			ids->id[n++] = ids->id[i];
+		}
+	}
+	ids->n = n;
+}
+
 /* Keeps what is in both, which ascend. */
 static void intersect(struct chi_name_ids *ids, const struct chi_name_ids *others)
 {
@@ -84,8 +106,27 @@ static void intersect(struct chi_name_ids *ids, const struct chi_name_ids *other
 	ids->n = n;
 }
 
-/* The names that have, as far as hashes tell, all words that must be there as they are; *any says
- * if there was such a word. */
+/* A person's surname may be any word of several letters where no comma says which. */
+static bool may_lead(const struct finder *finder, size_t i)
+{
+	return !is_person(finder->kind) ||
+	       (finder->wanted.comma ? finder->wanted.word[i].surname
+				     : !chi_name_word_is_letter(&finder->wanted, i));
+}
+
+/* Appends what is not there, and sorts. */
+static int unite(struct chi_name_ids *ids, const struct chi_name_ids *others)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < others->n; i++) {
+		rc = chi_name_ids_add(ids, others->id[i]);
+	}
+	sort_ids(ids);
+	return rc;
+}
+
+/* The names that have, as far as hashes tell, all words that must be there as they are, or of a
+ * person without a comma one of them; *any says if there was such a word. */
 static int find_candidates(const struct finder *finder, struct chi_name_ids *ids, bool *any)
 {
 	_cleanup_(chi_name_ids_deinit) struct chi_name_ids others = {0};
@@ -93,14 +134,16 @@ static int find_candidates(const struct finder *finder, struct chi_name_ids *ids
 	int rc = CHI_OK;
 	*any = false;
 	for (size_t i = 0; rc == CHI_OK && i < wanted->n; i++) {
-		if (is_person(finder->kind) && !wanted->word[i].surname) {
+		if (!may_lead(finder, i)) {
 			continue;
 		}
 		struct chi_name_item item = chi_word_item(
 			finder->kind, chi_name_word_text(wanted, i), wanted->word[i].len);
 		others.n = 0;
 		rc = chi_list_read(finder->txn, finder->dbi, &item, *any ? &others : ids);
-		if (rc == CHI_OK && *any) {
+		if (rc == CHI_OK && *any && is_person(finder->kind) && !wanted->comma) {
+			rc = unite(ids, &others);
+		} else if (rc == CHI_OK && *any) {
 			intersect(ids, &others);
 		}
 		*any = true;
@@ -127,28 +170,6 @@ static int find_words(struct finder *finder)
 }
 
 /* ---- Joined names ------------------------------------------------------------------------ */
-
-static int compare_ids(const void *a, const void *b)
-{
-	const uint32_t *x = a;
-	const uint32_t *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
-/* Ascending, none twice. */
-static void sort_ids(struct chi_name_ids *ids)
-{
-	size_t n = 0;
-	if (ids->n > 1) {
-		qsort(ids->id, ids->n, sizeof(ids->id[0]), compare_ids);
-	}
-	for (size_t i = 0; i < ids->n; i++) {
-		if (n == 0 || ids->id[n - 1] != ids->id[i]) {
-			ids->id[n++] = ids->id[i];
-		}
-	}
-	ids->n = n;
-}
 
 /* Appends the groups of all names. */
 static int add_groups(const struct finder *finder)

@@ -78,6 +78,20 @@ TREES = (
         "lengths.head.eco = eco_of(positions, 2);",
         "system query", "Lists.test_rows_are_the_files"),
     Mutant(
+        "reached-by-all-games",
+        "Of a filter all counts are, also of the positions after the moves",
+        "search/explore.c",
+        "if (moves[n].child.found) {",
+        "if (moves[n].child.found && n == SIZE_MAX) {",
+        "search explore", "test_random"),
+    Mutant(
+        "loss-is-counted-as-won",
+        "By player results are the player's own",
+        "search/stats.c",
+        "add_game(stats, black, turned(result))",
+        "add_game(stats, black, result)",
+        "search stats", "test_games"),
+    Mutant(
         "damaged-body-is-read",
         "A damaged chunk of games is not believed",
         "store/games/bodies_code.c",

@@ -5,6 +5,13 @@ from mutant import Mutant
 
 NAMES = (
     Mutant(
+        "last-word-is-the-surname",
+        "Without a comma the order of a player's words does not matter",
+        "chess/names/fits.c",
+        "if (!wanted->comma && longer && !surname) {",
+        "if (!wanted->comma && longer) {",
+        "chess pgn_filter", "finds_players_however_written"),
+    Mutant(
         "damaged-name-is-read",
         "A damaged chunk of names is not believed",
         "store/names/chunk.c",

@@ -10,11 +10,29 @@
 #define GAMES 3000
 
 static struct world world;
+static unsigned by_other_ways;
 
 static void count(struct chi_counts *counts, uint8_t result)
 {
 	uint64_t *of[] = {&counts->white, &counts->draws, &counts->black, &counts->other};
 	++*of[result];
+}
+
+/* Games that fit and reached the position after the move, by any way. */
+static struct chi_counts reached_after(const struct chi_key *key, const struct chi_terms *terms)
+{
+	struct chi_counts counts = {0};
+	for (uint32_t number = 1; number <= world.n; number++) {
+		const struct world_game *game = &world.games[number];
+		bool reached = false;
+		for (size_t ply = 0; ply <= game->plies; ply++) {
+			reached |= memcmp(&game->keys[ply], key, sizeof(*key)) == 0;
+		}
+		if (reached && world_fits(game, terms)) {
+			count(&counts, game->head.result);
+		}
+	}
+	return counts;
 }
 
 struct expected {
@@ -89,6 +107,9 @@ static void check(const struct chi_key *key, const char *filter)
 		assert_true(at < expected.n);
 		assert_memory_equal(c, &expected.moves[at].counts, sizeof(*c));
 		assert_true(found.moves[i].child.found);
+		struct chi_counts reached = reached_after(&found.moves[i].child.key, &terms);
+		assert_memory_equal(&found.moves[i].child.counts, &reached, sizeof(reached));
+		by_other_ways += memcmp(c, &reached, sizeof(reached)) != 0;
 		uint64_t games = c->white + c->draws + c->black + c->other;
 		assert_true(games > 0 && games <= before);
 		before = games;
@@ -110,6 +131,8 @@ static void test_random(void **state)
 			check(&game->keys[help_below((unsigned)most + 1)], filter);
 		}
 	}
+	/* In some positions games came from elsewhere, or nothing was tested. */
+	assert_true(by_other_ways > 0);
 }
 
 /* A position that no game reached. */

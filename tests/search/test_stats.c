@@ -52,6 +52,8 @@ static uint32_t value_of(uint8_t by, const struct chi_game_head *h)
 		return h->site;
 	case CHI_STATS_SOURCE:
 		return h->source;
+	case CHI_STATS_BLACK:
+		return h->black;
 	default:
 		return h->white;
 	}
@@ -71,10 +73,13 @@ static void check_games(uint8_t by, const char *filter)
 		assert_true(i == 0 || rows[i].value > rows[i - 1].value);
 		for (uint32_t number = 1; number <= world.n; number++) {
 			const struct chi_game_head *h = &world.games[number].head;
-			bool is = value_of(by, h) == rows[i].value ||
-				  (by == CHI_STATS_PLAYER && h->black == rows[i].value);
-			if (is && world_fits(&world.games[number], &terms)) {
-				++*of[h->result];
+			bool is = value_of(by, h) == rows[i].value;
+			bool both = by == CHI_STATS_PLAYER && h->black == rows[i].value;
+			/* Who had Black won what White lost. */
+			bool turn = h->result <= CHI_RESULT_BLACK &&
+				    (by == CHI_STATS_BLACK || (both && !is));
+			if ((is || both) && world_fits(&world.games[number], &terms)) {
+				++*of[turn ? CHI_RESULT_BLACK - h->result : h->result];
 				rest += by != CHI_STATS_PLAYER;
 			}
 		}

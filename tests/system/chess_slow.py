@@ -229,13 +229,13 @@ def has_words(wanted, name):
     return bool(want) and all(have.count(word) >= want.count(word) for word in want)
 
 
+def has_comma(text):
+    return "," in text and bool(words_of(text.split(",")[0]))
+
+
 def surname(text):
-    """Places of the words of a wanted name that no initial stands for."""
-    words = words_of(text)
-    if "," in text and words_of(text.split(",")[0]):
-        return set(range(len(words_of(text.split(",")[0]))))
-    longer = [i for i, word in enumerate(words) if len(word) > 1]
-    return set(longer[-1:])
+    """Places of the words of a wanted name with a comma that no initial stands for."""
+    return set(range(len(words_of(text.split(",")[0]))))
 
 
 def assign(wanted, have, exact):
@@ -254,5 +254,10 @@ def assign(wanted, have, exact):
 def player_fits(wanted, name):
     if wanted.startswith("="):
         return name == wanted[1:]
-    words = list(enumerate(words_of(wanted)))
-    return bool(words) and assign(words, words_of(name), surname(wanted))
+    words, have = list(enumerate(words_of(wanted))), words_of(name)
+    if has_comma(wanted):
+        return bool(words) and assign(words, have, surname(wanted))
+    longer = {i for i, word in words if len(word) > 1}
+    theirs = words_of(name.split(",")[0]) if has_comma(name) else [word for word in have if len(word) > 1]
+    return bool(words) and (assign(words, have, longer) or any(
+        word in theirs and assign(words, have, {i}) for i, word in words if i in longer))

@@ -136,10 +136,32 @@ class Find(Base):
             self.assertEqual(sum(row[name] for row in rows), text.count(f'[Result "{result}"]'))
         best = self.out("stats", "--by", "player", "--limit", "1", address=self.store)
         self.assertEqual(best.splitlines()[1].split("\t")[:2], ["Carlsen,M", "28"])
+        self.check_players(text)
         pieces = [json.loads(line) for line in
                   self.out("stats", "--by", "pieces", "--json", address=self.store).splitlines()]
         counted = Counter(len(squares(fen)) for fen in self.fens())
         self.assertEqual({row["pieces"]: row["positions"] for row in pieces}, dict(counted))
+
+    def check_players(self, text):
+        """A player's own results, whatever the colour; they were White's."""
+        pairs = list(zip(re.findall(r'^\[White "(.*)"\]$', text, re.M), re.findall(r'^\[Black "(.*)"\]$', text, re.M),
+                         re.findall(r'^\[Result "(.*)"\]$', text, re.M)))
+        for sides, options in (((0, 1), ()), ((0,), ("--as", "white")), ((1,), ("--as", "black"))):
+            won, all_of = Counter(), {}
+            for pair in pairs:
+                for side in sides:
+                    result = {"1/2-1/2": "drawn", ("1-0", "0-1")[side]: "won"}.get(pair[2], "lost")
+                    won[pair[side], result] += 1
+                    all_of.setdefault(pair[side], 0)
+            rows = [json.loads(line) for line in self.out("stats", "--by", "player", "--json", *options,
+                                                          address=self.store).splitlines()]
+            self.assertEqual({row["player"] for row in rows}, set(all_of))
+            for row in rows:
+                wanted = [won[row["player"], result] for result in ("won", "drawn", "lost")]
+                self.assertEqual([row["won"], row["drawn"], row["lost"]], wanted, row)
+                self.assertAlmostEqual(row["score"], 100 * (wanted[0] + wanted[1] / 2) / sum(wanted), 2)
+        self.assertEqual(self.cli("stats", "--as", "white", address=self.store, code=2).stderr.splitlines()[0],
+                         "chistore: --as goes with --by player alone")
 
     def test_plot(self):
         """gnuplot draws, or a word says what is missing."""

@@ -176,7 +176,11 @@ class Answers:
         stats = self.get("/api/stats", by="year")
         self.assertEqual([(r["value"], r["games"]) for r in stats["rows"]],
                          [(2019, 2), (2021, 1), (2022, 1)])
-        self.assertEqual(self.get("/api/stats", by="player", limit=1)["rows"][0]["games"], 4)
+        for side, wanted in (("both", (4, 3, 1, 0)), ("white", (1, 1, 0, 0)), ("black", (3, 2, 1, 0))):
+            row = next(r for r in self.get("/api/stats", **{"by": "player", "as": side})["rows"]
+                       if r["value"] == "Muster, Anna")
+            self.assertEqual((row["games"], row["won"], row["drawn"], row["lost"]), wanted)
+            self.assertAlmostEqual(row["score"], 100 * (wanted[1] + wanted[2] / 2) / wanted[0], 3)
 
     def test_pasted_games(self):
         def post(text, want=200, query=""):
@@ -218,7 +222,7 @@ class Answers:
         for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
                      "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
                      "/api/games?filter=player", "/api/scan?from=x", "/api/scan?from=2&to=1",
-                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/names?kind=x",
+                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/stats?by=year&as=white", "/api/names?kind=x",
                      "/api/games?opponent=X", "/api/histogram?bins=257",
                      # What is yes or no was "no", or the name of a player, if it was another word.
                      "/api/games?descending=x", "/api/find?has=Qd1&mirror=x", "/api/games?player=F&not-white=1"):

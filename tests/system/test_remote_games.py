@@ -52,7 +52,7 @@ QUESTIONS = [
 ] + [["stats", "--by", by] for by in (
     "year rating eco opening length speed event site source player pieces material "
     "endgame").split()] + [
-    ["stats", "--by", "player", "--limit", "5", "--since", "2003"], ["stats", "--json"],
+    ["stats", "--by", "player", "--limit", "5", "--since", "2003"], ["stats", "--by", "player", "--as", "black"], ["stats", "--json"],
     ["stats", "--by", "pieces", "--player", "Kramnik"],
 ]
 

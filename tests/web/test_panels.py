@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -152,9 +153,10 @@ class Panels(Page):
         for by, limit in (("year", ()), ("rating", ()), ("player", ("--limit", "15"))):
             rows = [row for row in cli(self.store, "stats", "--by", by, *limit, *args)
                     if row[by] is not None]
-            wanted = [f"{row[by]}: {row['games']:,} game{'s' * (row['games'] != 1)}: White" for row in rows]
+            wanted = [f"{row[by]}: {row['games']:,} game{'s' * (row['games'] != 1)}: "
+                      f"{'won' if by == 'player' else 'White'}" for row in rows]
             self.until(lambda by=by, wanted=wanted: [
-                text[:text.index(" ", text.index("White"))] for text in self.texts(
+                re.match(r".* games?: \w+", text)[0] for text in self.texts(
                     f"[data-by={by}] .chart g title") if "no game" not in text] == wanted,
                 f"{by}: not {wanted}")
 

@@ -11,6 +11,7 @@
 struct stats_state {
 	struct game_terms terms;
 	uint8_t by;
+	uint8_t side; /* of players, from `sides` */
 	uint64_t limit;
 	const char *plot;
 };
@@ -25,6 +26,19 @@ static const char *const kinds[CHI_STATS_KINDS] = {
 	[CHI_STATS_ENDGAME] = "endgame",
 };
 
+/* In the order of CHI_STATS_PLAYER, CHI_STATS_WHITE and CHI_STATS_BLACK. */
+static const char *const sides[] = {"both", "white", "black"};
+
+static bool of_players(uint8_t by)
+{
+	return by >= CHI_STATS_PLAYER && by <= CHI_STATS_BLACK;
+}
+
+static const char *kind_name(uint8_t by)
+{
+	return kinds[of_players(by) ? CHI_STATS_PLAYER : by];
+}
+
 static bool of_positions(uint8_t by)
 {
 	return by >= CHI_STATS_PIECES;
@@ -37,7 +51,7 @@ static bool is_number(uint8_t by)
 	       by == CHI_STATS_PIECES;
 }
 
-/* White's percentage; null without a game that ended. */
+/* White's or the player's percentage; null without a game that ended. */
 static json_t *score_of(const struct chi_counts *counts)
 {
 	uint64_t games = games_of(counts);
@@ -56,7 +70,7 @@ static json_t *value_of(uint8_t by, const struct chi_stats_group *group)
 static json_t *members(uint8_t by, const struct chi_stats_group *group)
 {
 	const struct chi_counts *counts = &group->counts;
-	json_t *row = json_pack("{s:o}", kinds[by], value_of(by, group));
+	json_t *row = json_pack("{s:o}", kind_name(by), value_of(by, group));
 	if (row != NULL && of_positions(by)) {
 		(void)json_object_set_new(row, "positions", json_count(group->positions));
 	}
@@ -64,10 +78,11 @@ static json_t *members(uint8_t by, const struct chi_stats_group *group)
 		(void)json_object_update_new(
 			row,
 			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "games",
-				  json_count(games_of(counts) + counts->other), "white",
-				  json_count(counts->white), "draws", json_count(counts->draws),
-				  "black", json_count(counts->black), "other",
-				  json_count(counts->other), "score", score_of(counts)));
+				  json_count(games_of(counts) + counts->other),
+				  of_players(by) ? "won" : "white", json_count(counts->white),
+				  of_players(by) ? "drawn" : "draws", json_count(counts->draws),
+				  of_players(by) ? "lost" : "black", json_count(counts->black),
+				  "other", json_count(counts->other), "score", score_of(counts)));
 	}
 	return row;
 }
@@ -108,7 +123,7 @@ static int draw(const struct stats_state *state, const struct chi_stats_result *
 		make_bar(state->by, &result->groups[i], labels + i * LABEL_SIZE, &bars[i]);
 	}
 	const char *unit = of_positions(state->by) ? "positions" : "games";
-	(void)snprintf(title, sizeof(title), "%s by %s", unit, kinds[state->by]);
+	(void)snprintf(title, sizeof(title), "%s by %s", unit, kind_name(state->by));
 	const struct plot plot = {.title = title,
 				  .unit = unit,
 				  .bars = bars,
@@ -131,6 +146,10 @@ static int run(struct cli *cli)
 	if (state->plot != NULL && cli->json) {
 		return cli_usage(cli, "--plot and --json exclude each other");
 	}
+	if (cli_given(cli, "as") && state->by != CHI_STATS_PLAYER) {
+		return cli_usage(cli, "--as goes with --by player alone");
+	}
+	state->by = (uint8_t)(state->by + state->side);
 	int status =
 		chi_get_stats(cli->client, state->by, state->terms.text, state->limit, &result);
 	if (status != CHI_OK) {
@@ -150,6 +169,8 @@ static int run(struct cli *cli)
 static const struct cli_option options[] = {
 	OPTION_WORD(stats_state, by, kinds, "by", "WHAT",
 		    "year (default), rating, eco, opening, length, ...; see below"),
+	OPTION_WORD(stats_state, side, sides, "as", "SIDE",
+		    "players: only their games as white, or black (default: both)"),
 	OPTION_NUMBER(stats_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "the N groups with most games or positions, those first"),
 	OPTION_TEXT(stats_state, plot, "plot", "FILE",
@@ -164,7 +185,8 @@ const struct command cmd_stats = {
 	.summary = "count games and results by year, player, opening, ...",
 	.help = "Prints groups of the games that fit, by their value or, with --limit, by their\n"
 		"games: games, White's wins, draws, Black's wins, games without a result, and\n"
-		"White's score in percent.\n"
+		"White's score in percent. By player they are the games that the player won,\n"
+		"drew and lost with either colour, and the player's score.\n"
 		"\n"
 		"--by year, rating (the average of both, in hundreds), eco, opening (A to E),\n"
 		"length (moves), speed, event, site, source, player. By pieces, material or\n"
@@ -173,6 +195,7 @@ const struct command cmd_stats = {
 		"\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./games stats --by year --player Carlsen\n"
 		   "chistore -a ./games stats --by eco --limit 10\n"
+		   "chistore -a ./games stats --by player --as black --limit 10\n"
 		   "chistore -a ./games stats --by endgame",
 	.options = options,
 	.needs = NEEDS_READ,
