@@ -67,12 +67,11 @@ static int read_name(const struct chi_spelling_reader *reader, const char *line,
 	if (reader->kind == CHI_SPELLING_NONE) {
 		return refuse(reader, fault, "a name before the first section");
 	}
-	if (len > CHI_NAME_MAX) {
-		return refuse(reader, fault, "the name is too long");
+	bool cut = false;
+	if (chi_pgn_value(line, len, out, CHI_NAME_MAX, &cut) == 0) {
+		return refuse(reader, fault, "no name");
 	}
-	return chi_pgn_value(line, len, out, CHI_PGN_VALUE_MAX) > 0
-		       ? CHI_OK
-		       : refuse(reader, fault, "no name");
+	return cut ? refuse(reader, fault, "the name is too long") : CHI_OK;
 }
 
 static int read_alias(struct chi_spelling_reader *reader, const char *line, size_t len,

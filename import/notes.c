@@ -32,11 +32,26 @@ static const struct cause {
 	[CHI_PGN_BAD_START] = {"its FEN tag '", "' cannot be read"},
 	[CHI_PGN_NO_START] = {"it is Chess960 without a FEN tag", ""},
 	[CHI_PGN_OTHER_RULES] = {"its variant '", "' is not chess"},
+	[CHI_PGN_LONG_TAG] = {"its tag ", " has more than 1023 bytes"},
 };
 
 static const char *name(const struct chi_pgn_game *game, enum chi_pgn_tag tag)
 {
 	return game->tags[tag].text != NULL ? game->tags[tag].text : "?";
+}
+
+#define WHAT_SIZE 120
+
+/* Text that was not looked at may hold anything. */
+static void describe_lost(const struct chi_pgn_whole *whole, char what[WHAT_SIZE])
+{
+	(void)snprintf(
+		what, WHAT_SIZE,
+		"over the limits, and cut or left out: %u tags, %llu annotations, %llu bytes "
+		"of text",
+		(unsigned)whole->lost_tags,
+		(unsigned long long)(whole->lost_notes + whole->rest_cut),
+		(unsigned long long)whole->lost_text);
 }
 
 /* Names are cut; the fault's text is clean then, a half character included. */
@@ -45,7 +60,7 @@ static void describe(const struct chi_pgn_game *game, enum chi_note_kind kind,
 {
 	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
 	const struct cause *cause = &causes[game->end];
-	char what[120];
+	char what[WHAT_SIZE];
 	switch (kind) {
 	case CHI_NOTE_CUT:
 		(void)snprintf(what, sizeof(what), "%s%s%s, counted up to ply %zu", cause->before,
@@ -62,6 +77,9 @@ static void describe(const struct chi_pgn_game *game, enum chi_note_kind kind,
 		break;
 	case CHI_NOTE_EMPTY:
 		(void)snprintf(what, sizeof(what), "it has no moves");
+		break;
+	case CHI_NOTE_LOST:
+		describe_lost(game->whole, what);
 		break;
 	}
 	(void)chi_fault(line, CHI_OK, "%.60s - %.60s: %s", name(game, CHI_PGN_WHITE),
@@ -96,9 +114,9 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum
 	}
 	describe(game, kind, &line);
 	return add(notes, game->number,
-		   kind == CHI_NOTE_CONFLICT ? game->said_line
-		   : kind == CHI_NOTE_EMPTY  ? game->line
-					     : game->end_line,
+		   kind == CHI_NOTE_CONFLICT			     ? game->said_line
+		   : kind == CHI_NOTE_EMPTY || kind == CHI_NOTE_LOST ? game->line
+								     : game->end_line,
 		   line.text);
 }
 

@@ -33,6 +33,7 @@ enum chi_note_kind {
 	CHI_NOTE_SKIPPED,  /* the same, and it is not counted */
 	CHI_NOTE_CONFLICT, /* its two results, and which of them counts */
 	CHI_NOTE_EMPTY,	   /* that it has no moves */
+	CHI_NOTE_LOST,	   /* how much of its text is not kept */
 };
 
 /* -CHI_ENOMEM. */

@@ -89,6 +89,12 @@ static int give_evals(struct work *work, const struct chi_pgn_game *game, uint32
 	return rc;
 }
 
+static int note(struct work *work, const struct chi_pgn_game *game, enum chi_note_kind kind)
+{
+	int rc = chi_notes_add(&work->stream->notes, game, kind);
+	return rc == CHI_OK ? CHI_OK : chi_fault_plain(&work->fault, rc);
+}
+
 static int count_game(struct work *work, const struct chi_pgn_game *game)
 {
 	const struct chi_import_options *options = &work->games->importer->options;
@@ -112,14 +118,11 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	if (rc == CHI_OK && work->keeper.chunk != NULL) {
 		rc = chi_keeper_add(&work->keeper, game, work->stream->number, (uint32_t)number,
 				    &work->fault);
+		rc = rc == CHI_OK && chi_keeper_loses(&work->keeper, game->whole)
+			     ? note(work, game, CHI_NOTE_LOST)
+			     : rc;
 	}
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
-}
-
-static int note(struct work *work, const struct chi_pgn_game *game, enum chi_note_kind kind)
-{
-	int rc = chi_notes_add(&work->stream->notes, game, kind);
-	return rc == CHI_OK ? CHI_OK : chi_fault_plain(&work->fault, rc);
 }
 
 static bool fits(const struct chi_game_filter *filter, const struct chi_pgn_game *game)

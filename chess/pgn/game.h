@@ -57,6 +57,8 @@ enum chi_pgn_end {
 	CHI_PGN_BAD_START,   /* the FEN tag cannot be read: no moves */
 	CHI_PGN_NO_START,    /* Chess960 without a FEN tag: no moves */
 	CHI_PGN_OTHER_RULES, /* a variant other than chess and Chess960: no moves */
+	CHI_PGN_LONG_TAG,    /* a tag that tells it from others is longer than CHI_PGN_VALUE_MAX,
+				so that two games would be one: no moves */
 	CHI_PGN_ENDS,	     /* number of kinds */
 };
 

@@ -67,16 +67,19 @@ void chi_pgn_keep_tag(struct chi_pgn_keep *keep, const struct chi_pgn_pair *pair
 	}
 	size_t room = sizeof(keep->values) - keep->n_values;
 	if (keep->whole.n_tags == CHI_PGN_ALL_TAGS_MAX || pair->name_len > CHI_PGN_NAME_MAX ||
-	    room < CHI_PGN_NAME_MAX + CHI_PGN_LONG_VALUE_MAX + 2) {
+	    room < pair->name_len + 2) {
 		keep->whole.lost_tags++;
 		return;
 	}
+	room -= pair->name_len + 2;
+	size_t max = room < CHI_PGN_LONG_VALUE_MAX ? room : CHI_PGN_LONG_VALUE_MAX;
+	bool cut = false;
 	char *name = keep->values + keep->n_values;
 	char *value = name + pair->name_len + 1;
 	memcpy(name, pair->name, pair->name_len);
 	name[pair->name_len] = '\0';
-	size_t n = chi_pgn_value(pair->value, pair->value_len, value, CHI_PGN_LONG_VALUE_MAX);
-	keep->whole.lost_tags += n > CHI_PGN_LONG_VALUE_MAX - CHI_PGN_SIGN_MAX;
+	size_t n = chi_pgn_value(pair->value, pair->value_len, value, max, &cut);
+	keep->whole.lost_tags += cut;
 	keep->tags[keep->whole.n_tags++] = (struct chi_pgn_named){
 		.tag = pair->tag,
 		.name = {name, pair->name_len},

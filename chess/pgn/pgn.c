@@ -102,14 +102,9 @@ int chi_pgn_new(struct chi_pgn **out)
 
 int chi_pgn_keep_comments(struct chi_pgn *pgn)
 {
-	pgn->comments = malloc(sizeof(*pgn->comments));
-	if (pgn->comments == NULL) {
-		return -CHI_ENOMEM;
-	}
-	pgn->comments->n = 0;
-	pgn->comments->used = 0;
-	pgn->lex.comments = true;
-	return CHI_OK;
+	pgn->comments = calloc(1, sizeof(*pgn->comments));
+	pgn->lex.comments = pgn->comments != NULL;
+	return pgn->comments != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
 int chi_pgn_keep_all(struct chi_pgn *pgn)
@@ -198,9 +193,12 @@ static bool has_fen(const struct chi_pgn *pgn)
 static void begin_moves(struct chi_pgn *pgn)
 {
 	enum chi_pgn_rules rules = chi_pgn_rules_of(&pgn->values.spans[CHI_PGN_VARIANT]);
+	const char *cut = chi_pgn_values_cut(&pgn->values);
 	pgn->begun = true;
 	pgn->positions[0] = pgn->start;
-	if (rules == CHI_PGN_RULES_OTHER) {
+	if (CHI_UNLIKELY(cut != NULL)) {
+		stop(pgn, CHI_PGN_LONG_TAG, cut, strlen(cut));
+	} else if (rules == CHI_PGN_RULES_OTHER) {
 		stop_tag(pgn, CHI_PGN_OTHER_RULES, CHI_PGN_VARIANT);
 	} else if (has_fen(pgn)) {
 		if (read_start(&pgn->values.spans[CHI_PGN_FEN], &pgn->positions[0]) != CHI_OK) {

@@ -150,6 +150,7 @@ void chi_pgn_values_reset(struct chi_pgn_values *values)
 {
 	memset(values->spans, 0, sizeof(values->spans));
 	values->used = 0;
+	values->cut = 0;
 }
 
 void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, const char *value,
@@ -157,9 +158,24 @@ void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, con
 {
 	/* Each kind is added once, so that the text always has room for the longest value. */
 	char *at = values->text + values->used;
-	size_t n = chi_pgn_value(value, len, at, CHI_PGN_VALUE_MAX);
+	bool cut = false;
+	size_t n = chi_pgn_value(value, len, at, CHI_PGN_VALUE_MAX, &cut);
+	values->cut |= (uint32_t)cut << tag;
 	values->spans[tag] = (struct chi_pgn_span){.text = at, .len = n};
 	values->used += n + 1;
+}
+
+const char *chi_pgn_values_cut(const struct chi_pgn_values *values)
+{
+	static const uint8_t telling[] = {CHI_PGN_WHITE,   CHI_PGN_BLACK, CHI_PGN_DATE,
+					  CHI_PGN_SITE,	   CHI_PGN_LINK,  CHI_PGN_GAME_ID,
+					  CHI_PGN_UTC_TIME};
+	for (size_t i = 0; values->cut != 0 && i < CHI_COUNT(telling); i++) {
+		if ((values->cut >> telling[i] & 1) != 0) {
+			return names[telling[i]].name;
+		}
+	}
+	return NULL;
 }
 
 static bool is_one_of(const char *text, const char *const *list, size_t n)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "chess/pgn/game.h"
 
@@ -39,6 +40,7 @@ void chi_pgn_tag_read(const char *text, size_t len, struct chi_pgn_pair *out);
 /* The values of one game. */
 struct chi_pgn_values {
 	struct chi_pgn_span spans[CHI_PGN_TAGS]; /* into text */
+	uint32_t cut;				 /* bit `tag`: its value was longer */
 	size_t used;
 	char text[CHI_PGN_TAGS * (CHI_PGN_VALUE_MAX + 1)];
 };
@@ -48,6 +50,10 @@ void chi_pgn_values_reset(struct chi_pgn_values *values);
 /* Keeps a value; `tag` must be below CHI_PGN_TAGS and not yet there. */
 void chi_pgn_values_add(struct chi_pgn_values *values, enum chi_pgn_tag tag, const char *value,
 			size_t len);
+
+/* The first tag of those that tell one game from another whose value was cut, by its name, or NULL.
+ */
+const char *chi_pgn_values_cut(const struct chi_pgn_values *values);
 
 /* What the Variant tag says. */
 enum chi_pgn_rules {

@@ -115,6 +115,11 @@ static bool is_control(unsigned char byte)
 	return byte < 0x20 || byte == 0x7f;
 }
 
+static bool is_empty(char c)
+{
+	return c == ' ' || is_control((unsigned char)c);
+}
+
 /* Copies one character of a value; false if it does not fit. */
 static bool copy_character(const char **from, const char *end, bool utf8, char **at,
 			   const char *limit)
@@ -140,7 +145,7 @@ static bool copy_character(const char **from, const char *end, bool utf8, char *
 	return true;
 }
 
-size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max)
+size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max, bool *cut)
 {
 	const char *end = text + len;
 	const char *limit = out + max;
@@ -154,6 +159,11 @@ size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max)
 		if (at == out && (*text == ' ' || is_control((unsigned char)*text))) {
 			text++;
 		} else if (!copy_character(&text, end, utf8, &at, limit)) {
+			/* Blanks at its end do not count. */
+			while (text < end && is_empty(*text)) {
+				text++;
+			}
+			*cut = *cut || text < end;
 			break;
 		}
 	}
@@ -162,11 +172,6 @@ size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max)
 	}
 	*at = '\0';
 	return (size_t)(at - out);
-}
-
-static bool is_empty(char c)
-{
-	return c == ' ' || is_control((unsigned char)c);
 }
 
 /* Where a control character became a blank, a line may look like a game's first tag. */

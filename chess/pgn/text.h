@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "chess/pgn/game.h"
@@ -29,10 +30,10 @@ size_t chi_pgn_fold(const char *text, size_t len, char *out, size_t size);
 
 /*
  * A tag's value as UTF-8: converted from Windows Latin-1 unless it is well-formed, control
- * characters to blanks, blanks at the ends dropped, \" and \\ resolved, cut at `max` bytes. `out`
- * has room for that and a NUL. Returns the length.
+ * characters to blanks, blanks at the ends dropped, \" and \\ resolved, cut at `max` bytes; then
+ * *cut becomes true. `out` has room for that and a NUL. Returns the length.
  */
-size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max);
+size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max, bool *cut);
 
 /* A comment as UTF-8, the same way; line feeds stay, CR before them go, nothing is resolved, and
  * no NUL follows. No line of it but the first begins with `[Event "`. */

@@ -37,6 +37,8 @@ static const char *end_of(enum chi_pgn_end end)
 		return "several pieces can move so";
 	case CHI_PGN_BAD_START:
 		return "the FEN tag cannot be read";
+	case CHI_PGN_LONG_TAG:
+		return "a tag is too long";
 	case CHI_PGN_NO_START:
 	case CHI_PGN_OTHER_RULES:
 		return "other variants are not read";

@@ -78,6 +78,12 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 			     chi_buffer_bytes(&keeper->packed), keeper->packed.len, fault);
 }
 
+bool chi_keeper_loses(const struct chi_keeper *keeper, const struct chi_pgn_whole *whole)
+{
+	return whole->lost_tags > 0 || whole->rest_cut ||
+	       (!keeper->bare && (whole->lost_notes > 0 || whole->lost_text > 0));
+}
+
 int chi_keeper_end(struct chi_keeper *keeper, struct chi_fault *fault)
 {
 	return chi_spill_flush(keeper->spill, keeper->chunk, fault);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -29,6 +30,9 @@ void chi_keeper_deinit(struct chi_keeper *keeper);
 /* Keeps a game of the stream, which has the number in the session. */
 CHI_MUSTUSE int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game,
 			       uint32_t stream, uint32_t number, struct chi_fault *fault);
+
+/* Whether what is kept of such a game is less than its text says. */
+bool chi_keeper_loses(const struct chi_keeper *keeper, const struct chi_pgn_whole *whole);
 
 /* To be called when the thread has read all. */
 CHI_MUSTUSE int chi_keeper_end(struct chi_keeper *keeper, struct chi_fault *fault);

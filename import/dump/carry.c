@@ -137,6 +137,8 @@ static int take_games(struct chi_carrier *carrier, struct chi_fault *fault)
 		}
 		rc = game->end >= CHI_PGN_TOO_LONG || game->n_plies == 0
 			     ? refuse(carrier, "its text has no move", fault)
+		     : chi_keeper_loses(&carrier->keeper, game->whole)
+			     ? refuse(carrier, "its text is over the limits of what is kept", fault)
 			     : count_game(carrier, game, fault);
 	}
 	return rc;

@@ -219,10 +219,77 @@ static void games_that_are_known_are_told(void **state)
 	assert_string_equal(last, told[2]);
 }
 
+/* `n` letters between; to be freed. */
+static char *filled(const char *before, size_t n, const char *after)
+{
+	char *text = calloc(1, strlen(before) + n + strlen(after) + 1);
+	assert_non_null(text);
+	char *at = stpcpy(text, before);
+	memset(at, 'x', n);
+	strcpy(at + n, after);
+	return text;
+}
+
+/* Text over a limit was cut, and nothing said so. */
+static void what_is_cut_is_told(void **state)
+{
+	(void)state;
+#define LOST "Tal - ?: over the limits, and cut or left out: "
+#define TAL  "[White \"Tal\"]\n"
+	static const struct {
+		const char *before;
+		size_t n;
+		const char *after;
+		bool bare;
+		const char *note;
+	} cases[] = {
+		{TAL "[Note \"", 8000, "\"]\n\n1. e4 *\n", false, ""},
+		{TAL "[Note \"", 8001, "\"]\n\n1. e4 *\n", false,
+		 LOST "1 tags, 0 annotations, 0 bytes of text"},
+		{TAL "\n1. e4 {", (1 << 20) - 16, "} *\n", false, ""},
+		{TAL "\n1. e4 {", 1 << 20, "} *\n", false,
+		 LOST "0 tags, 1 annotations, 0 bytes of text"},
+		{TAL "\n1. e4 {", 1 << 20, "} *\n", true, ""},
+		{TAL "\n1. e4 {", 4 << 20, "} e5 *\n", false,
+		 LOST "0 tags, 1 annotations, 14 bytes of text"},
+		{TAL "\n1. e4 Qh9 {", 64 << 10, "} *\n", false,
+		 LOST "0 tags, 1 annotations, 0 bytes of text"},
+		{TAL "[Black \"", 1023, "\"]\n\n1. e4 *\n", false, ""},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct session session = {.options = {.report = keep_text, .bare = cases[i].bare}};
+		_cleanup_(chi_freep) char *text =
+			filled(cases[i].before, cases[i].n, cases[i].after);
+		last[0] = '\0';
+		help_remove(help_path("cut"));
+		ok(session_run(&session, "cut", (const char *[]){text, NULL}));
+		assert_string_equal(last, cases[i].note);
+		assert_int_equal(session.result.taken, 1);
+	}
+#undef LOST
+#undef TAL
+}
+
 static void count_notes(void *context, const struct chi_import_note *note)
 {
 	(void)note;
 	++*(size_t *)context;
+}
+
+/* Names were cut, and the second game was taken for the first. */
+static void games_that_differ_late_were_one(void **state)
+{
+	(void)state;
+	size_t told = 0;
+	struct session session = {.options = {.report = count_notes, .context = &told}};
+	_cleanup_(chi_freep) char *a = filled("[White \"", 1023, "a\"]\n\n1. e4 *\n");
+	_cleanup_(chi_freep) char *b = filled("[White \"", 1023, "b\"]\n\n1. e4 *\n");
+	help_remove(help_path("late"));
+	session_add("late", "1. d4 *\n");
+	ok(session_run(&session, "late", (const char *[]){a, b, NULL}));
+	assert_int_equal(session.result.taken + session.result.known, 0);
+	assert_int_equal(session.result.skipped, 2);
+	assert_int_equal(told, 2);
 }
 
 /* Files too small for a piece are told of, and forgotten, before the commit. */
@@ -262,6 +329,8 @@ int main(void)
 		cmocka_unit_test(small_files_do_not_gather),
 		cmocka_unit_test(texts_name_the_game_and_its_fate),
 		cmocka_unit_test(games_that_are_known_are_told),
+		cmocka_unit_test(what_is_cut_is_told),
+		cmocka_unit_test(games_that_differ_late_were_one),
 	};
 	return cmocka_run_group_tests_name("import notes", tests, NULL, NULL);
 }

@@ -152,6 +152,20 @@ WHOLE = (
         "return false ? cut_short(unpack, fault) : CHI_NONE;",
         "cli source", "cut_files"),
     Mutant(
+        "long-names-are-cut",
+        "Two games whose names or pages differ only after 1,023 bytes are not taken for one",
+        "chess/pgn/tags.c",
+        "if ((values->cut >> telling[i] & 1) != 0) {",
+        "if (false) {",
+        "import notes", "games_that_differ_late_were_one"),
+    Mutant(
+        "lost-text-is-not-told",
+        "A game's text that is over a limit is not cut without a remark",
+        "import/archive/keep.c",
+        "return whole->lost_tags > 0 || whole->rest_cut ||",
+        "return whole->rest_cut ||",
+        "import notes", "what_is_cut_is_told"),
+    Mutant(
         "bomb-is-held",
         "A compressed book makes a program hold no more than sixteen times its size and 16 MiB",
         "formats/source.c",

@@ -233,6 +233,7 @@ class Carry(Base):
             ((kept[1], ""), "more than one game"),
             ((kept[0], kept[0] + "kept\t7\t\n"), "its text is no game"),
             ((">[White \"A\"]\n", ">[White \"X\"]\n"), "game 1"),
+            ((">[White \"A\"]\n", f">[White \"A\"]\n>[Note \"{'x' * 8001}\"]\n"), "over the limits"),
             ((">1. e4 ", ">1. d4 "), "game 1"),
             ((name, ""), "not the number of names read"),
             ((name, name.replace("\t1\t", "\t2\t")), "the number is not the next one"),
