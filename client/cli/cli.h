@@ -156,9 +156,10 @@ bool cli_given(const struct cli *cli, const char *name);
 /* What has to be opened before `run`. */
 enum command_needs {
 	NEEDS_NOTHING = 0,
-	NEEDS_ADDRESS, /* an address; the command opens it itself */
-	NEEDS_READ,    /* cli->client, for reading */
-	NEEDS_WRITE,   /* cli->client, for writing too */
+	NEEDS_BY_OPTION, /* an address, or none; the command opens it itself */
+	NEEDS_ADDRESS,	 /* an address; the command opens it itself */
+	NEEDS_READ,	 /* cli->client, for reading */
+	NEEDS_WRITE,	 /* cli->client, for writing too */
 };
 
 /* A subcommand as data: its texts, its options and its function. One file per subcommand ends in

@@ -34,6 +34,9 @@ static int begin(struct chi_importer *importer, struct chi_fault *fault)
 	chi_reading_init(&loading->reading, options);
 	loading->positions.file = -1;
 	loading->to = CHI_DUMP_POSITION;
+	if (chi_dump_seal_init(&loading->seal) != CHI_OK) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
 	int rc = chi_puts_init(&loading->positions, importer,
 			       options->memory / 16 * POSITIONS_SHARE, fault);
 	rc = rc == CHI_OK ? chi_carried_init(&loading->archive, importer, fault) : rc;
@@ -164,7 +167,6 @@ static int take_head(struct chi_loading *loading, const char *line, size_t len,
 	enum chi_dump_line kind;
 	struct chi_put put;
 	const struct chi_dump_head *head = &loading->head.head;
-	len -= len > 0 && line[len - 1] == '\r';
 	chi_arena_reset(&loading->arena);
 	int rc = chi_dump_read(&loading->head, line, len, &loading->arena, &kind, &put, fault);
 	loading->lines = loading->head.line;
@@ -219,19 +221,16 @@ static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 {
 	struct chi_loading *loading = importer->state;
 	const char *at = bytes;
-	while (len > 0) {
+	int rc = chi_dump_seal_check(&loading->seal, bytes, len, fault);
+	while (rc == CHI_OK && len > 0) {
 		size_t some = len;
-		int rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
-			 : loading->lines < CHI_DUMP_HEAD_LINES
-				 ? feed_head(loading, at, &some, fault)
-				 : feed_piece(loading, at, &some, fault);
-		if (rc != CHI_OK) {
-			return rc;
-		}
+		rc = chi_importer_canceled(importer)	    ? chi_fault_plain(fault, -CHI_ECANCELED)
+		     : loading->lines < CHI_DUMP_HEAD_LINES ? feed_head(loading, at, &some, fault)
+							    : feed_piece(loading, at, &some, fault);
 		at += some;
 		len -= some;
 	}
-	return CHI_OK;
+	return rc;
 }
 
 /* One dump, one transaction. */
@@ -261,10 +260,11 @@ static int finish(struct chi_loading *loading, struct chi_fault *fault)
 	}
 	rc = chi_reading_finish(&loading->reading, fault);
 	rc = rc == CHI_OK ? collect(loading, fault) : rc;
-	return rc == CHI_OK && !loading->over
-		       ? misplaced(loading->lines, "the dump is cut: its last line is missing",
-				   fault)
-		       : rc;
+	if (rc == CHI_OK && !loading->over) {
+		return misplaced(loading->lines, "the dump is cut: its last line is missing",
+				 fault);
+	}
+	return rc == CHI_OK ? chi_dump_seal_whole(&loading->seal, fault) : rc;
 }
 
 static int commit(struct chi_importer *importer, struct chi_import_result *result,
@@ -282,6 +282,7 @@ static void end(struct chi_importer *importer)
 		return;
 	}
 	chi_reading_deinit(&loading->reading);
+	chi_dump_seal_deinit(&loading->seal);
 	chi_puts_deinit(&loading->positions);
 	chi_carried_deinit(&loading->archive);
 	chi_arena_deinit(&loading->arena);

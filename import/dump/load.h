@@ -15,6 +15,7 @@
 #include "import/puts.h"
 #include "import/reading.h"
 #include "store/text/dump.h"
+#include "store/text/seal.h"
 
 /* What a thread tells of a stream; it hangs on it. */
 struct chi_loaded {
@@ -39,6 +40,7 @@ struct chi_loading {
 	struct chi_puts positions;
 	struct chi_carried archive;
 	/* The feeding thread's. */
+	struct chi_dump_seal seal;
 	struct chi_dump_reader head;
 	struct chi_arena arena; /* of a line of the head */
 	struct chi_buffer line; /* of the head, that has come in part */

@@ -59,8 +59,10 @@ static int take_line(void *context, const char *line, size_t len, bool longer)
 				 CHI_DUMP_LINE_MAX);
 	}
 	chi_arena_reset(&work->arena);
-	len -= len > 0 && line[len - 1] == '\r';
 	int rc = chi_dump_read(&work->reader, line, len, &work->arena, &kind, &put, &work->fault);
+	if (kind == CHI_DUMP_SUMMED) {
+		return rc;
+	}
 	if (work->told->begins == 0) {
 		work->told->begins = work->reader.line;
 		work->told->from = kind != CHI_DUMP_HEAD ? kind : CHI_DUMP_TAIL;

@@ -47,6 +47,9 @@ static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	importer->state = merging;
+	if (chi_dump_seal_init(&merging->seal) != CHI_OK) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
 	chi_dump_reader_init(&merging->reader);
 	chi_arena_init(&merging->arena, ARENA_BUDGET);
 	chi_buffer_init(&merging->line, CHI_DUMP_LINE_MAX);
@@ -65,6 +68,7 @@ static void merge_end(struct chi_importer *importer)
 	if (merging->lines != NULL) {
 		(void)fclose(merging->lines);
 	}
+	chi_dump_seal_deinit(&merging->seal);
 	chi_other_free(merging->other);
 	chi_carrier_deinit(&merging->carrier);
 	chi_carried_deinit(&merging->archive);
@@ -128,9 +132,6 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 {
 	struct chi_put put;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
-	if (merging->whole) {
-		return chi_fault(fault, -CHI_ESYNTAX, "text after the dump's last line");
-	}
 	chi_arena_reset(&merging->arena);
 	int rc = chi_dump_read(&merging->reader, line, len, &merging->arena, &kind, &put, fault);
 	if (rc != CHI_OK) {
@@ -139,6 +140,9 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 	if (kind == CHI_DUMP_TAIL) {
 		merging->whole = true;
 		return chi_carrier_end(&merging->carrier, fault);
+	}
+	if (kind == CHI_DUMP_SUMMED) {
+		return CHI_OK;
 	}
 	if (kind != CHI_DUMP_HEAD && kind != CHI_DUMP_POSITION) {
 		return chi_carrier_line(&merging->carrier, &merging->reader, kind, 0, fault);
@@ -171,10 +175,10 @@ static int merge_feed(struct chi_importer *importer, const void *bytes, size_t l
 	if (merging->other != NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
 	}
-	while (at < end) {
+	int rc = chi_dump_seal_check(&merging->seal, bytes, len, fault);
+	while (rc == CHI_OK && at < end) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		size_t n = (size_t)((stop != NULL ? stop : end) - at);
-		int rc = CHI_OK;
 		if (stop == NULL || merging->line.len > 0) {
 			rc = keep_part(merging, at, n, fault);
 		}
@@ -185,12 +189,9 @@ static int merge_feed(struct chi_importer *importer, const void *bytes, size_t l
 			rc = take_line(merging, line, joined ? merging->line.len : n, fault);
 			chi_buffer_consume(&merging->line, merging->line.len);
 		}
-		if (rc != CHI_OK) {
-			return rc;
-		}
 		at += n + (stop != NULL ? 1 : 0);
 	}
-	return CHI_OK;
+	return rc;
 }
 
 /* A dump that is not whole would merge a part, and merging the whole later count that twice. */
@@ -198,13 +199,13 @@ static int merge_commit(struct chi_importer *importer, struct chi_import_result 
 			struct chi_fault *fault)
 {
 	struct chi_merging *merging = importer->state;
-	if (merging->other == NULL && (!merging->whole || merging->line.len > 0)) {
+	if (merging->other == NULL && !merging->whole) {
 		return chi_fault(fault, -CHI_ESYNTAX,
-				 "the dump is cut short: after line %" PRIu64
-				 " its last line is missing",
+				 "line %" PRIu64 ": the dump is cut: its last line is missing",
 				 merging->reader.line);
 	}
-	return chi_merging_apply(importer, merging, result, fault);
+	int rc = merging->other == NULL ? chi_dump_seal_whole(&merging->seal, fault) : CHI_OK;
+	return rc != CHI_OK ? rc : chi_merging_apply(importer, merging, result, fault);
 }
 
 const struct chi_importer_kind chi_importer_merge = {

@@ -17,9 +17,11 @@
 #include "import/dump/other.h"
 #include "import/importer_priv.h"
 #include "store/text/dump.h"
+#include "store/text/seal.h"
 
 /* The state of a session of kind CHI_IMPORT_MERGE. */
 struct chi_merging {
+	struct chi_dump_seal seal;
 	struct chi_dump_reader reader;
 	struct chi_arena arena;	 /* of one line */
 	struct chi_buffer line;	 /* one that has come in part */

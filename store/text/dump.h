@@ -78,7 +78,7 @@ CHI_MUSTUSE int chi_dump_print_kept(uint32_t number, const char *source, const c
 CHI_MUSTUSE int chi_dump_print_gameset(const char *name, const char *filter,
 				       struct chi_arena *arena, char **out, size_t *len);
 
-/* The last line: a dump without it is cut short. `archive` as in the head. */
+/* The last line but its checksum: a dump without it is cut short. `archive` as in the head. */
 CHI_MUSTUSE int chi_dump_print_tail(const struct chi_dump_tail *tail, bool archive,
 				    struct chi_arena *arena, char **out, size_t *len);
 
@@ -91,7 +91,8 @@ enum chi_dump_line {
 	CHI_DUMP_KEPT,	   /* `kept` */
 	CHI_DUMP_PGN,	   /* of the game before: `text` */
 	CHI_DUMP_GAMESET,  /* `text` is its name, `filter` */
-	CHI_DUMP_TAIL,	   /* the dump is whole; nothing may follow */
+	CHI_DUMP_TAIL,	   /* nothing but a checksum may follow */
+	CHI_DUMP_SUMMED,   /* a checksum, after any of the others; seal.h compares it */
 };
 
 /* Bytes of a line, or of the arena. */

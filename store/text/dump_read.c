@@ -18,6 +18,7 @@
 #include "store/record/codec.h"
 #include "store/text/dump_line.h"
 #include "store/text/dump_priv.h"
+#include "store/text/seal.h"
 
 enum state {
 	STATE_MAGIC,
@@ -527,6 +528,11 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 	*kind = CHI_DUMP_HEAD;
 	if (len >= CHI_DUMP_LINE_MAX) {
 		return refuse(&p, -CHI_ESYNTAX, line, "the line is too long");
+	}
+	if (reader->state >= STATE_POSITIONS && len >= strlen(CHI_DUMP_SUM) &&
+	    memcmp(line, CHI_DUMP_SUM, strlen(CHI_DUMP_SUM)) == 0) {
+		*kind = CHI_DUMP_SUMMED;
+		return CHI_OK;
 	}
 	if (reader->state == STATE_OVER) {
 		return refuse(&p, -CHI_ESYNTAX, line, "text after the end of the dump");

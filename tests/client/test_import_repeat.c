@@ -18,6 +18,7 @@
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
+#include "tests/store/sealed.h"
 
 /* The n-th of 400 different games that White won. */
 static void game_text(unsigned n, char out[32])
@@ -32,13 +33,17 @@ static void game_text(unsigned n, char out[32])
 }
 
 /* A dump of one game, the n-th. */
-static void dump_text(unsigned n, char out[256])
+static void dump_text(unsigned n, char out[512])
 {
-	(void)snprintf(out, 256,
+	size_t len = 0;
+	(void)snprintf(out, 512,
 		       "chistore-dump\t1\nstatistic\tcontrol\nbase\t1\t0\t0\t0\n"
 		       "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
 		       "game\t%032x\t1-0\t-\t-\nend\t0\t1\n",
 		       n);
+	char *text = sealed(out, &len);
+	strcpy(out, text);
+	free(text);
 }
 
 static uint64_t games(const struct world *world)
@@ -62,7 +67,7 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 	struct chi_import *import = NULL;
 	struct chi_fault fault = {{0}};
 	uint64_t before = games(world);
-	char text[256];
+	char text[512];
 	if (dump) {
 		dump_text(n, text);
 	} else {

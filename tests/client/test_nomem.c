@@ -22,6 +22,7 @@
 #include "tests/client/lack.h"
 #include "tests/client/lack_archive.h"
 #include "tests/client/world.h"
+#include "tests/store/sealed.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define MANY  300 /* positions of the large calls */
@@ -34,6 +35,9 @@ static const char dump_text[] =
 	"fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\t"
 	"note\n8/8/8/8/8/8/8/K1k5 w - - 0 1\t-\t0\t0\t0\t0\t\t\t\t\ta note\n"
 	"end\t1\t0\n";
+
+static char *dump; /* the same with its checksum */
+static size_t dump_len;
 
 static struct world world;
 static const char *address;
@@ -314,8 +318,8 @@ static void import_all(struct chi_client *client)
 {
 	(void)import(CHI_IMPORT_ADD, 0, address, games_text, strlen(games_text));
 	(void)import(CHI_IMPORT_SUBTRACT, 0, address, games_text, strlen(games_text));
-	(void)import(CHI_IMPORT_MERGE, 0, address, dump_text, strlen(dump_text));
-	(void)import(CHI_IMPORT_LOAD, 0, address, dump_text, strlen(dump_text));
+	(void)import(CHI_IMPORT_MERGE, 0, address, dump, dump_len);
+	(void)import(CHI_IMPORT_LOAD, 0, address, dump, dump_len);
 	import_store();
 	if (world.kind == WORLD_FILE) {
 		bool done = import(CHI_IMPORT_ADD, CHI_STATISTIC_OUTCOME, target, games_text,
@@ -567,5 +571,6 @@ int main(int argc, char **argv)
 	}
 	lack_of_openssl();
 	prepare();
+	dump = sealed(dump_text, &dump_len);
 	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
 }

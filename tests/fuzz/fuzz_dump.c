@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reaches store/text/dump.h: any bytes as a dump, line by line. A position that is read and passes
- * the store's checks must print to a line that reads back as the same line.
+ * the store's checks must print to a line that reads back as the same line. Checksums say the same
+ * wherever the text is cut.
  */
 #include <string.h>
 
 #include "base/arena.h"
 #include "store/text/dump.h"
+#include "store/text/seal.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -31,12 +33,29 @@ static void check_position(const struct chi_dump_reader *reader, const struct ch
 	REQUIRE(n == len && memcmp(text, again, n) == 0);
 }
 
+/* In pieces of `piece` bytes. */
+static int check_sums(const char *text, size_t len, size_t piece)
+{
+	struct chi_dump_seal seal;
+	struct chi_fault fault;
+	int rc = chi_dump_seal_init(&seal);
+	REQUIRE(rc == CHI_OK);
+	for (size_t at = 0; rc == CHI_OK && at < len; at += piece) {
+		size_t n = len - at < piece ? len - at : piece;
+		rc = chi_dump_seal_check(&seal, text + at, n, &fault);
+	}
+	rc = rc == CHI_OK ? chi_dump_seal_whole(&seal, &fault) : rc;
+	chi_dump_seal_deinit(&seal);
+	return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct chi_dump_reader reader;
 	struct chi_arena arena;
 	const char *at = (const char *)data;
 	const char *end = at + size;
+	REQUIRE(check_sums(at, size, size + 1) == check_sums(at, size, 1 + size % 61));
 	chi_dump_reader_init(&reader);
 	chi_arena_init(&arena, (size_t)64 << 20);
 	while (at < end) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/importer.h"
+#include "tests/store/sealed.h"
 
 struct chi_import_result merging_result;
 
@@ -66,7 +67,9 @@ struct chi_store *merging_copy(struct chi_store *store)
 int merging(struct chi_store *store, struct chi_store *other)
 {
 	size_t len = 0;
-	char *text = help_dump(other, &len);
+	char *lines = help_dump(other, &len);
+	char *text = sealed(lines, &len);
+	free(lines);
 	struct chi_store *copy = merging_copy(store);
 	int rc = merging_text(copy, text, len, 1 + help_below(5000));
 	struct chi_import_result by_text = merging_result;

@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
 
 #include "base/attr.h"
 #include "base/idempotency.h"
 #include "store/text/dump.h"
+#include "tests/store/sealed.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -97,18 +101,20 @@ static char *shuffled(struct chi_store *a, struct chi_store *b)
 		fprintf(file, "%s\n", of_a.line[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		fprintf(file, "%s%s\n", all[i], i % 5 == 0 ? "\r" : "");
+		fprintf(file, "%s\n", all[i]);
 	}
 	size_t games = of_a.n - 1 - CHI_DUMP_HEAD_LINES - of_a.positions;
 	for (size_t i = 0; i < games; i++) {
 		fprintf(file, "%s\n", of_a.line[of_a.n - 1 - games + i]);
 	}
-	fprintf(file, "end\t%zu\t%zu", n, games);
+	fprintf(file, "end\t%zu\t%zu\n", n, games);
 	assert_int_equal(fclose(file), 0);
+	char *text = sealed(out, &len);
+	free(out);
 	free(all);
 	free(of_a.text);
 	free(of_b.text);
-	return out;
+	return text;
 }
 
 static int load_text(struct chi_importer_target target, struct chi_import_options options,
@@ -153,11 +159,11 @@ static void put_lines(struct chi_store *store, const char *text, struct chi_put_
 	chi_dump_reader_init(&reader);
 	chi_arena_init(&arena, 32 * MIB);
 	ok(chi_write_begin(store, &write, &fault));
-	while ((line = strsep(&rest, "\n")) != NULL) {
+	while (*rest != '\0' && (line = strsep(&rest, "\n")) != NULL) {
 		enum chi_dump_line kind;
 		struct chi_put put;
 		chi_arena_reset(&arena);
-		ok(chi_dump_read(&reader, line, strcspn(line, "\r"), &arena, &kind, &put, &fault));
+		ok(chi_dump_read(&reader, line, strlen(line), &arena, &kind, &put, &fault));
 		if (kind == CHI_DUMP_POSITION) {
 			ok(chi_put_check(&put, chi_store_statistic(store), &fault));
 			ok(chi_write_put(write, &put, did));
@@ -301,11 +307,11 @@ static void what_is_no_whole_dump(void **state)
 		const char *says;
 	} cases[] = {
 		{HEAD BARE GAME "end\t1\t1\n", CHI_OK, ""},
-		{HEAD BARE GAME "end\t1\t1", CHI_OK, ""},
 		{HEAD "end\t0\t0\n", CHI_OK, ""},
 		{"", -CHI_ESYNTAX, "cut"},
 		{HEAD, -CHI_ESYNTAX, "cut"},
-		{HEAD BARE GAME, -CHI_ESYNTAX, "line 6: the dump is cut"},
+		{HEAD BARE, -CHI_ESYNTAX, "line 5: the dump is cut"},
+		{HEAD BARE GAME, -CHI_ESYNTAX, "line 7: the dump is cut"},
 		{HEAD BARE BARE "end\t1\t0\n", -CHI_ESYNTAX, "number of positions"},
 		{HEAD BARE GAME "end\t1\t0\n", -CHI_ESYNTAX, "number of games"},
 		{HEAD GAME BARE "end\t1\t1\n", -CHI_ESYNTAX, "line 6"},
@@ -320,13 +326,158 @@ static void what_is_no_whole_dump(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
 		struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+		size_t len = 0;
+		/* Some end as if they were whole. */
+		bool ends = strstr(cases[i].text, "end") != NULL ||
+			    strstr(cases[i].text, "game\t") != NULL;
+		char *text = ends ? sealed(cases[i].text, &len) : strdup(cases[i].text);
 		fault.text[0] = '\0';
-		assert_int_equal(load_into(store, cases[i].text), cases[i].status);
+		assert_int_equal(load_into(store, text), cases[i].status);
+		free(text);
 		assert_non_null(strstr(fault.text, cases[i].says));
 		assert_int_equal(help_count(store), strstr(cases[i].text, "end\t1") != NULL &&
 							    cases[i].status == CHI_OK);
 		chi_store_close(store);
 	}
+}
+
+/* ---- Checksums ------------------------------------------------------------------------------ */
+
+/* Where the line begins that `at` is in, or the one after it. */
+static size_t line_start(const char *text, size_t at)
+{
+	while (at > 0 && text[at - 1] != '\n') {
+		at--;
+	}
+	return at;
+}
+
+static size_t line_end(const char *text, size_t at)
+{
+	return at + strcspn(text + at, "\n") + (text[at + strcspn(text + at, "\n")] != '\0');
+}
+
+enum change {
+	OTHER_BYTE,
+	OTHER_DIGIT,
+	LINE_DROPPED,
+	LINE_DOUBLED,
+	LINES_EXCHANGED,
+	CUT,
+	CHANGES,
+};
+
+/* The text with one change; to be freed. *line: the number of the first line that differs. */
+static char *changed(const char *text, enum change change, unsigned *line)
+{
+	size_t len = strlen(text);
+	char *out = malloc(2 * len);
+	size_t at = help_below((unsigned)len);
+	strcpy(out, text);
+	while (change == OTHER_DIGIT && (text[at] < '0' || text[at] > '9')) {
+		at = (at + 1) % len;
+	}
+	size_t from = line_start(text, at);
+	size_t to = line_end(text, at);
+	size_t next = to < len ? line_end(text, to) : to;
+	switch (change) {
+	case OTHER_BYTE:
+		out[at] = (char)(out[at] ^ (1 << help_below(7)));
+		out[at] = (char)(out[at] != '\0' ? out[at] : '~');
+		break;
+	case OTHER_DIGIT:
+		out[at] = (char)('0' + (out[at] - '0' + 1 + help_below(9)) % 10);
+		break;
+	case LINE_DROPPED:
+		strcpy(out + from, text + to);
+		break;
+	case LINE_DOUBLED:
+		strcpy(out + to, text + from);
+		break;
+	case LINES_EXCHANGED:
+		memcpy(out + from, text + to, next - to);
+		memcpy(out + from + (next - to), text + from, to - from);
+		/* The last line has none after it. */
+		out[next == to ? from : next] = next == to ? '\0' : out[next];
+		break;
+	default:
+		out[at] = '\0';
+	}
+	*line = 1;
+	for (size_t i = 0; i < len && out[i] == text[i]; i++) {
+		*line += text[i] == '\n';
+	}
+	return out;
+}
+
+/* A message says "lines A to B", or "line A". */
+static bool names_line(unsigned line)
+{
+	unsigned from = 0;
+	unsigned to = 0;
+	if (sscanf(fault.text, "lines %u to %u ", &from, &to) == 2) {
+		return from <= line && line <= to;
+	}
+	return sscanf(fault.text, "line %u", &from) == 1 && from + 2 >= line;
+}
+
+static void a_changed_dump_is_refused(void **state)
+{
+	(void)state;
+	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
+	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	const struct chi_importer_target fresh = {.path = help_path("fresh"),
+						  .statistic = CHI_STATISTIC_OUTCOME};
+	size_t len = 0;
+	char *lines = help_dump(a, &len);
+	char *text = sealed(lines, &len);
+	free(lines);
+	help_remove(fresh.path);
+	chi_store_close(a);
+	for (unsigned i = 0; i < 240; i++) {
+		unsigned line = 0;
+		char *other = changed(text, (enum change)(i % CHANGES), &line);
+		bool is_new = help_below(2) == 0;
+		int rc = is_new ? load_text(fresh, (struct chi_import_options){0}, NULL, other,
+					    90000)
+				: load_into(store, other);
+		if (rc >= 0 || !names_line(line)) {
+			fail_msg("change %u in line %u: %d, '%s'", i, line, rc, fault.text);
+		}
+		assert_int_equal(access(fresh.path, F_OK), -1);
+		free(other);
+	}
+	assert_int_equal(help_count(store), 0);
+	ok(load_into(store, text));
+	free(text);
+	chi_store_close(store);
+}
+
+/* Each is of all bytes before its line, and they are where the format says. */
+static void checksums_are_those_of_the_format(void **state)
+{
+	(void)state;
+	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
+	size_t len = 0;
+	unsigned n = 0;
+	unsigned sums = 0;
+	char *text = long_text(a, 4, &n);
+	char *whole = sealed(text, &len);
+	unsigned lines = 0;
+	for (const char *at = whole; *at != '\0'; at += strcspn(at, "\n") + 1, lines++) {
+		char expected[64];
+		snprintf(expected, sizeof(expected), "sum\t%u\t%016llx\n", lines,
+			 (unsigned long long)XXH3_64bits(at > whole ? whole : "",
+							 (size_t)(at - whole)));
+		bool is_sum = strncmp(at, "sum\t", 4) == 0;
+		assert_int_equal(is_sum, lines == 1000 + 1001 * sums || lines == n + sums);
+		assert_true(!is_sum || strncmp(at, expected, strlen(expected)) == 0);
+		sums += is_sum;
+	}
+	assert_int_equal(sums, n / 1000 + 1);
+	free(whole);
+	free(text);
+	chi_store_close(a);
 }
 
 /* Lines longer than a piece, and the longest that there may be. */
@@ -341,12 +492,24 @@ static void long_lines(void **state)
 		strcpy(text, front);
 		memset(text + sizeof(front) - 1, 'n', lengths[i]);
 		strcat(text, "\n" BARE "end\t2\t0\n");
-		assert_int_equal(load_into(store, text), i == 0 ? CHI_OK : -CHI_ESYNTAX);
+		size_t len = 0;
+		char *whole = sealed(text, &len);
+		assert_int_equal(load_into(store, whole), i == 0 ? CHI_OK : -CHI_ESYNTAX);
+		free(whole);
 		assert_true(i == 0 || strstr(fault.text, "line 5") != NULL);
 		assert_int_equal(result.positions.updated, i == 0);
 		free(text);
 	}
 	chi_store_close(store);
+}
+
+static void feed_sealed(struct chi_importer *importer, struct chi_dump_seal *seal,
+			const char *lines)
+{
+	char sum[CHI_DUMP_SUM_SIZE];
+	size_t n = chi_dump_seal_lines(seal, lines, strlen(lines), sum);
+	ok(chi_importer_feed(importer, sum, n, &fault));
+	ok(chi_importer_feed(importer, lines, strlen(lines), &fault));
 }
 
 static void memory_is_bounded(void **state)
@@ -357,14 +520,17 @@ static void memory_is_bounded(void **state)
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {
 		.kind = CHI_IMPORT_LOAD, .memory = 16 * MIB, .threads = 2};
+	struct chi_dump_seal seal;
+	char sum[CHI_DUMP_SUM_SIZE];
 	char tail[40];
 	const unsigned n = 600000;
+	ok(chi_dump_seal_init(&seal));
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-	ok(chi_importer_feed(importer, HEAD, strlen(HEAD), &fault));
+	feed_sealed(importer, &seal, HEAD);
 	size_t most = 0;
 	for (unsigned i = 0; i < n; i++) {
-		ok(chi_importer_feed(importer, BARE, strlen(BARE), &fault));
+		feed_sealed(importer, &seal, BARE);
 		if (i % 10000 == 0) {
 			size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
 			most = now > most ? now : most;
@@ -372,7 +538,9 @@ static void memory_is_bounded(void **state)
 	}
 	assert_in_range(most, 0, before + 32 * MIB);
 	snprintf(tail, sizeof(tail), "end\t%u\t0\n", n);
-	ok(chi_importer_feed(importer, tail, strlen(tail), &fault));
+	feed_sealed(importer, &seal, tail);
+	ok(chi_importer_feed(importer, sum, chi_dump_seal_end(&seal, sum), &fault));
+	chi_dump_seal_deinit(&seal);
 	ok(chi_importer_commit(importer, &result, &fault));
 	assert_int_equal(result.positions.added, 1);
 	assert_int_equal(result.positions.unchanged, n - 1);
@@ -389,14 +557,16 @@ static void once_is_once(void **state)
 	ok(chi_store_info(store, &info));
 	struct chi_idempotency_key mark = {.sequence = 1, .unanswered = 1, .since = info.sequence};
 	memcpy(mark.store, info.uuid, sizeof(mark.store));
+	size_t len = 0;
+	char *text = sealed(HEAD BARE "end\t1\t0\n", &len);
 	for (unsigned i = 0; i < 2; i++) {
-		ok(load_text(target, (struct chi_import_options){0}, &mark, HEAD BARE "end\t1\t0\n",
-			     9));
+		ok(load_text(target, (struct chi_import_options){0}, &mark, text, 9));
 		assert_int_equal(result.positions.added, 1);
 		assert_int_equal(result.positions.unchanged, 0);
 	}
-	ok(load_text(target, (struct chi_import_options){0}, NULL, HEAD BARE "end\t1\t0\n", 9));
+	ok(load_text(target, (struct chi_import_options){0}, NULL, text, 9));
 	assert_int_equal(result.positions.unchanged, 1);
+	free(text);
 	chi_store_close(store);
 }
 
@@ -406,6 +576,8 @@ int main(void)
 		cmocka_unit_test(puts_make_the_same_store),
 		cmocka_unit_test(the_first_bad_line_is_named),
 		cmocka_unit_test(what_is_no_whole_dump),
+		cmocka_unit_test(a_changed_dump_is_refused),
+		cmocka_unit_test(checksums_are_those_of_the_format),
 		cmocka_unit_test(long_lines),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(once_is_once),

@@ -8,6 +8,7 @@
 
 #include "import/importer.h"
 #include "tests/import/session.h"
+#include "tests/store/sealed.h"
 
 /* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
 static void damaged_dumps_change_nothing(void **state)
@@ -31,32 +32,30 @@ static void damaged_dumps_change_nothing(void **state)
 	ok(chi_write_base(write, &(struct chi_counts){.white = 1, .draws = 1, .black = 1}));
 	ok(chi_write_commit(write, &fault));
 	size_t len = 0;
-	char *text = help_dump(other, &len);
+	char *lines = help_dump(other, &(size_t){0});
+	char *text = sealed(lines, &len);
 	for (size_t cut = 0; cut < len; cut++) {
 		assert_int_equal(merging_text(store, text, cut, 64), -CHI_ESYNTAX);
 	}
-	char *twice = malloc(2 * len + 1);
-	assert_non_null(twice);
 	/* A line that occurs twice: positions out of order, or a game that comes again. */
-	const char *line = text;
-	for (unsigned number = 1; line < text + len; number++) {
+	for (const char *line = lines; *line != '\0';) {
 		const char *next = strchr(line, '\n') + 1;
-		size_t head = (size_t)(next - text);
-		size_t n = (size_t)(next - line);
-		memcpy(twice, text, head);
-		memcpy(twice + head, line, n);
-		memcpy(twice + head + n, next, len - head);
-		assert_true(merging_text(store, twice, len + n, 100) < 0);
+		char *twice = NULL;
+		assert_true(asprintf(&twice, "%.*s%s", (int)(next - lines), lines, line) > 0);
+		size_t n = 0;
+		char *text_twice = sealed(twice, &n);
+		assert_true(merging_text(store, text_twice, n, 100) < 0);
+		free(text_twice);
+		free(twice);
 		line = next;
 	}
-	memcpy(twice, text, len);
-	twice[len] = '\n';
-	assert_int_equal(merging_text(store, twice, len + 1, 7), -CHI_ESYNTAX);
+	text[len] = '\n';
+	assert_int_equal(merging_text(store, text, len + 1, 7), -CHI_ESYNTAX);
 	merging_same(store, empty, true);
 	ok(merging_text(store, text, len, 1));
 	merging_same(store, other, true);
-	free(twice);
 	free(text);
+	free(lines);
 	chi_store_close(store);
 	chi_store_close(other);
 	chi_store_close(empty);
@@ -158,7 +157,8 @@ static void asked_to_stop(void **state)
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE, .cancel = &stop};
 	struct chi_importer *importer = NULL;
 	size_t len = 0;
-	char *text = help_dump(other, &len);
+	char *lines = help_dump(other, &len);
+	char *text = sealed(lines, &len);
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
 	ok(chi_importer_feed(importer, text, len, &fault));
 	stop = 1;
@@ -171,6 +171,7 @@ static void asked_to_stop(void **state)
 	assert_int_equal(chi_importer_commit(importer, &merging_result, &fault), -CHI_ECANCELED);
 	chi_importer_free(importer);
 	assert_int_equal(help_count(store), 0);
+	free(lines);
 	free(text);
 	chi_store_close(store);
 	chi_store_close(other);

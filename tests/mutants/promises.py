@@ -141,9 +141,16 @@ WHOLE = (
         "cut-dump-is-loaded",
         "A dump whose last line is missing is not loaded",
         "import/dump/load.c",
-        "return rc == CHI_OK && !loading->over",
-        "return rc == CHI_OK && false",
+        "rc == CHI_OK && !loading->over",
+        "rc == CHI_OK && false",
         "import load", "what_is_no_whole_dump"),
+    Mutant(
+        "changed-dump-is-loaded",
+        "A dump in which anything was changed is not loaded, and the lines are named",
+        "store/text/seal.c",
+        "memcmp(sum, seal->held, seal->n_held) != 0",
+        "false",
+        "import load", "a_changed_dump_is_refused"),
     Mutant(
         "cut-file-is-read",
         "A compressed file that is cut or damaged is not read as if it were whole",

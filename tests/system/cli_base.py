@@ -92,6 +92,10 @@ class Base(unittest.TestCase):
     def out(self, *args, **extra):
         return self.cli(*args, **extra).stdout
 
+    def sealed(self, text):
+        """The text of a dump that was written or edited by hand, with its checksums."""
+        return self.out("dump", "--seal", "-", input=text)
+
     def new_store(self, statistic="control"):
         return harness.make_store(self.path("store-" + statistic), statistic)
 

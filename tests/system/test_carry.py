@@ -219,7 +219,7 @@ class Carry(Base):
         self.cli("import", self.write("a.pgn", games(("A", "B", 1, 0, "Nc6"),
                                                      ("C", "D", 2, 0, "d6"))), address=store)
         self.cli("gameset", "create", "x", "--result", "1-0", address=store)
-        lines = self.out("dump", address=store).splitlines(keepends=True)
+        lines = self.out("dump", address=store).splitlines(keepends=True)[:-1]
         pgn = [line for line in lines if line.startswith(">")]
         kept = [line for line in lines if line.startswith("kept\t")]
         name = [line for line in lines if line.startswith("name\tplayer\t1\t")][0]
@@ -249,10 +249,41 @@ class Carry(Base):
         for text, why in bad:
             with self.subTest(why=why):
                 back = self.path("bad")
-                done = self.cli("load", "-", input=text, address=back, code=3)
+                done = self.cli("load", "-", input=self.sealed(text) if end[:4] in text else text,
+                                address=back, code=3)
                 self.assertIn(why, done.stderr)
                 self.assertFalse(os.path.exists(back))
         self.cut(lines)
+
+    def test_a_dump_that_was_changed(self):
+        """One digit, one letter of a name, a comment: whatever it is, `load` notices it, in a directory
+        and through a daemon, and says in which lines; an edited dump is sealed again."""
+        store, back, empty = self.path("store"), self.path("back"), self.path("empty")
+        self.cli("import", *self.files(), address=store)
+        text = self.out("dump", address=store)
+        self.assertEqual(self.sealed(text), text)
+        self.cli("init", address=empty)
+        before = self.out("dump", address=empty)
+        with harness.start_daemon({"default": empty}) as daemon:
+            for n in range(12):
+                at = CHANCE.choice([m.start() for m in re.finditer(r"[0-9a-zA-Z]", text)])
+                bad = text[:at] + ("1" if text[at] != "1" else "2") + text[at + 1:]
+                line = text.count("\n", 0, at) + 1
+                for address in (back, daemon.address):
+                    done = self.cli("load", address=address, input=bad, code=3)
+                    first, last = map(int, (re.search(r"lines (\d+) to (\d+)", done.stderr) or
+                                            re.search(r"line (\d+)()", done.stderr)).groups(line))
+                    self.assertLessEqual(first, line + 2, done.stderr)
+                    self.assertLessEqual(line, last + 2, done.stderr)
+            self.assertEqual(self.out("dump", address=daemon.address), before)
+        self.assertFalse(os.path.exists(back))
+        edited = self.write("edited", re.sub(r"(?m)^(name\tsource\t1\t)[^\t]*", r"\1other", text))
+        self.cli("load", edited, address=back, code=3)
+        self.cli("dump", "--seal", edited, edited)
+        self.cli("load", edited, address=back)
+        self.assertTrue(re.search(r"\nname\tsource\t\d+\tother\t", self.out("dump", address=back)))
+        self.assertIn("its last line is missing",
+                      self.cli("dump", "--seal", "-", input=text[:5000], code=3).stderr)
 
     def test_games_that_may_be_in_a_list(self):
         """A dump does not say which games of --min-games a position counts: where they are some of
@@ -333,7 +364,8 @@ class Carry(Base):
         for n in range(1, len(lines), 3):
             self.cli("load", "-", input="".join(lines[:n]), address=empty, code=3)
         self.assertEqual(self.out("dump", address=empty), before)
-        self.assertEqual(summary(self.out("load", "-", input="".join(lines), address=empty))["new"],
+        whole = self.sealed("".join(lines))
+        self.assertEqual(summary(self.out("load", "-", input=whole, address=empty))["new"],
                          str(sum("/" in line and line[0] not in ">g" for line in lines[4:])))
 
 

@@ -331,6 +331,7 @@ class Commands(Base):
         dump = ("chistore-dump\t1\nstatistic\toutcome\nbase\t0\t0\t0\t5\n"
                 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
                 + "\t".join(fields) + "\nend\t1\t0\n")
+        dump = self.sealed(dump)
         made = self.path("made")
         self.cli("load", address=made, input=dump)
         self.assertEqual(self.out("dump", address=made), dump)
@@ -341,6 +342,7 @@ class Commands(Base):
         dump = ("chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
                 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
                 + "\t".join(fields) + "\nend\t1\t0\n")
+        dump = self.sealed(dump)
         a = self.served()
         self.cli("load", address=a, input=dump)
         self.assertEqual(self.out("dump", address=a), dump)
@@ -363,6 +365,7 @@ class Commands(Base):
                 "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n"
                 + "\t".join([START, "-", "0", "0", "0", "5", "", "0:5", "", "", ""]) + "\n"
                 + "".join(games) + f"end\t1\t{len(games)}\n")
+        dump = self.sealed(dump)
         for number, served in enumerate((False, True)):
             place = self.path(f"games-{number}")
             if served:
@@ -373,7 +376,7 @@ class Commands(Base):
             self.assertEqual((told["games"], told["games_white"]), (len(games), 2624))
             self.assertAlmostEqual(told["bytes_per_game"], told["used_bytes"] / len(games), 2)
             self.assertIn("sound\tyes", self.out("verify", address=place))
-        cut = dump.replace(games[5], "")
+        cut = self.sealed(dump.replace(games[5], ""))
         done = self.cli("load", code=3, address=self.path("fewer"), input=cut)
         self.assertIn("number of games", done.stderr)
 
@@ -388,8 +391,8 @@ class Commands(Base):
         self.assertFalse(os.path.exists(self.path("cut")))
         bad = lines[:]
         bad[6] = "nonsense\n"
-        done = self.cli("load", code=3, address=self.path("bad"), input="".join(bad))
-        self.assertIn("7", done.stderr)
+        done = self.cli("load", code=3, address=self.path("bad"), input=self.sealed("".join(bad)))
+        self.assertIn("line 7,", done.stderr)
         self.cli("load", code=3, address=self.path("none"), input="no dump\n")
         self.assertFalse(os.path.exists(self.path("none")))
         self.cli("load", self.path("absent.dump"), code=2, address=self.path("none"))

@@ -58,7 +58,7 @@ class Explore(Base):
     def setUp(self):
         super().setUp()
         store = self.new_store("external")
-        self.cli("load", self.write("dump", DUMP), address=store)
+        self.cli("load", self.write("dump", self.sealed(DUMP)), address=store)
         self.address = self.serve(store)
 
     def explore(self, *args, **extra):
@@ -381,7 +381,7 @@ class SameAnswers(Base):
 
     def test_byte_for_byte(self):
         store = self.new_store("external")
-        self.assertEqual(summary(self.out("load", self.write("dump", DUMP), address=store))["new"],
+        self.assertEqual(summary(self.out("load", self.write("dump", self.sealed(DUMP)), address=store))["new"],
                          "6")
         with harness.start_daemon({"default": store},
                                   listen=["unix:" + self.path("s"), "tcp:127.0.0.1:0"]) as daemon:

@@ -68,7 +68,7 @@ def dump(*positions):
 class Stores(Base):
     def loaded(self, name, *positions):
         store = self.path(name)
-        self.cli("load", address=store, input=dump(*positions))
+        self.cli("load", address=store, input=self.sealed(dump(*positions)))
         return store
 
     def filled(self):

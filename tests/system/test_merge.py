@@ -26,7 +26,8 @@ class Merge(Base):
     def store(self, name, *puts, games=()):
         path = self.path(name)
         self.cli("load", address=path,
-                 input=HEAD + "".join(map(game, games)) + f"end\t0\t{len(games)}\n")
+                 input=self.sealed(HEAD + "".join(map(game, games)) +
+                                   f"end\t0\t{len(games)}\n"))
         for fen, *options in puts:
             self.cli("put", fen, *options, address=path)
         return path

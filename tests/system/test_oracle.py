@@ -21,6 +21,8 @@ def read_dump(text):
     positions = {}
     for line in lines[lines.index("\t".join(columns)) + 1:]:
         fields = line.split("\t")
+        if fields[0] == "sum":
+            continue
         if len(fields) != len(columns):
             break  # the lines of games, and the end
         row = dict(zip(columns, fields))

@@ -143,8 +143,8 @@ class Statistics(Base):
         dump = self.out("dump", address=a)
         self.cli("load", address=self.path("copy"), input=dump)
         self.assertEqual(self.out("dump", address=self.path("copy")), dump)
-        self.cli("load", address=self.path("bad"), input=dump.replace("\t127.83\t", "\t127.84\t"),
-                 code=3)
+        bad = self.sealed(dump.replace("\t127.83\t", "\t127.84\t"))
+        self.cli("load", address=self.path("bad"), input=bad, code=3)
 
     def listed(self, address, *args):
         return [line.split("\t")[1] for line in

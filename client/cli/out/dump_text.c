@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dumping: the head, every position in the order of the keys, every game in that of the ids; of the
- * archive the names by number, the games by number, as PGN, and the gamesets; the tail. */
+ * archive the names by text, the games by number, as PGN, and the gamesets; the tail. Checksums
+ * come between them. */
 #include "client/cli/out/dump_text.h"
 
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "base/arena.h"
 #include "store/text/dump.h"
+#include "store/text/seal.h"
 
 /* Room for the longest line and for putting it together, and for any game's text. */
 #define ARENA_BUDGET (64 * (size_t)CHI_DUMP_LINE_MAX)
@@ -20,6 +22,7 @@ struct dump {
 	enum chi_keep keep;
 	struct chi_iter *iter;
 	struct chi_arena arena;
+	struct chi_dump_seal seal;
 	dump_sink *sink;
 	void *context;
 	struct chi_info info; /* what the store said at the beginning */
@@ -35,14 +38,31 @@ static void dump_deinit(struct dump *dump)
 	chi_iter_close(dump->iter);
 	chi_game_query_close(dump->query);
 	chi_arena_deinit(&dump->arena);
+	chi_dump_seal_deinit(&dump->seal);
+}
+
+/* Hands on whole lines, after the checksum that is due before them. */
+static int emit_lines(struct dump *dump, const char *text, size_t len)
+{
+	char sum[CHI_DUMP_SUM_SIZE];
+	size_t n = chi_dump_seal_lines(&dump->seal, text, len, sum);
+	int code = n > 0 ? dump->sink(dump->context, sum, n) : EXIT_DONE;
+	return code == EXIT_DONE ? dump->sink(dump->context, text, len) : code;
+}
+
+static int emit_end(struct dump *dump)
+{
+	char sum[CHI_DUMP_SUM_SIZE];
+	size_t n = chi_dump_seal_end(&dump->seal, sum);
+	return dump->sink(dump->context, sum, n);
 }
 
 /* Hands on a text that was printed. One that could not be is this program's fault or the store's.
  */
-static int emit(const struct dump *dump, int status, const char *text, size_t len)
+static int emit(struct dump *dump, int status, const char *text, size_t len)
 {
 	if (status == CHI_OK) {
-		return dump->sink(dump->context, text, len);
+		return emit_lines(dump, text, len);
 	}
 	cli_message("cannot print a record (%s)", chi_strerror(status));
 	return EXIT_STORE;
@@ -354,7 +374,8 @@ static int write_tail(struct dump *dump)
 	size_t len = 0;
 	dump->n.last_game = dump->info.last_game;
 	int status = chi_dump_print_tail(&dump->n, dump->archive, &dump->arena, &text, &len);
-	return emit(dump, status, text, len);
+	int code = emit(dump, status, text, len);
+	return code == EXIT_DONE ? emit_end(dump) : code;
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */
@@ -374,6 +395,9 @@ int dump_write(struct chi_client *from, enum chi_keep keep, dump_sink *sink, voi
 		.context = context,
 	};
 	chi_arena_init(&dump.arena, ARENA_BUDGET);
+	if (chi_dump_seal_init(&dump.seal) != CHI_OK) {
+		return cli_no_memory();
+	}
 	int code = write_head(&dump);
 	if (code != EXIT_DONE) {
 		return code;

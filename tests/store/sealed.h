@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a dump, lines without checksums, with these. */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store/text/seal.h"
+
+/* NUL-terminated, to be freed; *len is its length. */
+static inline char *sealed(const char *text, size_t *len)
+{
+	struct chi_dump_seal seal;
+	char sum[CHI_DUMP_SUM_SIZE];
+	size_t size = strlen(text);
+	char *out = malloc(size + (size / 1000 + 2) * sizeof(sum));
+	assert_non_null(out);
+	assert_int_equal(chi_dump_seal_init(&seal), CHI_OK);
+	char *at = out;
+	for (size_t n = 0; *text != '\0'; text += n) {
+		n = strcspn(text, "\n") + 1;
+		size_t n_sum = chi_dump_seal_lines(&seal, text, n, sum);
+		at = (char *)memcpy(at, sum, n_sum) + n_sum;
+		at = (char *)memcpy(at, text, n) + n;
+	}
+	size_t n_sum = chi_dump_seal_end(&seal, sum);
+	at = (char *)memcpy(at, sum, n_sum) + n_sum;
+	*at = '\0';
+	*len = (size_t)(at - out);
+	chi_dump_seal_deinit(&seal);
+	return out;
+}
