@@ -42,7 +42,8 @@ struct chi_queue_row {
 	uint64_t asked;	   /* when it was first added; milliseconds since 1970-01-01 UTC */
 	uint64_t number;   /* ascending in order of arrival */
 	uint64_t lease;	   /* 0 unless it is leased; so are the next two */
-	uint64_t expires;  /* as `asked`. After that it is leased until someone takes positions */
+	uint64_t expires;  /* as `asked`. After that, and if it is later than CHI_QUEUE_LEASE_MAX
+			      from now, it is leased until someone takes positions */
 	const char *holder;
 };
 

@@ -3,7 +3,8 @@
  * Changes of the queue in a write transaction. An entry and its place are always changed together,
  * and the totals with them, all in a way that chi_write_rollback takes back.
  *
- * Nothing runs when a lease ends: taking positions begins with giving back what has expired.
+ * Nothing runs when a lease ends: taking positions begins with giving back what has expired, or
+ * ends later than a lease can.
  */
 #include "store/queue.h"
 
@@ -275,18 +276,18 @@ static int expire(struct change *change, const struct chi_queue_row *row)
 	return row->claimed ? take_out(change, row) : give_back(change, row, true);
 }
 
-static int sweep(struct change *change, uint64_t now)
+/* Gives back the leases after `before` that end by `until`. */
+static int sweep_range(struct change *change, const struct chi_queue_bytes *before, uint64_t until)
 {
 	struct chi_queue_row row;
 	for (int i = 0; i < SWEEP_MAX; i++) {
-		const struct chi_queue_bytes before = chi_queued_before(CHI_QUEUE_LEASED);
 		struct chi_queue_bytes place;
 		chi_arena_reset(&change->write->arena);
-		int rc = chi_queued_next(change->txn, change->tree, &before, 1, &place);
+		int rc = chi_queued_next(change->txn, change->tree, before, 1, &place);
 		rc = rc == CHI_OK ? chi_queued_row_at(change->txn, change->tree, &place,
 						      &change->write->arena, &row)
 				  : rc;
-		if (rc != CHI_OK || row.expires > now) {
+		if (rc != CHI_OK || row.expires > until) {
 			return rc < 0 ? rc : CHI_OK;
 		}
 		rc = expire(change, &row);
@@ -295,6 +296,16 @@ static int sweep(struct change *change, uint64_t now)
 		}
 	}
 	return CHI_OK;
+}
+
+/* A lease that ends later than the longest taken now would was taken under a wrong clock. */
+static int sweep(struct change *change, uint64_t now)
+{
+	const struct chi_queue_bytes first = chi_queued_before(CHI_QUEUE_LEASED);
+	const struct chi_queue_bytes beyond =
+		chi_queued_before_lease(now + CHI_QUEUE_LEASE_MAX + 1, 0);
+	int rc = sweep_range(change, &first, now);
+	return rc == CHI_OK ? sweep_range(change, &beyond, UINT64_MAX) : rc;
 }
 
 /* ---- Taking -------------------------------------------------------------------------------- */

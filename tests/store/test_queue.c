@@ -366,6 +366,42 @@ static void test_against_a_list(void **state)
 	test_free(model);
 }
 
+/* ---- Clocks ------------------------------------------------------------------------------- */
+
+static size_t taken_at(struct chi_write *write, uint64_t now, uint32_t lease_ms)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	const struct chi_queue_take take = {.holder = "me", .lease_ms = lease_ms, .limit = 9};
+	struct chi_queue_lease lease;
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_write_queue_take(write, &take, now, &arena, &lease));
+	return lease.n;
+}
+
+/* A machine whose clock was 12 years ahead kept its positions for 12 years. A lease of now does not
+ * suffer from that, not even the longest. */
+static void test_a_lease_of_a_wrong_clock_has_ended(void **state)
+{
+	(void)state;
+	const uint64_t now = UINT64_C(1800000000000);
+	struct chi_store *store = help_store("clock", CHI_STATISTIC_CONTROL);
+	struct chi_queue_added added = {0};
+	struct chi_write *write;
+	help_keys(keys, 3);
+	ok(chi_write_begin(store, &write, &fault));
+	ok(chi_write_queue_add(write, keys, 1, 1, now, &added));
+	assert_int_equal(taken_at(write, now, CHI_QUEUE_LEASE_MAX), 1);
+	ok(chi_write_queue_add(write, keys + 1, 2, 1, now, &added));
+	assert_int_equal(taken_at(write, now + UINT64_C(12) * 365 * 86400000, 1000), 3);
+	assert_int_equal(taken_at(write, now, CHI_QUEUE_LEASE_MAX), 3);
+	assert_int_equal(taken_at(write, now, CHI_QUEUE_LEASE_MAX), 0);
+	assert_int_equal(taken_at(write, now + CHI_QUEUE_LEASE_MAX - 1, 1), 0);
+	/* By one millisecond. */
+	assert_int_equal(taken_at(write, now - 1, 1), 3);
+	ok(chi_write_commit(write, &fault));
+	chi_store_close(store);
+}
+
 /* ---- Damage -------------------------------------------------------------------------------- */
 
 /* An entry of the tree is overwritten, or taken away if `value` is NULL. */
@@ -528,6 +564,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_against_a_list),
+		cmocka_unit_test(test_a_lease_of_a_wrong_clock_has_ended),
 		cmocka_unit_test(test_damage_is_found),
 		cmocka_unit_test(test_changed_bits_are_seen),
 		cmocka_unit_test(test_damage_is_not_taken),
