@@ -9,7 +9,7 @@
 #define CHI_BOOK_SAYS 160
 
 /* A move that the games in the store recommend; CHI_NONE: they do not. `says` (CHI_BOOK_SAYS
- * bytes) tells why. The same seed chooses the same move in the same position. Negative: as
+ * bytes) tells why. The same seed, but 0, chooses the same move in the same position. Negative: as
  * chi_explore. */
 CHI_MUSTUSE int chi_book_move(struct chi_client *client, const struct chi_uci_options *options,
 			      const struct chi_position *position, chi_move *move, char *says);

@@ -262,6 +262,13 @@ DAEMON = (
 
 CHESS = (
     Mutant(
+        "nine-games-are-a-book",
+        "The best book move was played in 5 % of a position's games, and in ten",
+        "chess/polyglot/candidates.c",
+        "out[i].games >= CHI_SUPPORT_GAMES &&",
+        "out[i].games >= CHI_SUPPORT_GAMES - 1 &&",
+        "chess candidates", "support_is_ten_games_and_one_in_twenty"),
+    Mutant(
         "fen-over-its-limit",
         "A FEN has 128 bytes",
         "chess/fen.c",

@@ -42,9 +42,9 @@ static void test_choices(void **state)
 {
 	(void)state;
 	chi_uci_options_init(&options);
-	assert_int_equal(options.book, CHI_BOOK_BEST);
-	assert_int_equal(set("Book", "Weighted"), CHI_OK);
 	assert_int_equal(options.book, CHI_BOOK_WEIGHTED);
+	assert_int_equal(set("Book", "Best"), CHI_OK);
+	assert_int_equal(options.book, CHI_BOOK_BEST);
 	assert_int_equal(set("Book", "weight"), -CHI_EINVAL);
 	assert_string_equal(fault.text, "Book is one of: off best weighted; not 'weight'");
 	assert_int_equal(set("Learn", "pv"), CHI_OK);

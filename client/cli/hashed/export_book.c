@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weights as Polyglot's own maker of books has them: two for a win of the mover, one for a draw. A
- * move that only lost gets no entry. Where a position's weights do not fit 16 bits all are
- * divided by the same number, but none down to 0.
+ * Weights as every book has them here (chess/polyglot/candidates.h). A move that only lost gets no
+ * entry. Where a position's weights do not fit 16 bits all are divided by the same number, but none
+ * down to 0.
  */
 #include "client/cli/hashed/export_book.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/sorter.h"
 #include "chess/key.h"
+#include "chess/polyglot/candidates.h"
 #include "chess/polyglot/polyglot.h"
 
 /* Of a large store some is spilled; more memory would not make it faster. */
@@ -83,24 +84,6 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Games without a result count only where no game of the position has one: so are the weights of a
- * book kept that was imported. */
-static uint64_t weight_of(const struct chi_counts *c, int side, bool results)
-{
-	uint64_t wins = side == CHI_WHITE ? c->white : c->black;
-	return results ? add(add(wins, wins), c->draws) : c->other;
-}
-
-static bool has_results(const struct chi_record *record)
-{
-	uint64_t any = 0;
-	for (size_t i = 0; i < record->n_moves; i++) {
-		const struct chi_counts *c = &record->moves[i].counts;
-		any |= c->white | c->draws | c->black;
-	}
-	return any != 0;
-}
-
 /* A place for one more item; the full block is given back for sorting. */
 static int next_item(struct export_book *book, struct chi_sort_item **item)
 {
@@ -125,16 +108,21 @@ static int next_item(struct export_book *book, struct chi_sort_item **item)
 int export_book_add(struct export_book *book, const struct chi_key *key,
 		    const struct chi_record *record)
 {
+	struct chi_counts played[CHI_MOVES_MAX];
+	struct chi_candidate all[CHI_MOVES_MAX];
 	struct chi_position position;
 	struct chi_fault fault = {.text = ""};
 	int status = chi_key_decode(key, &position, &fault);
 	if (status != CHI_OK) {
 		return book_fail(status, &fault);
 	}
-	bool results = has_results(record);
+	for (size_t i = 0; i < record->n_moves; i++) {
+		played[i] = record->moves[i].counts;
+	}
+	chi_candidates(played, record->n_moves, position.side, all);
 	struct chi_polyglot_entry entry = {.key = chi_polyglot_key(&position, position.ep)};
 	for (size_t i = 0; i < record->n_moves; i++) {
-		uint64_t weight = weight_of(&record->moves[i].counts, position.side, results);
+		uint64_t weight = all[i].weight;
 		struct chi_sort_item *item = NULL;
 		if (weight == 0) {
 			continue;
