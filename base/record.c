@@ -11,7 +11,7 @@
 
 #define ALL_PARTS                                                                                  \
 	(CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_ADD | CHI_PUT_MOVES | CHI_PUT_LINE |              \
-	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT)
+	 CHI_PUT_NOTE | CHI_PUT_EVALS | CHI_PUT_RESTORE | CHI_PUT_SUBTRACT | CHI_PUT_DROP_EVALS)
 
 /* The place is a format. */
 CHI_PRINTF(4, 5)
@@ -313,6 +313,9 @@ const char *chi_put_parts_flaw(uint32_t parts)
 	if ((parts & CHI_PUT_ADD) != 0 && (parts & (CHI_PUT_COUNTS | CHI_PUT_MOVES)) != 0) {
 		return "ADD excludes COUNTS and MOVES";
 	}
+	if ((parts & CHI_PUT_EVALS) != 0 && (parts & CHI_PUT_DROP_EVALS) != 0) {
+		return "DROP_EVALS excludes EVALS";
+	}
 	return NULL;
 }
 
@@ -329,7 +332,7 @@ void chi_record_name(struct chi_record *record, uint32_t parts)
 	if ((parts & (CHI_PUT_MOVES | games)) == 0) {
 		record->n_moves = 0;
 	}
-	if ((parts & (CHI_PUT_EVALS | whole)) == 0) {
+	if ((parts & (CHI_PUT_EVALS | CHI_PUT_DROP_EVALS | whole)) == 0) {
 		record->n_evals = 0;
 	}
 	if ((parts & (CHI_PUT_LINE | whole)) == 0) {

@@ -16,7 +16,7 @@ static int take(void *context, size_t i, const struct chi_record *record)
 	struct asking *asking = context;
 	const struct chi_eval *eval =
 		record != NULL ? chi_eval_backed(record, asking->engine) : NULL;
-	if (eval != NULL && !chi_eval_void(record, eval)) {
+	if (eval != NULL) {
 		asking->out->of[asking->out->n++] =
 			(struct chi_backed_move){asking->moves[i], eval->is_mate, eval->score};
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Retrograde analysis, as of endgames, with scores for mates: the worths are found in descending
- * order of their size, from the scores back to the positions before them.
+ * order of their size, from the scores back to the positions before them. Mates are the greatest,
+ * so that what is proven is found first, and then which of the other positions are known.
  *
  * If all worths of more than s are found, then nothing that is still open is worth more than s to
  * either side, as back() makes no score greater. So a side that can have s now can have no more: a
@@ -9,20 +10,20 @@
  * the best of them, also if that is less than 0. What is open when all scores are used up is worth
  * 0: nowhere is an option of more than 0 left, and each has a way to go on for ever.
  *
- * Each node and each edge is looked at once, whatever cycles there are. The scores in use are a
- * list of nodes for each size; in a list those that were found first come first, so that ways to a
- * score are followed in the order of their length.
+ * Each node and each edge is looked at a few times, whatever cycles there are. The scores in use
+ * are a list of nodes for each size; in a list those that were found first come first, so that ways
+ * to a score are followed in the order of their length.
  */
 #include "propagate/backup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MATE_PLIES_MAX (2 * CHI_MATE_MAX)
-#define LIST_END       UINT32_MAX
+#define MATE_PLIES_MAX	(2 * CHI_MATE_MAX)
+#define CLAIM_PLIES_MAX 1000 /* of a mate that is told; those further away are worth as much */
+#define LIST_END	UINT32_MAX
 
-/* Beyond it are mates. */
-static bool is_mate_worth(chi_worth worth)
+bool chi_worth_is_mate(chi_worth worth)
 {
 	return worth > CHI_SCORE_MAX || worth < -CHI_SCORE_MAX;
 }
@@ -39,9 +40,20 @@ chi_worth chi_worth_of(bool is_mate, int32_t score)
 	return score > 0 ? CHI_WORTH_MATE - plies : plies - CHI_WORTH_MATE;
 }
 
+chi_worth chi_worth_claimed(bool is_mate, int32_t score)
+{
+	if (!is_mate) {
+		return score;
+	}
+	chi_worth mate = chi_worth_of(true, score);
+	int32_t plies = CHI_WORTH_MATE - (mate > 0 ? mate : -mate);
+	int32_t worth = CHI_WORTH_CLAIMED - (plies < CLAIM_PLIES_MAX ? plies : CLAIM_PLIES_MAX);
+	return mate > 0 ? worth : -worth;
+}
+
 int32_t chi_worth_score(chi_worth worth, bool *is_mate)
 {
-	*is_mate = is_mate_worth(worth);
+	*is_mate = chi_worth_is_mate(worth);
 	if (!*is_mate) {
 		return worth;
 	}
@@ -51,7 +63,7 @@ int32_t chi_worth_score(chi_worth worth, bool *is_mate)
 
 chi_worth chi_worth_back(chi_worth worth, unsigned decay)
 {
-	if (is_mate_worth(worth)) {
+	if (chi_worth_is_mate(worth)) {
 		int32_t plies = CHI_WORTH_MATE - (worth > 0 ? worth : -worth) + 1;
 		plies = plies > MATE_PLIES_MAX - 2 ? MATE_PLIES_MAX : plies;
 		return worth > 0 ? plies - CHI_WORTH_MATE : CHI_WORTH_MATE - plies;
@@ -64,9 +76,9 @@ chi_worth chi_worth_back(chi_worth worth, unsigned decay)
 
 enum node_state {
 	KNOWN = 1 << 0,
-	STOPS = 1 << 1,	 /* the direct score is an option */
-	LISTED = 1 << 2, /* its best move is in a list */
-	FOUND = 1 << 3,	 /* so is its worth */
+	LISTED = 1 << 1, /* its best move is in a list */
+	FOUND = 1 << 2,	 /* so is its worth */
+	PROVEN = 1 << 3, /* which is a mate */
 };
 
 struct list {
@@ -80,7 +92,8 @@ struct run {
 	chi_worth *worths;
 	uint16_t *best;
 	uint8_t *states;
-	uint16_t *open;	      /* edges to known nodes whose worth is not found yet */
+	uint16_t *open; /* options whose worth is not found yet; one more that never is: moves that
+			   are not stored, while mates are found */
 	uint32_t *parents_at; /* by node, and one more */
 	uint32_t *parents;    /* of each edge, in the order of the children */
 	int32_t most;	      /* centipawns of a direct score */
@@ -103,7 +116,7 @@ static void run_deinit(struct run *run)
 static size_t size_of(const struct run *run, chi_worth worth)
 {
 	int32_t size = worth > 0 ? worth : -worth;
-	return is_mate_worth(worth)
+	return chi_worth_is_mate(worth)
 		       ? (size_t)(run->most + 1 + MATE_PLIES_MAX - (CHI_WORTH_MATE - size))
 		       : (size_t)size;
 }
@@ -122,8 +135,9 @@ static int make_lists(struct run *run)
 		chi_worth direct = run->backup->nodes[i].direct;
 		if (direct != CHI_WORTH_NONE) {
 			int32_t size = direct > 0 ? direct : -direct;
-			mates = mates || is_mate_worth(direct);
-			run->most = size > run->most && !is_mate_worth(direct) ? size : run->most;
+			mates = mates || chi_worth_is_mate(direct);
+			run->most =
+				size > run->most && !chi_worth_is_mate(direct) ? size : run->most;
 		}
 	}
 	run->n_lists = (size_t)run->most + 2 + (mates ? MATE_PLIES_MAX : 0);
@@ -168,28 +182,6 @@ static void turn_edges(struct run *run)
 	}
 }
 
-/* From the direct scores back; `next` is the stack. */
-static void find_known(struct run *run)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < run->backup->n; i++) {
-		if (run->backup->nodes[i].direct != CHI_WORTH_NONE) {
-			run->states[i] = KNOWN;
-			run->next[n++] = (uint32_t)i;
-		}
-	}
-	while (n > 0) {
-		uint32_t i = run->next[--n];
-		for (uint32_t k = run->parents_at[i]; k < run->parents_at[i + 1]; k++) {
-			uint32_t parent = run->parents[k];
-			if (run->states[parent] == 0) {
-				run->states[parent] = KNOWN;
-				run->next[n++] = parent;
-			}
-		}
-	}
-}
-
 static void append(struct run *run, uint32_t entry, chi_worth worth)
 {
 	struct list *list = &run->lists[size_of(run, worth)];
@@ -200,31 +192,6 @@ static void append(struct run *run, uint32_t entry, chi_worth worth)
 		run->next[list->tail] = entry;
 	}
 	list->tail = entry;
-}
-
-/* The options of a node, and whether its worth is plain from the beginning. */
-static void begin_node(struct run *run, uint32_t i)
-{
-	const struct chi_backup *backup = run->backup;
-	const struct chi_backup_node *node = &backup->nodes[i];
-	bool first = false;
-	run->worths[i] = CHI_WORTH_NONE;
-	run->best[i] = CHI_BACKUP_OWN;
-	for (size_t k = node->at; k < (size_t)node->at + node->n; k++) {
-		if ((run->states[backup->children[k]] & KNOWN) != 0) {
-			run->open[i]++;
-			first = first || backup->moves[k] == node->first;
-		}
-	}
-	bool known_better = first || (node->closed && node->n > 0 && run->open[i] == node->n);
-	if (node->direct == CHI_WORTH_NONE || known_better) {
-		return;
-	}
-	run->states[i] |= STOPS;
-	run->worths[i] = node->direct;
-	if (node->direct > 0 || (node->direct < 0 && run->open[i] == 0)) {
-		append(run, 2 * i, node->direct);
-	}
 }
 
 static uint16_t edge_to(const struct chi_backup *backup, uint32_t parent, uint32_t child)
@@ -261,11 +228,12 @@ static void offer(struct run *run, uint32_t parent, uint32_t child)
 	}
 }
 
-/* The worths that are not 0; false: cancelled. */
-static bool find_worths(struct run *run, const volatile sig_atomic_t *cancel)
+/* The worths from one size down to another, of nodes that have this state; false: cancelled. */
+static bool find_worths(struct run *run, size_t from, size_t to, uint8_t state,
+			const volatile sig_atomic_t *cancel)
 {
 	size_t done = 0;
-	for (size_t size = run->n_lists - 1; size > 0; size--) {
+	for (size_t size = from; size >= to; size--) {
 		uint32_t entry = run->lists[size].head;
 		for (; entry != LIST_END; entry = run->next[entry]) {
 			uint32_t i = entry / 2;
@@ -274,7 +242,10 @@ static bool find_worths(struct run *run, const volatile sig_atomic_t *cancel)
 			}
 			run->states[i] |= FOUND;
 			for (uint32_t k = run->parents_at[i]; k < run->parents_at[i + 1]; k++) {
-				offer(run, run->parents[k], i);
+				uint32_t parent = run->parents[k];
+				if ((run->states[parent] & (state | PROVEN)) == state) {
+					offer(run, parent, i);
+				}
 			}
 			if (++done % 65536 == 0 && cancel != NULL && *cancel != 0) {
 				return false;
@@ -282,6 +253,89 @@ static bool find_worths(struct run *run, const volatile sig_atomic_t *cancel)
 		}
 	}
 	return true;
+}
+
+/* ---- What is proven ------------------------------------------------------------------------ */
+
+/* From the mates on the board back. */
+static bool find_mates(struct run *run, const volatile sig_atomic_t *cancel)
+{
+	const struct chi_backup *backup = run->backup;
+	for (uint32_t i = 0; i < backup->n; i++) {
+		const struct chi_backup_node *node = &backup->nodes[i];
+		run->worths[i] = CHI_WORTH_NONE;
+		run->best[i] = CHI_BACKUP_OWN;
+		run->open[i] = (uint16_t)(node->n + !node->closed);
+		if (node->direct != CHI_WORTH_NONE && chi_worth_is_mate(node->direct)) {
+			run->states[i] |= LISTED;
+			run->worths[i] = node->direct;
+			append(run, 2 * i, node->direct);
+		}
+	}
+	bool done = find_worths(run, run->n_lists - 1, (size_t)run->most + 1, 0, cancel);
+	for (size_t i = 0; i < backup->n; i++) {
+		run->states[i] = (run->states[i] & FOUND) != 0 ? KNOWN | FOUND | PROVEN : KNOWN;
+	}
+	return done;
+}
+
+/* ---- What is known ------------------------------------------------------------------------- */
+
+static bool needs_moves(const struct run *run, uint32_t i)
+{
+	return (run->states[i] & (KNOWN | PROVEN)) == KNOWN &&
+	       run->backup->nodes[i].direct == CHI_WORTH_NONE;
+}
+
+/* Without a direct score a move that is not stored, or leads to an unknown position, makes a
+ * position unknown; `next` is the stack. */
+static void find_unknown(struct run *run)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < run->backup->n; i++) {
+		const struct chi_backup_node *node = &run->backup->nodes[i];
+		if (needs_moves(run, i) && (!node->closed || node->n == 0)) {
+			run->states[i] = 0;
+			run->next[n++] = i;
+		}
+	}
+	while (n > 0) {
+		uint32_t i = run->next[--n];
+		for (uint32_t k = run->parents_at[i]; k < run->parents_at[i + 1]; k++) {
+			uint32_t parent = run->parents[k];
+			if (needs_moves(run, parent)) {
+				run->states[parent] = 0;
+				run->next[n++] = parent;
+			}
+		}
+	}
+}
+
+/* The options of a known node, and whether its worth is plain from the beginning. */
+static void begin_node(struct run *run, uint32_t i)
+{
+	const struct chi_backup *backup = run->backup;
+	const struct chi_backup_node *node = &backup->nodes[i];
+	bool known_better = node->closed && node->n > 0;
+	bool first = false;
+	run->worths[i] = CHI_WORTH_NONE;
+	run->best[i] = CHI_BACKUP_OWN;
+	run->open[i] = 0;
+	for (size_t k = node->at; k < (size_t)node->at + node->n; k++) {
+		uint8_t child = run->states[backup->children[k]];
+		known_better = known_better && (child & KNOWN) != 0;
+		if ((child & (KNOWN | PROVEN)) == KNOWN) {
+			run->open[i]++;
+			first = first || backup->moves[k] == node->first;
+		}
+	}
+	if (node->direct == CHI_WORTH_NONE || first || known_better) {
+		return;
+	}
+	run->worths[i] = node->direct;
+	if (node->direct > 0 || (node->direct < 0 && run->open[i] == 0)) {
+		append(run, 2 * i, node->direct);
+	}
 }
 
 /* Those that are 0, and then which move keeps them so. */
@@ -318,11 +372,16 @@ int chi_backup_run(const struct chi_backup *backup, chi_worth *worths, uint16_t 
 		return rc;
 	}
 	turn_edges(&run);
-	find_known(&run);
-	for (uint32_t i = 0; i < backup->n; i++) {
-		begin_node(&run, i);
+	if (!find_mates(&run, cancel)) {
+		return CHI_OK;
 	}
-	if (find_worths(&run, cancel)) {
+	find_unknown(&run);
+	for (uint32_t i = 0; i < backup->n; i++) {
+		if ((run.states[i] & PROVEN) == 0) {
+			begin_node(&run, i);
+		}
+	}
+	if (find_worths(&run, (size_t)run.most, 1, KNOWN, cancel)) {
 		find_draws(&run);
 	}
 	return CHI_OK;

@@ -2,13 +2,18 @@
 /*
  * Negamax over positions that are joined by moves, cycles allowed.
  *
- * A position is known if it has a direct score, or a move leads to a known one. The options of its
- * side to move are
- *   - the moves to known positions, each worth back(worth of that position);
- *   - to stop at the direct score, unless it is known better: the move it was given for (`first`)
- *     leads to a known position, or every legal move does.
- * Both sides choose the best. Play that never stops is worth 0: a draw by repetition. A position
- * that is not known has no worth.
+ * First what is proven. Proof begins at mates on the board; a position is won if a move leads to a
+ * lost one, and lost if every legal move is stored and leads to a won one. Only such a worth is a
+ * mate: a side whose only stored reply loses is not forced to play it.
+ *
+ * Of the others a position is known if it has a direct score, or if every legal move is stored and
+ * leads to a known or proven one. What is left has at most a bound, and no worth. The options of a
+ * known position are
+ *   - the moves to known positions, each worth back(worth of that position); a move after which the
+ *     other side is proven to mate is none, as it says nothing of the moves that are not stored;
+ *   - to stop at the direct score, which stands for those, unless it is known better: the move it
+ *     was given for (`first`) is an option, or every legal move leads to a known or proven
+ * position. Both sides choose the best. Play that never stops is worth 0: a draw by repetition.
  *
  * back() turns a score to the other side's view: a mate is one ply further away, centipawns shrink
  * by the decay. It never makes a score greater, which is what backup.c builds on: each position has
@@ -28,13 +33,21 @@
  * A score to the side to move as one number: centipawns up to CHI_SCORE_MAX; if it mates in p plies
  * CHI_WORTH_MATE - p, if it is mated in p plies p - CHI_WORTH_MATE. All mates in CHI_MATE_MAX moves
  * or more are one score, the last: a worth is the same after it was stored as a score.
+ *
+ * A mate that an engine tells proves nothing: it is worth CHI_WORTH_CLAIMED centipawns, less its
+ * plies.
  */
 typedef int32_t chi_worth;
-#define CHI_WORTH_NONE INT32_MIN
-#define CHI_WORTH_MATE 3000000
+#define CHI_WORTH_NONE	  INT32_MIN
+#define CHI_WORTH_MATE	  3000000
+#define CHI_WORTH_CLAIMED 20000
 
 /* Mate in n is 2n - 1 plies for the winner, 2n for the loser. */
 chi_worth chi_worth_of(bool is_mate, int32_t score);
+/* Of what an engine tells. */
+chi_worth chi_worth_claimed(bool is_mate, int32_t score);
+/* Beyond centipawns. */
+bool chi_worth_is_mate(chi_worth worth);
 /* Not of CHI_WORTH_NONE. */
 int32_t chi_worth_score(chi_worth worth, bool *is_mate);
 
@@ -43,7 +56,7 @@ int32_t chi_worth_score(chi_worth worth, bool *is_mate);
 chi_worth chi_worth_back(chi_worth worth, unsigned decay);
 
 struct chi_backup_node {
-	chi_worth direct; /* or CHI_WORTH_NONE */
+	chi_worth direct; /* or CHI_WORTH_NONE; a mate is proven */
 	chi_move first;	  /* move that the direct score is for; 0: not known */
 	uint16_t n;	  /* edges */
 	bool closed;	  /* all legal moves are edges */

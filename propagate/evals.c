@@ -52,9 +52,9 @@ const struct chi_eval *chi_eval_direct(const struct chi_record *record)
 		       : before;
 }
 
-bool chi_eval_void(const struct chi_record *record, const struct chi_eval *backed)
+chi_worth chi_worth_direct(const struct chi_eval *eval)
 {
-	return backed->n_pv == 0 && chi_eval_direct(record) == NULL;
+	return eval != NULL ? chi_worth_claimed(eval->is_mate, eval->score) : CHI_WORTH_NONE;
 }
 
 bool chi_eval_fits(const struct chi_record *record, const char *name)
@@ -66,14 +66,15 @@ int chi_worth_stored(const struct chi_key *key, const struct chi_record *record,
 		     chi_worth *out)
 {
 	const struct chi_eval *eval = chi_eval_backed(record, name);
-	if (eval == NULL || chi_eval_void(record, eval)) {
-		int rc = chi_worth_ended(key, out);
-		if (rc != CHI_NONE) {
-			return rc;
-		}
-		eval = chi_eval_direct(record);
+	if (eval != NULL) {
+		*out = chi_worth_of(eval->is_mate, eval->score);
+		return CHI_OK;
 	}
-	*out = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
+	int rc = chi_worth_ended(key, out);
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	*out = chi_worth_direct(chi_eval_direct(record));
 	return CHI_OK;
 }
 
@@ -81,7 +82,7 @@ int chi_graph_add_record(struct chi_graph *graph, const struct chi_key *key,
 			 const struct chi_record *record, const char *name)
 {
 	const struct chi_eval *eval = chi_eval_direct(record);
-	chi_worth worth = eval != NULL ? chi_worth_of(eval->is_mate, eval->score) : CHI_WORTH_NONE;
+	chi_worth worth = chi_worth_direct(eval);
 	if (chi_eval_fits(record, name)) {
 		return chi_graph_add(graph, key, worth,
 				     eval != NULL && eval->n_pv > 0 ? eval->pv[0] : 0);

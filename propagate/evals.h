@@ -20,9 +20,8 @@ const struct chi_eval *chi_eval_backed(const struct chi_record *record, const ch
 /* The deepest that is not backed up, under whatever name, or NULL. */
 const struct chi_eval *chi_eval_direct(const struct chi_record *record);
 
-/* True if a backed-up score says that nothing is known any more: a position without a direct score
- * has another only with the move that it comes from. (No call takes a single evaluation away.) */
-bool chi_eval_void(const struct chi_record *record, const struct chi_eval *backed);
+/* What that is worth: its mates are claims. CHI_WORTH_NONE of NULL. */
+chi_worth chi_worth_direct(const struct chi_eval *eval);
 
 /* True if there is room for one of that name. */
 bool chi_eval_fits(const struct chi_record *record, const char *name);

@@ -371,7 +371,8 @@ int chi_graph_ask(const struct chi_graph *graph, const struct chi_key *key,
 	*out = (struct chi_graph_answer){.worth = graph->worths[number],
 					 .backed = best != CHI_BACKUP_OWN};
 	out->best = out->backed ? graph->moves[node->at + best] : node->first;
-	for (size_t i = node->at; i < (size_t)node->at + node->n; i++) {
+	for (size_t i = node->at; out->worth != CHI_WORTH_NONE && i < (size_t)node->at + node->n;
+	     i++) {
 		out->linked = out->linked || graph->worths[graph->children[i]] != CHI_WORTH_NONE;
 	}
 	return CHI_OK;

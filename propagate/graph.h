@@ -46,7 +46,7 @@ struct chi_graph_answer {
 	chi_worth worth; /* or CHI_WORTH_NONE */
 	chi_move best;	 /* 0: not known */
 	bool backed;	 /* the worth comes from a position after a move */
-	bool linked;	 /* some position after a move has a worth */
+	bool linked;	 /* it has a worth, and so has some position after a move */
 };
 
 /* After chi_graph_run. CHI_NONE: it was not added. */

@@ -12,7 +12,7 @@
 #include "chess/key.h"
 #include "propagate/evals.h"
 
-#define MAGIC	 "chiback1"
+#define MAGIC	 "chiback2"
 #define HEAD_MAX (8 + 16 + 2 + 1 + CHI_ENGINE_MAX)
 #define TAIL	 (1 + 8)
 
@@ -44,13 +44,10 @@ struct chi_input chi_input_of(const struct chi_key *key, const struct chi_record
 			      const char *name)
 {
 	const struct chi_eval *eval = chi_eval_direct(record);
-	struct chi_input input = {
-		.key = *key, .direct = CHI_WORTH_NONE, .full = !chi_eval_fits(record, name)};
-	if (eval != NULL) {
-		input.direct = chi_worth_of(eval->is_mate, eval->score);
-		input.first = eval->n_pv > 0 ? eval->pv[0] : 0;
-	}
-	return input;
+	return (struct chi_input){.key = *key,
+				  .direct = chi_worth_direct(eval),
+				  .first = eval != NULL && eval->n_pv > 0 ? eval->pv[0] : 0,
+				  .full = !chi_eval_fits(record, name)};
 }
 
 static int stream_init(struct stream *stream, FILE *file)

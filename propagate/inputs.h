@@ -3,7 +3,7 @@
  * A file that remembers what scores were backed up from: each position of a store in the order of
  * its keys, with its direct score. Compared with the store, it tells what has changed since.
  *
- * The file, numbers with the lowest byte first: "chiback1", the store's UUID, the decay in 2 bytes,
+ * The file, numbers with the lowest byte first: "chiback2", the store's UUID, the decay in 2 bytes,
  * the length of the engine's name in 1 and the name. For each position 1 byte of flags (1: always,
  * 2: it has a direct score, 4: with a first move, 8: no evaluation fits any more), how many bytes
  * its key shares with the one before, how many it has of its own, and these; then the score in 4

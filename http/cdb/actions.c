@@ -3,6 +3,7 @@
  * The actions. Each answers as text or as JSON; a failure is a word, the same in both, and status
  * 200: clients of chessdb.cn know no other. Text that answers a `board` ends with a NUL byte.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "http/cdb/answer.h"
 #include "http/net/server.h"
 #include "http/net/session.h"
+
+#define TABLEBASE_MEN 7 /* that chessdb's tablebases have at most */
 
 typedef int action_handler(struct answer *answer);
 
@@ -67,13 +70,18 @@ struct row {
 
 static struct row row_of(const struct cdb_move *move)
 {
-	struct row row = {.note = "? (\?\?-\?\?)"};
+	struct row row = {.winrate = ""};
+	char mark = "?*!"[move->rank];
+	double winrate = move->known ? cdb_winrate(move->score) : 100 * move->book.share;
 	if (move->known) {
-		(void)snprintf(row.note, sizeof(row.note), "%c (%02d-%02d)", "?*!"[move->rank],
-			       move -> replies, move -> good);
+		(void)snprintf(row.note, sizeof(row.note), "%c (%02d-%02d)", mark, move->replies,
+			       move->good);
+	} else {
+		(void)snprintf(row.note, sizeof(row.note), "%c (\?\?-\?\?)", mark);
 	}
-	if (move->known && move->score > -CDB_SHORT && move->score < CDB_SHORT) {
-		(void)snprintf(row.winrate, sizeof(row.winrate), "%.2f", cdb_winrate(move->score));
+	if (move->known ? move->score > -CDB_SHORT && move->score < CDB_SHORT
+			: move->book.games > 0) {
+		(void)snprintf(row.winrate, sizeof(row.winrate), "%.2f", winrate);
 	}
 	return row;
 }
@@ -197,7 +205,7 @@ static int query_engine(struct answer *answer)
 	}
 	const struct chi_key key = board->key;
 	int status = cdb_look(call, &key, board);
-	if (status == CHI_OK && board->n_known > 0) {
+	if (status == CHI_OK && board->n_known + board->n_book > 0) {
 		cdb_say_best(answer, board->moves[0].uci);
 	} else if (status == CHI_OK) {
 		cdb_say_word(answer, "nobestmove");
@@ -329,6 +337,21 @@ static int read_board(struct call *call, struct chi_key *out)
 	return call_fen(call, fen, out);
 }
 
+/* egtbmetric asks for what tablebases say, where they have the position. An evaluation must not be
+ * taken for that. */
+static bool asks_tablebases(const struct call *call, const struct chi_key *key)
+{
+	char fen[CHI_FEN_SIZE] = "";
+	size_t men = 0;
+	if (params_get(&call->params, "egtbmetric") == NULL || chi_key_to_fen(key, fen, NULL) < 0) {
+		return false;
+	}
+	for (const char *at = fen; *at != '\0' && *at != ' '; at++) {
+		men += isalpha((unsigned char)*at) != 0 ? 1 : 0;
+	}
+	return men <= TABLEBASE_MEN;
+}
+
 static int run(struct call *call)
 {
 	struct answer answer = {.call = call, .json = params_flag(&call->params, "json")};
@@ -344,6 +367,8 @@ static int run(struct call *call)
 		cdb_say_word(&answer, "invalid board");
 	} else if ((action->flags & BOOK) != 0 && params_flag(&call->params, "endgame")) {
 		say_nothing(&answer);
+	} else if ((action->flags & ASKS) != 0 && asks_tablebases(call, &key)) {
+		cdb_say_word(&answer, "unknown");
 	} else {
 		status = cdb_look(call, &key, &answer.board);
 		if (status == CHI_OK && (action->flags & ASKS) != 0) {

@@ -26,8 +26,8 @@ void cdb_say_best(struct answer *answer, const char *uci)
 	}
 }
 
-/* 0 .. n-1. */
-static size_t draw(struct answer *answer, size_t n)
+/* 0..1, below 1; 0, the best, where the answer is to be the same each time. */
+static double draw(struct answer *answer, size_t n)
 {
 	uint32_t chance = 0;
 	if (n < 2 || params_flag(&answer->call->params, "stable")) {
@@ -35,11 +35,25 @@ static size_t draw(struct answer *answer, size_t n)
 	}
 	answer->call->live = true;
 	(void)!getrandom(&chance, sizeof(chance), GRND_NONBLOCK);
-	return chance % n;
+	return chance / ((double)UINT32_MAX + 1);
+}
+
+/* A move that enough games support: the best, or one drawn by its weight. */
+static const struct cdb_move *choose_played(struct answer *answer, bool drawn)
+{
+	const struct cdb_board *board = &answer->board;
+	struct chi_candidate all[CHI_LEGAL_MAX];
+	for (size_t i = 0; i < board->n_book; i++) {
+		all[i] = board->moves[i].book;
+		all[i].index = i;
+	}
+	const struct chi_candidate *chosen =
+		chi_candidates_draw(all, board->n_book, 0, drawn ? draw(answer, board->n_book) : 0);
+	return chosen != NULL ? &board->moves[chosen->index] : NULL;
 }
 
 /* One of the moves that are worth at least what `least` says of the best; without scores what the
- * record names. */
+ * record names, then what games say. */
 static int say_one(struct answer *answer, double (*least)(int max), int lost)
 {
 	const struct cdb_board *board = &answer->board;
@@ -52,7 +66,7 @@ static int say_one(struct answer *answer, double (*least)(int max), int lost)
 		n++;
 	}
 	if (n > 0 && max >= lost) {
-		cdb_say_best(answer, board->moves[draw(answer, n)].uci);
+		cdb_say_best(answer, board->moves[(size_t)(draw(answer, n) * (double)n)].uci);
 		return CHI_OK;
 	}
 	for (size_t i = 0; board->n_known == 0 && i < board->n; i++) {
@@ -62,7 +76,13 @@ static int say_one(struct answer *answer, double (*least)(int max), int lost)
 			return CHI_OK;
 		}
 	}
-	cdb_say_word(answer, board->known || board->row.found ? "nobestmove" : "unknown");
+	const struct cdb_move *played = choose_played(answer, least != cdb_best);
+	if (played != NULL) {
+		cdb_say_best(answer, played->uci);
+		return CHI_OK;
+	}
+	cdb_say_word(answer, board->n_known > 0 || board->known || board->row.found ? "nobestmove"
+										    : "unknown");
 	return CHI_OK;
 }
 
@@ -86,12 +106,12 @@ int cdb_query_search(struct answer *answer)
 	const struct cdb_board *board = &answer->board;
 	struct writer *out = &answer->call->out;
 	size_t n = 0;
-	while (n < board->n_known && board->moves[n].rank > 0) {
+	while (n < board->n && board->moves[n].rank > 0) {
 		n++;
 	}
 	/* In JSON there is a list in any case: clients ask again without end where it is missing.
 	 */
-	if (board->n == 0 || n == 0 || (board->n_known == 1 && !answer->json)) {
+	if (board->n == 0 || n == 0 || (board->n_known + board->n_book == 1 && !answer->json)) {
 		return cdb_query_best(answer);
 	}
 	if (answer->json) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "chess/key.h"
 #include "http/cdb/cdb.h"
 #include "http/cdb/minimax.h"
 
@@ -13,6 +14,7 @@ struct ply {
 	struct chi_key *keys;
 	struct chi_row *rows;
 	size_t n;
+	size_t legal; /* of which these have a key after them */
 	uint32_t state;
 };
 
@@ -28,6 +30,7 @@ static int list(struct call *call, const struct chi_key *key, uint32_t want, str
 	size_t n = 0;
 	ply->n = 0;
 	int status = chi_key_moves(key, want, ply->moves, CHI_LEGAL_MAX, &n, &ply->state);
+	ply->legal = n;
 	for (size_t i = 0; status == CHI_OK && i < n && i < CHI_LEGAL_MAX; i++) {
 		if (ply->moves[i].after.len > 0) {
 			ply->moves[ply->n] = ply->moves[i];
@@ -49,7 +52,8 @@ static int make(struct call *call, struct ply *ply)
 		       : chi_fault_plain(&call->fault, -CHI_ENOMEM);
 }
 
-/* Score descending, then fewer good replies, then more known ones, then the move. */
+/* Score descending, then fewer good replies, then more known ones, then what games say, then the
+ * move. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct cdb_move *x = a;
@@ -63,8 +67,39 @@ static int by_worth(const void *a, const void *b)
 	if (x->good != y->good) {
 		return x->good < y->good ? -1 : 1;
 	}
-	return x->replies != y->replies ? (x->replies > y->replies ? -1 : 1)
-					: strcmp(x->uci, y->uci);
+	if (x->replies != y->replies) {
+		return x->replies > y->replies ? -1 : 1;
+	}
+	if (x->book.games == 0 && y->book.games == 0) {
+		return strcmp(x->uci, y->uci);
+	}
+	return x->place < y->place ? -1 : 1;
+}
+
+/* What the games of the record say of each move. */
+static int ask_games(struct call *call, const struct chi_record *record, const struct ply *ply,
+		     int side, struct cdb_move *moves)
+{
+	struct chi_counts *played = chi_arena_array(&call->arena, ply->n + 1, sizeof(*played));
+	struct chi_candidate *all = chi_arena_array(&call->arena, ply->n + 1, sizeof(*all));
+	if (played == NULL || all == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	for (size_t i = 0; i < ply->n; i++) {
+		played[i] = (struct chi_counts){.white = 0};
+		for (size_t k = 0; k < record->n_moves; k++) {
+			played[i] = record->moves[k].move == ply->moves[i].move
+					    ? record->moves[k].counts
+					    : played[i];
+		}
+	}
+	chi_candidates(played, ply->n, side, all);
+	(void)chi_candidates_rank(all, ply->n);
+	for (size_t i = 0; i < ply->n; i++) {
+		moves[all[i].index].book = all[i];
+		moves[all[i].index].place = i;
+	}
+	return CHI_OK;
 }
 
 static void rank_moves(struct cdb_board *board)
@@ -73,54 +108,92 @@ static void rank_moves(struct cdb_board *board)
 	for (size_t i = 0; i < board->n_known; i++) {
 		board->moves[i].rank = cdb_rank(board->moves[i].score, board->moves[0].score);
 	}
+	for (; board->n_known == 0 && board->n_book < board->n; board->n_book++) {
+		struct cdb_move *move = &board->moves[board->n_book];
+		if (!move->book.supported) {
+			break;
+		}
+		move->rank = board->n_book == 0 ? 2 : 1;
+	}
 }
 
 static int fill(struct call *call, const struct ply *ply, struct cdb_board *board)
 {
 	struct cdb_value *values = chi_arena_array(&call->arena, ply->n + 1, sizeof(*values));
-	const struct cdb_value **below = chi_arena_array(&call->arena, ply->n + 1, sizeof(*below));
-	int status = values == NULL || below == NULL
-			     ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
-			     : cdb_minimax(call, ply->keys, ply->rows, ply->n, values);
+	const struct cdb_ply below = {.key = &board->key,
+				      .row = &board->row,
+				      .keys = ply->keys,
+				      .rows = ply->rows,
+				      .n = ply->n,
+				      .legal = ply->legal,
+				      .check = (ply->state & CHI_STATE_CHECK) != 0};
+	struct cdb_value value;
+	int status = values == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
+				    : cdb_minimax(call, &below, &value, values);
 	for (size_t i = 0; status == CHI_OK && i < ply->n; i++) {
 		struct cdb_move *move = &board->moves[board->n++];
-		*move = (struct cdb_move){.move = ply->moves[i].move,
-					  .after = ply->keys[i],
-					  .known = values[i].known,
-					  .score = cdb_back(values[i].score),
-					  .replies = values[i].replies,
-					  .good = values[i].good,
-					  .value = &values[i]};
-		below[i] = &values[i];
+		move->move = ply->moves[i].move;
+		move->after = ply->keys[i];
+		if (values[i].known) {
+			move->known = true;
+			move->score = cdb_back(values[i].score);
+		}
+		move->replies = values[i].replies;
+		move->good = values[i].good;
+		move->value = &values[i];
 		memcpy(move->uci, ply->moves[i].uci, sizeof(move->uci));
 		memcpy(move->san, ply->moves[i].san, sizeof(move->san));
 		board->n_known += move->known ? 1 : 0;
 	}
 	if (status == CHI_OK) {
-		bool check = (ply->state & CHI_STATE_CHECK) != 0;
-		struct cdb_value value = {.known = board->row.has_eval,
-					  .score = cdb_score(&board->row)};
-		cdb_combine(below, ply->n, ply->n, check, &value);
 		board->known = value.known;
 		board->score = value.score;
-		board->own = value.next == NULL;
+		board->next = value.next;
 		rank_moves(board);
 	}
 	return status;
 }
 
+/* What the position's lines say of the moves that they begin with; of two the deeper one. It stands
+ * where the position after the move is not known. */
+static void ask_lines(const struct chi_record *record, const struct ply *ply,
+		      struct cdb_move *moves)
+{
+	uint32_t depths[CHI_LEGAL_MAX];
+	for (size_t i = 0; i < record->n_evals; i++) {
+		const struct chi_eval *eval = &record->evals[i];
+		for (size_t k = 0; k < ply->n && eval->n_pv > 0; k++) {
+			if (ply->moves[k].move == eval->pv[0] &&
+			    (!moves[k].known || eval->depth > depths[k])) {
+				moves[k].known = true;
+				moves[k].score = cdb_score(eval->is_mate, eval->score);
+				depths[k] = eval->depth;
+			}
+		}
+	}
+}
+
+/* What the record has: its lines, its games' moves, and how early in a game it comes. */
+static int read_record(struct call *call, const struct ply *ply, struct cdb_board *board)
+{
+	struct chi_record record;
+	struct chi_position position;
+	int status = chi_get(call->client, &board->key, &record);
+	if (status != CHI_OK) {
+		return status < 0 ? call_failed(call, status) : CHI_OK;
+	}
+	board->min_ply = record.n_plies > 0 ? record.plies[0].ply : -1;
+	ask_lines(&record, ply, board->moves);
+	status = chi_key_decode(&board->key, &position, &call->fault);
+	return status < 0 ? status : ask_games(call, &record, ply, position.side, board->moves);
+}
+
 int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out)
 {
 	struct ply ply = {.n = 0};
-	struct chi_record record;
 	*out = (struct cdb_board){.key = *key, .min_ply = -1};
 	int status = make(call, &ply);
 	status = status == CHI_OK ? probe(call, key, 1, &out->row) : status;
-	if (status == CHI_OK && out->row.found) {
-		status = chi_get(call->client, key, &record);
-		out->min_ply = status == CHI_OK && record.n_plies > 0 ? record.plies[0].ply : -1;
-		status = status < 0 ? call_failed(call, status) : CHI_OK;
-	}
 	status = status == CHI_OK
 			 ? list(call, key, CHI_MOVES_UCI | CHI_MOVES_SAN | CHI_MOVES_KEYS, &ply)
 			 : status;
@@ -129,6 +202,10 @@ int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out
 	}
 	out->state = ply.state;
 	out->moves = chi_arena_array(&call->arena, ply.n + 1, sizeof(*out->moves));
-	return out->moves == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
-				  : fill(call, &ply, out);
+	if (out->moves == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	memset(out->moves, 0, (ply.n + 1) * sizeof(*out->moves));
+	status = out->row.found ? read_record(call, &ply, out) : CHI_OK;
+	return status == CHI_OK ? fill(call, &ply, out) : status;
 }

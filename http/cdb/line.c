@@ -13,10 +13,22 @@ struct line {
 	chi_move moves[LINE_MOST];
 	size_t n;
 	unsigned depth; /* plies of stored moves, and what the evaluation was searched to */
+	int score;
 };
 
-/* The line of the deepest evaluation, after what is there. */
-static int add_evaluation(struct call *call, const struct chi_key *key, struct line *line)
+/* Deeper; where a line is wanted, that is more. */
+static bool is_preferred(const struct chi_eval *a, const struct chi_eval *b, bool line)
+{
+	if (line && (a->n_pv > 0) != (b->n_pv > 0)) {
+		return a->n_pv > 0;
+	}
+	return a->depth > b->depth || (a->depth == b->depth && a->date > b->date);
+}
+
+/* The line of the deepest evaluation, after what is there, and its score; `lined`: of the deepest
+ * that has a line, if any has. */
+static int add_evaluation(struct call *call, const struct chi_key *key, bool lined,
+			  struct line *line)
 {
 	struct chi_record record;
 	const struct chi_eval *best = NULL;
@@ -26,8 +38,7 @@ static int add_evaluation(struct call *call, const struct chi_key *key, struct l
 	}
 	for (size_t i = 0; i < record.n_evals; i++) {
 		const struct chi_eval *eval = &record.evals[i];
-		if (eval->rank == 0 && (best == NULL || eval->depth > best->depth ||
-					(eval->depth == best->depth && eval->date > best->date))) {
+		if (eval->rank == 0 && (best == NULL || is_preferred(eval, best, lined))) {
 			best = eval;
 		}
 	}
@@ -35,6 +46,7 @@ static int add_evaluation(struct call *call, const struct chi_key *key, struct l
 		line->moves[line->n++] = best->pv[i];
 	}
 	line->depth += best != NULL ? best->depth : 0;
+	line->score = best != NULL ? cdb_score(best->is_mate, best->score) : 0;
 	return CHI_OK;
 }
 
@@ -54,21 +66,22 @@ static int move_between(struct call *call, const struct chi_key *from, const str
 	return status < 0 ? chi_fault_plain(&call->fault, status) : CHI_OK;
 }
 
-static int follow(struct answer *answer, struct line *line)
+/* From the position after the first move on. */
+static int follow(struct answer *answer, const struct cdb_value *value, struct line *line)
 {
 	struct call *call = answer->call;
 	struct chi_key key = answer->board.key;
-	const struct cdb_value *value = answer->board.moves[0].value;
 	struct chi_legal_move *moves =
 		chi_arena_alloc(&call->arena, CHI_LEGAL_MAX * sizeof(*moves));
 	int status = moves == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM) : CHI_OK;
+	*line = (struct line){.n = 0};
 	for (; status == CHI_OK && value != NULL && line->n < LINE_MOST; value = value->next) {
 		status = move_between(call, &key, &value->key, moves, &line->moves[line->n]);
 		line->n++;
 		line->depth++;
 		key = value->key;
 	}
-	return status == CHI_OK ? add_evaluation(call, &key, line) : status;
+	return status == CHI_OK ? add_evaluation(call, &key, false, line) : status;
 }
 
 static int say_line(struct answer *answer, const struct line *line, bool san)
@@ -97,11 +110,11 @@ static int say(struct answer *answer, const struct line *line)
 	struct writer *out = &answer->call->out;
 	int status = CHI_OK;
 	if (!answer->json) {
-		out_format(out, "score:%d,depth:%u,pv:", answer->board.score, line->depth);
+		out_format(out, "score:%d,depth:%u,pv:", line->score, line->depth);
 		return say_line(answer, line, false);
 	}
 	cdb_begin_ok(answer);
-	out_integer(out, "score", answer->board.score);
+	out_integer(out, "score", line->score);
 	out_number(out, "depth", line->depth);
 	out_array(out, "pv");
 	status = say_line(answer, line, false);
@@ -113,6 +126,21 @@ static int say(struct answer *answer, const struct line *line)
 	return status;
 }
 
+/* Of a position that its own evaluation is of: that with a line, or else the best reply, if it is
+ * a good one beside what the evaluation says; no moves: neither is known. */
+static int find_own(struct answer *answer, struct line *line)
+{
+	const struct cdb_board *board = &answer->board;
+	const struct cdb_move *best = &board->moves[0];
+	int status = add_evaluation(answer->call, &board->key, true, line);
+	if (status == CHI_OK && line->n == 0 && board->n_known > 0 && best->value->known &&
+	    cdb_rank(best->score, board->score) > 0) {
+		status = follow(answer, best->value, line);
+		line->score = best->score;
+	}
+	return status;
+}
+
 int cdb_query_pv(struct answer *answer)
 {
 	const struct cdb_board *board = &answer->board;
@@ -121,18 +149,18 @@ int cdb_query_pv(struct answer *answer)
 	if (cdb_is_over(answer)) {
 		return CHI_OK;
 	}
-	if (!board->known) {
+	if (board->known && board->next == NULL) {
+		status = find_own(answer, &line);
+	} else if (board->known) {
+		status = follow(answer, board->next, &line);
+		line.score = board->score;
+	}
+	if (status < 0) {
+		return status;
+	}
+	if (line.n == 0) {
 		cdb_say_word(answer, "unknown");
 		return CHI_OK;
 	}
-	if (board->own) {
-		status = add_evaluation(answer->call, &board->key, &line);
-	}
-	/* An evaluation may have come without its line. */
-	if (status == CHI_OK && line.n == 0 && board->n_known > 0 &&
-	    board->moves[0].score >= board->score) {
-		line = (struct line){.n = 0};
-		status = follow(answer, &line);
-	}
-	return status < 0 ? status : say(answer, &line);
+	return say(answer, &line);
 }

@@ -6,10 +6,13 @@
  */
 #include "http/cdb/minimax.h"
 
+#include <limits.h>
+
 #include "base/fault.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/validate.h"
+#include "propagate/backup.h"
 
 /* A ply that would make the lists of moves more than that is left out, with all below. */
 #define LISTS_MOST 512
@@ -18,11 +21,12 @@
 
 struct node {
 	struct cdb_value value; /* at first as stored */
+	chi_worth direct;	/* as stored, but for the end of a game; or CHI_WORTH_NONE */
 	struct node *children;	/* those that are stored */
 	size_t n_children;
-	size_t moves; /* that it has */
-	bool looked_into;
-	bool check;
+	size_t moves;	   /* after which a key can hold the position */
+	size_t legal;	   /* all, once it has been looked into */
+	uint32_t number;   /* in the graph */
 	struct node *next; /* of its ply */
 };
 
@@ -32,12 +36,22 @@ struct group {
 	struct chi_key keys[GROUP + CHI_LEGAL_MAX];
 	struct chi_row rows[GROUP + CHI_LEGAL_MAX];
 	size_t n;
+	size_t nodes;	    /* made so far */
 	struct node *first; /* of those whose moves these are, in order, */
 	struct node *end;   /* and the one after them */
 	struct node **link; /* where the next ply goes on */
 };
 
 /* ---- The tree ------------------------------------------------------------------------------ */
+
+static void set_legal(struct node *node, size_t legal, bool check)
+{
+	node->legal = legal;
+	if (legal == 0) {
+		node->value.score = check ? -CDB_MATE : 0;
+		node->direct = check ? -CHI_WORTH_MATE : 0;
+	}
+}
 
 /* A move after which no key can hold the position is left out. */
 static int list_moves(struct group *group, struct node *node)
@@ -50,8 +64,7 @@ static int list_moves(struct group *group, struct node *node)
 		return status;
 	}
 	chi_movegen_legal(&position, &list);
-	node->looked_into = true;
-	node->check = chi_position_in_check(&position, position.side);
+	set_legal(node, list.n, chi_position_in_check(&position, position.side));
 	for (size_t i = 0; i < list.n; i++) {
 		chi_position_play(&position, list.moves[i], &next);
 		if (chi_position_check(&next, -CHI_EKEY, NULL) == CHI_OK) {
@@ -62,10 +75,17 @@ static int list_moves(struct group *group, struct node *node)
 	return CHI_OK;
 }
 
-static void init(struct node *node, const struct chi_key *key, const struct chi_row *row)
+static void init(struct group *group, struct node *node, const struct chi_key *key,
+		 const struct chi_row *row)
 {
 	*node = (struct node){
-		.value = {.known = row->has_eval, .score = cdb_score(row), .key = *key}};
+		.value = {.known = row->has_eval,
+			  .score = cdb_score(row->is_mate, row->score),
+			  .key = *key},
+		.direct = row->has_eval ? chi_worth_claimed(row->is_mate, row->score)
+					: CHI_WORTH_NONE,
+	};
+	group->nodes++;
 }
 
 /* Of a node's moves, the first of which is at `rows`, those that are stored. */
@@ -82,7 +102,7 @@ static int take_children(struct group *group, struct node *node, const struct ch
 	for (size_t i = 0; i < node->moves; i++) {
 		if (rows[i].found) {
 			struct node *child = &node->children[node->n_children++];
-			init(child, &rows[i].key, &rows[i]);
+			init(group, child, &rows[i].key, &rows[i]);
 			*group->link = child;
 			group->link = &child->next;
 		}
@@ -127,54 +147,111 @@ static int look_into(struct group *group, struct node *ply, struct node **out)
 
 /* ---- Values -------------------------------------------------------------------------------- */
 
-/* As moves to the other side: the score, then fewer good replies, then more known ones. */
-static bool is_better(const struct cdb_value *a, const struct cdb_value *b)
+/* Of equal moves to the other side: fewer good replies, then more known ones. */
+static bool leaves_less(const struct cdb_value *a, const struct cdb_value *b)
 {
-	int x = cdb_back(a->score);
-	int y = cdb_back(b->score);
-	return x != y ? x > y : a->good != b->good ? a->good < b->good : a->replies > b->replies;
+	return a->good != b->good ? a->good < b->good : a->replies > b->replies;
 }
 
-void cdb_combine(const struct cdb_value *const *below, size_t n, size_t moves, bool check,
-		 struct cdb_value *value)
+static int score_of(chi_worth worth)
 {
-	const struct cdb_value *best = NULL;
-	value->replies = 0;
-	value->good = 0;
-	value->next = NULL;
-	if (moves == 0) {
-		value->known = true;
-		value->score = check ? -CDB_MATE : 0;
+	int size = worth > 0 ? worth : -worth;
+	int score = chi_worth_is_mate(worth) ? CDB_MATE - (CHI_WORTH_MATE - size)
+		    : size > CDB_SHORT	     ? CDB_SHORT
+					     : size;
+	return worth > 0 ? score : -score;
+}
+
+/* The tree as propagate/backup.h knows it; the lists are in the call's arena. */
+struct graph {
+	struct chi_backup backup;
+	struct chi_backup_node *nodes;
+	uint32_t *children;
+	chi_move *moves;
+	chi_worth *worths;
+	uint16_t *best;
+};
+
+static bool has_all_moves(const struct node *node)
+{
+	return node->legal > 0 && node->n_children == node->legal;
+}
+
+/* With all below it, as deep as the tree, PLIES_MOST. */
+static void add_to_graph(struct graph *graph, struct node *node)
+{
+	size_t at = graph->backup.n_edges;
+	node->number = (uint32_t)graph->backup.n++;
+	graph->backup.n_edges += node->n_children;
+	graph->nodes[node->number] = (struct chi_backup_node){.direct = node->direct,
+							      .n = (uint16_t)node->n_children,
+							      .closed = has_all_moves(node),
+							      .at = (uint32_t)at};
+	for (size_t i = 0; i < node->n_children; i++) {
+		add_to_graph(graph, &node->children[i]);
+		graph->children[at + i] = node->children[i].number;
+		graph->moves[at + i] = (chi_move)(i + 1);
+	}
+}
+
+static int make_graph(struct call *call, struct node *root, size_t n, struct graph *graph)
+{
+	struct chi_arena *arena = &call->arena;
+	graph->nodes = chi_arena_array(arena, n, sizeof(*graph->nodes));
+	graph->children = chi_arena_array(arena, n, sizeof(*graph->children));
+	graph->moves = chi_arena_array(arena, n, sizeof(*graph->moves));
+	graph->worths = chi_arena_array(arena, n, sizeof(*graph->worths));
+	graph->best = chi_arena_array(arena, n, sizeof(*graph->best));
+	if (graph->nodes == NULL || graph->children == NULL || graph->moves == NULL ||
+	    graph->worths == NULL || graph->best == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	graph->backup = (struct chi_backup){
+		.nodes = graph->nodes, .children = graph->children, .moves = graph->moves};
+	add_to_graph(graph, root);
+	int status = chi_backup_run(&graph->backup, graph->worths, graph->best, NULL);
+	return status == CHI_OK ? CHI_OK : chi_fault_plain(&call->fault, status);
+}
+
+/* Known replies, and of these the good. */
+static void count_replies(struct node *node)
+{
+	struct cdb_value *value = &node->value;
+	int most = INT_MIN;
+	for (size_t i = 0; i < node->n_children; i++) {
+		const struct cdb_value *reply = &node->children[i].value;
+		int score = cdb_back(reply->score);
+		most = reply->known && score > most ? score : most;
+		value->replies += reply->known ? 1 : 0;
+	}
+	for (size_t i = 0; i < node->n_children; i++) {
+		const struct cdb_value *reply = &node->children[i].value;
+		value->good += reply->known && cdb_rank(cdb_back(reply->score), most) > 0 ? 1 : 0;
+	}
+}
+
+/* Where its own evaluation is as good as the best move, that is told as it is. */
+static void settle(const struct graph *graph, struct node *node)
+{
+	struct cdb_value *value = &node->value;
+	chi_worth worth = graph->worths[node->number];
+	for (size_t i = 0; i < node->n_children; i++) {
+		settle(graph, &node->children[i]);
+	}
+	count_replies(node);
+	bool all = has_all_moves(node) && (size_t)value->replies == node->legal;
+	value->known = worth != CHI_WORTH_NONE;
+	if (!value->known || (worth == node->direct && !all)) {
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		value->replies += below[i]->known ? 1 : 0;
-		best = below[i]->known && (best == NULL || is_better(below[i], best)) ? below[i]
-										      : best;
-	}
-	int score = best != NULL ? cdb_back(best->score) : 0;
-	for (size_t i = 0; i < n; i++) {
-		bool good = below[i]->known && cdb_rank(cdb_back(below[i]->score), score) > 0;
-		value->good += good ? 1 : 0;
-	}
-	bool all = (size_t)value->replies == moves;
-	if (best != NULL && (all || !value->known || score > value->score)) {
-		value->score = score;
-		value->next = best;
-	}
-	value->known = value->known || best != NULL;
-}
-
-/* As deep as the tree, PLIES_MOST. */
-static void settle(struct node *node)
-{
-	const struct cdb_value *below[CHI_LEGAL_MAX];
+	value->score = score_of(worth);
 	for (size_t i = 0; i < node->n_children; i++) {
-		settle(&node->children[i]);
-		below[i] = &node->children[i].value;
-	}
-	if (node->looked_into) {
-		cdb_combine(below, node->n_children, node->moves, node->check, &node->value);
+		const struct node *child = &node->children[i];
+		bool best = child->value.known &&
+			    chi_worth_back(graph->worths[child->number], 0) == worth;
+		if (best && (value->next == NULL || leaves_less(&child->value, value->next))) {
+			value->next = &child->value;
+		}
 	}
 }
 
@@ -215,24 +292,37 @@ static int grow(struct group *group, struct node *nodes, size_t n)
 	return status;
 }
 
-int cdb_minimax(struct call *call, const struct chi_key *keys, const struct chi_row *rows, size_t n,
+/* The position and those after its moves, of which the graph has all, stored or not. */
+int cdb_minimax(struct call *call, const struct cdb_ply *ply, struct cdb_value *value,
 		struct cdb_value *values)
 {
 	struct group *group = chi_arena_alloc(&call->arena, sizeof(*group));
-	struct node *nodes = chi_arena_array(&call->arena, n + 1, sizeof(*nodes));
+	struct node *nodes = chi_arena_array(&call->arena, ply->n + 1, sizeof(*nodes));
+	struct graph graph = {.nodes = NULL};
+	struct node root;
 	if (group == NULL || nodes == NULL) {
 		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
 	}
 	group->call = call;
 	group->n = 0;
-	for (size_t i = 0; i < n; i++) {
-		init(&nodes[i], &keys[i], &rows[i]);
-		nodes[i].next = i + 1 < n ? &nodes[i + 1] : NULL;
+	group->nodes = 0;
+	init(group, &root, ply->key, ply->row);
+	set_legal(&root, ply->legal, ply->check);
+	root.children = nodes;
+	root.n_children = ply->n;
+	for (size_t i = 0; i < ply->n; i++) {
+		init(group, &nodes[i], &ply->keys[i], &ply->rows[i]);
+		nodes[i].next = i + 1 < ply->n ? &nodes[i + 1] : NULL;
 	}
-	int status = grow(group, nodes, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		settle(&nodes[i]);
+	int status = grow(group, nodes, ply->n);
+	status = status == CHI_OK ? make_graph(call, &root, group->nodes, &graph) : status;
+	if (status != CHI_OK) {
+		return status;
+	}
+	settle(&graph, &root);
+	*value = root.value;
+	for (size_t i = 0; i < ply->n; i++) {
 		values[i] = nodes[i].value;
 	}
-	return status;
+	return CHI_OK;
 }

@@ -15,17 +15,20 @@ struct cdb_value {
 					 NULL: the score is that of its own evaluation */
 };
 
-/*
- * The values of positions, keys[i] with what is stored of it in rows[i]; they and what is stored
- * below are looked into ply by ply: all of a ply, or none of it where it is too much.
- */
-CHI_MUSTUSE int cdb_minimax(struct call *call, const struct chi_key *keys,
-			    const struct chi_row *rows, size_t n, struct cdb_value *values);
+/* A position and those after its moves, keys[i] with what is stored of it in rows[i]. */
+struct cdb_ply {
+	const struct chi_key *key;
+	const struct chi_row *row;
+	const struct chi_key *keys;
+	const struct chi_row *rows;
+	size_t n;
+	size_t legal; /* moves, of which it may have fewer */
+	bool check;   /* its king is attacked */
+};
 
 /*
- * A position's value from those of its moves, below[i]; *value comes as what is stored of the
- * position itself, which stands for moves that nothing is known of. `moves`: all that it has, of
- * which `below` may leave out those; `check`: its king is attacked. value->next is one of `below`.
+ * Its value, and those of the positions after its moves. They and what is stored below are looked
+ * into ply by ply: all of a ply, or none of it where it is too much.
  */
-void cdb_combine(const struct cdb_value *const *below, size_t n, size_t moves, bool check,
-		 struct cdb_value *value);
+CHI_MUSTUSE int cdb_minimax(struct call *call, const struct cdb_ply *ply, struct cdb_value *value,
+			    struct cdb_value *values);

@@ -54,13 +54,12 @@ double cdb_winrate(int score)
 	return 100 / (1 + exp(-score / 330.0));
 }
 
-int cdb_score(const struct chi_row *row)
+int cdb_score(bool is_mate, int32_t score)
 {
-	if (!row->is_mate) {
-		int cp = row->score;
-		return cp > CDB_SHORT ? CDB_SHORT : cp < -CDB_SHORT ? -CDB_SHORT : cp;
+	if (!is_mate) {
+		return score > CDB_SHORT ? CDB_SHORT : score < -CDB_SHORT ? -CDB_SHORT : score;
 	}
-	return row->score > 0 ? CDB_MATE - (2 * row->score - 1) : -(CDB_MATE + 2 * row->score);
+	return score > 0 ? CDB_MATE - (2 * score - 1) : -(CDB_MATE + 2 * score);
 }
 
 int cdb_back(int score)

@@ -223,16 +223,16 @@ struct chi_record {
 
 /* Which parts of `struct chi_put` are given. */
 enum chi_put_part {
-	CHI_PUT_CHI2 = 1 << 0,	   /* set the statistic (external stores only) */
-	CHI_PUT_COUNTS = 1 << 1,   /* set the counts and the plies */
-	CHI_PUT_ADD = 1 << 2,	   /* add the counts, the moves and the plies to those stored */
-	CHI_PUT_MOVES = 1 << 3,	   /* set the moves played */
-	CHI_PUT_LINE = 1 << 4,	   /* set the line; an empty one removes it */
-	CHI_PUT_NOTE = 1 << 5,	   /* set the note; an empty one removes it */
-	CHI_PUT_EVALS = 1 << 6,	   /* merge the evaluations, see struct chi_eval */
-	CHI_PUT_RESTORE = 1 << 7,  /* the record becomes exactly what is given, statistic included,
-				      replacing all; excludes all others */
-	CHI_PUT_SUBTRACT = 1 << 8, /* subtract counts, moves and plies; excludes all others */
+	CHI_PUT_CHI2 = 1 << 0,	     /* set the statistic (external stores only) */
+	CHI_PUT_COUNTS = 1 << 1,     /* set the counts and the plies */
+	CHI_PUT_ADD = 1 << 2,	     /* add the counts, the moves and the plies to those stored */
+	CHI_PUT_MOVES = 1 << 3,	     /* set the moves played */
+	CHI_PUT_LINE = 1 << 4,	     /* set the line; an empty one removes it */
+	CHI_PUT_NOTE = 1 << 5,	     /* set the note; an empty one removes it */
+	CHI_PUT_EVALS = 1 << 6,	     /* merge the evaluations, see struct chi_eval */
+	CHI_PUT_RESTORE = 1 << 7,    /* set all of it, statistic too; excludes all others */
+	CHI_PUT_SUBTRACT = 1 << 8,   /* subtract counts, moves and plies; excludes all others */
+	CHI_PUT_DROP_EVALS = 1 << 9, /* remove those of these engines and ranks; excludes EVALS */
 };
 
 /*

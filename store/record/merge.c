@@ -160,6 +160,24 @@ static bool has_engine(const struct chi_record *record, const struct chi_eval *e
 	return false;
 }
 
+static int remove_evals(const struct chi_record *given, struct chi_arena *arena,
+			struct chi_record *out)
+{
+	struct chi_eval *evals = chi_arena_array(arena, out->n_evals + 1, sizeof(*evals));
+	size_t n = 0;
+	if (evals == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < out->n_evals; i++) {
+		if (!has_engine(given, &out->evals[i])) {
+			evals[n++] = out->evals[i];
+		}
+	}
+	out->evals = evals;
+	out->n_evals = n;
+	return CHI_OK;
+}
+
 int chi_merge_room(const struct chi_record *stored, struct chi_arena *arena,
 		   struct chi_record *given)
 {
@@ -261,6 +279,9 @@ int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena, struct c
 	int rc = merge_games(put, arena, out, fault);
 	if (rc == CHI_OK && (put->parts & CHI_PUT_EVALS) != 0) {
 		rc = merge_evals(given->evals, given->n_evals, arena, out);
+	}
+	if (rc == CHI_OK && (put->parts & CHI_PUT_DROP_EVALS) != 0) {
+		rc = remove_evals(given, arena, out);
 	}
 	if ((put->parts & CHI_PUT_LINE) != 0) {
 		out->line = given->line;

@@ -109,8 +109,8 @@ ARROWS = {
     # A program above the library; cursors as text come from the store.
     "http/net": HTTP,
     "http/api": HTTP | {"http/net", "propagate"},
-    "http/lila": HTTP | {"http/net"},
-    "http/cdb": HTTP | {"http/net"},
+    "http/lila": HTTP | {"http/net", "propagate"},
+    "http/cdb": HTTP | {"http/net", "propagate"},
     "http": HTTP | {"http/net", "http/api", "http/lila", "http/cdb"},
     # An engine for GUIs: sees the store through the library alone.
     "uci/search": BOARD | {"api"},

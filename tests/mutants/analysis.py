@@ -94,6 +94,27 @@ BACKED = (
         "first = false;",
         "propagate backup", "as_negamax"),
     Mutant(
+        "lone-reply-is-forced",
+        "A side is lost only if all its legal moves are stored and lose",
+        "propagate/backup.c",
+        "(uint16_t)(node->n + !node->closed)",
+        "(uint16_t)node->n",
+        "propagate backup", "mates_of_a_part_are_mates_of_the_whole"),
+    Mutant(
+        "stored-replies-are-all",
+        "Without an evaluation, and with replies that are not stored, a position has no score",
+        "propagate/backup.c",
+        "(!node->closed || node->n == 0)",
+        "node->n == 0",
+        "propagate backup", "as_negamax"),
+    Mutant(
+        "claimed-mate-is-proven",
+        "A mate that an engine tells is no proof",
+        "propagate/evals.c",
+        "chi_worth_claimed(eval->is_mate, eval->score)",
+        "chi_worth_of(eval->is_mate, eval->score)",
+        "system propagate", "Propagate.test_an_engines_mate_is_its_own"),
+    Mutant(
         "checkmate-is-a-draw",
         "A checkmate on the board is worth what it is, whatever was said of it",
         "propagate/graph.c",

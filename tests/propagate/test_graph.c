@@ -110,22 +110,6 @@ static void edges(void **state)
 	chi_graph_free(graph);
 }
 
-/* A mate counted as not known where a score was stored beside it that means nothing any more. */
-static void mated_beside_a_void_score(void **state)
-{
-	struct chi_eval eval = {.engine = CHI_BACKUP_ENGINE,
-				.engine_len = strlen(CHI_BACKUP_ENGINE)};
-	struct chi_record record = {.evals = &eval, .n_evals = 1};
-	struct chi_key mated = key_of("R6k/8/6K1/8/8/8/8/8 b - - 0 1");
-	struct chi_key open = key_of("8/R6k/8/6K1/8/8/8/8 b - - 0 1");
-	chi_worth worth = 0;
-	(void)state;
-	assert_int_equal(chi_worth_stored(&mated, &record, CHI_BACKUP_ENGINE, &worth), CHI_OK);
-	assert_int_equal(worth, -CHI_WORTH_MATE);
-	assert_int_equal(chi_worth_stored(&open, &record, CHI_BACKUP_ENGINE, &worth), CHI_OK);
-	assert_int_equal(worth, CHI_WORTH_NONE);
-}
-
 static void bounded(void **state)
 {
 	struct chi_graph *graph = NULL;
@@ -151,7 +135,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mates),
 		cmocka_unit_test(edges),
-		cmocka_unit_test(mated_beside_a_void_score),
 		cmocka_unit_test(bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

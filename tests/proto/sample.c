@@ -195,9 +195,11 @@ static const struct chi_counts *base(struct sample *s)
 
 static uint32_t put_parts(struct sample *s)
 {
-	switch (sample_below(s, 5)) {
+	switch (sample_below(s, 6)) {
 	case 0:
 		return CHI_PUT_RESTORE;
+	case 5:
+		return CHI_PUT_DROP_EVALS | CHI_PUT_NOTE;
 	case 4:
 		return CHI_PUT_SUBTRACT;
 	case 1:

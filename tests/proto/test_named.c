@@ -111,7 +111,7 @@ static void spoil_entry(struct four *f, enum spoil what)
 		entry->key.len = 0;
 		break;
 	case SPOIL_PARTS:
-		entry->parts = 1 << 9;
+		entry->parts = CHI_PUT_DROP_EVALS << 1;
 		break;
 	case SPOIL_RESTORE:
 		entry->parts = CHI_PUT_RESTORE | CHI_PUT_NOTE;

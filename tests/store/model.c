@@ -117,6 +117,14 @@ static size_t put_evals(struct model *m, struct chi_eval out[2])
 	return n;
 }
 
+static size_t drop_eval(struct model *m, struct chi_eval *out)
+{
+	size_t e = help_below(ENGINES);
+	*out = (struct chi_eval){.engine = engines[e], .engine_len = strlen(engines[e])};
+	m->evaluated[e] = false;
+	return 1;
+}
+
 /* Counts, moves and plies, set or added. */
 static void random_games(struct model *m, struct chi_put *put, struct chi_move_stat *moves,
 			 struct chi_ply_stat *plies)
@@ -193,6 +201,10 @@ static void random_put(struct chi_write *write, struct model *m)
 	if (help_below(3) == 0) {
 		put.parts |= CHI_PUT_EVALS;
 		r->n_evals = put_evals(m, evals);
+		r->evals = evals;
+	} else if (help_below(12) == 0) {
+		put.parts |= CHI_PUT_DROP_EVALS;
+		r->n_evals = drop_eval(m, evals);
 		r->evals = evals;
 	}
 	if (help_below(4) == 0) {

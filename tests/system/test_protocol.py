@@ -487,7 +487,7 @@ class Operations(ProtocolTest):
             (pb.BAD_KEY, "key", entry(key=b"\x18" + KINGS_KEY[1:])),
             (pb.INVALID, "key", entry()),
             (pb.INVALID, "fen", entry(fen=START, key=START_KEY)),
-            (pb.INVALID, "parts", entry(fen=START, parts=1 << 9)),
+            (pb.INVALID, "parts", entry(fen=START, parts=1 << 10)),
             (pb.INVALID, "parts", entry(fen=START, parts=pychistore.RESTORE | 1)),
             (pb.INVALID, "parts", entry(fen=START, parts=pychistore.ADD | pychistore.COUNTS)),
             (pb.INVALID, "record.chi2", entry(fen=START, parts=1, chi2=25600)),

@@ -143,7 +143,17 @@ static bool is_same(const struct chi_eval *a, const struct chi_eval *b)
 	       a->score == b->score && a->n_pv == b->n_pv && (a->n_pv == 0 || a->pv[0] == b->pv[0]);
 }
 
-/* Where nothing is backed up, only what was before is put right. */
+static void add_put(struct work *work, const struct chi_key *key, uint32_t parts)
+{
+	work->puts[work->n] = (struct chi_put){
+		.key = *key,
+		.parts = parts,
+		.record = {.evals = &work->evals[work->n], .n_evals = 1},
+	};
+	work->n++;
+}
+
+/* Where nothing is backed up, what was before is taken away. */
 static int compare(struct work *work, const struct chi_key *key, const struct chi_record *record)
 {
 	const char *engine = work->state->engine;
@@ -160,14 +170,14 @@ static int compare(struct work *work, const struct chi_key *key, const struct ch
 				  .engine_len = strlen(engine),
 				  .pv = &work->best[work->n],
 				  .n_pv = answer.best != 0};
-	if (answer.worth != CHI_WORTH_NONE) {
-		eval->score = chi_worth_score(answer.worth, &eval->is_mate);
-	}
-	if (is_same(old, eval)) {
+	if (!answer.linked) {
+		add_put(work, key, CHI_PUT_DROP_EVALS);
 		return CHI_OK;
 	}
-	work->puts[work->n++] = (struct chi_put){
-		.key = *key, .parts = CHI_PUT_EVALS, .record = {.evals = eval, .n_evals = 1}};
+	eval->score = chi_worth_score(answer.worth, &eval->is_mate);
+	if (!is_same(old, eval)) {
+		add_put(work, key, CHI_PUT_EVALS);
+	}
 	return CHI_OK;
 }
 
@@ -515,7 +525,9 @@ const struct command cmd_propagate = {
 		"these lead to stored positions, each seen from the other side; mates are counted\n"
 		"in plies, centipawns shrink by --decay. The deepest evaluation of a position\n"
 		"counts, too, unless the move it begins with, or every legal move, leads to a\n"
-		"position with a score. Moves that go round for ever are a draw.\n"
+		"position with a score. Without one a position has a score only if all its moves\n"
+		"are stored and have one. Moves that go round for ever are a draw. A mate is told\n"
+		"only if it is proven: all replies are stored, up to mates on the board.\n"
 		"\n"
 		"The scores are stored as evaluations of an engine of their own, of depth 0, with\n"
 		"the best move, where some move leads to a score. A run goes through the whole\n"

@@ -95,7 +95,6 @@ static int step(struct walk *walk, struct chi_position *position, bool *more)
 		return status == CHI_NONE && walk->n > 0 ? CHI_OK : status;
 	}
 	const struct chi_eval *backed = chi_eval_backed(&record, walk->engine);
-	backed = backed != NULL && chi_eval_void(&record, backed) ? NULL : backed;
 	const struct chi_eval *eval = backed;
 	if (eval == NULL || eval->n_pv == 0) {
 		eval = chi_eval_direct(&record);
