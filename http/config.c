@@ -18,9 +18,10 @@ static const struct chi_number_option numbers[] = {
 	 "loops that serve connections (default: one per core)"},
 	{"workers", "N", FIELD(workers), 1, HTTP_THREADS_MAX, 0,
 	 "threads for answers that take long (default: two per core)"},
-	{"max-connections", "N", FIELD(connections), 1, 1000000, 4096, "clients at once"},
+	{"max-connections", "N", FIELD(connections), 1, 1000000, 4096,
+	 "connections at once, of one client half of them"},
 	{"max-waiting", "N", FIELD(waiting), 1, 1000000, 256,
-	 "requests that wait for a worker; one more is refused"},
+	 "requests that wait for a worker, of one client half of them"},
 	{"max-body", "BYTES", FIELD(body_bytes), 0, 64 * MIB, MIB, "body of a request"},
 	{"max-import", "BYTES", FIELD(large_bytes), 0, 64 * MIB, 16 * MIB, "body of an import"},
 	{"head-timeout", "MS", FIELD(head_ms), 1, DAY_MS, 10000,
@@ -47,6 +48,8 @@ static const struct option texts[] = {
 	{"tls-key", required_argument, NULL, 'K'},
 	{"access", required_argument, NULL, 'r'},
 	{"public-read", no_argument, NULL, 'p'},
+	{"host", required_argument, NULL, 'H'},
+	{"trust-proxy", required_argument, NULL, 'P'},
 	{"web", required_argument, NULL, 'W'},
 	CHI_SERVER_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
@@ -116,6 +119,27 @@ static const char **text_of(struct http_config *config, int option)
 	}
 }
 
+static int add_name(struct http_config *config, int option, const char *text,
+		    struct chi_fault *fault)
+{
+	const char *name = option == 'H' ? "--host" : "--trust-proxy";
+	size_t *n = option == 'H' ? &config->n_hosts : &config->n_proxies;
+	if (*n == HTTP_NAMES_MAX) {
+		return chi_fault(fault, -CHI_EINVAL, "%s: more than %d", name, HTTP_NAMES_MAX);
+	}
+	if (option == 'H' && (text[0] == '\0' || strpbrk(text, ":/ ") != NULL)) {
+		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%s' is no name of a host", name, text);
+	}
+	if (option == 'H') {
+		config->hosts[*n] = text;
+	} else if (!chi_peer_parse(text, strlen(text), &config->proxies[*n]) ||
+		   config->proxies[*n].port != 0) {
+		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%s' is no IP address", name, text);
+	}
+	(*n)++;
+	return CHI_OK;
+}
+
 /* One that is no number. */
 static int apply(void *settings, int option, const char *text, struct chi_fault *fault)
 {
@@ -135,6 +159,9 @@ static int apply(void *settings, int option, const char *text, struct chi_fault 
 	case 'p':
 		config->public_read = true;
 		return CHI_OK;
+	case 'H':
+	case 'P':
+		return add_name(config, option, text, fault);
 	case 'h':
 		config->action = HTTP_HELP;
 		return CHI_NONE;
@@ -184,6 +211,10 @@ void http_config_help(FILE *out)
 	      "by\n"
 	      "                         SIGHUP\n"
 	      "  --public-read          any client may read, without a token\n"
+	      "  --host NAME            a name of this server, by which clients may write;\n"
+	      "                         repeatable\n"
+	      "  --trust-proxy ADDR     who asks is what a proxy at that address says in\n"
+	      "                         X-Forwarded-For; repeatable\n"
 	      "  --web DIR              the page's files (default: " CHI_WEB_DIR ")\n"
 	      "  --store NAME           which of a daemon's stores\n"
 	      "  --token-file FILE, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"

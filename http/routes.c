@@ -61,8 +61,14 @@ const struct route *routes_find(const struct http_server *server, const char *pa
 	return page_find(server->page, path) != NULL ? &page_route : NULL;
 }
 
+/* Of the services whose interfaces the tables have; today's names, and those before. */
+static const char *const services[] = {"www.chessdb.cn",       "chessdb.cn",
+				       "explorer.lichess.org", "explorer.lichess.ovh",
+				       "lichess.org",	       NULL};
+
 int routes_init(struct http_server *server, struct chi_fault *fault)
 {
+	server->services = services;
 	int status = page_load(server->config->web, &server->page, fault);
 	if (status == CHI_OK && page_find(server->page, "/") == NULL) {
 		log_warning("page.none", "there is no page in '{path}': see --web",

@@ -3,16 +3,15 @@
  * that names this very certificate. */
 #include "daemon/access/certificate.h"
 
-#include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/num.h"
+#include "service/peer.h"
 
 int chi_certificate_load(const struct chi_config *config, SSL_CTX **out, struct chi_fault *fault)
 {
@@ -77,33 +76,14 @@ int chi_certificate_of(const struct chi_tls *tls, struct chi_certificate *out)
 
 /* ---- For the log ------------------------------------------------------------------------ */
 
-static void print_address(int fd, struct chi_peer_name *out)
-{
-	struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
-	socklen_t len = sizeof(name);
-	struct ucred user;
-	socklen_t user_len = sizeof(user);
-	char host[64] = "?";
-	char port[8] = "?";
-	(void)getpeername(fd, (struct sockaddr *)&name, &len);
-	if (name.ss_family == AF_UNIX &&
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &user_len) == 0) {
-		snprintf(out->text, sizeof(out->text), "uid %u pid %d", (unsigned)user.uid,
-			 (int)user.pid);
-		return;
-	}
-	(void)getnameinfo((struct sockaddr *)&name, len, host, sizeof(host), port, sizeof(port),
-			  NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(out->text, sizeof(out->text), "%s%s%s:%s", strchr(host, ':') != NULL ? "[" : "",
-		 host, strchr(host, ':') != NULL ? "]" : "", port);
-}
-
 struct chi_peer_name chi_peer_name_of(int fd, const struct chi_tls *tls)
 {
 	struct chi_peer_name out;
 	struct chi_certificate certificate = {.shown = false};
 	char digits[2 * CHI_DIGEST_SIZE + 1];
-	print_address(fd, &out);
+	struct chi_peer peer;
+	chi_peer_of(fd, &peer);
+	chi_peer_print(&peer, out.text);
 	if (tls != NULL && tls->up && chi_certificate_of(tls, &certificate) == CHI_OK &&
 	    certificate.shown) {
 		size_t n = strlen(out.text);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "base/fault.h"
 #include "daemon/access/certificate.h"
 #include "service/log.h"
+#include "service/peer.h"
 
 /* The groups of a process beside its first, which the kernel allows. */
 #define GROUPS_MAX 65536
@@ -214,47 +214,17 @@ int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visit
 	return CHI_OK;
 }
 
-/* FNV-1a. */
-static uint32_t hash(uint8_t kind, const void *bytes, size_t len)
-{
-	const uint8_t *at = bytes;
-	uint32_t sum = (UINT32_C(2166136261) ^ kind) * UINT32_C(16777619);
-	for (size_t i = 0; i < len; i++) {
-		sum = (sum ^ at[i]) * UINT32_C(16777619);
-	}
-	return sum;
-}
-
-static uint32_t hash_address(int fd)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} address = {.any.sa_family = AF_UNSPEC};
-	socklen_t len = sizeof(address);
-	(void)getpeername(fd, &address.any, &len);
-	return address.any.sa_family == AF_INET6 ? hash('6', &address.v6.sin6_addr, 8)
-	       : address.any.sa_family == AF_INET
-		       ? hash('4', &address.v4.sin_addr, sizeof(address.v4.sin_addr))
-		       : 0;
-}
-
 uint32_t chi_guard_peer(const struct chi_visitor *visitor)
 {
 	struct chi_certificate certificate = {.shown = false};
-	struct ucred user;
-	socklen_t len = sizeof(user);
+	struct chi_peer peer;
 	if (visitor->token != NULL) {
-		return hash('t', visitor->token, CHI_DIGEST_SIZE);
+		return chi_peer_hash('t', visitor->token, CHI_DIGEST_SIZE);
 	}
 	if (visitor->tls != NULL && chi_certificate_of(visitor->tls, &certificate) == CHI_OK &&
 	    certificate.shown) {
-		return hash('c', certificate.fingerprint, sizeof(certificate.fingerprint));
+		return chi_peer_hash('c', certificate.fingerprint, sizeof(certificate.fingerprint));
 	}
-	if (visitor->listen->kind == CHI_LISTEN_UNIX &&
-	    getsockopt(visitor->fd, SOL_SOCKET, SO_PEERCRED, &user, &len) == 0) {
-		return hash('u', &user.uid, sizeof(user.uid));
-	}
-	return hash_address(visitor->fd);
+	chi_peer_of(visitor->fd, &peer);
+	return chi_peer_number(&peer);
 }

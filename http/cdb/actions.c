@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "http/cdb/answer.h"
+#include "http/net/config.h"
 #include "http/net/server.h"
 #include "http/net/session.h"
 
@@ -213,18 +214,24 @@ static int query_engine(struct answer *answer)
 	return status;
 }
 
-/* Into the store's queue, through the daemon that takes writes. */
+/* Into the store's queue, through the daemon that takes writes; "ok" also if it waits there
+ * already. Without a daemon the answer is chessdb's for what cannot be queued: clients ask again
+ * without end where it is an error. */
 static int add_to_queue(struct answer *answer, const struct chi_key *key)
 {
 	struct call *call = answer->call;
 	struct chi_client *writer = NULL;
 	struct chi_queue_added result = {.added = 0};
-	call->live = true;
-	if (call->foreign || call->role < CHI_ROLE_WRITE) {
-		return chi_fault(&call->fault, -CHI_EACCES,
-				 "access denied: this needs the role write");
+	if (call->session->config->write_to == NULL) {
+		say_nothing(answer);
+		return CHI_OK;
 	}
-	int status = session_writer(call->session, &writer, &call->fault);
+	call->live = true;
+	int status = call_may_write(call);
+	if (status < 0) {
+		return status;
+	}
+	status = session_writer(call->session, &writer, &call->fault);
 	if (status < 0) {
 		return status;
 	}
@@ -233,35 +240,31 @@ static int add_to_queue(struct answer *answer, const struct chi_key *key)
 		return chi_fault(&call->fault, status < 0 ? status : -CHI_EBUSY, "%s",
 				 status < 0 ? chi_error(writer) : "the queue is full");
 	}
-	if (answer->json) {
-		out_object(&call->out, NULL);
-		if (result.added > 0) {
-			out_text(&call->out, "status", "ok");
-		}
-		out_end(&call->out, '}');
-	} else {
-		out_raw(&call->out, result.added > 0 ? "ok" : "");
-	}
+	cdb_say_word(answer, "ok");
 	return CHI_OK;
 }
 
 /* Unless learn=0 forbids it, an unknown position joins the queue once the answer is on its way. */
-static void learn(const struct answer *answer)
+static void learn(struct answer *answer)
 {
-	const struct call *call = answer->call;
+	struct call *call = answer->call;
 	bool may =
 		params_get(&call->params, "learn") == NULL || params_flag(&call->params, "learn");
-	if (may && !answer->board.known && answer->board.n > 0 && !call->foreign &&
-	    call->role >= CHI_ROLE_WRITE) {
-		unknown_add(call->loop->server->unknown, &answer->board.key);
+	if (may && !answer->board.known && answer->board.n_known == 0 && answer->board.n > 0 &&
+	    call->write_ban == NULL && call->role >= CHI_ROLE_WRITE) {
+		call->writes = unknown_add(call->loop->server->unknown, &answer->board.key);
 	}
 }
 
-/* Nothing to do where an evaluation is stored, or there is nothing to play. */
+/* Where an evaluation is stored there is nothing to do, and it is done. */
 static int queue_position(struct answer *answer)
 {
-	if (answer->board.row.has_eval || answer->board.n == 0) {
+	if (answer->board.n == 0) {
 		say_nothing(answer);
+		return CHI_OK;
+	}
+	if (answer->board.row.has_eval) {
+		cdb_say_word(answer, "ok");
 		return CHI_OK;
 	}
 	return add_to_queue(answer, &answer->board.key);

@@ -75,28 +75,41 @@ static size_t gzip(const void *in, size_t len, void *out, size_t room)
 	return n;
 }
 
-/* Only if it becomes smaller. */
-static void compress_body(struct call *call, struct body *body)
+size_t answer_compress(struct call *call, const void *bytes, size_t len, void *out)
 {
-	bool wanted = call->zstd || call->gzip;
-	if (!wanted || body->len < COMPRESS_LEAST || body->len > COMPRESS_MOST) {
+	if (len < COMPRESS_LEAST || len > COMPRESS_MOST) {
+		return 0;
+	}
+	size_t n = call->zstd ? ZSTD_compress(out, len, bytes, len, ZSTD_LEVEL)
+			      : gzip(bytes, len, out, len);
+	count(&call->loop->counters.compressed, 1);
+	return call->zstd && ZSTD_isError(n) ? 0 : n;
+}
+
+/* Only if it becomes smaller. */
+static void compress_body(struct conn *conn, struct call *call, struct body *body)
+{
+	struct kept_bytes packed = {NULL, 0};
+	if (!call->zstd && !call->gzip) {
 		return;
 	}
-	void *out = chi_arena_alloc(&call->arena, body->len);
-	if (out == NULL) {
-		return;
+	if (call->kept != NULL) {
+		packed = kept_packed(conn->loop->cache, call);
+	} else {
+		void *out = chi_arena_alloc(&call->arena, body->len);
+		packed.len = out != NULL ? answer_compress(call, body->bytes, body->len, out) : 0;
+		packed.bytes = packed.len > 0 ? out : NULL;
 	}
-	size_t n = call->zstd ? ZSTD_compress(out, body->len, body->bytes, body->len, ZSTD_LEVEL)
-			      : gzip(body->bytes, body->len, out, body->len);
-	if (n > 0 && (!call->zstd || !ZSTD_isError(n))) {
-		*body = (struct body){
-			.bytes = out, .len = n, .encoding = call->zstd ? "zstd" : "gzip"};
+	if (packed.bytes != NULL) {
+		body->bytes = packed.bytes;
+		body->len = packed.len;
+		body->encoding = call->zstd ? "zstd" : "gzip";
 	}
 }
 
 /* The answer's name for If-None-Match: of its bytes, before they are compressed; an encoding makes
  * another name. */
-static void body_of(struct call *call, struct body *body)
+static void body_of(struct conn *conn, struct call *call, struct body *body)
 {
 	const struct page_file *file = call->file;
 	if (file != NULL) {
@@ -111,7 +124,9 @@ static void body_of(struct call *call, struct body *body)
 	uint64_t hash = 0;
 	*body = (struct body){.kept = call->kept, .borrowed = call->kept != NULL};
 	if (call->kept != NULL) {
-		body->bytes = kept_bytes(call->kept, &body->len, &hash);
+		struct kept_bytes plain = kept_plain(call->kept, &hash);
+		body->bytes = plain.bytes;
+		body->len = plain.len;
 	} else {
 		body->bytes = chi_buffer_bytes(&call->out.buffer);
 		body->len = call->out.buffer.len;
@@ -122,7 +137,7 @@ static void body_of(struct call *call, struct body *body)
 	if (call->kept == NULL && call->http == 200 && body->len > 0) {
 		hash = XXH3_64bits(body->bytes, body->len);
 	}
-	compress_body(call, body);
+	compress_body(conn, call, body);
 	if (hash != 0) {
 		(void)snprintf(body->tag, sizeof(body->tag), "\"%016llx%c\"",
 			       (unsigned long long)hash,
@@ -194,7 +209,7 @@ void answer_put(struct conn *conn, struct call *call)
 {
 	char head[HEAD_SIZE];
 	struct body body;
-	body_of(call, &body);
+	body_of(conn, call, &body);
 	bool same = call->http == 200 && matches(call->tags, body.tag);
 	call->http = same ? 304 : call->http;
 	bool empty = same || call->http == 204;

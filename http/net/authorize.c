@@ -4,7 +4,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "http/net/server.h"
+#include "base/fault.h"
+#include "http/net/conn.h"
+#include "service/log.h"
 
 int server_load_access(struct http_server *server, struct chi_fault *fault)
 {
@@ -42,32 +44,127 @@ static bool begins(struct text text, const char *word)
 	return text.len >= n && strncasecmp(text.at, word, n) == 0;
 }
 
-/* A name that no one else can make lead here, as others' names can: localhost, or an address. */
-static bool is_own(struct text host)
+/* ---- Who asks ------------------------------------------------------------------------------ */
+
+bool server_is_proxy(const struct http_server *server, const struct chi_peer *from)
 {
-	static const char local[] = "localhost";
-	size_t n = sizeof(local) - 1;
-	if (begins(host, local)) {
-		return host.len == n || host.at[n] == ':';
+	const struct http_config *config = server->config;
+	size_t i = 0;
+	while (i < config->n_proxies && !chi_peer_is_at(from, &config->proxies[i])) {
+		i++;
 	}
-	for (size_t i = 0; i < host.len && host.at[0] != '['; i++) {
-		if (strchr("0123456789.:", host.at[i]) == NULL) {
-			return false;
-		}
-	}
-	return host.len > 0;
+	return i < config->n_proxies;
 }
 
-bool server_is_foreign(const struct head *head)
+/* What a proxy says is the last of the addresses that it has written. */
+void server_find_peer(const struct conn *conn, const struct head *head, struct chi_peer *out)
 {
-	struct text origin = head->origin;
-	if (begins(head->site, "cross-site") || begins(head->site, "same-site")) {
+	struct text list = head->forwarded;
+	bool told = conn->is_proxy && list.len > 0;
+	const char *comma = told ? memrchr(list.at, ',', list.len) : NULL;
+	const char *at = comma != NULL ? comma + 1 : list.at;
+	size_t len = told ? list.len - (size_t)(at - list.at) : 0;
+	while (len > 0 && *at == ' ') {
+		at++;
+		len--;
+	}
+	if (!told || !chi_peer_parse(at, len, out)) {
+		*out = conn->from;
+	}
+}
+
+/* ---- Who may write ------------------------------------------------------------------------- */
+
+/* Of "name:port" or "name", as people write it, in any case. */
+static bool is_name(struct text host, const char *name)
+{
+	size_t n = strlen(name);
+	return begins(host, name) && (host.len == n || host.at[n] == ':');
+}
+
+static bool is_one_of(struct text host, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (is_name(host, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A name that no one else can make lead here, as others' names can: one that the command line
+ * gives, localhost, or the address that was connected to. */
+static bool is_own(const struct conn *conn, struct text host)
+{
+	const struct http_config *config = conn->loop->server->config;
+	struct chi_peer address;
+	if (is_name(host, "localhost") || is_one_of(host, config->hosts, config->n_hosts)) {
 		return true;
 	}
+	return chi_peer_parse(host.at, host.len, &address) &&
+	       (chi_peer_is_loopback(&address) || chi_peer_is_at(&address, &conn->here));
+}
+
+/* That of a service whose interface is served: programs ask for it, with this server as proxy. */
+static bool is_service(const struct conn *conn, struct text host)
+{
+	const char *const *names = conn->loop->server->services;
+	size_t n = 0;
+	while (names != NULL && names[n] != NULL) {
+		n++;
+	}
+	return is_one_of(host, names, n);
+}
+
+const char *server_write_ban(const struct conn *conn, const struct head *head)
+{
+	struct text origin = head->origin;
+	bool own = is_own(conn, head->host);
 	size_t scheme = begins(origin, "http://") ? 7 : begins(origin, "https://") ? 8 : 0;
 	bool same = scheme > 0 && origin.len - scheme == head->host.len &&
 		    memcmp(origin.at + scheme, head->host.at, head->host.len) == 0;
-	return origin.len > 0 && !(same && is_own(head->host));
+	if (begins(head->site, "cross-site") || begins(head->site, "same-site") ||
+	    (origin.len > 0 && !(same && own))) {
+		return "pages of other sites may not write without a token";
+	}
+	return own || head->host.len == 0 || is_service(conn, head->host)
+		       ? NULL
+		       : "this server does not know that it has the name that it was asked by, and "
+			 "takes nothing to write: see --host";
+}
+
+int call_may_write(struct call *call)
+{
+	call->writes = true;
+	if (call->write_ban != NULL) {
+		return chi_fault(&call->fault, -CHI_EACCES, "%s", call->write_ban);
+	}
+	return call->role >= CHI_ROLE_WRITE ? CHI_OK
+					    : chi_fault(&call->fault, -CHI_EACCES,
+							"access denied: this needs the role write");
+}
+
+void call_audit(const struct call *call)
+{
+	char peer[CHI_PEER_TEXT_SIZE];
+	const char *asked = call->target != NULL ? call->target : call->path;
+	bool refused = call->http == 401 || call->http == 403;
+	if (!refused && !call->writes) {
+		return;
+	}
+	chi_peer_print(&call->peer, peer);
+	if (refused) {
+		log_info("access.deny",
+			 "{method} '{asked}' by '{peer}' refused with {status} ({cause})",
+			 log_text("peer", peer), log_text("method", head_method(call->method)),
+			 log_text("asked", asked), log_number("status", (uint64_t)call->http),
+			 log_text("cause", call->fault.text));
+	} else {
+		log_info("access.write",
+			 "write {method} '{asked}' by '{peer}' answered with {status}",
+			 log_text("peer", peer), log_text("method", head_method(call->method)),
+			 log_text("asked", asked), log_number("status", (uint64_t)call->http));
+	}
 }
 
 enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,

@@ -19,12 +19,26 @@
 #define ASK_MS	 100
 #define ONE_MOST ((size_t)256 << 10)
 
+enum encoding {
+	GZIP,
+	ZSTD,
+	ENCODINGS
+};
+
+/* An answer's bytes compressed, once someone takes them so. */
+struct packed {
+	bool tried; /* without bytes: it did not become smaller */
+	void *bytes;
+	size_t len;
+};
+
 struct kept {
 	unsigned users; /* the cache, and answers that are being sent */
 	uint64_t state;
 	uint64_t hash;	  /* of the answer's bytes */
 	const char *type; /* static */
 	size_t len;
+	struct packed packed[ENCODINGS];
 	size_t target_len; /* with its NUL; the answer's bytes follow it */
 	char bytes[];
 };
@@ -53,7 +67,8 @@ int cache_new(size_t bytes, struct cache **out)
 
 static size_t size_of(const struct kept *kept)
 {
-	return sizeof(*kept) + kept->target_len + kept->len;
+	return sizeof(*kept) + kept->target_len + kept->len + kept->packed[GZIP].len +
+	       kept->packed[ZSTD].len;
 }
 
 void kept_done(const void *bytes, size_t len, void *context)
@@ -62,6 +77,8 @@ void kept_done(const void *bytes, size_t len, void *context)
 	(void)bytes;
 	(void)len;
 	if (--kept->users == 0) {
+		free(kept->packed[GZIP].bytes);
+		free(kept->packed[ZSTD].bytes);
 		free(kept);
 	}
 }
@@ -71,11 +88,10 @@ void kept_use(struct kept *kept)
 	kept->users++;
 }
 
-const void *kept_bytes(const struct kept *kept, size_t *len, uint64_t *hash)
+struct kept_bytes kept_plain(const struct kept *kept, uint64_t *hash)
 {
-	*len = kept->len;
 	*hash = kept->hash;
-	return kept->bytes + kept->target_len;
+	return (struct kept_bytes){kept->bytes + kept->target_len, kept->len};
 }
 
 static void drop(struct cache *cache, size_t place)
@@ -86,6 +102,35 @@ static void drop(struct cache *cache, size_t place)
 		cache->places[place] = NULL;
 		kept_done(NULL, 0, kept);
 	}
+}
+
+/* Empties places in turn until so many bytes more fit. */
+static void empty_for(struct cache *cache, size_t size)
+{
+	for (size_t i = 0; i < PLACES && cache->bytes + size > cache->most; i++) {
+		drop(cache, cache->hand);
+		cache->hand = (cache->hand + 1) % PLACES;
+	}
+}
+
+struct kept_bytes kept_packed(struct cache *cache, struct call *call)
+{
+	struct kept *kept = call->kept;
+	struct packed *packed = &kept->packed[call->zstd ? ZSTD : GZIP];
+	if (!packed->tried) {
+		void *out = malloc(kept->len);
+		size_t n = out != NULL ? answer_compress(call, kept->bytes + kept->target_len,
+							 kept->len, out)
+				       : 0;
+		void *less = n > 0 ? realloc(out, n) : NULL;
+		*packed = (struct packed){true, n == 0 ? NULL : less != NULL ? less : out, n};
+		if (n == 0) {
+			free(out);
+		}
+		cache->bytes += n;
+		empty_for(cache, 0);
+	}
+	return (struct kept_bytes){packed->bytes, packed->len};
 }
 
 void cache_free(struct cache *cache)
@@ -187,10 +232,7 @@ void cache_keep(struct cache *cache, const struct call *call)
 	size_t way = way_of(set, call->target);
 	way = way < WAYS ? way : WAYS - 1;
 	drop(cache, (size_t)(set - cache->places) + way);
-	for (size_t i = 0; i < PLACES && cache->bytes + size > cache->most; i++) {
-		drop(cache, cache->hand);
-		cache->hand = (cache->hand + 1) % PLACES;
-	}
+	empty_for(cache, size);
 	struct kept *kept = cache->bytes + size <= cache->most ? malloc(size) : NULL;
 	if (kept == NULL) {
 		return;

@@ -17,6 +17,7 @@
 #include "http/net/params.h"
 #include "http/net/writer.h"
 #include "service/access.h"
+#include "service/peer.h"
 
 struct session;
 struct call;
@@ -79,10 +80,13 @@ struct call {
 	bool gzip; /* taken by the client */
 	bool zstd;
 	enum chi_role role;
-	bool foreign;	    /* a page of another site asks */
-	const char *path;   /* decoded */
-	const char *target; /* path and query as they came; NULL without memory */
-	const char *tags;   /* If-None-Match; "" */
+	struct chi_peer peer;  /* who asks; of a proxy that is trusted, for whom */
+	uint32_t share;	       /* chi_peer_number */
+	const char *write_ban; /* server_write_ban; NULL with a token */
+	bool writes;	       /* it was to write, allowed or not */
+	const char *path;      /* decoded */
+	const char *target;    /* path and query as they came; NULL without memory */
+	const char *tags;      /* If-None-Match; "" */
 	struct params params;
 	char *body; /* NUL-terminated */
 	size_t body_len;
@@ -120,6 +124,9 @@ struct call {
 	uint64_t state_seen; /* of the store when the call came, as its loop numbers them; 0: not
 				known */
 };
+
+/* Before anything is written for the call, which the log will name: -CHI_EACCES. */
+CHI_MUSTUSE int call_may_write(struct call *call);
 
 /* The failure of a call on call->client. */
 CHI_MUSTUSE int call_failed(struct call *call, int status);

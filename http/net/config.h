@@ -11,8 +11,10 @@
 #include "chistore/types.h"
 #include "service/listen.h"
 #include "service/options.h"
+#include "service/peer.h"
 
 #define HTTP_THREADS_MAX 64
+#define HTTP_NAMES_MAX	 16
 
 enum http_action {
 	HTTP_SERVE,
@@ -33,9 +35,13 @@ struct http_config {
 	const char *tls_key;
 	struct chi_listen listens[CHI_LISTENS_MAX];
 	size_t n_listens;
-	const char *access_path; /* NULL: without rules */
-	bool public_read;	 /* any client may read */
-	const char *web;	 /* directory of the page */
+	const char *access_path;	   /* NULL: without rules */
+	bool public_read;		   /* any client may read */
+	const char *hosts[HTTP_NAMES_MAX]; /* names of this server */
+	size_t n_hosts;
+	struct chi_peer proxies[HTTP_NAMES_MAX]; /* that are trusted */
+	size_t n_proxies;
+	const char *web; /* directory of the page */
 	struct chi_server_settings server;
 	uint64_t threads; /* loops */
 	uint64_t workers; /* threads for answers that take long */

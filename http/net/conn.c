@@ -18,10 +18,8 @@
 #define READ_BYTES    16384
 #define INPUT_MOST    (HEAD_MAX + READ_BYTES) /* beyond, what comes waits in the kernel */
 #define OUTPUT_MOST   ((size_t)1 << 20)	      /* no further request is looked at meanwhile */
-#define TURN_REQUESTS 32		      /* then others have their turn */
+#define TURN_REQUESTS 8			      /* then others have their turn */
 #define LINGER_MS     2000
-#define BODIES_MOST   ((uint64_t)256 << 20)
-#define OUTPUTS_MOST  ((uint64_t)256 << 20)
 #define PROGRESS      ((size_t)64 << 10) /* that a client reads at least in --send-timeout */
 #define MIB	      ((uint64_t)1 << 20)
 
@@ -51,17 +49,23 @@ static void set_state(struct conn *conn, enum conn_state state)
 	set_deadline(conn, times[state]);
 }
 
-/* Of BODIES_MOST or OUTPUTS_MOST, what a loop may have. */
-static uint64_t share_of(const struct conn *conn, uint64_t bytes)
-{
-	return bytes / conn->loop->server->n_loops;
-}
-
 static void count_output(struct conn *conn, size_t held)
 {
-	conn->loop->output_bytes += held;
-	conn->loop->output_bytes -= conn->held;
+	struct chi_shares *output = &conn->loop->output;
+	chi_shares_give(output, conn->share, conn->held);
+	chi_shares_take(output, conn->share, held);
 	conn->held = held;
+}
+
+static void set_peer(struct conn *conn, const struct head *head)
+{
+	struct call *call = conn->call;
+	size_t held = conn->held;
+	server_find_peer(conn, head, &call->peer);
+	call->share = chi_peer_number(&call->peer);
+	count_output(conn, 0);
+	conn->share = call->share;
+	count_output(conn, held);
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */
@@ -82,6 +86,7 @@ void conn_close(struct conn *conn)
 		conn->next->link = conn->link;
 	}
 	count(&conn->loop->counters.open, (uint64_t)-1);
+	chi_shares_give(&conn->loop->places, chi_peer_number(&conn->from), 1);
 	chi_event_drop(&conn->readable);
 	chi_event_drop(&conn->writable);
 	close(conn->fd);
@@ -122,6 +127,7 @@ static void after_answer(struct conn *conn)
 	struct call *call = conn->call;
 	bool keep = call->keep_alive && !conn->loop->draining;
 	count(&conn->loop->counters.busy_us, (uint64_t)(chi_now_us() - call->begun_us));
+	call_audit(call);
 	loop_call_done(call);
 	conn->call = NULL;
 	set_state(conn, keep ? CONN_IDLE : CONN_LAST);
@@ -156,6 +162,9 @@ static void refuse(struct conn *conn, int http, const char *why)
 {
 	struct call *call = conn->call;
 	call->http = http;
+	if (why != call->fault.text) {
+		(void)chi_fault(&call->fault, -CHI_EINVAL, "%s", why);
+	}
 	out_reset(&call->out);
 	if (call->route != NULL && call->route->complain != NULL) {
 		call->route->complain(call, why);
@@ -219,12 +228,12 @@ static void dispatch(struct conn *conn)
 	}
 	if (call->route == NULL) {
 		refuse(conn, 404, "there is nothing at this address");
-	} else if (conn->loop->output_bytes > share_of(conn, OUTPUTS_MOST)) {
+	} else if (!chi_shares_may(&conn->loop->output, call->share, 0)) {
 		refuse(conn, 503, "too much waits to be read by clients: try again later");
 	} else if (!is_allowed(call)) {
 		refuse(conn, 405, "this address does not take that method");
-	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call->foreign) {
-		refuse(conn, 403, "pages of other sites may not write without a token");
+	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call_may_write(call) < 0) {
+		refuse(conn, 403, call->fault.text);
 	} else if (call->method == METHOD_POST &&
 		   strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
 		   params_parse(&call->params, call->body, call->body_len, &call->arena,
@@ -247,7 +256,7 @@ static bool may(struct conn *conn, const struct head *head)
 	unsigned flags = call->route != NULL ? call->route->flags : ROUTE_OPEN;
 	bool shown = false;
 	call->role = server_authorize(conn->loop->server, head->authorization, &shown, &why);
-	call->foreign = !shown && server_is_foreign(head);
+	call->write_ban = shown ? NULL : server_write_ban(conn, head);
 	if ((flags & ROUTE_OPEN) != 0 || call->method == METHOD_OPTIONS ||
 	    call->role >= ((flags & ROUTE_WRITE) != 0 ? CHI_ROLE_WRITE : CHI_ROLE_READ)) {
 		return true;
@@ -263,18 +272,17 @@ static char *copy(struct call *call, struct text text)
 	return chi_arena_text(&call->arena, text.len > 0 ? text.at : "", text.len);
 }
 
-/* Memory for a body that is to come. Of all together a loop has its share of BODIES_MOST. */
+/* Memory for a body that is to come; one without bytes takes nothing of what is shared. */
 static char *body_memory(struct conn *conn, uint64_t len)
 {
 	struct call *call = conn->call;
 	struct loop *loop = conn->loop;
-	uint64_t share = share_of(conn, BODIES_MOST);
-	uint64_t most = share > config_of(conn)->large_bytes ? share : config_of(conn)->large_bytes;
-	char *body = len <= most - loop->body_bytes ? chi_arena_alloc(&call->arena, (size_t)len + 1)
-						    : NULL;
+	char *body = len == 0 || chi_shares_may(&loop->bodies, call->share, len)
+			     ? chi_arena_alloc(&call->arena, (size_t)len + 1)
+			     : NULL;
 	if (body != NULL) {
 		call->body_len = (size_t)len;
-		loop->body_bytes += len;
+		chi_shares_take(&loop->bodies, call->share, len);
 		body[len] = '\0';
 	}
 	return body;
@@ -284,6 +292,7 @@ static char *body_memory(struct conn *conn, uint64_t len)
 static bool begin_call(struct conn *conn, const struct head *head)
 {
 	struct call *call = conn->call;
+	set_peer(conn, head);
 	call->method = head->method;
 	call->version = head->version;
 	call->keep_alive = head->keep_alive;
@@ -337,6 +346,8 @@ static bool new_call(struct conn *conn)
 		return false;
 	}
 	conn->call->conn = conn;
+	conn->call->peer = conn->from;
+	conn->call->share = conn->share;
 	conn->call->begun_us = chi_now_us();
 	return true;
 }
@@ -517,6 +528,7 @@ void conn_answered(struct call *call)
 {
 	struct conn *conn = call->conn;
 	if (conn == NULL) {
+		call_audit(call);
 		loop_call_done(call);
 		return;
 	}
@@ -550,7 +562,7 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 	}
 }
 
-void conn_new(struct loop *loop, int fd)
+void conn_new(struct loop *loop, int fd, const struct chi_peer *from)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 	int one = 1;
@@ -561,6 +573,11 @@ void conn_new(struct loop *loop, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	conn->loop = loop;
 	conn->fd = fd;
+	conn->from = *from;
+	conn->share = chi_peer_number(from);
+	conn->is_proxy = server_is_proxy(loop->server, from);
+	chi_peer_here(fd, &conn->here);
+	chi_shares_take(&loop->places, conn->share, 1);
 	conn->in = evbuffer_new();
 	conn->out = evbuffer_new();
 	conn->readable = event_new(loop->base, fd, EV_READ | EV_PERSIST, on_readable, conn);

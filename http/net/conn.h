@@ -25,6 +25,10 @@ struct conn {
 	struct conn *next;
 	struct conn **link; /* what points here */
 	int fd;
+	struct chi_peer from; /* the other end, */
+	struct chi_peer here; /* and this one */
+	bool is_proxy;
+	uint32_t share; /* who has `held`: the peer of the latest call */
 	enum conn_state state;
 	struct event *readable;
 	struct event *writable;
@@ -41,6 +45,9 @@ struct conn {
 
 /* Puts head and body of call's answer into conn->out. */
 void answer_put(struct conn *conn, struct call *call);
+/* Compresses as the client takes it: the number of bytes in `out`, of which there are `len`; 0: it
+ * would not be smaller, or is none of those that are compressed. */
+size_t answer_compress(struct call *call, const void *bytes, size_t len, void *out);
 /* A part of a stream. */
 void answer_put_part(struct conn *conn, struct call *call);
 
@@ -50,9 +57,17 @@ CHI_MUSTUSE int cache_new(size_t bytes, struct cache **out);
 void cache_free(struct cache *cache);
 /* True: call->kept and call->type are the answer. */
 bool cache_find(struct cache *cache, struct call *call);
+/* Bytes of a kept answer; NULL: there are none. */
+struct kept_bytes {
+	const void *bytes;
+	size_t len;
+};
+
 /* What call->kept has, and the hash of these bytes; they stay until kept_done, which is called
  * once, on the loop's thread: with any bytes, as evbuffers call it. */
-const void *kept_bytes(const struct kept *kept, size_t *len, uint64_t *hash);
+struct kept_bytes kept_plain(const struct kept *kept, uint64_t *hash);
+/* The same bytes, compressed for this client when the first one asked for them so. */
+struct kept_bytes kept_packed(struct cache *cache, struct call *call);
 void kept_use(struct kept *kept); /* one more will call kept_done */
 void kept_done(const void *bytes, size_t len, void *kept);
 void cache_keep(struct cache *cache, const struct call *call);

@@ -37,14 +37,20 @@ static struct text trim(const char *at, size_t len)
 
 /* ---- The request line -------------------------------------------------------------------- */
 
+static const char *const methods[] = {
+	[METHOD_GET] = "GET", [METHOD_HEAD] = "HEAD",	    [METHOD_POST] = "POST",
+	[METHOD_PUT] = "PUT", [METHOD_OPTIONS] = "OPTIONS",
+};
+
+const char *head_method(enum method method)
+{
+	return (size_t)method < CHI_COUNT(methods) ? methods[method] : "?";
+}
+
 static enum method method_of(struct text word)
 {
-	static const char *const names[] = {
-		[METHOD_GET] = "GET", [METHOD_HEAD] = "HEAD",	    [METHOD_POST] = "POST",
-		[METHOD_PUT] = "PUT", [METHOD_OPTIONS] = "OPTIONS",
-	};
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		if (word.len == strlen(names[i]) && memcmp(word.at, names[i], word.len) == 0) {
+	for (size_t i = 0; i < CHI_COUNT(methods); i++) {
+		if (word.len == strlen(methods[i]) && memcmp(word.at, methods[i], word.len) == 0) {
 			return (enum method)i;
 		}
 	}
@@ -52,7 +58,7 @@ static enum method method_of(struct text word)
 }
 
 /* "http://host/path?query" is what is sent to proxies, and means the path. */
-static struct text without_host(struct text target)
+static struct text without_host(struct text target, struct text *host)
 {
 	const char *end = target.at + target.len;
 	size_t scheme = target.len > 7 && strncasecmp(target.at, "http://", 7) == 0    ? 7
@@ -62,6 +68,7 @@ static struct text without_host(struct text target)
 	while (scheme > 0 && at < end && *at != '/' && *at != '?') {
 		at++;
 	}
+	*host = (struct text){target.at + scheme, (size_t)(at - target.at) - scheme};
 	return (struct text){at, (size_t)(end - at)};
 }
 
@@ -75,7 +82,8 @@ static int take_target(struct text target, struct head *out, const char **why)
 			return refuse(why, BAD, "the address asked for has a control character");
 		}
 	}
-	target = without_host(target);
+	target = without_host(target, &out->host);
+	out->absolute = out->host.len > 0;
 	const char *mark = memchr(target.at, '?', target.len);
 	size_t len = mark != NULL ? (size_t)(mark - target.at) : target.len;
 	out->path = (struct text){target.at, len};
@@ -171,7 +179,7 @@ static int take_field(struct text name, struct text value, struct head *out, con
 	} texts[] = {
 		{"accept-encoding", &out->encodings},	{"if-none-match", &out->tags},
 		{"authorization", &out->authorization}, {"origin", &out->origin},
-		{"sec-fetch-site", &out->site},		{"host", &out->host},
+		{"sec-fetch-site", &out->site},		{"x-forwarded-for", &out->forwarded},
 		{"content-type", &out->type},
 	};
 	for (size_t i = 0; i < CHI_COUNT(texts); i++) {
@@ -179,6 +187,10 @@ static int take_field(struct text name, struct text value, struct head *out, con
 			*texts[i].out = value;
 			return 0;
 		}
+	}
+	if (equals(name, "host")) {
+		out->host = out->absolute ? out->host : value;
+		return 0;
 	}
 	if (equals(name, "content-length")) {
 		return take_length(value, out, why);

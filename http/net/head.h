@@ -37,6 +37,7 @@ struct head {
 	int version;
 	struct text path;  /* as sent: it may have %-escapes; without scheme and host */
 	struct text query; /* after the '?' */
+	bool absolute;	   /* the address asked for names a host, as proxies are asked */
 	bool keep_alive;
 	bool expects;	 /* 100-continue */
 	uint64_t length; /* of the body */
@@ -46,7 +47,8 @@ struct head {
 	struct text authorization; /* Authorization */
 	struct text origin;	   /* Origin */
 	struct text site;	   /* Sec-Fetch-Site */
-	struct text host;	   /* Host */
+	struct text host;	   /* of the address asked for, else Host */
+	struct text forwarded;	   /* the last X-Forwarded-For */
 	struct text type;	   /* Content-Type */
 };
 
@@ -56,6 +58,9 @@ struct head {
  * More than HEAD_MAX bytes are not looked at.
  */
 int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, const char **why);
+
+/* "GET" and so on; "?" of another. */
+const char *head_method(enum method method);
 
 /* Whether a list such as "gzip, br;q=0.5" has the word, and not with q=0. */
 bool head_list_has(struct text list, const char *word);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop: its listeners, its mailbox, its clock. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,6 +20,8 @@
 #define ANSWER_BYTES   ((size_t)64 << 20)
 #define KEEP_BYTES     ((size_t)256 << 10) /* memory that a spare call may keep */
 #define TICK_MS	       250
+#define BODIES_MOST    ((uint64_t)256 << 20) /* of all loops */
+#define OUTPUTS_MOST   ((uint64_t)256 << 20)
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
@@ -59,7 +62,7 @@ static void free_call(struct call *call)
 void loop_call_done(struct call *call)
 {
 	struct loop *loop = call->loop;
-	loop->body_bytes -= call->body_len;
+	chi_shares_give(&loop->bodies, call->share, call->body_len);
 	if (call->kept != NULL) {
 		kept_done(NULL, 0, call->kept);
 	}
@@ -134,6 +137,25 @@ static void on_mail(evutil_socket_t fd, short what, void *context)
 	}
 }
 
+/* Nothing can be accepted: the loop would wake for the same client at once, for ever. */
+static void rest(struct loop *loop, int error)
+{
+	log_limited_warning("listen.rest", "not accepting for {ms} ms ({cause})",
+			    log_number("ms", TICK_MS), log_text("cause", strerror(error)));
+	for (size_t i = 0; i < loop->n_listeners; i++) {
+		event_del(loop->listeners[i].event);
+	}
+	loop->resting = true;
+}
+
+static void end_rest(struct loop *loop)
+{
+	for (size_t i = 0; loop->resting && i < loop->n_listeners; i++) {
+		chi_event_add(loop->listeners[i].event, NULL);
+	}
+	loop->resting = false;
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
 	struct loop *loop = context;
@@ -149,6 +171,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 			conn_tick(conn, now);
 		}
 	}
+	end_rest(loop);
 	if (loop->draining && loop->conns == NULL) {
 		event_base_loopbreak(loop->base);
 		return;
@@ -158,12 +181,20 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 /* ---- Listening --------------------------------------------------------------------------- */
 
-/* The oldest that waits for nothing makes room: the list has the newest first. */
-static bool make_room(struct loop *loop)
+static bool is_of(const struct conn *conn, const struct chi_peer *from)
+{
+	return chi_peer_number(&conn->from) == chi_peer_number(from);
+}
+
+/* The oldest that waits for nothing makes room, of one peer or (NULL) of all: the list has the
+ * newest first. One that an answer is still sent to waits for that. */
+static bool make_room(struct loop *loop, const struct chi_peer *from)
 {
 	struct conn *oldest = NULL;
 	for (struct conn *conn = loop->conns; conn != NULL; conn = conn->next) {
-		oldest = conn->state == CONN_IDLE || conn->state == CONN_LINGER ? conn : oldest;
+		bool waits = conn->state == CONN_LINGER ||
+			     (conn->state == CONN_IDLE && evbuffer_get_length(conn->out) == 0);
+		oldest = waits && (from == NULL || is_of(conn, from)) ? conn : oldest;
 	}
 	if (oldest != NULL) {
 		conn_close(oldest);
@@ -171,30 +202,56 @@ static bool make_room(struct loop *loop)
 	return oldest != NULL;
 }
 
+/* A proxy that is trusted asks for many: it may have them all. */
+static bool has_place(struct loop *loop, const struct chi_peer *from)
+{
+	struct chi_shares *places = &loop->places;
+	if (!server_is_proxy(loop->server, from) &&
+	    !chi_shares_may(places, chi_peer_number(from), 1)) {
+		return make_room(loop, from);
+	}
+	return places->used < places->most || make_room(loop, NULL);
+}
+
+static bool is_scarce(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* Without a descriptor accept fails before it has looked whether a client is there. */
+static bool is_waited_for(int fd)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	return poll(&one, 1, 0) > 0;
+}
+
 static void on_accept(evutil_socket_t fd, short what, void *context)
 {
 	struct listener *listener = context;
 	struct loop *loop = listener->loop;
-	uint64_t most = loop->server->config->connections / loop->server->n_loops + 1;
+	struct chi_peer from;
 	(void)what;
 	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
 		int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		bool scarce = peer < 0 && (errno == EMFILE || errno == ENFILE);
-		if (scarce && make_room(loop)) {
-			continue;
-		}
 		if (peer < 0) {
-			/* Without descriptors the loop would wake for the same one for ever. */
-			usleep(scarce ? 10000 : 0);
+			int error = errno;
+			bool scarce = is_scarce(error) && is_waited_for(fd);
+			if (scarce && make_room(loop, NULL)) {
+				continue;
+			}
+			if (scarce) {
+				rest(loop, error);
+			}
 			return;
 		}
 		count(&loop->counters.accepted, 1);
-		if (atomic_load(&loop->counters.open) >= most && !make_room(loop)) {
+		chi_peer_of(peer, &from);
+		if (!has_place(loop, &from)) {
 			count(&loop->counters.refused, 1);
 			close(peer);
 			continue;
 		}
-		conn_new(loop, peer);
+		conn_new(loop, peer, &from);
 	}
 }
 
@@ -265,6 +322,11 @@ static void *turn(void *context)
 
 int loop_start(struct loop *loop, struct chi_fault *fault)
 {
+	const struct http_config *config = loop->server->config;
+	size_t n = loop->server->n_loops;
+	loop->places.most = config->connections / n + 1;
+	loop->bodies.most = BODIES_MOST / n;
+	loop->output.most = OUTPUTS_MOST / n;
 	loop->started = pthread_create(&loop->thread, NULL, turn, loop) == 0;
 	return loop->started ? CHI_OK : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
 }

@@ -38,6 +38,8 @@ static const struct metric metrics[] = {
 	METRIC("received_bytes_total", "counter", received, "Bytes received."),
 	METRIC("sent_bytes_total", "counter", sent, "Bytes sent."),
 	METRIC("cached_total", "counter", cached, "Requests answered from kept answers."),
+	METRIC("compressed_total", "counter", compressed,
+	       "Answers that were compressed; a kept one is once for each encoding."),
 };
 
 void server_metrics(struct http_server *server, struct writer *out)
@@ -60,12 +62,15 @@ void server_metrics(struct http_server *server, struct writer *out)
 		   "chistore_http_request_seconds_total %.6f\n",
 		   (double)sum(server, offsetof(struct http_counters, busy_us)) / 1e6);
 	pthread_mutex_lock(&server->pool.lock);
-	size_t waiting = server->pool.waiting;
+	uint64_t waiting = server->pool.waiting.used;
+	uint64_t running = server->pool.running.used;
 	pthread_mutex_unlock(&server->pool.lock);
 	out_format(out,
 		   "# HELP chistore_http_waiting Requests that wait for a worker.\n"
-		   "# TYPE chistore_http_waiting gauge\nchistore_http_waiting %zu\n",
-		   waiting);
+		   "# TYPE chistore_http_waiting gauge\nchistore_http_waiting %" PRIu64 "\n"
+		   "# HELP chistore_http_running Requests that workers have.\n"
+		   "# TYPE chistore_http_running gauge\nchistore_http_running %" PRIu64 "\n",
+		   waiting, running);
 	out_format(out,
 		   "# HELP chistore_http_queued_total Unknown positions that were asked about and "
 		   "added to the store's queue.\n# TYPE chistore_http_queued_total counter\n"

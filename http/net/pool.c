@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers take calls in the order in which they came. */
-#include <signal.h>
-
+/* Workers take calls in the order in which they came, but of no peer more than its share: one whose
+ * answers take long leaves workers to the others. */
 #include "base/clock.h"
 #include "base/fault.h"
 #include "http/net/server.h"
@@ -41,21 +40,46 @@ void call_run(struct call *call, struct session *session)
 	}
 }
 
-/* The oldest that waits; NULL: the pool ends. */
+/* The oldest that may run now; NULL: none. At the end all are taken, to be given back. */
+static struct call *take_call(struct pool *pool)
+{
+	struct call **link = &pool->first;
+	while (*link != NULL && !pool->stopping &&
+	       !chi_shares_may(&pool->running, (*link)->share, 1)) {
+		link = &(*link)->next;
+	}
+	struct call *call = *link;
+	if (call != NULL) {
+		*link = call->next;
+		pool->last = *link == NULL ? link : pool->last;
+		chi_shares_give(&pool->waiting, call->share, 1);
+		chi_shares_take(&pool->running, call->share, 1);
+	}
+	return call;
+}
+
+/* NULL: the pool ends. */
 static struct call *next_call(struct pool *pool)
 {
+	struct call *call = NULL;
 	pthread_mutex_lock(&pool->lock);
-	while (pool->first == NULL && !pool->stopping) {
+	while ((call = take_call(pool)) == NULL && !pool->stopping) {
 		pthread_cond_wait(&pool->some, &pool->lock);
 	}
-	struct call *call = pool->first;
-	if (call != NULL) {
-		pool->first = call->next;
-		pool->last = pool->first == NULL ? &pool->first : pool->last;
-		pool->waiting--;
+	/* Of what one that has ended makes room for, there may be more. */
+	if (pool->first != NULL) {
+		pthread_cond_signal(&pool->some);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return call;
+}
+
+static void end_call(struct pool *pool, struct call *call)
+{
+	pthread_mutex_lock(&pool->lock);
+	chi_shares_give(&pool->running, call->share, 1);
+	pthread_mutex_unlock(&pool->lock);
+	loop_post(call);
 }
 
 static void *work(void *context)
@@ -66,7 +90,9 @@ static void *work(void *context)
 	while ((call = next_call(pool)) != NULL) {
 		call->deadline_ms = chi_now_ms() + (int64_t)pool->server->config->answer_ms;
 		if (atomic_load(&call->cancelled)) {
+			/* The log must not say of a write that it was done. */
 			call->result = -CHI_ECANCELED;
+			call->http = call_http_of(call->result);
 		} else {
 			if (call->state_seen != 0) {
 				/* Kept as one of the store that the loop has seen, it must not be
@@ -75,7 +101,7 @@ static void *work(void *context)
 			}
 			call_run(call, &session);
 		}
-		loop_post(call);
+		end_call(pool, call);
 	}
 	session_close(&session);
 	return NULL;
@@ -85,6 +111,8 @@ int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *
 {
 	pool->server = server;
 	pool->last = &pool->first;
+	pool->waiting.most = server->config->waiting;
+	pool->running.most = server->config->workers;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->some, NULL);
 	for (size_t i = 0; i < server->config->workers; i++) {
@@ -100,13 +128,13 @@ int pool_submit(struct pool *pool, struct call *call)
 {
 	int status = CHI_OK;
 	pthread_mutex_lock(&pool->lock);
-	if (pool->waiting >= pool->server->config->waiting || pool->stopping) {
+	if (!chi_shares_may(&pool->waiting, call->share, 1) || pool->stopping) {
 		status = -CHI_EBUSY;
 	} else {
 		call->next = NULL;
 		*pool->last = call;
 		pool->last = &call->next;
-		pool->waiting++;
+		chi_shares_take(&pool->waiting, call->share, 1);
 		pthread_cond_signal(&pool->some);
 	}
 	pthread_mutex_unlock(&pool->lock);
@@ -120,6 +148,9 @@ void pool_stop(struct pool *pool)
 	}
 	pthread_mutex_lock(&pool->lock);
 	pool->stopping = true;
+	for (struct call *call = pool->first; call != NULL; call = call->next) {
+		atomic_store(&call->cancelled, true);
+	}
 	pthread_cond_broadcast(&pool->some);
 	pthread_mutex_unlock(&pool->lock);
 	for (size_t i = 0; i < pool->n; i++) {

@@ -10,6 +10,9 @@
  *	                                            loop's mailbox
  *
  * A call belongs to its loop but while a worker has it.
+ *
+ * Whatever is limited is shared by peers (service/shares.h): connections, bodies and output of a
+ * loop, places in the workers' queue, and the workers.
  */
 #pragma once
 
@@ -25,6 +28,8 @@
 #include "http/net/session.h"
 #include "http/net/unknown.h"
 #include "service/access.h"
+#include "service/peer.h"
+#include "service/shares.h"
 
 struct http_server;
 struct page;
@@ -43,9 +48,10 @@ struct http_counters {
 	_Atomic uint64_t expired;  /* connections closed for being slow */
 	_Atomic uint64_t received; /* bytes */
 	_Atomic uint64_t sent;
-	_Atomic uint64_t cached;  /* answers from the cache */
-	_Atomic uint64_t open;	  /* connections now */
-	_Atomic uint64_t busy_us; /* time that calls took, waiting included */
+	_Atomic uint64_t cached;     /* answers from the cache */
+	_Atomic uint64_t compressed; /* answers that were, streams aside */
+	_Atomic uint64_t open;	     /* connections now */
+	_Atomic uint64_t busy_us;    /* time that calls took, waiting included */
 };
 
 static inline void count(_Atomic uint64_t *counter, uint64_t n)
@@ -60,7 +66,8 @@ struct pool {
 	pthread_cond_t some;
 	struct call *first; /* waiting, the oldest first */
 	struct call **last;
-	size_t waiting;
+	struct chi_shares waiting;
+	struct chi_shares running;
 	bool stopping;
 	pthread_t threads[HTTP_THREADS_MAX];
 	size_t n;
@@ -70,6 +77,8 @@ struct http_server {
 	const struct http_config *config;
 	route_finder *find;
 	struct page *page;
+	const char *const
+		*services; /* names of those whose interfaces are served; the last is NULL */
 	pthread_rwlock_t access_lock;
 	struct chi_access *access; /* NULL: no rules */
 	struct loop *loops[HTTP_THREADS_MAX];
@@ -101,10 +110,12 @@ struct loop {
 	struct call *mail_list; /* back from workers */
 	struct call *spare;	/* to be used again */
 	size_t n_spare;
-	uint64_t body_bytes;   /* of the bodies of its calls */
-	uint64_t output_bytes; /* that clients have not read yet */
+	struct chi_shares places; /* connections */
+	struct chi_shares bodies; /* bytes of the bodies of its calls */
+	struct chi_shares output; /* bytes that clients have not read yet */
 	struct cache *cache;
 	struct http_counters counters;
+	bool resting; /* no descriptor is left: listens again at the next tick */
 	bool draining;
 	int64_t stop_at_ms; /* then: what is not answered is cut off; chi_now_ms */
 	_Atomic bool stop;
@@ -133,7 +144,7 @@ void loop_post(struct call *call);
 CHI_MUSTUSE int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *fault);
 /* Ends the threads after the calls that they have; those that wait are given back as canceled. */
 void pool_stop(struct pool *pool);
-/* -CHI_EBUSY: too many wait. */
+/* -CHI_EBUSY: too many wait, of all or of the peer's. */
 CHI_MUSTUSE int pool_submit(struct pool *pool, struct call *call);
 
 /* Runs the handler; call->result. Any thread that has a session. */
@@ -142,7 +153,7 @@ void call_run(struct call *call, struct session *session);
 /* ---- conn.c ------------------------------------------------------------------------------ */
 
 /* Takes over an accepted socket. */
-void conn_new(struct loop *loop, int fd);
+void conn_new(struct loop *loop, int fd, const struct chi_peer *from);
 /* A worker has given the call back. */
 void conn_answered(struct call *call);
 /* Once a second: closes it if it is too slow, or idle at the end. */
@@ -157,8 +168,16 @@ CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault 
  * is none. */
 enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,
 			       const char **why);
-/* A browser sends it for a page of another site. */
-bool server_is_foreign(const struct head *head);
+/* Whether that is a proxy whose word is taken for who asks. */
+bool server_is_proxy(const struct http_server *server, const struct chi_peer *from);
+/* Who asks. */
+void server_find_peer(const struct conn *conn, const struct head *head, struct chi_peer *out);
+/* Why nothing is written for a request without a token, static: a browser sends it for a page of
+ * another site, or may have been led here by one under a name of its own. NULL: nothing is against
+ * it. */
+const char *server_write_ban(const struct conn *conn, const struct head *head);
+/* The line of the log for a call that was answered: of each that was refused or writes. */
+void call_audit(const struct call *call);
 
 /* The page for Prometheus. */
 void server_metrics(struct http_server *server, struct writer *out);

@@ -106,20 +106,22 @@ int unknown_start(const struct http_config *config, struct unknown **out, struct
 	return CHI_OK;
 }
 
-void unknown_add(struct unknown *unknown, const struct chi_key *key)
+bool unknown_add(struct unknown *unknown, const struct chi_key *key)
 {
 	uint64_t hash = XXH3_64bits(key->bytes, key->len) | 1;
 	if (unknown == NULL) {
-		return;
+		return false;
 	}
 	pthread_mutex_lock(&unknown->lock);
 	uint64_t *place = &unknown->lately[(hash >> 1) % PLACES];
-	if (*place != hash && unknown->n < WAITING_MOST) {
+	bool added = *place != hash && unknown->n < WAITING_MOST;
+	if (added) {
 		*place = hash;
 		unknown->waiting[unknown->n++] = *key;
 		pthread_cond_signal(&unknown->changed);
 	}
 	pthread_mutex_unlock(&unknown->lock);
+	return added;
 }
 
 uint64_t unknown_count(struct unknown *unknown)

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "http/net/config.h"
 
 struct chi_key;
@@ -15,9 +17,9 @@ struct unknown;
 CHI_MUSTUSE int unknown_start(const struct http_config *config, struct unknown **out,
 			      struct chi_fault *fault);
 
-/* From any thread. One that came lately is passed over, and so is one for which there is no room;
- * nothing happens if `unknown` is NULL. */
-void unknown_add(struct unknown *unknown, const struct chi_key *key);
+/* From any thread. False: it is passed over, as it came lately, or there is no room for it, or
+ * `unknown` is NULL. */
+bool unknown_add(struct unknown *unknown, const struct chi_key *key);
 
 /* How many were added to the queue, or raised in it; 0 of NULL. */
 uint64_t unknown_count(struct unknown *unknown);

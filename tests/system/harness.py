@@ -172,12 +172,21 @@ class Daemon:
             self._collector.join(timeout)
         return self.process.returncode
 
+    def freeze(self):
+        """Returns when it hangs: a signal is only under way when it was sent."""
+        os.kill(self.pid, signal.SIGSTOP)
+        os.waitpid(self.pid, os.WUNTRACED)
+
+    def thaw(self):
+        os.kill(self.pid, signal.SIGCONT)
+
     def stop(self, timeout=STOP_TIMEOUT):
         """SIGTERM, then the exit code; 0 is a clean stop. None for a daemon not ours."""
         if not self.owned:
             return None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
+            self.thaw()
         return self._wait(timeout)
 
     def kill(self):

@@ -145,10 +145,10 @@ class Bench(Base):
         with harness.start_daemon({"default": self.filled()}) as daemon:
             child = self.spawn_bench(daemon.address, "--rate", 1000, "--requests", 3000, *PUTS)
             self.wait_for_requests(daemon.address)
-            os.kill(daemon.pid, signal.SIGSTOP)
+            daemon.freeze()
             # It is stopped for half a second at least.
             self.assertRaises(subprocess.TimeoutExpired, child.wait, 0.5)
-            os.kill(daemon.pid, signal.SIGCONT)
+            daemon.thaw()
             out, said = child.communicate(timeout=60)
             self.assertEqual(child.returncode, 0, said)
             rows = self.rows(out)
@@ -245,11 +245,11 @@ class Bench(Base):
                 child = self.spawn_bench(daemon.address, "--seconds", 600, "--clients", 3, *PUTS)
                 self.wait_for_requests(daemon.address)
                 if silent:
-                    os.kill(daemon.pid, signal.SIGSTOP)
+                    daemon.freeze()
                 child.send_signal(signal.SIGINT)
                 out, said = child.communicate(timeout=60)
                 if silent:
-                    os.kill(daemon.pid, signal.SIGCONT)
+                    daemon.thaw()
                     self.assertIn("still waiting for answers", said)
                 else:
                     self.assertIn("removed the ", said)

@@ -331,13 +331,15 @@ class TestChessdb(unittest.TestCase):
         self.assertNotIn("winrate", mate)
 
     def test_the_queue(self):
-        """It is the store's: what any client adds is listed, what is asked for is taken."""
+        """It is the store's: what any client adds is listed, what is asked for is taken. What waits there or
+        is known is "ok": {} told cdbexplore that it cannot be known, and 403 cdblib to ask for ever."""
         self.addCleanup(self.queued, "drop", "--all")
         self.queued("drop", "--all")
         self.queued("add", "--priority", "9", MATED)
         self.assertEqual(self.ask(action="queue", board=RUY), "ok")
-        self.assertEqual(self.ask(action="queue", board=RUY), "")
-        self.assertEqual(self.ask(action="queue", board=START, json=1), {})
+        self.assertEqual(self.ask(action="queue", board=RUY), "ok")
+        self.assertEqual(self.ask(action="queue", board=START, json=1), {"status": "ok"})
+        self.assertEqual(self.ask(action="queue", board=MATED, json=1), {})
         self.assertEqual(self.ask(action="store", board=RUY, move="move:a7a6"), "ok")
         listed = [json.loads(line)["fen"] for line in self.queued("list", "--json").splitlines()]
         self.assertEqual(listed[:2], [MATED, RUY])
@@ -346,8 +348,9 @@ class TestChessdb(unittest.TestCase):
                          {"total": 3, "positions": [MATED]})
         with webserver.start(self.daemon.address) as reader:
             self.assertEqual(reader.json("/api/queue")["positions"], listed)
-            answer = reader.json("/cdb.php", want=403, action="queue", board=KINGS)
-            self.assertIn("--write-to", answer["error"])
+            for action, more, answer in (("queue", {"board": KINGS}, {}), ("queue", {"board": START}, {"status": "ok"}),
+                                         ("store", {"board": RUY, "move": "move:g8f6"}, {})):
+                self.assertEqual(reader.json("/cdb.php", action=action, json=1, **more), answer)
         self.assertEqual(self.server.json("/api/queue")["total"], 3)
 
     def test_unknown_positions_are_queued(self):

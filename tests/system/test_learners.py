@@ -16,7 +16,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import threading
 import time
@@ -161,7 +160,7 @@ class Learners(Base):
         """The daemon answers no one, then no one is left to say it again."""
         log.deeper = 2
         self.search_on(log, LEARNERS)
-        daemon.process.send_signal(signal.SIGSTOP)
+        daemon.freeze()
         self.search_on(log, 3 * LEARNERS)
         log.deeper = 0
         daemon.kill()

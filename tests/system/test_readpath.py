@@ -10,7 +10,6 @@ import fcntl
 import itertools
 import mmap
 import os
-import signal
 import struct
 import termios
 import threading
@@ -247,7 +246,7 @@ class ReadPath(unittest.TestCase):
         """While the daemon is stopped and the greedy client has more than it can take in at
         once, all others ask: everything has arrived before anything is answered. Returns where the
         notes stood."""
-        os.kill(self.daemon.pid, signal.SIGSTOP)
+        self.daemon.freeze()
         try:
             self.wait_until(self.is_stopped)
             self.wait_until(lambda: unsent(greedy) >= 1 << 16)
@@ -255,7 +254,7 @@ class ReadPath(unittest.TestCase):
             for peer, _ in polite:
                 peer.send_bytes(question)
         finally:
-            os.kill(self.daemon.pid, signal.SIGCONT)
+            self.daemon.thaw()
         for peer, _ in polite:
             peer.receive_body()
         return mark
