@@ -87,6 +87,8 @@ PARTS = {
         Step("system scarce", env={"CHISTORE_SCARCE_ALL": "1"})]),
     "relay": Part(20, "times the usual cuts", [
         Step("client (repeat|import_repeat)", env={"CHISTORE_EFFORT": "{size}"})]),
+    "alike": Part(50, "times 20 positions", [
+        Step("system http_alike", env={"CHISTORE_EFFORT": "{size}"})]),
     "damage": Part(77, "times the usual stores", [
         Step("store damage", env={"CHISTORE_EFFORT": "{size}"}),
         Step("faults damage", env={"CHISTORE_EFFORT": "{size}"})]),

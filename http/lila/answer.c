@@ -70,6 +70,19 @@ static bool is_casual(const char *event)
 	return false;
 }
 
+/* lila knows the month of each game, and no year before 1952. Programs take both as they are: one
+ * that is not known is the first there is, of the year or of all. */
+static void say_date(struct writer *out, const struct chi_game_head *head)
+{
+	char month[16];
+	unsigned year = head->year > 0 ? head->year : LILA_YEAR_FIRST;
+	bool known = head->year > 0 && head->month > 0;
+	(void)snprintf(month, sizeof(month), "%04u-%02u", year % 10000u,
+		       known ? head->month % 100u : 1u);
+	out_number(out, "year", year);
+	out_text(out, "month", month);
+}
+
 /* The members of a game. */
 static int say_game(struct call *call, const struct lila_query *query,
 		    const struct chi_game_row *row)
@@ -92,9 +105,7 @@ static int say_game(struct call *call, const struct lila_query *query,
 	}
 	say_side(out, "black", row->black, head->black_elo);
 	say_side(out, "white", row->white, head->white_elo);
-	out_number(out, "year", head->year);
-	(void)snprintf(text, sizeof(text), "%04u-%02u", head->year % 10000u, head->month % 100u);
-	out_text(out, "month", head->month > 0 ? text : NULL);
+	say_date(out, head);
 	return CHI_OK;
 }
 
@@ -199,8 +210,9 @@ static void say_ratings(struct writer *out, const struct lila_query *query,
 		bool any = sums != NULL && sums->rated > 0;
 		out_number(out, "averageRating",
 			   any ? (sums->ratings + sums->rated / 2) / sums->rated : 0);
-	} else if (sums != NULL && sums->opponents_rated > 0) {
-		double average = (double)sums->opponents / (double)sums->opponents_rated;
+	} else {
+		bool any = sums != NULL && sums->opponents_rated > 0;
+		double average = any ? (double)sums->opponents / (double)sums->opponents_rated : 0;
 		out_real(out, "averageOpponentRating", average, 0);
 		out_real(out, "performance", performance(query, counts, average), 0);
 	}
@@ -241,7 +253,17 @@ static int say_move(struct call *call, const struct lila_query *query, const str
 	return status;
 }
 
-/* The next call on the client ends the exploration's life. */
+/* In the answer's memory; NULL stays NULL. */
+static int keep_text(struct call *call, const char **text)
+{
+	if (*text == NULL) {
+		return CHI_OK;
+	}
+	*text = chi_arena_text(&call->arena, *text, strlen(*text));
+	return *text != NULL ? CHI_OK : chi_fault_plain(&call->fault, -CHI_ENOMEM);
+}
+
+/* The next answer that the client gives ends the exploration's life. */
 static int copy_moves(struct call *call, const struct lila_query *query,
 		      const struct chi_explore *explore, struct one_move **out, size_t *n)
 {
@@ -260,6 +282,8 @@ static int copy_moves(struct call *call, const struct lila_query *query,
 		one->explored = *move;
 		lila_uci(move->move, one->uci);
 		status = chi_key_san(&query->key, move->move, one->san);
+		status = status == CHI_OK ? keep_text(call, &one->explored.eco) : status;
+		status = status == CHI_OK ? keep_text(call, &one->explored.opening) : status;
 		(*n)++;
 	}
 	return status;

@@ -14,6 +14,7 @@ call_handler lila_masters, lila_lichess, lila_player, lila_pgn, lila_history, li
 	lila_import_masters, lila_import_lichess;
 
 #define LILA_GAMES_MOST	 50
+#define LILA_YEAR_FIRST	 1952
 #define LILA_MOVES_MOST	 256
 #define LILA_MONTHS_MOST 1200
 

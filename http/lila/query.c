@@ -361,15 +361,16 @@ int lila_player(struct call *call)
 	if (status == CHI_OK && query.player == NULL) {
 		status = chi_fault(&call->fault, -CHI_EINVAL, "the parameter 'player' is missing");
 	}
-	if (status == CHI_OK && colour != NULL && strcmp(colour, "white") != 0 &&
-	    strcmp(colour, "black") != 0) {
-		status = chi_fault(&call->fault, -CHI_EINVAL, "color: white or black");
+	if (status == CHI_OK &&
+	    (colour == NULL || (strcmp(colour, "white") != 0 && strcmp(colour, "black") != 0))) {
+		status = chi_fault(&call->fault, -CHI_EINVAL,
+				   "the parameter 'color' is white or black");
 	}
 	status = status == CHI_OK ? add_speeds(call, &terms) : status;
 	if (status < 0) {
 		return status;
 	}
-	query.as_black = colour != NULL && strcmp(colour, "black") == 0;
+	query.as_black = strcmp(colour, "black") == 0;
 	add(&terms, query.as_black ? "black" : "white", query.player);
 	add_dates(call, &terms);
 	add_modes(call, &terms);

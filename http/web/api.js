@@ -147,7 +147,7 @@ export async function readMoves(text, fen = "") {
 	return response.json();
 }
 
-/* Asks for a position to be analysed: true if it is now, or more urgently, in the queue. */
+/* Asks for a position to be analysed: true if it is in the queue now, or was, or is evaluated already. */
 export async function analyse(fen) {
 	return (await get("/cdb.php", { action: "queue", json: 1, board: fen })).status === "ok";
 }

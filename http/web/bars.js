@@ -65,11 +65,12 @@ export function statisticText(kind, value) {
 	return sign + Math.abs(pawns).toFixed(2);
 }
 
-/* "17,358 games: White 35.1 %, draws 33.9 %, Black 31.1 %" */
+/* "17,358 games: White 35.1 %, draws 33.9 %, Black 31.1 %, 3 without a result": shares of those with one. */
 export function resultWords({ games, white, draws, black }) {
 	if (!games) {
 		return "no game";
 	}
-	const total = Math.max(1, white + draws + black);
-	return `${count(games)} ${games === 1 ? "game" : "games"}: ${shares(white, draws, black, total)}`;
+	const total = white + draws + black, without = games - total;
+	return `${count(games)} ${games === 1 ? "game" : "games"}: ${shares(white, draws, black, Math.max(1, total))}` +
+		(without > 0 ? `, ${count(without)} without a result` : "");
 }

@@ -7,6 +7,9 @@ import { count, shortCount, svg } from "./dom.js";
 
 const VALUE_ROOM = 88; /* after a bar */
 const MOST_WIDE = 14;  /* a bar behind a curve */
+const FAR = 3;	       /* times as high as the next column */
+const MANY = 6;	       /* columns, for one of them to be an outlier */
+const ABOVE = 1.25;    /* times the highest of the others, where a column that is cut ends */
 const MARGIN = { left: 46, right: 8, top: 8, bottom: 22 };
 
 /* Calls draw(width) now and whenever the place gets another width. */
@@ -66,12 +69,12 @@ function gridLines(values, y, width) {
 /* Which columns have a label: round numbers where there are numbers, else as many as fit. */
 function labelled(rows, step) {
 	const every = Math.max(1, Math.ceil(42 / step));
-	const [first, second] = rows.map(({ label }) => Number(label));
-	if (Number.isNaN(first) || !(second > first)) {
+	const [first, second] = rows.map(({ label }) => Number(label)).filter((value) => !Number.isNaN(value));
+	if (!(second > first)) {
 		return (label, index) => index % every === 0;
 	}
 	const round = roundStep(every * (second - first));
-	return (label) => Math.abs(label / round - Math.round(label / round)) < 1e-6;
+	return (label) => Number.isNaN(Number(label)) || Math.abs(label / round - Math.round(label / round)) < 1e-6;
 }
 
 function columnLabels(rows, left, step, height) {
@@ -81,16 +84,35 @@ function columnLabels(rows, left, step, height) {
 			"text-anchor": "middle" }, label)] : []);
 }
 
-/* The stacked parts of one column: [[class, value], ...] from the bottom up. */
-function stack(row, x, wide, y) {
+function sumOf({ parts }) {
+	return parts.reduce((sum, [, value]) => sum + value, 0);
+}
+
+/*
+ * The stacked parts of one column: [[class, value], ...] from the bottom up. One that is higher than
+ * `most` ends there with a gap below its top, and says its value.
+ */
+function stack(row, x, wide, y, most) {
+	const whole = sumOf(row), shrunk = Math.min(1, most / Math.max(1, whole));
 	let sum = 0;
 	const parts = row.parts.filter(([, value]) => value > 0).map(([name, value]) => {
-		const top = y(sum + value), bottom = y(sum);
-		sum += value;
+		const top = y(sum + value * shrunk), bottom = y(sum);
+		sum += value * shrunk;
 		return svg("rect", { class: name, x, width: wide, y: top, height: Math.max(0.5, bottom - top) });
 	});
+	const cut = shrunk < 1 ? [
+		svg("path", { class: "cut", d: `M${x - 2} ${y(most) + 16}l${wide + 4} -5` }),
+		svg("text", { class: "axis", x: x + wide / 2, y: y(most) - 1, "text-anchor": "middle" }, shortCount(whole)),
+	] : [];
 	return svg("g", { onclick: row.choose, class: row.choose && "choice" },
-		svg("title", {}, row.title), ...parts);
+		svg("title", {}, row.title), ...parts, ...cut);
+}
+
+/* The end of a linear scale: one or two columns that are far higher than all others do not flatten these. */
+function mostOf(rows) {
+	const sums = rows.map(sumOf).sort((a, b) => b - a);
+	const far = [1, 0].find((i) => rows.length >= MANY && sums[i + 1] > 0 && sums[i] > FAR * sums[i + 1]);
+	return far === undefined ? Math.max(1, sums[0]) : Math.max(1, ABOVE * sums[far + 1]);
 }
 
 /*
@@ -98,17 +120,15 @@ function stack(row, x, wide, y) {
  * which column is at x pixels from the left, null if none.
  */
 export function columns(rows, { width, height = 200, log = false, label }) {
-	const most = Math.max(1, ...rows.map((row) => row.parts.reduce((sum, [, value]) => sum + value, 0)));
+	const most = log ? Math.max(1, ...rows.map(sumOf)) : mostOf(rows);
 	const y = scaleOf(most, height, log);
 	const step = (width - MARGIN.left - MARGIN.right) / rows.length;
 	const left = (index) => MARGIN.left + index * step;
 	const wide = Math.max(0.5, step - (step > 4 ? 1 : 0));
-	const field = svg("rect", { class: "field", x: MARGIN.left, width: width - MARGIN.left - MARGIN.right,
-		y: MARGIN.top, height: height - MARGIN.top - MARGIN.bottom });
-	const root = svg("svg", { class: `chart ${step > 4 ? "" : "narrow"}`, width, height,
+	const root = svg("svg", { class: "chart", width, height,
 		viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
-	field, ...gridLines(log ? logTicks(most) : ticks(most, 4, 1), y, width),
-	...rows.map((row, index) => stack(row, left(index), wide, y)),
+	...gridLines(log ? logTicks(most) : ticks(most, 4, 1), y, width),
+	...rows.map((row, index) => stack(row, left(index), wide, y, most)),
 	...columnLabels(rows, left, step, height));
 	const index = (x) => {
 		const place = Math.floor((x - MARGIN.left) / step);
@@ -119,7 +139,7 @@ export function columns(rows, { width, height = 200, log = false, label }) {
 
 /* Horizontal bars ({label, title, parts, value}), the longest across; for names. */
 export function bars(rows, { width, label }) {
-	const most = Math.max(1, ...rows.map((row) => row.parts.reduce((sum, [, value]) => sum + value, 0)));
+	const most = Math.max(1, ...rows.map(sumOf));
 	const longest = Math.max(...rows.map((row) => row.label.length));
 	const names = Math.min(7 * longest + 10, 0.45 * width), rowHeight = 24;
 	const full = width - names - VALUE_ROOM;

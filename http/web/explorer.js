@@ -14,7 +14,7 @@ import { refuse } from "./notice.js";
 /* Text, class, title, and what the table may be ordered by, the greatest first. */
 const HEADINGS = [
 	["Move", "", ""],
-	["Games", "number", "games in which it was played here", (move) => move.games],
+	["Games", "number", "games that played it here; those that reached the position and ended there are in none of these rows", (move) => move.games],
 	["Results", "wide", "White's wins, draws, Black's wins"],
 	["Score", "number", "percent for the side to move", (move) => move.score],
 	["Reached", "number", "games that reached the position after it, by any order of moves",
@@ -50,7 +50,7 @@ export class Explorer {
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
 			...app.filters.query(), ...order, limit, cursor }, signal),
-		(what) => app.link.update(what));
+		(what) => app.link.update(what), "Games that reached it");
 		host.append(this.about, html("div", { class: "scroll" }, this.table), this.empty,
 			this.games.root);
 		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));
@@ -227,6 +227,6 @@ function describe(position, found, { info, line }) {
 		...position.note ? longFact("note", position.note) : [],
 	];
 	return [html("h2", {}, html("span", { class: "opening-name" }, name), html("span", { class: "side" }, side)),
-		html("p", { class: "results-words" }, resultWords(found)),
+		html("p", { class: "results-words" }, `Reached by ${resultWords(found)}`),
 		resultBar(found) ?? "", html("dl", { class: "facts" }, ...facts)];
 }

@@ -26,6 +26,7 @@ export class Filters {
 		this.fields = form.elements;
 		this.listeners = [];
 		const changed = afterPause((event) => this.tell(event.target.name));
+		form.addEventListener("input", () => this.summarise());
 		form.addEventListener("input", changed);
 		form.addEventListener("submit", (event) => event.preventDefault());
 		form.addEventListener("reset", () => setTimeout(() => this.tell("clear")));
@@ -41,12 +42,12 @@ export class Filters {
 	}
 
 	tell(what) {
+		this.summarise();
 		const now = JSON.stringify(this.query());
 		if (now === this.told) {
 			return;
 		}
 		this.told = now;
-		this.summarise();
 		for (const listener of this.listeners) {
 			listener(what);
 		}

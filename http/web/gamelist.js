@@ -17,9 +17,9 @@ const HEADINGS = [["White", ""], ["", "number elo"], ["Black", ""], ["", "number
 export class GameList {
 	/*
 	 * `list(limit, cursor, order, signal)` asks for a page; `changed(what)`: what the address says of
-	 * the list has changed, as Link.update has it.
+	 * the list has changed, as Link.update has it; `title`: which games it has.
 	 */
-	constructor(list, changed) {
+	constructor(list, changed, title = "Games") {
 		this.list = list;
 		this.changed = changed;
 		this.wanted = PAGE;
@@ -38,7 +38,7 @@ export class GameList {
 			"More games");
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.root = html("section", { class: "game-list" },
-			html("h3", {}, "Games ", this.total, this.form),
+			html("h3", {}, `${title} `, this.total, this.form),
 			html("div", { class: "scroll" }, html("table", { class: "games" },
 				html("caption", { class: "unseen" }, "Games"),
 				html("thead", {}, html("tr", {}, ...HEADINGS.map(([text, kind]) =>
@@ -113,7 +113,7 @@ export class GameList {
 		this.more.hidden = next === null;
 		const shown = this.rows.childElementCount;
 		this.total.textContent = total === null ? `${count(shown)} shown`
-			: shown < total ? `${count(shown)} of ${count(total)}` : count(total);
+			: shown < total ? `${count(shown)} shown of ${count(total)}` : count(total);
 	}
 }
 
@@ -129,10 +129,12 @@ function row(game) {
 	const address = `#game=${game.game}&ply=${game.ply ?? 0}`;
 	const names = `${game.white ?? "?"} – ${game.black ?? "?"}`;
 	const link = html("a", { href: address, "aria-label": names }, game.white ?? "?");
-	return html("tr", { onclick: (event) => event.target.closest("a") || link.click() },
-		html("td", {}, link),
+	/* A press anywhere opens the game, but not where text was marked to be copied. */
+	const open = (event) => event.target.closest("a") || !getSelection().isCollapsed || link.click();
+	return html("tr", { onclick: open },
+		html("td", { class: "player" }, link),
 		html("td", { class: "number elo" }, game.white_elo ?? ""),
-		html("td", {}, game.black ?? "?"),
+		html("td", { class: "player", title: game.black ?? "" }, game.black ?? "?"),
 		html("td", { class: "number elo" }, game.black_elo ?? ""),
 		html("td", { class: "result" }, resultText(game.result)),
 		html("td", { class: "number" }, (game.date ?? "").slice(0, 4).replace("????", "")),

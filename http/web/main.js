@@ -102,27 +102,31 @@ async function play(uci) {
 	}
 }
 
-/* A typed move: "e4", "Nf3", "e2e4", "o-o". */
+/* The legal move that is written so: "e4", "Nf3", "e2e4", "o-o". */
+async function legalMove(text) {
+	const plain = (san) => san.replace(/[+#x=!?]/g, "").replace(/0/g, "O").toLowerCase();
+	const { legal } = await api.position(app.line.fen);
+	const fits = legal.filter((move) => move.uci === text.toLowerCase() || move.san === text);
+	const found = fits.length ? fits : legal.filter((move) => plain(move.san) === plain(text));
+	if (found.length !== 1) {
+		throw new api.Refusal(found.length ? `${text} fits several moves` : `${text} is no legal move here`);
+	}
+	return found[0].uci;
+}
+
+/* Typed moves, one or a list, "1. e4 e5 2. Nf3"; what is not legal stays in the field. */
 async function typed(event) {
 	event.preventDefault();
 	const field = byId("move-text");
-	const text = field.value.trim();
-	const plain = (san) => san.replace(/[+#x=!?]/g, "").replace(/0/g, "O").toLowerCase();
-	let legal;
+	let moves = field.value.replace(/\d+\.+/g, " ").split(/\s+/).filter((text) => !/^\d*$/.test(text));
 	try {
-		({ legal } = await api.position(app.line.fen));
+		for (; moves.length; moves = moves.slice(1)) {
+			await play(await legalMove(moves[0]));
+		}
 	} catch (error) {
 		tell(error);
-		return;
 	}
-	const fits = legal.filter((move) => move.uci === text.toLowerCase() || move.san === text);
-	const found = fits.length ? fits : legal.filter((move) => plain(move.san) === plain(text));
-	if (found.length === 1) {
-		field.value = "";
-		play(found[0].uci);
-	} else if (text !== "") {
-		tell(new api.Refusal(found.length ? `${text} fits several moves` : `${text} is no legal move here`));
-	}
+	field.value = moves.join(" ");
 }
 
 /* Positions looked at in the explorer become cards of the trainer. */
@@ -190,8 +194,11 @@ async function savePgn() {
 
 async function analyse() {
 	try {
-		done(await api.analyse(app.line.fen) ? "It is in the queue to be analysed."
-			: "It is evaluated already, or in the queue.");
+		const { fen } = app.line;
+		const { evals } = await api.position(fen);
+		const accepted = await api.analyse(fen);
+		done(!accepted ? "There is nothing to analyse here."
+			: evals.length ? "It is evaluated already." : "It is in the queue to be analysed.");
 	} catch (error) {
 		tell(error);
 	}
@@ -245,22 +252,23 @@ function startKeyboard(actions) {
 		[["ArrowUp", "Home"], "to the start", actions.first],
 		[["ArrowDown", "End"], "to the end", actions.last],
 		[["f"], "flip the board", actions.flip],
-		[["m"], "type a move", () => byId("move-text").focus()],
+		[["m"], "type a move, or several; a move or its number may be typed anywhere",
+			() => byId("move-text").focus()],
 		[["n"], "initial position", actions.new],
 		[["s"], "set up a position", actions["open-setup"]],
 		[["p"], "paste a FEN, a game or moves (Ctrl+V, too)", actions["open-paste"]],
 		[["l"], "copy a link to what is shown", actions["copy-link"]],
-		[["1"], "explorer", tab("explorer")],
-		[["2"], "bands", tab("bands")],
-		[["3"], "pattern", tab("pattern")],
-		[["4"], "statistics", tab("statistics")],
-		[["5"], "trainer", tab("trainer")],
+		[["Shift+1"], "explorer", tab("explorer")],
+		[["Shift+2"], "bands", tab("bands")],
+		[["Shift+3"], "pattern", tab("pattern")],
+		[["Shift+4"], "statistics", tab("statistics")],
+		[["Shift+5"], "trainer", tab("trainer")],
 		[["?"], "this help", actions["open-help"]],
-	]);
+	], byId("move-text"));
 }
 
 function describeStore({ positions, games, statistic, version }) {
-	byId("store").textContent = `${count(positions)} positions · ${count(games)} games · ` +
+	byId("store").textContent = `${count(positions)} positions · ${count(games)} games in the store · ` +
 		`statistic: ${statistic}`;
 	byId("version").textContent = `Chistore ${version}`;
 }

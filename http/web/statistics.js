@@ -18,7 +18,8 @@ const CHARTS = [
 	{ by: "endgame", title: "Endgames (all positions)", limit: 12, store: true },
 ];
 const LONGEST = 24;
-const COLUMN_LEAST = 2.5; /* pixels */
+const COLUMN_LEAST = 5; /* pixels, so that each has its edges */
+const FEW = 0.005;	/* of all games: not worth half of an axis */
 
 /* Of a player the parts are what he won, drew and lost. */
 function parts({ white, draws, black, won = white, drawn = draws, lost = black, other = 0 }) {
@@ -35,27 +36,50 @@ function shorten(text) {
 	return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
 
+/* All rows in one. */
+function together(rows, label) {
+	const sum = { value: rows[0].value, last: rows.at(-1).value, label, games: 0, white: 0, draws: 0, black: 0, other: 0 };
+	for (const row of rows) {
+		for (const name of ["games", "white", "draws", "black", "other"]) {
+			sum[name] += row[name] ?? 0;
+		}
+	}
+	return sum;
+}
+
 /* As many values in one column as make it wide enough to be seen. */
 function grouped(rows, most, step) {
 	const size = step * [1, 2, 5, 10, 20, 50].find((n) => rows.length / n <= most);
 	const groups = new Map();
 	for (const row of rows) {
 		const value = Math.floor(row.value / size) * size;
-		const group = groups.get(value) ?? { value, last: value + size - step, games: 0, white: 0,
-			draws: 0, black: 0, other: 0 };
-		for (const name of ["games", "white", "draws", "black", "other"]) {
-			group[name] += row[name] ?? 0;
-		}
-		groups.set(value, group);
+		groups.set(value, [...groups.get(value) ?? [], row]);
 	}
-	return [...groups.values()];
+	return [...groups].map(([value, some]) => ({ ...together(some), value, last: value + size - step }));
+}
+
+/*
+ * Few games that would take half of the axis and more, one of the year 1001 say, share a column at its
+ * end: [before, the rest, after].
+ */
+function withoutFar(rows) {
+	const all = rows.reduce((sum, row) => sum + row.games, 0);
+	let first = 0, last = rows.length - 1;
+	for (let i = 1, few = 0; i < rows.length; i++) {
+		few += rows[i - 1].games;
+		first = few <= FEW * all && rows[i].value - rows[0].value > rows.at(-1).value - rows[i].value ? i : first;
+	}
+	for (let i = last - 1, few = 0; i >= first; i--) {
+		few += rows[i + 1].games;
+		last = few <= FEW * all && rows.at(-1).value - rows[i].value > rows[i].value - rows[first].value ? i : last;
+	}
+	return [rows.slice(0, first), rows.slice(first, last + 1), rows.slice(last + 1)];
 }
 
 /* Years without games between two with some are columns too, or the axis would lie. */
 function withGaps(rows, step) {
-	const known = rows.filter((row) => row.value !== null);
 	const filled = [];
-	for (const row of known) {
+	for (const row of rows) {
 		const last = filled.at(-1);
 		for (let value = last ? last.value + step : row.value; value < row.value; value += step) {
 			filled.push({ value, games: 0, white: 0, draws: 0, black: 0 });
@@ -106,9 +130,12 @@ class Chart {
 
 	columns(width) {
 		const { step = 1 } = this.kind;
-		const rows = withGaps(this.rows, step).filter((row) => row.value <= (this.kind.most ?? Infinity));
-		const shown = grouped(rows, width / COLUMN_LEAST, step);
-		return columns(shown.map((row) => ({ label: String(row.value), parts: parts(row),
+		const known = this.rows.filter((row) => row.value !== null && row.value <= (this.kind.most ?? Infinity));
+		const [before, rows, after] = withoutFar(known);
+		const shown = [...before.length ? [together(before, "…")] : [],
+			...grouped(withGaps(rows, step), width / COLUMN_LEAST, step),
+			...after.length ? [together(after, "…")] : []];
+		return columns(shown.map((row) => ({ label: row.label ?? String(row.value), parts: parts(row),
 			choose: this.chooser(row.value, row.last),
 			title: `${row.value}${row.last > row.value ? `–${row.last}` : ""}: ${resultWords(row)}` })),
 		{ width, label: this.kind.title }).root;

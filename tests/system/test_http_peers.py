@@ -52,8 +52,17 @@ class TestExplorer(unittest.TestCase):
             "black": {"name": "Muster, Anna", "rating": 0}, "year": 2022, "month": "2022-01"})
         self.assertEqual([set(game) for game in answer["topGames"]], [GAME] * 4)
         self.assertEqual(answer["topGames"][0]["id"], "1")
-        self.assertIsNone(answer["topGames"][-1]["month"] if answer["topGames"][-1]["id"] == "3"
-                          else answer["topGames"][-2]["month"])
+        # Programs read a month of every game: one that is not known was null.
+        self.assertEqual({g["id"]: (g["year"], g["month"]) for g in answer["topGames"]},
+                         {"1": (2019, "2019-04"), "2": (2019, "2019-04"), "3": (2021, "2021-01"),
+                          "4": (2022, "2022-01")})
+
+    def test_games_without_a_date(self):
+        """lila has none: its first year is theirs."""
+        with webserver.start(webserver.make_store('[Date "????.??.??"]\n\n1. e4 *\n\n[Date "1851.06.21"]\n\n1. d4 *\n'
+                                                  '[Date "????.05.12"]\n\n1. c4 *\n')) as server:
+            games = server.json("/lichess", topGames=9)["topGames"]
+        self.assertEqual({(g["year"], g["month"]) for g in games}, {(1952, "1952-01"), (1851, "1851-06")})
 
     def test_a_line_of_moves_and_years(self):
         answer = self.server.json("/masters", play="g1f3,b8c6,e2e4,e7e5,f1b5", topGames=0)
@@ -104,7 +113,7 @@ class TestExplorer(unittest.TestCase):
                        "classical,blitz"):
             self.assertEqual(self.server.json("/lichess", speeds=speeds), every)
         self.assertEqual({game["speed"] for game in every["recentGames"]}, {"classical"})
-        for path in ("/lichess?speeds=blitz,fast", "/player?player=Muster&speeds=rapid,Blitz"):
+        for path in ("/lichess?speeds=blitz,fast", "/player?player=Muster&color=white&speeds=rapid,Blitz"):
             self.assertIn("speeds: a list of ultraBullet",
                           json.loads(self.server.request(path)[2])["error"])
 
@@ -126,7 +135,12 @@ class TestExplorer(unittest.TestCase):
         self.assertNotIn("topGames", answer)
         e4 = [m for m in answer["moves"] if m["uci"] == "e2e4"][0]
         self.assertEqual((e4["averageOpponentRating"], e4["performance"]), (2380, 2380))
-        for path in ("/player?color=white", "/player?player=Muster&color=grey"):
+        # Programs sort by these two: a move against players without a rating had neither.
+        for move in answer["moves"]:
+            self.assertLessEqual({"averageOpponentRating", "performance"}, set(move))
+        f3, = (m for m in answer["moves"] if m["uci"] == "f2f3")
+        self.assertEqual((f3["averageOpponentRating"], f3["performance"]), (0, 800))
+        for path in ("/player?color=white", "/player?player=Muster&color=grey", "/player?player=Muster"):
             self.assertEqual(self.server.request(path)[0], 400)
 
     def test_a_players_modes_and_moves(self):

@@ -197,6 +197,9 @@ class Page(unittest.TestCase):
     def press(self, *keys):
         ActionChains(self.driver).send_keys(*keys).perform()
 
+    def hold(self, modifier, key):
+        ActionChains(self.driver).key_down(modifier).send_keys(key).key_up(modifier).perform()
+
     def type(self, selector, text):
         field = self.one(selector)
         field.clear()

@@ -182,6 +182,18 @@ class Explorer(Page):
         self.picture("filters")
         self.click("#filters-clear")
         self.expect()
+        self.assertEqual(self.text("#filters-summary"), "all games")
+
+    def test_summary_is_of_what_is_typed(self):
+        """At each letter and at once when all is cleared, whatever is still being fetched."""
+        self.filters()
+        typed = self.script("const field = document.querySelector('#filter-form [name=player]');"
+                            "const summary = () => document.querySelector('#filters-summary').textContent;"
+                            "field.value = 'Anand'; field.dispatchEvent(new Event('input', {bubbles: true}));"
+                            "const before = summary(); document.querySelector('#filter-form').reset();"
+                            "return new Promise((done) => setTimeout(() => done([before, summary()])))")
+        self.assertEqual(typed, ["Anand", "all games"])
+        self.expect()
 
     def test_filters_of_ratings_openings_and_results(self):
         self.filters()
@@ -229,12 +241,36 @@ class Explorer(Page):
         self.assertEqual(len(self.all(".games tbody tr")), 20)
         self.click(".game-list > button")
         self.until(lambda: len(self.all(".games tbody tr")) == 40)
-        self.assertEqual(self.text(".game-list .total"), f"40 of {total}")
+        self.assertEqual(self.text(".game-list .total"), f"40 shown of {total}")
         self.one(".game-list select").send_keys("as imported")
         wanted = [(g["white"], g["black"]) for g in
                   cli(self.store, "games", "--position", START, "--limit", "20")]
         self.until(lambda: list(zip(self.texts(".games td:nth-child(1)"),
                                     self.texts(".games td:nth-child(3)"))) == wanted)
+
+    def test_a_row_opens_its_game_wherever_it_is_pressed(self):
+        for cell in range(1, 9):
+            self.open()
+            self.until(lambda: self.texts(".games a"))
+            self.click(f".games tbody tr:nth-child(2) td:nth-child({cell})")
+            self.until(lambda: "#game=" in self.driver.current_url)
+
+    def test_totals_say_of_what(self):
+        self.open("#play=e2e4,c7c5")
+        self.until(lambda: self.texts(".games a"))
+        self.assertIn("300 games in the store", self.text("#store"))
+        self.assertIn("Reached by 62 games: White", self.text(".results-words"))
+        self.assertIn("Games that reached it 20 shown of 62", self.text(".game-list h3"))
+
+    def test_moves_typed_anywhere(self):
+        """A list with its numbers, where no field has the focus: digits were keys of the panels."""
+        self.press("1. e4 e5 2. Nf3", Keys.ENTER)
+        self.until(lambda: self.moves() == ["e4", "e5", "Nf3"])
+        self.assertTrue(self.one("#explorer").is_displayed())
+        self.press("2...Nc6 3. Bb5 Zz9 a6", Keys.ENTER)
+        self.until(lambda: self.moves() == ["e4", "e5", "Nf3", "Nc6", "Bb5"])
+        self.until(lambda: self.one("#move-text").get_attribute("value") == "Zz9 a6")
+        self.assertIn("Zz9 is no legal move", self.text("#notice"))
 
     def test_a_game_to_click_through(self):
         row = cli(self.store, "games", "--position", SICILIAN, "--sort", "rating", "--descending",

@@ -92,6 +92,26 @@ class Whole(Page):
                  for button in self.all("#board-side button") if button.is_displayed()]
         self.assertEqual([size for size in sizes if min(size[:2]) < TOUCH_LEAST], [])
 
+    def test_screens(self):
+        """Nothing is cut or pushed out of sight, whatever the width: the first moves stand on the first screen, the games
+        have all their columns."""
+        for width, height, phone in ((320, 640, True), (390, 844, True), (768, 1024, True), (1280, 800, False)):
+            self.resize(width, height, phone)
+            for panel in PANELS:
+                with self.subTest(panel, width=width):
+                    self.show(panel)
+                    self.assertLessEqual(self.script("return document.scrollingElement.scrollWidth"), width)
+            with self.subTest(width=width):
+                self.show("explorer")
+                self.until(lambda: self.texts(".games a"))
+                bottoms = self.script("return [...document.querySelectorAll('.moves tbody tr')]"
+                                      ".map((row) => row.getBoundingClientRect().bottom)")
+                self.assertGreaterEqual(len([bottom for bottom in bottoms if bottom <= height]), 3, bottoms)
+                cut = self.script("return [...document.querySelectorAll('.scroll')].filter((place) =>"
+                                  "place.scrollWidth > place.clientWidth).map((place) => place.textContent.slice(0, 60))")
+                self.assertEqual(cut, [])
+                self.picture(f"screen-{width}")
+
     def test_phone_with_a_game(self):
         self.resize(360, 740, phone=True)
         self.open("#game=1&ply=12")
@@ -147,7 +167,7 @@ class Whole(Page):
     def test_panels_by_keys(self):
         self.open()
         for key, panel in zip("54321", reversed(PANELS)):
-            self.press(key)
+            self.hold(Keys.SHIFT, key)
             self.until(lambda panel=panel: self.one(f"#{panel}").is_displayed())
             self.assertEqual([p for p in PANELS if self.one(f"#{p}").is_displayed()], [panel])
         self.one("#tab-explorer").send_keys(Keys.ARROW_RIGHT)

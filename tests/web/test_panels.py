@@ -333,6 +333,35 @@ class Panels(Page):
                    == "1 of 1 cards are due.")
 
 
+class Outliers(Page):
+    """A year in which much was played, and a date that is a mistake, do not flatten the others."""
+
+    @staticmethod
+    def make_store():
+        store = os.path.join(harness.make_temp_dir(), "store")
+        games = [(year, 1) for year in range(1990, 2021)] + [(2021, i) for i in range(300)] + [(1001, 1)]
+        done = harness.run_cli("import", "-", address=store, input="".join(
+            f'[White "A{i}"]\n[Black "B"]\n[Date "{year}.01.01"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+            for year, i in games))
+        assert done.returncode == 0, done.stderr
+        return store
+
+    def test_years(self):
+        self.open("#tab=statistics")
+        self.until(lambda: self.texts("[data-by=year] .chart g title"))
+        titles = [text.split(":")[0] for text in self.texts("[data-by=year] .chart g title")]
+        self.assertEqual(titles[0], "1001")
+        self.assertEqual(len(titles), 33)
+        sizes = self.script("return [...document.querySelectorAll('[data-by=year] .chart rect')]"
+                            ".map((rect) => [Number(rect.getAttribute('width')), Number(rect.getAttribute('height'))])")
+        self.assertGreater(min(height for _, height in sizes), 100)
+        self.assertGreater(min(width for width, _ in sizes), 4)
+        self.assertEqual(len(self.all("[data-by=year] .chart .cut")), 1)
+        self.assertIn("300", self.texts("[data-by=year] .chart text"))
+        self.assertIn("…", self.texts("[data-by=year] .chart text"))
+        self.picture("outliers")
+
+
 class Evaluations(Page):
     """A store whose statistic is the evaluation."""
 
