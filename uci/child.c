@@ -9,6 +9,8 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
@@ -17,10 +19,14 @@
 #include "base/fault.h"
 
 #define HELLO_MS 10000 /* large tables and networks are loaded meanwhile */
-#define READY_MS 10000
 #define QUIT_MS	 1000
 
-#define LINES_BEFORE 10000 /* an answer that is waited for; with more it is no engine */
+#define LINES_BEFORE 10000 /* `uciok`; with more it is no engine */
+#define OPTION_NAME  "option name "
+#define OPTIONS_MAX  512
+#define OPTION_MAX   8192      /* bytes of a line; longer ones are left out */
+#define PIPE_BYTES   (1 << 20) /* commands that it may leave unread */
+#define READS_MAX    16	       /* of what it says after `quit`, at once */
 
 extern char **environ;
 
@@ -31,8 +37,9 @@ struct chi_child {
 	size_t begin; /* of what was read and not yet delivered */
 	size_t end;
 	char name[CHI_ENGINE_MAX + 1];
-	unsigned options; /* enum chi_child_option */
-	bool skips;	  /* the rest of a line that was too long */
+	char *options[OPTIONS_MAX];
+	size_t n_options;
+	bool skips; /* the rest of a line that was too long */
 	char bytes[CHI_CHILD_LINE];
 };
 
@@ -70,11 +77,10 @@ static int spawn(struct chi_child *child, char **words)
 	close(from[1]);
 	child->to = to[1];
 	child->from = from[0];
-	if (error != 0) {
-		child->pid = -1;
-	} else {
+	if (error == 0) {
 		/* A child that does not read must not hold us. */
 		(void)fcntl(child->to, F_SETFL, O_NONBLOCK);
+		(void)fcntl(child->to, F_SETPIPE_SZ, PIPE_BYTES);
 	}
 	return error;
 }
@@ -101,44 +107,66 @@ const char *chi_child_name(const struct chi_child *child)
 
 static void take_option(struct chi_child *child, const char *line)
 {
-	if (strncmp(line, "option name MultiPV ", 20) == 0) {
-		child->options |= CHI_CHILD_MULTIPV;
-	} else if (strncmp(line, "option name UCI_Chess960 ", 25) == 0) {
-		child->options |= CHI_CHILD_CHESS960;
+	if (child->n_options < OPTIONS_MAX && strlen(line) <= OPTION_MAX) {
+		child->options[child->n_options] = strdup(line);
+		child->n_options += child->options[child->n_options] != NULL;
 	}
 }
 
-bool chi_child_has(const struct chi_child *child, enum chi_child_option option)
+bool chi_child_hello(struct chi_child *child, const char *line)
 {
-	return (child->options & option) != 0;
+	if (strncmp(line, "id name ", 8) == 0) {
+		take_name(child, line + 8);
+	} else if (strncmp(line, OPTION_NAME, strlen(OPTION_NAME)) == 0) {
+		take_option(child, line);
+	}
+	return strcmp(line, "uciok") == 0;
 }
 
-/* Reads up to the line `word`, for `ms` at most. */
-static int wait_for(struct chi_child *child, const char *word, int ms)
+bool chi_child_has(const struct chi_child *child, const char *option)
 {
-	int64_t until = chi_now_ms() + ms;
+	size_t len = strlen(option);
+	for (size_t i = 0; i < child->n_options; i++) {
+		const char *name = child->options[i] + strlen(OPTION_NAME);
+		if (strncasecmp(name, option, len) == 0 && strncmp(name + len, " type", 5) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *chi_child_option(const struct chi_child *child, size_t i)
+{
+	return i < child->n_options ? child->options[i] : NULL;
+}
+
+static int wait_for_hello(struct chi_child *child)
+{
+	int64_t until = chi_now_ms() + HELLO_MS;
 	const char *line;
 	for (int i = 0; i < LINES_BEFORE; i++) {
 		int64_t left = until - chi_now_ms();
 		int rc = left < 0 ? -CHI_ETIMEOUT : chi_child_line(child, (int)left, &line);
-		if (rc != CHI_OK || strcmp(line, word) == 0) {
+		if (rc != CHI_OK || chi_child_hello(child, line)) {
 			return rc;
 		}
-		if (strncmp(line, "id name ", 8) == 0) {
-			take_name(child, line + 8);
-		}
-		take_option(child, line);
 	}
 	return -CHI_ETIMEOUT;
 }
 
-static int hello(struct chi_child *child)
+static void drop(struct chi_child *child)
 {
-	chi_child_send(child, "uci");
-	return wait_for(child, "uciok", HELLO_MS);
+	for (size_t i = 0; i < child->n_options; i++) {
+		free(child->options[i]);
+	}
+	if (child->to >= 0) {
+		close(child->to);
+		close(child->from);
+	}
+	free(child);
 }
 
-int chi_child_open(const char *command, struct chi_child **out, struct chi_fault *fault)
+int chi_child_start(const char *command, struct chi_child **out, struct chi_fault *fault)
 {
 	wordexp_t words;
 	*out = NULL;
@@ -154,29 +182,69 @@ int chi_child_open(const char *command, struct chi_child **out, struct chi_fault
 		wordfree(&words);
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	child->to = child->from = -1;
 	int error = spawn(child, words.we_wordv);
 	wordfree(&words);
 	if (error != 0) {
-		chi_child_close(child);
+		drop(child);
 		return chi_fault(fault, -CHI_EINVAL, "cannot start '%.100s' (%s)", command,
 				 strerror(error));
 	}
-	int rc = hello(child);
-	if (rc != CHI_OK) {
-		chi_child_close(child);
-		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' %s", command,
-				 rc == CHI_NONE ? "ended at once" : "does not answer 'uci'");
-	}
+	chi_child_send(child, "uci");
 	*out = child;
 	return CHI_OK;
 }
 
-/* It stays to be waited for. */
-static bool has_ended(const struct chi_child *child)
+int chi_child_open(const char *command, struct chi_child **out, struct chi_fault *fault)
+{
+	int rc = chi_child_start(command, out, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = wait_for_hello(*out);
+	if (rc != CHI_OK) {
+		chi_child_close(*out);
+		*out = NULL;
+		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' %s", command,
+				 rc == CHI_NONE ? "ended at once" : "does not answer 'uci'");
+	}
+	return CHI_OK;
+}
+
+/* ---- Its end -------------------------------------------------------------------------------- */
+
+/* It may wait for us to read, before it looks at `quit`. */
+static void read_the_rest(struct chi_child *child)
+{
+	struct pollfd from = {.fd = child->from, .events = POLLIN};
+	for (int i = 0; i < READS_MAX && poll(&from, 1, 0) > 0; i++) {
+		if (read(child->from, child->bytes, sizeof(child->bytes)) <= 0) {
+			return;
+		}
+	}
+}
+
+void chi_child_quit(struct chi_child *child)
+{
+	chi_child_send(child, "quit");
+}
+
+bool chi_child_reap(struct chi_child *child, bool kills)
 {
 	siginfo_t info = {.si_pid = 0};
-	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-	       info.si_pid != 0;
+	if (kills) {
+		(void)kill(-child->pid, SIGKILL);
+	}
+	/* It stays to be waited for: until then the number of its group is of no other. */
+	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == 0) {
+		read_the_rest(child);
+		return false;
+	}
+	(void)kill(-child->pid, SIGKILL);
+	(void)waitpid(child->pid, NULL, 0);
+	drop(child);
+	return true;
 }
 
 void chi_child_close(struct chi_child *child)
@@ -184,49 +252,33 @@ void chi_child_close(struct chi_child *child)
 	if (child == NULL) {
 		return;
 	}
-	if (child->pid > 0) {
-		chi_child_send(child, "quit");
-		int64_t until = chi_now_ms() + QUIT_MS;
-		while (!has_ended(child) && chi_now_ms() < until) {
-			/* It may wait for us to read. */
-			struct pollfd from = {.fd = child->from, .events = POLLIN};
-			if (poll(&from, 1, 10) > 0 &&
-			    read(child->from, child->bytes, sizeof(child->bytes)) <= 0) {
-				(void)poll(NULL, 0, 10);
-			}
-		}
-		/* Until it is waited for, the number of its group is of no other. */
-		(void)kill(-child->pid, SIGKILL);
-		(void)waitpid(child->pid, NULL, 0);
-		close(child->to);
-		close(child->from);
+	chi_child_quit(child);
+	int64_t until = chi_now_ms() + QUIT_MS;
+	while (!chi_child_reap(child, chi_now_ms() > until)) {
+		(void)poll(NULL, 0, 10);
 	}
-	free(child);
 }
+
+/* ---- Lines ---------------------------------------------------------------------------------- */
 
 void chi_child_send(struct chi_child *child, const char *line)
 {
 	size_t len = strlen(line);
-	char *text = malloc(len + 1);
-	if (text == NULL) {
-		return;
+	char end[] = "\n";
+	struct iovec parts[] = {{(void *)(uintptr_t)line, len}, {end, 1}};
+	ssize_t n;
+	do {
+		n = writev(child->to, parts, 2);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0 || (size_t)n < len + 1) {
+		/* The rest of a line that was cut would be read as another. */
+		(void)kill(-child->pid, SIGKILL);
 	}
-	memcpy(text, line, len);
-	text[len] = '\n';
-	/* Up to PIPE_BUF at once or not at all; of longer ones the rest is tried for a second. */
-	int64_t until = chi_now_ms() + QUIT_MS;
-	for (size_t at = 0; at < len + 1 && chi_now_ms() <= until;) {
-		ssize_t n = write(child->to, text + at, len + 1 - at);
-		if (n > 0) {
-			at += (size_t)n;
-		} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-			break;
-		} else {
-			struct pollfd to = {.fd = child->to, .events = POLLOUT};
-			(void)poll(&to, 1, 100);
-		}
-	}
-	free(text);
+}
+
+int chi_child_fd(const struct chi_child *child)
+{
+	return child->from;
 }
 
 /* A whole line of what was read; NULL: there is none yet. */
@@ -295,10 +347,4 @@ int chi_child_line(struct chi_child *child, int ms, const char **line)
 			return rc;
 		}
 	}
-}
-
-int chi_child_ready(struct chi_child *child)
-{
-	chi_child_send(child, "isready");
-	return wait_for(child, "readyok", READY_MS);
 }

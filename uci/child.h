@@ -3,7 +3,7 @@
  * Another UCI engine as a child process. It may print anything, flood, hang or die: lines are cut
  * at CHI_CHILD_LINE, waits have an end, and what it says is only text.
  *
- * chi_child_send may be called by any thread, the rest by one at a time.
+ * Used by one thread at a time.
  */
 #pragma once
 
@@ -18,30 +18,43 @@
 struct chi_child;
 
 /* Starts `command`, split into words as a shell does but without running others for them, in a
- * process group of its own, and says `uci`; it is there when it has said `uciok`, within ten
- * seconds. */
+ * process group of its own, and says `uci`. */
+CHI_MUSTUSE int chi_child_start(const char *command, struct chi_child **out,
+				struct chi_fault *fault);
+
+/* Takes a line of before `uciok`: its name, its options. True: it is `uciok`. */
+bool chi_child_hello(struct chi_child *child, const char *line);
+
+/* Both, with a wait for `uciok` of ten seconds at most. */
 CHI_MUSTUSE int chi_child_open(const char *command, struct chi_child **out,
 			       struct chi_fault *fault);
 
 /* What it calls itself, as the name of an engine in a record; "engine" if it does not. */
 const char *chi_child_name(const struct chi_child *child);
 
-/* Options that it may have. */
-enum chi_child_option {
-	CHI_CHILD_MULTIPV = 1 << 0,
-	CHI_CHILD_CHESS960 = 1 << 1, /* UCI_Chess960 */
-};
-bool chi_child_has(const struct chi_child *child, enum chi_child_option option);
+/* Whether it has an option of that name; case does not matter. */
+bool chi_child_has(const struct chi_child *child, const char *option);
 
-/* Says `quit`, waits a second, and kills it with what it has started itself. NULL is fine. */
-void chi_child_close(struct chi_child *child);
+/* Its i-th line "option name ..."; NULL: it has no more. */
+const char *chi_child_option(const struct chi_child *child, size_t i);
 
-/* A line without its end; what cannot be written is lost with the child. */
+/* A line without its end. Does not wait: a child that has left so much unread that the line does
+ * not fit into its pipe is killed. */
 void chi_child_send(struct chi_child *child, const char *line);
 
 /* The next line, until the next call; waits `ms` at most (-1: without end). CHI_NONE: it is gone.
  * -CHI_ETIMEOUT. */
 CHI_MUSTUSE int chi_child_line(struct chi_child *child, int ms, const char **line);
 
-/* Waits for `readyok`, for ten seconds, and drops what comes before it. */
-CHI_MUSTUSE int chi_child_ready(struct chi_child *child);
+/* To wait for lines together with other things: readable if there may be some. */
+int chi_child_fd(const struct chi_child *child);
+
+/* Says `quit`; chi_child_reap tells when it has followed. */
+void chi_child_quit(struct chi_child *child);
+
+/* Frees one that has ended, with all that it has started itself. False: it runs still. `kills`: it
+ * is killed, and will have ended soon. Does not wait. */
+bool chi_child_reap(struct chi_child *child, bool kills);
+
+/* Says `quit`, waits a second, and kills it. NULL is fine. */
+void chi_child_close(struct chi_child *child);

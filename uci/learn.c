@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread that learns: takes all that waits, puts it in one transaction. */
+/* The thread that learns: takes what waits, puts it in one transaction. */
 #include "uci/learn.h"
 
 #include <pthread.h>
@@ -12,11 +12,12 @@
 
 #define LOCK_WAIT_MS 2000 /* for another process that writes */
 #define CONNECT_MS   1000 /* the first time the GUI waits for it, and at the end */
+#define CALL_MS	     2000 /* without a sign of life; a server that has much to do gives one */
 #define AGAIN_MS     200  /* after a failure */
 #define BATCH	     64
-#define NAME_SIZE    (CHI_ENGINE_MAX + 1)
 
 struct lesson {
+	char engine[CHI_ENGINE_MAX + 1];
 	struct chi_key key;
 	int32_t score;
 	bool is_mate;
@@ -33,7 +34,6 @@ struct chi_learner {
 	pthread_t thread;
 	struct chi_client *client; /* NULL: the server is away; the thread opens it */
 	char *address;
-	char name[NAME_SIZE];
 	chi_learned_fn *learned;
 	void *context;
 	struct lesson *lessons; /* a ring */
@@ -48,6 +48,8 @@ static int open_client(struct chi_learner *learner, struct chi_fault *fault)
 {
 	const struct chi_options options = {.writable = true,
 					    .connect_ms = CONNECT_MS,
+					    .call_ms = CALL_MS,
+					    .repeat_ms = CHI_NO_REPEAT, /* that is done here */
 					    .lock_wait_ms = LOCK_WAIT_MS,
 					    .client_name = "chistore-uci"};
 	return chi_open(learner->address, &options, &learner->client, fault);
@@ -59,19 +61,14 @@ static bool may_come_back(int status)
 	return status == -CHI_EBUSY || status == -CHI_ECONNECT || status == -CHI_ETIMEOUT;
 }
 
-static int put(struct chi_learner *learner, size_t n)
+static int put(struct chi_learner *learner, const struct lesson *lessons, size_t n)
 {
 	struct chi_put entries[BATCH];
 	struct chi_eval evals[BATCH];
-	struct chi_fault fault;
-	int rc = learner->client == NULL ? open_client(learner, &fault) : CHI_OK;
-	if (rc != CHI_OK) {
-		return rc;
-	}
 	for (size_t i = 0; i < n; i++) {
-		const struct lesson *lesson = &learner->batch[i];
-		evals[i] = (struct chi_eval){.engine = learner->name,
-					     .engine_len = strlen(learner->name),
+		const struct lesson *lesson = &lessons[i];
+		evals[i] = (struct chi_eval){.engine = lesson->engine,
+					     .engine_len = strlen(lesson->engine),
 					     .depth = lesson->depth,
 					     .is_mate = lesson->is_mate,
 					     .score = lesson->score,
@@ -84,6 +81,30 @@ static int put(struct chi_learner *learner, size_t n)
 					      .record = {.evals = &evals[i], .n_evals = 1}};
 	}
 	return chi_put(learner->client, entries, n, CHI_SYNC, NULL);
+}
+
+/* Puts of the batch the `n` from `from` on, all or nothing; if they are refused each half by
+ * itself, so that one that cannot be stored takes no other with it. Those that cannot are counted.
+ * A status that may come back: the store is away; those before *done have been dealt with. */
+static int put_halves(struct chi_learner *learner, size_t from, size_t n, size_t *done,
+		      size_t *refused)
+{
+	const struct lesson *lessons = &learner->batch[from];
+	int rc = put(learner, lessons, n);
+	if (may_come_back(rc)) {
+		return rc;
+	}
+	if (rc != CHI_OK && n > 1) {
+		rc = put_halves(learner, from, n / 2, done, refused);
+		return rc == CHI_OK ? put_halves(learner, from + n / 2, n - n / 2, done, refused)
+				    : rc;
+	}
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		learner->learned(learner->context, &lessons[i].key, lessons[i].depth);
+	}
+	*refused += rc != CHI_OK ? n : 0;
+	*done += n;
+	return CHI_OK;
 }
 
 static void wait_a_little(struct chi_learner *learner)
@@ -99,32 +120,32 @@ static void wait_a_little(struct chi_learner *learner)
 /* With the mutex held, which is given up while it writes. */
 static void write_some(struct chi_learner *learner)
 {
+	struct chi_fault fault;
 	uint64_t begin = learner->first;
 	size_t n = 0;
+	size_t done = 0;
+	size_t refused = 0;
 	while (n < BATCH && begin + n < learner->next) {
 		learner->batch[n] = learner->lessons[(begin + n) % CHI_LEARN_MAX];
 		n++;
 	}
 	pthread_mutex_unlock(&learner->mutex);
-	int rc = put(learner, n);
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
-	}
+	int rc = learner->client == NULL ? open_client(learner, &fault) : CHI_OK;
+	rc = rc == CHI_OK ? put_halves(learner, 0, n, &done, &refused) : rc;
 	pthread_mutex_lock(&learner->mutex);
+	bool away = may_come_back(rc);
+	if (rc != CHI_OK && (!away || learner->ends)) {
+		/* It cannot be opened, or it ends and the store does not answer. */
+		size_t rest = away ? (size_t)(learner->next - begin) : n;
+		refused += rest - done;
+		done = rest;
+	}
+	learner->lost += refused;
 	/* The ring may have gone over some of these meanwhile. */
-	uint64_t done = begin + n;
-	bool again = may_come_back(rc);
-	if (again && !learner->ends) {
+	learner->first = begin + done > learner->first ? begin + done : learner->first;
+	if (away && !learner->ends) {
 		wait_a_little(learner);
-		return;
 	}
-	if (again) {
-		/* It ends, and the store does not answer. */
-		n = (size_t)(learner->next - begin);
-		done = learner->next;
-	}
-	learner->lost += rc != CHI_OK ? n : 0;
-	learner->first = done > learner->first ? done : learner->first;
 }
 
 static void *run(void *argument)
@@ -154,7 +175,7 @@ static void drop(struct chi_learner *learner)
 	free(learner);
 }
 
-int chi_learner_open(const char *address, const char *name, chi_learned_fn *learned, void *context,
+int chi_learner_open(const char *address, chi_learned_fn *learned, void *context,
 		     struct chi_learner **out, struct chi_fault *fault)
 {
 	struct chi_learner *learner = calloc(1, sizeof(*learner));
@@ -164,7 +185,6 @@ int chi_learner_open(const char *address, const char *name, chi_learned_fn *lear
 	}
 	pthread_mutex_init(&learner->mutex, NULL);
 	pthread_cond_init(&learner->changed, NULL);
-	memcpy(learner->name, name, strnlen(name, CHI_ENGINE_MAX));
 	learner->learned = learned;
 	learner->context = context;
 	learner->lessons = calloc(CHI_LEARN_MAX, sizeof(*learner->lessons));
@@ -185,8 +205,8 @@ int chi_learner_open(const char *address, const char *name, chi_learned_fn *lear
 	return away;
 }
 
-static struct lesson lesson_of(const struct chi_position *position, int score, unsigned depth,
-			       uint64_t nodes, const chi_move *pv, size_t n_pv)
+static struct lesson lesson_of(const char *engine, const struct chi_position *position, int score,
+			       unsigned depth, uint64_t nodes, const chi_move *pv, size_t n_pv)
 {
 	struct lesson lesson = {.score = score,
 				.depth = depth,
@@ -194,6 +214,7 @@ static struct lesson lesson_of(const struct chi_position *position, int score, u
 				.date = (uint64_t)time(NULL),
 				.n_pv = n_pv < CHI_PLIES_MAX ? n_pv : CHI_PLIES_MAX};
 	chi_key_encode(position, &lesson.key);
+	memcpy(lesson.engine, engine, strnlen(engine, CHI_ENGINE_MAX));
 	memcpy(lesson.pv, pv, lesson.n_pv * sizeof(*pv));
 	if (score >= CHI_MATE_BOUND) {
 		lesson.is_mate = true;
@@ -205,10 +226,10 @@ static struct lesson lesson_of(const struct chi_position *position, int score, u
 	return lesson;
 }
 
-void chi_learn(struct chi_learner *learner, const struct chi_position *position, int score,
-	       unsigned depth, uint64_t nodes, const chi_move *pv, size_t n_pv)
+void chi_learn(struct chi_learner *learner, const char *engine, const struct chi_position *position,
+	       int score, unsigned depth, uint64_t nodes, const chi_move *pv, size_t n_pv)
 {
-	struct lesson lesson = lesson_of(position, score, depth, nodes, pv, n_pv);
+	struct lesson lesson = lesson_of(engine, position, score, depth, nodes, pv, n_pv);
 	pthread_mutex_lock(&learner->mutex);
 	if (learner->next - learner->first == CHI_LEARN_MAX) {
 		learner->first++;

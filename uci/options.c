@@ -31,6 +31,8 @@ struct option {
 
 #define AT(member) offsetof(struct chi_uci_options, member)
 
+/* The first are shared with another engine that has them, too. */
+#define SHARED 6
 static const struct option table[] = {
 	{"Hash", SPIN, AT(hash), 64, 1, CHI_HASH_MIB_MAX, NULL},
 	{"Clear Hash", BUTTON, 0, 0, 0, 0, NULL},
@@ -180,27 +182,69 @@ static int set(struct chi_uci_options *options, const struct option *o, const ch
 	return CHI_OK;
 }
 
-bool chi_uci_options_ours(const char *name)
+/* -1: none. */
+static int index_of(const char *name)
 {
-	static const char *const others[] = {"Hash",   "Clear Hash",   "MultiPV",
-					     "Ponder", "UCI_Chess960", "Move Overhead"};
-	bool ours = false;
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		ours = ours || strcasecmp(table[i].name, name) == 0;
+		if (strcasecmp(table[i].name, name) == 0) {
+			return (int)i;
+		}
 	}
-	for (size_t i = 0; i < CHI_COUNT(others); i++) {
-		ours = ours && strcasecmp(others[i], name) != 0;
+	return -1;
+}
+
+bool chi_uci_options_has(const char *name)
+{
+	return index_of(name) >= 0;
+}
+
+bool chi_uci_options_shared(const char *name)
+{
+	int i = index_of(name);
+	return i >= 0 && i < SHARED;
+}
+
+bool chi_uci_options_has_line(const char *line)
+{
+	static const char begin[] = "option name ";
+	char name[64];
+	const char *from = line + strlen(begin);
+	const char *end = strncmp(line, begin, strlen(begin)) == 0 ? strstr(from, " type ") : NULL;
+	if (end == NULL || (size_t)(end - from) >= sizeof(name)) {
+		return false;
 	}
-	return ours;
+	memcpy(name, from, (size_t)(end - from));
+	name[end - from] = '\0';
+	return chi_uci_options_has(name);
+}
+
+bool chi_uci_options_line(const struct chi_uci_options *options, size_t i, const char **name,
+			  char *line, size_t size)
+{
+	size_t n = 0;
+	for (size_t at = 0; at < SHARED; at++) {
+		const struct option *o = &table[at];
+		if (o->kind == BUTTON || n++ != i) {
+			continue;
+		}
+		int64_t value;
+		memcpy(&value, (const char *)options + o->at, sizeof(value));
+		*name = o->name;
+		if (o->kind == CHECK) {
+			snprintf(line, size, "setoption name %s value %s", o->name,
+				 value != 0 ? "true" : "false");
+		} else {
+			snprintf(line, size, "setoption name %s value %" PRId64, o->name, value);
+		}
+		return true;
+	}
+	return false;
 }
 
 int chi_uci_options_set(struct chi_uci_options *options, const char *name, const char *value,
 			struct chi_fault *fault)
 {
-	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		if (strcasecmp(table[i].name, name) == 0) {
-			return set(options, &table[i], value != NULL ? value : "", fault);
-		}
-	}
-	return chi_fault(fault, -CHI_EINVAL, "there is no option '%.80s'", name);
+	int i = index_of(name);
+	return i >= 0 ? set(options, &table[i], value != NULL ? value : "", fault)
+		      : chi_fault(fault, -CHI_EINVAL, "there is no option '%.80s'", name);
 }

@@ -47,8 +47,17 @@ void chi_uci_options_init(struct chi_uci_options *options);
 /* The lines that answer `uci`. */
 void chi_uci_options_print(FILE *out);
 
-/* True of an option that no other engine is told of. */
-bool chi_uci_options_ours(const char *name);
+/* Whether there is an option of that name; whether another engine that has it is told of it. */
+bool chi_uci_options_has(const char *name);
+bool chi_uci_options_shared(const char *name);
+
+/* Whether there is the option that a line "option name N type ..." of another engine is of. */
+bool chi_uci_options_has_line(const char *line);
+
+/* The i-th that is shared, as a line of setoption with its value; false: there are no more. */
+#define CHI_UCI_LINE 128
+bool chi_uci_options_line(const struct chi_uci_options *options, size_t i, const char **name,
+			  char *line, size_t size);
 
 /* Sets the option `name` (case does not matter). `value` is NULL for a button. -CHI_EINVAL says
  * what is wrong. */

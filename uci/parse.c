@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "chess/fen.h"
 #include "chess/notation.h"
+#include "uci/say.h"
 #include "uci/session_priv.h"
 
 char *chi_next_word(char **at)

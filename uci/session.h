@@ -12,10 +12,10 @@ struct chi_session;
 CHI_MUSTUSE int chi_session_new(const char *store, const char *engine, struct chi_session **out,
 				struct chi_fault *fault);
 
-/* One line, without its end. False: it was `quit`. */
-bool chi_session_line(struct chi_session *session, char *line);
+/* One line, without its end. Does not wait for what it asks for. False: it was `quit`. */
+bool chi_session_line(struct chi_session *session, const char *line);
 
-/* The input has ended: waits for the answer of a search that ends by itself. */
+/* Waits until all lines are obeyed, or a search goes on that does not end by itself. */
 void chi_session_wait(struct chi_session *session);
 
 /* Stops a search, whose answer is still given, and stores what waits to be. NULL is fine. */

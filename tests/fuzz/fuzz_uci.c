@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "chess/validate.h"
 #include "tests/fuzz/fuzz.h"
+#include "uci/lookup.h"
 #include "uci/session_priv.h"
 
 #define LINE_SIZE  2048
@@ -21,15 +22,16 @@ static struct chi_session *session;
 
 static void begin(void)
 {
-	char first[] = "position startpos";
+	const char first[] = "position startpos";
 	struct chi_fault fault;
 	if (session == NULL) {
 		REQUIRE(freopen("/dev/null", "w", stdout) != NULL);
 		REQUIRE(chi_session_new(NULL, NULL, &session, &fault) == CHI_OK);
 		REQUIRE(chi_engine_resize(session->engine, HASH_SMALL) == CHI_OK);
 	}
-	chi_uci_options_init(&session->options);
 	REQUIRE(chi_session_line(session, first));
+	chi_session_wait(session);
+	chi_uci_options_init(&session->options);
 }
 
 static void check(void)
@@ -40,18 +42,19 @@ static void check(void)
 	REQUIRE(chi_position_king(p, CHI_WHITE) != CHI_NO_SQUARE);
 	REQUIRE(chi_position_king(p, CHI_BLACK) != CHI_NO_SQUARE);
 	REQUIRE(!chi_position_in_check(p, p->side ^ 1));
-	REQUIRE(session->limits.n_moves <= CHI_LEGAL_MAX && session->n_said <= CHI_SAID_MAX);
+	REQUIRE(session->limits.n_moves <= CHI_LEGAL_MAX);
 	REQUIRE(options->lines >= 1 && options->lines <= 256);
 	REQUIRE(options->book >= CHI_BOOK_OFF && options->book <= CHI_BOOK_WEIGHTED);
 	REQUIRE(options->learn >= CHI_LEARN_OFF && options->learn <= CHI_LEARN_PV);
 	REQUIRE(options->variety >= 0 && options->variety <= 100);
-	REQUIRE(session->client == NULL && session->learner == NULL && session->child == NULL);
+	REQUIRE(chi_lookup_prober(session->lookup) == NULL);
+	REQUIRE(chi_lookup_learner(session->lookup) == NULL);
 }
 
-/* The position and the options may be looked at only while no thread searches. */
+/* The position and the options may be looked at only while no line waits, and no search goes on
+ * that is not cut. */
 static void say(char line[LINE_SIZE + sizeof(SHORT)])
 {
-	char stop[] = "stop";
 	bool sets = strstr(line, "setoption") != NULL;
 	if (sets && strcasestr(line, "hash") != NULL) {
 		return;
@@ -61,19 +64,18 @@ static void say(char line[LINE_SIZE + sizeof(SHORT)])
 	}
 	(void)chi_session_line(session, line);
 	if (sets) {
+		/* It has ended the search before it. */
+		chi_session_wait(session);
 		session->options.store[0] = '\0';
 		session->options.engine[0] = '\0';
-	}
-	if (!session->searching) {
 		check();
-		(void)chi_session_line(session, stop);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char line[LINE_SIZE + sizeof(SHORT)];
-	char last[] = "ucinewgame";
+	const char last[] = "ucinewgame";
 	begin();
 	for (int i = 0; i < LINES_MAX && size > 0; i++) {
 		const uint8_t *end = memchr(data, '\n', size);
@@ -90,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	/* Ends a search. */
 	REQUIRE(chi_session_line(session, last));
+	chi_session_wait(session);
 	check();
 	return 0;
 }

@@ -142,9 +142,54 @@ LEARNED = (
         "what-waits-is-dropped",
         "What an engine learned while the daemon is away is kept for it",
         "uci/learn.c",
-        "if (again && !learner->ends) {",
-        "if (again && learner->ends) {",
+        "if (rc != CHI_OK && (!away || learner->ends)) {",
+        "if (rc != CHI_OK && (!away || !learner->ends)) {",
         "system uci", "Store.test_a_daemon_that_comes_later"),
+    Mutant(
+        "bad-evaluation-takes-good-ones-with-it",
+        "An evaluation that a store refuses takes no other with it",
+        "uci/learn.c",
+        "if (rc != CHI_OK && n > 1) {",
+        "if (rc != CHI_OK && n > BATCH) {",
+        "uci learn", "test_a_bad_one_takes_no_good_ones_with_it"),
+    Mutant(
+        "draw-of-the-game-is-learned",
+        "A score that rests on a draw by repetition or by 50 moves of the game is not stored as the position's",
+        "uci/think.c",
+        "if (learner != NULL && !result->draws_of_game && result->depth > 0) {",
+        "if (learner != NULL && result->depth > 0) {",
+        "system uci", "Store.test_draws_of_the_game_are_not_learned"),
+)
+
+DRIVEN = (
+    Mutant(
+        "engine-that-hangs-is-waited-for",
+        "A move is out before the clock, whatever another engine does",
+        "uci/relay.c",
+        "if (stopped == 0 && (now >= due.stop || chi_session_stopped(session))) {",
+        "if (stopped == 0 && chi_session_stopped(session)) {",
+        "system uci_engines", "Wayward.test_one_that_hangs_does_not_lose_on_time"),
+    Mutant(
+        "look-up-has-no-end",
+        "A move is out before the clock, although the store does not answer",
+        "uci/think.c",
+        "int64_t until = timed ? due.begun + (due.stop - due.begun) / 2 : INT64_MAX;",
+        "int64_t until = due.stop - due.begun > 0 ? INT64_MAX : 0;",
+        "system uci", "Store.test_a_daemon_that_hangs_before_a_short_move"),
+    Mutant(
+        "gui-waits-for-the-engine",
+        "What the GUI says is heard while another engine is waited for",
+        "uci/session.c",
+        "hurries = hurries || line->go != 0;",
+        "hurries = hurries && line->go != 0;",
+        "system uci_engines", "Wayward.test_one_that_is_never_ready"),
+    Mutant(
+        "engine-is-told-twice",
+        "Another engine is told `stop` once a search",
+        "uci/relay.c",
+        "stopped = now;\n\t\t\tchi_child_send(relay->child, \"stop\");",
+        "stopped = now;\n\t\t\tchi_child_send(relay->child, \"stop\");\n\t\t\tchi_child_send(relay->child, \"stop\");",
+        "system uci_engines", "Wayward.test_it_is_told_once"),
 )
 
 REVIEWED = (
@@ -161,5 +206,6 @@ SECTIONS = (
     ("The queue of positions", QUEUE),
     ("Scores backed up", BACKED),
     ("What engines learned", LEARNED),
+    ("Engines driven", DRIVEN),
     ("Games reviewed", REVIEWED),
 )

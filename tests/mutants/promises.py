@@ -36,15 +36,11 @@ ACKNOWLEDGED = (
         "engine-tells-before-it-is-stored",
         "An engine says that an evaluation is durable after the store did",
         "uci/learn.c",
-        """	int rc = put(learner, n);
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
-	}
-""",
+        "\tint rc = put(learner, lessons, n);\n",
         """	for (size_t i = 0; i < n; i++) {
-		learner->learned(learner->context, &learner->batch[i].key, learner->batch[i].depth);
+		learner->learned(learner->context, &lessons[i].key, lessons[i].depth);
 	}
-	int rc = put(learner, n);
+	int rc = put(learner, lessons, n);
 """,
         "system learners", "Learners.test_killed"),
     Mutant(

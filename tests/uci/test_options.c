@@ -73,12 +73,42 @@ static void test_texts(void **state)
 	free(text);
 }
 
+/* What another engine is told, and what is listed once. */
+static void test_shared_with_another_engine(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {
+		"setoption name Hash value 7",		 "setoption name MultiPV value 1",
+		"setoption name Ponder value false",	 "setoption name UCI_Chess960 value true",
+		"setoption name Move Overhead value 30",
+	};
+	char line[CHI_UCI_LINE];
+	const char *name;
+	size_t n = 0;
+	chi_uci_options_init(&options);
+	assert_int_equal(set("Hash", "7"), CHI_OK);
+	assert_int_equal(set("UCI_Chess960", "true"), CHI_OK);
+	while (chi_uci_options_line(&options, n, &name, line, sizeof(line))) {
+		assert_string_equal(line, lines[n++]);
+		assert_true(chi_uci_options_shared(name));
+	}
+	assert_int_equal(n, sizeof(lines) / sizeof(lines[0]));
+	assert_true(chi_uci_options_shared("clear hash"));
+	assert_false(chi_uci_options_shared("Store"));
+	assert_true(chi_uci_options_has_line("option name move overhead type spin default 0"));
+	assert_true(chi_uci_options_has_line("option name Book type string default x.bin"));
+	assert_false(chi_uci_options_has_line("option name Threads type spin default 1"));
+	assert_false(chi_uci_options_has_line("option name Hash"));
+	assert_false(chi_uci_options_has_line(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_choices),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_shared_with_another_engine),
 	};
 	return cmocka_run_group_tests_name("uci/options", tests, NULL, NULL);
 }

@@ -475,9 +475,59 @@ static void test_no_move(void **state)
 	assert_int_equal(result.n_pv, 0);
 }
 
+/* ---- Draws of the game ----------------------------------------------------------------------- */
+
+/* The position after these moves from there, and a search of it. */
+static void search_game(const char *fen, unsigned clock, const char *const *moves, size_t n)
+{
+	struct chi_position at = position_of(fen);
+	struct chi_position start = at;
+	struct chi_position next;
+	chi_move played[8];
+	const struct chi_engine_limits limits = {.depth = 3};
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(chi_uci_parse(&at, moves[i], strlen(moves[i]), &played[i], NULL),
+				 CHI_OK);
+		chi_position_play(&at, played[i], &next);
+		at = next;
+	}
+	chi_engine_set(engine, &start, clock, played, n);
+	chi_engine_go(engine, &limits, NULL, NULL, &result);
+}
+
+/* What comes of the game before, and would not of the position alone, is told apart. */
+static void test_draws_of_the_game(void **state)
+{
+	(void)state;
+	static const char *const moves[] = {"g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"};
+	static const char fen[] = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+	static const char rook[] = "8/8/4k3/8/8/3K4/3R4/8 w - - 0 1";
+	chi_engine_clear(engine);
+	search_game(fen, 0, moves, 3);
+	assert_false(result.draws_of_game || chi_engine_repeated(engine));
+	search_game(fen, 0, moves, 7);
+	assert_true(result.draws_of_game && chi_engine_repeated(engine));
+	assert_int_equal(result.score, 0);
+	search_game(rook, 40, NULL, 0);
+	assert_false(result.draws_of_game || chi_engine_repeated(engine));
+	search_game(rook, 98, NULL, 0);
+	assert_true(result.draws_of_game);
+	/* The table is as if it had been cleared. */
+	search_game(rook, 0, NULL, 0);
+	uint64_t nodes = result.nodes;
+	chi_engine_forget(engine);
+	search_game(rook, 0, NULL, 0);
+	uint64_t forgotten = result.nodes;
+	chi_engine_clear(engine);
+	search_game(rook, 0, NULL, 0);
+	assert_true(nodes < result.nodes);
+	assert_true(nodes < forgotten);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_draws_of_the_game),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_mates),

@@ -56,6 +56,11 @@ void chi_engine_clear(struct chi_engine *engine)
 	memset(engine->answers, 0, sizeof(engine->answers));
 }
 
+void chi_engine_forget(struct chi_engine *engine)
+{
+	chi_table_forget(&engine->table);
+}
+
 void chi_engine_ask(struct chi_engine *engine, struct chi_prober *prober, int least)
 {
 	engine->prober = prober;
@@ -112,6 +117,23 @@ unsigned chi_engine_clock(const struct chi_engine *engine)
 	return engine->frames[0].clock;
 }
 
+bool chi_engine_repeated(const struct chi_engine *engine)
+{
+	size_t n =
+		engine->n_game < engine->frames[0].reach ? engine->n_game : engine->frames[0].reach;
+	const uint64_t *since = engine->game + engine->n_game - n;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t later = engine->frames[0].hash;
+		for (size_t j = i + 1; j < n && later != since[i]; j++) {
+			later = since[j];
+		}
+		if (later == since[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- Time ---------------------------------------------------------------------------------- */
 
 /*
@@ -132,7 +154,8 @@ static void start_clock(struct chi_engine *engine)
 	engine->begun_ms = begun != 0 && begun < engine->looked_ms ? begun : engine->looked_ms;
 	engine->worst_wait_ms -= (engine->worst_wait_ms + WAIT_FADES - 1) / WAIT_FADES;
 	uint64_t wait = engine->next_clock_ms - limits->clock_ms;
-	if (engine->next_clock_ms > limits->clock_ms && wait <= WAIT_MAX_MS) {
+	if (limits->clock_ms != 0 && engine->next_clock_ms > limits->clock_ms &&
+	    wait <= WAIT_MAX_MS) {
 		engine->waits_ms += wait;
 		note_wait(engine, wait);
 	}
@@ -374,6 +397,7 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 	atomic_store(&engine->nodes, 0);
 	engine->asked = engine->found = engine->looked_asked = 0;
 	engine->line = 0;
+	engine->draws_of_game = false;
 	start_clock(engine);
 	share_time(engine);
 	list_root(engine);
@@ -388,5 +412,6 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 	}
 	result->nodes = atomic_load(&engine->nodes);
 	result->ms = since(engine->begun_ms);
+	result->draws_of_game = engine->draws_of_game;
 	stop_clock(engine);
 }

@@ -86,6 +86,9 @@ CHI_MUSTUSE int chi_engine_resize(struct chi_engine *engine, size_t hash_mib);
 /* Forgets what earlier searches found. */
 void chi_engine_clear(struct chi_engine *engine);
 
+/* The same of the table alone, at once. */
+void chi_engine_forget(struct chi_engine *engine);
+
 /* Positions of the store are asked for through `prober`, borrowed, until it is set to NULL.
  * `least`: only at nodes with so many plies to go, 1 or more. */
 void chi_engine_ask(struct chi_engine *engine, struct chi_prober *prober, int least);
@@ -102,6 +105,9 @@ const struct chi_position *chi_engine_position(const struct chi_engine *engine);
 /* Half-moves since a capture or a pawn's move before it. */
 unsigned chi_engine_clock(const struct chi_engine *engine);
 
+/* A position has come up twice since a capture or a pawn's move, this one included. */
+bool chi_engine_repeated(const struct chi_engine *engine);
+
 /* The best move may be of a depth that was not completed, if it was seen to be better by then. */
 struct chi_engine_result {
 	chi_move best;	 /* 0: there is no legal move */
@@ -113,6 +119,9 @@ struct chi_engine_result {
 	size_t n_pv;
 	uint64_t nodes;
 	uint64_t ms;
+	/* Draws were counted that come of the game before, and not of the position: by repetition,
+	 * and by 50 moves. The score and the table may depend on them. */
+	bool draws_of_game;
 };
 
 /* Searches. `report` may be NULL. */

@@ -100,14 +100,20 @@ static uint64_t hash_before(const struct chi_engine *engine, int ply, unsigned b
 
 /* A position comes back that the search has seen on its way: what brought it back once can do so
  * again. One that was only in the game before must have been there twice. */
-static bool repeats(const struct chi_engine *engine, int ply)
+static bool repeats(struct chi_engine *engine, int ply)
 {
 	const struct chi_frame *frame = &engine->frames[ply];
 	size_t known = (size_t)ply + engine->n_game;
 	unsigned in_game = 0;
 	for (unsigned back = 4; back <= frame->reach && back <= known; back += 2) {
-		if (hash_before(engine, ply, back) == frame->hash &&
-		    (back <= (unsigned)ply || ++in_game == 2)) {
+		if (hash_before(engine, ply, back) != frame->hash) {
+			continue;
+		}
+		if (back <= (unsigned)ply) {
+			return true;
+		}
+		if (++in_game == 2) {
+			engine->draws_of_game = true;
 			return true;
 		}
 	}
@@ -115,7 +121,7 @@ static bool repeats(const struct chi_engine *engine, int ply)
 }
 
 /* By repetition, 50 moves without progress, or for want of what could mate. */
-static bool is_draw(const struct chi_engine *engine, int ply)
+static bool is_draw(struct chi_engine *engine, int ply)
 {
 	const struct chi_frame *frame = &engine->frames[ply];
 	if (repeats(engine, ply)) {
@@ -123,6 +129,7 @@ static bool is_draw(const struct chi_engine *engine, int ply)
 	}
 	if (frame->clock >= 100) {
 		struct chi_move_list list;
+		engine->draws_of_game = true;
 		chi_movegen_legal(&frame->position, &list);
 		return list.n > 0 || !chi_position_in_check(&frame->position, frame->position.side);
 	}

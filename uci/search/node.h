@@ -74,7 +74,8 @@ struct chi_engine {
 	uint64_t
 		looked_asked; /* `asked` at the last look at the clock: a store may take its time */
 	int seldepth;
-	int depth; /* of the iteration */
+	int depth;	    /* of the iteration */
+	bool draws_of_game; /* as in the result */
 	_Atomic uint64_t nodes;
 	atomic_bool stop;
 	_Atomic int64_t hit_ms; /* when pondering ended; 0: not yet */

@@ -58,6 +58,7 @@ static int from_node(int score, int ply)
 bool chi_table_find(const struct chi_table *table, uint64_t hash, int ply,
 		    struct chi_table_entry *out)
 {
+	hash ^= table->salt;
 	const struct chi_table_entry *line = line_of(table, hash);
 	for (int i = 0; i < CHI_TABLE_LINE; i++) {
 		if (line[i].hash == hash && line[i].bound_age != 0) {
@@ -92,6 +93,7 @@ static struct chi_table_entry *victim(const struct chi_table *table, uint64_t ha
 void chi_table_store(struct chi_table *table, uint64_t hash, int ply, struct chi_table_entry entry,
 		     int bound)
 {
+	hash ^= table->salt;
 	struct chi_table_entry *to = victim(table, hash);
 	bool same = to->bound_age != 0 && to->hash == hash;
 	if (same && entry.move == 0) {

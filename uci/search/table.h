@@ -27,13 +27,20 @@ struct chi_table_entry {
 
 struct chi_table {
 	struct chi_table_entry *entries;
-	size_t lines; /* a power of two */
-	uint8_t age;  /* multiples of 4 */
+	size_t lines;  /* a power of two */
+	uint64_t salt; /* of the hashes: with another, all entries are of no position */
+	uint8_t age;   /* multiples of 4 */
 };
 
 CHI_MUSTUSE int chi_table_init(struct chi_table *table, size_t mib);
 void chi_table_deinit(struct chi_table *table);
 void chi_table_clear(struct chi_table *table);
+
+/* As clear, at once: the memory stays as it is. */
+static inline void chi_table_forget(struct chi_table *table)
+{
+	table->salt += UINT64_C(0x9e3779b97f4a7c15);
+}
 
 /* Another search begins. */
 static inline void chi_table_next(struct chi_table *table)
@@ -44,7 +51,8 @@ static inline void chi_table_next(struct chi_table *table)
 /* Fetches the line that a hash falls into. */
 static inline void chi_table_prefetch(const struct chi_table *table, uint64_t hash)
 {
-	__builtin_prefetch(table->entries + (hash & (table->lines - 1)) * CHI_TABLE_LINE);
+	__builtin_prefetch(table->entries +
+			   ((hash ^ table->salt) & (table->lines - 1)) * CHI_TABLE_LINE);
 }
 
 /* Scores of mates are told from the node, not from the root; `ply` is the node's. */

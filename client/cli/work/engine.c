@@ -77,7 +77,7 @@ static bool set_chess960(struct engine *engine, const struct chi_position *posit
 	if (wanted == engine->chess960) {
 		return true;
 	}
-	if (!chi_child_has(engine->child, CHI_CHILD_CHESS960)) {
+	if (!chi_child_has(engine->child, "UCI_Chess960")) {
 		return false;
 	}
 	engine->chess960 = wanted;
@@ -237,7 +237,7 @@ static int start(struct engine *engine, engine_tick *tick, void *context, struct
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (engine->limits.lines > 1 && !chi_child_has(engine->child, CHI_CHILD_MULTIPV)) {
+	if (engine->limits.lines > 1 && !chi_child_has(engine->child, "MultiPV")) {
 		engine_close(engine);
 		return chi_fault(fault, -CHI_EINVAL,
 				 "'%.100s' has no option MultiPV: one line is all that it gives",
