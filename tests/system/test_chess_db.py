@@ -134,6 +134,48 @@ class ChessDb(Base):
             moves = dialogue.find(one[:-4] + ".bin", AFTER_E4)["moves"]
             self.assertEqual({m["move"]: m["pgn offsets"] for m in moves}, {"e7e5": [0], "c7c5": []})
 
+    def test_a_file_that_was_changed(self):
+        """Games that it no longer has were counted for ever: with a name corrected twice, and with other games too."""
+        one, two = GAME.format("x", "1-0", "1. e4 e5", "1-0"), GAME.format("y", "0-1", "1. e4 c5", "0-1")
+        path = self.write("x.pgn", one + "\n" + two)
+        with Dialogue() as dialogue:
+            book = dialogue.book(path)["Book file"]
+            def found():
+                moves = dialogue.find(book, AFTER_E4)["moves"]
+                return {m["move"]: (m["games"], m["wins"], m["losses"], len(m["pgn offsets"])) for m in moves}
+            both = {"e7e5": (1, 1, 0, 1), "c7c5": (1, 0, 1, 1)}
+            self.assertEqual(found(), both)
+            for text, moves in ((one.replace('"A"', '"Anna"') + "\n" + two, both),
+                                (two + "\n" + one.replace('"A"', '"Ann"'), both),
+                                (two, {"c7c5": (1, 0, 1, 1)}),
+                                (two + "\n" + one, both),
+                                (GAME.format("z", "*", "1. d4 d5", "*"), {})):
+                self.write("x.pgn", text)
+                self.assertNotIn("error", dialogue.book(path))
+                self.assertEqual(found(), moves)
+            # What came into the store otherwise stays.
+            store = path[:-4] + ".chistore"
+            done = harness.run_cli("import", "--quiet", "-", address=store, input=one)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.write("x.pgn", two)
+            dialogue.book(path)
+            self.assertEqual(found(), {"e7e5": (1, 1, 0, 0), "c7c5": (1, 0, 1, 1)})
+            self.assertEqual(dialogue.find(book, START)["moves"][0]["games"], 2)
+
+    def test_a_link_in_the_way(self):
+        """What a link of the index's temporary name led to was emptied, a store's data.mdb too."""
+        path = self.write("linked.pgn", GAME.format("x", "1-0", "1. e4 e5", "1-0"))
+        book = path[:-4] + ".bin"
+        other = self.write("other", "what was there")
+        with Dialogue() as dialogue:
+            for name in (f"{book}.new", f"{book}.{dialogue.process.pid}.tmp"):
+                os.symlink(other, name)
+                dialogue.book(path)
+                with open(other, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "what was there")
+                os.remove(name)
+            self.assertNotIn("error", dialogue.book(path))
+
     def test_through_a_daemon(self):
         path = self.copy()
         with Dialogue() as dialogue:

@@ -23,6 +23,7 @@
 #include "chess/pgn/pgn.h"
 #include "chess/polyglot/polyglot.h"
 #include "client/cli/command.h"
+#include "client/cli/games/pgn_lost.h"
 #include "client/cli/games/pgn_offsets.h"
 #include "client/cli/out/output.h"
 #include "formats/source.h"
@@ -202,6 +203,24 @@ static int read_file(struct dialogue *dialogue, const char *name, struct reading
 	return status < 0 ? chi_fault_plain(&dialogue->fault, status) : CHI_OK;
 }
 
+/* A store of several files has games of the others as well: they stay. */
+static int take_out_lost(struct dialogue *dialogue, const char *name, struct reading *reading,
+			 const char *book)
+{
+	char address[PATH_MAX];
+	struct chi_options options;
+	if (dialogue->cli->address != NULL) {
+		return CHI_OK;
+	}
+	int status = address_of(dialogue, name, address);
+	cli_options(dialogue->cli, true, &options);
+	chi_import_close(reading->games);
+	reading->games = NULL;
+	return status == CHI_OK ? pgn_lost_take_out(address, &options, reading->offsets, book,
+						    &dialogue->fault)
+				: status;
+}
+
 static int make_book(struct dialogue *dialogue, const char *name, const char *book,
 		     struct chi_import_result *result, uint64_t *bytes)
 {
@@ -215,7 +234,10 @@ static int make_book(struct dialogue *dialogue, const char *name, const char *bo
 	if (status < 0) {
 		return chi_fault(&dialogue->fault, status, "%s", chi_import_error(reading.games));
 	}
-	return pgn_offsets_save(reading.offsets, book, bytes, &dialogue->fault);
+	/* The index is the last: until it is written, this is done again. */
+	status = take_out_lost(dialogue, name, &reading, book);
+	return status == CHI_OK ? pgn_offsets_save(reading.offsets, book, bytes, &dialogue->fault)
+				: status;
 }
 
 /* "FILE.pgn full": all of it is always kept. */
@@ -562,8 +584,9 @@ const struct command cmd_chess_db = {
 		"Without -a each FILE.pgn has a store beside it, FILE.chistore; with it all games\n"
 		"go into that store, and all of its games are counted. FILE.bin says where the\n"
 		"games are in FILE.pgn. Answers are JSON; what is wrong is its member \"error\".\n"
-		"Games that are counted already are not counted again. Those that agree in\n"
-		"players, date, result and moves are found at the place of the first.\n"
+		"Games that are counted already are not counted again, and without -a those that\n"
+		"the file no longer has are taken out. Games that agree in players, date, result\n"
+		"and moves are found at the place of the first.\n"
 		"\n"
 		"PyChess looks in its data directory for a program that is named after\n"
 		"the processor; chistore(1) says how it gets this one.",

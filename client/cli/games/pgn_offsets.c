@@ -97,7 +97,7 @@ void pgn_offsets_free(struct pgn_offsets *offsets)
 	}
 }
 
-int pgn_offsets_add(struct pgn_offsets *offsets, const struct chi_pgn_game *game, uint64_t offset)
+static int add_place(struct pgn_offsets *offsets, uint64_t hash, uint64_t offset)
 {
 	if (offsets->n == offsets->room) {
 		size_t room = offsets->room > 0 ? 2 * offsets->room : 1024;
@@ -108,9 +108,13 @@ int pgn_offsets_add(struct pgn_offsets *offsets, const struct chi_pgn_game *game
 		offsets->places = more;
 		offsets->room = room;
 	}
-	offsets->places[offsets->n++] =
-		(struct place){.hash = hash_of_text(game), .offset = offset};
+	offsets->places[offsets->n++] = (struct place){.hash = hash, .offset = offset};
 	return CHI_OK;
+}
+
+int pgn_offsets_add(struct pgn_offsets *offsets, const struct chi_pgn_game *game, uint64_t offset)
+{
+	return add_place(offsets, hash_of_text(game), offset);
 }
 
 static int by_hash(const void *a, const void *b)
@@ -123,12 +127,17 @@ static int by_hash(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static bool write_places(struct pgn_offsets *offsets, FILE *file)
+static void sort(struct pgn_offsets *offsets)
 {
-	bool good = fputs(first_line, file) >= 0;
 	if (offsets->n > 0) {
 		qsort(offsets->places, offsets->n, sizeof(*offsets->places), by_hash);
 	}
+}
+
+static bool write_places(struct pgn_offsets *offsets, FILE *file)
+{
+	bool good = fputs(first_line, file) >= 0;
+	sort(offsets);
 	for (size_t i = 0; good && i < offsets->n; i++) {
 		const struct place *place = &offsets->places[i];
 		if (i == 0 || place->hash != place[-1].hash) {
@@ -152,15 +161,20 @@ int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, uint64_t *by
 		     struct chi_fault *fault)
 {
 	char temporary[PATH_MAX];
-	int n = snprintf(temporary, sizeof(temporary), "%s.new", path);
+	int n = snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
 	if (n < 0 || (size_t)n >= sizeof(temporary)) {
 		return fail(path, ENAMETOOLONG, fault);
 	}
-	FILE *file = fopen(temporary, "we");
+	int status = chi_store_files_spare(path, fault);
+	if (status < 0) {
+		return status;
+	}
+	/* Where others write, a file of that name may be theirs, or a link of theirs. */
+	FILE *file = fopen(temporary, "wxe");
 	if (file == NULL) {
 		return fail(temporary, errno, fault);
 	}
-	int error = write_places(offsets, file) ? 0 : errno;
+	int error = write_places(offsets, file) && fsync(fileno(file)) == 0 ? 0 : errno;
 	*bytes = (uint64_t)ftello(file);
 	error = fclose(file) == 0 || error != 0 ? error : errno;
 	if (error == 0 && rename(temporary, path) == 0) {
@@ -224,4 +238,58 @@ int pgn_offsets_find(int fd, const struct chi_game *game, uint64_t *offset)
 		high = place.hash < wanted ? high : middle;
 	}
 	return CHI_NONE;
+}
+
+/* ---- What a file no longer has -------------------------------------------------------------- */
+
+/* The place of the first that is not below. */
+static size_t find_hash(const struct pgn_offsets *offsets, uint64_t hash)
+{
+	size_t low = 0;
+	size_t high = offsets->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		bool below = offsets->places[middle].hash < hash;
+		low = below ? middle + 1 : low;
+		high = below ? high : middle;
+	}
+	return low;
+}
+
+static bool has_hash(const struct pgn_offsets *offsets, uint64_t hash)
+{
+	size_t at = find_hash(offsets, hash);
+	return at < offsets->n && offsets->places[at].hash == hash;
+}
+
+bool pgn_offsets_has(const struct pgn_offsets *offsets, const struct chi_game *game)
+{
+	return has_hash(offsets, hash_of_stored(game));
+}
+
+int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path, struct pgn_offsets **out)
+{
+	_cleanup_(chi_closep) int fd = -1;
+	struct stat file;
+	struct chi_fault fault;
+	struct pgn_offsets *lost = NULL;
+	*out = NULL;
+	sort(offsets);
+	if (pgn_offsets_open(path, &fd, &fault) < 0) {
+		return CHI_OK;
+	}
+	int status = fstat(fd, &file) < 0 ? -CHI_EIO : pgn_offsets_new(&lost);
+	for (uint64_t i = 0; status == CHI_OK && (i + 2) * LINE <= (uint64_t)file.st_size; i++) {
+		struct place place;
+		status = read_place(fd, i, &place);
+		if (status == CHI_OK && !has_hash(offsets, place.hash)) {
+			status = add_place(lost, place.hash, place.offset);
+		}
+	}
+	if (status == CHI_OK && lost->n > 0) {
+		*out = lost;
+	} else {
+		pgn_offsets_free(lost);
+	}
+	return status;
 }

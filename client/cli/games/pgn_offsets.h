@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "chess/pgn/game.h"
@@ -28,6 +29,14 @@ CHI_MUSTUSE int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, 
 /* Opens such a file: a descriptor, the caller's to close. -CHI_ENOSTORE: it is not there; -CHI_EIO,
  * -CHI_EACCES; -CHI_ECORRUPT: it is another kind of file. */
 CHI_MUSTUSE int pgn_offsets_open(const char *path, int *out, struct chi_fault *fault);
+
+/* The games of the file at `path`, if there is one, that `offsets` has not; *out is NULL if there
+ * are none. Another kind of file has none. -CHI_ENOMEM, -CHI_EIO. */
+CHI_MUSTUSE int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path,
+				 struct pgn_offsets **out);
+
+/* Of what pgn_offsets_lost has made: whether a game of the store is among them. */
+bool pgn_offsets_has(const struct pgn_offsets *offsets, const struct chi_game *game);
 
 /* Finds a game of the store. CHI_NONE: the file has no such game; -CHI_EIO, -CHI_ECORRUPT. */
 CHI_MUSTUSE int pgn_offsets_find(int fd, const struct chi_game *game, uint64_t *offset);
