@@ -110,8 +110,10 @@ int main(int argc, char **argv)
 		if (!strength.found) {
 			printf("not stored\n");
 		} else if (strength.has_eval) {
-			printf("%s%d at depth %u\n", strength.is_mate ? "mate in " : "",
-			       strength.score, strength.depth);
+			printf(strength.is_mate ? "mate in %.0f at depth %u\n"
+						: "%+.2f pawns at depth %u\n",
+			       strength.is_mate ? strength.score : strength.score / 100.0,
+			       strength.depth);
 		} else {
 			printf("%.2f, no evaluation\n", strength.chi2 / 100.0);
 		}

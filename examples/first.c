@@ -37,8 +37,9 @@ int main(int argc, char **argv)
 	if (chi_get(client, &put.key, &record) != CHI_OK) {
 		return fail("get", chi_error(client));
 	}
-	printf("%s: mate in %d at depth %u\n", record.evals[0].engine, record.evals[0].score,
-	       record.evals[0].depth);
+	const struct chi_eval *best = &record.evals[0];
+	printf(best->is_mate ? "%s: mate in %.0f at depth %u\n" : "%s: %+.2f pawns at depth %u\n",
+	       best->engine, best->is_mate ? best->score : best->score / 100.0, best->depth);
 
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .filter = {.has_material = true}};
 	struct chi_iter *iter;

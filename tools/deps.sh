@@ -15,7 +15,7 @@ libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
 # librados-dev: so that what needs it is compiled, and linted. llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
 test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
 python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git binutils
-util-linux systemd librados-dev"
+util-linux systemd librados-dev curl"
 coverage="gcovr"
 browser="chromium chromium-driver python3-selenium"
 # What PyChess' chess_db module needs; PyChess itself would bring a desktop.
@@ -45,6 +45,25 @@ packages_of() {
 
 is_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Waits for another that installs, ten minutes at most. The option is for dpkg's locks alone: where the
+# lists or the archive are locked apt-get fails at once, and is called again.
+apt() {
+	tries=0
+	until said=$(LC_ALL=C apt-get -qq -o DPkg::Lock::Timeout=600 "$@" 2>&1); do
+		case $said in
+		*"Could not get lock"*) [ $tries -lt 120 ] ;;
+		*) false ;;
+		esac || {
+			echo "$said" >&2
+			return 1
+		}
+		[ $tries -gt 0 ] || echo "deps: waiting for another that installs packages" >&2
+		tries=$((tries + 1))
+		sleep 5
+	done
+	[ -z "$said" ] || echo "$said"
 }
 
 print=no
@@ -86,6 +105,6 @@ fi
 
 echo "deps: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq || echo "deps: the package lists could not be fetched; trying with those at hand" >&2
+apt update || echo "deps: the package lists could not be fetched; trying with those at hand" >&2
 # shellcheck disable=SC2086 # a list of words
-apt-get install -y -qq --no-install-recommends $missing
+apt install -y --no-install-recommends $missing

@@ -14,7 +14,7 @@ rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - acd 9; ce -25; id "deep";
 rnbqkbnr/pppppppp/8/8/2P5/8/PP1PPPPP/RNBQKBNR b KQkq - acd 9; ce -35; id "deep";
 """
 
-SAYS = """31 at depth 20
+SAYS = """+0.31 pawns at depth 20
 not stored
 d2d4 is known
 g1f3 is known

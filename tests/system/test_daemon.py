@@ -42,6 +42,12 @@ def start(*args, stores=None, statistic="external", **more):
     return harness.start_daemon(stores, extra_args=["--create", statistic, *args], **more)
 
 
+def listens(path):
+    """A socket is there before anyone listens on it."""
+    with socket.socket(socket.AF_UNIX) as it:
+        return it.connect_ex(path) == 0
+
+
 class StartAndStop(unittest.TestCase):
     def test_ready_serves_and_stops(self):
         directory = harness.make_temp_dir()
@@ -163,7 +169,7 @@ class StartAndStop(unittest.TestCase):
         command = [*closed, os.environ["CHISTORED"], "--store", store, "--listen", "unix:" + path]
         with subprocess.Popen(command) as process:
             try:
-                wait_for(lambda: os.path.exists(path) or process.poll() is not None)
+                wait_for(lambda: listens(path) or process.poll() is not None)
                 for number in range(3):
                     self.assertEqual(os.readlink(f"/proc/{process.pid}/fd/{number}"), "/dev/null")
                 with Peer("unix:" + path) as peer:

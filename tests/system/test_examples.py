@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The questions that README.md, the man page and the help ask as examples find something in the
-stores of the demo: who copies one sees an answer."""
+"""The questions that the help asks as examples find something in the stores of the demo: who copies one sees an
+answer. test_documents.py runs those of README.md and of the manual pages."""
 
 import os
 import re
@@ -16,16 +16,9 @@ MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
 ASKING = {"count", "explore", "export", "find", "game", "games", "get", "key", "name", "scan", "stats"}
 
 
-def text_of(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
-
-
 def examples():
     """(where, words) of each example that asks; words without the address."""
-    texts = {"README.md": text_of("README.md"), "chistore.1": text_of("client", "cli", "chistore.1")}
-    for name in sorted(ASKING):
-        texts[f"help {name}"] = run_cli("help", name).stdout
+    texts = {f"help {name}": run_cli("help", name).stdout for name in sorted(ASKING)}
     for where, text in texts.items():
         for line in re.findall(r"(?m)^(?:\$ |  )?chistore (.*)$", text.replace("\\\n", " ")):
             words = shlex.split(line.split(" | ")[0], comments=True)

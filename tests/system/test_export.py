@@ -151,6 +151,8 @@ class Export(Stores):
             lines = self.out("export", "--json", *options, address=store).splitlines()
             self.assertEqual([json.loads(line)["fen"] for line in lines],
                              [row.split("\t")[1] for row in rows[1:]])
+        whole = self.out("export", "--json", address=store).splitlines()
+        self.assertEqual(self.out("export", "--json", "--limit", "2", address=store).splitlines(), whole[:2])
         self.cli("export", "--min", "5", "--max", "4", address=store, code=2)
         self.cli("export", "--format", "xml", address=store, code=2)
 

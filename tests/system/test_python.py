@@ -2,7 +2,6 @@
 """The Python package: its declarations against the C compiler, positions against the vectors, every
 call in a directory and through a daemon, and the README's examples as they are printed."""
 
-import contextlib
 import csv
 import ctypes
 import doctest
@@ -498,19 +497,6 @@ class Readme(unittest.TestCase):
         failed, tried = doctest.testfile(os.path.join(PACKAGE, "README.md"), module_relative=False)
         self.assertEqual(failed, 0)
         self.assertGreater(tried, 20)
-
-    def test_example_of_the_projects_readme(self):
-        folder, before = make_temp_dir(), os.getcwd()
-        chistore.import_pgn(os.path.join(folder, "my-store"), PGN, statistic="outcome")
-        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-            code = file.read().split("```python\n")[1].split("```")[0]
-        os.chdir(folder)
-        self.addCleanup(os.chdir, before)
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(code, {})  # pylint: disable=exec-used
-        self.assertEqual(out.getvalue().splitlines()[0], "e4")
-        self.assertGreater(len(out.getvalue().splitlines()), 1)
 
     def test_installs(self):
         if importlib.util.find_spec("pip") is None or importlib.util.find_spec("setuptools") is None:

@@ -93,6 +93,14 @@ class Twins(Base):
         self.cli("twins", "--keep", "best", code=2, address=self.store)
         self.cli("twins", "--rating", "high", code=2, address=self.store)
 
+    def test_limit(self):
+        """At most so many groups, of which alone games are taken out."""
+        self.assertEqual(self.groups("--limit", "3"), self.groups()[:3])
+        before = int(self.out("games", "--count", address=self.store))
+        self.out("twins", "--shortest", "1", "--limit", "3", "--remove", address=self.store)
+        self.assertEqual(int(self.out("games", "--count", address=self.store)), before - 3)
+        self.cli("twins", "--limit", "0", code=2, address=self.store)
+
     def test_removal(self):
         done = summary(self.out("twins", "--shortest", "1", "--keep", "first", "--remove",
                                 address=self.store))

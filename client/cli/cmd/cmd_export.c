@@ -173,7 +173,8 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 /* In the order of their numbers, which an import of the file gives them again. */
 static int write_games(struct cli *cli, struct export *export, struct export_state *state)
 {
-	const struct chi_game_spec spec = {.filter = state->terms.text, .want = CHI_GAMES_PGN};
+	const struct chi_game_spec spec = {
+		.filter = state->terms.text, .want = CHI_GAMES_PGN, .limit = state->spec.limit};
 	const struct chi_game_row *row = NULL;
 	int status = chi_game_query_open(cli->client, &spec, &export->query);
 	if (status != CHI_OK) {
@@ -255,6 +256,8 @@ static const struct cli_option options[] = {
 		    "-o too: a file instead of standard output"),
 	OPTION(export_state, columns, columns_take, "show", "A,B,..",
 	       "csv, tsv, jsonl: these columns instead, see 'scan --help'"),
+	OPTION_NUMBER(export_state, spec.limit, 1, UINT64_MAX, "limit", "N",
+		      "at most N positions, or games"),
 	FILTER_OPTIONS(export_state),
 	GAME_HEAD_OPTIONS(export_state, terms),
 	OPTIONS_END,

@@ -34,6 +34,7 @@ struct twins_state {
 	struct game_terms terms;
 	uint64_t days;
 	uint64_t shortest;
+	uint64_t limit; /* groups; 0: all */
 	enum keep keep;
 	bool remove;
 	bool head;
@@ -163,7 +164,8 @@ static int take_group(struct cli *cli, const uint32_t *numbers, size_t n)
 static int take_groups(struct cli *cli, struct twins_state *state)
 {
 	int code = EXIT_DONE;
-	for (size_t at = 0; code == EXIT_DONE && at < state->n && !cli_output_failed();) {
+	for (size_t at = 0; code == EXIT_DONE && at < state->n && !cli_output_failed() &&
+			    (state->limit == 0 || state->groups < state->limit);) {
 		uint32_t n = state->numbers[at];
 		code = take_group(cli, state->numbers + at + 1, n);
 		at += 1 + n;
@@ -216,6 +218,8 @@ static const struct cli_option options[] = {
 		      "leave out games of fewer than N plies (default: 20)"),
 	OPTION_WORD(twins_state, keep, keeps, "keep", "RULE",
 		    "longest-tags (default), longest-notes, first or last"),
+	OPTION_NUMBER(twins_state, limit, 1, UINT64_MAX, "limit", "N",
+		      "at most N groups; with --remove only of these"),
 	OPTION_FLAG(twins_state, remove, "remove", "take the other games of each group out"),
 	OPTION(twins_state, games.options.memory, games_memory, "memory", "SIZE",
 	       "memory for sorting (default: 512M)"),
