@@ -71,6 +71,7 @@ static int open_fault(int error, struct chi_fault *fault)
 {
 	int status = error == ENOENT || error == ENOTDIR ? -CHI_ENOSTORE
 		     : error == EACCES || error == EPERM ? -CHI_EACCES
+		     : error == EISDIR			 ? -CHI_EINVAL
 							 : -CHI_EIO;
 	return chi_fault(fault, status, "%s", strerror(error));
 }

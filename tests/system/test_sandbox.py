@@ -266,13 +266,15 @@ class Prison(Base):
         return struct.unpack_from("=Q", self.notes, 0)[0]
 
     def tried_by(self, daemon, thread):
-        """What the kernel says to that thread."""
+        """What the kernel says to that thread; None if it has ended, as those of a verification do
+        soon after its last response."""
         before = self.done()
         calls = {"x86_64": 234, "aarch64": 131}
         ctypes.CDLL(None).syscall(calls[os.uname().machine], daemon.pid, int(thread),
                                   int(signal.SIGUSR2))
-        wait_for(lambda: self.done() > before)
-        return self.said()
+        task = f"/proc/{daemon.pid}/task/{thread}"
+        wait_for(lambda: self.done() > before or not os.path.exists(task))
+        return self.said() if self.done() > before else None
 
     def assert_kept(self, said):
         self.assertEqual((said[ALLOWED[0]], said[WRITING[0]]), (0, 0))
@@ -295,7 +297,9 @@ class TestSandbox(Prison):
         self.assertGreaterEqual(len(threads), 3)
         for thread in threads:
             self.make_victim()
-            yield self.tried_by(daemon, thread)
+            said = self.tried_by(daemon, thread)
+            if said is not None:
+                yield said
 
     def held(self, *args, **more):
         if INSTRUMENTED:
@@ -422,7 +426,9 @@ class TestHttp(Prison):
         for thread in threads:
             self.assertEqual(server.json("/masters")["white"], 1)
             self.make_victim()
-            yield self.tried_by(server, thread)
+            said = self.tried_by(server, thread)
+            if said is not None:
+                yield said
 
     def test_what_is_kept_from_it(self):
         if INSTRUMENTED:

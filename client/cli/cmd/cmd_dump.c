@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* chistore dump: the whole store as text. */
 #include "client/cli/command.h"
+#include "client/cli/in/dump_seal.h"
 #include "client/cli/in/keep.h"
-#include "client/cli/out/dump_seal.h"
 #include "client/cli/out/dump_text.h"
 #include "client/cli/out/target.h"
 

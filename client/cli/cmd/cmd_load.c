@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "client/cli/command.h"
+#include "client/cli/in/files.h"
 #include "client/cli/out/output.h"
 #include "client/cli/out/progress.h"
 #include "formats/source.h"
@@ -163,14 +164,14 @@ static int run(struct cli *cli)
 {
 	_cleanup_(load_deinit) struct load load = {.cli = cli};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
-	struct chi_fault fault = {.text = ""};
 	const char *path = cli->argc > 0 ? cli->argv[0] : "-";
 	/* A name that messages can carry, also where there is no file. */
 	load.name = strcmp(path, "-") == 0 ? "standard input" : path;
 	chi_buffer_init(&load.text, (size_t)CHI_DUMP_HEAD_LINES * CHI_DUMP_LINE_MAX);
 	chi_dump_reader_init(&load.head);
-	if (chi_source_open(path, &options, &load.source, &fault) != CHI_OK) {
-		return cli_usage(cli, "%s: %s", load.name, fault.text);
+	int code = files_open(cli, path, load.name, &options, &load.source);
+	if (code != EXIT_DONE) {
+		return code;
 	}
 	progress_init(&load.progress, cli->quiet, chi_source_bytes_total(load.source));
 	load.progress.unit = "positions";

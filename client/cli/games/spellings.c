@@ -172,9 +172,10 @@ int spellings_import(struct cli *cli, const char *path, struct spellings *spelli
 	if (batch == NULL) {
 		return cli_no_memory();
 	}
-	if (chi_source_open(path, &options, &source, &fault) != CHI_OK) {
+	int status = chi_source_open(path, &options, &source, &fault);
+	if (status != CHI_OK) {
 		cli_message("%s: %s", path, fault.text);
-		return EXIT_USAGE;
+		return files_exit_of(status);
 	}
 	batch->cli = cli;
 	batch->path = strcmp(path, "-") == 0 ? "standard input" : path;

@@ -34,6 +34,21 @@ int files_exit_of(int status)
 	return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
 }
 
+int files_open(const struct cli *cli, const char *path, const char *name,
+	       const struct chi_source_options *options, struct chi_source **out)
+{
+	struct chi_fault fault = {.text = ""};
+	int status = chi_source_open(path, options, out, &fault);
+	if (status != CHI_OK && files_exit_of(status) == EXIT_USAGE) {
+		return cli_usage(cli, "%s: %s", name, fault.text);
+	}
+	if (status != CHI_OK) {
+		cli_message("%s: %s", name, fault.text);
+		return EXIT_STORE;
+	}
+	return EXIT_DONE;
+}
+
 /* What can be read twice is closed again, so that any number of files can be named. */
 static bool reads_once(const char *path)
 {
@@ -68,7 +83,7 @@ int files_format(const char *path, enum chi_format *format, struct chi_source **
 	}
 	if (status != CHI_OK) {
 		cli_message("%s: %s", path, fault.text);
-		return EXIT_USAGE;
+		return files_exit_of(status);
 	}
 	if (!reads_once(path)) {
 		chi_source_close(*source);

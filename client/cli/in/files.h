@@ -20,5 +20,10 @@ int files_check(const struct cli *cli, int n, char **paths, uint64_t *total);
  */
 int files_format(const char *path, enum chi_format *format, struct chi_source **source);
 
-/* The exit code of a file that cannot be read on. */
+/* Opens the one input of a command. If it cannot, says why, with `name` for it: a mistake of who
+ * typed it, or trouble of the machine. */
+int files_open(const struct cli *cli, const char *path, const char *name,
+	       const struct chi_source_options *options, struct chi_source **out);
+
+/* The exit code of a file that cannot be opened or read on. */
 int files_exit_of(int status);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/cli/in/files.h"
 #include "client/cli/out/output.h"
 
 /* Bad lines reported; more are counted, unless --verbose. */
@@ -122,8 +123,9 @@ static int feed_file(struct line_files *files, struct chi_import *import, const 
 {
 	struct chi_source_options options = {.cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
-	if (source == NULL && chi_source_open(path, &options, &source, &fault) != CHI_OK) {
-		return file_fail(files, path, 0, fault.text, EXIT_USAGE);
+	int status = source == NULL ? chi_source_open(path, &options, &source, &fault) : CHI_OK;
+	if (status != CHI_OK) {
+		return file_fail(files, path, 0, fault.text, files_exit_of(status));
 	}
 	int code = feed(files, import, path, source);
 	files->all_lines += files->lines;

@@ -116,8 +116,9 @@ static int feed_file(struct games *games, struct chi_import *import, const char 
 {
 	struct chi_source_options options = {.cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
-	if (source == NULL && chi_source_open(path, &options, &source, &fault) != CHI_OK) {
-		return file_fail(games, path, fault.text, EXIT_USAGE);
+	int status = source == NULL ? chi_source_open(path, &options, &source, &fault) : CHI_OK;
+	if (status != CHI_OK) {
+		return file_fail(games, path, fault.text, files_exit_of(status));
 	}
 	int code = feed_source(games, import, path, source);
 	games->bytes_before += chi_source_bytes_total(source);

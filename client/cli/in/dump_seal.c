@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* New checksums for the text of a dump that was edited. */
-#include "client/cli/out/dump_seal.h"
+#include "client/cli/in/dump_seal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "client/cli/in/files.h"
 #include "formats/source.h"
 #include "store/text/dump.h"
 #include "store/text/seal.h"
@@ -83,16 +84,16 @@ int dump_seal(const struct cli *cli, const char *path, struct target *target)
 	_cleanup_(sealing_deinit) struct sealing sealing = {
 		.name = strcmp(path, "-") == 0 ? "standard input" : path, .target = target};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
-	struct chi_fault fault = {.text = ""};
 	char sum[CHI_DUMP_SUM_SIZE];
 	chi_buffer_init(&sealing.line, CHI_DUMP_LINE_MAX + 1);
-	if (chi_source_open(path, &options, &sealing.source, &fault) != CHI_OK) {
-		return cli_usage(cli, "%s: %s", sealing.name, fault.text);
+	int code = files_open(cli, path, sealing.name, &options, &sealing.source);
+	if (code != EXIT_DONE) {
+		return code;
 	}
 	if (chi_dump_seal_init(&sealing.seal) != CHI_OK) {
 		return cli_no_memory();
 	}
-	int code = write_lines(&sealing);
+	code = write_lines(&sealing);
 	return code == EXIT_DONE ? target_write(target, sum, chi_dump_seal_end(&sealing.seal, sum))
 				 : code;
 }
