@@ -48,7 +48,7 @@ demo: ## build the programs, make a store of real positions, serve it and ask it
 	@tools/deps.sh build
 	@[ -f build-demo/build.ninja ] || CC=$${CC:-gcc} meson setup build-demo -Dtests=false \
 		-Doptimization=1 -Ddebug=false -Dwerror=false
-	ninja -C build-demo client/cli/chistore daemon/chistored http/chistore-http
+	ninja -C build-demo cli/chistore daemon/chistored http/chistore-http
 	demo/demo.sh build-demo
 
 check: ## run every test: plain, ASan + UBSan, TSan

@@ -17,7 +17,7 @@
 
 #include "bench/bench.h"
 #include "bench/lists.h"
-#include "client/cli/bench/pipeline.h"
+#include "cli/bench/pipeline.h"
 #include "chistore.h"
 
 #define BATCH_MAX    10000

@@ -24,7 +24,7 @@ ASKED = (("/masters", "/masters?fen="), ("queryall", "/cdb.php?action=queryall&j
 
 
 def positions(build, store, least, n):
-    program = os.path.join(build, "client/cli/chistore")
+    program = os.path.join(build, "cli/chistore")
     scan = subprocess.run([program, "-a", store, "scan", "--min-games", str(least)],
                           stdout=subprocess.PIPE, text=True, check=True)
     fens = [line.split("\t")[1] for line in scan.stdout.splitlines()[1:]]

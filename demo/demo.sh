@@ -8,7 +8,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "${1:-$root/build}" && pwd)
-chistore=$build/client/cli/chistore
+chistore=$build/cli/chistore
 chistored=$build/daemon/chistored
 http=$build/http/chistore-http
 for program in "$chistore" "$chistored" "$http"; do

@@ -12,9 +12,9 @@
 #include "base/attr.h"
 #include "chess/key.h"
 #include "chess/validate.h"
-#include "client/cli/bench/synthetic.h"
+#include "cli/bench/synthetic.h"
 #include "store/store.h"
-#include "client/cli/bench/mix.h"
+#include "cli/bench/mix.h"
 #include "tests/base/seed.h"
 
 #define POSITIONS 20000

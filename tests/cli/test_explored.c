@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/cli/out/explored.h"
+#include "cli/out/explored.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define E2E4  (12 << 6 | 28)

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/cli/command.h"
-#include "client/cli/in/game_terms.h"
-#include "client/cli/options.h"
+#include "cli/command.h"
+#include "cli/in/game_terms.h"
+#include "cli/options.h"
 #include "search/filter/terms.h"
 
 struct terms_state {

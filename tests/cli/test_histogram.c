@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/cli/bench/histogram.h"
+#include "cli/bench/histogram.h"
 #include "tests/base/seed.h"
 
 #define VALUES_MAX 5000

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "client/cli/in/filter.h"
-#include "client/cli/in/put_text.h"
+#include "cli/in/filter.h"
+#include "cli/in/put_text.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

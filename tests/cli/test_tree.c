@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "chistore.h"
-#include "client/cli/work/tree.h"
+#include "cli/work/tree.h"
 #include "tests/base/seed.h"
 
 #define BREADTH 30

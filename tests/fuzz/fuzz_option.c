@@ -8,9 +8,9 @@
 
 #include "chess/key.h"
 #include "chess/material.h"
-#include "client/cli/in/filter.h"
-#include "client/cli/bench/mix.h"
-#include "client/cli/in/put_text.h"
+#include "cli/in/filter.h"
+#include "cli/bench/mix.h"
+#include "cli/in/put_text.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 

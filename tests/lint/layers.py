@@ -22,7 +22,7 @@ STORE = BOARD | {"store"}
 ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
-CLI = BOARD | {"api", "store", "formats", "formats/evals", "client/cli"}
+CLI = BOARD | {"api", "store", "formats", "formats/evals", "cli"}
 HTTP = BOARD | {"api", "store", "formats", "service"}
 DAEMON = SEARCH | {"import", "proto", "proto/wire", "service", "daemon/settings"}
 
@@ -84,16 +84,16 @@ ARROWS = {
     "client/rados/verify": CLIENT | {"store/record", "client/rados", "client/rados/import"},
     "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
-    "client/cli": BOARD | {"api", "store"},
-    "client/cli/out": CLI | {"propagate"},
-    "client/cli/in": CLI | {"client/cli/out"},
-    "client/cli/hashed": CLI | {"client/cli/in", "client/cli/out"},
-    "client/cli/games": CLI | {"client/cli/in", "client/cli/out"},
+    "cli": BOARD | {"api", "store"},
+    "cli/out": CLI | {"propagate"},
+    "cli/in": CLI | {"cli/out"},
+    "cli/hashed": CLI | {"cli/in", "cli/out"},
+    "cli/games": CLI | {"cli/in", "cli/out"},
     # Its pipelines go over a connection of the library, which has no calls for them.
-    "client/cli/bench": CLI | {"client/cli/in", "client/cli/out", "client/core", "client/remote"},
-    "client/cli/work": CLI | {"propagate", "client/cli/in", "client/cli/out", "uci/engines"},
-    "client/cli/cmd": CLI | {"propagate", "client/cli/games", "client/cli/hashed", "client/cli/in", "client/cli/out",
-                         "client/cli/bench"},
+    "cli/bench": CLI | {"cli/in", "cli/out", "client/core", "client/remote"},
+    "cli/work": CLI | {"propagate", "cli/in", "cli/out", "uci/engines"},
+    "cli/cmd": CLI | {"propagate", "cli/games", "cli/hashed", "cli/in", "cli/out",
+                         "cli/bench"},
 
     # What every server program needs; no store, no protocol.
     "service": BELOW,
@@ -138,9 +138,9 @@ OWNERS = {
     "openssl/": {"base", "client", "daemon", "service", "tests"},
     "rados/": {"client/rados", "bench", "tests"},
     "zstd.h": {"store", "formats", "http", "tests", "bench"}, "bzlib.h": {"formats", "tests"}, "lzma.h": {"formats", "tests"},
-    "jansson.h": {"client/cli", "formats", "http", "tests"},
+    "jansson.h": {"cli", "formats", "http", "tests"},
     "roaring/": {"tests"},
-    "xxhash.h": {"base", "store", "import", "propagate", "client/cli/games", "client/cli/work", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "import", "propagate", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
 }
 
 
@@ -264,8 +264,8 @@ PLANTED = [
     ("base/x.h", '# include "chess/key.h"'),
     ("chess/x.c", '#include "store/store.h"'),
     ("chess/x.c", '#include "chistore.h"'),
-    ("client/x.c", '#include "client/cli/command.h"'),
-    ("client/cli/x.c", '#include "proto/msg.h"'),
+    ("client/x.c", '#include "cli/command.h"'),
+    ("cli/x.c", '#include "proto/msg.h"'),
     ("formats/x.c", '#include "client/core/client.h"'),
     ("daemon/x.c", '#include "formats/epd.h"'),
     ("daemon/x.c", '#include "client/client.h"'),
@@ -284,7 +284,7 @@ PLANTED = [
 ALLOWED = [
     ("store/txn/x.c", '#include "store/record/codec.h"\n#include "chess/key.h"\n#include <lmdb.h>'),
     ("client/x.c", '#include "proto/msg.h"\n#include "store/store.h"\n#include <stdio.h>'),
-    ("client/cli/x.c", '#include "client/cli/command.h"\n#include "chistore.h"'),
+    ("cli/x.c", '#include "cli/command.h"\n#include "chistore.h"'),
     ("include/chistore.h", '#include "chistore/types.h"'),
     ("tests/base/x.c", '#include "base/num.h"\n#include "tests/base/seed.h"'),
 ]

@@ -196,7 +196,7 @@ REVIEWED = (
     Mutant(
         "pieces-are-comments",
         "A comment with clocks in it is one comment in what review prints",
-        "client/cli/work/review_notes.c",
+        "cli/work/review_notes.c",
         "if (!note->joined || len",
         "if (merge->n_comment > 0 || len",
         "system review", "Review.test_pieces_of_a_comment_stay_together"),

@@ -337,7 +337,7 @@ CHESS = (
     Mutant(
         "fen-in-messages-is-longer",
         "A message of the command line shows no more",
-        "client/cli/cli.c",
+        "cli/cli.c",
         "int shown = len > CHI_FEN_INPUT_MAX ? CHI_FEN_INPUT_MAX :",
         "int shown = len > CHI_FEN_INPUT_MAX + 1 ? CHI_FEN_INPUT_MAX + 1 :",
         "system cli_trouble", "Usage.test_length_of_a_position"),

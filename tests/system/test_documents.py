@@ -20,7 +20,7 @@ import harness  # noqa: E402
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.path.dirname(os.path.dirname(os.path.abspath(os.environ["CHISTORED"])))
-PAGES = ["client/chistore.3", "client/cli/chistore.1", "daemon/chistored.8", "http/chistore-http.8",
+PAGES = ["client/chistore.3", "cli/chistore.1", "daemon/chistored.8", "http/chistore-http.8",
          "uci/chistore-uci.6"]
 MOST_NOT_RUN = 10
 SERVER = re.compile(r"(chistored|chistore-http) ")
@@ -200,7 +200,7 @@ class Documents(unittest.TestCase):
                 blocks = list(page_blocks(file.read()))
             self.assertTrue(blocks, page)
             place = self.place()
-            place.bash(f"PATH={BUILD}/client/cli:{BUILD}/daemon:{BUILD}/http:{BUILD}/uci:$PATH")
+            place.bash(f"PATH={BUILD}/cli:{BUILD}/daemon:{BUILD}/http:{BUILD}/uci:$PATH")
             place.bash("cp tests/data/pgn/masters_300.pgn masters.pgn")
             for lines in blocks:
                 if not_run(lines):

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of subcommands, and finding one by what was typed. */
+#include "cli/command.h"
+
+#include <string.h>
+
+/* Each at the end of its own file, which is the only place that knows what is in it. */
+extern const struct command cmd_init;
+extern const struct command cmd_key;
+extern const struct command cmd_name;
+extern const struct command cmd_alias;
+extern const struct command cmd_gameset;
+extern const struct command cmd_find;
+extern const struct command cmd_stats;
+extern const struct command cmd_twins;
+extern const struct command cmd_put;
+extern const struct command cmd_get;
+extern const struct command cmd_explore;
+extern const struct command cmd_games;
+extern const struct command cmd_game;
+extern const struct command cmd_delete;
+extern const struct command cmd_scan;
+extern const struct command cmd_count;
+extern const struct command cmd_import;
+extern const struct command cmd_subtract;
+extern const struct command cmd_extract;
+extern const struct command cmd_info;
+extern const struct command cmd_verify;
+extern const struct command cmd_backup;
+extern const struct command cmd_publish;
+extern const struct command cmd_compact;
+extern const struct command cmd_dump;
+extern const struct command cmd_load;
+extern const struct command cmd_export;
+extern const struct command cmd_merge;
+extern const struct command cmd_rescore;
+extern const struct command cmd_propagate;
+extern const struct command cmd_pv;
+extern const struct command cmd_ping;
+extern const struct command cmd_analyse;
+extern const struct command cmd_queue;
+extern const struct command cmd_review;
+extern const struct command cmd_bench;
+extern const struct command cmd_chess_db;
+
+/* In the order of the help: as a newcomer meets them. */
+const struct command *const commands[] = {
+	&cmd_init,     &cmd_put,  &cmd_get,    &cmd_explore, &cmd_games,    &cmd_game,
+	&cmd_delete,   &cmd_scan, &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
+	&cmd_key,      &cmd_name, &cmd_alias,  &cmd_find,    &cmd_gameset,  &cmd_stats,
+	&cmd_twins,    &cmd_info, &cmd_verify, &cmd_backup,  &cmd_publish,  &cmd_compact,
+	&cmd_dump,     &cmd_load, &cmd_export, &cmd_merge,   &cmd_rescore,  &cmd_propagate,
+	&cmd_pv,       &cmd_ping, &cmd_queue,  &cmd_analyse, &cmd_review,   &cmd_bench,
+	&cmd_chess_db, NULL,
+};
+
+/* Longer words are not typing errors of a command. */
+#define WORD_MAX 32
+
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		if (strcmp(commands[i]->name, name) == 0) {
+			return commands[i];
+		}
+	}
+	return NULL;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Three rows of the table are all that an exchange of neighbours looks back on. */
+size_t text_distance(const char *a, const char *b)
+{
+	size_t rows[3][WORD_MAX + 1]; /* of the table: row i is rows[i % 3] */
+	size_t n = strlen(a);
+	size_t m = strlen(b);
+	if (n > WORD_MAX || m > WORD_MAX) {
+		return WORD_MAX;
+	}
+	for (size_t j = 0; j <= m; j++) {
+		rows[0][j] = j;
+	}
+	for (size_t i = 1; i <= n; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i - 1) % 3];
+		const size_t *second = rows[(i + 1) % 3];
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+			row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + change);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+				row[j] = least(row[j], second[j - 2] + 1);
+			}
+		}
+	}
+	return rows[n % 3][m];
+}
+
+const char *command_nearest(const char *typed)
+{
+	const char *best = NULL;
+	size_t best_distance = 3; /* two slips at most */
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		size_t distance = text_distance(typed, commands[i]->name);
+		/* "gt" is near "get"; "xyz" is not, though only three letters differ. */
+		if (distance < best_distance && distance < strlen(commands[i]->name)) {
+			best = commands[i]->name;
+			best_distance = distance;
+		}
+	}
+	return best;
+}

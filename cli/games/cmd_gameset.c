@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore gameset: filters of games with a name. */
+#include <string.h>
+
+#include "cli/in/game_terms.h"
+#include "cli/out/output.h"
+
+struct gameset_state {
+	struct game_terms terms;
+};
+
+static int run_create(struct cli *cli)
+{
+	struct gameset_state *state = cli->state;
+	uint64_t games = 0;
+	int code = game_terms_take(cli, &state->terms);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_make_gameset(cli->client, cli->argv[1], state->terms.text, &games);
+	if (status != CHI_OK) {
+		code = cli_fail(cli->client, status);
+		return status == -CHI_EEXIST ? EXIT_USAGE : code;
+	}
+	return output_object(cli, json_pack("{s:o}", "games", json_count(games)));
+}
+
+static json_t *members(const struct chi_gameset_row *row)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", row->name, "games",
+			 json_count(row->games), "upto", json_count(row->upto), "bytes",
+			 json_count(row->bytes), "filter", row->filter);
+}
+
+static int run_list(struct cli *cli)
+{
+	struct chi_gamesets sets;
+	bool head = true;
+	int status = chi_get_gamesets(cli->client, NULL, &sets);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	for (size_t i = 0; i < sets.n; i++) {
+		output_table_row(cli, members(&sets.rows[i]), &head);
+	}
+	const struct chi_gameset_row none = {.name = "", .filter = ""};
+	output_table_end(cli, members(&none), head);
+	return EXIT_DONE;
+}
+
+/* Of one that is not there no more is to be said than that. */
+static int missing(const struct cli *cli)
+{
+	cli_message("there is no gameset '%s'", cli->argv[1]);
+	return EXIT_NOT_FOUND;
+}
+
+static int run_show(struct cli *cli)
+{
+	struct chi_gamesets sets;
+	int status = chi_get_gamesets(cli->client, cli->argv[1], &sets);
+	if (status == CHI_NONE) {
+		return missing(cli);
+	}
+	return status != CHI_OK ? cli_fail(cli->client, status)
+				: output_object(cli, members(&sets.rows[0]));
+}
+
+static int run_drop(struct cli *cli)
+{
+	int status = chi_drop_gameset(cli->client, cli->argv[1]);
+	if (status == CHI_NONE) {
+		return missing(cli);
+	}
+	return status != CHI_OK ? cli_fail(cli->client, status) : EXIT_DONE;
+}
+
+static const struct verb {
+	const char *name;
+	int n_arguments;
+	bool writes;
+	int (*run)(struct cli *cli);
+} verbs[] = {
+	{"create", 1, true, run_create},
+	{"list", 0, false, run_list},
+	{"show", 1, false, run_show},
+	{"drop", 1, true, run_drop},
+};
+
+static int run(struct cli *cli)
+{
+	const struct gameset_state *state = cli->state;
+	const struct verb *verb = NULL;
+	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
+		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
+			verb = &verbs[i];
+		}
+	}
+	if (verb == NULL) {
+		return cli_usage(cli, "gameset: '%s' is none of create, list, show, drop",
+				 cli->argv[0]);
+	}
+	if (cli->argc - 1 != verb->n_arguments) {
+		return cli_usage(cli, "gameset %s takes %s", verb->name,
+				 verb->n_arguments > 0 ? "a NAME" : "no argument");
+	}
+	if (state->terms.n > 0 && verb->run != run_create) {
+		return cli_usage(cli, "gameset %s takes no options that choose games", verb->name);
+	}
+	int code = cli_open(cli, verb->writes, &cli->client);
+	return code == EXIT_DONE ? verb->run(cli) : code;
+}
+
+static const struct cli_option options[] = {
+	GAME_TERM_OPTIONS(gameset_state, terms),
+	OPTIONS_END,
+};
+
+const struct command cmd_gameset = {
+	.name = "gameset",
+	.arguments = "create NAME|list|show NAME|drop NAME",
+	.summary = "give a filter of games a name",
+	.help = "create names the games that fit the options; --in NAME then asks for them in\n"
+		"every command that chooses games, --not-in NAME for the others. A gameset always\n"
+		"has what its filter fits: games that are imported or taken out later, and names\n"
+		"that are joined, change it too. Its games are kept as a bitmap.\n"
+		"\n"
+		"list and show print name, games, upto (the last game that was looked at when it\n"
+		"was made), the bytes of its bitmap, and its filter. show counts the games now.\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games gameset create najdorf --eco B90..B99 --since 2000\n"
+		   "chistore -a ./games gameset show najdorf",
+	.options = options,
+	.args_min = 1,
+	.args_max = -1,
+	.needs = NEEDS_ADDRESS,
+	.slow = true,
+	.state_size = sizeof(struct gameset_state),
+	.run = run,
+};

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore name: what players, events and others are called, and which names are one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/games/spellings.h"
+#include "cli/out/output.h"
+
+struct name_state {
+	uint8_t kind;
+	uint64_t limit;
+	uint64_t cursor;
+	uint64_t least;
+	bool print_cursor;
+	bool dry_run;
+};
+
+static const struct name_state defaults = {
+	.kind = CHI_NAME_PLAYER, .limit = UINT64_MAX, .least = 60};
+
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+static json_t *name_members(const struct chi_name_row *row)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "number", json_count(row->id), "name",
+			 json_string(row->text), "games",
+			 row->counted ? json_count(row->games) : json_null(), "fide",
+			 row->fide != 0 ? json_count(row->fide) : json_null(), "alias_of",
+			 row->root != 0 ? json_count(row->root) : json_null());
+}
+
+/* Prints them, and moves *after to the last one. */
+static void print_names(const struct cli *cli, const struct chi_names *names, bool *head,
+			uint32_t *after)
+{
+	for (size_t i = 0; i < names->n && !cli_output_failed(); i++) {
+		output_table_row(cli, name_members(&names->rows[i]), head);
+		*after = names->rows[i].id;
+	}
+}
+
+/* In pages: a store has names by the million. */
+static int list(struct cli *cli, const char *wanted)
+{
+	const struct name_state *state = cli->state;
+	struct chi_names_spec spec = {
+		.kind = state->kind, .wanted = wanted, .after = (uint32_t)state->cursor};
+	struct chi_names names = {.n = 0};
+	uint64_t left = state->limit;
+	bool head = true;
+	do {
+		spec.limit = left < CHI_NAMES_MAX ? (uint32_t)left : CHI_NAMES_MAX;
+		int status = chi_get_names(cli->client, &spec, &names);
+		if (status != CHI_OK) {
+			return cli_fail(cli->client, status);
+		}
+		print_names(cli, &names, &head, &spec.after);
+		left -= names.n;
+	} while (left > 0 && names.n == spec.limit && !cli_output_failed());
+	if (wanted == NULL || names.total > 0) {
+		output_table_end(cli, name_members(&(struct chi_name_row){.text = ""}), head);
+	}
+	if (left == 0 && state->print_cursor) {
+		fprintf(stderr, "next: --cursor %" PRIu32 "\n", spec.after);
+	}
+	return wanted != NULL && names.total == 0 ? EXIT_NOT_FOUND : EXIT_DONE;
+}
+
+static int run_find(struct cli *cli)
+{
+	return list(cli, cli->argv[1]);
+}
+
+static int run_list(struct cli *cli)
+{
+	return list(cli, NULL);
+}
+
+static json_t *group_members(const struct chi_name_suspects *group)
+{
+	json_t *names = json_array();
+	for (size_t i = 0; i < group->n; i++) {
+		(void)json_array_append_new(names, name_members(&group->names[i]));
+	}
+	return json_pack("{s:i, s:o}", "score", (int)group->score, "names", names);
+}
+
+static json_t *suspect_members(const struct chi_name_row *name, int score, size_t number)
+{
+	json_t *row = json_pack("{s:o, s:i}", "group", json_count(number), "score", score);
+	if (row != NULL) {
+		(void)json_object_update_new(row, name_members(name));
+	}
+	return row;
+}
+
+/* A row for each name, which says of what group it is. */
+static void print_group(const struct cli *cli, const struct chi_name_suspects *group, size_t number,
+			bool *head)
+{
+	if (cli->json) {
+		output_json(group_members(group));
+		return;
+	}
+	for (size_t i = 0; i < group->n; i++) {
+		output_table_row(cli, suspect_members(&group->names[i], group->score, number),
+				 head);
+	}
+}
+
+static int run_suspects(struct cli *cli)
+{
+	const struct name_state *state = cli->state;
+	struct chi_suspect_groups groups;
+	uint32_t limit = state->limit < CHI_NAMES_MAX ? (uint32_t)state->limit : CHI_NAMES_MAX;
+	bool head = true;
+	int status =
+		chi_get_suspects(cli->client, state->kind, (uint8_t)state->least, limit, &groups);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	for (size_t i = 0; i < groups.n && !cli_output_failed(); i++) {
+		print_group(cli, &groups.groups[i], i + 1, &head);
+	}
+	output_table_end(cli, suspect_members(&(struct chi_name_row){.text = ""}, 0, 0), head);
+	if (groups.n < groups.total && !cli->quiet) {
+		cli_message("%zu of %" PRIu64 " groups; --limit sets how many", groups.n,
+			    groups.total);
+	}
+	return EXIT_DONE;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+static void refused(void *context, size_t i, const char *reason)
+{
+	(void)context;
+	(void)i;
+	cli_message("%s", reason);
+}
+
+static int change(struct cli *cli, enum chi_name_action action)
+{
+	const struct name_state *state = cli->state;
+	struct chi_name_change one = {.action = (uint8_t)action,
+				      .kind = state->kind,
+				      .name = cli->argv[1],
+				      .to = action == CHI_NAME_JOIN ? cli->argv[2] : NULL};
+	struct chi_names_changed did;
+	int status = chi_change_names(cli->client, &one, 1, state->dry_run, refused, NULL, &did);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	if (did.conflicts > 0) {
+		return EXIT_USAGE;
+	}
+	return output_object(cli, json_pack("{s:o, s:o}", "changed", json_count(did.changed),
+					    "already", json_count(did.same)));
+}
+
+static int run_alias(struct cli *cli)
+{
+	return change(cli, CHI_NAME_JOIN);
+}
+
+static int run_unalias(struct cli *cli)
+{
+	return change(cli, CHI_NAME_PART);
+}
+
+/* ---- The command -------------------------------------------------------------------------- */
+
+static const struct verb {
+	const char *name;
+	const char *arguments;
+	int n_arguments;
+	bool writes;
+	int (*run)(struct cli *cli);
+} verbs[] = {
+	{"find", "TEXT", 1, false, run_find},	  {"list", "", 0, false, run_list},
+	{"alias", "NAME TO", 2, true, run_alias}, {"unalias", "NAME", 1, true, run_unalias},
+	{"suspects", "", 0, false, run_suspects},
+};
+
+static int run(struct cli *cli)
+{
+	const struct verb *verb = NULL;
+	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
+		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
+			verb = &verbs[i];
+		}
+	}
+	if (verb == NULL) {
+		return cli_usage(cli, "name: '%s' is none of find, list, alias, unalias, suspects",
+				 cli->argv[0]);
+	}
+	if (cli->argc - 1 != verb->n_arguments) {
+		return cli_usage(cli, "name %s takes %s%s", verb->name,
+				 verb->n_arguments > 0 ? verb->arguments : "no argument",
+				 cli->argc - 1 > verb->n_arguments && verb->n_arguments > 0
+					 ? "; put a name with spaces in quotes"
+					 : "");
+	}
+	int code = cli_open(cli, verb->writes, &cli->client);
+	return code == EXIT_DONE ? verb->run(cli) : code;
+}
+
+static const struct cli_option options[] = {
+	OPTION_WORD(name_state, kind, name_kinds, "kind", "KIND",
+		    "player (default), event, site, source, round or annotator"),
+	OPTION_NUMBER(name_state, limit, 1, UINT64_MAX, "limit", "N", "at most N names or groups"),
+	OPTION_NUMBER(name_state, cursor, 0, UINT32_MAX, "cursor", "N",
+		      "find, list: only names with greater numbers"),
+	OPTION_FLAG(name_state, print_cursor, "print-cursor",
+		    "if the limit ended the list, print its cursor on standard error"),
+	OPTION_NUMBER(name_state, least, 0, 100, "score", "N",
+		      "suspects: as likely as N at least, 60 (default) to 95"),
+	OPTION_FLAG(name_state, dry_run, "dry-run", "alias, unalias: say what would be done"),
+	OPTIONS_END,
+};
+
+const struct command cmd_name = {
+	.name = "name",
+	.arguments = "find TEXT|list|alias NAME TO|unalias NAME|suspects",
+	.summary = "look names up, and join those that are one",
+	.help = "Names of players, events, sites and others, as the games have them, with how "
+		"many\n"
+		"games each has (a dash where that is not counted).\n"
+		"\n"
+		"find lists who is meant by TEXT: all its words, whatever the case, accents and\n"
+		"order, a single letter for any name it begins, and all names joined to these;\n"
+		"after '=' exactly that text. list lists all. alias makes NAME another way to\n"
+		"write TO: every filter takes them as one from then on. unalias takes NAME out\n"
+		"again. suspects lists names that are likely the same, differently written.\n"
+		"\n"
+		"NAME and TO are exact texts, or #5 for a number. 'chistore alias import' reads\n"
+		"a whole file of corrections.",
+	.example = "chistore -a ./games name find \"Carlsen, M\"\n"
+		   "chistore -a ./games name list --kind event --limit 20\n"
+		   "chistore -a ./games name suspects --score 90",
+	.options = options,
+	.args_min = 1,
+	.args_max = -1,
+	.needs = NEEDS_ADDRESS,
+	.slow = true,
+	.state_size = sizeof(struct name_state),
+	.defaults = &defaults,
+	.run = run,
+};

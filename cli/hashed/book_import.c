@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A book's positions go to the import as lines of JSON. Its weights are no games that were counted:
+ * they are stored where nothing was played, as games without result.
+ */
+#include "cli/hashed/book_import.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "cli/hashed/feeder.h"
+#include "cli/out/output.h"
+#include "formats/polyglot.h"
+
+/* Bytes of a move with its weight, and of the rest of a line, at most. */
+#define MOVE_BYTES 64
+#define LINE_BYTES (256 + CHI_FEN_SIZE + CHI_MOVES_MAX * MOVE_BYTES)
+
+struct books {
+	struct cli *cli;
+	struct feeder feeder;
+	bool empty; /* a book had no position */
+	struct chi_book_result total;
+};
+
+static void books_deinit(struct books *books)
+{
+	feeder_deinit(&books->feeder);
+}
+
+/* Writes the position as `import` reads it; `out` has LINE_BYTES. */
+static int print_line(const struct chi_book_position *book, char *out, size_t *len)
+{
+	struct chi_position position;
+	char fen[CHI_FEN_SIZE];
+	char uci[CHI_UCI_SIZE];
+	int status = chi_key_decode(&book->key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	(void)chi_fen_print(&position, fen);
+	size_t n = (size_t)snprintf(out, LINE_BYTES,
+				    "{\"fen\":\"%s\",\"other\":%" PRIu64 ",\"moves\":", fen,
+				    book->weight);
+	for (size_t i = 0; i < book->n_moves; i++) {
+		const struct chi_move_stat *move = &book->moves[i];
+		(void)chi_uci_print(&position, move->move, uci);
+		n += (size_t)snprintf(out + n, MOVE_BYTES,
+				      "%c{\"uci\":\"%s\",\"other\":%" PRIu64 "}",
+				      i == 0 ? '[' : ',', uci, move->counts.other);
+	}
+	*len = n + (size_t)snprintf(out + n, LINE_BYTES - n, "]}\n");
+	return CHI_OK;
+}
+
+static int visit(void *context, const struct chi_book_position *position)
+{
+	struct books *books = context;
+	size_t len = 0;
+	char *line = feeder_room(&books->feeder, LINE_BYTES);
+	if (line == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int status = print_line(position, line, &len);
+	return status == CHI_OK ? feeder_added(&books->feeder, len) : status;
+}
+
+/* What is odd about the book, and why entries were not met. */
+static void tell(const char *path, const struct chi_book_result *r)
+{
+	if (r->cut > 0) {
+		cli_message("%s: the last %" PRIu64 " bytes are not a whole entry: ignored", path,
+			    r->cut);
+	}
+	if (r->unsorted > 0) {
+		cli_message("%s: %" PRIu64 " entries were out of order: sorted", path, r->unsorted);
+	}
+	if (r->illegal > 0) {
+		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
+			    r->illegal);
+	}
+	if (r->unreachable > 0) {
+		cli_message("%s: %" PRIu64 " entries are not reached: %" PRIu64
+			    " hold no move, %" PRIu64
+			    " are of positions the book has under another key, too, to %" PRIu64
+			    " no moves through the book lead from the initial position",
+			    path, r->unreachable, r->no_move, r->shadowed,
+			    r->unreachable - r->no_move - r->shadowed);
+	}
+}
+
+static void add_up(struct chi_book_result *total, const struct chi_book_result *more)
+{
+	total->entries += more->entries;
+	total->illegal += more->illegal;
+	total->weightless += more->weightless;
+	total->unreachable += more->unreachable;
+	total->no_move += more->no_move;
+	total->shadowed += more->shadowed;
+}
+
+/* All of the book's positions, on their way. */
+static int feed(struct books *books, const char *path, struct chi_book *book,
+		struct chi_book_result *result)
+{
+	int status = chi_import_file(books->feeder.import, path);
+	if (status == CHI_OK) {
+		status = chi_book_walk(book, visit, books, &cli_stop, result);
+	}
+	return status == CHI_OK ? feeder_send(&books->feeder) : status;
+}
+
+static int feed_book(struct books *books, const char *path)
+{
+	struct chi_book *book = NULL;
+	struct chi_book_result result = {0};
+	struct chi_fault fault = {.text = ""};
+	int status = chi_book_open(path, &book, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s: %s; nothing was stored", path, fault.text);
+		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
+	}
+	status = feed(books, path, book, &result);
+	chi_book_close(book);
+	if (status != CHI_OK) {
+		return feeder_fail(&books->feeder, status);
+	}
+	add_up(&books->total, &result);
+	tell(path, &result);
+	if (result.positions == 0) {
+		cli_message("%s: no position was found", path);
+		books->empty = true;
+	}
+	return EXIT_DONE;
+}
+
+/* What was kept is what the import left unchanged. */
+static void print_summary(const struct books *books, const struct chi_put_result *stored)
+{
+	const struct chi_book_result *total = &books->total;
+	output_object(
+		books->cli,
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+			  json_count(total->entries), "new", json_count(stored->added), "updated",
+			  json_count(stored->updated), "kept", json_count(stored->unchanged),
+			  "illegal", json_count(total->illegal), "weightless",
+			  json_count(total->weightless), "unreachable",
+			  json_count(total->unreachable), "no_move", json_count(total->no_move),
+			  "shadowed", json_count(total->shadowed)));
+}
+
+static int run(struct books *books, int n, char **paths)
+{
+	struct chi_import_result result;
+	int code = EXIT_DONE;
+	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
+		code = feed_book(books, paths[i]);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status =
+		cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(books->feeder.import, &result);
+	if (status != CHI_OK) {
+		return feeder_fail(&books->feeder, status);
+	}
+	print_summary(books, &result.positions);
+	return books->empty ? EXIT_STORE : EXIT_DONE;
+}
+
+int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
+{
+	_cleanup_(books_deinit) struct books books = {.cli = cli};
+	const struct chi_import_options options = {
+		.kind = CHI_IMPORT_PUT,
+		.format = CHI_FORMAT_JSONL,
+		.add = true,
+		.unplayed = true,
+	};
+	int code = feeder_open(cli, create, &options, &books.feeder);
+	return code == EXIT_DONE ? run(&books, n, paths) : code;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* A file's positions go to the import as lines of JSON, each with its evaluations. */
+#include "cli/hashed/exp_import.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/notation.h"
+#include "cli/hashed/feeder.h"
+#include "cli/out/output.h"
+#include "cli/out/progress.h"
+#include "formats/evals/exp.h"
+
+/* Bytes of an evaluation, and of the rest of a line, at most. */
+#define EVAL_BYTES 128
+#define LINE_BYTES (64 + CHI_FEN_SIZE + CHI_EXP_LINES * EVAL_BYTES)
+
+struct exps {
+	struct cli *cli;
+	struct feeder feeder;
+	struct progress progress;
+	struct chi_exp_result total;
+	bool empty; /* of a file no position was found */
+};
+
+static void exps_deinit(struct exps *exps)
+{
+	feeder_deinit(&exps->feeder);
+}
+
+/* Writes the position as `import` reads it; `out` has LINE_BYTES. */
+static int print_line(const struct chi_exp_position *at, char *out, size_t *len)
+{
+	struct chi_position position;
+	char fen[CHI_FEN_SIZE];
+	char uci[CHI_UCI_SIZE];
+	int status = chi_key_decode(&at->key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	(void)chi_fen_print(&position, fen);
+	size_t n = (size_t)snprintf(out, LINE_BYTES, "{\"fen\":\"%s\",\"evals\":", fen);
+	for (size_t i = 0; i < at->n_evals; i++) {
+		const struct chi_eval *eval = &at->evals[i];
+		(void)chi_uci_print(&position, eval->pv[0], uci);
+		n += (size_t)snprintf(out + n, EVAL_BYTES,
+				      "%c{\"multipv\":%d,\"depth\":%" PRIu32 ",\"%s\":%" PRId32
+				      ",\"pv\":[\"%s\"]}",
+				      i == 0 ? '[' : ',', eval->rank + 1, eval->depth,
+				      eval->is_mate ? "mate" : "cp", eval->score, uci);
+	}
+	*len = n + (size_t)snprintf(out + n, LINE_BYTES - n, "]}\n");
+	return CHI_OK;
+}
+
+static int visit(void *context, const struct chi_exp_position *position)
+{
+	struct exps *exps = context;
+	size_t len = 0;
+	char *line = feeder_room(&exps->feeder, LINE_BYTES);
+	if (line == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int status = print_line(position, line, &len);
+	return status == CHI_OK ? feeder_added(&exps->feeder, len) : status;
+}
+
+static int scan_roots(struct exps *exps, struct chi_client *client, struct chi_exp *exp)
+{
+	const struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_KEYS};
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	struct chi_iter *iter = NULL;
+	uint64_t n = 0;
+	int status = chi_iter_open(client, &spec, &iter);
+	while (status == CHI_OK && cli_stop == 0 &&
+	       (status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+		struct chi_position position;
+		status = chi_key_decode(&row->key, &position, NULL);
+		status = status == CHI_OK ? chi_exp_root(exp, &position) : status;
+		progress_phase(&exps->progress, "positions of the store", ++n, 0);
+	}
+	chi_iter_close(iter);
+	progress_clear(&exps->progress);
+	return status == CHI_OK || status == CHI_NONE ? EXIT_DONE
+	       : status == -CHI_ENOMEM		      ? cli_no_memory()
+						      : cli_fail(client, status);
+}
+
+/* The positions of the store, if there is one, are known. */
+static int add_roots(struct exps *exps, struct chi_exp *exp)
+{
+	struct chi_client *client = NULL;
+	struct chi_options options;
+	struct chi_fault fault = {.text = ""};
+	cli_options(exps->cli, false, &options);
+	int status = chi_open(exps->cli->address, &options, &client, &fault);
+	if (status != CHI_OK) {
+		return status == -CHI_ENOSTORE ? EXIT_DONE : cli_fault(status, &fault);
+	}
+	int code = scan_roots(exps, client, exp);
+	chi_close(client);
+	return code;
+}
+
+/* What could not be used, and why. */
+static void tell(const char *path, const struct chi_exp_result *r)
+{
+	if (r->illegal > 0) {
+		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
+			    r->illegal);
+	}
+	if (r->unplaced > 0) {
+		cli_message("%s: %" PRIu64 " of %" PRIu64
+			    " entries cannot be placed: a file of hashes names no position, and to "
+			    "theirs no moves through it lead from the initial position or from one "
+			    "of the store; games imported before make more of them known",
+			    path, r->unplaced, r->entries);
+	}
+}
+
+static void add_up(struct chi_exp_result *total, const struct chi_exp_result *more)
+{
+	total->entries += more->entries;
+	total->lines += more->lines;
+	total->illegal += more->illegal;
+	total->unscored += more->unscored;
+	total->repeated += more->repeated;
+	total->unplaced += more->unplaced;
+}
+
+/* All of the file's positions, on their way. */
+static int feed(struct exps *exps, const char *path, struct chi_exp *exp)
+{
+	struct chi_exp_result result = {0};
+	int code = add_roots(exps, exp);
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status = chi_import_file(exps->feeder.import, path);
+	if (status == CHI_OK) {
+		status = chi_exp_walk(exp, visit, exps, &cli_stop, &result);
+	}
+	if (status == CHI_OK) {
+		status = feeder_send(&exps->feeder);
+	}
+	if (status != CHI_OK) {
+		return feeder_fail(&exps->feeder, status);
+	}
+	add_up(&exps->total, &result);
+	tell(path, &result);
+	if (result.positions == 0) {
+		cli_message("%s: no position was found", path);
+		exps->empty = true;
+	}
+	return EXIT_DONE;
+}
+
+static int feed_file(struct exps *exps, const char *path)
+{
+	struct chi_exp *exp = NULL;
+	struct chi_fault fault = {.text = ""};
+	int status = chi_exp_open(path, &exp, &fault);
+	if (status != CHI_OK) {
+		cli_message("%s: %s; nothing was stored", path, fault.text);
+		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
+	}
+	int code = feed(exps, path, exp);
+	chi_exp_close(exp);
+	return code;
+}
+
+static void print_summary(const struct exps *exps, const struct chi_import_result *result)
+{
+	const struct chi_put_result *stored = &result->positions;
+	const struct chi_exp_result *total = &exps->total;
+	output_object(
+		exps->cli,
+		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
+			  json_count(total->entries), "lines", json_count(total->lines), "new",
+			  json_count(stored->added), "updated", json_count(stored->updated),
+			  "unchanged", json_count(stored->unchanged), "rejected",
+			  json_count(result->skipped), "illegal", json_count(total->illegal),
+			  "unscored", json_count(total->unscored), "repeated",
+			  json_count(total->repeated), "unplaced", json_count(total->unplaced)));
+}
+
+static int run(struct exps *exps, int n, char **paths)
+{
+	struct chi_import_result result;
+	int code = EXIT_DONE;
+	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
+		code = feed_file(exps, paths[i]);
+	}
+	if (code != EXIT_DONE) {
+		return code;
+	}
+	int status =
+		cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(exps->feeder.import, &result);
+	if (status != CHI_OK) {
+		return feeder_fail(&exps->feeder, status);
+	}
+	print_summary(exps, &result);
+	return exps->empty ? EXIT_STORE : EXIT_DONE;
+}
+
+int exp_import(struct cli *cli, enum chi_statistic create, const char *engine, int n, char **paths)
+{
+	_cleanup_(exps_deinit) struct exps exps = {.cli = cli};
+	struct chi_import_options options = {0};
+	(void)snprintf(options.engine, sizeof(options.engine), "%s",
+		       engine[0] != '\0' ? engine : CHI_EXP_ENGINE);
+	progress_init(&exps.progress, cli->quiet, 0);
+	int code = feeder_open(cli, create, &options, &exps.feeder);
+	return code == EXIT_DONE ? run(&exps, n, paths) : code;
+}

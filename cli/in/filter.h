@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that choose positions, shared by scan, count and export. */
+#pragma once
+
+#include "cli/command.h"
+
+/* Rows of an option list; the state has them in its `struct chi_scan_spec spec`. */
+/* clang-format off */
+#define FILTER_OPTIONS(state)                                                                      \
+	OPTION(state, spec.chi2_min, filter_band, "min", "X",                                      \
+	       "statistic at least X (0 to 255.99; 0 includes not known)"),                        \
+	OPTION(state, spec.chi2_max, filter_band, "max", "X",                                      \
+	       "statistic at most X; --min 0 --max 0: only those not known"),                      \
+	OPTION(state, spec.filter, filter_material, "material", "M",                               \
+	       "exactly this material: KRPKR or KRPvKR, White first"),                             \
+	OPTION_FLAG(state, spec.filter.either_colour, "either-colour",                             \
+	       "... or with the colours swapped"),                                                 \
+	OPTION(state, spec.filter, filter_pieces, "pieces", "A..B",                                \
+	       "from A to B pieces, kings included; or N"),                                        \
+	OPTION_WORD(state, spec.filter.side, filter_sides, "side", "w|b", "the side to move"),                \
+	OPTION_NUMBER(state, spec.filter.games_min, 0, UINT64_MAX, "min-games", "N",               \
+	       "at least N games"),                                                                \
+	OPTION(state, spec.filter.score, filter_score, "score", "A..B",                            \
+	       "White scores A to B percent; in a score store the band of the statistic"),         \
+	OPTION(state, spec.filter.eval, filter_eval, "eval", "A..B",                               \
+	       "deepest evaluation, White's pawns, or #5..#1; in an eval store the band"),         \
+	OPTION(state, spec.filter.ply, filter_ply, "ply", "A..B",                                  \
+	       "a game reached it first at ply A to B"),                                           \
+	OPTION(state, spec.filter.engines_min, filter_engines, "engines", "N",                     \
+	       "evaluated by at least N engines")
+/* clang-format on */
+
+cli_reader filter_band, filter_material, filter_pieces, filter_score, filter_eval, filter_ply,
+	filter_engines;
+extern const char *const filter_sides[3];
+
+/* What can only be seen when all options are known. */
+int filter_check(struct cli *cli, const struct chi_scan_spec *spec);
+
+/* The same, and makes bands of --score and --eval in stores whose statistic these are. */
+int filter_take(struct cli *cli, struct chi_scan_spec *spec);

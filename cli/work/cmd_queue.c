@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* chistore queue: positions that someone wants analysed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/in/fens.h"
+#include "cli/out/output.h"
+
+/* Positions that are asked for together. */
+#define TOGETHER 1000
+
+struct queue_state {
+	uint64_t priority;
+	uint64_t limit;
+	const char *state;
+	bool all;
+};
+
+/* Not given. */
+#define NO_PRIORITY UINT64_MAX
+
+static const struct queue_state defaults = {.priority = NO_PRIORITY};
+
+/* ---- Adding and dropping ------------------------------------------------------------------- */
+
+struct gathered {
+	struct chi_key keys[TOGETHER];
+	size_t n;
+	bool drop;
+	uint32_t priority;
+	struct chi_queue_added added;
+	uint64_t dropped;
+};
+
+static int flush_keys(struct cli *cli, void *context)
+{
+	struct gathered *gathered = context;
+	struct chi_queue_added added = {0};
+	uint64_t dropped = 0;
+	if (gathered->n == 0) {
+		return EXIT_DONE;
+	}
+	int status = gathered->drop
+			     ? chi_queue_drop(cli->client, gathered->keys, gathered->n, &dropped)
+			     : chi_queue_add(cli->client, gathered->keys, gathered->n,
+					     gathered->priority, &added);
+	gathered->n = 0;
+	gathered->added.added += added.added;
+	gathered->added.raised += added.raised;
+	gathered->added.refused += added.refused;
+	gathered->dropped += dropped;
+	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
+}
+
+static int gather(struct cli *cli, void *context, const struct place *place)
+{
+	struct gathered *gathered = context;
+	gathered->keys[gathered->n++] = place->key;
+	return gathered->n < TOGETHER ? EXIT_DONE : flush_keys(cli, context);
+}
+
+static int each_position(struct cli *cli, struct gathered *gathered)
+{
+	const struct fens_user user = {.each = gather, .flush = flush_keys, .context = gathered};
+	cli->argc--;
+	cli->argv++;
+	return fens_each(cli, &user);
+}
+
+static void print_added(const struct cli *cli, const struct chi_queue_added *added)
+{
+	(void)output_object(cli, json_pack("{s:o, s:o, s:o}", "added", json_count(added->added),
+					   "raised", json_count(added->raised), "refused",
+					   json_count(added->refused)));
+}
+
+static int run_add(struct cli *cli)
+{
+	const struct queue_state *state = cli->state;
+	struct gathered *gathered = calloc(1, sizeof(*gathered));
+	if (gathered == NULL) {
+		return cli_no_memory();
+	}
+	gathered->priority = state->priority != NO_PRIORITY ? (uint32_t)state->priority : 1;
+	int code = each_position(cli, gathered);
+	const struct chi_queue_added *added = &gathered->added;
+	if (added->refused > 0) {
+		cli_message("the queue is full: %" PRIu64 " positions are left out",
+			    added->refused);
+		code = cli_worse(code, EXIT_STORE);
+	}
+	if (code == EXIT_DONE || added->added + added->raised + added->refused > 0) {
+		print_added(cli, added);
+	}
+	free(gathered);
+	return code;
+}
+
+static int run_drop(struct cli *cli)
+{
+	const struct queue_state *state = cli->state;
+	struct gathered *gathered = calloc(1, sizeof(*gathered));
+	int code = EXIT_DONE;
+	if (gathered == NULL) {
+		return cli_no_memory();
+	}
+	if (state->all && cli->argc > 1) {
+		free(gathered);
+		return cli_usage(cli, "queue drop takes positions or --all");
+	}
+	gathered->drop = true;
+	if (state->all) {
+		int status = chi_queue_drop(cli->client, NULL, 0, &gathered->dropped);
+		code = status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
+	} else {
+		code = each_position(cli, gathered);
+	}
+	if (code == EXIT_DONE || gathered->dropped > 0) {
+		(void)output_object(cli,
+				    json_pack("{s:o}", "dropped", json_count(gathered->dropped)));
+	}
+	free(gathered);
+	return code;
+}
+
+/* ---- Lists --------------------------------------------------------------------------------- */
+
+static json_t *members(const struct chi_queue_row *row, const char *fen)
+{
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "fen", fen, "state",
+			 chi_queue_state_name(row->state), "priority", json_count(row->priority),
+			 "tries", json_count(row->tries), "asked", json_time(row->asked / 1000),
+			 "lease", json_count(row->lease), "until", json_time(row->expires / 1000),
+			 "holder", row->holder);
+}
+
+static int state_of(const char *name)
+{
+	for (int state = CHI_QUEUE_WAITING; chi_queue_state_name(state) != NULL; state++) {
+		if (strcmp(chi_queue_state_name(state), name) == 0) {
+			return state;
+		}
+	}
+	return 0;
+}
+
+/* Prints a part of the list; the last row of it goes to *last. */
+static int print_part(struct cli *cli, const struct chi_queue_list *list, bool *head,
+		      struct chi_queue_row *last)
+{
+	char fen[CHI_FEN_SIZE];
+	for (size_t i = 0; i < list->n && !cli_output_failed(); i++) {
+		*last = list->rows[i];
+		int status = chi_key_to_fen(&last->key, fen, NULL);
+		if (status != CHI_OK) {
+			return status;
+		}
+		output_table_row(cli, members(last, fen), head);
+	}
+	return CHI_OK;
+}
+
+static int run_list(struct cli *cli)
+{
+	const struct queue_state *state = cli->state;
+	const char *name = state->state != NULL ? state->state : "waiting";
+	int wanted = state_of(name);
+	struct chi_queue_list list = {.more = true};
+	struct chi_queue_row last = {.state = 0};
+	uint64_t left = state->limit != 0 ? state->limit : 100;
+	bool head = true;
+	if (wanted == 0) {
+		return cli_usage(cli, "--state: '%s' is none of waiting, leased, failed", name);
+	}
+	while (left > 0 && list.more) {
+		uint32_t part = left < TOGETHER ? (uint32_t)left : TOGETHER;
+		int status = chi_queue_list(cli->client, (enum chi_queue_state)wanted,
+					    last.state != 0 ? &last : NULL, part, &list);
+		status = status == CHI_OK ? print_part(cli, &list, &head, &last) : status;
+		if (status != CHI_OK) {
+			return cli_fail(cli->client, status);
+		}
+		left -= list.n;
+	}
+	output_table_end(
+		cli, members(&(struct chi_queue_row){.state = CHI_QUEUE_WAITING, .holder = ""}, ""),
+		head);
+	return EXIT_DONE;
+}
+
+static int run_count(struct cli *cli)
+{
+	struct chi_queue_list list;
+	int status = chi_queue_list(cli->client, CHI_QUEUE_WAITING, NULL, 0, &list);
+	return status != CHI_OK
+		       ? cli_fail(cli->client, status)
+		       : output_object(cli, json_pack("{s:o, s:o, s:o}", "waiting",
+						      json_count(list.counts.waiting), "leased",
+						      json_count(list.counts.leased), "failed",
+						      json_count(list.counts.failed)));
+}
+
+/* ---- The command --------------------------------------------------------------------------- */
+
+static const struct verb {
+	const char *name;
+	bool positions;
+	bool writes;
+	int (*run)(struct cli *cli);
+} verbs[] = {
+	{"add", true, true, run_add},
+	{"list", false, false, run_list},
+	{"count", false, false, run_count},
+	{"drop", true, true, run_drop},
+};
+
+/* Each option belongs to one of them. */
+static int check_options(struct cli *cli, const struct verb *verb)
+{
+	const struct queue_state *state = cli->state;
+	const struct {
+		const char *name;
+		const char *verb;
+		bool given;
+	} given[] = {
+		{"--priority", "add", state->priority != NO_PRIORITY},
+		{"--state", "list", state->state != NULL},
+		{"--limit", "list", state->limit != 0},
+		{"--all", "drop", state->all},
+	};
+	for (size_t i = 0; i < CHI_COUNT(given); i++) {
+		if (given[i].given && strcmp(given[i].verb, verb->name) != 0) {
+			return cli_usage(cli, "queue %s: %s is of queue %s", verb->name,
+					 given[i].name, given[i].verb);
+		}
+	}
+	return EXIT_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	const struct verb *verb = NULL;
+	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
+		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
+			verb = &verbs[i];
+		}
+	}
+	if (verb == NULL) {
+		return cli_usage(cli, "queue: '%s' is none of add, list, count, drop",
+				 cli->argv[0]);
+	}
+	if (!verb->positions && cli->argc > 1) {
+		return cli_usage(cli, "queue %s takes no argument", verb->name);
+	}
+	int code = check_options(cli, verb);
+	code = code == EXIT_DONE ? cli_open(cli, verb->writes, &cli->client) : code;
+	return code == EXIT_DONE ? verb->run(cli) : code;
+}
+
+static const struct cli_option options[] = {
+	OPTION_NUMBER(queue_state, priority, 0, UINT32_MAX, "priority", "N",
+		      "add: the highest is taken first (default 1)"),
+	OPTION_TEXT(queue_state, state, "state", "STATE",
+		    "list: those waiting (default), leased or failed"),
+	OPTION_NUMBER(queue_state, limit, 1, UINT64_MAX, "limit", "N",
+		      "list: at most so many (default 100)"),
+	OPTION_FLAG(queue_state, all, "all", "drop: all that there are"),
+	OPTIONS_END,
+};
+
+const struct command cmd_queue = {
+	.name = "queue",
+	.arguments = "add [POSITION...]|list|count|drop [POSITION...]",
+	.summary = "positions that are to be analysed",
+	.help = "add asks for positions to be analysed. One that is in the queue already is "
+		"raised:\n"
+		"its priority becomes one more, or N if that is higher. The queue takes 1,000,000\n"
+		"positions. Analysers take positions for a time, by priority; what they have not\n"
+		"finished by then comes back, and after five times is given up (failed) until it\n"
+		"is added again.\n"
+		"\n"
+		"list prints positions in the order in which they will be taken or come back;\n"
+		"count prints how many there are in each state. drop takes positions out. Without\n"
+		"arguments add and drop read positions from standard input, one a line.\n"
+		"\n"
+		"The queue belongs to the store's directory: backup, compact and publish keep it,\n"
+		"dump, merge and repair leave it out.\n\n" PLACE_HELP,
+	.example = "chistore -a ./positions queue add e4 c5 Nf3 --priority 10\n"
+		   "chistore -a ./positions queue list --state leased",
+	.options = options,
+	.args_min = 1,
+	.args_max = -1,
+	.needs = NEEDS_ADDRESS,
+	.state_size = sizeof(struct queue_state),
+	.defaults = &defaults,
+	.run = run,
+};

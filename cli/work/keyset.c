@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* A list, and a table of hashes with open addressing, at most two thirds full. */
+#include "cli/work/keyset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#define ROOM_FIRST 256
+
+void keyset_init(struct keyset *set)
+{
+	*set = (struct keyset){.n = 0};
+}
+
+void keyset_deinit(struct keyset *set)
+{
+	free(set->keys);
+	free(set->slots);
+	keyset_init(set);
+}
+
+static bool same(const struct chi_key *a, const struct chi_key *b)
+{
+	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+/* Where the position is, or the free slot where it belongs. */
+static size_t find(const struct keyset *set, const struct chi_key *key)
+{
+	size_t at = XXH3_64bits(key->bytes, key->len) & (set->n_slots - 1);
+	while (set->slots[at] != 0 && !same(&set->keys[set->slots[at] - 1], key)) {
+		at = (at + 1) & (set->n_slots - 1);
+	}
+	return at;
+}
+
+static int grow_slots(struct keyset *set)
+{
+	size_t n_slots = set->n_slots > 0 ? 2 * set->n_slots : 2 * ROOM_FIRST;
+	uint32_t *slots = calloc(n_slots, sizeof(*slots));
+	if (slots == NULL) {
+		return -CHI_ENOMEM;
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->n_slots = n_slots;
+	for (size_t i = 0; i < set->n; i++) {
+		set->slots[find(set, &set->keys[i])] = (uint32_t)i + 1;
+	}
+	return CHI_OK;
+}
+
+static int grow_keys(struct keyset *set)
+{
+	size_t room = set->room > 0 ? 2 * set->room : ROOM_FIRST;
+	struct chi_key *keys = realloc(set->keys, room * sizeof(*keys));
+	if (keys == NULL) {
+		return -CHI_ENOMEM;
+	}
+	set->keys = keys;
+	set->room = room;
+	return CHI_OK;
+}
+
+int keyset_add(struct keyset *set, const struct chi_key *key, uint32_t *number, bool *added)
+{
+	if (set->n == UINT32_MAX - 1 || (set->n == set->room && grow_keys(set) != CHI_OK) ||
+	    (3 * (set->n + 1) > 2 * set->n_slots && grow_slots(set) != CHI_OK)) {
+		return -CHI_ENOMEM;
+	}
+	size_t at = find(set, key);
+	bool fresh = set->slots[at] == 0;
+	if (fresh) {
+		set->keys[set->n] = *key;
+		set->slots[at] = (uint32_t)++set->n;
+	}
+	*number = set->slots[at] - 1;
+	if (added != NULL) {
+		*added = fresh;
+	}
+	return CHI_OK;
+}
