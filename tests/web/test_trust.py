@@ -17,13 +17,13 @@ if browser.webdriver:
 MARKUP = "<img src=x onerror=window.owned=1>"
 SCRIPT = "</script><script>window.owned=1</script>"
 RIGHT_TO_LEFT = "\u202egnusraC\u05d0\u05d1\u05d2"
-LONG = "Wolfe" * 205  # more than a kilobyte
+LONG = "Wolfe" * 204 + "Wol"  # the longest name that is not refused
 STYLE = "javascript:window.owned=1"
 TAGS = "[Event \"{0}\"]\n[Site \"{1}\"]\n[Date \"2020.01.0{2}\"]\n[White \"{3}\"]\n[Black \"{4}\"]\n" \
        "[WhiteElo \"2700\"]\n[BlackElo \"2700\"]\n[Result \"1-0\"]\n\n{5} 1-0\n\n"
 GAMES = "".join([
     TAGS.format(MARKUP, SCRIPT, 1, MARKUP, RIGHT_TO_LEFT, "1. e4 e5 2. Nf3 Nc6"),
-    TAGS.format(LONG, STYLE, 2, LONG, LONG + "b", "1. e4 c5 2. Nf3 d6"),
+    TAGS.format(LONG, STYLE, 2, LONG, LONG[:-1] + "b", "1. e4 c5 2. Nf3 d6"),
     TAGS.format("\"'&lt;b&gt;`${1}", "..", 3, "{{7*7}}", "&amp;amp;", "1. d4 d5"),
 ]).replace('"\"\'', '"\\"\'')
 
