@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The public calls: what holds for every kind of address is done here, once, and the rest is the
- * backend's.
- */
+/* The public calls: what holds for all addresses is done here, once; the rest is the backend's. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "search/filter/terms.h"
+#include "search/games.h"
 
 /* Called before a server is asked, so that a place in the text is one of the caller's. */
 int chi_games_filter_check(const char *filter, struct chi_fault *fault)
@@ -16,53 +17,11 @@ int chi_games_filter_check(const char *filter, struct chi_fault *fault)
 	return filter != NULL ? chi_terms_parse(filter, strlen(filter), &terms, fault) : CHI_OK;
 }
 
-/* The filter with the position as its first term: of several the plies are asked of this one. */
-static int make_filter(const struct chi_game_spec *spec, char **out, struct chi_fault *fault)
-{
-	char fen[CHI_FEN_SIZE] = "";
-	const char *filter = spec->filter != NULL ? spec->filter : "";
-	int status = CHI_OK;
-	int len = 0;
-	if (spec->position != NULL) {
-		status = chi_key_to_fen(spec->position, fen, fault);
-		len = asprintf(out, "position \"%s\" %s", fen, filter);
-	} else {
-		len = asprintf(out, "%s", filter);
-	}
-	if (len < 0) {
-		*out = NULL;
-		return -CHI_ENOMEM;
-	}
-	return status;
-}
-
-static int check_spec(const struct chi_game_spec *spec, struct chi_fault *fault)
-{
-	if (spec->want > CHI_GAMES_PGN) {
-		return chi_fault(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
-	}
-	if (spec->cursor != NULL && strlen(spec->cursor) >= CHI_GAMES_CURSOR_SIZE) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "cursor: not one that a query of games in this order gave");
-	}
-	return chi_games_filter_check(spec->filter, fault);
-}
-
-static void free_query(struct chi_game_query *query)
-{
-	free(query->filter);
-	free(query);
-}
-
 int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *spec,
 			struct chi_game_query **out)
 {
 	*out = NULL;
-	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = check_spec(spec, &client->error);
-	}
-	status = chi_client_settle(client, status);
+	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status != CHI_OK) {
 		return chi_client_end(client, status);
 	}
@@ -71,26 +30,17 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 		return chi_client_end(client, -CHI_ENOMEM);
 	}
 	query->client = client;
-	query->spec = *spec;
-	(void)snprintf(query->cursor, sizeof(query->cursor), "%s",
-		       spec->cursor != NULL ? spec->cursor : "");
-	status = make_filter(spec, &query->filter, &client->error);
-	query->spec.filter = query->filter;
-	query->spec.position = NULL;
-	query->spec.cursor = NULL;
-	if (status == CHI_OK && spec->position != NULL) {
-		/* With its first term the filter may be too long. */
-		status = chi_games_filter_check(query->filter, &client->error);
-	}
-	if (status == CHI_OK) {
-		status = client->backend->games_open(client, query);
-	}
+	query->sort = spec->sort;
+	query->descending = spec->descending;
+	status = chi_rows_open(client, CHI_OP_GAME_QUERY, spec, &query->rows);
 	if (status != CHI_OK) {
-		/* What was opened before the failure is the query's, and closed with it. */
-		client->backend->games_close(client, query);
-		free_query(query);
+		chi_rows_close(client, &query->rows);
+		free(query);
 		return chi_client_end(client, status);
 	}
+	/* Checked: it has room. */
+	(void)snprintf(query->cursor, sizeof(query->cursor), "%s",
+		       spec->cursor != NULL ? spec->cursor : "");
 	client->query = query;
 	client->uses++;
 	*out = query;
@@ -100,13 +50,19 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row **row)
 {
 	struct chi_client *client = query->client;
+	const void *found = NULL;
 	*row = NULL;
 	if (query->status != CHI_OK) {
 		return query->status;
 	}
 	client->error.text[0] = '\0';
-	query->status = client->backend->games_next(client, query);
+	query->status = chi_rows_next(client, &query->rows, &found);
 	if (query->status == CHI_OK) {
+		memcpy(&query->row, found, sizeof(query->row));
+		query->row.pgn = query->row.pgn != NULL ? query->row.pgn : "";
+		size_t len = chi_games_cursor_of(&query->row.head, query->sort, query->descending,
+						 query->cursor);
+		query->cursor[len] = '\0';
 		*row = &query->row;
 	}
 	return chi_client_fail(client, query->status);
@@ -114,8 +70,9 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 
 bool chi_game_query_total(const struct chi_game_query *query, uint64_t *total)
 {
-	*total = query->total;
-	return query->has_total;
+	const struct chi_games_page *page = (const void *)query->rows.result;
+	*total = page->total;
+	return page->has_total;
 }
 
 void chi_game_query_cursor(const struct chi_game_query *query, char out[CHI_GAMES_CURSOR_SIZE])
@@ -139,10 +96,10 @@ void chi_game_query_close(struct chi_game_query *query)
 		return;
 	}
 	struct chi_client *client = query->client;
-	client->backend->games_close(client, query);
+	chi_rows_close(client, &query->rows);
 	client->query = NULL;
 	chi_client_release(client);
-	free_query(query);
+	free(query);
 }
 
 int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls that search a whole store (chistore/search.h). */
-#include "client/core/client.h"
+#include "client/core/rows.h"
 
 #include <string.h>
 
@@ -65,33 +65,14 @@ int chi_drop_gameset(struct chi_client *client, const char *name)
 int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
 		  struct chi_stats_result *out)
 {
-	*out = (struct chi_stats_result){0};
-	int status = begin(client, filter);
-	if (status == CHI_OK && by >= CHI_STATS_KINDS) {
-		status = chi_fault(&client->error, -CHI_EINVAL, "by: unknown number %u", by);
-	}
-	if (status == CHI_OK) {
-		status = client->backend->stats(client, by, filter != NULL ? filter : "", limit,
-						out);
-	}
-	if (status != CHI_OK) {
-		*out = (struct chi_stats_result){0};
-	}
-	return chi_client_answer(client, status);
+	const struct chi_stats_spec spec = {.by = by, .filter = filter, .limit = limit};
+	return chi_rows_all(client, CHI_OP_STATS, &spec, out);
 }
 
 int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 		  struct chi_twin_groups *out)
 {
-	*out = (struct chi_twin_groups){0};
-	int status = begin(client, spec->filter);
-	if (status == CHI_OK) {
-		status = client->backend->twins(client, spec, out);
-	}
-	if (status != CHI_OK) {
-		*out = (struct chi_twin_groups){0};
-	}
-	return chi_client_answer(client, status);
+	return chi_rows_all(client, CHI_OP_TWINS, spec, out);
 }
 
 int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,

@@ -12,6 +12,7 @@
 #include "base/attr.h"
 #include "base/num.h"
 #include "base/wire.h"
+#include "proto/operations.h"
 #include "proto/wire/field_read.h"
 
 #define FIELDS_MAX 64 /* no message type has more fields; the walk refuses one that had */
@@ -24,6 +25,7 @@ struct walk {
 /* The field at hand in one message, and the message that holds this one. */
 struct level {
 	const struct level *outer;
+	const struct chi_message *bound; /* its rows, with their limits; NULL: `limits` has them */
 	const ProtobufCFieldDescriptor *field;
 	uint32_t index;		   /* of the element, if the field is repeated */
 	uint32_t seen[FIELDS_MAX]; /* elements so far of each field */
@@ -67,18 +69,10 @@ static const struct limit {
 	 "more than 40000 games"},
 	{&chistore__v1__game_ids_result__descriptor, 3, 4 * CHI_GAME_IDS_MAX,
 	 "more than 40000 games"},
-	{&chistore__v1__game_query__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__game_query__descriptor, 6, CHI_GAMES_CURSOR_SIZE - 1, "more than 31 bytes"},
 	{&chistore__v1__get_heads__descriptor, 1, 4 * CHI_GAME_HEADS_MAX, "more than 1000 games"},
 	{&chistore__v1__heads_result__descriptor, 1, CHI_GAME_HEADS_MAX, "more than 1000 games"},
 	{&chistore__v1__explore_games__descriptor, 3, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__stats__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__game_query_result__descriptor, 1, CHI_SCAN_ROWS_MAX,
-	 "more than 10000 games"},
-	{&chistore__v1__game_query_result__descriptor, 2, CHI_GAMES_CURSOR_SIZE - 1,
-	 "more than 31 bytes"},
 	{&chistore__v1__game__descriptor, 2, CHI_TAGS_MAX, "more than 4096 tags"},
-	{&chistore__v1__stats_result__descriptor, 1, CHI_SCAN_ROWS_MAX, "more than 10000 groups"},
 	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
 	{&chistore__v1__names__descriptor, 3, CHI_NAME_WANTED_MAX, "more than 1024 bytes"},
 	{&chistore__v1__name__descriptor, 6, CHI_NAME_TEXT_MAX, "more than 1023 bytes"},
@@ -103,8 +97,6 @@ static const struct limit {
 	{&chistore__v1__find__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__find__descriptor, 8, CHI_SEARCH_CURSOR_SIZE - 1, "more than 63 bytes"},
 	{&chistore__v1__find_result__descriptor, 8, CHI_SCAN_ROWS_MAX, "more than 10000 games"},
-	{&chistore__v1__twins__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__twins_result__descriptor, 1, 4 * CHI_TWINS_MAX, "more than 1048576 bytes"},
 	{&chistore__v1__scan__descriptor, 11, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__count__descriptor, 4, CHI_FILTER_MAX, "more than 4096 bytes"},
 	{&chistore__v1__queue_add__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
@@ -121,7 +113,8 @@ static const struct limit {
 };
 
 static int check_message(struct walk *walk, const struct level *outer,
-			 const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len);
+			 const ProtobufCMessageDescriptor *type, const struct chi_message *bound,
+			 const uint8_t *bytes, size_t len);
 
 /* ---- Saying what is wrong ---------------------------------------------------------------- */
 
@@ -236,15 +229,31 @@ static const char *text_flaw(const struct chi_field *value)
 	return chi_utf8_valid(text, value->len) ? NULL : "text is not UTF-8";
 }
 
-/* NULL unless the text's length, or the elements up to now, are over the field's limit. */
-static const char *limit_flaw(const ProtobufCMessageDescriptor *type,
-			      const ProtobufCFieldDescriptor *field, size_t len, size_t elements)
+/* Says that there are more than so many bytes or elements. */
+static const char *too_many(struct walk *walk, const ProtobufCFieldDescriptor *field, size_t most)
 {
+	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
+	(void)snprintf(walk->flaw->text, sizeof(walk->flaw->text), "more than %zu %s", most,
+		       repeated ? field->name : "bytes");
+	return walk->flaw->text;
+}
+
+/* NULL unless the text's length, or the elements up to now, are over the field's limit. */
+static const char *limit_flaw(struct walk *walk, const struct level *level,
+			      const ProtobufCMessageDescriptor *type, size_t len, size_t elements)
+{
+	const ProtobufCFieldDescriptor *field = level->field;
 	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
 	/* Most fields are single numbers, which have none. */
 	if (!repeated && field->type != PROTOBUF_C_TYPE_STRING &&
 	    field->type != PROTOBUF_C_TYPE_BYTES) {
 		return NULL;
+	}
+	if (level->bound != NULL) {
+		const struct chi_member *member = chi_message_member(level->bound, field->id);
+		size_t most = member != NULL ? member->most : 0;
+		return most > 0 && (repeated ? elements : len) > most ? too_many(walk, field, most)
+								      : NULL;
 	}
 	for (size_t i = 0; i < CHI_COUNT(limits); i++) {
 		if (limits[i].type == type && limits[i].field == field->id) {
@@ -272,6 +281,23 @@ static const char *place_flaw(struct level *level, uint32_t seen)
 	return NULL;
 }
 
+/* The rows of a message in a field. In Request and Response: the operation's, if they are its own.
+ */
+static const struct chi_message *bound_of(const struct level *level,
+					  const ProtobufCFieldDescriptor *field)
+{
+	if (level->outer != NULL) {
+		const struct chi_member *member =
+			level->bound != NULL ? chi_message_member(level->bound, field->id) : NULL;
+		return member != NULL ? member->type : NULL;
+	}
+	const struct chi_operation *operation = chi_operation_of(CHI_OP_OF_FIELD(field->id));
+	if (field->descriptor == (const void *)operation->request->descriptor) {
+		return operation->request_size > 0 ? operation->request : NULL;
+	}
+	return operation->result_size > 0 ? operation->result : NULL;
+}
+
 /* The contents. A piece of packed numbers is several elements, which *elements tells. */
 static int check_value(struct walk *walk, struct level *level, const struct chi_field *value,
 		       uint32_t *elements)
@@ -287,7 +313,8 @@ static int check_value(struct walk *walk, struct level *level, const struct chi_
 	} else if (field->type == PROTOBUF_C_TYPE_STRING) {
 		flaw = text_flaw(value);
 	} else if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
-		return check_message(walk, level, field->descriptor, value->bytes, value->len);
+		return check_message(walk, level, field->descriptor, bound_of(level, field),
+				     value->bytes, value->len);
 	} else {
 		flaw = number_flaw(walk, field, value->value);
 	}
@@ -306,7 +333,7 @@ static int check_field(struct walk *walk, struct level *level,
 		return refuse(walk, level, -CHI_EINVAL, flaw);
 	}
 	/* Before the contents: what is too much is not worth looking at. */
-	flaw = limit_flaw(type, level->field, value->len, (size_t)*seen + 1);
+	flaw = limit_flaw(walk, level, type, value->len, (size_t)*seen + 1);
 	if (flaw != NULL) {
 		return refuse(walk, level, -CHI_ETOOBIG, flaw);
 	}
@@ -315,17 +342,25 @@ static int check_field(struct walk *walk, struct level *level,
 		return rc;
 	}
 	*seen += elements;
-	flaw = elements > 1 ? limit_flaw(type, level->field, value->len, *seen) : NULL;
+	flaw = elements > 1 ? limit_flaw(walk, level, type, value->len, *seen) : NULL;
 	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_ETOOBIG, flaw);
 }
 
 static int check_message(struct walk *walk, const struct level *outer,
-			 const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len)
+			 const ProtobufCMessageDescriptor *type, const struct chi_message *bound,
+			 const uint8_t *bytes, size_t len)
 {
-	struct level level = {.outer = outer};
+	/* Not zeroed as a whole: most messages have few fields, and there are thousands. */
+	struct level level;
 	if (type->n_fields > FIELDS_MAX) {
 		return refuse(walk, outer, -CHI_EINTERNAL, "message type with too many fields");
 	}
+	level.outer = outer;
+	level.bound = bound;
+	level.field = NULL;
+	level.index = 0;
+	level.oneof_seen = false;
+	memset(level.seen, 0, type->n_fields * sizeof(level.seen[0]));
 	struct chi_reader r = chi_reader_of(bytes, len);
 	while (chi_reader_left(&r) > 0) {
 		struct chi_field value;
@@ -350,5 +385,5 @@ int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, s
 {
 	struct walk walk = {.enums = enums, .flaw = flaw};
 	*flaw = (struct chi_flaw){.reason = ""};
-	return check_message(&walk, NULL, type, bytes, len);
+	return check_message(&walk, NULL, type, NULL, bytes, len);
 }

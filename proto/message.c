@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/wire.h"
 #include "proto/record.h"
 
 /* ---- Places in structs ------------------------------------------------------------------- */
@@ -118,7 +119,11 @@ static struct span bytes_of(const struct chi_member *member, const void *base)
 		span.len = size_at(place(base, member->other));
 		break;
 	case CHI_KEY: {
-		const struct chi_key *key = at;
+		const struct chi_key *key =
+			member->presence == CHI_IF_POINTER ? pointer_at(at) : at;
+		if (key == NULL) {
+			return (struct span){0};
+		}
 		span = (struct span){key->bytes,
 				     key->len <= CHI_KEY_MAX ? key->len : CHI_UNPACKABLE};
 		break;
@@ -175,6 +180,9 @@ static size_t member_len(const struct chi_member *member, const void *base)
 		return chi_uint_len(member->field, chi_zigzag(*(const int32_t *)at));
 	case CHI_LIST:
 		return list_len(member, base);
+	case CHI_NUMBERS:
+		return chi_bytes_len(member->field,
+				     size_at(place(base, member->other)) * sizeof(uint32_t));
 	case CHI_NESTED:
 		return nested_of(member, base, &len, &noted) != NULL
 			       ? chi_nested_len(member->field, len)
@@ -210,6 +218,25 @@ static uint8_t *put_list(uint8_t *at, const struct chi_member *member, const voi
 	return at;
 }
 
+uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned shift = 0; shift < 32; shift += 8) {
+			*at++ = (uint8_t)(numbers[i] >> shift);
+		}
+	}
+	return at;
+}
+
+static uint8_t *put_numbers(uint8_t *at, const struct chi_member *member, const void *base)
+{
+	const uint32_t *numbers = pointer_at(place(base, member->at));
+	size_t n = size_at(place(base, member->other));
+	return n == 0 ? at
+		      : chi_put_numbers(chi_put_head(at, member->field, n * sizeof(*numbers)),
+					numbers, n);
+}
+
 static uint8_t *put_member(uint8_t *at, const struct chi_member *member, const void *base)
 {
 	const void *value = place(base, member->at);
@@ -223,6 +250,8 @@ static uint8_t *put_member(uint8_t *at, const struct chi_member *member, const v
 		return chi_put_uint(at, member->field, chi_zigzag(*(const int32_t *)value));
 	case CHI_LIST:
 		return put_list(at, member, base);
+	case CHI_NUMBERS:
+		return put_numbers(at, member, base);
 	case CHI_NESTED: {
 		const void *inner = nested_of(member, base, &len, &noted);
 		return inner == NULL ? at
@@ -376,8 +405,38 @@ static int read_element(struct chi_unpacker *u, const struct chi_member *member,
 	return rc;
 }
 
-static int read_key(const struct chi_field *field, void *out, const char **reason)
+static int read_numbers(struct chi_unpacker *u, const struct chi_member *member,
+			const struct chi_field *field, void *base, const char **reason)
 {
+	size_t n = field->len / sizeof(uint32_t);
+	uint32_t *numbers = chi_arena_array(u->arena, n, sizeof(*numbers));
+	if (numbers == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, field->len);
+	}
+	if (field->len % sizeof(uint32_t) != 0) {
+		*reason = "not 4 bytes a number";
+		return -CHI_EINVAL;
+	}
+	struct chi_reader r = chi_reader_of(field->bytes, field->len);
+	for (size_t i = 0; i < n; i++) {
+		numbers[i] = (uint32_t)chi_read_le(&r, sizeof(*numbers));
+	}
+	memcpy(room(base, member->at), &numbers, sizeof(numbers));
+	memcpy(room(base, member->other), &n, sizeof(n));
+	return CHI_OK;
+}
+
+static int read_key(struct chi_unpacker *u, const struct chi_member *member,
+		    const struct chi_field *field, void *out, const char **reason)
+{
+	if (member->presence == CHI_IF_POINTER && field->len > 0) {
+		struct chi_key *made = chi_arena_array(u->arena, 1, sizeof(*made));
+		if (made == NULL) {
+			return chi_flaw_memory(u->flaw, u->arena, sizeof(*made));
+		}
+		memcpy(out, &made, sizeof(made));
+		out = made;
+	}
 	*reason = field->len > 0 ? chi_key_from(field->bytes, field->len, out) : NULL;
 	return *reason == NULL ? CHI_OK : -CHI_EKEY;
 }
@@ -405,7 +464,9 @@ static int read_member(struct chi_unpacker *u, const struct chi_member *member,
 	case CHI_FIXED:
 		return read_fixed(member, field, base, reason);
 	case CHI_KEY:
-		return read_key(field, out, reason);
+		return read_key(u, member, field, out, reason);
+	case CHI_NUMBERS:
+		return read_numbers(u, member, field, base, reason);
 	case CHI_NESTED:
 		return read_nested(u, member, field, base);
 	default: /* TEXT, STRING */
@@ -413,10 +474,20 @@ static int read_member(struct chi_unpacker *u, const struct chi_member *member,
 	}
 }
 
-static const struct chi_member *find(const struct chi_message *type, uint32_t field)
+const struct chi_member *chi_message_member(const struct chi_message *type, uint32_t field)
 {
 	for (size_t i = 0; i < type->n; i++) {
 		if (type->members[i].field == field) {
+			return &type->members[i];
+		}
+	}
+	return NULL;
+}
+
+const struct chi_member *chi_message_list(const struct chi_message *type)
+{
+	for (size_t i = 0; i < type->n; i++) {
+		if (type->members[i].kind == CHI_LIST) {
 			return &type->members[i];
 		}
 	}
@@ -447,7 +518,7 @@ static int read_absent(struct chi_unpacker *u, const struct chi_message *type, c
 static int read_field(struct chi_unpacker *u, const struct chi_message *type,
 		      const struct chi_field *field, const uint8_t *bytes, size_t len, void *out)
 {
-	const struct chi_member *member = find(type, field->number);
+	const struct chi_member *member = chi_message_member(type, field->number);
 	const char *reason = NULL;
 	int rc = CHI_OK;
 	if (member == NULL) {

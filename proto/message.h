@@ -19,19 +19,20 @@
 #define CHI_UNPACKABLE ((size_t)1 << 48)
 
 /* How a field is kept in the struct. */
-enum chi_kind {
+enum chi_member_kind {
 	CHI_NUMBER, /* unsigned integer or enum of `size` bytes, at most `max` */
 	CHI_SIGNED, /* int32_t, `min` to `max` */
 	CHI_BOOL,
-	CHI_TEXT,   /* struct chi_text; never NULL when unpacked */
-	CHI_STRING, /* const char *, NUL-terminated; unpacked NULL if empty, "" if CHI_ALWAYS */
-	CHI_CHARS,  /* char[size], NUL-terminated */
-	CHI_BYTES,  /* const void * and its size_t */
-	CHI_SLICE,  /* the same; unpacked it points into the message */
-	CHI_FIXED,  /* uint8_t[size], that many on the wire too */
-	CHI_KEY,    /* struct chi_key */
-	CHI_NESTED, /* a struct, described by `type` */
-	CHI_LIST,   /* const struct * of `size` bytes each, and how many */
+	CHI_TEXT,    /* struct chi_text; never NULL when unpacked */
+	CHI_STRING,  /* const char *, NUL-terminated; unpacked NULL if empty, "" if CHI_ALWAYS */
+	CHI_CHARS,   /* char[size], NUL-terminated */
+	CHI_BYTES,   /* const void * and its size_t */
+	CHI_SLICE,   /* the same; unpacked it points into the message */
+	CHI_FIXED,   /* uint8_t[size], that many on the wire too */
+	CHI_KEY,     /* struct chi_key */
+	CHI_NESTED,  /* a struct, described by `type` */
+	CHI_LIST,    /* const struct * of `size` bytes each, and how many */
+	CHI_NUMBERS, /* const uint32_t * and how many; 4 bytes each on the wire */
 };
 
 /* When a field is sent. */
@@ -40,21 +41,22 @@ enum chi_presence {
 	CHI_ALWAYS,	/* and FIXED: must be there when unpacked */
 	CHI_IF_FLAG,	/* if the bool at `other` is true */
 	CHI_IF_CASE,	/* if the enum at `other` is `instead` */
-	CHI_IF_POINTER, /* NESTED by a const pointer, which may be NULL */
+	CHI_IF_POINTER, /* NESTED or KEY by a const pointer, which may be NULL */
 };
 
 struct chi_member {
 	uint32_t field;
-	enum chi_kind kind;
+	enum chi_member_kind kind;
 	enum chi_presence presence;
 	size_t at;    /* offset in the struct */
-	size_t size;  /* bytes; see chi_kind */
+	size_t size;  /* bytes; see chi_member_kind */
 	size_t other; /* offset of a length, a number of elements, a flag or an enum */
 	/* NUMBER: 0: what its bytes can hold. What is more is refused for this reason; without one
 	 * it becomes `instead`. */
 	uint64_t max;
 	int32_t min; /* of SIGNED */
 	const char *reason;
+	uint32_t most; /* bytes of a text, elements of a list; 0: not limited here */
 	uint64_t instead;
 	const struct chi_message *type;
 };
@@ -81,6 +83,15 @@ uint8_t *chi_message_put(uint8_t *at, const struct chi_message *type, const void
  * memory comes from the arena. */
 CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_message *type,
 				 const uint8_t *bytes, size_t len, void *out);
+
+/* Numbers of 4 bytes, the low one first. */
+uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n);
+
+/* The row of a field, NULL if there is none. */
+const struct chi_member *chi_message_member(const struct chi_message *type, uint32_t field);
+
+/* The rows of a result that comes in many responses: its first list. */
+const struct chi_member *chi_message_list(const struct chi_message *type);
 
 /* ---- Tables ------------------------------------------------------------------------------ */
 
@@ -145,6 +156,24 @@ CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_messag
 #define CHI_M_POINTER(no, s, m, inner)                                                             \
 	{                                                                                          \
 		CHI_POINTED(no, CHI_NESTED, s, m), .presence = CHI_IF_POINTER, .type = (inner)     \
+	}
+/* With its limit. */
+#define CHI_M_TEXT(no, s, m, limit)                                                                \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_STRING, s, m), .most = (limit)                                   \
+	}
+#define CHI_M_ROWS(no, s, m, n, inner, limit)                                                      \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner),         \
+						 .most = (limit)                                   \
+	}
+#define CHI_M_NUMBERS(no, s, m, n)                                                                 \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_NUMBERS, s, m), .other = offsetof(s, n)                        \
+	}
+#define CHI_M_KEY_POINTER(no, s, m)                                                                \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_KEY, s, m), .presence = CHI_IF_POINTER                         \
 	}
 #define CHI_M_LIST(no, s, m, n, inner)                                                             \
 	{                                                                                          \

@@ -13,7 +13,8 @@
 /* What a frame's head can say; the server's own limit is known to those who have its Hello. */
 #define REQUEST_MAX (((size_t)1 << 28) - 1)
 
-#define ONCE_FIELD 3 /* of Request */
+#define ONCE_FIELD   3 /* of Request */
+#define WINDOW_FIELD 4
 
 const char *chi_op_name(enum chi_op op)
 {
@@ -93,16 +94,22 @@ static uint8_t *put_once(uint8_t *at, const struct chi_idempotency_key *idempote
 	return chi_message_put(at, &chi_idempotency_message, idempotency_key, 0);
 }
 
+static const void *request_of(const struct chi_request *request)
+{
+	return chi_operation_of(request->op)->request_size > 0 ? request->body : request;
+}
+
 int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 {
 	struct measured m = {.len = chi_uint_len(1, request->id) +
 				    chi_bytes_len(2, request->store.len) +
-				    once_len(&request->idempotency_key)};
+				    once_len(&request->idempotency_key) +
+				    chi_uint_len(WINDOW_FIELD, request->window)};
 	uint8_t *at = NULL;
 	if (request->op == CHI_OP_UNKNOWN) {
 		return -CHI_EINVAL;
 	}
-	measure(&m, chi_operation_of(request->op)->request, request->op, request);
+	measure(&m, chi_operation_of(request->op)->request, request->op, request_of(request));
 	int rc = begin_frame(out, m.len, REQUEST_MAX, 0, &at);
 	if (rc != CHI_OK) {
 		return rc;
@@ -111,7 +118,8 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	at = chi_put_uint(at, 1, request->id);
 	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
 	at = put_once(at, &request->idempotency_key);
-	at = put_measured(at, &m, request->op, request);
+	at = chi_put_uint(at, WINDOW_FIELD, request->window);
+	at = put_measured(at, &m, request->op, request_of(request));
 	end_frame(out, body - chi_varint_size(m.len), at);
 	return CHI_OK;
 }
@@ -138,7 +146,9 @@ static bool has_result(int status, enum chi_op op)
 
 static const void *result_of(const struct chi_response *response)
 {
-	return (const uint8_t *)response + chi_operation_of(response->op)->result_at;
+	const struct chi_operation *operation = chi_operation_of(response->op);
+	return operation->result_size > 0 ? response->body
+					  : (const uint8_t *)response + operation->result_at;
 }
 
 static struct measured measure_response(const struct chi_response *response)
@@ -232,6 +242,17 @@ static int once_read(struct chi_unpacker *u, const struct chi_field *from, struc
 	return rc;
 }
 
+static int body_read(struct chi_unpacker *u, const struct chi_field *op, struct chi_request *out)
+{
+	const struct chi_operation *operation = chi_operation_of(out->op);
+	if (operation->request_size == 0) {
+		return op_read(u, operation->request, out->op, op, out);
+	}
+	out->made = chi_arena_array(u->arena, 1, operation->request_size);
+	return out->made == NULL ? chi_flaw_memory(u->flaw, u->arena, operation->request_size)
+				 : op_read(u, operation->request, out->op, op, out->made);
+}
+
 static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 			struct chi_request *out)
 {
@@ -245,6 +266,8 @@ static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 			store = field;
 		} else if (field.number == ONCE_FIELD) {
 			idempotency_key = field;
+		} else if (field.number == WINDOW_FIELD) {
+			out->window = (uint32_t)field.value;
 		} else if (field.number == CHI_OP_FIELD(out->op)) {
 			op = field;
 		}
@@ -256,8 +279,11 @@ static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 	if (rc == CHI_OK && !chi_store_name_ok(out->store.bytes, out->store.len)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
 	}
+	if (rc == CHI_OK && out->window > CHI_WINDOW_MAX) {
+		return chi_flaw(u->flaw, -CHI_EINVAL, "over 1024", "window");
+	}
 	if (rc == CHI_OK) {
-		rc = op_read(u, chi_operation_of(out->op)->request, out->op, &op, out);
+		rc = body_read(u, &op, out);
 	}
 	return rc == CHI_OK && idempotency_key.number != 0 ? once_read(u, &idempotency_key, out)
 							   : rc;
@@ -329,8 +355,13 @@ static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 		return rc;
 	}
 	const struct chi_operation *operation = chi_operation_of(out->op);
-	return op_read(u, operation->result, out->op, &result,
-		       (uint8_t *)out + operation->result_at);
+	if (operation->result_size == 0) {
+		return op_read(u, operation->result, out->op, &result,
+			       (uint8_t *)out + operation->result_at);
+	}
+	out->made = chi_arena_array(u->arena, 1, operation->result_size);
+	return out->made == NULL ? chi_flaw_memory(u->flaw, u->arena, operation->result_size)
+				 : op_read(u, operation->result, out->op, &result, out->made);
 }
 
 int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,

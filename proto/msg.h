@@ -42,9 +42,8 @@ CHI_MUSTUSE int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi
  * response gets too large. */
 size_t chi_entry_size(const struct chi_entry *entry);
 
-/* The same of a row of games, and of a group. */
+/* The same of a row of games. */
 size_t chi_game_row_size(const struct chi_game_row *row);
-size_t chi_stats_group_size(const struct chi_stats_group *group);
 
 /* The bytes of room that chi_response_pack takes; 0 for a response that it will refuse. */
 size_t chi_response_size(const struct chi_response *response);

@@ -12,17 +12,16 @@
 
 /* ---- Requests ---------------------------------------------------------------------------- */
 
-/* A window of 0 stays 0: the default is the server's to put there. */
 static const struct chi_member game_query[] = {
-	CHI_M(1, CHI_TEXT, REQ, u.game_query.filter),
-	CHI_M_NUMBER(2, REQ, u.game_query.sort),
-	CHI_M(3, CHI_BOOL, REQ, u.game_query.descending),
-	CHI_M_NUMBER(4, REQ, u.game_query.want),
-	CHI_M_NUMBER(5, REQ, u.game_query.limit),
-	CHI_M(6, CHI_TEXT, REQ, u.game_query.cursor),
-	CHI_M(7, CHI_BOOL, REQ, u.game_query.want_total),
-	CHI_M_UP_TO(8, REQ, u.game_query.window, CHI_WINDOW_MAX, "over 1024"),
-	CHI_M(9, CHI_BOOL, REQ, u.game_query.skip_ply),
+	CHI_M_TEXT(1, struct chi_game_spec, filter, CHI_FILTER_MAX),
+	CHI_M_NUMBER(2, struct chi_game_spec, sort),
+	CHI_M(3, CHI_BOOL, struct chi_game_spec, descending),
+	CHI_M_NUMBER(4, struct chi_game_spec, want),
+	CHI_M_NUMBER(5, struct chi_game_spec, limit),
+	CHI_M_TEXT(6, struct chi_game_spec, cursor, CHI_GAMES_CURSOR_SIZE - 1),
+	CHI_M(7, CHI_BOOL, struct chi_game_spec, want_total),
+	CHI_M(9, CHI_BOOL, struct chi_game_spec, skip_ply),
+	CHI_M_KEY_POINTER(10, struct chi_game_spec, position),
 };
 CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 
@@ -41,16 +40,6 @@ static const struct chi_member get_game[] = {
 CHI_TABLE(chi_get_game_request, get_game, get_game, check_number);
 
 /* ---- Heads ------------------------------------------------------------------------------- */
-
-uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (unsigned shift = 0; shift < 32; shift += 8) {
-			*at++ = (uint8_t)(numbers[i] >> shift);
-		}
-	}
-	return at;
-}
 
 int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 		       const uint32_t **out, size_t *out_n)
@@ -116,10 +105,9 @@ static const struct chi_member explore_games[] = {
 CHI_TABLE(chi_explore_games_request, explore_games, explore_games, check_explore);
 
 static const struct chi_member stats[] = {
-	CHI_M_NUMBER(1, REQ, u.stats.by),
-	CHI_M(2, CHI_TEXT, REQ, u.stats.filter),
-	CHI_M_NUMBER(3, REQ, u.stats.limit),
-	CHI_M_UP_TO(4, REQ, u.stats.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_NUMBER(1, struct chi_stats_spec, by),
+	CHI_M_TEXT(2, struct chi_stats_spec, filter, CHI_FILTER_MAX),
+	CHI_M_NUMBER(3, struct chi_stats_spec, limit),
 };
 CHI_TABLE(chi_stats_request, stats, stats, NULL);
 
@@ -150,6 +138,7 @@ static const struct chi_member row[] = {
 	{.field = 10,
 	 .kind = CHI_SIGNED,
 	 .at = offsetof(ROW, ply),
+	 .size = sizeof(int32_t),
 	 .min = -1,
 	 .max = UINT16_MAX,
 	 .reason = "over 65535"},
@@ -179,10 +168,10 @@ size_t chi_game_row_size(const struct chi_game_row *from)
 }
 
 static const struct chi_member game_query_result[] = {
-	CHI_M_LIST(1, RES, u.game_query.games, u.game_query.n, &chi_game_row_message),
-	CHI_M(2, CHI_TEXT, RES, u.game_query.cursor),
-	CHI_M(3, CHI_BOOL, RES, u.game_query.has_total),
-	CHI_M_NUMBER(4, RES, u.game_query.total),
+	CHI_M_ROWS(1, struct chi_games_page, games, n, &chi_game_row_message, CHI_SCAN_ROWS_MAX),
+	CHI_M_TEXT(2, struct chi_games_page, cursor, CHI_GAMES_CURSOR_SIZE - 1),
+	CHI_M(3, CHI_BOOL, struct chi_games_page, has_total),
+	CHI_M_NUMBER(4, struct chi_games_page, total),
 };
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 
@@ -276,13 +265,7 @@ static const struct chi_member group[] = {
 };
 static CHI_TABLE(group_message, stats_group, group, NULL);
 
-size_t chi_stats_group_size(const struct chi_stats_group *from)
-{
-	size_t noted = 0;
-	return chi_nested_len(1, chi_message_len(&group_message, from, &noted));
-}
-
 static const struct chi_member stats_result[] = {
-	CHI_M_LIST(1, RES, u.stats.groups, u.stats.n, &group_message),
+	CHI_M_ROWS(1, struct chi_stats_result, groups, n, &group_message, CHI_SCAN_ROWS_MAX),
 };
 CHI_TABLE(chi_stats_result_message, stats_result, stats_result, NULL);

@@ -301,38 +301,28 @@ CHI_TABLE(chi_queue_list_result, queue_list_result, queue_list_result, NULL);
 /* ---- Twins ------------------------------------------------------------------------------- */
 
 static const struct chi_member twins[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.twins.filter),
-	CHI_M_NUMBER(2, REQ, u.twins.days),
-	CHI_M_NUMBER(3, REQ, u.twins.plies),
-	CHI_M_UP_TO(4, REQ, u.twins.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_TEXT(1, struct chi_twin_spec, filter, CHI_FILTER_MAX),
+	CHI_M_NUMBER(2, struct chi_twin_spec, days),
+	CHI_M_NUMBER(3, struct chi_twin_spec, plies),
 };
 CHI_TABLE(chi_twins_request, twins, twins, NULL);
 
-static size_t numbers_len(const void *from, size_t *noted)
+static int check_group(struct chi_unpacker *u, void *out)
 {
-	const struct chi_response *response = from;
-	(void)noted;
-	return response->u.twins.n * sizeof(uint32_t);
+	const struct chi_twin_group *group = out;
+	bool ascending = group->n >= 2 && group->games[0] > 0;
+	for (size_t i = 1; ascending && i < group->n; i++) {
+		ascending = group->games[i] > group->games[i - 1];
+	}
+	return ascending ? CHI_OK : chi_flaw(u->flaw, -CHI_EPROTO, "not a group", "games");
 }
 
-static uint8_t *put_numbers(uint8_t *at, const void *from, size_t noted)
-{
-	const struct chi_response *response = from;
-	(void)noted;
-	return chi_put_numbers(at, response->u.twins.numbers, response->u.twins.n);
-}
-
-static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
-{
-	struct chi_response *out = to;
-	int rc = chi_numbers_unpack(u, bytes, len, &out->u.twins.numbers, &out->u.twins.n);
-	return rc == -CHI_EPROTO ? chi_flaw(u->flaw, rc, "not 4 bytes a number", "groups") : rc;
-}
-
-static const struct chi_message numbers_message = {
-	.len = numbers_len, .put = put_numbers, .read = numbers_read};
+static const struct chi_member twin_group[] = {
+	CHI_M_NUMBERS(1, struct chi_twin_group, games, n),
+};
+static CHI_TABLE(twin_group_message, twin_group, twin_group, check_group);
 
 static const struct chi_member twins_result[] = {
-	{.field = 1, .kind = CHI_NESTED, .type = &numbers_message},
+	CHI_M_ROWS(2, struct chi_twin_groups, groups, n, &twin_group_message, CHI_TWINS_MAX),
 };
 CHI_TABLE(chi_twins_result, twins_result, twins_result, NULL);

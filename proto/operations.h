@@ -13,6 +13,9 @@ struct chi_operation {
 	const struct chi_message *result; /* NULL: none */
 	bool marked;			  /* a request may carry Once */
 	size_t result_at;		  /* offset in the struct chi_response */
+	/* Bytes of their own structs, `body` in request and response; 0: they are in the unions. */
+	size_t request_size;
+	size_t result_size;
 };
 
 /* Of CHI_OP_UNKNOWN for what is no operation; never NULL. */
@@ -123,7 +126,6 @@ CHI_MUSTUSE int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *byt
 
 /* Numbers of 4 bytes, the low one first. -CHI_EPROTO: the bytes are cut short, which the caller
  * words. */
-uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n);
 CHI_MUSTUSE int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				   const uint32_t **out, size_t *n);
 

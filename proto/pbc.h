@@ -26,7 +26,8 @@
 /* Where in a message something is wrong, and what. */
 struct chi_flaw {
 	char path[CHI_PATH_SIZE]; /* "" if it is the message as such */
-	const char *reason;	  /* static storage */
+	const char *reason;	  /* static storage, or `text` */
+	char text[64];
 };
 
 /* A request must know its enumerators; a response may carry those of a later version. */

@@ -117,6 +117,12 @@ struct chi_request {
 	struct chi_idempotency_key idempotency_key; /* PUT, DELETE, RESCORE, COMPACT, IMPORT_END;
 				 sequence 0: not marked. OUTCOME: of the write asked for */
 	enum chi_op op;
+	uint32_t window; /* as sent; 0: default */
+	/* The operation's own struct, if it has one (struct chi_operation); unpacked: `made`. */
+	union {
+		const void *body;
+		void *made;
+	};
 	union {
 		struct {
 			uint32_t version;
@@ -159,17 +165,6 @@ struct chi_request {
 			struct chi_text filter; /* EXPLORE_GAMES */
 		} explore;
 		struct {
-			struct chi_text filter;
-			struct chi_text cursor;
-			uint8_t sort; /* enum chi_games_sort */
-			uint8_t want; /* enum chi_games_want */
-			bool descending;
-			bool want_total;
-			bool skip_ply;
-			uint64_t limit;
-			uint32_t window; /* as sent; 0: default */
-		} game_query;
-		struct {
 			uint32_t number;
 			bool whole;
 		} get_game;
@@ -177,12 +172,6 @@ struct chi_request {
 			const uint32_t *numbers; /* each 1 or more */
 			size_t n;
 		} get_heads;
-		struct {
-			uint8_t by; /* enum chi_stats_by */
-			struct chi_text filter;
-			uint64_t limit;
-			uint32_t window;
-		} stats;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
@@ -248,13 +237,16 @@ struct chi_request {
 			uint32_t limit;
 			const struct chi_queue_row *after; /* or NULL */
 		} queue_list;
-		struct {
-			const char *filter; /* never NULL when unpacked */
-			uint32_t days;
-			uint32_t plies;
-			uint32_t window;
-		} twins;
 	} u;
+};
+
+/* Rows of a GAME_QUERY. */
+struct chi_games_page {
+	const struct chi_game_row *games;
+	size_t n;
+	const char *cursor; /* after the last of them; NULL: none */
+	bool has_total;
+	uint64_t total;
 };
 
 /* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
@@ -325,6 +317,10 @@ struct chi_response {
 	 */
 	enum chi_op op;
 	union {
+		const void *body; /* as a request's */
+		void *made;
+	};
+	union {
 		struct {
 			uint32_t version;
 			struct chi_text server;
@@ -377,13 +373,6 @@ struct chi_response {
 			size_t n;
 		} games;
 		struct {
-			const struct chi_game_row *games; /* pgn NULL: none */
-			size_t n;
-			struct chi_text cursor;
-			bool has_total;
-			uint64_t total;
-		} game_query;
-		struct {
 			bool found;
 			struct chi_game_row row;
 			bool whole;
@@ -393,10 +382,6 @@ struct chi_response {
 			const struct chi_game_row *rows;
 			size_t n;
 		} get_heads;
-		struct {
-			const struct chi_stats_group *groups;
-			size_t n;
-		} stats;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
 		 * comes with an OUTCOME only, and one that was not done has none.
 		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
@@ -425,9 +410,5 @@ struct chi_response {
 		} find;
 		struct chi_queue_taken queue_take;
 		struct chi_queue_list queue_list;
-		struct {
-			const uint32_t *numbers; /* as TwinsResult has them */
-			size_t n;
-		} twins;
 	} u;
 };

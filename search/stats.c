@@ -120,8 +120,8 @@ static int open_source(struct chi_stats *stats, struct chi_read *read,
 	const struct chi_matcher_spec from = {.from = 1};
 	const struct chi_scan_spec scan = {
 		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS};
-	int rc = chi_terms_parse(spec->filter != NULL ? spec->filter : "", spec->filter_len,
-				 &stats->terms, fault);
+	const char *filter = spec->filter != NULL ? spec->filter : "";
+	int rc = chi_terms_parse(filter, strlen(filter), &stats->terms, fault);
 	if (rc < 0) {
 		return rc;
 	}

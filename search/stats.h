@@ -23,13 +23,6 @@ struct chi_stats_row {
 	uint64_t positions;
 };
 
-struct chi_stats_spec {
-	uint8_t by;	    /* enum chi_stats_by */
-	const char *filter; /* of games; none is possible by what positions have */
-	size_t filter_len;
-	uint64_t limit; /* groups, those with most games, or positions, first; 0: all, by value */
-};
-
 struct chi_stats;
 
 /* Errors as chi_games_open. */

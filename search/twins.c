@@ -45,7 +45,7 @@ struct game {
 };
 
 struct chi_twins {
-	struct chi_twins_spec spec;
+	struct chi_twin_spec spec;
 	struct chi_archive_view view;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
@@ -68,12 +68,31 @@ struct chi_twins {
 	int rc;
 };
 
+void chi_twins_detach(struct chi_twins *twins)
+{
+	chi_matcher_free(twins->matcher);
+	chi_archive_reader_free(twins->reader);
+	free(twins->entries);
+	twins->matcher = NULL;
+	twins->reader = NULL;
+	twins->entries = NULL;
+	twins->room = 0;
+}
+
+size_t chi_twins_place(const struct chi_twins *twins)
+{
+	return twins->given;
+}
+
+void chi_twins_go_back(struct chi_twins *twins, size_t place)
+{
+	twins->given = place;
+}
+
 void chi_twins_close(struct chi_twins *twins)
 {
 	if (twins != NULL) {
-		chi_matcher_free(twins->matcher);
-		chi_archive_reader_free(twins->reader);
-		free(twins->entries);
+		chi_twins_detach(twins);
 		free(twins->games);
 		free(twins->numbers);
 		free(twins);
@@ -85,7 +104,7 @@ static void closep(struct chi_twins **twins)
 	chi_twins_close(*twins);
 }
 
-int chi_twins_open(struct chi_read *read, const struct chi_twins_spec *spec, struct chi_twins **out,
+int chi_twins_open(struct chi_read *read, const struct chi_twin_spec *spec, struct chi_twins **out,
 		   struct chi_fault *fault)
 {
 	const struct chi_matcher_spec from = {.from = 1};
@@ -94,8 +113,8 @@ int chi_twins_open(struct chi_read *read, const struct chi_twins_spec *spec, str
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	twins->spec = *spec;
-	int rc = chi_terms_parse(spec->filter != NULL ? spec->filter : "", spec->filter_len,
-				 &twins->terms, fault);
+	const char *filter = spec->filter != NULL ? spec->filter : "";
+	int rc = chi_terms_parse(filter, strlen(filter), &twins->terms, fault);
 	rc = rc == CHI_OK ? chi_matcher_new(read, &twins->terms, &from, &twins->matcher, fault)
 			  : rc;
 	if (rc < 0) {
@@ -494,8 +513,10 @@ size_t chi_twins_memory(const struct chi_twins *twins)
 {
 	size_t games = twins->described ? twins->n : twins->n_entries;
 	bool told = twins->games != NULL;
-	return sizeof(*twins) + CHI_ARCHIVE_READER_BYTES + chi_matcher_memory(twins->matcher) +
-	       twins->room * sizeof(*twins->entries) +
+	size_t reading = twins->matcher != NULL
+				 ? CHI_ARCHIVE_READER_BYTES + chi_matcher_memory(twins->matcher)
+				 : 0;
+	return sizeof(*twins) + reading + twins->room * sizeof(*twins->entries) +
 	       (told ? games * (sizeof(*twins->games) + sizeof(*twins->numbers)) : 0);
 }
 

@@ -29,6 +29,7 @@ struct chi_game_texts;
 struct chi_peer;
 struct chi_rados;
 struct chi_rados_scan;
+struct chi_rows;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
 #define CHI_CLIENT_BUDGET ((size_t)64 << 20)
@@ -110,10 +111,12 @@ struct chi_backend {
 	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
-	/* client/core/games.h; the row of a query is in it. */
-	int (*games_open)(struct chi_client *client, struct chi_game_query *query);
-	int (*games_next)(struct chi_client *client, struct chi_game_query *query);
-	void (*games_close)(struct chi_client *client, struct chi_game_query *query);
+	/* Queries (client/core/rows.h): a page of rows after the other, or all. NULL: it has none.
+	 */
+	int (*rows_open)(struct chi_client *client, struct chi_rows *rows, const void *spec);
+	int (*rows_more)(struct chi_client *client, struct chi_rows *rows);
+	void (*rows_close)(struct chi_client *client, struct chi_rows *rows); /* opened or not */
+	int (*rows_all)(struct chi_client *client, enum chi_op op, const void *spec, void *out);
 	/* `game` may be NULL. */
 	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
@@ -147,12 +150,8 @@ struct chi_backend {
 			    uint64_t *games);
 	int (*gamesets)(struct chi_client *client, const char *name, struct chi_gamesets *out);
 	int (*drop_gameset)(struct chi_client *client, const char *name);
-	int (*stats)(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
-		     struct chi_stats_result *out);
 	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
-	int (*twins)(struct chi_client *client, const struct chi_twin_spec *spec,
-		     struct chi_twin_groups *out);
 	/* `n` is at least 1, but of a drop of all, which takes out some; `action` as on the wire.
 	 */
 	int (*queue_add)(struct chi_client *client, const struct chi_key *keys, size_t n,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Games of a directory: a query holds one snapshot until it is closed. */
+/* Games of a directory. */
 #include "client/local/games.h"
 
 #include <string.h>
 
 #include "search/explore.h"
-#include "search/games.h"
 #include "search/texts.h"
 #include "store/store.h"
 
@@ -16,68 +15,6 @@ int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct ch
 	int status = *texts == NULL ? chi_game_texts_new(texts) : CHI_OK;
 	*out = *texts;
 	return status == CHI_OK ? chi_game_texts_begin(*texts, read) : status;
-}
-
-/* On a failure what was opened stays in the query: games_close takes any part of it. */
-int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *query)
-{
-	const struct chi_game_spec *asked = &query->spec;
-	struct chi_games_spec spec = {
-		.filter = query->filter,
-		.filter_len = strlen(query->filter),
-		.sort = asked->sort,
-		.descending = asked->descending,
-		.limit = asked->limit,
-		.cursor = query->cursor,
-		.cursor_len = strlen(query->cursor),
-		.want_total = asked->want_total,
-		.want_ply = !asked->skip_ply,
-		.want_move = asked->skip_ply,
-	};
-	struct chi_game_texts *texts;
-	int status = chi_read_begin(client->inproc.store, &query->read);
-	if (status == CHI_OK) {
-		status = chi_games_open(query->read, &spec, &query->games, &client->error);
-	}
-	const char *name = NULL;
-	for (size_t i = 0; status == CHI_OK && (name = chi_games_unknown(query->games, i)) != NULL;
-	     i++) {
-		chi_client_tell_unknown(client, name);
-	}
-	return status == CHI_OK ? chi_inproc_texts(client, query->read, &texts) : status;
-}
-
-/* One by one: the cursor is that of the row delivered last. */
-int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *query)
-{
-	struct chi_games_row row;
-	size_t n = 0;
-	int status = CHI_OK;
-	chi_arena_reset(&client->answer->arena);
-	while (status == CHI_OK && n == 0) {
-		status = chi_games_next(query->games, &row, 1, UINT64_MAX, &n);
-	}
-	if (n == 0) {
-		query->has_total = chi_games_total(query->games, &query->total);
-		return status;
-	}
-	(void)chi_games_cursor(query->games, query->cursor);
-	status = chi_game_texts_row(client->inproc.texts, &row, query->spec.want,
-				    &client->answer->arena, &query->row);
-	return status == CHI_NONE ? -CHI_ECORRUPT : status;
-}
-
-void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query)
-{
-	if (client->inproc.texts != NULL) {
-		chi_game_texts_end(client->inproc.texts);
-	}
-	if (query->games != NULL) {
-		chi_games_close(query->games);
-	}
-	if (query->read != NULL) {
-		chi_read_end(query->read);
-	}
 }
 
 /* ---- One game ---------------------------------------------------------------------------- */

@@ -2,14 +2,11 @@
 /* The part of the backend of directories that asks for games. */
 #pragma once
 
-#include "client/core/games.h"
+#include "client/core/client.h"
 
 /* The texts of games of this snapshot, until chi_game_texts_end; one for all calls of the client.
  */
 int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out);
-int chi_inproc_games_open(struct chi_client *client, struct chi_game_query *query);
-int chi_inproc_games_next(struct chi_client *client, struct chi_game_query *query);
-void chi_inproc_games_close(struct chi_client *client, struct chi_game_query *query);
 int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
 int chi_inproc_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,

@@ -23,12 +23,12 @@ int chi_inproc_make_gameset(struct chi_client *client, const char *name, const c
 			    uint64_t *games);
 int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_inproc_drop_gameset(struct chi_client *client, const char *name);
-int chi_inproc_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
-		     struct chi_stats_result *out);
+int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec);
+int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows);
+void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows);
+int chi_inproc_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out);
 int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
-int chi_inproc_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-		     struct chi_twin_groups *out);
 int chi_inproc_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
 			 uint32_t priority, struct chi_queue_added *result);
 int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take *take,

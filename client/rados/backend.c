@@ -29,9 +29,6 @@ const struct chi_backend chi_backend_rados = {
 	.del = chi_rados_del,
 	.get_game_ids = chi_rados_get_game_ids,
 	.put_game_ids = chi_rados_put_game_ids,
-	.games_open = chi_rados_refuse_games_open,
-	.games_next = chi_rados_refuse_games_next,
-	.games_close = chi_rados_refuse_games_close,
 	.game = chi_rados_refuse_game,
 	.game_heads = chi_rados_refuse_game_heads,
 	.explore_filtered = chi_rados_refuse_explore_filtered,
@@ -55,7 +52,5 @@ const struct chi_backend chi_backend_rados = {
 	.queue_take = chi_rados_refuse_queue_take,
 	.queue_settle = chi_rados_refuse_queue_settle,
 	.queue_list = chi_rados_refuse_queue_list,
-	.stats = chi_rados_refuse_stats,
 	.search = chi_rados_refuse_search,
-	.twins = chi_rados_refuse_twins,
 };

@@ -10,18 +10,6 @@ static int refuse(struct chi_client *client, const char *what)
 	return chi_fault(&client->error, -CHI_EUNSUPPORTED, "not on RADOS: %s", what);
 }
 
-int chi_rados_refuse_games_open(struct chi_client *client, struct chi_game_query *query)
-{
-	(void)query;
-	return refuse(client, "queries of games");
-}
-
-int chi_rados_refuse_games_next(struct chi_client *client, struct chi_game_query *query)
-{
-	(void)query;
-	return refuse(client, "queries of games");
-}
-
 int chi_rados_refuse_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 			  struct chi_game *game)
 {
@@ -116,30 +104,12 @@ int chi_rados_refuse_drop_gameset(struct chi_client *client, const char *name)
 	return refuse(client, "gamesets");
 }
 
-int chi_rados_refuse_stats(struct chi_client *client, uint8_t by, const char *filter,
-			   uint64_t limit, struct chi_stats_result *out)
-{
-	(void)by;
-	(void)filter;
-	(void)limit;
-	(void)out;
-	return refuse(client, "statistics of games");
-}
-
 int chi_rados_refuse_search(struct chi_client *client, const struct chi_search_spec *spec,
 			    struct chi_search_result *out)
 {
 	(void)spec;
 	(void)out;
 	return refuse(client, "searches of boards");
-}
-
-int chi_rados_refuse_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-			   struct chi_twin_groups *out)
-{
-	(void)spec;
-	(void)out;
-	return refuse(client, "twins");
 }
 
 int chi_rados_refuse_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -182,10 +152,4 @@ int chi_rados_refuse_queue_list(struct chi_client *client, enum chi_queue_state 
 	(void)limit;
 	(void)out;
 	return refuse(client, "the queue");
-}
-
-void chi_rados_refuse_games_close(struct chi_client *client, struct chi_game_query *query)
-{
-	(void)client;
-	(void)query;
 }

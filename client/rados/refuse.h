@@ -4,8 +4,6 @@
 
 #include "client/core/client.h"
 
-int chi_rados_refuse_games_open(struct chi_client *client, struct chi_game_query *query);
-int chi_rados_refuse_games_next(struct chi_client *client, struct chi_game_query *query);
 int chi_rados_refuse_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 			  struct chi_game *game);
 int chi_rados_refuse_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
@@ -26,12 +24,8 @@ int chi_rados_refuse_make_gameset(struct chi_client *client, const char *name, c
 int chi_rados_refuse_gamesets(struct chi_client *client, const char *name,
 			      struct chi_gamesets *out);
 int chi_rados_refuse_drop_gameset(struct chi_client *client, const char *name);
-int chi_rados_refuse_stats(struct chi_client *client, uint8_t by, const char *filter,
-			   uint64_t limit, struct chi_stats_result *out);
 int chi_rados_refuse_search(struct chi_client *client, const struct chi_search_spec *spec,
 			    struct chi_search_result *out);
-int chi_rados_refuse_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-			   struct chi_twin_groups *out);
 int chi_rados_refuse_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
 			       uint32_t priority, struct chi_queue_added *result);
 int chi_rados_refuse_queue_take(struct chi_client *client, const struct chi_queue_take *take,
@@ -42,4 +36,3 @@ int chi_rados_refuse_queue_settle(struct chi_client *client, uint64_t lease, uns
 int chi_rados_refuse_queue_list(struct chi_client *client, enum chi_queue_state state,
 				const struct chi_queue_row *after, uint32_t limit,
 				struct chi_queue_list *out);
-void chi_rados_refuse_games_close(struct chi_client *client, struct chi_game_query *query);

@@ -338,8 +338,12 @@ static int unpack(struct chi_client *client, const uint8_t *body, size_t len, bo
 	struct chi_peer *peer = client->peer;
 	struct chi_fault why = {{0}};
 	*skip = false;
-	chi_arena_reset(&client->answer->arena);
-	int status = chi_response_unpack(body, len, &client->answer->arena, response, &why);
+	struct chi_arena *arena =
+		peer->gathers ? &client->answer->gathered : &client->answer->arena;
+	if (!peer->gathers) {
+		chi_arena_reset(arena);
+	}
+	int status = chi_response_unpack(body, len, arena, response, &why);
 	if (status != CHI_OK) {
 		return chi_peer_fail(client, status, "answer not understood (%s)",
 				     why.text[0] != '\0' ? why.text : chi_strerror(status));

@@ -31,6 +31,7 @@ struct chi_peer {
 	bool sent;		    /* bytes of a request went out since chi_peer_ready */
 	bool unanswered;	    /* the last call's request went out before and was lost */
 	bool patient;		    /* see chi_peer_receive */
+	bool gathers;		    /* answers go into client->answer->gathered, and stay there */
 	int64_t until;		    /* chi_now_ms: the call's end, whatever progress it makes */
 	const volatile int *cancel; /* the same; NULL: no one can */
 	struct chi_buffer in;

@@ -21,17 +21,16 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 			chi_get_each *each, void *context);
 int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
-int chi_remote_games_open(struct chi_client *client, struct chi_game_query *query);
-int chi_remote_games_next(struct chi_client *client, struct chi_game_query *query);
-void chi_remote_games_close(struct chi_client *client, struct chi_game_query *query);
+int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec);
+int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
+void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
+int chi_remote_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out);
 int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
 int chi_remote_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 			  struct chi_game_row *rows);
 int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
-int chi_remote_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
-		     struct chi_stats_result *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);
@@ -96,8 +95,6 @@ int chi_remote_make_gameset(struct chi_client *client, const char *name, const c
 			    uint64_t *games);
 int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_remote_drop_gameset(struct chi_client *client, const char *name);
-int chi_remote_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-		     struct chi_twin_groups *out);
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 

@@ -89,23 +89,17 @@ static int list(struct chi_client *client, const char *name, struct chi_gamesets
 static int count(struct chi_client *client, const char *name, uint64_t *games)
 {
 	char filter[8 + CHI_GAMESET_TEXT_MAX];
-	int len = snprintf(filter, sizeof(filter), "in %s", name);
-	struct chi_request request = {
-		.op = CHI_OP_GAME_QUERY,
-		.u.game_query = {.filter = {filter, (size_t)len}, .limit = 1, .want_total = true},
-	};
-	struct chi_repeat repeat = {0};
-	struct chi_response response = {.last = false};
-	int status = CHI_OK;
-	do {
-		struct chi_stream stream;
-		status = chi_stream_begin(client, &stream, &request);
-		while (status == CHI_OK) {
-			status = chi_stream_next(client, &stream, request.op, &response);
-		}
-	} while (chi_repeat_again(client, &repeat, status));
-	*games = status == CHI_NONE ? response.u.game_query.total : 0;
-	return status == CHI_NONE ? CHI_OK : status;
+	(void)snprintf(filter, sizeof(filter), "in %s", name);
+	const struct chi_game_spec spec = {.filter = filter, .limit = 1, .want_total = true};
+	struct chi_games_page page;
+	/* The list is in it. */
+	struct chi_arena kept = client->answer->gathered;
+	chi_arena_init(&client->answer->gathered, CHI_CLIENT_BUDGET);
+	int status = chi_remote_rows_all(client, CHI_OP_GAME_QUERY, &spec, &page);
+	chi_arena_deinit(&client->answer->gathered);
+	client->answer->gathered = kept;
+	*games = status == CHI_OK ? page.total : 0;
+	return status;
 }
 
 int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)

@@ -25,7 +25,7 @@ void chi_stream_cancel(struct chi_client *client, struct chi_stream *stream);
 
 /* ---- As one list -------------------------------------------------------------------------- */
 
-/* The items of all responses, in client->gathered. */
+/* The items of all responses, in client->answer->gathered. */
 struct chi_gather {
 	size_t size; /* of an item; the others are chi_gather_all's */
 	void *items;

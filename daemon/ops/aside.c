@@ -105,6 +105,16 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
+static struct chi_run *make_run(struct chi_aside *aside)
+{
+	struct aside_run *run = calloc(1, sizeof(*run));
+	if (run != NULL) {
+		run->aside = aside;
+		chi_page_init(&run->run.page, aside->ops->item, aside->ops->items);
+	}
+	return (struct chi_run *)run;
+}
+
 /* Its run takes the place of the call that has waited. */
 static int start_run(struct chi_aside *aside, struct chi_conn *conn)
 {
@@ -113,14 +123,19 @@ static int start_run(struct chi_aside *aside, struct chi_conn *conn)
 				      .conn = conn,
 				      .request = &request,
 				      .served = aside->served};
-	struct aside_run *run = calloc(1, sizeof(*run));
+	bool own = aside->ops->make_run != NULL;
+	struct chi_run *run = own ? aside->ops->make_run(aside) : make_run(aside);
 	if (run == NULL) {
 		return -CHI_ENOMEM;
 	}
-	run->aside = aside;
-	chi_page_init(&run->run.page, aside->ops->item, aside->ops->items);
-	chi_run_start(&run->run, &run_ops, &task, aside->call.credits);
-	run->run.call.since_us = aside->call.since_us;
+	uint32_t credits = aside->call.credits;
+	int64_t since_us = aside->call.since_us;
+	const struct chi_run_ops *ops = own ? aside->ops->run_ops : &run_ops;
+	if (own) {
+		aside->ops->free(aside);
+	}
+	chi_run_start(run, ops, &task, credits);
+	run->call.since_us = since_us;
 	return CHI_OK;
 }
 

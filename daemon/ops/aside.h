@@ -23,12 +23,17 @@ struct chi_page;
 struct chi_read;
 struct chi_response;
 struct chi_run;
+struct chi_run_ops;
 struct chi_task;
 
 struct chi_aside_ops {
 	/* By the thread; ends soon with any status once aside->stop is set. */
 	int (*work)(struct chi_aside *aside, struct chi_read *read);
 
+	/* The run that sends what was found, which takes it over; NULL: that of aside.c, by what
+	 * follows. NULL from it: no memory. */
+	struct chi_run *(*make_run)(struct chi_aside *aside);
+	const struct chi_run_ops *run_ops;
 	/* What was found is sent after a `work` that ended with CHI_OK, so many items of that size
 	 * in a response at most. */
 	size_t item;

@@ -51,11 +51,11 @@ static const struct {
 	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
 	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_GAME_QUERY] = {chi_handle_game_query, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_GAME_QUERY] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_GET_GAME] = {chi_handle_get_game, CHI_ROLE_READ, STORE},
 	[CHI_OP_GET_HEADS] = {chi_handle_get_heads, CHI_ROLE_READ, STORE},
 	[CHI_OP_EXPLORE_GAMES] = {chi_handle_explore_games, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_STATS] = {chi_handle_stats, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_STATS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_NAMES] = {chi_handle_names, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_SUSPECTS] = {chi_handle_suspects, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_CHANGE_NAMES] = {chi_handle_change_names, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
@@ -67,7 +67,7 @@ static const struct {
 	[CHI_OP_QUEUE_TAKE] = {chi_handle_queue_take, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_QUEUE_SETTLE] = {chi_handle_queue_settle, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_QUEUE_LIST] = {chi_handle_queue_list, CHI_ROLE_READ, STORE},
-	[CHI_OP_TWINS] = {chi_handle_twins, CHI_ROLE_READ, STORE | STAYS},
+	[CHI_OP_TWINS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

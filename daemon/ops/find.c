@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "daemon/ops/game_rows.h"
+#include "ops/game_rows.h"
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "search/find.h"

@@ -39,13 +39,10 @@ chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
 chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
-chi_handler chi_handle_game_query;				/* game_query.c */
+chi_handler chi_handle_query;					/* query.c */
 chi_handler chi_handle_get_game, chi_handle_get_heads,
 	chi_handle_explore_games; /* handler_games.c */
-chi_handler chi_handle_stats;	  /* stats.c */
 
-/* With -CHI_ETOOBIG, of a game's number. */
-#define CHI_GAME_TOO_LARGE "game %u does not fit a response: ask for it in the store's directory"
 chi_handler chi_handle_names;				      /* names.c */
 chi_handler chi_handle_suspects;			      /* suspects.c */
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
@@ -53,7 +50,6 @@ chi_handler chi_handle_gamesets, chi_handle_make_gameset;     /* gamesets.c */
 chi_handler chi_handle_find;				      /* find.c */
 chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
 chi_handler chi_handle_queue_settle, chi_handle_queue_list;   /* queue.c */
-chi_handler chi_handle_twins;				      /* twins.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "daemon/ops/handler.h"
+#include "ops/game_rows.h"
 #include "daemon/ops/run.h"
 #include "daemon/settings/limits.h"
 #include "search/explore.h"

@@ -15,7 +15,7 @@
 #include "base/attr.h"
 #include "chistore/types.h"
 #include "daemon/net/net.h"
-#include "daemon/ops/page.h"
+#include "ops/page.h"
 #include "proto/msg.h"
 
 struct chi_read;

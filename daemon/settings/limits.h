@@ -41,10 +41,6 @@
 /* A response of a scan is sent when it has waited so long for more rows. */
 #define CHI_PAGE_AGE_MS 20
 
-/* Bytes of records after which a response takes no more; half of what may be sent, because the
- * record taken last may be large. */
-#define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
-
 /* A scan or backup sends nothing more while this much of the client's output is unread. */
 #define CHI_STREAM_MARK (256u << 10)
 

@@ -119,6 +119,12 @@ enum chi_stats_by {
 	CHI_STATS_KINDS
 };
 
+struct chi_stats_spec {
+	uint8_t by;	    /* enum chi_stats_by */
+	const char *filter; /* of games; NULL: all. None is possible by what positions have */
+	uint64_t limit;	    /* groups, those with most games or positions first; 0: all, by value */
+};
+
 struct chi_stats_group {
 	uint32_t value; /* year, rating, ECO as in a head, moves, speed, number of a name, pieces or
 			   family; 0: not known */

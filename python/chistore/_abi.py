@@ -401,6 +401,10 @@ class chi_search_result(Structure):
     pass
 
 
+class chi_stats_spec(Structure):
+    pass
+
+
 class chi_stats_group(Structure):
     pass
 
@@ -852,6 +856,11 @@ chi_search_result._fields_ = [
     ("total", c_uint64),
     ("cursor", c_char * 64),
     ("mixed", c_bool),
+]
+chi_stats_spec._fields_ = [
+    ("by", c_uint8),
+    ("filter", c_char_p),
+    ("limit", c_uint64),
 ]
 chi_stats_group._fields_ = [
     ("value", c_uint32),

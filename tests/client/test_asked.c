@@ -164,6 +164,9 @@ static void answer_wrongly(struct conn *conn)
 {
 	static const struct chi_game_row rows[3] = {
 		{.head.number = 8, .white = "a"}, {.head.number = 9}, {.head.number = 10}};
+	static const struct chi_games_page page = {.games = rows, .n = 3};
+	static const struct chi_stats_group groups[2] = {{.value = 1, .text = ""}};
+	static const struct chi_stats_result stats = {.groups = groups, .n = 2};
 	struct chi_request request;
 	if (!server_greet(conn)) {
 		return;
@@ -187,9 +190,13 @@ static void answer_wrongly(struct conn *conn)
 		} else if (request.op == CHI_OP_GAME_QUERY && wrong == OTHER_KIND) {
 			answer.op = CHI_OP_GET_GAME;
 		} else if (request.op == CHI_OP_GAME_QUERY) {
-			answer.u.game_query.games = rows;
-			answer.u.game_query.n = 3;
+			answer.body = &page;
 			answer.last = wrong != NO_END;
+		} else if (request.op == CHI_OP_STATS) {
+			answer.body = &stats;
+			answer.last = false;
+			server_answer(conn, &answer);
+			answer.last = true;
 		}
 		server_answer(conn, &answer);
 	}
@@ -203,6 +210,7 @@ static void ask_wrongly(struct chi_client *client)
 	struct chi_game_row one;
 	struct chi_game_row heads[2];
 	struct chi_game game;
+	struct chi_stats_result stats;
 	int status = CHI_OK;
 	switch (wrong) {
 	case OTHER_GAME:
@@ -228,6 +236,8 @@ static void ask_wrongly(struct chi_client *client)
 			assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
 		}
 		chi_game_query_close(query);
+		world_ok(client, chi_get_stats(client, CHI_STATS_ECO, NULL, 3, &stats));
+		assert_int_equal(stats.n, 3);
 		break;
 	}
 }

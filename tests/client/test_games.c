@@ -184,7 +184,7 @@ static void not_on_rados(void **state)
 	world_refused(client, chi_game_get(client, 1, &row, &game), -CHI_EUNSUPPORTED,
 		      "not on RADOS: games");
 	world_refused(client, chi_game_query_open(client, &spec, &query), -CHI_EUNSUPPORTED,
-		      "not on RADOS: queries of games");
+		      "not on RADOS: game_query");
 	world_refused(client, chi_explore_filtered(client, &start, "white A", &explored),
 		      -CHI_EUNSUPPORTED, "not on RADOS: filters of games");
 	world_refused(client, chi_drop_gameset(client, "some"), -CHI_EUNSUPPORTED,

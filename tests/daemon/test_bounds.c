@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "daemon/ops/page.h"
+#include "ops/page.h"
 #include "daemon/ops/scan.h"
 #include "proto/wire/frame.h"
 #include "tests/store/help.h"

@@ -21,7 +21,7 @@ BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/open
 STORE = BOARD | {"store"}
 ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
-CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "client/core"}
+CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "ops", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "cli"}
 HTTP = BOARD | {"api", "store", "formats", "service"}
 DAEMON = SEARCH | {"import", "proto", "proto/wire", "service", "daemon/settings"}
@@ -72,10 +72,12 @@ ARROWS = {
     "import/dump": STORE | {"import", "import/archive"},
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
+    # What operations do: for a server's runs and for calls in this process.
+    "ops": SEARCH | {"proto", "proto/wire"},
     "formats": BOARD | {"formats/evals"},
     "formats/evals": BOARD | {"formats"},
 
-    "client/core": SEARCH | {"api", "import", "proto"},
+    "client/core": SEARCH | {"api", "import", "proto", "proto/wire", "ops"},
     "client/local": CLIENT,
     "client/remote": CLIENT,
     # The records of the store, in objects instead of blocks.
@@ -101,7 +103,7 @@ ARROWS = {
     "daemon/access": DAEMON,
     "daemon/net": DAEMON | {"daemon/access"},
     "daemon/write": DAEMON | {"daemon/access", "daemon/net"},
-    "daemon/ops": DAEMON | {"daemon/access", "daemon/net", "daemon/write"},
+    "daemon/ops": DAEMON | {"ops", "daemon/access", "daemon/net", "daemon/write"},
     "daemon/status": DAEMON | {"daemon/access", "daemon/net", "daemon/write", "daemon/ops"},
     "daemon": DAEMON | {"daemon/access", "daemon/net", "daemon/write", "daemon/ops",
                         "daemon/status"},

@@ -97,8 +97,8 @@ DAEMON = (
     Mutant(
         "scan-answer-without-bound",
         "An answer to a scan has 10,000 records or 1 MiB",
-        "daemon/ops/page.c",
-        "return page->is_closed || page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;",
+        "ops/page.c",
+        "return page->is_closed || page->n >= page->most || page->bytes >= page->bytes_full;",
         "return page->is_closed || page->n >= page->most;",
         "system daemon_work", "Scans.test_large_records_come_in_several_responses"),
     Mutant(
@@ -219,21 +219,21 @@ DAEMON = (
     Mutant(
         "page-of-one-row-more",
         "An answer to a scan ends at 10,000 rows,",
-        "daemon/ops/page.c",
+        "ops/page.c",
         "page->n >= page->most ||",
         "page->n > page->most ||",
         "daemon bounds", "page_is_full_at_its_bounds"),
     Mutant(
         "page-of-one-byte-more",
         "by bytes at half of 1 MiB,",
-        "daemon/ops/page.c",
-        "page->bytes >= CHI_PAGE_BYTES;",
-        "page->bytes > CHI_PAGE_BYTES;",
+        "ops/page.c",
+        "page->bytes >= page->bytes_full;",
+        "page->bytes > page->bytes_full;",
         "daemon bounds", "page_is_full_at_its_bounds"),
     Mutant(
         "page-without-room-for-the-last",
         "so that the last record fits, however large",
-        "daemon/settings/limits.h",
+        "ops/page.h",
         "(CHI_SCAN_BYTES_MAX / 2)",
         "(CHI_SCAN_BYTES_MAX - 1000)",
         "daemon bounds", "last_record_fits_the_answer"),

@@ -12,9 +12,9 @@
 const struct chi_request example_game_query = {
 	.id = 21,
 	.op = CHI_OP_GAME_QUERY,
-	.u.game_query =
-		{
-			.filter = TEXT("player Tal result 1-0"),
+	.body =
+		&(const struct chi_game_spec){
+			.filter = "player Tal result 1-0",
 			.sort = CHI_GAMES_DATE,
 			.descending = true,
 			.want = CHI_GAMES_TEXTS,
@@ -50,11 +50,11 @@ const struct chi_response example_game_query_result = {
 	.id = 21,
 	.last = true,
 	.op = CHI_OP_GAME_QUERY,
-	.u.game_query = {.games = query_rows,
-			 .n = 1,
-			 .cursor = TEXT("D2c010000bb132b01"),
-			 .has_total = true,
-			 .total = 1},
+	.body = &(const struct chi_games_page){.games = query_rows,
+					       .n = 1,
+					       .cursor = "D2c010000bb132b01",
+					       .has_total = true,
+					       .total = 1},
 };
 
 const struct chi_request example_get_game = {
@@ -138,7 +138,9 @@ const struct chi_request example_explore_games = {
 const struct chi_request example_stats = {
 	.id = 24,
 	.op = CHI_OP_STATS,
-	.u.stats = {.by = CHI_STATS_ECO, .filter = TEXT("year 2020"), .limit = 1},
+	.body = &(const struct chi_stats_spec){.by = CHI_STATS_ECO,
+					       .filter = "year 2020",
+					       .limit = 1},
 };
 
 static const struct chi_stats_group groups[] = {
@@ -149,5 +151,5 @@ const struct chi_response example_stats_result = {
 	.id = 24,
 	.last = true,
 	.op = CHI_OP_STATS,
-	.u.stats = {.groups = groups, .n = 1},
+	.body = &(const struct chi_stats_result){.groups = groups, .n = 1},
 };

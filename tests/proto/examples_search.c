@@ -179,14 +179,16 @@ static const struct chi_response find_games_response = {
 static const struct chi_request twins_request = {
 	.id = 39,
 	.op = CHI_OP_TWINS,
-	.u.twins = {.filter = "since 2010", .days = 3, .plies = 20},
+	.body = &(const struct chi_twin_spec){.filter = "since 2010", .days = 3, .plies = 20},
 };
-static const uint32_t twins_numbers[] = {2, 7, 300, 3, 11, 12, 90};
+static const uint32_t first_twins[] = {7, 300};
+static const uint32_t other_twins[] = {11, 12, 90};
+static const struct chi_twin_group twin_groups[] = {{first_twins, 2}, {other_twins, 3}};
 static const struct chi_response twins_response = {
 	.id = 39,
 	.last = true,
 	.op = CHI_OP_TWINS,
-	.u.twins = {.numbers = twins_numbers, .n = CHI_COUNT(twins_numbers)},
+	.body = &(const struct chi_twin_groups){.groups = twin_groups, .n = CHI_COUNT(twin_groups)},
 };
 
 const struct example search_examples[] = {

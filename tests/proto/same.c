@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether two messages say the same, field by field: pointers differ, contents may not. */
 #include "tests/proto/sample.h"
+#include "proto/operations.h"
 
 #include <string.h>
 
@@ -212,6 +213,13 @@ bool same_request(const struct chi_request *a, const struct chi_request *b)
 	    !same_once(&a->idempotency_key, &b->idempotency_key)) {
 		return false;
 	}
+	const struct chi_operation *operation = chi_operation_of(a->op);
+	if (a->window != b->window) {
+		return false;
+	}
+	if (operation->request_size > 0) {
+		return same_message(operation->request, a->body, b->body);
+	}
 	switch (a->op) {
 	case CHI_OP_HELLO:
 		return a->u.hello.version == b->u.hello.version &&
@@ -371,6 +379,9 @@ bool same_response(const struct chi_response *a, const struct chi_response *b)
 		if (!same_text(a->unknown[i], b->unknown[i])) {
 			return false;
 		}
+	}
+	if (chi_operation_of(a->op)->result_size > 0) {
+		return same_message(chi_operation_of(a->op)->result, a->body, b->body);
 	}
 	switch (a->op) {
 	case CHI_OP_HELLO:

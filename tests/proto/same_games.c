@@ -16,27 +16,12 @@ bool same_archive_request(const struct chi_request *a, const struct chi_request 
 		return same_key(&a->u.explore.key, &b->u.explore.key) &&
 		       same_text(a->u.explore.fen, b->u.explore.fen) &&
 		       same_text(a->u.explore.filter, b->u.explore.filter);
-	case CHI_OP_GAME_QUERY:
-		return same_text(a->u.game_query.filter, b->u.game_query.filter) &&
-		       same_text(a->u.game_query.cursor, b->u.game_query.cursor) &&
-		       a->u.game_query.sort == b->u.game_query.sort &&
-		       a->u.game_query.want == b->u.game_query.want &&
-		       a->u.game_query.descending == b->u.game_query.descending &&
-		       a->u.game_query.want_total == b->u.game_query.want_total &&
-		       a->u.game_query.skip_ply == b->u.game_query.skip_ply &&
-		       a->u.game_query.limit == b->u.game_query.limit &&
-		       a->u.game_query.window == b->u.game_query.window;
 	case CHI_OP_GET_GAME:
 		return a->u.get_game.number == b->u.get_game.number &&
 		       a->u.get_game.whole == b->u.get_game.whole;
 	case CHI_OP_GET_HEADS:
 		return same_text(span(a->u.get_heads.numbers, a->u.get_heads.n * sizeof(uint32_t)),
 				 span(b->u.get_heads.numbers, b->u.get_heads.n * sizeof(uint32_t)));
-	case CHI_OP_STATS:
-		return a->u.stats.by == b->u.stats.by &&
-		       same_text(a->u.stats.filter, b->u.stats.filter) &&
-		       a->u.stats.limit == b->u.stats.limit &&
-		       a->u.stats.window == b->u.stats.window;
 	default:
 		return same_search_request(a, b);
 	}
@@ -70,16 +55,6 @@ bool same_game_rows(const struct chi_game_row *a, const struct chi_game_row *b, 
 	return same;
 }
 
-static bool same_query(const struct chi_response *a, const struct chi_response *b)
-{
-	bool same = a->u.game_query.n == b->u.game_query.n &&
-		    same_text(a->u.game_query.cursor, b->u.game_query.cursor) &&
-		    a->u.game_query.has_total == b->u.game_query.has_total &&
-		    a->u.game_query.total == b->u.game_query.total;
-	return same &&
-	       same_game_rows(a->u.game_query.games, b->u.game_query.games, a->u.game_query.n);
-}
-
 static bool same_game(const struct chi_game *a, const struct chi_game *b)
 {
 	bool same = memcmp(a->id, b->id, sizeof(a->id)) == 0 && a->n_tags == b->n_tags &&
@@ -97,23 +72,9 @@ static bool same_game(const struct chi_game *a, const struct chi_game *b)
 	return same;
 }
 
-static bool same_stats(const struct chi_response *a, const struct chi_response *b)
-{
-	bool same = a->u.stats.n == b->u.stats.n;
-	for (size_t i = 0; same && i < a->u.stats.n; i++) {
-		const struct chi_stats_group *x = &a->u.stats.groups[i];
-		const struct chi_stats_group *y = &b->u.stats.groups[i];
-		same = x->value == y->value && same_string(x->text, y->text) &&
-		       same_counts(&x->counts, &y->counts) && x->positions == y->positions;
-	}
-	return same;
-}
-
 bool same_archive_response(const struct chi_response *a, const struct chi_response *b)
 {
 	switch (a->op) {
-	case CHI_OP_GAME_QUERY:
-		return same_query(a, b);
 	case CHI_OP_GET_GAME:
 		return a->u.get_game.found == b->u.get_game.found &&
 		       a->u.get_game.whole == b->u.get_game.whole &&
@@ -124,8 +85,6 @@ bool same_archive_response(const struct chi_response *a, const struct chi_respon
 		       same_game_rows(a->u.get_heads.rows, b->u.get_heads.rows, a->u.get_heads.n);
 	case CHI_OP_EXPLORE_GAMES:
 		return same_explore(&a->u.explore, &b->u.explore);
-	case CHI_OP_STATS:
-		return same_stats(a, b);
 	default:
 		return same_search_response(a, b);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making random messages. Numbers are chosen around the edges of a varint's lengths. */
 #include "tests/proto/sample.h"
+#include "proto/operations.h"
 
 #include <string.h>
 
@@ -276,6 +277,8 @@ void sample_request(struct sample *s, enum chi_op op, struct chi_request *out)
 	memset(out, 0, sizeof(*out));
 	out->id = 1 + sample_number(s) / 2;
 	out->op = op;
+	out->window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
+	out->made = sample_body(s, op, true);
 	if (sample_coin(s)) {
 		out->store = (struct chi_text){.bytes = "my_store.2-b", .len = 12};
 	}
@@ -519,7 +522,7 @@ static void games_response(struct sample *s, struct chi_response *out)
 		out->u.outcome.running = sample_coin(s);
 		break;
 	default:
-		if (!sample_games_response(s, out)) {
+		if (out->made == NULL && !sample_games_response(s, out)) {
 			error_response(s, out);
 		}
 		break;
@@ -542,6 +545,7 @@ void sample_response(struct sample *s, enum chi_op op, struct chi_response *out)
 	out->last = sample_coin(s);
 	out->op = op;
 	unknown(s, out);
+	out->made = sample_body(s, op, false);
 	switch (op) {
 	case CHI_OP_HELLO:
 		hello_result(s, out);

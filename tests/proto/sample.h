@@ -17,6 +17,14 @@ struct sample {
 	struct chi_arena *arena;
 };
 
+struct chi_message;
+
+/* A zeroed struct of any message that has a table of its fields (by_table.c). */
+void sample_message(struct sample *s, const struct chi_message *type, void *out);
+/* The own struct of an operation's request or result; NULL: it has none. */
+void *sample_body(struct sample *s, enum chi_op op, bool request);
+bool same_message(const struct chi_message *type, const void *a, const void *b);
+
 void sample_request(struct sample *sample, enum chi_op op, struct chi_request *out);
 bool same_request(const struct chi_request *a, const struct chi_request *b);
 

@@ -40,29 +40,12 @@ void sample_games_request(struct sample *s, struct chi_request *out)
 		       CHI_GAME_ID_SIZE * out->u.games.after_set);
 		out->u.games.limit = (uint32_t)sample_number(s);
 		break;
-	case CHI_OP_GAME_QUERY:
-		out->u.game_query.filter = sample_text(s, 40);
-		out->u.game_query.cursor = sample_text(s, CHI_GAMES_CURSOR_SIZE - 1);
-		out->u.game_query.sort = (uint8_t)sample_below(s, 3);
-		out->u.game_query.want = (uint8_t)sample_below(s, 3);
-		out->u.game_query.descending = sample_coin(s);
-		out->u.game_query.want_total = sample_coin(s);
-		out->u.game_query.skip_ply = sample_coin(s);
-		out->u.game_query.limit = sample_number(s);
-		out->u.game_query.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
-		break;
 	case CHI_OP_GET_GAME:
 		out->u.get_game.number = (uint32_t)(1 + sample_number(s) % UINT32_MAX);
 		out->u.get_game.whole = sample_coin(s);
 		break;
 	case CHI_OP_GET_HEADS:
 		heads(s, out);
-		break;
-	case CHI_OP_STATS:
-		out->u.stats.by = (uint8_t)sample_below(s, CHI_STATS_KINDS);
-		out->u.stats.filter = sample_text(s, 40);
-		out->u.stats.limit = sample_number(s);
-		out->u.stats.window = (uint32_t)sample_below(s, CHI_WINDOW_MAX + 1);
 		break;
 	default:
 		sample_search_request(s, out);
@@ -124,16 +107,6 @@ const struct chi_game_row *sample_games(struct sample *s, size_t n)
 	return rows;
 }
 
-static void query_result(struct sample *s, struct chi_response *out)
-{
-	size_t n = sample_below(s, 4);
-	out->u.game_query.games = sample_games(s, n);
-	out->u.game_query.n = n;
-	out->u.game_query.cursor = sample_text(s, CHI_GAMES_CURSOR_SIZE - 1);
-	out->u.game_query.has_total = sample_coin(s);
-	out->u.game_query.total = sample_number(s);
-}
-
 static void game(struct sample *s, struct chi_game *out)
 {
 	size_t n = sample_below(s, 4);
@@ -164,26 +137,9 @@ static void game(struct sample *s, struct chi_game *out)
 	out->n_rest = rest.len;
 }
 
-static void stats_result(struct sample *s, struct chi_response *out)
-{
-	size_t n = sample_below(s, 5);
-	struct chi_stats_group *groups = sample_take(s, n, sizeof(*groups));
-	for (size_t i = 0; i < n; i++) {
-		groups[i].value = (uint32_t)sample_number(s);
-		groups[i].text = string(s, 20);
-		groups[i].counts = sample_counts(s);
-		groups[i].positions = sample_number(s);
-	}
-	out->u.stats.groups = groups;
-	out->u.stats.n = n;
-}
-
 bool sample_games_response(struct sample *s, struct chi_response *out)
 {
 	switch (out->op) {
-	case CHI_OP_GAME_QUERY:
-		query_result(s, out);
-		return true;
 	case CHI_OP_GET_GAME:
 		out->u.get_game.found = sample_coin(s);
 		out->u.get_game.whole = out->u.get_game.found && sample_coin(s);
@@ -200,9 +156,6 @@ bool sample_games_response(struct sample *s, struct chi_response *out)
 		return true;
 	case CHI_OP_EXPLORE_GAMES:
 		sample_explore(s, &out->u.explore);
-		return true;
-	case CHI_OP_STATS:
-		stats_result(s, out);
 		return true;
 	default:
 		return sample_search_response(s, out);

@@ -88,12 +88,6 @@ void sample_search_request(struct sample *s, struct chi_request *out)
 	case CHI_OP_FIND:
 		find(s, out);
 		break;
-	case CHI_OP_TWINS:
-		out->u.twins.filter = string(s, 40);
-		out->u.twins.days = (uint32_t)sample_number(s);
-		out->u.twins.plies = (uint32_t)sample_number(s);
-		out->u.twins.window = window(s);
-		break;
 	default:
 		sample_queue_request(s, out);
 		break;
@@ -150,10 +144,6 @@ bool same_search_request(const struct chi_request *a, const struct chi_request *
 		return same_string(a->u.gameset.name, b->u.gameset.name);
 	case CHI_OP_FIND:
 		return same_find(a, b);
-	case CHI_OP_TWINS:
-		return same_string(a->u.twins.filter, b->u.twins.filter) &&
-		       a->u.twins.days == b->u.twins.days && a->u.twins.plies == b->u.twins.plies &&
-		       a->u.twins.window == b->u.twins.window;
 	default:
 		return same_queue_request(a, b);
 	}
@@ -209,17 +199,6 @@ static void gamesets_result(struct sample *s, struct chi_response *out)
 	out->u.gamesets.more = sample_coin(s);
 }
 
-static void twins_result(struct sample *s, struct chi_response *out)
-{
-	size_t n = sample_below(s, 9);
-	uint32_t *numbers = sample_take(s, n, sizeof(*numbers));
-	for (size_t i = 0; i < n; i++) {
-		numbers[i] = (uint32_t)sample_number(s);
-	}
-	out->u.twins.numbers = numbers;
-	out->u.twins.n = n;
-}
-
 static void find_result(struct sample *s, struct chi_response *out)
 {
 	out->u.find.n = sample_below(s, 6);
@@ -254,9 +233,6 @@ bool sample_search_response(struct sample *s, struct chi_response *out)
 		return true;
 	case CHI_OP_FIND:
 		find_result(s, out);
-		return true;
-	case CHI_OP_TWINS:
-		twins_result(s, out);
 		return true;
 	default:
 		return sample_queue_response(s, out);
@@ -334,10 +310,6 @@ bool same_search_response(const struct chi_response *a, const struct chi_respons
 		return a->u.outcome.dropped == b->u.outcome.dropped;
 	case CHI_OP_FIND:
 		return same_found(a, b);
-	case CHI_OP_TWINS:
-		return a->u.twins.n == b->u.twins.n &&
-		       (a->u.twins.n == 0 || memcmp(a->u.twins.numbers, b->u.twins.numbers,
-						    a->u.twins.n * sizeof(uint32_t)) == 0);
 	default:
 		return same_queue_response(a, b);
 	}

@@ -150,14 +150,15 @@ static void filters_of_games(void **state)
 	static const char *const fields[] = {"scan.games", "count.games"};
 	struct chi_request twins = {.id = 1, .op = CHI_OP_TWINS};
 	(void)state;
-	twins.u.twins.filter = text(CHI_FILTER_MAX);
-	twins.u.twins.window = CHI_WINDOW_MAX;
+	struct chi_twin_spec spec = {.filter = text(CHI_FILTER_MAX)};
+	twins.body = &spec;
+	twins.window = CHI_WINDOW_MAX;
 	expect(&twins, CHI_OK, "");
 	text(CHI_FILTER_MAX + 1);
 	expect(&twins, -CHI_ETOOBIG, "twins.filter");
-	twins.u.twins.filter = "";
-	twins.u.twins.window++;
-	expect(&twins, -CHI_EINVAL, "twins.window");
+	spec.filter = "";
+	twins.window++;
+	expect(&twins, -CHI_EINVAL, "window");
 	for (size_t i = 0; i < CHI_COUNT(ops); i++) {
 		struct chi_request request = {.id = 1, .op = ops[i]};
 		request.u.scan.spec.games = text(CHI_FILTER_MAX);
@@ -193,7 +194,11 @@ static void answers(void **state)
 		names[i].row.text = refused[i].reason = "a";
 	}
 	struct chi_game_row *games = test_calloc(CHI_SCAN_ROWS_MAX + 1, sizeof(*games));
-	uint32_t *numbers = test_calloc(CHI_TWINS_MAX + 1, sizeof(*numbers));
+	static const uint32_t numbers[] = {1, 2};
+	struct chi_twin_group *groups = test_calloc(CHI_TWINS_MAX + 1, sizeof(*groups));
+	for (size_t i = 0; i <= CHI_TWINS_MAX; i++) {
+		groups[i] = (struct chi_twin_group){numbers, 2};
+	}
 	for (size_t i = 0; i <= CHI_SCAN_ROWS_MAX; i++) {
 		games[i].head.number = 1;
 	}
@@ -223,12 +228,13 @@ static void answers(void **state)
 		response.u.find.n_games = (size_t)(CHI_SCAN_ROWS_MAX + over);
 		assert_int_equal(answer(&response), status);
 		response = (struct chi_response){.id = 1, .op = CHI_OP_TWINS};
-		response.u.twins.numbers = numbers;
-		response.u.twins.n = (size_t)(CHI_TWINS_MAX + over);
+		const struct chi_twin_groups twins = {.groups = groups,
+						      .n = (size_t)(CHI_TWINS_MAX + over)};
+		response.body = &twins;
 		assert_int_equal(answer(&response), status);
 	}
 	test_free(games);
-	test_free(numbers);
+	test_free(groups);
 	test_free(names);
 	test_free(refused);
 }

@@ -29,7 +29,7 @@ static const char games[] =
 	GAME("Polgar, Judit", "Anand, V", "2014.01.01", "1. c4")
 		GAME("Polgar, Judit", "Anand, V", "????.??.??", "1. c4");
 
-static void check(struct chi_read *read, struct chi_twins_spec spec, const char *wanted)
+static void check(struct chi_read *read, struct chi_twin_spec spec, const char *wanted)
 {
 	struct chi_twins *twins;
 	char found[2048] = "";
@@ -59,15 +59,14 @@ static void test_groups(void **state)
 	struct chi_store *store = help_open(help_path("twins"), CHI_STORE_READ);
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
-	check(read, (struct chi_twins_spec){.days = 3}, "1,2,3 7,8 9,10 ");
-	check(read, (struct chi_twins_spec){.days = 3, .plies = 2}, "1,2,3 7,8 ");
-	check(read, (struct chi_twins_spec){.days = 1}, "1,3 7,8 9,10 ");
-	check(read, (struct chi_twins_spec){.days = 30}, "1,2,3 5,6 7,8 9,10 ");
-	check(read, (struct chi_twins_spec){.days = 3, .filter = "player Polgar", .filter_len = 13},
-	      "7,8 9,10 ");
-	check(read, (struct chi_twins_spec){.filter = "player X", .filter_len = 8}, "");
+	check(read, (struct chi_twin_spec){.days = 3}, "1,2,3 7,8 9,10 ");
+	check(read, (struct chi_twin_spec){.days = 3, .plies = 2}, "1,2,3 7,8 ");
+	check(read, (struct chi_twin_spec){.days = 1}, "1,3 7,8 9,10 ");
+	check(read, (struct chi_twin_spec){.days = 30}, "1,2,3 5,6 7,8 9,10 ");
+	check(read, (struct chi_twin_spec){.days = 3, .filter = "player Polgar"}, "7,8 9,10 ");
+	check(read, (struct chi_twin_spec){.filter = "player X"}, "");
 	struct chi_twins *twins;
-	struct chi_twins_spec spec = {.filter = "x", .filter_len = 1};
+	struct chi_twin_spec spec = {.filter = "x"};
 	assert_int_equal(chi_twins_open(read, &spec, &twins, &fault), -CHI_ESYNTAX);
 	chi_read_end(read);
 	chi_store_close(store);
@@ -90,7 +89,7 @@ static void test_steps(void **state)
 	struct chi_store *store = help_open(help_path("steps"), CHI_STORE_READ);
 	struct chi_read *read;
 	struct chi_twins *twins;
-	const struct chi_twins_spec spec = {.days = 1};
+	const struct chi_twin_spec spec = {.days = 1};
 	int calls = 0;
 	ok(chi_read_begin(store, &read));
 	ok(chi_twins_open(read, &spec, &twins, &fault));
@@ -114,7 +113,7 @@ static void test_equal_games_take_no_comparisons(void **state)
 	char text[MANY * 100] = "";
 	struct chi_read *read;
 	struct chi_twins *twins;
-	const struct chi_twins_spec spec = {.days = 1};
+	const struct chi_twin_spec spec = {.days = 1};
 	const uint32_t *numbers;
 	size_t n = 0;
 	for (int i = 0; i < MANY; i++) {
@@ -242,7 +241,7 @@ static void test_random(void **state)
 	struct chi_store *store = help_open(help_path("random"), CHI_STORE_READ);
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
-	check(read, (struct chi_twins_spec){.days = 3}, wanted);
+	check(read, (struct chi_twin_spec){.days = 3}, wanted);
 	chi_read_end(read);
 	chi_store_close(store);
 }

@@ -381,7 +381,8 @@ class Client(Connection):
         return unpack_games(result.games, result.count)
 
     def start_query(self, filter="", store="", **more):
-        return self.send(store=store, game_query=pb.GameQuery(filter=filter, **more))
+        window = more.pop("window", 0)
+        return self.send(store=store, window=window, game_query=pb.GameQuery(filter=filter, **more))
 
     def game_rows(self, filter="", store="", **more):
         """The games that fit, one by one as they come."""
@@ -468,13 +469,9 @@ class Client(Connection):
     def twins(self, filter="", days=0, plies=0, store=""):
         """Groups of games, as lists of numbers."""
         id = self.send(store=store, twins=pb.Twins(filter=filter, days=days, plies=plies))
-        data = b"".join(response.twins.groups for response in self.stream(id))
-        numbers = [int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
-        groups = []
-        while numbers:
-            groups.append(numbers[1:1 + numbers[0]])
-            numbers = numbers[1 + numbers[0]:]
-        return groups
+        groups = [group for response in self.stream(id) for group in response.twins.groups]
+        return [[int.from_bytes(group.games[i:i + 4], "little") for i in range(0, len(group.games), 4)]
+                for group in groups]
 
     def start_import(self, kind=pb.ADD_GAMES, store="", **options):
         return Import(self, self.send(store=store, import_games=pb.Import(kind=kind, **options)))

@@ -281,7 +281,7 @@ class Rude(Served):
                 (pb.BAD_SYNTAX, "find.filter", {"find": pb.Find(filter="player")}),
                 (pb.BAD_SYNTAX, "scan.games", {"scan": pb.Scan(chi2_max=25599, games="player")}),
                 (pb.BAD_SYNTAX, "twins.filter", {"twins": pb.Twins(filter="player")}),
-                (pb.INVALID, "twins.window", {"twins": pb.Twins(window=1025)}),
+                (pb.INVALID, "window", {"window": 1025, "twins": pb.Twins()}),
                 (pb.INVALID, "", {"twins": pb.Twins(filter="in none")}),
                 (pb.TOO_LARGE, "scan.games", {"scan": pb.Scan(games="x" * 4097)}),
                 (pb.INVALID, "", {"scan": pb.Scan(chi2_max=25599, games="in none")}),

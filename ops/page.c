@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrays start small and double: most scans are short, and many may be open. */
-#include "daemon/ops/page.h"
+#include "ops/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "daemon/settings/limits.h"
 #include "proto/msg.h"
+#include "proto/wire/frame.h"
 #include "store/store.h"
 
 #define FIRST_CAPACITY 128
+
+/* What a response takes beside its rows. */
+#define RESPONSE_OVERHEAD ((size_t)8 << 10)
 
 #define RECORDS_A_FILL 16
 
@@ -19,8 +22,26 @@
 
 void chi_page_init(struct chi_page *page, size_t size, size_t most)
 {
-	*page = (struct chi_page){.size = size, .most = most};
+	*page = (struct chi_page){.size = size,
+				  .most = most,
+				  .bytes_full = CHI_PAGE_BYTES,
+				  .bytes_most = CHI_FRAME_RESPONSE_MAX - RESPONSE_OVERHEAD};
 	chi_arena_init(&page->arena, PAGE_BUDGET);
+}
+
+void chi_page_init_list(struct chi_page *page, const struct chi_member *list)
+{
+	chi_page_init(page, list->size, list->most);
+	page->list = list;
+}
+
+void chi_page_init_unbounded(struct chi_page *page, const struct chi_member *list, size_t budget)
+{
+	*page = (struct chi_page){.size = list->size,
+				  .most = SIZE_MAX,
+				  .bytes_full = SIZE_MAX,
+				  .bytes_most = SIZE_MAX};
+	chi_arena_init(&page->arena, budget);
 }
 
 void chi_page_deinit(struct chi_page *page)
@@ -40,15 +61,19 @@ void chi_page_clear(struct chi_page *page)
 
 void chi_page_release(struct chi_page *page)
 {
-	size_t size = page->size;
-	size_t most = page->most;
+	struct chi_page kept = {.size = page->size,
+				.most = page->most,
+				.bytes_full = page->bytes_full,
+				.bytes_most = page->bytes_most,
+				.list = page->list};
 	chi_page_deinit(page);
-	chi_page_init(page, size, most);
+	*page = kept;
+	chi_arena_init(&page->arena, PAGE_BUDGET);
 }
 
 bool chi_page_full(const struct chi_page *page)
 {
-	return page->is_closed || page->n >= page->most || page->bytes >= CHI_PAGE_BYTES;
+	return page->is_closed || page->n >= page->most || page->bytes >= page->bytes_full;
 }
 
 size_t chi_page_memory(const struct chi_page *page)
@@ -75,10 +100,25 @@ int chi_page_grow(struct chi_page *page)
 	return CHI_OK;
 }
 
+void chi_page_added_one(struct chi_page *page, size_t bytes)
+{
+	if (page->n == 0) {
+		page->since = chi_now_ms();
+	}
+	page->bytes += bytes;
+	page->n++;
+}
+
 void chi_page_added(struct chi_page *page, size_t n)
 {
 	if (page->n == 0 && n > 0) {
 		page->since = chi_now_ms();
+	}
+	for (size_t i = 0; page->list != NULL && i < n; i++) {
+		size_t noted = 0;
+		const uint8_t *row = (const uint8_t *)page->items + (page->n + i) * page->size;
+		page->bytes += chi_nested_len(page->list->field,
+					      chi_message_len(page->list->type, row, &noted));
 	}
 	page->n += n;
 }

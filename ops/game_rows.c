@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/ops/game_rows.h"
+#include "ops/game_rows.h"
 
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/ops/handler.h"
-#include "proto/wire/frame.h"
+#include "proto/msg.h"
 #include "search/texts.h"
 
 /* Games taken between two looks at the clock. */
 #define GAMES_A_HELPING 16
-
-/* What a response takes beside its games. */
-#define RESPONSE_OVERHEAD ((size_t)8 << 10)
 
 int chi_game_rows_begin(struct chi_game_rows *rows, struct chi_read *read)
 {
@@ -67,15 +63,10 @@ static int make_row(const struct chi_game_rows *rows, struct chi_game_row *out)
 }
 
 /* NULL texts are those of a row without them. */
-static int keep_row(struct chi_page *page, const struct chi_game_row *row, size_t size)
+static int copy_texts(struct chi_page *page, const struct chi_game_row *row,
+		      struct chi_game_row *kept)
 {
 	struct chi_arena *arena = &page->arena;
-	int status = chi_page_grow(page);
-	struct chi_game_row *kept = &page->game_rows[page->n];
-	if (status < 0) {
-		return status;
-	}
-	*kept = *row;
 	if (row->white != NULL &&
 	    !(keep_text(arena, &kept->white) && keep_text(arena, &kept->black) &&
 	      keep_text(arena, &kept->event) && keep_text(arena, &kept->site) &&
@@ -83,12 +74,22 @@ static int keep_row(struct chi_page *page, const struct chi_game_row *row, size_
 		return -CHI_ENOMEM;
 	}
 	kept->pgn = row->pgn_len > 0 ? chi_arena_text(arena, row->pgn, row->pgn_len) : NULL;
-	if (row->pgn_len > 0 && kept->pgn == NULL) {
-		return -CHI_ENOMEM;
+	return row->pgn_len > 0 && kept->pgn == NULL ? -CHI_ENOMEM : CHI_OK;
+}
+
+static int keep_row(struct chi_page *page, const struct chi_game_row *row, size_t size)
+{
+	int status = chi_page_grow(page);
+	if (status < 0) {
+		return status;
 	}
-	page->bytes += size;
-	chi_page_added(page, 1);
-	return CHI_OK;
+	struct chi_game_row *kept = &page->game_rows[page->n];
+	*kept = *row;
+	status = copy_texts(page, row, kept);
+	if (status == CHI_OK) {
+		chi_page_added_one(page, size);
+	}
+	return status;
 }
 
 /* Puts the row that was found into the page, unless it has gone since; one for which there is no
@@ -106,8 +107,9 @@ static int take_held(struct chi_game_rows *rows, struct chi_page *page, struct c
 		return chi_fault(fault, status, "cannot read game %u (%s)", rows->held.head.number,
 				 chi_strerror(status));
 	}
-	size_t size = chi_game_row_size(&row);
-	if (page->bytes + size > CHI_FRAME_RESPONSE_MAX - RESPONSE_OVERHEAD) {
+	/* No response has to hold it in this process; of a large one nearly all is the game. */
+	size_t size = page->bytes_most < SIZE_MAX ? chi_game_row_size(&row) : row.pgn_len;
+	if (page->bytes + size > page->bytes_most) {
 		page->is_closed = page->n > 0;
 		return page->is_closed ? CHI_OK
 				       : chi_fault(fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE,

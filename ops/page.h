@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run's next response holds. */
+/* Rows of an answer, while they are collected. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,13 +9,17 @@
 #include "base/arena.h"
 #include "chistore/games.h"
 #include "chistore/types.h"
+#include "proto/message.h"
+
+/* Bytes of rows after which a response takes no more; half of what may be sent, because the row
+ * taken last may be large. */
+#define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
 
 struct chi_entry;
 struct chi_game_row;
 struct chi_name_entry;
 struct chi_read;
 struct chi_scan;
-struct chi_stats_group;
 
 /* What is collected for the next response. */
 struct chi_page {
@@ -25,18 +29,19 @@ struct chi_page {
 		struct chi_entry *entries; /* CHI_WANT_RECORDS */
 		struct chi_game_id *games;
 		struct chi_game_row *game_rows;
-		struct chi_stats_group *groups;
 		struct chi_name_entry *names;
-		uint32_t *numbers;
 	};
 	size_t size; /* of an item */
 	size_t most; /* that a response may have */
 	size_t n;
 	size_t capacity;
-	size_t bytes;		/* of the entries, packed */
-	bool is_closed;		/* there is no room for the next one */
-	struct chi_arena arena; /* what the entries point to */
-	int64_t since;		/* ms: when the first row came */
+	size_t bytes;		       /* of the entries, packed */
+	size_t bytes_full;	       /* with so many it takes no more */
+	size_t bytes_most;	       /* with a row more they must not be over this */
+	const struct chi_member *list; /* the rows, for their sizes; NULL: as they are added */
+	bool is_closed;		       /* there is no room for the next one */
+	struct chi_arena arena;	       /* what the entries point to */
+	int64_t since;		       /* ms: when the first row came */
 };
 
 /* For at most `most` items of that size. */
@@ -59,8 +64,17 @@ size_t chi_page_memory(const struct chi_page *page);
  * response's limit, if it is full. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_page_grow(struct chi_page *page);
 
+/* For rows of a result, as many as a response of a server has. */
+void chi_page_init_list(struct chi_page *page, const struct chi_member *list);
+
+/* The same for a call in this process: no bounds, and what the rows lead to may take `budget`. */
+void chi_page_init_unbounded(struct chi_page *page, const struct chi_member *list, size_t budget);
+
 /* So many items were put after those that were there. */
 void chi_page_added(struct chi_page *page, size_t n);
+
+/* One was, of so many bytes packed. */
+void chi_page_added_one(struct chi_page *page, size_t bytes);
 
 /* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
 CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Games that a run has found, as rows of its page, with the texts and the PGN that are wanted. */
+/* Games that were found, as rows of a page, with the texts and the PGN that are wanted. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "chistore/types.h"
-#include "daemon/ops/page.h"
+#include "ops/page.h"
 #include "search/games.h"
 
 struct chi_game_texts;
@@ -27,6 +27,9 @@ struct chi_game_rows {
 
 /* The next game; as chi_games_next. */
 typedef int chi_game_rows_next(void *context, struct chi_games_row *row, size_t *n);
+
+/* With -CHI_ETOOBIG, of a game's number. */
+#define CHI_GAME_TOO_LARGE "game %u does not fit a response: ask for it in the store's directory"
 
 /* Between these it reads a snapshot. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_game_rows_begin(struct chi_game_rows *rows, struct chi_read *read);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a query (ops/query.h) on their way to the caller: what its public calls share with the
+ * backends. A page of them is at hand; when it is used up the backend brings the next.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "client/core/client.h"
+#include "ops/query.h"
+
+struct chi_rows {
+	enum chi_op op;
+	const struct chi_member *list; /* where a result has its rows */
+	struct chi_arena arena;	       /* of the request; in-process the query takes its contents */
+	void *request;		       /* remote: for what is still wanted */
+	const uint8_t *rows;	       /* of the page at hand */
+	size_t n;
+	size_t at;
+	bool last;    /* it is the last page */
+	bool is_full; /* all rows that were asked for are delivered */
+	_Alignas(max_align_t) uint8_t result[CHI_RESULT_SIZE]; /* of the page */
+	char cursor[CHI_CURSOR_SIZE];
+	/* In-process. */
+	struct chi_read *read;
+	struct chi_query *query;
+	struct chi_page page;
+	/* Remote. */
+	struct chi_stream stream;
+};
+
+/* A copy of a request by way of its bytes, in `arena`: what a server would get, and the same is
+ * refused with the same words. */
+CHI_MUSTUSE int chi_rows_request(struct chi_client *client, enum chi_op op, const void *spec,
+				 struct chi_arena *arena, struct chi_request *out);
+
+/* Those of an operation, not opened. */
+void chi_rows_init(struct chi_rows *rows, enum chi_op op);
+
+/* Begins a query that can go on after a row (`resume`); others come as one list. Closed also after
+ * a failure. -CHI_EUNSUPPORTED: not on this kind of address. */
+CHI_MUSTUSE int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
+			      struct chi_rows *rows);
+
+/* The next row, until the next call; CHI_NONE: there are no more. */
+CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
+void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
+
+/* All rows, as the operation's result: a whole public call. */
+CHI_MUSTUSE int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec,
+			     void *out);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of a directory, each on one snapshot. */
+#include "client/core/rows.h"
+#include "client/local/local.h"
+
+#include <string.h>
+
+#include "proto/operations.h"
+#include "search/texts.h"
+
+/* Rows made ahead: few at first, so that the first come soon. */
+#define ROWS_MAX 64
+
+static void tell_unknown(struct chi_client *client, const struct chi_query *query)
+{
+	const char *name = NULL;
+	for (size_t i = 0; (name = query->ops->unknown(query, i)) != NULL; i++) {
+		chi_client_tell_unknown(client, name);
+	}
+}
+
+/* Begins on a snapshot; the page is for a list. */
+static int open_query(struct chi_client *client, struct chi_rows *rows, const void *spec)
+{
+	struct chi_request request;
+	const char *field = NULL;
+	int status = chi_rows_request(client, rows->op, spec, &rows->arena, &request);
+	if (status == CHI_OK) {
+		status = chi_query_open(&request, &rows->arena, &rows->query, &field,
+					&client->error);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	rows->query->steps = UINT64_MAX;
+	rows->query->passing = &client->answer->arena;
+	status = client->inproc.texts == NULL ? chi_game_texts_new(&client->inproc.texts) : CHI_OK;
+	rows->query->texts = client->inproc.texts;
+	chi_page_init_unbounded(&rows->page, rows->list, CHI_CLIENT_BUDGET);
+	status = status == CHI_OK ? chi_read_begin(client->inproc.store, &rows->read) : status;
+	if (status == CHI_OK) {
+		status = chi_query_attach(rows->query, rows->read, &client->error);
+	}
+	if (status == CHI_OK) {
+		tell_unknown(client, rows->query);
+	}
+	return status;
+}
+
+int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec)
+{
+	int status = open_query(client, rows, spec);
+	rows->page.most = 1;
+	rows->page.bytes_full = CHI_PAGE_BYTES;
+	return status;
+}
+
+/* Works until the page is full, or all is done: CHI_NONE. */
+static int fill_page(struct chi_client *client, struct chi_rows *rows)
+{
+	int status = CHI_OK;
+	while (status == CHI_OK && !chi_page_full(&rows->page)) {
+		status = chi_query_step(rows->query, &rows->page, &client->error);
+	}
+	rows->last = status == CHI_NONE;
+	if (status >= 0) {
+		chi_query_result(rows->query, &rows->page, rows->last, rows->result);
+	}
+	return status;
+}
+
+int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows)
+{
+	struct chi_page *page = &rows->page;
+	size_t most = page->most * 4;
+	if (page->n > 0) {
+		page->most = most < ROWS_MAX ? most : ROWS_MAX;
+	}
+	chi_page_clear(page);
+	int status = fill_page(client, rows);
+	rows->rows = page->items;
+	rows->n = page->n;
+	rows->at = 0;
+	return status < 0 ? status : CHI_OK;
+}
+
+void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows)
+{
+	(void)client;
+	if (rows->query != NULL) {
+		chi_query_detach(rows->query);
+		chi_query_close(rows->query);
+		chi_page_deinit(&rows->page);
+	}
+	chi_read_end(rows->read);
+}
+
+/* The rows move into the client's arena, and what they lead to with the page's. */
+static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out)
+{
+	size_t size = rows->page.n * rows->list->size;
+	void *items = chi_arena_alloc(&rows->page.arena, size);
+	if (items == NULL) {
+		return -CHI_ENOMEM;
+	}
+	if (size > 0) {
+		memcpy(items, rows->page.items, size);
+	}
+	memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
+	memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
+	struct chi_arena arena = client->answer->arena;
+	client->answer->arena = rows->page.arena;
+	rows->page.arena = arena;
+	return CHI_OK;
+}
+
+int chi_inproc_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+{
+	struct chi_rows rows;
+	chi_rows_init(&rows, op);
+	int status = open_query(client, &rows, spec);
+	status = status == CHI_OK ? fill_page(client, &rows) : status;
+	status = status == CHI_NONE ? keep_list(client, &rows, out) : status;
+	chi_rows_close(client, &rows);
+	return status;
+}

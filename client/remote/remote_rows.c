@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries over a socket: one answer in many responses. Where the connection breaks it goes on, over
+ * another, after the row delivered last; a list is asked for again from the beginning. */
+#include "client/core/rows.h"
+#include "client/remote/remote.h"
+
+#include <string.h>
+
+#include "client/remote/repeat.h"
+#include "client/remote/stream.h"
+#include "proto/operations.h"
+
+static int ask_for_rows(struct chi_client *client, struct chi_rows *rows)
+{
+	struct chi_request request = {
+		.op = rows->op, .window = CHI_WINDOW_DEFAULT, .body = rows->request};
+	rows->n = 0;
+	rows->at = 0;
+	rows->last = false;
+	return chi_stream_begin(client, &rows->stream, &request);
+}
+
+/* Rows that are still wanted; 0: all. */
+static uint64_t limit_of(const struct chi_rows *rows)
+{
+	const struct chi_query_ops *ops = chi_query_ops_of(rows->op);
+	return ops->limit != NULL ? ops->limit(rows->request) : 0;
+}
+
+/* A server may send more rows than it was asked for. */
+static void cut_rows(struct chi_rows *rows, uint64_t limit, size_t before)
+{
+	if (limit > 0 && rows->n > limit - before) {
+		rows->n = limit - before;
+	}
+}
+
+static int receive_page(struct chi_client *client, struct chi_rows *rows)
+{
+	struct chi_response response;
+	int status = chi_stream_next(client, &rows->stream, rows->op, &response);
+	if (status < 0) {
+		return status;
+	}
+	memcpy(rows->result, response.body, chi_operation_of(rows->op)->result_size);
+	memcpy(&rows->rows, rows->result + rows->list->at, sizeof(rows->rows));
+	memcpy(&rows->n, rows->result + rows->list->other, sizeof(rows->n));
+	rows->at = 0;
+	rows->last = response.last;
+	cut_rows(rows, limit_of(rows), 0);
+	return CHI_OK;
+}
+
+/* Until the first response, or the one that is due, has come; if need be over a new connection. */
+static int receive_again(struct chi_client *client, struct chi_rows *rows, int status)
+{
+	struct chi_repeat repeat = {0};
+	while (chi_repeat_again(client, &repeat, status)) {
+		status = ask_for_rows(client, rows);
+		status = status == CHI_OK ? receive_page(client, rows) : status;
+	}
+	return status;
+}
+
+/* The first response is waited for: it says what is wrong with the filter. */
+int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec)
+{
+	struct chi_request request;
+	int status = chi_rows_request(client, rows->op, spec, &rows->arena, &request);
+	if (status != CHI_OK) {
+		return status;
+	}
+	rows->request = request.made;
+	status = ask_for_rows(client, rows);
+	status = status == CHI_OK ? receive_page(client, rows) : status;
+	return receive_again(client, rows, status);
+}
+
+/* All rows at hand are delivered. */
+int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows)
+{
+	const struct chi_query_ops *ops = chi_query_ops_of(rows->op);
+	if (rows->at > 0 && !rows->is_full) {
+		const void *row = rows->rows + (rows->at - 1) * rows->list->size;
+		rows->is_full = !ops->resume(rows->request, row, rows->at, rows->cursor);
+	}
+	int status = rows->stream.id != 0 ? receive_page(client, rows) : -CHI_EINTERNAL;
+	return receive_again(client, rows, status);
+}
+
+void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows)
+{
+	chi_stream_cancel(client, &rows->stream);
+}
+
+/* ---- As one list -------------------------------------------------------------------------- */
+
+/* Responses are unpacked into client->answer->gathered, which keeps them all. */
+static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct chi_gather *all)
+{
+	*all = (struct chi_gather){.size = rows->list->size};
+	uint64_t limit = limit_of(rows);
+	chi_arena_reset(&client->answer->gathered);
+	int status = ask_for_rows(client, rows);
+	client->peer->gathers = true;
+	while (status == CHI_OK && !rows->last) {
+		status = receive_page(client, rows);
+		cut_rows(rows, limit, all->n);
+		status = status == CHI_OK ? chi_gather_room(client, all, rows->n) : status;
+		if (status == CHI_OK && rows->n > 0) {
+			memcpy((uint8_t *)all->items + all->n * all->size, rows->rows,
+			       rows->n * all->size);
+			all->n += rows->n;
+		}
+	}
+	client->peer->gathers = false;
+	chi_stream_cancel(client, &rows->stream);
+	return status;
+}
+
+int chi_remote_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+{
+	struct chi_rows rows;
+	struct chi_gather all = {0};
+	struct chi_repeat repeat = {0};
+	struct chi_request request;
+	chi_rows_init(&rows, op);
+	int status = chi_rows_request(client, op, spec, &rows.arena, &request);
+	if (status == CHI_OK) {
+		rows.request = request.made;
+		do {
+			status = gather_rows(client, &rows, &all);
+		} while (chi_repeat_again(client, &repeat, status));
+	}
+	if (status == CHI_OK) {
+		memcpy(out, rows.result, chi_operation_of(op)->result_size);
+		memcpy((uint8_t *)out + rows.list->at, &all.items, sizeof(all.items));
+		memcpy((uint8_t *)out + rows.list->other, &all.n, sizeof(all.n));
+	}
+	chi_arena_deinit(&rows.arena);
+	return status;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The queries there are; their table is in queries.c. */
+#pragma once
+
+#include "ops/query.h"
+
+extern const struct chi_query_ops chi_games_query; /* games.c */
+extern const struct chi_query_ops chi_stats_query; /* stats.c */
+extern const struct chi_query_ops chi_twins_query; /* twins.c */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations whose answer is rows. What one does is its struct chi_query_ops (stats.c, twins.c,
+ * games.c); who runs it, and where its rows go, is a driver's: a server's run in slices
+ * (daemon/ops/query.c), a call in this process to its end (client/local/query.c). Both are driven
+ * by a request that has passed the checks of the wire, and so they answer alike.
+ *
+ *    open -> attach -> work ... work -> rows ... rows -> close
+ *               ^--- detach <---- at any time that may_detach allows
+ *
+ * A query is used by one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "chistore/types.h"
+#include "ops/page.h"
+#include "proto/types.h"
+
+struct chi_game_texts;
+struct chi_operation;
+struct chi_query;
+struct chi_read;
+
+/* Room for any query's cursor. */
+#define CHI_CURSOR_SIZE 64
+
+/* Room for any result's own struct. */
+#define CHI_RESULT_SIZE 64
+
+struct chi_query_ops {
+	size_t size;	/* of its own struct, which begins with a struct chi_query; zeroed */
+	bool whole;	/* its work cannot be done by halves: a server has a thread do it */
+	unsigned steps; /* of work or rows between two looks at the clock */
+
+	/* Looks at the request without a snapshot; *field names what is wrong. NULL: nothing. */
+	int (*open)(struct chi_query *query, const char **field, struct chi_fault *fault);
+	/* Begins, or goes on where it was, on query->read. */
+	int (*attach)(struct chi_query *query, struct chi_fault *fault);
+	/* Lets go of the snapshot; also after a failed attach. */
+	void (*detach)(struct chi_query *query);
+	/* False while another snapshot would mean to begin again. NULL: it never would. */
+	bool (*may_detach)(const struct chi_query *query);
+	/* Before there are rows. CHI_OK: call again; CHI_NONE: now rows come. NULL: they come at
+	 * once. */
+	int (*work)(struct chi_query *query, struct chi_fault *fault);
+	/* Some rows into the page. CHI_OK: call again; CHI_NONE: these were the last. */
+	int (*rows)(struct chi_query *query, struct chi_page *page, struct chi_fault *fault);
+	/* The rows of the page are delivered: what else the result says. NULL: nothing. */
+	void (*deliver)(struct chi_query *query, const struct chi_page *page, bool last,
+			void *result);
+	/* The page's rows are not delivered: they are found again. */
+	void (*forget)(struct chi_query *query, const struct chi_page *page);
+	/* Makes of the request one for what comes after `row`, the last of `n` delivered. `cursor`
+	 * is memory for it. False: nothing comes but a total. NULL: it is asked from the beginning.
+	 */
+	bool (*resume)(void *request, const void *row, size_t n, char cursor[CHI_CURSOR_SIZE]);
+	/* Rows that a request asks for; 0: no limit. NULL: it never has one. */
+	uint64_t (*limit)(const void *request);
+	size_t (*memory)(const struct chi_query *query);
+	/* The i-th name in its filter that no name in the store fits, or NULL. */
+	const char *(*unknown)(const struct chi_query *query, size_t i);
+	void (*close)(struct chi_query *query);
+};
+
+struct chi_query {
+	const struct chi_query_ops *ops;
+	const struct chi_operation *operation;
+	struct chi_arena arena;	   /* of the request */
+	void *request;		   /* its own struct */
+	struct chi_read *read;	   /* NULL: detached */
+	struct chi_arena *passing; /* memory until the next call, where rows are made */
+	struct chi_game_texts
+		*texts; /* lent, not of a snapshot so far; NULL: a query makes its own */
+	uint64_t steps;
+	bool is_ready; /* rows come */
+};
+
+/* NULL: the operation is no query. */
+const struct chi_query_ops *chi_query_ops_of(enum chi_op op);
+
+/* Takes the arena's contents, in which the request is, also on failure. *field: static storage. */
+CHI_MUSTUSE int chi_query_open(const struct chi_request *request, struct chi_arena *arena,
+			       struct chi_query **out, const char **field, struct chi_fault *fault);
+void chi_query_close(struct chi_query *query); /* detached or not; NULL is fine */
+
+CHI_MUSTUSE int chi_query_attach(struct chi_query *query, struct chi_read *read,
+				 struct chi_fault *fault);
+void chi_query_detach(struct chi_query *query);
+bool chi_query_may_detach(const struct chi_query *query);
+
+/* Work, or rows. CHI_OK: call again; CHI_NONE: it is over. */
+CHI_MUSTUSE int chi_query_step(struct chi_query *query, struct chi_page *page,
+			       struct chi_fault *fault);
+
+/* The page's rows, and what goes with them, as the operation's own result. */
+void chi_query_result(struct chi_query *query, const struct chi_page *page, bool last,
+		      void *result);
+
+/* Bytes that it takes, about. */
+size_t chi_query_memory(const struct chi_query *query);
+
+/* The rows of a result of this operation. */
+const struct chi_member *chi_query_list(const struct chi_operation *operation);
+
+/* Parses a filter, which may be NULL, for `open`. */
+CHI_MUSTUSE int chi_query_filter(const char *filter, const char **field, struct chi_fault *fault);

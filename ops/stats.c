@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Stats: games, or positions, are counted on one snapshot; then groups come with their names. */
+#include "ops/queries.h"
+
+#include "search/stats.h"
+
+/* Groups whose names are looked up between two looks at the clock. */
+#define GROUPS_A_HELPING 100
+
+struct stats_query {
+	struct chi_query query;
+	struct chi_stats *stats; /* NULL: not open */
+	size_t at;		 /* the next group */
+};
+
+static int open_stats(struct chi_query *query, const char **field, struct chi_fault *fault)
+{
+	const struct chi_stats_spec *asked = query->request;
+	return chi_query_filter(asked->filter, field, fault);
+}
+
+/* Once all is counted only names are looked up, which no one changes. */
+static int attach_stats(struct chi_query *query, struct chi_fault *fault)
+{
+	struct stats_query *stats = (struct stats_query *)query;
+	return query->is_ready ? CHI_OK
+			       : chi_stats_open(query->read, query->request, &stats->stats, fault);
+}
+
+/* Without its snapshot it counts again. */
+static void detach_stats(struct chi_query *query)
+{
+	struct stats_query *stats = (struct stats_query *)query;
+	if (query->is_ready) {
+		chi_stats_detach(stats->stats);
+	} else {
+		chi_stats_close(stats->stats);
+		stats->stats = NULL;
+	}
+}
+
+static bool stats_may_detach(const struct chi_query *query)
+{
+	return query->is_ready;
+}
+
+static int count_stats(struct chi_query *query, struct chi_fault *fault)
+{
+	(void)fault;
+	return chi_stats_step(((struct stats_query *)query)->stats, query->steps);
+}
+
+static int send_stats(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
+{
+	struct stats_query *stats = (struct stats_query *)query;
+	const struct chi_stats_spec *asked = query->request;
+	size_t n = 0;
+	const struct chi_stats_row *rows = chi_stats_rows(stats->stats, &n);
+	(void)fault;
+	for (size_t i = 0; i < GROUPS_A_HELPING && stats->at < n && !chi_page_full(page); i++) {
+		int status = chi_page_grow(page);
+		struct chi_stats_group *groups = page->items;
+		status = status == CHI_OK
+				 ? chi_stats_group_of(query->read, asked->by, &rows[stats->at],
+						      &page->arena, &groups[page->n])
+				 : status;
+		if (status < 0) {
+			return status;
+		}
+		chi_page_added(page, 1);
+		stats->at++;
+	}
+	return stats->at == n ? CHI_NONE : CHI_OK;
+}
+
+static void forget_stats(struct chi_query *query, const struct chi_page *page)
+{
+	((struct stats_query *)query)->at -= page->n;
+}
+
+static uint64_t limit_of_stats(const void *request)
+{
+	return ((const struct chi_stats_spec *)request)->limit;
+}
+
+static size_t memory_of_stats(const struct chi_query *query)
+{
+	const struct chi_stats *stats = ((const struct stats_query *)query)->stats;
+	return stats != NULL ? chi_stats_memory(stats) : 0;
+}
+
+static const char *unknown_in_stats(const struct chi_query *query, size_t i)
+{
+	return chi_stats_unknown(((const struct stats_query *)query)->stats, i);
+}
+
+static void close_stats(struct chi_query *query)
+{
+	chi_stats_close(((struct stats_query *)query)->stats);
+}
+
+const struct chi_query_ops chi_stats_query = {
+	.size = sizeof(struct stats_query),
+	.steps = 4,
+	.open = open_stats,
+	.attach = attach_stats,
+	.detach = detach_stats,
+	.may_detach = stats_may_detach,
+	.work = count_stats,
+	.rows = send_stats,
+	.forget = forget_stats,
+	.limit = limit_of_stats,
+	.memory = memory_of_stats,
+	.unknown = unknown_in_stats,
+	.close = close_stats,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Twins: all games are sorted by their moves, which cannot be done by halves; then groups come. */
+#include "ops/queries.h"
+
+#include <string.h>
+
+#include "base/fault.h"
+#include "search/twins.h"
+
+struct twins_query {
+	struct chi_query query;
+	struct chi_twins *twins; /* NULL: not open */
+	size_t delivered;	 /* the place after the last response */
+};
+
+static struct twins_query *twins_of(struct chi_query *query)
+{
+	return (struct twins_query *)query;
+}
+
+static int open_twins(struct chi_query *query, const char **field, struct chi_fault *fault)
+{
+	const struct chi_twin_spec *asked = query->request;
+	return chi_query_filter(asked->filter, field, fault);
+}
+
+static int attach_twins(struct chi_query *query, struct chi_fault *fault)
+{
+	return query->is_ready ? CHI_OK
+			       : chi_twins_open(query->read, query->request,
+						&twins_of(query)->twins, fault);
+}
+
+static void detach_twins(struct chi_query *query)
+{
+	struct twins_query *twins = twins_of(query);
+	if (query->is_ready) {
+		chi_twins_detach(twins->twins);
+	} else {
+		chi_twins_close(twins->twins);
+		twins->twins = NULL;
+	}
+}
+
+static bool twins_may_detach(const struct chi_query *query)
+{
+	return query->is_ready;
+}
+
+static int find_twins(struct chi_query *query, struct chi_fault *fault)
+{
+	(void)fault;
+	return chi_twins_step(twins_of(query)->twins, query->steps);
+}
+
+static int twins_keep_group(struct chi_page *page, const uint32_t *numbers, size_t n,
+			    struct chi_fault *fault)
+{
+	if (n * sizeof(*numbers) > page->bytes_most) {
+		return chi_fault(fault, -CHI_ETOOBIG,
+				 "game %u is there %zu times: ask for fewer by a filter",
+				 numbers[0], n);
+	}
+	int status = chi_page_grow(page);
+	uint32_t *copy = chi_arena_array(&page->arena, n, sizeof(*copy));
+	if (status < 0 || copy == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(copy, numbers, n * sizeof(*copy));
+	struct chi_twin_group *groups = page->items;
+	groups[page->n] = (struct chi_twin_group){.games = copy, .n = n};
+	chi_page_added(page, 1);
+	return CHI_OK;
+}
+
+/* A group for which there is no room comes first in the next page. */
+static int send_twins(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
+{
+	struct chi_twins *twins = twins_of(query)->twins;
+	for (unsigned i = 0; i < query->steps && !chi_page_full(page); i++) {
+		const uint32_t *numbers;
+		size_t n = 0;
+		size_t place = chi_twins_place(twins);
+		if (chi_twins_next(twins, &numbers, &n) == CHI_NONE) {
+			return CHI_NONE;
+		}
+		if (page->n > 0 && page->bytes + (n + 2) * sizeof(*numbers) > page->bytes_most) {
+			chi_twins_go_back(twins, place);
+			page->is_closed = true;
+			return CHI_OK;
+		}
+		int status = twins_keep_group(page, numbers, n, fault);
+		if (status < 0) {
+			return status;
+		}
+	}
+	return CHI_OK;
+}
+
+static void deliver_twins(struct chi_query *query, const struct chi_page *page, bool last,
+			  void *result)
+{
+	(void)page;
+	(void)last;
+	(void)result;
+	twins_of(query)->delivered = chi_twins_place(twins_of(query)->twins);
+}
+
+static void forget_twins(struct chi_query *query, const struct chi_page *page)
+{
+	(void)page;
+	chi_twins_go_back(twins_of(query)->twins, twins_of(query)->delivered);
+}
+
+static size_t memory_of_twins(const struct chi_query *query)
+{
+	const struct chi_twins *twins = ((const struct twins_query *)query)->twins;
+	return twins != NULL ? chi_twins_memory(twins) : 0;
+}
+
+static const char *unknown_in_twins(const struct chi_query *query, size_t i)
+{
+	return chi_twins_unknown(((const struct twins_query *)query)->twins, i);
+}
+
+static void close_twins(struct chi_query *query)
+{
+	chi_twins_close(twins_of(query)->twins);
+}
+
+const struct chi_query_ops chi_twins_query = {
+	.size = sizeof(struct twins_query),
+	.whole = true,
+	.steps = 64,
+	.open = open_twins,
+	.attach = attach_twins,
+	.detach = detach_twins,
+	.may_detach = twins_may_detach,
+	.work = find_twins,
+	.rows = send_twins,
+	.deliver = deliver_twins,
+	.forget = forget_twins,
+	.memory = memory_of_twins,
+	.unknown = unknown_in_twins,
+	.close = close_twins,
+};

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whatever is asked, a directory and a server that serves it say the same: status, words and rows.
+ * Requests are made by the tables of proto/, so an operation is covered by having one. And what one
+ * call returned may be given to the next.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "client/core/rows.h"
+#include "tests/client/world.h"
+#include "tests/proto/sample.h"
+#include "proto/operations.h"
+
+#define ROUNDS 6000u
+
+static const char *const filters[] = {
+	NULL,
+	"",
+	"player A",
+	"white B year 2001",
+	"not result 1-0",
+	"player Zzyzx",
+	"eco",
+	"since 2000 elo 2000..",
+	"moves e4 e5",
+	"in nowhere",
+	"year 1800..1900",
+};
+
+static void import_games(struct chi_client *client, const char *address)
+{
+	static const char *const players[] = {"A", "B", "C, D", "A, X"};
+	static const char *const lines[] = {"1. e4 e5 2. Nf3", "1. e4 e5 2. Nf3", "1. d4",
+					    "1. c4 e5"};
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	struct chi_import *import = NULL;
+	struct chi_import_result result;
+	world_ok(client,
+		 chi_import_open(address, NULL, (enum chi_statistic)0, &options, &import, NULL));
+	for (unsigned i = 0; i < 300; i++) {
+		char text[300];
+		int len = snprintf(text, sizeof(text),
+				   "[White \"%s\"]\n[Black \"%s\"]\n[Date \"%u\"]\n[Round \"%u\"]\n"
+				   "[WhiteElo \"%u\"]\n[Result \"1-0\"]\n\n%s 1-0\n\n",
+				   players[i % 4], players[i / 4 % 4], 1990 + i % 30, i,
+				   1900 + i % 300, lines[i % 3]);
+		assert_int_equal(chi_import_feed(import, text, (size_t)len), CHI_OK);
+	}
+	assert_int_equal(chi_import_commit(import, &result), CHI_OK);
+	chi_import_close(import);
+}
+
+/* A field that means something: what is drawn at random nearly never does. */
+static void set_filter(struct seed *seed, const struct chi_message *type, void *request)
+{
+	const ProtobufCFieldDescriptor *field =
+		protobuf_c_message_descriptor_get_field_by_name(type->descriptor, "filter");
+	const char *filter = filters[seed_below(seed, CHI_COUNT(filters))];
+	if (field != NULL && seed_below(seed, 10) > 0) {
+		memcpy((uint8_t *)request + chi_message_member(type, field->id)->at, &filter,
+		       sizeof(filter));
+	}
+}
+
+static int open_rows(struct chi_client *client, enum chi_op op, const void *request,
+		     struct chi_rows *rows)
+{
+	int status = chi_client_settle(client, chi_client_begin(client));
+	return status == CHI_OK ? chi_rows_open(client, op, request, rows) : status;
+}
+
+static void close_rows(struct chi_client *client, struct chi_rows *rows)
+{
+	chi_rows_close(client, rows);
+	(void)chi_client_end(client, CHI_OK);
+}
+
+/* One by one, as far as both go. */
+static void rows_are_the_same(struct chi_client *a, struct chi_client *b, enum chi_op op,
+			      const void *request)
+{
+	struct chi_rows here;
+	struct chi_rows there;
+	int status = open_rows(a, op, request, &here);
+	assert_int_equal(open_rows(b, op, request, &there), status);
+	while (status == CHI_OK) {
+		const void *x = NULL;
+		const void *y = NULL;
+		status = chi_rows_next(a, &here, &x);
+		assert_int_equal(chi_rows_next(b, &there, &y), status);
+		assert_true(status != CHI_OK || same_message(here.list->type, x, y));
+	}
+	close_rows(a, &here);
+	close_rows(b, &there);
+}
+
+static void both_say_the_same(void **state)
+{
+	struct world *world = *state;
+	struct seed seed = seed_start("equal");
+	struct chi_client *direct = NULL;
+	unsigned good = 0;
+	import_games(world->client, world->address);
+	assert_int_equal(chi_open(world->store, NULL, &direct, NULL), CHI_OK);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		chi_arena_init(&arena, 1 << 20);
+		struct sample sample = {.seed = &seed, .arena = &arena};
+		enum chi_op op = CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
+		if (chi_query_ops_of(op) == NULL) {
+			continue;
+		}
+		const struct chi_operation *operation = chi_operation_of(op);
+		void *request = sample_take(&sample, 1, operation->request_size);
+		_Alignas(max_align_t) uint8_t here[CHI_RESULT_SIZE];
+		_Alignas(max_align_t) uint8_t there[CHI_RESULT_SIZE];
+		sample_message(&sample, operation->request, request);
+		set_filter(&seed, operation->request, request);
+		int status = chi_rows_all(direct, op, request, here);
+		assert_int_equal(chi_rows_all(world->client, op, request, there), status);
+		assert_string_equal(chi_error(direct), chi_error(world->client));
+		assert_true(same_message(operation->result, here, there));
+		for (size_t k = 0; k < 3; k++) {
+			const char *x = chi_unknown_name(direct, k);
+			const char *y = chi_unknown_name(world->client, k);
+			assert_string_equal(x != NULL ? x : "-", y != NULL ? y : "-");
+		}
+		good += status == CHI_OK;
+		if (chi_query_ops_of(op)->resume != NULL) {
+			rows_are_the_same(direct, world->client, op, request);
+		}
+	}
+	printf("# %u requests were answered alike\n", good);
+	assert_true(good > 3);
+	chi_close(direct);
+}
+
+/* The position of a spec is a term of the filter, before the caller's. */
+static void a_place_in_a_filter_is_the_callers(void **state)
+{
+	struct world *world = *state;
+	struct chi_key key;
+	const char *start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+	assert_int_equal(chi_key_from_fen(start, strlen(start), &key, NULL), CHI_OK);
+	for (int i = 0; i < 2; i++) {
+		const struct chi_game_spec spec = {.filter = "year 2000 player",
+						   .position = i > 0 ? &key : NULL};
+		struct chi_game_query *query;
+		int status = chi_game_query_open(world->client, &spec, &query);
+		world_refused(world->client, status, -CHI_ESYNTAX, "character 17");
+	}
+}
+
+/* A walk through the tree of moves. */
+static void answers_are_passed_on(void **state)
+{
+	struct world *world = *state;
+	struct chi_explore explore;
+	struct chi_key key;
+	struct chi_fault fault;
+	const char *start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+	import_games(world->client, world->address);
+	assert_int_equal(chi_key_from_fen(start, strlen(start), &key, &fault), CHI_OK);
+	const struct chi_key *at = &key;
+	unsigned plies = 0;
+	do {
+		const struct chi_key wanted = *at;
+		world_ok(world->client, chi_explore(world->client, at, &explore));
+		assert_memory_equal(&explore.position.key, &wanted, sizeof(wanted));
+		at = explore.n_moves > 0 ? &explore.moves[0].child.key : NULL;
+		plies++;
+	} while (at != NULL && plies < 20);
+	assert_true(plies >= 2);
+}
+
+/* ---- Every member has a row --------------------------------------------------------------- */
+
+static void cover(const struct chi_message *type, uint8_t *bytes)
+{
+	for (size_t i = 0; i < type->n; i++) {
+		const struct chi_member *member = &type->members[i];
+		bool pointed = member->kind == CHI_LIST || member->kind == CHI_NUMBERS ||
+			       member->presence == CHI_IF_POINTER;
+		bool counted = pointed || member->kind == CHI_BYTES;
+		if (member->kind == CHI_NESTED && !pointed) {
+			cover(member->type, bytes + member->at);
+			continue;
+		}
+		memset(bytes + member->at, 0, pointed ? sizeof(void *) : member->size);
+		if (counted && member->presence != CHI_IF_POINTER) {
+			memset(bytes + member->other, 0, sizeof(size_t));
+		}
+	}
+}
+
+/* clang 14 has none: there the test is gcc's alone. */
+#if defined(__clang__)
+#define clear_padding(whole) memset(whole, 0, sizeof(*(whole)))
+#else
+#define clear_padding(whole) __builtin_clear_padding(whole)
+#endif
+
+/* A member without one would be lost on every path alike, and no comparison would tell. */
+#define ALL_COVERED(type, message)                                                                 \
+	do {                                                                                       \
+		type whole;                                                                        \
+		memset(&whole, 0xff, sizeof(whole));                                               \
+		clear_padding(&whole);                                                             \
+		cover(message, (uint8_t *)&whole);                                                 \
+		for (size_t i = 0; i < sizeof(whole); i++) {                                       \
+			if (((uint8_t *)&whole)[i] != 0) {                                         \
+				fail_msg(#type ": no row for byte %zu", i);                        \
+			}                                                                          \
+		}                                                                                  \
+	} while (0)
+
+static void every_member_has_a_row(void **state)
+{
+	(void)state;
+	ALL_COVERED(struct chi_game_spec, chi_operation_of(CHI_OP_GAME_QUERY)->request);
+	ALL_COVERED(struct chi_stats_spec, chi_operation_of(CHI_OP_STATS)->request);
+	ALL_COVERED(struct chi_twin_spec, chi_operation_of(CHI_OP_TWINS)->request);
+	ALL_COVERED(struct chi_games_page, chi_operation_of(CHI_OP_GAME_QUERY)->result);
+	ALL_COVERED(struct chi_stats_result, chi_operation_of(CHI_OP_STATS)->result);
+	ALL_COVERED(struct chi_twin_groups, chi_operation_of(CHI_OP_TWINS)->result);
+	ALL_COVERED(struct chi_stats_group,
+		    chi_message_list(chi_operation_of(CHI_OP_STATS)->result)->type);
+	ALL_COVERED(struct chi_twin_group,
+		    chi_message_list(chi_operation_of(CHI_OP_TWINS)->result)->type);
+	ALL_COVERED(struct chi_game_row, &chi_game_row_message);
+}
+
+static int make(void **state)
+{
+	static struct world world;
+	*state = &world;
+	world_make(&world, WORLD_UNIX, CHI_STATISTIC_CONTROL);
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_member_has_a_row),
+		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
+		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
+		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),
+	};
+	return cmocka_run_group_tests_name("equal", tests, NULL, NULL);
+}
