@@ -384,15 +384,15 @@ uint64_t chi_sorter_count(const struct chi_sorter *sorter)
 /* ---- Sealing ----------------------------------------------------------------------------- */
 
 /* Every so many-th item of a run represents those after it, when the range is cut. */
-struct sample {
+struct run_sample {
 	struct chi_sort_item item;
 	uint64_t weight;
 };
 
 static int compare_samples(const void *a, const void *b)
 {
-	const struct sample *x = a;
-	const struct sample *y = b;
+	const struct run_sample *x = a;
+	const struct run_sample *y = b;
 	return memcmp(x->item.bytes, y->item.bytes, CHI_SORT_GROUP);
 }
 
@@ -405,7 +405,8 @@ static uint64_t stride_of(const struct chi_sort_run *run, uint64_t part_items)
 	return stride > 0 ? stride : 1;
 }
 
-static size_t sample_run(const struct chi_sort_run *run, uint64_t stride, struct sample *samples)
+static size_t sample_run(const struct chi_sort_run *run, uint64_t stride,
+			 struct run_sample *samples)
 {
 	size_t n = 0;
 	for (uint64_t i = 0; i < run->n; i += stride) {
@@ -419,7 +420,7 @@ static size_t sample_run(const struct chi_sort_run *run, uint64_t stride, struct
 
 /* Walks the samples in order and begins a part whenever the last is large enough, at the first
  * sample of another group. */
-static int cut(struct chi_sorter *sorter, struct sample *samples, size_t n, uint64_t part_items)
+static int cut(struct chi_sorter *sorter, struct run_sample *samples, size_t n, uint64_t part_items)
 {
 	sorter->splitters = calloc(n + 1, sizeof(*sorter->splitters));
 	if (sorter->splitters == NULL) {
@@ -447,7 +448,7 @@ static int choose_parts(struct chi_sorter *sorter, uint64_t part_items)
 	for (size_t i = 0; i < runs->n; i++) {
 		n += runs->run[i].n / stride_of(&runs->run[i], part_items) + 1;
 	}
-	_cleanup_(chi_freep) struct sample *samples = calloc((size_t)n + 1, sizeof(*samples));
+	_cleanup_(chi_freep) struct run_sample *samples = calloc((size_t)n + 1, sizeof(*samples));
 	if (samples == NULL) {
 		return -CHI_ENOMEM;
 	}

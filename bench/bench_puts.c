@@ -23,7 +23,7 @@
 
 #define BATCH_MAX 10000u
 
-struct writer {
+struct put_writer {
 	struct chi_client *client;
 	struct bench_keys keys;
 	struct chi_put puts[BATCH_MAX];
@@ -31,7 +31,7 @@ struct writer {
 	size_t size; /* of a batch */
 };
 
-static void must(const struct writer *writer, int status, const char *what)
+static void must(const struct put_writer *writer, int status, const char *what)
 {
 	if (status != CHI_OK) {
 		bench_die("%s: %s (%s)", what, chi_strerror(status),
@@ -46,7 +46,7 @@ static int compare_keys(const void *a, const void *b)
 	return memcmp(left->bytes, right->bytes, sizeof(left->bytes));
 }
 
-static void write_batch(struct writer *writer, bool removes, uint32_t parts, size_t n,
+static void write_batch(struct put_writer *writer, bool removes, uint32_t parts, size_t n,
 			enum chi_durability durability)
 {
 	struct chi_put_result result;
@@ -64,7 +64,7 @@ static void write_batch(struct writer *writer, bool removes, uint32_t parts, siz
 	must(writer, chi_put(writer->client, writer->puts, n, durability, &result), "chi_put");
 }
 
-static void run(struct writer *writer, const char *name, size_t from, size_t to)
+static void run(struct put_writer *writer, const char *name, size_t from, size_t to)
 {
 	const char *suffix = strchr(name, '-');
 	enum chi_durability durability = suffix != NULL ? CHI_ASYNC : CHI_SYNC;
@@ -100,7 +100,7 @@ static size_t number(const char *text)
 
 int main(int argc, char **argv)
 {
-	static struct writer writer;
+	static struct put_writer writer;
 	const struct chi_options options = {.writable = true};
 	struct chi_fault fault = {""};
 	if (argc < 7 || (argc - 4) % 3 != 0) {

@@ -43,7 +43,7 @@ static MDB_env *open_env(const char *path, unsigned flags)
 
 static uint64_t each_of_block(const struct chi_block *block, bench_record *each, void *context)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint64_t all = 0;
 	uint32_t n;
 	for (uint32_t i = 0; i < block->groups; i++) {

@@ -16,7 +16,7 @@ enum chi_colour {
 };
 
 /* In the order of struct chi_material. */
-enum chi_kind {
+enum chi_piece_kind {
 	CHI_PAWN = 0,
 	CHI_KNIGHT,
 	CHI_BISHOP,

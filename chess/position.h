@@ -26,7 +26,7 @@ struct chi_position {
 /* Where chess begins. */
 extern const struct chi_position chi_position_initial;
 
-#define CHI_KIND_LETTERS "PNBRQK" /* by enum chi_kind */
+#define CHI_KIND_LETTERS "PNBRQK" /* by enum chi_piece_kind */
 
 /* The kind that a capital letter names, or CHI_KINDS. */
 static inline uint8_t chi_kind_of(char letter)
@@ -88,7 +88,7 @@ static inline int chi_position_king(const struct chi_position *position, int col
 	return king != 0 ? __builtin_ctzll(king) : CHI_NO_SQUARE;
 }
 
-/* What is on `square` (0..63): an enum chi_kind, CHI_KINDS if it is empty. */
+/* What is on `square` (0..63): an enum chi_piece_kind, CHI_KINDS if it is empty. */
 int chi_position_kind(const struct chi_position *position, int square);
 
 /* Pieces of `colour` that attack `square` when the squares in `occupied` block. */

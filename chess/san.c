@@ -23,7 +23,7 @@ struct wish {
 	uint8_t from_rank;
 	uint8_t to_file;
 	uint8_t to_rank;   /* ANY in a pawn's capture written "ed" */
-	uint8_t promotion; /* enum chi_kind; 0 none */
+	uint8_t promotion; /* enum chi_piece_kind; 0 none */
 	uint8_t castling;  /* 0 none, 2 short, 3 long */
 };
 

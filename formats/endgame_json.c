@@ -10,12 +10,12 @@
 #include "chess/bitboard.h"
 #include "chess/endgame/endgame.h"
 
-struct text {
+struct json_text {
 	char *out;
 	size_t len;
 };
 
-CHI_PRINTF(2, 3) static void put(struct text *text, const char *format, ...)
+CHI_PRINTF(2, 3) static void put(struct json_text *text, const char *format, ...)
 {
 	size_t room = CHI_ENDGAME_JSON_SIZE - text->len;
 	va_list args;
@@ -25,7 +25,7 @@ CHI_PRINTF(2, 3) static void put(struct text *text, const char *format, ...)
 	text->len += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static void put_known(struct text *text, const struct chi_endgame *endgame)
+static void put_known(struct json_text *text, const struct chi_endgame *endgame)
 {
 	static const char *const results[] = {"null", "\"white\"", "\"black\"", "\"draw\"",
 					      "\"draw\""};
@@ -45,7 +45,7 @@ static void put_known(struct text *text, const struct chi_endgame *endgame)
 size_t chi_endgame_json(const struct chi_key *key, char out[CHI_ENDGAME_JSON_SIZE])
 {
 	struct chi_endgame endgame;
-	struct text text = {out, 0};
+	struct json_text text = {out, 0};
 	chi_endgame_classify(key, &endgame);
 	if (endgame.family == CHI_ENDGAME_NONE) {
 		put(&text, "null");

@@ -7,13 +7,13 @@
 
 #include "base/attr.h"
 
-struct writer {
+struct filter_writer {
 	char *at; /* NUL-terminated there */
 	char *end;
 	bool full;
 };
 
-static void put(struct writer *w, char c)
+static void put(struct filter_writer *w, char c)
 {
 	if (w->at + 1 >= w->end) {
 		w->full = true;
@@ -24,7 +24,7 @@ static void put(struct writer *w, char c)
 }
 
 /* A blank, unless it is the first, and the text. */
-static void put_text(struct writer *w, const char *text, const char *begin)
+static void put_text(struct filter_writer *w, const char *text, const char *begin)
 {
 	if (w->at > begin) {
 		put(w, ' ');
@@ -34,7 +34,7 @@ static void put_text(struct writer *w, const char *text, const char *begin)
 	}
 }
 
-static void put_value(struct writer *w, const char *value)
+static void put_value(struct filter_writer *w, const char *value)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-.,/=+:_*";
@@ -91,7 +91,7 @@ static bool is_condition(const struct chi_filter_term *term)
 	return false;
 }
 
-static void put_term(struct writer *w, struct chi_filter_term *term, const char *begin)
+static void put_term(struct filter_writer *w, struct chi_filter_term *term, const char *begin)
 {
 	term->at = (size_t)(w->at - begin);
 	if (is(term, "filter")) {
@@ -118,7 +118,7 @@ static void put_term(struct writer *w, struct chi_filter_term *term, const char 
 /* One pattern has all conditions; those with `not` are each a pattern of their own. */
 int chi_filter_text(struct chi_filter_term *terms, size_t n, char *out, size_t size)
 {
-	struct writer w = {.at = out, .end = out + size};
+	struct filter_writer w = {.at = out, .end = out + size};
 	bool pattern = false;
 	out[0] = '\0';
 	for (size_t i = 0; i < n; i++) {

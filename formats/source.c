@@ -18,12 +18,12 @@
 
 struct chi_source {
 	struct chi_source_options options;
-	const struct chi_codec *named; /* how its name says that it is packed, or NULL */
-	struct chi_unpack *unpack;     /* NULL: as it stands */
-	struct chi_packed packed;      /* of `bytes`, not unpacked or delivered yet */
-	struct chi_buffer pending;     /* the start of a line that goes over a block's end */
-	const char *block;	       /* of `bytes` or `unpacked` */
-	size_t block_len;	       /* of them, not yet delivered */
+	const struct chi_codec *named;	/* how its name says that it is packed, or NULL */
+	struct chi_unpack *unpack;	/* NULL: as it stands */
+	struct chi_packed_bytes packed; /* of `bytes`, not unpacked or delivered yet */
+	struct chi_buffer pending;	/* the start of a line that goes over a block's end */
+	const char *block;		/* of `bytes` or `unpacked` */
+	size_t block_len;		/* of them, not yet delivered */
 	uint64_t line;
 	uint64_t bytes_read;
 	uint64_t bytes_total;
@@ -43,7 +43,7 @@ struct chi_source {
 /* Adds the file's next bytes to those that are there, of which all are at the front. */
 static int read_packed(struct chi_source *source, struct chi_fault *fault)
 {
-	struct chi_packed *packed = &source->packed;
+	struct chi_packed_bytes *packed = &source->packed;
 	uint8_t *to = source->bytes + packed->len;
 	packed->at = source->bytes;
 	if (source->options.before_read != NULL) {
@@ -160,7 +160,7 @@ static bool has_control(const uint8_t *bytes, size_t len)
  * unpacked, or one whose beginning is damaged. */
 static int start(struct chi_source *source, struct chi_fault *fault)
 {
-	struct chi_packed *packed = &source->packed;
+	struct chi_packed_bytes *packed = &source->packed;
 	int rc = read_packed(source, fault);
 	while (rc == CHI_OK && packed->len < CHI_CODEC_MAGIC && !packed->last &&
 	       chi_codec_of(packed->at, packed->len) != NULL) {
@@ -212,7 +212,7 @@ static int check_text(struct chi_source *source, const char *bytes, size_t len,
 /* The next bytes as they stand, without a copy. */
 static int plain_block(struct chi_source *source, struct chi_fault *fault)
 {
-	struct chi_packed *packed = &source->packed;
+	struct chi_packed_bytes *packed = &source->packed;
 	int rc = packed->len == 0 && !packed->last ? read_packed(source, fault) : CHI_OK;
 	source->block = (const char *)packed->at;
 	source->block_len = packed->len;
@@ -222,7 +222,7 @@ static int plain_block(struct chi_source *source, struct chi_fault *fault)
 
 static int unpacked_block(struct chi_source *source, struct chi_fault *fault)
 {
-	struct chi_packed *packed = &source->packed;
+	struct chi_packed_bytes *packed = &source->packed;
 	size_t len = 0;
 	int rc = CHI_OK;
 	while (rc == CHI_OK && len == 0) {

@@ -315,8 +315,8 @@ static int unpack_step(struct chi_unpack *unpack, struct span *span, bool *moved
 					       unpack->codec->name, unpack->read, unpack->why);
 }
 
-int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed *packed, uint8_t *out, size_t room,
-		    size_t *len, struct chi_fault *fault)
+int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed_bytes *packed, uint8_t *out,
+		    size_t room, size_t *len, struct chi_fault *fault)
 {
 	struct span span = {packed->at, packed->len, packed->last, out, room};
 	bool moved = true;

@@ -33,7 +33,7 @@ CHI_MUSTUSE int chi_unpack_new(const struct chi_codec *codec, struct chi_unpack 
 void chi_unpack_free(struct chi_unpack *unpack);
 
 /* Packed bytes that are not read yet. */
-struct chi_packed {
+struct chi_packed_bytes {
 	const uint8_t *at;
 	size_t len;
 	bool last; /* no more come after these */
@@ -44,5 +44,5 @@ struct chi_packed {
  * more are needed. CHI_NONE: the end, where nothing is missing. -CHI_EIO: the bytes are damaged or
  * cut; -CHI_ENOMEM.
  */
-CHI_MUSTUSE int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed *packed, uint8_t *out,
-				size_t room, size_t *len, struct chi_fault *fault);
+CHI_MUSTUSE int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed_bytes *packed,
+				uint8_t *out, size_t room, size_t *len, struct chi_fault *fault);

@@ -14,7 +14,7 @@
 #define MIX_A UINT64_C(0x9e3779b97f4a7c15)
 #define MIX_B UINT64_C(0xc2b2ae3d27d4eb4f)
 
-struct table {
+struct counter_table {
 	struct chi_counter *counter;
 	size_t mask; /* slots in use, less one */
 	bool repeats;
@@ -30,7 +30,7 @@ static uint64_t hash(const struct chi_sort_item *item)
 }
 
 /* The item that has the position already, or `index` itself, which is noted then. */
-static size_t find_first(const struct table *table, size_t index, uint64_t h)
+static size_t find_first(const struct counter_table *table, size_t index, uint64_t h)
 {
 	struct chi_counter *counter = table->counter;
 	for (size_t slot = h & table->mask;; slot = (slot + 1) & table->mask) {
@@ -47,7 +47,7 @@ static size_t find_first(const struct table *table, size_t index, uint64_t h)
 }
 
 /* True if a later visit of the position had this move already; else notes that it has. */
-static bool played_again(struct table *table, size_t index, uint64_t h, chi_move move)
+static bool played_again(struct counter_table *table, size_t index, uint64_t h, chi_move move)
 {
 	struct chi_counter *counter = table->counter;
 	if (!table->repeats) {
@@ -80,7 +80,8 @@ static size_t table_mask(size_t positions)
 }
 
 /* An item whose position was there before, at item `first`: is it worth anything? */
-static bool adds_nothing(struct table *table, size_t first, size_t index, uint64_t h, chi_move move)
+static bool adds_nothing(struct counter_table *table, size_t first, size_t index, uint64_t h,
+			 chi_move move)
 {
 	chi_move before = chi_count_move(chi_count_payload(&table->counter->items[first]));
 	return move == 0 || move == before || played_again(table, index, h, move);
@@ -123,7 +124,7 @@ size_t chi_count_plies(const struct chi_pgn_game *game)
 size_t chi_count_game_items(struct chi_counter *counter, const struct chi_pgn_game *game, size_t n,
 			    uint32_t number)
 {
-	struct table table = {.counter = counter, .mask = table_mask(n + 1)};
+	struct counter_table table = {.counter = counter, .mask = table_mask(n + 1)};
 	memset(counter->firsts, 0, (table.mask + 1) * sizeof(counter->firsts[0]));
 	size_t used = 0;
 	uint64_t fixed = (uint64_t)number << 32 | (uint64_t)game->result << CHI_COUNT_RESULT_SHIFT;

@@ -15,7 +15,7 @@
 #define LENGTH_BITS 10
 
 /* Before the engine's name and the moves. */
-struct head {
+struct eval_head {
 	struct chi_eval_origin origin;
 	uint64_t nodes;
 	uint64_t date;
@@ -26,7 +26,7 @@ struct head {
 	uint8_t is_mate;
 };
 
-#define LENGTH_MAX (sizeof(struct head) + CHI_ENGINE_MAX + CHI_PV_MAX * sizeof(chi_move))
+#define LENGTH_MAX (sizeof(struct eval_head) + CHI_ENGINE_MAX + CHI_PV_MAX * sizeof(chi_move))
 _Static_assert(LENGTH_MAX < 1u << LENGTH_BITS, "an item has room for the length");
 
 /* ---- The file ---------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ int chi_eval_file_add(struct chi_eval_file *file, struct chi_eval_chunk *chunk,
 	if (chunk->used == 0) {
 		chunk->place = atomic_fetch_add(&file->end, sizeof(chunk->bytes));
 	}
-	struct head head;
+	struct eval_head head;
 	memset(&head, 0, sizeof(head));
 	head.origin = *origin;
 	head.nodes = eval->nodes;
@@ -104,7 +104,7 @@ int chi_eval_file_add(struct chi_eval_file *file, struct chi_eval_chunk *chunk,
 int chi_eval_file_get(const struct chi_eval_file *file, uint64_t payload, struct chi_eval_copy *out)
 {
 	uint8_t bytes[1 << LENGTH_BITS];
-	struct head head;
+	struct eval_head head;
 	size_t len = payload & ((1u << LENGTH_BITS) - 1);
 	int rc = chi_file_pread(file->fd, bytes, len, (payload & ~CHI_EVALS_ITEM) >> LENGTH_BITS);
 	if (rc != CHI_OK) {

@@ -55,7 +55,7 @@ static void describe_lost(const struct chi_pgn_whole *whole, char what[WHAT_SIZE
 }
 
 /* Names are cut; the fault's text is clean then, a half character included. */
-static void describe(const struct chi_pgn_game *game, enum chi_note_kind kind,
+static void describe(const struct chi_pgn_game *game, enum chi_stream_note_kind kind,
 		     struct chi_fault *line)
 {
 	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
@@ -90,7 +90,7 @@ static int add(struct chi_notes *notes, uint64_t game, uint64_t line, const char
 {
 	if (notes->n == notes->capacity) {
 		size_t capacity = notes->capacity == 0 ? 8 : 2 * notes->capacity;
-		struct chi_note *more = reallocarray(notes->note, capacity, sizeof(*more));
+		struct chi_stream_note *more = reallocarray(notes->note, capacity, sizeof(*more));
 		if (more == NULL) {
 			return -CHI_ENOMEM;
 		}
@@ -101,11 +101,13 @@ static int add(struct chi_notes *notes, uint64_t game, uint64_t line, const char
 	if (copy == NULL) {
 		return -CHI_ENOMEM;
 	}
-	notes->note[notes->n++] = (struct chi_note){.game = game, .line = line, .text = copy};
+	notes->note[notes->n++] =
+		(struct chi_stream_note){.game = game, .line = line, .text = copy};
 	return CHI_OK;
 }
 
-int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game, enum chi_note_kind kind)
+int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
+		  enum chi_stream_note_kind kind)
 {
 	struct chi_fault line;
 	if (notes->n == CHI_NOTES_MAX) {

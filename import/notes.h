@@ -11,7 +11,7 @@
 /* So many notes of a stream are kept; then only how many more there were. */
 #define CHI_NOTES_MAX 1000
 
-struct chi_note {
+struct chi_stream_note {
 	uint64_t game; /* in the stream, from 1; 0: of a line */
 	uint64_t line; /* in the stream, from 1 */
 	char *text;    /* owned */
@@ -19,7 +19,7 @@ struct chi_note {
 
 /* Zeroed at first. */
 struct chi_notes {
-	struct chi_note *note;
+	struct chi_stream_note *note;
 	size_t n;
 	size_t capacity;
 	uint64_t more; /* beyond the limit */
@@ -28,7 +28,7 @@ struct chi_notes {
 void chi_notes_deinit(struct chi_notes *notes);
 
 /* What is told of a game. */
-enum chi_note_kind {
+enum chi_stream_note_kind {
 	CHI_NOTE_CUT,	   /* why it is counted up to its `n_plies`-th move only */
 	CHI_NOTE_SKIPPED,  /* the same, and it is not counted */
 	CHI_NOTE_CONFLICT, /* its two results, and which of them counts */
@@ -38,7 +38,7 @@ enum chi_note_kind {
 
 /* -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
-			      enum chi_note_kind kind);
+			      enum chi_stream_note_kind kind);
 
 /* The same of a line. */
 CHI_MUSTUSE int chi_notes_add_text(struct chi_notes *notes, uint64_t line, const char *text);

@@ -75,7 +75,7 @@ static void set_stage(struct parts *parts, struct slot *slot, enum stage stage)
 }
 
 /* One thread that works. */
-struct worker {
+struct parts_worker {
 	struct parts *parts;
 	struct slot *slot;
 };
@@ -83,7 +83,7 @@ struct worker {
 /* Waits until the block is stored. */
 static int pass_block(void *context, struct chi_load_block *block)
 {
-	const struct worker *worker = context;
+	const struct parts_worker *worker = context;
 	struct parts *parts = worker->parts;
 	(void)block;
 	pthread_mutex_lock(&parts->mutex);
@@ -106,7 +106,7 @@ static void fail(struct parts *parts, int rc, const struct chi_fault *fault)
 
 static void *work(void *argument)
 {
-	struct worker worker = {.parts = argument};
+	struct parts_worker worker = {.parts = argument};
 	struct parts *parts = argument;
 	struct chi_fault fault;
 	size_t part;

@@ -26,7 +26,7 @@ static void free_pieces(struct chi_piece *piece)
 	}
 }
 
-void chi_stream_free(struct chi_stream *stream)
+void chi_stream_free(struct chi_import_stream *stream)
 {
 	if (stream == NULL) {
 		return;
@@ -41,7 +41,7 @@ void chi_stream_free(struct chi_stream *stream)
 void chi_queue_deinit(struct chi_queue *queue)
 {
 	while (queue->oldest != NULL) {
-		struct chi_stream *stream = queue->oldest;
+		struct chi_import_stream *stream = queue->oldest;
 		queue->oldest = stream->next;
 		chi_stream_free(stream);
 	}
@@ -87,12 +87,12 @@ int chi_queue_piece(struct chi_queue *queue, struct chi_piece **out)
 }
 
 /* The stream that the next piece belongs to; NULL: out of memory. With the mutex held. */
-static struct chi_stream *current(struct chi_queue *queue, char **name)
+static struct chi_import_stream *current(struct chi_queue *queue, char **name)
 {
 	if (queue->newest != NULL && !queue->newest->closed) {
 		return queue->newest;
 	}
-	struct chi_stream *stream = calloc(1, sizeof(*stream));
+	struct chi_import_stream *stream = calloc(1, sizeof(*stream));
 	if (stream == NULL) {
 		return NULL;
 	}
@@ -115,7 +115,7 @@ static struct chi_stream *current(struct chi_queue *queue, char **name)
 int chi_queue_put(struct chi_queue *queue, struct chi_piece *piece, char **name, bool closes)
 {
 	pthread_mutex_lock(&queue->mutex);
-	struct chi_stream *stream = current(queue, name);
+	struct chi_import_stream *stream = current(queue, name);
 	if (stream == NULL) {
 		pthread_mutex_unlock(&queue->mutex);
 		free(piece);
@@ -152,10 +152,10 @@ void chi_queue_end(struct chi_queue *queue)
 	pthread_mutex_unlock(&queue->mutex);
 }
 
-struct chi_stream *chi_queue_collect(struct chi_queue *queue)
+struct chi_import_stream *chi_queue_collect(struct chi_queue *queue)
 {
 	pthread_mutex_lock(&queue->mutex);
-	struct chi_stream *stream = queue->oldest;
+	struct chi_import_stream *stream = queue->oldest;
 	if (stream != NULL && stream->done) {
 		queue->oldest = stream->next;
 		queue->waiting--;
@@ -169,13 +169,13 @@ struct chi_stream *chi_queue_collect(struct chi_queue *queue)
 	return stream;
 }
 
-struct chi_stream *chi_queue_claim(struct chi_queue *queue)
+struct chi_import_stream *chi_queue_claim(struct chi_queue *queue)
 {
 	pthread_mutex_lock(&queue->mutex);
 	while (queue->unclaimed == NULL && !queue->ended && queue->status == CHI_OK) {
 		pthread_cond_wait(&queue->work, &queue->mutex);
 	}
-	struct chi_stream *stream = queue->status == CHI_OK ? queue->unclaimed : NULL;
+	struct chi_import_stream *stream = queue->status == CHI_OK ? queue->unclaimed : NULL;
 	if (stream != NULL) {
 		queue->unclaimed = stream->next;
 	}
@@ -194,7 +194,7 @@ static void give_back(struct chi_queue *queue, struct chi_piece *piece)
 	}
 }
 
-struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_stream *stream,
+struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_import_stream *stream,
 				 struct chi_piece *last)
 {
 	pthread_mutex_lock(&queue->mutex);
@@ -213,7 +213,7 @@ struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_stream *str
 	return piece;
 }
 
-void chi_queue_done(struct chi_queue *queue, struct chi_stream *stream)
+void chi_queue_done(struct chi_queue *queue, struct chi_import_stream *stream)
 {
 	pthread_mutex_lock(&queue->mutex);
 	stream->done = true;

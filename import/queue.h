@@ -26,9 +26,9 @@ struct chi_piece {
 	char bytes[];  /* as many as the queue's piece_size */
 };
 
-struct chi_stream {
-	struct chi_stream *next; /* in the order of the input */
-	struct chi_piece *first; /* not read yet */
+struct chi_import_stream {
+	struct chi_import_stream *next; /* in the order of the input */
+	struct chi_piece *first;	/* not read yet */
 	struct chi_piece *last;
 	uint32_t number; /* of all streams, from 0 */
 	char *name;	 /* of the file that begins with it, owned; NULL: the file goes on */
@@ -50,9 +50,9 @@ struct chi_queue {
 	size_t pieces;	/* put and not yet given back */
 	size_t waiting; /* streams not yet collected */
 	struct chi_piece *spare;
-	struct chi_stream *oldest; /* not yet collected */
-	struct chi_stream *newest;
-	struct chi_stream *unclaimed;
+	struct chi_import_stream *oldest; /* not yet collected */
+	struct chi_import_stream *newest;
+	struct chi_import_stream *unclaimed;
 	uint32_t streams;
 	bool ended;
 	int status; /* the first failure of any thread */
@@ -83,20 +83,20 @@ bool chi_queue_open(struct chi_queue *queue);
 void chi_queue_end(struct chi_queue *queue);
 
 /* The oldest stream if it is done, now the caller's to free; NULL if it is not. */
-struct chi_stream *chi_queue_collect(struct chi_queue *queue);
-void chi_stream_free(struct chi_stream *stream);
+struct chi_import_stream *chi_queue_collect(struct chi_queue *queue);
+void chi_stream_free(struct chi_import_stream *stream);
 
 /* ---- The threads that read --------------------------------------------------------------- */
 
 /* The next stream that no thread reads; waits for one. NULL: there are no more, or something
  * failed. */
-struct chi_stream *chi_queue_claim(struct chi_queue *queue);
+struct chi_import_stream *chi_queue_claim(struct chi_queue *queue);
 
 /* The next piece of a stream; waits for it. NULL at its end, or if something failed. The
  * piece is given back by the next call, as `last`. */
-struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_stream *stream,
+struct chi_piece *chi_queue_next(struct chi_queue *queue, struct chi_import_stream *stream,
 				 struct chi_piece *last);
-void chi_queue_done(struct chi_queue *queue, struct chi_stream *stream);
+void chi_queue_done(struct chi_queue *queue, struct chi_import_stream *stream);
 
 /* Stops all threads; the first failure is the one that is kept. */
 void chi_queue_fail(struct chi_queue *queue, int status, const struct chi_fault *fault);

@@ -28,7 +28,7 @@ struct work {
 	struct chi_keeper keeper;	      /* without a chunk: games are not kept */
 	struct chi_filler positions;
 	struct chi_filler ids;
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	struct chi_fault fault;
 };
 
@@ -89,7 +89,7 @@ static int give_evals(struct work *work, const struct chi_pgn_game *game, uint32
 	return rc;
 }
 
-static int note(struct work *work, const struct chi_pgn_game *game, enum chi_note_kind kind)
+static int note(struct work *work, const struct chi_pgn_game *game, enum chi_stream_note_kind kind)
 {
 	int rc = chi_notes_add(&work->stream->notes, game, kind);
 	return rc == CHI_OK ? CHI_OK : chi_fault_plain(&work->fault, rc);
@@ -192,7 +192,7 @@ static int read_piece(struct work *work, const struct chi_piece *piece)
 	}
 }
 
-static int read_stream(void *context, struct chi_stream *stream)
+static int read_stream(void *context, struct chi_import_stream *stream)
 {
 	struct work *work = context;
 	struct chi_queue *queue = &work->games->reading.queue;

@@ -124,7 +124,7 @@ uint64_t chi_count_lines(const char *text, size_t len)
 
 int chi_reading_streams(struct chi_reading *reading, chi_read_stream *read, void *context)
 {
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	while ((stream = chi_queue_claim(&reading->queue)) != NULL) {
 		int rc = read(context, stream);
 		if (rc != CHI_OK) {

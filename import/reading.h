@@ -58,7 +58,7 @@ uint64_t chi_count_lines(const char *text, size_t len);
 /* ---- The threads that read --------------------------------------------------------------- */
 
 /* Reads streams until there are no more, or one fails. */
-typedef int chi_read_stream(void *context, struct chi_stream *stream);
+typedef int chi_read_stream(void *context, struct chi_import_stream *stream);
 CHI_MUSTUSE int chi_reading_streams(struct chi_reading *reading, chi_read_stream *read,
 				    void *context);
 

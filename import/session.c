@@ -115,7 +115,7 @@ static void end_file(struct chi_pgn_session *games)
 /* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
 static void collect(struct chi_pgn_session *games)
 {
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	while ((stream = chi_queue_collect(&games->reading.queue)) != NULL) {
 		if (stream->name != NULL) {
 			end_file(games);

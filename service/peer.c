@@ -16,16 +16,16 @@ union any_address {
 	struct sockaddr_storage room;
 };
 
-static void set_v6(struct chi_peer *peer, const struct in6_addr *address)
+static void set_v6(struct chi_peer_address *peer, const struct in6_addr *address)
 {
 	bool mapped = IN6_IS_ADDR_V4MAPPED(address);
 	peer->family = mapped ? AF_INET : AF_INET6;
 	memcpy(peer->address, address->s6_addr + (mapped ? 12 : 0), mapped ? 4 : 16);
 }
 
-static void set_address(struct chi_peer *peer, const union any_address *name)
+static void set_address(struct chi_peer_address *peer, const union any_address *name)
 {
-	*peer = (struct chi_peer){.family = AF_UNSPEC};
+	*peer = (struct chi_peer_address){.family = AF_UNSPEC};
 	if (name->any.sa_family == AF_INET) {
 		peer->family = AF_INET;
 		peer->port = ntohs(name->v4.sin_port);
@@ -36,7 +36,7 @@ static void set_address(struct chi_peer *peer, const union any_address *name)
 	}
 }
 
-void chi_peer_of(int fd, struct chi_peer *out)
+void chi_peer_of(int fd, struct chi_peer_address *out)
 {
 	union any_address name = {.room = {.ss_family = AF_UNSPEC}};
 	struct ucred user;
@@ -52,7 +52,7 @@ void chi_peer_of(int fd, struct chi_peer *out)
 	}
 }
 
-void chi_peer_here(int fd, struct chi_peer *out)
+void chi_peer_here(int fd, struct chi_peer_address *out)
 {
 	union any_address name = {.room = {.ss_family = AF_UNSPEC}};
 	socklen_t len = sizeof(name);
@@ -89,11 +89,11 @@ static bool split(const char *text, size_t len, char host[INET6_ADDRSTRLEN], uin
 	return true;
 }
 
-bool chi_peer_parse(const char *text, size_t len, struct chi_peer *out)
+bool chi_peer_parse(const char *text, size_t len, struct chi_peer_address *out)
 {
 	char host[INET6_ADDRSTRLEN];
 	struct in6_addr v6;
-	*out = (struct chi_peer){.family = AF_UNSPEC};
+	*out = (struct chi_peer_address){.family = AF_UNSPEC};
 	if (!split(text, len, host, &out->port)) {
 		return false;
 	}
@@ -105,21 +105,21 @@ bool chi_peer_parse(const char *text, size_t len, struct chi_peer *out)
 	return out->family != AF_UNSPEC;
 }
 
-bool chi_peer_is_loopback(const struct chi_peer *peer)
+bool chi_peer_is_loopback(const struct chi_peer_address *peer)
 {
 	static const uint8_t v6[16] = {[15] = 1};
 	return (peer->family == AF_INET && peer->address[0] == 127) ||
 	       (peer->family == AF_INET6 && memcmp(peer->address, v6, sizeof(v6)) == 0);
 }
 
-bool chi_peer_is_at(const struct chi_peer *peer, const struct chi_peer *address)
+bool chi_peer_is_at(const struct chi_peer_address *peer, const struct chi_peer_address *address)
 {
 	return (peer->family == AF_INET || peer->family == AF_INET6) &&
 	       peer->family == address->family &&
 	       memcmp(peer->address, address->address, sizeof(peer->address)) == 0;
 }
 
-void chi_peer_print(const struct chi_peer *peer, char out[CHI_PEER_TEXT_SIZE])
+void chi_peer_print(const struct chi_peer_address *peer, char out[CHI_PEER_TEXT_SIZE])
 {
 	char host[INET6_ADDRSTRLEN] = "?";
 	char port[8] = "";
@@ -150,7 +150,7 @@ uint32_t chi_peer_hash(char kind, const void *bytes, size_t len)
 	return sum;
 }
 
-uint32_t chi_peer_number(const struct chi_peer *peer)
+uint32_t chi_peer_number(const struct chi_peer_address *peer)
 {
 	return peer->family == AF_UNIX	  ? chi_peer_hash('u', &peer->uid, sizeof(peer->uid))
 	       : peer->family == AF_INET  ? chi_peer_hash('4', peer->address, 4)

@@ -30,7 +30,7 @@ struct feature {
 	int8_t count;
 };
 
-struct sample {
+struct tuning_sample {
 	size_t first; /* of its features */
 	uint16_t n;
 	uint8_t phase;
@@ -42,7 +42,7 @@ struct data {
 	struct feature *features;
 	size_t n_features;
 	size_t room_features;
-	struct sample *samples;
+	struct tuning_sample *samples;
 	size_t n;
 	size_t room;
 	struct chi_classes classes;
@@ -69,11 +69,11 @@ static void take(struct data *data, const struct chi_position *p, double result)
 	data->samples = grown(data->samples, &data->room, data->n + 1, sizeof(*data->samples));
 	data->features = grown(data->features, &data->room_features, data->n_features + CHI_TERMS,
 			       sizeof(*data->features));
-	struct sample *sample = &data->samples[data->n++];
-	*sample = (struct sample){.first = data->n_features,
-				  .phase = (uint8_t)trace.phase,
-				  .scale = (uint8_t)trace.scale,
-				  .result = (float)result};
+	struct tuning_sample *sample = &data->samples[data->n++];
+	*sample = (struct tuning_sample){.first = data->n_features,
+					 .phase = (uint8_t)trace.phase,
+					 .scale = (uint8_t)trace.scale,
+					 .result = (float)result};
 	for (int i = 0; i < CHI_TERMS; i++) {
 		if (trace.counts[i] != 0) {
 			data->features[data->n_features++] =
@@ -157,8 +157,8 @@ struct fit {
 	double steps;
 };
 
-static double chance(const struct fit *fit, const struct data *data, const struct sample *sample,
-		     double *middle, double *end)
+static double chance(const struct fit *fit, const struct data *data,
+		     const struct tuning_sample *sample, double *middle, double *end)
 {
 	double score[2] = {0, 0};
 	for (unsigned i = 0; i < sample->n; i++) {
@@ -172,7 +172,8 @@ static double chance(const struct fit *fit, const struct data *data, const struc
 }
 
 /* Returns the squared error. */
-static double add_gradient(struct fit *fit, const struct data *data, const struct sample *sample)
+static double add_gradient(struct fit *fit, const struct data *data,
+			   const struct tuning_sample *sample)
 {
 	double middle;
 	double end;
@@ -207,7 +208,7 @@ static void shuffle(struct data *data)
 	for (size_t i = data->n; i > 1; i--) {
 		state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
 		size_t j = (size_t)((state >> 33) % i);
-		struct sample sample = data->samples[i - 1];
+		struct tuning_sample sample = data->samples[i - 1];
 		data->samples[i - 1] = data->samples[j];
 		data->samples[j] = sample;
 	}

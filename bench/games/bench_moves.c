@@ -32,7 +32,7 @@ struct game {
 };
 
 /* All games of the file. */
-struct games {
+struct all_games {
 	struct game *games;
 	size_t n;
 	chi_move *moves;
@@ -54,7 +54,7 @@ static void *grown(void *old, size_t n, size_t size)
 	return more;
 }
 
-static void keep(struct games *all, const struct chi_pgn_game *game)
+static void keep(struct all_games *all, const struct chi_pgn_game *game)
 {
 	all->games = grown(all->games, all->n, sizeof(*all->games));
 	all->games[all->n++] = (struct game){
@@ -65,7 +65,7 @@ static void keep(struct games *all, const struct chi_pgn_game *game)
 	}
 }
 
-static void load(const char *path, struct games *all)
+static void load(const char *path, struct all_games *all)
 {
 	static char piece[1 << 16];
 	const struct chi_pgn_game *game = NULL;
@@ -99,7 +99,7 @@ static void load(const char *path, struct games *all)
 	}
 }
 
-static void encode(struct games *all)
+static void encode(struct all_games *all)
 {
 	all->n_bytes = 0;
 	for (size_t i = 0; i < all->n; i++) {
@@ -114,7 +114,7 @@ static void encode(struct games *all)
 }
 
 /* Reads each game, and sees that it is the one that was written. */
-static void replay(struct games *all)
+static void replay(struct all_games *all)
 {
 	static chi_move moves[CHI_PGN_PLIES_MAX];
 	for (size_t i = 0; i < all->n; i++) {
@@ -141,7 +141,7 @@ static void set_start(struct chi_game *game, const struct chi_position *start)
 }
 
 /* From bytes to PGN, as an export does it. */
-static void export(struct games *all)
+static void export(struct all_games *all)
 {
 	static const struct chi_tag tags[] = {
 		{"Event", 5, "World Cup", 9},
@@ -180,7 +180,7 @@ static void export(struct games *all)
 }
 
 /* The best of some rounds, nanoseconds. */
-static double best(struct games *all, void (*work)(struct games *))
+static double best(struct all_games *all, void (*work)(struct all_games *))
 {
 	double least = 0;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -193,7 +193,7 @@ static double best(struct games *all, void (*work)(struct games *))
 }
 
 #if BENCH_ZSTD
-static void print_compressed(const struct games *all, int level)
+static void print_compressed(const struct all_games *all, int level)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < all->n; i += CHUNK) {
@@ -217,7 +217,7 @@ static void print_compressed(const struct games *all, int level)
 
 int main(int argc, char **argv)
 {
-	struct games all = {0};
+	struct all_games all = {0};
 	if (argc != 2) {
 		bench_die("usage: bench_moves FILE.pgn");
 	}

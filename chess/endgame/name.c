@@ -84,12 +84,12 @@ int chi_endgame_family_find(const char *text, size_t len, uint8_t *out, struct c
 }
 
 /* Where a name is being written; what does not fit is cut. */
-struct writer {
+struct name_writer {
 	char *out;
 	size_t len;
 };
 
-static void append(struct writer *writer, const char *text)
+static void append(struct name_writer *writer, const char *text)
 {
 	size_t room = CHI_ENDGAME_NAME_SIZE - writer->len;
 	int n = snprintf(writer->out + writer->len, room, "%s", text);
@@ -97,7 +97,7 @@ static void append(struct writer *writer, const char *text)
 }
 
 /* "two pawns" */
-static void append_kind(struct writer *writer, int kind, unsigned n)
+static void append_kind(struct name_writer *writer, int kind, unsigned n)
 {
 	static const char *const kinds[] = {"pawn", "knight", "bishop", "rook", "queen", "king"};
 	static const char *const numbers[] = {"",     "",    "two",   "three", "four",
@@ -115,7 +115,7 @@ static void append_kind(struct writer *writer, int kind, unsigned n)
 }
 
 /* "rook, bishop and two pawns"; a lone king is named. */
-static void append_side(struct writer *writer, const uint8_t counts[6])
+static void append_side(struct name_writer *writer, const uint8_t counts[6])
 {
 	int left = 0;
 	for (int kind = CHI_PAWN; kind <= CHI_QUEEN; kind++) {
@@ -136,7 +136,7 @@ static void append_side(struct writer *writer, const uint8_t counts[6])
 void chi_endgame_name(const uint8_t first[6], const uint8_t second[6],
 		      char out[CHI_ENDGAME_NAME_SIZE])
 {
-	struct writer writer = {out, 0};
+	struct name_writer writer = {out, 0};
 	append_side(&writer, first);
 	append(&writer, " against ");
 	append_side(&writer, second);

@@ -30,14 +30,14 @@ struct line {
 	size_t offset; /* of the name, in the text of all names */
 };
 
-struct table {
+struct line_table {
 	struct line *lines;
 	size_t n;
 	size_t capacity;
 	struct chi_position start;
 };
 
-static void table_free(struct table *table)
+static void table_free(struct line_table *table)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		free(table->lines[i].name);
@@ -53,7 +53,7 @@ static void file_closep(FILE **file)
 }
 
 /* Room for one line more; NULL without memory. */
-static struct line *next_line(struct table *table)
+static struct line *next_line(struct line_table *table)
 {
 	if (table->n == table->capacity) {
 		size_t capacity = table->capacity == 0 ? 4096 : table->capacity * 2;
@@ -70,7 +70,7 @@ static struct line *next_line(struct table *table)
 }
 
 /* Plays the moves; the position after them is the line's key. */
-static int play(const struct table *table, const char *moves, struct line *line,
+static int play(const struct line_table *table, const char *moves, struct line *line,
 		struct chi_fault *fault)
 {
 	chi_move played[CHI_LINE_MAX];
@@ -90,7 +90,7 @@ static int play(const struct table *table, const char *moves, struct line *line,
 }
 
 /* Takes one line of a file, which is cut into its columns. */
-static int take(struct table *table, char *text, struct chi_fault *fault)
+static int take(struct line_table *table, char *text, struct chi_fault *fault)
 {
 	char *rest = text;
 	const char *eco = strsep(&rest, "\t");
@@ -110,7 +110,7 @@ static int take(struct table *table, char *text, struct chi_fault *fault)
 }
 
 /* Reads a file after its header line; says what is wrong with it. */
-static int read_file(struct table *table, const char *path)
+static int read_file(struct line_table *table, const char *path)
 {
 	_cleanup_(file_closep) FILE *file = fopen(path, "r");
 	char text[LINE_SIZE];
@@ -147,7 +147,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Of each position the first line stays. */
-static void drop_equal(struct table *table)
+static void drop_equal(struct line_table *table)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < table->n; i++) {
@@ -176,7 +176,7 @@ static void print_name(FILE *out, const char *name)
 }
 
 /* Many lines share a name: it is written once. */
-static void print_names(FILE *out, struct table *table)
+static void print_names(FILE *out, struct line_table *table)
 {
 	size_t end = 0;
 	(void)fputs("const char chi_opening_names[] =\n", out);
@@ -196,7 +196,7 @@ static void print_names(FILE *out, struct table *table)
 	(void)fputs("\t;\n\n", out);
 }
 
-static void print_table(FILE *out, struct table *table)
+static void print_table(FILE *out, struct line_table *table)
 {
 	(void)fputs("/* Made by chess/openings/generate.c from chess/openings/. */\n"
 		    "#include \"chess/openings/openings_priv.h\"\n\n",
@@ -227,7 +227,7 @@ static uint64_t occupied_of(const struct chi_key *key)
 	return occupied;
 }
 
-static void print_filter(FILE *out, const struct table *table)
+static void print_filter(FILE *out, const struct line_table *table)
 {
 	uint64_t filter[CHI_OPENING_WORDS] = {0};
 	for (size_t i = 0; i < table->n; i++) {
@@ -244,7 +244,7 @@ static void print_filter(FILE *out, const struct table *table)
 
 int main(int argc, char **argv)
 {
-	_cleanup_(table_free) struct table table = {0};
+	_cleanup_(table_free) struct line_table table = {0};
 	if (argc < 3 ||
 	    chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &table.start, NULL) < 0) {
 		(void)fprintf(stderr, "usage: openings_gen OUT.c A.tsv...\n");

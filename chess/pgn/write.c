@@ -20,7 +20,7 @@
 /* ---- Text -------------------------------------------------------------------------------- */
 
 /* Text on its way into a buffer. Errors are sticky: after the first nothing is written. */
-struct text {
+struct pgn_text {
 	struct chi_buffer *out;
 	char *at; /* where the next byte goes, in room reserved in `out` */
 	char *end;
@@ -31,7 +31,7 @@ struct text {
 };
 
 /* Hands what is written to the buffer and reserves room for at least `need` bytes more. */
-static bool more_room(struct text *text, size_t need)
+static bool more_room(struct pgn_text *text, size_t need)
 {
 	struct chi_buffer *out = text->out;
 	if (text->status != CHI_OK) {
@@ -55,12 +55,12 @@ static bool more_room(struct text *text, size_t need)
 	return at != NULL;
 }
 
-static inline bool has_room(struct text *text, size_t need)
+static inline bool has_room(struct pgn_text *text, size_t need)
 {
 	return CHI_LIKELY((size_t)(text->end - text->at) >= need) || more_room(text, need);
 }
 
-static void put(struct text *text, const char *bytes, size_t len)
+static void put(struct pgn_text *text, const char *bytes, size_t len)
 {
 	if (has_room(text, len)) {
 		memcpy(text->at, bytes, len);
@@ -69,7 +69,7 @@ static void put(struct text *text, const char *bytes, size_t len)
 }
 
 /* What is before a token of `len` bytes: a blank, a line feed, or nothing. */
-static inline void separate(struct text *text, size_t len)
+static inline void separate(struct pgn_text *text, size_t len)
 {
 	if (CHI_UNLIKELY(text->glued)) {
 		text->glued = false;
@@ -84,7 +84,7 @@ static inline void separate(struct text *text, size_t len)
 }
 
 /* Writes a token without white space, on a new line if it would not fit on this. */
-static void put_token(struct text *text, const char *token, size_t len)
+static void put_token(struct pgn_text *text, const char *token, size_t len)
 {
 	if (has_room(text, len + 1)) {
 		separate(text, len);
@@ -109,7 +109,7 @@ static char *print_number(size_t number, bool black, char *out)
 
 /* Writes a move, with its number if it is White's or follows anything but a move. `ply` counts from
  * 0 at White's first move; `next` is the position after it. */
-static inline void put_move(struct text *text, size_t ply, const struct chi_position *position,
+static inline void put_move(struct pgn_text *text, size_t ply, const struct chi_position *position,
 			    chi_move move, const struct chi_position *next)
 {
 	char number[NUMBER_MAX];
@@ -135,7 +135,7 @@ static inline void put_move(struct text *text, size_t ply, const struct chi_posi
 
 /* ---- Tags -------------------------------------------------------------------------------- */
 
-static void put_tag(struct text *text, const char *name, size_t name_len, const char *value,
+static void put_tag(struct pgn_text *text, const char *name, size_t name_len, const char *value,
 		    size_t len)
 {
 	/* Each byte of the value may take a backslash. */
@@ -159,7 +159,7 @@ static void put_tag(struct text *text, const char *name, size_t name_len, const 
 	text->at = at + 3;
 }
 
-static void put_plain_tag(struct text *text, const char *name, const char *value)
+static void put_plain_tag(struct pgn_text *text, const char *name, const char *value)
 {
 	put_tag(text, name, strlen(name), value, strlen(value));
 }
@@ -188,7 +188,7 @@ static bool is_chess960(const struct chi_game *game)
 	return false;
 }
 
-static void put_start(struct text *text, const struct chi_game *game,
+static void put_start(struct pgn_text *text, const struct chi_game *game,
 		      const struct chi_position *start)
 {
 	char fen[CHI_FEN_SIZE];
@@ -199,7 +199,7 @@ static void put_start(struct text *text, const struct chi_game *game,
 	}
 }
 
-static void put_tags(struct text *text, const struct chi_game *game)
+static void put_tags(struct pgn_text *text, const struct chi_game *game)
 {
 	bool result = false;
 	for (size_t i = 0; i < game->n_tags; i++) {
@@ -229,7 +229,7 @@ struct line {
 
 /* What is not written to takes no time. */
 struct annotations {
-	struct text *text;
+	struct pgn_text *text;
 	struct chi_notes_reader reader;
 	struct chi_note note; /* the next one */
 	int status;	      /* of that; CHI_NONE: there is none */
@@ -247,7 +247,7 @@ static void end_comment(struct annotations *a)
 }
 
 /* Writes text that may have lines of its own. */
-static void put_lines(struct text *text, const char *bytes, size_t len)
+static void put_lines(struct pgn_text *text, const char *bytes, size_t len)
 {
 	const char *newline = memrchr(bytes, '\n', len);
 	put(text, bytes, len);
@@ -257,7 +257,7 @@ static void put_lines(struct text *text, const char *bytes, size_t len)
 /* Begins a comment, of which `len` bytes come next. */
 static void begin_comment(struct annotations *a, char c, size_t len)
 {
-	struct text *text = a->text;
+	struct pgn_text *text = a->text;
 	if (has_room(text, 2)) {
 		separate(text, len + 2);
 		text->column -= len + 1;
@@ -293,7 +293,7 @@ static void put_comment(struct annotations *a)
 }
 
 /* Writes movetext as it was: not at a line's start, where '%' would begin an escaped line. */
-static void put_movetext(struct text *text, const char *bytes, size_t len)
+static void put_movetext(struct pgn_text *text, const char *bytes, size_t len)
 {
 	put(text, " ", 1);
 	put(text, bytes, len);
@@ -305,7 +305,7 @@ static void put_movetext(struct text *text, const char *bytes, size_t len)
 static void put_variation(struct annotations *a)
 {
 	struct line *line = &a->lines[a->note.depth];
-	struct text *text = a->text;
+	struct pgn_text *text = a->text;
 	for (size_t i = 0; i < a->note.n_moves && text->status == CHI_OK; i++) {
 		chi_move move = chi_note_move(&a->note, i);
 		line->before = line->now;
@@ -377,7 +377,8 @@ static void put_note(struct annotations *a)
 	}
 }
 
-static void begin_annotations(struct annotations *a, struct text *text, const struct chi_game *game)
+static void begin_annotations(struct annotations *a, struct pgn_text *text,
+			      const struct chi_game *game)
 {
 	a->text = text;
 	a->reader = chi_notes_reader_of(game->notes, game->n_notes, game->n_plies);
@@ -401,7 +402,7 @@ static __attribute__((noinline)) void put_notes(struct annotations *a, size_t n,
 
 /* ---- Games ------------------------------------------------------------------------------- */
 
-static void put_moves(struct text *text, const struct chi_game *game,
+static void put_moves(struct pgn_text *text, const struct chi_game *game,
 		      const struct chi_position *start)
 {
 	struct annotations notes;
@@ -442,7 +443,7 @@ static int read_start(const struct chi_game *game, struct chi_position *out)
 
 int chi_pgn_write(const struct chi_game *game, struct chi_buffer *out)
 {
-	struct text text = {.out = out};
+	struct pgn_text text = {.out = out};
 	struct chi_position start;
 	size_t before = out->len;
 	int status = read_start(game, &start);

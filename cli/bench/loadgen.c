@@ -84,7 +84,7 @@ int loadgen_new(const struct loadgen_plan *plan, struct load **out)
 		status = init_client(&load->clients[i], load, i);
 	}
 	if (status != CHI_OK) {
-		load->plan.sample = (struct sample){.items = NULL};
+		load->plan.sample = (struct position_sample){.items = NULL};
 		loadgen_free(load);
 		return status;
 	}
@@ -114,7 +114,7 @@ void loadgen_free(struct load *load)
 
 static const struct sample_item *draw(struct loadgen_client *client)
 {
-	const struct sample *sample = &client->load->plan.sample;
+	const struct position_sample *sample = &client->load->plan.sample;
 	if (!client->load->plan.listed) {
 		return &sample->items[rng_below(&client->rng, (uint32_t)sample->n)];
 	}

@@ -39,7 +39,7 @@ struct loadgen_plan {
 	uint64_t seed;
 	bool listed; /* positions in the sample's order, each client from its own part on */
 	enum chi_durability durability;
-	struct sample sample;
+	struct position_sample sample;
 	struct synthetic synthetic;
 };
 

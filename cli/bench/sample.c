@@ -16,13 +16,13 @@ static void iter_closep(struct chi_iter **iter)
 	chi_iter_close(*iter);
 }
 
-void sample_deinit(struct sample *sample)
+void sample_deinit(struct position_sample *sample)
 {
 	free(sample->items);
-	*sample = (struct sample){.items = NULL};
+	*sample = (struct position_sample){.items = NULL};
 }
 
-static int add(struct sample *sample, const struct chi_key *key, uint16_t chi2)
+static int add(struct position_sample *sample, const struct chi_key *key, uint16_t chi2)
 {
 	if (sample->n == sample->capacity) {
 		size_t capacity = sample->capacity > 0 ? sample->capacity * 2 : 1024;
@@ -46,8 +46,8 @@ struct band {
 #define BANDS_MAX (2 * SAMPLE_BANDS)
 
 /* Adds what is next in a band, up to `limit` rows; *more: there may be more after them. */
-static int take_rows(struct cli *cli, struct band *band, uint64_t limit, struct sample *sample,
-		     bool *more)
+static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
+		     struct position_sample *sample, bool *more)
 {
 	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
 	const struct chi_row *row = NULL;
@@ -75,7 +75,7 @@ static int find_end(struct cli *cli, bool descending, uint16_t *chi2)
 	struct band all = {
 		.spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX, .descending = descending},
 		.last = UINT8_MAX};
-	struct sample one = {.items = NULL};
+	struct position_sample one = {.items = NULL};
 	bool more = false;
 	int status = take_rows(cli, &all, 1, &one, &more);
 	*chi2 = one.n > 0 ? one.items[0].chi2 : 0;
@@ -103,7 +103,7 @@ static size_t divide_by_keys(uint16_t chi2, struct band *bands)
 }
 
 /* The positions without a statistic first; returns how many bands there are. */
-static size_t make_bands(const struct sample *sample, struct band bands[BANDS_MAX])
+static size_t make_bands(const struct position_sample *sample, struct band bands[BANDS_MAX])
 {
 	size_t n = divide_by_keys(CHI_CHI2_UNKNOWN, bands);
 	unsigned width = sample->greatest - sample->least + 1u;
@@ -127,7 +127,7 @@ static size_t make_bands(const struct sample *sample, struct band bands[BANDS_MA
 
 /* In rounds: each band that may have more gives its share of what is missing. */
 static int take_bands(struct cli *cli, struct band *bands, size_t n, size_t max,
-		      struct sample *sample)
+		      struct position_sample *sample)
 {
 	int status = CHI_OK;
 	while (status == CHI_OK && n > 0 && sample->n < max) {
@@ -145,11 +145,11 @@ static int take_bands(struct cli *cli, struct band *bands, size_t n, size_t max,
 	return status;
 }
 
-int sample_from_store(struct cli *cli, size_t max, struct sample *out)
+int sample_from_store(struct cli *cli, size_t max, struct position_sample *out)
 {
 	struct band bands[BANDS_MAX];
 	struct chi_info info;
-	*out = (struct sample){.items = NULL};
+	*out = (struct position_sample){.items = NULL};
 	int status = chi_get_info(cli->client, &info);
 	if (status == CHI_OK) {
 		out->out_of = info.positions;
@@ -175,7 +175,7 @@ int sample_from_store(struct cli *cli, size_t max, struct sample *out)
 
 static int take_fen(struct cli *cli, void *context, const struct place *place)
 {
-	struct sample *sample = context;
+	struct position_sample *sample = context;
 	(void)cli;
 	if (sample->n == SAMPLE_MAX) {
 		cli_message("--positions: more than %d positions", SAMPLE_MAX);
@@ -188,7 +188,7 @@ static int take_fen(struct cli *cli, void *context, const struct place *place)
 }
 
 /* A scan starts at a position's place in the order, which its statistic is part of. */
-static int look_up(struct cli *cli, struct sample *sample)
+static int look_up(struct cli *cli, struct position_sample *sample)
 {
 	static struct chi_key keys[LOOKUP];
 	static struct chi_row rows[LOOKUP];
@@ -207,10 +207,10 @@ static int look_up(struct cli *cli, struct sample *sample)
 	return status;
 }
 
-int sample_from_file(struct cli *cli, const char *path, struct sample *out)
+int sample_from_file(struct cli *cli, const char *path, struct position_sample *out)
 {
 	const struct fens_user user = {.each = take_fen, .context = out, .strict = true};
-	*out = (struct sample){.items = NULL};
+	*out = (struct position_sample){.items = NULL};
 	int code = fens_in_file(cli, path, &user);
 	if (code != EXIT_DONE) {
 		return code;

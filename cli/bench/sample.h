@@ -22,7 +22,7 @@ struct sample_item {
 	uint16_t chi2; /* 0: not known, or not stored */
 };
 
-struct sample {
+struct position_sample {
 	struct sample_item *items;
 	size_t n;
 	size_t capacity;
@@ -38,11 +38,11 @@ struct sample {
  * those that have more. The scans read little more than they deliver. Says what is wrong, and that
  * a store is empty; returns an exit code.
  */
-int sample_from_store(struct cli *cli, size_t max, struct sample *out);
+int sample_from_store(struct cli *cli, size_t max, struct position_sample *out);
 
 /* All positions of a file of FENs ("-": standard input), in its order; a line that is none ends it
  * with a message. Looks up which are stored. */
-int sample_from_file(struct cli *cli, const char *path, struct sample *out);
+int sample_from_file(struct cli *cli, const char *path, struct position_sample *out);
 
 /* Frees the positions. */
-void sample_deinit(struct sample *sample);
+void sample_deinit(struct position_sample *sample);

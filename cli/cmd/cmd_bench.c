@@ -108,7 +108,7 @@ static int prepare(struct cli *cli, struct bench_state *bench)
 static void describe(const struct cli *cli, const struct bench_state *bench)
 {
 	const struct loadgen_plan *plan = &bench->plan;
-	const struct sample *sample = &plan->sample;
+	const struct position_sample *sample = &plan->sample;
 	char least[CHI_CHI2_TEXT_SIZE];
 	char greatest[CHI_CHI2_TEXT_SIZE];
 	if (cli->quiet || sample->n == 0) {

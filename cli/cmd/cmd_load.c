@@ -13,7 +13,7 @@
 #include "formats/source.h"
 #include "store/text/dump.h"
 
-struct load {
+struct load_command {
 	struct cli *cli;
 	const char *name; /* of the file, for messages */
 	struct chi_source *source;
@@ -23,14 +23,14 @@ struct load {
 	struct progress progress;
 };
 
-static void load_deinit(struct load *load)
+static void load_deinit(struct load_command *load)
 {
 	chi_import_close(load->import);
 	chi_source_close(load->source);
 	chi_buffer_deinit(&load->text);
 }
 
-static int fail(struct load *load, const char *text)
+static int fail(struct load_command *load, const char *text)
 {
 	progress_clear(&load->progress);
 	if (cli_stop != 0) {
@@ -42,7 +42,7 @@ static int fail(struct load *load, const char *text)
 }
 
 /* The dump is at fault, or else what it was to go into. */
-static int import_fail(struct load *load, int status)
+static int import_fail(struct load_command *load, int status)
 {
 	const char *text = chi_import_error(load->import);
 	if (cli_stop != 0 || cli_exit_of(status) == EXIT_USAGE) {
@@ -54,7 +54,7 @@ static int import_fail(struct load *load, int status)
 }
 
 /* A line of the head is kept, and shows itself whether it is one. */
-static int take_head_line(struct load *load, struct chi_arena *arena)
+static int take_head_line(struct load_command *load, struct chi_arena *arena)
 {
 	struct chi_fault fault = {.text = ""};
 	const char *line = NULL;
@@ -76,7 +76,7 @@ static int take_head_line(struct load *load, struct chi_arena *arena)
 	return status == CHI_OK ? EXIT_DONE : cli_no_memory();
 }
 
-static int take_head(struct load *load)
+static int take_head(struct load_command *load)
 {
 	struct chi_arena arena;
 	int code = EXIT_DONE;
@@ -90,13 +90,13 @@ static int take_head(struct load *load)
 
 static void progressed(void *context, const char *phase, uint64_t done, uint64_t total)
 {
-	struct load *load = context;
+	struct load_command *load = context;
 	progress_phase(&load->progress, phase, done, total);
 }
 
 static void on_note(void *context, const struct chi_import_note *note)
 {
-	struct load *load = context;
+	struct load_command *load = context;
 	if (!load->cli->quiet) {
 		progress_clear(&load->progress);
 		cli_message("%s: %s", load->name, note->text);
@@ -104,7 +104,7 @@ static void on_note(void *context, const struct chi_import_note *note)
 }
 
 /* The store must be of the dump's kind; a directory without one gets such a one. */
-static int open_import(struct load *load)
+static int open_import(struct load_command *load)
 {
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
@@ -119,7 +119,7 @@ static int open_import(struct load *load)
 			 &fault);
 }
 
-static int feed(struct load *load)
+static int feed(struct load_command *load)
 {
 	const char *bytes = (const char *)chi_buffer_bytes(&load->text);
 	size_t len = load->text.len;
@@ -137,7 +137,7 @@ static int feed(struct load *load)
 	}
 }
 
-static int load_all(struct load *load)
+static int load_all(struct load_command *load)
 {
 	struct chi_import_result result;
 	int code = take_head(load);
@@ -162,7 +162,7 @@ static int load_all(struct load *load)
 
 static int run(struct cli *cli)
 {
-	_cleanup_(load_deinit) struct load load = {.cli = cli};
+	_cleanup_(load_deinit) struct load_command load = {.cli = cli};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
 	const char *path = cli->argc > 0 ? cli->argv[0] : "-";
 	/* A name that messages can carry, also where there is no file. */

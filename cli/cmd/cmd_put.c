@@ -136,7 +136,7 @@ static int run_batch(struct cli *cli)
 {
 	static const char *const of_one[] = {"chi2", "note", "line", "eval", "counts"};
 	const struct put_state *options = cli->state;
-	struct positions positions = {
+	struct position_import positions = {
 		.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
 		.strict = options->strict,
 	};

@@ -22,13 +22,13 @@
 
 static const char first_line[LINE + 1] = "chistore chess-db 1              \n";
 
-struct place {
+struct game_place {
 	uint64_t hash;
 	uint64_t offset;
 };
 
 struct pgn_offsets {
-	struct place *places;
+	struct game_place *places;
 	size_t n;
 	size_t room;
 };
@@ -101,14 +101,14 @@ static int add_place(struct pgn_offsets *offsets, uint64_t hash, uint64_t offset
 {
 	if (offsets->n == offsets->room) {
 		size_t room = offsets->room > 0 ? 2 * offsets->room : 1024;
-		struct place *more = reallocarray(offsets->places, room, sizeof(*more));
+		struct game_place *more = reallocarray(offsets->places, room, sizeof(*more));
 		if (more == NULL) {
 			return -CHI_ENOMEM;
 		}
 		offsets->places = more;
 		offsets->room = room;
 	}
-	offsets->places[offsets->n++] = (struct place){.hash = hash, .offset = offset};
+	offsets->places[offsets->n++] = (struct game_place){.hash = hash, .offset = offset};
 	return CHI_OK;
 }
 
@@ -119,8 +119,8 @@ int pgn_offsets_add(struct pgn_offsets *offsets, const struct chi_pgn_game *game
 
 static int by_hash(const void *a, const void *b)
 {
-	const struct place *x = a;
-	const struct place *y = b;
+	const struct game_place *x = a;
+	const struct game_place *y = b;
 	if (x->hash != y->hash) {
 		return x->hash < y->hash ? -1 : 1;
 	}
@@ -139,7 +139,7 @@ static bool write_places(struct pgn_offsets *offsets, FILE *file)
 	bool good = fputs(first_line, file) >= 0;
 	sort(offsets);
 	for (size_t i = 0; good && i < offsets->n; i++) {
-		const struct place *place = &offsets->places[i];
+		const struct game_place *place = &offsets->places[i];
 		if (i == 0 || place->hash != place[-1].hash) {
 			good = fprintf(file, "%016" PRIx64 " %016" PRIx64 "\n", place->hash,
 				       place->offset) == LINE;
@@ -202,7 +202,7 @@ int pgn_offsets_open(const char *path, int *out, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int read_place(int fd, uint64_t at, struct place *out)
+static int read_place(int fd, uint64_t at, struct game_place *out)
 {
 	char line[LINE + 1] = "";
 	int status = chi_file_pread(fd, line, LINE, (at + 1) * LINE);
@@ -225,7 +225,7 @@ int pgn_offsets_find(int fd, const struct chi_game *game, uint64_t *offset)
 	uint64_t high = (uint64_t)status.st_size / LINE - 1;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		struct place place;
+		struct game_place place;
 		int rc = read_place(fd, middle, &place);
 		if (rc < 0) {
 			return rc;
@@ -280,7 +280,7 @@ int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path, struct pgn_o
 	}
 	int status = fstat(fd, &file) < 0 ? -CHI_EIO : pgn_offsets_new(&lost);
 	for (uint64_t i = 0; status == CHI_OK && (i + 2) * LINE <= (uint64_t)file.st_size; i++) {
-		struct place place;
+		struct game_place place;
 		status = read_place(fd, i, &place);
 		if (status == CHI_OK && !has_hash(offsets, place.hash)) {
 			status = add_place(lost, place.hash, place.offset);

@@ -16,7 +16,7 @@
 /* A bad line, found by the reader or refused by the store. */
 static void reject(void *context, uint64_t line, const char *reason)
 {
-	struct positions *import = context;
+	struct position_import *import = context;
 	import->rejected++;
 	if (import->rejected <= REPORTS_MAX) {
 		progress_clear(&import->progress);
@@ -28,7 +28,7 @@ static void reject(void *context, uint64_t line, const char *reason)
 }
 
 /* In a store that computes its statistic a file's own cannot be kept. */
-static void drop_statistic(struct positions *import, struct chi_put *put)
+static void drop_statistic(struct position_import *import, struct chi_put *put)
 {
 	if (!import->computed || (put->parts & CHI_PUT_CHI2) == 0) {
 		return;
@@ -44,7 +44,7 @@ static void drop_statistic(struct positions *import, struct chi_put *put)
 }
 
 /* Looking at the clock for every line would cost more than storing it. */
-static void show_progress(struct positions *import, const struct chi_position_reader *file)
+static void show_progress(struct position_import *import, const struct chi_position_reader *file)
 {
 	if (import->read % PROGRESS_LINES == 0) {
 		progress_update(&import->progress, chi_position_reader_bytes_read(file),
@@ -54,7 +54,8 @@ static void show_progress(struct positions *import, const struct chi_position_re
 
 /* What was not taken as it is, said at the end of a file: names that mean nothing to the reader,
  * statistics beyond the scale. */
-static void tell_ignored(const struct positions *import, const struct chi_position_reader *file)
+static void tell_ignored(const struct position_import *import,
+			 const struct chi_position_reader *file)
 {
 	const char *ignored = chi_position_reader_ignored(file);
 	if (!import->progress.quiet && ignored[0] != '\0') {
@@ -67,7 +68,7 @@ static void tell_ignored(const struct positions *import, const struct chi_positi
 	}
 }
 
-static int store(struct positions *import, uint64_t line)
+static int store(struct position_import *import, uint64_t line)
 {
 	drop_statistic(import, batch_slot(&import->batch));
 	return batch_add(&import->batch, line);
@@ -75,7 +76,7 @@ static int store(struct positions *import, uint64_t line)
 
 /* Positions into batches. A negative status is the store's; an input that cannot be read on is told
  * here and sets import->code. */
-static int read_file(struct positions *import, struct chi_position_reader *file)
+static int read_file(struct position_import *import, struct chi_position_reader *file)
 {
 	struct batch *batch = &import->batch;
 	while (cli_stop == 0) {
@@ -108,7 +109,7 @@ static int read_file(struct positions *import, struct chi_position_reader *file)
 }
 
 /* The input from its beginning to its end. */
-static int import_all(struct positions *import)
+static int import_all(struct position_import *import)
 {
 	struct chi_position_reader *file = NULL;
 	struct chi_fault fault = {.text = ""};
@@ -134,7 +135,7 @@ static int import_all(struct positions *import)
 }
 
 /* `stored` counts lines, also those that were stored just so before. */
-static void print_summary(struct cli *cli, const struct positions *import)
+static void print_summary(struct cli *cli, const struct position_import *import)
 {
 	const struct chi_put_result *total = &import->batch.total;
 	uint64_t stored = total->added + total->updated + total->unchanged;
@@ -147,7 +148,7 @@ static void print_summary(struct cli *cli, const struct positions *import)
 }
 
 /* What was acknowledged is made durable, whatever stopped the work. */
-static int run(struct cli *cli, struct positions *import)
+static int run(struct cli *cli, struct position_import *import)
 {
 	int status = import_all(import);
 	int code = import->code;
@@ -166,7 +167,7 @@ static int run(struct cli *cli, struct positions *import)
 	return cli_stop != 0 ? 128 + cli_stop : code;
 }
 
-int positions_run(struct cli *cli, struct positions *import)
+int positions_run(struct cli *cli, struct position_import *import)
 {
 	struct chi_info info;
 	int status = chi_get_info(cli->client, &info);

@@ -10,7 +10,7 @@
 #include "cli/out/progress.h"
 #include "formats/reader.h"
 
-struct positions {
+struct position_import {
 	struct chi_position_reader_options options;
 	bool strict; /* bad lines fail the command, when all others are stored */
 
@@ -27,4 +27,4 @@ struct positions {
 
 /* Stores what standard input says until it ends, and prints the summary; none at all fails. Returns
  * an exit code. */
-int positions_run(struct cli *cli, struct positions *import);
+int positions_run(struct cli *cli, struct position_import *import);

@@ -33,7 +33,7 @@ struct facts {
 
 static const char *piece_text(const struct table *table, int colour, int kind)
 {
-	/* By enum chi_kind. On coloured squares both sides have the solid figures. */
+	/* By enum chi_piece_kind. On coloured squares both sides have the solid figures. */
 	static const char *const white[] = {"\u2659", "\u2658", "\u2657",
 					    "\u2656", "\u2655", "\u2654"};
 	static const char *const black[] = {"\u265f", "\u265e", "\u265d",

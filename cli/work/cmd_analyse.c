@@ -78,7 +78,7 @@ static void work_queue(struct worker *worker)
 /* A position of the list: done, or kept as another has it. */
 static void work_one(struct worker *worker, const struct chi_key *key)
 {
-	struct work *work = worker->work;
+	struct analysis_work *work = worker->work;
 	int status = worker_known(worker, key);
 	if (status == CHI_OK) {
 		work->stored_before++;
@@ -133,7 +133,7 @@ static void *run_worker(void *argument)
 	return NULL;
 }
 
-static int start(struct work *work, struct worker *worker, unsigned number)
+static int start(struct analysis_work *work, struct worker *worker, unsigned number)
 {
 	char host[40] = "";
 	(void)gethostname(host, sizeof(host) - 1);
@@ -159,7 +159,7 @@ static int start(struct work *work, struct worker *worker, unsigned number)
 }
 
 /* What is done in this run, and what is left of it as far as is known. */
-static void show_progress(struct work *work)
+static void show_progress(struct analysis_work *work)
 {
 	const struct analyse_state *state = work->cli->state;
 	struct progress progress;
@@ -176,7 +176,7 @@ static void show_progress(struct work *work)
 	progress_clear(&progress);
 }
 
-static int run_all(struct work *work)
+static int run_all(struct analysis_work *work)
 {
 	const struct analyse_state *state = work->cli->state;
 	struct worker *workers = calloc(state->processes, sizeof(*workers));
@@ -295,15 +295,15 @@ static int check(struct cli *cli, struct analyse_state *state)
 
 static int add_source(void *context, const struct chi_key *key)
 {
-	return source_add(&((struct work *)context)->source, key);
+	return source_add(&((struct analysis_work *)context)->source, key);
 }
 
 static int add_root(void *context, const struct chi_key *key)
 {
-	return tree_root(&((struct work *)context)->tree, key);
+	return tree_root(&((struct analysis_work *)context)->tree, key);
 }
 
-static int take_positions(struct work *work)
+static int take_positions(struct analysis_work *work)
 {
 	struct analyse_state *state = work->cli->state;
 	bool tree = state->expand > 0;
@@ -318,7 +318,7 @@ static int take_positions(struct work *work)
 	return state->queue ? EXIT_DONE : positions_take(work->cli, &positions);
 }
 
-static int print_summary(struct work *work)
+static int print_summary(struct analysis_work *work)
 {
 	json_t *told = json_pack("{s:o, s:o, s:o}", "analysed", json_count(work->analysed),
 				 "stored_before", json_count(work->stored_before), "failed",
@@ -336,7 +336,7 @@ static int run(struct cli *cli)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	struct work work = {.cli = cli, .lease = state->lease, .grow_to = state->expand};
+	struct analysis_work work = {.cli = cli, .lease = state->lease, .grow_to = state->expand};
 	source_init(&work.source);
 	tree_init(&work.tree, (unsigned)state->breadth);
 	(void)pthread_mutex_init(&work.mutex, NULL);

@@ -59,7 +59,7 @@ static int load(struct worker *worker)
  * a small part of the time. */
 static int load_some(struct worker *worker)
 {
-	struct work *work = worker->work;
+	struct analysis_work *work = worker->work;
 	struct tree *tree = &work->tree;
 	int64_t begun = chi_now_ms();
 	int status = CHI_OK;
@@ -82,7 +82,7 @@ enum next {
 	NEXT_END
 };
 
-static enum next take(struct work *work, uint32_t *leaf, struct chi_key *key)
+static enum next take(struct analysis_work *work, uint32_t *leaf, struct chi_key *key)
 {
 	struct tree *tree = &work->tree;
 	enum next next = NEXT_END;
@@ -101,7 +101,7 @@ static enum next take(struct work *work, uint32_t *leaf, struct chi_key *key)
 
 static int give_back(struct worker *worker, uint32_t leaf, enum worker_end end)
 {
-	struct work *work = worker->work;
+	struct analysis_work *work = worker->work;
 	int status = CHI_OK;
 	(void)pthread_mutex_lock(&work->mutex);
 	if (end == WORKER_FOUND) {

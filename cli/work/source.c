@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void source_init(struct source *source)
+void source_init(struct key_source *source)
 {
-	*source = (struct source){.n = 0};
+	*source = (struct key_source){.n = 0};
 	(void)pthread_mutex_init(&source->mutex, NULL);
 }
 
-void source_free(struct source *source)
+void source_free(struct key_source *source)
 {
 	(void)pthread_mutex_destroy(&source->mutex);
 	free(source->keys);
 }
 
-int source_add(struct source *source, const struct chi_key *key)
+int source_add(struct key_source *source, const struct chi_key *key)
 {
 	if (source->n == SOURCE_MAX) {
 		return -CHI_ETOOBIG;
@@ -35,7 +35,7 @@ int source_add(struct source *source, const struct chi_key *key)
 	return CHI_OK;
 }
 
-enum source_next source_take(struct source *source, struct chi_key *key)
+enum source_next source_take(struct key_source *source, struct chi_key *key)
 {
 	enum source_next next = SOURCE_WAIT;
 	(void)pthread_mutex_lock(&source->mutex);
@@ -55,14 +55,14 @@ enum source_next source_take(struct source *source, struct chi_key *key)
 	return next;
 }
 
-void source_done(struct source *source)
+void source_done(struct key_source *source)
 {
 	(void)pthread_mutex_lock(&source->mutex);
 	source->active--;
 	(void)pthread_mutex_unlock(&source->mutex);
 }
 
-void source_keep(struct source *source, const struct chi_key *key)
+void source_keep(struct key_source *source, const struct chi_key *key)
 {
 	(void)pthread_mutex_lock(&source->mutex);
 	/* Before `next`: this one was taken, and not kept yet. */
@@ -71,7 +71,7 @@ void source_keep(struct source *source, const struct chi_key *key)
 	(void)pthread_mutex_unlock(&source->mutex);
 }
 
-size_t source_left(struct source *source)
+size_t source_left(struct key_source *source)
 {
 	(void)pthread_mutex_lock(&source->mutex);
 	size_t left = source->n - source->next + source->active + source->kept;

@@ -13,7 +13,7 @@
 
 #define SOURCE_MAX 1000000
 
-struct source {
+struct key_source {
 	pthread_mutex_t mutex;
 	struct chi_key *keys;
 	size_t n;
@@ -23,11 +23,11 @@ struct source {
 	size_t active; /* taken, and neither kept nor done */
 };
 
-void source_init(struct source *source);
-void source_free(struct source *source);
+void source_init(struct key_source *source);
+void source_free(struct key_source *source);
 
 /* -CHI_ENOMEM; -CHI_ETOOBIG: over SOURCE_MAX. Before threads take. */
-CHI_MUSTUSE int source_add(struct source *source, const struct chi_key *key);
+CHI_MUSTUSE int source_add(struct key_source *source, const struct chi_key *key);
 
 enum source_next {
 	SOURCE_TAKEN, /* *key is to be given back by source_done or source_keep */
@@ -35,8 +35,8 @@ enum source_next {
 	SOURCE_ROUND, /* the same, and a round is over: what was kept begins again */
 	SOURCE_END,
 };
-enum source_next source_take(struct source *source, struct chi_key *key);
+enum source_next source_take(struct key_source *source, struct chi_key *key);
 /* Positions of this list that are neither done nor kept; of any thread. */
-size_t source_left(struct source *source);
-void source_done(struct source *source);
-void source_keep(struct source *source, const struct chi_key *key);
+size_t source_left(struct key_source *source);
+void source_done(struct key_source *source);
+void source_keep(struct key_source *source, const struct chi_key *key);

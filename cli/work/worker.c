@@ -12,14 +12,14 @@
 #define PART	     1000  /* of the list of what was given up */
 #define LOCK_WAIT_MS 60000 /* for others that write the directory */
 
-bool worker_stops(const struct work *work)
+bool worker_stops(const struct analysis_work *work)
 {
 	return cli_stop != 0 || atomic_load(&work->stops);
 }
 
 static void end_work(struct worker *worker, int code)
 {
-	struct work *work = worker->work;
+	struct analysis_work *work = worker->work;
 	atomic_store(&work->stops, true);
 	atomic_store(&work->code, cli_worse(atomic_load(&work->code), code));
 }
@@ -156,7 +156,7 @@ static void tell_failed(const struct worker *worker)
 
 static enum worker_end analyse_unknown(struct worker *worker, int *status)
 {
-	struct work *work = worker->work;
+	struct analysis_work *work = worker->work;
 	struct chi_fault fault;
 	switch (engine_search(&worker->engine, &worker->key, tick, worker, &fault)) {
 	case ENGINE_FOUND:

@@ -15,10 +15,10 @@
 #include "cli/work/source.h"
 #include "cli/work/tree.h"
 
-struct work {
+struct analysis_work {
 	struct cli *cli;
 	uint64_t lease; /* milliseconds */
-	struct source source;
+	struct key_source source;
 	pthread_mutex_t mutex; /* of the next three */
 	struct tree tree;
 	uint64_t grow_to;  /* positions of the tree */
@@ -33,7 +33,7 @@ struct work {
 };
 
 struct worker {
-	struct work *work;
+	struct analysis_work *work;
 	pthread_t thread;
 	struct chi_client *client;
 	struct engine engine;
@@ -46,7 +46,7 @@ struct worker {
 	size_t n_lines; /* 0: it has no legal move */
 };
 
-bool worker_stops(const struct work *work);
+bool worker_stops(const struct analysis_work *work);
 
 /* A call on the worker's client failed: says so, once, and ends the work. */
 void worker_fail(struct worker *worker, int status);

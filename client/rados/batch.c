@@ -45,7 +45,7 @@ static bool same_item(const struct chi_shard_ref *a, const struct chi_shard_ref 
 }
 
 /* Where the next operation ends at the latest: a journal's part is cut, between keys. */
-static size_t end_of(const struct chi_batch *batch, const struct chi_batch_part *part)
+static size_t end_of(const struct chi_shard_batch *batch, const struct chi_batch_part *part)
 {
 	const struct chi_shard_ref *items = batch->items + part->first;
 	bool whole = batch->steps == 1 || part->n - part->at <= JOURNAL_ITEMS;
@@ -56,7 +56,8 @@ static size_t end_of(const struct chi_batch *batch, const struct chi_batch_part 
 	return end;
 }
 
-static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struct chi_object_op *op)
+static int ask(struct chi_shard_batch *batch, const struct chi_batch_part *part,
+	       struct chi_object_op *op)
 {
 	struct chi_client *client = batch->client;
 	const struct chi_shard_ref *items = batch->items + part->first;
@@ -86,7 +87,7 @@ static int ask(struct chi_batch *batch, const struct chi_batch_part *part, struc
 
 /* ---- Applying ---------------------------------------------------------------------------- */
 
-static void refuse(struct chi_batch *batch, int status, size_t index)
+static void refuse(struct chi_shard_batch *batch, int status, size_t index)
 {
 	if (batch->refused == CHI_OK || index < batch->refused_at) {
 		batch->refused = status;
@@ -97,7 +98,7 @@ static void refuse(struct chi_batch *batch, int status, size_t index)
 }
 
 /* What a repair leaves out of a journal; what the item had changed is as before. */
-static void skip(struct chi_batch *batch, int status, const struct chi_shard_client *change,
+static void skip(struct chi_shard_batch *batch, int status, const struct chi_shard_client *change,
 		 size_t n_edits)
 {
 	const struct chi_rados *rados = batch->client->rados;
@@ -110,7 +111,7 @@ static void skip(struct chi_batch *batch, int status, const struct chi_shard_cli
 
 /* All items of the part, or as many as one operation takes. Refusals of all are gathered, so that
  * the first of the batch is told. */
-static int apply_items(struct chi_batch *batch, struct chi_batch_part *part,
+static int apply_items(struct chi_shard_batch *batch, struct chi_batch_part *part,
 		       struct chi_entries *entries)
 {
 	const struct chi_shard_ref *items = batch->items + part->first;
@@ -155,7 +156,7 @@ static uint64_t client_date(const struct chi_rados *rados)
 }
 
 /* The client's entry with what this part does. */
-static int edit_client(struct chi_batch *batch, struct chi_batch_part *part,
+static int edit_client(struct chi_shard_batch *batch, struct chi_batch_part *part,
 		       const struct chi_omap_key *key, struct chi_shard_client *entry,
 		       const uint8_t *old, size_t old_len)
 {
@@ -175,19 +176,19 @@ static int edit_client(struct chi_batch *batch, struct chi_batch_part *part,
 	}
 	part->did = entry->last;
 	chi_shard_client_encode(entry, value);
-	const struct chi_edit edit = {.key = *key,
-				      .guarded = true,
-				      .old = old,
-				      .old_len = old_len,
-				      .what = CHI_EDIT_SET,
-				      .value = value,
-				      .len = CHI_SHARD_CLIENT_SIZE};
+	const struct chi_omap_edit edit = {.key = *key,
+					   .guarded = true,
+					   .old = old,
+					   .old_len = old_len,
+					   .what = CHI_EDIT_SET,
+					   .value = value,
+					   .len = CHI_SHARD_CLIENT_SIZE};
 	return chi_batch_edit(batch, &edit);
 }
 
 /* Another client, or an operation whose answer was lost, has done more of the part than was known.
  */
-static bool has_gone_on(const struct chi_batch *batch, struct chi_batch_part *part,
+static bool has_gone_on(const struct chi_shard_batch *batch, struct chi_batch_part *part,
 			const struct chi_shard_client *entry)
 {
 	uint64_t at = entry->sequence > batch->before ? entry->sequence - batch->before : 0;
@@ -205,7 +206,7 @@ static bool has_gone_on(const struct chi_batch *batch, struct chi_batch_part *pa
 }
 
 /* From what was read to the operation that writes; none if nothing changes, or it was done. */
-static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
+static int apply_part(struct chi_shard_batch *batch, struct chi_batch_part *part,
 		      struct chi_object_op *read, struct chi_object_op *write)
 {
 	struct chi_client *client = batch->client;
@@ -258,7 +259,7 @@ static int apply_part(struct chi_batch *batch, struct chi_batch_part *part,
 /* ---- Rounds ------------------------------------------------------------------------------ */
 
 struct running {
-	struct chi_batch *batch;
+	struct chi_shard_batch *batch;
 	struct chi_batch_part *parts;
 	size_t n;
 	struct chi_object_op *reads;
@@ -378,7 +379,7 @@ static int run_parts(struct running *r)
 }
 
 /* A shard each. Returns how many. */
-static size_t cut(const struct chi_batch *batch, struct chi_batch_part *parts)
+static size_t cut(const struct chi_shard_batch *batch, struct chi_batch_part *parts)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < batch->n; i++) {
@@ -396,7 +397,7 @@ static size_t cut(const struct chi_batch *batch, struct chi_batch_part *parts)
 /* The parts that `cut` made. */
 static int run(struct running *r)
 {
-	struct chi_batch *batch = r->batch;
+	struct chi_shard_batch *batch = r->batch;
 	struct chi_client *client = batch->client;
 	int status = run_parts(r);
 	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
@@ -412,7 +413,7 @@ static int run(struct running *r)
 	return status;
 }
 
-static int run_items(struct chi_batch *batch)
+static int run_items(struct chi_shard_batch *batch)
 {
 	chi_shard_sort(batch->items, batch->n);
 	_cleanup_(chi_freep) struct chi_batch_part *parts = calloc(batch->n, sizeof(*parts));
@@ -429,7 +430,7 @@ static int run_items(struct chi_batch *batch)
 	return run(&running);
 }
 
-int chi_batch_run(struct chi_batch *batch)
+int chi_batch_run(struct chi_shard_batch *batch)
 {
 	if (batch->n == 0) {
 		return CHI_OK;

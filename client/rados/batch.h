@@ -14,7 +14,7 @@
 /* Bytes of one operation; an OSD takes 90 MB (osd_max_write_size). */
 #define CHI_PART_BYTES ((size_t)32 << 20)
 
-struct chi_edit {
+struct chi_omap_edit {
 	struct chi_omap_key key;
 	bool guarded; /* compared with `old`, which may be empty: there is none */
 	const uint8_t *old;
@@ -29,15 +29,15 @@ struct chi_edit {
 };
 
 struct chi_batch_part;
-struct chi_batch;
+struct chi_shard_batch;
 
 /* Applies all items of one key, `n` of them in their order, to what is stored under it; no bytes:
  * nothing is. Records edits and counts. A refusal (-CHI_EINVAL, -CHI_ETOOBIG, -CHI_ECORRUPT) says
  * which item in *at, and why in the client's error or not at all. */
-typedef int chi_batch_apply(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
-			    const uint8_t *value, size_t len, size_t *at);
+typedef int chi_batch_apply(struct chi_shard_batch *batch, const struct chi_shard_ref *items,
+			    size_t n, const uint8_t *value, size_t len, size_t *at);
 
-struct chi_batch {
+struct chi_shard_batch {
 	struct chi_client *client;
 	enum chi_omap_tree tree; /* of the items */
 	chi_batch_apply *apply;
@@ -52,7 +52,7 @@ struct chi_batch {
 	struct chi_counts base;
 	struct chi_shard_client change; /* of the counters; `last` is what the part does */
 	struct chi_arena arena;
-	struct chi_edit *edits;
+	struct chi_omap_edit *edits;
 	size_t n_edits;
 	size_t room;
 	size_t bytes;
@@ -92,17 +92,17 @@ static inline void chi_client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_om
 
 /* batch_write.c: edits that guard the stamp; and that add up entries of clients that are long gone,
  * of those that were listed. -CHI_ENOMEM, -CHI_ETOOBIG. */
-CHI_MUSTUSE int chi_batch_guard(struct chi_batch *batch);
-CHI_MUSTUSE int chi_batch_fold(struct chi_batch *batch, const struct chi_object_op *op);
+CHI_MUSTUSE int chi_batch_guard(struct chi_shard_batch *batch);
+CHI_MUSTUSE int chi_batch_fold(struct chi_shard_batch *batch, const struct chi_object_op *op);
 
 /* Runs the batch. Nothing is stored if an item is refused when all are applied first. */
-CHI_MUSTUSE int chi_batch_run(struct chi_batch *batch);
+CHI_MUSTUSE int chi_batch_run(struct chi_shard_batch *batch);
 
 /* batch_write.c: the operation of the part that was applied, on an object whose data have `size`
  * bytes. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_batch_build(const struct chi_batch *batch, uint64_t size,
+CHI_MUSTUSE int chi_batch_build(const struct chi_shard_batch *batch, uint64_t size,
 				struct chi_object_op *op);
 
 /* For `apply`: edits of the part. What is guarded and set is one edit. -CHI_ENOMEM, -CHI_ETOOBIG.
  */
-CHI_MUSTUSE int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit);
+CHI_MUSTUSE int chi_batch_edit(struct chi_shard_batch *batch, const struct chi_omap_edit *edit);

@@ -11,11 +11,11 @@
 #define CLIENTS_FOLDED 16
 #define CLIENT_SECONDS 3600
 
-int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit)
+int chi_batch_edit(struct chi_shard_batch *batch, const struct chi_omap_edit *edit)
 {
 	if (batch->n_edits == batch->room) {
 		size_t room = batch->room > 0 ? 2 * batch->room : 64;
-		struct chi_edit *edits = realloc(batch->edits, room * sizeof(*edits));
+		struct chi_omap_edit *edits = realloc(batch->edits, room * sizeof(*edits));
 		if (edits == NULL) {
 			return -CHI_ENOMEM;
 		}
@@ -29,7 +29,7 @@ int chi_batch_edit(struct chi_batch *batch, const struct chi_edit *edit)
 
 /* ---- Beside the items -------------------------------------------------------------------- */
 
-int chi_batch_guard(struct chi_batch *batch)
+int chi_batch_guard(struct chi_shard_batch *batch)
 {
 	struct chi_rados_head head = batch->client->rados->head;
 	uint8_t *stamp = chi_arena_alloc(&batch->arena, CHI_STAMP_SIZE);
@@ -38,13 +38,13 @@ int chi_batch_guard(struct chi_batch *batch)
 	}
 	head.base = batch->base;
 	chi_shard_stamp(&head, stamp);
-	const struct chi_edit edit = {
+	const struct chi_omap_edit edit = {
 		.key = chi_stamp_key, .guarded = true, .old = stamp, .old_len = CHI_STAMP_SIZE};
 	return chi_batch_edit(batch, &edit);
 }
 
 /* Entries of clients that are long gone become one. */
-int chi_batch_fold(struct chi_batch *batch, const struct chi_object_op *op)
+int chi_batch_fold(struct chi_shard_batch *batch, const struct chi_object_op *op)
 {
 	static const uint8_t zero[CHI_CLIENT_ID];
 	uint64_t now = (uint64_t)time(NULL);
@@ -57,14 +57,14 @@ int chi_batch_fold(struct chi_batch *batch, const struct chi_object_op *op)
 	int status = CHI_OK;
 	chi_client_key(batch->client->rados->id, &own);
 	chi_client_key(zero, &sum_key);
-	struct chi_edit total = {.key = sum_key, .guarded = true, .what = CHI_EDIT_SET};
+	struct chi_omap_edit total = {.key = sum_key, .guarded = true, .what = CHI_EDIT_SET};
 	for (chi_entries_next(&entries); status == CHI_OK && entries.more;
 	     chi_entries_next(&entries)) {
 		struct chi_shard_client one;
-		struct chi_edit edit = {.guarded = true,
-					.old = entries.value,
-					.old_len = entries.len,
-					.what = CHI_EDIT_REMOVE};
+		struct chi_omap_edit edit = {.guarded = true,
+					     .old = entries.value,
+					     .old_len = entries.len,
+					     .what = CHI_EDIT_REMOVE};
 		bool damaged = entries.key_len > CHI_OMAP_KEY_MAX ||
 			       chi_shard_client_decode(entries.value, entries.len, &one) < 0;
 		if (damaged && chi_entries_at(&entries, &sum_key)) {
@@ -111,11 +111,11 @@ struct lists {
 };
 
 /* The edits that set, or those that remove. */
-static size_t list_edits(const struct chi_batch *batch, int what, struct lists *lists)
+static size_t list_edits(const struct chi_shard_batch *batch, int what, struct lists *lists)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < batch->n_edits; i++) {
-		const struct chi_edit *edit = &batch->edits[i];
+		const struct chi_omap_edit *edit = &batch->edits[i];
 		if ((int)edit->what == what) {
 			lists->keys[n] = edit->key.bytes;
 			lists->key_lens[n] = edit->key.len;
@@ -128,11 +128,11 @@ static size_t list_edits(const struct chi_batch *batch, int what, struct lists *
 
 /* Bytes that the trees gain. A client's own entry does not count, so that a full pool can be
  * emptied. */
-static int64_t growth(const struct chi_batch *batch)
+static int64_t growth(const struct chi_shard_batch *batch)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < batch->n_edits; i++) {
-		const struct chi_edit *edit = &batch->edits[i];
+		const struct chi_omap_edit *edit = &batch->edits[i];
 		int64_t entry = (int64_t)(edit->key.len + edit->len);
 		if (edit->key.bytes[0] == CHI_OMAP_CLIENT) {
 			continue;
@@ -151,7 +151,7 @@ static int64_t growth(const struct chi_batch *batch)
  * An OSD does not look at omaps when it refuses what would fill it more, or a quota: only at
  * objects' data. So a shard that grows gets longer data, which take no room on a disk.
  */
-static void lengthen(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
+static void lengthen(const struct chi_shard_batch *batch, uint64_t size, struct chi_object_op *op)
 {
 	int64_t bytes = growth(batch);
 	if (bytes > 0 && size < CHI_SHARD_DATA_MAX) {
@@ -161,7 +161,7 @@ static void lengthen(const struct chi_batch *batch, uint64_t size, struct chi_ob
 }
 
 /* librados copies what it is given. */
-int chi_batch_build(const struct chi_batch *batch, uint64_t size, struct chi_object_op *op)
+int chi_batch_build(const struct chi_shard_batch *batch, uint64_t size, struct chi_object_op *op)
 {
 	size_t n = batch->n_edits;
 	_cleanup_(chi_freep) const char **keys = calloc(n, sizeof(*keys));
@@ -175,7 +175,7 @@ int chi_batch_build(const struct chi_batch *batch, uint64_t size, struct chi_obj
 		return -CHI_ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct chi_edit *edit = &batch->edits[i];
+		const struct chi_omap_edit *edit = &batch->edits[i];
 		if (edit->guarded) {
 			chi_librados.write_op_omap_cmp2(
 				op->write, edit->key.bytes, LIBRADOS_CMPXATTR_OP_EQ,

@@ -8,14 +8,14 @@
 #include "store/record/merge.h"
 
 /* Keys of a position are in the items; games and keys alike are found by their index. */
-static int make_items(struct chi_batch *batch, size_t n)
+static int make_items(struct chi_shard_batch *batch, size_t n)
 {
 	batch->items = calloc(n, sizeof(*batch->items));
 	batch->n = n;
 	return batch->items != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
 }
 
-static void set_item(struct chi_batch *batch, size_t i, const uint8_t *bytes, size_t len)
+static void set_item(struct chi_shard_batch *batch, size_t i, const uint8_t *bytes, size_t len)
 {
 	batch->items[i] = (struct chi_shard_ref){
 		.shard = chi_shard_of(bytes, len, batch->client->rados->head.shards),
@@ -24,7 +24,7 @@ static void set_item(struct chi_batch *batch, size_t i, const uint8_t *bytes, si
 		.len = len};
 }
 
-static int run(struct chi_batch *batch)
+static int run(struct chi_shard_batch *batch)
 {
 	int status = chi_batch_run(batch);
 	free(batch->items);
@@ -36,7 +36,7 @@ static int run(struct chi_batch *batch)
 static int run_keys(struct chi_client *client, const struct chi_key *keys, size_t n,
 		    chi_batch_apply *apply, struct chi_put_result *result)
 {
-	struct chi_batch batch = {
+	struct chi_shard_batch batch = {
 		.client = client, .tree = CHI_OMAP_POSITION, .apply = apply, .context = keys};
 	int status = make_items(&batch, n);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
@@ -54,7 +54,7 @@ struct strength {
 	size_t n_line;
 };
 
-static int take_strength(struct chi_batch *batch, const struct chi_record *record,
+static int take_strength(struct chi_shard_batch *batch, const struct chi_record *record,
 			 struct strength *out)
 {
 	out->chi2 = record->chi2;
@@ -70,8 +70,8 @@ static int take_strength(struct chi_batch *batch, const struct chi_record *recor
 }
 
 /* Brings the strength tree in step. */
-static int follow(struct chi_batch *batch, const struct chi_key *key, const struct strength *old,
-		  const struct strength *new)
+static int follow(struct chi_shard_batch *batch, const struct chi_key *key,
+		  const struct strength *old, const struct strength *new)
 {
 	const struct chi_record before = {
 		.chi2 = old->chi2, .line = old->line, .n_line = old->n_line};
@@ -80,12 +80,12 @@ static int follow(struct chi_batch *batch, const struct chi_key *key, const stru
 	struct chi_strength_change change = chi_strength_change(&before, &after);
 	int status = CHI_OK;
 	if (change.remove) {
-		struct chi_edit edit = {.what = CHI_EDIT_REMOVE};
+		struct chi_omap_edit edit = {.what = CHI_EDIT_REMOVE};
 		chi_omap_strength(old->chi2, key, &edit.key);
 		status = chi_batch_edit(batch, &edit);
 	}
 	if (status == CHI_OK && change.put) {
-		struct chi_edit edit = {.what = CHI_EDIT_SET};
+		struct chi_omap_edit edit = {.what = CHI_EDIT_SET};
 		uint8_t *line = chi_arena_alloc(&batch->arena, 2 * new->n_line);
 		if (line == NULL) {
 			return -CHI_ENOMEM;
@@ -110,13 +110,14 @@ struct position {
 };
 
 /* The record after one put, in memory of the batch. */
-static int merge(struct chi_batch *batch, const struct chi_put *put, struct position *position)
+static int merge(struct chi_shard_batch *batch, const struct chi_put *put,
+		 struct position *position)
 {
 	struct chi_rados *rados = batch->client->rados;
-	const struct chi_merging merging = {.statistic = rados->head.statistic,
-					    .base = &batch->base,
-					    .arena = &rados->arena,
-					    .buffer = rados->value};
+	const struct chi_record_merging merging = {.statistic = rados->head.statistic,
+						   .base = &batch->base,
+						   .arena = &rados->arena,
+						   .buffer = rados->value};
 	struct chi_merge m = {.stored = {.mv_size = 0}};
 	bool was_stored = position->record != NULL;
 	int rc = CHI_OK;
@@ -157,7 +158,7 @@ static int merge(struct chi_batch *batch, const struct chi_put *put, struct posi
 }
 
 /* The stored record and what the strength tree has of it. */
-static int load(struct chi_batch *batch, const struct chi_key *key, const uint8_t *value,
+static int load(struct chi_shard_batch *batch, const struct chi_key *key, const uint8_t *value,
 		size_t len, struct position *out)
 {
 	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
@@ -178,10 +179,10 @@ static int load(struct chi_batch *batch, const struct chi_key *key, const uint8_
 }
 
 /* Both trees, from `value` to what is to be stored. */
-static int store(struct chi_batch *batch, const struct position *before,
+static int store(struct chi_shard_batch *batch, const struct position *before,
 		 const struct position *after, const uint8_t *value, size_t len)
 {
-	struct chi_edit edit = {.guarded = true, .old = value, .old_len = len};
+	struct chi_omap_edit edit = {.guarded = true, .old = value, .old_len = len};
 	chi_omap_key(CHI_OMAP_POSITION, before->key->bytes, before->key->len, &edit.key);
 	edit.what = after->record != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE;
 	if (after->record != NULL) {
@@ -206,7 +207,7 @@ static bool same_record(const struct position *a, const struct position *b)
 	       (a->len == 0 || memcmp(a->record, b->record, a->len) == 0);
 }
 
-static int apply_puts(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+static int apply_puts(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
 		      const uint8_t *value, size_t len, size_t *at)
 {
 	const struct chi_put *puts = batch->context;
@@ -264,7 +265,7 @@ static uint32_t parts_of(const struct chi_rados *rados, enum chi_journal_mode mo
 	return parts;
 }
 
-static int apply_one(struct chi_batch *batch, enum chi_journal_mode mode,
+static int apply_one(struct chi_shard_batch *batch, enum chi_journal_mode mode,
 		     const struct chi_put *given, struct position *position)
 {
 	struct chi_rados *rados = batch->client->rados;
@@ -285,7 +286,7 @@ static int apply_one(struct chi_batch *batch, enum chi_journal_mode mode,
 	return rc < 0 ? rc : merge(batch, &put, position);
 }
 
-static int apply_journal(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+static int apply_journal(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
 			 const uint8_t *value, size_t len, size_t *at)
 {
 	const struct applying *applying = batch->context;
@@ -305,10 +306,10 @@ int chi_rados_apply(struct chi_client *client, enum chi_journal_mode mode,
 		    const struct chi_put *entries, size_t n, struct chi_put_result *result)
 {
 	const struct applying applying = {.mode = mode, .puts = entries};
-	struct chi_batch batch = {.client = client,
-				  .tree = CHI_OMAP_POSITION,
-				  .apply = apply_journal,
-				  .context = &applying};
+	struct chi_shard_batch batch = {.client = client,
+					.tree = CHI_OMAP_POSITION,
+					.apply = apply_journal,
+					.context = &applying};
 	int status = make_items(&batch, n);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
@@ -338,10 +339,10 @@ int chi_rados_put(struct chi_client *client, const struct chi_put *entries, size
 		  enum chi_durability durability, struct chi_put_result *result)
 {
 	(void)durability;
-	struct chi_batch batch = {.client = client,
-				  .tree = CHI_OMAP_POSITION,
-				  .apply = apply_puts,
-				  .context = entries};
+	struct chi_shard_batch batch = {.client = client,
+					.tree = CHI_OMAP_POSITION,
+					.apply = apply_puts,
+					.context = entries};
 	int status = check_entries(client, entries, n);
 	if (status == CHI_OK) {
 		status = make_items(&batch, n);
@@ -358,7 +359,7 @@ int chi_rados_put(struct chi_client *client, const struct chi_put *entries, size
 
 /* Of a damaged record no one knows its strength entry: the shard's are all looked at. What is found
  * stays true, since no other write than a deletion changes a position that is damaged. */
-static int remove_strays(struct chi_batch *batch, const struct chi_key *key)
+static int remove_strays(struct chi_shard_batch *batch, const struct chi_key *key)
 {
 	struct chi_client *client = batch->client;
 	uint32_t shards = client->rados->head.shards;
@@ -384,7 +385,7 @@ static int remove_strays(struct chi_batch *batch, const struct chi_key *key)
 			    chi_omap_position(entry.key, entry.key_len, &chi2, &found) == CHI_OK &&
 			    chi_position_compare(found.bytes, found.len, key->bytes, key->len) ==
 				    0) {
-				struct chi_edit edit = {.key = after, .what = CHI_EDIT_REMOVE};
+				struct chi_omap_edit edit = {.key = after, .what = CHI_EDIT_REMOVE};
 				batch->change.known--;
 				status = chi_batch_edit(batch, &edit);
 			}
@@ -394,10 +395,10 @@ static int remove_strays(struct chi_batch *batch, const struct chi_key *key)
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-static int delete_damaged(struct chi_batch *batch, const struct chi_key *key, const uint8_t *value,
-			  size_t len)
+static int delete_damaged(struct chi_shard_batch *batch, const struct chi_key *key,
+			  const uint8_t *value, size_t len)
 {
-	struct chi_edit edit = {
+	struct chi_omap_edit edit = {
 		.guarded = true, .old = value, .old_len = len, .what = CHI_EDIT_REMOVE};
 	chi_omap_key(CHI_OMAP_POSITION, key->bytes, key->len, &edit.key);
 	batch->client->error.text[0] = '\0';
@@ -406,7 +407,7 @@ static int delete_damaged(struct chi_batch *batch, const struct chi_key *key, co
 	return status == CHI_OK ? remove_strays(batch, key) : status;
 }
 
-static int apply_deletes(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+static int apply_deletes(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
 			 const uint8_t *value, size_t len, size_t *at)
 {
 	(void)n;
@@ -438,7 +439,7 @@ int chi_rados_del(struct chi_client *client, const struct chi_key *keys, size_t 
 /* ---- Statistics -------------------------------------------------------------------------- */
 
 /* The record with the statistic that it has by now. */
-static int apply_rescore(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
+static int apply_rescore(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
 			 const uint8_t *value, size_t len, size_t *at)
 {
 	(void)n;
@@ -479,8 +480,8 @@ int chi_rados_rescore_keys(struct chi_client *client, const struct chi_key *keys
 
 /* ---- Games ------------------------------------------------------------------------------- */
 
-static int apply_game_ids(struct chi_batch *batch, const struct chi_shard_ref *items, size_t n,
-			  const uint8_t *value, size_t len, size_t *at)
+static int apply_game_ids(struct chi_shard_batch *batch, const struct chi_shard_ref *items,
+			  size_t n, const uint8_t *value, size_t len, size_t *at)
 {
 	(void)n;
 	(void)len;
@@ -496,7 +497,7 @@ static int apply_game_ids(struct chi_batch *batch, const struct chi_shard_ref *i
 	if (bytes == NULL) {
 		return -CHI_ENOMEM;
 	}
-	struct chi_edit edit = {.guarded = true, .what = CHI_EDIT_SET, .value = bytes};
+	struct chi_omap_edit edit = {.guarded = true, .what = CHI_EDIT_SET, .value = bytes};
 	edit.len = chi_game_encode(&game, bytes);
 	if (edit.len == 0) {
 		return -CHI_EINVAL;
@@ -509,7 +510,7 @@ static int apply_game_ids(struct chi_batch *batch, const struct chi_shard_ref *i
 
 int chi_rados_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
 {
-	struct chi_batch batch = {
+	struct chi_shard_batch batch = {
 		.client = client, .tree = CHI_OMAP_GAME, .apply = apply_game_ids, .context = games};
 	int status = make_items(&batch, n);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {

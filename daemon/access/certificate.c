@@ -81,7 +81,7 @@ struct chi_peer_name chi_peer_name_of(int fd, const struct chi_tls *tls)
 	struct chi_peer_name out;
 	struct chi_certificate certificate = {.shown = false};
 	char digits[2 * CHI_DIGEST_SIZE + 1];
-	struct chi_peer peer;
+	struct chi_peer_address peer;
 	chi_peer_of(fd, &peer);
 	chi_peer_print(&peer, out.text);
 	if (tls != NULL && tls->up && chi_certificate_of(tls, &certificate) == CHI_OK &&

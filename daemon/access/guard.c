@@ -217,7 +217,7 @@ int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visit
 uint32_t chi_guard_peer(const struct chi_visitor *visitor)
 {
 	struct chi_certificate certificate = {.shown = false};
-	struct chi_peer peer;
+	struct chi_peer_address peer;
 	if (visitor->token != NULL) {
 		return chi_peer_hash('t', visitor->token, CHI_DIGEST_SIZE);
 	}

@@ -46,7 +46,7 @@ static bool begins(struct text text, const char *word)
 
 /* ---- Who asks ------------------------------------------------------------------------------ */
 
-bool server_is_proxy(const struct http_server *server, const struct chi_peer *from)
+bool server_is_proxy(const struct http_server *server, const struct chi_peer_address *from)
 {
 	const struct http_config *config = server->config;
 	size_t i = 0;
@@ -57,7 +57,8 @@ bool server_is_proxy(const struct http_server *server, const struct chi_peer *fr
 }
 
 /* What a proxy says is the last of the addresses that it has written. */
-void server_find_peer(const struct conn *conn, const struct head *head, struct chi_peer *out)
+void server_find_peer(const struct conn *conn, const struct head *head,
+		      struct chi_peer_address *out)
 {
 	struct text list = head->forwarded;
 	bool told = conn->is_proxy && list.len > 0;
@@ -97,7 +98,7 @@ static bool is_one_of(struct text host, const char *const *names, size_t n)
 static bool is_own(const struct conn *conn, struct text host)
 {
 	const struct http_config *config = conn->loop->server->config;
-	struct chi_peer address;
+	struct chi_peer_address address;
 	if (is_name(host, "localhost") || is_one_of(host, config->hosts, config->n_hosts)) {
 		return true;
 	}

@@ -80,13 +80,13 @@ struct call {
 	bool gzip; /* taken by the client */
 	bool zstd;
 	enum chi_role role;
-	struct chi_peer peer;  /* who asks; of a proxy that is trusted, for whom */
-	uint32_t share;	       /* chi_peer_number */
-	const char *write_ban; /* server_write_ban; NULL with a token */
-	bool writes;	       /* it was to write, allowed or not */
-	const char *path;      /* decoded */
-	const char *target;    /* path and query as they came; NULL without memory */
-	const char *tags;      /* If-None-Match; "" */
+	struct chi_peer_address peer; /* who asks; of a proxy that is trusted, for whom */
+	uint32_t share;		      /* chi_peer_number */
+	const char *write_ban;	      /* server_write_ban; NULL with a token */
+	bool writes;		      /* it was to write, allowed or not */
+	const char *path;	      /* decoded */
+	const char *target;	      /* path and query as they came; NULL without memory */
+	const char *tags;	      /* If-None-Match; "" */
 	struct params params;
 	char *body; /* NUL-terminated */
 	size_t body_len;

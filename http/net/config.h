@@ -39,7 +39,7 @@ struct http_config {
 	bool public_read;		   /* any client may read */
 	const char *hosts[HTTP_NAMES_MAX]; /* names of this server */
 	size_t n_hosts;
-	struct chi_peer proxies[HTTP_NAMES_MAX]; /* that are trusted */
+	struct chi_peer_address proxies[HTTP_NAMES_MAX]; /* that are trusted */
 	size_t n_proxies;
 	const char *web; /* directory of the page */
 	struct chi_server_settings server;

@@ -562,7 +562,7 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 	}
 }
 
-void conn_new(struct loop *loop, int fd, const struct chi_peer *from)
+void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
 	int one = 1;

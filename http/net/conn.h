@@ -25,8 +25,8 @@ struct conn {
 	struct conn *next;
 	struct conn **link; /* what points here */
 	int fd;
-	struct chi_peer from; /* the other end, */
-	struct chi_peer here; /* and this one */
+	struct chi_peer_address from; /* the other end, */
+	struct chi_peer_address here; /* and this one */
 	bool is_proxy;
 	uint32_t share; /* who has `held`: the peer of the latest call */
 	enum conn_state state;

@@ -181,14 +181,14 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 /* ---- Listening --------------------------------------------------------------------------- */
 
-static bool is_of(const struct conn *conn, const struct chi_peer *from)
+static bool is_of(const struct conn *conn, const struct chi_peer_address *from)
 {
 	return chi_peer_number(&conn->from) == chi_peer_number(from);
 }
 
 /* The oldest that waits for nothing makes room, of one peer or (NULL) of all: the list has the
  * newest first. One that an answer is still sent to waits for that. */
-static bool make_room(struct loop *loop, const struct chi_peer *from)
+static bool make_room(struct loop *loop, const struct chi_peer_address *from)
 {
 	struct conn *oldest = NULL;
 	for (struct conn *conn = loop->conns; conn != NULL; conn = conn->next) {
@@ -203,7 +203,7 @@ static bool make_room(struct loop *loop, const struct chi_peer *from)
 }
 
 /* A proxy that is trusted asks for many: it may have them all. */
-static bool has_place(struct loop *loop, const struct chi_peer *from)
+static bool has_place(struct loop *loop, const struct chi_peer_address *from)
 {
 	struct chi_shares *places = &loop->places;
 	if (!server_is_proxy(loop->server, from) &&
@@ -229,7 +229,7 @@ static void on_accept(evutil_socket_t fd, short what, void *context)
 {
 	struct listener *listener = context;
 	struct loop *loop = listener->loop;
-	struct chi_peer from;
+	struct chi_peer_address from;
 	(void)what;
 	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
 		int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -153,7 +153,7 @@ void call_run(struct call *call, struct session *session);
 /* ---- conn.c ------------------------------------------------------------------------------ */
 
 /* Takes over an accepted socket. */
-void conn_new(struct loop *loop, int fd, const struct chi_peer *from);
+void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from);
 /* A worker has given the call back. */
 void conn_answered(struct call *call);
 /* Once a second: closes it if it is too slow, or idle at the end. */
@@ -169,9 +169,10 @@ CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault 
 enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,
 			       const char **why);
 /* Whether that is a proxy whose word is taken for who asks. */
-bool server_is_proxy(const struct http_server *server, const struct chi_peer *from);
+bool server_is_proxy(const struct http_server *server, const struct chi_peer_address *from);
 /* Who asks. */
-void server_find_peer(const struct conn *conn, const struct head *head, struct chi_peer *out);
+void server_find_peer(const struct conn *conn, const struct head *head,
+		      struct chi_peer_address *out);
 /* Why nothing is written for a request without a token, static: a browser sends it for a page of
  * another site, or may have been led here by one under a name of its own. NULL: nothing is against
  * it. */

@@ -12,7 +12,7 @@
 #include "base/file.h"
 
 /* Before each game. */
-struct head {
+struct spill_head {
 	uint32_t number;
 	uint32_t len;
 };
@@ -83,7 +83,7 @@ int chi_spill_flush(struct chi_spill *spill, struct chi_spill_chunk *chunk, stru
 }
 
 /* A game that no chunk holds is a segment of its own. */
-static int add_long(struct chi_spill *spill, uint32_t stream, const struct head *head,
+static int add_long(struct chi_spill *spill, uint32_t stream, const struct spill_head *head,
 		    const void *bytes, struct chi_fault *fault)
 {
 	_cleanup_(chi_freep) uint8_t *all = malloc(sizeof(*head) + head->len);
@@ -98,7 +98,7 @@ static int add_long(struct chi_spill *spill, uint32_t stream, const struct head 
 int chi_spill_add(struct chi_spill *spill, struct chi_spill_chunk *chunk, uint32_t stream,
 		  uint32_t number, const void *bytes, size_t len, struct chi_fault *fault)
 {
-	const struct head head = {.number = number, .len = (uint32_t)len};
+	const struct spill_head head = {.number = number, .len = (uint32_t)len};
 	size_t size = sizeof(head) + len;
 	if (stream != chunk->stream || size > sizeof(chunk->bytes) - chunk->used) {
 		int rc = chi_spill_flush(spill, chunk, fault);
@@ -131,7 +131,7 @@ static int visit_segment(const struct chi_spill_segment *segment, const uint8_t 
 			 chi_spill_visit *visit, void *context)
 {
 	for (size_t at = 0; at < segment->len;) {
-		struct head head;
+		struct spill_head head;
 		memcpy(&head, bytes + at, sizeof(head));
 		at += sizeof(head);
 		int rc = visit(context, segment->stream, head.number, bytes + at, head.len);

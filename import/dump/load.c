@@ -124,7 +124,7 @@ static int add_stream(struct chi_loading *loading, const struct chi_loaded *told
 /* The streams that are done, the oldest first, up to one that is not. */
 static int collect(struct chi_loading *loading, struct chi_fault *fault)
 {
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	int rc = CHI_OK;
 	while (rc == CHI_OK && (stream = chi_queue_collect(&loading->reading.queue)) != NULL) {
 		rc = add_stream(loading, stream->told, fault);

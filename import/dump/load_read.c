@@ -21,7 +21,7 @@ struct work {
 	struct chi_dump_reader reader;
 	struct chi_arena arena; /* of one line */
 	struct chi_line_splitter lines;
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	struct chi_loaded *told;
 	struct chi_fault fault;
 };
@@ -87,7 +87,7 @@ static int take_line(void *context, const char *line, size_t len, bool longer)
 }
 
 /* A bad line is told by the stream: another thread may have found one that comes later. */
-static int read_stream(void *context, struct chi_stream *stream)
+static int read_stream(void *context, struct chi_import_stream *stream)
 {
 	struct work *work = context;
 	struct chi_queue *queue = &work->loading->reading.queue;

@@ -42,7 +42,7 @@ static int keep(FILE *file, const void *bytes, size_t len, struct chi_fault *fau
 
 static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 {
-	struct chi_merging *merging = calloc(1, sizeof(*merging));
+	struct chi_dump_merging *merging = calloc(1, sizeof(*merging));
 	if (merging == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -61,7 +61,7 @@ static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
 
 static void merge_end(struct chi_importer *importer)
 {
-	struct chi_merging *merging = importer->state;
+	struct chi_dump_merging *merging = importer->state;
 	if (merging == NULL) {
 		return;
 	}
@@ -82,7 +82,7 @@ static void merge_end(struct chi_importer *importer)
 /* One store, one transaction. */
 static int merge_file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
 {
-	struct chi_merging *merging = importer->state;
+	struct chi_dump_merging *merging = importer->state;
 	(void)name;
 	if (merging->n_files++ > 0) {
 		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
@@ -92,7 +92,7 @@ static int merge_file(struct chi_importer *importer, const char *name, struct ch
 
 static int merge_store(struct chi_importer *importer, const char *dir, struct chi_fault *fault)
 {
-	struct chi_merging *merging = importer->state;
+	struct chi_dump_merging *merging = importer->state;
 	if (merging->other != NULL || merging->reader.line > 0 || merging->line.len > 0) {
 		return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
 	}
@@ -108,7 +108,7 @@ static int compare_keys(const struct chi_key *a, const struct chi_key *b)
 }
 
 /* An outside dump is checked like an outside put. */
-static int check_position(struct chi_merging *merging, const struct chi_put *put,
+static int check_position(struct chi_dump_merging *merging, const struct chi_put *put,
 			  struct chi_fault *fault)
 {
 	struct chi_fault detail = {.text = ""};
@@ -127,7 +127,7 @@ static int check_position(struct chi_merging *merging, const struct chi_put *put
 	return CHI_OK;
 }
 
-static int take_line(struct chi_merging *merging, const char *line, size_t len,
+static int take_line(struct chi_dump_merging *merging, const char *line, size_t len,
 		     struct chi_fault *fault)
 {
 	struct chi_put put;
@@ -155,7 +155,7 @@ static int take_line(struct chi_merging *merging, const char *line, size_t len,
 }
 
 /* Keeps the part of a line whose end has not come. */
-static int keep_part(struct chi_merging *merging, const char *bytes, size_t len,
+static int keep_part(struct chi_dump_merging *merging, const char *bytes, size_t len,
 		     struct chi_fault *fault)
 {
 	int rc = chi_buffer_append(&merging->line, bytes, len);
@@ -169,7 +169,7 @@ static int keep_part(struct chi_merging *merging, const char *bytes, size_t len,
 static int merge_feed(struct chi_importer *importer, const void *bytes, size_t len,
 		      struct chi_fault *fault)
 {
-	struct chi_merging *merging = importer->state;
+	struct chi_dump_merging *merging = importer->state;
 	const char *at = bytes;
 	const char *end = at + len;
 	if (merging->other != NULL) {
@@ -198,7 +198,7 @@ static int merge_feed(struct chi_importer *importer, const void *bytes, size_t l
 static int merge_commit(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
 {
-	struct chi_merging *merging = importer->state;
+	struct chi_dump_merging *merging = importer->state;
 	if (merging->other == NULL && !merging->whole) {
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "line %" PRIu64 ": the dump is cut: its last line is missing",

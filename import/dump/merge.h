@@ -20,7 +20,7 @@
 #include "store/text/seal.h"
 
 /* The state of a session of kind CHI_IMPORT_MERGE. */
-struct chi_merging {
+struct chi_dump_merging {
 	struct chi_dump_seal seal;
 	struct chi_dump_reader reader;
 	struct chi_arena arena;	 /* of one line */
@@ -41,5 +41,5 @@ struct chi_merging {
 int chi_merging_fault(struct chi_fault *fault, const char *what);
 
 /* Applies what was read. Nothing is changed unless it returns CHI_OK. */
-CHI_MUSTUSE int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging,
+CHI_MUSTUSE int chi_merging_apply(struct chi_importer *importer, struct chi_dump_merging *merging,
 				  struct chi_import_result *result, struct chi_fault *fault);

@@ -311,7 +311,7 @@ static int apply_line(struct chi_merge_apply *apply, const char *line, size_t le
 
 static int apply_lines(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	struct chi_merging *merging = apply->merging;
+	struct chi_dump_merging *merging = apply->merging;
 	FILE *lines = merging->lines;
 	uint64_t done = 0;
 	ssize_t len = 0;
@@ -424,7 +424,7 @@ static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
 	return rc == CHI_OK ? chi_importer_note(importer, write, result, fault) : rc;
 }
 
-int chi_merging_apply(struct chi_importer *importer, struct chi_merging *merging,
+int chi_merging_apply(struct chi_importer *importer, struct chi_dump_merging *merging,
 		      struct chi_import_result *result, struct chi_fault *fault)
 {
 	_cleanup_(apply_deinit) struct chi_merge_apply apply = {

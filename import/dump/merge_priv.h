@@ -8,7 +8,7 @@
 
 struct chi_merge_apply {
 	struct chi_importer *importer;
-	struct chi_merging *merging;
+	struct chi_dump_merging *merging;
 	struct chi_import_result *result;
 	struct chi_other *other;   /* read directly; NULL: its text was put by */
 	struct chi_dump_head head; /* what the other store says of itself */

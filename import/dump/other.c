@@ -185,7 +185,7 @@ int chi_other_gamesets(struct chi_other *other, chi_carried_gameset *take, void 
 static int archive_one(struct chi_other *other, uint32_t number, uint32_t kept,
 		       struct chi_load *load, struct chi_fault *fault)
 {
-	struct chi_packed game;
+	struct chi_packed_game game;
 	struct chi_span text;
 	char source[CHI_SOURCE_SIZE] = "";
 	int rc = chi_archive_packed(other->games, number, &game, &text);

@@ -94,7 +94,7 @@ static int keep_place(struct chi_lining *lining, const struct chi_lined *told)
 }
 
 /* The first names that are ignored are told. */
-static int add_stream(struct chi_lining *lining, const struct chi_stream *stream)
+static int add_stream(struct chi_lining *lining, const struct chi_import_stream *stream)
 {
 	const struct chi_lined *told = stream->told;
 	struct chi_lines_file *file = told->file;
@@ -118,7 +118,7 @@ static int add_stream(struct chi_lining *lining, const struct chi_stream *stream
 /* The streams that are done, the oldest first, up to one that is not. */
 static int collect(struct chi_lining *lining, struct chi_fault *fault)
 {
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	int rc = CHI_OK;
 	while (rc == CHI_OK && (stream = chi_queue_collect(&lining->reading.queue)) != NULL) {
 		rc = add_stream(lining, stream);

@@ -22,7 +22,7 @@ struct work {
 	size_t end;	 /* bytes of the end of its last line */
 	uint32_t number; /* of the line, from 1 */
 	uint32_t begins; /* line of the record */
-	struct chi_stream *stream;
+	struct chi_import_stream *stream;
 	struct chi_lined *told;
 	struct chi_fault fault;
 };
@@ -173,7 +173,7 @@ static int end_stream(struct work *work)
 			    : rc;
 }
 
-static int read_stream(void *context, struct chi_stream *stream)
+static int read_stream(void *context, struct chi_import_stream *stream)
 {
 	struct work *work = context;
 	struct chi_queue *queue = &work->lining->reading.queue;

@@ -139,7 +139,7 @@ static int put_mark(MDB_txn *txn, bool marked, struct chi_fault *fault)
 	}
 	stamp.ro_compatible &= ~CHI_FEATURE_PUBLISHED;
 	stamp.ro_compatible |= marked ? CHI_FEATURE_PUBLISHED : 0;
-	struct chi_state state;
+	struct chi_store_state state;
 	rc = chi_state_get(txn, meta, &state);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "the store's state record is damaged");

@@ -126,7 +126,7 @@ static int add_block(struct repack *repack, const MDB_val *key, const MDB_val *v
 		     MDB_val *border)
 {
 	enum chi_tree_kind kind = repack->builder.kind;
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	struct chi_block block;
 	uint32_t n;
 	if (key->mv_size != border->mv_size ||
@@ -292,7 +292,7 @@ static int copy_trees(struct repack *repack)
 /* The state names the transaction that wrote it, which now is this one. */
 static int put_state(struct repack *repack)
 {
-	struct chi_state state;
+	struct chi_store_state state;
 	MDB_dbi from;
 	MDB_dbi to;
 	int rc = mdb_dbi_open(repack->from, META_TREE, 0, &from);

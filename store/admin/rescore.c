@@ -22,7 +22,7 @@
 struct rescore {
 	struct chi_write *write;
 	struct chi_key key; /* where the walk is; no bytes: before the first */
-	struct chi_entry entry;
+	struct chi_block_entry entry;
 };
 
 /* Goes to the next entry. CHI_NONE after the last. */

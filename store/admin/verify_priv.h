@@ -69,7 +69,7 @@ struct chi_verify {
 	struct chi_arena arena;
 	struct chi_page_tree trees[CHI_VERIFY_TREES];
 	bool found[CHI_VERIFY_TREES];
-	struct chi_state state;
+	struct chi_store_state state;
 	bool stated;			    /* the state was found and is sound */
 	bool stamped;			    /* so was the stamp */
 	struct chi_counts games;	    /* entries of the identities tree by result */

@@ -107,7 +107,7 @@ static bool in_order(struct chi_verify_blocks *blocks, const struct chi_block *b
 static int take_groups(struct chi_verify *v, struct chi_verify_blocks *blocks,
 		       const struct chi_block *block, take_sound *take)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t n;
 	int rc = CHI_OK;
 	for (uint32_t i = 0; rc == CHI_OK && i < block->groups; i++) {

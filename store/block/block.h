@@ -53,7 +53,7 @@ int chi_tree_compare(enum chi_tree_kind kind, const uint8_t *a, size_t a_len, co
 #define CHI_GROUP_MOST 32
 
 /* An entry. In the position tree the first two bytes are not used. */
-struct chi_entry {
+struct chi_block_entry {
 	uint8_t bytes[2 + CHI_KEY_MAX]; /* zeros after the key */
 	uint8_t key_len;		/* of the position key, */
 	uint8_t pieces;			/* which has so many */
@@ -61,12 +61,13 @@ struct chi_entry {
 	const uint8_t *value; /* in the block */
 };
 
-static inline const uint8_t *chi_entry_key(const struct chi_entry *entry, enum chi_tree_kind kind)
+static inline const uint8_t *chi_entry_key(const struct chi_block_entry *entry,
+					   enum chi_tree_kind kind)
 {
 	return entry->bytes + 2 - chi_tree_skip(kind);
 }
 
-static inline size_t chi_entry_key_len(const struct chi_entry *entry, enum chi_tree_kind kind)
+static inline size_t chi_entry_key_len(const struct chi_block_entry *entry, enum chi_tree_kind kind)
 {
 	return entry->key_len + chi_tree_skip(kind);
 }
@@ -106,7 +107,7 @@ bool chi_block_covers(const struct chi_block *block, const uint8_t *key, size_t 
 
 /* Verifies and decodes group `group`, < block->groups: *n entries, ascending. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_group_read(const struct chi_block *block, uint32_t group,
-			       struct chi_entry entries[CHI_GROUP_MOST], uint32_t *n);
+			       struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n);
 
 /* Positions of `least` to `least + span` pieces. */
 struct chi_group_want {
@@ -165,7 +166,7 @@ struct chi_change {
 
 /* Blocks that take one's place. `bytes` holds low keys and blocks, one after the other, and is the
  * caller's: twice the room for CHI_EDIT_ROOM and the longest value. */
-struct chi_edit {
+struct chi_block_edit {
 	uint8_t *bytes;
 	size_t size;
 	uint32_t n;
@@ -185,12 +186,12 @@ struct chi_edit {
  * the block is not responsible for a key. *added: of the entries.
  */
 CHI_MUSTUSE int chi_block_edit(const struct chi_block *block, const struct chi_change *changes,
-			       uint32_t n, struct chi_edit *out, int *added);
+			       uint32_t n, struct chi_block_edit *out, int *added);
 
 /* One block of two neighbours. CHI_NONE: they would fill it too much; -CHI_ECORRUPT: they are not
  * neighbours. */
 CHI_MUSTUSE int chi_block_join(const struct chi_block *left, const struct chi_block *right,
-			       struct chi_edit *out);
+			       struct chi_block_edit *out);
 
 /* The only block of a tree, without entries; low key and block into `out`, which has `size` bytes.
  * Returns the block's length without the low key. */

@@ -241,7 +241,7 @@ size_t chi_group_size(const struct chi_group_writer *group);
 size_t chi_group_finish(struct chi_group_writer *group);
 
 /* A group to be written, or copied. */
-struct part {
+struct chi_group_part {
 	const uint8_t *leader;
 	const uint8_t *bytes; /* with the checksum */
 	size_t len;
@@ -251,7 +251,7 @@ struct part {
 /* Low key, head and groups of a block, one after the other, into `out`, which has `room` bytes.
  * `fence_len` 0: there is none. Returns the block's length without the low key; 0: no room. */
 size_t chi_block_write(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
-		       const uint8_t *fence, size_t fence_len, const struct part *parts,
+		       const uint8_t *fence, size_t fence_len, const struct chi_group_part *parts,
 		       uint32_t groups, uint8_t *out, size_t room);
 
 /* Bytes of a head. */

@@ -5,7 +5,7 @@
 #include "store/block/block_priv.h"
 
 size_t chi_block_write(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
-		       const uint8_t *fence, size_t fence_len, const struct part *parts,
+		       const uint8_t *fence, size_t fence_len, const struct chi_group_part *parts,
 		       uint32_t groups, uint8_t *out, size_t room)
 {
 	size_t head = head_size(kind, groups, fence_len);
@@ -89,14 +89,14 @@ static void finish_group(struct chi_builder *b)
  */
 static int give(struct chi_builder *b, const uint8_t *fence, size_t fence_len)
 {
-	struct part parts[256];
+	struct chi_group_part parts[256];
 	finish_group(b);
 	for (uint32_t i = 0; i < b->groups; i++) {
 		size_t end = i + 1 < b->groups ? b->offsets[i + 1] : b->len;
-		parts[i] = (struct part){.leader = b->leaders[i],
-					 .bytes = b->bytes + b->offsets[i],
-					 .len = end - b->offsets[i],
-					 .n = b->counts[i]};
+		parts[i] = (struct chi_group_part){.leader = b->leaders[i],
+						   .bytes = b->bytes + b->offsets[i],
+						   .len = end - b->offsets[i],
+						   .n = b->counts[i]};
 	}
 	uint8_t *out = b->bytes + b->len;
 	size_t len = chi_block_write(b->kind, b->low, b->low_len, fence, fence_len, parts,

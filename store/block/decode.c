@@ -32,7 +32,7 @@ const struct mask_way chi_mask_ways[WAY_BITS + 1] = {
 };
 
 /* A group that is being decoded. */
-struct columns {
+struct group_columns {
 	uint32_t n;
 	const uint8_t *headers;
 	const uint8_t *masks;  /* the next one's bytes */
@@ -43,7 +43,7 @@ struct columns {
 
 /* Verifies the group's checksum. */
 CHI_INLINE bool open_columns(enum chi_tree_kind kind, const struct chi_group *group,
-			     struct columns *out)
+			     struct group_columns *out)
 {
 	if (CHI_UNLIKELY(!verify_group(kind, group))) {
 		return false;
@@ -64,7 +64,7 @@ CHI_INLINE uint32_t header_at(const uint8_t *headers, uint32_t i)
 }
 
 /* The mask of the next entry, which is not the first. False: there is no such. */
-CHI_INLINE bool next_mask(struct columns *c, uint32_t header)
+CHI_INLINE bool next_mask(struct group_columns *c, uint32_t header)
 {
 	const struct mask_way *way = &chi_mask_ways[header & WAY_BITS];
 	c->masks += way->bytes;
@@ -227,7 +227,7 @@ CHI_INLINE bool next_length(struct value_place *place, const uint8_t *floor, uin
 /* ---- Looking for one ------------------------------------------------------------------------ */
 
 /* An entry has the key's mask: whether it has its pieces. */
-CHI_INLINE int look_at(const struct columns *c, const uint8_t *counts, uint32_t i, bool fast,
+CHI_INLINE int look_at(const struct group_columns *c, const uint8_t *counts, uint32_t i, bool fast,
 		       const uint8_t *key, size_t key_len)
 {
 	uint8_t pieces[16];
@@ -248,7 +248,7 @@ CHI_INLINE int look_at(const struct columns *c, const uint8_t *counts, uint32_t 
 CHI_INLINE int find_in(const struct chi_group *group, bool fast, const uint8_t *key, size_t key_len,
 		       const uint8_t **value, size_t *len)
 {
-	struct columns c;
+	struct group_columns c;
 	uint8_t counts[CHI_GROUP_MOST];
 	uint64_t wanted = load_u64(key);
 	uint64_t order = load_mask(key);
@@ -293,8 +293,9 @@ CHI_INLINE int find_in(const struct chi_group *group, bool fast, const uint8_t *
 /* ---- Reading all ---------------------------------------------------------------------------- */
 
 /* The next entry's value. */
-CHI_INLINE bool next_value(enum chi_tree_kind kind, uint32_t header, const struct columns *c,
-			   const uint8_t *floor, struct value_place *place, struct chi_entry *entry)
+CHI_INLINE bool next_value(enum chi_tree_kind kind, uint32_t header, const struct group_columns *c,
+			   const uint8_t *floor, struct value_place *place,
+			   struct chi_block_entry *entry)
 {
 	/* In the strength tree the values' lengths never are in the header. */
 	uint32_t code = header >> 13;
@@ -313,7 +314,7 @@ CHI_INLINE bool next_value(enum chi_tree_kind kind, uint32_t header, const struc
 }
 
 /* Steps over the statistics: the masks come after them. */
-CHI_INLINE bool pass_statistics(struct columns *c)
+CHI_INLINE bool pass_statistics(struct group_columns *c)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -345,8 +346,8 @@ CHI_INLINE bool next_statistic(struct statistics *s, uint32_t header, bool *bad)
 
 /* All but the pieces; a column must end where the next one begins. *same: a bit for each entry with
  * the statistic and mask of the one before. */
-CHI_INLINE bool read_fronts(enum chi_tree_kind kind, bool fast, struct columns *c,
-			    struct statistics statistics, struct chi_entry *entries,
+CHI_INLINE bool read_fronts(enum chi_tree_kind kind, bool fast, struct group_columns *c,
+			    struct statistics statistics, struct chi_block_entry *entries,
 			    uint8_t *counts, const uint8_t **values, uint32_t *same)
 {
 	struct value_place place = {.lengths = c->values, .at = c->values};
@@ -354,7 +355,7 @@ CHI_INLINE bool read_fronts(enum chi_tree_kind kind, bool fast, struct columns *
 	const uint8_t *floor = c->masks;
 	*same = 0;
 	for (uint32_t i = 0; i < c->n && CHI_LIKELY(!bad); i++) {
-		struct chi_entry *entry = &entries[i];
+		struct chi_block_entry *entry = &entries[i];
 		uint32_t header = header_at(c->headers, i);
 		uint64_t before = c->mask;
 		bool later = i == 0;
@@ -379,19 +380,19 @@ CHI_INLINE bool read_fronts(enum chi_tree_kind kind, bool fast, struct columns *
 }
 
 /* With the pieces: the keys ascend, and the half of a byte that is over is 0. */
-static bool settle(const struct chi_entry *entries, uint32_t n, uint32_t same)
+static bool settle(const struct chi_block_entry *entries, uint32_t n, uint32_t same)
 {
 	const size_t pieces = 2 + MASK_SIZE;
 	unsigned over = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct chi_entry *entry = &entries[i];
+		const struct chi_block_entry *entry = &entries[i];
 		over |= entry->bytes[1 + entry->key_len] & 15u & -(entry->pieces & 1u);
 	}
 	if (CHI_UNLIKELY(over != 0)) {
 		return false;
 	}
 	for (uint32_t left = same; left != 0; left &= left - 1) {
-		const struct chi_entry *entry = &entries[__builtin_ctz(left)];
+		const struct chi_block_entry *entry = &entries[__builtin_ctz(left)];
 		if (memcmp(entry[-1].bytes + pieces, entry->bytes + pieces, 16) >= 0) {
 			return false;
 		}
@@ -400,9 +401,9 @@ static bool settle(const struct chi_entry *entries, uint32_t n, uint32_t same)
 }
 
 CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_group *group,
-		       struct chi_entry *entries, uint32_t *n)
+		       struct chi_block_entry *entries, uint32_t *n)
 {
-	struct columns c;
+	struct group_columns c;
 	uint32_t same;
 	uint8_t counts[CHI_GROUP_MOST];
 	const uint8_t *values;
@@ -432,7 +433,7 @@ CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_grou
 CHI_INLINE int lacks_in(enum chi_tree_kind kind, bool fast, const struct chi_group *group,
 			const struct chi_group_want *want, uint16_t ends[2])
 {
-	struct columns c;
+	struct group_columns c;
 	if (CHI_UNLIKELY(!open_columns(kind, group, &c))) {
 		return -CHI_ECORRUPT;
 	}
@@ -470,7 +471,7 @@ CHI_INLINE int lacks_in(enum chi_tree_kind kind, bool fast, const struct chi_gro
 			       : lacks_in(CHI_TREE_POSITION, fast, group, want, ends);             \
 	}                                                                                          \
 	target static int read_##suffix(enum chi_tree_kind kind, const struct chi_group *group,    \
-					struct chi_entry *entries, uint32_t *n)                    \
+					struct chi_block_entry *entries, uint32_t *n)              \
 	{                                                                                          \
 		return kind == CHI_TREE_STRENGTH                                                   \
 			       ? read_in(CHI_TREE_STRENGTH, fast, group, entries, n)               \
@@ -500,7 +501,7 @@ int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key
 }
 
 int chi_group_read(const struct chi_block *block, uint32_t group,
-		   struct chi_entry entries[CHI_GROUP_MOST], uint32_t *n)
+		   struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n)
 {
 	struct chi_group place;
 	*n = 0;

@@ -38,10 +38,11 @@ struct item {
 
 struct edit {
 	enum chi_tree_kind kind;
-	struct chi_edit *out;
-	struct part parts[PARTS_MOST];
+	struct chi_block_edit *out;
+	struct chi_group_part parts[PARTS_MOST];
 	uint32_t n_parts;
-	struct chi_entry entries[2 * CHI_GROUP_MOST]; /* as they were read; what items point into */
+	struct chi_block_entry
+		entries[2 * CHI_GROUP_MOST]; /* as they were read; what items point into */
 	uint32_t n_entries;
 	struct item items[ITEMS_MOST];
 	uint32_t n_items;
@@ -89,7 +90,8 @@ static uint32_t write_group(struct edit *e, const struct item *items, uint32_t n
 	}
 	size_t len = chi_group_finish(&group);
 	memcpy(leader, items[0].key, leader_size(e->kind));
-	e->parts[e->n_parts++] = (struct part){.leader = leader, .bytes = out, .len = len, .n = i};
+	e->parts[e->n_parts++] =
+		(struct chi_group_part){.leader = leader, .bytes = out, .len = len, .n = i};
 	e->spare_len += leader_size(e->kind) + len;
 	return i;
 }
@@ -159,10 +161,10 @@ static int copy_group(struct edit *e, const struct chi_block *block, uint32_t gr
 	if (e->n_parts == PARTS_MOST) {
 		return -CHI_EINTERNAL;
 	}
-	e->parts[e->n_parts++] = (struct part){.leader = place.leader,
-					       .bytes = place.at,
-					       .len = (size_t)(place.end - place.at),
-					       .n = place.n};
+	e->parts[e->n_parts++] = (struct chi_group_part){.leader = place.leader,
+							 .bytes = place.at,
+							 .len = (size_t)(place.end - place.at),
+							 .n = place.n};
 	return CHI_OK;
 }
 
@@ -172,7 +174,7 @@ static int read_items(struct edit *e, const struct chi_block *block, uint32_t gr
 	uint32_t n;
 	struct chi_group place;
 	const uint8_t *before = NULL;
-	struct chi_entry *entries = e->entries + e->n_entries;
+	struct chi_block_entry *entries = e->entries + e->n_entries;
 	int rc = chi_group_read(block, group, entries, &n);
 	if (rc < 0 || !group_at(block, group, &place)) {
 		return -CHI_ECORRUPT;
@@ -195,7 +197,7 @@ static int read_items(struct edit *e, const struct chi_block *block, uint32_t gr
 /* ---- Blocks --------------------------------------------------------------------------------- */
 
 /* The low key of a block that begins with this group: its first entry's whole key. */
-static size_t first_key(enum chi_tree_kind kind, const struct part *part,
+static size_t first_key(enum chi_tree_kind kind, const struct chi_group_part *part,
 			uint8_t out[CHI_TREE_KEY_MAX])
 {
 	size_t size = leader_size(kind);
@@ -209,7 +211,7 @@ static size_t first_key(enum chi_tree_kind kind, const struct part *part,
 static int put_block(struct edit *e, const uint8_t *low, size_t low_len, uint32_t from, uint32_t to,
 		     const uint8_t *fence, size_t fence_len, size_t most)
 {
-	struct chi_edit *out = e->out;
+	struct chi_block_edit *out = e->out;
 	size_t len = low_len + head_size(e->kind, to - from, fence_len);
 	for (uint32_t i = from; i < to; i++) {
 		len += e->parts[i].len;
@@ -279,7 +281,7 @@ static int put_blocks(struct edit *e, const uint8_t *low, size_t low_len, uint32
 
 /* ---- Changes -------------------------------------------------------------------------------- */
 
-static void begin(struct edit *e, const struct chi_block *block, struct chi_edit *out)
+static void begin(struct edit *e, const struct chi_block *block, struct chi_block_edit *out)
 {
 	e->kind = block->kind;
 	e->out = out;
@@ -446,7 +448,7 @@ static int check_changes(const struct chi_block *block, const struct chi_change 
 }
 
 int chi_block_edit(const struct chi_block *block, const struct chi_change *changes, uint32_t n,
-		   struct chi_edit *out, int *added)
+		   struct chi_block_edit *out, int *added)
 {
 	struct edit e;
 	*added = 0;
@@ -461,7 +463,7 @@ int chi_block_edit(const struct chi_block *block, const struct chi_change *chang
 }
 
 int chi_block_join(const struct chi_block *left, const struct chi_block *right,
-		   struct chi_edit *out)
+		   struct chi_block_edit *out)
 {
 	struct edit e;
 	if (left->kind != right->kind || left->fence_len != right->low_len ||

@@ -160,7 +160,7 @@ int chi_block_seek(const struct chi_block *block, const uint8_t *key, size_t key
 static int find_strength(const struct chi_block *block, uint32_t group, const uint8_t *key,
 			 size_t key_len, const uint8_t **value, size_t *len)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t n;
 	int rc = chi_group_read(block, group, entries, &n);
 	for (uint32_t i = 0; rc == CHI_OK && i < n; i++) {

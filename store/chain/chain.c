@@ -225,7 +225,7 @@ static int go_to_last(MDB_cursor *cursor, enum chi_chain chain, MDB_val *key, MD
 }
 
 /* Where a key is, or would be: the entries around it were believed. */
-struct place {
+struct chain_place {
 	MDB_val before; /* the greatest key that is less */
 	MDB_val key;	/* the least that is not; that of the head if all are less, */
 	MDB_val value;	/* its value, with the link, */
@@ -234,7 +234,7 @@ struct place {
 
 /* Leaves the cursor at place->key, or, if there is none, at the last one. MDB_CORRUPTED. */
 static int look_around(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *wanted,
-		       struct place *place)
+		       struct chain_place *place)
 {
 	MDB_val back;
 	place->key = *wanted;
@@ -265,7 +265,7 @@ static int look_around(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *
 static int go_to_range(MDB_cursor *cursor, enum chi_chain chain, MDB_val *key, MDB_val *value)
 {
 	const MDB_val wanted = *key;
-	struct place place;
+	struct chain_place place;
 	if (is_head(key)) {
 		return go_to_first(cursor, chain, key, value);
 	}
@@ -398,7 +398,7 @@ static int relink(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *befor
 static int put(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *key, const MDB_val *value,
 	       unsigned flags)
 {
-	struct place place;
+	struct chain_place place;
 	MDB_val at = *key;
 	MDB_val there;
 	int rc = mdb_cursor_get(cursor, &at, &there, MDB_SET_RANGE);
@@ -436,7 +436,7 @@ int chi_chain_put(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val
 /* The entry after `key` gets the link to the one before it. */
 static int pass_over(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *key)
 {
-	struct place place;
+	struct chain_place place;
 	MDB_val after;
 	MDB_val there;
 	int rc = look_around(cursor, chain, key, &place);

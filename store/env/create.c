@@ -46,7 +46,7 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 	if (rc == 0) {
 		rc = chi_stamp_put(txn, out->meta, stamp);
 	}
-	const struct chi_state state = {0};
+	const struct chi_store_state state = {0};
 	return rc == 0 ? chi_state_put(txn, out->meta, &state) : rc;
 }
 

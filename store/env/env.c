@@ -191,7 +191,7 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	if (rc < 0) {
 		return rc;
 	}
-	struct chi_state state;
+	struct chi_store_state state;
 	rc = chi_state_get(txn, trees->meta, &state);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "the store's state record is damaged");

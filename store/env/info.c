@@ -129,7 +129,7 @@ static int fill_sizes(struct chi_read *read, struct chi_info *out)
 int chi_read_info(struct chi_read *read, struct chi_info *out)
 {
 	const struct chi_env *env = read->env;
-	struct chi_state state;
+	struct chi_store_state state;
 	*out = (struct chi_info){0};
 	int rc = chi_state_get(read->txn, env->meta, &state);
 	if (rc < 0) {

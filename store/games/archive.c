@@ -106,8 +106,8 @@ int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct 
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number, struct chi_packed *out,
-		       struct chi_span *source)
+int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
+		       struct chi_packed_game *out, struct chi_span *source)
 {
 	int rc = chi_columns_read(&reader->columns, number, &out->head);
 	if (rc != CHI_OK) {

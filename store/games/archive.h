@@ -57,7 +57,7 @@ CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t num
 /* A game as chi_game_pack would pack it, and the text of its source, empty if there is none; valid
  * until the reader's next call. CHI_NONE: there is no such game. */
 CHI_MUSTUSE int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
-				   struct chi_packed *out, struct chi_span *source);
+				   struct chi_packed_game *out, struct chi_span *source);
 
 /* The moves of a game, played again by chi_replay_init, and the position they begin from. The bytes
  * are valid until the reader's next call. CHI_NONE: there is no such game. */
@@ -95,7 +95,7 @@ CHI_MUSTUSE int chi_archive_append(struct chi_archive_writer *writer, uint32_t n
 
 /* The same, of a game that is packed and opened, maybe out of another store's archive. */
 CHI_MUSTUSE int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number,
-					  uint32_t source, const struct chi_packed *packed,
+					  uint32_t source, const struct chi_packed_game *packed,
 					  struct chi_game_head *head);
 
 /* Packs and appends a game under its head's number and with its head's source: names, date and so

@@ -66,7 +66,7 @@ static int intern(struct chi_archive_writer *writer, enum chi_name_kind kind,
 }
 
 /* Gives the names of a packed game their numbers. */
-static int intern_all(struct chi_archive_writer *w, const struct chi_packed *packed,
+static int intern_all(struct chi_archive_writer *w, const struct chi_packed_game *packed,
 		      struct chi_game_head *head)
 {
 	const struct chi_span *names = packed->names;
@@ -79,7 +79,7 @@ static int intern_all(struct chi_archive_writer *w, const struct chi_packed *pac
 }
 
 int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
-			      const struct chi_packed *packed, struct chi_game_head *head)
+			      const struct chi_packed_game *packed, struct chi_game_head *head)
 {
 	struct chi_game_head row = packed->head;
 	row.number = number;
@@ -96,7 +96,7 @@ int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number
 int chi_archive_append(struct chi_archive_writer *writer, uint32_t number, uint32_t source,
 		       const uint8_t *packed, size_t len, struct chi_game_head *head)
 {
-	struct chi_packed game;
+	struct chi_packed_game game;
 	int rc = chi_packed_open(packed, len, &game);
 	return rc == CHI_OK ? chi_archive_append_packed(writer, number, source, &game, head) : rc;
 }

@@ -272,7 +272,7 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	return rc;
 }
 
-int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_packed *out)
+int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_packed_game *out)
 {
 	struct chi_reader from = chi_reader_of(bytes, len);
 	struct lengths lengths;

@@ -46,7 +46,7 @@ enum chi_head_name {
 };
 
 /* A packed game, as it was packed. */
-struct chi_packed {
+struct chi_packed_game {
 	struct chi_game_head head;	       /* number and names 0 */
 	uint32_t fide[2];		       /* of White and Black; 0: not known */
 	struct chi_span names[CHI_HEAD_NAMES]; /* for the columns; empty: none */
@@ -66,7 +66,7 @@ CHI_MUSTUSE int chi_game_pack(const struct chi_game *game, const struct chi_posi
 
 /* What was packed; points into the bytes. -CHI_EINTERNAL if they are not what chi_game_pack made.
  */
-CHI_MUSTUSE int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_packed *out);
+CHI_MUSTUSE int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_packed_game *out);
 
 /*
  * A whole game from its head, its body and the texts of the names in its columns; the id is zeros

@@ -29,13 +29,13 @@ _Static_assert(BATCH_BYTES > CHI_RECORD_BYTES_MAX + (32u << 10), "any entry fits
 /* Trees that are appended to at the same time. */
 #define TREES_MAX 3
 
-struct head {
+struct entry_head {
 	MDB_dbi tree;
 	uint32_t key_len;
 	uint32_t len;
 };
 
-struct batch {
+struct append_batch {
 	uint8_t *bytes;
 	size_t len;
 };
@@ -52,7 +52,7 @@ struct chi_appender {
 	bool abandoned;
 	int error;
 	/* Those from `written` to `filled` are the thread's, the others the filler's. */
-	struct batch batches[BATCHES];
+	struct append_batch batches[BATCHES];
 	int failed; /* the filler's: what it was told */
 	/* The thread's. */
 	MDB_txn *txn;
@@ -116,11 +116,11 @@ static int append(struct chi_appender *a, MDB_dbi tree, MDB_val *key, MDB_val *v
 	return rc;
 }
 
-static int write_batch(struct chi_appender *a, const struct batch *batch)
+static int write_batch(struct chi_appender *a, const struct append_batch *batch)
 {
 	int rc = 0;
 	for (size_t at = 0; rc == 0 && at < batch->len;) {
-		struct head head;
+		struct entry_head head;
 		memcpy(&head, batch->bytes + at, sizeof(head));
 		at += sizeof(head);
 		MDB_val key = chi_val(batch->bytes + at, head.key_len);
@@ -132,9 +132,9 @@ static int write_batch(struct chi_appender *a, const struct batch *batch)
 }
 
 /* The next batch to be written; NULL: there is none, or it no longer matters. */
-static const struct batch *wait_for_batch(struct chi_appender *a)
+static const struct append_batch *wait_for_batch(struct chi_appender *a)
 {
-	const struct batch *batch = NULL;
+	const struct append_batch *batch = NULL;
 	pthread_mutex_lock(&a->mutex);
 	while (!a->abandoned && !a->finished && a->written == a->filled) {
 		pthread_cond_wait(&a->changed, &a->mutex);
@@ -158,7 +158,7 @@ static void report(struct chi_appender *a, int error)
 static void *run(void *argument)
 {
 	struct chi_appender *a = argument;
-	const struct batch *batch;
+	const struct append_batch *batch;
 	int rc = mdb_txn_begin(a->mdb, NULL, 0, &a->txn);
 	while ((batch = wait_for_batch(a)) != NULL) {
 		rc = rc == 0 ? write_batch(a, batch) : rc;
@@ -227,7 +227,7 @@ static int hand_over(struct chi_appender *a)
 
 int chi_appender_put(struct chi_appender *a, MDB_dbi tree, const MDB_val *key, const MDB_val *value)
 {
-	const struct head head = {tree, (uint32_t)key->mv_size, (uint32_t)value->mv_size};
+	const struct entry_head head = {tree, (uint32_t)key->mv_size, (uint32_t)value->mv_size};
 	size_t size = sizeof(head) + key->mv_size + value->mv_size;
 	if (key->mv_size > BATCH_BYTES || value->mv_size > BATCH_BYTES || size > BATCH_BYTES) {
 		return MDB_BAD_VALSIZE;
@@ -238,7 +238,7 @@ int chi_appender_put(struct chi_appender *a, MDB_dbi tree, const MDB_val *key, c
 	if (a->failed != 0) {
 		return a->failed;
 	}
-	struct batch *batch = &a->batches[a->filled % BATCHES];
+	struct append_batch *batch = &a->batches[a->filled % BATCHES];
 	uint8_t *to = batch->bytes + batch->len;
 	memcpy(to, &head, sizeof(head));
 	memcpy(to + sizeof(head), key->mv_data, key->mv_size);

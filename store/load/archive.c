@@ -93,7 +93,7 @@ static int find_source(struct chi_load *load, const char *source)
 				source, len, 0, &load->source);
 }
 
-static size_t size_of(const struct chi_packed *game)
+static size_t size_of(const struct chi_packed_game *game)
 {
 	size_t size = sizeof(game->head);
 	for (size_t i = 0; i < CHI_BODY_PARTS; i++) {
@@ -103,7 +103,7 @@ static size_t size_of(const struct chi_packed *game)
 }
 
 static int keep(struct chi_load *load, uint32_t number, const char *source,
-		const struct chi_packed *game, struct chi_fault *fault)
+		const struct chi_packed_game *game, struct chi_fault *fault)
 {
 	int rc = begin(load);
 	if (rc == CHI_OK) {
@@ -131,7 +131,7 @@ static int told(struct chi_load *load, int rc, struct chi_fault *fault)
 }
 
 int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
-			    const struct chi_packed *game, struct chi_fault *fault)
+			    const struct chi_packed_game *game, struct chi_fault *fault)
 {
 	return load->rc < 0 ? chi_fault_plain(fault, load->rc)
 			    : told(load, keep(load, number, source, game, &load->fault), fault);
@@ -140,7 +140,7 @@ int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *
 int chi_load_archive(struct chi_load *load, uint32_t number, const char *source,
 		     const uint8_t *packed, size_t len, struct chi_fault *fault)
 {
-	struct chi_packed game;
+	struct chi_packed_game game;
 	int rc = load->rc == CHI_OK ? chi_packed_open(packed, len, &game) : load->rc;
 	return rc < 0 ? told(load, rc, fault)
 		      : chi_load_archive_packed(load, number, source, &game, fault);

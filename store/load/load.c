@@ -180,7 +180,7 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	struct chi_state *state = chi_load_state(load);
+	struct chi_store_state *state = chi_load_state(load);
 	/* A load that brings no game leaves rates alone that were set by hand. */
 	if (load->games_changed) {
 		state->base = state->games;
@@ -201,7 +201,7 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 
 void chi_load_base(struct chi_load *load, const struct chi_counts *base)
 {
-	struct chi_state *state = chi_load_state(load);
+	struct chi_store_state *state = chi_load_state(load);
 	if (load->write != NULL && !chi_counts_equal(&state->base, base)) {
 		load->write->changed = true;
 	}

@@ -55,9 +55,10 @@ CHI_MUSTUSE int chi_load_archive(struct chi_load *load, uint32_t number, const c
 CHI_MUSTUSE int chi_load_archived(struct chi_load *load, struct chi_fault *fault);
 
 /* The same of a game out of another store's archive (chi_archive_packed). */
-struct chi_packed;
+struct chi_packed_game;
 CHI_MUSTUSE int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
-					const struct chi_packed *game, struct chi_fault *fault);
+					const struct chi_packed_game *game,
+					struct chi_fault *fault);
 
 /*
  * Takes a game that was kept out of the archive. When all are out chi_load_unarchived takes out

@@ -39,7 +39,7 @@ struct chi_rewrite {
 	MDB_cursor *old;
 	struct chi_block block; /* where `old` is */
 	uint32_t group;		/* the one that was read: */
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t at; /* the first entry that is not in the new tree yet */
 	uint32_t n;
 	bool over; /* there is none */
@@ -83,10 +83,10 @@ struct chi_load {
 	struct chi_tree own[2];
 	struct chi_builder builder; /* of the tree that is built by append; */
 	bool building;
-	uint8_t *room;		/* the builder's */
-	MDB_cursor *cursor;	/* in that tree, or NULL: to be opened */
-	bool append;		/* the tree that is written had no entries */
-	struct chi_state state; /* of a new store; else write->state is */
+	uint8_t *room;		      /* the builder's */
+	MDB_cursor *cursor;	      /* in that tree, or NULL: to be opened */
+	bool append;		      /* the tree that is written had no entries */
+	struct chi_store_state state; /* of a new store; else write->state is */
 
 	int rc; /* the first failure; sticky */
 	struct chi_fault fault;
@@ -151,7 +151,7 @@ CHI_MUSTUSE int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
 /* ---- load.c */
 
 /* The state that will be committed. */
-static inline struct chi_state *chi_load_state(struct chi_load *load)
+static inline struct chi_store_state *chi_load_state(struct chi_load *load)
 {
 	return load->write != NULL ? &load->write->state : &load->state;
 }

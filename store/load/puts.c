@@ -113,7 +113,7 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 	if (make_room(load) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	const struct chi_merging merging = {
+	const struct chi_record_merging merging = {
 		.statistic = load->statistic,
 		.base = &chi_load_state(load)->base,
 		.arena = &load->arena,

@@ -83,14 +83,14 @@ static int step(struct chi_rewrite *rewrite)
 
 static MDB_val key_at(const struct chi_rewrite *rewrite)
 {
-	const struct chi_entry *entry = &rewrite->entries[rewrite->at];
+	const struct chi_block_entry *entry = &rewrite->entries[rewrite->at];
 	return chi_val(chi_entry_key(entry, rewrite->block.kind),
 		       chi_entry_key_len(entry, rewrite->block.kind));
 }
 
 static MDB_val value_at(const struct chi_rewrite *rewrite)
 {
-	const struct chi_entry *entry = &rewrite->entries[rewrite->at];
+	const struct chi_block_entry *entry = &rewrite->entries[rewrite->at];
 	return chi_val(entry->value, entry->len);
 }
 

@@ -31,7 +31,7 @@ struct slot {
 };
 
 /* What a slot's text is preceded by in the pool. */
-struct head {
+struct text_head {
 	uint32_t fide;
 	uint16_t len;
 	uint8_t kind;
@@ -135,7 +135,7 @@ static uint32_t hash_of(const struct wanted *w)
 static bool slot_is(const struct chi_name_cache *cache, const struct slot *slot,
 		    const struct wanted *w)
 {
-	struct head head;
+	struct text_head head;
 	memcpy(&head, cache->pool + slot->at, sizeof(head));
 	return head.len == w->len && head.fide == w->fide && head.kind == w->kind &&
 	       memcmp(cache->pool + slot->at + sizeof(head), w->text, w->len) == 0;
@@ -196,7 +196,7 @@ static int grow_pool(struct chi_name_cache *cache, size_t more)
 /* Adds a text that has no slot yet. */
 static int remember(struct chi_name_cache *cache, const struct wanted *w, uint32_t id)
 {
-	struct head head = {w->fide, (uint16_t)w->len, (uint8_t)w->kind};
+	struct text_head head = {w->fide, (uint16_t)w->len, (uint8_t)w->kind};
 	int rc = 2 * (cache->used + 1) > cache->n_slots ? grow_slots(cache) : CHI_OK;
 	rc = rc == CHI_OK ? grow_pool(cache, sizeof(head) + w->len) : rc;
 	if (rc != CHI_OK) {
@@ -216,7 +216,8 @@ bool chi_name_cache_full(const struct chi_name_cache *cache, size_t texts)
 {
 	size_t slots = texts * TEXT_SLOTS;
 	return cache->used + slots > cache->most ||
-	       cache->pool_used + slots * (sizeof(struct head) + CHI_NAME_MAX) > cache->pool_most;
+	       cache->pool_used + slots * (sizeof(struct text_head) + CHI_NAME_MAX) >
+		       cache->pool_most;
 }
 
 /* ---- New names --------------------------------------------------------------------------- */
@@ -382,7 +383,7 @@ int chi_names_add(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, enum 
 static struct chi_name new_name(const struct chi_name_cache *cache, const struct pending *pending,
 				size_t i)
 {
-	struct head head;
+	struct text_head head;
 	const uint8_t *at = cache->pool + pending->names[i].at;
 	memcpy(&head, at, sizeof(head));
 	return (struct chi_name){.id = pending->first + (uint32_t)i,

@@ -23,7 +23,7 @@
 
 /* ---- Items ------------------------------------------------------------------------------- */
 
-static struct chi_name_item item_of(enum chi_name_entry entry, enum chi_name_kind kind,
+static struct chi_name_item item_of(enum chi_names_key entry, enum chi_name_kind kind,
 				    uint64_t hash)
 {
 	bool word = entry == CHI_ENTRY_WORD;

@@ -8,7 +8,7 @@
 #include "store/names/names.h"
 
 /* First byte of a key; the second is the kind of name. */
-enum chi_name_entry {
+enum chi_names_key {
 	CHI_ENTRY_NAMES = 1, /* | chunk (4): CHI_CHUNK_NAMES names in the order of their numbers */
 	CHI_ENTRY_TEXT,	     /* | bucket (2) | first number (4): the names of a hash of texts */
 	CHI_ENTRY_WORD,	     /* the same of words */
@@ -63,7 +63,7 @@ CHI_MUSTUSE int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind ki
 
 /* An entry of an index: that a name has a text, a word or a FIDE id with this hash. */
 struct chi_name_item {
-	uint8_t entry; /* enum chi_name_entry */
+	uint8_t entry; /* enum chi_names_key */
 	uint8_t kind;
 	uint16_t bucket;
 	uint32_t id;

@@ -126,7 +126,7 @@ int chi_count_some(struct chi_scan *scan, uint64_t *steps, uint64_t *count)
 		}
 	}
 	struct chi_row rows[CHI_DESCENT_LANES];
-	struct chi_batch batch = {.rows = rows, .steps = *steps};
+	struct chi_scan_batch batch = {.rows = rows, .steps = *steps};
 	batch.counted = !scan->joins || scan->range != CHI_SCAN_RANGE_STRENGTH;
 	batch.max = batch.counted ? SIZE_MAX : CHI_DESCENT_LANES;
 	int rc = chi_walk_some(scan, &batch);

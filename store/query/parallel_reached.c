@@ -121,7 +121,8 @@ static int walk_some(struct reader *reader, struct chi_scan *scan, uint64_t *ste
 	if (reader->reach->spec->take == NULL) {
 		return chi_count_some(scan, steps, count);
 	}
-	struct chi_batch batch = {.rows = rows, .values = values, .max = ROWS, .steps = *steps};
+	struct chi_scan_batch batch = {
+		.rows = rows, .values = values, .max = ROWS, .steps = *steps};
 	int rc = chi_walk_some(scan, &batch);
 	*steps = batch.steps;
 	for (size_t i = 0; rc == CHI_OK && i < batch.n; i++) {

@@ -30,7 +30,7 @@ struct chi_reached {
 
 int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 {
-	struct chi_state state;
+	struct chi_store_state state;
 	int rc = chi_state_get(read->txn, read->env->meta, &state);
 	if (rc < 0) {
 		return rc;

@@ -21,7 +21,7 @@ struct chi_records {
 	uint64_t left; /* entries that are still to come, as the state says */
 	bool over;     /* no block is left */
 	uint32_t group;
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t at; /* the next one */
 	uint32_t n;
 };
@@ -29,7 +29,7 @@ struct chi_records {
 int chi_records_open(struct chi_read *read, struct chi_records **out)
 {
 	const struct chi_env *env = read->env;
-	struct chi_state state;
+	struct chi_store_state state;
 	struct chi_records *records = calloc(1, sizeof(*records));
 	int rc = records == NULL ? -CHI_ENOMEM : chi_state_get(read->txn, env->meta, &state);
 	if (rc == CHI_OK) {
@@ -88,7 +88,7 @@ int chi_records_next(struct chi_records *records, struct chi_arena *arena, struc
 	if (records->left == 0) {
 		return -CHI_ECORRUPT;
 	}
-	const struct chi_entry *entry = &records->entries[records->at++];
+	const struct chi_block_entry *entry = &records->entries[records->at++];
 	records->left--;
 	out->key = (struct chi_key){.len = entry->key_len};
 	memcpy(out->key.bytes, chi_entry_key(entry, CHI_TREE_POSITION), entry->key_len);
@@ -104,7 +104,7 @@ int chi_records_reached(struct chi_records *records, struct chi_reached **out)
 	if (records->at == 0) {
 		return CHI_NONE;
 	}
-	const struct chi_entry *entry = &records->entries[records->at - 1];
+	const struct chi_block_entry *entry = &records->entries[records->at - 1];
 	return chi_reached_of(records->read, chi_entry_key(entry, CHI_TREE_POSITION),
 			      entry->key_len, entry->value, entry->len, 0, out);
 }

@@ -77,7 +77,7 @@ static enum chi_scan_range first_range(const struct chi_scan_spec *spec)
 /* The sizes bound every walk, and answer some counts at once. */
 static int count_entries(struct chi_scan *scan)
 {
-	struct chi_state state;
+	struct chi_store_state state;
 	int rc = chi_state_get(scan->read->txn, scan->read->env->meta, &state);
 	scan->positions = rc == CHI_OK ? state.positions : 0;
 	scan->known = rc == CHI_OK ? state.known : 0;
@@ -130,7 +130,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 }
 
 /* Fills the batch, up to the scan's limit. A scan that ended stays so. */
-static int fill(struct chi_scan *scan, struct chi_batch *batch)
+static int fill(struct chi_scan *scan, struct chi_scan_batch *batch)
 {
 	uint64_t limit = scan->spec.limit;
 	uint64_t left = limit != 0 ? limit - scan->rows : UINT64_MAX;
@@ -217,7 +217,7 @@ static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena
 int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint64_t steps,
 		  size_t *n)
 {
-	struct chi_batch batch = {.rows = rows, .max = max, .steps = steps};
+	struct chi_scan_batch batch = {.rows = rows, .max = max, .steps = steps};
 	if (scan->sorted.rows != NULL) {
 		*n = 0;
 		int collected = collect(scan, steps);
@@ -240,7 +240,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 		return sorted_record(scan, steps, arena, row, record, got);
 	}
 	MDB_val value = {0};
-	struct chi_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
+	struct chi_scan_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
 	/* The record is needed regardless of what the spec wants. */
 	scan->joins = true;
 	int rc = fill(scan, &batch);

@@ -39,7 +39,7 @@ struct chi_scan {
 	struct chi_descent tree;
 	struct chi_block_cursor blocks;
 	uint32_t group; /* of the block, the one that was read: */
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t at;	    /* so many of its entries are before the scan, */
 	uint32_t n;	    /* of so many */
 	uint64_t left;	    /* entries that the tree still has, as the state tells */
@@ -57,7 +57,7 @@ struct chi_scan {
 };
 
 /* What a walk looks for, and has found. */
-struct chi_batch {
+struct chi_scan_batch {
 	struct chi_row *rows; /* room for `max`, or for one if they are only counted */
 	MDB_val *values;      /* their records in the map; NULL: not wanted */
 	size_t max;
@@ -154,4 +154,4 @@ CHI_MUSTUSE int chi_sorted_rows(struct chi_scan *scan, struct chi_row *rows, siz
  * of records was looked up. CHI_OK: call again, in any phase; negative: what
  * the batch got before the failure is good.
  */
-CHI_MUSTUSE int chi_walk_some(struct chi_scan *scan, struct chi_batch *batch);
+CHI_MUSTUSE int chi_walk_some(struct chi_scan *scan, struct chi_scan_batch *batch);

@@ -11,16 +11,16 @@
 #include "store/record/codec.h"
 
 /* Where a phase begins: at an end of its tree (no bytes), or at a key. */
-struct place {
+struct range_place {
 	size_t len;
 	bool past; /* the key itself is skipped; only upwards, as downwards it always is */
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 };
 
-static struct place position_place(const struct chi_scan *scan)
+static struct range_place position_place(const struct chi_scan *scan)
 {
 	const struct chi_cursor *after = &scan->spec.after;
-	struct place place = {.len = 0};
+	struct range_place place = {.len = 0};
 	/* By strength, a cursor with a known statistic is outside this phase. */
 	if (after->set &&
 	    (scan->range == CHI_SCAN_RANGE_POSITION || after->chi2 == CHI_CHI2_UNKNOWN)) {
@@ -31,11 +31,11 @@ static struct place position_place(const struct chi_scan *scan)
 	return place;
 }
 
-static struct place strength_place(const struct chi_scan *scan)
+static struct range_place strength_place(const struct chi_scan *scan)
 {
 	const struct chi_scan_spec *spec = &scan->spec;
 	const struct chi_cursor *after = &spec->after;
-	struct place place = {.len = 2 + sizeof(uint64_t)};
+	struct range_place place = {.len = 2 + sizeof(uint64_t)};
 	if (after->set && after->chi2 >= chi_known_min(spec) && after->chi2 <= spec->chi2_max) {
 		place.past = !spec->descending;
 		place.len = chi_strength_key(after->chi2, after->key.bytes, after->key.len,
@@ -50,7 +50,7 @@ static struct place strength_place(const struct chi_scan *scan)
 }
 
 /* Stands in the block at the place: reads the group that it is in. */
-static int settle(struct chi_scan *scan, const struct place *place)
+static int settle(struct chi_scan *scan, const struct range_place *place)
 {
 	const struct chi_block *block = &scan->blocks.block;
 	scan->group = 0;
@@ -62,7 +62,7 @@ static int settle(struct chi_scan *scan, const struct place *place)
 	int rc = chi_block_seek(block, place->bytes, place->len, &scan->group);
 	rc = rc == CHI_OK ? chi_group_read(block, scan->group, scan->entries, &scan->n) : rc;
 	for (; rc == CHI_OK && scan->at < scan->n; scan->at++) {
-		const struct chi_entry *entry = &scan->entries[scan->at];
+		const struct chi_block_entry *entry = &scan->entries[scan->at];
 		int order = chi_tree_compare(block->kind, chi_entry_key(entry, block->kind),
 					     chi_entry_key_len(entry, block->kind), place->bytes,
 					     place->len);
@@ -89,7 +89,7 @@ int chi_scan_range_begin(struct chi_scan *scan)
 	const struct chi_env *env = scan->read->env;
 	bool strength = scan->range == CHI_SCAN_RANGE_STRENGTH;
 	bool down = scan->spec.descending;
-	struct place place = strength ? strength_place(scan) : position_place(scan);
+	struct range_place place = strength ? strength_place(scan) : position_place(scan);
 	if (scan->range == CHI_SCAN_RANGE_UNKNOWN && scan->positions == scan->known) {
 		return CHI_NONE;
 	}
@@ -167,7 +167,7 @@ int chi_scan_range_read(struct chi_scan *scan)
 void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
 {
 	enum chi_tree_kind tree = chi_scan_tree(scan);
-	const struct chi_entry *entry = &scan->entries[i];
+	const struct chi_block_entry *entry = &scan->entries[i];
 	scan->last_len = chi_entry_key_len(entry, tree);
 	/* Copies of fixed sizes. */
 	if (tree == CHI_TREE_STRENGTH) {

@@ -22,7 +22,7 @@ int chi_sorted_collect(struct chi_scan *scan, uint64_t steps)
 {
 	struct chi_row rows[HELPING] = {0};
 	while (scan->rc == CHI_OK && !scan->sorted.collected && steps > 0) {
-		struct chi_batch batch = {.rows = rows, .max = HELPING, .steps = steps};
+		struct chi_scan_batch batch = {.rows = rows, .max = HELPING, .steps = steps};
 		scan->rc =
 			scan->range != CHI_SCAN_RANGE_OVER ? chi_walk_some(scan, &batch) : CHI_NONE;
 		steps = batch.steps;

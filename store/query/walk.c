@@ -38,7 +38,7 @@ static int leave_band(const struct chi_scan *scan, uint16_t chi2)
 }
 
 /* The row of a wanted entry, and its value. Counts are filled already, where there are any. */
-CHI_INLINE void take_row(struct kind kind, const struct chi_entry *entry, struct chi_row *row,
+CHI_INLINE void take_row(struct kind kind, const struct chi_block_entry *entry, struct chi_row *row,
 			 MDB_val *value)
 {
 	/* In two parts, as it was written: what is read across two writes is waited for. */
@@ -55,7 +55,7 @@ CHI_INLINE void take_row(struct kind kind, const struct chi_entry *entry, struct
 }
 
 /* An entry that is to be looked at: whether it is in the band, and wanted. */
-CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi_entry *entry,
+CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi_block_entry *entry,
 		       struct chi_row *row, bool *wanted)
 {
 	*wanted = false;
@@ -81,7 +81,7 @@ CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi
 }
 
 /* The rest of a group, or as much as there are steps and room for. CHI_NONE: beyond the band. */
-CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_batch *batch)
+CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_scan_batch *batch)
 {
 	size_t n = batch->n;
 	struct chi_row *row = batch->rows + (batch->counted ? 0 : n);
@@ -93,7 +93,7 @@ CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_ba
 	for (; done < todo && (!kind.rows || n < batch->max); done++) {
 		bool wanted;
 		uint32_t i = kind.down ? scan->at - 1 - done : scan->at + done;
-		const struct chi_entry *entry = &scan->entries[i];
+		const struct chi_block_entry *entry = &scan->entries[i];
 		rc = look_at(scan, kind, entry, row, &wanted);
 		if (CHI_UNLIKELY(rc != CHI_OK)) {
 			break;
@@ -118,7 +118,7 @@ CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_ba
 
 /* A function for each kind of loop, so that none makes another slow. */
 #define WALK(name, ...)                                                                            \
-	static int name(struct chi_scan *scan, struct chi_batch *batch)                            \
+	static int name(struct chi_scan *scan, struct chi_scan_batch *batch)                       \
 	{                                                                                          \
 		return walk_group(scan, (struct kind){__VA_ARGS__}, batch);                        \
 	}
@@ -134,10 +134,10 @@ __attribute__((target("popcnt"))) WALK(count_up_popcnt, .strength = true, .sifts
 #endif
 	WALK(records, .rows = true, .sifts = !scan->sieve.idle, .down = scan->spec.descending)
 
-		typedef int walk_function(struct chi_scan *scan, struct chi_batch *batch);
+		typedef int walk_function(struct chi_scan *scan, struct chi_scan_batch *batch);
 
 /* The one that fits. */
-static walk_function *walk_of(const struct chi_scan *scan, const struct chi_batch *batch)
+static walk_function *walk_of(const struct chi_scan *scan, const struct chi_scan_batch *batch)
 {
 	static walk_function *const keys[2][2] = {{sift_up, sift_down}, {keys_up, keys_down}};
 	bool down = scan->spec.descending;
@@ -156,7 +156,7 @@ static walk_function *walk_of(const struct chi_scan *scan, const struct chi_batc
 }
 
 /* Group after group. CHI_NONE: the phase is over. */
-static int walk_on(struct chi_scan *scan, struct chi_batch *batch)
+static int walk_on(struct chi_scan *scan, struct chi_scan_batch *batch)
 {
 	bool down = scan->spec.descending;
 	walk_function *walk = walk_of(scan, batch);
@@ -179,7 +179,7 @@ static int walk_on(struct chi_scan *scan, struct chi_batch *batch)
 
 /* Looks up the records of rows `from` on, which must agree with them, and keeps those that have
  * games enough. */
-static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
+static int join(struct chi_scan *scan, struct chi_scan_batch *batch, size_t from)
 {
 	struct chi_found found[CHI_DESCENT_LANES];
 	struct chi_key keys[CHI_DESCENT_LANES];
@@ -222,7 +222,7 @@ static int join(struct chi_scan *scan, struct chi_batch *batch, size_t from)
 	return CHI_OK;
 }
 
-int chi_walk_some(struct chi_scan *scan, struct chi_batch *batch)
+int chi_walk_some(struct chi_scan *scan, struct chi_scan_batch *batch)
 {
 	bool joins = scan->joins && scan->range == CHI_SCAN_RANGE_STRENGTH;
 	size_t max = batch->max;

@@ -322,8 +322,8 @@ int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest, struct
 			 "from them");
 }
 
-int chi_merge(const struct chi_merging *merging, const struct chi_put *put, struct chi_merge *m,
-	      struct chi_fault *fault)
+int chi_merge(const struct chi_record_merging *merging, const struct chi_put *put,
+	      struct chi_merge *m, struct chi_fault *fault)
 {
 	enum chi_statistic kind = merging->statistic;
 	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;

@@ -67,7 +67,7 @@ enum chi_merged {
 };
 
 /* What a merge needs of a store, and its memory. */
-struct chi_merging {
+struct chi_record_merging {
 	enum chi_statistic statistic;
 	const struct chi_counts *base;
 	struct chi_arena *arena;
@@ -77,7 +77,7 @@ struct chi_merging {
 /* The one way from a put to the bytes that are to be stored: applies it to m->old and encodes what
  * comes out. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be
  * subtracted), -CHI_ENOMEM, -CHI_EKEY. */
-CHI_MUSTUSE int chi_merge(const struct chi_merging *merging, const struct chi_put *put,
+CHI_MUSTUSE int chi_merge(const struct chi_record_merging *merging, const struct chi_put *put,
 			  struct chi_merge *m, struct chi_fault *fault);
 
 /* What games of the archive say changes only with them; more may be added to it. -CHI_EINVAL if a

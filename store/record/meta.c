@@ -200,15 +200,15 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 /* The base rates, then the games, by result. */
 #define STATE_COUNTS 8u
 
-static uint64_t *state_count(struct chi_state *state, unsigned i)
+static uint64_t *state_count(struct chi_store_state *state, unsigned i)
 {
 	return chi_counts_of(i < 4 ? &state->base : &state->games, i % 4);
 }
 
-void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE])
+void chi_state_encode(const struct chi_store_state *state, uint8_t out[CHI_STATE_SIZE])
 {
 	struct chi_writer w = chi_writer_of(out, CHI_STATE_SIZE);
-	struct chi_state copy = *state;
+	struct chi_store_state copy = *state;
 	chi_write_le(&w, state->sequence, 8);
 	for (unsigned i = 0; i < STATE_COUNTS; i++) {
 		chi_write_le(&w, *state_count(&copy, i), 8);
@@ -222,7 +222,7 @@ void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]
 	write_checksum(&w, state_key, out);
 }
 
-int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out)
+int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_store_state *out)
 {
 	if (len < CHI_STATE_SIZE || !checksum_ok(state_key, bytes, len)) {
 		return -CHI_ECORRUPT;
@@ -271,7 +271,7 @@ int chi_stamp_put(MDB_txn *txn, MDB_dbi meta, const struct chi_stamp *stamp)
 	return put_value(txn, meta, stamp_key, bytes, sizeof(bytes));
 }
 
-int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out)
+int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_store_state *out)
 {
 	MDB_val key = chi_val(state_key, strlen(state_key));
 	MDB_val value;
@@ -282,10 +282,10 @@ int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out)
 	return rc != 0 ? chi_lmdb_status(rc) : chi_state_decode(value.mv_data, value.mv_size, out);
 }
 
-int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state)
+int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_store_state *state)
 {
 	uint8_t bytes[CHI_STATE_SIZE];
-	struct chi_state own = *state;
+	struct chi_store_state own = *state;
 	own.txn = mdb_txn_id(txn);
 	chi_state_encode(&own, bytes);
 	return put_value(txn, meta, state_key, bytes, sizeof(bytes));

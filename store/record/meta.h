@@ -31,7 +31,7 @@ struct chi_stamp {
 	char creator[32];
 };
 
-struct chi_state {
+struct chi_store_state {
 	uint64_t sequence;
 	struct chi_counts base;
 	struct chi_counts games; /* of the identities tree, by result */
@@ -45,7 +45,7 @@ struct chi_state {
 };
 
 /* Notes that a game has the number. */
-static inline void chi_state_number(struct chi_state *state, uint32_t number)
+static inline void chi_state_number(struct chi_store_state *state, uint32_t number)
 {
 	state->last_game = number > state->last_game ? number : state->last_game;
 }
@@ -60,14 +60,14 @@ void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]
 CHI_MUSTUSE int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly,
 				 struct chi_stamp *out, struct chi_fault *fault);
 
-void chi_state_encode(const struct chi_state *state, uint8_t out[CHI_STATE_SIZE]);
-CHI_MUSTUSE int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_state *out);
+void chi_state_encode(const struct chi_store_state *state, uint8_t out[CHI_STATE_SIZE]);
+CHI_MUSTUSE int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_store_state *out);
 
 /* Reading and writing in a transaction. */
 CHI_MUSTUSE int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct chi_stamp *out,
 			      struct chi_fault *fault);
 CHI_MUSTUSE int chi_stamp_put(MDB_txn *txn, MDB_dbi meta, const struct chi_stamp *stamp);
-CHI_MUSTUSE int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_state *out);
+CHI_MUSTUSE int chi_state_get(MDB_txn *txn, MDB_dbi meta, struct chi_store_state *out);
 /* With the number of `txn` instead of state->txn. Returns LMDB's code: the caller knows the path a
  * fault names. */
-CHI_MUSTUSE int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_state *state);
+CHI_MUSTUSE int chi_state_put(MDB_txn *txn, MDB_dbi meta, const struct chi_store_state *state);

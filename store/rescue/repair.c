@@ -49,7 +49,7 @@ struct repair {
 	enum chi_statistic statistic;
 	struct chi_stamp stamp;
 	bool stamped; /* `stamp` was found */
-	struct chi_state state;
+	struct chi_store_state state;
 	bool stated;		 /* `state` was found */
 	bool newer;		 /* a newer one lies in pages that are not of its state */
 	uint64_t bytes;		 /* blocks of positions that the tree led to, */
@@ -87,7 +87,7 @@ CHI_PRINTF(2, 3) static void complain(struct repair *r, const char *format, ...)
 /* Of several states, lost pages hold old ones, the last. */
 static int take_meta(struct repair *r, const MDB_val *key, const MDB_val *value)
 {
-	struct chi_state state;
+	struct chi_store_state state;
 	if (chi_page_key_is(key, "stamp") && !r->stamped) {
 		struct chi_fault why = {.text = ""};
 		int rc = chi_stamp_decode(value->mv_data, value->mv_size, true, &r->stamp, &why);
@@ -170,7 +170,7 @@ static int take_position(struct repair *r, const MDB_val *key, const MDB_val *va
 /* All groups of a block whose checksums hold. */
 static int take_block(struct repair *r, const struct chi_block *block, bool lost)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	char name[CHI_FEN_SIZE];
 	uint32_t n;
 	int rc = CHI_OK;
@@ -270,7 +270,7 @@ static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_by
  * well be that of a commit that failed. */
 static int find_newer(struct repair *r)
 {
-	struct chi_state ours = r->state;
+	struct chi_store_state ours = r->state;
 	bool stated = r->stated;
 	int rc = chi_salvage_lost(&r->salvage, true);
 	r->newer = !stated || r->state.sequence != ours.sequence;

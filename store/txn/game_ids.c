@@ -145,7 +145,7 @@ int chi_read_game_ids(struct chi_read *read, const uint8_t *after, struct chi_ga
 }
 
 /* Only a damaged total could overflow, or be less than what is there. */
-static int count_game(struct chi_state *state, uint8_t result, bool more)
+static int count_game(struct chi_store_state *state, uint8_t result, bool more)
 {
 	struct chi_counts one = {0};
 	uint64_t *total = chi_counts_of(&state->games, result);

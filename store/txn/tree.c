@@ -263,7 +263,7 @@ static int load(struct chi_tree *tree, const MDB_val *asked)
 }
 
 /* Takes over what became of the block: keeps the one that is responsible for `key`. */
-static int adopt(struct chi_tree *tree, const struct chi_edit *edit, const MDB_val *key)
+static int adopt(struct chi_tree *tree, const struct chi_block_edit *edit, const MDB_val *key)
 {
 	uint32_t own = 0;
 	tree->side ^= 1;
@@ -290,9 +290,10 @@ static int adopt(struct chi_tree *tree, const struct chi_edit *edit, const MDB_v
 		    edit->blocks[own].len);
 }
 
-static struct chi_edit edit_of(const struct chi_tree *tree)
+static struct chi_block_edit edit_of(const struct chi_tree *tree)
 {
-	return (struct chi_edit){.bytes = tree->rooms + tree->side * EDIT_ROOM, .size = EDIT_ROOM};
+	return (struct chi_block_edit){.bytes = tree->rooms + tree->side * EDIT_ROOM,
+				       .size = EDIT_ROOM};
 }
 
 /* ---- Joining -------------------------------------------------------------------------------- */
@@ -316,7 +317,7 @@ static int neighbour(struct chi_tree *tree, MDB_cursor_op side, struct chi_block
 static int join(struct chi_tree *tree, MDB_cursor_op side)
 {
 	struct chi_block other;
-	struct chi_edit edit = edit_of(tree);
+	struct chi_block_edit edit = edit_of(tree);
 	uint8_t gone[CHI_TREE_KEY_MAX];
 	bool after = side == MDB_NEXT;
 	int rc = neighbour(tree, side, &other);
@@ -389,7 +390,7 @@ static int change_block(struct chi_tree *tree, const struct chi_memtable_entry *
 					    .may_lack = entry->first_puts};
 	}
 	*done = k;
-	struct chi_edit edit = edit_of(tree);
+	struct chi_block_edit edit = edit_of(tree);
 	rc = code_of(chi_block_edit(&tree->block, changes, k, &edit, &added));
 	if (rc != 0) {
 		/* What is to be removed is not there. */
@@ -474,9 +475,9 @@ void chi_tree_rollback(struct chi_tree *tree)
 
 /* The first entry of the block that is kept whose key is greater than `key`, or not less. */
 static int next_in_block(struct chi_tree *tree, const MDB_val *key, bool or_equal,
-			 struct chi_entry *out)
+			 struct chi_block_entry *out)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t group = 0;
 	uint32_t n;
 	int rc = tree->block.groups == 0
@@ -498,7 +499,7 @@ static int next_in_block(struct chi_tree *tree, const MDB_val *key, bool or_equa
 	return rc < 0 ? rc : CHI_NONE;
 }
 
-int chi_tree_next(struct chi_tree *tree, const MDB_val *key, struct chi_entry *out)
+int chi_tree_next(struct chi_tree *tree, const MDB_val *key, struct chi_block_entry *out)
 {
 	uint8_t bytes[CHI_TREE_KEY_MAX];
 	MDB_val from = key != NULL ? *key : chi_val(chi_tree_first, chi_tree_first_len(tree->kind));

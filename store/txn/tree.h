@@ -62,7 +62,8 @@ CHI_MUSTUSE int chi_tree_unset(struct chi_tree *tree, const MDB_val *key);
 
 /* The first entry whose key is greater; `key` NULL: the first of all. MDB_NOTFOUND: there is none.
  * Its value lives until the next call but chi_tree_set. What is pending is not seen. */
-CHI_MUSTUSE int chi_tree_next(struct chi_tree *tree, const MDB_val *key, struct chi_entry *out);
+CHI_MUSTUSE int chi_tree_next(struct chi_tree *tree, const MDB_val *key,
+			      struct chi_block_entry *out);
 
 /* Makes the pending changes. */
 CHI_MUSTUSE int chi_tree_flush(struct chi_tree *tree);

@@ -24,7 +24,7 @@ struct chi_idempotency_book;
 struct chi_write {
 	struct chi_env *env;
 	MDB_txn *txn;
-	struct chi_state state; /* as it will be committed, but for the sequence number */
+	struct chi_store_state state; /* as it will be committed, but for the sequence number */
 	struct chi_tree position;
 	struct chi_tree strength;
 	int rc;		      /* the first failure; sticky */
@@ -35,7 +35,7 @@ struct chi_write {
 	bool has_savepoint;	/* changes are copied to `undo` first, from the last mark on */
 	bool changed_at_savepoint;
 	bool is_final; /* since the mark it was changed in a way that is not taken back */
-	struct chi_state state_at_savepoint;
+	struct chi_store_state state_at_savepoint;
 	struct chi_savepoint *savepoint; /* newest first */
 	struct chi_arena savepoint_arena;
 	struct chi_idempotency_book *book; /* NULL: no write is marked */

@@ -274,10 +274,10 @@ static int load(struct chi_write *write, const struct chi_key *key, struct chi_m
 int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
 		    struct chi_fault *fault)
 {
-	const struct chi_merging merging = {.statistic = write->env->stamp.statistic,
-					    .base = &write->state.base,
-					    .arena = &write->arena,
-					    .buffer = write->buffer};
+	const struct chi_record_merging merging = {.statistic = write->env->stamp.statistic,
+						   .base = &write->state.base,
+						   .arena = &write->arena,
+						   .buffer = write->buffer};
 	return chi_merge(&merging, put, m, fault);
 }
 

@@ -39,7 +39,7 @@ struct fixture {
 };
 
 /* What an answer is in; the pointers in it are the client's. */
-struct answer {
+struct client_answer {
 	struct chi_record record;
 	struct chi_explore explore;
 	struct chi_names names;
@@ -53,7 +53,7 @@ struct answer {
 	struct chi_game game;
 	struct chi_game_row heads[2];
 };
-extern struct answer in;
+extern struct client_answer in;
 
 /* The note of a position is the fixture's. */
 void fixture_note(const struct fixture *f, struct chi_key key);

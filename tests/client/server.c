@@ -30,7 +30,7 @@ static void *run(void *context)
 {
 	struct server *server = context;
 	for (unsigned i = 0;; i++) {
-		struct conn conn = {.fd = accept(server->fd, NULL, NULL), .number = i};
+		struct server_conn conn = {.fd = accept(server->fd, NULL, NULL), .number = i};
 		if (conn.fd < 0) {
 			return NULL;
 		}
@@ -66,7 +66,7 @@ void server_stop(struct server *server)
 	world_remove_dir(server->dir);
 }
 
-bool server_next(struct conn *conn, struct chi_request *request)
+bool server_next(struct server_conn *conn, struct chi_request *request)
 {
 	chi_buffer_consume(&conn->in, conn->taken);
 	conn->taken = 0;
@@ -96,7 +96,7 @@ bool server_next(struct conn *conn, struct chi_request *request)
 	}
 }
 
-void server_send(struct conn *conn, const void *bytes, size_t len)
+void server_send(struct server_conn *conn, const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes;
 	while (len > 0) {
@@ -114,7 +114,7 @@ void server_send(struct conn *conn, const void *bytes, size_t len)
 	}
 }
 
-void server_answer(struct conn *conn, const struct chi_response *response)
+void server_answer(struct server_conn *conn, const struct chi_response *response)
 {
 	struct chi_buffer out;
 	chi_buffer_init(&out, (size_t)8 << 20);
@@ -123,7 +123,7 @@ void server_answer(struct conn *conn, const struct chi_response *response)
 	chi_buffer_deinit(&out);
 }
 
-bool server_greet(struct conn *conn)
+bool server_greet(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_next(conn, &request)) {
@@ -155,7 +155,7 @@ bool server_greet(struct conn *conn)
 	return true;
 }
 
-void server_wait_end(struct conn *conn)
+void server_wait_end(struct server_conn *conn)
 {
 	uint8_t bytes[4096];
 	while (recv(conn->fd, bytes, sizeof(bytes), 0) > 0) {
@@ -173,13 +173,14 @@ struct chi_client *server_open(const struct server *server, uint32_t ms)
 	return client;
 }
 
-void server_pong(struct conn *conn, const struct chi_request *request)
+void server_pong(struct server_conn *conn, const struct chi_request *request)
 {
 	struct chi_response answer = {.id = request->id, .last = true, .op = CHI_OP_PING};
 	server_answer(conn, &answer);
 }
 
-void server_answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n)
+void server_answer_probe(struct server_conn *conn, uint64_t id, const struct chi_key *keys,
+			 size_t n)
 {
 	static struct chi_row rows[CHI_PROBE_MAX];
 	for (size_t i = 0; i < n; i++) {

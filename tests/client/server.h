@@ -19,7 +19,7 @@
 #define SHORT_MS 100
 #define LONG_MS	 60000
 
-struct conn {
+struct server_conn {
 	int fd;
 	unsigned number; /* of the connection, from 0 */
 	struct chi_arena arena;
@@ -32,7 +32,7 @@ struct conn {
 };
 
 /* Serves one connection; it is closed when the script returns. */
-typedef void server_script(struct conn *conn);
+typedef void server_script(struct server_conn *conn);
 
 struct server {
 	char dir[64];
@@ -47,22 +47,23 @@ void server_start(struct server *server, server_script *script);
 void server_stop(struct server *server);
 
 /* The next request; false when the client closed. It lives until the next. */
-bool server_next(struct conn *conn, struct chi_request *request);
+bool server_next(struct server_conn *conn, struct chi_request *request);
 
 /* Sends an answer, or bytes as they are. A client that is gone is no failure. */
-void server_answer(struct conn *conn, const struct chi_response *response);
-void server_send(struct conn *conn, const void *bytes, size_t len);
+void server_answer(struct server_conn *conn, const struct chi_response *response);
+void server_send(struct server_conn *conn, const void *bytes, size_t len);
 
 /* Waits for the Hello and answers it with one store, "default", and few positions of a probe.
  * False if the client closed. */
-bool server_greet(struct conn *conn);
+bool server_greet(struct server_conn *conn);
 
 /* Reads until the client closes. */
-void server_wait_end(struct conn *conn);
+void server_wait_end(struct server_conn *conn);
 
 /* Answers a ping; answers a probe so that position i is found with chi2 = 1 + keys[i].bytes[7]. */
-void server_pong(struct conn *conn, const struct chi_request *request);
-void server_answer_probe(struct conn *conn, uint64_t id, const struct chi_key *keys, size_t n);
+void server_pong(struct server_conn *conn, const struct chi_request *request);
+void server_answer_probe(struct server_conn *conn, uint64_t id, const struct chi_key *keys,
+			 size_t n);
 
 /* A client of the server with this call_ms. */
 struct chi_client *server_open(const struct server *server, uint32_t ms);

@@ -21,7 +21,7 @@
 /* ---- Order --------------------------------------------------------------------------------- */
 
 /* Gathers eight probes, then answers the last first. */
-static void answer_backwards(struct conn *conn)
+static void answer_backwards(struct server_conn *conn)
 {
 	struct chi_request request;
 	struct {
@@ -72,7 +72,7 @@ static void answers_out_of_order(void **state)
 }
 
 /* Everything byte by byte, and in pieces of two to nine bytes. */
-static void dribble(struct conn *conn)
+static void dribble(struct server_conn *conn)
 {
 	conn->piece = conn->number + 1;
 	answer_backwards(conn);
@@ -100,7 +100,7 @@ static void answers_in_pieces(void **state)
 }
 
 /* Connection n ends after n + 1 bytes: within the Hello's answer, then within the probes'. */
-static void cut_short(struct conn *conn)
+static void cut_short(struct server_conn *conn)
 {
 	conn->cut = conn->number + 1;
 	struct chi_request request;
@@ -149,7 +149,7 @@ static void answers_cut_short(void **state)
 
 /* Sends blocks of one row while the client's window and credit allow, to the end or until the scan
  * is canceled while it waits. */
-static void scan_with_credit(struct conn *conn)
+static void scan_with_credit(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn)) {
@@ -226,7 +226,7 @@ static void credit_and_cancel(void **state)
 #define NOTES	 5
 
 /* Reads nothing, until the client waits for room; only then it says why it ends, and does. */
-static void answer_who_is_stuck(struct conn *conn)
+static void answer_who_is_stuck(struct server_conn *conn)
 {
 	if (!server_greet(conn)) {
 		return;

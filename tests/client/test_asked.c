@@ -160,7 +160,7 @@ static enum wrong {
 /* How often it was told to stop. */
 static atomic_uint canceled;
 
-static void answer_wrongly(struct conn *conn)
+static void answer_wrongly(struct server_conn *conn)
 {
 	static const struct chi_game_row rows[3] = {
 		{.head.number = 8, .white = "a"}, {.head.number = 9}, {.head.number = 10}};

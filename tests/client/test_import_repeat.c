@@ -190,7 +190,7 @@ static void into_another_store(void **state)
 
 /* Connection 0 is lost when all is said; it tells the mark's `since` by the games skipped. The next
  * has no room for a question at first. */
-static void be_busy(struct conn *conn)
+static void be_busy(struct server_conn *conn)
 {
 	static uint64_t since;
 	struct chi_request request;

@@ -140,7 +140,7 @@ void fixture_restore(const struct fixture *f)
 
 /* ---- Calls that return pointers ------------------------------------------------------------ */
 
-struct answer in;
+struct client_answer in;
 
 static void from_get(const struct fixture *f, struct chi_client *client, struct offer *out)
 {

@@ -24,7 +24,7 @@ static atomic_uint got;		/* requests, of all clients */
 
 /* ---- Requests ------------------------------------------------------------------------------ */
 
-static void take_all(struct conn *conn)
+static void take_all(struct server_conn *conn)
 {
 	struct chi_request request;
 	conn->limits = &told;
@@ -170,7 +170,7 @@ static void entries_of_a_put(void **state)
 
 /* The first client's is a byte below the limit, the third's a byte above. A field that no one
  * knows makes up the length. */
-static void pong_at_length(struct conn *conn)
+static void pong_at_length(struct server_conn *conn)
 {
 	struct chi_request request;
 	uint8_t bytes[32] = {0};

@@ -40,7 +40,7 @@ static void open_fails(const struct server *server, int wanted, const char *says
 
 /* ---- Silence and nonsense ------------------------------------------------------------------ */
 
-static void mute(struct conn *conn)
+static void mute(struct server_conn *conn)
 {
 	server_wait_end(conn);
 }
@@ -54,7 +54,7 @@ static void mute_server(void **state)
 	server_stop(&server);
 }
 
-static void greet_then_mute(struct conn *conn)
+static void greet_then_mute(struct server_conn *conn)
 {
 	if (server_greet(conn)) {
 		server_wait_end(conn);
@@ -130,7 +130,7 @@ static const struct {
 	{"\x02\x10\x13", 3}, /* about the whole connection: malformed */
 };
 
-static void speak_garbage(struct conn *conn)
+static void speak_garbage(struct server_conn *conn)
 {
 	server_send(conn, garbage[conn->number].bytes, garbage[conn->number].len);
 	server_wait_end(conn);
@@ -147,7 +147,7 @@ static void garbage_instead_of_hello(void **state)
 	server_stop(&server);
 }
 
-static void refuse_hello(struct conn *conn)
+static void refuse_hello(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_next(conn, &request)) {
@@ -196,7 +196,7 @@ enum {
 	WRONG_KINDS
 };
 
-static void answer_wrongly(struct conn *conn)
+static void answer_wrongly(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn) || !server_next(conn, &request)) {
@@ -252,7 +252,7 @@ static void wrong_answers(void **state)
 
 /* Connection 0 answers a put with "not found", 1 a get with another position's record, 2 an explore
  * with another position. */
-static void answer_beside_the_point(struct conn *conn)
+static void answer_beside_the_point(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn) || !server_next(conn, &request)) {
@@ -290,7 +290,7 @@ static void answers_beside_the_point(void **state)
 }
 
 /* Sends rows for ever, whatever the client says. */
-static void never_cancel(struct conn *conn)
+static void never_cancel(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn) || !server_next(conn, &request)) {
@@ -337,7 +337,7 @@ static void scan_that_cannot_be_canceled(void **state)
 
 /* Connection 0: closes after the Hello, idle. 1: swallows a request. 2: answers a put and then
  * swallows one. Later ones answer pings. */
-static void go_away(struct conn *conn)
+static void go_away(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn) || conn->number == 0) {
@@ -390,7 +390,7 @@ static void server_goes_away(void **state)
 }
 
 /* Answers writes; a ping ends the connection. */
-static void end_behind_a_write(struct conn *conn)
+static void end_behind_a_write(struct server_conn *conn)
 {
 	struct chi_request request;
 	if (!server_greet(conn)) {
@@ -433,7 +433,7 @@ static void synced_writes_vouch_for_nothing_lost(void **state)
 /* ---- Slow work ----------------------------------------------------------------------------- */
 
 /* Answers a count only after having been asked three times whether it is alive. */
-static void count_slowly(struct conn *conn)
+static void count_slowly(struct server_conn *conn)
 {
 	struct chi_request request;
 	struct chi_request count;

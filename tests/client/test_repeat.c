@@ -238,7 +238,7 @@ static void into_another_store(void **state)
 }
 
 /* Has forgotten the first client that writes, and tells a new one what it needs. */
-static void forget_the_first(struct conn *conn)
+static void forget_the_first(struct server_conn *conn)
 {
 	struct chi_request request;
 	static uint8_t first[CHI_IDEMPOTENCY_CLIENT];
@@ -286,7 +286,7 @@ static void forgotten_at_first(void **state)
 }
 
 /* Ends after the rows of a search, before it says how many there are; then it is asked for that. */
-static void end_before_the_total(struct conn *conn)
+static void end_before_the_total(struct server_conn *conn)
 {
 	struct chi_request request;
 	const struct chi_game_row rows[] = {{.head.number = 1}, {.head.number = 2}};

@@ -74,7 +74,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
 /* ---- Imports -------------------------------------------------------------------------------- */
 
 /* Takes an import, tells how far it has come, and goes away without the last word. */
-static void import_without_end(struct conn *conn)
+static void import_without_end(struct server_conn *conn)
 {
 	struct chi_request request;
 	struct chi_response answer = {.op = CHI_OP_IMPORT};
@@ -144,7 +144,7 @@ static void import_whose_end_is_not_known(void **state)
 /* ---- Writes --------------------------------------------------------------------------------- */
 
 /* Answers a write after the second sign of life that it is asked for. */
-static void write_in_the_end(struct conn *conn)
+static void write_in_the_end(struct server_conn *conn)
 {
 	struct chi_request request;
 	struct chi_response put = {.last = true, .op = CHI_OP_PUT};
@@ -190,7 +190,7 @@ static void writes_wait_while_the_server_lives(void **state)
 /* ---- Deadlines ------------------------------------------------------------------------------ */
 
 /* Goes on answering, but never comes to an end. */
-static void drip(struct conn *conn)
+static void drip(struct server_conn *conn)
 {
 	struct chi_request request;
 	/* One connection is served at a time: the client's, which is not used, makes room. */

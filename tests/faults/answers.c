@@ -463,7 +463,7 @@ void answers_take(struct chi_client *client, const struct topics *topics, unsign
 			if (n < from) {
 				continue;
 			}
-			struct answer *answer = &out->answer[n];
+			struct store_answer *answer = &out->answer[n];
 			out->n = n;
 			answer->call = questions[q].call;
 			answer->status = questions[q].ask(&asked, i);
@@ -473,7 +473,7 @@ void answers_take(struct chi_client *client, const struct topics *topics, unsign
 	out->n = n;
 }
 
-bool answer_is_false(const struct answer *wanted, const struct answer *got)
+bool answer_is_false(const struct store_answer *wanted, const struct store_answer *got)
 {
 	return got->status >= 0 && (got->status != wanted->status ||
 				    (got->status == CHI_OK && got->sum != wanted->sum));

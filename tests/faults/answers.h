@@ -20,7 +20,7 @@ struct topics {
 
 #define ANSWERS_MAX 400
 
-struct answer {
+struct store_answer {
 	const char *call; /* NULL: not asked */
 	int status;	  /* CHI_OK, CHI_NONE or an error */
 	uint64_t sum;	  /* of all that was answered */
@@ -28,7 +28,7 @@ struct answer {
 
 struct answers {
 	unsigned n; /* questions asked so far; the next is `asking` if a signal ended it */
-	struct answer answer[ANSWERS_MAX];
+	struct store_answer answer[ANSWERS_MAX];
 };
 
 /* A record of the whole store, by its key. */
@@ -45,4 +45,4 @@ void answers_take(struct chi_client *client, const struct topics *topics, unsign
 		  struct answers *out);
 
 /* True if the answer of a damaged store is one, and another than that of the store as it was. */
-bool answer_is_false(const struct answer *wanted, const struct answer *got);
+bool answer_is_false(const struct store_answer *wanted, const struct store_answer *got);

@@ -71,7 +71,8 @@ static void misplace_page(struct hurt *hurt)
 static void lose_page(struct hurt *hurt)
 {
 	for (unsigned tries = 0; tries < 10000; tries++) {
-		const struct image *old = &hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
+		const struct hurt_image *old =
+			&hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
 		size_t number = any_page(hurt);
 		if (old->bytes != NULL && (number + 1) * PAGE <= old->len &&
 		    memcmp(page(hurt, number), old->bytes + number * PAGE, PAGE) != 0) {
@@ -84,7 +85,8 @@ static void lose_page(struct hurt *hurt)
 static void lose_sector(struct hurt *hurt)
 {
 	for (unsigned tries = 0; tries < 10000; tries++) {
-		const struct image *old = &hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
+		const struct hurt_image *old =
+			&hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
 		size_t at = SECTOR * (2 * PAGE / SECTOR +
 				      seed_below(hurt->seed, (hurt->pages - 2) * PAGE / SECTOR));
 		if (old->bytes != NULL && at + SECTOR <= old->len &&
@@ -130,7 +132,7 @@ static void misplace_meta(struct hurt *hurt)
 
 static void lose_meta(struct hurt *hurt)
 {
-	const struct image *old = &hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
+	const struct hurt_image *old = &hurt->images[1 + seed_below(hurt->seed, COMMITS - 1)];
 	size_t one = seed_below(hurt->seed, 2);
 	memcpy(page(hurt, one), old->bytes + one * PAGE, PAGE);
 }

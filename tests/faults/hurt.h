@@ -12,7 +12,7 @@
 #define COMMITS 6 /* states that pages are taken from */
 
 /* The file as it was after a commit; bytes NULL: there is none. */
-struct image {
+struct hurt_image {
 	uint8_t *bytes;
 	size_t len;
 };
@@ -20,7 +20,7 @@ struct image {
 struct hurt {
 	uint8_t *bytes; /* changed in place */
 	size_t pages;
-	const struct image *images; /* COMMITS of them, the newest first */
+	const struct hurt_image *images; /* COMMITS of them, the newest first */
 	struct seed *seed;
 };
 

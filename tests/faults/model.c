@@ -31,7 +31,7 @@ static bool deletes(enum model_mix mix, unsigned step)
 }
 
 /* Positions that have no record so far, while there are any. */
-static void plan_load(struct model *model, unsigned step)
+static void plan_load(struct disk_model *model, unsigned step)
 {
 	uint8_t *now = model->version[step];
 	unsigned changes = 1 + help_below(LOADED);
@@ -44,7 +44,7 @@ static void plan_load(struct model *model, unsigned step)
 	}
 }
 
-void model_plan(struct model *model, enum model_mix mix, unsigned n)
+void model_plan(struct disk_model *model, enum model_mix mix, unsigned n)
 {
 	memset(model, 0, sizeof(*model));
 	model->games = mix == MODEL_GAMES;
@@ -71,7 +71,7 @@ void model_plan(struct model *model, enum model_mix mix, unsigned n)
 	}
 }
 
-struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
+struct chi_put model_put(const struct disk_model *model, unsigned step, unsigned k,
 			 char note[MODEL_NOTE])
 {
 	unsigned version = model->version[step][k];
@@ -90,7 +90,7 @@ struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
 	return put;
 }
 
-static int change(const struct model *model, struct chi_write *write, unsigned step)
+static int change(const struct disk_model *model, struct chi_write *write, unsigned step)
 {
 	char note[MODEL_NOTE];
 	int rc = CHI_OK;
@@ -133,7 +133,7 @@ static int known(struct chi_write *write, unsigned step, struct chi_fault *why)
 	return rc;
 }
 
-static int change_marked(const struct model *model, struct chi_write *write, unsigned step,
+static int change_marked(const struct disk_model *model, struct chi_write *write, unsigned step,
 			 struct chi_fault *why)
 {
 	struct chi_idempotency_key idempotency_key = mark_of(step);
@@ -207,7 +207,7 @@ static int step_games(struct chi_store *store, unsigned step, struct chi_fault *
 	return rc;
 }
 
-int model_step(const struct model *model, struct chi_store *store, unsigned step,
+int model_step(const struct disk_model *model, struct chi_store *store, unsigned step,
 	       struct chi_fault *why)
 {
 	struct chi_write *write;
@@ -227,7 +227,7 @@ int model_step(const struct model *model, struct chi_store *store, unsigned step
 }
 
 /* One game, then the positions by ascending key. */
-static int feed(const struct model *model, struct chi_load *load, unsigned step,
+static int feed(const struct disk_model *model, struct chi_load *load, unsigned step,
 		struct chi_fault *why)
 {
 	char note[MODEL_NOTE];
@@ -269,8 +269,8 @@ static int feed(const struct model *model, struct chi_load *load, unsigned step,
 	return rc;
 }
 
-int model_load(const struct model *model, struct chi_store *store, const char *path, unsigned step,
-	       struct chi_fault *why)
+int model_load(const struct disk_model *model, struct chi_store *store, const char *path,
+	       unsigned step, struct chi_fault *why)
 {
 	struct chi_load *load;
 	struct chi_put_result result = {0};
@@ -298,7 +298,7 @@ static bool same(const struct chi_record *a, const struct chi_record *b)
 	       (a->n_note == 0 || memcmp(a->note, b->note, a->n_note) == 0);
 }
 
-static bool check_records(const struct model *model, struct chi_read *read, unsigned step,
+static bool check_records(const struct disk_model *model, struct chi_read *read, unsigned step,
 			  struct chi_arena *arena, struct chi_fault *why)
 {
 	char note[MODEL_NOTE];
@@ -339,7 +339,7 @@ static bool check_games(struct chi_store *store, unsigned step, struct chi_fault
 }
 
 /* Nothing but what the model says: sound trees, so many positions, these records. */
-static bool check_content(const struct model *model, struct chi_store *store, unsigned step,
+static bool check_content(const struct disk_model *model, struct chi_store *store, unsigned step,
 			  struct chi_fault *why)
 {
 	struct chi_verify_result result = {0};
@@ -379,7 +379,7 @@ static bool check_content(const struct model *model, struct chi_store *store, un
 }
 
 /* The store's number, as a step. */
-static int step_of(const struct model *model, struct chi_store *store, uint64_t *step)
+static int step_of(const struct disk_model *model, struct chi_store *store, uint64_t *step)
 {
 	struct chi_info info;
 	int rc = chi_store_info(store, &info);
@@ -388,7 +388,7 @@ static int step_of(const struct model *model, struct chi_store *store, uint64_t 
 }
 
 /* The last step comes again, and changes nothing; the next one was never there. */
-static bool check_marks(const struct model *model, struct chi_store *store, unsigned step,
+static bool check_marks(const struct disk_model *model, struct chi_store *store, unsigned step,
 			struct chi_fault *why)
 {
 	struct chi_write *write;
@@ -410,7 +410,7 @@ static bool check_marks(const struct model *model, struct chi_store *store, unsi
 	return true;
 }
 
-static bool check_open(const struct model *model, struct chi_store *store, unsigned least,
+static bool check_open(const struct disk_model *model, struct chi_store *store, unsigned least,
 		       unsigned most, unsigned *step, struct chi_fault *why)
 {
 	uint64_t now;
@@ -432,7 +432,7 @@ static bool check_open(const struct model *model, struct chi_store *store, unsig
 	return rc == CHI_OK && check_content(model, store, *step + 1, why);
 }
 
-bool model_check(const struct model *model, const char *path, unsigned least, unsigned most,
+bool model_check(const struct disk_model *model, const char *path, unsigned least, unsigned most,
 		 unsigned *step, struct chi_fault *why)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
@@ -445,7 +445,8 @@ bool model_check(const struct model *model, const char *path, unsigned least, un
 	return good;
 }
 
-bool model_holds(const struct model *model, const char *path, unsigned step, struct chi_fault *why)
+bool model_holds(const struct disk_model *model, const char *path, unsigned step,
+		 struct chi_fault *why)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_READ};
 	struct chi_store *store;

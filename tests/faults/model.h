@@ -24,7 +24,7 @@ enum model_mix {
 	MODEL_ALIASES, /* players joined and split again, among games and a gameset of them */
 };
 
-struct model {
+struct disk_model {
 	struct chi_key keys[MODEL_KEYS];
 	unsigned n;	/* steps */
 	bool games;	/* steps are those of MODEL_GAMES, and no version counts */
@@ -40,25 +40,26 @@ struct model {
 };
 
 /* Plans `n` steps, at most MODEL_STEPS; random numbers from the tests' help. */
-void model_plan(struct model *model, enum model_mix mix, unsigned n);
+void model_plan(struct disk_model *model, enum model_mix mix, unsigned n);
 
 /* The put that step `step` does to key `k`; the note lies in `note`, which has room for
  * MODEL_NOTE bytes. */
 #define MODEL_NOTE 10000
-struct chi_put model_put(const struct model *model, unsigned step, unsigned k,
+struct chi_put model_put(const struct disk_model *model, unsigned step, unsigned k,
 			 char note[MODEL_NOTE]);
 
 /* Does step `step` (1 for the first) as one transaction; nothing if it is marked and known. */
-CHI_MUSTUSE int model_step(const struct model *model, struct chi_store *store, unsigned step,
+CHI_MUSTUSE int model_step(const struct disk_model *model, struct chi_store *store, unsigned step,
 			   struct chi_fault *fault);
 
 /* The same as a load; `store` NULL: the first step, which makes the store at `path`. Each step
  * comes with a game of its own. Steps of MODEL_LOADS alone. */
-CHI_MUSTUSE int model_load(const struct model *model, struct chi_store *store, const char *path,
-			   unsigned step, struct chi_fault *fault);
+CHI_MUSTUSE int model_load(const struct disk_model *model, struct chi_store *store,
+			   const char *path, unsigned step, struct chi_fault *fault);
 
 /* Opens the store at `path` for reading: sound, with the content after `step`. */
-bool model_holds(const struct model *model, const char *path, unsigned step, struct chi_fault *why);
+bool model_holds(const struct disk_model *model, const char *path, unsigned step,
+		 struct chi_fault *why);
 
 /*
  * Opens the store at `path` and looks whether it is sound, holds exactly the content after a step
@@ -66,5 +67,5 @@ bool model_holds(const struct model *model, const char *path, unsigned step, str
  * last one and no later one. False and a reason if not. *step is the
  * step whose content was found.
  */
-bool model_check(const struct model *model, const char *path, unsigned least, unsigned most,
+bool model_check(const struct disk_model *model, const char *path, unsigned least, unsigned most,
 		 unsigned *step, struct chi_fault *why);

@@ -19,7 +19,7 @@ enum {
 extern const char *const record_targets[TARGETS];
 
 struct work {
-	struct model model;
+	struct disk_model model;
 	struct journal journal;
 	char root[256];
 	uint64_t root_ino;

@@ -36,7 +36,7 @@
 static struct seed seed;
 static struct topics topics;
 
-static struct image images[COMMITS];
+static struct hurt_image images[COMMITS];
 
 /* What the child of a store says; shared with it. */
 static struct outcome {
@@ -260,7 +260,7 @@ static void question_store(struct judge *judge, const char *dir)
 	for (unsigned crashes = 0; judge_run(judge, ask_all, (void *)(uintptr_t)dir, false) < 0;) {
 		/* No question may take for ever. */
 		assert_null(strstr(judge->why.text, "signal 14"));
-		struct answer *answer = &outcome->answers.answer[outcome->answers.n];
+		struct store_answer *answer = &outcome->answers.answer[outcome->answers.n];
 		answer->status = -CHI_ECORRUPT;
 		asked_from = outcome->answers.n + 1;
 		if (++crashes == CRASHES) {
@@ -315,7 +315,7 @@ struct tally {
 
 static void tell_false(const char *kind, size_t round, unsigned i)
 {
-	const struct answer *got = &outcome->answers.answer[i];
+	const struct store_answer *got = &outcome->answers.answer[i];
 	print_message("# store %zu (%s): %s answers %d, right is %d\n", round, kind, got->call,
 		      got->status, right.answer[i].status);
 }
@@ -325,7 +325,7 @@ static void judge_store(struct tally *tally, const char *kind, size_t round)
 	bool any_error = !outcome->opened;
 	bool any_false = false;
 	for (unsigned i = 0; outcome->opened && i < right.n; i++) {
-		const struct answer *got = &outcome->answers.answer[i];
+		const struct store_answer *got = &outcome->answers.answer[i];
 		if (got->call != NULL && answer_is_false(&right.answer[i], got)) {
 			tell_false(kind, round, i);
 			any_false = true;

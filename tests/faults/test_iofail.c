@@ -54,7 +54,7 @@ struct operation {
 
 struct scene {
 	const struct operation *operation;
-	struct model model;
+	struct disk_model model;
 	char main[400];
 	char backup[400];
 	struct chi_store *store;

@@ -77,7 +77,7 @@ static bool check_target(const struct work *work, const char *dir, unsigned targ
 		return lstat(path, &st) < 0 ? !bounds->due : check_published(work, path, bounds);
 	}
 	if (lstat(path, &st) == 0 || bounds->due) {
-		struct model model = work->model;
+		struct disk_model model = work->model;
 		unsigned step;
 		model.ahead = target == BACKUP ? work->ahead : 0;
 		return model_check(&model, path, bounds->least, bounds->most, &step, &judge->why);

@@ -14,7 +14,7 @@
 #define BYTES_MAX 4096
 #define ENTRIES	  (CHI_GROUP_MOST * 64)
 
-static struct chi_entry entries[ENTRIES];
+static struct chi_block_entry entries[ENTRIES];
 
 /* The checksums of the head and of all groups that lie in the block. */
 static void seal(struct chi_block *block, uint8_t *bytes)
@@ -59,7 +59,7 @@ static size_t read_all(const struct chi_block *block)
 	return n;
 }
 
-static void check_found(const struct chi_block *block, const struct chi_entry *entry)
+static void check_found(const struct chi_block *block, const struct chi_block_entry *entry)
 {
 	const uint8_t *value;
 	size_t len;
@@ -86,14 +86,14 @@ static bool is_changed(size_t at, size_t which, uint32_t changes)
 static void check_change(const struct chi_block *block, size_t n, size_t which, bool removes)
 {
 	static uint8_t room[2 * (CHI_EDIT_ROOM + BYTES_MAX)];
-	struct chi_edit edit = {.bytes = room, .size = sizeof(room)};
+	struct chi_block_edit edit = {.bytes = room, .size = sizeof(room)};
 	struct chi_change changes[CHI_EDIT_CHANGES];
 	uint32_t k = 0;
 	size_t values = 0;
 	int added;
 	const uint8_t *fence = NULL;
 	for (size_t i = which; i < n && k < CHI_EDIT_CHANGES; i += 3, k++) {
-		const struct chi_entry *entry = &entries[i];
+		const struct chi_block_entry *entry = &entries[i];
 		values += removes ? 0 : entry->len;
 		if (k > 0 && values > CHI_EDIT_VALUES) {
 			break;
@@ -115,7 +115,7 @@ static void check_change(const struct chi_block *block, size_t n, size_t which, 
 		REQUIRE(fence == NULL || memcmp(fence, low, edit.blocks[i].low_len) == 0);
 		fence = part.fence;
 		for (uint32_t g = 0; g < part.groups; g++) {
-			struct chi_entry some[CHI_GROUP_MOST];
+			struct chi_block_entry some[CHI_GROUP_MOST];
 			uint32_t more;
 			REQUIRE(chi_group_read(&part, g, some, &more) == CHI_OK);
 			for (uint32_t j = 0; j < more; j++, at++) {

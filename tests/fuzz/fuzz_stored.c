@@ -121,7 +121,7 @@ static void check_stamp(struct entry *entry)
 
 static void check_state(struct entry *entry)
 {
-	struct chi_state state;
+	struct chi_store_state state;
 	uint8_t again[CHI_STATE_SIZE];
 	seal(entry, "state", 5, 8);
 	int status = chi_state_decode(entry->value, entry->len, &state);

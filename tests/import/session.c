@@ -45,7 +45,7 @@ static int feed(struct chi_importer *importer, const char *text, size_t cut)
 	return CHI_OK;
 }
 
-int session_run(struct session *session, const char *store, const char *const *texts)
+int session_run(struct import_session *session, const char *store, const char *const *texts)
 {
 	struct chi_importer *importer = NULL;
 	struct chi_store *opened = NULL;
@@ -81,13 +81,13 @@ int session_run(struct session *session, const char *store, const char *const *t
 
 void session_add(const char *store, const char *text)
 {
-	struct session session = {.options.kind = CHI_IMPORT_ADD};
+	struct import_session session = {.options.kind = CHI_IMPORT_ADD};
 	ok(session_run(&session, store, (const char *[]){text, NULL}));
 }
 
 void session_subtract(const char *store, const char *text)
 {
-	struct session session = {.options.kind = CHI_IMPORT_SUBTRACT};
+	struct import_session session = {.options.kind = CHI_IMPORT_SUBTRACT};
 	ok(session_run(&session, store, (const char *[]){text, NULL}));
 }
 

@@ -10,7 +10,7 @@
 char *session_file(const char *name, size_t *len);
 
 /* How a session is fed, beside its options. */
-struct session {
+struct import_session {
 	struct chi_import_options options;
 	enum chi_statistic statistic; /* of a store that is made; 0: control */
 	size_t cut;		      /* fed in pieces of random size up to this; 0: at once */
@@ -19,7 +19,7 @@ struct session {
 
 /* One input after the other into the store of that name (made if it is not there); returns the
  * status of what failed first. `texts` ends with NULL; its files are called "0.pgn", "1.pgn". */
-int session_run(struct session *session, const char *store, const char *const *texts);
+int session_run(struct import_session *session, const char *store, const char *const *texts);
 
 /* The same, which must succeed, of one text. */
 void session_add(const char *store, const char *text);

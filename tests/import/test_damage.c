@@ -214,7 +214,7 @@ static void add_gamesets(struct chi_write *write)
 
 static void make_store(void)
 {
-	struct session session = {.statistic = CHI_STATISTIC_CONTROL};
+	struct import_session session = {.statistic = CHI_STATISTIC_CONTROL};
 	struct chi_write *write;
 	struct chi_queue_added added = {0};
 	struct chi_queue_lease lease;

@@ -111,8 +111,8 @@ static void same_as_puts(void **state)
 		_cleanup_(chi_freep) char *text = commented_games(round < 4 ? 100 : 2500, 60, 9);
 		enum chi_statistic kind =
 			round % 2 == 0 ? CHI_STATISTIC_EVAL : CHI_STATISTIC_CONTROL;
-		struct session plain = {.statistic = kind};
-		struct session evals = {.statistic = kind, .cut = round < 2 ? 100 : 0};
+		struct import_session plain = {.statistic = kind};
+		struct import_session evals = {.statistic = kind, .cut = round < 2 ? 100 : 0};
 		evals.options.evals = true;
 		evals.options.memory = CHI_IMPORT_MEMORY_MIN;
 		evals.options.threads = 1 + round % 3;
@@ -150,7 +150,7 @@ static void same_as_puts(void **state)
 static void holds_to_the_last_ply(void **state)
 {
 	(void)state;
-	struct session session = {.options = {.evals = true, .max_ply = 2}};
+	struct import_session session = {.options = {.evals = true, .max_ply = 2}};
 	static const char text[] = "[Event \"x\"]\n\n1. e4 {[%eval 0.1]} e5 {[%eval 0.2]} 2. Nf3 "
 				   "{[%eval 0.3] } {+0.10/3 0s} Nc6 {+0.10/3 0s} 1-0";
 	ok(session_run(&session, "ply", (const char *[]){text, NULL}));
@@ -186,7 +186,7 @@ static void more_engines_than_a_record_holds(void **state)
 	}
 	snprintf(text[2], sizeof(text[2]),
 		 "[Event \"x\"]\n[White \"engine 100\"]\n\n1. d4 {0.50/150 0s} *\n");
-	struct session session = {.options.evals = true};
+	struct import_session session = {.options.evals = true};
 	ok(session_run(&session, "engines", (const char *[]){text[0], NULL}));
 	ok(session_run(&session, "engines", (const char *[]){text[1], NULL}));
 	assert_int_equal(session.result.evaluations, 80);

@@ -149,7 +149,7 @@ static int free_texts(void **state)
 	return 0;
 }
 
-static void import(const char *store, struct session session, const char *const *texts)
+static void import(const char *store, struct import_session session, const char *const *texts)
 {
 	help_remove(help_path(store));
 	ok(session_run(&session, store, texts));
@@ -160,12 +160,13 @@ static void the_same_as_put_one_by_one(void **state)
 	(void)state;
 	const char *texts[] = {masters, odd, NULL};
 	put_all("put", texts, 0);
-	import("bulk", (struct session){0}, texts);
+	import("bulk", (struct import_session){0}, texts);
 	session_same("put", "bulk");
 	put_all("put", texts, 21);
-	import("bulk", (struct session){.options.max_ply = 21}, texts);
+	import("bulk", (struct import_session){.options.max_ply = 21}, texts);
 	session_same("put", "bulk");
-	import("bulk", (struct session){.options.max_ply = 21, .options.memory = 16 * MIB}, texts);
+	import("bulk", (struct import_session){.options.max_ply = 21, .options.memory = 16 * MIB},
+	       texts);
 	session_same("put", "bulk");
 }
 
@@ -180,11 +181,12 @@ static void repetitions_count_once(void **state)
 		"[White \"c\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 *\n";
 	const char *texts[] = {text, NULL};
 	put_all("put", texts, 0);
-	import("bulk", (struct session){0}, texts);
+	import("bulk", (struct import_session){0}, texts);
 	session_same("put", "bulk");
 	for (size_t max_ply = 1; max_ply < 22; max_ply += 3) {
 		put_all("put", texts, max_ply);
-		import("bulk", (struct session){.options.max_ply = (uint32_t)max_ply}, texts);
+		import("bulk", (struct import_session){.options.max_ply = (uint32_t)max_ply},
+		       texts);
 		session_same("put", "bulk");
 		session_subtract("bulk", text);
 		chi_store_close(help_store("put", CHI_STATISTIC_CONTROL));
@@ -196,9 +198,9 @@ static void any_cut_any_threads_any_memory(void **state)
 {
 	(void)state;
 	const char *texts[] = {masters, odd, masters, NULL};
-	import("whole", (struct session){.options.threads = 1}, texts);
+	import("whole", (struct import_session){.options.threads = 1}, texts);
 	for (unsigned round = 0; round < seed_rounds(6); round++) {
-		struct session session = {
+		struct import_session session = {
 			.options.threads = 1 + help_below(5),
 			.options.memory = 16 * MIB << help_below(6),
 			.cut = 1u << help_below(18),
@@ -214,11 +216,11 @@ static void spilled_or_not(void **state)
 	(void)state;
 	_cleanup_(chi_freep) char *many = session_games(seed_rounds(5000) / 2, 200);
 	const char *texts[] = {many, NULL};
-	struct session small = {.options.memory = 16 * MIB, .options.max_ply = 6};
-	struct session spilled = {.options.memory = 16 * MIB, .options.games_min = 3};
-	struct session held = {.options.games_min = 3, .options.threads = 3};
+	struct import_session small = {.options.memory = 16 * MIB, .options.max_ply = 6};
+	struct import_session spilled = {.options.memory = 16 * MIB, .options.games_min = 3};
+	struct import_session held = {.options.games_min = 3, .options.threads = 3};
 	import("a", small, texts);
-	import("b", (struct session){.options.max_ply = 6}, texts);
+	import("b", (struct import_session){.options.max_ply = 6}, texts);
 	session_same("a", "b");
 	import("a", spilled, texts);
 	import("b", held, texts);
@@ -229,7 +231,7 @@ static void the_same_games_again_change_nothing(void **state)
 {
 	(void)state;
 	const char *texts[] = {masters, odd, NULL};
-	struct session session = {0};
+	struct import_session session = {0};
 	import("once", session, texts);
 	import("again", session, texts);
 	ok(session_run(&session, "again", texts));
@@ -238,7 +240,7 @@ static void the_same_games_again_change_nothing(void **state)
 	assert_int_equal(session.result.plies, 0);
 	session_same("once", "again");
 	const char *twice[] = {masters, odd, odd, masters, NULL};
-	import("twice", (struct session){.options.threads = 4}, twice);
+	import("twice", (struct import_session){.options.threads = 4}, twice);
 	session_same("once", "twice");
 }
 
@@ -246,7 +248,7 @@ static void one_after_the_other_is_both(void **state)
 {
 	(void)state;
 	const char *both[] = {masters, odd, NULL};
-	import("both", (struct session){0}, both);
+	import("both", (struct import_session){0}, both);
 	help_remove(help_path("parts"));
 	session_add("parts", odd);
 	session_add("parts", masters);
@@ -257,7 +259,7 @@ static void what_was_added_can_be_taken_out(void **state)
 {
 	(void)state;
 	for (unsigned max_ply = 0; max_ply < 40; max_ply += 26) {
-		struct session session = {.options.max_ply = max_ply};
+		struct import_session session = {.options.max_ply = max_ply};
 		const char *first[] = {masters, NULL};
 		const char *second[] = {odd, NULL};
 		import("before", session, first);
@@ -265,7 +267,7 @@ static void what_was_added_can_be_taken_out(void **state)
 		session.options.max_ply = 17; /* other games, held to another ply */
 		ok(session_run(&session, "after", second));
 		uint64_t taken = session.result.taken;
-		session = (struct session){.options.kind = CHI_IMPORT_SUBTRACT};
+		session = (struct import_session){.options.kind = CHI_IMPORT_SUBTRACT};
 		ok(session_run(&session, "after", second));
 		assert_int_equal(session.result.taken, taken);
 		session_same("before", "after");
@@ -291,14 +293,15 @@ static void text_without_a_place_to_cut(void **state)
 	}
 	const char *texts[] = {text, masters, NULL};
 	put_all("put", texts, 0);
-	import("bulk", (struct session){.options.memory = 16 * MIB, .options.threads = 3}, texts);
+	import("bulk", (struct import_session){.options.memory = 16 * MIB, .options.threads = 3},
+	       texts);
 	session_same("put", "bulk");
 	/* Nor any line: one of half a megabyte, in which an event's tag is none. */
 	for (char *end = text; (end = strchr(end, '\n')) != NULL;) {
 		*end = ' ';
 	}
 	put_all("put", texts, 0);
-	import("bulk", (struct session){.options.memory = 16 * MIB, .cut = 5000}, texts);
+	import("bulk", (struct import_session){.options.memory = 16 * MIB, .cut = 5000}, texts);
 	session_same("put", "bulk");
 }
 
@@ -329,7 +332,7 @@ static void names_of_inputs_took_memory_without_limit(void **state)
 	(void)state;
 	const char *texts[] = {masters, NULL};
 	unsigned n = (unsigned)seed_rounds(100000);
-	import("names", (struct session){0}, texts);
+	import("names", (struct import_session){0}, texts);
 	/* Two that read whole games. */
 	const size_t threads = 2 * 8 * MIB;
 	assert_in_range(growth(CHI_IMPORT_ADD, n, ""), 0, threads + 4 * MIB);
@@ -341,7 +344,7 @@ static void outcome_stores_agree(void **state)
 {
 	(void)state;
 	const char *texts[] = {masters, odd, NULL};
-	struct session session = {.statistic = CHI_STATISTIC_OUTCOME, .options.threads = 1};
+	struct import_session session = {.statistic = CHI_STATISTIC_OUTCOME, .options.threads = 1};
 	import("one", session, texts);
 	session.options.threads = 3;
 	session.options.memory = 16 * MIB;

@@ -297,7 +297,8 @@ static struct chi_store *with_games(const char *name, enum chi_statistic statist
 				    const char *games)
 {
 	const char *texts[] = {games, NULL};
-	struct session session = {.statistic = statistic, .options = {.kind = CHI_IMPORT_ADD}};
+	struct import_session session = {.statistic = statistic,
+					 .options = {.kind = CHI_IMPORT_ADD}};
 	help_remove(help_path(name));
 	ok(session_run(&session, name, texts));
 	return help_open(help_path(name), CHI_STORE_WRITE);

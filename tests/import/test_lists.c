@@ -34,7 +34,7 @@ static char *games(unsigned from, unsigned n)
 
 static int import(enum chi_import_kind kind, unsigned from, unsigned n)
 {
-	struct session session = {.options.kind = kind, .statistic = CHI_STATISTIC_EXTERNAL};
+	struct import_session session = {.options.kind = kind, .statistic = CHI_STATISTIC_EXTERNAL};
 	_cleanup_(chi_freep) char *text = games(from, n);
 	return session_run(&session, "lists", (const char *[]){text, NULL});
 }

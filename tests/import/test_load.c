@@ -48,8 +48,8 @@ static struct chi_store *sample(const char *name, enum chi_statistic statistic)
 {
 	char *games = session_games(30, 40);
 	const char *texts[] = {games, NULL};
-	struct session session = {.statistic = statistic,
-				  .options = {.kind = CHI_IMPORT_ADD, .evals = true}};
+	struct import_session session = {.statistic = statistic,
+					 .options = {.kind = CHI_IMPORT_ADD, .evals = true}};
 	help_remove(help_path(name));
 	ok(session_run(&session, name, texts));
 	free(games);

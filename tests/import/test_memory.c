@@ -198,8 +198,9 @@ static char *hot_games(unsigned from, unsigned to, unsigned by)
 
 static void run(const char *store, enum chi_import_kind kind, const char *text)
 {
-	struct session session = {.options = {.kind = kind, .memory = 16 * MIB, .threads = 3},
-				  .statistic = CHI_STATISTIC_OUTCOME};
+	struct import_session session = {
+		.options = {.kind = kind, .memory = 16 * MIB, .threads = 3},
+		.statistic = CHI_STATISTIC_OUTCOME};
 	ok(session_run(&session, store, (const char *[]){text, NULL}));
 }
 
@@ -229,8 +230,8 @@ static void rare_hot_positions(void **state)
 	(void)state;
 	_cleanup_(chi_freep) char *text = hot_games(0, MANY, 1);
 	const char *texts[] = {text, NULL};
-	struct session session = {.options = {.games_min = MANY + 1, .threads = 2},
-				  .statistic = CHI_STATISTIC_OUTCOME};
+	struct import_session session = {.options = {.games_min = MANY + 1, .threads = 2},
+					 .statistic = CHI_STATISTIC_OUTCOME};
 	ok(session_run(&session, "rare", texts));
 	assert_int_equal(session.result.positions.added, 0);
 	free(session_dump("rare"));

@@ -87,11 +87,11 @@ static char *make_file(int file, const char *head, unsigned one_in)
 
 static void check(const char *store, const char *const *texts, unsigned threads, size_t cut)
 {
-	struct session session = {.options = {.threads = threads,
-					      .memory = 16 * MIB,
-					      .report = tell,
-					      .context = &ledger},
-				  .cut = cut};
+	struct import_session session = {.options = {.threads = threads,
+						     .memory = 16 * MIB,
+						     .report = tell,
+						     .context = &ledger},
+					 .cut = cut};
 	ledger.told = 0;
 	ledger.wrong = 0;
 	ledger.more = 0;
@@ -113,7 +113,8 @@ static void lines_and_numbers_are_of_the_file(void **state)
 	check("notes", texts, 4, 7000);
 	assert_int_equal(ledger.told, ledger.n);
 	/* Strict or not, the same games are told. */
-	struct session session = {.options = {.report = tell, .context = &ledger, .strict = true}};
+	struct import_session session = {
+		.options = {.report = tell, .context = &ledger, .strict = true}};
 	ledger.told = 0;
 	help_remove(help_path("notes"));
 	ok(session_run(&session, "notes", texts));
@@ -179,9 +180,9 @@ static void texts_name_the_game_and_its_fate(void **state)
 		 "Tal - ?: a comment has no end, counted up to ply 1"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct session session = {.options = {.report = keep_text,
-						      .strict = cases[i].strict,
-						      .verbose = true}};
+		struct import_session session = {.options = {.report = keep_text,
+							     .strict = cases[i].strict,
+							     .verbose = true}};
 		last[0] = '\0';
 		help_remove(help_path("texts"));
 		ok(session_run(&session, "texts", (const char *[]){cases[i].text, NULL}));
@@ -198,7 +199,7 @@ static void games_that_are_known_are_told(void **state)
 	static const char *const told[] = {"0.pgn:9: game 3: it came before in this input",
 					   "0.pgn:1: game 1: it is counted already",
 					   "0.pgn:1: game 1: it is not counted"};
-	struct session session = {.options = {.report = keep_place}};
+	struct import_session session = {.options = {.report = keep_place}};
 	const char *twice[] = {text, NULL};
 	help_remove(help_path("known"));
 	last[0] = '\0';
@@ -257,7 +258,8 @@ static void what_is_cut_is_told(void **state)
 		{TAL "[Black \"", 1023, "\"]\n\n1. e4 *\n", false, ""},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct session session = {.options = {.report = keep_text, .bare = cases[i].bare}};
+		struct import_session session = {
+			.options = {.report = keep_text, .bare = cases[i].bare}};
 		_cleanup_(chi_freep) char *text =
 			filled(cases[i].before, cases[i].n, cases[i].after);
 		last[0] = '\0';
@@ -281,7 +283,7 @@ static void games_that_differ_late_were_one(void **state)
 {
 	(void)state;
 	size_t told = 0;
-	struct session session = {.options = {.report = count_notes, .context = &told}};
+	struct import_session session = {.options = {.report = count_notes, .context = &told}};
 	_cleanup_(chi_freep) char *a = filled("[White \"", 1023, "a\"]\n\n1. e4 *\n");
 	_cleanup_(chi_freep) char *b = filled("[White \"", 1023, "b\"]\n\n1. e4 *\n");
 	help_remove(help_path("late"));

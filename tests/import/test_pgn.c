@@ -124,7 +124,7 @@ static void same_store(const char *a, const char *b)
 
 static void import(const char *store, const char *text)
 {
-	struct session session = {.options.threads = 1};
+	struct import_session session = {.options.threads = 1};
 	const char *texts[] = {text, NULL};
 	help_remove(help_path(store));
 	ok(session_run(&session, store, texts));

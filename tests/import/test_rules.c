@@ -46,7 +46,7 @@ static uint64_t positions(const char *store)
 static void odd_games_are_cut_or_passed_over(void **state)
 {
 	(void)state;
-	struct session session = {0};
+	struct import_session session = {0};
 	const char *texts[] = {mixed, NULL};
 	ok(session_run(&session, "lenient", texts));
 	const struct chi_import_result *r = &session.result;
@@ -69,7 +69,7 @@ static void odd_games_are_cut_or_passed_over(void **state)
 static void nothing_makes_no_store(void **state)
 {
 	(void)state;
-	struct session session = {0};
+	struct import_session session = {0};
 	static const char empty[] = "[Event \"x\"]\n[White \"y\"]\n\n*\n";
 	const char *inputs[][2] = {{"", NULL}, {NULL}, {"Some words.", NULL}, {empty, NULL}};
 	for (size_t i = 0; i < CHI_COUNT(inputs); i++) {
@@ -88,7 +88,7 @@ static void nothing_makes_no_store(void **state)
 static void plies_are_held_to_the_bound(void **state)
 {
 	(void)state;
-	struct session session = {.options.max_ply = 2};
+	struct import_session session = {.options.max_ply = 2};
 	const char *texts[] = {mixed, NULL};
 	ok(session_run(&session, "bound", texts));
 	assert_int_equal(session.result.plies, 2 + 2 + 1);
@@ -122,7 +122,7 @@ static void rare_positions_are_left_out(void **state)
 	static const char text[] =
 		"[Event \"1\"]\n[White \"X\"]\n\n1. e4 e5 1-0\n\n[Event \"2\"]\n[White \"Y\"]\n\n"
 		"1. e4 c5 0-1\n\n[Event \"3\"]\n[White \"Z\"]\n\n1. d4 *\n";
-	struct session session = {.options.games_min = 2, .options.report = tell};
+	struct import_session session = {.options.games_min = 2, .options.report = tell};
 	const char *texts[] = {text, NULL};
 	ok(session_run(&session, "rare", texts));
 	assert_int_equal(session.result.taken, 3);
@@ -171,7 +171,7 @@ static void online_games_are_told_apart(void **state)
 		{BLITZ("[UTCTime \"??:??:??\"]\n") BLITZ("[GameId \"\"]\n"), 1},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct session session = {0};
+		struct import_session session = {0};
 		help_remove(help_path("online"));
 		ok(session_run(&session, "online", (const char *[]){cases[i].text, NULL}));
 		if (session.result.taken != cases[i].taken) {
@@ -204,7 +204,7 @@ static void identities_do_not_change(void **state)
 	}
 	assert_string_equal(hex, "bf110abee6cde071ac404c759c9fb2da");
 	/* Events and rounds are not part of it, players and results are. */
-	struct session session = {0};
+	struct import_session session = {0};
 	static const char same[] =
 		"[Event \"f\"]\n[White \"White, A.\"]\n[Black \"Black\"]\n"
 		"[Date \"2001.02.03\"]\n[Round \"7\"]\n\n1. e4 {!} e5 2. Nf3 1-0\n";
@@ -239,11 +239,11 @@ static void more_moves_than_a_record_holds(void **state)
 	}
 	session_add("common", mixed);
 	session_add("queens", mixed);
-	struct session session = {0};
+	struct import_session session = {0};
 	ok(session_run(&session, "queens", (const char *[]){text, NULL}));
 	assert_int_equal(session.result.taken, list.n);
 	assert_int_equal(session.result.positions.added, 1);
-	session = (struct session){.options.kind = CHI_IMPORT_SUBTRACT};
+	session = (struct import_session){.options.kind = CHI_IMPORT_SUBTRACT};
 	ok(session_run(&session, "queens", (const char *[]){text, NULL}));
 	assert_int_equal(session.result.taken, list.n);
 	session_same("common", "queens");
@@ -255,7 +255,7 @@ static void what_is_there_already_is_synced(void **state)
 	(void)state;
 	session_add("synced", mixed);
 	syncs = 0;
-	struct session session = {0};
+	struct import_session session = {0};
 	ok(session_run(&session, "synced", (const char *[]){mixed, NULL}));
 	assert_int_equal(session.result.taken, 0);
 	assert_true(syncs > 0);
@@ -325,7 +325,8 @@ static void a_full_disk_stops_the_session(void **state)
 	small.rlim_cur = 1 << 20;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	struct session session = {.options.memory = CHI_IMPORT_MEMORY_MIN, .options.threads = 3};
+	struct import_session session = {.options.memory = CHI_IMPORT_MEMORY_MIN,
+					 .options.threads = 3};
 	int rc = session_run(&session, "full", (const char *[]){text, NULL});
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 	assert_int_equal(rc, -CHI_EFULL);

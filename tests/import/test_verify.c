@@ -55,7 +55,7 @@ static void finds(const char *text)
 
 static void make(struct chi_import_options options)
 {
-	struct session session = {.options = options, .statistic = CHI_STATISTIC_EXTERNAL};
+	struct import_session session = {.options = options, .statistic = CHI_STATISTIC_EXTERNAL};
 	char *text = session_games(GAMES, 40);
 	const char *texts[] = {text, NULL};
 	help_remove(help_path("store"));

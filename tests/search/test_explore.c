@@ -9,7 +9,7 @@
 
 #define GAMES 3000
 
-static struct world world;
+static struct search_world world;
 static unsigned by_other_ways;
 
 static void count(struct chi_counts *counts, uint8_t result)

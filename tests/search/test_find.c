@@ -24,7 +24,7 @@ static const char *const patterns[] = {
 	"pawns \"+ d4 / +\"",
 };
 
-static struct world world;
+static struct search_world world;
 static struct chi_terms terms;
 static struct chi_wanted wanted;
 

@@ -224,7 +224,7 @@ static void test_damaged_pages(void **state)
 /* Real games, many short ones, and positions that no game reached. */
 static int setup(void **state)
 {
-	struct session session = {.statistic = CHI_STATISTIC_EXTERNAL};
+	struct import_session session = {.statistic = CHI_STATISTIC_EXTERNAL};
 	struct chi_key *keys = calloc(POSITIONS, sizeof(*keys));
 	char *texts[] = {session_file("pgn/masters_300.pgn", &(size_t){0}),
 			 session_games(SHORT_GAMES, FEW_PLIES)};

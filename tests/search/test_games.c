@@ -13,7 +13,7 @@
 
 #define GAMES 3000
 
-static struct world world;
+static struct search_world world;
 static struct chi_terms terms;
 
 /* What a loop finds: numbers in the order wanted. */

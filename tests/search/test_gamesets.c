@@ -16,7 +16,7 @@
 #define GAMES 900
 #define SETS  12
 
-static struct world world;
+static struct search_world world;
 
 /* A gameset's filter, and that of the one it names. */
 static char filters[SETS][2048];

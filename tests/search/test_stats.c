@@ -12,7 +12,7 @@
 
 #define GAMES 900
 
-static struct world world;
+static struct search_world world;
 
 static struct chi_stats *run(uint8_t by, const char *filter, uint64_t limit)
 {

@@ -138,7 +138,7 @@ static void import_some(unsigned n)
 	}
 	fclose(out);
 	fclose(out_less);
-	struct session session = {0};
+	struct import_session session = {0};
 	snprintf(session.options.source, sizeof(session.options.source), "%s", PICK(sources));
 	const char *const texts[] = {text, NULL};
 	ok(session_run(&session, "world", texts));
@@ -176,8 +176,8 @@ static void take_moves(struct world_game *game, const struct chi_game *from)
 	}
 }
 
-static void take_game(const struct world *world, struct chi_archive_reader *reader, uint32_t number,
-		      struct world_game *game)
+static void take_game(const struct search_world *world, struct chi_archive_reader *reader,
+		      uint32_t number, struct world_game *game)
 {
 	struct chi_arena arena;
 	struct chi_game from;
@@ -199,7 +199,7 @@ static void take_game(const struct world *world, struct chi_archive_reader *read
 	chi_arena_deinit(&arena);
 }
 
-static void show(struct world *world)
+static void show(struct search_world *world)
 {
 	struct chi_archive_reader *reader;
 	world->store = help_open(help_path("world"), CHI_STORE_WRITE);
@@ -217,9 +217,9 @@ static void show(struct world *world)
 	chi_archive_reader_free(reader);
 }
 
-void world_open(struct world *world, unsigned games)
+void world_open(struct search_world *world, unsigned games)
 {
-	*world = (struct world){0};
+	*world = (struct search_world){0};
 	help_remove(help_path("world"));
 	import_some(games / 3);
 	import_some(games / 3);
@@ -227,7 +227,7 @@ void world_open(struct world *world, unsigned games)
 	show(world);
 }
 
-void world_grow(struct world *world, unsigned games)
+void world_grow(struct search_world *world, unsigned games)
 {
 	chi_read_end(world->read);
 	chi_store_close(world->store);
@@ -235,12 +235,12 @@ void world_grow(struct world *world, unsigned games)
 	show(world);
 }
 
-void world_close(struct world *world)
+void world_close(struct search_world *world)
 {
 	chi_read_end(world->read);
 	chi_store_close(world->store);
 	free(world->games);
-	*world = (struct world){0};
+	*world = (struct search_world){0};
 }
 
 /* ---- Filters ------------------------------------------------------------------------------ */
@@ -388,7 +388,7 @@ bool world_fits(const struct world_game *game, const struct chi_terms *terms)
 }
 
 /* A position that some game reached. */
-static void print_position(const struct world *world, FILE *out)
+static void print_position(const struct search_world *world, FILE *out)
 {
 	char fen[CHI_FEN_SIZE];
 	const struct world_game *game = &world->games[1 + help_below(world->n)];
@@ -452,7 +452,7 @@ static const char *const others[] = {
 	"until 2013-12-31",
 };
 
-static void print_term(const struct world *world, FILE *out)
+static void print_term(const struct search_world *world, FILE *out)
 {
 	if (help_below(4) == 0) {
 		fprintf(out, "not ");
@@ -468,7 +468,7 @@ static void print_term(const struct world *world, FILE *out)
 	}
 }
 
-void world_filter(const struct world *world, char *out, size_t size)
+void world_filter(const struct search_world *world, char *out, size_t size)
 {
 	FILE *to = fmemopen(out, size, "w");
 	assert_non_null(to);
@@ -482,7 +482,7 @@ void world_filter(const struct world *world, char *out, size_t size)
 /* ---- A program ------------------------------------------------------------------------------ */
 
 static struct {
-	struct world *world;
+	struct search_world *world;
 	unsigned games;
 } shared;
 
@@ -499,8 +499,8 @@ static int teardown(void **state)
 	return help_teardown(state);
 }
 
-int world_run(struct world *world, unsigned games, const char *name, const struct CMUnitTest *tests,
-	      size_t n)
+int world_run(struct search_world *world, unsigned games, const char *name,
+	      const struct CMUnitTest *tests, size_t n)
 {
 	shared.world = world;
 	shared.games = games;

@@ -28,7 +28,7 @@ struct world_game {
 	struct chi_key keys[WORLD_PLIES + 1];
 };
 
-struct world {
+struct search_world {
 	struct chi_store *store;
 	struct chi_read *read;
 	struct chi_archive_view view;
@@ -37,17 +37,17 @@ struct world {
 };
 
 /* Imports games, and takes some out again. */
-void world_open(struct world *world, unsigned games);
+void world_open(struct search_world *world, unsigned games);
 /* Imports more, and shows the new state. */
-void world_grow(struct world *world, unsigned games);
-void world_close(struct world *world);
+void world_grow(struct search_world *world, unsigned games);
+void world_close(struct search_world *world);
 
 /* Whether a game fits, term by term; gamesets are not known. */
 bool world_fits(const struct world_game *game, const struct chi_terms *terms);
 
 /* A filter at random that fits some games more often than not. */
-void world_filter(const struct world *world, char *out, size_t size);
+void world_filter(const struct search_world *world, char *out, size_t size);
 
 /* What main() does of a program whose tests share a world of so many games. */
-int world_run(struct world *world, unsigned games, const char *name, const struct CMUnitTest *tests,
-	      size_t n);
+int world_run(struct search_world *world, unsigned games, const char *name,
+	      const struct CMUnitTest *tests, size_t n);

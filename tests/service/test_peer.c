@@ -16,16 +16,16 @@
 #include "service/peer.h"
 #include "service/shares.h"
 
-static struct chi_peer parsed(const char *text)
+static struct chi_peer_address parsed(const char *text)
 {
-	struct chi_peer peer;
+	struct chi_peer_address peer;
 	assert_true(chi_peer_parse(text, strlen(text), &peer));
 	return peer;
 }
 
 static uint32_t number(const char *text)
 {
-	struct chi_peer peer = parsed(text);
+	struct chi_peer_address peer = parsed(text);
 	return chi_peer_number(&peer);
 }
 
@@ -62,12 +62,12 @@ static void addresses_are_read(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(good); i++) {
 		char text[CHI_PEER_TEXT_SIZE];
-		struct chi_peer peer = parsed(good[i][0]);
+		struct chi_peer_address peer = parsed(good[i][0]);
 		chi_peer_print(&peer, text);
 		assert_string_equal(text, good[i][1]);
 	}
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
-		struct chi_peer peer;
+		struct chi_peer_address peer;
 		char *exact = strndup(bad[i], strlen(bad[i]));
 		assert_non_null(exact);
 		assert_false(chi_peer_parse(exact, strlen(exact), &peer));
@@ -79,7 +79,7 @@ static void a_peer_is_an_address_a_network_or_a_user(void **state)
 {
 	(void)state;
 	int sockets[2];
-	struct chi_peer user;
+	struct chi_peer_address user;
 	char text[CHI_PEER_TEXT_SIZE];
 	assert_int_equal(number("10.0.0.1:1"), number("10.0.0.1:2"));
 	assert_int_equal(number("::ffff:10.0.0.1"), number("10.0.0.1"));
@@ -108,7 +108,7 @@ static void loopback_is_known(void **state)
 		    {"::", false},	  {"::2", false},
 		    {"7f00::", false}};
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
-		struct chi_peer peer = parsed(rows[i].text);
+		struct chi_peer_address peer = parsed(rows[i].text);
 		assert_int_equal(chi_peer_is_loopback(&peer), rows[i].is);
 	}
 }

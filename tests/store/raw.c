@@ -36,10 +36,10 @@ static void raw_open(struct raw *raw, const char *name, const char *tree)
 }
 
 /* The state counts the transaction, and what it added. */
-static void raw_close(struct raw *raw, const struct chi_state *more)
+static void raw_close(struct raw *raw, const struct chi_store_state *more)
 {
 	MDB_dbi meta;
-	struct chi_state state;
+	struct chi_store_state state;
 	assert_int_equal(mdb_dbi_open(raw->txn, "meta", 0, &meta), 0);
 	if (chi_state_get(raw->txn, meta, &state) == CHI_OK) {
 		state.sequence++;
@@ -71,7 +71,7 @@ void raw_change(const char *name, const char *tree, const void *key, size_t key_
 		value != NULL ? chi_tree_set(&blocks, &k, &v) : chi_tree_unset(&blocks, &k), 0);
 	assert_int_equal(chi_tree_flush(&blocks), 0);
 	chi_tree_deinit(&blocks);
-	struct chi_state more = {0};
+	struct chi_store_state more = {0};
 	*(position ? &more.positions : &more.known) = entries;
 	*(position ? &more.position_bytes : &more.strength_bytes) = bytes;
 	raw_close(&raw, &more);
@@ -112,7 +112,7 @@ void raw_put(const char *name, const char *tree, const void *key, size_t key_len
 		assert_int_equal(mdb_txn_commit(raw.txn), 0);
 		mdb_env_close(raw.env);
 	} else {
-		raw_close(&raw, &(struct chi_state){0});
+		raw_close(&raw, &(struct chi_store_state){0});
 	}
 }
 
@@ -122,7 +122,7 @@ void raw_edit(const char *name, const char *tree,
 	struct raw raw;
 	raw_open(&raw, name, tree);
 	ok(edit(raw.txn, raw.dbi, number));
-	raw_close(&raw, &(struct chi_state){0});
+	raw_close(&raw, &(struct chi_store_state){0});
 }
 
 /* The block that has a key; where in it the group with the key is, and its bytes. */

@@ -86,7 +86,7 @@ static struct chi_block open_block(const struct stored *s)
 	return block;
 }
 
-static void take(size_t place, const struct chi_edit *edit, size_t replaced)
+static void take(size_t place, const struct chi_block_edit *edit, size_t replaced)
 {
 	for (size_t i = 0; i < replaced; i++) {
 		free(blocks[place + i].bytes);
@@ -115,7 +115,7 @@ static size_t place_of(const struct known *k)
 
 static void join_small(size_t place)
 {
-	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_block_edit edit = {.bytes = room, .size = ROOM};
 	struct chi_block block = open_block(&blocks[place]);
 	for (size_t left = place > 0 ? place - 1 : 0; left <= place && left + 1 < n_blocks;
 	     left++) {
@@ -139,7 +139,7 @@ static struct chi_change change_of(const struct known *k, bool removes)
 
 static void change(struct known *k, bool removes)
 {
-	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_block_edit edit = {.bytes = room, .size = ROOM};
 	size_t place = place_of(k);
 	struct chi_block block = open_block(&blocks[place]);
 	bool was = k->stored;
@@ -166,7 +166,7 @@ static void change(struct known *k, bool removes)
  * are removed, as far as they are there. Returns where to go on. */
 static size_t change_some(size_t from, unsigned removed)
 {
-	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_block_edit edit = {.bytes = room, .size = ROOM};
 	struct chi_change changes[CHI_EDIT_CHANGES];
 	size_t place = place_of(&known[from]);
 	struct chi_block block = open_block(&blocks[place]);
@@ -226,7 +226,7 @@ static void check_all(void)
 		fence = block.fence;
 		fence_len = block.fence_len;
 		for (uint32_t g = 0; g < block.groups; g++) {
-			struct chi_entry entries[CHI_GROUP_MOST];
+			struct chi_block_entry entries[CHI_GROUP_MOST];
 			uint32_t n;
 			ok(chi_group_read(&block, g, entries, &n));
 			for (uint32_t j = 0; j < n; j++, at++) {
@@ -446,7 +446,7 @@ static void test_changes_at_once(void **state)
 static void test_changes_are_checked(void **state)
 {
 	(void)state;
-	struct chi_edit edit = {.bytes = room, .size = ROOM};
+	struct chi_block_edit edit = {.bytes = room, .size = ROOM};
 	struct chi_change changes[CHI_EDIT_CHANGES + 1];
 	int added;
 	begin(CHI_TREE_POSITION, 2);

@@ -208,7 +208,7 @@ static void check_same(const struct chi_game *a, const struct chi_game *b)
 static void check_game(const struct chi_game *game)
 {
 	struct chi_buffer buffer;
-	struct chi_packed packed;
+	struct chi_packed_game packed;
 	struct chi_arena arena;
 	struct chi_game back;
 	chi_buffer_init(&buffer, CHI_BODY_MAX);
@@ -322,7 +322,7 @@ static void test_damage(void **state)
 	static chi_move moves[60];
 	struct chi_position start;
 	struct chi_buffer buffer;
-	struct chi_packed packed;
+	struct chi_packed_game packed;
 	struct chi_arena arena;
 	struct chi_game back;
 	ok(chi_fen_parse(CHI_FEN_START, sizeof(CHI_FEN_START) - 1, &start, NULL));

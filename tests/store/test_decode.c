@@ -13,7 +13,8 @@
 static unsigned sound;
 static unsigned damaged;
 
-static void check_finds(const struct chi_group *group, const struct chi_entry *entries, uint32_t n)
+static void check_finds(const struct chi_group *group, const struct chi_block_entry *entries,
+			uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *value[2];
@@ -32,14 +33,14 @@ static void check_finds(const struct chi_group *group, const struct chi_entry *e
 /* Reads it both ways. */
 static void check_group(enum chi_tree_kind kind, const struct chi_group *group)
 {
-	static struct chi_entry entries[2][CHI_GROUP_MOST];
+	static struct chi_block_entry entries[2][CHI_GROUP_MOST];
 	uint32_t n[2];
 	int rc = read_plain(kind, group, entries[0], &n[0]);
 	assert_int_equal(read_fast(kind, group, entries[1], &n[1]), rc);
 	assert_int_equal(n[0], n[1]);
 	for (uint32_t i = 0; i < n[0]; i++) {
-		const struct chi_entry *a = &entries[0][i];
-		const struct chi_entry *b = &entries[1][i];
+		const struct chi_block_entry *a = &entries[0][i];
+		const struct chi_block_entry *b = &entries[1][i];
 		assert_memory_equal(a->bytes + 2 - chi_tree_skip(kind),
 				    b->bytes + 2 - chi_tree_skip(kind),
 				    CHI_KEY_MAX + chi_tree_skip(kind));

@@ -206,15 +206,15 @@ static void test_meta_examples(void **state)
 	uint8_t bytes[CHI_STATE_SIZE > CHI_STAMP_SIZE ? CHI_STATE_SIZE : CHI_STAMP_SIZE];
 	chi_stamp_encode(&stamp, bytes);
 	check_example("stamp", bytes, CHI_STAMP_SIZE);
-	struct chi_state meta = {.sequence = 3,
-				 .base = {4, 5, 6, 7},
-				 .games = {8, 9, 10, 11},
-				 .positions = 12,
-				 .known = 13,
-				 .position_bytes = 14,
-				 .strength_bytes = 15,
-				 .last_game = 0x10,
-				 .txn = 2};
+	struct chi_store_state meta = {.sequence = 3,
+				       .base = {4, 5, 6, 7},
+				       .games = {8, 9, 10, 11},
+				       .positions = 12,
+				       .known = 13,
+				       .position_bytes = 14,
+				       .strength_bytes = 15,
+				       .last_game = 0x10,
+				       .txn = 2};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
 	struct chi_game_id game = {.result = CHI_RESULT_DRAW};

@@ -519,7 +519,7 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 	MDB_dbi meta;
 	char copy[CHI_IDEMPOTENCY_CLIENT];
 	uint8_t bytes[64];
-	struct chi_state state;
+	struct chi_store_state state;
 	memcpy(copy, name, len);
 	memcpy(bytes, value, size);
 	MDB_val k = {len, copy};

@@ -127,7 +127,7 @@ static bool fits(const struct chi_scan_spec *spec, const struct chi_row *row)
 
 static size_t rows_of(const struct chi_block *block, struct chi_row *out)
 {
-	struct chi_entry entries[CHI_GROUP_MOST];
+	struct chi_block_entry entries[CHI_GROUP_MOST];
 	size_t all = 0;
 	uint32_t n;
 	for (uint32_t i = 0; i < block->groups; i++) {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum chi_term {
+enum chi_eval_term {
 	CHI_TERM_PIECE = 0,		      /* of each kind but the king */
 	CHI_TERM_SQUARE = CHI_TERM_PIECE + 5, /* 6 kinds, 8 ranks, 4 files from the edge */
 	CHI_TERM_KNIGHT_MOVES = CHI_TERM_SQUARE + 6 * 32, /* by the number of safe squares */

@@ -25,9 +25,9 @@ static int run(struct chi_client *client, struct chi_object_op *op)
 	return status;
 }
 
-int chi_mend_edit(struct chi_client *client, uint32_t shard, struct chi_edit *edits, size_t n)
+int chi_mend_edit(struct chi_client *client, uint32_t shard, struct chi_omap_edit *edits, size_t n)
 {
-	const struct chi_batch batch = {.client = client, .edits = edits, .n_edits = n};
+	const struct chi_shard_batch batch = {.client = client, .edits = edits, .n_edits = n};
 	struct chi_object_op op = {.rc = 0};
 	chi_object_of_shard(client, shard, &op);
 	/* The object's data are not made longer: a full pool can be repaired. */
@@ -42,11 +42,11 @@ int chi_mend_edit(struct chi_client *client, uint32_t shard, struct chi_edit *ed
 int chi_mend_remove(struct chi_client *client, uint32_t shard, const char *key, size_t key_len,
 		    const uint8_t *value, size_t len)
 {
-	struct chi_edit edit = {.key.len = key_len,
-				.guarded = true,
-				.old = value,
-				.old_len = len,
-				.what = CHI_EDIT_REMOVE};
+	struct chi_omap_edit edit = {.key.len = key_len,
+				     .guarded = true,
+				     .old = value,
+				     .old_len = len,
+				     .what = CHI_EDIT_REMOVE};
 	memcpy(edit.key.bytes, key, key_len);
 	edit.key.bytes[key_len] = '\0';
 	return chi_mend_edit(client, shard, &edit, 1);
@@ -74,13 +74,13 @@ static void tell(struct shard_mend *m, uint32_t shard, const char *what)
 static int set_stamp(struct shard_mend *m, uint32_t shard, const uint8_t *old, size_t old_len)
 {
 	struct chi_rados *rados = m->client->rados;
-	struct chi_edit edit = {.key = chi_stamp_key,
-				.guarded = true,
-				.old = old,
-				.old_len = old_len,
-				.what = CHI_EDIT_SET,
-				.value = rados->stamp,
-				.len = CHI_STAMP_SIZE};
+	struct chi_omap_edit edit = {.key = chi_stamp_key,
+				     .guarded = true,
+				     .old = old,
+				     .old_len = old_len,
+				     .what = CHI_EDIT_SET,
+				     .value = rados->stamp,
+				     .len = CHI_STAMP_SIZE};
 	chi_shard_stamp(&rados->head, rados->stamp);
 	return chi_mend_edit(m->client, shard, &edit, 1);
 }

@@ -14,8 +14,8 @@ struct chi_mend {
 };
 
 /* The edits of a shard, in one operation. */
-CHI_MUSTUSE int chi_mend_edit(struct chi_client *client, uint32_t shard, struct chi_edit *edits,
-			      size_t n);
+CHI_MUSTUSE int chi_mend_edit(struct chi_client *client, uint32_t shard,
+			      struct chi_omap_edit *edits, size_t n);
 
 /* Removes an entry whatever it is. */
 CHI_MUSTUSE int chi_mend_remove(struct chi_client *client, uint32_t shard, const char *key,

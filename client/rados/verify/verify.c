@@ -219,15 +219,15 @@ struct doubt {
 static int mend_strength(struct verify *v, const struct doubt *doubt, const struct value *position,
 			 const struct value *strength, const uint8_t *line, size_t len)
 {
-	struct chi_edit edits[2] = {{.guarded = true,
-				     .old = position->bytes,
-				     .old_len = position->there ? position->len : 0},
-				    {.guarded = true,
-				     .old = strength->bytes,
-				     .old_len = strength->there ? strength->len : 0,
-				     .what = line != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE,
-				     .value = line,
-				     .len = len}};
+	struct chi_omap_edit edits[2] = {{.guarded = true,
+					  .old = position->bytes,
+					  .old_len = position->there ? position->len : 0},
+					 {.guarded = true,
+					  .old = strength->bytes,
+					  .old_len = strength->there ? strength->len : 0,
+					  .what = line != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE,
+					  .value = line,
+					  .len = len}};
 	chi_omap_key(CHI_OMAP_POSITION, doubt->key.bytes, doubt->key.len, &edits[0].key);
 	chi_omap_strength(doubt->chi2, &doubt->key, &edits[1].key);
 	return v->mend != NULL ? chi_mend_edit(v->client, doubt->shard, edits, 2) : CHI_OK;
