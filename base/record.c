@@ -15,8 +15,8 @@
 
 /* The place is a format. */
 CHI_PRINTF(4, 5)
-static int refuse(struct chi_record_flaw *flaw, int status, const char *reason, const char *where,
-		  ...)
+static int refuse_record(struct chi_record_flaw *flaw, int status, const char *reason,
+			 const char *where, ...)
 {
 	if (flaw != NULL) {
 		va_list args;
@@ -48,7 +48,8 @@ static int check_engine(const struct chi_eval *eval, size_t i, struct chi_record
 {
 	const char *reason = NULL;
 	if (eval->engine_len > CHI_ENGINE_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 64 bytes", "evals[%zu].engine", i);
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 64 bytes", "evals[%zu].engine",
+				     i);
 	}
 	if (eval->engine_len == 0) {
 		reason = "missing";
@@ -57,7 +58,8 @@ static int check_engine(const struct chi_eval *eval, size_t i, struct chi_record
 	} else if (!chi_utf8_valid(eval->engine, eval->engine_len)) {
 		reason = "text is not UTF-8";
 	}
-	return reason == NULL ? CHI_OK : refuse(flaw, -CHI_EINVAL, reason, "evals[%zu].engine", i);
+	return reason == NULL ? CHI_OK
+			      : refuse_record(flaw, -CHI_EINVAL, reason, "evals[%zu].engine", i);
 }
 
 /* A NUL would end the note early for readers in C. */
@@ -65,14 +67,14 @@ static int check_note(const struct chi_record *record, struct chi_record_flaw *f
 {
 	size_t len = record->n_note;
 	if (len > CHI_NOTE_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 65536 bytes", "note");
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 65536 bytes", "note");
 	}
 	if (len > 0 && memchr(record->note, '\0', len) != NULL) {
-		return refuse(flaw, -CHI_EINVAL, "NUL in a text", "note");
+		return refuse_record(flaw, -CHI_EINVAL, "NUL in a text", "note");
 	}
 	return len == 0 || chi_utf8_valid(record->note, len)
 		       ? CHI_OK
-		       : refuse(flaw, -CHI_EINVAL, "text is not UTF-8", "note");
+		       : refuse_record(flaw, -CHI_EINVAL, "text is not UTF-8", "note");
 }
 
 /* ---- Evaluations --------------------------------------------------------------------------- */
@@ -128,8 +130,8 @@ static int check_score(const struct chi_eval *eval, size_t i, struct chi_record_
 	if (eval->score >= -max && eval->score <= max) {
 		return CHI_OK;
 	}
-	return refuse(flaw, -CHI_EINVAL, eval->is_mate ? "beyond 10000" : "beyond 1000000",
-		      "evals[%zu].%s", i, eval->is_mate ? "mate" : "centipawns");
+	return refuse_record(flaw, -CHI_EINVAL, eval->is_mate ? "beyond 10000" : "beyond 1000000",
+			     "evals[%zu].%s", i, eval->is_mate ? "mate" : "centipawns");
 }
 
 static int check_eval(const struct chi_record *record, size_t i, struct chi_record_flaw *flaw)
@@ -140,20 +142,22 @@ static int check_eval(const struct chi_record *record, size_t i, struct chi_reco
 		return rc;
 	}
 	if (eval->rank > CHI_RANK_MAX) {
-		return refuse(flaw, -CHI_EINVAL, "over 63", "evals[%zu].rank", i);
+		return refuse_record(flaw, -CHI_EINVAL, "over 63", "evals[%zu].rank", i);
 	}
 	if (i > 0 && chi_eval_compare(eval - 1, eval) >= 0) {
-		return refuse(flaw, -CHI_EINVAL, "engines do not ascend", "evals[%zu].engine", i);
+		return refuse_record(flaw, -CHI_EINVAL, "engines do not ascend",
+				     "evals[%zu].engine", i);
 	}
 	if (eval->depth > CHI_DEPTH_MAX) {
-		return refuse(flaw, -CHI_EINVAL, "over 65535", "evals[%zu].depth", i);
+		return refuse_record(flaw, -CHI_EINVAL, "over 65535", "evals[%zu].depth", i);
 	}
 	if (eval->n_pv > CHI_PV_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 256 moves", "evals[%zu].pv", i);
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 256 moves", "evals[%zu].pv", i);
 	}
 	for (size_t k = 0; k < eval->n_pv; k++) {
 		if (!chi_move_possible(eval->pv[k])) {
-			return refuse(flaw, -CHI_EINVAL, "not a move", "evals[%zu].pv[%zu]", i, k);
+			return refuse_record(flaw, -CHI_EINVAL, "not a move", "evals[%zu].pv[%zu]",
+					     i, k);
 		}
 	}
 	return check_score(eval, i, flaw);
@@ -163,7 +167,7 @@ static int check_evals(const struct chi_record *record, struct chi_record_flaw *
 {
 	int rc = CHI_OK;
 	if (record->n_evals > CHI_EVALS_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 64 evaluations", "evals");
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 64 evaluations", "evals");
 	}
 	for (size_t i = 0; rc == CHI_OK && i < record->n_evals; i++) {
 		rc = check_eval(record, i, flaw);
@@ -204,7 +208,7 @@ static int check_moves(const struct chi_record *record, struct chi_record_flaw *
 {
 	uint64_t total;
 	if (record->n_moves > CHI_MOVES_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 256 moves", "moves");
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 256 moves", "moves");
 	}
 	for (size_t i = 0; i < record->n_moves; i++) {
 		const struct chi_move_stat *stat = &record->moves[i];
@@ -215,11 +219,11 @@ static int check_moves(const struct chi_record *record, struct chi_record_flaw *
 			reason = "moves do not ascend";
 		}
 		if (reason != NULL) {
-			return refuse(flaw, -CHI_EINVAL, reason, "moves[%zu].move", i);
+			return refuse_record(flaw, -CHI_EINVAL, reason, "moves[%zu].move", i);
 		}
 		if (!chi_counts_total(&stat->counts, &total)) {
-			return refuse(flaw, -CHI_EINVAL, "their sum does not fit",
-				      "moves[%zu].counts", i);
+			return refuse_record(flaw, -CHI_EINVAL, "their sum does not fit",
+					     "moves[%zu].counts", i);
 		}
 	}
 	return CHI_OK;
@@ -236,11 +240,11 @@ static int check_ply(const struct chi_ply_stat *stat, size_t i, uint64_t left,
 		reason = "plies do not ascend";
 	}
 	if (reason != NULL) {
-		return refuse(flaw, -CHI_EINVAL, reason, "plies[%zu].ply", i);
+		return refuse_record(flaw, -CHI_EINVAL, reason, "plies[%zu].ply", i);
 	}
 	if (stat->games == 0 || stat->games > left) {
 		reason = stat->games == 0 ? "missing" : "more than the counts hold";
-		return refuse(flaw, -CHI_EINVAL, reason, "plies[%zu].games", i);
+		return refuse_record(flaw, -CHI_EINVAL, reason, "plies[%zu].games", i);
 	}
 	return CHI_OK;
 }
@@ -249,7 +253,7 @@ static int check_plies(const struct chi_ply_stat *plies, size_t n, uint64_t game
 		       struct chi_record_flaw *flaw)
 {
 	if (n > CHI_PLY_MAX + 1) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 4097 plies", "plies");
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 4097 plies", "plies");
 	}
 	for (size_t i = 0; i < n; i++) {
 		int rc = check_ply(&plies[i], i, games, flaw);
@@ -272,11 +276,11 @@ bool chi_plies_ok(const struct chi_ply_stat *plies, size_t n, const struct chi_c
 static int check_line(const struct chi_record *record, struct chi_record_flaw *flaw)
 {
 	if (record->n_line > CHI_LINE_MAX) {
-		return refuse(flaw, -CHI_ETOOBIG, "more than 1024 moves", "line");
+		return refuse_record(flaw, -CHI_ETOOBIG, "more than 1024 moves", "line");
 	}
 	for (size_t i = 0; i < record->n_line; i++) {
 		if (!chi_move_possible(record->line[i])) {
-			return refuse(flaw, -CHI_EINVAL, "not a move", "line[%zu]", i);
+			return refuse_record(flaw, -CHI_EINVAL, "not a move", "line[%zu]", i);
 		}
 	}
 	return CHI_OK;
@@ -286,10 +290,10 @@ int chi_record_check(const struct chi_record *record, struct chi_record_flaw *fl
 {
 	uint64_t total = 0;
 	if (record->chi2 > CHI_CHI2_MAX) {
-		return refuse(flaw, -CHI_EINVAL, "over 25599", "chi2");
+		return refuse_record(flaw, -CHI_EINVAL, "over 25599", "chi2");
 	}
 	if (!chi_counts_total(&record->counts, &total)) {
-		return refuse(flaw, -CHI_EINVAL, "their sum does not fit", "counts");
+		return refuse_record(flaw, -CHI_EINVAL, "their sum does not fit", "counts");
 	}
 	int rc = check_moves(record, flaw);
 	rc = rc < 0 ? rc : check_plies(record->plies, record->n_plies, total, flaw);

@@ -353,7 +353,7 @@ bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context)
 }
 
 /* What each call begins with. */
-static void begin(struct chi_tls *tls)
+static void begin_call(struct chi_tls *tls)
 {
 	ERR_clear_error();
 	tls->wants_room = false;
@@ -383,7 +383,7 @@ int chi_tls_shake(struct chi_tls *tls)
 	if (tls->failure != CHI_OK) {
 		return tls->failure;
 	}
-	begin(tls);
+	begin_call(tls);
 	errno = 0;
 	int result = SSL_do_handshake(tls->ssl);
 	if (result == 1) {
@@ -404,7 +404,7 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 	size_t got = 0;
 	int status = tls->failure;
 	tls->more = false;
-	begin(tls);
+	begin_call(tls);
 	while (got < room && status == CHI_OK) {
 		errno = 0;
 		int n = SSL_read(tls->ssl, (uint8_t *)out + got, bounded(room - got));
@@ -439,7 +439,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 {
 	size_t put = 0;
 	int status = tls->failure;
-	begin(tls);
+	begin_call(tls);
 	while (put < len && status == CHI_OK) {
 		errno = 0;
 		int n = SSL_write(tls->ssl, (const uint8_t *)bytes + put, bounded(len - put));

@@ -252,7 +252,7 @@ static bool run_store(struct bench *bench, const char *name, struct bench_result
 	return true;
 }
 
-static bool run(void *context, const char *name, struct bench_result *out)
+static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct bench *bench = context;
 	if (strcmp(name, "probe-games") == 0) {
@@ -302,7 +302,7 @@ int main(int argc, char **argv)
 	bench_keys_load(argv[2], &bench.keys);
 	open_bench(&bench, argv[1]);
 	bench_prober_open(bench.client, &bench.keys, &bench.prober);
-	bench_serve(run, &bench);
+	bench_serve(run_step, &bench);
 	bench_prober_close(&bench.prober);
 	free(bench.rows);
 	chi_store_close(bench.store);

@@ -263,7 +263,7 @@ static bool run_reads(struct bench *bench, const char *line, struct bench_result
 	return true;
 }
 
-static bool run(void *context, const char *line, struct bench_result *out)
+static bool run_line(void *context, const char *line, struct bench_result *out)
 {
 	struct bench *bench = context;
 	size_t batch;
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
 	if (chi_open(argv[1], &options, &bench.client, &fault) != CHI_OK) {
 		bench_die("cannot open '%s': %s", argv[1], fault.text);
 	}
-	bench_serve(run, &bench);
+	bench_serve(run_line, &bench);
 	chi_close(bench.client);
 	free(bench.records);
 	for (size_t i = 0; i < LISTS; i++) {

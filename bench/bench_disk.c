@@ -77,7 +77,7 @@ static uint64_t pages_read(void)
 	return (uint64_t)usage.ru_inblock / (4096 / 512);
 }
 
-static bool run(void *context, const char *name, struct bench_result *out)
+static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct bench *bench = context;
 	if (strncmp(name, "cold-", 5) != 0) {
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	open_client(&bench);
 	evict(&bench);
 	ask(&bench, bench.keys.n / 10 < WARM_MOST ? bench.keys.n / 10 : WARM_MOST, BATCH_MAX);
-	bench_serve(run, &bench);
+	bench_serve(run_step, &bench);
 	chi_close(bench.client);
 	bench_keys_free(&bench.keys);
 	return 0;

@@ -127,7 +127,7 @@ static double fullness(struct churn *churn)
 	return (double)info.block_bytes / ((double)info.blocks * BLOCK_BYTES);
 }
 
-static void run(struct churn *churn, uint64_t operations)
+static void run_churn(struct churn *churn, uint64_t operations)
 {
 	uint64_t n = operations / BATCH;
 	double least = 1;
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	if (chi_open(argv[1], &options, &churn.client, &fault) != CHI_OK) {
 		bench_die("%s", fault.text);
 	}
-	run(&churn, operations);
+	run_churn(&churn, operations);
 	chi_close(churn.client);
 	bench_keys_free(&churn.keys);
 	return 0;

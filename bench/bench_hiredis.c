@@ -157,7 +157,7 @@ static bool run_gets(struct bench *bench, const char *line, struct bench_result 
 	return true;
 }
 
-static bool run(void *context, const char *line, struct bench_result *out)
+static bool run_line(void *context, const char *line, struct bench_result *out)
 {
 	struct bench *bench = context;
 	bool known = true;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	if (bench.redis == NULL || bench.redis->err != 0) {
 		bench_die("cannot connect to '%s'", argv[1]);
 	}
-	bench_serve(run, &bench);
+	bench_serve(run_line, &bench);
 	redisFree(bench.redis);
 	for (size_t i = 0; i < LISTS; i++) {
 		bench_list_free(&bench.lists[i]);

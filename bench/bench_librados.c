@@ -316,7 +316,7 @@ static void range(struct bench *bench, struct bench_result *out)
 	}
 }
 
-static bool run(void *context, const char *line, struct bench_result *out)
+static bool run_line(void *context, const char *line, struct bench_result *out)
 {
 	struct bench *bench = context;
 	char name[16] = "random";
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	must(rados_conf_read_file(bench.cluster, argv[1]), argv[1]);
 	must(rados_connect(bench.cluster), "rados_connect");
 	must(rados_ioctx_create(bench.cluster, argv[2], &bench.io), argv[2]);
-	bench_serve(run, &bench);
+	bench_serve(run_line, &bench);
 	rados_ioctx_destroy(bench.io);
 	rados_shutdown(bench.cluster);
 	for (size_t i = 0; i < LISTS; i++) {

@@ -259,7 +259,7 @@ static void ask(struct bench *bench, struct connection *c, size_t pipeline)
 }
 
 /* Takes all answers that are whole; false if the connection has nothing left to do. */
-static bool take(struct bench *bench, struct connection *c)
+static bool take_answers(struct bench *bench, struct connection *c)
 {
 	uint8_t *room = chi_buffer_reserve(&c->in, READ_SIZE);
 	if (room == NULL) {
@@ -323,7 +323,8 @@ static void drive(struct bench *bench, size_t clients, size_t pipeline, struct b
 				(void)epoll_ctl(bench->epoll, EPOLL_CTL_MOD, c->fd, &event);
 				push(bench, c);
 			}
-			if ((events[i].events & ~(uint32_t)EPOLLOUT) != 0 && !take(bench, c)) {
+			if ((events[i].events & ~(uint32_t)EPOLLOUT) != 0 &&
+			    !take_answers(bench, c)) {
 				busy--;
 			}
 			ask(bench, c, pipeline);
@@ -380,7 +381,7 @@ static void idle(struct bench *bench, size_t clients, struct bench_result *out)
 	drive(bench, clients, 1, out);
 }
 
-static bool run(void *context, const char *line, struct bench_result *out)
+static bool run_line(void *context, const char *line, struct bench_result *out)
 {
 	struct bench *bench = context;
 	char list[16];
@@ -449,7 +450,7 @@ int main(int argc, char **argv)
 		bench_die("out of memory");
 	}
 	chi_buffer_init(&bench.text, BUFFER_LIMIT);
-	bench_serve(run, &bench);
+	bench_serve(run_line, &bench);
 	for (size_t i = 0; i < bench.n_connections; i++) {
 		close(bench.connections[i].fd);
 		chi_buffer_deinit(&bench.connections[i].in);

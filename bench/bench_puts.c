@@ -64,7 +64,7 @@ static void write_batch(struct put_writer *writer, bool removes, uint32_t parts,
 	must(writer, chi_put(writer->client, writer->puts, n, durability, &result), "chi_put");
 }
 
-static void run(struct put_writer *writer, const char *name, size_t from, size_t to)
+static void run_writer(struct put_writer *writer, const char *name, size_t from, size_t to)
 {
 	const char *suffix = strchr(name, '-');
 	enum chi_durability durability = suffix != NULL ? CHI_ASYNC : CHI_SYNC;
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 		bench_die("%s", fault.text);
 	}
 	for (int i = 4; i < argc; i += 3) {
-		run(&writer, argv[i], number(argv[i + 1]), number(argv[i + 2]));
+		run_writer(&writer, argv[i], number(argv[i + 1]), number(argv[i + 2]));
 	}
 	chi_close(writer.client);
 	bench_keys_free(&writer.keys);

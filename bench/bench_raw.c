@@ -158,7 +158,7 @@ static void touch(struct raw *raw, struct bench_result *out)
 	raw->values = bit;
 }
 
-static bool run(void *context, const char *name, struct bench_result *out)
+static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct raw *raw = context;
 	if (strcmp(name, "get-games") == 0) {
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	bench_records_plain(argv[1], plain);
 	raw.path = plain;
 	open_raw(&raw, plain);
-	bench_serve(run, &raw);
+	bench_serve(run_step, &raw);
 	mdb_txn_abort(raw.txn);
 	mdb_env_close(raw.env);
 	if (raw.map != NULL) {

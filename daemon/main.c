@@ -51,7 +51,7 @@ static int serve(const struct chi_config *config)
 	return status == CHI_OK ? EXIT_STOPPED : EXIT_FAILED;
 }
 
-static int run(const struct chi_config *config)
+static int run_daemon(const struct chi_config *config)
 {
 	struct chi_fault fault = {0};
 	switch (config->action) {
@@ -94,5 +94,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "chistored: %s\n", fault.text);
 		return EXIT_FAILED;
 	}
-	return run(&config);
+	return run_daemon(&config);
 }

@@ -31,7 +31,7 @@ static void json_freep(json_t **object)
 	json_decref(*object);
 }
 
-static int refuse(struct reader *r, const char *name, const char *what)
+static int refuse_member(struct reader *r, const char *name, const char *what)
 {
 	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: %s", name, what);
 }
@@ -67,7 +67,7 @@ static int read_list(struct reader *r, const json_t *object, const char *name, s
 {
 	*out = member(object, name);
 	if (*out != NULL && !json_is_array(*out)) {
-		return refuse(r, name, "no list");
+		return refuse_member(r, name, "no list");
 	}
 	if (json_array_size(*out) > most) {
 		return chi_fault(r->fault, -CHI_ETOOBIG, "%s: more than %zu", name, most);
@@ -98,14 +98,14 @@ static int read_chi2(struct reader *r, const json_t *object)
 	}
 	double number = json_number_value(value);
 	if (!json_is_number(value) || !(number >= 0 && number < 1e9)) {
-		return refuse(r, "chi2", "no statistic");
+		return refuse_member(r, "chi2", "no statistic");
 	}
 	(void)snprintf(text, sizeof(text), "%.6f", number);
 	r->put->parts |= CHI_PUT_CHI2;
 	r->json->clamped += chi_num_chi2_clamped(text, strlen(text));
 	return chi_num_chi2(text, strlen(text), &r->put->record.chi2) == CHI_OK
 		       ? CHI_OK
-		       : refuse(r, "chi2", "no statistic");
+		       : refuse_member(r, "chi2", "no statistic");
 }
 
 static int read_plies(struct reader *r, const json_t *object)
@@ -128,7 +128,7 @@ static int read_plies(struct reader *r, const json_t *object)
 		status = status == CHI_OK ? read_integer(r, entry, "games", 1, INT64_MAX, &games)
 					  : status;
 		if (status == CHI_OK && (ply < 0 || games == 0)) {
-			status = refuse(r, "plies", "an entry without 'ply' and 'games'");
+			status = refuse_member(r, "plies", "an entry without 'ply' and 'games'");
 		}
 		plies[i] = (struct chi_ply_stat){(uint16_t)ply, (uint64_t)games};
 	}
@@ -149,7 +149,7 @@ static int read_stat(struct reader *r, const json_t *entry, struct chi_move_stat
 	const json_t *text = member(entry, "uci");
 	text = text != NULL ? text : member(entry, "san");
 	if (!json_is_string(text)) {
-		return refuse(r, "moves", "an entry without 'uci' or 'san'");
+		return refuse_member(r, "moves", "an entry without 'uci' or 'san'");
 	}
 	int status = chi_move_parse(&r->position, json_string_value(text), json_string_length(text),
 				    &out->move, r->fault);
@@ -190,14 +190,14 @@ static int read_line(struct reader *r, const json_t *object, const char *name, s
 	json_array_foreach(value, i, entry)
 	{
 		if (!json_is_string(entry)) {
-			return refuse(r, name, "no list of moves");
+			return refuse_member(r, name, "no list of moves");
 		}
 		len += json_string_length(entry) + 1;
 	}
 	if (len == 0) {
 		return value == NULL || json_is_array(value) || json_is_string(value)
 			       ? CHI_OK
-			       : refuse(r, name, "no list of moves");
+			       : refuse_member(r, name, "no list of moves");
 	}
 	char *text = chi_arena_alloc(r->arena, len + 1);
 	/* A move takes two bytes and a space at least, so this many fit. */
@@ -225,7 +225,7 @@ static int read_score(struct reader *r, const json_t *entry, struct chi_eval *ev
 	const char *name = eval->is_mate ? "mate" : "cp";
 	int64_t most = eval->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	if (member(entry, name) == NULL) {
-		return refuse(r, "evals", "an entry without 'cp' or 'mate'");
+		return refuse_member(r, "evals", "an entry without 'cp' or 'mate'");
 	}
 	int status = read_integer(r, entry, name, -most, most, &score);
 	eval->score = (int32_t)score;
@@ -241,7 +241,7 @@ static int read_engine(struct reader *r, const json_t *entry, struct chi_eval *e
 		return CHI_OK;
 	}
 	if (!json_is_string(engine)) {
-		return refuse(r, "engine", "no text");
+		return refuse_member(r, "engine", "no text");
 	}
 	eval->engine_len = json_string_length(engine);
 	eval->engine = chi_arena_text(r->arena, json_string_value(engine), eval->engine_len);
@@ -256,7 +256,7 @@ static int read_date(struct reader *r, const json_t *entry, struct chi_eval *eva
 						  &eval->date) == CHI_OK)) {
 		return CHI_OK;
 	}
-	return refuse(r, "date", "not as 2026-11-22T09:30:00Z");
+	return refuse_member(r, "date", "not as 2026-11-22T09:30:00Z");
 }
 
 static int read_eval(struct reader *r, const json_t *entry, struct chi_eval *eval)
@@ -321,7 +321,7 @@ static int read_note(struct reader *r, const json_t *object)
 	const json_t *note = member(object, "note");
 	size_t len = json_string_length(note);
 	if (note != NULL && !json_is_string(note)) {
-		return refuse(r, "note", "no text");
+		return refuse_member(r, "note", "no text");
 	}
 	if (len == 0) {
 		return CHI_OK;
@@ -380,7 +380,7 @@ static int read_object(struct reader *r, json_t *object)
 {
 	const json_t *fen = member(object, "fen");
 	if (!json_is_string(fen)) {
-		return refuse(r, "fen", "missing, or no text");
+		return refuse_member(r, "fen", "missing, or no text");
 	}
 	int status = chi_key_from_fen(json_string_value(fen), json_string_length(fen), &r->put->key,
 				      r->fault);

@@ -111,8 +111,8 @@ static int take_line(struct chi_position_reader *import, const char **line, size
 
 /* The first line that is not blank decides the format, and is the header of a CSV. For EPD and
  * JSON it is handed on in *line. */
-static int begin(struct chi_position_reader *import, struct chi_arena *arena, const char **line,
-		 size_t *len, struct chi_fault *fault)
+static int detect_format(struct chi_position_reader *import, struct chi_arena *arena,
+			 const char **line, size_t *len, struct chi_fault *fault)
 {
 	int status;
 	do {
@@ -197,7 +197,7 @@ int chi_position_reader_next(struct chi_position_reader *import, struct chi_aren
 		size_t len = 0;
 		int status = CHI_OK;
 		if (!import->started) {
-			status = begin(import, arena, &line, &len, fault);
+			status = detect_format(import, arena, &line, &len, fault);
 		}
 		if (status == CHI_OK && line == NULL) {
 			status = take_line(import, &line, &len, fault);

@@ -9,8 +9,8 @@
 
 #define FIDE_MARK "%Bio FIDEID "
 
-static int refuse(const struct chi_spelling_reader *reader, struct chi_fault *fault,
-		  const char *why)
+static int refuse_line(const struct chi_spelling_reader *reader, struct chi_fault *fault,
+		       const char *why)
 {
 	return chi_fault(fault, -CHI_EINVAL, "line %llu: %s", (unsigned long long)reader->line,
 			 why);
@@ -57,7 +57,7 @@ static int begin_section(struct chi_spelling_reader *reader, const char *line, s
 			return CHI_NONE;
 		}
 	}
-	return refuse(reader, fault, "a section is @PLAYER, @EVENT, @SITE or @ROUND");
+	return refuse_line(reader, fault, "a section is @PLAYER, @EVENT, @SITE or @ROUND");
 }
 
 /* A name as a tag would give it. */
@@ -65,20 +65,20 @@ static int read_name(const struct chi_spelling_reader *reader, const char *line,
 		     char out[CHI_NAME_MAX + 1], struct chi_fault *fault)
 {
 	if (reader->kind == CHI_SPELLING_NONE) {
-		return refuse(reader, fault, "a name before the first section");
+		return refuse_line(reader, fault, "a name before the first section");
 	}
 	bool cut = false;
 	if (chi_pgn_value(line, len, out, CHI_NAME_MAX, &cut) == 0) {
-		return refuse(reader, fault, "no name");
+		return refuse_line(reader, fault, "no name");
 	}
-	return cut ? refuse(reader, fault, "the name is too long") : CHI_OK;
+	return cut ? refuse_line(reader, fault, "the name is too long") : CHI_OK;
 }
 
 static int read_alias(struct chi_spelling_reader *reader, const char *line, size_t len,
 		      struct chi_spelling *out, struct chi_fault *fault)
 {
 	if (reader->name[0] == '\0') {
-		return refuse(reader, fault, "an alias without a name");
+		return refuse_line(reader, fault, "an alias without a name");
 	}
 	trim(&line, &len);
 	int rc = read_name(reader, line, len, reader->alias, fault);
@@ -100,13 +100,13 @@ static int read_fide(const struct chi_spelling_reader *reader, const char *line,
 		return CHI_NONE;
 	}
 	if (reader->kind != CHI_SPELLING_PLAYER || reader->name[0] == '\0') {
-		return refuse(reader, fault, "a FIDE id without a player");
+		return refuse_line(reader, fault, "a FIDE id without a player");
 	}
 	line += mark;
 	len -= mark;
 	trim(&line, &len);
 	if (chi_num_u64(line, len, UINT32_MAX, &fide) != CHI_OK || fide == 0) {
-		return refuse(reader, fault, "the FIDE id is not a number");
+		return refuse_line(reader, fault, "the FIDE id is not a number");
 	}
 	*out = (struct chi_spelling){
 		.kind = reader->kind, .name = reader->name, .fide = (uint32_t)fide};

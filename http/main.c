@@ -14,7 +14,7 @@ enum exit_status {
 	EXIT_FAILED = CHI_EXIT_FAILED,
 };
 
-static int run(const struct http_config *config)
+static int run_http(const struct http_config *config)
 {
 	struct chi_fault fault = {{0}};
 	if (chi_log_open(&config->server.log, &fault) < 0) {
@@ -67,6 +67,6 @@ int main(int argc, char **argv)
 		puts("chistore-http " CHI_VERSION);
 		return EXIT_STOPPED;
 	default:
-		return run(&config);
+		return run_http(&config);
 	}
 }

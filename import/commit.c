@@ -87,7 +87,7 @@ static uint64_t numbers(const struct commit *commit)
 }
 
 /* `limit`: the last ply that is counted; 0: all are. */
-static int take(struct commit *commit, const struct entry *entry, uint16_t limit)
+static int take_game(struct commit *commit, const struct entry *entry, uint16_t limit)
 {
 	struct chi_import_limits *limits = &commit->limits;
 	if (limit != 0 && limits->plies == NULL) {
@@ -120,7 +120,7 @@ static void drop(struct commit *commit, const struct entry *entry)
 }
 
 /* A new game is noted with its number, which all that come before it in the input must have. */
-static int add(struct commit *commit, const struct chi_sort_item *item)
+static int add_game(struct commit *commit, const struct chi_sort_item *item)
 {
 	const struct chi_import_options *options = &commit->importer->options;
 	const uint32_t *numbers = commit->limits.numbers;
@@ -143,7 +143,7 @@ static int mark(struct commit *commit, const struct entry *entry)
 	if (commit->limits.numbers != NULL) {
 		commit->limits.numbers[entry->number] = entry->stream + 1;
 	}
-	return take(commit, entry, 0);
+	return take_game(commit, entry, 0);
 }
 
 /* Tells of a game of which only the item is left. */
@@ -192,7 +192,7 @@ static int subtract(struct commit *commit, const struct chi_game_id *stored,
 	if (commit->limits.numbers != NULL) {
 		commit->limits.numbers[entry->number] = stored->number;
 	}
-	int rc = take(commit, entry, stored->max_ply);
+	int rc = take_game(commit, entry, stored->max_ply);
 	rc = rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
 	return rc == CHI_OK && stored->number != 0
 		       ? chi_load_unarchive(commit->load, stored->number, commit->fault)
@@ -378,7 +378,7 @@ static int walk_games(struct commit *commit, struct chi_fault *fault)
 	if (rc == CHI_OK && commit->importer->options.kind == CHI_IMPORT_ADD) {
 		rc = commit->limits.numbers != NULL ? number_games(commit, fault) : CHI_OK;
 		for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-			rc = walk_part(commit, part, add, fault);
+			rc = walk_part(commit, part, add_game, fault);
 		}
 	}
 	chi_sorter_free(commit->games->ids);
@@ -488,7 +488,7 @@ static int fill(struct commit *commit, struct chi_fault *fault)
 					     : rc;
 }
 
-static int run(struct commit *commit, struct chi_fault *fault)
+static int run_commit(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_importer *importer = commit->importer;
 	_cleanup_(abandonp) struct chi_load *load = NULL;
@@ -517,7 +517,7 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 				.result = result,
 				.fault = fault,
 				.limits = {.whole = true}};
-	int rc = overtaken(games->importer, run(&commit, fault), fault);
+	int rc = overtaken(games->importer, run_commit(&commit, fault), fault);
 	free(commit.counted);
 	free(commit.asked);
 	free(commit.limits.dropped);

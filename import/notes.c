@@ -86,7 +86,7 @@ static void describe(const struct chi_pgn_game *game, enum chi_stream_note_kind 
 			name(game, CHI_PGN_BLACK), what);
 }
 
-static int add(struct chi_notes *notes, uint64_t game, uint64_t line, const char *text)
+static int add_note(struct chi_notes *notes, uint64_t game, uint64_t line, const char *text)
 {
 	if (notes->n == notes->capacity) {
 		size_t capacity = notes->capacity == 0 ? 8 : 2 * notes->capacity;
@@ -115,11 +115,11 @@ int chi_notes_add(struct chi_notes *notes, const struct chi_pgn_game *game,
 		return CHI_OK;
 	}
 	describe(game, kind, &line);
-	return add(notes, game->number,
-		   kind == CHI_NOTE_CONFLICT			     ? game->said_line
-		   : kind == CHI_NOTE_EMPTY || kind == CHI_NOTE_LOST ? game->line
-								     : game->end_line,
-		   line.text);
+	return add_note(notes, game->number,
+			kind == CHI_NOTE_CONFLICT			  ? game->said_line
+			: kind == CHI_NOTE_EMPTY || kind == CHI_NOTE_LOST ? game->line
+									  : game->end_line,
+			line.text);
 }
 
 int chi_notes_add_text(struct chi_notes *notes, uint64_t line, const char *text)
@@ -128,7 +128,7 @@ int chi_notes_add_text(struct chi_notes *notes, uint64_t line, const char *text)
 		notes->more++;
 		return CHI_OK;
 	}
-	return add(notes, 0, line, text);
+	return add_note(notes, 0, line, text);
 }
 
 void chi_notes_tell(const struct chi_notes *notes, const struct chi_import_options *options,

@@ -181,7 +181,7 @@ static int store_all(struct parts *parts, struct chi_load *load, struct chi_faul
 	return rc;
 }
 
-static int run(struct parts *parts, struct chi_load *load, struct chi_fault *fault)
+static int run_threads(struct parts *parts, struct chi_load *load, struct chi_fault *fault)
 {
 	unsigned wanted = parts->games->importer->options.threads;
 	_cleanup_(chi_freep) pthread_t *threads = calloc(wanted, sizeof(*threads));
@@ -223,7 +223,7 @@ int chi_import_fold(struct chi_pgn_session *games, size_t n_parts,
 	pthread_mutex_init(&parts.mutex, NULL);
 	pthread_cond_init(&parts.ready, NULL);
 	pthread_cond_init(&parts.room, NULL);
-	int rc = parts.slots != NULL ? run(&parts, load, fault)
+	int rc = parts.slots != NULL ? run_threads(&parts, load, fault)
 				     : chi_fault_plain(fault, -CHI_ENOMEM);
 	for (size_t i = 0; parts.slots != NULL && i < parts.window; i++) {
 		chi_load_block_free(&parts.slots[i].block);

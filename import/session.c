@@ -41,7 +41,7 @@ static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
 				 sizeof(*games->readers), fault);
 }
 
-static int begin(struct chi_importer *importer, struct chi_fault *fault)
+static int begin_games(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
 	struct chi_pgn_session *games = calloc(1, sizeof(*games));
@@ -280,7 +280,7 @@ static void end(struct chi_importer *importer)
 }
 
 const struct chi_importer_kind chi_importer_pgn = {
-	.begin = begin,
+	.begin = begin_games,
 	.file = file,
 	.feed = feed,
 	.commit = commit,

@@ -11,7 +11,7 @@ struct asking {
 	struct chi_backed *out;
 };
 
-static int take(void *context, size_t i, const struct chi_record *record)
+static int take_eval(void *context, size_t i, const struct chi_record *record)
 {
 	struct asking *asking = context;
 	const struct chi_eval *eval =
@@ -43,7 +43,7 @@ int chi_backed_ask(struct chi_client *client, const char *engine, const struct c
 			legal.moves[n++] = legal.moves[i];
 		}
 	}
-	return chi_get_many(client, keys, n, take, &asking);
+	return chi_get_many(client, keys, n, take_eval, &asking);
 }
 
 const struct chi_backed_move *chi_backed_of(const struct chi_backed *backed, chi_move move)

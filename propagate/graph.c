@@ -179,8 +179,8 @@ int chi_graph_new(uint64_t expected, uint64_t memory, struct chi_graph **out)
 	return CHI_OK;
 }
 
-static int add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct, chi_move first,
-	       bool linked)
+static int add_node(struct chi_graph *graph, const struct chi_key *key, chi_worth direct,
+		    chi_move first, bool linked)
 {
 	struct chi_backup *backup = &graph->backup;
 	int rc = backup->n + 1 >= NODES_MAX ? -CHI_ETOOBIG : CHI_OK;
@@ -206,12 +206,12 @@ static int add(struct chi_graph *graph, const struct chi_key *key, chi_worth dir
 int chi_graph_add(struct chi_graph *graph, const struct chi_key *key, chi_worth direct,
 		  chi_move first)
 {
-	return add(graph, key, direct, first, false);
+	return add_node(graph, key, direct, first, false);
 }
 
 int chi_graph_fix(struct chi_graph *graph, const struct chi_key *key, chi_worth worth)
 {
-	return add(graph, key, worth, 0, true);
+	return add_node(graph, key, worth, 0, true);
 }
 
 bool chi_graph_has(const struct chi_graph *graph, const struct chi_key *key)

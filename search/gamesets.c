@@ -61,9 +61,9 @@ static int take_stored(struct chi_gameset_job *job, const struct chi_archive_vie
 }
 
 /* What games are looked for, and which are known. */
-static int begin(struct chi_gameset_job *job, struct chi_read *read,
-		 const struct chi_archive_view *view, const struct chi_gameset_entry *entry,
-		 struct chi_fault *fault)
+static int begin_job(struct chi_gameset_job *job, struct chi_read *read,
+		     const struct chi_archive_view *view, const struct chi_gameset_entry *entry,
+		     struct chi_fault *fault)
 {
 	struct chi_matcher_spec spec = {.from = 1};
 	int rc = entry != NULL ? take_stored(job, view, entry, &spec.from)
@@ -108,7 +108,7 @@ int chi_gameset_open(struct chi_read *read, const char *name, const char *filter
 	}
 	rc = chi_terms_parse(job->again ? entry.filter : filter,
 			     job->again ? entry.filter_len : len, &job->terms, fault);
-	rc = rc == CHI_OK ? begin(job, read, &view, job->again ? &entry : NULL, fault) : rc;
+	rc = rc == CHI_OK ? begin_job(job, read, &view, job->again ? &entry : NULL, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}

@@ -15,7 +15,7 @@ struct chi_played {
 };
 
 /* A list read to its end has no entry left. */
-static int begin(struct chi_played *played, uint32_t from)
+static int begin_list(struct chi_played *played, uint32_t from)
 {
 	chi_reached_close(played->reached);
 	played->reached = NULL;
@@ -31,7 +31,7 @@ int chi_played_open(struct chi_read *read, const struct chi_key *key, struct chi
 	}
 	played->read = read;
 	played->key = *key;
-	int rc = begin(played, 1);
+	int rc = begin_list(played, 1);
 	if (rc != CHI_OK) {
 		chi_played_close(played);
 		return rc;
@@ -52,7 +52,7 @@ int chi_played_find(struct chi_played *played, uint32_t number, chi_move *move)
 {
 	int rc = CHI_OK;
 	if (number <= played->last || played->reached == NULL) {
-		rc = begin(played, number);
+		rc = begin_list(played, number);
 	}
 	played->last = number;
 	while (rc == CHI_OK) {

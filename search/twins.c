@@ -142,7 +142,7 @@ static void spend(uint64_t *steps)
 
 /* ---- The same moves ----------------------------------------------------------------------- */
 
-static int add(struct chi_twins *twins, uint32_t number)
+static int add_moves(struct chi_twins *twins, uint32_t number)
 {
 	struct chi_game_moves moves;
 	int rc = chi_archive_moves(twins->reader, number, &moves);
@@ -223,7 +223,7 @@ static int gather(struct chi_twins *twins, uint64_t *steps)
 			if (chi_column_value(chunk, CHI_COLUMN_PLIES, row) < twins->spec.plies) {
 				continue;
 			}
-			rc = add(twins, chunk->first + row);
+			rc = add_moves(twins, chunk->first + row);
 			spend(steps);
 		}
 	}

@@ -116,8 +116,8 @@ bool chi_access_id(const char *text, bool (*find)(const char *name, uint32_t *id
 
 /* ---- Lines ------------------------------------------------------------------------------- */
 
-static int refuse(const struct parser *parser, int status, const char *what,
-		  const struct word *word)
+static int refuse_word(const struct parser *parser, int status, const char *what,
+		       const struct word *word)
 {
 	size_t len = word == NULL ? 0 : word->len < 64 ? word->len : 64;
 	return chi_fault(parser->fault, status, "%s:%zu: %s%s%.*s%s", parser->name, parser->line,
@@ -129,7 +129,7 @@ static int refuse(const struct parser *parser, int status, const char *what,
  * may be one, nothing of the line is. */
 static int refuse_secret(const struct parser *parser, const char *what)
 {
-	return refuse(parser, -CHI_ESYNTAX, what, NULL);
+	return refuse_word(parser, -CHI_ESYNTAX, what, NULL);
 }
 
 /* A number, or a name of the user database. */
@@ -138,14 +138,14 @@ static int parse_id(const struct parser *parser, const struct word *word, struct
 	char name[CHI_ACCESS_NAME_MAX + 1];
 	bool user = rule->kind == USER;
 	if (word->len > CHI_ACCESS_NAME_MAX) {
-		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
+		return refuse_word(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
 	}
 	memcpy(name, word->bytes, word->len);
 	name[word->len] = '\0';
 	return chi_access_id(name, user ? parser->names->user : parser->names->group, &rule->id)
 		       ? CHI_OK
-		       : refuse(parser, -CHI_EINVAL,
-				user ? "there is no user" : "there is no group", word);
+		       : refuse_word(parser, -CHI_EINVAL,
+				     user ? "there is no user" : "there is no group", word);
 }
 
 /* 64 hexadecimal digits; as openssl(1) prints fingerprints also with colons between the bytes. */
@@ -175,10 +175,11 @@ static int parse_certificate(const struct parser *parser, const struct word *wor
 		rule->kind = FINGERPRINT;
 		return parse_digest(&digits, true, rule->digest)
 			       ? CHI_OK
-			       : refuse(parser, -CHI_ESYNTAX, "not a SHA-256 fingerprint:", word);
+			       : refuse_word(parser, -CHI_ESYNTAX,
+					     "not a SHA-256 fingerprint:", word);
 	}
 	if (word->len > CHI_ACCESS_NAME_MAX) {
-		return refuse(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
+		return refuse_word(parser, -CHI_ETOOBIG, "a name of more than 255 bytes", word);
 	}
 	/* Not strndup: the text does not end after the word, and may not end in a NUL at all. */
 	rule->name = malloc(word->len + 1);
@@ -268,12 +269,12 @@ static int parse_rule(const struct parser *parser, const struct word *words, siz
 	}
 	size_t needs = rule->kind == ANYONE ? 2 : 3;
 	if (n < needs) {
-		return refuse(parser, -CHI_ESYNTAX,
-			      needs == 2 ? "a role is missing" : "a name or a role is missing",
-			      NULL);
+		return refuse_word(parser, -CHI_ESYNTAX,
+				   needs == 2 ? "a role is missing" : "a name or a role is missing",
+				   NULL);
 	}
 	if (n > needs + (rule->kind == TOKEN ? 1 : 0)) {
-		return refuse(parser, -CHI_ESYNTAX, "too many words", NULL);
+		return refuse_word(parser, -CHI_ESYNTAX, "too many words", NULL);
 	}
 	const struct word *last = &words[needs - 1];
 	int role = chi_role_from_name(last->bytes, last->len);
@@ -281,8 +282,8 @@ static int parse_rule(const struct parser *parser, const struct word *words, siz
 		/* Of a token's line the words may be in the wrong order. */
 		return rule->kind == TOKEN
 			       ? refuse_secret(parser, "a role is none, read, write or admin")
-			       : refuse(parser, -CHI_ESYNTAX,
-					"a role is none, read, write or admin, not", last);
+			       : refuse_word(parser, -CHI_ESYNTAX,
+					     "a role is none, read, write or admin, not", last);
 	}
 	rule->role = (enum chi_role)role;
 	return rule->kind == ANYONE ? CHI_OK : parse_subject(parser, &words[1], rule);
@@ -319,10 +320,10 @@ static int parse_line(const struct parser *parser, const char *line, size_t len)
 		return CHI_OK;
 	}
 	if (n > WORDS) {
-		return refuse(parser, -CHI_ESYNTAX, "too many words", NULL);
+		return refuse_word(parser, -CHI_ESYNTAX, "too many words", NULL);
 	}
 	if (access->n == CHI_ACCESS_LINES_MAX) {
-		return refuse(parser, -CHI_ETOOBIG, "more than 4096 rules", NULL);
+		return refuse_word(parser, -CHI_ETOOBIG, "more than 4096 rules", NULL);
 	}
 	struct rule *rule = &access->rules[access->n];
 	*rule = (struct rule){.line = parser->line};

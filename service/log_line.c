@@ -36,7 +36,7 @@ const char *chi_log_level_name(enum chi_log_level level)
 }
 
 /* All of it or nothing. */
-static void add(struct out *out, const char *bytes, size_t len)
+static void append_whole(struct out *out, const char *bytes, size_t len)
 {
 	if (out->full || (size_t)(out->end - out->at) < len) {
 		out->full = true;
@@ -54,7 +54,7 @@ CHI_PRINTF(2, 3) static void print(struct out *out, const char *format, ...)
 	int n = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	size_t len = n < 0 ? 0 : (size_t)n;
-	add(out, text, len < sizeof(text) ? len : sizeof(text) - 1);
+	append_whole(out, text, len < sizeof(text) ? len : sizeof(text) - 1);
 }
 
 /* ---- Outside bytes ----------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void add_outside(struct out *out, const char *text, enum inside inside)
 		if (inside != SENTENCE && (point == quote || point == '\\')) {
 			print(out, "\\%c", (char)point);
 		} else if (is_plain(point)) {
-			add(out, text, len);
+			append_whole(out, text, len);
 		} else if (inside == JSON) {
 			print(out, "\\u%04x", point == UINT32_MAX ? 0xfffdu : (unsigned)point);
 		} else {
@@ -144,7 +144,7 @@ static void add_message(struct out *out, const struct chi_event *event)
 	const char *at = event->message;
 	while (*at != '\0') {
 		size_t plain = strcspn(at, "{");
-		add(out, at, plain);
+		append_whole(out, at, plain);
 		bool quoted = plain > 0 && at[plain - 1] == '\'';
 		at += plain;
 		size_t len = strcspn(at, "}");
@@ -155,7 +155,7 @@ static void add_message(struct out *out, const struct chi_event *event)
 			at += len + 1;
 		} else if (*at != '\0') {
 			/* No field has that name: tests/lint/log.py finds such messages. */
-			add(out, at++, 1);
+			append_whole(out, at++, 1);
 		}
 	}
 }

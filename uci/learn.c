@@ -148,7 +148,7 @@ static void write_some(struct chi_learner *learner)
 	}
 }
 
-static void *run(void *argument)
+static void *run_learner(void *argument)
 {
 	struct chi_learner *learner = argument;
 	pthread_mutex_lock(&learner->mutex);
@@ -194,7 +194,7 @@ int chi_learner_open(const char *address, chi_learned_fn *learned, void *context
 			 : open_client(learner, fault);
 	int away = may_come_back(rc) ? CHI_NONE : CHI_OK;
 	rc = away == CHI_NONE ? CHI_OK : rc;
-	if (rc == CHI_OK && pthread_create(&learner->thread, NULL, run, learner) != 0) {
+	if (rc == CHI_OK && pthread_create(&learner->thread, NULL, run_learner, learner) != 0) {
 		rc = chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
 	if (rc != CHI_OK) {

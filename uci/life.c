@@ -40,8 +40,8 @@ static void learned(void *context, const struct chi_key *key, unsigned depth)
 	}
 }
 
-static int begin(struct chi_session *session, const char *store, const char *engine,
-		 struct chi_fault *fault)
+static int begin_session(struct chi_session *session, const char *store, const char *engine,
+			 struct chi_fault *fault)
 {
 	char start[] = "startpos";
 	chi_uci_options_init(&session->options);
@@ -78,7 +78,7 @@ int chi_session_new(const char *store, const char *engine, struct chi_session **
 	pthread_mutex_init(&session->mutex, NULL);
 	pthread_cond_init(&session->changed, NULL);
 	session->last = &session->first;
-	int rc = begin(session, store, engine, fault);
+	int rc = begin_session(session, store, engine, fault);
 	if (rc != CHI_OK) {
 		chi_session_free(session);
 		return rc;

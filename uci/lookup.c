@@ -167,7 +167,7 @@ static int look_up(struct chi_lookup *lookup)
 	return rc;
 }
 
-static void *run(void *argument)
+static void *run_lookup(void *argument)
 {
 	struct chi_lookup *lookup = argument;
 	pthread_mutex_lock(&lookup->mutex);
@@ -210,7 +210,7 @@ int chi_lookup_new(chi_learned_fn *learned, void *context, struct chi_lookup **o
 	pthread_condattr_destroy(&clock);
 	lookup->learned = learned;
 	lookup->context = context;
-	lookup->has_thread = pthread_create(&lookup->thread, NULL, run, lookup) == 0;
+	lookup->has_thread = pthread_create(&lookup->thread, NULL, run_lookup, lookup) == 0;
 	if (!lookup->has_thread) {
 		chi_lookup_free(lookup);
 		return -CHI_ENOMEM;

@@ -16,7 +16,7 @@
 #define LOOK_MS 50 /* how often `isready` looks whether something does not wait any more */
 
 /* Begins to open and close what the options name. */
-static void settle(struct chi_session *session, bool again)
+static void settle_options(struct chi_session *session, bool again)
 {
 	chi_relay_settle(session->relay);
 	chi_engine_ask(session->engine, NULL, 1);
@@ -56,7 +56,7 @@ static void go(struct chi_session *session, const struct chi_session_line *line,
 		fflush(stdout);
 		return;
 	}
-	settle(session, false);
+	settle_options(session, false);
 	chi_session_think(session);
 }
 
@@ -152,7 +152,7 @@ void chi_session_hello(const struct chi_session *session)
 
 static void ready(struct chi_session *session)
 {
-	settle(session, true);
+	settle_options(session, true);
 	while (!chi_lookup_wait(session->lookup, &session->options, chi_now_ms() + LOOK_MS) &&
 	       !chi_session_hurries(session)) {
 		/* A server that is away may take its time. */

@@ -444,7 +444,7 @@ static bool await_idle(struct chi_relay *relay)
 /* ---- A search --------------------------------------------------------------------------------
  */
 
-static bool begin(struct chi_relay *relay)
+static bool begin_engine(struct chi_relay *relay)
 {
 	const char *line;
 	int rc = CHI_OK;
@@ -499,7 +499,7 @@ bool chi_relay_search(struct chi_relay *relay, struct chi_engine_result *result)
 	struct chi_session *session = relay->session;
 	struct search search = {.from = chi_engine_position(session->engine), .result = result};
 	const struct heard *heard = &search.heard;
-	if (!await_idle(relay) || !begin(relay)) {
+	if (!await_idle(relay) || !begin_engine(relay)) {
 		return false;
 	}
 	relay->search = &search;

@@ -62,7 +62,7 @@ static void *grown(void *old, size_t *room, size_t needed, size_t size)
 	return bytes;
 }
 
-static void take(struct data *data, const struct chi_position *p, double result)
+static void take_sample(struct data *data, const struct chi_position *p, double result)
 {
 	struct chi_trace trace;
 	chi_evaluate_trace(p, &data->classes, &trace);
@@ -113,7 +113,7 @@ static void take_game(struct data *data, const struct chi_game *game)
 	for (size_t i = 0; i < game->n_plies; i++) {
 		if (i >= FIRST_PLY && (i + game->head.number) % EVERY == 0 &&
 		    is_quiet(&p, game->moves[i])) {
-			take(data, &p, result);
+			take_sample(data, &p, result);
 		}
 		chi_position_play(&p, game->moves[i], &next);
 		p = next;
@@ -215,7 +215,7 @@ static void shuffle(struct data *data)
 }
 
 /* One sample in ten is kept out, and judges. */
-static void run(struct fit *fit, const struct data *data)
+static void run_fit(struct fit *fit, const struct data *data)
 {
 	size_t held = data->n / 10;
 	for (int round = 0; round < ROUNDS; round++) {
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 		fit.weights[CHI_TERMS + i] = chi_weights[i].end;
 	}
 	shuffle(&data);
-	run(&fit, &data);
+	run_fit(&fit, &data);
 	print(&fit);
 	free(data.features);
 	free(data.samples);

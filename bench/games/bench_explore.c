@@ -51,7 +51,7 @@ static void find_few(struct explorer *explorer)
 	}
 }
 
-static bool run(void *context, const char *name, struct bench_result *out)
+static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct explorer *explorer = context;
 	bool few = strcmp(name, "ten") == 0;
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		bench_die("the initial position has no key");
 	}
 	find_few(&explorer);
-	bench_serve(run, &explorer);
+	bench_serve(run_step, &explorer);
 	chi_close(explorer.client);
 	return 0;
 }

@@ -60,7 +60,7 @@ static void get_many(struct bench *bench, const struct bench_list *list, struct 
 	out->done = list->n;
 }
 
-static bool run(void *context, const char *name, struct bench_result *out)
+static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct bench *bench = context;
 	if (strcmp(name, "load") == 0) {
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	}
 	bench.source = argv[2];
 	bench.store = peer.open(argv[1]);
-	bench_serve(run, &bench);
+	bench_serve(run_step, &bench);
 	peer.close(bench.store);
 	for (size_t i = 0; i < LISTS; i++) {
 		bench_list_free(&bench.lists[i]);

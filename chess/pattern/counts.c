@@ -17,7 +17,7 @@ struct starred {
 	bool more[2][CHI_KINDS];
 };
 
-static int refuse(struct chi_fault *fault, struct chi_origin origin, const char *reason)
+static int refuse_counts(struct chi_fault *fault, struct chi_origin origin, const char *reason)
 {
 	return chi_fault(fault, -CHI_ESYNTAX, "%s, character %zu: %s", origin.field, origin.at,
 			 reason);
@@ -43,15 +43,15 @@ static int read_starred(const char *text, size_t len, struct chi_origin origin, 
 			read.n[colour][kind]++;
 			before = kind;
 		} else if (strchr(GAPS, text[i]) == NULL) {
-			return refuse(fault, origin,
-				      text[i] == '*' ? "'*' is not after a letter"
-				      : text[i] == 'v'
-					      ? "a second 'v'"
-					      : "K Q R B N P, '*' and one 'v' are expected");
+			return refuse_counts(fault, origin,
+					     text[i] == '*' ? "'*' is not after a letter"
+					     : text[i] == 'v'
+						     ? "a second 'v'"
+						     : "K Q R B N P, '*' and one 'v' are expected");
 		}
 	}
 	if (colour == CHI_WHITE) {
-		return refuse(fault, origin, "'v' and black's pieces are missing");
+		return refuse_counts(fault, origin, "'v' and black's pieces are missing");
 	}
 	*out = read;
 	return CHI_OK;
@@ -87,7 +87,7 @@ static int read_signature(struct chi_draft *draft, const char *word, size_t len,
 	int rc = chi_material_parse(word, len, &material, &why);
 	if (rc != CHI_OK) {
 		const char *reason = strstr(why.text, ": ");
-		return refuse(fault, origin, reason != NULL ? reason + 2 : why.text);
+		return refuse_counts(fault, origin, reason != NULL ? reason + 2 : why.text);
 	}
 	memset(&wanted, 0, sizeof(wanted));
 	memcpy(wanted.n[CHI_WHITE], material.white, sizeof(material.white));
@@ -113,12 +113,12 @@ static int read_range(const char *text, size_t len, struct chi_origin origin,
 		good = chi_num_u64(second, (size_t)(end - second), MEN_MAX, &most) == CHI_OK;
 	}
 	if (!good) {
-		return refuse(fault, origin,
-			      "a number up to 32 or a range such as 2..4, 2.. or "
-			      "..4 is expected after '='");
+		return refuse_counts(fault, origin,
+				     "a number up to 32 or a range such as 2..4, 2.. or "
+				     "..4 is expected after '='");
 	}
 	if (least > most) {
-		return refuse(fault, origin, "the range ends before it begins");
+		return refuse_counts(fault, origin, "the range ends before it begins");
 	}
 	*out = (struct chi_range_int){.least = (int)least, .most = (int)most};
 	return CHI_OK;
@@ -148,7 +148,7 @@ static int read_bishops(struct chi_draft *draft, const char *value, size_t len,
 			  : is_word(value, len, "same")	  ? CHI_BISHOPS_SAME
 							  : CHI_BISHOPS_ANY;
 	if (bishops == CHI_BISHOPS_ANY) {
-		return refuse(fault, origin, "bishops are 'opposite' or 'same'");
+		return refuse_counts(fault, origin, "bishops are 'opposite' or 'same'");
 	}
 	if (draft->bishops != CHI_BISHOPS_ANY && draft->bishops != bishops) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -176,9 +176,9 @@ static int read_number(struct chi_draft *draft, const char *word, size_t len, co
 	bool is_men = is_word(word, name_len, "men");
 	int piece = name_len == 1 ? piece_of(*word) : PIECES;
 	if (!is_men && piece == PIECES) {
-		return refuse(fault, origin,
-			      "before '=' is one of K Q R B N P, small for Black, "
-			      "or men, or bishops");
+		return refuse_counts(fault, origin,
+				     "before '=' is one of K Q R B N P, small for Black, "
+				     "or men, or bishops");
 	}
 	int rc = read_range(value, value_len, origin, &range, fault);
 	if (rc != CHI_OK) {
@@ -194,7 +194,7 @@ int chi_draft_material(struct chi_draft *draft, const char *text, struct chi_fau
 	const char *at = text + strspn(text, GAPS);
 	struct chi_origin origin = {"material", (size_t)(at - text) + 1};
 	if (*at == '\0') {
-		return refuse(fault, origin, "empty");
+		return refuse_counts(fault, origin, "empty");
 	}
 	while (*at != '\0') {
 		size_t len = strcspn(at, GAPS);
@@ -229,7 +229,7 @@ int chi_draft_balance(struct chi_draft *draft, const char *text, struct chi_faul
 	}
 	for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
 		if (wanted.n[colour][CHI_KING] > 0 || wanted.more[colour][CHI_KING]) {
-			return refuse(fault, origin, "kings cannot make a difference");
+			return refuse_counts(fault, origin, "kings cannot make a difference");
 		}
 	}
 	return CHI_OK;

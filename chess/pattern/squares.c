@@ -20,7 +20,7 @@ static struct chi_origin here(const struct reader *reader)
 	return (struct chi_origin){reader->field, (size_t)(reader->at - reader->text) + 1};
 }
 
-static int refuse(const struct reader *reader, const char *reason)
+static int refuse_squares(const struct reader *reader, const char *reason)
 {
 	return chi_fault(reader->fault, -CHI_ESYNTAX, "%s, character %zu: %s", reader->field,
 			 here(reader).at, reason);
@@ -62,16 +62,17 @@ static int read_bracket(struct reader *reader, uint32_t *set)
 	for (reader->at++; *reader->at != ']'; reader->at++) {
 		uint32_t one = set_of_letter(*reader->at);
 		if (*reader->at == '\0') {
-			return refuse(reader, "']' is missing");
+			return refuse_squares(reader, "']' is missing");
 		}
 		if (one == 0) {
-			return refuse(reader, "in brackets are K Q R B N P A, small or capital, "
+			return refuse_squares(reader,
+					      "in brackets are K Q R B N P A, small or capital, "
 					      "'.' or '?'");
 		}
 		*set |= one;
 	}
 	if (*set == 0) {
-		return refuse(reader, "nothing in the brackets");
+		return refuse_squares(reader, "nothing in the brackets");
 	}
 	reader->at++;
 	return CHI_OK;
@@ -85,7 +86,8 @@ static int read_set(struct reader *reader, uint32_t *set)
 	}
 	*set = set_of_letter(*reader->at);
 	if (*set == 0) {
-		return refuse(reader, "a piece is expected: K Q R B N P A, small for Black, "
+		return refuse_squares(reader,
+				      "a piece is expected: K Q R B N P A, small for Black, "
 				      "'.' for empty, '?' for anything, or [...]");
 	}
 	reader->at++;
@@ -100,7 +102,7 @@ static int read_contents(struct reader *reader, uint32_t *set, bool *is_not)
 	int rc = read_set(reader, set);
 	if (rc == CHI_OK && *is_not) {
 		*set = SET_ALL & ~*set;
-		rc = *set == 0 ? refuse(reader, "not anything: nothing is that") : CHI_OK;
+		rc = *set == 0 ? refuse_squares(reader, "not anything: nothing is that") : CHI_OK;
 	}
 	return rc;
 }
@@ -119,12 +121,12 @@ static int read_target(struct reader *reader, uint64_t *squares)
 {
 	uint32_t files = eight_of(*reader->at, 'a');
 	if (files == 0) {
-		return refuse(reader, "a file is expected after the piece, a to h or '*'");
+		return refuse_squares(reader, "a file is expected after the piece, a to h or '*'");
 	}
 	reader->at++;
 	uint32_t ranks = eight_of(*reader->at, '1');
 	if (ranks == 0) {
-		return refuse(reader, "a rank is expected after the file, 1 to 8 or '*'");
+		return refuse_squares(reader, "a rank is expected after the file, 1 to 8 or '*'");
 	}
 	reader->at++;
 	*squares = 0;
@@ -159,7 +161,8 @@ static int read_alternative(struct reader *reader, size_t n, struct chi_draft_te
 	}
 	bool is_line = chi_popcount(term->squares) > 1;
 	if (is_not && is_line && (n > 0 || *reader->at == '|')) {
-		return refuse(reader, "'!' with a '*' cannot be one of several alternatives");
+		return refuse_squares(reader,
+				      "'!' with a '*' cannot be one of several alternatives");
 	}
 	*is_all = !is_line || is_not;
 	return CHI_OK;
@@ -187,7 +190,7 @@ static int read_condition(struct reader *reader, struct chi_draft *draft)
 		clause.n++;
 	} while (*reader->at == '|');
 	if (*reader->at != '\0' && !is_gap(*reader->at)) {
-		return refuse(reader, "a space, a comma or '|' is expected after a square");
+		return refuse_squares(reader, "a space, a comma or '|' is expected after a square");
 	}
 	if (clause.n == 1 && is_all) {
 		draft->n_terms--;
@@ -207,7 +210,7 @@ int chi_draft_has(struct chi_draft *draft, const char *text, struct chi_fault *f
 	struct reader reader = {"has", text, text, fault};
 	skip_gaps(&reader);
 	if (*reader.at == '\0') {
-		return refuse(&reader, "empty");
+		return refuse_squares(&reader, "empty");
 	}
 	while (*reader.at != '\0') {
 		int rc = read_condition(&reader, draft);
@@ -251,7 +254,7 @@ static int read_rank(struct reader *reader, struct chi_draft *draft, int rank)
 		}
 		file += n;
 	}
-	return file == 8 ? CHI_OK : refuse(reader, "the rank has less than 8 squares");
+	return file == 8 ? CHI_OK : refuse_squares(reader, "the rank has less than 8 squares");
 }
 
 /* The side to move after the placement, if it is given. */
@@ -265,7 +268,7 @@ static int read_side(struct reader *reader, struct chi_draft *draft)
 		       : *reader->at == 'b' ? CHI_SIDE_BLACK
 					    : CHI_SIDE_ANY;
 	if (side == CHI_SIDE_ANY) {
-		return refuse(reader, "after the placement is w or b, or nothing");
+		return refuse_squares(reader, "after the placement is w or b, or nothing");
 	}
 	if (draft->side != CHI_SIDE_ANY && draft->side != side) {
 		return chi_fault(reader->fault, -CHI_EINVAL,
@@ -275,9 +278,10 @@ static int read_side(struct reader *reader, struct chi_draft *draft)
 	draft->side = side;
 	reader->at++;
 	skip_gaps(reader);
-	return *reader->at == '\0' ? CHI_OK
-				   : refuse(reader, "castling, en passant and counters cannot be "
-						    "asked for here");
+	return *reader->at == '\0'
+		       ? CHI_OK
+		       : refuse_squares(reader, "castling, en passant and counters cannot be "
+						"asked for here");
 }
 
 int chi_draft_fen(struct chi_draft *draft, const char *text, struct chi_fault *fault)
@@ -290,12 +294,13 @@ int chi_draft_fen(struct chi_draft *draft, const char *text, struct chi_fault *f
 			return rc;
 		}
 		if (rank > 0 && *reader.at != '/') {
-			return refuse(&reader, "8 ranks with '/' between them are expected");
+			return refuse_squares(&reader,
+					      "8 ranks with '/' between them are expected");
 		}
 		reader.at += rank > 0;
 	}
 	if (*reader.at == '/') {
-		return refuse(&reader, "there are 8 ranks already");
+		return refuse_squares(&reader, "there are 8 ranks already");
 	}
 	return read_side(&reader, draft);
 }
@@ -316,7 +321,7 @@ static int read_pawns(struct reader *reader, struct chi_draft *draft, int colour
 		}
 		int rc = read_target(reader, &squares);
 		if (rc == CHI_OK && chi_popcount(squares) > 1) {
-			rc = refuse(reader, "'*' is no square of a pawn");
+			rc = refuse_squares(reader, "'*' is no square of a pawn");
 		}
 		if (rc == CHI_OK) {
 			rc = narrow_all(draft, squares, chi_set_of(colour, CHI_PAWN), origin,
@@ -340,14 +345,14 @@ int chi_draft_pawns(struct chi_draft *draft, const char *text, struct chi_fault 
 	struct reader reader = {"pawns", text, text, fault};
 	int rc = read_pawns(&reader, draft, CHI_WHITE);
 	if (rc == CHI_OK && *reader.at != '/') {
-		rc = refuse(&reader, "'/' and black's pawns are missing ('/ +': any)");
+		rc = refuse_squares(&reader, "'/' and black's pawns are missing ('/ +': any)");
 	}
 	if (rc == CHI_OK) {
 		reader.at++;
 		rc = read_pawns(&reader, draft, CHI_BLACK);
 	}
 	if (rc == CHI_OK && *reader.at != '\0') {
-		rc = refuse(&reader, "a second '/'");
+		rc = refuse_squares(&reader, "a second '/'");
 	}
 	return rc;
 }

@@ -106,7 +106,7 @@ void chi_pgn_keep_end(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex, 
 	}
 }
 
-static void take(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex, uint64_t end)
+static void keep_until(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex, uint64_t end)
 {
 	if (end <= keep->next) {
 		return;
@@ -122,7 +122,7 @@ static void take(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex, uint6
 
 void chi_pgn_keep_window(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex)
 {
-	take(keep, lex, chi_pgn_lex_offset(lex));
+	keep_until(keep, lex, chi_pgn_lex_offset(lex));
 }
 
 void chi_pgn_keep_close(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex,
@@ -130,7 +130,8 @@ void chi_pgn_keep_close(struct chi_pgn_keep *keep, const struct chi_pgn_lex *lex
 {
 	keep->whole.tags = keep->tags;
 	if (lex->notes || game->end != CHI_PGN_COMPLETE) {
-		take(keep, lex, keep->end != UINT64_MAX ? keep->end : chi_pgn_lex_offset(lex));
+		keep_until(keep, lex,
+			   keep->end != UINT64_MAX ? keep->end : chi_pgn_lex_offset(lex));
 		keep->text[1 + keep->n_text] = '\0';
 		chi_pgn_annotate(keep, game);
 	}

@@ -552,7 +552,7 @@ static __attribute__((noinline)) enum step step_rich(struct chi_pgn_lex *lex,
 }
 
 /* Finds a byte order mark; false if more bytes are needed to know. */
-static bool begin(struct chi_pgn_lex *lex)
+static bool skip_byte_order_mark(struct chi_pgn_lex *lex)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t left = (size_t)(lex->end - lex->at);
@@ -574,7 +574,7 @@ void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 	enum step step = GO_ON;
 	bool comment = false;
 	*out = (struct chi_pgn_token){.kind = CHI_PGN_TOKEN_NONE};
-	if (!lex->begun && !begin(lex)) {
+	if (!lex->begun && !skip_byte_order_mark(lex)) {
 		return;
 	}
 	while (step == GO_ON) {

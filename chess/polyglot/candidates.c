@@ -9,14 +9,14 @@
 /* Of the normal distribution, for 95 % between the two ends. */
 #define Z 1.96
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_capped(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static uint64_t results_of(const struct chi_counts *c)
 {
-	return add(add(c->white, c->draws), c->black);
+	return add_capped(add_capped(c->white, c->draws), c->black);
 }
 
 /* Games without a result count only where no game of the position has one: so are the weights of a
@@ -25,7 +25,7 @@ static struct chi_candidate weigh(const struct chi_counts *c, int side, bool res
 {
 	uint64_t wins = side == CHI_WHITE ? c->white : c->black;
 	uint64_t games = results ? results_of(c) : c->other;
-	uint64_t points = add(add(wins, wins), c->draws);
+	uint64_t points = add_capped(add_capped(wins, wins), c->draws);
 	double share = !results ? 0.5 : games > 0 ? (double)points / 2 / (double)games : 0;
 	return (struct chi_candidate){
 		.games = games, .weight = results ? points : games, .share = share};
@@ -41,7 +41,7 @@ void chi_candidates(const struct chi_counts *played, size_t n, int side, struct 
 	for (size_t i = 0; i < n; i++) {
 		out[i] = weigh(&played[i], side, results);
 		out[i].index = i;
-		games = add(games, out[i].games);
+		games = add_capped(games, out[i].games);
 	}
 	for (size_t i = 0; i < n; i++) {
 		out[i].supported =

@@ -301,7 +301,7 @@ static void run_open(struct loadgen_client *client)
 }
 
 /* What a store in this process has not committed yet belongs to the thread that put it. */
-static void settle(struct loadgen_client *client)
+static void flush_puts(struct loadgen_client *client)
 {
 	const struct loadgen_plan *plan = &client->load->plan;
 	bool puts = plan->mix.weights[MIX_PUT] > 0 && plan->durability == CHI_ASYNC;
@@ -336,7 +336,7 @@ void *loadgen_run(void *argument)
 	while (client->queued > 0) {
 		take_answer(client);
 	}
-	settle(client);
+	flush_puts(client);
 	(void)pthread_mutex_lock(&load->mutex);
 	load->running--;
 	(void)pthread_cond_broadcast(&load->changed);

@@ -22,7 +22,7 @@ void sample_deinit(struct position_sample *sample)
 	*sample = (struct position_sample){.items = NULL};
 }
 
-static int add(struct position_sample *sample, const struct chi_key *key, uint16_t chi2)
+static int add_key(struct position_sample *sample, const struct chi_key *key, uint16_t chi2)
 {
 	if (sample->n == sample->capacity) {
 		size_t capacity = sample->capacity > 0 ? sample->capacity * 2 : 1024;
@@ -59,7 +59,7 @@ static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
 		status = chi_iter_next(iter, &row, NULL);
 		inside = status == CHI_OK && row->key.bytes[0] >> 2 <= band->last;
 		if (inside) {
-			status = add(sample, &row->key, row->chi2);
+			status = add_key(sample, &row->key, row->chi2);
 		}
 	}
 	*more = sample->n - before == limit;
@@ -181,7 +181,7 @@ static int take_fen(struct cli *cli, void *context, const struct place *place)
 		cli_message("--positions: more than %d positions", SAMPLE_MAX);
 		return EXIT_USAGE;
 	}
-	if (add(sample, &place->key, 0) != CHI_OK) {
+	if (add_key(sample, &place->key, 0) != CHI_OK) {
 		return cli_no_memory();
 	}
 	return EXIT_DONE;

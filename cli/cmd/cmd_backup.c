@@ -4,7 +4,7 @@
 #include "cli/out/output.h"
 
 /* The library makes the directory under another name and renames it when it is whole. */
-static int run(struct cli *cli)
+static int run_backup(struct cli *cli)
 {
 	int status = chi_backup(cli->client, cli->argv[0]);
 	return status != CHI_OK
@@ -25,5 +25,5 @@ const struct command cmd_backup = {
 	.args_max = 1,
 	.needs = NEEDS_READ,
 	.slow = true,
-	.run = run,
+	.run = run_backup,
 };

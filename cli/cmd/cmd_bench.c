@@ -229,7 +229,7 @@ static void loadgen_freep(struct load **load)
 	loadgen_free(*load);
 }
 
-static int run(struct cli *cli)
+static int run_bench(struct cli *cli)
 {
 	struct bench_state *bench = cli->state;
 	struct loadgen_plan *plan = &bench->plan;
@@ -327,5 +327,5 @@ const struct command cmd_bench = {
 	.measures = true,
 	.state_size = sizeof(struct bench_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_bench,
 };

@@ -4,7 +4,7 @@
 #include "cli/out/output.h"
 
 /* Needs a writable client: readers elsewhere make the library refuse, and nothing changes. */
-static int run(struct cli *cli)
+static int run_compact(struct cli *cli)
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
@@ -29,5 +29,5 @@ const struct command cmd_compact = {
 	.example = "chistore -a ./positions compact",
 	.needs = NEEDS_WRITE,
 	.slow = true,
-	.run = run,
+	.run = run_compact,
 };

@@ -15,7 +15,7 @@ struct count_state {
 static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
 
 /* The library counts without reading values where the filter allows it. */
-static int run(struct cli *cli)
+static int run_count(struct cli *cli)
 {
 	struct count_state *state = cli->state;
 	struct chi_scan_spec *spec = &state->spec;
@@ -65,5 +65,5 @@ const struct command cmd_count = {
 	.slow = true,
 	.state_size = sizeof(struct count_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_count,
 };

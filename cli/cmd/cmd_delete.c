@@ -25,7 +25,7 @@ static int delete_one(struct cli *cli, void *context, const struct place *place)
 	return output_object(cli, json_pack("{s:s}", "deleted", fen));
 }
 
-static int run(struct cli *cli)
+static int run_delete(struct cli *cli)
 {
 	return fens_each(cli, &(struct fens_user){.each = delete_one});
 }
@@ -41,5 +41,5 @@ const struct command cmd_delete = {
 	.args_min = 1,
 	.args_max = -1,
 	.needs = NEEDS_WRITE,
-	.run = run,
+	.run = run_delete,
 };

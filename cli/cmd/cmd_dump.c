@@ -27,7 +27,7 @@ static int dump_store(struct cli *cli, enum chi_keep keep, struct target *target
 	return code;
 }
 
-static int run(struct cli *cli)
+static int run_dump(struct cli *cli)
 {
 	const struct dump_state *state = cli->state;
 	_cleanup_(target_discard) struct target target = {.file = NULL};
@@ -64,5 +64,5 @@ const struct command cmd_dump = {
 	.needs = NEEDS_BY_OPTION,
 	.options = options,
 	.state_size = sizeof(struct dump_state),
-	.run = run,
+	.run = run_dump,
 };

@@ -114,7 +114,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 	return explore.position.found ? EXIT_DONE : EXIT_NOT_FOUND;
 }
 
-static int run(struct cli *cli)
+static int run_explore(struct cli *cli)
 {
 	struct explore_state *wanted = cli->state;
 	_cleanup_(table_deinit) struct table table = {.out = NULL};
@@ -185,5 +185,5 @@ const struct command cmd_explore = {
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct explore_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_explore,
 };

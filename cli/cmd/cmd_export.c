@@ -210,7 +210,7 @@ static int check_kind(struct cli *cli, bool games)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_export(struct cli *cli)
 {
 	_cleanup_(export_deinit) struct export export = {.iter = NULL};
 	struct export_state *state = cli->state;
@@ -301,5 +301,5 @@ const struct command cmd_export = {
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct export_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_export,
 };

@@ -129,7 +129,7 @@ static int check_options(const struct cli *cli, const struct get_state *wanted)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_get(struct cli *cli)
 {
 	const struct get_state *wanted = cli->state;
 	static struct gathered gathered;
@@ -183,5 +183,5 @@ const struct command cmd_get = {
 	.args_max = -1,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct get_state),
-	.run = run,
+	.run = run_get,
 };

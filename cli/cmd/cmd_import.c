@@ -189,7 +189,7 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 	return lines_import(cli, &import->lines, files->n, files->paths, files->sources, total);
 }
 
-static int run(struct cli *cli)
+static int run_import(struct cli *cli)
 {
 	_cleanup_(chi_freep) struct chi_source **sources =
 		calloc((size_t)cli->argc, sizeof(*sources));
@@ -282,5 +282,5 @@ const struct command cmd_import = {
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct import_state),
-	.run = run,
+	.run = run_import,
 };

@@ -89,7 +89,7 @@ static json_t *info_json(const struct chi_info *info)
 		json_count(info->postings_bytes), "shards", json_count(info->shards));
 }
 
-static int run(struct cli *cli)
+static int run_info(struct cli *cli)
 {
 	struct chi_info info;
 	int status = chi_get_info(cli->client, &info);
@@ -131,5 +131,5 @@ const struct command cmd_info = {
 		"0",
 	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
-	.run = run,
+	.run = run_info,
 };

@@ -38,7 +38,7 @@ static int make_address(struct cli *cli, uint64_t shards, char *out, size_t size
 }
 
 /* No client: there is nothing to open yet, and a server cannot create stores. */
-static int run(struct cli *cli)
+static int run_init(struct cli *cli)
 {
 	const struct init_state *wanted = cli->state;
 	struct chi_fault fault = {.text = ""};
@@ -90,5 +90,5 @@ const struct command cmd_init = {
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct init_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_init,
 };

@@ -35,7 +35,7 @@ static int print_key(struct cli *cli, void *context, const struct place *place)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_key(struct cli *cli)
 {
 	if (!cli->json) {
 		printf("fen\tkey\tcontrol\n");
@@ -54,5 +54,5 @@ const struct command cmd_key = {
 	.example = "chistore key 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
 	.args_max = -1,
 	.needs = NEEDS_NOTHING,
-	.run = run,
+	.run = run_key,
 };

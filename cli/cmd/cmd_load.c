@@ -160,7 +160,7 @@ static int load_all(struct load_command *load)
 				       json_count(done->unchanged)));
 }
 
-static int run(struct cli *cli)
+static int run_load(struct cli *cli)
 {
 	_cleanup_(load_deinit) struct load_command load = {.cli = cli};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
@@ -194,5 +194,5 @@ const struct command cmd_load = {
 	.example = "zstdcat positions.dump.zst | chistore -a ./copy load",
 	.args_max = 1,
 	.needs = NEEDS_ADDRESS,
-	.run = run,
+	.run = run_load,
 };

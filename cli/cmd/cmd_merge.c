@@ -240,7 +240,7 @@ static int merge_one(struct merge *merge)
 	return code;
 }
 
-static int run(struct cli *cli)
+static int run_merge(struct cli *cli)
 {
 	_cleanup_(merge_deinit) struct merge merge = {.cli = cli};
 	const struct merge_state *state = cli->state;
@@ -307,5 +307,5 @@ const struct command cmd_merge = {
 	.options = options,
 	.state_size = sizeof(struct merge_state),
 	.slow = true,
-	.run = run,
+	.run = run_merge,
 };

@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/out/output.h"
 
-static int run(struct cli *cli)
+static int run_ping(struct cli *cli)
 {
 	uint64_t start = cli_clock();
 	int status = chi_ping(cli->client);
@@ -21,5 +21,5 @@ const struct command cmd_ping = {
 		"until the store has been checked.",
 	.example = "chistore -a tcp:localhost:4660 ping",
 	.needs = NEEDS_READ,
-	.run = run,
+	.run = run_ping,
 };

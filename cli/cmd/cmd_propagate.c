@@ -122,7 +122,7 @@ static int remember(struct work *work, const struct chi_input *input)
 		       : chi_fault(&work->fault, -CHI_EIO, "%s", strerror(errno));
 }
 
-static int add(struct work *work, const struct chi_row *row, const struct chi_record *record)
+static int add_row(struct work *work, const struct chi_row *row, const struct chi_record *record)
 {
 	struct chi_input input = chi_input_of(&row->key, record, work->state->engine);
 	int status = remember(work, &input);
@@ -431,7 +431,7 @@ static int propagate(struct work *work)
 	work->worths = work->graph;
 	work->direct = 0;
 	if (status == CHI_OK) {
-		status = read_all(work, "reading positions", CHI_WANT_RECORDS, add);
+		status = read_all(work, "reading positions", CHI_WANT_RECORDS, add_row);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
 		status = read_all(work, "finding moves", CHI_WANT_KEYS, join);
@@ -471,7 +471,7 @@ static int print(struct work *work)
 				       json_count(work->changed)));
 }
 
-static int run(struct cli *cli)
+static int run_propagate(struct cli *cli)
 {
 	_cleanup_(work_deinit) struct work work = {.cli = cli, .state = cli->state};
 	progress_init(&work.progress, cli->quiet, 0);
@@ -541,5 +541,5 @@ const struct command cmd_propagate = {
 	.slow = true,
 	.state_size = sizeof(struct propagate_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_propagate,
 };

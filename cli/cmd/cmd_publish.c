@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/out/output.h"
 
-static int run(struct cli *cli)
+static int run_publish(struct cli *cli)
 {
 	int status = chi_publish(cli->client, cli->argv[0]);
 	return status != CHI_OK ? cli_fail(cli->client, status)
@@ -31,5 +31,5 @@ const struct command cmd_publish = {
 	.args_max = 1,
 	.needs = NEEDS_READ,
 	.slow = true,
-	.run = run,
+	.run = run_publish,
 };

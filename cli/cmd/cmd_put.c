@@ -185,7 +185,7 @@ static int run_one(struct cli *cli)
 	return store(cli, &put);
 }
 
-static int run(struct cli *cli)
+static int run_put(struct cli *cli)
 {
 	const struct put_state *options = cli->state;
 	if (options->batch) {
@@ -237,5 +237,5 @@ const struct command cmd_put = {
 	.args_max = -1,
 	.needs = NEEDS_WRITE,
 	.state_size = sizeof(struct put_state),
-	.run = run,
+	.run = run_put,
 };

@@ -215,7 +215,7 @@ static int walk_from(struct cli *cli, void *context, const struct place *place)
 	return status == CHI_OK ? print(walk) : cli_fail(cli->client, status);
 }
 
-static int run(struct cli *cli)
+static int run_pv(struct cli *cli)
 {
 	_cleanup_(chi_freep) struct walk *walk = calloc(1, sizeof(*walk));
 	const struct fens_user user = {.each = walk_from, .context = walk};
@@ -247,5 +247,5 @@ const struct command cmd_pv = {
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct pv_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_pv,
 };

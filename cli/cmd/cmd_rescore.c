@@ -5,7 +5,7 @@
 #include "cli/in/put_text.h"
 
 /* Without --base the library takes the games counted in the store, or sums all counts. */
-static int run(struct cli *cli)
+static int run_rescore(struct cli *cli)
 {
 	uint64_t changed = 0;
 	int status = chi_rescore(cli->client, cli_given(cli, "base") ? cli->state : NULL, &changed);
@@ -34,5 +34,5 @@ const struct command cmd_rescore = {
 	.needs = NEEDS_WRITE,
 	.slow = true,
 	.state_size = sizeof(struct chi_counts),
-	.run = run,
+	.run = run_rescore,
 };

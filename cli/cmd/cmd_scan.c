@@ -117,7 +117,7 @@ static int check_sort(struct cli *cli, struct scan_state *scan)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_scan(struct cli *cli)
 {
 	struct scan_state *scan = cli->state;
 	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
@@ -210,5 +210,5 @@ const struct command cmd_scan = {
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct scan_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_scan,
 };

@@ -84,7 +84,7 @@ static int verify(struct cli *cli)
 	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 }
 
-static int run(struct cli *cli)
+static int run_verify(struct cli *cli)
 {
 	const struct verify_state *wanted = cli->state;
 	if (wanted->statistic != 0 && wanted->repair == NULL) {
@@ -133,5 +133,5 @@ const struct command cmd_verify = {
 	.needs = NEEDS_ADDRESS,
 	.slow = true,
 	.state_size = sizeof(struct verify_state),
-	.run = run,
+	.run = run_verify,
 };

@@ -16,7 +16,7 @@ static int print_summary(const struct cli *cli, const struct spellings *done)
 					    json_count(done->bad)));
 }
 
-static int run(struct cli *cli)
+static int run_alias(struct cli *cli)
 {
 	struct spellings *spellings = cli->state;
 	if (strcmp(cli->argv[0], "import") != 0) {
@@ -63,5 +63,5 @@ const struct command cmd_alias = {
 	.needs = NEEDS_WRITE,
 	.slow = true,
 	.state_size = sizeof(struct spellings),
-	.run = run,
+	.run = run_alias,
 };

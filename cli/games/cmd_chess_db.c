@@ -551,7 +551,7 @@ static bool run_line(struct dialogue *dialogue, char *line)
 	return true;
 }
 
-static int run(struct cli *cli)
+static int run_chess_db(struct cli *cli)
 {
 	_cleanup_(dialogue_deinit) struct dialogue dialogue = {.cli = cli};
 	char line[REQUEST_MAX];
@@ -593,5 +593,5 @@ const struct command cmd_chess_db = {
 	.example = "chistore chess-db\n"
 		   "chistore -a ./games chess-db",
 	.needs = NEEDS_NOTHING,
-	.run = run,
+	.run = run_chess_db,
 };

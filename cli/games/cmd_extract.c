@@ -33,7 +33,7 @@ static int check_new(struct cli *cli, const char *path)
 	return status == -CHI_ENOSTORE ? EXIT_DONE : cli_fault(status, &fault);
 }
 
-static int run(struct cli *cli)
+static int run_extract(struct cli *cli)
 {
 	struct extract_state *state = cli->state;
 	state->games.options.kind = CHI_IMPORT_ADD;
@@ -73,5 +73,5 @@ const struct command cmd_extract = {
 	.args_max = 1,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct extract_state),
-	.run = run,
+	.run = run_extract,
 };

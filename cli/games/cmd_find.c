@@ -137,7 +137,7 @@ static void print_total(const struct cli *cli, const struct find_state *state, u
 	}
 }
 
-static int run(struct cli *cli)
+static int run_find(struct cli *cli)
 {
 	struct find_state *state = cli->state;
 	struct chi_search_result result;
@@ -224,5 +224,5 @@ const struct command cmd_find = {
 	.needs = NEEDS_READ,
 	.slow = true,
 	.state_size = sizeof(struct find_state),
-	.run = run,
+	.run = run_find,
 };

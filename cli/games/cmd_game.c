@@ -47,7 +47,7 @@ static int run_one(struct cli *cli, const char *text)
 	return status == CHI_OK ? print_game(cli, &row, &game) : cli_fail(cli->client, status);
 }
 
-static int run(struct cli *cli)
+static int run_game(struct cli *cli)
 {
 	const struct game_state *state = cli->state;
 	int code = EXIT_DONE;
@@ -79,5 +79,5 @@ const struct command cmd_game = {
 	.args_max = -1,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct game_state),
-	.run = run,
+	.run = run_game,
 };

@@ -103,7 +103,7 @@ static int check(struct cli *cli, const struct games_state *state)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_games(struct cli *cli)
 {
 	struct games_state *state = cli->state;
 	_cleanup_(query_closep) struct chi_game_query *query = NULL;
@@ -167,5 +167,5 @@ const struct command cmd_games = {
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct games_state),
-	.run = run,
+	.run = run_games,
 };

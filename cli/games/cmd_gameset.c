@@ -87,7 +87,7 @@ static const struct verb {
 	{"drop", 1, true, run_drop},
 };
 
-static int run(struct cli *cli)
+static int run_gameset(struct cli *cli)
 {
 	const struct gameset_state *state = cli->state;
 	const struct verb *verb = NULL;
@@ -136,5 +136,5 @@ const struct command cmd_gameset = {
 	.needs = NEEDS_ADDRESS,
 	.slow = true,
 	.state_size = sizeof(struct gameset_state),
-	.run = run,
+	.run = run_gameset,
 };

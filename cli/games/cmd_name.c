@@ -183,7 +183,7 @@ static const struct verb {
 	{"suspects", "", 0, false, run_suspects},
 };
 
-static int run(struct cli *cli)
+static int run_name(struct cli *cli)
 {
 	const struct verb *verb = NULL;
 	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
@@ -246,5 +246,5 @@ const struct command cmd_name = {
 	.slow = true,
 	.state_size = sizeof(struct name_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_name,
 };

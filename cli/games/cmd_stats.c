@@ -134,7 +134,7 @@ static int draw(const struct stats_state *state, const struct chi_stats_result *
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-static int run(struct cli *cli)
+static int run_stats(struct cli *cli)
 {
 	struct stats_state *state = cli->state;
 	struct chi_stats_result result;
@@ -201,5 +201,5 @@ const struct command cmd_stats = {
 	.needs = NEEDS_READ,
 	.slow = true,
 	.state_size = sizeof(struct stats_state),
-	.run = run,
+	.run = run_stats,
 };

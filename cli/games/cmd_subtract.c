@@ -28,7 +28,7 @@ static int run_filter(struct cli *cli, struct subtract_state *state)
 			      : game_copy(cli, &state->games, state->terms.text, NULL);
 }
 
-static int run(struct cli *cli)
+static int run_subtract(struct cli *cli)
 {
 	struct subtract_state *state = cli->state;
 	state->games.options.kind = CHI_IMPORT_SUBTRACT;
@@ -80,5 +80,5 @@ const struct command cmd_subtract = {
 	.args_max = -1,
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct subtract_state),
-	.run = run,
+	.run = run_subtract,
 };

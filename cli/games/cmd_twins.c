@@ -189,7 +189,7 @@ static int finish(struct cli *cli, struct twins_state *state)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_twins(struct cli *cli)
 {
 	struct twins_state *state = cli->state;
 	int code = game_terms_take(cli, &state->terms);
@@ -251,5 +251,5 @@ const struct command cmd_twins = {
 	.slow = true,
 	.state_size = sizeof(struct twins_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_twins,
 };

@@ -98,7 +98,8 @@ static enum chi_name_kind kind_of(enum chi_spelling_kind kind)
 }
 
 /* An alias is found, and its name is right; a FIDE id is the right name's. */
-static int add(struct batch_of_changes *batch, const struct chi_spelling *spelling, uint64_t line)
+static int add_spelling(struct batch_of_changes *batch, const struct chi_spelling *spelling,
+			uint64_t line)
 {
 	bool fide = spelling->alias == NULL;
 	const char *name = fide ? spelling->name : spelling->alias;
@@ -127,7 +128,7 @@ static int take_line(struct batch_of_changes *batch, struct chi_spelling_reader 
 	struct chi_fault fault = {.text = ""};
 	int status = chi_spelling_line(reader, line, len, &spelling, &fault);
 	if (status == CHI_OK) {
-		return add(batch, &spelling, reader->line);
+		return add_spelling(batch, &spelling, reader->line);
 	}
 	if (status < 0) {
 		batch->spellings->bad++;

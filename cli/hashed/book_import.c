@@ -152,7 +152,7 @@ static void print_summary(const struct books *books, const struct chi_put_result
 			  "shadowed", json_count(total->shadowed)));
 }
 
-static int run(struct books *books, int n, char **paths)
+static int import_books(struct books *books, int n, char **paths)
 {
 	struct chi_import_result result;
 	int code = EXIT_DONE;
@@ -181,5 +181,5 @@ int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
 		.unplayed = true,
 	};
 	int code = feeder_open(cli, create, &options, &books.feeder);
-	return code == EXIT_DONE ? run(&books, n, paths) : code;
+	return code == EXIT_DONE ? import_books(&books, n, paths) : code;
 }

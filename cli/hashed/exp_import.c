@@ -189,7 +189,7 @@ static void print_summary(const struct exps *exps, const struct chi_import_resul
 			  json_count(total->repeated), "unplaced", json_count(total->unplaced)));
 }
 
-static int run(struct exps *exps, int n, char **paths)
+static int import_exps(struct exps *exps, int n, char **paths)
 {
 	struct chi_import_result result;
 	int code = EXIT_DONE;
@@ -216,5 +216,5 @@ int exp_import(struct cli *cli, enum chi_statistic create, const char *engine, i
 		       engine[0] != '\0' ? engine : CHI_EXP_ENGINE);
 	progress_init(&exps.progress, cli->quiet, 0);
 	int code = feeder_open(cli, create, &options, &exps.feeder);
-	return code == EXIT_DONE ? run(&exps, n, paths) : code;
+	return code == EXIT_DONE ? import_exps(&exps, n, paths) : code;
 }

@@ -79,7 +79,7 @@ void export_book_free(struct export_book *book)
 	free(book);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_capped(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -179,7 +179,7 @@ static int gather(struct export_book *book, chi_move move, uint64_t weight)
 {
 	if (book->n_moves > 0 && book->moves[book->n_moves - 1].move == move) {
 		struct weighed *last = &book->moves[book->n_moves - 1];
-		last->weight = add(last->weight, weight);
+		last->weight = add_capped(last->weight, weight);
 		return EXIT_DONE;
 	}
 	if (book->n_moves == book->room) {

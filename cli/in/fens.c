@@ -13,8 +13,8 @@
 #include "formats/source.h"
 
 /* A bad line is reported with its place, and the others are answered all the same. */
-static int take(struct cli *cli, const char *text, size_t len, const char *where,
-		const struct fens_user *user)
+static int take_fen(struct cli *cli, const char *text, size_t len, const char *where,
+		    const struct fens_user *user)
 {
 	struct place place;
 	int code = place_parse(cli, text, len, where, &place);
@@ -78,7 +78,7 @@ int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user
 			input.code = cli_worse(input.code, EXIT_USAGE);
 			status = CHI_OK;
 		} else if (status == CHI_OK && !is_skipped(line, len)) {
-			input.code = cli_worse(input.code, take(cli, line, len, where, user));
+			input.code = cli_worse(input.code, take_fen(cli, line, len, where, user));
 		}
 	}
 	/* What was read before it failed is answered. */

@@ -9,8 +9,8 @@
 
 /* ---- Taking options ---------------------------------------------------------------------- */
 
-static int add(struct cli *cli, const struct cli_option *option, const char *value, bool negated,
-	       struct game_terms *terms)
+static int add_term(struct cli *cli, const struct cli_option *option, const char *value,
+		    bool negated, struct game_terms *terms)
 {
 	if (terms->n == GAME_TERMS_MAX) {
 		return cli_usage(cli, "more than %d options choose games", GAME_TERMS_MAX);
@@ -22,12 +22,12 @@ static int add(struct cli *cli, const struct cli_option *option, const char *val
 
 int game_term_take(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	return add(cli, option, value, false, out);
+	return add_term(cli, option, value, false, out);
 }
 
 int game_term_deny(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
-	return add(cli, option, value, true, out);
+	return add_term(cli, option, value, true, out);
 }
 
 static bool is(const struct chi_filter_term *term, const char *name)
@@ -58,7 +58,7 @@ static int add_side(struct cli *cli, const struct cli_option *option, const char
 	if (strncmp(value, "--", 2) == 0) {
 		return cli_usage(cli, "--%s goes after a --player, or before a name", option->name);
 	}
-	return add(cli, option, value, deny, out);
+	return add_term(cli, option, value, deny, out);
 }
 
 /* Without a value the colour of the player before, if that has none; else it needs a name. */
@@ -146,7 +146,7 @@ static bool read_place(const char *text, size_t *place, const char **why)
 
 /* Who gave options sees no text and no place in it, but for that of --filter: what is wrong names
  * the option. */
-static int refuse(struct cli *cli, const struct game_terms *terms, const char *text)
+static int refuse_terms(struct cli *cli, const struct game_terms *terms, const char *text)
 {
 	const char *why = NULL;
 	size_t place = 0;
@@ -172,7 +172,7 @@ int game_terms_take(struct cli *cli, struct game_terms *terms)
 	}
 	return chi_games_filter_check(terms->text, &fault) == CHI_OK
 		       ? EXIT_DONE
-		       : refuse(cli, terms, fault.text);
+		       : refuse_terms(cli, terms, fault.text);
 }
 
 void game_terms_remark(const struct cli *cli)

@@ -181,8 +181,8 @@ int lines_import_open(struct cli *cli, enum chi_statistic create,
 	return cli_fault(status, &fault);
 }
 
-static int run(struct line_files *files, struct chi_import *import, int n, char **paths,
-	       struct chi_source **sources)
+static int import_files(struct line_files *files, struct chi_import *import, int n, char **paths,
+			struct chi_source **sources)
 {
 	int code = EXIT_DONE;
 	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
@@ -223,7 +223,7 @@ int lines_import(struct cli *cli, struct line_files *files, int n, char **paths,
 	cli_catch_signals();
 	int code = lines_import_open(cli, files->create, &files->options, &import);
 	if (code == EXIT_DONE) {
-		code = run(files, import, n, paths, sources);
+		code = import_files(files, import, n, paths, sources);
 	}
 	chi_import_close(import);
 	return code;

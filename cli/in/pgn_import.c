@@ -198,8 +198,8 @@ static int commit(struct cli *cli, struct games *games, struct chi_import *impor
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli, struct games *games, struct chi_import *import, const char *what,
-	       games_feed *feed, void *context)
+static int import_games(struct cli *cli, struct games *games, struct chi_import *import,
+			const char *what, games_feed *feed, void *context)
 {
 	int code = feed(games, import, context);
 	if (code == EXIT_DONE && cli_stop == 0) {
@@ -239,7 +239,7 @@ int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char
 		code = open_import(cli, games, &import);
 	}
 	if (code == EXIT_DONE) {
-		code = run(cli, games, import, what, feed, context);
+		code = import_games(cli, games, import, what, feed, context);
 	}
 	chi_import_close(import);
 	return code;

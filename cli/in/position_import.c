@@ -148,7 +148,7 @@ static void print_summary(struct cli *cli, const struct position_import *import)
 }
 
 /* What was acknowledged is made durable, whatever stopped the work. */
-static int run(struct cli *cli, struct position_import *import)
+static int import_positions(struct cli *cli, struct position_import *import)
 {
 	int status = import_all(import);
 	int code = import->code;
@@ -183,7 +183,7 @@ int positions_run(struct cli *cli, struct position_import *import)
 	cli_catch_signals();
 	status = batch_init(&import->batch, reject, import);
 	import->batch.client = cli->client;
-	int code = status == CHI_OK ? run(cli, import) : cli_no_memory();
+	int code = status == CHI_OK ? import_positions(cli, import) : cli_no_memory();
 	batch_deinit(&import->batch);
 	return code;
 }

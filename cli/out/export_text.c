@@ -313,7 +313,7 @@ static int print_json(FILE *file, const struct chi_key *key, const struct chi_re
 }
 
 /* Which position it is, said by its FEN or, without one, by its key. */
-static int refuse(const struct chi_key *key, int status)
+static int refuse_position(const struct chi_key *key, int status)
 {
 	char text[CHI_FEN_SIZE];
 	if (chi_key_to_fen(key, text, NULL) != CHI_OK) {
@@ -340,7 +340,7 @@ int export_row(struct target *target, enum export_format format, const struct ch
 		status = print_csv(target->file, format == EXPORT_CSV ? ',' : '\t', key, record);
 	}
 	if (status != CHI_OK) {
-		return refuse(key, status);
+		return refuse_position(key, status);
 	}
 	return check(target);
 }

@@ -41,7 +41,7 @@ static void print_time(double seconds)
 
 /* True if it is time to show something; then the line has been begun, with a bar if there is a
  * total. *part: how much is done, within 0 and 1. */
-static bool begin(struct progress *progress, uint64_t done, uint64_t total, double *part)
+static bool begin_line(struct progress *progress, uint64_t done, uint64_t total, double *part)
 {
 	uint64_t now = cli_clock();
 	if (progress->quiet ||
@@ -72,7 +72,7 @@ static void end(struct progress *progress)
 void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
 {
 	double part;
-	if (!begin(progress, bytes, progress->total, &part)) {
+	if (!begin_line(progress, bytes, progress->total, &part)) {
 		return;
 	}
 	double elapsed = (double)(progress->last - progress->start) / 1e9;
@@ -90,7 +90,7 @@ void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
 void progress_phase(struct progress *progress, const char *phase, uint64_t done, uint64_t total)
 {
 	double part;
-	if (begin(progress, done, total, &part)) {
+	if (begin_line(progress, done, total, &part)) {
 		fprintf(stderr, "%s", phase);
 		if (total > 0) {
 			fprintf(stderr, " %3.0f%%", part * 100);

@@ -329,7 +329,7 @@ static int print_summary(struct analysis_work *work)
 	return output_object(work->cli, told);
 }
 
-static int run(struct cli *cli)
+static int run_analyse(struct cli *cli)
 {
 	struct analyse_state *state = cli->state;
 	int code = check(cli, state);
@@ -395,5 +395,5 @@ const struct command cmd_analyse = {
 	.slow = true,
 	.state_size = sizeof(struct analyse_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_analyse,
 };

@@ -238,7 +238,7 @@ static int check_options(struct cli *cli, const struct verb *verb)
 	return EXIT_DONE;
 }
 
-static int run(struct cli *cli)
+static int run_queue(struct cli *cli)
 {
 	const struct verb *verb = NULL;
 	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
@@ -294,5 +294,5 @@ const struct command cmd_queue = {
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct queue_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_queue,
 };

@@ -174,7 +174,7 @@ static int finish_missed(struct review *review)
 	return target_finish(&review->missed);
 }
 
-static int run(struct cli *cli)
+static int run_review(struct cli *cli)
 {
 	_cleanup_(review_deinit) struct review review;
 	uint64_t total = 0;
@@ -246,5 +246,5 @@ const struct command cmd_review = {
 	.needs = NEEDS_ADDRESS,
 	.state_size = sizeof(struct review_state),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_review,
 };

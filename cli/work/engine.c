@@ -106,7 +106,7 @@ static void take_line(struct engine_found *found, const struct chi_position *fro
 
 /* Lines up to the first that is missing. Of a search that was cut short, ranks are of two depths,
  * and a move may have two: the better one is right. */
-static bool settle(struct engine_found *found)
+static bool settle_lines(struct engine_found *found)
 {
 	for (size_t i = 0; i < ENGINE_LINES_MAX && found->lines[i].n_pv > 0; i++) {
 		size_t j = 0;
@@ -166,7 +166,7 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
 			take_line(out, from, limits, line + 5);
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
-			if (!goes_on || !settle(out)) {
+			if (!goes_on || !settle_lines(out)) {
 				return goes_on ? END_NOTHING : END_STOPPED;
 			}
 			if (!stopped) {

@@ -82,7 +82,7 @@ enum next {
 	NEXT_END
 };
 
-static enum next take(struct analysis_work *work, uint32_t *leaf, struct chi_key *key)
+static enum next take_leaf(struct analysis_work *work, uint32_t *leaf, struct chi_key *key)
 {
 	struct tree *tree = &work->tree;
 	enum next next = NEXT_END;
@@ -138,7 +138,8 @@ void expand_work(struct worker *worker)
 	uint32_t leaf = 0;
 	while (!worker_stops(worker->work) && worker_need_engine(worker)) {
 		int status = load_some(worker);
-		enum next next = status == CHI_OK ? take(worker->work, &leaf, &key) : NEXT_WAIT;
+		enum next next =
+			status == CHI_OK ? take_leaf(worker->work, &leaf, &key) : NEXT_WAIT;
 		status = next == NEXT_LEAF ? work_leaf(worker, leaf, &key) : status;
 		if (status < 0) {
 			worker_fail(worker, status);

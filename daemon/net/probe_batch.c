@@ -24,7 +24,7 @@ static void make_room(struct chi_worker *worker, const struct chi_served *served
 }
 
 /* The keys are after those gathered already. */
-static void take(struct chi_conn *conn, uint64_t id, struct chi_served *served, size_t n)
+static void take_request(struct chi_conn *conn, uint64_t id, struct chi_served *served, size_t n)
 {
 	struct chi_probe_batch *probe_batch = &conn->worker->probe_batch;
 	probe_batch->served = served;
@@ -57,7 +57,7 @@ bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t le
 		chi_probe_batch_answer(worker);
 		memmove(probe_batch->keys, keys, probe.n * sizeof(*keys));
 	}
-	take(conn, probe.id, served, probe.n);
+	take_request(conn, probe.id, served, probe.n);
 	return true;
 }
 
@@ -69,7 +69,7 @@ void chi_probe_batch_add(struct chi_conn *conn, uint64_t id, struct chi_served *
 	if (n > 0) {
 		memcpy(probe_batch->keys + probe_batch->n_keys, keys, n * sizeof(*keys));
 	}
-	take(conn, id, served, n);
+	take_request(conn, id, served, n);
 }
 
 static void answer_rows(struct chi_conn *conn, uint64_t id, struct chi_row *rows, size_t n)

@@ -486,7 +486,7 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	return CHI_OK;
 }
 
-static void *run(void *context)
+static void *run_worker(void *context)
 {
 	struct chi_worker *worker = context;
 	event_base_loop(worker->base, EVLOOP_NO_EXIT_ON_EMPTY);
@@ -495,7 +495,7 @@ static void *run(void *context)
 
 int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault)
 {
-	int error = pthread_create(&worker->thread, NULL, run, worker);
+	int error = pthread_create(&worker->thread, NULL, run_worker, worker);
 	if (error != 0) {
 		return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
 	}

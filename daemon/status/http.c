@@ -180,7 +180,8 @@ static void on_rested(evutil_socket_t fd, short what, void *context)
 	evconnlistener_enable(http->listener);
 }
 
-static int begin(struct chi_http *http, const struct chi_listen *address, struct chi_fault *fault)
+static int listen_http(struct chi_http *http, const struct chi_listen *address,
+		       struct chi_fault *fault)
 {
 	struct event_base *base = http->server->base;
 	int status = chi_socket_bind(address, http->server->config, &http->socket, fault);
@@ -216,7 +217,7 @@ int chi_http_new(struct chi_server *server, const struct chi_listen *address, st
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	http->server = server;
-	int status = begin(http, address, fault);
+	int status = listen_http(http, address, fault);
 	if (status < 0) {
 		chi_http_free(http);
 		return status;

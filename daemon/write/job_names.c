@@ -14,7 +14,7 @@ struct refusals {
 	int status;
 };
 
-static int add(struct chi_job *job, size_t i, const char *reason)
+static int add_refusal(struct chi_job *job, size_t i, const char *reason)
 {
 	struct chi_job_answer *answer = job->answer;
 	if (answer->n_refused == 0) {
@@ -41,7 +41,7 @@ static void take_refusal(void *context, size_t i, const char *reason)
 {
 	struct refusals *refusals = context;
 	if (refusals->status == CHI_OK) {
-		refusals->status = add(refusals->job, i, reason);
+		refusals->status = add_refusal(refusals->job, i, reason);
 	}
 }
 

@@ -30,7 +30,7 @@ static int tell_lease(struct chi_job *job, int status, const struct chi_queue_le
 	return status;
 }
 
-static int take(struct chi_job *job, struct chi_write *write, uint64_t now)
+static int take_lease(struct chi_job *job, struct chi_write *write, uint64_t now)
 {
 	struct chi_queue_lease lease = {0};
 	const struct chi_queue_take wanted = {.holder = job->queue.holder,
@@ -42,7 +42,7 @@ static int take(struct chi_job *job, struct chi_write *write, uint64_t now)
 	return tell_lease(job, status, &lease);
 }
 
-static int settle(struct chi_job *job, struct chi_write *write, uint64_t now)
+static int settle_leases(struct chi_job *job, struct chi_write *write, uint64_t now)
 {
 	const struct chi_queue_job *queue = &job->queue;
 	if (queue->action == CHI_QUEUE_DROP) {
@@ -62,9 +62,9 @@ int chi_job_apply_queue(struct chi_job *job, struct chi_write *write)
 		return chi_write_queue_add(write, job->keys, job->n, job->queue.priority, now,
 					   &job->outcome.queue_added);
 	case CHI_OP_QUEUE_TAKE:
-		return take(job, write, now);
+		return take_lease(job, write, now);
 	default:
-		return settle(job, write, now);
+		return settle_leases(job, write, now);
 	}
 }
 

@@ -313,7 +313,7 @@ static void expect_crowd(struct chi_store_writer *writer, int64_t start)
 }
 
 /* Commits what is open, if anything is, and answers it. */
-static void settle(struct chi_store_writer *writer)
+static void commit_open(struct chi_store_writer *writer)
 {
 	struct chi_fault fault = {0};
 	if (writer->write == NULL) {
@@ -347,7 +347,7 @@ static void append(struct chi_store_writer *writer, struct chi_job *job)
 /* Applies a batch in the open transaction, which is begun if there is none. One that fails is taken
  * back. Where nothing else is in the transaction, giving that up is the way, and no mark is needed;
  * it is given up also if taking back fails. */
-static int add(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
+static int add_job(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
 {
 	bool first = writer->write == NULL;
 	int status = first ? chi_write_begin(writer->served->store, &writer->write, fault)
@@ -373,7 +373,7 @@ static void write_group(struct chi_store_writer *writer, struct chi_job *group)
 		struct chi_fault fault = {0};
 		group = job->next;
 		job->next = NULL;
-		int status = add(writer, job, &fault);
+		int status = add_job(writer, job, &fault);
 		if (status < 0 && (writer->write != NULL || writer->n_applied == 0)) {
 			finish(writer, job, status, &fault);
 			continue;
@@ -397,7 +397,7 @@ static void write_group(struct chi_store_writer *writer, struct chi_job *group)
 	}
 	if (writer->n_awaited > 0 || writer->applied_records >= CHI_OPEN_RECORDS ||
 	    writer->applied_bytes >= CHI_OPEN_BYTES) {
-		settle(writer);
+		commit_open(writer);
 	}
 }
 
@@ -481,7 +481,7 @@ static struct chi_job *await_group(struct chi_store_writer *writer, bool *stoppi
 	return group;
 }
 
-static void *run(void *context)
+static void *run_writer(void *context)
 {
 	struct chi_store_writer *writer = context;
 	bool stopping = false;
@@ -493,7 +493,7 @@ static void *run(void *context)
 			write_group(writer, group);
 		}
 		if (!batches || checked || chi_now_us() >= due_at(writer)) {
-			settle(writer);
+			commit_open(writer);
 		}
 		tell_lost(writer);
 		if (checked) {
@@ -511,7 +511,7 @@ static void *run(void *context)
 
 int chi_store_writer_start(struct chi_store_writer *writer, struct chi_fault *fault)
 {
-	int error = pthread_create(&writer->thread, NULL, run, writer);
+	int error = pthread_create(&writer->thread, NULL, run_writer, writer);
 	if (error != 0) {
 		return chi_fault(fault, -CHI_ENOMEM, "cannot start a writer (%s)", strerror(error));
 	}

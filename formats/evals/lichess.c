@@ -51,7 +51,7 @@ struct scan {
 /* Reads the value of a member. CHI_NONE: the name is not known, nothing was read. */
 typedef int take_member(struct scan *scan, struct span name, void *into);
 
-static int refuse(struct scan *scan, const char *what)
+static int refuse_byte(struct scan *scan, const char *what)
 {
 	return chi_fault(scan->fault, -CHI_ESYNTAX, "byte %zu: %s",
 			 (size_t)(scan->at - scan->start) + 1, what);
@@ -68,7 +68,7 @@ static char peek(struct scan *scan)
 	return scan->at < scan->end ? *scan->at : '\0';
 }
 
-static bool take(struct scan *scan, char c)
+static bool take_char(struct scan *scan, char c)
 {
 	bool there = peek(scan) == c;
 	scan->at += there;
@@ -78,15 +78,15 @@ static bool take(struct scan *scan, char c)
 /* Escapes stay as they are. */
 static int read_text(struct scan *scan, struct span *out)
 {
-	if (!take(scan, '"')) {
-		return refuse(scan, "no text");
+	if (!take_char(scan, '"')) {
+		return refuse_byte(scan, "no text");
 	}
 	const char *from = scan->at;
 	const char *to = from;
 	do {
 		to = memchr(to, '"', (size_t)(scan->end - to));
 		if (to == NULL) {
-			return refuse(scan, "a text that does not end");
+			return refuse_byte(scan, "a text that does not end");
 		}
 		const char *slash = to;
 		while (slash > from && slash[-1] == '\\') {
@@ -123,7 +123,7 @@ static int read_number(struct scan *scan, bool sign, bool *given, int64_t *out)
 	}
 	if (chi_num_i64(word.at, word.len, INT64_MAX, &number) != CHI_OK || (number < 0 && !sign)) {
 		scan->at = word.at;
-		return refuse(scan, "no whole number");
+		return refuse_byte(scan, "no whole number");
 	}
 	*out = number;
 	*given = true;
@@ -149,7 +149,7 @@ static int skip_value(struct scan *scan)
 			open -= c == ']' || c == '}';
 			scan->at++;
 		} else if (read_word(scan).len == 0) {
-			return refuse(scan, "no value");
+			return refuse_byte(scan, "no value");
 		}
 	} while (open > 0);
 	return CHI_OK;
@@ -157,34 +157,34 @@ static int skip_value(struct scan *scan)
 
 static int read_object(struct scan *scan, take_member *member, void *into)
 {
-	if (!take(scan, '{')) {
-		return refuse(scan, "no JSON object");
+	if (!take_char(scan, '{')) {
+		return refuse_byte(scan, "no JSON object");
 	}
-	if (take(scan, '}')) {
+	if (take_char(scan, '}')) {
 		return CHI_OK;
 	}
 	do {
 		struct span name;
 		int rc = read_text(scan, &name);
-		if (rc == CHI_OK && !take(scan, ':')) {
-			rc = refuse(scan, "':' is missing");
+		if (rc == CHI_OK && !take_char(scan, ':')) {
+			rc = refuse_byte(scan, "':' is missing");
 		}
 		rc = rc == CHI_OK ? member(scan, name, into) : rc;
 		rc = rc == CHI_NONE ? skip_value(scan) : rc;
 		if (rc != CHI_OK) {
 			return rc;
 		}
-	} while (take(scan, ','));
-	return take(scan, '}') ? CHI_OK : refuse(scan, "'}' is missing");
+	} while (take_char(scan, ','));
+	return take_char(scan, '}') ? CHI_OK : refuse_byte(scan, "'}' is missing");
 }
 
 /* Each entry is read by `entry`. */
 static int read_list(struct scan *scan, int (*entry)(struct scan *scan, void *into), void *into)
 {
-	if (!take(scan, '[')) {
-		return refuse(scan, "no list");
+	if (!take_char(scan, '[')) {
+		return refuse_byte(scan, "no list");
 	}
-	if (take(scan, ']')) {
+	if (take_char(scan, ']')) {
 		return CHI_OK;
 	}
 	do {
@@ -192,8 +192,8 @@ static int read_list(struct scan *scan, int (*entry)(struct scan *scan, void *in
 		if (rc != CHI_OK) {
 			return rc;
 		}
-	} while (take(scan, ','));
-	return take(scan, ']') ? CHI_OK : refuse(scan, "']' is missing");
+	} while (take_char(scan, ','));
+	return take_char(scan, ']') ? CHI_OK : refuse_byte(scan, "']' is missing");
 }
 
 static bool is(struct span name, const char *text)
@@ -228,7 +228,8 @@ static int read_variation(struct scan *scan, void *into)
 	struct variation *line = &search->lines[search->n++];
 	*line = (struct variation){.moves = {scan->at, 0}};
 	int rc = read_object(scan, take_variation, line);
-	return rc == CHI_OK && !line->scored ? refuse(scan, "pvs: neither 'cp' nor 'mate'") : rc;
+	return rc == CHI_OK && !line->scored ? refuse_byte(scan, "pvs: neither 'cp' nor 'mate'")
+					     : rc;
 }
 
 static int take_search(struct scan *scan, struct span name, void *into)
@@ -330,7 +331,7 @@ static int read_evals(struct scan *scan, const struct chi_position *position, co
 {
 	const struct search *best = scan->best;
 	if (best == NULL) {
-		return refuse(scan, "evals: missing, or empty");
+		return refuse_byte(scan, "evals: missing, or empty");
 	}
 	if (best->depth > CHI_DEPTH_MAX || best->knodes > INT64_MAX / 1000) {
 		return chi_fault(scan->fault, -CHI_ESYNTAX, "%s: too large",
@@ -373,10 +374,10 @@ int chi_lichess_read(const char *line, size_t len, const char *engine, struct ch
 	}
 	int rc = read_object(&scan, take_line, NULL);
 	if (rc == CHI_OK && (peek(&scan), scan.at < scan.end)) {
-		rc = refuse(&scan, "more than one value");
+		rc = refuse_byte(&scan, "more than one value");
 	}
 	if (rc == CHI_OK && scan.fen.at == NULL) {
-		rc = refuse(&scan, "fen: missing");
+		rc = refuse_byte(&scan, "fen: missing");
 	}
 	if (rc == CHI_OK) {
 		rc = chi_fen_parse(scan.fen.at, scan.fen.len, &position, fault);

@@ -113,7 +113,7 @@ static const char *value_of(struct call *call, const struct param *param, enum k
 	return fen;
 }
 
-static int add(struct call *call, struct terms *terms, const struct param *param)
+static int add_param(struct call *call, struct terms *terms, const struct param *param)
 {
 	bool negated = strncmp(param->name, "not-", 4) == 0;
 	const char *name = param->name + (negated ? 4 : 0);
@@ -166,7 +166,7 @@ int filter_of(struct call *call, enum filter_part part, const char **out)
 			bool later = kind == OPPONENT ||
 				     (kind == SIDE && truth_of(kind, param->value) == 1);
 			if (later == (late == 1) && is_wanted(param, part)) {
-				status = add(call, &terms, param);
+				status = add_param(call, &terms, param);
 			}
 		}
 	}

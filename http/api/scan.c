@@ -29,7 +29,7 @@ static void iter_closep(struct chi_iter **iter)
 
 /* ---- The stream -------------------------------------------------------------------------- */
 
-static int begin(struct call *call, struct stream **out)
+static int begin_scan(struct call *call, struct stream **out)
 {
 	struct stream *stream = chi_arena_array(&call->arena, 1, sizeof(*stream));
 	if (stream == NULL) {
@@ -109,7 +109,7 @@ int api_scan(struct call *call)
 {
 	struct stream *stream = call->state;
 	bool at_end = false;
-	int status = stream == NULL ? begin(call, &stream) : CHI_OK;
+	int status = stream == NULL ? begin_scan(call, &stream) : CHI_OK;
 	status = status == CHI_OK ? walk(call, stream, &at_end) : status;
 	if (status < 0) {
 		return status;

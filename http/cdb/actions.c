@@ -355,7 +355,7 @@ static bool asks_tablebases(const struct call *call, const struct chi_key *key)
 	return men <= TABLEBASE_MEN;
 }
 
-static int run(struct call *call)
+static int run_action(struct call *call)
 {
 	struct answer answer = {.call = call, .json = params_flag(&call->params, "json")};
 	const struct action *action = find_action(params_get(&call->params, "action"));
@@ -458,7 +458,7 @@ static const struct route_params queue_params = {(const char *const[]){"limit", 
 /* Asking changes nothing but the queue, and that is checked where it does: it waits for a daemon,
  * so that a worker runs it. */
 const struct route cdb_routes[] = {
-	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run, NULL, NULL},
+	{"/cdb.php", ROUTE_END | ROUTE_POST | ROUTE_LONG, run_action, NULL, NULL},
 	{"/statsc.php", ROUTE_END | ROUTE_LIVE, run_statistics, NULL, NULL},
 	{"/api/queue", ROUTE_LIVE, run_queue, NULL, &queue_params},
 	{.path = NULL},

@@ -231,12 +231,12 @@ static void count_replies(struct node *node)
 }
 
 /* Where its own evaluation is as good as the best move, that is told as it is. */
-static void settle(const struct graph *graph, struct node *node)
+static void settle_node(const struct graph *graph, struct node *node)
 {
 	struct cdb_value *value = &node->value;
 	chi_worth worth = graph->worths[node->number];
 	for (size_t i = 0; i < node->n_children; i++) {
-		settle(graph, &node->children[i]);
+		settle_node(graph, &node->children[i]);
 	}
 	count_replies(node);
 	bool all = has_all_moves(node) && (size_t)value->replies == node->legal;
@@ -319,7 +319,7 @@ int cdb_minimax(struct call *call, const struct cdb_ply *ply, struct cdb_value *
 	if (status != CHI_OK) {
 		return status;
 	}
-	settle(&graph, &root);
+	settle_node(&graph, &root);
 	*value = root.value;
 	for (size_t i = 0; i < ply->n; i++) {
 		values[i] = nodes[i].value;

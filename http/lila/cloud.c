@@ -49,8 +49,8 @@ static void say_line(struct writer *out, const struct chi_eval *eval, bool black
 	out_end(out, '}');
 }
 
-static int begin(struct call *call, const struct chi_key *key, const struct chi_eval *first,
-		 bool *black)
+static int begin_eval(struct call *call, const struct chi_key *key, const struct chi_eval *first,
+		      bool *black)
 {
 	struct writer *out = &call->out;
 	char fen[CHI_FEN_SIZE];
@@ -76,7 +76,7 @@ static int say(struct call *call, const struct chi_key *key, const struct chi_re
 {
 	bool black = false;
 	const struct chi_eval *first = &record->evals[best];
-	int status = begin(call, key, first, &black);
+	int status = begin_eval(call, key, first, &black);
 	for (size_t i = best; status == CHI_OK && i < record->n_evals && lines > 0; i++) {
 		if (same_engine(first, &record->evals[i]) && record->evals[i].n_pv > 0) {
 			say_line(&call->out, &record->evals[i], black);
@@ -144,7 +144,7 @@ static int say_reply(struct call *call, const struct chi_key *key, chi_move move
 	line.depth++;
 	line.score = chi_worth_score(chi_worth_back(chi_worth_of(line.is_mate, line.score), 0),
 				     &line.is_mate);
-	status = begin(call, key, &line, &black);
+	status = begin_eval(call, key, &line, &black);
 	say_line(&call->out, &line, black);
 	end(call);
 	return status;

@@ -124,7 +124,7 @@ static void add_either(struct terms *terms, bool negated, const char *name, cons
 	}
 }
 
-static void add(struct terms *terms, const char *name, const char *value)
+static void add_term(struct terms *terms, const char *name, const char *value)
 {
 	add_either(terms, false, name, value);
 }
@@ -264,7 +264,7 @@ static int add_ratings(struct call *call, struct terms *terms)
 		return status;
 	}
 	if (first > 0 || last + 1 < GROUPS) {
-		add(terms, "average", range_text(call, groups[first], groups[last + 1]));
+		add_term(terms, "average", range_text(call, groups[first], groups[last + 1]));
 	}
 	for (size_t i = first; i < last; i++) {
 		if (!wanted[i]) {
@@ -281,8 +281,8 @@ static void add_dates(struct call *call, struct terms *terms)
 	const char *since = params_get(&call->params, "since");
 	const char *until = params_get(&call->params, "until");
 	bool first = since != NULL && (strcmp(since, "1952") == 0 || strcmp(since, "1952-01") == 0);
-	add(terms, "since", first ? NULL : since);
-	add(terms, "until", until != NULL && strncmp(until, "3000", 4) == 0 ? NULL : until);
+	add_term(terms, "since", first ? NULL : since);
+	add_term(terms, "until", until != NULL && strncmp(until, "3000", 4) == 0 ? NULL : until);
 }
 
 /* ---- Handlers ------------------------------------------------------------------------------ */
@@ -371,7 +371,7 @@ int lila_player(struct call *call)
 		return status;
 	}
 	query.as_black = strcmp(colour, "black") == 0;
-	add(&terms, query.as_black ? "black" : "white", query.player);
+	add_term(&terms, query.as_black ? "black" : "white", query.player);
 	add_dates(call, &terms);
 	add_modes(call, &terms);
 	call->type = "application/x-ndjson";

@@ -177,7 +177,7 @@ static const char page_policy[] =
 	"frame-ancestors 'none'; require-trusted-types-for 'script'\r\n"
 	"Referrer-Policy: no-referrer\r\n";
 
-static void add(struct conn *conn, const void *bytes, size_t len)
+static void add_bytes(struct conn *conn, const void *bytes, size_t len)
 {
 	if (len > 0 && evbuffer_add(conn->out, bytes, len) < 0) {
 		/* Nothing that makes sense can follow. */
@@ -190,7 +190,7 @@ static void add(struct conn *conn, const void *bytes, size_t len)
 static void add_body(struct conn *conn, const struct body *body)
 {
 	if (!body->borrowed || body->len == 0) {
-		add(conn, body->bytes, body->len);
+		add_bytes(conn, body->bytes, body->len);
 		return;
 	}
 	if (body->kept != NULL) {
@@ -215,7 +215,7 @@ void answer_put(struct conn *conn, struct call *call)
 	bool empty = same || call->http == 204;
 	count(&conn->loop->counters.requests[call->http / 100 % STATUS_CLASSES], 1);
 	if (call->version == 9) {
-		add(conn, body.bytes, body.len);
+		add_bytes(conn, body.bytes, body.len);
 		return;
 	}
 	int n = head_of(call, head);
@@ -235,7 +235,7 @@ void answer_put(struct conn *conn, struct call *call)
 			      body.tag);
 	}
 	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
-	add(conn, head, (size_t)n);
+	add_bytes(conn, head, (size_t)n);
 	if (empty || call->method == METHOD_HEAD) {
 		return;
 	}
@@ -262,7 +262,7 @@ static void begin_stream(struct conn *conn, struct call *call)
 		      : call->zstd	 ? "Content-Encoding: zstd\r\n"
 					 : "Content-Encoding: gzip\r\n",
 		      chunked ? "Transfer-Encoding: chunked\r\n" : "");
-	add(conn, head, (size_t)n);
+	add_bytes(conn, head, (size_t)n);
 }
 
 static void add_part(struct conn *conn, const struct chi_buffer *part)
@@ -271,9 +271,9 @@ static void add_part(struct conn *conn, const struct chi_buffer *part)
 	bool chunked = conn->call->version == 11;
 	if (part->len > 0) {
 		int n = snprintf(head, sizeof(head), "%zx\r\n", part->len);
-		add(conn, head, chunked ? (size_t)n : 0);
-		add(conn, chi_buffer_bytes(part), part->len);
-		add(conn, "\r\n", chunked ? 2 : 0);
+		add_bytes(conn, head, chunked ? (size_t)n : 0);
+		add_bytes(conn, chi_buffer_bytes(part), part->len);
+		add_bytes(conn, "\r\n", chunked ? 2 : 0);
 	}
 }
 
@@ -304,7 +304,7 @@ void answer_put_part(struct conn *conn, struct call *call)
 	}
 	chi_buffer_deinit(&packed);
 	if (!call->more) {
-		add(conn, "0\r\n\r\n", call->version == 11 ? 5 : 0);
+		add_bytes(conn, "0\r\n\r\n", call->version == 11 ? 5 : 0);
 	}
 	out_reset(&call->out);
 }

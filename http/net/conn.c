@@ -158,7 +158,7 @@ static void take_result(struct conn *conn)
 /* ---- Calls ------------------------------------------------------------------------------- */
 
 /* An answer that no handler gives. */
-static void refuse(struct conn *conn, int http, const char *why)
+static void refuse_call(struct conn *conn, int http, const char *why)
 {
 	struct call *call = conn->call;
 	call->http = http;
@@ -176,7 +176,7 @@ static void refuse(struct conn *conn, int http, const char *why)
 	after_answer(conn);
 }
 
-static void run(struct conn *conn)
+static void run_call(struct conn *conn)
 {
 	struct call *call = conn->call;
 	struct loop *loop = conn->loop;
@@ -195,7 +195,7 @@ static void run(struct conn *conn)
 		call->result = status;
 		take_result(conn);
 	} else if (status < 0) {
-		refuse(conn, 503, "too many requests wait already: try again later");
+		refuse_call(conn, 503, "too many requests wait already: try again later");
 	}
 }
 
@@ -227,24 +227,24 @@ static void dispatch(struct conn *conn)
 		return;
 	}
 	if (call->route == NULL) {
-		refuse(conn, 404, "there is nothing at this address");
+		refuse_call(conn, 404, "there is nothing at this address");
 	} else if (!chi_shares_may(&conn->loop->output, call->share, 0)) {
-		refuse(conn, 503, "too much waits to be read by clients: try again later");
+		refuse_call(conn, 503, "too much waits to be read by clients: try again later");
 	} else if (!is_allowed(call)) {
-		refuse(conn, 405, "this address does not take that method");
+		refuse_call(conn, 405, "this address does not take that method");
 	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call_may_write(call) < 0) {
-		refuse(conn, 403, call->fault.text);
+		refuse_call(conn, 403, call->fault.text);
 	} else if (call->method == METHOD_POST &&
 		   strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
 		   params_parse(&call->params, call->body, call->body_len, &call->arena,
 				&call->fault) < 0) {
-		refuse(conn, 400, call->fault.text);
+		refuse_call(conn, 400, call->fault.text);
 	} else if (cache_find(conn->loop->cache, call)) {
 		count(&conn->loop->counters.cached, 1);
 		answer_put(conn, call);
 		after_answer(conn);
 	} else {
-		run(conn);
+		run_call(conn);
 	}
 }
 
@@ -262,8 +262,8 @@ static bool may(struct conn *conn, const struct head *head)
 		return true;
 	}
 	call->keep_alive = call->keep_alive && head->length == 0;
-	refuse(conn, call->role == CHI_ROLE_NONE ? 401 : 403,
-	       call->role == CHI_ROLE_NONE ? why : "access denied: this needs the role write");
+	refuse_call(conn, call->role == CHI_ROLE_NONE ? 401 : 403,
+		    call->role == CHI_ROLE_NONE ? why : "access denied: this needs the role write");
 	return false;
 }
 
@@ -303,7 +303,7 @@ static bool begin_call(struct conn *conn, const struct head *head)
 	call->path = params_decode(head->path.at, head->path.len, false, &call->arena);
 	if (call->tags == NULL || call->type_in == NULL || call->path == NULL) {
 		call->keep_alive = false;
-		refuse(conn, 400, "the path is not UTF-8 text with %-escapes");
+		refuse_call(conn, 400, "the path is not UTF-8 text with %-escapes");
 		return false;
 	}
 	call->target = copy(call, head->path.len == 0
@@ -317,7 +317,7 @@ static bool begin_call(struct conn *conn, const struct head *head)
 				: config_of(conn)->body_bytes;
 	if (head->length > most) {
 		call->keep_alive = false;
-		refuse(conn, 413, "the body is longer than this server takes");
+		refuse_call(conn, 413, "the body is longer than this server takes");
 		return false;
 	}
 	if (!may(conn, head)) {
@@ -326,13 +326,13 @@ static bool begin_call(struct conn *conn, const struct head *head)
 	if (params_parse(&call->params, head->query.at, head->query.len, &call->arena,
 			 &call->fault) < 0) {
 		call->keep_alive = call->keep_alive && head->length == 0;
-		refuse(conn, 400, call->fault.text);
+		refuse_call(conn, 400, call->fault.text);
 		return false;
 	}
 	call->body = body_memory(conn, head->length);
 	if (call->body == NULL) {
 		call->keep_alive = false;
-		refuse(conn, 503, "there is no memory for more bodies: try again later");
+		refuse_call(conn, 503, "there is no memory for more bodies: try again later");
 		return false;
 	}
 	return true;
@@ -378,7 +378,7 @@ static bool take_head(struct conn *conn)
 	}
 	if (http != 0) {
 		conn->call->version = head.version != 0 ? head.version : 11;
-		refuse(conn, http, why);
+		refuse_call(conn, http, why);
 		return true;
 	}
 	bool begun = begin_call(conn, &head);
@@ -421,7 +421,7 @@ static bool step(struct conn *conn)
 		if (evbuffer_get_length(conn->out) > 0) {
 			return false;
 		}
-		run(conn);
+		run_call(conn);
 		return true;
 	case CONN_LAST:
 		if (evbuffer_get_length(conn->out) == 0 && shutdown(conn->fd, SHUT_WR) == 0) {
@@ -555,7 +555,7 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 	count(&conn->loop->counters.expired, conn->state != CONN_LINGER ? 1 : 0);
 	if (late && unsent == 0 && (conn->call != NULL || new_call(conn))) {
 		conn->call->keep_alive = false;
-		refuse(conn, 408, "the request did not come in time");
+		refuse_call(conn, 408, "the request did not come in time");
 		advance(conn);
 	} else {
 		conn_close(conn);

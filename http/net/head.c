@@ -12,7 +12,7 @@
 #define BAD	 400
 #define TOO_LONG 431
 
-static int refuse(const char **why, int status, const char *text)
+static int refuse_head(const char **why, int status, const char *text)
 {
 	*why = text;
 	return status;
@@ -75,11 +75,12 @@ static struct text without_host(struct text target, struct text *host)
 static int take_target(struct text target, struct head *out, const char **why)
 {
 	if (target.len > HEAD_TARGET_MAX) {
-		return refuse(why, 414, "the address asked for is too long");
+		return refuse_head(why, 414, "the address asked for is too long");
 	}
 	for (size_t i = 0; i < target.len; i++) {
 		if ((unsigned char)target.at[i] <= ' ' || target.at[i] == 0x7f) {
-			return refuse(why, BAD, "the address asked for has a control character");
+			return refuse_head(why, BAD,
+					   "the address asked for has a control character");
 		}
 	}
 	target = without_host(target, &out->host);
@@ -91,7 +92,7 @@ static int take_target(struct text target, struct head *out, const char **why)
 				  : (struct text){target.at + target.len, 0};
 	bool every = out->method == METHOD_OPTIONS && equals(out->path, "*");
 	if (!every && (len == 0 || out->path.at[0] != '/')) {
-		return refuse(why, BAD, "the address asked for does not begin with '/'");
+		return refuse_head(why, BAD, "the address asked for does not begin with '/'");
 	}
 	return 0;
 }
@@ -119,16 +120,16 @@ static int take_line(struct text line, struct head *out, const char **why)
 	size_t rest = 0;
 	out->version = version_of(line, &rest);
 	if (out->version == 0) {
-		return refuse(why, 505, "only HTTP/1 is spoken here");
+		return refuse_head(why, 505, "only HTTP/1 is spoken here");
 	}
 	size_t method = blank != NULL ? (size_t)(blank - line.at) : line.len;
 	if (blank == NULL || rest <= method) {
-		return refuse(why, BAD, "the request line is not METHOD ADDRESS HTTP/1.1");
+		return refuse_head(why, BAD, "the request line is not METHOD ADDRESS HTTP/1.1");
 	}
 	out->method = method_of((struct text){line.at, method});
 	out->keep_alive = out->version == 11;
 	if (out->version == 9 && out->method != METHOD_GET) {
-		return refuse(why, BAD, "without a version only GET is answered");
+		return refuse_head(why, BAD, "without a version only GET is answered");
 	}
 	return take_target((struct text){blank + 1, rest - method - 1}, out, why);
 }
@@ -151,10 +152,10 @@ static int take_length(struct text value, struct head *out, const char **why)
 {
 	uint64_t length = 0;
 	if (chi_num_u64(value.at, value.len, UINT64_MAX, &length) != 0) {
-		return refuse(why, BAD, "Content-Length is not a number");
+		return refuse_head(why, BAD, "Content-Length is not a number");
 	}
 	if (out->has_length && length != out->length) {
-		return refuse(why, BAD, "there are two Content-Lengths");
+		return refuse_head(why, BAD, "there are two Content-Lengths");
 	}
 	out->has_length = true;
 	out->length = length;
@@ -200,10 +201,11 @@ static int take_field(struct text name, struct text value, struct head *out, con
 	}
 	if (equals(name, "expect")) {
 		out->expects = equals(value, "100-continue");
-		return out->expects ? 0 : refuse(why, 417, "nothing but 100-continue is expected");
+		return out->expects ? 0
+				    : refuse_head(why, 417, "nothing but 100-continue is expected");
 	}
 	if (equals(name, "transfer-encoding")) {
-		return refuse(why, 411, "a body must have a Content-Length");
+		return refuse_head(why, 411, "a body must have a Content-Length");
 	}
 	return 0;
 }
@@ -212,14 +214,14 @@ static int take_field_line(struct text line, struct head *out, const char **why)
 {
 	const char *colon = memchr(line.at, ':', line.len);
 	if (colon == NULL || !is_token((struct text){line.at, (size_t)(colon - line.at)})) {
-		return refuse(why, BAD, "a header field has no name");
+		return refuse_head(why, BAD, "a header field has no name");
 	}
 	size_t name = (size_t)(colon - line.at);
 	struct text value = trim(colon + 1, line.len - name - 1);
 	for (size_t i = 0; i < value.len; i++) {
 		unsigned char c = (unsigned char)value.at[i];
 		if ((c < ' ' && c != '\t') || c == 0x7f) {
-			return refuse(why, BAD, "a header field has a control character");
+			return refuse_head(why, BAD, "a header field has a control character");
 		}
 	}
 	return take_field((struct text){line.at, name}, value, out, why);
@@ -254,20 +256,20 @@ int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, co
 	/* An empty line before a request is left over from the body before. */
 	do {
 		if (!next_line(bytes, len, &at, &line)) {
-			return full ? refuse(why, 414, "the request line is too long") : MORE;
+			return full ? refuse_head(why, 414, "the request line is too long") : MORE;
 		}
 	} while (line.len == 0 && at <= 2);
 	int status = take_line(line, out, why);
 	for (int fields = 0; status == 0 && out->version != 9; fields++) {
 		if (!next_line(bytes, len, &at, &line)) {
-			return full ? refuse(why, TOO_LONG, "the header fields are too long")
+			return full ? refuse_head(why, TOO_LONG, "the header fields are too long")
 				    : MORE;
 		}
 		if (line.len == 0) {
 			break;
 		}
 		if (fields == HEAD_FIELDS_MAX) {
-			return refuse(why, TOO_LONG, "there are too many header fields");
+			return refuse_head(why, TOO_LONG, "there are too many header fields");
 		}
 		status = take_field_line(line, out, why);
 	}

@@ -257,7 +257,7 @@ static void on_accept(evutil_socket_t fd, short what, void *context)
 
 /* ---- Life -------------------------------------------------------------------------------- */
 
-static int begin(struct loop *loop, struct chi_fault *fault)
+static int begin_loop(struct loop *loop, struct chi_fault *fault)
 {
 	const struct http_config *config = loop->server->config;
 	loop->base = event_base_new();
@@ -303,7 +303,7 @@ int loop_new(struct http_server *server, const int *sockets, size_t n, struct lo
 	loop->mail = -1;
 	loop->session.config = server->config;
 	pthread_mutex_init(&loop->mail_lock, NULL);
-	int status = begin(loop, fault);
+	int status = begin_loop(loop, fault);
 	if (status < 0) {
 		loop_free(loop);
 		*out = NULL;

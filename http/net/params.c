@@ -44,8 +44,8 @@ char *params_decode(const char *text, size_t len, bool form, struct chi_arena *a
 	return out;
 }
 
-static int add(struct params *params, const char *text, size_t len, struct chi_arena *arena,
-	       struct chi_fault *fault)
+static int add_param(struct params *params, const char *text, size_t len, struct chi_arena *arena,
+		     struct chi_fault *fault)
 {
 	const char *equals = memchr(text, '=', len);
 	size_t name = equals != NULL ? (size_t)(equals - text) : len;
@@ -75,7 +75,7 @@ int params_parse(struct params *params, const char *text, size_t len, struct chi
 		const char *end = memchr(text, '&', len);
 		size_t n = end != NULL ? (size_t)(end - text) : len;
 		if (n > 0) {
-			status = add(params, text, n, arena, fault);
+			status = add_param(params, text, n, arena, fault);
 		}
 		n += end != NULL ? 1 : 0;
 		text += n;

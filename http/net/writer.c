@@ -84,7 +84,7 @@ static void escape(struct writer *w, const char *text, size_t len)
 }
 
 /* A comma if something is before, and the member's name. */
-static void begin(struct writer *w, const char *name)
+static void begin_member(struct writer *w, const char *name)
 {
 	if (w->comma) {
 		out_bytes(w, ",", 1);
@@ -99,14 +99,14 @@ static void begin(struct writer *w, const char *name)
 
 void out_object(struct writer *w, const char *name)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_bytes(w, "{", 1);
 	w->comma = false;
 }
 
 void out_array(struct writer *w, const char *name)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_bytes(w, "[", 1);
 	w->comma = false;
 }
@@ -121,7 +121,7 @@ void out_number(struct writer *w, const char *name, uint64_t value)
 {
 	char digits[20];
 	size_t n = sizeof(digits);
-	begin(w, name);
+	begin_member(w, name);
 	do {
 		digits[--n] = (char)('0' + value % 10);
 		value /= 10;
@@ -131,14 +131,14 @@ void out_number(struct writer *w, const char *name, uint64_t value)
 
 void out_integer(struct writer *w, const char *name, int64_t value)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_format(w, "%" PRId64, value);
 }
 
 void out_real(struct writer *w, const char *name, double value, int places)
 {
 	char text[64];
-	begin(w, name);
+	begin_member(w, name);
 	int n = snprintf(text, sizeof(text), "%.*f", places, value);
 	if (n < 0 || (size_t)n >= sizeof(text)) {
 		w->failed = true;
@@ -153,19 +153,19 @@ void out_real(struct writer *w, const char *name, double value, int places)
 
 void out_bool(struct writer *w, const char *name, bool value)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_raw(w, value ? "true" : "false");
 }
 
 void out_null(struct writer *w, const char *name)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_raw(w, "null");
 }
 
 void out_text_n(struct writer *w, const char *name, const char *text, size_t len)
 {
-	begin(w, name);
+	begin_member(w, name);
 	if (chi_utf8_valid(text, len)) {
 		escape(w, text, len);
 		return;
@@ -189,7 +189,7 @@ void out_text(struct writer *w, const char *name, const char *text)
 
 void out_json(struct writer *w, const char *name, const char *json)
 {
-	begin(w, name);
+	begin_member(w, name);
 	out_raw(w, json);
 }
 

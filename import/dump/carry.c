@@ -85,7 +85,8 @@ static int add_id(struct chi_carrier *carrier, const struct chi_game_id *game, b
 
 /* ---- Games -------------------------------------------------------------------------------- */
 
-static int refuse(const struct chi_carrier *carrier, const char *why, struct chi_fault *fault)
+static int refuse_carried(const struct chi_carrier *carrier, const char *why,
+			  struct chi_fault *fault)
 {
 	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": game %" PRIu32 ": %s",
 			 carrier->line, carrier->number, why);
@@ -133,12 +134,13 @@ static int take_games(struct chi_carrier *carrier, struct chi_fault *fault)
 	int rc = CHI_OK;
 	while (rc == CHI_OK && chi_pgn_next(carrier->pgn, &game) == CHI_OK) {
 		if (carrier->n_pgn++ > 0) {
-			return refuse(carrier, "its text is more than one game", fault);
+			return refuse_carried(carrier, "its text is more than one game", fault);
 		}
 		rc = game->end >= CHI_PGN_TOO_LONG || game->n_plies == 0
-			     ? refuse(carrier, "its text has no move", fault)
+			     ? refuse_carried(carrier, "its text has no move", fault)
 		     : chi_keeper_loses(&carrier->keeper, game->whole)
-			     ? refuse(carrier, "its text is over the limits of what is kept", fault)
+			     ? refuse_carried(carrier,
+					      "its text is over the limits of what is kept", fault)
 			     : count_game(carrier, game, fault);
 	}
 	return rc;
@@ -165,8 +167,9 @@ static int close_game(struct chi_carrier *carrier, struct chi_fault *fault)
 		chi_pgn_finish(carrier->pgn);
 		rc = take_games(carrier, fault);
 	}
-	return rc == CHI_OK && carrier->n_pgn == 0 ? refuse(carrier, "its text is no game", fault)
-						   : rc;
+	return rc == CHI_OK && carrier->n_pgn == 0
+		       ? refuse_carried(carrier, "its text is no game", fault)
+		       : rc;
 }
 
 static int open_game(struct chi_carrier *carrier, const struct chi_dump_reader *reader,

@@ -252,7 +252,7 @@ static int add_payload(struct chi_lists *lists, uint64_t payload)
 	return CHI_OK;
 }
 
-static int take(struct chi_lists *lists, uint64_t payload)
+static int take_payload(struct chi_lists *lists, uint64_t payload)
 {
 	const struct chi_carried_plan *plan = lists->plan;
 	uint32_t game = chi_count_game(payload);
@@ -274,7 +274,7 @@ int chi_lists_reach(struct chi_lists *lists, const uint8_t key[CHI_KEY_MAX],
 	lists->n_payloads = 0;
 	while (rc == CHI_OK && lists->item != NULL &&
 	       (order = memcmp(lists->item->bytes, key, CHI_SORT_GROUP)) <= 0) {
-		rc = order < 0 ? CHI_OK : take(lists, chi_count_payload(lists->item));
+		rc = order < 0 ? CHI_OK : take_payload(lists, chi_count_payload(lists->item));
 		if (rc < 0) {
 			return chi_fault_plain(fault, rc);
 		}

@@ -19,7 +19,7 @@
 
 #define HEAD_ARENA (4 * (size_t)CHI_DUMP_LINE_MAX)
 
-static int begin(struct chi_importer *importer, struct chi_fault *fault)
+static int begin_load(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
 	struct chi_loading *loading = calloc(1, sizeof(*loading));
@@ -292,7 +292,7 @@ static void end(struct chi_importer *importer)
 }
 
 const struct chi_importer_kind chi_importer_load = {
-	.begin = begin,
+	.begin = begin_load,
 	.file = file,
 	.feed = feed,
 	.commit = commit,

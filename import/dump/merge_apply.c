@@ -163,8 +163,8 @@ static bool explained(const struct chi_counts *ours, const struct chi_counts *th
 
 /* Names the position that is merged. */
 CHI_PRINTF(4, 5)
-static int refuse(const struct chi_merge_apply *apply, int rc, struct chi_fault *fault,
-		  const char *format, ...)
+static int refuse_merged(const struct chi_merge_apply *apply, int rc, struct chi_fault *fault,
+			 const char *format, ...)
 {
 	struct chi_position position;
 	char what[CHI_FAULT_SIZE];
@@ -191,9 +191,9 @@ static int leave_out(struct chi_merge_apply *apply, const struct chi_record *our
 	if (apply->subtract && (total_of(&known->counts) > 0 || known->n_moves > 0)) {
 		int rc = chi_load_less(known, &apply->arena, theirs, &why);
 		return rc == -CHI_EINVAL
-			       ? refuse(apply, -CHI_ESYNTAX, fault,
-					"the position counts less than its games say (%s)",
-					why.text)
+			       ? refuse_merged(apply, -CHI_ESYNTAX, fault,
+					       "the position counts less than its games say (%s)",
+					       why.text)
 		       : rc < 0 ? chi_fault_plain(fault, rc)
 				: CHI_OK;
 	}
@@ -201,9 +201,10 @@ static int leave_out(struct chi_merge_apply *apply, const struct chi_record *our
 		return CHI_OK;
 	}
 	if (!explained(&ours->counts, &theirs->counts)) {
-		return refuse(apply, -CHI_EEXIST, fault,
-			      "the position has more games than those counted in both stores can "
-			      "tell of");
+		return refuse_merged(
+			apply, -CHI_EEXIST, fault,
+			"the position has more games than those counted in both stores can "
+			"tell of");
 	}
 	theirs->counts = (struct chi_counts){0};
 	theirs->n_moves = 0;
@@ -277,8 +278,8 @@ static int store_position(struct chi_merge_apply *apply, const struct chi_key *k
 	rc = rc == CHI_OK ? chi_load_apply(apply->load, &apply->block, fault) : rc;
 	apply->block.len = 0;
 	apply->block.n = 0;
-	return rc < 0 ? refuse(apply, rc, fault, "cannot be merged with what is stored (%s)",
-			       chi_strerror(rc))
+	return rc < 0 ? refuse_merged(apply, rc, fault, "cannot be merged with what is stored (%s)",
+				      chi_strerror(rc))
 		      : CHI_OK;
 }
 
@@ -385,7 +386,7 @@ static int apply_other(struct chi_merge_apply *apply, struct chi_fault *fault)
 }
 
 /* What is told of the other store before its games and positions. */
-static int begin(struct chi_merge_apply *apply, struct chi_fault *fault)
+static int begin_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	struct chi_other *other = apply->other;
 	apply->head = apply->reader.head;
@@ -412,7 +413,7 @@ static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
 	if (rc != CHI_NONE) {
 		return rc;
 	}
-	rc = begin(apply, fault);
+	rc = begin_apply(apply, fault);
 	rc = rc == CHI_OK ? start(apply, fault) : rc;
 	if (rc == CHI_OK) {
 		rc = apply->other != NULL ? apply_other(apply, fault) : apply_lines(apply, fault);

@@ -262,8 +262,8 @@ int chi_other_next(struct chi_other *other, struct chi_arena *arena, struct chi_
 }
 
 /* Appends those that have a number in ours; false: there is no such game. */
-static bool add(struct chi_other *other, const struct chi_carried_plan *plan,
-		const struct chi_posting *entries, size_t n, size_t *kept)
+static bool append_held(struct chi_other *other, const struct chi_carried_plan *plan,
+			const struct chi_posting *entries, size_t n, size_t *kept)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (entries[i].game > plan->last) {
@@ -293,7 +293,7 @@ static int add_listed(struct chi_other *other, const struct chi_carried_plan *pl
 		return rc < 0 ? rc : -CHI_ECORRUPT;
 	}
 	while ((rc = chi_reached_next(reached, &some, &n)) == CHI_OK) {
-		if (n > CHI_OTHER_LIST || !add(other, plan, some, n, kept)) {
+		if (n > CHI_OTHER_LIST || !append_held(other, plan, some, n, kept)) {
 			return -CHI_ECORRUPT;
 		}
 		if (*kept >= CHI_OTHER_LIST) {
@@ -315,7 +315,7 @@ int chi_other_list(struct chi_other *other, const struct chi_stored *stored,
 	if (stored->listed > 0) {
 		return told(other, add_listed(other, plan, take, context, n), fault);
 	}
-	return add(other, plan, stored->games, stored->n_games, n)
+	return append_held(other, plan, stored->games, stored->n_games, n)
 		       ? CHI_OK
 		       : told(other, -CHI_ECORRUPT, fault);
 }

@@ -16,7 +16,7 @@
 /* Sixteenths of the memory; what is left sorts the strength tree. */
 #define PUTS_SHARE 10
 
-static int begin(struct chi_importer *importer, struct chi_fault *fault)
+static int begin_lines(struct chi_importer *importer, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &importer->options;
 	struct chi_lining *lining = calloc(1, sizeof(*lining));
@@ -411,7 +411,7 @@ static void end(struct chi_importer *importer)
 }
 
 const struct chi_importer_kind chi_importer_lines = {
-	.begin = begin,
+	.begin = begin_lines,
 	.file = file,
 	.feed = feed,
 	.commit = commit,

@@ -121,7 +121,7 @@ int chi_term_read_eco(const char *value, struct chi_term *term, struct chi_fault
 /* ---- Dates -------------------------------------------------------------------------------- */
 
 /* A number at *at, which goes past it. */
-static bool take(const char **at, size_t most, uint32_t max, uint32_t *out)
+static bool take_number(const char **at, size_t most, uint32_t max, uint32_t *out)
 {
 	size_t len = strspn(*at, "0123456789");
 	uint64_t number = 0;
@@ -138,13 +138,13 @@ static bool date_of(const char *at, uint32_t *out)
 	uint32_t year = 0;
 	uint32_t month = 0;
 	uint32_t day = 0;
-	if (strspn(at, "0123456789") != 4 || !take(&at, 4, 9999, &year)) {
+	if (strspn(at, "0123456789") != 4 || !take_number(&at, 4, 9999, &year)) {
 		return false;
 	}
-	if ((*at == '-' || *at == '.') && !(at++, take(&at, 2, 12, &month))) {
+	if ((*at == '-' || *at == '.') && !(at++, take_number(&at, 2, 12, &month))) {
 		return false;
 	}
-	if (month != 0 && (*at == '-' || *at == '.') && !(at++, take(&at, 2, 31, &day))) {
+	if (month != 0 && (*at == '-' || *at == '.') && !(at++, take_number(&at, 2, 31, &day))) {
 		return false;
 	}
 	*out = year * 10000 + month * 100 + day;

@@ -239,8 +239,8 @@ static void test_number(const struct chi_columns_chunk *chunk, const struct chi_
 	EACH_ROW(hits, chunk->n, low + i <= width)
 }
 
-static void run(const struct chi_columns_chunk *chunk, const struct test *test,
-		struct chi_hits *hits)
+static void run_test(const struct chi_columns_chunk *chunk, const struct test *test,
+		     struct chi_hits *hits)
 {
 	const struct chi_term *term = test->term;
 	switch (term->kind) {
@@ -299,7 +299,7 @@ void chi_tester_run(const struct chi_tester *tester, const struct chi_columns_ch
 	for (size_t i = 0; i < tester->n; i++) {
 		struct chi_hits some = {0};
 		uint64_t flip = tester->tests[i].term->negated ? UINT64_MAX : 0;
-		run(chunk, &tester->tests[i], &some);
+		run_test(chunk, &tester->tests[i], &some);
 		for (size_t w = 0; w < words; w++) {
 			hits->words[w] &= some.words[w] ^ flip;
 		}

@@ -64,8 +64,8 @@ static void free_copyp(struct chi_copy **copy)
 	free_copy(*copy);
 }
 
-static int begin(const char *path, bool publish, struct chi_copy **out, int *fd,
-		 struct chi_fault *fault)
+static int begin_copy(const char *path, bool publish, struct chi_copy **out, int *fd,
+		      struct chi_fault *fault)
 {
 	_cleanup_(free_copyp) struct chi_copy *copy = calloc(1, sizeof(*copy));
 	if (copy == NULL) {
@@ -100,7 +100,7 @@ int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_
 	if (lstat(path, &st) == 0) {
 		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
 	}
-	return begin(path, false, out, fd, fault);
+	return begin_copy(path, false, out, fd, fault);
 }
 
 int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct chi_fault *fault)
@@ -116,7 +116,7 @@ int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct c
 			return rc;
 		}
 	}
-	return begin(path, true, out, fd, fault);
+	return begin_copy(path, true, out, fd, fault);
 }
 
 /* What was received must be a store that opens. *marked: it was copied from a published copy. */

@@ -380,7 +380,7 @@ CHI_INLINE bool read_fronts(enum chi_tree_kind kind, bool fast, struct group_col
 }
 
 /* With the pieces: the keys ascend, and the half of a byte that is over is 0. */
-static bool settle(const struct chi_block_entry *entries, uint32_t n, uint32_t same)
+static bool check_pieces(const struct chi_block_entry *entries, uint32_t n, uint32_t same)
 {
 	const size_t pieces = 2 + MASK_SIZE;
 	unsigned over = 0;
@@ -420,7 +420,7 @@ CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_grou
 	uint8_t *out = entries[0].bytes + 2 + MASK_SIZE;
 	bool good = fast ? assemble_fast(&a, out, sizeof(*entries))
 			 : assemble(&a, out, sizeof(*entries));
-	if (CHI_UNLIKELY(!good || a.at != values || !settle(entries, c.n, same))) {
+	if (CHI_UNLIKELY(!good || a.at != values || !check_pieces(entries, c.n, same))) {
 		return -CHI_ECORRUPT;
 	}
 	*n = c.n;

@@ -281,7 +281,7 @@ static int put_blocks(struct edit *e, const uint8_t *low, size_t low_len, uint32
 
 /* ---- Changes -------------------------------------------------------------------------------- */
 
-static void begin(struct edit *e, const struct chi_block *block, struct chi_block_edit *out)
+static void begin_edit(struct edit *e, const struct chi_block *block, struct chi_block_edit *out)
 {
 	e->kind = block->kind;
 	e->out = out;
@@ -456,7 +456,7 @@ int chi_block_edit(const struct chi_block *block, const struct chi_change *chang
 	if (rc < 0) {
 		return rc;
 	}
-	begin(&e, block, out);
+	begin_edit(&e, block, out);
 	rc = change_block(&e, block, changes, n);
 	*added = e.added;
 	return rc;
@@ -471,7 +471,7 @@ int chi_block_join(const struct chi_block *left, const struct chi_block *right,
 		return -CHI_ECORRUPT;
 	}
 	int rc = CHI_OK;
-	begin(&e, left, out);
+	begin_edit(&e, left, out);
 	for (uint32_t i = 0; rc == CHI_OK && i < left->groups; i++) {
 		rc = copy_group(&e, left, i);
 	}

@@ -223,8 +223,8 @@ static bool read_sizes(struct chi_reader *from, const struct lengths *lengths,
 }
 
 /* Takes the parts out of the bytes of the frame. */
-static int take(const uint8_t *raw, size_t len, const struct lengths *lengths,
-		struct bodies *bodies)
+static int take_parts(const uint8_t *raw, size_t len, const struct lengths *lengths,
+		      struct bodies *bodies)
 {
 	struct chi_reader from = chi_reader_of(raw, len);
 	const uint8_t *moves = chi_read_bytes(&from, lengths->parts[CHI_BODY_MOVES]);
@@ -274,5 +274,5 @@ int bodies_unpack(struct bodies_coder *coder, const MDB_val *key, const MDB_val 
 	}
 	size_t len = ZSTD_decompressDCtx(coder->expander, coder->bytes, room, from.at,
 					 chi_reader_left(&from));
-	return ZSTD_isError(len) ? -CHI_ECORRUPT : take(coder->bytes, len, &lengths, bodies);
+	return ZSTD_isError(len) ? -CHI_ECORRUPT : take_parts(coder->bytes, len, &lengths, bodies);
 }

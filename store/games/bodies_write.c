@@ -101,7 +101,7 @@ int chi_bodies_flush(struct chi_bodies_writer *w)
 }
 
 /* Takes the tree's last chunk to go on with. */
-static int begin(struct chi_bodies_writer *w)
+static int resume_bodies(struct chi_bodies_writer *w)
 {
 	MDB_cursor *cursor;
 	MDB_val key;
@@ -176,7 +176,7 @@ int chi_bodies_append(struct chi_bodies_writer *w, uint32_t number, const struct
 	for (size_t p = 0; p < CHI_BODY_PARTS; p++) {
 		size += body->parts[p].len;
 	}
-	int rc = w->begun ? CHI_OK : begin(w);
+	int rc = w->begun ? CHI_OK : resume_bodies(w);
 	if (rc != CHI_OK) {
 		return rc;
 	}

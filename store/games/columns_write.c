@@ -67,7 +67,7 @@ static struct range widened(struct range range, uint32_t value)
 }
 
 /* Adds a row if it fits. */
-static bool add(struct chi_columns_writer *w, const uint32_t row[CHI_COLUMNS])
+static bool add_row(struct chi_columns_writer *w, const uint32_t row[CHI_COLUMNS])
 {
 	struct range ranges[CHI_COLUMNS];
 	size_t widths = 0;
@@ -127,7 +127,7 @@ int chi_columns_flush(struct chi_columns_writer *w)
 }
 
 /* Takes the tree's last chunk to go on with. */
-static int begin(struct chi_columns_writer *w)
+static int resume_columns(struct chi_columns_writer *w)
 {
 	struct chi_columns_reader reader = {0};
 	uint32_t last = 0;
@@ -144,7 +144,7 @@ static int begin(struct chi_columns_writer *w)
 		for (unsigned i = 0; i < CHI_COLUMNS; i++) {
 			values[i] = chi_column_value(&reader.chunk, (enum chi_column)i, row);
 		}
-		rc = add(w, values) ? CHI_OK : -CHI_ECORRUPT;
+		rc = add_row(w, values) ? CHI_OK : -CHI_ECORRUPT;
 	}
 	chi_columns_reader_deinit(&reader);
 	return rc;
@@ -169,7 +169,7 @@ static int fill_gap(struct chi_columns_writer *w, uint32_t number)
 	memcpy(row, w->rows[w->n - 1], sizeof(row));
 	row[CHI_COLUMN_RESULT] = CHI_ROW_REMOVED;
 	while (w->first + w->n < number) {
-		if (!add(w, row)) {
+		if (!add_row(w, row)) {
 			return turn(w, number);
 		}
 	}
@@ -196,7 +196,7 @@ int chi_columns_append(struct chi_columns_writer *w, const struct chi_game_head 
 		[CHI_COLUMN_BLACK_TITLE] = head->black_title,
 		[CHI_COLUMN_SPEED] = head->speed,
 	};
-	int rc = w->begun ? CHI_OK : begin(w);
+	int rc = w->begun ? CHI_OK : resume_columns(w);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -205,9 +205,9 @@ int chi_columns_append(struct chi_columns_writer *w, const struct chi_game_head 
 		return -CHI_EINVAL;
 	}
 	rc = fill_gap(w, head->number);
-	if (rc == CHI_OK && !add(w, row)) {
+	if (rc == CHI_OK && !add_row(w, row)) {
 		rc = turn(w, head->number);
-		rc = rc == CHI_OK && !add(w, row) ? -CHI_EINTERNAL : rc;
+		rc = rc == CHI_OK && !add_row(w, row) ? -CHI_EINTERNAL : rc;
 	}
 	w->dirty = true;
 	return rc;

@@ -155,7 +155,7 @@ static void report(struct chi_appender *a, int error)
 	pthread_mutex_unlock(&a->mutex);
 }
 
-static void *run(void *argument)
+static void *run_appender(void *argument)
 {
 	struct chi_appender *a = argument;
 	const struct append_batch *batch;
@@ -199,7 +199,7 @@ int chi_appender_start(MDB_env *mdb, struct chi_appender **out)
 		a->batches[i].bytes = malloc(BATCH_BYTES);
 		rc = a->batches[i].bytes == NULL ? ENOMEM : rc;
 	}
-	rc = rc == 0 ? pthread_create(&a->thread, NULL, run, a) : rc;
+	rc = rc == 0 ? pthread_create(&a->thread, NULL, run_appender, a) : rc;
 	if (rc != 0) {
 		free_appender(a);
 		return rc;

@@ -25,7 +25,7 @@
 
 #define PAGE ((size_t)4096)
 
-static int begin(struct chi_load *load)
+static int begin_archive(struct chi_load *load)
 {
 	int rc = load->names == NULL
 			 ? chi_name_cache_new((size_t)(load->memory / NAMES_SHARE), &load->names)
@@ -61,7 +61,7 @@ static int flush(struct chi_load *load)
 }
 
 /* A new store commits at times, and before names need its transaction for all at once. */
-static int settle(struct chi_load *load, size_t len, struct chi_fault *fault)
+static int commit_kept(struct chi_load *load, size_t len, struct chi_fault *fault)
 {
 	load->kept += len;
 	if (load->write != NULL ||
@@ -105,7 +105,7 @@ static size_t size_of(const struct chi_packed_game *game)
 static int keep(struct chi_load *load, uint32_t number, const char *source,
 		const struct chi_packed_game *game, struct chi_fault *fault)
 {
-	int rc = begin(load);
+	int rc = begin_archive(load);
 	if (rc == CHI_OK) {
 		rc = find_source(load, source);
 	}
@@ -115,7 +115,7 @@ static int keep(struct chi_load *load, uint32_t number, const char *source,
 	if (load->write != NULL) {
 		load->write->changed = true;
 	}
-	return rc == CHI_OK ? settle(load, size_of(game), fault) : rc;
+	return rc == CHI_OK ? commit_kept(load, size_of(game), fault) : rc;
 }
 
 static int told(struct chi_load *load, int rc, struct chi_fault *fault)
@@ -174,7 +174,7 @@ static int add_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
 		    size_t len, uint32_t fide, struct chi_fault *fault)
 {
 	uint32_t given = 0;
-	int rc = begin(load);
+	int rc = begin_archive(load);
 	if (rc == CHI_OK) {
 		rc = chi_names_add(load->names, load->txn, load->archive.names, kind, text, len,
 				   fide, &given);
@@ -185,7 +185,7 @@ static int add_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
 				 : rc < 0	? "it cannot be a name"
 						: "the number is not the next one");
 	}
-	return rc == CHI_OK ? settle(load, len, fault) : rc;
+	return rc == CHI_OK ? commit_kept(load, len, fault) : rc;
 }
 
 int chi_load_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, const char *text,
@@ -227,7 +227,7 @@ int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const cha
 		       uint32_t fide, uint32_t *id, struct chi_fault *fault)
 {
 	uint32_t before = 0;
-	int rc = load->rc < 0 ? load->rc : begin(load);
+	int rc = load->rc < 0 ? load->rc : begin_archive(load);
 	if (rc == CHI_OK) {
 		rc = chi_names_count(load->txn, load->archive.names, kind, &before);
 	}

@@ -109,8 +109,8 @@ static int begin_list(struct chi_load *load, const MDB_val *key, const struct ch
 	return rest->listed > 0 ? check(load, key, rest->listed, fault) : CHI_OK;
 }
 
-static int add(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
-	       const struct chi_posting *games, size_t n, struct chi_fault *fault)
+static int add_games(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		     const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0 && load->ahead.n == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
 		return join(load, key, rest, games, n, fault);
@@ -202,8 +202,8 @@ static int take_listed(struct chi_load *load, const MDB_val *key, const struct c
 	return error == MDB_NOTFOUND ? lacking(key, fault) : changed(load, key, error, fault);
 }
 
-static int take(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
-		const struct chi_posting *games, size_t n, struct chi_fault *fault)
+static int take_games(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		      const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0) {
 		return load->ahead.n > 0 ? lacking(key, fault)
@@ -230,8 +230,8 @@ int chi_load_list(struct chi_load *load, const MDB_val *key, struct chi_record_r
 	if (n == 0 && load->ahead.n == 0) {
 		return CHI_OK;
 	}
-	int rc = load->subtract ? take(load, key, rest, games, n, fault)
-				: add(load, key, rest, games, n, fault);
+	int rc = load->subtract ? take_games(load, key, rest, games, n, fault)
+				: add_games(load, key, rest, games, n, fault);
 	load->ahead = (struct chi_load_ahead){0};
 	return rc;
 }

@@ -108,7 +108,7 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 	return chi_load_saved(load, 0);
 }
 
-static int begin(struct chi_load *load, struct chi_fault *fault)
+static int begin_store(struct chi_load *load, struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
 	uint64_t map_bytes;
@@ -152,7 +152,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 				: chi_path_begin(path, &load->hidden, fault);
 	if (rc == CHI_OK) {
 		load->dir = load->hidden.dir;
-		rc = begin(load, fault);
+		rc = begin_store(load, fault);
 	}
 	if (rc < 0) {
 		chi_load_abandon(load);
@@ -163,7 +163,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 }
 
 /* The last commit, and the one sync. Returns LMDB's code. */
-static int settle(struct chi_load *load)
+static int settle_store(struct chi_load *load)
 {
 	load->state.sequence = 1;
 	int rc = chi_load_regain(load);
@@ -184,7 +184,7 @@ static int settle(struct chi_load *load)
 
 int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
 {
-	int rc = chi_load_error(load, settle(load), fault);
+	int rc = chi_load_error(load, settle_store(load), fault);
 	if (rc < 0) {
 		return rc;
 	}

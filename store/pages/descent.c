@@ -47,8 +47,8 @@
 #define HEAD 8u
 
 /* One by one: what is written as a whole is copied, and waited for. */
-static inline void begin(const struct chi_descent *descent, struct chi_lane *lane,
-			 const struct chi_key *key)
+static inline void begin_lane(const struct chi_descent *descent, struct chi_lane *lane,
+			      const struct chi_key *key)
 {
 	lane->page = descent->pages.base;
 	lane->head = be64toh(chi_u64_at(key->bytes));
@@ -184,7 +184,7 @@ static bool refine(const struct chi_descent *descent, struct chi_lane *lane)
 }
 
 /* One node is left: is it there, and is it the right one? */
-static inline void settle(const struct chi_descent *descent, struct chi_lane *lane)
+static inline void settle_lane(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	if (CHI_UNLIKELY(lane->left == 0)) {
 		return;
@@ -217,7 +217,7 @@ static inline void search(const struct chi_descent *descent, struct chi_lane *la
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		settle(descent, &lanes[i]);
+		settle_lane(descent, &lanes[i]);
 	}
 }
 
@@ -383,7 +383,7 @@ void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, s
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		begin(descent, &lanes[i], &keys[i]);
+		begin_lane(descent, &lanes[i], &keys[i]);
 		enter(descent, &lanes[i], descent->root, 1);
 	}
 	search_group(descent, lanes, n);
@@ -408,7 +408,7 @@ static inline void search_alone(const struct chi_descent *descent, struct chi_la
 		}
 		aim(descent, lane);
 	}
-	settle(descent, lane);
+	settle_lane(descent, lane);
 }
 
 /* From a page of `level` that the lane has entered to one of level `last`, which is entered only.
@@ -437,7 +437,7 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 			  struct chi_found *out)
 {
 	struct chi_lane lane;
-	begin(descent, &lane, key);
+	begin_lane(descent, &lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		out->finding = CHI_FINDING_NONE;
 		return;
@@ -451,7 +451,7 @@ bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *
 		       MDB_val *bytes)
 {
 	struct chi_lane lane;
-	begin(descent, &lane, key);
+	begin_lane(descent, &lane, key);
 	struct spot spot;
 	if (descent->depth == 0) {
 		return false;
@@ -481,7 +481,7 @@ bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane)
 {
-	begin(descent, lane, key);
+	begin_lane(descent, lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
@@ -503,7 +503,7 @@ void chi_lane_search(struct chi_descent *descent, const struct chi_key *keys, si
 		     struct chi_lane *lanes)
 {
 	for (size_t i = 0; i < n; i++) {
-		begin(descent, &lanes[i], &keys[i]);
+		begin_lane(descent, &lanes[i], &keys[i]);
 		if (CHI_LIKELY(descent->depth != 0)) {
 			enter(descent, &lanes[i], descent->root, 1);
 		}

@@ -44,8 +44,8 @@ void chi_postings_close(struct chi_postings_walk *walk)
 	walk->cursor = NULL;
 }
 
-static int take(struct chi_postings_walk *walk, const MDB_val *found, const MDB_val *value,
-		struct chi_posting *out, size_t *n)
+static int take_chunk(struct chi_postings_walk *walk, const MDB_val *found, const MDB_val *value,
+		      struct chi_posting *out, size_t *n)
 {
 	size_t key_len;
 	if (!belongs(found, walk->key, walk->key_len)) {
@@ -65,7 +65,7 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 	int rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
 	if (rc == 0 && belongs(&found, walk->key, walk->key_len) &&
 	    memcmp(found.mv_data, bytes, found.mv_size) == 0) {
-		return take(walk, &found, &value, out, n);
+		return take_chunk(walk, &found, &value, out, n);
 	}
 	if (rc != 0 && rc != MDB_NOTFOUND) {
 		return rc;
@@ -74,14 +74,14 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
 			    rc == 0 ? MDB_PREV : MDB_LAST);
 	if (rc == 0 && belongs(&found, walk->key, walk->key_len)) {
-		return take(walk, &found, &value, out, n);
+		return take_chunk(walk, &found, &value, out, n);
 	}
 	if (rc != 0 && rc != MDB_NOTFOUND) {
 		return rc;
 	}
 	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
 			    rc == 0 ? MDB_NEXT : MDB_FIRST);
-	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
+	return rc == 0 ? take_chunk(walk, &found, &value, out, n) : rc;
 }
 
 int chi_postings_next(struct chi_postings_walk *walk,
@@ -92,7 +92,7 @@ int chi_postings_next(struct chi_postings_walk *walk,
 	int rc = walk->over ? MDB_NOTFOUND
 			    : chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
 					     MDB_NEXT);
-	return rc == 0 ? take(walk, &found, &value, out, n) : rc;
+	return rc == 0 ? take_chunk(walk, &found, &value, out, n) : rc;
 }
 
 int chi_postings_count(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len, uint64_t *n)

@@ -38,7 +38,7 @@ static void release(struct reader *reader)
 	chi_arena_deinit(&reader->arena);
 }
 
-static int take(struct reader *reader, const struct chi_posting *entries, size_t n)
+static int take_entries(struct reader *reader, const struct chi_posting *entries, size_t n)
 {
 	const struct chi_reach_spec *spec = reader->reach->spec;
 	return spec->take(spec->context, reader->thread, entries, n);
@@ -82,7 +82,7 @@ static int read_list(struct reader *reader, const uint8_t *key, size_t key_len, 
 			return rc < 0 ? rc : -CHI_ECORRUPT;
 		}
 		left -= n;
-		rc = take(reader, reader->chunk, n);
+		rc = take_entries(reader, reader->chunk, n);
 		if (rc != CHI_OK || left == 0) {
 			return rc;
 		}
@@ -110,7 +110,7 @@ static int read_games(struct reader *reader, const struct chi_key *key, const MD
 	if (rest.listed > 0) {
 		return read_list(reader, key->bytes, key->len, rest.listed);
 	}
-	return rest.n_games > 0 ? take(reader, rest.games, rest.n_games) : CHI_OK;
+	return rest.n_games > 0 ? take_entries(reader, rest.games, rest.n_games) : CHI_OK;
 }
 
 /* Up to so many entries of the phase, which is left if it is over. */
@@ -158,7 +158,7 @@ static int walk_alone(struct reach *reach, struct chi_scan *scan, uint64_t *step
 }
 
 /* An empty tree is over at once. */
-static int begin(struct chi_scan *scan)
+static int begin_scan(struct chi_scan *scan)
 {
 	bool begins = scan->range != CHI_SCAN_RANGE_OVER && !scan->begun;
 	int rc = begins ? chi_scan_range_begin(scan) : CHI_OK;
@@ -177,7 +177,7 @@ int chi_scan_reach(struct chi_scan *scan, const struct chi_reach_spec *spec, uin
 		return -CHI_EFORK;
 	}
 	chi_descent_start(env->mdb, scan->read->txn, &env->pages, POSTINGS_TREE, &reach.postings);
-	scan->rc = scan->rc == CHI_OK ? begin(scan) : scan->rc;
+	scan->rc = scan->rc == CHI_OK ? begin_scan(scan) : scan->rc;
 	bool over = scan->range == CHI_SCAN_RANGE_OVER;
 	if (scan->rc == CHI_OK && !over && spec->threads > 1 && chi_parallel_pays(scan)) {
 		uint64_t parts = steps / CHI_PART_ENTRIES;

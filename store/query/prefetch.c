@@ -79,7 +79,7 @@ void chi_prefetch_move(struct chi_prefetch *prefetch, struct chi_store *store)
 }
 
 /* A snapshot, and whether its tree can be descended. Places in another one are forgotten. */
-static int begin(struct chi_prefetch *prefetch, struct chi_read **read, bool *descends)
+static int begin_snapshot(struct chi_prefetch *prefetch, struct chi_read **read, bool *descends)
 {
 	int rc = chi_read_begin(prefetch->store, read);
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
@@ -136,7 +136,7 @@ static int start(struct chi_prefetch *prefetch, unsigned place)
 {
 	struct chi_read *read;
 	bool descends;
-	int rc = begin(prefetch, &read, &descends);
+	int rc = begin_snapshot(prefetch, &read, &descends);
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;
 	}
@@ -221,7 +221,7 @@ int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi
 		return CHI_NONE;
 	}
 	out->key = *key;
-	int rc = begin(prefetch, &read, &descends);
+	int rc = begin_snapshot(prefetch, &read, &descends);
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;
 	}

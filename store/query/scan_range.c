@@ -50,7 +50,7 @@ static struct range_place strength_place(const struct chi_scan *scan)
 }
 
 /* Stands in the block at the place: reads the group that it is in. */
-static int settle(struct chi_scan *scan, const struct range_place *place)
+static int settle_place(struct chi_scan *scan, const struct range_place *place)
 {
 	const struct chi_block *block = &scan->blocks.block;
 	scan->group = 0;
@@ -106,7 +106,7 @@ int chi_scan_range_begin(struct chi_scan *scan)
 	}
 	int rc = chi_block_cursor_seek(&scan->blocks, &scan->tree, chi_scan_tree(scan), down,
 				       place.bytes, place.len);
-	return rc == CHI_OK ? settle(scan, &place) : rc;
+	return rc == CHI_OK ? settle_place(scan, &place) : rc;
 }
 
 /* Goes past a group of the band that has no position for the sieve. CHI_NONE: it is to be read. */

@@ -106,7 +106,7 @@ static int take_meta(struct repair *r, const MDB_val *key, const MDB_val *value)
 
 /* ---- Entries ------------------------------------------------------------------------------ */
 
-static int begin(struct repair *r)
+static int begin_write(struct repair *r)
 {
 	return r->write != NULL ? CHI_OK : chi_write_begin(r->store, &r->write, r->fault);
 }
@@ -129,7 +129,7 @@ static int stored(struct repair *r, bool lost)
 static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 {
 	struct chi_game_id bare = *game;
-	int rc = begin(r);
+	int rc = begin_write(r);
 	if (rc < 0) {
 		return rc;
 	}
@@ -196,7 +196,7 @@ static int take_archive(struct repair *r, enum chi_salvage_tree tree, const MDB_
 			const MDB_val *value)
 {
 	bool taken = false;
-	int rc = r->relist != NULL ? begin(r) : CHI_OK;
+	int rc = r->relist != NULL ? begin_write(r) : CHI_OK;
 	if (rc < 0 || r->relist == NULL) {
 		return rc;
 	}
@@ -250,8 +250,8 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	return CHI_OK;
 }
 
-static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key_bytes, size_t key_len,
-		const uint8_t *bytes, size_t len)
+static int take_salvaged(void *context, enum chi_salvage_tree tree, const uint8_t *key_bytes,
+			 size_t key_len, const uint8_t *bytes, size_t len)
 {
 	struct repair *r = context;
 	const MDB_val key = chi_val(key_bytes, key_len);
@@ -355,9 +355,9 @@ static int walk_all(struct repair *r)
 /* The sums of games follow from their entries; the base rates are what they were. What was
  * remembered of clients is not saved, as gaps in it could not be detected: no client that wrote to
  * the damaged store may take the new one for it, or its write would be done a second time. */
-static int settle(struct repair *r)
+static int settle_sums(struct repair *r)
 {
-	int rc = begin(r);
+	int rc = begin_write(r);
 	if (rc == CHI_OK && r->stated) {
 		rc = chi_write_base(r->write, &r->state.base);
 	}
@@ -436,7 +436,7 @@ static int fill(struct repair *r, const char *dir, const char *to)
 	int rc = open_new(r, dir, to);
 	if (rc == CHI_OK) {
 		rc = walk_all(r);
-		rc = rc == CHI_OK ? settle(r) : rc;
+		rc = rc == CHI_OK ? settle_sums(r) : rc;
 		chi_write_abort(r->write);
 		r->write = NULL;
 		if (rc == CHI_OK) {
@@ -532,7 +532,7 @@ int chi_store_repair_games(const char *from, const char *to, enum chi_statistic 
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_salvage_open(&r.salvage, from, take, pass_on, &r, fault);
+	rc = chi_salvage_open(&r.salvage, from, take_salvaged, pass_on, &r, fault);
 	if (rc == CHI_OK) {
 		rc = find_meta(&r, statistic);
 		/* A store that keeps only counts has no archive. */

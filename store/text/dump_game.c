@@ -9,14 +9,14 @@
 static int read_id(const struct parse *p, struct chi_dump_text text, uint8_t id[CHI_GAME_ID_SIZE])
 {
 	if (text.len != 2 * (size_t)CHI_GAME_ID_SIZE) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "an id has 32 digits");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "an id has 32 digits");
 	}
 	for (size_t i = 0; i < CHI_GAME_ID_SIZE; i++) {
 		int high = hex_digit(text.at[2 * i]);
 		int low = hex_digit(text.at[2 * i + 1]);
 		if (high < 0 || low < 0) {
-			return refuse(p, -CHI_ESYNTAX, text.at + 2 * i,
-				      "not a digit of a number in hex");
+			return refuse_line(p, -CHI_ESYNTAX, text.at + 2 * i,
+					   "not a digit of a number in hex");
 		}
 		id[i] = (uint8_t)(high << 4 | low);
 	}
@@ -30,7 +30,7 @@ static int read_number(const struct parse *p, struct chi_dump_text text, uint32_
 	int rc = read_u64(p, text, UINT32_MAX, &value);
 	*out = (uint32_t)value;
 	return rc == CHI_OK && *text.at == '0'
-		       ? refuse(p, -CHI_ESYNTAX, text.at, "the number is 0, or begins with 0")
+		       ? refuse_line(p, -CHI_ESYNTAX, text.at, "the number is 0, or begins with 0")
 		       : rc;
 }
 
@@ -50,9 +50,9 @@ static int read_game_fields(const struct parse *p, struct chi_dump_text line,
 	uint64_t max_ply = 0;
 	bool kept = p->reader->head.archive && split(line, '\t', fields, DUMP_GAME_FIELDS_KEPT);
 	if (!kept && !split(line, '\t', fields, DUMP_GAME_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at,
-			      p->reader->head.archive ? "a game has five fields or six"
-						      : "a game has five fields");
+		return refuse_line(p, -CHI_ESYNTAX, line.at,
+				   p->reader->head.archive ? "a game has five fields or six"
+							   : "a game has five fields");
 	}
 	int rc = read_id(p, fields[1], game->id);
 	rc = rc == CHI_OK && kept ? read_number(p, fields[5], &game->number) : rc;
@@ -64,21 +64,21 @@ static int read_game_fields(const struct parse *p, struct chi_dump_text line,
 		game->result++;
 	}
 	if (game->result == CHI_COUNT(results)) {
-		return refuse(p, -CHI_ESYNTAX, fields[2].at, "not a result");
+		return refuse_line(p, -CHI_ESYNTAX, fields[2].at, "not a result");
 	}
 	if (!equals(fields[3], "-")) {
 		rc = read_u64(p, fields[3], UINT16_MAX, &max_ply);
 		if (rc == CHI_OK && max_ply == 0) {
-			rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "a bound of 0 is no bound");
+			rc = refuse_line(p, -CHI_ESYNTAX, fields[3].at, "a bound of 0 is no bound");
 		} else if (rc == CHI_OK && *fields[3].at == '0') {
 			/* A game has one line. */
-			rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "a bound begins with 0");
+			rc = refuse_line(p, -CHI_ESYNTAX, fields[3].at, "a bound begins with 0");
 		}
 	}
 	game->max_ply = (uint16_t)max_ply;
 	game->pruned = equals(fields[4], DUMP_PRUNED);
 	if (rc == CHI_OK && !game->pruned && !equals(fields[4], "-")) {
-		rc = refuse(p, -CHI_ESYNTAX, fields[4].at, "neither \"pruned\" nor \"-\"");
+		rc = refuse_line(p, -CHI_ESYNTAX, fields[4].at, "neither \"pruned\" nor \"-\"");
 	}
 	return rc;
 }
@@ -92,7 +92,7 @@ int chi_dump_read_game(const struct parse *p, struct chi_dump_reader *reader,
 		return rc;
 	}
 	if (reader->n.games > 0 && memcmp(reader->game.id, game.id, CHI_GAME_ID_SIZE) >= 0) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "the games are not in order");
+		return refuse_line(p, -CHI_ESYNTAX, line.at, "the games are not in order");
 	}
 	reader->game = game;
 	reader->n.games++;
@@ -109,7 +109,7 @@ static int read_kind(const struct parse *p, struct chi_dump_text text, uint8_t *
 			return CHI_OK;
 		}
 	}
-	return refuse(p, -CHI_ESYNTAX, text.at, "not a kind of names");
+	return refuse_line(p, -CHI_ESYNTAX, text.at, "not a kind of names");
 }
 
 /* A FIDE id; with a + after it if it was given by hand or by a spelling file. */
@@ -119,7 +119,7 @@ static int read_fide(const struct parse *p, struct chi_dump_text text, struct ch
 	text.len -= name->given;
 	int rc = name->given ? read_number(p, text, &name->fide) : read_given(p, text, &name->fide);
 	return rc == CHI_OK && name->given && name->kind != CHI_NAME_PLAYER
-		       ? refuse(p, -CHI_ESYNTAX, text.at, "only players have FIDE ids")
+		       ? refuse_line(p, -CHI_ESYNTAX, text.at, "only players have FIDE ids")
 		       : rc;
 }
 
@@ -129,7 +129,7 @@ int chi_dump_read_name(const struct parse *p, struct chi_dump_reader *reader,
 	struct chi_dump_text fields[DUMP_NAME_FIELDS];
 	struct chi_dump_name *name = &reader->name;
 	if (!split(line, '\t', fields, DUMP_NAME_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "a name has six fields");
+		return refuse_line(p, -CHI_ESYNTAX, line.at, "a name has six fields");
 	}
 	int rc = read_kind(p, fields[1], &name->kind);
 	rc = rc == CHI_OK ? read_number(p, fields[2], &name->id) : rc;
@@ -137,7 +137,7 @@ int chi_dump_read_name(const struct parse *p, struct chi_dump_reader *reader,
 	rc = rc == CHI_OK ? read_fide(p, fields[4], name) : rc;
 	rc = rc == CHI_OK ? read_given(p, fields[5], &name->root) : rc;
 	if (rc == CHI_OK && (name->len == 0 || name->len > CHI_NAME_MAX)) {
-		rc = refuse(p, -CHI_ESYNTAX, fields[3].at, "the name is empty, or too long");
+		rc = refuse_line(p, -CHI_ESYNTAX, fields[3].at, "the name is empty, or too long");
 	}
 	reader->n.names += rc == CHI_OK;
 	return rc;
@@ -149,12 +149,12 @@ int chi_dump_read_kept(const struct parse *p, struct chi_dump_reader *reader,
 	struct chi_dump_text fields[DUMP_KEPT_FIELDS];
 	struct chi_dump_text *source = &reader->source;
 	if (!split(line, '\t', fields, DUMP_KEPT_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "a kept game has three fields");
+		return refuse_line(p, -CHI_ESYNTAX, line.at, "a kept game has three fields");
 	}
 	int rc = read_number(p, fields[1], &reader->kept);
 	rc = rc == CHI_OK ? chi_dump_unescape(p, fields[2], &source->at, &source->len) : rc;
 	if (rc == CHI_OK && source->len >= CHI_SOURCE_SIZE) {
-		rc = refuse(p, -CHI_ESYNTAX, fields[2].at, "the source is too long");
+		rc = refuse_line(p, -CHI_ESYNTAX, fields[2].at, "the source is too long");
 	}
 	reader->n.kept += rc == CHI_OK;
 	return rc;
@@ -165,7 +165,7 @@ int chi_dump_read_gameset(const struct parse *p, struct chi_dump_reader *reader,
 {
 	struct chi_dump_text fields[DUMP_GAMESET_FIELDS];
 	if (!split(line, '\t', fields, DUMP_GAMESET_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "a gameset has three fields");
+		return refuse_line(p, -CHI_ESYNTAX, line.at, "a gameset has three fields");
 	}
 	int rc = chi_dump_unescape(p, fields[1], &reader->text.at, &reader->text.len);
 	rc = rc == CHI_OK ? chi_dump_unescape(p, fields[2], &reader->filter.at, &reader->filter.len)
@@ -191,7 +191,7 @@ static int check_tail(const struct parse *p, const struct chi_dump_reader *reade
 	const uint64_t read[] = {n->positions, n->games, n->names, n->kept, n->gamesets};
 	for (size_t i = 0; i < CHI_COUNT(read) && !reader->part; i++) {
 		if (said[i] != read[i]) {
-			return refuse(p, -CHI_ESYNTAX, numbers[i].at, refusals[i]);
+			return refuse_line(p, -CHI_ESYNTAX, numbers[i].at, refusals[i]);
 		}
 	}
 	return CHI_OK;
@@ -205,8 +205,8 @@ int chi_dump_read_tail(const struct parse *p, struct chi_dump_reader *reader,
 	struct chi_dump_text fields[1 + DUMP_END_NUMBERS_ARCHIVE];
 	uint64_t said[DUMP_END_NUMBERS_ARCHIVE] = {0};
 	if (!split(line, '\t', fields, 1 + n)) {
-		return refuse(p, -CHI_ESYNTAX, line.at,
-			      archive ? "the end has six numbers" : "the end has two numbers");
+		return refuse_line(p, -CHI_ESYNTAX, line.at,
+				   archive ? "the end has six numbers" : "the end has two numbers");
 	}
 	for (size_t i = 0; i < n; i++) {
 		/* The last is the number of a game. */

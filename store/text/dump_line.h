@@ -22,7 +22,7 @@ struct parse {
 };
 
 /* Refuses the line at `at`. */
-static inline int refuse(const struct parse *p, int rc, const char *at, const char *why)
+static inline int refuse_line(const struct parse *p, int rc, const char *at, const char *why)
 {
 	return chi_fault(p->fault, rc, "line %" PRIu64 ", column %zu: %s", p->reader->line,
 			 (size_t)(at - p->line) + 1, why);
@@ -68,7 +68,7 @@ static inline int read_u64(const struct parse *p, struct chi_dump_text text, uin
 			   uint64_t *out)
 {
 	return chi_num_u64(text.at, text.len, max, out) < 0
-		       ? refuse(p, -CHI_ESYNTAX, text.at, "not a number, or too large")
+		       ? refuse_line(p, -CHI_ESYNTAX, text.at, "not a number, or too large")
 		       : CHI_OK;
 }
 

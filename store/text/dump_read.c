@@ -56,7 +56,7 @@ static int read_counts(const struct parse *p, const struct chi_dump_text fields[
 	uint64_t total;
 	return chi_counts_total(out, &total)
 		       ? CHI_OK
-		       : refuse(p, -CHI_ESYNTAX, fields[0].at, "the counts' sum does not fit");
+		       : refuse_line(p, -CHI_ESYNTAX, fields[0].at, "the counts' sum does not fit");
 }
 
 /* The byte that an escape at text[0] == '\\' stands for, and its length; -1 if it is none. */
@@ -93,14 +93,14 @@ int chi_dump_unescape(const struct parse *p, struct chi_dump_text text, const ch
 			c = escape(text.at + i, text.len - i, &taken);
 		}
 		if (c <= 0) {
-			return refuse(p, -CHI_ESYNTAX, text.at + i, "not an escape sequence");
+			return refuse_line(p, -CHI_ESYNTAX, text.at + i, "not an escape sequence");
 		}
 		bytes[n++] = (char)c;
 		i += taken;
 	}
 	bytes[n] = '\0';
 	if (!chi_utf8_valid(bytes, n)) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "not UTF-8");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "not UTF-8");
 	}
 	*out = bytes;
 	*out_len = n;
@@ -112,7 +112,7 @@ static int read_move(const struct parse *p, const struct chi_position *position,
 {
 	struct chi_fault detail = {.text = ""};
 	int rc = chi_uci_parse(position, text.at, text.len, out, &detail);
-	return rc < 0 ? refuse(p, rc, text.at, detail.text) : CHI_OK;
+	return rc < 0 ? refuse_line(p, rc, text.at, detail.text) : CHI_OK;
 }
 
 /* Moves played one after the other. */
@@ -124,7 +124,7 @@ static int read_line(const struct parse *p, struct chi_dump_text text, size_t ma
 	}
 	size_t n = count_of(text, ' ') + 1;
 	if (n > max) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "too many moves");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "too many moves");
 	}
 	chi_move *moves = chi_arena_alloc(p->arena, n * sizeof(*moves));
 	if (moves == NULL) {
@@ -153,7 +153,7 @@ static int read_one_played(const struct parse *p, struct chi_dump_text word,
 	struct chi_dump_text parts[2];
 	struct chi_dump_text counts[4];
 	if (!split(word, ':', parts, 2) || !split(parts[1], '/', counts, 4)) {
-		return refuse(p, -CHI_ESYNTAX, word.at, "not a move with four counts");
+		return refuse_line(p, -CHI_ESYNTAX, word.at, "not a move with four counts");
 	}
 	int rc = read_move(p, &p->position, parts[0], &out->move);
 	return rc < 0 ? rc : read_counts(p, counts, &out->counts);
@@ -166,7 +166,7 @@ static int read_played(const struct parse *p, struct chi_dump_text text, struct 
 	}
 	size_t n = count_of(text, ' ') + 1;
 	if (n > CHI_MOVES_MAX) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "too many moves");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "too many moves");
 	}
 	struct chi_move_stat *moves = chi_arena_array(p->arena, n, sizeof(*moves));
 	if (moves == NULL) {
@@ -179,7 +179,7 @@ static int read_played(const struct parse *p, struct chi_dump_text text, struct 
 			return rc;
 		}
 		if (i > 0 && moves[i].move <= moves[i - 1].move) {
-			return refuse(p, -CHI_ESYNTAX, word.at, "the moves are not in order");
+			return refuse_line(p, -CHI_ESYNTAX, word.at, "the moves are not in order");
 		}
 	}
 	out->moves = moves;
@@ -193,14 +193,14 @@ static int read_ply(const struct parse *p, struct chi_dump_text word, struct chi
 	struct chi_dump_text parts[2];
 	uint64_t ply = 0;
 	if (!split(word, ':', parts, 2)) {
-		return refuse(p, -CHI_ESYNTAX, word.at, "not a ply with its games");
+		return refuse_line(p, -CHI_ESYNTAX, word.at, "not a ply with its games");
 	}
 	int rc = read_u64(p, parts[0], CHI_PLY_MAX, &ply);
 	if (rc == CHI_OK) {
 		rc = read_u64(p, parts[1], UINT64_MAX, &out->games);
 	}
 	if (rc == CHI_OK && out->games == 0) {
-		rc = refuse(p, -CHI_ESYNTAX, parts[1].at, "a ply without games");
+		rc = refuse_line(p, -CHI_ESYNTAX, parts[1].at, "a ply without games");
 	}
 	out->ply = (uint16_t)ply;
 	return rc;
@@ -215,7 +215,7 @@ static int read_plies(const struct parse *p, struct chi_dump_text text, struct c
 	const char *start = text.at;
 	size_t n = count_of(text, ' ') + 1;
 	if (n > CHI_PLY_MAX + 1) {
-		return refuse(p, -CHI_ESYNTAX, start, "too many plies");
+		return refuse_line(p, -CHI_ESYNTAX, start, "too many plies");
 	}
 	struct chi_ply_stat *plies = chi_arena_array(p->arena, n, sizeof(*plies));
 	if (plies == NULL) {
@@ -228,11 +228,12 @@ static int read_plies(const struct parse *p, struct chi_dump_text text, struct c
 			return rc;
 		}
 		if (i > 0 && plies[i].ply <= plies[i - 1].ply) {
-			return refuse(p, -CHI_ESYNTAX, word.at, "the plies are not in order");
+			return refuse_line(p, -CHI_ESYNTAX, word.at, "the plies are not in order");
 		}
 	}
 	if (!chi_plies_ok(plies, n, &out->counts)) {
-		return refuse(p, -CHI_ESYNTAX, start, "the plies are of more games than there are");
+		return refuse_line(p, -CHI_ESYNTAX, start,
+				   "the plies are of more games than there are");
 	}
 	out->plies = plies;
 	out->n_plies = n;
@@ -249,7 +250,7 @@ static int read_score(const struct parse *p, struct chi_dump_text text, struct c
 	if (!split_ok || (!out->is_mate && !equals(parts[0], "cp")) ||
 	    chi_num_i64(parts[1].at, parts[1].len, out->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX,
 			&score) < 0) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "not a score");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "not a score");
 	}
 	out->score = (int32_t)score;
 	return CHI_OK;
@@ -267,11 +268,13 @@ static int read_eval(const struct parse *p, struct chi_dump_text text, struct ch
 	struct chi_dump_text fields[EVAL_FIELDS_RANK] = {{0}};
 	bool ranked = split(text, '|', fields, EVAL_FIELDS_RANK);
 	if (!ranked && !split(text, '|', fields, EVAL_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "an evaluation has six or seven fields");
+		return refuse_line(p, -CHI_ESYNTAX, text.at,
+				   "an evaluation has six or seven fields");
 	}
 	int rc = chi_dump_unescape(p, fields[0], &out->engine, &out->engine_len);
 	if (rc == CHI_OK && (out->engine_len == 0 || out->engine_len > CHI_ENGINE_MAX)) {
-		rc = refuse(p, -CHI_ESYNTAX, text.at, "the engine's name is empty or too long");
+		rc = refuse_line(p, -CHI_ESYNTAX, text.at,
+				 "the engine's name is empty or too long");
 	}
 	uint64_t depth = 0;
 	if (rc == CHI_OK) {
@@ -302,7 +305,7 @@ static int read_evals(const struct parse *p, struct chi_dump_text text, struct c
 	}
 	size_t n = count_of(text, ';') + 1;
 	if (n > CHI_EVALS_MAX) {
-		return refuse(p, -CHI_ESYNTAX, text.at, "too many evaluations");
+		return refuse_line(p, -CHI_ESYNTAX, text.at, "too many evaluations");
 	}
 	struct chi_eval *evals = chi_arena_array(p->arena, n, sizeof(*evals));
 	if (evals == NULL) {
@@ -315,7 +318,8 @@ static int read_evals(const struct parse *p, struct chi_dump_text text, struct c
 			return rc;
 		}
 		if (i > 0 && chi_eval_compare(&evals[i - 1], &evals[i]) >= 0) {
-			return refuse(p, -CHI_ESYNTAX, word.at, "the engines are not in order");
+			return refuse_line(p, -CHI_ESYNTAX, word.at,
+					   "the engines are not in order");
 		}
 	}
 	out->evals = evals;
@@ -331,7 +335,7 @@ static int read_note(const struct parse *p, struct chi_dump_text text, struct ch
 	}
 	int rc = chi_dump_unescape(p, text, &out->note, &out->n_note);
 	if (rc == CHI_OK && out->n_note > CHI_NOTE_MAX) {
-		rc = refuse(p, -CHI_ESYNTAX, text.at, "the note is too long");
+		rc = refuse_line(p, -CHI_ESYNTAX, text.at, "the note is too long");
 	}
 	return rc;
 }
@@ -341,7 +345,7 @@ static int read_position(struct parse *p, struct chi_dump_text line, struct chi_
 {
 	struct chi_dump_text fields[DUMP_FIELDS];
 	if (!split(line, '\t', fields, DUMP_FIELDS)) {
-		return refuse(p, -CHI_ESYNTAX, line.at, "a position has eleven fields");
+		return refuse_line(p, -CHI_ESYNTAX, line.at, "a position has eleven fields");
 	}
 	*put = (struct chi_put){.parts = CHI_PUT_RESTORE};
 	struct chi_record *record = &put->record;
@@ -349,12 +353,12 @@ static int read_position(struct parse *p, struct chi_dump_text line, struct chi_
 	struct chi_dump_text fen = fields[FIELD_FEN];
 	int rc = chi_fen_parse(fen.at, fen.len, &p->position, &detail);
 	if (rc < 0) {
-		return refuse(p, -CHI_EFEN, fen.at, detail.text);
+		return refuse_line(p, -CHI_EFEN, fen.at, detail.text);
 	}
 	chi_key_encode(&p->position, &put->key);
 	struct chi_dump_text chi2 = fields[FIELD_CHI2];
 	if (chi_num_chi2(chi2.at, chi2.len, &record->chi2) < 0) {
-		return refuse(p, -CHI_ESYNTAX, chi2.at, "not a statistic");
+		return refuse_line(p, -CHI_ESYNTAX, chi2.at, "not a statistic");
 	}
 	rc = read_counts(p, &fields[FIELD_WHITE], &record->counts);
 	if (rc == CHI_OK) {
@@ -378,12 +382,12 @@ static int read_magic(const struct parse *p, struct chi_dump_text line, bool *ar
 	struct chi_dump_text fields[2];
 	uint64_t version;
 	if (!split(line, '\t', fields, 2) || !equals(fields[0], DUMP_MAGIC)) {
-		return refuse(p, -CHI_ESYNTAX, p->line, "not a dump of a chistore");
+		return refuse_line(p, -CHI_ESYNTAX, p->line, "not a dump of a chistore");
 	}
 	int rc = read_u64(p, fields[1], UINT64_MAX, &version);
 	*archive = rc == CHI_OK && version == DUMP_VERSION_ARCHIVE;
 	if (rc == CHI_OK && version != DUMP_VERSION && !*archive) {
-		rc = refuse(p, -CHI_EVERSION, fields[1].at, "a dump of another version");
+		rc = refuse_line(p, -CHI_EVERSION, fields[1].at, "a dump of another version");
 	}
 	return rc;
 }
@@ -404,20 +408,21 @@ static int read_head(const struct parse *p, struct chi_dump_reader *reader,
 			statistic = equals(fields[1], chi_statistic_name(i)) ? i : statistic;
 		}
 		reader->head.statistic = (enum chi_statistic)statistic;
-		rc = statistic != 0 ? CHI_OK
-				    : refuse(p, -CHI_ESYNTAX, line.at, "not a known statistic");
+		rc = statistic != 0
+			     ? CHI_OK
+			     : refuse_line(p, -CHI_ESYNTAX, line.at, "not a known statistic");
 		break;
 	}
 	case STATE_BASE:
 		if (!split(line, '\t', fields, 5) || !equals(fields[0], "base")) {
-			return refuse(p, -CHI_ESYNTAX, line.at, "not the base rates");
+			return refuse_line(p, -CHI_ESYNTAX, line.at, "not the base rates");
 		}
 		rc = read_counts(p, fields + 1, &reader->head.base);
 		break;
 	case STATE_COLUMNS:
 	default:
 		if (!equals(line, DUMP_COLUMNS)) {
-			rc = refuse(p, -CHI_ESYNTAX, line.at, "not the names of the fields");
+			rc = refuse_line(p, -CHI_ESYNTAX, line.at, "not the names of the fields");
 		}
 		break;
 	}
@@ -527,7 +532,7 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 	reader->line++;
 	*kind = CHI_DUMP_HEAD;
 	if (len >= CHI_DUMP_LINE_MAX) {
-		return refuse(&p, -CHI_ESYNTAX, line, "the line is too long");
+		return refuse_line(&p, -CHI_ESYNTAX, line, "the line is too long");
 	}
 	if (reader->state >= STATE_POSITIONS && len >= strlen(CHI_DUMP_SUM) &&
 	    memcmp(line, CHI_DUMP_SUM, strlen(CHI_DUMP_SUM)) == 0) {
@@ -535,16 +540,16 @@ int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 		return CHI_OK;
 	}
 	if (reader->state == STATE_OVER) {
-		return refuse(&p, -CHI_ESYNTAX, line, "text after the end of the dump");
+		return refuse_line(&p, -CHI_ESYNTAX, line, "text after the end of the dump");
 	}
 	if (reader->state < STATE_POSITIONS) {
 		return read_head(&p, reader, text);
 	}
 	*kind = kind_of(reader, text, &state);
 	if (!comes_next(reader, *kind, state)) {
-		return refuse(&p, -CHI_ESYNTAX, line,
-			      reader->state == STATE_GAMES ? "neither a game nor the end"
-							   : "the line is out of its place");
+		return refuse_line(&p, -CHI_ESYNTAX, line,
+				   reader->state == STATE_GAMES ? "neither a game nor the end"
+								: "the line is out of its place");
 	}
 	int rc = read_body(&p, reader, text, *kind, put);
 	/* After a bad last line the dump is not over. */

@@ -163,7 +163,7 @@ static int get(struct change *change, const struct chi_key *key, struct chi_queu
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-static int begin(struct chi_write *write, struct change *out)
+static int begin_change(struct chi_write *write, struct change *out)
 {
 	int rc = chi_write_ready(write);
 	*out = (struct change){0};
@@ -209,8 +209,8 @@ static int raise(struct change *change, const struct chi_queue_row *row, uint32_
 	return move(change, row, &raised);
 }
 
-static int add(struct change *change, const struct chi_key *key, uint32_t priority, uint64_t now,
-	       struct chi_queue_added *result)
+static int add_position(struct change *change, const struct chi_key *key, uint32_t priority,
+			uint64_t now, struct chi_queue_added *result)
 {
 	struct chi_queue_row row;
 	int rc = get(change, key, &row);
@@ -235,13 +235,13 @@ int chi_write_queue_add(struct chi_write *write, const struct chi_key *keys, siz
 			uint32_t priority, uint64_t now, struct chi_queue_added *result)
 {
 	struct change change;
-	int rc = begin(write, &change);
+	int rc = begin_change(write, &change);
 	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
 	}
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		rc = add(&change, &keys[i], priority, now, result);
+		rc = add_position(&change, &keys[i], priority, now, result);
 	}
 	return end(&change, &before, rc);
 }
@@ -400,7 +400,7 @@ int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take *t
 			 struct chi_arena *arena, struct chi_queue_lease *out)
 {
 	struct change change;
-	int rc = begin(write, &change);
+	int rc = begin_change(write, &change);
 	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
@@ -424,7 +424,7 @@ int chi_write_queue_held(struct chi_write *write, uint64_t lease, uint64_t expir
 {
 	struct chi_queue_bytes place = chi_queued_before_lease(expires, lease);
 	struct change change;
-	int rc = begin(write, &change);
+	int rc = begin_change(write, &change);
 	*out = (struct chi_queue_lease){.lease = lease, .expires = expires};
 	size_t room = least(CHI_QUEUE_BATCH_MAX, change.totals.counts.leased);
 	struct chi_queue_row *rows = chi_arena_array(arena, room, sizeof(*rows));
@@ -445,8 +445,8 @@ int chi_write_queue_held(struct chi_write *write, uint64_t lease, uint64_t expir
 
 /* ---- Settling ------------------------------------------------------------------------------ */
 
-static int settle(struct change *change, const struct chi_queue_row *row,
-		  enum chi_queue_action action, uint64_t until)
+static int settle_position(struct change *change, const struct chi_queue_row *row,
+			   enum chi_queue_action action, uint64_t until)
 {
 	struct chi_queue_row longer = *row;
 	switch (action) {
@@ -467,7 +467,7 @@ int chi_write_queue_settle(struct chi_write *write, uint64_t lease, enum chi_que
 {
 	struct change change;
 	struct chi_queue_row row;
-	int rc = begin(write, &change);
+	int rc = begin_change(write, &change);
 	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
@@ -475,7 +475,7 @@ int chi_write_queue_settle(struct chi_write *write, uint64_t lease, enum chi_que
 	for (size_t i = 0; rc >= 0 && i < n; i++) {
 		rc = get(&change, &keys[i], &row);
 		if (rc == CHI_OK && row.state == CHI_QUEUE_LEASED && row.lease == lease) {
-			rc = settle(&change, &row, action, until);
+			rc = settle_position(&change, &row, action, until);
 			*done += rc == CHI_OK;
 		}
 	}
@@ -507,7 +507,7 @@ int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, si
 {
 	struct change change;
 	struct chi_queue_row row;
-	int rc = begin(write, &change);
+	int rc = begin_change(write, &change);
 	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;

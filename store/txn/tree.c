@@ -341,7 +341,7 @@ static int join(struct chi_tree *tree, MDB_cursor_op side)
 }
 
 /* Joins what has become small; what has become empty and has no neighbour goes. */
-static int settle(struct chi_tree *tree)
+static int settle_block(struct chi_tree *tree)
 {
 	if (!chi_block_is_small(&tree->block)) {
 		return 0;
@@ -398,7 +398,7 @@ static int change_block(struct chi_tree *tree, const struct chi_memtable_entry *
 	}
 	*tree->entries += (uint64_t)added;
 	rc = adopt(tree, &edit, &key);
-	return rc == 0 && removes ? settle(tree) : rc;
+	return rc == 0 && removes ? settle_block(tree) : rc;
 }
 
 int chi_tree_flush(struct chi_tree *tree)

@@ -144,7 +144,7 @@ static int evaluate(struct chi_engine *engine, int ply)
 }
 
 /* Until nothing is to be taken: a bound that the side to move reaches without more. */
-static int settle(struct chi_engine *engine, int ply, int alpha, int beta)
+static int search_quiescence(struct chi_engine *engine, int ply, int alpha, int beta)
 {
 	struct chi_frame *frame = &engine->frames[ply];
 	bool check = chi_position_in_check(&frame->position, frame->position.side);
@@ -171,7 +171,7 @@ static int settle(struct chi_engine *engine, int ply, int alpha, int beta)
 	chi_move move;
 	while ((move = chi_picker_next(&picker)) != 0) {
 		chi_engine_play(engine, ply, move);
-		int score = -settle(engine, ply + 1, -beta, -alpha);
+		int score = -search_quiescence(engine, ply + 1, -beta, -alpha);
 		if (score > best) {
 			best = score;
 			if (score > alpha) {
@@ -428,7 +428,7 @@ int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta,
 	n.check = chi_position_in_check(p, p->side);
 	n.depth = depth + (n.check && ply < 2 * engine->depth);
 	if (n.depth <= 0 || ply >= CHI_PLIES_MAX - 1) {
-		return settle(engine, ply, alpha, beta);
+		return search_quiescence(engine, ply, alpha, beta);
 	}
 	count_node(engine);
 	chi_pv_begin(&engine->pv, ply);
