@@ -2,7 +2,7 @@
 """Holds the names that a debugger shows: a tag has one body, and the name of a static function says
 what it does, as a backtrace shows nothing else of it.
 
-    names.py SOURCE_ROOT
+    identifiers.py SOURCE_ROOT
 """
 
 import collections
