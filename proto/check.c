@@ -25,91 +25,11 @@ struct walk {
 /* The field at hand in one message, and the message that holds this one. */
 struct level {
 	const struct level *outer;
-	const struct chi_message *bound; /* its rows, with their limits; NULL: `limits` has them */
+	const struct chi_message *bound; /* its rows, with their limits; NULL: there are none */
 	const ProtobufCFieldDescriptor *field;
 	uint32_t index;		   /* of the element, if the field is repeated */
 	uint32_t seen[FIELDS_MAX]; /* elements so far of each field */
 	bool oneof_seen;	   /* no message type has two oneofs */
-};
-
-/*
- * Limits of single fields: bytes of a text, elements of a repeated field. FENs have none here:
- * their readers refuse one that is too long, as everywhere.
- */
-static const struct limit {
-	const ProtobufCMessageDescriptor *type;
-	uint32_t field;
-	size_t max;
-	const char *reason;
-} limits[] = {
-	{&chistore__v1__request__descriptor, 2, CHI_STORE_NAME_MAX, "more than 64 bytes"},
-	{&chistore__v1__response__descriptor, 6, CHI_UNKNOWN_MAX, "more than 64 names"},
-	{&chistore__v1__hello__descriptor, 2, CHI_CLIENT_NAME_MAX, "more than 64 bytes"},
-	{&chistore__v1__hello__descriptor, 3, CHI_ACCESS_TOKEN_MAX, "more than 256 bytes"},
-	{&chistore__v1__probe__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
-	{&chistore__v1__get__descriptor, 2, CHI_PROBE_MAX, "more than 4096 positions"},
-	{&chistore__v1__delete__descriptor, 2, CHI_PUT_MAX, "more than 10000 positions"},
-	{&chistore__v1__put__descriptor, 2, CHI_PUT_MAX, "more than 10000 entries"},
-	{&chistore__v1__record__descriptor, 3, CHI_MOVES_MAX, "more than 256 moves"},
-	{&chistore__v1__record__descriptor, 4, CHI_EVALS_MAX, "more than 64 evaluations"},
-	{&chistore__v1__record__descriptor, 5, CHI_LINE_MAX, "more than 1024 moves"},
-	{&chistore__v1__record__descriptor, 6, CHI_NOTE_MAX, "more than 65536 bytes"},
-	{&chistore__v1__eval__descriptor, 1, CHI_ENGINE_MAX, "more than 64 bytes"},
-	{&chistore__v1__eval__descriptor, 7, CHI_PV_MAX, "more than 256 moves"},
-	{&chistore__v1__record__descriptor, 7, CHI_PLY_MAX + 1, "more than 4097 plies"},
-	{&chistore__v1__put__descriptor, 4, CHI_PUT_GAME_IDS_MAX *CHI_GAME_BYTES,
-	 "more than 10000 games"},
-	{&chistore__v1__import_data__descriptor, 1, CHI_IMPORT_FILE_MAX, "more than 255 bytes"},
-	{&chistore__v1__explore_result__descriptor, 9, CHI_MOVES_MAX, "more than 256 moves"},
-	{&chistore__v1__game_note__descriptor, 1, CHI_IMPORT_FILE_MAX, "more than 255 bytes"},
-	{&chistore__v1__game_note__descriptor, 4, CHI_NOTE_TEXT_MAX, "more than 1024 bytes"},
-	{&chistore__v1__import_result__descriptor, 2, CHI_IMPORT_NOTES_MAX, "more than 1000 notes"},
-	{&chistore__v1__import_result__descriptor, 12, CHI_IMPORT_PHASE_MAX, "more than 32 bytes"},
-	{&chistore__v1__game_ids_result__descriptor, 1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES,
-	 "more than 40000 games"},
-	{&chistore__v1__game_ids_result__descriptor, 3, 4 * CHI_GAME_IDS_MAX,
-	 "more than 40000 games"},
-	{&chistore__v1__get_heads__descriptor, 1, 4 * CHI_GAME_HEADS_MAX, "more than 1000 games"},
-	{&chistore__v1__heads_result__descriptor, 1, CHI_GAME_HEADS_MAX, "more than 1000 games"},
-	{&chistore__v1__explore_games__descriptor, 3, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__game__descriptor, 2, CHI_TAGS_MAX, "more than 4096 tags"},
-	{&chistore__v1__get_result__descriptor, 1, CHI_PROBE_MAX, "more than 4096 entries"},
-	{&chistore__v1__names__descriptor, 3, CHI_NAME_WANTED_MAX, "more than 1024 bytes"},
-	{&chistore__v1__name__descriptor, 6, CHI_NAME_TEXT_MAX, "more than 1023 bytes"},
-	{&chistore__v1__names_result__descriptor, 1, CHI_NAMES_MAX, "more than 10000 names"},
-	{&chistore__v1__name_change__descriptor, 3, CHI_NAME_TEXT_MAX, "more than 1023 bytes"},
-	{&chistore__v1__name_change__descriptor, 4, CHI_NAME_TEXT_MAX, "more than 1023 bytes"},
-	{&chistore__v1__change_names__descriptor, 1, CHI_NAME_CHANGES_MAX,
-	 "more than 10000 changes"},
-	{&chistore__v1__name_refusal__descriptor, 2, CHI_REFUSAL_TEXT_MAX, "more than 255 bytes"},
-	{&chistore__v1__change_names_result__descriptor, 4, CHI_NAME_CHANGES_MAX,
-	 "more than 10000 refusals"},
-	{&chistore__v1__gamesets__descriptor, 1, CHI_GAMESET_TEXT_MAX, "more than 64 bytes"},
-	{&chistore__v1__gamesets__descriptor, 2, CHI_GAMESET_TEXT_MAX, "more than 64 bytes"},
-	{&chistore__v1__gameset__descriptor, 1, CHI_GAMESET_TEXT_MAX, "more than 64 bytes"},
-	{&chistore__v1__gameset__descriptor, 2, CHI_FILTER_PRINT_MAX, "more than 16384 bytes"},
-	{&chistore__v1__gamesets_result__descriptor, 1, CHI_GAMESETS_MAX,
-	 "more than 10000 gamesets"},
-	{&chistore__v1__make_gameset__descriptor, 1, CHI_GAMESET_TEXT_MAX, "more than 64 bytes"},
-	{&chistore__v1__make_gameset__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__drop_gameset__descriptor, 1, CHI_GAMESET_TEXT_MAX, "more than 64 bytes"},
-	{&chistore__v1__find__descriptor, 1, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__find__descriptor, 2, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__find__descriptor, 8, CHI_SEARCH_CURSOR_SIZE - 1, "more than 63 bytes"},
-	{&chistore__v1__find_result__descriptor, 8, CHI_SCAN_ROWS_MAX, "more than 10000 games"},
-	{&chistore__v1__scan__descriptor, 11, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__count__descriptor, 4, CHI_FILTER_MAX, "more than 4096 bytes"},
-	{&chistore__v1__queue_add__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
-	{&chistore__v1__queue_take__descriptor, 2, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"},
-	{&chistore__v1__queue_take__descriptor, 3, CHI_QUEUE_HOLDER_MAX, "more than 64 bytes"},
-	{&chistore__v1__queue_settle__descriptor, 2, CHI_QUEUE_BATCH_MAX,
-	 "more than 4096 positions"},
-	{&chistore__v1__queue_row__descriptor, 10, CHI_QUEUE_HOLDER_MAX, "more than 64 bytes"},
-	{&chistore__v1__queue_take_result__descriptor, 3, CHI_QUEUE_BATCH_MAX,
-	 "more than 4096 positions"},
-	{&chistore__v1__queue_list_result__descriptor, 1, CHI_QUEUE_BATCH_MAX,
-	 "more than 4096 positions"},
-	{&chistore__v1__scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX, "more than 10000 entries"},
 };
 
 static int check_message(struct walk *walk, const struct level *outer,
@@ -230,38 +150,33 @@ static const char *text_flaw(const struct chi_field *value)
 }
 
 /* Says that there are more than so many bytes or elements. */
-static const char *too_many(struct walk *walk, const ProtobufCFieldDescriptor *field, size_t most)
+static const char *too_many(struct walk *walk, const ProtobufCFieldDescriptor *field,
+			    const struct chi_member *member)
 {
 	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
-	(void)snprintf(walk->flaw->text, sizeof(walk->flaw->text), "more than %zu %s", most,
+	if (member->reason != NULL) {
+		return member->reason;
+	}
+	(void)snprintf(walk->flaw->text, sizeof(walk->flaw->text), "more than %u %s", member->most,
 		       repeated ? field->name : "bytes");
 	return walk->flaw->text;
 }
 
 /* NULL unless the text's length, or the elements up to now, are over the field's limit. */
-static const char *limit_flaw(struct walk *walk, const struct level *level,
-			      const ProtobufCMessageDescriptor *type, size_t len, size_t elements)
+static const char *limit_flaw(struct walk *walk, const struct level *level, size_t len,
+			      size_t elements)
 {
 	const ProtobufCFieldDescriptor *field = level->field;
 	bool repeated = field->label == PROTOBUF_C_LABEL_REPEATED;
 	/* Most fields are single numbers, which have none. */
-	if (!repeated && field->type != PROTOBUF_C_TYPE_STRING &&
-	    field->type != PROTOBUF_C_TYPE_BYTES) {
+	if (level->bound == NULL || (!repeated && field->type != PROTOBUF_C_TYPE_STRING &&
+				     field->type != PROTOBUF_C_TYPE_BYTES)) {
 		return NULL;
 	}
-	if (level->bound != NULL) {
-		const struct chi_member *member = chi_message_member(level->bound, field->id);
-		size_t most = member != NULL ? member->most : 0;
-		return most > 0 && (repeated ? elements : len) > most ? too_many(walk, field, most)
-								      : NULL;
-	}
-	for (size_t i = 0; i < CHI_COUNT(limits); i++) {
-		if (limits[i].type == type && limits[i].field == field->id) {
-			return (repeated ? elements : len) > limits[i].max ? limits[i].reason
-									   : NULL;
-		}
-	}
-	return NULL;
+	const struct chi_member *member = chi_message_member(level->bound, field->id);
+	size_t most = member != NULL ? member->most : 0;
+	return most > 0 && (repeated ? elements : len) > most ? too_many(walk, field, member)
+							      : NULL;
 }
 
 /* Which rules of the message as a whole the field breaks by being here. */
@@ -281,21 +196,17 @@ static const char *place_flaw(struct level *level, uint32_t seen)
 	return NULL;
 }
 
-/* The rows of a message in a field. In Request and Response: the operation's, if they are its own.
- */
+/* The rows of a message in a field; in Request and Response those of the operation. */
 static const struct chi_message *bound_of(const struct level *level,
 					  const ProtobufCFieldDescriptor *field)
 {
-	if (level->outer != NULL) {
-		const struct chi_member *member =
-			level->bound != NULL ? chi_message_member(level->bound, field->id) : NULL;
+	const struct chi_member *member =
+		level->bound != NULL ? chi_message_member(level->bound, field->id) : NULL;
+	if (member != NULL || level->outer != NULL) {
 		return member != NULL ? member->type : NULL;
 	}
 	const struct chi_operation *operation = chi_operation_of(CHI_OP_OF_FIELD(field->id));
-	if (field->descriptor == (const void *)operation->request->descriptor) {
-		return operation->request_size > 0 ? operation->request : NULL;
-	}
-	return operation->result_size > 0 ? operation->result : NULL;
+	return level->bound == &chi_request_message ? operation->request : operation->result;
 }
 
 /* The contents. A piece of packed numbers is several elements, which *elements tells. */
@@ -324,8 +235,7 @@ static int check_value(struct walk *walk, struct level *level, const struct chi_
 static int check_field(struct walk *walk, struct level *level,
 		       const ProtobufCMessageDescriptor *type, const struct chi_field *value)
 {
-	size_t index = (size_t)(level->field - type->fields);
-	uint32_t *seen = &level->seen[index];
+	uint32_t *seen = &level->seen[level->field - type->fields];
 	uint32_t elements = 0;
 	level->index = *seen;
 	const char *flaw = place_flaw(level, *seen);
@@ -333,7 +243,7 @@ static int check_field(struct walk *walk, struct level *level,
 		return refuse(walk, level, -CHI_EINVAL, flaw);
 	}
 	/* Before the contents: what is too much is not worth looking at. */
-	flaw = limit_flaw(walk, level, type, value->len, (size_t)*seen + 1);
+	flaw = limit_flaw(walk, level, value->len, (size_t)*seen + 1);
 	if (flaw != NULL) {
 		return refuse(walk, level, -CHI_ETOOBIG, flaw);
 	}
@@ -342,7 +252,7 @@ static int check_field(struct walk *walk, struct level *level,
 		return rc;
 	}
 	*seen += elements;
-	flaw = elements > 1 ? limit_flaw(walk, level, type, value->len, *seen) : NULL;
+	flaw = elements > 1 ? limit_flaw(walk, level, value->len, *seen) : NULL;
 	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_ETOOBIG, flaw);
 }
 
@@ -380,10 +290,10 @@ static int check_message(struct walk *walk, const struct level *outer,
 	return CHI_OK;
 }
 
-int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t len,
+int chi_pb_check(const struct chi_message *type, const uint8_t *bytes, size_t len,
 		 enum chi_enums enums, struct chi_flaw *flaw)
 {
 	struct walk walk = {.enums = enums, .flaw = flaw};
 	*flaw = (struct chi_flaw){.reason = ""};
-	return check_message(&walk, NULL, type, NULL, bytes, len);
+	return check_message(&walk, NULL, type->descriptor, type, bytes, len);
 }

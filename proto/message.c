@@ -183,6 +183,8 @@ static size_t member_len(const struct chi_member *member, const void *base)
 	case CHI_NUMBERS:
 		return chi_bytes_len(member->field,
 				     size_at(place(base, member->other)) * sizeof(uint32_t));
+	case CHI_UNKEPT:
+		return 0;
 	case CHI_NESTED:
 		return nested_of(member, base, &len, &noted) != NULL
 			       ? chi_nested_len(member->field, len)
@@ -252,6 +254,8 @@ static uint8_t *put_member(uint8_t *at, const struct chi_member *member, const v
 		return put_list(at, member, base);
 	case CHI_NUMBERS:
 		return put_numbers(at, member, base);
+	case CHI_UNKEPT:
+		return at;
 	case CHI_NESTED: {
 		const void *inner = nested_of(member, base, &len, &noted);
 		return inner == NULL ? at
@@ -469,6 +473,8 @@ static int read_member(struct chi_unpacker *u, const struct chi_member *member,
 		return read_numbers(u, member, field, base, reason);
 	case CHI_NESTED:
 		return read_nested(u, member, field, base);
+	case CHI_UNKEPT:
+		return CHI_OK;
 	default: /* TEXT, STRING */
 		return read_text(u, member, field, out);
 	}
@@ -539,7 +545,8 @@ static int read_field(struct chi_unpacker *u, const struct chi_message *type,
 		return chi_flaw(u->flaw, rc, reason, "%s", name);
 	}
 	/* Readers of their own have named the field. */
-	if (rc != CHI_OK && u->flaw->path[0] != '\0' && member->type->read == NULL) {
+	if (rc != CHI_OK && u->flaw->path[0] != '\0' &&
+	    (member->type == NULL || member->type->read == NULL)) {
 		chi_flaw_under(u->flaw, "%s", name);
 	}
 	return rc;

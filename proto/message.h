@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages of chistore.proto as our structs, both ways, by tables: for each message one list of
- * its fields says where each is kept, how wide it may be and whether it must be there. Packing
- * measures and then writes into room of that size; unpacking reads bytes that chi_pb_check has
- * passed and checks what only the struct can tell. Messages that carry positions by the thousand
- * have functions of their own instead of a list.
+ * Messages of chistore.proto as our structs, both ways, by tables: for each message one row a
+ * field, in the order of their numbers, says where it is kept, how much of it there may be and
+ * whether it must be there. Its name, wire type, enumerators and what is nested in it the
+ * descriptor says. Packing measures and then writes into room of that size; unpacking reads bytes
+ * that chi_pb_check has passed and checks what only the struct can tell. Messages that carry
+ * positions by the thousand have functions of their own beside the rows, which then have the limits
+ * only.
  */
 #pragma once
 
@@ -33,6 +35,7 @@ enum chi_member_kind {
 	CHI_NESTED,  /* a struct, described by `type` */
 	CHI_LIST,    /* const struct * of `size` bytes each, and how many */
 	CHI_NUMBERS, /* const uint32_t * and how many; 4 bytes each on the wire */
+	CHI_UNKEPT,  /* nothing of it, or a function of the message's own keeps it */
 };
 
 /* When a field is sent. */
@@ -54,20 +57,20 @@ struct chi_member {
 	/* NUMBER: 0: what its bytes can hold. What is more is refused for this reason; without one
 	 * it becomes `instead`. */
 	uint64_t max;
-	int32_t min; /* of SIGNED */
-	const char *reason;
-	uint32_t most; /* bytes of a text, elements of a list; 0: not limited here */
+	int32_t min;	    /* of SIGNED */
+	uint32_t most;	    /* bytes of a text, elements of a list; 0: not limited here */
+	const char *reason; /* over `max` or `most`; of `most` NULL: "more than 64 bytes" */
 	uint64_t instead;
 	const struct chi_message *type;
 };
 
 struct chi_message {
-	const ProtobufCMessageDescriptor *descriptor;
-	const struct chi_member *members;
+	const ProtobufCMessageDescriptor *descriptor; /* NULL: of the contents of a field */
+	const struct chi_member *members;	      /* one for each of its fields */
 	size_t n;
 	/* Looks at the whole struct, unpacked; may be NULL. */
 	int (*check)(struct chi_unpacker *u, void *out);
-	/* Instead of members: bytes of the contents; writing them; reading them. `noted` is for
+	/* Instead of by members: bytes of the contents; writing them; reading them. `noted` is for
 	 * `len` to leave there what `put` needs. */
 	size_t (*len)(const void *from, size_t *noted);
 	uint8_t *(*put)(uint8_t *at, const void *from, size_t noted);
@@ -162,6 +165,14 @@ const struct chi_member *chi_message_list(const struct chi_message *type);
 	{                                                                                          \
 		CHI_PLACE(no, CHI_STRING, s, m), .most = (limit)                                   \
 	}
+#define CHI_M_MOST(no, what, s, m, limit)                                                          \
+	{                                                                                          \
+		CHI_PLACE(no, what, s, m), .most = (limit)                                         \
+	}
+#define CHI_M_ALWAYS_MOST(no, what, s, m, limit)                                                   \
+	{                                                                                          \
+		CHI_PLACE(no, what, s, m), .presence = CHI_ALWAYS, .most = (limit)                 \
+	}
 #define CHI_M_ROWS(no, s, m, n, inner, limit)                                                      \
 	{                                                                                          \
 		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner),         \
@@ -178,4 +189,20 @@ const struct chi_member *chi_message_list(const struct chi_message *type);
 #define CHI_M_LIST(no, s, m, n, inner)                                                             \
 	{                                                                                          \
 		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner)          \
+	}
+/* Limited by another word than its name: "more than 4096 positions". */
+#define CHI_M_ROWS_OF(no, s, m, n, inner, limit, why)                                              \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner),         \
+						 .most = (limit), .reason = (why)                  \
+	}
+/* A field without a place in the struct, or of a message that is read by a function. */
+#define CHI_M_UNKEPT(no, limit, why)                                                               \
+	{                                                                                          \
+		.field = (no), .kind = CHI_UNKEPT, .most = (limit), .reason = (why)                \
+	}
+#define CHI_M_UNKEPT_MESSAGE(no, limit, why, inner)                                                \
+	{                                                                                          \
+		.field = (no), .kind = CHI_UNKEPT, .most = (limit), .reason = (why),               \
+		.type = (inner)                                                                    \
 	}

@@ -21,6 +21,23 @@ const char *chi_op_name(enum chi_op op)
 	return chi_operation_of(op)->name;
 }
 
+/* ---- Limits ------------------------------------------------------------------------------ */
+
+static const struct chi_member request_rows[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT(2, CHI_STORE_NAME_MAX, NULL),
+	CHI_M_UNKEPT_MESSAGE(ONCE_FIELD, 0, NULL, &chi_idempotency_message),
+	CHI_M_UNKEPT(WINDOW_FIELD, 0, NULL),
+};
+CHI_TABLE(chi_request_message, request, request_rows, NULL);
+
+static const struct chi_member response_rows[] = {
+	CHI_M_UNKEPT(1, 0, NULL), CHI_M_UNKEPT(2, 0, NULL),
+	CHI_M_UNKEPT(3, 0, NULL), CHI_M_UNKEPT(4, 0, NULL),
+	CHI_M_UNKEPT(5, 0, NULL), CHI_M_UNKEPT(6, CHI_UNKNOWN_MAX, "more than 64 names"),
+};
+CHI_TABLE(chi_response_message, response, response_rows, NULL);
+
 /* ---- Packing ----------------------------------------------------------------------------- */
 
 /* A message that is measured: its parts in bytes. */
@@ -134,7 +151,8 @@ static uint64_t code_of(const struct chi_response *response)
 
 /* In a struct chi_response. */
 static const struct chi_member unknown[] = {
-	CHI_M_LIST(6, struct chi_response, unknown, n_unknown, &chi_text_message),
+	CHI_M_ROWS_OF(6, struct chi_response, unknown, n_unknown, &chi_text_message,
+		      CHI_UNKNOWN_MAX, "more than 64 names"),
 };
 static CHI_TABLE(unknown_message, response, unknown, NULL);
 
@@ -307,8 +325,7 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 	/* First what an answer needs, so that even a broken request gets one. */
 	chi_pb_peek(bytes, len, &out->id, &op_field);
 	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
-	int rc = chi_pb_check(&chistore__v1__request__descriptor, bytes, len, CHI_ENUMS_CLOSED,
-			      &flaw);
+	int rc = chi_pb_check(&chi_request_message, bytes, len, CHI_ENUMS_CLOSED, &flaw);
 	if (rc == CHI_OK) {
 		rc = request_read(&u, bytes, len, out);
 	}
@@ -372,8 +389,7 @@ int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *aren
 	uint32_t field = 0;
 	memset(out, 0, sizeof(*out));
 	/* Enumerators of a later server are no fault (CHI_ENUMS_OPEN): codes go by their class. */
-	int rc = chi_pb_check(&chistore__v1__response__descriptor, bytes, len, CHI_ENUMS_OPEN,
-			      &flaw);
+	int rc = chi_pb_check(&chi_response_message, bytes, len, CHI_ENUMS_OPEN, &flaw);
 	if (rc == CHI_OK) {
 		chi_pb_peek(bytes, len, &out->id, &field);
 		/* Operations without a result are of a later version. */

@@ -21,8 +21,8 @@ CHI_TABLE(chi_counts_message, counts, counts, NULL);
 
 static const struct chi_member hello[] = {
 	CHI_M_NUMBER(1, REQ, u.hello.version),
-	CHI_M(2, CHI_TEXT, REQ, u.hello.client),
-	CHI_M(3, CHI_TEXT, REQ, u.hello.access_token),
+	CHI_M_MOST(2, CHI_TEXT, REQ, u.hello.client, CHI_CLIENT_NAME_MAX),
+	CHI_M_MOST(3, CHI_TEXT, REQ, u.hello.access_token, CHI_ACCESS_TOKEN_MAX),
 };
 CHI_TABLE(chi_hello_request, hello, hello, NULL);
 

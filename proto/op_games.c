@@ -87,7 +87,11 @@ static const struct chi_message heads_message = {
 	.len = heads_len, .put = put_heads, .read = heads_read};
 
 static const struct chi_member get_heads[] = {
-	{.field = 1, .kind = CHI_NESTED, .type = &heads_message},
+	{.field = 1,
+	 .kind = CHI_NESTED,
+	 .type = &heads_message,
+	 .most = sizeof(uint32_t) * CHI_GAME_HEADS_MAX,
+	 .reason = "more than 1000 games"},
 };
 CHI_TABLE(chi_get_heads_request, get_heads, get_heads, NULL);
 
@@ -100,7 +104,7 @@ static int check_explore(struct chi_unpacker *u, void *out)
 static const struct chi_member explore_games[] = {
 	CHI_M(1, CHI_KEY, REQ, u.explore.key),
 	CHI_M(2, CHI_TEXT, REQ, u.explore.fen),
-	CHI_M(3, CHI_TEXT, REQ, u.explore.filter),
+	CHI_M_MOST(3, CHI_TEXT, REQ, u.explore.filter, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_explore_games_request, explore_games, explore_games, check_explore);
 
@@ -176,7 +180,8 @@ static const struct chi_member game_query_result[] = {
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 
 static const struct chi_member heads_result[] = {
-	CHI_M_LIST(1, RES, u.get_heads.rows, u.get_heads.n, &chi_game_row_message),
+	CHI_M_ROWS_OF(1, RES, u.get_heads.rows, u.get_heads.n, &chi_game_row_message,
+		      CHI_GAME_HEADS_MAX, "more than 1000 games"),
 };
 CHI_TABLE(chi_get_heads_result, heads_result, heads_result, NULL);
 
@@ -241,7 +246,7 @@ static int check_game(struct chi_unpacker *u, void *out)
 
 static const struct chi_member game[] = {
 	CHI_M_ALWAYS(1, CHI_FIXED, struct chi_game, id),
-	CHI_M_LIST(2, struct chi_game, tags, n_tags, &tag_message),
+	CHI_M_ROWS(2, struct chi_game, tags, n_tags, &tag_message, CHI_TAGS_MAX),
 	CHI_M(3, CHI_KEY, struct chi_game, start),
 	{.field = 4, .kind = CHI_NESTED, .type = &moves_message},
 	CHI_M_BYTES(5, struct chi_game, notes, n_notes),

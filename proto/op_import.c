@@ -159,8 +159,15 @@ static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 	return rc == CHI_OK ? numbers_read(u, bytes, len, games, out->u.games.n) : rc;
 }
 
+static const struct chi_member game_ids_result[] = {
+	CHI_M_UNKEPT(1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES, "more than 40000 games"),
+	CHI_M_UNKEPT(2, 0, NULL),
+	CHI_M_UNKEPT(3, sizeof(uint32_t) * CHI_GAME_IDS_MAX, "more than 40000 games"),
+};
 const struct chi_message chi_game_ids_result = {
 	.descriptor = &chistore__v1__game_ids_result__descriptor,
+	.members = game_ids_result,
+	.n = CHI_COUNT(game_ids_result),
 	.len = games_len,
 	.put = put_game_ids,
 	.read = games_read,
@@ -216,16 +223,16 @@ CHI_TABLE(chi_import_request, import, import, check_import);
 
 /* The data is not copied: it may be all that a frame holds. */
 static const struct chi_member import_data[] = {
-	CHI_M(1, CHI_TEXT, REQ, u.import_data.file),
+	CHI_M_MOST(1, CHI_TEXT, REQ, u.import_data.file, CHI_IMPORT_FILE_MAX),
 	CHI_M_SLICE(2, REQ, u.import_data.bytes, u.import_data.len),
 };
 CHI_TABLE(chi_import_data_request, import_data, import_data, NULL);
 
 static const struct chi_member note[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, struct chi_import_note, file),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, struct chi_import_note, file, CHI_IMPORT_FILE_MAX),
 	CHI_M_NUMBER(2, struct chi_import_note, game),
 	CHI_M_NUMBER(3, struct chi_import_note, line),
-	CHI_M_ALWAYS(4, CHI_STRING, struct chi_import_note, text),
+	CHI_M_ALWAYS_MOST(4, CHI_STRING, struct chi_import_note, text, CHI_NOTE_TEXT_MAX),
 };
 static CHI_TABLE(note_message, game_note, note, NULL);
 
@@ -254,16 +261,21 @@ static int check_phase(struct chi_unpacker *u, void *out)
 		CHI_M_NUMBER(17, s, r evaluations)
 
 static const struct chi_member import_counts[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT_MESSAGE(2, CHI_IMPORT_NOTES_MAX, NULL, &note_message),
 	IMPORT_COUNTS(struct chi_import_result, ),
+	CHI_M_UNKEPT(12, CHI_IMPORT_PHASE_MAX, NULL),
+	CHI_M_UNKEPT(13, 0, NULL),
+	CHI_M_UNKEPT(14, 0, NULL),
 	IMPORT_MORE_COUNTS(struct chi_import_result, ),
 };
 CHI_TABLE(chi_import_counts_message, import_result, import_counts, NULL);
 
 static const struct chi_member import_result[] = {
 	CHI_M_NUMBER(1, RES, u.import.credit),
-	CHI_M_LIST(2, RES, u.import.notes, u.import.n_notes, &note_message),
+	CHI_M_ROWS(2, RES, u.import.notes, u.import.n_notes, &note_message, CHI_IMPORT_NOTES_MAX),
 	IMPORT_COUNTS(RES, u.import.result.),
-	CHI_M(12, CHI_STRING, RES, u.import.phase),
+	CHI_M_MOST(12, CHI_STRING, RES, u.import.phase, CHI_IMPORT_PHASE_MAX),
 	CHI_M_NUMBER(13, RES, u.import.done),
 	CHI_M_NUMBER(14, RES, u.import.total),
 	IMPORT_MORE_COUNTS(RES, u.import.result.),

@@ -136,7 +136,9 @@ static int check_positions(struct chi_unpacker *u, void *out)
 }
 
 /* Of Probe and Get. */
-static const struct chi_member positions[] = {CHI_M_POSITIONS(REQ, u.positions)};
+static const struct chi_member positions[] = {
+	CHI_M_POSITIONS(REQ, u.positions, CHI_PROBE_MAX, "more than 4096 positions"),
+};
 CHI_TABLE(chi_positions_request, probe, positions, check_positions);
 
 /* ---- What is known of them --------------------------------------------------------------- */
@@ -162,8 +164,14 @@ static int probe_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 				    &out->u.probe.n, &out->u.probe.counts);
 }
 
+static const struct chi_member probe_result[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT(2, 0, NULL),
+};
 const struct chi_message chi_probe_result = {
 	.descriptor = &chistore__v1__probe_result__descriptor,
+	.members = probe_result,
+	.n = CHI_COUNT(probe_result),
 	.len = probe_len,
 	.put = put_probe,
 	.read = probe_read,
@@ -191,8 +199,44 @@ static int record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	return rc;
 }
 
-static const struct chi_message record_message = {
-	.len = record_len, .put = put_record, .read = record_read};
+static const struct chi_member move_stat[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT_MESSAGE(2, 0, NULL, &chi_counts_message),
+};
+static CHI_TABLE(move_stat_message, move_stat, move_stat, NULL);
+
+static const struct chi_member ply_stat[] = {CHI_M_UNKEPT(1, 0, NULL), CHI_M_UNKEPT(2, 0, NULL)};
+static CHI_TABLE(ply_stat_message, ply_stat, ply_stat, NULL);
+
+static const struct chi_member eval[] = {
+	CHI_M_UNKEPT(1, CHI_ENGINE_MAX, NULL),
+	CHI_M_UNKEPT(2, 0, NULL),
+	CHI_M_UNKEPT(3, 0, NULL),
+	CHI_M_UNKEPT(4, 0, NULL),
+	CHI_M_UNKEPT(5, 0, NULL),
+	CHI_M_UNKEPT(6, 0, NULL),
+	CHI_M_UNKEPT(7, CHI_PV_MAX, "more than 256 moves"),
+	CHI_M_UNKEPT(8, 0, NULL),
+};
+static CHI_TABLE(eval_message, eval, eval, NULL);
+
+static const struct chi_member record[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT_MESSAGE(2, 0, NULL, &chi_counts_message),
+	CHI_M_UNKEPT_MESSAGE(3, CHI_MOVES_MAX, NULL, &move_stat_message),
+	CHI_M_UNKEPT_MESSAGE(4, CHI_EVALS_MAX, "more than 64 evaluations", &eval_message),
+	CHI_M_UNKEPT(5, CHI_LINE_MAX, "more than 1024 moves"),
+	CHI_M_UNKEPT(6, CHI_NOTE_MAX, NULL),
+	CHI_M_UNKEPT_MESSAGE(7, CHI_PLY_MAX + 1, NULL, &ply_stat_message),
+};
+const struct chi_message chi_record_message = {
+	.descriptor = &chistore__v1__record__descriptor,
+	.members = record,
+	.n = CHI_COUNT(record),
+	.len = record_len,
+	.put = put_record,
+	.read = record_read,
+};
 
 static int check_entry(struct chi_unpacker *u, void *out)
 {
@@ -203,12 +247,12 @@ static int check_entry(struct chi_unpacker *u, void *out)
 static const struct chi_member entry[] = {
 	CHI_M(1, CHI_KEY, struct chi_entry, key),
 	CHI_M(2, CHI_BOOL, struct chi_entry, found),
-	CHI_M_NESTED(3, struct chi_entry, record, CHI_IF_SET, &record_message),
+	CHI_M_NESTED(3, struct chi_entry, record, CHI_IF_SET, &chi_record_message),
 };
 CHI_TABLE(chi_entry_message, entry, entry, check_entry);
 
 static const struct chi_member get_result[] = {
-	CHI_M_LIST(1, RES, u.get.entries, u.get.n, &chi_entry_message),
+	CHI_M_ROWS(1, RES, u.get.entries, u.get.n, &chi_entry_message, CHI_PROBE_MAX),
 };
 CHI_TABLE(chi_get_result, get_result, get_result, NULL);
 
@@ -304,6 +348,6 @@ static const struct chi_member explore_result[] = {
 	 .reason = "over 4096"},
 	CHI_M(3, CHI_STRING, RES, u.explore.eco),
 	CHI_M(4, CHI_STRING, RES, u.explore.opening),
-	CHI_M_LIST(5, RES, u.explore.moves, u.explore.n_moves, &move_message),
+	CHI_M_ROWS(5, RES, u.explore.moves, u.explore.n_moves, &move_message, CHI_MOVES_MAX),
 };
 CHI_TABLE(chi_explore_result, explore_result, explore_result, NULL);

@@ -2,6 +2,7 @@
 /* Scan, its Credit, and Count. */
 #include "proto/operations.h"
 
+#include "base/attr.h"
 #include "proto/rows.h"
 
 #define REQ	   struct chi_request
@@ -72,7 +73,7 @@ static const struct chi_member scan[] = {
 		      &chi_cursor_message),
 	CHI_M_UP_TO(9, REQ, u.scan.window, CHI_WINDOW_MAX, "over 1024"),
 	CHI_M_NUMBER(10, REQ, u.scan.spec.sort),
-	CHI_M(11, CHI_STRING, REQ, u.scan.spec.games),
+	CHI_M_TEXT(11, REQ, u.scan.spec.games, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_scan_request, scan, scan, check_band);
 
@@ -80,7 +81,7 @@ static const struct chi_member count[] = {
 	CHI_M_UP_TO(1, REQ, u.scan.spec.chi2_min, CHI_CHI2_MAX, "over 25599"),
 	CHI_M_UP_TO(2, REQ, u.scan.spec.chi2_max, CHI_CHI2_MAX, "over 25599"),
 	{.field = 3, .kind = CHI_NESTED, .type = &filter_message},
-	CHI_M(4, CHI_STRING, REQ, u.scan.spec.games),
+	CHI_M_TEXT(4, REQ, u.scan.spec.games, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_count_request, count, count, check_band);
 
@@ -98,7 +99,7 @@ static const struct chi_member count_result[] = {
 };
 CHI_TABLE(chi_count_result, count_result, count_result, NULL);
 
-/* Beside rows, and with entries. */
+/* Beside rows, and with entries. The message of the latter reads both. */
 #define BESIDE                                                                                     \
 	CHI_M_FLAGGED(4, CHI_NESTED, RES, u.scan.cursor, u.scan.cursor.set, &chi_cursor_message),  \
 		CHI_M(5, CHI_BOOL, RES, u.scan.mixed)
@@ -106,7 +107,9 @@ static const struct chi_member beside[] = {BESIDE};
 static CHI_TABLE(beside_message, scan_result, beside, NULL);
 
 static const struct chi_member entries[] = {
-	CHI_M_LIST(3, RES, u.scan.entries, u.scan.n, &chi_entry_message),
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT(2, 0, NULL),
+	CHI_M_ROWS(3, RES, u.scan.entries, u.scan.n, &chi_entry_message, CHI_SCAN_ROWS_MAX),
 	BESIDE,
 };
 static CHI_TABLE(entries_message, scan_result, entries, NULL);
@@ -160,6 +163,8 @@ static int scan_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 
 const struct chi_message chi_scan_result = {
 	.descriptor = &chistore__v1__scan_result__descriptor,
+	.members = entries,
+	.n = CHI_COUNT(entries),
 	.len = scan_len,
 	.put = put_scan,
 	.read = scan_read,

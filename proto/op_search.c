@@ -31,7 +31,7 @@ static int check_names(struct chi_unpacker *u, void *out)
 static const struct chi_member names[] = {
 	CHI_M_NUMBER(1, REQ, u.names.spec.kind),
 	CHI_M(2, CHI_BOOL, REQ, u.names.every),
-	CHI_M_ALWAYS(3, CHI_STRING, REQ, u.names.spec.wanted),
+	CHI_M_ALWAYS_MOST(3, CHI_STRING, REQ, u.names.spec.wanted, CHI_NAME_WANTED_MAX),
 	CHI_M_NUMBER(4, REQ, u.names.spec.after),
 	CHI_M_NUMBER(5, REQ, u.names.spec.limit),
 	CHI_M_UP_TO(6, REQ, u.names.window, CHI_WINDOW_MAX, "over 1024"),
@@ -47,16 +47,20 @@ static const struct chi_member suspects[] = {
 CHI_TABLE(chi_suspects_request, suspects, suspects, NULL);
 
 static const struct chi_member one_name[] = {
-	CHI_M_NUMBER(1, ENTRY, row.id),	      CHI_M_NUMBER(2, ENTRY, row.root),
-	CHI_M_NUMBER(3, ENTRY, row.fide),     CHI_M(4, CHI_BOOL, ENTRY, row.counted),
-	CHI_M_NUMBER(5, ENTRY, row.games),    CHI_M_ALWAYS(6, CHI_STRING, ENTRY, row.text),
-	CHI_M_NUMBER(7, ENTRY, group),	      CHI_M_NUMBER(8, ENTRY, score),
+	CHI_M_NUMBER(1, ENTRY, row.id),
+	CHI_M_NUMBER(2, ENTRY, row.root),
+	CHI_M_NUMBER(3, ENTRY, row.fide),
+	CHI_M(4, CHI_BOOL, ENTRY, row.counted),
+	CHI_M_NUMBER(5, ENTRY, row.games),
+	CHI_M_ALWAYS_MOST(6, CHI_STRING, ENTRY, row.text, CHI_NAME_TEXT_MAX),
+	CHI_M_NUMBER(7, ENTRY, group),
+	CHI_M_NUMBER(8, ENTRY, score),
 	CHI_M(9, CHI_BOOL, ENTRY, row.given),
 };
 static CHI_TABLE(name_message, name, one_name, NULL);
 
 static const struct chi_member names_result[] = {
-	CHI_M_LIST(1, RES, u.names.entries, u.names.n, &name_message),
+	CHI_M_ROWS(1, RES, u.names.entries, u.names.n, &name_message, CHI_NAMES_MAX),
 	CHI_M_NUMBER(2, RES, u.names.total),
 };
 CHI_TABLE(chi_names_result, names_result, names_result, NULL);
@@ -67,21 +71,22 @@ CHI_TABLE(chi_names_result, names_result, names_result, NULL);
 static const struct chi_member change[] = {
 	CHI_M_NUMBER(1, struct chi_name_change, action),
 	CHI_M_NUMBER(2, struct chi_name_change, kind),
-	CHI_M(3, CHI_STRING, struct chi_name_change, name),
-	CHI_M(4, CHI_STRING, struct chi_name_change, to),
+	CHI_M_TEXT(3, struct chi_name_change, name, CHI_NAME_TEXT_MAX),
+	CHI_M_TEXT(4, struct chi_name_change, to, CHI_NAME_TEXT_MAX),
 	CHI_M_NUMBER(5, struct chi_name_change, fide),
 };
 static CHI_TABLE(change_message, name_change, change, NULL);
 
 static const struct chi_member change_names[] = {
-	CHI_M_LIST(1, REQ, u.change_names.changes, u.change_names.n, &change_message),
+	CHI_M_ROWS(1, REQ, u.change_names.changes, u.change_names.n, &change_message,
+		   CHI_NAME_CHANGES_MAX),
 	CHI_M(2, CHI_BOOL, REQ, u.change_names.dry_run),
 };
 CHI_TABLE(chi_change_names_request, change_names, change_names, NULL);
 
 static const struct chi_member refusal[] = {
 	CHI_M_NUMBER(1, struct chi_name_refusal, entry),
-	CHI_M_ALWAYS(2, CHI_STRING, struct chi_name_refusal, reason),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, struct chi_name_refusal, reason, CHI_REFUSAL_TEXT_MAX),
 };
 static CHI_TABLE(refusal_message, name_refusal, refusal, NULL);
 
@@ -90,26 +95,30 @@ static CHI_TABLE(refusal_message, name_refusal, refusal, NULL);
 	CHI_M_NUMBER(1, s, o names.changed), CHI_M_NUMBER(2, s, o names.same),                     \
 		CHI_M_NUMBER(3, s, o names.conflicts)
 
-static const struct chi_member names_counts[] = {COUNTS(OUTCOME, )};
+static const struct chi_member names_counts[] = {
+	COUNTS(OUTCOME, ),
+	CHI_M_UNKEPT_MESSAGE(4, CHI_NAME_CHANGES_MAX, "more than 10000 refusals", &refusal_message),
+};
 CHI_TABLE(chi_names_counts_message, change_names_result, names_counts, NULL);
 
 static const struct chi_member changed[] = {
 	COUNTS(CHANGED, outcome.),
-	CHI_M_LIST(4, CHANGED, refused, n_refused, &refusal_message),
+	CHI_M_ROWS_OF(4, CHANGED, refused, n_refused, &refusal_message, CHI_NAME_CHANGES_MAX,
+		      "more than 10000 refusals"),
 };
 CHI_TABLE(chi_change_names_result, change_names_result, changed, NULL);
 
 /* ---- Gamesets ---------------------------------------------------------------------------- */
 
 static const struct chi_member gamesets[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
-	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.gameset.after),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.gameset.after, CHI_GAMESET_TEXT_MAX),
 };
 CHI_TABLE(chi_gamesets_request, gamesets, gamesets, NULL);
 
 static const struct chi_member gameset[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, struct chi_gameset_row, name),
-	CHI_M_ALWAYS(2, CHI_STRING, struct chi_gameset_row, filter),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, struct chi_gameset_row, name, CHI_GAMESET_TEXT_MAX),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, struct chi_gameset_row, filter, CHI_FILTER_PRINT_MAX),
 	CHI_M_NUMBER(3, struct chi_gameset_row, games),
 	CHI_M_NUMBER(4, struct chi_gameset_row, upto),
 	CHI_M_NUMBER(5, struct chi_gameset_row, bytes),
@@ -117,14 +126,14 @@ static const struct chi_member gameset[] = {
 static CHI_TABLE(gameset_message, gameset, gameset, NULL);
 
 static const struct chi_member gamesets_result[] = {
-	CHI_M_LIST(1, RES, u.gamesets.rows, u.gamesets.n, &gameset_message),
+	CHI_M_ROWS(1, RES, u.gamesets.rows, u.gamesets.n, &gameset_message, CHI_GAMESETS_MAX),
 	CHI_M(2, CHI_BOOL, RES, u.gamesets.more),
 };
 CHI_TABLE(chi_gamesets_result, gamesets_result, gamesets_result, NULL);
 
 static const struct chi_member make_gameset[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
-	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.gameset.filter),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.gameset.filter, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_make_gameset_request, make_gameset, make_gameset, NULL);
 
@@ -132,7 +141,7 @@ static const struct chi_member make_gameset_result[] = {CHI_M_NUMBER(1, OUTCOME,
 CHI_TABLE(chi_make_gameset_result, make_gameset_result, make_gameset_result, NULL);
 
 static const struct chi_member drop_gameset[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.gameset.name),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
 };
 CHI_TABLE(chi_drop_gameset_request, drop_gameset, drop_gameset, NULL);
 
@@ -142,26 +151,28 @@ CHI_TABLE(chi_drop_gameset_result, drop_gameset_result, drop_gameset_result, NUL
 /* ---- Find -------------------------------------------------------------------------------- */
 
 static const struct chi_member find[] = {
-	CHI_M_ALWAYS(1, CHI_STRING, REQ, u.find.pattern),
-	CHI_M_ALWAYS(2, CHI_STRING, REQ, u.find.filter),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.find.pattern, CHI_FILTER_MAX),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.find.filter, CHI_FILTER_MAX),
 	CHI_M(3, CHI_BOOL, REQ, u.find.games),
 	CHI_M(4, CHI_BOOL, REQ, u.find.only_count),
 	CHI_M(5, CHI_BOOL, REQ, u.find.want_total),
 	CHI_M(6, CHI_BOOL, REQ, u.find.progress),
 	CHI_M_NUMBER(7, REQ, u.find.limit),
-	CHI_M_ALWAYS(8, CHI_STRING, REQ, u.find.cursor),
+	CHI_M_ALWAYS_MOST(8, CHI_STRING, REQ, u.find.cursor, CHI_SEARCH_CURSOR_SIZE - 1),
 	CHI_M_UP_TO(9, REQ, u.find.window, CHI_WINDOW_MAX, "over 1024"),
 	CHI_M_NUMBER(10, REQ, u.find.want),
 };
 CHI_TABLE(chi_find_request, find, find, NULL);
 
 static const struct chi_member beside[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT(2, 0, NULL),
 	CHI_M(3, CHI_CHARS, RES, u.find.cursor),
 	CHI_M_UP_TO(4, RES, u.find.thousandths, CHI_FIND_THOUSANDTHS, "over 1000"),
 	CHI_M(5, CHI_BOOL, RES, u.find.counted),
 	CHI_M_NUMBER(6, RES, u.find.total),
 	CHI_M(7, CHI_BOOL, RES, u.find.mixed),
-	CHI_M_LIST(8, RES, u.find.games, u.find.n_games, &chi_game_row_message),
+	CHI_M_ROWS(8, RES, u.find.games, u.find.n_games, &chi_game_row_message, CHI_SCAN_ROWS_MAX),
 };
 static CHI_TABLE(beside_message, find_result, beside, NULL);
 
@@ -192,6 +203,8 @@ static int find_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 
 const struct chi_message chi_find_result = {
 	.descriptor = &chistore__v1__find_result__descriptor,
+	.members = beside,
+	.n = CHI_COUNT(beside),
 	.len = find_len,
 	.put = put_find,
 	.read = find_read,
@@ -207,11 +220,16 @@ static int check_row(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member queue_row[] = {
-	CHI_M(1, CHI_KEY, ROW, key),	  CHI_M_NUMBER(2, ROW, state),
-	CHI_M(3, CHI_BOOL, ROW, claimed), CHI_M_NUMBER(4, ROW, priority),
-	CHI_M_NUMBER(5, ROW, tries),	  CHI_M_NUMBER(6, ROW, asked),
-	CHI_M_NUMBER(7, ROW, number),	  CHI_M_NUMBER(8, ROW, lease),
-	CHI_M_NUMBER(9, ROW, expires),	  CHI_M_ALWAYS(10, CHI_STRING, ROW, holder),
+	CHI_M(1, CHI_KEY, ROW, key),
+	CHI_M_NUMBER(2, ROW, state),
+	CHI_M(3, CHI_BOOL, ROW, claimed),
+	CHI_M_NUMBER(4, ROW, priority),
+	CHI_M_NUMBER(5, ROW, tries),
+	CHI_M_NUMBER(6, ROW, asked),
+	CHI_M_NUMBER(7, ROW, number),
+	CHI_M_NUMBER(8, ROW, lease),
+	CHI_M_NUMBER(9, ROW, expires),
+	CHI_M_ALWAYS_MOST(10, CHI_STRING, ROW, holder, CHI_QUEUE_HOLDER_MAX),
 };
 static CHI_TABLE(row_message, queue_row, queue_row, check_row);
 
@@ -224,7 +242,8 @@ static int check_add(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member queue_add[] = {
-	CHI_M_POSITIONS(REQ, u.queue_add.positions),
+	CHI_M_POSITIONS(REQ, u.queue_add.positions, CHI_QUEUE_BATCH_MAX,
+			"more than 4096 positions"),
 	CHI_M_NUMBER(3, REQ, u.queue_add.priority),
 };
 CHI_TABLE(chi_queue_add_request, queue_add, queue_add, check_add);
@@ -243,8 +262,9 @@ static int check_take(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member queue_take[] = {
-	CHI_M_POSITIONS(REQ, u.queue_take.positions),
-	CHI_M_ALWAYS(3, CHI_STRING, REQ, u.queue_take.holder),
+	CHI_M_POSITIONS(REQ, u.queue_take.positions, CHI_QUEUE_BATCH_MAX,
+			"more than 4096 positions"),
+	CHI_M_ALWAYS_MOST(3, CHI_STRING, REQ, u.queue_take.holder, CHI_QUEUE_HOLDER_MAX),
 	CHI_M_NUMBER(4, REQ, u.queue_take.lease_ms),
 	CHI_M_NUMBER(5, REQ, u.queue_take.limit),
 };
@@ -254,12 +274,16 @@ CHI_TABLE(chi_queue_take_request, queue_take, queue_take, check_take);
 #define LEASE(s, o) CHI_M_NUMBER(1, s, o leased.lease), CHI_M_NUMBER(2, s, o leased.expires)
 
 /* Of an Outcome: the lease alone. */
-static const struct chi_member queue_lease[] = {LEASE(OUTCOME, )};
+static const struct chi_member queue_lease[] = {
+	LEASE(OUTCOME, ),
+	CHI_M_UNKEPT_MESSAGE(3, CHI_QUEUE_BATCH_MAX, "more than 4096 positions", &row_message),
+};
 CHI_TABLE(chi_queue_lease_message, queue_take_result, queue_lease, NULL);
 
 static const struct chi_member queue_taken[] = {
 	LEASE(TAKEN, outcome.),
-	CHI_M_LIST(3, TAKEN, rows, n, &row_message),
+	CHI_M_ROWS_OF(3, TAKEN, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
+		      "more than 4096 positions"),
 };
 CHI_TABLE(chi_queue_take_result, queue_take_result, queue_taken, NULL);
 
@@ -270,7 +294,8 @@ static int check_settle(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member queue_settle[] = {
-	CHI_M_POSITIONS(REQ, u.queue_settle.positions),
+	CHI_M_POSITIONS(REQ, u.queue_settle.positions, CHI_QUEUE_BATCH_MAX,
+			"more than 4096 positions"),
 	CHI_M_NUMBER(3, REQ, u.queue_settle.lease),
 	CHI_M_NUMBER(4, REQ, u.queue_settle.action),
 	CHI_M_NUMBER(5, REQ, u.queue_settle.lease_ms),
@@ -290,7 +315,8 @@ static const struct chi_member queue_list[] = {
 CHI_TABLE(chi_queue_list_request, queue_list, queue_list, NULL);
 
 static const struct chi_member queue_list_result[] = {
-	CHI_M_LIST(1, RES, u.queue_list.rows, u.queue_list.n, &row_message),
+	CHI_M_ROWS_OF(1, RES, u.queue_list.rows, u.queue_list.n, &row_message, CHI_QUEUE_BATCH_MAX,
+		      "more than 4096 positions"),
 	CHI_M(2, CHI_BOOL, RES, u.queue_list.more),
 	CHI_M_NUMBER(3, RES, u.queue_list.counts.waiting),
 	CHI_M_NUMBER(4, RES, u.queue_list.counts.leased),

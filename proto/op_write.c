@@ -190,8 +190,24 @@ static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, vo
 	return rc;
 }
 
+static const struct chi_member entry[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT(2, 0, NULL),
+	CHI_M_UNKEPT(3, 0, NULL),
+	CHI_M_UNKEPT_MESSAGE(4, 0, NULL, &chi_record_message),
+};
+static CHI_TABLE(entry_message, put_entry, entry, NULL);
+
+static const struct chi_member put[] = {
+	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX, NULL, &entry_message),
+	CHI_M_UNKEPT_MESSAGE(3, 0, NULL, &chi_counts_message),
+	CHI_M_UNKEPT(4, CHI_PUT_GAME_IDS_MAX *CHI_GAME_BYTES, "more than 10000 games"),
+};
 const struct chi_message chi_put_request = {
 	.descriptor = &chistore__v1__put__descriptor,
+	.members = put,
+	.n = CHI_COUNT(put),
 	.len = put_len,
 	.put = put_put,
 	.read = put_read,
@@ -215,7 +231,7 @@ static int check_delete(struct chi_unpacker *u, void *out)
 }
 
 static const struct chi_member delete[] = {
-	CHI_M_POSITIONS(REQ, u.del.positions),
+	CHI_M_POSITIONS(REQ, u.del.positions, CHI_PUT_MAX, "more than 10000 positions"),
 	CHI_M_NUMBER(3, REQ, u.del.durability),
 };
 CHI_TABLE(chi_delete_request, delete, delete, check_delete);

@@ -107,13 +107,14 @@ extern const struct chi_message chi_import_counts_message;
 extern const struct chi_message chi_cursor_message;
 extern const struct chi_message chi_idempotency_message;
 extern const struct chi_message chi_entry_message;
+extern const struct chi_message chi_record_message;
 extern const struct chi_message chi_keys_message;
 extern const struct chi_message chi_text_message;
 
 /* Positions of a Probe, Get or Delete: fields 1 and 2 of all three. */
-#define CHI_M_POSITIONS(s, m)                                                                      \
+#define CHI_M_POSITIONS(s, m, limit, why)                                                          \
 	CHI_M_NESTED(1, s, m, CHI_IF_SET, &chi_keys_message),                                      \
-		CHI_M_LIST(2, s, m.fens, m.n_fens, &chi_text_message)
+		CHI_M_ROWS_OF(2, s, m.fens, m.n_fens, &chi_text_message, limit, why)
 
 /* When both are read: at most `max` in all, and room for the keys of the FENs. */
 CHI_MUSTUSE int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions,
@@ -128,6 +129,10 @@ CHI_MUSTUSE int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *byt
  * words. */
 CHI_MUSTUSE int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				   const uint32_t **out, size_t *n);
+
+/* Request and Response without their operations (msg.c). */
+extern const struct chi_message chi_request_message;
+extern const struct chi_message chi_response_message;
 
 /* A key that may not be left out. */
 CHI_MUSTUSE int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key);

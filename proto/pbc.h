@@ -40,8 +40,9 @@ enum chi_enums {
  * CHI_OK; -CHI_EPROTO: the bytes are no protobuf message; -CHI_EINVAL: a field has a wrong type,
  * occurs twice or does not fit; -CHI_ETOOBIG: a text or a repeated field is over its limit.
  */
-CHI_MUSTUSE int chi_pb_check(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
-			     size_t len, enum chi_enums enums, struct chi_flaw *flaw);
+struct chi_message;
+CHI_MUSTUSE int chi_pb_check(const struct chi_message *type, const uint8_t *bytes, size_t len,
+			     enum chi_enums enums, struct chi_flaw *flaw);
 
 /* What can be read of a message that may be broken further on: its field 1 as a number, and the
  * lowest-placed field of 16..35. Both 0 if not there. */

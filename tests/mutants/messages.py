@@ -28,23 +28,23 @@ FRAMES = (
     Mutant(
         "too-many-entries",
         "Put takes 10,000 entries",
-        "proto/check.c",
-        "{&chistore__v1__put__descriptor, 2, CHI_PUT_MAX, ",
-        "{&chistore__v1__put__descriptor, 2, CHI_PUT_MAX + 1, ",
+        "proto/op_write.c",
+        "CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX, ",
+        "CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX + 1, ",
         "proto limits", "number_of_entries"),
     Mutant(
         "too-long-a-note",
         "A note has 65,536 bytes",
-        "proto/check.c",
-        "{&chistore__v1__record__descriptor, 6, CHI_NOTE_MAX, ",
-        "{&chistore__v1__record__descriptor, 6, CHI_NOTE_MAX + 1, ",
+        "proto/op_read.c",
+        "CHI_M_UNKEPT(6, CHI_NOTE_MAX, ",
+        "CHI_M_UNKEPT(6, CHI_NOTE_MAX + 1, ",
         "proto limits", "parts_of_a_record"),
     Mutant(
         "too-long-a-token",
         "An access token has 256 bytes",
-        "proto/check.c",
-        "{&chistore__v1__hello__descriptor, 3, CHI_ACCESS_TOKEN_MAX, ",
-        "{&chistore__v1__hello__descriptor, 3, CHI_ACCESS_TOKEN_MAX + 1, ",
+        "proto/op_admin.c",
+        "u.hello.access_token, CHI_ACCESS_TOKEN_MAX)",
+        "u.hello.access_token, CHI_ACCESS_TOKEN_MAX + 1)",
         "proto limits", "names"),
     Mutant(
         "too-wide-a-window",
@@ -108,9 +108,9 @@ FRAMES = (
     Mutant(
         "entries-of-one-more",
         "or as many records",
-        "proto/check.c",
-        "scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX,",
-        "scan_result__descriptor, 3, CHI_SCAN_ROWS_MAX + 1,",
+        "proto/op_scan.c",
+        "&chi_entry_message, CHI_SCAN_ROWS_MAX)",
+        "&chi_entry_message, CHI_SCAN_ROWS_MAX + 1)",
         "proto limits", "rows_and_entries_of_a_response"),
 )
 
