@@ -244,7 +244,7 @@ static int find_lowest(struct chi_filtered_explore *explore, uint32_t *out)
 }
 
 /* A child's games below `end`, as far as they are at hand. */
-static int count_child(struct chi_filtered_explore *explore, struct child *child, uint32_t end,
+static int count_child(struct chi_filtered_explore *explore, struct child *child, uint64_t end,
 		       uint64_t *steps)
 {
 	int rc = CHI_OK;
@@ -278,7 +278,8 @@ static int step_children(struct chi_filtered_explore *explore, uint64_t *steps)
 			return rc < 0 ? rc : CHI_NONE;
 		}
 		rc = chi_matcher_ask(explore->matcher, game, steps, &row);
-		uint32_t end = game - chunk->first < chunk->n ? chunk->first + chunk->n : game + 1;
+		uint64_t end = game - chunk->first < chunk->n ? (uint64_t)chunk->first + chunk->n
+							      : (uint64_t)game + 1;
 		for (size_t i = 0; rc >= 0 && i < explore->n_moves; i++) {
 			rc = count_child(explore, &explore->children[i], end, steps);
 		}

@@ -6,6 +6,9 @@
 
 #include "base/attr.h"
 #include "search/explore.h"
+#include "store/record/meta.h"
+#include "tests/import/session.h"
+#include "tests/store/raw.h"
 
 #define GAMES 3000
 
@@ -144,11 +147,58 @@ static void test_nothing(void **state)
 	check(&key, "result 1-0");
 }
 
+/* The number that the last game was given. */
+static int set_last_game(MDB_txn *txn, MDB_dbi meta, uint32_t number)
+{
+	struct chi_store_state state;
+	int rc = chi_state_get(txn, meta, &state);
+	state.last_game = number;
+	return rc == CHI_OK ? chi_state_put(txn, meta, &state) : rc;
+}
+
+/* The list after the move ends with game 2^32 - 1, which reached the position another way: what is
+ * counted below the number after it was nothing, for ever. */
+static void test_the_highest_number(void **state)
+{
+	static const char games[] = "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n"
+				    "[Result \"0-1\"]\n\n1. Nf3 e5 2. e4 0-1\n\n";
+	struct chi_key key =
+		help_fen("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
+	struct chi_filtered_explore *explore;
+	struct chi_read *read;
+	struct chi_explore found;
+	struct chi_arena arena;
+	int rc = CHI_OK;
+	(void)state;
+	session_add("highest", "[Result \"1/2-1/2\"]\n\n1. d4 1/2-1/2\n");
+	raw_edit("highest", "meta", set_last_game, UINT32_MAX - 2);
+	session_add("highest", games);
+	struct chi_store *store = help_open(help_path("highest"), CHI_STORE_READ);
+	chi_arena_init(&arena, 1 << 20);
+	ok(chi_read_begin(store, &read));
+	ok(chi_filtered_explore_open(read, &key, "", 0, &explore, &fault));
+	for (unsigned i = 0; rc == CHI_OK && i < 1000; i++) {
+		rc = chi_filtered_explore_step(explore, 1000);
+	}
+	assert_int_equal(rc, CHI_NONE);
+	ok(chi_filtered_explore_result(explore, &arena, &found, &fault));
+	assert_int_equal(found.n_moves, 1);
+	assert_int_equal(found.moves[0].played.white, 1);
+	assert_int_equal(found.moves[0].played.black, 0);
+	assert_int_equal(found.moves[0].child.counts.white, 1);
+	assert_int_equal(found.moves[0].child.counts.black, 1);
+	chi_filtered_explore_close(explore);
+	chi_arena_deinit(&arena);
+	chi_read_end(read);
+	chi_store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_the_highest_number),
 	};
 	return world_run(&world, GAMES, "search/explore", tests, CHI_COUNT(tests));
 }
