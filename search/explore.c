@@ -2,8 +2,9 @@
 /*
  * Games are counted by the entries of the position's list, then those that reached the position
  * after a move by the list of that: of all these lists together, one chunk of columns after the
- * other. Where such a list is as long as the move was played no game came by another way, and it is
- * not walked. The rest is as it is without a filter.
+ * other, and those that had games of the position are not tested again. Where such a list is as
+ * long as the move was played no game came by another way, and it is not walked. The rest is as it
+ * is without a filter.
  */
 #include "search/explore.h"
 
@@ -15,6 +16,7 @@
 #include "chess/movegen.h"
 #include "search/filter/matcher.h"
 #include "search/filter/terms.h"
+#include "search/filter/tested.h"
 
 /* What moves have in common but a promotion. */
 #define SQUARES_OF(move) ((move)&0xfff)
@@ -33,6 +35,7 @@ struct chi_filtered_explore {
 	struct chi_key key;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
+	struct chi_tested *tested;
 	struct chi_unknown_names unknown;
 	struct chi_reached *reached; /* NULL: no game reached the position */
 	const struct chi_posting *entries;
@@ -49,6 +52,7 @@ struct chi_filtered_explore {
 void chi_filtered_explore_close(struct chi_filtered_explore *explore)
 {
 	if (explore != NULL) {
+		chi_tested_free(explore->tested);
 		chi_matcher_free(explore->matcher);
 		chi_reached_close(explore->reached);
 		for (size_t i = 0; i < explore->n_moves; i++) {
@@ -81,7 +85,8 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 		return rc;
 	}
 	chi_matcher_unknown(explore->matcher, &explore->unknown);
-	rc = chi_reached_open(read, key, 1, &explore->reached);
+	rc = chi_tested_new(explore->matcher, &explore->tested);
+	rc = rc == CHI_OK ? chi_reached_open(read, key, 1, &explore->reached) : rc;
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -92,7 +97,8 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 
 size_t chi_filtered_explore_memory(const struct chi_filtered_explore *explore)
 {
-	return sizeof(*explore) + chi_matcher_memory(explore->matcher);
+	return sizeof(*explore) + chi_matcher_memory(explore->matcher) +
+	       chi_tested_memory(explore->tested);
 }
 
 /* ---- Counting ----------------------------------------------------------------------------- */
@@ -135,14 +141,12 @@ static struct chi_counts *counts_of(struct chi_filtered_explore *explore, chi_mo
 static int count_entry(struct chi_filtered_explore *explore, const struct chi_posting *entry,
 		       uint64_t *steps)
 {
-	uint32_t row = 0;
+	uint32_t result = 0;
 	explore->listed[SQUARES_OF(entry->move)]++;
-	int rc = chi_matcher_ask(explore->matcher, entry->game, steps, &row);
+	int rc = chi_tested_ask(explore->tested, entry->game, steps, &result);
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
 	}
-	const struct chi_columns_chunk *chunk = chi_matcher_chunk(explore->matcher);
-	uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
 	if (entry->game != explore->last) {
 		count(&explore->counts, result);
 		explore->last = entry->game;
@@ -211,6 +215,7 @@ static int open_children(struct chi_filtered_explore *explore)
 {
 	struct chi_position position;
 	int rc = chi_key_decode(&explore->key, &position, NULL);
+	rc = rc == CHI_OK ? chi_tested_rewind(explore->tested) : rc;
 	for (size_t i = 0; rc == CHI_OK && i < explore->n_moves; i++) {
 		rc = open_child(explore, &position, i);
 	}
@@ -251,14 +256,12 @@ static int count_child(struct chi_filtered_explore *explore, struct child *child
 	for (; rc >= 0 && child->n_entries > 0 && child->entries->game < end;
 	     child->entries++, child->n_entries--) {
 		uint32_t game = child->entries->game;
-		uint32_t row = 0;
+		uint32_t result = 0;
 		if (game != child->last) {
 			child->last = game;
-			rc = chi_matcher_ask(explore->matcher, game, steps, &row);
+			rc = chi_tested_ask(explore->tested, game, steps, &result);
 			if (rc == CHI_OK) {
-				count(&child->counts,
-				      chi_column_value(chi_matcher_chunk(explore->matcher),
-						       CHI_COLUMN_RESULT, row));
+				count(&child->counts, result);
 			}
 		}
 	}
@@ -268,18 +271,16 @@ static int count_child(struct chi_filtered_explore *explore, struct child *child
 /* The games of all lists that are in a chunk of columns, and further. CHI_NONE: all are counted. */
 static int step_children(struct chi_filtered_explore *explore, uint64_t *steps)
 {
-	const struct chi_columns_chunk *chunk = chi_matcher_chunk(explore->matcher);
 	int rc = explore->has_children ? CHI_OK : open_children(explore);
 	while (rc == CHI_OK && *steps > 0) {
 		uint32_t game = 0;
-		uint32_t row = 0;
+		uint32_t result = 0;
 		rc = find_lowest(explore, &game);
 		if (rc < 0 || game == 0) {
 			return rc < 0 ? rc : CHI_NONE;
 		}
-		rc = chi_matcher_ask(explore->matcher, game, steps, &row);
-		uint64_t end = game - chunk->first < chunk->n ? (uint64_t)chunk->first + chunk->n
-							      : (uint64_t)game + 1;
+		rc = chi_tested_ask(explore->tested, game, steps, &result);
+		uint64_t end = chi_tested_end(explore->tested, game);
 		for (size_t i = 0; rc >= 0 && i < explore->n_moves; i++) {
 			rc = count_child(explore, &explore->children[i], end, steps);
 		}

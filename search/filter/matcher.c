@@ -48,13 +48,11 @@ struct chi_matcher {
 	struct chi_wanted *wanted;    /* patterns */
 	bool unwanted[CHI_TERMS_MAX]; /* those that no position may fit */
 	struct chi_archive_reader *games;
-	/* Games that fit all but the patterns: of the chunk at hand, while they are looked at, */
+	/* Games of the chunk at hand that fit all but the patterns, while they are looked at. */
 	bool is_looking;
 	uint32_t began; /* `from` before that chunk */
 	uint32_t row;	/* the next one */
-	uint32_t asked; /* or of the chunk that begins with this number */
 	struct chi_hits hits;
-	struct chi_hits looked; /* of these, when asked: they fit the patterns too */
 };
 
 void chi_matcher_free(struct chi_matcher *matcher)
@@ -328,8 +326,7 @@ static void join(struct chi_hits *hits, const struct chi_hits *other, bool negat
 	}
 }
 
-/* Whether a game fits the patterns. CHI_NONE: it does not. */
-static int look_at(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
+int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
 {
 	int rc = CHI_OK;
 	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
@@ -358,7 +355,7 @@ static int look(struct chi_matcher *matcher, uint64_t *steps)
 		if (*steps == 0) {
 			return CHI_NONE;
 		}
-		int rc = look_at(matcher, chunk->first + matcher->row, steps);
+		int rc = chi_matcher_look(matcher, chunk->first + matcher->row, steps);
 		if (rc < 0) {
 			return rc;
 		}
@@ -531,29 +528,24 @@ int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps, struct chi_
 	return rc;
 }
 
-int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps, uint32_t *row)
+int chi_matcher_test(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
+		     struct chi_hits *hits)
 {
-	int rc = chi_columns_find(&matcher->columns, number, row);
+	uint32_t row = 0;
+	int rc = chi_columns_find(&matcher->columns, number, &row);
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
-	if (rc != CHI_OK || matcher->over) {
+	bool is_there = number - chunk->first < chunk->n; /* it may be a game that was removed */
+	if (rc < 0 || !is_there || matcher->over) {
 		return rc < 0 ? rc : CHI_NONE;
 	}
-	if (matcher->asked != chunk->first) {
-		set_rows(matcher, &matcher->hits);
-		test(matcher, steps, &matcher->hits);
-		matcher->asked = chunk->first;
-		matcher->looked = (struct chi_hits){{0}};
-	}
-	uint64_t bit = UINT64_C(1) << (*row % 64);
-	uint64_t *hits = &matcher->hits.words[*row / 64];
-	uint64_t *looked = &matcher->looked.words[*row / 64];
-	if ((*hits & bit) == 0 || (*looked & bit) != 0) {
-		return (*hits & bit) != 0 ? CHI_OK : CHI_NONE;
-	}
-	rc = look_at(matcher, number, steps);
-	*looked |= bit;
-	*hits &= rc == CHI_NONE ? ~bit : UINT64_MAX;
-	return rc;
+	set_rows(matcher, hits);
+	test(matcher, steps, hits);
+	return CHI_OK;
+}
+
+bool chi_matcher_has_patterns(const struct chi_matcher *matcher)
+{
+	return matcher->n_wanted > 0;
 }
 
 uint32_t chi_matcher_place(const struct chi_matcher *matcher)

@@ -22,7 +22,7 @@ struct chi_numbers;
 
 struct chi_matcher_spec {
 	uint32_t from;	/* numbers below do not fit */
-	bool asked;	/* chi_matcher_ask is called, not chi_matcher_next */
+	bool asked;	/* chi_matcher_test is called, not chi_matcher_next */
 	unsigned depth; /* of gamesets that it is the filter of; 0: of none */
 };
 
@@ -48,10 +48,14 @@ const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matc
 CHI_MUSTUSE int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps,
 				    struct chi_numbers *numbers);
 
-/* Whether a game fits, and its row in chi_matcher_chunk; numbers that ascend are answered faster.
- * CHI_NONE: it does not, or is not there. */
-CHI_MUSTUSE int chi_matcher_ask(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
-				uint32_t *row);
+/* For those made with `asked`. Makes chi_matcher_chunk the one that has the number, and *hits its
+ * rows that fit all but the patterns. CHI_NONE: no chunk has it, or nothing fits. */
+CHI_MUSTUSE int chi_matcher_test(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
+				 struct chi_hits *hits);
+/* Whether a game that fits all else fits the patterns, of which there are some. CHI_NONE: it does
+ * not. */
+CHI_MUSTUSE int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps);
+bool chi_matcher_has_patterns(const struct chi_matcher *matcher);
 
 /* Where a new one would go on: games below are looked at. */
 uint32_t chi_matcher_place(const struct chi_matcher *matcher);

@@ -64,14 +64,18 @@ struct chi_columns_chunk {
 	struct chi_column_span columns[CHI_COLUMNS];
 };
 
-/* `row` < chunk->n. */
-CHI_INLINE uint32_t chi_column_value(const struct chi_columns_chunk *chunk, enum chi_column column,
-				     uint32_t row)
+/* `row` < n of its chunk. */
+CHI_INLINE uint32_t chi_column_span_value(const struct chi_column_span *span, uint32_t row)
 {
-	const struct chi_column_span *span = &chunk->columns[column];
 	uint32_t bytes;
 	memcpy(&bytes, span->bytes + (size_t)row * span->width, sizeof(bytes));
 	return span->base + (bytes & span->mask);
+}
+
+CHI_INLINE uint32_t chi_column_value(const struct chi_columns_chunk *chunk, enum chi_column column,
+				     uint32_t row)
+{
+	return chi_column_span_value(&chunk->columns[column], row);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------- */
