@@ -197,7 +197,7 @@ static int add_source(struct chi_sort_reader *reader, const struct chi_sort_run 
 	return refill(reader, source);
 }
 
-static void start(struct chi_sort_reader *reader)
+static void start_sources(struct chi_sort_reader *reader)
 {
 	if (reader->n > 0) {
 		reader->winner = build(reader, 1);
@@ -216,15 +216,15 @@ int chi_sort_merge(const struct chi_sort_runs *runs, struct chi_sort_reader **ou
 			return rc;
 		}
 	}
-	start(reader);
+	start_sources(reader);
 	*out = reader;
 	reader = NULL;
 	return CHI_OK;
 }
 
 /* Finds the first item of lo..hi whose group is not before `group`'s. */
-static int search(int fd, const struct chi_sort_run *run, const struct chi_sort_item *group,
-		  uint64_t lo, uint64_t hi, uint64_t *out)
+static int search_run(int fd, const struct chi_sort_run *run, const struct chi_sort_item *group,
+		      uint64_t lo, uint64_t hi, uint64_t *out)
 {
 	while (lo < hi) {
 		uint64_t middle = lo + (hi - lo) / 2;
@@ -254,19 +254,19 @@ static int lower_bound(int fd, const struct chi_sort_run *run, const struct chi_
 		       uint64_t *out)
 {
 	if (run->items != NULL) {
-		return search(fd, run, group, 0, run->n, out);
+		return search_run(fd, run, group, 0, run->n, out);
 	}
 	uint64_t n_marks = (run->n + CHI_SORT_STRIDE - 1) / CHI_SORT_STRIDE;
 	const struct chi_sort_run marks = {.items = run->marks, .n = n_marks};
 	uint64_t mark;
-	int rc = search(fd, &marks, group, 0, n_marks, &mark);
+	int rc = search_run(fd, &marks, group, 0, n_marks, &mark);
 	if (rc != CHI_OK || mark == 0) {
 		*out = 0;
 		return rc;
 	}
 	uint64_t lo = (mark - 1) * CHI_SORT_STRIDE;
 	uint64_t hi = mark * CHI_SORT_STRIDE < run->n ? mark * CHI_SORT_STRIDE : run->n;
-	return search(fd, run, group, lo, hi, out);
+	return search_run(fd, run, group, lo, hi, out);
 }
 
 static int add_part(const struct chi_sorter *sorter, struct chi_sort_reader *reader, size_t part)
@@ -307,7 +307,7 @@ int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi_sort_reader
 	if (rc != CHI_OK) {
 		return chi_fault(fault, rc, "cannot read the sorted items (%s)", chi_strerror(rc));
 	}
-	start(reader);
+	start_sources(reader);
 	*out = reader;
 	reader = NULL;
 	return CHI_OK;

@@ -126,7 +126,7 @@ static void on_message(int sent, int version, int type, const void *bytes, size_
 }
 
 /* `error` is the errno that the call left. */
-static int fail(struct chi_tls *tls, int kind, int error)
+static int fail_tls(struct chi_tls *tls, int kind, int error)
 {
 	char buffer[96];
 	long verdict = SSL_get_verify_result(tls->ssl);
@@ -374,7 +374,7 @@ static int sort_out(struct chi_tls *tls, int result, int error)
 	case SSL_ERROR_ZERO_RETURN:
 		return CHI_OK;
 	default:
-		return fail(tls, kind, error);
+		return fail_tls(tls, kind, error);
 	}
 }
 
@@ -391,7 +391,7 @@ int chi_tls_shake(struct chi_tls *tls)
 		return CHI_OK;
 	}
 	int status = sort_out(tls, result, errno);
-	return status == CHI_OK ? fail(tls, SSL_ERROR_SYSCALL, 0) : status;
+	return status == CHI_OK ? fail_tls(tls, SSL_ERROR_SYSCALL, 0) : status;
 }
 
 static int bounded(size_t len)
@@ -449,7 +449,7 @@ ssize_t chi_tls_write(struct chi_tls *tls, const void *bytes, size_t len)
 		}
 		status = sort_out(tls, n, errno);
 		if (status == CHI_OK) {
-			status = fail(tls, SSL_ERROR_SYSCALL, EPIPE);
+			status = fail_tls(tls, SSL_ERROR_SYSCALL, EPIPE);
 		}
 	}
 	if (put > 0) {

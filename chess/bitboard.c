@@ -5,7 +5,7 @@
 struct chi_attack_tables chi_attacks;
 
 /* The square `files` to the right and `ranks` up, or CHI_NO_SQUARE beyond the edge. */
-static int step(int square, int files, int ranks)
+static int step_square(int square, int files, int ranks)
 {
 	int file = (square & 7) + files;
 	int rank = (square >> 3) + ranks;
@@ -14,7 +14,7 @@ static int step(int square, int files, int ranks)
 
 static uint64_t step_set(int square, int files, int ranks)
 {
-	int to = step(square, files, ranks);
+	int to = step_square(square, files, ranks);
 	return to == CHI_NO_SQUARE ? 0 : chi_bit(to);
 }
 
@@ -22,8 +22,8 @@ static uint64_t step_set(int square, int files, int ranks)
 static uint64_t ray(int square, int files, int ranks)
 {
 	uint64_t set = 0;
-	for (int to = step(square, files, ranks); to != CHI_NO_SQUARE;
-	     to = step(to, files, ranks)) {
+	for (int to = step_square(square, files, ranks); to != CHI_NO_SQUARE;
+	     to = step_square(to, files, ranks)) {
 		set |= chi_bit(to);
 	}
 	return set;
@@ -62,8 +62,8 @@ static void fill_direction(int square, int files, int ranks)
 {
 	uint64_t line = ray(square, files, ranks) | ray(square, -files, -ranks) | chi_bit(square);
 	uint64_t between = 0;
-	for (int to = step(square, files, ranks); to != CHI_NO_SQUARE;
-	     to = step(to, files, ranks)) {
+	for (int to = step_square(square, files, ranks); to != CHI_NO_SQUARE;
+	     to = step_square(to, files, ranks)) {
 		chi_attacks.between[square][to] = between;
 		chi_attacks.line[square][to] = line;
 		between |= chi_bit(to);

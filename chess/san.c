@@ -320,8 +320,8 @@ static void find_from(const struct chi_position *position, const struct wish *wi
 }
 
 /* All legal moves that fit the wish; no two are the same, as each origin is tried once. */
-static void find(const struct chi_position *position, const struct wish *wish,
-		 struct chi_san_found *finding)
+static void find_moves(const struct chi_position *position, const struct wish *wish,
+		       struct chi_san_found *finding)
 {
 	if (wish->castling != 0) {
 		find_castling(position, wish->castling, finding);
@@ -373,7 +373,7 @@ enum chi_san_verdict chi_san_find(const struct chi_position *position, const cha
 	if (len > CHI_SAN_TEXT_MAX || !read_wish(text, len, &wish)) {
 		return judge_other(text, len);
 	}
-	find(position, &wish, out);
+	find_moves(position, &wish, out);
 	if (out->n == 1) {
 		return CHI_SAN_MOVE;
 	}

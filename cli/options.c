@@ -63,7 +63,8 @@ int option_word(struct cli *cli, const struct cli_option *option, const char *va
 /* ---- Options of every command ------------------------------------------------------------ */
 
 /* --version or --help. */
-static int answer(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+static int answer_option(struct cli *cli, const struct cli_option *option, const char *value,
+			 void *out)
 {
 	(void)value;
 	(void)out;
@@ -89,8 +90,8 @@ const struct cli_option global_options[] = {
 	OPTION_TEXT(cli, tls_key, "tls-key", "FILE", "the key of our certificate"),
 	OPTION_FLAG(cli, json, "json", "print JSON, one object a line"),
 	OPTION_FLAG(cli, quiet, "quiet", "no progress, no remarks"),
-	OPTION(cli, command, answer, "help", NULL, "explain the program, or the command"),
-	OPTION(cli, command, answer, "version", NULL, "print the version"),
+	OPTION(cli, command, answer_option, "help", NULL, "explain the program, or the command"),
+	OPTION(cli, command, answer_option, "version", NULL, "print the version"),
 	OPTIONS_END,
 };
 
@@ -103,7 +104,8 @@ static const struct cli_option *own_options(const struct cli *cli)
 }
 
 /* The row that ends the list if there is none of that name. */
-static const struct cli_option *find(const struct cli_option *list, const char *name, size_t len)
+static const struct cli_option *find_option(const struct cli_option *list, const char *name,
+					    size_t len)
 {
 	while (list->name != NULL &&
 	       (strncmp(list->name, name, len) != 0 || list->name[len] != '\0')) {
@@ -114,7 +116,7 @@ static const struct cli_option *find(const struct cli_option *list, const char *
 
 bool cli_given(const struct cli *cli, const char *name)
 {
-	const struct cli_option *option = find(own_options(cli), name, strlen(name));
+	const struct cli_option *option = find_option(own_options(cli), name, strlen(name));
 	return (cli->given >> (option - own_options(cli)) & 1) != 0;
 }
 
@@ -168,17 +170,17 @@ static bool find_typed(struct cli *cli, struct typed *typed)
 {
 	size_t denied = sizeof(denial) - 1;
 	const struct cli_option *own = own_options(cli);
-	const struct cli_option *option = find(own, typed->name, typed->len);
+	const struct cli_option *option = find_option(own, typed->name, typed->len);
 	void *state = cli->state;
 	bool deny = option->name == NULL && typed->len > denied &&
 		    memcmp(typed->name, denial, denied) == 0;
 	if (deny) {
-		option = find(own, typed->name + denied, typed->len - denied);
+		option = find_option(own, typed->name + denied, typed->len - denied);
 	}
 	if (option->name != NULL) {
 		cli->given |= UINT64_C(1) << (option - own);
 	} else {
-		option = find(global_options, typed->name, typed->len);
+		option = find_option(global_options, typed->name, typed->len);
 		state = cli;
 		deny = false;
 	}

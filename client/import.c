@@ -21,7 +21,7 @@ static bool is_remote(const struct chi_import *games)
 }
 
 /* Remembers the first failure and its text. */
-static int end(struct chi_import *games, int status)
+static int end_import(struct chi_import *games, int status)
 {
 	if (status >= 0) {
 		return status;
@@ -77,7 +77,7 @@ static int check_kind(struct chi_import *games, enum chi_statistic create)
 	return status;
 }
 
-static int begin(struct chi_import *games, const char *path, enum chi_statistic create)
+static int begin_importer(struct chi_import *games, const char *path, enum chi_statistic create)
 {
 	struct chi_importer_target target = {
 		.path = path, .statistic = create, .keep = games->options.keep};
@@ -128,7 +128,7 @@ static int open_games(struct chi_import *games, const char *address,
 	if (status == -CHI_ENOSTORE && local && create != 0) {
 		games->error.text[0] = '\0';
 		status = check_place(parsed.path, &games->error);
-		return status == CHI_OK ? begin(games, parsed.path, create) : status;
+		return status == CHI_OK ? begin_importer(games, parsed.path, create) : status;
 	}
 	if (status == CHI_OK) {
 		status = check_kind(games, create);
@@ -138,7 +138,7 @@ static int open_games(struct chi_import *games, const char *address,
 		status = chi_store_served(games->client->inproc.store, &games->error);
 	}
 	if (status == CHI_OK) {
-		status = local ? begin(games, NULL, 0) : chi_remote_import_open(games);
+		status = local ? begin_importer(games, NULL, 0) : chi_remote_import_open(games);
 	}
 	return status;
 }
@@ -165,7 +165,7 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	if (status == CHI_OK) {
 		status = open_games(made, address, options, create);
 	}
-	if (end(made, status) < 0) {
+	if (end_import(made, status) < 0) {
 		if (fault != NULL) {
 			*fault = made->error;
 		}
@@ -220,7 +220,7 @@ static int end_call(struct chi_import *games, int status)
 	if (--games->uses > 0) {
 		return status;
 	}
-	status = end(games, status);
+	status = end_import(games, status);
 	if (games->closing) {
 		chi_import_close(games);
 	}
@@ -270,7 +270,7 @@ int chi_import_store(struct chi_import *games, const char *other)
 	return end_call(games, status == CHI_OK ? take_store(games, other) : status);
 }
 
-static int commit(struct chi_import *games, struct chi_import_result *did)
+static int commit_import(struct chi_import *games, struct chi_import_result *did)
 {
 	int status = is_remote(games) ? chi_remote_import_commit(games, did)
 		     : games->temporary.path != NULL
@@ -289,5 +289,5 @@ int chi_import_commit(struct chi_import *games, struct chi_import_result *result
 	struct chi_import_result *did = result != NULL ? result : &unwanted;
 	*did = (struct chi_import_result){0};
 	int status = begin_call(games);
-	return end_call(games, status == CHI_OK ? commit(games, did) : status);
+	return end_call(games, status == CHI_OK ? commit_import(games, did) : status);
 }

@@ -118,7 +118,7 @@ const char *chi_prober_error(const struct chi_prober *prober)
 /* ---- What the calls share ------------------------------------------------------------------ */
 
 /* A failure that has no text yet gets its own. */
-static int end(struct chi_prober *prober, int status)
+static int end_call(struct chi_prober *prober, int status)
 {
 	if (CHI_UNLIKELY(status < 0) && prober->error.text[0] == '\0') {
 		return chi_fault_plain(&prober->error, status);
@@ -186,8 +186,9 @@ static int probe_remote(struct chi_prober *prober, const struct chi_key *keys, s
 static int probe(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 		 struct chi_row *out)
 {
-	return end(prober, CHI_LIKELY(prober->store != NULL) ? probe_local(prober, keys, n, out)
-							     : probe_remote(prober, keys, n, out));
+	return end_call(prober, CHI_LIKELY(prober->store != NULL)
+					? probe_local(prober, keys, n, out)
+					: probe_remote(prober, keys, n, out));
 }
 
 /* ---- Probing ----------------------------------------------------------------------------- */
@@ -236,10 +237,11 @@ static void ask_later(struct chi_prober *prober, const struct chi_key *keys, siz
 	}
 }
 
-static int ask(struct chi_prober *prober, const struct chi_key *keys, size_t n, uint64_t *tickets)
+static int ask_keys(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+		    uint64_t *tickets)
 {
 	if (CHI_LIKELY(prober->prefetch != NULL)) {
-		return end(prober, chi_prefetch_ask(prober->prefetch, keys, n, tickets));
+		return end_call(prober, chi_prefetch_ask(prober->prefetch, keys, n, tickets));
 	}
 	ask_later(prober, keys, n, tickets);
 	return CHI_OK;
@@ -250,7 +252,7 @@ int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key, ui
 	*ticket = 0;
 	prober->error.text[0] = '\0';
 	int status = chi_client_check_keys(key, 1, &prober->error);
-	return CHI_LIKELY(status == CHI_OK) ? ask(prober, key, 1, ticket) : status;
+	return CHI_LIKELY(status == CHI_OK) ? ask_keys(prober, key, 1, ticket) : status;
 }
 
 int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
@@ -260,7 +262,7 @@ int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board 
 	*ticket = 0;
 	prober->error.text[0] = '\0';
 	int status = chi_key_from_board(board, &key, &prober->error);
-	return CHI_LIKELY(status == CHI_OK) ? ask(prober, &key, 1, ticket) : status;
+	return CHI_LIKELY(status == CHI_OK) ? ask_keys(prober, &key, 1, ticket) : status;
 }
 
 int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
@@ -271,7 +273,7 @@ int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *ke
 	}
 	prober->error.text[0] = '\0';
 	int status = chi_client_check_keys(keys, n, &prober->error);
-	return status == CHI_OK && n > 0 ? ask(prober, keys, n, tickets) : status;
+	return status == CHI_OK && n > 0 ? ask_keys(prober, keys, n, tickets) : status;
 }
 
 /* All positions that wait for an answer, in one request. */
@@ -319,7 +321,7 @@ int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_ro
 {
 	prober->error.text[0] = '\0';
 	if (CHI_LIKELY(prober->prefetch != NULL)) {
-		return end(prober, chi_prefetch_take(prober->prefetch, ticket, out));
+		return end_call(prober, chi_prefetch_take(prober->prefetch, ticket, out));
 	}
 	return collect_remote(prober, ticket, out);
 }
@@ -361,7 +363,7 @@ int chi_prober_follow(struct chi_prober *prober, bool *moved)
 		status = move_over(prober);
 		*moved = status == CHI_OK;
 	}
-	return end(prober, status);
+	return end_call(prober, status);
 }
 
 void chi_prober_drop(struct chi_prober *prober)

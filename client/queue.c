@@ -8,7 +8,7 @@
 #include "store/queue.h"
 
 /* Before a change: what CHI_ASYNC left open is committed first. */
-static int begin(struct chi_client *client, const struct chi_key *keys, size_t n)
+static int begin_change(struct chi_client *client, const struct chi_key *keys, size_t n)
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
@@ -26,7 +26,7 @@ int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t 
 	struct chi_queue_added unwanted;
 	struct chi_queue_added *did = result != NULL ? result : &unwanted;
 	*did = (struct chi_queue_added){0};
-	int status = begin(client, keys, n);
+	int status = begin_change(client, keys, n);
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->queue_add(client, keys, n, priority, did);
 	}
@@ -38,7 +38,7 @@ int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
 {
 	bool named = take->keys != NULL;
 	*out = (struct chi_queue_lease){0};
-	int status = begin(client, take->keys, named ? take->n_keys : 0);
+	int status = begin_change(client, take->keys, named ? take->n_keys : 0);
 	if (status == CHI_OK) {
 		status = chi_queue_take_check(take, &client->error);
 	}
@@ -57,7 +57,7 @@ int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_a
 	uint64_t unwanted;
 	uint64_t *count = done != NULL ? done : &unwanted;
 	*count = 0;
-	int status = begin(client, keys, n);
+	int status = begin_change(client, keys, n);
 	if (status == CHI_OK) {
 		status = chi_queue_settle_check(action, n, lease_ms, &client->error);
 	}
@@ -75,7 +75,7 @@ int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t
 	uint64_t *count = dropped != NULL ? dropped : &unwanted;
 	uint64_t some = 0;
 	*count = 0;
-	int status = begin(client, keys, keys != NULL ? n : 0);
+	int status = begin_change(client, keys, keys != NULL ? n : 0);
 	do {
 		some = 0;
 		if (status == CHI_OK && (keys == NULL || n > 0)) {

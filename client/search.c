@@ -8,7 +8,7 @@
 #include "search/filter/terms.h"
 
 /* A filter is checked here, so that a place in the text is one of the caller's. */
-static int begin(struct chi_client *client, const char *filter)
+static int begin_search(struct chi_client *client, const char *filter)
 {
 	struct chi_terms terms;
 	int status = chi_client_begin(client);
@@ -30,7 +30,7 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 	uint64_t *count = games != NULL ? games : &unwanted;
 	*count = 0;
 	filter = filter != NULL ? filter : "";
-	int status = begin(client, filter);
+	int status = begin_search(client, filter);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->make_gameset(client, name, filter, count);
@@ -41,7 +41,7 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
 	*out = (struct chi_gamesets){0};
-	int status = begin(client, NULL);
+	int status = begin_search(client, NULL);
 	status = status == CHI_OK && name != NULL ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->gamesets(client, name, out);
@@ -54,7 +54,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 
 int chi_drop_gameset(struct chi_client *client, const char *name)
 {
-	int status = begin(client, NULL);
+	int status = begin_search(client, NULL);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->drop_gameset(client, name);
@@ -80,7 +80,7 @@ int chi_search_positions(struct chi_client *client, const struct chi_search_spec
 {
 	struct chi_terms terms;
 	*out = (struct chi_search_result){0};
-	int status = begin(client, spec->filter);
+	int status = begin_search(client, spec->filter);
 	if (status == CHI_OK && spec->pattern != NULL) {
 		status = chi_terms_parse(spec->pattern, strlen(spec->pattern), &terms,
 					 &client->error);

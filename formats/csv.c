@@ -276,9 +276,9 @@ static int cell_fault(const struct field *columns, size_t column, const char *wh
 }
 
 /* Moves played one after the other from the put's position; none if the cell is empty. */
-static int read_moves(const struct field *columns, size_t column, size_t max,
-		      struct chi_arena *arena, const struct chi_put *put, const chi_move **moves,
-		      size_t *n, struct chi_fault *fault)
+static int read_csv_moves(const struct field *columns, size_t column, size_t max,
+			  struct chi_arena *arena, const struct chi_put *put,
+			  const chi_move **moves, size_t *n, struct chi_fault *fault)
 {
 	struct field field = columns[column];
 	struct chi_fault inner = {.text = ""};
@@ -327,8 +327,8 @@ static int read_details(const struct field *columns, struct chi_eval *eval, stru
 	return CHI_OK;
 }
 
-static int read_eval(const struct chi_csv *csv, const struct field *columns,
-		     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+static int read_csv_eval(const struct chi_csv *csv, const struct field *columns,
+			 struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
 {
 	bool is_mate = columns[CHI_CSV_MATE].len > 0;
 	size_t column = is_mate ? CHI_CSV_MATE : CHI_CSV_CP;
@@ -355,8 +355,8 @@ static int read_eval(const struct chi_csv *csv, const struct field *columns,
 	put->record.n_evals = 1;
 	int status = read_details(columns, eval, fault);
 	return status != CHI_OK ? status
-				: read_moves(columns, CHI_CSV_PV, CHI_PV_MAX, arena, put, &eval->pv,
-					     &eval->n_pv, fault);
+				: read_csv_moves(columns, CHI_CSV_PV, CHI_PV_MAX, arena, put,
+						 &eval->pv, &eval->n_pv, fault);
 }
 
 int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_arena *arena,
@@ -393,12 +393,12 @@ int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_a
 	}
 	status = read_counts(csv, columns, put, fault);
 	if (status == CHI_OK) {
-		status = read_moves(columns, CHI_CSV_LINE, CHI_LINE_MAX, arena, put,
-				    &put->record.line, &put->record.n_line, fault);
+		status = read_csv_moves(columns, CHI_CSV_LINE, CHI_LINE_MAX, arena, put,
+					&put->record.line, &put->record.n_line, fault);
 	}
 	put->parts |= put->record.n_line > 0 ? CHI_PUT_LINE : 0;
 	if (status == CHI_OK) {
-		status = read_eval(csv, columns, arena, put, fault);
+		status = read_csv_eval(csv, columns, arena, put, fault);
 	}
 	if (status == CHI_OK) {
 		status = read_note(columns[CHI_CSV_NOTE], put, fault);

@@ -318,8 +318,8 @@ static int read_number(struct reader *r, enum opcode opcode, int64_t most, int64
 }
 
 /* Reads moves played from the position into the arena; the fault names the opcode. */
-static int read_moves(struct reader *r, enum opcode opcode, struct span text, size_t max,
-		      const chi_move **moves, size_t *n)
+static int read_epd_moves(struct reader *r, enum opcode opcode, struct span text, size_t max,
+			  const chi_move **moves, size_t *n)
 {
 	struct chi_fault inner = {.text = ""};
 	/* A move takes two bytes and a space at least, so this many fit. */
@@ -337,7 +337,7 @@ static int read_moves(struct reader *r, enum opcode opcode, struct span text, si
 }
 
 /* Score, depth, nodes and principal variation to the one evaluation a line can hold. */
-static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
+static int read_epd_eval(struct reader *r, const char *engine, struct chi_put *put)
 {
 	int64_t score = 0;
 	int64_t depth = 0;
@@ -376,7 +376,7 @@ static int read_eval(struct reader *r, const char *engine, struct chi_put *put)
 		.nodes = (uint64_t)nodes,
 	};
 	if (r->found[PV].at != NULL) {
-		status = read_moves(r, PV, r->found[PV], CHI_PV_MAX, &eval->pv, &eval->n_pv);
+		status = read_epd_moves(r, PV, r->found[PV], CHI_PV_MAX, &eval->pv, &eval->n_pv);
 		if (status != CHI_OK) {
 			return status;
 		}
@@ -405,15 +405,15 @@ static int read_line(struct reader *r, struct chi_put *put)
 	if (text.at == NULL || text.len == 0) {
 		return CHI_OK;
 	}
-	int status =
-		read_moves(r, opcode, text, CHI_LINE_MAX, &put->record.line, &put->record.n_line);
+	int status = read_epd_moves(r, opcode, text, CHI_LINE_MAX, &put->record.line,
+				    &put->record.n_line);
 	if (status == CHI_OK && put->record.n_line > 0) {
 		put->parts |= CHI_PUT_LINE;
 	}
 	return status;
 }
 
-static char *append(char *to, struct span span)
+static char *append_span(char *to, struct span span)
 {
 	if (span.len > 0) {
 		memcpy(to, span.at, span.len);
@@ -457,11 +457,11 @@ static int read_note(struct reader *r, struct chi_put *put)
 		n++;
 		comment = span_is(operation.opcode, "c9") ? operation.operand
 							  : (struct span){.at = NULL};
-		to = to > note ? append(to, (struct span){" ", 1}) : to;
-		to = append(to, operation.opcode);
-		to = operation.operand.len > 0 ? append(to, (struct span){" ", 1}) : to;
-		to = append(to, operation.operand);
-		to = append(to, (struct span){";", 1});
+		to = to > note ? append_span(to, (struct span){" ", 1}) : to;
+		to = append_span(to, operation.opcode);
+		to = operation.operand.len > 0 ? append_span(to, (struct span){" ", 1}) : to;
+		to = append_span(to, operation.operand);
+		to = append_span(to, (struct span){";", 1});
 	}
 	if (status != CHI_NONE || n == 0) {
 		return status == CHI_NONE ? CHI_OK : status;
@@ -491,7 +491,7 @@ int chi_epd_read(const char *line, size_t len, const char *engine, struct chi_ar
 	const char *operations = r.at;
 	status = find_all(&r);
 	if (status == CHI_OK && has_score(&r)) {
-		status = read_eval(&r, engine, put);
+		status = read_epd_eval(&r, engine, put);
 	}
 	if (status == CHI_OK) {
 		status = read_line(&r, put);

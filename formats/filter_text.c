@@ -13,7 +13,7 @@ struct filter_writer {
 	bool full;
 };
 
-static void put(struct filter_writer *w, char c)
+static void put_char(struct filter_writer *w, char c)
 {
 	if (w->at + 1 >= w->end) {
 		w->full = true;
@@ -27,10 +27,10 @@ static void put(struct filter_writer *w, char c)
 static void put_text(struct filter_writer *w, const char *text, const char *begin)
 {
 	if (w->at > begin) {
-		put(w, ' ');
+		put_char(w, ' ');
 	}
 	for (; *text != '\0'; text++) {
-		put(w, *text);
+		put_char(w, *text);
 	}
 }
 
@@ -39,18 +39,18 @@ static void put_value(struct filter_writer *w, const char *value)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-.,/=+:_*";
 	bool quoted = value[0] == '\0' || value[strspn(value, plain)] != '\0';
-	put(w, ' ');
+	put_char(w, ' ');
 	if (quoted) {
-		put(w, '"');
+		put_char(w, '"');
 	}
 	for (; *value != '\0'; value++) {
 		if (*value == '"' || *value == '\\') {
-			put(w, '\\');
+			put_char(w, '\\');
 		}
-		put(w, *value);
+		put_char(w, *value);
 	}
 	if (quoted) {
-		put(w, '"');
+		put_char(w, '"');
 	}
 }
 

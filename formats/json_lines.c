@@ -157,7 +157,7 @@ static int read_stat(struct reader *r, const json_t *entry, struct chi_move_stat
 }
 
 /* Printed by how often they were played, stored by their number. */
-static int read_moves(struct reader *r, const json_t *object)
+static int read_json_moves(struct reader *r, const json_t *object)
 {
 	const json_t *list = NULL;
 	const json_t *entry;
@@ -259,7 +259,7 @@ static int read_date(struct reader *r, const json_t *entry, struct chi_eval *eva
 	return refuse_member(r, "date", "not as 2026-11-22T09:30:00Z");
 }
 
-static int read_eval(struct reader *r, const json_t *entry, struct chi_eval *eval)
+static int read_json_eval(struct reader *r, const json_t *entry, struct chi_eval *eval)
 {
 	int64_t depth = 0;
 	int64_t nodes = 0;
@@ -305,7 +305,7 @@ static int read_evals(struct reader *r, const json_t *object)
 	}
 	json_array_foreach(list, i, entry)
 	{
-		status = status == CHI_OK ? read_eval(r, entry, &evals[i]) : status;
+		status = status == CHI_OK ? read_json_eval(r, entry, &evals[i]) : status;
 	}
 	if (status == CHI_OK && n > 0) {
 		qsort(evals, n, sizeof(*evals), compare_evals);
@@ -341,7 +341,7 @@ static int read_games(struct reader *r, const json_t *object)
 		status = read_plies(r, object);
 	}
 	if (status == CHI_OK) {
-		status = read_moves(r, object);
+		status = read_json_moves(r, object);
 	}
 	const struct chi_counts *c = &record->counts;
 	bool counts = (c->white | c->draws | c->black | c->other) != 0 || record->n_plies > 0;

@@ -140,7 +140,7 @@ int chi_book_open(const char *path, struct chi_book **out, struct chi_fault *fau
 }
 
 /* The first entry of a key; n if there is none. */
-static size_t find(const struct chi_book *book, uint64_t key)
+static size_t find_key(const struct chi_book *book, uint64_t key)
 {
 	size_t bit = filter_bit(book, key);
 	size_t low = 0;
@@ -166,9 +166,9 @@ static int enqueue(struct chi_book *book, const struct chi_position *position, i
 {
 	uint64_t theirs = chi_polyglot_key(position, ep);
 	uint64_t ours = ep == position->ep ? theirs : chi_polyglot_key(position, position->ep);
-	size_t group = find(book, theirs);
+	size_t group = find_key(book, theirs);
 	if (ours != theirs) {
-		size_t other = find(book, ours);
+		size_t other = find_key(book, ours);
 		if (group == book->n) {
 			group = other;
 		} else if (other < book->n && book->queued[other] == NOT_REACHED) {

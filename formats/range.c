@@ -35,7 +35,7 @@ static bool read_percent(const char *text, size_t len, uint16_t *out)
 }
 
 /* Pawns as White sees them, or "#3" and "#-3": White, or Black, mates in three. */
-static bool read_eval(const char *text, size_t len, uint16_t *out)
+static bool read_eval_range(const char *text, size_t len, uint16_t *out)
 {
 	int64_t mate = 0;
 	uint16_t pawns = 0;
@@ -92,7 +92,7 @@ bool chi_range_percent(const char *value, struct chi_range *out)
 
 bool chi_range_eval(const char *value, struct chi_range *out)
 {
-	return read_range(value, read_eval, 1, CHI_CHI2_MAX, out);
+	return read_range(value, read_eval_range, 1, CHI_CHI2_MAX, out);
 }
 
 bool chi_range_ply(const char *value, struct chi_range *out)

@@ -55,8 +55,9 @@ static void import_freep(struct chi_position_reader **import)
 }
 
 /* With `format` for CHI_FORMAT_AUTO; takes the source. */
-static int make(struct chi_source *source, const struct chi_position_reader_options *options,
-		enum chi_format format, struct chi_position_reader **out, struct chi_fault *fault)
+static int make_reader(struct chi_source *source, const struct chi_position_reader_options *options,
+		       enum chi_format format, struct chi_position_reader **out,
+		       struct chi_fault *fault)
 {
 	*out = NULL;
 	_cleanup_(import_freep) struct chi_position_reader *import = calloc(1, sizeof(*import));
@@ -84,8 +85,9 @@ int chi_position_reader_open(const char *path, const struct chi_position_reader_
 	struct chi_source_options source_options = {.cancel = options->cancel};
 	*out = NULL;
 	int status = chi_source_open(path, &source_options, &source, fault);
-	return status != CHI_OK ? status
-				: make(source, options, chi_format_of_path(path), out, fault);
+	return status != CHI_OK
+		       ? status
+		       : make_reader(source, options, chi_format_of_path(path), out, fault);
 }
 
 void chi_position_reader_close(struct chi_position_reader *import)

@@ -158,7 +158,7 @@ static bool has_control(const uint8_t *bytes, size_t len)
 /* Looks how it is packed. That waits for input, but no longer than it must: for the answer to "e4"
  * a program may be waiting. A file that is packed by its name only may be text that was
  * unpacked, or one whose beginning is damaged. */
-static int start(struct chi_source *source, struct chi_fault *fault)
+static int start_unpacking(struct chi_source *source, struct chi_fault *fault)
 {
 	struct chi_packed_bytes *packed = &source->packed;
 	int rc = read_packed(source, fault);
@@ -239,7 +239,7 @@ static int unpacked_block(struct chi_source *source, struct chi_fault *fault)
 
 static int read_block(struct chi_source *source, struct chi_fault *fault)
 {
-	int rc = source->started ? CHI_OK : start(source, fault);
+	int rc = source->started ? CHI_OK : start_unpacking(source, fault);
 	if (rc == CHI_OK) {
 		rc = source->unpack != NULL ? unpacked_block(source, fault)
 					    : plain_block(source, fault);

@@ -41,7 +41,7 @@ static int check_reach(const struct http_config *config, const struct sockaddr *
 		name);
 }
 
-static int fail(const struct chi_listen *listen, int error, struct chi_fault *fault)
+static int fail_bind(const struct chi_listen *listen, int error, struct chi_fault *fault)
 {
 	int status = error == EADDRINUSE		 ? -CHI_EBUSY
 		     : error == EACCES || error == EPERM ? -CHI_EACCES
@@ -122,7 +122,7 @@ static int bind_tcp(struct http_server *server, const struct chi_listen *listen,
 		}
 	}
 	if (error != 0) {
-		return fail(listen, error, fault);
+		return fail_bind(listen, error, fault);
 	}
 	if (status == CHI_OK) {
 		note(server, &name, len);

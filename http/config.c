@@ -171,7 +171,7 @@ static int apply(void *settings, int option, const char *text, struct chi_fault 
 	}
 }
 
-static int check(struct http_config *config, struct chi_fault *fault)
+static int check_config(struct http_config *config, struct chi_fault *fault)
 {
 	static const char *const sockets[] = {"unix:", "tcp:", "tls:"};
 	if (config->address == NULL) {
@@ -192,7 +192,7 @@ int http_config_parse(struct http_config *config, int argc, char *const argv[],
 		      struct chi_fault *fault)
 {
 	int status = chi_options_parse(&table, config, argc, argv, fault);
-	return status < 0 || config->action != HTTP_SERVE ? status : check(config, fault);
+	return status < 0 || config->action != HTTP_SERVE ? status : check_config(config, fault);
 }
 
 void http_config_help(FILE *out)

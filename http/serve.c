@@ -138,7 +138,7 @@ static int try_store(const struct http_config *config, struct chi_fault *fault)
 	return status;
 }
 
-static int start(struct state *state, struct chi_fault *fault)
+static int start_server(struct state *state, struct chi_fault *fault)
 {
 	struct http_server *server = &state->server;
 	int status = watch_signals(state, fault);
@@ -194,7 +194,7 @@ int serve(const struct http_config *config, struct chi_fault *fault)
 	state->server.config = config;
 	state->server.find = routes_find;
 	pthread_rwlock_init(&state->server.access_lock, NULL);
-	int status = start(state, fault);
+	int status = start_server(state, fault);
 	if (status == CHI_OK) {
 		chi_event_add(state->tick, &second);
 		chi_log_ready(state->server.addresses);

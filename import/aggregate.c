@@ -161,7 +161,7 @@ _Static_assert(offsetof(struct chi_move_stat, move) == 0 && sizeof(chi_move) == 
 		       offsetof(struct chi_ply_stat, ply) == 0,
 	       "moves and plies both begin with the 16 bits that order them");
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	return (int)*(const uint16_t *)a - (int)*(const uint16_t *)b;
 }
@@ -191,10 +191,10 @@ static int pack_group(struct chi_aggregator *a)
 		group->by_ply[group->plies[i].ply] = 0;
 	}
 	if (group->n_moves > 1) {
-		qsort(group->moves, group->n_moves, sizeof(group->moves[0]), compare);
+		qsort(group->moves, group->n_moves, sizeof(group->moves[0]), compare_numbers);
 	}
 	if (group->n_plies > 1) {
-		qsort(group->plies, group->n_plies, sizeof(group->plies[0]), compare);
+		qsort(group->plies, group->n_plies, sizeof(group->plies[0]), compare_numbers);
 	}
 	struct chi_key key = {.len = (uint8_t)chi_key_length((const uint8_t *)a->run.key)};
 	memcpy(key.bytes, a->run.key, CHI_KEY_MAX);

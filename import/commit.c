@@ -87,7 +87,7 @@ static uint64_t numbers(const struct commit *commit)
 }
 
 /* `limit`: the last ply that is counted; 0: all are. */
-static int take_game(struct commit *commit, const struct entry *entry, uint16_t limit)
+static int take_counted_game(struct commit *commit, const struct entry *entry, uint16_t limit)
 {
 	struct chi_import_limits *limits = &commit->limits;
 	if (limit != 0 && limits->plies == NULL) {
@@ -143,11 +143,11 @@ static int mark(struct commit *commit, const struct entry *entry)
 	if (commit->limits.numbers != NULL) {
 		commit->limits.numbers[entry->number] = entry->stream + 1;
 	}
-	return take_game(commit, entry, 0);
+	return take_counted_game(commit, entry, 0);
 }
 
 /* Tells of a game of which only the item is left. */
-static void tell(struct commit *commit, const struct entry *entry, const char *text)
+static void tell_game(struct commit *commit, const struct entry *entry, const char *text)
 {
 	const struct chi_pgn_session *games = commit->games;
 	const struct chi_import_options *options = &commit->importer->options;
@@ -171,10 +171,10 @@ static void pass(struct commit *commit, const struct entry *entry, bool twice)
 	commit->result->known++;
 	drop(commit, entry);
 	if (commit->importer->options.verbose) {
-		tell(commit, entry,
-		     twice    ? "it came before in this input"
-		     : adding ? "it is counted already"
-			      : "it is not counted");
+		tell_game(commit, entry,
+			  twice	   ? "it came before in this input"
+			  : adding ? "it is counted already"
+				   : "it is not counted");
 	}
 }
 
@@ -184,15 +184,15 @@ static int subtract(struct commit *commit, const struct chi_game_id *stored,
 	if (stored->pruned) {
 		drop(commit, entry);
 		commit->result->skipped++;
-		tell(commit, entry,
-		     "it was stored without its rare positions and cannot be subtracted, "
-		     "skipped");
+		tell_game(commit, entry,
+			  "it was stored without its rare positions and cannot be subtracted, "
+			  "skipped");
 		return CHI_OK;
 	}
 	if (commit->limits.numbers != NULL) {
 		commit->limits.numbers[entry->number] = stored->number;
 	}
-	int rc = take_game(commit, entry, stored->max_ply);
+	int rc = take_counted_game(commit, entry, stored->max_ply);
 	rc = rc == CHI_OK ? chi_load_ungame(commit->load, stored) : rc;
 	return rc == CHI_OK && stored->number != 0
 		       ? chi_load_unarchive(commit->load, stored->number, commit->fault)
@@ -459,7 +459,7 @@ static int overtaken(const struct chi_importer *importer, int rc, struct chi_fau
 
 /* Everything in the load that is to be finished. Of a marked import that was done before nothing;
  * what it saw is durable then, as that of one that finds nothing to change. */
-static int fill(struct commit *commit, struct chi_fault *fault)
+static int fill_load(struct commit *commit, struct chi_fault *fault)
 {
 	struct chi_importer *importer = commit->importer;
 	struct chi_import_result *result = commit->result;
@@ -500,7 +500,7 @@ static int run_commit(struct commit *commit, struct chi_fault *fault)
 	}
 	commit->load = load;
 	chi_load_memory(load, importer->options.memory);
-	rc = fill(commit, fault);
+	rc = fill_load(commit, fault);
 	if (rc < 0) {
 		return rc;
 	}

@@ -59,7 +59,7 @@ int chi_eval_file_flush(struct chi_eval_file *file, struct chi_eval_chunk *chunk
 					chi_strerror(rc));
 }
 
-static uint8_t *put(uint8_t *at, const void *bytes, size_t len)
+static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t len)
 {
 	if (len > 0) {
 		memcpy(at, bytes, len);
@@ -91,9 +91,9 @@ int chi_eval_file_add(struct chi_eval_file *file, struct chi_eval_chunk *chunk,
 	head.engine_len = (uint8_t)eval->engine_len;
 	head.is_mate = eval->is_mate;
 	uint8_t *start = chunk->bytes + chunk->used;
-	uint8_t *at = put(start, &head, sizeof(head));
-	at = put(at, eval->engine, eval->engine_len);
-	at = put(at, eval->pv, eval->n_pv * sizeof(*eval->pv));
+	uint8_t *at = put_bytes(start, &head, sizeof(head));
+	at = put_bytes(at, eval->engine, eval->engine_len);
+	at = put_bytes(at, eval->pv, eval->n_pv * sizeof(*eval->pv));
 	uint64_t payload = htobe64(CHI_EVALS_ITEM | (chunk->place + chunk->used) << LENGTH_BITS |
 				   (uint64_t)(at - start));
 	memcpy(item->bytes + CHI_SORT_GROUP, &payload, sizeof(payload));
@@ -167,7 +167,7 @@ void chi_eval_set_add(struct chi_eval_set *set, const struct chi_eval_copy *copy
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_evals(const void *a, const void *b)
 {
 	return chi_eval_compare(a, b);
 }
@@ -177,5 +177,5 @@ void chi_eval_set_sort(struct chi_eval_set *set)
 	for (size_t i = 0; i < set->n; i++) {
 		set->sorted[i] = set->copies[i].eval;
 	}
-	qsort(set->sorted, set->n, sizeof(set->sorted[0]), compare);
+	qsort(set->sorted, set->n, sizeof(set->sorted[0]), compare_evals);
 }

@@ -54,8 +54,8 @@ static int check_kind(const struct chi_import_options *options, struct chi_fault
 	return CHI_OK;
 }
 
-static int check(const struct chi_importer_target *target, const struct chi_import_options *options,
-		 struct chi_fault *fault)
+static int check_target(const struct chi_importer_target *target,
+			const struct chi_import_options *options, struct chi_fault *fault)
 {
 	if (target->store == NULL && target->path == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "neither a store nor a path");
@@ -117,7 +117,7 @@ int chi_importer_begin(const struct chi_importer_target *target,
 		       const struct chi_import_options *options, struct chi_importer **out,
 		       struct chi_fault *fault)
 {
-	int rc = check(target, options, fault);
+	int rc = check_target(target, options, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}

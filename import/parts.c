@@ -97,7 +97,7 @@ static int pass_block(void *context, struct chi_load_block *block)
 	return rc;
 }
 
-static void fail(struct parts *parts, int rc, const struct chi_fault *fault)
+static void fail_parts(struct parts *parts, int rc, const struct chi_fault *fault)
 {
 	pthread_mutex_lock(&parts->mutex);
 	stop(parts, rc, fault);
@@ -113,14 +113,14 @@ static void *work(void *argument)
 	struct chi_aggregator *aggregator = chi_aggregator_new(
 		parts->games, parts->limits, parts->spec, parts->full, pass_block, &worker);
 	if (aggregator == NULL) {
-		fail(parts, chi_fault_plain(&fault, -CHI_ENOMEM), &fault);
+		fail_parts(parts, chi_fault_plain(&fault, -CHI_ENOMEM), &fault);
 		return NULL;
 	}
 	while (take_part(parts, &part)) {
 		worker.slot = &parts->slots[part % parts->window];
 		int rc = chi_aggregate_part(aggregator, part, &worker.slot->block, &fault);
 		if (rc != CHI_OK) {
-			fail(parts, rc, &fault);
+			fail_parts(parts, rc, &fault);
 			break;
 		}
 		set_stage(parts, worker.slot, STAGE_DONE);

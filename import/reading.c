@@ -37,7 +37,7 @@ int chi_reading_start(struct chi_reading *reading, unsigned n, void *(*read)(voi
 	return CHI_OK;
 }
 
-static void join(struct chi_reading *reading)
+static void join_readers(struct chi_reading *reading)
 {
 	for (unsigned i = 0; i < reading->n_threads; i++) {
 		pthread_join(reading->threads[i], NULL);
@@ -48,7 +48,7 @@ static void join(struct chi_reading *reading)
 int chi_reading_finish(struct chi_reading *reading, struct chi_fault *fault)
 {
 	chi_queue_end(&reading->queue);
-	join(reading);
+	join_readers(reading);
 	return chi_queue_status(&reading->queue, fault);
 }
 
@@ -57,7 +57,7 @@ void chi_reading_deinit(struct chi_reading *reading)
 	struct chi_fault fault;
 	(void)chi_fault_plain(&fault, -CHI_ECANCELED);
 	chi_queue_fail(&reading->queue, -CHI_ECANCELED, &fault);
-	join(reading);
+	join_readers(reading);
 	free(reading->piece);
 	chi_queue_deinit(&reading->queue);
 	free(reading->threads);

@@ -187,8 +187,8 @@ static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
 	return rc;
 }
 
-static int feed(struct chi_importer *importer, const void *bytes, size_t len,
-		struct chi_fault *fault)
+static int feed_session(struct chi_importer *importer, const void *bytes, size_t len,
+			struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = importer->state;
 	const char *at = bytes;
@@ -228,8 +228,8 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
-static int commit(struct chi_importer *importer, struct chi_import_result *result,
-		  struct chi_fault *fault)
+static int commit_games(struct chi_importer *importer, struct chi_import_result *result,
+			struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = importer->state;
 	int rc = close_stream(games, fault);
@@ -254,7 +254,7 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 	return rc != CHI_OK ? rc : chi_importer_commit_pgn(games, result, fault);
 }
 
-static void end(struct chi_importer *importer)
+static void end_session(struct chi_importer *importer)
 {
 	struct chi_pgn_session *games = importer->state;
 	if (games == NULL) {
@@ -282,7 +282,7 @@ static void end(struct chi_importer *importer)
 const struct chi_importer_kind chi_importer_pgn = {
 	.begin = begin_games,
 	.file = file,
-	.feed = feed,
-	.commit = commit,
-	.end = end,
+	.feed = feed_session,
+	.commit = commit_games,
+	.end = end_session,
 };

@@ -182,7 +182,7 @@ static void turn_edges(struct run *run)
 	}
 }
 
-static void append(struct run *run, uint32_t entry, chi_worth worth)
+static void append_worth(struct run *run, uint32_t entry, chi_worth worth)
 {
 	struct list *list = &run->lists[size_of(run, worth)];
 	run->next[entry] = LIST_END;
@@ -219,12 +219,12 @@ static void offer(struct run *run, uint32_t parent, uint32_t child)
 		run->best[parent] = edge_to(run->backup, parent, child);
 		if (option > 0) {
 			run->states[parent] |= LISTED;
-			append(run, 2 * parent + 1, option);
+			append_worth(run, 2 * parent + 1, option);
 		}
 	}
 	if (run->open[parent] == 0 && *most < 0) {
 		run->states[parent] |= LISTED;
-		append(run, 2 * parent + 1, *most);
+		append_worth(run, 2 * parent + 1, *most);
 	}
 }
 
@@ -269,7 +269,7 @@ static bool find_mates(struct run *run, const volatile sig_atomic_t *cancel)
 		if (node->direct != CHI_WORTH_NONE && chi_worth_is_mate(node->direct)) {
 			run->states[i] |= LISTED;
 			run->worths[i] = node->direct;
-			append(run, 2 * i, node->direct);
+			append_worth(run, 2 * i, node->direct);
 		}
 	}
 	bool done = find_worths(run, run->n_lists - 1, (size_t)run->most + 1, 0, cancel);
@@ -334,7 +334,7 @@ static void begin_node(struct run *run, uint32_t i)
 	}
 	run->worths[i] = node->direct;
 	if (node->direct > 0 || (node->direct < 0 && run->open[i] == 0)) {
-		append(run, 2 * i, node->direct);
+		append_worth(run, 2 * i, node->direct);
 	}
 }
 

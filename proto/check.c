@@ -58,7 +58,8 @@ static void print_path(const struct level *level, char *out, size_t size, size_t
 }
 
 /* The path is written only now: almost no message has a flaw, and printing costs. */
-static int refuse(struct walk *walk, const struct level *level, int status, const char *reason)
+static int refuse_message(struct walk *walk, const struct level *level, int status,
+			  const char *reason)
 {
 	size_t len = 0;
 	print_path(level, walk->flaw->path, sizeof(walk->flaw->path), &len);
@@ -229,7 +230,7 @@ static int check_value(struct walk *walk, struct level *level, const struct chi_
 	} else {
 		flaw = number_flaw(walk, field, value->value);
 	}
-	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_EINVAL, flaw);
+	return flaw == NULL ? CHI_OK : refuse_message(walk, level, -CHI_EINVAL, flaw);
 }
 
 static int check_field(struct walk *walk, struct level *level,
@@ -240,12 +241,12 @@ static int check_field(struct walk *walk, struct level *level,
 	level->index = *seen;
 	const char *flaw = place_flaw(level, *seen);
 	if (flaw != NULL) {
-		return refuse(walk, level, -CHI_EINVAL, flaw);
+		return refuse_message(walk, level, -CHI_EINVAL, flaw);
 	}
 	/* Before the contents: what is too much is not worth looking at. */
 	flaw = limit_flaw(walk, level, value->len, (size_t)*seen + 1);
 	if (flaw != NULL) {
-		return refuse(walk, level, -CHI_ETOOBIG, flaw);
+		return refuse_message(walk, level, -CHI_ETOOBIG, flaw);
 	}
 	int rc = check_value(walk, level, value, &elements);
 	if (rc != CHI_OK) {
@@ -253,7 +254,7 @@ static int check_field(struct walk *walk, struct level *level,
 	}
 	*seen += elements;
 	flaw = elements > 1 ? limit_flaw(walk, level, value->len, *seen) : NULL;
-	return flaw == NULL ? CHI_OK : refuse(walk, level, -CHI_ETOOBIG, flaw);
+	return flaw == NULL ? CHI_OK : refuse_message(walk, level, -CHI_ETOOBIG, flaw);
 }
 
 static int check_message(struct walk *walk, const struct level *outer,
@@ -263,7 +264,8 @@ static int check_message(struct walk *walk, const struct level *outer,
 	/* Not zeroed as a whole: most messages have few fields, and there are thousands. */
 	struct level level;
 	if (type->n_fields > FIELDS_MAX) {
-		return refuse(walk, outer, -CHI_EINTERNAL, "message type with too many fields");
+		return refuse_message(walk, outer, -CHI_EINTERNAL,
+				      "message type with too many fields");
 	}
 	level.outer = outer;
 	level.bound = bound;
@@ -275,7 +277,7 @@ static int check_message(struct walk *walk, const struct level *outer,
 	while (chi_reader_left(&r) > 0) {
 		struct chi_field value;
 		if (!chi_field_next(&r, &value)) {
-			return refuse(walk, outer, -CHI_EPROTO, "not a protobuf message");
+			return refuse_message(walk, outer, -CHI_EPROTO, "not a protobuf message");
 		}
 		level.field = protobuf_c_message_descriptor_get_field(type, value.number);
 		/* A field of a later version: not ours to judge. */

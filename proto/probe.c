@@ -17,7 +17,7 @@
 #define TAG_PROBE_1 0x9a
 #define TAG_PROBE_2 0x01
 
-static inline bool take(struct chi_reader *r, uint8_t byte)
+static inline bool take_byte(struct chi_reader *r, uint8_t byte)
 {
 	bool is = r->at < r->end && *r->at == byte;
 	r->at += is;
@@ -55,11 +55,11 @@ bool chi_probe_read(const uint8_t *bytes, size_t len, struct chi_key *keys, stru
 	size_t inner_len = 0;
 	size_t keys_len = 0;
 	out->store_len = 0;
-	out->id = take(&r, TAG_ID) ? chi_read_varint(&r) : 0;
-	if (take(&r, TAG_STORE)) {
+	out->id = take_byte(&r, TAG_ID) ? chi_read_varint(&r) : 0;
+	if (take_byte(&r, TAG_STORE)) {
 		store = take_bytes(&r, &out->store_len);
 	}
-	if (!take(&r, TAG_PROBE_1) || !take(&r, TAG_PROBE_2)) {
+	if (!take_byte(&r, TAG_PROBE_1) || !take_byte(&r, TAG_PROBE_2)) {
 		return false;
 	}
 	const uint8_t *inner = take_bytes(&r, &inner_len);
@@ -67,7 +67,7 @@ bool chi_probe_read(const uint8_t *bytes, size_t len, struct chi_key *keys, stru
 		return false;
 	}
 	struct chi_reader probe = chi_reader_of(inner, inner_len);
-	const uint8_t *packed = take(&probe, TAG_KEYS) ? take_bytes(&probe, &keys_len) : NULL;
+	const uint8_t *packed = take_byte(&probe, TAG_KEYS) ? take_bytes(&probe, &keys_len) : NULL;
 	if (packed == NULL || chi_reader_left(&probe) != 0) {
 		return false;
 	}

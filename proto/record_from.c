@@ -284,8 +284,8 @@ static int take_room(struct chi_unpacker *u, struct parts *parts)
 }
 
 /* Second pass: the repeated fields, in the order they come in. */
-static int fill(struct chi_unpacker *u, const uint8_t *bytes, size_t len, struct parts *parts,
-		struct chi_record *out)
+static int fill_record(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
+		       struct parts *parts, struct chi_record *out)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
@@ -324,7 +324,7 @@ int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, ui
 	int rc = take_room(u, &parts);
 	if (rc == CHI_OK &&
 	    parts.n_moves + parts.n_evals + parts.n_plies + (parts.line.moves != NULL) > 0) {
-		rc = fill(u, bytes, len, &parts, out);
+		rc = fill_record(u, bytes, len, &parts, out);
 	}
 	if (rc == CHI_OK && parts.note.len > 0) {
 		rc = chi_text_read(u, &parts.note, &note);

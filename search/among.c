@@ -33,7 +33,7 @@ void chi_among_close(struct chi_among *among)
 	free(among);
 }
 
-static void closep(struct chi_among **among)
+static void among_closep(struct chi_among **among)
 {
 	chi_among_close(*among);
 }
@@ -69,7 +69,7 @@ bool chi_among_may_detach(const struct chi_among *among)
 int chi_among_open(struct chi_read *read, const char *filter, size_t len, struct chi_among **out,
 		   struct chi_fault *fault)
 {
-	_cleanup_(closep) struct chi_among *among = calloc(1, sizeof(*among));
+	_cleanup_(among_closep) struct chi_among *among = calloc(1, sizeof(*among));
 	if (among == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -155,7 +155,7 @@ bool chi_among_has(const struct chi_among *among, uint32_t number)
 	return chi_numbers_has(among->all, number);
 }
 
-static void count(const struct chi_among *among, uint32_t number, struct chi_counts *counts)
+static void count_result(const struct chi_among *among, uint32_t number, struct chi_counts *counts)
 {
 	bool white = chi_numbers_has(among->ended[CHI_RESULT_WHITE], number);
 	bool drawn = !white && chi_numbers_has(among->ended[CHI_RESULT_DRAW], number);
@@ -171,7 +171,7 @@ static void count_move(const struct chi_among *among, const struct chi_posting *
 {
 	for (size_t i = 0; i < n_moves; i++) {
 		if (moves[i].move == entry->move) {
-			count(among, entry->game, &moves[i].counts);
+			count_result(among, entry->game, &moves[i].counts);
 			return;
 		}
 	}
@@ -192,7 +192,7 @@ static int judge(void *context, struct chi_reached *reached, struct chi_counts *
 		for (size_t i = 0; i < n; i++) {
 			bool is = chi_among_has(among, entries[i].game);
 			if (is && entries[i].game != last) {
-				count(among, entries[i].game, counts);
+				count_result(among, entries[i].game, counts);
 			}
 			if (is && moves != NULL) {
 				count_move(among, &entries[i], moves, n_moves);

@@ -62,7 +62,7 @@ void chi_filtered_explore_close(struct chi_filtered_explore *explore)
 	}
 }
 
-static void closep(struct chi_filtered_explore **explore)
+static void explore_closep(struct chi_filtered_explore **explore)
 {
 	chi_filtered_explore_close(*explore);
 }
@@ -72,7 +72,8 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 			      struct chi_fault *fault)
 {
 	const struct chi_matcher_spec spec = {.from = 1, .asked = true};
-	_cleanup_(closep) struct chi_filtered_explore *explore = calloc(1, sizeof(*explore));
+	_cleanup_(explore_closep) struct chi_filtered_explore *explore =
+		calloc(1, sizeof(*explore));
 	if (explore == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -103,7 +104,7 @@ size_t chi_filtered_explore_memory(const struct chi_filtered_explore *explore)
 
 /* ---- Counting ----------------------------------------------------------------------------- */
 
-static void count(struct chi_counts *counts, uint32_t result)
+static void count_result(struct chi_counts *counts, uint32_t result)
 {
 	switch (result) {
 	case CHI_RESULT_WHITE:
@@ -148,7 +149,7 @@ static int count_entry(struct chi_filtered_explore *explore, const struct chi_po
 		return rc < 0 ? rc : CHI_OK;
 	}
 	if (entry->game != explore->last) {
-		count(&explore->counts, result);
+		count_result(&explore->counts, result);
 		explore->last = entry->game;
 	}
 	if (entry->move != 0) {
@@ -156,7 +157,7 @@ static int count_entry(struct chi_filtered_explore *explore, const struct chi_po
 		if (counts == NULL) {
 			return -CHI_ECORRUPT;
 		}
-		count(counts, result);
+		count_result(counts, result);
 	}
 	return CHI_OK;
 }
@@ -261,7 +262,7 @@ static int count_child(struct chi_filtered_explore *explore, struct child *child
 			child->last = game;
 			rc = chi_tested_ask(explore->tested, game, steps, &result);
 			if (rc == CHI_OK) {
-				count(&child->counts, result);
+				count_result(&child->counts, result);
 			}
 		}
 	}
@@ -311,7 +312,7 @@ static uint64_t games_of(const struct chi_counts *counts)
 }
 
 /* Most played first, then by the move. */
-static int compare(const void *left, const void *right)
+static int compare_moves(const void *left, const void *right)
 {
 	const struct chi_explore_move *a = left;
 	const struct chi_explore_move *b = right;
@@ -349,7 +350,7 @@ int chi_filtered_explore_result(struct chi_filtered_explore *explore, struct chi
 			n++;
 		}
 	}
-	qsort(moves, n, sizeof(*moves), compare);
+	qsort(moves, n, sizeof(*moves), compare_moves);
 	out->moves = moves;
 	out->n_moves = n;
 	out->position.counts = explore->counts;

@@ -56,7 +56,7 @@ void chi_find_close(struct chi_find *find)
 	}
 }
 
-static void closep(struct chi_find **find)
+static void find_closep(struct chi_find **find)
 {
 	chi_find_close(*find);
 }
@@ -180,7 +180,7 @@ static int open_snapshot(struct chi_find *find, struct chi_fault *fault)
 int chi_find_open(struct chi_read *read, const struct chi_find_spec *spec, struct chi_find **out,
 		  struct chi_fault *fault)
 {
-	_cleanup_(closep) struct chi_find *find = calloc(1, sizeof(*find));
+	_cleanup_(find_closep) struct chi_find *find = calloc(1, sizeof(*find));
 	if (find == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -239,8 +239,8 @@ static uint64_t entries_of(uint64_t steps)
 }
 
 /* Up to `max` positions that fit. CHI_NONE: there are no more. */
-static int search(struct chi_find *find, struct chi_row *rows, size_t max, uint64_t steps,
-		  size_t *n)
+static int search_rows(struct chi_find *find, struct chi_row *rows, size_t max, uint64_t steps,
+		       size_t *n)
 {
 	size_t some = 0;
 	*n = 0;
@@ -318,7 +318,7 @@ static unsigned threads_of(const struct chi_find *find)
 
 /* Positions that are not delivered: they are counted, and their games are found. CHI_NONE: there
  * are no more. */
-static int count(struct chi_find *find, uint64_t steps)
+static int count_rows(struct chi_find *find, uint64_t steps)
 {
 	_cleanup_(chi_freep) struct some *some = NULL;
 	struct looking looking = {.find = find};
@@ -364,11 +364,11 @@ int chi_find_positions(struct chi_find *find, struct chi_row *rows, size_t max, 
 	}
 	if (is_full(find)) {
 		bool counts = find->spec.only_count || find->spec.want_total;
-		find->rc = counts ? count(find, steps) : CHI_NONE;
+		find->rc = counts ? count_rows(find, steps) : CHI_NONE;
 		return find->rc;
 	}
 	uint64_t left = find->spec.limit != 0 ? find->spec.limit - find->rows : UINT64_MAX;
-	find->rc = search(find, rows, left < max ? (size_t)left : max, steps, n);
+	find->rc = search_rows(find, rows, left < max ? (size_t)left : max, steps, n);
 	find->rows += *n;
 	find->total += *n;
 	if (*n > 0) {
@@ -405,7 +405,7 @@ int chi_find_games(struct chi_find *find, struct chi_games_row *rows, size_t max
 	}
 	int rc = prepare(find, &steps);
 	if (rc == CHI_OK && steps > 0 && !find->searched) {
-		rc = count(find, steps);
+		rc = count_rows(find, steps);
 		find->total = find->searched ? chi_numbers_count(find->found) : 0;
 	}
 	if (rc < 0 || !find->searched) {

@@ -76,7 +76,7 @@ void chi_games_close(struct chi_games *games)
 	}
 }
 
-static void closep(struct chi_games **games)
+static void games_closep(struct chi_games **games)
 {
 	chi_games_close(*games);
 }
@@ -107,7 +107,7 @@ static int read_cursor(struct chi_games *games, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int check(const struct chi_games_spec *spec, struct chi_fault *fault)
+static int check_spec(const struct chi_games_spec *spec, struct chi_fault *fault)
 {
 	if (spec->sort > CHI_GAMES_RATING) {
 		return chi_fault(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
@@ -194,11 +194,11 @@ static int open_matcher(struct chi_games *games, struct chi_read *read, struct c
 int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, struct chi_games **out,
 		   struct chi_fault *fault)
 {
-	int rc = check(spec, fault);
+	int rc = check_spec(spec, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(closep) struct chi_games *games = calloc(1, sizeof(*games));
+	_cleanup_(games_closep) struct chi_games *games = calloc(1, sizeof(*games));
 	if (games == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -330,7 +330,7 @@ static void sift_down(const struct chi_games *games, size_t n, size_t at, uint64
 	places[at] = place;
 }
 
-static void keep(struct chi_games *games, uint64_t place)
+static void keep_place(struct chi_games *games, uint64_t place)
 {
 	uint64_t *places = games->places;
 	if (games->after && !before(games, games->last, place)) {
@@ -355,7 +355,7 @@ static void keep_hits(struct chi_games *games)
 	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
 		for (uint64_t left = games->hits.words[w]; left != 0; left &= left - 1) {
 			uint32_t row = 64 * w + (uint32_t)__builtin_ctzll(left);
-			keep(games, place_of(games, chunk, row));
+			keep_place(games, place_of(games, chunk, row));
 		}
 		games->hits.words[w] = 0;
 	}
@@ -445,7 +445,7 @@ static bool has_hits(const struct chi_games *games)
 }
 
 /* Looks at the next chunk. */
-static int search(struct chi_games *games, uint64_t *steps)
+static int search_chunk(struct chi_games *games, uint64_t *steps)
 {
 	games->chunk_from = chi_matcher_place(games->matcher);
 	games->chunk_found = games->found;
@@ -488,7 +488,7 @@ int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t m
 		} else if (has_hits(games)) {
 			games->rc = take_hits(games, rows, max, n);
 		} else if (steps > 0) {
-			games->rc = search(games, &steps);
+			games->rc = search_chunk(games, &steps);
 		}
 		bool waits = sorted ? games->searched : has_hits(games);
 		if ((*n == max && waits) || (steps == 0 && !waits)) {

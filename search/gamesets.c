@@ -33,13 +33,13 @@ void chi_gameset_close(struct chi_gameset_job *job)
 	}
 }
 
-static void closep(struct chi_gameset_job **job)
+static void gameset_job_closep(struct chi_gameset_job **job)
 {
 	chi_gameset_close(*job);
 }
 
-static int get(const struct chi_archive_view *view, const char *name, struct chi_gameset_entry *out,
-	       struct chi_fault *fault)
+static int get_gameset(const struct chi_archive_view *view, const char *name,
+		       struct chi_gameset_entry *out, struct chi_fault *fault)
 {
 	int rc = chi_gameset_get(view->txn, view->trees.gamesets, name, strlen(name), out);
 	return rc < 0 ? chi_fault(fault, rc, "gameset '%s' cannot be read (%s)", name,
@@ -92,14 +92,14 @@ int chi_gameset_open(struct chi_read *read, const char *name, const char *filter
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(closep) struct chi_gameset_job *job = calloc(1, sizeof(*job));
+	_cleanup_(gameset_job_closep) struct chi_gameset_job *job = calloc(1, sizeof(*job));
 	if (job == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	memcpy(job->name, name, strlen(name));
 	job->again = filter == NULL;
 	rc = chi_read_archive(read, &view);
-	rc = rc < 0 ? chi_fault_plain(fault, rc) : get(&view, name, &entry, fault);
+	rc = rc < 0 ? chi_fault_plain(fault, rc) : get_gameset(&view, name, &entry, fault);
 	if (rc < 0 || (rc == CHI_NONE && job->again)) {
 		return rc < 0 ? rc : chi_fault(fault, CHI_NONE, "there is no gameset '%s'", name);
 	}
@@ -129,12 +129,12 @@ uint64_t chi_gameset_games(const struct chi_gameset_job *job)
 }
 
 /* What it was made of is still there, in the write's state. */
-static int check(const struct chi_gameset_job *job, const struct chi_archive_view *view,
-		 struct chi_fault *fault)
+static int check_names(const struct chi_gameset_job *job, const struct chi_archive_view *view,
+		       struct chi_fault *fault)
 {
 	struct chi_gameset_entry entry;
 	uint64_t stamp;
-	int rc = get(view, job->name, &entry, fault);
+	int rc = get_gameset(view, job->name, &entry, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -155,7 +155,7 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 {
 	struct chi_archive_view view;
 	int rc = chi_write_archive(write, &view);
-	rc = rc == CHI_OK ? check(job, &view, fault) : chi_fault_plain(fault, rc);
+	rc = rc == CHI_OK ? check_names(job, &view, fault) : chi_fault_plain(fault, rc);
 	if (rc < 0) {
 		return rc;
 	}

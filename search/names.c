@@ -48,12 +48,12 @@ void chi_names_query_close(struct chi_names_query *query)
 	}
 }
 
-static void closep(struct chi_names_query **query)
+static void names_query_closep(struct chi_names_query **query)
 {
 	chi_names_query_close(*query);
 }
 
-static int check(uint8_t kind, uint32_t limit, struct chi_fault *fault)
+static int check_kind(uint8_t kind, uint32_t limit, struct chi_fault *fault)
 {
 	if (chi_name_kind_name(kind) == NULL) {
 		return chi_fault(fault, -CHI_EINVAL, "%u is no kind of names", kind);
@@ -65,9 +65,9 @@ static int check(uint8_t kind, uint32_t limit, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int make(struct chi_read *read, uint8_t kind, struct chi_names_query **out)
+static int make_query(struct chi_read *read, uint8_t kind, struct chi_names_query **out)
 {
-	_cleanup_(closep) struct chi_names_query *query = calloc(1, sizeof(*query));
+	_cleanup_(names_query_closep) struct chi_names_query *query = calloc(1, sizeof(*query));
 	if (query == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -137,15 +137,15 @@ static int choose_all(struct chi_names_query *query, const struct chi_names_spec
 int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
 			 struct chi_names_query **out, struct chi_fault *fault)
 {
-	_cleanup_(closep) struct chi_names_query *query = NULL;
-	int rc = check(spec->kind, spec->limit, fault);
+	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
+	int rc = check_kind(spec->kind, spec->limit, fault);
 	if (rc == CHI_OK && spec->wanted != NULL && strlen(spec->wanted) > CHI_NAME_MAX + 1) {
 		rc = chi_fault(fault, -CHI_EINVAL, "a name has at most %d bytes", CHI_NAME_MAX);
 	}
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = make(read, spec->kind, &query);
+	rc = make_query(read, spec->kind, &query);
 	rc = rc == CHI_OK ? choose_all(query, spec) : rc;
 	if (rc != CHI_OK) {
 		return chi_fault_plain(fault, rc);
@@ -158,12 +158,12 @@ int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spe
 int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, uint32_t limit,
 			    struct chi_names_query **out, struct chi_fault *fault)
 {
-	_cleanup_(closep) struct chi_names_query *query = NULL;
-	int rc = check(kind, limit, fault);
+	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
+	int rc = check_kind(kind, limit, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = make(read, kind, &query);
+	rc = make_query(read, kind, &query);
 	if (rc == CHI_OK) {
 		rc = chi_names_suspects(query->view.txn, query->view.trees.names, query->kind,
 					(enum chi_alike)least, &query->suspects);

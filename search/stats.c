@@ -63,7 +63,7 @@ void chi_stats_close(struct chi_stats *stats)
 	}
 }
 
-static void closep(struct chi_stats **stats)
+static void stats_closep(struct chi_stats **stats)
 {
 	chi_stats_close(*stats);
 }
@@ -146,7 +146,7 @@ int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, str
 	if (spec->by >= CHI_STATS_KINDS) {
 		return chi_fault(fault, -CHI_EINVAL, "stats: unknown kind %u", spec->by);
 	}
-	_cleanup_(closep) struct chi_stats *stats = calloc(1, sizeof(*stats));
+	_cleanup_(stats_closep) struct chi_stats *stats = calloc(1, sizeof(*stats));
 	if (stats == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -437,7 +437,7 @@ static int compare_size(const void *left, const void *right)
 	return a != b ? (a < b ? 1 : -1) : compare_value(left, right);
 }
 
-static int finish(struct chi_stats *stats)
+static int finish_stats(struct chi_stats *stats)
 {
 	static const struct group empty;
 	stats->rows = calloc(stats->n_groups, sizeof(*stats->rows));
@@ -475,7 +475,7 @@ int chi_stats_step(struct chi_stats *stats, uint64_t steps)
 		stats->rc = of_positions(stats->by) ? step_positions(stats, steps)
 						    : step_games(stats, steps);
 		if (stats->rc == CHI_NONE) {
-			int rc = finish(stats);
+			int rc = finish_stats(stats);
 			stats->rc = rc < 0 ? rc : CHI_NONE;
 		}
 	}

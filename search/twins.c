@@ -99,7 +99,7 @@ void chi_twins_close(struct chi_twins *twins)
 	}
 }
 
-static void closep(struct chi_twins **twins)
+static void twins_closep(struct chi_twins **twins)
 {
 	chi_twins_close(*twins);
 }
@@ -108,7 +108,7 @@ int chi_twins_open(struct chi_read *read, const struct chi_twin_spec *spec, stru
 		   struct chi_fault *fault)
 {
 	const struct chi_matcher_spec from = {.from = 1};
-	_cleanup_(closep) struct chi_twins *twins = calloc(1, sizeof(*twins));
+	_cleanup_(twins_closep) struct chi_twins *twins = calloc(1, sizeof(*twins));
 	if (twins == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -420,7 +420,7 @@ static void found_group(struct chi_twins *twins, uint32_t at)
 }
 
 /* Joins the next game to the first group of the same moves in which all are its twins. */
-static int join(struct chi_twins *twins, uint64_t *steps)
+static int join_twins(struct chi_twins *twins, uint64_t *steps)
 {
 	uint32_t at = (uint32_t)twins->joined++;
 	struct game *game = &twins->games[at];
@@ -461,7 +461,7 @@ static int compare_groups(const void *left, const void *right)
 }
 
 /* All are joined: they come by groups. */
-static int finish(struct chi_twins *twins)
+static int finish_twins(struct chi_twins *twins)
 {
 	if (twins->n > 0) {
 		qsort(twins->games, twins->n, sizeof(*twins->games), compare_groups);
@@ -482,9 +482,9 @@ int chi_twins_step(struct chi_twins *twins, uint64_t steps)
 			sort_games(twins);
 			twins->described = true;
 		} else if (twins->joined < twins->n) {
-			twins->rc = join(twins, &steps);
+			twins->rc = join_twins(twins, &steps);
 		} else {
-			twins->rc = finish(twins);
+			twins->rc = finish_twins(twins);
 		}
 	}
 	return twins->rc;

@@ -114,7 +114,8 @@ static void add_outside(struct out *out, const char *text, enum inside inside)
 
 /* ---- Sentences --------------------------------------------------------------------------- */
 
-static const struct chi_log_field *find(const struct chi_event *event, const char *key, size_t len)
+static const struct chi_log_field *find_field(const struct chi_event *event, const char *key,
+					      size_t len)
 {
 	for (const struct chi_log_field *field = event->fields; field->key != NULL; field++) {
 		if (strlen(field->key) == len && memcmp(field->key, key, len) == 0) {
@@ -149,7 +150,7 @@ static void add_message(struct out *out, const struct chi_event *event)
 		at += plain;
 		size_t len = strcspn(at, "}");
 		const struct chi_log_field *field =
-			at[0] == '{' && at[len] == '}' ? find(event, at + 1, len - 1) : NULL;
+			at[0] == '{' && at[len] == '}' ? find_field(event, at + 1, len - 1) : NULL;
 		if (field != NULL) {
 			add_value(out, field, quoted ? QUOTES : SENTENCE);
 			at += len + 1;

@@ -43,8 +43,8 @@ static size_t keep_playable(const struct chi_uci_options *options,
 	return kept;
 }
 
-static void tell(const struct chi_position *position, const struct chi_explore_move *move,
-		 const struct chi_candidate *c, char *says)
+static void tell_move(const struct chi_position *position, const struct chi_explore_move *move,
+		      const struct chi_candidate *c, char *says)
 {
 	char san[CHI_SAN_SIZE];
 	char chi2[CHI_CHI2_TEXT_SIZE] = "-";
@@ -87,7 +87,7 @@ int chi_book_move(struct chi_client *client, const struct chi_uci_options *optio
 		return CHI_NONE;
 	}
 	*move = explored.moves[chosen->index].move;
-	tell(position, &explored.moves[chosen->index], chosen, says);
+	tell_move(position, &explored.moves[chosen->index], chosen, says);
 	return CHI_OK;
 }
 

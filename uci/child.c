@@ -86,7 +86,7 @@ static int spawn(struct chi_child *child, char **words)
 }
 
 /* Of what is no plain ASCII nothing is kept. */
-static void take_name(struct chi_child *child, const char *name)
+static void take_child_name(struct chi_child *child, const char *name)
 {
 	size_t n = 0;
 	for (; *name != '\0' && n < CHI_ENGINE_MAX; name++) {
@@ -116,7 +116,7 @@ static void take_option(struct chi_child *child, const char *line)
 bool chi_child_hello(struct chi_child *child, const char *line)
 {
 	if (strncmp(line, "id name ", 8) == 0) {
-		take_name(child, line + 8);
+		take_child_name(child, line + 8);
 	} else if (strncmp(line, OPTION_NAME, strlen(OPTION_NAME)) == 0) {
 		take_option(child, line);
 	}
@@ -282,7 +282,7 @@ int chi_child_fd(const struct chi_child *child)
 }
 
 /* A whole line of what was read; NULL: there is none yet. */
-static char *take_line(struct chi_child *child)
+static char *take_child_line(struct chi_child *child)
 {
 	char *begin = child->bytes + child->begin;
 	char *stop = memchr(begin, '\n', child->end - child->begin);
@@ -329,7 +329,7 @@ int chi_child_line(struct chi_child *child, int ms, const char **line)
 {
 	int64_t until = chi_now_ms() + ms;
 	for (;;) {
-		char *found = take_line(child);
+		char *found = take_child_line(child);
 		if (found != NULL && !child->skips) {
 			*line = found;
 			return CHI_OK;

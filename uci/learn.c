@@ -61,7 +61,7 @@ static bool may_come_back(int status)
 	return status == -CHI_EBUSY || status == -CHI_ECONNECT || status == -CHI_ETIMEOUT;
 }
 
-static int put(struct chi_learner *learner, const struct lesson *lessons, size_t n)
+static int put_lessons(struct chi_learner *learner, const struct lesson *lessons, size_t n)
 {
 	struct chi_put entries[BATCH];
 	struct chi_eval evals[BATCH];
@@ -90,7 +90,7 @@ static int put_halves(struct chi_learner *learner, size_t from, size_t n, size_t
 		      size_t *refused)
 {
 	const struct lesson *lessons = &learner->batch[from];
-	int rc = put(learner, lessons, n);
+	int rc = put_lessons(learner, lessons, n);
 	if (may_come_back(rc)) {
 		return rc;
 	}

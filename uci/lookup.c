@@ -139,7 +139,7 @@ static void take_eval(const struct chi_position *from, const struct chi_eval *ev
 	out->eval.engine_len = 0;
 }
 
-static int look_up(struct chi_lookup *lookup)
+static int look_up_position(struct chi_lookup *lookup)
 {
 	struct chi_lookup_found *out = &lookup->found;
 	const struct chi_eval *eval = NULL;
@@ -182,7 +182,7 @@ static void *run_lookup(void *argument)
 		if (opens) {
 			open_store(lookup);
 		} else {
-			lookup->status = look_up(lookup);
+			lookup->status = look_up_position(lookup);
 		}
 		pthread_mutex_lock(&lookup->mutex);
 		lookup->opens = lookup->opens && !opens;

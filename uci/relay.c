@@ -178,7 +178,7 @@ static bool may_start(const struct chi_relay *relay)
 }
 
 /* `why`: what it has done. One that did not even come up does not the next time, either. */
-static void fail(struct chi_relay *relay, const char *why)
+static void fail_engine(struct chi_relay *relay, const char *why)
 {
 	relay->failures = relay->state == STARTING ? FAILURES_MAX : relay->failures + 1;
 	if (relay->search != NULL) {
@@ -199,7 +199,7 @@ static const char *what_is_owed(const struct chi_relay *relay)
 }
 
 /* The command that is there, if there is no child of it. */
-static void start(struct chi_relay *relay)
+static void start_engine(struct chi_relay *relay)
 {
 	struct chi_fault fault;
 	reap(relay);
@@ -222,7 +222,7 @@ void chi_relay_settle(struct chi_relay *relay)
 		strcpy(relay->command, wanted);
 		relay->failures = 0;
 	}
-	start(relay);
+	start_engine(relay);
 }
 
 /* ---- Options ---------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ static void hear_best(struct chi_relay *relay, const char *at)
 {
 	struct search *search = relay->search;
 	if (search != NULL && !take_best(search->from, at, search->result)) {
-		fail(relay, "gave no legal move");
+		fail_engine(relay, "gave no legal move");
 		return;
 	}
 	if (search != NULL) {
@@ -381,14 +381,14 @@ void chi_relay_turn(struct chi_relay *relay, int64_t until)
 		relay->lines > HELLO_LINES && (relay->state == STARTING || relay->state == LOADING);
 	bool late = chi_now_ms() >= relay->deadline || floods;
 	int rc = relay->child != NULL ? chi_child_line(relay->child, 0, &line) : -CHI_ETIMEOUT;
-	start(relay);
+	start_engine(relay);
 	if (rc == CHI_OK && (!late || relay->overdue++ < OVERDUE_LINES)) {
 		relay->lines++;
 		hear(relay, line);
 	} else if (rc == CHI_NONE) {
-		fail(relay, relay->state == STARTING ? "ended at once" : "has ended");
+		fail_engine(relay, relay->state == STARTING ? "ended at once" : "has ended");
 	} else if (late) {
-		fail(relay, what_is_owed(relay));
+		fail_engine(relay, what_is_owed(relay));
 	} else {
 		wait_for_something(relay, until);
 	}
@@ -452,7 +452,7 @@ static bool begin_engine(struct chi_relay *relay)
 		rc = chi_child_line(relay->child, 0, &line);
 	}
 	if (rc == CHI_NONE) {
-		fail(relay, "has ended");
+		fail_engine(relay, "has ended");
 		return false;
 	}
 	chi_child_send(relay->child, relay->session->position);

@@ -136,7 +136,7 @@ struct chi_session_line *chi_session_take(struct chi_session *session, bool *end
 	return line;
 }
 
-static void append(struct chi_session *session, const char *text, bool is_go)
+static void append_line(struct chi_session *session, const char *text, bool is_go)
 {
 	size_t len = strlen(text) + 1;
 	struct chi_session_line *line = malloc(sizeof(*line) + len);
@@ -172,10 +172,10 @@ static bool searches(struct chi_session *session)
 }
 
 /* During a search it is answered at once. */
-static void ask(struct chi_session *session, const char *line, bool is_uci)
+static void ask_line(struct chi_session *session, const char *line, bool is_uci)
 {
 	if (!searches(session)) {
-		append(session, line, false);
+		append_line(session, line, false);
 	} else if (is_uci) {
 		chi_session_hello(NULL);
 	} else {
@@ -218,7 +218,7 @@ bool chi_session_line(struct chi_session *session, const char *line)
 		chi_session_quit(session, false);
 		goes_on = false;
 	} else if (strcmp(word, "uci") == 0 || strcmp(word, "isready") == 0) {
-		ask(session, line, word[0] == 'u');
+		ask_line(session, line, word[0] == 'u');
 	} else if (strcmp(word, "stop") == 0) {
 		chi_session_stop(session);
 	} else if (strcmp(word, "ponderhit") == 0) {
@@ -228,7 +228,7 @@ bool chi_session_line(struct chi_session *session, const char *line)
 		atomic_store(&session->tells, word == NULL || strcmp(word, "off") != 0);
 	} else if (is_command(word)) {
 		chi_session_stop(session);
-		append(session, line, strcmp(word, "go") == 0);
+		append_line(session, line, strcmp(word, "go") == 0);
 	} else {
 		chi_session_say("no such command: '%.40s'", word);
 	}

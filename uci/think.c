@@ -196,7 +196,7 @@ static void forget_draws(struct chi_session *session, const struct chi_engine_re
 	}
 }
 
-static void search(struct chi_session *session, struct chi_engine_result *result)
+static void search_move(struct chi_session *session, struct chi_engine_result *result)
 {
 	const struct chi_engine_limits limits = limits_from_now(session);
 	chi_engine_go(session->engine, &limits, print_line, session, result);
@@ -288,7 +288,7 @@ static bool from_store(struct chi_session *session, struct chi_engine_result *re
 
 /* ---- The answer ---------------------------------------------------------------------------- */
 
-static void answer(const struct chi_session *session, const struct chi_engine_result *result)
+static void answer_move(const struct chi_session *session, const struct chi_engine_result *result)
 {
 	const struct chi_position *position = chi_engine_position(session->engine);
 	char best[CHI_MOVE_SIZE] = "0000";
@@ -322,8 +322,8 @@ void chi_session_think(struct chi_session *session)
 			(session->options.engine[0] != '\0' && !is_over(session) &&
 			 chi_relay_search(session->relay, &result));
 	if (!answered) {
-		search(session, &result);
+		search_move(session, &result);
 	}
 	chi_session_await_answer(session);
-	answer(session, &result);
+	answer_move(session, &result);
 }

@@ -99,7 +99,7 @@ static bool is_quiet(const struct chi_position *p, chi_move played)
 	return true;
 }
 
-static void take_game(struct data *data, const struct chi_game *game)
+static void take_tuning_game(struct data *data, const struct chi_game *game)
 {
 	struct chi_position p;
 	struct chi_position next;
@@ -136,7 +136,7 @@ static int read_games(struct data *data, const char *address)
 		int got = chi_game_get(client, i, &row, &game);
 		rc = got < 0 ? got : CHI_OK;
 		if (got == CHI_OK) {
-			take_game(data, &game);
+			take_tuning_game(data, &game);
 		}
 	}
 	if (rc != CHI_OK) {
@@ -188,7 +188,7 @@ static double add_gradient(struct fit *fit, const struct data *data,
 	return error * error;
 }
 
-static void step(struct fit *fit, double rate)
+static void step_fit(struct fit *fit, double rate)
 {
 	fit->steps++;
 	for (int i = 0; i < 2 * CHI_TERMS; i++) {
@@ -225,7 +225,7 @@ static void run_fit(struct fit *fit, const struct data *data)
 		for (size_t i = held; i < data->n; i++) {
 			error += add_gradient(fit, data, &data->samples[i]);
 			if ((i - held) % BATCH == BATCH - 1) {
-				step(fit, rate);
+				step_fit(fit, rate);
 			}
 		}
 		for (size_t i = 0; i < held; i++) {

@@ -89,7 +89,7 @@ struct name_writer {
 	size_t len;
 };
 
-static void append(struct name_writer *writer, const char *text)
+static void append_text(struct name_writer *writer, const char *text)
 {
 	size_t room = CHI_ENDGAME_NAME_SIZE - writer->len;
 	int n = snprintf(writer->out + writer->len, room, "%s", text);
@@ -104,14 +104,14 @@ static void append_kind(struct name_writer *writer, int kind, unsigned n)
 					      "five", "six", "seven", "eight"};
 	char number[16];
 	if (n > 1 && n < CHI_COUNT(numbers)) {
-		append(writer, numbers[n]);
-		append(writer, " ");
+		append_text(writer, numbers[n]);
+		append_text(writer, " ");
 	} else if (n > 1) {
 		(void)snprintf(number, sizeof(number), "%u ", n);
-		append(writer, number);
+		append_text(writer, number);
 	}
-	append(writer, kinds[kind]);
-	append(writer, n > 1 ? "s" : "");
+	append_text(writer, kinds[kind]);
+	append_text(writer, n > 1 ? "s" : "");
 }
 
 /* "rook, bishop and two pawns"; a lone king is named. */
@@ -122,13 +122,13 @@ static void append_side(struct name_writer *writer, const uint8_t counts[6])
 		left += counts[kind] > 0;
 	}
 	if (left == 0) {
-		append(writer, "king");
+		append_text(writer, "king");
 	}
 	for (int kind = CHI_QUEEN; kind >= CHI_PAWN; kind--) {
 		if (counts[kind] > 0) {
 			append_kind(writer, kind, counts[kind]);
 			left--;
-			append(writer, left > 1 ? ", " : left == 1 ? " and " : "");
+			append_text(writer, left > 1 ? ", " : left == 1 ? " and " : "");
 		}
 	}
 }
@@ -138,7 +138,7 @@ void chi_endgame_name(const uint8_t first[6], const uint8_t second[6],
 {
 	struct name_writer writer = {out, 0};
 	append_side(&writer, first);
-	append(&writer, " against ");
+	append_text(&writer, " against ");
 	append_side(&writer, second);
 }
 

@@ -3,8 +3,8 @@
 #include "chess/names/fits.h"
 
 /* A word of the name that no other word has been found in; `initials` are enough. */
-static bool find(const struct chi_name_words *name, bool used[CHI_NAME_WORDS],
-		 const struct chi_name_words *wanted, size_t at, bool initials, size_t *place)
+static bool find_word(const struct chi_name_words *name, bool used[CHI_NAME_WORDS],
+		      const struct chi_name_words *wanted, size_t at, bool initials, size_t *place)
 {
 	for (size_t i = 0; i < name->n; i++) {
 		if (!used[i] && (chi_name_word_equal(name, i, wanted, at) ||
@@ -30,7 +30,7 @@ bool chi_player_fits_words(const struct chi_name_words *wanted, const struct chi
 	/* Whole words first, so that no initial takes the place of one. */
 	for (size_t i = 0; i < wanted->n; i++) {
 		bool letter = chi_name_word_is_letter(wanted, i);
-		found[i] = find(name, used, wanted, i, false, &at);
+		found[i] = find_word(name, used, wanted, i, false, &at);
 		if (!found[i] && wanted->comma && wanted->word[i].surname) {
 			return false;
 		}
@@ -42,7 +42,7 @@ bool chi_player_fits_words(const struct chi_name_words *wanted, const struct chi
 		return false;
 	}
 	for (size_t i = 0; i < wanted->n; i++) {
-		if (!found[i] && !find(name, used, wanted, i, true, &at)) {
+		if (!found[i] && !find_word(name, used, wanted, i, true, &at)) {
 			return false;
 		}
 	}
@@ -55,7 +55,7 @@ bool chi_name_has_words(const struct chi_name_words *wanted, const struct chi_na
 	size_t at = 0;
 	memset(used, 0, name->n * sizeof(used[0]));
 	for (size_t i = 0; i < wanted->n; i++) {
-		if (!find(name, used, wanted, i, false, &at)) {
+		if (!find_word(name, used, wanted, i, false, &at)) {
 			return false;
 		}
 	}

@@ -48,7 +48,7 @@ static uint32_t next_point(const char **at, const char *end)
 	return point;
 }
 
-static void append(struct chi_name_words *words, const char *bytes, size_t len)
+static void append_word(struct chi_name_words *words, const char *bytes, size_t len)
 {
 	memcpy(words->text + words->len, bytes, len);
 	words->len += len;
@@ -64,7 +64,7 @@ static void append_other(struct chi_name_words *words, uint32_t point, const cha
 		       : point >= 0x400 && point <= 0x40f ? point + 0x50
 							  : 0;
 	const char lower[2] = {(char)(0xc0 | low >> 6), (char)(0x80 | (low & 0x3f))};
-	append(words, low != 0 && len == 2 ? lower : bytes, len);
+	append_word(words, low != 0 && len == 2 ? lower : bytes, len);
 }
 
 static bool is_apostrophe(uint32_t point)
@@ -113,7 +113,7 @@ void chi_name_split(const char *text, size_t len, struct chi_name_words *out)
 		if (point >= 0x80 && c == OTHER_LETTER) {
 			append_other(out, point, from, (size_t)(text - from));
 		} else if ((c >= 'a' && c <= 'z') || (point >= '0' && point <= '9')) {
-			append(out, &c, 1);
+			append_word(out, &c, 1);
 		} else {
 			end_word(out, start);
 			start = out->len;

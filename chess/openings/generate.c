@@ -90,7 +90,7 @@ static int play(const struct line_table *table, const char *moves, struct line *
 }
 
 /* Takes one line of a file, which is cut into its columns. */
-static int take_line(struct line_table *table, char *text, struct chi_fault *fault)
+static int take_opening(struct line_table *table, char *text, struct chi_fault *fault)
 {
 	char *rest = text;
 	const char *eco = strsep(&rest, "\t");
@@ -122,7 +122,7 @@ static int read_file(struct line_table *table, const char *path)
 	while (fgets(text, sizeof(text), file) != NULL) {
 		struct chi_fault fault = {"not three columns"};
 		text[strcspn(text, "\r\n")] = '\0';
-		int status = number++ == 0 ? CHI_OK : take_line(table, text, &fault);
+		int status = number++ == 0 ? CHI_OK : take_opening(table, text, &fault);
 		if (status < 0) {
 			(void)fprintf(stderr, "%s:%zu: %s\n", path, number, fault.text);
 			return status;
@@ -132,7 +132,7 @@ static int read_file(struct line_table *table, const char *path)
 }
 
 /* By position; within one, the line that gives the name comes first. */
-static int compare(const void *left, const void *right)
+static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left;
 	const struct line *b = right;
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
 			return EXIT_FAILURE;
 		}
 	}
-	qsort(table.lines, table.n, sizeof(*table.lines), compare);
+	qsort(table.lines, table.n, sizeof(*table.lines), compare_lines);
 	drop_equal(&table);
 	FILE *out = fopen(argv[1], "w");
 	if (out == NULL) {

@@ -32,7 +32,7 @@ CHI_INLINE uint32_t count_bits(bool fast, uint64_t set)
 	return fast ? (uint32_t)__builtin_popcountll(set) : (uint32_t)chi_popcount(set);
 }
 
-static uint64_t load(const uint8_t *bytes)
+static uint64_t load_word(const uint8_t *bytes)
 {
 	uint64_t word;
 	memcpy(&word, bytes, sizeof(word));
@@ -46,7 +46,7 @@ static uint64_t codes_word(const struct look *look, uint32_t from, uint64_t *use
 	uint32_t n = look->n <= from ? 0 : look->n - from;
 	uint64_t ones = n == 0 ? 0 : n >= 16 ? ~UINT64_C(0) : ~UINT64_C(0) << (64 - 4 * n);
 	*used = NIBBLES & ones;
-	return load(look->codes + from / 2) & ones;
+	return load_word(look->codes + from / 2) & ones;
 }
 
 /* Black is to move if some code is 0. */
@@ -201,7 +201,7 @@ CHI_INLINE bool view_matches(bool fast, const struct chi_pattern *pattern,
 
 CHI_INLINE bool matches(bool fast, const struct chi_pattern *pattern, const uint8_t *key)
 {
-	struct look look = {.codes = key + sizeof(uint64_t), .mask = load(key)};
+	struct look look = {.codes = key + sizeof(uint64_t), .mask = load_word(key)};
 	look.n = count_bits(fast, look.mask);
 	for (uint32_t i = 0; i < pattern->n_views; i++) {
 		if (view_matches(fast, pattern, &pattern->views[i], &look)) {

@@ -13,7 +13,7 @@ static bool give_up(struct chi_pgn_forks *forks)
 	return false;
 }
 
-static void append(struct chi_pgn_fork *line, chi_move move)
+static void append_move(struct chi_pgn_fork *line, chi_move move)
 {
 	struct chi_position position = line->position;
 	chi_position_play(&position, move, &line->position);
@@ -32,7 +32,7 @@ static bool part(struct chi_pgn_forks *forks, const struct chi_pgn_fork *line,
 		copy->position = line->position;
 		copy->n = line->n;
 		memcpy(copy->moves, line->moves, line->n * sizeof(*line->moves));
-		append(copy, found->moves[i]);
+		append_move(copy, found->moves[i]);
 	}
 	return true;
 }
@@ -46,7 +46,7 @@ bool chi_pgn_forks_begin(struct chi_pgn_forks *forks, const struct chi_position 
 	if (!part(forks, &forks->lines[0], found)) {
 		return give_up(forks);
 	}
-	append(&forks->lines[0], found->moves[0]);
+	append_move(&forks->lines[0], found->moves[0]);
 	return true;
 }
 
@@ -65,7 +65,7 @@ bool chi_pgn_forks_play(struct chi_pgn_forks *forks, const char *text, size_t le
 		if (line->n == CHI_PGN_PLIES_MAX || !part(forks, line, &found)) {
 			return give_up(forks);
 		}
-		append(line, found.moves[0]);
+		append_move(line, found.moves[0]);
 		if (kept < i) {
 			forks->lines[kept] = *line;
 		}

@@ -385,8 +385,8 @@ static size_t make_head(const struct chi_notes_writer *writer, size_t ply, uint8
 }
 
 /* Adds an item without a text; false if it was left out. `reserve`: bytes that must be left. */
-static bool put(struct chi_notes_writer *writer, size_t ply, uint8_t head, const void *body,
-		size_t len, size_t reserve)
+static bool put_note(struct chi_notes_writer *writer, size_t ply, uint8_t head, const void *body,
+		     size_t len, size_t reserve)
 {
 	uint8_t bytes[2 + VARINT_SIZE];
 	size_t n = make_head(writer, ply, head, bytes);
@@ -433,7 +433,7 @@ static void put_text(struct chi_notes_writer *writer, size_t ply, uint8_t head, 
 	size_t fits = cut_text(text, len, most);
 	struct chi_writer bytes = chi_writer_of(length, sizeof(length));
 	chi_write_varint(&bytes, fits);
-	if (fits > 0 && put(writer, ply, head, length, (size_t)(bytes.at - length), fits)) {
+	if (fits > 0 && put_note(writer, ply, head, length, (size_t)(bytes.at - length), fits)) {
 		memcpy(writer->bytes + writer->n, text, fits);
 		writer->n += fits;
 	}
@@ -457,7 +457,8 @@ static void put_item(struct chi_notes_writer *writer, size_t ply, uint8_t joined
 	if (is_eval(note->kind) && (note->kind & DEPTH) != 0) {
 		chi_write_varint(&bytes, note->extra);
 	}
-	if (put(writer, ply, note->kind | joined, body, (size_t)(bytes.at - body), 0) && clock) {
+	if (put_note(writer, ply, note->kind | joined, body, (size_t)(bytes.at - body), 0) &&
+	    clock) {
 		*last = (uint32_t)note->value * unit;
 	}
 }
@@ -510,16 +511,16 @@ void chi_notes_nag(struct chi_notes_writer *writer, size_t ply, uint32_t nag)
 	uint8_t body[VARINT_SIZE];
 	struct chi_writer bytes = chi_writer_of(body, sizeof(body));
 	if (nag <= KIND_BITS - KIND_NAGS) {
-		put(writer, ply, (uint8_t)(KIND_NAGS + nag), NULL, 0, 0);
+		put_note(writer, ply, (uint8_t)(KIND_NAGS + nag), NULL, 0, 0);
 		return;
 	}
 	chi_write_varint(&bytes, nag);
-	put(writer, ply, CHI_NOTE_NAG, body, (size_t)(bytes.at - body), 0);
+	put_note(writer, ply, CHI_NOTE_NAG, body, (size_t)(bytes.at - body), 0);
 }
 
 void chi_notes_open(struct chi_notes_writer *writer, size_t ply)
 {
-	if (put(writer, ply, CHI_NOTE_OPEN, NULL, 0, 1)) {
+	if (put_note(writer, ply, CHI_NOTE_OPEN, NULL, 0, 1)) {
 		writer->depth++;
 	} else {
 		writer->lost_depth++;
@@ -531,7 +532,7 @@ void chi_notes_move(struct chi_notes_writer *writer, chi_move move)
 	uint8_t body[3] = {1, (uint8_t)move, (uint8_t)(move >> 8)};
 	size_t run = writer->run;
 	if (run == 0 || writer->bytes[run] == RUN_MAX) {
-		if (put(writer, 0, CHI_NOTE_MOVES, body, 3, 0)) {
+		if (put_note(writer, 0, CHI_NOTE_MOVES, body, 3, 0)) {
 			writer->run = writer->n - 3;
 		}
 	} else if (room(writer) >= 2) {

@@ -60,7 +60,7 @@ static inline bool has_room(struct pgn_text *text, size_t need)
 	return CHI_LIKELY((size_t)(text->end - text->at) >= need) || more_room(text, need);
 }
 
-static void put(struct pgn_text *text, const char *bytes, size_t len)
+static void put_bytes(struct pgn_text *text, const char *bytes, size_t len)
 {
 	if (has_room(text, len)) {
 		memcpy(text->at, bytes, len);
@@ -240,7 +240,7 @@ struct annotations {
 static void end_comment(struct annotations *a)
 {
 	if (a->in_comment) {
-		put(a->text, "}", 1);
+		put_bytes(a->text, "}", 1);
 		a->text->column++;
 		a->in_comment = false;
 	}
@@ -250,7 +250,7 @@ static void end_comment(struct annotations *a)
 static void put_lines(struct pgn_text *text, const char *bytes, size_t len)
 {
 	const char *newline = memrchr(bytes, '\n', len);
-	put(text, bytes, len);
+	put_bytes(text, bytes, len);
 	text->column = newline != NULL ? (size_t)(bytes + len - newline) - 1 : text->column + len;
 }
 
@@ -295,9 +295,9 @@ static void put_comment(struct annotations *a)
 /* Writes movetext as it was: not at a line's start, where '%' would begin an escaped line. */
 static void put_movetext(struct pgn_text *text, const char *bytes, size_t len)
 {
-	put(text, " ", 1);
-	put(text, bytes, len);
-	put(text, "\n", 1);
+	put_bytes(text, " ", 1);
+	put_bytes(text, bytes, len);
+	put_bytes(text, "\n", 1);
 	text->column = 0;
 	text->glued = false;
 }
@@ -333,7 +333,7 @@ static void open_variation(struct annotations *a)
 
 static void close_variation(struct annotations *a)
 {
-	put(a->text, ")", 1);
+	put_bytes(a->text, ")", 1);
 	a->text->column++;
 	a->text->glued = false;
 	a->text->numbered = false;
@@ -452,10 +452,10 @@ int chi_pgn_write(const struct chi_game *game, struct chi_buffer *out)
 	}
 	put_tags(&text, game);
 	put_start(&text, game, &start);
-	put(&text, "\n", 1);
+	put_bytes(&text, "\n", 1);
 	put_moves(&text, game, &start);
 	put_token(&text, result_of(game), strlen(result_of(game)));
-	put(&text, "\n\n", 2);
+	put_bytes(&text, "\n\n", 2);
 	if (text.status == CHI_OK) {
 		chi_buffer_added(out, (size_t)(text.at - (const char *)chi_buffer_bytes(out)) -
 					      out->len);

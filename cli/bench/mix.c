@@ -19,7 +19,7 @@ const char *mix_name(enum mix_kind kind)
 }
 
 /* MIX_KINDS if the name is none. */
-static size_t find(const char *name, size_t len)
+static size_t find_mix(const char *name, size_t len)
 {
 	size_t kind = 0;
 	while (kind < MIX_KINDS &&
@@ -34,7 +34,7 @@ static int take_part(const struct cli *cli, const char *part, size_t len, struct
 {
 	const char *equals = memchr(part, '=', len);
 	size_t n_name = equals != NULL ? (size_t)(equals - part) : len;
-	size_t kind = find(part, n_name);
+	size_t kind = find_mix(part, n_name);
 	uint64_t weight = 0;
 	if (kind == MIX_KINDS) {
 		return cli_usage(cli,

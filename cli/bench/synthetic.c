@@ -69,7 +69,7 @@ static void place(struct throw *throw, struct chi_position *position)
 	position->side = (uint8_t)below(throw, 2);
 }
 
-static struct throw start(const struct synthetic *synthetic, uint32_t client, uint64_t number)
+static struct throw start_throw(const struct synthetic *synthetic, uint32_t client, uint64_t number)
 {
 	return (struct throw){
 		.a = {rng_mix(synthetic->salt[0] ^ rng_mix(client + UINT64_C(1)))},
@@ -80,7 +80,7 @@ static struct throw start(const struct synthetic *synthetic, uint32_t client, ui
 void synthetic_key(const struct synthetic *synthetic, uint32_t client, uint64_t number,
 		   struct chi_key *out)
 {
-	struct throw throw = start(synthetic, client, number);
+	struct throw throw = start_throw(synthetic, client, number);
 	struct chi_position position;
 	do {
 		place(&throw, &position);

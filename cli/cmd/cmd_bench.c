@@ -56,7 +56,7 @@ static const char *const draws[] = {
 static const char *const durabilities[] = {[CHI_SYNC] = "sync", [CHI_ASYNC] = "none"};
 
 /* What does not go together; nothing has been opened yet. */
-static int check(const struct cli *cli, const struct bench_state *bench)
+static int check_plan(const struct cli *cli, const struct bench_state *bench)
 {
 	const struct loadgen_plan *plan = &bench->plan;
 	bool puts = plan->mix.weights[MIX_PUT] > 0;
@@ -235,7 +235,7 @@ static int run_bench(struct cli *cli)
 	struct loadgen_plan *plan = &bench->plan;
 	_cleanup_(loadgen_freep) struct load *load = NULL;
 	enum mix_kind kind = MIX_PROBE;
-	int code = check(cli, bench);
+	int code = check_plan(cli, bench);
 	if (plan->requests == 0 && plan->seconds == 0) {
 		plan->seconds = SECONDS_USUAL;
 	}

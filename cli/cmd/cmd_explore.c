@@ -40,7 +40,7 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 }
 
 /* Of the games that fit, if some are asked for; until the next call. */
-static int ask(struct cli *cli, const struct chi_key *key, struct chi_explore *out)
+static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_explore *out)
 {
 	const struct explore_state *wanted = cli->state;
 	return wanted->terms.n > 0 ? chi_explore_filtered(cli->client, key, wanted->terms.text, out)
@@ -55,7 +55,7 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 	const struct explore_state *wanted = cli->state;
 	int status = card_statistic(cli->client, &card->statistic);
 	if (status == CHI_OK) {
-		status = ask(cli, &card->key, &explore);
+		status = explore_key(cli, &card->key, &explore);
 	}
 	if (status == CHI_OK) {
 		status = chi_get(cli->client, &card->key, &record);
@@ -76,7 +76,7 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 	return status == CHI_OK ? EXIT_DONE : EXIT_STORE;
 }
 
-static int answer(struct cli *cli, struct card *card, struct table *table)
+static int answer_explore(struct cli *cli, struct card *card, struct table *table)
 {
 	const struct explore_state *wanted = cli->state;
 	struct chi_explore explore;
@@ -88,7 +88,7 @@ static int answer(struct cli *cli, struct card *card, struct table *table)
 	}
 	int status = chi_backed_ask(cli->client, wanted->engine, &card->key, &backed);
 	if (status == CHI_OK) {
-		status = ask(cli, &card->key, &explore);
+		status = explore_key(cli, &card->key, &explore);
 	}
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
@@ -139,7 +139,7 @@ static int run_explore(struct cli *cli)
 	}
 	struct card card = {
 		.key = place.key, .eco = place.eco, .opening = place.opening, .plies = place.plies};
-	return answer(cli, &card, &table);
+	return answer_explore(cli, &card, &table);
 }
 
 static const struct cli_option options[] = {

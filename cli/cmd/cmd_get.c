@@ -84,7 +84,7 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 }
 
 /* A damaged record is skipped, as if each position were asked for by itself. */
-static int answer(struct cli *cli, void *context)
+static int answer_get(struct cli *cli, void *context)
 {
 	struct gathered *gathered = context;
 	int status = CHI_OK;
@@ -111,7 +111,7 @@ static int gather(struct cli *cli, void *context, const struct place *place)
 	struct gathered *gathered = context;
 	gathered->places[gathered->n] = *place;
 	gathered->keys[gathered->n++] = place->key;
-	return gathered->n < TOGETHER ? EXIT_DONE : answer(cli, context);
+	return gathered->n < TOGETHER ? EXIT_DONE : answer_get(cli, context);
 }
 
 /* An option that would silently do nothing is a mistake. */
@@ -133,7 +133,7 @@ static int run_get(struct cli *cli)
 {
 	const struct get_state *wanted = cli->state;
 	static struct gathered gathered;
-	const struct fens_user user = {.each = gather, .flush = answer, .context = &gathered};
+	const struct fens_user user = {.each = gather, .flush = answer_get, .context = &gathered};
 	int code = check_options(cli, wanted);
 	if (code != EXIT_DONE) {
 		return code;

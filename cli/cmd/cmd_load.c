@@ -30,7 +30,7 @@ static void load_deinit(struct load_command *load)
 	chi_buffer_deinit(&load->text);
 }
 
-static int fail(struct load_command *load, const char *text)
+static int fail_load(struct load_command *load, const char *text)
 {
 	progress_clear(&load->progress);
 	if (cli_stop != 0) {
@@ -46,7 +46,7 @@ static int import_fail(struct load_command *load, int status)
 {
 	const char *text = chi_import_error(load->import);
 	if (cli_stop != 0 || cli_exit_of(status) == EXIT_USAGE) {
-		return fail(load, text);
+		return fail_load(load, text);
 	}
 	progress_clear(&load->progress);
 	cli_message("%s", text);
@@ -63,13 +63,13 @@ static int take_head_line(struct load_command *load, struct chi_arena *arena)
 	struct chi_put put;
 	int status = chi_source_line(load->source, &line, &len, &fault);
 	if (status == CHI_NONE) {
-		return fail(load, "the dump is cut: its last line is missing");
+		return fail_load(load, "the dump is cut: its last line is missing");
 	}
 	if (status == CHI_OK) {
 		status = chi_dump_read(&load->head, line, len, arena, &kind, &put, &fault);
 	}
 	if (status != CHI_OK) {
-		return fail(load, fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+		return fail_load(load, fault.text[0] != '\0' ? fault.text : chi_strerror(status));
 	}
 	status = chi_buffer_append(&load->text, line, len);
 	status = status == CHI_OK ? chi_buffer_append(&load->text, "\n", 1) : status;
@@ -119,7 +119,7 @@ static int open_import(struct load_command *load)
 			 &fault);
 }
 
-static int feed(struct load_command *load)
+static int feed_load(struct load_command *load)
 {
 	const char *bytes = (const char *)chi_buffer_bytes(&load->text);
 	size_t len = load->text.len;
@@ -132,7 +132,7 @@ static int feed(struct load_command *load)
 		progress_update(&load->progress, chi_source_bytes_read(load->source), 0);
 		int got = chi_source_read(load->source, &bytes, &len, &fault);
 		if (got != CHI_OK) {
-			return got == CHI_NONE ? EXIT_DONE : fail(load, fault.text);
+			return got == CHI_NONE ? EXIT_DONE : fail_load(load, fault.text);
 		}
 	}
 }
@@ -142,7 +142,7 @@ static int load_all(struct load_command *load)
 	struct chi_import_result result;
 	int code = take_head(load);
 	code = code == EXIT_DONE ? open_import(load) : code;
-	code = code == EXIT_DONE ? feed(load) : code;
+	code = code == EXIT_DONE ? feed_load(load) : code;
 	if (code != EXIT_DONE) {
 		return code;
 	}

@@ -59,7 +59,7 @@ static int games_fail(struct merge *merge, int status)
 	return status == -CHI_EEXIST || status == -CHI_EINVAL ? EXIT_USAGE : EXIT_STORE;
 }
 
-static int feed(struct merge *merge)
+static int feed_merge(struct merge *merge)
 {
 	int status = chi_import_feed(merge->games, chi_buffer_bytes(&merge->text), merge->text.len);
 	merge->fed += merge->text.len;
@@ -76,7 +76,7 @@ static int take_text(void *context, const char *bytes, size_t len)
 		return cli_no_memory();
 	}
 	merge->lines++;
-	return merge->text.len < FEED_BYTES ? EXIT_DONE : feed(merge);
+	return merge->text.len < FEED_BYTES ? EXIT_DONE : feed_merge(merge);
 }
 
 /* Opens a store for reading, and asks what it is. An OTHER has no name of a store: where a server
@@ -184,7 +184,7 @@ static int send(struct merge *merge, struct chi_client *from, const struct chi_i
 	bool mixed = false;
 	int code = dump_write(from, CHI_KEEP_GAMES, take_text, merge, &mixed);
 	if (code == EXIT_DONE) {
-		code = feed(merge);
+		code = feed_merge(merge);
 	}
 	if (code != EXIT_DONE) {
 		return code;

@@ -86,7 +86,7 @@ static void work_deinit(struct work *work)
 	free(work->best);
 }
 
-static int fail(struct work *work, int status)
+static int fail_propagate(struct work *work, int status)
 {
 	progress_clear(&work->progress);
 	if (work->fault.text[0] != '\0') {
@@ -131,7 +131,7 @@ static int add_row(struct work *work, const struct chi_row *row, const struct ch
 		       : status;
 }
 
-static int join(struct work *work, const struct chi_row *row, const struct chi_record *record)
+static int join_row(struct work *work, const struct chi_row *row, const struct chi_record *record)
 {
 	(void)record;
 	return chi_graph_link(work->graph, &row->key);
@@ -154,7 +154,8 @@ static void add_put(struct work *work, const struct chi_key *key, uint32_t parts
 }
 
 /* Where nothing is backed up, what was before is taken away. */
-static int compare(struct work *work, const struct chi_key *key, const struct chi_record *record)
+static int compare_stored(struct work *work, const struct chi_key *key,
+			  const struct chi_record *record)
 {
 	const char *engine = work->state->engine;
 	const struct chi_eval *old = chi_eval_backed(record, engine);
@@ -184,7 +185,7 @@ static int compare(struct work *work, const struct chi_key *key, const struct ch
 static int compare_row(struct work *work, const struct chi_row *row,
 		       const struct chi_record *record)
 {
-	return compare(work, &row->key, record);
+	return compare_stored(work, &row->key, record);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -335,7 +336,7 @@ static int find_change(struct work *work, const struct chi_row *row,
 static int compare_asked(void *context, size_t i, const struct chi_record *record)
 {
 	struct work *work = context;
-	return record != NULL ? compare(work, &work->page[i], record) : CHI_OK;
+	return record != NULL ? compare_stored(work, &work->page[i], record) : CHI_OK;
 }
 
 static int store_cone(struct work *work)
@@ -434,7 +435,7 @@ static int propagate(struct work *work)
 		status = read_all(work, "reading positions", CHI_WANT_RECORDS, add_row);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
-		status = read_all(work, "finding moves", CHI_WANT_KEYS, join);
+		status = read_all(work, "finding moves", CHI_WANT_KEYS, join_row);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
 		status = chi_graph_run(work->graph, (unsigned)state->decay, &cli_stop);
@@ -488,7 +489,7 @@ static int run_propagate(struct cli *cli)
 		return cli_usage(cli, "--memory: too little for %" PRIu64 " positions", work.total);
 	}
 	if (status != CHI_OK) {
-		return fail(&work, status);
+		return fail_propagate(&work, status);
 	}
 	if (cli_stop != 0) {
 		return 128 + cli_stop;

@@ -84,7 +84,7 @@ static int is_stored(struct walk *walk, const struct chi_position *position, chi
 }
 
 /* One step, or the rest; *more: there is another. */
-static int step(struct walk *walk, struct chi_position *position, bool *more)
+static int step_walk(struct walk *walk, struct chi_position *position, bool *more)
 {
 	struct chi_record record;
 	bool stored = false;
@@ -202,7 +202,7 @@ static int walk_from(struct cli *cli, void *context, const struct place *place)
 	walk->keys[0] = place->key;
 	int status = chi_key_decode(&place->key, &position, NULL);
 	while (status == CHI_OK && more) {
-		status = step(walk, &position, &more);
+		status = step_walk(walk, &position, &more);
 	}
 	if (status == CHI_NONE) {
 		char fen[CHI_FEN_SIZE];

@@ -164,7 +164,8 @@ static int add_games(struct reading *reading)
 	return status;
 }
 
-static int feed(struct dialogue *dialogue, struct reading *reading, const char *bytes, size_t len)
+static int feed_games(struct dialogue *dialogue, struct reading *reading, const char *bytes,
+		      size_t len)
 {
 	int status = chi_import_feed(reading->games, bytes, len);
 	if (status < 0) {
@@ -193,7 +194,7 @@ static int read_file(struct dialogue *dialogue, const char *name, struct reading
 	}
 	while (status == CHI_OK) {
 		status = chi_source_read(reading->source, &bytes, &len, &dialogue->fault);
-		status = status == CHI_OK ? feed(dialogue, reading, bytes, len) : status;
+		status = status == CHI_OK ? feed_games(dialogue, reading, bytes, len) : status;
 	}
 	if (status < 0) {
 		return status;
@@ -428,7 +429,7 @@ static int say_move(struct dialogue *dialogue, int fd, const struct found *found
 	return status;
 }
 
-static int find(struct dialogue *dialogue, const struct question *question, json_t *moves)
+static int find_positions(struct dialogue *dialogue, const struct question *question, json_t *moves)
 {
 	_cleanup_(found_freep) struct found *found = calloc(1, sizeof(*found));
 	_cleanup_(chi_closep) int fd = -1;
@@ -508,7 +509,7 @@ static void run_find(struct dialogue *dialogue, char *text)
 				  : status;
 	if (status == CHI_OK) {
 		key = chi_polyglot_key(&position, position.ep);
-		status = find(dialogue, &question, moves);
+		status = find_positions(dialogue, &question, moves);
 	}
 	/* jansson knows no numbers of 64 bits without a sign. */
 	printf("{\"fen\": \"%s\", \"key\": %" PRIu64 ", \"moves\": ", fen, key);

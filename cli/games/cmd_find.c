@@ -49,7 +49,7 @@ static int split_terms(struct cli *cli, struct find_state *state)
 	return code == EXIT_DONE ? game_terms_take(cli, &state->filter) : code;
 }
 
-static int check(struct cli *cli, const struct find_state *state)
+static int check_find(struct cli *cli, const struct find_state *state)
 {
 	if (state->count && (state->limit > 0 || state->cursor != NULL)) {
 		return cli_usage(cli, "--count goes without --limit and --cursor");
@@ -141,7 +141,7 @@ static int run_find(struct cli *cli)
 {
 	struct find_state *state = cli->state;
 	struct chi_search_result result;
-	int code = check(cli, state);
+	int code = check_find(cli, state);
 	code = code == EXIT_DONE ? split_terms(cli, state) : code;
 	if (code != EXIT_DONE) {
 		return code;

@@ -92,7 +92,7 @@ static void set_limit(const struct cli *cli, struct games_state *state)
 	state->spec.filter = state->terms.text;
 }
 
-static int check(struct cli *cli, const struct games_state *state)
+static int check_games(struct cli *cli, const struct games_state *state)
 {
 	if (state->pgn && cli->json) {
 		return cli_usage(cli, "--pgn and --json exclude each other");
@@ -109,7 +109,7 @@ static int run_games(struct cli *cli)
 	_cleanup_(query_closep) struct chi_game_query *query = NULL;
 	uint64_t total = 0;
 	uint64_t n = 0;
-	int code = check(cli, state);
+	int code = check_games(cli, state);
 	if (code == EXIT_DONE) {
 		code = game_terms_take(cli, &state->terms);
 	}

@@ -68,7 +68,7 @@ static int keep_groups(struct twins_state *state, const struct chi_twin_groups *
 	return EXIT_DONE;
 }
 
-static int find(struct cli *cli, struct twins_state *state)
+static int find_twins(struct cli *cli, struct twins_state *state)
 {
 	const struct chi_twin_spec spec = {.filter = state->terms.text,
 					   .days = (uint32_t)state->days,
@@ -175,7 +175,7 @@ static int take_groups(struct cli *cli, struct twins_state *state)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-static int finish(struct cli *cli, struct twins_state *state)
+static int finish_twins(struct cli *cli, struct twins_state *state)
 {
 	if (state->remove && state->n_leaving > 0) {
 		return game_take_out(cli, &state->games, state->leaving, state->n_leaving);
@@ -198,13 +198,13 @@ static int run_twins(struct cli *cli)
 		code = cli_open(cli, state->remove, &cli->client);
 	}
 	if (code == EXIT_DONE) {
-		code = find(cli, state);
+		code = find_twins(cli, state);
 	}
 	if (code == EXIT_DONE) {
 		code = take_groups(cli, state);
 	}
 	if (code == EXIT_DONE) {
-		code = finish(cli, state);
+		code = finish_twins(cli, state);
 	}
 	free(state->numbers);
 	free(state->leaving);

@@ -92,7 +92,7 @@ static int open_query(struct cli *cli, const char *filter, uint8_t want,
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
-static int count(struct cli *cli, const char *filter, uint64_t *total)
+static int count_games(struct cli *cli, const char *filter, uint64_t *total)
 {
 	struct chi_game_query *query = NULL;
 	const struct chi_game_row *row = NULL;
@@ -115,7 +115,7 @@ static int count(struct cli *cli, const char *filter, uint64_t *total)
 int game_count(struct cli *cli, const char *filter, const char *name)
 {
 	uint64_t total = 0;
-	int code = count(cli, filter, &total);
+	int code = count_games(cli, filter, &total);
 	return code == EXIT_DONE ? output_object(cli, json_pack("{s:o}", name, json_count(total)))
 				 : code;
 }
@@ -123,7 +123,7 @@ int game_count(struct cli *cli, const char *filter, const char *name)
 int game_copy(struct cli *cli, struct games *games, const char *filter, const char *address)
 {
 	struct copy copy = {.client = cli->client};
-	int code = count(cli, filter, &copy.total);
+	int code = count_games(cli, filter, &copy.total);
 	if (code == EXIT_DONE && copy.total == 0) {
 		cli_message("no game fits; nothing was done");
 		return EXIT_NOT_FOUND;

@@ -18,7 +18,7 @@ static void taking_deinit(struct taking *taking)
 	pgn_offsets_free(taking->lost);
 }
 
-static int take_game(struct taking *taking, uint32_t number, struct chi_fault *fault)
+static int take_lost_game(struct taking *taking, uint32_t number, struct chi_fault *fault)
 {
 	struct chi_game_row row;
 	struct chi_game game;
@@ -43,7 +43,7 @@ static int take_games(struct taking *taking, struct chi_fault *fault)
 		return chi_fault(fault, status, "%s", chi_error(taking->client));
 	}
 	for (uint64_t number = 1; status == CHI_OK && number <= info.last_game; number++) {
-		status = take_game(taking, (uint32_t)number, fault);
+		status = take_lost_game(taking, (uint32_t)number, fault);
 	}
 	if (status < 0) {
 		return status;

@@ -148,7 +148,7 @@ static bool write_places(struct pgn_offsets *offsets, FILE *file)
 	return good && fflush(file) == 0;
 }
 
-static int fail(const char *path, int error, struct chi_fault *fault)
+static int fail_offsets(const char *path, int error, struct chi_fault *fault)
 {
 	int status = error == ENOENT			  ? -CHI_ENOSTORE
 		     : error == EACCES			  ? -CHI_EACCES
@@ -163,7 +163,7 @@ int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, uint64_t *by
 	char temporary[PATH_MAX];
 	int n = snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", path, (long)getpid());
 	if (n < 0 || (size_t)n >= sizeof(temporary)) {
-		return fail(path, ENAMETOOLONG, fault);
+		return fail_offsets(path, ENAMETOOLONG, fault);
 	}
 	int status = chi_store_files_spare(path, fault);
 	if (status < 0) {
@@ -172,7 +172,7 @@ int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, uint64_t *by
 	/* Where others write, a file of that name may be theirs, or a link of theirs. */
 	FILE *file = fopen(temporary, "wxe");
 	if (file == NULL) {
-		return fail(temporary, errno, fault);
+		return fail_offsets(temporary, errno, fault);
 	}
 	int error = write_places(offsets, file) && fsync(fileno(file)) == 0 ? 0 : errno;
 	*bytes = (uint64_t)ftello(file);
@@ -182,7 +182,7 @@ int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, uint64_t *by
 	}
 	error = error != 0 ? error : errno;
 	(void)unlink(temporary);
-	return fail(path, error, fault);
+	return fail_offsets(path, error, fault);
 }
 
 /* ---- Looking up -------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ int pgn_offsets_open(const char *path, int *out, struct chi_fault *fault)
 	char line[LINE];
 	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		return fail(path, errno, fault);
+		return fail_offsets(path, errno, fault);
 	}
 	if (chi_file_pread(fd, line, LINE, 0) < 0 || memcmp(line, first_line, LINE) != 0) {
 		return chi_fault(fault, -CHI_ECORRUPT, "%s: chess-db has not made this file", path);

@@ -121,8 +121,8 @@ static int add_spelling(struct batch_of_changes *batch, const struct chi_spellin
 	return batch->n == BATCH ? flush(batch) : EXIT_DONE;
 }
 
-static int take_line(struct batch_of_changes *batch, struct chi_spelling_reader *reader,
-		     const char *line, size_t len)
+static int take_spelling(struct batch_of_changes *batch, struct chi_spelling_reader *reader,
+			 const char *line, size_t len)
 {
 	struct chi_spelling spelling;
 	struct chi_fault fault = {.text = ""};
@@ -158,7 +158,7 @@ static int read_lines(struct batch_of_changes *batch, struct chi_source *source)
 			cli_message("%s: %s", batch->path, fault.text);
 			return cli_stop != 0 ? 128 + cli_stop : files_exit_of(status);
 		} else {
-			code = take_line(batch, reader, line, len);
+			code = take_spelling(batch, reader, line, len);
 		}
 	}
 	return code;

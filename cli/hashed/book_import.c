@@ -69,7 +69,7 @@ static int visit(void *context, const struct chi_book_position *position)
 }
 
 /* What is odd about the book, and why entries were not met. */
-static void tell(const char *path, const struct chi_book_result *r)
+static void tell_book(const char *path, const struct chi_book_result *r)
 {
 	if (r->cut > 0) {
 		cli_message("%s: the last %" PRIu64 " bytes are not a whole entry: ignored", path,
@@ -103,8 +103,8 @@ static void add_up(struct chi_book_result *total, const struct chi_book_result *
 }
 
 /* All of the book's positions, on their way. */
-static int feed(struct books *books, const char *path, struct chi_book *book,
-		struct chi_book_result *result)
+static int feed_entries(struct books *books, const char *path, struct chi_book *book,
+			struct chi_book_result *result)
 {
 	int status = chi_import_file(books->feeder.import, path);
 	if (status == CHI_OK) {
@@ -123,13 +123,13 @@ static int feed_book(struct books *books, const char *path)
 		cli_message("%s: %s; nothing was stored", path, fault.text);
 		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
 	}
-	status = feed(books, path, book, &result);
+	status = feed_entries(books, path, book, &result);
 	chi_book_close(book);
 	if (status != CHI_OK) {
 		return feeder_fail(&books->feeder, status);
 	}
 	add_up(&books->total, &result);
-	tell(path, &result);
+	tell_book(path, &result);
 	if (result.positions == 0) {
 		cli_message("%s: no position was found", path);
 		books->empty = true;

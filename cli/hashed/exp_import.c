@@ -108,7 +108,7 @@ static int add_roots(struct exps *exps, struct chi_exp *exp)
 }
 
 /* What could not be used, and why. */
-static void tell(const char *path, const struct chi_exp_result *r)
+static void tell_exp(const char *path, const struct chi_exp_result *r)
 {
 	if (r->illegal > 0) {
 		cli_message("%s: %" PRIu64 " moves are not legal in their position", path,
@@ -134,7 +134,7 @@ static void add_up(struct chi_exp_result *total, const struct chi_exp_result *mo
 }
 
 /* All of the file's positions, on their way. */
-static int feed(struct exps *exps, const char *path, struct chi_exp *exp)
+static int feed_exp(struct exps *exps, const char *path, struct chi_exp *exp)
 {
 	struct chi_exp_result result = {0};
 	int code = add_roots(exps, exp);
@@ -152,7 +152,7 @@ static int feed(struct exps *exps, const char *path, struct chi_exp *exp)
 		return feeder_fail(&exps->feeder, status);
 	}
 	add_up(&exps->total, &result);
-	tell(path, &result);
+	tell_exp(path, &result);
 	if (result.positions == 0) {
 		cli_message("%s: no position was found", path);
 		exps->empty = true;
@@ -169,7 +169,7 @@ static int feed_file(struct exps *exps, const char *path)
 		cli_message("%s: %s; nothing was stored", path, fault.text);
 		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
 	}
-	int code = feed(exps, path, exp);
+	int code = feed_exp(exps, path, exp);
 	chi_exp_close(exp);
 	return code;
 }

@@ -140,7 +140,7 @@ int export_book_add(struct export_book *book, const struct chi_key *key,
 }
 
 /* The heaviest first, as readers show them; of equals the lower move. */
-static int compare(const void *left, const void *right)
+static int compare_weighed(const void *left, const void *right)
 {
 	const struct weighed *a = left;
 	const struct weighed *b = right;
@@ -157,7 +157,7 @@ static int flush_key(struct export_book *book, struct target *target)
 	if (book->n_moves == 0) {
 		return code;
 	}
-	qsort(book->moves, book->n_moves, sizeof(*book->moves), compare);
+	qsort(book->moves, book->n_moves, sizeof(*book->moves), compare_weighed);
 	uint64_t divisor = (book->moves[0].weight - 1) / WEIGHT_MAX + 1;
 	for (size_t i = 0; i < book->n_moves && code == EXIT_DONE; i++) {
 		uint8_t bytes[CHI_POLYGLOT_ENTRY];

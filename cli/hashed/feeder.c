@@ -9,7 +9,7 @@
 /* The longest line, generously. */
 #define LINE_MAX_BYTES ((size_t)1 << 20)
 
-static void report(void *context, const struct chi_import_note *note)
+static void report_note(void *context, const struct chi_import_note *note)
 {
 	(void)context;
 	/* Its line is one of ours, of which the file knows nothing. */
@@ -24,7 +24,7 @@ int feeder_open(struct cli *cli, enum chi_statistic create,
 	struct chi_import_options mine = *options;
 	mine.kind = CHI_IMPORT_PUT;
 	mine.format = CHI_FORMAT_JSONL;
-	mine.report = report;
+	mine.report = report_note;
 	mine.cancel = &cli_stop;
 	if (!cli_has_address(cli)) {
 		return EXIT_USAGE;

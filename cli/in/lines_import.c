@@ -13,7 +13,7 @@
 #define REPORTS_MAX 20
 
 /* A bad line, or what is said of a file. */
-static void report(void *context, const struct chi_import_note *note)
+static void report_note(void *context, const struct chi_import_note *note)
 {
 	struct line_files *files = context;
 	bool quiet = note->line == 0 && files->progress.quiet;
@@ -40,7 +40,7 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 }
 
 /* Says why, unless a signal stopped the work, which is said at the end. */
-static int fail(struct line_files *files, const char *text, int code)
+static int fail_line(struct line_files *files, const char *text, int code)
 {
 	progress_clear(&files->progress);
 	if (cli_stop == 0) {
@@ -59,7 +59,7 @@ static int file_fail(struct line_files *files, const char *path, uint64_t line, 
 		(void)snprintf(at, sizeof(at), ":%" PRIu64, line);
 	}
 	(void)snprintf(text, sizeof(text), "%.500s%s: %s", path, at, why);
-	return fail(files, text, code);
+	return fail_line(files, text, code);
 }
 
 /* An archive of files, or games: those are imported in another way. */
@@ -80,8 +80,8 @@ static void count_lines(struct line_files *files, const char *bytes, size_t len)
 }
 
 /* The file's text, to its end. A file without a byte is not sent. */
-static int feed(struct line_files *files, struct chi_import *import, const char *path,
-		struct chi_source *source)
+static int feed_source(struct line_files *files, struct chi_import *import, const char *path,
+		       struct chi_source *source)
 {
 	int status = chi_import_file(import, path);
 	bool empty = true;
@@ -114,7 +114,7 @@ static int feed(struct line_files *files, struct chi_import *import, const char 
 				files->bytes_before + chi_source_bytes_read(source),
 				files->all_lines + files->lines);
 	}
-	return fail(files, chi_import_error(import), exit_of(status));
+	return fail_line(files, chi_import_error(import), exit_of(status));
 }
 
 /* Opens the file if it is not open yet, and closes it. */
@@ -127,7 +127,7 @@ static int feed_file(struct line_files *files, struct chi_import *import, const 
 	if (status != CHI_OK) {
 		return file_fail(files, path, 0, fault.text, files_exit_of(status));
 	}
-	int code = feed(files, import, path, source);
+	int code = feed_source(files, import, path, source);
 	files->all_lines += files->lines;
 	files->bytes_before += chi_source_bytes_total(source);
 	chi_source_close(source);
@@ -149,13 +149,13 @@ static void print_summary(struct cli *cli, const struct chi_import_result *resul
 				json_count(result->skipped)));
 }
 
-static int commit(struct line_files *files, struct chi_import *import, bool *stored)
+static int commit_files(struct line_files *files, struct chi_import *import, bool *stored)
 {
 	struct chi_import_result result;
 	int status = chi_import_commit(import, &result);
 	progress_clear(&files->progress);
 	if (status != CHI_OK) {
-		return fail(files, chi_import_error(import), EXIT_STORE);
+		return fail_line(files, chi_import_error(import), EXIT_STORE);
 	}
 	*stored = true;
 	print_summary(files->cli, &result);
@@ -192,7 +192,7 @@ static int import_files(struct line_files *files, struct chi_import *import, int
 	}
 	if (code == EXIT_DONE && cli_stop == 0) {
 		bool stored = false;
-		code = commit(files, import, &stored);
+		code = commit_files(files, import, &stored);
 		if (stored) {
 			return code; /* too late to be stopped */
 		}
@@ -215,7 +215,7 @@ int lines_import(struct cli *cli, struct line_files *files, int n, char **paths,
 	files->cli = cli;
 	files->options.kind = CHI_IMPORT_PUT;
 	files->options.verbose = files->verbose;
-	files->options.report = report;
+	files->options.report = report_note;
 	files->options.progress = progressed;
 	files->options.context = files;
 	files->options.cancel = &cli_stop;

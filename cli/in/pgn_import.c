@@ -32,7 +32,7 @@ int games_memory(struct cli *cli, const struct cli_option *option, const char *v
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-static void report(void *context, const struct chi_import_note *note)
+static void report_note(void *context, const struct chi_import_note *note)
 {
 	struct games *games = context;
 	games->notes++;
@@ -172,7 +172,8 @@ static int open_import(struct cli *cli, struct games *games, struct chi_import *
 
 /* `what`: the file that was read, or that there were several. A file without a game is most likely
  * something else. */
-static int commit(struct cli *cli, struct games *games, struct chi_import *import, const char *what)
+static int commit_games(struct cli *cli, struct games *games, struct chi_import *import,
+			const char *what)
 {
 	struct chi_import_result result;
 	int status = chi_import_commit(import, &result);
@@ -203,7 +204,7 @@ static int import_games(struct cli *cli, struct games *games, struct chi_import 
 {
 	int code = feed(games, import, context);
 	if (code == EXIT_DONE && cli_stop == 0) {
-		code = commit(cli, games, import, what);
+		code = commit_games(cli, games, import, what);
 		if (code == EXIT_DONE) {
 			return EXIT_DONE; /* too late to be stopped */
 		}
@@ -230,7 +231,7 @@ int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char
 	games->options.max_ply = (uint32_t)games->max_ply;
 	games->options.threads = (unsigned)games->threads;
 	games->options.verbose = games->verbose;
-	games->options.report = report;
+	games->options.report = report_note;
 	games->options.progress = progressed;
 	games->options.context = games;
 	games->options.cancel = &cli_stop;

@@ -158,7 +158,8 @@ static int find_opening(const struct cli *cli, const char *name, const char *whe
 }
 
 /* The position that a text says; what is neither a name nor a FEN starts at the initial one. */
-static int start(const struct cli *cli, const char *text, const char *where, struct place *out)
+static int start_place(const struct cli *cli, const char *text, const char *where,
+		       struct place *out)
 {
 	struct chi_key key;
 	*out = (struct place){.plies = 0};
@@ -298,6 +299,6 @@ int place_parse(const struct cli *cli, const char *text, size_t len, const char 
 		moves = find_moves(copy);
 		moves[-1] = '\0';
 	}
-	int code = start(cli, copy, where, out);
+	int code = start_place(cli, copy, where, out);
 	return code == EXIT_DONE && moves != NULL ? play(cli, moves, where, out) : code;
 }

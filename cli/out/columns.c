@@ -225,7 +225,7 @@ static const struct column {
 };
 
 /* Where the name of so many bytes is in the table, or its length. */
-static size_t find(const char *name, size_t len)
+static size_t find_column(const char *name, size_t len)
 {
 	size_t i = 0;
 	while (i < CHI_COUNT(table) &&
@@ -241,7 +241,7 @@ int columns_take(struct cli *cli, const struct cli_option *option, const char *v
 	const char *at = value;
 	for (;;) {
 		size_t len = strcspn(at, ",");
-		size_t found = find(at, len);
+		size_t found = find_column(at, len);
 		if (found == CHI_COUNT(table)) {
 			return cli_usage(cli,
 					 "--%s: '%.*s' is none of the columns that "

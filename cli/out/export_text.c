@@ -45,7 +45,7 @@ enum export_format export_format_of_path(const char *path)
 }
 
 /* stdio's error is sticky: a row is looked at once, at its end. */
-static int check(const struct target *target)
+static int check_target(const struct target *target)
 {
 	return ferror(target->file) == 0 ? EXIT_DONE : target_fail(target);
 }
@@ -60,7 +60,7 @@ int export_head(struct target *target, enum export_format format)
 			(void)putc(*at == ',' ? s : *at, target->file);
 		}
 	}
-	return check(target);
+	return check_target(target);
 }
 
 void export_cell(FILE *file, char separator, const char *note, size_t len)
@@ -342,5 +342,5 @@ int export_row(struct target *target, enum export_format format, const struct ch
 	if (status != CHI_OK) {
 		return refuse_position(key, status);
 	}
-	return check(target);
+	return check_target(target);
 }

@@ -62,7 +62,7 @@ static bool begin_line(struct progress *progress, uint64_t done, uint64_t total,
 	return true;
 }
 
-static void end(struct progress *progress)
+static void end_line(struct progress *progress)
 {
 	fprintf(stderr, progress->terminal ? "\033[K" : "\n");
 	progress->shown = progress->terminal;
@@ -84,7 +84,7 @@ void progress_update(struct progress *progress, uint64_t bytes, uint64_t count)
 		fprintf(stderr, ", ETA ");
 		print_time(elapsed / part * (1 - part) + 0.5);
 	}
-	end(progress);
+	end_line(progress);
 }
 
 void progress_phase(struct progress *progress, const char *phase, uint64_t done, uint64_t total)
@@ -95,7 +95,7 @@ void progress_phase(struct progress *progress, const char *phase, uint64_t done,
 		if (total > 0) {
 			fprintf(stderr, " %3.0f%%", part * 100);
 		}
-		end(progress);
+		end_line(progress);
 	}
 }
 

@@ -25,7 +25,7 @@
 #define ESCAPED	   6
 
 /* The writer's `bad` is looked at once, at the end: bound() has made room for the longest text. */
-static void put(struct chi_writer *w, const char *text)
+static void put_text(struct chi_writer *w, const char *text)
 {
 	chi_write_bytes(w, text, strlen(text));
 }
@@ -44,14 +44,14 @@ static void put_u64(struct chi_writer *w, uint64_t value)
 static void put_i32(struct chi_writer *w, int32_t value)
 {
 	int64_t wide = value;
-	put(w, wide < 0 ? "-" : "");
+	put_text(w, wide < 0 ? "-" : "");
 	put_u64(w, (uint64_t)(wide < 0 ? -wide : wide));
 }
 
 /* A name in front of a value: `,"games":7`. */
 static void put_count(struct chi_writer *w, const char *name, uint64_t count)
 {
-	put(w, name);
+	put_text(w, name);
 	put_u64(w, count);
 }
 
@@ -76,7 +76,7 @@ int record_put_string(struct chi_writer *w, const char *text, size_t len)
 			char hex[ESCAPED + 1];
 			(void)snprintf(hex, sizeof(hex), "\\u%04x",
 				       pair ? (unsigned char)text[++i] : c);
-			put(w, hex);
+			put_text(w, hex);
 		} else {
 			chi_write_u8(w, c);
 		}
@@ -90,7 +90,7 @@ static void put_chi2(struct chi_writer *w, uint16_t chi2)
 {
 	char text[CHI_CHI2_TEXT_SIZE];
 	if (chi2 == CHI_CHI2_UNKNOWN) {
-		put(w, "null");
+		put_text(w, "null");
 		return;
 	}
 	size_t len = chi_num_chi2_print(chi2, text);
@@ -109,19 +109,19 @@ static void put_results(struct chi_writer *w, const struct chi_counts *c)
 /* In the record's order, by ply. */
 static void put_plies(struct chi_writer *w, const struct chi_record *record)
 {
-	put(w, ",\"min_ply\":");
+	put_text(w, ",\"min_ply\":");
 	if (record->n_plies > 0) {
 		put_u64(w, record->plies[0].ply);
 	} else {
-		put(w, "null");
+		put_text(w, "null");
 	}
-	put(w, ",\"plies\":[");
+	put_text(w, ",\"plies\":[");
 	for (size_t i = 0; i < record->n_plies; i++) {
 		put_count(w, i > 0 ? ",{\"ply\":" : "{\"ply\":", record->plies[i].ply);
 		put_count(w, ",\"games\":", record->plies[i].games);
-		put(w, "}");
+		put_text(w, "}");
 	}
-	put(w, "]");
+	put_text(w, "]");
 }
 
 /* Moves played one after the other, in UCI. Played on a board and not from key to key: without a
@@ -138,7 +138,7 @@ static int put_line(struct chi_writer *w, const struct chi_position *from, const
 			return -CHI_ECORRUPT;
 		}
 		size_t len = chi_uci_print(&position, moves[i], uci);
-		put(w, i > 0 ? ",\"" : "\"");
+		put_text(w, i > 0 ? ",\"" : "\"");
 		chi_write_bytes(w, uci, len);
 		chi_write_u8(w, '"');
 		chi_position_play(&position, moves[i], &next);
@@ -187,21 +187,21 @@ static int put_moves(struct chi_writer *w, const struct chi_position *position,
 {
 	struct named_move *moves = chi_arena_alloc(arena, record->n_moves * sizeof(*moves));
 	int status = moves == NULL ? -CHI_ENOMEM : name_moves(position, record, moves);
-	put(w, ",\"moves\":[");
+	put_text(w, ",\"moves\":[");
 	for (size_t i = 0; status == CHI_OK && i < record->n_moves; i++) {
 		char san[CHI_SAN_SIZE];
 		struct chi_position next;
 		chi_position_play(position, moves[i].stat->move, &next);
 		size_t len = chi_san_write(position, moves[i].stat->move, &next, san);
-		put(w, i > 0 ? ",{\"uci\":\"" : "{\"uci\":\"");
-		put(w, moves[i].uci);
-		put(w, "\",\"san\":\"");
+		put_text(w, i > 0 ? ",{\"uci\":\"" : "{\"uci\":\"");
+		put_text(w, moves[i].uci);
+		put_text(w, "\",\"san\":\"");
 		chi_write_bytes(w, san, len);
-		put(w, "\",");
+		put_text(w, "\",");
 		put_results(w, &moves[i].stat->counts);
-		put(w, "}");
+		put_text(w, "}");
 	}
-	put(w, "]");
+	put_text(w, "]");
 	return status;
 }
 
@@ -209,37 +209,37 @@ static void put_date(struct chi_writer *w, uint64_t seconds)
 {
 	char text[CHI_TIME_TEXT_SIZE];
 	if (chi_num_time_print(seconds, text) == 0) {
-		put(w, "null");
+		put_text(w, "null");
 		return;
 	}
-	put(w, "\"");
-	put(w, text);
-	put(w, "\"");
+	put_text(w, "\"");
+	put_text(w, text);
+	put_text(w, "\"");
 }
 
 /* The score is under the name that tells its unit: cp or mate. */
 static int put_eval(struct chi_writer *w, const struct chi_position *position,
 		    const struct chi_eval *eval)
 {
-	put(w, "{\"engine\":");
+	put_text(w, "{\"engine\":");
 	int status = record_put_string(w, eval->engine, eval->engine_len);
 	put_count(w, ",\"multipv\":", eval->rank + 1u);
 	put_count(w, ",\"depth\":", eval->depth);
-	put(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
+	put_text(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
 	put_i32(w, eval->score);
-	put(w, ",\"nodes\":");
+	put_text(w, ",\"nodes\":");
 	if (eval->nodes == 0) {
-		put(w, "null");
+		put_text(w, "null");
 	} else {
 		put_u64(w, eval->nodes);
 	}
-	put(w, ",\"pv\":");
+	put_text(w, ",\"pv\":");
 	if (status == CHI_OK) {
 		status = put_line(w, position, eval->pv, eval->n_pv);
 	}
-	put(w, ",\"date\":");
+	put_text(w, ",\"date\":");
 	put_date(w, eval->date);
-	put(w, "}");
+	put_text(w, "}");
 	return status;
 }
 
@@ -248,12 +248,12 @@ static int put_evals(struct chi_writer *w, const struct chi_position *position,
 		     const struct chi_record *record)
 {
 	int status = CHI_OK;
-	put(w, ",\"evals\":[");
+	put_text(w, ",\"evals\":[");
 	for (size_t i = 0; status == CHI_OK && i < record->n_evals; i++) {
-		put(w, i > 0 ? "," : "");
+		put_text(w, i > 0 ? "," : "");
 		status = put_eval(w, position, &record->evals[i]);
 	}
-	put(w, "]");
+	put_text(w, "]");
 	return status;
 }
 
@@ -262,33 +262,33 @@ static int put_record(struct chi_writer *w, const struct chi_key *key,
 		      bool with_endgame, struct chi_arena *arena)
 {
 	char fen[CHI_FEN_SIZE];
-	put(w, "{\"fen\":\"");
+	put_text(w, "{\"fen\":\"");
 	chi_write_bytes(w, fen, chi_fen_print(position, fen));
-	put(w, "\",\"chi2\":");
+	put_text(w, "\",\"chi2\":");
 	put_chi2(w, record->chi2);
-	put(w, ",");
+	put_text(w, ",");
 	put_results(w, &record->counts);
 	put_plies(w, record);
 	int status = put_moves(w, position, record, arena);
 	if (status == CHI_OK) {
 		status = put_evals(w, position, record);
 	}
-	put(w, ",\"line\":");
+	put_text(w, ",\"line\":");
 	if (status == CHI_OK) {
 		status = put_line(w, position, record->line, record->n_line);
 	}
-	put(w, ",\"note\":");
+	put_text(w, ",\"note\":");
 	if (record->n_note == 0) {
-		put(w, "null");
+		put_text(w, "null");
 	} else if (status == CHI_OK) {
 		status = record_put_string(w, record->note, record->n_note);
 	}
 	if (with_endgame) {
 		char endgame[CHI_ENDGAME_JSON_SIZE];
-		put(w, ",\"endgame\":");
+		put_text(w, ",\"endgame\":");
 		chi_write_bytes(w, endgame, chi_endgame_json(key, endgame));
 	}
-	put(w, "}\n");
+	put_text(w, "}\n");
 	return status;
 }
 

@@ -133,7 +133,7 @@ static void *run_worker(void *argument)
 	return NULL;
 }
 
-static int start(struct analysis_work *work, struct worker *worker, unsigned number)
+static int start_worker(struct analysis_work *work, struct worker *worker, unsigned number)
 {
 	char host[40] = "";
 	(void)gethostname(host, sizeof(host) - 1);
@@ -183,7 +183,7 @@ static int run_all(struct analysis_work *work)
 	unsigned n = 0;
 	int code = workers != NULL ? EXIT_DONE : cli_no_memory();
 	while (code == EXIT_DONE && n < state->processes) {
-		code = start(work, &workers[n], n + 1);
+		code = start_worker(work, &workers[n], n + 1);
 		n += code == EXIT_DONE;
 	}
 	if (code != EXIT_DONE) {
@@ -268,7 +268,7 @@ static int check_places(struct cli *cli, const struct analyse_state *state)
 	return EXIT_DONE;
 }
 
-static int check(struct cli *cli, struct analyse_state *state)
+static int check_analyse(struct cli *cli, struct analyse_state *state)
 {
 	struct engine_limits *limits = &state->limits;
 	int kinds = (limits->depth != 0) + (limits->nodes != 0) + (limits->movetime != 0);
@@ -332,7 +332,7 @@ static int print_summary(struct analysis_work *work)
 static int run_analyse(struct cli *cli)
 {
 	struct analyse_state *state = cli->state;
-	int code = check(cli, state);
+	int code = check_analyse(cli, state);
 	if (code != EXIT_DONE) {
 		return code;
 	}

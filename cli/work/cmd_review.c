@@ -121,7 +121,7 @@ static int review_game(void *context, const char *path, const struct chi_pgn_gam
 
 /* ---- The command --------------------------------------------------------------------------- */
 
-static int check(struct cli *cli, struct review_state *state)
+static int check_review(struct cli *cli, struct review_state *state)
 {
 	struct engine_limits *limits = &state->limits;
 	int kinds = (limits->depth != 0) + (limits->nodes != 0) + (limits->movetime != 0);
@@ -181,7 +181,7 @@ static int run_review(struct cli *cli)
 	if (!review_init(&review, cli)) {
 		return cli_no_memory();
 	}
-	int code = check(cli, cli->state);
+	int code = check_review(cli, cli->state);
 	review.engine.limits = review.state->limits;
 	code = code == EXIT_DONE ? files_check(cli, cli->argc, cli->argv, &total) : code;
 	code = code == EXIT_DONE ? open_all(&review) : code;

@@ -95,8 +95,8 @@ bool engine_enough(const struct engine_limits *limits, const struct chi_eval *ev
 }
 
 /* A line that can be believed takes the place of the earlier one of its rank. */
-static void take_line(struct engine_found *found, const struct chi_position *from,
-		      const struct engine_limits *limits, const char *text)
+static void take_engine_line(struct engine_found *found, const struct chi_position *from,
+			     const struct engine_limits *limits, const char *text)
 {
 	struct chi_uci_info info;
 	if (chi_uci_info_read(from, text, &info) && info.rank < limits->lines) {
@@ -164,7 +164,7 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 			stopped = true;
 		}
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
-			take_line(out, from, limits, line + 5);
+			take_engine_line(out, from, limits, line + 5);
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
 			if (!goes_on || !settle_lines(out)) {
 				return goes_on ? END_NOTHING : END_STOPPED;
@@ -177,8 +177,8 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 	}
 }
 
-static enum end search(struct engine *engine, const struct chi_key *key, engine_tick *tick,
-		       void *context)
+static enum end search_position(struct engine *engine, const struct chi_key *key, engine_tick *tick,
+				void *context)
 {
 	struct chi_position from;
 	char fen[CHI_FEN_SIZE];
@@ -231,7 +231,8 @@ static void set_options(const struct engine *engine)
 	}
 }
 
-static int start(struct engine *engine, engine_tick *tick, void *context, struct chi_fault *fault)
+static int start_engine(struct engine *engine, engine_tick *tick, void *context,
+			struct chi_fault *fault)
 {
 	int status = chi_child_open(engine->command, &engine->child, fault);
 	if (status != CHI_OK) {
@@ -262,7 +263,7 @@ int engine_need(struct engine *engine, engine_tick *tick, void *context, struct 
 		if (!tick(context)) {
 			return CHI_NONE;
 		}
-		status = start(engine, tick, context, fault);
+		status = start_engine(engine, tick, context, fault);
 	}
 	return engine->child != NULL ? CHI_OK : tick(context) ? status : CHI_NONE;
 }
@@ -276,7 +277,7 @@ enum engine_end engine_search(struct engine *engine, const struct chi_key *key, 
 		if (status != CHI_OK) {
 			return status == CHI_NONE ? ENGINE_STOPPED : ENGINE_ABSENT;
 		}
-		end = search(engine, key, tick, context);
+		end = search_position(engine, key, tick, context);
 		if (end == END_DIED || end == END_HUNG) {
 			engine_close(engine);
 		}

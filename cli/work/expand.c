@@ -37,7 +37,7 @@ static int load_record(void *context, size_t i, const struct chi_record *record)
 }
 
 /* From the roots on, as far as positions are known; of what was read leaves are gone on with. */
-static int load(struct worker *worker)
+static int load_tree(struct worker *worker)
 {
 	struct tree *tree = &worker->work->tree;
 	struct loading loading = {.worker = worker};
@@ -66,7 +66,7 @@ static int load_some(struct worker *worker)
 	(void)pthread_mutex_lock(&work->mutex);
 	if (begun >= work->load_at) {
 		size_t known = tree->known;
-		status = load(worker);
+		status = load_tree(worker);
 		work->stored_before += tree->known - known;
 		work->load_at = chi_now_ms() + PART * (chi_now_ms() - begun);
 	}

@@ -27,7 +27,7 @@ static bool same(const struct chi_key *a, const struct chi_key *b)
 }
 
 /* Where the position is, or the free slot where it belongs. */
-static size_t find(const struct keyset *set, const struct chi_key *key)
+static size_t find_slot(const struct keyset *set, const struct chi_key *key)
 {
 	size_t at = XXH3_64bits(key->bytes, key->len) & (set->n_slots - 1);
 	while (set->slots[at] != 0 && !same(&set->keys[set->slots[at] - 1], key)) {
@@ -47,7 +47,7 @@ static int grow_slots(struct keyset *set)
 	set->slots = slots;
 	set->n_slots = n_slots;
 	for (size_t i = 0; i < set->n; i++) {
-		set->slots[find(set, &set->keys[i])] = (uint32_t)i + 1;
+		set->slots[find_slot(set, &set->keys[i])] = (uint32_t)i + 1;
 	}
 	return CHI_OK;
 }
@@ -70,7 +70,7 @@ int keyset_add(struct keyset *set, const struct chi_key *key, uint32_t *number, 
 	    (3 * (set->n + 1) > 2 * set->n_slots && grow_slots(set) != CHI_OK)) {
 		return -CHI_ENOMEM;
 	}
-	size_t at = find(set, key);
+	size_t at = find_slot(set, key);
 	bool fresh = set->slots[at] == 0;
 	if (fresh) {
 		set->keys[set->n] = *key;

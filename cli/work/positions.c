@@ -12,7 +12,7 @@
 #include "cli/work/keyset.h"
 #include "cli/work/pgn_file.h"
 
-static int fail(struct cli *cli, const struct positions *positions, int status)
+static int fail_positions(struct cli *cli, const struct positions *positions, int status)
 {
 	return status == -CHI_ETOOBIG  ? cli_usage(cli, "more than %zu positions", positions->max)
 	       : status == -CHI_ENOMEM ? cli_no_memory()
@@ -38,7 +38,7 @@ static int take_line(struct cli *cli, const struct positions *positions)
 		status = chi_key_play(&key, moves[i], &key);
 		status = status == CHI_OK ? positions->add(positions->context, &key) : status;
 	}
-	return status == CHI_OK ? EXIT_DONE : fail(cli, positions, status);
+	return status == CHI_OK ? EXIT_DONE : fail_positions(cli, positions, status);
 }
 
 /* ---- A repertoire -------------------------------------------------------------------------- */
@@ -113,7 +113,8 @@ static int take_game(void *context, const char *path, const struct chi_pgn_game 
 			status = add_moves(repertoire, &note);
 		}
 	}
-	return status == CHI_OK ? EXIT_DONE : fail(repertoire->cli, repertoire->positions, status);
+	return status == CHI_OK ? EXIT_DONE
+				: fail_positions(repertoire->cli, repertoire->positions, status);
 }
 
 static int take_repertoire(struct cli *cli, const struct positions *positions)
@@ -150,7 +151,7 @@ static int take_scan(struct cli *cli, const struct positions *positions)
 		int added =
 			status == CHI_OK ? positions->add(positions->context, &row->key) : CHI_OK;
 		if (added != CHI_OK) {
-			return fail(cli, positions, added);
+			return fail_positions(cli, positions, added);
 		}
 	}
 	return status == CHI_NONE ? EXIT_DONE : cli_fail(cli->client, status);
@@ -165,7 +166,7 @@ static int take_arguments(struct cli *cli, const struct positions *positions)
 		int status =
 			code == EXIT_DONE ? positions->add(positions->context, &place.key) : CHI_OK;
 		if (status != CHI_OK) {
-			return fail(cli, positions, status);
+			return fail_positions(cli, positions, status);
 		}
 	}
 	return code;
@@ -176,7 +177,7 @@ static int take_initial(struct cli *cli, const struct positions *positions)
 	struct chi_key key;
 	chi_key_encode(&chi_position_initial, &key);
 	int status = positions->add(positions->context, &key);
-	return status == CHI_OK ? EXIT_DONE : fail(cli, positions, status);
+	return status == CHI_OK ? EXIT_DONE : fail_positions(cli, positions, status);
 }
 
 int positions_take(struct cli *cli, const struct positions *positions)

@@ -55,7 +55,7 @@ static int take_found(struct review *review, size_t i)
 	return status == CHI_OK ? EXIT_DONE : cli_fail(review->cli->client, status);
 }
 
-static int search(struct review *review, size_t i)
+static int search_ply(struct review *review, size_t i)
 {
 	struct chi_fault fault;
 	char fen[CHI_FEN_SIZE];
@@ -82,7 +82,7 @@ int review_search(struct review *review)
 	for (size_t i = 0; i <= review->game->n_plies && code == EXIT_DONE; i++) {
 		if (is_wanted(review, i) && !is_known(review, i) &&
 		    !is_over(&review->game->positions[i])) {
-			code = search(review, i);
+			code = search_ply(review, i);
 		}
 	}
 	progress_clear(&review->progress);

@@ -245,7 +245,7 @@ static void pass_cost(struct tree *tree, const struct tree_node *node)
 }
 
 /* By cost; of equal ones by key, so that the order does not depend on which came first. */
-static int compare(const void *a, const void *b, void *context)
+static int compare_leaves(const void *a, const void *b, void *context)
 {
 	const struct tree *tree = context;
 	uint32_t x = *(const uint32_t *)a;
@@ -275,7 +275,7 @@ void tree_rank(struct tree *tree, int64_t now)
 			tree->picks[tree->n_picks++] = tree->order[i];
 		}
 	}
-	qsort_r(tree->picks, tree->n_picks, sizeof(*tree->picks), compare, tree);
+	qsort_r(tree->picks, tree->n_picks, sizeof(*tree->picks), compare_leaves, tree);
 	size_t part = tree->known / PART + 1;
 	tree->more = tree->n_picks > part;
 	tree->n_picks = tree->more ? part : tree->n_picks;

@@ -43,7 +43,7 @@ static bool is_running(const struct chi_client *client)
 	return client->uses > 0 && client->iter == NULL && client->query == NULL;
 }
 
-static int refuse(struct chi_client *client)
+static int refuse_open(struct chi_client *client)
 {
 	return is_running(client) ? -CHI_EBUSY
 				  : chi_fault(&client->error, -CHI_EBUSY,
@@ -60,7 +60,7 @@ const char *chi_error(const struct chi_client *client)
 int chi_client_begin(struct chi_client *client)
 {
 	if (CHI_UNLIKELY(client->uses++ > 0)) {
-		return refuse(client);
+		return refuse_open(client);
 	}
 	client->error.text[0] = '\0';
 	client->unknown.n = 0;

@@ -74,7 +74,7 @@ int chi_inproc_drop_gameset(struct chi_client *client, const char *name)
 /* ---- Lists -------------------------------------------------------------------------------- */
 
 /* How many games the gameset has now. */
-static int count(struct chi_client *client, const char *name, uint64_t *games)
+static int count_set(struct chi_client *client, const char *name, uint64_t *games)
 {
 	char filter[16 + CHI_GAMESET_NAME_MAX];
 	struct chi_read *read = NULL;
@@ -127,5 +127,5 @@ int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_
 	}
 	*row = out->rows[0];
 	*out = (struct chi_gamesets){.rows = row, .n = 1};
-	return count(client, name, &row->games);
+	return count_set(client, name, &row->games);
 }

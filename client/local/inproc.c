@@ -28,13 +28,13 @@ struct get_rest {
 	size_t i;
 };
 
-static int commit(struct chi_client *client);
+static int commit_write(struct chi_client *client);
 
 /* Commits what CHI_ASYNC writes left open: before reads, so that a client sees what it wrote, and
  * before whole-store work. Mostly does nothing, so it is inlined. */
-static inline int settle(struct chi_client *client)
+static inline int commit_pending(struct chi_client *client)
 {
-	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : commit(client);
+	return CHI_LIKELY(client->inproc.write == NULL) ? CHI_OK : commit_write(client);
 }
 
 /* ---- Reading ----------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static int probe(struct chi_client *client, const struct chi_key *keys, size_t n
 }
 
 /* The record is copied to the client's arena: it outlives the snapshot, which ends here. */
-static int get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
+static int get_record(struct chi_client *client, const struct chi_key *key, struct chi_record *out)
 {
 	struct chi_read *read = NULL;
 	int status = chi_read_begin(client->inproc.store, &read);
@@ -135,7 +135,7 @@ static int get_game_ids(struct chi_client *client, const uint8_t *after, struct 
 /* For an empty batch there is nothing to begin; a synced one still makes the earlier durable. */
 static int empty_batch(struct chi_client *client, enum chi_durability durability)
 {
-	return durability == CHI_SYNC ? settle(client) : CHI_OK;
+	return durability == CHI_SYNC ? commit_pending(client) : CHI_OK;
 }
 
 /* Where nothing is pending, giving the transaction up loses nothing: no savepoint is needed. */
@@ -150,7 +150,7 @@ static int begin_write(struct chi_client *client)
 }
 
 /* Takes the batch being applied back: `status` befell its `entry`. */
-static int refuse(struct chi_client *client, int status, size_t entry)
+static int refuse_entry(struct chi_client *client, int status, size_t entry)
 {
 	struct chi_inproc *own = &client->inproc;
 	uint64_t pending = own->pending;
@@ -183,7 +183,7 @@ static int applied(struct chi_client *client, size_t n, enum chi_durability dura
 			return CHI_OK;
 		}
 	}
-	return commit(client);
+	return commit_write(client);
 }
 
 static int check_entries(struct chi_client *client, const struct chi_put *entries, size_t n)
@@ -199,8 +199,8 @@ static int check_entries(struct chi_client *client, const struct chi_put *entrie
 	return CHI_OK;
 }
 
-static int put(struct chi_client *client, const struct chi_put *entries, size_t n,
-	       enum chi_durability durability, struct chi_put_result *result)
+static int put_entries(struct chi_client *client, const struct chi_put *entries, size_t n,
+		       enum chi_durability durability, struct chi_put_result *result)
 {
 	if (n == 0) {
 		return empty_batch(client, durability);
@@ -215,7 +215,7 @@ static int put(struct chi_client *client, const struct chi_put *entries, size_t 
 	for (size_t i = 0; i < n; i++) {
 		status = chi_write_put(client->inproc.write, &entries[i], result);
 		if (status < 0) {
-			return refuse(client, status, i);
+			return refuse_entry(client, status, i);
 		}
 	}
 	return applied(client, n, durability);
@@ -229,9 +229,9 @@ static int put_base(struct chi_client *client, const struct chi_counts *base)
 	}
 	status = chi_write_base(client->inproc.write, base);
 	if (status < 0) {
-		return refuse(client, status, 0);
+		return refuse_entry(client, status, 0);
 	}
-	return commit(client);
+	return commit_write(client);
 }
 
 static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -247,7 +247,7 @@ static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		status = chi_write_delete(client->inproc.write, &keys[i]);
 		if (status < 0) {
-			return refuse(client, status, i);
+			return refuse_entry(client, status, i);
 		}
 		*deleted += status == CHI_OK;
 	}
@@ -267,7 +267,7 @@ static int put_game_ids(struct chi_client *client, const struct chi_game_id *gam
 	for (size_t i = 0; i < n; i++) {
 		status = chi_write_game_id(client->inproc.write, &games[i]);
 		if (status < 0) {
-			return refuse(client, status, i);
+			return refuse_entry(client, status, i);
 		}
 	}
 	return applied(client, 0, CHI_SYNC);
@@ -290,7 +290,7 @@ static int open_store(struct chi_client *client)
 
 static void close_store(struct chi_client *client)
 {
-	if (settle(client) != CHI_OK) {
+	if (commit_pending(client) != CHI_OK) {
 		/* A failure cannot be reported here: call chi_flush before to know (chistore.h). */
 		client->inproc.write = NULL;
 	}
@@ -301,7 +301,7 @@ static void close_store(struct chi_client *client)
 }
 
 /* Forgets the transaction first: commit frees it in any case. */
-static int commit(struct chi_client *client)
+static int commit_write(struct chi_client *client)
 {
 	struct chi_inproc *own = &client->inproc;
 	uint64_t pending = own->pending;
@@ -393,14 +393,14 @@ const struct chi_backend chi_backend_inproc = {
 	.open = open_store,
 	.close = close_store,
 	.ping = ping,
-	.settle = settle,
+	.settle = commit_pending,
 	.info = info,
 	.changed = changed,
 	.probe = probe,
-	.get = get,
+	.get = get_record,
 	.get_many = get_many,
 	.explore = explore,
-	.put = put,
+	.put = put_entries,
 	.put_base = put_base,
 	.del = del,
 	.get_game_ids = get_game_ids,
@@ -412,7 +412,7 @@ const struct chi_backend chi_backend_inproc = {
 	.game = chi_inproc_game,
 	.game_heads = chi_inproc_game_heads,
 	.explore_filtered = chi_inproc_explore_filtered,
-	.flush = settle,
+	.flush = commit_pending,
 	.scan_open = chi_inproc_scan_open,
 	.scan_more = chi_inproc_scan_more,
 	.scan_close = chi_inproc_scan_close,

@@ -4,12 +4,12 @@
 
 #include "store/queue.h"
 
-static int begin(struct chi_client *client, struct chi_write **out)
+static int begin_write(struct chi_client *client, struct chi_write **out)
 {
 	return chi_write_begin(client->inproc.store, out, &client->error);
 }
 
-static int end(struct chi_client *client, struct chi_write *write, int status)
+static int end_write(struct chi_client *client, struct chi_write *write, int status)
 {
 	if (status != CHI_OK) {
 		chi_write_abort(write);
@@ -22,29 +22,29 @@ int chi_inproc_queue_add(struct chi_client *client, const struct chi_key *keys, 
 			 uint32_t priority, struct chi_queue_added *result)
 {
 	struct chi_write *write = NULL;
-	int status = begin(client, &write);
+	int status = begin_write(client, &write);
 	return status != CHI_OK ? status
-				: end(client, write,
-				      chi_write_queue_add(write, keys, n, priority,
-							  chi_queue_clock(), result));
+				: end_write(client, write,
+					    chi_write_queue_add(write, keys, n, priority,
+								chi_queue_clock(), result));
 }
 
 int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take *take,
 			  struct chi_queue_lease *out)
 {
 	struct chi_write *write = NULL;
-	int status = begin(client, &write);
+	int status = begin_write(client, &write);
 	return status != CHI_OK ? status
-				: end(client, write,
-				      chi_write_queue_take(write, take, chi_queue_clock(),
-							   &client->answer->arena, out));
+				: end_write(client, write,
+					    chi_write_queue_take(write, take, chi_queue_clock(),
+								 &client->answer->arena, out));
 }
 
 int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
 			    const struct chi_key *keys, size_t n, uint32_t lease_ms, uint64_t *done)
 {
 	struct chi_write *write = NULL;
-	int status = begin(client, &write);
+	int status = begin_write(client, &write);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -52,7 +52,7 @@ int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned 
 			 ? chi_write_queue_drop(write, keys, n, done)
 			 : chi_write_queue_settle(write, lease, (enum chi_queue_action)action, keys,
 						  n, chi_queue_clock() + lease_ms, done);
-	return end(client, write, status);
+	return end_write(client, write, status);
 }
 
 int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,

@@ -82,7 +82,7 @@ static int tell_games(struct search *search, uint64_t steps)
 }
 
 /* Some rows; CHI_NONE at the end. */
-static int step(struct search *search)
+static int step_search(struct search *search)
 {
 	const struct chi_search_spec *spec = search->spec;
 	uint64_t steps = spec->progress != NULL ? STEPS : UINT64_MAX;
@@ -94,7 +94,7 @@ static int step(struct search *search)
 }
 
 /* What was opened before a failure stays in `search`. */
-static int run(struct search *search)
+static int run_search(struct search *search)
 {
 	struct chi_find_spec asked;
 	fill_spec(search->spec, &asked);
@@ -108,7 +108,7 @@ static int run(struct search *search)
 		status = chi_inproc_texts(search->client, search->read, &search->texts);
 	}
 	while (status == CHI_OK) {
-		status = step(search);
+		status = step_search(search);
 	}
 	if (status == CHI_NONE) {
 		search->out->has_total = chi_find_total(search->find, &search->out->total);
@@ -125,7 +125,7 @@ int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *s
 	if (status != CHI_OK) {
 		return status;
 	}
-	status = run(&search);
+	status = run_search(&search);
 	if (search.texts != NULL) {
 		chi_game_texts_end(search.texts);
 	}

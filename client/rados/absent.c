@@ -4,7 +4,7 @@
 #include "client/core/client.h"
 #include "client/core/import.h"
 
-static int refuse(struct chi_client *client)
+static int refuse_rados(struct chi_client *client)
 {
 	return chi_fault(&client->error, -CHI_EUNSUPPORTED,
 			 "this library was built without RADOS (meson -Drados)");
@@ -15,7 +15,7 @@ static int refuse_create(struct chi_client *client, enum chi_statistic statistic
 {
 	(void)statistic;
 	(void)keep;
-	return refuse(client);
+	return refuse_rados(client);
 }
 
 static void close_nothing(struct chi_client *client)
@@ -25,13 +25,13 @@ static void close_nothing(struct chi_client *client)
 
 int chi_rados_import_open(struct chi_import *games)
 {
-	return refuse(games->client);
+	return refuse_rados(games->client);
 }
 
 int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *result)
 {
 	(void)result;
-	return refuse(games->client);
+	return refuse_rados(games->client);
 }
 
 void chi_rados_import_close(struct chi_import *games)
@@ -42,6 +42,6 @@ void chi_rados_import_close(struct chi_import *games)
 /* No client is opened, so that nothing else is ever called. */
 const struct chi_backend chi_backend_rados = {
 	.create = refuse_create,
-	.open = refuse,
+	.open = refuse_rados,
 	.close = close_nothing,
 };

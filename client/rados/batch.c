@@ -56,8 +56,8 @@ static size_t end_of(const struct chi_shard_batch *batch, const struct chi_batch
 	return end;
 }
 
-static int ask(struct chi_shard_batch *batch, const struct chi_batch_part *part,
-	       struct chi_object_op *op)
+static int ask_part(struct chi_shard_batch *batch, const struct chi_batch_part *part,
+		    struct chi_object_op *op)
 {
 	struct chi_client *client = batch->client;
 	const struct chi_shard_ref *items = batch->items + part->first;
@@ -87,7 +87,7 @@ static int ask(struct chi_shard_batch *batch, const struct chi_batch_part *part,
 
 /* ---- Applying ---------------------------------------------------------------------------- */
 
-static void refuse(struct chi_shard_batch *batch, int status, size_t index)
+static void refuse_item(struct chi_shard_batch *batch, int status, size_t index)
 {
 	if (batch->refused == CHI_OK || index < batch->refused_at) {
 		batch->refused = status;
@@ -135,7 +135,7 @@ static int apply_items(struct chi_shard_batch *batch, struct chi_batch_part *par
 		if (refused && batch->client->rados->skip != NULL) {
 			skip(batch, status, &change, n_edits);
 		} else if (refused) {
-			refuse(batch, status, at);
+			refuse_item(batch, status, at);
 		} else if (status < 0) {
 			return status;
 		}
@@ -276,7 +276,7 @@ static int prepare(struct running *r)
 	int status = CHI_OK;
 	for (size_t i = 0; status == CHI_OK && i < r->n; i++) {
 		if (!r->parts[i].done) {
-			status = ask(r->batch, &r->parts[i], &r->reads[n++]);
+			status = ask_part(r->batch, &r->parts[i], &r->reads[n++]);
 		}
 	}
 	if (status == CHI_OK) {
@@ -305,7 +305,7 @@ static int prepare(struct running *r)
 
 /* What became of the operations. The first failure counts. Of an object that is gone the next try
  * finds out why. */
-static int settle(struct running *r)
+static int settle_parts(struct running *r)
 {
 	struct chi_client *client = r->batch->client;
 	int status = CHI_OK;
@@ -371,7 +371,7 @@ static int run_parts(struct running *r)
 			status = chi_objects_run(client, r->writes, r->pending);
 		}
 		if (status == CHI_OK) {
-			status = settle(r);
+			status = settle_parts(r);
 		}
 		chi_objects_end(r->writes, r->n);
 	}
@@ -395,7 +395,7 @@ static size_t cut(const struct chi_shard_batch *batch, struct chi_batch_part *pa
 /* ---- The batch --------------------------------------------------------------------------- */
 
 /* The parts that `cut` made. */
-static int run(struct running *r)
+static int run_cut(struct running *r)
 {
 	struct chi_shard_batch *batch = r->batch;
 	struct chi_client *client = batch->client;
@@ -427,7 +427,7 @@ static int run_items(struct chi_shard_batch *batch)
 	}
 	running.reads = ops;
 	running.writes = ops + running.n;
-	return run(&running);
+	return run_cut(&running);
 }
 
 int chi_batch_run(struct chi_shard_batch *batch)

@@ -36,7 +36,7 @@ static const char *user_of(const struct chi_rados_place *place)
 }
 
 /* In a child of fork the parent's are left alone. */
-static struct chi_cluster *find(const struct chi_rados_place *place, uint32_t connect_ms)
+static struct chi_cluster *find_cluster(const struct chi_rados_place *place, uint32_t connect_ms)
 {
 	for (struct chi_cluster *one = clusters; one != NULL; one = one->next) {
 		if (one->pid == getpid() && one->connect_ms == connect_ms &&
@@ -102,7 +102,7 @@ static int connect_fault(const struct chi_cluster *cluster, int rc, struct chi_f
 	}
 }
 
-static int make(struct chi_cluster *cluster, struct chi_fault *fault)
+static int make_handle(struct chi_cluster *cluster, struct chi_fault *fault)
 {
 	char name[CHI_RADOS_NAME_MAX + 8];
 	(void)snprintf(name, sizeof(name), "client.%s", cluster->user);
@@ -130,7 +130,7 @@ int chi_cluster_open(const struct chi_rados_place *place, uint32_t connect_ms,
 		return status;
 	}
 	(void)pthread_mutex_lock(&lock);
-	struct chi_cluster *cluster = find(place, connect_ms);
+	struct chi_cluster *cluster = find_cluster(place, connect_ms);
 	if (cluster == NULL) {
 		cluster = calloc(1, sizeof(*cluster));
 		status = cluster != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
@@ -139,7 +139,7 @@ int chi_cluster_open(const struct chi_rados_place *place, uint32_t connect_ms,
 			cluster->connect_ms = connect_ms;
 			strcpy(cluster->conf, place->conf);
 			strcpy(cluster->user, user_of(place));
-			status = make(cluster, fault);
+			status = make_handle(cluster, fault);
 		}
 		if (status == CHI_OK) {
 			cluster->next = clusters;

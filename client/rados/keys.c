@@ -19,7 +19,7 @@ struct run {
 	size_t n;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_items(const void *left, const void *right)
 {
 	const struct chi_shard_ref *a = left;
 	const struct chi_shard_ref *b = right;
@@ -33,7 +33,7 @@ static int compare(const void *left, const void *right)
 void chi_shard_sort(struct chi_shard_ref *refs, size_t n)
 {
 	if (n > 1) {
-		qsort(refs, n, sizeof(*refs), compare);
+		qsort(refs, n, sizeof(*refs), compare_items);
 	}
 }
 
@@ -62,8 +62,8 @@ static size_t cut(const struct chi_shard_ref *refs, size_t n, struct run *runs)
 	return n_runs;
 }
 
-static int ask(struct chi_client *client, enum chi_omap_tree tree, const struct chi_shard_ref *refs,
-	       size_t n, struct chi_object_op *op)
+static int ask_shards(struct chi_client *client, enum chi_omap_tree tree,
+		      const struct chi_shard_ref *refs, size_t n, struct chi_object_op *op)
 {
 	struct chi_omap_key keys[1 + OP_KEYS];
 	keys[0] = chi_stamp_key;
@@ -123,7 +123,8 @@ static int read_round(struct chi_client *client, const struct chi_key *keys,
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(n_runs, sizeof(*ops));
 	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
-		status = ask(client, CHI_OMAP_POSITION, refs + runs[i].first, runs[i].n, &ops[i]);
+		status = ask_shards(client, CHI_OMAP_POSITION, refs + runs[i].first, runs[i].n,
+				    &ops[i]);
 	}
 	if (status == CHI_OK) {
 		status = chi_objects_run(client, ops, n_runs);
@@ -172,7 +173,8 @@ static int has_round(struct chi_client *client, const struct chi_shard_ref *refs
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(n_runs, sizeof(*ops));
 	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
-		status = ask(client, CHI_OMAP_GAME, refs + runs[i].first, runs[i].n, &ops[i]);
+		status =
+			ask_shards(client, CHI_OMAP_GAME, refs + runs[i].first, runs[i].n, &ops[i]);
 	}
 	status = status == CHI_OK ? chi_objects_run(client, ops, n_runs) : status;
 	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {

@@ -16,14 +16,14 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded;
 
 /* ISO C has no conversion from what dlsym returns to a function; POSIX has. */
-static bool find(void *library, const char *name, void *function)
+static bool find_symbol(void *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library, name);
 	memcpy(function, &symbol, sizeof(symbol));
 	return symbol != NULL;
 }
 
-static int load(struct chi_fault *fault)
+static int load_library(struct chi_fault *fault)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	bool good = library != NULL;
@@ -33,7 +33,7 @@ static int load(struct chi_fault *fault)
 				 "rados: addresses need librados (package librados2): %.120s",
 				 why != NULL ? why : LIBRARY);
 	}
-#define FIND(name) good = good && find(library, "rados_" #name, &chi_librados.name);
+#define FIND(name) good = good && find_symbol(library, "rados_" #name, &chi_librados.name);
 	CHI_LIBRADOS(FIND)
 #undef FIND
 	loaded = good;
@@ -45,7 +45,7 @@ static int load(struct chi_fault *fault)
 int chi_librados_load(struct chi_fault *fault)
 {
 	(void)pthread_mutex_lock(&loading);
-	int status = loaded ? CHI_OK : load(fault);
+	int status = loaded ? CHI_OK : load_library(fault);
 	(void)pthread_mutex_unlock(&loading);
 	return status;
 }

@@ -95,7 +95,7 @@ static void answered(rados_completion_t completion, void *context)
 }
 
 /* Returns 0 or an errno below 0; only after 0 there will be an answer. */
-static int start(struct chi_client *client, struct chi_round *round, struct chi_object_op *op)
+static int start_op(struct chi_client *client, struct chi_round *round, struct chi_object_op *op)
 {
 	rados_ioctx_t io = client->rados->io;
 	op->round = round;
@@ -156,8 +156,8 @@ static void give_up(struct chi_client *client, struct chi_round *round, struct c
 	(void)pthread_mutex_unlock(&round->lock);
 }
 
-static void run(struct chi_client *client, struct chi_round *round, struct chi_object_op *ops,
-		size_t n)
+static void run_round(struct chi_client *client, struct chi_round *round, struct chi_object_op *ops,
+		      size_t n)
 {
 	size_t sent = 0;
 	bool in_time = true;
@@ -165,7 +165,7 @@ static void run(struct chi_client *client, struct chi_round *round, struct chi_o
 		(void)pthread_mutex_lock(&round->lock);
 		round->pending++;
 		(void)pthread_mutex_unlock(&round->lock);
-		ops[sent].rc = start(client, round, &ops[sent]);
+		ops[sent].rc = start_op(client, round, &ops[sent]);
 		if (ops[sent].rc < 0) {
 			(void)pthread_mutex_lock(&round->lock);
 			round->pending--;
@@ -201,7 +201,7 @@ int chi_objects_run(struct chi_client *client, struct chi_object_op *ops, size_t
 	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&round.answered, &monotonic);
 	(void)pthread_condattr_destroy(&monotonic);
-	run(client, &round, ops, n);
+	run_round(client, &round, ops, n);
 	(void)pthread_cond_destroy(&round.answered);
 	(void)pthread_mutex_destroy(&round.lock);
 	return CHI_OK;

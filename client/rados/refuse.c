@@ -5,7 +5,7 @@
 
 #include "base/fault.h"
 
-static int refuse(struct chi_client *client, const char *what)
+static int refuse_call(struct chi_client *client, const char *what)
 {
 	return chi_fault(&client->error, -CHI_EUNSUPPORTED, "not on RADOS: %s", what);
 }
@@ -16,7 +16,7 @@ int chi_rados_refuse_game(struct chi_client *client, uint32_t number, struct chi
 	(void)number;
 	(void)row;
 	(void)game;
-	return refuse(client, "games");
+	return refuse_call(client, "games");
 }
 
 int chi_rados_refuse_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
@@ -25,7 +25,7 @@ int chi_rados_refuse_game_heads(struct chi_client *client, const uint32_t *numbe
 	(void)numbers;
 	(void)n;
 	(void)rows;
-	return refuse(client, "games");
+	return refuse_call(client, "games");
 }
 
 int chi_rados_refuse_explore_filtered(struct chi_client *client, const struct chi_key *key,
@@ -34,21 +34,21 @@ int chi_rados_refuse_explore_filtered(struct chi_client *client, const struct ch
 	(void)key;
 	(void)filter;
 	(void)out;
-	return refuse(client, "filters of games");
+	return refuse_call(client, "filters of games");
 }
 
 int chi_rados_refuse_backup(struct chi_client *client, const char *path, bool publish)
 {
 	(void)path;
 	(void)publish;
-	return refuse(client, "backups; take a snapshot of the pool, or a dump");
+	return refuse_call(client, "backups; take a snapshot of the pool, or a dump");
 }
 
 int chi_rados_refuse_compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 {
 	(void)before;
 	(void)after;
-	return refuse(client, "compaction; the cluster does it by itself");
+	return refuse_call(client, "compaction; the cluster does it by itself");
 }
 
 int chi_rados_refuse_names(struct chi_client *client, const struct chi_names_spec *spec,
@@ -56,7 +56,7 @@ int chi_rados_refuse_names(struct chi_client *client, const struct chi_names_spe
 {
 	(void)spec;
 	(void)out;
-	return refuse(client, "names");
+	return refuse_call(client, "names");
 }
 
 int chi_rados_refuse_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
@@ -66,7 +66,7 @@ int chi_rados_refuse_suspects(struct chi_client *client, uint8_t kind, uint8_t l
 	(void)least;
 	(void)limit;
 	(void)out;
-	return refuse(client, "names");
+	return refuse_call(client, "names");
 }
 
 int chi_rados_refuse_change_names(struct chi_client *client, const struct chi_name_change *changes,
@@ -79,7 +79,7 @@ int chi_rados_refuse_change_names(struct chi_client *client, const struct chi_na
 	(void)conflict;
 	(void)context;
 	(void)result;
-	return refuse(client, "names");
+	return refuse_call(client, "names");
 }
 
 int chi_rados_refuse_make_gameset(struct chi_client *client, const char *name, const char *filter,
@@ -88,20 +88,20 @@ int chi_rados_refuse_make_gameset(struct chi_client *client, const char *name, c
 	(void)name;
 	(void)filter;
 	(void)games;
-	return refuse(client, "gamesets");
+	return refuse_call(client, "gamesets");
 }
 
 int chi_rados_refuse_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
 	(void)name;
 	(void)out;
-	return refuse(client, "gamesets");
+	return refuse_call(client, "gamesets");
 }
 
 int chi_rados_refuse_drop_gameset(struct chi_client *client, const char *name)
 {
 	(void)name;
-	return refuse(client, "gamesets");
+	return refuse_call(client, "gamesets");
 }
 
 int chi_rados_refuse_search(struct chi_client *client, const struct chi_search_spec *spec,
@@ -109,7 +109,7 @@ int chi_rados_refuse_search(struct chi_client *client, const struct chi_search_s
 {
 	(void)spec;
 	(void)out;
-	return refuse(client, "searches of boards");
+	return refuse_call(client, "searches of boards");
 }
 
 int chi_rados_refuse_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -119,7 +119,7 @@ int chi_rados_refuse_queue_add(struct chi_client *client, const struct chi_key *
 	(void)n;
 	(void)priority;
 	(void)result;
-	return refuse(client, "the queue");
+	return refuse_call(client, "the queue");
 }
 
 int chi_rados_refuse_queue_take(struct chi_client *client, const struct chi_queue_take *take,
@@ -127,7 +127,7 @@ int chi_rados_refuse_queue_take(struct chi_client *client, const struct chi_queu
 {
 	(void)take;
 	(void)out;
-	return refuse(client, "the queue");
+	return refuse_call(client, "the queue");
 }
 
 int chi_rados_refuse_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
@@ -140,7 +140,7 @@ int chi_rados_refuse_queue_settle(struct chi_client *client, uint64_t lease, uns
 	(void)n;
 	(void)lease_ms;
 	(void)done;
-	return refuse(client, "the queue");
+	return refuse_call(client, "the queue");
 }
 
 int chi_rados_refuse_queue_list(struct chi_client *client, enum chi_queue_state state,
@@ -151,5 +151,5 @@ int chi_rados_refuse_queue_list(struct chi_client *client, enum chi_queue_state 
 	(void)after;
 	(void)limit;
 	(void)out;
-	return refuse(client, "the queue");
+	return refuse_call(client, "the queue");
 }

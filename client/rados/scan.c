@@ -212,7 +212,7 @@ static int join_one(void *context, size_t i, const uint8_t *record, size_t len)
 }
 
 /* Looks the candidates up, and keeps those that are wanted, in their order. */
-static int join(struct chi_rados_scan *scan)
+static int join_entries(struct chi_rados_scan *scan)
 {
 	int status =
 		chi_rados_read_keys(scan->client, scan->keys, scan->n_candidates, join_one, scan);
@@ -234,7 +234,7 @@ static int bad_key(struct chi_client *client)
 }
 
 /* An entry of the walk: a row, a candidate, or nothing. */
-static int take(struct chi_rados_scan *scan, const struct chi_walk_entry *entry)
+static int take_walked(struct chi_rados_scan *scan, const struct chi_walk_entry *entry)
 {
 	struct chi_key key;
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
@@ -278,11 +278,11 @@ static int fetch(struct chi_rados_scan *scan)
 	       scan->n + scan->n_candidates < scan->block) {
 		struct chi_walk_entry entry;
 		status = chi_walk_next(scan->walk, &entry);
-		status = status == CHI_OK ? take(scan, &entry) : status;
+		status = status == CHI_OK ? take_walked(scan, &entry) : status;
 	}
 	bool ended = status == CHI_NONE;
 	if (status >= 0 && scan->n_candidates > 0) {
-		status = join(scan);
+		status = join_entries(scan);
 	}
 	/* Not before its candidates are judged, which is by the phase. */
 	if (status >= 0 && ended) {

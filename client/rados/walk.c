@@ -95,7 +95,7 @@ static uint64_t span_start(const struct chi_walk *walk, const struct shard *shar
 
 /* ---- Chunks ------------------------------------------------------------------------------ */
 
-static int keep(struct chunk *chunk, const struct chi_omap_entry *entry, uint32_t shard)
+static int keep_entry(struct chunk *chunk, const struct chi_omap_entry *entry, uint32_t shard)
 {
 	if (chunk->n == chunk->room) {
 		size_t room = chunk->room > 0 ? 2 * chunk->room : 64;
@@ -153,7 +153,7 @@ static void reverse(struct chunk *chunk)
 
 /* ---- Listing ----------------------------------------------------------------------------- */
 
-static int ask(struct chi_walk *walk, uint32_t i, struct chi_object_op *op)
+static int ask_shard(struct chi_walk *walk, uint32_t i, struct chi_object_op *op)
 {
 	struct shard *shard = &walk->shards[i];
 	if (walk->spec.descending && !shard->inside) {
@@ -173,7 +173,8 @@ static bool is_full(const struct chi_walk *walk, struct shard *shard)
 }
 
 /* The entries of the walk; *past: the listing went beyond them. */
-static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op *op, bool *past)
+static int take_entries(struct chi_walk *walk, struct shard *shard, struct chi_object_op *op,
+			bool *past)
 {
 	const struct chi_walk_spec *spec = &walk->spec;
 	struct chi_omap_entry found;
@@ -190,7 +191,7 @@ static int take(struct chi_walk *walk, struct shard *shard, struct chi_object_op
 			(spec->descending && number_of(found.key, found.key_len) > shard->top);
 		bool wanted = !*past && chi_omap_compare(found.key, found.key_len,
 							 spec->lower.bytes, spec->lower.len) > 0;
-		status = wanted ? keep(next(shard), &found, (uint32_t)(shard - walk->shards))
+		status = wanted ? keep_entry(next(shard), &found, (uint32_t)(shard - walk->shards))
 				: CHI_OK;
 	}
 	*past = *past || (status == CHI_NONE && !op->more);
@@ -238,7 +239,7 @@ static int listed(struct chi_walk *walk, struct shard *shard, struct chi_object_
 	bool past = false;
 	int status = chi_object_stamp(walk->client, op, NULL);
 	if (status == CHI_OK) {
-		status = take(walk, shard, op, &past);
+		status = take_entries(walk, shard, op, &past);
 	}
 	if (status < 0) {
 		return status;
@@ -280,7 +281,7 @@ static int list_round(struct chi_walk *walk, uint32_t *wanted, struct chi_object
 	for (uint32_t i = 0; status == CHI_OK && i < walk->n; i++) {
 		if (needs(&walk->shards[i])) {
 			wanted[n] = i;
-			status = ask(walk, i, &ops[n++]);
+			status = ask_shard(walk, i, &ops[n++]);
 		}
 	}
 	if (status == CHI_OK) {
@@ -304,7 +305,7 @@ static bool turn(struct shard *shard)
 }
 
 /* Until every shard of `from` on has entries, or none are left. */
-static int fill(struct chi_walk *walk)
+static int fill_chunks(struct chi_walk *walk)
 {
 	_cleanup_(chi_freep) uint32_t *wanted = calloc(walk->n, sizeof(*wanted));
 	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(walk->n, sizeof(*ops));
@@ -374,7 +375,7 @@ static int advance(struct chi_walk *walk)
 	walk->advance = false;
 	current(shard)->at++;
 	if (!turn(shard)) {
-		int status = fill(walk);
+		int status = fill_chunks(walk);
 		make_heap(walk);
 		return status;
 	}
@@ -448,7 +449,7 @@ int chi_walk_open(struct chi_client *client, const struct chi_walk_spec *spec,
 	walk->bytes_cap =
 		HELD_BYTES / 2 / n < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : HELD_BYTES / 2 / n;
 	prepare(walk);
-	int status = fill(walk);
+	int status = fill_chunks(walk);
 	make_heap(walk);
 	return status;
 }

@@ -24,7 +24,7 @@ static void set_item(struct chi_shard_batch *batch, size_t i, const uint8_t *byt
 		.len = len};
 }
 
-static int run(struct chi_shard_batch *batch)
+static int run_batch(struct chi_shard_batch *batch)
 {
 	int status = chi_batch_run(batch);
 	free(batch->items);
@@ -42,7 +42,7 @@ static int run_keys(struct chi_client *client, const struct chi_key *keys, size_
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		set_item(&batch, i, keys[i].bytes, keys[i].len);
 	}
-	status = status == CHI_OK ? run(&batch) : status;
+	status = status == CHI_OK ? run_batch(&batch) : status;
 	*result = batch.result;
 	return status;
 }
@@ -158,8 +158,8 @@ static int merge(struct chi_shard_batch *batch, const struct chi_put *put,
 }
 
 /* The stored record and what the strength tree has of it. */
-static int load(struct chi_shard_batch *batch, const struct chi_key *key, const uint8_t *value,
-		size_t len, struct position *out)
+static int load_position(struct chi_shard_batch *batch, const struct chi_key *key,
+			 const uint8_t *value, size_t len, struct position *out)
 {
 	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
 	*out = (struct position){.key = key};
@@ -212,7 +212,7 @@ static int apply_puts(struct chi_shard_batch *batch, const struct chi_shard_ref 
 {
 	const struct chi_put *puts = batch->context;
 	struct position before;
-	int status = load(batch, &puts[items[0].index].key, value, len, &before);
+	int status = load_position(batch, &puts[items[0].index].key, value, len, &before);
 	struct position after = before;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		*at = items[i].index;
@@ -291,7 +291,7 @@ static int apply_journal(struct chi_shard_batch *batch, const struct chi_shard_r
 {
 	const struct applying *applying = batch->context;
 	struct position before;
-	int status = load(batch, &applying->puts[items[0].index].key, value, len, &before);
+	int status = load_position(batch, &applying->puts[items[0].index].key, value, len, &before);
 	struct position after = before;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		*at = items[i].index;
@@ -314,7 +314,7 @@ int chi_rados_apply(struct chi_client *client, enum chi_journal_mode mode,
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
 	}
-	status = status == CHI_OK ? run(&batch) : status;
+	status = status == CHI_OK ? run_batch(&batch) : status;
 	chi_put_result_add(&batch.result, result);
 	return status;
 }
@@ -350,7 +350,7 @@ int chi_rados_put(struct chi_client *client, const struct chi_put *entries, size
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
 	}
-	status = status == CHI_OK ? run(&batch) : status;
+	status = status == CHI_OK ? run_batch(&batch) : status;
 	*result = batch.result;
 	return status;
 }
@@ -418,7 +418,7 @@ static int apply_deletes(struct chi_shard_batch *batch, const struct chi_shard_r
 	if (value == NULL) {
 		return CHI_OK;
 	}
-	int status = load(batch, &keys[*at], value, len, &before);
+	int status = load_position(batch, &keys[*at], value, len, &before);
 	batch->change.last.removed++;
 	if (status == -CHI_ECORRUPT) {
 		return delete_damaged(batch, &keys[*at], value, len);
@@ -452,7 +452,7 @@ static int apply_rescore(struct chi_shard_batch *batch, const struct chi_shard_r
 	if (value == NULL) {
 		return CHI_OK;
 	}
-	int rc = load(batch, &keys[*at], value, len, &before);
+	int rc = load_position(batch, &keys[*at], value, len, &before);
 	struct position after = before;
 	if (rc == CHI_OK) {
 		chi_arena_reset(&rados->arena);
@@ -516,5 +516,5 @@ int chi_rados_put_game_ids(struct chi_client *client, const struct chi_game_id *
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		set_item(&batch, i, games[i].id, sizeof(games[i].id));
 	}
-	return status == CHI_OK ? run(&batch) : status;
+	return status == CHI_OK ? run_batch(&batch) : status;
 }

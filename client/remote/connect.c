@@ -38,7 +38,7 @@ short chi_wait(int fd, short events, int64_t deadline)
 }
 
 /* Says why connecting failed; `error` is an errno. */
-static int refuse(const char *text, int error, struct chi_fault *fault)
+static int refuse_connection(const char *text, int error, struct chi_fault *fault)
 {
 	char buffer[96];
 	const char *reason = strerror_r(error, buffer, sizeof(buffer));
@@ -85,7 +85,8 @@ static int connect_to(int fd, const struct sockaddr *to, socklen_t len, int64_t 
 }
 
 /* A new connected socket; 0 or an errno. */
-static int make(int family, const struct sockaddr *to, socklen_t len, int64_t deadline, int *out)
+static int make_socket(int family, const struct sockaddr *to, socklen_t len, int64_t deadline,
+		       int *out)
 {
 	_cleanup_(chi_closep) int fd =
 		socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -107,7 +108,7 @@ static int connect_unix(const struct chi_address *address, int64_t deadline, int
 	/* chi_address_parse made sure that the path fits with its NUL. */
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	strncpy(to.sun_path, address->path, sizeof(to.sun_path) - 1);
-	return make(AF_UNIX, (const struct sockaddr *)&to, sizeof(to), deadline, fd);
+	return make_socket(AF_UNIX, (const struct sockaddr *)&to, sizeof(to), deadline, fd);
 }
 
 static void free_list(struct addrinfo **list)
@@ -140,7 +141,7 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 	}
 	int error = EADDRNOTAVAIL;
 	for (const struct addrinfo *at = list; at != NULL; at = at->ai_next) {
-		error = make(at->ai_family, at->ai_addr, at->ai_addrlen, deadline, fd);
+		error = make_socket(at->ai_family, at->ai_addr, at->ai_addrlen, deadline, fd);
 		if (error == 0) {
 			/* Requests are written whole: waiting for more to send only delays. */
 			int on = 1;
@@ -148,7 +149,7 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 			return CHI_OK;
 		}
 	}
-	return refuse(text, error, fault);
+	return refuse_connection(text, error, fault);
 }
 
 void chi_connect_keep(int fd, struct chi_address *address)
@@ -171,5 +172,5 @@ int chi_connect(const struct chi_address *address, const char *text, uint32_t ms
 		return connect_tcp(address, text, deadline, fd, fault);
 	}
 	int error = connect_unix(address, deadline, fd);
-	return error == 0 ? CHI_OK : refuse(text, error, fault);
+	return error == 0 ? CHI_OK : refuse_connection(text, error, fault);
 }

@@ -107,7 +107,7 @@ uint64_t chi_peer_next_id(struct chi_client *client)
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-static ssize_t take(const struct chi_peer *peer, void *out, size_t room)
+static ssize_t take_bytes(const struct chi_peer *peer, void *out, size_t room)
 {
 	return peer->tls == NULL ? recv(peer->fd, out, room, 0)
 				 : chi_tls_read(peer->tls, out, room);
@@ -141,7 +141,7 @@ static int read_some(struct chi_client *client, bool *got)
 	if (room == NULL) {
 		return chi_peer_fail(client, -CHI_ENOMEM, "no memory for the answer");
 	}
-	ssize_t n = take(peer, room, READ_SIZE);
+	ssize_t n = take_bytes(peer, room, READ_SIZE);
 	if (n > 0) {
 		chi_buffer_added(&peer->in, (size_t)n);
 		*got = true;

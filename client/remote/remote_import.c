@@ -28,7 +28,7 @@ static bool is_canceled(const struct chi_import *games)
 }
 
 /* What an answer says, but for the totals. */
-static int take(struct chi_import *games, const struct chi_response *response)
+static int take_answer(struct chi_import *games, const struct chi_response *response)
 {
 	struct chi_client *client = games->client;
 	if (response->id != games->id) {
@@ -65,7 +65,7 @@ static int take(struct chi_import *games, const struct chi_response *response)
 /* The same while nothing is to be stored yet. */
 static int take_early(struct chi_import *games, const struct chi_response *response)
 {
-	int status = take(games, response);
+	int status = take_answer(games, response);
 	return status == CHI_OK && games->over
 		       ? chi_peer_fail(games->client, -CHI_EPROTO,
 				       "the server ended the import by itself")
@@ -309,7 +309,7 @@ int chi_remote_import_commit(struct chi_import *games, struct chi_import_result 
 	while (status == CHI_OK && !games->over) {
 		status = chi_peer_receive(games->client, &response);
 		if (status == CHI_OK) {
-			status = take(games, &response);
+			status = take_answer(games, &response);
 		} else if (status == -CHI_ECANCELED) {
 			status = stop(games);
 		}

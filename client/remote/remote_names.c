@@ -16,8 +16,8 @@ struct gathered {
 	uint64_t total;
 };
 
-static int take(struct chi_client *client, struct chi_gather *all,
-		const struct chi_response *response)
+static int take_names(struct chi_client *client, struct chi_gather *all,
+		      const struct chi_response *response)
 {
 	size_t n = response->u.names.n;
 	int status = chi_gather_room(client, all, n);
@@ -36,7 +36,7 @@ static int take(struct chi_client *client, struct chi_gather *all,
 static int gather(struct chi_client *client, struct chi_request *request, struct gathered *out)
 {
 	*out = (struct gathered){.all.size = sizeof(struct chi_name_entry)};
-	return chi_gather_all(client, request, &out->all, take);
+	return chi_gather_all(client, request, &out->all, take_names);
 }
 
 static struct chi_name_row *rows_of(struct chi_client *client, const struct gathered *gathered)

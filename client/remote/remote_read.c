@@ -272,8 +272,8 @@ int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key 
 }
 
 /* One answer's worth. */
-static int ask(struct chi_client *client, const uint8_t *after, struct chi_game_id *out, size_t max,
-	       size_t *n)
+static int ask_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+		   size_t max, size_t *n)
 {
 	struct chi_request request = {
 		.op = CHI_OP_GAME_IDS,
@@ -306,7 +306,7 @@ int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
 	while (status == CHI_OK && *n < max) {
 		size_t got = 0;
 		size_t wanted = max - *n < CHI_GAME_IDS_MAX ? max - *n : CHI_GAME_IDS_MAX;
-		status = ask(client, after, out + *n, wanted, &got);
+		status = ask_ids(client, after, out + *n, wanted, &got);
 		if (status != CHI_OK || got == 0) {
 			break;
 		}

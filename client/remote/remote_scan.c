@@ -24,7 +24,7 @@ int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses
 }
 
 /* Asks for the rows after those that were delivered. */
-static int ask(struct chi_client *client, struct chi_iter *iter)
+static int ask_rows(struct chi_client *client, struct chi_iter *iter)
 {
 	struct chi_request request = {.op = CHI_OP_SCAN};
 	struct chi_scan_spec spec = iter->spec;
@@ -64,7 +64,7 @@ int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter)
 	struct chi_repeat repeat = {0};
 	int status = CHI_OK;
 	do {
-		status = ask(client, iter);
+		status = ask_rows(client, iter);
 		if (status == CHI_OK && iter->games != NULL) {
 			status = receive_block(client, iter);
 		}
@@ -80,7 +80,7 @@ static int resume(struct chi_client *client, struct chi_iter *iter)
 	if (iter->spec.limit > 0 && iter->delivered == iter->spec.limit) {
 		return CHI_NONE;
 	}
-	int status = ask(client, iter);
+	int status = ask_rows(client, iter);
 	if (status == CHI_OK) {
 		iter->mixed = iter->mixed || iter->delivered > 0;
 		status = receive_block(client, iter);

@@ -41,8 +41,8 @@ int chi_remote_drop_gameset(struct chi_client *client, const char *name)
 }
 
 /* Adds an answer's to those before it, in client->answer->gathered. */
-static int append(struct chi_arena *arena, const struct chi_response *response,
-		  struct chi_gamesets *out)
+static int append_sets(struct chi_arena *arena, const struct chi_response *response,
+		       struct chi_gamesets *out)
 {
 	size_t n = response->u.gamesets.n;
 	struct chi_gameset_row *rows = chi_arena_array(arena, out->n + n, sizeof(*rows));
@@ -72,7 +72,7 @@ static int list(struct chi_client *client, const char *name, struct chi_gamesets
 	int status = CHI_OK;
 	do {
 		status = chi_repeat_call(client, &request, &response);
-		status = status == CHI_OK ? append(&client->answer->gathered, &response, out)
+		status = status == CHI_OK ? append_sets(&client->answer->gathered, &response, out)
 					  : status;
 		if (status == CHI_OK && response.u.gamesets.more) {
 			if (response.u.gamesets.n == 0) {
@@ -86,7 +86,7 @@ static int list(struct chi_client *client, const char *name, struct chi_gamesets
 }
 
 /* How many games the gameset has now. */
-static int count(struct chi_client *client, const char *name, uint64_t *games)
+static int count_set(struct chi_client *client, const char *name, uint64_t *games)
 {
 	char filter[8 + CHI_GAMESET_TEXT_MAX];
 	(void)snprintf(filter, sizeof(filter), "in %s", name);
@@ -117,7 +117,7 @@ int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_
 	}
 	*row = out->rows[0];
 	*out = (struct chi_gamesets){.rows = row, .n = 1};
-	return count(client, name, &row->games);
+	return count_set(client, name, &row->games);
 }
 
 /* ---- Patterns ----------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static int take_rows(struct search *search, const struct chi_response *response)
 }
 
 /* Hands on an answer. */
-static int take(struct search *search, const struct chi_response *response)
+static int take_found(struct search *search, const struct chi_response *response)
 {
 	const struct chi_search_spec *spec = search->spec;
 	struct chi_search_result *out = search->out;
@@ -208,7 +208,7 @@ static int try_search(struct chi_client *client, struct search *search)
 	search->out->mixed = search->out->mixed || search->delivered > 0;
 	while (status == CHI_OK) {
 		status = chi_stream_next(client, &stream, CHI_OP_FIND, &response);
-		int told = status >= 0 ? take(search, &response) : CHI_OK;
+		int told = status >= 0 ? take_found(search, &response) : CHI_OK;
 		search->ended_here = told != CHI_OK;
 		status = told != CHI_OK ? told : status;
 	}

@@ -58,7 +58,7 @@ static bool wait_turn(struct chi_client *client, struct chi_repeat *repeat)
 }
 
 /* The last failure, and what was tried before it. */
-static void tell(struct chi_client *client, const struct chi_repeat *repeat, int status)
+static void tell_failure(struct chi_client *client, const struct chi_repeat *repeat, int status)
 {
 	struct chi_fault fault = client->error;
 	if (repeat->lost < 2) {
@@ -81,7 +81,7 @@ bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int 
 		return true;
 	}
 	if (status < 0) {
-		tell(client, repeat, status);
+		tell_failure(client, repeat, status);
 	}
 	client->peer->unanswered = repeat->lost > 0;
 	return false;

@@ -102,8 +102,8 @@ const char *chi_gather_text(struct chi_client *client, const char *text)
 	return chi_arena_text(&client->answer->gathered, text, strlen(text));
 }
 
-static int ask(struct chi_client *client, struct chi_request *request, struct chi_gather *all,
-	       chi_gather_take *take)
+static int ask_stream(struct chi_client *client, struct chi_request *request,
+		      struct chi_gather *all, chi_gather_take *take)
 {
 	struct chi_stream stream;
 	struct chi_response response = {.last = false};
@@ -125,7 +125,7 @@ int chi_gather_all(struct chi_client *client, struct chi_request *request, struc
 	struct chi_repeat repeat = {0};
 	int status = CHI_OK;
 	do {
-		status = ask(client, request, all, take);
+		status = ask_stream(client, request, all, take);
 	} while (chi_repeat_again(client, &repeat, status));
 	return status;
 }

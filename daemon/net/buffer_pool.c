@@ -17,7 +17,7 @@ void chi_buffer_pool_get(struct chi_buffer_pool *buffer_pool, struct chi_buffer 
 	buffer_pool->large_bytes -= small ? 0 : buffer->capacity;
 }
 
-static void keep(struct chi_buffer *spare, size_t *n, struct chi_buffer *buffer)
+static void keep_buffer(struct chi_buffer *spare, size_t *n, struct chi_buffer *buffer)
 {
 	spare[*n] = *buffer;
 	spare[*n].start = 0;
@@ -32,12 +32,12 @@ void chi_buffer_pool_put(struct chi_buffer_pool *buffer_pool, struct chi_buffer 
 		return;
 	}
 	if (capacity == CHI_SMALL_BUFFER && buffer_pool->n_small < CHI_BUFFER_POOL_SMALL) {
-		keep(buffer_pool->small, &buffer_pool->n_small, buffer);
+		keep_buffer(buffer_pool->small, &buffer_pool->n_small, buffer);
 	} else if (capacity > CHI_SMALL_BUFFER && capacity <= CHI_LARGE_BUFFER &&
 		   buffer_pool->n_large < CHI_BUFFER_POOL_LARGE &&
 		   capacity <= CHI_BUFFER_POOL_BYTES - buffer_pool->large_bytes) {
 		buffer_pool->large_bytes += capacity;
-		keep(buffer_pool->large, &buffer_pool->n_large, buffer);
+		keep_buffer(buffer_pool->large, &buffer_pool->n_large, buffer);
 	} else {
 		chi_buffer_deinit(buffer);
 	}

@@ -503,7 +503,7 @@ bool chi_conn_serve(struct chi_conn *conn)
 }
 
 /* All is answered and sent. */
-static void finish(struct chi_conn *conn)
+static void finish_conn(struct chi_conn *conn)
 {
 	int unread = 0;
 	bool leaving = conn->worker->phase == CHI_WORKER_LEAVING;
@@ -558,7 +558,7 @@ void chi_conn_flush(struct chi_conn *conn)
 	chi_buffer_pool_put(&conn->worker->buffer_pool, &conn->out);
 	chi_conn_account(conn);
 	if (conn->state == CHI_CONN_ENDING && conn->out.len == 0 && conn->n_calls == 0) {
-		finish(conn);
+		finish_conn(conn);
 	}
 }
 

@@ -38,20 +38,20 @@ static void release_run(struct chi_run *run)
 	(void)run;
 }
 
-static bool forget(struct chi_run *run)
+static bool forget_aside(struct chi_run *run)
 {
 	aside_of(run)->ops->forget(aside_of(run));
 	return true;
 }
 
-static int step(struct chi_run *run, struct chi_fault *fault)
+static int step_aside(struct chi_run *run, struct chi_fault *fault)
 {
 	int status = chi_page_grow(&run->page);
 	(void)fault;
 	return status < 0 ? status : aside_of(run)->ops->step(aside_of(run), &run->page);
 }
 
-static void fill(struct chi_run *run, struct chi_response *response)
+static void fill_aside(struct chi_run *run, struct chi_response *response)
 {
 	aside_of(run)->ops->fill(aside_of(run), run, response);
 }
@@ -71,9 +71,9 @@ static const struct chi_run_ops run_ops = {
 	.pages = true,
 	.open = open_run,
 	.release = release_run,
-	.step = step,
-	.fill = fill,
-	.forget = forget,
+	.step = step_aside,
+	.fill = fill_aside,
+	.forget = forget_aside,
 	.memory = memory_of,
 	.free = free_run,
 };
@@ -180,7 +180,7 @@ static void resume(struct chi_call *call)
 
 static const struct chi_call_ops call_ops = {.resume = resume, .close = let_go};
 
-static int start(struct chi_aside *aside, struct chi_fault *fault)
+static int start_thread(struct chi_aside *aside, struct chi_fault *fault)
 {
 	int status = chi_server_task_begin(aside->worker->server, CHI_SEARCHES_MAX, fault);
 	if (status < 0) {
@@ -206,7 +206,7 @@ int chi_aside_start(struct chi_aside *aside, const struct chi_aside_ops *ops, st
 	aside->call.id = task->request->id;
 	aside->call.op = task->request->op;
 	aside->call.credits = chi_call_window(window);
-	int status = start(aside, &task->fault);
+	int status = start_thread(aside, &task->fault);
 	if (status < 0) {
 		ops->free(aside);
 		return status;

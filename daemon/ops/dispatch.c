@@ -158,7 +158,7 @@ static int check_load(struct chi_task *task, unsigned flags)
 }
 
 /* Everything that can be said before the operation itself is looked at. */
-static int check(struct chi_task *task, unsigned flags)
+static int check_request(struct chi_task *task, unsigned flags)
 {
 	const struct chi_request *request = task->request;
 	if (request->id == 0) {
@@ -206,7 +206,7 @@ static int serve(struct chi_task *task)
 		task->request->op = CHI_OP_UNKNOWN;
 		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
 	}
-	int status = check(task, rows[op].flags);
+	int status = check_request(task, rows[op].flags);
 	if (status == CHI_OK && (rows[op].flags & LOGGED) != 0) {
 		log_request(task);
 	}
@@ -215,7 +215,7 @@ static int serve(struct chi_task *task)
 
 /* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so
  * far that it will answer by itself. */
-static void refuse(struct chi_task *task, int status)
+static void refuse_request(struct chi_task *task, int status)
 {
 	const struct chi_request *request = task->request;
 	bool feeds = request->op < CHI_OP_COUNT_OF_OPS && (rows[request->op].flags & FEEDS) != 0;
@@ -282,7 +282,7 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 				 : serve(&task);
 	}
 	if (status < 0) {
-		refuse(&task, status);
+		refuse_request(&task, status);
 		if (first || malformed) {
 			chi_conn_end(conn);
 		}

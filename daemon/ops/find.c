@@ -77,7 +77,7 @@ static bool may_move(const struct chi_run *run)
 	return chi_find_may_detach(const_find_of(run)->find);
 }
 
-static bool forget(struct chi_run *run)
+static bool forget_find(struct chi_run *run)
 {
 	struct find_run *find = find_of(run);
 	chi_find_rewind(find->find, run->page.n + find->rows.has_held, find->sent);
@@ -107,7 +107,7 @@ static int find_positions(struct find_run *find)
 	return status;
 }
 
-static int step(struct chi_run *run, struct chi_fault *fault)
+static int step_find(struct chi_run *run, struct chi_fault *fault)
 {
 	struct find_run *find = find_of(run);
 	int status = find->spec.games
@@ -141,7 +141,7 @@ static void note_sent(struct find_run *find)
 	find->sent[len] = '\0';
 }
 
-static void fill(struct chi_run *run, struct chi_response *response)
+static void fill_find(struct chi_run *run, struct chi_response *response)
 {
 	struct find_run *find = find_of(run);
 	const char *name = NULL;
@@ -187,10 +187,10 @@ static const struct chi_run_ops ops = {
 	.pages = true,
 	.open = open_find,
 	.release = release,
-	.step = step,
-	.fill = fill,
+	.step = step_find,
+	.fill = fill_find,
 	.may_move = may_move,
-	.forget = forget,
+	.forget = forget_find,
 	.due = is_due,
 	.memory = memory_of,
 	.free = free_run,

@@ -99,7 +99,7 @@ static bool may_move(const struct chi_run *run)
 	return false;
 }
 
-static int step(struct chi_run *run, struct chi_fault *fault)
+static int step_gamesets(struct chi_run *run, struct chi_fault *fault)
 {
 	(void)fault;
 	return chi_gameset_step(gameset_of(run)->job, STEPS);
@@ -143,7 +143,7 @@ static void free_run(struct chi_run *run)
 static const struct chi_run_ops ops = {
 	.open = open_gameset,
 	.release = release,
-	.step = step,
+	.step = step_gamesets,
 	.may_move = may_move,
 	.hand_on = hand_on,
 	.memory = memory_of,

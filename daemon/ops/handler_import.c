@@ -177,7 +177,7 @@ static void cancel(struct import *import)
 /* ---- The thread -------------------------------------------------------------------------- */
 
 /* The next piece; NULL at the end, and when there is no point in going on. */
-static struct chunk *take(struct import *import)
+static struct chunk *take_chunk(struct import *import)
 {
 	pthread_mutex_lock(&import->lock);
 	while (import->first == NULL && !import->no_more && import->cancel == 0) {
@@ -196,7 +196,7 @@ static int feed_all(struct import *import, struct chi_importer *importer, struct
 {
 	int status = CHI_OK;
 	struct chunk *chunk = NULL;
-	while (status == CHI_OK && (chunk = take(import)) != NULL) {
+	while (status == CHI_OK && (chunk = take_chunk(import)) != NULL) {
 		uint64_t cost = CHI_IMPORT_OVERHEAD + chunk->len;
 		if (chunk->file != NULL) {
 			status = chi_importer_file(importer, chunk->file, fault);
@@ -224,7 +224,7 @@ static void put_text(char *to, const char *from, size_t len)
 
 /* chi_import_report: while it feeds or commits. A note that finds no memory is missing; the totals
  * count its game all the same. The last place is kept for report_more. */
-static void report(void *context, const struct chi_import_note *note)
+static void report_note(void *context, const struct chi_import_note *note)
 {
 	struct import *import = context;
 	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
@@ -252,7 +252,7 @@ static void report_more(struct import *import)
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " more remarks; the server sends no more",
 		       import->more_notes);
 	if (import->more_notes > 0) {
-		report(import, &(struct chi_import_note){.file = "", .text = text});
+		report_note(import, &(struct chi_import_note){.file = "", .text = text});
 	}
 }
 
@@ -274,7 +274,7 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 	pthread_mutex_unlock(&import->lock);
 }
 
-static void *run(void *context)
+static void *run_import(void *context)
 {
 	struct import *import = context;
 	struct chi_importer_target target = {.store = import->served->store};
@@ -482,10 +482,10 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 	chi_conn_reap(worker);
 }
 
-static int start(struct import *import, struct chi_fault *fault)
+static int start_import(struct import *import, struct chi_fault *fault)
 {
 	import->last = &import->first;
-	import->options.report = report;
+	import->options.report = report_note;
 	import->options.progress = progressed;
 	import->options.context = import;
 	import->options.cancel = &import->cancel;
@@ -493,8 +493,9 @@ static int start(struct import *import, struct chi_fault *fault)
 	pthread_mutex_init(&import->lock, NULL);
 	pthread_cond_init(&import->changed, NULL);
 	import->idle = evtimer_new(import->worker->base, on_idle, import);
-	int error =
-		import->idle == NULL ? ENOMEM : pthread_create(&import->thread, NULL, run, import);
+	int error = import->idle == NULL
+			    ? ENOMEM
+			    : pthread_create(&import->thread, NULL, run_import, import);
 	if (error != 0) {
 		free_import(import);
 		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
@@ -529,7 +530,7 @@ int chi_handle_import(struct chi_task *task)
 		return chi_fault(&task->fault, -CHI_EBUSY,
 				 "as many imports as are allowed are running: %" PRIu64, max);
 	}
-	int status = start(import, &task->fault);
+	int status = start_import(import, &task->fault);
 	if (status < 0) {
 		return status;
 	}
@@ -550,7 +551,7 @@ int chi_handle_import(struct chi_task *task)
 }
 
 /* The import in flight with this id on the connection that still takes data, or NULL. */
-static struct import *find(struct chi_task *task)
+static struct import *find_import(struct chi_task *task)
 {
 	struct chi_call *call = chi_call_find(task->conn, task->request->id);
 	struct import *import = (struct import *)call;
@@ -562,7 +563,7 @@ static struct import *find(struct chi_task *task)
 int chi_handle_import_data(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
-	struct import *import = find(task);
+	struct import *import = find_import(task);
 	if (import == NULL) {
 		return CHI_OK;
 	}
@@ -582,7 +583,7 @@ int chi_handle_import_data(struct chi_task *task)
 
 int chi_handle_import_end(struct chi_task *task)
 {
-	struct import *import = find(task);
+	struct import *import = find_import(task);
 	if (import == NULL) {
 		return CHI_OK;
 	}

@@ -13,7 +13,7 @@
 #include "store/store.h"
 
 /* Bytes that could forge or garble lines of the log are not taken over. */
-static void take_name(struct chi_conn *conn, const struct chi_text *name)
+static void take_client_name(struct chi_conn *conn, const struct chi_text *name)
 {
 	size_t len = name->len < CHI_CLIENT_NAME_MAX ? name->len : CHI_CLIENT_NAME_MAX;
 	for (size_t i = 0; i < len; i++) {
@@ -88,7 +88,7 @@ int chi_handle_hello(struct chi_task *task)
 	if (names == NULL) {
 		return -CHI_ENOMEM;
 	}
-	take_name(task->conn, &task->request->u.hello.client);
+	take_client_name(task->conn, &task->request->u.hello.client);
 	int status = let_in(task);
 	if (status < 0) {
 		return status;

@@ -62,7 +62,7 @@ static bool may_move(const struct chi_run *run)
 	return const_names_of(run)->counted;
 }
 
-static bool forget(struct chi_run *run)
+static bool forget_names(struct chi_run *run)
 {
 	struct names_run *names = names_of(run);
 	names->spec.after = names->sent;
@@ -70,7 +70,7 @@ static bool forget(struct chi_run *run)
 	return true;
 }
 
-static void add(struct chi_page *page, const struct chi_names *some, size_t n)
+static void add_names(struct chi_page *page, const struct chi_names *some, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		page->names[page->n + i] = (struct chi_name_entry){.row = some->rows[i]};
@@ -93,7 +93,7 @@ static int collect(struct names_run *names)
 	if (status < 0) {
 		return status;
 	}
-	add(page, &some, some.n);
+	add_names(page, &some, some.n);
 	names->total = some.total;
 	names->taken += some.n;
 	names->spec.limit -= (uint32_t)some.n;
@@ -101,7 +101,7 @@ static int collect(struct names_run *names)
 	return some.n < max || names->spec.limit == 0 ? CHI_NONE : CHI_OK;
 }
 
-static int step(struct chi_run *run, struct chi_fault *fault)
+static int step_names(struct chi_run *run, struct chi_fault *fault)
 {
 	struct names_run *names = names_of(run);
 	(void)fault;
@@ -113,7 +113,7 @@ static int step(struct chi_run *run, struct chi_fault *fault)
 	return status < 0 ? status : CHI_OK;
 }
 
-static void fill(struct chi_run *run, struct chi_response *response)
+static void fill_names(struct chi_run *run, struct chi_response *response)
 {
 	struct names_run *names = names_of(run);
 	response->u.names.entries = run->page.names;
@@ -139,10 +139,10 @@ static const struct chi_run_ops ops = {
 	.pages = true,
 	.open = open_names,
 	.release = release,
-	.step = step,
-	.fill = fill,
+	.step = step_names,
+	.fill = fill_names,
 	.may_move = may_move,
-	.forget = forget,
+	.forget = forget_names,
 	.memory = memory_of,
 	.free = free_run,
 };

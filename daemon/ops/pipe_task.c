@@ -61,7 +61,7 @@ static void write_report(void *context, const char *text)
 	}
 }
 
-static void *run(void *context)
+static void *run_pipe(void *context)
 {
 	struct pipe_task *task = context;
 	struct chi_store *store = task->served->store;
@@ -260,7 +260,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *context)
 }
 
 /* Only the reading end does not block: the thread is meant to wait. A larger pipe is a favour. */
-static int start(struct pipe_task *task, struct chi_fault *fault)
+static int start_pipe(struct pipe_task *task, struct chi_fault *fault)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC | (task->call.op == CHI_OP_VERIFY ? O_DIRECT : 0)) < 0) {
@@ -275,7 +275,7 @@ static int start(struct pipe_task *task, struct chi_fault *fault)
 	task->stalled = evtimer_new(task->worker->base, on_stalled, task);
 	int error = task->readable == NULL || task->stalled == NULL
 			    ? ENOMEM
-			    : pthread_create(&task->thread, NULL, run, task);
+			    : pthread_create(&task->thread, NULL, run_pipe, task);
 	if (error != 0) {
 		close(task->to);
 		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
@@ -302,7 +302,7 @@ int chi_handle_piped(struct chi_task *request)
 				     : CHI_WINDOW_MAX;
 	int status = chi_server_task_begin(worker->server, CHI_TASKS_MAX, &request->fault);
 	if (status == CHI_OK) {
-		status = start(task, &request->fault);
+		status = start_pipe(task, &request->fault);
 		if (status < 0) {
 			chi_server_task_end(worker->server);
 		}

@@ -7,8 +7,8 @@
 #include "daemon/write/job.h"
 
 /* A job of the positions, if the request is good so far. */
-static int start(struct chi_task *task, int status, struct chi_positions *positions,
-		 const struct chi_queue_job *queue, const char *holder)
+static int start_job(struct chi_task *task, int status, struct chi_positions *positions,
+		     const struct chi_queue_job *queue, const char *holder)
 {
 	const struct chi_request *request = task->request;
 	const char *name = chi_op_name(request->op);
@@ -39,7 +39,7 @@ int chi_handle_queue_add(struct chi_task *task)
 {
 	struct chi_positions *positions = &task->request->u.queue_add.positions;
 	const struct chi_queue_job queue = {.priority = task->request->u.queue_add.priority};
-	return start(task, CHI_OK, positions, &queue, "");
+	return start_job(task, CHI_OK, positions, &queue, "");
 }
 
 int chi_handle_queue_take(struct chi_task *task)
@@ -52,8 +52,8 @@ int chi_handle_queue_take(struct chi_task *task)
 					    .keys = positions->n > 0 ? positions->keys : NULL,
 					    .n_keys = positions->n};
 	const struct chi_queue_job queue = {.lease_ms = take.lease_ms, .limit = take.limit};
-	return start(task, chi_queue_take_check(&take, &task->fault), positions, &queue,
-		     take.holder);
+	return start_job(task, chi_queue_take_check(&take, &task->fault), positions, &queue,
+			 take.holder);
 }
 
 int chi_handle_queue_settle(struct chi_task *task)
@@ -67,7 +67,7 @@ int chi_handle_queue_settle(struct chi_task *task)
 			     ? CHI_OK
 			     : chi_queue_settle_check(queue.action, positions->n, queue.lease_ms,
 						      &task->fault);
-	return start(task, status, positions, &queue, "");
+	return start_job(task, status, positions, &queue, "");
 }
 
 /* What is wrong with a list's request; NULL: nothing. */

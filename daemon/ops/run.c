@@ -119,7 +119,7 @@ static void resume_run(struct chi_call *call)
 static const struct chi_call_ops call_ops = {.resume = resume_run, .close = close_run};
 
 /* Takes the run off its connection and frees it. */
-static void finish(struct chi_run *run)
+static void finish_run(struct chi_run *run)
 {
 	chi_call_remove(&run->call);
 	close_run(&run->call);
@@ -137,7 +137,7 @@ static void send_page(struct chi_run *run, bool last)
 }
 
 /* The rows found before the failure are good, and sent first. */
-static void fail(struct chi_run *run, int status, const struct chi_fault *fault)
+static void fail_run(struct chi_run *run, int status, const struct chi_fault *fault)
 {
 	uint64_t id = run->call.id;
 	enum chi_op op = run->call.op;
@@ -149,7 +149,7 @@ static void fail(struct chi_run *run, int status, const struct chi_fault *fault)
 	if (conn->state == CHI_CONN_DEAD) {
 		return;
 	}
-	finish(run);
+	finish_run(run);
 	chi_conn_fail(conn, id, op, status, NULL, fault->text);
 }
 
@@ -218,7 +218,7 @@ static void slice(struct chi_run *run, int64_t until)
 		return;
 	}
 	if (status < 0) {
-		fail(run, status, &fault);
+		fail_run(run, status, &fault);
 		return;
 	}
 	int64_t now = chi_now_ms();
@@ -233,7 +233,7 @@ static void slice(struct chi_run *run, int64_t until)
 		chi_page_clear(&run->page);
 	}
 	if (last) {
-		finish(run);
+		finish_run(run);
 		return;
 	}
 	pause_run(run, now, short_of_memory);
@@ -263,7 +263,7 @@ void chi_run_slice(struct chi_worker *worker)
 }
 
 /* Gives up what was collected and not sent: it is found again when the run goes on. */
-static void forget(struct chi_run *run)
+static void forget_run(struct chi_run *run)
 {
 	release(run);
 	if (run->ops->forget(run)) {
@@ -291,7 +291,7 @@ bool chi_run_tick(struct chi_worker *worker, int64_t now)
 	{
 		if (run->page.n > 0 && !run->is_runnable && run->ops->pages &&
 		    chi_server_is_full(worker->server)) {
-			forget(run);
+			forget_run(run);
 		}
 		if (run->read != NULL && is_old(run, now)) {
 			release(run);

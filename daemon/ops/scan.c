@@ -58,7 +58,7 @@ static bool may_move(const struct chi_run *run)
 }
 
 /* Gives up what was collected and not sent: the scan finds it again when it goes on. */
-static bool forget(struct chi_run *run)
+static bool forget_scan(struct chi_run *run)
 {
 	struct chi_scan_run *scan = scan_of(run);
 	if (scan->spec.sort != CHI_SORT_NONE) {
@@ -147,7 +147,7 @@ static uint64_t steps_of(const struct chi_scan_run *scan)
 /* ---- Scans ------------------------------------------------------------------------------- */
 
 /* A scan opened again must deliver the rest only; the store never exceeds it. */
-static int take(struct chi_scan_run *scan, size_t before, int status)
+static int take_page(struct chi_scan_run *scan, size_t before, int status)
 {
 	if (scan->spec.limit > 0) {
 		scan->left -= scan->run.page.n - before;
@@ -164,8 +164,8 @@ static int step_scan(struct chi_run *run, struct chi_fault *fault)
 	if (status != CHI_OK) {
 		return status < 0 ? status : CHI_OK;
 	}
-	return take(scan, before,
-		    chi_page_fill(&run->page, scan->scan, scan->spec.want, steps_of(scan)));
+	return take_page(scan, before,
+			 chi_page_fill(&run->page, scan->scan, scan->spec.want, steps_of(scan)));
 }
 
 /* The cursor is after the last row of the page. */
@@ -189,7 +189,7 @@ static const struct chi_run_ops scan_ops = {
 	.step = step_scan,
 	.fill = fill_scan,
 	.may_move = may_move,
-	.forget = forget,
+	.forget = forget_scan,
 	.memory = memory_of,
 	.free = free_run,
 };
@@ -239,10 +239,10 @@ static int step_ids(struct chi_run *run, struct chi_fault *fault)
 	struct chi_scan_run *scan = scan_of(run);
 	size_t before = run->page.n;
 	(void)fault;
-	return take(scan, before,
-		    chi_page_fill_games(&run->page, run->read, scan->has_after ? scan->after : NULL,
-					scan->left < CHI_HELPING_STEPS ? scan->left
-								       : CHI_HELPING_STEPS));
+	return take_page(scan, before,
+			 chi_page_fill_games(
+				 &run->page, run->read, scan->has_after ? scan->after : NULL,
+				 scan->left < CHI_HELPING_STEPS ? scan->left : CHI_HELPING_STEPS));
 }
 
 static void fill_ids(struct chi_run *run, struct chi_response *response)
@@ -261,7 +261,7 @@ static const struct chi_run_ops ids_ops = {
 };
 
 /* `spec` has been checked; of a list of games it has but the limit. NULL: out of memory. */
-static struct chi_scan_run *make(const struct chi_scan_spec *spec, size_t size, size_t most)
+static struct chi_scan_run *make_scan(const struct chi_scan_spec *spec, size_t size, size_t most)
 {
 	size_t len = spec->games != NULL ? strlen(spec->games) : 0;
 	struct chi_scan_run *scan = calloc(1, sizeof(*scan) + len + 1);
@@ -281,7 +281,7 @@ static struct chi_scan_run *make(const struct chi_scan_spec *spec, size_t size, 
 /* ---- Scan, Count and Games ---------------------------------------------------------------- */
 
 /* The filter's material comes as text, because the room of the protocol knows no chess. */
-static int begin(struct chi_task *task, const char *name, const struct chi_run_ops *ops)
+static int begin_scan(struct chi_task *task, const char *name, const struct chi_run_ops *ops)
 {
 	struct chi_request *request = task->request;
 	struct chi_scan_spec spec = request->u.scan.spec;
@@ -306,10 +306,10 @@ static int begin(struct chi_task *task, const char *name, const struct chi_run_o
 	if (status < 0) {
 		return status;
 	}
-	struct chi_scan_run *scan = make(&spec,
-					 spec.want == CHI_WANT_RECORDS ? sizeof(struct chi_entry)
-								       : sizeof(struct chi_row),
-					 CHI_SCAN_ROWS_MAX);
+	struct chi_scan_run *scan = make_scan(
+		&spec,
+		spec.want == CHI_WANT_RECORDS ? sizeof(struct chi_entry) : sizeof(struct chi_row),
+		CHI_SCAN_ROWS_MAX);
 	if (scan == NULL) {
 		return -CHI_ENOMEM;
 	}
@@ -319,7 +319,7 @@ static int begin(struct chi_task *task, const char *name, const struct chi_run_o
 
 int chi_handle_scan(struct chi_task *task)
 {
-	return begin(task, "scan", &scan_ops);
+	return begin_scan(task, "scan", &scan_ops);
 }
 
 int chi_handle_count(struct chi_task *task)
@@ -328,7 +328,7 @@ int chi_handle_count(struct chi_task *task)
 	task->request->u.scan.spec.limit = 0;
 	task->request->u.scan.spec.want = CHI_WANT_KEYS;
 	task->request->u.scan.window = 1;
-	return begin(task, "count", &count_ops);
+	return begin_scan(task, "count", &count_ops);
 }
 
 int chi_handle_game_ids(struct chi_task *task)
@@ -337,7 +337,7 @@ int chi_handle_game_ids(struct chi_task *task)
 	struct chi_scan_spec spec = {
 		.limit = limit == 0 || limit > CHI_GAME_IDS_MAX ? CHI_GAME_IDS_MAX : limit,
 	};
-	struct chi_scan_run *scan = make(&spec, sizeof(struct chi_game_id), CHI_GAME_IDS_MAX);
+	struct chi_scan_run *scan = make_scan(&spec, sizeof(struct chi_game_id), CHI_GAME_IDS_MAX);
 	if (scan == NULL) {
 		return -CHI_ENOMEM;
 	}

@@ -38,7 +38,7 @@ static void free_suspects(struct chi_aside *aside)
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static void forget(struct chi_aside *aside)
+static void forget_suspects(struct chi_aside *aside)
 {
 	struct suspects *suspects = (struct suspects *)aside;
 	suspects->group = suspects->sent_group;
@@ -64,7 +64,7 @@ static bool next(struct suspects *suspects, struct chi_name_entry *out)
 	return true;
 }
 
-static int step(struct chi_aside *aside, struct chi_page *page)
+static int step_suspects(struct chi_aside *aside, struct chi_page *page)
 {
 	for (size_t i = 0; i < NAMES_A_STEP && page->n < page->capacity; i++) {
 		struct chi_name_entry *entry = &page->names[page->n];
@@ -77,7 +77,8 @@ static int step(struct chi_aside *aside, struct chi_page *page)
 	return CHI_OK;
 }
 
-static void fill(struct chi_aside *aside, struct chi_run *run, struct chi_response *response)
+static void fill_suspects(struct chi_aside *aside, struct chi_run *run,
+			  struct chi_response *response)
 {
 	struct suspects *suspects = (struct suspects *)aside;
 	response->u.names.entries = run->page.names;
@@ -104,7 +105,7 @@ static int count_games(struct suspects *suspects, struct chi_names_query *query)
 	return status == CHI_OK ? -CHI_ECANCELED : status;
 }
 
-static int find(struct chi_aside *aside, struct chi_read *read)
+static int find_suspects(struct chi_aside *aside, struct chi_read *read)
 {
 	struct suspects *suspects = (struct suspects *)aside;
 	struct chi_names_query *query = NULL;
@@ -122,12 +123,12 @@ static int find(struct chi_aside *aside, struct chi_read *read)
 }
 
 static const struct chi_aside_ops ops = {
-	.work = find,
+	.work = find_suspects,
 	.item = sizeof(struct chi_name_entry),
 	.items = CHI_NAMES_MAX,
-	.step = step,
-	.fill = fill,
-	.forget = forget,
+	.step = step_suspects,
+	.fill = fill_suspects,
+	.forget = forget_suspects,
 	.memory = memory_of,
 	.free = free_suspects,
 };

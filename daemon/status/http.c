@@ -39,15 +39,15 @@ struct chi_http {
 	struct visit visits[CHI_HTTP_CONNECTIONS];
 };
 
-static void end(struct visit *visit)
+static void end_visit(struct visit *visit)
 {
 	event_del(visit->deadline);
 	bufferevent_free(visit->stream);
 	visit->stream = NULL;
 }
 
-static void answer(struct visit *visit, const char *status, const char *header,
-		   struct evbuffer *body)
+static void answer_visit(struct visit *visit, const char *status, const char *header,
+			 struct evbuffer *body)
 {
 	struct evbuffer *out = bufferevent_get_output(visit->stream);
 	visit->answered = true;
@@ -68,16 +68,16 @@ static void serve(struct visit *visit, const char *line)
 	const char *path = line + method + (line[method] == ' ' ? 1 : 0);
 	size_t len = strcspn(path, " ?");
 	if (strstr(path + len, " HTTP/1.") == NULL) {
-		answer(visit, "400 Bad Request", "", NULL);
+		answer_visit(visit, "400 Bad Request", "", NULL);
 	} else if (len != strlen("/metrics") || memcmp(path, "/metrics", len) != 0) {
-		answer(visit, "404 Not Found", "", NULL);
+		answer_visit(visit, "404 Not Found", "", NULL);
 	} else if (method != 3 || memcmp(line, "GET", method) != 0) {
-		answer(visit, "405 Method Not Allowed", "Allow: GET\r\n", NULL);
+		answer_visit(visit, "405 Method Not Allowed", "Allow: GET\r\n", NULL);
 	} else {
 		struct evbuffer *page = evbuffer_new();
 		bool made = page != NULL && chi_metrics_page(visit->http->server, page) == CHI_OK;
-		answer(visit, made ? "200 OK" : "500 Internal Server Error", "",
-		       made ? page : NULL);
+		answer_visit(visit, made ? "200 OK" : "500 Internal Server Error", "",
+			     made ? page : NULL);
 		if (page != NULL) {
 			evbuffer_free(page);
 		}
@@ -95,7 +95,7 @@ static void on_input(struct bufferevent *stream, void *context)
 		serve(visit, line != NULL ? line : "");
 		free(line);
 	} else if (!visit->answered && len >= CHI_HTTP_HEADERS) {
-		answer(visit, "431 Request Header Fields Too Large", "", NULL);
+		answer_visit(visit, "431 Request Header Fields Too Large", "", NULL);
 	}
 	if (visit->answered) {
 		evbuffer_drain(in, evbuffer_get_length(in));
@@ -107,7 +107,7 @@ static void on_sent(struct bufferevent *stream, void *context)
 {
 	struct visit *visit = context;
 	if (visit->at_end) {
-		end(visit);
+		end_visit(visit);
 	} else if (visit->answered) {
 		shutdown(bufferevent_getfd(stream), SHUT_WR);
 	}
@@ -120,7 +120,7 @@ static void on_end(struct bufferevent *stream, short what, void *context)
 	struct visit *visit = context;
 	if ((what & BEV_EVENT_ERROR) != 0 || !visit->answered ||
 	    evbuffer_get_length(bufferevent_get_output(stream)) == 0) {
-		end(visit);
+		end_visit(visit);
 	} else {
 		visit->at_end = true;
 	}
@@ -130,7 +130,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
-	end(context);
+	end_visit(context);
 }
 
 static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
@@ -159,7 +159,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 	bufferevent_setwatermark(stream, EV_READ, 0, CHI_HTTP_HEADERS);
 	if (event_add(visit->deadline, &life) < 0 ||
 	    bufferevent_enable(stream, EV_READ | EV_WRITE) < 0) {
-		end(visit);
+		end_visit(visit);
 	}
 }
 
@@ -237,7 +237,7 @@ void chi_http_free(struct chi_http *http)
 	chi_event_drop(&http->rested);
 	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
 		if (http->visits[i].stream != NULL) {
-			end(&http->visits[i]);
+			end_visit(&http->visits[i]);
 		}
 		chi_event_drop(&http->visits[i].deadline);
 	}

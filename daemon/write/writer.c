@@ -200,7 +200,8 @@ static int end_write(struct chi_store_writer *writer, struct chi_write *write, s
 }
 
 /* All of a list in one transaction. On failure nothing of it is stored. */
-static int commit(struct chi_store_writer *writer, struct chi_job *jobs, struct chi_fault *fault)
+static int commit_list(struct chi_store_writer *writer, struct chi_job *jobs,
+		       struct chi_fault *fault)
 {
 	struct chi_write *write = NULL;
 	size_t n = 0;
@@ -226,8 +227,8 @@ static int commit(struct chi_store_writer *writer, struct chi_job *jobs, struct 
 }
 
 /* The last of a job. */
-static void finish(struct chi_store_writer *writer, struct chi_job *job, int status,
-		   const struct chi_fault *fault)
+static void finish_job(struct chi_store_writer *writer, struct chi_job *job, int status,
+		       const struct chi_fault *fault)
 {
 	answer_with(writer, job, status, fault);
 	chi_store_writer_done(writer, job);
@@ -239,7 +240,7 @@ static void finish_all(struct chi_store_writer *writer, struct chi_job *jobs, in
 {
 	while (jobs != NULL) {
 		struct chi_job *next = jobs->next;
-		finish(writer, jobs, status, fault);
+		finish_job(writer, jobs, status, fault);
 		jobs = next;
 	}
 }
@@ -270,7 +271,7 @@ static void write_halves(struct chi_store_writer *writer, struct chi_job *jobs, 
 		finish_all(writer, jobs, again->status, &again->fault);
 		return;
 	}
-	int status = commit(writer, jobs, &fault);
+	int status = commit_list(writer, jobs, &fault);
 	if (status == CHI_OK || n == 1) {
 		bool for_all = is_for_all(status);
 		*again = (struct again){for_all ? again->in_a_row + 1 : 0, status, fault};
@@ -331,7 +332,7 @@ static void commit_open(struct chi_store_writer *writer)
 	}
 }
 
-static void append(struct chi_store_writer *writer, struct chi_job *job)
+static void append_job(struct chi_store_writer *writer, struct chi_job *job)
 {
 	*writer->applied_last = job;
 	writer->applied_last = &job->next;
@@ -375,10 +376,10 @@ static void write_group(struct chi_store_writer *writer, struct chi_job *group)
 		job->next = NULL;
 		int status = add_job(writer, job, &fault);
 		if (status < 0 && (writer->write != NULL || writer->n_applied == 0)) {
-			finish(writer, job, status, &fault);
+			finish_job(writer, job, status, &fault);
 			continue;
 		}
-		append(writer, job);
+		append_job(writer, job);
 		if (status < 0) {
 			/* The transaction is lost. */
 			size_t n = writer->n_applied;
@@ -410,7 +411,7 @@ void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *
 			    log_text("store", writer->served->name),
 			    log_text("cause", fault->text));
 	}
-	finish(writer, job, status, fault);
+	finish_job(writer, job, status, fault);
 }
 
 /* In a transaction that is given up. */
@@ -435,10 +436,10 @@ static void work(struct chi_store_writer *writer, struct chi_job *job)
 	}
 	if (job->dry_run) {
 		int status = try_out(writer, job, &fault);
-		finish(writer, job, status, &fault);
+		finish_job(writer, job, status, &fault);
 		return;
 	}
-	int status = commit(writer, job, &fault);
+	int status = commit_list(writer, job, &fault);
 	chi_store_writer_end_work(writer, job, status, &fault);
 }
 

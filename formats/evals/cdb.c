@@ -91,8 +91,8 @@ static int read_score(struct span value, struct chi_eval *eval, struct chi_fault
 	return CHI_OK;
 }
 
-static int read_moves(const struct chi_key *key, struct span text, struct chi_arena *arena,
-		      struct chi_eval *eval, struct chi_fault *fault)
+static int read_cdb_moves(const struct chi_key *key, struct span text, struct chi_arena *arena,
+			  struct chi_eval *eval, struct chi_fault *fault)
 {
 	struct chi_position position;
 	struct chi_fault inner = {.text = ""};
@@ -132,7 +132,7 @@ int chi_cdb_read(const char *line, size_t len, const char *engine, struct chi_ar
 	status = read_score(value_of(CHI_CDB_MARK, mark, end), eval, fault);
 	struct span moves = value_of("; PV:", mark, end);
 	if (status == CHI_OK && moves.at != NULL) {
-		status = read_moves(&put->key, moves, arena, eval, fault);
+		status = read_cdb_moves(&put->key, moves, arena, eval, fault);
 	}
 	put->parts |= CHI_PUT_EVALS;
 	put->record.evals = eval;

@@ -173,7 +173,7 @@ static struct entry unpack(const struct chi_exp *exp, const uint8_t *at, bool su
 	};
 }
 
-static int compare(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right)
 {
 	const struct entry *a = left;
 	const struct entry *b = right;
@@ -191,7 +191,7 @@ static void make_entries(struct chi_exp *exp, bool sugar)
 		struct entry entry = unpack(exp, exp->bytes + i * CHI_EXP_ENTRY, sugar);
 		memcpy(exp->bytes + i * CHI_EXP_ENTRY, &entry, sizeof(entry));
 	}
-	qsort(exp->entries, exp->n, sizeof(*exp->entries), compare);
+	qsort(exp->entries, exp->n, sizeof(*exp->entries), compare_entries);
 }
 
 static int make_filter(struct chi_exp *exp)
@@ -247,14 +247,14 @@ int chi_exp_open(const char *path, struct chi_exp **out, struct chi_fault *fault
 /* ---- The walk ---------------------------------------------------------------------------- */
 
 /* The first entry of a key; n if there is none. */
-static size_t find(const struct chi_exp *exp, uint64_t reduced, uint64_t key)
+static size_t find_entry(const struct chi_exp *exp, uint64_t reduced, uint64_t key)
 {
 	const struct entry wanted = {.reduced = reduced, .key = key};
 	size_t low = 0;
 	size_t high = exp->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare(&exp->entries[middle], &wanted) < 0) {
+		if (compare_entries(&exp->entries[middle], &wanted) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -291,7 +291,7 @@ static int enqueue_key(struct chi_exp *exp, const struct chi_position *position,
 		return CHI_NONE;
 	}
 	for (size_t i = 0; i < CHI_SF_CLOCKS; i++) {
-		size_t at = find(exp, reduced, theirs ^ exp->keys.clock[i]);
+		size_t at = find_entry(exp, reduced, theirs ^ exp->keys.clock[i]);
 		if (at < exp->n) {
 			found = true;
 			fresh = fresh || exp->entries[at].reached == 0;
@@ -439,8 +439,8 @@ static int visit_one(struct chi_exp *exp, const struct pending *pending, chi_exp
 	lines->n_played = 0;
 	for (size_t k = 0; k < CHI_SF_CLOCKS; k++) {
 		uint64_t key = pending->theirs ^ exp->keys.clock[k];
-		for (size_t i = find(exp, reduced, key); i < exp->n && exp->entries[i].key == key;
-		     i++) {
+		for (size_t i = find_entry(exp, reduced, key);
+		     i < exp->n && exp->entries[i].key == key; i++) {
 			take_entry(exp, &position, &exp->entries[i]);
 		}
 	}

@@ -267,7 +267,7 @@ static int read_search(struct scan *scan, void *into)
 	return rc;
 }
 
-static int take_line(struct scan *scan, struct span name, void *into)
+static int take_lichess_line(struct scan *scan, struct span name, void *into)
 {
 	if (is(name, "fen")) {
 		return read_text(scan, &scan->fen);
@@ -277,8 +277,8 @@ static int take_line(struct scan *scan, struct span name, void *into)
 
 /* ---- The position -------------------------------------------------------------------------- */
 
-static int read_moves(struct scan *scan, const struct chi_position *from, struct span text,
-		      struct chi_arena *arena, struct chi_eval *eval)
+static int read_lichess_moves(struct scan *scan, const struct chi_position *from, struct span text,
+			      struct chi_arena *arena, struct chi_eval *eval)
 {
 	/* A move takes four bytes and a space at least. */
 	size_t room = text.len / 5 + 1 < CHI_PV_MAX ? text.len / 5 + 1 : CHI_PV_MAX;
@@ -310,8 +310,9 @@ static int read_moves(struct scan *scan, const struct chi_position *from, struct
 	return CHI_OK;
 }
 
-static int read_eval(struct scan *scan, const struct chi_position *position,
-		     const struct variation *line, struct chi_arena *arena, struct chi_eval *eval)
+static int read_lichess_eval(struct scan *scan, const struct chi_position *position,
+			     const struct variation *line, struct chi_arena *arena,
+			     struct chi_eval *eval)
 {
 	int64_t most = line->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	if (line->score < -most || line->score > most) {
@@ -322,7 +323,7 @@ static int read_eval(struct scan *scan, const struct chi_position *position,
 	int32_t score = (int32_t)line->score;
 	eval->is_mate = line->is_mate;
 	eval->score = position->side == CHI_WHITE ? score : -score;
-	return read_moves(scan, position, line->moves, arena, eval);
+	return read_lichess_moves(scan, position, line->moves, arena, eval);
 }
 
 /* The best search, each of its lines an evaluation. */
@@ -348,7 +349,7 @@ static int read_evals(struct scan *scan, const struct chi_position *position, co
 					     .depth = (uint32_t)best->depth,
 					     .rank = (uint8_t)i,
 					     .nodes = (uint64_t)best->knodes * 1000};
-		rc = read_eval(scan, position, &best->lines[i], arena, &evals[i]);
+		rc = read_lichess_eval(scan, position, &best->lines[i], arena, &evals[i]);
 	}
 	put->parts = CHI_PUT_EVALS;
 	put->record.evals = evals;
@@ -372,7 +373,7 @@ int chi_lichess_read(const char *line, size_t len, const char *engine, struct ch
 	if (scan.at == scan.end || first == '#') {
 		return CHI_NONE;
 	}
-	int rc = read_object(&scan, take_line, NULL);
+	int rc = read_object(&scan, take_lichess_line, NULL);
 	if (rc == CHI_OK && (peek(&scan), scan.at < scan.end)) {
 		rc = refuse_byte(&scan, "more than one value");
 	}

@@ -76,7 +76,7 @@ struct best {
 	uint64_t total;
 };
 
-static int keep(struct call *call, struct best *best, const struct chi_name_row *row)
+static int keep_name(struct call *call, struct best *best, const struct chi_name_row *row)
 {
 	size_t at = best->n;
 	best->total++;
@@ -110,7 +110,7 @@ static int find_names(struct call *call, struct chi_names_spec *spec, const char
 		for (size_t i = 0; status == CHI_OK && i < names.n; i++) {
 			spec->after = names.rows[i].id;
 			status = begins(&words, names.rows[i].text)
-					 ? keep(call, best, &names.rows[i])
+					 ? keep_name(call, best, &names.rows[i])
 					 : CHI_OK;
 		}
 		status = status == CHI_OK ? call_check(call) : status;

@@ -41,7 +41,7 @@ static int list(struct call *call, const struct chi_key *key, uint32_t want, str
 				: chi_fault_plain(&call->fault, status);
 }
 
-static int make(struct call *call, struct ply *ply)
+static int make_ply(struct call *call, struct ply *ply)
 {
 	struct chi_arena *arena = &call->arena;
 	ply->moves = chi_arena_alloc(arena, CHI_LEGAL_MAX * sizeof(*ply->moves));
@@ -117,7 +117,7 @@ static void rank_moves(struct cdb_board *board)
 	}
 }
 
-static int fill(struct call *call, const struct ply *ply, struct cdb_board *board)
+static int fill_board(struct call *call, const struct ply *ply, struct cdb_board *board)
 {
 	struct cdb_value *values = chi_arena_array(&call->arena, ply->n + 1, sizeof(*values));
 	const struct cdb_ply below = {.key = &board->key,
@@ -192,7 +192,7 @@ int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out
 {
 	struct ply ply = {.n = 0};
 	*out = (struct cdb_board){.key = *key, .min_ply = -1};
-	int status = make(call, &ply);
+	int status = make_ply(call, &ply);
 	status = status == CHI_OK ? probe(call, key, 1, &out->row) : status;
 	status = status == CHI_OK
 			 ? list(call, key, CHI_MOVES_UCI | CHI_MOVES_SAN | CHI_MOVES_KEYS, &ply)
@@ -207,5 +207,5 @@ int cdb_look(struct call *call, const struct chi_key *key, struct cdb_board *out
 	}
 	memset(out->moves, 0, (ply.n + 1) * sizeof(*out->moves));
 	status = out->row.found ? read_record(call, &ply, out) : CHI_OK;
-	return status == CHI_OK ? fill(call, &ply, out) : status;
+	return status == CHI_OK ? fill_board(call, &ply, out) : status;
 }

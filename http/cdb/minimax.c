@@ -110,7 +110,7 @@ static int take_children(struct group *group, struct node *node, const struct ch
 	return CHI_OK;
 }
 
-static int look_up(struct group *group)
+static int look_up_group(struct group *group)
 {
 	struct call *call = group->call;
 	int status = chi_probe(call->client, group->keys, group->n, group->rows);
@@ -139,7 +139,7 @@ static int look_into(struct group *group, struct node *ply, struct node **out)
 		status = list_moves(group, node);
 		group->end = node->next;
 		if (status == CHI_OK && (group->n >= GROUP || node->next == NULL)) {
-			status = look_up(group);
+			status = look_up_group(group);
 		}
 	}
 	return status;
@@ -267,7 +267,7 @@ static bool any_known(const struct node *nodes, size_t n)
 	return any;
 }
 
-static size_t count(const struct node *ply)
+static size_t count_nodes(const struct node *ply)
 {
 	size_t n = 0;
 	for (; ply != NULL; ply = ply->next) {
@@ -283,7 +283,7 @@ static int grow(struct group *group, struct node *nodes, size_t n)
 	size_t lists = 0;
 	int status = CHI_OK;
 	for (size_t depth = 0; status == CHI_OK && ply != NULL && depth < PLIES_MOST; depth++) {
-		lists += count(ply);
+		lists += count_nodes(ply);
 		if (depth > 0 && (lists > LISTS_MOST || !any_known(nodes, n))) {
 			break;
 		}

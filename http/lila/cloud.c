@@ -64,7 +64,7 @@ static int begin_eval(struct call *call, const struct chi_key *key, const struct
 	return status;
 }
 
-static void end(struct call *call)
+static void end_eval(struct call *call)
 {
 	out_end(&call->out, ']');
 	out_end(&call->out, '}');
@@ -83,7 +83,7 @@ static int say(struct call *call, const struct chi_key *key, const struct chi_re
 			lines--;
 		}
 	}
-	end(call);
+	end_eval(call);
 	return status;
 }
 
@@ -146,7 +146,7 @@ static int say_reply(struct call *call, const struct chi_key *key, chi_move move
 				     &line.is_mate);
 	status = begin_eval(call, key, &line, &black);
 	say_line(&call->out, &line, black);
-	end(call);
+	end_eval(call);
 	return status;
 }
 

@@ -124,7 +124,7 @@ static void import_closep(struct chi_import **games)
 	chi_import_close(*games);
 }
 
-static int feed(struct call *call, const struct writer *pgn, struct chi_import_result *result)
+static int feed_pgn(struct call *call, const struct writer *pgn, struct chi_import_result *result)
 {
 	_cleanup_(import_closep) struct chi_import *games = NULL;
 	const struct http_config *config = call->session->config;
@@ -169,7 +169,7 @@ static int import(struct call *call, bool online)
 	}
 	status = status == CHI_OK && pgn.failed ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
 						: status;
-	status = status == CHI_OK ? feed(call, &pgn, &result) : status;
+	status = status == CHI_OK ? feed_pgn(call, &pgn, &result) : status;
 	out_deinit(&pgn);
 	json_decref(body);
 	out_object(&call->out, NULL);

@@ -129,7 +129,7 @@ static void add_term(struct terms *terms, const char *name, const char *value)
 	add_either(terms, false, name, value);
 }
 
-static int finish(struct call *call, struct terms *terms, struct lila_query *query)
+static int finish_query(struct call *call, struct terms *terms, struct lila_query *query)
 {
 	char *text = chi_arena_alloc(&call->arena, CHI_FILTER_TEXT_SIZE);
 	if (text == NULL) {
@@ -287,11 +287,11 @@ static void add_dates(struct call *call, struct terms *terms)
 
 /* ---- Handlers ------------------------------------------------------------------------------ */
 
-static int answer(struct call *call, struct lila_query *query, struct terms *terms)
+static int answer_query(struct call *call, struct lila_query *query, struct terms *terms)
 {
 	struct lila_pass *pass = chi_arena_alloc(&call->arena, sizeof(*pass));
 	int status = pass == NULL ? chi_fault_plain(&call->fault, -CHI_ENOMEM)
-				  : finish(call, terms, query);
+				  : finish_query(call, terms, query);
 	status = status == CHI_OK ? lila_pass_run(call, query, pass) : status;
 	return status == CHI_OK ? lila_say(call, query, pass) : status;
 }
@@ -302,7 +302,7 @@ int lila_masters(struct call *call)
 	struct terms terms = {.n = 0};
 	int status = lila_query_of(call, MOVES, 15, 0, &query);
 	add_dates(call, &terms);
-	return status < 0 ? status : answer(call, &query, &terms);
+	return status < 0 ? status : answer_query(call, &query, &terms);
 }
 
 static int lichess_terms(struct call *call, struct terms *terms)
@@ -320,7 +320,7 @@ int lila_lichess(struct call *call)
 	status = status == CHI_OK ? lichess_terms(call, &terms) : status;
 	query.online = true;
 	query.history = params_flag(&call->params, "history");
-	return status < 0 ? status : answer(call, &query, &terms);
+	return status < 0 ? status : answer_query(call, &query, &terms);
 }
 
 /* The same without moves and games. */
@@ -335,7 +335,7 @@ int lila_history(struct call *call)
 	query.moves = 0;
 	query.top = 0;
 	query.recent = 0;
-	return status < 0 ? status : answer(call, &query, &terms);
+	return status < 0 ? status : answer_query(call, &query, &terms);
 }
 
 /* As lichess names its games: "Casual Blitz game". */
@@ -375,7 +375,7 @@ int lila_player(struct call *call)
 	add_dates(call, &terms);
 	add_modes(call, &terms);
 	call->type = "application/x-ndjson";
-	status = answer(call, &query, &terms);
+	status = answer_query(call, &query, &terms);
 	out_newline(&call->out);
 	return status;
 }

@@ -409,7 +409,7 @@ static bool take_body(struct conn *conn)
 }
 
 /* Whether something is left to be done without more input. */
-static bool step(struct conn *conn)
+static bool step_conn(struct conn *conn)
 {
 	switch (conn->state) {
 	case CONN_IDLE:
@@ -476,7 +476,7 @@ static void advance(struct conn *conn)
 	bool more = true;
 	bool fine = true;
 	while (more && fine) {
-		more = step(conn) && ++turns < TURN_REQUESTS;
+		more = step_conn(conn) && ++turns < TURN_REQUESTS;
 		if (!more) {
 			size_t before = evbuffer_get_length(conn->out);
 			fine = flush(conn);

@@ -114,7 +114,7 @@ static int version_of(struct text line, size_t *rest)
 		       : 0;
 }
 
-static int take_line(struct text line, struct head *out, const char **why)
+static int take_head_line(struct text line, struct head *out, const char **why)
 {
 	const char *blank = memchr(line.at, ' ', line.len);
 	size_t rest = 0;
@@ -259,7 +259,7 @@ int head_parse(const char *bytes, size_t len, struct head *out, size_t *used, co
 			return full ? refuse_head(why, 414, "the request line is too long") : MORE;
 		}
 	} while (line.len == 0 && at <= 2);
-	int status = take_line(line, out, why);
+	int status = take_head_line(line, out, why);
 	for (int fields = 0; status == 0 && out->version != 9; fields++) {
 		if (!next_line(bytes, len, &at, &line)) {
 			return full ? refuse_head(why, TOO_LONG, "the header fields are too long")

@@ -117,7 +117,7 @@ int chi_spill_add(struct chi_spill *spill, struct chi_spill_chunk *chunk, uint32
 }
 
 /* A stream is read by one thread, whose segments are in the order of their places. */
-static int compare(const void *left, const void *right)
+static int compare_segments(const void *left, const void *right)
 {
 	const struct chi_spill_segment *a = left;
 	const struct chi_spill_segment *b = right;
@@ -150,7 +150,7 @@ int chi_spill_walk(struct chi_spill *spill, chi_spill_visit *visit, void *contex
 	_cleanup_(chi_freep) uint8_t *bytes = malloc(room);
 	int rc = bytes != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 	if (spill->n > 0) {
-		qsort(spill->segments, spill->n, sizeof(*spill->segments), compare);
+		qsort(spill->segments, spill->n, sizeof(*spill->segments), compare_segments);
 	}
 	for (size_t i = 0; i < spill->n && rc == CHI_OK; i++) {
 		const struct chi_spill_segment *segment = &spill->segments[i];

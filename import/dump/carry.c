@@ -146,7 +146,8 @@ static int take_games(struct chi_carrier *carrier, struct chi_fault *fault)
 	return rc;
 }
 
-static int feed(struct chi_carrier *carrier, const char *text, size_t len, struct chi_fault *fault)
+static int feed_games(struct chi_carrier *carrier, const char *text, size_t len,
+		      struct chi_fault *fault)
 {
 	int rc = take_games(carrier, fault);
 	for (size_t done = 0; rc == CHI_OK && done < len;) {
@@ -162,7 +163,7 @@ static int close_game(struct chi_carrier *carrier, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	carrier->open = false;
-	int rc = feed(carrier, "\n", 1, fault);
+	int rc = feed_games(carrier, "\n", 1, fault);
 	if (rc == CHI_OK) {
 		chi_pgn_finish(carrier->pgn);
 		rc = take_games(carrier, fault);
@@ -194,9 +195,9 @@ static int open_game(struct chi_carrier *carrier, const struct chi_dump_reader *
 static int add_pgn(struct chi_carrier *carrier, const struct chi_dump_reader *reader,
 		   struct chi_fault *fault)
 {
-	int rc = carrier->ended || reader->joined ? CHI_OK : feed(carrier, "\n", 1, fault);
+	int rc = carrier->ended || reader->joined ? CHI_OK : feed_games(carrier, "\n", 1, fault);
 	carrier->ended = false;
-	return rc == CHI_OK ? feed(carrier, reader->text.at, reader->text.len, fault) : rc;
+	return rc == CHI_OK ? feed_games(carrier, reader->text.at, reader->text.len, fault) : rc;
 }
 
 /* ---- Names and gamesets: numbers, then texts ----------------------------------------------- */

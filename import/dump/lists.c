@@ -83,7 +83,7 @@ static void count_ply(struct tally *tally, uint16_t ply)
 	tally->plies[i].games++;
 }
 
-static int count(struct tally *tally, uint64_t payload)
+static int count_payload(struct tally *tally, uint64_t payload)
 {
 	unsigned result = chi_count_result(payload);
 	chi_move move = chi_count_move(payload);
@@ -260,7 +260,7 @@ static int take_payload(struct chi_lists *lists, uint64_t payload)
 		return CHI_OK;
 	}
 	if (chi_carried_bit(plan->known, game)) {
-		return count(&lists->tally, payload);
+		return count_payload(&lists->tally, payload);
 	}
 	return plan->numbers[game] != 0 ? add_payload(lists, payload) : CHI_OK;
 }
@@ -293,7 +293,7 @@ int chi_lists_sum(struct chi_lists *lists, struct chi_record *sum)
 		uint32_t game = chi_count_game(lists->payloads[i]);
 		rc = chi_carried_bit(lists->plan->pruned, game)
 			     ? CHI_OK
-			     : count(&lists->tally, lists->payloads[i]);
+			     : count_payload(&lists->tally, lists->payloads[i]);
 	}
 	*sum = record_of(&lists->tally);
 	return rc;
@@ -326,7 +326,7 @@ int chi_lists_end(struct chi_lists *lists, struct chi_fault *fault)
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_postings(const void *a, const void *b)
 {
 	const struct chi_posting *x = a;
 	const struct chi_posting *y = b;
@@ -348,7 +348,7 @@ static int list_game(struct chi_lists *lists, const uint64_t *payloads, size_t n
 		return pruned ? CHI_OK : -CHI_ESYNTAX;
 	}
 	for (size_t i = 0; i < n; i++) {
-		int rc = count(&lists->tally, payloads[i]);
+		int rc = count_payload(&lists->tally, payloads[i]);
 		if (rc < 0) {
 			return rc;
 		}
@@ -394,7 +394,7 @@ int chi_lists_games(struct chi_lists *lists, const struct chi_record *record,
 	size_t certain = *n;
 	rc = rc == CHI_OK ? list_games(lists, record, true, n) : rc;
 	lists->uncertain += lists->n_left > 0 && *n > certain;
-	qsort(lists->games, *n, sizeof(*lists->games), compare);
+	qsort(lists->games, *n, sizeof(*lists->games), compare_postings);
 	return rc == -CHI_ESYNTAX
 		       ? chi_fault(fault, rc,
 				   "games and positions are damaged: a position counts less than "

@@ -216,8 +216,8 @@ static int feed_piece(struct chi_loading *loading, const char *bytes, size_t *le
 	return chi_reading_full(&loading->reading) ? hand_over(loading, false, fault) : CHI_OK;
 }
 
-static int feed(struct chi_importer *importer, const void *bytes, size_t len,
-		struct chi_fault *fault)
+static int feed_load(struct chi_importer *importer, const void *bytes, size_t len,
+		     struct chi_fault *fault)
 {
 	struct chi_loading *loading = importer->state;
 	const char *at = bytes;
@@ -246,7 +246,7 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 /* ---- The end ----------------------------------------------------------------------------- */
 
 /* All lines, read; a dump whose last is missing is not whole. */
-static int finish(struct chi_loading *loading, struct chi_fault *fault)
+static int finish_load(struct chi_loading *loading, struct chi_fault *fault)
 {
 	int rc = CHI_OK;
 	if (loading->reading.piece == NULL && chi_queue_open(&loading->reading.queue)) {
@@ -267,15 +267,15 @@ static int finish(struct chi_loading *loading, struct chi_fault *fault)
 	return rc == CHI_OK ? chi_dump_seal_whole(&loading->seal, fault) : rc;
 }
 
-static int commit(struct chi_importer *importer, struct chi_import_result *result,
-		  struct chi_fault *fault)
+static int commit_load(struct chi_importer *importer, struct chi_import_result *result,
+		       struct chi_fault *fault)
 {
 	struct chi_loading *loading = importer->state;
-	int rc = finish(loading, fault);
+	int rc = finish_load(loading, fault);
 	return rc == CHI_OK ? chi_loading_apply(loading, result, fault) : rc;
 }
 
-static void end(struct chi_importer *importer)
+static void end_load(struct chi_importer *importer)
 {
 	struct chi_loading *loading = importer->state;
 	if (loading == NULL) {
@@ -294,7 +294,7 @@ static void end(struct chi_importer *importer)
 const struct chi_importer_kind chi_importer_load = {
 	.begin = begin_load,
 	.file = file,
-	.feed = feed,
-	.commit = commit,
-	.end = end,
+	.feed = feed_load,
+	.commit = commit_load,
+	.end = end_load,
 };

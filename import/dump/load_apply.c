@@ -56,7 +56,7 @@ static int plan_game(struct apply *apply, const struct chi_game_id *game, struct
 	return CHI_OK;
 }
 
-static int take_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
+static int take_carried_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
 	struct apply *apply = context;
 	struct chi_game_id stored;
@@ -140,7 +140,7 @@ static int store_archive(struct apply *apply, struct chi_fault *fault)
 	apply->fault = fault;
 	int rc = check_empty(apply, fault);
 	rc = rc == CHI_OK ? chi_carried_plan(archive, last, &apply->plan, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_each(archive, take_game, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_each(archive, take_carried_game, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_names(archive, add_name, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_names(archive, join_name, apply, fault) : rc;
@@ -229,7 +229,7 @@ static int apply_all(struct apply *apply, struct chi_fault *fault)
 	}
 	rc = apply->loading->head.head.archive
 		     ? store_archive(apply, fault)
-		     : chi_carried_each(&apply->loading->archive, take_game, apply, fault);
+		     : chi_carried_each(&apply->loading->archive, take_carried_game, apply, fault);
 	if (rc == CHI_OK) {
 		rc = store_positions(apply, fault);
 	}

@@ -48,7 +48,7 @@ static void note_game(struct work *work)
 	memcpy(work->told->last_game, game->id, CHI_GAME_ID_SIZE);
 }
 
-static int take_line(void *context, const char *line, size_t len, bool longer)
+static int take_dump_line(void *context, const char *line, size_t len, bool longer)
 {
 	struct work *work = context;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
@@ -128,7 +128,7 @@ void *chi_load_read(void *argument)
 	chi_carrier_init(&work.archive, &loading->archive);
 	chi_puts_writer_init(&work.positions, &loading->positions);
 	chi_arena_init(&work.arena, ARENA_BUDGET);
-	chi_line_splitter_init(&work.lines, CHI_DUMP_LINE_MAX, take_line, &work);
+	chi_line_splitter_init(&work.lines, CHI_DUMP_LINE_MAX, take_dump_line, &work);
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
 		chi_queue_fail(&loading->reading.queue, rc, &work.fault);

@@ -35,7 +35,7 @@ static int open_file(FILE **out, const char *dir, struct chi_fault *fault)
 	return rc;
 }
 
-static int keep(FILE *file, const void *bytes, size_t len, struct chi_fault *fault)
+static int keep_bytes(FILE *file, const void *bytes, size_t len, struct chi_fault *fault)
 {
 	return fwrite(bytes, 1, len, file) == len ? CHI_OK : chi_merging_fault(fault, "keep");
 }
@@ -127,8 +127,8 @@ static int check_position(struct chi_dump_merging *merging, const struct chi_put
 	return CHI_OK;
 }
 
-static int take_line(struct chi_dump_merging *merging, const char *line, size_t len,
-		     struct chi_fault *fault)
+static int take_merge_line(struct chi_dump_merging *merging, const char *line, size_t len,
+			   struct chi_fault *fault)
 {
 	struct chi_put put;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
@@ -149,9 +149,9 @@ static int take_line(struct chi_dump_merging *merging, const char *line, size_t 
 	}
 	rc = kind == CHI_DUMP_POSITION ? check_position(merging, &put, fault) : CHI_OK;
 	if (rc == CHI_OK) {
-		rc = keep(merging->lines, line, len, fault);
+		rc = keep_bytes(merging->lines, line, len, fault);
 	}
-	return rc == CHI_OK ? keep(merging->lines, "\n", 1, fault) : rc;
+	return rc == CHI_OK ? keep_bytes(merging->lines, "\n", 1, fault) : rc;
 }
 
 /* Keeps the part of a line whose end has not come. */
@@ -186,7 +186,7 @@ static int merge_feed(struct chi_importer *importer, const void *bytes, size_t l
 			bool joined = merging->line.len > 0;
 			const char *line =
 				joined ? (const char *)chi_buffer_bytes(&merging->line) : at;
-			rc = take_line(merging, line, joined ? merging->line.len : n, fault);
+			rc = take_merge_line(merging, line, joined ? merging->line.len : n, fault);
 			chi_buffer_consume(&merging->line, merging->line.len);
 		}
 		at += n + (stop != NULL ? 1 : 0);

@@ -40,7 +40,8 @@ static void apply_deinit(struct chi_merge_apply *apply)
 }
 
 /* Tells how far it is, and whether someone asked to give up. */
-static int look_up(const struct chi_merge_apply *apply, uint64_t done, struct chi_fault *fault)
+static int tell_progress(const struct chi_merge_apply *apply, uint64_t done,
+			 struct chi_fault *fault)
 {
 	if (done % CHECK_EVERY != 0) {
 		return CHI_OK;
@@ -79,7 +80,7 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 	return CHI_OK;
 }
 
-static int start(struct chi_merge_apply *apply, struct chi_fault *fault)
+static int start_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	const struct chi_import_options *options = &apply->importer->options;
 	const struct chi_load_options how = {
@@ -322,7 +323,7 @@ static int apply_lines(struct chi_merge_apply *apply, struct chi_fault *fault)
 	chi_dump_reader_init(&apply->reader);
 	while (rc == CHI_OK && (len = getline(&merging->kept, &merging->kept_size, lines)) > 0) {
 		rc = apply_line(apply, merging->kept, (size_t)len - 1, fault);
-		rc = rc == CHI_OK ? look_up(apply, done++, fault) : rc;
+		rc = rc == CHI_OK ? tell_progress(apply, done++, fault) : rc;
 	}
 	if (rc == CHI_OK && feof(lines) == 0) {
 		return chi_merging_fault(fault, "read");
@@ -377,7 +378,7 @@ static int apply_other(struct chi_merge_apply *apply, struct chi_fault *fault)
 		chi_arena_reset(&apply->arena);
 		rc = chi_other_next(apply->other, &apply->arena, &stored, fault);
 		rc = rc == CHI_OK ? apply_stored(apply, &stored, fault) : rc;
-		rc = rc == CHI_OK ? look_up(apply, done++, fault) : rc;
+		rc = rc == CHI_OK ? tell_progress(apply, done++, fault) : rc;
 	}
 	if (rc != CHI_NONE) {
 		return rc;
@@ -414,7 +415,7 @@ static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
 		return rc;
 	}
 	rc = begin_apply(apply, fault);
-	rc = rc == CHI_OK ? start(apply, fault) : rc;
+	rc = rc == CHI_OK ? start_apply(apply, fault) : rc;
 	if (rc == CHI_OK) {
 		rc = apply->other != NULL ? apply_other(apply, fault) : apply_lines(apply, fault);
 	}

@@ -73,7 +73,7 @@ static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *ga
 	return CHI_OK;
 }
 
-static int look_up(void *context, const struct chi_game_id *game, struct chi_fault *fault)
+static int look_up_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
 	struct chi_merge_apply *apply = context;
 	struct chi_game_id ours;
@@ -178,7 +178,7 @@ static int note_name(struct chi_merge_apply *apply, uint8_t kind, uint32_t ours)
 	return CHI_OK;
 }
 
-static int take_name(void *context, const struct chi_dump_name *name)
+static int take_dump_name(void *context, const struct chi_dump_name *name)
 {
 	struct chi_merge_apply *apply = context;
 	uint32_t ours = 0;
@@ -245,7 +245,7 @@ static int store_archive(struct chi_merge_apply *apply, struct chi_fault *fault)
 	if (apply->importer->keep != CHI_KEEP_GAMES) {
 		return CHI_OK;
 	}
-	int rc = each_name(apply, take_name, fault);
+	int rc = each_name(apply, take_dump_name, fault);
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
 	rc = rc == CHI_OK ? each_name(apply, join_name, fault) : rc;
 	return rc == CHI_OK ? store_games(apply, fault) : rc;
@@ -275,7 +275,7 @@ int chi_merge_games(struct chi_merge_apply *apply, struct chi_fault *fault)
 	uint64_t last = apply->other != NULL ? apply->other->view.last : apply->reader.n.last_game;
 	apply->fault = fault;
 	int rc = chi_carried_plan(&apply->merging->archive, last, &apply->plan, fault);
-	rc = rc == CHI_OK ? each_game(apply, look_up, fault) : rc;
+	rc = rc == CHI_OK ? each_game(apply, look_up_game, fault) : rc;
 	rc = rc == CHI_OK ? judge_common(apply, fault) : rc;
 	rc = rc == CHI_OK ? number_games(apply, fault) : rc;
 	rc = rc == CHI_OK ? each_game(apply, add_game, fault) : rc;

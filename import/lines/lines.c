@@ -348,8 +348,8 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 	return rc == CHI_OK ? CHI_OK : chi_fault(fault, rc, "%.200s: %s", name, why.text);
 }
 
-static int feed(struct chi_importer *importer, const void *bytes, size_t len,
-		struct chi_fault *fault)
+static int feed_lines(struct chi_importer *importer, const void *bytes, size_t len,
+		      struct chi_fault *fault)
 {
 	struct chi_lining *lining = importer->state;
 	const char *at = bytes;
@@ -368,8 +368,8 @@ static int feed(struct chi_importer *importer, const void *bytes, size_t len,
 /* ---- The end ----------------------------------------------------------------------------- */
 
 /* A store is not touched, or made, for nothing. */
-static int commit(struct chi_importer *importer, struct chi_import_result *result,
-		  struct chi_fault *fault)
+static int commit_lines(struct chi_importer *importer, struct chi_import_result *result,
+			struct chi_fault *fault)
 {
 	struct chi_lining *lining = importer->state;
 	int rc = end_file(lining, fault);
@@ -389,7 +389,7 @@ static int commit(struct chi_importer *importer, struct chi_import_result *resul
 							 : CHI_OK;
 }
 
-static void end(struct chi_importer *importer)
+static void end_lines(struct chi_importer *importer)
 {
 	struct chi_lining *lining = importer->state;
 	if (lining == NULL) {
@@ -413,7 +413,7 @@ static void end(struct chi_importer *importer)
 const struct chi_importer_kind chi_importer_lines = {
 	.begin = begin_lines,
 	.file = file,
-	.feed = feed,
-	.commit = commit,
-	.end = end,
+	.feed = feed_lines,
+	.commit = commit_lines,
+	.end = end_lines,
 };

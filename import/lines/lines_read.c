@@ -47,7 +47,7 @@ static void drop_statistic(struct work *work, struct chi_put *put)
 
 /* A reader's put would pass chi_put_check, to which the fuzz targets of the formats hold it: moves
  * were found among the legal ones when they were read, and finding them again takes as long. */
-static int keep(struct work *work, struct chi_put *put)
+static int keep_put(struct work *work, struct chi_put *put)
 {
 	struct chi_fault why = {.text = ""};
 	drop_statistic(work, put);
@@ -72,7 +72,7 @@ static int take_record(struct work *work, const char *record, size_t len)
 	if (rc == -CHI_ENOMEM) {
 		return chi_fault_plain(&work->fault, rc);
 	}
-	return rc < 0 ? reject(work, why.text) : keep(work, &put);
+	return rc < 0 ? reject(work, why.text) : keep_put(work, &put);
 }
 
 /* Ends the record of several lines with what is wrong with it. */

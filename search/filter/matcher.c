@@ -319,7 +319,7 @@ int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 
 /* ---- Chunks ------------------------------------------------------------------------------- */
 
-static void join(struct chi_hits *hits, const struct chi_hits *other, bool negated)
+static void join_hits(struct chi_hits *hits, const struct chi_hits *other, bool negated)
 {
 	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
 		hits->words[w] &= negated ? ~other->words[w] : other->words[w];
@@ -371,12 +371,12 @@ static void test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *
 	struct chi_hits some;
 	*steps -= *steps > 0;
 	chi_tester_run(matcher->tester, chunk, &some);
-	join(hits, &some, false);
+	join_hits(hits, &some, false);
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		const struct member *member = &matcher->members[i];
 		if (member->numbers != NULL) {
 			chi_numbers_hits(member->numbers, chunk->first, chunk->n, &some);
-			join(hits, &some, member->negated);
+			join_hits(hits, &some, member->negated);
 		}
 	}
 }
@@ -429,7 +429,7 @@ static int follow(struct chi_matcher *matcher, struct chi_hits *hits)
 		matcher->n_entries--;
 		rc = matcher->n_entries > 0 ? CHI_OK : lead(matcher);
 	}
-	join(hits, &some, false);
+	join_hits(hits, &some, false);
 	return rc < 0 ? rc : CHI_OK;
 }
 

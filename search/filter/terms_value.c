@@ -164,7 +164,7 @@ int chi_term_read_date(const char *value, struct chi_term *term, struct chi_faul
 /* ---- Lists -------------------------------------------------------------------------------- */
 
 /* Writes all words of a list with commas between them. */
-static void join(const char *const *words, size_t first, char *out, size_t size)
+static void join_words(const char *const *words, size_t first, char *out, size_t size)
 {
 	size_t used = 0;
 	out[0] = '\0';
@@ -201,7 +201,7 @@ int chi_term_read_list(const char *value, struct chi_term *term, struct chi_faul
 		int number = number_of(words, first, at, len);
 		if (number < 0) {
 			char all[160];
-			join(words, first, all, sizeof(all));
+			join_words(words, first, all, sizeof(all));
 			return chi_fault(fault, -CHI_ESYNTAX, "'%.*s' is not among %s",
 					 (int)(len < 40 ? len : 40), at, all);
 		}

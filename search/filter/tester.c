@@ -352,9 +352,9 @@ static int make_ids(const struct chi_name_ids *found, struct ids *out)
 }
 
 /* Looks one name up. */
-static int find(struct chi_tester *tester, const struct chi_archive_view *view,
-		enum chi_name_kind kind, chi_term_text text, struct chi_name_ids *found,
-		struct ids *out)
+static int find_ids(struct chi_tester *tester, const struct chi_archive_view *view,
+		    enum chi_name_kind kind, chi_term_text text, struct chi_name_ids *found,
+		    struct ids *out)
 {
 	const char *wanted = chi_term_text_of(tester->terms, text);
 	int rc = chi_names_find(view->txn, view->trees.names, kind, wanted, found);
@@ -372,10 +372,10 @@ static int find_names(struct chi_tester *tester, const struct chi_archive_view *
 				  : term->kind == CHI_TERM_EVENT ? CHI_NAME_EVENT
 				  : term->kind == CHI_TERM_SITE	 ? CHI_NAME_SITE
 								 : CHI_NAME_SOURCE;
-	int rc = find(tester, view, kind, term->text, &tester->names[i][0], &test->ids);
+	int rc = find_ids(tester, view, kind, term->text, &tester->names[i][0], &test->ids);
 	if (rc == CHI_OK && term->opponent != 0) {
-		rc = find(tester, view, kind, term->opponent, &tester->names[i][1],
-			  &test->opponent);
+		rc = find_ids(tester, view, kind, term->opponent, &tester->names[i][1],
+			      &test->opponent);
 	}
 	return rc;
 }

@@ -98,7 +98,7 @@ static int saved(struct repack *repack, size_t bytes)
 	return rc == 0 ? mdb_txn_begin(repack->env, NULL, 0, &repack->txn) : rc;
 }
 
-static int append(struct repack *repack, MDB_val *key, MDB_val *value)
+static int append_pair(struct repack *repack, MDB_val *key, MDB_val *value)
 {
 	int rc = repack->to == NULL ? mdb_cursor_open(repack->txn, repack->tree, &repack->to) : 0;
 	if (rc == 0) {
@@ -117,7 +117,7 @@ static int append_block(void *context, const uint8_t *low, size_t low_len, const
 	MDB_val key = chi_val(low, low_len);
 	MDB_val value = chi_val(bytes, len);
 	repack->block_bytes[repack->builder.kind] += chi_block_taken(low_len, len);
-	return append(repack, &key, &value);
+	return append_pair(repack, &key, &value);
 }
 
 /* The entries of a block, which begins where the one before it ended: at `border`, which becomes
@@ -209,7 +209,7 @@ static int copy_entries(struct repack *repack, MDB_dbi from, enum chi_chain chai
 	/* A damaged tree may go in circles. */
 	for (; rc == 0 && stat.ms_entries > 0; stat.ms_entries--) {
 		bool fits = chain == 0 || chi_chain_follow(&at, &key, &value);
-		rc = fits ? append(repack, &key, &value) : MDB_CORRUPTED;
+		rc = fits ? append_pair(repack, &key, &value) : MDB_CORRUPTED;
 		rc = rc == 0 ? mdb_cursor_get(cursor, &key, &value, MDB_NEXT) : rc;
 	}
 	mdb_cursor_close(cursor);

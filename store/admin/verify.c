@@ -131,8 +131,8 @@ static void check_meta(struct chi_verify *v)
 }
 
 /* The record of a named tree. One that only a later version knows is walked at once. */
-static int take_name(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-		     const MDB_val *value)
+static int take_tree_name(struct chi_page_walk *walk, struct chi_page_tree *tree,
+			  const MDB_val *key, const MDB_val *value)
 {
 	struct chi_verify *v = walk->context;
 	struct chi_page_tree other = {.name = "unknown", .least = 2};
@@ -246,7 +246,7 @@ static int after(struct chi_verify *v, int tree)
 static int walk_all(struct chi_verify *v)
 {
 	struct chi_page_tree main = chi_page_names(&v->walk.file_image);
-	main.take = take_name;
+	main.take = take_tree_name;
 	int rc = chi_page_walk_free(&v->walk);
 	if (rc == CHI_OK) {
 		rc = chi_page_walk_tree(&v->walk, &main);

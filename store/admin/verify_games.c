@@ -32,7 +32,7 @@ struct chi_verify_game *chi_verify_game(struct chi_verify *v, uint32_t number)
 	return number != 0 && number < v->archive.n ? &v->archive.games[number] : NULL;
 }
 
-static void report(void *context, const char *text)
+static void report_fault(void *context, const char *text)
 {
 	chi_page_complain(context, "%s", text);
 }
@@ -49,7 +49,7 @@ int chi_verify_archive_begin(struct chi_verify *v)
 		return -CHI_ENOMEM;
 	}
 	int rc = chi_bodies_reader_new(&a->bodies);
-	return rc == CHI_OK ? chi_names_checker_new(report, &v->walk, &a->names) : rc;
+	return rc == CHI_OK ? chi_names_checker_new(report_fault, &v->walk, &a->names) : rc;
 }
 
 void chi_verify_archive_deinit(struct chi_verify *v)
@@ -173,7 +173,7 @@ int chi_verify_columns(struct chi_page_walk *walk, struct chi_page_tree *tree, c
 /* ---- Bodies ------------------------------------------------------------------------------- */
 
 /* Steps through the columns up to a game's. */
-static int join(struct chi_verify *v, uint32_t number, struct chi_game_head *out)
+static int join_game(struct chi_verify *v, uint32_t number, struct chi_game_head *out)
 {
 	struct chi_verify_archive *a = &v->archive;
 	MDB_val key;
@@ -204,7 +204,7 @@ static int check_body(struct chi_verify *v, uint32_t number, const struct chi_bo
 		return CHI_OK;
 	}
 	known->flags |= CHI_VERIFY_BODY;
-	int rc = join(v, number, &head);
+	int rc = join_game(v, number, &head);
 	chi_arena_reset(&a->arena);
 	rc = rc == CHI_OK ? chi_body_unpack(&head, body, names, &a->arena, &game) : rc;
 	rc = rc == CHI_OK ? chi_verify_replay(v, &game) : rc;

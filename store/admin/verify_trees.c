@@ -226,8 +226,8 @@ int chi_verify_strength(struct chi_page_walk *walk, struct chi_page_tree *tree, 
 /* ---- Where the trees disagree ------------------------------------------------------------- */
 
 /* Looks up a key in the other tree. *memory is the caller's to free. */
-static int find(struct chi_verify *v, enum chi_tree_kind kind, const MDB_val *key, MDB_val *value,
-		uint8_t **memory)
+static int find_value(struct chi_verify *v, enum chi_tree_kind kind, const MDB_val *key,
+		      MDB_val *value, uint8_t **memory)
 {
 	struct chi_page_file_node node;
 	MDB_val bytes;
@@ -267,7 +267,7 @@ static int compare_position(struct chi_verify *v, const MDB_val *key, const MDB_
 	}
 	want_entry(key, &record, &wanted);
 	const MDB_val entry = chi_val(wanted.key, wanted.key_len);
-	rc = find(v, CHI_TREE_STRENGTH, &entry, &there, &memory);
+	rc = find_value(v, CHI_TREE_STRENGTH, &entry, &there, &memory);
 	if (rc == -CHI_ENOMEM) {
 		return rc;
 	}
@@ -299,7 +299,7 @@ static int compare_strength(struct chi_verify *v, const MDB_val *key, const MDB_
 		return CHI_OK;
 	}
 	const MDB_val position = chi_val(bytes + 2, key->mv_size - 2);
-	int rc = find(v, CHI_TREE_POSITION, &position, &record, &memory);
+	int rc = find_value(v, CHI_TREE_POSITION, &position, &record, &memory);
 	if (rc == -CHI_ENOMEM) {
 		return rc;
 	}

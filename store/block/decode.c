@@ -149,7 +149,7 @@ static const uint8_t places[48] = {0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf
 				   14,	 15,   0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0,
 				   0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0};
 
-FAST static inline __m128i load(const uint8_t *bytes)
+FAST static inline __m128i load_lane(const uint8_t *bytes)
 {
 	return _mm_loadu_si128((const __m128i *)(const void *)bytes);
 }
@@ -162,18 +162,18 @@ FAST static bool assemble_fast(struct assembly *a, uint8_t *out, size_t stride)
 	struct assembly local = *a;
 	struct join j = {0};
 	for (uint32_t i = 0; i < local.n; i++, out += stride) {
-		__m128i own = load(local.at - 16);
+		__m128i own = load_lane(local.at - 16);
 		if (CHI_UNLIKELY(!next_pieces(&local, i, &j))) {
 			return false;
 		}
 		size_t to = j.size - j.end;
-		__m128i start = load(first_bytes + 16 - j.start);
-		__m128i front = load(first_bytes + 16 - to);
-		__m128i end = _mm_shuffle_epi8(last, load(places + 16 + j.before - j.size));
-		own = _mm_shuffle_epi8(own, load(places + 32 - to));
+		__m128i start = load_lane(first_bytes + 16 - j.start);
+		__m128i front = load_lane(first_bytes + 16 - to);
+		__m128i end = _mm_shuffle_epi8(last, load_lane(places + 16 + j.before - j.size));
+		own = _mm_shuffle_epi8(own, load_lane(places + 32 - to));
 		own = _mm_or_si128(_mm_and_si128(start, last), _mm_andnot_si128(start, own));
 		last = _mm_or_si128(_mm_and_si128(front, own), _mm_andnot_si128(front, end));
-		last = _mm_and_si128(last, load(first_bytes + 16 - j.size));
+		last = _mm_and_si128(last, load_lane(first_bytes + 16 - j.size));
 		_mm_storeu_si128((__m128i *)(void *)out, last);
 	}
 	a->at = local.at;

@@ -157,7 +157,7 @@ size_t chi_group_size(const struct chi_group_writer *group)
 	       group->statistics_len + group->lengths_len + group->values_len + group->pieces_len;
 }
 
-static uint8_t *put(uint8_t *at, const uint8_t *bytes, size_t len)
+static uint8_t *put_bytes(uint8_t *at, const uint8_t *bytes, size_t len)
 {
 	memcpy(at, bytes, len);
 	return at + len;
@@ -168,14 +168,15 @@ size_t chi_group_finish(struct chi_group_writer *group)
 	uint8_t *body = group->out + CHECKSUM_SIZE;
 	uint32_t start = (uint32_t)(group->masks_len + group->statistics_len + group->lengths_len);
 	store_u16(group->headers, load_u16(group->headers) | start);
-	uint8_t *at = put(body, group->headers, HEADER_SIZE * (size_t)group->n);
-	at = put(at, group->statistics, group->statistics_len);
-	at = put(at, group->masks, group->masks_len);
-	at = put(at, group->lengths + sizeof(group->lengths) - group->lengths_len,
-		 group->lengths_len);
+	uint8_t *at = put_bytes(body, group->headers, HEADER_SIZE * (size_t)group->n);
+	at = put_bytes(at, group->statistics, group->statistics_len);
+	at = put_bytes(at, group->masks, group->masks_len);
+	at = put_bytes(at, group->lengths + sizeof(group->lengths) - group->lengths_len,
+		       group->lengths_len);
 	memmove(at, group->out + GROUP_FRONT_MOST, group->values_len);
 	at += group->values_len;
-	at = put(at, group->pieces + sizeof(group->pieces) - group->pieces_len, group->pieces_len);
+	at = put_bytes(at, group->pieces + sizeof(group->pieces) - group->pieces_len,
+		       group->pieces_len);
 	store_u32(group->out,
 		  group_sum(group->kind, group->leader, group->n, body, (size_t)(at - body)));
 	return (size_t)(at - group->out);

@@ -175,8 +175,8 @@ static int find_strength(const struct chi_block *block, uint32_t group, const ui
 }
 
 /* By leaders that may not have been verified, and groups that are. */
-static int search(const struct chi_block *block, const uint8_t *key, size_t key_len,
-		  const uint8_t **value, size_t *len)
+static int search_block(const struct chi_block *block, const uint8_t *key, size_t key_len,
+			const uint8_t **value, size_t *len)
 {
 	uint32_t group;
 	struct chi_group place;
@@ -196,7 +196,7 @@ int chi_block_find(const struct chi_block *block, const uint8_t *key, size_t key
 		   const uint8_t **value, size_t *len)
 {
 	bool own = key_len >= leader_size(block->kind) && chi_block_covers(block, key, key_len);
-	return CHI_LIKELY(own) ? search(block, key, key_len, value, len) : -CHI_ECORRUPT;
+	return CHI_LIKELY(own) ? search_block(block, key, key_len, value, len) : -CHI_ECORRUPT;
 }
 
 int chi_block_probe(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
@@ -217,7 +217,7 @@ int chi_block_probe(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
 	}
 	/* It may be one of those before the leader that have its mask. */
 	if (CHI_UNLIKELY(ambiguous)) {
-		rc = search(&block, key, key_len, value, len);
+		rc = search_block(&block, key, key_len, value, len);
 	}
 	bool proven = rc == CHI_OK || (rc == CHI_NONE && chi_block_verify(&block) &&
 				       chi_block_covers(&block, key, key_len));

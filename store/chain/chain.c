@@ -40,7 +40,7 @@ static bool is_head(const MDB_val *key)
 }
 
 /* LMDB's own order. */
-static int compare(const MDB_val *a, const MDB_val *b)
+static int compare_keys(const MDB_val *a, const MDB_val *b)
 {
 	size_t common = a->mv_size < b->mv_size ? a->mv_size : b->mv_size;
 	int order = memcmp(a->mv_data, b->mv_data, common);
@@ -254,8 +254,8 @@ static int look_around(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *
 	if (rc != 0) {
 		return rc;
 	}
-	bool around = compare(&place->before, wanted) < 0 &&
-		      (place->over || compare(&place->key, wanted) >= 0);
+	bool around = compare_keys(&place->before, wanted) < 0 &&
+		      (place->over || compare_keys(&place->key, wanted) >= 0);
 	return around && fits(chain, &place->before, &place->key, &place->value)
 		       ? 0
 		       : break_at(chain, &place->before, &place->key);
@@ -270,7 +270,7 @@ static int go_to_range(MDB_cursor *cursor, enum chi_chain chain, MDB_val *key, M
 		return go_to_first(cursor, chain, key, value);
 	}
 	int rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
-	if (rc == 0 && value->mv_size > CHI_CHAIN_LINK && compare(key, &wanted) == 0) {
+	if (rc == 0 && value->mv_size > CHI_CHAIN_LINK && compare_keys(key, &wanted) == 0) {
 		return deliver(key, value);
 	}
 	rc = rc == 0 || rc == MDB_NOTFOUND ? look_around(cursor, chain, &wanted, &place) : rc;
@@ -322,7 +322,7 @@ int chi_chain_get(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val
 	}
 	rc = go_to_range(cursor, chain, &at, value);
 	mdb_cursor_close(cursor);
-	return rc == 0 && compare(&at, key) != 0 ? MDB_NOTFOUND : rc;
+	return rc == 0 && compare_keys(&at, key) != 0 ? MDB_NOTFOUND : rc;
 }
 
 /* ---- Writing ----------------------------------------------------------------------------- */
@@ -395,14 +395,14 @@ static int relink(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *befor
 	return 0;
 }
 
-static int put(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *key, const MDB_val *value,
-	       unsigned flags)
+static int put_chained(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *key,
+		       const MDB_val *value, unsigned flags)
 {
 	struct chain_place place;
 	MDB_val at = *key;
 	MDB_val there;
 	int rc = mdb_cursor_get(cursor, &at, &there, MDB_SET_RANGE);
-	if (rc == 0 && compare(&at, key) == 0) {
+	if (rc == 0 && compare_keys(&at, key) == 0) {
 		return there.mv_size < CHI_CHAIN_LINK ? MDB_CORRUPTED
 		       : flags == MDB_NOOVERWRITE
 			       ? MDB_KEYEXIST
@@ -427,7 +427,7 @@ int chi_chain_put(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val
 	}
 	int rc = mdb_cursor_open(txn, dbi, &cursor);
 	if (rc == 0) {
-		rc = put(cursor, chain, key, value, flags);
+		rc = put_chained(cursor, chain, key, value, flags);
 		mdb_cursor_close(cursor);
 	}
 	return rc;
@@ -440,7 +440,7 @@ static int pass_over(MDB_cursor *cursor, enum chi_chain chain, const MDB_val *ke
 	MDB_val after;
 	MDB_val there;
 	int rc = look_around(cursor, chain, key, &place);
-	if (rc != 0 || place.over || compare(&place.key, key) != 0) {
+	if (rc != 0 || place.over || compare_keys(&place.key, key) != 0) {
 		return rc != 0 ? rc : MDB_NOTFOUND;
 	}
 	rc = mdb_cursor_get(cursor, &after, &there, MDB_NEXT);

@@ -52,7 +52,8 @@ void chi_files_note(struct chi_env *env)
 	env->readers_bytes = there ? st.st_size : 0;
 }
 
-static int tell(const struct chi_env *env, const char *name, int error, struct chi_fault *fault)
+static int tell_stale(const struct chi_env *env, const char *name, int error,
+		      struct chi_fault *fault)
 {
 	return error != 0 && error != ENOENT
 		       ? chi_lmdb_fault(fault, error, "look at", env->path)
@@ -77,13 +78,13 @@ int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 	}
 	error = fstatat(env->pin, DATA_NAME, &named, 0) < 0 ? errno : 0;
 	if (error != 0 || !is_same(&ours, &named)) {
-		return tell(env, DATA_NAME, error, fault);
+		return tell_stale(env, DATA_NAME, error, fault);
 	}
 	error = fstatat(env->pin, LMDB_LOCK, &named, 0) < 0 ? errno : 0;
 	ours.st_dev = env->readers_dev;
 	ours.st_ino = env->readers_ino;
 	if (ours.st_ino != 0 && (error != 0 || !is_same(&ours, &named))) {
-		return tell(env, LMDB_LOCK, error, fault);
+		return tell_stale(env, LMDB_LOCK, error, fault);
 	}
 	if (ours.st_ino != 0 && named.st_size < env->readers_bytes) {
 		return chi_fault(fault, -CHI_ESTALE,
@@ -96,7 +97,7 @@ int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 	}
 	error = fstatat(env->pin, CHI_LOCK_NAME, &named, 0) < 0 ? errno : 0;
 	if (error != 0 || fstat(env->lock.fd, &ours) < 0 || !is_same(&ours, &named)) {
-		return tell(env, CHI_LOCK_NAME, error, fault);
+		return tell_stale(env, CHI_LOCK_NAME, error, fault);
 	}
 	return CHI_OK;
 }

@@ -179,7 +179,7 @@ static bool is_fresh(int fd)
 }
 
 /* Makes the directory and locks it. CHI_NONE: the name is taken. */
-static int make(struct chi_hidden *out, const char *path, struct chi_fault *fault)
+static int make_hidden(struct chi_hidden *out, const char *path, struct chi_fault *fault)
 {
 	if (mkdirat(out->parent, out->name, DIR_MODE) < 0) {
 		return errno == EEXIST
@@ -233,7 +233,7 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 			     (long)getpid(), i);
 		rc = n < 0 || n >= (int)sizeof(out->name)
 			     ? chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path)
-			     : make(out, path, fault);
+			     : make_hidden(out, path, fault);
 	}
 	if (rc != CHI_OK) {
 		chi_path_remove(out);

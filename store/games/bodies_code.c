@@ -105,8 +105,8 @@ static size_t write_sizes(const struct bodies *bodies, uint32_t n, uint8_t *out)
 }
 
 /* Gives zstd some bytes; false if it fails. */
-static bool feed(ZSTD_CCtx *to, ZSTD_outBuffer *out, const void *bytes, size_t len,
-		 ZSTD_EndDirective end)
+static bool feed_frame(ZSTD_CCtx *to, ZSTD_outBuffer *out, const void *bytes, size_t len,
+		       ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer in = {.src = bytes, .size = len};
 	size_t left = ZSTD_compressStream2(to, out, &in, end);
@@ -125,13 +125,13 @@ static bool compress(ZSTD_CCtx *to, const struct bodies *bodies, uint32_t n, ZST
 	return !ZSTD_isError(ZSTD_CCtx_setParameter(to, ZSTD_c_compressionLevel, LEVEL)) &&
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(to, ZSTD_c_contentSizeFlag, 0)) &&
 	       !ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(to, all)) &&
-	       feed(to, out, bodies->bytes[CHI_BODY_MOVES], bodies->ends[CHI_BODY_MOVES][n],
-		    ZSTD_e_flush) &&
-	       feed(to, out, sizes, sizes_len, ZSTD_e_continue) &&
-	       feed(to, out, bodies->bytes[CHI_BODY_SHAPE], bodies->ends[CHI_BODY_SHAPE][n],
-		    ZSTD_e_continue) &&
-	       feed(to, out, bodies->bytes[CHI_BODY_TEXTS], bodies->ends[CHI_BODY_TEXTS][n],
-		    ZSTD_e_end);
+	       feed_frame(to, out, bodies->bytes[CHI_BODY_MOVES], bodies->ends[CHI_BODY_MOVES][n],
+			  ZSTD_e_flush) &&
+	       feed_frame(to, out, sizes, sizes_len, ZSTD_e_continue) &&
+	       feed_frame(to, out, bodies->bytes[CHI_BODY_SHAPE], bodies->ends[CHI_BODY_SHAPE][n],
+			  ZSTD_e_continue) &&
+	       feed_frame(to, out, bodies->bytes[CHI_BODY_TEXTS], bodies->ends[CHI_BODY_TEXTS][n],
+			  ZSTD_e_end);
 }
 
 static uint32_t checksum_of(const MDB_val *key, const uint8_t *bytes, size_t len)

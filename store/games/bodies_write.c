@@ -213,7 +213,7 @@ static int put_without(MDB_txn *txn, MDB_dbi dbi, struct bodies_coder *coder,
 }
 
 /* The chunk that has the number becomes the writer's. CHI_NONE: there is no such game. */
-static int load(struct chi_bodies_writer *w, uint32_t number)
+static int load_chunk(struct chi_bodies_writer *w, uint32_t number)
 {
 	MDB_cursor *cursor;
 	MDB_val key;
@@ -241,7 +241,7 @@ int chi_bodies_remove(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
 		free(without);
 		return rc;
 	}
-	rc = load(w, number);
+	rc = load_chunk(w, number);
 	rc = rc == CHI_OK ? put_without(txn, dbi, &w->coder, &w->kept, number, without) : rc;
 	bodies_deinit(without);
 	free(without);

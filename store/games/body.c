@@ -167,7 +167,7 @@ static size_t room_for(const struct chi_game *game)
 	return size <= CHI_BODY_MAX ? (size_t)size : 0;
 }
 
-static int check(const struct chi_game *game)
+static int check_tags(const struct chi_game *game)
 {
 	for (size_t i = 0; i < game->n_tags; i++) {
 		if (game->tags[i].name_len == 0 || game->tags[i].name_len > UINT8_MAX) {
@@ -245,7 +245,7 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	struct lengths lengths = {.head = {.result = game->head.result,
 					   .plies = game->head.plies,
 					   .source = game->head.source}};
-	int rc = check(game);
+	int rc = check_tags(game);
 	if (rc != CHI_OK) {
 		return rc;
 	}

@@ -101,7 +101,7 @@ static int find_cursor(struct chi_appender *a, MDB_dbi tree, MDB_cursor **out)
 	return 0;
 }
 
-static int append(struct chi_appender *a, MDB_dbi tree, MDB_val *key, MDB_val *value)
+static int append_pair(struct chi_appender *a, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
 	MDB_cursor *cursor;
 	int rc = find_cursor(a, tree, &cursor);
@@ -126,7 +126,7 @@ static int write_batch(struct chi_appender *a, const struct append_batch *batch)
 		MDB_val key = chi_val(batch->bytes + at, head.key_len);
 		MDB_val value = chi_val(batch->bytes + at + head.key_len, head.len);
 		at += head.key_len + head.len;
-		rc = append(a, head.tree, &key, &value);
+		rc = append_pair(a, head.tree, &key, &value);
 	}
 	return rc;
 }
@@ -146,7 +146,7 @@ static const struct append_batch *wait_for_batch(struct chi_appender *a)
 	return batch;
 }
 
-static void report(struct chi_appender *a, int error)
+static void report_written(struct chi_appender *a, int error)
 {
 	pthread_mutex_lock(&a->mutex);
 	a->written++;
@@ -162,7 +162,7 @@ static void *run_appender(void *argument)
 	int rc = mdb_txn_begin(a->mdb, NULL, 0, &a->txn);
 	while ((batch = wait_for_batch(a)) != NULL) {
 		rc = rc == 0 ? write_batch(a, batch) : rc;
-		report(a, rc);
+		report_written(a, rc);
 	}
 	if (rc == 0 && !a->abandoned) {
 		rc = mdb_txn_commit(a->txn);
@@ -248,7 +248,7 @@ int chi_appender_put(struct chi_appender *a, MDB_dbi tree, const MDB_val *key, c
 }
 
 /* Ends the thread. Returns its code, and frees. */
-static int end(struct chi_appender *a, bool abandoned)
+static int end_appender(struct chi_appender *a, bool abandoned)
 {
 	pthread_mutex_lock(&a->mutex);
 	a->filled += a->failed == 0;
@@ -264,12 +264,12 @@ static int end(struct chi_appender *a, bool abandoned)
 
 int chi_appender_finish(struct chi_appender *a)
 {
-	return end(a, false);
+	return end_appender(a, false);
 }
 
 void chi_appender_abandon(struct chi_appender *a)
 {
 	if (a != NULL) {
-		(void)end(a, true);
+		(void)end_appender(a, true);
 	}
 }

@@ -102,8 +102,8 @@ static size_t size_of(const struct chi_packed_game *game)
 	return size;
 }
 
-static int keep(struct chi_load *load, uint32_t number, const char *source,
-		const struct chi_packed_game *game, struct chi_fault *fault)
+static int keep_body(struct chi_load *load, uint32_t number, const char *source,
+		     const struct chi_packed_game *game, struct chi_fault *fault)
 {
 	int rc = begin_archive(load);
 	if (rc == CHI_OK) {
@@ -133,8 +133,9 @@ static int told(struct chi_load *load, int rc, struct chi_fault *fault)
 int chi_load_archive_packed(struct chi_load *load, uint32_t number, const char *source,
 			    const struct chi_packed_game *game, struct chi_fault *fault)
 {
-	return load->rc < 0 ? chi_fault_plain(fault, load->rc)
-			    : told(load, keep(load, number, source, game, &load->fault), fault);
+	return load->rc < 0
+		       ? chi_fault_plain(fault, load->rc)
+		       : told(load, keep_body(load, number, source, game, &load->fault), fault);
 }
 
 int chi_load_archive(struct chi_load *load, uint32_t number, const char *source,

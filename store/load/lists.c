@@ -38,8 +38,8 @@ static int short_list(const MDB_val *key, struct chi_fault *fault)
 }
 
 /* Before a list is changed that its record says is in the postings tree. */
-static int check(struct chi_load *load, const MDB_val *key, uint64_t listed,
-		 struct chi_fault *fault)
+static int check_listed(struct chi_load *load, const MDB_val *key, uint64_t listed,
+			struct chi_fault *fault)
 {
 	uint64_t n;
 	int error = chi_postings_count(load->txn, load->archive.postings, key->mv_data,
@@ -66,8 +66,8 @@ static int append_last(struct chi_load *load, const MDB_val *key, const struct c
 	return rc;
 }
 
-static int append(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
-		  size_t n, struct chi_fault *fault)
+static int append_games(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+			size_t n, struct chi_fault *fault)
 {
 	int error = load->append ? append_last(load, key, games, n)
 				 : chi_postings_append(load->txn, load->archive.postings,
@@ -78,12 +78,12 @@ static int append(struct chi_load *load, const MDB_val *key, const struct chi_po
 int chi_load_new_list(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
 		      size_t n, struct chi_fault *fault)
 {
-	return append(load, key, games, n, fault);
+	return append_games(load, key, games, n, fault);
 }
 
 /* The record's own list with others behind it. */
-static int join(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
-		const struct chi_posting *games, size_t n, struct chi_fault *fault)
+static int join_games(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
+		      const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	struct chi_posting *all =
 		chi_arena_array(&load->write->arena, rest->n_games + n, sizeof(*all));
@@ -104,20 +104,20 @@ static int begin_list(struct chi_load *load, const MDB_val *key, const struct ch
 		      struct chi_fault *fault)
 {
 	if (rest->n_games > 0) {
-		return append(load, key, rest->games, rest->n_games, fault);
+		return append_games(load, key, rest->games, rest->n_games, fault);
 	}
-	return rest->listed > 0 ? check(load, key, rest->listed, fault) : CHI_OK;
+	return rest->listed > 0 ? check_listed(load, key, rest->listed, fault) : CHI_OK;
 }
 
 static int add_games(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,
 		     const struct chi_posting *games, size_t n, struct chi_fault *fault)
 {
 	if (rest->listed == 0 && load->ahead.n == 0 && rest->n_games + n <= CHI_LIST_HERE_MAX) {
-		return join(load, key, rest, games, n, fault);
+		return join_games(load, key, rest, games, n, fault);
 	}
 	int rc = load->ahead.n == 0 ? begin_list(load, key, rest, fault) : CHI_OK;
 	if (rc == CHI_OK && n > 0) {
-		rc = append(load, key, games, n, fault);
+		rc = append_games(load, key, games, n, fault);
 	}
 	rest->listed += rest->n_games + load->ahead.n + n;
 	rest->listed_games += chi_postings_games(rest->games, rest->n_games) + load->ahead.games +
@@ -214,7 +214,7 @@ static int take_games(struct chi_load *load, const MDB_val *key, struct chi_reco
 	if (all > rest->listed || given > rest->listed_games) {
 		return lacking(key, fault);
 	}
-	int rc = load->ahead.n == 0 ? check(load, key, rest->listed, fault) : CHI_OK;
+	int rc = load->ahead.n == 0 ? check_listed(load, key, rest->listed, fault) : CHI_OK;
 	rc = rc == CHI_OK ? take_listed(load, key, games, n, fault) : rc;
 	if (rc < 0) {
 		return rc;
@@ -255,7 +255,8 @@ static int begin_ahead(struct chi_load *load, MDB_val *key, struct chi_fault *fa
 		return chi_fault_plain(fault, rc);
 	}
 	if (load->subtract) {
-		return rest.listed > 0 ? check(load, key, rest.listed, fault) : lacking(key, fault);
+		return rest.listed > 0 ? check_listed(load, key, rest.listed, fault)
+				       : lacking(key, fault);
 	}
 	return begin_list(load, key, &rest, fault);
 }
@@ -269,7 +270,7 @@ int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting
 	}
 	if (rc == CHI_OK) {
 		rc = load->subtract ? take_listed(load, key, games, n, fault)
-				    : append(load, key, games, n, fault);
+				    : append_games(load, key, games, n, fault);
 	}
 	load->ahead.n += n;
 	load->ahead.games += chi_postings_games(games, n);

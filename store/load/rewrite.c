@@ -53,7 +53,7 @@ static int open_block(struct chi_rewrite *rewrite, const MDB_val *key, const MDB
 }
 
 /* Where the old tree is now; `over` after its last entry. */
-static int step(struct chi_rewrite *rewrite)
+static int step_block(struct chi_rewrite *rewrite)
 {
 	struct chi_block *block = &rewrite->block;
 	rewrite->at++;
@@ -115,7 +115,7 @@ static int open_old(struct chi_load *load, struct chi_rewrite *rewrite, enum chi
 	if (error == 0) {
 		error = open_block(rewrite, &key, &value, chi_tree_first, chi_tree_first_len(kind));
 	}
-	return chi_lmdb_status(error == 0 ? step(rewrite) : error);
+	return chi_lmdb_status(error == 0 ? step_block(rewrite) : error);
 }
 
 int chi_rewrite_begin(struct chi_load *load, enum chi_tree_kind kind, struct chi_fault *fault)
@@ -141,7 +141,7 @@ static int copy(struct chi_load *load, struct chi_rewrite *rewrite)
 	const MDB_val value = value_at(rewrite);
 	int rc = chi_load_append(load, &key, &value);
 	/* What comes ascends, so what was stored does not. */
-	return rc == 0 ? step(rewrite) : rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
+	return rc == 0 ? step_block(rewrite) : rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
 
 int chi_rewrite_reach(struct chi_load *load, struct chi_rewrite *rewrite, const MDB_val *key,
@@ -169,7 +169,7 @@ int chi_rewrite_reach(struct chi_load *load, struct chi_rewrite *rewrite, const 
 
 int chi_rewrite_pass(struct chi_rewrite *rewrite)
 {
-	return step(rewrite);
+	return step_block(rewrite);
 }
 
 int chi_rewrite_finish(struct chi_load *load, struct chi_rewrite *rewrite)

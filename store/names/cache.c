@@ -286,7 +286,7 @@ static int remember_first(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi db
 }
 
 /* Among those that are written, then among those that wait. */
-static int search(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struct wanted *w)
+static int search_names(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struct wanted *w)
 {
 	int rc = CHI_NONE;
 	if (cache->pending[w->kind].first > 1) {
@@ -327,7 +327,7 @@ static int make_room(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi,
 static int resolve(struct chi_name_cache *cache, MDB_txn *txn, MDB_dbi dbi, struct wanted *w)
 {
 	int rc = make_room(cache, txn, dbi, w->kind);
-	rc = rc == CHI_OK ? search(cache, txn, dbi, w) : rc;
+	rc = rc == CHI_OK ? search_names(cache, txn, dbi, w) : rc;
 	if (rc < 0) {
 		return rc;
 	}

@@ -40,7 +40,7 @@ struct chi_names_checker {
 	struct chi_name_item items[CHI_NAME_ITEMS];
 };
 
-CHI_PRINTF(2, 3) static void report(struct chi_names_checker *check, const char *format, ...)
+CHI_PRINTF(2, 3) static void report_name(struct chi_names_checker *check, const char *format, ...)
 {
 	char text[128];
 	va_list args;
@@ -95,10 +95,10 @@ static int check_name(struct chi_names_checker *check, enum chi_name_kind kind,
 		check->wanted[check->items[i].entry][kind] += hash_item(&check->items[i]);
 	}
 	if (!chi_utf8_valid(name->text, name->len) || memchr(name->text, '\0', name->len) != NULL) {
-		report(check, "names: %s %u is no text", kinds[kind], name->id);
+		report_name(check, "names: %s %u is no text", kinds[kind], name->id);
 	}
 	if (name->fide != 0 && kind != CHI_NAME_PLAYER) {
-		report(check, "names: %s %u has a FIDE id", kinds[kind], name->id);
+		report_name(check, "names: %s %u has a FIDE id", kinds[kind], name->id);
 	}
 	check->names++;
 	return name->root != 0 ? add_joined(check, kind, name) : CHI_OK;
@@ -113,10 +113,11 @@ static int check_chunk(struct chi_names_checker *check, const MDB_val *key, cons
 	uint32_t first =
 		key->mv_size == CHI_CHUNK_KEY ? chi_name_get32(bytes + 2) * CHI_CHUNK_NAMES + 1 : 0;
 	if (rc != CHI_OK) {
-		report(check, "names: the %s names from %u on are damaged", kinds[kind], first);
+		report_name(check, "names: the %s names from %u on are damaged", kinds[kind],
+			    first);
 	} else if (check->next[kind] != first) {
-		report(check, "names: %s names from %u to %u are missing", kinds[kind],
-		       check->next[kind], first - 1);
+		report_name(check, "names: %s names from %u to %u are missing", kinds[kind],
+			    check->next[kind], first - 1);
 	}
 	for (size_t i = 0; rc == CHI_OK && i < chunk.n; i++) {
 		if (check_name(check, kind, &chunk.name[i]) != CHI_OK) {
@@ -135,8 +136,8 @@ static int check_list(struct chi_names_checker *check, const MDB_val *key, const
 	struct chi_name_item item = {.entry = bytes[0], .kind = bytes[1]};
 	int rc = chi_list_decode(key, value, part);
 	if (rc == -CHI_ECORRUPT) {
-		report(check, "names: the index of %s of %s names is damaged", indexes[bytes[0]],
-		       kinds[bytes[1]]);
+		report_name(check, "names: the index of %s of %s names is damaged",
+			    indexes[bytes[0]], kinds[bytes[1]]);
 	}
 	if (rc != CHI_OK) {
 		return rc == -CHI_ECORRUPT ? CHI_OK : rc;
@@ -149,8 +150,8 @@ static int check_list(struct chi_names_checker *check, const MDB_val *key, const
 	}
 	item.id = part->id[0];
 	if (chi_name_item_compare(&check->last, &item) >= 0) {
-		report(check, "names: the index of %s of %s names is out of order",
-		       indexes[bytes[0]], kinds[bytes[1]]);
+		report_name(check, "names: the index of %s of %s names is out of order",
+			    indexes[bytes[0]], kinds[bytes[1]]);
 	}
 	item.id = part->id[part->n - 1];
 	check->last = item;
@@ -163,13 +164,13 @@ int chi_names_checker_entry(struct chi_names_checker *check, const MDB_val *key,
 	const uint8_t *bytes = key->mv_data;
 	if (key->mv_size < 2 || bytes[0] < CHI_ENTRY_NAMES || bytes[0] > CHI_ENTRY_MEMBER ||
 	    bytes[1] < 1 || bytes[1] >= CHI_NAME_KINDS) {
-		report(check, "names: an entry that is none of the tree's");
+		report_name(check, "names: an entry that is none of the tree's");
 	} else if (bytes[0] == CHI_ENTRY_NAMES) {
 		return check_chunk(check, key, value);
 	} else if (bytes[0] != CHI_ENTRY_MEMBER) {
 		return check_list(check, key, value);
 	} else if (key->mv_size != CHI_MEMBER_KEY || value->mv_size != 0) {
-		report(check, "names: an alias is damaged");
+		report_name(check, "names: an alias is damaged");
 	} else {
 		check->found[CHI_ENTRY_MEMBER][bytes[1]] +=
 			hash_member(chi_name_get32(bytes + 2), chi_name_get32(bytes + 6));
@@ -208,8 +209,8 @@ static void check_roots(struct chi_names_checker *check)
 		const struct joined *one = &check->joined[i];
 		if (one->root >= check->next[one->kind] ||
 		    (one->root != 0 && find_joined(check, one->kind, one->root) != NULL)) {
-			report(check, "names: %s %u is joined to %u, which is no root",
-			       kinds[one->kind], one->id, one->root);
+			report_name(check, "names: %s %u is joined to %u, which is no root",
+				    kinds[one->kind], one->id, one->root);
 		}
 	}
 }
@@ -219,8 +220,9 @@ static void compare_sums(struct chi_names_checker *check)
 	for (unsigned entry = CHI_ENTRY_TEXT; entry <= CHI_ENTRY_MEMBER; entry++) {
 		for (unsigned kind = 1; kind < CHI_NAME_KINDS; kind++) {
 			if (check->wanted[entry][kind] != check->found[entry][kind]) {
-				report(check, "names: the index of %s disagrees with the %s names",
-				       indexes[entry], kinds[kind]);
+				report_name(check,
+					    "names: the index of %s disagrees with the %s names",
+					    indexes[entry], kinds[kind]);
 			}
 		}
 	}
@@ -291,7 +293,7 @@ int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report_to, voi
 	}
 	mdb_cursor_close(cursor);
 	if (rc == -CHI_ECORRUPT) {
-		report(check, "names: entries may be missing");
+		report_name(check, "names: entries may be missing");
 	}
 	return rc == CHI_NONE ? chi_names_checker_end(check, names) : rc;
 }

@@ -63,7 +63,7 @@ static void search_deinit(struct search *s)
 
 /* ---- Groups ------------------------------------------------------------------------------ */
 
-static uint32_t find(struct search *s, uint32_t id)
+static uint32_t find_root(struct search *s, uint32_t id)
 {
 	while (s->group[id] != id) {
 		s->group[id] = s->group[s->group[id]];
@@ -73,10 +73,10 @@ static uint32_t find(struct search *s, uint32_t id)
 }
 
 /* False if they are different persons by their FIDE ids. */
-static bool join(struct search *s, uint32_t a, uint32_t b, uint32_t score)
+static bool join_groups(struct search *s, uint32_t a, uint32_t b, uint32_t score)
 {
-	uint32_t x = find(s, a);
-	uint32_t y = find(s, b);
+	uint32_t x = find_root(s, a);
+	uint32_t y = find_root(s, b);
 	if (x == y) {
 		return true;
 	}
@@ -162,7 +162,8 @@ static int compare_with(struct search *s, const struct keyed *first, size_t n)
 	struct chi_name_words b;
 	int rc = words_of(s, first->id, &a);
 	for (size_t i = 1; rc == CHI_OK && i < n; i++) {
-		if (first[i].id == first->id || find(s, first[i].id) == find(s, first->id)) {
+		if (first[i].id == first->id ||
+		    find_root(s, first[i].id) == find_root(s, first->id)) {
 			continue;
 		}
 		rc = words_of(s, first[i].id, &b);
@@ -175,7 +176,7 @@ static int compare_with(struct search *s, const struct keyed *first, size_t n)
 			continue;
 		}
 		if (score > CHI_ALIKE_INITIAL) {
-			join(s, first->id, first[i].id, score);
+			join_groups(s, first->id, first[i].id, score);
 		} else {
 			bool shorter = a.len < b.len || (a.len == b.len && first->id < first[i].id);
 			rc = add_link(s, shorter ? first->id : first[i].id,
@@ -222,7 +223,7 @@ static int join_initials(struct search *s)
 		return -CHI_ENOMEM;
 	}
 	for (uint32_t id = 1; id <= s->max; id++) {
-		before[id] = find(s, id);
+		before[id] = find_root(s, id);
 	}
 	if (s->n_links > 1) {
 		qsort(s->links, s->n_links, sizeof(s->links[0]), compare_links);
@@ -234,7 +235,7 @@ static int join_initials(struct search *s)
 			one = one && before[link[n].longer] == before[link->longer];
 		}
 		if (one) {
-			join(s, link->shorter, link->longer, link->score);
+			join_groups(s, link->shorter, link->longer, link->score);
 		}
 	}
 	return CHI_OK;
@@ -259,16 +260,16 @@ static int join_known(struct search *s)
 {
 	int rc = chi_names_walk(s->txn, s->dbi, s->kind, 0, add_known, s);
 	for (size_t i = 0; rc == CHI_OK && i < s->n_links; i++) {
-		join(s, s->links[i].shorter, s->links[i].longer, UINT8_MAX);
+		join_groups(s, s->links[i].shorter, s->links[i].longer, UINT8_MAX);
 	}
 	sort_keys(s);
 	for (size_t i = 1; i < s->n_keys; i++) {
 		if (s->keys[i].key == s->keys[i - 1].key) {
-			join(s, s->keys[i].id, s->keys[i - 1].id, UINT8_MAX);
+			join_groups(s, s->keys[i].id, s->keys[i - 1].id, UINT8_MAX);
 		}
 	}
 	for (uint32_t id = 1; id <= s->max; id++) {
-		s->person[id] = find(s, id);
+		s->person[id] = find_root(s, id);
 	}
 	s->n_keys = 0;
 	s->n_links = 0;
@@ -311,7 +312,7 @@ static int count_groups(struct search *s, uint32_t *size, struct chi_suspect_lis
 {
 	size_t members = 0;
 	for (uint32_t id = 1; id <= s->max; id++) {
-		uint32_t n = s->person[id] == id ? ++size[find(s, id)] : 0;
+		uint32_t n = s->person[id] == id ? ++size[find_root(s, id)] : 0;
 		out->n += n == 2;
 		members += n == 2 ? 2 : n > 2;
 	}
@@ -327,7 +328,7 @@ static int list_groups(struct search *s, struct chi_suspect_list *out)
 	int rc = size == NULL ? -CHI_ENOMEM : count_groups(s, size, out);
 	uint32_t *next = out->ids;
 	for (uint32_t id = 1; rc == CHI_OK && id <= s->max; id++) {
-		uint32_t low = find(s, id);
+		uint32_t low = find_root(s, id);
 		if (low == id && size[id] > 1) {
 			out->groups[n] = (struct chi_suspects){.score = s->score[id], .ids = next};
 			next += size[id];

@@ -57,7 +57,7 @@ int chi_block_cursor_seek(struct chi_block_cursor *walk, const struct chi_descen
 }
 
 /* Nothing more in that direction: the block must say so itself. */
-static int end(const struct chi_block_cursor *walk, bool backwards)
+static int end_walk(const struct chi_block_cursor *walk, bool backwards)
 {
 	bool confined = walk->leaves.floor > 0;
 	bool last = backwards ? is_first(&walk->block) : walk->block.fence_len == 0;
@@ -75,7 +75,7 @@ int chi_block_cursor_next(struct chi_block_cursor *walk, bool backwards)
 		rc = chi_leaf_cursor_skip(&walk->leaves, backwards);
 	}
 	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? end(walk, backwards) : rc;
+		return rc == CHI_NONE ? end_walk(walk, backwards) : rc;
 	}
 	rc = open_block(walk, from.kind);
 	bool good = rc == CHI_OK &&

@@ -201,8 +201,8 @@ static inline void settle_lane(const struct chi_descent *descent, struct chi_lan
 
 /* Searches the pages that the lanes have entered, in turns. All take as many as the longest: to
  * leave out those that need one less would be guessed wrong. */
-static inline void search(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
-			  unsigned kind)
+static inline void search_lanes(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
+				unsigned kind)
 {
 	uint32_t most = 1;
 	for (size_t i = 0; i < n; i++) {
@@ -293,8 +293,8 @@ static int find_before(const struct chi_descent *descent, const struct chi_key *
 }
 
 /* What the lane has found in its leaf. */
-static inline void finish(const struct chi_descent *descent, const struct chi_lane *lane,
-			  struct chi_found *found)
+static inline void finish_lane(const struct chi_descent *descent, const struct chi_lane *lane,
+			       struct chi_found *found)
 {
 	struct spot spot;
 	if (CHI_UNLIKELY(!locate(descent, lane, &spot))) {
@@ -325,7 +325,7 @@ static inline void step_down(const struct chi_descent *descent, struct chi_lane 
 static inline void search_branches(const struct chi_descent *descent, struct chi_lane *lanes,
 				   size_t n, unsigned level)
 {
-	search(descent, lanes, n, FLAG_BRANCH);
+	search_lanes(descent, lanes, n, FLAG_BRANCH);
 	for (size_t i = 0; i < n; i++) {
 		step_down(descent, &lanes[i], level + 1);
 	}
@@ -355,7 +355,7 @@ static inline void search_from(const struct chi_descent *descent, struct chi_lan
 			ask_disk(descent, lanes, n);
 		}
 	}
-	search(descent, lanes, n, FLAG_LEAF);
+	search_lanes(descent, lanes, n, FLAG_LEAF);
 	aim_at_groups(descent, lanes, n);
 }
 
@@ -388,7 +388,7 @@ void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, s
 	}
 	search_group(descent, lanes, n);
 	for (size_t i = 0; i < n; i++) {
-		finish(descent, &lanes[i], &out[i]);
+		finish_lane(descent, &lanes[i], &out[i]);
 	}
 }
 
@@ -444,7 +444,7 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 	}
 	enter(descent, &lane, descent->root, 1);
 	search_rest(descent, &lane, 1);
-	finish(descent, &lane, out);
+	finish_lane(descent, &lane, out);
 }
 
 bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *key, MDB_val *low,
@@ -525,7 +525,7 @@ void chi_lane_finish(const struct chi_descent *descent, const struct chi_lane *l
 		out->finding = CHI_FINDING_NONE;
 		return;
 	}
-	finish(descent, lane, out);
+	finish_lane(descent, lane, out);
 }
 
 void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages, const char *name,

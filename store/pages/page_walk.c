@@ -29,7 +29,7 @@
 #define MISSING_MOST (UINT64_C(1) << 20)
 
 CHI_PRINTF(2, 0)
-static void report(struct chi_page_walk *w, const char *format, va_list args)
+static void report_page(struct chi_page_walk *w, const char *format, va_list args)
 {
 	char text[REPORT_SIZE];
 	w->errors++;
@@ -43,7 +43,7 @@ void chi_page_complain(struct chi_page_walk *w, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	report(w, format, args);
+	report_page(w, format, args);
 	va_end(args);
 }
 
@@ -52,7 +52,7 @@ CHI_PRINTF(2, 3) static void complain(struct chi_page_walk *w, const char *forma
 	va_list args;
 	if (!w->quiet) {
 		va_start(args, format);
-		report(w, format, args);
+		report_page(w, format, args);
 		va_end(args);
 	}
 }

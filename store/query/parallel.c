@@ -164,7 +164,7 @@ static unsigned start_others(struct team *team, pthread_t *others, unsigned n)
 }
 
 /* The scan goes on after the last part, or leaves its phase. */
-static int finish(struct team *team)
+static int finish_team(struct team *team)
 {
 	struct chi_scan *scan = team->scan;
 	scan->left -= team->looked;
@@ -204,5 +204,5 @@ int chi_parallel_walk(struct chi_scan *scan, unsigned threads, uint64_t parts, c
 	}
 	(void)pthread_mutex_destroy(&team.lock);
 	*count += team.count;
-	return finish(&team);
+	return finish_team(&team);
 }

@@ -132,7 +132,7 @@ static unsigned take_places(struct chi_prefetch *prefetch, const struct chi_key 
 }
 
 /* Goes as far as it can without waiting for much. */
-static int start(struct chi_prefetch *prefetch, unsigned place)
+static int start_lane(struct chi_prefetch *prefetch, unsigned place)
 {
 	struct chi_read *read;
 	bool descends;
@@ -173,7 +173,7 @@ int chi_prefetch_ask(struct chi_prefetch *prefetch, const struct chi_key *keys, 
 		tickets += run;
 		n -= run;
 	}
-	int rc = alone ? start(prefetch, place) : CHI_OK;
+	int rc = alone ? start_lane(prefetch, place) : CHI_OK;
 	if (CHI_UNLIKELY(rc < 0)) {
 		tickets[-1] = 0;
 	}
@@ -182,7 +182,7 @@ int chi_prefetch_ask(struct chi_prefetch *prefetch, const struct chi_key *keys, 
 
 /* Looks up what is asked for in `place`, and with it what was asked for next, which is likely to be
  * wanted next. */
-static void search(struct chi_prefetch *prefetch, struct chi_descent *descent, unsigned place)
+static void search_lane(struct chi_prefetch *prefetch, struct chi_descent *descent, unsigned place)
 {
 	unsigned n = 1;
 	if ((prefetch->started & bits_of(place, 1)) != 0) {
@@ -200,11 +200,11 @@ static void search(struct chi_prefetch *prefetch, struct chi_descent *descent, u
 }
 
 /* The look-up's record in the map; CHI_NONE if there is none. */
-static int find(struct chi_prefetch *prefetch, struct chi_read *read, unsigned place,
-		struct chi_found *found)
+static int find_lane(struct chi_prefetch *prefetch, struct chi_read *read, unsigned place,
+		     struct chi_found *found)
 {
 	if ((prefetch->done & bits_of(place, 1)) == 0) {
-		search(prefetch, &read->descent, place);
+		search_lane(prefetch, &read->descent, place);
 	}
 	chi_lane_finish(&read->descent, &prefetch->lanes[place], found);
 	return chi_read_settle(read, &prefetch->keys[place], found);
@@ -226,7 +226,7 @@ int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi
 		return rc;
 	}
 	struct chi_found found;
-	rc = CHI_LIKELY(descends) ? find(prefetch, read, place, &found)
+	rc = CHI_LIKELY(descends) ? find_lane(prefetch, read, place, &found)
 				  : chi_read_get(read, key, &found);
 	if (CHI_LIKELY(rc == CHI_OK)) {
 		rc = chi_record_decode_strength(found.value, found.len, out);

@@ -40,7 +40,7 @@ int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 	return CHI_OK;
 }
 
-static int make(const struct chi_record_rest *rest, uint32_t from, struct chi_reached **out)
+static int make_reached(const struct chi_record_rest *rest, uint32_t from, struct chi_reached **out)
 {
 	bool apart = rest->listed > 0;
 	size_t room = apart ? CHI_POSTINGS_CHUNK_ENTRIES : CHI_LIST_HERE_MAX;
@@ -71,7 +71,7 @@ static int look(const uint8_t *value, size_t len, uint32_t from, struct chi_reac
 	struct chi_arena arena;
 	chi_arena_init(&arena, CHI_RECORD_ARENA);
 	int rc = chi_record_decode(value, len, &arena, &record, &rest);
-	rc = rc == CHI_OK ? make(&rest, from, out) : rc;
+	rc = rc == CHI_OK ? make_reached(&rest, from, out) : rc;
 	chi_arena_deinit(&arena);
 	return rc;
 }

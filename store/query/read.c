@@ -200,7 +200,7 @@ static int get_block(struct chi_read *read, const struct chi_key *key, MDB_val *
 }
 
 /* LMDB's own look-up, for what the descents are not sure of. */
-static int get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
+static int get_record(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
 {
 	MDB_val low;
 	MDB_val bytes;
@@ -227,7 +227,7 @@ CHI_INLINE int settle(struct chi_read *read, const struct chi_key *key, struct c
 		return -CHI_ECORRUPT;
 	case CHI_FINDING_UNSURE:
 	default:
-		return get(read, key, found);
+		return get_record(read, key, found);
 	}
 }
 
@@ -248,7 +248,7 @@ static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_f
 }
 
 /* Fills the row of a record that was found. A damaged record is reported, never returned. */
-static int fill(const struct chi_found *found, struct chi_row *row)
+static int fill_row(const struct chi_found *found, struct chi_row *row)
 {
 	return chi_record_decode_strength(found->value, found->len, row);
 }
@@ -258,7 +258,7 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 	struct chi_found found;
 	*row = (struct chi_row){.key = *key};
 	int rc = lookup(read, key, &found);
-	return CHI_LIKELY(rc == CHI_OK) ? fill(&found, row) : rc;
+	return CHI_LIKELY(rc == CHI_OK) ? fill_row(&found, row) : rc;
 }
 
 int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
@@ -270,7 +270,7 @@ int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
 	}
 	for (size_t i = 0; i < n; i++) {
 		int rc = descends ? settle(read, &keys[i], &found[i])
-				  : get(read, &keys[i], &found[i]);
+				  : get_record(read, &keys[i], &found[i]);
 		if (rc < 0) {
 			return rc;
 		}
@@ -290,7 +290,7 @@ static int read_group(struct chi_read *read, const struct chi_key *keys, size_t 
 		rows[i] = (struct chi_row){.key = keys[i]};
 		rc = settle(read, &keys[i], &found[i]);
 		if (CHI_LIKELY(rc == CHI_OK)) {
-			rc = fill(&found[i], &rows[i]);
+			rc = fill_row(&found[i], &rows[i]);
 		}
 	}
 	return rc < 0 ? rc : CHI_OK;
@@ -332,7 +332,7 @@ bool chi_read_can_descend(struct chi_read *read)
 
 int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)
 {
-	return get(read, key, found);
+	return get_record(read, key, found);
 }
 
 int chi_read_settle(struct chi_read *read, const struct chi_key *key, struct chi_found *found)

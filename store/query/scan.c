@@ -92,7 +92,7 @@ void chi_scan_close(struct chi_scan *scan)
 	}
 }
 
-static void closep(struct chi_scan **scan)
+static void scan_closep(struct chi_scan **scan)
 {
 	chi_scan_close(*scan);
 }
@@ -107,7 +107,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(closep) struct chi_scan *scan = calloc(1, sizeof(*scan));
+	_cleanup_(scan_closep) struct chi_scan *scan = calloc(1, sizeof(*scan));
 	if (scan == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -130,7 +130,7 @@ int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struc
 }
 
 /* Fills the batch, up to the scan's limit. A scan that ended stays so. */
-static int fill(struct chi_scan *scan, struct chi_scan_batch *batch)
+static int fill_batch(struct chi_scan *scan, struct chi_scan_batch *batch)
 {
 	uint64_t limit = scan->spec.limit;
 	uint64_t left = limit != 0 ? limit - scan->rows : UINT64_MAX;
@@ -223,7 +223,7 @@ int chi_scan_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, uint6
 		int collected = collect(scan, steps);
 		return collected == CHI_OK ? chi_sorted_rows(scan, rows, max, n) : collected;
 	}
-	int rc = fill(scan, &batch);
+	int rc = fill_batch(scan, &batch);
 	*n = batch.n;
 	/* Counts that were read for the filter alone were not asked for. */
 	bool zero = scan->spec.want == CHI_WANT_KEYS;
@@ -243,7 +243,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 	struct chi_scan_batch batch = {.rows = row, .values = &value, .max = 1, .steps = steps};
 	/* The record is needed regardless of what the spec wants. */
 	scan->joins = true;
-	int rc = fill(scan, &batch);
+	int rc = fill_batch(scan, &batch);
 	*got = batch.n == 1;
 	if (!*got) {
 		return rc;

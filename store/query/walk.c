@@ -179,7 +179,7 @@ static int walk_on(struct chi_scan *scan, struct chi_scan_batch *batch)
 
 /* Looks up the records of rows `from` on, which must agree with them, and keeps those that have
  * games enough. */
-static int join(struct chi_scan *scan, struct chi_scan_batch *batch, size_t from)
+static int join_rows(struct chi_scan *scan, struct chi_scan_batch *batch, size_t from)
 {
 	struct chi_found found[CHI_DESCENT_LANES];
 	struct chi_key keys[CHI_DESCENT_LANES];
@@ -236,7 +236,7 @@ int chi_walk_some(struct chi_scan *scan, struct chi_scan_batch *batch)
 		batch->max = max;
 	}
 	if (joins && batch->n > from) {
-		int joined = join(scan, batch, from);
+		int joined = join_rows(scan, batch, from);
 		rc = joined < 0 ? joined : rc;
 	}
 	if (rc == CHI_NONE) {

@@ -293,8 +293,8 @@ static size_t find_share(const struct use *uses, size_t n)
 
 /* Forgets of each peer what is over its share; *latest is raised to the last use among these, that
  * of a damaged one being `now`. Returns LMDB's code. */
-static int forget(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t n, uint64_t now,
-		  uint64_t *latest)
+static int forget_excess(MDB_txn *txn, MDB_dbi clients, struct use *uses, size_t n, uint64_t now,
+			 uint64_t *latest)
 {
 	int rc = 0;
 	size_t share = find_share(uses, n);
@@ -331,7 +331,7 @@ int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now
 		qsort(uses, n, sizeof(*uses), compare_uses);
 	}
 	uint64_t before = *horizon;
-	rc = forget(txn, clients, uses, n, now, horizon);
+	rc = forget_excess(txn, clients, uses, n, now, horizon);
 	*raised = *raised || *horizon > before;
 	return rc;
 }

@@ -14,7 +14,7 @@ bool chi_postings_ascends(const struct chi_posting *entries, size_t n)
 	return n == 0 || entries[0].game != 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_postings(const void *a, const void *b)
 {
 	const struct chi_posting *left = a;
 	const struct chi_posting *right = b;
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 void chi_postings_sort(struct chi_posting *entries, size_t n)
 {
 	if (!chi_postings_ascends(entries, n)) {
-		qsort(entries, n, sizeof(*entries), compare);
+		qsort(entries, n, sizeof(*entries), compare_postings);
 	}
 }
 

@@ -111,7 +111,7 @@ static int begin_write(struct repair *r)
 	return r->write != NULL ? CHI_OK : chi_write_begin(r->store, &r->write, r->fault);
 }
 
-static int commit(struct repair *r)
+static int commit_write(struct repair *r)
 {
 	struct chi_write *write = r->write;
 	r->write = NULL;
@@ -122,7 +122,7 @@ static int commit(struct repair *r)
 static int stored(struct repair *r, bool lost)
 {
 	r->result->found += lost;
-	return ++r->unsaved < COMMIT_ENTRIES ? CHI_OK : commit(r);
+	return ++r->unsaved < COMMIT_ENTRIES ? CHI_OK : commit_write(r);
 }
 
 /* That the game is counted, and its number where games are kept. */
@@ -374,7 +374,7 @@ static int settle_sums(struct repair *r)
 		r->bare += lost;
 		rc = rc < 0 ? chi_fault_plain(r->fault, rc) : rc;
 	}
-	return rc == CHI_OK ? commit(r) : rc;
+	return rc == CHI_OK ? commit_write(r) : rc;
 }
 
 /* ---- Positions, by ascending key ------------------------------------------------------------ */
@@ -430,7 +430,7 @@ static int open_new(struct repair *r, const char *dir, const char *to)
 }
 
 /* The store in `dir`, which becomes `to`. */
-static int fill(struct repair *r, const char *dir, const char *to)
+static int fill_store(struct repair *r, const char *dir, const char *to)
 {
 	chi_arena_init(&r->arena, CHI_RECORD_ARENA);
 	int rc = open_new(r, dir, to);
@@ -460,7 +460,7 @@ static int build(struct repair *r, const char *to)
 	}
 	rc = chi_file_system_check(hidden.dir, r->fault);
 	if (rc == CHI_OK) {
-		rc = fill(r, hidden.dir, to);
+		rc = fill_store(r, hidden.dir, to);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_path_publish(&hidden, to, r->fault);

@@ -49,8 +49,8 @@ int chi_salvage_lost(struct chi_salvage *s, bool all)
 /* ---- Finding the trees -------------------------------------------------------------------- */
 
 /* An entry of LMDB's main tree: the name and the record of a tree. */
-static int take_name(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-		     const MDB_val *value)
+static int take_tree_name(struct chi_page_walk *walk, struct chi_page_tree *tree,
+			  const MDB_val *key, const MDB_val *value)
 {
 	struct chi_salvage *s = walk->context;
 	(void)tree;
@@ -102,7 +102,7 @@ static int prepare(struct chi_salvage *s)
 	}
 	struct chi_page_tree main = chi_page_names(file_image);
 	main.lenient = true;
-	main.take = take_name;
+	main.take = take_tree_name;
 	return chi_page_walk_tree(&s->walk, &main);
 }
 

@@ -77,7 +77,8 @@ static int write_out(struct chi_saved_positions *saved, struct chi_fault *fault)
 	return rc == CHI_OK ? CHI_OK : kept_fault(saved, fault);
 }
 
-static int keep(struct chi_saved_positions *saved, const MDB_val *value, struct chi_fault *fault)
+static int keep_value(struct chi_saved_positions *saved, const MDB_val *value,
+		      struct chi_fault *fault)
 {
 	uint32_t len = (uint32_t)value->mv_size;
 	if (value->mv_size > CHI_RECORD_BYTES_MAX) {
@@ -108,7 +109,7 @@ static int take_room(struct chi_saved_positions *saved, struct chi_fault *fault)
 }
 
 /* Of a sound tree every key is greater than the one before. */
-static void count(struct chi_saved_positions *saved, const MDB_val *key)
+static void count_key(struct chi_saved_positions *saved, const MDB_val *key)
 {
 	bool ascends = chi_position_compare(saved->last.bytes, saved->last.len, key->mv_data,
 					    key->mv_size) < 0;
@@ -129,19 +130,19 @@ int chi_saved_positions_add(struct chi_saved_positions *saved, const MDB_val *ke
 	memcpy(item.bytes, key->mv_data, key->mv_size);
 	memcpy(item.bytes + CHI_SORT_GROUP, &place, sizeof(place));
 	int rc = take_room(saved, fault);
-	rc = rc == CHI_OK ? keep(saved, value, fault) : rc;
+	rc = rc == CHI_OK ? keep_value(saved, value, fault) : rc;
 	if (rc == CHI_OK) {
 		saved->items[saved->n++] = item;
 	}
 	if (!lost) {
-		count(saved, key);
+		count_key(saved, key);
 	}
 	return rc;
 }
 
 /* ---- In order ------------------------------------------------------------------------------- */
 
-static int step(struct chi_saved_positions *saved, struct chi_fault *fault)
+static int step_item(struct chi_saved_positions *saved, struct chi_fault *fault)
 {
 	const struct chi_sort_item *item = NULL;
 	for (;;) {
@@ -184,7 +185,7 @@ int chi_saved_positions_seal(struct chi_saved_positions *saved, struct chi_fault
 		return kept_fault(saved, fault);
 	}
 	saved->kept = map;
-	return step(saved, fault);
+	return step_item(saved, fault);
 }
 
 static uint64_t total_of(const MDB_val *value)
@@ -227,7 +228,7 @@ int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena
 		if (value.mv_data == NULL || !lost || total_of(&other) > total_of(&value)) {
 			value = other;
 		}
-		rc = step(saved, fault);
+		rc = step_item(saved, fault);
 	}
 	if (rc != CHI_OK) {
 		return rc;

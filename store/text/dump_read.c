@@ -263,7 +263,7 @@ static int read_given(const struct parse *p, struct chi_dump_text text, uint64_t
 	return equals(text, "-") ? CHI_OK : read_u64(p, text, UINT64_MAX, out);
 }
 
-static int read_eval(const struct parse *p, struct chi_dump_text text, struct chi_eval *out)
+static int read_dump_eval(const struct parse *p, struct chi_dump_text text, struct chi_eval *out)
 {
 	struct chi_dump_text fields[EVAL_FIELDS_RANK] = {{0}};
 	bool ranked = split(text, '|', fields, EVAL_FIELDS_RANK);
@@ -313,7 +313,7 @@ static int read_evals(const struct parse *p, struct chi_dump_text text, struct c
 	}
 	struct chi_dump_text word;
 	for (size_t i = 0; cut(&text, ';', &word); i++) {
-		int rc = read_eval(p, word, &evals[i]);
+		int rc = read_dump_eval(p, word, &evals[i]);
 		if (rc < 0) {
 			return rc;
 		}

@@ -18,7 +18,7 @@ int chi_write_archive(struct chi_write *write, struct chi_archive_view *out)
 	return rc;
 }
 
-static int put(struct chi_write *write, const struct chi_gameset_entry *entry)
+static int put_gameset(struct chi_write *write, const struct chi_gameset_entry *entry)
 {
 	size_t len = chi_gameset_size(entry);
 	_cleanup_(chi_freep) uint8_t *bytes = malloc(len);
@@ -38,7 +38,7 @@ static int put(struct chi_write *write, const struct chi_gameset_entry *entry)
 int chi_write_gameset(struct chi_write *write, const struct chi_gameset_entry *entry)
 {
 	int rc = chi_write_ready(write);
-	return rc < 0 ? rc : chi_write_stick(write, put(write, entry));
+	return rc < 0 ? rc : chi_write_stick(write, put_gameset(write, entry));
 }
 
 int chi_write_drop_gameset(struct chi_write *write, const char *name, size_t len)

@@ -205,8 +205,8 @@ static int open_book(struct chi_write *write, const uint8_t *client,
 }
 
 /* What is known of a marked write: CHI_OK and *out; CHI_NONE, it was not done. */
-static int look_up(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
-		   struct chi_outcome *out, struct chi_fault *fault)
+static int look_up_write(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
+			 struct chi_outcome *out, struct chi_fault *fault)
 {
 	struct chi_idempotency_book *book = NULL;
 	struct met *met = NULL;
@@ -250,7 +250,7 @@ int chi_write_known(struct chi_write *write, const struct chi_idempotency_key *i
 		    struct chi_fault *fault)
 {
 	struct chi_outcome known;
-	int rc = look_up(write, idempotency_key, &known, fault);
+	int rc = look_up_write(write, idempotency_key, &known, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -271,7 +271,7 @@ int chi_write_outcome(struct chi_write *write, const struct chi_idempotency_key 
 		      struct chi_outcome *out, struct chi_fault *fault)
 {
 	const struct chi_outcome never = {.kind = CHI_IDEMPOTENCY_NEVER};
-	int rc = look_up(write, idempotency_key, out, fault);
+	int rc = look_up_write(write, idempotency_key, out, fault);
 	if (rc == CHI_OK) {
 		return out->kind == CHI_IDEMPOTENCY_NEVER ? CHI_NONE : CHI_OK;
 	}

@@ -158,8 +158,8 @@ void chi_memtable_clear(struct chi_memtable *table)
 
 /* ---- Sorting -------------------------------------------------------------------------------- */
 
-static int compare(enum chi_tree_kind kind, const struct chi_memtable_entry *a,
-		   const struct chi_memtable_entry *b)
+static int compare_entries(enum chi_tree_kind kind, const struct chi_memtable_entry *a,
+			   const struct chi_memtable_entry *b)
 {
 	if (CHI_LIKELY(a->order != b->order)) {
 		return a->order < b->order ? -1 : 1;
@@ -170,12 +170,12 @@ static int compare(enum chi_tree_kind kind, const struct chi_memtable_entry *a,
 
 static int compare_position(const void *a, const void *b)
 {
-	return compare(CHI_TREE_POSITION, a, b);
+	return compare_entries(CHI_TREE_POSITION, a, b);
 }
 
 static int compare_strength(const void *a, const void *b)
 {
-	return compare(CHI_TREE_STRENGTH, a, b);
+	return compare_entries(CHI_TREE_STRENGTH, a, b);
 }
 
 void chi_memtable_sort(struct chi_memtable *table, enum chi_tree_kind kind)

@@ -28,8 +28,8 @@ static void cache_freep(struct chi_name_cache **cache)
 }
 
 /* The number of a name given by its text or its number. CHI_NONE: there is none. */
-static int look_up(const struct names *names, enum chi_name_kind kind, const char *text,
-		   uint32_t *id)
+static int look_up_name(const struct names *names, enum chi_name_kind kind, const char *text,
+			uint32_t *id)
 {
 	struct chi_name name;
 	uint64_t number = 0;
@@ -42,23 +42,23 @@ static int look_up(const struct names *names, enum chi_name_kind kind, const cha
 }
 
 /* The same where it must be there. */
-static int find(const struct names *names, enum chi_name_kind kind, const char *text, uint32_t *id,
-		struct chi_fault *fault)
+static int find_name(const struct names *names, enum chi_name_kind kind, const char *text,
+		     uint32_t *id, struct chi_fault *fault)
 {
-	int rc = look_up(names, kind, text, id);
+	int rc = look_up_name(names, kind, text, id);
 	return rc != CHI_NONE ? rc
 			      : chi_fault(fault, -CHI_EINVAL, "there is no %s \"%.150s\"",
 					  chi_name_kind_name((int)kind), text);
 }
 
-static int join(const struct names *names, const struct chi_name_change *change,
-		struct chi_fault *fault)
+static int join_names(const struct names *names, const struct chi_name_change *change,
+		      struct chi_fault *fault)
 {
 	enum chi_name_kind kind = (enum chi_name_kind)change->kind;
 	uint32_t id;
 	uint32_t to;
-	int rc = find(names, kind, change->name, &id, fault);
-	rc = rc == CHI_OK ? find(names, kind, change->to, &to, fault) : rc;
+	int rc = find_name(names, kind, change->name, &id, fault);
+	rc = rc == CHI_OK ? find_name(names, kind, change->to, &to, fault) : rc;
 	return rc == CHI_OK ? chi_names_alias(names->txn, names->dbi, kind, id, to, fault) : rc;
 }
 
@@ -67,7 +67,7 @@ static int part(const struct names *names, const struct chi_name_change *change,
 {
 	enum chi_name_kind kind = (enum chi_name_kind)change->kind;
 	uint32_t id;
-	int rc = find(names, kind, change->name, &id, fault);
+	int rc = find_name(names, kind, change->name, &id, fault);
 	return rc == CHI_OK ? chi_names_unalias(names->txn, names->dbi, kind, id, fault) : rc;
 }
 
@@ -75,7 +75,7 @@ static int give_fide(const struct names *names, const struct chi_name_change *ch
 		     struct chi_fault *fault)
 {
 	uint32_t id;
-	int rc = look_up(names, CHI_NAME_PLAYER, change->name, &id);
+	int rc = look_up_name(names, CHI_NAME_PLAYER, change->name, &id);
 	return rc == CHI_OK
 		       ? chi_names_set_fide(names->txn, names->dbi, id, change->fide, true, fault)
 		       : rc;
@@ -128,7 +128,7 @@ static int change_one(const struct names *names, const struct chi_name_change *c
 {
 	switch (change->action) {
 	case CHI_NAME_JOIN:
-		return join(names, change, fault);
+		return join_names(names, change, fault);
 	case CHI_NAME_PART:
 		return part(names, change, fault);
 	case CHI_NAME_FIDE:

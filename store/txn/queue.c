@@ -155,7 +155,7 @@ static int move(struct change *change, const struct chi_queue_row *from,
 	return rc == CHI_OK ? enter(change, to) : rc;
 }
 
-static int get(struct change *change, const struct chi_key *key, struct chi_queue_row *out)
+static int get_row(struct change *change, const struct chi_key *key, struct chi_queue_row *out)
 {
 	chi_arena_reset(&change->write->arena);
 	return chi_queued_get(change->txn, change->tree, key, &change->write->arena, out);
@@ -175,7 +175,7 @@ static int begin_change(struct chi_write *write, struct change *out)
 }
 
 /* `before`: the totals as they were stored. */
-static int end(struct change *change, const struct chi_queue_totals *before, int rc)
+static int end_change(struct change *change, const struct chi_queue_totals *before, int rc)
 {
 	uint8_t value[CHI_QUEUE_TOTALS_SIZE];
 	struct chi_queue_bytes key = {.len = 1, .bytes = {CHI_QUEUE_OF_TOTALS}};
@@ -213,7 +213,7 @@ static int add_position(struct change *change, const struct chi_key *key, uint32
 			uint64_t now, struct chi_queue_added *result)
 {
 	struct chi_queue_row row;
-	int rc = get(change, key, &row);
+	int rc = get_row(change, key, &row);
 	if (rc == CHI_OK) {
 		result->raised++;
 		return raise(change, &row, priority, now);
@@ -243,7 +243,7 @@ int chi_write_queue_add(struct chi_write *write, const struct chi_key *keys, siz
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 		rc = add_position(&change, &keys[i], priority, now, result);
 	}
-	return end(&change, &before, rc);
+	return end_change(&change, &before, rc);
 }
 
 /* ---- Giving back --------------------------------------------------------------------------- */
@@ -358,7 +358,7 @@ static int take_next(struct change *change, struct taking *taking)
 static int claim(struct change *change, struct taking *taking, size_t i)
 {
 	struct chi_queue_row row;
-	int rc = get(change, &taking->take->keys[i], &row);
+	int rc = get_row(change, &taking->take->keys[i], &row);
 	if (rc < 0 || (rc == CHI_OK && row.state != CHI_QUEUE_WAITING) ||
 	    (rc == CHI_NONE && is_full(change))) {
 		return rc < 0 ? rc : CHI_OK;
@@ -416,7 +416,7 @@ int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take *t
 		change.totals.next--;
 		*out = (struct chi_queue_lease){0};
 	}
-	return end(&change, &before, rc);
+	return end_change(&change, &before, rc);
 }
 
 int chi_write_queue_held(struct chi_write *write, uint64_t lease, uint64_t expires,
@@ -473,13 +473,13 @@ int chi_write_queue_settle(struct chi_write *write, uint64_t lease, enum chi_que
 		return rc;
 	}
 	for (size_t i = 0; rc >= 0 && i < n; i++) {
-		rc = get(&change, &keys[i], &row);
+		rc = get_row(&change, &keys[i], &row);
 		if (rc == CHI_OK && row.state == CHI_QUEUE_LEASED && row.lease == lease) {
 			rc = settle_position(&change, &row, action, until);
 			*done += rc == CHI_OK;
 		}
 	}
-	return end(&change, &before, rc < 0 ? rc : CHI_OK);
+	return end_change(&change, &before, rc < 0 ? rc : CHI_OK);
 }
 
 /* ---- Dropping ------------------------------------------------------------------------------ */
@@ -499,7 +499,7 @@ static int first(struct change *change, struct chi_queue_row *out)
 	}
 	key.len = (uint8_t)(name.len - 1);
 	memcpy(key.bytes, name.bytes + 1, key.len);
-	return get(change, &key, out);
+	return get_row(change, &key, out);
 }
 
 int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, size_t n,
@@ -514,7 +514,7 @@ int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, si
 	}
 	n = keys != NULL ? n : CHI_QUEUE_BATCH_MAX;
 	for (size_t i = 0; rc >= 0 && i < n; i++) {
-		rc = keys != NULL ? get(&change, &keys[i], &row) : first(&change, &row);
+		rc = keys != NULL ? get_row(&change, &keys[i], &row) : first(&change, &row);
 		if (rc == CHI_OK) {
 			rc = take_out(&change, &row);
 			*dropped += rc == CHI_OK;
@@ -522,5 +522,5 @@ int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, si
 			break;
 		}
 	}
-	return end(&change, &before, rc < 0 ? rc : CHI_OK);
+	return end_change(&change, &before, rc < 0 ? rc : CHI_OK);
 }

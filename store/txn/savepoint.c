@@ -81,7 +81,7 @@ static int unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 }
 
 /* Copies the entry as it is now. A failure leaves the trees as they are. */
-static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
+static int keep_block(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
 	if (!write->has_savepoint || blocks_of(write, tree) != NULL) {
 		return CHI_OK;
@@ -111,17 +111,17 @@ static int keep(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 
 int chi_write_set(struct chi_write *write, MDB_dbi tree, MDB_val *key, MDB_val *value)
 {
-	int rc = keep(write, tree, key);
+	int rc = keep_block(write, tree, key);
 	return rc < 0 ? rc : set(write, tree, key, value);
 }
 
 int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *key)
 {
-	int rc = keep(write, tree, key);
+	int rc = keep_block(write, tree, key);
 	return rc < 0 ? rc : unset(write, tree, key);
 }
 
-static void forget(struct chi_write *write)
+static void forget_savepoint(struct chi_write *write)
 {
 	write->savepoint = NULL;
 	chi_arena_reset(&write->savepoint_arena);
@@ -136,7 +136,7 @@ int chi_write_savepoint(struct chi_write *write)
 	if (write->rc < 0) {
 		return write->rc;
 	}
-	forget(write);
+	forget_savepoint(write);
 	chi_idempotency_settle(write);
 	write->has_savepoint = true;
 	write->is_final = false;
@@ -188,7 +188,7 @@ int chi_write_rollback(struct chi_write *write)
 		write->rc = write->rc < 0 ? write->rc : rc;
 		return rc;
 	}
-	forget(write);
+	forget_savepoint(write);
 	chi_tree_rollback(&write->position);
 	chi_tree_rollback(&write->strength);
 	chi_idempotency_rollback(write);

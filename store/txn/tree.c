@@ -207,8 +207,8 @@ int chi_tree_find(struct chi_tree *tree, const MDB_val *key, MDB_val *value)
 /* ---- Changing ------------------------------------------------------------------------------- */
 
 /* `before`: what the block takes that it is put over. */
-static int put(struct chi_tree *tree, const uint8_t *low, size_t low_len, size_t len,
-	       uint64_t before, bool at_cursor)
+static int put_block(struct chi_tree *tree, const uint8_t *low, size_t low_len, size_t len,
+		     uint64_t before, bool at_cursor)
 {
 	MDB_val key = chi_val(low, low_len);
 	MDB_val value = chi_val(low + low_len, len);
@@ -226,12 +226,12 @@ static int put_kept(struct chi_tree *tree)
 	uint64_t before = tree->taken;
 	tree->dirty = false;
 	tree->taken = chi_block_taken(tree->block.low_len, tree->block.len);
-	return put(tree, tree->block.low, tree->block.low_len, tree->block.len, before,
-		   tree->at_cursor);
+	return put_block(tree, tree->block.low, tree->block.low_len, tree->block.len, before,
+			 tree->at_cursor);
 }
 
 /* Keeps a block as it is in the memory. */
-static int keep(struct chi_tree *tree, const uint8_t *low, size_t low_len, size_t len)
+static int keep_bytes(struct chi_tree *tree, const uint8_t *low, size_t low_len, size_t len)
 {
 	int rc = chi_block_open(tree->kind, low, low_len, low + low_len, len, &tree->block);
 	tree->loaded = rc == CHI_OK;
@@ -241,7 +241,7 @@ static int keep(struct chi_tree *tree, const uint8_t *low, size_t low_len, size_
 
 /* The block that is responsible for a key becomes the one that is kept, until LMDB changes
  * anything. In an empty tree it is made. */
-static int load(struct chi_tree *tree, const MDB_val *asked)
+static int load_block(struct chi_tree *tree, const MDB_val *asked)
 {
 	if (is_kept(tree, asked)) {
 		return 0;
@@ -252,8 +252,8 @@ static int load(struct chi_tree *tree, const MDB_val *asked)
 	if (rc == MDB_NOTFOUND) {
 		tree->taken = 0;
 		tree->at_cursor = false;
-		return keep(tree, tree->memory, chi_tree_first_len(tree->kind),
-			    chi_block_empty(tree->kind, tree->memory, ROOM));
+		return keep_bytes(tree, tree->memory, chi_tree_first_len(tree->kind),
+				  chi_block_empty(tree->kind, tree->memory, ROOM));
 	}
 	tree->loaded = rc == 0;
 	tree->dirty = false;
@@ -276,9 +276,9 @@ static int adopt(struct chi_tree *tree, const struct chi_block_edit *edit, const
 	}
 	for (uint32_t i = 0; i < edit->n; i++) {
 		int rc = i == own ? 0
-				  : put(tree, edit->bytes + edit->blocks[i].at,
-					edit->blocks[i].low_len, edit->blocks[i].len,
-					i == 0 ? tree->taken : 0, i == 0 && tree->at_cursor);
+				  : put_block(tree, edit->bytes + edit->blocks[i].at,
+					      edit->blocks[i].low_len, edit->blocks[i].len,
+					      i == 0 ? tree->taken : 0, i == 0 && tree->at_cursor);
 		if (rc != 0) {
 			tree->loaded = false;
 			return rc;
@@ -286,8 +286,8 @@ static int adopt(struct chi_tree *tree, const struct chi_block_edit *edit, const
 	}
 	/* The first one takes the place of the block that it came from. */
 	tree->taken = own == 0 ? tree->taken : 0;
-	return keep(tree, edit->bytes + edit->blocks[own].at, edit->blocks[own].low_len,
-		    edit->blocks[own].len);
+	return keep_bytes(tree, edit->bytes + edit->blocks[own].at, edit->blocks[own].low_len,
+			  edit->blocks[own].len);
 }
 
 static struct chi_block_edit edit_of(const struct chi_tree *tree)
@@ -314,7 +314,7 @@ static int neighbour(struct chi_tree *tree, MDB_cursor_op side, struct chi_block
 }
 
 /* Joins the block with the one on that side. MDB_NOTFOUND: they are not joined. */
-static int join(struct chi_tree *tree, MDB_cursor_op side)
+static int join_blocks(struct chi_tree *tree, MDB_cursor_op side)
 {
 	struct chi_block other;
 	struct chi_block_edit edit = edit_of(tree);
@@ -354,8 +354,8 @@ static int settle_block(struct chi_tree *tree)
 		*tree->bytes -= tree->taken;
 		return mdb_del(tree->txn, tree->dbi, &key, NULL);
 	}
-	rc = rc == 0 ? join(tree, MDB_NEXT) : rc;
-	rc = rc == MDB_NOTFOUND ? join(tree, MDB_PREV) : rc;
+	rc = rc == 0 ? join_blocks(tree, MDB_NEXT) : rc;
+	rc = rc == MDB_NOTFOUND ? join_blocks(tree, MDB_PREV) : rc;
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
@@ -369,7 +369,7 @@ static int change_block(struct chi_tree *tree, const struct chi_memtable_entry *
 	uint32_t k = 0;
 	int added;
 	bool removes = false;
-	int rc = load(tree, &key);
+	int rc = load_block(tree, &key);
 	if (rc != 0) {
 		return rc;
 	}

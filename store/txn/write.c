@@ -256,7 +256,7 @@ static int follow(struct chi_write *write, const struct chi_key *key, const stru
 }
 
 /* The stored value and what it says; CHI_NONE if there is none. */
-static int load(struct chi_write *write, const struct chi_key *key, struct chi_merge *m)
+static int load_record(struct chi_write *write, const struct chi_key *key, struct chi_merge *m)
 {
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
 		return -CHI_EKEY;
@@ -298,7 +298,7 @@ static int store(struct chi_write *write, const struct chi_key *key, struct chi_
 static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
 {
 	struct chi_merge m = {0};
-	int rc = load(write, &put->key, &m);
+	int rc = load_record(write, &put->key, &m);
 	bool was_stored = rc != CHI_NONE;
 	if (rc == -CHI_ECORRUPT && (put->parts & CHI_PUT_RESTORE) != 0) {
 		/* There is nothing to merge with, and nothing that is worth keeping. */
@@ -345,7 +345,7 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 	}
 	chi_arena_reset(&write->arena);
 	struct chi_merge m = {0};
-	rc = load(write, key, &m);
+	rc = load_record(write, key, &m);
 	if (rc == -CHI_ECORRUPT) {
 		write->changed = true;
 		rc = chi_write_purge(write, key);

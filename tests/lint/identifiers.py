@@ -14,11 +14,8 @@ import tree
 # Say only that something is done. `run <- run <- begin <- run` is no backtrace: put the noun in.
 BARE = {"run", "begin", "take", "add", "refuse", "settle"}
 
-# So many static functions may have one name, outside of tests. The number only sinks.
-REPEATED_MAX = 22
-
-# Rooms whose static functions are not held yet.
-LATER = ("client/", "daemon/ops/", "proto/")
+# So many static functions of the product may have one name. The number only sinks.
+REPEATED_MAX = 8
 
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)
@@ -60,6 +57,10 @@ def statics(text):
 
 def is_test(path):
     return path.startswith("tests/")
+
+
+def is_product(path):
+    return not path.startswith(("tests/", "bench/", "examples/"))
 
 
 class Tags:
@@ -153,15 +154,15 @@ def main():
     report = tree.Report()
     paths = [p for p in tree.files(root) if p.endswith((".c", ".h"))]
     texts = {p: tree.read(root, p) or "" for p in paths}
-    named = {p: text for p, text in texts.items() if not is_test(p)}
+    product = {p: text for p, text in texts.items() if is_product(p)}
 
     plant_tags(report)
     report.over("tags", Tags(texts).check, root, paths)
 
     plant_statics(report)
-    report.over("bare names", check_bare, root, [p for p in named if not p.startswith(LATER)])
-    repeated = Repeated(named)
-    report.over("repeated names", repeated.check, root, named)
+    report.over("bare names", check_bare, root, [p for p in texts if not is_test(p)])
+    repeated = Repeated(product)
+    report.over("repeated names", repeated.check, root, product)
     report.line("repeated names: the limit is what is reached", repeated.sinks())
     report.finish()
 

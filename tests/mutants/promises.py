@@ -36,11 +36,11 @@ ACKNOWLEDGED = (
         "engine-tells-before-it-is-stored",
         "An engine says that an evaluation is durable after the store did",
         "uci/learn.c",
-        "\tint rc = put(learner, lessons, n);\n",
+        "\tint rc = put_lessons(learner, lessons, n);\n",
         """	for (size_t i = 0; i < n; i++) {
 		learner->learned(learner->context, &lessons[i].key, lessons[i].depth);
 	}
-	int rc = put(learner, lessons, n);
+	int rc = put_lessons(learner, lessons, n);
 """,
         "system learners", "Learners.test_killed"),
     Mutant(

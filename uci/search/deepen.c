@@ -270,8 +270,8 @@ struct telling {
 	void *context;
 };
 
-static void tell(struct chi_engine *engine, const struct telling *telling,
-		 enum chi_engine_bound bound)
+static void tell_line(struct chi_engine *engine, const struct telling *telling,
+		      enum chi_engine_bound bound)
 {
 	const struct chi_root_move *root = &engine->root[engine->line];
 	if (telling->report == NULL) {
@@ -312,7 +312,7 @@ static void search_line(struct chi_engine *engine, const struct telling *telling
 		}
 		sort_root(engine, engine->line);
 		if (score > alpha && score < beta) {
-			tell(engine, telling, CHI_ENGINE_EXACT);
+			tell_line(engine, telling, CHI_ENGINE_EXACT);
 			return;
 		}
 		window *= 3;
@@ -320,7 +320,7 @@ static void search_line(struct chi_engine *engine, const struct telling *telling
 			beta = (alpha + beta) / 2;
 			alpha = window > 1000 ? -CHI_INFINITE : score - window;
 		} else {
-			tell(engine, telling, CHI_ENGINE_AT_LEAST);
+			tell_line(engine, telling, CHI_ENGINE_AT_LEAST);
 			beta = window > 1000 ? CHI_INFINITE : score + window;
 		}
 	}

@@ -372,7 +372,7 @@ static bool try_moves(struct node *n, chi_move first)
 }
 
 /* What is known without searching; true: that is enough. Sets the static evaluation. */
-static bool look_up(struct node *n, chi_move *first, int *score)
+static bool look_up_node(struct node *n, chi_move *first, int *score)
 {
 	struct chi_engine *engine = n->engine;
 	struct chi_table_entry entry = {.eval = CHI_NO_EVAL};
@@ -445,7 +445,7 @@ int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta,
 	}
 	chi_move first = 0;
 	int score = 0;
-	if (look_up(&n, &first, &score)) {
+	if (look_up_node(&n, &first, &score)) {
 		return score;
 	}
 	int before = ply >= 2 ? n.frame[-2].eval : CHI_NO_EVAL;

@@ -28,8 +28,8 @@ static struct chi_lease over(uint32_t parts)
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 
-static void compare(rados_write_op_t op, const struct chi_omap_key *key, const void *value,
-		    size_t len)
+static void compare_value(rados_write_op_t op, const struct chi_omap_key *key, const void *value,
+			  size_t len)
 {
 	chi_librados.write_op_omap_cmp2(op, key->bytes, LIBRADOS_CMPXATTR_OP_EQ, value, key->len,
 					len, NULL);
@@ -52,7 +52,7 @@ static void change_lease(const struct chi_lease_change *change, rados_write_op_t
 	if (change->old != NULL) {
 		bool any = change->old->parts > 0;
 		chi_lease_encode(change->old, old);
-		compare(op, &key, old, any ? sizeof(old) : 0);
+		compare_value(op, &key, old, any ? sizeof(old) : 0);
 	}
 	if (change->new != NULL) {
 		chi_lease_encode(change->new, new);
@@ -68,7 +68,7 @@ static void change_last(const struct chi_lease_change *change, rados_write_op_t 
 	struct chi_omap_key key;
 	chi_omap_key(CHI_OMAP_LAST, NULL, 0, &key);
 	bool any = memcmp(change->before, none, sizeof(none)) != 0;
-	compare(op, &key, change->before, any ? CHI_CLIENT_ID : 0);
+	compare_value(op, &key, change->before, any ? CHI_CLIENT_ID : 0);
 	set(op, &key, change->id, CHI_CLIENT_ID);
 }
 

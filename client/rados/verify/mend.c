@@ -17,7 +17,7 @@ static int outcome(struct chi_client *client, const struct chi_object_op *op)
 	return op->rc == 0 || late ? CHI_OK : chi_object_fault(client, op);
 }
 
-static int run(struct chi_client *client, struct chi_object_op *op)
+static int run_op(struct chi_client *client, struct chi_object_op *op)
 {
 	int status = chi_objects_run(client, op, 1);
 	status = status == CHI_OK ? outcome(client, op) : status;
@@ -36,7 +36,7 @@ int chi_mend_edit(struct chi_client *client, uint32_t shard, struct chi_omap_edi
 		chi_objects_end(&op, 1);
 		return status;
 	}
-	return run(client, &op);
+	return run_op(client, &op);
 }
 
 int chi_mend_remove(struct chi_client *client, uint32_t shard, const char *key, size_t key_len,
@@ -61,7 +61,7 @@ struct shard_mend {
 	uint64_t n;
 };
 
-static void tell(struct shard_mend *m, uint32_t shard, const char *what)
+static void tell_shard(struct shard_mend *m, uint32_t shard, const char *what)
 {
 	char text[CHI_FAULT_SIZE];
 	(void)snprintf(text, sizeof(text), "shard %08" PRIx32 ": %s", shard, what);
@@ -93,7 +93,7 @@ static int make_object(struct shard_mend *m, uint32_t shard)
 	}
 	chi_object_of_shard(m->client, shard, &op);
 	chi_librados.write_op_create(op.write, LIBRADOS_CREATE_IDEMPOTENT, NULL);
-	return run(m->client, &op);
+	return run_op(m->client, &op);
 }
 
 static int mend_stamp(struct shard_mend *m, uint32_t shard)
@@ -107,13 +107,13 @@ static int mend_stamp(struct shard_mend *m, uint32_t shard)
 	int status = chi_object_get(&op, &chi_stamp_key, 1);
 	status = status == CHI_OK ? chi_objects_run(m->client, &op, 1) : status;
 	if (status == CHI_OK && op.rc == -ENOENT) {
-		tell(m, shard, "its object is missing: made again, empty");
+		tell_shard(m, shard, "its object is missing: made again, empty");
 		status = make_object(m, shard);
 		status = status == CHI_OK ? set_stamp(m, shard, NULL, 0) : status;
 	} else if (status == CHI_OK && op.rc == 0 &&
 		   (!chi_object_next(op.values, &key, &key_len, &value, &len) ||
 		    len != CHI_STAMP_SIZE)) {
-		tell(m, shard, "it has no stamp");
+		tell_shard(m, shard, "it has no stamp");
 		status = set_stamp(m, shard, value, len);
 	} else if (status == CHI_OK && op.rc < 0) {
 		status = chi_object_fault(m->client, &op);
@@ -128,7 +128,7 @@ static int mend_client(struct shard_mend *m, uint32_t shard, const struct chi_om
 	if (chi_shard_client_decode(entry->value, entry->len, &one) == CHI_OK) {
 		return CHI_OK;
 	}
-	tell(m, shard, "a client's entry is damaged");
+	tell_shard(m, shard, "a client's entry is damaged");
 	return chi_mend_remove(m->client, shard, entry->key, entry->key_len, entry->value,
 			       entry->len);
 }
@@ -209,5 +209,5 @@ int chi_mend_counters(struct chi_client *client, uint32_t shard, uint64_t versio
 	chi_object_of_shard(client, shard, &op);
 	chi_librados.write_op_assert_version(op.write, version);
 	chi_librados.write_op_omap_set2(op.write, &key, &set, &keys[1].len, &len, 1);
-	return run(client, &op);
+	return run_op(client, &op);
 }

@@ -271,7 +271,7 @@ static int judge(struct verify *v, const struct doubt *doubt, const struct value
 	return CHI_OK;
 }
 
-static int answer(struct verify *v, const struct doubt *doubt, struct chi_object_op *op)
+static int answer_doubt(struct verify *v, const struct doubt *doubt, struct chi_object_op *op)
 {
 	struct value found[2] = {{.there = false}, {.there = false}};
 	const char *name = NULL;
@@ -300,7 +300,7 @@ static int look_up(struct verify *v, const struct doubt *doubts, size_t n)
 	}
 	status = status == CHI_OK ? chi_objects_run(v->client, ops, n) : status;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		status = answer(v, &doubts[i], &ops[i]);
+		status = answer_doubt(v, &doubts[i], &ops[i]);
 	}
 	if (ops != NULL) {
 		chi_objects_end(ops, n);
