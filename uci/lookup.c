@@ -26,6 +26,7 @@ struct chi_lookup {
 	bool opens; /* to be done, in this order; false when it is done */
 	bool asks;
 	bool ends;
+	int64_t stop_by; /* no wait is longer, by chi_now_ms; INT64_MAX: it was not stopped */
 	/* What is to be opened. */
 	char address[CHI_UCI_TEXT];
 	bool learns;
@@ -208,6 +209,7 @@ int chi_lookup_new(chi_learned_fn *learned, void *context, struct chi_lookup **o
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&lookup->changed, &clock);
 	pthread_condattr_destroy(&clock);
+	lookup->stop_by = INT64_MAX;
 	lookup->learned = learned;
 	lookup->context = context;
 	lookup->has_thread = pthread_create(&lookup->thread, NULL, run_lookup, lookup) == 0;
@@ -244,15 +246,36 @@ void chi_lookup_free(struct chi_lookup *lookup)
 
 /* ---- For the session ------------------------------------------------------------------------- */
 
+void chi_lookup_stop(struct chi_lookup *lookup, bool stops)
+{
+	pthread_mutex_lock(&lookup->mutex);
+	if (!stops) {
+		lookup->stop_by = INT64_MAX;
+	} else if (lookup->stop_by == INT64_MAX) {
+		lookup->stop_by = chi_now_ms() + CHI_LOOKUP_STOP_MS;
+		pthread_cond_broadcast(&lookup->changed);
+	}
+	pthread_mutex_unlock(&lookup->mutex);
+}
+
+/* Under the mutex: until something has changed. False: the time is over. */
+static bool wait_for_change(struct chi_lookup *lookup, int64_t until)
+{
+	int64_t end = lookup->stop_by < until ? lookup->stop_by : until;
+	struct timespec time = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
+	if (end == INT64_MAX) {
+		pthread_cond_wait(&lookup->changed, &lookup->mutex);
+		return true;
+	}
+	return pthread_cond_timedwait(&lookup->changed, &lookup->mutex, &time) == 0;
+}
+
 static bool await(struct chi_lookup *lookup, int64_t until)
 {
-	struct timespec time = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
-	int rc = 0;
+	bool is_time = true;
 	pthread_mutex_lock(&lookup->mutex);
-	while ((lookup->opens || lookup->asks) && rc == 0) {
-		rc = until == INT64_MAX
-			     ? pthread_cond_wait(&lookup->changed, &lookup->mutex)
-			     : pthread_cond_timedwait(&lookup->changed, &lookup->mutex, &time);
+	while ((lookup->opens || lookup->asks) && is_time) {
+		is_time = wait_for_change(lookup, until);
 	}
 	bool done = !lookup->opens && !lookup->asks;
 	pthread_mutex_unlock(&lookup->mutex);

@@ -4,7 +4,7 @@
  * waits as long as the clock allows, and goes on without the answer then. What is late is dropped
  * when it comes.
  *
- * Used by one thread at a time.
+ * Used by one thread at a time, but for chi_lookup_stop.
  */
 #pragma once
 
@@ -27,9 +27,14 @@ void chi_lookup_settle(struct chi_lookup *lookup, const struct chi_uci_options *
 		       bool again);
 
 /* Waits for what was begun, and what the options name is opened, until that time by chi_now_ms at
- * most, INT64_MAX: without end. False: it is still under way. */
+ * most, INT64_MAX: without end, or until it is stopped. False: it is still under way. */
 bool chi_lookup_wait(struct chi_lookup *lookup, const struct chi_uci_options *options,
 		     int64_t until);
+
+/* With `stops`, from any thread: what waits, now or later, waits CHI_LOOKUP_STOP_MS more at most,
+ * in which a store that is well answers. Without, that is taken back. */
+#define CHI_LOOKUP_STOP_MS 100
+void chi_lookup_stop(struct chi_lookup *lookup, bool stops);
 
 /* What is open; NULL: nothing, or it is being opened. */
 struct chi_prober *chi_lookup_prober(struct chi_lookup *lookup);
@@ -45,7 +50,8 @@ struct chi_lookup_found {
 };
 
 /* Asks the book if `book`, then for an evaluation of `depth` plies if that is not 0; with neither
- * whether the store answers at all. CHI_NONE: there is no move. -CHI_ETIMEOUT: not until then.
+ * whether the store answers at all. CHI_NONE: there is no move. -CHI_ETIMEOUT: not until then, or
+ * until it was stopped.
  * -CHI_EBUSY: what was asked before is still under way, or no store is open. */
 CHI_MUSTUSE int chi_lookup_ask(struct chi_lookup *lookup, const struct chi_position *position,
 			       const struct chi_uci_options *options, bool book, uint32_t depth,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "uci/lookup.h"
 #include "uci/say.h"
 #include "uci/session_priv.h"
 
@@ -38,6 +39,7 @@ void chi_session_stop(struct chi_session *session)
 	session->stop_go = session->n_go;
 	if (session->now_go != 0) {
 		chi_engine_stop(session->engine);
+		chi_lookup_stop(session->lookup, true);
 	}
 	wake(session);
 	unlock(session);
@@ -84,6 +86,7 @@ static void begin_go(struct chi_session *session, uint64_t go)
 	}
 	if (session->stop_go >= go) {
 		chi_engine_stop(session->engine);
+		chi_lookup_stop(session->lookup, true);
 	}
 }
 
@@ -110,6 +113,7 @@ void chi_session_await_answer(struct chi_session *session)
 		pthread_cond_wait(&session->changed, &session->mutex);
 	}
 	session->now_go = 0;
+	chi_lookup_stop(session->lookup, false);
 	session->infinite = session->ponders = false;
 	unlock(session);
 }

@@ -263,7 +263,10 @@ static bool from_store(struct chi_session *session, struct chi_engine_result *re
 		rc = chi_lookup_ask(session->lookup, chi_engine_position(session->engine), options,
 				    book, depth, until, &found);
 	}
-	session->store_failed = session->store_failed || (rc < 0 && rc != -CHI_EBUSY);
+	/* One that was stopped may be well. */
+	bool failed = rc < 0 && rc != -CHI_EBUSY;
+	failed = failed && !(rc == -CHI_ETIMEOUT && chi_session_stopped(session));
+	session->store_failed = session->store_failed || failed;
 	bool stalls = session->store_failed && timed && due.answer - chi_now_ms() < STALL_MS;
 	chi_engine_ask(session->engine,
 		       options->probe > 0 && there && rc != -CHI_ETIMEOUT && !stalls

@@ -296,6 +296,20 @@ class Store(Uci):
             gui.ready()
             self.assertIn("book: ", gui.ask("position startpos", "go movetime 500")[0])
 
+    def test_stop_while_a_daemon_hangs(self):
+        """`stop` was heard when the daemon had been given up, after a second. A store that is well still answers."""
+        with harness.start_daemon({"default": self.store}) as daemon:
+            gui = self.gui("-a", daemon.address)
+            gui.ready()
+            daemon.freeze()
+            lines = gui.ask("position startpos", "go movetime 60000", "stop")
+            self.assertIn("info string book: no answer in time", lines)
+            self.best(lines)
+            daemon.thaw()
+            gui.ready()
+            self.assertRegex(gui.ask("go movetime 60000", "stop")[0], "book: .* games")
+            self.assertEqual(gui.quit(), (0, ""))
+
     def test_a_daemon_that_hangs_while_isready_waits(self):
         """The move that came after was not answered before the store had been given up, twice."""
         with harness.start_daemon({"default": self.store}) as daemon:
