@@ -62,6 +62,12 @@ struct said {
 	char *option;
 };
 
+/* A line for a child that owes an answer, which it does for five seconds at most. */
+struct late_line {
+	struct late_line *next;
+	char text[];
+};
+
 struct chi_relay {
 	struct chi_session *session;
 	int wake;
@@ -78,6 +84,8 @@ struct chi_relay {
 	struct search *search; /* that still wants its answer */
 	struct said said[SAID_MAX];
 	size_t n_said;
+	struct late_line *late; /* said when it is idle: until then it may be told only to stop */
+	struct late_line **late_end;
 };
 
 static void enter(struct chi_relay *relay, enum state state, int64_t ms)
@@ -150,6 +158,16 @@ static void reap(struct chi_relay *relay)
 	}
 }
 
+static void drop_late(struct chi_relay *relay)
+{
+	while (relay->late != NULL) {
+		struct late_line *line = relay->late;
+		relay->late = line->next;
+		free(line);
+	}
+	relay->late_end = &relay->late;
+}
+
 /* It goes by itself if it is given time, or else is killed. There is no other that goes: only then
  * one is started. */
 static void leave(struct chi_relay *relay, int64_t ms)
@@ -163,6 +181,7 @@ static void leave(struct chi_relay *relay, int64_t ms)
 	relay->leaving = relay->child;
 	relay->kill_at = chi_now_ms() + ms;
 	relay->child = NULL;
+	drop_late(relay);
 	enter(relay, ABSENT, 0);
 	reap(relay);
 }
@@ -262,6 +281,26 @@ static void remember(struct chi_relay *relay, const char *option, const char *li
 	relay->said[at] = said;
 }
 
+static void tell_later(struct chi_relay *relay, const char *text)
+{
+	struct late_line *line = calloc(1, sizeof(*line) + strlen(text) + 1);
+	if (line == NULL) {
+		chi_session_say("out of memory: the engine is not told '%.40s'", text);
+		return;
+	}
+	strcpy(line->text, text);
+	*relay->late_end = line;
+	relay->late_end = &line->next;
+}
+
+static void tell_late(struct chi_relay *relay)
+{
+	for (const struct late_line *line = relay->late; line != NULL; line = line->next) {
+		chi_child_send(relay->child, line->text);
+	}
+	drop_late(relay);
+}
+
 void chi_relay_tell(struct chi_relay *relay, const char *option, const char *line)
 {
 	bool shared = option != NULL && chi_uci_options_shared(option);
@@ -269,7 +308,12 @@ void chi_relay_tell(struct chi_relay *relay, const char *option, const char *lin
 	if (option != NULL && !shared) {
 		remember(relay, option, line);
 	}
-	if (there && (!shared || chi_child_has(relay->child, option))) {
+	if (!there || (shared && !chi_child_has(relay->child, option))) {
+		return;
+	}
+	if (relay->state == SEARCHING || relay->state == STOPPING) {
+		tell_later(relay, line);
+	} else {
 		chi_child_send(relay->child, line);
 	}
 }
@@ -315,6 +359,7 @@ static void hear_best(struct chi_relay *relay, const char *at)
 		relay->failures = 0;
 	}
 	enter(relay, IDLE, 0);
+	tell_late(relay);
 }
 
 static void hear_search(struct chi_relay *relay, const char *line)
@@ -530,6 +575,7 @@ int chi_relay_new(struct chi_session *session, int wake, struct chi_relay **out)
 	}
 	(*out)->session = session;
 	(*out)->wake = wake;
+	(*out)->late_end = &(*out)->late;
 	enter(*out, ABSENT, 0);
 	return CHI_OK;
 }

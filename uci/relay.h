@@ -41,8 +41,8 @@ void chi_relay_settle(struct chi_relay *relay);
 /* The options that it has and the session has not, as it lists them. */
 void chi_relay_print_options(const struct chi_relay *relay, FILE *out);
 
-/* A command that is no search, now or when it is there. `option`: the name of an option that
- * `line` sets; NULL: it is forgotten with this child. */
+/* A command that is no search, now, when it is there, or when it has answered. `option`: the name
+ * of an option that `line` sets; NULL: it is forgotten with this child. */
 void chi_relay_tell(struct chi_relay *relay, const char *option, const char *line);
 
 /* Waits until something happens, or that time by chi_now_ms, and sees to the child. */

@@ -203,6 +203,24 @@ class Wayward(Uci):
         self.assertEqual([line for line in self.heard() if line.startswith("start")].__len__(), 1)
         self.quits(gui)
 
+    def test_one_that_owes_an_answer_is_told_nothing_else(self):
+        """`setoption` and `ucinewgame` came while it searched still, where UCI allows only `stop`."""
+        gui = self.start("owes at stop")
+        gui.ready()
+        lines = gui.ask("position startpos", "go wtime 400 btime 400")
+        self.assertIn("info string engine: no answer in time", lines)
+        told = ["setoption name SyzygyPath value /a", "setoption name Hash value 32", "ucinewgame",
+                "setoption name SyzygyPath value /b"]
+        gui.say(*told)
+        self.best(gui.ask("position startpos", "go movetime 60000", "stop"))
+        gui.ready()
+        heard = self.heard()
+        after = heard[heard.index("stop") + 1:]
+        self.assertEqual(after[0], "bestmove")
+        self.assertEqual([line for line in after if line in told], told)
+        self.assertLess(after.index(told[-1]), after.index("isready"))
+        self.quits(gui)
+
     def test_one_that_dies_and_hangs_when_it_is_started_again(self):
         """`stop` and `quit` were not heard for ten seconds."""
         gui = self.start("dies at go", "2:hangs at uci")

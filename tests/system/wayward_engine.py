@@ -4,11 +4,13 @@
 Each line that it reads is added to the file LOG, and "start" with its number when it begins. It searches until it is
 told to stop, or of "movetime" and "depth" at once, and answers e2e4. A fault is of all starts, or with "2:" before
 it of the second and later ones: "hangs at WORD", "dies at WORD", "half at WORD" (writes half a line, and hangs),
-"late at WORD" (by two seconds).
+"late at WORD" (by two seconds). "owes at stop": the answer to `stop` comes two seconds later, and is noted as
+"bestmove", while it reads on.
 """
 
 import os
 import sys
+import threading
 import time
 
 
@@ -29,7 +31,7 @@ class Engine:
     def err(self, word):
         for fault in self.faults:
             what, at = fault.split(" at ")
-            if at != word:
+            if at != word or what == "owes":
                 continue
             if what == "dies":
                 os._exit(1)
@@ -53,8 +55,14 @@ class Engine:
             self.say("info depth 3 score cp 11 nodes 5 pv e2e4 e7e5")
             if "movetime" in words or "depth" in words:
                 self.say("bestmove e2e4")
+        elif words[0] == "stop" and "owes at stop" in self.faults:
+            threading.Timer(2, self.answer_late).start()
         elif words[0] in ("stop", "ponderhit"):
             self.say("bestmove e2e4")
+
+    def answer_late(self):
+        self.note("bestmove")
+        self.say("bestmove e2e4")
 
 
 def main():
