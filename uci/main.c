@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "chistore.h"
+#include "store/store.h"
 #include "uci/session.h"
 
 #define LINE_MAX_BYTES (1u << 20)
@@ -93,6 +94,7 @@ int main(int argc, char **argv)
 	int c;
 	/* A child that dies, or a GUI. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	chi_store_guard_lock_files();
 	while ((c = getopt_long(argc, argv, "a:e:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':

@@ -114,9 +114,9 @@ ARROWS = {
     "http/lila": HTTP | {"http/net", "propagate"},
     "http/cdb": HTTP | {"http/net", "propagate"},
     "http": HTTP | {"http/net", "http/api", "http/lila", "http/cdb"},
-    # An engine for GUIs: sees the store through the library alone.
+    # An engine for GUIs: sees the store through the library alone, which sets no handlers of signals.
     "uci/search": BOARD | {"api"},
-    "uci": BOARD | {"api", "uci/search"},
+    "uci": BOARD | {"api", "store", "uci/search"},
 
     "examples": {"api"},
 }

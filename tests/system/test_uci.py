@@ -296,6 +296,17 @@ class Store(Uci):
             gui.ready()
             self.assertIn("book: ", gui.ask("position startpos", "go movetime 500")[0])
 
+    def test_lock_file_cut_short(self):
+        """It was a SIGBUS in the middle of a game. The store is given up; the moves are our own."""
+        gui = self.gui("-a", self.store)
+        gui.ready()
+        self.assertRegex(gui.ask("position startpos", "go movetime 10000")[0], "book: .* games")
+        os.truncate(os.path.join(self.store, "lock.mdb"), 0)
+        self.best(gui.ask("go depth 3"))
+        gui.say("setoption name Book value off")
+        self.best(gui.ask("go depth 3"))
+        self.assertEqual(gui.quit(), (0, ""))
+
     def test_stop_while_a_daemon_hangs(self):
         """`stop` was heard when the daemon had been given up, after a second. A store that is well still answers."""
         with harness.start_daemon({"default": self.store}) as daemon:
