@@ -264,17 +264,39 @@ static const struct operation operations[] = {
 
 /* ---- In the child ------------------------------------------------------------------------ */
 
-static bool prepare(struct scene *scene, struct chi_fault *why)
+/* Of the steps before an operation: one that has been done before follows all of them. */
+static unsigned prepared_steps(const struct operation *operation)
 {
-	if (scene->operation->unborn) {
-		return true;
-	}
+	return operation->again ? BEFORE : BEFORE - 1;
+}
+
+/* In a child of its own, once for each operation. */
+static int prepare(void *context)
+{
+	struct scene *scene = context;
+	struct chi_fault *why = &judge->why;
 	bool good = act_create(scene, why) == CHI_OK && open_store(scene, why) == CHI_OK;
-	for (unsigned step = 1; step <= BEFORE && good; step++) {
+	for (unsigned step = 1; step <= prepared_steps(scene->operation) && good; step++) {
 		good = model_step(&scene->model, scene->store, step, why) == CHI_OK;
 	}
 	if (good && scene->operation->again) {
 		good = scene->operation->act(scene, why) == CHI_OK;
+	}
+	if (scene->store != NULL) {
+		chi_store_close(scene->store);
+	}
+	return good ? GOOD : BAD;
+}
+
+/* What is left to do before the operation; the handle has then written, as a rule. */
+static bool warm(struct scene *scene, struct chi_fault *why)
+{
+	if (scene->operation->unborn) {
+		return true;
+	}
+	bool good = open_store(scene, why) == CHI_OK;
+	for (unsigned step = prepared_steps(scene->operation) + 1; step <= BEFORE && good; step++) {
+		good = model_step(&scene->model, scene->store, step, why) == CHI_OK;
 	}
 	if (scene->operation->closed) {
 		chi_store_close(scene->store);
@@ -353,7 +375,7 @@ static int play(void *context)
 {
 	struct scene *scene = context;
 	struct chi_fault *why = &judge->why;
-	if (!prepare(scene, why)) {
+	if (!warm(scene, why)) {
 		return BAD;
 	}
 	shim_fail(scene->nth, scene->fault);
@@ -375,15 +397,35 @@ static uint64_t every = EVERY;
 static uint64_t all_failures;
 static uint64_t all_pairs;
 
-/* True unless all calls have had their turn. */
-static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
+/* The stores of a scene will be below a new directory. */
+static const char *make_root(struct scene *scene, const char *name, char real[256])
 {
-	const char *root = help_path("io");
-	char real[256];
+	const char *root = help_path(name);
 	assert_int_equal(mkdir(root, 0700), 0);
 	assert_non_null(realpath(root, real));
 	snprintf(scene->main, sizeof(scene->main), "%s/main", real);
 	snprintf(scene->backup, sizeof(scene->backup), "%s/backup", real);
+	return root;
+}
+
+/* Where the stores are that each child gets copies of: steps cost more than what is tested. */
+static char prepared[256];
+
+static void prepare_once(struct scene *scene)
+{
+	(void)make_root(scene, "prepared", prepared);
+	if (!scene->operation->unborn && judge_run(judge, prepare, scene, true) != GOOD) {
+		print_message("# %s: %s\n", scene->operation->name, judge->why.text);
+		fail();
+	}
+}
+
+/* True unless all calls have had their turn. */
+static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
+{
+	char real[256];
+	const char *root = make_root(scene, "io", real);
+	help_copy_tree(prepared, root);
 	shim_watch(real);
 	shim_sync(false);
 	int result = judge_run(judge, play, scene, true);
@@ -421,6 +463,7 @@ static void run(const struct operation *operation)
 	scene = (struct scene){.operation = operation};
 	model_plan(&scene.model, operation->mix, BEFORE + 4);
 	scene.model.marked = operation->marked;
+	prepare_once(&scene);
 	judge->reopened = 0;
 	unsigned calls[4] = {0};
 	for (unsigned kind = SHIM_EIO; kind <= SHIM_LASTING; kind++) {
@@ -444,6 +487,7 @@ static void run(const struct operation *operation)
 		}
 	}
 	run_pairs(&scene, calls[SHIM_EIO], &bad);
+	help_remove(prepared);
 	print_message("# %s: %u calls, of which %u took ENOSPC and %u were cut short; opened again "
 		      "%u times\n",
 		      operation->name, calls[SHIM_EIO], calls[SHIM_ENOSPC], calls[SHIM_SHORT],

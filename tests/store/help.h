@@ -28,6 +28,8 @@ void help_clean(void);
 int help_teardown(void **state);
 /* Removes what is at the path, directories with all they hold. */
 void help_remove(const char *path);
+/* Copies the files and directories below one directory into another that is there, empty. */
+void help_copy_tree(const char *from, const char *to);
 
 /* Waits for a child; its exit status, or 1000 and more if a signal ended it. */
 int help_child_status(pid_t pid);
