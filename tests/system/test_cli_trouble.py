@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -481,21 +482,37 @@ class Trouble(Base):
         self.assertEqual(numbers["read"], numbers["stored"])
         self.assertEqual(self.out("count", address=store), "12000\n")
 
+    @staticmethod
+    def watch(child, terminal, until):
+        """What a child shows that is stopped again and again, for longer than a bar waits to be
+        drawn again: so little input is enough. Once `until` is seen it runs on."""
+        seen = b""
+        while child.poll() is None and until not in seen:
+            child.send_signal(signal.SIGSTOP)
+            time.sleep(0.11)
+            child.send_signal(signal.SIGCONT)
+            if select.select([terminal], [], [], 0.01)[0]:
+                try:
+                    seen += os.read(terminal, 65536)
+                except OSError:
+                    break  # the other end is closed
+        try:
+            while part := os.read(terminal, 65536):
+                seen += part
+        except OSError:
+            pass
+        return seen
+
     def test_progress(self):
         """A bar on a terminal; nothing when quiet, and nothing of it where no terminal is."""
         path = self.many("many.csv", 60000)
         for args, shown in ((["import"], True), (["import", "--quiet"], False)):
             store = harness.make_store(self.path("store" + args[-1]))
             ours, theirs = harness.pseudo_terminal(self)
-            child = spawn(*args, *[path] * 30, address=store, stdin=subprocess.DEVNULL,
+            child = spawn(*args, path, path, address=store, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=theirs)
             os.close(theirs)
-            seen = b""
-            try:
-                while part := os.read(ours, 65536):
-                    seen += part
-            except OSError:
-                pass  # a terminal's other end is closed
+            seen = self.watch(child, ours, b"ETA")
             os.close(ours)
             self.assertEqual(child.wait(), 0)
             self.assertEqual(b"%  " in seen and b"ETA" in seen, shown, seen)

@@ -29,6 +29,8 @@ class Kill(Base):
         with open(GAMES, encoding="latin-1") as file:
             parts = file.read().split('[Event "')
         games = ['[Event "' + part for part in parts[1:]]
+        # Enough for lists of games in each tree; more would only make each of many imports longer.
+        games = games[:120]
         half = len(games) // 2
         self.halves = [self.write("first.pgn", "".join(games[:half]).encode("latin-1")),
                        self.write("second.pgn", "".join(games[half:]).encode("latin-1"))]

@@ -333,8 +333,8 @@ class Merge(Base):
     def test_killed_in_the_middle(self):
         chance = harness.seed()
         one, two = self.store("one", games=(1,)), self.store("two", games=(2, 3))
-        self.cli("import", self.many("ours.csv", 4000), address=one)
-        self.cli("import", self.many("theirs.csv", 8000), address=two)
+        self.cli("import", self.many("ours.csv", 1000), address=one)
+        self.cli("import", self.many("theirs.csv", 2000), address=two)
         ours, theirs = self.overlapping()
         self.cli("import", ours, address=one)
         self.cli("import", theirs, address=two)
