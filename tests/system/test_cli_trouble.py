@@ -143,7 +143,7 @@ class Usage(Base):
     def complete(self, *words):
         """What bash's completion offers for the last word."""
         source = os.path.dirname(os.path.abspath(__file__))
-        script = os.path.join(source, "..", "..", "client", "cli", "chistore.bash")
+        script = os.path.join(source, "..", "..", "cli", "chistore.bash")
         body = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _chistore; '
                 'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", body, "bash", script, program(), *words],
