@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on names (chistore/names.h). */
-#include "client/core/client.h"
+#include "client/core/rows.h"
 
 #include "base/fault.h"
 #include "store/archive.h"
@@ -8,29 +8,19 @@
 int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
 		  struct chi_names *out)
 {
-	int status = chi_client_settle(client, chi_client_begin(client));
-	*out = (struct chi_names){0};
-	if (status == CHI_OK) {
-		status = client->backend->names(client, spec, out);
+	struct chi_names_spec asked = *spec;
+	/* On the wire an empty text is none, and every name is another thing than none. */
+	if (asked.wanted != NULL && asked.wanted[0] == '\0') {
+		asked.wanted = "=";
 	}
-	if (status != CHI_OK) {
-		*out = (struct chi_names){0};
-	}
-	return chi_client_answer(client, status);
+	return chi_rows_all(client, CHI_OP_NAMES, &asked, out);
 }
 
 int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
 		     struct chi_suspect_groups *out)
 {
-	int status = chi_client_settle(client, chi_client_begin(client));
-	*out = (struct chi_suspect_groups){0};
-	if (status == CHI_OK) {
-		status = client->backend->suspects(client, kind, least, limit, out);
-	}
-	if (status != CHI_OK) {
-		*out = (struct chi_suspect_groups){0};
-	}
-	return chi_client_answer(client, status);
+	const struct chi_suspects_spec spec = {.kind = kind, .least = least, .limit = limit};
+	return chi_rows_all(client, CHI_OP_SUSPECTS, &spec, out);
 }
 
 static void ignore(void *context, size_t i, const char *reason)

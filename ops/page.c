@@ -109,18 +109,39 @@ void chi_page_added_one(struct chi_page *page, size_t bytes)
 	page->n++;
 }
 
+/* Packed, in the list of a result; 0 where no response has to hold it. */
+static size_t row_size(const struct chi_page *page, size_t i)
+{
+	const uint8_t *row = (const uint8_t *)page->items + i * page->size;
+	size_t noted = 0;
+	return page->list == NULL ? 0
+				  : chi_nested_len(page->list->field,
+						   chi_message_len(page->list->type, row, &noted));
+}
+
 void chi_page_added(struct chi_page *page, size_t n)
 {
 	if (page->n == 0 && n > 0) {
 		page->since = chi_now_ms();
 	}
-	for (size_t i = 0; page->list != NULL && i < n; i++) {
-		size_t noted = 0;
-		const uint8_t *row = (const uint8_t *)page->items + (page->n + i) * page->size;
-		page->bytes += chi_nested_len(page->list->field,
-					      chi_message_len(page->list->type, row, &noted));
+	for (size_t i = 0; i < n; i++) {
+		page->bytes += row_size(page, page->n + i);
 	}
 	page->n += n;
+}
+
+int chi_page_take_row(struct chi_page *page)
+{
+	size_t size = row_size(page, page->n);
+	page->is_closed = page->n > 0 && page->bytes + size > page->bytes_most;
+	if (page->is_closed) {
+		return CHI_OK;
+	}
+	if (size > page->bytes_most) {
+		return -CHI_ETOOBIG;
+	}
+	chi_page_added_one(page, size);
+	return CHI_OK;
 }
 
 /* One record, or none if the steps were used up before one matched. */

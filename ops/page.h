@@ -17,7 +17,6 @@
 
 struct chi_entry;
 struct chi_game_row;
-struct chi_name_entry;
 struct chi_read;
 struct chi_scan;
 
@@ -29,7 +28,6 @@ struct chi_page {
 		struct chi_entry *entries; /* CHI_WANT_RECORDS */
 		struct chi_game_id *games;
 		struct chi_game_row *game_rows;
-		struct chi_name_entry *names;
 	};
 	size_t size; /* of an item */
 	size_t most; /* that a response may have */
@@ -72,6 +70,10 @@ void chi_page_init_unbounded(struct chi_page *page, const struct chi_member *lis
 
 /* So many items were put after those that were there. */
 void chi_page_added(struct chi_page *page, size_t n);
+
+/* The one after them is filled in, and what it leads to: it is taken, or waits for the next page,
+ * as there is no room (is_closed). -CHI_ETOOBIG: it fits none. */
+CHI_MUSTUSE int chi_page_take_row(struct chi_page *page);
 
 /* One was, of so many bytes packed. */
 void chi_page_added_one(struct chi_page *page, size_t bytes);

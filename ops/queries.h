@@ -4,6 +4,8 @@
 
 #include "ops/query.h"
 
-extern const struct chi_query_ops chi_games_query; /* games.c */
-extern const struct chi_query_ops chi_stats_query; /* stats.c */
-extern const struct chi_query_ops chi_twins_query; /* twins.c */
+extern const struct chi_query_ops chi_games_query;  /* games.c */
+extern const struct chi_query_ops chi_names_ops;    /* names.c */
+extern const struct chi_query_ops chi_suspects_ops; /* names.c */
+extern const struct chi_query_ops chi_stats_query;  /* stats.c */
+extern const struct chi_query_ops chi_twins_query;  /* twins.c */

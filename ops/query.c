@@ -95,6 +95,11 @@ void chi_query_result(struct chi_query *query, const struct chi_page *page, bool
 	}
 }
 
+const char *chi_query_unknown(const struct chi_query *query, size_t i)
+{
+	return query->ops->unknown != NULL ? query->ops->unknown(query, i) : NULL;
+}
+
 size_t chi_query_memory(const struct chi_query *query)
 {
 	return query->ops->size + chi_arena_held(&query->arena) + query->ops->memory(query);

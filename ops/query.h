@@ -63,7 +63,8 @@ struct chi_query_ops {
 	/* Rows that a request asks for; 0: no limit. NULL: it never has one. */
 	uint64_t (*limit)(const void *request);
 	size_t (*memory)(const struct chi_query *query);
-	/* The i-th name in its filter that no name in the store fits, or NULL. */
+	/* The i-th name in its filter that no name in the store fits, or NULL. NULL: it has no
+	 * filter. */
 	const char *(*unknown)(const struct chi_query *query, size_t i);
 	void (*close)(struct chi_query *query);
 };
@@ -101,6 +102,9 @@ CHI_MUSTUSE int chi_query_step(struct chi_query *query, struct chi_page *page,
 /* The page's rows, and what goes with them, as the operation's own result. */
 void chi_query_result(struct chi_query *query, const struct chi_page *page, bool last,
 		      void *result);
+
+/* The i-th name in its filter that no name in the store fits, or NULL. */
+const char *chi_query_unknown(const struct chi_query *query, size_t i);
 
 /* Bytes that it takes, about. */
 size_t chi_query_memory(const struct chi_query *query);

@@ -10,60 +10,56 @@
 #define REQ	struct chi_request
 #define RES	struct chi_response
 #define OUTCOME struct chi_outcome
-#define ENTRY	struct chi_name_entry
 #define CHANGED struct chi_change_names_result
 #define ROW	struct chi_queue_row
 #define TAKEN	struct chi_queue_taken
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
-/* Absent and empty are the same on this wire, and every name is another thing than none. */
-static int check_names(struct chi_unpacker *u, void *out)
-{
-	struct chi_request *request = out;
-	(void)u;
-	if (request->u.names.every) {
-		request->u.names.spec.wanted = NULL;
-	}
-	return CHI_OK;
-}
-
 static const struct chi_member names[] = {
-	CHI_M_NUMBER(1, REQ, u.names.spec.kind),
-	CHI_M(2, CHI_BOOL, REQ, u.names.every),
-	CHI_M_ALWAYS_MOST(3, CHI_STRING, REQ, u.names.spec.wanted, CHI_NAME_WANTED_MAX),
-	CHI_M_NUMBER(4, REQ, u.names.spec.after),
-	CHI_M_NUMBER(5, REQ, u.names.spec.limit),
-	CHI_M_UP_TO(6, REQ, u.names.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_NUMBER(1, struct chi_names_spec, kind),
+	CHI_M_TEXT(3, struct chi_names_spec, wanted, CHI_NAME_WANTED_MAX),
+	CHI_M_NUMBER(4, struct chi_names_spec, after),
+	CHI_M_NUMBER(5, struct chi_names_spec, limit),
 };
-CHI_TABLE(chi_names_request, names, names, check_names);
+CHI_TABLE(chi_names_request, names, names, NULL);
 
 static const struct chi_member suspects[] = {
-	CHI_M_NUMBER(1, REQ, u.suspects.kind),
-	CHI_M_NUMBER(2, REQ, u.suspects.least),
-	CHI_M_NUMBER(3, REQ, u.suspects.limit),
-	CHI_M_UP_TO(4, REQ, u.suspects.window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M_NUMBER(1, struct chi_suspects_spec, kind),
+	CHI_M_NUMBER(2, struct chi_suspects_spec, least),
+	CHI_M_NUMBER(3, struct chi_suspects_spec, limit),
 };
 CHI_TABLE(chi_suspects_request, suspects, suspects, NULL);
 
 static const struct chi_member one_name[] = {
-	CHI_M_NUMBER(1, ENTRY, row.id),
-	CHI_M_NUMBER(2, ENTRY, row.root),
-	CHI_M_NUMBER(3, ENTRY, row.fide),
-	CHI_M(4, CHI_BOOL, ENTRY, row.counted),
-	CHI_M_NUMBER(5, ENTRY, row.games),
-	CHI_M_ALWAYS_MOST(6, CHI_STRING, ENTRY, row.text, CHI_NAME_TEXT_MAX),
-	CHI_M_NUMBER(7, ENTRY, group),
-	CHI_M_NUMBER(8, ENTRY, score),
-	CHI_M(9, CHI_BOOL, ENTRY, row.given),
+	CHI_M_NUMBER(1, struct chi_name_row, id),
+	CHI_M_NUMBER(2, struct chi_name_row, root),
+	CHI_M_NUMBER(3, struct chi_name_row, fide),
+	CHI_M(4, CHI_BOOL, struct chi_name_row, counted),
+	CHI_M_NUMBER(5, struct chi_name_row, games),
+	CHI_M_ALWAYS_MOST(6, CHI_STRING, struct chi_name_row, text, CHI_NAME_TEXT_MAX),
+	CHI_M(9, CHI_BOOL, struct chi_name_row, given),
 };
 static CHI_TABLE(name_message, name, one_name, NULL);
 
 static const struct chi_member names_result[] = {
-	CHI_M_ROWS(1, RES, u.names.entries, u.names.n, &name_message, CHI_NAMES_MAX),
-	CHI_M_NUMBER(2, RES, u.names.total),
+	CHI_M_ROWS(1, struct chi_names, rows, n, &name_message, CHI_NAMES_MAX),
+	CHI_M_NUMBER(2, struct chi_names, total),
 };
 CHI_TABLE(chi_names_result, names_result, names_result, NULL);
+
+/* How many names a group may have is a matter of bytes. */
+static const struct chi_member suspect_group[] = {
+	CHI_M_NUMBER(1, struct chi_name_suspects, score),
+	CHI_M_LIST(2, struct chi_name_suspects, names, n, &name_message),
+};
+static CHI_TABLE(suspect_group_message, suspect_group, suspect_group, NULL);
+
+static const struct chi_member suspects_result[] = {
+	CHI_M_ROWS(1, struct chi_suspect_groups, groups, n, &suspect_group_message, CHI_NAMES_MAX),
+	CHI_M_NUMBER(2, struct chi_suspect_groups, total),
+};
+CHI_TABLE(chi_suspects_result, suspects_result, suspects_result, NULL);
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 

@@ -75,6 +75,7 @@ extern const struct chi_message chi_stats_result_message;
 extern const struct chi_message chi_names_request;
 extern const struct chi_message chi_suspects_request;
 extern const struct chi_message chi_names_result;
+extern const struct chi_message chi_suspects_result;
 extern const struct chi_message chi_change_names_request;
 extern const struct chi_message chi_change_names_result;
 extern const struct chi_message chi_names_counts_message;

@@ -184,17 +184,6 @@ struct chi_request {
 			uint32_t limit;			 /* 0: as many as a response takes */
 		} games;
 		struct {
-			struct chi_names_spec spec; /* `every`: wanted is NULL; else never */
-			bool every;
-			uint32_t window;
-		} names;
-		struct {
-			uint8_t kind;
-			uint8_t least;
-			uint32_t limit;
-			uint32_t window;
-		} suspects;
-		struct {
 			const struct chi_name_change *changes;
 			size_t n;
 			bool dry_run;
@@ -240,6 +229,13 @@ struct chi_request {
 	} u;
 };
 
+/* What is asked for by SUSPECTS, as chi_get_suspects says. */
+struct chi_suspects_spec {
+	uint8_t kind;
+	uint8_t least;
+	uint32_t limit;
+};
+
 /* Rows of a GAME_QUERY. */
 struct chi_games_page {
 	const struct chi_game_row *games;
@@ -257,13 +253,6 @@ struct chi_queue_taken {
 	struct chi_outcome outcome;
 	const struct chi_queue_row *rows;
 	size_t n;
-};
-
-/* A name, and of those that may be the same its group. */
-struct chi_name_entry {
-	struct chi_name_row row;
-	uint32_t group; /* 1 or more; 0: it is in none */
-	uint8_t score;
 };
 
 /* A change of names that was not done. */
@@ -386,11 +375,6 @@ struct chi_response {
 		 * comes with an OUTCOME only, and one that was not done has none.
 		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
 		struct chi_outcome outcome;
-		struct {
-			const struct chi_name_entry *entries;
-			size_t n;
-			uint64_t total;
-		} names; /* NAMES, SUSPECTS */
 		struct chi_change_names_result change_names;
 		struct {
 			const struct chi_gameset_row *rows;

@@ -15,13 +15,13 @@ struct chi_names_query {
 	struct chi_archive_view view;
 	enum chi_name_kind kind;
 	uint32_t *ids; /* of the rows; NULL: those of the groups */
-	size_t n;
+	size_t n;      /* rows, or groups */
 	uint64_t total;
 	struct chi_suspect_list suspects;
-	size_t n_groups;
 	uint32_t most;	 /* the greatest number of a name */
 	uint32_t *games; /* by number; NULL: the kind is in no column */
 	uint32_t next;	 /* game that is counted next */
+	bool is_later;	 /* on another snapshot than it was counted on */
 };
 
 /* The columns that hold numbers of the kind; those that a kind does not have are CHI_COLUMNS. */
@@ -51,18 +51,6 @@ void chi_names_query_close(struct chi_names_query *query)
 static void names_query_closep(struct chi_names_query **query)
 {
 	chi_names_query_close(*query);
-}
-
-static int check_kind(uint8_t kind, uint32_t limit, struct chi_fault *fault)
-{
-	if (chi_name_kind_name(kind) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "%u is no kind of names", kind);
-	}
-	if (limit < 1 || limit > CHI_NAMES_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "the limit of names is 1 to %d",
-				 CHI_NAMES_MAX);
-	}
-	return CHI_OK;
 }
 
 static int make_query(struct chi_read *read, uint8_t kind, struct chi_names_query **out)
@@ -117,10 +105,11 @@ static int choose_all(struct chi_names_query *query, const struct chi_names_spec
 	struct choice choice = {.query = query, .after = spec->after};
 	const struct chi_archive_view *view = &query->view;
 	int rc = CHI_OK;
-	if (spec->wanted != NULL) {
+	bool every = spec->wanted == NULL || spec->wanted[0] == '\0';
+	if (!every) {
 		rc = chi_names_find(view->txn, view->trees.names, query->kind, spec->wanted, &ids);
 	}
-	size_t most = spec->wanted != NULL ? ids.n : query->most;
+	size_t most = every ? query->most : ids.n;
 	choice.limit = most < spec->limit ? (uint32_t)most : spec->limit;
 	query->ids = calloc((size_t)choice.limit + 1, sizeof(query->ids[0]));
 	if (rc != CHI_OK || query->ids == NULL) {
@@ -129,23 +118,16 @@ static int choose_all(struct chi_names_query *query, const struct chi_names_spec
 	for (size_t i = 0; i < ids.n; i++) {
 		choose(&choice, ids.id[i]);
 	}
-	return spec->wanted != NULL ? CHI_OK
-				    : chi_names_walk(view->txn, view->trees.names, query->kind, 0,
-						     choose_name, &choice);
+	return every ? chi_names_walk(view->txn, view->trees.names, query->kind, 0, choose_name,
+				      &choice)
+		     : CHI_OK;
 }
 
 int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
 			 struct chi_names_query **out, struct chi_fault *fault)
 {
 	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
-	int rc = check_kind(spec->kind, spec->limit, fault);
-	if (rc == CHI_OK && spec->wanted != NULL && strlen(spec->wanted) > CHI_NAME_MAX + 1) {
-		rc = chi_fault(fault, -CHI_EINVAL, "a name has at most %d bytes", CHI_NAME_MAX);
-	}
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = make_query(read, spec->kind, &query);
+	int rc = make_query(read, spec->kind, &query);
 	rc = rc == CHI_OK ? choose_all(query, spec) : rc;
 	if (rc != CHI_OK) {
 		return chi_fault_plain(fault, rc);
@@ -159,11 +141,7 @@ int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, 
 			    struct chi_names_query **out, struct chi_fault *fault)
 {
 	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
-	int rc = check_kind(kind, limit, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = make_query(read, kind, &query);
+	int rc = make_query(read, kind, &query);
 	if (rc == CHI_OK) {
 		rc = chi_names_suspects(query->view.txn, query->view.trees.names, query->kind,
 					(enum chi_alike)least, &query->suspects);
@@ -172,7 +150,7 @@ int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, 
 		return chi_fault_plain(fault, rc);
 	}
 	query->total = query->suspects.n;
-	query->n_groups = query->suspects.n < limit ? query->suspects.n : limit;
+	query->n = query->suspects.n < limit ? query->suspects.n : limit;
 	*out = query;
 	query = NULL;
 	return CHI_OK;
@@ -227,7 +205,7 @@ static int fill_row(const struct chi_names_query *query, struct chi_arena *arena
 	struct chi_name name;
 	int rc = chi_name_text(query->view.txn, query->view.trees.names, query->kind, id, &name);
 	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+		return rc == CHI_NONE && !query->is_later ? -CHI_ECORRUPT : rc;
 	}
 	*out = (struct chi_name_row){
 		.id = id,
@@ -241,45 +219,45 @@ static int fill_row(const struct chi_names_query *query, struct chi_arena *arena
 	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
-static int fill_rows(const struct chi_names_query *query, struct chi_arena *arena,
-		     const uint32_t *ids, size_t n, const struct chi_name_row **out)
+int chi_names_query_attach(struct chi_names_query *query, struct chi_read *read)
 {
-	struct chi_name_row *rows = chi_arena_array(arena, n, sizeof(*rows));
-	int rc = rows != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		rc = fill_row(query, arena, ids[i], &rows[i]);
-	}
-	*out = rows;
-	return rc;
+	query->is_later = true;
+	return chi_read_archive(read, &query->view);
 }
 
-int chi_names_query_rows(const struct chi_names_query *query, size_t first, size_t max,
-			 struct chi_arena *arena, struct chi_names *out)
+size_t chi_names_query_n(const struct chi_names_query *query)
 {
-	first = first < query->n ? first : query->n;
-	out->n = query->n - first < max ? query->n - first : max;
-	out->total = query->total;
-	return fill_rows(query, arena, query->ids + first, out->n, &out->rows);
+	return query->n;
+}
+
+uint64_t chi_names_query_total(const struct chi_names_query *query)
+{
+	return query->total;
+}
+
+int chi_names_query_row(const struct chi_names_query *query, size_t i, struct chi_arena *arena,
+			struct chi_name_row *out)
+{
+	return fill_row(query, arena, query->ids[i], out);
+}
+
+int chi_names_query_group(const struct chi_names_query *query, size_t i, struct chi_arena *arena,
+			  struct chi_name_suspects *out)
+{
+	const struct chi_suspects *found = &query->suspects.groups[i];
+	struct chi_name_row *rows = chi_arena_array(arena, found->n, sizeof(*rows));
+	int rc = rows != NULL ? CHI_OK : -CHI_ENOMEM;
+	size_t n = 0;
+	for (size_t k = 0; rc >= 0 && k < found->n; k++) {
+		rc = fill_row(query, arena, found->ids[k], &rows[n]);
+		n += rc == CHI_OK;
+	}
+	*out = (struct chi_name_suspects){.score = (uint8_t)found->score, .names = rows, .n = n};
+	return rc < 0 ? rc : n < 2 ? CHI_NONE : CHI_OK;
 }
 
 size_t chi_names_query_memory(const struct chi_names_query *query)
 {
-	return sizeof(*query) + query->n * sizeof(query->ids[0]) +
+	return sizeof(*query) + (query->ids != NULL ? query->n * sizeof(query->ids[0]) : 0) +
 	       (query->games != NULL ? query->most * sizeof(query->games[0]) : 0);
-}
-
-int chi_names_query_groups(const struct chi_names_query *query, struct chi_arena *arena,
-			   struct chi_suspect_groups *out)
-{
-	struct chi_name_suspects *groups = chi_arena_array(arena, query->n_groups, sizeof(*groups));
-	int rc = groups != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (size_t i = 0; rc == CHI_OK && i < query->n_groups; i++) {
-		const struct chi_suspects *found = &query->suspects.groups[i];
-		groups[i].score = (uint8_t)found->score;
-		groups[i].n = found->n;
-		rc = fill_rows(query, arena, found->ids, found->n, &groups[i].names);
-	}
-	*out = (struct chi_suspect_groups){
-		.groups = groups, .n = query->n_groups, .total = query->total};
-	return rc;
 }

@@ -14,11 +14,11 @@
 
 struct chi_names_query;
 
-/* -CHI_EINVAL: the spec, as chi_get_names says. */
+/* The spec is checked: its kind, its limit, its text, which may be empty as well as NULL. */
 CHI_MUSTUSE int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
 				     struct chi_names_query **out, struct chi_fault *fault);
 
-/* The same for the groups of chi_get_suspects, which are all made in this call. */
+/* The same for the groups of chi_get_suspects, which are all found in this call. */
 CHI_MUSTUSE int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least,
 					uint32_t limit, struct chi_names_query **out,
 					struct chi_fault *fault);
@@ -29,12 +29,19 @@ void chi_names_query_close(struct chi_names_query *query);
 /* CHI_OK: call again; CHI_NONE: all games are counted. */
 CHI_MUSTUSE int chi_names_query_step(struct chi_names_query *query, uint64_t steps);
 
-/* After CHI_NONE: of the rows those from the first-th on, from 0, at most `max`; or the groups; in
- * memory of `arena`. */
-CHI_MUSTUSE int chi_names_query_rows(const struct chi_names_query *query, size_t first, size_t max,
-				     struct chi_arena *arena, struct chi_names *out);
-CHI_MUSTUSE int chi_names_query_groups(const struct chi_names_query *query, struct chi_arena *arena,
-				       struct chi_suspect_groups *out);
+/* After CHI_NONE: goes on with another snapshot of the store. What was found stays. */
+CHI_MUSTUSE int chi_names_query_attach(struct chi_names_query *query, struct chi_read *read);
+
+/* After CHI_NONE: how many rows, or groups, there are, and how many without the limit. */
+size_t chi_names_query_n(const struct chi_names_query *query);
+uint64_t chi_names_query_total(const struct chi_names_query *query);
+
+/* The i-th row, or group, in memory of `arena`. CHI_NONE: it has gone, as seen on a later snapshot.
+ */
+CHI_MUSTUSE int chi_names_query_row(const struct chi_names_query *query, size_t i,
+				    struct chi_arena *arena, struct chi_name_row *out);
+CHI_MUSTUSE int chi_names_query_group(const struct chi_names_query *query, size_t i,
+				      struct chi_arena *arena, struct chi_name_suspects *out);
 
 /* Bytes of memory that it takes. */
 size_t chi_names_query_memory(const struct chi_names_query *query);

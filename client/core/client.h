@@ -139,10 +139,6 @@ struct chi_backend {
 	int (*backup)(struct chi_client *client, const char *path, bool publish);
 	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
 	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
-	int (*names)(struct chi_client *client, const struct chi_names_spec *spec,
-		     struct chi_names *out);
-	int (*suspects)(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
-			struct chi_suspect_groups *out);
 	int (*change_names)(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);

@@ -12,10 +12,6 @@ int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
 int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
 		     bool *mixed);
-int chi_inproc_names(struct chi_client *client, const struct chi_names_spec *spec,
-		     struct chi_names *out);
-int chi_inproc_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
-			struct chi_suspect_groups *out);
 int chi_inproc_change_names(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);

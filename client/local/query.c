@@ -14,7 +14,7 @@
 static void tell_unknown(struct chi_client *client, const struct chi_query *query)
 {
 	const char *name = NULL;
-	for (size_t i = 0; (name = query->ops->unknown(query, i)) != NULL; i++) {
+	for (size_t i = 0; (name = chi_query_unknown(query, i)) != NULL; i++) {
 		chi_client_tell_unknown(client, name);
 	}
 }

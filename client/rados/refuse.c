@@ -51,24 +51,6 @@ int chi_rados_refuse_compact(struct chi_client *client, uint64_t *before, uint64
 	return refuse_call(client, "compaction; the cluster does it by itself");
 }
 
-int chi_rados_refuse_names(struct chi_client *client, const struct chi_names_spec *spec,
-			   struct chi_names *out)
-{
-	(void)spec;
-	(void)out;
-	return refuse_call(client, "names");
-}
-
-int chi_rados_refuse_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
-			      uint32_t limit, struct chi_suspect_groups *out)
-{
-	(void)kind;
-	(void)least;
-	(void)limit;
-	(void)out;
-	return refuse_call(client, "names");
-}
-
 int chi_rados_refuse_change_names(struct chi_client *client, const struct chi_name_change *changes,
 				  size_t n, bool dry_run, chi_name_conflict *conflict,
 				  void *context, struct chi_names_changed *result)

@@ -12,10 +12,6 @@ int chi_rados_refuse_explore_filtered(struct chi_client *client, const struct ch
 				      const char *filter, struct chi_explore *out);
 int chi_rados_refuse_backup(struct chi_client *client, const char *path, bool publish);
 int chi_rados_refuse_compact(struct chi_client *client, uint64_t *before, uint64_t *after);
-int chi_rados_refuse_names(struct chi_client *client, const struct chi_names_spec *spec,
-			   struct chi_names *out);
-int chi_rados_refuse_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
-			      uint32_t limit, struct chi_suspect_groups *out);
 int chi_rados_refuse_change_names(struct chi_client *client, const struct chi_name_change *changes,
 				  size_t n, bool dry_run, chi_name_conflict *conflict,
 				  void *context, struct chi_names_changed *result);

@@ -84,10 +84,6 @@ CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32
 
 /* ---- Names, gamesets, patterns (remote_names.c, remote_search.c) -------------------------- */
 
-int chi_remote_names(struct chi_client *client, const struct chi_names_spec *spec,
-		     struct chi_names *out);
-int chi_remote_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
-			struct chi_suspect_groups *out);
 int chi_remote_change_names(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);

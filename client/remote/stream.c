@@ -5,7 +5,6 @@
 
 #include "client/remote/peer.h"
 #include "client/remote/remote.h"
-#include "client/remote/repeat.h"
 
 #define CREDIT_BATCH (CHI_WINDOW_DEFAULT / 2)
 
@@ -95,37 +94,4 @@ int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n)
 	all->items = items;
 	all->room = room;
 	return CHI_OK;
-}
-
-const char *chi_gather_text(struct chi_client *client, const char *text)
-{
-	return chi_arena_text(&client->answer->gathered, text, strlen(text));
-}
-
-static int ask_stream(struct chi_client *client, struct chi_request *request,
-		      struct chi_gather *all, chi_gather_take *take)
-{
-	struct chi_stream stream;
-	struct chi_response response = {.last = false};
-	*all = (struct chi_gather){.size = all->size};
-	chi_arena_reset(&client->answer->gathered);
-	int status = chi_stream_begin(client, &stream, request);
-	while (status == CHI_OK) {
-		status = chi_stream_next(client, &stream, request->op, &response);
-		int taken = status >= 0 ? take(client, all, &response) : CHI_OK;
-		status = taken < 0 ? taken : status;
-	}
-	chi_stream_cancel(client, &stream);
-	return status == CHI_NONE ? CHI_OK : status;
-}
-
-int chi_gather_all(struct chi_client *client, struct chi_request *request, struct chi_gather *all,
-		   chi_gather_take *take)
-{
-	struct chi_repeat repeat = {0};
-	int status = CHI_OK;
-	do {
-		status = ask_stream(client, request, all, take);
-	} while (chi_repeat_again(client, &repeat, status));
-	return status;
 }

@@ -27,23 +27,11 @@ void chi_stream_cancel(struct chi_client *client, struct chi_stream *stream);
 
 /* The items of all responses, in client->answer->gathered. */
 struct chi_gather {
-	size_t size; /* of an item; the others are chi_gather_all's */
+	size_t size; /* of an item */
 	void *items;
 	size_t n;
 	size_t room;
 };
 
-/* Adds the items of a response: a copy of what it leads to, too. */
-typedef int chi_gather_take(struct chi_client *client, struct chi_gather *all,
-			    const struct chi_response *response);
-
-/* Makes room for so many more items, after the `n` that are there; the taker raises that. */
+/* Makes room for so many more items, after the `n` that are there; the caller raises that. */
 CHI_MUSTUSE int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n);
-
-/* Asks, and hands on every response; after a break of the connection from the beginning, so that
- * all is mostly of one snapshot. */
-CHI_MUSTUSE int chi_gather_all(struct chi_client *client, struct chi_request *request,
-			       struct chi_gather *all, chi_gather_take *take);
-
-/* A copy of a text. NULL: out of memory. */
-const char *chi_gather_text(struct chi_client *client, const char *text);

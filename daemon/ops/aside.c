@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread, and the run that sends what it has found. */
+/* The thread, and the call that waits for it. */
 #include "daemon/ops/aside.h"
 
 #include <stddef.h>
@@ -11,74 +11,6 @@
 #include "daemon/ops/handler.h"
 #include "daemon/ops/run.h"
 #include "store/store.h"
-
-/* Sends what was found. */
-struct aside_run {
-	struct chi_run run;
-	struct chi_aside *aside;
-};
-
-/* ---- The run ------------------------------------------------------------------------------ */
-
-static struct chi_aside *aside_of(const struct chi_run *run)
-{
-	return ((const struct aside_run *)run)->aside;
-}
-
-/* The snapshot is not looked at. */
-static int open_run(struct chi_run *run, struct chi_fault *fault)
-{
-	(void)run;
-	(void)fault;
-	return CHI_OK;
-}
-
-static void release_run(struct chi_run *run)
-{
-	(void)run;
-}
-
-static bool forget_aside(struct chi_run *run)
-{
-	aside_of(run)->ops->forget(aside_of(run));
-	return true;
-}
-
-static int step_aside(struct chi_run *run, struct chi_fault *fault)
-{
-	int status = chi_page_grow(&run->page);
-	(void)fault;
-	return status < 0 ? status : aside_of(run)->ops->step(aside_of(run), &run->page);
-}
-
-static void fill_aside(struct chi_run *run, struct chi_response *response)
-{
-	aside_of(run)->ops->fill(aside_of(run), run, response);
-}
-
-static size_t memory_of(const struct chi_run *run)
-{
-	return sizeof(struct aside_run) - sizeof(*run) + aside_of(run)->ops->memory(aside_of(run));
-}
-
-static void free_run(struct chi_run *run)
-{
-	aside_of(run)->ops->free(aside_of(run));
-	free(run);
-}
-
-static const struct chi_run_ops run_ops = {
-	.pages = true,
-	.open = open_run,
-	.release = release_run,
-	.step = step_aside,
-	.fill = fill_aside,
-	.forget = forget_aside,
-	.memory = memory_of,
-	.free = free_run,
-};
-
-/* ---- The thread --------------------------------------------------------------------------- */
 
 int chi_aside_hold(struct chi_aside *aside, size_t bytes)
 {
@@ -105,16 +37,6 @@ static void *run_thread(void *context)
 	return NULL;
 }
 
-static struct chi_run *make_run(struct chi_aside *aside)
-{
-	struct aside_run *run = calloc(1, sizeof(*run));
-	if (run != NULL) {
-		run->aside = aside;
-		chi_page_init(&run->run.page, aside->ops->item, aside->ops->items);
-	}
-	return (struct chi_run *)run;
-}
-
 /* Its run takes the place of the call that has waited. */
 static int start_run(struct chi_aside *aside, struct chi_conn *conn)
 {
@@ -123,17 +45,14 @@ static int start_run(struct chi_aside *aside, struct chi_conn *conn)
 				      .conn = conn,
 				      .request = &request,
 				      .served = aside->served};
-	bool own = aside->ops->make_run != NULL;
-	struct chi_run *run = own ? aside->ops->make_run(aside) : make_run(aside);
+	struct chi_run *run = aside->ops->make_run(aside);
 	if (run == NULL) {
 		return -CHI_ENOMEM;
 	}
 	uint32_t credits = aside->call.credits;
 	int64_t since_us = aside->call.since_us;
-	const struct chi_run_ops *ops = own ? aside->ops->run_ops : &run_ops;
-	if (own) {
-		aside->ops->free(aside);
-	}
+	const struct chi_run_ops *ops = aside->ops->run_ops;
+	aside->ops->free(aside);
 	chi_run_start(run, ops, &task, credits);
 	run->call.since_us = since_us;
 	return CHI_OK;

@@ -19,9 +19,7 @@
 #include "daemon/net/net.h"
 
 struct chi_aside;
-struct chi_page;
 struct chi_read;
-struct chi_response;
 struct chi_run;
 struct chi_run_ops;
 struct chi_task;
@@ -30,23 +28,10 @@ struct chi_aside_ops {
 	/* By the thread; ends soon with any status once aside->stop is set. */
 	int (*work)(struct chi_aside *aside, struct chi_read *read);
 
-	/* The run that sends what was found, which takes it over; NULL: that of aside.c, by what
-	 * follows. NULL from it: no memory. */
+	/* After a `work` that ended with CHI_OK: the run that sends what was found, which takes it
+	 * over. NULL: no memory. */
 	struct chi_run *(*make_run)(struct chi_aside *aside);
 	const struct chi_run_ops *run_ops;
-	/* What was found is sent after a `work` that ended with CHI_OK, so many items of that size
-	 * in a response at most. */
-	size_t item;
-	size_t items;
-	/* Puts items into the page, which has room for one at least. CHI_OK: there are more;
-	 * CHI_NONE: these were the last. */
-	int (*step)(struct chi_aside *aside, struct chi_page *page);
-	/* The response's fields beside the page's items; those of the page are sent. */
-	void (*fill)(struct chi_aside *aside, struct chi_run *run, struct chi_response *response);
-	/* Goes back to what was sent last. */
-	void (*forget)(struct chi_aside *aside);
-	/* Bytes of all that it holds, itself included. */
-	size_t (*memory)(const struct chi_aside *aside);
 
 	void (*free)(struct chi_aside *aside);
 };

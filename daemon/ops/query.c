@@ -53,7 +53,7 @@ static void fill_run(struct chi_run *run, struct chi_response *response)
 	const char *name = NULL;
 	chi_query_result(query, &run->page, response->last, query_run->result);
 	response->body = query_run->result;
-	for (size_t i = 0; response->last && (name = query->ops->unknown(query, i)) != NULL; i++) {
+	for (size_t i = 0; response->last && (name = chi_query_unknown(query, i)) != NULL; i++) {
 		chi_run_tell_unknown(run, response, name);
 	}
 }
@@ -144,7 +144,6 @@ static struct chi_run *make_run(struct chi_aside *aside)
 
 static const struct chi_aside_ops aside_ops = {
 	.work = work,
-	.memory = memory_of_aside,
 	.make_run = make_run,
 	.run_ops = &run_ops,
 	.free = free_aside,

@@ -37,7 +37,7 @@ struct chi_names_spec {
 	uint8_t kind; /* enum chi_name_kind */
 	/* Who or what is looked for: "Carlsen, M" (players: all words, initials stand for names;
 	 * others: all words, in any order), or after a leading "=" exactly that text, and all that
-	 * aliases or FIDE ids join to these. NULL: every name. */
+	 * aliases or FIDE ids join to these; at most 1,024 bytes. NULL: every name. */
 	const char *wanted;
 	uint32_t after; /* only names with greater numbers */
 	uint32_t limit; /* 1..CHI_NAMES_MAX */
@@ -49,8 +49,8 @@ struct chi_names {
 	uint64_t total; /* how many there are, wherever the list begins */
 };
 
-/* The names that fit, with their games. -CHI_EINVAL (the kind, the limit, a text that is too
- * long). A store without games has none. */
+/* The names that fit, with their games. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (the text).
+ * A store without games has none. */
 CHI_MUSTUSE int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
 			      struct chi_names *out);
 
@@ -68,7 +68,8 @@ struct chi_suspect_groups {
 };
 
 /* Groups that are not joined yet, at most `limit` (1..CHI_NAMES_MAX), of at least that score.
- * `kind` is an enum chi_name_kind. */
+ * `kind` is an enum chi_name_kind. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (a server: a
+ * group that fits no response). */
 CHI_MUSTUSE int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
 				 uint32_t limit, struct chi_suspect_groups *out);
 

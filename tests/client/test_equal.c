@@ -36,7 +36,8 @@ static const char *const filters[] = {
 
 static void import_games(struct chi_client *client, const char *address)
 {
-	static const char *const players[] = {"A", "B", "C, D", "A, X"};
+	static const char *const players[] = {"Anderssen, Adolf", "B", "C, D", "Andersen, Adolf",
+					      "player A"};
 	static const char *const lines[] = {"1. e4 e5 2. Nf3", "1. e4 e5 2. Nf3", "1. d4",
 					    "1. c4 e5"};
 	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
@@ -49,7 +50,7 @@ static void import_games(struct chi_client *client, const char *address)
 		int len = snprintf(text, sizeof(text),
 				   "[White \"%s\"]\n[Black \"%s\"]\n[Date \"%u\"]\n[Round \"%u\"]\n"
 				   "[WhiteElo \"%u\"]\n[Result \"1-0\"]\n\n%s 1-0\n\n",
-				   players[i % 4], players[i / 4 % 4], 1990 + i % 30, i,
+				   players[i % 5], players[i / 5 % 5], 1990 + i % 30, i,
 				   1900 + i % 300, lines[i % 3]);
 		assert_int_equal(chi_import_feed(import, text, (size_t)len), CHI_OK);
 	}
@@ -57,16 +58,48 @@ static void import_games(struct chi_client *client, const char *address)
 	chi_import_close(import);
 }
 
-/* A field that means something: what is drawn at random nearly never does. */
-static void set_filter(struct seed *seed, const struct chi_message *type, void *request)
+static const char *const names[] = {NULL, "", "a", "=C, D", "anderssen", "no one"};
+static const uint32_t limits[] = {0, 1, 2, 5, 100, CHI_NAMES_MAX, CHI_NAMES_MAX + 1};
+
+/* The row of a field, NULL if there is none, and one time in ten. */
+static const struct chi_member *member_of(struct seed *seed, const struct chi_message *type,
+					  const char *name)
 {
 	const ProtobufCFieldDescriptor *field =
-		protobuf_c_message_descriptor_get_field_by_name(type->descriptor, "filter");
-	const char *filter = filters[seed_below(seed, CHI_COUNT(filters))];
-	if (field != NULL && seed_below(seed, 10) > 0) {
-		memcpy((uint8_t *)request + chi_message_member(type, field->id)->at, &filter,
-		       sizeof(filter));
+		protobuf_c_message_descriptor_get_field_by_name(type->descriptor, name);
+	return field == NULL || seed_below(seed, 10) == 0 ? NULL
+							  : chi_message_member(type, field->id);
+}
+
+static void set_text(struct seed *seed, const struct chi_message *type, const char *name,
+		     const char *const *texts, size_t n, void *request)
+{
+	const struct chi_member *member = member_of(seed, type, name);
+	if (member != NULL) {
+		memcpy((uint8_t *)request + member->at, &texts[seed_below(seed, n)],
+		       sizeof(*texts));
 	}
+}
+
+/* Little-endian, as all machines that the tests run on. */
+static void set_number(struct seed *seed, const struct chi_message *type, const char *name,
+		       uint64_t number, void *request)
+{
+	const struct chi_member *member = member_of(seed, type, name);
+	if (member != NULL) {
+		memcpy((uint8_t *)request + member->at, &number, member->size);
+	}
+}
+
+/* Fields that mean something: what is drawn at random nearly never does. */
+static void set_fields(struct seed *seed, const struct chi_message *type, void *request)
+{
+	uint64_t limit = limits[seed_below(seed, CHI_COUNT(limits))];
+	set_text(seed, type, "filter", filters, CHI_COUNT(filters), request);
+	set_text(seed, type, "wanted", names, CHI_COUNT(names), request);
+	set_number(seed, type, "limit", limit, request);
+	set_number(seed, type, "after", seed_below(seed, 8), request);
+	set_number(seed, type, "least", 60, request);
 }
 
 static int open_rows(struct chi_client *client, enum chi_op op, const void *request,
@@ -122,7 +155,7 @@ static void both_say_the_same(void **state)
 		_Alignas(max_align_t) uint8_t here[CHI_RESULT_SIZE];
 		_Alignas(max_align_t) uint8_t there[CHI_RESULT_SIZE];
 		sample_message(&sample, operation->request, request);
-		set_filter(&seed, operation->request, request);
+		set_fields(&seed, operation->request, request);
 		int status = chi_rows_all(direct, op, request, here);
 		assert_int_equal(chi_rows_all(world->client, op, request, there), status);
 		assert_string_equal(chi_error(direct), chi_error(world->client));
@@ -235,6 +268,14 @@ static void every_member_has_a_row(void **state)
 	ALL_COVERED(struct chi_twin_group,
 		    chi_message_list(chi_operation_of(CHI_OP_TWINS)->result)->type);
 	ALL_COVERED(struct chi_game_row, &chi_game_row_message);
+	ALL_COVERED(struct chi_names_spec, chi_operation_of(CHI_OP_NAMES)->request);
+	ALL_COVERED(struct chi_names, chi_operation_of(CHI_OP_NAMES)->result);
+	ALL_COVERED(struct chi_name_row,
+		    chi_message_list(chi_operation_of(CHI_OP_NAMES)->result)->type);
+	ALL_COVERED(struct chi_suspects_spec, chi_operation_of(CHI_OP_SUSPECTS)->request);
+	ALL_COVERED(struct chi_suspect_groups, chi_operation_of(CHI_OP_SUSPECTS)->result);
+	ALL_COVERED(struct chi_name_suspects,
+		    chi_message_list(chi_operation_of(CHI_OP_SUSPECTS)->result)->type);
 }
 
 static int make(void **state)

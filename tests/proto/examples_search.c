@@ -14,37 +14,37 @@
 static const struct chi_request names_request = {
 	.id = 30,
 	.op = CHI_OP_NAMES,
-	.u.names = {.spec = {.kind = CHI_NAME_PLAYER, .wanted = "carlsen", .limit = 100}},
+	.body = &(const struct chi_names_spec){.kind = CHI_NAME_PLAYER,
+					       .wanted = "carlsen",
+					       .limit = 100},
 };
-static const struct chi_name_entry names[] = {
-	{.row = {.id = 12, .fide = 1503014, .counted = true, .games = 28, .text = "Carlsen,M"}},
-	{.row = {.id = 318, .root = 12, .counted = true, .games = 2, .text = "Carlsen, Magnus"}},
+static const struct chi_name_row names[] = {
+	{.id = 12, .fide = 1503014, .counted = true, .games = 28, .text = "Carlsen,M"},
+	{.id = 318, .root = 12, .counted = true, .games = 2, .text = "Carlsen, Magnus"},
 };
 static const struct chi_response names_response = {
 	.id = 30,
 	.last = true,
 	.op = CHI_OP_NAMES,
-	.u.names = {.entries = names, .n = 2, .total = 2},
+	.body = &(const struct chi_names){.rows = names, .n = 2, .total = 2},
 };
 
 static const struct chi_request suspects_request = {
 	.id = 31,
 	.op = CHI_OP_SUSPECTS,
-	.u.suspects = {.kind = CHI_NAME_EVENT, .least = 60, .limit = 1, .window = 4},
+	.window = 4,
+	.body = &(const struct chi_suspects_spec){.kind = CHI_NAME_EVENT, .least = 60, .limit = 1},
 };
-static const struct chi_name_entry suspects[] = {
-	{.row = {.id = 4, .counted = true, .games = 90, .text = "Tata Steel"},
-	 .group = 1,
-	 .score = 90},
-	{.row = {.id = 7, .counted = true, .games = 3, .text = "Tata-Steel"},
-	 .group = 1,
-	 .score = 90},
+static const struct chi_name_row alike[] = {
+	{.id = 4, .counted = true, .games = 90, .text = "Tata Steel"},
+	{.id = 7, .counted = true, .games = 3, .text = "Tata-Steel"},
 };
+static const struct chi_name_suspects suspects[] = {{.score = 90, .names = alike, .n = 2}};
 static const struct chi_response suspects_response = {
 	.id = 31,
 	.last = true,
 	.op = CHI_OP_SUSPECTS,
-	.u.names = {.entries = suspects, .n = 2, .total = 17},
+	.body = &(const struct chi_suspect_groups){.groups = suspects, .n = 1, .total = 17},
 };
 
 static const struct chi_name_change changes[] = {

@@ -58,22 +58,6 @@ static void find(struct sample *s, struct chi_request *out)
 void sample_search_request(struct sample *s, struct chi_request *out)
 {
 	switch (out->op) {
-	case CHI_OP_NAMES:
-		out->u.names.every = sample_coin(s);
-		out->u.names.spec = (struct chi_names_spec){
-			.kind = (uint8_t)sample_below(s, CHI_NAME_KINDS),
-			.wanted = out->u.names.every ? NULL : string(s, 20),
-			.after = (uint32_t)sample_number(s),
-			.limit = (uint32_t)sample_number(s),
-		};
-		out->u.names.window = window(s);
-		break;
-	case CHI_OP_SUSPECTS:
-		out->u.suspects.kind = (uint8_t)sample_below(s, CHI_NAME_KINDS);
-		out->u.suspects.least = (uint8_t)sample_number(s);
-		out->u.suspects.limit = (uint32_t)sample_number(s);
-		out->u.suspects.window = window(s);
-		break;
 	case CHI_OP_CHANGE_NAMES:
 		change_names(s, out);
 		break;
@@ -120,18 +104,7 @@ static bool same_find(const struct chi_request *a, const struct chi_request *b)
 
 bool same_search_request(const struct chi_request *a, const struct chi_request *b)
 {
-	const struct chi_names_spec *x = &a->u.names.spec;
-	const struct chi_names_spec *y = &b->u.names.spec;
 	switch (a->op) {
-	case CHI_OP_NAMES:
-		return x->kind == y->kind && same_string(x->wanted, y->wanted) &&
-		       a->u.names.every == b->u.names.every && x->after == y->after &&
-		       x->limit == y->limit && a->u.names.window == b->u.names.window;
-	case CHI_OP_SUSPECTS:
-		return a->u.suspects.kind == b->u.suspects.kind &&
-		       a->u.suspects.least == b->u.suspects.least &&
-		       a->u.suspects.limit == b->u.suspects.limit &&
-		       a->u.suspects.window == b->u.suspects.window;
 	case CHI_OP_CHANGE_NAMES:
 		return same_changes(a, b);
 	case CHI_OP_GAMESETS:
@@ -150,28 +123,6 @@ bool same_search_request(const struct chi_request *a, const struct chi_request *
 }
 
 /* ---- Responses --------------------------------------------------------------------------- */
-
-static void names_result(struct sample *s, struct chi_response *out)
-{
-	size_t n = sample_below(s, 5);
-	struct chi_name_entry *entries = sample_take(s, n, sizeof(*entries));
-	for (size_t i = 0; i < n; i++) {
-		entries[i].row = (struct chi_name_row){
-			.id = (uint32_t)sample_number(s),
-			.root = (uint32_t)sample_number(s),
-			.fide = (uint32_t)sample_number(s),
-			.given = sample_coin(s),
-			.counted = sample_coin(s),
-			.games = sample_number(s),
-			.text = string(s, 20),
-		};
-		entries[i].group = (uint32_t)sample_number(s);
-		entries[i].score = (uint8_t)sample_number(s);
-	}
-	out->u.names.entries = entries;
-	out->u.names.n = n;
-	out->u.names.total = sample_number(s);
-}
 
 static void change_names_result(struct sample *s, struct chi_response *out)
 {
@@ -215,10 +166,6 @@ static void find_result(struct sample *s, struct chi_response *out)
 bool sample_search_response(struct sample *s, struct chi_response *out)
 {
 	switch (out->op) {
-	case CHI_OP_NAMES:
-	case CHI_OP_SUSPECTS:
-		names_result(s, out);
-		return true;
 	case CHI_OP_CHANGE_NAMES:
 		change_names_result(s, out);
 		return true;
@@ -237,21 +184,6 @@ bool sample_search_response(struct sample *s, struct chi_response *out)
 	default:
 		return sample_queue_response(s, out);
 	}
-}
-
-static bool same_names(const struct chi_response *a, const struct chi_response *b)
-{
-	bool same = a->u.names.n == b->u.names.n && a->u.names.total == b->u.names.total;
-	for (size_t i = 0; same && i < a->u.names.n; i++) {
-		const struct chi_name_entry *x = &a->u.names.entries[i];
-		const struct chi_name_entry *y = &b->u.names.entries[i];
-		same = x->row.id == y->row.id && x->row.root == y->row.root &&
-		       x->row.fide == y->row.fide && x->row.given == y->row.given &&
-		       x->row.counted == y->row.counted && x->row.games == y->row.games &&
-		       same_string(x->row.text, y->row.text) && x->group == y->group &&
-		       x->score == y->score;
-	}
-	return same;
 }
 
 static bool same_refusals(const struct chi_change_names_result *a,
@@ -297,9 +229,6 @@ static bool same_found(const struct chi_response *a, const struct chi_response *
 bool same_search_response(const struct chi_response *a, const struct chi_response *b)
 {
 	switch (a->op) {
-	case CHI_OP_NAMES:
-	case CHI_OP_SUSPECTS:
-		return same_names(a, b);
 	case CHI_OP_CHANGE_NAMES:
 		return same_refusals(&a->u.change_names, &b->u.change_names);
 	case CHI_OP_GAMESETS:

@@ -420,8 +420,8 @@ class Client(Connection):
 
     def names(self, kind, wanted=None, after=0, limit=10000, store=""):
         """Names that fit, or without `wanted` all of the kind; and how many there are in all."""
-        id = self.send(store=store, names=pb.Names(kind=kind, every=wanted is None,
-                                                   wanted=wanted or "", after=after, limit=limit))
+        id = self.send(store=store, names=pb.Names(kind=kind, wanted=wanted or "", after=after,
+                                                   limit=limit))
         responses = list(self.stream(id))
         return [name for r in responses for name in r.names.names], responses[-1].names.total
 
@@ -431,10 +431,7 @@ class Client(Connection):
         groups, total = [], 0
         for response in self.stream(id):
             total = response.suspects.total
-            for name in response.suspects.names:
-                if name.group > len(groups):
-                    groups.append((name.score, []))
-                groups[name.group - 1][1].append(name)
+            groups += [(group.score, list(group.names)) for group in response.suspects.groups]
         return groups, total
 
     def change_names(self, changes, dry_run=False, idempotency_key=None, store=""):

@@ -48,7 +48,7 @@ OPERATIONS = {
     "get_heads": (READ, lambda n: pb.GetHeads(numbers=b"\1\0\0\0")),
     "explore_games": (READ, lambda n: pb.ExploreGames(fen=fen(n))),
     "stats": (READ, lambda n: pb.Stats()),
-    "names": (READ, lambda n: pb.Names(kind=pb.PLAYER, every=True, limit=1)),
+    "names": (READ, lambda n: pb.Names(kind=pb.PLAYER, limit=1)),
     "suspects": (READ, lambda n: pb.Suspects(kind=pb.PLAYER, limit=1)),
     "change_names": (WRITE, lambda n: pb.ChangeNames()),
     "gamesets": (READ, lambda n: pb.Gamesets()),

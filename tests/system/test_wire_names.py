@@ -259,11 +259,11 @@ class Rude(Served):
         change = pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Carlsen,M")
         mark = pb.IdempotencyKey(client=b"x" * 16, sequence=1)
         for code, field, op in (
-                (pb.INVALID, "", {"names": pb.Names(every=True, limit=1)}),
-                (pb.INVALID, "", {"names": pb.Names(kind=pb.PLAYER, every=True)}),
-                (pb.INVALID, "", {"names": pb.Names(kind=pb.PLAYER, every=True, limit=10001)}),
+                (pb.INVALID, "names.kind", {"names": pb.Names(limit=1)}),
+                (pb.INVALID, "names.limit", {"names": pb.Names(kind=pb.PLAYER)}),
+                (pb.INVALID, "names.limit", {"names": pb.Names(kind=pb.PLAYER, limit=10001)}),
                 (pb.TOO_LARGE, "names.wanted", {"names": pb.Names(kind=1, wanted="x" * 1025)}),
-                (pb.INVALID, "", {"suspects": pb.Suspects(kind=pb.SITE)}),
+                (pb.INVALID, "suspects.limit", {"suspects": pb.Suspects(kind=pb.SITE)}),
                 (pb.TOO_LARGE, "change_names.changes[10000]",
                  {"change_names": pb.ChangeNames(changes=[change] * 10001)}),
                 (pb.INVALID, "change_names.changes",
@@ -374,7 +374,7 @@ class Rude(Served):
     def test_who_goes(self):
         """In the middle of everything; the daemon still stops in order."""
         for op in ({"find": pb.Find(window=1)}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)},
-                   {"names": pb.Names(kind=pb.PLAYER, every=True, limit=9)},
+                   {"names": pb.Names(kind=pb.PLAYER, limit=9)},
                    {"twins": pb.Twins()},
                    {"make_gameset": pb.MakeGameset(name="b", filter='has "Nd5"')}):
             for cancel in (False, True):

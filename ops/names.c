@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names, and groups of names that may be the same: they are found, and the games of all names
+ * counted, on one snapshot; then those that are wanted come with their texts. To compare all names
+ * with each other takes seconds in a store of a million, and cannot be done by halves.
+ */
+#include "ops/queries.h"
+
+#include "base/fault.h"
+#include "chess/names/words.h"
+#include "search/names.h"
+
+_Static_assert(CHI_NAME_TEXT_MAX == CHI_NAME_MAX && CHI_NAME_WANTED_MAX == CHI_NAME_MAX + 1,
+	       "the protocol's limits are the store's");
+
+/* Names whose texts are looked up between two looks at the clock, and groups. */
+#define NAMES_A_HELPING	 32
+#define GROUPS_A_HELPING 8
+
+struct names_query {
+	struct chi_query query;
+	struct chi_names_query *names; /* NULL: not open */
+	size_t at;		       /* the next row */
+	size_t delivered;	       /* the first one after the last page */
+};
+
+static struct names_query *names_of(struct chi_query *query)
+{
+	return (struct names_query *)query;
+}
+
+static int check_kind(uint8_t kind, uint32_t limit, const char **field, struct chi_fault *fault)
+{
+	if (chi_name_kind_name(kind) == NULL) {
+		*field = "kind";
+		return chi_fault(fault, -CHI_EINVAL, "%u is no kind of names", kind);
+	}
+	if (limit < 1 || limit > CHI_NAMES_MAX) {
+		*field = "limit";
+		return chi_fault(fault, -CHI_EINVAL, "the limit of names is 1 to %d",
+				 CHI_NAMES_MAX);
+	}
+	return CHI_OK;
+}
+
+/* Once all is counted only texts are looked up; a name that has gone by then is left out. */
+static int attach_counted(struct chi_query *query, struct chi_fault *fault)
+{
+	int status = chi_names_query_attach(names_of(query)->names, query->read);
+	return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+}
+
+/* Without its snapshot it counts again. */
+static void detach_names(struct chi_query *query)
+{
+	struct names_query *names = names_of(query);
+	if (!query->is_ready) {
+		chi_names_query_close(names->names);
+		names->names = NULL;
+	}
+}
+
+static bool names_may_detach(const struct chi_query *query)
+{
+	return query->is_ready;
+}
+
+static int count_games(struct chi_query *query, struct chi_fault *fault)
+{
+	(void)fault;
+	return chi_names_query_step(names_of(query)->names, query->steps);
+}
+
+static void deliver_names(struct chi_query *query, const struct chi_page *page, bool last,
+			  void *result)
+{
+	(void)page;
+	(void)last;
+	(void)result;
+	names_of(query)->delivered = names_of(query)->at;
+}
+
+static void forget_names(struct chi_query *query, const struct chi_page *page)
+{
+	(void)page;
+	names_of(query)->at = names_of(query)->delivered;
+}
+
+static size_t memory_of_names(const struct chi_query *query)
+{
+	const struct chi_names_query *names = ((const struct names_query *)query)->names;
+	return names != NULL ? chi_names_query_memory(names) : 0;
+}
+
+static void close_names(struct chi_query *query)
+{
+	chi_names_query_close(names_of(query)->names);
+}
+
+/* ---- Names ------------------------------------------------------------------------------- */
+
+static int open_names(struct chi_query *query, const char **field, struct chi_fault *fault)
+{
+	const struct chi_names_spec *asked = query->request;
+	return check_kind(asked->kind, asked->limit, field, fault);
+}
+
+static int attach_names(struct chi_query *query, struct chi_fault *fault)
+{
+	return query->is_ready ? attach_counted(query, fault)
+			       : chi_names_query_open(query->read, query->request,
+						      &names_of(query)->names, fault);
+}
+
+static int send_names(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
+{
+	struct names_query *names = names_of(query);
+	size_t n = chi_names_query_n(names->names);
+	(void)fault;
+	for (size_t i = 0; i < NAMES_A_HELPING && names->at < n && !chi_page_full(page); i++) {
+		int status = chi_page_grow(page);
+		struct chi_name_row *rows = page->items;
+		if (status == CHI_OK) {
+			status = chi_names_query_row(names->names, names->at, &page->arena,
+						     &rows[page->n]);
+		}
+		if (status < 0) {
+			return status;
+		}
+		chi_page_added(page, status == CHI_OK ? 1 : 0);
+		names->at++;
+	}
+	return names->at == n ? CHI_NONE : CHI_OK;
+}
+
+static void deliver_rows(struct chi_query *query, const struct chi_page *page, bool last,
+			 void *result)
+{
+	deliver_names(query, page, last, result);
+	((struct chi_names *)result)->total = chi_names_query_total(names_of(query)->names);
+}
+
+static uint64_t limit_of_names(const void *request)
+{
+	return ((const struct chi_names_spec *)request)->limit;
+}
+
+const struct chi_query_ops chi_names_ops = {
+	.size = sizeof(struct names_query),
+	.steps = 1,
+	.open = open_names,
+	.attach = attach_names,
+	.detach = detach_names,
+	.may_detach = names_may_detach,
+	.work = count_games,
+	.rows = send_names,
+	.deliver = deliver_rows,
+	.forget = forget_names,
+	.limit = limit_of_names,
+	.memory = memory_of_names,
+	.close = close_names,
+};
+
+/* ---- Suspects ---------------------------------------------------------------------------- */
+
+static int open_suspects(struct chi_query *query, const char **field, struct chi_fault *fault)
+{
+	const struct chi_suspects_spec *asked = query->request;
+	return check_kind(asked->kind, asked->limit, field, fault);
+}
+
+static int attach_suspects(struct chi_query *query, struct chi_fault *fault)
+{
+	const struct chi_suspects_spec *asked = query->request;
+	return query->is_ready
+		       ? attach_counted(query, fault)
+		       : chi_suspects_query_open(query->read, asked->kind, asked->least,
+						 asked->limit, &names_of(query)->names, fault);
+}
+
+static int send_suspects(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
+{
+	struct names_query *names = names_of(query);
+	size_t n = chi_names_query_n(names->names);
+	for (size_t i = 0; i < GROUPS_A_HELPING && names->at < n && !chi_page_full(page); i++) {
+		int status = chi_page_grow(page);
+		struct chi_name_suspects *groups = page->items;
+		if (status == CHI_OK) {
+			status = chi_names_query_group(names->names, names->at, &page->arena,
+						       &groups[page->n]);
+		}
+		status = status == CHI_OK ? chi_page_take_row(page) : status;
+		if (status == -CHI_ETOOBIG) {
+			return chi_fault(fault, status,
+					 "%zu names in a group do not fit a response",
+					 groups[page->n].n);
+		}
+		if (status < 0) {
+			return status;
+		}
+		names->at += !page->is_closed;
+	}
+	return names->at == n ? CHI_NONE : CHI_OK;
+}
+
+static void deliver_groups(struct chi_query *query, const struct chi_page *page, bool last,
+			   void *result)
+{
+	deliver_names(query, page, last, result);
+	((struct chi_suspect_groups *)result)->total =
+		chi_names_query_total(names_of(query)->names);
+}
+
+static uint64_t limit_of_suspects(const void *request)
+{
+	return ((const struct chi_suspects_spec *)request)->limit;
+}
+
+const struct chi_query_ops chi_suspects_ops = {
+	.size = sizeof(struct names_query),
+	.whole = true,
+	.steps = 64,
+	.open = open_suspects,
+	.attach = attach_suspects,
+	.detach = detach_names,
+	.may_detach = names_may_detach,
+	.work = count_games,
+	.rows = send_suspects,
+	.deliver = deliver_groups,
+	.forget = forget_names,
+	.limit = limit_of_suspects,
+	.memory = memory_of_names,
+	.close = close_names,
+};
