@@ -40,16 +40,16 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 
 int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
+	const struct chi_gamesets_spec spec = {.name = name};
 	*out = (struct chi_gamesets){0};
-	int status = begin_search(client, NULL);
-	status = status == CHI_OK && name != NULL ? check_name(client, name) : status;
-	if (status == CHI_OK) {
-		status = client->backend->gamesets(client, name, out);
+	/* On the wire an empty name is none. */
+	if (name != NULL && name[0] == '\0') {
+		int refused = chi_client_begin(client);
+		refused = refused == CHI_OK ? check_name(client, name) : refused;
+		return chi_client_end(client, refused);
 	}
-	if (status != CHI_OK) {
-		*out = (struct chi_gamesets){0};
-	}
-	return chi_client_answer(client, status);
+	int status = chi_rows_all(client, CHI_OP_GAMESETS, &spec, out);
+	return status == CHI_OK && name != NULL && out->n == 0 ? CHI_NONE : status;
 }
 
 int chi_drop_gameset(struct chi_client *client, const char *name)

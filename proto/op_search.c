@@ -107,8 +107,7 @@ CHI_TABLE(chi_change_names_result, change_names_result, changed, NULL);
 /* ---- Gamesets ---------------------------------------------------------------------------- */
 
 static const struct chi_member gamesets[] = {
-	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
-	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.gameset.after, CHI_GAMESET_TEXT_MAX),
+	CHI_M_TEXT(1, struct chi_gamesets_spec, name, CHI_GAMESET_TEXT_MAX),
 };
 CHI_TABLE(chi_gamesets_request, gamesets, gamesets, NULL);
 
@@ -122,8 +121,7 @@ static const struct chi_member gameset[] = {
 static CHI_TABLE(gameset_message, gameset, gameset, NULL);
 
 static const struct chi_member gamesets_result[] = {
-	CHI_M_ROWS(1, RES, u.gamesets.rows, u.gamesets.n, &gameset_message, CHI_GAMESETS_MAX),
-	CHI_M(2, CHI_BOOL, RES, u.gamesets.more),
+	CHI_M_ROWS(1, struct chi_gamesets, rows, n, &gameset_message, CHI_GAMESETS_MAX),
 };
 CHI_TABLE(chi_gamesets_result, gamesets_result, gamesets_result, NULL);
 

@@ -189,10 +189,9 @@ struct chi_request {
 			bool dry_run;
 		} change_names;
 		struct {
-			const char *name;   /* never NULL when unpacked; empty in GAMESETS: all */
+			const char *name;   /* never NULL when unpacked */
 			const char *filter; /* MAKE_GAMESET; likewise */
-			const char *after;  /* GAMESETS; likewise */
-		} gameset;		    /* GAMESETS, MAKE_GAMESET, DROP_GAMESET */
+		} gameset;		    /* MAKE_GAMESET, DROP_GAMESET */
 		struct {
 			const char *pattern; /* never NULL when unpacked, as the next two */
 			const char *filter;
@@ -234,6 +233,11 @@ struct chi_suspects_spec {
 	uint8_t kind;
 	uint8_t least;
 	uint32_t limit;
+};
+
+/* What is asked for by GAMESETS. */
+struct chi_gamesets_spec {
+	const char *name; /* one, whose games are counted; NULL or empty: all */
 };
 
 /* Rows of a GAME_QUERY. */
@@ -376,11 +380,6 @@ struct chi_response {
 		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
 		struct chi_outcome outcome;
 		struct chi_change_names_result change_names;
-		struct {
-			const struct chi_gameset_row *rows;
-			size_t n;
-			bool more;
-		} gamesets;
 		struct {
 			struct chi_row *rows;
 			size_t n;

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "chistore/search.h"
 #include "chistore/types.h"
 #include "store/store.h"
@@ -58,15 +57,3 @@ typedef int chi_gameset_visit(void *context, const struct chi_gameset *gameset);
  * then returns. */
 CHI_MUSTUSE int chi_gamesets_list(struct chi_read *read, const char *after,
 				  chi_gameset_visit *visit, void *context);
-
-/* Which of them a list has. */
-struct chi_gamesets_spec {
-	const char *name;  /* "": all */
-	const char *after; /* as above */
-	size_t max;	   /* rows */
-	size_t bytes;	   /* ... or less, once their texts are so long */
-};
-
-/* These, with the arena's memory. *more: there are others. -CHI_ENOMEM, ... */
-CHI_MUSTUSE int chi_gamesets_rows(struct chi_read *read, const struct chi_gamesets_spec *spec,
-				  struct chi_arena *arena, struct chi_gamesets *out, bool *more);

@@ -144,7 +144,6 @@ struct chi_backend {
 			    struct chi_names_changed *result);
 	int (*make_gameset)(struct chi_client *client, const char *name, const char *filter,
 			    uint64_t *games);
-	int (*gamesets)(struct chi_client *client, const char *name, struct chi_gamesets *out);
 	int (*drop_gameset)(struct chi_client *client, const char *name);
 	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);

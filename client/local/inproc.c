@@ -423,7 +423,6 @@ const struct chi_backend chi_backend_inproc = {
 	.rescore = rescore,
 	.change_names = chi_inproc_change_names,
 	.make_gameset = chi_inproc_make_gameset,
-	.gamesets = chi_inproc_gamesets,
 	.drop_gameset = chi_inproc_drop_gameset,
 	.queue_add = chi_inproc_queue_add,
 	.queue_take = chi_inproc_queue_take,

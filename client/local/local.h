@@ -17,7 +17,6 @@ int chi_inproc_change_names(struct chi_client *client, const struct chi_name_cha
 			    struct chi_names_changed *result);
 int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
 			    uint64_t *games);
-int chi_inproc_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_inproc_drop_gameset(struct chi_client *client, const char *name);
 int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec);
 int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows);

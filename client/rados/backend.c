@@ -44,7 +44,6 @@ const struct chi_backend chi_backend_rados = {
 	.rescore = chi_rados_rescore,
 	.change_names = chi_rados_refuse_change_names,
 	.make_gameset = chi_rados_refuse_make_gameset,
-	.gamesets = chi_rados_refuse_gamesets,
 	.drop_gameset = chi_rados_refuse_drop_gameset,
 	.queue_add = chi_rados_refuse_queue_add,
 	.queue_take = chi_rados_refuse_queue_take,

@@ -73,13 +73,6 @@ int chi_rados_refuse_make_gameset(struct chi_client *client, const char *name, c
 	return refuse_call(client, "gamesets");
 }
 
-int chi_rados_refuse_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
-{
-	(void)name;
-	(void)out;
-	return refuse_call(client, "gamesets");
-}
-
 int chi_rados_refuse_drop_gameset(struct chi_client *client, const char *name)
 {
 	(void)name;

@@ -17,8 +17,6 @@ int chi_rados_refuse_change_names(struct chi_client *client, const struct chi_na
 				  void *context, struct chi_names_changed *result);
 int chi_rados_refuse_make_gameset(struct chi_client *client, const char *name, const char *filter,
 				  uint64_t *games);
-int chi_rados_refuse_gamesets(struct chi_client *client, const char *name,
-			      struct chi_gamesets *out);
 int chi_rados_refuse_drop_gameset(struct chi_client *client, const char *name);
 int chi_rados_refuse_search(struct chi_client *client, const struct chi_search_spec *spec,
 			    struct chi_search_result *out);

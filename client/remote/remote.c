@@ -248,7 +248,6 @@ const struct chi_backend chi_backend_remote = {
 	.rescore = rescore,
 	.change_names = chi_remote_change_names,
 	.make_gameset = chi_remote_make_gameset,
-	.gamesets = chi_remote_gamesets,
 	.drop_gameset = chi_remote_drop_gameset,
 	.queue_add = chi_remote_queue_add,
 	.queue_take = chi_remote_queue_take,

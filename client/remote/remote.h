@@ -89,7 +89,6 @@ int chi_remote_change_names(struct chi_client *client, const struct chi_name_cha
 			    struct chi_names_changed *result);
 int chi_remote_make_gameset(struct chi_client *client, const char *name, const char *filter,
 			    uint64_t *games);
-int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out);
 int chi_remote_drop_gameset(struct chi_client *client, const char *name);
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);

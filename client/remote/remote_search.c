@@ -2,7 +2,6 @@
 /* Gamesets and patterns over a socket. */
 #include "client/remote/remote.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fault.h"
@@ -38,86 +37,6 @@ int chi_remote_drop_gameset(struct chi_client *client, const char *name)
 	}
 	chi_remote_written(client->peer, 0, false);
 	return response.u.outcome.dropped > 0 ? CHI_OK : CHI_NONE;
-}
-
-/* Adds an answer's to those before it, in client->answer->gathered. */
-static int append_sets(struct chi_arena *arena, const struct chi_response *response,
-		       struct chi_gamesets *out)
-{
-	size_t n = response->u.gamesets.n;
-	struct chi_gameset_row *rows = chi_arena_array(arena, out->n + n, sizeof(*rows));
-	if (rows == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (out->n > 0) {
-		memcpy(rows, out->rows, out->n * sizeof(*rows));
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct chi_gameset_row *kept = &rows[out->n + i];
-		*kept = response->u.gamesets.rows[i];
-		kept->name = chi_arena_text(arena, kept->name, strlen(kept->name));
-		kept->filter = chi_arena_text(arena, kept->filter, strlen(kept->filter));
-		if (kept->name == NULL || kept->filter == NULL) {
-			return -CHI_ENOMEM;
-		}
-	}
-	*out = (struct chi_gamesets){.rows = rows, .n = out->n + n};
-	return CHI_OK;
-}
-
-static int list(struct chi_client *client, const char *name, struct chi_gamesets *out)
-{
-	struct chi_request request = {.op = CHI_OP_GAMESETS, .u.gameset.name = name};
-	struct chi_response response;
-	int status = CHI_OK;
-	do {
-		status = chi_repeat_call(client, &request, &response);
-		status = status == CHI_OK ? append_sets(&client->answer->gathered, &response, out)
-					  : status;
-		if (status == CHI_OK && response.u.gamesets.more) {
-			if (response.u.gamesets.n == 0) {
-				return chi_peer_fail(client, -CHI_EPROTO,
-						     "more gamesets after none");
-			}
-			request.u.gameset.after = out->rows[out->n - 1].name;
-		}
-	} while (status == CHI_OK && response.u.gamesets.more);
-	return status;
-}
-
-/* How many games the gameset has now. */
-static int count_set(struct chi_client *client, const char *name, uint64_t *games)
-{
-	char filter[8 + CHI_GAMESET_TEXT_MAX];
-	(void)snprintf(filter, sizeof(filter), "in %s", name);
-	const struct chi_game_spec spec = {.filter = filter, .limit = 1, .want_total = true};
-	struct chi_games_page page;
-	/* The list is in it. */
-	struct chi_arena kept = client->answer->gathered;
-	chi_arena_init(&client->answer->gathered, CHI_CLIENT_BUDGET);
-	int status = chi_remote_rows_all(client, CHI_OP_GAME_QUERY, &spec, &page);
-	chi_arena_deinit(&client->answer->gathered);
-	client->answer->gathered = kept;
-	*games = status == CHI_OK ? page.total : 0;
-	return status;
-}
-
-int chi_remote_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
-{
-	int status = list(client, name, out);
-	if (status != CHI_OK || name == NULL) {
-		return status;
-	}
-	if (out->n == 0) {
-		return CHI_NONE;
-	}
-	struct chi_gameset_row *row = chi_arena_array(&client->answer->gathered, 1, sizeof(*row));
-	if (row == NULL) {
-		return -CHI_ENOMEM;
-	}
-	*row = out->rows[0];
-	*out = (struct chi_gamesets){.rows = row, .n = 1};
-	return count_set(client, name, &row->games);
 }
 
 /* ---- Patterns ----------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ static const struct {
 	[CHI_OP_NAMES] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_SUSPECTS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_CHANGE_NAMES] = {chi_handle_change_names, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_GAMESETS] = {chi_handle_gamesets, CHI_ROLE_READ, STORE},
+	[CHI_OP_GAMESETS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
 	[CHI_OP_MAKE_GAMESET] = {chi_handle_make_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_DROP_GAMESET] = {chi_handle_drop_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
 	[CHI_OP_FIND] = {chi_handle_find, CHI_ROLE_READ, STORE | STAYS},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gamesets: listed from a snapshot; made by a run, which looks at all games, and then stored by the
- * writer. A marked one that cannot be made goes to the writer all the same: it may have been made
- * when it was sent before.
+ * Gamesets are made by a run, which looks at all games, and then stored by the writer. A marked one
+ * that cannot be made goes to the writer all the same: it may have been made when it was sent
+ * before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,42 +22,13 @@ _Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX &&
 /* Steps between two looks at the clock. */
 #define STEPS 1
 
-/* ---- Lists -------------------------------------------------------------------------------- */
-
-static int check_name(struct chi_task *task, const char *field)
+static int check_name(struct chi_task *task)
 {
 	const char *name = task->request->u.gameset.name;
 	int status = chi_gameset_name_check(name, strlen(name), &task->fault);
-	task->field = status < 0 ? field : task->field;
+	task->field = status < 0 ? "make_gameset.name" : task->field;
 	return status;
 }
-
-int chi_handle_gamesets(struct chi_task *task)
-{
-	const struct chi_request *request = task->request;
-	const struct chi_gamesets_spec spec = {.name = request->u.gameset.name,
-					       .after = request->u.gameset.after,
-					       .max = CHI_GAMESETS_MAX,
-					       .bytes = CHI_PAGE_BYTES};
-	struct chi_response response = {.id = request->id, .last = true, .op = request->op};
-	struct chi_gamesets found = {.n = 0};
-	struct chi_read *read = NULL;
-	int status = spec.name[0] != '\0' ? check_name(task, "gamesets.name") : CHI_OK;
-	status = status == CHI_OK ? chi_worker_read(task->worker, task->served, &read) : status;
-	if (status == CHI_OK) {
-		status = chi_gamesets_rows(read, &spec, &task->worker->results, &found,
-					   &response.u.gamesets.more);
-	}
-	if (status < 0) {
-		return status;
-	}
-	response.u.gamesets.rows = found.rows;
-	response.u.gamesets.n = found.n;
-	chi_conn_answer(task->conn, &response);
-	return CHI_OK;
-}
-
-/* ---- Making one --------------------------------------------------------------------------- */
 
 struct gameset_run {
 	struct chi_run run;
@@ -153,7 +124,7 @@ static const struct chi_run_ops ops = {
 int chi_handle_make_gameset(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
-	int status = check_name(task, "make_gameset.name");
+	int status = check_name(task);
 	if (status < 0) {
 		return status;
 	}

@@ -44,7 +44,7 @@ chi_handler chi_handle_get_game, chi_handle_get_heads,
 	chi_handle_explore_games; /* handler_games.c */
 
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
-chi_handler chi_handle_gamesets, chi_handle_make_gameset;     /* gamesets.c */
+chi_handler chi_handle_make_gameset;			      /* gamesets.c */
 chi_handler chi_handle_find;				      /* find.c */
 chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
 chi_handler chi_handle_queue_settle, chi_handle_queue_list;   /* queue.c */

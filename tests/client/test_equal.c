@@ -31,6 +31,7 @@ static const char *const filters[] = {
 	"since 2000 elo 2000..",
 	"moves e4 e5",
 	"in nowhere",
+	"in mine",
 	"year 1800..1900",
 };
 
@@ -59,6 +60,7 @@ static void import_games(struct chi_client *client, const char *address)
 }
 
 static const char *const names[] = {NULL, "", "a", "=C, D", "anderssen", "no one"};
+static const char *const sets[] = {NULL, "", "mine", "won", "none", "a b"};
 static const uint32_t limits[] = {0, 1, 2, 5, 100, CHI_NAMES_MAX, CHI_NAMES_MAX + 1};
 
 /* The row of a field, NULL if there is none, and one time in ten. */
@@ -97,6 +99,7 @@ static void set_fields(struct seed *seed, const struct chi_message *type, void *
 	uint64_t limit = limits[seed_below(seed, CHI_COUNT(limits))];
 	set_text(seed, type, "filter", filters, CHI_COUNT(filters), request);
 	set_text(seed, type, "wanted", names, CHI_COUNT(names), request);
+	set_text(seed, type, "name", sets, CHI_COUNT(sets), request);
 	set_number(seed, type, "limit", limit, request);
 	set_number(seed, type, "after", seed_below(seed, 8), request);
 	set_number(seed, type, "least", 60, request);
@@ -141,6 +144,8 @@ static void both_say_the_same(void **state)
 	struct chi_client *direct = NULL;
 	unsigned good = 0;
 	import_games(world->client, world->address);
+	world_ok(world->client, chi_make_gameset(world->client, "mine", "player B", NULL));
+	world_ok(world->client, chi_make_gameset(world->client, "won", "in mine", NULL));
 	assert_int_equal(chi_open(world->store, NULL, &direct, NULL), CHI_OK);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
@@ -272,6 +277,10 @@ static void every_member_has_a_row(void **state)
 	ALL_COVERED(struct chi_names, chi_operation_of(CHI_OP_NAMES)->result);
 	ALL_COVERED(struct chi_name_row,
 		    chi_message_list(chi_operation_of(CHI_OP_NAMES)->result)->type);
+	ALL_COVERED(struct chi_gamesets_spec, chi_operation_of(CHI_OP_GAMESETS)->request);
+	ALL_COVERED(struct chi_gamesets, chi_operation_of(CHI_OP_GAMESETS)->result);
+	ALL_COVERED(struct chi_gameset_row,
+		    chi_message_list(chi_operation_of(CHI_OP_GAMESETS)->result)->type);
 	ALL_COVERED(struct chi_suspects_spec, chi_operation_of(CHI_OP_SUSPECTS)->request);
 	ALL_COVERED(struct chi_suspect_groups, chi_operation_of(CHI_OP_SUSPECTS)->result);
 	ALL_COVERED(struct chi_name_suspects,

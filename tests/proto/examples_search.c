@@ -72,7 +72,7 @@ static const struct chi_response change_names_response = {
 };
 
 static const struct chi_request gamesets_request = {
-	.id = 33, .op = CHI_OP_GAMESETS, .u.gameset = {.name = "", .after = "a"}};
+	.id = 33, .op = CHI_OP_GAMESETS, .body = &(const struct chi_gamesets_spec){.name = "a"}};
 static const struct chi_gameset_row gamesets[] = {
 	{.name = "carlsen", .filter = "player Carlsen", .games = 28, .upto = 300, .bytes = 72},
 };
@@ -80,7 +80,7 @@ static const struct chi_response gamesets_response = {
 	.id = 33,
 	.last = true,
 	.op = CHI_OP_GAMESETS,
-	.u.gamesets = {.rows = gamesets, .n = 1},
+	.body = &(const struct chi_gamesets){.rows = gamesets, .n = 1},
 };
 
 static const struct chi_request make_gameset_request = {

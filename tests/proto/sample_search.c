@@ -61,13 +61,10 @@ void sample_search_request(struct sample *s, struct chi_request *out)
 	case CHI_OP_CHANGE_NAMES:
 		change_names(s, out);
 		break;
-	case CHI_OP_GAMESETS:
 	case CHI_OP_MAKE_GAMESET:
 	case CHI_OP_DROP_GAMESET:
 		out->u.gameset.name = string(s, CHI_GAMESET_TEXT_MAX);
 		out->u.gameset.filter = out->op == CHI_OP_MAKE_GAMESET ? string(s, 40) : NULL;
-		out->u.gameset.after =
-			out->op == CHI_OP_GAMESETS ? string(s, CHI_GAMESET_TEXT_MAX) : NULL;
 		break;
 	case CHI_OP_FIND:
 		find(s, out);
@@ -107,9 +104,6 @@ bool same_search_request(const struct chi_request *a, const struct chi_request *
 	switch (a->op) {
 	case CHI_OP_CHANGE_NAMES:
 		return same_changes(a, b);
-	case CHI_OP_GAMESETS:
-		return same_string(a->u.gameset.name, b->u.gameset.name) &&
-		       same_string(a->u.gameset.after, b->u.gameset.after);
 	case CHI_OP_MAKE_GAMESET:
 		return same_string(a->u.gameset.name, b->u.gameset.name) &&
 		       same_string(a->u.gameset.filter, b->u.gameset.filter);
@@ -137,19 +131,6 @@ static void change_names_result(struct sample *s, struct chi_response *out)
 	out->u.change_names.n_refused = n;
 }
 
-static void gamesets_result(struct sample *s, struct chi_response *out)
-{
-	size_t n = sample_below(s, 4);
-	struct chi_gameset_row *rows = sample_take(s, n, sizeof(*rows));
-	for (size_t i = 0; i < n; i++) {
-		rows[i] = (struct chi_gameset_row){string(s, 20), string(s, 20), sample_number(s),
-						   (uint32_t)sample_number(s), sample_number(s)};
-	}
-	out->u.gamesets.rows = rows;
-	out->u.gamesets.n = n;
-	out->u.gamesets.more = sample_coin(s);
-}
-
 static void find_result(struct sample *s, struct chi_response *out)
 {
 	out->u.find.n = sample_below(s, 6);
@@ -168,9 +149,6 @@ bool sample_search_response(struct sample *s, struct chi_response *out)
 	switch (out->op) {
 	case CHI_OP_CHANGE_NAMES:
 		change_names_result(s, out);
-		return true;
-	case CHI_OP_GAMESETS:
-		gamesets_result(s, out);
 		return true;
 	case CHI_OP_MAKE_GAMESET:
 		out->u.outcome.games = sample_number(s);
@@ -198,18 +176,6 @@ static bool same_refusals(const struct chi_change_names_result *a,
 	return same;
 }
 
-static bool same_gamesets(const struct chi_response *a, const struct chi_response *b)
-{
-	bool same = a->u.gamesets.n == b->u.gamesets.n && a->u.gamesets.more == b->u.gamesets.more;
-	for (size_t i = 0; same && i < a->u.gamesets.n; i++) {
-		const struct chi_gameset_row *x = &a->u.gamesets.rows[i];
-		const struct chi_gameset_row *y = &b->u.gamesets.rows[i];
-		same = same_string(x->name, y->name) && same_string(x->filter, y->filter) &&
-		       x->games == y->games && x->upto == y->upto && x->bytes == y->bytes;
-	}
-	return same;
-}
-
 static bool same_found(const struct chi_response *a, const struct chi_response *b)
 {
 	bool same = a->u.find.n == b->u.find.n && same_string(a->u.find.cursor, b->u.find.cursor) &&
@@ -231,8 +197,6 @@ bool same_search_response(const struct chi_response *a, const struct chi_respons
 	switch (a->op) {
 	case CHI_OP_CHANGE_NAMES:
 		return same_refusals(&a->u.change_names, &b->u.change_names);
-	case CHI_OP_GAMESETS:
-		return same_gamesets(a, b);
 	case CHI_OP_MAKE_GAMESET:
 		return a->u.outcome.games == b->u.outcome.games;
 	case CHI_OP_DROP_GAMESET:

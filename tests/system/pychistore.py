@@ -439,13 +439,8 @@ class Client(Connection):
                          idempotency_key=idempotency_key).change_names
 
     def gamesets(self, name="", store=""):
-        rows, after, more = [], "", True
-        while more:
-            result = self.call(store, gamesets=pb.Gamesets(name=name, after=after)).gamesets
-            rows += result.gamesets
-            more = result.more
-            after = rows[-1].name if rows else ""
-        return rows
+        id = self.send(store=store, gamesets=pb.Gamesets(name=name))
+        return [row for response in self.stream(id) for row in response.gamesets.gamesets]
 
     def make_gameset(self, name, filter="", idempotency_key=None, store=""):
         return self.call(store, make_gameset=pb.MakeGameset(name=name, filter=filter),

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Gamesets, as they are stored; of one that is asked for by its name the games are counted now. */
+#include "ops/queries.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "search/filter/terms.h"
+#include "search/games.h"
+#include "search/gamesets.h"
+
+_Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX,
+	       "the protocol's limits are the search's");
+
+/* Gamesets that are looked at between two looks at the clock. */
+#define SETS_A_HELPING 100
+
+struct gamesets_query {
+	struct chi_query query;
+	const char *name;	 /* "": all */
+	struct chi_games *games; /* of the one, while they are counted; else NULL */
+	uint64_t counted;
+	char after[CHI_GAMESET_NAME_MAX + 1];	  /* the last one that was looked at */
+	char delivered[CHI_GAMESET_NAME_MAX + 1]; /* the same, of the last page */
+	struct chi_page *page;			  /* while rows are made */
+	unsigned left;				  /* of a helping */
+	bool has_rest;				  /* the walk was ended before its end */
+};
+
+static struct gamesets_query *gamesets_of(struct chi_query *query)
+{
+	return (struct gamesets_query *)query;
+}
+
+static int open_gamesets(struct chi_query *query, const char **field, struct chi_fault *fault)
+{
+	const struct chi_gamesets_spec *asked = query->request;
+	struct gamesets_query *sets = gamesets_of(query);
+	sets->name = asked->name != NULL ? asked->name : "";
+	if (sets->name[0] == '\0') {
+		return CHI_OK;
+	}
+	*field = "name";
+	return chi_gameset_name_check(sets->name, strlen(sets->name), fault);
+}
+
+static int find_gameset(void *context, const struct chi_gameset *gameset)
+{
+	struct gamesets_query *sets = context;
+	sets->has_rest = strcmp(gameset->name, sets->name) == 0;
+	return sets->has_rest ? CHI_NONE : CHI_OK;
+}
+
+/* The games of one that is not there cannot be counted. */
+static int attach_gamesets(struct chi_query *query, struct chi_fault *fault)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	char filter[8 + CHI_GAMESET_NAME_MAX];
+	if (query->is_ready || sets->name[0] == '\0') {
+		return CHI_OK;
+	}
+	sets->has_rest = false;
+	int status = chi_gamesets_list(query->read, "", find_gameset, sets);
+	if (status < 0 || !sets->has_rest) {
+		return status < 0 ? status : CHI_OK;
+	}
+	int len = snprintf(filter, sizeof(filter), "in %s", sets->name);
+	const struct chi_games_spec spec = {
+		.filter = filter, .filter_len = (size_t)len, .limit = 1, .want_total = true};
+	return chi_games_open(query->read, &spec, &sets->games, fault);
+}
+
+/* Without its snapshot it counts again. */
+static void detach_gamesets(struct chi_query *query)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	chi_games_close(sets->games);
+	sets->games = NULL;
+}
+
+static bool gamesets_may_detach(const struct chi_query *query)
+{
+	return query->is_ready;
+}
+
+static int count_gameset(struct chi_query *query, struct chi_fault *fault)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	struct chi_games_row row;
+	size_t n = 0;
+	(void)fault;
+	if (sets->games == NULL) {
+		return CHI_NONE;
+	}
+	int status = chi_games_next(sets->games, &row, 1, query->steps, &n);
+	if (status == CHI_NONE) {
+		(void)chi_games_total(sets->games, &sets->counted);
+		detach_gamesets(query);
+	}
+	return status;
+}
+
+static int keep_gameset(struct gamesets_query *sets, const struct chi_gameset *gameset)
+{
+	struct chi_page *page = sets->page;
+	int status = chi_page_grow(page);
+	if (status < 0) {
+		return status;
+	}
+	struct chi_gameset_row *row = (struct chi_gameset_row *)page->items + page->n;
+	*row = (struct chi_gameset_row){
+		.name = chi_arena_text(&page->arena, gameset->name, strlen(gameset->name)),
+		.filter = chi_arena_text(&page->arena, gameset->filter, strlen(gameset->filter)),
+		.games = sets->name[0] != '\0' ? sets->counted : gameset->games,
+		.upto = gameset->upto,
+		.bytes = gameset->bytes,
+	};
+	if (row->name == NULL || row->filter == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chi_page_added(page, 1);
+	return CHI_OK;
+}
+
+static int visit_gameset(void *context, const struct chi_gameset *gameset)
+{
+	struct gamesets_query *sets = context;
+	sets->has_rest = sets->left == 0 || chi_page_full(sets->page);
+	if (sets->has_rest) {
+		return CHI_NONE;
+	}
+	bool fits = sets->name[0] == '\0' || strcmp(sets->name, gameset->name) == 0;
+	int status = fits ? keep_gameset(sets, gameset) : CHI_OK;
+	(void)snprintf(sets->after, sizeof(sets->after), "%s", gameset->name);
+	sets->left--;
+	return status;
+}
+
+static int send_gamesets(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	(void)fault;
+	sets->page = page;
+	sets->left = SETS_A_HELPING;
+	sets->has_rest = false;
+	int status = chi_gamesets_list(query->read, sets->after, visit_gameset, sets);
+	return status < 0 ? status : sets->has_rest ? CHI_OK : CHI_NONE;
+}
+
+static void deliver_gamesets(struct chi_query *query, const struct chi_page *page, bool last,
+			     void *result)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	(void)page;
+	(void)last;
+	(void)result;
+	memcpy(sets->delivered, sets->after, sizeof(sets->delivered));
+}
+
+static void forget_gamesets(struct chi_query *query, const struct chi_page *page)
+{
+	struct gamesets_query *sets = gamesets_of(query);
+	(void)page;
+	memcpy(sets->after, sets->delivered, sizeof(sets->after));
+}
+
+static size_t memory_of_gamesets(const struct chi_query *query)
+{
+	const struct chi_games *games = ((const struct gamesets_query *)query)->games;
+	return games != NULL ? chi_games_memory(games) : 0;
+}
+
+const struct chi_query_ops chi_gamesets_ops = {
+	.size = sizeof(struct gamesets_query),
+	.steps = 4,
+	.open = open_gamesets,
+	.attach = attach_gamesets,
+	.detach = detach_gamesets,
+	.may_detach = gamesets_may_detach,
+	.work = count_gameset,
+	.rows = send_gamesets,
+	.deliver = deliver_gamesets,
+	.forget = forget_gamesets,
+	.memory = memory_of_gamesets,
+	.close = detach_gamesets,
+};
