@@ -470,6 +470,8 @@ int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint6
 	if (status == CHI_OK) {
 		status = chi_client_check_games(client, spec->games);
 	}
+	const struct chi_request request = {.op = CHI_OP_COUNT, .u.scan.spec.games = spec->games};
+	status = status == CHI_OK ? chi_client_can(client, &request) : status;
 	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
 		status = client->backend->count(client, &counted, count,
@@ -498,7 +500,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 
 static int backup(struct chi_client *client, const char *path, bool publish)
 {
-	int status = chi_client_settle(client, chi_client_begin(client));
+	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_BACKUP);
 	if (status == CHI_OK) {
 		status = client->backend->backup(client, path, publish);
 	}
@@ -519,7 +521,7 @@ int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *byt
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
-	int status = chi_client_settle(client, chi_client_begin(client));
+	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_COMPACT);
 	if (status == CHI_OK) {
 		status = client->backend->compact(client, &before, &after);
 	}

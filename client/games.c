@@ -110,7 +110,7 @@ int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row
 	}
 	*row = (struct chi_game_row){.ply = -1};
 	int status = chi_client_begin(client);
-	status = chi_client_settle(client, status);
+	status = chi_client_ready(client, status, CHI_OP_GET_GAME);
 	if (status == CHI_OK) {
 		status = client->backend->game(client, number, row, game);
 	}
@@ -132,7 +132,8 @@ int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 				   CHI_GAME_HEADS_MAX);
 		return chi_client_end(client, status);
 	}
-	status = chi_client_settle(client, status);
+	status = n > 0 ? chi_client_ready(client, status, CHI_OP_GET_HEADS)
+		       : chi_client_settle(client, status);
 	for (size_t i = 0; i < n && n <= CHI_GAME_HEADS_MAX; i++) {
 		rows[i] = (struct chi_game_row){.ply = -1};
 	}
@@ -153,7 +154,7 @@ int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, c
 	if (status == CHI_OK) {
 		status = chi_games_filter_check(filter, &client->error);
 	}
-	status = chi_client_settle(client, status);
+	status = chi_client_ready(client, status, CHI_OP_EXPLORE_GAMES);
 	*out = nothing;
 	if (status == CHI_OK) {
 		status = client->backend->explore_filtered(client, &nothing.position.key, filter,

@@ -22,6 +22,8 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	if (status == CHI_OK) {
 		status = chi_client_check_games(client, spec->games);
 	}
+	const struct chi_request request = {.op = CHI_OP_SCAN, .u.scan.spec.games = spec->games};
+	status = status == CHI_OK ? chi_client_can(client, &request) : status;
 	status = chi_client_settle(client, status);
 	if (status != CHI_OK) {
 		return chi_client_end(client, status);

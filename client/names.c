@@ -41,7 +41,7 @@ int chi_change_names(struct chi_client *client, const struct chi_name_change *ch
 	if (status == CHI_OK) {
 		status = chi_name_changes_check(changes, n, &client->error);
 	}
-	status = chi_client_settle(client, status);
+	status = chi_client_ready(client, status, CHI_OP_CHANGE_NAMES);
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->change_names(client, changes, n, dry_run,
 						       conflict != NULL ? conflict : ignore,

@@ -8,7 +8,8 @@
 #include "store/queue.h"
 
 /* Before a change: what CHI_ASYNC left open is committed first. */
-static int begin_change(struct chi_client *client, const struct chi_key *keys, size_t n)
+static int begin_change(struct chi_client *client, enum chi_op op, const struct chi_key *keys,
+			size_t n)
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
@@ -17,7 +18,7 @@ static int begin_change(struct chi_client *client, const struct chi_key *keys, s
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(keys, n, &client->error);
 	}
-	return chi_client_settle(client, status);
+	return chi_client_ready(client, status, op);
 }
 
 int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -26,7 +27,7 @@ int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t 
 	struct chi_queue_added unwanted;
 	struct chi_queue_added *did = result != NULL ? result : &unwanted;
 	*did = (struct chi_queue_added){0};
-	int status = begin_change(client, keys, n);
+	int status = begin_change(client, CHI_OP_QUEUE_ADD, keys, n);
 	if (status == CHI_OK && n > 0) {
 		status = client->backend->queue_add(client, keys, n, priority, did);
 	}
@@ -38,7 +39,7 @@ int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
 {
 	bool named = take->keys != NULL;
 	*out = (struct chi_queue_lease){0};
-	int status = begin_change(client, take->keys, named ? take->n_keys : 0);
+	int status = begin_change(client, CHI_OP_QUEUE_TAKE, take->keys, named ? take->n_keys : 0);
 	if (status == CHI_OK) {
 		status = chi_queue_take_check(take, &client->error);
 	}
@@ -57,7 +58,7 @@ int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_a
 	uint64_t unwanted;
 	uint64_t *count = done != NULL ? done : &unwanted;
 	*count = 0;
-	int status = begin_change(client, keys, n);
+	int status = begin_change(client, CHI_OP_QUEUE_SETTLE, keys, n);
 	if (status == CHI_OK) {
 		status = chi_queue_settle_check(action, n, lease_ms, &client->error);
 	}
@@ -75,7 +76,7 @@ int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t
 	uint64_t *count = dropped != NULL ? dropped : &unwanted;
 	uint64_t some = 0;
 	*count = 0;
-	int status = begin_change(client, keys, keys != NULL ? n : 0);
+	int status = begin_change(client, CHI_OP_QUEUE_SETTLE, keys, keys != NULL ? n : 0);
 	do {
 		some = 0;
 		if (status == CHI_OK && (keys == NULL || n > 0)) {
@@ -114,7 +115,7 @@ int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 	if (status == CHI_OK) {
 		status = check_list(client, state, after != NULL ? &from : NULL, limit);
 	}
-	status = chi_client_settle(client, status);
+	status = chi_client_ready(client, status, CHI_OP_QUEUE_LIST);
 	if (status == CHI_OK) {
 		status = client->backend->queue_list(client, state, after != NULL ? &from : NULL,
 						     limit, out);

@@ -8,13 +8,15 @@
 #include "search/filter/terms.h"
 
 /* A filter is checked here, so that a place in the text is one of the caller's. */
-static int begin_search(struct chi_client *client, const char *filter)
+static int begin_search(struct chi_client *client, const char *filter,
+			const struct chi_request *request)
 {
 	struct chi_terms terms;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK && filter != NULL) {
 		status = chi_terms_parse(filter, strlen(filter), &terms, &client->error);
 	}
+	status = status == CHI_OK ? chi_client_can(client, request) : status;
 	return chi_client_settle(client, status);
 }
 
@@ -30,7 +32,8 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 	uint64_t *count = games != NULL ? games : &unwanted;
 	*count = 0;
 	filter = filter != NULL ? filter : "";
-	int status = begin_search(client, filter);
+	const struct chi_request request = {.op = CHI_OP_MAKE_GAMESET};
+	int status = begin_search(client, filter, &request);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->make_gameset(client, name, filter, count);
@@ -54,7 +57,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 
 int chi_drop_gameset(struct chi_client *client, const char *name)
 {
-	int status = begin_search(client, NULL);
+	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_DROP_GAMESET);
 	status = status == CHI_OK ? check_name(client, name) : status;
 	if (status == CHI_OK) {
 		status = client->backend->drop_gameset(client, name);
@@ -80,7 +83,9 @@ int chi_search_positions(struct chi_client *client, const struct chi_search_spec
 {
 	struct chi_terms terms;
 	*out = (struct chi_search_result){0};
-	int status = begin_search(client, spec->filter);
+	const struct chi_request request = {
+		.op = CHI_OP_FIND, .u.find = {.games = spec->games, .filter = spec->filter}};
+	int status = begin_search(client, spec->filter, &request);
 	if (status == CHI_OK && spec->pattern != NULL) {
 		status = chi_terms_parse(spec->pattern, strlen(spec->pattern), &terms,
 					 &client->error);

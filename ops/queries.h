@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queries there are; their table is in queries.c. */
+/* The queries there are; their table is in table.c. */
 #pragma once
 
 #include "ops/query.h"

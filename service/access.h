@@ -11,16 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "service/role.h"
 #include "chistore/types.h"
-
-/* Each may do what those before it may. */
-enum chi_role {
-	CHI_ROLE_NONE,	/* is denied access */
-	CHI_ROLE_READ,	/* asks */
-	CHI_ROLE_WRITE, /* puts, deletes, imports */
-	CHI_ROLE_ADMIN, /* works on the store as a whole */
-	CHI_ROLES,
-};
 
 #define CHI_DIGEST_SIZE 32 /* SHA-256, of tokens and of certificates */
 

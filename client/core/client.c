@@ -7,6 +7,7 @@
 
 #include "base/fault.h"
 #include "chess/key.h"
+#include "ops/op.h"
 #include "search/filter/terms.h"
 #include "store/store.h"
 
@@ -93,6 +94,24 @@ void chi_client_tell_unknown(struct chi_client *client, const char *name)
 int chi_client_settle(struct chi_client *client, int status)
 {
 	return CHI_LIKELY(status == CHI_OK) ? client->backend->settle(client) : status;
+}
+
+int chi_client_can(struct chi_client *client, const struct chi_request *request)
+{
+	const struct chi_store *store = client->inproc.store;
+	bool counts = store != NULL && chi_store_keep(store) == CHI_KEEP_COUNTS;
+	return chi_op_check(request,
+			    client->rados != NULL ? CHI_HOLDS_ON_RADOS
+			    : counts		  ? CHI_HOLDS_COUNTS
+						  : CHI_HOLDS_GAMES,
+			    &client->error);
+}
+
+int chi_client_ready(struct chi_client *client, int status, enum chi_op op)
+{
+	const struct chi_request request = {.op = op};
+	status = status == CHI_OK ? chi_client_can(client, &request) : status;
+	return chi_client_settle(client, status);
 }
 
 int chi_client_fail(struct chi_client *client, int status)

@@ -111,12 +111,14 @@ struct chi_backend {
 	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
 			    struct chi_game_id *out, size_t max, size_t *n);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
-	/* Queries (client/core/rows.h): a page of rows after the other, or all. NULL: it has none.
-	 */
-	int (*rows_open)(struct chi_client *client, struct chi_rows *rows, const void *spec);
+	/* Queries (client/core/rows.h): a page of rows after the other, or all. The request is in
+	 * rows->arena. */
+	int (*rows_open)(struct chi_client *client, struct chi_rows *rows,
+			 const struct chi_request *request);
 	int (*rows_more)(struct chi_client *client, struct chi_rows *rows);
 	void (*rows_close)(struct chi_client *client, struct chi_rows *rows); /* opened or not */
-	int (*rows_all)(struct chi_client *client, enum chi_op op, const void *spec, void *out);
+	int (*rows_all)(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request, void *out);
 	/* `game` may be NULL. */
 	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
@@ -224,6 +226,13 @@ CHI_MUSTUSE int chi_client_begin(struct chi_client *client);
 
 /* Goes on, unless `status` is a failure, by settling: a client sees what it has written. */
 CHI_MUSTUSE int chi_client_settle(struct chi_client *client, int status);
+
+/* Whether a store of this kind can answer such a request, as far as is known here: a server says it
+ * itself. */
+CHI_MUSTUSE int chi_client_can(struct chi_client *client, const struct chi_request *request);
+
+/* As chi_client_settle, if it can. Of an operation whose row alone says it. */
+CHI_MUSTUSE int chi_client_ready(struct chi_client *client, int status, enum chi_op op);
 
 /* A failure without a text gets one. Returns `status`. */
 int chi_client_fail(struct chi_client *client, int status);

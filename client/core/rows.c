@@ -8,8 +8,9 @@
 #include "proto/operations.h"
 #include "proto/wire/frame.h"
 
-int chi_rows_request(struct chi_client *client, enum chi_op op, const void *spec,
-		     struct chi_arena *arena, struct chi_request *out)
+/* As it comes out of the wire's checks. */
+static int make_request(struct chi_client *client, enum chi_op op, const void *spec,
+			struct chi_arena *arena, struct chi_request *out)
 {
 	const struct chi_request asked = {
 		.id = 1, .op = op, .window = CHI_WINDOW_DEFAULT, .body = spec};
@@ -24,30 +25,26 @@ int chi_rows_request(struct chi_client *client, enum chi_op op, const void *spec
 		status = chi_frame_take(chi_buffer_bytes(&bytes), bytes.len, CHI_FRAME_REQUEST_MAX,
 					&body, &len, &frame_len);
 	}
-	return status == CHI_OK ? chi_request_unpack(body, len, arena, out, &field, &client->error)
-				: status;
+	if (status == CHI_OK) {
+		status = chi_request_unpack(body, len, arena, out, &field, &client->error);
+	}
+	return status == CHI_OK ? chi_client_can(client, out) : status;
 }
 
-void chi_rows_init(struct chi_rows *rows, enum chi_op op)
+static void init_rows(struct chi_rows *rows, enum chi_op op)
 {
 	*rows = (struct chi_rows){.op = op, .list = chi_query_list(chi_operation_of(op))};
 	chi_arena_init(&rows->arena, CHI_DECODE_BUDGET);
-}
-
-static int check_backend(struct chi_client *client, enum chi_op op)
-{
-	return client->backend->rows_open != NULL ? CHI_OK
-						  : chi_fault(&client->error, -CHI_EUNSUPPORTED,
-							      "not on RADOS: %s", chi_op_name(op));
 }
 
 int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
 		  struct chi_rows *rows)
 {
 	assert(chi_query_ops_of(op)->resume != NULL);
-	chi_rows_init(rows, op);
-	int status = check_backend(client, op);
-	return status == CHI_OK ? client->backend->rows_open(client, rows, spec) : status;
+	init_rows(rows, op);
+	struct chi_request request;
+	int status = make_request(client, op, spec, &rows->arena, &request);
+	return status == CHI_OK ? client->backend->rows_open(client, rows, &request) : status;
 }
 
 int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row)
@@ -70,15 +67,23 @@ void chi_rows_close(struct chi_client *client, struct chi_rows *rows)
 	chi_arena_deinit(&rows->arena);
 }
 
+int chi_rows_list(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+{
+	struct chi_rows rows;
+	struct chi_request request;
+	init_rows(&rows, op);
+	int status = make_request(client, op, spec, &rows.arena, &request);
+	if (status == CHI_OK) {
+		status = client->backend->rows_all(client, &rows, &request, out);
+	}
+	chi_rows_close(client, &rows);
+	return status;
+}
+
 int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
-	if (status == CHI_OK) {
-		status = check_backend(client, op);
-	}
-	if (status == CHI_OK) {
-		status = client->backend->rows_all(client, op, spec, out);
-	}
+	status = status == CHI_OK ? chi_rows_list(client, op, spec, out) : status;
 	if (status != CHI_OK) {
 		memset(out, 0, chi_operation_of(op)->result_size);
 	}

@@ -33,14 +33,6 @@ struct chi_rows {
 	struct chi_stream stream;
 };
 
-/* A copy of a request by way of its bytes, in `arena`: what a server would get, and the same is
- * refused with the same words. */
-CHI_MUSTUSE int chi_rows_request(struct chi_client *client, enum chi_op op, const void *spec,
-				 struct chi_arena *arena, struct chi_request *out);
-
-/* Those of an operation, not opened. */
-void chi_rows_init(struct chi_rows *rows, enum chi_op op);
-
 /* Begins a query that can go on after a row (`resume`); others come as one list. Closed also after
  * a failure. -CHI_EUNSUPPORTED: not on this kind of address. */
 CHI_MUSTUSE int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
@@ -50,6 +42,10 @@ CHI_MUSTUSE int chi_rows_open(struct chi_client *client, enum chi_op op, const v
 CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
 void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
 
-/* All rows, as the operation's result: a whole public call. */
+/* All rows, as the operation's result. */
+CHI_MUSTUSE int chi_rows_list(struct chi_client *client, enum chi_op op, const void *spec,
+			      void *out);
+
+/* The same as a whole public call. */
 CHI_MUSTUSE int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec,
 			     void *out);

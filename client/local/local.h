@@ -18,10 +18,12 @@ int chi_inproc_change_names(struct chi_client *client, const struct chi_name_cha
 int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
 			    uint64_t *games);
 int chi_inproc_drop_gameset(struct chi_client *client, const char *name);
-int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec);
+int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
+			 const struct chi_request *request);
 int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows);
-int chi_inproc_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out);
+int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request, void *out);
 int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 int chi_inproc_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,

@@ -20,15 +20,11 @@ static void tell_unknown(struct chi_client *client, const struct chi_query *quer
 }
 
 /* Begins on a snapshot; the page is for a list. */
-static int open_query(struct chi_client *client, struct chi_rows *rows, const void *spec)
+static int open_query(struct chi_client *client, struct chi_rows *rows,
+		      const struct chi_request *request)
 {
-	struct chi_request request;
 	const char *field = NULL;
-	int status = chi_rows_request(client, rows->op, spec, &rows->arena, &request);
-	if (status == CHI_OK) {
-		status = chi_query_open(&request, &rows->arena, &rows->query, &field,
-					&client->error);
-	}
+	int status = chi_query_open(request, &rows->arena, &rows->query, &field, &client->error);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -47,9 +43,10 @@ static int open_query(struct chi_client *client, struct chi_rows *rows, const vo
 	return status;
 }
 
-int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec)
+int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
+			 const struct chi_request *request)
 {
-	int status = open_query(client, rows, spec);
+	int status = open_query(client, rows, request);
 	rows->page.most = 1;
 	rows->page.bytes_full = CHI_PAGE_BYTES;
 	return status;
@@ -114,13 +111,10 @@ static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out
 	return CHI_OK;
 }
 
-int chi_inproc_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request, void *out)
 {
-	struct chi_rows rows;
-	chi_rows_init(&rows, op);
-	int status = open_query(client, &rows, spec);
-	status = status == CHI_OK ? fill_page(client, &rows) : status;
-	status = status == CHI_NONE ? keep_list(client, &rows, out) : status;
-	chi_rows_close(client, &rows);
-	return status;
+	int status = open_query(client, rows, request);
+	status = status == CHI_OK ? fill_page(client, rows) : status;
+	return status == CHI_NONE ? keep_list(client, rows, out) : status;
 }

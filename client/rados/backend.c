@@ -2,9 +2,9 @@
 /*
  * The backend. A call is one or a few rounds of operations on the shards (ops.h); nothing is kept
  * between calls but a walk's listings, so that there is nothing to settle and nothing to flush.
+ * What is not here is never asked for: chi_client_can refuses it.
  */
 #include "client/rados/rados.h"
-#include "client/rados/refuse.h"
 
 static int nothing(struct chi_client *client)
 {
@@ -29,9 +29,6 @@ const struct chi_backend chi_backend_rados = {
 	.del = chi_rados_del,
 	.get_game_ids = chi_rados_get_game_ids,
 	.put_game_ids = chi_rados_put_game_ids,
-	.game = chi_rados_refuse_game,
-	.game_heads = chi_rados_refuse_game_heads,
-	.explore_filtered = chi_rados_refuse_explore_filtered,
 	.flush = nothing,
 	.scan_open = chi_rados_scan_open,
 	.scan_more = chi_rados_scan_more,
@@ -39,15 +36,5 @@ const struct chi_backend chi_backend_rados = {
 	.count = chi_rados_count,
 	.verify = chi_rados_verify,
 	.repair = chi_rados_repair,
-	.backup = chi_rados_refuse_backup,
-	.compact = chi_rados_refuse_compact,
 	.rescore = chi_rados_rescore,
-	.change_names = chi_rados_refuse_change_names,
-	.make_gameset = chi_rados_refuse_make_gameset,
-	.drop_gameset = chi_rados_refuse_drop_gameset,
-	.queue_add = chi_rados_refuse_queue_add,
-	.queue_take = chi_rados_refuse_queue_take,
-	.queue_settle = chi_rados_refuse_queue_settle,
-	.queue_list = chi_rados_refuse_queue_list,
-	.search = chi_rados_refuse_search,
 };

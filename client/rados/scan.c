@@ -349,10 +349,6 @@ static int fetch_sorted(struct chi_rados_scan *scan, bool records)
 static int open_scan(struct chi_client *client, const struct chi_scan_spec *spec,
 		     struct chi_rados_scan **out)
 {
-	if (spec->games != NULL && spec->games[0] != '\0') {
-		return chi_fault(&client->error, -CHI_EUNSUPPORTED,
-				 "not on RADOS: filters of games");
-	}
 	struct chi_rados_scan *scan = calloc(1, sizeof(*scan));
 	*out = scan;
 	if (scan == NULL) {

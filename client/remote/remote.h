@@ -21,10 +21,12 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 			chi_get_each *each, void *context);
 int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
-int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec);
+int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
+			 const struct chi_request *request);
 int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
-int chi_remote_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out);
+int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request, void *out);
 int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		    struct chi_game *game);
 int chi_remote_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,

@@ -63,15 +63,11 @@ static int receive_again(struct chi_client *client, struct chi_rows *rows, int s
 }
 
 /* The first response is waited for: it says what is wrong with the filter. */
-int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows, const void *spec)
+int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
+			 const struct chi_request *request)
 {
-	struct chi_request request;
-	int status = chi_rows_request(client, rows->op, spec, &rows->arena, &request);
-	if (status != CHI_OK) {
-		return status;
-	}
-	rows->request = request.made;
-	status = ask_for_rows(client, rows);
+	rows->request = request->made;
+	int status = ask_for_rows(client, rows);
 	status = status == CHI_OK ? receive_page(client, rows) : status;
 	return receive_again(client, rows, status);
 }
@@ -118,25 +114,20 @@ static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct 
 	return status;
 }
 
-int chi_remote_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request, void *out)
 {
-	struct chi_rows rows;
 	struct chi_gather all = {0};
 	struct chi_repeat repeat = {0};
-	struct chi_request request;
-	chi_rows_init(&rows, op);
-	int status = chi_rows_request(client, op, spec, &rows.arena, &request);
+	int status = CHI_OK;
+	rows->request = request->made;
+	do {
+		status = gather_rows(client, rows, &all);
+	} while (chi_repeat_again(client, &repeat, status));
 	if (status == CHI_OK) {
-		rows.request = request.made;
-		do {
-			status = gather_rows(client, &rows, &all);
-		} while (chi_repeat_again(client, &repeat, status));
+		memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
+		memcpy((uint8_t *)out + rows->list->at, &all.items, sizeof(all.items));
+		memcpy((uint8_t *)out + rows->list->other, &all.n, sizeof(all.n));
 	}
-	if (status == CHI_OK) {
-		memcpy(out, rows.result, chi_operation_of(op)->result_size);
-		memcpy((uint8_t *)out + rows.list->at, &all.items, sizeof(all.items));
-		memcpy((uint8_t *)out + rows.list->other, &all.n, sizeof(all.n));
-	}
-	chi_arena_deinit(&rows.arena);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "client/core/rows.h"
 #include "client/remote/repeat.h"
 #include "client/remote/stream.h"
 #include "search/find.h"

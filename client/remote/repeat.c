@@ -10,6 +10,7 @@
 #include "client/core/client.h"
 #include "client/remote/peer.h"
 #include "client/remote/connect.h"
+#include "ops/op.h"
 
 /* A request that brings every server down must not do so for ever. */
 #define SENDS_MAX 10
@@ -125,13 +126,6 @@ int chi_repeat_key(struct chi_client *client, struct chi_idempotency_key *idempo
 	return CHI_OK;
 }
 
-/* May look at every entry: the time is unlimited while the server answers pings. */
-static bool is_long(enum chi_op op)
-{
-	return op == CHI_OP_COUNT || op == CHI_OP_COMPACT || op == CHI_OP_RESCORE ||
-	       op == CHI_OP_EXPLORE_GAMES || op == CHI_OP_CHANGE_NAMES;
-}
-
 int chi_repeat_call(struct chi_client *client, struct chi_request *request,
 		    struct chi_response *response)
 {
@@ -139,7 +133,7 @@ int chi_repeat_call(struct chi_client *client, struct chi_request *request,
 	int status = CHI_OK;
 	do {
 		status = chi_peer_ready(client);
-		client->peer->patient = is_long(request->op);
+		client->peer->patient = (chi_op_row_of(request->op)->flags & CHI_IS_LONG) != 0;
 		if (status == CHI_OK) {
 			status = chi_peer_ask(client, request, response);
 		}

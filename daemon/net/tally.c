@@ -19,50 +19,6 @@ void chi_histogram_add(struct chi_histogram *histogram, int64_t us)
 	chi_count(&histogram->sum_us, took);
 }
 
-enum chi_op_class chi_op_class(enum chi_op op)
-{
-	switch (op) {
-	case CHI_OP_PROBE:
-		return CHI_CLASS_PROBE;
-	case CHI_OP_GET:
-	case CHI_OP_EXPLORE:
-	case CHI_OP_GET_GAME:
-	case CHI_OP_GET_HEADS:
-	case CHI_OP_GAMESETS:
-	case CHI_OP_QUEUE_LIST:
-		return CHI_CLASS_GET;
-	case CHI_OP_SCAN:
-	case CHI_OP_COUNT:
-	case CHI_OP_GAME_QUERY:
-	case CHI_OP_EXPLORE_GAMES:
-	case CHI_OP_STATS:
-	case CHI_OP_NAMES:
-	case CHI_OP_SUSPECTS:
-	case CHI_OP_FIND:
-		return CHI_CLASS_SCAN;
-	case CHI_OP_PUT:
-	case CHI_OP_DELETE:
-	case CHI_OP_CHANGE_NAMES:
-	case CHI_OP_MAKE_GAMESET:
-	case CHI_OP_DROP_GAMESET:
-	case CHI_OP_QUEUE_ADD:
-	case CHI_OP_QUEUE_TAKE:
-	case CHI_OP_QUEUE_SETTLE:
-		return CHI_CLASS_WRITE;
-	case CHI_OP_IMPORT:
-	case CHI_OP_IMPORT_DATA:
-	case CHI_OP_IMPORT_END:
-		return CHI_CLASS_IMPORT;
-	case CHI_OP_BACKUP:
-	case CHI_OP_VERIFY:
-	case CHI_OP_COMPACT:
-	case CHI_OP_RESCORE:
-		return CHI_CLASS_STORE;
-	default:
-		return CHI_CLASS_SESSION;
-	}
-}
-
 void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64_t us)
 {
 	size_t result = status < 0 ? (size_t)-status : 0;
@@ -71,6 +27,6 @@ void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64
 	}
 	chi_count(&tally->answers[op][result], 1);
 	if (us >= 0) {
-		chi_histogram_add(&tally->latency[chi_op_class(op)], us);
+		chi_histogram_add(&tally->latency[chi_op_row_of(op)->op_class], us);
 	}
 }

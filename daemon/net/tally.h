@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "chistore/types.h"
+#include "ops/op.h"
 #include "proto/msg.h"
 
 typedef _Atomic uint64_t chi_counter;
@@ -25,18 +26,6 @@ extern const uint64_t chi_histogram_bounds[CHI_HISTOGRAM_BOUNDS];
 struct chi_histogram {
 	chi_counter buckets[CHI_HISTOGRAM_BOUNDS + 1]; /* each without those below it */
 	chi_counter sum_us;
-};
-
-/* Operations that take about as long as each other, and share a histogram. */
-enum chi_op_class {
-	CHI_CLASS_SESSION, /* hello, ping, info, games */
-	CHI_CLASS_PROBE,
-	CHI_CLASS_GET,	 /* get, explore */
-	CHI_CLASS_SCAN,	 /* scan, count */
-	CHI_CLASS_WRITE, /* put, delete */
-	CHI_CLASS_IMPORT,
-	CHI_CLASS_STORE, /* work on a whole store */
-	CHI_CLASSES,
 };
 
 /* Results: 0 is CHI_OK, others are the status without its sign. */
@@ -72,9 +61,6 @@ static inline uint64_t chi_counted(const chi_counter *counter)
 
 /* By the histogram's own thread. A negative time counts as none. */
 void chi_histogram_add(struct chi_histogram *histogram, int64_t us);
-
-/* The class of an operation that is answered; of any other number SESSION. */
-enum chi_op_class chi_op_class(enum chi_op op);
 
 /* By the worker's own thread: the last answer to a request that took so long; -1: unknown. */
 void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64_t us);

@@ -13,62 +13,50 @@
 #include "daemon/net/net.h"
 #include "daemon/ops/run.h"
 #include "daemon/net/server.h"
+#include "ops/op.h"
 #include "service/log.h"
+#include "store/store.h"
 
-enum flag {
-	STORE = 1 << 0,	 /* concerns a store */
-	WRITES = 1 << 1, /* changes it */
-	ALWAYS = 1 << 2, /* served also when memory is used up */
-	SILENT = 1 << 3, /* has no answer of its own, and takes the id of another request */
-	STAYS = 1 << 4,	 /* in flight after its handler: answered by and by */
-	FEEDS = 1 << 5,	 /* part of another request, which ends if this fails */
-	LOGGED = 1 << 6, /* the log names the peer */
+/* Of operations that are not driven by their row. */
+static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_HELLO] = chi_handle_hello,
+	[CHI_OP_PING] = chi_handle_ping,
+	[CHI_OP_INFO] = chi_handle_info,
+	[CHI_OP_PROBE] = chi_handle_probe,
+	[CHI_OP_GET] = chi_handle_get,
+	[CHI_OP_PUT] = chi_handle_put,
+	[CHI_OP_DELETE] = chi_handle_delete,
+	[CHI_OP_SCAN] = chi_handle_scan,
+	[CHI_OP_COUNT] = chi_handle_count,
+	[CHI_OP_CREDIT] = chi_handle_credit,
+	[CHI_OP_CANCEL] = chi_handle_cancel,
+	[CHI_OP_BACKUP] = chi_handle_piped,
+	[CHI_OP_VERIFY] = chi_handle_piped,
+	[CHI_OP_COMPACT] = chi_handle_whole,
+	[CHI_OP_RESCORE] = chi_handle_whole,
+	[CHI_OP_EXPLORE] = chi_handle_explore,
+	[CHI_OP_IMPORT] = chi_handle_import,
+	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
+	[CHI_OP_IMPORT_END] = chi_handle_import_end,
+	[CHI_OP_GAME_IDS] = chi_handle_game_ids,
+	[CHI_OP_OUTCOME] = chi_handle_outcome,
+	[CHI_OP_GET_GAME] = chi_handle_get_game,
+	[CHI_OP_GET_HEADS] = chi_handle_get_heads,
+	[CHI_OP_EXPLORE_GAMES] = chi_handle_explore_games,
+	[CHI_OP_CHANGE_NAMES] = chi_handle_change_names,
+	[CHI_OP_MAKE_GAMESET] = chi_handle_make_gameset,
+	[CHI_OP_DROP_GAMESET] = chi_handle_drop_gameset,
+	[CHI_OP_FIND] = chi_handle_find,
+	[CHI_OP_QUEUE_ADD] = chi_handle_queue_add,
+	[CHI_OP_QUEUE_TAKE] = chi_handle_queue_take,
+	[CHI_OP_QUEUE_SETTLE] = chi_handle_queue_settle,
+	[CHI_OP_QUEUE_LIST] = chi_handle_queue_list,
 };
 
-static const struct {
-	chi_handler *handler;
-	enum chi_role role; /* the least that may ask for it; every row must say */
-	unsigned flags;
-} rows[CHI_OP_COUNT_OF_OPS] = {
-	[CHI_OP_HELLO] = {chi_handle_hello, CHI_ROLE_READ, ALWAYS},
-	[CHI_OP_PING] = {chi_handle_ping, CHI_ROLE_READ, 0},
-	[CHI_OP_INFO] = {chi_handle_info, CHI_ROLE_READ, STORE},
-	[CHI_OP_PROBE] = {chi_handle_probe, CHI_ROLE_READ, STORE},
-	[CHI_OP_GET] = {chi_handle_get, CHI_ROLE_READ, STORE},
-	[CHI_OP_PUT] = {chi_handle_put, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_DELETE] = {chi_handle_delete, CHI_ROLE_WRITE, STORE | WRITES | STAYS | LOGGED},
-	[CHI_OP_SCAN] = {chi_handle_scan, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_COUNT] = {chi_handle_count, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_CREDIT] = {chi_handle_credit, CHI_ROLE_READ, ALWAYS | SILENT},
-	[CHI_OP_CANCEL] = {chi_handle_cancel, CHI_ROLE_READ, ALWAYS | SILENT},
-	[CHI_OP_BACKUP] = {chi_handle_piped, CHI_ROLE_ADMIN, STORE | STAYS | LOGGED},
-	[CHI_OP_VERIFY] = {chi_handle_piped, CHI_ROLE_ADMIN, STORE | STAYS | LOGGED},
-	[CHI_OP_COMPACT] = {chi_handle_whole, CHI_ROLE_ADMIN, STORE | WRITES | STAYS | LOGGED},
-	[CHI_OP_RESCORE] = {chi_handle_whole, CHI_ROLE_ADMIN, STORE | WRITES | STAYS | LOGGED},
-	[CHI_OP_EXPLORE] = {chi_handle_explore, CHI_ROLE_READ, STORE},
-	[CHI_OP_IMPORT] = {chi_handle_import, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_IMPORT_DATA] = {chi_handle_import_data, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
-	[CHI_OP_IMPORT_END] = {chi_handle_import_end, CHI_ROLE_WRITE, ALWAYS | SILENT | FEEDS},
-	[CHI_OP_GAME_IDS] = {chi_handle_game_ids, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_OUTCOME] = {chi_handle_outcome, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_GAME_QUERY] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_GET_GAME] = {chi_handle_get_game, CHI_ROLE_READ, STORE},
-	[CHI_OP_GET_HEADS] = {chi_handle_get_heads, CHI_ROLE_READ, STORE},
-	[CHI_OP_EXPLORE_GAMES] = {chi_handle_explore_games, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_STATS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_NAMES] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_SUSPECTS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_CHANGE_NAMES] = {chi_handle_change_names, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_GAMESETS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_MAKE_GAMESET] = {chi_handle_make_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_DROP_GAMESET] = {chi_handle_drop_gameset, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_FIND] = {chi_handle_find, CHI_ROLE_READ, STORE | STAYS},
-	[CHI_OP_QUEUE_ADD] = {chi_handle_queue_add, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_QUEUE_TAKE] = {chi_handle_queue_take, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_QUEUE_SETTLE] = {chi_handle_queue_settle, CHI_ROLE_WRITE, STORE | WRITES | STAYS},
-	[CHI_OP_QUEUE_LIST] = {chi_handle_queue_list, CHI_ROLE_READ, STORE},
-	[CHI_OP_TWINS] = {chi_handle_query, CHI_ROLE_READ, STORE | STAYS},
-};
+static chi_handler *handler_of(enum chi_op op)
+{
+	return chi_op_row_of(op)->query != NULL ? chi_handle_query : handlers[op];
+}
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
 {
@@ -95,17 +83,12 @@ int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const 
 	return CHI_OK;
 }
 
-enum chi_role chi_dispatch_role(enum chi_op op)
-{
-	return op > CHI_OP_UNKNOWN && op < CHI_OP_COUNT_OF_OPS ? rows[op].role : CHI_ROLE_NONE;
-}
-
 /* A client that has not said hello can only say hello. */
 static int check_role(struct chi_task *task)
 {
 	const struct chi_conn *conn = task->conn;
 	enum chi_op op = task->request->op;
-	if (conn->state == CHI_CONN_HELLO || conn->role >= rows[op].role) {
+	if (conn->state == CHI_CONN_HELLO || conn->role >= chi_op_row_of(op)->role) {
 		return CHI_OK;
 	}
 	log_limited_info(
@@ -117,10 +100,11 @@ static int check_role(struct chi_task *task)
 		log_text("role", chi_role_name(conn->role)));
 	return chi_fault(&task->fault, -CHI_EACCES,
 			 "access denied: %s needs the role '%s', and this client has '%s'",
-			 chi_op_name(op), chi_role_name(rows[op].role), chi_role_name(conn->role));
+			 chi_op_name(op), chi_role_name(chi_op_row_of(op)->role),
+			 chi_role_name(conn->role));
 }
 
-/* Finds the store that the request names and sees whether it may be changed. */
+/* Finds the store that the request names and sees whether it may be changed, and can answer. */
 static int check_store(struct chi_task *task, unsigned flags)
 {
 	const struct chi_text *name = &task->request->store;
@@ -131,14 +115,18 @@ static int check_store(struct chi_task *task, unsigned flags)
 				 (int)(name->len < 64 ? name->len : 64),
 				 name->len > 0 ? name->bytes : "default");
 	}
-	if ((flags & WRITES) != 0 && !task->served->writable) {
+	if ((flags & CHI_NEEDS_WRITABLE) != 0 && !task->served->writable) {
 		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
 				 task->served->name,
 				 task->served->read_only == CHI_READ_ONLY_CRASHES
 					 ? " after repeated crashes of the server: verify the store"
 					 : "");
 	}
-	return CHI_OK;
+	return chi_op_check(task->request,
+			    chi_store_keep(task->served->store) == CHI_KEEP_GAMES
+				    ? CHI_HOLDS_GAMES
+				    : CHI_HOLDS_COUNTS,
+			    &task->fault);
 }
 
 /* What keeps one client, or all of them, from taking too much. What is answered at once adds
@@ -147,7 +135,7 @@ static int check_load(struct chi_task *task, unsigned flags)
 {
 	const struct chi_server *server = task->worker->server;
 	const struct chi_limits *limits = &server->config->limits;
-	if ((flags & STAYS) != 0 && task->conn->n_calls >= limits->in_flight) {
+	if ((flags & CHI_STAYS) != 0 && task->conn->n_calls >= limits->in_flight) {
 		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
 				 (unsigned long long)limits->in_flight);
 	}
@@ -165,16 +153,16 @@ static int check_request(struct chi_task *task, unsigned flags)
 		task->field = "id";
 		return chi_fault(&task->fault, -CHI_EINVAL, "the id must not be 0");
 	}
-	if ((flags & SILENT) == 0 && chi_call_find(task->conn, request->id) != NULL) {
+	if ((flags & CHI_IS_SILENT) == 0 && chi_call_find(task->conn, request->id) != NULL) {
 		task->field = "id";
 		return chi_fault(&task->fault, -CHI_EINVAL,
 				 "a request with this id is in flight already");
 	}
 	int status = check_role(task);
-	if (status == CHI_OK && (flags & ALWAYS) == 0) {
+	if (status == CHI_OK && (flags & CHI_WHEN_FULL) == 0) {
 		status = check_load(task, flags);
 	}
-	if (status == CHI_OK && (flags & STORE) != 0) {
+	if (status == CHI_OK && (flags & CHI_NEEDS_STORE) != 0) {
 		status = check_store(task, flags);
 	}
 	return status;
@@ -202,15 +190,16 @@ static void log_request(const struct chi_task *task)
 static int serve(struct chi_task *task)
 {
 	enum chi_op op = task->request->op;
-	if (op <= CHI_OP_UNKNOWN || op >= CHI_OP_COUNT_OF_OPS || rows[op].handler == NULL) {
+	const struct chi_op_row *row = chi_op_row_of(op);
+	if (row->role == CHI_ROLE_NONE) {
 		task->request->op = CHI_OP_UNKNOWN;
 		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
 	}
-	int status = check_request(task, rows[op].flags);
-	if (status == CHI_OK && (rows[op].flags & LOGGED) != 0) {
+	int status = check_request(task, row->flags);
+	if (status == CHI_OK && (row->flags & CHI_IS_LOGGED) != 0) {
 		log_request(task);
 	}
-	return status < 0 ? status : rows[op].handler(task);
+	return status < 0 ? status : handler_of(op)(task);
 }
 
 /* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so
@@ -218,7 +207,7 @@ static int serve(struct chi_task *task)
 static void refuse_request(struct chi_task *task, int status)
 {
 	const struct chi_request *request = task->request;
-	bool feeds = request->op < CHI_OP_COUNT_OF_OPS && (rows[request->op].flags & FEEDS) != 0;
+	bool feeds = (chi_op_row_of(request->op)->flags & CHI_FEEDS) != 0;
 	if (feeds && !chi_call_give_up(task->conn, request->id)) {
 		return;
 	}

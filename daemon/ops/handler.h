@@ -68,9 +68,6 @@ CHI_MUSTUSE int chi_task_filter(struct chi_task *task, const char *name, const c
 /* What connections and workers have done here (dispatch.c). */
 extern const struct chi_worker_ops chi_worker_ops;
 
-/* The least role that may ask for an operation; CHI_ROLE_NONE if there is no such operation. */
-enum chi_role chi_dispatch_role(enum chi_op op);
-
 /* A write for the store's writer, which the client is answered for by mail (handler_write.c). NULL
  * without memory. */
 struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum chi_op op,

@@ -139,9 +139,9 @@ static void no_copies_on_rados(void **state)
 	struct world *world = *state;
 	assert_false(is_changed(world->client));
 	world_refused(world->client, chi_backup(world->client, world->dir), -CHI_EUNSUPPORTED,
-		      "not on RADOS: backups; take a snapshot of the pool, or a dump");
+		      "not on RADOS: backup; take a snapshot of the pool, or a dump");
 	world_refused(world->client, chi_publish(world->client, world->dir), -CHI_EUNSUPPORTED,
-		      "not on RADOS: backups");
+		      "not on RADOS: backup");
 }
 
 int main(int argc, char **argv)

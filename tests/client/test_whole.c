@@ -23,9 +23,9 @@ static void copy_and_compact(struct world *world)
 	uint64_t after = 0;
 	if (world->kind == WORLD_RADOS) {
 		world_refused(client, chi_backup(client, "copy"), -CHI_EUNSUPPORTED,
-			      "not on RADOS: backups");
+			      "not on RADOS: backup");
 		world_refused(client, chi_compact(client, &before, &after), -CHI_EUNSUPPORTED,
-			      "not on RADOS: compaction");
+			      "not on RADOS: compact");
 		return;
 	}
 	char copy[96];

@@ -201,6 +201,13 @@ static void name_objects(struct world *world)
 
 void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic)
 {
+	world_make_keeping(world, kind, statistic,
+			   kind == WORLD_RADOS ? CHI_KEEP_COUNTS : CHI_KEEP_GAMES);
+}
+
+void world_make_keeping(struct world *world, enum world_kind kind, enum chi_statistic statistic,
+			enum chi_keep keep)
+{
 	*world = (struct world){.kind = kind, .log = -1};
 	struct chi_fault fault = {{0}};
 	world_make_dir(world->dir);
@@ -210,7 +217,6 @@ void world_make(struct world *world, enum world_kind kind, enum chi_statistic st
 		name_objects(world);
 		where = world->address;
 	}
-	enum chi_keep keep = kind == WORLD_RADOS ? CHI_KEEP_COUNTS : CHI_KEEP_GAMES;
 	if (chi_create(where, statistic, keep, &fault) != CHI_OK) {
 		fail_msg("cannot create %s: %s", where, fault.text);
 	}

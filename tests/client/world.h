@@ -55,6 +55,8 @@ bool world_possible(enum world_kind kind);
 
 /* Makes the directory and the store, starts the daemon, opens the client. Fails the test. */
 void world_make(struct world *world, enum world_kind kind, enum chi_statistic statistic);
+void world_make_keeping(struct world *world, enum world_kind kind, enum chi_statistic statistic,
+			enum chi_keep keep);
 void world_free(struct world *world);
 
 /* Starts a daemon on world->store and waits until it is ready; ends it in order. */

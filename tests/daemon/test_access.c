@@ -270,19 +270,6 @@ static void test_files_of_others(void **state)
 	unlink(path);
 }
 
-/* Every operation says who may ask for it; a new one that does not is open to all. */
-static void test_every_operation_has_a_role(void **state)
-{
-	(void)state;
-	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
-		if (chi_dispatch_role(op) == CHI_ROLE_NONE) {
-			fail_msg("%s has no role", chi_op_name(op));
-		}
-	}
-	assert_int_equal(chi_dispatch_role(CHI_OP_UNKNOWN), CHI_ROLE_NONE);
-	assert_int_equal(chi_dispatch_role(CHI_OP_COUNT_OF_OPS), CHI_ROLE_NONE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,7 +282,6 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_every_operation_has_a_role),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of operations. */
+#include "ops/op.h"
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "ops/queries.h"
+#include "proto/msg.h"
+
+#define READ	CHI_ROLE_READ
+#define WRITE	CHI_ROLE_WRITE
+#define ADMIN	CHI_ROLE_ADMIN
+#define STORE	CHI_NEEDS_STORE
+#define CHANGE	(CHI_NEEDS_STORE | CHI_NEEDS_WRITABLE | CHI_STAYS)
+#define ARCHIVE (CHI_NEEDS_STORE | CHI_NEEDS_ARCHIVE | CHI_NEEDS_DIRECTORY)
+#define STAYS	CHI_STAYS
+#define FEEDING (CHI_WHEN_FULL | CHI_IS_SILENT | CHI_FEEDS)
+
+static bool has_text(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
+static bool scan_is_of_games(const struct chi_request *request)
+{
+	return has_text(request->u.scan.spec.games);
+}
+
+static bool find_is_of_games(const struct chi_request *request)
+{
+	return request->u.find.games || has_text(request->u.find.filter);
+}
+
+/* The later kinds count positions. */
+static bool stats_are_of_games(const struct chi_request *request)
+{
+	return ((const struct chi_stats_spec *)request->body)->by < CHI_STATS_PIECES;
+}
+
+static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_UNKNOWN] = {CHI_ROLE_NONE, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
+	[CHI_OP_HELLO] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, CHI_WHEN_FULL},
+	[CHI_OP_PING] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
+	[CHI_OP_INFO] = {READ, CHI_KIND_ANSWER, CHI_CLASS_SESSION, STORE},
+	[CHI_OP_PROBE] = {READ, CHI_KIND_ANSWER, CHI_CLASS_PROBE, STORE},
+	[CHI_OP_GET] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, STORE},
+	[CHI_OP_PUT] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, CHANGE},
+	[CHI_OP_DELETE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, CHANGE | CHI_IS_LOGGED},
+	[CHI_OP_SCAN] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, STORE | STAYS | CHI_NEEDS_ARCHIVE,
+			 .of_games = scan_is_of_games},
+	[CHI_OP_COUNT] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
+			  STORE | STAYS | CHI_NEEDS_ARCHIVE | CHI_IS_LONG,
+			  .of_games = scan_is_of_games},
+	[CHI_OP_CREDIT] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, CHI_WHEN_FULL | CHI_IS_SILENT},
+	[CHI_OP_CANCEL] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, CHI_WHEN_FULL | CHI_IS_SILENT},
+	[CHI_OP_BACKUP] = {ADMIN, CHI_KIND_BYTES, CHI_CLASS_STORE,
+			   STORE | STAYS | CHI_IS_LOGGED | CHI_NEEDS_DIRECTORY,
+			   .instead = "take a snapshot of the pool, or a dump"},
+	[CHI_OP_VERIFY] = {ADMIN, CHI_KIND_BYTES, CHI_CLASS_STORE, STORE | STAYS | CHI_IS_LOGGED},
+	[CHI_OP_COMPACT] = {ADMIN, CHI_KIND_WRITE, CHI_CLASS_STORE,
+			    CHANGE | CHI_IS_LOGGED | CHI_IS_LONG | CHI_NEEDS_DIRECTORY,
+			    .instead = "the cluster does it by itself"},
+	[CHI_OP_RESCORE] = {ADMIN, CHI_KIND_WRITE, CHI_CLASS_STORE,
+			    CHANGE | CHI_IS_LOGGED | CHI_IS_LONG},
+	[CHI_OP_EXPLORE] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, STORE},
+	[CHI_OP_IMPORT] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, CHANGE},
+	[CHI_OP_IMPORT_DATA] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, FEEDING},
+	[CHI_OP_IMPORT_END] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, FEEDING},
+	[CHI_OP_GAME_IDS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SESSION, STORE | STAYS},
+	[CHI_OP_OUTCOME] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_SESSION, CHANGE},
+	[CHI_OP_GAME_QUERY] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS,
+			       &chi_games_query},
+	[CHI_OP_GET_GAME] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE},
+	[CHI_OP_GET_HEADS] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE},
+	[CHI_OP_EXPLORE_GAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
+				  ARCHIVE | STAYS | CHI_IS_LONG},
+	[CHI_OP_STATS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_stats_query,
+			  stats_are_of_games},
+	[CHI_OP_NAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_names_ops},
+	[CHI_OP_SUSPECTS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS,
+			     &chi_suspects_ops},
+	[CHI_OP_CHANGE_NAMES] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
+				 ARCHIVE | CHANGE | CHI_IS_LONG},
+	[CHI_OP_GAMESETS] = {READ, CHI_KIND_QUERY, CHI_CLASS_GET, ARCHIVE | STAYS,
+			     &chi_gamesets_ops},
+	[CHI_OP_MAKE_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, ARCHIVE | CHANGE},
+	[CHI_OP_DROP_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, ARCHIVE | CHANGE},
+	[CHI_OP_FIND] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS,
+			 .of_games = find_is_of_games},
+	[CHI_OP_QUEUE_ADD] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, CHANGE | CHI_NEEDS_DIRECTORY},
+	[CHI_OP_QUEUE_TAKE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
+			       CHANGE | CHI_NEEDS_DIRECTORY},
+	[CHI_OP_QUEUE_SETTLE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
+				 CHANGE | CHI_NEEDS_DIRECTORY},
+	[CHI_OP_QUEUE_LIST] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, STORE | CHI_NEEDS_DIRECTORY},
+	[CHI_OP_TWINS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_twins_query},
+};
+
+const struct chi_op_row *chi_op_row_of(enum chi_op op)
+{
+	unsigned index = (unsigned)op;
+	return &rows[index < CHI_COUNT(rows) ? index : CHI_OP_UNKNOWN];
+}
+
+const struct chi_query_ops *chi_query_ops_of(enum chi_op op)
+{
+	return chi_op_row_of(op)->query;
+}
+
+int chi_op_check(const struct chi_request *request, enum chi_holding holding,
+		 struct chi_fault *fault)
+{
+	const struct chi_op_row *row = chi_op_row_of(request->op);
+	bool of_games = (row->flags & CHI_NEEDS_ARCHIVE) != 0 &&
+			(row->of_games == NULL || row->of_games(request));
+	bool of_directory = (row->flags & CHI_NEEDS_DIRECTORY) != 0;
+	const char *name = chi_op_name(request->op);
+	if (holding == CHI_HOLDS_ON_RADOS && (of_games || of_directory)) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED, "not on RADOS: %s%s%s%s", name,
+				 of_games && !of_directory ? " by games" : "",
+				 row->instead != NULL ? "; " : "",
+				 row->instead != NULL ? row->instead : "");
+	}
+	if (holding == CHI_HOLDS_COUNTS && of_games) {
+		return chi_fault(fault, -CHI_EUNSUPPORTED,
+				 "the store keeps no games, only their counts (init --games none): "
+				 "no %s%s",
+				 name, row->of_games != NULL ? " by games" : "");
+	}
+	return CHI_OK;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store cannot answer: one that only counts games refuses whatever needs them, by the
+ * operation's name, here and over a socket; and so does one on RADOS, by the same function.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "ops/op.h"
+#include "ops/query.h"
+#include "proto/msg.h"
+#include "tests/client/world.h"
+
+/* ---- The table ---------------------------------------------------------------------------- */
+
+/* One without a role would be open to no one, one without its query be driven by nothing. */
+static void every_operation_has_a_row(void **state)
+{
+	(void)state;
+	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
+		const struct chi_op_row *row = chi_op_row_of(op);
+		if (row->role == CHI_ROLE_NONE) {
+			fail_msg("%s has no row", chi_op_name(op));
+		}
+		if (row->query != NULL && row->kind != CHI_KIND_QUERY) {
+			fail_msg("%s is no query", chi_op_name(op));
+		}
+		if (row->kind == CHI_KIND_WRITE && (row->flags & CHI_NEEDS_WRITABLE) == 0) {
+			fail_msg("%s writes where it must not", chi_op_name(op));
+		}
+		if ((row->flags & CHI_NEEDS_ARCHIVE) != 0 && (row->flags & CHI_NEEDS_STORE) == 0) {
+			fail_msg("%s is of no store", chi_op_name(op));
+		}
+	}
+	assert_int_equal(chi_op_row_of(CHI_OP_UNKNOWN)->role, CHI_ROLE_NONE);
+	assert_int_equal(chi_op_row_of(CHI_OP_COUNT_OF_OPS)->role, CHI_ROLE_NONE);
+}
+
+static void said(const struct chi_request *request, enum chi_holding holding, const char *says)
+{
+	struct chi_fault fault = {.text = ""};
+	int status = chi_op_check(request, holding, &fault);
+	assert_int_equal(status, says != NULL ? -CHI_EUNSUPPORTED : CHI_OK);
+	assert_true(says == NULL || strstr(fault.text, says) != NULL);
+}
+
+static void on_rados(void **state)
+{
+	(void)state;
+	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
+		const struct chi_stats_spec stats = {.by = CHI_STATS_PLAYER};
+		const struct chi_request request = {.op = op, .body = &stats};
+		char says[80];
+		(void)snprintf(says, sizeof(says), "not on RADOS: %s", chi_op_name(op));
+		bool refused = (chi_op_row_of(op)->flags & CHI_NEEDS_DIRECTORY) != 0;
+		said(&request, CHI_HOLDS_ON_RADOS, refused ? says : NULL);
+		said(&request, CHI_HOLDS_GAMES, NULL);
+	}
+	const struct chi_request backup = {.op = CHI_OP_BACKUP};
+	said(&backup, CHI_HOLDS_ON_RADOS,
+	     "not on RADOS: backup; take a snapshot of the pool, or a dump");
+	const struct chi_request scan = {.op = CHI_OP_SCAN, .u.scan.spec.games = "white A"};
+	said(&scan, CHI_HOLDS_ON_RADOS, "not on RADOS: scan by games");
+}
+
+/* ---- Calls on a store that only counts ---------------------------------------------------- */
+
+static int none(void *context, const struct chi_row *row)
+{
+	(void)context;
+	(void)row;
+	return CHI_OK;
+}
+
+static int none_of_games(void *context, const struct chi_game_row *row)
+{
+	(void)context;
+	(void)row;
+	return CHI_OK;
+}
+
+/* Each asks for games by the operation; the status is the call's. */
+static int ask_for_names(struct chi_client *client, enum chi_op op)
+{
+	const struct chi_names_spec names = {.kind = CHI_NAME_PLAYER};
+	const struct chi_name_change change = {
+		.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = "A", .to = "B"};
+	struct chi_names listed;
+	struct chi_suspect_groups suspects;
+	struct chi_gamesets gamesets;
+	switch (op) {
+	case CHI_OP_NAMES:
+		return chi_get_names(client, &names, &listed);
+	case CHI_OP_SUSPECTS:
+		return chi_get_suspects(client, CHI_NAME_PLAYER, 50, 0, &suspects);
+	case CHI_OP_CHANGE_NAMES:
+		return chi_change_names(client, &change, 1, false, NULL, NULL, NULL);
+	case CHI_OP_GAMESETS:
+		return chi_get_gamesets(client, NULL, &gamesets);
+	case CHI_OP_MAKE_GAMESET:
+		return chi_make_gameset(client, "some", "white A", NULL);
+	case CHI_OP_DROP_GAMESET:
+		return chi_drop_gameset(client, "some");
+	default:
+		fail_msg("%s needs games, and no call asks for it here", chi_op_name(op));
+		return CHI_OK;
+	}
+}
+
+static int ask_for_games(struct chi_client *client, enum chi_op op)
+{
+	struct chi_key key = world_key(0);
+	const struct chi_scan_spec scan = {.games = "white A", .chi2_max = CHI_CHI2_MAX};
+	const struct chi_game_spec games = {.limit = 1};
+	const struct chi_twin_spec twins = {.filter = NULL};
+	const struct chi_search_spec find = {
+		.games = true, .each = none, .each_game = none_of_games};
+	const uint32_t number = 1;
+	struct chi_iter *iter = NULL;
+	struct chi_game_query *query = NULL;
+	struct chi_game_row row;
+	struct chi_explore explore;
+	struct chi_stats_result stats;
+	struct chi_search_result found;
+	struct chi_twin_groups groups;
+	uint64_t count = 0;
+	switch (op) {
+	case CHI_OP_SCAN:
+		return chi_iter_open(client, &scan, &iter);
+	case CHI_OP_COUNT:
+		return chi_count(client, &scan, &count, NULL);
+	case CHI_OP_GAME_QUERY:
+		return chi_game_query_open(client, &games, &query);
+	case CHI_OP_GET_GAME:
+		return chi_game_get(client, number, &row, NULL);
+	case CHI_OP_GET_HEADS:
+		return chi_game_heads(client, &number, 1, &row);
+	case CHI_OP_EXPLORE_GAMES:
+		return chi_explore_filtered(client, &key, "white A", &explore);
+	case CHI_OP_STATS:
+		return chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats);
+	case CHI_OP_FIND:
+		return chi_search_positions(client, &find, &found);
+	case CHI_OP_TWINS:
+		return chi_get_twins(client, &twins, &groups);
+	default:
+		return ask_for_names(client, op);
+	}
+}
+
+static void games_are_refused(void **state)
+{
+	struct world *world = *state;
+	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
+		if ((chi_op_row_of(op)->flags & CHI_NEEDS_ARCHIVE) != 0) {
+			world_refused(world->client, ask_for_games(world->client, op),
+				      -CHI_EUNSUPPORTED, "the store keeps no games");
+			assert_non_null(strstr(chi_error(world->client), chi_op_name(op)));
+		}
+	}
+}
+
+/* Positions, the queue and the work on the whole are the same there. */
+static void the_rest_works(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *client = world->client;
+	struct chi_key key = world_key(0);
+	const struct chi_put entry = {
+		.key = key, .parts = CHI_PUT_COUNTS, .record.counts = {.white = 3}};
+	const struct chi_scan_spec scan = {.games = "", .chi2_max = CHI_CHI2_MAX};
+	const struct chi_search_spec find = {.filter = "", .each = none, .pattern = "has Ke1"};
+	struct chi_search_result found;
+	struct chi_explore explore;
+	struct chi_stats_result stats;
+	struct chi_queue_list list;
+	struct chi_game_row row;
+	uint64_t count = 0;
+	world_ok(client, chi_put(client, &entry, 1, CHI_SYNC, NULL));
+	world_ok(client, chi_count(client, &scan, &count, NULL));
+	assert_int_equal(count, 1);
+	world_ok(client, chi_explore(client, &key, &explore));
+	assert_int_equal(explore.position.counts.white, 3);
+	world_ok(client, chi_get_stats(client, CHI_STATS_PIECES, NULL, 0, &stats));
+	assert_int_equal(stats.n, 1);
+	world_ok(client, chi_search_positions(client, &find, &found));
+	world_ok(client, chi_queue_add(client, &key, 1, 1, NULL));
+	world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 1, &list));
+	assert_int_equal(list.n, 1);
+	world_ok(client, chi_game_heads(client, NULL, 0, &row));
+	world_ok(client, chi_compact(client, NULL, NULL));
+}
+
+static int make(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	assert_non_null(world);
+	*state = world;
+	world_make_keeping(world, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_operation_has_a_row),
+		cmocka_unit_test(on_rados),
+		cmocka_unit_test_setup_teardown(games_are_refused, make, world_drop),
+		cmocka_unit_test_setup_teardown(the_rest_works, make, world_drop),
+	};
+	if (!world_choose(argc, argv)) {
+		return 0;
+	}
+	return cmocka_run_group_tests_name("client/refused", tests, NULL, NULL);
+}
