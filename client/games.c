@@ -105,20 +105,20 @@ void chi_game_query_close(struct chi_game_query *query)
 int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row *row,
 		 struct chi_game *game)
 {
-	if (game != NULL) {
-		*game = (struct chi_game){.n_tags = 0};
+	const struct chi_game_request request = {.number = number, .whole = game != NULL};
+	struct chi_game_found found = {.found = false};
+	int status = chi_client_settle(client, chi_client_begin(client));
+	if (status == CHI_OK && number > 0) {
+		status = chi_client_call(client, CHI_OP_GET_GAME, &request, &found);
 	}
-	*row = (struct chi_game_row){.ply = -1};
-	int status = chi_client_begin(client);
-	status = chi_client_ready(client, status, CHI_OP_GET_GAME);
+	status = status == CHI_OK && !found.found ? CHI_NONE : status;
+	*row = status == CHI_OK ? found.row : (struct chi_game_row){.ply = -1};
 	if (status == CHI_OK) {
-		status = client->backend->game(client, number, row, game);
+		row->pgn = row->pgn != NULL ? row->pgn : "";
 	}
-	if (status != CHI_OK) {
-		*row = (struct chi_game_row){.ply = -1};
-	}
-	if (status != CHI_OK && game != NULL) {
-		*game = (struct chi_game){.n_tags = 0};
+	if (game != NULL) {
+		*game = status == CHI_OK ? found.game : (struct chi_game){.n_tags = 0};
+		game->head = row->head;
 	}
 	return chi_client_answer(client, status);
 }
@@ -126,19 +126,26 @@ int chi_game_get(struct chi_client *client, uint32_t number, struct chi_game_row
 int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 		   struct chi_game_row *rows)
 {
+	const struct chi_heads_request request = {.numbers = numbers, .n = n};
+	struct chi_heads found = {.n = 0};
+	size_t at = 0;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK && n > CHI_GAME_HEADS_MAX) {
 		status = chi_fault(&client->error, -CHI_ETOOBIG, "more than %d games",
 				   CHI_GAME_HEADS_MAX);
 		return chi_client_end(client, status);
 	}
-	status = n > 0 ? chi_client_ready(client, status, CHI_OP_GET_HEADS)
-		       : chi_client_settle(client, status);
-	for (size_t i = 0; i < n && n <= CHI_GAME_HEADS_MAX; i++) {
-		rows[i] = (struct chi_game_row){.ply = -1};
-	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK && n > 0) {
-		status = client->backend->game_heads(client, numbers, n, rows);
+		status = chi_client_call(client, CHI_OP_GET_HEADS, &request, &found);
+	}
+	for (size_t i = 0; i < n && n <= CHI_GAME_HEADS_MAX; i++) {
+		bool there = status == CHI_OK && at < found.n &&
+			     found.rows[at].head.number == numbers[i];
+		rows[i] = there ? found.rows[at++] : (struct chi_game_row){.ply = -1};
+		if (there) {
+			rows[i].pgn = "";
+		}
 	}
 	return chi_client_answer(client, status);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on the queue of positions (chistore/queue.h). */
-#include "client/core/client.h"
+#include "client/core/rows.h"
 
 #include <string.h>
 
@@ -115,10 +115,11 @@ int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 	if (status == CHI_OK) {
 		status = check_list(client, state, after != NULL ? &from : NULL, limit);
 	}
-	status = chi_client_ready(client, status, CHI_OP_QUEUE_LIST);
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK) {
-		status = client->backend->queue_list(client, state, after != NULL ? &from : NULL,
-						     limit, out);
+		const struct chi_queue_list_request request = {
+			.state = state, .limit = limit, .after = after != NULL ? &from : NULL};
+		status = chi_client_call(client, CHI_OP_QUEUE_LIST, &request, out);
 	}
 	if (status != CHI_OK) {
 		*out = (struct chi_queue_list){0};

@@ -11,6 +11,7 @@
 
 #include "base/attr.h"
 #include "chistore/types.h"
+#include "ops/answer.h"
 #include "proto/types.h"
 #include "service/role.h"
 
@@ -57,6 +58,9 @@ struct chi_op_row {
 	enum chi_op_class op_class;
 	unsigned flags;			   /* enum chi_op_flag */
 	const struct chi_query_ops *query; /* of a QUERY; NULL: its driver knows how */
+	chi_answer *answer;		   /* of an ANSWER; likewise */
+	/* Whether a server's result is of this request; NULL: it cannot be of another. */
+	bool (*fits)(const void *request, const void *result);
 	/* Of one that needs the archive for some requests only. */
 	bool (*of_games)(const struct chi_request *request);
 	const char *instead; /* of one that needs a directory: what is done elsewhere; or NULL */

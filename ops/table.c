@@ -37,6 +37,26 @@ static bool stats_are_of_games(const struct chi_request *request)
 	return ((const struct chi_stats_spec *)request->body)->by < CHI_STATS_PIECES;
 }
 
+static bool game_fits(const void *request, const void *result)
+{
+	const struct chi_game_request *asked = request;
+	const struct chi_game_found *found = result;
+	return !found->found ||
+	       (found->row.head.number == asked->number && found->whole == asked->whole);
+}
+
+/* Those that are not there are left out. */
+static bool heads_fit(const void *request, const void *result)
+{
+	const struct chi_heads_request *asked = request;
+	const struct chi_heads *found = result;
+	size_t at = 0;
+	for (size_t i = 0; i < asked->n && at < found->n; i++) {
+		at += found->rows[at].head.number == asked->numbers[i];
+	}
+	return at == found->n;
+}
+
 static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_UNKNOWN] = {CHI_ROLE_NONE, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
 	[CHI_OP_HELLO] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, CHI_WHEN_FULL},
@@ -70,12 +90,14 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_OUTCOME] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_SESSION, CHANGE},
 	[CHI_OP_GAME_QUERY] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS,
 			       &chi_games_query},
-	[CHI_OP_GET_GAME] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE},
-	[CHI_OP_GET_HEADS] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE},
+	[CHI_OP_GET_GAME] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE,
+			     .answer = chi_answer_game, .fits = game_fits},
+	[CHI_OP_GET_HEADS] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, ARCHIVE,
+			      .answer = chi_answer_heads, .fits = heads_fit},
 	[CHI_OP_EXPLORE_GAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
 				  ARCHIVE | STAYS | CHI_IS_LONG},
 	[CHI_OP_STATS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_stats_query,
-			  stats_are_of_games},
+			  .of_games = stats_are_of_games},
 	[CHI_OP_NAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_names_ops},
 	[CHI_OP_SUSPECTS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS,
 			     &chi_suspects_ops},
@@ -92,7 +114,8 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			       CHANGE | CHI_NEEDS_DIRECTORY},
 	[CHI_OP_QUEUE_SETTLE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
 				 CHANGE | CHI_NEEDS_DIRECTORY},
-	[CHI_OP_QUEUE_LIST] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, STORE | CHI_NEEDS_DIRECTORY},
+	[CHI_OP_QUEUE_LIST] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, STORE | CHI_NEEDS_DIRECTORY,
+			       .answer = chi_answer_queue_list},
 	[CHI_OP_TWINS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, ARCHIVE | STAYS, &chi_twins_query},
 };
 

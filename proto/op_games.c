@@ -27,15 +27,15 @@ CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 
 static int check_number(struct chi_unpacker *u, void *out)
 {
-	const struct chi_request *request = out;
-	return request->u.get_game.number > 0
+	const struct chi_game_request *request = out;
+	return request->number > 0
 		       ? CHI_OK
 		       : chi_flaw(u->flaw, -CHI_EINVAL, "games are numbered from 1", "number");
 }
 
 static const struct chi_member get_game[] = {
-	CHI_M_NUMBER(1, REQ, u.get_game.number),
-	CHI_M(2, CHI_BOOL, REQ, u.get_game.whole),
+	CHI_M_NUMBER(1, struct chi_game_request, number),
+	CHI_M(2, CHI_BOOL, struct chi_game_request, whole),
 };
 CHI_TABLE(chi_get_game_request, get_game, get_game, check_number);
 
@@ -61,37 +61,10 @@ int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	return CHI_OK;
 }
 
-static size_t heads_len(const void *from, size_t *noted)
-{
-	const struct chi_request *request = from;
-	(void)noted;
-	return request->u.get_heads.n * sizeof(uint32_t);
-}
-
-static uint8_t *put_heads(uint8_t *at, const void *from, size_t noted)
-{
-	const struct chi_request *request = from;
-	(void)noted;
-	return chi_put_numbers(at, request->u.get_heads.numbers, request->u.get_heads.n);
-}
-
-static int heads_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
-{
-	struct chi_request *out = to;
-	int rc = chi_numbers_unpack(u, bytes, len, &out->u.get_heads.numbers, &out->u.get_heads.n);
-	return rc == -CHI_EPROTO ? chi_flaw(u->flaw, -CHI_EINVAL, "not 4 bytes a number", "numbers")
-				 : rc;
-}
-
-static const struct chi_message heads_message = {
-	.len = heads_len, .put = put_heads, .read = heads_read};
-
 static const struct chi_member get_heads[] = {
-	{.field = 1,
-	 .kind = CHI_NESTED,
-	 .type = &heads_message,
-	 .most = sizeof(uint32_t) * CHI_GAME_HEADS_MAX,
-	 .reason = "more than 1000 games"},
+	{CHI_POINTED(1, CHI_NUMBERS, struct chi_heads_request, numbers),
+	 .other = offsetof(struct chi_heads_request, n),
+	 .most = sizeof(uint32_t) * CHI_GAME_HEADS_MAX, .reason = "more than 1000 games"},
 };
 CHI_TABLE(chi_get_heads_request, get_heads, get_heads, NULL);
 
@@ -180,8 +153,8 @@ static const struct chi_member game_query_result[] = {
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 
 static const struct chi_member heads_result[] = {
-	CHI_M_ROWS_OF(1, RES, u.get_heads.rows, u.get_heads.n, &chi_game_row_message,
-		      CHI_GAME_HEADS_MAX, "more than 1000 games"),
+	CHI_M_ROWS_OF(1, struct chi_heads, rows, n, &chi_game_row_message, CHI_GAME_HEADS_MAX,
+		      "more than 1000 games"),
 };
 CHI_TABLE(chi_get_heads_result, heads_result, heads_result, NULL);
 
@@ -255,8 +228,8 @@ static const struct chi_member game[] = {
 static CHI_TABLE(game_message, game, game, check_game);
 
 static const struct chi_member game_result[] = {
-	CHI_M_FLAGGED(1, CHI_NESTED, RES, u.get_game.row, u.get_game.found, &chi_game_row_message),
-	CHI_M_FLAGGED(2, CHI_NESTED, RES, u.get_game.game, u.get_game.whole, &game_message),
+	CHI_M_FLAGGED(1, CHI_NESTED, struct chi_game_found, row, found, &chi_game_row_message),
+	CHI_M_FLAGGED(2, CHI_NESTED, struct chi_game_found, game, whole, &game_message),
 };
 CHI_TABLE(chi_get_game_result, game_result, game_result, NULL);
 

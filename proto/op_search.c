@@ -302,19 +302,19 @@ CHI_TABLE(chi_queue_settle_result, queue_settle_result, queue_settled, NULL);
 /* ---- Lists -------------------------------------------------------------------------------- */
 
 static const struct chi_member queue_list[] = {
-	CHI_M_NUMBER(1, REQ, u.queue_list.state),
-	CHI_M_NUMBER(2, REQ, u.queue_list.limit),
-	CHI_M_POINTER(3, REQ, u.queue_list.after, &row_message),
+	CHI_M_NUMBER(1, struct chi_queue_list_request, state),
+	CHI_M_NUMBER(2, struct chi_queue_list_request, limit),
+	CHI_M_POINTER(3, struct chi_queue_list_request, after, &row_message),
 };
 CHI_TABLE(chi_queue_list_request, queue_list, queue_list, NULL);
 
 static const struct chi_member queue_list_result[] = {
-	CHI_M_ROWS_OF(1, RES, u.queue_list.rows, u.queue_list.n, &row_message, CHI_QUEUE_BATCH_MAX,
+	CHI_M_ROWS_OF(1, struct chi_queue_list, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
 		      "more than 4096 positions"),
-	CHI_M(2, CHI_BOOL, RES, u.queue_list.more),
-	CHI_M_NUMBER(3, RES, u.queue_list.counts.waiting),
-	CHI_M_NUMBER(4, RES, u.queue_list.counts.leased),
-	CHI_M_NUMBER(5, RES, u.queue_list.counts.failed),
+	CHI_M(2, CHI_BOOL, struct chi_queue_list, more),
+	CHI_M_NUMBER(3, struct chi_queue_list, counts.waiting),
+	CHI_M_NUMBER(4, struct chi_queue_list, counts.leased),
+	CHI_M_NUMBER(5, struct chi_queue_list, counts.failed),
 };
 CHI_TABLE(chi_queue_list_result, queue_list_result, queue_list_result, NULL);
 

@@ -164,14 +164,6 @@ struct chi_request {
 			struct chi_text fen;	/* empty where a key was sent */
 			struct chi_text filter; /* EXPLORE_GAMES */
 		} explore;
-		struct {
-			uint32_t number;
-			bool whole;
-		} get_game;
-		struct {
-			const uint32_t *numbers; /* each 1 or more */
-			size_t n;
-		} get_heads;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
@@ -220,11 +212,6 @@ struct chi_request {
 			uint32_t action; /* enum chi_queue_action, or CHI_QUEUE_DROP */
 			uint32_t lease_ms;
 		} queue_settle;
-		struct {
-			uint32_t state;
-			uint32_t limit;
-			const struct chi_queue_row *after; /* or NULL */
-		} queue_list;
 	} u;
 };
 
@@ -238,6 +225,37 @@ struct chi_suspects_spec {
 /* What is asked for by GAMESETS. */
 struct chi_gamesets_spec {
 	const char *name; /* one, whose games are counted; NULL or empty: all */
+};
+
+/* GET_GAME, and what it finds. */
+struct chi_game_request {
+	uint32_t number;
+	bool whole;
+};
+
+struct chi_game_found {
+	bool found;
+	struct chi_game_row row;
+	bool whole;
+	struct chi_game game; /* its head is the row's */
+};
+
+/* GET_HEADS, and those that there are, in the order asked. */
+struct chi_heads_request {
+	const uint32_t *numbers;
+	size_t n;
+};
+
+struct chi_heads {
+	const struct chi_game_row *rows;
+	size_t n;
+};
+
+/* QUEUE_LIST; its result is a struct chi_queue_list. */
+struct chi_queue_list_request {
+	uint32_t state; /* enum chi_queue_state */
+	uint32_t limit;
+	const struct chi_queue_row *after; /* or NULL */
 };
 
 /* Rows of a GAME_QUERY. */
@@ -365,16 +383,6 @@ struct chi_response {
 			const struct chi_game_id *games;
 			size_t n;
 		} games;
-		struct {
-			bool found;
-			struct chi_game_row row;
-			bool whole;
-			struct chi_game game; /* its head is the row's */
-		} get_game;
-		struct {
-			const struct chi_game_row *rows;
-			size_t n;
-		} get_heads;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
 		 * comes with an OUTCOME only, and one that was not done has none.
 		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
@@ -392,6 +400,5 @@ struct chi_response {
 			bool mixed;
 		} find;
 		struct chi_queue_taken queue_take;
-		struct chi_queue_list queue_list;
 	} u;
 };

@@ -119,12 +119,8 @@ struct chi_backend {
 	void (*rows_close)(struct chi_client *client, struct chi_rows *rows); /* opened or not */
 	int (*rows_all)(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-	/* `game` may be NULL. */
-	int (*game)(struct chi_client *client, uint32_t number, struct chi_game_row *row,
-		    struct chi_game *game);
-	/* Into rows that are set to none. */
-	int (*game_heads)(struct chi_client *client, const uint32_t *numbers, size_t n,
-			  struct chi_game_row *rows);
+	/* What is answered at once (ops/answer.h), into the operation's own result. */
+	int (*call)(struct chi_client *client, const struct chi_request *request, void *out);
 	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
 	int (*flush)(struct chi_client *client);
@@ -158,9 +154,6 @@ struct chi_backend {
 	int (*queue_settle)(struct chi_client *client, uint64_t lease, unsigned action,
 			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
 			    uint64_t *done);
-	int (*queue_list)(struct chi_client *client, enum chi_queue_state state,
-			  const struct chi_queue_row *after, uint32_t limit,
-			  struct chi_queue_list *out);
 };
 
 /* A directory in this process, a server, and objects of a Ceph cluster. */

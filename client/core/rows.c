@@ -37,6 +37,20 @@ static void init_rows(struct chi_rows *rows, enum chi_op op)
 	chi_arena_init(&rows->arena, CHI_DECODE_BUDGET);
 }
 
+int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+{
+	struct chi_arena arena;
+	struct chi_request request;
+	memset(out, 0, chi_operation_of(op)->result_size);
+	chi_arena_init(&arena, CHI_DECODE_BUDGET);
+	int status = make_request(client, op, spec, &arena, &request);
+	if (status == CHI_OK) {
+		status = client->backend->call(client, &request, out);
+	}
+	chi_arena_deinit(&arena);
+	return status;
+}
+
 int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
 		  struct chi_rows *rows)
 {

@@ -7,9 +7,5 @@
 /* The texts of games of this snapshot, until chi_game_texts_end; one for all calls of the client.
  */
 int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out);
-int chi_inproc_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
-		    struct chi_game *game);
-int chi_inproc_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
-			  struct chi_game_row *rows);
 int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);

@@ -409,8 +409,7 @@ const struct chi_backend chi_backend_inproc = {
 	.rows_more = chi_inproc_rows_more,
 	.rows_close = chi_inproc_rows_close,
 	.rows_all = chi_inproc_rows_all,
-	.game = chi_inproc_game,
-	.game_heads = chi_inproc_game_heads,
+	.call = chi_inproc_call,
 	.explore_filtered = chi_inproc_explore_filtered,
 	.flush = commit_pending,
 	.scan_open = chi_inproc_scan_open,
@@ -427,6 +426,5 @@ const struct chi_backend chi_backend_inproc = {
 	.queue_add = chi_inproc_queue_add,
 	.queue_take = chi_inproc_queue_take,
 	.queue_settle = chi_inproc_queue_settle,
-	.queue_list = chi_inproc_queue_list,
 	.search = chi_inproc_search,
 };

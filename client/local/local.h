@@ -18,6 +18,7 @@ int chi_inproc_change_names(struct chi_client *client, const struct chi_name_cha
 int chi_inproc_make_gameset(struct chi_client *client, const char *name, const char *filter,
 			    uint64_t *games);
 int chi_inproc_drop_gameset(struct chi_client *client, const char *name);
+int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out);
 int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
 			 const struct chi_request *request);
 int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows);
@@ -33,6 +34,3 @@ int chi_inproc_queue_take(struct chi_client *client, const struct chi_queue_take
 int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
 			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
 			    uint64_t *done);
-int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,
-			  const struct chi_queue_row *after, uint32_t limit,
-			  struct chi_queue_list *out);

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of a directory, each on one snapshot. */
+/* Operations on a directory, each on one snapshot. */
 #include "client/core/rows.h"
 #include "client/local/local.h"
 
 #include <string.h>
 
+#include "ops/op.h"
 #include "proto/operations.h"
 #include "search/texts.h"
+
+int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
+{
+	struct chi_ask ask = {.arena = &client->answer->arena,
+			      .texts = &client->inproc.texts,
+			      .fault = &client->error};
+	int status = chi_read_begin(client->inproc.store, &ask.read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_op_row_of(request->op)->answer(&ask, request->made, out);
+	if (client->inproc.texts != NULL) {
+		chi_game_texts_end(client->inproc.texts);
+	}
+	chi_read_end(ask.read);
+	return status;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
 
 /* Rows made ahead: few at first, so that the first come soon. */
 #define ROWS_MAX 64

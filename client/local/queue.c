@@ -54,17 +54,3 @@ int chi_inproc_queue_settle(struct chi_client *client, uint64_t lease, unsigned 
 						  n, chi_queue_clock() + lease_ms, done);
 	return end_write(client, write, status);
 }
-
-int chi_inproc_queue_list(struct chi_client *client, enum chi_queue_state state,
-			  const struct chi_queue_row *after, uint32_t limit,
-			  struct chi_queue_list *out)
-{
-	struct chi_read *read = NULL;
-	int status = chi_read_begin(client->inproc.store, &read);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_read_queue(read, state, after, limit, &client->answer->arena, out);
-	chi_read_end(read);
-	return status;
-}

@@ -234,8 +234,7 @@ const struct chi_backend chi_backend_remote = {
 	.rows_more = chi_remote_rows_more,
 	.rows_close = chi_remote_rows_close,
 	.rows_all = chi_remote_rows_all,
-	.game = chi_remote_game,
-	.game_heads = chi_remote_game_heads,
+	.call = chi_remote_call,
 	.explore_filtered = chi_remote_explore_filtered,
 	.flush = chi_remote_flush,
 	.scan_open = chi_remote_scan_open,
@@ -252,6 +251,5 @@ const struct chi_backend chi_backend_remote = {
 	.queue_add = chi_remote_queue_add,
 	.queue_take = chi_remote_queue_take,
 	.queue_settle = chi_remote_queue_settle,
-	.queue_list = chi_remote_queue_list,
 	.search = chi_remote_search,
 };

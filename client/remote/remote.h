@@ -21,16 +21,13 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 			chi_get_each *each, void *context);
 int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
 		       struct chi_explore *out);
+int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out);
 int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
 			 const struct chi_request *request);
 int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
 int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-int chi_remote_game(struct chi_client *client, uint32_t number, struct chi_game_row *row,
-		    struct chi_game *game);
-int chi_remote_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
-			  struct chi_game_row *rows);
 int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
 				const char *filter, struct chi_explore *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
@@ -104,9 +101,6 @@ int chi_remote_queue_take(struct chi_client *client, const struct chi_queue_take
 int chi_remote_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
 			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
 			    uint64_t *done);
-int chi_remote_queue_list(struct chi_client *client, enum chi_queue_state state,
-			  const struct chi_queue_row *after, uint32_t limit,
-			  struct chi_queue_list *out);
 
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 

@@ -68,19 +68,3 @@ int chi_remote_queue_settle(struct chi_client *client, uint64_t lease, unsigned 
 	}
 	return status;
 }
-
-int chi_remote_queue_list(struct chi_client *client, enum chi_queue_state state,
-			  const struct chi_queue_row *after, uint32_t limit,
-			  struct chi_queue_list *out)
-{
-	struct chi_response response;
-	struct chi_request request = {
-		.op = CHI_OP_QUEUE_LIST,
-		.u.queue_list = {.state = state, .limit = limit, .after = after},
-	};
-	int status = chi_repeat_call(client, &request, &response);
-	if (status == CHI_OK) {
-		*out = response.u.queue_list;
-	}
-	return status;
-}

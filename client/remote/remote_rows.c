@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries over a socket: one answer in many responses. Where the connection breaks it goes on, over
- * another, after the row delivered last; a list is asked for again from the beginning. */
+/* Operations over a socket. Of a query the answer comes in many responses. Where the connection
+ * breaks it goes on, over another, after the row delivered last; a list is asked for again from the
+ * beginning. */
 #include "client/core/rows.h"
 #include "client/remote/remote.h"
 
@@ -8,7 +9,27 @@
 
 #include "client/remote/repeat.h"
 #include "client/remote/stream.h"
+#include "ops/op.h"
 #include "proto/operations.h"
+
+int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out)
+{
+	const struct chi_op_row *row = chi_op_row_of(request->op);
+	struct chi_request sent = {.op = request->op, .body = request->body};
+	struct chi_response response;
+	int status = chi_repeat_call(client, &sent, &response);
+	if (status != CHI_OK) {
+		return status;
+	}
+	if (row->fits != NULL && !row->fits(request->body, response.body)) {
+		return chi_peer_fail(client, -CHI_EPROTO, "the answer is of another %s",
+				     chi_op_name(request->op));
+	}
+	memcpy(out, response.body, chi_operation_of(request->op)->result_size);
+	return CHI_OK;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------- */
 
 static int ask_for_rows(struct chi_client *client, struct chi_rows *rows)
 {

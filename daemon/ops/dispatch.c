@@ -40,8 +40,6 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
 	[CHI_OP_GAME_IDS] = chi_handle_game_ids,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
-	[CHI_OP_GET_GAME] = chi_handle_get_game,
-	[CHI_OP_GET_HEADS] = chi_handle_get_heads,
 	[CHI_OP_EXPLORE_GAMES] = chi_handle_explore_games,
 	[CHI_OP_CHANGE_NAMES] = chi_handle_change_names,
 	[CHI_OP_MAKE_GAMESET] = chi_handle_make_gameset,
@@ -50,12 +48,14 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_QUEUE_ADD] = chi_handle_queue_add,
 	[CHI_OP_QUEUE_TAKE] = chi_handle_queue_take,
 	[CHI_OP_QUEUE_SETTLE] = chi_handle_queue_settle,
-	[CHI_OP_QUEUE_LIST] = chi_handle_queue_list,
 };
 
 static chi_handler *handler_of(enum chi_op op)
 {
-	return chi_op_row_of(op)->query != NULL ? chi_handle_query : handlers[op];
+	const struct chi_op_row *row = chi_op_row_of(op);
+	return row->query != NULL    ? chi_handle_query
+	       : row->answer != NULL ? chi_handle_answer
+				     : handlers[op];
 }
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)

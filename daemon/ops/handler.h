@@ -40,14 +40,14 @@ chi_handler chi_handle_import_end;				/* handler_import.c */
 chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
 chi_handler chi_handle_query;					/* query.c */
-chi_handler chi_handle_get_game, chi_handle_get_heads,
-	chi_handle_explore_games; /* handler_games.c */
+chi_handler chi_handle_answer;					/* answer.c */
+chi_handler chi_handle_explore_games;				/* handler_games.c */
 
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
 chi_handler chi_handle_make_gameset;			      /* gamesets.c */
 chi_handler chi_handle_find;				      /* find.c */
 chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
-chi_handler chi_handle_queue_settle, chi_handle_queue_list;   /* queue.c */
+chi_handler chi_handle_queue_settle;			      /* queue.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Single games, answered at once; and what was played from a position in the games that fit, a
- * run. */
+/* What was played from a position in the games that fit, a run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
 #include "daemon/ops/handler.h"
-#include "ops/game_rows.h"
 #include "daemon/ops/run.h"
 #include "daemon/settings/limits.h"
 #include "search/explore.h"
 #include "search/filter/terms.h"
-#include "search/texts.h"
 #include "store/store.h"
 
 _Static_assert(CHI_FILTER_MAX == CHI_TERMS_TEXT_MAX, "a filter that may be sent can be parsed");
@@ -22,83 +19,6 @@ int chi_task_filter(struct chi_task *task, const char *name, const char *field,
 	struct chi_terms terms;
 	int status = chi_terms_parse(filter->bytes, filter->len, &terms, &task->fault);
 	return status < 0 ? chi_task_field(task, status, "%s.%s", name, field) : CHI_OK;
-}
-
-/* ---- Games ------------------------------------------------------------------------------- */
-
-static int answer_game(struct chi_task *task, struct chi_game_texts *texts)
-{
-	struct chi_response response = {
-		.id = task->request->id, .last = true, .op = CHI_OP_GET_GAME};
-	uint32_t number = task->request->u.get_game.number;
-	int status = chi_game_texts_game(texts, number, &task->worker->results,
-					 &response.u.get_game.row, &response.u.get_game.game);
-	if (status < 0) {
-		return chi_fault(&task->fault, status, "cannot read game %u (%s)", number,
-				 chi_strerror(status));
-	}
-	response.u.get_game.found = status == CHI_OK;
-	response.u.get_game.whole = status == CHI_OK && task->request->u.get_game.whole;
-	if (response.u.get_game.found && chi_response_size(&response) == 0) {
-		return chi_fault(&task->fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE, number);
-	}
-	chi_conn_answer(task->conn, &response);
-	return CHI_OK;
-}
-
-/* Those that are there, in the order asked. */
-static int answer_heads(struct chi_task *task, struct chi_game_texts *texts)
-{
-	struct chi_response response = {
-		.id = task->request->id, .last = true, .op = CHI_OP_GET_HEADS};
-	const uint32_t *numbers = task->request->u.get_heads.numbers;
-	struct chi_arena *arena = &task->worker->results;
-	size_t asked = task->request->u.get_heads.n;
-	size_t n = 0;
-	struct chi_game_row *rows = chi_arena_array(arena, asked, sizeof(*rows));
-	int status = rows != NULL || asked == 0 ? CHI_OK : -CHI_ENOMEM;
-	for (size_t i = 0; status == CHI_OK && i < asked; i++) {
-		status = chi_game_texts_head(texts, numbers[i], arena, &rows[n]);
-		n += status == CHI_OK ? 1 : 0;
-		if (status < 0) {
-			return chi_fault(&task->fault, status, "cannot read game %u (%s)",
-					 numbers[i], chi_strerror(status));
-		}
-		status = CHI_OK;
-	}
-	response.u.get_heads.rows = rows;
-	response.u.get_heads.n = n;
-	if (status == CHI_OK && chi_response_size(&response) == 0) {
-		return chi_fault(&task->fault, -CHI_ETOOBIG,
-				 "the names of %zu games do not fit a response", n);
-	}
-	if (status == CHI_OK) {
-		chi_conn_answer(task->conn, &response);
-	}
-	return status;
-}
-
-static int with_texts(struct chi_task *task,
-		      int (*answer)(struct chi_task *task, struct chi_game_texts *texts))
-{
-	struct chi_game_texts *texts = NULL;
-	struct chi_read *read = NULL;
-	int status = chi_worker_read(task->worker, task->served, &read);
-	status = status == CHI_OK ? chi_game_texts_new(&texts) : status;
-	status = status == CHI_OK ? chi_game_texts_begin(texts, read) : status;
-	status = status == CHI_OK ? answer(task, texts) : status;
-	chi_game_texts_free(texts);
-	return status;
-}
-
-int chi_handle_get_game(struct chi_task *task)
-{
-	return with_texts(task, answer_game);
-}
-
-int chi_handle_get_heads(struct chi_task *task)
-{
-	return with_texts(task, answer_heads);
 }
 
 /* ---- Explore ----------------------------------------------------------------------------- */

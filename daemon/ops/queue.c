@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of positions: changes go to the writer, lists come from a snapshot. */
+/* The queue of positions: changes go to the writer. */
 #include "store/queue.h"
 
 #include "base/fault.h"
@@ -68,41 +68,4 @@ int chi_handle_queue_settle(struct chi_task *task)
 			     : chi_queue_settle_check(queue.action, positions->n, queue.lease_ms,
 						      &task->fault);
 	return start_job(task, status, positions, &queue, "");
-}
-
-/* What is wrong with a list's request; NULL: nothing. */
-static const char *refusal(const struct chi_request *request)
-{
-	const struct chi_queue_row *after = request->u.queue_list.after;
-	if (chi_queue_state_name((int)request->u.queue_list.state) == NULL) {
-		return "the state is unknown";
-	}
-	if (request->u.queue_list.limit > CHI_QUEUE_BATCH_MAX) {
-		return "more than 4096 positions";
-	}
-	return after != NULL && after->state != request->u.queue_list.state
-		       ? "the position to begin after is in another state"
-		       : NULL;
-}
-
-int chi_handle_queue_list(struct chi_task *task)
-{
-	const struct chi_request *request = task->request;
-	struct chi_response response = {.id = request->id, .last = true, .op = request->op};
-	struct chi_read *read = NULL;
-	const char *why = refusal(request);
-	if (why != NULL) {
-		task->field = "queue_list";
-		return chi_fault(&task->fault, -CHI_EINVAL, "%s", why);
-	}
-	int status = chi_worker_read(task->worker, task->served, &read);
-	if (status == CHI_OK) {
-		status = chi_read_queue(read, (enum chi_queue_state)request->u.queue_list.state,
-					request->u.queue_list.after, request->u.queue_list.limit,
-					&task->worker->results, &response.u.queue_list);
-	}
-	if (status == CHI_OK) {
-		chi_conn_answer(task->conn, &response);
-	}
-	return status;
 }

@@ -167,6 +167,8 @@ static void answer_wrongly(struct server_conn *conn)
 	static const struct chi_games_page page = {.games = rows, .n = 3};
 	static const struct chi_stats_group groups[2] = {{.value = 1, .text = ""}};
 	static const struct chi_stats_result stats = {.groups = groups, .n = 2};
+	static const struct chi_heads heads = {.rows = rows, .n = 2};
+	struct chi_game_found game = {.found = false};
 	struct chi_request request;
 	if (!server_greet(conn)) {
 		return;
@@ -182,13 +184,14 @@ static void answer_wrongly(struct server_conn *conn)
 			answer.op = CHI_OP_GAME_QUERY;
 			answer.status = -CHI_ECANCELED;
 		} else if (request.op == CHI_OP_GET_GAME) {
-			answer.u.get_game.found = true;
-			answer.u.get_game.row = rows[wrong == OTHER_GAME ? 0 : 1];
+			game = (struct chi_game_found){.found = true,
+						       .row = rows[wrong == OTHER_GAME ? 0 : 1]};
+			answer.body = &game;
 		} else if (request.op == CHI_OP_GET_HEADS) {
-			answer.u.get_heads.rows = rows;
-			answer.u.get_heads.n = 2;
+			answer.body = &heads;
 		} else if (request.op == CHI_OP_GAME_QUERY && wrong == OTHER_KIND) {
 			answer.op = CHI_OP_GET_GAME;
+			answer.body = &game;
 		} else if (request.op == CHI_OP_GAME_QUERY) {
 			answer.body = &page;
 			answer.last = wrong != NO_END;
@@ -216,9 +219,9 @@ static void ask_wrongly(struct chi_client *client)
 	case OTHER_GAME:
 	case NOT_WHOLE:
 		status = chi_game_get(client, 9, &one, &game);
-		world_refused(client, status, -CHI_EPROTO, "another game");
+		world_refused(client, status, -CHI_EPROTO, "another get_game");
 		status = chi_game_heads(client, (const uint32_t[]){8, 10}, 2, heads);
-		world_refused(client, status, -CHI_EPROTO, "heads of other games");
+		world_refused(client, status, -CHI_EPROTO, "another get_heads");
 		break;
 	case OTHER_KIND:
 		status = chi_game_query_open(client, &spec, &query);

@@ -33,6 +33,9 @@ static void every_operation_has_a_row(void **state)
 		if (row->query != NULL && row->kind != CHI_KIND_QUERY) {
 			fail_msg("%s is no query", chi_op_name(op));
 		}
+		if (row->answer != NULL && row->kind != CHI_KIND_ANSWER) {
+			fail_msg("%s is not answered at once", chi_op_name(op));
+		}
 		if (row->kind == CHI_KIND_WRITE && (row->flags & CHI_NEEDS_WRITABLE) == 0) {
 			fail_msg("%s writes where it must not", chi_op_name(op));
 		}

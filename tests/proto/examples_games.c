@@ -57,52 +57,55 @@ const struct chi_response example_game_query_result = {
 					       .total = 1},
 };
 
+static const struct chi_game_request get_game = {.number = 2, .whole = true};
 const struct chi_request example_get_game = {
 	.id = 22,
 	.op = CHI_OP_GET_GAME,
-	.u.get_game = {.number = 2, .whole = true},
+	.body = &get_game,
 };
 
 static const struct chi_tag tags[] = {{"White", 5, "a", 1}, {"Black", 5, "b", 1}};
 static const chi_move moves[] = {796, 3364};
 
+static const struct chi_game_found game_found = {
+	.found = true,
+	.row = {.head = {.number = 2,
+			 .white = 1,
+			 .black = 2,
+			 .plies = 2,
+			 .result = CHI_RESULT_DRAW},
+		.ply = -1,
+		.white = "a",
+		.black = "b",
+		.event = "",
+		.site = "",
+		.round = "",
+		.source = "",
+		.pgn = "1. e4 e5 1/2-1/2\n\n",
+		.pgn_len = 18},
+	.whole = true,
+	.game = {.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255},
+		 .tags = tags,
+		 .n_tags = 2,
+		 .moves = moves,
+		 .n_plies = 2},
+};
+
 const struct chi_response example_get_game_result = {
 	.id = 22,
 	.last = true,
 	.op = CHI_OP_GET_GAME,
-	.u.get_game =
-		{
-			.found = true,
-			.row = {.head = {.number = 2,
-					 .white = 1,
-					 .black = 2,
-					 .plies = 2,
-					 .result = CHI_RESULT_DRAW},
-				.ply = -1,
-				.white = "a",
-				.black = "b",
-				.event = "",
-				.site = "",
-				.round = "",
-				.source = "",
-				.pgn = "1. e4 e5 1/2-1/2\n\n",
-				.pgn_len = 18},
-			.whole = true,
-			.game = {.id = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204,
-					221, 238, 255},
-				 .tags = tags,
-				 .n_tags = 2,
-				 .moves = moves,
-				 .n_plies = 2},
-		},
+	.body = &game_found,
 };
 
 static const uint32_t head_numbers[] = {300, 301};
 
+static const struct chi_heads_request get_heads = {.numbers = head_numbers, .n = 2};
+
 const struct chi_request example_get_heads = {
 	.id = 40,
 	.op = CHI_OP_GET_HEADS,
-	.u.get_heads = {.numbers = head_numbers, .n = 2},
+	.body = &get_heads,
 };
 
 static const struct chi_game_row head_rows[] = {
@@ -118,11 +121,13 @@ static const struct chi_game_row head_rows[] = {
 	},
 };
 
+static const struct chi_heads heads = {.rows = head_rows, .n = 1};
+
 const struct chi_response example_get_heads_result = {
 	.id = 40,
 	.last = true,
 	.op = CHI_OP_GET_HEADS,
-	.u.get_heads = {.rows = head_rows, .n = 1},
+	.body = &heads,
 };
 
 const struct chi_request example_explore_games = {

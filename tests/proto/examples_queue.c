@@ -62,10 +62,11 @@ static const struct chi_request settle_request = {
 static const struct chi_response settle_response = {
 	.id = 42, .last = true, .op = CHI_OP_QUEUE_SETTLE, .u.outcome.settled = 1};
 
+static const struct chi_queue_list_request list = {.state = CHI_QUEUE_WAITING, .limit = 1};
 static const struct chi_request list_request = {
 	.id = 43,
 	.op = CHI_OP_QUEUE_LIST,
-	.u.queue_list = {.state = CHI_QUEUE_WAITING, .limit = 1},
+	.body = &list,
 };
 static const struct chi_queue_row waiting[] = {
 	{.key = KINGS,
@@ -75,11 +76,13 @@ static const struct chi_queue_row waiting[] = {
 	 .number = 1,
 	 .holder = ""},
 };
+static const struct chi_queue_list listed = {
+	.rows = waiting, .n = 1, .more = true, .counts = {3, 1, 0}};
 static const struct chi_response list_response = {
 	.id = 43,
 	.last = true,
 	.op = CHI_OP_QUEUE_LIST,
-	.u.queue_list = {.rows = waiting, .n = 1, .more = true, .counts = {3, 1, 0}},
+	.body = &listed,
 };
 
 const struct example queue_examples[] = {

@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-static void heads(struct sample *s, struct chi_request *out)
-{
-	size_t n = sample_below(s, 4);
-	uint32_t *numbers = sample_take(s, n, sizeof(*numbers));
-	for (size_t i = 0; i < n; i++) {
-		numbers[i] = (uint32_t)sample_number(s);
-	}
-	out->u.get_heads.numbers = numbers;
-	out->u.get_heads.n = n;
-}
-
 void sample_games_request(struct sample *s, struct chi_request *out)
 {
 	switch (out->op) {
@@ -39,13 +28,6 @@ void sample_games_request(struct sample *s, struct chi_request *out)
 		memcpy(out->u.games.after, sample_ids(s, 1)->id,
 		       CHI_GAME_ID_SIZE * out->u.games.after_set);
 		out->u.games.limit = (uint32_t)sample_number(s);
-		break;
-	case CHI_OP_GET_GAME:
-		out->u.get_game.number = (uint32_t)(1 + sample_number(s) % UINT32_MAX);
-		out->u.get_game.whole = sample_coin(s);
-		break;
-	case CHI_OP_GET_HEADS:
-		heads(s, out);
 		break;
 	default:
 		sample_search_request(s, out);
@@ -107,53 +89,9 @@ const struct chi_game_row *sample_games(struct sample *s, size_t n)
 	return rows;
 }
 
-static void game(struct sample *s, struct chi_game *out)
-{
-	size_t n = sample_below(s, 4);
-	struct chi_tag *tags = sample_take(s, n, sizeof(*tags));
-	chi_move *moves = sample_take(s, 5, sizeof(*moves));
-	memcpy(out->id, sample_ids(s, 1)->id, sizeof(out->id));
-	for (size_t i = 0; i < n; i++) {
-		struct chi_text name = sample_text(s, 10);
-		struct chi_text value = sample_text(s, 30);
-		tags[i] = (struct chi_tag){name.bytes, name.len, value.bytes, value.len};
-	}
-	out->tags = tags;
-	out->n_tags = n;
-	out->has_start = sample_coin(s);
-	if (out->has_start) {
-		out->start = sample_key(s);
-	}
-	out->n_plies = sample_below(s, 6);
-	for (size_t i = 0; i < out->n_plies; i++) {
-		moves[i] = sample_move(s);
-	}
-	out->moves = moves;
-	struct chi_text notes = sample_text(s, 30);
-	struct chi_text rest = sample_text(s, 30);
-	out->notes = (const uint8_t *)notes.bytes;
-	out->n_notes = notes.len;
-	out->rest = rest.bytes;
-	out->n_rest = rest.len;
-}
-
 bool sample_games_response(struct sample *s, struct chi_response *out)
 {
 	switch (out->op) {
-	case CHI_OP_GET_GAME:
-		out->u.get_game.found = sample_coin(s);
-		out->u.get_game.whole = out->u.get_game.found && sample_coin(s);
-		if (out->u.get_game.found) {
-			row(s, &out->u.get_game.row);
-		}
-		if (out->u.get_game.whole) {
-			game(s, &out->u.get_game.game);
-		}
-		return true;
-	case CHI_OP_GET_HEADS:
-		out->u.get_heads.n = sample_below(s, 4);
-		out->u.get_heads.rows = sample_games(s, out->u.get_heads.n);
-		return true;
 	case CHI_OP_EXPLORE_GAMES:
 		sample_explore(s, &out->u.explore);
 		return true;

@@ -91,11 +91,6 @@ void sample_queue_request(struct sample *s, struct chi_request *out)
 		out->u.queue_settle.action = (uint32_t)sample_below(s, CHI_QUEUE_DROP + 1);
 		out->u.queue_settle.lease_ms = (uint32_t)sample_number(s);
 		break;
-	case CHI_OP_QUEUE_LIST:
-		out->u.queue_list.state = (uint32_t)sample_below(s, CHI_QUEUE_FAILED + 1);
-		out->u.queue_list.limit = (uint32_t)sample_number(s);
-		out->u.queue_list.after = sample_coin(s) ? rows(s, 1) : NULL;
-		break;
 	default:
 		break;
 	}
@@ -117,12 +112,6 @@ bool same_queue_request(const struct chi_request *a, const struct chi_request *b
 		       a->u.queue_settle.lease == b->u.queue_settle.lease &&
 		       a->u.queue_settle.action == b->u.queue_settle.action &&
 		       a->u.queue_settle.lease_ms == b->u.queue_settle.lease_ms;
-	case CHI_OP_QUEUE_LIST:
-		return a->u.queue_list.state == b->u.queue_list.state &&
-		       a->u.queue_list.limit == b->u.queue_list.limit &&
-		       (a->u.queue_list.after == NULL) == (b->u.queue_list.after == NULL) &&
-		       (a->u.queue_list.after == NULL ||
-			same_row(a->u.queue_list.after, b->u.queue_list.after));
 	default:
 		return true;
 	}
@@ -144,13 +133,6 @@ bool sample_queue_response(struct sample *s, struct chi_response *out)
 	case CHI_OP_QUEUE_SETTLE:
 		out->u.outcome.settled = sample_number(s);
 		return true;
-	case CHI_OP_QUEUE_LIST:
-		out->u.queue_list.n = sample_below(s, 4);
-		out->u.queue_list.rows = rows(s, out->u.queue_list.n);
-		out->u.queue_list.more = sample_coin(s);
-		out->u.queue_list.counts = (struct chi_queue_counts){
-			sample_number(s), sample_number(s), sample_number(s)};
-		return true;
 	default:
 		return false;
 	}
@@ -160,8 +142,6 @@ bool same_queue_response(const struct chi_response *a, const struct chi_response
 {
 	const struct chi_queue_taken *x = &a->u.queue_take;
 	const struct chi_queue_taken *y = &b->u.queue_take;
-	const struct chi_queue_list *v = &a->u.queue_list;
-	const struct chi_queue_list *w = &b->u.queue_list;
 	switch (a->op) {
 	case CHI_OP_QUEUE_ADD:
 		return memcmp(&a->u.outcome.queue_added, &b->u.outcome.queue_added,
@@ -172,9 +152,6 @@ bool same_queue_response(const struct chi_response *a, const struct chi_response
 		       same_rows(x->rows, x->n, y->rows, y->n);
 	case CHI_OP_QUEUE_SETTLE:
 		return a->u.outcome.settled == b->u.outcome.settled;
-	case CHI_OP_QUEUE_LIST:
-		return same_rows(v->rows, v->n, w->rows, w->n) && v->more == w->more &&
-		       memcmp(&v->counts, &w->counts, sizeof(v->counts)) == 0;
 	default:
 		return true;
 	}

@@ -343,10 +343,10 @@ static void lists_of_games(void **state)
 		response.body = &stats;
 		assert_int_equal(answer_round_trip(&response, &again), wanted);
 		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_GET_GAME};
-		response.u.get_game.whole = true;
-		response.u.get_game.game.id[0] = 1;
-		response.u.get_game.game.tags = tags;
-		response.u.get_game.game.n_tags = (size_t)(CHI_TAGS_MAX + over);
+		const struct chi_game_found found = {
+			.whole = true,
+			.game = {.id = {1}, .tags = tags, .n_tags = (size_t)(CHI_TAGS_MAX + over)}};
+		response.body = &found;
 		assert_int_equal(answer_round_trip(&response, &again), wanted);
 	}
 }

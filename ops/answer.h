@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations that are answered at once, on one snapshot: a function each, from the request's own
+ * struct to the result's. Who calls it is a driver's: a server (daemon/ops/answer.c), a call in
+ * this process (client/local/query.c). Both hand it a request that has passed the checks of the
+ * wire, and so they answer alike.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "chistore/types.h"
+
+struct chi_game_texts;
+struct chi_read;
+
+/* What a driver lends. */
+struct chi_ask {
+	struct chi_read *read;	       /* the snapshot */
+	struct chi_arena *arena;       /* what the result leads to, but what is static */
+	struct chi_game_texts **texts; /* NULL in it until made; the driver ends and frees them */
+	const char *field;	       /* of the request, at fault; static; NULL: none */
+	struct chi_fault *fault;
+};
+
+/* `result` is zeroed. */
+typedef int chi_answer(struct chi_ask *ask, const void *request, void *result);
+
+chi_answer chi_answer_game, chi_answer_heads; /* game.c */
+chi_answer chi_answer_queue_list;	      /* queue.c */
