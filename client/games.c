@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "search/filter/terms.h"
 #include "search/games.h"
+#include "store/store.h"
 
 /* Called before a server is asked, so that a place in the text is one of the caller's. */
 int chi_games_filter_check(const char *filter, struct chi_fault *fault)
@@ -56,6 +57,7 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 		return query->status;
 	}
 	client->error.text[0] = '\0';
+	chi_store_forget_damage();
 	query->status = chi_rows_next(client, &query->rows, &found);
 	if (query->status == CHI_OK) {
 		memcpy(&query->row, found, sizeof(query->row));

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/store.h"
+
 static void free_iter(struct chi_iter *iter)
 {
 	free(iter->games);
@@ -65,6 +67,7 @@ static int fetch(struct chi_iter *iter)
 		}
 		iter->n = 0;
 		iter->at = 0;
+		chi_store_forget_damage();
 		iter->status = chi_client_fail(client, client->backend->scan_more(client, iter));
 		if (iter->status < 0) {
 			/* Rows read before the failure are delivered first. */

@@ -100,6 +100,10 @@ const char *chi_store_path(const struct chi_store *store);
  * this thread met was what was not there (store/chain); else chi_strerror's text. Told once. */
 const char *chi_store_error(int status);
 
+/* Before each piece of work whose failure chi_store_error may be asked about: damage that this
+ * thread met earlier, and that was passed over or told in other words, is not what fails it. */
+void chi_store_forget_damage(void);
+
 CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
 
 /* To be called every few seconds by a server: frees reader slots that dead processes left, and

@@ -22,6 +22,7 @@ struct chi_client *chi_client_new(void)
 		chi_arena_init(&client->answers[i].gathered, CHI_CLIENT_BUDGET);
 	}
 	client->answer = &client->answers[0];
+	chi_store_forget_damage();
 	return client;
 }
 
@@ -64,6 +65,7 @@ int chi_client_begin(struct chi_client *client)
 		return refuse_open(client);
 	}
 	client->error.text[0] = '\0';
+	chi_store_forget_damage();
 	client->unknown.n = 0;
 	client->unknown.used = CHI_UNKNOWN_OLD;
 	return CHI_OK;

@@ -336,7 +336,7 @@ void chi_conn_answer(struct chi_conn *conn, const struct chi_response *response)
 void chi_conn_fail(struct chi_conn *conn, uint64_t id, enum chi_op op, int status,
 		   const char *field, const char *text)
 {
-	const char *message = text != NULL && text[0] != '\0' ? text : chi_store_error(status);
+	const char *message = text != NULL && text[0] != '\0' ? text : chi_strerror(status);
 	struct chi_response response = {
 		.id = id,
 		.status = status,

@@ -211,7 +211,8 @@ static void refuse_request(struct chi_task *task, int status)
 	if (feeds && !chi_call_give_up(task->conn, request->id)) {
 		return;
 	}
-	chi_conn_fail(task->conn, request->id, request->op, status, task->field, task->fault.text);
+	const char *text = task->fault.text[0] != '\0' ? task->fault.text : chi_store_error(status);
+	chi_conn_fail(task->conn, request->id, request->op, status, task->field, text);
 }
 
 /* What a client says about a request that is being answered. One that has ended meanwhile is no
@@ -260,6 +261,7 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 	}
 	chi_arena_reset(&worker->requests);
 	chi_arena_reset(&worker->results);
+	chi_store_forget_damage();
 	int status = chi_request_unpack(body, len, &worker->requests, &request, &task.field,
 					&task.fault);
 	bool malformed = status == -CHI_EPROTO;

@@ -136,6 +136,11 @@ static void send_page(struct chi_run *run, bool last)
 	chi_conn_answer(run->call.conn, &response);
 }
 
+static const char *failure_text(int status, const struct chi_fault *fault)
+{
+	return fault->text[0] != '\0' ? fault->text : chi_store_error(status);
+}
+
 /* The rows found before the failure are good, and sent first. */
 static void fail_run(struct chi_run *run, int status, const struct chi_fault *fault)
 {
@@ -150,7 +155,7 @@ static void fail_run(struct chi_run *run, int status, const struct chi_fault *fa
 		return;
 	}
 	finish_run(run);
-	chi_conn_fail(conn, id, op, status, NULL, fault->text);
+	chi_conn_fail(conn, id, op, status, NULL, failure_text(status, fault));
 }
 
 static void hand_on(struct chi_run *run, int status, struct chi_fault *fault)
@@ -162,7 +167,7 @@ static void hand_on(struct chi_run *run, int status, struct chi_fault *fault)
 	status = run->ops->hand_on(run, conn, status, fault);
 	close_run(&run->call);
 	if (status < 0) {
-		chi_conn_fail(conn, id, op, status, NULL, fault->text);
+		chi_conn_fail(conn, id, op, status, NULL, failure_text(status, fault));
 	}
 }
 
@@ -209,6 +214,7 @@ static void pause_run(struct chi_run *run, int64_t now, bool short_of_memory)
 static void slice(struct chi_run *run, int64_t until)
 {
 	struct chi_fault fault = {0};
+	chi_store_forget_damage();
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
 		status = work(run, until, &fault);

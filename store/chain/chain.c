@@ -158,6 +158,11 @@ const char *chi_store_error(int status)
 	return told;
 }
 
+void chi_store_forget_damage(void)
+{
+	broken[0] = '\0';
+}
+
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 /* Whether the head says that `last` is the last key: 0 or MDB_CORRUPTED, or LMDB's code. */

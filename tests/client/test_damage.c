@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/chain/chain.h"
 #include "tests/client/world.h"
 
 #define STORED	20
@@ -72,10 +73,60 @@ static void a_damaged_record_fails_alone(void **state)
 	chi_prober_close(prober);
 }
 
+/* Meets a chain that is broken, and says nothing of it. */
+static void pass_over_damage(const struct world *world)
+{
+	struct chi_chain_at at = {.chain = CHI_CHAIN_NAMES};
+	uint8_t bytes[] = {'k', 0, 0, 'v'};
+	char path[100];
+	MDB_env *env;
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	MDB_val key = {1, bytes};
+	MDB_val value = {1, bytes + 3};
+	MDB_cursor *cursor;
+	(void)snprintf(path, sizeof(path), "%s.broken", world->store);
+	assert_int_equal(mdb_env_create(&env), 0);
+	assert_int_equal(mdb_env_open(env, path, MDB_NOSUBDIR | MDB_NOLOCK, 0600), 0);
+	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+	assert_int_equal(chi_chain_make(txn, dbi, CHI_CHAIN_NAMES), 0);
+	assert_int_equal(chi_chain_begin(txn, dbi, &at), 0);
+	assert_int_equal(mdb_put(txn, dbi, &key, chi_chain_sign(&at, &key, &value), 0), 0);
+	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
+	assert_int_equal(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_FIRST), 0);
+	assert_int_equal(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT),
+			 MDB_CORRUPTED);
+	mdb_txn_abort(txn);
+	mdb_env_close(env);
+	(void)unlink(path);
+}
+
+/* The next damaged record was told as one of names. */
+static void damage_is_not_told_of_a_later_call(void **state)
+{
+	struct world *world = *state;
+	struct chi_key key = world_key(0);
+	struct chi_put put = {.key = key, .parts = CHI_PUT_NOTE};
+	struct chi_record record;
+	char note[3001] = "to be damaged";
+	memset(note + strlen(note), '.', sizeof(note) - 1 - strlen(note));
+	put.record.note = note;
+	put.record.n_note = sizeof(note) - 1;
+	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
+	damage(world, "to be damaged");
+	pass_over_damage(world);
+	assert_int_equal(chi_get(world->client, &key, &record), -CHI_ECORRUPT);
+	assert_true(strlen(chi_error(world->client)) > 0);
+	assert_null(strstr(chi_error(world->client), "names"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(damage_is_not_told_of_a_later_call, world_external,
 						world_drop),
 	};
 	return world_choose(argc, argv) ? cmocka_run_group_tests_name("damage", tests, NULL, NULL)

@@ -240,6 +240,10 @@ static void test_appends(void **state)
 	assert_non_null(strstr(why, "the names tree is damaged: entries between key 6b65792e"));
 	assert_non_null(strstr(why, "its end"));
 	assert_string_equal(chi_store_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
+	/* And not of what fails later. */
+	assert_int_equal(check_walk(&tree, &model, false), -1);
+	chi_store_forget_damage();
+	assert_string_equal(chi_store_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
 	assert_int_equal(chi_chain_end(tree.txn, tree.dbi, &at), 0);
 	assert_int_equal(check_walk(&tree, &model, false), 1);
 	assert_int_equal(mdb_cursor_open(tree.txn, tree.dbi, &cursor), 0);
