@@ -57,7 +57,7 @@ class Disk(Suite):
     def timed(self, *command):
         """Positions a second of real time, once."""
         begin = time.monotonic()
-        subprocess.run([self.tools.path("client", "chistore"), "-a", self.large.store, *command],
+        subprocess.run([self.tools.path("cli", "chistore"), "-a", self.large.store, *command],
                        check=True, stdout=subprocess.DEVNULL)
         return self.large.ready["positions"] / (time.monotonic() - begin)
 

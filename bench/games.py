@@ -94,7 +94,7 @@ class Games(Suite):
         if statistic is not None:
             shutil.rmtree(store, ignore_errors=True)
             options = ["--statistic", statistic, "--games", games]
-        return self.timed([self.tools.path("client", "chistore"), "-a", store, "--quiet", "import",
+        return self.timed([self.tools.path("cli", "chistore"), "-a", store, "--quiet", "import",
                            *options, pgn])
 
     def info(self, store):
@@ -204,7 +204,7 @@ class Games(Suite):
         for number in range(self.rounds + 1):
             shutil.rmtree(copy, ignore_errors=True)
             self.sync()
-            seconds, peak = self.timed([self.tools.path("client", "chistore"), "-a", copy,
+            seconds, peak = self.timed([self.tools.path("cli", "chistore"), "-a", copy,
                                         "--quiet", "load", dump])
             if number > 0:
                 speeds.append(positions / seconds)
@@ -229,7 +229,7 @@ class Games(Suite):
             for number in range(self.rounds + 1):
                 shutil.rmtree(copy, ignore_errors=True)
                 self.sync()
-                seconds, _ = self.timed([self.tools.path("client", "chistore"), "-a", copy, "--quiet",
+                seconds, _ = self.timed([self.tools.path("cli", "chistore"), "-a", copy, "--quiet",
                                          "import", "--statistic", "outcome", file])
                 if number > 0:
                     found.append(positions / seconds)

@@ -29,7 +29,7 @@ def pieces(fen):
 
 class Bench:
     def __init__(self, build, pgn, folder, positions):
-        self.chistore = os.path.join(build, "client", "cli", "chistore")
+        self.chistore = os.path.join(build, "cli", "chistore")
         self.more = os.path.join(build, "bench", "make_more")
         self.pgn, self.folder, self.positions = pgn, folder, positions
         self.store = os.path.join(folder, "store")

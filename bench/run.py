@@ -178,7 +178,7 @@ class Own(OnRecords):
         self.tools.chistore("-a", store, "init", "--statistic", "external")
         os.sync()  # what others left unwritten is not to be ours
         begin = time.monotonic()
-        process = subprocess.Popen([self.tools.path("client", "chistore"), "-a", store, "import",
+        process = subprocess.Popen([self.tools.path("cli", "chistore"), "-a", store, "import",
                                     self.records.csv], stdout=subprocess.DEVNULL,
                                    stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # wait4 tells the peak of this one child; ru_maxrss counts the pages of the data file

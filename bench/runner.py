@@ -53,7 +53,7 @@ class Tools:
         return done.stdout
 
     def chistore(self, *args):
-        return self.run("client", "chistore", *args)
+        return self.run("cli", "chistore", *args)
 
 
 class Program:

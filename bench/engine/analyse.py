@@ -53,7 +53,7 @@ class Stores:
 
     def __init__(self, options, folder, fens):
         self.options, self.folder = options, folder
-        self.cli = os.path.join(options.build, "client", "cli", "chistore")
+        self.cli = os.path.join(options.build, "cli", "chistore")
         self.epd = os.path.join(folder, "positions.epd")
         with open(self.epd, "w", encoding="ascii") as file:
             file.write("".join(fen + "\n" for fen in fens))

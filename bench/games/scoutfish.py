@@ -191,7 +191,7 @@ def measure(options, ours, theirs, number, question):
 
 
 def run(options, folder):
-    program = os.path.join(options.build, "client", "cli", "chistore")
+    program = os.path.join(options.build, "cli", "chistore")
     scoutfish = os.path.join(options.scoutfish, "src", "scoutfish")
     tests = questions(os.path.join(options.scoutfish, "src", "test.py"))
     covered = [(number, question) for number, question in tests if searches(question)]
