@@ -504,7 +504,7 @@ static void not_there(void **state)
 			 -CHI_ENOSTORE);
 	assert_null(source);
 	assert_string_not_equal(fault.text, "");
-	assert_int_equal(chi_source_open("/tmp", NULL, &source, &fault), -CHI_EIO);
+	assert_int_equal(chi_source_open("/tmp", NULL, &source, &fault), -CHI_EINVAL);
 	assert_null(source);
 }
 
