@@ -295,6 +295,7 @@ struct found_move {
 };
 
 struct found {
+	const char *book;
 	struct found_move moves[CHI_MOVES_MAX];
 	size_t n;
 	uint64_t games;
@@ -394,20 +395,20 @@ static int find_games(struct dialogue *dialogue, const struct question *question
 }
 
 /* chess_db cuts places to eight bytes. */
-static int add_offset(struct dialogue *dialogue, int fd, uint32_t number, json_t *offsets)
+static int add_offset(struct dialogue *dialogue, int fd, const char *book, uint32_t n, json_t *out)
 {
 	struct chi_game_row row;
 	struct chi_game game;
 	uint64_t offset = 0;
-	int status = chi_game_get(dialogue->client, number, &row, &game);
+	int status = chi_game_get(dialogue->client, n, &row, &game);
 	if (status != CHI_OK) {
 		return status < 0 ? store_failed(dialogue, status) : CHI_OK;
 	}
-	status = pgn_offsets_find(fd, &game, &offset);
+	status = pgn_offsets_find(fd, book, &game, &offset, &dialogue->fault);
 	if (status == CHI_OK) {
-		(void)json_array_append_new(offsets, json_count(offset & ~UINT64_C(7)));
+		(void)json_array_append_new(out, json_count(offset & ~UINT64_C(7)));
 	}
-	return status < 0 ? chi_fault_plain(&dialogue->fault, status) : CHI_OK;
+	return status < 0 ? status : CHI_OK;
 }
 
 static int say_move(struct dialogue *dialogue, int fd, const struct found *found,
@@ -416,7 +417,7 @@ static int say_move(struct dialogue *dialogue, int fd, const struct found *found
 	json_t *offsets = json_array();
 	int status = CHI_OK;
 	for (size_t i = 0; status == CHI_OK && fd >= 0 && i < move->n; i++) {
-		status = add_offset(dialogue, fd, move->numbers[i], offsets);
+		status = add_offset(dialogue, fd, found->book, move->numbers[i], offsets);
 	}
 	uint64_t games = total_of(&move->counts);
 	uint64_t weight = (uint64_t)((double)games * 65535 / (double)found->games);
@@ -436,6 +437,7 @@ static int find_positions(struct dialogue *dialogue, const struct question *ques
 	if (found == NULL) {
 		return chi_fault_plain(&dialogue->fault, -CHI_ENOMEM);
 	}
+	found->book = question->book;
 	int status = open_store(dialogue, question->book);
 	status = status == CHI_OK ? find_moves(dialogue, question, found) : status;
 	status = status == CHI_OK ? find_games(dialogue, question, found) : status;

@@ -58,9 +58,9 @@ int pgn_lost_take_out(const char *address, const struct chi_options *options,
 {
 	_cleanup_(taking_deinit) struct taking taking = {.client = NULL};
 	const struct chi_import_options kind = {.kind = CHI_IMPORT_SUBTRACT};
-	int status = pgn_offsets_lost(now, book, &taking.lost);
+	int status = pgn_offsets_lost(now, book, &taking.lost, fault);
 	if (status < 0 || taking.lost == NULL) {
-		return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+		return status == -CHI_ENOMEM ? chi_fault_plain(fault, status) : status;
 	}
 	status = chi_open(address, options, &taking.client, fault);
 	status = status == CHI_OK

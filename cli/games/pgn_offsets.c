@@ -202,31 +202,37 @@ int pgn_offsets_open(const char *path, int *out, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-static int read_place(int fd, uint64_t at, struct game_place *out)
+static int read_place(int fd, const char *path, uint64_t at, struct game_place *out,
+		      struct chi_fault *fault)
 {
 	char line[LINE + 1] = "";
 	int status = chi_file_pread(fd, line, LINE, (at + 1) * LINE);
 	if (status < 0) {
-		return status;
+		return chi_fault(fault, status, "%s: %s", path, chi_strerror(status));
 	}
-	return sscanf(line, "%16" SCNx64 " %16" SCNx64 "\n", &out->hash, &out->offset) == 2
-		       ? CHI_OK
-		       : -CHI_ECORRUPT;
+	if (sscanf(line, "%16" SCNx64 " %16" SCNx64 "\n", &out->hash, &out->offset) != 2) {
+		return chi_fault(fault, -CHI_ECORRUPT,
+				 "%s: line %" PRIu64 " is damaged; remove this file and the store "
+				 "beside it, and make the book again",
+				 path, at + 2);
+	}
+	return CHI_OK;
 }
 
-int pgn_offsets_find(int fd, const struct chi_game *game, uint64_t *offset)
+int pgn_offsets_find(int fd, const char *path, const struct chi_game *game, uint64_t *offset,
+		     struct chi_fault *fault)
 {
 	uint64_t wanted = hash_of_stored(game);
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
-		return -CHI_EIO;
+		return fail_offsets(path, errno, fault);
 	}
 	uint64_t low = 0;
 	uint64_t high = (uint64_t)status.st_size / LINE - 1;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 		struct game_place place;
-		int rc = read_place(fd, middle, &place);
+		int rc = read_place(fd, path, middle, &place, fault);
 		if (rc < 0) {
 			return rc;
 		}
@@ -267,21 +273,25 @@ bool pgn_offsets_has(const struct pgn_offsets *offsets, const struct chi_game *g
 	return has_hash(offsets, hash_of_stored(game));
 }
 
-int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path, struct pgn_offsets **out)
+int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path, struct pgn_offsets **out,
+		     struct chi_fault *fault)
 {
 	_cleanup_(chi_closep) int fd = -1;
 	struct stat file;
-	struct chi_fault fault;
+	struct chi_fault other;
 	struct pgn_offsets *lost = NULL;
 	*out = NULL;
 	sort(offsets);
-	if (pgn_offsets_open(path, &fd, &fault) < 0) {
+	if (pgn_offsets_open(path, &fd, &other) < 0) {
 		return CHI_OK;
 	}
-	int status = fstat(fd, &file) < 0 ? -CHI_EIO : pgn_offsets_new(&lost);
+	if (fstat(fd, &file) < 0) {
+		return fail_offsets(path, errno, fault);
+	}
+	int status = pgn_offsets_new(&lost);
 	for (uint64_t i = 0; status == CHI_OK && (i + 2) * LINE <= (uint64_t)file.st_size; i++) {
 		struct game_place place;
-		status = read_place(fd, i, &place);
+		status = read_place(fd, path, i, &place, fault);
 		if (status == CHI_OK && !has_hash(offsets, place.hash)) {
 			status = add_place(lost, place.hash, place.offset);
 		}

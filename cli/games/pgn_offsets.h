@@ -31,12 +31,15 @@ CHI_MUSTUSE int pgn_offsets_save(struct pgn_offsets *offsets, const char *path, 
 CHI_MUSTUSE int pgn_offsets_open(const char *path, int *out, struct chi_fault *fault);
 
 /* The games of the file at `path`, if there is one, that `offsets` has not; *out is NULL if there
- * are none. Another kind of file has none. -CHI_ENOMEM, -CHI_EIO. */
+ * are none. Another kind of file has none. -CHI_ENOMEM, -CHI_EIO; -CHI_ECORRUPT: a line is damaged,
+ * and which games those are is not known. */
 CHI_MUSTUSE int pgn_offsets_lost(struct pgn_offsets *offsets, const char *path,
-				 struct pgn_offsets **out);
+				 struct pgn_offsets **out, struct chi_fault *fault);
 
 /* Of what pgn_offsets_lost has made: whether a game of the store is among them. */
 bool pgn_offsets_has(const struct pgn_offsets *offsets, const struct chi_game *game);
 
-/* Finds a game of the store. CHI_NONE: the file has no such game; -CHI_EIO, -CHI_ECORRUPT. */
-CHI_MUSTUSE int pgn_offsets_find(int fd, const struct chi_game *game, uint64_t *offset);
+/* Finds a game of the store in the file at `path`, which `fd` is of. CHI_NONE: it has no such game;
+ * -CHI_EIO, -CHI_ECORRUPT. */
+CHI_MUSTUSE int pgn_offsets_find(int fd, const char *path, const struct chi_game *game,
+				 uint64_t *offset, struct chi_fault *fault);

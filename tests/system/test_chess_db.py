@@ -162,6 +162,21 @@ class ChessDb(Base):
             self.assertEqual(found(), {"e7e5": (1, 1, 0, 0), "c7c5": (1, 0, 1, 1)})
             self.assertEqual(dialogue.find(book, START)["moves"][0]["games"], 2)
 
+    def test_a_damaged_index(self):
+        """The answer was "corrupt", without the file; the games are counted, but what is lost is not known."""
+        path = self.write("x.pgn", GAME.format("x", "1-0", "1. e4 e5", "1-0"))
+        with Dialogue() as dialogue:
+            book = dialogue.book(path)["Book file"]
+            with open(book, "r+b") as file:
+                file.seek(34)
+                file.write(b"x" * 34)
+            for answer in (dialogue.find(book, START), dialogue.book(path), dialogue.book(path)):
+                self.assertIn(f"{book}: line 2 is damaged; remove this file", answer["error"])
+            os.remove(book)
+            shutil.rmtree(path[:-4] + ".chistore")
+            self.assertNotIn("error", dialogue.book(path))
+            self.assertEqual(len(dialogue.find(book, START)["moves"][0]["pgn offsets"]), 1)
+
     def test_a_link_in_the_way(self):
         """What a link of the index's temporary name led to was emptied, a store's data.mdb too."""
         path = self.write("linked.pgn", GAME.format("x", "1-0", "1. e4 e5", "1-0"))
