@@ -36,15 +36,15 @@ DOORS = (
         "roles-are-not-looked-at",
         "A client does what its role allows",
         "daemon/ops/dispatch.c",
-        "if (conn->state == CHI_CONN_HELLO || conn->role >= rows[op].role) {",
+        "if (conn->state == CHI_CONN_HELLO || conn->role >= chi_op_row_of(op)->role) {",
         "if (true) {",
         "system access", "Matrix.test_roles_by_token"),
     Mutant(
         "readers-may-back-up",
         "Each operation has its role",
-        "daemon/ops/dispatch.c",
-        "[CHI_OP_BACKUP] = {chi_handle_piped, CHI_ROLE_ADMIN,",
-        "[CHI_OP_BACKUP] = {chi_handle_piped, CHI_ROLE_READ,",
+        "ops/table.c",
+        "[CHI_OP_BACKUP] = {ADMIN,",
+        "[CHI_OP_BACKUP] = {READ,",
         "system access", "Matrix.test_roles_by_token"),
     Mutant(
         "socket-gives-its-role-away",
@@ -145,7 +145,7 @@ DOORS = (
         "read-only-store-is-written",
         "What is served read-only is not written",
         "daemon/ops/dispatch.c",
-        "if ((flags & WRITES) != 0 && !task->served->writable) {",
+        "if ((flags & CHI_NEEDS_WRITABLE) != 0 && !task->served->writable) {",
         "if (false) {",
         "system daemon", "StartAndStop.test_read_only"),
     Mutant(
