@@ -3,16 +3,16 @@
  * Messages of chistore.proto as our structs, both ways, by tables: for each message one row a
  * field, in the order of their numbers, says where it is kept, how much of it there may be and
  * whether it must be there. Its name, wire type, enumerators and what is nested in it the
- * descriptor says. Packing measures and then writes into room of that size; unpacking reads bytes
- * that chi_pb_check has passed and checks what only the struct can tell. Messages that carry
- * positions by the thousand have functions of their own beside the rows, which then have the limits
- * only.
+ * descriptor says. Packing measures and then writes into room of that size; unpacking looks at
+ * every field before it keeps it. Messages that carry positions by the thousand have functions of
+ * their own beside the rows, which then have the limits only.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "proto/wire/fields.h"
 #include "proto/pbc.h"
@@ -68,10 +68,13 @@ struct chi_message {
 	const ProtobufCMessageDescriptor *descriptor; /* NULL: of the contents of a field */
 	const struct chi_member *members;	      /* one for each of its fields */
 	size_t n;
+	const struct chi_member *rest; /* of fields after these; NULL: there are none */
 	/* Looks at the whole struct, unpacked; may be NULL. */
 	int (*check)(struct chi_unpacker *u, void *out);
-	/* Instead of by members: bytes of the contents; writing them; reading them. `noted` is for
-	 * `len` to leave there what `put` needs. */
+	/* Instead of by members: bytes of the contents; writing them. `noted` is for `len` to leave
+	 * there what `put` needs. `read` comes after the members, for what these do not keep; all
+	 * fields were looked at by then, if there is a descriptor. Without one it names the field
+	 * that is wrong itself. */
 	size_t (*len)(const void *from, size_t *noted);
 	uint8_t *(*put)(uint8_t *at, const void *from, size_t noted);
 	int (*read)(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out);
@@ -82,10 +85,18 @@ size_t chi_message_len(const struct chi_message *type, const void *from, size_t 
 uint8_t *chi_message_put(uint8_t *at, const struct chi_message *type, const void *from,
 			 size_t noted);
 
-/* From bytes that the check has passed, into a zeroed struct. Paths of flaws start at the message;
- * memory comes from the arena. */
+/*
+ * Into a zeroed struct. -CHI_EPROTO: the bytes are no protobuf message, or a server's that no
+ * server sends; -CHI_EINVAL, -CHI_EKEY: a field has a wrong type, occurs twice or does not fit;
+ * -CHI_ETOOBIG: a text or a repeated field is over its limit, or all is over the arena's budget;
+ * -CHI_ENOMEM. Paths of flaws start at the message; memory comes from the arena.
+ */
 CHI_MUSTUSE int chi_message_read(struct chi_unpacker *u, const struct chi_message *type,
 				 const uint8_t *bytes, size_t len, void *out);
+
+/* The same without a struct: looks at each field, and keeps nothing. */
+CHI_MUSTUSE int chi_message_check(struct chi_unpacker *u, const struct chi_message *type,
+				  const uint8_t *bytes, size_t len);
 
 /* Numbers of 4 bytes, the low one first. */
 uint8_t *chi_put_numbers(uint8_t *at, const uint32_t *numbers, size_t n);
@@ -95,6 +106,62 @@ const struct chi_member *chi_message_member(const struct chi_message *type, uint
 
 /* The rows of a result that comes in many responses: its first list. */
 const struct chi_member *chi_message_list(const struct chi_message *type);
+
+/* ---- Places in structs ------------------------------------------------------------------- */
+
+static inline const void *chi_member_at(const void *base, size_t at)
+{
+	return (const uint8_t *)base + at;
+}
+
+static inline void *chi_member_room(void *base, size_t at)
+{
+	return (uint8_t *)base + at;
+}
+
+static inline uint64_t chi_number_at(const void *at, size_t size)
+{
+	switch (size) {
+	case sizeof(uint8_t):
+		return *(const uint8_t *)at;
+	case sizeof(uint16_t):
+		return *(const uint16_t *)at;
+	case sizeof(uint32_t):
+		return *(const uint32_t *)at;
+	default:
+		return *(const uint64_t *)at;
+	}
+}
+
+static inline const void *chi_pointer_at(const void *at)
+{
+	const void *pointer;
+	memcpy(&pointer, at, sizeof(pointer));
+	return pointer;
+}
+
+static inline size_t chi_size_at(const void *at)
+{
+	return *(const size_t *)at;
+}
+
+static inline void chi_set_number(void *at, size_t size, uint64_t value)
+{
+	switch (size) {
+	case sizeof(uint8_t):
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case sizeof(uint16_t):
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+		break;
+	}
+}
 
 /* ---- Tables ------------------------------------------------------------------------------ */
 
@@ -120,6 +187,10 @@ const struct chi_member *chi_message_list(const struct chi_message *type);
 #define CHI_M_NUMBER(no, s, m)                                                                     \
 	{                                                                                          \
 		CHI_PLACE(no, CHI_NUMBER, s, m)                                                    \
+	}
+#define CHI_M_SIGNED(no, s, m, low, high, why)                                                     \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_SIGNED, s, m), .min = (low), .max = (high), .reason = (why)      \
 	}
 #define CHI_M_ALWAYS(no, what, s, m)                                                               \
 	{                                                                                          \
@@ -195,6 +266,11 @@ const struct chi_member *chi_message_list(const struct chi_message *type);
 	{                                                                                          \
 		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner),         \
 						 .most = (limit), .reason = (why)                  \
+	}
+/* A field that a function of `inner` reads, which is given the struct. */
+#define CHI_M_CONTENTS(no, inner)                                                                  \
+	{                                                                                          \
+		.field = (no), .kind = CHI_NESTED, .type = (inner)                                 \
 	}
 /* A field without a place in the struct, or of a message that is read by a function. */
 #define CHI_M_UNKEPT(no, limit, why)                                                               \

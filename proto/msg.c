@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/fault.h"
 #include "proto/wire/frame.h"
 #include "proto/operations.h"
@@ -20,23 +21,6 @@ const char *chi_op_name(enum chi_op op)
 {
 	return chi_operation_of(op)->name;
 }
-
-/* ---- Limits ------------------------------------------------------------------------------ */
-
-static const struct chi_member request_rows[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
-	CHI_M_UNKEPT(2, CHI_STORE_NAME_MAX, NULL),
-	CHI_M_UNKEPT_MESSAGE(ONCE_FIELD, 0, NULL, &chi_idempotency_message),
-	CHI_M_UNKEPT(WINDOW_FIELD, 0, NULL),
-};
-CHI_TABLE(chi_request_message, request, request_rows, NULL);
-
-static const struct chi_member response_rows[] = {
-	CHI_M_UNKEPT(1, 0, NULL), CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M_UNKEPT(3, 0, NULL), CHI_M_UNKEPT(4, 0, NULL),
-	CHI_M_UNKEPT(5, 0, NULL), CHI_M_UNKEPT(6, CHI_UNKNOWN_MAX, "more than 64 names"),
-};
-CHI_TABLE(chi_response_message, response, response_rows, NULL);
 
 /* ---- Packing ----------------------------------------------------------------------------- */
 
@@ -151,8 +135,7 @@ static uint64_t code_of(const struct chi_response *response)
 
 /* In a struct chi_response. */
 static const struct chi_member unknown[] = {
-	CHI_M_ROWS_OF(6, struct chi_response, unknown, n_unknown, &chi_text_message,
-		      CHI_UNKNOWN_MAX, "more than 64 names"),
+	CHI_M_LIST(6, struct chi_response, unknown, n_unknown, &chi_text_message),
 };
 static CHI_TABLE(unknown_message, response, unknown, NULL);
 
@@ -221,18 +204,22 @@ size_t chi_entry_size(const struct chi_entry *entry)
 
 /* ---- Unpacking --------------------------------------------------------------------------- */
 
-/* The operation's contents; of a later version's there is no description. */
-static int op_read(struct chi_unpacker *u, const struct chi_message *type, enum chi_op op,
-		   const struct chi_field *from, void *out)
+/* What can be read of a message that may be broken further on: its id, and the first field of an
+ * operation. Both 0 if not there. */
+static void peek_op(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field)
 {
-	if (type == NULL || from->number == 0) {
-		return CHI_OK;
+	struct chi_reader r = chi_reader_of(bytes, len);
+	struct chi_field field;
+	*id = 0;
+	*op_field = 0;
+	while (chi_field_next(&r, &field)) {
+		if (field.number == 1 && field.type == CHI_WIRE_VARINT) {
+			*id = field.value;
+		} else if (field.number >= CHI_OP_FIELD(CHI_OP_HELLO) &&
+			   field.number < CHI_OP_FIELD(CHI_OP_COUNT_OF_OPS) && *op_field == 0) {
+			*op_field = field.number;
+		}
 	}
-	int rc = chi_message_read(u, type, from->bytes, from->len, out);
-	if (rc != CHI_OK && u->flaw->path[0] != '\0') {
-		chi_flaw_under(u->flaw, "%s", chi_op_name(op));
-	}
-	return rc;
 }
 
 bool chi_store_name_ok(const char *name, size_t len)
@@ -244,68 +231,66 @@ bool chi_store_name_ok(const char *name, size_t len)
 
 /* Of an operation that takes none a client would rely on what is not so; one of a later version
  * may take one. */
-static int once_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+static int once_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
+	struct chi_request *out = to;
 	if (!chi_operation_of(out->op)->marked) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "only of writes", "idempotency_key");
+		return chi_flaw(u->flaw, -CHI_EINVAL, "only of writes", "%s", "");
 	}
-	if (out->op == CHI_OP_UNKNOWN) {
-		return CHI_OK;
-	}
-	int rc = chi_message_read(u, &chi_idempotency_message, from->bytes, from->len,
-				  &out->idempotency_key);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "idempotency_key");
-	}
-	return rc;
+	return out->op == CHI_OP_UNKNOWN
+		       ? chi_message_check(u, &chi_idempotency_message, bytes, len)
+		       : chi_message_read(u, &chi_idempotency_message, bytes, len,
+					  &out->idempotency_key);
 }
 
-static int body_read(struct chi_unpacker *u, const struct chi_field *op, struct chi_request *out)
+/* Into its own struct, or into the one around it. */
+static int contents_read(struct chi_unpacker *u, const struct chi_message *type, size_t size,
+			 const uint8_t *bytes, size_t len, void *around, void **made)
 {
+	if (size == 0) {
+		return chi_message_read(u, type, bytes, len, around);
+	}
+	*made = chi_arena_array(u->arena, 1, size);
+	return *made == NULL ? chi_flaw_memory(u->flaw, u->arena, size)
+			     : chi_message_read(u, type, bytes, len, *made);
+}
+
+static int request_op_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
+{
+	struct chi_request *out = to;
 	const struct chi_operation *operation = chi_operation_of(out->op);
-	if (operation->request_size == 0) {
-		return op_read(u, operation->request, out->op, op, out);
-	}
-	out->made = chi_arena_array(u->arena, 1, operation->request_size);
-	return out->made == NULL ? chi_flaw_memory(u->flaw, u->arena, operation->request_size)
-				 : op_read(u, operation->request, out->op, op, out->made);
+	return contents_read(u, operation->request, operation->request_size, bytes, len, out,
+			     &out->made);
 }
 
-static int request_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-			struct chi_request *out)
+static int check_request(struct chi_unpacker *u, void *to)
 {
-	struct chi_reader r = chi_reader_of(bytes, len);
-	struct chi_field field;
-	struct chi_field store = {.bytes = bytes};
-	struct chi_field op = {0};
-	struct chi_field idempotency_key = {0};
-	while (chi_field_next(&r, &field)) {
-		if (field.number == 2) {
-			store = field;
-		} else if (field.number == ONCE_FIELD) {
-			idempotency_key = field;
-		} else if (field.number == WINDOW_FIELD) {
-			out->window = (uint32_t)field.value;
-		} else if (field.number == CHI_OP_FIELD(out->op)) {
-			op = field;
-		}
-	}
-	int rc = chi_text_read(u, &store, &out->store);
-	if (rc == CHI_OK && out->id == 0) {
+	const struct chi_request *out = to;
+	if (out->id == 0) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
 	}
-	if (rc == CHI_OK && !chi_store_name_ok(out->store.bytes, out->store.len)) {
+	if (!chi_store_name_ok(out->store.bytes, out->store.len)) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
 	}
-	if (rc == CHI_OK && out->window > CHI_WINDOW_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "over 1024", "window");
-	}
-	if (rc == CHI_OK) {
-		rc = body_read(u, &op, out);
-	}
-	return rc == CHI_OK && idempotency_key.number != 0 ? once_read(u, &idempotency_key, out)
-							   : rc;
+	return CHI_OK;
 }
+
+static const struct chi_message once_contents = {.read = once_read};
+static const struct chi_message request_op = {.read = request_op_read};
+static const struct chi_member request_rows[] = {
+	CHI_M_NUMBER(1, struct chi_request, id),
+	CHI_M_MOST(2, CHI_TEXT, struct chi_request, store, CHI_STORE_NAME_MAX),
+	CHI_M_CONTENTS(ONCE_FIELD, &once_contents),
+	CHI_M_UP_TO(WINDOW_FIELD, struct chi_request, window, CHI_WINDOW_MAX, "over 1024"),
+};
+static const struct chi_member request_rest = CHI_M_CONTENTS(0, &request_op);
+static const struct chi_message request_message = {
+	.descriptor = &chistore__v1__request__descriptor,
+	.members = request_rows,
+	.n = CHI_COUNT(request_rows),
+	.rest = &request_rest,
+	.check = check_request,
+};
 
 /* The name outlives the unpacker: in the arena, or static if that is full. */
 static const char *keep_path(struct chi_arena *arena, const char *path)
@@ -318,17 +303,14 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 		       struct chi_request *out, const char **field, struct chi_fault *fault)
 {
 	struct chi_flaw flaw = {.reason = ""};
-	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
+	struct chi_unpacker u = {.arena = arena, .flaw = &flaw, .enums = CHI_ENUMS_CLOSED};
 	uint32_t op_field = 0;
 	memset(out, 0, sizeof(*out));
 	*field = "";
 	/* First what an answer needs, so that even a broken request gets one. */
-	chi_pb_peek(bytes, len, &out->id, &op_field);
+	peek_op(bytes, len, &out->id, &op_field);
 	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
-	int rc = chi_pb_check(&chi_request_message, bytes, len, CHI_ENUMS_CLOSED, &flaw);
-	if (rc == CHI_OK) {
-		rc = request_read(&u, bytes, len, out);
-	}
+	int rc = chi_message_read(&u, &request_message, bytes, len, out);
 	if (rc == CHI_OK) {
 		return CHI_OK;
 	}
@@ -336,68 +318,66 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 	return chi_flaw_fault(&flaw, rc, fault);
 }
 
-static int response_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-			 struct chi_response *out)
+/* A failure has no result; one that is there says nothing. The code comes before it. */
+static int result_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
-	struct chi_reader r = chi_reader_of(bytes, len);
-	struct chi_field field;
-	struct chi_field result = {0};
-	bool names = false;
-	struct chi_field texts[2] = {{.bytes = bytes}, {.bytes = bytes}};
-	while (chi_field_next(&r, &field)) {
-		if (field.number == 2) {
-			out->status = chi_status_from_code((int)(int64_t)field.value);
-		} else if (field.number == 3 || field.number == 4) {
-			texts[field.number - 3] = field;
-		} else if (field.number == 5) {
-			out->last = field.value != 0;
-		} else if (field.number == 6) {
-			names = true;
-		} else if (field.number == CHI_OP_FIELD(out->op)) {
-			result = field;
-		}
+	struct chi_response *out = to;
+	const struct chi_operation *operation = chi_operation_of(out->op);
+	if (operation->result == NULL) {
+		return CHI_OK;
 	}
-	int rc = chi_text_read(u, &texts[0], &out->message);
-	if (rc == CHI_OK) {
-		rc = chi_text_read(u, &texts[1], &out->field);
+	if (!has_result(chi_status_from_code(out->status), out->op)) {
+		return chi_message_check(u, operation->result, bytes, len);
 	}
-	if (rc == CHI_OK && names) {
-		rc = chi_message_read(u, &unknown_message, bytes, len, out);
-	}
-	/* A failure has no result; one that is there says nothing. */
+	return contents_read(u, operation->result, operation->result_size, bytes, len,
+			     (uint8_t *)out + operation->result_at, &out->made);
+}
+
+/* What was read as a code becomes a status. */
+static int check_response(struct chi_unpacker *u, void *to)
+{
+	struct chi_response *out = to;
+	out->status = chi_status_from_code(out->status);
 	if (!has_result(out->status, out->op)) {
 		out->op = CHI_OP_UNKNOWN;
 	}
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	const struct chi_operation *operation = chi_operation_of(out->op);
-	if (operation->result_size == 0) {
-		return op_read(u, operation->result, out->op, &result,
-			       (uint8_t *)out + operation->result_at);
-	}
-	out->made = chi_arena_array(u->arena, 1, operation->result_size);
-	return out->made == NULL ? chi_flaw_memory(u->flaw, u->arena, operation->result_size)
-				 : op_read(u, operation->result, out->op, &result, out->made);
+	(void)u;
+	return CHI_OK;
 }
+
+static const struct chi_message response_result = {.read = result_read};
+static const struct chi_member response_rows[] = {
+	CHI_M_NUMBER(1, struct chi_response, id),
+	CHI_M_CAPPED(2, struct chi_response, status, INT32_MAX, INT32_MAX),
+	CHI_M(3, CHI_TEXT, struct chi_response, message),
+	CHI_M(4, CHI_TEXT, struct chi_response, field),
+	CHI_M(5, CHI_BOOL, struct chi_response, last),
+	CHI_M_ROWS_OF(6, struct chi_response, unknown, n_unknown, &chi_text_message,
+		      CHI_UNKNOWN_MAX, "more than 64 names"),
+};
+static const struct chi_member response_rest = CHI_M_CONTENTS(0, &response_result);
+static const struct chi_message response_message = {
+	.descriptor = &chistore__v1__response__descriptor,
+	.members = response_rows,
+	.n = CHI_COUNT(response_rows),
+	.rest = &response_rest,
+	.check = check_response,
+};
 
 int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena,
 			struct chi_response *out, struct chi_fault *fault)
 {
 	struct chi_flaw flaw = {.reason = ""};
-	struct chi_unpacker u = {.arena = arena, .flaw = &flaw};
+	/* Enumerators of a later server are no fault: codes go by their class. */
+	struct chi_unpacker u = {.arena = arena, .flaw = &flaw, .enums = CHI_ENUMS_OPEN};
 	uint32_t field = 0;
 	memset(out, 0, sizeof(*out));
-	/* Enumerators of a later server are no fault (CHI_ENUMS_OPEN): codes go by their class. */
-	int rc = chi_pb_check(&chi_response_message, bytes, len, CHI_ENUMS_OPEN, &flaw);
-	if (rc == CHI_OK) {
-		chi_pb_peek(bytes, len, &out->id, &field);
-		/* Operations without a result are of a later version. */
-		if (field != 0 && chi_operation_of(CHI_OP_OF_FIELD(field))->result != NULL) {
-			out->op = CHI_OP_OF_FIELD(field);
-		}
-		rc = response_read(&u, bytes, len, out);
+	peek_op(bytes, len, &out->id, &field);
+	/* Operations without a result are of a later version. */
+	if (field != 0 && chi_operation_of(CHI_OP_OF_FIELD(field))->result != NULL) {
+		out->op = CHI_OP_OF_FIELD(field);
 	}
+	int rc = chi_message_read(&u, &response_message, bytes, len, out);
 	if (rc == CHI_OK) {
 		return CHI_OK;
 	}

@@ -192,11 +192,7 @@ static uint8_t *put_record(uint8_t *at, const void *from, size_t noted)
 
 static int record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
 {
-	int rc = chi_record_read(u, bytes, len, CHI_PUT_RESTORE, out);
-	if (rc != CHI_OK) {
-		chi_flaw_under(u->flaw, "record");
-	}
-	return rc;
+	return chi_record_read(u, bytes, len, CHI_PUT_RESTORE, out);
 }
 
 static const struct chi_member move_stat[] = {
@@ -311,12 +307,7 @@ static const struct chi_member row[] = {
 	CHI_M(5, CHI_BOOL, struct chi_row, has_eval),
 	CHI_M(6, CHI_BOOL, struct chi_row, is_mate),
 	CHI_M_UP_TO(7, struct chi_row, depth, UINT16_MAX, "over 65535"),
-	{.field = 8,
-	 .kind = CHI_SIGNED,
-	 .at = offsetof(struct chi_row, score),
-	 .min = -CHI_SCORE_MAX,
-	 .max = CHI_SCORE_MAX,
-	 .reason = "not a score"},
+	CHI_M_SIGNED(8, struct chi_row, score, -CHI_SCORE_MAX, CHI_SCORE_MAX, "not a score"),
 	CHI_M_UP_TO(9, struct chi_row, best, UINT16_MAX, "not a move"),
 	CHI_M_UP_TO(10, struct chi_row, best_source, CHI_BEST_PLAYED, "not a source"),
 };
@@ -340,12 +331,7 @@ static CHI_TABLE(move_message, explore_move, move, check_move);
 
 static const struct chi_member explore_result[] = {
 	CHI_M_NESTED(1, RES, u.explore.position, CHI_ALWAYS, &row_message),
-	{.field = 2,
-	 .kind = CHI_SIGNED,
-	 .at = offsetof(RES, u.explore.min_ply),
-	 .min = -1,
-	 .max = CHI_PLY_MAX,
-	 .reason = "over 4096"},
+	CHI_M_SIGNED(2, RES, u.explore.min_ply, -1, CHI_PLY_MAX, "over 4096"),
 	CHI_M(3, CHI_STRING, RES, u.explore.eco),
 	CHI_M(4, CHI_STRING, RES, u.explore.opening),
 	CHI_M_ROWS(5, RES, u.explore.moves, u.explore.n_moves, &move_message, CHI_MOVES_MAX),

@@ -137,17 +137,15 @@ static uint8_t *put_scan(uint8_t *at, const void *from, size_t noted)
 	return chi_message_put(at, &beside_message, from, 0);
 }
 
-/* What the scan wanted is seen from what came; without any row it looks like KEYS. */
+/* Beside the entries. What the scan wanted is seen from what came; without any row it looks like
+ * KEYS. */
 static int scan_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
 	struct chi_response *out = to;
 	bool counts = false;
 	size_t n = 0;
-	int rc = chi_message_read(u, &entries_message, bytes, len, out);
-	if (rc == CHI_OK) {
-		rc = chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX, &out->u.scan.rows, &n,
-					  &counts);
-	}
+	int rc = chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX, &out->u.scan.rows, &n,
+				      &counts);
 	if (rc != CHI_OK) {
 		return rc;
 	}

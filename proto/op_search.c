@@ -189,10 +189,8 @@ static int find_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 {
 	struct chi_response *out = to;
 	bool counts = false;
-	int rc = chi_message_read(u, &beside_message, bytes, len, out);
-	return rc == CHI_OK ? chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX,
-						   &out->u.find.rows, &out->u.find.n, &counts)
-			    : rc;
+	return chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX, &out->u.find.rows,
+				    &out->u.find.n, &counts);
 }
 
 const struct chi_message chi_find_result = {

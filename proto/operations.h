@@ -131,10 +131,6 @@ CHI_MUSTUSE int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *byt
 CHI_MUSTUSE int chi_numbers_unpack(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				   const uint32_t **out, size_t *n);
 
-/* Request and Response without their operations (msg.c). */
-extern const struct chi_message chi_request_message;
-extern const struct chi_message chi_response_message;
-
 /* A key that may not be left out. */
 CHI_MUSTUSE int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key);
 

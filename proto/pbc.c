@@ -49,6 +49,7 @@ int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t
 	size_t left = arena->used < arena->budget ? arena->budget - arena->used : 0;
 	bool over = size > left || left - size < rounding;
 	flaw->path[0] = '\0';
+	flaw->lacks_memory = true;
 	flaw->reason = over ? "unpacks to more memory than a message may take" : "out of memory";
 	return over ? -CHI_ETOOBIG : -CHI_ENOMEM;
 }

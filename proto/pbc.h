@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read of protobuf messages goes through here: the check by the descriptions that
- * protobuf-c generates, what was found wrong, and where memory comes from. Only this room's .c
- * files include it; the generated structs and their unpacking are not used.
+ * What reading protobuf messages needs: the descriptions that protobuf-c generates, what was found
+ * wrong, and where memory comes from. Only this room's .c files include it; the generated structs
+ * and their unpacking are not used.
  *
- * Nothing is unpacked that was not checked first. The check refuses by name what is no message,
- * numbers that do not fit, NULs in texts, what is not UTF-8, sub-messages given twice, and counts
- * the elements of repeated fields before there is memory for them.
+ * No field is kept that was not looked at first (unpack.c), and what is not kept is not looked
+ * into. Refused by name is what is no message, numbers that do not fit, NULs in texts, what is not
+ * UTF-8, sub-messages given twice; elements of repeated fields are counted before there is memory
+ * for them.
  */
 #pragma once
 
@@ -28,6 +29,7 @@ struct chi_flaw {
 	char path[CHI_PATH_SIZE]; /* "" if it is the message as such */
 	const char *reason;	  /* static storage, or `text` */
 	char text[64];
+	bool lacks_memory; /* nothing is wrong with the message */
 };
 
 /* A request must know its enumerators; a response may carry those of a later version. */
@@ -36,22 +38,11 @@ enum chi_enums {
 	CHI_ENUMS_OPEN
 };
 
-/*
- * CHI_OK; -CHI_EPROTO: the bytes are no protobuf message; -CHI_EINVAL: a field has a wrong type,
- * occurs twice or does not fit; -CHI_ETOOBIG: a text or a repeated field is over its limit.
- */
-struct chi_message;
-CHI_MUSTUSE int chi_pb_check(const struct chi_message *type, const uint8_t *bytes, size_t len,
-			     enum chi_enums enums, struct chi_flaw *flaw);
-
-/* What can be read of a message that may be broken further on: its field 1 as a number, and the
- * lowest-placed field of 16..35. Both 0 if not there. */
-void chi_pb_peek(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field);
-
-/* Where memory comes from, and where to say what is wrong. */
+/* Where memory comes from, where to say what is wrong, and whose message it is. */
 struct chi_unpacker {
 	struct chi_arena *arena;
 	struct chi_flaw *flaw;
+	enum chi_enums enums;
 };
 
 /* Says what is wrong; the path is a format. Returns `status`. */

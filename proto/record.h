@@ -23,7 +23,7 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record);
 struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
 
 /*
- * A record with all its limits checked, from the bytes of a Record message that chi_pb_check has
+ * A record with all its limits checked, from the bytes of a Record message that was looked at
  * passed. What a put with these parts does not name is left out. Texts are copied. Paths of flaws
  * start at the record: "evals[2].depth".
  */

@@ -8,22 +8,25 @@
 
 static uint64_t read_varint(struct chi_reader *r, size_t max)
 {
+	size_t left = chi_reader_left(r);
 	uint64_t value = 0;
+	max = left < max ? left : max;
 	for (size_t i = 0; i < max; i++) {
-		uint8_t byte = chi_read_u8(r);
+		uint8_t byte = r->at[i];
 		/* The tenth byte has room for one bit; more is cut, as protobuf does. */
 		if (i < VARINT_BYTES_MAX - 1 || byte <= 1) {
 			value |= (uint64_t)(byte & 0x7f) << (7 * i);
 		}
 		if (byte < 0x80) {
-			return r->bad ? 0 : value;
+			r->at += i + 1;
+			return value;
 		}
 	}
 	r->bad = true;
 	return 0;
 }
 
-uint64_t chi_field_varint(struct chi_reader *r)
+uint64_t chi_field_varint_any(struct chi_reader *r)
 {
 	return read_varint(r, VARINT_BYTES_MAX);
 }
@@ -55,7 +58,7 @@ static void read_content(struct chi_reader *r, struct chi_field *field)
 	}
 }
 
-bool chi_field_next(struct chi_reader *r, struct chi_field *out)
+bool chi_field_next_any(struct chi_reader *r, struct chi_field *out)
 {
 	*out = (struct chi_field){0};
 	if (chi_reader_left(r) == 0) {
