@@ -24,8 +24,8 @@ struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
 
 /*
  * A record with all its limits checked, from the bytes of a Record message that was looked at
- * passed. What a put with these parts does not name is left out. Texts are copied. Paths of flaws
- * start at the record: "evals[2].depth".
+ * (chi_message_check). What a put with these parts does not name is left out. Texts are copied.
+ * Paths of flaws start at the record: "evals[2].depth".
  */
 CHI_MUSTUSE int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 				uint32_t parts, struct chi_record *out);

@@ -565,8 +565,8 @@ static int look_at_message(struct chi_unpacker *u, const struct chi_message *typ
 	if (out == NULL) {
 		return CHI_OK;
 	}
-	int rc = keep_absent(&walk);
-	return rc == CHI_OK && walk.has_lists ? keep_lists(&walk, bytes, len) : rc;
+	int rc = walk.has_lists ? keep_lists(&walk, bytes, len) : CHI_OK;
+	return rc == CHI_OK ? keep_absent(&walk) : rc;
 }
 
 int chi_message_read(struct chi_unpacker *u, const struct chi_message *type, const uint8_t *bytes,

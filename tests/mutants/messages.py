@@ -31,21 +31,28 @@ FRAMES = (
         "proto/op_write.c",
         "CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX, ",
         "CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX + 1, ",
-        "proto limits", "number_of_entries"),
+        "proto every_limit", "every_limit"),
     Mutant(
         "too-long-a-note",
         "A note has 65,536 bytes",
         "proto/op_read.c",
         "CHI_M_UNKEPT(6, CHI_NOTE_MAX, ",
         "CHI_M_UNKEPT(6, CHI_NOTE_MAX + 1, ",
-        "proto limits", "parts_of_a_record"),
+        "proto every_limit", "every_limit"),
     Mutant(
         "too-long-a-token",
         "An access token has 256 bytes",
         "proto/op_admin.c",
         "u.hello.access_token, CHI_ACCESS_TOKEN_MAX)",
         "u.hello.access_token, CHI_ACCESS_TOKEN_MAX + 1)",
-        "proto limits", "names"),
+        "proto every_limit", "every_limit"),
+    Mutant(
+        "one-of-everything-less",
+        "Every text and every list may be as long as its limit",
+        "proto/unpack.c",
+        "elements : len) > at->member->most;",
+        "elements : len) >= at->member->most;",
+        "proto every_limit", "every_limit"),
     Mutant(
         "too-wide-a-window",
         "A window has 1,024 responses",
@@ -97,21 +104,21 @@ FRAMES = (
         "proto/op_read.c",
         "len, CHI_PROBE_MAX, &out->u.probe.rows,",
         "len, CHI_PROBE_MAX + 1, &out->u.probe.rows,",
-        "proto limits", "rows_and_entries_of_a_response"),
+        "proto limits", "rows_of_a_response"),
     Mutant(
         "scanned-rows-of-one-more",
         "and to a scan 10,000",
         "proto/op_scan.c",
         "len, CHI_SCAN_ROWS_MAX, &out->u.scan.rows,",
         "len, CHI_SCAN_ROWS_MAX + 1, &out->u.scan.rows,",
-        "proto limits", "rows_and_entries_of_a_response"),
+        "proto limits", "rows_of_a_response"),
     Mutant(
         "entries-of-one-more",
         "or as many records",
         "proto/op_scan.c",
         "&chi_entry_message, CHI_SCAN_ROWS_MAX)",
         "&chi_entry_message, CHI_SCAN_ROWS_MAX + 1)",
-        "proto limits", "rows_and_entries_of_a_response"),
+        "proto every_limit", "every_limit"),
 )
 
 SECTIONS = (
