@@ -440,6 +440,26 @@ static bool fail_nth(struct scene *scene, const char *kind, unsigned *bad)
 
 static const char *const kinds[] = {"EIO", "ENOSPC", "a short write", "EIO from then on"};
 
+/* One failure, at every so many calls and at the last one. Returns how many there are. */
+static unsigned run_singles(struct scene *scene, const char *kind, unsigned step, unsigned *bad)
+{
+	unsigned calls = 0;
+	unsigned over = CALLS_MOST; /* no call has this number, nor a higher one */
+	scene->nth = 1;
+	while (over - calls > 1) {
+		if (fail_nth(scene, kind, bad)) {
+			calls = scene->nth;
+			all_failures++;
+		} else {
+			over = scene->nth;
+		}
+		/* The last one is between the two, which come closer by half of what is left. */
+		scene->nth = calls + step < over ? calls + step : calls + (over - calls) / 2;
+	}
+	assert_true(over < CALLS_MOST);
+	return calls;
+}
+
 /* Two failures, the first at any of so many calls. */
 static void run_pairs(struct scene *scene, unsigned calls, unsigned *bad)
 {
@@ -469,22 +489,8 @@ static void run(const struct operation *operation)
 	for (unsigned kind = SHIM_EIO; kind <= SHIM_LASTING; kind++) {
 		scene.fault = (enum shim_fault)kind;
 		/* Few calls can take the other kinds. */
-		unsigned step = kind == SHIM_EIO || kind == SHIM_LASTING ? (unsigned)every : 1;
-		scene.nth = 1;
-		for (;;) {
-			assert_true(scene.nth < CALLS_MOST);
-			if (fail_nth(&scene, kinds[kind], &bad)) {
-				calls[kind] = scene.nth;
-				all_failures++;
-			} else if (step == 1) {
-				break;
-			} else {
-				/* Too far: the last ones one by one, so that all are counted. */
-				scene.nth = calls[kind];
-				step = 1;
-			}
-			scene.nth += step;
-		}
+		bool some = kind == SHIM_EIO || kind == SHIM_LASTING;
+		calls[kind] = run_singles(&scene, kinds[kind], some ? (unsigned)every : 1, &bad);
 	}
 	run_pairs(&scene, calls[SHIM_EIO], &bad);
 	help_remove(prepared);
