@@ -19,6 +19,7 @@ struct chi_ask {
 	struct chi_read *read;	       /* the snapshot */
 	struct chi_arena *arena;       /* what the result leads to, but what is static */
 	struct chi_game_texts **texts; /* NULL in it until made; the driver ends and frees them */
+	size_t most;		       /* bytes of the result, packed, that can be sent */
 	const char *field;	       /* of the request, at fault; static; NULL: none */
 	struct chi_fault *fault;
 };

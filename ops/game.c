@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "ops/game_rows.h"
+#include "proto/operations.h"
 #include "proto/types.h"
 #include "search/texts.h"
 
@@ -48,6 +50,17 @@ static int keep_game(struct chi_arena *arena, struct chi_game *game)
 	return good ? CHI_OK : -CHI_ENOMEM;
 }
 
+/* Asked alone it cannot be sent in parts. */
+static int check_size(const struct chi_ask *ask, const struct chi_game_found *found,
+		      uint32_t number)
+{
+	const struct chi_message *type = chi_operation_of(CHI_OP_GET_GAME)->result;
+	size_t noted = 0;
+	return ask->most == SIZE_MAX || chi_message_len(type, found, &noted) <= ask->most
+		       ? CHI_OK
+		       : chi_fault(ask->fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE, number);
+}
+
 int chi_answer_game(struct chi_ask *ask, const void *request, void *result)
 {
 	const struct chi_game_request *asked = request;
@@ -62,7 +75,10 @@ int chi_answer_game(struct chi_ask *ask, const void *request, void *result)
 	if (out->whole) {
 		status = keep_game(ask->arena, &out->game);
 	}
-	return status == CHI_NONE ? CHI_OK : game_fault(ask, status, asked->number);
+	if (status != CHI_OK) {
+		return status == CHI_NONE ? CHI_OK : game_fault(ask, status, asked->number);
+	}
+	return check_size(ask, out, asked->number);
 }
 
 /* Those that are there, in the order asked. */

@@ -7,13 +7,9 @@
 
 #include "base/clock.h"
 #include "proto/msg.h"
-#include "proto/wire/frame.h"
 #include "store/store.h"
 
 #define FIRST_CAPACITY 128
-
-/* What a response takes beside its rows. */
-#define RESPONSE_OVERHEAD ((size_t)8 << 10)
 
 #define RECORDS_A_FILL 16
 
@@ -25,7 +21,7 @@ void chi_page_init(struct chi_page *page, size_t size, size_t most)
 	*page = (struct chi_page){.size = size,
 				  .most = most,
 				  .bytes_full = CHI_PAGE_BYTES,
-				  .bytes_most = CHI_FRAME_RESPONSE_MAX - RESPONSE_OVERHEAD};
+				  .bytes_most = CHI_RESULT_BYTES_MAX};
 	chi_arena_init(&page->arena, PAGE_BUDGET);
 }
 

@@ -10,10 +10,14 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 #include "proto/message.h"
+#include "proto/wire/frame.h"
 
 /* Bytes of rows after which a response takes no more; half of what may be sent, because the row
  * taken last may be large. */
 #define CHI_PAGE_BYTES (CHI_SCAN_BYTES_MAX / 2)
+
+/* Of a result, packed, that a response holds; what else is in that takes less. */
+#define CHI_RESULT_BYTES_MAX (CHI_FRAME_RESPONSE_MAX - ((size_t)8 << 10))
 
 struct chi_entry;
 struct chi_game_row;

@@ -13,6 +13,7 @@ int chi_inproc_call(struct chi_client *client, const struct chi_request *request
 {
 	struct chi_ask ask = {.arena = &client->answer->arena,
 			      .texts = &client->inproc.texts,
+			      .most = SIZE_MAX,
 			      .fault = &client->error};
 	int status = chi_read_begin(client->inproc.store, &ask.read);
 	if (status != CHI_OK) {

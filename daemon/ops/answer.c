@@ -5,6 +5,7 @@
 #include "base/fault.h"
 #include "daemon/ops/handler.h"
 #include "ops/op.h"
+#include "ops/page.h"
 #include "proto/operations.h"
 #include "search/texts.h"
 #include "store/store.h"
@@ -22,8 +23,10 @@ int chi_handle_answer(struct chi_task *task)
 {
 	const struct chi_request *request = task->request;
 	struct chi_game_texts *texts = NULL;
-	struct chi_ask ask = {
-		.arena = &task->worker->results, .texts = &texts, .fault = &task->fault};
+	struct chi_ask ask = {.arena = &task->worker->results,
+			      .texts = &texts,
+			      .most = CHI_RESULT_BYTES_MAX,
+			      .fault = &task->fault};
 	void *result = chi_arena_array(ask.arena, 1, chi_operation_of(request->op)->result_size);
 	int status = result != NULL ? chi_worker_read(task->worker, task->served, &ask.read)
 				    : -CHI_ENOMEM;
