@@ -27,7 +27,7 @@ RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
 
 # For builds that multiply the time of each round: fewer of them, of which the plain build has all.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
-	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=3 CHISTORE_IOFAIL_EVERY=90
+	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=2 CHISTORE_IOFAIL_EVERY=90
 	CHISTORE_IOFAIL_PAIRS=2 CHISTORE_POWERCUT_STATES=400)
 
 # Tests of sockets and signals wait more than they compute: two at once for each core.
@@ -122,6 +122,8 @@ check_plain() {
 		CHISTORE_IOFAIL_PAIRS="${CHISTORE_IOFAIL_PAIRS:-5}" \
 		CHISTORE_POWERCUT_STATES="${CHISTORE_POWERCUT_STATES:-600}" \
 		CHISTORE_IMPORT_KILLS="${CHISTORE_IMPORT_KILLS:-10}" \
+		CHISTORE_KILL_CYCLES="${CHISTORE_KILL_CYCLES:-20}" \
+		CHISTORE_HAMMER_SECONDS="${CHISTORE_HAMMER_SECONDS:-2}" \
 		meson test -C build --no-rebuild --print-errorlogs --num-processes "$at_once" -t 3
 }
 
