@@ -771,7 +771,7 @@ class WholeStore(unittest.TestCase):
             backups = [Peer(daemon.address) for _ in range(3)]
             for backup in backups:
                 backup.receive_for(backup.send(backup=pb.Backup(window=1)))
-            for search in ({"twins": pb.Twins()}, {"suspects": pb.Suspects(kind=pb.PLAYER)}):
+            for search in ({"twins": pb.Twins()}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)}):
                 answer = list(peer.stream(**search))[-1]
                 self.assertEqual(answer.code, pb.BUSY)
                 self.assertIn("3 backups, verifications, compactions and searches", answer.message)
