@@ -40,14 +40,14 @@ static inline size_t pack_bzip2(const void *bytes, size_t len, uint8_t *out, siz
 {
 	unsigned n = (unsigned)room;
 	char *from = (char *)(uintptr_t)bytes;
-	return BZ2_bzBuffToBuffCompress((char *)out, &n, from, (unsigned)len, 9, 0, 0) == BZ_OK ? n
+	return BZ2_bzBuffToBuffCompress((char *)out, &n, from, (unsigned)len, 1, 0, 0) == BZ_OK ? n
 												: 0;
 }
 
 static inline size_t pack_xz(const void *bytes, size_t len, uint8_t *out, size_t room)
 {
 	size_t n = 0;
-	lzma_ret rc = lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, NULL, (const uint8_t *)bytes,
+	lzma_ret rc = lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, (const uint8_t *)bytes,
 					      len, out, &n, room);
 	return rc == LZMA_OK ? n : 0;
 }
