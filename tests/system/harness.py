@@ -135,6 +135,7 @@ class Daemon:
         self.address = self.unix_address or self.tcp_address
         self._lines = []
         self._collector = None
+        self._frozen = False
 
     @property
     def pid(self):
@@ -174,11 +175,13 @@ class Daemon:
 
     def freeze(self):
         """Returns when it hangs: a signal is only under way when it was sent."""
+        self._frozen = True
         os.kill(self.pid, signal.SIGSTOP)
         os.waitpid(self.pid, os.WUNTRACED)
 
     def thaw(self):
         os.kill(self.pid, signal.SIGCONT)
+        self._frozen = False
 
     def stop(self, timeout=STOP_TIMEOUT):
         """SIGTERM, then the exit code; 0 is a clean stop. None for a daemon not ours."""
@@ -186,7 +189,10 @@ class Daemon:
             return None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.thaw()
+            # One that runs may by now be stopped by a sanitizer, which looks for leaks at the end:
+            # a SIGCONT takes that stop away, and it waits for it for ever.
+            if self._frozen:
+                self.thaw()
         return self._wait(timeout)
 
     def kill(self):
