@@ -337,8 +337,11 @@ static int result_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 static int check_response(struct chi_unpacker *u, void *to)
 {
 	struct chi_response *out = to;
+	const struct chi_operation *operation = chi_operation_of(out->op);
 	out->status = chi_status_from_code(out->status);
-	if (!has_result(out->status, out->op)) {
+	/* One whose code came twice, or behind it, was not read. */
+	bool lacks = operation->result_size > 0 && out->made == NULL;
+	if (lacks || !has_result(out->status, out->op)) {
 		out->op = CHI_OP_UNKNOWN;
 	}
 	(void)u;

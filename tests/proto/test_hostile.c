@@ -14,6 +14,7 @@
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/num.h"
+#include "proto/operations.h"
 #include "proto/wire/frame.h"
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
@@ -93,7 +94,23 @@ static int unpack_response(const uint8_t *bytes, size_t len, size_t budget)
 	int rc = chi_response_unpack(copy, len, &arena, &response, &fault);
 	assert_true(rc == CHI_OK || rc == -CHI_EPROTO || rc == -CHI_ENOMEM);
 	assert_true(arena.used <= budget);
+	/* Whoever takes the result of an operation may read it. */
+	if (rc == CHI_OK && chi_operation_of(response.op)->result_size > 0) {
+		assert_non_null(response.made);
+	}
 	return rc;
+}
+
+/* The result of a failure is not read; the code behind it says that there was none. */
+static void a_code_that_comes_twice(void **state)
+{
+	(void)state;
+	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		unsigned tag = (15U + (unsigned)op) << 3 | 2;
+		const uint8_t bytes[] = {2 << 3, 10, (uint8_t)(tag | 0x80), (uint8_t)(tag >> 7), 0,
+					 2 << 3, 0};
+		(void)unpack_response(bytes, sizeof(bytes), CHI_DECODE_BUDGET);
+	}
 }
 
 /* Connections break anywhere; a cut message is refused or, between two fields, a shorter one. */
@@ -288,10 +305,15 @@ static void every_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(changed_bytes),
-		cmocka_unit_test(random_bytes),	     cmocka_unit_test(empty_entries),
-		cmocka_unit_test(unknown_fields),    cmocka_unit_test(many_evaluations),
-		cmocka_unit_test(a_full_put_fits),   cmocka_unit_test(every_budget),
+		cmocka_unit_test(a_code_that_comes_twice),
+		cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(changed_bytes),
+		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(empty_entries),
+		cmocka_unit_test(unknown_fields),
+		cmocka_unit_test(many_evaluations),
+		cmocka_unit_test(a_full_put_fits),
+		cmocka_unit_test(every_budget),
 	};
 	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }
