@@ -62,6 +62,10 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 	if (query->status == CHI_OK) {
 		memcpy(&query->row, found, sizeof(query->row));
 		query->row.pgn = query->row.pgn != NULL ? query->row.pgn : "";
+		if (query->row.white == NULL) {
+			query->row.white = query->row.black = query->row.event = query->row.site =
+				query->row.round = query->row.source = "";
+		}
 		size_t len = chi_games_cursor_of(&query->row.head, query->sort, query->descending,
 						 query->cursor);
 		query->cursor[len] = '\0';

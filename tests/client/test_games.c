@@ -235,6 +235,15 @@ static void heads_without_bodies(void **state)
 	}
 	assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
 	chi_game_query_close(query);
+
+	/* What was not asked for is empty, not missing. */
+	spec.want = CHI_GAMES_HEADS;
+	world_ok(client, chi_game_query_open(client, &spec, &query));
+	world_ok(client, chi_game_query_next(query, &row));
+	assert_string_equal(row->white, "");
+	assert_string_equal(row->source, "");
+	assert_string_equal(row->pgn, "");
+	chi_game_query_close(query);
 }
 
 /* Closed, or given up, before the commit. */
