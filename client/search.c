@@ -51,8 +51,13 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 		refused = refused == CHI_OK ? check_name(client, name) : refused;
 		return chi_client_end(client, refused);
 	}
-	int status = chi_rows_all(client, CHI_OP_GAMESETS, &spec, out);
-	return status == CHI_OK && name != NULL && out->n == 0 ? CHI_NONE : status;
+	int status = chi_client_settle(client, chi_client_begin(client));
+	status = status == CHI_OK ? chi_rows_list(client, CHI_OP_GAMESETS, &spec, out) : status;
+	status = status == CHI_OK && name != NULL && out->n == 0 ? CHI_NONE : status;
+	if (status != CHI_OK) {
+		*out = (struct chi_gamesets){0};
+	}
+	return chi_client_answer(client, status);
 }
 
 int chi_drop_gameset(struct chi_client *client, const char *name)

@@ -393,6 +393,25 @@ static void names_that_fit_nothing(void **state)
 	drop(&f);
 }
 
+/* A call that finds nothing returns no answer: the one before stays. */
+static void what_is_not_there_ends_no_answer(void **state)
+{
+	struct fixture f;
+	struct chi_gamesets none;
+	if (world_chosen() == WORLD_RADOS) {
+		return;
+	}
+	make(&f, *state, false);
+	const struct chi_names_spec wanted = {.kind = CHI_NAME_PLAYER, .limit = 9};
+	world_ok(f.client, chi_get_names(f.client, &wanted, &in.names));
+	assert_true(in.names.n > 0);
+	const size_t len = strlen(in.names.rows[0].text);
+	assert_int_equal(chi_get_gamesets(f.client, "absent", &none), CHI_NONE);
+	assert_int_equal(chi_get_gamesets(f.client, "absent", &none), CHI_NONE);
+	assert_int_equal(strlen(in.names.rows[0].text), len);
+	drop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	if (!world_choose(argc, argv)) {
@@ -403,6 +422,8 @@ int main(int argc, char **argv)
 						world_drop),
 		cmocka_unit_test_setup_teardown(answers_of_wide_records, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(names_that_fit_nothing, world_control, world_drop),
+		cmocka_unit_test_setup_teardown(what_is_not_there_ends_no_answer, world_control,
+						world_drop),
 	};
 	return cmocka_run_group_tests_name("client/lifetimes", tests, NULL, NULL);
 }
