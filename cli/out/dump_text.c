@@ -218,8 +218,9 @@ static int add_name(struct dump_names *names, uint8_t kind, const struct chi_nam
 static int gather_names(struct dump *dump, uint8_t kind, struct dump_names *out)
 {
 	struct chi_names_spec spec = {.kind = kind, .limit = CHI_NAMES_MAX};
-	struct chi_names names = {.n = CHI_NAMES_MAX};
-	while (names.n == CHI_NAMES_MAX && cli_stop == 0) {
+	/* Fewer than asked for are not the last: names that have gone meanwhile are left out. */
+	struct chi_names names = {.n = 1};
+	while (names.n > 0 && cli_stop == 0) {
 		int status = chi_get_names(dump->from, &spec, &names);
 		if (status != CHI_OK) {
 			return cli_fail(dump->from, status);
