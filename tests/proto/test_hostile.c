@@ -94,7 +94,7 @@ static int unpack_response(const uint8_t *bytes, size_t len, size_t budget)
 	int rc = chi_response_unpack(copy, len, &arena, &response, &fault);
 	assert_true(rc == CHI_OK || rc == -CHI_EPROTO || rc == -CHI_ENOMEM);
 	assert_true(arena.used <= budget);
-	/* Whoever takes the result of an operation may read it. */
+	/* A result is there to be read by the one that takes it. */
 	if (rc == CHI_OK && chi_operation_of(response.op)->result_size > 0) {
 		assert_non_null(response.made);
 	}
