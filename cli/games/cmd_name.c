@@ -40,7 +40,8 @@ static void print_names(const struct cli *cli, const struct chi_names *names, bo
 	}
 }
 
-/* In pages: a store has names by the million. */
+/* In pages: a store has names by the million. Fewer than asked for are not the last: names that
+ * have gone meanwhile are left out. */
 static int list(struct cli *cli, const char *wanted)
 {
 	const struct name_state *state = cli->state;
@@ -49,7 +50,10 @@ static int list(struct cli *cli, const char *wanted)
 	struct chi_names names = {.n = 0};
 	uint64_t left = state->limit;
 	bool head = true;
+	bool found = false;
+	bool whole = false;
 	do {
+		whole = spec.after == 0;
 		spec.limit = left < CHI_NAMES_MAX ? (uint32_t)left : CHI_NAMES_MAX;
 		int status = chi_get_names(cli->client, &spec, &names);
 		if (status != CHI_OK) {
@@ -57,14 +61,16 @@ static int list(struct cli *cli, const char *wanted)
 		}
 		print_names(cli, &names, &head, &spec.after);
 		left -= names.n;
-	} while (left > 0 && names.n == spec.limit && !cli_output_failed());
-	if (wanted == NULL || names.total > 0) {
+		found = found || names.total > 0;
+		whole = whole && names.n == names.total;
+	} while (left > 0 && names.n > 0 && !whole && !cli_output_failed());
+	if (wanted == NULL || found) {
 		output_table_end(cli, name_members(&(struct chi_name_row){.text = ""}), head);
 	}
 	if (left == 0 && state->print_cursor) {
 		fprintf(stderr, "next: --cursor %" PRIu32 "\n", spec.after);
 	}
-	return wanted != NULL && names.total == 0 ? EXIT_NOT_FOUND : EXIT_DONE;
+	return wanted != NULL && !found ? EXIT_NOT_FOUND : EXIT_DONE;
 }
 
 static int run_find(struct cli *cli)

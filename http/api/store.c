@@ -94,19 +94,23 @@ static int keep_name(struct call *call, struct best *best, const struct chi_name
 	return best->rows[at].text != NULL ? CHI_OK : chi_fault_plain(&call->fault, -CHI_ENOMEM);
 }
 
-/* Every name is looked at: a hundred thousand take some hundredths of a second. */
+/* Every name is looked at: a hundred thousand take some hundredths of a second. Fewer than asked
+ * for are not the last: names that have gone meanwhile are left out. */
 static int find_names(struct call *call, struct chi_names_spec *spec, const char *wanted,
 		      struct best *best)
 {
 	struct chi_name_words words = {.n = 0};
 	struct chi_names names;
+	bool whole = false;
 	int status = CHI_OK;
 	chi_name_split(wanted, strlen(wanted), &words);
 	do {
+		whole = spec->after == 0;
 		status = chi_get_names(call->client, spec, &names);
 		if (status < 0) {
 			return call_failed(call, status);
 		}
+		whole = whole && names.n == names.total;
 		for (size_t i = 0; status == CHI_OK && i < names.n; i++) {
 			spec->after = names.rows[i].id;
 			status = begins(&words, names.rows[i].text)
@@ -114,7 +118,7 @@ static int find_names(struct call *call, struct chi_names_spec *spec, const char
 					 : CHI_OK;
 		}
 		status = status == CHI_OK ? call_check(call) : status;
-	} while (status == CHI_OK && names.n == spec->limit);
+	} while (status == CHI_OK && names.n > 0 && !whole);
 	return status;
 }
 

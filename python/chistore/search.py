@@ -77,7 +77,8 @@ class Searching:
         while True:
             self._check(lib.chi_get_names(self._c(), spec, out))
             found += [_name(row) for row in out.rows[:out.n]]
-            if out.n < spec.limit:
+            # Fewer than asked for are not the last: those that went meanwhile are left out.
+            if out.n == 0 or (spec.after == 0 and out.n == out.total):
                 return found
             spec.after = found[-1].number
 

@@ -5,12 +5,18 @@ what filters of games make of it; and input that is none."""
 import json
 import os
 import re
+import socket
 import sys
+import threading
 import unittest
 from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "python"))
+import pychistore  # noqa: E402
+import webserver  # noqa: E402
 from cli_base import Base, summary  # noqa: E402
+from pychistore import pb  # noqa: E402
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
@@ -233,6 +239,74 @@ class Subtracted(Base):
         self.assertNotIn(gone, self.out("games", "--in", "gone", "--pgn", address=store))
         self.cli("import", b, address=store)
         self.assertEqual(self.out("games", "--in", "gone", "--pgn", address=store), had)
+
+
+class Told(pychistore.Connection):
+    """A client's connection, from the server's side; it has the names 1, 2 and 4, and another had
+    gone when each of its pages was made."""
+
+    def __init__(self, sock):  # pylint: disable=super-init-not-called
+        self.socket, self.pending = sock, b""
+
+    def serve(self):
+        request = pb.Request()
+        try:
+            while True:
+                request.ParseFromString(self.receive_body())
+                answer = pb.Response(id=request.id, last=True)
+                if request.WhichOneof("op") == "hello":
+                    store = pb.StoreName(name="default", statistic=pb.CONTROL, writable=True,
+                                         uuid=bytes(range(16)))
+                    answer.hello.CopyFrom(pb.HelloResult(
+                        version=1, server="test", stores=[store], limits=pb.Limits(
+                            request_bytes=1 << 20, response_bytes=1 << 20, probe_positions=4096,
+                            put_entries=4096, requests_in_flight=64, scan_rows=4096)))
+                elif request.WhichOneof("op") == "ping":
+                    answer.ping.SetInParent()
+                else:
+                    left = [i for i in (1, 2, 4) if i > request.names.after]
+                    answer.names.CopyFrom(pb.NamesResult(total=4, names=[
+                        pb.Name(id=i, text=f"Muster {i}", counted=True, games=i)
+                        for i in left[:1]]))
+                self.send_bytes(pychistore.frame(answer.SerializeToString()))
+        except (pychistore.Closed, OSError):
+            self.close()
+
+
+class ShortPages(Base):
+    def setUp(self):
+        super().setUp()
+        self.address = "unix:" + self.path("socket")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path("socket"))
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def tearDown(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        super().tearDown()
+
+    def accept(self):
+        try:
+            while True:
+                told = Told(self.listener.accept()[0])
+                threading.Thread(target=told.serve, daemon=True).start()
+        except OSError:
+            pass
+
+    def test_names_that_go_meanwhile_end_no_list(self):
+        wanted = ["Muster 1", "Muster 2", "Muster 4"]
+        for args in (("list",), ("find", "muster")):
+            rows = self.out("name", *args, "--json", address=self.address).splitlines()
+            self.assertEqual([json.loads(row)["name"] for row in rows], wanted)
+        with webserver.start(self.address) as server:
+            found = server.json("/api/names", q="mus")
+            self.assertEqual([row["name"] for row in found["names"]], wanted[::-1])
+        if os.environ.get("CHISTORE_SANITIZE", "none") == "none":
+            import chistore  # pylint: disable=import-outside-toplevel
+            with chistore.Store(self.address) as store:
+                self.assertEqual([name.text for name in store.names("muster")], wanted)
 
 
 if __name__ == "__main__":
