@@ -11,6 +11,8 @@ struct stats_query {
 	struct chi_query query;
 	struct chi_stats *stats; /* NULL: not open */
 	size_t at;		 /* the next group */
+	size_t delivered;	 /* the first one after the last page */
+	bool is_later;		 /* on another snapshot than it was counted on */
 };
 
 static int open_stats(struct chi_query *query, const char **field, struct chi_fault *fault)
@@ -19,10 +21,11 @@ static int open_stats(struct chi_query *query, const char **field, struct chi_fa
 	return chi_query_filter(asked->filter, field, fault);
 }
 
-/* Once all is counted only names are looked up, which no one changes. */
+/* Once all is counted only names are looked up; one that has gone by then is left out. */
 static int attach_stats(struct chi_query *query, struct chi_fault *fault)
 {
 	struct stats_query *stats = (struct stats_query *)query;
+	stats->is_later = query->is_ready;
 	return query->is_ready ? CHI_OK
 			       : chi_stats_open(query->read, query->request, &stats->stats, fault);
 }
@@ -50,32 +53,52 @@ static int count_stats(struct chi_query *query, struct chi_fault *fault)
 	return chi_stats_step(((struct stats_query *)query)->stats, query->steps);
 }
 
+static int keep_group(struct stats_query *stats, struct chi_page *page,
+		      const struct chi_stats_row *row)
+{
+	const struct chi_stats_spec *asked = stats->query.request;
+	int status = chi_page_grow(page);
+	if (status < 0) {
+		return status;
+	}
+	struct chi_stats_group *groups = page->items;
+	status = chi_stats_group_of(stats->query.read, asked->by, row, &page->arena,
+				    &groups[page->n]);
+	chi_page_added(page, status == CHI_OK ? 1 : 0);
+	return status == CHI_NONE ? (stats->is_later ? CHI_OK : -CHI_ECORRUPT) : status;
+}
+
 static int send_stats(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
 {
 	struct stats_query *stats = (struct stats_query *)query;
-	const struct chi_stats_spec *asked = query->request;
 	size_t n = 0;
 	const struct chi_stats_row *rows = chi_stats_rows(stats->stats, &n);
 	(void)fault;
 	for (size_t i = 0; i < GROUPS_A_HELPING && stats->at < n && !chi_page_full(page); i++) {
-		int status = chi_page_grow(page);
-		struct chi_stats_group *groups = page->items;
-		status = status == CHI_OK
-				 ? chi_stats_group_of(query->read, asked->by, &rows[stats->at],
-						      &page->arena, &groups[page->n])
-				 : status;
+		int status = keep_group(stats, page, &rows[stats->at]);
 		if (status < 0) {
 			return status;
 		}
-		chi_page_added(page, 1);
 		stats->at++;
 	}
 	return stats->at == n ? CHI_NONE : CHI_OK;
 }
 
+static void deliver_stats(struct chi_query *query, const struct chi_page *page, bool last,
+			  void *result)
+{
+	struct stats_query *stats = (struct stats_query *)query;
+	(void)page;
+	(void)last;
+	(void)result;
+	stats->delivered = stats->at;
+}
+
 static void forget_stats(struct chi_query *query, const struct chi_page *page)
 {
-	((struct stats_query *)query)->at -= page->n;
+	struct stats_query *stats = (struct stats_query *)query;
+	(void)page;
+	stats->at = stats->delivered;
 }
 
 static uint64_t limit_of_stats(const void *request)
@@ -108,6 +131,7 @@ const struct chi_query_ops chi_stats_query = {
 	.may_detach = stats_may_detach,
 	.work = count_stats,
 	.rows = send_stats,
+	.deliver = deliver_stats,
 	.forget = forget_stats,
 	.limit = limit_of_stats,
 	.memory = memory_of_stats,

@@ -518,7 +518,7 @@ int chi_stats_group_of(struct chi_read *read, uint8_t by, const struct chi_stats
 				   row->value, &name);
 	}
 	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+		return rc;
 	}
 	*out = (struct chi_stats_group){
 		.value = row->value,

@@ -42,7 +42,8 @@ CHI_MUSTUSE int chi_stats_step(struct chi_stats *stats, uint64_t steps);
 /* After CHI_NONE: the groups, valid until it is closed. */
 const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t *n);
 
-/* A group of a kind as it is delivered: with its name's text, in memory of the arena. */
+/* A group of a kind as it is delivered: with its name's text, in memory of the arena. CHI_NONE: the
+ * snapshot has no such name. */
 CHI_MUSTUSE int chi_stats_group_of(struct chi_read *read, uint8_t by,
 				   const struct chi_stats_row *row, struct chi_arena *arena,
 				   struct chi_stats_group *out);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries that let go of their snapshot when all is counted, and find the store changed. */
+#include "tests/import/session.h"
+
+#include <string.h>
+
+#include "ops/op.h"
+#include "ops/query.h"
+#include "proto/operations.h"
+
+#define GAME(white, black) "[White \"" white "\"]\n[Black \"" black "\"]\n\n1. e4 *\n\n"
+
+struct driven {
+	struct chi_store *store;
+	struct chi_read *read;
+	struct chi_query *query;
+	struct chi_page page;
+};
+
+static void attach(struct driven *driven)
+{
+	driven->store = help_open(help_path("store"), CHI_STORE_READ);
+	ok(chi_read_begin(driven->store, &driven->read));
+	ok(chi_query_attach(driven->query, driven->read, &fault));
+}
+
+static void detach(struct driven *driven)
+{
+	assert_true(chi_query_may_detach(driven->query));
+	chi_query_detach(driven->query);
+	chi_read_end(driven->read);
+	chi_store_close(driven->store);
+}
+
+/* Three games; counts, and then the game of B and C goes. */
+static void begin(struct driven *driven, enum chi_op op, void *spec)
+{
+	struct chi_request request = {.id = 1, .op = op, .made = spec};
+	struct chi_arena arena;
+	const char *field = NULL;
+	help_remove(help_path("store"));
+	session_add("store", GAME("A", "B") GAME("B", "C") GAME("A", "D"));
+	chi_arena_init(&arena, SIZE_MAX);
+	ok(chi_query_open(&request, &arena, &driven->query, &field, &fault));
+	chi_page_init_list(&driven->page, chi_query_list(driven->query->operation));
+	attach(driven);
+	while (!driven->query->is_ready) {
+		ok(chi_query_step(driven->query, &driven->page, &fault));
+	}
+	detach(driven);
+	session_subtract("store", GAME("B", "C"));
+	attach(driven);
+}
+
+static void end(struct driven *driven)
+{
+	detach(driven);
+	chi_query_close(driven->query);
+	chi_page_deinit(&driven->page);
+}
+
+/* All groups, found again when they were not delivered. */
+static void stats_leave_out_names_that_went(void **state)
+{
+	(void)state;
+	static const char *const left[] = {"A", "B", "D"};
+	struct chi_stats_spec spec = {.by = CHI_STATS_PLAYER};
+	struct driven driven = {0};
+	struct chi_stats_result result;
+	begin(&driven, CHI_OP_STATS, &spec);
+	for (unsigned round = 0; round < 3; round++) {
+		assert_int_equal(chi_query_step(driven.query, &driven.page, &fault), CHI_NONE);
+		assert_int_equal(driven.page.n, 3);
+		const struct chi_stats_group *groups = driven.page.items;
+		for (size_t i = 0; i < driven.page.n; i++) {
+			assert_string_equal(groups[i].text, left[i]);
+		}
+		driven.query->ops->forget(driven.query, &driven.page);
+		chi_page_clear(&driven.page);
+	}
+	assert_int_equal(chi_query_step(driven.query, &driven.page, &fault), CHI_NONE);
+	chi_query_result(driven.query, &driven.page, true, &result);
+	assert_int_equal(result.n, 3);
+	end(&driven);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stats_leave_out_names_that_went),
+	};
+	return cmocka_run_group_tests_name("between", tests, NULL, help_teardown);
+}
