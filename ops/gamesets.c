@@ -44,13 +44,6 @@ static int open_gamesets(struct chi_query *query, const char **field, struct chi
 	return chi_gameset_name_check(sets->name, strlen(sets->name), fault);
 }
 
-static int find_gameset(void *context, const struct chi_gameset *gameset)
-{
-	struct gamesets_query *sets = context;
-	sets->has_rest = strcmp(gameset->name, sets->name) == 0;
-	return sets->has_rest ? CHI_NONE : CHI_OK;
-}
-
 /* The games of one that is not there cannot be counted. */
 static int attach_gamesets(struct chi_query *query, struct chi_fault *fault)
 {
@@ -59,10 +52,9 @@ static int attach_gamesets(struct chi_query *query, struct chi_fault *fault)
 	if (query->is_ready || sets->name[0] == '\0') {
 		return CHI_OK;
 	}
-	sets->has_rest = false;
-	int status = chi_gamesets_list(query->read, "", find_gameset, sets);
-	if (status < 0 || !sets->has_rest) {
-		return status < 0 ? status : CHI_OK;
+	int status = chi_gamesets_one(query->read, sets->name, NULL, NULL);
+	if (status != CHI_OK) {
+		return status == CHI_NONE ? CHI_OK : status;
 	}
 	int len = snprintf(filter, sizeof(filter), "in %s", sets->name);
 	const struct chi_games_spec spec = {
@@ -129,8 +121,7 @@ static int visit_gameset(void *context, const struct chi_gameset *gameset)
 	if (sets->has_rest) {
 		return CHI_NONE;
 	}
-	bool fits = sets->name[0] == '\0' || strcmp(sets->name, gameset->name) == 0;
-	int status = fits ? keep_gameset(sets, gameset) : CHI_OK;
+	int status = keep_gameset(sets, gameset);
 	(void)snprintf(sets->after, sizeof(sets->after), "%s", gameset->name);
 	sets->left--;
 	return status;
@@ -143,7 +134,9 @@ static int send_gamesets(struct chi_query *query, struct chi_page *page, struct 
 	sets->page = page;
 	sets->left = SETS_A_HELPING;
 	sets->has_rest = false;
-	int status = chi_gamesets_list(query->read, sets->after, visit_gameset, sets);
+	int status = sets->name[0] != '\0'
+			     ? chi_gamesets_one(query->read, sets->name, visit_gameset, sets)
+			     : chi_gamesets_list(query->read, sets->after, visit_gameset, sets);
 	return status < 0 ? status : sets->has_rest ? CHI_OK : CHI_NONE;
 }
 

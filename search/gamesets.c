@@ -231,6 +231,17 @@ int chi_gamesets_list(struct chi_read *read, const char *after, chi_gameset_visi
 	return rc == CHI_OK ? walk(&view, after, list_one, &listing) : rc;
 }
 
+int chi_gamesets_one(struct chi_read *read, const char *name, chi_gameset_visit *visit,
+		     void *context)
+{
+	struct chi_archive_view view;
+	struct chi_gameset_entry entry;
+	struct listing listing = {visit, context};
+	int rc = chi_read_archive(read, &view);
+	rc = rc == CHI_OK ? get_gameset(&view, name, &entry, NULL) : rc;
+	return rc == CHI_OK && visit != NULL ? list_one(&listing, &entry) : rc;
+}
+
 /* ---- Dropping ----------------------------------------------------------------------------- */
 
 struct use {

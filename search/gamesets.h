@@ -57,3 +57,8 @@ typedef int chi_gameset_visit(void *context, const struct chi_gameset *gameset);
  * then returns. */
 CHI_MUSTUSE int chi_gamesets_list(struct chi_read *read, const char *after,
 				  chi_gameset_visit *visit, void *context);
+
+/* Of that name; `visit` NULL: is only looked for. CHI_NONE: there is none; else what `visit` says.
+ */
+CHI_MUSTUSE int chi_gamesets_one(struct chi_read *read, const char *name, chi_gameset_visit *visit,
+				 void *context);

@@ -283,6 +283,25 @@ static int count_one(void *context, const struct chi_gameset *gameset)
 	return CHI_OK;
 }
 
+static int see_b(void *context, const struct chi_gameset *gameset)
+{
+	++*(unsigned *)context;
+	assert_string_equal(gameset->name, "b");
+	assert_string_equal(gameset->filter, "gameset a");
+	return CHI_OK;
+}
+
+/* No other is visited: all of them would take a turn of the server. */
+static void one_gameset_is_looked_up(void)
+{
+	unsigned n = 0;
+	ok(chi_gamesets_one(world.read, "b", see_b, &n));
+	assert_int_equal(n, 1);
+	ok(chi_gamesets_one(world.read, "a", NULL, NULL));
+	assert_int_equal(chi_gamesets_one(world.read, "ab", see_b, &n), CHI_NONE);
+	assert_int_equal(n, 1);
+}
+
 static void test_refused(void **state)
 {
 	struct chi_gameset_job *job;
@@ -305,6 +324,7 @@ static void test_refused(void **state)
 	assert_string_equal(fault.text, "gameset 'a' is named by the filter of 'b'");
 	ok(chi_gamesets_list(world.read, "", count_one, &n));
 	assert_int_equal(n, 2);
+	one_gameset_is_looked_up();
 	/* Two are made at a time, and what one names is dropped. */
 	ok(make("c", "not in b", &job));
 	ok(make("c", "result *", &second));
