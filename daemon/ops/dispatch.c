@@ -250,7 +250,8 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 {
 	struct chi_worker *worker = conn->worker;
 	struct chi_request request = {0};
-	struct chi_task task = {.worker = worker, .conn = conn, .request = &request};
+	struct chi_task task = {
+		.worker = worker, .conn = conn, .request = &request, .body = body, .len = len};
 	bool first = conn->state == CHI_CONN_HELLO;
 	if (chi_probe_batch_frame(conn, body, len)) {
 		return;

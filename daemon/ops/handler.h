@@ -20,6 +20,8 @@ struct chi_task {
 	struct chi_worker *worker;
 	struct chi_conn *conn;
 	struct chi_request *request;
+	const uint8_t *body; /* its message */
+	size_t len;
 	struct chi_served *served; /* NULL for operations that concern no store */
 	const char *field;	   /* of the request, at fault; in the worker's arena or static */
 	struct chi_fault fault;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "tests/store/help.h"
+
 #define UNREAD	    8
 #define POLITE	    8
 #define PIPELINE    1000
@@ -301,6 +303,50 @@ static void unread_scans_are_not_buffered(void **state)
 	loop_all_left();
 }
 
+/* Before each came a large request, whose memory the worker keeps for the next. */
+static void small_queries_keep_no_large_blocks(void **state)
+{
+	enum {
+		QUERIES = 4,
+		KEYS = 1000
+	};
+	static struct chi_key keys[KEYS];
+	const struct chi_stats_spec spec = {.by = CHI_STATS_PIECES};
+	const size_t before = atomic_load(&loop_server->buffered);
+	struct loop_client client;
+	struct chi_buffer out;
+	(void)state;
+	loop_enter(&client);
+	help_keys(keys, KEYS);
+	chi_buffer_init(&out, 1 << 20);
+	for (unsigned i = 1; i <= QUERIES; i++) {
+		struct chi_request large = {.id = 100 + i, .op = CHI_OP_GET};
+		const struct chi_request small = {
+			.id = i,
+			.op = CHI_OP_STATS,
+			.store = {.bytes = "large", .len = strlen("large")},
+			.body = &spec};
+		large.u.positions.keys = keys;
+		large.u.positions.n = KEYS;
+		loop_pack(&out, &large);
+		loop_pack(&out, &small);
+	}
+	loop_send(&client, &out);
+	for (size_t turns = 0; loop_worker->n_runnable < QUERIES; turns++) {
+		loop_turn();
+		(void)loop_take(&client);
+		assert_in_range(turns, 0, QUERIES);
+	}
+	for (size_t turns = 0; loop_take(&client) < QUERIES; turns++) {
+		loop_turn();
+		assert_in_range(turns, 0, LOOP_LARGE);
+	}
+	assert_in_range(atomic_load(&loop_server->buffered) - before, QUERIES,
+			QUERIES * ((size_t)20 << 10));
+	loop_leave(&client);
+	loop_all_left();
+}
+
 /* The roles of all are judged again, also after one whose unread answers leave no room to tell it
  * so, and who is therefore dropped on the way. */
 static void judging_reaches_all(void **state)
@@ -342,6 +388,7 @@ int main(void)
 		cmocka_unit_test(two_scans_go_on_side_by_side),
 		cmocka_unit_test(cancel_ends_scans_that_work),
 		cmocka_unit_test(unread_scans_are_not_buffered),
+		cmocka_unit_test(small_queries_keep_no_large_blocks),
 		cmocka_unit_test(judging_reaches_all),
 	};
 	return cmocka_run_group_tests(tests, loop_init, loop_deinit);
