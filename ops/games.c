@@ -82,11 +82,7 @@ static int attach_games(struct chi_query *query, struct chi_fault *fault)
 	games->rows.texts = query->texts != NULL ? query->texts : games->rows.texts;
 	int status = games->games != NULL ? chi_games_attach(games->games, query->read, fault)
 					  : search_games(games, fault);
-	if (status < 0) {
-		return status;
-	}
-	status = chi_game_rows_begin(&games->rows, query->read);
-	return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+	return status == CHI_OK ? chi_game_rows_begin(&games->rows, query->read) : status;
 }
 
 static void detach_games(struct chi_query *query)

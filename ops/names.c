@@ -44,10 +44,9 @@ static int check_kind(uint8_t kind, uint32_t limit, const char **field, struct c
 }
 
 /* Once all is counted only texts are looked up; a name that has gone by then is left out. */
-static int attach_counted(struct chi_query *query, struct chi_fault *fault)
+static int attach_counted(struct chi_query *query)
 {
-	int status = chi_names_query_attach(names_of(query)->names, query->read);
-	return status < 0 ? chi_fault_plain(fault, status) : CHI_OK;
+	return chi_names_query_attach(names_of(query)->names, query->read);
 }
 
 /* Without its snapshot it counts again. */
@@ -107,9 +106,10 @@ static int open_names(struct chi_query *query, const char **field, struct chi_fa
 
 static int attach_names(struct chi_query *query, struct chi_fault *fault)
 {
-	return query->is_ready ? attach_counted(query, fault)
-			       : chi_names_query_open(query->read, query->request,
-						      &names_of(query)->names, fault);
+	(void)fault;
+	return query->is_ready
+		       ? attach_counted(query)
+		       : chi_names_query_open(query->read, query->request, &names_of(query)->names);
 }
 
 static int send_names(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
@@ -172,10 +172,10 @@ static int open_suspects(struct chi_query *query, const char **field, struct chi
 static int attach_suspects(struct chi_query *query, struct chi_fault *fault)
 {
 	const struct chi_suspects_spec *asked = query->request;
-	return query->is_ready
-		       ? attach_counted(query, fault)
-		       : chi_suspects_query_open(query->read, asked->kind, asked->least,
-						 asked->limit, &names_of(query)->names, fault);
+	(void)fault;
+	return query->is_ready ? attach_counted(query)
+			       : chi_suspects_query_open(query->read, asked->kind, asked->least,
+							 asked->limit, &names_of(query)->names);
 }
 
 static int send_suspects(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)

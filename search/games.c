@@ -208,14 +208,11 @@ int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, str
 					    spec->filter_len, &games->terms, fault)
 			  : rc;
 	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
-	if (rc < 0) {
-		return rc;
-	}
-	rc = find_position(games);
+	rc = rc == CHI_OK ? find_position(games) : rc;
 	rc = rc == CHI_OK ? open_sort(games) : rc;
 	rc = rc == CHI_OK ? open_readers(games, read) : rc;
 	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
 	games->spec.filter = NULL;
 	games->spec.cursor = NULL;
@@ -255,11 +252,7 @@ int chi_games_attach(struct chi_games *games, struct chi_read *read, struct chi_
 	games->attached = true;
 	games->looked = false;
 	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	rc = open_readers(games, read);
-	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+	return rc == CHI_OK ? open_readers(games, read) : rc;
 }
 
 bool chi_games_may_detach(const struct chi_games *games)

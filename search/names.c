@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "base/fault.h"
 #include "store/archive.h"
 #include "store/games/columns.h"
 #include "store/names/names.h"
@@ -124,13 +123,13 @@ static int choose_all(struct chi_names_query *query, const struct chi_names_spec
 }
 
 int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
-			 struct chi_names_query **out, struct chi_fault *fault)
+			 struct chi_names_query **out)
 {
 	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
 	int rc = make_query(read, spec->kind, &query);
 	rc = rc == CHI_OK ? choose_all(query, spec) : rc;
 	if (rc != CHI_OK) {
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
 	*out = query;
 	query = NULL;
@@ -138,7 +137,7 @@ int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spe
 }
 
 int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, uint32_t limit,
-			    struct chi_names_query **out, struct chi_fault *fault)
+			    struct chi_names_query **out)
 {
 	_cleanup_(names_query_closep) struct chi_names_query *query = NULL;
 	int rc = make_query(read, kind, &query);
@@ -147,7 +146,7 @@ int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least, 
 					(enum chi_alike)least, &query->suspects);
 	}
 	if (rc != CHI_OK) {
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
 	query->total = query->suspects.n;
 	query->n = query->suspects.n < limit ? query->suspects.n : limit;

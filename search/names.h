@@ -16,12 +16,11 @@ struct chi_names_query;
 
 /* The spec is checked: its kind, its limit, its text, which may be empty as well as NULL. */
 CHI_MUSTUSE int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
-				     struct chi_names_query **out, struct chi_fault *fault);
+				     struct chi_names_query **out);
 
 /* The same for the groups of chi_get_suspects, which are all found in this call. */
 CHI_MUSTUSE int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least,
-					uint32_t limit, struct chi_names_query **out,
-					struct chi_fault *fault);
+					uint32_t limit, struct chi_names_query **out);
 
 /* NULL is fine. */
 void chi_names_query_close(struct chi_names_query *query);

@@ -153,17 +153,14 @@ int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, str
 	stats->by = spec->by;
 	stats->limit = spec->limit;
 	int rc = open_source(stats, read, spec, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	rc = chi_read_archive(read, &view);
+	rc = rc == CHI_OK ? chi_read_archive(read, &view) : rc;
 	rc = rc == CHI_OK ? size_of(&view, spec->by, &stats->n_groups) : rc;
 	if (rc == CHI_OK) {
 		stats->groups = calloc(stats->n_groups, sizeof(*stats->groups));
 		rc = stats->groups != NULL ? CHI_OK : -CHI_ENOMEM;
 	}
 	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
 	*out = stats;
 	stats = NULL;

@@ -127,7 +127,7 @@ int chi_twins_open(struct chi_read *read, const struct chi_twin_spec *spec, stru
 		     ? chi_archive_reader_begin(twins->reader, twins->view.txn, &twins->view.trees)
 		     : rc;
 	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
+		return rc;
 	}
 	twins->spec.filter = NULL;
 	*out = twins;

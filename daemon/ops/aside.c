@@ -33,6 +33,10 @@ static void *run_thread(void *context)
 		aside->status = aside->ops->work(aside, read);
 		chi_read_end(read);
 	}
+	/* What damage was met only this thread knows. */
+	if (aside->status < 0 && aside->fault.text[0] == '\0') {
+		(void)chi_fault(&aside->fault, aside->status, "%s", chi_store_error(aside->status));
+	}
 	chi_mailbox_post(&aside->worker->mailbox, &aside->mail);
 	return NULL;
 }

@@ -20,8 +20,8 @@
 #define STORED	20
 #define DAMAGED 7
 
-/* Changes the word wherever it stands in the store's file. */
-static void damage(const struct world *world, const char *word)
+/* Changes the word wherever it stands in the store's file, or the key in front of it. */
+static void damage(const struct world *world, const char *word, const MDB_val *key)
 {
 	char path[100];
 	struct stat file;
@@ -34,7 +34,11 @@ static void damage(const struct world *world, const char *word)
 	unsigned found = 0;
 	for (char *at = bytes; (at = memmem(at, size - (size_t)(at - bytes), word, strlen(word)));
 	     at++) {
-		*at ^= 1;
+		char *place = at;
+		while (key != NULL && memcmp(place, key->mv_data, key->mv_size) != 0) {
+			assert_true(place-- > at - 64);
+		}
+		*place ^= 1;
 		found++;
 	}
 	assert_int_not_equal(found, 0);
@@ -60,7 +64,7 @@ static void a_damaged_record_fails_alone(void **state)
 	put.record.note = note;
 	put.record.n_note = sizeof(note) - 1;
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
-	damage(world, "to be damaged");
+	damage(world, "to be damaged", NULL);
 	world_ok(world->client, chi_prober_open(world->client, NULL, &prober));
 	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {
@@ -114,11 +118,32 @@ static void damage_is_not_told_of_a_later_call(void **state)
 	put.record.note = note;
 	put.record.n_note = sizeof(note) - 1;
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
-	damage(world, "to be damaged");
+	damage(world, "to be damaged", NULL);
 	pass_over_damage(world);
 	assert_int_equal(chi_get(world->client, &key, &record), -CHI_ECORRUPT);
 	assert_true(strlen(chi_error(world->client)) > 0);
 	assert_null(strstr(chi_error(world->client), "names"));
+}
+
+/* A server's thread found it, and another answered: that something is damaged, not what. */
+static void damage_that_a_thread_met_is_told(void **state)
+{
+	struct world *world = *state;
+	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	static const char game[] = "[White \"To be damaged\"]\n[Black \"B\"]\n\n1. e4 *\n";
+	struct chi_import *import = NULL;
+	struct chi_import_result result;
+	struct chi_suspect_groups groups;
+	uint8_t chunk[] = {1, CHI_NAME_PLAYER, 0, 0, 0, 0};
+	world_ok(world->client, chi_import_open(world->address, NULL, (enum chi_statistic)0,
+						&options, &import, NULL));
+	assert_int_equal(chi_import_feed(import, game, strlen(game)), CHI_OK);
+	assert_int_equal(chi_import_commit(import, &result), CHI_OK);
+	chi_import_close(import);
+	damage(world, "To be damaged", &(MDB_val){sizeof(chunk), chunk});
+	world_refused(world->client,
+		      chi_get_suspects(world->client, CHI_NAME_PLAYER, 60, 10, &groups),
+		      -CHI_ECORRUPT, "the names tree is damaged: entries between");
 }
 
 int main(int argc, char **argv)
@@ -127,6 +152,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(damage_is_not_told_of_a_later_call, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(damage_that_a_thread_met_is_told, world_external,
 						world_drop),
 	};
 	return world_choose(argc, argv) ? cmocka_run_group_tests_name("damage", tests, NULL, NULL)
