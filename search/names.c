@@ -258,5 +258,6 @@ int chi_names_query_group(const struct chi_names_query *query, size_t i, struct 
 size_t chi_names_query_memory(const struct chi_names_query *query)
 {
 	return sizeof(*query) + (query->ids != NULL ? query->n * sizeof(query->ids[0]) : 0) +
-	       (query->games != NULL ? query->most * sizeof(query->games[0]) : 0);
+	       (query->games != NULL ? query->most * sizeof(query->games[0]) : 0) +
+	       chi_suspect_list_memory(&query->suspects);
 }

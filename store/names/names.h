@@ -171,11 +171,13 @@ struct chi_suspects {
 struct chi_suspect_list {
 	struct chi_suspects *groups;
 	size_t n;
-	uint32_t *ids;
+	uint32_t *ids; /* of all groups */
+	size_t n_ids;
 };
 CHI_MUSTUSE int chi_names_suspects(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
 				   enum chi_alike least, struct chi_suspect_list *out);
 void chi_suspect_list_deinit(struct chi_suspect_list *list);
+size_t chi_suspect_list_memory(const struct chi_suspect_list *list); /* bytes */
 
 /* ---- Verification ------------------------------------------------------------------------ */
 

@@ -310,14 +310,13 @@ static int compare_groups(const void *a, const void *b)
 /* Groups of several persons by counting: how many each has, where each begins, who is in it. */
 static int count_groups(struct search *s, uint32_t *size, struct chi_suspect_list *out)
 {
-	size_t members = 0;
 	for (uint32_t id = 1; id <= s->max; id++) {
 		uint32_t n = s->person[id] == id ? ++size[find_root(s, id)] : 0;
 		out->n += n == 2;
-		members += n == 2 ? 2 : n > 2;
+		out->n_ids += n == 2 ? 2 : n > 2;
 	}
 	out->groups = calloc(out->n + 1, sizeof(*out->groups));
-	out->ids = calloc(members + 1, sizeof(*out->ids));
+	out->ids = calloc(out->n_ids + 1, sizeof(*out->ids));
 	return out->groups == NULL || out->ids == NULL ? -CHI_ENOMEM : CHI_OK;
 }
 
@@ -370,4 +369,9 @@ void chi_suspect_list_deinit(struct chi_suspect_list *list)
 	free(list->groups);
 	free(list->ids);
 	*list = (struct chi_suspect_list){0};
+}
+
+size_t chi_suspect_list_memory(const struct chi_suspect_list *list)
+{
+	return list->n * sizeof(list->groups[0]) + list->n_ids * sizeof(list->ids[0]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries that let go of their snapshot when all is counted, and find the store changed. */
+/* Queries after their work, before their rows: the store changes, memory is counted. */
 #include "tests/import/session.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "ops/op.h"
 #include "ops/query.h"
 #include "proto/operations.h"
+#include "store/names/names.h"
 
 #define GAME(white, black) "[White \"" white "\"]\n[Black \"" black "\"]\n\n1. e4 *\n\n"
 
@@ -32,14 +33,12 @@ static void detach(struct driven *driven)
 	chi_store_close(driven->store);
 }
 
-/* Three games; counts, and then the game of B and C goes. */
-static void begin(struct driven *driven, enum chi_op op, void *spec)
+/* Does all but the rows. */
+static void work(struct driven *driven, enum chi_op op, void *spec)
 {
 	struct chi_request request = {.id = 1, .op = op, .made = spec};
 	struct chi_arena arena;
 	const char *field = NULL;
-	help_remove(help_path("store"));
-	session_add("store", GAME("A", "B") GAME("B", "C") GAME("A", "D"));
 	chi_arena_init(&arena, SIZE_MAX);
 	ok(chi_query_open(&request, &arena, &driven->query, &field, &fault));
 	chi_page_init_list(&driven->page, chi_query_list(driven->query->operation));
@@ -47,6 +46,14 @@ static void begin(struct driven *driven, enum chi_op op, void *spec)
 	while (!driven->query->is_ready) {
 		ok(chi_query_step(driven->query, &driven->page, &fault));
 	}
+}
+
+/* Three games; counts, and then the game of B and C goes. */
+static void begin(struct driven *driven, enum chi_op op, void *spec)
+{
+	help_remove(help_path("store"));
+	session_add("store", GAME("A", "B") GAME("B", "C") GAME("A", "D"));
+	work(driven, op, spec);
 	detach(driven);
 	session_subtract("store", GAME("B", "C"));
 	attach(driven);
@@ -84,10 +91,31 @@ static void stats_leave_out_names_that_went(void **state)
 	end(&driven);
 }
 
+static size_t memory_of_suspects(uint8_t least)
+{
+	struct chi_suspects_spec spec = {.kind = CHI_NAME_PLAYER, .least = least, .limit = 1};
+	struct driven driven = {0};
+	work(&driven, CHI_OP_SUSPECTS, &spec);
+	size_t memory = chi_query_memory(driven.query);
+	end(&driven);
+	return memory;
+}
+
+/* Groups of names by the hundred thousand stayed in a server's memory, and counted for nothing. */
+static void suspects_count_as_memory(void **state)
+{
+	(void)state;
+	help_remove(help_path("store"));
+	session_add("store", GAME("Yusupov, Artur", "Jussupow, Artur"));
+	assert_int_equal(memory_of_suspects(60) - memory_of_suspects(95),
+			 sizeof(struct chi_suspects) + 2 * sizeof(uint32_t));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stats_leave_out_names_that_went),
+		cmocka_unit_test(suspects_count_as_memory),
 	};
 	return cmocka_run_group_tests_name("between", tests, NULL, help_teardown);
 }
