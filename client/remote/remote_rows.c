@@ -112,22 +112,39 @@ void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows)
 
 /* ---- As one list -------------------------------------------------------------------------- */
 
-/* Responses are unpacked into client->answer->gathered, which keeps them all. */
-static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct chi_gather *all)
+/* Of the responses, which client->answer->gathered keeps all. */
+struct gathered {
+	struct gathered *older;
+	const uint8_t *rows;
+	size_t n;
+};
+
+static int keep_page(struct chi_client *client, const struct chi_rows *rows, struct gathered **last)
 {
-	*all = (struct chi_gather){.size = rows->list->size};
+	struct gathered *page = chi_arena_alloc(&client->answer->gathered, sizeof(*page));
+	if (page == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*page = (struct gathered){.older = *last, .rows = rows->rows, .n = rows->n};
+	*last = page;
+	return CHI_OK;
+}
+
+static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct gathered **last,
+		       size_t *n)
+{
 	uint64_t limit = limit_of(rows);
+	*last = NULL;
+	*n = 0;
 	chi_arena_reset(&client->answer->gathered);
 	int status = ask_for_rows(client, rows);
 	client->peer->gathers = true;
 	while (status == CHI_OK && !rows->last) {
 		status = receive_page(client, rows);
-		cut_rows(rows, limit, all->n);
-		status = status == CHI_OK ? chi_gather_room(client, all, rows->n) : status;
+		cut_rows(rows, limit, *n);
 		if (status == CHI_OK && rows->n > 0) {
-			memcpy((uint8_t *)all->items + all->n * all->size, rows->rows,
-			       rows->n * all->size);
-			all->n += rows->n;
+			status = keep_page(client, rows, last);
+			*n += rows->n;
 		}
 	}
 	client->peer->gathers = false;
@@ -135,20 +152,42 @@ static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct 
 	return status;
 }
 
+/* The rows of several responses move together, once. */
+static int join_pages(struct chi_client *client, const struct gathered *last, size_t n, size_t size,
+		      const void **out)
+{
+	if (last == NULL || last->older == NULL) {
+		*out = last != NULL ? last->rows : NULL;
+		return CHI_OK;
+	}
+	uint8_t *items = chi_arena_array(&client->answer->gathered, n, size);
+	if (items == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (*out = items; last != NULL; last = last->older) {
+		n -= last->n;
+		memcpy(items + n * size, last->rows, last->n * size);
+	}
+	return CHI_OK;
+}
+
 int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out)
 {
-	struct chi_gather all = {0};
+	struct gathered *last = NULL;
 	struct chi_repeat repeat = {0};
+	const void *items = NULL;
+	size_t n = 0;
 	int status = CHI_OK;
 	rows->request = request->made;
 	do {
-		status = gather_rows(client, rows, &all);
+		status = gather_rows(client, rows, &last, &n);
 	} while (chi_repeat_again(client, &repeat, status));
+	status = status == CHI_OK ? join_pages(client, last, n, rows->list->size, &items) : status;
 	if (status == CHI_OK) {
 		memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
-		memcpy((uint8_t *)out + rows->list->at, &all.items, sizeof(all.items));
-		memcpy((uint8_t *)out + rows->list->other, &all.n, sizeof(all.n));
+		memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
+		memcpy((uint8_t *)out + rows->list->other, &n, sizeof(n));
 	}
 	return status;
 }

@@ -74,24 +74,3 @@ void chi_stream_cancel(struct chi_client *client, struct chi_stream *stream)
 	stream->id = 0;
 	client->error = kept;
 }
-
-/* ---- As one list -------------------------------------------------------------------------- */
-
-int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n)
-{
-	if (n <= all->room - all->n) {
-		return CHI_OK;
-	}
-	/* It doubles: the arena keeps what it has outgrown. */
-	size_t room = 2 * all->room > all->n + n ? 2 * all->room : all->n + n;
-	void *items = chi_arena_array(&client->answer->gathered, room, all->size);
-	if (items == NULL) {
-		return -CHI_ENOMEM;
-	}
-	if (all->n > 0) {
-		memcpy(items, all->items, all->n * all->size);
-	}
-	all->items = items;
-	all->room = room;
-	return CHI_OK;
-}

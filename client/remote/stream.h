@@ -22,16 +22,3 @@ CHI_MUSTUSE int chi_stream_next(struct chi_client *client, struct chi_stream *st
 /* Abandons it, if it is not over, and reads on to its last response, so that the connection serves
  * the next call. client->error stays. */
 void chi_stream_cancel(struct chi_client *client, struct chi_stream *stream);
-
-/* ---- As one list -------------------------------------------------------------------------- */
-
-/* The items of all responses, in client->answer->gathered. */
-struct chi_gather {
-	size_t size; /* of an item */
-	void *items;
-	size_t n;
-	size_t room;
-};
-
-/* Makes room for so many more items, after the `n` that are there; the caller raises that. */
-CHI_MUSTUSE int chi_gather_room(struct chi_client *client, struct chi_gather *all, size_t n);

@@ -262,12 +262,58 @@ static void wrong_answers(void **state)
 	}
 }
 
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+#define RESPONSES 100u
+#define GROUPS	  4000u
+
+static void send_many_groups(struct server_conn *conn)
+{
+	static struct chi_stats_group groups[GROUPS];
+	struct chi_request request;
+	if (!server_greet(conn) || !server_next(conn, &request)) {
+		return;
+	}
+	for (uint32_t i = 0; i < RESPONSES; i++) {
+		struct chi_stats_result stats = {.groups = groups, .n = GROUPS};
+		struct chi_response answer = {.id = request.id,
+					      .op = CHI_OP_STATS,
+					      .last = i + 1 == RESPONSES,
+					      .body = &stats};
+		for (uint32_t k = 0; k < GROUPS; k++) {
+			groups[k] = (struct chi_stats_group){.value = i * GROUPS + k,
+							     .text = "a player"};
+		}
+		server_answer(conn, &answer);
+	}
+	server_wait_end(conn);
+}
+
+/* They were copied at each doubling, and no copy was given back before the end. */
+static void long_lists_fit_the_memory(void **state)
+{
+	struct server server;
+	struct chi_stats_result stats;
+	(void)state;
+	server_start(&server, send_many_groups);
+	struct chi_client *client = server_open(&server, LONG_MS);
+	world_ok(client, chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+	assert_int_equal(stats.n, RESPONSES * GROUPS);
+	for (uint32_t i = 0; i < stats.n; i++) {
+		assert_true(stats.groups[i].value == i);
+	}
+	assert_string_equal(stats.groups[stats.n - 1].text, "a player");
+	chi_close(client);
+	server_stop(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(queries_are_cut, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(single_questions_are_cut, relay_make, relay_drop),
 		cmocka_unit_test(wrong_answers),
+		cmocka_unit_test(long_lists_fit_the_memory),
 	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
