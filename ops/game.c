@@ -50,13 +50,18 @@ static int keep_game(struct chi_arena *arena, struct chi_game *game)
 	return good ? CHI_OK : -CHI_ENOMEM;
 }
 
-/* Asked alone it cannot be sent in parts. */
-static int check_size(const struct chi_ask *ask, const struct chi_game_found *found,
-		      uint32_t number)
+/* Sent at once it may stay in the texts; in this process those serve the next query, too. Asked
+ * alone it cannot be sent in parts. */
+static int keep_pgn(const struct chi_ask *ask, struct chi_game_found *found, uint32_t number)
 {
 	const struct chi_message *type = chi_operation_of(CHI_OP_GET_GAME)->result;
+	struct chi_game_row *row = &found->row;
 	size_t noted = 0;
-	return ask->most == SIZE_MAX || chi_message_len(type, found, &noted) <= ask->most
+	if (ask->most == SIZE_MAX) {
+		row->pgn = chi_arena_text(ask->arena, row->pgn, row->pgn_len);
+		return row->pgn != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	return chi_message_len(type, found, &noted) <= ask->most
 		       ? CHI_OK
 		       : chi_fault(ask->fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE, number);
 }
@@ -78,7 +83,7 @@ int chi_answer_game(struct chi_ask *ask, const void *request, void *result)
 	if (status != CHI_OK) {
 		return status == CHI_NONE ? CHI_OK : game_fault(ask, status, asked->number);
 	}
-	return check_size(ask, out, asked->number);
+	return keep_pgn(ask, out, asked->number);
 }
 
 /* Those that are there, in the order asked. */

@@ -412,6 +412,26 @@ static void what_is_not_there_ends_no_answer(void **state)
 	drop(&f);
 }
 
+static void a_query_leaves_the_pgn_of_a_game(void **state)
+{
+	struct fixture f;
+	const struct chi_game_spec spec = {.want = CHI_GAMES_PGN, .descending = true, .limit = 1};
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	if (world_chosen() == WORLD_RADOS) {
+		return;
+	}
+	make(&f, *state, false);
+	world_ok(f.client, chi_game_get(f.client, 1, &in.row, NULL));
+	_cleanup_(chi_freep) char *pgn = strdup(in.row.pgn);
+	world_ok(f.client, chi_game_query_open(f.client, &spec, &query));
+	world_ok(f.client, chi_game_query_next(query, &row));
+	assert_string_equal(in.row.pgn, pgn);
+	assert_string_not_equal(row->pgn, pgn);
+	chi_game_query_close(query);
+	drop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	if (!world_choose(argc, argv)) {
@@ -423,6 +443,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(answers_of_wide_records, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(names_that_fit_nothing, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(what_is_not_there_ends_no_answer, world_control,
+						world_drop),
+		cmocka_unit_test_setup_teardown(a_query_leaves_the_pgn_of_a_game, world_control,
 						world_drop),
 	};
 	return cmocka_run_group_tests_name("client/lifetimes", tests, NULL, NULL);
