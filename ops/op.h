@@ -69,6 +69,9 @@ struct chi_op_row {
 /* Of CHI_OP_UNKNOWN for what is no operation; never NULL. */
 const struct chi_op_row *chi_op_row_of(enum chi_op op);
 
+/* What it is called where someone is refused; never NULL. */
+const char *chi_op_label(enum chi_op op);
+
 /* What a store has beside positions. */
 enum chi_holding {
 	CHI_HOLDS_GAMES,    /* a directory, with its games */

@@ -132,6 +132,31 @@ const struct chi_op_row *chi_op_row_of(enum chi_op op)
 	return &rows[index < CHI_COUNT(rows) ? index : CHI_OP_UNKNOWN];
 }
 
+/* Of those whose names in the protocol are not words of the command line or the library. */
+static const char *const labels[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_IMPORT] = "import",
+	[CHI_OP_IMPORT_DATA] = "import",
+	[CHI_OP_IMPORT_END] = "import",
+	[CHI_OP_GAME_IDS] = "identities of games",
+	[CHI_OP_GAME_QUERY] = "lists of games",
+	[CHI_OP_GET_GAME] = "games by number",
+	[CHI_OP_GET_HEADS] = "heads of games",
+	[CHI_OP_EXPLORE_GAMES] = "explore by games",
+	[CHI_OP_CHANGE_NAMES] = "joining names",
+	[CHI_OP_MAKE_GAMESET] = "making gamesets",
+	[CHI_OP_DROP_GAMESET] = "dropping gamesets",
+	[CHI_OP_QUEUE_ADD] = "adding to the queue",
+	[CHI_OP_QUEUE_TAKE] = "taking from the queue",
+	[CHI_OP_QUEUE_SETTLE] = "changing the queue",
+	[CHI_OP_QUEUE_LIST] = "listing the queue",
+};
+
+const char *chi_op_label(enum chi_op op)
+{
+	const char *label = (unsigned)op < CHI_COUNT(labels) ? labels[op] : NULL;
+	return label != NULL ? label : chi_op_name(op);
+}
+
 const struct chi_query_ops *chi_query_ops_of(enum chi_op op)
 {
 	return chi_op_row_of(op)->query;
@@ -144,7 +169,7 @@ int chi_op_check(const struct chi_request *request, enum chi_holding holding,
 	bool of_games = (row->flags & CHI_NEEDS_ARCHIVE) != 0 &&
 			(row->of_games == NULL || row->of_games(request));
 	bool of_directory = (row->flags & CHI_NEEDS_DIRECTORY) != 0;
-	const char *name = chi_op_name(request->op);
+	const char *name = chi_op_label(request->op);
 	if (holding == CHI_HOLDS_ON_RADOS && (of_games || of_directory)) {
 		return chi_fault(fault, -CHI_EUNSUPPORTED, "not on RADOS: %s%s%s%s", name,
 				 of_games && !of_directory ? " by games" : "",

@@ -22,7 +22,8 @@ int chi_remote_call(struct chi_client *client, const struct chi_request *request
 		return status;
 	}
 	if (row->fits != NULL && !row->fits(request->body, response.body)) {
-		return chi_peer_fail(client, -CHI_EPROTO, "the answer is of another %s",
+		return chi_peer_fail(client, -CHI_EPROTO,
+				     "the answer to %s is one to another request",
 				     chi_op_name(request->op));
 	}
 	memcpy(out, response.body, chi_operation_of(request->op)->result_size);

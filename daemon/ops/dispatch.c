@@ -100,7 +100,7 @@ static int check_role(struct chi_task *task)
 		log_text("role", chi_role_name(conn->role)));
 	return chi_fault(&task->fault, -CHI_EACCES,
 			 "access denied: %s needs the role '%s', and this client has '%s'",
-			 chi_op_name(op), chi_role_name(chi_op_row_of(op)->role),
+			 chi_op_label(op), chi_role_name(chi_op_row_of(op)->role),
 			 chi_role_name(conn->role));
 }
 

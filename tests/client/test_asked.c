@@ -219,9 +219,9 @@ static void ask_wrongly(struct chi_client *client)
 	case OTHER_GAME:
 	case NOT_WHOLE:
 		status = chi_game_get(client, 9, &one, &game);
-		world_refused(client, status, -CHI_EPROTO, "another get_game");
+		world_refused(client, status, -CHI_EPROTO, "get_game is one to another");
 		status = chi_game_heads(client, (const uint32_t[]){8, 10}, 2, heads);
-		world_refused(client, status, -CHI_EPROTO, "another get_heads");
+		world_refused(client, status, -CHI_EPROTO, "get_heads is one to another");
 		break;
 	case OTHER_KIND:
 		status = chi_game_query_open(client, &spec, &query);

@@ -180,15 +180,15 @@ static void not_on_rados(void **state)
 	const struct chi_game_spec spec = {.limit = 1};
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
 	world_refused(client, chi_game_heads(client, &number, 1, &row), -CHI_EUNSUPPORTED,
-		      "not on RADOS: get_");
+		      "not on RADOS: heads of games");
 	world_refused(client, chi_game_get(client, 1, &row, &game), -CHI_EUNSUPPORTED,
-		      "not on RADOS: get_");
+		      "not on RADOS: games by number");
 	world_refused(client, chi_game_query_open(client, &spec, &query), -CHI_EUNSUPPORTED,
-		      "not on RADOS: game_query");
+		      "not on RADOS: lists of games");
 	world_refused(client, chi_explore_filtered(client, &start, "white A", &explored),
-		      -CHI_EUNSUPPORTED, "not on RADOS: explore_games");
+		      -CHI_EUNSUPPORTED, "not on RADOS: explore by games");
 	world_refused(client, chi_drop_gameset(client, "some"), -CHI_EUNSUPPORTED,
-		      "not on RADOS: drop_gameset");
+		      "not on RADOS: dropping gamesets");
 }
 
 /* Rows by numbers, of which some are no game's; and moves without plies. */

@@ -62,7 +62,7 @@ static void on_rados(void **state)
 		const struct chi_stats_spec stats = {.by = CHI_STATS_PLAYER};
 		const struct chi_request request = {.op = op, .body = &stats};
 		char says[80];
-		(void)snprintf(says, sizeof(says), "not on RADOS: %s", chi_op_name(op));
+		(void)snprintf(says, sizeof(says), "not on RADOS: %s", chi_op_label(op));
 		bool refused = (chi_op_row_of(op)->flags & CHI_NEEDS_DIRECTORY) != 0;
 		said(&request, CHI_HOLDS_ON_RADOS, refused ? says : NULL);
 		said(&request, CHI_HOLDS_GAMES, NULL);
@@ -72,6 +72,18 @@ static void on_rados(void **state)
 	     "not on RADOS: backup; take a snapshot of the pool, or a dump");
 	const struct chi_request scan = {.op = CHI_OP_SCAN, .u.scan.spec.games = "white A"};
 	said(&scan, CHI_HOLDS_ON_RADOS, "not on RADOS: scan by games");
+}
+
+/* "not on RADOS: game_query" told a user of a message that he never sent. */
+static void refusals_have_no_words_of_the_wire(void **state)
+{
+	(void)state;
+	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
+		assert_null(strchr(chi_op_label(op), '_'));
+	}
+	const struct chi_request query = {.op = CHI_OP_GAME_QUERY};
+	said(&query, CHI_HOLDS_ON_RADOS, "not on RADOS: lists of games");
+	said(&query, CHI_HOLDS_COUNTS, "no lists of games");
 }
 
 /* ---- Calls on a store that only counts ---------------------------------------------------- */
@@ -166,7 +178,7 @@ static void games_are_refused(void **state)
 		if ((chi_op_row_of(op)->flags & CHI_NEEDS_ARCHIVE) != 0) {
 			world_refused(world->client, ask_for_games(world->client, op),
 				      -CHI_EUNSUPPORTED, "the store keeps no games");
-			assert_non_null(strstr(chi_error(world->client), chi_op_name(op)));
+			assert_non_null(strstr(chi_error(world->client), chi_op_label(op)));
 		}
 	}
 }
@@ -216,6 +228,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_operation_has_a_row),
 		cmocka_unit_test(on_rados),
+		cmocka_unit_test(refusals_have_no_words_of_the_wire),
 		cmocka_unit_test_setup_teardown(games_are_refused, make, world_drop),
 		cmocka_unit_test_setup_teardown(the_rest_works, make, world_drop),
 	};
