@@ -2,6 +2,8 @@
 /* The table of operations. */
 #include "ops/op.h"
 
+#include <string.h>
+
 #include "base/attr.h"
 #include "base/fault.h"
 #include "ops/queries.h"
@@ -57,6 +59,38 @@ static bool heads_fit(const void *request, const void *result)
 	return at == found->n;
 }
 
+static bool names_fit(const void *request, const void *result)
+{
+	const struct chi_names_spec *asked = request;
+	const struct chi_names *found = result;
+	uint32_t last = asked->after;
+	size_t i = 0;
+	while (i < found->n && found->rows[i].id > last) {
+		last = found->rows[i++].id;
+	}
+	return i == found->n;
+}
+
+static bool gamesets_fit(const void *request, const void *result)
+{
+	const struct chi_gamesets_spec *asked = request;
+	const struct chi_gamesets *found = result;
+	return !has_text(asked->name) || found->n == 0 ||
+	       (found->n == 1 && strcmp(found->rows[0].name, asked->name) == 0);
+}
+
+/* In the order of their first games. */
+static bool twins_fit(const void *request, const void *result)
+{
+	const struct chi_twin_groups *found = result;
+	size_t i = 1;
+	(void)request;
+	while (i < found->n && found->groups[i - 1].games[0] < found->groups[i].games[0]) {
+		i++;
+	}
+	return i >= found->n;
+}
+
 static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_UNKNOWN] = {CHI_ROLE_NONE, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
 	[CHI_OP_HELLO] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = CHI_WHEN_FULL},
@@ -102,13 +136,13 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_STATS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			  &chi_stats_query, .of_games = stats_are_of_games},
 	[CHI_OP_NAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
-			  &chi_names_ops},
+			  &chi_names_ops, .fits = names_fit},
 	[CHI_OP_SUSPECTS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			     &chi_suspects_ops},
 	[CHI_OP_CHANGE_NAMES] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
 				 .flags = ARCHIVE | CHANGE | CHI_IS_LONG},
 	[CHI_OP_GAMESETS] = {READ, CHI_KIND_QUERY, CHI_CLASS_GET, .flags = ARCHIVE | STAYS,
-			     &chi_gamesets_ops},
+			     &chi_gamesets_ops, .fits = gamesets_fit},
 	[CHI_OP_MAKE_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE},
 	[CHI_OP_DROP_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE},
 	[CHI_OP_FIND] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
@@ -123,7 +157,7 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			       .flags = STORE | CHI_NEEDS_DIRECTORY,
 			       .answer = chi_answer_queue_list},
 	[CHI_OP_TWINS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
-			  &chi_twins_query},
+			  &chi_twins_query, .fits = twins_fit},
 };
 
 const struct chi_op_row *chi_op_row_of(enum chi_op op)

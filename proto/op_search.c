@@ -48,12 +48,18 @@ static const struct chi_member names_result[] = {
 };
 CHI_TABLE(chi_names_result, names_result, names_result, NULL);
 
+static int check_suspects(struct chi_unpacker *u, void *out)
+{
+	const struct chi_name_suspects *group = out;
+	return group->n >= 2 ? CHI_OK : chi_flaw(u->flaw, -CHI_EPROTO, "not a group", "names");
+}
+
 /* How many names a group may have is a matter of bytes. */
 static const struct chi_member suspect_group[] = {
 	CHI_M_NUMBER(1, struct chi_name_suspects, score),
 	CHI_M_LIST(2, struct chi_name_suspects, names, n, &name_message),
 };
-static CHI_TABLE(suspect_group_message, suspect_group, suspect_group, NULL);
+static CHI_TABLE(suspect_group_message, suspect_group, suspect_group, check_suspects);
 
 static const struct chi_member suspects_result[] = {
 	CHI_M_ROWS(1, struct chi_suspect_groups, groups, n, &suspect_group_message, CHI_NAMES_MAX),

@@ -12,22 +12,27 @@
 #include "ops/op.h"
 #include "proto/operations.h"
 
+static int check_result(struct chi_client *client, enum chi_op op, const void *request,
+			const void *result)
+{
+	const struct chi_op_row *row = chi_op_row_of(op);
+	return row->fits == NULL || row->fits(request, result)
+		       ? CHI_OK
+		       : chi_peer_fail(client, -CHI_EPROTO,
+				       "the answer to %s is one to another request",
+				       chi_op_name(op));
+}
+
 int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
-	const struct chi_op_row *row = chi_op_row_of(request->op);
 	struct chi_request sent = {.op = request->op, .body = request->body};
 	struct chi_response response;
 	int status = chi_repeat_call(client, &sent, &response);
 	if (status != CHI_OK) {
 		return status;
 	}
-	if (row->fits != NULL && !row->fits(request->body, response.body)) {
-		return chi_peer_fail(client, -CHI_EPROTO,
-				     "the answer to %s is one to another request",
-				     chi_op_name(request->op));
-	}
 	memcpy(out, response.body, chi_operation_of(request->op)->result_size);
-	return CHI_OK;
+	return check_result(client, request->op, request->body, response.body);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -189,6 +194,7 @@ int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 		memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
 		memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
 		memcpy((uint8_t *)out + rows->list->other, &n, sizeof(n));
+		status = check_result(client, rows->op, rows->request, out);
 	}
 	return status;
 }

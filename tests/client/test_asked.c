@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <stdatomic.h>
 
+#include "base/attr.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
@@ -262,6 +263,85 @@ static void wrong_answers(void **state)
 	}
 }
 
+/* Lists that no request was for, each sent in one response. */
+static const struct wrong_list {
+	enum chi_op op;
+	const char *says;
+	union {
+		struct chi_names names;
+		struct chi_suspect_groups suspects;
+		struct chi_gamesets gamesets;
+		struct chi_twin_groups twins;
+	};
+} wrong_lists[] = {
+	{CHI_OP_NAMES, "names is one to another",
+	 .names = {.rows = (const struct chi_name_row[]){{.id = 8, .text = "a"},
+							 {.id = 8, .text = "b"}},
+		   .n = 2}},
+	{CHI_OP_NAMES, "names is one to another",
+	 .names = {.rows = (const struct chi_name_row[]){{.id = 7, .text = "a"}}, .n = 1}},
+	{CHI_OP_SUSPECTS, "not a group",
+	 .suspects = {.groups = (const struct chi_name_suspects[]){{.score = 60}}, .n = 1}},
+	{CHI_OP_GAMESETS, "gamesets is one to another",
+	 .gamesets = {.rows = (const struct chi_gameset_row[]){{.name = "b", .filter = ""}},
+		      .n = 1}},
+	{CHI_OP_TWINS, "twins is one to another",
+	 .twins = {.groups =
+			   (const struct chi_twin_group[]){
+				   {.games = (const uint32_t[]){2, 3}, .n = 2},
+				   {.games = (const uint32_t[]){1, 4}, .n = 2}},
+		   .n = 2}},
+};
+
+static const struct wrong_list *sent;
+
+static void send_wrong_list(struct server_conn *conn)
+{
+	struct chi_request request;
+	if (server_greet(conn) && server_next(conn, &request)) {
+		struct chi_response answer = {
+			.id = request.id, .op = sent->op, .last = true, .body = &sent->names};
+		server_answer(conn, &answer);
+		server_wait_end(conn);
+	}
+}
+
+static int ask_for_list(struct chi_client *client, enum chi_op op)
+{
+	const struct chi_names_spec names = {.kind = CHI_NAME_PLAYER, .after = 7, .limit = 9};
+	const struct chi_twin_spec twins = {.days = 0};
+	union {
+		struct chi_names names;
+		struct chi_suspect_groups suspects;
+		struct chi_gamesets gamesets;
+		struct chi_twin_groups twins;
+	} out;
+	switch (op) {
+	case CHI_OP_NAMES:
+		return chi_get_names(client, &names, &out.names);
+	case CHI_OP_SUSPECTS:
+		return chi_get_suspects(client, CHI_NAME_PLAYER, 60, 9, &out.suspects);
+	case CHI_OP_GAMESETS:
+		return chi_get_gamesets(client, "a", &out.gamesets);
+	default:
+		return chi_get_twins(client, &twins, &out.twins);
+	}
+}
+
+static void lists_of_other_requests(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(wrong_lists); i++) {
+		struct server server;
+		sent = &wrong_lists[i];
+		server_start(&server, send_wrong_list);
+		struct chi_client *client = server_open(&server, LONG_MS);
+		world_refused(client, ask_for_list(client, sent->op), -CHI_EPROTO, sent->says);
+		chi_close(client);
+		server_stop(&server);
+	}
+}
+
 /* ---- Lists -------------------------------------------------------------------------------- */
 
 #define RESPONSES 100u
@@ -313,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(queries_are_cut, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(single_questions_are_cut, relay_make, relay_drop),
 		cmocka_unit_test(wrong_answers),
+		cmocka_unit_test(lists_of_other_requests),
 		cmocka_unit_test(long_lists_fit_the_memory),
 	};
 	if (!world_possible(WORLD_UNIX)) {

@@ -159,6 +159,15 @@ static void make_good(struct sample *s, const struct chi_message *type, void *ou
 		}
 		game->moves = moves;
 		game->has_start = game->start.len > 0;
+	} else if (strcmp(type->descriptor->short_name, "SuspectGroup") == 0) {
+		struct chi_name_suspects *group = out;
+		const size_t n = group->n + 2;
+		struct chi_name_row *rows = sample_take(s, n, sizeof(*rows));
+		for (size_t i = 0; i < n; i++) {
+			rows[i].text = "";
+		}
+		memcpy(rows, group->names, group->n * sizeof(*rows));
+		*group = (struct chi_name_suspects){.score = group->score, .names = rows, .n = n};
 	} else if (strcmp(type->descriptor->short_name, "TwinGroup") == 0) {
 		struct chi_twin_group *group = out;
 		uint32_t *numbers = sample_take(s, 5, sizeof(*numbers));
