@@ -113,6 +113,23 @@ void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows)
 	chi_read_end(rows->read);
 }
 
+/* Texts of a result beside its rows, as a cursor: they are the query's. */
+static int keep_texts(struct chi_arena *arena, const struct chi_message *type, void *out)
+{
+	for (size_t i = 0; i < type->n; i++) {
+		void *at = chi_member_room(out, type->members[i].at);
+		const char *text = type->members[i].kind == CHI_STRING ? chi_pointer_at(at) : NULL;
+		const char *kept = text != NULL ? chi_arena_text(arena, text, strlen(text)) : NULL;
+		if (text != NULL && kept == NULL) {
+			return -CHI_ENOMEM;
+		}
+		if (text != NULL) {
+			memcpy(at, &kept, sizeof(kept));
+		}
+	}
+	return CHI_OK;
+}
+
 /* The rows move into the client's arena, and what they lead to with the page's. */
 static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out)
 {
@@ -126,10 +143,11 @@ static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out
 	}
 	memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
 	memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
+	int status = keep_texts(&rows->page.arena, chi_operation_of(rows->op)->result, out);
 	struct chi_arena arena = client->answer->arena;
 	client->answer->arena = rows->page.arena;
 	rows->page.arena = arena;
-	return CHI_OK;
+	return status;
 }
 
 int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
