@@ -177,17 +177,16 @@ static void both_say_the_same(void **state)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
 		chi_arena_init(&arena, 1 << 20);
-		struct sample sample = {.seed = &seed, .arena = &arena};
 		enum chi_op op = CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
 		bool is_query = chi_query_ops_of(op) != NULL;
 		if (!is_query && chi_op_row_of(op)->answer == NULL) {
 			continue;
 		}
 		const struct chi_operation *operation = chi_operation_of(op);
-		void *request = sample_take(&sample, 1, operation->request_size);
+		void *request = chi_arena_array(&arena, 1, operation->request_size);
 		_Alignas(max_align_t) uint8_t here[RESULT_SIZE];
 		_Alignas(max_align_t) uint8_t there[RESULT_SIZE];
-		sample_message(&sample, operation->request, request);
+		sample_message(&seed, &arena, operation->request, request);
 		set_fields(&seed, operation->request, request);
 		set_numbers(&seed, op, request);
 		int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =

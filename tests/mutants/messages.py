@@ -19,6 +19,13 @@ FRAMES = (
         "if (false) {\n\t\t\treturn -CHI_EPROTO;",
         "proto frame", "wrong_heads"),
     Mutant(
+        "two-fields-in-one-place",
+        "Each field of a message has a place of its own",
+        "proto/op_search.c",
+        "CHI_M_NUMBER(2, struct chi_name_row, root),",
+        "CHI_M_NUMBER(2, struct chi_name_row, fide),",
+        "proto msg", "every_message_survives"),
+    Mutant(
         "too-many-positions",
         "Get and Probe take 4,096 positions, Delete 10,000",
         "proto/op_read.c",

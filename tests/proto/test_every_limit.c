@@ -158,11 +158,8 @@ struct subject {
 static void wrap(struct chi_buffer *contents, uint32_t number)
 {
 	_cleanup_(chi_buffer_deinit) struct chi_buffer inner = *contents;
-	uint8_t head[20];
-	uint8_t *end = chi_put_head(head, number, inner.len);
 	chi_buffer_init(contents, WIRE_LIMIT);
-	assert_int_equal(chi_buffer_append(contents, head, (size_t)(end - head)), CHI_OK);
-	assert_int_equal(chi_buffer_append(contents, chi_buffer_bytes(&inner), inner.len), CHI_OK);
+	wire_nested(contents, number, &inner);
 }
 
 static void wrap_all(struct chi_buffer *contents, const struct subject *subject)
@@ -172,12 +169,7 @@ static void wrap_all(struct chi_buffer *contents, const struct subject *subject)
 		wrap(contents, step->number);
 	}
 	wrap(contents, CHI_OP_FIELD(subject->op));
-	assert_int_equal(chi_buffer_append(contents, id, sizeof(id)), CHI_OK);
-}
-
-static void append(struct chi_buffer *out, const void *bytes, size_t len)
-{
-	assert_int_equal(chi_buffer_append(out, bytes, len), CHI_OK);
+	wire_append(contents, id, sizeof(id));
 }
 
 static bool is_repeated(const ProtobufCFieldDescriptor *field)
@@ -194,23 +186,22 @@ static bool is_number(const ProtobufCFieldDescriptor *field)
 static void put_so_much(struct chi_buffer *out, const ProtobufCFieldDescriptor *field, uint64_t n)
 {
 	static uint8_t letters[1 << 20];
-	uint8_t bytes[24];
 	memset(letters, 'a', sizeof(letters));
 	if (is_repeated(field) && is_number(field)) {
 		assert_true(n <= sizeof(letters));
-		append(out, letters, n);
+		wire_append(out, letters, n);
 		wrap(out, field->id);
 	} else if (is_repeated(field)) {
 		for (uint64_t i = 0; i < n; i++) {
-			append(out, bytes, (size_t)(chi_put_head(bytes, field->id, 0) - bytes));
+			wire_bytes(out, field->id, "", 0);
 		}
 	} else if (is_number(field)) {
 		uint64_t number =
 			field->type == PROTOBUF_C_TYPE_SINT32 ? chi_zigzag((int32_t)n) : n;
-		append(out, bytes, (size_t)(chi_put_number(bytes, field->id, number) - bytes));
+		wire_number(out, field->id, number);
 	} else {
 		assert_true(n <= sizeof(letters));
-		append(out, letters, n);
+		wire_append(out, letters, n);
 		wrap(out, field->id);
 	}
 }
@@ -321,7 +312,7 @@ static void check_refused(const struct subject *subject, const void *bytes, size
 	char path[PATH_MAX_LEN];
 	char words[PATH_MAX_LEN];
 	chi_buffer_init(&contents, WIRE_LIMIT);
-	append(&contents, bytes, len);
+	wire_append(&contents, bytes, len);
 	print_path(subject, 0, path);
 	(void)snprintf(words, sizeof(words), "%.90s: %.90s", path, reason);
 	int status = status_of(subject, &contents, field, &fault);

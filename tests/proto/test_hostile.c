@@ -21,45 +21,10 @@
 
 #define BUDGET ((size_t)64 << 20)
 
-struct message {
-	struct chi_buffer wire;
-	const uint8_t *body;
-	size_t len;
-};
-
-static void find_body(struct message *message)
+static void make(struct seed *seed, enum chi_op op, bool is_request, struct chi_buffer *out)
 {
-	message->body = wire_body(&message->wire, &message->len);
-}
-
-static void message_deinit(struct message *message)
-{
-	chi_buffer_deinit(&message->wire);
-}
-
-static void make_request(struct seed *seed, enum chi_op op, struct message *out)
-{
-	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	chi_arena_init(&arena, BUDGET);
-	struct sample sample = {seed, &arena};
-	struct chi_request request;
-	sample_request(&sample, op, &request);
-	chi_buffer_init(&out->wire, BUDGET);
-	assert_int_equal(chi_request_pack(&request, &out->wire), CHI_OK);
-	find_body(out);
-}
-
-static void make_response(struct seed *seed, enum chi_op op, struct message *out)
-{
-	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	chi_arena_init(&arena, BUDGET);
-	struct sample sample = {seed, &arena};
-	struct chi_response response;
-	sample_response(&sample, op, &response);
-	response.id |= 1;
-	chi_buffer_init(&out->wire, BUDGET);
-	assert_int_equal(chi_response_pack(&response, &out->wire), CHI_OK);
-	find_body(out);
+	chi_buffer_init(out, BUDGET);
+	sample_wire(seed, op, is_request, out);
 }
 
 /* Unpacks from an allocation of exactly `len` bytes; the answer must be one of those promised. */
@@ -120,23 +85,25 @@ static void cut_at_every_byte(void **state)
 	struct seed seed = seed_start("cut");
 	for (int round = 0; round < 20; round++) {
 		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-			_cleanup_(message_deinit) struct message request;
-			_cleanup_(message_deinit) struct message response;
-			make_request(&seed, (enum chi_op)op, &request);
-			make_response(&seed, (enum chi_op)op, &response);
+			_cleanup_(chi_buffer_deinit) struct chi_buffer request;
+			_cleanup_(chi_buffer_deinit) struct chi_buffer response;
+			make(&seed, (enum chi_op)op, true, &request);
+			make(&seed, (enum chi_op)op, false, &response);
 			for (size_t len = 0; len < request.len; len++) {
-				(void)unpack_request(request.body, len, CHI_DECODE_BUDGET);
+				(void)unpack_request(chi_buffer_bytes(&request), len,
+						     CHI_DECODE_BUDGET);
 			}
 			for (size_t len = 0; len < response.len; len++) {
-				(void)unpack_response(response.body, len, CHI_DECODE_BUDGET);
+				(void)unpack_response(chi_buffer_bytes(&response), len,
+						      CHI_DECODE_BUDGET);
 			}
 		}
 	}
 }
 
-static void change(struct seed *seed, struct message *message)
+static void change(struct seed *seed, struct chi_buffer *message)
 {
-	uint8_t *bytes = message->wire.data + (message->body - message->wire.data);
+	uint8_t *bytes = message->data + message->start;
 	for (size_t n = 1 + seed_below(seed, 4); n > 0; n--) {
 		bytes[seed_below(seed, message->len)] = (uint8_t)seed_next(seed);
 	}
@@ -149,14 +116,16 @@ static void changed_bytes(void **state)
 	struct seed seed = seed_start("change");
 	for (size_t round = 0; round < seed_rounds(2000); round++) {
 		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-			_cleanup_(message_deinit) struct message request;
-			_cleanup_(message_deinit) struct message response;
-			make_request(&seed, (enum chi_op)op, &request);
-			make_response(&seed, (enum chi_op)op, &response);
+			_cleanup_(chi_buffer_deinit) struct chi_buffer request;
+			_cleanup_(chi_buffer_deinit) struct chi_buffer response;
+			make(&seed, (enum chi_op)op, true, &request);
+			make(&seed, (enum chi_op)op, false, &response);
 			change(&seed, &request);
 			change(&seed, &response);
-			(void)unpack_request(request.body, request.len, CHI_DECODE_BUDGET);
-			(void)unpack_response(response.body, response.len, CHI_DECODE_BUDGET);
+			(void)unpack_request(chi_buffer_bytes(&request), request.len,
+					     CHI_DECODE_BUDGET);
+			(void)unpack_response(chi_buffer_bytes(&response), response.len,
+					      CHI_DECODE_BUDGET);
 		}
 	}
 }
@@ -271,9 +240,9 @@ static void a_full_put_fits(void **state)
 	chi_buffer_init(&wire, BUDGET);
 	assert_int_equal(chi_request_pack(&request, &wire), CHI_OK);
 	assert_true(wire.len > 800000 && wire.len < CHI_FRAME_REQUEST_MAX);
-	struct message message = {.wire = wire};
-	find_body(&message);
-	assert_int_equal(unpack_request(message.body, message.len, CHI_DECODE_BUDGET / 2), CHI_OK);
+	size_t len = 0;
+	const uint8_t *body = wire_body(&wire, &len);
+	assert_int_equal(unpack_request(body, len, CHI_DECODE_BUDGET / 2), CHI_OK);
 	test_free(entries);
 }
 
@@ -285,17 +254,18 @@ static void every_budget(void **state)
 	(void)state;
 	struct seed seed = seed_start("budget");
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-		_cleanup_(message_deinit) struct message request;
-		_cleanup_(message_deinit) struct message response;
-		make_request(&seed, (enum chi_op)op, &request);
-		make_response(&seed, (enum chi_op)op, &response);
+		_cleanup_(chi_buffer_deinit) struct chi_buffer request;
+		_cleanup_(chi_buffer_deinit) struct chi_buffer response;
+		make(&seed, (enum chi_op)op, true, &request);
+		make(&seed, (enum chi_op)op, false, &response);
 		size_t budget = 0;
-		while (unpack_request(request.body, request.len, budget) != CHI_OK) {
+		while (unpack_request(chi_buffer_bytes(&request), request.len, budget) != CHI_OK) {
 			budget += 16;
 			assert_true(budget < CHI_DECODE_BUDGET);
 		}
 		budget = 0;
-		while (unpack_response(response.body, response.len, budget) != CHI_OK) {
+		while (unpack_response(chi_buffer_bytes(&response), response.len, budget) !=
+		       CHI_OK) {
 			budget += 16;
 			assert_true(budget < CHI_DECODE_BUDGET);
 		}
