@@ -137,7 +137,8 @@ struct chi_posting {
  */
 
 /* Reads a filter without a store: -CHI_ESYNTAX, -CHI_ETOOBIG and -CHI_EINVAL say at which character
- * of the text what is wrong. Names and gamesets are not looked up. Thread safe. */
+ * of the text what is wrong; -CHI_EINVAL also: it is no UTF-8. Names and gamesets are not looked
+ * up. Thread safe. */
 CHI_MUSTUSE int chi_games_filter_check(const char *filter, struct chi_fault *fault);
 
 struct chi_client;

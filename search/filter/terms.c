@@ -451,7 +451,7 @@ static int check_text(const char *text, size_t len, struct chi_fault *fault)
 		}
 	}
 	return chi_utf8_valid(text, len) ? CHI_OK
-					 : chi_fault(fault, -CHI_ESYNTAX, "filter: it is no UTF-8");
+					 : chi_fault(fault, -CHI_EINVAL, "filter: it is no UTF-8");
 }
 
 int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)

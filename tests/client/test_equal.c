@@ -210,6 +210,28 @@ static void both_say_the_same(void **state)
 	chi_close(direct);
 }
 
+/* In a directory it was no syntax of a filter. */
+static void no_utf8_is_invalid(void **state)
+{
+	struct world *world = *state;
+	static const char filter[] = "player \xff";
+	const struct chi_scan_spec scan = {.games = filter, .chi2_max = CHI_CHI2_MAX};
+	struct chi_client *clients[2] = {world->client};
+	struct chi_stats_result stats;
+	uint64_t n;
+	assert_int_equal(chi_games_filter_check(filter, NULL), -CHI_EINVAL);
+	assert_int_equal(chi_open(world->store, NULL, &clients[1], NULL), CHI_OK);
+	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
+		world_refused(clients[i], chi_get_stats(clients[i], 0, filter, 0, &stats),
+			      -CHI_EINVAL, "UTF-8");
+		world_refused(clients[i], chi_count(clients[i], &scan, &n, NULL), -CHI_EINVAL,
+			      "UTF-8");
+		world_refused(clients[i], chi_make_gameset(clients[i], "g", filter, &n),
+			      -CHI_EINVAL, "UTF-8");
+	}
+	chi_close(clients[1]);
+}
+
 /* The position of a spec is a term of the filter, before the caller's. */
 static void a_place_in_a_filter_is_the_callers(void **state)
 {
@@ -341,6 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_has_a_row),
 		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
+		cmocka_unit_test_setup_teardown(no_utf8_is_invalid, make, unmake),
 		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
 		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),
 	};

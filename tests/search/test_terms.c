@@ -99,7 +99,7 @@ static const struct {
 	{"event x\"y\"", -CHI_ESYNTAX, "filter, character 8: between two words there must"},
 	{"event \"x\"y", -CHI_ESYNTAX, "filter, character 10: between two words there must"},
 	{"event \"a\001\"", -CHI_ESYNTAX, "filter, character 9: a control character"},
-	{"event \"\xff\"", -CHI_ESYNTAX, "filter: it is no UTF-8"},
+	{"event \"\xff\"", -CHI_EINVAL, "filter: it is no UTF-8"},
 	{"rating 2600-2700", -CHI_ESYNTAX, "filter, character 8: '2600-2700' is no range such"},
 	{"rating 0", -CHI_ESYNTAX, "filter, character 8: '0' is no range such"},
 	{"rating 70000", -CHI_ESYNTAX, "filter, character 8: '70000' is no range such"},
