@@ -91,6 +91,22 @@ def check_python(path, text):
     return []
 
 
+# Folders from which tests/mutants/run.py imports: of two of one name it would take the first.
+IMPORTED_TOGETHER = ("tests/lint", "tests/mutants")
+
+
+def same_names(paths):
+    taken = {}
+    modules = [p for p in paths if os.path.dirname(p) in IMPORTED_TOGETHER and p.endswith(".py")]
+    return [f"{path}: {taken[os.path.basename(path)]} has the same name" for path in modules
+            if taken.setdefault(os.path.basename(path), path) != path]
+
+
+def check_names(path, text):
+    """For the planted fault: beside the file are those of the text."""
+    return same_names([path, *text.split()])
+
+
 def main():
     root = sys.argv[1]
     report = tree.Report()
@@ -122,6 +138,10 @@ def main():
 
     report.planted("Python syntax", check_python, "x.py", "def f(:\n")
     report.over("Python syntax", check_python, root, [p for p in paths if p.endswith(".py")])
+
+    report.planted("module names", check_names, "tests/mutants/x.py", "tests/lint/x.py")
+    report.clean("module names", check_names, "tests/mutants/x.py", "tests/lint/y.py tests/web/x.py tools/x.py")
+    report.line("module names", same_names(paths))
     report.finish()
 
 
