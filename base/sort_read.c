@@ -312,3 +312,12 @@ int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi_sort_reader
 	reader = NULL;
 	return CHI_OK;
 }
+
+int chi_sorter_read(struct chi_sorter *sorter, struct chi_sort_reader **out,
+		    struct chi_fault *fault)
+{
+	size_t n_parts;
+	int rc = sorter->n_parts == 0 ? chi_sorter_seal(sorter, UINT64_MAX, &n_parts, fault)
+				      : CHI_OK;
+	return rc == CHI_OK ? chi_sort_open(sorter, 0, out, fault) : rc;
+}

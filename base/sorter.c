@@ -480,3 +480,56 @@ int chi_sorter_seal(struct chi_sorter *sorter, uint64_t part_items, size_t *n_pa
 	*n_parts = sorter->n_parts;
 	return CHI_OK;
 }
+
+/* ---- A thread's room -------------------------------------------------------------------- */
+
+int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault)
+{
+	if (filler->items == NULL) {
+		return CHI_OK;
+	}
+	int rc = chi_sorter_give(filler->sorter, filler->items, filler->n, fault);
+	filler->items = NULL;
+	return rc;
+}
+
+int chi_filler_turn(struct chi_filler *filler, struct chi_fault *fault)
+{
+	int rc = chi_filler_end(filler, fault);
+	if (rc == CHI_OK) {
+		filler->n = 0;
+		rc = chi_sorter_take(filler->sorter, &filler->items, &filler->capacity, fault);
+	}
+	if (rc != CHI_OK) {
+		filler->items = NULL;
+	}
+	return rc;
+}
+
+int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items, size_t n,
+		   struct chi_fault *fault)
+{
+	while (n > 0) {
+		if (filler->items == NULL || filler->n == filler->capacity) {
+			int rc = chi_filler_turn(filler, fault);
+			if (rc != CHI_OK) {
+				return rc;
+			}
+		}
+		size_t room = filler->capacity - filler->n;
+		size_t some = n < room ? n : room;
+		memcpy(filler->items + filler->n, items, some * sizeof(*items));
+		filler->n += some;
+		items += some;
+		n -= some;
+	}
+	return CHI_OK;
+}
+
+void chi_filler_drop(struct chi_filler *filler)
+{
+	if (filler->items != NULL) {
+		(void)!chi_sorter_give(filler->sorter, filler->items, 0, NULL);
+	}
+	filler->items = NULL;
+}

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "chistore/types.h"
 
 #define CHI_SORT_ITEM  32
@@ -56,7 +57,48 @@ CHI_MUSTUSE int chi_sorter_seal(struct chi_sorter *sorter, uint64_t part_items, 
 /* Reads one part, in order. Different parts may be read by different threads at once. */
 CHI_MUSTUSE int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi_sort_reader **out,
 			      struct chi_fault *fault);
+/* NULL is fine. */
 void chi_sort_close(struct chi_sort_reader *reader);
+
+/* In place of both: ends the giving and reads all of it, for one thread; again, if it is called
+ * again. */
+CHI_MUSTUSE int chi_sorter_read(struct chi_sorter *sorter, struct chi_sort_reader **out,
+				struct chi_fault *fault);
 
 /* The next item, valid until the next call; CHI_NONE after the part's last. -CHI_EIO. */
 CHI_MUSTUSE int chi_sort_next(struct chi_sort_reader *reader, const struct chi_sort_item **out);
+
+/* ---- A thread's room in a sorter, taken and given back block by block */
+
+/* Zeroed at first but for the sorter. */
+struct chi_filler {
+	struct chi_sorter *sorter;
+	struct chi_sort_item *items; /* NULL: none taken */
+	size_t n;
+	size_t capacity;
+};
+
+/* Gives `n` items to the sorter, copied. */
+CHI_MUSTUSE int chi_filler_add(struct chi_filler *filler, const struct chi_sort_item *items,
+			       size_t n, struct chi_fault *fault);
+
+/* Room for one item, to be filled before the next call. */
+CHI_MUSTUSE int chi_filler_turn(struct chi_filler *filler, struct chi_fault *fault);
+CHI_MUSTUSE static inline int chi_filler_room(struct chi_filler *filler,
+					      struct chi_sort_item **item, struct chi_fault *why)
+{
+	int rc = CHI_OK;
+	if (CHI_UNLIKELY(filler->items == NULL || filler->n == filler->capacity)) {
+		rc = chi_filler_turn(filler, why);
+	}
+	if (CHI_LIKELY(rc == CHI_OK)) {
+		*item = &filler->items[filler->n++];
+	}
+	return rc;
+}
+
+/* Gives back what is taken. */
+CHI_MUSTUSE int chi_filler_end(struct chi_filler *filler, struct chi_fault *fault);
+
+/* Gives back room without what is in it, if any is taken: the sorter goes without. */
+void chi_filler_drop(struct chi_filler *filler);

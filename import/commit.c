@@ -23,7 +23,7 @@
 /* Sixteenths of the memory that sort the strength tree's entries. */
 #define STRENGTH_SHARE 2
 
-/* The games are looked up and noted; so many between looks at whether to go on. */
+/* Games that are kept between two looks at whether to go on. */
 #define CHECK_EVERY 1024
 
 /* Games that another store is asked for together. */
@@ -43,11 +43,6 @@ struct commit {
 	uint64_t seen;
 	uint8_t last[CHI_GAME_ID_SIZE]; /* the id before, when `seen` */
 };
-
-static void abandonp(struct chi_load **load)
-{
-	chi_load_abandon(*load);
-}
 
 /* A game's item, taken apart. */
 struct entry {
@@ -120,8 +115,9 @@ static void drop(struct commit *commit, const struct entry *entry)
 }
 
 /* A new game is noted with its number, which all that come before it in the input must have. */
-static int add_game(struct commit *commit, const struct chi_sort_item *item)
+static int add_game(void *context, const struct chi_sort_item *item, struct chi_fault *fault)
 {
+	struct commit *commit = context;
 	const struct chi_import_options *options = &commit->importer->options;
 	const uint32_t *numbers = commit->limits.numbers;
 	struct entry entry = entry_of(item);
@@ -131,6 +127,7 @@ static int add_game(struct commit *commit, const struct chi_sort_item *item)
 		.max_ply = entry.bounded ? entry.plies : 0,
 		.number = numbers != NULL ? numbers[entry.number] : 0,
 	};
+	(void)fault;
 	memcpy(game.id, item->bytes, sizeof(game.id));
 	return chi_import_is_dropped(&commit->limits, entry.number)
 		       ? CHI_OK
@@ -199,13 +196,15 @@ static int subtract(struct commit *commit, const struct chi_game_id *stored,
 		       : rc;
 }
 
-static int decide(struct commit *commit, const struct chi_sort_item *item)
+static int decide(void *context, const struct chi_sort_item *item, struct chi_fault *fault)
 {
+	struct commit *commit = context;
 	struct entry entry = entry_of(item);
 	struct chi_game_id stored;
 	bool twice = commit->seen > 0 && memcmp(commit->last, item->bytes, CHI_GAME_ID_SIZE) == 0;
 	bool elsewhere = commit->counted != NULL &&
 			 (commit->counted[commit->seen / 8] >> commit->seen % 8 & 1) != 0;
+	(void)fault;
 	memcpy(commit->last, item->bytes, CHI_GAME_ID_SIZE);
 	commit->seen++;
 	if (elsewhere) {
@@ -225,29 +224,10 @@ static int decide(struct commit *commit, const struct chi_sort_item *item)
 	return adding ? mark(commit, &entry) : subtract(commit, &stored, &entry);
 }
 
-typedef int each_game(struct commit *commit, const struct chi_sort_item *item);
-
-static int walk_part(struct commit *commit, size_t part, each_game *each, struct chi_fault *fault)
+static int each_game(struct commit *commit, const char *phase, chi_importer_take *take,
+		     struct chi_fault *fault)
 {
-	uint64_t n = 0;
-	struct chi_sort_reader *reader;
-	int rc = chi_sort_open(commit->games->ids, part, &reader, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	const struct chi_sort_item *item;
-	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		if (n++ % CHECK_EVERY == 0 && chi_importer_canceled(commit->importer)) {
-			rc = -CHI_ECANCELED;
-		} else {
-			rc = each(commit, item);
-		}
-		if (rc < 0) {
-			break;
-		}
-	}
-	chi_sort_close(reader);
-	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc < 0 ? rc : CHI_OK;
+	return chi_importer_walk(commit->importer, commit->games->ids, phase, take, commit, fault);
 }
 
 /* Asks for the games at hand, which are the last that were seen. */
@@ -268,15 +248,17 @@ static int ask_games(struct commit *commit)
 	return rc;
 }
 
-static int gather_game(struct commit *commit, const struct chi_sort_item *item)
+static int gather_game(void *context, const struct chi_sort_item *item, struct chi_fault *fault)
 {
+	struct commit *commit = context;
+	(void)fault;
 	memcpy(commit->asked[commit->n_asked++], item->bytes, CHI_GAME_ID_SIZE);
 	commit->seen++;
 	return commit->n_asked == ASK_TOGETHER ? ask_games(commit) : CHI_OK;
 }
 
 /* Which of all games another store counts. */
-static int walk_counted(struct commit *commit, size_t n_parts, struct chi_fault *fault)
+static int walk_counted(struct commit *commit, struct chi_fault *fault)
 {
 	uint64_t n = chi_sorter_count(commit->games->ids);
 	if (commit->importer->counted == NULL) {
@@ -284,10 +266,9 @@ static int walk_counted(struct commit *commit, size_t n_parts, struct chi_fault 
 	}
 	commit->counted = calloc((size_t)(n / 8) + 1, 1);
 	commit->asked = calloc(ASK_TOGETHER, sizeof(*commit->asked));
-	int rc = commit->counted != NULL && commit->asked != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-		rc = walk_part(commit, part, gather_game, fault);
-	}
+	int rc = commit->counted != NULL && commit->asked != NULL
+			 ? each_game(commit, NULL, gather_game, fault)
+			 : -CHI_ENOMEM;
 	rc = rc == CHI_OK ? ask_games(commit) : rc;
 	commit->seen = 0;
 	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
@@ -363,23 +344,12 @@ static int number_games(struct commit *commit, struct chi_fault *fault)
 
 static int walk_games(struct commit *commit, struct chi_fault *fault)
 {
-	size_t n_parts;
-	uint64_t n = chi_sorter_count(commit->games->ids);
-	int rc = chi_sorter_seal(commit->games->ids, PART_MAX, &n_parts, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = make_limits(commit, fault);
-	rc = rc == CHI_OK ? walk_counted(commit, n_parts, fault) : rc;
-	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-		chi_importer_progress(commit->importer, "sorting", commit->seen, n);
-		rc = walk_part(commit, part, decide, fault);
-	}
+	int rc = make_limits(commit, fault);
+	rc = rc == CHI_OK ? walk_counted(commit, fault) : rc;
+	rc = rc == CHI_OK ? each_game(commit, "sorting", decide, fault) : rc;
 	if (rc == CHI_OK && commit->importer->options.kind == CHI_IMPORT_ADD) {
 		rc = commit->limits.numbers != NULL ? number_games(commit, fault) : CHI_OK;
-		for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-			rc = walk_part(commit, part, add_game, fault);
-		}
+		rc = rc == CHI_OK ? each_game(commit, NULL, add_game, fault) : rc;
 	}
 	chi_sorter_free(commit->games->ids);
 	commit->games->ids = NULL;
@@ -428,14 +398,8 @@ static int store_positions(struct commit *commit, struct chi_fault *fault)
 	part = part < PART_MIN ? PART_MIN : part > PART_MAX ? PART_MAX : part;
 	int rc = chi_sorter_seal(games->positions, part, &n_parts, fault);
 	if (rc == CHI_OK) {
-		const struct chi_load_options how = {
-			.subtract = options->kind == CHI_IMPORT_SUBTRACT,
-			.games_min = options->games_min,
-			.expected = commit->result->plies,
-			.memory = options->memory / 16 * STRENGTH_SHARE,
-			.dir = commit->importer->spill,
-		};
-		rc = chi_load_start(commit->load, &how, &spec, fault);
+		rc = chi_importer_start(commit->importer, commit->load, commit->result->plies,
+					STRENGTH_SHARE, &spec, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_import_fold(games, n_parts, &commit->limits, &spec, commit->load, fault);
@@ -457,56 +421,21 @@ static int overtaken(const struct chi_importer *importer, int rc, struct chi_fau
 		       : rc;
 }
 
-/* Everything in the load that is to be finished. Of a marked import that was done before nothing;
- * what it saw is durable then, as that of one that finds nothing to change. */
-static int fill_load(struct commit *commit, struct chi_fault *fault)
+static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 {
-	struct chi_importer *importer = commit->importer;
-	struct chi_import_result *result = commit->result;
-	struct chi_write *write = chi_load_write(commit->load);
-	int rc = write != NULL ? chi_importer_known(importer, write, result, fault) : CHI_NONE;
-	if (rc != CHI_NONE) {
-		return rc;
-	}
-	rc = walk_games(commit, fault);
+	struct commit *commit = context;
+	const struct chi_importer *importer = commit->importer;
+	commit->load = load;
+	int rc = walk_games(commit, fault);
 	rc = rc == CHI_OK ? keep_games(commit, fault) : rc;
 	if (rc == CHI_OK && importer->options.kind == CHI_IMPORT_SUBTRACT) {
-		rc = chi_load_unarchived(commit->load, fault);
+		rc = chi_load_unarchived(load, fault);
 	}
 	/* A load that changes nothing leaves even the sequence number, but is committed too: a
 	 * client told that its games are stored already may rely on it as if it had stored them. */
-	if (rc == CHI_OK && (result->taken > 0 || importer->store == NULL)) {
-		rc = store_positions(commit, fault);
-	}
-	if (rc == CHI_OK && chi_importer_canceled(importer)) {
-		rc = chi_fault_plain(fault, -CHI_ECANCELED);
-	}
-	if (rc == CHI_OK) {
-		rc = chi_load_complete(commit->load, &result->positions, &result->dropped, fault);
-	}
-	return rc == CHI_OK && write != NULL ? chi_importer_note(importer, write, result, fault)
-					     : rc;
-}
-
-static int run_commit(struct commit *commit, struct chi_fault *fault)
-{
-	struct chi_importer *importer = commit->importer;
-	_cleanup_(abandonp) struct chi_load *load = NULL;
-	int rc = importer->store != NULL ? chi_load_into(importer->store, &load, fault)
-					 : chi_load_new(importer->path, importer->statistic,
-							importer->keep, &load, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	commit->load = load;
-	chi_load_memory(load, importer->options.memory);
-	rc = fill_load(commit, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	struct chi_load *last = load;
-	load = NULL;
-	return chi_load_finish(last, &commit->result->positions, &commit->result->dropped, fault);
+	return rc == CHI_OK && (commit->result->taken > 0 || importer->store == NULL)
+		       ? store_positions(commit, fault)
+		       : rc;
 }
 
 int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_result *result,
@@ -517,7 +446,9 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 				.result = result,
 				.fault = fault,
 				.limits = {.whole = true}};
-	int rc = overtaken(games->importer, run_commit(&commit, fault), fault);
+	int rc =
+		overtaken(games->importer,
+			  chi_importer_apply(games->importer, fill, &commit, result, fault), fault);
 	free(commit.counted);
 	free(commit.asked);
 	free(commit.limits.dropped);

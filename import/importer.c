@@ -202,32 +202,6 @@ void chi_importer_ask_counted(struct chi_importer *importer, chi_importer_counte
 	importer->counted_context = context;
 }
 
-int chi_importer_known(const struct chi_importer *importer, struct chi_write *write,
-		       struct chi_import_result *result, struct chi_fault *fault)
-{
-	struct chi_outcome outcome;
-	if (importer->idempotency_key.sequence == 0) {
-		return CHI_NONE;
-	}
-	int rc = chi_write_known(write, &importer->idempotency_key, CHI_IDEMPOTENCY_IMPORT,
-				 &outcome, fault);
-	if (rc == CHI_OK) {
-		*result = outcome.import;
-	}
-	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
-}
-
-int chi_importer_note(const struct chi_importer *importer, struct chi_write *write,
-		      const struct chi_import_result *result, struct chi_fault *fault)
-{
-	const struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_IMPORT, .import = *result};
-	if (importer->idempotency_key.sequence == 0) {
-		return CHI_OK;
-	}
-	int rc = chi_write_note(write, &importer->idempotency_key, &outcome);
-	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
-}
-
 void chi_importer_free(struct chi_importer *importer)
 {
 	if (importer == NULL) {

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #include "import/importer.h"
+#include "base/sorter.h"
 #include "chistore/types.h"
-#include "store/store.h"
+#include "store/load/load.h"
 
 struct chi_importer_kind {
 	/* Makes `importer->state`; `end` is called even if this fails. */
@@ -48,17 +49,6 @@ struct chi_importer {
 	void *state; /* the kind's */
 };
 
-/*
- * Before anything is done in the commit's transaction: CHI_NONE, go on; CHI_OK, the marked import
- * was done before, *result are its totals, and the transaction is to be committed as it is.
- */
-CHI_MUSTUSE int chi_importer_known(const struct chi_importer *importer, struct chi_write *write,
-				   struct chi_import_result *result, struct chi_fault *fault);
-
-/* When everything is done in it: notes that, if the import is marked. */
-CHI_MUSTUSE int chi_importer_note(const struct chi_importer *importer, struct chi_write *write,
-				  const struct chi_import_result *result, struct chi_fault *fault);
-
 /* Tells how far it is. */
 static inline void chi_importer_progress(const struct chi_importer *importer, const char *phase,
 					 uint64_t done, uint64_t total)
@@ -74,3 +64,34 @@ static inline bool chi_importer_canceled(const struct chi_importer *importer)
 	return importer->options.cancel != NULL &&
 	       __atomic_load_n(importer->options.cancel, __ATOMIC_RELAXED) != 0;
 }
+
+/* Both, where it is time for them: -CHI_ECANCELED. `phase` NULL: nothing is told. */
+CHI_MUSTUSE int chi_importer_check(const struct chi_importer *importer, const char *phase,
+				   uint64_t done, uint64_t total, struct chi_fault *fault);
+
+/* ---- import/apply.c: the commit, when the threads have ended */
+
+/* What is done with an item; not CHI_OK ends the walk. */
+typedef int chi_importer_take(void *context, const struct chi_sort_item *item,
+			      struct chi_fault *fault);
+
+/* All items of a sorter in order; whether to go on is asked, and progress told, now and then. */
+CHI_MUSTUSE int chi_importer_walk(const struct chi_importer *importer, struct chi_sorter *sorter,
+				  const char *phase, chi_importer_take *take, void *context,
+				  struct chi_fault *fault);
+
+/* chi_load_start as the options say. `share`: sixteenths of the memory, which sort the strength
+ * tree's entries. */
+CHI_MUSTUSE int chi_importer_start(const struct chi_importer *importer, struct chi_load *load,
+				   uint64_t expected, unsigned share, struct chi_load_spec *spec,
+				   struct chi_fault *fault);
+
+/*
+ * Calls `fill` with a load into the store, or into a new one, and finishes that: all or nothing.
+ * An import that is marked and was done before is not filled again: its totals are told. Nothing is
+ * changed unless it returns CHI_OK; of a fill that changed nothing what was seen is durable then.
+ */
+typedef int chi_importer_fill(void *context, struct chi_load *load, struct chi_fault *fault);
+CHI_MUSTUSE int chi_importer_apply(const struct chi_importer *importer, chi_importer_fill *fill,
+				   void *context, struct chi_import_result *result,
+				   struct chi_fault *fault);

@@ -26,9 +26,6 @@
 
 #define PLACE_BITS 40
 
-/* Items of a part, and so between two looks at whether to go on. */
-#define PART UINT64_C(65536)
-
 int chi_puts_init(struct chi_puts *puts, struct chi_importer *importer, uint64_t memory,
 		  struct chi_fault *fault)
 {
@@ -142,44 +139,6 @@ int chi_puts_place(struct chi_puts *puts, uint64_t place)
 
 /* ---- In order ------------------------------------------------------------------------------ */
 
-static int walk_part(struct chi_sorter *sorter, size_t part, chi_puts_take *take, void *context,
-		     uint64_t *seen, struct chi_fault *fault)
-{
-	struct chi_sort_reader *reader;
-	const struct chi_sort_item *item;
-	int rc = chi_sort_open(sorter, part, &reader, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		rc = take(context, item, fault);
-		if (rc != CHI_OK) {
-			break;
-		}
-		++*seen;
-	}
-	chi_sort_close(reader);
-	return rc == CHI_NONE			  ? CHI_OK
-	       : rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc)
-						  : rc;
-}
-
-int chi_puts_walk(const struct chi_importer *importer, struct chi_sorter *sorter, const char *phase,
-		  chi_puts_take *take, void *context, struct chi_fault *fault)
-{
-	size_t n_parts;
-	uint64_t n = chi_sorter_count(sorter);
-	uint64_t seen = 0;
-	int rc = chi_sorter_seal(sorter, PART, &n_parts, fault);
-	for (size_t part = 0; part < n_parts && rc == CHI_OK; part++) {
-		chi_importer_progress(importer, phase, seen, n);
-		rc = chi_importer_canceled(importer)
-			     ? chi_fault_plain(fault, -CHI_ECANCELED)
-			     : walk_part(sorter, part, take, context, &seen, fault);
-	}
-	return rc;
-}
-
 struct fold {
 	const struct chi_puts *puts;
 	struct chi_load *load;
@@ -276,7 +235,8 @@ int chi_puts_fold(struct chi_puts *puts, struct chi_load *load, chi_puts_refused
 						   .context = context};
 	int rc = map_kept(&fold, fault);
 	if (rc == CHI_OK) {
-		rc = chi_puts_walk(puts->importer, puts->sorter, "storing", fold_one, &fold, fault);
+		rc = chi_importer_walk(puts->importer, puts->sorter, "storing", fold_one, &fold,
+				       fault);
 	}
 	return rc == CHI_OK ? end_key(&fold, fault) : rc;
 }

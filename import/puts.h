@@ -15,7 +15,6 @@
 
 #include "base/arena.h"
 #include "base/sorter.h"
-#include "import/fill.h"
 #include "import/importer_priv.h"
 #include "store/load/load.h"
 
@@ -75,12 +74,4 @@ typedef int chi_puts_folded(void *context, const struct chi_key *key, struct chi
 /* All puts into the load, which has been started; the threads have ended. `folded` may be NULL. */
 CHI_MUSTUSE int chi_puts_fold(struct chi_puts *puts, struct chi_load *load,
 			      chi_puts_refused *refused, chi_puts_folded *folded, void *context,
-			      struct chi_fault *fault);
-
-/* What is done with an item; not CHI_OK ends the walk. */
-typedef int chi_puts_take(void *context, const struct chi_sort_item *item, struct chi_fault *fault);
-
-/* All items of a sorter in order; whether to go on is asked, and progress told, now and then. */
-CHI_MUSTUSE int chi_puts_walk(const struct chi_importer *importer, struct chi_sorter *sorter,
-			      const char *phase, chi_puts_take *take, void *context,
 			      struct chi_fault *fault);

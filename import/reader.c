@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "import/count.h"
-#include "import/fill.h"
+#include "base/sorter.h"
 #include "import/archive/keep.h"
 #include "import/session_priv.h"
 #include "import/identity.h"

@@ -30,11 +30,7 @@ struct weighed {
 };
 
 struct export_book {
-	struct chi_sorter *sorter;
-	struct chi_sort_item *items; /* the block that is being filled; NULL: none */
-	size_t n_items;
-	size_t capacity;
-	struct chi_sort_reader *reader;
+	struct chi_filler filler;
 	uint64_t key;
 	struct weighed *moves; /* of the key, ascending by move */
 	size_t n_moves;
@@ -54,7 +50,7 @@ int export_book_new(const char *dir, struct export_book **out)
 	struct export_book *book = calloc(1, sizeof(*book));
 	int status = -CHI_ENOMEM;
 	if (book != NULL) {
-		status = chi_sorter_new(dir, SORT_MEMORY, 1, &book->sorter);
+		status = chi_sorter_new(dir, SORT_MEMORY, 1, &book->filler.sorter);
 	}
 	if (status != CHI_OK) {
 		export_book_free(book);
@@ -66,15 +62,11 @@ int export_book_new(const char *dir, struct export_book **out)
 
 void export_book_free(struct export_book *book)
 {
-	struct chi_fault fault;
 	if (book == NULL) {
 		return;
 	}
-	chi_sort_close(book->reader);
-	if (book->items != NULL) {
-		(void)!chi_sorter_give(book->sorter, book->items, 0, &fault);
-	}
-	chi_sorter_free(book->sorter);
+	chi_filler_drop(&book->filler);
+	chi_sorter_free(book->filler.sorter);
 	free(book->moves);
 	free(book);
 }
@@ -82,27 +74,6 @@ void export_book_free(struct export_book *book)
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* A place for one more item; the full block is given back for sorting. */
-static int next_item(struct export_book *book, struct chi_sort_item **item)
-{
-	struct chi_fault fault = {.text = ""};
-	int status = CHI_OK;
-	if (book->items != NULL && book->n_items == book->capacity) {
-		status = chi_sorter_give(book->sorter, book->items, book->n_items, &fault);
-		book->items = NULL;
-	}
-	if (status == CHI_OK && book->items == NULL) {
-		book->n_items = 0;
-		status = chi_sorter_take(book->sorter, &book->items, &book->capacity, &fault);
-	}
-	if (status != CHI_OK) {
-		book->items = NULL;
-		return book_fail(status, &fault);
-	}
-	*item = &book->items[book->n_items++];
-	return EXIT_DONE;
 }
 
 int export_book_add(struct export_book *book, const struct chi_key *key,
@@ -127,9 +98,9 @@ int export_book_add(struct export_book *book, const struct chi_key *key,
 		if (weight == 0) {
 			continue;
 		}
-		int code = next_item(book, &item);
-		if (code != EXIT_DONE) {
-			return code;
+		status = chi_filler_room(&book->filler, &item, &fault);
+		if (status != CHI_OK) {
+			return book_fail(status, &fault);
 		}
 		entry.move = record->moves[i].move;
 		*item = (struct chi_sort_item){{0}};
@@ -210,40 +181,30 @@ static int write_item(struct export_book *book, const struct chi_sort_item *item
 	return code == EXIT_DONE ? gather(book, entry.move, weight) : code;
 }
 
-static int write_part(struct export_book *book, size_t part, struct target *target)
+static int write_all(struct export_book *book, struct chi_sort_reader *reader,
+		     struct target *target)
 {
-	struct chi_fault fault = {.text = ""};
 	const struct chi_sort_item *item = NULL;
-	int status = chi_sort_open(book->sorter, part, &book->reader, &fault);
-	while (status == CHI_OK && (status = chi_sort_next(book->reader, &item)) == CHI_OK) {
+	int status;
+	while ((status = chi_sort_next(reader, &item)) == CHI_OK) {
 		int code = cli_stop != 0 ? 128 + cli_stop : write_item(book, item, target);
 		if (code != EXIT_DONE) {
 			return code;
 		}
 	}
-	chi_sort_close(book->reader);
-	book->reader = NULL;
-	return status == CHI_NONE ? EXIT_DONE : book_fail(status, &fault);
+	return status == CHI_NONE ? flush_key(book, target)
+				  : book_fail(status, &(struct chi_fault){.text = ""});
 }
 
 int export_book_write(struct export_book *book, struct target *target)
 {
 	struct chi_fault fault = {.text = ""};
-	size_t parts = 0;
-	int status = CHI_OK;
-	if (book->items != NULL) {
-		status = chi_sorter_give(book->sorter, book->items, book->n_items, &fault);
-		book->items = NULL;
-	}
+	struct chi_sort_reader *reader = NULL;
+	int status = chi_filler_end(&book->filler, &fault);
 	if (status == CHI_OK) {
-		status = chi_sorter_seal(book->sorter, UINT64_MAX, &parts, &fault);
+		status = chi_sorter_read(book->filler.sorter, &reader, &fault);
 	}
-	if (status != CHI_OK) {
-		return book_fail(status, &fault);
-	}
-	int code = EXIT_DONE;
-	for (size_t i = 0; i < parts && code == EXIT_DONE; i++) {
-		code = write_part(book, i, target);
-	}
-	return code == EXIT_DONE ? flush_key(book, target) : code;
+	int code = status == CHI_OK ? write_all(book, reader, target) : book_fail(status, &fault);
+	chi_sort_close(reader);
+	return code;
 }

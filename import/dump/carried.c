@@ -11,8 +11,8 @@
 #include "import/dump/carry_priv.h"
 #include "store/load/load.h"
 
-/* Items of a part, and so between two looks at whether to go on. */
-#define PART UINT64_C(65536)
+/* Games between two looks at whether to go on. */
+#define CHECK_EVERY UINT64_C(65536)
 
 /* Numbers of games have so much of the memory. */
 #define NUMBERS_SHARE 8u
@@ -61,8 +61,9 @@ static struct chi_game_id game_of(const struct chi_sort_item *item)
 	return game;
 }
 
-static int pair(struct pairs *pairs, const struct chi_sort_item *item, struct chi_fault *fault)
+static int pair(void *context, const struct chi_sort_item *item, struct chi_fault *fault)
 {
+	struct pairs *pairs = context;
 	struct chi_game_id game = game_of(item);
 	if (item->bytes[CHI_GAME_ID_SIZE] == 0) {
 		int rc = end_pair(pairs, fault);
@@ -82,40 +83,11 @@ static int pair(struct pairs *pairs, const struct chi_sort_item *item, struct ch
 	return CHI_OK;
 }
 
-static int walk_part(struct chi_carried *carried, size_t part, struct pairs *pairs,
-		     struct chi_fault *fault)
-{
-	struct chi_sort_reader *reader;
-	const struct chi_sort_item *item;
-	int rc = chi_sort_open(carried->ids, part, &reader, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		rc = pair(pairs, item, fault);
-		if (rc != CHI_OK) {
-			break;
-		}
-	}
-	chi_sort_close(reader);
-	return rc == CHI_NONE			  ? CHI_OK
-	       : rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc)
-						  : rc;
-}
-
 int chi_carried_each(struct chi_carried *carried, chi_carried_take *take, void *context,
 		     struct chi_fault *fault)
 {
-	const struct chi_importer *importer = carried->importer;
 	struct pairs pairs = {.take = take, .context = context};
-	int rc = carried->n_parts == 0
-			 ? chi_sorter_seal(carried->ids, PART, &carried->n_parts, fault)
-			 : CHI_OK;
-	for (size_t part = 0; part < carried->n_parts && rc == CHI_OK; part++) {
-		chi_importer_progress(importer, "games", part, carried->n_parts);
-		rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
-						     : walk_part(carried, part, &pairs, fault);
-	}
+	int rc = chi_importer_walk(carried->importer, carried->ids, "games", pair, &pairs, fault);
 	return rc == CHI_OK ? end_pair(&pairs, fault) : rc;
 }
 
@@ -175,7 +147,8 @@ static int archive_one(void *context, uint32_t stream, uint32_t number, const ui
 				 number, archiving->before);
 	}
 	archiving->before = number;
-	if (archiving->done++ % PART == 0 && chi_importer_canceled(archiving->carried->importer)) {
+	if (archiving->done++ % CHECK_EVERY == 0 &&
+	    chi_importer_canceled(archiving->carried->importer)) {
 		return chi_fault_plain(archiving->fault, -CHI_ECANCELED);
 	}
 	uint32_t kept = archiving->plan->numbers[number];

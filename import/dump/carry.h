@@ -17,7 +17,6 @@
 #include "base/sorter.h"
 #include "import/archive/keep.h"
 #include "import/archive/spill.h"
-#include "import/fill.h"
 #include "import/importer_priv.h"
 #include "store/text/dump.h"
 
@@ -29,7 +28,6 @@ struct chi_carried {
 	/* An id, then a byte: 0 for a line of it, 1 for a game. In the last 8 bytes the number
 	 * (upper 32 bits), last ply counted (16), pruned (1 bit), result (8). */
 	struct chi_sorter *ids;
-	size_t n_parts; /* of ids, once they are sealed */
 };
 
 /* May fail half done: chi_carried_deinit is called in every case. */

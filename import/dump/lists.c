@@ -13,8 +13,6 @@
 #include "chess/key.h"
 #include "import/count.h"
 
-#define PART UINT64_C(131072)
-
 /* What games say of a position. */
 struct tally {
 	struct chi_counts counts;
@@ -25,10 +23,7 @@ struct tally {
 };
 
 struct chi_lists {
-	struct chi_carried *carried;
 	const struct chi_carried_plan *plan;
-	size_t n_parts;
-	size_t part; /* the next one */
 	struct chi_sort_reader *reader;
 	const struct chi_sort_item *item; /* the next one; NULL: there are no more */
 	uint64_t *payloads;		  /* of the position, without those of known games */
@@ -147,24 +142,11 @@ static bool has_room(const struct tally *tally, const struct chi_record *record,
 
 static int next_item(struct chi_lists *lists, struct chi_fault *fault)
 {
-	for (;;) {
-		int rc = lists->reader != NULL ? chi_sort_next(lists->reader, &lists->item)
-					       : CHI_NONE;
-		if (rc != CHI_NONE) {
-			return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
-		}
-		chi_sort_close(lists->reader);
-		lists->reader = NULL;
+	int rc = chi_sort_next(lists->reader, &lists->item);
+	if (rc == CHI_NONE) {
 		lists->item = NULL;
-		if (lists->part == lists->n_parts) {
-			return CHI_OK;
-		}
-		rc = chi_sort_open(lists->carried->positions, lists->part++, &lists->reader, fault);
-		if (rc != CHI_OK) {
-			lists->reader = NULL;
-			return rc;
-		}
 	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 int chi_lists_open(struct chi_carried *carried, const struct chi_carried_plan *plan,
@@ -174,9 +156,8 @@ int chi_lists_open(struct chi_carried *carried, const struct chi_carried_plan *p
 	if (lists == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	lists->carried = carried;
 	lists->plan = plan;
-	int rc = chi_sorter_seal(carried->positions, PART, &lists->n_parts, fault);
+	int rc = chi_sorter_read(carried->positions, &lists->reader, fault);
 	rc = rc == CHI_OK ? next_item(lists, fault) : rc;
 	if (rc != CHI_OK) {
 		chi_lists_close(lists);
@@ -189,9 +170,7 @@ int chi_lists_open(struct chi_carried *carried, const struct chi_carried_plan *p
 void chi_lists_close(struct chi_lists *lists)
 {
 	if (lists != NULL) {
-		if (lists->reader != NULL) {
-			chi_sort_close(lists->reader);
-		}
+		chi_sort_close(lists->reader);
 		free(lists->payloads);
 		free(lists->games);
 		free(lists);

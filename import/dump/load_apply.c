@@ -30,7 +30,6 @@ struct apply {
 
 static void apply_deinit(struct apply *apply)
 {
-	chi_load_abandon(apply->load);
 	chi_lists_close(apply->lists);
 	chi_carried_plan_deinit(&apply->plan);
 	chi_arena_deinit(&apply->arena);
@@ -197,14 +196,10 @@ static void tell_uncertain(const struct apply *apply)
 
 static int store_positions(struct apply *apply, struct chi_fault *fault)
 {
-	const struct chi_import_options *options = &apply->importer->options;
 	struct chi_load_spec spec;
-	const struct chi_load_options load_options = {
-		.expected = chi_sorter_count(apply->loading->positions.sorter),
-		.memory = options->memory / 16 * STRENGTH_SHARE,
-		.dir = apply->importer->spill,
-	};
-	int rc = chi_load_start(apply->load, &load_options, &spec, fault);
+	int rc = chi_importer_start(apply->importer, apply->load,
+				    chi_sorter_count(apply->loading->positions.sorter),
+				    STRENGTH_SHARE, &spec, fault);
 	if (rc == CHI_OK) {
 		rc = chi_puts_fold(&apply->loading->positions, apply->load, refused,
 				   apply->lists != NULL ? list_games : NULL, apply, fault);
@@ -218,51 +213,27 @@ static int store_positions(struct apply *apply, struct chi_fault *fault)
 
 /* ---- All ------------------------------------------------------------------------------------ */
 
-static int apply_all(struct apply *apply, struct chi_fault *fault)
+static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 {
-	struct chi_importer *importer = apply->importer;
-	struct chi_import_result *result = apply->result;
-	struct chi_write *write = chi_load_write(apply->load);
-	int rc = write != NULL ? chi_importer_known(importer, write, result, fault) : CHI_NONE;
-	if (rc != CHI_NONE) {
-		return rc;
-	}
-	rc = apply->loading->head.head.archive
-		     ? store_archive(apply, fault)
-		     : chi_carried_each(&apply->loading->archive, take_carried_game, apply, fault);
+	struct apply *apply = context;
+	struct chi_loading *loading = apply->loading;
+	apply->load = load;
+	int rc = loading->head.head.archive
+			 ? store_archive(apply, fault)
+			 : chi_carried_each(&loading->archive, take_carried_game, apply, fault);
+	rc = rc == CHI_OK ? store_positions(apply, fault) : rc;
 	if (rc == CHI_OK) {
-		rc = store_positions(apply, fault);
+		chi_load_base(load, &loading->head.head.base);
+		apply->result->games = loading->n.games;
 	}
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	chi_load_base(apply->load, &apply->loading->head.head.base);
-	result->games = apply->loading->n.games;
-	rc = chi_load_complete(apply->load, &result->positions, &result->dropped, fault);
-	return rc == CHI_OK && write != NULL ? chi_importer_note(importer, write, result, fault)
-					     : rc;
+	return rc;
 }
 
 int chi_loading_apply(struct chi_loading *loading, struct chi_import_result *result,
 		      struct chi_fault *fault)
 {
-	struct chi_importer *importer = loading->importer;
 	_cleanup_(apply_deinit) struct apply apply = {
-		.loading = loading, .importer = importer, .result = result};
+		.loading = loading, .importer = loading->importer, .result = result};
 	chi_arena_init(&apply.arena, CHI_DUMP_LINE_MAX);
-	int rc = importer->store != NULL ? chi_load_into(importer->store, &apply.load, fault)
-					 : chi_load_new(importer->path, importer->statistic,
-							importer->keep, &apply.load, fault);
-	if (rc != CHI_OK) {
-		apply.load = NULL;
-		return rc;
-	}
-	chi_load_memory(apply.load, importer->options.memory);
-	rc = apply_all(&apply, fault);
-	if (rc < 0) {
-		return rc;
-	}
-	struct chi_load *load = apply.load;
-	apply.load = NULL;
-	return chi_load_finish(load, &result->positions, &result->dropped, fault);
+	return chi_importer_apply(loading->importer, fill, &apply, result, fault);
 }

@@ -26,10 +26,6 @@
 
 static void apply_deinit(struct chi_merge_apply *apply)
 {
-	if (apply->read != NULL) {
-		chi_read_end(apply->read);
-	}
-	chi_load_abandon(apply->load);
 	chi_load_block_free(&apply->block);
 	chi_lists_close(apply->lists);
 	chi_carried_plan_deinit(&apply->plan);
@@ -43,14 +39,9 @@ static void apply_deinit(struct chi_merge_apply *apply)
 static int tell_progress(const struct chi_merge_apply *apply, uint64_t done,
 			 struct chi_fault *fault)
 {
-	if (done % CHECK_EVERY != 0) {
-		return CHI_OK;
-	}
-	if (chi_importer_canceled(apply->importer)) {
-		return chi_fault_plain(fault, -CHI_ECANCELED);
-	}
-	chi_importer_progress(apply->importer, "positions", done, apply->positions);
-	return CHI_OK;
+	return done % CHECK_EVERY == 0 ? chi_importer_check(apply->importer, "positions", done,
+							    apply->positions, fault)
+				       : CHI_OK;
 }
 
 /* ---- Base rates ----------------------------------------------------------------------------- */
@@ -82,12 +73,6 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 
 static int start_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	const struct chi_import_options *options = &apply->importer->options;
-	const struct chi_load_options how = {
-		.expected = apply->positions,
-		.memory = options->memory / 16 * STRENGTH_SHARE,
-		.dir = apply->importer->spill,
-	};
 	struct chi_info info;
 	int rc = chi_store_info(apply->importer->store, &info);
 	if (rc < 0) {
@@ -95,7 +80,9 @@ static int start_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 	}
 	apply->totals = info.games;
 	rc = chi_merge_games(apply, fault);
-	rc = rc == CHI_OK ? chi_load_start(apply->load, &how, &apply->spec, fault) : rc;
+	rc = rc == CHI_OK ? chi_importer_start(apply->importer, apply->load, apply->positions,
+					       STRENGTH_SHARE, &apply->spec, fault)
+			  : rc;
 	/* That of the position alone; of a dump nothing is believed that can be computed. */
 	apply->spec.computed = apply->other != NULL &&
 			       apply->head.statistic == CHI_STATISTIC_CONTROL &&
@@ -405,25 +392,23 @@ static int begin_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 
 /* ---- All ------------------------------------------------------------------------------------ */
 
-static int apply_all(struct chi_merge_apply *apply, struct chi_fault *fault)
+static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 {
-	struct chi_importer *importer = apply->importer;
-	struct chi_import_result *result = apply->result;
-	struct chi_write *write = chi_load_write(apply->load);
-	int rc = chi_importer_known(importer, write, result, fault);
-	if (rc != CHI_NONE) {
-		return rc;
+	struct chi_merge_apply *apply = context;
+	apply->load = load;
+	/* No one else writes now: both show the same state. */
+	int rc = chi_read_begin(apply->importer->store, &apply->read);
+	if (rc != CHI_OK) {
+		apply->read = NULL;
+		return chi_fault_plain(fault, rc);
 	}
 	rc = begin_apply(apply, fault);
 	rc = rc == CHI_OK ? start_apply(apply, fault) : rc;
 	if (rc == CHI_OK) {
 		rc = apply->other != NULL ? apply_other(apply, fault) : apply_lines(apply, fault);
 	}
-	rc = rc == CHI_OK ? chi_merge_gamesets(apply, fault) : rc;
-	if (rc == CHI_OK) {
-		rc = chi_load_complete(apply->load, &result->positions, &result->dropped, fault);
-	}
-	return rc == CHI_OK ? chi_importer_note(importer, write, result, fault) : rc;
+	chi_read_end(apply->read);
+	return rc == CHI_OK ? chi_merge_gamesets(apply, fault) : rc;
 }
 
 int chi_merging_apply(struct chi_importer *importer, struct chi_dump_merging *merging,
@@ -437,25 +422,5 @@ int chi_merging_apply(struct chi_importer *importer, struct chi_dump_merging *me
 		.reader = merging->reader,
 	};
 	chi_arena_init(&apply.arena, 16 * (size_t)CHI_DUMP_LINE_MAX);
-	int rc = chi_load_into(importer->store, &apply.load, fault);
-	if (rc != CHI_OK) {
-		apply.load = NULL;
-		return rc;
-	}
-	chi_load_memory(apply.load, importer->options.memory);
-	/* No one else writes now: both show the same state. */
-	rc = chi_read_begin(importer->store, &apply.read);
-	if (rc != CHI_OK) {
-		apply.read = NULL;
-		return chi_fault_plain(fault, rc);
-	}
-	rc = apply_all(&apply, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	chi_read_end(apply.read);
-	apply.read = NULL;
-	struct chi_load *load = apply.load;
-	apply.load = NULL;
-	return chi_load_finish(load, &result->positions, &result->dropped, fault);
+	return chi_importer_apply(importer, fill, &apply, result, fault);
 }

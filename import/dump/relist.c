@@ -24,7 +24,6 @@
 
 struct relist {
 	struct chi_importer importer; /* what the files of this room ask for */
-	struct chi_store *store;
 	struct chi_carried carried;
 	struct chi_carried_plan plan;
 	struct chi_filler filler;
@@ -42,7 +41,6 @@ struct relist {
 
 static void relist_deinit(struct relist *r)
 {
-	chi_load_abandon(r->load);
 	chi_lists_close(r->lists);
 	chi_filler_drop(&r->filler);
 	chi_carried_plan_deinit(&r->plan);
@@ -50,7 +48,7 @@ static void relist_deinit(struct relist *r)
 	chi_load_block_free(&r->block);
 	chi_arena_deinit(&r->arena);
 	chi_arena_deinit(&r->saved_arena);
-	chi_store_close(r->store);
+	chi_store_close(r->importer.store);
 }
 
 /* ---- From the games ------------------------------------------------------------------------- */
@@ -100,7 +98,7 @@ static int read_games(struct relist *r, struct chi_fault *fault)
 {
 	struct chi_archive_view view;
 	struct chi_read *read = NULL;
-	int rc = chi_read_begin(r->store, &read);
+	int rc = chi_read_begin(r->importer.store, &read);
 	if (rc != CHI_OK) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -196,20 +194,13 @@ static int relist_next(struct relist *r, bool *over, struct chi_fault *fault)
 	return rc == CHI_OK ? next_saved(r, fault) : rc;
 }
 
-static int relist_all(struct relist *r, struct chi_fault *fault)
+static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 {
-	const struct chi_load_options options = {
-		.expected = chi_sorter_count(r->carried.positions),
-		.memory = r->importer.options.memory / 16 * STRENGTH_SHARE,
-		.dir = r->importer.spill,
-	};
+	struct relist *r = context;
 	bool over = false;
-	int rc = chi_load_into(r->store, &r->load, fault);
-	if (rc != CHI_OK) {
-		r->load = NULL;
-		return rc;
-	}
-	rc = chi_load_start(r->load, &options, &r->spec, fault);
+	r->load = load;
+	int rc = chi_importer_start(&r->importer, load, chi_sorter_count(r->carried.positions),
+				    STRENGTH_SHARE, &r->spec, fault);
 	rc = rc == CHI_OK ? chi_lists_open(&r->carried, &r->plan, &r->lists, fault) : rc;
 	rc = rc == CHI_OK ? next_saved(r, fault) : rc;
 	while (rc == CHI_OK && !over) {
@@ -221,9 +212,9 @@ static int relist_all(struct relist *r, struct chi_fault *fault)
 static int prepare(struct relist *r, const char *dir, struct chi_fault *fault)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_store_open(dir, &options, &r->store, fault);
+	int rc = chi_store_open(dir, &options, &r->importer.store, fault);
 	if (rc != CHI_OK) {
-		r->store = NULL;
+		r->importer.store = NULL;
 		return rc;
 	}
 	chi_arena_init(&r->arena, RECORD_ARENA);
@@ -236,8 +227,7 @@ static int prepare(struct relist *r, const char *dir, struct chi_fault *fault)
 int chi_import_relist(const char *dir, const struct chi_repair_positions *given,
 		      struct chi_fault *fault)
 {
-	struct chi_put_result positions = {0};
-	uint64_t dropped = 0;
+	struct chi_import_result result = {0};
 	_cleanup_(chi_freep) char *spill = strdup(dir);
 	_cleanup_(relist_deinit) struct relist r = {
 		.importer = {.options = {.memory = CHI_IMPORT_MEMORY_DEFAULT, .threads = 1},
@@ -248,11 +238,5 @@ int chi_import_relist(const char *dir, const struct chi_repair_positions *given,
 	}
 	int rc = prepare(&r, dir, fault);
 	rc = rc == CHI_OK ? read_games(&r, fault) : rc;
-	rc = rc == CHI_OK ? relist_all(&r, fault) : rc;
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	struct chi_load *load = r.load;
-	r.load = NULL;
-	return chi_load_finish(load, &positions, &dropped, fault);
+	return rc == CHI_OK ? chi_importer_apply(&r.importer, fill, &r, &result, fault) : rc;
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "import/count.h"
-#include "import/fill.h"
+#include "base/sorter.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
 

@@ -79,6 +79,7 @@ struct chi_lining {
 	uint64_t n_bad;
 	uint64_t n_empty; /* files without a position */
 	bool told_dropped;
+	struct chi_import_result *result; /* of the commit */
 };
 
 /* import/lines/lines_read.c: a thread's work. */

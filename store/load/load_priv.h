@@ -23,14 +23,6 @@
 #include "store/txn/tree.h"
 #include "store/txn/txn.h"
 
-/* The strength tree's changes, gathered to be made in the tree's order. */
-struct chi_load_strength {
-	struct chi_sorter *sorter;
-	struct chi_sort_item *items; /* the block being filled, or NULL */
-	size_t n;
-	size_t capacity;
-};
-
 /* A tree that is written again; see load_rewrite.c. */
 struct chi_rewrite {
 	bool active;
@@ -104,7 +96,7 @@ struct chi_load {
 	bool dense;		    /* the position tree is to be written again */
 	struct chi_rewrite rewrite; /* of the tree that is written now */
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
-	struct chi_load_strength gathered;
+	struct chi_filler gathered; /* the strength tree's changes, to be made in its order */
 	struct chi_arena arena;
 	struct chi_arena lists;	     /* one list of games */
 	struct chi_load_ahead ahead; /* of the position that comes next */

@@ -25,27 +25,15 @@ enum op {
 	OP_ADD,
 };
 
-/* Items of a part that is read at once: any number is right. */
-#define PART_ITEMS (UINT64_C(1) << 20)
-
 int chi_load_gather(struct chi_load *load, uint16_t chi2, const uint8_t *key, size_t key_len,
 		    bool remove, struct chi_fault *fault)
 {
-	struct chi_load_strength *gathered = &load->gathered;
-	int rc = CHI_OK;
-	if (CHI_UNLIKELY(gathered->items != NULL && gathered->n == gathered->capacity)) {
-		rc = chi_sorter_give(gathered->sorter, gathered->items, gathered->n, fault);
-		gathered->items = NULL;
-	}
-	if (CHI_UNLIKELY(rc == CHI_OK && gathered->items == NULL)) {
-		gathered->n = 0;
-		rc = chi_sorter_take(gathered->sorter, &gathered->items, &gathered->capacity,
-				     fault);
-	}
-	if (rc < 0) {
+	struct chi_sort_item *item = NULL;
+	int rc = chi_filler_room(&load->gathered, &item, fault);
+	if (rc != CHI_OK) {
 		return rc;
 	}
-	uint8_t *bytes = gathered->items[gathered->n++].bytes;
+	uint8_t *bytes = item->bytes;
 	memset(bytes, 0, CHI_SORT_ITEM);
 	bytes[0] = (uint8_t)(chi2 / 100);
 	bytes[1] = (uint8_t)(chi2 % 100);
@@ -102,37 +90,27 @@ static int scatter_one(struct chi_load *load, const uint8_t *item)
 		      : chi_tree_set(load->strength_tree, &key, &empty);
 }
 
-static int scatter_part(struct chi_load *load, size_t part, struct chi_fault *fault)
+static int scatter_all(struct chi_load *load, struct chi_fault *fault)
 {
 	struct chi_sort_reader *reader;
 	const struct chi_sort_item *item;
-	int rc = chi_sort_open(load->gathered.sorter, part, &reader, fault);
+	int error = 0;
+	int rc = chi_sorter_read(load->gathered.sorter, &reader, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	while ((rc = chi_sort_next(reader, &item)) == CHI_OK) {
-		int error = scatter_one(load, item->bytes);
-		if (error != 0) {
-			chi_sort_close(reader);
-			return chi_load_error(load, error, fault);
-		}
+	while (error == 0 && (rc = chi_sort_next(reader, &item)) == CHI_OK) {
+		error = scatter_one(load, item->bytes);
 	}
 	chi_sort_close(reader);
-	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	return error != 0 ? chi_load_error(load, error, fault)
+	       : rc < 0	  ? chi_fault_plain(fault, rc)
+			  : CHI_OK;
 }
 
 int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 {
-	struct chi_load_strength *gathered = &load->gathered;
-	int rc = CHI_OK;
-	if (gathered->items != NULL) {
-		rc = chi_sorter_give(gathered->sorter, gathered->items, gathered->n, fault);
-		gathered->items = NULL;
-	}
-	size_t parts = 0;
-	if (rc == CHI_OK) {
-		rc = chi_sorter_seal(gathered->sorter, PART_ITEMS, &parts, fault);
-	}
+	int rc = chi_filler_end(&load->gathered, fault);
 	/* A tree that is built has nothing to wait for its blocks. */
 	if (rc == CHI_OK) {
 		rc = chi_load_error(load, chi_tree_flush(load->strength_tree), fault);
@@ -142,12 +120,11 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 	if (rc == CHI_OK && known == 0) {
 		rc = chi_load_error(load, chi_load_build(load, CHI_TREE_STRENGTH), fault);
 	} else if (rc == CHI_OK && !load->strength_touched &&
-		   chi_rewrite_pays(load, CHI_TREE_STRENGTH, chi_sorter_count(gathered->sorter))) {
+		   chi_rewrite_pays(load, CHI_TREE_STRENGTH,
+				    chi_sorter_count(load->gathered.sorter))) {
 		rc = chi_rewrite_begin(load, CHI_TREE_STRENGTH, fault);
 	}
-	for (size_t i = 0; rc == CHI_OK && i < parts; i++) {
-		rc = scatter_part(load, i, fault);
-	}
+	rc = rc == CHI_OK ? scatter_all(load, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -157,12 +134,7 @@ int chi_load_scatter(struct chi_load *load, struct chi_fault *fault)
 
 void chi_load_forget(struct chi_load *load)
 {
-	struct chi_load_strength *gathered = &load->gathered;
-	if (gathered->items != NULL) {
-		/* Whether it could be kept no longer matters. */
-		int rc = chi_sorter_give(gathered->sorter, gathered->items, 0, NULL);
-		(void)rc;
-	}
-	chi_sorter_free(gathered->sorter);
-	*gathered = (struct chi_load_strength){0};
+	chi_filler_drop(&load->gathered);
+	chi_sorter_free(load->gathered.sorter);
+	load->gathered = (struct chi_filler){0};
 }

@@ -22,7 +22,6 @@
 #define BUFFER	    ((size_t)512 << 10)
 #define SORT_MEMORY (UINT64_C(128) << 20)
 #define LOAD_MEMORY (UINT64_C(128) << 20)
-#define PART	    (UINT64_C(1) << 20)
 
 static int kept_fault(const struct chi_saved_positions *saved, struct chi_fault *fault)
 {
@@ -40,22 +39,16 @@ int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir,
 		return kept_fault(saved, fault);
 	}
 	saved->buffer = malloc(BUFFER);
-	int rc = saved->buffer != NULL ? chi_sorter_new(dir, SORT_MEMORY, 1, &saved->sorter)
+	int rc = saved->buffer != NULL ? chi_sorter_new(dir, SORT_MEMORY, 1, &saved->filler.sorter)
 				       : -CHI_ENOMEM;
 	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
 }
 
 void chi_saved_positions_deinit(struct chi_saved_positions *saved)
 {
-	if (saved->reader != NULL) {
-		chi_sort_close(saved->reader);
-	}
-	if (saved->items != NULL) {
-		/* Whether it could be kept no longer matters. */
-		int rc = chi_sorter_give(saved->sorter, saved->items, 0, NULL);
-		(void)rc;
-	}
-	chi_sorter_free(saved->sorter);
+	chi_sort_close(saved->reader);
+	chi_filler_drop(&saved->filler);
+	chi_sorter_free(saved->filler.sorter);
 	if (saved->kept != NULL) {
 		(void)munmap((void *)(uintptr_t)saved->kept, (size_t)saved->end);
 	}
@@ -94,20 +87,6 @@ static int keep_value(struct chi_saved_positions *saved, const MDB_val *value,
 	return rc;
 }
 
-static int take_room(struct chi_saved_positions *saved, struct chi_fault *fault)
-{
-	int rc = CHI_OK;
-	if (saved->items != NULL && saved->n == saved->capacity) {
-		rc = chi_sorter_give(saved->sorter, saved->items, saved->n, fault);
-		saved->items = NULL;
-	}
-	if (rc == CHI_OK && saved->items == NULL) {
-		saved->n = 0;
-		rc = chi_sorter_take(saved->sorter, &saved->items, &saved->capacity, fault);
-	}
-	return rc;
-}
-
 /* Of a sound tree every key is greater than the one before. */
 static void count_key(struct chi_saved_positions *saved, const MDB_val *key)
 {
@@ -129,11 +108,8 @@ int chi_saved_positions_add(struct chi_saved_positions *saved, const MDB_val *ke
 	}
 	memcpy(item.bytes, key->mv_data, key->mv_size);
 	memcpy(item.bytes + CHI_SORT_GROUP, &place, sizeof(place));
-	int rc = take_room(saved, fault);
-	rc = rc == CHI_OK ? keep_value(saved, value, fault) : rc;
-	if (rc == CHI_OK) {
-		saved->items[saved->n++] = item;
-	}
+	int rc = keep_value(saved, value, fault);
+	rc = rc == CHI_OK ? chi_filler_add(&saved->filler, &item, 1, fault) : rc;
 	if (!lost) {
 		count_key(saved, key);
 	}
@@ -145,36 +121,19 @@ int chi_saved_positions_add(struct chi_saved_positions *saved, const MDB_val *ke
 static int step_item(struct chi_saved_positions *saved, struct chi_fault *fault)
 {
 	const struct chi_sort_item *item = NULL;
-	for (;;) {
-		int rc = saved->reader != NULL ? chi_sort_next(saved->reader, &item) : CHI_NONE;
-		if (rc != CHI_NONE) {
-			saved->next = rc == CHI_OK ? *item : saved->next;
-			return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
-		}
-		if (saved->reader != NULL) {
-			chi_sort_close(saved->reader);
-			saved->reader = NULL;
-		}
-		saved->over = saved->part == saved->n_parts;
-		if (saved->over) {
-			return CHI_OK;
-		}
-		rc = chi_sort_open(saved->sorter, saved->part++, &saved->reader, fault);
-		if (rc != CHI_OK) {
-			saved->reader = NULL;
-			return rc;
-		}
+	int rc = chi_sort_next(saved->reader, &item);
+	if (rc == CHI_OK) {
+		saved->next = *item;
 	}
+	saved->over = rc == CHI_NONE;
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 int chi_saved_positions_seal(struct chi_saved_positions *saved, struct chi_fault *fault)
 {
 	int rc = write_out(saved, fault);
-	if (rc == CHI_OK && saved->items != NULL) {
-		rc = chi_sorter_give(saved->sorter, saved->items, saved->n, fault);
-		saved->items = NULL;
-	}
-	rc = rc == CHI_OK ? chi_sorter_seal(saved->sorter, PART, &saved->n_parts, fault) : rc;
+	rc = rc == CHI_OK ? chi_filler_end(&saved->filler, fault) : rc;
+	rc = rc == CHI_OK ? chi_sorter_read(saved->filler.sorter, &saved->reader, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}

@@ -23,17 +23,12 @@ struct chi_saved_positions {
 	uint64_t end;
 	uint8_t *buffer; /* what is not in the file yet */
 	size_t buffered;
-	struct chi_sorter *sorter;
-	struct chi_sort_item *items; /* the block being filled, or NULL */
-	size_t n;
-	size_t capacity;
+	struct chi_filler filler;
 	struct chi_key last; /* of those that a tree led to, */
 	uint64_t in_tree;    /* so many different ones */
 	bool astray;	     /* and their keys do not ascend */
 	/* Since chi_saved_positions_seal. */
 	const uint8_t *kept;
-	size_t n_parts;
-	size_t part;
 	struct chi_sort_reader *reader;
 	struct chi_sort_item next; /* the item that comes next */
 	bool over;

@@ -244,6 +244,31 @@ static void parts_are_read_side_by_side(void **state)
 	chi_sorter_free(sorter);
 }
 
+/* In place of parts, also where some was spilled. */
+static void all_is_read_more_than_once(void **state)
+{
+	(void)state;
+	const struct shape shape = {"spilled", 100000, MIB, 0, 2, 256, 0xffffffff};
+	struct seed seed = seed_start("all_is_read_more_than_once");
+	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(&shape, &seed);
+	struct chi_sorter *sorter;
+	assert_int_equal(chi_sorter_new("/tmp", shape.memory, shape.threads, &sorter), CHI_OK);
+	feed_all(sorter, items, shape.n, shape.threads);
+	qsort(items, shape.n, sizeof(*items), compare);
+	for (int i = 0; i < 2; i++) {
+		const struct chi_sort_item *item;
+		struct chi_sort_reader *reader;
+		assert_int_equal(chi_sorter_read(sorter, &reader, NULL), CHI_OK);
+		for (size_t at = 0; at < shape.n; at++) {
+			assert_int_equal(chi_sort_next(reader, &item), CHI_OK);
+			assert_memory_equal(item, &items[at], CHI_SORT_ITEM);
+		}
+		assert_int_equal(chi_sort_next(reader, &item), CHI_NONE);
+		chi_sort_close(reader);
+	}
+	chi_sorter_free(sorter);
+}
+
 /* Blocks may be given back empty, or not be given back at all before the sorter is freed. */
 static void empty_blocks_count_for_nothing(void **state)
 {
@@ -312,6 +337,7 @@ int main(void)
 		cmocka_unit_test(any_shape_comes_out_sorted),
 		cmocka_unit_test(random_shapes_too),
 		cmocka_unit_test(parts_are_read_side_by_side),
+		cmocka_unit_test(all_is_read_more_than_once),
 		cmocka_unit_test(empty_blocks_count_for_nothing),
 		cmocka_unit_test(a_full_disk_is_told),
 		cmocka_unit_test(a_directory_that_is_not_there_is_told),
