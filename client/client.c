@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "client/core/client.h"
+#include "client/core/rows.h"
 #include "import/importer.h"
 
 /* What a 0 in chi_options means, as chistore.h says. */
@@ -343,21 +344,26 @@ int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n
 	return chi_client_end(client, status);
 }
 
-int chi_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
+int chi_explore(struct chi_client *client, const struct chi_key *key, const char *filter,
+		struct chi_explore *out)
 {
-	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};
+	const struct chi_explore_request asked = {.key = *key, .filter = filter};
+	const struct chi_request plain = {.op = CHI_OP_EXPLORE, .body = &asked};
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(key, 1, &client->error);
 	}
 	status = chi_client_settle(client, status);
-	*out = nothing;
 	if (status == CHI_OK) {
-		status = client->backend->explore(client, &nothing.position.key, out);
+		/* A key that is checked has no need of the wire's checks. */
+		status = filter == NULL || filter[0] == '\0'
+				 ? client->backend->call(client, &plain, out)
+				 : chi_client_call(client, CHI_OP_EXPLORE, &asked, out);
 	}
 	if (status != CHI_OK) {
-		*out = nothing;
+		*out = (struct chi_explore){.min_ply = -1};
 	}
+	out->position.key = asked.key;
 	return chi_client_answer(client, status);
 }
 

@@ -155,26 +155,3 @@ int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 	}
 	return chi_client_answer(client, status);
 }
-
-int chi_explore_filtered(struct chi_client *client, const struct chi_key *key, const char *filter,
-			 struct chi_explore *out)
-{
-	const struct chi_explore nothing = {.position.key = *key, .min_ply = -1};
-	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = chi_client_check_keys(key, 1, &client->error);
-	}
-	if (status == CHI_OK) {
-		status = chi_games_filter_check(filter, &client->error);
-	}
-	status = chi_client_ready(client, status, CHI_OP_EXPLORE_GAMES);
-	*out = nothing;
-	if (status == CHI_OK) {
-		status = client->backend->explore_filtered(client, &nothing.position.key, filter,
-							   out);
-	}
-	if (status != CHI_OK) {
-		*out = nothing;
-	}
-	return chi_client_answer(client, status);
-}

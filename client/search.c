@@ -52,7 +52,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 		return chi_client_end(client, refused);
 	}
 	int status = chi_client_settle(client, chi_client_begin(client));
-	status = status == CHI_OK ? chi_rows_list(client, CHI_OP_GAMESETS, &spec, out) : status;
+	status = status == CHI_OK ? chi_client_call(client, CHI_OP_GAMESETS, &spec, out) : status;
 	status = status == CHI_OK && name != NULL && out->n == 0 ? CHI_NONE : status;
 	if (status != CHI_OK) {
 		*out = (struct chi_gamesets){0};

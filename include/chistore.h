@@ -143,9 +143,13 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
  * What was played from a position, how it ended and where it led, from one snapshot. CHI_OK also if
  * the position is not stored (out->position.found), as other orders of moves may have led to
  * positions after it.
+ * With a filter of games (chistore/games.h; NULL or "": none) all counts, of the position, its
+ * moves and the positions after these, are of the games that fit, moves that none of them played
+ * are left out, and min_ply is -1; statistics and evaluations are as stored. -CHI_EUNSUPPORTED then
+ * where a store keeps no games.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
-			    struct chi_explore *out);
+			    const char *filter, struct chi_explore *out);
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 

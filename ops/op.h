@@ -58,7 +58,8 @@ struct chi_op_row {
 	enum chi_op_class op_class;
 	unsigned flags;			   /* enum chi_op_flag */
 	const struct chi_query_ops *query; /* of a QUERY; NULL: its driver knows how */
-	chi_answer *answer;		   /* of an ANSWER; likewise */
+	chi_answer *answer;		   /* of an ANSWER; likewise; with a query as well: of
+					      requests that are not of games */
 	/* Whether a server's result is of this request; NULL: it cannot be of another. */
 	bool (*fits)(const void *request, const void *result);
 	/* Of one that needs the archive for some requests only. */
@@ -71,6 +72,9 @@ const struct chi_op_row *chi_op_row_of(enum chi_op op);
 
 /* What it is called where someone is refused; never NULL. */
 const char *chi_op_label(enum chi_op op);
+
+/* Whether its row's query answers the request, and not what answers at once. */
+bool chi_op_is_query(const struct chi_request *request);
 
 /* What a store has beside positions. */
 enum chi_holding {

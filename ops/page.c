@@ -9,7 +9,7 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
-#define FIRST_CAPACITY 128
+#define FIRST_BYTES ((size_t)2 << 10)
 
 #define RECORDS_A_FILL 16
 
@@ -82,7 +82,7 @@ int chi_page_grow(struct chi_page *page)
 	if (page->n < page->capacity) {
 		return CHI_OK;
 	}
-	size_t capacity = page->capacity == 0 ? FIRST_CAPACITY : page->capacity * 2;
+	size_t capacity = page->capacity == 0 ? 1 + FIRST_BYTES / page->size : page->capacity * 2;
 	capacity = capacity < page->most ? capacity : page->most;
 	void *items = realloc(page->items, capacity * page->size);
 	if (items == NULL) {

@@ -4,6 +4,7 @@
 
 #include "ops/query.h"
 
+extern const struct chi_query_ops chi_explore_ops;  /* explore.c */
 extern const struct chi_query_ops chi_games_query;  /* games.c */
 extern const struct chi_query_ops chi_gamesets_ops; /* gamesets.c */
 extern const struct chi_query_ops chi_names_ops;    /* names.c */

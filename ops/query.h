@@ -31,7 +31,7 @@ struct chi_read;
 #define CHI_CURSOR_SIZE 64
 
 /* Room for any result's own struct. */
-#define CHI_RESULT_SIZE 64
+#define CHI_RESULT_SIZE 256
 
 struct chi_query_ops {
 	size_t size;	/* of its own struct, which begins with a struct chi_query; zeroed */

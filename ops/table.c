@@ -33,10 +33,24 @@ static bool find_is_of_games(const struct chi_request *request)
 	return request->u.find.games || has_text(request->u.find.filter);
 }
 
+static bool explore_is_of_games(const struct chi_request *request)
+{
+	return has_text(((const struct chi_explore_request *)request->body)->filter);
+}
+
 /* The later kinds count positions. */
 static bool stats_are_of_games(const struct chi_request *request)
 {
 	return ((const struct chi_stats_spec *)request->body)->by < CHI_STATS_PIECES;
+}
+
+/* A server may leave the key of what is not stored out. */
+static bool explore_fits(const void *request, const void *result)
+{
+	const struct chi_explore_request *asked = request;
+	const struct chi_key *told = &((const struct chi_explore *)result)->position.key;
+	return told->len == 0 || asked->fen != NULL ||
+	       memcmp(told, &asked->key, sizeof(*told)) == 0;
 }
 
 static bool game_fits(const void *request, const void *result)
@@ -119,7 +133,9 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			    .instead = "the cluster does it by itself"},
 	[CHI_OP_RESCORE] = {ADMIN, CHI_KIND_WRITE, CHI_CLASS_STORE,
 			    .flags = CHANGE | CHI_IS_LOGGED | CHI_IS_LONG},
-	[CHI_OP_EXPLORE] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, .flags = STORE},
+	[CHI_OP_EXPLORE] = {READ, CHI_KIND_QUERY, CHI_CLASS_GET, .flags = STORE | CHI_NEEDS_ARCHIVE,
+			    &chi_explore_ops, chi_answer_explore, explore_fits,
+			    explore_is_of_games},
 	[CHI_OP_IMPORT] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = CHANGE},
 	[CHI_OP_IMPORT_DATA] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
 	[CHI_OP_IMPORT_END] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
@@ -131,8 +147,6 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			     .answer = chi_answer_game, .fits = game_fits},
 	[CHI_OP_GET_HEADS] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, .flags = ARCHIVE,
 			      .answer = chi_answer_heads, .fits = heads_fit},
-	[CHI_OP_EXPLORE_GAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
-				  .flags = ARCHIVE | STAYS | CHI_IS_LONG},
 	[CHI_OP_STATS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			  &chi_stats_query, .of_games = stats_are_of_games},
 	[CHI_OP_NAMES] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
@@ -175,7 +189,6 @@ static const char *const labels[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_GAME_QUERY] = "lists of games",
 	[CHI_OP_GET_GAME] = "games by number",
 	[CHI_OP_GET_HEADS] = "heads of games",
-	[CHI_OP_EXPLORE_GAMES] = "explore by games",
 	[CHI_OP_CHANGE_NAMES] = "joining names",
 	[CHI_OP_MAKE_GAMESET] = "making gamesets",
 	[CHI_OP_DROP_GAMESET] = "dropping gamesets",
@@ -189,6 +202,12 @@ const char *chi_op_label(enum chi_op op)
 {
 	const char *label = (unsigned)op < CHI_COUNT(labels) ? labels[op] : NULL;
 	return label != NULL ? label : chi_op_name(op);
+}
+
+bool chi_op_is_query(const struct chi_request *request)
+{
+	const struct chi_op_row *row = chi_op_row_of(request->op);
+	return row->query != NULL && (row->answer == NULL || row->of_games(request));
 }
 
 const struct chi_query_ops *chi_query_ops_of(enum chi_op op)

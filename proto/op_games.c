@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* GameQuery, GetGame, GetHeads, ExploreGames and Stats: the archive of games. */
+/* GameQuery, GetGame, GetHeads and Stats: the archive of games. */
 #include "proto/operations.h"
 
 #include "base/record.h"
 #include "proto/msg.h"
 #include "proto/record.h"
 
-#define REQ struct chi_request
-#define RES struct chi_response
 #define ROW struct chi_game_row
 
 /* ---- Requests ---------------------------------------------------------------------------- */
@@ -67,19 +65,6 @@ static const struct chi_member get_heads[] = {
 	 .most = sizeof(uint32_t) * CHI_GAME_HEADS_MAX, .reason = "more than 1000 games"},
 };
 CHI_TABLE(chi_get_heads_request, get_heads, get_heads, NULL);
-
-static int check_explore(struct chi_unpacker *u, void *out)
-{
-	const struct chi_request *request = out;
-	return chi_key_or_fen(u, request->u.explore.key.len, request->u.explore.fen.len);
-}
-
-static const struct chi_member explore_games[] = {
-	CHI_M(1, CHI_KEY, REQ, u.explore.key),
-	CHI_M(2, CHI_TEXT, REQ, u.explore.fen),
-	CHI_M_MOST(3, CHI_TEXT, REQ, u.explore.filter, CHI_FILTER_MAX),
-};
-CHI_TABLE(chi_explore_games_request, explore_games, explore_games, check_explore);
 
 static const struct chi_member stats[] = {
 	CHI_M_NUMBER(1, struct chi_stats_spec, by),

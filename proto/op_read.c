@@ -9,8 +9,9 @@
 #include "proto/record.h"
 #include "proto/rows.h"
 
-#define REQ struct chi_request
-#define RES struct chi_response
+#define REQ	struct chi_request
+#define RES	struct chi_response
+#define EXPLORE struct chi_explore
 
 /* ---- Positions --------------------------------------------------------------------------- */
 
@@ -271,13 +272,14 @@ int chi_key_or_fen(struct chi_unpacker *u, size_t key_len, size_t fen_len)
 
 static int check_explore(struct chi_unpacker *u, void *out)
 {
-	const struct chi_request *request = out;
-	return chi_key_or_fen(u, request->u.explore.key.len, request->u.explore.fen.len);
+	const struct chi_explore_request *asked = out;
+	return chi_key_or_fen(u, asked->key.len, asked->fen != NULL ? 1 : 0);
 }
 
 static const struct chi_member explore[] = {
-	CHI_M(1, CHI_KEY, REQ, u.explore.key),
-	CHI_M(2, CHI_TEXT, REQ, u.explore.fen),
+	CHI_M(1, CHI_KEY, struct chi_explore_request, key),
+	CHI_M(2, CHI_STRING, struct chi_explore_request, fen),
+	CHI_M_TEXT(3, struct chi_explore_request, filter, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_explore_request, explore, explore, check_explore);
 
@@ -330,10 +332,10 @@ static const struct chi_member move[] = {
 static CHI_TABLE(move_message, explore_move, move, check_move);
 
 static const struct chi_member explore_result[] = {
-	CHI_M_NESTED(1, RES, u.explore.position, CHI_ALWAYS, &row_message),
-	CHI_M_SIGNED(2, RES, u.explore.min_ply, -1, CHI_PLY_MAX, "over 4096"),
-	CHI_M(3, CHI_STRING, RES, u.explore.eco),
-	CHI_M(4, CHI_STRING, RES, u.explore.opening),
-	CHI_M_ROWS(5, RES, u.explore.moves, u.explore.n_moves, &move_message, CHI_MOVES_MAX),
+	CHI_M_NESTED(1, EXPLORE, position, CHI_ALWAYS, &row_message),
+	CHI_M_SIGNED(2, EXPLORE, min_ply, -1, CHI_PLY_MAX, "over 4096"),
+	CHI_M(3, CHI_STRING, EXPLORE, eco),
+	CHI_M(4, CHI_STRING, EXPLORE, opening),
+	CHI_M_ROWS(5, EXPLORE, moves, n_moves, &move_message, CHI_MOVES_MAX),
 };
 CHI_TABLE(chi_explore_result, explore_result, explore_result, NULL);

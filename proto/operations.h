@@ -68,7 +68,6 @@ extern const struct chi_message chi_get_game_request;
 extern const struct chi_message chi_get_game_result;
 extern const struct chi_message chi_get_heads_request;
 extern const struct chi_message chi_get_heads_result;
-extern const struct chi_message chi_explore_games_request;
 extern const struct chi_message chi_stats_request;
 extern const struct chi_message chi_stats_result_message;
 /* op_search.c */

@@ -76,7 +76,7 @@ enum chi_op {
 	CHI_OP_OUTCOME,
 	CHI_OP_GAME_QUERY,
 	CHI_OP_GET_GAME,
-	CHI_OP_EXPLORE_GAMES,
+	CHI_OP_GET_HEADS,
 	CHI_OP_STATS,
 	CHI_OP_NAMES,
 	CHI_OP_SUSPECTS,
@@ -90,7 +90,6 @@ enum chi_op {
 	CHI_OP_QUEUE_SETTLE,
 	CHI_OP_QUEUE_LIST,
 	CHI_OP_TWINS,
-	CHI_OP_GET_HEADS,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -159,11 +158,6 @@ struct chi_request {
 		struct {
 			const struct chi_counts *base; /* or NULL */
 		} rescore;
-		struct {
-			struct chi_key key;	/* zeroed where a FEN was sent */
-			struct chi_text fen;	/* empty where a key was sent */
-			struct chi_text filter; /* EXPLORE_GAMES */
-		} explore;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
@@ -213,6 +207,13 @@ struct chi_request {
 			uint32_t lease_ms;
 		} queue_settle;
 	} u;
+};
+
+/* What is asked for by EXPLORE; its result is a struct chi_explore. */
+struct chi_explore_request {
+	struct chi_key key;
+	const char *fen;    /* instead of the key, whose len is 0 then; or NULL */
+	const char *filter; /* of games; NULL: none */
 };
 
 /* What is asked for by SUSPECTS, as chi_get_suspects says. */
@@ -369,7 +370,6 @@ struct chi_response {
 			struct chi_text report;
 			struct chi_verify_result result;
 		} verify;
-		struct chi_explore explore; /* EXPLORE, EXPLORE_GAMES */
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
 			const struct chi_import_note *notes;

@@ -66,9 +66,7 @@ int chi_book_move(struct chi_client *client, const struct chi_uci_options *optio
 	struct chi_key key;
 	size_t n = 0;
 	chi_key_encode(position, &key);
-	int rc = options->filter[0] != '\0'
-			 ? chi_explore_filtered(client, &key, options->filter, &explored)
-			 : chi_explore(client, &key, &explored);
+	int rc = chi_explore(client, &key, options->filter, &explored);
 	if (rc != CHI_OK) {
 		return rc;
 	}

@@ -63,7 +63,7 @@ static bool run_step(void *context, const char *name, struct bench_result *out)
 		struct chi_explore found;
 		const struct chi_key *key =
 			few ? &explorer->few[i % explorer->n_few] : &explorer->initial;
-		must(explorer, chi_explore(explorer->client, key, &found), "chi_explore");
+		must(explorer, chi_explore(explorer->client, key, NULL, &found), "chi_explore");
 		out->sum += found.n_moves;
 	}
 	out->ns = bench_cpu() - start;

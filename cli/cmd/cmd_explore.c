@@ -43,8 +43,7 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_explore *out)
 {
 	const struct explore_state *wanted = cli->state;
-	return wanted->terms.n > 0 ? chi_explore_filtered(cli->client, key, wanted->terms.text, out)
-				   : chi_explore(cli->client, key, out);
+	return chi_explore(cli->client, key, wanted->terms.text, out);
 }
 
 /* Asked for before the moves: an answer lasts until the next call. */

@@ -337,7 +337,7 @@ static int find_moves(struct dialogue *dialogue, const struct question *question
 		      struct found *found)
 {
 	struct chi_explore explore;
-	int status = chi_explore(dialogue->client, &question->key, &explore);
+	int status = chi_explore(dialogue->client, &question->key, NULL, &explore);
 	if (status < 0) {
 		return store_failed(dialogue, status);
 	}

@@ -101,8 +101,6 @@ struct chi_backend {
 	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
 	int (*get_many)(struct chi_client *client, const struct chi_key *keys, size_t n,
 			chi_get_each *each, void *context);
-	int (*explore)(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out);
 	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
 	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
@@ -121,8 +119,6 @@ struct chi_backend {
 			const struct chi_request *request, void *out);
 	/* What is answered at once (ops/answer.h), into the operation's own result. */
 	int (*call)(struct chi_client *client, const struct chi_request *request, void *out);
-	int (*explore_filtered)(struct chi_client *client, const struct chi_key *key,
-				const char *filter, struct chi_explore *out);
 	int (*flush)(struct chi_client *client);
 	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
 	int (*scan_more)(struct chi_client *client, struct chi_iter *iter);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "ops/op.h"
 #include "proto/operations.h"
 #include "proto/wire/frame.h"
 
@@ -37,20 +38,6 @@ static void init_rows(struct chi_rows *rows, enum chi_op op)
 	chi_arena_init(&rows->arena, CHI_DECODE_BUDGET);
 }
 
-int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec, void *out)
-{
-	struct chi_arena arena;
-	struct chi_request request;
-	memset(out, 0, chi_operation_of(op)->result_size);
-	chi_arena_init(&arena, CHI_DECODE_BUDGET);
-	int status = make_request(client, op, spec, &arena, &request);
-	if (status == CHI_OK) {
-		status = client->backend->call(client, &request, out);
-	}
-	chi_arena_deinit(&arena);
-	return status;
-}
-
 int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
 		  struct chi_rows *rows)
 {
@@ -81,14 +68,17 @@ void chi_rows_close(struct chi_client *client, struct chi_rows *rows)
 	chi_arena_deinit(&rows->arena);
 }
 
-int chi_rows_list(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
 	struct chi_rows rows;
 	struct chi_request request;
+	memset(out, 0, chi_operation_of(op)->result_size);
 	init_rows(&rows, op);
 	int status = make_request(client, op, spec, &rows.arena, &request);
 	if (status == CHI_OK) {
-		status = client->backend->rows_all(client, &rows, &request, out);
+		status = chi_op_is_query(&request)
+				 ? client->backend->rows_all(client, &rows, &request, out)
+				 : client->backend->call(client, &request, out);
 	}
 	chi_rows_close(client, &rows);
 	return status;
@@ -97,7 +87,7 @@ int chi_rows_list(struct chi_client *client, enum chi_op op, const void *spec, v
 int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
-	status = status == CHI_OK ? chi_rows_list(client, op, spec, out) : status;
+	status = status == CHI_OK ? chi_client_call(client, op, spec, out) : status;
 	if (status != CHI_OK) {
 		memset(out, 0, chi_operation_of(op)->result_size);
 	}

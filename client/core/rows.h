@@ -42,14 +42,9 @@ CHI_MUSTUSE int chi_rows_open(struct chi_client *client, enum chi_op op, const v
 CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
 void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
 
-/* What is answered at once, of an operation whose row has `answer`: the result, which `out` is
- * set to none for before. */
+/* The operation's result, of a query with all rows; on failure it is zeroed. */
 CHI_MUSTUSE int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				void *out);
-
-/* All rows, as the operation's result. */
-CHI_MUSTUSE int chi_rows_list(struct chi_client *client, enum chi_op op, const void *spec,
-			      void *out);
 
 /* The same as a whole public call. */
 CHI_MUSTUSE int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec,

@@ -7,5 +7,3 @@
 /* The texts of games of this snapshot, until chi_game_texts_end; one for all calls of the client.
  */
 int chi_inproc_texts(struct chi_client *client, struct chi_read *read, struct chi_game_texts **out);
-int chi_inproc_explore_filtered(struct chi_client *client, const struct chi_key *key,
-				const char *filter, struct chi_explore *out);

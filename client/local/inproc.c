@@ -104,19 +104,6 @@ static int get_many(struct chi_client *client, const struct chi_key *keys, size_
 	return status;
 }
 
-/* Names of openings are static, all else is the arena's. */
-static int explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
-{
-	struct chi_read *read = NULL;
-	int status = chi_read_begin(client->inproc.store, &read);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_read_explore(read, key, &client->answer->arena, out, &client->error);
-	chi_read_end(read);
-	return status;
-}
-
 static int get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
 			size_t max, size_t *n)
 {
@@ -399,7 +386,6 @@ const struct chi_backend chi_backend_inproc = {
 	.probe = probe,
 	.get = get_record,
 	.get_many = get_many,
-	.explore = explore,
 	.put = put_entries,
 	.put_base = put_base,
 	.del = del,
@@ -410,7 +396,6 @@ const struct chi_backend chi_backend_inproc = {
 	.rows_close = chi_inproc_rows_close,
 	.rows_all = chi_inproc_rows_all,
 	.call = chi_inproc_call,
-	.explore_filtered = chi_inproc_explore_filtered,
 	.flush = commit_pending,
 	.scan_open = chi_inproc_scan_open,
 	.scan_more = chi_inproc_scan_more,

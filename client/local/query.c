@@ -55,13 +55,8 @@ static int open_query(struct chi_client *client, struct chi_rows *rows,
 	rows->query->texts = client->inproc.texts;
 	chi_page_init_unbounded(&rows->page, rows->list, CHI_CLIENT_BUDGET);
 	status = status == CHI_OK ? chi_read_begin(client->inproc.store, &rows->read) : status;
-	if (status == CHI_OK) {
-		status = chi_query_attach(rows->query, rows->read, &client->error);
-	}
-	if (status == CHI_OK) {
-		tell_unknown(client, rows->query);
-	}
-	return status;
+	return status == CHI_OK ? chi_query_attach(rows->query, rows->read, &client->error)
+				: status;
 }
 
 int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
@@ -70,6 +65,9 @@ int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
 	int status = open_query(client, rows, request);
 	rows->page.most = 1;
 	rows->page.bytes_full = CHI_PAGE_BYTES;
+	if (status == CHI_OK) {
+		tell_unknown(client, rows->query);
+	}
 	return status;
 }
 
@@ -155,5 +153,9 @@ int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
 {
 	int status = open_query(client, rows, request);
 	status = status == CHI_OK ? fill_page(client, rows) : status;
-	return status == CHI_NONE ? keep_list(client, rows, out) : status;
+	status = status == CHI_NONE ? keep_list(client, rows, out) : status;
+	if (status == CHI_OK) {
+		tell_unknown(client, rows->query);
+	}
+	return status;
 }

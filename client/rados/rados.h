@@ -128,8 +128,7 @@ int chi_rados_probe(struct chi_client *client, const struct chi_key *keys, size_
 int chi_rados_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
 int chi_rados_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
 		       chi_get_each *each, void *context);
-int chi_rados_explore(struct chi_client *client, const struct chi_key *key,
-		      struct chi_explore *out);
+int chi_rados_call(struct chi_client *client, const struct chi_request *request, void *out);
 
 /* Which games the store counts. */
 CHI_MUSTUSE int chi_rados_has_games(struct chi_client *client,

@@ -126,8 +126,9 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 	return chi_rados_read_keys(client, keys, 1 + reading->n, fill_explored, &exploring);
 }
 
-int chi_rados_explore(struct chi_client *client, const struct chi_key *key, struct chi_explore *out)
+int chi_rados_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
-	return chi_explore_by(read_explored, client, key, &client->answer->arena, out,
+	const struct chi_explore_request *asked = request->body;
+	return chi_explore_by(read_explored, client, &asked->key, &client->answer->arena, out,
 			      &client->error);
 }

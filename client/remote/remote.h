@@ -19,8 +19,6 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
 int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
 			chi_get_each *each, void *context);
-int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out);
 int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out);
 int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
 			 const struct chi_request *request);
@@ -28,8 +26,6 @@ int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
 int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
-				const char *filter, struct chi_explore *out);
 int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
 int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);

@@ -238,39 +238,6 @@ int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, s
 	return status;
 }
 
-/* Moves and names of openings lie in the client's arena, where the answer was unpacked. */
-static int explore(struct chi_client *client, struct chi_request *request, struct chi_explore *out)
-{
-	const struct chi_key *key = &request->u.explore.key;
-	struct chi_response response;
-	int status = chi_repeat_call(client, request, &response);
-	if (status != CHI_OK) {
-		return status;
-	}
-	const struct chi_key *told = &response.u.explore.position.key;
-	if (told->len != 0 && memcmp(told, key, sizeof(*key)) != 0) {
-		return chi_peer_fail(client, -CHI_EPROTO, "the answer is of another position");
-	}
-	*out = response.u.explore;
-	out->position.key = *key;
-	return CHI_OK;
-}
-
-int chi_remote_explore(struct chi_client *client, const struct chi_key *key,
-		       struct chi_explore *out)
-{
-	struct chi_request request = {.op = CHI_OP_EXPLORE, .u.explore.key = *key};
-	return explore(client, &request, out);
-}
-
-int chi_remote_explore_filtered(struct chi_client *client, const struct chi_key *key,
-				const char *filter, struct chi_explore *out)
-{
-	struct chi_request request = {.op = CHI_OP_EXPLORE_GAMES, .u.explore.key = *key};
-	request.u.explore.filter = (struct chi_text){filter, filter != NULL ? strlen(filter) : 0};
-	return explore(client, &request, out);
-}
-
 /* One answer's worth. */
 static int ask_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
 		   size_t max, size_t *n)

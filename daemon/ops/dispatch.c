@@ -14,6 +14,7 @@
 #include "daemon/ops/run.h"
 #include "daemon/net/server.h"
 #include "ops/op.h"
+#include "search/filter/terms.h"
 #include "service/log.h"
 #include "store/store.h"
 
@@ -34,13 +35,11 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_VERIFY] = chi_handle_piped,
 	[CHI_OP_COMPACT] = chi_handle_whole,
 	[CHI_OP_RESCORE] = chi_handle_whole,
-	[CHI_OP_EXPLORE] = chi_handle_explore,
 	[CHI_OP_IMPORT] = chi_handle_import,
 	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
 	[CHI_OP_GAME_IDS] = chi_handle_game_ids,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
-	[CHI_OP_EXPLORE_GAMES] = chi_handle_explore_games,
 	[CHI_OP_CHANGE_NAMES] = chi_handle_change_names,
 	[CHI_OP_MAKE_GAMESET] = chi_handle_make_gameset,
 	[CHI_OP_DROP_GAMESET] = chi_handle_drop_gameset,
@@ -50,12 +49,11 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_QUEUE_SETTLE] = chi_handle_queue_settle,
 };
 
-static chi_handler *handler_of(enum chi_op op)
+static chi_handler *handler_of(const struct chi_request *request)
 {
-	const struct chi_op_row *row = chi_op_row_of(op);
-	return row->query != NULL    ? chi_handle_query
-	       : row->answer != NULL ? chi_handle_answer
-				     : handlers[op];
+	return chi_op_is_query(request)			    ? chi_handle_query
+	       : chi_op_row_of(request->op)->answer != NULL ? chi_handle_answer
+							    : handlers[request->op];
 }
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -81,6 +79,14 @@ int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const 
 		}
 	}
 	return CHI_OK;
+}
+
+int chi_task_filter(struct chi_task *task, const char *name, const char *field,
+		    const struct chi_text *filter)
+{
+	struct chi_terms terms;
+	int status = chi_terms_parse(filter->bytes, filter->len, &terms, &task->fault);
+	return status < 0 ? chi_task_field(task, status, "%s.%s", name, field) : CHI_OK;
 }
 
 /* A client that has not said hello can only say hello. */
@@ -135,7 +141,8 @@ static int check_load(struct chi_task *task, unsigned flags)
 {
 	const struct chi_server *server = task->worker->server;
 	const struct chi_limits *limits = &server->config->limits;
-	if ((flags & CHI_STAYS) != 0 && task->conn->n_calls >= limits->in_flight) {
+	bool stays = (flags & CHI_STAYS) != 0 || chi_op_is_query(task->request);
+	if (stays && task->conn->n_calls >= limits->in_flight) {
 		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
 				 (unsigned long long)limits->in_flight);
 	}
@@ -199,7 +206,7 @@ static int serve(struct chi_task *task)
 	if (status == CHI_OK && (row->flags & CHI_IS_LOGGED) != 0) {
 		log_request(task);
 	}
-	return status < 0 ? status : handler_of(op)(task);
+	return status < 0 ? status : handler_of(task->request)(task);
 }
 
 /* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so

@@ -31,7 +31,6 @@ typedef int chi_handler(struct chi_task *task);
 
 chi_handler chi_handle_hello, chi_handle_ping, chi_handle_info; /* handler_read.c */
 chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
-chi_handler chi_handle_explore;					/* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
 chi_handler chi_handle_whole;					/* handler_write.c */
 chi_handler chi_handle_scan, chi_handle_count;			/* scan.c */
@@ -43,7 +42,6 @@ chi_handler chi_handle_game_ids;				/* scan.c */
 chi_handler chi_handle_piped;					/* pipe_task.c */
 chi_handler chi_handle_query;					/* query.c */
 chi_handler chi_handle_answer;					/* answer.c */
-chi_handler chi_handle_explore_games;				/* handler_games.c */
 
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
 chi_handler chi_handle_make_gameset;			      /* gamesets.c */
@@ -58,9 +56,6 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
-
-/* The position of an Explore, as a key; `name` is the operation's, for the field. */
-CHI_MUSTUSE int chi_task_explored(struct chi_task *task, const char *name, struct chi_key *out);
 
 /* Parses a filter of games, so that its field, which is in the operation `name`, is named; it is
  * used later. */

@@ -246,36 +246,3 @@ int chi_handle_get(struct chi_task *task)
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }
-
-int chi_task_explored(struct chi_task *task, const char *name, struct chi_key *out)
-{
-	const struct chi_text *fen = &task->request->u.explore.fen;
-	*out = task->request->u.explore.key;
-	int status =
-		fen->len > 0 ? chi_key_from_fen(fen->bytes, fen->len, out, &task->fault) : CHI_OK;
-	return status < 0 ? chi_task_field(task, status, "%s.fen", name) : CHI_OK;
-}
-
-/* One position and all that are one move away: a look-up each, done together. */
-int chi_handle_explore(struct chi_task *task)
-{
-	struct chi_key key;
-	struct chi_response response = {
-		.id = task->request->id, .last = true, .op = CHI_OP_EXPLORE};
-	struct chi_read *read = NULL;
-	int status = chi_task_explored(task, "explore", &key);
-	if (status == CHI_OK) {
-		status = chi_worker_read(task->worker, task->served, &read);
-	}
-	if (status < 0) {
-		return status;
-	}
-	status = chi_read_explore(read, &key, &task->worker->results, &response.u.explore,
-				  &task->fault);
-	if (status < 0) {
-		task->field = status == -CHI_EKEY ? "explore.key" : NULL;
-		return status;
-	}
-	chi_conn_answer(task->conn, &response);
-	return CHI_OK;
-}

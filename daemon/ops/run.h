@@ -3,7 +3,7 @@
  * Requests that take long, on their way. A worker runs them in slices of a millisecond, one slice a
  * turn of its loop, so that a probe never waits for more than that; the snapshot of one is given up
  * after a second, and it goes on with a new one. What each kind of them does is its
- * struct chi_run_ops (scan.c, explore_games.c, ...), which begins with chi_run_start.
+ * struct chi_run_ops (scan.c, query.c, ...), which begins with chi_run_start.
  */
 #pragma once
 

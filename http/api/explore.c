@@ -73,8 +73,7 @@ int api_explore(struct call *call)
 	if (status < 0) {
 		return call_failed(call, status);
 	}
-	status = filter[0] != '\0' ? chi_explore_filtered(call->client, &key, filter, &explore)
-				   : chi_explore(call->client, &key, &explore);
+	status = chi_explore(call->client, &key, filter, &explore);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

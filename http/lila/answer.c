@@ -326,9 +326,7 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	struct one_move *moves = NULL;
 	struct named named = {NULL, NULL, NULL};
 	size_t n = 0;
-	int status = query->filter[0] != '\0' ? chi_explore_filtered(call->client, &query->key,
-								     query->filter, &explore)
-					      : chi_explore(call->client, &query->key, &explore);
+	int status = chi_explore(call->client, &query->key, query->filter, &explore);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

@@ -245,14 +245,6 @@ CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct 
 CHI_MUSTUSE int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 			       struct chi_game_row *rows);
 
-/*
- * As chi_explore, but of the games that fit the filter: all counts, of the position, its moves and
- * the positions after these, are theirs, moves that none of them played are left out, and min_ply
- * is -1. Statistics and evaluations are as chi_explore has them.
- */
-CHI_MUSTUSE int chi_explore_filtered(struct chi_client *client, const struct chi_key *key,
-				     const char *filter, struct chi_explore *out);
-
 #ifdef __cplusplus
 }
 #endif

@@ -182,8 +182,7 @@ class Store(Searching, Queueing, Gaming):
         """What was played from here, how it ended, and where it led: Explored. `games`: a filter,
         which only games that fit it count."""
         position, c = Position(position), _abi.chi_explore()
-        self._check(lib.chi_explore_filtered(self._c(), position._c(), games.encode(), c) if games
-                    else lib.chi_explore(self._c(), position._c(), c))
+        self._check(lib.chi_explore(self._c(), position._c(), games.encode(), c))
         moves = [Child(position.uci(m.move), position.san(m.move), counts_of(m.played),
                        row_at(ctypes.pointer(m.child)), _text(m.eco), _text(m.opening))
                  for m in c.moves[:c.n_moves]]

@@ -92,13 +92,13 @@ static void to_get_many(const struct fixture *f, const struct offer *o, FILE *to
 /* Into the struct that the key may be of, as one who walks a book does. */
 static void to_explore(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_explore(f->client, o->key, &in.explore));
+	world_ok(f->client, chi_explore(f->client, o->key, NULL, &in.explore));
 	print_explore(to, &in.explore);
 }
 
 static void to_explore_filtered(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_explore_filtered(f->client, o->key, NULL, &in.explore));
+	world_ok(f->client, chi_explore(f->client, o->key, "result 1-0", &in.explore));
 	print_explore(to, &in.explore);
 }
 
@@ -383,7 +383,7 @@ const struct taker takers[TAKERS] = {
 	{"chi_get", has_key, to_get, false},
 	{"chi_get_many", has_key, to_get_many, false},
 	{"chi_explore", has_key, to_explore, false},
-	{"chi_explore_filtered", has_key, to_explore_filtered, true},
+	{"chi_explore, filtered", has_key, to_explore_filtered, true},
 	{"chi_put", has_record, to_put, false},
 	{"chi_put, a note", has_name, to_note, false},
 	{"chi_delete", has_queued, to_delete, true},

@@ -135,7 +135,7 @@ static void single_questions_are_cut(void **state)
 		world_ok(client, chi_game_heads(client, &(uint32_t){9}, 1, &row));
 		assert_int_equal(row.head.number, 9);
 		relay_cut(TO_CLIENT, bytes, 1);
-		world_ok(client, chi_explore_filtered(client, &start, "player p0", &explore));
+		world_ok(client, chi_explore(client, &start, "player p0", &explore));
 		assert_int_equal(explore.n_moves, 4);
 		assert_int_equal(explore.position.counts.other, (GAMES + 6) / 7);
 		(void)relay_was_cut();

@@ -73,8 +73,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_count, &a.scan, &a.count, NULL)                                                      \
 	X(chi_delete, &a.key, 1, CHI_SYNC, NULL)                                                   \
 	X(chi_drop_gameset, "mine")                                                                \
-	X(chi_explore, &a.key, &a.explore)                                                         \
-	X(chi_explore_filtered, &a.key, NULL, &a.explore)                                          \
+	X(chi_explore, &a.key, NULL, &a.explore)                                                   \
 	X(chi_game_get, 1, &a.game, NULL)                                                          \
 	X(chi_game_heads, &a.number, 1, &a.game)                                                   \
 	X(chi_game_query_open, &a.query, &a.opened)                                                \

@@ -21,6 +21,8 @@
 
 #define ROUNDS 6000u
 
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
 /* Room for any result. */
 #define RESULT_SIZE 1024
 
@@ -148,12 +150,16 @@ static int call_once(struct chi_client *client, enum chi_op op, const void *requ
 	return chi_client_answer(client, status);
 }
 
-/* Games that are there, now and then. */
+/* Games and positions that are there, now and then. */
 static void set_numbers(struct seed *seed, enum chi_op op, void *request)
 {
 	if (op == CHI_OP_GET_GAME) {
 		struct chi_game_request *asked = request;
 		asked->number = 1 + (uint32_t)seed_below(seed, 400);
+	} else if (op == CHI_OP_EXPLORE && seed_below(seed, 4) > 0) {
+		struct chi_explore_request *asked = request;
+		asked->key = (struct chi_key){0};
+		asked->fen = START;
 	} else if (op == CHI_OP_GET_HEADS) {
 		static uint32_t numbers[3];
 		struct chi_heads_request *asked = request;
@@ -237,8 +243,7 @@ static void a_place_in_a_filter_is_the_callers(void **state)
 {
 	struct world *world = *state;
 	struct chi_key key;
-	const char *start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-	assert_int_equal(chi_key_from_fen(start, strlen(start), &key, NULL), CHI_OK);
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, NULL), CHI_OK);
 	for (int i = 0; i < 2; i++) {
 		const struct chi_game_spec spec = {.filter = "year 2000 player",
 						   .position = i > 0 ? &key : NULL};
@@ -255,14 +260,13 @@ static void answers_are_passed_on(void **state)
 	struct chi_explore explore;
 	struct chi_key key;
 	struct chi_fault fault;
-	const char *start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 	import_games(world->client, world->address);
-	assert_int_equal(chi_key_from_fen(start, strlen(start), &key, &fault), CHI_OK);
+	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, &fault), CHI_OK);
 	const struct chi_key *at = &key;
 	unsigned plies = 0;
 	do {
 		const struct chi_key wanted = *at;
-		world_ok(world->client, chi_explore(world->client, at, &explore));
+		world_ok(world->client, chi_explore(world->client, at, NULL, &explore));
 		assert_memory_equal(&explore.position.key, &wanted, sizeof(wanted));
 		at = explore.n_moves > 0 ? &explore.moves[0].child.key : NULL;
 		plies++;
@@ -339,6 +343,10 @@ static void every_member_has_a_row(void **state)
 		    chi_message_list(chi_operation_of(CHI_OP_SUSPECTS)->result)->type);
 	ALL_COVERED(struct chi_heads_request, chi_operation_of(CHI_OP_GET_HEADS)->request);
 	ALL_COVERED(struct chi_heads, chi_operation_of(CHI_OP_GET_HEADS)->result);
+	ALL_COVERED(struct chi_explore_request, chi_operation_of(CHI_OP_EXPLORE)->request);
+	ALL_COVERED(struct chi_explore, chi_operation_of(CHI_OP_EXPLORE)->result);
+	ALL_COVERED(struct chi_explore_move,
+		    chi_message_list(chi_operation_of(CHI_OP_EXPLORE)->result)->type);
 	ALL_COVERED(struct chi_game_request, chi_operation_of(CHI_OP_GET_GAME)->request);
 	ALL_COVERED(struct chi_queue_list_request, chi_operation_of(CHI_OP_QUEUE_LIST)->request);
 	ALL_COVERED(struct chi_queue_list, chi_operation_of(CHI_OP_QUEUE_LIST)->result);

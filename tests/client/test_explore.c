@@ -104,7 +104,7 @@ static void tells_all(void **state)
 	put_child(client, "d4", CHI_CHI2_UNKNOWN, 6);
 	put_child(client, "Nf3", 1, 5);
 	put_child(client, "c4", CHI_CHI2_MAX, 50);
-	world_ok(client, chi_explore(client, &start, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, &explore));
 	assert_true(explore.position.found);
 	assert_memory_equal(&explore.position.key, &start, sizeof(start));
 	assert_int_equal(explore.position.chi2, 921);
@@ -141,16 +141,16 @@ static void tells_what_is_not_stored(void **state)
 	struct chi_key italian =
 		key_of("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3");
 	struct chi_explore explore;
-	world_ok(client, chi_explore(client, &start, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, &explore));
 	assert_false(explore.position.found);
 	assert_int_equal(explore.n_moves, 0);
 	assert_int_equal(explore.min_ply, -1);
 	put_child(client, "e4", 777, 20);
-	world_ok(client, chi_explore(client, &start, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, &explore));
 	assert_false(explore.position.found);
 	assert_int_equal(explore.n_moves, 1);
 	check_move(&explore.moves[0], "e4", 0, 20);
-	world_ok(client, chi_explore(client, &italian, &explore));
+	world_ok(client, chi_explore(client, &italian, NULL, &explore));
 	assert_string_equal(explore.eco, "C50");
 	assert_string_equal(explore.opening, "Italian Game");
 }
@@ -170,7 +170,7 @@ static void sees_own_writes(void **state)
 	put.record.plies = &ply;
 	put.record.n_plies = 1;
 	world_ok(client, chi_put(client, &put, 1, CHI_ASYNC, NULL));
-	world_ok(client, chi_explore(client, &start, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, &explore));
 	assert_true(explore.position.found);
 	assert_int_equal(explore.min_ply, 0);
 	assert_int_equal(explore.n_moves, 1);
@@ -189,7 +189,7 @@ static void manages_without_kings(void **state)
 	put.record.moves = &move;
 	put.record.n_moves = 1;
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
-	world_ok(client, chi_explore(client, &put.key, &explore));
+	world_ok(client, chi_explore(client, &put.key, NULL, &explore));
 	assert_int_equal(explore.n_moves, 1);
 	assert_int_equal(explore.moves[0].move, move.move);
 	assert_int_equal(explore.moves[0].played.white, 1);
@@ -202,16 +202,16 @@ static void refuses_what_is_no_key(void **state)
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_explore explore;
 	struct chi_key key = {.len = 9};
-	world_refused(client, chi_explore(client, &key, &explore), -CHI_EKEY, "position key");
+	world_refused(client, chi_explore(client, &key, NULL, &explore), -CHI_EKEY, "position key");
 	assert_int_equal(explore.n_moves, 0);
 	/* The right shape, but a white pawn on the first rank. */
 	key.bytes[0] = 0x80;
 	key.bytes[8] = 0x80;
-	world_refused(client, chi_explore(client, &key, &explore), -CHI_EKEY, "");
+	world_refused(client, chi_explore(client, &key, NULL, &explore), -CHI_EKEY, "");
 	assert_null(explore.moves);
 	/* The connection lives on. */
 	key = key_of(START);
-	world_ok(client, chi_explore(client, &key, &explore));
+	world_ok(client, chi_explore(client, &key, NULL, &explore));
 }
 
 static void waits_for_the_end_of_a_walk(void **state)
@@ -222,9 +222,9 @@ static void waits_for_the_end_of_a_walk(void **state)
 	struct chi_explore explore;
 	struct chi_iter *iter = NULL;
 	world_ok(client, chi_iter_open(client, &all, &iter));
-	world_refused(client, chi_explore(client, &start, &explore), -CHI_EBUSY, "");
+	world_refused(client, chi_explore(client, &start, NULL, &explore), -CHI_EBUSY, "");
 	chi_iter_close(iter);
-	world_ok(client, chi_explore(client, &start, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, &explore));
 }
 
 int main(int argc, char **argv)

@@ -185,8 +185,8 @@ static void not_on_rados(void **state)
 		      "not on RADOS: games by number");
 	world_refused(client, chi_game_query_open(client, &spec, &query), -CHI_EUNSUPPORTED,
 		      "not on RADOS: lists of games");
-	world_refused(client, chi_explore_filtered(client, &start, "white A", &explored),
-		      -CHI_EUNSUPPORTED, "not on RADOS: explore by games");
+	world_refused(client, chi_explore(client, &start, "white A", &explored), -CHI_EUNSUPPORTED,
+		      "not on RADOS: explore by games");
 	world_refused(client, chi_drop_gameset(client, "some"), -CHI_EUNSUPPORTED,
 		      "not on RADOS: dropping gamesets");
 }

@@ -107,7 +107,7 @@ static void make(struct fixture *f, struct world *world, bool wide)
 	} else {
 		import(f);
 	}
-	world_ok(f->other, chi_explore(f->other, &f->start, &explore));
+	world_ok(f->other, chi_explore(f->other, &f->start, NULL, &explore));
 	fixture_note(f, explore.moves[0].child.key);
 	fixture_note(f, f->start);
 	put_lines(f);
@@ -151,14 +151,14 @@ static void from_get(const struct fixture *f, struct chi_client *client, struct 
 
 static void from_explore(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
-	world_ok(client, chi_explore(client, &f->start, &in.explore));
+	world_ok(client, chi_explore(client, &f->start, NULL, &in.explore));
 	out->key = &in.explore.moves[0].child.key;
 }
 
 static void from_explore_filtered(const struct fixture *f, struct chi_client *client,
 				  struct offer *out)
 {
-	world_ok(client, chi_explore_filtered(client, &f->start, f->filter, &in.explore));
+	world_ok(client, chi_explore(client, &f->start, f->filter, &in.explore));
 	out->key = &in.explore.moves[0].child.key;
 }
 
@@ -266,7 +266,7 @@ struct source {
 static const struct source sources[] = {
 	{"chi_get", from_get, OF_RECORDS},
 	{"chi_explore", from_explore, OF_RECORDS},
-	{"chi_explore_filtered", from_explore_filtered, OF_GAMES},
+	{"chi_explore, filtered", from_explore_filtered, OF_GAMES},
 	{"chi_get_names", from_names, OF_GAMES},
 	{"chi_get_suspects", from_suspects, OF_GAMES},
 	{"chi_get_gamesets", from_gamesets, OF_GAMES},

@@ -265,7 +265,7 @@ static void answer_beside_the_point(struct server_conn *conn)
 				   .op = CHI_OP_GET,
 				   .u.get = {.entries = &entry, .n = 1}};
 	struct chi_response explore = {.id = request.id, .last = true, .op = CHI_OP_EXPLORE};
-	explore.u.explore = (struct chi_explore){.position.key = world_key(77), .min_ply = -1};
+	explore.body = &(const struct chi_explore){.position.key = world_key(77), .min_ply = -1};
 	const struct chi_response *const answers[] = {&none, &get, &explore};
 	server_answer(conn, answers[conn->number]);
 	server_wait_end(conn);
@@ -282,8 +282,8 @@ static void answers_beside_the_point(void **state)
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EPROTO, "not found");
 	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO, "another position");
 	struct chi_explore explore;
-	world_refused(client, chi_explore(client, &put.key, &explore), -CHI_EPROTO,
-		      "another position");
+	world_refused(client, chi_explore(client, &put.key, NULL, &explore), -CHI_EPROTO,
+		      "explore is one to another request");
 	assert_null(explore.moves);
 	chi_close(client);
 	server_stop(&server);

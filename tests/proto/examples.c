@@ -186,7 +186,7 @@ static const struct chi_request rescore_request = {
 static const struct chi_request explore_request = {
 	.id = 14,
 	.op = CHI_OP_EXPLORE,
-	.u.explore.key = KEY_START,
+	.body = &(const struct chi_explore_request){.key = KEY_START},
 };
 
 static const struct chi_request import_request = {
@@ -420,8 +420,8 @@ static const struct chi_response explore_response = {
 	.id = 14,
 	.last = true,
 	.op = CHI_OP_EXPLORE,
-	.u.explore =
-		{
+	.body =
+		&(const struct chi_explore){
 			.position = {.key = KEY_START,
 				     .found = true,
 				     .chi2 = 7600,

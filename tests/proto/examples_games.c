@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-#define TEXT(string)                                                                               \
-	{                                                                                          \
-		(string), sizeof(string) - 1                                                       \
-	}
-
 const struct chi_request example_game_query = {
 	.id = 21,
 	.op = CHI_OP_GAME_QUERY,
@@ -132,11 +127,11 @@ const struct chi_response example_get_heads_result = {
 
 const struct chi_request example_explore_games = {
 	.id = 23,
-	.op = CHI_OP_EXPLORE_GAMES,
-	.u.explore =
-		{
-			.fen = TEXT("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1"),
-			.filter = TEXT("since 2020"),
+	.op = CHI_OP_EXPLORE,
+	.body =
+		&(const struct chi_explore_request){
+			.fen = "8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1",
+			.filter = "since 2020",
 		},
 };
 

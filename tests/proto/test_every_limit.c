@@ -101,7 +101,7 @@ static const struct known known[] = {
 	{"GameRow.ply", 65535},
 	{"GameQueryResult.cursor", 31},
 	{"Game.tags", 4096},
-	{"ExploreGames.filter", 4096},
+	{"Explore.filter", 4096},
 	{"Stats.filter", 4096},
 	{"StatsResult.groups", 10000},
 	{"Names.wanted", 1024},

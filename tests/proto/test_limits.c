@@ -189,9 +189,9 @@ static void evaluations_of_an_exploration(void **state)
 		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_EXPLORE};
 		struct chi_response again;
 		move.child.key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
-		response.u.explore.position.key = move.child.key;
-		response.u.explore.moves = &move;
-		response.u.explore.n_moves = 1;
+		const struct chi_explore explore = {
+			.position.key = move.child.key, .moves = &move, .n_moves = 1};
+		response.body = &explore;
 		int status = answer_round_trip(&response, &again);
 		if ((status == CHI_OK) != table[i].good) {
 			fail_msg("row %zu: %s", i, chi_strerror(status));

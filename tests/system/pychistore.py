@@ -311,8 +311,8 @@ class Client(Connection):
     def get(self, keys=(), fens=(), store=""):
         return list(self.call(store, get=pb.Get(keys=join_keys(keys), fens=fens)).get.entries)
 
-    def explore(self, key=b"", fen="", store=""):
-        return self.call(store, explore=pb.Explore(key=key, fen=fen)).explore
+    def explore(self, key=b"", fen="", filter="", store=""):
+        return self.call(store, explore=pb.Explore(key=key, fen=fen, filter=filter)).explore
 
     def put(self, entries, durability=pb.SYNC, base_rates=None, games=(), store=""):
         request = pb.Put(durability=durability, entries=entries, base_rates=base_rates,
@@ -409,10 +409,6 @@ class Client(Connection):
         """GameRows of those that there are."""
         packed = b"".join(number.to_bytes(4, "little") for number in numbers)
         return self.call(store, get_heads=pb.GetHeads(numbers=packed)).get_heads.rows
-
-    def explore_games(self, filter="", key=b"", fen="", store=""):
-        request = pb.ExploreGames(filter=filter, key=key, fen=fen)
-        return self.call(store, explore_games=request).explore_games
 
     def stats(self, by=pb.PER_YEAR, filter="", store="", **more):
         id = self.send(store=store, stats=pb.Stats(by=by, filter=filter, **more))

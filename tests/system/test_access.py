@@ -46,7 +46,6 @@ OPERATIONS = {
     "game_query": (READ, lambda n: pb.GameQuery()),
     "get_game": (READ, lambda n: pb.GetGame(number=1)),
     "get_heads": (READ, lambda n: pb.GetHeads(numbers=b"\1\0\0\0")),
-    "explore_games": (READ, lambda n: pb.ExploreGames(fen=fen(n))),
     "stats": (READ, lambda n: pb.Stats()),
     "names": (READ, lambda n: pb.Names(kind=pb.PLAYER, limit=1)),
     "suspects": (READ, lambda n: pb.Suspects(kind=pb.PLAYER, limit=1)),

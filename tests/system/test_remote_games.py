@@ -294,7 +294,7 @@ class Queries(Served):
         text = " ".join([longest] * 4)
         text += " " * (4096 - len(text))
         for op, make in (("game_query", pb.GameQuery), ("stats", pb.Stats),
-                         ("explore_games", lambda **f: pb.ExploreGames(key=E4_KEY, **f))):
+                         ("explore", lambda **f: pb.Explore(key=E4_KEY, **f))):
             self.client.call(**{op: make(filter=text)})
             self.refused(pb.TOO_LARGE, op + ".filter", **{op: make(filter=text + " ")})
             self.refused(pb.BAD_SYNTAX, op + ".filter", **{op: make(filter="player")})
@@ -312,15 +312,16 @@ class Queries(Served):
         self.client.get_heads([1] * 1000)
         self.refused(pb.TOO_LARGE, "get_heads.numbers", get_heads=pb.GetHeads(numbers=4004 * b"x"))
         self.refused(pb.INVALID, "get_heads.numbers", get_heads=pb.GetHeads(numbers=b"12345"))
-        self.refused(pb.INVALID, "explore_games.key", explore_games=pb.ExploreGames())
-        self.refused(pb.BAD_FEN, "explore_games.fen", explore_games=pb.ExploreGames(fen="x"))
-        self.refused(pb.BAD_KEY, "explore_games.key",
-                     explore_games=pb.ExploreGames(key=b"x" * 9))
+        for filter in ("", "year 2000"):
+            self.refused(pb.INVALID, "explore.key", explore=pb.Explore(filter=filter))
+            self.refused(pb.BAD_FEN, "explore.fen", explore=pb.Explore(fen="x", filter=filter))
+            self.refused(pb.BAD_KEY, "explore.key",
+                         explore=pb.Explore(key=b"x" * 9, filter=filter))
         self.refused(pb.INVALID, "game_query.filter", game_query=pb.GameQuery(filter="\0"))
 
     def test_explore_and_stats(self):
         all_games = self.client.explore(key=E4_KEY)
-        filtered = self.client.explore_games("", key=E4_KEY)
+        filtered = self.client.explore(key=E4_KEY, filter="plies 1..")
         self.assertEqual(filtered.position.counts, all_games.position.counts)
         self.assertEqual(filtered.min_ply, -1)
         groups = self.client.stats(pb.PER_PLAYER)

@@ -260,7 +260,7 @@ class WhileServing(Serving):
                 ("import", self.import_games),
                 ("game query", lambda client: client.query_games("plies 1..", want=pb.PGN)),
                 ("stats", lambda client: client.stats(pb.PER_PLAYER)),
-                ("explore games", lambda client: client.explore_games("plies 1..", fen=fens[0])),
+                ("explore games", lambda client: client.explore(filter="plies 1..", fen=fens[0])),
                 ("names", lambda client: client.names(pb.PLAYER)),
                 ("suspects", lambda client: client.suspects(pb.PLAYER)),
                 ("find", lambda client: client.find('has "Pe4"')),
