@@ -321,6 +321,24 @@ class Store(Uci):
             self.assertRegex(gui.ask("go movetime 60000", "stop")[0], "book: .* games")
             self.assertEqual(gui.quit(), (0, ""))
 
+    def test_stop_while_probes_hang(self):
+        """Each of them has 50 ms; a search without a clock may ask for ever."""
+        took = []
+        with harness.start_daemon({"default": self.store}) as daemon:
+            for _ in range(5):
+                gui = self.gui("-a", daemon.address)
+                gui.say("setoption name Probe value 1", "setoption name Book value off")
+                gui.ready()
+                daemon.freeze()
+                gui.say("position startpos", "go infinite")
+                lines, seconds = gui.timed("stop")
+                self.best(lines)
+                took.append(seconds)
+                daemon.thaw()
+                self.assertEqual(gui.quit(), (0, ""))
+        # Two may be late, on a machine with much to do.
+        self.assertLess(sorted(took)[2], 0.2, took)
+
     def test_a_daemon_that_hangs_while_isready_waits(self):
         """The move that came after was not answered before the store had been given up, twice."""
         with harness.start_daemon({"default": self.store}) as daemon:
