@@ -205,8 +205,8 @@ size_t chi_entry_size(const struct chi_entry *entry)
 /* ---- Unpacking --------------------------------------------------------------------------- */
 
 /* What can be read of a message that may be broken further on: its id, and the first field of an
- * operation. Both 0 if not there. */
-static void peek_op(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field)
+ * operation. Both 0 if not there. False: it is, and neither can be trusted. */
+static bool peek_op(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op_field)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
@@ -220,6 +220,7 @@ static void peek_op(const uint8_t *bytes, size_t len, uint64_t *id, uint32_t *op
 			*op_field = field.number;
 		}
 	}
+	return !r.bad;
 }
 
 bool chi_store_name_ok(const char *name, size_t len)
@@ -308,9 +309,13 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 	memset(out, 0, sizeof(*out));
 	*field = "";
 	/* First what an answer needs, so that even a broken request gets one. */
-	peek_op(bytes, len, &out->id, &op_field);
+	bool whole = peek_op(bytes, len, &out->id, &op_field);
 	out->op = op_field != 0 ? CHI_OP_OF_FIELD(op_field) : CHI_OP_UNKNOWN;
 	int rc = chi_message_read(&u, &request_message, bytes, len, out);
+	if (!whole && rc != -CHI_EPROTO) {
+		flaw = (struct chi_flaw){.reason = ""};
+		rc = chi_flaw(&flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
+	}
 	if (rc == CHI_OK) {
 		return CHI_OK;
 	}
@@ -375,7 +380,7 @@ int chi_response_unpack(const uint8_t *bytes, size_t len, struct chi_arena *aren
 	struct chi_unpacker u = {.arena = arena, .flaw = &flaw, .enums = CHI_ENUMS_OPEN};
 	uint32_t field = 0;
 	memset(out, 0, sizeof(*out));
-	peek_op(bytes, len, &out->id, &field);
+	(void)peek_op(bytes, len, &out->id, &field);
 	/* Operations without a result are of a later version. */
 	if (field != 0 && chi_operation_of(CHI_OP_OF_FIELD(field))->result != NULL) {
 		out->op = CHI_OP_OF_FIELD(field);

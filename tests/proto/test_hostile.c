@@ -78,6 +78,35 @@ static void a_code_that_comes_twice(void **state)
 	}
 }
 
+/* The flaw was told and the connection kept, though an id behind the break could be another. */
+static void a_flaw_in_front_of_a_break(void **state)
+{
+	static const struct {
+		uint8_t bytes[9];
+		size_t len;
+		int status;
+		const char *field;
+	} broken[] = {
+		{{1 << 3, 5, 2 << 3 | 2, 1, '?'}, 5, -CHI_EINVAL, "store"},
+		{{1 << 3, 5, 2 << 3 | 2, 1, '?', 1 << 3}, 6, -CHI_EPROTO, ""},
+		{{1 << 3, 5, 2 << 3 | 2, 1, '?', 2 << 3 | 3}, 6, -CHI_EPROTO, ""},
+		{{1 << 3, 5, 2 << 3 | 2, 1, 0, 2 << 3 | 2, 1}, 7, -CHI_EPROTO, ""},
+	};
+	(void)state;
+	for (size_t i = 0; i < CHI_COUNT(broken); i++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		struct chi_request request;
+		struct chi_fault fault;
+		const char *field = NULL;
+		chi_arena_init(&arena, CHI_DECODE_BUDGET);
+		assert_int_equal(chi_request_unpack(broken[i].bytes, broken[i].len, &arena,
+						    &request, &field, &fault),
+				 broken[i].status);
+		assert_string_equal(field, broken[i].field);
+		assert_int_equal(request.id, 5);
+	}
+}
+
 /* Connections break anywhere; a cut message is refused or, between two fields, a shorter one. */
 static void cut_at_every_byte(void **state)
 {
@@ -276,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_code_that_comes_twice),
+		cmocka_unit_test(a_flaw_in_front_of_a_break),
 		cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(changed_bytes),
 		cmocka_unit_test(random_bytes),
