@@ -286,9 +286,10 @@ int chi_ping(struct chi_client *client)
 
 int chi_get_info(struct chi_client *client, struct chi_info *out)
 {
+	const struct chi_request request = {.op = CHI_OP_INFO};
 	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
-		status = client->backend->info(client, out);
+		status = client->backend->call(client, &request, out);
 	}
 	return chi_client_end(client, status);
 }

@@ -20,6 +20,7 @@ struct chi_ask {
 	struct chi_arena *arena;       /* what the result leads to, but what is static */
 	struct chi_game_texts **texts; /* NULL in it until made; the driver ends and frees them */
 	size_t most;		       /* bytes of the result, packed, that can be sent */
+	uint8_t read_only;	       /* enum chi_read_only: as who asks is served */
 	const char *field;	       /* of the request, at fault; static; NULL: none */
 	struct chi_fault *fault;
 };
@@ -29,4 +30,5 @@ typedef int chi_answer(struct chi_ask *ask, const void *request, void *result);
 
 chi_answer chi_answer_explore;		      /* explore.c */
 chi_answer chi_answer_game, chi_answer_heads; /* game.c */
+chi_answer chi_answer_info;		      /* info.c */
 chi_answer chi_answer_queue_list;	      /* queue.c */

@@ -2,8 +2,9 @@
 /* Greeting, state and upkeep: Hello, Info, Backup, Verify, Compact; and the empty messages. */
 #include "proto/operations.h"
 
-#define REQ struct chi_request
-#define RES struct chi_response
+#define REQ  struct chi_request
+#define RES  struct chi_response
+#define INFO struct chi_info
 
 const struct chi_message chi_empty_message = {.descriptor = &chistore__v1__ping__descriptor};
 
@@ -72,40 +73,40 @@ CHI_TABLE(chi_hello_result, hello_result, hello_result, NULL);
 
 static int check_info(struct chi_unpacker *u, void *out)
 {
-	const struct chi_response *response = out;
-	return check_statistic(u, response->u.info.statistic);
+	const struct chi_info *info = out;
+	return check_statistic(u, info->statistic);
 }
 
 /* What does not fit our struct is refused, not cut: an identity cut short is another one. Base
  * rates are sent also if all are 0: absent would say that the server does not know. */
 static const struct chi_member info_result[] = {
-	CHI_M_ALWAYS(1, CHI_FIXED, RES, u.info.uuid),
-	CHI_M_UP_TO(2, RES, u.info.format_major, UINT16_MAX, "over 65535"),
-	CHI_M_UP_TO(3, RES, u.info.format_minor, UINT16_MAX, "over 65535"),
-	CHI_M_UP_TO(4, RES, u.info.statistic, CHI_STATISTIC_MAX, "unknown value"),
-	CHI_M_NUMBER(5, RES, u.info.created),
-	CHI_M(6, CHI_CHARS, RES, u.info.creator),
-	CHI_M_NUMBER(7, RES, u.info.sequence),
-	CHI_M_NUMBER(8, RES, u.info.positions),
-	CHI_M_NUMBER(9, RES, u.info.known),
-	CHI_M_NESTED(10, RES, u.info.base, CHI_ALWAYS, &chi_counts_message),
-	CHI_M_NUMBER(11, RES, u.info.file_bytes),
-	CHI_M_NUMBER(12, RES, u.info.used_bytes),
-	CHI_M_NUMBER(13, RES, u.info.map_bytes),
-	CHI_M_NUMBER(14, RES, u.info.readers),
-	CHI_M_NUMBER(15, RES, u.info.readers_max),
-	CHI_M_NUMBER(16, RES, u.info.oldest_reader),
-	CHI_M_NESTED(17, RES, u.info.games, CHI_ALWAYS, &chi_counts_message),
+	CHI_M_ALWAYS(1, CHI_FIXED, INFO, uuid),
+	CHI_M_UP_TO(2, INFO, format_major, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(3, INFO, format_minor, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(4, INFO, statistic, CHI_STATISTIC_MAX, "unknown value"),
+	CHI_M_NUMBER(5, INFO, created),
+	CHI_M(6, CHI_CHARS, INFO, creator),
+	CHI_M_NUMBER(7, INFO, sequence),
+	CHI_M_NUMBER(8, INFO, positions),
+	CHI_M_NUMBER(9, INFO, known),
+	CHI_M_NESTED(10, INFO, base, CHI_ALWAYS, &chi_counts_message),
+	CHI_M_NUMBER(11, INFO, file_bytes),
+	CHI_M_NUMBER(12, INFO, used_bytes),
+	CHI_M_NUMBER(13, INFO, map_bytes),
+	CHI_M_NUMBER(14, INFO, readers),
+	CHI_M_NUMBER(15, INFO, readers_max),
+	CHI_M_NUMBER(16, INFO, oldest_reader),
+	CHI_M_NESTED(17, INFO, games, CHI_ALWAYS, &chi_counts_message),
 	/* Of a later version: read-only, for a reason that is not known here. */
-	CHI_M_CAPPED(18, RES, u.info.read_only, CHI_READ_ONLY_CRASHES, CHI_READ_ONLY_SERVER),
-	CHI_M_NUMBER(19, RES, u.info.position_bytes),
-	CHI_M_NUMBER(20, RES, u.info.strength_bytes),
-	CHI_M_NUMBER(21, RES, u.info.blocks),
-	CHI_M_NUMBER(22, RES, u.info.block_bytes),
-	CHI_M_UP_TO(23, RES, u.info.keep, CHI_KEEP_COUNTS, "unknown value"),
-	CHI_M_NUMBER(24, RES, u.info.last_game),
-	CHI_M_NUMBER(25, RES, u.info.archive_bytes),
-	CHI_M_NUMBER(26, RES, u.info.postings_bytes),
+	CHI_M_CAPPED(18, INFO, read_only, CHI_READ_ONLY_CRASHES, CHI_READ_ONLY_SERVER),
+	CHI_M_NUMBER(19, INFO, position_bytes),
+	CHI_M_NUMBER(20, INFO, strength_bytes),
+	CHI_M_NUMBER(21, INFO, blocks),
+	CHI_M_NUMBER(22, INFO, block_bytes),
+	CHI_M_UP_TO(23, INFO, keep, CHI_KEEP_COUNTS, "unknown value"),
+	CHI_M_NUMBER(24, INFO, last_game),
+	CHI_M_NUMBER(25, INFO, archive_bytes),
+	CHI_M_NUMBER(26, INFO, postings_bytes),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -340,7 +340,6 @@ struct chi_response {
 			struct chi_store_name *stores;
 			size_t n_stores;
 		} hello;
-		struct chi_info info;
 		struct {
 			struct chi_row *rows;
 			size_t n;

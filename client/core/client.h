@@ -94,7 +94,6 @@ struct chi_backend {
 	/* Makes what CHI_ASYNC left open visible to what follows: before all calls below but
 	 * writes. */
 	int (*settle)(struct chi_client *client);
-	int (*info)(struct chi_client *client, struct chi_info *out);
 	int (*changed)(struct chi_client *client, bool *changed);
 	int (*probe)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		     struct chi_row *rows);

@@ -321,11 +321,6 @@ static int ping(struct chi_client *client)
 	return status;
 }
 
-static int info(struct chi_client *client, struct chi_info *out)
-{
-	return chi_store_info(client->inproc.store, out);
-}
-
 static int changed(struct chi_client *client, bool *out)
 {
 	return chi_store_changed(client->inproc.store, out, &client->error);
@@ -381,7 +376,6 @@ const struct chi_backend chi_backend_inproc = {
 	.close = close_store,
 	.ping = ping,
 	.settle = commit_pending,
-	.info = info,
 	.changed = changed,
 	.probe = probe,
 	.get = get_record,

@@ -18,7 +18,6 @@ const struct chi_backend chi_backend_rados = {
 	.close = chi_rados_close,
 	.ping = chi_rados_ping,
 	.settle = nothing,
-	.info = chi_rados_info,
 	.changed = chi_rados_changed,
 	.probe = chi_rados_probe,
 	.get = chi_rados_get,

@@ -129,6 +129,8 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 int chi_rados_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	const struct chi_explore_request *asked = request->body;
-	return chi_explore_by(read_explored, client, &asked->key, &client->answer->arena, out,
-			      &client->error);
+	return request->op == CHI_OP_INFO
+		       ? chi_rados_info(client, out)
+		       : chi_explore_by(read_explored, client, &asked->key, &client->answer->arena,
+					out, &client->error);
 }

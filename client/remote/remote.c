@@ -34,22 +34,12 @@ static int ping(struct chi_client *client)
 	return status == CHI_OK ? chi_peer_ask(client, &request, &response) : status;
 }
 
-static int info(struct chi_client *client, struct chi_info *out)
-{
-	struct chi_request request = {.op = CHI_OP_INFO};
-	struct chi_response response;
-	int status = chi_repeat_call(client, &request, &response);
-	if (status == CHI_OK) {
-		*out = response.u.info;
-	}
-	return status;
-}
-
 /* A copy has its original's uuid, but stays behind: a restored one has seen fewer commits. */
 static int changed(struct chi_client *client, bool *out)
 {
+	const struct chi_request request = {.op = CHI_OP_INFO};
 	struct chi_info found;
-	int status = info(client, &found);
+	int status = chi_remote_call(client, &request, &found);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -219,7 +209,6 @@ const struct chi_backend chi_backend_remote = {
 	.close = chi_peer_free,
 	.ping = ping,
 	.settle = chi_remote_settle,
-	.info = info,
 	.changed = changed,
 	.probe = chi_remote_probe,
 	.get = chi_remote_get,

@@ -260,15 +260,17 @@ static int ask_sequence(struct chi_import *games, uint64_t *sequence)
 	while (status == CHI_OK) {
 		status = chi_peer_receive(client, &response);
 		if (status == CHI_OK && response.id == info.id) {
-			*sequence = response.u.info.sequence;
-			return response.status < 0 ? chi_peer_refusal(&response, &client->error)
-			       : response.op == CHI_OP_INFO
-				       ? CHI_OK
-				       : chi_peer_fail(client, -CHI_EPROTO,
-						       "an answer of another kind came");
+			break;
 		}
 		status = status == CHI_OK ? take_early(games, &response) : status;
 	}
+	if (status == CHI_OK && response.status < 0) {
+		return chi_peer_refusal(&response, &client->error);
+	}
+	if (status == CHI_OK && response.op != CHI_OP_INFO) {
+		return chi_peer_fail(client, -CHI_EPROTO, "an answer of another kind came");
+	}
+	*sequence = status == CHI_OK ? ((const struct chi_info *)response.body)->sequence : 0;
 	return status;
 }
 

@@ -62,7 +62,8 @@ static int renew(struct chi_client *client)
 	struct chi_request info = {.op = CHI_OP_INFO};
 	struct chi_response response;
 	int status = chi_peer_ask(client, &info, &response);
-	return status == CHI_OK ? chi_repeat_choose(client, response.u.info.sequence) : status;
+	const struct chi_info *found = response.body;
+	return status == CHI_OK ? chi_repeat_choose(client, found->sequence) : status;
 }
 
 int chi_remote_repeat_write(struct chi_client *client, struct chi_request *request,

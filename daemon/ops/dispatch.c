@@ -22,7 +22,6 @@
 static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_HELLO] = chi_handle_hello,
 	[CHI_OP_PING] = chi_handle_ping,
-	[CHI_OP_INFO] = chi_handle_info,
 	[CHI_OP_PROBE] = chi_handle_probe,
 	[CHI_OP_GET] = chi_handle_get,
 	[CHI_OP_PUT] = chi_handle_put,

@@ -29,19 +29,19 @@ struct chi_task {
 
 typedef int chi_handler(struct chi_task *task);
 
-chi_handler chi_handle_hello, chi_handle_ping, chi_handle_info; /* handler_read.c */
-chi_handler chi_handle_probe, chi_handle_get;			/* handler_read.c */
-chi_handler chi_handle_put, chi_handle_delete;			/* handler_write.c */
-chi_handler chi_handle_whole;					/* handler_write.c */
-chi_handler chi_handle_scan, chi_handle_count;			/* scan.c */
-chi_handler chi_handle_credit, chi_handle_cancel;		/* dispatch.c */
-chi_handler chi_handle_outcome;					/* handler_write.c */
-chi_handler chi_handle_import, chi_handle_import_data;		/* handler_import.c */
-chi_handler chi_handle_import_end;				/* handler_import.c */
-chi_handler chi_handle_game_ids;				/* scan.c */
-chi_handler chi_handle_piped;					/* pipe_task.c */
-chi_handler chi_handle_query;					/* query.c */
-chi_handler chi_handle_answer;					/* answer.c */
+chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_read.c */
+chi_handler chi_handle_probe, chi_handle_get;	       /* handler_read.c */
+chi_handler chi_handle_put, chi_handle_delete;	       /* handler_write.c */
+chi_handler chi_handle_whole;			       /* handler_write.c */
+chi_handler chi_handle_scan, chi_handle_count;	       /* scan.c */
+chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
+chi_handler chi_handle_outcome;			       /* handler_write.c */
+chi_handler chi_handle_import, chi_handle_import_data; /* handler_import.c */
+chi_handler chi_handle_import_end;		       /* handler_import.c */
+chi_handler chi_handle_game_ids;		       /* scan.c */
+chi_handler chi_handle_piped;			       /* pipe_task.c */
+chi_handler chi_handle_query;			       /* query.c */
+chi_handler chi_handle_answer;			       /* answer.c */
 
 chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
 chi_handler chi_handle_make_gameset;			      /* gamesets.c */

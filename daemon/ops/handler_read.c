@@ -128,20 +128,6 @@ int chi_handle_ping(struct chi_task *task)
 	return CHI_OK;
 }
 
-int chi_handle_info(struct chi_task *task)
-{
-	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_INFO};
-	int status = chi_store_info(task->served->store, &response.u.info);
-	if (status < 0) {
-		return status;
-	}
-	if (response.u.info.read_only == CHI_READ_ONLY_NOT) {
-		response.u.info.read_only = (uint8_t)task->served->read_only;
-	}
-	chi_conn_answer(task->conn, &response);
-	return CHI_OK;
-}
-
 /* Says which position's record could not be read. */
 static int name_position(struct chi_task *task, int status, const struct chi_key *key)
 {

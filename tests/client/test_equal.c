@@ -200,6 +200,10 @@ static void both_say_the_same(void **state)
 		int status = ask(direct, op, request, here);
 		assert_int_equal(ask(world->client, op, request, there), status);
 		assert_string_equal(chi_error(direct), chi_error(world->client));
+		if (op == CHI_OP_INFO) {
+			/* A thread of the server may have taken one more in between. */
+			((struct chi_info *)here)->readers = ((struct chi_info *)there)->readers;
+		}
 		assert_true(same_message(operation->result, here, there));
 		for (size_t k = 0; k < 3; k++) {
 			const char *x = chi_unknown_name(direct, k);

@@ -198,14 +198,14 @@ static void be_busy(struct server_conn *conn)
 	if (!server_greet(conn)) {
 		return;
 	}
+	const struct chi_info info = {.sequence = 77, .statistic = CHI_STATISTIC_EXTERNAL};
 	while (server_next(conn, &request)) {
 		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
 		if (request.op == CHI_OP_IMPORT) {
 			answer.last = false;
 			answer.u.import.credit = 10000;
 		} else if (request.op == CHI_OP_INFO) {
-			answer.u.info.sequence = 77;
-			answer.u.info.statistic = CHI_STATISTIC_EXTERNAL;
+			answer.body = &info;
 		} else if (request.op == CHI_OP_IMPORT_END) {
 			since = request.idempotency_key.since;
 			return;
