@@ -51,6 +51,7 @@ class Engine:
         self.lines = 1
         self.fen = ""
         self.chess960 = False
+        self.is_ready = False
 
     def say(self, *lines):
         print("\n".join(lines), flush=True)
@@ -127,8 +128,9 @@ class Engine:
         elif words[:4] == ["setoption", "name", "UCI_Chess960", "value"]:
             self.chess960 = words[4] == "true"
         elif words[0] == "isready":
-            if self.wrong == "loads" and not os.path.exists(self.log):
+            if self.wrong == "loads" and not self.is_ready:
                 time.sleep(11)
+            self.is_ready = True
             self.say("readyok")
         elif words[0] == "position":
             self.fen = " ".join(words[2:])

@@ -219,12 +219,15 @@ class Bench(Base):
 
     def test_killed_daemon(self):
         """What was answered before counts, the rest are errors, and the exit code tells."""
+        children = []
         for pipeline, statistic in ((1, "control"), (16, "external")):
             daemon = harness.start_daemon({"default": self.filled(statistic)})
             child = self.spawn_bench(daemon.address, "--seconds", 4, "--clients", 3,
                                      "--pipeline", pipeline, *PUTS)
             self.wait_for_requests(daemon.address)
             daemon.kill()
+            children.append((pipeline, child))
+        for pipeline, child in children:
             out, said = child.communicate(timeout=60)
             self.assertEqual(child.returncode, 3, said)
             rows = self.rows(out)

@@ -33,25 +33,21 @@ def zero(store, name):
 
 
 class Stale(unittest.TestCase):
-    def ends(self, change, *args, says=None):
-        """The daemon of a store that is changed so ends by itself."""
-        store = made(6)
-        daemon = harness.start_daemon({"default": store})
-        change(store, *args)
-        code = daemon._wait(SECONDS)
-        self.assertNotEqual(code, 0)
-        self.assertGreater(code, 0, "ended by a signal")
-        self.assertIn(says or args[0], daemon.stderr_text())
-        return store
-
     def test_replaced_files_end_the_daemon(self):
-        for name in ("data.mdb", "lock.mdb", "chistore.lock"):
-            store = self.ends(replace, name)
-            with harness.start_daemon({"default": store}) as daemon:
-                self.assertEqual(daemon.stop(), 0)
-
-    def test_zeroed_lock_file_ends_the_daemon(self):
-        self.ends(zero, "lock.mdb")
+        """Each by itself; they wait for it side by side."""
+        daemons = []
+        for change, name in ((replace, "data.mdb"), (replace, "lock.mdb"), (replace, "chistore.lock"),
+                             (zero, "lock.mdb")):
+            store = made(6)
+            daemons.append((harness.start_daemon({"default": store}), store, change, name))
+            change(store, name)
+        for daemon, store, change, name in daemons:
+            with self.subTest(name, change=change.__name__):
+                self.assertGreater(daemon._wait(SECONDS), 0, "ended in order, or by a signal")
+                self.assertIn(name, daemon.stderr_text())
+                if change == replace:
+                    with harness.start_daemon({"default": store}) as again:
+                        self.assertEqual(again.stop(), 0)
 
     def test_lock_file_cut_short_ends_the_daemon(self):
         """It was a SIGBUS, and counted as a crash. Requests before it looks get an error."""
