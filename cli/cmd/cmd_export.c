@@ -7,7 +7,7 @@
 
 #include "cli/in/filter.h"
 #include "cli/in/game_terms.h"
-#include "cli/out/columns.h"
+#include "cli/out/shown.h"
 #include "cli/hashed/export_book.h"
 #include "cli/hashed/export_exp.h"
 #include "cli/out/export_text.h"
@@ -18,7 +18,7 @@
 struct export_state {
 	struct chi_scan_spec spec;
 	enum export_format format;
-	struct columns columns;
+	struct shown columns;
 	struct game_terms terms;
 	const char *path;
 };
@@ -72,16 +72,15 @@ static int new_book(const char *path, struct export_book **book)
 static enum columns_form form_of(enum export_format format)
 {
 	return format == EXPORT_CSV   ? COLUMNS_CSV
-	       : format == EXPORT_TSV ? COLUMNS_TABS
+	       : format == EXPORT_TSV ? COLUMNS_TSV
 				      : COLUMNS_JSON;
 }
 
 /* The columns that were chosen. */
-static int write_columns(struct target *target, const struct columns *columns,
-			 enum columns_form form, const struct chi_row *row,
-			 const struct chi_record *record)
+static int write_columns(struct target *target, const struct shown *columns, enum columns_form form,
+			 const struct chi_row *row, const struct chi_record *record)
 {
-	int status = columns_row(target->file, columns, form, row, record);
+	int status = shown_print(target->file, columns, form, row, record);
 	if (status != CHI_OK) {
 		cli_message("cannot print a record (%s)", chi_strerror(status));
 		return EXIT_STORE;
@@ -95,7 +94,7 @@ static int write_head(struct target *target, const struct export_state *state,
 	if (state->columns.n == 0) {
 		return export_head(target, format);
 	}
-	columns_head(target->file, &state->columns, form_of(format));
+	shown_head(target->file, &state->columns, form_of(format));
 	return EXIT_DONE;
 }
 
@@ -233,7 +232,7 @@ static int run_export(struct cli *cli)
 	    format != EXPORT_JSONL) {
 		return cli_usage(cli, "--show goes with csv, tsv and jsonl");
 	}
-	code = columns_ready(cli, &state->columns);
+	code = shown_ready(cli, &state->columns);
 	if (code != EXIT_DONE) {
 		return code;
 	}
@@ -254,7 +253,7 @@ static const struct cli_option options[] = {
 		    "pgn"),
 	OPTION_TEXT(export_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
-	OPTION(export_state, columns, columns_take, "show", "A,B,..",
+	OPTION(export_state, columns, shown_take, "show", "A,B,..",
 	       "csv, tsv, jsonl: these columns instead, see 'scan --help'"),
 	OPTION_NUMBER(export_state, spec.limit, 1, UINT64_MAX, "limit", "N",
 		      "at most N positions, or games"),

@@ -5,14 +5,13 @@
 
 #include "cli/in/filter.h"
 #include "cli/in/game_terms.h"
-#include "cli/out/columns.h"
-#include "cli/out/output.h"
+#include "cli/out/shown.h"
 #include "store/store.h"
 
 struct scan_state {
 	struct chi_scan_spec spec;
 	struct game_terms terms;
-	struct columns columns;
+	struct shown shown;
 	bool keys;
 	bool print_cursor;
 	bool ascending;
@@ -42,35 +41,17 @@ static int take_cursor(struct cli *cli, const struct cli_option *option, const c
 	return EXIT_DONE;
 }
 
-static int print_row(struct cli *cli, const struct chi_row *row, const struct chi_record *record)
-{
-	const struct scan_state *scan = cli->state;
-	char fen[CHI_FEN_SIZE];
-	if (scan->columns.n > 0) {
-		return columns_row(stdout, &scan->columns, cli->json ? COLUMNS_JSON : COLUMNS_TABS,
-				   row, record);
-	}
-	int status = chi_key_to_fen(&row->key, fen, NULL);
-	if (status == CHI_OK) {
-		output_row(cli, row, fen, !scan->keys);
-	}
-	return status;
-}
-
 /* Prints the rows; CHI_OK at the end. */
 static int print_rows(struct cli *cli, struct chi_iter *iter, uint64_t *n)
 {
 	const struct scan_state *scan = cli->state;
+	enum columns_form form = cli->json ? COLUMNS_JSON : COLUMNS_TSV;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
-	if (scan->columns.n > 0) {
-		columns_head(stdout, &scan->columns, cli->json ? COLUMNS_JSON : COLUMNS_TABS);
-	} else {
-		output_row_head(cli, !scan->keys);
-	}
+	shown_head(stdout, &scan->shown, form);
 	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK && !cli_output_failed()) {
-		status = print_row(cli, row, record);
+		status = shown_print(stdout, &scan->shown, form, row, record);
 		if (status != CHI_OK) {
 			return status;
 		}
@@ -126,11 +107,11 @@ static int run_scan(struct cli *cli)
 	if (code == EXIT_DONE) {
 		code = filter_take(cli, &scan->spec);
 	}
-	if (code == EXIT_DONE && scan->keys && scan->columns.n > 0) {
+	if (code == EXIT_DONE && scan->keys && scan->shown.n > 0) {
 		code = cli_usage(cli, "--keys chooses columns, and so does --show");
 	}
 	if (code == EXIT_DONE) {
-		code = columns_ready(cli, &scan->columns);
+		code = shown_ready(cli, &scan->shown);
 	}
 	if (code == EXIT_DONE) {
 		code = game_terms_take(cli, &scan->terms);
@@ -139,9 +120,10 @@ static int run_scan(struct cli *cli)
 		return code;
 	}
 	scan->spec.games = scan->terms.text;
-	scan->spec.want = scan->columns.n > 0 ? scan->columns.want
-			  : scan->keys	      ? CHI_WANT_KEYS
-					      : CHI_WANT_COUNTS;
+	if (scan->shown.n == 0) {
+		shown_usual(&scan->shown, !scan->keys);
+	}
+	scan->spec.want = scan->shown.want;
 	/* A question that the store refuses prints no header line. */
 	int status = chi_iter_open(cli->client, &scan->spec, &iter);
 	if (status == CHI_OK) {
@@ -171,7 +153,7 @@ static const struct cli_option options[] = {
 		    "games, score or eval: the greatest first, up to --limit rows"),
 	OPTION_FLAG(scan_state, ascending, "asc", "with --sort: the least first"),
 	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen only; several times faster"),
-	OPTION(scan_state, columns, columns_take, "show", "A,B,..",
+	OPTION(scan_state, shown, shown_take, "show", "A,B,..",
 	       "these columns, such as fen,games,score,eval,best,opening; see below"),
 	OPTION_FLAG(scan_state, print_cursor, "print-cursor",
 		    "if the limit ended the scan, print its cursor on standard error"),
@@ -195,7 +177,7 @@ const struct command cmd_scan = {
 		"go by them, moves are those that they played. The statistic is that of all\n"
 		"games; plies are not known.\n"
 		"\n"
-		"--show takes " COLUMNS_NAMES ".\n"
+		"--show takes " SHOWN_NAMES ".\n"
 		"score is White's percentage of the results (in a score store the statistic); "
 		"eval\n"
 		"the deepest evaluation in pawns, White's view, or #3 and #-3 for mates; best the\n"

@@ -9,6 +9,7 @@
 #include "cli/in/game_terms.h"
 #include "cli/out/output.h"
 #include "cli/out/progress.h"
+#include "cli/out/shown.h"
 
 /* Games on a terminal, as of 'games'. */
 #define ROWS 20
@@ -24,8 +25,9 @@ struct find_state {
 	bool count;
 	bool games;
 	bool pgn;
-	bool head; /* printed */
-	uint64_t n;
+	struct shown shown;
+	struct cli_rows rows; /* of games */
+	uint64_t n;	      /* printed */
 };
 
 /* What is asked of games, not of the one position, moves to the filter. */
@@ -71,32 +73,24 @@ static void set_limit(const struct cli *cli, struct find_state *state)
 static int print_row(void *context, const struct chi_row *row)
 {
 	struct find_state *state = context;
-	char fen[CHI_FEN_SIZE];
-	int status = chi_key_to_fen(&row->key, fen, NULL);
-	if (status != CHI_OK) {
-		return status;
-	}
-	if (!state->head) {
+	enum columns_form form = state->cli->json ? COLUMNS_JSON : COLUMNS_TSV;
+	if (state->n++ == 0) {
 		progress_clear(&state->progress);
-		output_row_head(state->cli, true);
-		state->head = true;
+		shown_head(stdout, &state->shown, form);
 	}
-	output_row(state->cli, row, fen, true);
-	state->n++;
-	return cli_output_failed() || cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
+	int status = shown_print(stdout, &state->shown, form, row, NULL);
+	return status == CHI_OK && (cli_output_failed() || cli_stop != 0) ? -CHI_ECANCELED : status;
 }
 
 static int print_game(void *context, const struct chi_game_row *row)
 {
 	struct find_state *state = context;
-	bool head = !state->head;
 	progress_clear(&state->progress);
 	if (state->pgn) {
 		(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
 	} else {
-		output_table_row(state->cli, games_object(row), &head);
+		rows_print(&state->rows, row);
 	}
-	state->head = true;
 	state->n++;
 	return cli_output_failed() || cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
 }
@@ -147,6 +141,8 @@ static int run_find(struct cli *cli)
 		return code;
 	}
 	state->cli = cli;
+	state->rows = games_rows(cli);
+	shown_usual(&state->shown, true);
 	set_limit(cli, state);
 	progress_init(&state->progress, cli->quiet, 0);
 	const struct chi_search_spec spec = {
@@ -177,10 +173,10 @@ static int run_find(struct cli *cli)
 	}
 	if (state->count) {
 		print_total(cli, state, result.total);
-	} else if (!state->head && !state->games) {
-		output_row_head(cli, true);
+	} else if (state->n == 0 && !state->games) {
+		shown_head(stdout, &state->shown, cli->json ? COLUMNS_JSON : COLUMNS_TSV);
 	} else if (state->games && !state->pgn) {
-		games_end(cli, !state->head);
+		rows_head(&state->rows);
 	}
 	game_terms_remark(cli);
 	if (!state->count) {

@@ -31,31 +31,23 @@ static void query_closep(struct chi_game_query **query)
 	chi_game_query_close(*query);
 }
 
-static void print_row(const struct cli *cli, const struct chi_game_row *row, bool *head)
-{
-	const struct games_state *state = cli->state;
-	if (state->pgn) {
-		(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
-	} else {
-		output_table_row(cli, games_object(row), head);
-	}
-}
-
 /* CHI_OK at the end. */
 static int print_rows(struct cli *cli, struct chi_game_query *query, uint64_t *n)
 {
 	const struct games_state *state = cli->state;
 	const struct chi_game_row *row = NULL;
-	bool head = true;
+	struct cli_rows rows = games_rows(cli);
 	int status;
 	while ((status = chi_game_query_next(query, &row)) == CHI_OK && !cli_output_failed()) {
-		if (!state->count) {
-			print_row(cli, row, &head);
-			(*n)++;
+		if (state->pgn) {
+			(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
+		} else if (!state->count) {
+			rows_print(&rows, row);
 		}
+		*n += state->count ? 0 : 1;
 	}
 	if (status == CHI_NONE && !state->count && !state->pgn) {
-		games_end(cli, head);
+		rows_head(&rows);
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }

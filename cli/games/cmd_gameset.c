@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/in/game_terms.h"
+#include "cli/out/columns.h"
 #include "cli/out/output.h"
 
 struct gameset_state {
@@ -25,26 +26,26 @@ static int run_create(struct cli *cli)
 	return output_object(cli, json_pack("{s:o}", "games", json_count(games)));
 }
 
-static json_t *members(const struct chi_gameset_row *row)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", row->name, "games",
-			 json_count(row->games), "upto", json_count(row->upto), "bytes",
-			 json_count(row->bytes), "filter", row->filter);
-}
+static const struct cli_column columns[] = {
+	COLUMN(SHOW_TEXT, struct chi_gameset_row, name, "name"),
+	COLUMN(SHOW_COUNT, struct chi_gameset_row, games, "games"),
+	COLUMN(SHOW_COUNT, struct chi_gameset_row, upto, "upto"),
+	COLUMN(SHOW_COUNT, struct chi_gameset_row, bytes, "bytes"),
+	COLUMN(SHOW_TEXT, struct chi_gameset_row, filter, "filter"),
+};
 
 static int run_list(struct cli *cli)
 {
 	struct chi_gamesets sets;
-	bool head = true;
+	struct cli_rows rows = ROWS_OF(cli, columns);
 	int status = chi_get_gamesets(cli->client, NULL, &sets);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
 	for (size_t i = 0; i < sets.n; i++) {
-		output_table_row(cli, members(&sets.rows[i]), &head);
+		rows_print(&rows, &sets.rows[i]);
 	}
-	const struct chi_gameset_row none = {.name = "", .filter = ""};
-	output_table_end(cli, members(&none), head);
+	rows_head(&rows);
 	return EXIT_DONE;
 }
 
@@ -63,7 +64,8 @@ static int run_show(struct cli *cli)
 		return missing(cli);
 	}
 	return status != CHI_OK ? cli_fail(cli->client, status)
-				: output_object(cli, members(&sets.rows[0]));
+				: output_object(cli, columns_object(columns, CHI_COUNT(columns),
+								    &sets.rows[0]));
 }
 
 static int run_drop(struct cli *cli)

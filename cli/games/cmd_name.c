@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/games/spellings.h"
+#include "cli/out/columns.h"
 #include "cli/out/output.h"
 
 struct name_state {
@@ -21,21 +22,40 @@ static const struct name_state defaults = {
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
-static json_t *name_members(const struct chi_name_row *row)
+/* A name, and of what group it is. */
+struct named {
+	struct chi_name_row name;
+	size_t group;
+	unsigned score;
+};
+
+static void games_cell(const void *at, struct cli_value *out)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "number", json_count(row->id), "name",
-			 json_string(row->text), "games",
-			 row->counted ? json_count(row->games) : json_null(), "fide",
-			 row->fide != 0 ? json_count(row->fide) : json_null(), "alias_of",
-			 row->root != 0 ? json_count(row->root) : json_null());
+	const struct chi_name_row *name = at;
+	if (name->counted) {
+		value_count(out, name->games);
+	}
 }
 
+/* The first two of groups alone. */
+static const struct cli_column columns[] = {
+	COLUMN(SHOW_COUNT, struct named, group, "group"),
+	COLUMN(SHOW_COUNT, struct named, score, "score"),
+	COLUMN(SHOW_COUNT, struct chi_name_row, id, "number"),
+	COLUMN(SHOW_TEXT, struct chi_name_row, text, "name"),
+	COLUMN_MADE("games", games_cell),
+	COLUMN(SHOW_NUMBER, struct chi_name_row, fide, "fide"),
+	COLUMN(SHOW_NUMBER, struct chi_name_row, root, "alias_of"),
+};
+
+#define NAME_COLUMNS   (columns + 2)
+#define NAME_COLUMNS_N (CHI_COUNT(columns) - 2)
+
 /* Prints them, and moves *after to the last one. */
-static void print_names(const struct cli *cli, const struct chi_names *names, bool *head,
-			uint32_t *after)
+static void print_names(struct cli_rows *rows, const struct chi_names *names, uint32_t *after)
 {
 	for (size_t i = 0; i < names->n && !cli_output_failed(); i++) {
-		output_table_row(cli, name_members(&names->rows[i]), head);
+		rows_print(rows, &names->rows[i]);
 		*after = names->rows[i].id;
 	}
 }
@@ -49,7 +69,7 @@ static int list(struct cli *cli, const char *wanted)
 		.kind = state->kind, .wanted = wanted, .after = (uint32_t)state->cursor};
 	struct chi_names names = {.n = 0};
 	uint64_t left = state->limit;
-	bool head = true;
+	struct cli_rows rows = {cli, NAME_COLUMNS, NAME_COLUMNS_N, false};
 	bool found = false;
 	bool whole = false;
 	do {
@@ -59,13 +79,13 @@ static int list(struct cli *cli, const char *wanted)
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
-		print_names(cli, &names, &head, &spec.after);
+		print_names(&rows, &names, &spec.after);
 		left -= names.n;
 		found = found || names.total > 0;
 		whole = whole && names.n == names.total;
 	} while (left > 0 && names.n > 0 && !whole && !cli_output_failed());
 	if (wanted == NULL || found) {
-		output_table_end(cli, name_members(&(struct chi_name_row){.text = ""}), head);
+		rows_head(&rows);
 	}
 	if (left == 0 && state->print_cursor) {
 		fprintf(stderr, "next: --cursor %" PRIu32 "\n", spec.after);
@@ -83,35 +103,25 @@ static int run_list(struct cli *cli)
 	return list(cli, NULL);
 }
 
-static json_t *group_members(const struct chi_name_suspects *group)
+static json_t *group_object(const struct chi_name_suspects *group)
 {
 	json_t *names = json_array();
 	for (size_t i = 0; i < group->n; i++) {
-		(void)json_array_append_new(names, name_members(&group->names[i]));
+		(void)json_array_append_new(
+			names, columns_object(NAME_COLUMNS, NAME_COLUMNS_N, &group->names[i]));
 	}
 	return json_pack("{s:i, s:o}", "score", (int)group->score, "names", names);
 }
 
-static json_t *suspect_members(const struct chi_name_row *name, int score, size_t number)
-{
-	json_t *row = json_pack("{s:o, s:i}", "group", json_count(number), "score", score);
-	if (row != NULL) {
-		(void)json_object_update_new(row, name_members(name));
-	}
-	return row;
-}
-
 /* A row for each name, which says of what group it is. */
-static void print_group(const struct cli *cli, const struct chi_name_suspects *group, size_t number,
-			bool *head)
+static void print_group(struct cli_rows *rows, const struct chi_name_suspects *group, size_t number)
 {
-	if (cli->json) {
-		output_json(group_members(group));
+	if (rows->cli->json) {
+		output_json(group_object(group));
 		return;
 	}
 	for (size_t i = 0; i < group->n; i++) {
-		output_table_row(cli, suspect_members(&group->names[i], group->score, number),
-				 head);
+		rows_print(rows, &(struct named){group->names[i], number, group->score});
 	}
 }
 
@@ -120,16 +130,16 @@ static int run_suspects(struct cli *cli)
 	const struct name_state *state = cli->state;
 	struct chi_suspect_groups groups;
 	uint32_t limit = state->limit < CHI_NAMES_MAX ? (uint32_t)state->limit : CHI_NAMES_MAX;
-	bool head = true;
+	struct cli_rows rows = ROWS_OF(cli, columns);
 	int status =
 		chi_get_suspects(cli->client, state->kind, (uint8_t)state->least, limit, &groups);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
 	for (size_t i = 0; i < groups.n && !cli_output_failed(); i++) {
-		print_group(cli, &groups.groups[i], i + 1, &head);
+		print_group(&rows, &groups.groups[i], i + 1);
 	}
-	output_table_end(cli, suspect_members(&(struct chi_name_row){.text = ""}, 0, 0), head);
+	rows_head(&rows);
 	if (groups.n < groups.total && !cli->quiet) {
 		cli_message("%zu of %" PRIu64 " groups; --limit sets how many", groups.n,
 			    groups.total);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/in/game_terms.h"
+#include "cli/out/columns.h"
 #include "cli/out/output.h"
 #include "cli/games/plot.h"
 
@@ -51,40 +52,58 @@ static bool is_number(uint8_t by)
 	       by == CHI_STATS_PIECES;
 }
 
-/* White's or the player's percentage; null without a game that ended. */
-static json_t *score_of(const struct chi_counts *counts)
+/* Not known without a game that ended. */
+static void score_cell(const void *at, struct cli_value *out)
 {
-	uint64_t games = games_of(counts);
+	const struct chi_counts *counts = &((const struct chi_stats_group *)at)->counts;
+	double games = (double)games_of(counts);
 	double points = (double)counts->white + (double)counts->draws / 2;
-	return games == 0 ? json_null() : json_real(100 * points / (double)games);
+	out->real = games > 0 ? 100 * points / games : 0;
+	out->kind = games > 0 ? VALUE_REAL : VALUE_UNKNOWN;
 }
 
-static json_t *value_of(uint8_t by, const struct chi_stats_group *group)
+static void games_cell(const void *at, struct cli_value *out)
 {
+	const struct chi_counts *counts = &((const struct chi_stats_group *)at)->counts;
+	value_count(out, games_of(counts) + counts->other);
+}
+
+static void text_cell(const void *at, struct cli_value *out)
+{
+	const char *text = ((const struct chi_stats_group *)at)->text;
+	if (text[0] != '\0') {
+		value_text(out, text, strlen(text));
+	}
+}
+
+/* Of positions all of them; else one less. */
+static size_t make_columns(uint8_t by, struct cli_column columns[8])
+{
+	const struct cli_column all[] = {
+		COLUMN_MADE(NULL, text_cell),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, positions, "positions"),
+		COLUMN_MADE("games", games_cell),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.white,
+		       of_players(by) ? "won" : "white"),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.draws,
+		       of_players(by) ? "drawn" : "draws"),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.black,
+		       of_players(by) ? "lost" : "black"),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.other, "other"),
+		COLUMN_MADE("score", score_cell),
+	};
+	size_t n = 0;
+	for (size_t i = 0; i < CHI_COUNT(all); i++) {
+		if (i != 1 || of_positions(by)) {
+			columns[n++] = all[i];
+		}
+	}
 	if (is_number(by)) {
-		return group->value != 0 ? json_count(group->value) : json_null();
+		columns[0] =
+			(struct cli_column)COLUMN(SHOW_NUMBER, struct chi_stats_group, value, NULL);
 	}
-	return group->text[0] != '\0' ? json_string(group->text) : json_null();
-}
-
-static json_t *members(uint8_t by, const struct chi_stats_group *group)
-{
-	const struct chi_counts *counts = &group->counts;
-	json_t *row = json_pack("{s:o}", kind_name(by), value_of(by, group));
-	if (row != NULL && of_positions(by)) {
-		(void)json_object_set_new(row, "positions", json_count(group->positions));
-	}
-	if (row != NULL) {
-		(void)json_object_update_new(
-			row,
-			json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "games",
-				  json_count(games_of(counts) + counts->other),
-				  of_players(by) ? "won" : "white", json_count(counts->white),
-				  of_players(by) ? "drawn" : "draws", json_count(counts->draws),
-				  of_players(by) ? "lost" : "black", json_count(counts->black),
-				  "other", json_count(counts->other), "score", score_of(counts)));
-	}
-	return row;
+	columns[0].name = kind_name(by);
+	return n;
 }
 
 /* ---- Pictures ----------------------------------------------------------------------------- */
@@ -138,7 +157,7 @@ static int run_stats(struct cli *cli)
 {
 	struct stats_state *state = cli->state;
 	struct chi_stats_result result;
-	bool head = true;
+	struct cli_column columns[8];
 	int code = game_terms_take(cli, &state->terms);
 	if (code != EXIT_DONE) {
 		return code;
@@ -159,10 +178,12 @@ static int run_stats(struct cli *cli)
 	if (state->plot != NULL) {
 		return draw(state, &result);
 	}
+	struct cli_rows rows = {.cli = cli, .columns = columns};
+	rows.n = make_columns(state->by, columns);
 	for (size_t i = 0; i < result.n && !cli_output_failed(); i++) {
-		output_table_row(cli, members(state->by, &result.groups[i]), &head);
+		rows_print(&rows, &result.groups[i]);
 	}
-	output_table_end(cli, members(state->by, &(struct chi_stats_group){.text = ""}), head);
+	rows_head(&rows);
 	return EXIT_DONE;
 }
 

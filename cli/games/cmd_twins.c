@@ -37,7 +37,8 @@ struct twins_state {
 	uint64_t limit; /* groups; 0: all */
 	enum keep keep;
 	bool remove;
-	bool head;
+	struct cli_column columns[COLUMNS_MAX];
+	struct cli_rows rows;
 	uint32_t *numbers; /* of groups, each after how many games it has */
 	size_t n;
 	uint32_t *leaving;
@@ -45,7 +46,7 @@ struct twins_state {
 	uint64_t groups;
 };
 
-static const struct twins_state defaults = {.days = 3, .shortest = 20, .head = true};
+static const struct twins_state defaults = {.days = 3, .shortest = 20};
 
 /* Copies the groups, and makes room for what leaves them. */
 static int keep_groups(struct twins_state *state, const struct chi_twin_groups *groups)
@@ -94,9 +95,8 @@ static uint64_t worth_of(enum keep keep, const struct chi_game *game)
 	return keep == KEEP_NOTES ? game->n_notes : keep == KEEP_LAST ? game->head.number : bytes;
 }
 
-/* Adds a game's row to the array, and looks whether it is better than those before. CHI_NONE: it
- * has gone since. */
-static int look_at(struct cli *cli, uint32_t number, json_t *rows, uint64_t *most, uint32_t *kept)
+/* Looks whether the game is better than those before. CHI_NONE: it has gone since. */
+static int look_at(struct cli *cli, uint32_t number, uint64_t *most, uint32_t *kept)
 {
 	const struct twins_state *state = cli->state;
 	struct chi_game_row row;
@@ -110,54 +110,81 @@ static int look_at(struct cli *cli, uint32_t number, json_t *rows, uint64_t *mos
 		*most = worth;
 		*kept = number;
 	}
-	json_t *object = games_object(&row);
-	(void)json_object_del(object, "ply");
-	(void)json_array_append_new(rows, object);
 	return CHI_OK;
 }
 
-/* In JSON a group is one object, else each game is a row. */
-static void print_group(const struct cli *cli, json_t *rows, uint32_t kept)
+/* A row: as one of 'games', and more. */
+struct twin {
+	struct chi_game_row row;
+	uint64_t group;
+	bool keep;
+};
+
+static void keep_cell(const void *at, struct cli_value *out)
+{
+	value_name(out, ((const struct twin *)at)->keep ? "yes" : "no");
+}
+
+/* Those of games, but for the ply, after two of groups. */
+static size_t make_columns(struct cli_column out[COLUMNS_MAX])
+{
+	size_t n = 2;
+	out[0] = (struct cli_column)COLUMN(SHOW_COUNT, struct twin, group, "group");
+	out[1] = (struct cli_column)COLUMN_MADE("keep", keep_cell);
+	for (size_t i = 0; i < GAMES_N; i++) {
+		if (strcmp(games_columns[i].name, "ply") != 0) {
+			out[n++] = games_columns[i];
+		}
+	}
+	return n;
+}
+
+/* In JSON a group is one object, else each game is a row. The games are asked for again, as a row
+ * lives until the next call. */
+static int print_group(struct cli *cli, const uint32_t *numbers, size_t n, uint32_t kept)
 {
 	struct twins_state *state = cli->state;
-	size_t i;
-	json_t *row;
-	if (cli->json) {
+	struct cli_rows *rows = &state->rows;
+	json_t *games = json_array();
+	int status = CHI_OK;
+	for (size_t i = 0; i < n && status >= 0; i++) {
+		struct twin twin = {.group = state->groups, .keep = numbers[i] == kept};
+		struct chi_game game;
+		status = chi_game_get(cli->client, numbers[i], &twin.row, &game);
+		if (status == CHI_OK && cli->json) {
+			(void)json_array_append_new(
+				games, columns_object(rows->columns + 2, rows->n - 2, &twin));
+		} else if (status == CHI_OK) {
+			rows_print(rows, &twin);
+		}
+	}
+	if (cli->json && status >= 0) {
 		output_json(json_pack("{s:I, s:I, s:O}", "group", (json_int_t)state->groups, "keep",
-				      (json_int_t)kept, "games", rows));
-		return;
+				      (json_int_t)kept, "games", games));
 	}
-	json_array_foreach(rows, i, row)
-	{
-		json_int_t number = json_integer_value(json_object_get(row, "game"));
-		json_t *object = json_pack("{s:I, s:b}", "group", (json_int_t)state->groups, "keep",
-					   number == kept);
-		(void)json_object_update(object, row);
-		output_table_row(cli, object, &state->head);
-	}
+	json_decref(games);
+	return status;
 }
 
 static int take_group(struct cli *cli, const uint32_t *numbers, size_t n)
 {
 	struct twins_state *state = cli->state;
-	json_t *rows = json_array();
 	uint64_t most = 0;
 	uint32_t kept = 0;
+	size_t there = 0;
 	int status = CHI_OK;
 	for (size_t i = 0; i < n && status >= 0; i++) {
-		status = look_at(cli, numbers[i], rows, &most, &kept);
+		status = look_at(cli, numbers[i], &most, &kept);
+		there += status == CHI_OK;
 	}
-	if (status >= 0 && json_array_size(rows) > 1) {
+	if (status >= 0 && there > 1) {
 		state->groups++;
 		for (size_t i = 0; i < n; i++) {
 			state->leaving[state->n_leaving] = numbers[i];
 			state->n_leaving += numbers[i] != kept;
 		}
-		if (!state->remove) {
-			print_group(cli, rows, kept);
-		}
+		status = state->remove ? CHI_OK : print_group(cli, numbers, n, kept);
 	}
-	json_decref(rows);
 	return status < 0 ? cli_fail(cli->client, status) : EXIT_DONE;
 }
 
@@ -192,6 +219,8 @@ static int finish_twins(struct cli *cli, struct twins_state *state)
 static int run_twins(struct cli *cli)
 {
 	struct twins_state *state = cli->state;
+	state->rows = (struct cli_rows){.cli = cli, .columns = state->columns};
+	state->rows.n = make_columns(state->columns);
 	int code = game_terms_take(cli, &state->terms);
 	if (code == EXIT_DONE) {
 		/* As the import opens it: both are in this process. */

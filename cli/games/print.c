@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of games are made once, as JSON; what is not known is null there and a dash in rows. */
+/* Games as rows, and whole as JSON. */
 #include "cli/games/print.h"
 
 #include <stdio.h>
@@ -8,75 +8,70 @@
 #include "chess/fen.h"
 #include "cli/out/output.h"
 
-#define DATE_SIZE 32
+#define DATE_SIZE 8
 
-static json_t *date_of(const struct chi_game_head *head)
+static void date_cell(const void *at, struct cli_value *out)
 {
-	char text[DATE_SIZE];
-	char month[DATE_SIZE / 2] = "??";
-	char day[DATE_SIZE / 2] = "??";
-	if (head->year == 0) {
-		return json_null();
-	}
+	const struct chi_game_head *head = &((const struct chi_game_row *)at)->head;
+	char month[DATE_SIZE] = "??";
+	char day[DATE_SIZE] = "??";
 	if (head->month > 0) {
 		(void)snprintf(month, sizeof(month), "%02u", head->month);
 	}
 	if (head->day > 0) {
 		(void)snprintf(day, sizeof(day), "%02u", head->day);
 	}
-	(void)snprintf(text, sizeof(text), "%04u.%.2s.%.2s", head->year, month, day);
-	return json_string(text);
+	(void)snprintf(out->own, sizeof(out->own), "%04u.%.2s.%.2s", head->year, month, day);
+	value_name(out, head->year > 0 ? out->own : NULL);
 }
 
-static json_t *eco_of(uint16_t eco)
+static void eco_cell(const void *at, struct cli_value *out)
 {
-	char text[DATE_SIZE];
-	if (eco < 1 || eco > CHI_ECO_CODES) {
-		return json_null();
+	unsigned eco = ((const struct chi_game_row *)at)->head.eco;
+	if (eco >= 1 && eco <= CHI_ECO_CODES) {
+		(void)snprintf(out->own, sizeof(out->own), "%c%02u", "ABCDE"[(eco - 1) / 100],
+			       (eco - 1) % 100);
+		value_name(out, out->own);
 	}
-	unsigned code = (unsigned)eco - 1;
-	(void)snprintf(text, sizeof(text), "%c%02u", "ABCDE"[code / 100], code % 100);
-	return json_string(text);
 }
 
-static const char *result_of(uint8_t result)
+static void result_cell(const void *at, struct cli_value *out)
 {
-	return result == CHI_RESULT_WHITE   ? "1-0"
-	       : result == CHI_RESULT_BLACK ? "0-1"
-	       : result == CHI_RESULT_DRAW  ? "1/2-1/2"
-					    : "*";
+	uint8_t result = ((const struct chi_game_row *)at)->head.result;
+	value_name(out, result == CHI_RESULT_WHITE   ? "1-0"
+			: result == CHI_RESULT_BLACK ? "0-1"
+			: result == CHI_RESULT_DRAW  ? "1/2-1/2"
+						     : "*");
 }
 
-/* "?" is how PGN says that something is not known. */
-static json_t *text_of(const char *text)
+static void ply_cell(const void *at, struct cli_value *out)
 {
-	return text[0] != '\0' && strcmp(text, "?") != 0 ? json_string(text) : json_null();
+	int32_t ply = ((const struct chi_game_row *)at)->ply;
+	if (ply >= 0) {
+		value_count(out, (uint64_t)ply);
+	}
 }
 
-static json_t *number_of(uint32_t number)
-{
-	return number > 0 ? json_integer(number) : json_null();
-}
+const struct cli_column games_columns[GAMES_N] = {
+	COLUMN(SHOW_COUNT, struct chi_game_row, head.number, "game"),
+	COLUMN(SHOW_NAME, struct chi_game_row, white, "white"),
+	COLUMN(SHOW_NAME, struct chi_game_row, black, "black"),
+	COLUMN_MADE("result", result_cell),
+	COLUMN_MADE("date", date_cell),
+	COLUMN(SHOW_NAME, struct chi_game_row, event, "event"),
+	COLUMN(SHOW_NAME, struct chi_game_row, site, "site"),
+	COLUMN(SHOW_NAME, struct chi_game_row, round, "round"),
+	COLUMN_MADE("eco", eco_cell),
+	COLUMN(SHOW_NUMBER, struct chi_game_row, head.white_elo, "white_elo"),
+	COLUMN(SHOW_NUMBER, struct chi_game_row, head.black_elo, "black_elo"),
+	COLUMN(SHOW_COUNT, struct chi_game_row, head.plies, "plies"),
+	COLUMN_MADE("ply", ply_cell),
+	COLUMN(SHOW_NAME, struct chi_game_row, source, "source"),
+};
 
-json_t *games_object(const struct chi_game_row *row)
+struct cli_rows games_rows(const struct cli *cli)
 {
-	const struct chi_game_head *head = &row->head;
-	return json_pack("{s:I, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}",
-			 "game", (json_int_t)head->number, "white", text_of(row->white), "black",
-			 text_of(row->black), "result", result_of(head->result), "date",
-			 date_of(head), "event", text_of(row->event), "site", text_of(row->site),
-			 "round", text_of(row->round), "eco", eco_of(head->eco), "white_elo",
-			 number_of(head->white_elo), "black_elo", number_of(head->black_elo),
-			 "plies", (int)head->plies, "ply",
-			 row->ply >= 0 ? json_integer(row->ply) : json_null(), "source",
-			 text_of(row->source));
-}
-
-void games_end(const struct cli *cli, bool head)
-{
-	const struct chi_game_row none = {
-		.white = "", .black = "", .event = "", .site = "", .round = "", .source = ""};
-	output_table_end(cli, games_object(&none), head);
+	return (struct cli_rows)ROWS_OF(cli, games_columns);
 }
 
 /* ---- Whole games ------------------------------------------------------------------------- */
@@ -120,9 +115,9 @@ int games_whole(const struct chi_game_row *row, const struct chi_game *game, jso
 			     ? chi_key_to_fen(&start, fen, NULL)
 			     : chi_key_from_fen(CHI_FEN_START, strlen(CHI_FEN_START), &start, NULL);
 	status = status == CHI_OK ? moves_of(game, &start, moves) : status;
-	json_t *object = games_object(row);
+	json_t *object = columns_object(games_columns, GAMES_N, row);
 	(void)json_object_set_new(object, "tags", tags_of(game));
-	(void)json_object_set_new(object, "start", text_of(fen));
+	(void)json_object_set_new(object, "start", fen[0] != '\0' ? json_string(fen) : json_null());
 	(void)json_object_set_new(object, "moves", moves);
 	(void)json_object_set_new(object, "pgn", json_text(row->pgn, row->pgn_len));
 	if (status != CHI_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results on standard output, as tab-separated text or as JSON, one object a line. Whether the
+ * Results on standard output, as lines of name and value or as JSON. Whether the
  * output takes them is seen once, at the end (cli_output_finish); long outputs stop early on
  * cli_output_failed.
  */
@@ -20,18 +20,6 @@ void output_json(json_t *object);
 /* The object as JSON, or its members as lines of name, tab, value. Drops the reference.
  * EXIT_DONE: whether the output takes it is seen at the end. */
 int output_object(const struct cli *cli, json_t *object);
-
-/* A row of a table: JSON, or its members' values with tabs between them, before the first row
- * (*head is true, and then false) their names. Drops the reference. */
-void output_table_row(const struct cli *cli, json_t *object, bool *head);
-
-/* After the last row: the names if there was none (`head` is still true), those of `object`, which
- * has the members of a row and any values. Drops the reference. */
-void output_table_end(const struct cli *cli, json_t *object, bool head);
-
-/* Columns of a scan. `counts`: games, white, draws and black too. */
-void output_row_head(const struct cli *cli, bool counts);
-void output_row(const struct cli *cli, const struct chi_row *row, const char *fen, bool counts);
 
 /* Values for JSON: a number or null; a count of 64 bits; bytes that should be UTF-8. */
 json_t *json_chi2(uint16_t chi2);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/in/fens.h"
+#include "cli/out/columns.h"
 #include "cli/out/output.h"
 
 /* Positions that are asked for together. */
@@ -126,14 +127,27 @@ static int run_drop(struct cli *cli)
 
 /* ---- Lists --------------------------------------------------------------------------------- */
 
-static json_t *members(const struct chi_queue_row *row, const char *fen)
+static void fen_cell(const void *at, struct cli_value *out)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s}", "fen", fen, "state",
-			 chi_queue_state_name(row->state), "priority", json_count(row->priority),
-			 "tries", json_count(row->tries), "asked", json_time(row->asked / 1000),
-			 "lease", json_count(row->lease), "until", json_time(row->expires / 1000),
-			 "holder", row->holder);
+	const struct chi_queue_row *row = at;
+	value_name(out, chi_key_to_fen(&row->key, out->own, NULL) == CHI_OK ? out->own : NULL);
 }
+
+static void state_cell(const void *at, struct cli_value *out)
+{
+	value_name(out, chi_queue_state_name(((const struct chi_queue_row *)at)->state));
+}
+
+static const struct cli_column columns[] = {
+	COLUMN_MADE("fen", fen_cell),
+	COLUMN_MADE("state", state_cell),
+	COLUMN(SHOW_COUNT, struct chi_queue_row, priority, "priority"),
+	COLUMN(SHOW_COUNT, struct chi_queue_row, tries, "tries"),
+	COLUMN(SHOW_MS, struct chi_queue_row, asked, "asked"),
+	COLUMN(SHOW_COUNT, struct chi_queue_row, lease, "lease"),
+	COLUMN(SHOW_MS, struct chi_queue_row, expires, "until"),
+	COLUMN(SHOW_TEXT, struct chi_queue_row, holder, "holder"),
+};
 
 static int state_of(const char *name)
 {
@@ -145,22 +159,6 @@ static int state_of(const char *name)
 	return 0;
 }
 
-/* Prints a part of the list; the last row of it goes to *last. */
-static int print_part(struct cli *cli, const struct chi_queue_list *list, bool *head,
-		      struct chi_queue_row *last)
-{
-	char fen[CHI_FEN_SIZE];
-	for (size_t i = 0; i < list->n && !cli_output_failed(); i++) {
-		*last = list->rows[i];
-		int status = chi_key_to_fen(&last->key, fen, NULL);
-		if (status != CHI_OK) {
-			return status;
-		}
-		output_table_row(cli, members(last, fen), head);
-	}
-	return CHI_OK;
-}
-
 static int run_list(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
@@ -169,23 +167,24 @@ static int run_list(struct cli *cli)
 	struct chi_queue_list list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	uint64_t left = state->limit != 0 ? state->limit : 100;
-	bool head = true;
+	struct cli_rows rows = ROWS_OF(cli, columns);
 	if (wanted == 0) {
 		return cli_usage(cli, "--state: '%s' is none of waiting, leased, failed", name);
 	}
-	while (left > 0 && list.more) {
+	while (left > 0 && list.more && !cli_output_failed()) {
 		uint32_t part = left < TOGETHER ? (uint32_t)left : TOGETHER;
 		int status = chi_queue_list(cli->client, (enum chi_queue_state)wanted,
 					    last.state != 0 ? &last : NULL, part, &list);
-		status = status == CHI_OK ? print_part(cli, &list, &head, &last) : status;
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
+		for (size_t i = 0; i < list.n; i++) {
+			rows_print(&rows, &list.rows[i]);
+			last = list.rows[i];
+		}
 		left -= list.n;
 	}
-	output_table_end(
-		cli, members(&(struct chi_queue_row){.state = CHI_QUEUE_WAITING, .holder = ""}, ""),
-		head);
+	rows_head(&rows);
 	return EXIT_DONE;
 }
 
