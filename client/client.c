@@ -417,13 +417,38 @@ int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 	return chi_client_end(client, status);
 }
 
+/* One answer's worth. */
+static int get_some_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+			size_t max, size_t *n)
+{
+	struct chi_game_ids_request asked = {.after_set = after != NULL, .limit = (uint32_t)max};
+	const struct chi_request request = {.op = CHI_OP_GAME_IDS, .body = &asked};
+	struct chi_game_ids found = {.n = 0};
+	if (after != NULL) {
+		memcpy(asked.after, after, sizeof(asked.after));
+	}
+	chi_arena_reset(&client->answer->arena);
+	int status = client->backend->call(client, &request, &found);
+	if (status == CHI_OK && found.n > 0) {
+		memcpy(out, found.games, found.n * sizeof(*out));
+	}
+	*n = found.n;
+	return status;
+}
+
+/* Each piece is asked for after the last game of the one before. */
 int chi_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
 		     size_t max, size_t *n)
 {
+	size_t wanted = 0;
+	size_t got = 0;
 	*n = 0;
 	int status = chi_client_settle(client, chi_client_begin(client));
-	if (status == CHI_OK && max > 0) {
-		status = client->backend->get_game_ids(client, after, out, max, n);
+	while (status == CHI_OK && got == wanted && *n < max) {
+		wanted = max - *n < CHI_GAME_IDS_MAX ? max - *n : CHI_GAME_IDS_MAX;
+		status = get_some_ids(client, *n > 0 ? out[*n - 1].id : after, out + *n, wanted,
+				      &got);
+		*n += got;
 	}
 	if (status != CHI_OK) {
 		*n = 0;

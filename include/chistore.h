@@ -192,8 +192,8 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
 /*
  * The games that are counted in the store (struct chi_game_id): up to `max` with ids after `after`
  * (CHI_GAME_ID_SIZE bytes, or NULL: from the first), ascending, into `out`. *n less than `max`:
- * there are no more. In-process each call reads a snapshot of its own; over a socket what is
- * written meanwhile may show in part. -CHI_EUNSUPPORTED: a server that does not list games.
+ * there are no more. What is written meanwhile may show in part. -CHI_EUNSUPPORTED: a server that
+ * does not list games.
  */
 CHI_MUSTUSE int chi_get_game_ids(struct chi_client *client, const uint8_t *after,
 				 struct chi_game_id *out, size_t max, size_t *n);

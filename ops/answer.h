@@ -30,5 +30,6 @@ typedef int chi_answer(struct chi_ask *ask, const void *request, void *result);
 
 chi_answer chi_answer_explore;		      /* explore.c */
 chi_answer chi_answer_game, chi_answer_heads; /* game.c */
+chi_answer chi_answer_game_ids;		      /* game_ids.c */
 chi_answer chi_answer_info;		      /* info.c */
 chi_answer chi_answer_queue_list;	      /* queue.c */

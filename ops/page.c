@@ -181,19 +181,3 @@ int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want wa
 	}
 	return status;
 }
-
-int chi_page_fill_games(struct chi_page *page, struct chi_read *read, const uint8_t *after,
-			size_t max)
-{
-	size_t got = 0;
-	int status = chi_page_grow(page);
-	if (status < 0) {
-		return status;
-	}
-	size_t room = page->capacity - page->n;
-	max = max < room ? max : room;
-	status = chi_read_game_ids(read, page->n > 0 ? page->games[page->n - 1].id : after,
-				   page->games + page->n, max, &got);
-	page->n += got;
-	return status == CHI_OK && got < max ? CHI_NONE : status;
-}

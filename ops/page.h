@@ -21,7 +21,6 @@
 
 struct chi_entry;
 struct chi_game_row;
-struct chi_read;
 struct chi_scan;
 
 /* What is collected for the next response. */
@@ -30,7 +29,6 @@ struct chi_page {
 		void *items;
 		struct chi_row *rows;	   /* CHI_WANT_KEYS, CHI_WANT_COUNTS */
 		struct chi_entry *entries; /* CHI_WANT_RECORDS */
-		struct chi_game_id *games;
 		struct chi_game_row *game_rows;
 	};
 	size_t size; /* of an item */
@@ -85,8 +83,3 @@ void chi_page_added_one(struct chi_page *page, size_t bytes);
 /* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
 CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,
 			      uint64_t steps);
-
-/* The same of games, after those that are there, or else after `after` (NULL: from the first);
- * `read` is the snapshot. */
-CHI_MUSTUSE int chi_page_fill_games(struct chi_page *page, struct chi_read *read,
-				    const uint8_t *after, size_t max);

@@ -44,6 +44,13 @@ static bool stats_are_of_games(const struct chi_request *request)
 	return ((const struct chi_stats_spec *)request->body)->by < CHI_STATS_PIECES;
 }
 
+/* A server may send more than it was asked for. */
+static bool game_ids_fit(const void *request, const void *result)
+{
+	uint32_t limit = ((const struct chi_game_ids_request *)request)->limit;
+	return limit == 0 || ((const struct chi_game_ids *)result)->n <= limit;
+}
+
 /* A server may leave the key of what is not stored out. */
 static bool explore_fits(const void *request, const void *result)
 {
@@ -140,7 +147,8 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = CHANGE},
 	[CHI_OP_IMPORT_DATA] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
 	[CHI_OP_IMPORT_END] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
-	[CHI_OP_GAME_IDS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SESSION, .flags = STORE | STAYS},
+	[CHI_OP_GAME_IDS] = {READ, CHI_KIND_ANSWER, CHI_CLASS_SESSION, .flags = STORE,
+			     .answer = chi_answer_game_ids, .fits = game_ids_fit},
 	[CHI_OP_OUTCOME] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_SESSION, .flags = CHANGE},
 	[CHI_OP_GAME_QUERY] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			       &chi_games_query},

@@ -88,15 +88,14 @@ int chi_packed_games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t l
 }
 
 static const struct chi_member game_ids[] = {
-	CHI_M_FLAGGED(1, CHI_FIXED, REQ, u.games.after, u.games.after_set, NULL),
-	CHI_M_NUMBER(2, REQ, u.games.limit),
+	CHI_M_FLAGGED(1, CHI_FIXED, struct chi_game_ids_request, after, after_set, NULL),
+	CHI_M_NUMBER(2, struct chi_game_ids_request, limit),
 };
 CHI_TABLE(chi_game_ids_request, game_ids, game_ids, NULL);
 
 static size_t games_len(const void *from, size_t *noted)
 {
-	const struct chi_response *response = from;
-	size_t n = response->u.games.n;
+	size_t n = ((const struct chi_game_ids *)from)->n;
 	(void)noted;
 	return chi_bytes_len(1, n * CHI_GAME_BYTES) + chi_uint_len(2, n) +
 	       chi_bytes_len(3, n * sizeof(uint32_t));
@@ -104,9 +103,8 @@ static size_t games_len(const void *from, size_t *noted)
 
 static uint8_t *put_game_ids(uint8_t *at, const void *from, size_t noted)
 {
-	const struct chi_response *response = from;
-	const struct chi_game_id *games = response->u.games.games;
-	size_t n = response->u.games.n;
+	const struct chi_game_id *games = ((const struct chi_game_ids *)from)->games;
+	size_t n = ((const struct chi_game_ids *)from)->n;
 	(void)noted;
 	if (n == 0) {
 		return at;
@@ -146,23 +144,22 @@ static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 
 static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
-	struct chi_response *out = to;
+	struct chi_game_ids *out = to;
 	struct chi_field packed;
 	struct chi_game_id *games = NULL;
 	uint64_t count = chi_packed_of(bytes, len, &packed);
-	int rc =
-		packed_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX, &games, &out->u.games.n);
-	out->u.games.games = games;
-	if (rc == CHI_OK && count != out->u.games.n) {
+	int rc = packed_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX, &games, &out->n);
+	out->games = games;
+	if (rc == CHI_OK && count != out->n) {
 		return chi_flaw(u->flaw, -CHI_EPROTO, "not as many games as it says", "count");
 	}
-	return rc == CHI_OK ? numbers_read(u, bytes, len, games, out->u.games.n) : rc;
+	return rc == CHI_OK ? numbers_read(u, bytes, len, games, out->n) : rc;
 }
 
 static const struct chi_member game_ids_result[] = {
-	CHI_M_UNKEPT(1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES, "more than 40000 games"),
+	CHI_M_UNKEPT(1, CHI_GAME_IDS_MAX *CHI_GAME_BYTES, "more than 10000 games"),
 	CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M_UNKEPT(3, sizeof(uint32_t) * CHI_GAME_IDS_MAX, "more than 40000 games"),
+	CHI_M_UNKEPT(3, sizeof(uint32_t) * CHI_GAME_IDS_MAX, "more than 10000 games"),
 };
 const struct chi_message chi_game_ids_result = {
 	.descriptor = &chistore__v1__game_ids_result__descriptor,

@@ -29,7 +29,7 @@
 
 /* Games, and importing them. */
 #define CHI_PUT_GAME_IDS_MAX 10000 /* games of a Put */
-#define CHI_GAME_IDS_MAX     40000 /* games of a response */
+#define CHI_GAME_IDS_MAX     10000 /* games of a response */
 #define CHI_GAME_BYTES	     20	   /* of a packed game */
 #define CHI_IMPORT_FILE_MAX  255   /* bytes of an input's name */
 #define CHI_IMPORT_OVERHEAD  256   /* what an ImportData takes of the credit beside its data */
@@ -165,11 +165,6 @@ struct chi_request {
 			size_t len;
 		} import_data;
 		struct {
-			bool after_set;
-			uint8_t after[CHI_GAME_ID_SIZE]; /* after this id, if set */
-			uint32_t limit;			 /* 0: as many as a response takes */
-		} games;
-		struct {
 			const struct chi_name_change *changes;
 			size_t n;
 			bool dry_run;
@@ -249,6 +244,18 @@ struct chi_heads_request {
 
 struct chi_heads {
 	const struct chi_game_row *rows;
+	size_t n;
+};
+
+/* GAME_IDS, and those that there are, by their ids. */
+struct chi_game_ids_request {
+	bool after_set;
+	uint8_t after[CHI_GAME_ID_SIZE]; /* after this id, if set */
+	uint32_t limit;			 /* 0: as many as a response takes */
+};
+
+struct chi_game_ids {
+	const struct chi_game_id *games;
 	size_t n;
 };
 
@@ -378,10 +385,6 @@ struct chi_response {
 			uint64_t total;
 			struct chi_import_result result; /* in the last response */
 		} import;
-		struct {
-			const struct chi_game_id *games;
-			size_t n;
-		} games;
 		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
 		 * comes with an OUTCOME only, and one that was not done has none.
 		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */

@@ -105,8 +105,6 @@ struct chi_backend {
 	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-	int (*get_game_ids)(struct chi_client *client, const uint8_t *after,
-			    struct chi_game_id *out, size_t max, size_t *n);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
 	/* Queries (client/core/rows.h): a page of rows after the other, or all. The request is in
 	 * rows->arena. */

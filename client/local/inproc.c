@@ -104,19 +104,6 @@ static int get_many(struct chi_client *client, const struct chi_key *keys, size_
 	return status;
 }
 
-static int get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-			size_t max, size_t *n)
-{
-	struct chi_read *read = NULL;
-	int status = chi_read_begin(client->inproc.store, &read);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_read_game_ids(read, after, out, max, n);
-	chi_read_end(read);
-	return status;
-}
-
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* For an empty batch there is nothing to begin; a synced one still makes the earlier durable. */
@@ -383,7 +370,6 @@ const struct chi_backend chi_backend_inproc = {
 	.put = put_entries,
 	.put_base = put_base,
 	.del = del,
-	.get_game_ids = get_game_ids,
 	.put_game_ids = put_game_ids,
 	.rows_open = chi_inproc_rows_open,
 	.rows_more = chi_inproc_rows_more,

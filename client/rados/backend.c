@@ -26,7 +26,6 @@ const struct chi_backend chi_backend_rados = {
 	.put = chi_rados_put,
 	.put_base = chi_rados_put_base,
 	.del = chi_rados_del,
-	.get_game_ids = chi_rados_get_game_ids,
 	.put_game_ids = chi_rados_put_game_ids,
 	.flush = nothing,
 	.scan_open = chi_rados_scan_open,

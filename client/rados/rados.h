@@ -187,8 +187,9 @@ int chi_rados_scan_more(struct chi_client *client, struct chi_iter *iter);
 void chi_rados_scan_close(struct chi_client *client, struct chi_iter *iter);
 int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
 		    bool *mixed);
-int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-			   size_t max, size_t *n);
+/* At most asked->limit, which is not 0. */
+int chi_rados_game_ids(struct chi_client *client, const struct chi_game_ids_request *asked,
+		       struct chi_game_ids *out);
 
 /* ---- verify.c, rescore.c ----------------------------------------------------------------- */
 

@@ -128,9 +128,14 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 
 int chi_rados_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
-	const struct chi_explore_request *asked = request->body;
-	return request->op == CHI_OP_INFO
-		       ? chi_rados_info(client, out)
-		       : chi_explore_by(read_explored, client, &asked->key, &client->answer->arena,
-					out, &client->error);
+	const struct chi_explore_request *explored = request->body;
+	switch (request->op) {
+	case CHI_OP_INFO:
+		return chi_rados_info(client, out);
+	case CHI_OP_GAME_IDS:
+		return chi_rados_game_ids(client, request->body, out);
+	default:
+		return chi_explore_by(read_explored, client, &explored->key, &client->answer->arena,
+				      out, &client->error);
+	}
 }

@@ -464,15 +464,23 @@ int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec,
 	return status;
 }
 
-int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-			   size_t max, size_t *n)
+int chi_rados_game_ids(struct chi_client *client, const struct chi_game_ids_request *asked,
+		       struct chi_game_ids *out)
 {
 	struct chi_walk *walk = NULL;
 	struct chi_walk_spec spec = {.tree = CHI_OMAP_GAME,
-				     .first = max / client->rados->head.shards + BLOCK_FIRST};
-	chi_omap_key(CHI_OMAP_GAME, after, after != NULL ? CHI_GAME_ID_SIZE : 0, &spec.lower);
+				     .first = asked->limit / client->rados->head.shards +
+					      BLOCK_FIRST};
+	struct chi_game_id *games =
+		chi_arena_array(&client->answer->arena, asked->limit, sizeof(*games));
+	if (games == NULL) {
+		return -CHI_ENOMEM;
+	}
+	*out = (struct chi_game_ids){.games = games};
+	chi_omap_key(CHI_OMAP_GAME, asked->after, asked->after_set ? CHI_GAME_ID_SIZE : 0,
+		     &spec.lower);
 	int status = chi_walk_open(client, &spec, &walk);
-	while (status == CHI_OK && *n < max) {
+	while (status == CHI_OK && out->n < asked->limit) {
 		struct chi_walk_entry entry;
 		uint8_t id[CHI_GAME_ID_SIZE];
 		size_t len = 0;
@@ -481,8 +489,8 @@ int chi_rados_get_game_ids(struct chi_client *client, const uint8_t *after, stru
 			status = chi_omap_bytes(entry.key, entry.key_len, id, sizeof(id), &len);
 		}
 		if (status == CHI_OK) {
-			status = chi_game_decode(id, len, entry.value, entry.len, &out[*n]);
-			*n += status == CHI_OK;
+			status = chi_game_decode(id, len, entry.value, entry.len, &games[out->n]);
+			out->n += status == CHI_OK;
 		}
 	}
 	chi_walk_close(walk);

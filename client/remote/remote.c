@@ -216,7 +216,6 @@ const struct chi_backend chi_backend_remote = {
 	.put = chi_remote_put,
 	.put_base = chi_remote_put_base,
 	.del = chi_remote_del,
-	.get_game_ids = chi_remote_get_game_ids,
 	.put_game_ids = chi_remote_put_game_ids,
 	.rows_open = chi_remote_rows_open,
 	.rows_more = chi_remote_rows_more,

@@ -36,8 +36,6 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-int chi_remote_get_game_ids(struct chi_client *client, const uint8_t *after,
-			    struct chi_game_id *out, size_t max, size_t *n);
 int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
 
 int chi_remote_flush(struct chi_client *client);

@@ -37,7 +37,6 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT] = chi_handle_import,
 	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
-	[CHI_OP_GAME_IDS] = chi_handle_game_ids,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
 	[CHI_OP_CHANGE_NAMES] = chi_handle_change_names,
 	[CHI_OP_MAKE_GAMESET] = chi_handle_make_gameset,

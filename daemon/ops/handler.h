@@ -38,7 +38,6 @@ chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
 chi_handler chi_handle_outcome;			       /* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data; /* handler_import.c */
 chi_handler chi_handle_import_end;		       /* handler_import.c */
-chi_handler chi_handle_game_ids;		       /* scan.c */
 chi_handler chi_handle_piped;			       /* pipe_task.c */
 chi_handler chi_handle_query;			       /* query.c */
 chi_handler chi_handle_answer;			       /* answer.c */

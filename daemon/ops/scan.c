@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scans and counts, and lists of games' identities, as runs. */
+/* Scans and counts, as runs. */
 #include "daemon/ops/scan.h"
 
 #include <stdlib.h>
@@ -225,42 +225,7 @@ static const struct chi_run_ops count_ops = {
 	.free = free_run,
 };
 
-/* ---- Identities of games ------------------------------------------------------------------ */
-
-static int open_ids(struct chi_run *run, struct chi_fault *fault)
-{
-	(void)run;
-	(void)fault;
-	return CHI_OK;
-}
-
-static int step_ids(struct chi_run *run, struct chi_fault *fault)
-{
-	struct chi_scan_run *scan = scan_of(run);
-	size_t before = run->page.n;
-	(void)fault;
-	return take_page(scan, before,
-			 chi_page_fill_games(
-				 &run->page, run->read, scan->has_after ? scan->after : NULL,
-				 scan->left < CHI_HELPING_STEPS ? scan->left : CHI_HELPING_STEPS));
-}
-
-static void fill_ids(struct chi_run *run, struct chi_response *response)
-{
-	response->u.games.games = run->page.games;
-	response->u.games.n = run->page.n;
-}
-
-static const struct chi_run_ops ids_ops = {
-	.open = open_ids,
-	.release = release,
-	.step = step_ids,
-	.fill = fill_ids,
-	.memory = memory_of,
-	.free = free_run,
-};
-
-/* `spec` has been checked; of a list of games it has but the limit. NULL: out of memory. */
+/* `spec` has been checked. NULL: out of memory. */
 static struct chi_scan_run *make_scan(const struct chi_scan_spec *spec, size_t size, size_t most)
 {
 	size_t len = spec->games != NULL ? strlen(spec->games) : 0;
@@ -278,7 +243,7 @@ static struct chi_scan_run *make_scan(const struct chi_scan_spec *spec, size_t s
 	return scan;
 }
 
-/* ---- Scan, Count and Games ---------------------------------------------------------------- */
+/* ---- Scan and Count ------------------------------------------------------------------------ */
 
 /* The filter's material comes as text, because the room of the protocol knows no chess. */
 static int begin_scan(struct chi_task *task, const char *name, const struct chi_run_ops *ops)
@@ -329,20 +294,4 @@ int chi_handle_count(struct chi_task *task)
 	task->request->u.scan.spec.want = CHI_WANT_KEYS;
 	task->request->u.scan.window = 1;
 	return begin_scan(task, "count", &count_ops);
-}
-
-int chi_handle_game_ids(struct chi_task *task)
-{
-	uint32_t limit = task->request->u.games.limit;
-	struct chi_scan_spec spec = {
-		.limit = limit == 0 || limit > CHI_GAME_IDS_MAX ? CHI_GAME_IDS_MAX : limit,
-	};
-	struct chi_scan_run *scan = make_scan(&spec, sizeof(struct chi_game_id), CHI_GAME_IDS_MAX);
-	if (scan == NULL) {
-		return -CHI_ENOMEM;
-	}
-	scan->has_after = task->request->u.games.after_set;
-	memcpy(scan->after, task->request->u.games.after, sizeof(scan->after));
-	chi_run_start(&scan->run, &ids_ops, task, 1);
-	return CHI_OK;
 }

@@ -24,7 +24,5 @@ struct chi_scan_run {
 	bool has_sequence;
 	bool mixed; /* a later snapshot showed another state */
 	uint64_t count;
-	bool has_after; /* of identities: where they begin */
-	uint8_t after[CHI_GAME_ID_SIZE];
 	char games[]; /* the spec's filter */
 };

@@ -212,9 +212,12 @@ static const struct chi_request import_end_request = {.id = 15, .op = CHI_OP_IMP
 static const struct chi_request games_request = {
 	.id = 16,
 	.op = CHI_OP_GAME_IDS,
-	.u.games = {.after_set = true,
-		    .after = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-		    .limit = 100},
+	.body =
+		&(const struct chi_game_ids_request){
+			.after_set = true,
+			.after = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+			.limit = 100,
+		},
 };
 
 /* ---- Responses --------------------------------------------------------------------------- */
@@ -480,7 +483,7 @@ static const struct chi_response games_response = {
 	.id = 16,
 	.last = true,
 	.op = CHI_OP_GAME_IDS,
-	.u.games = {.games = example_games, .n = 1},
+	.body = &(const struct chi_game_ids){.games = example_games, .n = 1},
 };
 
 /* Of the marked Delete. */
