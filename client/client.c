@@ -483,35 +483,6 @@ int chi_flush(struct chi_client *client)
 	return chi_client_end(client, status);
 }
 
-int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-	      bool *mixed)
-{
-	/* Only the band and the filter count (chistore.h). */
-	struct chi_scan_spec counted = {
-		.chi2_min = spec->chi2_min,
-		.chi2_max = spec->chi2_max,
-		.filter = spec->filter,
-		.games = spec->games,
-	};
-	bool unwanted = false;
-	*count = 0;
-	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = chi_scan_check(&counted, &client->error);
-	}
-	if (status == CHI_OK) {
-		status = chi_client_check_games(client, spec->games);
-	}
-	const struct chi_request request = {.op = CHI_OP_COUNT, .u.scan.spec.games = spec->games};
-	status = status == CHI_OK ? chi_client_can(client, &request) : status;
-	status = chi_client_settle(client, status);
-	if (status == CHI_OK) {
-		status = client->backend->count(client, &counted, count,
-						mixed != NULL ? mixed : &unwanted);
-	}
-	return chi_client_end(client, status);
-}
-
 int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
 	       struct chi_verify_result *result)
 {

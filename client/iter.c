@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks: rows are handed out one by one from blocks that the backend brings. */
-#include "client/core/client.h"
+/* Scans, and counts. */
+#include "client/core/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/store.h"
+#include "chess/material.h"
 
-static void free_iter(struct chi_iter *iter)
+struct chi_iter {
+	struct chi_client *client;
+	struct chi_rows rows;
+	bool is_sorted;	 /* it has no cursor */
+	bool of_records; /* rows are entries */
+	bool mixed;
+	struct chi_cursor cursor; /* where the page at hand begins */
+	struct chi_row row;	  /* made from an entry */
+};
+
+/* A signature travels as text: one that is none must not become another. */
+static int make_request(struct chi_client *client, const struct chi_scan_spec *spec,
+			char material[CHI_MATERIAL_TEXT_SIZE], struct chi_scan_request *out)
 {
-	free(iter->games);
-	free(iter);
+	*out = (struct chi_scan_request){.spec = *spec};
+	if (!spec->filter.has_material) {
+		return CHI_OK;
+	}
+	(void)chi_material_print(&spec->filter.material, material);
+	out->spec.filter.has_material = false;
+	out->material = material;
+	return chi_filter_check(&spec->filter, &client->error);
 }
 
 int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		  struct chi_iter **out)
 {
+	char material[CHI_MATERIAL_TEXT_SIZE];
+	struct chi_scan_request request;
 	*out = NULL;
 	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = chi_scan_check(spec, &client->error);
-	}
-	if (status == CHI_OK) {
-		status = chi_client_check_games(client, spec->games);
-	}
-	const struct chi_request request = {.op = CHI_OP_SCAN, .u.scan.spec.games = spec->games};
-	status = status == CHI_OK ? chi_client_can(client, &request) : status;
+	status = status == CHI_OK ? make_request(client, spec, material, &request) : status;
 	status = chi_client_settle(client, status);
 	if (status != CHI_OK) {
 		return chi_client_end(client, status);
@@ -35,17 +48,13 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 		return chi_client_end(client, -CHI_ENOMEM);
 	}
 	iter->client = client;
-	iter->spec = *spec;
-	iter->games = spec->games != NULL && spec->games[0] != '\0' ? strdup(spec->games) : NULL;
-	iter->spec.games = iter->games;
-	/* Before the first row the walk is where it was told to continue. */
+	iter->is_sorted = spec->sort != CHI_SORT_NONE;
+	iter->of_records = spec->want == CHI_WANT_RECORDS;
 	iter->cursor = spec->after;
-	bool copied = spec->games == NULL || spec->games[0] == '\0' || iter->games != NULL;
-	status = copied ? client->backend->scan_open(client, iter) : -CHI_ENOMEM;
+	status = chi_rows_open(client, CHI_OP_SCAN, &request, &iter->rows);
 	if (status != CHI_OK) {
-		/* What was opened before the failure is the iterator's, and closed with it. */
-		client->backend->scan_close(client, iter);
-		free_iter(iter);
+		chi_rows_close(client, &iter->rows);
+		free(iter);
 		return chi_client_end(client, status);
 	}
 	client->iter = iter;
@@ -54,73 +63,63 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	return chi_client_end(client, CHI_OK);
 }
 
-/* Fetches blocks until one has rows. CHI_NONE at the end; a failure stays what it is. */
-static int fetch(struct chi_iter *iter)
-{
-	struct chi_client *client = iter->client;
-	while (iter->at == iter->n) {
-		if (iter->status < 0) {
-			client->error = iter->fault;
-		}
-		if (iter->status != CHI_OK) {
-			return iter->status;
-		}
-		iter->n = 0;
-		iter->at = 0;
-		chi_store_forget_damage();
-		iter->status = chi_client_fail(client, client->backend->scan_more(client, iter));
-		if (iter->status < 0) {
-			/* Rows read before the failure are delivered first. */
-			iter->fault = client->error;
-		}
-	}
-	return CHI_OK;
-}
-
 int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
 		  const struct chi_record **record)
 {
-	iter->client->error.text[0] = '\0';
+	struct chi_rows *rows = &iter->rows;
 	if (record != NULL) {
 		*record = NULL;
 	}
-	int status = iter->at < iter->n ? CHI_OK : fetch(iter);
-	if (status != CHI_OK) {
-		*row = NULL;
-		return status;
+	if (rows->at == rows->n) {
+		chi_iter_cursor(iter, &iter->cursor);
+		int status = chi_rows_more(iter->client, rows);
+		iter->mixed = chi_iter_mixed(iter);
+		if (status != CHI_OK) {
+			rows->at = rows->n = 0;
+			*row = NULL;
+			return status;
+		}
 	}
 	/* A failure after rows that are still delivered has left its text. */
 	iter->client->error.text[0] = '\0';
-	iter->delivered++;
-	if (iter->entries == NULL) {
-		*row = &iter->rows[iter->at++];
-	} else {
-		const struct chi_entry *entry = &iter->entries[iter->at++];
-		iter->row = (struct chi_row){
-			.key = entry->key,
-			.found = true,
-			.chi2 = entry->record.chi2,
-			.counts = entry->record.counts,
-		};
-		*row = &iter->row;
-		if (record != NULL) {
-			*record = &entry->record;
-		}
+	if (!iter->of_records) {
+		*row = (const struct chi_row *)(const void *)rows->rows + rows->at++;
+		return CHI_OK;
 	}
-	/* Of the row delivered, not of the block: the rows after it may never be asked for. */
-	iter->cursor = (struct chi_cursor){
-		.set = iter->spec.sort == CHI_SORT_NONE, .chi2 = (*row)->chi2, .key = (*row)->key};
+	const struct chi_entry *entry =
+		(const struct chi_entry *)(const void *)rows->rows + rows->at++;
+	iter->row = (struct chi_row){
+		.key = entry->key,
+		.found = true,
+		.chi2 = entry->record.chi2,
+		.counts = entry->record.counts,
+	};
+	*row = &iter->row;
+	if (record != NULL) {
+		*record = &entry->record;
+	}
 	return CHI_OK;
 }
 
+/* Of the row delivered, not of the page: the rows after it may never be asked for. */
 void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out)
 {
-	*out = iter->cursor;
+	const struct chi_rows *rows = &iter->rows;
+	if (rows->at == 0) {
+		*out = iter->cursor;
+		return;
+	}
+	const struct chi_row *row = &iter->row;
+	if (!iter->of_records) {
+		row = (const struct chi_row *)(const void *)rows->rows + (rows->at - 1);
+	}
+	*out = (struct chi_cursor){.set = !iter->is_sorted, .chi2 = row->chi2, .key = row->key};
 }
 
 bool chi_iter_mixed(const struct chi_iter *iter)
 {
-	return iter->mixed;
+	const struct chi_scan_page *page = (const void *)iter->rows.result;
+	return iter->mixed || page->mixed || iter->rows.is_mixed;
 }
 
 void chi_iter_close(struct chi_iter *iter)
@@ -129,8 +128,27 @@ void chi_iter_close(struct chi_iter *iter)
 		return;
 	}
 	struct chi_client *client = iter->client;
-	client->backend->scan_close(client, iter);
+	chi_rows_close(client, &iter->rows);
 	client->iter = NULL;
 	chi_client_release(client);
-	free_iter(iter);
+	free(iter);
+}
+
+int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+	      bool *mixed)
+{
+	char material[CHI_MATERIAL_TEXT_SIZE];
+	struct chi_scan_request request;
+	struct chi_counted counted = {.count = 0};
+	int status = chi_client_begin(client);
+	status = status == CHI_OK ? make_request(client, spec, material, &request) : status;
+	status = chi_client_settle(client, status);
+	if (status == CHI_OK) {
+		status = chi_client_call(client, CHI_OP_COUNT, &request, &counted);
+	}
+	*count = status == CHI_OK ? counted.count : 0;
+	if (mixed != NULL) {
+		*mixed = status == CHI_OK && counted.mixed;
+	}
+	return chi_client_end(client, status);
 }

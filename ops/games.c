@@ -112,7 +112,7 @@ static int send_games(struct chi_query *query, struct chi_page *page, struct chi
 }
 
 /* A limit of 0 would be none: where all rows are delivered one is asked for, as a head. */
-static bool resume_games(void *request, const void *last, size_t n, char cursor[CHI_CURSOR_SIZE])
+static int resume_games(void *request, const void *last, size_t n, char cursor[CHI_CURSOR_SIZE])
 {
 	struct chi_game_spec *asked = request;
 	const struct chi_game_row *row = last;
@@ -122,7 +122,7 @@ static bool resume_games(void *request, const void *last, size_t n, char cursor[
 	asked->cursor = cursor;
 	asked->limit = full ? 1 : asked->limit > 0 ? asked->limit - n : 0;
 	asked->want = full ? (uint8_t)CHI_GAMES_HEADS : asked->want;
-	return !full;
+	return full ? CHI_NONE : CHI_OK;
 }
 
 static uint64_t limit_of_games(const void *request)

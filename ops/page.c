@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "proto/msg.h"
-#include "store/store.h"
+#include "proto/message.h"
 
 #define FIRST_BYTES ((size_t)2 << 10)
-
-#define RECORDS_A_FILL 16
 
 /* Decoded records of one page; ten times what they take packed is plenty. */
 #define PAGE_BUDGET ((size_t)16 << 20)
@@ -25,18 +22,16 @@ void chi_page_init(struct chi_page *page, size_t size, size_t most)
 	chi_arena_init(&page->arena, PAGE_BUDGET);
 }
 
-void chi_page_init_list(struct chi_page *page, const struct chi_member *list)
+void chi_page_init_list(struct chi_page *page, const struct chi_member *list, size_t size)
 {
-	chi_page_init(page, list->size, list->most);
+	chi_page_init(page, size, list != NULL ? list->most : 1);
 	page->list = list;
 }
 
-void chi_page_init_unbounded(struct chi_page *page, const struct chi_member *list, size_t budget)
+void chi_page_init_unbounded(struct chi_page *page, size_t size, size_t budget)
 {
-	*page = (struct chi_page){.size = list->size,
-				  .most = SIZE_MAX,
-				  .bytes_full = SIZE_MAX,
-				  .bytes_most = SIZE_MAX};
+	*page = (struct chi_page){
+		.size = size, .most = SIZE_MAX, .bytes_full = SIZE_MAX, .bytes_most = SIZE_MAX};
 	chi_arena_init(&page->arena, budget);
 }
 
@@ -138,46 +133,4 @@ int chi_page_take_row(struct chi_page *page)
 	}
 	chi_page_added_one(page, size);
 	return CHI_OK;
-}
-
-/* One record, or none if the steps were used up before one matched. */
-static int fill_entry(struct chi_page *page, struct chi_scan *scan, uint64_t steps)
-{
-	struct chi_entry *entry = &page->entries[page->n];
-	struct chi_row row;
-	bool got = false;
-	*entry = (struct chi_entry){.found = true};
-	int status = chi_scan_record(scan, steps, &page->arena, &row, &entry->record, &got);
-	if (status == CHI_OK && got) {
-		entry->key = row.key;
-		page->bytes += chi_entry_size(entry);
-		page->n++;
-	}
-	return status;
-}
-
-int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want, uint64_t steps)
-{
-	size_t before = page->n;
-	size_t got = 0;
-	int status = chi_page_grow(page);
-	if (status < 0) {
-		return status;
-	}
-	if (want == CHI_WANT_RECORDS) {
-		/* A helping of records, each one's search with its share of the steps. */
-		for (unsigned i = 0; i < RECORDS_A_FILL && status == CHI_OK &&
-				     page->n < page->capacity && !chi_page_full(page);
-		     i++) {
-			status = fill_entry(page, scan, steps / RECORDS_A_FILL + 1);
-		}
-	} else {
-		status = chi_scan_rows(scan, page->rows + page->n, page->capacity - page->n, steps,
-				       &got);
-		page->n += got;
-	}
-	if (before == 0 && page->n > 0) {
-		page->since = chi_now_ms();
-	}
-	return status;
 }

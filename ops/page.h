@@ -21,7 +21,6 @@
 
 struct chi_entry;
 struct chi_game_row;
-struct chi_scan;
 
 /* What is collected for the next response. */
 struct chi_page {
@@ -64,11 +63,12 @@ size_t chi_page_memory(const struct chi_page *page);
  * response's limit, if it is full. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_page_grow(struct chi_page *page);
 
-/* For rows of a result, as many as a response of a server has. */
-void chi_page_init_list(struct chi_page *page, const struct chi_member *list);
+/* For rows of a result, of `size` bytes each, as many as a response of a server has; without a list
+ * (NULL) it has none. */
+void chi_page_init_list(struct chi_page *page, const struct chi_member *list, size_t size);
 
 /* The same for a call in this process: no bounds, and what the rows lead to may take `budget`. */
-void chi_page_init_unbounded(struct chi_page *page, const struct chi_member *list, size_t budget);
+void chi_page_init_unbounded(struct chi_page *page, size_t size, size_t budget);
 
 /* So many items were put after those that were there. */
 void chi_page_added(struct chi_page *page, size_t n);
@@ -79,7 +79,3 @@ CHI_MUSTUSE int chi_page_take_row(struct chi_page *page);
 
 /* One was, of so many bytes packed. */
 void chi_page_added_one(struct chi_page *page, size_t bytes);
-
-/* Takes rows off the scan, looking at up to `steps` entries; status as chi_scan_rows. */
-CHI_MUSTUSE int chi_page_fill(struct chi_page *page, struct chi_scan *scan, enum chi_want want,
-			      uint64_t steps);

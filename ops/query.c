@@ -34,6 +34,7 @@ int chi_query_open(const struct chi_request *request, struct chi_arena *arena,
 	}
 	query->ops = ops;
 	query->operation = chi_operation_of(request->op);
+	query->op = request->op;
 	query->request = request->made;
 	query->steps = ops->steps;
 	query->is_ready = ops->work == NULL;
@@ -88,11 +89,22 @@ void chi_query_result(struct chi_query *query, const struct chi_page *page, bool
 {
 	const struct chi_member *list = chi_query_list(query->operation);
 	memset(result, 0, query->operation->result_size);
-	memcpy((uint8_t *)result + list->at, &page->items, sizeof(page->items));
-	memcpy((uint8_t *)result + list->other, &page->n, sizeof(page->n));
+	if (list != NULL) {
+		memcpy((uint8_t *)result + list->at, &page->items, sizeof(page->items));
+		memcpy((uint8_t *)result + list->other, &page->n, sizeof(page->n));
+	}
 	if (query->ops->deliver != NULL) {
 		query->ops->deliver(query, page, last, result);
 	}
+}
+
+size_t chi_query_row_size(enum chi_op op, const void *request)
+{
+	const struct chi_query_ops *ops = chi_query_ops_of(op);
+	const struct chi_member *list = chi_query_list(chi_operation_of(op));
+	return ops != NULL && ops->row_size != NULL ? ops->row_size(request)
+	       : list != NULL			    ? list->size
+						    : 0;
 }
 
 const char *chi_query_unknown(const struct chi_query *query, size_t i)

@@ -49,17 +49,21 @@ struct chi_query_ops {
 	/* Before there are rows. CHI_OK: call again; CHI_NONE: now rows come. NULL: they come at
 	 * once. */
 	int (*work)(struct chi_query *query, struct chi_fault *fault);
+	/* Bytes of a row in memory. NULL: as the result's list says. */
+	size_t (*row_size)(const void *request);
 	/* Some rows into the page. CHI_OK: call again; CHI_NONE: these were the last. */
 	int (*rows)(struct chi_query *query, struct chi_page *page, struct chi_fault *fault);
 	/* The rows of the page are delivered: what else the result says. NULL: nothing. */
 	void (*deliver)(struct chi_query *query, const struct chi_page *page, bool last,
 			void *result);
-	/* The page's rows are not delivered: they are found again. */
+	/* False: rows that are not delivered cannot be found again. NULL: they always can. */
+	bool (*may_forget)(const struct chi_query *query);
+	/* The page's rows are not delivered: they are found again. NULL: there are none. */
 	void (*forget)(struct chi_query *query, const struct chi_page *page);
 	/* Makes of the request one for what comes after `row`, the last of `n` delivered. `cursor`
-	 * is memory for it. False: nothing comes but a total. NULL: it is asked from the beginning.
-	 */
-	bool (*resume)(void *request, const void *row, size_t n, char cursor[CHI_CURSOR_SIZE]);
+	 * is memory for it. CHI_NONE: nothing comes but a total; -CHI_EUNSUPPORTED: nothing can be
+	 * asked for after this row. NULL: it is asked from the beginning. */
+	int (*resume)(void *request, const void *row, size_t n, char cursor[CHI_CURSOR_SIZE]);
 	/* Rows that a request asks for; 0: no limit. NULL: it never has one. */
 	uint64_t (*limit)(const void *request);
 	size_t (*memory)(const struct chi_query *query);
@@ -72,6 +76,7 @@ struct chi_query_ops {
 struct chi_query {
 	const struct chi_query_ops *ops;
 	const struct chi_operation *operation;
+	enum chi_op op;
 	struct chi_arena arena;	   /* of the request */
 	void *request;		   /* its own struct */
 	struct chi_read *read;	   /* NULL: detached */
@@ -79,7 +84,9 @@ struct chi_query {
 	struct chi_game_texts
 		*texts; /* lent, not of a snapshot so far; NULL: a query makes its own */
 	uint64_t steps;
-	bool is_ready; /* rows come */
+	unsigned threads; /* that may help it, and then it does all in one step; 0: none */
+	unsigned ahead;	  /* rows that are made at once for a caller in this process; 0: as most */
+	bool is_ready;	  /* rows come */
 };
 
 /* NULL: the operation is no query. */
@@ -109,8 +116,11 @@ const char *chi_query_unknown(const struct chi_query *query, size_t i);
 /* Bytes that it takes, about. */
 size_t chi_query_memory(const struct chi_query *query);
 
-/* The rows of a result of this operation. */
+/* The rows of a result of this operation; NULL: it has none. */
 const struct chi_member *chi_query_list(const struct chi_operation *operation);
+
+/* Bytes of one of these rows in memory. */
+size_t chi_query_row_size(enum chi_op op, const void *request);
 
 /* Parses a filter, which may be NULL, for `open`. */
 CHI_MUSTUSE int chi_query_filter(const char *filter, const char **field, struct chi_fault *fault);

@@ -25,7 +25,14 @@ static bool has_text(const char *text)
 
 static bool scan_is_of_games(const struct chi_request *request)
 {
-	return has_text(request->u.scan.spec.games);
+	return has_text(((const struct chi_scan_request *)request->body)->spec.games);
+}
+
+/* A page without rows need not say of which kind. */
+static bool scan_fits(const void *request, const void *result)
+{
+	const struct chi_scan_page *page = result;
+	return page->n == 0 || page->want == ((const struct chi_scan_request *)request)->spec.want;
 }
 
 static bool find_is_of_games(const struct chi_request *request)
@@ -123,9 +130,10 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_PUT] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE},
 	[CHI_OP_DELETE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE | CHI_IS_LOGGED},
 	[CHI_OP_SCAN] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
-			 .flags = STORE | STAYS | CHI_NEEDS_ARCHIVE, .of_games = scan_is_of_games},
+			 .flags = STORE | STAYS | CHI_NEEDS_ARCHIVE, &chi_scan_ops,
+			 .fits = scan_fits, .of_games = scan_is_of_games},
 	[CHI_OP_COUNT] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
-			  .flags = STORE | STAYS | CHI_NEEDS_ARCHIVE | CHI_IS_LONG,
+			  .flags = STORE | STAYS | CHI_NEEDS_ARCHIVE | CHI_IS_LONG, &chi_count_ops,
 			  .of_games = scan_is_of_games},
 	[CHI_OP_CREDIT] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION,
 			   .flags = CHI_WHEN_FULL | CHI_IS_SILENT},

@@ -93,6 +93,8 @@ enum chi_op {
 	CHI_OP_COUNT_OF_OPS
 };
 
+struct chi_entry;
+
 struct chi_text {
 	const char *bytes; /* NUL-terminated when unpacked */
 	size_t len;
@@ -143,12 +145,6 @@ struct chi_request {
 			const struct chi_game_id *games; /* counted as imported from now on */
 			size_t n_games;
 		} put;
-		struct {
-			struct chi_scan_spec spec; /* filter.has_material false: see material;
-						      games NULL: none */
-			struct chi_text material;  /* signature; empty: any */
-			uint32_t window;	   /* as sent; 0: default */
-		} scan;				   /* SCAN, COUNT (band and filter only) */
 		struct {
 			uint32_t responses;
 		} credit;
@@ -209,6 +205,29 @@ struct chi_explore_request {
 	struct chi_key key;
 	const char *fen;    /* instead of the key, whose len is 0 then; or NULL */
 	const char *filter; /* of games; NULL: none */
+};
+
+/* What is asked for by SCAN, and by COUNT, which has of it the band, the filter and the games. */
+struct chi_scan_request {
+	struct chi_scan_spec spec; /* filter.has_material is false: */
+	const char *material;	   /* its signature, for those who know chess; NULL: any */
+};
+
+/* Rows of a SCAN. */
+struct chi_scan_page {
+	enum chi_want want;
+	union {
+		const struct chi_row *rows;
+		const struct chi_entry *entries; /* of CHI_WANT_RECORDS */
+	};
+	size_t n;
+	struct chi_cursor cursor; /* after the last of them */
+	bool mixed;
+};
+
+struct chi_counted {
+	uint64_t count;
+	bool mixed;
 };
 
 /* What is asked for by SUSPECTS, as chi_get_suspects says. */
@@ -356,18 +375,6 @@ struct chi_response {
 			struct chi_entry *entries;
 			size_t n;
 		} get;
-		struct {
-			enum chi_want want; /* rows or entries are filled */
-			struct chi_row *rows;
-			struct chi_entry *entries;
-			size_t n;
-			struct chi_cursor cursor;
-			bool mixed;
-		} scan;
-		struct {
-			uint64_t count;
-			bool mixed;
-		} count;
 		struct {
 			const uint8_t *data;
 			size_t len;

@@ -23,12 +23,10 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
-struct chi_among;
 struct chi_game_query;
 struct chi_game_texts;
 struct chi_peer;
 struct chi_rados;
-struct chi_rados_scan;
 struct chi_rows;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
@@ -45,37 +43,6 @@ struct chi_stream {
 	uint64_t id;	   /* of the request; 0: over */
 	uint32_t consumed; /* responses used up for which no credit was given yet */
 	bool held;	   /* the response at hand is another one */
-};
-
-/*
- * A walk. The block of rows that was fetched last is delivered one by one; a backend's
- * scan_more brings the next. Rows are in `rows`, or with their records in `entries`.
- */
-struct chi_iter {
-	struct chi_client *client;
-	struct chi_scan_spec spec;	 /* its games are */
-	char *games;			 /* this copy */
-	const struct chi_row *rows;	 /* WANT_KEYS, WANT_COUNTS */
-	const struct chi_entry *entries; /* WANT_RECORDS */
-	size_t n;
-	size_t at;
-	int status; /* after the block: CHI_OK more, CHI_NONE the end, negative a failure */
-	struct chi_fault fault;
-	struct chi_row row; /* made from an entry */
-	struct chi_cursor cursor;
-	uint64_t delivered; /* rows so far */
-	bool mixed;
-	/* In-process. */
-	struct chi_read *read;
-	struct chi_among *among; /* NULL: no filter of games */
-	struct chi_scan *scan;
-	struct chi_row *block;
-	size_t block_size; /* rows asked for at a time: small first, so that the first come soon */
-	struct chi_entry entry;
-	/* Remote. */
-	struct chi_stream stream;
-	/* On RADOS. */
-	struct chi_rados_scan *shards;
 };
 
 struct chi_inproc {
@@ -107,7 +74,7 @@ struct chi_backend {
 		   enum chi_durability durability, uint64_t *deleted);
 	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
 	/* Queries (client/core/rows.h): a page of rows after the other, or all. The request is in
-	 * rows->arena. */
+	 * rows->arena. After a failure of rows_more the page at hand has the rows before it. */
 	int (*rows_open)(struct chi_client *client, struct chi_rows *rows,
 			 const struct chi_request *request);
 	int (*rows_more)(struct chi_client *client, struct chi_rows *rows);
@@ -117,11 +84,6 @@ struct chi_backend {
 	/* What is answered at once (ops/answer.h), into the operation's own result. */
 	int (*call)(struct chi_client *client, const struct chi_request *request, void *out);
 	int (*flush)(struct chi_client *client);
-	int (*scan_open)(struct chi_client *client, struct chi_iter *iter);
-	int (*scan_more)(struct chi_client *client, struct chi_iter *iter);
-	void (*scan_close)(struct chi_client *client, struct chi_iter *iter);
-	int (*count)(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed);
 	int (*verify)(struct chi_client *client, chi_verify_report *report, void *context,
 		      struct chi_verify_result *result);
 	/* In place; NULL: not so. */

@@ -45,19 +45,41 @@ int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
 	init_rows(rows, op);
 	struct chi_request request;
 	int status = make_request(client, op, spec, &rows->arena, &request);
-	return status == CHI_OK ? client->backend->rows_open(client, rows, &request) : status;
+	if (status != CHI_OK) {
+		return status;
+	}
+	rows->size = chi_query_row_size(op, request.body);
+	return client->backend->rows_open(client, rows, &request);
+}
+
+int chi_rows_more(struct chi_client *client, struct chi_rows *rows)
+{
+	while (rows->at == rows->n) {
+		if (rows->failed < 0) {
+			client->error = rows->fault;
+			return rows->failed;
+		}
+		if (rows->last) {
+			return CHI_NONE;
+		}
+		chi_store_forget_damage();
+		rows->failed = chi_client_fail(client, client->backend->rows_more(client, rows));
+		if (rows->failed < 0) {
+			rows->fault = client->error;
+		}
+	}
+	return CHI_OK;
 }
 
 int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row)
 {
-	while (rows->at == rows->n || rows->is_full) {
-		int status = rows->last ? CHI_NONE : client->backend->rows_more(client, rows);
-		if (status != CHI_OK) {
-			return status;
-		}
+	int status = chi_rows_more(client, rows);
+	if (status == CHI_OK) {
+		*row = rows->rows + rows->at++ * rows->size;
+		/* A failure after rows that are still delivered has left its text. */
+		client->error.text[0] = '\0';
 	}
-	*row = rows->rows + rows->at++ * rows->list->size;
-	return CHI_OK;
+	return status;
 }
 
 void chi_rows_close(struct chi_client *client, struct chi_rows *rows)
@@ -76,6 +98,7 @@ int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 	init_rows(&rows, op);
 	int status = make_request(client, op, spec, &rows.arena, &request);
 	if (status == CHI_OK) {
+		rows.size = chi_query_row_size(op, request.body);
 		status = chi_op_is_query(&request)
 				 ? client->backend->rows_all(client, &rows, &request, out)
 				 : client->backend->call(client, &request, out);

@@ -7,11 +7,6 @@
 /* That a search or a count may take: one for each processor that this thread may run on. */
 unsigned chi_inproc_threads(void);
 
-int chi_inproc_scan_open(struct chi_client *client, struct chi_iter *iter);
-int chi_inproc_scan_more(struct chi_client *client, struct chi_iter *iter);
-void chi_inproc_scan_close(struct chi_client *client, struct chi_iter *iter);
-int chi_inproc_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed);
 int chi_inproc_change_names(struct chi_client *client, const struct chi_name_change *changes,
 			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 			    struct chi_names_changed *result);

@@ -3,6 +3,7 @@
 #include "client/core/rows.h"
 #include "client/local/local.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "ops/op.h"
@@ -29,8 +30,18 @@ int chi_inproc_call(struct chi_client *client, const struct chi_request *request
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-/* Rows made ahead: few at first, so that the first come soon. */
+/* Rows made ahead, unless the query says it: few at first, so that the first come soon. */
 #define ROWS_MAX 64
+
+/* More wait for memory rather than for processors. */
+#define THREADS_MAX 16
+
+unsigned chi_inproc_threads(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
+}
 
 static void tell_unknown(struct chi_client *client, const struct chi_query *query)
 {
@@ -50,10 +61,11 @@ static int open_query(struct chi_client *client, struct chi_rows *rows,
 		return status;
 	}
 	rows->query->steps = UINT64_MAX;
+	rows->query->threads = chi_inproc_threads();
 	rows->query->passing = &client->answer->arena;
 	status = client->inproc.texts == NULL ? chi_game_texts_new(&client->inproc.texts) : CHI_OK;
 	rows->query->texts = client->inproc.texts;
-	chi_page_init_unbounded(&rows->page, rows->list, CHI_CLIENT_BUDGET);
+	chi_page_init_unbounded(&rows->page, rows->size, CHI_CLIENT_BUDGET);
 	status = status == CHI_OK ? chi_read_begin(client->inproc.store, &rows->read) : status;
 	return status == CHI_OK ? chi_query_attach(rows->query, rows->read, &client->error)
 				: status;
@@ -88,9 +100,10 @@ static int fill_page(struct chi_client *client, struct chi_rows *rows)
 int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows)
 {
 	struct chi_page *page = &rows->page;
+	size_t ahead = rows->query->ahead != 0 ? rows->query->ahead : ROWS_MAX;
 	size_t most = page->most * 4;
 	if (page->n > 0) {
-		page->most = most < ROWS_MAX ? most : ROWS_MAX;
+		page->most = most < ahead ? most : ahead;
 	}
 	chi_page_clear(page);
 	int status = fill_page(client, rows);
@@ -131,7 +144,11 @@ static int keep_texts(struct chi_arena *arena, const struct chi_message *type, v
 /* The rows move into the client's arena, and what they lead to with the page's. */
 static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out)
 {
-	size_t size = rows->page.n * rows->list->size;
+	memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
+	if (rows->list == NULL) {
+		return CHI_OK;
+	}
+	size_t size = rows->page.n * rows->size;
 	void *items = chi_arena_alloc(&rows->page.arena, size);
 	if (items == NULL) {
 		return -CHI_ENOMEM;
@@ -139,7 +156,6 @@ static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out
 	if (size > 0) {
 		memcpy(items, rows->page.items, size);
 	}
-	memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
 	memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
 	int status = keep_texts(&rows->page.arena, chi_operation_of(rows->op)->result, out);
 	struct chi_arena arena = client->answer->arena;

@@ -182,11 +182,13 @@ CHI_MUSTUSE int chi_rados_sum(struct chi_client *client, struct chi_shard_client
 
 /* ---- scan.c ------------------------------------------------------------------------------ */
 
-int chi_rados_scan_open(struct chi_client *client, struct chi_iter *iter);
-int chi_rados_scan_more(struct chi_client *client, struct chi_iter *iter);
-void chi_rados_scan_close(struct chi_client *client, struct chi_iter *iter);
-int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		    bool *mixed);
+/* Of scans, and the list of a count: no other queries come here. */
+int chi_rados_rows_open(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request);
+int chi_rados_rows_more(struct chi_client *client, struct chi_rows *rows);
+void chi_rados_rows_close(struct chi_client *client, struct chi_rows *rows);
+int chi_rados_rows_all(struct chi_client *client, struct chi_rows *rows,
+		       const struct chi_request *request, void *out);
 /* At most asked->limit, which is not 0. */
 int chi_rados_game_ids(struct chi_client *client, const struct chi_game_ids_request *asked,
 		       struct chi_game_ids *out);

@@ -8,7 +8,9 @@
 
 #include "base/fault.h"
 #include "chess/sieve.h"
+#include "client/core/rows.h"
 #include "client/rados/walk.h"
+#include "ops/scan.h"
 #include "store/record/filter.h"
 #include "store/record/sorted.h"
 
@@ -378,39 +380,44 @@ static void close_scan(struct chi_rados_scan *scan)
 	}
 }
 
-int chi_rados_scan_open(struct chi_client *client, struct chi_iter *iter)
+int chi_rados_rows_open(struct chi_client *client, struct chi_rows *rows,
+			const struct chi_request *request)
 {
-	return open_scan(client, &iter->spec, &iter->shards);
+	struct chi_scan_spec spec;
+	const char *field = NULL;
+	int status = chi_scan_asked(request->body, &spec, &field, &client->error);
+	return status == CHI_OK ? open_scan(client, &spec, &rows->shards) : status;
 }
 
-int chi_rados_scan_more(struct chi_client *client, struct chi_iter *iter)
+int chi_rados_rows_more(struct chi_client *client, struct chi_rows *rows)
 {
-	struct chi_rados_scan *scan = iter->shards;
-	bool records = iter->spec.want == CHI_WANT_RECORDS;
-	uint64_t limit = iter->spec.limit;
+	struct chi_rados_scan *scan = rows->shards;
+	struct chi_scan_page *page = (void *)rows->result;
+	bool records = scan->spec.want == CHI_WANT_RECORDS;
+	uint64_t limit = scan->spec.limit;
 	chi_arena_reset(&client->answer->arena);
-	int status = iter->spec.sort != CHI_SORT_NONE ? fetch_sorted(scan, records) : fetch(scan);
+	int status = scan->spec.sort != CHI_SORT_NONE ? fetch_sorted(scan, records) : fetch(scan);
 	if (status >= 0 && limit != 0 && scan->rows + scan->n >= limit) {
 		scan->n = (size_t)(limit - scan->rows);
 		status = CHI_NONE;
 	}
-	bool zero = iter->spec.want == CHI_WANT_KEYS;
+	bool zero = scan->spec.want == CHI_WANT_KEYS;
 	for (size_t i = 0; i < scan->n && zero; i++) {
 		scan->found[i].counts = (struct chi_counts){0};
 	}
 	scan->rows += scan->n;
-	iter->n = scan->n;
-	iter->rows = scan->found;
-	iter->entries = records ? scan->entries : NULL;
-	iter->mixed = scan->mixed || (scan->walk != NULL && chi_walk_mixed(scan->walk));
-	return status;
+	rows->rows = records ? (const void *)scan->entries : (const void *)scan->found;
+	rows->n = scan->n;
+	rows->at = 0;
+	rows->last = status == CHI_NONE;
+	page->mixed = scan->mixed || (scan->walk != NULL && chi_walk_mixed(scan->walk));
+	return status < 0 ? status : CHI_OK;
 }
 
-void chi_rados_scan_close(struct chi_client *client, struct chi_iter *iter)
+void chi_rados_rows_close(struct chi_client *client, struct chi_rows *rows)
 {
 	(void)client;
-	close_scan(iter->shards);
-	iter->shards = NULL;
+	close_scan(rows->shards);
 }
 
 /* Whole parts of the store are counted already. */
@@ -438,29 +445,26 @@ static int count_rows(struct chi_rados_scan *scan, uint64_t *count)
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-int chi_rados_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		    bool *mixed)
+int chi_rados_rows_all(struct chi_client *client, struct chi_rows *rows,
+		       const struct chi_request *request, void *out)
 {
-	struct chi_rados_scan *scan = NULL;
+	struct chi_counted *counted = out;
 	struct chi_shard_client sum;
-	int status = open_scan(client, spec, &scan);
-	*mixed = false;
-	*count = 0;
+	int status = chi_rados_rows_open(client, rows, request);
+	struct chi_rados_scan *scan = rows->shards;
 	if (status == CHI_OK && scan->sieve.idle && !scan->joins) {
 		status = chi_rados_sum(client, &sum);
-		if (status < 0 || count_at_once(spec, &sum, count)) {
-			close_scan(scan);
+		if (status < 0 || count_at_once(&scan->spec, &sum, &counted->count)) {
 			return status;
 		}
 	}
 	/* Of the whole store records need not be looked up one by one. */
-	if (status == CHI_OK && scan->joins && spec->chi2_min <= 1 &&
-	    spec->chi2_max == CHI_CHI2_MAX) {
+	if (status == CHI_OK && scan->joins && scan->spec.chi2_min <= 1 &&
+	    scan->spec.chi2_max == CHI_CHI2_MAX) {
 		scan->phase = PHASE_POSITION;
 	}
-	status = status == CHI_OK ? count_rows(scan, count) : status;
-	*mixed = scan != NULL && scan->mixed;
-	close_scan(scan);
+	status = status == CHI_OK ? count_rows(scan, &counted->count) : status;
+	counted->mixed = scan != NULL && scan->mixed;
 	return status;
 }
 

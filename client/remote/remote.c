@@ -49,6 +49,12 @@ static int changed(struct chi_client *client, bool *out)
 	return CHI_OK;
 }
 
+int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses)
+{
+	struct chi_request credit = {.op = CHI_OP_CREDIT, .id = id, .u.credit = {responses}};
+	return chi_peer_send(client, &credit);
+}
+
 /* Makes ready for a request that may take the server long, and sends it. */
 static int start_long(struct chi_client *client, struct chi_request *request)
 {
@@ -57,21 +63,6 @@ static int start_long(struct chi_client *client, struct chi_request *request)
 		client->peer->patient = true;
 		request->id = chi_peer_next_id(client);
 		status = chi_peer_send(client, request);
-	}
-	return status;
-}
-
-int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed)
-{
-	struct chi_request request = {.op = CHI_OP_COUNT};
-	char material[CHI_MATERIAL_TEXT_SIZE];
-	chi_remote_set_spec(&request, spec, material);
-	struct chi_response response;
-	int status = chi_repeat_call(client, &request, &response);
-	if (status == CHI_OK) {
-		*count = response.u.count.count;
-		*mixed = response.u.count.mixed;
 	}
 	return status;
 }
@@ -223,10 +214,6 @@ const struct chi_backend chi_backend_remote = {
 	.rows_all = chi_remote_rows_all,
 	.call = chi_remote_call,
 	.flush = chi_remote_flush,
-	.scan_open = chi_remote_scan_open,
-	.scan_more = chi_remote_scan_more,
-	.scan_close = chi_remote_scan_close,
-	.count = chi_remote_count,
 	.verify = verify,
 	.backup = backup,
 	.compact = compact,

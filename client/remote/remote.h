@@ -26,11 +26,6 @@ int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
 int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-int chi_remote_scan_open(struct chi_client *client, struct chi_iter *iter);
-int chi_remote_scan_more(struct chi_client *client, struct chi_iter *iter);
-void chi_remote_scan_close(struct chi_client *client, struct chi_iter *iter);
-int chi_remote_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-		     bool *mixed);
 int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
 int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
@@ -66,11 +61,6 @@ CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi
 
 /* Keys as a request takes them. */
 struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n);
-
-/* A scan's or count's band and filter as a request takes them; `material` must stay until it is
- * sent. */
-void chi_remote_set_spec(struct chi_request *request, const struct chi_scan_spec *spec,
-			 char material[CHI_MATERIAL_TEXT_SIZE]);
 
 /* Allows the server to send so many responses more to request `id`. */
 CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);

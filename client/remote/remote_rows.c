@@ -69,12 +69,23 @@ static int receive_page(struct chi_client *client, struct chi_rows *rows)
 	if (status < 0) {
 		return status;
 	}
+	/* A list is looked at when it is whole. */
+	status = client->peer->gathers
+			 ? CHI_OK
+			 : check_result(client, rows->op, rows->request, response.body);
+	if (status < 0) {
+		rows->stream.id = 0;
+		return status;
+	}
 	memcpy(rows->result, response.body, chi_operation_of(rows->op)->result_size);
-	memcpy(&rows->rows, rows->result + rows->list->at, sizeof(rows->rows));
-	memcpy(&rows->n, rows->result + rows->list->other, sizeof(rows->n));
-	rows->at = 0;
 	rows->last = response.last;
-	cut_rows(rows, limit_of(rows), 0);
+	if (rows->list != NULL) {
+		memcpy(&rows->rows, rows->result + rows->list->at, sizeof(rows->rows));
+		memcpy(&rows->n, rows->result + rows->list->other, sizeof(rows->n));
+		cut_rows(rows, limit_of(rows), 0);
+	}
+	rows->n = rows->is_full ? 0 : rows->n;
+	rows->at = 0;
 	return CHI_OK;
 }
 
@@ -84,7 +95,10 @@ static int receive_again(struct chi_client *client, struct chi_rows *rows, int s
 	struct chi_repeat repeat = {0};
 	while (chi_repeat_again(client, &repeat, status)) {
 		status = ask_for_rows(client, rows);
-		status = status == CHI_OK ? receive_page(client, rows) : status;
+		if (status == CHI_OK) {
+			rows->is_mixed = rows->is_mixed || (rows->has_delivered && !rows->is_full);
+			status = receive_page(client, rows);
+		}
 	}
 	return status;
 }
@@ -103,12 +117,15 @@ int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
 int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows)
 {
 	const struct chi_query_ops *ops = chi_query_ops_of(rows->op);
-	if (rows->at > 0 && !rows->is_full) {
-		const void *row = rows->rows + (rows->at - 1) * rows->list->size;
-		rows->is_full = !ops->resume(rows->request, row, rows->at, rows->cursor);
+	if (rows->at > 0) {
+		const void *row = rows->rows + (rows->at - 1) * rows->size;
+		int status = ops->resume(rows->request, row, rows->at, rows->cursor);
+		rows->has_delivered = true;
+		rows->is_full = status == CHI_NONE;
+		rows->is_bound = status < 0;
 	}
 	int status = rows->stream.id != 0 ? receive_page(client, rows) : -CHI_EINTERNAL;
-	return receive_again(client, rows, status);
+	return rows->is_bound ? status : receive_again(client, rows, status);
 }
 
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows)
@@ -189,11 +206,13 @@ int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 	do {
 		status = gather_rows(client, rows, &last, &n);
 	} while (chi_repeat_again(client, &repeat, status));
-	status = status == CHI_OK ? join_pages(client, last, n, rows->list->size, &items) : status;
+	status = status == CHI_OK ? join_pages(client, last, n, rows->size, &items) : status;
 	if (status == CHI_OK) {
 		memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
-		memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
-		memcpy((uint8_t *)out + rows->list->other, &n, sizeof(n));
+		if (rows->list != NULL) {
+			memcpy((uint8_t *)out + rows->list->at, &items, sizeof(items));
+			memcpy((uint8_t *)out + rows->list->other, &n, sizeof(n));
+		}
 		status = check_result(client, rows->op, rows->request, out);
 	}
 	return status;

@@ -11,8 +11,7 @@
 #include "search/texts.h"
 #include "store/store.h"
 
-/* The field at fault with its operation; "" is the operation itself. */
-static int name_field(struct chi_task *task, int status, const char *field)
+int chi_task_name_field(struct chi_task *task, int status, const char *field)
 {
 	const char *name = chi_op_name(task->request->op);
 	return field == NULL ? status
@@ -41,5 +40,5 @@ int chi_handle_answer(struct chi_task *task)
 		chi_conn_answer(task->conn, &response);
 	}
 	chi_game_texts_free(texts);
-	return name_field(task, status, ask.field);
+	return chi_task_name_field(task, status, ask.field);
 }

@@ -33,7 +33,6 @@ chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_read.c */
 chi_handler chi_handle_probe, chi_handle_get;	       /* handler_read.c */
 chi_handler chi_handle_put, chi_handle_delete;	       /* handler_write.c */
 chi_handler chi_handle_whole;			       /* handler_write.c */
-chi_handler chi_handle_scan, chi_handle_count;	       /* scan.c */
 chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
 chi_handler chi_handle_outcome;			       /* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data; /* handler_import.c */
@@ -51,6 +50,9 @@ chi_handler chi_handle_queue_settle;			      /* queue.c */
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)
 int chi_task_field(struct chi_task *task, int status, const char *format, ...);
+
+/* The same of a field of its operation: "" is the operation itself, NULL none. */
+int chi_task_name_field(struct chi_task *task, int status, const char *field);
 
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries (ops/query.h) as runs: their rows are sent in pages. One whose work cannot be done by
  * halves has it done by a thread first. */
-#include "ops/query.h"
+#include "daemon/ops/query.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,8 @@
 #include "base/fault.h"
 #include "daemon/ops/aside.h"
 #include "daemon/ops/handler.h"
-#include "daemon/ops/run.h"
 #include "proto/operations.h"
 #include "store/store.h"
-
-struct query_run {
-	struct chi_run run;
-	struct chi_query *query;
-	_Alignas(max_align_t) uint8_t result[CHI_RESULT_SIZE];
-};
 
 struct query_aside {
 	struct chi_aside aside;
@@ -26,7 +19,7 @@ struct query_aside {
 
 static struct chi_query *query_of(const struct chi_run *run)
 {
-	return ((const struct query_run *)run)->query;
+	return ((const struct chi_query_run *)run)->query;
 }
 
 /* ---- The run ------------------------------------------------------------------------------ */
@@ -48,7 +41,7 @@ static int step_run(struct chi_run *run, struct chi_fault *fault)
 
 static void fill_run(struct chi_run *run, struct chi_response *response)
 {
-	struct query_run *query_run = (struct query_run *)run;
+	struct chi_query_run *query_run = (struct chi_query_run *)run;
 	struct chi_query *query = query_run->query;
 	const char *name = NULL;
 	chi_query_result(query, &run->page, response->last, query_run->result);
@@ -66,13 +59,16 @@ static bool may_move(const struct chi_run *run)
 static bool forget_run(struct chi_run *run)
 {
 	struct chi_query *query = query_of(run);
-	query->ops->forget(query, &run->page);
-	return true;
+	bool may = query->ops->may_forget == NULL || query->ops->may_forget(query);
+	if (may) {
+		query->ops->forget(query, &run->page);
+	}
+	return may;
 }
 
 static size_t memory_of_run(const struct chi_run *run)
 {
-	return sizeof(struct query_run) - sizeof(*run) + chi_query_memory(query_of(run));
+	return sizeof(struct chi_query_run) - sizeof(*run) + chi_query_memory(query_of(run));
 }
 
 static void free_run(struct chi_run *run)
@@ -93,12 +89,13 @@ static const struct chi_run_ops run_ops = {
 	.free = free_run,
 };
 
-static struct query_run *new_run(struct chi_query *query)
+static struct chi_query_run *new_run(struct chi_query *query)
 {
-	struct query_run *run = calloc(1, sizeof(*run));
+	struct chi_query_run *run = calloc(1, sizeof(*run));
 	if (run != NULL) {
 		run->query = query;
-		chi_page_init_list(&run->run.page, chi_query_list(query->operation));
+		chi_page_init_list(&run->run.page, chi_query_list(query->operation),
+				   chi_query_row_size(query->op, query->request));
 	}
 	return run;
 }
@@ -135,7 +132,7 @@ static int work(struct chi_aside *aside, struct chi_read *read)
 static struct chi_run *make_run(struct chi_aside *aside)
 {
 	struct query_aside *from = (struct query_aside *)aside;
-	struct query_run *run = new_run(from->query);
+	struct chi_query_run *run = new_run(from->query);
 	if (run != NULL) {
 		from->query = NULL;
 	}
@@ -192,15 +189,13 @@ int chi_handle_query(struct chi_task *task)
 	status = status == CHI_OK ? chi_query_open(&own, &arena, &query, &field, &task->fault)
 				  : status;
 	if (status < 0) {
-		return field == NULL ? status
-				     : chi_task_field(task, status, "%s.%s",
-						      chi_op_name(request->op), field);
+		return chi_task_name_field(task, status, field);
 	}
 	query->passing = &task->worker->results;
 	if (query->ops->whole) {
 		return start_aside(task, query);
 	}
-	struct query_run *run = new_run(query);
+	struct chi_query_run *run = new_run(query);
 	if (run == NULL) {
 		chi_query_close(query);
 		return -CHI_ENOMEM;

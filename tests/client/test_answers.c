@@ -164,7 +164,7 @@ static void scan_with_credit(struct server_conn *conn)
 			continue; /* credit or cancel that crossed the scan's last response */
 		}
 		uint64_t id = request.id;
-		uint64_t credit = request.u.scan.window;
+		uint64_t credit = request.window;
 		for (unsigned i = 0; i < SCAN_BLOCKS; i++) {
 			while (credit == 0) {
 				if (!server_next(conn, &request) || request.id != id) {
@@ -177,9 +177,8 @@ static void scan_with_credit(struct server_conn *conn)
 			}
 			struct chi_row row = {.found = true, .chi2 = 5, .key = world_key(i)};
 			struct chi_response answer = {.id = id, .op = CHI_OP_SCAN};
-			answer.u.scan.rows = &row;
-			answer.u.scan.n = 1;
-			answer.u.scan.mixed = i == 50;
+			const struct chi_scan_page page = {.rows = &row, .n = 1, .mixed = i == 50};
+			answer.body = &page;
 			answer.last = i == SCAN_BLOCKS - 1;
 			if (credit == 0) {
 				answer = (struct chi_response){

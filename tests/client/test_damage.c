@@ -77,6 +77,44 @@ static void a_damaged_record_fails_alone(void **state)
 	chi_prober_close(prober);
 }
 
+/* Up to 63 sound games before a damaged one: pages are made ahead in this process. */
+static void rows_made_ahead_of_damage_were_lost(void **state)
+{
+	enum {
+		ROWS = 40,
+		SOUND = 30
+	};
+	struct world *world = *state;
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
+	struct chi_put put = {.key = world_key(SOUND), .parts = CHI_PUT_NOTE};
+	struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	const struct chi_record *record = NULL;
+	char note[3001] = "to be damaged";
+	world_fill(world->client, 0, ROWS);
+	memset(note + strlen(note), '.', sizeof(note) - 1 - strlen(note));
+	put.record.note = note;
+	put.record.n_note = sizeof(note) - 1;
+	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
+	damage(world, "to be damaged", NULL);
+	world_ok(world->client, chi_iter_open(world->client, &spec, &iter));
+	for (unsigned i = 0; i < SOUND; i++) {
+		world_ok(world->client, chi_iter_next(iter, &row, &record));
+		assert_int_equal(row->chi2, 100 + i);
+		assert_string_equal(chi_error(world->client), "");
+	}
+	/* It stays what it is. */
+	for (unsigned i = 0; i < 2; i++) {
+		struct chi_cursor cursor;
+		assert_int_equal(chi_iter_next(iter, &row, &record), -CHI_ECORRUPT);
+		assert_true(strlen(chi_error(world->client)) > 0);
+		assert_null(row);
+		chi_iter_cursor(iter, &cursor);
+		assert_int_equal(cursor.chi2, 100 + SOUND - 1);
+	}
+	chi_iter_close(iter);
+}
+
 /* Meets a chain that is broken, and says nothing of it. */
 static void pass_over_damage(const struct world *world)
 {
@@ -150,6 +188,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
+						world_drop),
+		cmocka_unit_test_setup_teardown(rows_made_ahead_of_damage_were_lost, world_external,
 						world_drop),
 		cmocka_unit_test_setup_teardown(damage_is_not_told_of_a_later_call, world_external,
 						world_drop),

@@ -302,8 +302,8 @@ static void never_cancel(struct server_conn *conn)
 	}
 	struct chi_row row = {.found = true, .chi2 = 5, .key = world_key(0)};
 	struct chi_response block = {.id = request.id, .op = CHI_OP_SCAN};
-	block.u.scan.rows = &row;
-	block.u.scan.n = 1;
+	const struct chi_scan_page page = {.rows = &row, .n = 1};
+	block.body = &page;
 	/* Far more than sockets hold: a client that reads on would read all of it. */
 	for (unsigned i = 0; i < 10000000; i++) {
 		size_t before = conn->sent;
@@ -447,10 +447,8 @@ static void count_slowly(struct server_conn *conn)
 		}
 		server_pong(conn, &request);
 	}
-	struct chi_response answer = {.id = id,
-				      .last = true,
-				      .op = CHI_OP_COUNT,
-				      .u.count = {.count = 12, .mixed = true}};
+	const struct chi_counted counted = {.count = 12, .mixed = true};
+	struct chi_response answer = {.id = id, .last = true, .op = CHI_OP_COUNT, .body = &counted};
 	server_answer(conn, &answer);
 	while (server_next(conn, &request)) {
 		server_pong(conn, &request);

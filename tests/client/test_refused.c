@@ -64,8 +64,11 @@ static void on_rados(void **state)
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
 		const struct chi_stats_spec stats = {.by = CHI_STATS_PLAYER};
 		const struct chi_explore_request explore = {.filter = NULL};
+		const struct chi_scan_request scan = {.material = NULL};
+		const void *const bodies[CHI_OP_COUNT_OF_OPS] = {
+			[CHI_OP_EXPLORE] = &explore, [CHI_OP_SCAN] = &scan, [CHI_OP_COUNT] = &scan};
 		const struct chi_request request = {
-			.op = op, .body = op == CHI_OP_EXPLORE ? (const void *)&explore : &stats};
+			.op = op, .body = bodies[op] != NULL ? bodies[op] : &stats};
 		char says[80];
 		(void)snprintf(says, sizeof(says), "not on RADOS: %s", chi_op_label(op));
 		bool refused = (chi_op_row_of(op)->flags & CHI_NEEDS_DIRECTORY) != 0;
@@ -78,7 +81,8 @@ static void on_rados(void **state)
 	const struct chi_explore_request filtered = {.filter = "white A"};
 	const struct chi_request explore = {.op = CHI_OP_EXPLORE, .body = &filtered};
 	said(&explore, CHI_HOLDS_ON_RADOS, "not on RADOS: explore by games");
-	const struct chi_request scan = {.op = CHI_OP_SCAN, .u.scan.spec.games = "white A"};
+	const struct chi_scan_request by_games = {.spec.games = "white A"};
+	const struct chi_request scan = {.op = CHI_OP_SCAN, .body = &by_games};
 	said(&scan, CHI_HOLDS_ON_RADOS, "not on RADOS: scan by games");
 }
 

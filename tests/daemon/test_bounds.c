@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "ops/page.h"
-#include "daemon/ops/scan.h"
+#include "ops/scan.h"
+#include "daemon/ops/query.h"
 #include "proto/wire/frame.h"
 #include "tests/store/help.h"
 
@@ -154,18 +154,24 @@ static void unread_answers_are_kept_for_their_time(void **state)
 	}
 }
 
-static void send_scan(const struct loop_client *client, struct chi_filter filter, uint64_t limit,
+static void send_spec(const struct loop_client *client, const struct chi_scan_spec *spec,
 		      uint32_t window)
 {
 	struct chi_buffer out;
-	struct chi_request request = {
-		.id = 1, .op = CHI_OP_SCAN, .store = {.bytes = "large", .len = strlen("large")}};
-	request.u.scan.spec = (struct chi_scan_spec){
-		.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter, .limit = limit};
-	request.u.scan.window = window;
+	const struct chi_scan_request scan = {.spec = *spec};
+	const struct chi_request request = {
+		.id = 1, .op = CHI_OP_SCAN, .store = {"large", 5}, .window = window, .body = &scan};
 	chi_buffer_init(&out, 4096);
 	loop_pack(&out, &request);
 	loop_send(client, &out);
+}
+
+static void send_scan(const struct loop_client *client, struct chi_filter filter, uint64_t limit,
+		      uint32_t window)
+{
+	const struct chi_scan_spec spec = {
+		.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter, .limit = limit};
+	send_spec(client, &spec, window);
 }
 
 static struct chi_run *begun_scan(void)
@@ -260,18 +266,12 @@ static void snapshot_of_a_scan_that_works(void **state)
 
 static void send_sorted(const struct loop_client *client, enum chi_want want)
 {
-	struct chi_buffer out;
-	struct chi_request request = {.id = 1, .op = CHI_OP_SCAN};
-	request.store = (struct chi_text){.bytes = "large", .len = strlen("large")};
-	request.u.scan.spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
-						     .descending = true,
-						     .want = (uint8_t)want,
-						     .sort = CHI_SORT_GAMES,
-						     .limit = CHI_SORT_MAX};
-	request.u.scan.window = CHI_WINDOW_MAX;
-	chi_buffer_init(&out, 4096);
-	loop_pack(&out, &request);
-	loop_send(client, &out);
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
+					   .descending = true,
+					   .want = (uint8_t)want,
+					   .sort = CHI_SORT_GAMES,
+					   .limit = CHI_SORT_MAX};
+	send_spec(client, &spec, CHI_WINDOW_MAX);
 }
 
 /* What is sorted is of one state, however long that takes. A compaction takes the snapshot away:
@@ -285,8 +285,8 @@ static void sorted_scan_is_of_one_snapshot(void **state)
 		const struct chi_conn *conn = enter(&client);
 		client.bytes = 0;
 		send_sorted(&client, i < 2 ? CHI_WANT_COUNTS : CHI_WANT_RECORDS);
-		const struct chi_scan_run *scan = (const struct chi_scan_run *)begun_scan();
-		const struct chi_run *run = &scan->run;
+		struct chi_run *run = begun_scan();
+		struct chi_scan_query *scan = (void *)((struct chi_query_run *)run)->query;
 		assert_false(chi_scan_collected(scan->scan));
 		now_ms += 2 * (int64_t)loop_config.limits.snapshot_ms;
 		assert_true(chi_run_tick(loop_worker, now_ms));

@@ -70,9 +70,10 @@ static void scans_let_others_through(void **state)
 	chi_buffer_init(&out, 1 << 20);
 	for (unsigned i = 1; i <= 50; i++) {
 		struct chi_request request = {.id = i, .op = CHI_OP_SCAN};
-		request.u.scan.spec =
-			(struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
-		request.u.scan.window = CHI_WINDOW_MAX;
+		const struct chi_scan_request scan = {
+			.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS}};
+		request.body = &scan;
+		request.window = CHI_WINDOW_MAX;
 		loop_pack(&out, &request);
 	}
 	loop_send(&rude, &out);
@@ -110,9 +111,10 @@ static void short_scans_share_a_turn(void **state)
 	}
 	for (size_t i = 0; i < SHORT_SCANS; i++) {
 		struct chi_request request = {.id = i + 1, .op = CHI_OP_SCAN};
-		request.u.scan.spec = (struct chi_scan_spec){
-			.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .limit = 1};
-		request.u.scan.window = CHI_WINDOW_MAX;
+		const struct chi_scan_request scan = {
+			.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .limit = 1}};
+		request.body = &scan;
+		request.window = CHI_WINDOW_MAX;
 		chi_buffer_init(&out, 4096);
 		loop_pack(&out, &request);
 		loop_send(&many[i], &out);
@@ -140,9 +142,10 @@ static void send_walk(const struct loop_client *client, uint64_t id, enum chi_op
 	struct chi_buffer out;
 	struct chi_request request = {
 		.id = id, .op = op, .store = {.bytes = "large", .len = strlen("large")}};
-	request.u.scan.spec = (struct chi_scan_spec){
-		.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter};
-	request.u.scan.window = op == CHI_OP_SCAN ? CHI_WINDOW_MAX : 0;
+	const struct chi_scan_request scan = {
+		.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS, .filter = filter}};
+	request.body = &scan;
+	request.window = op == CHI_OP_SCAN ? CHI_WINDOW_MAX : 0;
 	chi_buffer_init(&out, 4096);
 	loop_pack(&out, &request);
 	loop_send(client, &out);

@@ -280,7 +280,7 @@ PLANTED = [
     ("include/chistore/types.h", '#include "base/num.h"'),
     ("store/record/x.c", '#include "store/txn/txn.h"'),
     ("client/core/x.c", '#include "client/remote/peer.h"'),
-    ("daemon/net/x.c", '#include "daemon/ops/scan.h"'),
+    ("daemon/net/x.c", '#include "daemon/ops/query.h"'),
     ("import/x.c", '#include "store/record/codec.h"'),
     ("kitchen/x.c", '#include "base/num.h"'),
 ]

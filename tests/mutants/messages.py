@@ -63,9 +63,9 @@ FRAMES = (
     Mutant(
         "too-wide-a-window",
         "A window has 1,024 responses",
-        "proto/op_scan.c",
-        "u.scan.window, CHI_WINDOW_MAX,",
-        "u.scan.window, CHI_WINDOW_MAX + 1,",
+        "proto/msg.c",
+        "struct chi_request, window, CHI_WINDOW_MAX,",
+        "struct chi_request, window, CHI_WINDOW_MAX + 1,",
         "proto limits", "numbers_of_a_scan"),
     Mutant(
         "client-takes-larger-answers",
@@ -116,8 +116,8 @@ FRAMES = (
         "scanned-rows-of-one-more",
         "and to a scan 10,000",
         "proto/op_scan.c",
-        "len, CHI_SCAN_ROWS_MAX, &out->u.scan.rows,",
-        "len, CHI_SCAN_ROWS_MAX + 1, &out->u.scan.rows,",
+        "len, CHI_SCAN_ROWS_MAX, &rows,",
+        "len, CHI_SCAN_ROWS_MAX + 1, &rows,",
         "proto limits", "rows_of_a_response"),
     Mutant(
         "entries-of-one-more",

@@ -254,22 +254,20 @@ SNAPSHOT = (
     Mutant(
         "mixed-scan-is-not-told",
         "A scan that went on with a later state says so",
-        "daemon/ops/scan.c",
+        "ops/scan.c",
         "scan->mixed = scan->mixed || (scan->has_sequence && sequence != scan->sequence && needed);",
         "",
         "system daemon_work", "Scans.test_one_snapshot_or_mixed"),
     Mutant(
         "walk-of-the-library-moves-on",
         "A walk of the library shows the state of its beginning",
-        "client/local/scan.c",
-        "int status = chi_scan_rows(iter->scan, iter->block,",
-        "struct chi_scan_spec spec = iter->spec;\n\tchi_scan_where(iter->scan, &spec.after);\n"
-        "\tchi_scan_close(iter->scan);\n\tchi_read_end(iter->read);\n\titer->read = NULL;\n"
-        "\titer->scan = NULL;\n"
-        "\tint status = chi_read_begin(client->inproc.store, &iter->read);\n"
-        "\tif (status != CHI_OK ||\n"
-        "\t    chi_scan_open(iter->read, &spec, &iter->scan, &client->error) < 0) {\n"
-        "\t\treturn -CHI_EIO;\n\t}\n\tstatus = chi_scan_rows(iter->scan, iter->block,",
+        "client/local/query.c",
+        "chi_page_clear(page);\n\tint status = fill_page(",
+        "chi_page_clear(page);\n\tchi_query_detach(rows->query);\n\tchi_read_end(rows->read);\n"
+        "\trows->read = NULL;\n"
+        "\tif (chi_read_begin(client->inproc.store, &rows->read) != CHI_OK ||\n"
+        "\t    chi_query_attach(rows->query, rows->read, &client->error) != CHI_OK) {\n"
+        "\t\treturn -CHI_EIO;\n\t}\n\tint status = fill_page(",
         "client inproc", "a_walk_shows_one_state"),
 )
 

@@ -56,7 +56,7 @@ READERS = (
     Mutant(
         "sorted-scan-loses-its-snapshot",
         "A sorted scan keeps it until it has read its band",
-        "daemon/ops/scan.c",
+        "ops/scan.c",
         "scan->spec.sort == CHI_SORT_NONE || is_collected(scan)",
         "true",
         "daemon bounds", "sorted_scan_is_of_one_snapshot"),

@@ -41,7 +41,8 @@ static void work(struct driven *driven, enum chi_op op, void *spec)
 	const char *field = NULL;
 	chi_arena_init(&arena, SIZE_MAX);
 	ok(chi_query_open(&request, &arena, &driven->query, &field, &fault));
-	chi_page_init_list(&driven->page, chi_query_list(driven->query->operation));
+	chi_page_init_list(&driven->page, chi_query_list(driven->query->operation),
+			   chi_query_row_size(driven->query->op, driven->query->request));
 	attach(driven);
 	while (!driven->query->is_ready) {
 		ok(chi_query_step(driven->query, &driven->page, &fault));

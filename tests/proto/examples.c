@@ -134,8 +134,9 @@ static const struct chi_request once_request = {
 static const struct chi_request scan_request = {
 	.id = 8,
 	.op = CHI_OP_SCAN,
-	.u.scan =
-		{
+	.window = 4,
+	.body =
+		&(const struct chi_scan_request){
 			.spec =
 				{
 					.chi2_min = 1000,
@@ -148,8 +149,7 @@ static const struct chi_request scan_request = {
 						   .side = CHI_SIDE_WHITE},
 					.after = {.set = true, .chi2 = 1200, .key = KEY_KINGS},
 				},
-			.material = TEXT("KRvK"),
-			.window = 4,
+			.material = "KRvK",
 		},
 };
 
@@ -164,7 +164,9 @@ static const struct chi_request cancel_request = {.id = 8, .op = CHI_OP_CANCEL};
 static const struct chi_request count_request = {
 	.id = 9,
 	.op = CHI_OP_COUNT,
-	.u.scan.spec = {.chi2_min = 5000, .chi2_max = 7600, .filter.games_min = 10},
+	.body =
+		&(const struct chi_scan_request){
+			.spec = {.chi2_min = 5000, .chi2_max = 7600, .filter.games_min = 10}},
 };
 
 static const struct chi_request backup_request = {
@@ -341,16 +343,20 @@ static struct chi_row scan_rows[1] = {
 static const struct chi_response scan_response = {
 	.id = 8,
 	.op = CHI_OP_SCAN,
-	.u.scan = {.want = CHI_WANT_COUNTS,
-		   .rows = scan_rows,
-		   .n = 1,
-		   .cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}},
+	.body =
+		&(const struct chi_scan_page){
+			.want = CHI_WANT_COUNTS,
+			.rows = scan_rows,
+			.n = 1,
+			.cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}},
 };
 static const struct chi_response scan_last_response = {
 	.id = 8,
 	.last = true,
 	.op = CHI_OP_SCAN,
-	.u.scan = {.cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}, .mixed = true},
+	.body =
+		&(const struct chi_scan_page){
+			.cursor = {.set = true, .chi2 = 1000, .key = KEY_KINGS}, .mixed = true},
 };
 
 static const struct chi_response cancel_response = {
@@ -364,7 +370,7 @@ static const struct chi_response count_response = {
 	.id = 9,
 	.last = true,
 	.op = CHI_OP_COUNT,
-	.u.count.count = 1234567,
+	.body = &(const struct chi_counted){.count = 1234567},
 };
 
 static const uint8_t backup_bytes[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0};

@@ -130,7 +130,8 @@ static const struct chi_response find_response = {
 static const struct chi_request count_games_request = {
 	.id = 37,
 	.op = CHI_OP_COUNT,
-	.u.scan.spec = {.chi2_max = CHI_CHI2_MAX, .games = "player Nemo"},
+	.body = &(const struct chi_scan_request){.spec = {.chi2_max = CHI_CHI2_MAX,
+							  .games = "player Nemo"}},
 };
 static struct chi_text count_games_unknown[1] = {{"Nemo", 4}};
 static const struct chi_response count_games_response = {
@@ -139,6 +140,7 @@ static const struct chi_response count_games_response = {
 	.unknown = count_games_unknown,
 	.n_unknown = 1,
 	.op = CHI_OP_COUNT,
+	.body = &(const struct chi_counted){.count = 0},
 };
 
 static const struct chi_request find_games_request = {

@@ -57,7 +57,6 @@ static const struct known known[] = {
 	{"Range.max", 65535},
 	{"Filter.engines_min", 64},
 	{"Cursor.chi2", 25599},
-	{"Scan.window", 1024},
 	{"Scan.games", 4096},
 	{"ScanResult.entries", 10000},
 	{"Count.chi2_min", 25599},

@@ -327,8 +327,9 @@ class Client(Connection):
         return self.call(store, count=pb.Count(chi2_min=chi2_min, chi2_max=chi2_max, filter=filter,
                                                games=games)).count.count
 
-    def start_scan(self, chi2_min=0, chi2_max=CHI2_MAX, store="", **more):
-        return self.send(store=store, scan=pb.Scan(chi2_min=chi2_min, chi2_max=chi2_max, **more))
+    def start_scan(self, chi2_min=0, chi2_max=CHI2_MAX, store="", window=0, **more):
+        return self.send(store=store, window=window,
+                         scan=pb.Scan(chi2_min=chi2_min, chi2_max=chi2_max, **more))
 
     def stream(self, id):
         """The responses to a Scan, Backup, GameQuery or Stats, with one Credit granted for each."""

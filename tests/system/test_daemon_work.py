@@ -198,12 +198,12 @@ class Crashes(unittest.TestCase):
 
     def test_stop_in_every_state(self):
         """Clients that neither read nor end, in the middle of everything: the stop comes."""
-        scan = pb.Scan(chi2_max=25599, window=1024, want=pb.RECORDS)
+        scan = pb.Scan(chi2_max=25599, want=pb.RECORDS)
         nothing = pb.Filter(games_min=5)
         states = {
             "pings": lambda peer, n: peer.build(id=n, ping=pb.Ping()),
             "gets": lambda peer, n: peer.build(id=n, get=pb.Get(fens=[fen(1)] * 1000)),
-            "scans": lambda peer, n: peer.build(id=n, scan=scan),
+            "scans": lambda peer, n: peer.build(id=n, window=1024, scan=scan),
             "counts": lambda peer, n: peer.build(
                 id=n, count=pb.Count(chi2_max=25599, filter=nothing)),
             "backups": lambda peer, n: peer.build(id=n, backup=pb.Backup(window=1)),
@@ -496,11 +496,11 @@ class Batches(unittest.TestCase):
     def test_requests_in_flight(self):
         with start("--threads", "1") as daemon, Peer(daemon.address) as peer:
             fill(peer, 12000)
-            scan = pb.Scan(chi2_max=25599, window=1)
-            ids = [peer.send(scan=scan) for _ in range(63)]
+            scan = pb.Scan(chi2_max=25599)
+            ids = [peer.send(window=1, scan=scan) for _ in range(63)]
             self.assertEqual(sorted(peer.receive().id for _ in ids), ids)
             self.assertEqual(peer.call(put=put([1])).code, pb.OK)
-            ids.append(peer.send(scan=scan))
+            ids.append(peer.send(window=1, scan=scan))
             self.assertEqual(peer.receive_for(ids[-1]).code, pb.OK)
             self.assertEqual(peer.call(put=put([1])).code, pb.BUSY)
             self.assertEqual(peer.call(scan=scan).code, pb.BUSY)
@@ -554,9 +554,9 @@ class Scans(unittest.TestCase):
         self.peer = Peer(self.daemon.address)
         self.addCleanup(self.peer.close)
 
-    def rows(self, **scan):
+    def rows(self, window=0, **scan):
         return sum(r.scan.count + len(r.scan.entries)
-                   for r in self.peer.stream(scan=pb.Scan(**scan)))
+                   for r in self.peer.stream(window=window, scan=pb.Scan(**scan)))
 
     def test_whole(self):
         for want in (pb.KEYS, pb.COUNTS, pb.RECORDS):
@@ -588,7 +588,7 @@ class Scans(unittest.TestCase):
             self.assertLessEqual(max(r.ByteSize() for r in responses), 1 << 20)
 
     def test_window_stops_an_unread_scan(self):
-        id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=2))
+        id = self.peer.send(window=2, scan=pb.Scan(chi2_max=25599))
         self.assertEqual([self.peer.receive_for(id).last for _ in range(2)], [False, False])
         # Nothing more comes: pings are answered and no third response between them.
         for _ in range(50):
@@ -609,7 +609,7 @@ class Scans(unittest.TestCase):
         """On the one thread, with scans running and scans unread."""
         with Peer(self.daemon.address) as unread, Peer(self.daemon.address) as filtered:
             for _ in range(10):
-                unread.send(scan=pb.Scan(chi2_max=25599, window=1000, want=pb.RECORDS))
+                unread.send(window=1000, scan=pb.Scan(chi2_max=25599, want=pb.RECORDS))
             # A filter that nothing passes makes work without output.
             nothing = pb.Filter(games_min=5)
             ids = [filtered.send(scan=pb.Scan(chi2_max=25599, want=pb.COUNTS, filter=nothing))
@@ -623,7 +623,7 @@ class Scans(unittest.TestCase):
 
     def test_one_snapshot_or_mixed(self):
         """A put while a scan is paused: it goes on with another snapshot and says so."""
-        id = self.peer.send(scan=pb.Scan(chi2_max=25599, window=1))
+        id = self.peer.send(window=1, scan=pb.Scan(chi2_max=25599))
         rows = self.peer.receive_for(id).scan.count
         with Peer(self.daemon.address) as other:
             self.assertEqual(other.call(put=put([3], chi2=lambda n: 7)).code, pb.OK)
@@ -640,7 +640,7 @@ class Scans(unittest.TestCase):
 
     def test_one_snapshot(self):
         """Nothing is written: however often the snapshot changes, it shows the same."""
-        responses = list(self.peer.stream(scan=pb.Scan(chi2_max=25599, window=1)))
+        responses = list(self.peer.stream(window=1, scan=pb.Scan(chi2_max=25599)))
         self.assertFalse(responses[-1].scan.mixed)
 
     def test_cursor(self):
@@ -658,7 +658,7 @@ class Scans(unittest.TestCase):
     def test_client_that_goes_in_the_middle(self):
         for _ in range(20):
             with Peer(self.daemon.address) as peer:
-                peer.send(scan=pb.Scan(chi2_max=25599, window=1))
+                peer.send(window=1, scan=pb.Scan(chi2_max=25599))
                 peer.send(count=pb.Count(chi2_max=25599))
                 peer.take_bytes()
         self.assertEqual(self.peer.call(ping=pb.Ping()).code, pb.OK)
@@ -678,7 +678,7 @@ class Memory(unittest.TestCase):
         """Each has collected a full response before it waits; 60 of them fit none the less."""
         with Peer(self.start("--buffer-bytes", "3M").address) as peer:
             for _ in range(60):
-                id = peer.send(scan=pb.Scan(chi2_max=25599, window=1, want=pb.COUNTS))
+                id = peer.send(window=1, scan=pb.Scan(chi2_max=25599, want=pb.COUNTS))
                 answer = peer.receive_for(id)
                 self.assertEqual((answer.code, answer.last), (pb.OK, False))
             self.assertEqual(peer.call(probe=pb.Probe(fens=[fen(1)])).code, pb.OK)
@@ -703,8 +703,9 @@ class Memory(unittest.TestCase):
             limits = (0, 11111)
             data, expected = b"", {}
             for n in range(24):
-                part, id = peer.build(scan=pb.Scan(chi2_max=25599, window=1024, want=wants[n % 3],
-                                                   limit=limits[n % 2], descending=n % 5 == 0))
+                scan = pb.Scan(chi2_max=25599, want=wants[n % 3], limit=limits[n % 2],
+                               descending=n % 5 == 0)
+                part, id = peer.build(window=1024, scan=scan)
                 data += part
                 expected[id] = limits[n % 2] or self.COUNT
             rows = {id: [] for id in expected}
@@ -891,7 +892,7 @@ class WholeStore(unittest.TestCase):
             peer.call(delete=pb.Delete(fens=[fen(n) for n in range(10000)]))
             peer.call(delete=pb.Delete(fens=[fen(n) for n in range(10000, 15000)]))
             readers = [Peer(daemon.address) for _ in range(4)]
-            ids = [r.send(scan=pb.Scan(chi2_max=25599, window=1)) for r in readers]
+            ids = [r.send(window=1, scan=pb.Scan(chi2_max=25599)) for r in readers]
             rows = [r.receive_for(id).scan.count for r, id in zip(readers, ids)]
             with Peer(daemon.address) as writer:
                 compact = peer.send(compact=pb.Compact())

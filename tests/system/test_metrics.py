@@ -223,7 +223,7 @@ class TestPage(unittest.TestCase):
             sent += [peer.send(probe=pb.Probe(fens=[fen(n)])) for n in range(40)]
             for _ in sent:
                 peer.receive()
-            list(peer.stream(scan=pb.Scan(chi2_max=25599, window=1)))
+            list(peer.stream(window=1, scan=pb.Scan(chi2_max=25599)))
             peer.call(scan=pb.Scan(chi2_min=2, chi2_max=1))
             list(peer.stream(backup=pb.Backup()))
             page = scrape(daemon)
@@ -297,7 +297,7 @@ class TestPage(unittest.TestCase):
                 peer.call(put=put(range(n, n + 1000)))
             before = scrape(daemon).get("chistore_store_oldest_reader_transactions",
                                         store="default")
-            id = slow.send(scan=pb.Scan(chi2_max=25599, window=1))
+            id = slow.send(window=1, scan=pb.Scan(chi2_max=25599))
             self.assertFalse(slow.receive_for(id).last)
             for n in range(3):
                 peer.call(put=put([50000 + n]))

@@ -794,7 +794,7 @@ class Scans(ProtocolTest):
                 (pb.INVALID, "scan.chi2_min", {"chi2_min": 2, "chi2_max": 1}),
                 (pb.INVALID, "scan.order", {"order": 2}),
                 (pb.INVALID, "scan.want", {"want": 3}),
-                (pb.INVALID, "scan.window", {"window": 1025}),
+                (pb.INVALID, "window", {"window": 1025}),
                 (pb.INVALID, "scan.filter.side", {"filter": pb.Filter(side=3)}),
                 (pb.INVALID, "scan.filter.pieces_max", {"filter": pb.Filter(pieces_max=33)}),
                 (pb.BAD_SYNTAX, "scan.filter.material", {"filter": pb.Filter(material="KXK")}),

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What a scan or count has been asked, for all kinds of stores. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "chistore/types.h"
+#include "ops/query.h"
+#include "proto/types.h"
+
+struct chi_among;
+struct chi_scan;
+
+struct chi_scan_query {
+	struct chi_query query;
+	struct chi_scan_spec spec; /* what is still wanted; `after` and `limit` as it was opened */
+	uint64_t left;		   /* rows of the limit */
+	struct chi_cursor sent;	   /* after the rows delivered */
+	struct chi_scan *scan;	   /* NULL: to be opened, after spec.after */
+	struct chi_among *among;   /* the games of the filter; NULL: there is none */
+	uint64_t sequence;	   /* of the state that the rows so far are of */
+	bool has_sequence;
+	bool mixed; /* they are of several */
+	uint64_t count;
+};
+
+/* The request as the spec that it stands for, whose texts stay the request's. -CHI_EINVAL,
+ * -CHI_ESYNTAX: *field, static, names what is wrong; "" is the request itself. */
+CHI_MUSTUSE int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec *out,
+			       const char **field, struct chi_fault *fault);
