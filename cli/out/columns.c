@@ -2,7 +2,6 @@
 /* A row becomes values first, as a line is printed whole or not at all. */
 #include "cli/out/columns.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,23 +28,34 @@ void value_name(struct cli_value *out, const char *text)
 	}
 }
 
-/* What is in `own`. */
-static void set_number(struct cli_value *out, int len)
+/* The digits of a number, with a point in front of the last `behind` of them; at the end of `own`.
+ * By hand, as a scan prints millions of them. */
+static void set_digits(struct cli_value *out, uint64_t number, unsigned behind, bool minus)
 {
-	value_text(out, out->own, (size_t)len);
+	char *end = out->own + sizeof(out->own);
+	char *at = end;
+	for (unsigned n = 0; number != 0 || n <= behind; n++) {
+		if (n == behind && n > 0) {
+			*--at = '.';
+		}
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	}
+	if (minus) {
+		*--at = '-';
+	}
+	value_text(out, at, (size_t)(end - at));
 	out->kind = VALUE_NUMBER;
 }
 
 void value_count(struct cli_value *out, uint64_t count)
 {
-	set_number(out, snprintf(out->own, sizeof(out->own), "%" PRIu64, count));
+	set_digits(out, count, 0, false);
 }
 
 void value_hundredths(struct cli_value *out, int32_t value)
 {
-	unsigned size = (unsigned)abs(value);
-	set_number(out, snprintf(out->own, sizeof(out->own), "%s%u.%02u", value < 0 ? "-" : "",
-				 size / 100, size % 100));
+	set_digits(out, (uint64_t)llabs(value), 2, value < 0);
 }
 
 static uint64_t number_at(const void *at, size_t size)
