@@ -2,6 +2,7 @@
 /* The table of subcommands, and finding one by what was typed. */
 #include "cli/command.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Each at the end of its own file, which is the only place that knows what is in it. */
@@ -113,4 +114,30 @@ const char *command_nearest(const char *typed)
 		}
 	}
 	return best;
+}
+
+int verb_find(const struct cli *cli, const struct verb *verbs, size_t n, const struct verb **out)
+{
+	const char *command = cli->command->name;
+	char list[128] = "";
+	for (size_t i = 0; i < n; i++) {
+		const struct verb *verb = &verbs[i];
+		size_t used = strlen(list);
+		(void)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
+			       verb->name);
+		if (strcmp(cli->argv[0], verb->name) != 0) {
+			continue;
+		}
+		if (verb->n >= 0 && cli->argc - 1 != verb->n) {
+			/* "a NAME" has no spaces in it. */
+			bool spaces = cli->argc - 1 > verb->n && verb->n > 0 &&
+				      strncmp(verb->arguments, "a ", 2) != 0;
+			return cli_usage(cli, "%s %s takes %s%s", command, verb->name,
+					 verb->n > 0 ? verb->arguments : "no argument",
+					 spaces ? "; put a name with spaces in quotes" : "");
+		}
+		*out = verb;
+		return EXIT_DONE;
+	}
+	return cli_usage(cli, "%s: '%s' is none of %s", command, cli->argv[0], list);
 }

@@ -21,7 +21,6 @@ static void print_options(const struct cli_option *options)
 	}
 }
 
-/* The completion reads this text: its lists keep their two blanks in front (chistore.bash). */
 void help_program(void)
 {
 	printf("Usage: chistore [-a ADDRESS] COMMAND [ARGUMENT...]\n"

@@ -62,6 +62,10 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		help_program();
 		return EXIT_DONE;
 	}
+	if (strcmp(argv[0], "_complete") == 0) {
+		complete_words(cli, argc - 1, argv + 1);
+		return EXIT_DONE;
+	}
 	const struct command *command = command_find(name);
 	if (command == NULL) {
 		return unknown_command(cli, name);

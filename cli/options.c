@@ -190,16 +190,30 @@ static bool find_typed(struct cli *cli, struct typed *typed)
 	return option->name != NULL && typed->read != NULL;
 }
 
+/* An argument that begins with a dash; false if it is no option. */
+static bool read_typed(struct cli *cli, const char *text, struct typed *typed)
+{
+	bool is_long = text[1] == '-';
+	typed->text = text;
+	typed->name = is_long ? text + 2 : long_name(text[1]);
+	typed->len = strcspn(typed->name, "=");
+	const char *rest = is_long ? typed->name + typed->len : text + 2;
+	typed->value = rest[0] == '\0' ? NULL : rest + (is_long ? 1 : 0);
+	return find_typed(cli, typed);
+}
+
+const struct cli_option *options_waiting(struct cli *cli, const char *text)
+{
+	struct typed typed;
+	bool found = text[0] == '-' && text[1] != '\0' && read_typed(cli, text, &typed);
+	return found && typed.value == NULL && typed.option->arg != NULL ? typed.option : NULL;
+}
+
 /* The option argv[*at]; moves *at to its value if that is an argument of its own. */
 static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
-	struct typed typed = {.text = argv[*at]};
-	bool is_long = typed.text[1] == '-';
-	typed.name = is_long ? typed.text + 2 : long_name(typed.text[1]);
-	typed.len = strcspn(typed.name, "=");
-	const char *rest = is_long ? typed.name + typed.len : typed.text + 2;
-	typed.value = rest[0] == '\0' ? NULL : rest + (is_long ? 1 : 0);
-	if (!find_typed(cli, &typed)) {
+	struct typed typed;
+	if (!read_typed(cli, argv[*at], &typed)) {
 		return unknown_option(cli, typed.text, typed.len);
 	}
 	const char *arg = typed.option->arg;

@@ -15,3 +15,6 @@ extern const struct cli_option global_options[];
  * PARSE_STOP if --help or --version was answered.
  */
 int options_parse(struct cli *cli, int argc, char **argv, int *n);
+
+/* The option that takes the argument after `text` as its value, or may; NULL: none does. */
+const struct cli_option *options_waiting(struct cli *cli, const char *text);

@@ -2,6 +2,7 @@
 /* chistore gameset: filters of games with a name. */
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/in/game_terms.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
@@ -77,39 +78,25 @@ static int run_drop(struct cli *cli)
 	return status != CHI_OK ? cli_fail(cli->client, status) : EXIT_DONE;
 }
 
-static const struct verb {
-	const char *name;
-	int n_arguments;
-	bool writes;
-	int (*run)(struct cli *cli);
-} verbs[] = {
-	{"create", 1, true, run_create},
-	{"list", 0, false, run_list},
-	{"show", 1, false, run_show},
-	{"drop", 1, true, run_drop},
+static const struct verb verbs[] = {
+	{"create", "a NAME", 1, true, run_create},
+	{"list", NULL, 0, false, run_list},
+	{"show", "a NAME", 1, false, run_show},
+	{"drop", "a NAME", 1, true, run_drop},
 };
 
 static int run_gameset(struct cli *cli)
 {
 	const struct gameset_state *state = cli->state;
 	const struct verb *verb = NULL;
-	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
-		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
-			verb = &verbs[i];
-		}
-	}
-	if (verb == NULL) {
-		return cli_usage(cli, "gameset: '%s' is none of create, list, show, drop",
-				 cli->argv[0]);
-	}
-	if (cli->argc - 1 != verb->n_arguments) {
-		return cli_usage(cli, "gameset %s takes %s", verb->name,
-				 verb->n_arguments > 0 ? "a NAME" : "no argument");
+	int code = verb_find(cli, verbs, CHI_COUNT(verbs), &verb);
+	if (code != EXIT_DONE) {
+		return code;
 	}
 	if (state->terms.n > 0 && verb->run != run_create) {
 		return cli_usage(cli, "gameset %s takes no options that choose games", verb->name);
 	}
-	int code = cli_open(cli, verb->writes, &cli->client);
+	code = cli_open(cli, verb->writes, &cli->client);
 	return code == EXIT_DONE ? verb->run(cli) : code;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/games/spellings.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
@@ -187,38 +188,20 @@ static int run_unalias(struct cli *cli)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-static const struct verb {
-	const char *name;
-	const char *arguments;
-	int n_arguments;
-	bool writes;
-	int (*run)(struct cli *cli);
-} verbs[] = {
-	{"find", "TEXT", 1, false, run_find},	  {"list", "", 0, false, run_list},
-	{"alias", "NAME TO", 2, true, run_alias}, {"unalias", "NAME", 1, true, run_unalias},
-	{"suspects", "", 0, false, run_suspects},
+static const struct verb verbs[] = {
+	{"find", "TEXT", 1, false, run_find},	    {"list", NULL, 0, false, run_list},
+	{"alias", "NAME TO", 2, true, run_alias},   {"unalias", "NAME", 1, true, run_unalias},
+	{"suspects", NULL, 0, false, run_suspects},
 };
 
 static int run_name(struct cli *cli)
 {
 	const struct verb *verb = NULL;
-	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
-		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
-			verb = &verbs[i];
-		}
+	int code = verb_find(cli, verbs, CHI_COUNT(verbs), &verb);
+	if (code != EXIT_DONE) {
+		return code;
 	}
-	if (verb == NULL) {
-		return cli_usage(cli, "name: '%s' is none of find, list, alias, unalias, suspects",
-				 cli->argv[0]);
-	}
-	if (cli->argc - 1 != verb->n_arguments) {
-		return cli_usage(cli, "name %s takes %s%s", verb->name,
-				 verb->n_arguments > 0 ? verb->arguments : "no argument",
-				 cli->argc - 1 > verb->n_arguments && verb->n_arguments > 0
-					 ? "; put a name with spaces in quotes"
-					 : "");
-	}
-	int code = cli_open(cli, verb->writes, &cli->client);
+	code = cli_open(cli, verb->writes, &cli->client);
 	return code == EXIT_DONE ? verb->run(cli) : code;
 }
 

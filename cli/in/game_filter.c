@@ -103,6 +103,9 @@ int game_results(struct cli *cli, const struct cli_option *option, const char *v
 				   option->name, value);
 }
 
+const char *const game_speeds[] = {"bullet",	     "blitz",	    "rapid", "classical",
+				   "correspondence", "ultraBullet", NULL};
+
 int game_times(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	static const struct word words[] = {

@@ -8,6 +8,9 @@ cli_reader game_name, game_since, game_until, game_range, game_results, game_eco
 
 #define GAME_RATING_MAX 9999
 
+/* The words of a list of speeds, ended by NULL. */
+extern const char *const game_speeds[];
+
 /* clang-format off */
 /* Rows of an option list; `member` of `struct state` is a struct chi_game_filter. */
 #define GAME_FILTER_OPTIONS(state, member)                                                         \
@@ -31,8 +34,9 @@ cli_reader game_name, game_since, game_until, game_range, game_results, game_eco
 	       "games: ended 1-0, 0-1, 1/2-1/2 or *, several by commas"),                          \
 	OPTION(state, member, game_eco, "eco", "A..B",                                             \
 	       "games: the opening is B90..B99, B90 or B"),                                        \
-	OPTION(state, member, game_times, "time", "LIST",                                          \
-	       "games: bullet, blitz, rapid, classical, correspondence, ultraBullet"),                          \
+	OPTION_ROW(state, member, game_times, "time", "LIST",                                      \
+		   "games: bullet, blitz, rapid, classical, correspondence, ultraBullet", 0, 0,    \
+		   game_speeds),                                                                   \
 	OPTION_ROW(state, member.plies, game_range, "plies", "A..B",                               \
 		   "games: they have so many plies, as 20.. or ..100", 1, CHI_PLY_MAX, NULL)
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/in/game_filter.h"
 #include "formats/filter_text.h"
 
 /* Options of a command line. */
@@ -72,8 +73,8 @@ cli_reader game_term_take, game_term_deny, game_term_side, game_term_deny_side, 
 		  "ended 1-0, 0-1, 1/2-1/2 or *, several by commas"),                              \
 	GAME_TERM(state, member, "length", "A..B", "so many moves long"),                          \
 	GAME_TERM(state, member, "plies", "A..B", "so many plies long"),                           \
-	GAME_TERM(state, member, "speed", "LIST",                                                  \
-		  "bullet, blitz, rapid, classical, correspondence, ultraBullet"),                              \
+	{"speed", "LIST", "bullet, blitz, rapid, classical, correspondence, ultraBullet",          \
+	 game_term_take, offsetof(struct state, member), 0, 0, game_speeds, game_term_deny},       \
 	GAME_TERM(state, member, "title", "LIST", "a player's title is GM, IM, ..."),              \
 	GAME_TERM(state, member, "in", "NAME", "in this gameset"),                                 \
 	GAME_TERM(state, member, "gameset", "NAME", "the same"),                                   \
@@ -91,7 +92,7 @@ cli_reader game_term_take, game_term_deny, game_term_side, game_term_deny_side, 
 	GAME_TERM(state, member, "material", "TEXT", "a board with KRPvKR, or P=5..8"),            \
 	GAME_TERM(state, member, "balance", "TEXT", "a board with \"Q v RR\""),                    \
 	GAME_TERM(state, member, "endgame", "NAME", "an endgame of this family"),                  \
-	GAME_TERM_ROW(state, member, game_term_take, NULL, "to-move", "SIDE",                      \
+	GAME_TERM_ROW(state, member, game_term_take, NULL, "to-move", "white|black",                     \
 		      "... white or black is to move there"),                                      \
 	GAME_TERM_ROW(state, member, game_term_take, NULL, "mirror", NULL,                         \
 		      "... or its mirror image, the a-file as the h-file"),                        \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/in/fens.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
@@ -14,7 +15,7 @@
 struct queue_state {
 	uint64_t priority;
 	uint64_t limit;
-	const char *state;
+	enum chi_queue_state state; /* 0: not given */
 	bool all;
 };
 
@@ -149,32 +150,18 @@ static const struct cli_column columns[] = {
 	COLUMN(SHOW_TEXT, struct chi_queue_row, holder, "holder"),
 };
 
-static int state_of(const char *name)
-{
-	for (int state = CHI_QUEUE_WAITING; chi_queue_state_name(state) != NULL; state++) {
-		if (strcmp(chi_queue_state_name(state), name) == 0) {
-			return state;
-		}
-	}
-	return 0;
-}
-
 static int run_list(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
-	const char *name = state->state != NULL ? state->state : "waiting";
-	int wanted = state_of(name);
+	enum chi_queue_state wanted = state->state != 0 ? state->state : CHI_QUEUE_WAITING;
 	struct chi_queue_list list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	uint64_t left = state->limit != 0 ? state->limit : 100;
 	struct cli_rows rows = ROWS_OF(cli, columns);
-	if (wanted == 0) {
-		return cli_usage(cli, "--state: '%s' is none of waiting, leased, failed", name);
-	}
 	while (left > 0 && list.more && !cli_output_failed()) {
 		uint32_t part = left < TOGETHER ? (uint32_t)left : TOGETHER;
-		int status = chi_queue_list(cli->client, (enum chi_queue_state)wanted,
-					    last.state != 0 ? &last : NULL, part, &list);
+		int status = chi_queue_list(cli->client, wanted, last.state != 0 ? &last : NULL,
+					    part, &list);
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
@@ -202,16 +189,11 @@ static int run_count(struct cli *cli)
 
 /* ---- The command --------------------------------------------------------------------------- */
 
-static const struct verb {
-	const char *name;
-	bool positions;
-	bool writes;
-	int (*run)(struct cli *cli);
-} verbs[] = {
-	{"add", true, true, run_add},
-	{"list", false, false, run_list},
-	{"count", false, false, run_count},
-	{"drop", true, true, run_drop},
+static const struct verb verbs[] = {
+	{"add", NULL, -1, true, run_add},
+	{"list", NULL, 0, false, run_list},
+	{"count", NULL, 0, false, run_count},
+	{"drop", NULL, -1, true, run_drop},
 };
 
 /* Each option belongs to one of them. */
@@ -224,7 +206,7 @@ static int check_options(struct cli *cli, const struct verb *verb)
 		bool given;
 	} given[] = {
 		{"--priority", "add", state->priority != NO_PRIORITY},
-		{"--state", "list", state->state != NULL},
+		{"--state", "list", state->state != 0},
 		{"--limit", "list", state->limit != 0},
 		{"--all", "drop", state->all},
 	};
@@ -240,27 +222,22 @@ static int check_options(struct cli *cli, const struct verb *verb)
 static int run_queue(struct cli *cli)
 {
 	const struct verb *verb = NULL;
-	for (size_t i = 0; i < CHI_COUNT(verbs); i++) {
-		if (strcmp(cli->argv[0], verbs[i].name) == 0) {
-			verb = &verbs[i];
-		}
-	}
-	if (verb == NULL) {
-		return cli_usage(cli, "queue: '%s' is none of add, list, count, drop",
-				 cli->argv[0]);
-	}
-	if (!verb->positions && cli->argc > 1) {
-		return cli_usage(cli, "queue %s takes no argument", verb->name);
-	}
-	int code = check_options(cli, verb);
+	int code = verb_find(cli, verbs, CHI_COUNT(verbs), &verb);
+	code = code == EXIT_DONE ? check_options(cli, verb) : code;
 	code = code == EXIT_DONE ? cli_open(cli, verb->writes, &cli->client) : code;
 	return code == EXIT_DONE ? verb->run(cli) : code;
 }
 
+static const char *const states[] = {
+	[CHI_QUEUE_WAITING] = "waiting",
+	[CHI_QUEUE_LEASED] = "leased",
+	[CHI_QUEUE_FAILED] = "failed",
+};
+
 static const struct cli_option options[] = {
 	OPTION_NUMBER(queue_state, priority, 0, UINT32_MAX, "priority", "N",
 		      "add: the highest is taken first (default 1)"),
-	OPTION_TEXT(queue_state, state, "state", "STATE",
+	OPTION_WORD(queue_state, state, states, "state", "STATE",
 		    "list: those waiting (default), leased or failed"),
 	OPTION_NUMBER(queue_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "list: at most so many (default 100)"),

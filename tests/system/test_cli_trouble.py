@@ -160,10 +160,20 @@ class Usage(Base):
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
         self.assertEqual(self.complete("bench", "--draw", ""), ["random", "listed"])
-        self.assertEqual(self.complete("init", "--statistic", ""),
-                         ["control", "outcome", "score", "eval", "external"])
+        self.assertEqual(sorted(self.complete("init", "--statistic", "")),
+                         ["control", "eval", "external", "outcome", "score"])
+        self.assertEqual(self.complete("find", "--to-move", ""), ["white", "black"])
+        self.assertEqual(self.complete("queue", "--state", ""), ["waiting", "leased", "failed"])
+        self.assertEqual(self.complete("games", "--speed", "b"), ["bullet", "blitz"])
+        self.assertEqual(self.complete("gameset", ""), ["create", "list", "show", "drop"])
+        self.assertEqual(self.complete("scan", "--material", "K"), [])
         path = self.write("some.epd", "")
         self.assertEqual(self.complete("import", path[:-4]), [path])
+
+    def test_completion_offers_every_option_of_the_help(self):
+        for name in COMMANDS:
+            options = re.findall(r"^  (--[a-z0-9-]+)", self.out(name, "--help"), re.M)
+            self.assertEqual(self.out("_complete", name, "--").split(), options)
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not there")
     def test_completion_behind_an_address_with_colons(self):
