@@ -188,19 +188,18 @@ static void say_nothing(void *context, const char *text)
 	(void)text;
 }
 
-/* All names are there, and all their indexes. */
-static bool names_whole(const struct settling *s)
+/* All names are there, and all their indexes. CHI_NONE: not so; -CHI_ENOMEM. */
+static int check_names(const struct settling *s)
 {
 	MDB_dbi dbi = s->write->env->archive.names;
 	uint64_t n = 0;
-	bool whole = chi_names_check(s->write->txn, dbi, say_nothing, NULL, &n) == CHI_OK;
-	for (int kind = CHI_NAME_PLAYER; whole && kind < CHI_NAME_KINDS; kind++) {
+	int rc = chi_names_check(s->write->txn, dbi, say_nothing, NULL, &n);
+	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		uint32_t last = 0;
-		whole = chi_names_count(s->write->txn, dbi, (enum chi_name_kind)kind, &last) ==
-				CHI_OK &&
-			last >= s->names[kind];
+		rc = chi_names_count(s->write->txn, dbi, (enum chi_name_kind)kind, &last);
+		rc = rc == CHI_OK && last < s->names[kind] ? CHI_NONE : rc;
 	}
-	return whole;
+	return rc == CHI_OK || rc == -CHI_ENOMEM ? rc : CHI_NONE;
 }
 
 /* The names of a kind that can be read, in memory; a lost one has no text, one that was removed an
@@ -303,9 +302,11 @@ static int settle_names(struct settling *s)
 	struct chi_name *names[CHI_NAME_KINDS] = {NULL};
 	struct chi_arena arena;
 	int rc = find_references(s);
-	if (rc < 0 || names_whole(s)) {
+	rc = rc == CHI_OK ? check_names(s) : rc;
+	if (rc != CHI_NONE) {
 		return rc;
 	}
+	rc = CHI_OK;
 	tell(s, "names of the games are damaged");
 	chi_arena_init(&arena, SIZE_MAX);
 	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
