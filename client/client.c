@@ -388,15 +388,6 @@ int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 	return chi_client_end(client, status);
 }
 
-int chi_put_base(struct chi_client *client, const struct chi_counts *base)
-{
-	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = client->backend->put_base(client, base);
-	}
-	return chi_client_end(client, status);
-}
-
 int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
 	       enum chi_durability durability, uint64_t *deleted)
 {
@@ -452,24 +443,6 @@ int chi_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi
 	}
 	if (status != CHI_OK) {
 		*n = 0;
-	}
-	return chi_client_end(client, status);
-}
-
-int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
-{
-	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = chi_client_check_batch(client, n, CHI_SYNC);
-	}
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		if (games[i].result > CHI_RESULT_OTHER) {
-			status = chi_fault(&client->error, -CHI_EINVAL,
-					   "entry %zu: result %u is unknown", i, games[i].result);
-		}
-	}
-	if (status == CHI_OK) {
-		status = client->backend->put_game_ids(client, games, n);
 	}
 	return chi_client_end(client, status);
 }

@@ -174,10 +174,6 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
 
-/* Sets the store's base rates, as loading a dump does; statistics stored before stay. Durable
- * when it returns. */
-CHI_MUSTUSE int chi_put_base(struct chi_client *client, const struct chi_counts *base);
-
 /* Deletes `n` positions, all or nothing; those not stored are skipped. `deleted` may be NULL.
  */
 CHI_MUSTUSE int chi_delete(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -197,14 +193,6 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
  */
 CHI_MUSTUSE int chi_get_game_ids(struct chi_client *client, const uint8_t *after,
 				 struct chi_game_id *out, size_t max, size_t *n);
-
-/*
- * Says of `n` games, at most 10,000, that they are counted, as loading a dump does; their positions
- * are put by chi_put. Those that are counted already are skipped. Durable when it returns, all
- * or nothing. -CHI_EINVAL (a result out of its range), -CHI_ETOOBIG; -CHI_EUNSUPPORTED as above.
- */
-CHI_MUSTUSE int chi_put_game_ids(struct chi_client *client, const struct chi_game_id *games,
-				 size_t n);
 
 /* ---- Importing games --------------------------------------------------------------------- */
 

@@ -69,10 +69,8 @@ struct chi_backend {
 			chi_get_each *each, void *context);
 	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
-	int (*put_base)(struct chi_client *client, const struct chi_counts *base);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-	int (*put_game_ids)(struct chi_client *client, const struct chi_game_id *games, size_t n);
 	/* Queries (client/core/rows.h): a page of rows after the other, or all. The request is in
 	 * rows->arena. After a failure of rows_more the page at hand has the rows before it. */
 	int (*rows_open)(struct chi_client *client, struct chi_rows *rows,

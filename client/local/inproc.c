@@ -195,19 +195,6 @@ static int put_entries(struct chi_client *client, const struct chi_put *entries,
 	return applied(client, n, durability);
 }
 
-static int put_base(struct chi_client *client, const struct chi_counts *base)
-{
-	int status = begin_write(client);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_write_base(client->inproc.write, base);
-	if (status < 0) {
-		return refuse_entry(client, status, 0);
-	}
-	return commit_write(client);
-}
-
 static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
 	       enum chi_durability durability, uint64_t *deleted)
 {
@@ -226,25 +213,6 @@ static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		*deleted += status == CHI_OK;
 	}
 	return applied(client, n, durability);
-}
-
-/* Always synced: games are listed once their positions are stored. */
-static int put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
-{
-	if (n == 0) {
-		return empty_batch(client, CHI_SYNC);
-	}
-	int status = begin_write(client);
-	if (status != CHI_OK) {
-		return status;
-	}
-	for (size_t i = 0; i < n; i++) {
-		status = chi_write_game_id(client->inproc.write, &games[i]);
-		if (status < 0) {
-			return refuse_entry(client, status, i);
-		}
-	}
-	return applied(client, 0, CHI_SYNC);
 }
 
 /* ---- The store as a whole --------------------------------------------------------------- */
@@ -368,9 +336,7 @@ const struct chi_backend chi_backend_inproc = {
 	.get = get_record,
 	.get_many = get_many,
 	.put = put_entries,
-	.put_base = put_base,
 	.del = del,
-	.put_game_ids = put_game_ids,
 	.rows_open = chi_inproc_rows_open,
 	.rows_more = chi_inproc_rows_more,
 	.rows_close = chi_inproc_rows_close,

@@ -28,10 +28,8 @@ int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
 int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
-int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base);
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n);
 
 int chi_remote_flush(struct chi_client *client);
 

@@ -62,8 +62,10 @@ static int renew(struct chi_client *client)
 	struct chi_request info = {.op = CHI_OP_INFO};
 	struct chi_response response;
 	int status = chi_peer_ask(client, &info, &response);
-	const struct chi_info *found = response.body;
-	return status == CHI_OK ? chi_repeat_choose(client, found->sequence) : status;
+	return status == CHI_OK
+		       ? chi_repeat_choose(client,
+					   ((const struct chi_info *)response.body)->sequence)
+		       : status;
 }
 
 int chi_remote_repeat_write(struct chi_client *client, struct chi_request *request,
@@ -138,23 +140,6 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	}
 	struct chi_request request = chi_remote_put_request(entries, n, durability);
 	return send_put(client, &request, result);
-}
-
-/* A Put without entries that carries base rates. */
-int chi_remote_put_base(struct chi_client *client, const struct chi_counts *base)
-{
-	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
-	request.u.put.base = base;
-	return send_put(client, &request, NULL);
-}
-
-/* The same with games. */
-int chi_remote_put_game_ids(struct chi_client *client, const struct chi_game_id *games, size_t n)
-{
-	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
-	request.u.put.games = games;
-	request.u.put.n_games = n;
-	return send_put(client, &request, NULL);
 }
 
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,

@@ -92,8 +92,6 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_prober_open, NULL, &a.prober)                                                        \
 	X(chi_publish, PATH)                                                                       \
 	X(chi_put, &a.put, 1, CHI_SYNC, NULL)                                                      \
-	X(chi_put_base, &a.counts)                                                                 \
-	X(chi_put_game_ids, &a.id, 1)                                                              \
 	X(chi_queue_add, &a.key, 1, 1, NULL)                                                       \
 	X(chi_queue_drop, NULL, 0, NULL)                                                           \
 	X(chi_queue_list, CHI_QUEUE_WAITING, NULL, 1, &a.list)                                     \
