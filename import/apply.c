@@ -92,13 +92,23 @@ int chi_importer_start(const struct chi_importer *importer, struct chi_load *loa
 	return chi_load_start(load, &how, spec, fault);
 }
 
+static int begin_load(const struct chi_importer *importer, struct chi_load **out,
+		      struct chi_fault *fault)
+{
+	if (importer->store != NULL) {
+		return chi_load_into(importer->store, out, fault);
+	}
+	return importer->unnamed != NULL ? chi_load_unnamed(importer->spill, importer->statistic,
+							    importer->keep, out, fault)
+					 : chi_load_new(importer->path, importer->statistic,
+							importer->keep, out, fault);
+}
+
 int chi_importer_apply(const struct chi_importer *importer, chi_importer_fill *fill, void *context,
 		       struct chi_import_result *result, struct chi_fault *fault)
 {
 	_cleanup_(abandonp) struct chi_load *load = NULL;
-	int rc = importer->store != NULL ? chi_load_into(importer->store, &load, fault)
-					 : chi_load_new(importer->path, importer->statistic,
-							importer->keep, &load, fault);
+	int rc = begin_load(importer, &load, fault);
 	if (rc != CHI_OK) {
 		load = NULL;
 		return rc;
@@ -121,5 +131,9 @@ int chi_importer_apply(const struct chi_importer *importer, chi_importer_fill *f
 	}
 	struct chi_load *last = load;
 	load = NULL;
+	if (importer->unnamed != NULL) {
+		*importer->unnamed = last;
+		return CHI_OK;
+	}
 	return chi_load_finish(last, &result->positions, &result->dropped, fault);
 }

@@ -93,10 +93,10 @@ int chi_carried_each(struct chi_carried *carried, chi_carried_take *take, void *
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-int chi_carried_plan(const struct chi_carried *carried, uint64_t last, struct chi_carried_plan *out,
-		     struct chi_fault *fault)
+int chi_carried_plan(const struct chi_importer *importer, uint64_t last,
+		     struct chi_carried_plan *out, struct chi_fault *fault)
 {
-	uint64_t room = carried->importer->options.memory / NUMBERS_SHARE;
+	uint64_t room = importer->options.memory / NUMBERS_SHARE;
 	size_t n = (size_t)last + 1;
 	if (last > UINT32_MAX || last > room / sizeof(*out->numbers)) {
 		return chi_fault(fault, -CHI_ETOOBIG,

@@ -170,6 +170,10 @@ static int take_head(struct chi_loading *loading, const char *line, size_t len,
 	chi_arena_reset(&loading->arena);
 	int rc = chi_dump_read(&loading->head, line, len, &loading->arena, &kind, &put, fault);
 	loading->lines = loading->head.line;
+	if (loading->importer->unnamed != NULL) {
+		loading->importer->statistic = head->statistic;
+		loading->importer->keep = head->archive ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS;
+	}
 	if (rc == CHI_OK && loading->lines == CHI_DUMP_HEAD_LINES &&
 	    head->statistic != loading->importer->statistic) {
 		const char *ours = chi_statistic_name((int)loading->importer->statistic);

@@ -138,7 +138,7 @@ static int store_archive(struct apply *apply, struct chi_fault *fault)
 	uint64_t last = apply->loading->last_number;
 	apply->fault = fault;
 	int rc = check_empty(apply, fault);
-	rc = rc == CHI_OK ? chi_carried_plan(archive, last, &apply->plan, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_plan(apply->importer, last, &apply->plan, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_each(archive, take_carried_game, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_names(archive, add_name, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;

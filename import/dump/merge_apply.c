@@ -40,7 +40,7 @@ static int tell_progress(const struct chi_merge_apply *apply, uint64_t done,
 			 struct chi_fault *fault)
 {
 	return done % CHECK_EVERY == 0 ? chi_importer_check(apply->importer, "positions", done,
-							    apply->positions, fault)
+							    apply->other->info.positions, fault)
 				       : CHI_OK;
 }
 
@@ -62,7 +62,7 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 	}
 	if (total_of(&base) == 0) {
 		base = info->base;
-		if (!chi_counts_add(&base, &apply->head.base)) {
+		if (!chi_counts_add(&base, &apply->other->info.base)) {
 			return chi_fault(fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
 		}
 	}
@@ -80,12 +80,13 @@ static int start_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 	}
 	apply->totals = info.games;
 	rc = chi_merge_games(apply, fault);
-	rc = rc == CHI_OK ? chi_importer_start(apply->importer, apply->load, apply->positions,
-					       STRENGTH_SHARE, &apply->spec, fault)
+	rc = rc == CHI_OK ? chi_importer_start(apply->importer, apply->load,
+					       apply->other->info.positions, STRENGTH_SHARE,
+					       &apply->spec, fault)
 			  : rc;
 	/* That of the position alone; of a dump nothing is believed that can be computed. */
-	apply->spec.computed = apply->other != NULL &&
-			       apply->head.statistic == CHI_STATISTIC_CONTROL &&
+	apply->spec.computed = apply->other->trusted &&
+			       apply->other->info.statistic == CHI_STATISTIC_CONTROL &&
 			       apply->importer->statistic == CHI_STATISTIC_CONTROL;
 	return rc == CHI_OK ? set_base(apply, &info, fault) : rc;
 }
@@ -161,10 +162,7 @@ static int refuse_merged(const struct chi_merge_apply *apply, int rc, struct chi
 	va_start(args, format);
 	(void)vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	if (apply->other == NULL) {
-		return chi_fault(fault, rc, "line %" PRIu64 ": %s", apply->reader.line, what);
-	}
-	if (chi_key_decode(apply->at, &position, NULL) == CHI_OK) {
+	if (chi_key_decode(&apply->stored.key, &position, NULL) == CHI_OK) {
 		(void)chi_fen_print(&position, fen);
 	}
 	return chi_fault(fault, rc, "position %s: %s", fen, what);
@@ -207,28 +205,28 @@ static bool asks_for_ours(const struct chi_merge_apply *apply, const struct chi_
 	       theirs->n_note > 0;
 }
 
-static int read_ours(struct chi_merge_apply *apply, const struct chi_key *key,
-		     struct chi_record *ours, struct chi_fault *fault)
+static int read_ours(struct chi_merge_apply *apply, struct chi_record *ours,
+		     struct chi_fault *fault)
 {
-	int rc = chi_read_record(apply->read, key, &apply->arena, ours);
+	int rc = chi_read_record(apply->read, &apply->stored.key, &apply->arena, ours);
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }
 
 /* From a record of theirs to what is to be added to ours. */
-static int choose(struct chi_merge_apply *apply, const struct chi_key *key,
-		  const struct chi_record *known, struct chi_record *theirs,
+static int choose(struct chi_merge_apply *apply, const struct chi_record *known,
 		  struct chi_fault *fault)
 {
+	struct chi_record *theirs = &apply->stored.record;
 	struct chi_record ours = {0};
 	bool asks = asks_for_ours(apply, theirs);
-	int rc = asks ? read_ours(apply, key, &ours, fault) : CHI_OK;
+	int rc = asks ? read_ours(apply, &ours, fault) : CHI_OK;
 	rc = rc >= 0 ? leave_out(apply, &ours, known, theirs, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	/* A statistic of another kind is another number. */
 	if (!apply->spec.computed && (apply->importer->statistic != CHI_STATISTIC_EXTERNAL ||
-				      apply->head.statistic != CHI_STATISTIC_EXTERNAL)) {
+				      apply->other->info.statistic != CHI_STATISTIC_EXTERNAL)) {
 		theirs->chi2 = CHI_CHI2_UNKNOWN;
 	}
 	if (!asks) {
@@ -249,14 +247,15 @@ static bool is_bare(const struct chi_merge_apply *apply, const struct chi_record
 }
 
 /* Stores what was chosen, with the list of its new games. */
-static int store_position(struct chi_merge_apply *apply, const struct chi_key *key,
-			  const struct chi_record *theirs, struct chi_posting *games, size_t n,
+static int store_position(struct chi_merge_apply *apply, struct chi_posting *games, size_t n,
 			  struct chi_fault *fault)
 {
+	const struct chi_key *key = &apply->stored.key;
+	const struct chi_record *theirs = &apply->stored.record;
 	struct chi_record ours;
 	int rc = CHI_OK;
 	if (is_bare(apply, theirs)) {
-		rc = read_ours(apply, key, &ours, fault);
+		rc = read_ours(apply, &ours, fault);
 		apply->result->positions.unchanged += rc == CHI_NONE;
 		if (rc != CHI_OK) {
 			return rc < 0 ? rc : CHI_OK;
@@ -271,123 +270,48 @@ static int store_position(struct chi_merge_apply *apply, const struct chi_key *k
 		      : CHI_OK;
 }
 
-static int apply_position(struct chi_merge_apply *apply, struct chi_put *put,
-			  struct chi_fault *fault)
-{
-	struct chi_record *theirs = &put->record;
-	struct chi_record known = {0};
-	struct chi_posting *games = NULL;
-	size_t n = 0;
-	int rc = apply->lists != NULL ? chi_lists_reach(apply->lists, put->key.bytes, &known, fault)
-				      : CHI_OK;
-	rc = rc == CHI_OK ? choose(apply, &put->key, &known, theirs, fault) : rc;
-	if (rc == CHI_OK && apply->lists != NULL) {
-		rc = chi_lists_games(apply->lists, theirs, &games, &n, fault);
-	}
-	return rc == CHI_OK ? store_position(apply, &put->key, theirs, games, n, fault) : rc;
-}
-
-/* One line: of the head, or of a position. */
-static int apply_line(struct chi_merge_apply *apply, const char *line, size_t len,
-		      struct chi_fault *fault)
-{
-	enum chi_dump_line kind = CHI_DUMP_HEAD;
-	struct chi_put put;
-	chi_arena_reset(&apply->arena);
-	int rc = chi_dump_read(&apply->reader, line, len, &apply->arena, &kind, &put, fault);
-	return rc != CHI_OK || kind != CHI_DUMP_POSITION ? rc : apply_position(apply, &put, fault);
-}
-
-static int apply_lines(struct chi_merge_apply *apply, struct chi_fault *fault)
-{
-	struct chi_dump_merging *merging = apply->merging;
-	FILE *lines = merging->lines;
-	uint64_t done = 0;
-	ssize_t len = 0;
-	int rc = fflush(lines) == 0 && fseek(lines, 0, SEEK_SET) == 0
-			 ? CHI_OK
-			 : chi_merging_fault(fault, "keep");
-	chi_dump_reader_init(&apply->reader);
-	while (rc == CHI_OK && (len = getline(&merging->kept, &merging->kept_size, lines)) > 0) {
-		rc = apply_line(apply, merging->kept, (size_t)len - 1, fault);
-		rc = rc == CHI_OK ? tell_progress(apply, done++, fault) : rc;
-	}
-	if (rc == CHI_OK && feof(lines) == 0) {
-		return chi_merging_fault(fault, "read");
-	}
-	rc = rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;
-	uint64_t uncertain = apply->lists != NULL ? chi_lists_uncertain(apply->lists) : 0;
-	if (rc == CHI_OK && uncertain > 0) {
-		char text[CHI_FAULT_SIZE];
-		(void)snprintf(text, sizeof(text), CHI_LISTS_UNCERTAIN, uncertain);
-		chi_merge_tell(apply, 0, text);
-	}
-	return rc;
-}
-
-/* ---- From a directory ----------------------------------------------------------------------- */
-
 /* The beginning of a list that is too long to be held. */
 static int apply_part(void *context, struct chi_posting *games, size_t *n, uint32_t least)
 {
 	struct chi_merge_apply *apply = context;
-	int rc = chi_load_pack_ahead(&apply->spec, apply->at, games, n, least, &apply->block);
+	int rc = chi_load_pack_ahead(&apply->spec, &apply->stored.key, games, n, least,
+				     &apply->block);
 	rc = rc == CHI_OK ? chi_load_apply(apply->load, &apply->block, NULL) : rc;
 	apply->block.len = 0;
 	apply->block.n = 0;
 	return rc;
 }
 
-static int apply_stored(struct chi_merge_apply *apply, struct chi_stored *stored,
-			struct chi_fault *fault)
+static int apply_stored(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
+	struct chi_stored *stored = &apply->stored;
 	struct chi_record known = {0};
 	struct chi_posting *games = NULL;
 	size_t n = 0;
-	apply->at = &stored->key;
 	int rc = apply->lists != NULL
 			 ? chi_lists_reach(apply->lists, stored->key.bytes, &known, fault)
 			 : CHI_OK;
-	rc = rc == CHI_OK ? choose(apply, &stored->key, &known, &stored->record, fault) : rc;
+	rc = rc == CHI_OK ? choose(apply, &known, fault) : rc;
 	rc = rc == CHI_OK ? chi_other_list(apply->other, stored, &apply->plan, apply_part, apply,
 					   &games, &n, fault)
 			  : rc;
-	return rc == CHI_OK ? store_position(apply, &stored->key, &stored->record, games, n, fault)
-			    : rc;
+	return rc == CHI_OK ? store_position(apply, games, n, fault) : rc;
 }
 
 static int apply_other(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	struct chi_stored stored;
 	uint64_t done = 0;
 	int rc = CHI_OK;
 	while (rc == CHI_OK) {
 		chi_arena_reset(&apply->arena);
-		rc = chi_other_next(apply->other, &apply->arena, &stored, fault);
-		rc = rc == CHI_OK ? apply_stored(apply, &stored, fault) : rc;
+		rc = chi_other_next(apply->other, &apply->arena, &apply->stored, fault);
+		rc = rc == CHI_OK ? apply_stored(apply, fault) : rc;
 		rc = rc == CHI_OK ? tell_progress(apply, done++, fault) : rc;
 	}
 	if (rc != CHI_NONE) {
 		return rc;
 	}
 	return apply->lists != NULL ? chi_lists_end(apply->lists, fault) : CHI_OK;
-}
-
-/* What is told of the other store before its games and positions. */
-static int begin_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
-{
-	struct chi_other *other = apply->other;
-	apply->head = apply->reader.head;
-	apply->positions = apply->merging->positions;
-	if (other == NULL) {
-		return CHI_OK;
-	}
-	int rc = chi_other_begin(other, fault);
-	apply->head.statistic = (enum chi_statistic)other->info.statistic;
-	apply->head.base = other->info.base;
-	apply->head.archive = chi_other_keeps(other);
-	apply->positions = other->info.positions;
-	return rc;
 }
 
 /* ---- All ------------------------------------------------------------------------------------ */
@@ -402,24 +326,20 @@ static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 		apply->read = NULL;
 		return chi_fault_plain(fault, rc);
 	}
-	rc = begin_apply(apply, fault);
+	rc = chi_other_begin(apply->other, fault);
 	rc = rc == CHI_OK ? start_apply(apply, fault) : rc;
-	if (rc == CHI_OK) {
-		rc = apply->other != NULL ? apply_other(apply, fault) : apply_lines(apply, fault);
-	}
+	rc = rc == CHI_OK ? apply_other(apply, fault) : rc;
 	chi_read_end(apply->read);
 	return rc == CHI_OK ? chi_merge_gamesets(apply, fault) : rc;
 }
 
-int chi_merging_apply(struct chi_importer *importer, struct chi_dump_merging *merging,
+int chi_merging_apply(struct chi_importer *importer, struct chi_other *other,
 		      struct chi_import_result *result, struct chi_fault *fault)
 {
 	_cleanup_(apply_deinit) struct chi_merge_apply apply = {
 		.importer = importer,
-		.merging = merging,
 		.result = result,
-		.other = merging->other,
-		.reader = merging->reader,
+		.other = other,
 	};
 	chi_arena_init(&apply.arena, 16 * (size_t)CHI_DUMP_LINE_MAX);
 	return chi_importer_apply(importer, fill, &apply, result, fault);

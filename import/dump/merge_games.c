@@ -43,11 +43,6 @@ static void tell_common(const struct chi_merge_apply *apply, const struct chi_ga
 	chi_merge_tell(apply, apply->games, text);
 }
 
-static const char *source_of(const struct chi_merge_apply *apply)
-{
-	return apply->other != NULL ? "the other store" : "the dump";
-}
-
 /* A game of their archive. For now all new ones have the number 1. */
 static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *game, bool known,
 		     struct chi_fault *fault)
@@ -59,7 +54,7 @@ static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *ga
 		return chi_fault(fault, -CHI_ESYNTAX,
 				 "%s is damaged: two games have the number %" PRIu32
 				 ", or it is too large",
-				 source_of(apply), number);
+				 apply->other->name, number);
 	}
 	plan->plies[number] = game->max_ply;
 	if (game->pruned) {
@@ -183,7 +178,7 @@ static int take_dump_name(void *context, const struct chi_dump_name *name)
 	struct chi_merge_apply *apply = context;
 	uint32_t ours = 0;
 	/* Of a store some may be removed. */
-	while (apply->other != NULL && name->id > apply->n_names[name->kind] + 1) {
+	while (name->id > apply->n_names[name->kind] + 1) {
 		int rc = note_name(apply, name->kind, 0);
 		if (rc != CHI_OK) {
 			return rc;
@@ -191,7 +186,7 @@ static int take_dump_name(void *context, const struct chi_dump_name *name)
 	}
 	if (name->id != apply->n_names[name->kind] + 1) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "%s is damaged: the names are not in order", source_of(apply));
+				 "%s is damaged: the names are not in order", apply->other->name);
 	}
 	int rc = chi_load_find_name(apply->load, (enum chi_name_kind)name->kind, name->text,
 				    name->len, name->fide, &ours, apply->fault);
@@ -212,7 +207,7 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	}
 	if (name->root > apply->n_names[name->kind]) {
 		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "%s is damaged: there is no name %" PRIu32, source_of(apply),
+				 "%s is damaged: there is no name %" PRIu32, apply->other->name,
 				 name->root);
 	}
 	rc = chi_load_alias(apply->load, (enum chi_name_kind)name->kind, ours[name->id - 1],
@@ -225,63 +220,34 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	return rc < 0 && rc != -CHI_EINVAL ? rc : CHI_OK;
 }
 
-static int each_name(struct chi_merge_apply *apply, chi_carried_name *take, struct chi_fault *fault)
-{
-	return apply->other != NULL
-		       ? chi_other_names(apply->other, take, apply, fault)
-		       : chi_carried_names(&apply->merging->archive, take, apply, fault);
-}
-
-static int store_games(struct chi_merge_apply *apply, struct chi_fault *fault)
-{
-	return apply->other != NULL
-		       ? chi_other_archive(apply->other, &apply->plan, apply->load, fault)
-		       : chi_carried_archive(&apply->merging->archive, &apply->plan, apply->load,
-					     fault);
-}
-
 static int store_archive(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
+	struct chi_other *other = apply->other;
 	if (apply->importer->keep != CHI_KEEP_GAMES) {
 		return CHI_OK;
 	}
-	int rc = each_name(apply, take_dump_name, fault);
+	int rc = chi_other_names(other, take_dump_name, apply, fault);
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
-	rc = rc == CHI_OK ? each_name(apply, join_name, fault) : rc;
-	return rc == CHI_OK ? store_games(apply, fault) : rc;
-}
-
-static int each_game(struct chi_merge_apply *apply, chi_carried_take *take, struct chi_fault *fault)
-{
-	return apply->other != NULL
-		       ? chi_other_each(apply->other, take, apply, fault)
-		       : chi_carried_each(&apply->merging->archive, take, apply, fault);
-}
-
-/* Of a store in a directory the lists are there to be read: only what games say that are known is
- * not. */
-static int open_lists(struct chi_merge_apply *apply, struct chi_fault *fault)
-{
-	if (apply->other == NULL) {
-		return chi_lists_open(&apply->merging->archive, &apply->plan, &apply->lists, fault);
-	}
-	return apply->subtract ? chi_other_known(apply->other, &apply->plan, &apply->lists, fault)
-			       : CHI_OK;
+	rc = rc == CHI_OK ? chi_other_names(other, join_name, apply, fault) : rc;
+	return rc == CHI_OK ? chi_other_archive(other, &apply->plan, apply->load, fault) : rc;
 }
 
 int chi_merge_games(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
-	bool kept = apply->head.archive;
-	uint64_t last = apply->other != NULL ? apply->other->view.last : apply->reader.n.last_game;
+	struct chi_other *other = apply->other;
+	bool kept = chi_other_keeps(other);
 	apply->fault = fault;
-	int rc = chi_carried_plan(&apply->merging->archive, last, &apply->plan, fault);
-	rc = rc == CHI_OK ? each_game(apply, look_up_game, fault) : rc;
+	int rc = chi_carried_plan(apply->importer, other->view.last, &apply->plan, fault);
+	rc = rc == CHI_OK ? chi_other_each(other, look_up_game, apply, fault) : rc;
 	rc = rc == CHI_OK ? judge_common(apply, fault) : rc;
 	rc = rc == CHI_OK ? number_games(apply, fault) : rc;
-	rc = rc == CHI_OK ? each_game(apply, add_game, fault) : rc;
+	rc = rc == CHI_OK ? chi_other_each(other, add_game, apply, fault) : rc;
 	rc = rc == CHI_OK && kept ? store_archive(apply, fault) : rc;
 	apply->result->games = apply->result->taken;
-	return rc == CHI_OK && kept ? open_lists(apply, fault) : rc;
+	/* Lists of games are there to be read: only what games say that are known is not. */
+	return rc == CHI_OK && kept && apply->subtract
+		       ? chi_other_known(other, &apply->plan, &apply->lists, fault)
+		       : rc;
 }
 
 /* ---- Gamesets ------------------------------------------------------------------------------- */
@@ -302,10 +268,7 @@ static int take_gameset(void *context, const struct chi_dump_text *name,
 int chi_merge_gamesets(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	apply->fault = fault;
-	if (apply->importer->keep != CHI_KEEP_GAMES) {
-		return CHI_OK;
-	}
-	return apply->other != NULL
+	return apply->importer->keep == CHI_KEEP_GAMES
 		       ? chi_other_gamesets(apply->other, take_gameset, apply, fault)
-		       : chi_carried_gamesets(&apply->merging->archive, take_gameset, apply, fault);
+		       : CHI_OK;
 }

@@ -8,25 +8,21 @@
 
 struct chi_merge_apply {
 	struct chi_importer *importer;
-	struct chi_dump_merging *merging;
 	struct chi_import_result *result;
-	struct chi_other *other;   /* read directly; NULL: its text was put by */
-	struct chi_dump_head head; /* what the other store says of itself */
-	uint64_t positions;	   /* that it has */
-	const struct chi_key *at;  /* the position that is merged, for faults */
+	struct chi_other *other;
+	struct chi_stored stored; /* the position of theirs that is merged */
 	struct chi_load *load;
 	struct chi_load_spec spec;
 	struct chi_load_block block;
 	struct chi_read *read; /* ours, as it was before */
 	struct chi_carried_plan plan;
-	struct chi_lists *lists; /* NULL: theirs has no archive; or none known, read directly */
-	struct chi_dump_reader reader;	 /* reads the lines again */
-	struct chi_arena arena;		 /* of one position: theirs and ours */
-	struct chi_counts totals;	 /* of the games counted afterwards */
-	uint64_t games;			 /* of theirs that were looked at */
-	uint64_t inseparable;		 /* of those known: what they account for is not told */
-	bool skip_counts;		 /* all games of theirs are counted here already */
-	bool subtract;			 /* what known games account for is left out */
+	struct chi_lists *lists;  /* of known games that are left out; NULL: there are none */
+	struct chi_arena arena;	  /* of one position: theirs and ours */
+	struct chi_counts totals; /* of the games counted afterwards */
+	uint64_t games;		  /* of theirs that were looked at */
+	uint64_t inseparable;	  /* of those known: what they account for is not told */
+	bool skip_counts;	  /* all games of theirs are counted here already */
+	bool subtract;		  /* what known games account for is left out */
 	uint32_t *names[CHI_NAME_KINDS]; /* ours, by theirs */
 	size_t n_names[CHI_NAME_KINDS];
 	size_t room[CHI_NAME_KINDS];

@@ -22,15 +22,31 @@ static void otherp_free(struct chi_other **other)
 	chi_other_free(*other);
 }
 
+static struct chi_other *new_other(struct chi_importer *importer, const char *name)
+{
+	_cleanup_(otherp_free) struct chi_other *other = calloc(1, sizeof(*other));
+	if (other == NULL) {
+		return NULL;
+	}
+	other->importer = importer;
+	other->name = name;
+	other->list = malloc(2 * CHI_OTHER_LIST * sizeof(*other->list));
+	if (other->list == NULL || chi_archive_reader_new(&other->games) != CHI_OK) {
+		return NULL;
+	}
+	struct chi_other *out = other;
+	other = NULL;
+	return out;
+}
+
 int chi_other_open(struct chi_importer *importer, const char *dir, struct chi_other **out,
 		   struct chi_fault *fault)
 {
 	const struct chi_store_options options = {.mode = CHI_STORE_READ};
-	_cleanup_(otherp_free) struct chi_other *other = calloc(1, sizeof(*other));
+	_cleanup_(otherp_free) struct chi_other *other = new_other(importer, "the other store");
 	if (other == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	other->importer = importer;
 	int rc = chi_store_open(dir, &options, &other->store, fault);
 	if (rc != CHI_OK) {
 		other->store = NULL;
@@ -40,10 +56,24 @@ int chi_other_open(struct chi_importer *importer, const char *dir, struct chi_ot
 		return chi_fault(fault, -CHI_EINVAL, "'%s' is the store itself, or a copy of it",
 				 dir);
 	}
-	other->list = malloc(2 * CHI_OTHER_LIST * sizeof(*other->list));
-	rc = other->list != NULL ? chi_archive_reader_new(&other->games) : -CHI_ENOMEM;
+	other->trusted = true;
+	*out = other;
+	other = NULL;
+	return CHI_OK;
+}
+
+int chi_other_made(struct chi_importer *importer, struct chi_load *load, struct chi_other **out,
+		   struct chi_fault *fault)
+{
+	_cleanup_(otherp_free) struct chi_other *other = new_other(importer, "the dump");
+	if (other == NULL) {
+		chi_load_abandon(load);
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = chi_load_open(load, &other->store, fault);
 	if (rc != CHI_OK) {
-		return chi_fault_plain(fault, rc);
+		other->store = NULL;
+		return rc;
 	}
 	*out = other;
 	other = NULL;

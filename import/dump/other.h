@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other store of a merge, in a directory: read as it is, not as text. Its games are known by
- * the numbers that they have there; what these are in ours, struct chi_carried_plan says. What is
- * read is one committed state, also while it is written.
+ * The other store of a merge: read as it is, in a directory, or made of a dump. Its games are known
+ * by the numbers that they have there; what these are in ours, struct chi_carried_plan says. What
+ * is read is one committed state, also while it is written.
  */
 #pragma once
 
@@ -17,6 +17,8 @@
 struct chi_other {
 	struct chi_importer *importer;
 	struct chi_store *store;
+	bool trusted;	       /* what it has computed is right */
+	const char *name;      /* for faults */
 	struct chi_read *read; /* since chi_other_begin */
 	struct chi_info info;  /* of the same state */
 	struct chi_archive_view view;
@@ -33,6 +35,11 @@ struct chi_other {
  * returns. */
 CHI_MUSTUSE int chi_other_open(struct chi_importer *importer, const char *dir,
 			       struct chi_other **out, struct chi_fault *fault);
+
+/* The store that the load was filled with, which is freed in every case. */
+CHI_MUSTUSE int chi_other_made(struct chi_importer *importer, struct chi_load *load,
+			       struct chi_other **out, struct chi_fault *fault);
+
 /* NULL is fine. */
 void chi_other_free(struct chi_other *other);
 

@@ -103,7 +103,7 @@ static int read_games(struct relist *r, struct chi_fault *fault)
 		return chi_fault_plain(fault, rc);
 	}
 	rc = chi_read_archive(read, &view);
-	rc = rc == CHI_OK ? chi_carried_plan(&r->carried, view.last, &r->plan, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_plan(&r->importer, view.last, &r->plan, fault) : rc;
 	rc = rc == CHI_OK ? plan_games(r, read) : rc;
 	rc = rc == CHI_OK ? count_games(r, &view, fault) : chi_fault_plain(fault, rc);
 	chi_read_end(read);

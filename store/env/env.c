@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -144,6 +145,14 @@ int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env
 {
 	int rc = chi_trees_start_raw(dir, flags, map_bytes, out);
 	return rc == 0 ? CHI_OK : chi_lmdb_fault(fault, rc, "open", dir);
+}
+
+int chi_trees_start_file(int file, unsigned flags, uint64_t map_bytes, MDB_env **out,
+			 struct chi_fault *fault)
+{
+	char path[CHI_PROC_SIZE];
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	return chi_trees_start(path, flags | MDB_NOSUBDIR | MDB_NOLOCK, map_bytes, out, fault);
 }
 
 /* A store without one of its trees is damaged; without any it is another program's, distinguished
@@ -299,6 +308,7 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "sync", env->path);
 	}
+	flags |= env->unnamed ? MDB_NOSUBDIR : 0;
 	struct chi_trees trees;
 	int rc = chi_trees_open(env->path, flags, env->map_bytes, &trees, fault);
 	if (rc < 0) {

@@ -53,6 +53,7 @@ struct chi_env {
 	uint64_t epoch;		  /* the same; counts how often the map may have moved */
 	enum chi_store_mode mode; /* of the first opening: the most rights there are */
 	bool published;		  /* never written: opened without locks */
+	bool unnamed;		  /* one file, which `pin` is: see chi_store_open_file */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
@@ -81,6 +82,12 @@ struct chi_store {
 	uint32_t lock_wait_ms;
 	char *path;
 };
+
+/* Opens the store in that open file, which no one writes any more and which has no name: for
+ * reading, without locks. The descriptor is the store's, or closed. `dir`: what its path is said to
+ * be. */
+CHI_MUSTUSE int chi_store_open_file(int file, const char *dir, struct chi_store **out,
+				    struct chi_fault *fault);
 
 /* Removes what a compaction that was killed has left. The writer's lock must be ours. */
 void chi_compact_sweep(const struct chi_env *env);
@@ -136,7 +143,11 @@ static inline int chi_txn_settle(MDB_env *mdb, MDB_txn *txn)
 CHI_MUSTUSE int chi_trees_start(const char *dir, unsigned flags, uint64_t map_bytes, MDB_env **out,
 				struct chi_fault *fault);
 
-/* The same; LMDB's code. */
+/* The same in one open file without locks, which is no one else's. */
+CHI_MUSTUSE int chi_trees_start_file(int file, unsigned flags, uint64_t map_bytes, MDB_env **out,
+				     struct chi_fault *fault);
+
+/* As the first; LMDB's code. */
 CHI_MUSTUSE int chi_trees_start_raw(const char *dir, unsigned flags, uint64_t map_bytes,
 				    MDB_env **out);
 

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -233,6 +234,52 @@ int chi_store_open(const char *path, const struct chi_store_options *options,
 	store->lock_wait_ms = options->lock_wait_ms;
 	store->path = copy;
 	copy = NULL;
+	*out = store;
+	store = NULL;
+	return CHI_OK;
+}
+
+/* Not in the registry: no path leads to it. */
+static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault)
+{
+	const struct chi_store_options options = {.mode = CHI_STORE_READ};
+	_cleanup_(free_envp) struct chi_env *env = new_env(&options);
+	if (env == NULL) {
+		(void)close(file);
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	env->pin = file;
+	env->published = true;
+	env->unnamed = true;
+	env->refs = 1;
+	if (asprintf(&env->path, PROC "%d", file) < 0) {
+		env->path = NULL;
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	int rc = chi_map_bytes(0, &env->map_bytes, fault);
+	rc = rc == CHI_OK ? chi_env_restart(env, fault) : rc;
+	if (rc == CHI_OK) {
+		*out = env;
+		env = NULL;
+	}
+	return rc;
+}
+
+int chi_store_open_file(int file, const char *dir, struct chi_store **out, struct chi_fault *fault)
+{
+	struct chi_env *env = NULL;
+	int rc = open_file_env(file, &env, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	_cleanup_(chi_freep) struct chi_store *store = calloc(1, sizeof(*store));
+	char *path = strdup(dir);
+	if (store == NULL || path == NULL) {
+		free(path);
+		free_env(env);
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	*store = (struct chi_store){.env = env, .mode = CHI_STORE_READ, .path = path};
 	*out = store;
 	store = NULL;
 	return CHI_OK;

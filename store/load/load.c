@@ -6,6 +6,7 @@
 #include "store/load/load.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/record.h"
@@ -57,6 +58,7 @@ int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fau
 	chi_arena_init(&load->lists, SIZE_MAX);
 	chi_load_memory(load, CHI_IMPORT_MEMORY_DEFAULT);
 	load->dir = store->env->path;
+	load->file = -1;
 	int rc = chi_write_begin(store, &load->write, fault);
 	if (rc < 0) {
 		chi_load_abandon(load);
@@ -243,6 +245,9 @@ void chi_load_abandon(struct chi_load *load)
 	/* A path without a directory: it could not be made. */
 	if (load->path != NULL && load->dir != NULL) {
 		chi_path_remove(&load->hidden);
+	}
+	if (load->file >= 0) {
+		(void)close(load->file);
 	}
 	free_load(load);
 }

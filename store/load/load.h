@@ -26,6 +26,16 @@ struct chi_load;
 CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
 			     struct chi_load **out, struct chi_fault *fault);
 
+/*
+ * A new store in a file without a name, made in `dir`, a text that lives as long; filled as any
+ * other. chi_load_open comes in place of chi_load_finish, after chi_load_complete: it opens it for
+ * reading by this process and frees the load in every case. Closed it is gone.
+ */
+CHI_MUSTUSE int chi_load_unnamed(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
+				 struct chi_load **out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_open(struct chi_load *load, struct chi_store **out,
+			      struct chi_fault *fault);
+
 /* Begins the write transaction. As chi_write_begin. */
 CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
 			      struct chi_fault *fault);

@@ -111,6 +111,7 @@ struct chi_load {
 	char *path;		       /* new: where the store is to be */
 	const char *dir;	       /* where it is now: new: the hidden directory */
 	struct chi_hidden hidden;      /* new */
+	int file;		       /* new: without a name; else -1 */
 };
 
 /* ---- forget.c */

@@ -6,10 +6,12 @@
  *
  * Commits keep LMDB's list of changed pages short: it is searched at every step down the tree.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
+#include "base/file.h"
 #include "chess/statistic.h"
 #include "store/env/env.h"
 #include "store/env/lock.h"
@@ -110,33 +112,44 @@ static int make_trees(struct chi_load *load, const struct chi_stamp *stamp)
 
 static int begin_store(struct chi_load *load, struct chi_fault *fault)
 {
+	const unsigned flags = MDB_NOSYNC | MDB_NOMETASYNC;
 	struct chi_stamp stamp;
 	uint64_t map_bytes;
 	int rc = chi_stamp_new(load->statistic, load->keep, &stamp);
 	if (rc < 0) {
 		return chi_fault(fault, rc, "no random numbers for the store's identity");
 	}
-	rc = chi_file_system_check(load->dir, fault);
+	rc = chi_map_bytes(0, &map_bytes, fault);
 	if (rc == CHI_OK) {
-		rc = chi_map_bytes(0, &map_bytes, fault);
-	}
-	if (rc == CHI_OK) {
-		rc = chi_trees_start(load->dir, MDB_NOSYNC | MDB_NOMETASYNC, map_bytes, &load->mdb,
-				     fault);
+		rc = load->file >= 0
+			     ? chi_trees_start_file(load->file, flags, map_bytes, &load->mdb, fault)
+			     : chi_trees_start(load->dir, flags, map_bytes, &load->mdb, fault);
 	}
 	return rc < 0 ? rc : chi_load_error(load, make_trees(load, &stamp), fault);
 }
 
-int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
-		 struct chi_load **out, struct chi_fault *fault)
+static int begin_named(struct chi_load *load, const char *path, struct chi_fault *fault)
 {
-	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
-	}
-	int rc = chi_place_check(path, fault);
-	if (rc < 0) {
+	load->path = strdup(path);
+	int rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
+				    : chi_path_begin(path, &load->hidden, fault);
+	if (rc != CHI_OK) {
 		return rc;
 	}
+	load->dir = load->hidden.dir;
+	return chi_file_system_check(load->dir, fault);
+}
+
+static int begin_unnamed(struct chi_load *load, const char *dir, struct chi_fault *fault)
+{
+	load->dir = dir;
+	load->file = chi_file_nameless(dir);
+	return load->file >= 0 ? CHI_OK : chi_lmdb_fault(fault, errno, "make a file in", dir);
+}
+
+static int new_load(const char *path, bool named, enum chi_statistic statistic, enum chi_keep keep,
+		    struct chi_load **out, struct chi_fault *fault)
+{
 	struct chi_load *load = calloc(1, sizeof(*load));
 	if (load == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -146,20 +159,32 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 	load->statistic = statistic;
 	load->keep = keep;
 	load->append = true;
+	load->file = -1;
 	chi_load_memory(load, CHI_IMPORT_MEMORY_DEFAULT);
-	load->path = strdup(path);
-	rc = load->path == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
-				: chi_path_begin(path, &load->hidden, fault);
-	if (rc == CHI_OK) {
-		load->dir = load->hidden.dir;
-		rc = begin_store(load, fault);
-	}
+	int rc = named ? begin_named(load, path, fault) : begin_unnamed(load, path, fault);
+	rc = rc == CHI_OK ? begin_store(load, fault) : rc;
 	if (rc < 0) {
 		chi_load_abandon(load);
 		return rc;
 	}
 	*out = load;
 	return CHI_OK;
+}
+
+int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+		 struct chi_load **out, struct chi_fault *fault)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	int rc = chi_place_check(path, fault);
+	return rc == CHI_OK ? new_load(path, true, statistic, keep, out, fault) : rc;
+}
+
+int chi_load_unnamed(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
+		     struct chi_load **out, struct chi_fault *fault)
+{
+	return new_load(dir, false, statistic, keep, out, fault);
 }
 
 /* The last commit, and the one sync. Returns LMDB's code. */
@@ -176,20 +201,37 @@ static int settle_store(struct chi_load *load)
 	load->cursor = NULL;
 	rc = mdb_txn_commit(load->txn);
 	load->txn = NULL;
-	if (rc == 0) {
+	if (rc == 0 && load->file < 0) {
 		rc = mdb_env_sync(load->mdb, 1);
+		rc = rc == 0 ? chi_lock_make(load->dir) : rc;
 	}
-	return rc == 0 ? chi_lock_make(load->dir) : rc;
+	return rc;
+}
+
+static int settle_and_close(struct chi_load *load, struct chi_fault *fault)
+{
+	int rc = chi_load_error(load, settle_store(load), fault);
+	if (rc == CHI_OK) {
+		mdb_env_close(load->mdb);
+		load->mdb = NULL;
+	}
+	return rc;
 }
 
 int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
 {
-	int rc = chi_load_error(load, settle_store(load), fault);
-	if (rc < 0) {
-		return rc;
-	}
-	mdb_env_close(load->mdb);
-	load->mdb = NULL;
-	rc = chi_file_check(load->dir, fault);
+	int rc = settle_and_close(load, fault);
+	rc = rc == CHI_OK ? chi_file_check(load->dir, fault) : rc;
 	return rc < 0 ? rc : chi_path_publish(&load->hidden, load->path, fault);
+}
+
+int chi_load_open(struct chi_load *load, struct chi_store **out, struct chi_fault *fault)
+{
+	int rc = settle_and_close(load, fault);
+	if (rc == CHI_OK) {
+		rc = chi_store_open_file(load->file, load->dir, out, fault);
+		load->file = -1;
+	}
+	chi_load_abandon(load);
+	return rc;
 }

@@ -147,6 +147,28 @@ static void a_list_longer_than_what_is_held(void **state)
 	chi_store_close(store);
 }
 
+/* What a text is loaded into has no name that could stay. */
+static void a_merge_leaves_no_trace(void **state)
+{
+	(void)state;
+	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	unsigned before = help_entries(help_path("a"), "");
+	size_t len = 0;
+	char *lines = help_dump(other, &len);
+	char *text = sealed(lines, &len);
+	assert_int_equal(merging_text(store, text, len - 1, len), -CHI_ESYNTAX);
+	ok(merging_text(store, text, len, len));
+	assert_int_equal(help_entries(help_path("a"), ""), before);
+	assert_int_equal(merging_text(store, text, len, len), -CHI_EEXIST);
+	assert_int_equal(help_entries(help_path("a"), ""), before);
+	assert_int_equal(help_verify(store, &(struct chi_verify_result){0}), CHI_OK);
+	free(lines);
+	free(text);
+	chi_store_close(store);
+	chi_store_close(other);
+}
+
 static void asked_to_stop(void **state)
 {
 	(void)state;
@@ -184,6 +206,7 @@ int main(void)
 		cmocka_unit_test(one_store_a_session),
 		cmocka_unit_test(a_directory_or_bytes),
 		cmocka_unit_test(a_list_longer_than_what_is_held),
+		cmocka_unit_test(a_merge_leaves_no_trace),
 		cmocka_unit_test(asked_to_stop),
 	};
 	return cmocka_run_group_tests_name("import merge_session", tests, NULL, NULL);

@@ -308,7 +308,7 @@ class Merge(Base):
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         with harness.start_daemon({"default": two}) as daemon:
-            for other, words in ((daemon.addresses[0], b"cannot keep what was read so far"),
+            for other, words in ((daemon.addresses[0], b"cannot keep positions in"),
                                  (two, b"cannot write to")):
                 process = spawn("merge", other, address=one, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, preexec_fn=limited)
