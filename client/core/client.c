@@ -8,7 +8,6 @@
 #include "base/fault.h"
 #include "chess/key.h"
 #include "ops/op.h"
-#include "search/filter/terms.h"
 #include "store/store.h"
 
 struct chi_client *chi_client_new(void)
@@ -181,13 +180,6 @@ int chi_client_check_batch(struct chi_client *client, size_t n, enum chi_durabil
 				 (int)durability);
 	}
 	return CHI_OK;
-}
-
-int chi_client_check_games(struct chi_client *client, const char *filter)
-{
-	struct chi_terms terms;
-	return filter != NULL ? chi_terms_parse(filter, strlen(filter), &terms, &client->error)
-			      : CHI_OK;
 }
 
 /* The rest of a put is checked where it is applied: in-process by the store, else by the server,

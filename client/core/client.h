@@ -201,8 +201,5 @@ CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
 CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
 				     size_t n, enum chi_durability durability);
 
-/* What is wrong with a filter of games, which may be NULL. */
-CHI_MUSTUSE int chi_client_check_games(struct chi_client *client, const char *filter);
-
 /* Remembers a copy of a name for chi_unknown_name; without a name forgets all. */
 void chi_client_tell_unknown(struct chi_client *client, const char *name);

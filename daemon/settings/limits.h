@@ -35,9 +35,6 @@
 #define CHI_SLICE_STEPS	   (CHI_SLICE_HELPINGS * CHI_HELPING_STEPS)
 #define CHI_SLICE_US	   1000
 
-/* Steps of a search (search/games.h) between two looks at the clock. */
-#define CHI_SEARCH_STEPS 4
-
 /* A response of a scan is sent when it has waited so long for more rows. */
 #define CHI_PAGE_AGE_MS 20
 
