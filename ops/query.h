@@ -58,7 +58,8 @@ struct chi_query_ops {
 			void *result);
 	/* False: rows that are not delivered cannot be found again. NULL: they always can. */
 	bool (*may_forget)(const struct chi_query *query);
-	/* The page's rows are not delivered: they are found again. NULL: there are none. */
+	/* Detached: the page's rows are not delivered, they are found again. NULL: there are none.
+	 */
 	void (*forget)(struct chi_query *query, const struct chi_page *page);
 	/* Makes of the request one for what comes after `row`, the last of `n` delivered. `cursor`
 	 * is memory for it. CHI_NONE: nothing comes but a total; -CHI_EUNSUPPORTED: nothing can be
