@@ -269,6 +269,13 @@ SNAPSHOT = (
         "\t    chi_query_attach(rows->query, rows->read, &client->error) != CHI_OK) {\n"
         "\t\treturn -CHI_EIO;\n\t}\n\tint status = fill_page(",
         "client inproc", "a_walk_shows_one_state"),
+    Mutant(
+        "rows-before-damage-are-lost",
+        "Rows before a damaged one are delivered",
+        "client/local/query.c",
+        "rows->n = page->n;",
+        "rows->n = status < 0 ? 0 : page->n;",
+        "client damage file", "rows_made_ahead_of_damage_were_lost"),
 )
 
 DAMAGE = (
