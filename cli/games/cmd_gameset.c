@@ -27,7 +27,7 @@ static int run_create(struct cli *cli)
 	return output_object(cli, json_pack("{s:o}", "games", json_count(games)));
 }
 
-static const struct cli_column columns[] = {
+static const struct chi_row_column columns[] = {
 	COLUMN(SHOW_TEXT, struct chi_gameset_row, name, "name"),
 	COLUMN(SHOW_COUNT, struct chi_gameset_row, games, "games"),
 	COLUMN(SHOW_COUNT, struct chi_gameset_row, upto, "upto"),

@@ -30,16 +30,16 @@ struct named {
 	unsigned score;
 };
 
-static void games_cell(const void *at, struct cli_value *out)
+static void games_cell(const void *at, struct chi_cell *out)
 {
 	const struct chi_name_row *name = at;
 	if (name->counted) {
-		value_count(out, name->games);
+		chi_cell_count(out, name->games);
 	}
 }
 
 /* The first two of groups alone. */
-static const struct cli_column columns[] = {
+static const struct chi_row_column columns[] = {
 	COLUMN(SHOW_COUNT, struct named, group, "group"),
 	COLUMN(SHOW_COUNT, struct named, score, "score"),
 	COLUMN(SHOW_COUNT, struct chi_name_row, id, "number"),

@@ -12,99 +12,10 @@
 struct stats_state {
 	struct game_terms terms;
 	uint8_t by;
-	uint8_t side; /* of players, from `sides` */
+	uint8_t side; /* of players, place in chi_stats_sides */
 	uint64_t limit;
 	const char *plot;
 };
-
-static const char *const kinds[CHI_STATS_KINDS] = {
-	[CHI_STATS_YEAR] = "year",	 [CHI_STATS_RATING] = "rating",
-	[CHI_STATS_ECO] = "eco",	 [CHI_STATS_OPENING] = "opening",
-	[CHI_STATS_LENGTH] = "length",	 [CHI_STATS_SPEED] = "speed",
-	[CHI_STATS_EVENT] = "event",	 [CHI_STATS_SITE] = "site",
-	[CHI_STATS_SOURCE] = "source",	 [CHI_STATS_PLAYER] = "player",
-	[CHI_STATS_PIECES] = "pieces",	 [CHI_STATS_MATERIAL] = "material",
-	[CHI_STATS_ENDGAME] = "endgame",
-};
-
-/* In the order of CHI_STATS_PLAYER, CHI_STATS_WHITE and CHI_STATS_BLACK. */
-static const char *const sides[] = {"both", "white", "black"};
-
-static bool of_players(uint8_t by)
-{
-	return by >= CHI_STATS_PLAYER && by <= CHI_STATS_BLACK;
-}
-
-static const char *kind_name(uint8_t by)
-{
-	return kinds[of_players(by) ? CHI_STATS_PLAYER : by];
-}
-
-static bool of_positions(uint8_t by)
-{
-	return by >= CHI_STATS_PIECES;
-}
-
-/* Numbers of names are the store's, and say nothing to a reader. */
-static bool is_number(uint8_t by)
-{
-	return by == CHI_STATS_YEAR || by == CHI_STATS_RATING || by == CHI_STATS_LENGTH ||
-	       by == CHI_STATS_PIECES;
-}
-
-/* Not known without a game that ended. */
-static void score_cell(const void *at, struct cli_value *out)
-{
-	const struct chi_counts *counts = &((const struct chi_stats_group *)at)->counts;
-	double games = (double)games_of(counts);
-	double points = (double)counts->white + (double)counts->draws / 2;
-	out->real = games > 0 ? 100 * points / games : 0;
-	out->kind = games > 0 ? VALUE_REAL : VALUE_UNKNOWN;
-}
-
-static void games_cell(const void *at, struct cli_value *out)
-{
-	const struct chi_counts *counts = &((const struct chi_stats_group *)at)->counts;
-	value_count(out, games_of(counts) + counts->other);
-}
-
-static void text_cell(const void *at, struct cli_value *out)
-{
-	const char *text = ((const struct chi_stats_group *)at)->text;
-	if (text[0] != '\0') {
-		value_text(out, text, strlen(text));
-	}
-}
-
-/* Of positions all of them; else one less. */
-static size_t make_columns(uint8_t by, struct cli_column columns[8])
-{
-	const struct cli_column all[] = {
-		COLUMN_MADE(NULL, text_cell),
-		COLUMN(SHOW_COUNT, struct chi_stats_group, positions, "positions"),
-		COLUMN_MADE("games", games_cell),
-		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.white,
-		       of_players(by) ? "won" : "white"),
-		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.draws,
-		       of_players(by) ? "drawn" : "draws"),
-		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.black,
-		       of_players(by) ? "lost" : "black"),
-		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.other, "other"),
-		COLUMN_MADE("score", score_cell),
-	};
-	size_t n = 0;
-	for (size_t i = 0; i < CHI_COUNT(all); i++) {
-		if (i != 1 || of_positions(by)) {
-			columns[n++] = all[i];
-		}
-	}
-	if (is_number(by)) {
-		columns[0] =
-			(struct cli_column)COLUMN(SHOW_NUMBER, struct chi_stats_group, value, NULL);
-	}
-	columns[0].name = kind_name(by);
-	return n;
-}
 
 /* ---- Pictures ----------------------------------------------------------------------------- */
 
@@ -113,15 +24,18 @@ static size_t make_columns(uint8_t by, struct cli_column columns[8])
 static void make_bar(uint8_t by, const struct chi_stats_group *group, char label[LABEL_SIZE],
 		     struct plot_bar *bar)
 {
-	if (is_number(by) && group->value != 0) {
-		(void)snprintf(label, LABEL_SIZE, "%u", group->value);
-	} else {
-		(void)snprintf(label, LABEL_SIZE, "%s", group->text[0] != '\0' ? group->text : "?");
+	struct chi_row_column columns[CHI_STATS_COLUMNS];
+	struct chi_cell value;
+	(void)chi_stats_columns(by, columns);
+	chi_cell_fill(&columns[0], group, &value);
+	if (value.kind == VALUE_UNKNOWN) {
+		chi_cell_text(&value, "?", 1);
 	}
+	(void)snprintf(label, LABEL_SIZE, "%.*s", (int)value.len, value.text);
 	*bar = (struct plot_bar){
 		.label = label,
 		.parts = {group->counts.white, group->counts.draws, group->counts.black}};
-	if (of_positions(by)) {
+	if (chi_stats_of_positions(by)) {
 		*bar = (struct plot_bar){.label = label, .parts = {group->positions, 0, 0}};
 	}
 }
@@ -141,13 +55,13 @@ static int draw(const struct stats_state *state, const struct chi_stats_result *
 	for (size_t i = 0; i < result->n; i++) {
 		make_bar(state->by, &result->groups[i], labels + i * LABEL_SIZE, &bars[i]);
 	}
-	const char *unit = of_positions(state->by) ? "positions" : "games";
-	(void)snprintf(title, sizeof(title), "%s by %s", unit, kind_name(state->by));
+	const char *unit = chi_stats_of_positions(state->by) ? "positions" : "games";
+	(void)snprintf(title, sizeof(title), "%s by %s", unit, chi_stats_word(state->by));
 	const struct plot plot = {.title = title,
 				  .unit = unit,
 				  .bars = bars,
 				  .n = result->n,
-				  .whole = of_positions(state->by)};
+				  .whole = chi_stats_of_positions(state->by)};
 	return plot_draw(&plot, state->plot);
 }
 
@@ -157,7 +71,7 @@ static int run_stats(struct cli *cli)
 {
 	struct stats_state *state = cli->state;
 	struct chi_stats_result result;
-	struct cli_column columns[8];
+	struct chi_row_column columns[CHI_STATS_COLUMNS];
 	int code = game_terms_take(cli, &state->terms);
 	if (code != EXIT_DONE) {
 		return code;
@@ -179,7 +93,7 @@ static int run_stats(struct cli *cli)
 		return draw(state, &result);
 	}
 	struct cli_rows rows = {.cli = cli, .columns = columns};
-	rows.n = make_columns(state->by, columns);
+	rows.n = chi_stats_columns(state->by, columns);
 	for (size_t i = 0; i < result.n && !cli_output_failed(); i++) {
 		rows_print(&rows, &result.groups[i]);
 	}
@@ -188,9 +102,9 @@ static int run_stats(struct cli *cli)
 }
 
 static const struct cli_option options[] = {
-	OPTION_WORD(stats_state, by, kinds, "by", "WHAT",
+	OPTION_WORD(stats_state, by, chi_stats_words, "by", "WHAT",
 		    "year (default), rating, eco, opening, length, ...; see below"),
-	OPTION_WORD(stats_state, side, sides, "as", "SIDE",
+	OPTION_WORD(stats_state, side, chi_stats_sides, "as", "SIDE",
 		    "players: only their games as white, or black (default: both)"),
 	OPTION_NUMBER(stats_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "the N groups with most games or positions, those first"),

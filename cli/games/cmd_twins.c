@@ -37,7 +37,7 @@ struct twins_state {
 	uint64_t limit; /* groups; 0: all */
 	enum keep keep;
 	bool remove;
-	struct cli_column columns[COLUMNS_MAX];
+	struct chi_row_column columns[COLUMNS_MAX];
 	struct cli_rows rows;
 	uint32_t *numbers; /* of groups, each after how many games it has */
 	size_t n;
@@ -120,20 +120,20 @@ struct twin {
 	bool keep;
 };
 
-static void keep_cell(const void *at, struct cli_value *out)
+static void keep_cell(const void *at, struct chi_cell *out)
 {
-	value_name(out, ((const struct twin *)at)->keep ? "yes" : "no");
+	chi_cell_name(out, ((const struct twin *)at)->keep ? "yes" : "no");
 }
 
 /* Those of games, but for the ply, after two of groups. */
-static size_t make_columns(struct cli_column out[COLUMNS_MAX])
+static size_t make_columns(struct chi_row_column out[COLUMNS_MAX])
 {
 	size_t n = 2;
-	out[0] = (struct cli_column)COLUMN(SHOW_COUNT, struct twin, group, "group");
-	out[1] = (struct cli_column)COLUMN_MADE("keep", keep_cell);
-	for (size_t i = 0; i < GAMES_N; i++) {
-		if (strcmp(games_columns[i].name, "ply") != 0) {
-			out[n++] = games_columns[i];
+	out[0] = (struct chi_row_column)COLUMN(SHOW_COUNT, struct twin, group, "group");
+	out[1] = (struct chi_row_column)COLUMN_MADE("keep", keep_cell);
+	for (size_t i = 0; i < CHI_GAME_COLUMNS; i++) {
+		if (strcmp(chi_game_columns[i].name, "ply") != 0) {
+			out[n++] = chi_game_columns[i];
 		}
 	}
 	return n;

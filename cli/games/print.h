@@ -9,9 +9,6 @@
 	"game, white, black, result, date, event, site, round, eco,\n"                             \
 	"white_elo, black_elo, plies, ply, source"
 
-#define GAMES_N 14
-extern const struct cli_column games_columns[GAMES_N];
-
 /* A list of them. */
 struct cli_rows games_rows(const struct cli *cli);
 

@@ -12,88 +12,6 @@
 #include "cli/out/output.h"
 #include "cli/out/record.h"
 
-/* ---- Values ------------------------------------------------------------------------------ */
-
-void value_text(struct cli_value *out, const char *text, size_t len)
-{
-	out->kind = VALUE_TEXT;
-	out->text = text;
-	out->len = len;
-}
-
-void value_name(struct cli_value *out, const char *text)
-{
-	if (text != NULL && text[0] != '\0' && strcmp(text, "?") != 0) {
-		value_text(out, text, strlen(text));
-	}
-}
-
-/* The digits of a number, with a point in front of the last `behind` of them; at the end of `own`.
- * By hand, as a scan prints millions of them. */
-static void set_digits(struct cli_value *out, uint64_t number, unsigned behind, bool minus)
-{
-	char *end = out->own + sizeof(out->own);
-	char *at = end;
-	for (unsigned n = 0; number != 0 || n <= behind; n++) {
-		if (n == behind && n > 0) {
-			*--at = '.';
-		}
-		*--at = (char)('0' + number % 10);
-		number /= 10;
-	}
-	if (minus) {
-		*--at = '-';
-	}
-	value_text(out, at, (size_t)(end - at));
-	out->kind = VALUE_NUMBER;
-}
-
-void value_count(struct cli_value *out, uint64_t count)
-{
-	set_digits(out, count, 0, false);
-}
-
-void value_hundredths(struct cli_value *out, int32_t value)
-{
-	set_digits(out, (uint64_t)llabs(value), 2, value < 0);
-}
-
-static uint64_t number_at(const void *at, size_t size)
-{
-	uint8_t u8 = 0;
-	uint16_t u16 = 0;
-	uint32_t u32 = 0;
-	uint64_t u64 = 0;
-	void *const to[] = {[1] = &u8, [2] = &u16, [4] = &u32, [8] = &u64};
-	memcpy(to[size], at, size);
-	return u8 + u16 + u32 + u64;
-}
-
-static void fill_value(const struct cli_column *column, const void *row, struct cli_value *out)
-{
-	const char *at = (const char *)row + column->at;
-	const char *text = NULL;
-	uint64_t number = 0;
-	out->kind = VALUE_UNKNOWN;
-	if (column->show == SHOW_MADE) {
-		column->make(row, out);
-	} else if (column->show == SHOW_TEXT || column->show == SHOW_NAME) {
-		memcpy(&text, at, sizeof(text));
-		if (column->show == SHOW_TEXT) {
-			value_text(out, text, strlen(text));
-		}
-		value_name(out, text);
-	} else {
-		number = number_at(at, column->size);
-		if (column->show == SHOW_MS) {
-			value_text(out, out->own, chi_num_time_print(number / 1000, out->own));
-			out->kind = out->len > 0 ? VALUE_TEXT : VALUE_UNKNOWN;
-		} else if (column->show == SHOW_COUNT || number != 0) {
-			value_count(out, number);
-		}
-	}
-}
-
 /* ---- Forms ------------------------------------------------------------------------------- */
 
 static void print_json_string(FILE *file, const char *text, size_t len)
@@ -110,7 +28,7 @@ static void print_json_string(FILE *file, const char *text, size_t len)
 }
 
 /* JSON's reals have a point, and no zero after the first digit behind it. */
-static void print_json_value(FILE *file, const struct cli_value *value)
+static void print_json_value(FILE *file, const struct chi_cell *value)
 {
 	char text[32];
 	switch (value->kind) {
@@ -145,7 +63,7 @@ static void print_clean(FILE *file, const char *text, size_t len)
 	fputs(clean, file);
 }
 
-static void print_cell(FILE *file, enum columns_form form, const struct cli_value *value)
+static void print_cell(FILE *file, enum columns_form form, const struct chi_cell *value)
 {
 	if (value->kind == VALUE_UNKNOWN) {
 		fputs(form == COLUMNS_CSV ? "" : "-", file);
@@ -160,7 +78,8 @@ static void print_cell(FILE *file, enum columns_form form, const struct cli_valu
 	}
 }
 
-void columns_head(FILE *file, enum columns_form form, const struct cli_column *columns, size_t n)
+void columns_head(FILE *file, enum columns_form form, const struct chi_row_column *columns,
+		  size_t n)
 {
 	for (size_t i = 0; form != COLUMNS_JSON && i < n; i++) {
 		fprintf(file, "%s%c", columns[i].name,
@@ -171,12 +90,12 @@ void columns_head(FILE *file, enum columns_form form, const struct cli_column *c
 }
 
 /* Without the line's end. */
-static int print_row(FILE *file, enum columns_form form, const struct cli_column *columns, size_t n,
-		     const void *row)
+static int print_row(FILE *file, enum columns_form form, const struct chi_row_column *columns,
+		     size_t n, const void *row)
 {
-	struct cli_value values[COLUMNS_MAX];
+	struct chi_cell values[COLUMNS_MAX];
 	for (size_t i = 0; i < n; i++) {
-		fill_value(&columns[i], row, &values[i]);
+		chi_cell_fill(&columns[i], row, &values[i]);
 		if (form == COLUMNS_JSON && values[i].kind == VALUE_TEXT &&
 		    !chi_utf8_valid(values[i].text, values[i].len)) {
 			return -CHI_ECORRUPT;
@@ -197,7 +116,7 @@ static int print_row(FILE *file, enum columns_form form, const struct cli_column
 	return CHI_OK;
 }
 
-int columns_row(FILE *file, enum columns_form form, const struct cli_column *columns, size_t n,
+int columns_row(FILE *file, enum columns_form form, const struct chi_row_column *columns, size_t n,
 		const void *row)
 {
 	int status = print_row(file, form, columns, n, row);
@@ -207,7 +126,7 @@ int columns_row(FILE *file, enum columns_form form, const struct cli_column *col
 	return status;
 }
 
-json_t *columns_object(const struct cli_column *columns, size_t n, const void *row)
+json_t *columns_object(const struct chi_row_column *columns, size_t n, const void *row)
 {
 	_cleanup_(chi_freep) char *text = NULL;
 	size_t len = 0;

@@ -23,47 +23,47 @@ struct shown_row {
 	struct chi_position position;
 };
 
-static void chi2_cell(const void *at, struct cli_value *out)
+static void chi2_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	if (row->row->chi2 != CHI_CHI2_UNKNOWN) {
-		value_hundredths(out, row->row->chi2);
+		chi_cell_hundredths(out, row->row->chi2);
 	}
 }
 
-static void fen_cell(const void *at, struct cli_value *out)
+static void fen_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	(void)chi_fen_print(&row->position, out->own);
-	value_name(out, out->own);
+	chi_cell_name(out, out->own);
 }
 
-static void key_cell(const void *at, struct cli_value *out)
+static void key_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	chi_hex_print(row->row->key.bytes, row->row->key.len, out->own);
-	value_name(out, out->own);
+	chi_cell_name(out, out->own);
 }
 
-static void games_cell(const void *at, struct cli_value *out)
+static void games_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
-	value_count(out, games_of(&row->counts));
+	chi_cell_count(out, games_of(&row->counts));
 }
 
-static void score_cell(const void *at, struct cli_value *out)
+static void score_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	uint16_t share = 0;
 	if (row->shown->score_is_statistic) {
 		chi2_cell(row, out);
 	} else if (chi_counts_share(&row->counts, &share)) {
-		value_hundredths(out, share);
+		chi_cell_hundredths(out, share);
 	}
 }
 
 /* As White sees it: pawns, or "#3" and "#-3". JSON has no plus. */
-static void eval_cell(const void *at, struct cli_value *out)
+static void eval_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	const struct chi_eval *eval = row->eval;
@@ -74,25 +74,25 @@ static void eval_cell(const void *at, struct cli_value *out)
 	unsigned size = (unsigned)abs(eval->score);
 	if (eval->is_mate) {
 		(void)snprintf(out->own, sizeof(out->own), "#%s%u", white ? "" : "-", size);
-		value_name(out, out->own);
+		chi_cell_name(out, out->own);
 	} else {
-		value_hundredths(out, white ? (int32_t)size : -(int32_t)size);
+		chi_cell_hundredths(out, white ? (int32_t)size : -(int32_t)size);
 	}
 }
 
-static void depth_cell(const void *at, struct cli_value *out)
+static void depth_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	if (row->eval != NULL) {
-		value_count(out, row->eval->depth);
+		chi_cell_count(out, row->eval->depth);
 	}
 }
 
-static void engine_cell(const void *at, struct cli_value *out)
+static void engine_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	if (row->eval != NULL) {
-		value_text(out, row->eval->engine, row->eval->engine_len);
+		chi_cell_text(out, row->eval->engine, row->eval->engine_len);
 	}
 }
 
@@ -101,7 +101,7 @@ static bool is_same_engine(const struct chi_eval *a, const struct chi_eval *b)
 	return a->engine_len == b->engine_len && memcmp(a->engine, b->engine, a->engine_len) == 0;
 }
 
-static void engines_cell(const void *at, struct cli_value *out)
+static void engines_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	const struct chi_eval *evals = row->record->evals;
@@ -109,47 +109,47 @@ static void engines_cell(const void *at, struct cli_value *out)
 	for (size_t i = 0; i < row->record->n_evals; i++) {
 		n += i == 0 || !is_same_engine(&evals[i - 1], &evals[i]);
 	}
-	value_count(out, n);
+	chi_cell_count(out, n);
 }
 
-static void best_cell(const void *at, struct cli_value *out)
+static void best_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	chi_move best = chi_record_best(row->record);
 	if (best != 0 && chi_movegen_is_legal(&row->position, best)) {
 		(void)chi_san_print(&row->position, best, out->own);
-		value_name(out, out->own);
+		chi_cell_name(out, out->own);
 	}
 }
 
-static void ply_cell(const void *at, struct cli_value *out)
+static void ply_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	if (row->record->n_plies > 0) {
-		value_count(out, row->record->plies[0].ply);
+		chi_cell_count(out, row->record->plies[0].ply);
 	}
 }
 
-static void eco_cell(const void *at, struct cli_value *out)
+static void eco_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	const char *eco = NULL;
 	const char *name = NULL;
 	(void)chi_opening_find(&row->row->key, &eco, &name);
-	value_name(out, eco);
+	chi_cell_name(out, eco);
 }
 
-static void opening_cell(const void *at, struct cli_value *out)
+static void opening_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	const char *eco = NULL;
 	const char *name = NULL;
 	(void)chi_opening_find(&row->row->key, &eco, &name);
-	value_name(out, name);
+	chi_cell_name(out, name);
 }
 
 static const struct {
-	struct cli_column column;
+	struct chi_row_column column;
 	enum chi_want want;
 } table[] = {
 	{COLUMN_MADE("chi2", chi2_cell), CHI_WANT_KEYS},
@@ -176,7 +176,7 @@ static bool add_column(struct shown *shown, const char *name)
 {
 	size_t len = strcspn(name, ",");
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		const struct cli_column *column = &table[i].column;
+		const struct chi_row_column *column = &table[i].column;
 		if (strlen(column->name) == len && memcmp(column->name, name, len) == 0) {
 			shown->columns[shown->n++] = *column;
 			shown->want = table[i].want > shown->want ? table[i].want : shown->want;

@@ -5,7 +5,7 @@
 #include "cli/out/columns.h"
 
 struct shown {
-	struct cli_column columns[COLUMNS_MAX];
+	struct chi_row_column columns[COLUMNS_MAX];
 	size_t n;		 /* 0: none were chosen */
 	enum chi_want want;	 /* what a scan must deliver for them */
 	bool score_is_statistic; /* the store is a score store */

@@ -128,18 +128,18 @@ static int run_drop(struct cli *cli)
 
 /* ---- Lists --------------------------------------------------------------------------------- */
 
-static void fen_cell(const void *at, struct cli_value *out)
+static void fen_cell(const void *at, struct chi_cell *out)
 {
 	const struct chi_queue_row *row = at;
-	value_name(out, chi_key_to_fen(&row->key, out->own, NULL) == CHI_OK ? out->own : NULL);
+	chi_cell_name(out, chi_key_to_fen(&row->key, out->own, NULL) == CHI_OK ? out->own : NULL);
 }
 
-static void state_cell(const void *at, struct cli_value *out)
+static void state_cell(const void *at, struct chi_cell *out)
 {
-	value_name(out, chi_queue_state_name(((const struct chi_queue_row *)at)->state));
+	chi_cell_name(out, chi_queue_state_name(((const struct chi_queue_row *)at)->state));
 }
 
-static const struct cli_column columns[] = {
+static const struct chi_row_column columns[] = {
 	COLUMN_MADE("fen", fen_cell),
 	COLUMN_MADE("state", state_cell),
 	COLUMN(SHOW_COUNT, struct chi_queue_row, priority, "priority"),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "formats/filter_text.h"
+#include "formats/rows/rows.h"
 #include "http/net/call.h"
 
 /* Ends with a row without a path. */
@@ -33,14 +34,9 @@ void say_position_row(struct writer *out, const struct chi_row *row);
 CHI_MUSTUSE int say_move(struct call *call, const struct chi_key *key, chi_move move);
 /* As UCI of a legal move: castling in standard chess is the king's move, e1g1. */
 CHI_MUSTUSE int say_uci(const struct chi_key *key, chi_move move, char out[CHI_MOVE_TEXT_SIZE]);
-/* "1-0", ... */
-const char *say_result(uint8_t result);
-/* "2015.06.??"; NULL: the year is not known. */
-const char *say_date(const struct chi_game_head *head, char out[16]);
-/* "B90"; NULL: none. */
-const char *say_eco(uint16_t eco, char out[8]);
-/* NULL for what PGN has for not known. */
-const char *say_name(const char *text);
+/* The row's cells as members of the object that is begun. */
+void say_columns(struct writer *out, const struct chi_row_column *columns, size_t n,
+		 const void *row);
 bool is_black_to_move(const struct chi_key *key);
 
 /* ---- filter.c: parameters to filters ----------------------------------------------------- */

@@ -13,33 +13,11 @@
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
-static void say_elo(struct writer *out, const char *name, uint32_t elo)
-{
-	if (elo > 0) {
-		out_number(out, name, elo);
-	} else {
-		out_null(out, name);
-	}
-}
-
+/* The last two columns are the ply, which a whole game has not, and the source. */
 static void say_head(struct writer *out, const struct chi_game_row *row)
 {
-	const struct chi_game_head *head = &row->head;
-	char date[16];
-	char eco[8];
-	out_number(out, "game", head->number);
-	out_text(out, "white", say_name(row->white));
-	out_text(out, "black", say_name(row->black));
-	out_text(out, "result", say_result(head->result));
-	out_text(out, "date", say_date(head, date));
-	out_text(out, "event", say_name(row->event));
-	out_text(out, "site", say_name(row->site));
-	out_text(out, "round", say_name(row->round));
-	out_text(out, "eco", say_eco(head->eco, eco));
-	say_elo(out, "white_elo", head->white_elo);
-	say_elo(out, "black_elo", head->black_elo);
-	out_number(out, "plies", head->plies);
-	out_text(out, "source", say_name(row->source));
+	say_columns(out, chi_game_columns, CHI_GAME_COLUMNS - 2, row);
+	say_columns(out, &chi_game_columns[CHI_GAME_COLUMNS - 1], 1, row);
 }
 
 /* `key`: the position asked for; NULL: none. */
@@ -49,11 +27,7 @@ static int say_row(struct writer *out, const struct chi_game_row *row, const str
 	int status = CHI_OK;
 	out_object(out, NULL);
 	say_head(out, row);
-	if (row->ply >= 0) {
-		out_integer(out, "ply", row->ply);
-	} else {
-		out_null(out, "ply");
-	}
+	say_columns(out, &chi_game_columns[CHI_GAME_COLUMNS - 2], 1, row);
 	bool moved = key != NULL && row->move != 0;
 	status = moved ? chi_key_san(key, row->move, san) : CHI_OK;
 	out_text(out, "move", moved ? san : NULL);

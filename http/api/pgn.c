@@ -96,7 +96,7 @@ static int say_game(struct call *call, const struct chi_pgn_game *game)
 	}
 	out_end(out, '}');
 	say_fen(out, "start", &start);
-	out_text(out, "result", say_result((uint8_t)game->result));
+	out_text(out, "result", chi_result_word((uint8_t)game->result));
 	say_moves(call, game);
 	out_end(out, '}');
 	return CHI_OK;

@@ -109,44 +109,29 @@ int say_move(struct call *call, const struct chi_key *key, chi_move move)
 	return status;
 }
 
-const char *say_result(uint8_t result)
+static void say_cell(struct writer *out, const char *name, const struct chi_cell *value)
 {
-	return result == CHI_RESULT_WHITE   ? "1-0"
-	       : result == CHI_RESULT_BLACK ? "0-1"
-	       : result == CHI_RESULT_DRAW  ? "1/2-1/2"
-					    : "*";
-}
-
-static void two_digits(unsigned value, char out[3])
-{
-	out[0] = value == 0 ? '?' : (char)('0' + value / 10 % 10);
-	out[1] = value == 0 ? '?' : (char)('0' + value % 10);
-	out[2] = '\0';
-}
-
-const char *say_date(const struct chi_game_head *head, char out[16])
-{
-	char month[3];
-	char day[3];
-	two_digits(head->month, month);
-	two_digits(head->day, day);
-	(void)snprintf(out, 16, "%04u.%s.%s", head->year % 10000u, month, day);
-	return head->year != 0 ? out : NULL;
-}
-
-const char *say_eco(uint16_t eco, char out[8])
-{
-	unsigned code = (unsigned)eco - 1;
-	if (eco < 1 || eco > CHI_ECO_CODES) {
-		return NULL;
+	if (value->kind == VALUE_TEXT) {
+		out_text_n(out, name, value->text, value->len);
+	} else if (value->kind == VALUE_NUMBER) {
+		char text[sizeof(value->own) + 1];
+		(void)snprintf(text, sizeof(text), "%.*s", (int)value->len, value->text);
+		out_json(out, name, text);
+	} else if (value->kind == VALUE_REAL) {
+		out_real(out, name, value->real, 4);
+	} else {
+		out_null(out, name);
 	}
-	(void)snprintf(out, 8, "%c%02u", "ABCDE"[code / 100], code % 100);
-	return out;
 }
 
-const char *say_name(const char *text)
+void say_columns(struct writer *out, const struct chi_row_column *columns, size_t n,
+		 const void *row)
 {
-	return text != NULL && text[0] != '\0' && strcmp(text, "?") != 0 ? text : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct chi_cell value;
+		chi_cell_fill(&columns[i], row, &value);
+		say_cell(out, columns[i].name, &value);
+	}
 }
 
 bool is_black_to_move(const struct chi_key *key)

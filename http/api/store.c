@@ -189,54 +189,17 @@ int api_gamesets(struct call *call)
 
 /* ---- Statistics -------------------------------------------------------------------------- */
 
-static const char *const kinds[CHI_STATS_KINDS] = {
-	[CHI_STATS_YEAR] = "year",	 [CHI_STATS_RATING] = "rating",
-	[CHI_STATS_ECO] = "eco",	 [CHI_STATS_OPENING] = "opening",
-	[CHI_STATS_LENGTH] = "length",	 [CHI_STATS_SPEED] = "speed",
-	[CHI_STATS_EVENT] = "event",	 [CHI_STATS_SITE] = "site",
-	[CHI_STATS_SOURCE] = "source",	 [CHI_STATS_PLAYER] = "player",
-	[CHI_STATS_PIECES] = "pieces",	 [CHI_STATS_MATERIAL] = "material",
-	[CHI_STATS_ENDGAME] = "endgame",
-};
-
-/* In the order of CHI_STATS_PLAYER, CHI_STATS_WHITE and CHI_STATS_BLACK. */
-static const char *const sides[] = {"both", "white", "black"};
-
-static void say_group(struct writer *out, uint8_t by, const struct chi_stats_group *group)
-{
-	bool number = by == CHI_STATS_YEAR || by == CHI_STATS_RATING || by == CHI_STATS_LENGTH ||
-		      by == CHI_STATS_PIECES;
-	const struct chi_counts *counts = &group->counts;
-	out_object(out, NULL);
-	if (number && group->value != 0) {
-		out_number(out, "value", group->value);
-	} else {
-		out_text(out, "value", !number && group->text[0] != '\0' ? group->text : NULL);
-	}
-	if (by >= CHI_STATS_PIECES) {
-		out_number(out, "positions", group->positions);
-	}
-	out_number(out, "games", say_games(counts) + counts->other);
-	bool players = by >= CHI_STATS_PLAYER && by <= CHI_STATS_BLACK;
-	out_number(out, players ? "won" : "white", counts->white);
-	out_number(out, players ? "drawn" : "draws", counts->draws);
-	out_number(out, players ? "lost" : "black", counts->black);
-	out_number(out, "other", counts->other);
-	say_score(out, "score", counts, false);
-	out_end(out, '}');
-}
-
 int api_stats(struct call *call)
 {
 	struct writer *out = &call->out;
 	struct chi_stats_result result;
+	struct chi_row_column columns[CHI_STATS_COLUMNS];
 	const char *filter = "";
 	uint64_t limit = 0;
 	uint8_t by = 0;
 	uint8_t side = 0;
-	int status = filter_word(call, "by", kinds, CHI_STATS_KINDS, &by);
-	status =
-		status == CHI_OK ? filter_word(call, "as", sides, CHI_COUNT(sides), &side) : status;
+	int status = filter_word(call, "by", chi_stats_words, CHI_STATS_KINDS, &by);
+	status = status == CHI_OK ? filter_word(call, "as", chi_stats_sides, 3, &side) : status;
 	if (status == CHI_OK && side != 0 && by != CHI_STATS_PLAYER) {
 		return chi_fault(&call->fault, -CHI_EINVAL, "as goes with by=player alone");
 	}
@@ -251,11 +214,15 @@ int api_stats(struct call *call)
 	if (status < 0) {
 		return call_failed(call, status);
 	}
+	size_t n = chi_stats_columns((uint8_t)(by + side), columns);
+	columns[0].name = "value";
 	out_object(out, NULL);
-	out_text(out, "by", kinds[by]);
+	out_text(out, "by", chi_stats_words[by]);
 	out_array(out, "rows");
 	for (size_t i = 0; i < result.n; i++) {
-		say_group(out, (uint8_t)(by + side), &result.groups[i]);
+		out_object(out, NULL);
+		say_columns(out, columns, n, &result.groups[i]);
+		out_end(out, '}');
 	}
 	out_end(out, ']');
 	out_end(out, '}');

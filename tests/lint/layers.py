@@ -22,8 +22,8 @@ STORE = BOARD | {"store"}
 ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "ops", "client/core"}
-CLI = BOARD | {"api", "store", "formats", "formats/evals", "cli"}
-HTTP = BOARD | {"api", "store", "formats", "service"}
+CLI = BOARD | {"api", "store", "formats", "formats/evals", "formats/rows", "cli"}
+HTTP = BOARD | {"api", "store", "formats", "formats/rows", "service"}
 DAEMON = SEARCH | {"import", "proto", "proto/wire", "ops", "service", "daemon/settings"}
 
 ARROWS = {
@@ -76,6 +76,8 @@ ARROWS = {
     "ops": SEARCH | {"proto", "proto/wire"},
     "formats": BOARD | {"formats/evals"},
     "formats/evals": BOARD | {"formats"},
+    # What the rows of answers have, for all who print them.
+    "formats/rows": BELOW,
 
     "client/core": SEARCH | {"api", "import", "proto", "proto/wire", "ops"},
     "client/local": CLIENT,
