@@ -36,11 +36,9 @@ static void get(struct chi_buffer *out, const struct chi_key *keys, size_t n)
 static void put(struct chi_buffer *out, const struct chi_key *key, uint64_t turn)
 {
 	struct chi_put entry = {.key = *key, .parts = CHI_PUT_COUNTS};
-	struct chi_request request = {.id = 3, .op = CHI_OP_PUT};
+	const struct chi_put_request asked = {.durability = CHI_SYNC, .entries = &entry, .n = 1};
+	struct chi_request request = {.id = 3, .op = CHI_OP_PUT, .body = &asked};
 	entry.record.counts.white = 1 + turn;
-	request.u.put.durability = CHI_SYNC;
-	request.u.put.entries = &entry;
-	request.u.put.n = 1;
 	pack(&request, out);
 }
 

@@ -23,32 +23,43 @@ int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uin
 	return chi_rows_all(client, CHI_OP_SUSPECTS, &spec, out);
 }
 
-static void ignore(void *context, size_t i, const char *reason)
+/* Of a list that was done when it was sent before no more is known than the counts: what conflicted
+ * then does so still, unless names have changed meanwhile. */
+static int tell_conflicts(struct chi_client *client, struct chi_change_names_request *request,
+			  struct chi_names_done *done, chi_name_conflict *conflict, void *context)
 {
-	(void)context;
-	(void)i;
-	(void)reason;
+	int status = CHI_OK;
+	if (done->n_refused < done->counts.conflicts) {
+		struct chi_names_changed counts = done->counts;
+		request->dry_run = true;
+		status = chi_client_call(client, CHI_OP_CHANGE_NAMES, request, done);
+		done->counts = counts;
+	}
+	for (size_t i = 0; status == CHI_OK && i < done->n_refused; i++) {
+		conflict(context, done->refused[i].entry, done->refused[i].reason);
+	}
+	return status;
 }
 
 int chi_change_names(struct chi_client *client, const struct chi_name_change *changes, size_t n,
 		     bool dry_run, chi_name_conflict *conflict, void *context,
 		     struct chi_names_changed *result)
 {
-	struct chi_names_changed unwanted;
-	struct chi_names_changed *did = result != NULL ? result : &unwanted;
-	*did = (struct chi_names_changed){0};
+	struct chi_change_names_request request = {changes, n, dry_run};
+	struct chi_names_done done = {0};
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = chi_name_changes_check(changes, n, &client->error);
 	}
 	status = chi_client_ready(client, status, CHI_OP_CHANGE_NAMES);
 	if (status == CHI_OK && n > 0) {
-		status = client->backend->change_names(client, changes, n, dry_run,
-						       conflict != NULL ? conflict : ignore,
-						       context, did);
+		status = chi_client_call(client, CHI_OP_CHANGE_NAMES, &request, &done);
 	}
-	if (status != CHI_OK) {
-		*did = (struct chi_names_changed){0};
+	if (status == CHI_OK && conflict != NULL) {
+		status = tell_conflicts(client, &request, &done, conflict, context);
+	}
+	if (result != NULL) {
+		*result = status == CHI_OK ? done.counts : (struct chi_names_changed){0};
 	}
 	return chi_client_end(client, status);
 }

@@ -7,44 +7,48 @@
 #include "base/fault.h"
 #include "store/queue.h"
 
-/* Before a change: what CHI_ASYNC left open is committed first. */
-static int begin_change(struct chi_client *client, enum chi_op op, const struct chi_key *keys,
-			size_t n)
+static int begin_change(struct chi_client *client, const struct chi_key *keys, size_t n)
 {
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = chi_queue_batch_check(n, &client->error);
 	}
-	if (status == CHI_OK) {
-		status = chi_client_check_keys(keys, n, &client->error);
-	}
-	return chi_client_ready(client, status, op);
+	return status == CHI_OK ? chi_client_check_keys(keys, n, &client->error) : status;
 }
 
 int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
 		  uint32_t priority, struct chi_queue_added *result)
 {
-	struct chi_queue_added unwanted;
-	struct chi_queue_added *did = result != NULL ? result : &unwanted;
-	*did = (struct chi_queue_added){0};
-	int status = begin_change(client, CHI_OP_QUEUE_ADD, keys, n);
+	const struct chi_queue_add_request request = {chi_positions_of(keys, n), priority};
+	struct chi_queue_added did = {0};
+	int status = chi_client_settle(client, begin_change(client, keys, n));
 	if (status == CHI_OK && n > 0) {
-		status = client->backend->queue_add(client, keys, n, priority, did);
+		status = chi_client_call(client, CHI_OP_QUEUE_ADD, &request, &did);
+	}
+	if (result != NULL) {
+		*result = status == CHI_OK ? did : (struct chi_queue_added){0};
 	}
 	return chi_client_end(client, status);
 }
 
-int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
+int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *take,
 		   struct chi_queue_lease *out)
 {
 	bool named = take->keys != NULL;
+	const struct chi_queue_take_request request = {
+		.positions = chi_positions_of(take->keys, named ? take->n_keys : 0),
+		.holder = take->holder,
+		.lease_ms = take->lease_ms,
+		.limit = take->limit,
+	};
 	*out = (struct chi_queue_lease){0};
-	int status = begin_change(client, CHI_OP_QUEUE_TAKE, take->keys, named ? take->n_keys : 0);
+	int status = begin_change(client, take->keys, request.positions.n);
 	if (status == CHI_OK) {
 		status = chi_queue_take_check(take, &client->error);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK && (!named || take->n_keys > 0)) {
-		status = client->backend->queue_take(client, take, out);
+		status = chi_client_call(client, CHI_OP_QUEUE_TAKE, &request, out);
 	}
 	if (status != CHI_OK) {
 		*out = (struct chi_queue_lease){0};
@@ -55,16 +59,23 @@ int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
 int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_action action,
 		     const struct chi_key *keys, size_t n, uint32_t lease_ms, uint64_t *done)
 {
-	uint64_t unwanted;
-	uint64_t *count = done != NULL ? done : &unwanted;
-	*count = 0;
-	int status = begin_change(client, CHI_OP_QUEUE_SETTLE, keys, n);
+	const struct chi_queue_settle_request request = {
+		.positions = chi_positions_of(keys, n),
+		.lease = lease,
+		.action = action,
+		.lease_ms = lease_ms,
+	};
+	struct chi_affected did = {0};
+	int status = begin_change(client, keys, n);
 	if (status == CHI_OK) {
 		status = chi_queue_settle_check(action, n, lease_ms, &client->error);
 	}
+	status = chi_client_settle(client, status);
 	if (status == CHI_OK && n > 0) {
-		status = client->backend->queue_settle(client, lease, action, keys, n, lease_ms,
-						       count);
+		status = chi_client_call(client, CHI_OP_QUEUE_SETTLE, &request, &did);
+	}
+	if (done != NULL) {
+		*done = status == CHI_OK ? did.n : 0;
 	}
 	return chi_client_end(client, status);
 }
@@ -72,19 +83,22 @@ int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_a
 int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   uint64_t *dropped)
 {
-	uint64_t unwanted;
-	uint64_t *count = dropped != NULL ? dropped : &unwanted;
-	uint64_t some = 0;
-	*count = 0;
-	int status = begin_change(client, CHI_OP_QUEUE_SETTLE, keys, keys != NULL ? n : 0);
+	bool all = keys == NULL;
+	const struct chi_queue_settle_request request = {
+		.positions = chi_positions_of(keys, all ? 0 : n), .action = CHI_QUEUE_DROP};
+	struct chi_affected did = {0};
+	uint64_t count = 0;
+	int status = chi_client_settle(client, begin_change(client, keys, request.positions.n));
 	do {
-		some = 0;
-		if (status == CHI_OK && (keys == NULL || n > 0)) {
-			status = client->backend->queue_settle(client, 0, CHI_QUEUE_DROP, keys,
-							       keys != NULL ? n : 0, 0, &some);
+		did.n = 0;
+		if (status == CHI_OK && (all || n > 0)) {
+			status = chi_client_call(client, CHI_OP_QUEUE_SETTLE, &request, &did);
 		}
-		*count += some;
-	} while (status == CHI_OK && keys == NULL && some > 0);
+		count += status == CHI_OK ? did.n : 0;
+	} while (status == CHI_OK && all && did.n > 0);
+	if (dropped != NULL) {
+		*dropped = count;
+	}
 	return chi_client_end(client, status);
 }
 
@@ -102,7 +116,7 @@ static int check_list(struct chi_client *client, enum chi_queue_state state,
 }
 
 int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
-		   const struct chi_queue_row *after, uint32_t limit, struct chi_queue_list *out)
+		   const struct chi_queue_row *after, uint32_t limit, struct chi_queue_page *out)
 {
 	/* It may be of an answer that this call forgets. */
 	struct chi_queue_row from = {0};
@@ -110,7 +124,7 @@ int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 		from = *after;
 		from.holder = "";
 	}
-	*out = (struct chi_queue_list){0};
+	*out = (struct chi_queue_page){0};
 	int status = chi_client_begin(client);
 	if (status == CHI_OK) {
 		status = check_list(client, state, after != NULL ? &from : NULL, limit);
@@ -122,7 +136,7 @@ int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 		status = chi_client_call(client, CHI_OP_QUEUE_LIST, &request, out);
 	}
 	if (status != CHI_OK) {
-		*out = (struct chi_queue_list){0};
+		*out = (struct chi_queue_page){0};
 	}
 	return chi_client_answer(client, status);
 }

@@ -25,18 +25,23 @@ static int check_name(struct chi_client *client, const char *name)
 	return chi_gameset_name_check(name, strlen(name), &client->error);
 }
 
+static int change_gameset(struct chi_client *client, enum chi_op op, const char *name,
+			  const void *request, struct chi_affected *done)
+{
+	int status = chi_client_begin(client);
+	status = status == CHI_OK ? check_name(client, name) : status;
+	status = chi_client_settle(client, status);
+	return status == CHI_OK ? chi_client_call(client, op, request, done) : status;
+}
+
 int chi_make_gameset(struct chi_client *client, const char *name, const char *filter,
 		     uint64_t *games)
 {
-	uint64_t unwanted;
-	uint64_t *count = games != NULL ? games : &unwanted;
-	*count = 0;
-	filter = filter != NULL ? filter : "";
-	const struct chi_request request = {.op = CHI_OP_MAKE_GAMESET};
-	int status = begin_search(client, filter, &request);
-	status = status == CHI_OK ? check_name(client, name) : status;
-	if (status == CHI_OK) {
-		status = client->backend->make_gameset(client, name, filter, count);
+	const struct chi_gameset_request request = {name, filter != NULL ? filter : ""};
+	struct chi_affected done = {0};
+	int status = change_gameset(client, CHI_OP_MAKE_GAMESET, name, &request, &done);
+	if (games != NULL) {
+		*games = status == CHI_OK ? done.n : 0;
 	}
 	return chi_client_end(client, status);
 }
@@ -62,12 +67,10 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 
 int chi_drop_gameset(struct chi_client *client, const char *name)
 {
-	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_DROP_GAMESET);
-	status = status == CHI_OK ? check_name(client, name) : status;
-	if (status == CHI_OK) {
-		status = client->backend->drop_gameset(client, name);
-	}
-	return chi_client_end(client, status);
+	const struct chi_gamesets_spec request = {name};
+	struct chi_affected done = {0};
+	int status = change_gameset(client, CHI_OP_DROP_GAMESET, name, &request, &done);
+	return chi_client_end(client, status == CHI_OK && done.n == 0 ? CHI_NONE : status);
 }
 
 int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,

@@ -14,14 +14,22 @@
 struct chi_game_texts;
 struct chi_read;
 
+/* Room for a field's name that is made up. */
+#define CHI_FIELD_SIZE 48
+
 /* What a driver lends. */
 struct chi_ask {
-	struct chi_read *read;	       /* the snapshot */
+	struct chi_read *read;	       /* the snapshot; NULL: what writes has none */
 	struct chi_arena *arena;       /* what the result leads to, but what is static */
 	struct chi_game_texts **texts; /* NULL in it until made; the driver ends and frees them */
 	size_t most;		       /* bytes of the result, packed, that can be sent */
 	uint8_t read_only;	       /* enum chi_read_only: as who asks is served */
-	const char *field;	       /* of the request, at fault; static; NULL: none */
+	/* Of the request, at fault; static, in the arena or the place; NULL: none; "": the
+	 * operation itself. */
+	const char *field;
+	char place[CHI_FIELD_SIZE];
+	enum chi_statistic statistic; /* of the store, for a change's check */
+	void *made;		      /* of a change (ops/change.h): what it needs; or NULL */
 	struct chi_fault *fault;
 };
 

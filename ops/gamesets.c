@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Gamesets, as they are stored; of one that is asked for by its name the games are counted now. */
+/* Gamesets, as they are stored; of one that is asked for by its name the games are counted now. At
+ * the end those that are made and dropped. */
 #include "ops/queries.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "ops/change.h"
 #include "search/filter/terms.h"
 #include "search/games.h"
 #include "search/gamesets.h"
 
-_Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX,
+_Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX &&
+		       CHI_FILTER_MAX == CHI_TERMS_TEXT_MAX &&
+		       CHI_FILTER_PRINT_MAX == CHI_TERMS_PRINT_SIZE,
 	       "the protocol's limits are the search's");
 
 /* Gamesets that are looked at between two looks at the clock. */
@@ -176,4 +180,83 @@ const struct chi_query_ops chi_gamesets_ops = {
 	.forget = forget_gamesets,
 	.memory = memory_of_gamesets,
 	.close = detach_gamesets,
+};
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+static int check_name(struct chi_ask *ask, const char *name)
+{
+	ask->field = "name";
+	return chi_gameset_name_check(name, strlen(name), ask->fault);
+}
+
+static int check_make(struct chi_ask *ask, void *request)
+{
+	return check_name(ask, ((const struct chi_gameset_request *)request)->name);
+}
+
+static int check_drop(struct chi_ask *ask, void *request)
+{
+	return check_name(ask, ((const struct chi_gamesets_spec *)request)->name);
+}
+
+/* All games are looked at. */
+static int open_making(struct chi_ask *ask, const void *request)
+{
+	const struct chi_gameset_request *asked = request;
+	struct chi_gameset_job *job = NULL;
+	int status = chi_gameset_open(ask->read, asked->name, asked->filter, strlen(asked->filter),
+				      &job, ask->fault);
+	ask->made = job;
+	return status;
+}
+
+static int step_making(void *made, uint64_t steps)
+{
+	return chi_gameset_step(made, steps);
+}
+
+static void close_making(void *made)
+{
+	chi_gameset_close(made);
+}
+
+static const struct chi_making making = {
+	.open = open_making,
+	.step = step_making,
+	.close = close_making,
+};
+
+static int save_gameset(struct chi_ask *ask, struct chi_write *write, const void *request,
+			void *result)
+{
+	struct chi_affected *done = result;
+	(void)request;
+	done->n = chi_gameset_games(ask->made);
+	return chi_gameset_save(ask->made, write, ask->fault);
+}
+
+static int drop_gameset(struct chi_ask *ask, struct chi_write *write, const void *request,
+			void *result)
+{
+	const struct chi_gamesets_spec *asked = request;
+	struct chi_affected *done = result;
+	int status = chi_gameset_drop(write, asked->name, ask->fault);
+	done->n = status == CHI_OK;
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+const struct chi_change_ops chi_make_gameset_ops = {
+	.kind = CHI_IDEMPOTENCY_MAKE_GAMESET,
+	.n_counts = 1,
+	.check = check_make,
+	.making = &making,
+	.write = save_gameset,
+};
+
+const struct chi_change_ops chi_drop_gameset_ops = {
+	.kind = CHI_IDEMPOTENCY_DROP_GAMESET,
+	.n_counts = 1,
+	.check = check_drop,
+	.write = drop_gameset,
 };

@@ -2,13 +2,19 @@
 /*
  * Names, and groups of names that may be the same: they are found, and the games of all names
  * counted, on one snapshot; then those that are wanted come with their texts. To compare all names
- * with each other takes seconds in a store of a million, and cannot be done by halves.
+ * with each other takes seconds in a store of a million, and cannot be done by halves. At the end
+ * changes of names.
  */
 #include "ops/queries.h"
 
+#include <string.h>
+
 #include "base/fault.h"
+#include "base/num.h"
 #include "chess/names/words.h"
+#include "ops/change.h"
 #include "search/names.h"
+#include "store/archive.h"
 
 _Static_assert(CHI_NAME_TEXT_MAX == CHI_NAME_MAX && CHI_NAME_WANTED_MAX == CHI_NAME_MAX + 1,
 	       "the protocol's limits are the store's");
@@ -231,4 +237,74 @@ const struct chi_query_ops chi_suspects_ops = {
 	.limit = limit_of_suspects,
 	.memory = memory_of_names,
 	.close = close_names,
+};
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+struct refusals {
+	struct chi_arena *arena;
+	struct chi_names_done *done;
+	struct chi_name_refusal *rows; /* NULL: none so far; else room for one of each change */
+	size_t most;
+	int status;
+};
+
+/* As much of the reason as may be sent. */
+static void take_refusal(void *context, size_t i, const char *reason)
+{
+	struct refusals *refusals = context;
+	size_t len = strnlen(reason, CHI_REFUSAL_TEXT_MAX);
+	while (len > 0 && !chi_utf8_valid(reason, len)) {
+		len--;
+	}
+	if (refusals->rows == NULL) {
+		refusals->rows =
+			chi_arena_array(refusals->arena, refusals->most, sizeof(*refusals->rows));
+	}
+	const char *text = chi_arena_text(refusals->arena, reason, len);
+	if (text == NULL || refusals->rows == NULL) {
+		refusals->status = -CHI_ENOMEM;
+		return;
+	}
+	refusals->rows[refusals->done->n_refused++] =
+		(struct chi_name_refusal){.entry = (uint32_t)i, .reason = text};
+}
+
+static int check_changes(struct chi_ask *ask, void *request)
+{
+	const struct chi_change_names_request *asked = request;
+	ask->field = "changes";
+	return chi_name_changes_check(asked->changes, asked->n, ask->fault);
+}
+
+/* A list of changes is a batch as positions are. */
+static size_t records_of_changes(const void *request)
+{
+	return ((const struct chi_change_names_request *)request)->n;
+}
+
+static bool is_dry_run(const void *request)
+{
+	return ((const struct chi_change_names_request *)request)->dry_run;
+}
+
+static int change_names(struct chi_ask *ask, struct chi_write *write, const void *request,
+			void *result)
+{
+	const struct chi_change_names_request *asked = request;
+	struct chi_names_done *done = result;
+	struct refusals refusals = {.arena = ask->arena, .done = done, .most = asked->n};
+	int status = chi_write_names(write, asked->changes, asked->n, take_refusal, &refusals,
+				     &done->counts);
+	done->refused = refusals.rows;
+	return status == CHI_OK ? refusals.status : status;
+}
+
+const struct chi_change_ops chi_change_names_ops = {
+	.kind = CHI_IDEMPOTENCY_NAMES,
+	.n_counts = 3,
+	.check = check_changes,
+	.records = records_of_changes,
+	.is_trial = is_dry_run,
+	.write = change_names,
 };

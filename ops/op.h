@@ -15,6 +15,7 @@
 #include "proto/types.h"
 #include "service/role.h"
 
+struct chi_change_ops;
 struct chi_query_ops;
 
 /* How it is served. */
@@ -56,10 +57,11 @@ struct chi_op_row {
 	enum chi_role role; /* the least that may ask for it; NONE: there is no such operation */
 	enum chi_op_kind kind;
 	enum chi_op_class op_class;
-	unsigned flags;			   /* enum chi_op_flag */
-	const struct chi_query_ops *query; /* of a QUERY; NULL: its driver knows how */
-	chi_answer *answer;		   /* of an ANSWER; likewise; with a query as well: of
-					      requests that are not of games */
+	unsigned flags;			     /* enum chi_op_flag */
+	const struct chi_query_ops *query;   /* of a QUERY; NULL: its driver knows how */
+	chi_answer *answer;		     /* of an ANSWER; likewise; with a query as well: of
+						requests that are not of games */
+	const struct chi_change_ops *change; /* of a WRITE; likewise */
 	/* Whether a server's result is of this request; NULL: it cannot be of another. */
 	bool (*fits)(const void *request, const void *result);
 	/* Of one that needs the archive for some requests only. */

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "ops/change.h"
 #include "ops/queries.h"
 #include "proto/msg.h"
 
@@ -119,6 +120,17 @@ static bool twins_fit(const void *request, const void *result)
 	return i >= found->n;
 }
 
+static bool refusals_fit(const void *request, const void *result)
+{
+	const struct chi_change_names_request *asked = request;
+	const struct chi_names_done *done = result;
+	bool good = true;
+	for (size_t i = 0; good && i < done->n_refused; i++) {
+		good = done->refused[i].entry < asked->n;
+	}
+	return good;
+}
+
 static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_UNKNOWN] = {CHI_ROLE_NONE, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
 	[CHI_OP_HELLO] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = CHI_WHEN_FULL},
@@ -127,8 +139,10 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			 .answer = chi_answer_info},
 	[CHI_OP_PROBE] = {READ, CHI_KIND_ANSWER, CHI_CLASS_PROBE, .flags = STORE},
 	[CHI_OP_GET] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, .flags = STORE},
-	[CHI_OP_PUT] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE},
-	[CHI_OP_DELETE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE | CHI_IS_LOGGED},
+	[CHI_OP_PUT] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE,
+			.change = &chi_put_ops},
+	[CHI_OP_DELETE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = CHANGE | CHI_IS_LOGGED,
+			   .change = &chi_delete_ops},
 	[CHI_OP_SCAN] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN,
 			 .flags = STORE | STAYS | CHI_NEEDS_ARCHIVE, &chi_scan_ops,
 			 .fits = scan_fits, .of_games = scan_is_of_games},
@@ -148,10 +162,11 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			    .flags = CHANGE | CHI_IS_LOGGED | CHI_IS_LONG | CHI_NEEDS_DIRECTORY,
 			    .instead = "the cluster does it by itself"},
 	[CHI_OP_RESCORE] = {ADMIN, CHI_KIND_WRITE, CHI_CLASS_STORE,
-			    .flags = CHANGE | CHI_IS_LOGGED | CHI_IS_LONG},
+			    .flags = CHANGE | CHI_IS_LOGGED | CHI_IS_LONG,
+			    .change = &chi_rescore_ops},
 	[CHI_OP_EXPLORE] = {READ, CHI_KIND_QUERY, CHI_CLASS_GET, .flags = STORE | CHI_NEEDS_ARCHIVE,
-			    &chi_explore_ops, chi_answer_explore, explore_fits,
-			    explore_is_of_games},
+			    &chi_explore_ops, chi_answer_explore, .fits = explore_fits,
+			    .of_games = explore_is_of_games},
 	[CHI_OP_IMPORT] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = CHANGE},
 	[CHI_OP_IMPORT_DATA] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
 	[CHI_OP_IMPORT_END] = {WRITE, CHI_KIND_OTHER, CHI_CLASS_IMPORT, .flags = FEEDING},
@@ -171,19 +186,24 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_SUSPECTS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			     &chi_suspects_ops},
 	[CHI_OP_CHANGE_NAMES] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
-				 .flags = ARCHIVE | CHANGE | CHI_IS_LONG},
+				 .flags = ARCHIVE | CHANGE | CHI_IS_LONG,
+				 .change = &chi_change_names_ops, .fits = refusals_fit},
 	[CHI_OP_GAMESETS] = {READ, CHI_KIND_QUERY, CHI_CLASS_GET, .flags = ARCHIVE | STAYS,
 			     &chi_gamesets_ops, .fits = gamesets_fit},
-	[CHI_OP_MAKE_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE},
-	[CHI_OP_DROP_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE},
+	[CHI_OP_MAKE_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE,
+				 .change = &chi_make_gameset_ops},
+	[CHI_OP_DROP_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE,
+				 .change = &chi_drop_gameset_ops},
 	[CHI_OP_FIND] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			 .of_games = find_is_of_games},
 	[CHI_OP_QUEUE_ADD] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
-			      .flags = CHANGE | CHI_NEEDS_DIRECTORY},
+			      .flags = CHANGE | CHI_NEEDS_DIRECTORY, .change = &chi_queue_add_ops},
 	[CHI_OP_QUEUE_TAKE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
-			       .flags = CHANGE | CHI_NEEDS_DIRECTORY},
+			       .flags = CHANGE | CHI_NEEDS_DIRECTORY,
+			       .change = &chi_queue_take_ops},
 	[CHI_OP_QUEUE_SETTLE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
-				 .flags = CHANGE | CHI_NEEDS_DIRECTORY},
+				 .flags = CHANGE | CHI_NEEDS_DIRECTORY,
+				 .change = &chi_queue_settle_ops},
 	[CHI_OP_QUEUE_LIST] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET,
 			       .flags = STORE | CHI_NEEDS_DIRECTORY,
 			       .answer = chi_answer_queue_list},

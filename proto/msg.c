@@ -147,9 +147,7 @@ static bool has_result(int status, enum chi_op op)
 
 static const void *result_of(const struct chi_response *response)
 {
-	const struct chi_operation *operation = chi_operation_of(response->op);
-	return operation->result_size > 0 ? response->body
-					  : (const uint8_t *)response + operation->result_at;
+	return chi_operation_of(response->op)->result_size > 0 ? response->body : response;
 }
 
 static struct measured measure_response(const struct chi_response *response)
@@ -334,8 +332,8 @@ static int result_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	if (!has_result(chi_status_from_code(out->status), out->op)) {
 		return chi_message_check(u, operation->result, bytes, len);
 	}
-	return contents_read(u, operation->result, operation->result_size, bytes, len,
-			     (uint8_t *)out + operation->result_at, &out->made);
+	return contents_read(u, operation->result, operation->result_size, bytes, len, out,
+			     &out->made);
 }
 
 /* What was read as a code becomes a status. */

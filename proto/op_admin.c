@@ -132,7 +132,7 @@ static const struct chi_member verify_result[] = {
 CHI_TABLE(chi_verify_result, verify_result, verify_result, NULL);
 
 static const struct chi_member compact_result[] = {
-	CHI_M_NUMBER(1, struct chi_outcome, before),
-	CHI_M_NUMBER(2, struct chi_outcome, after),
+	CHI_M_NUMBER(1, struct chi_compacted, before),
+	CHI_M_NUMBER(2, struct chi_compacted, after),
 };
 CHI_TABLE(chi_compact_result, compact_result, compact_result, NULL);

@@ -7,12 +7,12 @@
 #include "base/wire.h"
 #include "proto/rows.h"
 
-#define REQ	struct chi_request
-#define RES	struct chi_response
-#define OUTCOME struct chi_outcome
-#define CHANGED struct chi_change_names_result
-#define ROW	struct chi_queue_row
-#define TAKEN	struct chi_queue_taken
+#define REQ    struct chi_request
+#define RES    struct chi_response
+#define ROW    struct chi_queue_row
+#define ADD    struct chi_queue_add_request
+#define TAKE   struct chi_queue_take_request
+#define SETTLE struct chi_queue_settle_request
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
@@ -80,9 +80,9 @@ static const struct chi_member change[] = {
 static CHI_TABLE(change_message, name_change, change, NULL);
 
 static const struct chi_member change_names[] = {
-	CHI_M_ROWS(1, REQ, u.change_names.changes, u.change_names.n, &change_message,
+	CHI_M_ROWS(1, struct chi_change_names_request, changes, n, &change_message,
 		   CHI_NAME_CHANGES_MAX),
-	CHI_M(2, CHI_BOOL, REQ, u.change_names.dry_run),
+	CHI_M(2, CHI_BOOL, struct chi_change_names_request, dry_run),
 };
 CHI_TABLE(chi_change_names_request, change_names, change_names, NULL);
 
@@ -92,21 +92,21 @@ static const struct chi_member refusal[] = {
 };
 static CHI_TABLE(refusal_message, name_refusal, refusal, NULL);
 
-/* `o` is where the outcome is in `s`, with its full stop. */
-#define COUNTS(s, o)                                                                               \
-	CHI_M_NUMBER(1, s, o names.changed), CHI_M_NUMBER(2, s, o names.same),                     \
-		CHI_M_NUMBER(3, s, o names.conflicts)
+/* `m` is where they are in `s`, with a full stop. */
+#define COUNTS(s, m)                                                                               \
+	CHI_M_NUMBER(1, s, m changed), CHI_M_NUMBER(2, s, m same), CHI_M_NUMBER(3, s, m conflicts)
 
+/* Of an Outcome: the counts alone. */
 static const struct chi_member names_counts[] = {
-	COUNTS(OUTCOME, ),
+	COUNTS(struct chi_names_changed, ),
 	CHI_M_UNKEPT_MESSAGE(4, CHI_NAME_CHANGES_MAX, "more than 10000 refusals", &refusal_message),
 };
 CHI_TABLE(chi_names_counts_message, change_names_result, names_counts, NULL);
 
 static const struct chi_member changed[] = {
-	COUNTS(CHANGED, outcome.),
-	CHI_M_ROWS_OF(4, CHANGED, refused, n_refused, &refusal_message, CHI_NAME_CHANGES_MAX,
-		      "more than 10000 refusals"),
+	COUNTS(struct chi_names_done, counts.),
+	CHI_M_ROWS_OF(4, struct chi_names_done, refused, n_refused, &refusal_message,
+		      CHI_NAME_CHANGES_MAX, "more than 10000 refusals"),
 };
 CHI_TABLE(chi_change_names_result, change_names_result, changed, NULL);
 
@@ -132,21 +132,20 @@ static const struct chi_member gamesets_result[] = {
 CHI_TABLE(chi_gamesets_result, gamesets_result, gamesets_result, NULL);
 
 static const struct chi_member make_gameset[] = {
-	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
-	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.gameset.filter, CHI_FILTER_MAX),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, struct chi_gameset_request, name, CHI_GAMESET_TEXT_MAX),
+	CHI_M_ALWAYS_MOST(2, CHI_STRING, struct chi_gameset_request, filter, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_make_gameset_request, make_gameset, make_gameset, NULL);
 
-static const struct chi_member make_gameset_result[] = {CHI_M_NUMBER(1, OUTCOME, games)};
-CHI_TABLE(chi_make_gameset_result, make_gameset_result, make_gameset_result, NULL);
+static const struct chi_member done[] = {CHI_M_NUMBER(1, struct chi_affected, n)};
+CHI_TABLE(chi_make_gameset_result, make_gameset_result, done, NULL);
 
 static const struct chi_member drop_gameset[] = {
-	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.gameset.name, CHI_GAMESET_TEXT_MAX),
+	CHI_M_ALWAYS_MOST(1, CHI_STRING, struct chi_gamesets_spec, name, CHI_GAMESET_TEXT_MAX),
 };
 CHI_TABLE(chi_drop_gameset_request, drop_gameset, drop_gameset, NULL);
 
-static const struct chi_member drop_gameset_result[] = {CHI_M_NUMBER(1, OUTCOME, dropped)};
-CHI_TABLE(chi_drop_gameset_result, drop_gameset_result, drop_gameset_result, NULL);
+CHI_TABLE(chi_drop_gameset_result, drop_gameset_result, done, NULL);
 
 /* ---- Find -------------------------------------------------------------------------------- */
 
@@ -233,75 +232,63 @@ static CHI_TABLE(row_message, queue_row, queue_row, check_row);
 
 /* ---- Changes ------------------------------------------------------------------------------ */
 
-static int check_add(struct chi_unpacker *u, void *out)
+/* All three begin with them. */
+static int check_positions(struct chi_unpacker *u, void *out)
 {
-	struct chi_request *request = out;
-	return chi_positions_check(u, &request->u.queue_add.positions, CHI_QUEUE_BATCH_MAX);
+	return chi_positions_check(u, out, CHI_QUEUE_BATCH_MAX);
 }
+_Static_assert(offsetof(ADD, positions) == 0 && offsetof(TAKE, positions) == 0 &&
+		       offsetof(SETTLE, positions) == 0,
+	       "positions come first");
 
 static const struct chi_member queue_add[] = {
-	CHI_M_POSITIONS(REQ, u.queue_add.positions, CHI_QUEUE_BATCH_MAX,
-			"more than 4096 positions"),
-	CHI_M_NUMBER(3, REQ, u.queue_add.priority),
+	CHI_M_POSITIONS(ADD, positions, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"),
+	CHI_M_NUMBER(3, ADD, priority),
 };
-CHI_TABLE(chi_queue_add_request, queue_add, queue_add, check_add);
+CHI_TABLE(chi_queue_add_request, queue_add, queue_add, check_positions);
 
 static const struct chi_member queue_added[] = {
-	CHI_M_NUMBER(1, OUTCOME, queue_added.added),
-	CHI_M_NUMBER(2, OUTCOME, queue_added.raised),
-	CHI_M_NUMBER(3, OUTCOME, queue_added.refused),
+	CHI_M_NUMBER(1, struct chi_queue_added, added),
+	CHI_M_NUMBER(2, struct chi_queue_added, raised),
+	CHI_M_NUMBER(3, struct chi_queue_added, refused),
 };
 CHI_TABLE(chi_queue_add_result, queue_add_result, queue_added, NULL);
 
-static int check_take(struct chi_unpacker *u, void *out)
-{
-	struct chi_request *request = out;
-	return chi_positions_check(u, &request->u.queue_take.positions, CHI_QUEUE_BATCH_MAX);
-}
-
 static const struct chi_member queue_take[] = {
-	CHI_M_POSITIONS(REQ, u.queue_take.positions, CHI_QUEUE_BATCH_MAX,
-			"more than 4096 positions"),
-	CHI_M_ALWAYS_MOST(3, CHI_STRING, REQ, u.queue_take.holder, CHI_QUEUE_HOLDER_MAX),
-	CHI_M_NUMBER(4, REQ, u.queue_take.lease_ms),
-	CHI_M_NUMBER(5, REQ, u.queue_take.limit),
+	CHI_M_POSITIONS(TAKE, positions, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"),
+	CHI_M_ALWAYS_MOST(3, CHI_STRING, TAKE, holder, CHI_QUEUE_HOLDER_MAX),
+	CHI_M_NUMBER(4, TAKE, lease_ms),
+	CHI_M_NUMBER(5, TAKE, limit),
 };
-CHI_TABLE(chi_queue_take_request, queue_take, queue_take, check_take);
+CHI_TABLE(chi_queue_take_request, queue_take, queue_take, check_positions);
 
-/* `o` is where the outcome is in `s`, with its full stop. */
-#define LEASE(s, o) CHI_M_NUMBER(1, s, o leased.lease), CHI_M_NUMBER(2, s, o leased.expires)
+#define LEASE                                                                                      \
+	CHI_M_NUMBER(1, struct chi_queue_lease, lease),                                            \
+		CHI_M_NUMBER(2, struct chi_queue_lease, expires)
 
 /* Of an Outcome: the lease alone. */
 static const struct chi_member queue_lease[] = {
-	LEASE(OUTCOME, ),
+	LEASE,
 	CHI_M_UNKEPT_MESSAGE(3, CHI_QUEUE_BATCH_MAX, "more than 4096 positions", &row_message),
 };
 CHI_TABLE(chi_queue_lease_message, queue_take_result, queue_lease, NULL);
 
 static const struct chi_member queue_taken[] = {
-	LEASE(TAKEN, outcome.),
-	CHI_M_ROWS_OF(3, TAKEN, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
+	LEASE,
+	CHI_M_ROWS_OF(3, struct chi_queue_lease, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
 		      "more than 4096 positions"),
 };
 CHI_TABLE(chi_queue_take_result, queue_take_result, queue_taken, NULL);
 
-static int check_settle(struct chi_unpacker *u, void *out)
-{
-	struct chi_request *request = out;
-	return chi_positions_check(u, &request->u.queue_settle.positions, CHI_QUEUE_BATCH_MAX);
-}
-
 static const struct chi_member queue_settle[] = {
-	CHI_M_POSITIONS(REQ, u.queue_settle.positions, CHI_QUEUE_BATCH_MAX,
-			"more than 4096 positions"),
-	CHI_M_NUMBER(3, REQ, u.queue_settle.lease),
-	CHI_M_NUMBER(4, REQ, u.queue_settle.action),
-	CHI_M_NUMBER(5, REQ, u.queue_settle.lease_ms),
+	CHI_M_POSITIONS(SETTLE, positions, CHI_QUEUE_BATCH_MAX, "more than 4096 positions"),
+	CHI_M_NUMBER(3, SETTLE, lease),
+	CHI_M_NUMBER(4, SETTLE, action),
+	CHI_M_NUMBER(5, SETTLE, lease_ms),
 };
-CHI_TABLE(chi_queue_settle_request, queue_settle, queue_settle, check_settle);
+CHI_TABLE(chi_queue_settle_request, queue_settle, queue_settle, check_positions);
 
-static const struct chi_member queue_settled[] = {CHI_M_NUMBER(1, OUTCOME, settled)};
-CHI_TABLE(chi_queue_settle_result, queue_settle_result, queue_settled, NULL);
+CHI_TABLE(chi_queue_settle_result, queue_settle_result, done, NULL);
 
 /* ---- Lists -------------------------------------------------------------------------------- */
 
@@ -313,12 +300,12 @@ static const struct chi_member queue_list[] = {
 CHI_TABLE(chi_queue_list_request, queue_list, queue_list, NULL);
 
 static const struct chi_member queue_list_result[] = {
-	CHI_M_ROWS_OF(1, struct chi_queue_list, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
+	CHI_M_ROWS_OF(1, struct chi_queue_page, rows, n, &row_message, CHI_QUEUE_BATCH_MAX,
 		      "more than 4096 positions"),
-	CHI_M(2, CHI_BOOL, struct chi_queue_list, more),
-	CHI_M_NUMBER(3, struct chi_queue_list, counts.waiting),
-	CHI_M_NUMBER(4, struct chi_queue_list, counts.leased),
-	CHI_M_NUMBER(5, struct chi_queue_list, counts.failed),
+	CHI_M(2, CHI_BOOL, struct chi_queue_page, more),
+	CHI_M_NUMBER(3, struct chi_queue_page, counts.waiting),
+	CHI_M_NUMBER(4, struct chi_queue_page, counts.leased),
+	CHI_M_NUMBER(5, struct chi_queue_page, counts.failed),
 };
 CHI_TABLE(chi_queue_list_result, queue_list_result, queue_list_result, NULL);
 

@@ -6,7 +6,6 @@
 #include "base/record.h"
 #include "proto/record.h"
 
-#define REQ	struct chi_request
 #define OUTCOME struct chi_outcome
 
 /* ---- The mark ---------------------------------------------------------------------------- */
@@ -38,10 +37,9 @@ CHI_TABLE(chi_idempotency_message, idempotency_key, idempotency_key, check_once)
 /* ---- Put --------------------------------------------------------------------------------- */
 
 /* The FEN of an entry; empty where its key says all. */
-static struct chi_text entry_fen(const struct chi_request *request, size_t i)
+static struct chi_text entry_fen(const struct chi_put_request *request, size_t i)
 {
-	const struct chi_text *fens = request->u.put.fens;
-	return fens != NULL ? fens[i] : (struct chi_text){0};
+	return request->fens != NULL ? request->fens[i] : (struct chi_text){0};
 }
 
 /* Contents of a PutEntry, without what it does not name. An empty record is left out: absent and
@@ -71,37 +69,37 @@ static uint8_t *put_entry(uint8_t *at, const struct chi_put *put, struct chi_tex
 
 static size_t put_len(const void *from, size_t *noted)
 {
-	const struct chi_request *request = from;
-	size_t len = chi_uint_len(1, request->u.put.durability);
+	const struct chi_put_request *request = from;
+	size_t len = chi_uint_len(1, request->durability);
 	(void)noted;
-	for (size_t i = 0; i < request->u.put.n; i++) {
-		size_t entry = entry_len(&request->u.put.entries[i], entry_fen(request, i));
+	for (size_t i = 0; i < request->n; i++) {
+		size_t entry = entry_len(&request->entries[i], entry_fen(request, i));
 		len += chi_nested_len(2, entry);
 	}
 	/* Counts that are all 0 are still there: presence says "set them". */
-	const struct chi_counts *base = request->u.put.base;
-	len += chi_bytes_len(4, request->u.put.n_games * CHI_GAME_BYTES);
+	const struct chi_counts *base = request->base;
+	len += chi_bytes_len(4, request->n_games * CHI_GAME_BYTES);
 	return base == NULL ? len : len + chi_nested_len(3, chi_counts_len(base));
 }
 
 static uint8_t *put_put(uint8_t *at, const void *from, size_t noted)
 {
-	const struct chi_request *request = from;
+	const struct chi_put_request *request = from;
 	(void)noted;
-	at = chi_put_uint(at, 1, request->u.put.durability);
-	for (size_t i = 0; i < request->u.put.n; i++) {
-		const struct chi_put *entry = &request->u.put.entries[i];
+	at = chi_put_uint(at, 1, request->durability);
+	for (size_t i = 0; i < request->n; i++) {
+		const struct chi_put *entry = &request->entries[i];
 		struct chi_text fen = entry_fen(request, i);
 		at = put_entry(chi_put_head(at, 2, entry_len(entry, fen)), entry, fen);
 	}
-	const struct chi_counts *base = request->u.put.base;
+	const struct chi_counts *base = request->base;
 	if (base != NULL) {
 		at = chi_put_counts(chi_put_head(at, 3, chi_counts_len(base)), base);
 	}
-	size_t n_games = request->u.put.n_games;
+	size_t n_games = request->n_games;
 	if (n_games > 0) {
 		at = chi_put_head(at, 4, n_games * CHI_GAME_BYTES);
-		at = chi_put_packed_game_ids(at, request->u.put.games, n_games);
+		at = chi_put_packed_game_ids(at, request->games, n_games);
 	}
 	return at;
 }
@@ -147,36 +145,37 @@ static int entry_read(struct chi_unpacker *u, const struct chi_field *from, stru
 }
 
 /* Given twice was refused by the check. */
-static int base_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_request *out)
+static int base_read(struct chi_unpacker *u, const struct chi_field *from,
+		     struct chi_put_request *out)
 {
 	struct chi_counts *base = chi_arena_alloc(u->arena, sizeof(*base));
 	if (base == NULL) {
 		return chi_flaw_memory(u->flaw, u->arena, sizeof(*base));
 	}
 	*base = chi_counts_read(from->bytes, from->len);
-	out->u.put.base = base;
+	out->base = base;
 	return CHI_OK;
 }
 
 /* The number of entries is within its limit: the check has counted them. */
 static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
-	struct chi_request *out = to;
+	struct chi_put_request *out = to;
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
 	size_t n = chi_fields_of(bytes, len, 2);
 	int rc = CHI_OK;
-	out->u.put.entries = chi_arena_array(u->arena, n, sizeof(*out->u.put.entries));
-	out->u.put.fens = chi_arena_array(u->arena, n, sizeof(*out->u.put.fens));
-	if (out->u.put.entries == NULL || out->u.put.fens == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->u.put.entries));
+	out->entries = chi_arena_array(u->arena, n, sizeof(*out->entries));
+	out->fens = chi_arena_array(u->arena, n, sizeof(*out->fens));
+	if (out->entries == NULL || out->fens == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->entries));
 	}
 	while (rc == CHI_OK && chi_field_next(&r, &field)) {
 		if (field.number == 1) {
-			out->u.put.durability = (enum chi_durability)field.value;
+			out->durability = (enum chi_durability)field.value;
 		} else if (field.number == 2) {
-			size_t i = out->u.put.n++;
-			rc = entry_read(u, &field, &out->u.put.entries[i], &out->u.put.fens[i]);
+			size_t i = out->n++;
+			rc = entry_read(u, &field, &out->entries[i], &out->fens[i]);
 			if (rc != CHI_OK) {
 				chi_flaw_under(u->flaw, "entries[%zu]", i);
 			}
@@ -184,7 +183,7 @@ static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, vo
 			rc = base_read(u, &field, out);
 		} else if (field.number == 4) {
 			rc = chi_packed_games_read(u, field.bytes, field.len, CHI_PUT_GAME_IDS_MAX,
-						   &out->u.put.games, &out->u.put.n_games);
+						   &out->games, &out->n_games);
 		}
 	}
 	return rc;
@@ -226,29 +225,29 @@ CHI_TABLE(chi_put_counts_message, put_result, put_counts, NULL);
 
 static int check_delete(struct chi_unpacker *u, void *out)
 {
-	struct chi_request *request = out;
-	return chi_positions_check(u, &request->u.del.positions, CHI_PUT_MAX);
+	struct chi_delete_request *request = out;
+	return chi_positions_check(u, &request->positions, CHI_PUT_MAX);
 }
 
 static const struct chi_member delete[] = {
-	CHI_M_POSITIONS(REQ, u.del.positions, CHI_PUT_MAX, "more than 10000 positions"),
-	CHI_M_NUMBER(3, REQ, u.del.durability),
+	CHI_M_POSITIONS(struct chi_delete_request, positions, CHI_PUT_MAX,
+			"more than 10000 positions"),
+	CHI_M_NUMBER(3, struct chi_delete_request, durability),
 };
 CHI_TABLE(chi_delete_request, delete, delete, check_delete);
 
-static const struct chi_member delete_result[] = {CHI_M_NUMBER(1, OUTCOME, deleted)};
+static const struct chi_member delete_result[] = {CHI_M_NUMBER(1, struct chi_affected, n)};
 CHI_TABLE(chi_delete_result, delete_result, delete_result, NULL);
 
 /* ---- Rescore ----------------------------------------------------------------------------- */
 
 /* Absent asks for the sum of all counts, and so stays apart from all 0. */
 static const struct chi_member rescore[] = {
-	CHI_M_POINTER(1, REQ, u.rescore.base, &chi_counts_message),
+	CHI_M_POINTER(1, struct chi_rescore_request, base, &chi_counts_message),
 };
 CHI_TABLE(chi_rescore_request, rescore, rescore, NULL);
 
-static const struct chi_member rescore_result[] = {CHI_M_NUMBER(1, OUTCOME, changed)};
-CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
+CHI_TABLE(chi_rescore_result, rescore_result, delete_result, NULL);
 
 /* ---- Outcome ----------------------------------------------------------------------------- */
 
@@ -257,15 +256,15 @@ CHI_TABLE(chi_rescore_result, rescore_result, rescore_result, NULL);
 static const struct chi_member outcome_result[] = {
 	CHI_M(1, CHI_BOOL, OUTCOME, running),
 	CHI_M_CASE(2, OUTCOME, put, kind, CHI_IDEMPOTENCY_PUT, &chi_put_counts_message),
-	/* A deletion's own table begins at the outcome, as `kind` does; so do those after the
-	   imports. */
-	CHI_M_CASE(3, OUTCOME, kind, kind, CHI_IDEMPOTENCY_DELETE, &chi_delete_result),
+	CHI_M_CASE(3, OUTCOME, deleted, kind, CHI_IDEMPOTENCY_DELETE, &chi_delete_result),
 	CHI_M_CASE(4, OUTCOME, import, kind, CHI_IDEMPOTENCY_IMPORT, &chi_import_counts_message),
-	CHI_M_CASE(5, OUTCOME, kind, kind, CHI_IDEMPOTENCY_NAMES, &chi_names_counts_message),
-	CHI_M_CASE(6, OUTCOME, kind, kind, CHI_IDEMPOTENCY_MAKE_GAMESET, &chi_make_gameset_result),
-	CHI_M_CASE(7, OUTCOME, kind, kind, CHI_IDEMPOTENCY_DROP_GAMESET, &chi_drop_gameset_result),
-	CHI_M_CASE(8, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_ADD, &chi_queue_add_result),
-	CHI_M_CASE(9, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_TAKE, &chi_queue_lease_message),
-	CHI_M_CASE(10, OUTCOME, kind, kind, CHI_IDEMPOTENCY_QUEUE_SETTLE, &chi_queue_settle_result),
+	CHI_M_CASE(5, OUTCOME, names, kind, CHI_IDEMPOTENCY_NAMES, &chi_names_counts_message),
+	CHI_M_CASE(6, OUTCOME, games, kind, CHI_IDEMPOTENCY_MAKE_GAMESET, &chi_make_gameset_result),
+	CHI_M_CASE(7, OUTCOME, dropped, kind, CHI_IDEMPOTENCY_DROP_GAMESET,
+		   &chi_drop_gameset_result),
+	CHI_M_CASE(8, OUTCOME, queue_added, kind, CHI_IDEMPOTENCY_QUEUE_ADD, &chi_queue_add_result),
+	CHI_M_CASE(9, OUTCOME, leased, kind, CHI_IDEMPOTENCY_QUEUE_TAKE, &chi_queue_lease_message),
+	CHI_M_CASE(10, OUTCOME, settled, kind, CHI_IDEMPOTENCY_QUEUE_SETTLE,
+		   &chi_queue_settle_result),
 };
 CHI_TABLE(chi_outcome_result, outcome_result, outcome_result, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each operation's messages, described once for both directions (op_*.c): requests in a struct
- * chi_request, results in a struct chi_response or, of Put, the part of it that holds them.
+ * chi_request and a struct chi_response, or in structs of their own.
  */
 #pragma once
 
@@ -12,7 +12,6 @@ struct chi_operation {
 	const struct chi_message *request;
 	const struct chi_message *result; /* NULL: none */
 	bool marked;			  /* a request may carry Once */
-	size_t result_at;		  /* offset in the struct chi_response */
 	/* Bytes of their own structs, `body` in request and response; 0: they are in the unions. */
 	size_t request_size;
 	size_t result_size;

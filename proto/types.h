@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/idempotency.h"
 #include "chistore/games.h"
@@ -112,6 +113,14 @@ struct chi_positions {
 	size_t n_fens;
 };
 
+/* For a request that is packed, which only reads them. */
+static inline struct chi_positions chi_positions_of(const struct chi_key *keys, size_t n)
+{
+	struct chi_positions positions = {.n = n};
+	memcpy(&positions.keys, &keys, sizeof(keys));
+	return positions;
+}
+
 struct chi_request {
 	uint64_t id;
 	struct chi_text store;			    /* empty: "default" */
@@ -132,43 +141,17 @@ struct chi_request {
 		} hello;
 		struct chi_positions positions; /* PROBE, GET */
 		struct {
-			struct chi_positions positions;
-			enum chi_durability durability;
-		} del;
-		struct {
-			enum chi_durability durability;
-			struct chi_put *entries; /* key zeroed where a FEN was sent */
-			struct chi_text *fens;	 /* one an entry; len 0 where a key was sent;
-						    NULL when packing means keys throughout */
-			size_t n;
-			const struct chi_counts *base;	 /* or NULL */
-			const struct chi_game_id *games; /* counted as imported from now on */
-			size_t n_games;
-		} put;
-		struct {
 			uint32_t responses;
 		} credit;
 		struct {
 			uint32_t window;
 		} backup;
-		struct {
-			const struct chi_counts *base; /* or NULL */
-		} rescore;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
 			const uint8_t *bytes;
 			size_t len;
 		} import_data;
-		struct {
-			const struct chi_name_change *changes;
-			size_t n;
-			bool dry_run;
-		} change_names;
-		struct {
-			const char *name;   /* never NULL when unpacked */
-			const char *filter; /* MAKE_GAMESET; likewise */
-		} gameset;		    /* MAKE_GAMESET, DROP_GAMESET */
 		struct {
 			const char *pattern; /* never NULL when unpacked, as the next two */
 			const char *filter;
@@ -181,22 +164,6 @@ struct chi_request {
 			uint64_t limit;
 			uint32_t window;
 		} find;
-		struct {
-			struct chi_positions positions;
-			uint32_t priority;
-		} queue_add;
-		struct {
-			struct chi_positions positions; /* none: the first that wait */
-			const char *holder;		/* never NULL when unpacked */
-			uint32_t lease_ms;
-			uint32_t limit;
-		} queue_take;
-		struct {
-			struct chi_positions positions;
-			uint64_t lease;
-			uint32_t action; /* enum chi_queue_action, or CHI_QUEUE_DROP */
-			uint32_t lease_ms;
-		} queue_settle;
 	} u;
 };
 
@@ -230,6 +197,39 @@ struct chi_counted {
 	bool mixed;
 };
 
+/* PUT; its result is a struct chi_put_result. */
+struct chi_put_request {
+	enum chi_durability durability;
+	struct chi_put *entries; /* key zeroed where a FEN was sent */
+	struct chi_text *fens;	 /* one an entry; len 0 where a key was sent; NULL when packing
+				    means keys throughout */
+	size_t n;
+	const struct chi_counts *base;	 /* or NULL */
+	const struct chi_game_id *games; /* counted as imported from now on */
+	size_t n_games;
+};
+
+/* DELETE; its result, as that of other changes, is a struct chi_affected. */
+struct chi_delete_request {
+	struct chi_positions positions;
+	enum chi_durability durability;
+};
+
+/* What a change was done to: how many. */
+struct chi_affected {
+	uint64_t n;
+};
+
+struct chi_rescore_request {
+	const struct chi_counts *base; /* or NULL */
+};
+
+/* Bytes of a store, before a COMPACT and after it. */
+struct chi_compacted {
+	uint64_t before;
+	uint64_t after;
+};
+
 /* What is asked for by SUSPECTS, as chi_get_suspects says. */
 struct chi_suspects_spec {
 	uint8_t kind;
@@ -237,7 +237,7 @@ struct chi_suspects_spec {
 	uint32_t limit;
 };
 
-/* What is asked for by GAMESETS. */
+/* What is asked for by GAMESETS, and by DROP_GAMESET. */
 struct chi_gamesets_spec {
 	const char *name; /* one, whose games are counted; NULL or empty: all */
 };
@@ -278,7 +278,53 @@ struct chi_game_ids {
 	size_t n;
 };
 
-/* QUEUE_LIST; its result is a struct chi_queue_list. */
+/* CHANGE_NAMES, and what it did. */
+struct chi_change_names_request {
+	const struct chi_name_change *changes;
+	size_t n;
+	bool dry_run;
+};
+
+struct chi_name_refusal {
+	uint32_t entry; /* of the changes, which was not done */
+	const char *reason;
+};
+
+struct chi_names_done {
+	struct chi_names_changed counts;
+	const struct chi_name_refusal *refused;
+	size_t n_refused; /* fewer than conflicts: only the counts are known any more */
+};
+
+/* MAKE_GAMESET. Texts are never NULL when unpacked. */
+struct chi_gameset_request {
+	const char *name;
+	const char *filter;
+};
+
+/* QUEUE_ADD; its result is a struct chi_queue_added. */
+struct chi_queue_add_request {
+	struct chi_positions positions;
+	uint32_t priority;
+};
+
+/* QUEUE_TAKE; its result is a struct chi_queue_lease. */
+struct chi_queue_take_request {
+	struct chi_positions positions; /* none: the first that wait */
+	const char *holder;		/* never NULL when unpacked */
+	uint32_t lease_ms;
+	uint32_t limit;
+};
+
+/* QUEUE_SETTLE. */
+struct chi_queue_settle_request {
+	struct chi_positions positions;
+	uint64_t lease;
+	uint32_t action; /* enum chi_queue_action, or CHI_QUEUE_DROP */
+	uint32_t lease_ms;
+};
+
+/* QUEUE_LIST; its result is a struct chi_queue_page. */
 struct chi_queue_list_request {
 	uint32_t state; /* enum chi_queue_state */
 	uint32_t limit;
@@ -296,26 +342,6 @@ struct chi_games_page {
 
 /* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
 #define CHI_QUEUE_DROP 5
-
-/* Of QUEUE_TAKE. */
-struct chi_queue_taken {
-	struct chi_outcome outcome;
-	const struct chi_queue_row *rows;
-	size_t n;
-};
-
-/* A change of names that was not done. */
-struct chi_name_refusal {
-	uint32_t entry;
-	const char *reason;
-};
-
-/* Of CHANGE_NAMES. */
-struct chi_change_names_result {
-	struct chi_outcome outcome;
-	const struct chi_name_refusal *refused;
-	size_t n_refused;
-};
 
 struct chi_entry {
 	struct chi_key key;
@@ -392,11 +418,6 @@ struct chi_response {
 			uint64_t total;
 			struct chi_import_result result; /* in the last response */
 		} import;
-		/* PUT, DELETE, RESCORE, COMPACT; OUTCOME: of the write that it asks for. Its kind
-		 * comes with an OUTCOME only, and one that was not done has none.
-		 * MAKE_GAMESET, DROP_GAMESET, QUEUE_ADD and QUEUE_SETTLE as well. */
-		struct chi_outcome outcome;
-		struct chi_change_names_result change_names;
 		struct {
 			struct chi_row *rows;
 			size_t n;
@@ -408,6 +429,5 @@ struct chi_response {
 			uint64_t total;
 			bool mixed;
 		} find;
-		struct chi_queue_taken queue_take;
 	} u;
 };

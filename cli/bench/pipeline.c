@@ -34,7 +34,7 @@ int pipeline_probe(struct chi_client *client, bool first, const struct chi_key *
 {
 	struct chi_request request = {
 		.op = CHI_OP_PROBE,
-		.u.positions = chi_remote_positions(keys, n),
+		.u.positions = chi_positions_of(keys, n),
 	};
 	return queue(client, first, &request, id);
 }
@@ -42,7 +42,8 @@ int pipeline_probe(struct chi_client *client, bool first, const struct chi_key *
 int pipeline_put(struct chi_client *client, bool first, const struct chi_put *entries, size_t n,
 		 enum chi_durability durability, uint64_t *id)
 {
-	struct chi_request request = chi_remote_put_request(entries, n, durability);
+	const struct chi_put_request asked = chi_remote_put_request(entries, n, durability);
+	struct chi_request request = {.op = CHI_OP_PUT, .body = &asked};
 	int status = queue(client, first, &request, id);
 	if (status == CHI_OK) {
 		/* Also where it is refused: chi_flush then waits for nothing, and says so. */

@@ -52,7 +52,7 @@ static void work_queue(struct worker *worker)
 {
 	const struct analyse_state *state = worker->work->cli->state;
 	while (!worker_stops(worker->work) && worker_need_engine(worker)) {
-		struct chi_queue_list list;
+		struct chi_queue_page list;
 		int leased = worker_lease(worker, NULL);
 		if (leased == CHI_OK) {
 			(void)worker_analyse(worker);

@@ -154,7 +154,7 @@ static int run_list(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
 	enum chi_queue_state wanted = state->state != 0 ? state->state : CHI_QUEUE_WAITING;
-	struct chi_queue_list list = {.more = true};
+	struct chi_queue_page list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	uint64_t left = state->limit != 0 ? state->limit : 100;
 	struct cli_rows rows = ROWS_OF(cli, columns);
@@ -177,7 +177,7 @@ static int run_list(struct cli *cli)
 
 static int run_count(struct cli *cli)
 {
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	int status = chi_queue_list(cli->client, CHI_QUEUE_WAITING, NULL, 0, &list);
 	return status != CHI_OK
 		       ? cli_fail(cli->client, status)

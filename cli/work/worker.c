@@ -202,11 +202,11 @@ enum worker_end worker_analyse(struct worker *worker)
 
 int worker_lease(struct worker *worker, const struct chi_key *key)
 {
-	const struct chi_queue_take take = {.holder = worker->holder,
-					    .lease_ms = (uint32_t)worker->work->lease,
-					    .limit = 1,
-					    .keys = key,
-					    .n_keys = 1};
+	const struct chi_queue_take_spec take = {.holder = worker->holder,
+						 .lease_ms = (uint32_t)worker->work->lease,
+						 .limit = 1,
+						 .keys = key,
+						 .n_keys = 1};
 	struct chi_queue_lease got;
 	int status = chi_queue_take(worker->client, &take, &got);
 	if (status != CHI_OK || got.n == 0) {
@@ -217,7 +217,7 @@ int worker_lease(struct worker *worker, const struct chi_key *key)
 	return CHI_OK;
 }
 
-static bool has_key(const struct chi_queue_list *list, const struct chi_key *key)
+static bool has_key(const struct chi_queue_page *list, const struct chi_key *key)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct chi_key *one = &list->rows[i].key;
@@ -230,7 +230,7 @@ static bool has_key(const struct chi_queue_list *list, const struct chi_key *key
 
 int worker_given_up(struct worker *worker, const struct chi_key *key)
 {
-	struct chi_queue_list list = {.more = true};
+	struct chi_queue_page list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	while (list.more) {
 		int status = chi_queue_list(worker->client, CHI_QUEUE_FAILED,

@@ -79,7 +79,8 @@ struct chi_backend {
 	void (*rows_close)(struct chi_client *client, struct chi_rows *rows); /* opened or not */
 	int (*rows_all)(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-	/* What is answered at once (ops/answer.h), into the operation's own result. */
+	/* What is answered at once (ops/answer.h), and changes (ops/change.h): into the operation's
+	 * own result. */
 	int (*call)(struct chi_client *client, const struct chi_request *request, void *out);
 	int (*flush)(struct chi_client *client);
 	int (*verify)(struct chi_client *client, chi_verify_report *report, void *context,
@@ -90,23 +91,8 @@ struct chi_backend {
 	int (*backup)(struct chi_client *client, const char *path, bool publish);
 	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
 	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
-	int (*change_names)(struct chi_client *client, const struct chi_name_change *changes,
-			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
-			    struct chi_names_changed *result);
-	int (*make_gameset)(struct chi_client *client, const char *name, const char *filter,
-			    uint64_t *games);
-	int (*drop_gameset)(struct chi_client *client, const char *name);
 	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
-	/* `n` is at least 1, but of a drop of all, which takes out some; `action` as on the wire.
-	 */
-	int (*queue_add)(struct chi_client *client, const struct chi_key *keys, size_t n,
-			 uint32_t priority, struct chi_queue_added *result);
-	int (*queue_take)(struct chi_client *client, const struct chi_queue_take *take,
-			  struct chi_queue_lease *out);
-	int (*queue_settle)(struct chi_client *client, uint64_t lease, unsigned action,
-			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
-			    uint64_t *done);
 };
 
 /* A directory in this process, a server, and objects of a Ceph cluster. */

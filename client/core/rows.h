@@ -56,7 +56,8 @@ CHI_MUSTUSE int chi_rows_more(struct chi_client *client, struct chi_rows *rows);
 CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
 void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
 
-/* The operation's result, of a query with all rows; on failure it is zeroed. */
+/* The operation's result, of a query with all rows, of a change what it did; on failure it is
+ * zeroed. */
 CHI_MUSTUSE int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				void *out);
 

@@ -347,11 +347,5 @@ const struct chi_backend chi_backend_inproc = {
 	.backup = backup,
 	.compact = compact,
 	.rescore = rescore,
-	.change_names = chi_inproc_change_names,
-	.make_gameset = chi_inproc_make_gameset,
-	.drop_gameset = chi_inproc_drop_gameset,
-	.queue_add = chi_inproc_queue_add,
-	.queue_take = chi_inproc_queue_take,
-	.queue_settle = chi_inproc_queue_settle,
 	.search = chi_inproc_search,
 };

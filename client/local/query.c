@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on a directory, each on one snapshot. */
+/* Operations on a directory, each on one snapshot, or in one transaction. */
 #include "client/core/rows.h"
 #include "client/local/local.h"
 
 #include <sched.h>
 #include <string.h>
 
+#include "ops/change.h"
 #include "ops/op.h"
 #include "proto/operations.h"
 #include "search/texts.h"
 
-int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
+static int answer(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	struct chi_ask ask = {.arena = &client->answer->arena,
 			      .texts = &client->inproc.texts,
@@ -26,6 +27,67 @@ int chi_inproc_call(struct chi_client *client, const struct chi_request *request
 	}
 	chi_read_end(ask.read);
 	return status;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------ */
+
+static int make(struct chi_client *client, const struct chi_making *making, struct chi_ask *ask,
+		const void *request)
+{
+	int status = chi_read_begin(client->inproc.store, &ask->read);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = making->open(ask, request);
+	while (status == CHI_OK) {
+		status = making->step(ask->made, UINT64_MAX);
+	}
+	chi_read_end(ask->read);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int write_change(struct chi_client *client, const struct chi_change_ops *ops,
+			struct chi_ask *ask, const void *request, void *out)
+{
+	struct chi_write *write = NULL;
+	int status = chi_write_begin(client->inproc.store, &write, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = ops->write(ask, write, request, out);
+	if (status < 0) {
+		(void)chi_change_explain(write, status, &client->error);
+	}
+	if (status != CHI_OK || chi_change_is_trial(ops, request)) {
+		chi_write_abort(write);
+		return status;
+	}
+	return chi_write_commit(write, &client->error);
+}
+
+static int change(struct chi_client *client, const struct chi_request *request, void *out)
+{
+	const struct chi_change_ops *ops = chi_op_row_of(request->op)->change;
+	struct chi_ask ask = {.arena = &client->answer->arena,
+			      .statistic = chi_store_statistic(client->inproc.store),
+			      .fault = &client->error};
+	int status = chi_change_check(ops, &ask, request->made);
+	if (status == CHI_OK && ops->making != NULL) {
+		status = make(client, ops->making, &ask, request->made);
+	}
+	if (status == CHI_OK) {
+		status = write_change(client, ops, &ask, request->made, out);
+	}
+	if (ask.made != NULL) {
+		ops->making->close(ask.made);
+	}
+	return status;
+}
+
+int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
+{
+	return chi_op_row_of(request->op)->change != NULL ? change(client, request, out)
+							  : answer(client, request, out);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */

@@ -178,19 +178,21 @@ static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
 	struct chi_response response;
 	int status = chi_peer_doubt(client, chi_repeat_call(client, &request, &response));
 	if (status == CHI_OK) {
-		*before = response.u.outcome.before;
-		*after = response.u.outcome.after;
+		const struct chi_compacted *done = response.body;
+		*before = done->before;
+		*after = done->after;
 	}
 	return status;
 }
 
 static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
-	struct chi_request request = {.op = CHI_OP_RESCORE, .u.rescore = {.base = base}};
+	const struct chi_rescore_request asked = {base};
+	struct chi_request request = {.op = CHI_OP_RESCORE, .body = &asked};
 	struct chi_response response;
 	int status = chi_peer_doubt(client, chi_repeat_call(client, &request, &response));
 	if (status == CHI_OK) {
-		*changed = response.u.outcome.changed;
+		*changed = ((const struct chi_affected *)response.body)->n;
 	}
 	return status;
 }
@@ -216,11 +218,5 @@ const struct chi_backend chi_backend_remote = {
 	.backup = backup,
 	.compact = compact,
 	.rescore = rescore,
-	.change_names = chi_remote_change_names,
-	.make_gameset = chi_remote_make_gameset,
-	.drop_gameset = chi_remote_drop_gameset,
-	.queue_add = chi_remote_queue_add,
-	.queue_take = chi_remote_queue_take,
-	.queue_settle = chi_remote_queue_settle,
 	.search = chi_remote_search,
 };

@@ -46,8 +46,8 @@ void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
 				     bool first);
 
-struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
-					  enum chi_durability durability);
+struct chi_put_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					      enum chi_durability durability);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection
  * broke; that is chi_remote_flush's. */
@@ -57,32 +57,11 @@ CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
 CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 				     struct chi_row *out, size_t n);
 
-/* Keys as a request takes them. */
-struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n);
-
 /* Allows the server to send so many responses more to request `id`. */
 CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);
 
-/* ---- Names, gamesets, patterns (remote_names.c, remote_search.c) -------------------------- */
-
-int chi_remote_change_names(struct chi_client *client, const struct chi_name_change *changes,
-			    size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
-			    struct chi_names_changed *result);
-int chi_remote_make_gameset(struct chi_client *client, const char *name, const char *filter,
-			    uint64_t *games);
-int chi_remote_drop_gameset(struct chi_client *client, const char *name);
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
-
-/* ---- The queue (remote_queue.c) ---------------------------------------------------------- */
-
-int chi_remote_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
-			 uint32_t priority, struct chi_queue_added *result);
-int chi_remote_queue_take(struct chi_client *client, const struct chi_queue_take *take,
-			  struct chi_queue_lease *out);
-int chi_remote_queue_settle(struct chi_client *client, uint64_t lease, unsigned action,
-			    const struct chi_key *keys, size_t n, uint32_t lease_ms,
-			    uint64_t *done);
 
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 

@@ -207,8 +207,9 @@ static int doubt(struct chi_import *games, int status)
 
 /* Over a new connection, as often as it takes; while the import goes on there is no end to it but
  * the caller's. */
-static int ask_outcome(struct chi_import *games, struct chi_response *response)
+static int ask_outcome(struct chi_import *games, struct chi_outcome *outcome)
 {
+	struct chi_response response;
 	struct chi_client *client = games->client;
 	struct chi_request request = {.op = CHI_OP_OUTCOME,
 				      .idempotency_key = games->idempotency_key};
@@ -220,9 +221,12 @@ static int ask_outcome(struct chi_import *games, struct chi_response *response)
 		client->peer->patient = true;
 		client->peer->cancel = games->options.cancel;
 		if (status == CHI_OK) {
-			status = chi_peer_ask(client, &request, response);
+			status = chi_peer_ask(client, &request, &response);
 		}
 	} while (chi_repeat_again(client, &repeat, status));
+	if (status == CHI_OK) {
+		memcpy(outcome, response.body, sizeof(*outcome));
+	}
 	return status;
 }
 
@@ -232,19 +236,19 @@ static int find_outcome(struct chi_import *games, int status, struct chi_import_
 {
 	struct chi_client *client = games->client;
 	struct chi_fault why = client->error;
-	struct chi_response response;
+	struct chi_outcome outcome;
 	int ms = ASK_FIRST_MS;
 	client->error.text[0] = '\0';
-	int asked = ask_outcome(games, &response);
-	while (asked == CHI_OK && response.u.outcome.running && !is_canceled(games)) {
+	int asked = ask_outcome(games, &outcome);
+	while (asked == CHI_OK && outcome.running && !is_canceled(games)) {
 		(void)poll(NULL, 0, ms);
 		ms = ms < ASK_MAX_MS / 2 ? ms * 2 : ASK_MAX_MS;
-		asked = ask_outcome(games, &response);
+		asked = ask_outcome(games, &outcome);
 	}
-	bool known = asked == CHI_OK && !response.u.outcome.running;
-	if (known && response.u.outcome.kind == CHI_IDEMPOTENCY_IMPORT) {
+	bool known = asked == CHI_OK && !outcome.running;
+	if (known && outcome.kind == CHI_IDEMPOTENCY_IMPORT) {
 		games->over = true;
-		*result = response.u.outcome.import;
+		*result = outcome.import;
 		return CHI_OK;
 	}
 	client->error = why;

@@ -14,14 +14,6 @@
 /* Positions of a Get. */
 #define GET_CHUNK 256
 
-struct chi_positions chi_remote_positions(const struct chi_key *keys, size_t n)
-{
-	struct chi_positions positions = {.n = n};
-	/* Packing only reads them; the struct also serves unpacking and so has no const. */
-	memcpy(&positions.keys, &keys, sizeof(keys));
-	return positions;
-}
-
 /* The answer names its keys: a mix-up on either side shows here and not in a wrong evaluation. */
 int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 			 struct chi_row *out, size_t n)
@@ -71,7 +63,7 @@ static int send_chunk(struct chi_client *client, struct probe *probe)
 		.op = CHI_OP_PROBE,
 		.id = chi_peer_next_id(client),
 		.u.positions =
-			chi_remote_positions(probe->keys + i * probe->chunk, chunk_size(probe, i)),
+			chi_positions_of(probe->keys + i * probe->chunk, chunk_size(probe, i)),
 	};
 	if (i == 0) {
 		probe->first_id = request.id;
@@ -178,7 +170,7 @@ static int get_some(struct chi_client *client, const struct chi_key *keys, size_
 {
 	struct chi_request request = {
 		.op = CHI_OP_GET,
-		.u.positions = chi_remote_positions(keys, n),
+		.u.positions = chi_positions_of(keys, n),
 	};
 	struct chi_response response;
 	int status = chi_repeat_call(client, &request, &response);

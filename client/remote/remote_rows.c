@@ -9,6 +9,7 @@
 
 #include "client/remote/repeat.h"
 #include "client/remote/stream.h"
+#include "ops/change.h"
 #include "ops/op.h"
 #include "proto/operations.h"
 
@@ -23,11 +24,21 @@ static int check_result(struct chi_client *client, enum chi_op op, const void *r
 				       chi_op_name(op));
 }
 
+/* Whether it must not be done twice. */
+static bool is_marked(const struct chi_request *request)
+{
+	const struct chi_change_ops *change = chi_op_row_of(request->op)->change;
+	return change != NULL && chi_operation_of(request->op)->marked &&
+	       !chi_change_is_trial(change, request->body);
+}
+
 int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	struct chi_request sent = {.op = request->op, .body = request->body};
 	struct chi_response response;
-	int status = chi_repeat_call(client, &sent, &response);
+	int status = is_marked(request)
+			     ? chi_remote_repeat_write(client, &sent, CHI_SYNC, &response)
+			     : chi_repeat_call(client, &sent, &response);
 	if (status != CHI_OK) {
 		return status;
 	}

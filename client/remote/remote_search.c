@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gamesets and patterns over a socket. */
+/* Patterns over a socket. */
 #include "client/remote/remote.h"
 
 #include <string.h>
@@ -9,36 +9,6 @@
 #include "client/remote/repeat.h"
 #include "client/remote/stream.h"
 #include "search/find.h"
-
-/* ---- Gamesets ----------------------------------------------------------------------------- */
-
-int chi_remote_make_gameset(struct chi_client *client, const char *name, const char *filter,
-			    uint64_t *games)
-{
-	struct chi_response response;
-	struct chi_request request = {
-		.op = CHI_OP_MAKE_GAMESET,
-		.u.gameset = {.name = name, .filter = filter},
-	};
-	int status = chi_remote_repeat_write(client, &request, CHI_SYNC, &response);
-	if (status == CHI_OK) {
-		chi_remote_written(client->peer, 0, false);
-		*games = response.u.outcome.games;
-	}
-	return status;
-}
-
-int chi_remote_drop_gameset(struct chi_client *client, const char *name)
-{
-	struct chi_response response;
-	struct chi_request request = {.op = CHI_OP_DROP_GAMESET, .u.gameset = {.name = name}};
-	int status = chi_remote_repeat_write(client, &request, CHI_SYNC, &response);
-	if (status != CHI_OK) {
-		return status;
-	}
-	chi_remote_written(client->peer, 0, false);
-	return response.u.outcome.dropped > 0 ? CHI_OK : CHI_NONE;
-}
 
 /* ---- Patterns ----------------------------------------------------------------------------- */
 

@@ -88,21 +88,21 @@ int chi_remote_repeat_write(struct chi_client *client, struct chi_request *reque
 		/* Sent without a mark it may not be remembered. */
 		bool again = request->idempotency_key.sequence != 0 || !client->peer->sent;
 		if (!again || !chi_repeat_again(client, &repeat, status)) {
+			if (status == CHI_OK && durability == CHI_SYNC) {
+				chi_remote_written(client->peer, 0, false);
+			}
 			return chi_peer_doubt(client, status);
 		}
 	}
 }
 
-struct chi_request chi_remote_put_request(const struct chi_put *entries, size_t n,
-					  enum chi_durability durability)
+struct chi_put_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+					      enum chi_durability durability)
 {
-	struct chi_request request = {
-		.op = CHI_OP_PUT,
-		.u.put = {.durability = durability, .n = n},
-	};
-	/* Packing only reads them (see chi_remote_positions). */
-	memcpy(&request.u.put.entries, &entries, sizeof(entries));
-	return request;
+	struct chi_put_request asked = {.durability = durability, .n = n};
+	/* Packing only reads them (see chi_positions_of). */
+	memcpy(&asked.entries, &entries, sizeof(entries));
+	return asked;
 }
 
 static int too_many(struct chi_client *client, size_t n)
@@ -112,17 +112,17 @@ static int too_many(struct chi_client *client, size_t n)
 			 client->peer->limits.put_entries);
 }
 
-static int send_put(struct chi_client *client, struct chi_request *request,
+static int send_put(struct chi_client *client, const struct chi_put_request *asked,
 		    struct chi_put_result *result)
 {
+	struct chi_request request = {.op = CHI_OP_PUT, .body = asked};
 	struct chi_response response;
-	enum chi_durability durability = request->u.put.durability;
-	int status = chi_remote_repeat_write(client, request, durability, &response);
+	int status = chi_remote_repeat_write(client, &request, asked->durability, &response);
 	if (status == CHI_OK && result != NULL) {
-		*result = response.u.outcome.put;
+		*result = *(const struct chi_put_result *)response.body;
 	}
-	if (status == CHI_OK) {
-		chi_remote_written(client->peer, request->u.put.n, durability == CHI_ASYNC);
+	if (status == CHI_OK && asked->durability == CHI_ASYNC) {
+		chi_remote_written(client->peer, asked->n, true);
 	}
 	return status;
 }
@@ -138,8 +138,8 @@ int chi_remote_put(struct chi_client *client, const struct chi_put *entries, siz
 	if (n > client->peer->limits.put_entries) {
 		return too_many(client, n);
 	}
-	struct chi_request request = chi_remote_put_request(entries, n, durability);
-	return send_put(client, &request, result);
+	const struct chi_put_request asked = chi_remote_put_request(entries, n, durability);
+	return send_put(client, &asked, result);
 }
 
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -148,15 +148,15 @@ int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t
 	if (n > client->peer->limits.put_entries) {
 		return too_many(client, n);
 	}
-	struct chi_request request = {
-		.op = CHI_OP_DELETE,
-		.u.del = {.positions = chi_remote_positions(keys, n), .durability = durability},
-	};
+	const struct chi_delete_request asked = {chi_positions_of(keys, n), durability};
+	struct chi_request request = {.op = CHI_OP_DELETE, .body = &asked};
 	struct chi_response response;
 	int status = chi_remote_repeat_write(client, &request, durability, &response);
 	if (status == CHI_OK) {
-		*deleted = response.u.outcome.deleted;
-		chi_remote_written(client->peer, n, durability == CHI_ASYNC);
+		*deleted = ((const struct chi_affected *)response.body)->n;
+	}
+	if (status == CHI_OK && durability == CHI_ASYNC) {
+		chi_remote_written(client->peer, n, true);
 	}
 	return status;
 }
@@ -173,7 +173,8 @@ int chi_remote_settle(struct chi_client *client)
 		return status;
 	}
 	/* An empty synced batch queues after them. */
-	struct chi_request request = chi_remote_put_request(NULL, 0, CHI_SYNC);
+	const struct chi_put_request nothing = {.durability = CHI_SYNC};
+	struct chi_request request = {.op = CHI_OP_PUT, .body = &nothing};
 	struct chi_response response;
 	peer->patient = true;
 	status = chi_peer_ask(client, &request, &response);

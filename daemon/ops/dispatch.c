@@ -24,32 +24,25 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_PING] = chi_handle_ping,
 	[CHI_OP_PROBE] = chi_handle_probe,
 	[CHI_OP_GET] = chi_handle_get,
-	[CHI_OP_PUT] = chi_handle_put,
-	[CHI_OP_DELETE] = chi_handle_delete,
 	[CHI_OP_CREDIT] = chi_handle_credit,
 	[CHI_OP_CANCEL] = chi_handle_cancel,
 	[CHI_OP_BACKUP] = chi_handle_piped,
 	[CHI_OP_VERIFY] = chi_handle_piped,
 	[CHI_OP_COMPACT] = chi_handle_whole,
-	[CHI_OP_RESCORE] = chi_handle_whole,
 	[CHI_OP_IMPORT] = chi_handle_import,
 	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
-	[CHI_OP_CHANGE_NAMES] = chi_handle_change_names,
-	[CHI_OP_MAKE_GAMESET] = chi_handle_make_gameset,
-	[CHI_OP_DROP_GAMESET] = chi_handle_drop_gameset,
 	[CHI_OP_FIND] = chi_handle_find,
-	[CHI_OP_QUEUE_ADD] = chi_handle_queue_add,
-	[CHI_OP_QUEUE_TAKE] = chi_handle_queue_take,
-	[CHI_OP_QUEUE_SETTLE] = chi_handle_queue_settle,
 };
 
 static chi_handler *handler_of(const struct chi_request *request)
 {
-	return chi_op_is_query(request)			    ? chi_handle_query
-	       : chi_op_row_of(request->op)->answer != NULL ? chi_handle_answer
-							    : handlers[request->op];
+	const struct chi_op_row *row = chi_op_row_of(request->op);
+	return chi_op_is_query(request) ? chi_handle_query
+	       : row->answer != NULL	? chi_handle_answer
+	       : row->change != NULL	? chi_handle_change
+					: handlers[request->op];
 }
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -83,6 +76,25 @@ int chi_task_filter(struct chi_task *task, const char *name, const char *field,
 	struct chi_terms terms;
 	int status = chi_terms_parse(filter->bytes, filter->len, &terms, &task->fault);
 	return status < 0 ? chi_task_field(task, status, "%s.%s", name, field) : CHI_OK;
+}
+
+/* Memory that a request may keep whatever it takes of it. */
+#define SPARE_MAX ((size_t)16 << 10)
+
+int chi_task_take_request(struct chi_task *task, struct chi_arena *arena, struct chi_request *out)
+{
+	struct chi_arena *requests = &task->worker->requests;
+	size_t held = chi_arena_held(requests);
+	*out = *task->request;
+	if (held <= SPARE_MAX || held / 4 <= requests->used) {
+		*arena = *requests;
+		chi_arena_init(requests, arena->budget);
+		return CHI_OK;
+	}
+	chi_arena_init(arena, requests->budget);
+	/* It was good: what fails now is memory, and no field is at fault. */
+	const char *none = NULL;
+	return chi_request_unpack(task->body, task->len, arena, out, &none, &task->fault);
 }
 
 /* A client that has not said hello can only say hello. */

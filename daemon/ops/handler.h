@@ -31,7 +31,6 @@ typedef int chi_handler(struct chi_task *task);
 
 chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_read.c */
 chi_handler chi_handle_probe, chi_handle_get;	       /* handler_read.c */
-chi_handler chi_handle_put, chi_handle_delete;	       /* handler_write.c */
 chi_handler chi_handle_whole;			       /* handler_write.c */
 chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
 chi_handler chi_handle_outcome;			       /* handler_write.c */
@@ -41,11 +40,8 @@ chi_handler chi_handle_piped;			       /* pipe_task.c */
 chi_handler chi_handle_query;			       /* query.c */
 chi_handler chi_handle_answer;			       /* answer.c */
 
-chi_handler chi_handle_change_names, chi_handle_drop_gameset; /* handler_write.c */
-chi_handler chi_handle_make_gameset;			      /* gamesets.c */
-chi_handler chi_handle_find;				      /* find.c */
-chi_handler chi_handle_queue_add, chi_handle_queue_take;      /* queue.c */
-chi_handler chi_handle_queue_settle;			      /* queue.c */
+chi_handler chi_handle_change; /* change.c */
+chi_handler chi_handle_find;   /* find.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)
@@ -53,6 +49,12 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...);
 
 /* The same of a field of its operation: "" is the operation itself, NULL none. */
 int chi_task_name_field(struct chi_task *task, int status, const char *field);
+
+/* The request with its memory, which is the worker's, unless that is much for a small one: large
+ * requests have left it, and a query or a write may last. `arena` is to be freed also on failure.
+ */
+CHI_MUSTUSE int chi_task_take_request(struct chi_task *task, struct chi_arena *arena,
+				      struct chi_request *out);
 
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,

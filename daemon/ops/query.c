@@ -157,27 +157,6 @@ static int start_aside(struct chi_task *task, struct chi_query *query)
 	return chi_aside_start(&aside->aside, &aside_ops, task, task->request->window);
 }
 
-/* Memory that a query may keep whatever its request takes of it. */
-#define SPARE_MAX ((size_t)16 << 10)
-
-/* The request with its memory, which is the worker's, unless that is much for a small one: large
- * requests have left it, and a query may last. */
-static int take_request(struct chi_task *task, struct chi_arena *arena, struct chi_request *out)
-{
-	struct chi_arena *requests = &task->worker->requests;
-	size_t held = chi_arena_held(requests);
-	*out = *task->request;
-	if (held <= SPARE_MAX || held / 4 <= requests->used) {
-		*arena = *requests;
-		chi_arena_init(requests, arena->budget);
-		return CHI_OK;
-	}
-	chi_arena_init(arena, requests->budget);
-	/* It was good: what fails now is memory, and no field is at fault. */
-	const char *none = NULL;
-	return chi_request_unpack(task->body, task->len, arena, out, &none, &task->fault);
-}
-
 int chi_handle_query(struct chi_task *task)
 {
 	struct chi_request own;
@@ -185,7 +164,7 @@ int chi_handle_query(struct chi_task *task)
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_query *query = NULL;
 	const char *field = NULL;
-	int status = take_request(task, &arena, &own);
+	int status = chi_task_take_request(task, &arena, &own);
 	status = status == CHI_OK ? chi_query_open(&own, &arena, &query, &field, &task->fault)
 				  : status;
 	if (status < 0) {

@@ -22,6 +22,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 {
 	struct chi_server *server = served->server;
 	struct chi_compaction *compaction = NULL;
+	struct chi_compacted *done = (struct chi_compacted *)(void *)job->result;
 	int status = chi_compact_prepare(served->store, &compaction, fault);
 	if (status < 0) {
 		return status;
@@ -29,7 +30,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 	pthread_mutex_lock(&server->compact_lock);
 	struct chi_worker_barrier barrier;
 	chi_worker_barrier_close(&barrier, server, chi_worker_release_reads, true);
-	status = chi_compact_swap(compaction, &job->outcome.before, &job->outcome.after, fault);
+	status = chi_compact_swap(compaction, &done->before, &done->after, fault);
 	chi_worker_barrier_open(&barrier);
 	pthread_mutex_unlock(&server->compact_lock);
 	return status;

@@ -13,8 +13,12 @@
 #include "chistore/types.h"
 #include "daemon/net/mailbox.h"
 #include "daemon/net/net.h"
+#include "ops/answer.h"
 #include "proto/msg.h"
 #include "store/store.h"
+
+/* Room for any result of a job. */
+#define CHI_JOB_RESULT_SIZE sizeof(struct chi_outcome)
 
 /* Goes to the worker that the request came from, and from there to the client. Made together
  * with the job, so that answering never fails for lack of memory. */
@@ -24,15 +28,11 @@ struct chi_job_answer {
 	uint64_t id;
 	enum chi_op op;
 	int status;
-	size_t at;    /* entry at fault, or SIZE_MAX */
-	bool is_mark; /* the mark is at fault */
+	bool is_mark;		    /* the mark is at fault */
+	char field[CHI_FIELD_SIZE]; /* of the operation, at fault; "": none is named */
 	struct chi_fault fault;
-	struct chi_outcome outcome;	  /* of the job itself; OUTCOME: of what it asks for */
-	struct chi_arena arena;		  /* owns these: */
-	struct chi_name_refusal *refused; /* CHANGE_NAMES */
-	size_t n_refused;
-	const struct chi_queue_row *taken; /* QUEUE_TAKE */
-	size_t n_taken;
+	_Alignas(max_align_t) uint8_t result[CHI_JOB_RESULT_SIZE];
+	struct chi_arena arena; /* owns what the result leads to */
 };
 
 /* NULL is fine. */
@@ -44,45 +44,27 @@ struct chi_job_loss {
 	struct chi_conn_ref to;
 };
 
-struct chi_gameset_job;
-
-/* QUEUE_ADD, QUEUE_TAKE, QUEUE_SETTLE: what goes with the keys. */
-struct chi_queue_job {
-	uint32_t priority;
-	uint32_t lease_ms;
-	uint32_t limit;
-	uint32_t action;
-	uint64_t lease;
-	char holder[CHI_QUEUE_HOLDER_MAX + 1];
-};
+struct chi_change_ops;
 
 struct chi_job {
 	struct chi_job *next;
-	enum chi_op op; /* PUT, DELETE, COMPACT, RESCORE, OUTCOME, CHANGE_NAMES, MAKE_GAMESET,
-			   DROP_GAMESET, QUEUE_ADD, QUEUE_TAKE, QUEUE_SETTLE */
+	enum chi_op op;
+	const struct chi_change_ops *change; /* NULL: COMPACT, OUTCOME */
 	enum chi_durability durability;
-	struct chi_arena arena; /* owns puts, keys and all they point to */
-	struct chi_put *puts;	/* PUT */
-	struct chi_key *keys;	/* DELETE, and those of the queue */
-	struct chi_queue_job queue;
-	struct chi_name_change *changes;	/* CHANGE_NAMES */
-	size_t n;				/* of these three */
-	bool dry_run;				/* CHANGE_NAMES: nothing is to be written */
-	char gameset[CHI_GAMESET_TEXT_MAX + 1]; /* MAKE_GAMESET, DROP_GAMESET: its name */
-	struct chi_gameset_job *bitmap;		/* MAKE_GAMESET; NULL: it could not be made: */
+	struct chi_arena arena; /* owns all that is asked for */
+	void *request;		/* the operation's own struct; NULL: it has none */
+	void *made;		/* what it needs (ops/change.h); or that could not be made: */
 	int unmade;
 	struct chi_fault why_unmade;
-	size_t records;		   /* what it counts in the queue: of both, and of the games */
-	struct chi_game_id *games; /* PUT */
-	size_t n_games;
+	bool is_trial;				    /* nothing is to be written */
+	size_t records;				    /* what it counts in the queue */
 	struct chi_idempotency_key idempotency_key; /* as in the request; sequence 0: not marked */
 	int refused;		    /* for its mark's sake: the status, its text is the answer's */
-	size_t at;		    /* entry at fault, or SIZE_MAX */
-	struct chi_outcome outcome; /* so far */
-	bool has_base;		    /* PUT, RESCORE */
-	struct chi_counts base;
-	size_t bytes; /* what it counts in the queue */
-	bool counted; /* there, at this time */
+	char field[CHI_FIELD_SIZE]; /* as the answer's, and so is the result */
+	_Alignas(max_align_t) uint8_t result[CHI_JOB_RESULT_SIZE];
+	struct chi_outcome outcome; /* what is remembered under its mark */
+	size_t bytes;		    /* what it counts in the queue */
+	bool counted;		    /* there, at this time */
 	const struct chi_job_delivery *delivery;
 	struct chi_job_answer *answer; /* NULL once posted */
 	struct chi_job_loss *loss;     /* of a batch answered before its commit */
@@ -101,24 +83,9 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 /* With its answer, if that was not posted. NULL is fine. */
 void chi_job_free(struct chi_job *job);
 
-/* Copies in. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_job_copy_puts(struct chi_job *job, const struct chi_put *puts, size_t n);
-CHI_MUSTUSE int chi_job_copy_keys(struct chi_job *job, const struct chi_key *keys, size_t n);
-CHI_MUSTUSE int chi_job_copy_game_ids(struct chi_job *job, const struct chi_game_id *games,
-				      size_t n);
-CHI_MUSTUSE int chi_job_copy_changes(struct chi_job *job, const struct chi_name_change *changes,
-				     size_t n);
-void chi_job_set_base(struct chi_job *job, const struct chi_counts *base);
-
-/* A gameset's name, of at most CHI_GAMESET_TEXT_MAX bytes. */
-void chi_job_set_gameset(struct chi_job *job, const char *name);
-
-/* What goes with the keys of an operation on the queue; the holder is copied. */
-void chi_job_set_queue(struct chi_job *job, const struct chi_queue_job *queue, const char *holder);
-
-/* After its keys were copied: one that names none counts as the positions that it may change; one
- * that drops all, of which that is not known, as a group of its own. */
-void chi_job_count_queue(struct chi_job *job);
+/* Of an operation that its row drives: takes the request's struct, and the contents of the arena in
+ * which all of it is. */
+void chi_job_take_request(struct chi_job *job, void *request, struct chi_arena *arena);
 
 /* Posts the answer to its worker. Once a job. */
 void chi_job_post(struct chi_job *job);
@@ -138,13 +105,3 @@ void chi_job_post_loss(struct chi_job *job);
  */
 CHI_MUSTUSE int chi_job_perform(struct chi_job *job, struct chi_write *write,
 				struct chi_fault *fault);
-
-/* The part of it that changes names and gamesets (job_names.c). */
-CHI_MUSTUSE int chi_job_apply_names(struct chi_job *job, struct chi_write *write);
-CHI_MUSTUSE int chi_job_apply_gameset(struct chi_job *job, struct chi_write *write,
-				      struct chi_fault *fault);
-
-/* The part of it that changes the queue, and the positions of a QUEUE_TAKE that was done before
- * (job_queue.c). */
-CHI_MUSTUSE int chi_job_apply_queue(struct chi_job *job, struct chi_write *write);
-CHI_MUSTUSE int chi_job_recall_queue(struct chi_job *job, struct chi_write *write);

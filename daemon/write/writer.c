@@ -100,7 +100,7 @@ static bool is_batch(const struct chi_job *job)
 	case CHI_OP_RESCORE:
 		return false;
 	default:
-		return !job->dry_run;
+		return !job->is_trial;
 	}
 }
 
@@ -434,7 +434,7 @@ static void work(struct chi_store_writer *writer, struct chi_job *job)
 		chi_compact_park(writer, job);
 		return;
 	}
-	if (job->dry_run) {
+	if (job->is_trial) {
 		int status = try_out(writer, job, &fault);
 		finish_job(writer, job, status, &fault);
 		return;

@@ -398,7 +398,7 @@ static int run_statistics(struct call *call)
 {
 	struct writer *out = &call->out;
 	struct chi_info info;
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	int status = chi_get_info(call->client, &info);
 	status = status == CHI_OK ? chi_queue_list(call->client, CHI_QUEUE_WAITING, NULL, 1, &list)
 				  : status;
@@ -429,7 +429,7 @@ static int run_statistics(struct call *call)
 static int run_queue(struct call *call)
 {
 	uint64_t limit = 0;
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	char fen[CHI_FEN_SIZE];
 	int status = params_number(&call->params, "limit", 1, CHI_QUEUE_BATCH_MAX, 100, &limit,
 				   &call->fault);

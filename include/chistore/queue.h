@@ -65,7 +65,7 @@ struct chi_queue_added {
 CHI_MUSTUSE int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
 			      uint32_t priority, struct chi_queue_added *result);
 
-struct chi_queue_take {
+struct chi_queue_take_spec {
 	const char *holder; /* who takes them, for lists: UTF-8, no control characters */
 	uint32_t lease_ms;  /* 1..CHI_QUEUE_LEASE_MAX */
 	uint32_t limit;	    /* positions, 1..CHI_QUEUE_BATCH_MAX; with `keys` it is not looked at */
@@ -84,7 +84,7 @@ struct chi_queue_lease {
 
 /* Takes positions; gives back first what has expired. CHI_OK also if there were none.
  * -CHI_EINVAL (a member of `take`). */
-CHI_MUSTUSE int chi_queue_take(struct chi_client *client, const struct chi_queue_take *take,
+CHI_MUSTUSE int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *take,
 			       struct chi_queue_lease *out);
 
 enum chi_queue_action {
@@ -106,7 +106,7 @@ CHI_MUSTUSE int chi_queue_settle(struct chi_client *client, uint64_t lease,
 CHI_MUSTUSE int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t n,
 			       uint64_t *dropped);
 
-struct chi_queue_list {
+struct chi_queue_page {
 	const struct chi_queue_row *rows;
 	size_t n;
 	bool more; /* there are others after the last */
@@ -118,7 +118,7 @@ struct chi_queue_list {
  * first), which need not be there any more. */
 CHI_MUSTUSE int chi_queue_list(struct chi_client *client, enum chi_queue_state state,
 			       const struct chi_queue_row *after, uint32_t limit,
-			       struct chi_queue_list *out);
+			       struct chi_queue_page *out);
 
 /* "waiting", "leased", "failed"; NULL for another number. */
 const char *chi_queue_state_name(int state);

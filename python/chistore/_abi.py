@@ -437,7 +437,7 @@ class chi_queue_added(Structure):
     pass
 
 
-class chi_queue_take(Structure):
+class chi_queue_take_spec(Structure):
     pass
 
 
@@ -445,7 +445,7 @@ class chi_queue_lease(Structure):
     pass
 
 
-class chi_queue_list(Structure):
+class chi_queue_page(Structure):
     pass
 
 
@@ -907,7 +907,7 @@ chi_queue_added._fields_ = [
     ("raised", c_uint64),
     ("refused", c_uint64),
 ]
-chi_queue_take._fields_ = [
+chi_queue_take_spec._fields_ = [
     ("holder", c_char_p),
     ("lease_ms", c_uint32),
     ("limit", c_uint32),
@@ -920,7 +920,7 @@ chi_queue_lease._fields_ = [
     ("rows", POINTER(chi_queue_row)),
     ("n", c_size_t),
 ]
-chi_queue_list._fields_ = [
+chi_queue_page._fields_ = [
     ("rows", POINTER(chi_queue_row)),
     ("n", c_size_t),
     ("more", c_bool),
@@ -988,10 +988,10 @@ FUNCTIONS = {
     "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
     "chi_get_twins": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
     "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
-    "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take), POINTER(chi_queue_lease)]),
+    "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take_spec), POINTER(chi_queue_lease)]),
     "chi_queue_settle": (c_int, [POINTER(chi_client), c_uint64, c_int, POINTER(chi_key), c_size_t, c_uint32, POINTER(c_uint64)]),
     "chi_queue_drop": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
-    "chi_queue_list": (c_int, [POINTER(chi_client), c_int, POINTER(chi_queue_row), c_uint32, POINTER(chi_queue_list)]),
+    "chi_queue_list": (c_int, [POINTER(chi_client), c_int, POINTER(chi_queue_row), c_uint32, POINTER(chi_queue_page)]),
     "chi_queue_state_name": (c_char_p, [c_int]),
     "chi_version": (c_char_p, []),
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),

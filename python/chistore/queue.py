@@ -73,7 +73,7 @@ class Queueing:
         None if there were none.
         """
         keys, n = (None, 0) if positions is None else _keys(positions)
-        take = _abi.chi_queue_take(holder=holder.encode(), lease_ms=round(seconds * 1000),
+        take = _abi.chi_queue_take_spec(holder=holder.encode(), lease_ms=round(seconds * 1000),
                                    limit=limit, keys=keys, n_keys=n)
         out = _abi.chi_queue_lease()
         self._check(lib.chi_queue_take(self._c(), take, out))
@@ -98,12 +98,12 @@ class Queueing:
 
     def queue(self, state="waiting", limit=1000):
         """Rows in the order in which they are taken or come back, at most 4,096: QueueRow."""
-        out = _abi.chi_queue_list()
+        out = _abi.chi_queue_page()
         self._check(lib.chi_queue_list(self._c(), _STATES[state], None, limit, out))
         return [_row(row) for row in out.rows[:out.n]]
 
     def queue_counts(self):
         """Positions by state."""
-        out = _abi.chi_queue_list()
+        out = _abi.chi_queue_page()
         self._check(lib.chi_queue_list(self._c(), _STATES["waiting"], None, 0, out))
         return {name: getattr(out.counts, name) for name in _STATES}

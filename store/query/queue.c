@@ -8,13 +8,13 @@
 
 int chi_read_queue(struct chi_read *read, enum chi_queue_state state,
 		   const struct chi_queue_row *after, uint32_t limit, struct chi_arena *arena,
-		   struct chi_queue_list *out)
+		   struct chi_queue_page *out)
 {
 	MDB_dbi tree = read->env->queue;
 	struct chi_queue_totals totals;
 	struct chi_queue_bytes place =
 		after != NULL ? chi_queued_place(after) : chi_queued_before(state);
-	*out = (struct chi_queue_list){0};
+	*out = (struct chi_queue_page){0};
 	int rc = chi_queued_totals_get(read->txn, tree, &totals);
 	struct chi_queue_row *rows = chi_arena_array(arena, limit, sizeof(*rows));
 	if (rc < 0 || rows == NULL) {

@@ -65,7 +65,7 @@ static bool holder_good(const char *holder)
 	return good;
 }
 
-int chi_queue_take_check(const struct chi_queue_take *take, struct chi_fault *fault)
+int chi_queue_take_check(const struct chi_queue_take_spec *take, struct chi_fault *fault)
 {
 	if (!holder_good(take->holder)) {
 		return chi_fault(fault, -CHI_EINVAL,
@@ -311,7 +311,7 @@ static int sweep(struct change *change, uint64_t now)
 /* ---- Taking -------------------------------------------------------------------------------- */
 
 struct taking {
-	const struct chi_queue_take *take;
+	const struct chi_queue_take_spec *take;
 	uint64_t now;
 	struct chi_arena *arena;
 	struct chi_queue_row *rows;
@@ -380,7 +380,7 @@ static size_t least(size_t wanted, uint64_t there)
 
 static int take_all(struct change *change, struct taking *taking)
 {
-	const struct chi_queue_take *take = taking->take;
+	const struct chi_queue_take_spec *take = taking->take;
 	struct chi_queue_lease *out = taking->out;
 	taking->room = take->keys != NULL ? take->n_keys
 					  : least(take->limit, change->totals.counts.waiting);
@@ -396,8 +396,8 @@ static int take_all(struct change *change, struct taking *taking)
 	return rc;
 }
 
-int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take *take, uint64_t now,
-			 struct chi_arena *arena, struct chi_queue_lease *out)
+int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take_spec *take,
+			 uint64_t now, struct chi_arena *arena, struct chi_queue_lease *out)
 {
 	struct change change;
 	int rc = begin_change(write, &change);

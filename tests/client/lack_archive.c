@@ -26,8 +26,8 @@ void lack_use_queue(struct chi_client *client)
 {
 	struct chi_key key;
 	struct chi_queue_lease lease;
-	struct chi_queue_list list;
-	const struct chi_queue_take take = {.holder = "a", .lease_ms = 1000, .limit = 1};
+	struct chi_queue_page list;
+	const struct chi_queue_take_spec take = {.holder = "a", .lease_ms = 1000, .limit = 1};
 	const char *fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 	if (chi_key_from_fen(fen, strlen(fen), &key, NULL) != CHI_OK) {
 		return;

@@ -48,7 +48,7 @@ struct client_answer {
 	struct chi_stats_result stats;
 	struct chi_twin_groups twins;
 	struct chi_queue_lease lease;
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	struct chi_game_row row;
 	struct chi_game game;
 	struct chi_game_row heads[2];

@@ -116,9 +116,14 @@ void server_send(struct server_conn *conn, const void *bytes, size_t len)
 
 void server_answer(struct server_conn *conn, const struct chi_response *response)
 {
+	static const max_align_t none[64];
+	struct chi_response whole = *response;
 	struct chi_buffer out;
+	if (response->body == NULL) {
+		whole.body = none;
+	}
 	chi_buffer_init(&out, (size_t)8 << 20);
-	must(chi_response_pack(response, &out) == CHI_OK, "cannot pack the answer");
+	must(chi_response_pack(&whole, &out) == CHI_OK, "cannot pack the answer");
 	server_send(conn, chi_buffer_bytes(&out), out.len);
 	chi_buffer_deinit(&out);
 }

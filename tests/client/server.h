@@ -49,7 +49,8 @@ void server_stop(struct server *server);
 /* The next request; false when the client closed. It lives until the next. */
 bool server_next(struct server_conn *conn, struct chi_request *request);
 
-/* Sends an answer, or bytes as they are. A client that is gone is no failure. */
+/* Sends an answer, without a result's own struct one of zeros, or bytes as they are. A client that
+ * is gone is no failure. */
 void server_answer(struct server_conn *conn, const struct chi_response *response);
 void server_send(struct server_conn *conn, const void *bytes, size_t len);
 

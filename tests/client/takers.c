@@ -59,7 +59,7 @@ static void print_queue(FILE *to, const struct chi_queue_row *rows, size_t n)
 
 static void print_waiting(const struct fixture *f, FILE *to)
 {
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	world_ok(f->other, chi_queue_list(f->other, CHI_QUEUE_WAITING, NULL, 9, &list));
 	print_queue(to, list.rows, list.n);
 }
@@ -142,7 +142,7 @@ static void to_queue_add(const struct fixture *f, const struct offer *o, FILE *t
 
 static void to_queue_take(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_queue_take take = {
+	const struct chi_queue_take_spec take = {
 		.holder = o->name, .lease_ms = HOUR, .keys = f->queued, .n_keys = QUEUED};
 	int status = chi_queue_take(f->client, &take, &in.lease);
 	(void)fprintf(to, "%d", status);
@@ -155,7 +155,7 @@ static void to_queue_take(const struct fixture *f, const struct offer *o, FILE *
 
 static void to_queue_take_keys(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_queue_take take = {
+	const struct chi_queue_take_spec take = {
 		.holder = "you", .lease_ms = HOUR, .keys = o->key, .n_keys = 1};
 	struct chi_key key = *o->key;
 	world_ok(f->client, chi_queue_take(f->client, &take, &in.lease));

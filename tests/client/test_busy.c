@@ -39,9 +39,9 @@ static struct {
 	struct chi_twin_groups twins;
 	struct chi_search_spec search;
 	struct chi_search_result found;
-	struct chi_queue_take take;
+	struct chi_queue_take_spec take;
 	struct chi_queue_lease lease;
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	struct chi_scan_spec scan;
 	struct chi_game_spec query;
 	struct chi_iter *iter;

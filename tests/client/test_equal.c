@@ -19,7 +19,8 @@
 #include "tests/proto/sample.h"
 #include "proto/operations.h"
 
-#define ROUNDS 6000u
+#define ROUNDS	6000u
+#define CHANGES 6000u
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -268,6 +269,57 @@ static void no_utf8_is_invalid(void **state)
 	chi_close(clients[1]);
 }
 
+/* A server names the entry at fault in a field, which its client puts before the words. */
+static const char *words_of(const struct chi_client *client)
+{
+	const char *words = chi_error(client);
+	unsigned entry = 0;
+	int len = 0;
+	return sscanf(words, "entry %u: %n", &entry, &len) == 1 && len > 0 ? words + len : words;
+}
+
+/* Two stores with the same games, one in this process and one behind a server, go through the same
+ * changes. Leases end at a time of a clock. */
+static void changes_are_answered_alike(void **state)
+{
+	struct world *world = *state;
+	struct seed seed = seed_start("changes");
+	struct world other;
+	unsigned good = 0;
+	unsigned n = 0;
+	world_make(&other, WORLD_FILE, CHI_STATISTIC_CONTROL);
+	import_games(world->client, world->address);
+	import_games(other.client, other.address);
+	for (unsigned i = 0; i < CHANGES; i++) {
+		_cleanup_(chi_arena_deinit) struct chi_arena arena;
+		chi_arena_init(&arena, 1 << 20);
+		enum chi_op op = CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
+		const struct chi_operation *operation = chi_operation_of(op);
+		if (chi_op_row_of(op)->change == NULL) {
+			continue;
+		}
+		void *request = chi_arena_array(&arena, 1, operation->request_size);
+		_Alignas(max_align_t) uint8_t here[RESULT_SIZE];
+		_Alignas(max_align_t) uint8_t there[RESULT_SIZE];
+		sample_message(&seed, &arena, operation->request, request);
+		set_fields(&seed, operation->request, request);
+		int status = call_once(other.client, op, request, here);
+		assert_int_equal(call_once(world->client, op, request, there), status);
+		assert_string_equal(words_of(other.client), words_of(world->client));
+		if (op == CHI_OP_QUEUE_TAKE) {
+			assert_int_equal(((struct chi_queue_lease *)here)->n,
+					 ((struct chi_queue_lease *)there)->n);
+		} else {
+			assert_true(same_message(operation->result, here, there));
+		}
+		good += status == CHI_OK;
+		n++;
+	}
+	printf("# %u of %u changes were done, all answered alike\n", good, n);
+	assert_true(good > n / 20);
+	world_free(&other);
+}
+
 /* The position of a spec is a term of the filter, before the caller's. */
 static void a_place_in_a_filter_is_the_callers(void **state)
 {
@@ -379,7 +431,15 @@ static void every_member_has_a_row(void **state)
 		    chi_message_list(chi_operation_of(CHI_OP_EXPLORE)->result)->type);
 	ALL_COVERED(struct chi_game_request, chi_operation_of(CHI_OP_GET_GAME)->request);
 	ALL_COVERED(struct chi_queue_list_request, chi_operation_of(CHI_OP_QUEUE_LIST)->request);
-	ALL_COVERED(struct chi_queue_list, chi_operation_of(CHI_OP_QUEUE_LIST)->result);
+	ALL_COVERED(struct chi_queue_page, chi_operation_of(CHI_OP_QUEUE_LIST)->result);
+	ALL_COVERED(struct chi_queue_added, chi_operation_of(CHI_OP_QUEUE_ADD)->result);
+	ALL_COVERED(struct chi_queue_lease, chi_operation_of(CHI_OP_QUEUE_TAKE)->result);
+	ALL_COVERED(struct chi_affected, chi_operation_of(CHI_OP_QUEUE_SETTLE)->result);
+	ALL_COVERED(struct chi_change_names_request,
+		    chi_operation_of(CHI_OP_CHANGE_NAMES)->request);
+	ALL_COVERED(struct chi_names_done, chi_operation_of(CHI_OP_CHANGE_NAMES)->result);
+	ALL_COVERED(struct chi_gameset_request, chi_operation_of(CHI_OP_MAKE_GAMESET)->request);
+	ALL_COVERED(struct chi_gamesets_spec, chi_operation_of(CHI_OP_DROP_GAMESET)->request);
 }
 
 static int make(void **state)
@@ -401,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_has_a_row),
 		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
+		cmocka_unit_test_setup_teardown(changes_are_answered_alike, make, unmake),
 		cmocka_unit_test_setup_teardown(no_utf8_is_invalid, make, unmake),
 		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
 		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),

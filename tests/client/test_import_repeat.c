@@ -200,6 +200,7 @@ static void be_busy(struct server_conn *conn)
 	}
 	const struct chi_info info = {.sequence = 77, .statistic = CHI_STATISTIC_EXTERNAL};
 	while (server_next(conn, &request)) {
+		struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_IMPORT};
 		struct chi_response answer = {.id = request.id, .last = true, .op = request.op};
 		if (request.op == CHI_OP_IMPORT) {
 			answer.last = false;
@@ -212,8 +213,8 @@ static void be_busy(struct server_conn *conn)
 		} else if (request.op == CHI_OP_OUTCOME && refusals++ < 2) {
 			answer.status = -CHI_EBUSY;
 		} else if (request.op == CHI_OP_OUTCOME) {
-			answer.u.outcome.kind = CHI_IDEMPOTENCY_IMPORT;
-			answer.u.outcome.import.skipped = since;
+			outcome.import.skipped = since;
+			answer.body = &outcome;
 		} else {
 			continue;
 		}

@@ -211,7 +211,7 @@ static void from_twins(const struct fixture *f, struct chi_client *client, struc
 
 static void from_lease(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
-	const struct chi_queue_take take = {.holder = "me", .lease_ms = HOUR, .limit = 2};
+	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = HOUR, .limit = 2};
 	static uint64_t held;
 	/* What the last one took is free again. */
 	world_ok(f->other,

@@ -39,7 +39,8 @@ static void take_all(struct server_conn *conn)
 		}
 		bool probe = request.op == CHI_OP_PROBE;
 		atomic_store(&got_bytes, conn->taken - n);
-		atomic_store(&got_n, probe ? request.u.positions.n : request.u.put.n);
+		atomic_store(&got_n, probe ? request.u.positions.n
+					   : ((const struct chi_put_request *)request.body)->n);
 		atomic_fetch_add(&got, 1);
 		if (probe) {
 			server_answer_probe(conn, request.id, request.u.positions.keys,

@@ -347,10 +347,11 @@ static void go_away(struct server_conn *conn)
 		if (conn->number == 1) {
 			return;
 		}
-		if (request.op == CHI_OP_PUT && request.u.put.n > 0 && conn->number == 2) {
+		const struct chi_put_request *asked = request.body;
+		if (request.op == CHI_OP_PUT && asked->n > 0 && conn->number == 2) {
+			const struct chi_put_result result = {.added = asked->n};
 			struct chi_response put = {
-				.id = request.id, .last = true, .op = CHI_OP_PUT};
-			put.u.outcome.put.added = request.u.put.n;
+				.id = request.id, .last = true, .op = CHI_OP_PUT, .body = &result};
 			server_answer(conn, &put);
 		} else if (request.op == CHI_OP_PING && conn->number > 2) {
 			server_pong(conn, &request);

@@ -35,7 +35,7 @@ static void fill(struct chi_client *client, struct chi_key *keys, size_t n)
 static struct chi_queue_lease take(struct chi_client *client, const char *holder, uint32_t limit,
 				   uint32_t lease_ms)
 {
-	const struct chi_queue_take wanted = {
+	const struct chi_queue_take_spec wanted = {
 		.holder = holder, .lease_ms = lease_ms, .limit = limit};
 	struct chi_queue_lease lease;
 	world_ok(client, chi_queue_take(client, &wanted, &lease));
@@ -44,7 +44,7 @@ static struct chi_queue_lease take(struct chi_client *client, const char *holder
 
 static struct chi_queue_counts counts(struct chi_client *client)
 {
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 0, &list));
 	return list.counts;
 }
@@ -119,7 +119,7 @@ static void test_expired_comes_back(void **state)
 		 chi_queue_settle(client, lease.lease, CHI_QUEUE_RELEASE, &keys[1], 1, 0, &done));
 	assert_int_equal(done, 1);
 	assert_int_equal(counts(client).failed, 1);
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	world_ok(client, chi_queue_list(client, CHI_QUEUE_FAILED, NULL, 10, &list));
 	assert_int_equal(list.n, 1);
 	assert_memory_equal(&list.rows[0].key, &keys[0], sizeof(keys[0]));
@@ -137,7 +137,7 @@ static void test_claims(void **state)
 	for (unsigned i = 0; i < 6; i++) {
 		keys[i] = world_key(i);
 	}
-	struct chi_queue_take wanted = {
+	struct chi_queue_take_spec wanted = {
 		.holder = "one", .lease_ms = HOUR, .keys = keys, .n_keys = 4};
 	struct chi_queue_lease lease;
 	world_ok(client, chi_queue_take(client, &wanted, &lease));
@@ -166,7 +166,7 @@ static void test_lists(void **state)
 {
 	struct chi_client *client = client_of(state);
 	struct chi_key keys[9];
-	struct chi_queue_list list = {.more = true};
+	struct chi_queue_page list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	size_t n = 0;
 	uint64_t dropped;
@@ -195,12 +195,12 @@ static void test_refusals(void **state)
 	struct chi_client *client = client_of(state);
 	struct chi_key key = world_key(0);
 	struct chi_queue_lease lease;
-	struct chi_queue_list list;
-	struct chi_queue_take wanted = {.holder = "", .lease_ms = HOUR, .limit = 1};
+	struct chi_queue_page list;
+	struct chi_queue_take_spec wanted = {.holder = "", .lease_ms = HOUR, .limit = 1};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "holder");
-	wanted = (struct chi_queue_take){.holder = "a", .lease_ms = 0, .limit = 1};
+	wanted = (struct chi_queue_take_spec){.holder = "a", .lease_ms = 0, .limit = 1};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "lease");
-	wanted = (struct chi_queue_take){.holder = "a", .lease_ms = 1, .limit = 0};
+	wanted = (struct chi_queue_take_spec){.holder = "a", .lease_ms = 1, .limit = 0};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "to take");
 	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_EXTEND + 1, &key, 1, 1, NULL),
 		      -CHI_EINVAL, "action");
@@ -218,8 +218,8 @@ static void test_not_on_rados(void **state)
 	struct chi_client *client = client_of(state);
 	struct chi_key key = world_key(0);
 	struct chi_queue_lease lease;
-	struct chi_queue_list list;
-	const struct chi_queue_take wanted = {.holder = "a", .lease_ms = 1, .limit = 1};
+	struct chi_queue_page list;
+	const struct chi_queue_take_spec wanted = {.holder = "a", .lease_ms = 1, .limit = 1};
 	world_refused(client, chi_queue_add(client, &key, 1, 1, NULL), -CHI_EUNSUPPORTED, says);
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EUNSUPPORTED, says);
 	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DONE, &key, 1, 1, NULL),

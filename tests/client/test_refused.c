@@ -208,7 +208,7 @@ static void the_rest_works(void **state)
 	struct chi_search_result found;
 	struct chi_explore explore;
 	struct chi_stats_result stats;
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	struct chi_game_row row;
 	uint64_t count = 0;
 	world_ok(client, chi_put(client, &entry, 1, CHI_SYNC, NULL));

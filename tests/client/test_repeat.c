@@ -264,7 +264,7 @@ static void forget_the_first(struct server_conn *conn)
 				      request.idempotency_key.unanswered ==
 					      request.idempotency_key.sequence);
 		answer.status = !right ? -CHI_EINTERNAL : gone ? -CHI_EFORGOTTEN : CHI_OK;
-		answer.u.outcome.put.added = 1;
+		answer.body = &(const struct chi_put_result){.added = 1};
 		server_answer(conn, &answer);
 	}
 }

@@ -24,7 +24,6 @@ static struct chi_job *new_job(enum chi_op op, size_t n)
 	struct chi_job *job = chi_job_new(&no_conn, 1, op, &delivery);
 	assert_non_null(job);
 	/* Only counted here; nothing looks at the entries. */
-	job->n = n;
 	job->records = n;
 	return job;
 }
@@ -140,23 +139,22 @@ static void test_batches_share_a_commit_in_order(void **state)
 	chi_store_writer_deinit(&writer);
 }
 
-static void test_job_owns_its_game_ids(void **state)
+/* Games count as positions do: a dump has hundreds of thousands, and nothing else in their puts. */
+static void test_job_counts_its_games(void **state)
 {
 	(void)state;
-	struct chi_game_id games[2] = {{.id = {1}, .result = CHI_RESULT_DRAW},
-				       {.id = {2}, .max_ply = 9}};
+	struct chi_arena arena;
+	chi_arena_init(&arena, 1 << 20);
+	struct chi_put_request *request = chi_arena_array(&arena, 1, sizeof(*request));
+	request->n_games = 2;
+	request->durability = CHI_ASYNC;
 	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_PUT, &delivery);
 	size_t before = job->bytes;
-	assert_int_equal(chi_job_copy_game_ids(job, games, 2), CHI_OK);
-	assert_true(job->bytes >= before + sizeof(games));
+	chi_job_take_request(job, request, &arena);
 	/* Also what the arena has taken and not handed out. */
 	assert_true(job->bytes >= before + 4096);
-	memset(games, 0, sizeof(games));
-	assert_int_equal(job->n_games, 2);
-	/* A dump has hundreds of thousands, and nothing else in their puts. */
 	assert_int_equal(job->records, 2);
-	assert_int_equal(job->games[0].result, CHI_RESULT_DRAW);
-	assert_int_equal(job->games[1].max_ply, 9);
+	assert_int_equal(job->durability, CHI_ASYNC);
 	chi_job_free(job);
 }
 
@@ -164,23 +162,25 @@ static void test_job_owns_its_game_ids(void **state)
 static void test_queue_jobs_without_positions(void **state)
 {
 	(void)state;
-	const struct chi_queue_job queue = {.limit = 300, .action = CHI_QUEUE_DROP};
+	struct chi_queue_take_request first = {.limit = 300};
+	struct chi_queue_take_request named = {.positions.n = 2, .limit = 300};
+	struct chi_queue_settle_request all = {.action = CHI_QUEUE_DROP};
+	struct chi_queue_settle_request one = {.positions.n = 1, .action = CHI_QUEUE_DROP};
 	const struct {
 		enum chi_op op;
-		size_t n;
+		void *request;
 		size_t records;
 	} rows[] = {
-		{CHI_OP_QUEUE_TAKE, 0, 300},
-		{CHI_OP_QUEUE_TAKE, 2, 2},
-		{CHI_OP_QUEUE_SETTLE, 0, CHI_GROUP_RECORDS},
-		{CHI_OP_QUEUE_SETTLE, 1, 1},
+		{CHI_OP_QUEUE_TAKE, &first, 300},
+		{CHI_OP_QUEUE_TAKE, &named, 2},
+		{CHI_OP_QUEUE_SETTLE, &all, CHI_GROUP_RECORDS},
+		{CHI_OP_QUEUE_SETTLE, &one, 1},
 	};
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		struct chi_job *job = chi_job_new(&no_conn, 1, rows[i].op, &delivery);
-		const struct chi_key keys[2] = {{.len = 9}, {.len = 9}};
-		chi_job_set_queue(job, &queue, "me");
-		assert_int_equal(chi_job_copy_keys(job, keys, rows[i].n), CHI_OK);
-		chi_job_count_queue(job);
+		struct chi_arena arena;
+		chi_arena_init(&arena, 1000);
+		chi_job_take_request(job, rows[i].request, &arena);
 		assert_int_equal(job->records, rows[i].records);
 		chi_job_free(job);
 	}
@@ -200,76 +200,33 @@ static void test_group_is_bounded(void **state)
 	assert_null(group->next->next);
 	free_group(&writer, group);
 	group = chi_store_writer_take(&writer);
-	assert_int_equal(group->n, 1);
+	assert_int_equal(group->records, 1);
 	free_group(&writer, group);
 	chi_store_writer_deinit(&writer);
 }
 
-/* The request's memory is gone before the writer gets to it. */
-static void test_job_owns_its_records(void **state)
+/* What an operation's own struct leads to becomes the job's, and counts. */
+static void test_job_takes_its_request(void **state)
 {
 	(void)state;
-	char engine[] = "engine";
-	char note[] = "note";
-	chi_move pv[] = {1, 2};
-	chi_move line[] = {3};
-	struct chi_ply_stat plies[] = {{.ply = 6, .games = 7}};
-	struct chi_move_stat moves[] = {{.move = 4, .counts = {.white = 5}}};
-	struct chi_eval evals[] = {{.engine = engine, .engine_len = 6, .pv = pv, .n_pv = 2}};
-	struct chi_put puts[2] = {0};
-	puts[1].key.len = 9;
-	puts[1].record = (struct chi_record){.moves = moves,
-					     .n_moves = 1,
-					     .evals = evals,
-					     .n_evals = 1,
-					     .plies = plies,
-					     .n_plies = 1,
-					     .line = line,
-					     .n_line = 1,
-					     .note = note,
-					     .n_note = 4};
-	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_PUT, &delivery);
-	size_t before = job->bytes;
-	assert_int_equal(chi_job_copy_puts(job, puts, 2), CHI_OK);
-	assert_true(job->bytes >= before + 2 * sizeof(puts[0]));
-	memset(engine, 'x', 6);
-	memset(note, 'x', 4);
-	memset(pv, 0, sizeof(pv));
-	memset(line, 0, sizeof(line));
-	memset(moves, 0, sizeof(moves));
-	memset(plies, 0, sizeof(plies));
-	memset(evals, 0, sizeof(evals));
-	memset(puts, 0, sizeof(puts));
-	const struct chi_record *record = &job->puts[1].record;
-	assert_int_equal(job->puts[1].key.len, 9);
-	assert_string_equal(record->note, "note");
-	assert_int_equal(record->line[0], 3);
-	assert_int_equal(record->plies[0].games, 7);
-	assert_int_equal(record->moves[0].counts.white, 5);
-	assert_string_equal(record->evals[0].engine, "engine");
-	assert_int_equal(record->evals[0].pv[1], 2);
-	assert_null(job->puts[0].record.evals);
-	chi_job_free(job);
-}
-
-/* And of changes of names; what it refuses outlives it, in the answer. */
-static void test_job_owns_its_changes(void **state)
-{
-	(void)state;
-	char name[] = "Carlsen,M";
-	char to[] = "Carlsen, Magnus";
-	const struct chi_name_change changes[] = {
-		{.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = name, .to = to},
-		{.action = CHI_NAME_PART, .kind = CHI_NAME_PLAYER, .name = name},
-	};
+	struct chi_arena arena;
+	chi_arena_init(&arena, 1 << 20);
+	struct chi_name_change *changes = chi_arena_array(&arena, 2, sizeof(*changes));
+	struct chi_change_names_request *request = chi_arena_array(&arena, 1, sizeof(*request));
+	*request = (struct chi_change_names_request){.changes = changes, .n = 2, .dry_run = true};
+	changes[1].name = chi_arena_text(&arena, "Carlsen,M", 9);
 	struct chi_job *job = chi_job_new(&no_conn, 1, CHI_OP_CHANGE_NAMES, &delivery);
-	assert_int_equal(chi_job_copy_changes(job, changes, 2), CHI_OK);
-	memset(name, 'x', sizeof(name) - 1);
-	memset(to, 'x', sizeof(to) - 1);
+	size_t before = job->bytes;
+	size_t held = chi_arena_held(&arena);
+	chi_job_take_request(job, request, &arena);
+	assert_int_equal(chi_arena_held(&arena), 0);
+	assert_non_null(chi_arena_alloc(&arena, 100));
+	chi_arena_deinit(&arena);
+	const struct chi_change_names_request *taken = job->request;
+	assert_string_equal(taken->changes[1].name, "Carlsen,M");
 	assert_int_equal(job->records, 2);
-	assert_string_equal(job->changes[0].name, "Carlsen,M");
-	assert_string_equal(job->changes[0].to, "Carlsen, Magnus");
-	assert_null(job->changes[1].to);
+	assert_int_equal(job->bytes, before + held);
+	assert_true(job->is_trial);
 	chi_job_free(job);
 }
 
@@ -282,7 +239,7 @@ static void test_dry_run_stands_alone(void **state)
 	push(&writer, CHI_OP_PUT, 1);
 	struct chi_job *names = push(&writer, CHI_OP_CHANGE_NAMES, 1);
 	struct chi_job *dry = new_job(CHI_OP_CHANGE_NAMES, 1);
-	dry->dry_run = true;
+	dry->is_trial = true;
 	assert_int_equal(chi_store_writer_push(&writer, dry), CHI_OK);
 	push(&writer, CHI_OP_DROP_GAMESET, 1);
 	struct chi_job *group = chi_store_writer_take(&writer);
@@ -304,10 +261,9 @@ int main(void)
 		cmocka_unit_test(test_one_job_is_always_taken),
 		cmocka_unit_test(test_batches_share_a_commit_in_order),
 		cmocka_unit_test(test_group_is_bounded),
-		cmocka_unit_test(test_job_owns_its_records),
 		cmocka_unit_test(test_queue_jobs_without_positions),
-		cmocka_unit_test(test_job_owns_its_game_ids),
-		cmocka_unit_test(test_job_owns_its_changes),
+		cmocka_unit_test(test_job_counts_its_games),
+		cmocka_unit_test(test_job_takes_its_request),
 		cmocka_unit_test(test_dry_run_stands_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -335,7 +335,7 @@ static int ask_gamesets(struct asked *a, unsigned i)
 
 static int ask_queue(struct asked *a, unsigned i)
 {
-	struct chi_queue_list list = {.n = 0};
+	struct chi_queue_page list = {.n = 0};
 	int status = chi_queue_list(a->client, (enum chi_queue_state)(1 + i), NULL, 4096, &list);
 	for (size_t j = 0; status == CHI_OK && j < list.n; j++) {
 		const struct chi_queue_row *row = &list.rows[j];

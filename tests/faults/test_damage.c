@@ -164,7 +164,7 @@ static void fill_queue(struct chi_client *client)
 	}
 	ok(chi_queue_add(client, keys, CHI_COUNT(keys), 3, NULL));
 	for (unsigned i = 0; i < 3; i++) {
-		struct chi_queue_take take = {
+		struct chi_queue_take_spec take = {
 			.holder = "an analyser", .lease_ms = CHI_QUEUE_LEASE_MAX, .limit = 10};
 		struct chi_queue_lease lease;
 		ok(chi_queue_take(client, &take, &lease));

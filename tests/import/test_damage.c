@@ -109,7 +109,7 @@ static int ask_gamesets(struct asking *a)
 
 static int ask_queue(struct asking *a, enum chi_queue_state state)
 {
-	struct chi_queue_list list;
+	struct chi_queue_page list;
 	int rc = chi_read_queue(a->read, state, NULL, CHI_QUEUE_BATCH_MAX, &a->arena, &list);
 	for (size_t i = 0; rc == CHI_OK && i < list.n; i++) {
 		note(a, list.rows[i].key.bytes, list.rows[i].key.len);
@@ -219,7 +219,8 @@ static void make_store(void)
 	struct chi_queue_added added = {0};
 	struct chi_queue_lease lease;
 	struct chi_arena arena;
-	const struct chi_queue_take take = {.holder = "engine", .limit = 20, .lease_ms = 60000};
+	const struct chi_queue_take_spec take = {
+		.holder = "engine", .limit = 20, .lease_ms = 60000};
 	char *text = session_games(GAMES, 40);
 	const char *texts[] = {text, NULL};
 	ok(session_run(&session, "store", texts));

@@ -99,7 +99,7 @@ NAMES = (
         "dry-run-shares-a-commit",
         "A dry run of changes of names writes nothing",
         "daemon/write/writer.c",
-        "return !job->dry_run;",
+        "return !job->is_trial;",
         "return true;",
         "daemon queue", "test_dry_run_stands_alone"),
 )

@@ -107,14 +107,15 @@ static struct chi_text put_fens[2] = {TEXT(START), {"", 0}};
 static const struct chi_request put_request = {
 	.id = 6,
 	.op = CHI_OP_PUT,
-	.u.put = {.entries = put_entries, .fens = put_fens, .n = 2},
+	.body = &(const struct chi_put_request){.entries = put_entries, .fens = put_fens, .n = 2},
 };
 
 static struct chi_key kings_only[1] = {KEY_KINGS};
 static const struct chi_request delete_request = {
 	.id = 7,
 	.op = CHI_OP_DELETE,
-	.u.del = {.positions = {.keys = kings_only, .n = 1}, .durability = CHI_ASYNC},
+	.body = &(const struct chi_delete_request){.positions = {.keys = kings_only, .n = 1},
+						   .durability = CHI_ASYNC},
 };
 
 /* The same, marked. */
@@ -128,7 +129,7 @@ static const struct chi_request once_request = {
 			    .store = {0x6b, 0x1d, 0x3c, 0x5e, 0x0f, 0x2a, 0x4b, 0x77, 0x9c, 0x31,
 				      0xd4, 0x58, 0xe2, 0x06, 0x9a, 0x1f},
 			    .unanswered = 40},
-	.u.del = {.positions = {.keys = kings_only, .n = 1}},
+	.body = &(const struct chi_delete_request){.positions = {.keys = kings_only, .n = 1}},
 };
 
 static const struct chi_request scan_request = {
@@ -182,7 +183,7 @@ static const struct chi_counts example_base = {.white = 38, .draws = 34, .black 
 static const struct chi_request rescore_request = {
 	.id = 13,
 	.op = CHI_OP_RESCORE,
-	.u.rescore.base = &example_base,
+	.body = &(const struct chi_rescore_request){&example_base},
 };
 
 static const struct chi_request explore_request = {
@@ -327,14 +328,14 @@ static const struct chi_response put_response = {
 	.id = 6,
 	.last = true,
 	.op = CHI_OP_PUT,
-	.u.outcome.put = {.added = 1, .updated = 1},
+	.body = &(const struct chi_put_result){.added = 1, .updated = 1},
 };
 
 static const struct chi_response delete_response = {
 	.id = 7,
 	.last = true,
 	.op = CHI_OP_DELETE,
-	.u.outcome.deleted = 1,
+	.body = &(const struct chi_affected){1},
 };
 
 static struct chi_row scan_rows[1] = {
@@ -403,14 +404,14 @@ static const struct chi_response compact_response = {
 	.id = 12,
 	.last = true,
 	.op = CHI_OP_COMPACT,
-	.u.outcome = {.before = 1048576, .after = 655360},
+	.body = &(const struct chi_compacted){.before = 1048576, .after = 655360},
 };
 
 static const struct chi_response rescore_response = {
 	.id = 13,
 	.last = true,
 	.op = CHI_OP_RESCORE,
-	.u.outcome.changed = 17,
+	.body = &(const struct chi_affected){17},
 };
 
 static const struct chi_explore_move explore_moves[] = {
@@ -508,18 +509,19 @@ static const struct chi_response outcome_response = {
 	.id = 18,
 	.last = true,
 	.op = CHI_OP_OUTCOME,
-	.u.outcome = {.kind = CHI_IDEMPOTENCY_DELETE, .deleted = 1},
+	.body = &(const struct chi_outcome){.kind = CHI_IDEMPOTENCY_DELETE, .deleted = 1},
 };
 static const struct chi_response outcome_running_response = {
 	.id = 19,
 	.last = true,
 	.op = CHI_OP_OUTCOME,
-	.u.outcome = {.running = true},
+	.body = &(const struct chi_outcome){.running = true},
 };
 static const struct chi_response outcome_never_response = {
 	.id = 20,
 	.last = true,
 	.op = CHI_OP_OUTCOME,
+	.body = &(const struct chi_outcome){.running = false},
 };
 
 const struct example examples[] = {

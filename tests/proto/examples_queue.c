@@ -23,16 +23,23 @@ static const struct chi_request add_request = {
 	.id = 40,
 	.idempotency_key = MARK,
 	.op = CHI_OP_QUEUE_ADD,
-	.u.queue_add = {.positions = {.keys = keys, .n = 1, .fens = fens, .n_fens = 1},
+	.body =
+		&(const struct chi_queue_add_request){
+			.positions = {.keys = keys, .n = 1, .fens = fens, .n_fens = 1},
 			.priority = 7},
 };
 static const struct chi_response add_response = {
-	.id = 40, .last = true, .op = CHI_OP_QUEUE_ADD, .u.outcome.queue_added = {.added = 1}};
+	.id = 40,
+	.last = true,
+	.op = CHI_OP_QUEUE_ADD,
+	.body = &(const struct chi_queue_added){.added = 1}};
 
 static const struct chi_request take_request = {
 	.id = 41,
 	.op = CHI_OP_QUEUE_TAKE,
-	.u.queue_take = {.holder = "host-1", .lease_ms = 60000, .limit = 4},
+	.body = &(const struct chi_queue_take_request){.holder = "host-1",
+						       .lease_ms = 60000,
+						       .limit = 4},
 };
 static const struct chi_queue_row rows[] = {
 	{.key = KINGS,
@@ -49,18 +56,18 @@ static const struct chi_response take_response = {
 	.id = 41,
 	.last = true,
 	.op = CHI_OP_QUEUE_TAKE,
-	.u.queue_take = {.outcome.leased = {2, UINT64_C(1767225660000)}, .rows = rows, .n = 1},
+	.body = &(const struct chi_queue_lease){2, UINT64_C(1767225660000), rows, 1},
 };
 
 static const struct chi_request settle_request = {
 	.id = 42,
 	.op = CHI_OP_QUEUE_SETTLE,
-	.u.queue_settle = {.positions = {.keys = keys, .n = 1},
-			   .lease = 2,
-			   .action = CHI_QUEUE_DONE},
+	.body = &(const struct chi_queue_settle_request){.positions = {.keys = keys, .n = 1},
+							 .lease = 2,
+							 .action = CHI_QUEUE_DONE},
 };
 static const struct chi_response settle_response = {
-	.id = 42, .last = true, .op = CHI_OP_QUEUE_SETTLE, .u.outcome.settled = 1};
+	.id = 42, .last = true, .op = CHI_OP_QUEUE_SETTLE, .body = &(const struct chi_affected){1}};
 
 static const struct chi_queue_list_request list = {.state = CHI_QUEUE_WAITING, .limit = 1};
 static const struct chi_request list_request = {
@@ -76,7 +83,7 @@ static const struct chi_queue_row waiting[] = {
 	 .number = 1,
 	 .holder = ""},
 };
-static const struct chi_queue_list listed = {
+static const struct chi_queue_page listed = {
 	.rows = waiting, .n = 1, .more = true, .counts = {3, 1, 0}};
 static const struct chi_response list_response = {
 	.id = 43,

@@ -59,16 +59,16 @@ static const struct chi_request change_names_request = {
 	.id = 32,
 	.idempotency_key = MARK,
 	.op = CHI_OP_CHANGE_NAMES,
-	.u.change_names = {.changes = changes, .n = 3},
+	.body = &(const struct chi_change_names_request){.changes = changes, .n = 3},
 };
 static const struct chi_name_refusal refused[] = {{1, "there is no event \"#9\""}};
 static const struct chi_response change_names_response = {
 	.id = 32,
 	.last = true,
 	.op = CHI_OP_CHANGE_NAMES,
-	.u.change_names = {.outcome.names = {.changed = 1, .same = 1, .conflicts = 1},
-			   .refused = refused,
-			   .n_refused = 1},
+	.body = &(const struct chi_names_done){.counts = {.changed = 1, .same = 1, .conflicts = 1},
+					       .refused = refused,
+					       .n_refused = 1},
 };
 
 static const struct chi_request gamesets_request = {
@@ -86,15 +86,19 @@ static const struct chi_response gamesets_response = {
 static const struct chi_request make_gameset_request = {
 	.id = 34,
 	.op = CHI_OP_MAKE_GAMESET,
-	.u.gameset = {.name = "carlsen", .filter = "player Carlsen"},
+	.body = &(const struct chi_gameset_request){.name = "carlsen", .filter = "player Carlsen"},
 };
-static const struct chi_response make_gameset_response = {
-	.id = 34, .last = true, .op = CHI_OP_MAKE_GAMESET, .u.outcome.games = 28};
+static const struct chi_response make_gameset_response = {.id = 34,
+							  .last = true,
+							  .op = CHI_OP_MAKE_GAMESET,
+							  .body = &(const struct chi_affected){28}};
 
 static const struct chi_request drop_gameset_request = {
-	.id = 35, .op = CHI_OP_DROP_GAMESET, .u.gameset = {.name = "carlsen"}};
+	.id = 35,
+	.op = CHI_OP_DROP_GAMESET,
+	.body = &(const struct chi_gamesets_spec){.name = "carlsen"}};
 static const struct chi_response drop_gameset_response = {
-	.id = 35, .last = true, .op = CHI_OP_DROP_GAMESET, .u.outcome.dropped = 1};
+	.id = 35, .last = true, .op = CHI_OP_DROP_GAMESET, .body = &(const struct chi_affected){1}};
 
 static const struct chi_request find_request = {
 	.id = 36,

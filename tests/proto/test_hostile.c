@@ -263,9 +263,8 @@ static void a_full_put_fits(void **state)
 		entries[i].record.moves = moves;
 		entries[i].record.n_moves = CHI_COUNT(moves);
 	}
-	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
-	request.u.put.entries = entries;
-	request.u.put.n = CHI_PUT_MAX;
+	const struct chi_put_request asked = {.entries = entries, .n = CHI_PUT_MAX};
+	struct chi_request request = {.id = 1, .op = CHI_OP_PUT, .body = &asked};
 	chi_buffer_init(&wire, BUDGET);
 	assert_int_equal(chi_request_pack(&request, &wire), CHI_OK);
 	assert_true(wire.len > 800000 && wire.len < CHI_FRAME_REQUEST_MAX);

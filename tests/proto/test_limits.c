@@ -51,7 +51,9 @@ static struct chi_request positions(enum chi_op op, size_t n, size_t n_fens)
 	struct chi_request request = {.id = 1, .op = op};
 	struct chi_positions all = {.keys = keys, .n = n, .fens = fens, .n_fens = n_fens};
 	if (op == CHI_OP_DELETE) {
-		request.u.del.positions = all;
+		static struct chi_delete_request del;
+		del.positions = all;
+		request.body = &del;
 	} else {
 		request.u.positions = all;
 	}
@@ -97,10 +99,8 @@ static struct chi_request one_entry(const struct chi_record *record)
 		.parts = CHI_PUT_RESTORE,
 		.record = *record,
 	};
-	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
-	request.u.put.entries = &entry;
-	request.u.put.n = 1;
-	return request;
+	static const struct chi_put_request asked = {.entries = &entry, .n = 1};
+	return (struct chi_request){.id = 1, .op = CHI_OP_PUT, .body = &asked};
 }
 
 /* Each ply once: as many as there can be. */
@@ -131,9 +131,8 @@ static void results_of_games(void **state)
 {
 	(void)state;
 	struct chi_game_id games[3] = {{.result = 0}};
-	struct chi_request request = {.id = 1, .op = CHI_OP_PUT};
-	request.u.put.games = games;
-	request.u.put.n_games = 3;
+	const struct chi_put_request asked = {.games = games, .n_games = 3};
+	struct chi_request request = {.id = 1, .op = CHI_OP_PUT, .body = &asked};
 	games[2].result = CHI_RESULT_OTHER;
 	accepted(&request);
 	games[2].result++;
@@ -334,7 +333,7 @@ static void mark_of_a_write(void **state)
 	accepted(&request);
 	/* What changes nothing, or not yet, or may be repeated. */
 	request.op = CHI_OP_RESCORE;
-	request.u.rescore.base = NULL;
+	request.body = &(const struct chi_rescore_request){NULL};
 	refused(&request, -CHI_EINVAL, "idempotency_key");
 	request.op = CHI_OP_COMPACT;
 	refused(&request, -CHI_EINVAL, "idempotency_key");

@@ -32,6 +32,7 @@ struct four {
 	chi_move line[3];
 	struct chi_ply_stat plies[2];
 	struct chi_request request;
+	struct chi_put_request asked;
 };
 
 static void four_init(struct four *f)
@@ -65,8 +66,8 @@ static void four_init(struct four *f)
 	record->n_note = 4;
 	f->request.id = 77;
 	f->request.op = CHI_OP_PUT;
-	f->request.u.put.entries = f->entries;
-	f->request.u.put.n = 4;
+	f->asked = (struct chi_put_request){.entries = f->entries, .n = 4};
+	f->request.body = &f->asked;
 }
 
 enum spoil {

@@ -157,7 +157,7 @@ static void take_row(struct model *m, int i, const struct chi_queue_lease *lease
 static void step_take(struct chi_write *write, struct model *m, uint64_t now)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	struct chi_queue_take take = {
+	struct chi_queue_take_spec take = {
 		.holder = "me", .lease_ms = 1 + help_below(50), .limit = 1 + help_below(6)};
 	struct chi_queue_lease lease;
 	struct chi_queue_lease again;
@@ -180,7 +180,7 @@ static void step_claim(struct chi_write *write, struct model *m, uint64_t now)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_key chosen[KEYS];
-	struct chi_queue_take take = {
+	struct chi_queue_take_spec take = {
 		.holder = "me", .lease_ms = 1 + help_below(50), .keys = chosen};
 	struct chi_queue_lease lease;
 	size_t got = 0;
@@ -290,7 +290,7 @@ static uint64_t compare_state(struct chi_read *read, const struct model *m,
 			      enum chi_queue_state state)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	struct chi_queue_list list = {.more = true};
+	struct chi_queue_page list = {.more = true};
 	struct chi_queue_row last = {.state = 0};
 	uint64_t n = 0;
 	chi_arena_init(&arena, 1 << 22);
@@ -371,7 +371,7 @@ static void test_against_a_list(void **state)
 static size_t taken_at(struct chi_write *write, uint64_t now, uint32_t lease_ms)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	const struct chi_queue_take take = {.holder = "me", .lease_ms = lease_ms, .limit = 9};
+	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = lease_ms, .limit = 9};
 	struct chi_queue_lease lease;
 	chi_arena_init(&arena, 1 << 20);
 	ok(chi_write_queue_take(write, &take, now, &arena, &lease));
@@ -475,7 +475,7 @@ static void test_damage_is_not_taken(void **state)
 	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_store *store = help_store("damaged", CHI_STATISTIC_CONTROL);
-	const struct chi_queue_take take = {.holder = "me", .lease_ms = 1, .limit = 1};
+	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = 1, .limit = 1};
 	struct chi_queue_added added = {0};
 	struct chi_queue_lease lease;
 	struct chi_write *write;
@@ -498,7 +498,7 @@ static void test_damage_is_not_taken(void **state)
 static void test_small(void **state)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	const struct chi_queue_take take = {
+	const struct chi_queue_take_spec take = {
 		.holder = "me", .lease_ms = 10, .limit = CHI_QUEUE_BATCH_MAX};
 	struct chi_queue_added added = {0};
 	struct chi_queue_lease lease;
@@ -526,7 +526,7 @@ static void test_arguments(void **state)
 	char holder[CHI_QUEUE_HOLDER_MAX + 2];
 	memset(holder, 'a', sizeof(holder));
 	holder[CHI_QUEUE_HOLDER_MAX] = '\0';
-	struct chi_queue_take take = {.holder = holder, .lease_ms = 1, .limit = 1};
+	struct chi_queue_take_spec take = {.holder = holder, .lease_ms = 1, .limit = 1};
 	ok(chi_queue_take_check(&take, &fault));
 	holder[CHI_QUEUE_HOLDER_MAX] = 'a';
 	holder[CHI_QUEUE_HOLDER_MAX + 1] = '\0';
