@@ -142,6 +142,7 @@ static void deliver_games(struct chi_query *query, const struct chi_page *page, 
 	}
 	out->cursor = asked->cursor;
 	out->has_total = last && chi_games_total(games->games, &out->total);
+	out->total = out->has_total ? out->total : 0;
 }
 
 /* Begins again after what was delivered. */
