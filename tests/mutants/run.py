@@ -9,7 +9,7 @@
 
 For each mutant a copy of the tree is changed, what its test needs is built, and that test is run:
 it has to fail, as a test and not as a build, and in the case that the table names. The same test
-has to pass on the copy as it is. One mutant changes a comment alone: it has to survive, or else
+has to pass on the copy as it is. One mutant changes nothing: it has to survive, or else
 this program would find everything killed. One that no longer fits the tree is said first of all, and
 counts as a failure.
 
@@ -35,9 +35,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(ROOT, "tests", "lint"))
 
-import mutants  # noqa: E402
 import tree  # noqa: E402
-from mutant import changed, with_table  # noqa: E402
+from rules import ALL, CONTROL, changed, with_table  # noqa: E402
 
 DOCUMENT = "docs/RELIABILITY.md"
 
@@ -198,9 +197,9 @@ def misfits(chosen, document):
             changed(mutant, read_tree)
         except ValueError as fault:
             found[mutant.name] = str(fault)
-    names = [mutant.name for mutant in mutants.ALL]
+    names = [mutant.name for mutant in ALL]
     found |= {name: f"{name}: there are two of that name" for name in names if names.count(name) > 1}
-    if with_table(document, mutants.SECTIONS) != document:
+    if with_table(document) != document:
         found[DOCUMENT] = f"{DOCUMENT} has another table: run tests/mutants/run.py --docs"
     for fault in found.values():
         print(f"DOES NOT FIT: {fault}", flush=True)
@@ -233,7 +232,7 @@ def run(chosen, wrong, folder, jobs):
     lock = threading.Lock()
 
     def report(mutant, verdict, why, took):
-        control = mutant in mutants.CONTROLS
+        control = mutant is CONTROL
         with lock:
             if control:
                 if verdict != SURVIVED:
@@ -270,9 +269,9 @@ def main():
     options = parser.parse_args()
     document = tree.read(ROOT, DOCUMENT)
     if options.docs:
-        write_if_new(os.path.join(ROOT, DOCUMENT), with_table(document, mutants.SECTIONS).encode())
+        write_if_new(os.path.join(ROOT, DOCUMENT), with_table(document).encode())
         return 0
-    chosen = [m for m in (*mutants.CONTROLS, *mutants.ALL) if not options.names
+    chosen = [m for m in (CONTROL, *ALL) if not options.names
               or any(fnmatch.fnmatch(m.name, name) for name in options.names)]
     if not chosen:
         parser.error("no mutant has such a name")
