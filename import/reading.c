@@ -12,11 +12,13 @@
 #define PIECE_MIN   ((uint64_t)64 << 10)
 #define PIECE_MAX   ((uint64_t)1 << 20)
 
-void chi_reading_init(struct chi_reading *reading, const struct chi_import_options *options)
+void chi_reading_init(struct chi_reading *reading, const struct chi_reading_kind *kind,
+		      struct chi_importer *importer)
 {
+	const struct chi_import_options *options = &importer->options;
 	uint64_t size = options->memory / PIECE_SHARE;
 	size = size < PIECE_MIN ? PIECE_MIN : size > PIECE_MAX ? PIECE_MAX : size;
-	*reading = (struct chi_reading){.threads = NULL};
+	*reading = (struct chi_reading){.kind = kind, .importer = importer};
 	chi_queue_init(&reading->queue, (size_t)size, options->threads + 2);
 }
 
@@ -45,13 +47,6 @@ static void join_readers(struct chi_reading *reading)
 	reading->n_threads = 0;
 }
 
-int chi_reading_finish(struct chi_reading *reading, struct chi_fault *fault)
-{
-	chi_queue_end(&reading->queue);
-	join_readers(reading);
-	return chi_queue_status(&reading->queue, fault);
-}
-
 void chi_reading_deinit(struct chi_reading *reading)
 {
 	struct chi_fault fault;
@@ -59,6 +54,7 @@ void chi_reading_deinit(struct chi_reading *reading)
 	chi_queue_fail(&reading->queue, -CHI_ECANCELED, &fault);
 	join_readers(reading);
 	free(reading->piece);
+	free(reading->name);
 	chi_queue_deinit(&reading->queue);
 	free(reading->threads);
 }
@@ -72,33 +68,51 @@ static int failed(struct chi_reading *reading, int rc, struct chi_fault *fault)
 	return other != CHI_OK ? other : chi_fault_plain(fault, rc);
 }
 
-int chi_reading_take(struct chi_reading *reading, struct chi_fault *fault)
+static int take_piece(struct chi_reading *reading, struct chi_fault *fault)
 {
 	if (reading->piece != NULL) {
 		return CHI_OK;
 	}
 	int rc = chi_queue_piece(&reading->queue, &reading->piece);
-	return rc == CHI_OK ? CHI_OK : failed(reading, rc, fault);
+	if (rc != CHI_OK) {
+		return failed(reading, rc, fault);
+	}
+	reading->piece->line = reading->lines + 1;
+	reading->piece->of = reading->of;
+	return CHI_OK;
 }
 
-size_t chi_reading_fill(struct chi_reading *reading, const char *bytes, size_t len)
+/* The streams that are done, up to one that is not. */
+static int collect_streams(struct chi_reading *reading, struct chi_fault *fault)
 {
-	struct chi_piece *piece = reading->piece;
-	size_t room = reading->queue.piece_size - piece->len;
-	size_t some = len < room ? len : room;
-	memcpy(piece->bytes + piece->len, bytes, some);
-	piece->len += some;
-	return some;
+	struct chi_import_stream *stream;
+	int rc = CHI_OK;
+	while (rc == CHI_OK && (stream = chi_queue_collect(&reading->queue)) != NULL) {
+		rc = reading->kind->collect(reading->importer->state, stream, fault);
+		chi_stream_free(stream);
+	}
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 }
 
-int chi_reading_pass(struct chi_reading *reading, size_t cut, char **name, bool closes,
-		     struct chi_fault *fault)
+static uint64_t count_lines(const char *text, size_t len)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < len; i++) {
+		n += text[i] == '\n';
+	}
+	return n;
+}
+
+/* The piece goes to the threads up to `cut`. With what follows the next one begins; without
+ * anything, none does if it closes its stream. */
+static int pass_piece(struct chi_reading *reading, size_t cut, bool closes, struct chi_fault *fault)
 {
 	struct chi_piece *piece = reading->piece;
 	size_t left = piece->len - cut;
+	reading->lines += reading->kind->counts_lines ? count_lines(piece->bytes, cut) : 0;
 	reading->piece = NULL;
 	if (left > 0 || !closes) {
-		int rc = chi_reading_take(reading, fault);
+		int rc = take_piece(reading, fault);
 		if (rc != CHI_OK) {
 			free(piece);
 			return rc;
@@ -107,17 +121,57 @@ int chi_reading_pass(struct chi_reading *reading, size_t cut, char **name, bool 
 		reading->piece->len = left;
 		piece->len = cut;
 	}
-	int rc = chi_queue_put(&reading->queue, piece, name, closes);
-	return rc == CHI_OK ? CHI_OK : failed(reading, rc, fault);
+	int rc = chi_queue_put(&reading->queue, piece, &reading->name, closes);
+	int told = collect_streams(reading, fault);
+	return rc == CHI_OK ? told : failed(reading, rc, fault);
 }
 
-uint64_t chi_count_lines(const char *text, size_t len)
+int chi_reading_feed(struct chi_reading *reading, const char *bytes, size_t len,
+		     struct chi_fault *fault)
 {
-	uint64_t n = 0;
-	for (size_t i = 0; i < len; i++) {
-		n += text[i] == '\n';
+	int rc = CHI_OK;
+	while (rc == CHI_OK && len > 0) {
+		rc = chi_importer_check(reading->importer, NULL, 0, 0, fault);
+		rc = rc == CHI_OK ? take_piece(reading, fault) : rc;
+		if (rc != CHI_OK) {
+			return rc;
+		}
+		struct chi_piece *piece = reading->piece;
+		size_t room = reading->queue.piece_size - piece->len;
+		size_t some = len < room ? len : room;
+		memcpy(piece->bytes + piece->len, bytes, some);
+		piece->len += some;
+		bytes += some;
+		len -= some;
+		if (some == room) {
+			bool closes = true;
+			size_t cut = reading->kind->cut(reading->importer->state, piece, &closes);
+			rc = pass_piece(reading, cut, closes, fault);
+		}
 	}
-	return n;
+	return rc;
+}
+
+int chi_reading_close(struct chi_reading *reading, struct chi_fault *fault)
+{
+	if (reading->piece == NULL && !chi_queue_open(&reading->queue)) {
+		return CHI_OK;
+	}
+	int rc = take_piece(reading, fault);
+	return rc == CHI_OK ? pass_piece(reading, reading->piece->len, true, fault) : rc;
+}
+
+int chi_reading_finish(struct chi_reading *reading, struct chi_fault *fault)
+{
+	int rc = chi_reading_close(reading, fault);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_queue_end(&reading->queue);
+	join_readers(reading);
+	rc = collect_streams(reading, fault);
+	int status = chi_queue_status(&reading->queue, fault);
+	return status != CHI_OK ? status : rc;
 }
 
 /* ---- The threads that read --------------------------------------------------------------- */
@@ -170,22 +224,30 @@ static int end_line(struct chi_line_splitter *splitter)
 	return rc;
 }
 
+int chi_line_splitter_line(struct chi_line_splitter *splitter, const char **bytes, size_t *len)
+{
+	const char *stop = memchr(*bytes, '\n', *len);
+	size_t some = stop != NULL ? (size_t)(stop - *bytes) : *len;
+	int rc;
+	if (stop != NULL && !chi_line_splitter_inside(splitter)) {
+		rc = splitter->take(splitter->context, *bytes, some, some > splitter->line.limit);
+	} else {
+		rc = join_line(splitter, *bytes, some);
+		rc = rc == CHI_OK && stop != NULL ? end_line(splitter) : rc;
+	}
+	some += stop != NULL;
+	*bytes += some;
+	*len -= some;
+	return rc;
+}
+
 int chi_line_splitter_piece(struct chi_line_splitter *splitter, const struct chi_piece *piece)
 {
 	const char *at = piece->bytes;
-	const char *end = at + piece->len;
+	size_t len = piece->len;
 	int rc = CHI_OK;
-	while (at < end && rc == CHI_OK) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop != NULL ? stop : end) - at);
-		if (stop != NULL && !chi_line_splitter_inside(splitter)) {
-			bool longer = len > splitter->line.limit;
-			rc = splitter->take(splitter->context, at, len, longer);
-		} else {
-			rc = join_line(splitter, at, len);
-			rc = rc == CHI_OK && stop != NULL ? end_line(splitter) : rc;
-		}
-		at += len + (stop != NULL);
+	while (len > 0 && rc == CHI_OK) {
+		rc = chi_line_splitter_line(splitter, &at, &len);
 	}
 	return rc;
 }

@@ -20,58 +20,6 @@
 #define THREAD_BYTES	((uint64_t)1 << 20)
 #define COMMIT_BYTES	((uint64_t)2 << 20)
 
-/* What sorts the positions. */
-static uint64_t positions_memory(const struct chi_import_options *options)
-{
-	return options->memory / 16 * POSITIONS_SHARE - options->threads * THREAD_BYTES -
-	       COMMIT_BYTES;
-}
-
-static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
-{
-	unsigned n = games->importer->options.threads;
-	games->readers = calloc(n, sizeof(*games->readers));
-	if (games->readers == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		games->readers[i].games = games;
-	}
-	return chi_reading_start(&games->reading, n, chi_import_read, games->readers,
-				 sizeof(*games->readers), fault);
-}
-
-static int begin_games(struct chi_importer *importer, struct chi_fault *fault)
-{
-	const struct chi_import_options *options = &importer->options;
-	struct chi_pgn_session *games = calloc(1, sizeof(*games));
-	if (games == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	importer->state = games;
-	games->importer = importer;
-	games->evals.fd = -1;
-	games->spill.fd = -1;
-	chi_reading_init(&games->reading, options);
-	int rc = chi_sorter_new(importer->spill, positions_memory(options), options->threads,
-				&games->positions);
-	if (rc == CHI_OK) {
-		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE,
-				    options->threads, &games->ids);
-	}
-	if (rc != CHI_OK) {
-		return chi_fault_plain(fault, rc);
-	}
-	if (options->evals) {
-		rc = chi_eval_file_open(&games->evals, importer->spill, fault);
-	}
-	if (rc == CHI_OK && importer->keep == CHI_KEEP_GAMES && options->kind == CHI_IMPORT_ADD) {
-		games->sources.room = options->memory / CHI_IMPORT_SOURCES_SHARE;
-		rc = chi_spill_open(&games->spill, importer->spill, fault);
-	}
-	return rc == CHI_OK ? start_threads(games, fault) : rc;
-}
-
 /* ---- Notes ------------------------------------------------------------------------------- */
 
 /* Where that stream begins. Once memory for it is used up remarks on games of later ones come
@@ -112,44 +60,29 @@ static void end_file(struct chi_pgn_session *games)
 	games->file_lines = 0;
 }
 
-/* Tells what was noted in the streams that are done, the oldest first, up to one that is not. */
-static void collect(struct chi_pgn_session *games)
+/* Tells what was noted in the stream. */
+static int collect_stream(void *state, struct chi_import_stream *stream, struct chi_fault *fault)
 {
-	struct chi_import_stream *stream;
-	while ((stream = chi_queue_collect(&games->reading.queue)) != NULL) {
-		if (stream->name != NULL) {
-			end_file(games);
-			games->file = stream->name;
-			stream->name = NULL;
-		}
-		if (games->spill.fd >= 0) {
-			chi_sources_note(&games->sources, stream->number, games->file);
-		}
-		keep_base(games);
-		chi_notes_tell(&stream->notes, &games->importer->options,
-			       games->file != NULL ? games->file : "", games->file_games,
-			       games->file_lines);
-		games->file_games += stream->games;
-		games->file_lines += stream->lines;
-		chi_stream_free(stream);
+	struct chi_pgn_session *games = state;
+	(void)fault;
+	if (stream->name != NULL) {
+		end_file(games);
+		games->file = stream->name;
+		stream->name = NULL;
 	}
+	if (games->spill.fd >= 0) {
+		chi_sources_note(&games->sources, stream->number, games->file);
+	}
+	keep_base(games);
+	chi_notes_tell(&stream->notes, &games->importer->options,
+		       games->file != NULL ? games->file : "", games->file_games,
+		       games->file_lines);
+	games->file_games += stream->games;
+	games->file_lines += stream->lines;
+	return CHI_OK;
 }
 
 /* ---- Feeding ----------------------------------------------------------------------------- */
-
-/* Ends the stream that is being filled. */
-static int close_stream(struct chi_pgn_session *games, struct chi_fault *fault)
-{
-	struct chi_reading *reading = &games->reading;
-	if (reading->piece == NULL && !chi_queue_open(&reading->queue)) {
-		return CHI_OK;
-	}
-	int rc = chi_reading_take(reading, fault);
-	games->inside = false;
-	return rc == CHI_OK ? chi_reading_pass(reading, reading->piece->len, &games->next_file,
-					       true, fault)
-			    : rc;
-}
 
 /* Where a full piece may be cut: a place near its end if there is one, else any after its first
  * byte; its length if there is none. */
@@ -170,74 +103,102 @@ static size_t find_cut(const struct chi_pgn_session *games, const struct chi_pie
 	return start + cut;
 }
 
-/* A full piece goes to the threads, up to the cut; what follows begins the next. */
-static int hand_over(struct chi_pgn_session *games, struct chi_fault *fault)
+static size_t cut_piece(void *state, const struct chi_piece *piece, bool *closes)
 {
-	const struct chi_piece *piece = games->reading.piece;
+	struct chi_pgn_session *games = state;
 	size_t cut = find_cut(games, piece);
-	bool closes = cut < piece->len;
-	if (!closes) {
+	*closes = cut < piece->len;
+	if (!*closes) {
 		/* The next piece should begin with a line, if lines are not longer than that. */
 		const char *end = memrchr(piece->bytes, '\n', piece->len);
 		cut = end != NULL ? (size_t)(end - piece->bytes) + 1 : piece->len;
 	}
 	games->inside = piece->bytes[cut - 1] != '\n';
-	int rc = chi_reading_pass(&games->reading, cut, &games->next_file, closes, fault);
-	collect(games);
-	return rc;
+	return cut;
 }
+
+static const struct chi_reading_kind pgn_reading = {.cut = cut_piece, .collect = collect_stream};
 
 static int feed_session(struct chi_importer *importer, const void *bytes, size_t len,
 			struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = importer->state;
-	const char *at = bytes;
-	while (len > 0) {
-		if (chi_importer_canceled(importer)) {
-			return chi_fault_plain(fault, -CHI_ECANCELED);
-		}
-		int rc = chi_reading_take(&games->reading, fault);
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		size_t some = chi_reading_fill(&games->reading, at, len);
-		at += some;
-		len -= some;
-		rc = chi_reading_full(&games->reading) ? hand_over(games, fault) : CHI_OK;
-		if (rc != CHI_OK) {
-			return rc;
-		}
-	}
-	return CHI_OK;
+	return chi_reading_feed(&games->reading, bytes, len, fault);
 }
 
 /* Of an input without text nothing is held once the next begins. */
 static int file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = importer->state;
-	int rc = close_stream(games, fault);
+	int rc = chi_reading_close(&games->reading, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	free(games->next_file);
-	games->next_file = strndup(name, FILE_NAME_MAX);
-	/* Small files never fill a piece: without this all of them would wait for the commit. */
-	collect(games);
-	return games->next_file != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
+	games->inside = false;
+	free(games->reading.name);
+	games->reading.name = strndup(name, FILE_NAME_MAX);
+	return games->reading.name != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
-/* ---- The end ----------------------------------------------------------------------------- */
+/* ---- Begin and end ---------------------------------------------------------------------- */
+
+/* What sorts the positions. */
+static uint64_t positions_memory(const struct chi_import_options *options)
+{
+	return options->memory / 16 * POSITIONS_SHARE - options->threads * THREAD_BYTES -
+	       COMMIT_BYTES;
+}
+
+static int start_threads(struct chi_pgn_session *games, struct chi_fault *fault)
+{
+	unsigned n = games->importer->options.threads;
+	games->readers = calloc(n, sizeof(*games->readers));
+	if (games->readers == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		games->readers[i].games = games;
+	}
+	return chi_reading_start(&games->reading, n, chi_import_read, games->readers,
+				 sizeof(*games->readers), fault);
+}
+
+static int begin_games(struct chi_importer *importer, struct chi_fault *fault)
+{
+	const struct chi_import_options *options = &importer->options;
+	struct chi_pgn_session *games = calloc(1, sizeof(*games));
+	if (games == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	importer->state = games;
+	games->importer = importer;
+	games->evals.fd = -1;
+	games->spill.fd = -1;
+	chi_reading_init(&games->reading, &pgn_reading, importer);
+	int rc = chi_sorter_new(importer->spill, positions_memory(options), options->threads,
+				&games->positions);
+	if (rc == CHI_OK) {
+		rc = chi_sorter_new(importer->spill, options->memory / 16 * IDS_SHARE,
+				    options->threads, &games->ids);
+	}
+	if (rc != CHI_OK) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (options->evals) {
+		rc = chi_eval_file_open(&games->evals, importer->spill, fault);
+	}
+	if (rc == CHI_OK && importer->keep == CHI_KEEP_GAMES && options->kind == CHI_IMPORT_ADD) {
+		games->sources.room = options->memory / CHI_IMPORT_SOURCES_SHARE;
+		rc = chi_spill_open(&games->spill, importer->spill, fault);
+	}
+	return rc == CHI_OK ? start_threads(games, fault) : rc;
+}
 
 static int commit_games(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
 {
 	struct chi_pgn_session *games = importer->state;
-	int rc = close_stream(games, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_reading_finish(&games->reading, fault);
-	collect(games);
+	int rc = chi_reading_finish(&games->reading, fault);
 	for (unsigned i = 0; rc == CHI_OK && i < importer->options.threads; i++) {
 		result->games += games->readers[i].n;
 		result->skipped += games->readers[i].skipped;
@@ -266,7 +227,6 @@ static void end_session(struct chi_importer *importer)
 	chi_eval_file_close(&games->evals);
 	chi_spill_close(&games->spill);
 	chi_sources_deinit(&games->sources);
-	free(games->next_file);
 	end_file(games);
 	for (size_t i = 0; i < games->n_bases; i++) {
 		if (i == 0 || games->bases[i].file != games->bases[i - 1].file) {

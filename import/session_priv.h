@@ -95,7 +95,6 @@ struct chi_pgn_session {
 	struct chi_import_reader *readers;
 	/* The feeding thread's. */
 	bool inside;	     /* the piece that is filled begins inside a line */
-	char *next_file;     /* name of an input of which no text was handed over yet, or NULL */
 	char *file;	     /* of the stream collected last */
 	uint64_t file_games; /* of that file, collected so far */
 	uint64_t file_lines;

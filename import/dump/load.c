@@ -19,32 +19,6 @@
 
 #define HEAD_ARENA (4 * (size_t)CHI_DUMP_LINE_MAX)
 
-static int begin_load(struct chi_importer *importer, struct chi_fault *fault)
-{
-	const struct chi_import_options *options = &importer->options;
-	struct chi_loading *loading = calloc(1, sizeof(*loading));
-	if (loading == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	importer->state = loading;
-	loading->importer = importer;
-	chi_dump_reader_init(&loading->head);
-	chi_arena_init(&loading->arena, HEAD_ARENA);
-	chi_buffer_init(&loading->line, CHI_DUMP_LINE_MAX);
-	chi_reading_init(&loading->reading, options);
-	loading->positions.file = -1;
-	loading->to = CHI_DUMP_POSITION;
-	if (chi_dump_seal_init(&loading->seal) != CHI_OK) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	int rc = chi_puts_init(&loading->positions, importer,
-			       options->memory / 16 * POSITIONS_SHARE, fault);
-	rc = rc == CHI_OK ? chi_carried_init(&loading->archive, importer, fault) : rc;
-	return rc == CHI_OK ? chi_reading_start(&loading->reading, options->threads, chi_load_read,
-						loading, 0, fault)
-			    : rc;
-}
-
 /* ---- What the threads tell ------------------------------------------------------------------ */
 
 static int misplaced(uint64_t line, const char *what, struct chi_fault *fault)
@@ -97,9 +71,10 @@ static int check_sum(const struct chi_dump_tail *n, const struct chi_dump_tail *
 }
 
 /* The last line's numbers are right, too. */
-static int add_stream(struct chi_loading *loading, const struct chi_loaded *told,
-		      struct chi_fault *fault)
+static int add_stream(void *state, struct chi_import_stream *stream, struct chi_fault *fault)
 {
+	struct chi_loading *loading = state;
+	const struct chi_loaded *told = stream->told;
 	int rc = check_order(loading, told, fault);
 	if (rc != CHI_OK) {
 		return rc;
@@ -121,60 +96,39 @@ static int add_stream(struct chi_loading *loading, const struct chi_loaded *told
 	return rc == CHI_OK ? chi_puts_place(&loading->positions, told->place) : rc;
 }
 
-/* The streams that are done, the oldest first, up to one that is not. */
-static int collect(struct chi_loading *loading, struct chi_fault *fault)
-{
-	struct chi_import_stream *stream;
-	int rc = CHI_OK;
-	while (rc == CHI_OK && (stream = chi_queue_collect(&loading->reading.queue)) != NULL) {
-		rc = add_stream(loading, stream->told, fault);
-		chi_stream_free(stream);
-	}
-	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
-}
-
 /* ---- Feeding ----------------------------------------------------------------------------- */
 
-static int take_piece(struct chi_loading *loading, struct chi_fault *fault)
+/* After the last line of a piece, or the last game that ends in it; what is longer goes on. */
+static size_t cut_piece(void *state, const struct chi_piece *piece, bool *closes)
 {
-	int rc = chi_reading_take(&loading->reading, fault);
-	if (rc == CHI_OK) {
-		loading->reading.piece->line = loading->lines + 1;
-	}
-	return rc;
+	size_t cut = chi_dump_cut(piece->bytes, piece->len);
+	(void)state;
+	*closes = cut != 0;
+	return cut != 0 ? cut : piece->len;
 }
 
-/* The piece goes to the threads up to the end of its last line, or of its last game that ends in
- * it; what is longer goes on. `last`: all of it goes. */
-static int hand_over(struct chi_loading *loading, bool last, struct chi_fault *fault)
-{
-	const struct chi_piece *piece = loading->reading.piece;
-	size_t end = last ? piece->len : chi_dump_cut(piece->bytes, piece->len);
-	size_t cut = end != 0 ? end : piece->len;
-	char *name = NULL;
-	loading->lines += chi_count_lines(piece->bytes, cut);
-	int rc = chi_reading_pass(&loading->reading, cut, &name, last || end != 0, fault);
-	if (rc == CHI_OK && loading->reading.piece != NULL) {
-		loading->reading.piece->line = loading->lines + 1;
-	}
-	return rc == CHI_OK ? collect(loading, fault) : rc;
-}
+static const struct chi_reading_kind load_reading = {
+	.cut = cut_piece, .collect = add_stream, .counts_lines = true};
 
 /* One line of the head; the store's statistic is what the dump is to be of. */
-static int take_head(struct chi_loading *loading, const char *line, size_t len,
-		     struct chi_fault *fault)
+static int take_head(void *context, const char *line, size_t len, bool longer)
 {
+	struct chi_loading *loading = context;
+	struct chi_fault *fault = loading->fault;
 	enum chi_dump_line kind;
 	struct chi_put put;
 	const struct chi_dump_head *head = &loading->head.head;
+	if (longer) {
+		return misplaced(loading->head.line + 1, "the line is too long", fault);
+	}
 	chi_arena_reset(&loading->arena);
 	int rc = chi_dump_read(&loading->head, line, len, &loading->arena, &kind, &put, fault);
-	loading->lines = loading->head.line;
+	loading->reading.lines = loading->head.line;
 	if (loading->importer->unnamed != NULL) {
 		loading->importer->statistic = head->statistic;
 		loading->importer->keep = head->archive ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS;
 	}
-	if (rc == CHI_OK && loading->lines == CHI_DUMP_HEAD_LINES &&
+	if (rc == CHI_OK && loading->head.line == CHI_DUMP_HEAD_LINES &&
 	    head->statistic != loading->importer->statistic) {
 		const char *ours = chi_statistic_name((int)loading->importer->statistic);
 		return chi_fault(fault, -CHI_EINVAL,
@@ -189,35 +143,30 @@ static int take_head(struct chi_loading *loading, const char *line, size_t len,
 	return rc;
 }
 
-/* Takes what belongs to the head; *len is what of it was taken. */
-static int feed_head(struct chi_loading *loading, const char *bytes, size_t *len,
-		     struct chi_fault *fault)
+static int begin_load(struct chi_importer *importer, struct chi_fault *fault)
 {
-	const char *stop = memchr(bytes, '\n', *len);
-	*len = stop != NULL ? (size_t)(stop - bytes) + 1 : *len;
-	int rc = chi_buffer_append(&loading->line, bytes, *len - (stop != NULL));
-	if (rc != CHI_OK) {
-		return rc == -CHI_ETOOBIG
-			       ? misplaced(loading->lines + 1, "the line is too long", fault)
-			       : chi_fault_plain(fault, rc);
+	const struct chi_import_options *options = &importer->options;
+	struct chi_loading *loading = calloc(1, sizeof(*loading));
+	if (loading == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	if (stop != NULL) {
-		rc = take_head(loading, (const char *)chi_buffer_bytes(&loading->line),
-			       loading->line.len, fault);
-		chi_buffer_consume(&loading->line, loading->line.len);
+	importer->state = loading;
+	loading->importer = importer;
+	chi_dump_reader_init(&loading->head);
+	chi_arena_init(&loading->arena, HEAD_ARENA);
+	chi_line_splitter_init(&loading->lines, CHI_DUMP_LINE_MAX, take_head, loading);
+	chi_reading_init(&loading->reading, &load_reading, importer);
+	loading->positions.file = -1;
+	loading->to = CHI_DUMP_POSITION;
+	if (chi_dump_seal_init(&loading->seal) != CHI_OK) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	return rc;
-}
-
-static int feed_piece(struct chi_loading *loading, const char *bytes, size_t *len,
-		      struct chi_fault *fault)
-{
-	int rc = loading->reading.piece == NULL ? take_piece(loading, fault) : CHI_OK;
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	*len = chi_reading_fill(&loading->reading, bytes, *len);
-	return chi_reading_full(&loading->reading) ? hand_over(loading, false, fault) : CHI_OK;
+	int rc = chi_puts_init(&loading->positions, importer,
+			       options->memory / 16 * POSITIONS_SHARE, fault);
+	rc = rc == CHI_OK ? chi_carried_init(&loading->archive, importer, fault) : rc;
+	return rc == CHI_OK ? chi_reading_start(&loading->reading, options->threads, chi_load_read,
+						loading, 0, fault)
+			    : rc;
 }
 
 static int feed_load(struct chi_importer *importer, const void *bytes, size_t len,
@@ -226,15 +175,13 @@ static int feed_load(struct chi_importer *importer, const void *bytes, size_t le
 	struct chi_loading *loading = importer->state;
 	const char *at = bytes;
 	int rc = chi_dump_seal_check(&loading->seal, bytes, len, fault);
-	while (rc == CHI_OK && len > 0) {
-		size_t some = len;
-		rc = chi_importer_canceled(importer)	    ? chi_fault_plain(fault, -CHI_ECANCELED)
-		     : loading->lines < CHI_DUMP_HEAD_LINES ? feed_head(loading, at, &some, fault)
-							    : feed_piece(loading, at, &some, fault);
-		at += some;
-		len -= some;
+	loading->fault = fault;
+	while (rc == CHI_OK && len > 0 && loading->head.line < CHI_DUMP_HEAD_LINES) {
+		rc = chi_line_splitter_line(&loading->lines, &at, &len);
+		rc = loading->lines.longer ? take_head(loading, NULL, 0, true) : rc;
+		rc = rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 	}
-	return rc;
+	return rc == CHI_OK ? chi_reading_feed(&loading->reading, at, len, fault) : rc;
 }
 
 /* One dump, one transaction. */
@@ -252,21 +199,10 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 /* All lines, read; a dump whose last is missing is not whole. */
 static int finish_load(struct chi_loading *loading, struct chi_fault *fault)
 {
-	int rc = CHI_OK;
-	if (loading->reading.piece == NULL && chi_queue_open(&loading->reading.queue)) {
-		rc = take_piece(loading, fault);
-	}
-	if (rc == CHI_OK && loading->reading.piece != NULL) {
-		rc = hand_over(loading, true, fault);
-	}
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_reading_finish(&loading->reading, fault);
-	rc = rc == CHI_OK ? collect(loading, fault) : rc;
+	int rc = chi_reading_finish(&loading->reading, fault);
 	if (rc == CHI_OK && !loading->over) {
-		return misplaced(loading->lines, "the dump is cut: its last line is missing",
-				 fault);
+		return misplaced(loading->reading.lines,
+				 "the dump is cut: its last line is missing", fault);
 	}
 	return rc == CHI_OK ? chi_dump_seal_whole(&loading->seal, fault) : rc;
 }
@@ -290,7 +226,7 @@ static void end_load(struct chi_importer *importer)
 	chi_puts_deinit(&loading->positions);
 	chi_carried_deinit(&loading->archive);
 	chi_arena_deinit(&loading->arena);
-	chi_buffer_deinit(&loading->line);
+	chi_line_splitter_deinit(&loading->lines);
 	free(loading);
 	importer->state = NULL;
 }

@@ -42,9 +42,9 @@ struct chi_loading {
 	/* The feeding thread's. */
 	struct chi_dump_seal seal;
 	struct chi_dump_reader head;
-	struct chi_arena arena; /* of a line of the head */
-	struct chi_buffer line; /* of the head, that has come in part */
-	uint64_t lines;		/* before the piece that is filled */
+	struct chi_arena arena;		/* of a line of the head */
+	struct chi_line_splitter lines; /* of the head */
+	struct chi_fault *fault;	/* of the call that feeds them */
 	uint64_t n_files;
 	/* Of the streams collected. */
 	struct chi_dump_tail n;

@@ -16,25 +16,6 @@
 /* Sixteenths of the memory; what is left sorts the strength tree. */
 #define PUTS_SHARE 10
 
-static int begin_lines(struct chi_importer *importer, struct chi_fault *fault)
-{
-	const struct chi_import_options *options = &importer->options;
-	struct chi_lining *lining = calloc(1, sizeof(*lining));
-	if (lining == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	importer->state = lining;
-	lining->importer = importer;
-	lining->puts.file = -1;
-	chi_arena_init(&lining->arena, 2 * (size_t)CHI_LINES_MAX);
-	chi_buffer_init(&lining->head, CHI_LINES_MAX + 2);
-	chi_reading_init(&lining->reading, options);
-	int rc = chi_puts_init(&lining->puts, importer, options->memory / 16 * PUTS_SHARE, fault);
-	return rc == CHI_OK ? chi_reading_start(&lining->reading, options->threads, chi_lines_work,
-						lining, 0, fault)
-			    : rc;
-}
-
 /* ---- What the threads tell ------------------------------------------------------------------ */
 
 void chi_lines_tell(const struct chi_lining *lining, const struct chi_lines_file *file,
@@ -94,9 +75,14 @@ static int keep_place(struct chi_lining *lining, const struct chi_lined *told)
 }
 
 /* The first names that are ignored are told. */
-static int add_stream(struct chi_lining *lining, const struct chi_import_stream *stream)
+static int add_stream(void *state, struct chi_import_stream *stream, struct chi_fault *fault)
 {
+	struct chi_lining *lining = state;
 	const struct chi_lined *told = stream->told;
+	(void)fault;
+	if (told == NULL) {
+		return CHI_OK; /* nothing came: the import was given up */
+	}
 	struct chi_lines_file *file = told->file;
 	tell_files(lining, file);
 	chi_notes_tell(&stream->notes, &lining->importer->options, file->name, 0, told->line - 1);
@@ -113,18 +99,6 @@ static int add_stream(struct chi_lining *lining, const struct chi_import_stream 
 	lining->n_read += told->read;
 	lining->n_bad += told->bad;
 	return keep_place(lining, told);
-}
-
-/* The streams that are done, the oldest first, up to one that is not. */
-static int collect(struct chi_lining *lining, struct chi_fault *fault)
-{
-	struct chi_import_stream *stream;
-	int rc = CHI_OK;
-	while (rc == CHI_OK && (stream = chi_queue_collect(&lining->reading.queue)) != NULL) {
-		rc = add_stream(lining, stream);
-		chi_stream_free(stream);
-	}
-	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
 }
 
 /* ---- Where records end ----------------------------------------------------------------------- */
@@ -174,148 +148,94 @@ static size_t records_of(struct chi_lining *lining, const char *text, size_t len
 	return end;
 }
 
-/* ---- Feeding ----------------------------------------------------------------------------- */
-
-/* Says where the piece that is filled begins. */
-static void place_piece(struct chi_lining *lining)
+/* A record that is longer than a piece goes on. */
+static size_t cut_piece(void *state, const struct chi_piece *piece, bool *closes)
 {
-	if (lining->reading.piece != NULL) {
-		lining->reading.piece->line = lining->lines + 1;
-		lining->reading.piece->of = lining->file;
-	}
+	size_t cut = records_of(state, piece->bytes, piece->len);
+	*closes = cut > 0;
+	return cut > 0 ? cut : piece->len;
 }
 
-static int take_piece(struct chi_lining *lining, struct chi_fault *fault)
-{
-	int rc = chi_reading_take(&lining->reading, fault);
-	place_piece(lining);
-	return rc;
-}
-
-/* The piece goes to the threads up to its last record's end; a record that is longer goes on.
- * `last`: of the file. */
-static int hand_over(struct chi_lining *lining, bool last, struct chi_fault *fault)
-{
-	const struct chi_piece *piece = lining->reading.piece;
-	size_t end = last ? piece->len : records_of(lining, piece->bytes, piece->len);
-	size_t cut = end > 0 ? end : piece->len;
-	char *name = NULL;
-	lining->lines += chi_count_lines(piece->bytes, cut);
-	int rc = chi_reading_pass(&lining->reading, cut, &name, last || end > 0, fault);
-	place_piece(lining);
-	return rc == CHI_OK ? collect(lining, fault) : rc;
-}
-
-static int feed_pieces(struct chi_lining *lining, const char *bytes, size_t len,
-		       struct chi_fault *fault)
-{
-	while (len > 0) {
-		int rc = lining->reading.piece == NULL ? take_piece(lining, fault) : CHI_OK;
-		if (rc != CHI_OK) {
-			return rc;
-		}
-		size_t some = chi_reading_fill(&lining->reading, bytes, len);
-		bytes += some;
-		len -= some;
-		if (chi_reading_full(&lining->reading)) {
-			rc = hand_over(lining, false, fault);
-		}
-		if (rc != CHI_OK) {
-			return rc;
-		}
-	}
-	return CHI_OK;
-}
+static const struct chi_reading_kind lines_reading = {
+	.cut = cut_piece, .collect = add_stream, .counts_lines = true};
 
 /* ---- The first line ------------------------------------------------------------------------ */
 
-/* A line that may be the first that is not blank, without its end; `all` of the text, with it. What
- * is the first record, too, goes on its way. */
-static int begin_file(struct chi_lining *lining, const char *line, size_t len, size_t all,
-		      struct chi_fault *fault)
+/* A line that may be the first that is not blank. What is the first record, too, goes on its way,
+ * with its end. */
+static int begin_file(struct chi_lining *lining, const char *line, size_t len)
 {
 	struct chi_lines_file *file = lining->file;
+	struct chi_reading *reading = &lining->reading;
 	struct chi_fault why = {.text = ""};
-	lining->lines++;
+	reading->lines++;
 	if (chi_line_is_blank(line, len)) {
 		return CHI_OK;
 	}
 	chi_arena_reset(&lining->arena);
 	int rc = chi_lines_begin(&file->lines, line, len, &lining->arena, &why);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "%.200s:%" PRIu64 ": %s", file->name, lining->lines,
-				 why.text);
+		return chi_fault(lining->fault, rc, "%.200s:%" PRIu64 ": %s", file->name,
+				 reading->lines, why.text);
 	}
 	lining->begun = true;
 	if (rc == CHI_NONE) {
-		lining->lines--;
-		rc = feed_pieces(lining, line, all, fault);
+		reading->lines--;
+		rc = chi_reading_feed(reading, line, len, lining->fault);
+		rc = rc == CHI_OK ? chi_reading_feed(reading, "\n", 1, lining->fault) : rc;
 	}
 	return rc;
 }
 
-/* The line is whole. */
-static int end_head(struct chi_lining *lining, struct chi_fault *fault)
+static int take_head(void *context, const char *line, size_t len, bool longer)
 {
 	static const char mark[] = "\xef\xbb\xbf";
-	const char *line = (const char *)chi_buffer_bytes(&lining->head);
-	size_t all = lining->head.len;
-	if (lining->lines == 0 && all >= 3 && memcmp(line, mark, 3) == 0) {
+	struct chi_lining *lining = context;
+	if (lining->reading.lines == 0 && len >= 3 && memcmp(line, mark, 3) == 0) {
 		line += 3;
-		all -= 3;
+		len -= 3;
 	}
-	size_t len = all;
-	len -= len > 0 && line[len - 1] == '\n';
 	len -= len > 0 && line[len - 1] == '\r';
-	int rc = CHI_OK;
-	if (lining->head_long || len > CHI_LINES_MAX) {
+	if (longer || len > CHI_LINES_MAX) {
 		char text[64];
 		(void)snprintf(text, sizeof(text), "line is longer than %u bytes", CHI_LINES_MAX);
 		lining->n_read++;
 		lining->n_bad++;
-		chi_lines_tell(lining, lining->file, ++lining->lines, text);
-	} else {
-		rc = begin_file(lining, line, len, all, fault);
+		chi_lines_tell(lining, lining->file, ++lining->reading.lines, text);
+		return CHI_OK;
 	}
-	chi_buffer_consume(&lining->head, lining->head.len);
-	lining->head_long = false;
-	return rc;
-}
-
-/* Takes what belongs to the first line; *len is what of it was taken. */
-static int feed_head(struct chi_lining *lining, const char *bytes, size_t *len,
-		     struct chi_fault *fault)
-{
-	const char *stop = memchr(bytes, '\n', *len);
-	*len = stop != NULL ? (size_t)(stop - bytes) + 1 : *len;
-	int rc = lining->head_long ? CHI_OK : chi_buffer_append(&lining->head, bytes, *len);
-	lining->head_long = lining->head_long || rc == -CHI_ETOOBIG;
-	if (rc < 0 && rc != -CHI_ETOOBIG) {
-		return chi_fault_plain(fault, rc);
-	}
-	return stop != NULL ? end_head(lining, fault) : CHI_OK;
+	return begin_file(lining, line, len);
 }
 
 /* ---- Files --------------------------------------------------------------------------------- */
 
+static int begin_lines(struct chi_importer *importer, struct chi_fault *fault)
+{
+	const struct chi_import_options *options = &importer->options;
+	struct chi_lining *lining = calloc(1, sizeof(*lining));
+	if (lining == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	importer->state = lining;
+	lining->importer = importer;
+	lining->puts.file = -1;
+	chi_arena_init(&lining->arena, 2 * (size_t)CHI_LINES_MAX);
+	/* A byte order mark and a carriage return more. */
+	chi_line_splitter_init(&lining->head, CHI_LINES_MAX + 4, take_head, lining);
+	chi_reading_init(&lining->reading, &lines_reading, importer);
+	int rc = chi_puts_init(&lining->puts, importer, options->memory / 16 * PUTS_SHARE, fault);
+	return rc == CHI_OK ? chi_reading_start(&lining->reading, options->threads, chi_lines_work,
+						lining, 0, fault)
+			    : rc;
+}
+
 /* All of the file goes to the threads. */
 static int end_file(struct chi_lining *lining, struct chi_fault *fault)
 {
-	int rc = CHI_OK;
-	if (lining->file == NULL) {
-		return CHI_OK;
-	}
-	if (!lining->begun && (lining->head.len > 0 || lining->head_long)) {
-		rc = end_head(lining, fault);
-	}
-	if (rc == CHI_OK && lining->reading.piece == NULL &&
-	    chi_queue_open(&lining->reading.queue)) {
-		rc = take_piece(lining, fault);
-	}
-	if (rc == CHI_OK && lining->reading.piece != NULL) {
-		rc = hand_over(lining, true, fault);
-	}
-	return rc;
+	lining->fault = fault;
+	int rc = lining->begun ? CHI_OK : chi_line_splitter_end(&lining->head);
+	rc = rc == CHI_OK ? chi_reading_close(&lining->reading, fault) : rc;
+	return rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 }
 
 static int file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
@@ -336,7 +256,8 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 	lining->file = next;
 	lining->telling = lining->telling != NULL ? lining->telling : next;
 	lining->begun = false;
-	lining->lines = 0;
+	lining->reading.lines = 0;
+	lining->reading.of = next;
 	lining->state = CHI_LINES_FIELD;
 	lining->record = 0;
 	enum chi_format format =
@@ -354,15 +275,12 @@ static int feed_lines(struct chi_importer *importer, const void *bytes, size_t l
 	struct chi_lining *lining = importer->state;
 	const char *at = bytes;
 	int rc = lining->file == NULL ? file(importer, "", fault) : CHI_OK;
-	while (rc == CHI_OK && len > 0) {
-		size_t some = len;
-		rc = chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED)
-		     : !lining->begun		     ? feed_head(lining, at, &some, fault)
-						     : feed_pieces(lining, at, some, fault);
-		at += some;
-		len -= some;
+	lining->fault = fault;
+	while (rc == CHI_OK && len > 0 && !lining->begun) {
+		rc = chi_line_splitter_line(&lining->head, &at, &len);
+		rc = rc < 0 && fault->text[0] == '\0' ? chi_fault_plain(fault, rc) : rc;
 	}
-	return rc;
+	return rc == CHI_OK ? chi_reading_feed(&lining->reading, at, len, fault) : rc;
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */
@@ -373,11 +291,7 @@ static int commit_lines(struct chi_importer *importer, struct chi_import_result 
 {
 	struct chi_lining *lining = importer->state;
 	int rc = end_file(lining, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_reading_finish(&lining->reading, fault);
-	rc = rc == CHI_OK ? collect(lining, fault) : rc;
+	rc = rc == CHI_OK ? chi_reading_finish(&lining->reading, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -404,7 +318,7 @@ static void end_lines(struct chi_importer *importer)
 		lining->first = next;
 	}
 	chi_arena_deinit(&lining->arena);
-	chi_buffer_deinit(&lining->head);
+	chi_line_splitter_deinit(&lining->head);
 	free(lining->places);
 	free(lining);
 	importer->state = NULL;

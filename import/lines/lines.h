@@ -66,9 +66,8 @@ struct chi_lining {
 	struct chi_lines_file *file; /* that is fed; NULL: none yet */
 	bool begun;		     /* its first line has come */
 	struct chi_arena arena;	     /* of that line */
-	struct chi_buffer head;	     /* that line, or what has come of it */
-	bool head_long;
-	uint64_t lines; /* of the file, before the piece that is filled */
+	struct chi_line_splitter head;
+	struct chi_fault *fault; /* of the call that feeds it */
 	enum chi_lines_state state;
 	uint64_t record; /* bytes of the record that has begun */
 	/* Of the streams collected. */
