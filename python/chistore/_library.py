@@ -2,7 +2,6 @@
 """Finds libchistore, declares its functions, and turns its codes into exceptions."""
 
 import ctypes
-import ctypes.util
 import os
 
 from . import _abi

@@ -15,6 +15,12 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_base import AFTER_E4, Base, START, harness, program, spawn  # noqa: E402
 
+if os.environ.get("CHISTORE_SANITIZE", "none") != "none":
+    print("# skipped: Python has no sanitizer's run time")
+    sys.exit(77)
+
+os.environ["PATH"] = "/usr/bin:/bin"  # this Python, not one through a script
+
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
 GAME = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Result "{}"]\n\n{} {}\n'
@@ -238,6 +244,25 @@ class ChessDb(Base):
                              [("e2e4", 1, [])])
             self.assertIn("unknown command: position", dialogue.ask("position startpos"))
             self.assertEqual(dialogue.ask("position startpos").count("\n"), 1)
+
+    def test_without_python(self):
+        """The package is away, or Python; and no folder of the name it is started in takes its place."""
+        os.makedirs(self.path("here/chistore"))
+        self.write("here/chistore/__init__.py", "raise SystemExit(0)")
+        for changed, words in (({"CHISTORE_PYTHON": self.path("nowhere")}, "No module named 'chistore'"),
+                               ({"PATH": self.path("nowhere")}, "needs python3: No such file")):
+            done = subprocess.run([program(), "chess-db"], input="isready\n", capture_output=True, check=False,
+                                  encoding="utf-8", cwd=self.path("here"), env={**os.environ, **changed})
+            self.assertEqual((done.returncode, done.stdout), (3, ""))
+            self.assertRegex(done.stderr, f"^chistore: chess-db .*{words}")
+
+    def test_a_reader_that_goes_away(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([program(), "chess-db"], input=b"find\n", stdout=write, stderr=subprocess.PIPE,
+                              check=False)
+        os.close(write)
+        self.assertEqual((done.returncode, done.stderr), (3, b""))
 
     def test_lines_end_it(self):
         for data, code in ((b"", 0), (b"isready", 0), (b"x" * 10000 + b"\n", 2), (b"a\0b\nisready\n", 2)):

@@ -118,6 +118,10 @@ class Usage(Base):
         self.assertEqual(self.out("key", input=b""), b"fen\tkey\tcontrol\n")
         self.assertEqual(json.loads(self.out("key", "--json", START)),
                          {"fen": START, "key": START_KEY, "control": 76.0})
+        self.assertEqual(self.out("key", "--polyglot", START),
+                         f"fen\tkey\tcontrol\tpolyglot\n{row[:-1]}\t5060803636482931868\n")
+        # More than an integer with a sign holds.
+        self.assertEqual(json.loads(self.out("key", "--polyglot", "--json", "e4"))["polyglot"], 0x823c9b50fd114196)
         self.assertIn("\t-\n", self.out("key", "8/8/8/8/8/8/8/K7 w - -"))
         self.assertIsNone(json.loads(self.out("key", "--json", "8/8/8/8/8/8/8/K7 w - -"))["control"])
         done = self.cli("key", "x" * 500, START, code=2)
