@@ -14,6 +14,13 @@
 
 #define CHI_DEPTH_MAX 65535 /* of an evaluation */
 
+/* A position with its record: of a GET, or a row of a scan that wants records. */
+struct chi_entry {
+	struct chi_key key;
+	bool found; /* else the record is zeroed */
+	struct chi_record record;
+};
+
 /* What is wrong with a record, and where. */
 struct chi_record_flaw {
 	char where[40];	    /* "evals[2].pv[7]" */

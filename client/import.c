@@ -14,6 +14,7 @@
 #include "import/importer.h"
 #include "client/core/client.h"
 #include "client/remote/remote.h"
+#include "rados/rados.h"
 
 static bool is_remote(const struct chi_import *games)
 {
@@ -102,7 +103,9 @@ static int open_on_rados(struct chi_import *games, const char *address,
 	if (status == CHI_OK) {
 		status = check_kind(games, create);
 	}
-	return status == CHI_OK ? chi_rados_import_open(games) : status;
+	return status == CHI_OK ? chi_rados_import_open(games->client->rados, &games->options,
+							&games->on_rados, &games->importer)
+				: status;
 }
 
 /* A store that is there is opened as by chi_open; one that is not is left to the commit. */
@@ -189,7 +192,7 @@ void chi_import_close(struct chi_import *games)
 	}
 	/* Before the store that it reads into. */
 	chi_importer_free(games->importer);
-	chi_rados_import_close(games);
+	chi_rados_import_close(games->on_rados);
 	chi_close(games->client);
 	free(games);
 }
@@ -254,7 +257,7 @@ static int take_store(struct chi_import *games, const char *other)
 	struct chi_address parsed;
 	int status = chi_address_parse(other, &parsed, &games->error);
 	if (status == CHI_OK &&
-	    (is_remote(games) || games->temporary.path != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
+	    (is_remote(games) || games->on_rados != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
 		return games->options.kind == CHI_IMPORT_MERGE
 			       ? CHI_NONE
 			       : chi_fault(&games->error, -CHI_EINVAL,
@@ -273,8 +276,8 @@ int chi_import_store(struct chi_import *games, const char *other)
 static int commit_import(struct chi_import *games, struct chi_import_result *did)
 {
 	int status = is_remote(games) ? chi_remote_import_commit(games, did)
-		     : games->temporary.path != NULL
-			     ? chi_rados_import_commit(games, did)
+		     : games->on_rados != NULL
+			     ? chi_rados_import_commit(games->on_rados, did)
 			     : chi_importer_commit(games->importer, did, &games->error);
 	games->done = true;
 	if (status < 0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/idempotency.h"
+#include "base/record.h"
 #include "chistore/games.h"
 #include "chistore/names.h"
 #include "chistore/search.h"
@@ -342,12 +343,6 @@ struct chi_games_page {
 
 /* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
 #define CHI_QUEUE_DROP 5
-
-struct chi_entry {
-	struct chi_key key;
-	bool found;
-	struct chi_record record;
-};
 
 struct chi_hello_limits {
 	uint32_t request_bytes;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "chistore/types.h"
+#include "rados/rados.h"
 
 enum chi_address_kind {
 	CHI_ADDRESS_DIR, /* opened in this process */
@@ -21,19 +22,6 @@ enum chi_address_kind {
 #define CHI_HOST_SIZE	     256 /* a DNS name has at most 253 bytes */
 #define CHI_PORT_SIZE	     6	 /* "65535" */
 #define CHI_HOST_NUMBER_SIZE 64	 /* of an IPv6 address, with its interface */
-
-#define CHI_RADOS_NAME_MAX 128 /* bytes of a pool's or a store's name, or of a user's */
-#define CHI_RADOS_CONF_MAX 1023
-
-/* A store on RADOS. */
-struct chi_rados_place {
-	char pool[CHI_RADOS_NAME_MAX + 1];
-	char name[CHI_RADOS_NAME_MAX + 1];
-	char conf[CHI_RADOS_CONF_MAX + 1]; /* file; "": where Ceph looks for it */
-	char user[CHI_RADOS_NAME_MAX + 1]; /* without "client."; "": admin */
-	uint32_t shards; /* a new store gets so many, one that is there must have them; 0: not given
-			  */
-};
 
 struct chi_address {
 	enum chi_address_kind kind;

@@ -13,19 +13,12 @@
 
 struct chi_importer;
 struct chi_client;
-
-/* A directory, locked as long as the process lives that made it. */
-struct chi_temporary {
-	char *path; /* NULL: none */
-	int lock;
-};
+struct chi_rados_import;
 
 struct chi_import {
 	struct chi_client *client;     /* own; NULL while its store does not exist */
 	struct chi_importer *importer; /* in-process, and on RADOS; else NULL */
-	/* On RADOS: */
-	struct chi_temporary temporary; /* directory of the store that it reads into */
-	uint8_t before[16];		/* import that was committed last when it began to commit */
+	struct chi_rados_import *on_rados;
 	struct chi_import_options options;
 	int status; /* the first failure */
 	struct chi_fault error;
@@ -39,11 +32,3 @@ struct chi_import {
 	bool over;			    /* the last answer has come */
 	struct chi_idempotency_key idempotency_key; /* its mark; sequence 0: none */
 };
-
-/* On RADOS. games->client is open. Applies what an import left that was committed and did not end.
- */
-CHI_MUSTUSE int chi_rados_import_open(struct chi_import *games);
-CHI_MUSTUSE int chi_rados_import_commit(struct chi_import *games, struct chi_import_result *result);
-
-/* The temporary store goes. Harmless on imports elsewhere. */
-void chi_rados_import_close(struct chi_import *games);

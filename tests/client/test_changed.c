@@ -132,8 +132,8 @@ static void a_published_copy(void **state)
 	chi_close(reader);
 }
 
-/* Copies are the cluster's own there; what follows a store that was made again is in test_rados.c.
- */
+/* Copies are the cluster's own there; what follows a store that was made again is in
+ * tests/rados/test_store.c. */
 static void no_copies_on_rados(void **state)
 {
 	struct world *world = *state;

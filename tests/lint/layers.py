@@ -21,7 +21,7 @@ BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/open
 STORE = BOARD | {"store"}
 ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
-CLIENT = SEARCH | {"api", "import", "proto", "proto/wire", "ops", "client/core"}
+CLIENT = SEARCH | {"api", "import", "rados", "proto", "proto/wire", "ops", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "formats/rows", "cli"}
 HTTP = BOARD | {"api", "store", "formats", "formats/rows", "service"}
 DAEMON = SEARCH | {"import", "proto", "proto/wire", "ops", "service", "daemon/settings"}
@@ -63,6 +63,11 @@ ARROWS = {
     "store/rescue": STORE | ARCHIVE | {"store/record", "store/block", "store/pages", "store/env", "store/txn",
                              "store/load"},
 
+    # A second kind of store: its records, in objects instead of blocks.
+    "rados": STORE | {"store/record"},
+    "rados/import": STORE | {"store/record", "import", "rados"},
+    "rados/verify": STORE | {"store/record", "rados", "rados/import"},
+
     "propagate": BOARD | {"api"},
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
@@ -79,13 +84,9 @@ ARROWS = {
     # What the rows of answers have, for all who print them.
     "formats/rows": BELOW,
 
-    "client/core": SEARCH | {"api", "import", "proto", "proto/wire", "ops"},
+    "client/core": SEARCH | {"api", "import", "rados", "proto", "proto/wire", "ops"},
     "client/local": CLIENT,
     "client/remote": CLIENT,
-    # The records of the store, in objects instead of blocks.
-    "client/rados": CLIENT | {"store/record"},
-    "client/rados/import": CLIENT | {"store/record", "client/rados"},
-    "client/rados/verify": CLIENT | {"store/record", "client/rados", "client/rados/import"},
     "client": CLIENT | {"client/local", "client/remote"},
     # Text forms (moves, dumps, cursors) come from where they are defined; what travels does not.
     "cli": BOARD | {"api", "store"},
@@ -142,7 +143,7 @@ OWNERS = {
     "protobuf-c/": {"proto", "tests"},
     "event2/": {"daemon", "http", "service", "tests"},
     "openssl/": {"base", "client", "daemon", "service", "tests"},
-    "rados/": {"client/rados", "bench", "tests"},
+    "rados/": {"rados", "bench", "tests"},
     "zstd.h": {"store", "formats", "http", "tests", "bench"}, "bzlib.h": {"formats", "tests"}, "lzma.h": {"formats", "tests"},
     "jansson.h": {"cli", "formats", "http", "tests"},
     "roaring/": {"tests"},
