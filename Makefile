@@ -55,6 +55,10 @@ check: ## run every test: plain, ASan + UBSan, TSan
 	@tools/deps.sh build test
 	@tools/check.sh
 
+long-check: ## run every test of the plain build with all of its rounds, which check has fewer of
+	@tools/deps.sh build test
+	@tools/check.sh long
+
 test: build ## run the tests of the plain build only
 	meson test -C build --no-rebuild --print-errorlogs
 
@@ -137,6 +141,6 @@ clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
-.PHONY: help build deps demo check test browser clients cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
+.PHONY: help build deps demo check long-check test browser clients cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install python-abi clean
 .DEFAULT_GOAL := help

@@ -6,7 +6,7 @@
 # A step that fails does not stop the others; the last line is 'N passed, N failed' over all single
 # test cases.
 #
-#	tools/check.sh [plain|asan|tsan|release]...		(default: the first three)
+#	tools/check.sh [plain|asan|tsan|release|long]...	(default: the first three)
 #	tools/check.sh coverage		(the plain suite in a build that notes which lines were run)
 # shellcheck disable=SC2317 # steps are called by name
 set -u
@@ -25,7 +25,7 @@ TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store co
 	'system concurrency')
 RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
 
-# For builds that multiply the time of each round: fewer of them, of which the plain build has all.
+# For builds that multiply the time of each round: fewer of them than even the plain build has.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
 	CHISTORE_IMPORT_KILLS=8 CHISTORE_HAMMER_SECONDS=2 CHISTORE_IOFAIL_EVERY=90
 	CHISTORE_IOFAIL_PAIRS=2 CHISTORE_POWERCUT_STATES=400)
@@ -112,19 +112,34 @@ behind() {
 	return "$status"
 }
 
-# -t multiplies the tests' time limits, which are meant for a machine that does nothing else.
-check_plain() {
+# plain_tests SETTING=VALUE...: settings that are there already are kept. -t multiplies the tests' time
+# limits, which are meant for a machine that does nothing else.
+plain_tests() {
+	local setting settings=()
+	for setting in "$@"; do
+		[ -n "$(printenv "${setting%%=*}")" ] || settings+=("$setting")
+	done
+	env "${settings[@]}" meson test -C build --no-rebuild --print-errorlogs \
+		--num-processes "$at_once" -t 3
+}
+
+build_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc -Dc_args=-g1 && ninja -C build --quiet || return
-	say "plain tests"
-	behind "${1:-true}" env CHISTORE_IOFAIL_EVERY="${CHISTORE_IOFAIL_EVERY:-18}" \
-		CHISTORE_IOFAIL_PAIRS="${CHISTORE_IOFAIL_PAIRS:-5}" \
-		CHISTORE_POWERCUT_STATES="${CHISTORE_POWERCUT_STATES:-600}" \
-		CHISTORE_IMPORT_KILLS="${CHISTORE_IMPORT_KILLS:-10}" \
-		CHISTORE_KILL_CYCLES="${CHISTORE_KILL_CYCLES:-20}" \
-		CHISTORE_HAMMER_SECONDS="${CHISTORE_HAMMER_SECONDS:-2}" \
-		meson test -C build --no-rebuild --print-errorlogs --num-processes "$at_once" -t 3
+	setup build gcc -Dc_args=-g1 && ninja -C build --quiet && say "plain tests"
+}
+
+check_plain() {
+	build_plain || return
+	behind "${1:-true}" plain_tests CHISTORE_EFFORT=low CHISTORE_FILTERS=100 \
+		CHISTORE_IOFAIL_EVERY=18 CHISTORE_IOFAIL_PAIRS=5 CHISTORE_POWERCUT_STATES=600 \
+		CHISTORE_IMPORT_KILLS=10 CHISTORE_KILL_CYCLES=20 CHISTORE_HAMMER_SECONDS=2
+}
+
+# Every test with all of its rounds, as the variables of HACKING.md say.
+check_long() {
+	build_plain || return
+	plain_tests CHISTORE_EFFORT=1
 }
 
 # Below, no more is built than the chosen tests need. Each step's build begins while the tests of the
@@ -205,7 +220,7 @@ check_coverage() {
 
 for step in "${@:-all}"; do
 	case $step in
-	plain | asan | tsan | release) check_"$step" ;;
+	plain | asan | tsan | release | long) check_"$step" ;;
 	coverage) check_coverage ;;
 	all)
 		check_plain build_asan
@@ -213,7 +228,7 @@ for step in "${@:-all}"; do
 		check_tsan
 		;;
 	*)
-		echo "usage: tools/check.sh [plain|asan|tsan|release|coverage]..." >&2
+		echo "usage: tools/check.sh [plain|asan|tsan|release|long|coverage]..." >&2
 		exit 2
 		;;
 	esac

@@ -47,7 +47,7 @@ static inline size_t seed_below(struct seed *seed, size_t bound)
 
 /*
  * How many rounds a test takes whose worth grows with their number: `normal` of them, an eighth
- * with CHISTORE_EFFORT=low (under a sanitizer, where each round is slow), 20 times as many with
+ * with CHISTORE_EFFORT=low (in the gate), 20 times as many with
  * CHISTORE_EFFORT=high and N times with CHISTORE_EFFORT=N (a long run on demand).
  */
 static inline size_t seed_rounds(size_t normal)
