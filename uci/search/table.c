@@ -16,19 +16,22 @@ int chi_table_init(struct chi_table *table, size_t mib)
 	while (lines * 2 * LINE_BYTES <= mib << 20) {
 		lines *= 2;
 	}
-	void *bytes = aligned_alloc(LINE_BYTES, lines * LINE_BYTES);
-	if (bytes == NULL) {
+	/* Zeroed by the kernel, page by page as a search comes to it: most programs that start this
+	 * one never search, and the table is large. */
+	uint8_t *memory = calloc(lines + 1, LINE_BYTES);
+	if (memory == NULL) {
 		return -CHI_ENOMEM;
 	}
-	*table = (struct chi_table){.entries = bytes, .lines = lines};
-	chi_table_clear(table);
+	size_t skip = LINE_BYTES - (uintptr_t)memory % LINE_BYTES;
+	*table = (struct chi_table){
+		.memory = memory, .entries = (void *)(memory + skip), .lines = lines};
 	return CHI_OK;
 }
 
 void chi_table_deinit(struct chi_table *table)
 {
-	free(table->entries);
-	table->entries = NULL;
+	free(table->memory);
+	*table = (struct chi_table){.lines = 0};
 }
 
 void chi_table_clear(struct chi_table *table)

@@ -26,8 +26,9 @@ struct chi_table_entry {
 #define CHI_TABLE_LINE	  4
 
 struct chi_table {
-	struct chi_table_entry *entries;
-	size_t lines;  /* a power of two */
+	void *memory;
+	struct chi_table_entry *entries; /* in it, a line each at a line of the cache */
+	size_t lines;			 /* a power of two */
 	uint64_t salt; /* of the hashes: with another, all entries are of no position */
 	uint8_t age;   /* multiples of 4 */
 };
