@@ -22,7 +22,6 @@
 #include "base/clock.h"
 #include "service/events.h"
 #include "daemon/status/http.h"
-#include "daemon/net/listener.h"
 #include "service/log.h"
 #include "service/notify.h"
 #include "daemon/sandbox.h"
@@ -64,8 +63,10 @@ static void main_address(const char *addresses, char out[PATH_MAX + sizeof("unix
 static int open_store(const struct chi_config *config, const struct chi_served *served,
 		      const char *path, struct chi_store **out, struct chi_fault *fault)
 {
+	char addresses[CHI_ADDRESSES_SIZE];
 	char address[PATH_MAX + sizeof("unix:")];
-	main_address(chi_listener_addresses(served->server->listener), address);
+	chi_sockets_print(&served->server->sockets, addresses);
+	main_address(addresses, address);
 	struct chi_store_options options = {
 		.mode = served->writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
 		.map_bytes = config->map_bytes,
@@ -353,7 +354,16 @@ static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 		status = chi_guard_init(&server->guard, config, fault);
 	}
 	if (status == CHI_OK) {
-		status = chi_listener_new(server, config, &server->listener, fault);
+		const struct chi_binding how = {
+			.listens = config->listens,
+			.n = config->n_listens,
+			.user = &config->server.user,
+			.mode = config->socket_mode,
+			.local = ", and tcp: is not encrypted: use tls:, 127.0.0.1, [::1] or a "
+				 "unix socket",
+		};
+		struct chi_passed_list passed = config->passed;
+		status = chi_sockets_open(&server->sockets, &how, &passed, fault);
 	}
 	if (status == CHI_OK && config->has_metrics) {
 		status = chi_http_new(server, &config->metrics, &server->http, fault);
@@ -401,7 +411,8 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	}
 	if (status == CHI_OK) {
 		/* Before the threads, which have what they are started with. */
-		status = chi_listener_start(server->listener, fault);
+		status = chi_listener_start(&server->listener, server->base, &server->sockets,
+					    &chi_server_door, server, fault);
 	}
 	if (status == CHI_OK) {
 		status = chi_daemon_confine(config, fault);
@@ -445,24 +456,31 @@ static void drain(struct chi_server *server)
 	pthread_mutex_unlock(&server->compact_lock);
 }
 
+static void close_doors(struct chi_server *server)
+{
+	chi_listener_stop(&server->listener);
+	chi_sockets_close(&server->sockets);
+	chi_http_free(server->http);
+	server->http = NULL;
+}
+
 int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 {
+	char addresses[CHI_ADDRESSES_SIZE];
 	struct signals signals = {0};
 	int status = signals_init(&signals, server->base, server, fault);
 	if (status < 0) {
 		signals_deinit(&signals);
 		return status;
 	}
-	chi_log_ready(chi_listener_addresses(server->listener));
+	chi_sockets_print(&server->sockets, addresses);
+	chi_log_ready(addresses);
 	chi_notify("READY=1");
 	event_base_dispatch(server->base);
 	chi_event_drop(&server->watchdog);
 	chi_notify("STOPPING=1");
 	signals_deinit(&signals);
-	chi_listener_free(server->listener);
-	server->listener = NULL;
-	chi_http_free(server->http);
-	server->http = NULL;
+	close_doors(server);
 	drain(server);
 	server->clean = true;
 	return server->stale ? chi_fault(fault, -CHI_ESTALE, "a store's files were replaced")
@@ -471,8 +489,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 
 void chi_server_deinit(struct chi_server *server)
 {
-	chi_listener_free(server->listener);
-	chi_http_free(server->http);
+	close_doors(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_stop(server->stores[i].writer);
 	}

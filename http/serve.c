@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
-#include "http/bind.h"
 #include "http/jail.h"
 #include "http/net/server.h"
 #include "http/routes.h"
@@ -93,13 +92,36 @@ static int watch_signals(struct state *state, struct chi_fault *fault)
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
 
-static int make_loops(struct http_server *server, const int *sockets, struct chi_fault *fault)
+static int bind_sockets(struct http_server *server, struct chi_fault *fault)
 {
 	const struct http_config *config = server->config;
+	const struct chi_binding how = {
+		.listens = config->listens,
+		.n = config->n_listens,
+		.user = &config->server.user,
+		.http = true,
+		.shared = true,
+		.local = config->public_read || config->access_path != NULL
+				 ? NULL
+				 : ": --public-read lets any client read, --access those with a "
+				   "token",
+	};
+	struct chi_passed_list passed = {.n = 0};
+	int status = chi_notify_passed(&passed, fault);
+	if (status == CHI_OK) {
+		status = chi_sockets_open(&server->sockets[0], &how, &passed, fault);
+	}
+	for (size_t i = 1; i < config->threads && status == CHI_OK; i++) {
+		status = chi_sockets_share(&server->sockets[0], &server->sockets[i], fault);
+	}
+	return status;
+}
+
+static int make_loops(struct http_server *server, struct chi_fault *fault)
+{
 	int status = CHI_OK;
-	for (size_t i = 0; i < config->threads && status == CHI_OK; i++) {
-		status = loop_new(server, sockets + i * config->n_listens, config->n_listens,
-				  &server->loops[i], fault);
+	for (size_t i = 0; i < server->config->threads && status == CHI_OK; i++) {
+		status = loop_new(server, &server->sockets[i], &server->loops[i], fault);
 		server->n_loops += status == CHI_OK ? 1 : 0;
 	}
 	return status;
@@ -107,24 +129,12 @@ static int make_loops(struct http_server *server, const int *sockets, struct chi
 
 static int bind_and_become(struct http_server *server, struct chi_fault *fault)
 {
-	const struct http_config *config = server->config;
-	int *sockets = calloc(config->threads * config->n_listens, sizeof(*sockets));
-	int status = sockets == NULL ? chi_fault_plain(fault, -CHI_ENOMEM) : CHI_OK;
-	if (status == CHI_OK && config->server.user.given) {
-		status = chi_user_can(&config->server.user, fault);
-	}
-	if (status == CHI_OK) {
-		status = bind_all(server, sockets, fault);
-	}
-	if (status == CHI_OK && config->server.user.given) {
-		status = chi_user_become(&config->server.user, chi_log_descriptor(), fault);
-	}
-	if (status == CHI_OK) {
-		status = routes_init(server, fault);
-	}
-	status = status == CHI_OK ? make_loops(server, sockets, fault) : status;
-	free(sockets);
-	return status;
+	const struct chi_user *user = &server->config->server.user;
+	int status = chi_user_can(user, fault);
+	status = status == CHI_OK ? bind_sockets(server, fault) : status;
+	status = status == CHI_OK ? chi_user_become(user, chi_log_descriptor(), fault) : status;
+	status = status == CHI_OK ? routes_init(server, fault) : status;
+	return status == CHI_OK ? make_loops(server, fault) : status;
 }
 
 /* A store behind a socket is asked once, so that a wrong address is known at the start. */
@@ -172,6 +182,9 @@ static void stop(struct state *state)
 	for (size_t i = 0; i < server->n_loops; i++) {
 		loop_free(server->loops[i]);
 	}
+	for (size_t i = 0; i < server->config->threads; i++) {
+		chi_sockets_close(&server->sockets[i]);
+	}
 	routes_deinit(server);
 	chi_access_free(server->access);
 	pthread_rwlock_destroy(&server->access_lock);
@@ -197,7 +210,9 @@ int serve(const struct http_config *config, struct chi_fault *fault)
 	int status = start_server(state, fault);
 	if (status == CHI_OK) {
 		chi_event_add(state->tick, &second);
-		chi_log_ready(state->server.addresses);
+		char addresses[CHI_ADDRESSES_SIZE];
+		chi_sockets_print(&state->server.sockets[0], addresses);
+		chi_log_ready(addresses);
 		chi_notify("READY=1");
 		event_base_dispatch(state->base);
 	}

@@ -36,6 +36,13 @@ static void set_address(struct chi_peer_address *peer, const union any_address *
 	}
 }
 
+void chi_peer_from(const struct sockaddr *address, size_t len, struct chi_peer_address *out)
+{
+	union any_address name = {.room = {.ss_family = AF_UNSPEC}};
+	memcpy(&name, address, len);
+	set_address(out, &name);
+}
+
 void chi_peer_of(int fd, struct chi_peer_address *out)
 {
 	union any_address name = {.room = {.ss_family = AF_UNSPEC}};

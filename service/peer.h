@@ -19,7 +19,12 @@ struct chi_peer_address {
 	int32_t pid;
 };
 
+struct sockaddr;
+
 void chi_peer_of(int fd, struct chi_peer_address *out);
+
+/* An address of the system's; INET and INET6. */
+void chi_peer_from(const struct sockaddr *address, size_t len, struct chi_peer_address *out);
 
 /* This end of the socket. */
 void chi_peer_here(int fd, struct chi_peer_address *out);

@@ -14,10 +14,10 @@
 #include "daemon/net/tally.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
+#include "service/net/listener.h"
 
 struct chi_conn;
 struct chi_http;
-struct chi_listener;
 struct chi_server;
 struct chi_store_writer;
 struct chi_worker;
@@ -78,10 +78,10 @@ struct chi_server {
 	size_t n_stores;
 	struct chi_worker **workers;
 	size_t n_workers;
-	size_t next_worker; /* main's round robin */
-	struct chi_listener *listener;
-	/* What sockets that were passed have turned out to be: connections outlive the listener. */
-	struct chi_listen adopted[CHI_LISTENS_MAX];
+	size_t next_worker;	    /* main's round robin */
+	struct chi_sockets sockets; /* closed first, but connections know where they came in */
+	struct chi_listener listener;
+	bool full;		  /* the limit was logged, until a place is free again */
 	uint64_t connections_max; /* the limit, or what the descriptors allow */
 	atomic_size_t connections;
 	chi_counter accepted;	 /* connections, by main */
@@ -91,6 +91,9 @@ struct chi_server {
 	struct chi_import_sessions import_sessions;
 	pthread_mutex_t compact_lock;
 };
+
+/* Takes connections for a server. */
+extern const struct chi_listener_ops chi_server_door;
 
 /* The store of that name, "default" if the name is empty; NULL if there is none. */
 struct chi_served *chi_server_find(struct chi_server *server, const char *name, size_t len);

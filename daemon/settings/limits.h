@@ -73,15 +73,6 @@
 /* Descriptors kept free of clients: files of the stores, pipes, the log, the spare one. */
 #define CHI_RESERVED_FDS 64
 
-/* How long listening rests when descriptors have run out. */
-#define CHI_ACCEPT_PAUSE_MS 500
-
-/* Over TCP a client that says nothing for so many seconds is asked whether it is there, and closed
- * when it has not answered so often. */
-#define CHI_KEEPALIVE_IDLE_S  60
-#define CHI_KEEPALIVE_PAUSE_S 10
-#define CHI_KEEPALIVE_PROBES  6
-
 /* How long an answer sent before closing may take to be read by a peer that is still sending. */
 #define CHI_LINGER_MS 2000
 

@@ -10,7 +10,6 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
-#include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,7 +20,6 @@
 #include "service/log.h"
 #include "daemon/status/metrics.h"
 #include "daemon/net/server.h"
-#include "daemon/net/socket.h"
 
 struct visit {
 	struct chi_http *http;
@@ -33,9 +31,8 @@ struct visit {
 
 struct chi_http {
 	struct chi_server *server;
-	struct chi_socket socket;
-	struct evconnlistener *listener;
-	struct event *rested; /* the end of a pause */
+	struct chi_sockets sockets;
+	struct chi_listener listener;
 	struct visit visits[CHI_HTTP_CONNECTIONS];
 };
 
@@ -133,15 +130,12 @@ static void on_deadline(evutil_socket_t fd, short what, void *context)
 	end_visit(context);
 }
 
-static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
-			  struct sockaddr *address, int len, void *context)
+static void take_visit(void *owner, int fd, const struct chi_listen *listen)
 {
 	struct timeval life = chi_event_ms(CHI_HTTP_MS);
-	struct chi_http *http = context;
+	struct chi_http *http = owner;
 	struct visit *visit = http->visits;
-	(void)listener;
-	(void)address;
-	(void)len;
+	(void)listen;
 	while (visit < http->visits + CHI_HTTP_CONNECTIONS && visit->stream != NULL) {
 		visit++;
 	}
@@ -163,28 +157,15 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 	}
 }
 
-/* Most likely out of descriptors: the loop would wake for the same connection for ever. */
-static void on_failure(struct evconnlistener *listener, void *context)
-{
-	struct timeval pause = chi_event_ms(CHI_ACCEPT_PAUSE_MS);
-	const struct chi_http *http = context;
-	evconnlistener_disable(listener);
-	chi_event_add(http->rested, &pause);
-}
-
-static void on_rested(evutil_socket_t fd, short what, void *context)
-{
-	(void)fd;
-	(void)what;
-	const struct chi_http *http = context;
-	evconnlistener_enable(http->listener);
-}
+static const struct chi_listener_ops door = {.take = take_visit};
 
 static int listen_http(struct chi_http *http, const struct chi_listen *address,
 		       struct chi_fault *fault)
 {
 	struct event_base *base = http->server->base;
-	int status = chi_socket_bind(address, http->server->config, &http->socket, fault);
+	const struct chi_binding how = {
+		.listens = address, .n = 1, .http = true, .local = ", as --metrics needs it"};
+	int status = chi_sockets_open(&http->sockets, &how, NULL, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -196,17 +177,12 @@ static int listen_http(struct chi_http *http, const struct chi_listen *address,
 			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
 	}
-	/* It listens already. */
-	http->listener = evconnlistener_new(base, on_connection, http, LEV_OPT_CLOSE_ON_EXEC, 0,
-					    http->socket.fd);
-	http->rested = evtimer_new(base, on_rested, http);
-	if (http->listener == NULL || http->rested == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
+	status = chi_listener_start(&http->listener, base, &http->sockets, &door, http, fault);
+	if (status == CHI_OK) {
+		log_info("metrics.listen", "counters are at '{address}metrics'",
+			 log_text("address", http->sockets.list[0].text));
 	}
-	evconnlistener_set_error_cb(http->listener, on_failure);
-	log_info("metrics.listen", "counters are at 'http://{address}/metrics'",
-		 log_text("address", http->socket.text + strlen("tcp:")));
-	return CHI_OK;
+	return status;
 }
 
 int chi_http_new(struct chi_server *server, const struct chi_listen *address, struct chi_http **out,
@@ -231,16 +207,13 @@ void chi_http_free(struct chi_http *http)
 	if (http == NULL) {
 		return;
 	}
-	if (http->listener != NULL) {
-		evconnlistener_free(http->listener);
-	}
-	chi_event_drop(&http->rested);
+	chi_listener_stop(&http->listener);
 	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
 		if (http->visits[i].stream != NULL) {
 			end_visit(&http->visits[i]);
 		}
 		chi_event_drop(&http->visits[i].deadline);
 	}
-	chi_socket_close(&http->socket);
+	chi_sockets_close(&http->sockets);
 	free(http);
 }

@@ -3,8 +3,6 @@
 #include "http/net/conn.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -565,12 +563,10 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
-	int one = 1;
 	if (conn == NULL) {
 		close(fd);
 		return;
 	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	conn->loop = loop;
 	conn->fd = fd;
 	conn->from = *from;

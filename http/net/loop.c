@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop: its listeners, its mailbox, its clock. */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,14 +13,13 @@
 #include "http/net/pack.h"
 #include "service/events.h"
 
-#define ACCEPTS_A_TURN 64
-#define SPARE_CALLS    64
-#define ARENA_BYTES    ((size_t)128 << 20) /* the longest body, and as much again */
-#define ANSWER_BYTES   ((size_t)64 << 20)
-#define KEEP_BYTES     ((size_t)256 << 10) /* memory that a spare call may keep */
-#define TICK_MS	       250
-#define BODIES_MOST    ((uint64_t)256 << 20) /* of all loops */
-#define OUTPUTS_MOST   ((uint64_t)256 << 20)
+#define SPARE_CALLS  64
+#define ARENA_BYTES  ((size_t)128 << 20) /* the longest body, and as much again */
+#define ANSWER_BYTES ((size_t)64 << 20)
+#define KEEP_BYTES   ((size_t)256 << 10) /* memory that a spare call may keep */
+#define TICK_MS	     250
+#define BODIES_MOST  ((uint64_t)256 << 20) /* of all loops */
+#define OUTPUTS_MOST ((uint64_t)256 << 20)
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
@@ -116,11 +114,8 @@ static void drain(struct loop *loop)
 {
 	loop->draining = true;
 	loop->stop_at_ms = chi_now_ms() + (int64_t)loop->server->config->stop_ms;
-	for (size_t i = 0; i < loop->n_listeners; i++) {
-		chi_event_drop(&loop->listeners[i].event);
-		close(loop->listeners[i].fd);
-	}
-	loop->n_listeners = 0;
+	chi_listener_stop(&loop->listener);
+	chi_sockets_close(loop->sockets);
 }
 
 static void on_mail(evutil_socket_t fd, short what, void *context)
@@ -135,25 +130,6 @@ static void on_mail(evutil_socket_t fd, short what, void *context)
 		drain(loop);
 		event_active(loop->tick, EV_TIMEOUT, 1);
 	}
-}
-
-/* Nothing can be accepted: the loop would wake for the same client at once, for ever. */
-static void rest(struct loop *loop, int error)
-{
-	log_limited_warning("listen.rest", "not accepting for {ms} ms ({cause})",
-			    log_number("ms", TICK_MS), log_text("cause", strerror(error)));
-	for (size_t i = 0; i < loop->n_listeners; i++) {
-		event_del(loop->listeners[i].event);
-	}
-	loop->resting = true;
-}
-
-static void end_rest(struct loop *loop)
-{
-	for (size_t i = 0; loop->resting && i < loop->n_listeners; i++) {
-		chi_event_add(loop->listeners[i].event, NULL);
-	}
-	loop->resting = false;
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *context)
@@ -171,7 +147,6 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 			conn_tick(conn, now);
 		}
 	}
-	end_rest(loop);
 	if (loop->draining && loop->conns == NULL) {
 		event_base_loopbreak(loop->base);
 		return;
@@ -213,47 +188,27 @@ static bool has_place(struct loop *loop, const struct chi_peer_address *from)
 	return places->used < places->most || make_room(loop, NULL);
 }
 
-static bool is_scarce(int error)
+static bool drop_idle(void *owner)
 {
-	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+	return make_room(owner, NULL);
 }
 
-/* Without a descriptor accept fails before it has looked whether a client is there. */
-static bool is_waited_for(int fd)
+static void take_conn(void *owner, int fd, const struct chi_listen *listen)
 {
-	struct pollfd one = {.fd = fd, .events = POLLIN};
-	return poll(&one, 1, 0) > 0;
-}
-
-static void on_accept(evutil_socket_t fd, short what, void *context)
-{
-	struct listener *listener = context;
-	struct loop *loop = listener->loop;
+	struct loop *loop = owner;
 	struct chi_peer_address from;
-	(void)what;
-	for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-		int peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (peer < 0) {
-			int error = errno;
-			bool scarce = is_scarce(error) && is_waited_for(fd);
-			if (scarce && make_room(loop, NULL)) {
-				continue;
-			}
-			if (scarce) {
-				rest(loop, error);
-			}
-			return;
-		}
-		count(&loop->counters.accepted, 1);
-		chi_peer_of(peer, &from);
-		if (!has_place(loop, &from)) {
-			count(&loop->counters.refused, 1);
-			close(peer);
-			continue;
-		}
-		conn_new(loop, peer, &from);
+	(void)listen;
+	count(&loop->counters.accepted, 1);
+	chi_peer_of(fd, &from);
+	if (has_place(loop, &from)) {
+		conn_new(loop, fd, &from);
+	} else {
+		count(&loop->counters.refused, 1);
+		close(fd);
 	}
 }
+
+static const struct chi_listener_ops door = {take_conn, drop_idle};
 
 /* ---- Life -------------------------------------------------------------------------------- */
 
@@ -268,37 +223,25 @@ static int begin_loop(struct loop *loop, struct chi_fault *fault)
 	}
 	loop->mail_event = event_new(loop->base, loop->mail, EV_READ | EV_PERSIST, on_mail, loop);
 	loop->tick = evtimer_new(loop->base, on_tick, loop);
-	for (size_t i = 0; i < loop->n_listeners; i++) {
-		struct listener *listener = &loop->listeners[i];
-		listener->event = event_new(loop->base, listener->fd, EV_READ | EV_PERSIST,
-					    on_accept, listener);
-		if (listener->event == NULL || event_add(listener->event, NULL) < 0) {
-			return chi_fault_plain(fault, -CHI_ENOMEM);
-		}
-	}
 	if (loop->mail_event == NULL || loop->tick == NULL ||
 	    event_add(loop->mail_event, NULL) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	return config->in_process ? session_open(&loop->session, config, fault) : CHI_OK;
+	int status =
+		chi_listener_start(&loop->listener, loop->base, loop->sockets, &door, loop, fault);
+	return status == CHI_OK && config->in_process ? session_open(&loop->session, config, fault)
+						      : status;
 }
 
-int loop_new(struct http_server *server, const int *sockets, size_t n, struct loop **out,
+int loop_new(struct http_server *server, struct chi_sockets *sockets, struct loop **out,
 	     struct chi_fault *fault)
 {
 	struct loop *loop = calloc(1, sizeof(*loop));
 	*out = loop;
-	for (size_t i = 0; i < n; i++) {
-		if (loop == NULL) {
-			close(sockets[i]);
-		} else {
-			loop->listeners[i] = (struct listener){.loop = loop, .fd = sockets[i]};
-		}
-	}
 	if (loop == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	loop->n_listeners = n;
+	loop->sockets = sockets;
 	loop->server = server;
 	loop->mail = -1;
 	loop->session.config = server->config;

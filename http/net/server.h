@@ -28,6 +28,7 @@
 #include "http/net/session.h"
 #include "http/net/unknown.h"
 #include "service/access.h"
+#include "service/net/listener.h"
 #include "service/peer.h"
 #include "service/shares.h"
 
@@ -84,24 +85,18 @@ struct http_server {
 	struct loop *loops[HTTP_THREADS_MAX];
 	size_t n_loops;
 	struct pool pool;
-	struct unknown *unknown;	       /* NULL: nothing is written */
-	char addresses[CHI_LISTENS_MAX * 320]; /* as they turned out, a blank between */
+	struct unknown *unknown;		      /* NULL: nothing is written */
+	struct chi_sockets sockets[HTTP_THREADS_MAX]; /* of each loop */
 };
 
 /* ---- loop.c ------------------------------------------------------------------------------ */
-
-struct listener {
-	struct loop *loop;
-	int fd;
-	struct event *event;
-};
 
 struct loop {
 	struct http_server *server;
 	struct event_base *base;
 	struct session session; /* open if the store is a directory */
-	struct listener listeners[CHI_LISTENS_MAX];
-	size_t n_listeners;
+	struct chi_sockets *sockets;
+	struct chi_listener listener;
 	struct conn *conns; /* all that are open */
 	struct event *tick; /* ends what is too slow */
 	int mail;	    /* eventfd */
@@ -115,7 +110,6 @@ struct loop {
 	struct chi_shares output; /* bytes that clients have not read yet */
 	struct cache *cache;
 	struct http_counters counters;
-	bool resting; /* no descriptor is left: listens again at the next tick */
 	bool draining;
 	int64_t stop_at_ms; /* then: what is not answered is cut off; chi_now_ms */
 	_Atomic bool stop;
@@ -123,9 +117,9 @@ struct loop {
 	bool started;
 };
 
-/* `sockets` are the loop's from now on, also on failure. */
-CHI_MUSTUSE int loop_new(struct http_server *server, const int *sockets, size_t n,
-			 struct loop **out, struct chi_fault *fault);
+/* `sockets` are closed when the loop drains, and stay the server's. */
+CHI_MUSTUSE int loop_new(struct http_server *server, struct chi_sockets *sockets, struct loop **out,
+			 struct chi_fault *fault);
 CHI_MUSTUSE int loop_start(struct loop *loop, struct chi_fault *fault);
 /* Any thread: takes no more connections, answers what was asked, and ends. */
 void loop_stop(struct loop *loop);

@@ -23,8 +23,8 @@ ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "rados", "proto", "proto/wire", "ops", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "formats/rows", "cli"}
-HTTP = BOARD | {"api", "store", "formats", "formats/rows", "service"}
-DAEMON = SEARCH | {"import", "proto", "proto/wire", "ops", "service", "daemon/settings"}
+HTTP = BOARD | {"api", "store", "formats", "formats/rows", "service", "service/net"}
+DAEMON = SEARCH | {"import", "proto", "proto/wire", "ops", "service", "service/net", "daemon/settings"}
 
 ARROWS = {
     "include/chistore": {"types"},
@@ -102,6 +102,7 @@ ARROWS = {
 
     # What every server program needs; no store, no protocol.
     "service": BELOW,
+    "service/net": BELOW | {"service"},
     "daemon/settings": BOARD | {"proto", "proto/wire", "service"},
     "daemon/access": DAEMON,
     "daemon/net": DAEMON | {"daemon/access"},

@@ -600,7 +600,7 @@ class TestRules(unittest.TestCase):
         store = webserver.make_store()
         code, text = webserver.start(store, "--listen", "tcp:0.0.0.0:0", want=False)
         self.assertEqual(code, 3)
-        self.assertIn("is no loopback address", text)
+        self.assertIn("is not a loopback address", text)
         webserver.start(store, "--listen", "tcp:0.0.0.0:0", "--public-read").stop()
 
     def test_wrong_starts(self):
