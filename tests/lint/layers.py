@@ -246,7 +246,7 @@ def circles(texts):
     return found
 
 
-ROOM_MOST = 25  # sources and headers of a room, beside those of its sub-rooms
+ROOM_MOST = 40  # sources and headers of a room, beside those of its sub-rooms
 
 
 def crowded(paths):
