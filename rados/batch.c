@@ -128,8 +128,8 @@ static int apply_items(struct chi_shard_batch *batch, struct chi_batch_part *par
 		}
 		bool there = chi_entries_at(entries, &key);
 		size_t at = items[i].index;
-		int status = batch->apply(batch, items + i, same, there ? entries->value : NULL,
-					  there ? entries->len : 0, &at);
+		int status = batch->apply(batch, items + i, same, there ? entries->at.value : NULL,
+					  there ? entries->at.len : 0, &at);
 		bool refused =
 			status == -CHI_EINVAL || status == -CHI_ETOOBIG || status == -CHI_ECORRUPT;
 		if (refused && batch->rados->skip != NULL) {
@@ -226,8 +226,8 @@ static int apply_part(struct chi_shard_batch *batch, struct chi_batch_part *part
 	chi_client_key(rados->id, &own);
 	chi_entries_next(&entries);
 	if (chi_entries_at(&entries, &own)) {
-		old = entries.value;
-		old_len = entries.len;
+		old = entries.at.value;
+		old_len = entries.at.len;
 		if (chi_shard_client_decode(old, old_len, &entry) < 0) {
 			return chi_fault(rados->fault, -CHI_ECORRUPT,
 					 "a client's entry in object '%.160s' is damaged",

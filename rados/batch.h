@@ -66,23 +66,19 @@ struct chi_shard_batch {
 struct chi_entries {
 	rados_omap_iter_t iter;
 	bool more;
-	const char *key;
-	size_t key_len;
-	const uint8_t *value;
-	size_t len;
+	struct chi_omap_entry at;
 };
 
 static inline void chi_entries_next(struct chi_entries *entries)
 {
-	entries->more = chi_object_next(entries->iter, &entries->key, &entries->key_len,
-					&entries->value, &entries->len);
+	entries->more = chi_object_next(entries->iter, &entries->at);
 }
 
 /* True if the one at hand has that key. */
 static inline bool chi_entries_at(const struct chi_entries *entries, const struct chi_omap_key *key)
 {
-	return entries->more && entries->key_len == key->len &&
-	       memcmp(entries->key, key->bytes, key->len) == 0;
+	return entries->more && entries->at.key_len == key->len &&
+	       memcmp(entries->at.key, key->bytes, key->len) == 0;
 }
 
 static inline void chi_client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_omap_key *out)

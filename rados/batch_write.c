@@ -62,11 +62,11 @@ int chi_batch_fold(struct chi_shard_batch *batch, const struct chi_object_op *op
 	     chi_entries_next(&entries)) {
 		struct chi_shard_client one;
 		struct chi_omap_edit edit = {.guarded = true,
-					     .old = entries.value,
-					     .old_len = entries.len,
+					     .old = entries.at.value,
+					     .old_len = entries.at.len,
 					     .what = CHI_EDIT_REMOVE};
-		bool damaged = entries.key_len > CHI_OMAP_KEY_MAX ||
-			       chi_shard_client_decode(entries.value, entries.len, &one) < 0;
+		bool damaged = entries.at.key_len > CHI_OMAP_KEY_MAX ||
+			       chi_shard_client_decode(entries.at.value, entries.at.len, &one) < 0;
 		if (damaged && chi_entries_at(&entries, &sum_key)) {
 			/* Nothing can be added to it. */
 			folded = 0;
@@ -76,12 +76,12 @@ int chi_batch_fold(struct chi_shard_batch *batch, const struct chi_object_op *op
 			continue;
 		}
 		if (chi_entries_at(&entries, &sum_key)) {
-			total.old = entries.value;
-			total.old_len = entries.len;
+			total.old = entries.at.value;
+			total.old_len = entries.at.len;
 			chi_shard_client_add(&one, &sum);
 		} else if (one.date < now - CLIENT_SECONDS) {
-			memcpy(edit.key.bytes, entries.key, entries.key_len);
-			edit.key.len = entries.key_len;
+			memcpy(edit.key.bytes, entries.at.key, entries.at.key_len);
+			edit.key.len = entries.at.key_len;
 			chi_shard_client_add(&one, &sum);
 			folded++;
 			status = chi_batch_edit(batch, &edit);

@@ -65,6 +65,14 @@ CHI_MUSTUSE int chi_object_get(struct chi_object_op *op, const struct chi_omap_k
 CHI_MUSTUSE int chi_object_list(struct chi_object_op *op, enum chi_omap_tree tree,
 				const char *after, size_t max);
 
+/* Makes it one that changes; and one that happens only if the entry has that value (no bytes: it is
+ * not there), and sets one. */
+CHI_MUSTUSE int chi_object_change(struct chi_object_op *op);
+void chi_object_compare(struct chi_object_op *op, const struct chi_omap_key *key, const void *value,
+			size_t len);
+void chi_object_set(struct chi_object_op *op, const struct chi_omap_key *key, const void *value,
+		    size_t len);
+
 /* Asks for the size of the object's data, too. Of an op that gets keys or lists. */
 void chi_object_size(struct chi_object_op *op);
 
@@ -72,21 +80,35 @@ void chi_object_size(struct chi_object_op *op);
  * -CHI_EFORK, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_objects_run(struct chi_rados *rados, struct chi_object_op *ops, size_t n);
 
+/* Runs one, which must succeed. */
+CHI_MUSTUSE int chi_object_run(struct chi_rados *rados, struct chi_object_op *op);
+
+/* Operations on the first `n` shards, many at a time: `ask` says what is to be done, `take`, if it
+ * is not NULL, looks at what came of it. What they return but CHI_OK ends it. */
+typedef int chi_shard_step(struct chi_rados *rados, void *context, uint32_t shard,
+			   struct chi_object_op *op);
+CHI_MUSTUSE int chi_shards_run(struct chi_rados *rados, uint32_t n, chi_shard_step *ask,
+			       chi_shard_step *take, void *context);
+
+/* An `ask` for the stamp alone. */
+int chi_shard_ask_stamp(struct chi_rados *rados, void *context, uint32_t shard,
+			struct chi_object_op *op);
+
 /* Frees what they have asked for and brought, and leaves them zeroed. */
 void chi_objects_end(struct chi_object_op *ops, size_t n);
 
-/* The next entry of what an operation brought; false at the end. */
-bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_len,
-		     const uint8_t **value, size_t *len);
-
-/* The next entry of a listing that began after `after`, which becomes its key: the next listing
- * goes on there. CHI_NONE at the end; -CHI_ECORRUPT where keys are none, or do not ascend. */
 struct chi_omap_entry {
 	const char *key;
 	size_t key_len;
 	const uint8_t *value;
 	size_t len;
 };
+
+/* The next entry of what an operation brought; false at the end. */
+bool chi_object_next(rados_omap_iter_t entries, struct chi_omap_entry *out);
+
+/* The next entry of a listing that began after `after`, which becomes its key: the next listing
+ * goes on there. CHI_NONE at the end; -CHI_ECORRUPT where keys are none, or do not ascend. */
 int chi_object_listed(struct chi_rados *rados, struct chi_object_op *op, struct chi_omap_key *after,
 		      struct chi_omap_entry *out);
 

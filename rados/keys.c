@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Look-ups of positions by key: sorted by shard, one operation for each shard, or for some hundred
  * keys of it. */
-#include "rados/inside.h"
+#include "rados/batch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -78,22 +78,21 @@ static int deliver(struct chi_rados *rados, const struct chi_key *keys,
 		   const struct chi_shard_ref *refs, size_t n, struct chi_object_op *op,
 		   chi_rados_each *each, void *context)
 {
-	const char *name = NULL;
-	const uint8_t *value = NULL;
-	size_t name_len = 0;
-	size_t len = 0;
+	struct chi_entries entries = {.iter = op->values};
 	int status = chi_object_stamp(rados, op, NULL);
-	bool more = status == CHI_OK && chi_object_next(op->values, &name, &name_len, &value, &len);
+	if (status == CHI_OK) {
+		chi_entries_next(&entries);
+	}
 	struct chi_omap_key wanted = {.len = 0};
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		const struct chi_key *key = &keys[refs[i].index];
 		const uint8_t *record = NULL;
 		size_t record_len = 0;
 		chi_omap_key(CHI_OMAP_POSITION, refs[i].bytes, refs[i].len, &wanted);
-		bool there =
-			more && name_len == wanted.len && memcmp(name, wanted.bytes, name_len) == 0;
+		bool there = chi_entries_at(&entries, &wanted);
 		if (there) {
-			record = chi_omap_record(key, value, len, &record_len);
+			record =
+				chi_omap_record(key, entries.at.value, entries.at.len, &record_len);
 			status = record != NULL ? CHI_OK : chi_rados_damaged(rados, key);
 		}
 		if (status == CHI_OK) {
@@ -103,7 +102,7 @@ static int deliver(struct chi_rados *rados, const struct chi_key *keys,
 			i + 1 < n && chi_position_compare(refs[i].bytes, refs[i].len,
 							  refs[i + 1].bytes, refs[i + 1].len) == 0;
 		if (there && !again) {
-			more = chi_object_next(op->values, &name, &name_len, &value, &len);
+			chi_entries_next(&entries);
 		}
 	}
 	return status;
@@ -175,27 +174,21 @@ static int has_round(struct chi_rados *rados, const struct chi_shard_ref *refs,
 	}
 	status = status == CHI_OK ? chi_objects_run(rados, ops, n_runs) : status;
 	for (size_t i = 0; status == CHI_OK && i < n_runs; i++) {
-		const char *name = NULL;
-		const uint8_t *value = NULL;
-		size_t name_len = 0;
-		size_t len = 0;
-		size_t at = runs[i].first;
-		size_t end = at + runs[i].n;
+		struct chi_entries entries = {.iter = ops[i].values};
 		status = chi_object_stamp(rados, &ops[i], NULL);
-		while (status == CHI_OK &&
-		       chi_object_next(ops[i].values, &name, &name_len, &value, &len)) {
-			bool found = false;
-			for (; at < end; at++) {
-				struct chi_omap_key key;
-				chi_omap_key(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
-				bool same = key.len == name_len &&
-					    memcmp(key.bytes, name, name_len) == 0;
-				if (found && !same) {
-					break;
-				}
-				found = found || same;
-				said[refs[at].index] = same;
+		if (status == CHI_OK) {
+			chi_entries_next(&entries);
+		}
+		for (size_t at = runs[i].first; status == CHI_OK && at < runs[i].first + runs[i].n;
+		     at++) {
+			struct chi_omap_key key;
+			chi_omap_key(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
+			/* One that was asked for twice came once. */
+			while (entries.more && chi_omap_compare(entries.at.key, entries.at.key_len,
+								key.bytes, key.len) < 0) {
+				chi_entries_next(&entries);
 			}
+			said[refs[at].index] = chi_entries_at(&entries, &key);
 		}
 	}
 	if (ops != NULL) {

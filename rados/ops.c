@@ -18,6 +18,9 @@
 
 #define IN_FLIGHT 512
 
+/* Whose operations are in memory at once. */
+#define ROUND_SHARDS 1024
+
 const struct chi_omap_key chi_stamp_key = {.len = 1, .bytes = {CHI_OMAP_STAMP}};
 
 struct chi_round {
@@ -71,6 +74,27 @@ int chi_object_list(struct chi_object_op *op, enum chi_omap_tree tree, const cha
 	chi_librados.read_op_omap_get_vals2(op->read, after, prefix, max, &op->listed, &op->more,
 					    &op->parts_rc[1]);
 	return CHI_OK;
+}
+
+int chi_object_change(struct chi_object_op *op)
+{
+	op->write = chi_librados.create_write_op();
+	return op->write != NULL ? CHI_OK : -CHI_ENOMEM;
+}
+
+void chi_object_compare(struct chi_object_op *op, const struct chi_omap_key *key, const void *value,
+			size_t len)
+{
+	chi_librados.write_op_omap_cmp2(op->write, key->bytes, LIBRADOS_CMPXATTR_OP_EQ, value,
+					key->len, len, NULL);
+}
+
+void chi_object_set(struct chi_object_op *op, const struct chi_omap_key *key, const void *value,
+		    size_t len)
+{
+	const char *name = key->bytes;
+	const char *bytes = value;
+	chi_librados.write_op_omap_set2(op->write, &name, &bytes, &key->len, &len, 1);
 }
 
 void chi_object_size(struct chi_object_op *op)
@@ -207,6 +231,42 @@ int chi_objects_run(struct chi_rados *rados, struct chi_object_op *ops, size_t n
 	return CHI_OK;
 }
 
+int chi_object_run(struct chi_rados *rados, struct chi_object_op *op)
+{
+	int status = chi_objects_run(rados, op, 1);
+	return status == CHI_OK && op->rc < 0 ? chi_object_fault(rados, op) : status;
+}
+
+int chi_shards_run(struct chi_rados *rados, uint32_t n, chi_shard_step *ask, chi_shard_step *take,
+		   void *context)
+{
+	uint32_t most = n < ROUND_SHARDS ? n : ROUND_SHARDS;
+	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(most, sizeof(*ops));
+	int status = ops != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
+	for (uint32_t at = 0; status == CHI_OK && at < n; at += most) {
+		uint32_t some = n - at < most ? n - at : most;
+		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
+			chi_object_of_shard(rados, at + i, &ops[i]);
+			status = ask(rados, context, at + i, &ops[i]);
+		}
+		status = status == CHI_OK ? chi_objects_run(rados, ops, some) : status;
+		for (uint32_t i = 0; status == CHI_OK && take != NULL && i < some; i++) {
+			status = take(rados, context, at + i, &ops[i]);
+		}
+		chi_objects_end(ops, some);
+	}
+	return status;
+}
+
+int chi_shard_ask_stamp(struct chi_rados *rados, void *context, uint32_t shard,
+			struct chi_object_op *op)
+{
+	(void)rados;
+	(void)context;
+	(void)shard;
+	return chi_object_get(op, &chi_stamp_key, 1);
+}
+
 void chi_objects_end(struct chi_object_op *ops, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -230,15 +290,14 @@ void chi_objects_end(struct chi_object_op *ops, size_t n)
 	}
 }
 
-bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_len,
-		     const uint8_t **value, size_t *len)
+bool chi_object_next(rados_omap_iter_t entries, struct chi_omap_entry *out)
 {
 	char *found = NULL;
 	char *bytes = NULL;
-	int rc = chi_librados.omap_get_next2(entries, &found, &bytes, key_len, len);
-	*key = found;
+	int rc = chi_librados.omap_get_next2(entries, &found, &bytes, &out->key_len, &out->len);
+	out->key = found;
 	/* Of no bytes librados gives no address, too. */
-	*value = (const uint8_t *)(bytes != NULL ? bytes : "");
+	out->value = (const uint8_t *)(bytes != NULL ? bytes : "");
 	return rc == 0 && found != NULL;
 }
 
@@ -247,7 +306,7 @@ bool chi_object_next(rados_omap_iter_t entries, const char **key, size_t *key_le
 int chi_object_listed(struct chi_rados *rados, struct chi_object_op *op, struct chi_omap_key *after,
 		      struct chi_omap_entry *out)
 {
-	if (!chi_object_next(op->listed, &out->key, &out->key_len, &out->value, &out->len)) {
+	if (!chi_object_next(op->listed, out)) {
 		return !op->more || op->any
 			       ? CHI_NONE
 			       : chi_fault(rados->fault, -CHI_ECORRUPT,
@@ -335,25 +394,22 @@ int chi_object_fault(struct chi_rados *rados, const struct chi_object_op *op)
 
 int chi_object_stamp(struct chi_rados *rados, struct chi_object_op *op, struct chi_counts *base)
 {
-	const char *key = NULL;
-	const uint8_t *value = NULL;
-	size_t key_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry stamp;
 	if (op->rc < 0) {
 		return chi_object_fault(rados, op);
 	}
 	/* The stamp is before positions in the order of keys. */
-	if (!chi_object_next(op->values, &key, &key_len, &value, &len) || key_len != 1 ||
-	    key[0] != CHI_OMAP_STAMP || len != CHI_STAMP_SIZE) {
+	if (!chi_object_next(op->values, &stamp) || stamp.key_len != 1 ||
+	    stamp.key[0] != CHI_OMAP_STAMP || stamp.len != CHI_STAMP_SIZE) {
 		return chi_fault(rados->fault, -CHI_ECORRUPT,
 				 "the store's object '%.160s' has no stamp", op->object);
 	}
-	if (memcmp(value, rados->stamp, CHI_STAMP_IDENTITY) != 0) {
+	if (memcmp(stamp.value, rados->stamp, CHI_STAMP_IDENTITY) != 0) {
 		return chi_fault(rados->fault, -CHI_ESTALE,
 				 "object '%.120s' is of another store: open it again", op->object);
 	}
 	if (base != NULL) {
-		chi_shard_stamp_base(value, base);
+		chi_shard_stamp_base(stamp.value, base);
 	}
 	return CHI_OK;
 }

@@ -15,64 +15,48 @@
 #include "rados/walk.h"
 #include "store/record/merge.h"
 
-/* Positions that are computed again together, and shards whose stamps change together. */
-#define TOGETHER     4096
-#define ROUND_SHARDS 512
-#define TRIES	     64
+/* Positions that are computed again together. */
+#define TOGETHER 4096
+#define TRIES	 64
 
 /* ---- Base rates -------------------------------------------------------------------------- */
 
-static int stamp_op(struct chi_rados *rados, uint32_t shard, const uint8_t *old, const uint8_t *new,
-		    struct chi_object_op *op)
+struct stamping {
+	struct chi_counts *bases; /* of each shard, as they were */
+	bool again;		  /* another one changed a stamp at the same time */
+};
+
+static int take_base(struct chi_rados *rados, void *context, uint32_t shard,
+		     struct chi_object_op *op)
 {
-	const char *key = chi_stamp_key.bytes;
-	const char *value = (const char *)new;
-	size_t len = CHI_STAMP_SIZE;
-	op->write = chi_librados.create_write_op();
-	if (op->write == NULL) {
+	struct stamping *stamping = context;
+	return chi_object_stamp(rados, op, &stamping->bases[shard]);
+}
+
+static int ask_new_stamp(struct chi_rados *rados, void *context, uint32_t shard,
+			 struct chi_object_op *op)
+{
+	const struct stamping *stamping = context;
+	struct chi_rados_head head = rados->head;
+	uint8_t stamp[CHI_STAMP_SIZE];
+	if (chi_object_change(op) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_object_of_shard(rados, shard, op);
-	chi_librados.write_op_omap_cmp2(op->write, key, LIBRADOS_CMPXATTR_OP_EQ, (const char *)old,
-					chi_stamp_key.len, len, NULL);
-	chi_librados.write_op_omap_set2(op->write, &key, &value, &chi_stamp_key.len, &len, 1);
+	head.base = stamping->bases[shard];
+	chi_shard_stamp(&head, stamp);
+	chi_object_compare(op, &chi_stamp_key, stamp, sizeof(stamp));
+	chi_shard_stamp(&rados->head, stamp);
+	chi_object_set(op, &chi_stamp_key, stamp, sizeof(stamp));
 	return CHI_OK;
 }
 
-/* One round over `n` shards from `first` on. *again: another one changed a stamp at the same time.
- */
-static int set_stamps(struct chi_rados *rados, uint32_t first, uint32_t n,
-		      struct chi_object_op *ops, bool *again)
+static int take_new_stamp(struct chi_rados *rados, void *context, uint32_t shard,
+			  struct chi_object_op *op)
 {
-	struct chi_rados_head head = rados->head;
-	uint8_t new[CHI_STAMP_SIZE];
-	struct chi_counts bases[ROUND_SHARDS];
-	int status = CHI_OK;
-	chi_shard_stamp(&head, new);
-	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-		chi_object_of_shard(rados, first + i, &ops[i]);
-		status = chi_object_get(&ops[i], &chi_stamp_key, 1);
-	}
-	status = status == CHI_OK ? chi_objects_run(rados, ops, n) : status;
-	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-		status = chi_object_stamp(rados, &ops[i], &bases[i]);
-	}
-	chi_objects_end(ops, n);
-	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-		uint8_t old[CHI_STAMP_SIZE];
-		head.base = bases[i];
-		chi_shard_stamp(&head, old);
-		status = stamp_op(rados, first + i, old, new, &ops[i]);
-	}
-	status = status == CHI_OK ? chi_objects_run(rados, ops, n) : status;
-	*again = false;
-	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-		*again = *again || ops[i].rc == -ECANCELED;
-		status = ops[i].rc < 0 && ops[i].rc != -ECANCELED ? chi_object_fault(rados, &ops[i])
-								  : CHI_OK;
-	}
-	chi_objects_end(ops, n);
-	return status;
+	struct stamping *stamping = context;
+	(void)shard;
+	stamping->again = stamping->again || op->rc == -ECANCELED;
+	return op->rc < 0 && op->rc != -ECANCELED ? chi_object_fault(rados, op) : CHI_OK;
 }
 
 static int set_head(struct chi_rados *rados, const struct chi_counts *base)
@@ -96,19 +80,17 @@ static int set_head(struct chi_rados *rados, const struct chi_counts *base)
 
 static int set_all_stamps(struct chi_rados *rados)
 {
-	int status = CHI_OK;
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
-	if (ops == NULL) {
-		return -CHI_ENOMEM;
+	uint32_t n = rados->head.shards;
+	struct stamping stamping = {.bases = calloc(n, sizeof(*stamping.bases)), .again = true};
+	int status = stamping.bases != NULL ? CHI_OK : -CHI_ENOMEM;
+	while (status == CHI_OK && stamping.again) {
+		stamping.again = false;
+		status = chi_shards_run(rados, n, chi_shard_ask_stamp, take_base, &stamping);
+		status = status == CHI_OK ? chi_shards_run(rados, n, ask_new_stamp, take_new_stamp,
+							   &stamping)
+					  : status;
 	}
-	uint32_t shards = rados->head.shards;
-	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
-		uint32_t n = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
-		bool again = true;
-		while (status == CHI_OK && again) {
-			status = set_stamps(rados, at, n, ops, &again);
-		}
-	}
+	free(stamping.bases);
 	chi_shard_stamp(&rados->head, rados->stamp);
 	return status;
 }

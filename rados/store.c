@@ -16,9 +16,6 @@
 #include "rados/library.h"
 #include "rados/inside.h"
 
-/* Shards that are made, or asked for what was counted in them, in one round. */
-#define ROUND_SHARDS 1024
-
 #define CLIENTS_LISTED 1024
 
 /* ---- The head ---------------------------------------------------------------------------- */
@@ -242,69 +239,42 @@ static int make_uuid(uint8_t uuid[16])
 }
 
 /* The stamp that an interrupted creation left in a shard; zeros: none. */
-static int left_stamp(struct chi_rados *rados, struct chi_object_op *op,
-		      uint8_t stamp[CHI_STAMP_SIZE])
+static int take_left_stamp(struct chi_rados *rados, void *context, uint32_t shard,
+			   struct chi_object_op *op)
 {
-	const char *key = NULL;
-	const uint8_t *value = NULL;
-	size_t key_len = 0;
-	size_t len = 0;
-	memset(stamp, 0, CHI_STAMP_SIZE);
+	uint8_t(*stamps)[CHI_STAMP_SIZE] = context;
+	struct chi_omap_entry found;
 	if (op->rc == -ENOENT) {
 		return CHI_OK;
 	}
 	if (op->rc < 0) {
 		return chi_object_fault(rados, op);
 	}
-	if (!chi_object_next(op->values, &key, &key_len, &value, &len)) {
+	if (!chi_object_next(op->values, &found)) {
 		return CHI_OK;
 	}
-	if (len != CHI_STAMP_SIZE) {
+	if (found.len != CHI_STAMP_SIZE) {
 		return chi_fault(rados->fault, -CHI_EEXIST,
 				 "object '%.160s' is there and no shard of a store", op->object);
 	}
-	memcpy(stamp, value, CHI_STAMP_SIZE);
+	memcpy(stamps[shard], found.value, CHI_STAMP_SIZE);
 	return CHI_OK;
 }
 
-static int left_stamps(struct chi_rados *rados, uint32_t shards, uint8_t (*stamps)[CHI_STAMP_SIZE])
-{
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
-		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			chi_object_of_shard(rados, at + i, &ops[i]);
-			status = chi_object_get(&ops[i], &chi_stamp_key, 1);
-		}
-		status = status == CHI_OK ? chi_objects_run(rados, ops, some) : status;
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = left_stamp(rados, &ops[i], stamps[at + i]);
-		}
-		chi_objects_end(ops, some);
-	}
-	return status;
-}
-
 /* Empty but for its stamp, if its stamp is still the one that was left there. */
-static int make_shard(struct chi_rados *rados, uint32_t shard, const uint8_t left[CHI_STAMP_SIZE],
+static int make_shard(struct chi_rados *rados, void *context, uint32_t shard,
 		      struct chi_object_op *op)
 {
 	static const uint8_t none[CHI_STAMP_SIZE];
-	const char *key = chi_stamp_key.bytes;
-	const char *value = (const char *)rados->stamp;
-	size_t len = CHI_STAMP_SIZE;
-	size_t left_len = memcmp(left, none, sizeof(none)) == 0 ? 0 : CHI_STAMP_SIZE;
-	op->write = chi_librados.create_write_op();
-	if (op->write == NULL) {
+	uint8_t(*left)[CHI_STAMP_SIZE] = context;
+	bool any = memcmp(left[shard], none, sizeof(none)) != 0;
+	if (chi_object_change(op) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_object_of_shard(rados, shard, op);
 	chi_librados.write_op_create(op->write, LIBRADOS_CREATE_IDEMPOTENT, NULL);
-	chi_librados.write_op_omap_cmp2(op->write, key, LIBRADOS_CMPXATTR_OP_EQ, (const char *)left,
-					chi_stamp_key.len, left_len, NULL);
+	chi_object_compare(op, &chi_stamp_key, left[shard], any ? CHI_STAMP_SIZE : 0);
 	chi_librados.write_op_omap_clear(op->write);
-	chi_librados.write_op_omap_set2(op->write, &key, &value, &chi_stamp_key.len, &len, 1);
+	chi_object_set(op, &chi_stamp_key, rados->stamp, CHI_STAMP_SIZE);
 	return CHI_OK;
 }
 
@@ -313,27 +283,14 @@ static int create_fault(struct chi_rados *rados)
 	return chi_fault(rados->fault, -CHI_EBUSY, "another client creates the store");
 }
 
-static int make_shards(struct chi_rados *rados, const uint8_t (*left)[CHI_STAMP_SIZE])
+static int made_shard(struct chi_rados *rados, void *context, uint32_t shard,
+		      struct chi_object_op *op)
 {
-	uint32_t shards = rados->head.shards;
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
-		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = make_shard(rados, at + i, left[at + i], &ops[i]);
-		}
-		if (status == CHI_OK) {
-			status = chi_objects_run(rados, ops, some);
-		}
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = ops[i].rc == -ECANCELED ? create_fault(rados)
-				 : ops[i].rc < 0	 ? chi_object_fault(rados, &ops[i])
-							 : CHI_OK;
-		}
-		chi_objects_end(ops, some);
-	}
-	return status;
+	(void)context;
+	(void)shard;
+	return op->rc == -ECANCELED ? create_fault(rados)
+	       : op->rc < 0	    ? chi_object_fault(rados, op)
+				    : CHI_OK;
 }
 
 /* The place of the head: the version of one whose creation was interrupted, or 0. */
@@ -369,7 +326,9 @@ static int make_store(struct chi_rados *rados, enum chi_statistic statistic)
 	uint32_t wanted = rados->place.shards;
 	uint32_t shards = wanted > 0 ? wanted : CHI_SHARDS_DEFAULT;
 	_cleanup_(chi_freep) uint8_t(*left)[CHI_STAMP_SIZE] = calloc(shards, sizeof(*left));
-	status = left != NULL ? left_stamps(rados, shards, left) : -CHI_ENOMEM;
+	status = left == NULL ? -CHI_ENOMEM
+			      : chi_shards_run(rados, shards, chi_shard_ask_stamp, take_left_stamp,
+					       left);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -383,7 +342,7 @@ static int make_store(struct chi_rados *rados, enum chi_statistic statistic)
 	}
 	chi_shard_stamp(&rados->head, rados->stamp);
 	if (status == CHI_OK) {
-		status = make_shards(rados, (const uint8_t(*)[CHI_STAMP_SIZE])left);
+		status = chi_shards_run(rados, shards, make_shard, made_shard, left);
 	}
 	struct chi_rados_head there;
 	if (status == CHI_OK) {
@@ -442,10 +401,8 @@ static int add_listing(struct chi_rados *rados, struct chi_object_op *op,
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-static int ask_clients(struct chi_rados *rados, uint32_t shard, const char *after,
-		       struct chi_object_op *op)
+static int ask_clients(struct chi_object_op *op, const char *after)
 {
-	chi_object_of_shard(rados, shard, op);
 	int status = chi_object_get(op, &chi_stamp_key, 1);
 	return status == CHI_OK ? chi_object_list(op, CHI_OMAP_CLIENT, after, CLIENTS_LISTED)
 				: status;
@@ -457,7 +414,8 @@ int chi_rados_sum_shard(struct chi_rados *rados, uint32_t shard, struct chi_shar
 	int status = CHI_OK;
 	do {
 		struct chi_object_op op = {.rc = 0};
-		status = ask_clients(rados, shard, last.bytes, &op);
+		chi_object_of_shard(rados, shard, &op);
+		status = ask_clients(&op, last.bytes);
 		status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
 		status = status == CHI_OK ? add_listing(rados, &op, sum, &last) : status;
 		chi_objects_end(&op, 1);
@@ -465,34 +423,33 @@ int chi_rados_sum_shard(struct chi_rados *rados, uint32_t shard, struct chi_shar
 	return status;
 }
 
+static int ask_sum(struct chi_rados *rados, void *context, uint32_t shard, struct chi_object_op *op)
+{
+	(void)rados;
+	(void)context;
+	(void)shard;
+	return ask_clients(op, "");
+}
+
+static int take_sum(struct chi_rados *rados, void *context, uint32_t shard,
+		    struct chi_object_op *op)
+{
+	struct chi_shard_client one = {.sequence = 0};
+	struct chi_omap_key last = {.len = 0};
+	int status = add_listing(rados, op, &one, &last);
+	/* More than one listing holds: from the beginning. */
+	if (status == CHI_OK && last.len > 0) {
+		one = (struct chi_shard_client){.sequence = 0};
+		status = chi_rados_sum_shard(rados, shard, &one);
+	}
+	chi_shard_client_add(&one, context);
+	return status;
+}
+
 int chi_rados_sum(struct chi_rados *rados, struct chi_shard_client *sum)
 {
-	uint32_t shards = rados->head.shards;
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(ROUND_SHARDS, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
 	*sum = (struct chi_shard_client){.sequence = 0};
-	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
-		uint32_t some = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			status = ask_clients(rados, at + i, "", &ops[i]);
-		}
-		if (status == CHI_OK) {
-			status = chi_objects_run(rados, ops, some);
-		}
-		for (uint32_t i = 0; status == CHI_OK && i < some; i++) {
-			struct chi_shard_client one = {.sequence = 0};
-			struct chi_omap_key last = {.len = 0};
-			status = add_listing(rados, &ops[i], &one, &last);
-			/* More than one listing holds: from the beginning. */
-			if (status == CHI_OK && last.len > 0) {
-				one = (struct chi_shard_client){.sequence = 0};
-				status = chi_rados_sum_shard(rados, at + i, &one);
-			}
-			chi_shard_client_add(&one, sum);
-		}
-		chi_objects_end(ops, some);
-	}
-	return status;
+	return chi_shards_run(rados, rados->head.shards, ask_sum, take_sum, sum);
 }
 
 static uint64_t count_of(int64_t sum)

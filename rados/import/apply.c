@@ -21,8 +21,6 @@
 #define PART_MAX    ((size_t)8 << 20)
 #define PART_BUDGET ((size_t)1 << 30)
 
-#define ROUND_SHARDS 1024
-
 /* ---- Reading ----------------------------------------------------------------------------- */
 
 /* CHI_NONE: it is not there. */
@@ -181,61 +179,74 @@ static int clear_head(struct chi_rados *rados, const struct chi_rados_head *appl
 	return status;
 }
 
-/* The import's entry in a shard may be added up from now on. */
-static int release_entry(struct chi_rados *rados, uint32_t shard, const struct chi_omap_key *key,
-			 struct chi_object_op *read, struct chi_object_op *write)
+/* An import's entries in the shards, as they are. */
+struct releasing {
+	struct chi_omap_key keys[2]; /* of the stamp, and theirs */
+	struct {
+		bool sound; /* else there is none, or it is damaged */
+		uint8_t value[CHI_SHARD_CLIENT_SIZE];
+	} * entries;
+};
+
+static int ask_entry(struct chi_rados *rados, void *context, uint32_t shard,
+		     struct chi_object_op *op)
 {
+	const struct releasing *releasing = context;
+	(void)rados;
+	(void)shard;
+	return chi_object_get(op, releasing->keys, 2);
+}
+
+static int take_entry(struct chi_rados *rados, void *context, uint32_t shard,
+		      struct chi_object_op *op)
+{
+	struct releasing *releasing = context;
 	struct chi_shard_client entry;
-	const char *name = NULL;
-	const uint8_t *value = NULL;
-	size_t name_len = 0;
-	size_t len = 0;
-	uint8_t changed[CHI_SHARD_CLIENT_SIZE];
-	int status = chi_object_stamp(rados, read, NULL);
-	chi_object_of_shard(rados, shard, write);
-	write->write = chi_librados.create_write_op();
-	if (status != CHI_OK || write->write == NULL) {
-		return status != CHI_OK ? status : -CHI_ENOMEM;
+	struct chi_omap_entry found;
+	int status = chi_object_stamp(rados, op, NULL);
+	if (status == CHI_OK && chi_object_next(op->values, &found) &&
+	    chi_shard_client_decode(found.value, found.len, &entry) == CHI_OK) {
+		releasing->entries[shard].sound = true;
+		memcpy(releasing->entries[shard].value, found.value, found.len);
 	}
-	/* An operation that does nothing where there is no entry, or no object any more. */
-	if (chi_object_next(read->values, &name, &name_len, &value, &len) &&
-	    chi_shard_client_decode(value, len, &entry) == CHI_OK) {
-		const char *bytes = (const char *)changed;
+	return status;
+}
+
+/* It may be added up from now on. An operation that does nothing where there is none. */
+static int release_entry(struct chi_rados *rados, void *context, uint32_t shard,
+			 struct chi_object_op *op)
+{
+	const struct releasing *releasing = context;
+	const uint8_t *value = releasing->entries[shard].value;
+	struct chi_shard_client entry;
+	uint8_t changed[CHI_SHARD_CLIENT_SIZE];
+	(void)rados;
+	int status = chi_object_change(op);
+	if (status == CHI_OK && releasing->entries[shard].sound) {
+		chi_object_compare(op, &releasing->keys[1], value, CHI_SHARD_CLIENT_SIZE);
+		status = chi_shard_client_decode(value, CHI_SHARD_CLIENT_SIZE, &entry);
 		entry.date = (uint64_t)time(NULL);
 		chi_shard_client_encode(&entry, changed);
-		chi_librados.write_op_omap_cmp2(write->write, key->bytes, LIBRADOS_CMPXATTR_OP_EQ,
-						(const char *)value, key->len, len, NULL);
-		name = key->bytes;
-		chi_librados.write_op_omap_set2(write->write, &name, &bytes, &key->len, &len, 1);
-	} else {
-		chi_librados.write_op_omap_cmp2(write->write, key->bytes, LIBRADOS_CMPXATTR_OP_EQ,
-						"", key->len, 0, NULL);
+		chi_object_set(op, &releasing->keys[1], changed, sizeof(changed));
+	} else if (status == CHI_OK) {
+		chi_object_compare(op, &releasing->keys[1], "", 0);
 	}
-	return CHI_OK;
+	return status;
 }
 
 int chi_journal_release(struct chi_rados *rados, const uint8_t id[16])
 {
 	uint32_t shards = rados->head.shards;
-	struct chi_omap_key keys[2] = {chi_stamp_key};
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(2 * ROUND_SHARDS, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
-	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, &keys[1]);
-	for (uint32_t at = 0; status == CHI_OK && at < shards; at += ROUND_SHARDS) {
-		uint32_t n = shards - at < ROUND_SHARDS ? shards - at : ROUND_SHARDS;
-		for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-			chi_object_of_shard(rados, at + i, &ops[i]);
-			status = chi_object_get(&ops[i], keys, 2);
-		}
-		status = status == CHI_OK ? chi_objects_run(rados, ops, n) : status;
-		for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-			status = release_entry(rados, at + i, &keys[1], &ops[i],
-					       &ops[ROUND_SHARDS + i]);
-		}
-		/* One that fails stays as it is: it costs a hundred bytes. */
-		status = status == CHI_OK ? chi_objects_run(rados, ops + ROUND_SHARDS, n) : status;
-		chi_objects_end(ops, 2 * ROUND_SHARDS);
-	}
+	struct releasing releasing = {.keys = {chi_stamp_key}};
+	releasing.entries = calloc(shards, sizeof(*releasing.entries));
+	int status = releasing.entries != NULL ? CHI_OK : -CHI_ENOMEM;
+	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, &releasing.keys[1]);
+	status = status == CHI_OK ? chi_shards_run(rados, shards, ask_entry, take_entry, &releasing)
+				  : status;
+	/* One that fails stays as it is: it costs a hundred bytes. */
+	status = status == CHI_OK ? chi_shards_run(rados, shards, release_entry, NULL, &releasing)
+				  : status;
+	free(releasing.entries);
 	return status;
 }
 

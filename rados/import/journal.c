@@ -18,9 +18,6 @@
 #define PART_BYTES   ((size_t)4 << 20)
 #define PART_ROOM    (PART_BYTES + CHI_RECORD_BYTES_MAX + 1024)
 
-/* Objects that are removed in one round. */
-#define REMOVED 256
-
 struct chi_journal {
 	struct chi_rados *rados;
 	uint8_t id[16];
@@ -69,10 +66,7 @@ static int flush(struct chi_journal *journal)
 	chi_journal_object(rados->place.name, journal->id, journal->parts, op.object);
 	chi_librados.write_op_write_full(op.write, (const char *)journal->bytes,
 					 journal->len + CHI_JOURNAL_TAIL);
-	status = chi_objects_run(rados, &op, 1);
-	if (status == CHI_OK && op.rc < 0) {
-		status = chi_object_fault(rados, &op);
-	}
+	status = chi_object_run(rados, &op);
 	chi_objects_end(&op, 1);
 	journal->parts++;
 	journal->n = 0;
@@ -193,25 +187,24 @@ int chi_journal_commit(struct chi_journal *journal, const uint8_t before[16],
 	return CHI_OK;
 }
 
+static int ask_remove(struct chi_rados *rados, void *context, uint32_t part,
+		      struct chi_object_op *op)
+{
+	const uint8_t *id = context;
+	chi_journal_object(rados->place.name, id, part, op->object);
+	int status = chi_object_change(op);
+	if (status == CHI_OK) {
+		chi_librados.write_op_remove(op->write);
+	}
+	return status;
+}
+
 /* Objects that are not there are no failure. */
 int chi_journal_remove(struct chi_rados *rados, const uint8_t id[16], uint32_t parts)
 {
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(REMOVED, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (uint32_t at = 0; status == CHI_OK && at < parts; at += REMOVED) {
-		uint32_t n = parts - at < REMOVED ? parts - at : REMOVED;
-		for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
-			ops[i].write = chi_librados.create_write_op();
-			chi_journal_object(rados->place.name, id, at + i, ops[i].object);
-			status = ops[i].write != NULL ? CHI_OK : -CHI_ENOMEM;
-			if (status == CHI_OK) {
-				chi_librados.write_op_remove(ops[i].write);
-			}
-		}
-		status = status == CHI_OK ? chi_objects_run(rados, ops, n) : status;
-		chi_objects_end(ops, n);
-	}
-	return status;
+	uint8_t own[CHI_CLIENT_ID];
+	memcpy(own, id, sizeof(own));
+	return chi_shards_run(rados, parts, ask_remove, NULL, own);
 }
 
 void chi_journal_free(struct chi_journal *journal)

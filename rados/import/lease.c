@@ -28,21 +28,7 @@ static struct chi_lease over(uint32_t parts)
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 
-static void compare_value(rados_write_op_t op, const struct chi_omap_key *key, const void *value,
-			  size_t len)
-{
-	chi_librados.write_op_omap_cmp2(op, key->bytes, LIBRADOS_CMPXATTR_OP_EQ, value, key->len,
-					len, NULL);
-}
-
-static void set(rados_write_op_t op, const struct chi_omap_key *key, const void *value, size_t len)
-{
-	const char *name = key->bytes;
-	const char *bytes = value;
-	chi_librados.write_op_omap_set2(op, &name, &bytes, &key->len, &len, 1);
-}
-
-static void change_lease(const struct chi_lease_change *change, rados_write_op_t op)
+static void change_lease(const struct chi_lease_change *change, struct chi_object_op *op)
 {
 	uint8_t old[CHI_LEASE_SIZE] = {0};
 	uint8_t new[CHI_LEASE_SIZE];
@@ -52,24 +38,24 @@ static void change_lease(const struct chi_lease_change *change, rados_write_op_t
 	if (change->old != NULL) {
 		bool any = change->old->parts > 0;
 		chi_lease_encode(change->old, old);
-		compare_value(op, &key, old, any ? sizeof(old) : 0);
+		chi_object_compare(op, &key, old, any ? sizeof(old) : 0);
 	}
 	if (change->new != NULL) {
 		chi_lease_encode(change->new, new);
-		set(op, &key, new, sizeof(new));
+		chi_object_set(op, &key, new, sizeof(new));
 	} else {
-		chi_librados.write_op_omap_rm_keys2(op, &name, &key.len, 1);
+		chi_librados.write_op_omap_rm_keys2(op->write, &name, &key.len, 1);
 	}
 }
 
-static void change_last(const struct chi_lease_change *change, rados_write_op_t op)
+static void change_last(const struct chi_lease_change *change, struct chi_object_op *op)
 {
 	static const uint8_t none[CHI_CLIENT_ID];
 	struct chi_omap_key key;
 	chi_omap_key(CHI_OMAP_LAST, NULL, 0, &key);
 	bool any = memcmp(change->before, none, sizeof(none)) != 0;
-	compare_value(op, &key, change->before, any ? CHI_CLIENT_ID : 0);
-	set(op, &key, change->id, CHI_CLIENT_ID);
+	chi_object_compare(op, &key, change->before, any ? CHI_CLIENT_ID : 0);
+	chi_object_set(op, &key, change->id, CHI_CLIENT_ID);
 }
 
 static int outcome(struct chi_rados *rados, const struct chi_object_op *op)
@@ -104,9 +90,9 @@ int chi_lease_change(struct chi_rados *rados, const struct chi_lease_change *cha
 		chi_librados.write_op_write_full(op.write, text, len);
 	}
 	if (change->before != NULL) {
-		change_last(change, op.write);
+		change_last(change, &op);
 	}
-	change_lease(change, op.write);
+	change_lease(change, &op);
 	int status = chi_objects_run(rados, &op, 1);
 	status = status == CHI_OK ? outcome(rados, &op) : status;
 	chi_objects_end(&op, 1);
@@ -134,19 +120,14 @@ int chi_leases_read_last(struct chi_rados *rados, uint8_t id[16])
 {
 	struct chi_object_op op = {.rc = 0};
 	struct chi_omap_key key;
-	const char *name = NULL;
-	const uint8_t *value = NULL;
-	size_t name_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry last;
 	memset(id, 0, CHI_CLIENT_ID);
 	chi_omap_key(CHI_OMAP_LAST, NULL, 0, &key);
 	chi_object_of_head(rados, &op);
 	int status = chi_object_get(&op, &key, 1);
-	status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
-	status = status == CHI_OK && op.rc < 0 ? chi_object_fault(rados, &op) : status;
-	if (status == CHI_OK && chi_object_next(op.values, &name, &name_len, &value, &len) &&
-	    len == CHI_CLIENT_ID) {
-		memcpy(id, value, len);
+	status = status == CHI_OK ? chi_object_run(rados, &op) : status;
+	if (status == CHI_OK && chi_object_next(op.values, &last) && last.len == CHI_CLIENT_ID) {
+		memcpy(id, last.value, last.len);
 	}
 	chi_objects_end(&op, 1);
 	return status;
@@ -183,8 +164,7 @@ static int list_over(struct chi_rados *rados, struct chi_omap_key *after, struct
 	uint64_t now = (uint64_t)time(NULL);
 	chi_object_of_head(rados, &op);
 	int status = chi_object_list(&op, CHI_OMAP_IMPORT, after->bytes, LISTED);
-	status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
-	status = status == CHI_OK && op.rc < 0 ? chi_object_fault(rados, &op) : status;
+	status = status == CHI_OK ? chi_object_run(rados, &op) : status;
 	*n = 0;
 	*more = op.more != 0;
 	while (status == CHI_OK) {

@@ -99,10 +99,7 @@ static int make_object(struct shard_mend *m, uint32_t shard)
 static int mend_stamp(struct shard_mend *m, uint32_t shard)
 {
 	struct chi_object_op op = {.rc = 0};
-	const char *key = NULL;
-	const uint8_t *value = NULL;
-	size_t key_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry stamp = {.len = 0};
 	chi_object_of_shard(m->rados, shard, &op);
 	int status = chi_object_get(&op, &chi_stamp_key, 1);
 	status = status == CHI_OK ? chi_objects_run(m->rados, &op, 1) : status;
@@ -111,10 +108,9 @@ static int mend_stamp(struct shard_mend *m, uint32_t shard)
 		status = make_object(m, shard);
 		status = status == CHI_OK ? set_stamp(m, shard, NULL, 0) : status;
 	} else if (status == CHI_OK && op.rc == 0 &&
-		   (!chi_object_next(op.values, &key, &key_len, &value, &len) ||
-		    len != CHI_STAMP_SIZE)) {
+		   (!chi_object_next(op.values, &stamp) || stamp.len != CHI_STAMP_SIZE)) {
 		tell_shard(m, shard, "it has no stamp");
-		status = set_stamp(m, shard, value, len);
+		status = set_stamp(m, shard, stamp.value, stamp.len);
 	} else if (status == CHI_OK && op.rc < 0) {
 		status = chi_object_fault(m->rados, &op);
 	}
@@ -179,19 +175,15 @@ int chi_mend_counters(struct chi_rados *rados, uint32_t shard, uint64_t version,
 	struct chi_omap_key keys[2] = {chi_stamp_key};
 	struct chi_shard_client sum = {.sequence = 0};
 	struct chi_object_op op = {.rc = 0};
-	const char *key = NULL;
-	const uint8_t *value = NULL;
-	size_t key_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry found;
 	uint8_t bytes[CHI_SHARD_CLIENT_SIZE];
-	const char *set = (const char *)bytes;
 	chi_omap_key(CHI_OMAP_CLIENT, zero, sizeof(zero), &keys[1]);
 	chi_object_of_shard(rados, shard, &op);
 	int status = chi_object_get(&op, keys, 2);
 	status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
 	status = status == CHI_OK ? chi_object_stamp(rados, &op, NULL) : status;
-	if (status == CHI_OK && chi_object_next(op.values, &key, &key_len, &value, &len)) {
-		status = chi_shard_client_decode(value, len, &sum);
+	if (status == CHI_OK && chi_object_next(op.values, &found)) {
+		status = chi_shard_client_decode(found.value, found.len, &sum);
 	}
 	chi_objects_end(&op, 1);
 	if (status != CHI_OK) {
@@ -203,10 +195,8 @@ int chi_mend_counters(struct chi_rados *rados, uint32_t shard, uint64_t version,
 	if (op.write == NULL) {
 		return -CHI_ENOMEM;
 	}
-	key = keys[1].bytes;
-	len = sizeof(bytes);
 	chi_object_of_shard(rados, shard, &op);
 	chi_librados.write_op_assert_version(op.write, version);
-	chi_librados.write_op_omap_set2(op.write, &key, &set, &keys[1].len, &len, 1);
+	chi_object_set(&op, &keys[1], bytes, sizeof(bytes));
 	return run_op(rados, &op);
 }

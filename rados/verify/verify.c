@@ -25,6 +25,8 @@ struct tally {
 	int64_t positions;
 	int64_t known;
 	int64_t games[4];
+	uint64_t before; /* versions of its object */
+	uint64_t after;
 };
 
 struct verify {
@@ -273,14 +275,11 @@ static int judge(struct verify *v, const struct doubt *doubt, const struct value
 static int answer_doubt(struct verify *v, const struct doubt *doubt, struct chi_object_op *op)
 {
 	struct value found[2] = {{.there = false}, {.there = false}};
-	const char *name = NULL;
-	const uint8_t *value = NULL;
-	size_t name_len = 0;
-	size_t len = 0;
+	struct chi_omap_entry entry;
 	int status = chi_object_stamp(v->rados, op, NULL);
-	while (status == CHI_OK && chi_object_next(op->values, &name, &name_len, &value, &len)) {
-		found[name[0] == CHI_OMAP_STRENGTH] =
-			(struct value){.there = true, .bytes = value, .len = len};
+	while (status == CHI_OK && chi_object_next(op->values, &entry)) {
+		found[entry.key[0] == CHI_OMAP_STRENGTH] =
+			(struct value){.there = true, .bytes = entry.value, .len = entry.len};
 	}
 	return status == CHI_OK ? judge(v, doubt, &found[0], &found[1]) : status;
 }
@@ -366,37 +365,31 @@ static int doubt_shard(struct verify *v, uint32_t shard)
 
 /* ---- Shards ------------------------------------------------------------------------------ */
 
-/* The stamps: the version of each object, and the base rates. */
-static int read_stamps(struct verify *v, uint64_t *versions, bool first)
+/* The stamps, before and after the walks. */
+static int take_before(struct chi_rados *rados, void *context, uint32_t shard,
+		       struct chi_object_op *op)
 {
-	struct chi_rados *rados = v->rados;
-	uint32_t shards = rados->head.shards;
-	_cleanup_(chi_freep) struct chi_object_op *ops = calloc(shards, sizeof(*ops));
-	int status = ops != NULL ? CHI_OK : -CHI_ENOMEM;
-	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
-		chi_object_of_shard(rados, i, &ops[i]);
-		status = chi_object_get(&ops[i], &chi_stamp_key, 1);
-	}
-	status = status == CHI_OK ? chi_objects_run(rados, ops, shards) : status;
-	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
-		struct chi_counts base;
-		status = chi_object_stamp(rados, &ops[i], &base);
-		versions[i] = ops[i].version;
-		if (status == CHI_OK && first && !chi_counts_equal(&base, &rados->head.base)) {
-			complain(v,
-				 "shard %08" PRIx32 ": other base rates than the head's; "
-				 "rescore",
-				 i);
-		}
-	}
-	if (ops != NULL) {
-		chi_objects_end(ops, shards);
+	struct verify *v = context;
+	struct chi_counts base;
+	int status = chi_object_stamp(rados, op, &base);
+	v->tallies[shard].before = op->version;
+	if (status == CHI_OK && !chi_counts_equal(&base, &rados->head.base)) {
+		complain(v, "shard %08" PRIx32 ": other base rates than the head's; rescore",
+			 shard);
 	}
 	return status;
 }
 
+static int take_after(struct chi_rados *rados, void *context, uint32_t shard,
+		      struct chi_object_op *op)
+{
+	struct verify *v = context;
+	v->tallies[shard].after = op->version;
+	return chi_object_stamp(rados, op, NULL);
+}
+
 /* The counters of a shard that was not written meanwhile, since it had that version. */
-static int check_counters(struct verify *v, uint32_t shard, uint64_t version)
+static int check_counters(struct verify *v, uint32_t shard)
 {
 	const struct tally *tally = &v->tallies[shard];
 	struct chi_shard_client sum = {.sequence = 0};
@@ -427,25 +420,30 @@ static int check_counters(struct verify *v, uint32_t shard, uint64_t version)
 		missing.games[i] = tally->games[i] - sum.games[i];
 		v->mend->lost += missing.games[i] < 0 ? (uint64_t)-missing.games[i] : 0;
 	}
-	return chi_mend_counters(v->rados, shard, version, &missing);
+	return chi_mend_counters(v->rados, shard, tally->after, &missing);
 }
 
-static int verify(struct verify *v, uint64_t *before, uint64_t *after)
+static int verify(struct verify *v)
 {
 	struct chi_rados *rados = v->rados;
-	int status = read_stamps(v, before, true);
+	uint32_t shards = rados->head.shards;
+	int status = chi_shards_run(rados, shards, chi_shard_ask_stamp, take_before, v);
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_POSITION, take_position) : status;
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_STRENGTH, take_strength) : status;
 	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_GAME, take_game) : status;
-	for (uint32_t i = 0; status == CHI_OK && i < rados->head.shards; i++) {
+	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
 		if (v->tallies[i].wanted != v->tallies[i].there) {
 			status = doubt_shard(v, i);
 		}
 	}
 	/* Counters are read before it is known that nothing was written until then. */
-	status = status == CHI_OK ? read_stamps(v, after, false) : status;
-	for (uint32_t i = 0; status == CHI_OK && i < rados->head.shards; i++) {
-		status = before[i] == after[i] ? check_counters(v, i, after[i]) : CHI_OK;
+	status = status == CHI_OK
+			 ? chi_shards_run(rados, shards, chi_shard_ask_stamp, take_after, v)
+			 : status;
+	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
+		if (v->tallies[i].before == v->tallies[i].after) {
+			status = check_counters(v, i);
+		}
 	}
 	return status;
 }
@@ -459,19 +457,17 @@ int chi_verify_pass(struct chi_rados *rados, struct chi_mend *mend, chi_verify_r
 	}
 	uint32_t shards = rados->head.shards;
 	_cleanup_(chi_freep) struct tally *tallies = calloc(shards, sizeof(*tallies));
-	_cleanup_(chi_freep) uint64_t *before = calloc(shards, sizeof(*before));
-	_cleanup_(chi_freep) uint64_t *after = calloc(shards, sizeof(*after));
 	struct verify v = {.rados = rados,
 			   .report = report,
 			   .context = context,
 			   .result = result,
 			   .tallies = tallies,
 			   .mend = mend};
-	if (tallies == NULL || before == NULL || after == NULL) {
+	if (tallies == NULL) {
 		return -CHI_ENOMEM;
 	}
 	chi_arena_init(&v.arena, CHI_RECORD_ARENA);
-	status = verify(&v, before, after);
+	status = verify(&v);
 	chi_arena_deinit(&v.arena);
 	*games = 0;
 	for (uint32_t i = 0; i < shards; i++) {
