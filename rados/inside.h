@@ -94,6 +94,11 @@ CHI_MUSTUSE int chi_shards_run(struct chi_rados *rados, uint32_t n, chi_shard_st
 int chi_shard_ask_stamp(struct chi_rados *rados, void *context, uint32_t shard,
 			struct chi_object_op *op);
 
+/* Lists up to CHI_LISTED entries of a tree of a shard, whose stamp is good, after `after`. */
+#define CHI_LISTED 1024
+CHI_MUSTUSE int chi_shard_list(struct chi_rados *rados, uint32_t shard, enum chi_omap_tree tree,
+			       const char *after, struct chi_object_op *op);
+
 /* Frees what they have asked for and brought, and leaves them zeroed. */
 void chi_objects_end(struct chi_object_op *ops, size_t n);
 
@@ -186,8 +191,6 @@ CHI_MUSTUSE int chi_rados_sum_shard(struct chi_rados *rados, uint32_t shard,
 CHI_MUSTUSE int chi_rados_sum(struct chi_rados *rados, struct chi_shard_client *sum);
 
 /* ---- rescore.c ----------------------------------------------------------------- */
-
-int chi_rados_put_base(struct chi_rados *rados, const struct chi_counts *base);
 
 /* The shards' stamps, to what the head says. */
 CHI_MUSTUSE int chi_rados_set_stamps(struct chi_rados *rados);

@@ -13,6 +13,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
+#include "base/record.h"
 #include "base/wire.h"
 #include "chess/key.h"
 #include "chess/statistic.h"
@@ -364,4 +365,13 @@ void chi_shard_client_add(const struct chi_shard_client *client, struct chi_shar
 	for (size_t i = 0; i < 4; i++) {
 		sum->games[i] = plus(sum->games[i], client->games[i]);
 	}
+}
+
+struct chi_counts chi_shard_games(const struct chi_shard_client *sum)
+{
+	struct chi_counts games = {0};
+	for (unsigned i = 0; i < 4; i++) {
+		*chi_counts_of(&games, i) = sum->games[i] > 0 ? (uint64_t)sum->games[i] : 0;
+	}
+	return games;
 }

@@ -178,5 +178,8 @@ CHI_MUSTUSE int chi_shard_client_decode(const void *value, size_t len,
 
 void chi_put_result_add(const struct chi_put_result *did, struct chi_put_result *sum);
 
+/* The games that were counted; none where a sum is below 0. */
+struct chi_counts chi_shard_games(const struct chi_shard_client *sum);
+
 /* Adds what `client` has counted to `sum`. */
 void chi_shard_client_add(const struct chi_shard_client *client, struct chi_shard_client *sum);

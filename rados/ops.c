@@ -267,6 +267,16 @@ int chi_shard_ask_stamp(struct chi_rados *rados, void *context, uint32_t shard,
 	return chi_object_get(op, &chi_stamp_key, 1);
 }
 
+int chi_shard_list(struct chi_rados *rados, uint32_t shard, enum chi_omap_tree tree,
+		   const char *after, struct chi_object_op *op)
+{
+	chi_object_of_shard(rados, shard, op);
+	int status = chi_object_get(op, &chi_stamp_key, 1);
+	status = status == CHI_OK ? chi_object_list(op, tree, after, CHI_LISTED) : status;
+	status = status == CHI_OK ? chi_objects_run(rados, op, 1) : status;
+	return status == CHI_OK ? chi_object_stamp(rados, op, NULL) : status;
+}
+
 void chi_objects_end(struct chi_object_op *ops, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -112,111 +112,94 @@ int chi_rados_set_stamps(struct chi_rados *rados)
 	return status;
 }
 
-int chi_rados_put_base(struct chi_rados *rados, const struct chi_counts *base)
-{
-	uint64_t total;
-	if (!chi_counts_total(base, &total)) {
-		return -CHI_EINVAL;
-	}
-	int status = chi_rados_refresh(rados);
-	status = status == CHI_OK ? set_head(rados, base) : status;
-	return status == CHI_OK ? chi_rados_set_stamps(rados) : status;
-}
-
 /* ---- Statistics -------------------------------------------------------------------------- */
 
-static int sum_counts(struct chi_rados *rados, struct chi_counts *sum)
+struct rescoring {
+	struct chi_rados *rados;
+	struct chi_counts sum; /* of all positions */
+	struct chi_key *keys;  /* that are computed again together */
+	size_t n;
+	uint64_t changed;
+};
+
+static int add_counts(void *context, const struct chi_walk_entry *entry)
 {
-	struct chi_walk *walk = NULL;
-	struct chi_walk_spec spec = {.tree = CHI_OMAP_POSITION, .first = TOGETHER};
-	chi_omap_key(CHI_OMAP_POSITION, NULL, 0, &spec.lower);
-	int status = chi_walk_open(rados, &spec, &walk);
-	*sum = (struct chi_counts){0};
-	while (status == CHI_OK) {
-		struct chi_walk_entry entry;
-		struct chi_key key;
-		uint16_t chi2;
-		struct chi_counts counts = {0};
-		size_t len = 0;
-		status = chi_walk_next(walk, &entry);
-		if (status != CHI_OK) {
-			break;
-		}
-		status = chi_omap_position(entry.key, entry.key_len, &chi2, &key);
-		if (status == CHI_OK) {
-			const uint8_t *record = chi_omap_record(&key, entry.value, entry.len, &len);
-			status = record != NULL ? chi_record_peek(record, len, &chi2, &counts)
-						: -CHI_ECORRUPT;
-			status = status < 0 ? chi_rados_damaged(rados, &key) : CHI_OK;
-		}
-		if (status == CHI_OK && !chi_counts_add(sum, &counts)) {
-			status = -CHI_ETOOBIG;
-		}
+	struct rescoring *rescoring = context;
+	struct chi_key key;
+	uint16_t chi2;
+	struct chi_counts counts = {0};
+	size_t len = 0;
+	int status = chi_omap_position(entry->key, entry->key_len, &chi2, &key);
+	if (status < 0) {
+		return status;
 	}
-	chi_walk_close(walk);
-	return status == CHI_NONE ? CHI_OK : status;
+	const uint8_t *record = chi_omap_record(&key, entry->value, entry->len, &len);
+	if (record == NULL || chi_record_peek(record, len, &chi2, &counts) < 0) {
+		return chi_rados_damaged(rescoring->rados, &key);
+	}
+	return chi_counts_add(&rescoring->sum, &counts) ? CHI_OK : -CHI_ETOOBIG;
 }
 
-static int set_base(struct chi_rados *rados, const struct chi_counts *given)
+/* The base rates that are given, or of the games that are counted, or of all positions. */
+static int set_base(struct rescoring *rescoring, const struct chi_counts *given)
 {
+	struct chi_rados *rados = rescoring->rados;
 	struct chi_shard_client sum;
-	struct chi_counts base = {0};
+	struct chi_counts base;
 	uint64_t total = 0;
+	int status = CHI_OK;
 	if (!chi_statistic_has_base(rados->head.statistic)) {
 		return CHI_OK;
 	}
-	if (given != NULL) {
-		return chi_rados_put_base(rados, given);
+	if (given == NULL) {
+		status = chi_rados_sum(rados, &sum);
+		base = chi_shard_games(&sum);
+		given = &base;
 	}
-	int status = chi_rados_sum(rados, &sum);
-	for (unsigned i = 0; status == CHI_OK && i < 4; i++) {
-		*chi_counts_of(&base, i) = sum.games[i] > 0 ? (uint64_t)sum.games[i] : 0;
+	if (status == CHI_OK && given == &base &&
+	    (!chi_counts_total(&base, &total) || total == 0)) {
+		status = chi_walk_tree(rados, CHI_OMAP_POSITION, add_counts, rescoring);
+		base = rescoring->sum;
 	}
-	if (status == CHI_OK && (!chi_counts_total(&base, &total) || total == 0)) {
-		status = sum_counts(rados, &base);
+	if (status == CHI_OK && !chi_counts_total(given, &total)) {
+		status = -CHI_EINVAL;
 	}
-	return status == CHI_OK ? chi_rados_put_base(rados, &base) : status;
+	status = status == CHI_OK ? chi_rados_refresh(rados) : status;
+	status = status == CHI_OK ? set_head(rados, given) : status;
+	return status == CHI_OK ? chi_rados_set_stamps(rados) : status;
 }
 
-static int rescore_some(struct chi_rados *rados, const struct chi_key *keys, size_t n,
-			uint64_t *changed)
+static int rescore_some(struct rescoring *rescoring)
 {
 	struct chi_put_result did = {0};
-	int status = chi_rados_rescore_keys(rados, keys, n, &did);
-	*changed += did.updated;
+	int status = chi_rados_rescore_keys(rescoring->rados, rescoring->keys, rescoring->n, &did);
+	rescoring->n = 0;
+	rescoring->changed += did.updated;
 	return status;
+}
+
+static int take_key(void *context, const struct chi_walk_entry *entry)
+{
+	struct rescoring *rescoring = context;
+	uint16_t chi2;
+	int status = chi_omap_position(entry->key, entry->key_len, &chi2,
+				       &rescoring->keys[rescoring->n]);
+	rescoring->n += status == CHI_OK;
+	return rescoring->n == TOGETHER ? rescore_some(rescoring) : status;
 }
 
 int chi_rados_rescore(struct chi_rados *rados, const struct chi_counts *base, uint64_t *changed)
 {
+	_cleanup_(chi_freep) struct chi_key *keys = calloc(TOGETHER, sizeof(*keys));
+	struct rescoring rescoring = {.rados = rados, .keys = keys};
 	if (rados->head.statistic == CHI_STATISTIC_EXTERNAL) {
 		return chi_fault(rados->fault, -CHI_EUNSUPPORTED,
 				 "an external statistic cannot be computed");
 	}
-	int status = set_base(rados, base);
-	_cleanup_(chi_freep) struct chi_key *keys = calloc(TOGETHER, sizeof(*keys));
-	struct chi_walk *walk = NULL;
-	struct chi_walk_spec spec = {.tree = CHI_OMAP_POSITION, .first = TOGETHER};
-	chi_omap_key(CHI_OMAP_POSITION, NULL, 0, &spec.lower);
-	if (keys == NULL) {
-		return -CHI_ENOMEM;
-	}
-	status = status == CHI_OK ? chi_walk_open(rados, &spec, &walk) : status;
-	while (status == CHI_OK) {
-		size_t n = 0;
-		while (status == CHI_OK && n < TOGETHER) {
-			struct chi_walk_entry entry;
-			uint16_t chi2;
-			status = chi_walk_next(walk, &entry);
-			if (status == CHI_OK) {
-				status = chi_omap_position(entry.key, entry.key_len, &chi2,
-							   &keys[n]);
-				n += status == CHI_OK;
-			}
-		}
-		int rc = status >= 0 ? rescore_some(rados, keys, n, changed) : status;
-		status = rc < 0 ? rc : status;
-	}
-	chi_walk_close(walk);
-	return status == CHI_NONE ? CHI_OK : status;
+	int status = keys != NULL ? set_base(&rescoring, base) : -CHI_ENOMEM;
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_POSITION, take_key, &rescoring)
+				  : status;
+	status = status == CHI_OK ? rescore_some(&rescoring) : status;
+	*changed += rescoring.changed;
+	return status;
 }

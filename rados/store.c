@@ -16,8 +16,6 @@
 #include "rados/library.h"
 #include "rados/inside.h"
 
-#define CLIENTS_LISTED 1024
-
 /* ---- The head ---------------------------------------------------------------------------- */
 
 /* What is not the client's store: nothing there, or of another format. */
@@ -382,7 +380,7 @@ static int add_listing(struct chi_rados *rados, struct chi_object_op *op,
 		       struct chi_shard_client *sum, struct chi_omap_key *last)
 {
 	struct chi_omap_entry entry;
-	int status = chi_object_stamp(rados, op, NULL);
+	int status = CHI_OK;
 	while (status == CHI_OK) {
 		struct chi_shard_client one;
 		status = chi_object_listed(rados, op, last, &entry);
@@ -401,22 +399,13 @@ static int add_listing(struct chi_rados *rados, struct chi_object_op *op,
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
-static int ask_clients(struct chi_object_op *op, const char *after)
-{
-	int status = chi_object_get(op, &chi_stamp_key, 1);
-	return status == CHI_OK ? chi_object_list(op, CHI_OMAP_CLIENT, after, CLIENTS_LISTED)
-				: status;
-}
-
 int chi_rados_sum_shard(struct chi_rados *rados, uint32_t shard, struct chi_shard_client *sum)
 {
 	struct chi_omap_key last = {.len = 0};
 	int status = CHI_OK;
 	do {
 		struct chi_object_op op = {.rc = 0};
-		chi_object_of_shard(rados, shard, &op);
-		status = ask_clients(&op, last.bytes);
-		status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
+		status = chi_shard_list(rados, shard, CHI_OMAP_CLIENT, last.bytes, &op);
 		status = status == CHI_OK ? add_listing(rados, &op, sum, &last) : status;
 		chi_objects_end(&op, 1);
 	} while (status == CHI_OK && last.len > 0);
@@ -428,7 +417,8 @@ static int ask_sum(struct chi_rados *rados, void *context, uint32_t shard, struc
 	(void)rados;
 	(void)context;
 	(void)shard;
-	return ask_clients(op, "");
+	int status = chi_object_get(op, &chi_stamp_key, 1);
+	return status == CHI_OK ? chi_object_list(op, CHI_OMAP_CLIENT, "", CHI_LISTED) : status;
 }
 
 static int take_sum(struct chi_rados *rados, void *context, uint32_t shard,
@@ -436,7 +426,8 @@ static int take_sum(struct chi_rados *rados, void *context, uint32_t shard,
 {
 	struct chi_shard_client one = {.sequence = 0};
 	struct chi_omap_key last = {.len = 0};
-	int status = add_listing(rados, op, &one, &last);
+	int status = chi_object_stamp(rados, op, NULL);
+	status = status == CHI_OK ? add_listing(rados, op, &one, &last) : status;
 	/* More than one listing holds: from the beginning. */
 	if (status == CHI_OK && last.len > 0) {
 		one = (struct chi_shard_client){.sequence = 0};
@@ -477,10 +468,7 @@ int chi_rados_info(struct chi_rados *rados, struct chi_info *out)
 	out->positions = count_of(sum.positions);
 	out->known = count_of(sum.known);
 	out->base = head->base;
-	out->games = (struct chi_counts){.white = count_of(sum.games[0]),
-					 .draws = count_of(sum.games[1]),
-					 .black = count_of(sum.games[2]),
-					 .other = count_of(sum.games[3])};
+	out->games = chi_shard_games(&sum);
 	out->keep = CHI_KEEP_COUNTS;
 	out->shards = head->shards;
 	return CHI_OK;

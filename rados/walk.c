@@ -468,3 +468,19 @@ void chi_walk_close(struct chi_walk *walk)
 	free(walk->heap);
 	free(walk);
 }
+
+int chi_walk_tree(struct chi_rados *rados, enum chi_omap_tree tree, chi_walk_take *take,
+		  void *context)
+{
+	struct chi_walk *walk = NULL;
+	struct chi_walk_spec spec = {.tree = tree, .first = CHUNK_MAX};
+	struct chi_walk_entry entry;
+	chi_omap_key(tree, NULL, 0, &spec.lower);
+	int status = chi_walk_open(rados, &spec, &walk);
+	while (status == CHI_OK) {
+		status = chi_walk_next(walk, &entry);
+		status = status == CHI_OK ? take(context, &entry) : status;
+	}
+	chi_walk_close(walk);
+	return status == CHI_NONE ? CHI_OK : status;
+}

@@ -36,5 +36,10 @@ struct chi_walk_entry {
 /* The next entry, until the next call. CHI_NONE: there is none. */
 CHI_MUSTUSE int chi_walk_next(struct chi_walk *walk, struct chi_walk_entry *out);
 
+/* Calls `take` for each entry of a tree, upwards; what it returns but CHI_OK ends it. */
+typedef int chi_walk_take(void *context, const struct chi_walk_entry *entry);
+CHI_MUSTUSE int chi_walk_tree(struct chi_rados *rados, enum chi_omap_tree tree, chi_walk_take *take,
+			      void *context);
+
 /* Objects were seen to be written while they were listed. */
 bool chi_walk_mixed(const struct chi_walk *walk);

@@ -8,28 +8,26 @@
 #include "store/record/merge.h"
 #include "store/store.h"
 
-/* Keys of a position are in the items; games and keys alike are found by their index. */
-static int make_items(struct chi_shard_batch *batch, size_t n)
+/* A batch of `n` elements of `size` bytes, the first at `first`: each has its key, or the identity
+ * of a game, at `at`. */
+static int run_over(struct chi_shard_batch *batch, const void *first, size_t n, size_t size,
+		    size_t at)
 {
 	batch->items = calloc(n, sizeof(*batch->items));
 	batch->n = n;
-	return batch->items != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
-}
-
-static void set_item(struct chi_shard_batch *batch, size_t i, const uint8_t *bytes, size_t len)
-{
-	batch->items[i] =
-		(struct chi_shard_ref){.shard = chi_shard_of(bytes, len, batch->rados->head.shards),
-				       .index = (uint32_t)i,
-				       .bytes = bytes,
-				       .len = len};
-}
-
-static int run_batch(struct chi_shard_batch *batch)
-{
-	int status = chi_batch_run(batch);
+	int status = batch->items != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
+	for (size_t i = 0; status == CHI_OK && i < n; i++) {
+		const uint8_t *element = (const uint8_t *)first + i * size + at;
+		const struct chi_key *key = (const void *)element;
+		bool is_game = batch->tree == CHI_OMAP_GAME;
+		struct chi_shard_ref *item = &batch->items[i];
+		*item = (struct chi_shard_ref){.index = (uint32_t)i,
+					       .bytes = is_game ? element : key->bytes,
+					       .len = is_game ? CHI_GAME_ID_SIZE : key->len};
+		item->shard = chi_shard_of(item->bytes, item->len, batch->rados->head.shards);
+	}
+	status = status == CHI_OK ? chi_batch_run(batch) : status;
 	free(batch->items);
-	batch->items = NULL;
 	return status;
 }
 
@@ -39,11 +37,7 @@ static int run_keys(struct chi_rados *rados, const struct chi_key *keys, size_t 
 {
 	struct chi_shard_batch batch = {
 		.rados = rados, .tree = CHI_OMAP_POSITION, .apply = apply, .context = keys};
-	int status = make_items(&batch, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, keys[i].bytes, keys[i].len);
-	}
-	status = status == CHI_OK ? run_batch(&batch) : status;
+	int status = run_over(&batch, keys, n, sizeof(*keys), 0);
 	*result = batch.result;
 	return status;
 }
@@ -208,26 +202,10 @@ static bool same_record(const struct position *a, const struct position *b)
 	       (a->len == 0 || memcmp(a->record, b->record, a->len) == 0);
 }
 
-static int apply_puts(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
-		      const uint8_t *value, size_t len, size_t *at)
-{
-	const struct chi_put *puts = batch->context;
-	struct position before;
-	int status = load_position(batch, &puts[items[0].index].key, value, len, &before);
-	struct position after = before;
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		*at = items[i].index;
-		status = merge(batch, &puts[*at], &after);
-	}
-	return status < 0 || same_record(&before, &after)
-		       ? status
-		       : store(batch, &before, &after, value, len);
-}
-
 /* ---- Journals ---------------------------------------------------------------------------- */
 
 struct applying {
-	enum chi_journal_mode mode;
+	enum chi_journal_mode mode; /* 0: of a put, which says itself what it does */
 	const struct chi_put *puts;
 };
 
@@ -287,8 +265,8 @@ static int apply_one(struct chi_shard_batch *batch, enum chi_journal_mode mode,
 	return rc < 0 ? rc : merge(batch, &put, position);
 }
 
-static int apply_journal(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
-			 const uint8_t *value, size_t len, size_t *at)
+static int apply_puts(struct chi_shard_batch *batch, const struct chi_shard_ref *items, size_t n,
+		      const uint8_t *value, size_t len, size_t *at)
 {
 	const struct applying *applying = batch->context;
 	struct position before;
@@ -296,7 +274,9 @@ static int apply_journal(struct chi_shard_batch *batch, const struct chi_shard_r
 	struct position after = before;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		*at = items[i].index;
-		status = apply_one(batch, applying->mode, &applying->puts[*at], &after);
+		status = applying->mode == 0
+				 ? merge(batch, &applying->puts[*at], &after)
+				 : apply_one(batch, applying->mode, &applying->puts[*at], &after);
 	}
 	return status < 0 || same_record(&before, &after)
 		       ? status
@@ -309,21 +289,19 @@ int chi_rados_apply(struct chi_rados *rados, enum chi_journal_mode mode,
 	const struct applying applying = {.mode = mode, .puts = entries};
 	struct chi_shard_batch batch = {.rados = rados,
 					.tree = CHI_OMAP_POSITION,
-					.apply = apply_journal,
+					.apply = apply_puts,
 					.context = &applying};
-	int status = make_items(&batch, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
-	}
-	status = status == CHI_OK ? run_batch(&batch) : status;
+	int status = run_over(&batch, entries, n, sizeof(*entries), offsetof(struct chi_put, key));
 	chi_put_result_add(&batch.result, result);
 	return status;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
-static int check_entries(struct chi_rados *rados, const struct chi_put *entries, size_t n)
+int chi_rados_put(struct chi_rados *rados, const struct chi_put *entries, size_t n,
+		  struct chi_put_result *result)
 {
+	*result = (struct chi_put_result){0};
 	for (size_t i = 0; i < n; i++) {
 		struct chi_fault why = {{0}};
 		int status =
@@ -332,24 +310,7 @@ static int check_entries(struct chi_rados *rados, const struct chi_put *entries,
 			return chi_fault(rados->fault, status, "entry %zu: %s", i, why.text);
 		}
 	}
-	return CHI_OK;
-}
-
-int chi_rados_put(struct chi_rados *rados, const struct chi_put *entries, size_t n,
-		  struct chi_put_result *result)
-{
-	struct chi_shard_batch batch = {
-		.rados = rados, .tree = CHI_OMAP_POSITION, .apply = apply_puts, .context = entries};
-	int status = check_entries(rados, entries, n);
-	if (status == CHI_OK) {
-		status = make_items(&batch, n);
-	}
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, entries[i].key.bytes, entries[i].key.len);
-	}
-	status = status == CHI_OK ? run_batch(&batch) : status;
-	*result = batch.result;
-	return status;
+	return chi_rados_apply(rados, 0, entries, n, result);
 }
 
 /* ---- Deletions --------------------------------------------------------------------------- */
@@ -368,13 +329,8 @@ static int remove_strays(struct chi_shard_batch *batch, const struct chi_key *ke
 		struct chi_omap_entry entry;
 		struct chi_key found;
 		uint16_t chi2 = 0;
-		chi_object_of_shard(rados, chi_shard_of(key->bytes, key->len, shards), &op);
-		status = chi_object_get(&op, &chi_stamp_key, 1);
-		status = status == CHI_OK
-				 ? chi_object_list(&op, CHI_OMAP_STRENGTH, after.bytes, 1024)
-				 : status;
-		status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;
-		status = status == CHI_OK ? chi_object_stamp(rados, &op, NULL) : status;
+		status = chi_shard_list(rados, chi_shard_of(key->bytes, key->len, shards),
+					CHI_OMAP_STRENGTH, after.bytes, &op);
 		more = op.more != 0;
 		while (status == CHI_OK) {
 			status = chi_object_listed(rados, &op, &after, &entry);
@@ -507,9 +463,5 @@ int chi_rados_put_game_ids(struct chi_rados *rados, const struct chi_game_id *ga
 {
 	struct chi_shard_batch batch = {
 		.rados = rados, .tree = CHI_OMAP_GAME, .apply = apply_game_ids, .context = games};
-	int status = make_items(&batch, n);
-	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		set_item(&batch, i, games[i].id, sizeof(games[i].id));
-	}
-	return status == CHI_OK ? run_batch(&batch) : status;
+	return run_over(&batch, games, n, sizeof(*games), offsetof(struct chi_game_id, id));
 }

@@ -219,10 +219,7 @@ static bool new_base(const struct copying *copying, const struct chi_shard_clien
 		*base = copying->info.base;
 		return true;
 	}
-	struct chi_counts all = {0};
-	for (unsigned i = 0; i < 4; i++) {
-		*chi_counts_of(&all, i) = sum->games[i] > 0 ? (uint64_t)sum->games[i] : 0;
-	}
+	struct chi_counts all = chi_shard_games(sum);
 	bool fits = chi_counts_total(theirs, &came) && chi_counts_add(&all, theirs) &&
 		    chi_counts_total(&all, &games);
 	if (came > 0) {

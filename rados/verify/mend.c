@@ -9,8 +9,6 @@
 #include "base/fault.h"
 #include "rados/library.h"
 
-#define LISTED 512
-
 static int outcome(struct chi_rados *rados, const struct chi_object_op *op)
 {
 	bool late = op->rc == -ECANCELED || op->rc == -ERANGE || op->rc == -EOVERFLOW;
@@ -137,13 +135,7 @@ static int mend_clients(struct shard_mend *m, uint32_t shard)
 	while (status == CHI_NONE && more) {
 		struct chi_object_op op = {.rc = 0};
 		struct chi_omap_entry entry;
-		chi_object_of_shard(m->rados, shard, &op);
-		status = chi_object_get(&op, &chi_stamp_key, 1);
-		status = status == CHI_OK
-				 ? chi_object_list(&op, CHI_OMAP_CLIENT, after.bytes, LISTED)
-				 : status;
-		status = status == CHI_OK ? chi_objects_run(m->rados, &op, 1) : status;
-		status = status == CHI_OK ? chi_object_stamp(m->rados, &op, NULL) : status;
+		status = chi_shard_list(m->rados, shard, CHI_OMAP_CLIENT, after.bytes, &op);
 		more = op.more != 0;
 		while (status == CHI_OK) {
 			status = chi_object_listed(m->rados, &op, &after, &entry);

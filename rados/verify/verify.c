@@ -17,8 +17,6 @@
 #include "store/lmdb_err.h"
 #include "store/record/examine.h"
 
-#define LISTED 512
-
 struct tally {
 	uint64_t wanted; /* strength entries that records call for, as a sum of hashes */
 	uint64_t there;
@@ -117,8 +115,9 @@ static int remove_position(struct verify *v, const struct chi_key *key)
 
 /* ---- The trees --------------------------------------------------------------------------- */
 
-static int take_position(struct verify *v, const struct chi_walk_entry *entry)
+static int take_position(void *context, const struct chi_walk_entry *entry)
 {
+	struct verify *v = context;
 	struct tally *tally = &v->tallies[entry->shard];
 	struct chi_key key;
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
@@ -153,8 +152,9 @@ static int take_position(struct verify *v, const struct chi_walk_entry *entry)
 	return CHI_OK;
 }
 
-static int take_strength(struct verify *v, const struct chi_walk_entry *entry)
+static int take_strength(void *context, const struct chi_walk_entry *entry)
 {
+	struct verify *v = context;
 	struct tally *tally = &v->tallies[entry->shard];
 	struct chi_key key;
 	uint16_t chi2;
@@ -169,8 +169,9 @@ static int take_strength(struct verify *v, const struct chi_walk_entry *entry)
 	return CHI_OK;
 }
 
-static int take_game(struct verify *v, const struct chi_walk_entry *entry)
+static int take_game(void *context, const struct chi_walk_entry *entry)
 {
+	struct verify *v = context;
 	uint8_t id[CHI_GAME_ID_SIZE];
 	struct chi_game_id game;
 	size_t len = 0;
@@ -182,22 +183,6 @@ static int take_game(struct verify *v, const struct chi_walk_entry *entry)
 	}
 	v->tallies[entry->shard].games[game.result & 3]++;
 	return CHI_OK;
-}
-
-static int walk_tree(struct verify *v, enum chi_omap_tree tree,
-		     int (*take)(struct verify *v, const struct chi_walk_entry *entry))
-{
-	struct chi_walk *walk = NULL;
-	struct chi_walk_spec spec = {.tree = tree, .first = LISTED};
-	struct chi_walk_entry entry;
-	chi_omap_key(tree, NULL, 0, &spec.lower);
-	int status = chi_walk_open(v->rados, &spec, &walk);
-	while (status == CHI_OK) {
-		status = chi_walk_next(walk, &entry);
-		status = status == CHI_OK ? take(v, &entry) : status;
-	}
-	chi_walk_close(walk);
-	return status == CHI_NONE ? CHI_OK : status;
 }
 
 /* ---- Entry by entry ---------------------------------------------------------------------- */
@@ -331,11 +316,7 @@ static int list_some(struct verify *v, uint32_t shard, enum chi_omap_tree tree,
 {
 	struct chi_object_op op = {.rc = 0};
 	struct chi_omap_entry entry;
-	chi_object_of_shard(v->rados, shard, &op);
-	int status = chi_object_get(&op, &chi_stamp_key, 1);
-	status = status == CHI_OK ? chi_object_list(&op, tree, after->bytes, LISTED) : status;
-	status = status == CHI_OK ? chi_objects_run(v->rados, &op, 1) : status;
-	status = status == CHI_OK ? chi_object_stamp(v->rados, &op, NULL) : status;
+	int status = chi_shard_list(v->rados, shard, tree, after->bytes, &op);
 	*n = 0;
 	*more = op.more != 0;
 	while (status == CHI_OK) {
@@ -349,7 +330,7 @@ static int list_some(struct verify *v, uint32_t shard, enum chi_omap_tree tree,
 static int doubt_shard(struct verify *v, uint32_t shard)
 {
 	static const enum chi_omap_tree trees[] = {CHI_OMAP_POSITION, CHI_OMAP_STRENGTH};
-	_cleanup_(chi_freep) struct doubt *doubts = calloc(LISTED, sizeof(*doubts));
+	_cleanup_(chi_freep) struct doubt *doubts = calloc(CHI_LISTED, sizeof(*doubts));
 	int status = doubts != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; i < CHI_COUNT(trees); i++) {
 		struct chi_omap_key after = {.len = 0};
@@ -428,9 +409,11 @@ static int verify(struct verify *v)
 	struct chi_rados *rados = v->rados;
 	uint32_t shards = rados->head.shards;
 	int status = chi_shards_run(rados, shards, chi_shard_ask_stamp, take_before, v);
-	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_POSITION, take_position) : status;
-	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_STRENGTH, take_strength) : status;
-	status = status == CHI_OK ? walk_tree(v, CHI_OMAP_GAME, take_game) : status;
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_POSITION, take_position, v)
+				  : status;
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_STRENGTH, take_strength, v)
+				  : status;
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_GAME, take_game, v) : status;
 	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
 		if (v->tallies[i].wanted != v->tallies[i].there) {
 			status = doubt_shard(v, i);
