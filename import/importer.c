@@ -136,8 +136,10 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	importer->keep = target->store != NULL ? chi_store_keep(target->store) : target->keep;
 	set_defaults(&importer->options);
 	/* A server may write to nothing but the store's directory. */
-	importer->spill = target->store != NULL ? strdup(chi_store_path(target->store))
-						: spill_dir(target->path);
+	importer->spill = target->store != NULL	    ? strdup(chi_store_path(target->store))
+			  : target->unnamed != NULL ? strdup(target->path)
+						    : spill_dir(target->path);
+	importer->unnamed = target->unnamed;
 	if (target->store == NULL) {
 		importer->path = strdup(target->path);
 	}

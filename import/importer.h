@@ -18,11 +18,15 @@
 #include "store/store.h"
 
 struct chi_importer;
+struct chi_load;
 
-/* Where it goes: an open store, or a path at which there is none yet. */
+/* Where it goes: an open store, or a path at which there is none yet, or a new store in a file
+ * without a name. */
 struct chi_importer_target {
-	struct chi_store *store;      /* must outlive the chi_importer; NULL: a new one is made */
-	const char *path;	      /* then, its place; copied */
+	struct chi_store *store;   /* must outlive the chi_importer; NULL: a new one is made */
+	const char *path;	   /* then, its place, or the directory of the file; copied */
+	struct chi_load **unnamed; /* gets the new store without a name when it is committed, to be
+				      opened (chi_load_open) or abandoned; NULL: it has a name */
 	enum chi_statistic statistic; /* its kind, */
 	enum chi_keep keep;	      /* and what it keeps of the games */
 };

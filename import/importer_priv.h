@@ -44,6 +44,7 @@ struct chi_importer {
 	enum chi_keep keep;
 	struct chi_idempotency_key idempotency_key; /* sequence 0: not marked */
 	struct chi_load **unnamed; /* gets the new store, which has no name, filled; NULL: it has */
+	bool as_dump;		   /* it is of the kind that the dump says */
 	chi_importer_counted *counted; /* NULL: no one is asked */
 	void *counted_context;
 	char *spill; /* owned: a directory in which files may be made that memory does not hold */

@@ -115,7 +115,7 @@ CHI_MUSTUSE int chi_rados_verify(struct chi_rados *rados, chi_verify_report *rep
 CHI_MUSTUSE int chi_rados_repair(struct chi_rados *rados, chi_verify_report *report, void *context,
 				 struct chi_repair_result *result);
 
-/* An import, which reads into a temporary store. */
+/* An import, which reads into a store in a file without a name in TMPDIR. */
 struct chi_importer;
 struct chi_rados_import;
 

@@ -124,7 +124,7 @@ static int take_head(void *context, const char *line, size_t len, bool longer)
 	chi_arena_reset(&loading->arena);
 	int rc = chi_dump_read(&loading->head, line, len, &loading->arena, &kind, &put, fault);
 	loading->reading.lines = loading->head.line;
-	if (loading->importer->unnamed != NULL) {
+	if (loading->importer->as_dump) {
 		loading->importer->statistic = head->statistic;
 		loading->importer->keep = head->archive ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS;
 	}

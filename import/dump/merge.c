@@ -60,6 +60,7 @@ static int begin_text(struct chi_importer *importer, struct chi_fault *fault)
 	text->options = importer->options;
 	text->options.kind = CHI_IMPORT_LOAD;
 	text->unnamed = &merging->made;
+	text->as_dump = true;
 	text->spill = strdup(importer->spill);
 	return text->spill != NULL ? text->kind->begin(text, fault)
 				   : chi_fault_plain(fault, -CHI_ENOMEM);

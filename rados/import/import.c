@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Imports. All reading, sorting and counting is the importer's, into a temporary store in a
- * directory (TMPDIR); of games that the cluster counts already it hears before it counts. What is
- * in that store then becomes a journal, which is committed and applied.
+ * file without a name (in TMPDIR); of games that the cluster counts already it hears before it
+ * counts. What is in that store then becomes a journal, which is committed and applied.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "base/record.h"
 #include "rados/import/journal.h"
 #include "import/importer.h"
-#include "rados/import/temporary.h"
+#include "store/load/load.h"
 
 #define TOGETHER 4096
 
@@ -22,17 +21,14 @@
 struct chi_rados_import {
 	struct chi_rados *rados;
 	struct chi_import_options options;
-	struct chi_importer *importer;	/* the caller's */
-	struct chi_temporary temporary; /* directory of the store that it reads into */
+	struct chi_importer *importer; /* the caller's */
+	struct chi_load *load;	       /* what it read, in a store without a name; NULL: not yet */
 	uint8_t before[16]; /* import that was committed last when this one began to commit */
 };
 
 void chi_rados_import_close(struct chi_rados_import *import)
 {
-	if (import != NULL) {
-		chi_temporary_remove(&import->temporary);
-		free(import);
-	}
+	free(import);
 }
 
 /* Which of the games the cluster counts. */
@@ -45,8 +41,7 @@ static int begin_importer(struct chi_rados_import *import)
 {
 	struct chi_rados *rados = import->rados;
 	struct chi_import_options options = import->options;
-	char path[4200];
-	(void)snprintf(path, sizeof(path), "%s/store", import->temporary.path);
+	const char *dir = getenv("TMPDIR");
 	/* A merge is a load of theirs, added to ours. */
 	if (options.kind == CHI_IMPORT_MERGE) {
 		options.kind = CHI_IMPORT_LOAD;
@@ -54,7 +49,8 @@ static int begin_importer(struct chi_rados_import *import)
 	}
 	options.keep = CHI_KEEP_COUNTS;
 	const struct chi_importer_target target = {
-		.path = path,
+		.path = dir != NULL && dir[0] != '\0' ? dir : "/tmp",
+		.unnamed = &import->load,
 		.statistic = (enum chi_statistic)rados->head.statistic,
 		.keep = CHI_KEEP_COUNTS};
 	int status = chi_importer_begin(&target, &options, &import->importer, rados->fault);
@@ -87,8 +83,7 @@ int chi_rados_import_open(struct chi_rados *rados, const struct chi_import_optio
 	}
 	import->rados = rados;
 	import->options = *options;
-	status = chi_temporary_make(&import->temporary, rados->fault);
-	status = status == CHI_OK ? begin_importer(import) : status;
+	status = begin_importer(import);
 	if (status != CHI_OK) {
 		chi_rados_import_close(import);
 		return status;
@@ -258,11 +253,9 @@ static int copy_all(struct copying *copying)
 static int copy(struct chi_rados_import *import)
 {
 	struct copying copying = {.import = import, .rados = import->rados};
-	const struct chi_store_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
 	struct chi_store *store = NULL;
-	char path[4200];
-	(void)snprintf(path, sizeof(path), "%s/store", import->temporary.path);
-	int status = chi_store_open(path, &options, &store, import->rados->fault);
+	int status = chi_load_open(import->load, &store, import->rados->fault);
+	store = status == CHI_OK ? store : NULL;
 	status = status == CHI_OK ? chi_store_info(store, &copying.info) : status;
 	status = status == CHI_OK ? chi_read_begin(store, &copying.read) : status;
 	status = status == CHI_OK ? chi_journal_new(import->rados, &copying.journal) : status;
