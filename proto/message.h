@@ -35,16 +35,18 @@ enum chi_member_kind {
 	CHI_NESTED,  /* a struct, described by `type` */
 	CHI_LIST,    /* const struct * of `size` bytes each, and how many */
 	CHI_NUMBERS, /* const uint32_t * and how many; 4 bytes each on the wire */
+	CHI_MOVES,   /* const chi_move * and how many; only read: `put` of its message writes it */
 	CHI_UNKEPT,  /* nothing of it, or a function of the message's own keeps it */
 };
 
 /* When a field is sent. */
 enum chi_presence {
-	CHI_IF_SET,	/* unless it is 0 or empty */
-	CHI_ALWAYS,	/* and FIXED: must be there when unpacked */
-	CHI_IF_FLAG,	/* if the bool at `other` is true */
-	CHI_IF_CASE,	/* if the enum at `other` is `instead` */
-	CHI_IF_POINTER, /* NESTED or KEY by a const pointer, which may be NULL */
+	CHI_IF_SET,	 /* unless it is 0 or empty */
+	CHI_ALWAYS,	 /* and FIXED: must be there when unpacked */
+	CHI_IF_FLAG,	 /* if the bool at `other` is true */
+	CHI_UNLESS_FLAG, /* if not; of a oneof of two, of which one must be there when unpacked */
+	CHI_IF_CASE,	 /* if the enum at `other` is `instead` */
+	CHI_IF_POINTER,	 /* NESTED or KEY by a const pointer, which may be NULL */
 };
 
 struct chi_member {
@@ -208,6 +210,10 @@ static inline void chi_set_number(void *at, size_t size, uint64_t value)
 	{                                                                                          \
 		CHI_PLACE(no, CHI_BYTES, s, m), .other = offsetof(s, n)                            \
 	}
+#define CHI_M_LIMITED_BYTES(no, s, m, n, limit)                                                    \
+	{                                                                                          \
+		CHI_PLACE(no, CHI_BYTES, s, m), .other = offsetof(s, n), .most = (limit)           \
+	}
 #define CHI_M_SLICE(no, s, m, n)                                                                   \
 	{                                                                                          \
 		CHI_PLACE(no, CHI_SLICE, s, m), .other = offsetof(s, n)                            \
@@ -248,6 +254,11 @@ static inline void chi_set_number(void *at, size_t size, uint64_t value)
 	{                                                                                          \
 		CHI_POINTED(no, CHI_LIST, s, m), .other = offsetof(s, n), .type = (inner),         \
 						 .most = (limit)                                   \
+	}
+#define CHI_M_MOVES(no, s, m, n, limit, why)                                                       \
+	{                                                                                          \
+		CHI_POINTED(no, CHI_MOVES, s, m), .other = offsetof(s, n), .most = (limit),        \
+						  .reason = (why)                                  \
 	}
 #define CHI_M_NUMBERS(no, s, m, n)                                                                 \
 	{                                                                                          \

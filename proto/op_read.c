@@ -178,63 +178,6 @@ const struct chi_message chi_probe_result = {
 	.read = probe_read,
 };
 
-/* A stored position of which nothing is known has no record at all: not found and empty differ. */
-static size_t record_len(const void *from, size_t *noted)
-{
-	(void)noted;
-	return chi_record_len(from);
-}
-
-static uint8_t *put_record(uint8_t *at, const void *from, size_t noted)
-{
-	(void)noted;
-	return chi_put_record(at, from);
-}
-
-static int record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
-{
-	return chi_record_read(u, bytes, len, CHI_PUT_RESTORE, out);
-}
-
-static const struct chi_member move_stat[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
-	CHI_M_UNKEPT_MESSAGE(2, 0, NULL, &chi_counts_message),
-};
-static CHI_TABLE(move_stat_message, move_stat, move_stat, NULL);
-
-static const struct chi_member ply_stat[] = {CHI_M_UNKEPT(1, 0, NULL), CHI_M_UNKEPT(2, 0, NULL)};
-static CHI_TABLE(ply_stat_message, ply_stat, ply_stat, NULL);
-
-static const struct chi_member eval[] = {
-	CHI_M_UNKEPT(1, CHI_ENGINE_MAX, NULL),
-	CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M_UNKEPT(3, 0, NULL),
-	CHI_M_UNKEPT(4, 0, NULL),
-	CHI_M_UNKEPT(5, 0, NULL),
-	CHI_M_UNKEPT(6, 0, NULL),
-	CHI_M_UNKEPT(7, CHI_PV_MAX, "more than 256 moves"),
-	CHI_M_UNKEPT(8, 0, NULL),
-};
-static CHI_TABLE(eval_message, eval, eval, NULL);
-
-static const struct chi_member record[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
-	CHI_M_UNKEPT_MESSAGE(2, 0, NULL, &chi_counts_message),
-	CHI_M_UNKEPT_MESSAGE(3, CHI_MOVES_MAX, NULL, &move_stat_message),
-	CHI_M_UNKEPT_MESSAGE(4, CHI_EVALS_MAX, "more than 64 evaluations", &eval_message),
-	CHI_M_UNKEPT(5, CHI_LINE_MAX, "more than 1024 moves"),
-	CHI_M_UNKEPT(6, CHI_NOTE_MAX, NULL),
-	CHI_M_UNKEPT_MESSAGE(7, CHI_PLY_MAX + 1, NULL, &ply_stat_message),
-};
-const struct chi_message chi_record_message = {
-	.descriptor = &chistore__v1__record__descriptor,
-	.members = record,
-	.n = CHI_COUNT(record),
-	.len = record_len,
-	.put = put_record,
-	.read = record_read,
-};
-
 static int check_entry(struct chi_unpacker *u, void *out)
 {
 	const struct chi_entry *entry = out;

@@ -104,83 +104,51 @@ static uint8_t *put_put(uint8_t *at, const void *from, size_t noted)
 	return at;
 }
 
-/* The fields may come in any order, so all are looked at before the first is used. */
-static int entry_read(struct chi_unpacker *u, const struct chi_field *from, struct chi_put *put,
-		      struct chi_text *fen_out)
+/* The last FEN of an entry; empty if it has none. */
+static struct chi_field fen_of(const uint8_t *bytes, size_t len)
 {
-	struct chi_reader r = chi_reader_of(from->bytes, from->len);
+	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
-	struct chi_field parts[5] = {{0}}; /* by number; of each the last */
+	struct chi_field fen = {0};
 	while (chi_field_next(&r, &field)) {
-		if (field.number < CHI_COUNT(parts)) {
-			parts[field.number] = field;
-		}
+		fen = field.number == 2 ? field : fen;
 	}
-	const struct chi_field *key = &parts[1];
-	const struct chi_field *fen = &parts[2];
-	const struct chi_field *record = &parts[4];
-	put->parts = (uint32_t)parts[3].value;
-	int rc = chi_key_or_fen(u, key->len, fen->len);
+	return fen;
+}
+
+static int entry_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
+{
+	struct chi_put *put = out;
+	struct chi_record_flaw flaw;
+	const char *reason = chi_put_parts_flaw(put->parts);
+	int rc = chi_key_or_fen(u, put->key.len, fen_of(bytes, len).len);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	const char *reason = chi_put_parts_flaw(put->parts);
 	if (reason != NULL) {
 		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
 	}
-	reason = key->len > 0 ? chi_key_from(key->bytes, key->len, &put->key) : NULL;
-	if (reason != NULL) {
-		return chi_flaw(u->flaw, -CHI_EKEY, reason, "key");
-	}
-	if (fen->len > 0) {
-		rc = chi_text_read(u, fen, fen_out);
-	}
-	if (rc == CHI_OK && record->len > 0) {
-		rc = chi_record_read(u, record->bytes, record->len, put->parts, &put->record);
-		if (rc != CHI_OK) {
-			chi_flaw_under(u->flaw, "record");
-		}
-	}
-	return rc;
+	chi_record_name(&put->record, put->parts);
+	rc = chi_record_check(&put->record, &flaw);
+	return rc < 0 ? chi_flaw(u->flaw, rc, flaw.reason, "record.%s", flaw.where) : CHI_OK;
 }
 
-/* Given twice was refused by the check. */
-static int base_read(struct chi_unpacker *u, const struct chi_field *from,
-		     struct chi_put_request *out)
-{
-	struct chi_counts *base = chi_arena_alloc(u->arena, sizeof(*base));
-	if (base == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, sizeof(*base));
-	}
-	*base = chi_counts_read(from->bytes, from->len);
-	out->base = base;
-	return CHI_OK;
-}
-
-/* The number of entries is within its limit: the check has counted them. */
+/* FENs are beside the entries, and games packed. */
 static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
 	struct chi_put_request *out = to;
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct chi_field field;
-	size_t n = chi_fields_of(bytes, len, 2);
+	size_t i = 0;
 	int rc = CHI_OK;
-	out->entries = chi_arena_array(u->arena, n, sizeof(*out->entries));
-	out->fens = chi_arena_array(u->arena, n, sizeof(*out->fens));
-	if (out->entries == NULL || out->fens == NULL) {
-		return chi_flaw_memory(u->flaw, u->arena, n * sizeof(*out->entries));
+	out->fens = chi_arena_array(u->arena, out->n, sizeof(*out->fens));
+	if (out->fens == NULL) {
+		return chi_flaw_memory(u->flaw, u->arena, out->n * sizeof(*out->fens));
 	}
 	while (rc == CHI_OK && chi_field_next(&r, &field)) {
-		if (field.number == 1) {
-			out->durability = (enum chi_durability)field.value;
-		} else if (field.number == 2) {
-			size_t i = out->n++;
-			rc = entry_read(u, &field, &out->entries[i], &out->fens[i]);
-			if (rc != CHI_OK) {
-				chi_flaw_under(u->flaw, "entries[%zu]", i);
-			}
-		} else if (field.number == 3) {
-			rc = base_read(u, &field, out);
+		if (field.number == 2 && out->entries[i++].key.len == 0) {
+			const struct chi_field fen = fen_of(field.bytes, field.len);
+			rc = chi_text_read(u, &fen, &out->fens[i - 1]);
 		} else if (field.number == 4) {
 			rc = chi_packed_games_read(u, field.bytes, field.len, CHI_PUT_GAME_IDS_MAX,
 						   &out->games, &out->n_games);
@@ -190,17 +158,22 @@ static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, vo
 }
 
 static const struct chi_member entry[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
+	CHI_M(1, CHI_KEY, struct chi_put, key),
 	CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M_UNKEPT(3, 0, NULL),
-	CHI_M_UNKEPT_MESSAGE(4, 0, NULL, &chi_record_message),
+	CHI_M_NUMBER(3, struct chi_put, parts),
+	CHI_M_NESTED(4, struct chi_put, record, CHI_IF_SET, &chi_named_record_message),
 };
-static CHI_TABLE(entry_message, put_entry, entry, NULL);
+static const struct chi_message entry_message = {
+	.descriptor = &chistore__v1__put_entry__descriptor,
+	.members = entry,
+	.n = CHI_COUNT(entry),
+	.read = entry_read,
+};
 
 static const struct chi_member put[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
-	CHI_M_UNKEPT_MESSAGE(2, CHI_PUT_MAX, NULL, &entry_message),
-	CHI_M_UNKEPT_MESSAGE(3, 0, NULL, &chi_counts_message),
+	CHI_M_NUMBER(1, struct chi_put_request, durability),
+	CHI_M_ROWS(2, struct chi_put_request, entries, n, &entry_message, CHI_PUT_MAX),
+	CHI_M_POINTER(3, struct chi_put_request, base, &chi_counts_message),
 	CHI_M_UNKEPT(4, CHI_PUT_GAME_IDS_MAX *CHI_GAME_BYTES, "more than 10000 games"),
 };
 const struct chi_message chi_put_request = {

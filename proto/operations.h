@@ -107,6 +107,7 @@ extern const struct chi_message chi_cursor_message;
 extern const struct chi_message chi_idempotency_message;
 extern const struct chi_message chi_entry_message;
 extern const struct chi_message chi_record_message;
+extern const struct chi_message chi_named_record_message; /* for who checks what it names */
 extern const struct chi_message chi_keys_message;
 extern const struct chi_message chi_text_message;
 

@@ -19,17 +19,6 @@ uint8_t *chi_put_record(uint8_t *at, const struct chi_record *record);
 
 /* ---- From the wire ----------------------------------------------------------------------- */
 
-/* From the bytes of a Counts message. */
-struct chi_counts chi_counts_read(const uint8_t *bytes, size_t len);
-
-/*
- * A record with all its limits checked, from the bytes of a Record message that was looked at
- * (chi_message_check). What a put with these parts does not name is left out. Texts are copied.
- * Paths of flaws start at the record: "evals[2].depth".
- */
-CHI_MUSTUSE int chi_record_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
-				uint32_t parts, struct chi_record *out);
-
 /* A text of a field, in the arena and NUL-terminated. */
 CHI_MUSTUSE int chi_text_read(struct chi_unpacker *u, const struct chi_field *field,
 			      struct chi_text *out);

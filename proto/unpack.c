@@ -194,15 +194,16 @@ static const char *presence_flaw(struct walk *walk, const struct place_of *at)
 
 /* ---- Keeping a field --------------------------------------------------------------------- */
 
+/* Without a limit of its own: what its bytes can hold. */
+static inline uint64_t most_of(const struct chi_member *member)
+{
+	return member->max != 0 ? member->max : UINT64_MAX >> (64 - 8 * member->size);
+}
+
 static int keep_number(const struct chi_member *member, uint64_t value, void *out,
 		       const char **reason)
 {
-	uint64_t max = member->max;
-	if (max == 0) {
-		max = member->size < sizeof(max) ? (UINT64_C(1) << (8 * member->size)) - 1
-						 : UINT64_MAX;
-	}
-	if (value > max) {
+	if (value > most_of(member)) {
 		if (member->max == 0 || member->reason != NULL) {
 			*reason = member->reason != NULL ? member->reason : "out of range";
 			return -CHI_EINVAL;
@@ -213,7 +214,7 @@ static int keep_number(const struct chi_member *member, uint64_t value, void *ou
 	return CHI_OK;
 }
 
-static int keep_signed(const struct chi_member *member, uint64_t value, void *out,
+static int keep_signed(const struct chi_member *member, uint64_t value, void *base,
 		       const char **reason)
 {
 	int32_t number = chi_unzigzag((uint32_t)value);
@@ -221,7 +222,8 @@ static int keep_signed(const struct chi_member *member, uint64_t value, void *ou
 		*reason = member->reason;
 		return -CHI_EINVAL;
 	}
-	memcpy(out, &number, sizeof(number));
+	memcpy(chi_member_room(base, member->at), &number, sizeof(number));
+	set_there(member, base);
 	return CHI_OK;
 }
 
@@ -336,7 +338,7 @@ static int keep_member(struct chi_unpacker *u, const struct chi_member *member,
 	case CHI_NUMBER:
 		return keep_number(member, field->value, out, reason);
 	case CHI_SIGNED:
-		return keep_signed(member, field->value, out, reason);
+		return keep_signed(member, field->value, base, reason);
 	case CHI_BOOL:
 		*(bool *)out = field->value != 0;
 		return CHI_OK;
@@ -364,6 +366,12 @@ static int keep_member(struct chi_unpacker *u, const struct chi_member *member,
 }
 
 /* ---- A message --------------------------------------------------------------------------- */
+
+/* What is only counted, until there is memory for all of it. */
+static bool is_list(const struct chi_member *member)
+{
+	return member->kind == CHI_LIST || member->kind == CHI_MOVES;
+}
 
 static int look_at_message(struct chi_unpacker *u, const struct chi_message *type,
 			   const uint8_t *bytes, size_t len, void *out);
@@ -408,7 +416,7 @@ static int walk_plain(struct walk *walk, const struct place_of *at, const struct
 	if (walk->out == NULL) {
 		return CHI_OK;
 	}
-	if (at->member->kind == CHI_LIST) {
+	if (is_list(at->member)) {
 		walk->has_lists = true;
 		return CHI_OK;
 	}
@@ -471,7 +479,7 @@ static int take_lists(struct walk *walk)
 	for (size_t i = 0; i < walk->type->n; i++) {
 		const struct chi_member *member = &walk->type->members[i];
 		size_t n = walk->seen[i];
-		if (member->kind != CHI_LIST || n == 0) {
+		if (!is_list(member) || n == 0) {
 			continue;
 		}
 		void *elements = chi_arena_array(walk->u->arena, n, member->size);
@@ -484,6 +492,20 @@ static int take_lists(struct walk *walk)
 	return CHI_OK;
 }
 
+/* One piece of them: packed numbers, or a single one from a writer that does not pack. What is too
+ * large becomes 0, which is no move. */
+static void keep_moves(const struct chi_field *value, chi_move *moves, uint32_t *n)
+{
+	struct chi_reader r = chi_reader_of(value->bytes, value->len);
+	uint64_t move = value->value;
+	bool is_single = value->type == CHI_WIRE_VARINT;
+	while (is_single || chi_reader_left(&r) > 0) {
+		move = is_single ? move : chi_field_varint(&r);
+		moves[(*n)++] = move <= UINT16_MAX ? (chi_move)move : 0;
+		is_single = false;
+	}
+}
+
 /* and the elements themselves. */
 static int keep_lists(struct walk *walk, const uint8_t *bytes, size_t len)
 {
@@ -492,17 +514,21 @@ static int keep_lists(struct walk *walk, const uint8_t *bytes, size_t len)
 	struct place_of at;
 	int rc = take_lists(walk);
 	while (rc == CHI_OK && chi_field_next(&r, &value)) {
-		if (!find_field(walk, value.number, &at) || at.member->kind != CHI_LIST) {
+		if (!find_field(walk, value.number, &at) || !is_list(at.member)) {
 			continue;
 		}
 		uint8_t *elements = NULL;
 		memcpy(&elements, chi_member_room(walk->out, at.member->at), sizeof(elements));
-		rc = chi_message_read(walk->u, at.member->type, value.bytes, value.len,
-				      elements + *at.seen * at.member->size);
-		if (rc != CHI_OK) {
-			return name_nested(walk, &at, rc);
+		if (at.member->kind == CHI_MOVES) {
+			keep_moves(&value, (chi_move *)elements, at.seen);
+		} else {
+			rc = chi_message_read(walk->u, at.member->type, value.bytes, value.len,
+					      elements + *at.seen * at.member->size);
+			if (rc != CHI_OK) {
+				return name_nested(walk, &at, rc);
+			}
+			*at.seen += 1;
 		}
-		*at.seen += 1;
 		size_t n = *at.seen;
 		memcpy(chi_member_room(walk->out, at.member->other), &n, sizeof(n));
 	}
@@ -516,18 +542,49 @@ static int keep_absent(const struct walk *walk)
 	for (size_t i = 0; i < walk->type->n; i++) {
 		const struct chi_member *member = &walk->type->members[i];
 		bool always = member->presence == CHI_ALWAYS;
-		if (walk->seen[i] > 0) {
+		if ((!always && member->kind != CHI_TEXT && member->presence != CHI_UNLESS_FLAG) ||
+		    walk->seen[i] > 0) {
 			continue;
 		}
 		if (member->kind == CHI_TEXT || (member->kind == CHI_STRING && always)) {
 			/* A chi_text begins with its bytes. */
 			memcpy(chi_member_room(walk->out, member->at), &empty, sizeof(empty));
+		} else if (member->presence == CHI_UNLESS_FLAG && !walk->oneof_seen) {
+			return chi_flaw(walk->u->flaw, -CHI_EINVAL, "missing", "%s",
+					walk->type->descriptor->fields[i].name);
 		} else if (member->kind == CHI_FIXED && always) {
 			return chi_flaw(walk->u->flaw, -CHI_EINVAL, "not 16 bytes", "%s",
 					walk->type->descriptor->fields[i].name);
 		}
 	}
 	return CHI_OK;
+}
+
+/* Most fields are numbers as they should be, with a tag of one byte, in a message whose fields are
+ * numbered from 1 without a gap; none of a oneof is a CHI_NUMBER. False: this is none, and nothing
+ * was done. */
+CHI_INLINE bool keep_plain_number(struct walk *walk, struct chi_reader *r)
+{
+	const struct chi_message *type = walk->type;
+	const uint8_t tag = *r->at;
+	const uint32_t index = (tag >> 3) - 1u;
+	if ((tag & 0x87) != CHI_WIRE_VARINT || index >= type->n || walk->out == NULL) {
+		return false;
+	}
+	const struct chi_member *member = &type->members[index];
+	const ProtobufCFieldDescriptor *field = &type->descriptor->fields[index];
+	struct chi_reader after = *r;
+	after.at++;
+	uint64_t value = chi_field_varint(&after);
+	if (member->kind != CHI_NUMBER || field->type == PROTOBUF_C_TYPE_ENUM || after.bad ||
+	    member->field != index + 1 || value > most_of(member) ||
+	    (value > UINT32_MAX && field->type != PROTOBUF_C_TYPE_UINT64)) {
+		return false;
+	}
+	chi_set_number(chi_member_room(walk->out, member->at), member->size, value);
+	walk->seen[index] += 1;
+	*r = after;
+	return true;
 }
 
 /* Into a struct, or NULL. */
@@ -550,6 +607,9 @@ static int look_at_message(struct chi_unpacker *u, const struct chi_message *typ
 	memset(walk.seen, 0, type->descriptor->n_fields * sizeof(walk.seen[0]));
 	struct chi_reader r = chi_reader_of(bytes, len);
 	while (chi_reader_left(&r) > 0) {
+		if (keep_plain_number(&walk, &r)) {
+			continue;
+		}
 		if (!chi_field_next(&r, &value)) {
 			return chi_flaw(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
 		}

@@ -495,7 +495,7 @@ class Operations(ProtocolTest):
                 pb.MoveStat(move=move("e2e4")), pb.MoveStat(move=move("e2e4"))])),
             (pb.INVALID, "record.evals[0].engine", entry(fen=START, parts=64,
                                                          evals=[pb.Eval(centipawns=1)])),
-            (pb.INVALID, "record.evals[0].score", entry(fen=START, parts=64,
+            (pb.INVALID, "record.evals[0].centipawns", entry(fen=START, parts=64,
                                                         evals=[pb.Eval(engine="E")])),
             (pb.INVALID, "record.evals[1].engine", entry(fen=START, parts=64, evals=[
                 pb.Eval(**eval), pb.Eval(**eval)])),
