@@ -168,24 +168,24 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 		return code;
 	}
 	if (files->format == CHI_FORMAT_PGN) {
-		import->games.options.kind = CHI_IMPORT_ADD;
-		import->games.options.strict = import->strict;
-		import->games.options.bare = import->bare == CHI_KEEP_COUNTS;
+		import->games.run.options.kind = CHI_IMPORT_ADD;
+		import->games.run.options.strict = import->strict;
+		import->games.run.options.bare = import->bare == CHI_KEEP_COUNTS;
 		import->games.verbose = import->verbose;
-		import->games.create = import->create;
+		import->games.run.create = import->create;
 		return games_run(cli, &import->games, files->n, files->paths, files->sources);
 	}
 	if (files->format == CHI_FORMAT_POLYGLOT) {
 		return book_import(cli, import->create, files->n, files->paths);
 	}
 	if (files->format == CHI_FORMAT_EXP) {
-		return exp_import(cli, import->create, import->lines.options.engine, files->n,
+		return exp_import(cli, import->create, import->lines.run.options.engine, files->n,
 				  files->paths);
 	}
-	import->lines.options.format = import->format;
+	import->lines.run.options.format = import->format;
 	import->lines.strict = import->strict;
 	import->lines.verbose = import->verbose;
-	import->lines.create = import->create;
+	import->lines.run.create = import->create;
 	return lines_import(cli, &import->lines, files->n, files->paths, files->sources, total);
 }
 
@@ -216,26 +216,26 @@ static const struct cli_option options[] = {
 		    "report every bad line or game, not only the first 20"),
 	OPTION_NUMBER(import_state, games.max_ply, 1, CHI_PLY_MAX, "max-ply", "N",
 		      "games: count no positions after N plies"),
-	OPTION_NUMBER(import_state, games.options.games_min, 1, UINT64_MAX, "min-games", "N",
+	OPTION_NUMBER(import_state, games.run.options.games_min, 1, UINT64_MAX, "min-games", "N",
 		      "games: drop new positions with fewer games"),
-	OPTION_WORD(import_state, games.options.keep, keep_names, "games", "WORD",
+	OPTION_WORD(import_state, games.run.options.keep, keep_names, "games", "WORD",
 		    "games: keep (default) or none, of a store that is made, see init"),
 	OPTION_WORD(import_state, bare, keep_names, "annotations", "WORD",
 		    "games: keep (default) or none of the comments, marks and variations"),
-	OPTION(import_state, games.options.source, take_source, "source", "NAME",
+	OPTION(import_state, games.run.options.source, take_source, "source", "NAME",
 	       "games: where they come from (default: the name of the file)"),
-	OPTION_FLAG(import_state, games.options.evals, "evals",
+	OPTION_FLAG(import_state, games.run.options.evals, "evals",
 		    "games: store the evaluations in their comments, too"),
-	GAME_FILTER_OPTIONS(import_state, games.options.filter),
-	OPTION(import_state, games.options.memory, games_memory, "memory", "SIZE",
+	GAME_FILTER_OPTIONS(import_state, games.run.options.filter),
+	OPTION(import_state, games.run.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "games: threads that read (default: one per core)"),
-	OPTION(import_state, lines.options.engine, take_engine, "engine", "NAME",
+	OPTION(import_state, lines.run.options.engine, take_engine, "engine", "NAME",
 	       "positions: engine of evaluations that name none (default: " CHI_EPD_ENGINE
 	       ", " CHI_LICHESS_ENGINE " of lichess-evals, " CHI_CDB_ENGINE
 	       " of cdb, " CHI_EXP_ENGINE " of exp)"),
-	OPTION_FLAG(import_state, lines.options.add, "add",
+	OPTION_FLAG(import_state, lines.run.options.add, "add",
 		    "positions: add counts to those stored instead of setting them"),
 	OPTIONS_END,
 };

@@ -8,48 +8,31 @@
 #include "base/buffer.h"
 #include "cli/command.h"
 #include "cli/in/files.h"
+#include "cli/in/import_run.h"
 #include "cli/out/output.h"
-#include "cli/out/progress.h"
 #include "formats/source.h"
 #include "store/text/dump.h"
 
 struct load_command {
-	struct cli *cli;
-	const char *name; /* of the file, for messages */
+	struct import_run run;
 	struct chi_source *source;
 	struct chi_dump_reader head;
 	struct chi_buffer text; /* the head's lines */
-	struct chi_import *import;
-	struct progress progress;
 };
 
 static void load_deinit(struct load_command *load)
 {
-	chi_import_close(load->import);
 	chi_source_close(load->source);
 	chi_buffer_deinit(&load->text);
 }
 
-static int fail_load(struct load_command *load, const char *text)
+static int fail_head(struct load_command *load, const char *text)
 {
-	progress_clear(&load->progress);
 	if (cli_stop != 0) {
-		cli_message("interrupted; nothing was loaded");
+		cli_message("interrupted; nothing was stored");
 		return 128 + cli_stop;
 	}
-	cli_message("%s: %s", load->name, text);
-	return EXIT_STORE;
-}
-
-/* The dump is at fault, or else what it was to go into. */
-static int import_fail(struct load_command *load, int status)
-{
-	const char *text = chi_import_error(load->import);
-	if (cli_stop != 0 || cli_exit_of(status) == EXIT_USAGE) {
-		return fail_load(load, text);
-	}
-	progress_clear(&load->progress);
-	cli_message("%s", text);
+	cli_message("%s: %s", load->run.what, text);
 	return EXIT_STORE;
 }
 
@@ -63,13 +46,13 @@ static int take_head_line(struct load_command *load, struct chi_arena *arena)
 	struct chi_put put;
 	int status = chi_source_line(load->source, &line, &len, &fault);
 	if (status == CHI_NONE) {
-		return fail_load(load, "the dump is cut: its last line is missing");
+		return fail_head(load, "the dump is cut: its last line is missing");
 	}
 	if (status == CHI_OK) {
 		status = chi_dump_read(&load->head, line, len, arena, &kind, &put, &fault);
 	}
 	if (status != CHI_OK) {
-		return fail_load(load, fault.text[0] != '\0' ? fault.text : chi_strerror(status));
+		return fail_head(load, fault.text[0] != '\0' ? fault.text : chi_strerror(status));
 	}
 	status = chi_buffer_append(&load->text, line, len);
 	status = status == CHI_OK ? chi_buffer_append(&load->text, "\n", 1) : status;
@@ -88,71 +71,31 @@ static int take_head(struct load_command *load)
 	return code;
 }
 
-static void progressed(void *context, const char *phase, uint64_t done, uint64_t total)
-{
-	struct load_command *load = context;
-	progress_phase(&load->progress, phase, done, total);
-}
-
 static void on_note(void *context, const struct chi_import_note *note)
 {
-	struct load_command *load = context;
-	if (!load->cli->quiet) {
-		progress_clear(&load->progress);
-		cli_message("%s: %s", load->name, note->text);
+	struct import_run *run = context;
+	if (!run->cli->quiet) {
+		progress_clear(&run->progress);
+		cli_message("%s: %s", run->what, note->text);
 	}
 }
 
-/* The store must be of the dump's kind; a directory without one gets such a one. */
-static int open_import(struct load_command *load)
+static int feed_load(struct import_run *run, void *context)
 {
-	struct chi_options options;
-	struct chi_fault fault = {.text = ""};
-	const struct chi_import_options import = {.kind = CHI_IMPORT_LOAD,
-						  .report = on_note,
-						  .progress = progressed,
-						  .context = load,
-						  .cancel = &cli_stop};
-	cli_options(load->cli, true, &options);
-	return cli_fault(chi_import_open(load->cli->address, &options, load->head.head.statistic,
-					 &import, &load->import, &fault),
-			 &fault);
+	struct load_command *load = (struct load_command *)run;
+	(void)context;
+	int status = chi_import_feed(run->import, chi_buffer_bytes(&load->text), load->text.len);
+	return status == CHI_OK ? import_feed_source(run, run->what, load->source)
+				: import_fail(run, status);
 }
 
-static int feed_load(struct load_command *load)
+static int tell_loaded(struct import_run *run, int status, const struct chi_import_result *result)
 {
-	const char *bytes = (const char *)chi_buffer_bytes(&load->text);
-	size_t len = load->text.len;
-	for (;;) {
-		struct chi_fault fault = {.text = ""};
-		int status = chi_import_feed(load->import, bytes, len);
-		if (status != CHI_OK) {
-			return import_fail(load, status);
-		}
-		progress_update(&load->progress, chi_source_bytes_read(load->source), 0);
-		int got = chi_source_read(load->source, &bytes, &len, &fault);
-		if (got != CHI_OK) {
-			return got == CHI_NONE ? EXIT_DONE : fail_load(load, fault.text);
-		}
-	}
-}
-
-static int load_all(struct load_command *load)
-{
-	struct chi_import_result result;
-	int code = take_head(load);
-	code = code == EXIT_DONE ? open_import(load) : code;
-	code = code == EXIT_DONE ? feed_load(load) : code;
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	int status = chi_import_commit(load->import, &result);
+	const struct chi_put_result *done = &result->positions;
 	if (status != CHI_OK) {
-		return import_fail(load, status);
+		return import_fail(run, status);
 	}
-	progress_clear(&load->progress);
-	const struct chi_put_result *done = &result.positions;
-	return output_object(load->cli,
+	return output_object(run->cli,
 			     json_pack("{s:o, s:o, s:o, s:o}", "loaded",
 				       json_count(done->added + done->updated + done->unchanged),
 				       "new", json_count(done->added), "updated",
@@ -160,23 +103,27 @@ static int load_all(struct load_command *load)
 				       json_count(done->unchanged)));
 }
 
+/* The store must be of the dump's kind; a directory without one gets such a one. */
 static int run_load(struct cli *cli)
 {
-	_cleanup_(load_deinit) struct load_command load = {.cli = cli};
+	_cleanup_(load_deinit) struct load_command load = {
+		.run.options = {.kind = CHI_IMPORT_LOAD, .report = on_note}};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
 	const char *path = cli->argc > 0 ? cli->argv[0] : "-";
 	/* A name that messages can carry, also where there is no file. */
-	load.name = strcmp(path, "-") == 0 ? "standard input" : path;
+	load.run.what = strcmp(path, "-") == 0 ? "standard input" : path;
 	chi_buffer_init(&load.text, (size_t)CHI_DUMP_HEAD_LINES * CHI_DUMP_LINE_MAX);
 	chi_dump_reader_init(&load.head);
-	int code = files_open(cli, path, load.name, &options, &load.source);
+	int code = files_open(cli, path, load.run.what, &options, &load.source);
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	progress_init(&load.progress, cli->quiet, chi_source_bytes_total(load.source));
-	load.progress.unit = "positions";
 	cli_catch_signals();
-	return load_all(&load);
+	code = take_head(&load);
+	load.run.create = load.head.head.statistic;
+	return code == EXIT_DONE ? import_store(cli, &load.run, chi_source_bytes_total(load.source),
+						feed_load, tell_loaded, NULL)
+				 : code;
 }
 
 const struct command cmd_load = {

@@ -16,7 +16,7 @@ static int find_statistic(struct cli *cli, struct games *games)
 {
 	struct chi_info info;
 	int status = chi_get_info(cli->client, &info);
-	games->create = (enum chi_statistic)info.statistic;
+	games->run.create = (enum chi_statistic)info.statistic;
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
@@ -36,7 +36,7 @@ static int check_new(struct cli *cli, const char *path)
 static int run_extract(struct cli *cli)
 {
 	struct extract_state *state = cli->state;
-	state->games.options.kind = CHI_IMPORT_ADD;
+	state->games.run.options.kind = CHI_IMPORT_ADD;
 	int code = game_terms_take(cli, &state->terms);
 	if (code == EXIT_DONE) {
 		code = check_new(cli, cli->argv[0]);
@@ -50,7 +50,7 @@ static int run_extract(struct cli *cli)
 
 static const struct cli_option options[] = {
 	GAME_TERM_OPTIONS(extract_state, terms),
-	OPTION(extract_state, games.options.memory, games_memory, "memory", "SIZE",
+	OPTION(extract_state, games.run.options.memory, games_memory, "memory", "SIZE",
 	       "memory for sorting (default: 512M)"),
 	OPTION_NUMBER(extract_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "threads that read (default: one per core)"),

@@ -31,19 +31,19 @@ static int run_filter(struct cli *cli, struct subtract_state *state)
 static int run_subtract(struct cli *cli)
 {
 	struct subtract_state *state = cli->state;
-	state->games.options.kind = CHI_IMPORT_SUBTRACT;
+	state->games.run.options.kind = CHI_IMPORT_SUBTRACT;
 	if (cli->argc == 0) {
 		return run_filter(cli, state);
 	}
 	if (state->dry_run) {
 		return cli_usage(cli, "--dry-run says something only without a FILE");
 	}
-	int code = game_terms_of_files(cli, &state->terms, &state->games.options.filter);
+	int code = game_terms_of_files(cli, &state->terms, &state->games.run.options.filter);
 	return code == EXIT_DONE ? games_run(cli, &state->games, cli->argc, cli->argv, NULL) : code;
 }
 
 static const struct cli_option options[] = {
-	OPTION(subtract_state, games.options.memory, games_memory, "memory", "SIZE",
+	OPTION(subtract_state, games.run.options.memory, games_memory, "memory", "SIZE",
 	       "memory for sorting (default: 512M)"),
 	OPTION_NUMBER(subtract_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "threads that read (default: one per core)"),

@@ -250,7 +250,7 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(twins_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "at most N groups; with --remove only of these"),
 	OPTION_FLAG(twins_state, remove, "remove", "take the other games of each group out"),
-	OPTION(twins_state, games.options.memory, games_memory, "memory", "SIZE",
+	OPTION(twins_state, games.run.options.memory, games_memory, "memory", "SIZE",
 	       "memory for sorting (default: 512M)"),
 	OPTION_NUMBER(twins_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
 		      "threads that read (default: one per core)"),

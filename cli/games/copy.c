@@ -16,36 +16,34 @@ struct copy {
 };
 
 /* Games of one source after the other are one input. */
-static int feed_row(struct games *games, struct chi_import *import, struct copy *copy,
-		    const struct chi_game_row *row)
+static int feed_row(struct import_run *run, struct copy *copy, const struct chi_game_row *row)
 {
 	int status = CHI_OK;
-	if (games->seen == 0 || strncmp(copy->source, row->source, sizeof(copy->source) - 1) != 0) {
+	if (run->seen == 0 || strncmp(copy->source, row->source, sizeof(copy->source) - 1) != 0) {
 		(void)snprintf(copy->source, sizeof(copy->source), "%s", row->source);
-		status = chi_import_file(import, copy->source);
+		status = chi_import_file(run->import, copy->source);
 	}
 	if (status == CHI_OK) {
-		status = chi_import_feed(import, row->pgn, row->pgn_len);
+		status = chi_import_feed(run->import, row->pgn, row->pgn_len);
 	}
-	games->seen++;
+	run->seen++;
 	return status;
 }
 
-static int feed_query(struct games *games, struct chi_import *import, void *context)
+static int feed_query(struct import_run *run, void *context)
 {
 	struct copy *copy = context;
 	const struct chi_game_row *row = NULL;
 	int status = CHI_OK;
 	while (cli_stop == 0 && (status = chi_game_query_next(copy->query, &row)) == CHI_OK) {
-		status = feed_row(games, import, copy, row);
+		status = feed_row(run, copy, row);
 		if (status != CHI_OK) {
-			return games_fail(games, chi_import_error(import),
-					  cli_worse(EXIT_STORE, cli_exit_of(status)));
+			return import_fail(run, status);
 		}
-		progress_phase(&games->progress, "reading games", games->seen, copy->total);
+		progress_phase(&run->progress, "reading games", run->seen, copy->total);
 	}
 	if (status < 0) {
-		return games_fail(games, chi_error(copy->client), cli_exit_of(status));
+		return import_say(run, chi_error(copy->client), cli_exit_of(status));
 	}
 	/* The snapshot ends before the store is written. */
 	chi_game_query_close(copy->query);
@@ -53,21 +51,20 @@ static int feed_query(struct games *games, struct chi_import *import, void *cont
 	return EXIT_DONE;
 }
 
-static int feed_numbers(struct games *games, struct chi_import *import, void *context)
+static int feed_numbers(struct import_run *run, void *context)
 {
 	struct copy *copy = context;
 	struct chi_game_row row;
 	for (uint64_t i = 0; i < copy->total && cli_stop == 0; i++) {
 		int status = chi_game_get(copy->client, copy->numbers[i], &row, NULL);
 		if (status < 0) {
-			return games_fail(games, chi_error(copy->client), cli_exit_of(status));
+			return import_say(run, chi_error(copy->client), cli_exit_of(status));
 		}
-		status = status == CHI_OK ? feed_row(games, import, copy, &row) : CHI_OK;
+		status = status == CHI_OK ? feed_row(run, copy, &row) : CHI_OK;
 		if (status != CHI_OK) {
-			return games_fail(games, chi_import_error(import),
-					  cli_worse(EXIT_STORE, cli_exit_of(status)));
+			return import_fail(run, status);
 		}
-		progress_phase(&games->progress, "reading games", i, copy->total);
+		progress_phase(&run->progress, "reading games", i, copy->total);
 	}
 	return EXIT_DONE;
 }
@@ -75,7 +72,7 @@ static int feed_numbers(struct games *games, struct chi_import *import, void *co
 int game_take_out(struct cli *cli, struct games *games, const uint32_t *numbers, size_t n)
 {
 	struct copy copy = {.client = cli->client, .numbers = numbers, .total = n};
-	games->options.kind = CHI_IMPORT_SUBTRACT;
+	games->run.options.kind = CHI_IMPORT_SUBTRACT;
 	return games_store(cli, games, 0, "the games", feed_numbers, &copy);
 }
 

@@ -8,7 +8,7 @@
 
 /*
  * Reads games of cli->client, in the order of their numbers, and has them imported as
- * games->options say. `address`: where to; NULL: the same store. Prints the summary.
+ * games->run.options say. `address`: where to; NULL: the same store. Prints the summary.
  */
 int game_copy(struct cli *cli, struct games *games, const char *filter, const char *address);
 

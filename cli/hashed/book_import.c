@@ -12,6 +12,7 @@
 #include "chess/key.h"
 #include "chess/notation.h"
 #include "cli/hashed/feeder.h"
+#include "cli/in/files.h"
 #include "cli/out/output.h"
 #include "formats/polyglot.h"
 
@@ -20,16 +21,9 @@
 #define LINE_BYTES (256 + CHI_FEN_SIZE + CHI_MOVES_MAX * MOVE_BYTES)
 
 struct books {
-	struct cli *cli;
 	struct feeder feeder;
-	bool empty; /* a book had no position */
 	struct chi_book_result total;
 };
-
-static void books_deinit(struct books *books)
-{
-	feeder_deinit(&books->feeder);
-}
 
 /* Writes the position as `import` reads it; `out` has LINE_BYTES. */
 static int print_line(const struct chi_book_position *book, char *out, size_t *len)
@@ -102,47 +96,37 @@ static void add_up(struct chi_book_result *total, const struct chi_book_result *
 	total->shadowed += more->shadowed;
 }
 
-/* All of the book's positions, on their way. */
-static int feed_entries(struct books *books, const char *path, struct chi_book *book,
-			struct chi_book_result *result)
+static int feed_book(struct feeder *feeder, const char *path)
 {
-	int status = chi_import_file(books->feeder.import, path);
-	if (status == CHI_OK) {
-		status = chi_book_walk(book, visit, books, &cli_stop, result);
-	}
-	return status == CHI_OK ? feeder_send(&books->feeder) : status;
-}
-
-static int feed_book(struct books *books, const char *path)
-{
+	struct books *books = (struct books *)feeder;
 	struct chi_book *book = NULL;
 	struct chi_book_result result = {0};
 	struct chi_fault fault = {.text = ""};
 	int status = chi_book_open(path, &book, &fault);
 	if (status != CHI_OK) {
-		cli_message("%s: %s; nothing was stored", path, fault.text);
-		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
+		return import_say_file(&feeder->run, path, fault.text, files_exit_of(status));
 	}
-	status = feed_entries(books, path, book, &result);
+	status = chi_book_walk(book, visit, books, &cli_stop, &result);
 	chi_book_close(book);
-	if (status != CHI_OK) {
-		return feeder_fail(&books->feeder, status);
+	int code = feeder_end_file(feeder, path, status, result.positions);
+	if (code == EXIT_DONE) {
+		add_up(&books->total, &result);
+		tell_book(path, &result);
 	}
-	add_up(&books->total, &result);
-	tell_book(path, &result);
-	if (result.positions == 0) {
-		cli_message("%s: no position was found", path);
-		books->empty = true;
-	}
-	return EXIT_DONE;
+	return code;
 }
 
 /* What was kept is what the import left unchanged. */
-static void print_summary(const struct books *books, const struct chi_put_result *stored)
+static int tell_stored(struct import_run *run, int status, const struct chi_import_result *result)
 {
+	const struct books *books = (const struct books *)run;
+	const struct chi_put_result *stored = &result->positions;
 	const struct chi_book_result *total = &books->total;
+	if (status != CHI_OK) {
+		return import_fail(run, status);
+	}
 	output_object(
-		books->cli,
+		run->cli,
 		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
 			  json_count(total->entries), "new", json_count(stored->added), "updated",
 			  json_count(stored->updated), "kept", json_count(stored->unchanged),
@@ -150,36 +134,12 @@ static void print_summary(const struct books *books, const struct chi_put_result
 			  json_count(total->weightless), "unreachable",
 			  json_count(total->unreachable), "no_move", json_count(total->no_move),
 			  "shadowed", json_count(total->shadowed)));
-}
-
-static int import_books(struct books *books, int n, char **paths)
-{
-	struct chi_import_result result;
-	int code = EXIT_DONE;
-	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
-		code = feed_book(books, paths[i]);
-	}
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	int status =
-		cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(books->feeder.import, &result);
-	if (status != CHI_OK) {
-		return feeder_fail(&books->feeder, status);
-	}
-	print_summary(books, &result.positions);
-	return books->empty ? EXIT_STORE : EXIT_DONE;
+	return books->feeder.empty ? EXIT_STORE : EXIT_DONE;
 }
 
 int book_import(struct cli *cli, enum chi_statistic create, int n, char **paths)
 {
-	_cleanup_(books_deinit) struct books books = {.cli = cli};
-	const struct chi_import_options options = {
-		.kind = CHI_IMPORT_PUT,
-		.format = CHI_FORMAT_JSONL,
-		.add = true,
-		.unplayed = true,
-	};
-	int code = feeder_open(cli, create, &options, &books.feeder);
-	return code == EXIT_DONE ? import_books(&books, n, paths) : code;
+	struct books books = {
+		.feeder.run = {.options = {.add = true, .unplayed = true}, .create = create}};
+	return feeder_run(cli, &books.feeder, n, paths, feed_book, tell_stored);
 }

@@ -10,8 +10,8 @@
 #include "chess/key.h"
 #include "chess/notation.h"
 #include "cli/hashed/feeder.h"
+#include "cli/in/files.h"
 #include "cli/out/output.h"
-#include "cli/out/progress.h"
 #include "formats/evals/exp.h"
 
 /* Bytes of an evaluation, and of the rest of a line, at most. */
@@ -19,17 +19,9 @@
 #define LINE_BYTES (64 + CHI_FEN_SIZE + CHI_EXP_LINES * EVAL_BYTES)
 
 struct exps {
-	struct cli *cli;
 	struct feeder feeder;
-	struct progress progress;
 	struct chi_exp_result total;
-	bool empty; /* of a file no position was found */
 };
-
-static void exps_deinit(struct exps *exps)
-{
-	feeder_deinit(&exps->feeder);
-}
 
 /* Writes the position as `import` reads it; `out` has LINE_BYTES. */
 static int print_line(const struct chi_exp_position *at, char *out, size_t *len)
@@ -82,10 +74,10 @@ static int scan_roots(struct exps *exps, struct chi_client *client, struct chi_e
 		struct chi_position position;
 		status = chi_key_decode(&row->key, &position, NULL);
 		status = status == CHI_OK ? chi_exp_root(exp, &position) : status;
-		progress_phase(&exps->progress, "positions of the store", ++n, 0);
+		progress_phase(&exps->feeder.run.progress, "positions of the store", ++n, 0);
 	}
 	chi_iter_close(iter);
-	progress_clear(&exps->progress);
+	progress_clear(&exps->feeder.run.progress);
 	return status == CHI_OK || status == CHI_NONE ? EXIT_DONE
 	       : status == -CHI_ENOMEM		      ? cli_no_memory()
 						      : cli_fail(client, status);
@@ -97,8 +89,8 @@ static int add_roots(struct exps *exps, struct chi_exp *exp)
 	struct chi_client *client = NULL;
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
-	cli_options(exps->cli, false, &options);
-	int status = chi_open(exps->cli->address, &options, &client, &fault);
+	cli_options(exps->feeder.run.cli, false, &options);
+	int status = chi_open(exps->feeder.run.cli->address, &options, &client, &fault);
 	if (status != CHI_OK) {
 		return status == -CHI_ENOSTORE ? EXIT_DONE : cli_fault(status, &fault);
 	}
@@ -141,45 +133,38 @@ static int feed_exp(struct exps *exps, const char *path, struct chi_exp *exp)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_import_file(exps->feeder.import, path);
-	if (status == CHI_OK) {
-		status = chi_exp_walk(exp, visit, exps, &cli_stop, &result);
+	int status = chi_exp_walk(exp, visit, exps, &cli_stop, &result);
+	code = feeder_end_file(&exps->feeder, path, status, result.positions);
+	if (code == EXIT_DONE) {
+		add_up(&exps->total, &result);
+		tell_exp(path, &result);
 	}
-	if (status == CHI_OK) {
-		status = feeder_send(&exps->feeder);
-	}
-	if (status != CHI_OK) {
-		return feeder_fail(&exps->feeder, status);
-	}
-	add_up(&exps->total, &result);
-	tell_exp(path, &result);
-	if (result.positions == 0) {
-		cli_message("%s: no position was found", path);
-		exps->empty = true;
-	}
-	return EXIT_DONE;
+	return code;
 }
 
-static int feed_file(struct exps *exps, const char *path)
+static int feed_file(struct feeder *feeder, const char *path)
 {
 	struct chi_exp *exp = NULL;
 	struct chi_fault fault = {.text = ""};
 	int status = chi_exp_open(path, &exp, &fault);
 	if (status != CHI_OK) {
-		cli_message("%s: %s; nothing was stored", path, fault.text);
-		return status == -CHI_EIO || status == -CHI_ENOMEM ? EXIT_STORE : EXIT_USAGE;
+		return import_say_file(&feeder->run, path, fault.text, files_exit_of(status));
 	}
-	int code = feed_exp(exps, path, exp);
+	int code = feed_exp((struct exps *)feeder, path, exp);
 	chi_exp_close(exp);
 	return code;
 }
 
-static void print_summary(const struct exps *exps, const struct chi_import_result *result)
+static int tell_stored(struct import_run *run, int status, const struct chi_import_result *result)
 {
+	const struct exps *exps = (const struct exps *)run;
 	const struct chi_put_result *stored = &result->positions;
 	const struct chi_exp_result *total = &exps->total;
+	if (status != CHI_OK) {
+		return import_fail(run, status);
+	}
 	output_object(
-		exps->cli,
+		run->cli,
 		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read",
 			  json_count(total->entries), "lines", json_count(total->lines), "new",
 			  json_count(stored->added), "updated", json_count(stored->updated),
@@ -187,34 +172,14 @@ static void print_summary(const struct exps *exps, const struct chi_import_resul
 			  json_count(result->skipped), "illegal", json_count(total->illegal),
 			  "unscored", json_count(total->unscored), "repeated",
 			  json_count(total->repeated), "unplaced", json_count(total->unplaced)));
-}
-
-static int import_exps(struct exps *exps, int n, char **paths)
-{
-	struct chi_import_result result;
-	int code = EXIT_DONE;
-	for (int i = 0; i < n && code == EXIT_DONE && cli_stop == 0; i++) {
-		code = feed_file(exps, paths[i]);
-	}
-	if (code != EXIT_DONE) {
-		return code;
-	}
-	int status =
-		cli_stop != 0 ? -CHI_ECANCELED : chi_import_commit(exps->feeder.import, &result);
-	if (status != CHI_OK) {
-		return feeder_fail(&exps->feeder, status);
-	}
-	print_summary(exps, &result);
-	return exps->empty ? EXIT_STORE : EXIT_DONE;
+	return exps->feeder.empty ? EXIT_STORE : EXIT_DONE;
 }
 
 int exp_import(struct cli *cli, enum chi_statistic create, const char *engine, int n, char **paths)
 {
-	_cleanup_(exps_deinit) struct exps exps = {.cli = cli};
-	struct chi_import_options options = {0};
-	(void)snprintf(options.engine, sizeof(options.engine), "%s",
+	struct exps exps = {.feeder.run.create = create};
+	char *name = exps.feeder.run.options.engine;
+	(void)snprintf(name, sizeof(exps.feeder.run.options.engine), "%s",
 		       engine[0] != '\0' ? engine : CHI_EXP_ENGINE);
-	progress_init(&exps.progress, cli->quiet, 0);
-	int code = feeder_open(cli, create, &options, &exps.feeder);
-	return code == EXIT_DONE ? import_exps(&exps, n, paths) : code;
+	return feeder_run(cli, &exps.feeder, n, paths, feed_file, tell_stored);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/hashed/feeder.h"
 
-#include "cli/in/lines_import.h"
-
 /* Lines are sent when there are so many bytes of them. */
 #define PIECE ((size_t)256 << 10)
 
@@ -18,37 +16,15 @@ static void report_note(void *context, const struct chi_import_note *note)
 	}
 }
 
-int feeder_open(struct cli *cli, enum chi_statistic create,
-		const struct chi_import_options *options, struct feeder *feeder)
-{
-	struct chi_import_options mine = *options;
-	mine.kind = CHI_IMPORT_PUT;
-	mine.format = CHI_FORMAT_JSONL;
-	mine.report = report_note;
-	mine.cancel = &cli_stop;
-	if (!cli_has_address(cli)) {
-		return EXIT_USAGE;
-	}
-	chi_buffer_init(&feeder->text, PIECE + LINE_MAX_BYTES);
-	cli_catch_signals();
-	return lines_import_open(cli, create, &mine, &feeder->import);
-}
-
-void feeder_deinit(struct feeder *feeder)
-{
-	chi_import_close(feeder->import);
-	chi_buffer_deinit(&feeder->text);
-}
-
 char *feeder_room(struct feeder *feeder, size_t most)
 {
 	return (char *)chi_buffer_reserve(&feeder->text, most);
 }
 
-int feeder_send(struct feeder *feeder)
+static int send_lines(struct feeder *feeder)
 {
 	struct chi_buffer *text = &feeder->text;
-	int status = chi_import_feed(feeder->import, chi_buffer_bytes(text), text->len);
+	int status = chi_import_feed(feeder->run.import, chi_buffer_bytes(text), text->len);
 	chi_buffer_consume(text, text->len);
 	return status;
 }
@@ -56,18 +32,49 @@ int feeder_send(struct feeder *feeder)
 int feeder_added(struct feeder *feeder, size_t len)
 {
 	chi_buffer_added(&feeder->text, len);
-	return feeder->text.len >= PIECE ? feeder_send(feeder) : CHI_OK;
+	return feeder->text.len >= PIECE ? send_lines(feeder) : CHI_OK;
 }
 
-int feeder_fail(const struct feeder *feeder, int status)
+int feeder_end_file(struct feeder *feeder, const char *path, int status, uint64_t positions)
 {
-	if (cli_stop != 0) {
-		cli_message("interrupted; nothing was stored");
-		return 128 + cli_stop;
+	status = status == CHI_OK ? send_lines(feeder) : status;
+	if (status != CHI_OK) {
+		return status == -CHI_ENOMEM ? cli_no_memory() : import_fail(&feeder->run, status);
 	}
-	if (status == -CHI_ENOMEM) {
-		return cli_no_memory();
+	if (positions == 0) {
+		cli_message("%s: no position was found", path);
+		feeder->empty = true;
 	}
-	cli_message("%s; nothing was stored", chi_import_error(feeder->import));
-	return EXIT_STORE;
+	return EXIT_DONE;
+}
+
+struct feeding {
+	int n;
+	char **paths;
+	feeder_file *feed;
+};
+
+static int feed_files(struct import_run *run, void *context)
+{
+	const struct feeding *feeding = context;
+	int code = EXIT_DONE;
+	for (int i = 0; i < feeding->n && code == EXIT_DONE && cli_stop == 0; i++) {
+		int status = chi_import_file(run->import, feeding->paths[i]);
+		code = status == CHI_OK ? feeding->feed((struct feeder *)run, feeding->paths[i])
+					: import_fail(run, status);
+	}
+	return code;
+}
+
+int feeder_run(struct cli *cli, struct feeder *feeder, int n, char **paths, feeder_file *feed,
+	       import_done *done)
+{
+	struct feeding feeding = {.n = n, .paths = paths, .feed = feed};
+	feeder->run.options.kind = CHI_IMPORT_PUT;
+	feeder->run.options.format = CHI_FORMAT_JSONL;
+	feeder->run.options.report = report_note;
+	chi_buffer_init(&feeder->text, PIECE + LINE_MAX_BYTES);
+	int code = import_store(cli, &feeder->run, 0, feed_files, done, &feeding);
+	chi_buffer_deinit(&feeder->text);
+	return code;
 }

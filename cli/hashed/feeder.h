@@ -3,30 +3,29 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "cli/cli.h"
+#include "cli/in/import_run.h"
 
 struct feeder {
-	struct chi_import *import;
+	struct import_run run;
 	struct chi_buffer text; /* to be sent */
+	bool empty;		/* of a file no position was found */
 };
 
-/* Begins an import of lines of JSON, all or nothing; what `options` says of kind, format, reports
- * and cancelling is set here. Returns an exit code. */
-int feeder_open(struct cli *cli, enum chi_statistic create,
-		const struct chi_import_options *options, struct feeder *feeder);
+/* Feeds the positions of a file; returns an exit code. */
+typedef int feeder_file(struct feeder *feeder, const char *path);
 
-/* Harmless on a zeroed feeder. */
-void feeder_deinit(struct feeder *feeder);
+/* Imports lines of JSON, all or nothing; what the options of `run` say of kind, format and reports
+ * is set here. `done` as of import_store. Returns an exit code. */
+int feeder_run(struct cli *cli, struct feeder *feeder, int n, char **paths, feeder_file *feed,
+	       import_done *done);
 
 /* Room for a line of at most `most` bytes, as many as the feeder's lines ever have; NULL: no
  * memory. */
 char *feeder_room(struct feeder *feeder, size_t most);
 
-/* The line has `len` bytes. A status, as of feeder_send. */
+/* The line has `len` bytes. A status of the import. */
 CHI_MUSTUSE int feeder_added(struct feeder *feeder, size_t len);
 
-/* Sends what is waiting. */
-CHI_MUSTUSE int feeder_send(struct feeder *feeder);
-
-/* Says why the import failed; returns an exit code. */
-int feeder_fail(const struct feeder *feeder, int status);
+/* All of a file was added, `positions` of them, unless `status` says why not. Returns an exit code.
+ */
+int feeder_end_file(struct feeder *feeder, const char *path, int status, uint64_t positions);
