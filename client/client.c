@@ -8,6 +8,7 @@
 #include "client/core/client.h"
 #include "client/core/rows.h"
 #include "import/importer.h"
+#include "ops/answer.h"
 
 /* What a 0 in chi_options means, as chistore.h says. */
 #define CONNECT_MS 5000
@@ -286,12 +287,7 @@ int chi_ping(struct chi_client *client)
 
 int chi_get_info(struct chi_client *client, struct chi_info *out)
 {
-	const struct chi_request request = {.op = CHI_OP_INFO};
-	int status = chi_client_settle(client, chi_client_begin(client));
-	if (status == CHI_OK) {
-		status = client->backend->call(client, &request, out);
-	}
-	return chi_client_end(client, status);
+	return chi_client_end(client, chi_client_ask(client, CHI_OP_INFO, NULL, out));
 }
 
 int chi_changed(struct chi_client *client, bool *changed)
@@ -461,10 +457,11 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 {
 	struct chi_verify_result unwanted;
 	struct chi_verify_result *found = result != NULL ? result : &unwanted;
+	const struct chi_sink sink = {.fd = -1, .report = report, .context = context};
 	*found = (struct chi_verify_result){0};
 	int status = chi_client_settle(client, chi_client_begin(client));
 	if (status == CHI_OK) {
-		status = client->backend->verify(client, report, context, found);
+		status = client->backend->bytes(client, CHI_OP_VERIFY, &sink, found);
 	}
 	/* Said here, so that a directory and a server give the same message. */
 	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
@@ -474,12 +471,29 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	return chi_client_end(client, status);
 }
 
+/* The bytes go into a hidden directory beside `path`, which gets that name only when all are there
+ * and the stamp is right. */
+static int copy_store(struct chi_client *client, const char *path, bool publish)
+{
+	struct chi_sink sink = {.fd = -1};
+	struct chi_copy *copy = NULL;
+	int status = publish ? chi_publish_begin(path, &copy, &sink.fd, &client->error)
+			     : chi_copy_begin(path, &copy, &sink.fd, &client->error);
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = client->backend->bytes(client, CHI_OP_BACKUP, &sink, NULL);
+	if (status != CHI_OK) {
+		chi_copy_abandon(copy);
+		return status;
+	}
+	return chi_copy_finish(copy, &client->error);
+}
+
 static int backup(struct chi_client *client, const char *path, bool publish)
 {
 	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_BACKUP);
-	if (status == CHI_OK) {
-		status = client->backend->backup(client, path, publish);
-	}
+	status = status == CHI_OK ? copy_store(client, path, publish) : status;
 	return chi_client_end(client, status);
 }
 
@@ -495,30 +509,24 @@ int chi_publish(struct chi_client *client, const char *path)
 
 int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)
 {
-	uint64_t before = 0;
-	uint64_t after = 0;
-	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_COMPACT);
-	if (status == CHI_OK) {
-		status = client->backend->compact(client, &before, &after);
-	}
+	struct chi_compacted done;
+	int status = chi_client_ask(client, CHI_OP_COMPACT, NULL, &done);
 	if (bytes_before != NULL) {
-		*bytes_before = before;
+		*bytes_before = done.before;
 	}
 	if (bytes_after != NULL) {
-		*bytes_after = after;
+		*bytes_after = done.after;
 	}
 	return chi_client_end(client, status);
 }
 
 int chi_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
-	uint64_t count = 0;
-	int status = chi_client_settle(client, chi_client_begin(client));
-	if (status == CHI_OK) {
-		status = client->backend->rescore(client, base, &count);
-	}
+	const struct chi_rescore_request asked = {base};
+	struct chi_affected done;
+	int status = chi_client_ask(client, CHI_OP_RESCORE, &asked, &done);
 	if (changed != NULL) {
-		*changed = count;
+		*changed = done.n;
 	}
 	return chi_client_end(client, status);
 }

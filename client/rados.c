@@ -8,6 +8,7 @@
 
 #include "client/core/import.h"
 #include "client/core/rows.h"
+#include "ops/answer.h"
 #include "ops/scan.h"
 
 /* The address with the patience of the options. */
@@ -101,6 +102,10 @@ static int call_store(struct chi_client *client, const struct chi_request *reque
 		return chi_rados_info(client->rados, out);
 	case CHI_OP_GAME_IDS:
 		return list_game_ids(client, request->body, out);
+	case CHI_OP_RESCORE:
+		return chi_rados_rescore(client->rados,
+					 ((const struct chi_rescore_request *)request->body)->base,
+					 &((struct chi_affected *)out)->n);
 	default:
 		return chi_rados_explore(client->rados, &explored->key, &client->answer->arena,
 					 out);
@@ -148,22 +153,18 @@ static int count_scan(struct chi_client *client, struct chi_rows *rows,
 		       : status;
 }
 
-static int verify_store(struct chi_client *client, chi_verify_report *report, void *context,
-			struct chi_verify_result *result)
+/* A verification: no other operation's bytes are asked for here. */
+static int verify_store(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
+			void *result)
 {
-	return chi_rados_verify(client->rados, report, context, result);
+	(void)op;
+	return chi_rados_verify(client->rados, sink->report, sink->context, result);
 }
 
 static int repair_store(struct chi_client *client, chi_verify_report *report, void *context,
 			struct chi_repair_result *result)
 {
 	return chi_rados_repair(client->rados, report, context, result);
-}
-
-static int rescore_store(struct chi_client *client, const struct chi_counts *base,
-			 uint64_t *changed)
-{
-	return chi_rados_rescore(client->rados, base, changed);
 }
 
 const struct chi_backend chi_backend_rados = {
@@ -184,7 +185,6 @@ const struct chi_backend chi_backend_rados = {
 	.rows_more = scan_more,
 	.rows_close = close_scan,
 	.rows_all = count_scan,
-	.verify = verify_store,
+	.bytes = verify_store,
 	.repair = repair_store,
-	.rescore = rescore_store,
 };

@@ -7,12 +7,15 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "base/attr.h"
 #include "chistore/types.h"
 
 struct chi_game_texts;
 struct chi_read;
+struct chi_store;
 
 /* Room for a field's name that is made up. */
 #define CHI_FIELD_SIZE 48
@@ -36,8 +39,28 @@ struct chi_ask {
 /* `result` is zeroed. */
 typedef int chi_answer(struct chi_ask *ask, const void *request, void *result);
 
-chi_answer chi_answer_explore;		      /* explore.c */
-chi_answer chi_answer_game, chi_answer_heads; /* game.c */
-chi_answer chi_answer_game_ids;		      /* game_ids.c */
-chi_answer chi_answer_info;		      /* info.c */
-chi_answer chi_answer_queue_list;	      /* queue.c */
+chi_answer chi_answer_explore;			 /* explore.c */
+chi_answer chi_answer_game, chi_answer_heads;	 /* game.c */
+chi_answer chi_answer_game_ids, chi_answer_info; /* read.c */
+chi_answer chi_answer_queue_list;		 /* queue.c */
+
+/*
+ * Work on a store as a whole, which may take hours: copied, verified, compacted (whole.c). It takes
+ * its own snapshots. A server has a thread do it, whose bytes go into a pipe
+ * (daemon/ops/pipe_task.c); its writer compacts in steps of its own (daemon/write/compact.c).
+ */
+
+/* Where it goes. */
+struct chi_sink {
+	int fd;			   /* a copy's bytes */
+	chi_verify_report *report; /* each damage of a verification; may be NULL */
+	void *context;
+	const atomic_bool *stop; /* a verification is to end; may be NULL */
+};
+
+/* `result` is zeroed: a struct chi_verify_result, chi_compacted; nothing of a copy. A failure
+ * without a text has none of its own. */
+typedef int chi_whole(struct chi_store *store, const struct chi_sink *sink, void *result,
+		      struct chi_fault *fault);
+
+chi_whole chi_whole_backup, chi_whole_verify, chi_whole_compact;

@@ -62,6 +62,7 @@ struct chi_op_row {
 	chi_answer *answer;		     /* of an ANSWER; likewise; with a query as well: of
 						requests that are not of games */
 	const struct chi_change_ops *change; /* of a WRITE; likewise */
+	chi_whole *whole;		     /* of BYTES, and of COMPACT in this process */
 	/* Whether a server's result is of this request; NULL: it cannot be of another. */
 	bool (*fits)(const void *request, const void *result);
 	/* Of one that needs the archive for some requests only. */

@@ -158,7 +158,7 @@ static struct measured measure_response(const struct chi_response *response)
 		       chi_bytes_len(3, response->message.len) +
 		       chi_bytes_len(4, response->field.len) + chi_uint_len(5, response->last) +
 		       chi_message_len(&unknown_message, response, &unused)};
-	if (has_result(response->status, response->op)) {
+	if (has_result(response->status, response->op) && result_of(response) != NULL) {
 		measure(&m, chi_operation_of(response->op)->result, response->op,
 			result_of(response));
 	}

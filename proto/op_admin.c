@@ -112,22 +112,17 @@ CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 
 /* ---- Upkeep ------------------------------------------------------------------------------ */
 
-static const struct chi_member backup[] = {
-	CHI_M_UP_TO(1, REQ, u.backup.window, CHI_WINDOW_MAX, "over 1024"),
-};
-CHI_TABLE(chi_backup_request, backup, backup, NULL);
-
 static const struct chi_member backup_result[] = {
-	CHI_M_SLICE(1, RES, u.backup.data, u.backup.len),
+	CHI_M_SLICE(1, struct chi_whole_part, data, len),
 };
 CHI_TABLE(chi_backup_result, backup_result, backup_result, NULL);
 
 /* A report and the totals use the same message; which it is the receiver sees from `last`. */
 static const struct chi_member verify_result[] = {
-	CHI_M(1, CHI_TEXT, RES, u.verify.report),
-	CHI_M_NUMBER(2, RES, u.verify.result.positions),
-	CHI_M_NUMBER(3, RES, u.verify.result.known),
-	CHI_M_NUMBER(4, RES, u.verify.result.errors),
+	CHI_M(1, CHI_TEXT, struct chi_whole_part, report),
+	CHI_M_NUMBER(2, struct chi_whole_part, result.positions),
+	CHI_M_NUMBER(3, struct chi_whole_part, result.known),
+	CHI_M_NUMBER(4, struct chi_whole_part, result.errors),
 };
 CHI_TABLE(chi_verify_result, verify_result, verify_result, NULL);
 

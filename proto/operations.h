@@ -25,7 +25,6 @@ extern const struct chi_message chi_empty_message;
 extern const struct chi_message chi_hello_request;
 extern const struct chi_message chi_hello_result;
 extern const struct chi_message chi_info_result;
-extern const struct chi_message chi_backup_request;
 extern const struct chi_message chi_backup_result;
 extern const struct chi_message chi_verify_result;
 extern const struct chi_message chi_compact_result;

@@ -144,9 +144,6 @@ struct chi_request {
 		struct {
 			uint32_t responses;
 		} credit;
-		struct {
-			uint32_t window;
-		} backup;
 		struct chi_import_options import; /* but for what is in-process */
 		struct {
 			struct chi_text file; /* empty: the input goes on */
@@ -229,6 +226,14 @@ struct chi_rescore_request {
 struct chi_compacted {
 	uint64_t before;
 	uint64_t after;
+};
+
+/* A part of what a BACKUP or a VERIFY sends. */
+struct chi_whole_part {
+	const uint8_t *data; /* the next bytes of the copy */
+	size_t len;
+	struct chi_text report;		 /* a damage; empty in the last */
+	struct chi_verify_result result; /* in the last */
 };
 
 /* What is asked for by SUSPECTS, as chi_get_suspects says. */
@@ -396,14 +401,6 @@ struct chi_response {
 			struct chi_entry *entries;
 			size_t n;
 		} get;
-		struct {
-			const uint8_t *data;
-			size_t len;
-		} backup;
-		struct {
-			struct chi_text report;
-			struct chi_verify_result result;
-		} verify;
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
 			const struct chi_import_note *notes;

@@ -28,6 +28,7 @@ struct chi_game_texts;
 struct chi_peer;
 struct chi_rados;
 struct chi_rows;
+struct chi_sink;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
 #define CHI_CLIENT_BUDGET ((size_t)64 << 20)
@@ -83,14 +84,12 @@ struct chi_backend {
 	 * own result. */
 	int (*call)(struct chi_client *client, const struct chi_request *request, void *out);
 	int (*flush)(struct chi_client *client);
-	int (*verify)(struct chi_client *client, chi_verify_report *report, void *context,
-		      struct chi_verify_result *result);
+	/* A backup, a verification (ops/answer.h). A copy's file is begun again where need be. */
+	int (*bytes)(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
+		     void *result);
 	/* In place; NULL: not so. */
 	int (*repair)(struct chi_client *client, chi_verify_report *report, void *context,
 		      struct chi_repair_result *result);
-	int (*backup)(struct chi_client *client, const char *path, bool publish);
-	int (*compact)(struct chi_client *client, uint64_t *before, uint64_t *after);
-	int (*rescore)(struct chi_client *client, const struct chi_counts *base, uint64_t *changed);
 	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 };

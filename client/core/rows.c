@@ -107,12 +107,17 @@ int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 	return status;
 }
 
-int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_client_ask(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
 	status = status == CHI_OK ? chi_client_call(client, op, spec, out) : status;
 	if (status != CHI_OK) {
 		memset(out, 0, chi_operation_of(op)->result_size);
 	}
-	return chi_client_answer(client, status);
+	return status;
+}
+
+int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+{
+	return chi_client_answer(client, chi_client_ask(client, op, spec, out));
 }

@@ -61,6 +61,8 @@ void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
 CHI_MUSTUSE int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				void *out);
 
-/* The same as a whole public call. */
+/* A public call but for its end, and the same with it, of one that returns pointers. */
+CHI_MUSTUSE int chi_client_ask(struct chi_client *client, enum chi_op op, const void *spec,
+			       void *out);
 CHI_MUSTUSE int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec,
 			     void *out);

@@ -19,7 +19,6 @@
 #include "base/fault.h"
 #include "client/local/games.h"
 #include "search/texts.h"
-#include "search/verify.h"
 
 /* Of a chi_get_many: whom to call, and which position is next. */
 struct get_rest {
@@ -281,51 +280,6 @@ static int changed(struct chi_client *client, bool *out)
 	return chi_store_changed(client->inproc.store, out, &client->error);
 }
 
-static int verify(struct chi_client *client, chi_verify_report *report, void *context,
-		  struct chi_verify_result *result)
-{
-	return chi_search_verify(client->inproc.store, NULL, report, context, result);
-}
-
-/* The copy goes the same way as one from a server does, so both are checked alike before they
- * appear under their name. */
-static int backup(struct chi_client *client, const char *path, bool publish)
-{
-	struct chi_copy *copy = NULL;
-	int fd = -1;
-	int status = publish ? chi_publish_begin(path, &copy, &fd, &client->error)
-			     : chi_copy_begin(path, &copy, &fd, &client->error);
-	if (status != CHI_OK) {
-		return status;
-	}
-	status = chi_store_copy(client->inproc.store, fd, &client->error);
-	if (status != CHI_OK) {
-		chi_copy_abandon(copy);
-		return status;
-	}
-	return chi_copy_finish(copy, &client->error);
-}
-
-/* Verified first: see the store. swap frees the compaction, also where it fails because someone
- * else has the store open. */
-static int compact(struct chi_client *client, uint64_t *before, uint64_t *after)
-{
-	struct chi_compaction *compaction = NULL;
-	int status = chi_compact_check(client->inproc.store, &client->error);
-	if (status == CHI_OK) {
-		status = chi_compact_prepare(client->inproc.store, &compaction, &client->error);
-	}
-	if (status != CHI_OK) {
-		return status;
-	}
-	return chi_compact_swap(compaction, before, after, &client->error);
-}
-
-static int rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
-{
-	return chi_store_rescore(client->inproc.store, base, changed, &client->error);
-}
-
 const struct chi_backend chi_backend_inproc = {
 	.open = open_store,
 	.close = close_store,
@@ -343,9 +297,6 @@ const struct chi_backend chi_backend_inproc = {
 	.rows_all = chi_inproc_rows_all,
 	.call = chi_inproc_call,
 	.flush = commit_pending,
-	.verify = verify,
-	.backup = backup,
-	.compact = compact,
-	.rescore = rescore,
+	.bytes = chi_inproc_bytes,
 	.search = chi_inproc_search,
 };

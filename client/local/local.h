@@ -14,5 +14,7 @@ int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows);
 int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
+int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
+		     void *result);
 int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);

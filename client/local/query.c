@@ -84,10 +84,18 @@ static int change(struct chi_client *client, const struct chi_request *request, 
 	return status;
 }
 
+int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
+		     void *result)
+{
+	return chi_op_row_of(op)->whole(client->inproc.store, sink, result, &client->error);
+}
+
 int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
-	return chi_op_row_of(request->op)->change != NULL ? change(client, request, out)
-							  : answer(client, request, out);
+	const struct chi_op_row *row = chi_op_row_of(request->op);
+	return row->change != NULL  ? change(client, request, out)
+	       : row->whole != NULL ? chi_inproc_bytes(client, request->op, NULL, out)
+				    : answer(client, request, out);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */

@@ -57,9 +57,6 @@ CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
 CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 				     struct chi_row *out, size_t n);
 
-/* Allows the server to send so many responses more to request `id`. */
-CHI_MUSTUSE int chi_remote_credit(struct chi_client *client, uint64_t id, uint32_t responses);
-
 int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
 		      struct chi_search_result *out);
 

@@ -39,6 +39,11 @@ int chi_remote_call(struct chi_client *client, const struct chi_request *request
 	int status = is_marked(request)
 			     ? chi_remote_repeat_write(client, &sent, CHI_SYNC, &response)
 			     : chi_repeat_call(client, &sent, &response);
+	/* Compact and Rescore do no harm when repeated: they carry no mark. */
+	if (chi_op_row_of(request->op)->kind == CHI_KIND_WRITE &&
+	    !chi_operation_of(request->op)->marked) {
+		status = chi_peer_doubt(client, status);
+	}
 	if (status != CHI_OK) {
 		return status;
 	}

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "client/remote/peer.h"
-#include "client/remote/remote.h"
 
 #define CREDIT_BATCH (CHI_WINDOW_DEFAULT / 2)
 
@@ -31,7 +30,9 @@ static int give_credit(struct chi_client *client, struct chi_stream *stream)
 	bool due = responses >= CREDIT_BATCH;
 	stream->held = false;
 	stream->consumed = due ? 0 : responses;
-	return due ? chi_remote_credit(client, stream->id, responses) : CHI_OK;
+	struct chi_request credit = {
+		.op = CHI_OP_CREDIT, .id = stream->id, .u.credit = {responses}};
+	return due ? chi_peer_send(client, &credit) : CHI_OK;
 }
 
 int chi_stream_next(struct chi_client *client, struct chi_stream *stream, enum chi_op op,

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 #include "base/fault.h"
 #include "base/num.h"
-#include "search/verify.h"
+#include "ops/op.h"
 #include "service/events.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/handler.h"
@@ -46,7 +45,7 @@ struct pipe_task {
 	bool finished;	  /* the thread has ended: what follows may be read */
 	int status;
 	struct chi_fault fault;
-	struct chi_verify_result result;
+	struct chi_whole_part last;
 };
 
 /* ---- The thread --------------------------------------------------------------------------- */
@@ -64,18 +63,11 @@ static void write_report(void *context, const char *text)
 static void *run_pipe(void *context)
 {
 	struct pipe_task *task = context;
-	struct chi_store *store = task->served->store;
-	if (task->call.op == CHI_OP_BACKUP) {
-		task->status = chi_store_copy(store, task->to, &task->fault);
-	} else {
-		task->status =
-			chi_search_verify(store, &task->stop, write_report, task, &task->result);
-		if (task->status == -CHI_ECORRUPT) {
-			(void)chi_fault(&task->fault, task->status,
-					"the store is damaged in %" PRIu64 " places",
-					task->result.errors);
-		}
-	}
+	const struct chi_sink sink = {
+		.fd = task->to, .report = write_report, .context = task, .stop = &task->stop};
+	task->status =
+		chi_op_row_of(task->call.op)
+			->whole(task->served->store, &sink, &task->last.result, &task->fault);
 	close(task->to);
 	chi_mailbox_post(&task->worker->mailbox, &task->mail);
 	return NULL;
@@ -112,15 +104,12 @@ static void conclude(struct pipe_task *task)
 					.op = task->call.op,
 					.last = true,
 					.status = task->status,
-					.message = {text, strlen(text)}};
-	if (task->call.op == CHI_OP_VERIFY) {
-		response.u.verify.result = task->result;
-		if (task->status == CHI_OK && served->crashes.count > 0) {
-			log_info("store.sound",
-				 "store '{store}' is sound: earlier crashes no longer count",
-				 log_text("store", served->name));
-			chi_crashes_forget(&served->crashes);
-		}
+					.message = {text, strlen(text)},
+					.body = &task->last};
+	if (task->call.op == CHI_OP_VERIFY && task->status == CHI_OK && served->crashes.count > 0) {
+		log_info("store.sound", "store '{store}' is sound: earlier crashes no longer count",
+			 log_text("store", served->name));
+		chi_crashes_forget(&served->crashes);
 	}
 	chi_call_remove(&task->call);
 	chi_arena_reset(&task->worker->results);
@@ -188,15 +177,17 @@ static void send_bytes(struct pipe_task *task, const uint8_t *bytes, size_t len)
 {
 	static const char damaged[] = "damage without a readable description";
 	const char *text = (const char *)bytes;
-	struct chi_response response = {.id = task->call.id, .op = task->call.op};
+	struct chi_whole_part piece = {.len = 0};
+	const struct chi_response response = {
+		.id = task->call.id, .op = task->call.op, .body = &piece};
 	if (response.op == CHI_OP_BACKUP) {
-		response.u.backup.data = bytes;
-		response.u.backup.len = len;
+		piece.data = bytes;
+		piece.len = len;
 		task->call.credits--;
 	} else {
-		response.u.verify.report =
-			chi_utf8_valid(text, len) ? (struct chi_text){text, len}
-						  : (struct chi_text){damaged, sizeof(damaged) - 1};
+		piece.report = chi_utf8_valid(text, len)
+				       ? (struct chi_text){text, len}
+				       : (struct chi_text){damaged, sizeof(damaged) - 1};
 	}
 	chi_conn_answer(task->call.conn, &response);
 }
@@ -298,7 +289,7 @@ int chi_handle_piped(struct chi_task *request)
 	task->call.op = request->request->op;
 	task->call.ops = &task_ops;
 	task->call.credits = task->call.op == CHI_OP_BACKUP
-				     ? chi_call_window(request->request->u.backup.window)
+				     ? chi_call_window(request->request->window)
 				     : CHI_WINDOW_MAX;
 	int status = chi_server_task_begin(worker->server, CHI_TASKS_MAX, &request->fault);
 	if (status == CHI_OK) {

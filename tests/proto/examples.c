@@ -173,7 +173,7 @@ static const struct chi_request count_request = {
 static const struct chi_request backup_request = {
 	.id = 10,
 	.op = CHI_OP_BACKUP,
-	.u.backup.window = 16,
+	.window = 16,
 };
 
 static const struct chi_request verify_request = {.id = 11, .op = CHI_OP_VERIFY};
@@ -378,18 +378,21 @@ static const uint8_t backup_bytes[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0};
 static const struct chi_response backup_response = {
 	.id = 10,
 	.op = CHI_OP_BACKUP,
-	.u.backup = {.data = backup_bytes, .len = sizeof(backup_bytes)},
+	.body = &(const struct chi_whole_part){.data = backup_bytes, .len = sizeof(backup_bytes)},
 };
 static const struct chi_response backup_last_response = {
 	.id = 10,
 	.last = true,
 	.op = CHI_OP_BACKUP,
+	.body = &(const struct chi_whole_part){.len = 0},
 };
 
 static const struct chi_response verify_report_response = {
 	.id = 11,
 	.op = CHI_OP_VERIFY,
-	.u.verify.report = TEXT("record of '4k3/8/8/8/8/8/8/4K3 w - - 0 1': checksum"),
+	.body =
+		&(const struct chi_whole_part){
+			.report = TEXT("record of '4k3/8/8/8/8/8/8/4K3 w - - 0 1': checksum")},
 };
 static const struct chi_response verify_response = {
 	.id = 11,
@@ -397,7 +400,9 @@ static const struct chi_response verify_response = {
 	.message = TEXT("the store is damaged in 1 places"),
 	.last = true,
 	.op = CHI_OP_VERIFY,
-	.u.verify.result = {.positions = 4095, .known = 4090, .errors = 1},
+	.body =
+		&(const struct chi_whole_part){
+			.result = {.positions = 4095, .known = 4090, .errors = 1}},
 };
 
 static const struct chi_response compact_response = {

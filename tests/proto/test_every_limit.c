@@ -69,7 +69,6 @@ static const struct known known[] = {
 	{"Count.chi2_min", 25599},
 	{"Count.chi2_max", 25599},
 	{"Count.games", 4096},
-	{"Backup.window", 1024},
 	{"Row.chi2", 25599},
 	{"Row.depth", 65535},
 	{"Row.score", 1000000},

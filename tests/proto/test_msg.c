@@ -126,7 +126,8 @@ static void every_message_survives(void **state)
 /* The code of a packed response, and whether a result came with it. */
 static int packed_code(struct bench *b, enum chi_op op, int status, bool *result)
 {
-	struct chi_response response = {.id = 1, .op = op, .status = status};
+	static const _Alignas(max_align_t) uint8_t nothing[1024];
+	const struct chi_response response = {.id = 1, .op = op, .status = status, .body = nothing};
 	size_t len = 0;
 	bench_reset(b);
 	assert_int_equal(chi_response_pack(&response, &b->wire), CHI_OK);
@@ -208,19 +209,18 @@ static void response_over_the_limit(void **state)
 	bench_init(&b);
 	/* First with room to spare, to learn what the fields around the data take. */
 	uint8_t *data = chi_arena_array(&b.read, CHI_FRAME_RESPONSE_MAX, 1);
-	struct chi_response response = {.id = 1, .op = CHI_OP_BACKUP};
-	response.u.backup.data = data;
-	response.u.backup.len = CHI_FRAME_RESPONSE_MAX - 64;
+	struct chi_whole_part piece = {.data = data, .len = CHI_FRAME_RESPONSE_MAX - 64};
+	const struct chi_response response = {.id = 1, .op = CHI_OP_BACKUP, .body = &piece};
 	assert_int_equal(chi_response_pack(&response, &b.wire), CHI_OK);
 	size_t len = 0;
 	(void)wire_body(&b.wire, &len);
 	size_t room = CHI_FRAME_RESPONSE_MAX - len;
 	chi_buffer_consume(&b.wire, b.wire.len);
-	response.u.backup.len += room;
+	piece.len += room;
 	assert_int_equal(chi_response_pack(&response, &b.wire), CHI_OK);
 	(void)wire_body(&b.wire, &len);
 	assert_int_equal(len, CHI_FRAME_RESPONSE_MAX);
-	response.u.backup.len++;
+	piece.len++;
 	size_t before = b.wire.len;
 	assert_int_equal(chi_response_pack(&response, &b.wire), -CHI_ETOOBIG);
 	assert_int_equal(b.wire.len, before);

@@ -360,7 +360,7 @@ class Client(Connection):
         self.send(id=id, cancel=pb.Cancel())
 
     def backup(self, window=0, store=""):
-        id = self.send(store=store, backup=pb.Backup(window=window))
+        id = self.send(store=store, window=window, backup=pb.Backup())
         return b"".join(response.backup.data for response in self.stream(id))
 
     def verify(self, store=""):

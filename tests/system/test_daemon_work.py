@@ -206,7 +206,7 @@ class Crashes(unittest.TestCase):
             "scans": lambda peer, n: peer.build(id=n, window=1024, scan=scan),
             "counts": lambda peer, n: peer.build(
                 id=n, count=pb.Count(chi2_max=25599, filter=nothing)),
-            "backups": lambda peer, n: peer.build(id=n, backup=pb.Backup(window=1)),
+            "backups": lambda peer, n: peer.build(id=n, window=1, backup=pb.Backup()),
             "verifies": lambda peer, n: peer.build(id=n, verify=pb.Verify()),
             "puts": lambda peer, n: peer.build(id=n, put=put([n, n + 1])),
             "compactions": lambda peer, n: peer.build(id=n, compact=pb.Compact()),
@@ -728,7 +728,7 @@ class WholeStore(unittest.TestCase):
             fill(peer, 20000)
             target = harness.make_temp_dir()
             parts = []
-            for response in peer.stream(backup=pb.Backup(window=2)):
+            for response in peer.stream(window=2, backup=pb.Backup()):
                 self.assertEqual(response.code, pb.OK)
                 parts.append(response.backup.data)
                 other.call(put=put([30000 + len(parts)], durability=pb.ASYNC))
@@ -745,7 +745,7 @@ class WholeStore(unittest.TestCase):
         with Peer(daemon.address) as peer:
             fill(peer, 30000)
             for _ in range(10):
-                id = peer.send(backup=pb.Backup(window=1))
+                id = peer.send(window=1, backup=pb.Backup())
                 answer = peer.receive_for(id)
                 peer.send(id=id, cancel=pb.Cancel())
                 # The first may be the last: BUSY, while the one before is being put away.
@@ -754,14 +754,14 @@ class WholeStore(unittest.TestCase):
                 self.assertIn(answer.code, (pb.CANCELED, pb.OK, pb.BUSY))
             for _ in range(10):
                 with Peer(daemon.address) as leaver:
-                    leaver.send(backup=pb.Backup(window=1))
+                    leaver.send(window=1, backup=pb.Backup())
                     leaver.take_bytes()
             while True:
                 answers = list(peer.stream(backup=pb.Backup()))
                 if answers[-1].code != pb.BUSY:
                     break
             self.assertEqual(answers[-1].code, pb.OK)
-            id = peer.send(backup=pb.Backup(window=1))
+            id = peer.send(window=1, backup=pb.Backup())
             peer.receive_for(id)
             self.assertEqual(daemon.stop(), 0)
 
@@ -771,7 +771,7 @@ class WholeStore(unittest.TestCase):
             fill(peer, 30000)
             backups = [Peer(daemon.address) for _ in range(3)]
             for backup in backups:
-                backup.receive_for(backup.send(backup=pb.Backup(window=1)))
+                backup.receive_for(backup.send(window=1, backup=pb.Backup()))
             for search in ({"twins": pb.Twins()}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)}):
                 answer = list(peer.stream(**search))[-1]
                 self.assertEqual(answer.code, pb.BUSY)
@@ -784,9 +784,9 @@ class WholeStore(unittest.TestCase):
         """The last response takes none: a client that knows the size need not grant it."""
         with start("--output-timeout", "1000") as daemon, Peer(daemon.address) as peer:
             fill(peer, 100)
-            size = sum(len(r.backup.data) for r in peer.stream(backup=pb.Backup(window=1)))
+            size = sum(len(r.backup.data) for r in peer.stream(window=1, backup=pb.Backup()))
             for _ in range(5):
-                id = peer.send(backup=pb.Backup(window=1))
+                id = peer.send(window=1, backup=pb.Backup())
                 answer, taken = peer.receive_for(id), 0
                 while not answer.last:
                     taken += len(answer.backup.data)
@@ -798,7 +798,7 @@ class WholeStore(unittest.TestCase):
     def test_backup_that_is_not_read(self):
         with start("--output-timeout", "300") as daemon, Peer(daemon.address) as peer:
             fill(peer, 30000)
-            id = peer.send(backup=pb.Backup(window=1))
+            id = peer.send(window=1, backup=pb.Backup())
             self.assertEqual(peer.receive_for(id).code, pb.OK)
             self.assertEqual(peer.receive_for(id).code, pb.TIMED_OUT)
 
