@@ -276,6 +276,16 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
  * written without waiting, the backend, end.
  * Numbers for the caller are set in every case, so that what a failure left there is not read.
  */
+int chi_on_progress(struct chi_client *client, chi_progress *progress, void *context)
+{
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		client->progress = progress;
+		client->progress_context = context;
+	}
+	return chi_client_end(client, status);
+}
+
 int chi_ping(struct chi_client *client)
 {
 	int status = chi_client_begin(client);

@@ -112,14 +112,21 @@ static int call_store(struct chi_client *client, const struct chi_request *reque
 	}
 }
 
+static chi_scan_wanted *shows_of(const struct chi_scan_spec *spec)
+{
+	return spec->pattern != NULL ? chi_scan_shows : NULL;
+}
+
 /* Of scans, and the list of a count: no other queries come here. */
 static int open_scan(struct chi_client *client, struct chi_rows *rows,
 		     const struct chi_request *request)
 {
 	struct chi_scan_spec spec;
 	const char *field = NULL;
-	int status = chi_scan_asked(request->body, &spec, &field, &client->error);
-	return status == CHI_OK ? chi_rados_scan_open(client->rados, &spec, &rows->shards) : status;
+	int status = chi_scan_asked(request->body, &spec, &rows->pattern, &field, &client->error);
+	return status == CHI_OK ? chi_rados_scan_open(client->rados, &spec, shows_of(&spec),
+						      &rows->pattern, &rows->shards)
+				: status;
 }
 
 static int scan_more(struct chi_client *client, struct chi_rows *rows)
@@ -143,14 +150,13 @@ static void close_scan(struct chi_client *client, struct chi_rows *rows)
 static int count_scan(struct chi_client *client, struct chi_rows *rows,
 		      const struct chi_request *request, void *out)
 {
-	(void)rows;
 	struct chi_counted *counted = out;
 	struct chi_scan_spec spec;
 	const char *field = NULL;
-	int status = chi_scan_asked(request->body, &spec, &field, &client->error);
-	return status == CHI_OK
-		       ? chi_rados_count(client->rados, &spec, &counted->count, &counted->mixed)
-		       : status;
+	int status = chi_scan_asked(request->body, &spec, &rows->pattern, &field, &client->error);
+	return status == CHI_OK ? chi_rados_count(client->rados, &spec, shows_of(&spec),
+						  &rows->pattern, &counted->count, &counted->mixed)
+				: status;
 }
 
 /* A verification: no other operation's bytes are asked for here. */

@@ -4,21 +4,7 @@
 
 #include <string.h>
 
-#include "base/fault.h"
 #include "search/filter/terms.h"
-
-/* A filter is checked here, so that a place in the text is one of the caller's. */
-static int begin_search(struct chi_client *client, const char *filter,
-			const struct chi_request *request)
-{
-	struct chi_terms terms;
-	int status = chi_client_begin(client);
-	if (status == CHI_OK && filter != NULL) {
-		status = chi_terms_parse(filter, strlen(filter), &terms, &client->error);
-	}
-	status = status == CHI_OK ? chi_client_can(client, request) : status;
-	return chi_client_settle(client, status);
-}
 
 static int check_name(struct chi_client *client, const char *name)
 {
@@ -84,32 +70,4 @@ int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
 		  struct chi_twin_groups *out)
 {
 	return chi_rows_all(client, CHI_OP_TWINS, spec, out);
-}
-
-int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
-			 struct chi_search_result *out)
-{
-	struct chi_terms terms;
-	*out = (struct chi_search_result){0};
-	const struct chi_request request = {
-		.op = CHI_OP_FIND, .u.find = {.games = spec->games, .filter = spec->filter}};
-	int status = begin_search(client, spec->filter, &request);
-	if (status == CHI_OK && spec->pattern != NULL) {
-		status = chi_terms_parse(spec->pattern, strlen(spec->pattern), &terms,
-					 &client->error);
-	}
-	if (status == CHI_OK && spec->cursor != NULL &&
-	    strlen(spec->cursor) >= CHI_SEARCH_CURSOR_SIZE) {
-		status = chi_fault(&client->error, -CHI_EINVAL,
-				   "cursor: not one that a find of %s gave",
-				   spec->games ? "games" : "positions");
-	}
-	if (status == CHI_OK && spec->want > CHI_GAMES_PGN) {
-		status = chi_fault(&client->error, -CHI_EINVAL, "want: unknown number %u",
-				   spec->want);
-	}
-	if (status == CHI_OK) {
-		status = client->backend->search(client, spec, out);
-	}
-	return chi_client_end(client, status);
 }

@@ -248,6 +248,16 @@ const char *chi_import_error(const struct chi_import *games);
 /* NULL is fine. */
 void chi_import_close(struct chi_import *games);
 
+/* ---- Progress ---------------------------------------------------------------------------- */
+
+/* How much was looked at, in thousandths; 0: not known. It must not use the client. */
+typedef int chi_progress(void *context, unsigned thousandths);
+
+/* From now on called now and then while a scan, a count or another query of this client has the
+ * caller wait; what it returns other than CHI_OK ends the call, which returns it. NULL: no more.
+ * -CHI_EBUSY: a scan or a query is open. */
+CHI_MUSTUSE int chi_on_progress(struct chi_client *client, chi_progress *progress, void *context);
+
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
 /* Begins an ordered walk (types.h). One per client at a time; ended by chi_iter_close, also when

@@ -71,6 +71,8 @@ static int search_games(struct games_query *games, struct chi_fault *fault)
 		.want_total = asked->want_total,
 		.want_ply = !asked->skip_ply,
 		.want_move = asked->skip_ply,
+		.by_positions = asked->by_positions,
+		.threads = games->query.threads,
 	};
 	return chi_games_open(games->query.read, &spec, &games->games, fault);
 }
@@ -162,6 +164,12 @@ static size_t memory_of_games(const struct chi_query *query)
 	       chi_game_rows_memory(&games->rows);
 }
 
+static unsigned progress_of_games(const struct chi_query *query)
+{
+	const struct games_query *games = (const struct games_query *)query;
+	return games->games != NULL ? chi_games_progress(games->games) : 0;
+}
+
 static const char *unknown_in_games(const struct chi_query *query, size_t i)
 {
 	return chi_games_unknown(((const struct games_query *)query)->games, i);
@@ -188,6 +196,7 @@ const struct chi_query_ops chi_games_query = {
 	.resume = resume_games,
 	.limit = limit_of_games,
 	.memory = memory_of_games,
+	.progress = progress_of_games,
 	.unknown = unknown_in_games,
 	.close = close_games,
 };

@@ -112,6 +112,11 @@ const char *chi_query_unknown(const struct chi_query *query, size_t i)
 	return query->ops->unknown != NULL ? query->ops->unknown(query, i) : NULL;
 }
 
+unsigned chi_query_progress(const struct chi_query *query)
+{
+	return query->ops->progress != NULL ? query->ops->progress(query) : 0;
+}
+
 size_t chi_query_memory(const struct chi_query *query)
 {
 	return query->ops->size + chi_arena_held(&query->arena) + query->ops->memory(query);

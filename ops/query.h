@@ -68,6 +68,8 @@ struct chi_query_ops {
 	/* Rows that a request asks for; 0: no limit. NULL: it never has one. */
 	uint64_t (*limit)(const void *request);
 	size_t (*memory)(const struct chi_query *query);
+	/* How much was looked at, in thousandths, while it is attached. NULL: it does not say. */
+	unsigned (*progress)(const struct chi_query *query);
 	/* The i-th name in its filter that no name in the store fits, or NULL. NULL: it has no
 	 * filter. */
 	const char *(*unknown)(const struct chi_query *query, size_t i);
@@ -113,6 +115,9 @@ void chi_query_result(struct chi_query *query, const struct chi_page *page, bool
 
 /* The i-th name in its filter that no name in the store fits, or NULL. */
 const char *chi_query_unknown(const struct chi_query *query, size_t i);
+
+/* How much was looked at, in thousandths, while it is attached; 0: not known. */
+unsigned chi_query_progress(const struct chi_query *query);
 
 /* Bytes that it takes, about. */
 size_t chi_query_memory(const struct chi_query *query);

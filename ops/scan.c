@@ -11,6 +11,7 @@
 #include "ops/queries.h"
 #include "proto/msg.h"
 #include "search/among.h"
+#include "store/archive.h"
 #include "store/store.h"
 
 /* Entries between two looks at the clock. With a filter of games each is a position's list of
@@ -34,14 +35,26 @@ static const struct chi_scan_query *const_scan_of(const struct chi_query *query)
 	return (const struct chi_scan_query *)query;
 }
 
+bool chi_scan_shows(const void *pattern, const uint8_t *key)
+{
+	return chi_wanted_fits(pattern, key);
+}
+
+static bool has_text(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
 int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec *out,
-		   const char **field, struct chi_fault *fault)
+		   struct chi_wanted *pattern, const char **field, struct chi_fault *fault)
 {
 	const char *material = request->material;
 	int status = CHI_OK;
 	*out = request->spec;
+	out->games = has_text(out->games) ? out->games : NULL;
+	out->pattern = has_text(out->pattern) ? out->pattern : NULL;
 	*field = "filter.material";
-	if (material != NULL && material[0] != '\0') {
+	if (has_text(material)) {
 		status = chi_material_parse(material, strlen(material), &out->filter.material,
 					    fault);
 		out->filter.has_material = true;
@@ -54,6 +67,10 @@ int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec 
 		status = chi_query_filter(out->games, field, fault);
 		*field = "games";
 	}
+	if (status == CHI_OK && out->pattern != NULL) {
+		*field = "pattern";
+		status = chi_wanted_parse(out->pattern, pattern, fault);
+	}
 	return status;
 }
 
@@ -61,15 +78,11 @@ static int open_scan(struct chi_query *query, const char **field, struct chi_fau
 {
 	struct chi_scan_query *scan = scan_of(query);
 	struct chi_scan_spec *spec = &scan->spec;
-	int status = chi_scan_asked(query->request, spec, field, fault);
+	int status = chi_scan_asked(query->request, spec, &scan->pattern, field, fault);
 	scan->left = spec->limit;
 	scan->sent = spec->after;
 	query->ahead = spec->want == CHI_WANT_RECORDS ? AHEAD_RECORDS : AHEAD;
-	if (spec->games == NULL || spec->games[0] == '\0') {
-		spec->games = NULL;
-	} else {
-		query->steps = STEPS_JUDGED;
-	}
+	query->steps = spec->games != NULL ? STEPS_JUDGED : query->steps;
 	return status;
 }
 
@@ -135,8 +148,11 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 	int status = attach_among(scan, fault);
 	status = status == CHI_OK ? chi_scan_open(query->read, &scan->spec, &scan->scan, fault)
 				  : status;
-	if (status == CHI_OK && scan->among != NULL) {
-		chi_among_judge(scan->among, scan->scan);
+	if (status == CHI_OK && scan->among != NULL && !scan->reaches) {
+		chi_among_judge(scan->among, scan->scan, scan->spec.whole_counts);
+	}
+	if (status == CHI_OK && scan->spec.pattern != NULL) {
+		chi_scan_sift(scan->scan, chi_scan_shows, &scan->pattern);
 	}
 	return status;
 }
@@ -280,6 +296,14 @@ static size_t memory_of_scan(const struct chi_query *query)
 	       (scan->scan != NULL ? chi_scan_memory(scan->scan) : 0);
 }
 
+static unsigned progress_of_scan(const struct chi_query *query)
+{
+	const struct chi_scan_query *scan = const_scan_of(query);
+	uint64_t all = 0;
+	uint64_t left = scan->scan != NULL ? chi_scan_left(scan->scan, &all) : 0;
+	return all == 0 ? 0 : (unsigned)((all - left) * 1000 / all);
+}
+
 static const char *unknown_in_scan(const struct chi_query *query, size_t i)
 {
 	const struct chi_among *among = const_scan_of(query)->among;
@@ -308,18 +332,38 @@ const struct chi_query_ops chi_scan_ops = {
 	.resume = resume_scan,
 	.limit = limit_of_scan,
 	.memory = memory_of_scan,
+	.progress = progress_of_scan,
 	.unknown = unknown_in_scan,
 	.close = close_scan,
 };
 
 /* ---- Counts ------------------------------------------------------------------------------ */
 
-/* Goes through the band forwards. */
+/* Goes through the band forwards; where all positions must be looked at, and no filter goes by the
+ * counts of the games that count, in the order of keys. */
 static int open_count(struct chi_query *query, const char **field, struct chi_fault *fault)
 {
 	int status = open_scan(query, field, fault);
-	scan_of(query)->spec.want = CHI_WANT_KEYS;
+	struct chi_scan_spec *spec = &scan_of(query)->spec;
+	bool goes_by_counts = spec->filter.games_min > 0 || spec->filter.score.set;
+	spec->want = CHI_WANT_KEYS;
+	spec->whole_counts = false;
+	scan_of(query)->reaches = spec->chi2_min == 0 && spec->chi2_max == CHI_CHI2_MAX &&
+				  (spec->games != NULL ? !goes_by_counts : spec->pattern != NULL);
+	if (scan_of(query)->reaches) {
+		spec->order = CHI_ORDER_POSITION;
+		spec->want = CHI_WANT_COUNTS;
+	}
 	return status;
+}
+
+static int reach_some(struct chi_scan_query *scan)
+{
+	unsigned threads = scan->query.threads;
+	const struct chi_reach_spec spec = {.threads = threads > 0 ? threads : 1,
+					    .take = scan->among != NULL ? chi_among_met : NULL,
+					    .context = scan->among};
+	return chi_scan_reach(scan->scan, &spec, scan->query.steps, &scan->count);
 }
 
 static int count_some(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
@@ -327,6 +371,9 @@ static int count_some(struct chi_query *query, struct chi_page *page, struct chi
 	struct chi_scan_query *scan = scan_of(query);
 	(void)page;
 	(void)fault;
+	if (scan->reaches) {
+		return reach_some(scan);
+	}
 	return query->threads > 0 ? chi_scan_count_all(scan->scan, query->threads, &scan->count)
 				  : chi_scan_count(scan->scan, query->steps, &scan->count);
 }
@@ -353,6 +400,7 @@ const struct chi_query_ops chi_count_ops = {
 	.rows = count_some,
 	.deliver = deliver_count,
 	.memory = memory_of_scan,
+	.progress = progress_of_scan,
 	.unknown = unknown_in_scan,
 	.close = close_scan,
 };

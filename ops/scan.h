@@ -8,6 +8,7 @@
 #include "chistore/types.h"
 #include "ops/query.h"
 #include "proto/types.h"
+#include "search/filter/wanted.h"
 
 struct chi_among;
 struct chi_scan;
@@ -19,13 +20,20 @@ struct chi_scan_query {
 	struct chi_cursor sent;	   /* after the rows delivered */
 	struct chi_scan *scan;	   /* NULL: to be opened, after spec.after */
 	struct chi_among *among;   /* the games of the filter; NULL: there is none */
-	uint64_t sequence;	   /* of the state that the rows so far are of */
+	struct chi_wanted pattern; /* if spec.pattern is not NULL */
+	bool reaches;	   /* a count of all positions, in their order, by any number of threads */
+	uint64_t sequence; /* of the state that the rows so far are of */
 	bool has_sequence;
 	bool mixed; /* they are of several */
 	uint64_t count;
 };
 
-/* The request as the spec that it stands for, whose texts stay the request's. -CHI_EINVAL,
- * -CHI_ESYNTAX: *field, static, names what is wrong; "" is the request itself. */
+/* The request as the spec that it stands for, whose texts stay the request's, NULL if they are
+ * empty, and its pattern. -CHI_EINVAL, -CHI_ESYNTAX: *field, static, names what is wrong; "" is the
+ * request itself. */
 CHI_MUSTUSE int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec *out,
-			       const char **field, struct chi_fault *fault);
+			       struct chi_wanted *pattern, const char **field,
+			       struct chi_fault *fault);
+
+/* Whether a position fits a struct chi_wanted; as chi_scan_wanted. */
+bool chi_scan_shows(const void *pattern, const uint8_t *key);

@@ -36,11 +36,6 @@ static bool scan_fits(const void *request, const void *result)
 	return page->n == 0 || page->want == ((const struct chi_scan_request *)request)->spec.want;
 }
 
-static bool find_is_of_games(const struct chi_request *request)
-{
-	return request->u.find.games || has_text(request->u.find.filter);
-}
-
 static bool explore_is_of_games(const struct chi_request *request)
 {
 	return has_text(((const struct chi_explore_request *)request->body)->filter);
@@ -195,8 +190,6 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 				 .change = &chi_make_gameset_ops},
 	[CHI_OP_DROP_GAMESET] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE, .flags = ARCHIVE | CHANGE,
 				 .change = &chi_drop_gameset_ops},
-	[CHI_OP_FIND] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
-			 .of_games = find_is_of_games},
 	[CHI_OP_QUEUE_ADD] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,
 			      .flags = CHANGE | CHI_NEEDS_DIRECTORY, .change = &chi_queue_add_ops},
 	[CHI_OP_QUEUE_TAKE] = {WRITE, CHI_KIND_WRITE, CHI_CLASS_WRITE,

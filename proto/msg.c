@@ -14,8 +14,10 @@
 /* What a frame's head can say; the server's own limit is known to those who have its Hello. */
 #define REQUEST_MAX (((size_t)1 << 28) - 1)
 
-#define ONCE_FIELD   3 /* of Request */
-#define WINDOW_FIELD 4
+#define ONCE_FIELD	  3 /* of Request */
+#define WINDOW_FIELD	  4
+#define PROGRESS_FIELD	  5
+#define THOUSANDTHS_FIELD 7 /* of Response */
 
 const char *chi_op_name(enum chi_op op)
 {
@@ -105,7 +107,8 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	struct measured m = {.len = chi_uint_len(1, request->id) +
 				    chi_bytes_len(2, request->store.len) +
 				    once_len(&request->idempotency_key) +
-				    chi_uint_len(WINDOW_FIELD, request->window)};
+				    chi_uint_len(WINDOW_FIELD, request->window) +
+				    chi_uint_len(PROGRESS_FIELD, request->progress)};
 	uint8_t *at = NULL;
 	if (request->op == CHI_OP_UNKNOWN) {
 		return -CHI_EINVAL;
@@ -120,6 +123,7 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	at = chi_put_bytes(at, 2, request->store.bytes, request->store.len);
 	at = put_once(at, &request->idempotency_key);
 	at = chi_put_uint(at, WINDOW_FIELD, request->window);
+	at = chi_put_uint(at, PROGRESS_FIELD, request->progress);
 	at = put_measured(at, &m, request->op, request_of(request));
 	end_frame(out, body - chi_varint_size(m.len), at);
 	return CHI_OK;
@@ -157,7 +161,8 @@ static struct measured measure_response(const struct chi_response *response)
 		.len = chi_uint_len(1, response->id) + chi_uint_len(2, code_of(response)) +
 		       chi_bytes_len(3, response->message.len) +
 		       chi_bytes_len(4, response->field.len) + chi_uint_len(5, response->last) +
-		       chi_message_len(&unknown_message, response, &unused)};
+		       chi_message_len(&unknown_message, response, &unused) +
+		       chi_uint_len(THOUSANDTHS_FIELD, response->thousandths)};
 	if (has_result(response->status, response->op) && result_of(response) != NULL) {
 		measure(&m, chi_operation_of(response->op)->result, response->op,
 			result_of(response));
@@ -182,6 +187,7 @@ int chi_response_pack(const struct chi_response *response, struct chi_buffer *ou
 	at = chi_put_bytes(at, 4, response->field.bytes, response->field.len);
 	at = chi_put_uint(at, 5, response->last);
 	at = chi_message_put(at, &unknown_message, response, 0);
+	at = chi_put_uint(at, THOUSANDTHS_FIELD, response->thousandths);
 	at = put_measured(at, &m, response->op, result_of(response));
 	end_frame(out, start, at);
 	return CHI_OK;
@@ -281,6 +287,7 @@ static const struct chi_member request_rows[] = {
 	CHI_M_MOST(2, CHI_TEXT, struct chi_request, store, CHI_STORE_NAME_MAX),
 	CHI_M_CONTENTS(ONCE_FIELD, &once_contents),
 	CHI_M_UP_TO(WINDOW_FIELD, struct chi_request, window, CHI_WINDOW_MAX, "over 1024"),
+	CHI_M(PROGRESS_FIELD, CHI_BOOL, struct chi_request, progress),
 };
 static const struct chi_member request_rest = CHI_M_CONTENTS(0, &request_op);
 static const struct chi_message request_message = {
@@ -360,6 +367,8 @@ static const struct chi_member response_rows[] = {
 	CHI_M(5, CHI_BOOL, struct chi_response, last),
 	CHI_M_ROWS_OF(6, struct chi_response, unknown, n_unknown, &chi_text_message,
 		      CHI_UNKNOWN_MAX, "more than 64 names"),
+	CHI_M_UP_TO(THOUSANDTHS_FIELD, struct chi_response, thousandths, CHI_THOUSANDTHS,
+		    "over 1000"),
 };
 static const struct chi_member response_rest = CHI_M_CONTENTS(0, &response_result);
 static const struct chi_message response_message = {

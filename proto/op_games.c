@@ -20,6 +20,7 @@ static const struct chi_member game_query[] = {
 	CHI_M(7, CHI_BOOL, struct chi_game_spec, want_total),
 	CHI_M(9, CHI_BOOL, struct chi_game_spec, skip_ply),
 	CHI_M_KEY_POINTER(10, struct chi_game_spec, position),
+	CHI_M(11, CHI_BOOL, struct chi_game_spec, by_positions),
 };
 CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 
@@ -115,16 +116,16 @@ static const struct chi_member row[] = {
 	CHI_M_CAPPED(25, ROW, head.black_title, CHI_TITLE_OTHER, CHI_TITLE_OTHER),
 	CHI_M_CAPPED(26, ROW, head.speed, CHI_SPEEDS - 1, CHI_SPEED_UNKNOWN),
 };
-CHI_TABLE(chi_game_row_message, game_row, row, check_row);
+static CHI_TABLE(game_row_message, game_row, row, check_row);
 
 size_t chi_game_row_size(const struct chi_game_row *from)
 {
 	size_t noted = 0;
-	return chi_nested_len(1, chi_message_len(&chi_game_row_message, from, &noted));
+	return chi_nested_len(1, chi_message_len(&game_row_message, from, &noted));
 }
 
 static const struct chi_member game_query_result[] = {
-	CHI_M_ROWS(1, struct chi_games_page, games, n, &chi_game_row_message, CHI_SCAN_ROWS_MAX),
+	CHI_M_ROWS(1, struct chi_games_page, games, n, &game_row_message, CHI_SCAN_ROWS_MAX),
 	CHI_M_TEXT(2, struct chi_games_page, cursor, CHI_GAMES_CURSOR_SIZE - 1),
 	CHI_M(3, CHI_BOOL, struct chi_games_page, has_total),
 	CHI_M_NUMBER(4, struct chi_games_page, total),
@@ -132,7 +133,7 @@ static const struct chi_member game_query_result[] = {
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 
 static const struct chi_member heads_result[] = {
-	CHI_M_ROWS_OF(1, struct chi_heads, rows, n, &chi_game_row_message, CHI_GAME_HEADS_MAX,
+	CHI_M_ROWS_OF(1, struct chi_heads, rows, n, &game_row_message, CHI_GAME_HEADS_MAX,
 		      "more than 1000 games"),
 };
 CHI_TABLE(chi_get_heads_result, heads_result, heads_result, NULL);
@@ -207,7 +208,7 @@ static const struct chi_member game[] = {
 static CHI_TABLE(game_message, game, game, check_game);
 
 static const struct chi_member game_result[] = {
-	CHI_M_FLAGGED(1, CHI_NESTED, struct chi_game_found, row, found, &chi_game_row_message),
+	CHI_M_FLAGGED(1, CHI_NESTED, struct chi_game_found, row, found, &game_row_message),
 	CHI_M_FLAGGED(2, CHI_NESTED, struct chi_game_found, game, whole, &game_message),
 };
 CHI_TABLE(chi_get_game_result, game_result, game_result, NULL);

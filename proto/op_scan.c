@@ -70,6 +70,8 @@ static const struct chi_member scan[] = {
 	CHI_M_FLAGGED(8, CHI_NESTED, REQ, spec.after, spec.after.set, &chi_cursor_message),
 	CHI_M_NUMBER(10, REQ, spec.sort),
 	CHI_M_TEXT(11, REQ, spec.games, CHI_FILTER_MAX),
+	CHI_M(12, CHI_BOOL, REQ, spec.whole_counts),
+	CHI_M_TEXT(13, REQ, spec.pattern, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_scan_request, scan, scan, check_band);
 
@@ -78,6 +80,7 @@ static const struct chi_member count[] = {
 	CHI_M_UP_TO(2, REQ, spec.chi2_max, CHI_CHI2_MAX, "over 25599"),
 	{.field = 3, .kind = CHI_NESTED, .type = &filter_message},
 	CHI_M_TEXT(4, REQ, spec.games, CHI_FILTER_MAX),
+	CHI_M_TEXT(5, REQ, spec.pattern, CHI_FILTER_MAX),
 };
 CHI_TABLE(chi_count_request, count, count, check_band);
 

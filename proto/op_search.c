@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, gamesets, positions found by a pattern, and the queue. Filters and patterns stay texts:
- * only the rooms that know chess can read them. */
+/* Names, gamesets, twins, and the queue. Filters stay texts: only the rooms that know chess can
+ * read them. */
 #include "proto/operations.h"
 
 #include "base/attr.h"
 #include "base/wire.h"
 #include "proto/rows.h"
 
-#define REQ    struct chi_request
-#define RES    struct chi_response
 #define ROW    struct chi_queue_row
 #define ADD    struct chi_queue_add_request
 #define TAKE   struct chi_queue_take_request
@@ -146,66 +144,6 @@ static const struct chi_member drop_gameset[] = {
 CHI_TABLE(chi_drop_gameset_request, drop_gameset, drop_gameset, NULL);
 
 CHI_TABLE(chi_drop_gameset_result, drop_gameset_result, done, NULL);
-
-/* ---- Find -------------------------------------------------------------------------------- */
-
-static const struct chi_member find[] = {
-	CHI_M_ALWAYS_MOST(1, CHI_STRING, REQ, u.find.pattern, CHI_FILTER_MAX),
-	CHI_M_ALWAYS_MOST(2, CHI_STRING, REQ, u.find.filter, CHI_FILTER_MAX),
-	CHI_M(3, CHI_BOOL, REQ, u.find.games),
-	CHI_M(4, CHI_BOOL, REQ, u.find.only_count),
-	CHI_M(5, CHI_BOOL, REQ, u.find.want_total),
-	CHI_M(6, CHI_BOOL, REQ, u.find.progress),
-	CHI_M_NUMBER(7, REQ, u.find.limit),
-	CHI_M_ALWAYS_MOST(8, CHI_STRING, REQ, u.find.cursor, CHI_SEARCH_CURSOR_SIZE - 1),
-	CHI_M_UP_TO(9, REQ, u.find.window, CHI_WINDOW_MAX, "over 1024"),
-	CHI_M_NUMBER(10, REQ, u.find.want),
-};
-CHI_TABLE(chi_find_request, find, find, NULL);
-
-static const struct chi_member beside[] = {
-	CHI_M_UNKEPT(1, 0, NULL),
-	CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M(3, CHI_CHARS, RES, u.find.cursor),
-	CHI_M_UP_TO(4, RES, u.find.thousandths, CHI_FIND_THOUSANDTHS, "over 1000"),
-	CHI_M(5, CHI_BOOL, RES, u.find.counted),
-	CHI_M_NUMBER(6, RES, u.find.total),
-	CHI_M(7, CHI_BOOL, RES, u.find.mixed),
-	CHI_M_ROWS(8, RES, u.find.games, u.find.n_games, &chi_game_row_message, CHI_SCAN_ROWS_MAX),
-};
-static CHI_TABLE(beside_message, find_result, beside, NULL);
-
-static size_t find_len(const void *from, size_t *noted)
-{
-	const struct chi_response *response = from;
-	size_t unused = 0;
-	return chi_rows_fields_len(response->u.find.rows, response->u.find.n, true, noted) +
-	       chi_message_len(&beside_message, from, &unused);
-}
-
-static uint8_t *put_find(uint8_t *at, const void *from, size_t noted)
-{
-	const struct chi_response *response = from;
-	at = chi_put_rows_fields(at, response->u.find.rows, response->u.find.n, true, noted);
-	return chi_message_put(at, &beside_message, from, 0);
-}
-
-static int find_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
-{
-	struct chi_response *out = to;
-	bool counts = false;
-	return chi_rows_fields_read(u, bytes, len, CHI_SCAN_ROWS_MAX, &out->u.find.rows,
-				    &out->u.find.n, &counts);
-}
-
-const struct chi_message chi_find_result = {
-	.descriptor = &chistore__v1__find_result__descriptor,
-	.members = beside,
-	.n = CHI_COUNT(beside),
-	.len = find_len,
-	.put = put_find,
-	.read = find_read,
-};
 
 /* ---- The queue: a row
  * -------------------------------------------------------------------------------- */

@@ -61,7 +61,6 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_DROP_GAMESET] = {"drop_gameset", &chi_drop_gameset_request,
 				 &chi_drop_gameset_result, true, sizeof(struct chi_gamesets_spec),
 				 sizeof(struct chi_affected)},
-	[CHI_OP_FIND] = {"find", &chi_find_request, &chi_find_result, false, 0, 0},
 	[CHI_OP_QUEUE_ADD] = {"queue_add", &chi_queue_add_request, &chi_queue_add_result, true,
 			      sizeof(struct chi_queue_add_request), sizeof(struct chi_queue_added)},
 	[CHI_OP_QUEUE_TAKE] = {"queue_take", &chi_queue_take_request, &chi_queue_take_result, true,

@@ -61,7 +61,6 @@ extern const struct chi_message chi_game_ids_result;
 /* op_games.c */
 extern const struct chi_message chi_game_query_request;
 extern const struct chi_message chi_game_query_result;
-extern const struct chi_message chi_game_row_message;
 extern const struct chi_message chi_get_game_request;
 extern const struct chi_message chi_get_game_result;
 extern const struct chi_message chi_get_heads_request;
@@ -82,8 +81,6 @@ extern const struct chi_message chi_make_gameset_request;
 extern const struct chi_message chi_make_gameset_result;
 extern const struct chi_message chi_drop_gameset_request;
 extern const struct chi_message chi_drop_gameset_result;
-extern const struct chi_message chi_find_request;
-extern const struct chi_message chi_find_result;
 extern const struct chi_message chi_queue_add_request;
 extern const struct chi_message chi_queue_add_result;
 extern const struct chi_message chi_queue_take_request;

@@ -50,7 +50,7 @@
 #define CHI_GAMESET_TEXT_MAX 64	  /* bytes of a gameset's name */
 #define CHI_FILTER_PRINT_MAX (4 * CHI_FILTER_MAX) /* as a server prints it */
 #define CHI_GAMESETS_MAX     10000		  /* of a response */
-#define CHI_FIND_THOUSANDTHS 1000
+#define CHI_THOUSANDTHS	     1000
 #define CHI_TWINS_MAX	     ((1u << 20) / 4) /* numbers of a response */
 
 enum chi_op {
@@ -86,12 +86,11 @@ enum chi_op {
 	CHI_OP_GAMESETS,
 	CHI_OP_MAKE_GAMESET,
 	CHI_OP_DROP_GAMESET,
-	CHI_OP_FIND,
+	CHI_OP_TWINS,
 	CHI_OP_QUEUE_ADD,
 	CHI_OP_QUEUE_TAKE,
 	CHI_OP_QUEUE_SETTLE,
 	CHI_OP_QUEUE_LIST,
-	CHI_OP_TWINS,
 	CHI_OP_COUNT_OF_OPS
 };
 
@@ -129,6 +128,7 @@ struct chi_request {
 				 sequence 0: not marked. OUTCOME: of the write asked for */
 	enum chi_op op;
 	uint32_t window; /* as sent; 0: default */
+	bool progress;	 /* of an answer in many responses: some say how far it is */
 	/* The operation's own struct, if it has one (struct chi_operation); unpacked: `made`. */
 	union {
 		const void *body;
@@ -150,18 +150,6 @@ struct chi_request {
 			const uint8_t *bytes;
 			size_t len;
 		} import_data;
-		struct {
-			const char *pattern; /* never NULL when unpacked, as the next two */
-			const char *filter;
-			const char *cursor;
-			bool games;
-			bool only_count;
-			bool want_total;
-			bool progress;
-			uint8_t want; /* enum chi_games_want */
-			uint64_t limit;
-			uint32_t window;
-		} find;
 	} u;
 };
 
@@ -172,7 +160,8 @@ struct chi_explore_request {
 	const char *filter; /* of games; NULL: none */
 };
 
-/* What is asked for by SCAN, and by COUNT, which has of it the band, the filter and the games. */
+/* What is asked for by SCAN, and by COUNT, which has of it the band, the filter, the games and the
+ * pattern. */
 struct chi_scan_request {
 	struct chi_scan_spec spec; /* filter.has_material is false: */
 	const char *material;	   /* its signature, for those who know chess; NULL: any */
@@ -374,6 +363,7 @@ struct chi_response {
 	bool last;
 	struct chi_text *unknown; /* names in a filter of games that no name fits */
 	size_t n_unknown;
+	uint16_t thousandths; /* of all that is to be looked at, if that was asked for */
 	/*
 	 * Whose result follows; CHI_OP_UNKNOWN or CHI_OP_PING: none. A failure is packed without
 	 * its result, but for VERIFY, whose totals come with -CHI_ECORRUPT. -CHI_EUNSUPPORTED is
@@ -410,16 +400,5 @@ struct chi_response {
 			uint64_t total;
 			struct chi_import_result result; /* in the last response */
 		} import;
-		struct {
-			struct chi_row *rows;
-			size_t n;
-			const struct chi_game_row *games; /* pgn NULL: none */
-			size_t n_games;
-			char cursor[CHI_SEARCH_CURSOR_SIZE];
-			uint16_t thousandths;
-			bool counted;
-			uint64_t total;
-			bool mixed;
-		} find;
 	} u;
 };

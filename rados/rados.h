@@ -21,6 +21,7 @@
 #include "base/record.h"
 #include "chistore/games.h"
 #include "chistore/types.h"
+#include "store/store.h"
 
 #define CHI_RADOS_NAME_MAX 128 /* bytes of a pool's or a store's name, or of a user's */
 #define CHI_RADOS_CONF_MAX 1023
@@ -93,8 +94,11 @@ CHI_MUSTUSE int chi_rados_game_ids(struct chi_rados *rados, const uint8_t *after
 
 struct chi_rados_scan;
 
-/* The spec's filter is checked; of `games` there are none. Closed also after a failure. */
+/* The spec's filter is checked; of `games` there are none. `shows`, if not NULL, leaves out
+ * positions as in chi_scan_sift; `pattern` must live until the scan is closed. Closed also after a
+ * failure. */
 CHI_MUSTUSE int chi_rados_scan_open(struct chi_rados *rados, const struct chi_scan_spec *spec,
+				    chi_scan_wanted *shows, const void *pattern,
 				    struct chi_rados_scan **out);
 void chi_rados_scan_close(struct chi_rados_scan *scan); /* NULL is fine */
 
@@ -103,7 +107,8 @@ void chi_rados_scan_close(struct chi_rados_scan *scan); /* NULL is fine */
 CHI_MUSTUSE int chi_rados_scan_next(struct chi_rados_scan *scan, const void **rows, size_t *n,
 				    bool *mixed);
 CHI_MUSTUSE int chi_rados_count(struct chi_rados *rados, const struct chi_scan_spec *spec,
-				uint64_t *count, bool *mixed);
+				chi_scan_wanted *shows, const void *pattern, uint64_t *count,
+				bool *mixed);
 
 /* ---- The whole --------------------------------------------------------------------------- */
 

@@ -30,6 +30,8 @@ struct chi_rados_scan {
 	struct chi_rados *rados;
 	struct chi_scan_spec spec;
 	struct chi_sieve sieve;
+	chi_scan_wanted *shows; /* NULL: every position */
+	const void *pattern;
 	bool joins; /* strength entries need their record */
 	bool wants_records;
 	enum phase phase;
@@ -159,7 +161,8 @@ static void leave_phase(struct chi_rados_scan *scan)
 static bool passes(const struct chi_rados_scan *scan, const struct chi_key *key)
 {
 	uint32_t pieces = chi_sieve_count(key->bytes, key->len);
-	return scan->sieve.idle || chi_sieve_passes(&scan->sieve, key->bytes, key->len, pieces);
+	return (scan->sieve.idle || chi_sieve_passes(&scan->sieve, key->bytes, key->len, pieces)) &&
+	       (scan->shows == NULL || scan->shows(scan->pattern, key->bytes));
 }
 
 static bool in_band(const struct chi_rados_scan *scan, uint16_t chi2)
@@ -349,7 +352,7 @@ static int fetch_sorted(struct chi_rados_scan *scan, bool records)
 /* ---- Calls ------------------------------------------------------------------------------- */
 
 int chi_rados_scan_open(struct chi_rados *rados, const struct chi_scan_spec *spec,
-			struct chi_rados_scan **out)
+			chi_scan_wanted *shows, const void *pattern, struct chi_rados_scan **out)
 {
 	struct chi_rados_scan *scan = calloc(1, sizeof(*scan));
 	*out = scan;
@@ -359,6 +362,8 @@ int chi_rados_scan_open(struct chi_rados *rados, const struct chi_scan_spec *spe
 	bool sorts = spec->sort != CHI_SORT_NONE;
 	scan->rados = rados;
 	scan->spec = *spec;
+	scan->shows = shows;
+	scan->pattern = pattern;
 	scan->block = BLOCK_FIRST;
 	scan->wants_records = spec->want == CHI_WANT_RECORDS && !sorts;
 	scan->joins = sorts || spec->want != CHI_WANT_KEYS || chi_filter_joins(&spec->filter);
@@ -431,7 +436,7 @@ static int count_rows(struct chi_rados_scan *scan, uint64_t *count)
 static int count_scan(struct chi_rados_scan *scan, uint64_t *count)
 {
 	struct chi_shard_client sum;
-	if (scan->sieve.idle && !scan->joins) {
+	if (scan->sieve.idle && scan->shows == NULL && !scan->joins) {
 		int status = chi_rados_sum(scan->rados, &sum);
 		if (status < 0 || count_at_once(&scan->spec, &sum, count)) {
 			return status;
@@ -444,11 +449,11 @@ static int count_scan(struct chi_rados_scan *scan, uint64_t *count)
 	return count_rows(scan, count);
 }
 
-int chi_rados_count(struct chi_rados *rados, const struct chi_scan_spec *spec, uint64_t *count,
-		    bool *mixed)
+int chi_rados_count(struct chi_rados *rados, const struct chi_scan_spec *spec,
+		    chi_scan_wanted *shows, const void *pattern, uint64_t *count, bool *mixed)
 {
 	struct chi_rados_scan *scan = NULL;
-	int status = chi_rados_scan_open(rados, spec, &scan);
+	int status = chi_rados_scan_open(rados, spec, shows, pattern, &scan);
 	*count = 0;
 	status = status == CHI_OK ? count_scan(scan, count) : status;
 	*mixed = scan != NULL && scan->mixed;

@@ -204,7 +204,36 @@ static int judge(void *context, struct chi_reached *reached, struct chi_counts *
 	return rc < 0 ? rc : any ? CHI_OK : CHI_NONE;
 }
 
-void chi_among_judge(struct chi_among *among, struct chi_scan *scan)
+/* One game that fits is enough. */
+int chi_among_met(void *context, unsigned thread, const struct chi_posting *entries, size_t n)
 {
-	chi_scan_judged(scan, judge, among);
+	const struct chi_among *among = context;
+	(void)thread;
+	for (size_t i = 0; i < n; i++) {
+		if (chi_among_has(among, entries[i].game)) {
+			return CHI_NONE;
+		}
+	}
+	return CHI_OK;
+}
+
+/* What all games did stays. */
+static int choose(void *context, struct chi_reached *reached, struct chi_counts *counts,
+		  struct chi_move_stat *moves, size_t n_moves)
+{
+	const struct chi_posting *entries;
+	size_t n;
+	int rc = reached != NULL ? CHI_OK : CHI_NONE;
+	int met = CHI_OK;
+	(void)counts, (void)moves, (void)n_moves;
+	while (met == CHI_OK && rc == CHI_OK &&
+	       (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
+		met = chi_among_met(context, 0, entries, n);
+	}
+	return rc < 0 ? rc : met == CHI_NONE ? CHI_OK : CHI_NONE;
+}
+
+void chi_among_judge(struct chi_among *among, struct chi_scan *scan, bool whole)
+{
+	chi_scan_judged(scan, whole ? choose : judge, among);
 }

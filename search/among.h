@@ -47,5 +47,9 @@ CHI_MUSTUSE int chi_among_step(struct chi_among *among, uint64_t *steps);
 bool chi_among_has(const struct chi_among *among, uint32_t number);
 
 /* The scan, which needs it from its first row on, delivers only positions that one of the games
- * reached, and with what these did there (chi_scan_judged). The scan must be closed first. */
-void chi_among_judge(struct chi_among *among, struct chi_scan *scan);
+ * reached, and with what these did there (chi_scan_judged), or, `whole`, all. The scan must be
+ * closed first. */
+void chi_among_judge(struct chi_among *among, struct chi_scan *scan, bool whole);
+
+/* The same for counting, as chi_reach_spec.take with the `among` as its context. */
+int chi_among_met(void *context, unsigned thread, const struct chi_posting *entries, size_t n);

@@ -16,6 +16,7 @@
 #include "chess/key.h"
 #include "search/filter/matcher.h"
 #include "search/filter/replay.h"
+#include "search/filter/shown.h"
 #include "search/filter/terms.h"
 #include "search/played.h"
 
@@ -25,6 +26,8 @@ struct chi_games {
 	struct chi_matcher *matcher;
 	struct chi_unknown_names unknown;
 	struct chi_archive_view view;
+	size_t n_shown; /* patterns that are looked for in all positions: */
+	struct chi_shown_games *shown[CHI_TERMS_MAX];
 	bool after;	/* rows up to and with `last` are not delivered */
 	uint64_t last;	/* place of the last row */
 	uint64_t rows;	/* delivered */
@@ -49,7 +52,9 @@ struct chi_games {
 	struct chi_columns_reader heads;
 	/* Plies, */
 	bool has_position;
+	bool has_pattern;
 	struct chi_position position;
+	struct chi_wanted wanted;
 	struct chi_archive_reader *reader;
 	/* or moves alone. */
 	bool has_key;
@@ -68,6 +73,10 @@ void chi_games_close(struct chi_games *games)
 {
 	if (games != NULL) {
 		chi_matcher_free(games->matcher);
+		for (size_t i = 0; i < games->n_shown; i++) {
+			chi_shown_detach(games->shown[i]);
+			chi_shown_free(games->shown[i]);
+		}
 		chi_columns_reader_deinit(&games->heads);
 		chi_archive_reader_free(games->reader);
 		chi_played_close(games->played);
@@ -119,25 +128,48 @@ static int check_spec(const struct chi_games_spec *spec, struct chi_fault *fault
 	return CHI_OK;
 }
 
-/* The position whose plies or moves are asked for. */
+/* The position whose plies or moves are asked for, or the pattern. */
 static int find_position(struct chi_games *games)
 {
 	const struct chi_term *found = NULL;
+	bool shows = false;
 	for (size_t i = 0; found == NULL && i < games->terms.n; i++) {
 		const struct chi_term *term = &games->terms.term[i];
-		bool is = term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES;
+		shows = term->kind == CHI_TERM_PATTERN;
+		bool is = term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES || shows;
 		found = is && !term->negated ? term : NULL;
 	}
-	games->has_position = games->spec.want_ply && found != NULL;
-	games->has_key = !games->has_position && games->spec.want_move && found != NULL;
+	bool plies = games->spec.want_ply && found != NULL;
+	games->has_pattern = plies && shows;
+	games->has_position = plies && !shows;
+	games->has_key = !plies && games->spec.want_move && found != NULL && !shows;
 	if (games->has_key) {
 		games->key = found->key;
 	}
-	if (!games->has_position) {
+	if (!plies) {
 		return CHI_OK;
 	}
-	int rc = chi_key_decode(&found->key, &games->position, NULL);
+	int rc = shows ? chi_wanted_init(&games->terms, found, &games->wanted)
+		       : chi_key_decode(&found->key, &games->position, NULL);
 	return rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
+}
+
+/* What looks for patterns in all positions. */
+static int open_shown(struct chi_games *games)
+{
+	struct chi_wanted wanted;
+	int rc = CHI_OK;
+	for (size_t i = 0; games->spec.by_positions && rc == CHI_OK && i < games->terms.n; i++) {
+		const struct chi_term *term = &games->terms.term[i];
+		if (term->kind == CHI_TERM_PATTERN) {
+			rc = chi_wanted_init(&games->terms, term, &wanted);
+			rc = rc == CHI_OK ? chi_shown_new(&wanted, games->spec.threads,
+							  &games->shown[games->n_shown])
+					  : rc;
+			games->n_shown += rc == CHI_OK;
+		}
+	}
+	return rc;
 }
 
 /* What sorted queries need. */
@@ -156,6 +188,9 @@ static int open_readers(struct chi_games *games, struct chi_read *read)
 {
 	struct chi_archive_view *view = &games->view;
 	int rc = chi_read_archive(read, view);
+	for (size_t i = 0; rc == CHI_OK && i < games->n_shown; i++) {
+		rc = chi_shown_attach(games->shown[i], read);
+	}
 	if (rc == CHI_OK && games->reader != NULL) {
 		rc = chi_archive_reader_begin(games->reader, view->txn, &view->trees);
 	}
@@ -173,7 +208,8 @@ static int open_readers(struct chi_games *games, struct chi_read *read)
 static int open_matcher(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
 {
 	const struct chi_games_spec *spec = &games->spec;
-	struct chi_matcher_spec from = {.from = 1};
+	struct chi_matcher_spec from = {.from = 1,
+					.shown = games->n_shown > 0 ? games->shown : NULL};
 	int rc = chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 	if (rc < 0) {
 		return rc;
@@ -207,6 +243,7 @@ int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, str
 	rc = rc == CHI_OK ? chi_terms_parse(spec->filter != NULL ? spec->filter : "",
 					    spec->filter_len, &games->terms, fault)
 			  : rc;
+	rc = rc == CHI_OK ? open_shown(games) : rc;
 	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
 	rc = rc == CHI_OK ? find_position(games) : rc;
 	rc = rc == CHI_OK ? open_sort(games) : rc;
@@ -238,6 +275,9 @@ void chi_games_detach(struct chi_games *games)
 	}
 	chi_matcher_free(games->matcher);
 	games->matcher = NULL;
+	for (size_t i = 0; i < games->n_shown; i++) {
+		chi_shown_detach(games->shown[i]);
+	}
 	chi_columns_reader_deinit(&games->heads);
 	chi_played_close(games->played);
 	games->played = NULL;
@@ -248,21 +288,47 @@ void chi_games_detach(struct chi_games *games)
 
 int chi_games_attach(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
 {
-	const struct chi_matcher_spec spec = {.from = games->chunk_from};
+	const struct chi_matcher_spec spec = {.from = games->chunk_from,
+					      .shown = games->n_shown > 0 ? games->shown : NULL};
 	games->attached = true;
 	games->looked = false;
 	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
 	return rc == CHI_OK ? open_readers(games, read) : rc;
 }
 
+/* Of the walks for patterns: a new matcher would go on with them. */
+static unsigned walked(const struct chi_games *games)
+{
+	unsigned thousandths = 1000;
+	for (size_t i = 0; i < games->n_shown && thousandths == 1000; i++) {
+		thousandths = chi_shown_progress(games->shown[i]);
+	}
+	return thousandths;
+}
+
 bool chi_games_may_detach(const struct chi_games *games)
 {
-	return games->looked || games->searched;
+	return games->looked || games->searched || walked(games) < 1000;
+}
+
+unsigned chi_games_progress(const struct chi_games *games)
+{
+	unsigned thousandths = games->searched ? 1000 : walked(games);
+	if (!games->searched && thousandths == 1000 && games->view.last > 0) {
+		uint64_t place = chi_matcher_place(games->matcher);
+		thousandths = place < games->view.last ? (unsigned)(place * 1000 / games->view.last)
+						       : 1000;
+	}
+	return thousandths;
 }
 
 size_t chi_games_memory(const struct chi_games *games)
 {
-	return sizeof(*games) + games->room * sizeof(*games->places) +
+	size_t shown = 0;
+	for (size_t i = 0; i < games->n_shown; i++) {
+		shown += chi_shown_memory(games->shown[i]);
+	}
+	return sizeof(*games) + shown + games->room * sizeof(*games->places) +
 	       (games->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0) +
 	       (games->matcher != NULL ? chi_matcher_memory(games->matcher) : 0);
 }
@@ -374,6 +440,9 @@ static int take_row(struct chi_games *games, const struct chi_columns_chunk *chu
 	if (games->has_position) {
 		rc = chi_replay_find(games->reader, out->head.number, &games->position, &out->ply,
 				     &out->move);
+	} else if (games->has_pattern) {
+		rc = chi_replay_pattern(games->reader, out->head.number, &games->wanted, &out->ply,
+					&out->move);
 	} else if (games->played != NULL) {
 		rc = chi_played_find(games->played, out->head.number, &out->move);
 	}

@@ -25,9 +25,13 @@ struct chi_games_spec {
 	const char *cursor; /* where another query of the same filter and order was; "" or NULL */
 	size_t cursor_len;
 	bool want_total; /* goes on after the last row, to count the rest */
-	/* Of the first `position` or `moves` term without `not`: */
+	/* Of the first `position`, `moves` or pattern term without `not`: */
 	bool want_ply;	/* where the game reached it first, and the move there, */
-	bool want_move; /* or only a move that it played there, which takes no unpacking */
+	bool want_move; /* or only a move that it played there, which takes no unpacking; of a
+			   pattern none */
+	/* Patterns are looked for in all positions first, by so many threads in a call. */
+	bool by_positions;
+	unsigned threads; /* the caller's included; 0 is 1 */
 };
 
 /* A game that fits. */
@@ -64,6 +68,9 @@ bool chi_games_may_detach(const struct chi_games *games);
 
 /* Bytes that it takes, about. */
 size_t chi_games_memory(const struct chi_games *games);
+
+/* How much was looked at, in thousandths. */
+unsigned chi_games_progress(const struct chi_games *games);
 
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */

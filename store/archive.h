@@ -80,8 +80,9 @@ CHI_MUSTUSE int chi_records_reached(struct chi_records *records, struct chi_reac
 
 /*
  * Which games of a position count in a scan: replaces the counts of its record, and of its moves,
- * which come zeroed (NULL: they are not asked for). `reached` are its games, to be read to their
- * end by the callee, or NULL: there are none. CHI_NONE: the position is left out.
+ * which come zeroed (NULL: they are not asked for). With whole_counts only the answer counts.
+ * `reached` are its games, to be read by the callee, or NULL: there are none. CHI_NONE: the
+ * position is left out.
  */
 typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct chi_counts *counts,
 			   struct chi_move_stat *moves, size_t n_moves);

@@ -242,13 +242,12 @@ void chi_scan_close(struct chi_scan *scan);
 
 /*
  * Before the first call: leaves out positions for which `wanted` says no. It is called with
- * well-shaped keys that have CHI_KEY_MAX readable bytes, by each of the threads that count. The
- * scan must be in order of positions, and not sorted.
+ * well-shaped keys that have CHI_KEY_MAX readable bytes, by each of the threads that count.
  */
 typedef bool chi_scan_wanted(const void *context, const uint8_t *key);
 void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *context);
 
-/* So many of how many entries a scan in order of positions has still to look at. */
+/* So many of how many entries of the tree that it walks the scan has still to look at. */
 uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all);
 
 /* The bytes that it takes. A sorted scan has its rows from one snapshot; once they are collected

@@ -15,7 +15,7 @@
 #include "chess/pgn/write.h"
 #include "chess/key.h"
 #include "search/explore.h"
-#include "search/find.h"
+#include "search/filter/wanted.h"
 #include "search/games.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
@@ -156,22 +156,25 @@ static uint64_t explore(struct chi_read *read, const void *argument)
 
 /* ---- All of it --------------------------------------------------------------------------- */
 
+static bool fits(const void *wanted, const uint8_t *key)
+{
+	return chi_wanted_fits(wanted, key);
+}
+
 static uint64_t find(struct chi_read *read, const void *argument)
 {
-	const char *pattern = argument;
-	const struct chi_find_spec spec = {.pattern = pattern,
-					   .pattern_len = strlen(pattern),
-					   .only_count = true,
-					   .want_total = true};
-	struct chi_find *found;
-	struct chi_row row;
-	size_t n;
+	const struct chi_scan_spec spec = {.order = CHI_ORDER_POSITION, .chi2_max = CHI_CHI2_MAX};
+	struct chi_wanted wanted;
+	struct chi_scan *scan;
+	uint64_t n = 0;
 	int rc;
-	must(chi_find_open(read, &spec, &found, &fault), "find");
-	while ((rc = chi_find_positions(found, &row, 1, STEPS, &n)) == CHI_OK) {
+	must(chi_wanted_parse(argument, &wanted, &fault), "pattern");
+	must(chi_scan_open(read, &spec, &scan, &fault), "scan");
+	chi_scan_sift(scan, fits, &wanted);
+	while ((rc = chi_scan_count(scan, STEPS, &n)) == CHI_OK) {
 	}
-	must(rc, "find");
-	chi_find_close(found);
+	must(rc, "count");
+	chi_scan_close(scan);
 	return 1;
 }
 

@@ -95,8 +95,8 @@ BOARD = {
 
 
 def searches(question):
-    """(pattern, filter) of our searches that find the same games together; None: it is not about
-    boards alone."""
+    """Filters of our searches that find the same games together; None: it is not about boards
+    alone."""
     patterns, side, wanted = [], "", ""
     for name, value in question.items():
         if name in BOARD:
@@ -104,12 +104,12 @@ def searches(question):
         elif name == "stm":
             side = " to-move " + ("white" if value == "white" else "black")
         elif name == "result":
-            wanted = "result " + ",".join(listed(value))
+            wanted = " result " + ",".join(listed(value))
         else:
             return None
     if len(patterns) != 1:
         return None
-    return [(pattern + side, wanted) for pattern in patterns[0]]
+    return [pattern + side + wanted for pattern in patterns[0]]
 
 
 # ---- Answers -----------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ class Ours:
 
     def ask(self, wanted):
         wall, busy, found = 0.0, 0.0, {}
-        for pattern, games in wanted:
-            some = timed([self.program, self.store, pattern, games])
+        for games in wanted:
+            some = timed([self.program, self.store, games])
             wall, busy = wall + some[0], busy + some[1]
             for line in some[2].splitlines():
                 game, ply = map(int, line.split())
@@ -183,7 +183,7 @@ def measure(options, ours, theirs, number, question):
         if i > 0:  # the first reads the files from the disk
             other.append(answers[0][1])
             mine.append(answers[1][1])
-    text = "; ".join(" ".join(filter(None, search)) for search in searches(question))
+    text = "; ".join(searches(question))
     text = text.replace("|", "\\|")
     return (f"| {number} | `{text}` | {len(answers[1][2]):,} "
             f"| {1000 * statistics.median(other):.0f} | {1000 * statistics.median(mine):.0f} "

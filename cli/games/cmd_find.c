@@ -10,6 +10,7 @@
 #include "cli/out/output.h"
 #include "cli/out/progress.h"
 #include "cli/out/shown.h"
+#include "store/store.h"
 
 /* Games on a terminal, as of 'games'. */
 #define ROWS 20
@@ -18,16 +19,14 @@ struct find_state {
 	struct game_terms pattern; /* all board options, of which some are the filter's */
 	struct game_terms filter;
 	struct progress progress;
-	struct cli *cli;
+	struct chi_scan_spec spec;
 	uint64_t limit;
 	const char *cursor;
 	bool print_cursor;
 	bool count;
 	bool games;
 	bool pgn;
-	struct shown shown;
-	struct cli_rows rows; /* of games */
-	uint64_t n;	      /* printed */
+	uint64_t n; /* printed */
 };
 
 /* What is asked of games, not of the one position, moves to the filter. */
@@ -70,119 +69,214 @@ static void set_limit(const struct cli *cli, struct find_state *state)
 	}
 }
 
-static int print_row(void *context, const struct chi_row *row)
-{
-	struct find_state *state = context;
-	enum columns_form form = state->cli->json ? COLUMNS_JSON : COLUMNS_TSV;
-	if (state->n++ == 0) {
-		progress_clear(&state->progress);
-		shown_head(stdout, &state->shown, form);
-	}
-	int status = shown_print(stdout, &state->shown, form, row, NULL);
-	return status == CHI_OK && (cli_output_failed() || cli_stop != 0) ? -CHI_ECANCELED : status;
-}
-
-static int print_game(void *context, const struct chi_game_row *row)
-{
-	struct find_state *state = context;
-	progress_clear(&state->progress);
-	if (state->pgn) {
-		(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
-	} else {
-		rows_print(&state->rows, row);
-	}
-	state->n++;
-	return cli_output_failed() || cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
-}
-
 static int show_progress(void *context, unsigned thousandths)
 {
-	struct find_state *state = context;
-	progress_phase(&state->progress, "looking at positions", thousandths, 1000);
+	progress_phase(context, "looking at positions", thousandths, 1000);
 	return cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
 }
 
-/* After the rows, on standard error. */
-static void print_remarks(const struct cli *cli, const struct find_state *state,
-			  const struct chi_search_result *result)
+static void iter_closep(struct chi_iter **iter)
 {
-	if (state->limit == 0 || state->n < state->limit) {
-		return;
-	}
-	if (state->games && !cli->quiet && state->n < result->total) {
-		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", state->n,
-			result->total, result->cursor);
-	}
-	if (!state->games && result->has_total && !cli->quiet) {
-		cli_message("%" PRIu64 " of %" PRIu64 " positions", state->n, result->total);
-	}
-	if (!state->games && state->print_cursor && result->cursor[0] != '\0') {
-		fprintf(stderr, "next: --cursor %s\n", result->cursor);
-	}
+	chi_iter_close(*iter);
 }
 
-static void print_total(const struct cli *cli, const struct find_state *state, uint64_t total)
+static void query_closep(struct chi_game_query **query)
+{
+	chi_game_query_close(*query);
+}
+
+/* CHI_OK after what was done to the end. */
+static int end_rows(int status)
+{
+	return status == CHI_OK ? -CHI_ECANCELED : status == CHI_NONE ? CHI_OK : status;
+}
+
+/* ---- Positions ---------------------------------------------------------------------------- */
+
+/* Prints the rows, and where the last one is. */
+static int print_positions(struct cli *cli, char cursor[CHI_CURSOR_TEXT_SIZE])
+{
+	struct find_state *state = cli->state;
+	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	struct chi_cursor after;
+	struct shown shown = {.n = 0};
+	enum columns_form form = cli->json ? COLUMNS_JSON : COLUMNS_TSV;
+	shown_usual(&shown, true);
+	int status = chi_iter_open(cli->client, &state->spec, &iter);
+	if (status != CHI_OK) {
+		return status;
+	}
+	while (!cli_output_failed() && cli_stop == 0 &&
+	       (status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+		if (state->n++ == 0) {
+			progress_clear(&state->progress);
+			shown_head(stdout, &shown, form);
+		}
+		status = shown_print(stdout, &shown, form, row, NULL);
+	}
+	if (status == CHI_NONE && state->n == 0) {
+		progress_clear(&state->progress);
+		shown_head(stdout, &shown, form);
+	}
+	chi_iter_cursor(iter, &after);
+	(void)chi_cursor_print(&after, cursor);
+	return end_rows(status);
+}
+
+/* What is said after the rows goes to standard error. */
+static int find_positions(struct cli *cli)
+{
+	struct find_state *state = cli->state;
+	char cursor[CHI_CURSOR_TEXT_SIZE] = "";
+	bool tells = state->cursor == NULL && !cli->quiet;
+	uint64_t total = 0;
+	int status = print_positions(cli, cursor);
+	bool cut = status == CHI_OK && state->limit > 0 && state->n == state->limit;
+	if (status == CHI_OK) {
+		game_terms_remark(cli);
+	}
+	if (cut && tells) {
+		status = chi_count(cli->client, &state->spec, &total, NULL);
+		progress_clear(&state->progress);
+	}
+	if (cut && tells && status == CHI_OK) {
+		cli_message("%" PRIu64 " of %" PRIu64 " positions", state->n, total);
+	}
+	if (cut && status == CHI_OK && state->print_cursor) {
+		fprintf(stderr, "next: --cursor %s\n", cursor);
+	}
+	return status;
+}
+
+/* ---- Games -------------------------------------------------------------------------------- */
+
+/* The pattern comes first: `ply` is of it. */
+static int print_games(struct cli *cli, struct chi_game_query *query)
+{
+	struct find_state *state = cli->state;
+	struct cli_rows rows = games_rows(cli);
+	const struct chi_game_row *row = NULL;
+	int status = CHI_OK;
+	while (!cli_output_failed() && cli_stop == 0 &&
+	       (status = chi_game_query_next(query, &row)) == CHI_OK) {
+		progress_clear(&state->progress);
+		if (state->pgn) {
+			(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
+		} else if (!state->count) {
+			rows_print(&rows, row);
+		}
+		state->n++;
+	}
+	progress_clear(&state->progress);
+	if (status == CHI_NONE && !state->pgn && !state->count) {
+		rows_head(&rows);
+	}
+	return end_rows(status);
+}
+
+static int find_games(struct cli *cli, uint64_t *total)
+{
+	struct find_state *state = cli->state;
+	_cleanup_(query_closep) struct chi_game_query *query = NULL;
+	char text[2 * CHI_FILTER_TEXT_SIZE];
+	char cursor[CHI_GAMES_CURSOR_SIZE];
+	(void)snprintf(text, sizeof(text), "%s %s", state->pattern.text, state->filter.text);
+	const struct chi_game_spec spec = {
+		.filter = text,
+		.by_positions = true,
+		.want = state->count ? CHI_GAMES_HEADS
+			: state->pgn ? CHI_GAMES_PGN
+				     : CHI_GAMES_TEXTS,
+		.skip_ply = state->count || state->pgn,
+		.want_total = state->count || (state->limit > 0 && !cli->quiet),
+		.limit = state->count ? 1 : state->limit,
+		.cursor = state->cursor,
+	};
+	int status = chi_game_query_open(cli->client, &spec, &query);
+	status = status == CHI_OK ? print_games(cli, query) : status;
+	if (status != CHI_OK) {
+		return status;
+	}
+	(void)chi_game_query_total(query, total);
+	chi_game_query_cursor(query, cursor);
+	game_terms_remark(cli);
+	if (!state->count && !cli->quiet && state->limit > 0 && state->n == state->limit &&
+	    state->n < *total) {
+		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", state->n,
+			*total, cursor);
+	}
+	return CHI_OK;
+}
+
+/* ---- The command -------------------------------------------------------------------------- */
+
+static void print_total(const struct cli *cli, bool games, uint64_t total)
 {
 	if (cli->json) {
-		output_json(json_pack("{s:o}", state->games ? "games" : "positions",
-				      json_count(total)));
+		output_json(json_pack("{s:o}", games ? "games" : "positions", json_count(total)));
 	} else {
 		printf("%" PRIu64 "\n", total);
 	}
 }
 
+static int find_and_print(struct cli *cli)
+{
+	struct find_state *state = cli->state;
+	uint64_t total = 0;
+	int status = CHI_OK;
+	if (state->games) {
+		status = find_games(cli, &total);
+	} else if (state->count) {
+		status = chi_count(cli->client, &state->spec, &total, NULL);
+		progress_clear(&state->progress);
+		if (status == CHI_OK) {
+			game_terms_remark(cli);
+		}
+	} else {
+		status = find_positions(cli);
+	}
+	if (status == CHI_OK && state->count) {
+		print_total(cli, state->games, total);
+	}
+	progress_clear(&state->progress);
+	return status;
+}
+
 static int run_find(struct cli *cli)
 {
 	struct find_state *state = cli->state;
-	struct chi_search_result result;
+	struct chi_scan_spec *spec = &state->spec;
 	int code = check_find(cli, state);
 	code = code == EXIT_DONE ? split_terms(cli, state) : code;
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	state->cli = cli;
-	state->rows = games_rows(cli);
-	shown_usual(&state->shown, true);
 	set_limit(cli, state);
+	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
+				       .order = CHI_ORDER_POSITION,
+				       .want = CHI_WANT_COUNTS,
+				       .limit = state->limit,
+				       .games = state->filter.text,
+				       .whole_counts = true,
+				       .pattern = state->pattern.text};
+	if (!state->games && state->cursor != NULL &&
+	    chi_cursor_parse(state->cursor, strlen(state->cursor), &spec->after) != CHI_OK) {
+		return cli_usage(cli, "--cursor: '%s' is none that a find of positions has printed",
+				 state->cursor);
+	}
 	progress_init(&state->progress, cli->quiet, 0);
-	const struct chi_search_spec spec = {
-		.pattern = state->pattern.text,
-		.filter = state->filter.text,
-		.games = state->games,
-		.want = state->pgn ? CHI_GAMES_PGN : CHI_GAMES_TEXTS,
-		.only_count = state->count,
-		.want_total = state->limit > 0 && state->cursor == NULL && !cli->quiet,
-		.limit = state->limit,
-		.cursor = state->cursor,
-		.each = print_row,
-		.each_game = print_game,
-		.progress = cli->quiet ? NULL : show_progress,
-		.context = state,
-	};
 	cli_catch_signals();
-	int status = chi_search_positions(cli->client, &spec, &result);
-	progress_clear(&state->progress);
+	int status =
+		cli->quiet ? CHI_OK : chi_on_progress(cli->client, show_progress, &state->progress);
+	status = status == CHI_OK ? find_and_print(cli) : status;
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
 	}
 	if (cli_output_failed()) {
 		return EXIT_STORE;
 	}
-	if (status != CHI_OK) {
-		return cli_fail(cli->client, status);
-	}
-	if (state->count) {
-		print_total(cli, state, result.total);
-	} else if (state->n == 0 && !state->games) {
-		shown_head(stdout, &state->shown, cli->json ? COLUMNS_JSON : COLUMNS_TSV);
-	} else if (state->games && !state->pgn) {
-		rows_head(&state->rows);
-	}
-	game_terms_remark(cli);
-	if (!state->count) {
-		print_remarks(cli, state, &result);
-	}
-	return EXIT_DONE;
+	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
 static const struct cli_option options[] = {

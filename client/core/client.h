@@ -90,8 +90,6 @@ struct chi_backend {
 	/* In place; NULL: not so. */
 	int (*repair)(struct chi_client *client, chi_verify_report *report, void *context,
 		      struct chi_repair_result *result);
-	int (*search)(struct chi_client *client, const struct chi_search_spec *spec,
-		      struct chi_search_result *out);
 };
 
 /* A directory in this process, a server, and objects of a Ceph cluster. */
@@ -136,6 +134,8 @@ struct chi_client {
 	struct chi_game_query *query; /* the same */
 	unsigned uses;		      /* calls that run, and one if a walk or query is open */
 	bool closing;		      /* a callback has closed it */
+	chi_progress *progress;	      /* or NULL */
+	void *progress_context;
 	struct chi_inproc inproc;
 	struct chi_peer *peer;		       /* remote: the connection; else NULL */
 	struct chi_rados *rados;	       /* on RADOS; else NULL */

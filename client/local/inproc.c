@@ -17,7 +17,6 @@
 #include <stdlib.h>
 
 #include "base/fault.h"
-#include "client/local/games.h"
 #include "search/texts.h"
 
 /* Of a chi_get_many: whom to call, and which position is next. */
@@ -298,5 +297,4 @@ const struct chi_backend chi_backend_inproc = {
 	.call = chi_inproc_call,
 	.flush = commit_pending,
 	.bytes = chi_inproc_bytes,
-	.search = chi_inproc_search,
 };

@@ -4,9 +4,6 @@
 
 #include "client/core/client.h"
 
-/* That a search or a count may take: one for each processor that this thread may run on. */
-unsigned chi_inproc_threads(void);
-
 int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out);
 int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
 			 const struct chi_request *request);
@@ -16,5 +13,3 @@ int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
 int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
 		     void *result);
-int chi_inproc_search(struct chi_client *client, const struct chi_search_spec *spec,
-		      struct chi_search_result *out);

@@ -103,10 +103,14 @@ int chi_inproc_call(struct chi_client *client, const struct chi_request *request
 /* Rows made ahead, unless the query says it: few at first, so that the first come soon. */
 #define ROWS_MAX 64
 
+/* Slices of a server between two words of progress: some 10 ms. */
+#define STEPS_TOLD 1024
+
 /* More wait for memory rather than for processors. */
 #define THREADS_MAX 16
 
-unsigned chi_inproc_threads(void)
+/* That may help a query: one for each processor that this thread may run on. */
+static unsigned count_threads(void)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -130,8 +134,9 @@ static int open_query(struct chi_client *client, struct chi_rows *rows,
 	if (status != CHI_OK) {
 		return status;
 	}
-	rows->query->steps = UINT64_MAX;
-	rows->query->threads = chi_inproc_threads();
+	rows->query->steps =
+		client->progress != NULL ? STEPS_TOLD * rows->query->steps : UINT64_MAX;
+	rows->query->threads = count_threads();
 	rows->query->passing = &client->answer->arena;
 	status = client->inproc.texts == NULL ? chi_game_texts_new(&client->inproc.texts) : CHI_OK;
 	rows->query->texts = client->inproc.texts;
@@ -157,8 +162,17 @@ int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
 static int fill_page(struct chi_client *client, struct chi_rows *rows)
 {
 	int status = CHI_OK;
+	int told = CHI_OK;
 	while (status == CHI_OK && !chi_page_full(&rows->page)) {
 		status = chi_query_step(rows->query, &rows->page, &client->error);
+		if (status == CHI_OK && client->progress != NULL) {
+			told = client->progress(client->progress_context,
+						chi_query_progress(rows->query));
+			status = told;
+		}
+	}
+	if (told != CHI_OK) {
+		return told;
 	}
 	rows->last = status == CHI_NONE;
 	if (status >= 0) {

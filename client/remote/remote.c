@@ -142,5 +142,4 @@ const struct chi_backend chi_backend_remote = {
 	.call = chi_remote_call,
 	.flush = chi_remote_flush,
 	.bytes = bytes,
-	.search = chi_remote_search,
 };

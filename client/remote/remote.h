@@ -57,9 +57,6 @@ CHI_MUSTUSE int chi_remote_settle(struct chi_client *client);
 CHI_MUSTUSE int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 				     struct chi_row *out, size_t n);
 
-int chi_remote_search(struct chi_client *client, const struct chi_search_spec *spec,
-		      struct chi_search_result *out);
-
 /* ---- Imports (remote_import.c) ----------------------------------------------------------- */
 
 /* Each returns a status with its text in games->client->error, as the backends' calls do. */

@@ -55,8 +55,10 @@ int chi_remote_call(struct chi_client *client, const struct chi_request *request
 
 static int ask_for_rows(struct chi_client *client, struct chi_rows *rows)
 {
-	struct chi_request request = {
-		.op = rows->op, .window = CHI_WINDOW_DEFAULT, .body = rows->request};
+	struct chi_request request = {.op = rows->op,
+				      .window = CHI_WINDOW_DEFAULT,
+				      .progress = client->progress != NULL,
+				      .body = rows->request};
 	rows->n = 0;
 	rows->at = 0;
 	rows->last = false;
@@ -102,7 +104,9 @@ static int receive_page(struct chi_client *client, struct chi_rows *rows)
 	}
 	rows->n = rows->is_full ? 0 : rows->n;
 	rows->at = 0;
-	return CHI_OK;
+	return rows->last || client->progress == NULL
+		       ? CHI_OK
+		       : client->progress(client->progress_context, response.thousandths);
 }
 
 /* Until the first response, or the one that is due, has come; if need be over a new connection. */

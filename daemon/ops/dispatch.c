@@ -14,7 +14,6 @@
 #include "daemon/ops/run.h"
 #include "daemon/net/server.h"
 #include "ops/op.h"
-#include "search/filter/terms.h"
 #include "service/log.h"
 #include "store/store.h"
 
@@ -33,7 +32,6 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
-	[CHI_OP_FIND] = chi_handle_find,
 };
 
 static chi_handler *handler_of(const struct chi_request *request)
@@ -68,14 +66,6 @@ int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const 
 		}
 	}
 	return CHI_OK;
-}
-
-int chi_task_filter(struct chi_task *task, const char *name, const char *field,
-		    const struct chi_text *filter)
-{
-	struct chi_terms terms;
-	int status = chi_terms_parse(filter->bytes, filter->len, &terms, &task->fault);
-	return status < 0 ? chi_task_field(task, status, "%s.%s", name, field) : CHI_OK;
 }
 
 /* Memory that a request may keep whatever it takes of it. */

@@ -41,7 +41,6 @@ chi_handler chi_handle_query;			       /* query.c */
 chi_handler chi_handle_answer;			       /* answer.c */
 
 chi_handler chi_handle_change; /* change.c */
-chi_handler chi_handle_find;   /* find.c */
 
 /* Names the field at fault, printf-like, in the worker's arena. Returns `status`. */
 CHI_PRINTF(3, 4)
@@ -59,11 +58,6 @@ CHI_MUSTUSE int chi_task_take_request(struct chi_task *task, struct chi_arena *a
 /* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
 CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
 			      const char *name);
-
-/* Parses a filter of games, so that its field, which is in the operation `name`, is named; it is
- * used later. */
-CHI_MUSTUSE int chi_task_filter(struct chi_task *task, const char *name, const char *field,
-				const struct chi_text *filter);
 
 /* What connections and workers have done here (dispatch.c). */
 extern const struct chi_worker_ops chi_worker_ops;

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries (ops/query.h) as runs: their rows are sent in pages. One whose work cannot be done by
- * halves has it done by a thread first. */
+/*
+ * Queries (ops/query.h) as runs: their rows are sent in pages. One whose work cannot be done by
+ * halves has it done by a thread first, on a snapshot of its own.
+ *
+ *          thread ends                all is sent
+ *   waiting ---------> run on its way ---------> freed
+ *      | client gone, Cancel: freed when the thread ends
+ */
 #include "daemon/ops/query.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/ops/aside.h"
+#include "daemon/net/mailbox.h"
+#include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
 #include "proto/operations.h"
 #include "store/store.h"
 
-struct query_aside {
-	struct chi_aside aside;
+/* A query while a thread works for it. */
+struct aside {
+	struct chi_call call; /* conn NULL: no one waits for it */
+	struct chi_mail mail; /* posted by the thread as its last act */
 	struct chi_query *query;
+	struct chi_worker *worker;
+	struct chi_served *served;
+	bool tells; /* the run that follows */
+	pthread_t thread;
+	atomic_bool stop;
+	size_t held; /* bytes of the thread's that count among the server's buffers */
+	int status;
+	struct chi_fault fault; /* of the thread */
 };
 
 static struct chi_query *query_of(const struct chi_run *run)
@@ -46,6 +65,9 @@ static void fill_run(struct chi_run *run, struct chi_response *response)
 	const char *name = NULL;
 	chi_query_result(query, &run->page, response->last, query_run->result);
 	response->body = query_run->result;
+	if (run->tells && run->is_open && !response->last) {
+		response->thousandths = (uint16_t)chi_query_progress(query);
+	}
 	for (size_t i = 0; response->last && (name = chi_query_unknown(query, i)) != NULL; i++) {
 		chi_run_tell_unknown(run, response, name);
 	}
@@ -102,59 +124,150 @@ static struct chi_query_run *new_run(struct chi_query *query)
 
 /* ---- Work by a thread --------------------------------------------------------------------- */
 
-static size_t memory_of_aside(const struct chi_aside *aside)
+static void free_aside(struct aside *aside)
 {
-	const struct chi_query *query = ((const struct query_aside *)aside)->query;
-	return sizeof(struct query_aside) + (query != NULL ? chi_query_memory(query) : 0);
-}
-
-static void free_aside(struct chi_aside *aside)
-{
-	chi_query_close(((struct query_aside *)aside)->query);
+	chi_query_close(aside->query);
 	free(aside);
 }
 
-static int work(struct chi_aside *aside, struct chi_read *read)
+/* By the thread: what it holds is counted. */
+static int hold_memory(struct aside *aside)
 {
-	struct chi_query *query = ((struct query_aside *)aside)->query;
+	struct chi_server *server = aside->worker->server;
+	size_t bytes = sizeof(*aside) + chi_query_memory(aside->query);
+	bool more = bytes > aside->held;
+	atomic_fetch_add(&server->buffered, bytes);
+	atomic_fetch_sub(&server->buffered, aside->held);
+	aside->held = bytes;
+	return more && chi_server_is_full(server)
+		       ? chi_fault(&aside->fault, -CHI_EBUSY, "the server's buffers are full")
+		       : CHI_OK;
+}
+
+static int work_aside(struct aside *aside, struct chi_read *read)
+{
+	struct chi_query *query = aside->query;
 	int status = chi_query_attach(query, read, &aside->fault);
 	while (status == CHI_OK && !query->is_ready) {
-		status = chi_aside_hold(aside, memory_of_aside(aside));
+		status = hold_memory(aside);
 		if (status == CHI_OK && atomic_load(&aside->stop)) {
 			status = -CHI_ECANCELED;
 		}
 		status = status == CHI_OK ? chi_query_step(query, NULL, &aside->fault) : status;
 	}
 	chi_query_detach(query);
-	return status == CHI_OK ? chi_aside_hold(aside, memory_of_aside(aside)) : status;
+	return status == CHI_OK ? hold_memory(aside) : status;
 }
 
-static struct chi_run *make_run(struct chi_aside *aside)
+static void *run_thread(void *context)
 {
-	struct query_aside *from = (struct query_aside *)aside;
-	struct chi_query_run *run = new_run(from->query);
-	if (run != NULL) {
-		from->query = NULL;
+	struct aside *aside = context;
+	struct chi_read *read = NULL;
+	aside->status = chi_read_begin(aside->served->store, &read);
+	if (aside->status == CHI_OK) {
+		aside->status = work_aside(aside, read);
+		chi_read_end(read);
 	}
-	return (struct chi_run *)run;
+	/* What damage was met only this thread knows. */
+	if (aside->status < 0 && aside->fault.text[0] == '\0') {
+		(void)chi_fault(&aside->fault, aside->status, "%s", chi_store_error(aside->status));
+	}
+	chi_mailbox_post(&aside->worker->mailbox, &aside->mail);
+	return NULL;
 }
 
-static const struct chi_aside_ops aside_ops = {
-	.work = work,
-	.make_run = make_run,
-	.run_ops = &run_ops,
-	.free = free_aside,
-};
+/* Its run takes the place of the call that has waited, and the query. */
+static int start_run(struct aside *aside, struct chi_conn *conn)
+{
+	struct chi_request request = {.id = aside->call.id, .op = aside->call.op};
+	const struct chi_task task = {.worker = aside->worker,
+				      .conn = conn,
+				      .request = &request,
+				      .served = aside->served};
+	struct chi_query_run *run = new_run(aside->query);
+	if (run == NULL) {
+		return -CHI_ENOMEM;
+	}
+	aside->query = NULL;
+	run->run.tells = aside->tells;
+	chi_run_start(&run->run, &run_ops, &task, aside->call.credits);
+	run->run.call.since_us = aside->call.since_us;
+	return CHI_OK;
+}
+
+/* The thread has ended: it refers to it no more. */
+static void deliver_aside(struct chi_mail *mail, struct chi_worker *worker)
+{
+	struct aside *aside = (struct aside *)(void *)((char *)mail - offsetof(struct aside, mail));
+	struct chi_conn *conn = aside->call.conn;
+	pthread_join(aside->thread, NULL);
+	chi_server_task_end(worker->server);
+	worker->n_tasks--;
+	atomic_fetch_sub(&worker->server->buffered, aside->held);
+	if (conn != NULL) {
+		chi_call_remove(&aside->call);
+		int status = aside->status;
+		status = status == CHI_OK ? start_run(aside, conn) : status;
+		if (status < 0) {
+			chi_conn_fail(conn, aside->call.id, aside->call.op, status, NULL,
+				      aside->fault.text);
+		}
+	}
+	free_aside(aside);
+}
+
+/* The client has gone or canceled. Until the thread has ended it is the thread's. */
+static void let_go(struct chi_call *call)
+{
+	atomic_store(&((struct aside *)call)->stop, true);
+}
+
+/* Credit is kept for the run. */
+static void keep_credit(struct chi_call *call)
+{
+	(void)call;
+}
+
+static const struct chi_call_ops aside_call = {.resume = keep_credit, .close = let_go};
+
+static int start_thread(struct aside *aside, struct chi_fault *fault)
+{
+	int status = chi_server_task_begin(aside->worker->server, CHI_SEARCHES_MAX, fault);
+	if (status < 0) {
+		return status;
+	}
+	int error = pthread_create(&aside->thread, NULL, run_thread, aside);
+	if (error != 0) {
+		chi_server_task_end(aside->worker->server);
+		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+	}
+	aside->worker->n_tasks++;
+	return CHI_OK;
+}
 
 static int start_aside(struct chi_task *task, struct chi_query *query)
 {
-	struct query_aside *aside = calloc(1, sizeof(*aside));
+	struct aside *aside = calloc(1, sizeof(*aside));
 	if (aside == NULL) {
 		chi_query_close(query);
 		return -CHI_ENOMEM;
 	}
 	aside->query = query;
-	return chi_aside_start(&aside->aside, &aside_ops, task, task->request->window);
+	aside->worker = task->worker;
+	aside->served = task->served;
+	aside->tells = task->request->progress;
+	aside->mail.deliver = deliver_aside;
+	aside->call.ops = &aside_call;
+	aside->call.id = task->request->id;
+	aside->call.op = task->request->op;
+	aside->call.credits = chi_call_window(task->request->window);
+	int status = start_thread(aside, &task->fault);
+	if (status < 0) {
+		free_aside(aside);
+		return status;
+	}
+	chi_call_add(task->conn, &aside->call);
+	return CHI_OK;
 }
 
 int chi_handle_query(struct chi_task *task)
@@ -179,6 +292,7 @@ int chi_handle_query(struct chi_task *task)
 		chi_query_close(query);
 		return -CHI_ENOMEM;
 	}
+	run->run.tells = request->progress;
 	chi_run_start(&run->run, &run_ops, task, chi_call_window(request->window));
 	return CHI_OK;
 }

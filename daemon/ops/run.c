@@ -25,6 +25,9 @@
 #include "daemon/settings/limits.h"
 #include "store/store.h"
 
+/* Between two responses that tell how far it is. */
+#define PROGRESS_MS 200
+
 /* Its memory counts among the buffers: thousands of runs may be on their way. */
 static void account(struct chi_run *run)
 {
@@ -132,6 +135,7 @@ static void send_page(struct chi_run *run, bool last)
 		.id = run->call.id, .op = run->call.op, .last = last, .status = CHI_OK};
 	chi_arena_reset(&run->worker->results);
 	run->ops->fill(run, &response);
+	run->told_at = chi_now_ms();
 	run->call.credits--;
 	chi_conn_answer(run->call.conn, &response);
 }
@@ -175,7 +179,7 @@ static void hand_on(struct chi_run *run, int status, struct chi_fault *fault)
 static bool is_due(const struct chi_run *run, int64_t now, bool short_of_memory)
 {
 	const struct chi_page *page = &run->page;
-	if (run->ops->due != NULL && run->ops->due(run, now)) {
+	if (run->tells && now - run->told_at >= PROGRESS_MS) {
 		return true;
 	}
 	return run->ops->pages && page->n > 0 &&
@@ -327,6 +331,7 @@ void chi_run_start(struct chi_run *run, const struct chi_run_ops *ops, const str
 	run->call.id = task->request->id;
 	run->call.op = task->request->op;
 	run->call.credits = credits;
+	run->told_at = chi_now_ms();
 	TAILQ_INSERT_TAIL(&conn->worker->runs, run, all_link);
 	chi_call_add(conn, &run->call);
 	account(run);

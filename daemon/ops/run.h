@@ -40,8 +40,6 @@ struct chi_run_ops {
 	/* Gives up the rows that are not sent, and finds them again later; false if it cannot. May
 	 * be NULL without pages. */
 	bool (*forget)(struct chi_run *run);
-	/* A response is due although no row has come. NULL: it never is. */
-	bool (*due)(const struct chi_run *run, int64_t now);
 	/*
 	 * Instead of the last response, `status` CHI_NONE, or of a failure: hands the request on,
 	 * with a call of its own on `conn`, from which the run has been taken off; it is freed
@@ -68,6 +66,8 @@ struct chi_run {
 	bool is_open;	       /* on that snapshot */
 	bool is_runnable;      /* on the worker's list */
 	bool was_open;	       /* once */
+	bool tells;	       /* now and then how far it is, although no row has come */
+	int64_t told_at;       /* ms: of the last response */
 	struct chi_page page;
 	size_t accounted; /* bytes counted in server->buffered */
 };

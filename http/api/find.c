@@ -1,75 +1,135 @@
 /* SPDX-License-Identifier: MIT */
 /* GET /api/find: positions by what is on the board. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
 #include "base/fault.h"
 #include "http/api/api.h"
+#include "store/store.h"
 
 #define POSITIONS_INITIAL 50
 #define POSITIONS_MOST	  10000
 
-struct search {
-	struct call *call;
-	uint64_t n;
-};
-
-static int each(void *context, const struct chi_row *row)
+static void iter_closep(struct chi_iter **iter)
 {
-	struct search *search = context;
-	say_position_row(&search->call->out, row);
-	search->n++;
-	return call_check(search->call);
+	chi_iter_close(*iter);
 }
 
-static int progress(void *context, unsigned thousandths)
+/* Without rows, too. */
+static int see_call(void *context, unsigned thousandths)
 {
-	const struct search *search = context;
 	(void)thousandths;
-	return call_check(search->call);
+	return call_check(context);
 }
 
-static void say_end(struct call *call, const struct chi_search_result *result, bool more)
+/* The rows, and in spec->after where the last one is. */
+static int say_rows(struct call *call, struct chi_scan_spec *spec, uint64_t *n)
 {
-	if (result->has_total) {
-		out_number(&call->out, "total", result->total);
+	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	const struct chi_row *row = NULL;
+	int status = chi_iter_open(call->client, spec, &iter);
+	while (status == CHI_OK && (status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+		say_position_row(&call->out, row);
+		*n += 1;
+		status = call_check(call);
+	}
+	if (iter != NULL) {
+		chi_iter_cursor(iter, &spec->after);
+	}
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int count_games(struct call *call, const struct chi_scan_spec *asked, uint64_t *total)
+{
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	size_t size = strlen(asked->pattern) + strlen(asked->games) + 2;
+	char *filter = chi_arena_alloc(&call->arena, size);
+	if (filter == NULL) {
+		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
+	}
+	(void)snprintf(filter, size, "%s %s", asked->pattern, asked->games);
+	const struct chi_game_spec spec = {
+		.filter = filter, .by_positions = true, .want_total = true, .limit = 1};
+	int status = chi_game_query_open(call->client, &spec, &query);
+	while (status == CHI_OK) {
+		status = chi_game_query_next(query, &row);
+	}
+	if (status == CHI_NONE) {
+		(void)chi_game_query_total(query, total);
+	}
+	chi_game_query_close(query);
+	return status == CHI_NONE ? CHI_OK : status;
+}
+
+static int take_spec(struct call *call, struct chi_scan_spec *spec)
+{
+	const char *cursor = params_get(&call->params, "cursor");
+	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
+				       .order = CHI_ORDER_POSITION,
+				       .want = CHI_WANT_COUNTS,
+				       .whole_counts = true};
+	int status = filter_of(call, FILTER_BOARDS, &spec->pattern);
+	status = status == CHI_OK ? filter_of(call, FILTER_GAMES, &spec->games) : status;
+	status = status == CHI_OK ? params_number(&call->params, "limit", 1, POSITIONS_MOST,
+						  POSITIONS_INITIAL, &spec->limit, &call->fault)
+				  : status;
+	if (status == CHI_OK && cursor != NULL &&
+	    chi_cursor_parse(cursor, strlen(cursor), &spec->after) != CHI_OK) {
+		return chi_fault(&call->fault, -CHI_EINVAL, "cursor: no search has given this one");
+	}
+	return status;
+}
+
+static void say_end(struct call *call, const uint64_t *total, const struct chi_cursor *next)
+{
+	char text[CHI_CURSOR_TEXT_SIZE];
+	if (total != NULL) {
+		out_number(&call->out, "total", *total);
 	} else {
 		out_null(&call->out, "total");
 	}
-	out_text(&call->out, "next", more && result->cursor[0] != '\0' ? result->cursor : NULL);
+	out_text(&call->out, "next",
+		 next != NULL && chi_cursor_print(next, text) > 0 ? text : NULL);
 }
 
-int api_find(struct call *call)
+static int find(struct call *call, struct chi_scan_spec *spec)
 {
-	struct search search = {call, 0};
-	struct chi_search_spec spec = {.each = each, .progress = progress, .context = &search};
-	struct chi_search_result result = {.has_total = false};
-	int status = filter_of(call, FILTER_BOARDS, &spec.pattern);
-	status = status == CHI_OK ? filter_of(call, FILTER_GAMES, &spec.filter) : status;
-	status = status == CHI_OK ? params_number(&call->params, "limit", 1, POSITIONS_MOST,
-						  POSITIONS_INITIAL, &spec.limit, &call->fault)
-				  : status;
-	if (status < 0) {
-		return status;
-	}
-	spec.only_count = params_flag(&call->params, "count");
-	spec.games = params_flag(&call->params, "games");
-	spec.cursor = params_get(&call->params, "cursor");
-	spec.want_total = spec.cursor == NULL && params_flag(&call->params, "total");
-	if (spec.only_count) {
-		spec.limit = 0;
-		spec.cursor = NULL;
-		spec.want_total = false;
-		spec.each = NULL;
-	} else if (spec.games) {
+	bool count = params_flag(&call->params, "count");
+	bool games = params_flag(&call->params, "games");
+	bool counts = count || (params_flag(&call->params, "total") && !spec->after.set);
+	uint64_t total = 0;
+	uint64_t n = 0;
+	if (games && !count) {
 		return chi_fault(&call->fault, -CHI_EINVAL,
 				 "games=1 goes with count=1; /api/games lists games");
 	}
 	out_object(&call->out, NULL);
 	out_array(&call->out, "positions");
-	status = chi_search_positions(call->client, &spec, &result);
+	int status = count ? CHI_OK : say_rows(call, spec, &n);
+	if (status == CHI_OK && counts) {
+		status = games ? count_games(call, spec, &total)
+			       : chi_count(call->client, spec, &total, NULL);
+	}
 	if (status < 0) {
 		return call->fault.text[0] != '\0' ? status : call_failed(call, status);
 	}
 	out_end(&call->out, ']');
-	say_end(call, &result, search.n == spec.limit);
+	say_end(call, counts ? &total : NULL, !count && n == spec->limit ? &spec->after : NULL);
 	out_end(&call->out, '}');
 	return CHI_OK;
+}
+
+int api_find(struct call *call)
+{
+	struct chi_scan_spec spec;
+	int status = take_spec(call, &spec);
+	if (status < 0) {
+		return status;
+	}
+	status = chi_on_progress(call->client, see_call, call);
+	status = status == CHI_OK ? find(call, &spec) : call_failed(call, status);
+	int dropped = chi_on_progress(call->client, NULL, NULL);
+	return status == CHI_OK && dropped != CHI_OK ? call_failed(call, dropped) : status;
 }

@@ -170,6 +170,9 @@ struct chi_game_spec {
 	bool descending;    /* both */
 	uint8_t want;	    /* enum chi_games_want */
 	bool want_total;    /* counts also the games after the last row */
+	bool by_positions;  /* what patterns of the filter ask is looked for in the positions of the
+			       store, each once, not in games played again: faster where its other
+			       terms leave many games. A position that is not stored is not found */
 	bool skip_ply;	    /* rows have no ply, only a move that the game played at the position:
 			       many times as fast, as no game is played again for it */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
@@ -179,8 +182,8 @@ struct chi_game_spec {
 /* A game of a query. Texts are NUL-terminated, UTF-8, "" where there is none. */
 struct chi_game_row {
 	struct chi_game_head head;
-	int32_t ply;   /* where it reached `position`, or else the first position or line of moves
-			  that the filter asks for; -1: none is asked for, or skip_ply is */
+	int32_t ply;   /* where it reached `position`, or else first fits the first position, line
+			  of moves or pattern that the filter asks for; -1: none is, or skip_ply */
 	chi_move move; /* played there; 0: it ended there */
 	const char *white;
 	const char *black;

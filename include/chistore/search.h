@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches of a whole store: positions by what is on the board, filters with a name, statistics. A
- * filter is a text as chistore(1) describes it under "Filters of games"; NULL or "": all games.
+ * Searches of a whole store: filters with a name, statistics, twins. A filter is a text as
+ * chistore(1) describes it under "Filters of games"; NULL or "": all games.
  */
 #pragma once
 
@@ -49,53 +49,6 @@ CHI_MUSTUSE int chi_get_gamesets(struct chi_client *client, const char *name,
 
 /* CHI_NONE: there is none of that name. -CHI_EINVAL: another one's filter names it. */
 CHI_MUSTUSE int chi_drop_gameset(struct chi_client *client, const char *name);
-
-/* ---- Patterns ---------------------------------------------------------------------------- */
-
-#define CHI_SEARCH_CURSOR_SIZE 64
-
-/* Called for each position that fits, ascending by key; what it returns other than CHI_OK ends the
- * search, and is returned. It must not use the client. */
-typedef int chi_search_each(void *context, const struct chi_row *row);
-
-/* The same for each game, ascending by number, with what is wanted; its ply is the first at which
- * the pattern fits. */
-typedef int chi_search_each_game(void *context, const struct chi_game_row *row);
-
-/* Called now and then: how much was looked at, in thousandths. As chi_search_each. */
-typedef int chi_search_progress(void *context, unsigned thousandths);
-
-struct chi_search_spec {
-	const char *pattern; /* conditions as in a filter: has "Nd5" mirror; NULL: all positions */
-	const char *filter;  /* of games, one of which reached the position; NULL: none need have */
-	bool games;	     /* wants games that reached a position that fits, not positions */
-	uint8_t want;	     /* of games, enum chi_games_want */
-	bool only_count;     /* only the total is wanted */
-	bool want_total;     /* goes on after the last row, to count the rest; without a cursor */
-	uint64_t limit;	     /* rows; 0: no limit */
-	const char *cursor;  /* where a search with the same pattern and filter was; "" or NULL */
-	chi_search_each *each;		 /* NULL: only_count, or games */
-	chi_search_each_game *each_game; /* NULL: only_count, or positions */
-	chi_search_progress *progress;	 /* NULL: not asked, and threads may count */
-	void *context;			 /* of both */
-};
-
-struct chi_search_result {
-	bool has_total; /* all are counted: */
-	uint64_t total;
-	char cursor[CHI_SEARCH_CURSOR_SIZE]; /* after the last row; "" if there was none */
-	bool mixed; /* by a server: the store was written meanwhile, and not all are of one state */
-};
-
-/*
- * The positions that a pattern fits: each distinct position of the store is looked at once. Or the
- * games that reached one of them, each once; how many there are is always counted. All are of one
- * snapshot, but for result->mixed. -CHI_ESYNTAX,
- * -CHI_ETOOBIG, -CHI_EINVAL: the pattern, which may contradict itself, the filter, or a cursor that
- * no search gave.
- */
-CHI_MUSTUSE int chi_search_positions(struct chi_client *client, const struct chi_search_spec *spec,
-				     struct chi_search_result *out);
 
 /* ---- Statistics -------------------------------------------------------------------------- */
 

@@ -451,11 +451,9 @@ enum chi_want {
 	CHI_WANT_RECORDS = 2, /* and the whole record */
 };
 
-/*
- * The place of a scan: the last row it delivered. A scan opened with `after` set goes on after
- * that row in the scan's direction, whether or not the row still exists. Plain data: a program
- * may keep it and go on another day.
- */
+/* The place of a scan: the last row it delivered. A scan opened with `after` set goes on after that
+ * row in the scan's direction, whether or not the row still exists. Plain data: a program may keep
+ * it and go on another day. */
 struct chi_cursor {
 	bool set;
 	uint16_t chi2;
@@ -476,6 +474,8 @@ struct chi_scan_spec {
 	struct chi_cursor after;
 	const char *games; /* NULL, "", or a filter (chistore/games.h): only what its games reached,
 			      with their counts and moves, and no plies */
+	bool whole_counts; /* or with what all games did there; chi_count ignores it */
+	const char *pattern; /* NULL, "", or conditions of a filter that a position fits */
 };
 
 /* Where a best move comes from. */

@@ -18,10 +18,10 @@ from .games import Game
 from .position import LegalMove, Position, Positions
 from .queue import Lease, QueueAdded, QueueRow
 from .record import Counts, Evaluation, Move, Put, Record, Row, Rows
-from .search import Found, Gameset, Name, NamesChanged, Suspects
+from .search import Gameset, Name, NamesChanged, Suspects
 from .store import Child, Explored, Prober, Store, create, import_pgn, open
 
 __version__ = _lib.chi_version().decode()
 __all__ = ["BadInput", "Busy", "Child", "Corrupt", "Counts", "Denied", "Error", "Evaluation",
-           "Explored", "Found", "Game", "Gameset", "Lease", "LegalMove", "Move", "Name", "NamesChanged", "NoStore", "Position", "Positions", "Prober", "Put", "QueueAdded", "QueueRow", "Record", "Row",
+           "Explored", "Game", "Gameset", "Lease", "LegalMove", "Move", "Name", "NamesChanged", "NoStore", "Position", "Positions", "Prober", "Put", "QueueAdded", "QueueRow", "Record", "Row",
            "Rows", "Stale", "Store", "Suspects", "TimedOut", "Unreachable", "create", "import_pgn", "open"]

@@ -176,7 +176,6 @@ CHI_NAME_JOIN = 1
 CHI_NAME_PART = 2
 CHI_NAME_CORRECT = 3
 CHI_NAME_FIDE = 4
-CHI_SEARCH_CURSOR_SIZE = 64
 CHI_STATS_YEAR = 0
 CHI_STATS_RATING = 1
 CHI_STATS_ECO = 2
@@ -393,14 +392,6 @@ class chi_gamesets(Structure):
     pass
 
 
-class chi_search_spec(Structure):
-    pass
-
-
-class chi_search_result(Structure):
-    pass
-
-
 class chi_stats_spec(Structure):
     pass
 
@@ -481,10 +472,8 @@ chi_import_report = CFUNCTYPE(None, c_void_p, POINTER(chi_import_note))
 chi_import_progress = CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 chi_verify_report = CFUNCTYPE(None, c_void_p, c_char_p)
 chi_name_conflict = CFUNCTYPE(None, c_void_p, c_size_t, c_char_p)
-chi_search_each = CFUNCTYPE(c_int, c_void_p, POINTER(chi_row))
-chi_search_each_game = CFUNCTYPE(c_int, c_void_p, POINTER(chi_game_row))
-chi_search_progress = CFUNCTYPE(c_int, c_void_p, c_uint)
 chi_get_each = CFUNCTYPE(c_int, c_void_p, c_size_t, POINTER(chi_record))
+chi_progress = CFUNCTYPE(c_int, c_void_p, c_uint)
 chi_fault._fields_ = [
     ("text", c_char * 256),
 ]
@@ -639,6 +628,8 @@ chi_scan_spec._fields_ = [
     ("filter", chi_filter),
     ("after", chi_cursor),
     ("games", c_char_p),
+    ("whole_counts", c_bool),
+    ("pattern", c_char_p),
 ]
 chi_row._fields_ = [
     ("key", chi_key),
@@ -767,6 +758,7 @@ chi_game_spec._fields_ = [
     ("descending", c_bool),
     ("want", c_uint8),
     ("want_total", c_bool),
+    ("by_positions", c_bool),
     ("skip_ply", c_bool),
     ("limit", c_uint64),
     ("cursor", c_char_p),
@@ -836,26 +828,6 @@ chi_gameset_row._fields_ = [
 chi_gamesets._fields_ = [
     ("rows", POINTER(chi_gameset_row)),
     ("n", c_size_t),
-]
-chi_search_spec._fields_ = [
-    ("pattern", c_char_p),
-    ("filter", c_char_p),
-    ("games", c_bool),
-    ("want", c_uint8),
-    ("only_count", c_bool),
-    ("want_total", c_bool),
-    ("limit", c_uint64),
-    ("cursor", c_char_p),
-    ("each", chi_search_each),
-    ("each_game", chi_search_each_game),
-    ("progress", chi_search_progress),
-    ("context", c_void_p),
-]
-chi_search_result._fields_ = [
-    ("has_total", c_bool),
-    ("total", c_uint64),
-    ("cursor", c_char * 64),
-    ("mixed", c_bool),
 ]
 chi_stats_spec._fields_ = [
     ("by", c_uint8),
@@ -984,7 +956,6 @@ FUNCTIONS = {
     "chi_make_gameset": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
     "chi_get_gamesets": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
     "chi_drop_gameset": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_search_positions": (c_int, [POINTER(chi_client), POINTER(chi_search_spec), POINTER(chi_search_result)]),
     "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
     "chi_get_twins": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
     "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
@@ -1016,6 +987,7 @@ FUNCTIONS = {
     "chi_import_commit": (c_int, [POINTER(chi_import), POINTER(chi_import_result)]),
     "chi_import_error": (c_char_p, [POINTER(chi_import)]),
     "chi_import_close": (None, [POINTER(chi_import)]),
+    "chi_on_progress": (c_int, [POINTER(chi_client), chi_progress, c_void_p]),
     "chi_iter_open": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(POINTER(chi_iter))]),
     "chi_iter_next": (c_int, [POINTER(chi_iter), POINTER(POINTER(chi_row)), POINTER(POINTER(chi_record))]),
     "chi_iter_cursor": (None, [POINTER(chi_iter), POINTER(chi_cursor)]),

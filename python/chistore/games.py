@@ -64,20 +64,25 @@ class Gaming:
     unknown_names: typing.List[str] = []  # of the last filter, those that no name in the store fits
 
     def games(self, filter="", position=None, *,  # pylint: disable=redefined-builtin
-              sort="number", descending=False, limit=0, pgn=False):
+              sort="number", descending=False, limit=0, pgn=False, by_positions=False):
         """
         Games that fit, of those that reached a position if one is given: Game. `sort`: "number",
         "date" or "rating"; without a limit only ascending numbers. `pgn`: with their whole text.
+        `by_positions`: patterns of the filter are looked for in the positions of the store, not in
+        games played again: faster where its other terms leave many games.
 
         The walk has a connection of its own: the store can be asked meanwhile.
         """
         spec = self._game_spec(filter, position, pgn)
         spec.sort, spec.descending, spec.limit = _SORTS[sort], descending, limit
+        spec.by_positions = by_positions
         return self._query(spec, pgn)
 
-    def count_games(self, filter="", position=None):  # pylint: disable=redefined-builtin
+    def count_games(self, filter="", position=None, *,  # pylint: disable=redefined-builtin
+                    by_positions=False):
         """How many games fit, all of them."""
         spec = self._game_spec(filter, position, False)
+        spec.skip_ply, spec.by_positions = True, by_positions
         spec.limit, spec.want_total, spec.want = 1, True, _abi.CHI_GAMES_HEADS
         total = ctypes.c_uint64()
         with self._own() as other, other._asked(spec) as query:  # pylint: disable=protected-access

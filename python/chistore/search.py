@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Names, gamesets and patterns of a store."""
+"""Names and gamesets of a store."""
 
 import ctypes
 import typing
 
 from . import _abi
 from ._library import lib
-from .record import row_at
 
 _KINDS = {name: getattr(_abi, "CHI_NAME_" + name.upper())
           for name in ("player", "event", "site", "source", "round", "annotator")}
@@ -43,14 +42,6 @@ class Gameset(typing.NamedTuple):
     name: str
     filter: str
     games: int
-
-
-class Found(typing.NamedTuple):
-    """Rows of a search; `total` is None if not all were counted, `cursor` after the last row."""
-
-    rows: typing.Sequence[typing.Any]
-    total: typing.Optional[int]
-    cursor: str
 
 
 def _bytes(text):
@@ -124,28 +115,3 @@ class Searching:
     def drop_gameset(self, name):
         """Whether there was one of that name."""
         return self._check(lib.chi_drop_gameset(self._c(), _bytes(name))) == _abi.CHI_OK
-
-    def find(self, pattern="", filter="", *, limit=0,  # pylint: disable=redefined-builtin
-             cursor="", only_count=False, want_total=False):
-        """Positions that a pattern fits, such as 'has "Nd5" mirror', which games of the filter
-        reached: Found."""
-        rows, failed = [], []
-
-        @_abi.chi_search_each
-        def each(_, row):
-            try:
-                rows.append(row_at(row))
-                return _abi.CHI_OK
-            except BaseException as error:  # pylint: disable=broad-except
-                failed.append(error)
-                return -_abi.CHI_ECANCELED
-
-        spec = _abi.chi_search_spec(
-            pattern=_bytes(pattern), filter=_bytes(filter), limit=limit, cursor=_bytes(cursor),
-            only_count=only_count, want_total=want_total, each=each)
-        out = _abi.chi_search_result()
-        status = lib.chi_search_positions(self._c(), spec, out)
-        if failed:
-            raise failed[0]
-        self._check(status)
-        return Found(rows, out.total if out.has_total else None, out.cursor.decode())

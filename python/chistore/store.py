@@ -113,8 +113,8 @@ def _spec(band, filters):
     if band is not None:
         bounds = _range(band, hundredths, 0, _abi.CHI_CHI2_MAX)
         c.chi2_min, c.chi2_max = bounds.min, bounds.max
-    games = filters.pop("games", "")
-    c.games = games.encode() if games else None
+    c.games, c.pattern = (filters.pop(name, "").encode() for name in ("games", "pattern"))
+    c.whole_counts = filters.pop("whole_counts", False)
     _filter(c.filter, **filters)
     return c
 
@@ -193,17 +193,19 @@ class Store(Searching, Queueing, Gaming):
         return found
 
     def scan(self, band=None, *, descending=None, order="strength", sort=None, limit=0,
-             counts=True, records=False, **filters):
+             after=None, counts=True, records=False, **filters):
         """
         Rows of a band (low, high) of the statistic, bounds included, in its order; None is no
         bound, and without a lower one those are in whose statistic is not known. With `records`,
         pairs (Row, Record).
 
         Filters: material="KRPvKR", side="white", pieces=(3, 6), games_min=5, score=(55, None) in
-        percent of White, eval=(0.5, 1.0) in pawns of White's view, ply=(0, 20), engines=2. `sort`
-        is "games", "score" or "eval", the greatest first, for up to `limit` rows; else `order` is "strength" or
-        "position". games='player "Carlsen"' counts only the games that fit, and leaves out positions
-        that none of them reached; with `records` it exports these.
+        percent of White, eval=(0.5, 1.0) in pawns of White's view, ply=(0, 20), engines=2,
+        pattern='has "Nd5 kg8" mirror'. `sort` is "games", "score" or "eval", the greatest first, for
+        up to `limit` rows; else `order` is "strength" or "position", and `after` a Row of an earlier
+        scan in that order, after which it goes on. games='player "Carlsen"' counts only the games
+        that fit, and leaves out positions that none of them reached; with `records` it exports
+        these, with `whole_counts` counts are still those of all games.
 
         The walk has a connection of its own: the store can be asked meanwhile.
         """
@@ -211,6 +213,8 @@ class Store(Searching, Queueing, Gaming):
         spec.descending = sort is not None if descending is None else descending
         spec.limit, spec.sort = limit, _SORTS[sort]
         spec.order = _ORDERS[order]
+        if after is not None:
+            spec.after = _abi.chi_cursor(True, hundredths(after.chi2 or 0), after.position._c())
         spec.want = (_abi.CHI_WANT_RECORDS if records
                      else _abi.CHI_WANT_COUNTS if counts else _abi.CHI_WANT_KEYS)
         return self._walk(spec, records)

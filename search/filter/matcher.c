@@ -14,6 +14,7 @@
 #include "base/fault.h"
 #include "search/filter/numbers.h"
 #include "search/filter/replay.h"
+#include "search/filter/shown.h"
 #include "search/filter/stamp.h"
 
 /* What replaying a game is worth. */
@@ -47,6 +48,8 @@ struct chi_matcher {
 	size_t n_wanted;
 	struct chi_wanted *wanted;    /* patterns */
 	bool unwanted[CHI_TERMS_MAX]; /* those that no position may fit */
+	struct chi_shown_games *const
+		*shown; /* the games that show each; NULL: they are played again */
 	struct chi_archive_reader *games;
 	/* Games of the chunk at hand that fit all but the patterns, while they are looked at. */
 	bool is_looking;
@@ -234,6 +237,7 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	matcher->terms = terms;
 	matcher->from = spec->from;
 	matcher->depth = spec->depth;
+	matcher->shown = spec->shown;
 	int rc = chi_read_archive(read, &matcher->view);
 	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
 						    matcher->view.trees.columns)
@@ -302,9 +306,13 @@ static int fill_gameset(struct member *member, uint64_t *steps)
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
+/* First what outlives the snapshot. */
 int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 {
 	int rc = CHI_OK;
+	for (size_t i = 0; matcher->shown != NULL && rc == CHI_OK && i < matcher->n_wanted; i++) {
+		rc = chi_shown_step(matcher->shown[i], steps);
+	}
 	for (size_t i = 0; !matcher->ready && rc == CHI_OK && i < matcher->n_members; i++) {
 		struct member *member = &matcher->members[i];
 		if (member->rest != NULL) {
@@ -332,6 +340,12 @@ int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *ste
 	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
 		int32_t ply = -1;
 		chi_move move;
+		if (matcher->shown != NULL && chi_shown_knows(matcher->shown[i], number)) {
+			rc = chi_shown_has(matcher->shown[i], number) == matcher->unwanted[i]
+				     ? CHI_NONE
+				     : CHI_OK;
+			continue;
+		}
 		rc = chi_replay_pattern(matcher->games, number, &matcher->wanted[i], &ply, &move);
 		if (rc != CHI_OK) {
 			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;

@@ -19,11 +19,15 @@
 
 struct chi_matcher;
 struct chi_numbers;
+struct chi_shown_games;
 
 struct chi_matcher_spec {
 	uint32_t from;	/* numbers below do not fit */
 	bool asked;	/* chi_matcher_test is called, not chi_matcher_next */
 	unsigned depth; /* of gamesets that it is the filter of; 0: of none */
+	/* Of each pattern the games that show it, which are found before the first question;
+	 * attached while the matcher lives. NULL: games are played again. */
+	struct chi_shown_games *const *shown;
 };
 
 /* `terms` must outlive it. -CHI_EINVAL: a gameset is not there; -CHI_ENOMEM, -CHI_ECORRUPT. */

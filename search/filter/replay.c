@@ -3,24 +3,8 @@
 
 #include <string.h>
 
-#include "chess/endgame/endgame.h"
 #include "chess/key.h"
 #include "chess/moves/movecode.h"
-
-int chi_wanted_init(const struct chi_terms *terms, const struct chi_term *term,
-		    struct chi_wanted *out)
-{
-	struct chi_pattern_spec spec;
-	chi_term_pattern(terms, term, &spec);
-	out->family = term->pattern.family;
-	return chi_pattern_compile(&spec, &out->pattern, NULL);
-}
-
-bool chi_wanted_fits(const struct chi_wanted *wanted, const uint8_t *key)
-{
-	return chi_pattern_matches(&wanted->pattern, key) &&
-	       (wanted->family == CHI_ENDGAME_NONE || chi_endgame_family(key) == wanted->family);
-}
 
 /* The move played from where the replay is. */
 static int move_there(struct chi_replay *replay, chi_move *move)

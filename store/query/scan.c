@@ -206,7 +206,7 @@ static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena
 		return last;
 	}
 	rc = chi_read_record(scan->read, &row->key, arena, record);
-	if (rc == CHI_OK && scan->judge != NULL) {
+	if (rc == CHI_OK && scan->judge != NULL && !scan->spec.whole_counts) {
 		rc = judge_record(scan, arena, row, record);
 	}
 	*got = rc == CHI_OK;
@@ -249,7 +249,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 		return rc;
 	}
 	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
-	if (rc == CHI_OK && scan->judge != NULL) {
+	if (rc == CHI_OK && scan->judge != NULL && !scan->spec.whole_counts) {
 		rc = judge_record(scan, arena, row, record);
 	}
 	if (rc < 0) {
@@ -267,7 +267,7 @@ void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *c
 
 uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all)
 {
-	*all = scan->positions;
+	*all = scan->range == CHI_SCAN_RANGE_STRENGTH ? scan->known : scan->positions;
 	return scan->range == CHI_SCAN_RANGE_OVER ? 0 : scan->begun ? scan->left : *all;
 }
 

@@ -25,6 +25,7 @@ struct kind {
 	bool strength; /* which tree */
 	bool down;
 	bool sifts; /* the filter asks something of keys */
+	bool asks;  /* and so may the caller: in the position tree always */
 	bool rows;  /* else entries are counted */
 };
 
@@ -68,7 +69,7 @@ CHI_INLINE int look_at(struct chi_scan *scan, struct kind kind, const struct chi
 	}
 	*wanted = !kind.sifts ||
 		  chi_sieve_passes(&scan->sieve, entry->bytes + 2, entry->key_len, entry->pieces);
-	if (!kind.strength && *wanted && scan->wanted != NULL) {
+	if ((kind.asks || !kind.strength) && *wanted && scan->wanted != NULL) {
 		*wanted = scan->wanted(scan->wanted_context, entry->bytes + 2);
 	}
 	if (!kind.strength && *wanted) {
@@ -127,6 +128,8 @@ WALK(keys_up, .strength = true, .rows = true)
 WALK(keys_down, .strength = true, .rows = true, .down = true)
 WALK(sift_up, .strength = true, .rows = true, .sifts = true)
 WALK(sift_down, .strength = true, .rows = true, .sifts = true, .down = true)
+WALK(ask_up, .strength = true, .rows = true, .sifts = true, .asks = true)
+WALK(ask_down, .strength = true, .rows = true, .sifts = true, .asks = true, .down = true)
 WALK(count_up, .strength = true, .sifts = true)
 #if defined(__x86_64__)
 /* Counting looks at keys and little else: where the processor counts bits, it does. */
@@ -143,6 +146,9 @@ static walk_function *walk_of(const struct chi_scan *scan, const struct chi_scan
 	bool down = scan->spec.descending;
 	if (scan->range != CHI_SCAN_RANGE_STRENGTH) {
 		return records;
+	}
+	if (scan->wanted != NULL) {
+		return down ? ask_down : ask_up;
 	}
 	if (!batch->counted || scan->sieve.idle || down) {
 		return keys[scan->sieve.idle][down];

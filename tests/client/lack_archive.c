@@ -55,24 +55,27 @@ void lack_use_gamesets(struct chi_client *client)
 		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
 	}
 	struct chi_stats_result stats;
-	struct chi_search_result found;
-	const struct chi_search_spec spec = {
-		.pattern = "has Ke1", .filter = "player A", .only_count = true};
 	(void)lack_went(chi_get_stats(client, CHI_STATS_YEAR, "player A", 0, &stats),
 			chi_error(client));
-	(void)lack_went(chi_search_positions(client, &spec, &found), chi_error(client));
 	/* Sets of games: of a gameset, of a position, and of what is found. */
-	const struct chi_search_spec games = {.pattern = "has Ke1",
-					      .filter = "plies 1.. moves \"e4\"",
-					      .games = true,
-					      .only_count = true};
-	const struct chi_search_spec members = {.pattern = "has Ke1",
-						.filter = status == CHI_OK ? "in mine" : "",
-						.only_count = true};
-	(void)lack_went(chi_search_positions(client, &games, &found), chi_error(client));
-	(void)lack_went(chi_search_positions(client, &members, &found), chi_error(client));
-	const struct chi_scan_spec scan = {.chi2_max = CHI_CHI2_MAX, .games = "player A"};
-	(void)lack_went(chi_count(client, &scan, &n, NULL), chi_error(client));
+	const struct chi_scan_spec scans[] = {
+		{.chi2_max = CHI_CHI2_MAX, .games = "player A"},
+		{.chi2_max = CHI_CHI2_MAX, .games = "player A", .pattern = "has Ke1"},
+		{.chi2_max = CHI_CHI2_MAX,
+		 .games = status == CHI_OK ? "in mine" : "",
+		 .pattern = "has Ke1"}};
+	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
+		(void)lack_went(chi_count(client, &scans[i], &n, NULL), chi_error(client));
+	}
+	const struct chi_game_spec games = {.filter = "has Ke1 plies 1.. moves \"e4\"",
+					    .by_positions = true};
+	struct chi_game_query *query = NULL;
+	const struct chi_game_row *row = NULL;
+	if (lack_went(chi_game_query_open(client, &games, &query), chi_error(client))) {
+		status = chi_game_query_next(query, &row);
+		(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
+	}
+	chi_game_query_close(query);
 	struct chi_fault fault;
 	(void)lack_went(chi_games_filter_check("player A", &fault), fault.text);
 	struct chi_twin_groups twins;

@@ -69,5 +69,5 @@ struct taker {
 	bool of_games;
 };
 
-#define TAKERS 28
+#define TAKERS 27
 extern const struct taker takers[TAKERS];

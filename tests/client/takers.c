@@ -316,14 +316,6 @@ static void to_query_position(const struct fixture *f, const struct offer *o, FI
 	walk_games(f, &(struct chi_game_spec){.position = o->key, .want = CHI_GAMES_PGN}, to);
 }
 
-static void to_search(const struct fixture *f, const struct offer *o, FILE *to)
-{
-	const struct chi_search_spec spec = {.filter = o->filter, .only_count = true};
-	struct chi_search_result result;
-	world_ok(f->client, chi_search_positions(f->client, &spec, &result));
-	(void)fprintf(to, "%u", (unsigned)result.total);
-}
-
 /* A whole game is for its reader alone. */
 static void to_reading(const struct fixture *f, const struct offer *o, FILE *to)
 {
@@ -405,6 +397,5 @@ const struct taker takers[TAKERS] = {
 	{"chi_iter_open", has_filter, to_iter, true},
 	{"chi_game_query_open, a filter", has_filter, to_query_filter, true},
 	{"chi_game_query_open, a position", has_key, to_query_position, true},
-	{"chi_search_positions", has_filter, to_search, true},
 	{"reading it", has_game, to_reading, true},
 };

@@ -40,7 +40,11 @@ static const char *const filters[] = {
 	"in nowhere",
 	"in mine",
 	"year 1800..1900",
+	"has \"Pe4\" white B",
 };
+
+static const char *const patterns[] = {NULL,	      "",	  "has \"Pe4\"", "to-move white",
+				       "has \"Pe9\"", "year 2001"};
 
 static void import_games(struct chi_client *client, const char *address)
 {
@@ -106,6 +110,7 @@ static void set_fields(struct seed *seed, const struct chi_message *type, void *
 	uint64_t limit = limits[seed_below(seed, CHI_COUNT(limits))];
 	set_text(seed, type, "filter", filters, CHI_COUNT(filters), request);
 	set_text(seed, type, "games", filters, CHI_COUNT(filters), request);
+	set_text(seed, type, "pattern", patterns, CHI_COUNT(patterns), request);
 	set_text(seed, type, "wanted", names, CHI_COUNT(names), request);
 	set_text(seed, type, "name", sets, CHI_COUNT(sets), request);
 	set_number(seed, type, "limit", limit, request);
@@ -410,7 +415,8 @@ static void every_member_has_a_row(void **state)
 		    chi_message_list(chi_operation_of(CHI_OP_STATS)->result)->type);
 	ALL_COVERED(struct chi_twin_group,
 		    chi_message_list(chi_operation_of(CHI_OP_TWINS)->result)->type);
-	ALL_COVERED(struct chi_game_row, &chi_game_row_message);
+	ALL_COVERED(struct chi_game_row,
+		    chi_message_list(chi_operation_of(CHI_OP_GAME_QUERY)->result)->type);
 	ALL_COVERED(struct chi_names_spec, chi_operation_of(CHI_OP_NAMES)->request);
 	ALL_COVERED(struct chi_names, chi_operation_of(CHI_OP_NAMES)->result);
 	ALL_COVERED(struct chi_name_row,

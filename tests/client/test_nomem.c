@@ -63,6 +63,7 @@ static void open_and_close(struct chi_client *unused)
 		return;
 	}
 	(void)lack_went(chi_ping(client), chi_error(client));
+	(void)lack_went(chi_on_progress(client, NULL, NULL), chi_error(client));
 	/* The second carries a note that it does not name: a copy is made without it. */
 	(void)lack_went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
 	chi_close(client);

@@ -100,21 +100,6 @@ static void refusals_have_no_words_of_the_wire(void **state)
 
 /* ---- Calls on a store that only counts ---------------------------------------------------- */
 
-static int none(void *context, const struct chi_row *row)
-{
-	(void)context;
-	(void)row;
-	return CHI_OK;
-}
-
-static int none_of_games(void *context, const struct chi_game_row *row)
-{
-	(void)context;
-	(void)row;
-	return CHI_OK;
-}
-
-/* Each asks for games by the operation; the status is the call's. */
 static int ask_for_names(struct chi_client *client, enum chi_op op)
 {
 	const struct chi_names_spec names = {.kind = CHI_NAME_PLAYER};
@@ -148,15 +133,12 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	const struct chi_scan_spec scan = {.games = "white A", .chi2_max = CHI_CHI2_MAX};
 	const struct chi_game_spec games = {.limit = 1};
 	const struct chi_twin_spec twins = {.filter = NULL};
-	const struct chi_search_spec find = {
-		.games = true, .each = none, .each_game = none_of_games};
 	const uint32_t number = 1;
 	struct chi_iter *iter = NULL;
 	struct chi_game_query *query = NULL;
 	struct chi_game_row row;
 	struct chi_explore explore;
 	struct chi_stats_result stats;
-	struct chi_search_result found;
 	struct chi_twin_groups groups;
 	uint64_t count = 0;
 	switch (op) {
@@ -174,8 +156,6 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 		return chi_explore(client, &key, "white A", &explore);
 	case CHI_OP_STATS:
 		return chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats);
-	case CHI_OP_FIND:
-		return chi_search_positions(client, &find, &found);
 	case CHI_OP_TWINS:
 		return chi_get_twins(client, &twins, &groups);
 	default:
@@ -204,8 +184,7 @@ static void the_rest_works(void **state)
 	const struct chi_put entry = {
 		.key = key, .parts = CHI_PUT_COUNTS, .record.counts = {.white = 3}};
 	const struct chi_scan_spec scan = {.games = "", .chi2_max = CHI_CHI2_MAX};
-	const struct chi_search_spec find = {.filter = "", .each = none, .pattern = "has Ke1"};
-	struct chi_search_result found;
+	const struct chi_scan_spec find = {.chi2_max = CHI_CHI2_MAX, .pattern = "has Ke1"};
 	struct chi_explore explore;
 	struct chi_stats_result stats;
 	struct chi_queue_page list;
@@ -218,7 +197,7 @@ static void the_rest_works(void **state)
 	assert_int_equal(explore.position.counts.white, 3);
 	world_ok(client, chi_get_stats(client, CHI_STATS_PIECES, NULL, 0, &stats));
 	assert_int_equal(stats.n, 1);
-	world_ok(client, chi_search_positions(client, &find, &found));
+	world_ok(client, chi_count(client, &find, &count, NULL));
 	world_ok(client, chi_queue_add(client, &key, 1, 1, NULL));
 	world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 1, &list));
 	assert_int_equal(list.n, 1);

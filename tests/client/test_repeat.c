@@ -285,56 +285,6 @@ static void forgotten_at_first(void **state)
 	server_stop(&server);
 }
 
-/* Ends after the rows of a search, before it says how many there are; then it is asked for that. */
-static void end_before_the_total(struct server_conn *conn)
-{
-	struct chi_request request;
-	const struct chi_game_row rows[] = {{.head.number = 1}, {.head.number = 2}};
-	if (!server_greet(conn) || !server_next(conn, &request)) {
-		return;
-	}
-	struct chi_response answer = {.id = request.id, .op = CHI_OP_FIND};
-	if (request.u.find.only_count) {
-		answer.last = true;
-		answer.u.find.counted = true;
-		answer.u.find.total = request.u.find.games ? 2 : 77;
-	} else {
-		answer.u.find.games = rows;
-		answer.u.find.n_games = 2;
-	}
-	server_answer(conn, &answer);
-}
-
-static int take_game(void *context, const struct chi_game_row *row)
-{
-	*(uint32_t *)context += row->head.number;
-	return CHI_OK;
-}
-
-/* What is asked for again is the total of games, not of positions. */
-static void total_of_games(void **state)
-{
-	(void)state;
-	struct server server;
-	const struct chi_options options = {.call_ms = LONG_MS};
-	struct chi_client *client = NULL;
-	struct chi_search_result result;
-	uint32_t sum = 0;
-	const struct chi_search_spec spec = {.games = true,
-					     .want_total = true,
-					     .limit = 2,
-					     .each_game = take_game,
-					     .context = &sum};
-	server_start(&server, end_before_the_total);
-	assert_int_equal(chi_open(server.address, &options, &client, NULL), CHI_OK);
-	world_ok(client, chi_search_positions(client, &spec, &result));
-	assert_int_equal(sum, 3);
-	assert_true(result.has_total);
-	assert_int_equal(result.total, 2);
-	chi_close(client);
-	server_stop(&server);
-}
-
 /* It ends, and says what was tried. */
 static void given_up(void **state)
 {
@@ -365,7 +315,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(killed, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
 		cmocka_unit_test(forgotten_at_first),
-		cmocka_unit_test(total_of_games),
 		cmocka_unit_test_setup_teardown(given_up, relay_make, relay_drop),
 	};
 	if (!world_possible(WORLD_UNIX)) {

@@ -175,6 +175,12 @@ static const struct chi_scan_spec scans[] = {
 	{.chi2_max = CHI_CHI2_MAX, .sort = CHI_SORT_GAMES, .limit = 50, .want = CHI_WANT_COUNTS},
 	{.chi2_max = CHI_CHI2_MAX, .games = "result 0-1", .want = CHI_WANT_COUNTS},
 	{.chi2_max = CHI_CHI2_MAX, .filter = {.pieces_max = 12}, .limit = 100},
+	{.chi2_max = CHI_CHI2_MAX, .pattern = "has \"Nd5\"", .order = CHI_ORDER_POSITION},
+	{.chi2_max = CHI_CHI2_MAX,
+	 .pattern = "has \"Rd1\"",
+	 .games = "result 1-0",
+	 .whole_counts = true,
+	 .want = CHI_WANT_COUNTS},
 };
 
 static int ask_scan(struct asked *a, unsigned i)
@@ -214,6 +220,7 @@ static int ask_games(struct asked *a, unsigned i)
 		{.filter = "result 1-0 rating 2600..", .want_total = true},
 		{.filter = "player \"Carlsen\"", .want_total = true},
 		{.filter = "source \"part\"", .want = CHI_GAMES_TEXTS},
+		{.filter = "has \"Be3\"", .by_positions = true},
 	};
 	struct chi_game_query *query = NULL;
 	const struct chi_game_row *row;
@@ -377,40 +384,6 @@ static int ask_twins(struct asked *a, unsigned i)
 	return status;
 }
 
-static int take_found(void *context, const struct chi_row *row)
-{
-	struct asked *a = context;
-	/* What only probes have is not set in such a row. */
-	add_bytes(a, row->key.bytes, row->key.len);
-	add_number(a, row->chi2);
-	add_counts(a, &row->counts);
-	return CHI_OK;
-}
-
-static int take_found_game(void *context, const struct chi_game_row *row)
-{
-	struct asked *a = context;
-	add_number(a, row->head.number);
-	add_number(a, (uint64_t)row->ply);
-	return CHI_OK;
-}
-
-static int ask_search(struct asked *a, unsigned i)
-{
-	const struct chi_search_spec specs[] = {
-		{.pattern = "has \"Nd5\"", .each = take_found, .want_total = true},
-		{.pattern = "has \"Rd1\"", .filter = "result 1-0", .each = take_found},
-		{.pattern = "has \"Be3\"", .games = true, .each_game = take_found_game},
-		{.pattern = "has \"Qd2\"", .only_count = true},
-	};
-	struct chi_search_spec spec = specs[i];
-	struct chi_search_result result = {.total = 0};
-	spec.context = a;
-	int status = chi_search_positions(a->client, &spec, &result);
-	add_number(a, result.has_total ? result.total : 0);
-	return status;
-}
-
 static const struct question {
 	const char *call;
 	int (*ask)(struct asked *a, unsigned i);
@@ -422,7 +395,7 @@ static const struct question {
 	{"explore", ask_explore, 12},
 	{"scan", ask_scan, CHI_COUNT(scans)},
 	{"count", ask_count, CHI_COUNT(scans)},
-	{"game_query", ask_games, 8},
+	{"game_query", ask_games, 9},
 	{"game_get", ask_game, 40},
 	{"game_heads", ask_heads, 1},
 	{"get_game_ids", ask_ids, 1},
@@ -432,7 +405,6 @@ static const struct question {
 	{"queue_list", ask_queue, 3},
 	{"get_stats", ask_stats, CHI_STATS_KINDS},
 	{"get_twins", ask_twins, 1},
-	{"search_positions", ask_search, 4},
 };
 
 long answers_stored(struct chi_client *client, struct stored *out, size_t max)

@@ -102,34 +102,22 @@ static const struct chi_response drop_gameset_response = {
 
 static const struct chi_request find_request = {
 	.id = 36,
-	.op = CHI_OP_FIND,
-	.u.find = {.pattern = "has \"Nd5 kg8\" mirror",
-		   .filter = "player Carlsen",
-		   .cursor = "",
-		   .want_total = true,
-		   .progress = true,
-		   .limit = 1,
-		   .window = 4},
+	.op = CHI_OP_SCAN,
+	.window = 4,
+	.progress = true,
+	.body = &(const struct chi_scan_request){.spec = {.chi2_max = CHI_CHI2_MAX,
+							  .order = CHI_ORDER_POSITION,
+							  .want = CHI_WANT_COUNTS,
+							  .limit = 1,
+							  .games = "player Carlsen",
+							  .whole_counts = true,
+							  .pattern = "has \"Nd5 kg8\" mirror"}},
 };
 static const struct chi_response find_progress_response = {
-	.id = 36, .op = CHI_OP_FIND, .u.find.thousandths = 312};
-static struct chi_row find_rows[1] = {
-	{.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
-	 .found = true,
-	 .chi2 = 1000,
-	 .counts = {.draws = 5}},
-};
-static const struct chi_response find_response = {
 	.id = 36,
-	.last = true,
-	.op = CHI_OP_FIND,
-	.u.find = {.rows = find_rows,
-		   .n = 1,
-		   .cursor = "03e808000000000000082a",
-		   .thousandths = 1000,
-		   .counted = true,
-		   .total = 17},
-};
+	.op = CHI_OP_SCAN,
+	.thousandths = 312,
+	.body = &(const struct chi_scan_page){.want = CHI_WANT_COUNTS}};
 
 static const struct chi_request count_games_request = {
 	.id = 37,
@@ -149,37 +137,11 @@ static const struct chi_response count_games_response = {
 
 static const struct chi_request find_games_request = {
 	.id = 38,
-	.op = CHI_OP_FIND,
-	.u.find = {.pattern = "has Nd5",
-		   .filter = "",
-		   .cursor = "",
-		   .games = true,
-		   .want = CHI_GAMES_TEXTS,
-		   .limit = 1},
-};
-static const struct chi_game_row find_games_rows[] = {
-	{
-		.head = {.number = 7, .white = 1, .black = 2, .plies = 41, .result = 2},
-		.ply = 18,
-		.move = 2358,
-		.white = "a",
-		.black = "b",
-		.event = "",
-		.site = "",
-		.round = "",
-		.source = "",
-	},
-};
-static const struct chi_response find_games_response = {
-	.id = 38,
-	.last = true,
-	.op = CHI_OP_FIND,
-	.u.find = {.games = find_games_rows,
-		   .n_games = 1,
-		   .cursor = "g07000000",
-		   .thousandths = 1000,
-		   .counted = true,
-		   .total = 62},
+	.op = CHI_OP_GAME_QUERY,
+	.body = &(const struct chi_game_spec){.filter = "has Nd5",
+					      .want = CHI_GAMES_TEXTS,
+					      .limit = 1,
+					      .by_positions = true},
 };
 
 static const struct chi_request twins_request = {
@@ -212,11 +174,9 @@ const struct example search_examples[] = {
 	{"drop-gameset-response", NULL, &drop_gameset_response},
 	{"find-request", &find_request, NULL},
 	{"find-progress-response", NULL, &find_progress_response},
-	{"find-response", NULL, &find_response},
 	{"count-games-request", &count_games_request, NULL},
 	{"count-games-response", NULL, &count_games_response},
 	{"find-games-request", &find_games_request, NULL},
-	{"find-games-response", NULL, &find_games_response},
 	{"twins-request", &twins_request, NULL},
 	{"twins-response", NULL, &twins_response},
 };

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Games and positions of a pattern by several threads: whatever their number, and however the
- * search is cut into calls and snapshots, the answers are those of one thread. In damaged trees
- * they are, too, or the damage is told.
+ * Games of a pattern, looked for in all positions by several threads: whatever their number, and
+ * however the search is cut into calls and snapshots, the answers are those of one thread. In
+ * damaged trees they are, too, or the damage is told.
  */
 #include "tests/store/trees.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/attr.h"
-#include "search/find.h"
+#include "search/filter/shown.h"
+#include "search/games.h"
 #include "store/archive.h"
 #include "store/env/snapshot.h"
 #include "tests/base/seed.h"
@@ -42,47 +44,42 @@ struct found {
 	uint32_t numbers[NUMBERS];
 };
 
-static struct chi_find_spec spec_of(const char *pattern, const char *filter)
-{
-	return (struct chi_find_spec){.pattern = pattern,
-				      .pattern_len = strlen(pattern),
-				      .filter = filter,
-				      .filter_len = strlen(filter)};
-}
+static char text[256];
 
-/* Some rows; they are added to what was found. */
-static int some(struct chi_find *find, bool games, uint64_t steps, struct found *found)
+static struct chi_games_spec spec_of(const char *pattern, const char *filter, unsigned threads)
 {
-	struct chi_games_row rows[40];
-	struct chi_row positions[40];
-	size_t n = 0;
-	int rc = games ? chi_find_games(find, rows, CHI_COUNT(rows), steps, &n)
-		       : chi_find_positions(find, positions, CHI_COUNT(positions), steps, &n);
-	assert_true(rc >= 0);
-	for (size_t i = 0; games && i < n; i++) {
-		assert_true(found->n < NUMBERS);
-		found->numbers[found->n++] = rows[i].head.number;
-	}
-	return rc;
+	int len = snprintf(text, sizeof(text), "%s %s", pattern, filter);
+	return (struct chi_games_spec){.filter = text,
+				       .filter_len = (size_t)len,
+				       .by_positions = true,
+				       .threads = threads,
+				       .want_total = true};
 }
 
 /* `cut`: into calls, some of them on another snapshot. */
-static void search(struct chi_find_spec spec, unsigned threads, bool cut, struct found *found)
+static void search(const struct chi_games_spec *spec, bool cut, struct found *found)
 {
-	struct chi_find *find;
+	struct chi_games *games;
 	int rc = CHI_OK;
 	*found = (struct found){0};
-	spec.threads = threads;
-	ok(chi_find_open(snapshot, &spec, &find, &fault));
+	ok(chi_games_open(snapshot, spec, &games, &fault));
 	while (rc == CHI_OK) {
-		rc = some(find, spec.games, cut ? 1 + help_below(300) : EVERY_STEPS, found);
-		if (rc == CHI_OK && cut && chi_find_may_detach(find) && help_below(2) == 0) {
-			chi_find_detach(find);
-			ok(chi_find_attach(find, snapshot, &fault));
+		struct chi_games_row rows[40];
+		size_t n = 0;
+		rc = chi_games_next(games, rows, CHI_COUNT(rows),
+				    cut ? 1 + help_below(300) : EVERY_STEPS, &n);
+		assert_true(rc >= 0);
+		for (size_t i = 0; i < n; i++) {
+			assert_true(found->n < NUMBERS);
+			found->numbers[found->n++] = rows[i].head.number;
+		}
+		if (rc == CHI_OK && cut && chi_games_may_detach(games) && help_below(2) == 0) {
+			chi_games_detach(games);
+			ok(chi_games_attach(games, snapshot, &fault));
 		}
 	}
-	assert_true(chi_find_total(find, &found->total));
-	chi_find_close(find);
+	assert_true(chi_games_total(games, &found->total));
+	chi_games_close(games);
 }
 
 static void check_same(const struct found *one, const struct found *other)
@@ -98,24 +95,16 @@ static void test_any_number_of_threads(void **state)
 	static struct found other;
 	(void)state;
 	for (unsigned i = 0; i < CHI_COUNT(patterns); i++) {
-		struct chi_find_spec spec =
-			spec_of(patterns[i], filters[help_below(CHI_COUNT(filters))]);
-		spec.games = true;
-		search(spec, 1, false, &one);
+		const char *filter = filters[help_below(CHI_COUNT(filters))];
+		struct chi_games_spec spec = spec_of(patterns[i], filter, 1);
+		search(&spec, false, &one);
 		assert_true(one.total > 0);
 		assert_int_equal(one.n, one.total);
 		for (unsigned threads = 1; threads <= THREADS; threads++) {
-			search(spec, threads, help_below(2) == 0, &other);
+			spec.threads = threads;
+			search(&spec, help_below(2) == 0, &other);
 			check_same(&one, &other);
 		}
-		spec.only_count = true;
-		search(spec, 1 + help_below(THREADS), true, &other);
-		assert_int_equal(other.total, one.total);
-		spec.games = false;
-		search(spec, 1, false, &one);
-		assert_true(one.total > 0);
-		search(spec, 2 + help_below(THREADS - 1), help_below(2) == 0, &other);
-		check_same(&one, &other);
 	}
 }
 
@@ -123,45 +112,42 @@ static void test_any_number_of_threads(void **state)
 static void test_rounds(void **state)
 {
 	(void)state;
-	struct found found = {0};
-	struct chi_find_spec spec = spec_of("", "");
-	struct chi_find *find;
-	spec.games = true;
-	spec.only_count = true;
-	spec.threads = 2;
-	ok(chi_find_open(snapshot, &spec, &find, &fault));
-	assert_int_equal(some(find, true, 1, &found), CHI_OK);
+	const struct chi_games_spec spec = spec_of("material men=..32", "", 2);
+	struct chi_games_row row;
+	struct chi_games *games;
+	size_t n;
+	ok(chi_games_open(snapshot, &spec, &games, &fault));
+	assert_int_equal(chi_games_next(games, &row, 1, 1, &n), CHI_OK);
 	/* Four parts of some ten thousand positions, where one thread looks at a hundred. */
-	assert_in_range(chi_find_progress(find), 100, 900);
-	chi_find_close(find);
+	assert_in_range(chi_games_progress(games), 100, 900);
+	chi_games_close(games);
 }
 
 /* ---- Damage ------------------------------------------------------------------------------- */
 
 /* Opened before there is damage: LMDB reads what it begins with. */
-static struct chi_find *open_count(struct chi_read *read)
+static struct chi_shown_games *open_shown(struct chi_read *read)
 {
-	struct chi_find_spec spec = spec_of("", "");
-	struct chi_find *find;
-	spec.games = true;
-	spec.only_count = true;
-	spec.threads = 1 + help_below(3);
-	ok(chi_find_open(read, &spec, &find, &fault));
-	return find;
+	struct chi_wanted wanted;
+	struct chi_shown_games *shown;
+	ok(chi_wanted_parse("", &wanted, &fault));
+	ok(chi_shown_new(&wanted, 1 + help_below(3), &shown));
+	ok(chi_shown_attach(shown, read));
+	return shown;
 }
 
 /* How it ended; *total games. */
-static int count(struct chi_find *find, uint64_t *total)
+static int count(struct chi_shown_games *shown, uint64_t *total)
 {
-	struct chi_games_row row;
-	size_t n;
-	int rc;
-	do {
-		rc = chi_find_games(find, &row, 1, EVERY_STEPS, &n);
-	} while (rc == CHI_OK);
-	bool told = chi_find_total(find, total);
-	chi_find_close(find);
-	return rc == CHI_NONE && !told ? CHI_OK : rc;
+	uint64_t steps = EVERY_STEPS;
+	int rc = chi_shown_step(shown, &steps);
+	*total = 0;
+	for (uint32_t number = 1; number < NUMBERS; number++) {
+		*total += chi_shown_has(shown, number);
+	}
+	chi_shown_detach(shown);
+	chi_shown_free(shown);
+	return rc;
 }
 
 static int damage_and_count(unsigned rounds)
@@ -174,7 +160,7 @@ static int damage_and_count(unsigned rounds)
 	store = help_open(help_path(STORE), CHI_STORE_READ);
 	ok(chi_read_begin(store, &read));
 	if (fstat(fd, &st) != 0 || !chi_read_can_descend(read) ||
-	    count(open_count(read), &games) != CHI_NONE) {
+	    count(open_shown(read), &games) != CHI_OK) {
 		return 1;
 	}
 	off_t trees = trees_page(read);
@@ -186,15 +172,15 @@ static int damage_and_count(unsigned rounds)
 		uint64_t total = 0;
 		off_t at[4];
 		size_t lens[CHI_COUNT(at)];
-		struct chi_find *find = open_count(read);
+		struct chi_shown_games *shown = open_shown(read);
 		for (size_t j = 0; j < CHI_COUNT(at); j++) {
 			lens[j] = trees_damage(fd, good, st.st_size, &at[j]);
 			if (at[j] + 512 > trees && at[j] < trees + 4096) {
 				(void)!pwrite(fd, good + at[j], lens[j], at[j]);
 			}
 		}
-		int rc = count(find, &total);
-		if (rc == CHI_NONE ? total != games : rc != -CHI_ECORRUPT) {
+		int rc = count(shown, &total);
+		if (rc == CHI_OK ? total != games : rc != -CHI_ECORRUPT) {
 			return 99;
 		}
 		ended[rc == -CHI_ECORRUPT]++;

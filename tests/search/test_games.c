@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "search/filter/wanted.h"
 #include "search/games.h"
 #include "tests/base/seed.h"
 
@@ -67,11 +68,19 @@ static void check_ply(const struct chi_games_row *row, bool want)
 	chi_move move = 0;
 	for (size_t i = 0; want && i < terms.n; i++) {
 		const struct chi_term *term = &terms.term[i];
-		if ((term->kind != CHI_TERM_POSITION && term->kind != CHI_TERM_MOVES) ||
+		bool shows = term->kind == CHI_TERM_PATTERN;
+		struct chi_wanted pattern;
+		if ((term->kind != CHI_TERM_POSITION && term->kind != CHI_TERM_MOVES && !shows) ||
 		    term->negated) {
 			continue;
 		}
-		for (ply = 0; memcmp(&game->keys[ply], &term->key, sizeof(term->key)) != 0; ply++) {
+		if (shows) {
+			ok(chi_wanted_init(&terms, term, &pattern));
+		}
+		ply = 0;
+		while (shows ? !chi_wanted_fits(&pattern, game->keys[ply].bytes)
+			     : memcmp(&game->keys[ply], &term->key, sizeof(term->key)) != 0) {
+			ply++;
 		}
 		move = (size_t)ply < game->plies ? game->moves[ply] : 0;
 		break;

@@ -447,14 +447,6 @@ class Client(Connection):
         return self.call(store, drop_gameset=pb.DropGameset(name=name),
                          idempotency_key=idempotency_key).drop_gameset.dropped
 
-    def find(self, pattern="", store="", **more):
-        """The rows, of positions or of games, and the last response."""
-        rows, last = [], None
-        for response in self.stream(self.send(store=store, find=pb.Find(pattern=pattern, **more))):
-            last = response.find
-            rows += last.games or unpack_rows(last.rows, last.count)
-        return rows, last
-
     def twins(self, filter="", days=0, plies=0, store=""):
         """Groups of games, as lists of numbers."""
         id = self.send(store=store, twins=pb.Twins(filter=filter, days=days, plies=plies))

@@ -53,7 +53,6 @@ OPERATIONS = {
     "gamesets": (READ, lambda n: pb.Gamesets()),
     "make_gameset": (WRITE, lambda n: pb.MakeGameset(name=f"set{n}")),
     "drop_gameset": (WRITE, lambda n: pb.DropGameset(name="none")),
-    "find": (READ, lambda n: pb.Find(limit=1)),
     "queue_add": (WRITE, lambda n: pb.QueueAdd(fens=[fen(n)])),
     "queue_take": (WRITE, lambda n: pb.QueueTake(holder="a", lease_ms=1, limit=1)),
     "queue_settle": (WRITE, lambda n: pb.QueueSettle(fens=[fen(n)], action=pb.DONE)),

@@ -297,14 +297,29 @@ class Calls:
         with self.assertRaises(chistore.Error):
             store.make_gameset("c")
         self.assertEqual(store.gamesets(), [chistore.Gameset("c", "player Carlsen", 28)])
-        found = store.find('has "Nd5"', "in c", limit=3, want_total=True)
-        self.assertEqual(len(found.rows), 3)
-        rest = store.find('has "Nd5"', "in c", cursor=found.cursor)
-        self.assertEqual(len(rest.rows) + 3, found.total)
-        self.assertEqual(store.find('has "Nd5"', "in c", only_count=True).total, found.total)
+        asked = {"pattern": 'has "Nf3 nc6"', "games": "in c"}
+        rows = list(store.scan(order="position", whole_counts=True, **asked))
+        self.assertEqual(store.count(**asked), len(rows))
+        self.assertEqual([row.counts for row in rows],
+                         [row.counts for row in store.probe([row.position for row in rows])])
+        rest = store.scan(order="position", after=rows[2], whole_counts=True, **asked)
+        self.assertEqual(list(rest), rows[3:])
+        theirs = list(store.scan(order="position", **asked))
+        self.assertEqual([row.position for row in theirs], [row.position for row in rows])
+        self.assertTrue(any(one.counts.games < row.counts.games for one, row in zip(theirs, rows)))
         with self.assertRaises(chistore.BadInput):
-            store.find("colour")
+            store.count(pattern="colour")
         self.assertEqual([store.drop_gameset("c") for _ in range(2)], [True, False])
+
+    def test_games_of_a_pattern(self):
+        """Whichever way they are looked for."""
+        asked = 'has "Nd5" player Carlsen'
+        games = list(self.store.games(asked))
+        self.assertGreater(len(games), 2)
+        self.assertTrue(all(game.ply > 0 for game in games))
+        self.assertEqual(list(self.store.games(asked, by_positions=True)), games)
+        for by_positions in (False, True):
+            self.assertEqual(self.store.count_games(asked, by_positions=by_positions), len(games))
 
     def test_games(self):
         store = self.store

@@ -44,7 +44,7 @@ QUESTIONS = [
     ["count", "--player", "Unheard", "--quiet"], ["count", "--filter", 1000 * "plies 1 "],
     ["find", "--has", "Nd5", "--games"], ["find", "--has", "Nd5", "--games", "--pgn", "--limit", "9"],
     ["find", "--has", "Nd5", "--games", "--player", "Kramnik", "--json"],
-    ["find", "--pawns", "+ d4 / + d5", "--games", "--limit", "7", "--cursor", "g07000000"],
+    ["find", "--pawns", "+ d4 / + d5", "--games", "--limit", "7", "--cursor", "n0700000000000000"],
     ["find", "--games", "--cursor", "n07000000"], ["find", "--games", "--player", "Unheard"],
     ["find", "--player", "Unheard"], ["find", "--count", "--player", "Unheard"],
     ["stats", "--player", "Unheard"], ["explore", "e4", "--player", "Unheard"],

@@ -263,9 +263,10 @@ class WhileServing(Serving):
                 ("explore games", lambda client: client.explore(filter="plies 1..", fen=fens[0])),
                 ("names", lambda client: client.names(pb.PLAYER)),
                 ("suspects", lambda client: client.suspects(pb.PLAYER)),
-                ("find", lambda client: client.find('has "Pe4"')),
-                ("find games", lambda client: client.find(
-                    'has "Pe4"', filter='in mine moves "e4"', games=True, only_count=True)),
+                ("scan for a pattern", lambda client: client.scan(
+                    pattern='has "Pe4"', whole_counts=True, want=pb.COUNTS)),
+                ("games by positions", lambda client: client.query_games(
+                    'in mine moves "e4" has "Pe4"', by_positions=True)),
                 ("gameset", self.gameset),
                 ("change of names", lambda client: client.change_names(
                     [pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="No One At All")])),

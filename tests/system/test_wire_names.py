@@ -19,6 +19,7 @@ from pychistore import Client, Closed, Failure, Marks, pb
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
 MASTERS = os.path.join(DATA, "masters_300.pgn")
+FIND = pb.Scan(chi2_max=25599, order=pb.BY_POSITION, want=pb.COUNTS)
 
 _made = []
 
@@ -276,9 +277,6 @@ class Rude(Served):
                 (pb.INVALID, "", {"make_gameset": pb.MakeGameset(name="a", filter="in none")}),
                 (pb.INVALID, "drop_gameset.name", {"drop_gameset": pb.DropGameset(name="\t")}),
                 (pb.INVALID, "gamesets.name", {"gamesets": pb.Gamesets(name="a b")}),
-                (pb.INVALID, "find.want", {"find": pb.Find(games=True, want=3)}),
-                (pb.INVALID, "", {"find": pb.Find(games=True, cursor="n00000001")}),
-                (pb.BAD_SYNTAX, "find.filter", {"find": pb.Find(filter="player")}),
                 (pb.BAD_SYNTAX, "scan.games", {"scan": pb.Scan(chi2_max=25599, games="player")}),
                 (pb.BAD_SYNTAX, "twins.filter", {"twins": pb.Twins(filter="player")}),
                 (pb.INVALID, "window", {"window": 1025, "twins": pb.Twins()}),
@@ -288,11 +286,10 @@ class Rude(Served):
                 (pb.BAD_SYNTAX, "count.games", {"count": pb.Count(chi2_max=25599, games="player")}),
                 (pb.TOO_LARGE, "count.games", {"count": pb.Count(games="x" * 4097)}),
                 (pb.INVALID, "", {"count": pb.Count(chi2_max=25599, games="in none")}),
-                (pb.INVALID, "find.window", {"find": pb.Find(window=1025)}),
-                (pb.INVALID, "idempotency_key", {"find": pb.Find(), "idempotency_key": mark}),
-                (pb.INVALID, "", {"find": pb.Find(cursor="0")}),
-                (pb.INVALID, "", {"find": pb.Find(pattern='has "Ke1 Ke2"')}),
-                (pb.TOO_LARGE, "find.pattern", {"find": pb.Find(pattern="x" * 4097)})):
+                (pb.INVALID, "idempotency_key", {"scan": FIND, "idempotency_key": mark}),
+                (pb.INVALID, "scan.pattern", {"scan": pb.Scan(chi2_max=25599, pattern='has "Ke1 Ke2"')}),
+                (pb.INVALID, "count.pattern", {"count": pb.Count(chi2_max=25599, pattern="not has Nd5")}),
+                (pb.TOO_LARGE, "scan.pattern", {"scan": pb.Scan(chi2_max=25599, pattern="x" * 4097)})):
             with self.subTest(field=field, **op):
                 self.refused(code, field, **op)
         client = self.connect()
@@ -334,7 +331,7 @@ class Rude(Served):
     def test_who_reads_nothing(self):
         """Many searches without credit, and whole stores of them: others are served all the same."""
         with Peer(self.listen[0]) as peer:
-            sent = [peer.send(find=pb.Find(window=1)) for _ in range(60)]
+            sent = [peer.send(window=1, scan=FIND) for _ in range(60)]
             seen = {response.id: response for response in (peer.receive() for _ in sent)}
             self.assertEqual(set(seen), set(sent))
             self.assertFalse(any(response.last for response in seen.values()))
@@ -345,36 +342,21 @@ class Rude(Served):
             client.put([pb.PutEntry(fen="4k3/8/8/8/8/8/8/4K3 w - - 0 1")])
             self.await_readers(client)
             last = seen[sent[0]]  # another's may have come first
-            rows, mixed = last.find.count, False
+            rows, mixed = last.scan.count, False
             while not last.last:
                 peer.send(id=sent[0], credit=pb.Credit(responses=1))
                 last = peer.receive_for(sent[0])
-                rows += last.find.count
-                mixed |= last.find.mixed
+                rows += last.scan.count
+                mixed |= last.scan.mixed
             self.assertTrue(mixed)
             self.assertIn(rows, range(client.count() - 2, client.count() + 1))
             for id in sent[1:]:
                 peer.send(id=id, cancel=pb.Cancel())
             self.assertEqual({peer.receive().code for _ in sent[1:]}, {pb.CANCELED})
 
-    def test_total_after_another_snapshot(self):
-        """A search that stood still goes on counting where it was."""
-        with Peer(self.listen[0]) as peer:
-            total = self.connect().find(only_count=True)[1].total
-            id = peer.send(find=pb.Find(window=1, limit=15000, want_total=True))
-            rows = peer.receive_for(id).find.count
-            self.await_readers(self.connect())
-            last = None
-            while last is None or not last.last:
-                peer.send(id=id, credit=pb.Credit(responses=1))
-                last = peer.receive_for(id)
-                rows += last.find.count
-            self.assertEqual((rows, last.find.counted), (15000, True))
-            self.assertIn(last.find.total, (total, total + 1))
-
     def test_who_goes(self):
         """In the middle of everything; the daemon still stops in order."""
-        for op in ({"find": pb.Find(window=1)}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)},
+        for op in ({"window": 1, "scan": FIND}, {"suspects": pb.Suspects(kind=pb.PLAYER, limit=9)},
                    {"names": pb.Names(kind=pb.PLAYER, limit=9)},
                    {"twins": pb.Twins()},
                    {"make_gameset": pb.MakeGameset(name="b", filter='has "Nd5"')}):
@@ -387,8 +369,15 @@ class Rude(Served):
         self.assertEqual(self.daemon.stop(), 0)
 
     def test_progress(self):
-        rows, last = self.connect().find(only_count=True, games=True, progress=True)
-        self.assertEqual((rows, last.total, last.counted, last.thousandths), ([], 300, True, 1000))
+        """A daemon says how far it is, and only to those who ask."""
+        for tells in (False, True):
+            with Peer(self.listen[0]) as peer:
+                id = peer.send(progress=tells, game_query=pb.GameQuery(
+                    filter="has Nd5", by_positions=True, want_total=True))
+                seen = list(peer.stream(id))
+                self.assertEqual(seen[-1].thousandths, 0)
+                self.assertTrue(tells or not any(response.thousandths for response in seen))
+                self.assertEqual(sum(len(response.game_query.games) for response in seen), seen[-1].game_query.total)
 
 
 if __name__ == "__main__":
