@@ -485,7 +485,7 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
  * and the stamp is right. */
 static int copy_store(struct chi_client *client, const char *path, bool publish)
 {
-	struct chi_sink sink = {.fd = -1};
+	struct chi_sink sink = {.fd = -1, .path = path};
 	struct chi_copy *copy = NULL;
 	int status = publish ? chi_publish_begin(path, &copy, &sink.fd, &client->error)
 			     : chi_copy_begin(path, &copy, &sink.fd, &client->error);

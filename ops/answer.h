@@ -53,6 +53,7 @@ chi_answer chi_answer_queue_list;		 /* queue.c */
 /* Where it goes. */
 struct chi_sink {
 	int fd;			   /* a copy's bytes */
+	const char *path;	   /* of the copy, for messages */
 	chi_verify_report *report; /* each damage of a verification; may be NULL */
 	void *context;
 	const atomic_bool *stop; /* a verification is to end; may be NULL */

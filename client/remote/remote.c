@@ -52,17 +52,18 @@ static int changed(struct chi_client *client, bool *out)
 }
 
 /* A signal or a nearly full disk may leave a part unwritten. */
-static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault *fault)
+static int write_all(const struct chi_sink *sink, const uint8_t *bytes, size_t len,
+		     struct chi_fault *fault)
 {
 	while (len > 0) {
-		ssize_t n = write(fd, bytes, len);
+		ssize_t n = write(sink->fd, bytes, len);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
 		if (n < 0) {
 			char buffer[96];
 			return chi_fault(fault, chi_fault_errno(errno),
-					 "cannot write the copy (%s)",
+					 "cannot write the copy '%s' (%s)", sink->path,
 					 strerror_r(errno, buffer, sizeof(buffer)));
 		}
 		bytes += n;
@@ -75,7 +76,7 @@ static int write_all(int fd, const uint8_t *bytes, size_t len, struct chi_fault 
 static int take_piece(struct chi_client *client, const struct chi_whole_part *piece,
 		      const struct chi_sink *sink, bool *told)
 {
-	int status = write_all(sink->fd, piece->data, piece->len, &client->error);
+	int status = write_all(sink, piece->data, piece->len, &client->error);
 	if (status != CHI_OK) {
 		chi_peer_close(client);
 	} else if (piece->report.len > 0 && sink->report != NULL) {
@@ -112,7 +113,8 @@ static int bytes(struct chi_client *client, enum chi_op op, const struct chi_sin
 		status = op != CHI_OP_BACKUP || (ftruncate(sink->fd, 0) == 0 &&
 						 lseek(sink->fd, 0, SEEK_SET) == 0)
 				 ? receive_bytes(client, op, sink, &response, &told)
-				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy");
+				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy '%s'",
+					     sink->path);
 	} while (!told && chi_repeat_again(client, &repeat, status));
 	/* A server that answers "corrupt" may still give the numbers. */
 	bool whole = status == CHI_OK || status == -CHI_ECORRUPT;
