@@ -255,7 +255,7 @@ typedef int chi_progress(void *context, unsigned thousandths);
 
 /* From now on called now and then while a scan, a count or another query of this client has the
  * caller wait; what it returns other than CHI_OK ends the call, which returns it. NULL: no more.
- * -CHI_EBUSY: a scan or a query is open. */
+ * Stores on RADOS never call it. -CHI_EBUSY: a scan or a query is open. */
 CHI_MUSTUSE int chi_on_progress(struct chi_client *client, chi_progress *progress, void *context);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
