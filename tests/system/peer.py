@@ -29,7 +29,7 @@ class Peer(Connection):
         """One request, its only or last answer."""
         return self.receive_for(self.send(**request))
 
-    def stream(self, credit=True, **request):
+    def stream(self, *, credit=True, **request):
         """All responses to a request; gives credit for each one taken."""
         id = self.send(**request)
         while True:

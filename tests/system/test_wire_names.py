@@ -372,12 +372,15 @@ class Rude(Served):
         """A daemon says how far it is, and only to those who ask."""
         for tells in (False, True):
             with Peer(self.listen[0]) as peer:
-                id = peer.send(progress=tells, game_query=pb.GameQuery(
-                    filter="has Nd5", by_positions=True, want_total=True))
-                seen = list(peer.stream(id))
-                self.assertEqual(seen[-1].thousandths, 0)
-                self.assertTrue(tells or not any(response.thousandths for response in seen))
-                self.assertEqual(sum(len(response.game_query.games) for response in seen), seen[-1].game_query.total)
+                games = list(peer.stream(progress=tells, game_query=pb.GameQuery(
+                    filter="has Nd5", by_positions=True, want_total=True)))
+                scan = list(peer.stream(progress=tells, scan=FIND))
+            told = [response.thousandths for response in scan]
+            self.assertEqual((told[-1], any(told)), (0, tells))
+            self.assertTrue(tells or not any(response.thousandths for response in games))
+            self.assertGreater(games[-1].game_query.total, 0)
+            self.assertEqual(sum(len(response.game_query.games) for response in games),
+                             games[-1].game_query.total)
 
 
 if __name__ == "__main__":
