@@ -62,7 +62,7 @@ void chi_text_clean(char *out, size_t size, const char *text)
 	out[len] = '\0';
 }
 
-int chi_fault(struct chi_fault *fault, int status, const char *format, ...)
+int chi_fail(struct chi_fault *fault, int status, const char *format, ...)
 {
 	if (fault == NULL) {
 		return status;
@@ -78,7 +78,7 @@ int chi_fault(struct chi_fault *fault, int status, const char *format, ...)
 
 int chi_fault_plain(struct chi_fault *fault, int status)
 {
-	return chi_fault(fault, status, "%s", chi_strerror(status));
+	return chi_fail(fault, status, "%s", chi_strerror(status));
 }
 
 int chi_fault_errno(int error)

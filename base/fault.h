@@ -9,11 +9,11 @@
  * Writes the text (cut at CHI_FAULT_SIZE - 1 bytes, never inside a UTF-8 sequence; control
  * characters become '?') and returns `status`, so that callers can say
  *
- *	return chi_fault(fault, -CHI_EFEN, "rank %d has %d squares", rank, n);
+ *	return chi_fail(fault, -CHI_EFEN, "rank %d has %d squares", rank, n);
  *
  * `fault` may be NULL.
  */
-CHI_PRINTF(3, 4) int chi_fault(struct chi_fault *fault, int status, const char *format, ...);
+CHI_PRINTF(3, 4) int chi_fail(struct chi_fault *fault, int status, const char *format, ...);
 
 /* The text for `status` alone, when nothing more is known. Returns `status`. */
 int chi_fault_plain(struct chi_fault *fault, int status);

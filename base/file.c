@@ -140,7 +140,7 @@ static bool resolve(const char *path, char dir[PATH_MAX], const char **name)
 	return parent != NULL && realpath(parent, dir) != NULL;
 }
 
-int chi_store_files_spare(const char *path, struct chi_fault *fault)
+int chi_dir_files_spare(const char *path, struct chi_fault *fault)
 {
 	char parent[PATH_MAX];
 	const char *name;
@@ -154,8 +154,8 @@ int chi_store_files_spare(const char *path, struct chi_fault *fault)
 	for (size_t i = 0; !ours && i < CHI_COUNT(names); i++) {
 		ours = strcmp(name, names[i]) == 0 && is_store(dir);
 	}
-	return ours ? chi_fault(fault, -CHI_EINVAL, "'%s' is a file of the store in '%s'", path,
-				parent)
+	return ours ? chi_fail(fault, -CHI_EINVAL, "'%s' is a file of the store in '%s'", path,
+			       parent)
 		    : CHI_OK;
 }
 
@@ -167,13 +167,13 @@ static bool is_same(int a, int b)
 	       st_a.st_ino == st_b.st_ino;
 }
 
-int chi_store_files_outside(int dir, const char *path, struct chi_fault *fault)
+int chi_dir_files_outside(int dir, const char *path, struct chi_fault *fault)
 {
 	_cleanup_(chi_closep) int here = openat(dir, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	while (here >= 0) {
 		if (is_store(here)) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "'%s' is inside the directory of a store", path);
+			return chi_fail(fault, -CHI_EINVAL,
+					"'%s' is inside the directory of a store", path);
 		}
 		int above = openat(here, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		bool top = above < 0 || is_same(here, above);

@@ -30,8 +30,8 @@ CHI_MUSTUSE int chi_file_pwrite(int fd, const void *bytes, size_t len, uint64_t 
 
 /* Before a file of another kind is made, replaced or added to: -CHI_EINVAL if `path`, itself or
  * by links, is a file of a store, or has the name of one in the directory of a store. */
-CHI_MUSTUSE int chi_store_files_spare(const char *path, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_files_spare(const char *path, struct chi_fault *fault);
 
 /* Before a store is made in the open directory `dir`, named `path` in messages: -CHI_EINVAL if it
  * is the directory of a store, or below one. */
-CHI_MUSTUSE int chi_store_files_outside(int dir, const char *path, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_files_outside(int dir, const char *path, struct chi_fault *fault);

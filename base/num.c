@@ -110,7 +110,7 @@ static int read_hundredths(const char *text, size_t len, uint32_t *out, bool *kn
 	return CHI_OK;
 }
 
-int chi_num_chi2(const char *text, size_t len, uint16_t *out)
+int chi_chi2_parse(const char *text, size_t len, uint16_t *out)
 {
 	uint32_t value = 0;
 	bool known = false;
@@ -131,7 +131,7 @@ bool chi_num_chi2_clamped(const char *text, size_t len)
 	       (value > CHI_CHI2_MAX || (value == 0 && known));
 }
 
-size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE])
+size_t chi_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE])
 {
 	if (chi2 == CHI_CHI2_UNKNOWN) {
 		out[0] = '-';

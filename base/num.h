@@ -21,15 +21,15 @@ CHI_MUSTUSE int chi_num_size(const char *text, size_t len, uint64_t *out);
 
 /* A statistic as text ("76", "76.0", "57.995", "-" = not known) to hundredths, rounded half up
  * at the second decimal. Known values are clamped to 1..CHI_CHI2_MAX; 0 or "0.00" is not known. */
-CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
+CHI_MUSTUSE int chi_chi2_parse(const char *text, size_t len, uint16_t *out);
 
-/* Whether chi_num_chi2 takes such a text to an end of the scale: it means less than 0.005 or,
+/* Whether chi_chi2_parse takes such a text to an end of the scale: it means less than 0.005 or,
  * rounded, more than 255.99. */
 bool chi_num_chi2_clamped(const char *text, size_t len);
 
 /* "76.00", or "-" for not known, NUL-terminated; returns the length. */
 #define CHI_CHI2_TEXT_SIZE 8
-size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
+size_t chi_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
 
 /* "2026-11-22T09:30:00Z" (ISO 8601, UTC; the time may be left out) to seconds since 1970, and back
  * with a NUL; the length, or 0 for what has no such text: 0 seconds, which say "not given", and

@@ -296,7 +296,7 @@ int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi_sort_reader
 		  struct chi_fault *fault)
 {
 	if (part >= sorter->n_parts) {
-		return chi_fault(fault, -CHI_EINVAL, "no such part");
+		return chi_fail(fault, -CHI_EINVAL, "no such part");
 	}
 	_cleanup_(chi_sort_closep) struct chi_sort_reader *reader =
 		new_reader(sorter->runs.n, sorter->fd);
@@ -305,7 +305,7 @@ int chi_sort_open(struct chi_sorter *sorter, size_t part, struct chi_sort_reader
 	}
 	int rc = add_part(sorter, reader, part);
 	if (rc != CHI_OK) {
-		return chi_fault(fault, rc, "cannot read the sorted items (%s)", chi_strerror(rc));
+		return chi_fail(fault, rc, "cannot read the sorted items (%s)", chi_strerror(rc));
 	}
 	start_sources(reader);
 	*out = reader;

@@ -186,9 +186,9 @@ static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
 	}
 	sorter->fd = chi_file_nameless(sorter->dir);
 	if (sorter->fd < 0) {
-		return chi_fault(fault, chi_fault_errno(errno),
-				 "cannot make a file in '%s' to sort in (%s)", sorter->dir,
-				 strerror(errno));
+		return chi_fail(fault, chi_fault_errno(errno),
+				"cannot make a file in '%s' to sort in (%s)", sorter->dir,
+				strerror(errno));
 	}
 	return CHI_OK;
 }
@@ -249,8 +249,8 @@ static int spill_runs(struct chi_sorter *sorter, const struct chi_sort_runs *run
 	struct chi_sort_run run = {.offset = sorter->file_end, .n = n, .marks = marks};
 	rc = write_run(sorter, reader, buffer, &run);
 	if (rc != CHI_OK) {
-		return chi_fault(fault, rc, "cannot write what is sorted to '%s' (%s)", sorter->dir,
-				 chi_strerror(rc));
+		return chi_fail(fault, rc, "cannot write what is sorted to '%s' (%s)", sorter->dir,
+				chi_strerror(rc));
 	}
 	sorter->file_end += n * CHI_SORT_ITEM;
 	*out = run;

@@ -136,11 +136,11 @@ static int fail_tls(struct chi_tls *tls, int kind, int error)
 				  : strerror_r(error, buffer, sizeof(buffer));
 	} else if (verdict != X509_V_OK) {
 		tls->failure =
-			chi_fault(&tls->why, -CHI_EPROTO, "the certificate is not accepted: %s",
-				  X509_verify_cert_error_string(verdict));
+			chi_fail(&tls->why, -CHI_EPROTO, "the certificate is not accepted: %s",
+				 X509_verify_cert_error_string(verdict));
 		return tls->failure;
 	}
-	tls->failure = chi_fault(&tls->why, -CHI_EPROTO, "%s", text);
+	tls->failure = chi_fail(&tls->why, -CHI_EPROTO, "%s", text);
 	return tls->failure;
 }
 
@@ -164,7 +164,7 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
 	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
 		SSL_CTX_free(context);
-		return chi_fault(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
+		return chi_fail(fault, -CHI_ENOMEM, "cannot set up TLS (%s)", reason());
 	}
 	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -182,13 +182,13 @@ static int look_at(const char *what, const char *path, struct stat *file, struct
 {
 	char buffer[96];
 	if (stat(path, file) != 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (%s)", what, path,
-				 strerror_r(errno, buffer, sizeof(buffer)));
+		return chi_fail(fault, -CHI_EIO, "cannot use the %s '%s' (%s)", what, path,
+				strerror_r(errno, buffer, sizeof(buffer)));
 	}
 	return S_ISREG(file->st_mode)
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EIO, "cannot use the %s '%s' (not a regular file)",
-				   what, path);
+		       : chi_fail(fault, -CHI_EIO, "cannot use the %s '%s' (not a regular file)",
+				  what, path);
 }
 
 static void free_certificates(STACK_OF(X509) *const *all)
@@ -253,18 +253,18 @@ int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		return status;
 	}
 	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-		return chi_fault(fault, -CHI_EACCES,
-				 "the key '%s' is open to everyone; chmod o= it", key);
+		return chi_fail(fault, -CHI_EACCES, "the key '%s' is open to everyone; chmod o= it",
+				key);
 	}
 	_cleanup_(free_certificates) STACK_OF(X509) *chain = read_certificates(certificate);
 	if (!show(context, chain)) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
-				 certificate, reason());
+		return chi_fail(fault, -CHI_EIO, "cannot use the certificate '%s' (%s)",
+				certificate, reason());
 	}
 	if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_check_private_key(context) != 1) {
-		return chi_fault(fault, -CHI_EIO, "cannot use the key '%s' of '%s' (%s)", key,
-				 certificate, reason());
+		return chi_fail(fault, -CHI_EIO, "cannot use the key '%s' of '%s' (%s)", key,
+				certificate, reason());
 	}
 	return CHI_OK;
 }
@@ -275,8 +275,8 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 	if (file == NULL) {
 		return SSL_CTX_set_default_verify_paths(context) == 1
 			       ? CHI_OK
-			       : chi_fault(fault, -CHI_EIO,
-					   "cannot use the system's authorities (%s)", reason());
+			       : chi_fail(fault, -CHI_EIO,
+					  "cannot use the system's authorities (%s)", reason());
 	}
 	struct stat st;
 	int status = look_at("authorities in", file, &st, fault);
@@ -286,8 +286,8 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 	_cleanup_(free_certificates) STACK_OF(X509) *authorities = read_certificates(file);
 	return trust(context, authorities)
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
-				   reason());
+		       : chi_fail(fault, -CHI_EIO, "cannot use the authorities in '%s' (%s)", file,
+				  reason());
 }
 
 /* ---- Connections ------------------------------------------------------------------------- */
@@ -412,7 +412,7 @@ ssize_t chi_tls_read(struct chi_tls *tls, void *out, size_t room)
 		got += n > 0 ? (size_t)n : 0;
 		tls->up = tls->up || SSL_is_init_finished(tls->ssl) == 1;
 		if (tls->key_updates > KEY_UPDATES_MAX) {
-			status = chi_fault(&tls->why, -CHI_EPROTO, "too many key updates");
+			status = chi_fail(&tls->why, -CHI_EPROTO, "too many key updates");
 			tls->failure = status;
 			break;
 		}

@@ -89,7 +89,7 @@ static uint64_t single_games(const void *argument)
 
 static uint64_t explore(const void *argument)
 {
-	struct chi_explore found;
+	struct chi_explored found;
 	for (unsigned i = 0; i < 20; i++) {
 		must(chi_explore(client, &after_e4, argument, &found));
 	}
@@ -99,7 +99,7 @@ static uint64_t explore(const void *argument)
 static uint64_t stats(const void *argument)
 {
 	struct chi_stats_result result;
-	must(chi_get_stats(client, CHI_STATS_PLAYER, argument, 10, &result));
+	must(chi_stats_list(client, CHI_STATS_PLAYER, argument, 10, &result));
 	return 1;
 }
 

@@ -95,7 +95,7 @@ static void call_prober(size_t i)
 
 static void call_put(size_t i)
 {
-	const struct chi_put entry = {
+	const struct chi_put_entry entry = {
 		.key = keys[i % n_keys], .parts = CHI_PUT_ADD, .record.counts.draws = 1};
 	must(chi_put(client, &entry, 1, CHI_ASYNC, NULL));
 	seen++;
@@ -103,7 +103,7 @@ static void call_put(size_t i)
 
 static void call_explore(size_t i)
 {
-	struct chi_explore found;
+	struct chi_explored found;
 	must(chi_explore(client, &keys[i % n_keys], NULL, &found));
 	seen += found.n_moves;
 }
@@ -112,7 +112,7 @@ static void call_info(size_t i)
 {
 	struct chi_info info;
 	(void)i;
-	must(chi_get_info(client, &info));
+	must(chi_store_info(client, &info));
 	seen += info.positions;
 }
 
@@ -120,7 +120,7 @@ static void call_stats(size_t i)
 {
 	struct chi_stats_result found;
 	(void)i;
-	must(chi_get_stats(client, CHI_STATS_ECO, NULL, 0, &found));
+	must(chi_stats_list(client, CHI_STATS_ECO, NULL, 0, &found));
 	seen += found.n;
 }
 

@@ -25,8 +25,8 @@
 struct bench {
 	struct bench_keys keys;
 	struct chi_client *client;
-	struct chi_store *store; /* NULL on a server's address */
-	struct chi_row *rows;	 /* BATCH_MAX */
+	struct chi_dir *store; /* NULL on a server's address */
+	struct chi_row *rows;  /* BATCH_MAX */
 	struct bench_prober prober;
 };
 
@@ -138,17 +138,17 @@ static struct chi_scan_spec few(const struct bench *bench)
 static uint64_t known(const struct bench *bench)
 {
 	uint64_t count = 0;
-	must(bench, chi_count(bench->client, &everything, &count, NULL), "chi_count");
+	must(bench, chi_scan_count(bench->client, &everything, &count, NULL), "chi_scan_count");
 	return count;
 }
 
-/* By as many threads as chi_count takes, so that the time is that of the clock on the wall. */
+/* By as many threads as chi_scan_count takes, so that the time is that of the clock on the wall. */
 static void count(const struct bench *bench, const struct chi_scan_spec *spec,
 		  struct bench_result *out)
 {
 	out->done = known(bench);
 	uint64_t start = bench_now();
-	must(bench, chi_count(bench->client, spec, &out->sum, NULL), "chi_count");
+	must(bench, chi_scan_count(bench->client, spec, &out->sum, NULL), "chi_scan_count");
 	out->ns = bench_now() - start;
 }
 
@@ -168,7 +168,7 @@ static void scan_rows(struct bench *bench, const struct chi_scan_spec *spec,
 	int status;
 	uint64_t start = bench_cpu();
 	must(bench, chi_read_begin(bench->store, &read), "chi_read_begin");
-	must(bench, chi_scan_open(read, spec, &scan, NULL), "chi_scan_open");
+	must(bench, chi_read_scan(read, spec, &scan, NULL), "chi_read_scan");
 	do {
 		size_t n = 0;
 		status = chi_scan_rows(scan, bench->rows, ROWS, 1u << 20, &n);
@@ -177,7 +177,7 @@ static void scan_rows(struct bench *bench, const struct chi_scan_spec *spec,
 		}
 		out->done += n;
 	} while (status == CHI_OK);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	chi_read_end(read);
 	out->ns = bench_cpu() - start;
 	if (status != CHI_NONE) {
@@ -278,12 +278,12 @@ static bool run_step(void *context, const char *name, struct bench_result *out)
 static void open_bench(struct bench *bench, const char *address)
 {
 	struct chi_fault fault = {""};
-	struct chi_store_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir_options options = {.mode = CHI_STORE_READ};
 	if (chi_open(address, NULL, &bench->client, &fault) != CHI_OK) {
 		bench_die("cannot open '%s': %s", address, fault.text);
 	}
 	if (strncmp(address, "unix:", 5) != 0 && strncmp(address, "tcp:", 4) != 0 &&
-	    chi_store_open(address, &options, &bench->store, &fault) != CHI_OK) {
+	    chi_dir_open(address, &options, &bench->store, &fault) != CHI_OK) {
 		bench_die("cannot open '%s': %s", address, fault.text);
 	}
 	bench->rows = calloc(BATCH_MAX, sizeof(*bench->rows));
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
 	bench_serve(run_step, &bench);
 	bench_prober_close(&bench.prober);
 	free(bench.rows);
-	chi_store_close(bench.store);
+	chi_dir_close(bench.store);
 	chi_close(bench.client);
 	bench_keys_free(&bench.keys);
 	return 0;

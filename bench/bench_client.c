@@ -32,7 +32,7 @@ struct bench {
 	const char *source;
 	struct bench_list lists[LISTS];
 	struct chi_row rows[BATCH_MAX];
-	struct chi_put entries[BATCH_MAX];
+	struct chi_put_entry entries[BATCH_MAX];
 	struct chi_row *records; /* those of the source, shuffled, once they are asked for */
 	size_t n_records;
 	uint64_t turn; /* puts differ from those before */
@@ -155,7 +155,7 @@ static void bulk(struct bench *bench, size_t batch, struct bench_result *out)
 		size_t n = left < batch ? left : batch;
 		for (size_t j = 0; j < n; j++) {
 			const struct chi_row *row = &bench->records[i + j];
-			bench->entries[j] = (struct chi_put){
+			bench->entries[j] = (struct chi_put_entry){
 				.key = row->key,
 				.parts = CHI_PUT_COUNTS,
 				.record.counts = row->counts,
@@ -183,7 +183,7 @@ static void pace(struct bench *bench, uint64_t rate, uint64_t ms, struct bench_r
 	while (now - start < ms * 1000000u) {
 		bench->turn++;
 		for (size_t i = 0; i < PACE_BATCH; i++) {
-			bench->entries[i] = (struct chi_put){
+			bench->entries[i] = (struct chi_put_entry){
 				.key = random->keys[(out->done + i) % random->n],
 				.parts = CHI_PUT_COUNTS,
 				.record.counts.white = bench->turn,
@@ -208,7 +208,7 @@ static void puts_on_the_way(struct bench *bench, enum chi_durability durability,
 	for (size_t sent = 0; out->done < n; out->done++) {
 		uint64_t id;
 		for (; sent < n && sent - out->done < pipeline; sent++) {
-			struct chi_put put = {
+			struct chi_put_entry put = {
 				.key = random->keys[sent % random->n],
 				.parts = CHI_PUT_COUNTS,
 				.record.counts.white = bench->turn,

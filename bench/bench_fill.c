@@ -28,7 +28,7 @@ struct churn {
 	size_t stored;
 	struct chi_client *client;
 	uint64_t random;
-	struct chi_put puts[BATCH];
+	struct chi_put_entry puts[BATCH];
 	char note[64]; /* its start is the note of a record, so that records differ in length */
 };
 
@@ -53,10 +53,10 @@ static void swap(struct churn *churn, size_t a, size_t b)
 }
 
 /* Any statistic, some counts, now and then a note. */
-static struct chi_put random_put(struct churn *churn, const struct chi_key *key)
+static struct chi_put_entry random_put(struct churn *churn, const struct chi_key *key)
 {
 	uint64_t random = bench_random(&churn->random);
-	return (struct chi_put){
+	return (struct chi_put_entry){
 		.key = *key,
 		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_NOTE,
 		.record = {.chi2 = (uint16_t)(1 + random % CHI_CHI2_MAX),
@@ -123,7 +123,7 @@ static void step(struct churn *churn, uint64_t i, uint64_t n)
 static double fullness(struct churn *churn)
 {
 	struct chi_info info;
-	must(churn, chi_get_info(churn->client, &info), "chi_get_info");
+	must(churn, chi_store_info(churn->client, &info), "chi_store_info");
 	return (double)info.block_bytes / ((double)info.blocks * BLOCK_BYTES);
 }
 

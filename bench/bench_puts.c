@@ -26,7 +26,7 @@
 struct put_writer {
 	struct chi_client *client;
 	struct bench_keys keys;
-	struct chi_put puts[BATCH_MAX];
+	struct chi_put_entry puts[BATCH_MAX];
 	struct chi_key batch[BATCH_MAX];
 	size_t size; /* of a batch */
 };
@@ -57,9 +57,9 @@ static void write_batch(struct put_writer *writer, bool removes, uint32_t parts,
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		writer->puts[i] = (struct chi_put){.key = writer->batch[i],
-						   .parts = parts,
-						   .record = {.counts = {.white = 1}}};
+		writer->puts[i] = (struct chi_put_entry){.key = writer->batch[i],
+							 .parts = parts,
+							 .record = {.counts = {.white = 1}}};
 	}
 	must(writer, chi_put(writer->client, writer->puts, n, durability, &result), "chi_put");
 }

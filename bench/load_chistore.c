@@ -35,7 +35,7 @@ static void get(struct chi_buffer *out, const struct chi_key *keys, size_t n)
 /* Durable: answered when it is on the disk. */
 static void put(struct chi_buffer *out, const struct chi_key *key, uint64_t turn)
 {
-	struct chi_put entry = {.key = *key, .parts = CHI_PUT_COUNTS};
+	struct chi_put_entry entry = {.key = *key, .parts = CHI_PUT_COUNTS};
 	const struct chi_put_request asked = {.durability = CHI_SYNC, .entries = &entry, .n = 1};
 	struct chi_request request = {.id = 3, .op = CHI_OP_PUT, .body = &asked};
 	entry.record.counts.white = 1 + turn;

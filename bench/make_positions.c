@@ -45,7 +45,7 @@ static void print_position(const struct chi_position *position, uint64_t *state)
 	char chi2[CHI_CHI2_TEXT_SIZE];
 	uint64_t counts[3];
 	chi_fen_print(position, fen);
-	chi_num_chi2_print(chi_statistic_control(position), chi2);
+	chi_chi2_print(chi_statistic_control(position), chi2);
 	draw_counts(state, counts);
 	printf("%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", fen, chi2, counts[0], counts[1],
 	       counts[2]);

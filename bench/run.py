@@ -117,8 +117,8 @@ class OnRecords(Suite):
             lines.append(Line(name + " / cursor walk", [a / b for a, b in zip(mine, base)],
                               SCAN_TARGET))
             self.note_speed(name + ", rows/s", mine)
-        for name, mine, target in (("chi_count of all bands but one", few[0], COUNT_TARGET),
-                                   ("chi_count of a material", few[1], COUNT_TARGET),
+        for name, mine, target in (("chi_scan_count of all bands but one", few[0], COUNT_TARGET),
+                                   ("chi_scan_count of a material", few[1], COUNT_TARGET),
                                    ("chi_scan_rows of a material", few[2], SCAN_TARGET)):
             lines.append(Line(name + " / cursor walk", [a / b for a, b in zip(mine, few[-1])],
                               target))

@@ -27,9 +27,9 @@ struct field {
 static int refuse_char(struct chi_fault *fault, const char *field, char c)
 {
 	if (c > ' ' && c < 127) {
-		return chi_fault(fault, -CHI_EFEN, "%s: unexpected '%c'", field, c);
+		return chi_fail(fault, -CHI_EFEN, "%s: unexpected '%c'", field, c);
 	}
-	return chi_fault(fault, -CHI_EFEN, "%s: unexpected byte 0x%02x", field, (unsigned char)c);
+	return chi_fail(fault, -CHI_EFEN, "%s: unexpected byte 0x%02x", field, (unsigned char)c);
 }
 
 static bool is_separator(char c)
@@ -45,24 +45,24 @@ static int split(const char *text, size_t len, struct field *fields, size_t *n,
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 		if (c < ' ' || c == 127) {
-			return chi_fault(fault, -CHI_EFEN, "control character 0x%02x at byte %zu",
-					 c, i);
+			return chi_fail(fault, -CHI_EFEN, "control character 0x%02x at byte %zu", c,
+					i);
 		}
 		if (is_separator(text[i])) {
 			continue;
 		}
 		if (i == 0 || is_separator(text[i - 1])) {
 			if (*n == FIELDS_MAX) {
-				return chi_fault(fault, -CHI_EFEN, "more than %d fields",
-						 FIELDS_MAX);
+				return chi_fail(fault, -CHI_EFEN, "more than %d fields",
+						FIELDS_MAX);
 			}
 			fields[(*n)++] = (struct field){.at = text + i, .len = 0};
 		}
 		fields[*n - 1].len++;
 	}
 	if (*n < FIELDS_MIN) {
-		return chi_fault(fault, -CHI_EFEN, "%zu field%s, at least %d are needed", *n,
-				 *n == 1 ? "" : "s", FIELDS_MIN);
+		return chi_fail(fault, -CHI_EFEN, "%zu field%s, at least %d are needed", *n,
+				*n == 1 ? "" : "s", FIELDS_MIN);
 	}
 	return CHI_OK;
 }
@@ -88,10 +88,10 @@ static int read_rank(struct chi_position *position, const char *text, size_t len
 		bool digit = text[i] >= '1' && text[i] <= '8';
 		int width = digit ? text[i] - '0' : 1;
 		if (file + width > 8) {
-			return chi_fault(fault, -CHI_EFEN, "rank %d has more than 8 squares", rank);
+			return chi_fail(fault, -CHI_EFEN, "rank %d has more than 8 squares", rank);
 		}
 		if (digit && after_digit) {
-			return chi_fault(fault, -CHI_EFEN, "rank %d has two digits in a row", rank);
+			return chi_fail(fault, -CHI_EFEN, "rank %d has two digits in a row", rank);
 		}
 		if (!digit && !put_letter(position, text[i], (rank - 1) * 8 + file)) {
 			return refuse_char(fault, "placement", text[i]);
@@ -100,7 +100,7 @@ static int read_rank(struct chi_position *position, const char *text, size_t len
 		after_digit = digit;
 	}
 	if (file < 8) {
-		return chi_fault(fault, -CHI_EFEN, "rank %d has %d squares", rank, file);
+		return chi_fail(fault, -CHI_EFEN, "rank %d has %d squares", rank, file);
 	}
 	return CHI_OK;
 }
@@ -114,8 +114,8 @@ static int read_placement(struct chi_position *position, struct field field,
 		const char *slash = memchr(at, '/', (size_t)(end - at));
 		const char *stop = slash != NULL ? slash : end;
 		if ((slash == NULL) != (rank == 1)) {
-			return chi_fault(fault, -CHI_EFEN, "placement: %s than 8 ranks",
-					 slash == NULL ? "fewer" : "more");
+			return chi_fail(fault, -CHI_EFEN, "placement: %s than 8 ranks",
+					slash == NULL ? "fewer" : "more");
 		}
 		int rc = read_rank(position, at, (size_t)(stop - at), rank, fault);
 		if (rc != CHI_OK) {
@@ -129,7 +129,7 @@ static int read_placement(struct chi_position *position, struct field field,
 static int read_side(struct chi_position *position, struct field field, struct chi_fault *fault)
 {
 	if (field.len != 1 || (field.at[0] != 'w' && field.at[0] != 'b')) {
-		return chi_fault(fault, -CHI_EFEN, "side to move is neither 'w' nor 'b'");
+		return chi_fail(fault, -CHI_EFEN, "side to move is neither 'w' nor 'b'");
 	}
 	position->side = field.at[0] == 'w' ? CHI_WHITE : CHI_BLACK;
 	return CHI_OK;
@@ -178,7 +178,7 @@ static int read_castling(struct chi_position *position, struct field field, stru
 		return CHI_OK;
 	}
 	if (field.len > 4) {
-		return chi_fault(fault, -CHI_EFEN, "castling: more than 4 letters");
+		return chi_fail(fault, -CHI_EFEN, "castling: more than 4 letters");
 	}
 	for (size_t i = 0; i < field.len; i++) {
 		char c = field.at[i];
@@ -186,7 +186,7 @@ static int read_castling(struct chi_position *position, struct field field, stru
 			return refuse_char(fault, "castling", c);
 		}
 		if (memchr(field.at, c, i) != NULL) {
-			return chi_fault(fault, -CHI_EFEN, "castling: '%c' occurs twice", c);
+			return chi_fail(fault, -CHI_EFEN, "castling: '%c' occurs twice", c);
 		}
 		position->castle |= castling_rook(position, c);
 	}
@@ -201,8 +201,8 @@ static int read_en_passant(struct chi_position *position, struct field field,
 	}
 	char rank = position->side == CHI_WHITE ? '6' : '3';
 	if (field.len != 2 || field.at[0] < 'a' || field.at[0] > 'h' || field.at[1] != rank) {
-		return chi_fault(fault, -CHI_EFEN,
-				 "en passant: neither '-' nor a square on rank %c", rank);
+		return chi_fail(fault, -CHI_EFEN, "en passant: neither '-' nor a square on rank %c",
+				rank);
 	}
 	int square = (rank - '1') * 8 + field.at[0] - 'a';
 	if (chi_position_ep_legal(position, square)) {
@@ -215,13 +215,13 @@ static int check_counters(const struct field *fields, size_t n, struct chi_fault
 {
 	uint64_t value = 0;
 	if (n > 4 && chi_num_u64(fields[4].at, fields[4].len, COUNTER_MAX, &value) != CHI_OK) {
-		return chi_fault(fault, -CHI_EFEN, "half-move clock is not a number from 0 to %d",
-				 COUNTER_MAX);
+		return chi_fail(fault, -CHI_EFEN, "half-move clock is not a number from 0 to %d",
+				COUNTER_MAX);
 	}
 	if (n > 5 && (chi_num_u64(fields[5].at, fields[5].len, COUNTER_MAX, &value) != CHI_OK ||
 		      value == 0)) {
-		return chi_fault(fault, -CHI_EFEN, "move number is not a number from 1 to %d",
-				 COUNTER_MAX);
+		return chi_fail(fault, -CHI_EFEN, "move number is not a number from 1 to %d",
+				COUNTER_MAX);
 	}
 	return CHI_OK;
 }
@@ -232,8 +232,8 @@ int chi_fen_parse(const char *text, size_t len, struct chi_position *out, struct
 	struct chi_position position;
 	size_t n = 0;
 	if (len > CHI_FEN_INPUT_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "FEN of %zu bytes, at most %d are read", len,
-				 CHI_FEN_INPUT_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "FEN of %zu bytes, at most %d are read", len,
+				CHI_FEN_INPUT_MAX);
 	}
 	chi_position_clear(&position);
 	int rc = split(text, len, fields, &n, fault);

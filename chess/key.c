@@ -164,7 +164,7 @@ static int set_pieces(const uint64_t at[16], struct chi_position *out, struct ch
 	uint64_t white_passed = passed & CHI_RANK_1 << 24;
 	uint64_t black_passed = passed & CHI_RANK_1 << 32;
 	if ((passed & (passed - 1)) != 0 || passed != (white_passed | black_passed)) {
-		return chi_fault(fault, -CHI_EKEY, "misplaced en passant pawn");
+		return chi_fail(fault, -CHI_EKEY, "misplaced en passant pawn");
 	}
 	uint64_t *kind = out->kind;
 	kind[CHI_PAWN] = at[4] | at[12] | passed;
@@ -187,13 +187,13 @@ int chi_key_decode(const struct chi_key *key, struct chi_position *out, struct c
 {
 	struct chi_position position;
 	if (!chi_key_shape_ok(key->bytes, key->len)) {
-		return chi_fault(fault, -CHI_EKEY,
-				 "%u bytes do not fit the mask, or the padding is not zero",
-				 key->len);
+		return chi_fail(fault, -CHI_EKEY,
+				"%u bytes do not fit the mask, or the padding is not zero",
+				key->len);
 	}
 	for (size_t i = key->len; i < CHI_KEY_MAX; i++) {
 		if (key->bytes[i] != 0) {
-			return chi_fault(fault, -CHI_EKEY, "bytes after the key are not zero");
+			return chi_fail(fault, -CHI_EKEY, "bytes after the key are not zero");
 		}
 	}
 	uint64_t at[16] = {0};

@@ -25,12 +25,12 @@ static int parse_side(const char *text, size_t len, const char *colour, uint8_t 
 	for (size_t i = 0; i < len; i++) {
 		int kind = chi_kind_of(text[i]);
 		if (kind == CHI_KINDS) {
-			return chi_fault(fault, -CHI_ESYNTAX,
-					 "material: %s has something other than K Q R B N P",
-					 colour);
+			return chi_fail(fault, -CHI_ESYNTAX,
+					"material: %s has something other than K Q R B N P",
+					colour);
 		}
 		if (kind == CHI_KING && counts[kind] > 0) {
-			return chi_fault(fault, -CHI_ESYNTAX, "material: two %s kings", colour);
+			return chi_fail(fault, -CHI_ESYNTAX, "material: two %s kings", colour);
 		}
 		counts[kind]++;
 	}
@@ -66,15 +66,15 @@ int chi_material_parse(const char *text, size_t len, struct chi_material *out,
 	size_t white_len = 0;
 	size_t separator = 0;
 	if (len == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "material: empty");
+		return chi_fail(fault, -CHI_ESYNTAX, "material: empty");
 	}
 	if (!find_black(text, len, &white_len, &separator)) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "material: neither a second K nor a 'v' starts black's part");
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"material: neither a second K nor a 'v' starts black's part");
 	}
 	if (len - separator > PIECES_MAX || len == separator) {
-		return chi_fault(fault, -CHI_ESYNTAX, "material: %zu pieces, 1 to %d are possible",
-				 len - separator, PIECES_MAX);
+		return chi_fail(fault, -CHI_ESYNTAX, "material: %zu pieces, 1 to %d are possible",
+				len - separator, PIECES_MAX);
 	}
 	int rc = parse_side(text, white_len, "white", material.white, fault);
 	if (rc == CHI_OK) {
@@ -111,8 +111,8 @@ static int check_range(const struct chi_range *range, uint16_t least, uint16_t m
 		       const char *name, struct chi_fault *fault)
 {
 	if (range->set && (range->min < least || range->min > range->max || range->max > most)) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: %u..%u is no range within %u..%u", name,
-				 range->min, range->max, least, most);
+		return chi_fail(fault, -CHI_EINVAL, "%s: %u..%u is no range within %u..%u", name,
+				range->min, range->max, least, most);
 	}
 	return CHI_OK;
 }
@@ -128,8 +128,8 @@ static int check_ranges(const struct chi_filter *filter, struct chi_fault *fault
 		rc = check_range(&filter->ply, 0, CHI_PLY_MAX, "ply", fault);
 	}
 	if (rc == CHI_OK && filter->engines_min > CHI_EVALS_MAX) {
-		rc = chi_fault(fault, -CHI_EINVAL, "engines: %u is over %d", filter->engines_min,
-			       CHI_EVALS_MAX);
+		rc = chi_fail(fault, -CHI_EINVAL, "engines: %u is over %d", filter->engines_min,
+			      CHI_EVALS_MAX);
 	}
 	return rc;
 }
@@ -138,15 +138,15 @@ int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)
 {
 	const struct chi_material *material = &filter->material;
 	if (filter->pieces_min > PIECES_MAX || filter->pieces_max > PIECES_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "pieces: %d..%d is not within 1..%d",
-				 filter->pieces_min, filter->pieces_max, PIECES_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "pieces: %d..%d is not within 1..%d",
+				filter->pieces_min, filter->pieces_max, PIECES_MAX);
 	}
 	if (filter->pieces_max != 0 && filter->pieces_min > filter->pieces_max) {
-		return chi_fault(fault, -CHI_EINVAL, "pieces: the least, %d, is above the most, %d",
-				 filter->pieces_min, filter->pieces_max);
+		return chi_fail(fault, -CHI_EINVAL, "pieces: the least, %d, is above the most, %d",
+				filter->pieces_min, filter->pieces_max);
 	}
 	if (filter->side > CHI_SIDE_BLACK) {
-		return chi_fault(fault, -CHI_EINVAL, "side: %d is none of 0, 1, 2", filter->side);
+		return chi_fail(fault, -CHI_EINVAL, "side: %d is none of 0, 1, 2", filter->side);
 	}
 	int rc = check_ranges(filter, fault);
 	if (rc < 0 || !filter->has_material) {
@@ -154,11 +154,11 @@ int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)
 	}
 	int total = chi_material_total(material);
 	if (total < 1 || total > PIECES_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "material: %d pieces, 1 to %d are possible",
-				 total, PIECES_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "material: %d pieces, 1 to %d are possible",
+				total, PIECES_MAX);
 	}
 	if (material->white[CHI_KING] > 1 || material->black[CHI_KING] > 1) {
-		return chi_fault(fault, -CHI_EINVAL, "material: more than one king of a colour");
+		return chi_fail(fault, -CHI_EINVAL, "material: more than one king of a colour");
 	}
 	return CHI_OK;
 }

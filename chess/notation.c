@@ -99,8 +99,8 @@ int chi_uci_parse(const struct chi_position *position, const char *text, size_t 
 		move = move != 0 && chi_movegen_is_legal(position, move) ? move : 0;
 	}
 	if (move == 0) {
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a legal move here",
-				 (int)(len < CHI_SAN_INPUT_MAX ? len : CHI_SAN_INPUT_MAX), text);
+		return chi_fail(fault, -CHI_EMOVE, "'%.*s' is not a legal move here",
+				(int)(len < CHI_SAN_INPUT_MAX ? len : CHI_SAN_INPUT_MAX), text);
 	}
 	*out = move;
 	return CHI_OK;
@@ -125,21 +125,21 @@ int chi_san_parse(const struct chi_position *position, const char *text, size_t 
 {
 	struct chi_san_found found;
 	if (len > CHI_SAN_INPUT_MAX) {
-		return chi_fault(fault, -CHI_EMOVE, "a move of %zu bytes, at most %d are read", len,
-				 CHI_SAN_INPUT_MAX);
+		return chi_fail(fault, -CHI_EMOVE, "a move of %zu bytes, at most %d are read", len,
+				CHI_SAN_INPUT_MAX);
 	}
 	switch (chi_san_find(position, text, strip_marks(text, len), &found)) {
 	case CHI_SAN_MOVE:
 		*out = found.moves[0];
 		return CHI_OK;
 	case CHI_SAN_MANY:
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' matches more than one legal move",
-				 (int)len, text);
+		return chi_fail(fault, -CHI_EMOVE, "'%.*s' matches more than one legal move",
+				(int)len, text);
 	case CHI_SAN_NOT_LEGAL:
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a legal move here", (int)len,
-				 text);
+		return chi_fail(fault, -CHI_EMOVE, "'%.*s' is not a legal move here", (int)len,
+				text);
 	default:
-		return chi_fault(fault, -CHI_EMOVE, "'%.*s' is not a move", (int)len, text);
+		return chi_fail(fault, -CHI_EMOVE, "'%.*s' is not a move", (int)len, text);
 	}
 }
 
@@ -294,10 +294,10 @@ int chi_line_parse(const struct chi_position *position, const char *text, size_t
 		struct chi_position next;
 		struct chi_fault why = {{0}};
 		if (count == max) {
-			return chi_fault(fault, -CHI_ETOOBIG, "more than %zu moves", max);
+			return chi_fail(fault, -CHI_ETOOBIG, "more than %zu moves", max);
 		}
 		if (chi_move_parse(&current, token, token_len, &out[count], &why) != CHI_OK) {
-			return chi_fault(fault, -CHI_EMOVE, "move %zu: %s", count + 1, why.text);
+			return chi_fail(fault, -CHI_EMOVE, "move %zu: %s", count + 1, why.text);
 		}
 		chi_position_play(&current, out[count], &next);
 		current = next;
@@ -316,8 +316,8 @@ int chi_line_check(const struct chi_position *position, const chi_move *moves, s
 		if (!chi_movegen_is_legal(&current, moves[i])) {
 			char text[CHI_UCI_SIZE];
 			chi_uci_print(&current, moves[i], text);
-			return chi_fault(fault, -CHI_EMOVE, "move %zu, %s, is not legal", i + 1,
-					 text);
+			return chi_fail(fault, -CHI_EMOVE, "move %zu, %s, is not legal", i + 1,
+					text);
 		}
 		chi_position_play(&current, moves[i], &next);
 		current = next;

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	hold_standard_descriptors();
 	/* A full file-size limit shows as a failed write, not as the end of the process. */
 	(void)signal(SIGXFSZ, SIG_IGN);
-	chi_store_guard_lock_files();
+	chi_dir_guard_lock_files();
 	int code = options_parse(&cli, argc, argv, &n);
 	if (code == EXIT_DONE) {
 		code = n > 0 ? dispatch(&cli, n, argv) : cli_usage(&cli, "no command given");

@@ -28,8 +28,8 @@ static int copy_name(const char *name, const char *what, char *out, size_t size,
 {
 	size_t len = strlen(name);
 	if (len >= size) {
-		return chi_fault(fault, -CHI_EINVAL, "%s has %zu bytes, at most %zu are allowed",
-				 what, len, size - 1);
+		return chi_fail(fault, -CHI_EINVAL, "%s has %zu bytes, at most %zu are allowed",
+				what, len, size - 1);
 	}
 	memcpy(out, name, len + 1);
 	return CHI_OK;
@@ -78,8 +78,8 @@ static int set_options(struct chi_client *client, const struct chi_options *opti
 	status = copy_name(name != NULL ? name : "libchistore " CHI_VERSION, "the client's name",
 			   client->name, sizeof(client->name), &client->error);
 	if (status == CHI_OK && (own->tls_cert == NULL) != (own->tls_key == NULL)) {
-		status = chi_fault(&client->error, -CHI_EINVAL,
-				   "a certificate and its key go together");
+		status = chi_fail(&client->error, -CHI_EINVAL,
+				  "a certificate and its key go together");
 	}
 	own->store = client->store;
 	own->client_name = client->name;
@@ -91,10 +91,10 @@ static void hint_scheme(struct chi_client *client)
 {
 	if (client->address.path == client->text && strchr(client->text, ':') != NULL) {
 		struct chi_fault fault = client->error;
-		chi_fault(&client->error, 0,
-			  "%.150s; addresses other than directories start with unix:, tcp:, tls: "
-			  "or rados:",
-			  fault.text);
+		chi_fail(&client->error, 0,
+			 "%.150s; addresses other than directories start with unix:, tcp:, tls: "
+			 "or rados:",
+			 fault.text);
 	}
 }
 
@@ -184,8 +184,8 @@ static int parse_dir(const char *address, const char *what, struct chi_address *
 {
 	int status = chi_address_parse(address, out, fault);
 	if (status == CHI_OK && out->kind != CHI_ADDRESS_DIR) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "a store is %s directory, '%.120s' is a server", what, address);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"a store is %s directory, '%.120s' is a server", what, address);
 	}
 	return status;
 }
@@ -210,8 +210,8 @@ static int create_there(const char *address, enum chi_statistic statistic, enum 
 	return status;
 }
 
-int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
-	       struct chi_fault *fault)
+int chi_store_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
+		     struct chi_fault *fault)
 {
 	struct chi_address parsed;
 	int status = chi_address_parse(address, &parsed, fault);
@@ -219,7 +219,7 @@ int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep 
 		return create_there(address, statistic, keep, fault);
 	}
 	status = parse_dir(address, "created in a", &parsed, fault);
-	return status < 0 ? status : chi_store_create(parsed.path, statistic, keep, fault);
+	return status < 0 ? status : chi_dir_create(parsed.path, statistic, keep, fault);
 }
 
 /* A store that is repaired where it is. */
@@ -234,9 +234,9 @@ static int repair_there(const char *address, const struct chi_address *parsed, c
 	if (status == CHI_OK &&
 	    (same.kind != parsed->kind || strcmp(same.rados.pool, parsed->rados.pool) != 0 ||
 	     strcmp(same.rados.name, parsed->rados.name) != 0 || statistic != 0)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "a store on RADOS is repaired in place, by its own statistic: "
-				 "give its address again");
+		return chi_fail(fault, -CHI_EINVAL,
+				"a store on RADOS is repaired in place, by its own statistic: "
+				"give its address again");
 	}
 	status = status == CHI_OK ? chi_open(address, &options, &client, fault) : status;
 	if (status == CHI_OK) {
@@ -250,9 +250,9 @@ static int repair_there(const char *address, const struct chi_address *parsed, c
 	return status;
 }
 
-int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
-	       chi_verify_report *report, void *context, struct chi_repair_result *result,
-	       struct chi_fault *fault)
+int chi_store_repair(const char *address, const char *path, enum chi_statistic statistic,
+		     chi_verify_report *report, void *context, struct chi_repair_result *result,
+		     struct chi_fault *fault)
 {
 	struct chi_address parsed;
 	*result = (struct chi_repair_result){0};
@@ -265,8 +265,8 @@ int chi_repair(const char *address, const char *path, enum chi_statistic statist
 	if (status < 0) {
 		return status;
 	}
-	return chi_store_repair_games(parsed.path, path, statistic, chi_import_relist, report,
-				      context, result, fault);
+	return chi_dir_repair_games(parsed.path, path, statistic, chi_import_relist, report,
+				    context, result, fault);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */
@@ -295,12 +295,12 @@ int chi_ping(struct chi_client *client)
 	return chi_client_end(client, status);
 }
 
-int chi_get_info(struct chi_client *client, struct chi_info *out)
+int chi_store_info(struct chi_client *client, struct chi_info *out)
 {
 	return chi_client_end(client, chi_client_ask(client, CHI_OP_INFO, NULL, out));
 }
 
-int chi_changed(struct chi_client *client, bool *changed)
+int chi_store_changed(struct chi_client *client, bool *changed)
 {
 	*changed = false;
 	int status = chi_client_begin(client);
@@ -352,7 +352,7 @@ int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n
 }
 
 int chi_explore(struct chi_client *client, const struct chi_key *key, const char *filter,
-		struct chi_explore *out)
+		struct chi_explored *out)
 {
 	const struct chi_explore_request asked = {.key = *key, .filter = filter};
 	const struct chi_request plain = {.op = CHI_OP_EXPLORE, .body = &asked};
@@ -368,13 +368,13 @@ int chi_explore(struct chi_client *client, const struct chi_key *key, const char
 				 : chi_client_call(client, CHI_OP_EXPLORE, &asked, out);
 	}
 	if (status != CHI_OK) {
-		*out = (struct chi_explore){.min_ply = -1};
+		*out = (struct chi_explored){.min_ply = -1};
 	}
 	out->position.key = asked.key;
 	return chi_client_answer(client, status);
 }
 
-int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+int chi_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 	    enum chi_durability durability, struct chi_put_result *result)
 {
 	struct chi_put_result unwanted;
@@ -420,7 +420,7 @@ static int get_some_ids(struct chi_client *client, const uint8_t *after, struct 
 {
 	struct chi_game_ids_request asked = {.after_set = after != NULL, .limit = (uint32_t)max};
 	const struct chi_request request = {.op = CHI_OP_GAME_IDS, .body = &asked};
-	struct chi_game_ids found = {.n = 0};
+	struct chi_game_id_list found = {.n = 0};
 	if (after != NULL) {
 		memcpy(asked.after, after, sizeof(asked.after));
 	}
@@ -434,8 +434,8 @@ static int get_some_ids(struct chi_client *client, const uint8_t *after, struct 
 }
 
 /* Each piece is asked for after the last game of the one before. */
-int chi_get_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
-		     size_t max, size_t *n)
+int chi_game_ids(struct chi_client *client, const uint8_t *after, struct chi_game_id *out,
+		 size_t max, size_t *n)
 {
 	size_t wanted = 0;
 	size_t got = 0;
@@ -462,8 +462,8 @@ int chi_flush(struct chi_client *client)
 	return chi_client_end(client, status);
 }
 
-int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
-	       struct chi_verify_result *result)
+int chi_store_verify(struct chi_client *client, chi_verify_report *report, void *context,
+		     struct chi_verify_result *result)
 {
 	struct chi_verify_result unwanted;
 	struct chi_verify_result *found = result != NULL ? result : &unwanted;
@@ -475,8 +475,8 @@ int chi_verify(struct chi_client *client, chi_verify_report *report, void *conte
 	}
 	/* Said here, so that a directory and a server give the same message. */
 	if (status == -CHI_ECORRUPT && client->error.text[0] == '\0') {
-		(void)chi_fault(&client->error, status,
-				"the store is damaged in %" PRIu64 " places", found->errors);
+		(void)chi_fail(&client->error, status, "the store is damaged in %" PRIu64 " places",
+			       found->errors);
 	}
 	return chi_client_end(client, status);
 }
@@ -507,17 +507,17 @@ static int backup(struct chi_client *client, const char *path, bool publish)
 	return chi_client_end(client, status);
 }
 
-int chi_backup(struct chi_client *client, const char *path)
+int chi_store_backup(struct chi_client *client, const char *path)
 {
 	return backup(client, path, false);
 }
 
-int chi_publish(struct chi_client *client, const char *path)
+int chi_store_publish(struct chi_client *client, const char *path)
 {
 	return backup(client, path, true);
 }
 
-int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)
+int chi_store_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)
 {
 	struct chi_compacted done;
 	int status = chi_client_ask(client, CHI_OP_COMPACT, NULL, &done);
@@ -530,7 +530,7 @@ int chi_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *byt
 	return chi_client_end(client, status);
 }
 
-int chi_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
+int chi_store_rescore(struct chi_client *client, const struct chi_counts *base, uint64_t *changed)
 {
 	const struct chi_rescore_request asked = {base};
 	struct chi_affected done;

@@ -33,9 +33,9 @@ int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *s
 	query->client = client;
 	query->sort = spec->sort;
 	query->descending = spec->descending;
-	status = chi_rows_open(client, CHI_OP_GAME_QUERY, spec, &query->rows);
+	status = chi_rows_begin(client, CHI_OP_GAME_QUERY, spec, &query->rows);
 	if (status != CHI_OK) {
-		chi_rows_close(client, &query->rows);
+		chi_rows_end(client, &query->rows);
 		free(query);
 		return chi_client_end(client, status);
 	}
@@ -57,7 +57,7 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 		return query->status;
 	}
 	client->error.text[0] = '\0';
-	chi_store_forget_damage();
+	chi_dir_forget_damage();
 	query->status = chi_rows_next(client, &query->rows, &found);
 	if (query->status == CHI_OK) {
 		memcpy(&query->row, found, sizeof(query->row));
@@ -66,8 +66,8 @@ int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row 
 			query->row.white = query->row.black = query->row.event = query->row.site =
 				query->row.round = query->row.source = "";
 		}
-		size_t len = chi_games_cursor_of(&query->row.head, query->sort, query->descending,
-						 query->cursor);
+		size_t len = chi_game_walk_cursor_of(&query->row.head, query->sort,
+						     query->descending, query->cursor);
 		query->cursor[len] = '\0';
 		*row = &query->row;
 	}
@@ -102,7 +102,7 @@ void chi_game_query_close(struct chi_game_query *query)
 		return;
 	}
 	struct chi_client *client = query->client;
-	chi_rows_close(client, &query->rows);
+	chi_rows_end(client, &query->rows);
 	client->query = NULL;
 	chi_client_release(client);
 	free(query);
@@ -137,8 +137,8 @@ int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 	size_t at = 0;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK && n > CHI_GAME_HEADS_MAX) {
-		status = chi_fault(&client->error, -CHI_ETOOBIG, "more than %d games",
-				   CHI_GAME_HEADS_MAX);
+		status = chi_fail(&client->error, -CHI_ETOOBIG, "more than %d games",
+				  CHI_GAME_HEADS_MAX);
 		return chi_client_end(client, status);
 	}
 	status = chi_client_settle(client, status);

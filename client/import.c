@@ -52,8 +52,8 @@ static int check_place(const char *path, struct chi_fault *fault)
 		closedir(dir);
 	}
 	return empty ? CHI_OK
-		     : chi_fault(fault, -CHI_EEXIST,
-				 "'%.150s' is a directory with other files in it", path);
+		     : chi_fail(fault, -CHI_EEXIST,
+				"'%.150s' is a directory with other files in it", path);
 }
 
 /* The kind asked for and the kind that is there. */
@@ -64,16 +64,15 @@ static int check_kind(struct chi_import *games, enum chi_statistic create)
 	if (create == 0 && !counts) {
 		return CHI_OK;
 	}
-	int status = chi_get_info(games->client, &info);
+	int status = chi_store_info(games->client, &info);
 	if (status == CHI_OK && create != 0 && info.statistic != (uint8_t)create) {
-		status =
-			chi_fault(&games->error, -CHI_EINVAL, "the store's statistic is %s, not %s",
+		status = chi_fail(&games->error, -CHI_EINVAL, "the store's statistic is %s, not %s",
 				  chi_statistic_name(info.statistic), chi_statistic_name(create));
 	}
 	if (status == CHI_OK && counts && info.keep != CHI_KEEP_COUNTS) {
-		status = chi_fault(&games->error, -CHI_EINVAL,
-				   "the store keeps its games; only a new one can be made that "
-				   "counts them alone");
+		status = chi_fail(&games->error, -CHI_EINVAL,
+				  "the store keeps its games; only a new one can be made that "
+				  "counts them alone");
 	}
 	return status;
 }
@@ -95,7 +94,7 @@ static int open_on_rados(struct chi_import *games, const char *address,
 	int status = chi_open(address, options, &games->client, &games->error);
 	if (status == -CHI_ENOSTORE && create != 0) {
 		games->error.text[0] = '\0';
-		status = chi_create(address, create, CHI_KEEP_COUNTS, &games->error);
+		status = chi_store_create(address, create, CHI_KEEP_COUNTS, &games->error);
 		if (status == CHI_OK) {
 			status = chi_open(address, options, &games->client, &games->error);
 		}
@@ -120,8 +119,7 @@ static int open_games(struct chi_import *games, const char *address,
 		return status;
 	}
 	if (create != 0 && chi_statistic_name((int)create) == NULL) {
-		return chi_fault(&games->error, -CHI_EINVAL, "statistic %d is unknown",
-				 (int)create);
+		return chi_fail(&games->error, -CHI_EINVAL, "statistic %d is unknown", (int)create);
 	}
 	if (parsed.kind == CHI_ADDRESS_RADOS) {
 		return open_on_rados(games, address, &own, create);
@@ -138,7 +136,7 @@ static int open_games(struct chi_import *games, const char *address,
 	}
 	/* The commit would find out, too, when all had been read in vain. */
 	if (status == CHI_OK && local) {
-		status = chi_store_served(games->client->inproc.store, &games->error);
+		status = chi_dir_served(games->client->inproc.store, &games->error);
 	}
 	if (status == CHI_OK) {
 		status = local ? begin_importer(games, NULL, 0) : chi_remote_import_open(games);
@@ -158,8 +156,8 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	made->options = *games;
 	int status = CHI_OK;
 	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_PUT) {
-		status = chi_fault(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
-				   (int)games->kind);
+		status = chi_fail(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
+				  (int)games->kind);
 	}
 	/* A server would find out, too, but only when data is on the way. */
 	if (status == CHI_OK) {
@@ -213,7 +211,7 @@ static int begin_call(struct chi_import *games)
 		return -CHI_EBUSY;
 	}
 	if (games->status == CHI_OK && games->done) {
-		return chi_fault(&games->error, -CHI_EINVAL, "the import is committed already");
+		return chi_fail(&games->error, -CHI_EINVAL, "the import is committed already");
 	}
 	return games->status;
 }
@@ -260,8 +258,8 @@ static int take_store(struct chi_import *games, const char *other)
 	    (is_remote(games) || games->on_rados != NULL || parsed.kind != CHI_ADDRESS_DIR)) {
 		return games->options.kind == CHI_IMPORT_MERGE
 			       ? CHI_NONE
-			       : chi_fault(&games->error, -CHI_EINVAL,
-					   "only a merge takes another store");
+			       : chi_fail(&games->error, -CHI_EINVAL,
+					  "only a merge takes another store");
 	}
 	return status == CHI_OK ? chi_importer_store(games->importer, parsed.path, &games->error)
 				: status;

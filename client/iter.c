@@ -51,9 +51,9 @@ int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
 	iter->is_sorted = spec->sort != CHI_SORT_NONE;
 	iter->of_records = spec->want == CHI_WANT_RECORDS;
 	iter->cursor = spec->after;
-	status = chi_rows_open(client, CHI_OP_SCAN, &request, &iter->rows);
+	status = chi_rows_begin(client, CHI_OP_SCAN, &request, &iter->rows);
 	if (status != CHI_OK) {
-		chi_rows_close(client, &iter->rows);
+		chi_rows_end(client, &iter->rows);
 		free(iter);
 		return chi_client_end(client, status);
 	}
@@ -128,14 +128,14 @@ void chi_iter_close(struct chi_iter *iter)
 		return;
 	}
 	struct chi_client *client = iter->client;
-	chi_rows_close(client, &iter->rows);
+	chi_rows_end(client, &iter->rows);
 	client->iter = NULL;
 	chi_client_release(client);
 	free(iter);
 }
 
-int chi_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
-	      bool *mixed)
+int chi_scan_count(struct chi_client *client, const struct chi_scan_spec *spec, uint64_t *count,
+		   bool *mixed)
 {
 	char material[CHI_MATERIAL_TEXT_SIZE];
 	struct chi_scan_request request;

@@ -5,8 +5,8 @@
 #include "base/fault.h"
 #include "store/archive.h"
 
-int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
-		  struct chi_names *out)
+int chi_names_list(struct chi_client *client, const struct chi_names_spec *spec,
+		   struct chi_names *out)
 {
 	struct chi_names_spec asked = *spec;
 	/* On the wire an empty text is none, and every name is another thing than none. */
@@ -16,8 +16,8 @@ int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
 	return chi_rows_all(client, CHI_OP_NAMES, &asked, out);
 }
 
-int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
-		     struct chi_suspect_groups *out)
+int chi_suspects_list(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
+		      struct chi_suspect_groups *out)
 {
 	const struct chi_suspects_spec spec = {.kind = kind, .least = least, .limit = limit};
 	return chi_rows_all(client, CHI_OP_SUSPECTS, &spec, out);
@@ -41,7 +41,7 @@ static int tell_conflicts(struct chi_client *client, struct chi_change_names_req
 	return status;
 }
 
-int chi_change_names(struct chi_client *client, const struct chi_name_change *changes, size_t n,
+int chi_names_change(struct chi_client *client, const struct chi_name_change *changes, size_t n,
 		     bool dry_run, chi_name_conflict *conflict, void *context,
 		     struct chi_names_changed *result)
 {

@@ -29,25 +29,25 @@ static int check_sets(const struct chi_board *board, struct chi_fault *fault)
 	uint64_t seen = 0;
 	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
 		if ((seen & kinds[i]) != 0) {
-			return chi_fault(fault, -CHI_EKEY, "two pieces are on square %d",
-					 __builtin_ctzll(seen & kinds[i]));
+			return chi_fail(fault, -CHI_EKEY, "two pieces are on square %d",
+					__builtin_ctzll(seen & kinds[i]));
 		}
 		seen |= kinds[i];
 	}
 	if ((board->white & board->black) != 0) {
-		return chi_fault(fault, -CHI_EKEY, "the piece on square %d has both colours",
-				 __builtin_ctzll(board->white & board->black));
+		return chi_fail(fault, -CHI_EKEY, "the piece on square %d has both colours",
+				__builtin_ctzll(board->white & board->black));
 	}
 	uint64_t odd = seen ^ (board->white | board->black);
 	if (odd != 0) {
-		return chi_fault(fault, -CHI_EKEY,
-				 "square %d has a colour without a piece or a "
-				 "piece without a colour",
-				 __builtin_ctzll(odd));
+		return chi_fail(fault, -CHI_EKEY,
+				"square %d has a colour without a piece or a "
+				"piece without a colour",
+				__builtin_ctzll(odd));
 	}
 	if (board->en_passant < -1 || board->en_passant >= CHI_NO_SQUARE) {
-		return chi_fault(fault, -CHI_EKEY, "en passant square %d is not -1 to 63",
-				 board->en_passant);
+		return chi_fail(fault, -CHI_EKEY, "en passant square %d is not -1 to 63",
+				board->en_passant);
 	}
 	return CHI_OK;
 }

@@ -29,7 +29,7 @@ struct asked {
 };
 
 struct chi_prober {
-	struct chi_store *store; /* in-process: a handle of its own, else NULL */
+	struct chi_dir *store; /* in-process: a handle of its own, else NULL */
 	struct chi_prefetch *prefetch;
 	bool force_netfs;
 	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
@@ -69,7 +69,7 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 static int open_local(struct chi_prober *prober, const struct chi_client *client)
 {
 	prober->force_netfs = client->options.force_netfs;
-	int status = chi_store_share(client->inproc.store, &prober->store);
+	int status = chi_dir_share(client->inproc.store, &prober->store);
 	return status == CHI_OK ? chi_prefetch_open(prober->store, &prober->prefetch) : status;
 }
 
@@ -104,7 +104,7 @@ void chi_prober_close(struct chi_prober *prober)
 		return;
 	}
 	chi_prefetch_close(prober->prefetch);
-	chi_store_close(prober->store);
+	chi_dir_close(prober->store);
 	chi_close(prober->client);
 	free(prober->asked);
 	free(prober);
@@ -329,23 +329,22 @@ int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_ro
 /* Opens what is at the path now, and gives up what was open. */
 static int move_over(struct chi_prober *prober)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ,
-						  .force_netfs = prober->force_netfs};
-	struct chi_store *store = NULL;
-	int status =
-		chi_store_open(chi_store_path(prober->store), &options, &store, &prober->error);
-	if (status == CHI_OK && chi_store_same(store, prober->store)) {
-		status = chi_fault(&prober->error, -CHI_ESTALE,
-				   "'%s': a file was replaced while this process has the store "
-				   "open: close it everywhere and open it again",
-				   chi_store_path(store));
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ,
+						.force_netfs = prober->force_netfs};
+	struct chi_dir *store = NULL;
+	int status = chi_dir_open(chi_dir_path(prober->store), &options, &store, &prober->error);
+	if (status == CHI_OK && chi_dir_same(store, prober->store)) {
+		status = chi_fail(&prober->error, -CHI_ESTALE,
+				  "'%s': a file was replaced while this process has the store "
+				  "open: close it everywhere and open it again",
+				  chi_dir_path(store));
 	}
 	if (status != CHI_OK) {
-		chi_store_close(store);
+		chi_dir_close(store);
 		return status;
 	}
 	chi_prefetch_move(prober->prefetch, store);
-	chi_store_close(prober->store);
+	chi_dir_close(prober->store);
 	prober->store = store;
 	return CHI_OK;
 }
@@ -358,7 +357,7 @@ int chi_prober_follow(struct chi_prober *prober, bool *moved)
 	if (prober->store == NULL) {
 		return CHI_OK;
 	}
-	int status = chi_store_changed(prober->store, &changed, &prober->error);
+	int status = chi_dir_changed(prober->store, &changed, &prober->error);
 	if (status == CHI_OK && changed) {
 		status = move_over(prober);
 		*moved = status == CHI_OK;

@@ -108,9 +108,9 @@ static int check_list(struct chi_client *client, enum chi_queue_state state,
 {
 	if (chi_queue_state_name((int)state) == NULL || limit > CHI_QUEUE_BATCH_MAX ||
 	    (after != NULL && after->state != state)) {
-		return chi_fault(&client->error, -CHI_EINVAL,
-				 "no list of the queue: its state, its length, or where it "
-				 "begins");
+		return chi_fail(&client->error, -CHI_EINVAL,
+				"no list of the queue: its state, its length, or where it "
+				"begins");
 	}
 	return after != NULL ? chi_client_check_keys(&after->key, 1, &client->error) : CHI_OK;
 }

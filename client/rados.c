@@ -68,7 +68,7 @@ static int get_records(struct chi_client *client, const struct chi_key *keys, si
 	return chi_rados_get_many(client->rados, keys, n, &client->answer->arena, each, context);
 }
 
-static int put_entries(struct chi_client *client, const struct chi_put *entries, size_t n,
+static int put_entries(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		       enum chi_durability durability, struct chi_put_result *result)
 {
 	(void)durability;
@@ -83,7 +83,7 @@ static int delete_keys(struct chi_client *client, const struct chi_key *keys, si
 }
 
 static int list_game_ids(struct chi_client *client, const struct chi_game_ids_request *asked,
-			 struct chi_game_ids *out)
+			 struct chi_game_id_list *out)
 {
 	struct chi_game_id *games =
 		chi_arena_array(&client->answer->arena, asked->limit, sizeof(*games));

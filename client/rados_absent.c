@@ -6,8 +6,8 @@
 
 static int refuse_rados(struct chi_client *client)
 {
-	return chi_fault(&client->error, -CHI_EUNSUPPORTED,
-			 "this library was built without RADOS (meson -Drados)");
+	return chi_fail(&client->error, -CHI_EUNSUPPORTED,
+			"this library was built without RADOS (meson -Drados)");
 }
 
 static int refuse_create(struct chi_client *client, enum chi_statistic statistic,

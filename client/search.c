@@ -20,7 +20,7 @@ static int change_gameset(struct chi_client *client, enum chi_op op, const char 
 	return status == CHI_OK ? chi_client_call(client, op, request, done) : status;
 }
 
-int chi_make_gameset(struct chi_client *client, const char *name, const char *filter,
+int chi_gameset_make(struct chi_client *client, const char *name, const char *filter,
 		     uint64_t *games)
 {
 	const struct chi_gameset_request request = {name, filter != NULL ? filter : ""};
@@ -32,7 +32,7 @@ int chi_make_gameset(struct chi_client *client, const char *name, const char *fi
 	return chi_client_end(client, status);
 }
 
-int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gamesets *out)
+int chi_gamesets_list(struct chi_client *client, const char *name, struct chi_gamesets *out)
 {
 	const struct chi_gamesets_spec spec = {.name = name};
 	*out = (struct chi_gamesets){0};
@@ -51,7 +51,7 @@ int chi_get_gamesets(struct chi_client *client, const char *name, struct chi_gam
 	return chi_client_answer(client, status);
 }
 
-int chi_drop_gameset(struct chi_client *client, const char *name)
+int chi_gameset_drop(struct chi_client *client, const char *name)
 {
 	const struct chi_gamesets_spec request = {name};
 	struct chi_affected done = {0};
@@ -59,15 +59,15 @@ int chi_drop_gameset(struct chi_client *client, const char *name)
 	return chi_client_end(client, status == CHI_OK && done.n == 0 ? CHI_NONE : status);
 }
 
-int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
-		  struct chi_stats_result *out)
+int chi_stats_list(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+		   struct chi_stats_result *out)
 {
 	const struct chi_stats_spec spec = {.by = by, .filter = filter, .limit = limit};
 	return chi_rows_all(client, CHI_OP_STATS, &spec, out);
 }
 
-int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-		  struct chi_twin_groups *out)
+int chi_twins_list(struct chi_client *client, const struct chi_twin_spec *spec,
+		   struct chi_twin_groups *out)
 {
 	return chi_rows_all(client, CHI_OP_TWINS, spec, out);
 }

@@ -61,27 +61,27 @@ static void main_address(const char *addresses, char out[PATH_MAX + sizeof("unix
  * the lock on its crashes that keeps a second daemon out, which would serve the damaged pages as
  * well and forget the crashes at its end. */
 static int open_store(const struct chi_config *config, const struct chi_served *served,
-		      const char *path, struct chi_store **out, struct chi_fault *fault)
+		      const char *path, struct chi_dir **out, struct chi_fault *fault)
 {
 	char addresses[CHI_ADDRESSES_SIZE];
 	char address[PATH_MAX + sizeof("unix:")];
 	chi_sockets_print(&served->server->sockets, addresses);
 	main_address(addresses, address);
-	struct chi_store_options options = {
+	struct chi_dir_options options = {
 		.mode = served->writable ? CHI_STORE_DAEMON : CHI_STORE_READ,
 		.map_bytes = config->map_bytes,
 		.address = address,
 	};
 	if (served->read_only == CHI_READ_ONLY_CRASHES && !served->crashes.ours) {
-		return chi_fault(fault, -CHI_EBUSY, "another daemon serves it");
+		return chi_fail(fault, -CHI_EBUSY, "another daemon serves it");
 	}
-	int status = chi_store_open(path, &options, out, fault);
+	int status = chi_dir_open(path, &options, out, fault);
 	if (status == -CHI_ENOSTORE && config->create != 0) {
-		status = chi_store_create(path, (enum chi_statistic)config->create, CHI_KEEP_GAMES,
-					  fault);
+		status = chi_dir_create(path, (enum chi_statistic)config->create, CHI_KEEP_GAMES,
+					fault);
 		if (status == CHI_OK) {
 			log_info("store.create", "created store '{path}'", log_text("path", path));
-			status = chi_store_open(path, &options, out, fault);
+			status = chi_dir_open(path, &options, out, fault);
 		}
 	}
 	return status;
@@ -125,9 +125,9 @@ static int say_why(const struct chi_config *config, const char *path, int status
 			     : status == -CHI_ENOSTORE ? "; 'chistore init' makes one, and so does "
 							 "--create at the start"
 						       : "";
-	return chi_fault(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
-			 whose ? " as user '" : "", whose ? config->server.user.name : "",
-			 whose ? "'" : "", cause->text, advice);
+	return chi_fail(fault, status, "cannot open store '%s'%s%s%s (%s%s)", path,
+			whose ? " as user '" : "", whose ? config->server.user.name : "",
+			whose ? "'" : "", cause->text, advice);
 }
 
 static int open_stores(struct chi_server *server, struct chi_fault *fault)
@@ -147,10 +147,10 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			chi_crashes_close(&served->crashes, false);
 			return say_why(config, path, status, &cause, fault);
 		}
-		served->statistic = chi_store_statistic(served->store);
+		served->statistic = chi_dir_statistic(served->store);
 		served->writer = calloc(1, sizeof(*served->writer));
 		if (served->writer == NULL) {
-			chi_store_close(served->store);
+			chi_dir_close(served->store);
 			chi_crashes_close(&served->crashes, false);
 			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
@@ -164,7 +164,7 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
 	/* Before the handler that counts crashes. */
-	chi_store_guard_lock_files();
+	chi_dir_guard_lock_files();
 	return CHI_OK;
 }
 
@@ -182,7 +182,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		int freed = 0;
 		struct chi_fault fault = {{0}};
-		int status = chi_store_check(server->stores[i].store, &freed, &fault);
+		int status = chi_dir_check(server->stores[i].store, &freed, &fault);
 		if (status == -CHI_ESTALE) {
 			/* Nothing can be promised from here on. Started again, it opens what is
 			 * there.
@@ -297,7 +297,7 @@ static int signals_init(struct signals *signals, struct event_base *base, struct
 	signals->stop_int = watch(base, SIGINT, on_stop, server);
 	signals->reload = watch(base, SIGHUP, on_reload, server);
 	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reload == NULL) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot watch signals");
 	}
 	return CHI_OK;
 }
@@ -339,7 +339,7 @@ static int start_timer(struct chi_server *server, struct chi_fault *fault)
 	static const struct timeval period = {READER_CHECK_S, 0};
 	server->reader_timer = event_new(server->base, -1, EV_PERSIST, on_reader_check, server);
 	if (server->reader_timer == NULL || event_add(server->reader_timer, &period) < 0) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot start a timer");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
 	}
 	return CHI_OK;
 }
@@ -399,7 +399,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	set_connections_max(server);
 	server->base = event_base_new();
 	if (server->base == NULL) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
 	}
 	int status = open_as_started(server, fault);
 	if (status == CHI_OK) {
@@ -483,7 +483,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	close_doors(server);
 	drain(server);
 	server->clean = true;
-	return server->stale ? chi_fault(fault, -CHI_ESTALE, "a store's files were replaced")
+	return server->stale ? chi_fail(fault, -CHI_ESTALE, "a store's files were replaced")
 			     : CHI_OK;
 }
 
@@ -497,7 +497,7 @@ void chi_server_deinit(struct chi_server *server)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_deinit(server->stores[i].writer);
 		free(server->stores[i].writer);
-		chi_store_close(server->stores[i].store);
+		chi_dir_close(server->stores[i].store);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
 	chi_event_drop(&server->reader_timer);

@@ -25,12 +25,12 @@ int main(int argc, char **argv)
 	const char *fen = "8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1";
 	struct chi_eval eval = {
 		.engine = "first", .engine_len = 5, .depth = 20, .is_mate = true, .score = 14};
-	struct chi_put put = {.parts = CHI_PUT_EVALS, .record = {.evals = &eval, .n_evals = 1}};
-	struct chi_put_result did;
+	struct chi_put_entry put = {.parts = CHI_PUT_EVALS,
+				    .record = {.evals = &eval, .n_evals = 1}};
 	if (chi_key_from_fen(fen, strlen(fen), &put.key, &fault) != CHI_OK) {
 		return fail(fen, fault.text);
 	}
-	if (chi_put(client, &put, 1, CHI_SYNC, &did) != CHI_OK) {
+	if (chi_put(client, &put, 1, CHI_SYNC, NULL) != CHI_OK) {
 		return fail("put", chi_error(client));
 	}
 	struct chi_record record;

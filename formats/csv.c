@@ -70,14 +70,14 @@ static int take_quoted(struct fields *f, struct field *out)
 		f->at += *f->at == '"' ? 2 : 1;
 	}
 	if (f->at == f->end) {
-		return chi_fault(f->fault, -CHI_ESYNTAX, "field %zu: quotation mark not closed",
-				 f->n + 1);
+		return chi_fail(f->fault, -CHI_ESYNTAX, "field %zu: quotation mark not closed",
+				f->n + 1);
 	}
 	*out = (struct field){.at = start, .len = (size_t)(f->at - start)};
 	f->at++;
 	if (f->at < f->end && *f->at != f->separator) {
-		return chi_fault(f->fault, -CHI_ESYNTAX,
-				 "field %zu: text after its closing quotation mark", f->n + 1);
+		return chi_fail(f->fault, -CHI_ESYNTAX,
+				"field %zu: text after its closing quotation mark", f->n + 1);
 	}
 	if (doubled == 0) {
 		return CHI_OK;
@@ -173,8 +173,8 @@ int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t
 			continue;
 		}
 		if (csv->field[column] != 0) {
-			return chi_fault(fault, -CHI_ESYNTAX, "the header names '%s' twice",
-					 column_names[column]);
+			return chi_fail(fault, -CHI_ESYNTAX, "the header names '%s' twice",
+					column_names[column]);
 		}
 		csv->field[column] = fields.n;
 		csv->known[csv->n_known++] = (uint8_t)column;
@@ -185,8 +185,8 @@ int chi_csv_header(struct chi_csv *csv, char separator, const char *text, size_t
 	csv->n_fields = fields.n;
 	if (csv->field[CHI_CSV_FEN] == 0) {
 		int shown = len > 100 ? 100 : (int)len;
-		return chi_fault(fault, -CHI_ESYNTAX, "the header has no column 'fen': '%.*s'",
-				 shown, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "the header has no column 'fen': '%.*s'",
+				shown, text);
 	}
 	return CHI_OK;
 }
@@ -208,8 +208,8 @@ static int split(const struct chi_csv *csv, struct fields *fields,
 		return status;
 	}
 	if (fields->n != csv->n_fields) {
-		return chi_fault(fields->fault, -CHI_ESYNTAX, "%zu fields where the header has %zu",
-				 fields->n, csv->n_fields);
+		return chi_fail(fields->fault, -CHI_ESYNTAX, "%zu fields where the header has %zu",
+				fields->n, csv->n_fields);
 	}
 	return CHI_OK;
 }
@@ -223,16 +223,16 @@ static int read_count(const struct field *columns, size_t column, uint64_t *out,
 	}
 	if (chi_num_u64(field.at, field.len, INT64_MAX, out) != CHI_OK) {
 		int shown = field.len > 40 ? 40 : (int)field.len;
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "%s: '%.*s' is not a number from 0 to %" PRId64,
-				 column_names[column], shown, field.at, INT64_MAX);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"%s: '%.*s' is not a number from 0 to %" PRId64,
+				column_names[column], shown, field.at, INT64_MAX);
 	}
 	return CHI_OK;
 }
 
 /* One count given makes the others 0; none given leaves the stored ones alone. */
-static int read_counts(const struct chi_csv *csv, const struct field *columns, struct chi_put *put,
-		       struct chi_fault *fault)
+static int read_counts(const struct chi_csv *csv, const struct field *columns,
+		       struct chi_put_entry *put, struct chi_fault *fault)
 {
 	struct chi_counts *counts = &put->record.counts;
 	if (columns[CHI_CSV_WHITE].len + columns[CHI_CSV_DRAWS].len + columns[CHI_CSV_BLACK].len +
@@ -249,16 +249,16 @@ static int read_counts(const struct chi_csv *csv, const struct field *columns, s
 	return status;
 }
 
-static int read_note(struct field field, struct chi_put *put, struct chi_fault *fault)
+static int read_note(struct field field, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	if (field.len == 0) {
 		return CHI_OK;
 	}
 	if (field.len > CHI_NOTE_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "note: longer than %d bytes", CHI_NOTE_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "note: longer than %d bytes", CHI_NOTE_MAX);
 	}
 	if (!chi_utf8_valid(field.at, field.len) || memchr(field.at, '\0', field.len) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "note: not UTF-8 text");
+		return chi_fail(fault, -CHI_ESYNTAX, "note: not UTF-8 text");
 	}
 	put->parts |= CHI_PUT_NOTE;
 	put->record.note = field.at;
@@ -271,13 +271,13 @@ static int cell_fault(const struct field *columns, size_t column, const char *wh
 {
 	struct field field = columns[column];
 	int shown = field.len > 40 ? 40 : (int)field.len;
-	return chi_fault(fault, -CHI_ESYNTAX, "%s: '%.*s' is %s", column_names[column], shown,
-			 field.at, what);
+	return chi_fail(fault, -CHI_ESYNTAX, "%s: '%.*s' is %s", column_names[column], shown,
+			field.at, what);
 }
 
 /* Moves played one after the other from the put's position; none if the cell is empty. */
 static int read_csv_moves(const struct field *columns, size_t column, size_t max,
-			  struct chi_arena *arena, const struct chi_put *put,
+			  struct chi_arena *arena, const struct chi_put_entry *put,
 			  const chi_move **moves, size_t *n, struct chi_fault *fault)
 {
 	struct field field = columns[column];
@@ -299,7 +299,7 @@ static int read_csv_moves(const struct field *columns, size_t column, size_t max
 	*moves = out;
 	return status == CHI_OK
 		       ? CHI_OK
-		       : chi_fault(fault, status, "%s: %s", column_names[column], inner.text);
+		       : chi_fail(fault, status, "%s: %s", column_names[column], inner.text);
 }
 
 /* The numbers of an evaluation, its name and its date. */
@@ -328,7 +328,8 @@ static int read_details(const struct field *columns, struct chi_eval *eval, stru
 }
 
 static int read_csv_eval(const struct chi_csv *csv, const struct field *columns,
-			 struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+			 struct chi_arena *arena, struct chi_put_entry *put,
+			 struct chi_fault *fault)
 {
 	bool is_mate = columns[CHI_CSV_MATE].len > 0;
 	size_t column = is_mate ? CHI_CSV_MATE : CHI_CSV_CP;
@@ -360,7 +361,7 @@ static int read_csv_eval(const struct chi_csv *csv, const struct field *columns,
 }
 
 int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_arena *arena,
-		 struct chi_put *put, struct chi_fault *fault)
+		 struct chi_put_entry *put, struct chi_fault *fault)
 {
 	struct field columns[CHI_CSV_COLUMNS] = {{NULL, 0}};
 	struct fields fields = {.at = text,
@@ -371,7 +372,7 @@ int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_a
 	if (trim((struct field){text, len}).len == 0) {
 		return CHI_NONE;
 	}
-	*put = (struct chi_put){.parts = 0};
+	*put = (struct chi_put_entry){.parts = 0};
 	int status = split(csv, &fields, columns);
 	if (status != CHI_OK) {
 		return status;
@@ -383,10 +384,10 @@ int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_a
 	}
 	struct field chi2 = columns[CHI_CSV_CHI2];
 	if (chi2.len > 0) {
-		if (chi_num_chi2(chi2.at, chi2.len, &put->record.chi2) != CHI_OK) {
+		if (chi_chi2_parse(chi2.at, chi2.len, &put->record.chi2) != CHI_OK) {
 			int shown = chi2.len > 40 ? 40 : (int)chi2.len;
-			return chi_fault(fault, -CHI_ESYNTAX, "chi2: '%.*s' is not a number", shown,
-					 chi2.at);
+			return chi_fail(fault, -CHI_ESYNTAX, "chi2: '%.*s' is not a number", shown,
+					chi2.at);
 		}
 		csv->clamped += chi_num_chi2_clamped(chi2.at, chi2.len);
 		put->parts |= CHI_PUT_CHI2;

@@ -69,4 +69,5 @@ bool chi_csv_quotes(char separator, const char *text, size_t len, bool open);
  * -CHI_ESYNTAX, -CHI_EFEN, -CHI_ETOOBIG, -CHI_ENOMEM with the column and the reason.
  */
 CHI_MUSTUSE int chi_csv_read(struct chi_csv *csv, const char *text, size_t len,
-			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);
+			     struct chi_arena *arena, struct chi_put_entry *put,
+			     struct chi_fault *fault);

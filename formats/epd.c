@@ -115,8 +115,8 @@ static int read_position(struct reader *r)
 		}
 		size_t gap = field > 0 ? 1 : 0;
 		if (gap + word.len > CHI_FEN_INPUT_MAX - len) {
-			return chi_fault(r->fault, -CHI_EFEN,
-					 "the position is longer than %d bytes", CHI_FEN_INPUT_MAX);
+			return chi_fail(r->fault, -CHI_EFEN, "the position is longer than %d bytes",
+					CHI_FEN_INPUT_MAX);
 		}
 		if (gap > 0) {
 			fen[len++] = ' ';
@@ -138,7 +138,7 @@ static int take_operand(struct reader *r, struct span *operand)
 		r->at++;
 	}
 	if (quoted) {
-		return chi_fault(r->fault, -CHI_ESYNTAX, "a quotation mark is not closed");
+		return chi_fail(r->fault, -CHI_ESYNTAX, "a quotation mark is not closed");
 	}
 	const char *last = r->at;
 	while (last > operand->at && is_space(last[-1])) {
@@ -160,8 +160,8 @@ static int next_operation(struct reader *r, struct operation *out)
 	out->opcode = take_word(r);
 	if (!is_letter(out->opcode.at[0]) || out->opcode.len > 15) {
 		int shown = out->opcode.len > 40 ? 40 : (int)out->opcode.len;
-		return chi_fault(r->fault, -CHI_ESYNTAX, "'%.*s' is not an opcode", shown,
-				 out->opcode.at);
+		return chi_fail(r->fault, -CHI_ESYNTAX, "'%.*s' is not an opcode", shown,
+				out->opcode.at);
 	}
 	return take_operand(r, &out->operand);
 }
@@ -313,8 +313,8 @@ static int read_number(struct reader *r, enum opcode opcode, int64_t most, int64
 		return CHI_OK;
 	}
 	int shown = text.len > 40 ? 40 : (int)text.len;
-	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is not a number in its range",
-			 opcodes[opcode], shown, text.at);
+	return chi_fail(r->fault, -CHI_ESYNTAX, "%s: '%.*s' is not a number in its range",
+			opcodes[opcode], shown, text.at);
 }
 
 /* Reads moves played from the position into the arena; the fault names the opcode. */
@@ -330,14 +330,14 @@ static int read_epd_moves(struct reader *r, enum opcode opcode, struct span text
 	}
 	int status = chi_line_parse(&r->position, text.at, text.len, out, room, n, &inner);
 	if (status != CHI_OK) {
-		return chi_fault(r->fault, status, "%s: %s", opcodes[opcode], inner.text);
+		return chi_fail(r->fault, status, "%s: %s", opcodes[opcode], inner.text);
 	}
 	*moves = out;
 	return CHI_OK;
 }
 
 /* Score, depth, nodes and principal variation to the one evaluation a line can hold. */
-static int read_epd_eval(struct reader *r, const char *engine, struct chi_put *put)
+static int read_epd_eval(struct reader *r, const char *engine, struct chi_put_entry *put)
 {
 	int64_t score = 0;
 	int64_t depth = 0;
@@ -363,8 +363,8 @@ static int read_epd_eval(struct reader *r, const char *engine, struct chi_put *p
 		status = unquote(r, r->found[ENGINE], &name);
 		if (status != CHI_OK || name.at == NULL) {
 			return status != CHI_OK ? status
-						: chi_fault(r->fault, -CHI_ESYNTAX,
-							    "engine: no text in quotation marks");
+						: chi_fail(r->fault, -CHI_ESYNTAX,
+							   "engine: no text in quotation marks");
 		}
 	}
 	*eval = (struct chi_eval){
@@ -388,7 +388,7 @@ static int read_epd_eval(struct reader *r, const char *engine, struct chi_put *p
 }
 
 /* The line: the principal variation of a position without a score, else the best move. */
-static int read_line(struct reader *r, struct chi_put *put)
+static int read_line(struct reader *r, struct chi_put_entry *put)
 {
 	enum opcode opcode = PV;
 	struct span text = r->found[PV];
@@ -421,14 +421,14 @@ static char *append_span(char *to, struct span span)
 	return to + span.len;
 }
 
-static int take_note(struct reader *r, struct span note, struct chi_put *put)
+static int take_note(struct reader *r, struct span note, struct chi_put_entry *put)
 {
 	if (note.len > CHI_NOTE_MAX) {
-		return chi_fault(r->fault, -CHI_ETOOBIG, "operations are longer than %d bytes",
-				 CHI_NOTE_MAX);
+		return chi_fail(r->fault, -CHI_ETOOBIG, "operations are longer than %d bytes",
+				CHI_NOTE_MAX);
 	}
 	if (!chi_utf8_valid(note.at, note.len) || memchr(note.at, '\0', note.len) != NULL) {
-		return chi_fault(r->fault, -CHI_ESYNTAX, "operations are not UTF-8 text");
+		return chi_fail(r->fault, -CHI_ESYNTAX, "operations are not UTF-8 text");
 	}
 	put->parts |= CHI_PUT_NOTE;
 	put->record.note = note.at;
@@ -438,7 +438,7 @@ static int take_note(struct reader *r, struct span note, struct chi_put *put)
 
 /* Every operation not kept elsewhere, as `opcode operand;` with single spaces between; of a lone
  * comment its text. `r` is before the operations again. */
-static int read_note(struct reader *r, struct chi_put *put)
+static int read_note(struct reader *r, struct chi_put_entry *put)
 {
 	struct operation operation;
 	struct span comment = {.at = NULL};
@@ -475,14 +475,14 @@ static int read_note(struct reader *r, struct chi_put *put)
 }
 
 int chi_epd_read(const char *line, size_t len, const char *engine, struct chi_arena *arena,
-		 struct chi_put *put, struct chi_fault *fault)
+		 struct chi_put_entry *put, struct chi_fault *fault)
 {
 	struct reader r = {.at = line, .end = line + len, .arena = arena, .fault = fault};
 	skip_space(&r);
 	if (r.at == r.end || *r.at == '#') {
 		return CHI_NONE;
 	}
-	*put = (struct chi_put){.parts = 0};
+	*put = (struct chi_put_entry){.parts = 0};
 	int status = read_position(&r);
 	if (status != CHI_OK) {
 		return status;

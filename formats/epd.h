@@ -40,4 +40,5 @@ size_t chi_epd_quote(const char *text, size_t len, char *to);
  * -CHI_ETOOBIG, -CHI_ENOMEM, with the reason in the fault. `len` at most CHI_SOURCE_LINE_MAX.
  */
 CHI_MUSTUSE int chi_epd_read(const char *line, size_t len, const char *engine,
-			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);
+			     struct chi_arena *arena, struct chi_put_entry *put,
+			     struct chi_fault *fault);

@@ -23,7 +23,7 @@ struct reader {
 	struct chi_arena *arena;
 	struct chi_fault *fault;
 	struct chi_position position;
-	struct chi_put *put;
+	struct chi_put_entry *put;
 };
 
 static void json_freep(json_t **object)
@@ -33,7 +33,7 @@ static void json_freep(json_t **object)
 
 static int refuse_member(struct reader *r, const char *name, const char *what)
 {
-	return chi_fault(r->fault, -CHI_ESYNTAX, "%s: %s", name, what);
+	return chi_fail(r->fault, -CHI_ESYNTAX, "%s: %s", name, what);
 }
 
 /* The member if it says something. */
@@ -53,9 +53,9 @@ static int read_integer(struct reader *r, const json_t *object, const char *name
 	}
 	if (!json_is_integer(value) || json_integer_value(value) < least ||
 	    json_integer_value(value) > most) {
-		return chi_fault(r->fault, -CHI_ESYNTAX,
-				 "%s: no whole number from %" PRId64 " to %" PRId64, name, least,
-				 most);
+		return chi_fail(r->fault, -CHI_ESYNTAX,
+				"%s: no whole number from %" PRId64 " to %" PRId64, name, least,
+				most);
 	}
 	*out = json_integer_value(value);
 	return CHI_OK;
@@ -70,7 +70,7 @@ static int read_list(struct reader *r, const json_t *object, const char *name, s
 		return refuse_member(r, name, "no list");
 	}
 	if (json_array_size(*out) > most) {
-		return chi_fault(r->fault, -CHI_ETOOBIG, "%s: more than %zu", name, most);
+		return chi_fail(r->fault, -CHI_ETOOBIG, "%s: more than %zu", name, most);
 	}
 	return CHI_OK;
 }
@@ -103,7 +103,7 @@ static int read_chi2(struct reader *r, const json_t *object)
 	(void)snprintf(text, sizeof(text), "%.6f", number);
 	r->put->parts |= CHI_PUT_CHI2;
 	r->json->clamped += chi_num_chi2_clamped(text, strlen(text));
-	return chi_num_chi2(text, strlen(text), &r->put->record.chi2) == CHI_OK
+	return chi_chi2_parse(text, strlen(text), &r->put->record.chi2) == CHI_OK
 		       ? CHI_OK
 		       : refuse_member(r, "chi2", "no statistic");
 }
@@ -215,7 +215,7 @@ static int read_line(struct reader *r, const json_t *object, const char *name, s
 	struct chi_fault inner = {.text = ""};
 	int status = chi_line_parse(&r->position, text, (size_t)(to - text), out, room, n, &inner);
 	*moves = out;
-	return status == CHI_OK ? CHI_OK : chi_fault(r->fault, status, "%s: %s", name, inner.text);
+	return status == CHI_OK ? CHI_OK : chi_fail(r->fault, status, "%s: %s", name, inner.text);
 }
 
 static int read_score(struct reader *r, const json_t *entry, struct chi_eval *eval)
@@ -405,7 +405,7 @@ static int read_object(struct reader *r, json_t *object)
 }
 
 int chi_json_read(struct chi_json_lines *json, const char *line, size_t len,
-		  struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+		  struct chi_arena *arena, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	struct reader r = {.json = json, .arena = arena, .fault = fault, .put = put};
 	size_t at = 0;
@@ -415,17 +415,17 @@ int chi_json_read(struct chi_json_lines *json, const char *line, size_t len,
 	if (at == len || line[at] == '#') {
 		return CHI_NONE;
 	}
-	*put = (struct chi_put){.parts = 0};
+	*put = (struct chi_put_entry){.parts = 0};
 	json_error_t error;
 	_cleanup_(json_freep) json_t *object =
 		json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
 	if (object == NULL) {
 		return json_error_code(&error) == json_error_out_of_memory
 			       ? chi_fault_plain(fault, -CHI_ENOMEM)
-			       : chi_fault(fault, -CHI_ESYNTAX, "no JSON: %s", error.text);
+			       : chi_fail(fault, -CHI_ESYNTAX, "no JSON: %s", error.text);
 	}
 	if (!json_is_object(object)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "no JSON object");
+		return chi_fail(fault, -CHI_ESYNTAX, "no JSON object");
 	}
 	note_ignored(json, object);
 	int status = read_object(&r, object);

@@ -34,5 +34,5 @@ struct chi_json_lines {
 /* Fills *put, its memory in `arena` (and the engine's name above). CHI_NONE: a blank line or a
  * comment (#). -CHI_EFEN, -CHI_ESYNTAX, -CHI_EMOVE, -CHI_ETOOBIG, -CHI_ENOMEM with the reason. */
 CHI_MUSTUSE int chi_json_read(struct chi_json_lines *json, const char *line, size_t len,
-			      struct chi_arena *arena, struct chi_put *put,
+			      struct chi_arena *arena, struct chi_put_entry *put,
 			      struct chi_fault *fault);

@@ -66,16 +66,16 @@ enum chi_format chi_format_of_path(const char *path)
 static int refuse_format(enum chi_format format, struct chi_fault *fault)
 {
 	if (format == CHI_FORMAT_POLYGLOT) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "Polyglot books are imported without other files");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"Polyglot books are imported without other files");
 	}
 	if (format == CHI_FORMAT_EXP) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "files of experience are imported without other files");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"files of experience are imported without other files");
 	}
 	return format != CHI_FORMAT_PGN ? CHI_OK
-					: chi_fault(fault, -CHI_EUNSUPPORTED,
-						    "this is a file of games, not of positions");
+					: chi_fail(fault, -CHI_EUNSUPPORTED,
+						   "this is a file of games, not of positions");
 }
 
 int chi_lines_init(struct chi_lines *lines, enum chi_format format, const char *engine, bool add,
@@ -129,8 +129,8 @@ int chi_lines_begin(struct chi_lines *lines, const char *line, size_t len, struc
 		    struct chi_fault *fault)
 {
 	if (len >= 7 && memcmp(line, "[Event ", 7) == 0) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "this is a file of games, not of positions");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"this is a file of games, not of positions");
 	}
 	if (lines->format == CHI_FORMAT_AUTO) {
 		lines->format = format_of_line(&lines->csv, line, len, arena);
@@ -163,7 +163,7 @@ bool chi_lines_open(const struct chi_lines *lines, const char *line, size_t len,
 }
 
 static int read_epd(const struct chi_lines *lines, const char *line, size_t len,
-		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+		    struct chi_arena *arena, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	int status = lines->format == CHI_FORMAT_CDB
 			     ? chi_cdb_read(line, len, engine_or(lines, CHI_CDB_ENGINE), arena, put,
@@ -177,7 +177,7 @@ static int read_epd(const struct chi_lines *lines, const char *line, size_t len,
 }
 
 int chi_lines_read(struct chi_lines *lines, const char *record, size_t len, struct chi_arena *arena,
-		   struct chi_put *put, struct chi_fault *fault)
+		   struct chi_put_entry *put, struct chi_fault *fault)
 {
 	switch (lines->format) {
 	case CHI_FORMAT_EPD:

@@ -45,7 +45,7 @@ bool chi_lines_open(const struct chi_lines *lines, const char *line, size_t len,
 /* Fills *put; its memory is in `arena`, `record` and the engine's name. CHI_NONE: the record holds
  * nothing. -CHI_ENOMEM, or else what is wrong with it. */
 CHI_MUSTUSE int chi_lines_read(struct chi_lines *lines, const char *record, size_t len,
-			       struct chi_arena *arena, struct chi_put *put,
+			       struct chi_arena *arena, struct chi_put_entry *put,
 			       struct chi_fault *fault);
 
 /* Columns or members that were ignored, "" if none; statistics taken to the scale's end. */

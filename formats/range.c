@@ -30,7 +30,7 @@ typedef bool bound_reader(const char *text, size_t len, uint16_t *out);
 
 static bool read_percent(const char *text, size_t len, uint16_t *out)
 {
-	return len > 0 && text[0] != '-' && chi_num_chi2(text, len, out) == CHI_OK &&
+	return len > 0 && text[0] != '-' && chi_chi2_parse(text, len, out) == CHI_OK &&
 	       *out <= CHI_SHARE_MAX;
 }
 
@@ -49,7 +49,7 @@ static bool read_eval_range(const char *text, size_t len, uint16_t *out)
 		eval.score = (int32_t)mate;
 	} else {
 		if (len == sign || text[sign] == '-' ||
-		    chi_num_chi2(text + sign, len - sign, &pawns) != CHI_OK ||
+		    chi_chi2_parse(text + sign, len - sign, &pawns) != CHI_OK ||
 		    pawns > CHI_EVAL_CP_MAX) {
 			return false;
 		}

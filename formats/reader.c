@@ -141,8 +141,8 @@ static int add_line(struct chi_position_reader *import, const char *line, size_t
 		status = chi_buffer_append(&import->record, end, strlen(end));
 	}
 	if (status == -CHI_ETOOBIG) {
-		return chi_fault(fault, status, "a quoted field is not closed within %u bytes",
-				 CHI_SOURCE_LINE_MAX);
+		return chi_fail(fault, status, "a quoted field is not closed within %u bytes",
+				CHI_SOURCE_LINE_MAX);
 	}
 	import->failed = status != CHI_OK;
 	return status == CHI_OK ? CHI_OK : chi_fault_plain(fault, status);
@@ -173,7 +173,7 @@ static int gather(struct chi_position_reader *import, const char **line, size_t 
 /* A record of one line or more. Of CSV it is copied to the arena because a note may point into it.
  */
 static int read_one(struct chi_position_reader *import, const char *line, size_t len,
-		    struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault)
+		    struct chi_arena *arena, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	if (chi_line_is_blank(line, len)) {
 		return CHI_NONE; /* and none is copied, however many there are */
@@ -192,7 +192,7 @@ static int read_one(struct chi_position_reader *import, const char *line, size_t
 }
 
 int chi_position_reader_next(struct chi_position_reader *import, struct chi_arena *arena,
-			     struct chi_put *put, struct chi_fault *fault)
+			     struct chi_put_entry *put, struct chi_fault *fault)
 {
 	for (;;) {
 		const char *line = NULL;

@@ -40,7 +40,7 @@ void chi_position_reader_close(struct chi_position_reader *import);
  * says why) or only one line was bad, and the next call goes on after it.
  */
 CHI_MUSTUSE int chi_position_reader_next(struct chi_position_reader *import,
-					 struct chi_arena *arena, struct chi_put *put,
+					 struct chi_arena *arena, struct chi_put_entry *put,
 					 struct chi_fault *fault);
 
 bool chi_position_reader_failed(const struct chi_position_reader *import);

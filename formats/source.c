@@ -61,7 +61,7 @@ static int read_packed(struct chi_source *source, struct chi_fault *fault)
 			return CHI_OK;
 		}
 		if (errno != EINTR) {
-			return chi_fault(fault, -CHI_EIO, "cannot read (%s)", strerror(errno));
+			return chi_fail(fault, -CHI_EIO, "cannot read (%s)", strerror(errno));
 		}
 	}
 }
@@ -73,7 +73,7 @@ static int open_fault(int error, struct chi_fault *fault)
 		     : error == EACCES || error == EPERM ? -CHI_EACCES
 		     : error == EISDIR			 ? -CHI_EINVAL
 							 : -CHI_EIO;
-	return chi_fault(fault, status, "%s", strerror(error));
+	return chi_fail(fault, status, "%s", strerror(error));
 }
 
 /* Standard input is used but never closed: it is not ours. */
@@ -173,9 +173,9 @@ static int start_unpacking(struct chi_source *source, struct chi_fault *fault)
 		packed->len >= CHI_CODEC_MAGIC ? chi_codec_of(packed->at, packed->len) : NULL;
 	if (codec == NULL && source->named != NULL &&
 	    (packed->len < CHI_CODEC_MAGIC || has_control(packed->at, packed->len))) {
-		return chi_fault(fault, -CHI_EIO,
-				 "named as %s data is, but it does not begin so: it is damaged",
-				 chi_codec_name(source->named));
+		return chi_fail(fault, -CHI_EIO,
+				"named as %s data is, but it does not begin so: it is damaged",
+				chi_codec_name(source->named));
 	}
 	source->started = true;
 	rc = codec != NULL ? chi_unpack_new(codec, &source->unpack) : CHI_OK;
@@ -206,7 +206,7 @@ static int check_text(struct chi_source *source, const char *bytes, size_t len,
 	bool skip = source->looked || source->options.binary;
 	const char *kind = skip ? NULL : foreign_kind(bytes, len);
 	source->looked = true;
-	return kind == NULL ? CHI_OK : chi_fault(fault, -CHI_EUNSUPPORTED, "this is %s", kind);
+	return kind == NULL ? CHI_OK : chi_fail(fault, -CHI_EUNSUPPORTED, "this is %s", kind);
 }
 
 /* The next bytes as they stand, without a copy. */
@@ -274,8 +274,8 @@ static void take_block(struct chi_source *source, size_t len)
 
 static int too_long(const struct chi_source *source, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_ETOOBIG, "line is longer than %zu bytes",
-			 source->options.line_max);
+	return chi_fail(fault, -CHI_ETOOBIG, "line is longer than %zu bytes",
+			source->options.line_max);
 }
 
 /* Drops a byte order mark and a carriage return; checks the length. */
@@ -391,10 +391,10 @@ static int read_all(struct chi_buffer *content, struct chi_source *source, const
 	while ((rc = chi_source_read(source, &bytes, &len, fault)) == CHI_OK) {
 		uint64_t most = whole_most(source);
 		if (len > most - content->len) {
-			return chi_fault(fault, -CHI_ETOOBIG,
-					 "%s is over %" PRIu64
-					 " bytes, the most that a file of its size is unpacked to",
-					 what, most);
+			return chi_fail(fault, -CHI_ETOOBIG,
+					"%s is over %" PRIu64
+					" bytes, the most that a file of its size is unpacked to",
+					what, most);
 		}
 		if (chi_buffer_append(content, bytes, len) < 0) {
 			return chi_fault_plain(fault, -CHI_ENOMEM);

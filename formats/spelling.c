@@ -12,8 +12,7 @@
 static int refuse_line(const struct chi_spelling_reader *reader, struct chi_fault *fault,
 		       const char *why)
 {
-	return chi_fault(fault, -CHI_EINVAL, "line %llu: %s", (unsigned long long)reader->line,
-			 why);
+	return chi_fail(fault, -CHI_EINVAL, "line %llu: %s", (unsigned long long)reader->line, why);
 }
 
 static bool is_blank(char c)

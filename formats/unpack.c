@@ -292,8 +292,8 @@ void chi_unpack_free(struct chi_unpack *unpack)
 
 static int cut_short(const struct chi_unpack *unpack, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_EIO,
-			 "after %" PRIu64 " bytes the compressed data is cut short", unpack->read);
+	return chi_fail(fault, -CHI_EIO, "after %" PRIu64 " bytes the compressed data is cut short",
+			unpack->read);
 }
 
 /* One step; *moved: something was read or written. */
@@ -309,10 +309,10 @@ static int unpack_step(struct chi_unpack *unpack, struct span *span, bool *moved
 	if (step != STEP_BAD) {
 		return CHI_OK;
 	}
-	return unpack->why == NULL ? chi_fault_plain(fault, -CHI_ENOMEM)
-				   : chi_fault(fault, -CHI_EIO,
-					       "the %s data is damaged at byte %" PRIu64 ": %s",
-					       unpack->codec->name, unpack->read, unpack->why);
+	return unpack->why == NULL
+		       ? chi_fault_plain(fault, -CHI_ENOMEM)
+		       : chi_fail(fault, -CHI_EIO, "the %s data is damaged at byte %" PRIu64 ": %s",
+				  unpack->codec->name, unpack->read, unpack->why);
 }
 
 int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed_bytes *packed, uint8_t *out,

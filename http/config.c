@@ -86,8 +86,8 @@ static int parse_listen(struct http_config *config, const char *text, struct chi
 	if (status == CHI_OK &&
 	    (strchr(text, ',') != NULL ||
 	     (listen->kind != CHI_LISTEN_TCP && listen->kind != CHI_LISTEN_PASSED))) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: '%s' is not tcp:HOST:PORT or fd:NAME", text);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"--listen: '%s' is not tcp:HOST:PORT or fd:NAME", text);
 	}
 	return status;
 }
@@ -125,16 +125,16 @@ static int add_name(struct http_config *config, int option, const char *text,
 	const char *name = option == 'H' ? "--host" : "--trust-proxy";
 	size_t *n = option == 'H' ? &config->n_hosts : &config->n_proxies;
 	if (*n == HTTP_NAMES_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: more than %d", name, HTTP_NAMES_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "%s: more than %d", name, HTTP_NAMES_MAX);
 	}
 	if (option == 'H' && (text[0] == '\0' || strpbrk(text, ":/ ") != NULL)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%s' is no name of a host", name, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "%s: '%s' is no name of a host", name, text);
 	}
 	if (option == 'H') {
 		config->hosts[*n] = text;
 	} else if (!chi_peer_parse(text, strlen(text), &config->proxies[*n]) ||
 		   config->proxies[*n].port != 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%s' is no IP address", name, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "%s: '%s' is no IP address", name, text);
 	}
 	(*n)++;
 	return CHI_OK;
@@ -175,7 +175,7 @@ static int check_config(struct http_config *config, struct chi_fault *fault)
 {
 	static const char *const sockets[] = {"unix:", "tcp:", "tls:"};
 	if (config->address == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "no store: -a ADDRESS is missing");
+		return chi_fail(fault, -CHI_EINVAL, "no store: -a ADDRESS is missing");
 	}
 	config->in_process = true;
 	for (size_t i = 0; i < CHI_COUNT(sockets); i++) {

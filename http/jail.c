@@ -18,7 +18,7 @@ static bool is_published(const struct http_server *server)
 {
 	struct chi_info info;
 	return server->config->in_process &&
-	       chi_get_info(server->loops[0]->session.client, &info) == CHI_OK &&
+	       chi_store_info(server->loops[0]->session.client, &info) == CHI_OK &&
 	       info.read_only == CHI_READ_ONLY_PUBLISHED;
 }
 

@@ -22,7 +22,7 @@ static int run_http(const struct http_config *config)
 		return EXIT_FAILED;
 	}
 	event_set_fatal_callback(chi_event_give_up);
-	chi_store_guard_lock_files();
+	chi_dir_guard_lock_files();
 	int status = serve(config, &fault);
 	if (status < 0) {
 		log_error("fail", "{cause}", log_text("cause", fault.text));

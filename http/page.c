@@ -76,15 +76,15 @@ static int load_file(struct page *page, int dir, const char *name, struct chi_fa
 	_cleanup_(chi_closep) int fd =
 		openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &stat) < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot read the page's file '%s' (%s)", name,
-				 strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot read the page's file '%s' (%s)", name,
+				strerror(errno));
 	}
 	if (!S_ISREG(stat.st_mode) || type_of(name) == NULL) {
 		return CHI_OK;
 	}
 	if (page->n == FILES_MAX || stat.st_size > FILE_MOST) {
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "the page's file '%s' is too large, or one too many", name);
+		return chi_fail(fault, -CHI_ETOOBIG,
+				"the page's file '%s' is too large, or one too many", name);
 	}
 	struct page_file *file = &page->files[page->n];
 	size_t len = (size_t)stat.st_size;
@@ -95,7 +95,7 @@ static int load_file(struct page *page, int dir, const char *name, struct chi_fa
 	}
 	int status = chi_file_pread(fd, bytes, len, 0);
 	if (status < 0) {
-		return chi_fault(fault, status, "cannot read the page's file '%s'", name);
+		return chi_fail(fault, status, "cannot read the page's file '%s'", name);
 	}
 	(void)sprintf(path, "/%s", name);
 	*file = (struct page_file){.name = path, .type = type_of(name), .bytes = bytes, .len = len};

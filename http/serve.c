@@ -87,7 +87,7 @@ static int watch_signals(struct state *state, struct chi_fault *fault)
 	return state->stop_term != NULL && state->stop_int != NULL && state->reload != NULL &&
 			       state->tick != NULL
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_ENOMEM, "cannot watch signals");
+		       : chi_fail(fault, -CHI_ENOMEM, "cannot watch signals");
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */

@@ -88,10 +88,10 @@ static int take_counted_game(struct commit *commit, const struct entry *entry, u
 	if (limit != 0 && limits->plies == NULL) {
 		uint64_t room = commit->importer->options.memory / CHI_IMPORT_PLIES_SHARE;
 		if (numbers(commit) > room / sizeof(*limits->plies)) {
-			return chi_fault(commit->fault, -CHI_ETOOBIG,
-					 "more than %" PRIu64 " games, some counted to a ply: take "
-					 "them out in parts, or with more memory",
-					 room / sizeof(*limits->plies));
+			return chi_fail(commit->fault, -CHI_ETOOBIG,
+					"more than %" PRIu64 " games, some counted to a ply: take "
+					"them out in parts, or with more memory",
+					room / sizeof(*limits->plies));
 		}
 		limits->plies = calloc((size_t)numbers(commit), sizeof(*limits->plies));
 		if (limits->plies == NULL) {
@@ -288,10 +288,10 @@ static int make_limits(struct commit *commit, struct chi_fault *fault)
 	}
 	uint64_t room = commit->importer->options.memory / CHI_IMPORT_NUMBERS_SHARE;
 	if (n > room / sizeof(*limits->numbers)) {
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "more than %" PRIu64 " games at once: import them in parts, or "
-				 "with more memory",
-				 room / sizeof(*limits->numbers));
+		return chi_fail(fault, -CHI_ETOOBIG,
+				"more than %" PRIu64 " games at once: import them in parts, or "
+				"with more memory",
+				room / sizeof(*limits->numbers));
 	}
 	limits->numbers = calloc((size_t)n + 1, sizeof(*limits->numbers));
 	return limits->numbers != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
@@ -333,8 +333,8 @@ static int number_games(struct commit *commit, struct chi_fault *fault)
 		next[stream] += next[stream - 1];
 	}
 	if (next[streams + 1] > (uint64_t)UINT32_MAX + 1) {
-		return chi_fault(fault, -CHI_ETOOBIG, "a store numbers %u games, not more",
-				 UINT32_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "a store numbers %u games, not more",
+				UINT32_MAX);
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		of[i] = of[i] != 0 ? (uint32_t)next[of[i]]++ : 0;
@@ -415,9 +415,9 @@ static int overtaken(const struct chi_importer *importer, int rc, struct chi_fau
 {
 	struct chi_fault what = *fault;
 	return rc == -CHI_EEXIST && importer->store == NULL
-		       ? chi_fault(fault, rc,
-				   "%.150s; it came while the games were read, nothing was stored",
-				   what.text)
+		       ? chi_fail(fault, rc,
+				  "%.150s; it came while the games were read, nothing was stored",
+				  what.text)
 		       : rc;
 }
 

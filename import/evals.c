@@ -36,9 +36,9 @@ int chi_eval_file_open(struct chi_eval_file *file, const char *dir, struct chi_f
 	atomic_init(&file->end, 0);
 	file->fd = chi_file_nameless(dir);
 	return file->fd >= 0 ? CHI_OK
-			     : chi_fault(fault, chi_fault_errno(errno),
-					 "cannot make a file in '%s' for evaluations (%s)", dir,
-					 strerror(errno));
+			     : chi_fail(fault, chi_fault_errno(errno),
+					"cannot make a file in '%s' for evaluations (%s)", dir,
+					strerror(errno));
 }
 
 void chi_eval_file_close(struct chi_eval_file *file)
@@ -55,8 +55,8 @@ int chi_eval_file_flush(struct chi_eval_file *file, struct chi_eval_chunk *chunk
 	int rc = chi_file_pwrite(file->fd, chunk->bytes, chunk->used, chunk->place);
 	chunk->used = 0;
 	return rc == CHI_OK ? CHI_OK
-			    : chi_fault(fault, rc, "cannot write evaluations to sort them (%s)",
-					chi_strerror(rc));
+			    : chi_fail(fault, rc, "cannot write evaluations to sort them (%s)",
+				       chi_strerror(rc));
 }
 
 static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t len)

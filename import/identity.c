@@ -65,8 +65,8 @@ static uint8_t *put_online(uint8_t *at, const struct chi_pgn_game *game)
 	return at;
 }
 
-void chi_identity(const struct chi_pgn_game *game, const struct chi_key *start,
-		  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE])
+void chi_identity_of_game(const struct chi_pgn_game *game, const struct chi_key *start,
+			  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE])
 {
 	uint8_t *at = put_tag(scratch, &game->tags[CHI_PGN_WHITE]);
 	at = put_tag(at, &game->tags[CHI_PGN_BLACK]);

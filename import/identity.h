@@ -25,5 +25,5 @@
  * the address of a page: "https://lichess.org/abcd", as "lichess.org/abcd"; "https://lichess.org"
  * is a place, which others spell otherwise.
  */
-void chi_identity(const struct chi_pgn_game *game, const struct chi_key *start,
-		  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE]);
+void chi_identity_of_game(const struct chi_pgn_game *game, const struct chi_key *start,
+			  uint8_t scratch[CHI_IDENTITY_SIZE], uint8_t out[CHI_GAME_ID_SIZE]);

@@ -28,28 +28,28 @@ static int check_kind(const struct chi_import_options *options, struct chi_fault
 {
 	enum chi_import_kind kind = options->kind;
 	if (kind != CHI_IMPORT_MERGE && (options->skip_known || options->count_twice)) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: goes with a merge",
-				 options->skip_known ? "skip_known" : "count_twice");
+		return chi_fail(fault, -CHI_EINVAL, "%s: goes with a merge",
+				options->skip_known ? "skip_known" : "count_twice");
 	}
 	if (kind != CHI_IMPORT_ADD && options->evals) {
-		return chi_fault(fault, -CHI_EINVAL, "evals: goes with games that are added");
+		return chi_fail(fault, -CHI_EINVAL, "evals: goes with games that are added");
 	}
 	if (kind != CHI_IMPORT_PUT &&
 	    (options->format != CHI_FORMAT_AUTO || options->engine[0] != '\0' || options->add ||
 	     options->unplayed)) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: goes with positions",
-				 options->format != CHI_FORMAT_AUTO ? "format"
-				 : options->add			    ? "add"
-				 : options->unplayed		    ? "unplayed"
-								    : "engine");
+		return chi_fail(fault, -CHI_EINVAL, "%s: goes with positions",
+				options->format != CHI_FORMAT_AUTO ? "format"
+				: options->add			   ? "add"
+				: options->unplayed		   ? "unplayed"
+								   : "engine");
 	}
 	if (options->format < CHI_FORMAT_AUTO || options->format > CHI_FORMAT_MAX ||
 	    options->format == CHI_FORMAT_PGN || options->format == CHI_FORMAT_POLYGLOT ||
 	    options->format == CHI_FORMAT_EXP) {
-		return chi_fault(fault, -CHI_EINVAL, "format: not of lines of positions");
+		return chi_fail(fault, -CHI_EINVAL, "format: not of lines of positions");
 	}
 	if (!is_games(kind) && chi_game_filter_is_set(&options->filter)) {
-		return chi_fault(fault, -CHI_EINVAL, "filter: goes with games");
+		return chi_fail(fault, -CHI_EINVAL, "filter: goes with games");
 	}
 	return CHI_OK;
 }
@@ -58,28 +58,28 @@ static int check_target(const struct chi_importer_target *target,
 			const struct chi_import_options *options, struct chi_fault *fault)
 {
 	if (target->store == NULL && target->path == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "neither a store nor a path");
+		return chi_fail(fault, -CHI_EINVAL, "neither a store nor a path");
 	}
 	if (options->kind < CHI_IMPORT_ADD || options->kind > CHI_IMPORT_PUT) {
-		return chi_fault(fault, -CHI_EINVAL, "kind: no such kind of input");
+		return chi_fail(fault, -CHI_EINVAL, "kind: no such kind of input");
 	}
 	bool needs = options->kind == CHI_IMPORT_SUBTRACT || options->kind == CHI_IMPORT_MERGE;
 	if (target->store == NULL && needs) {
-		return chi_fault(fault, -CHI_EINVAL, "kind: needs a store that exists");
+		return chi_fail(fault, -CHI_EINVAL, "kind: needs a store that exists");
 	}
 	int rc = check_kind(options, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	if (options->skip_known && options->count_twice) {
-		return chi_fault(fault, -CHI_EINVAL, "skip_known: excludes count_twice");
+		return chi_fail(fault, -CHI_EINVAL, "skip_known: excludes count_twice");
 	}
 	if (options->memory != 0 && options->memory < CHI_IMPORT_MEMORY_MIN) {
-		return chi_fault(fault, -CHI_EINVAL, "memory: at least %llu MiB are needed",
-				 (unsigned long long)(CHI_IMPORT_MEMORY_MIN >> 20));
+		return chi_fail(fault, -CHI_EINVAL, "memory: at least %llu MiB are needed",
+				(unsigned long long)(CHI_IMPORT_MEMORY_MIN >> 20));
 	}
 	if (options->threads > THREADS_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
 	}
 	return chi_game_filter_check(&options->filter, fault);
 }
@@ -132,11 +132,11 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	importer->options = *options;
 	importer->store = target->store;
 	importer->statistic =
-		target->store != NULL ? chi_store_statistic(target->store) : target->statistic;
-	importer->keep = target->store != NULL ? chi_store_keep(target->store) : target->keep;
+		target->store != NULL ? chi_dir_statistic(target->store) : target->statistic;
+	importer->keep = target->store != NULL ? chi_dir_keep(target->store) : target->keep;
 	set_defaults(&importer->options);
 	/* A server may write to nothing but the store's directory. */
-	importer->spill = target->store != NULL	    ? strdup(chi_store_path(target->store))
+	importer->spill = target->store != NULL	    ? strdup(chi_dir_path(target->store))
 			  : target->unnamed != NULL ? strdup(target->path)
 						    : spill_dir(target->path);
 	importer->unnamed = target->unnamed;
@@ -178,7 +178,7 @@ int chi_importer_store(struct chi_importer *importer, const char *dir, struct ch
 {
 	int rc = ready(importer, fault);
 	if (rc == CHI_OK && importer->kind->store == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "only a merge takes a store in a directory");
+		return chi_fail(fault, -CHI_EINVAL, "only a merge takes a store in a directory");
 	}
 	return rc == CHI_OK ? importer->kind->store(importer, dir, fault) : rc;
 }

@@ -23,7 +23,7 @@ struct chi_load;
 /* Where it goes: an open store, or a path at which there is none yet, or a new store in a file
  * without a name. */
 struct chi_importer_target {
-	struct chi_store *store;   /* must outlive the chi_importer; NULL: a new one is made */
+	struct chi_dir *store;	   /* must outlive the chi_importer; NULL: a new one is made */
 	const char *path;	   /* then, its place, or the directory of the file; copied */
 	struct chi_load **unnamed; /* gets the new store without a name when it is committed, to be
 				      opened (chi_load_open) or abandoned; NULL: it has a name */
@@ -51,7 +51,7 @@ CHI_MUSTUSE int chi_importer_feed(struct chi_importer *importer, const void *byt
 
 /* In place of bytes, for CHI_IMPORT_MERGE: the other store is the one in directory `dir`, as it is
  * at the commit, and is read directly. -CHI_EINVAL: not of this kind, after bytes, twice, or it is
- * the store itself or a copy; whatever chi_store_open returns. */
+ * the store itself or a copy; whatever chi_dir_open returns. */
 CHI_MUSTUSE int chi_importer_store(struct chi_importer *importer, const char *dir,
 				   struct chi_fault *fault);
 
@@ -78,6 +78,6 @@ void chi_importer_free(struct chi_importer *importer);
 
 /* Positions with their lists of games, into a store in directory `dir` that no one else has open,
  * which has games and no positions. Positions that do not come, or count less than the games say,
- * are made from these. For chi_store_repair_games. */
+ * are made from these. For chi_dir_repair_games. */
 CHI_MUSTUSE int chi_import_relist(const char *dir, const struct chi_repair_positions *positions,
 				  struct chi_fault *fault);

@@ -82,8 +82,8 @@ static void describe(const struct chi_pgn_game *game, enum chi_stream_note_kind 
 		describe_lost(game->whole, what);
 		break;
 	}
-	(void)chi_fault(line, CHI_OK, "%.60s - %.60s: %s", name(game, CHI_PGN_WHITE),
-			name(game, CHI_PGN_BLACK), what);
+	(void)chi_fail(line, CHI_OK, "%.60s - %.60s: %s", name(game, CHI_PGN_WHITE),
+		       name(game, CHI_PGN_BLACK), what);
 }
 
 static int add_note(struct chi_notes *notes, uint64_t game, uint64_t line, const char *text)

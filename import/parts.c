@@ -193,7 +193,7 @@ static int run_threads(struct parts *parts, struct chi_load *load, struct chi_fa
 		n++;
 	}
 	int rc = n > 0 ? store_all(parts, load, fault)
-		       : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+		       : chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 	if (rc != CHI_OK) {
 		pthread_mutex_lock(&parts->mutex);
 		stop(parts, rc, fault);

@@ -32,9 +32,9 @@ int chi_puts_init(struct chi_puts *puts, struct chi_importer *importer, uint64_t
 	puts->importer = importer;
 	puts->file = chi_file_nameless(importer->spill);
 	if (puts->file < 0) {
-		return chi_fault(fault, chi_fault_errno(errno),
-				 "cannot make a file in '%s' for positions (%s)", importer->spill,
-				 strerror(errno));
+		return chi_fail(fault, chi_fault_errno(errno),
+				"cannot make a file in '%s' for positions (%s)", importer->spill,
+				strerror(errno));
 	}
 	int rc = chi_sorter_new(importer->spill, memory, importer->options.threads, &puts->sorter);
 	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
@@ -81,7 +81,7 @@ static int reserve(struct chi_puts_writer *writer)
 	return CHI_OK;
 }
 
-int chi_puts_keep(struct chi_puts_writer *writer, const struct chi_put *put, uint32_t stream,
+int chi_puts_keep(struct chi_puts_writer *writer, const struct chi_put_entry *put, uint32_t stream,
 		  uint32_t line, struct chi_fault *fault)
 {
 	struct chi_sort_item item = {{0}};
@@ -113,8 +113,8 @@ int chi_puts_end_stream(struct chi_puts_writer *writer, uint64_t *place, struct 
 	int rc = chi_file_pwrite(puts->file, writer->kept, writer->n_kept, *place);
 	writer->n_kept = 0;
 	return rc == CHI_OK ? CHI_OK
-			    : chi_fault(fault, rc, "cannot keep positions in '%s' (%s)",
-					puts->importer->spill, strerror(errno));
+			    : chi_fail(fault, rc, "cannot keep positions in '%s' (%s)",
+				       puts->importer->spill, strerror(errno));
 }
 
 int chi_puts_end(struct chi_puts_writer *writer, struct chi_fault *fault)
@@ -163,8 +163,8 @@ static int map_kept(struct fold *fold, struct chi_fault *fault)
 	size_t size = (size_t)atomic_load(&fold->puts->end);
 	void *map = size > 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, fold->puts->file, 0) : NULL;
 	if (map == MAP_FAILED) {
-		return chi_fault(fault, chi_fault_errno(errno),
-				 "cannot read the positions that were kept (%s)", strerror(errno));
+		return chi_fail(fault, chi_fault_errno(errno),
+				"cannot read the positions that were kept (%s)", strerror(errno));
 	}
 	fold->kept = map;
 	fold->size = size;

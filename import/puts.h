@@ -50,7 +50,7 @@ void chi_puts_writer_deinit(struct chi_puts_writer *writer);
 
 /* Keeps a put of the stream, its strings too. `line`: counts from the stream's first.
  * -CHI_EINVAL or -CHI_ETOOBIG: no store takes it, and the next may be kept; others are final. */
-CHI_MUSTUSE int chi_puts_keep(struct chi_puts_writer *writer, const struct chi_put *put,
+CHI_MUSTUSE int chi_puts_keep(struct chi_puts_writer *writer, const struct chi_put_entry *put,
 			      uint32_t stream, uint32_t line, struct chi_fault *fault);
 
 /* What the stream kept is in one place: *place. */

@@ -43,7 +43,7 @@ static int give_id(struct work *work, const struct chi_pgn_game *game, uint32_t 
 	struct chi_sort_item item;
 	struct chi_key start;
 	chi_key_encode(&game->positions[0], &start);
-	chi_identity(game, &start, work->scratch, item.bytes);
+	chi_identity_of_game(game, &start, work->scratch, item.bytes);
 	uint64_t place = (uint64_t)(work->stream->number & CHI_PLACE_STREAM_MAX) << 40 |
 			 (uint64_t)at_most(game->number, CHI_PLACE_MAX) << 20 |
 			 at_most(game->line, CHI_PLACE_MAX);
@@ -102,10 +102,10 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	uint64_t most = options->memory / CHI_IMPORT_BITS_SHARE * 8;
 	most = most < CHI_GAME_NUMBERS ? most : CHI_GAME_NUMBERS;
 	if (number >= most) {
-		return chi_fault(&work->fault, -CHI_ETOOBIG,
-				 "more than %llu games at once: import them in parts, or with "
-				 "more memory",
-				 (unsigned long long)most);
+		return chi_fail(&work->fault, -CHI_ETOOBIG,
+				"more than %llu games at once: import them in parts, or with "
+				"more memory",
+				(unsigned long long)most);
 	}
 	/* When games are taken out, the store says how far each was counted. */
 	size_t all = chi_count_plies(game);

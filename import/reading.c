@@ -32,7 +32,7 @@ int chi_reading_start(struct chi_reading *reading, unsigned n, void *(*read)(voi
 	for (unsigned i = 0; i < n; i++) {
 		void *argument = (char *)arguments + i * size;
 		if (pthread_create(&reading->threads[i], NULL, read, argument) != 0) {
-			return chi_fault(fault, -CHI_ENOMEM, "cannot start %u threads", n);
+			return chi_fail(fault, -CHI_ENOMEM, "cannot start %u threads", n);
 		}
 		reading->n_threads++;
 	}

@@ -208,9 +208,9 @@ static int commit_games(struct chi_importer *importer, struct chi_import_result 
 	}
 	/* Text without a game is something else than was meant: no store is made of it. */
 	if (rc == CHI_OK && importer->store == NULL && result->games == result->empty) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 result->games == 0 ? "no game was found"
-						    : "no game with a move was found");
+		return chi_fail(fault, -CHI_ESYNTAX,
+				result->games == 0 ? "no game was found"
+						   : "no game with a move was found");
 	}
 	return rc != CHI_OK ? rc : chi_importer_commit_pgn(games, result, fault);
 }

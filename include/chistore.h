@@ -22,10 +22,10 @@
  * again, with growing waits, and sends again what was not answered, up to 10 times and for
  * chi_options.repeat_ms. Reads, and a walk that goes on after its last row, are repeated freely.
  * Writes carry an idempotency key, so that each happens at most once, even if the server was killed
- * in between; in another store that has replaced theirs they do not happen. chi_compact is repeated
- * in the same way, chi_backup from its beginning, chi_verify only before it has reported anything.
- * An import's data are not sent again, but the server is asked for the outcome of its commit. Not
- * repeated are opening and chi_ping.
+ * in between; in another store that has replaced theirs they do not happen. chi_store_compact is
+ * repeated in the same way, chi_store_backup from its beginning, chi_store_verify only before it
+ * has reported anything. An import's data are not sent again, but the server is asked for the
+ * outcome of its commit. Not repeated are opening and chi_ping.
  */
 #pragma once
 
@@ -97,13 +97,13 @@ const char *chi_error(const struct chi_client *client);
 /* Creates an empty store. The address must be a directory's or on RADOS, where it gets shards=N of
  * the address or 64, and `keep` must be CHI_KEEP_COUNTS; -CHI_EUNSUPPORTED otherwise. See chi_open
  * for `fault`. */
-CHI_MUSTUSE int chi_create(const char *address, enum chi_statistic statistic, enum chi_keep keep,
-			   struct chi_fault *fault);
+CHI_MUSTUSE int chi_store_create(const char *address, enum chi_statistic statistic,
+				 enum chi_keep keep, struct chi_fault *fault);
 
 /* Waits for an answer of the server; in-process it checks that the store can be read. */
 CHI_MUSTUSE int chi_ping(struct chi_client *client);
 
-CHI_MUSTUSE int chi_get_info(struct chi_client *client, struct chi_info *out);
+CHI_MUSTUSE int chi_store_info(struct chi_client *client, struct chi_info *out);
 
 /*
  * Whether the address leads to another store by now than to the one that was opened: its directory
@@ -112,7 +112,7 @@ CHI_MUSTUSE int chi_get_info(struct chi_client *client, struct chi_info *out);
  * with what it has open: open the address again to see what is there, as the answer stays true.
  * Over a socket calls are answered from what is there now anyhow. -CHI_ENOSTORE: nothing is there.
  */
-CHI_MUSTUSE int chi_changed(struct chi_client *client, bool *changed);
+CHI_MUSTUSE int chi_store_changed(struct chi_client *client, bool *changed);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
  * where a store keeps no games.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
-			    const char *filter, struct chi_explore *out);
+			    const char *filter, struct chi_explored *out);
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * broke after CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
  * so, once, and stores nothing itself.
  */
-CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
 
 /* Deletes `n` positions, all or nothing; those not stored are skipped. `deleted` may be NULL.
@@ -191,8 +191,8 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
  * there are no more. What is written meanwhile may show in part. -CHI_EUNSUPPORTED: a server that
  * does not list games.
  */
-CHI_MUSTUSE int chi_get_game_ids(struct chi_client *client, const uint8_t *after,
-				 struct chi_game_id *out, size_t max, size_t *n);
+CHI_MUSTUSE int chi_game_ids(struct chi_client *client, const uint8_t *after,
+			     struct chi_game_id *out, size_t max, size_t *n);
 
 /* ---- Importing games --------------------------------------------------------------------- */
 
@@ -283,15 +283,15 @@ void chi_iter_close(struct chi_iter *iter);
 /* How many positions a scan of this band and filter would deliver, limit aside. `mixed` may be
  * NULL; see chi_iter_mixed. In-process, a large band with a filter is counted by as many threads,
  * up to 16, as there are processors that the caller may run on; they end before it returns. */
-CHI_MUSTUSE int chi_count(struct chi_client *client, const struct chi_scan_spec *spec,
-			  uint64_t *count, bool *mixed);
+CHI_MUSTUSE int chi_scan_count(struct chi_client *client, const struct chi_scan_spec *spec,
+			       uint64_t *count, bool *mixed);
 
 /* ---- Whole-store work -------------------------------------------------------------------- */
 
 /* Reads and checks everything. CHI_OK: sound; -CHI_ECORRUPT: `report` was called for each damage.
  */
-CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report, void *context,
-			   struct chi_verify_result *result);
+CHI_MUSTUSE int chi_store_verify(struct chi_client *client, chi_verify_report *report,
+				 void *context, struct chi_verify_result *result);
 
 /*
  * Saves every intact record of the store at `address`, a directory, into a new store at `path`,
@@ -304,39 +304,41 @@ CHI_MUSTUSE int chi_verify(struct chi_client *client, chi_verify_report *report,
  * statistic), -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY
  * (someone writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
  */
-CHI_MUSTUSE int chi_repair(const char *address, const char *path, enum chi_statistic statistic,
-			   chi_verify_report *report, void *context,
-			   struct chi_repair_result *result, struct chi_fault *fault);
+CHI_MUSTUSE int chi_store_repair(const char *address, const char *path,
+				 enum chi_statistic statistic, chi_verify_report *report,
+				 void *context, struct chi_repair_result *result,
+				 struct chi_fault *fault);
 
 /* Makes a new store in the local directory `path` with a consistent copy, under running writes. */
-CHI_MUSTUSE int chi_backup(struct chi_client *client, const char *path);
+CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path);
 
 /*
  * Makes the local directory `path` a published copy of one committed state, under running writes:
  * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
- * reading, without permission to write there; it cannot be written (-CHI_EREADONLY), and chi_backup
- * makes a store of it again. Readers trust its owner: if the mapped file is changed, they can
- * crash. What was published there before is replaced atomically; a program that has it open keeps
- * it. While it runs it needs disk space for two copies. A damaged page can kill the process: run it
- * in a child. -CHI_EEXIST: something that is not a published copy has the name; -CHI_ECORRUPT: the
- * store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a
- * directory atomically.
+ * reading, without permission to write there; it cannot be written (-CHI_EREADONLY), and
+ * chi_store_backup makes a store of it again. Readers trust its owner: if the mapped file is
+ * changed, they can crash. What was published there before is replaced atomically; a program that
+ * has it open keeps it. While it runs it needs disk space for two copies. A damaged page can kill
+ * the process: run it in a child. -CHI_EEXIST: something that is not a published copy has the name;
+ * -CHI_ECORRUPT: the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file
+ * system cannot replace a directory atomically.
  */
-CHI_MUSTUSE int chi_publish(struct chi_client *client, const char *path);
+CHI_MUSTUSE int chi_store_publish(struct chi_client *client, const char *path);
 
 /* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
  * during the first step, and wait during the second, about the time to write and sync the pages in
  * use; reads go on through a server. -CHI_EBUSY if other processes have the store open, before the
  * work or after it, or if the server verifies and copies enough already; -CHI_ECORRUPT if the
- * store is damaged, see chi_repair; -CHI_ECANCELED if the server stops: nothing has changed. */
-CHI_MUSTUSE int chi_compact(struct chi_client *client, uint64_t *bytes_before,
-			    uint64_t *bytes_after);
+ * store is damaged, see chi_store_repair; -CHI_ECANCELED if the server stops: nothing has changed.
+ */
+CHI_MUSTUSE int chi_store_compact(struct chi_client *client, uint64_t *bytes_before,
+				  uint64_t *bytes_after);
 
 /* Computes every statistic again; -CHI_EUNSUPPORTED in an external store. `base`, used by outcome
  * and score stores alone, NULL: the results of the games that are counted in the store; without
  * any, the sum of all positions' counts. */
-CHI_MUSTUSE int chi_rescore(struct chi_client *client, const struct chi_counts *base,
-			    uint64_t *changed);
+CHI_MUSTUSE int chi_store_rescore(struct chi_client *client, const struct chi_counts *base,
+				  uint64_t *changed);
 
 /* The most shards that a store on RADOS can have. */
 #define CHI_SHARDS_MAX 65536
@@ -441,12 +443,13 @@ CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);
 
 /*
- * In-process: goes over to the store that is at the address now if it is another (see chi_changed),
- * and drops the tickets; *moved tells. It makes system calls, so no other call does this by itself:
- * to be called between two searches. On failure the prober goes on with what it has: -CHI_ENOSTORE,
- * -CHI_ESTALE (a file alone was replaced, while this process has the directory open: close the
- * clients first), and what opening can give. Over a socket a prober follows by itself, and *moved
- * is false; so it is on RADOS, where a store that was made again gives -CHI_ESTALE: open it again.
+ * In-process: goes over to the store that is at the address now if it is another (see
+ * chi_store_changed), and drops the tickets; *moved tells. It makes system calls, so no other call
+ * does this by itself: to be called between two searches. On failure the prober goes on with what
+ * it has: -CHI_ENOSTORE, -CHI_ESTALE (a file alone was replaced, while this process has the
+ * directory open: close the clients first), and what opening can give. Over a socket a prober
+ * follows by itself, and *moved is false; so it is on RADOS, where a store that was made again
+ * gives -CHI_ESTALE: open it again.
  */
 CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 
@@ -525,8 +528,8 @@ CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_mate
 #ifndef CHI_CHI2_TEXT_SIZE
 #define CHI_CHI2_TEXT_SIZE 8
 #endif
-CHI_MUSTUSE int chi_num_chi2(const char *text, size_t len, uint16_t *out);
-size_t chi_num_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
+CHI_MUSTUSE int chi_chi2_parse(const char *text, size_t len, uint16_t *out);
+size_t chi_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
 
 /* "external", "control", "outcome", "score", "eval"; NULL for another number. */
 const char *chi_statistic_name(int statistic);

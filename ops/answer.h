@@ -15,7 +15,7 @@
 
 struct chi_game_texts;
 struct chi_read;
-struct chi_store;
+struct chi_dir;
 
 /* Room for a field's name that is made up. */
 #define CHI_FIELD_SIZE 48
@@ -61,7 +61,7 @@ struct chi_sink {
 
 /* `result` is zeroed: a struct chi_verify_result, chi_compacted; nothing of a copy. A failure
  * without a text has none of its own. */
-typedef int chi_whole(struct chi_store *store, const struct chi_sink *sink, void *result,
+typedef int chi_whole(struct chi_dir *store, const struct chi_sink *sink, void *result,
 		      struct chi_fault *fault);
 
 chi_whole chi_whole_backup, chi_whole_verify, chi_whole_compact;

@@ -23,7 +23,7 @@ int chi_change_explain(const struct chi_write *write, int status, struct chi_fau
 {
 	const char *why = chi_write_why(write);
 	if (why[0] != '\0') {
-		return chi_fault(fault, status, "%s", why);
+		return chi_fail(fault, status, "%s", why);
 	}
 	return fault->text[0] == '\0' ? chi_fault_plain(fault, status) : status;
 }

@@ -16,13 +16,13 @@
 #include "store/store.h"
 
 _Static_assert(CHI_FILTER_MAX == CHI_TERMS_TEXT_MAX, "a filter that may be sent can be parsed");
-_Static_assert(sizeof(struct chi_explore) <= CHI_RESULT_SIZE, "a driver has room for it");
+_Static_assert(sizeof(struct chi_explored) <= CHI_RESULT_SIZE, "a driver has room for it");
 
 struct explore_query {
 	struct chi_query query;
 	struct chi_key key;
 	struct chi_filtered_explore *explore; /* NULL: not open */
-	struct chi_explore found;	      /* in the page's memory */
+	struct chi_explored found;	      /* in the page's memory */
 };
 
 static int position_of(const struct chi_explore_request *asked, struct chi_key *out,
@@ -83,7 +83,7 @@ static bool explore_may_detach(const struct chi_query *query)
 }
 
 /* They are too few to fill a response. */
-static int put_moves(struct chi_page *page, const struct chi_explore *found)
+static int put_moves(struct chi_page *page, const struct chi_explored *found)
 {
 	for (size_t i = 0; i < found->n_moves; i++) {
 		int status = chi_page_grow(page);
@@ -112,7 +112,7 @@ static int send_explore(struct chi_query *query, struct chi_page *page, struct c
 static void deliver_explore(struct chi_query *query, const struct chi_page *page, bool last,
 			    void *result)
 {
-	struct chi_explore *out = result;
+	struct chi_explored *out = result;
 	(void)last;
 	*out = explore_of(query)->found;
 	out->moves = page->items;

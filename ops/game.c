@@ -19,8 +19,8 @@ static int texts_of(struct chi_ask *ask)
 static int game_fault(struct chi_ask *ask, int status, uint32_t number)
 {
 	return status >= 0 ? status
-			   : chi_fault(ask->fault, status, "cannot read game %u (%s)", number,
-				       chi_strerror(status));
+			   : chi_fail(ask->fault, status, "cannot read game %u (%s)", number,
+				      chi_strerror(status));
 }
 
 static const void *copy_bytes(struct chi_arena *arena, const void *bytes, size_t size, bool *good)
@@ -63,7 +63,7 @@ static int keep_pgn(const struct chi_ask *ask, struct chi_game_found *found, uin
 	}
 	return chi_message_len(type, found, &noted) <= ask->most
 		       ? CHI_OK
-		       : chi_fault(ask->fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE, number);
+		       : chi_fail(ask->fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE, number);
 }
 
 int chi_answer_game(struct chi_ask *ask, const void *request, void *result)

@@ -104,16 +104,16 @@ static int take_held(struct chi_game_rows *rows, struct chi_page *page, struct c
 	}
 	status = status == CHI_NONE ? -CHI_ECORRUPT : status;
 	if (status < 0) {
-		return chi_fault(fault, status, "cannot read game %u (%s)", rows->held.head.number,
-				 chi_strerror(status));
+		return chi_fail(fault, status, "cannot read game %u (%s)", rows->held.head.number,
+				chi_strerror(status));
 	}
 	/* No response has to hold it in this process; of a large one nearly all is the game. */
 	size_t size = page->bytes_most < SIZE_MAX ? chi_game_row_size(&row) : row.pgn_len;
 	if (page->bytes + size > page->bytes_most) {
 		page->is_closed = page->n > 0;
 		return page->is_closed ? CHI_OK
-				       : chi_fault(fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE,
-						   rows->held.head.number);
+				       : chi_fail(fault, -CHI_ETOOBIG, CHI_GAME_TOO_LARGE,
+						  rows->held.head.number);
 	}
 	rows->has_held = false;
 	return keep_row(page, &row, size);

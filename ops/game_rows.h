@@ -25,7 +25,7 @@ struct chi_game_rows {
 	int status;    /* CHI_NONE: all are found */
 };
 
-/* The next game; as chi_games_next. */
+/* The next game; as chi_game_walk_next. */
 typedef int chi_game_rows_next(void *context, struct chi_games_row *row, size_t *n);
 
 /* With -CHI_ETOOBIG, of a game's number. */

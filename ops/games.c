@@ -13,7 +13,7 @@
 
 struct games_query {
 	struct chi_query query;
-	struct chi_games *games; /* NULL: not open, begins after what was delivered */
+	struct chi_game_walk *games; /* NULL: not open, begins after what was delivered */
 	struct chi_game_rows rows;
 	const char *filter; /* with the position as its first term */
 	char cursor[CHI_CURSOR_SIZE];
@@ -74,7 +74,7 @@ static int search_games(struct games_query *games, struct chi_fault *fault)
 		.by_positions = asked->by_positions,
 		.threads = games->query.threads,
 	};
-	return chi_games_open(games->query.read, &spec, &games->games, fault);
+	return chi_game_walk_open(games->query.read, &spec, &games->games, fault);
 }
 
 static int attach_games(struct chi_query *query, struct chi_fault *fault)
@@ -82,7 +82,7 @@ static int attach_games(struct chi_query *query, struct chi_fault *fault)
 	struct games_query *games = games_of(query);
 	games->rows.passing = query->passing;
 	games->rows.texts = query->texts != NULL ? query->texts : games->rows.texts;
-	int status = games->games != NULL ? chi_games_attach(games->games, query->read, fault)
+	int status = games->games != NULL ? chi_game_walk_attach(games->games, query->read, fault)
 					  : search_games(games, fault);
 	return status == CHI_OK ? chi_game_rows_begin(&games->rows, query->read) : status;
 }
@@ -91,7 +91,7 @@ static void detach_games(struct chi_query *query)
 {
 	struct games_query *games = games_of(query);
 	if (games->games != NULL) {
-		chi_games_detach(games->games);
+		chi_game_walk_detach(games->games);
 	}
 	chi_game_rows_end(&games->rows);
 }
@@ -99,13 +99,13 @@ static void detach_games(struct chi_query *query)
 static bool games_may_detach(const struct chi_query *query)
 {
 	const struct games_query *games = (const struct games_query *)query;
-	return games->rows.status != CHI_OK || chi_games_may_detach(games->games);
+	return games->rows.status != CHI_OK || chi_game_walk_may_detach(games->games);
 }
 
 static int next_game(void *context, struct chi_games_row *row, size_t *n)
 {
 	struct games_query *games = context;
-	return chi_games_next(games->games, row, 1, games->query.steps, n);
+	return chi_game_walk_next(games->games, row, 1, games->query.steps, n);
 }
 
 static int send_games(struct chi_query *query, struct chi_page *page, struct chi_fault *fault)
@@ -118,7 +118,7 @@ static int resume_games(void *request, const void *last, size_t n, char cursor[C
 {
 	struct chi_game_spec *asked = request;
 	const struct chi_game_row *row = last;
-	size_t len = chi_games_cursor_of(&row->head, asked->sort, asked->descending, cursor);
+	size_t len = chi_game_walk_cursor_of(&row->head, asked->sort, asked->descending, cursor);
 	bool full = asked->limit > 0 && asked->limit <= n;
 	cursor[len] = '\0';
 	asked->cursor = cursor;
@@ -143,7 +143,7 @@ static void deliver_games(struct chi_query *query, const struct chi_page *page, 
 				   games->cursor);
 	}
 	out->cursor = asked->cursor;
-	out->has_total = last && chi_games_total(games->games, &out->total);
+	out->has_total = last && chi_game_walk_total(games->games, &out->total);
 	out->total = out->has_total ? out->total : 0;
 }
 
@@ -152,7 +152,7 @@ static void forget_games(struct chi_query *query, const struct chi_page *page)
 {
 	struct games_query *games = games_of(query);
 	(void)page;
-	chi_games_close(games->games);
+	chi_game_walk_close(games->games);
 	games->games = NULL;
 	chi_game_rows_forget(&games->rows);
 }
@@ -160,7 +160,7 @@ static void forget_games(struct chi_query *query, const struct chi_page *page)
 static size_t memory_of_games(const struct chi_query *query)
 {
 	const struct games_query *games = (const struct games_query *)query;
-	return (games->games != NULL ? chi_games_memory(games->games) : 0) +
+	return (games->games != NULL ? chi_game_walk_memory(games->games) : 0) +
 	       chi_game_rows_memory(&games->rows);
 }
 
@@ -172,12 +172,12 @@ static unsigned progress_of_games(const struct chi_query *query)
 
 static const char *unknown_in_games(const struct chi_query *query, size_t i)
 {
-	return chi_games_unknown(((const struct games_query *)query)->games, i);
+	return chi_game_walk_unknown(((const struct games_query *)query)->games, i);
 }
 
 static void close_games(struct chi_query *query)
 {
-	chi_games_close(games_of(query)->games);
+	chi_game_walk_close(games_of(query)->games);
 	if (query->texts == NULL) {
 		chi_game_rows_deinit(&games_of(query)->rows);
 	}

@@ -21,8 +21,8 @@ _Static_assert(CHI_GAMESET_TEXT_MAX == CHI_GAMESET_NAME_MAX &&
 
 struct gamesets_query {
 	struct chi_query query;
-	const char *name;	 /* "": all */
-	struct chi_games *games; /* of the one, while they are counted; else NULL */
+	const char *name;	     /* "": all */
+	struct chi_game_walk *games; /* of the one, while they are counted; else NULL */
 	uint64_t counted;
 	char after[CHI_GAMESET_NAME_MAX + 1];	  /* the last one that was looked at */
 	char delivered[CHI_GAMESET_NAME_MAX + 1]; /* the same, of the last page */
@@ -63,14 +63,14 @@ static int attach_gamesets(struct chi_query *query, struct chi_fault *fault)
 	int len = snprintf(filter, sizeof(filter), "in %s", sets->name);
 	const struct chi_games_spec spec = {
 		.filter = filter, .filter_len = (size_t)len, .limit = 1, .want_total = true};
-	return chi_games_open(query->read, &spec, &sets->games, fault);
+	return chi_game_walk_open(query->read, &spec, &sets->games, fault);
 }
 
 /* Without its snapshot it counts again. */
 static void detach_gamesets(struct chi_query *query)
 {
 	struct gamesets_query *sets = gamesets_of(query);
-	chi_games_close(sets->games);
+	chi_game_walk_close(sets->games);
 	sets->games = NULL;
 }
 
@@ -88,9 +88,9 @@ static int count_gameset(struct chi_query *query, struct chi_fault *fault)
 	if (sets->games == NULL) {
 		return CHI_NONE;
 	}
-	int status = chi_games_next(sets->games, &row, 1, query->steps, &n);
+	int status = chi_game_walk_next(sets->games, &row, 1, query->steps, &n);
 	if (status == CHI_NONE) {
-		(void)chi_games_total(sets->games, &sets->counted);
+		(void)chi_game_walk_total(sets->games, &sets->counted);
 		detach_gamesets(query);
 	}
 	return status;
@@ -140,7 +140,7 @@ static int send_gamesets(struct chi_query *query, struct chi_page *page, struct 
 	sets->has_rest = false;
 	int status = sets->name[0] != '\0'
 			     ? chi_gamesets_one(query->read, sets->name, visit_gameset, sets)
-			     : chi_gamesets_list(query->read, sets->after, visit_gameset, sets);
+			     : chi_gamesets_all(query->read, sets->after, visit_gameset, sets);
 	return status < 0 ? status : sets->has_rest ? CHI_OK : CHI_NONE;
 }
 
@@ -163,8 +163,8 @@ static void forget_gamesets(struct chi_query *query, const struct chi_page *page
 
 static size_t memory_of_gamesets(const struct chi_query *query)
 {
-	const struct chi_games *games = ((const struct gamesets_query *)query)->games;
-	return games != NULL ? chi_games_memory(games) : 0;
+	const struct chi_game_walk *games = ((const struct gamesets_query *)query)->games;
+	return games != NULL ? chi_game_walk_memory(games) : 0;
 }
 
 const struct chi_query_ops chi_gamesets_ops = {
@@ -241,7 +241,7 @@ static int drop_gameset(struct chi_ask *ask, struct chi_write *write, const void
 {
 	const struct chi_gamesets_spec *asked = request;
 	struct chi_affected *done = result;
-	int status = chi_gameset_drop(write, asked->name, ask->fault);
+	int status = chi_gameset_remove(write, asked->name, ask->fault);
 	done->n = status == CHI_OK;
 	return status == CHI_NONE ? CHI_OK : status;
 }

@@ -39,12 +39,11 @@ static int check_kind(uint8_t kind, uint32_t limit, const char **field, struct c
 {
 	if (chi_name_kind_name(kind) == NULL) {
 		*field = "kind";
-		return chi_fault(fault, -CHI_EINVAL, "%u is no kind of names", kind);
+		return chi_fail(fault, -CHI_EINVAL, "%u is no kind of names", kind);
 	}
 	if (limit < 1 || limit > CHI_NAMES_MAX) {
 		*field = "limit";
-		return chi_fault(fault, -CHI_EINVAL, "the limit of names is 1 to %d",
-				 CHI_NAMES_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "the limit of names is 1 to %d", CHI_NAMES_MAX);
 	}
 	return CHI_OK;
 }
@@ -197,9 +196,8 @@ static int send_suspects(struct chi_query *query, struct chi_page *page, struct 
 		}
 		status = status == CHI_OK ? chi_page_take_row(page) : status;
 		if (status == -CHI_ETOOBIG) {
-			return chi_fault(fault, status,
-					 "%zu names in a group do not fit a response",
-					 groups[page->n].n);
+			return chi_fail(fault, status, "%zu names in a group do not fit a response",
+					groups[page->n].n);
 		}
 		if (status < 0) {
 			return status;

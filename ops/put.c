@@ -24,7 +24,7 @@ static int check_put(struct chi_ask *ask, void *request)
 {
 	struct chi_put_request *asked = request;
 	for (size_t i = 0; i < asked->n; i++) {
-		struct chi_put *put = &asked->entries[i];
+		struct chi_put_entry *put = &asked->entries[i];
 		const struct chi_text *fen = &asked->fens[i];
 		int status = fen->len == 0 ? CHI_OK
 					   : chi_key_from_fen(fen->bytes, fen->len, &put->key,

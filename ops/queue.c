@@ -26,7 +26,7 @@ int chi_answer_queue_list(struct chi_ask *ask, const void *request, void *result
 	const char *flaw = list_flaw(asked);
 	if (flaw != NULL) {
 		ask->field = "";
-		return chi_fault(ask->fault, -CHI_EINVAL, "%s", flaw);
+		return chi_fail(ask->fault, -CHI_EINVAL, "%s", flaw);
 	}
 	return chi_read_queue(ask->read, (enum chi_queue_state)asked->state, asked->after,
 			      asked->limit, ask->arena, result);

@@ -20,7 +20,7 @@ int chi_answer_info(struct chi_ask *ask, const void *request, void *result)
 int chi_answer_game_ids(struct chi_ask *ask, const void *request, void *result)
 {
 	const struct chi_game_ids_request *asked = request;
-	struct chi_game_ids *out = result;
+	struct chi_game_id_list *out = result;
 	size_t max = asked->limit == 0 || asked->limit > CHI_GAME_IDS_MAX ? CHI_GAME_IDS_MAX
 									  : asked->limit;
 	struct chi_game_id *games = chi_arena_array(ask->arena, max, sizeof(*games));

@@ -102,7 +102,7 @@ static void detach_scan(struct chi_query *query)
 		chi_scan_where(scan->scan, &scan->spec.after);
 		scan->spec.limit = scan->left;
 		scan->has_sequence = scan->has_sequence && scan->spec.sort == CHI_SORT_NONE;
-		chi_scan_close(scan->scan);
+		chi_scan_free(scan->scan);
 		scan->scan = NULL;
 	}
 	if (scan->among != NULL) {
@@ -146,7 +146,7 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	int status = attach_among(scan, fault);
-	status = status == CHI_OK ? chi_scan_open(query->read, &scan->spec, &scan->scan, fault)
+	status = status == CHI_OK ? chi_read_scan(query->read, &scan->spec, &scan->scan, fault)
 				  : status;
 	if (status == CHI_OK && scan->among != NULL && !scan->reaches) {
 		chi_among_judge(scan->among, scan->scan, scan->spec.whole_counts);
@@ -312,7 +312,7 @@ static const char *unknown_in_scan(const struct chi_query *query, size_t i)
 
 static void close_scan(struct chi_query *query)
 {
-	chi_scan_close(scan_of(query)->scan);
+	chi_scan_free(scan_of(query)->scan);
 	chi_among_close(scan_of(query)->among);
 }
 
@@ -375,7 +375,7 @@ static int count_some(struct chi_query *query, struct chi_page *page, struct chi
 		return reach_some(scan);
 	}
 	return query->threads > 0 ? chi_scan_count_all(scan->scan, query->threads, &scan->count)
-				  : chi_scan_count(scan->scan, query->steps, &scan->count);
+				  : chi_scan_tally(scan->scan, query->steps, &scan->count);
 }
 
 static void deliver_count(struct chi_query *query, const struct chi_page *page, bool last,

@@ -51,14 +51,14 @@ static bool stats_are_of_games(const struct chi_request *request)
 static bool game_ids_fit(const void *request, const void *result)
 {
 	uint32_t limit = ((const struct chi_game_ids_request *)request)->limit;
-	return limit == 0 || ((const struct chi_game_ids *)result)->n <= limit;
+	return limit == 0 || ((const struct chi_game_id_list *)result)->n <= limit;
 }
 
 /* A server may leave the key of what is not stored out. */
 static bool explore_fits(const void *request, const void *result)
 {
 	const struct chi_explore_request *asked = request;
-	const struct chi_key *told = &((const struct chi_explore *)result)->position.key;
+	const struct chi_key *told = &((const struct chi_explored *)result)->position.key;
 	return told->len == 0 || asked->fen != NULL ||
 	       memcmp(told, &asked->key, sizeof(*told)) == 0;
 }
@@ -255,16 +255,16 @@ int chi_op_check(const struct chi_request *request, enum chi_holding holding,
 	bool of_directory = (row->flags & CHI_NEEDS_DIRECTORY) != 0;
 	const char *name = chi_op_label(request->op);
 	if (holding == CHI_HOLDS_ON_RADOS && (of_games || of_directory)) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED, "not on RADOS: %s%s%s%s", name,
-				 of_games && !of_directory ? " by games" : "",
-				 row->instead != NULL ? "; " : "",
-				 row->instead != NULL ? row->instead : "");
+		return chi_fail(fault, -CHI_EUNSUPPORTED, "not on RADOS: %s%s%s%s", name,
+				of_games && !of_directory ? " by games" : "",
+				row->instead != NULL ? "; " : "",
+				row->instead != NULL ? row->instead : "");
 	}
 	if (holding == CHI_HOLDS_COUNTS && of_games) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "the store keeps no games, only their counts (init --games none): "
-				 "no %s%s",
-				 name, row->of_games != NULL ? " by games" : "");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"the store keeps no games, only their counts (init --games none): "
+				"no %s%s",
+				name, row->of_games != NULL ? " by games" : "");
 	}
 	return CHI_OK;
 }

@@ -57,9 +57,9 @@ static int twins_keep_group(struct chi_page *page, const uint32_t *numbers, size
 			    struct chi_fault *fault)
 {
 	if (n * sizeof(*numbers) > page->bytes_most) {
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "game %u is there %zu times: ask for fewer by a filter",
-				 numbers[0], n);
+		return chi_fail(fault, -CHI_ETOOBIG,
+				"game %u is there %zu times: ask for fewer by a filter", numbers[0],
+				n);
 	}
 	int status = chi_page_grow(page);
 	uint32_t *copy = chi_arena_array(&page->arena, n, sizeof(*copy));

@@ -8,33 +8,33 @@
 #include "search/verify.h"
 #include "store/store.h"
 
-int chi_whole_backup(struct chi_store *store, const struct chi_sink *sink, void *result,
+int chi_whole_backup(struct chi_dir *store, const struct chi_sink *sink, void *result,
 		     struct chi_fault *fault)
 {
 	(void)result;
-	return chi_store_copy(store, sink->fd, fault);
+	return chi_dir_copy(store, sink->fd, fault);
 }
 
-int chi_whole_verify(struct chi_store *store, const struct chi_sink *sink, void *result,
+int chi_whole_verify(struct chi_dir *store, const struct chi_sink *sink, void *result,
 		     struct chi_fault *fault)
 {
 	struct chi_verify_result *found = result;
 	int status = chi_search_verify(store, sink->stop, sink->report, sink->context, found);
 	return status != -CHI_ECORRUPT
 		       ? status
-		       : chi_fault(fault, status, "the store is damaged in %" PRIu64 " places",
-				   found->errors);
+		       : chi_fail(fault, status, "the store is damaged in %" PRIu64 " places",
+				  found->errors);
 }
 
 /* Verified first: see the store. swap frees the compaction, also where it fails because someone
  * else has the store open. */
-int chi_whole_compact(struct chi_store *store, const struct chi_sink *sink, void *result,
+int chi_whole_compact(struct chi_dir *store, const struct chi_sink *sink, void *result,
 		      struct chi_fault *fault)
 {
 	struct chi_compaction *compaction = NULL;
 	struct chi_compacted *done = result;
 	(void)sink;
-	int status = chi_compact_check(store, fault);
+	int status = chi_check_compact(store, fault);
 	if (status == CHI_OK) {
 		status = chi_compact_prepare(store, &compaction, fault);
 	}

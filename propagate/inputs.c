@@ -84,8 +84,8 @@ static int read_bytes(struct stream *stream, void *out, size_t len, struct chi_f
 {
 	if (fread(out, 1, len, stream->file) != len) {
 		return ferror(stream->file) != 0
-			       ? chi_fault(fault, -CHI_EIO, "cannot read: %s", strerror(errno))
-			       : chi_fault(fault, -CHI_ECORRUPT, "the file is cut short");
+			       ? chi_fail(fault, -CHI_EIO, "cannot read: %s", strerror(errno))
+			       : chi_fail(fault, -CHI_ECORRUPT, "the file is cut short");
 	}
 	(void)XXH3_64bits_update(stream->hash, out, len);
 	return CHI_OK;
@@ -93,8 +93,8 @@ static int read_bytes(struct stream *stream, void *out, size_t len, struct chi_f
 
 static int damaged(const struct stream *stream, const char *what, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_ECORRUPT, "%s after %llu positions", what,
-			 (unsigned long long)stream->count);
+	return chi_fail(fault, -CHI_ECORRUPT, "%s after %llu positions", what,
+			(unsigned long long)stream->count);
 }
 
 static int check_head(struct stream *stream, const struct chi_inputs_of *of,
@@ -105,22 +105,22 @@ static int check_head(struct stream *stream, const struct chi_inputs_of *of,
 	size_t len = head_bytes(of, expected);
 	int rc = read_bytes(stream, head, 27, fault);
 	if (rc == CHI_OK && memcmp(head, MAGIC, 8) != 0) {
-		rc = chi_fault(fault, -CHI_ECORRUPT, "not a file of 'propagate'");
+		rc = chi_fail(fault, -CHI_ECORRUPT, "not a file of 'propagate'");
 	}
 	if (rc == CHI_OK && memcmp(head, expected, 24) != 0) {
-		rc = chi_fault(fault, -CHI_EINVAL, "it is of another store");
+		rc = chi_fail(fault, -CHI_EINVAL, "it is of another store");
 	}
 	if (rc == CHI_OK && memcmp(head, expected, 26) != 0) {
-		rc = chi_fault(fault, -CHI_EINVAL, "it is of a run with --decay %u",
-			       (unsigned)(head[24] | head[25] << 8));
+		rc = chi_fail(fault, -CHI_EINVAL, "it is of a run with --decay %u",
+			      (unsigned)(head[24] | head[25] << 8));
 	}
 	if (rc == CHI_OK && (head[26] == 0 || head[26] > CHI_ENGINE_MAX)) {
-		rc = chi_fault(fault, -CHI_ECORRUPT, "a name of %u bytes", head[26]);
+		rc = chi_fail(fault, -CHI_ECORRUPT, "a name of %u bytes", head[26]);
 	}
 	rc = rc == CHI_OK ? read_bytes(stream, head + 27, head[26], fault) : rc;
 	if (rc == CHI_OK && (head[26] != expected[26] || memcmp(head, expected, len) != 0)) {
-		rc = chi_fault(fault, -CHI_EINVAL, "it is of a run with --engine '%.*s'", head[26],
-			       (const char *)head + 27);
+		rc = chi_fail(fault, -CHI_EINVAL, "it is of a run with --engine '%.*s'", head[26],
+			      (const char *)head + 27);
 	}
 	return rc;
 }

@@ -240,7 +240,7 @@ static int once_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 {
 	struct chi_request *out = to;
 	if (!chi_operation_of(out->op)->marked) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "only of writes", "%s", "");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "only of writes", "%s", "");
 	}
 	return out->op == CHI_OP_UNKNOWN
 		       ? chi_message_check(u, &chi_idempotency_message, bytes, len)
@@ -272,10 +272,10 @@ static int check_request(struct chi_unpacker *u, void *to)
 {
 	const struct chi_request *out = to;
 	if (out->id == 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "id");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "missing", "id");
 	}
 	if (!chi_store_name_ok(out->store.bytes, out->store.len)) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "not a store's name", "store");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "not a store's name", "store");
 	}
 	return CHI_OK;
 }
@@ -319,7 +319,7 @@ int chi_request_unpack(const uint8_t *bytes, size_t len, struct chi_arena *arena
 	int rc = chi_message_read(&u, &request_message, bytes, len, out);
 	if (!whole && rc != -CHI_EPROTO) {
 		flaw = (struct chi_flaw){.reason = ""};
-		rc = chi_flaw(&flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
+		rc = chi_flaw_set(&flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
 	}
 	if (rc == CHI_OK) {
 		return CHI_OK;

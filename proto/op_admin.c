@@ -42,7 +42,7 @@ static int check_statistic(struct chi_unpacker *u, unsigned statistic)
 {
 	return statistic >= CHI_STATISTIC_EXTERNAL
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EPROTO, "unknown value", "statistic");
+		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "unknown value", "statistic");
 }
 
 static int check_store(struct chi_unpacker *u, void *out)

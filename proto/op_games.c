@@ -29,7 +29,7 @@ static int check_number(struct chi_unpacker *u, void *out)
 	const struct chi_game_request *request = out;
 	return request->number > 0
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EINVAL, "games are numbered from 1", "number");
+		       : chi_flaw_set(u->flaw, -CHI_EINVAL, "games are numbered from 1", "number");
 }
 
 static const struct chi_member get_game[] = {
@@ -80,11 +80,11 @@ static int check_row(struct chi_unpacker *u, void *out)
 {
 	const struct chi_game_row *row = out;
 	if (row->head.number == 0) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "games are numbered from 1", "number");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "games are numbered from 1", "number");
 	}
 	return row->move == 0 || chi_move_possible(row->move)
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a move", "move");
 }
 
 /* Titles and speeds of a later version are ones that are not known here. */
@@ -169,7 +169,7 @@ static int moves_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 	struct chi_game *out = to;
 	size_t n = len / sizeof(chi_move);
 	if (n > UINT16_MAX || len % sizeof(chi_move) != 0) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not a game's moves", "moves");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not a game's moves", "moves");
 	}
 	chi_move *moves = chi_arena_array(u->arena, n, sizeof(*moves));
 	if (moves == NULL) {
@@ -178,7 +178,7 @@ static int moves_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 	for (size_t i = 0; i < n; i++) {
 		moves[i] = (chi_move)(bytes[2 * i] | bytes[2 * i + 1] << 8);
 		if (!chi_move_possible(moves[i])) {
-			return chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "moves[%zu]", i);
+			return chi_flaw_set(u->flaw, -CHI_EPROTO, "not a move", "moves[%zu]", i);
 		}
 	}
 	out->moves = moves;

@@ -56,10 +56,10 @@ static int packed_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	*out = NULL;
 	*n = len / CHI_GAME_BYTES;
 	if (len % CHI_GAME_BYTES != 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "not 20 bytes a game", "games");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "not 20 bytes a game", "games");
 	}
 	if (*n > max) {
-		return chi_flaw(u->flaw, -CHI_ETOOBIG, "too many", "games");
+		return chi_flaw_set(u->flaw, -CHI_ETOOBIG, "too many", "games");
 	}
 	if (*n == 0) {
 		return CHI_OK;
@@ -71,7 +71,7 @@ static int packed_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len,
 	for (size_t i = 0; i < *n; i++) {
 		const char *reason = game_read(bytes + i * CHI_GAME_BYTES, &games[i]);
 		if (reason != NULL) {
-			return chi_flaw(u->flaw, -CHI_EINVAL, reason, "games[%zu]", i);
+			return chi_flaw_set(u->flaw, -CHI_EINVAL, reason, "games[%zu]", i);
 		}
 	}
 	*out = games;
@@ -95,7 +95,7 @@ CHI_TABLE(chi_game_ids_request, game_ids, game_ids, NULL);
 
 static size_t games_len(const void *from, size_t *noted)
 {
-	size_t n = ((const struct chi_game_ids *)from)->n;
+	size_t n = ((const struct chi_game_id_list *)from)->n;
 	(void)noted;
 	return chi_bytes_len(1, n * CHI_GAME_BYTES) + chi_uint_len(2, n) +
 	       chi_bytes_len(3, n * sizeof(uint32_t));
@@ -103,8 +103,8 @@ static size_t games_len(const void *from, size_t *noted)
 
 static uint8_t *put_game_ids(uint8_t *at, const void *from, size_t noted)
 {
-	const struct chi_game_id *games = ((const struct chi_game_ids *)from)->games;
-	size_t n = ((const struct chi_game_ids *)from)->n;
+	const struct chi_game_id *games = ((const struct chi_game_id_list *)from)->games;
+	size_t n = ((const struct chi_game_id_list *)from)->n;
 	(void)noted;
 	if (n == 0) {
 		return at;
@@ -133,7 +133,7 @@ static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 		return CHI_OK;
 	}
 	if (numbers.len != n * sizeof(uint32_t)) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not a number for each game", "numbers");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not a number for each game", "numbers");
 	}
 	r = chi_reader_of(numbers.bytes, numbers.len);
 	for (size_t i = 0; i < n; i++) {
@@ -144,14 +144,14 @@ static int numbers_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len
 
 static int games_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
-	struct chi_game_ids *out = to;
+	struct chi_game_id_list *out = to;
 	struct chi_field packed;
 	struct chi_game_id *games = NULL;
 	uint64_t count = chi_packed_of(bytes, len, &packed);
 	int rc = packed_read(u, packed.bytes, packed.len, CHI_GAME_IDS_MAX, &games, &out->n);
 	out->games = games;
 	if (rc == CHI_OK && count != out->n) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not as many games as it says", "count");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not as many games as it says", "count");
 	}
 	return rc == CHI_OK ? numbers_read(u, bytes, len, games, out->n) : rc;
 }
@@ -196,7 +196,7 @@ static int check_import(struct chi_unpacker *u, void *out)
 	const struct chi_request *request = out;
 	return (unsigned)request->u.import.kind != 0
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EINVAL, "missing", "kind");
+		       : chi_flaw_set(u->flaw, -CHI_EINVAL, "missing", "kind");
 }
 
 static const struct chi_member import[] = {
@@ -243,7 +243,7 @@ static int check_phase(struct chi_unpacker *u, void *out)
 	}
 	return phase == NULL || *phase == '\0'
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EPROTO, "not printable ASCII", "phase");
+		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "not printable ASCII", "phase");
 }
 
 /* `r` is where a struct chi_import_result is in `s`, with its full stop. */

@@ -11,7 +11,7 @@
 
 #define REQ	struct chi_request
 #define RES	struct chi_response
-#define EXPLORE struct chi_explore
+#define EXPLORE struct chi_explored
 
 /* ---- Positions --------------------------------------------------------------------------- */
 
@@ -52,12 +52,13 @@ static int count_keys(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 	*n = 0;
 	for (size_t at = 0; at < len; at += 1 + (size_t)bytes[at]) {
 		if (bytes[at] > len - at - 1) {
-			return chi_flaw(u->flaw, -CHI_EKEY, "cut short", "keys[%zu]", *n);
+			return chi_flaw_set(u->flaw, -CHI_EKEY, "cut short", "keys[%zu]", *n);
 		}
 		*n += 1;
 	}
-	return *n <= CHI_PUT_MAX ? CHI_OK
-				 : chi_flaw(u->flaw, -CHI_ETOOBIG, "too many positions", "keys");
+	return *n <= CHI_PUT_MAX
+		       ? CHI_OK
+		       : chi_flaw_set(u->flaw, -CHI_ETOOBIG, "too many positions", "keys");
 }
 
 /* Of a field given twice the last counts. */
@@ -75,7 +76,7 @@ static int keys_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 	for (size_t i = 0; i < out->n; i++) {
 		const char *reason = chi_key_from(bytes + 1, bytes[0], &out->keys[i]);
 		if (reason != NULL) {
-			return chi_flaw(u->flaw, -CHI_EKEY, reason, "keys[%zu]", i);
+			return chi_flaw_set(u->flaw, -CHI_EKEY, reason, "keys[%zu]", i);
 		}
 		bytes += 1 + (size_t)bytes[0];
 	}
@@ -115,8 +116,8 @@ int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions,
 {
 	size_t n = positions->n + positions->n_fens;
 	if (n > max) {
-		return chi_flaw(u->flaw, -CHI_ETOOBIG, "too many positions",
-				positions->n > max ? "keys" : "fens");
+		return chi_flaw_set(u->flaw, -CHI_ETOOBIG, "too many positions",
+				    positions->n > max ? "keys" : "fens");
 	}
 	struct chi_key *keys = chi_arena_array(u->arena, n, sizeof(*keys));
 	if (keys == NULL) {
@@ -201,7 +202,7 @@ CHI_TABLE(chi_get_result, get_result, get_result, NULL);
 int chi_key_needed(struct chi_unpacker *u, const struct chi_key *key)
 {
 	return key->len > 0 ? CHI_OK
-			    : chi_flaw(u->flaw, -CHI_EKEY, "a key has 9 to 24 bytes", "key");
+			    : chi_flaw_set(u->flaw, -CHI_EKEY, "a key has 9 to 24 bytes", "key");
 }
 
 int chi_key_or_fen(struct chi_unpacker *u, size_t key_len, size_t fen_len)
@@ -209,8 +210,9 @@ int chi_key_or_fen(struct chi_unpacker *u, size_t key_len, size_t fen_len)
 	if ((key_len > 0) != (fen_len > 0)) {
 		return CHI_OK;
 	}
-	return fen_len > 0 ? chi_flaw(u->flaw, -CHI_EINVAL, "key and fen exclude each other", "fen")
-			   : chi_flaw(u->flaw, -CHI_EINVAL, "missing", "key");
+	return fen_len > 0
+		       ? chi_flaw_set(u->flaw, -CHI_EINVAL, "key and fen exclude each other", "fen")
+		       : chi_flaw_set(u->flaw, -CHI_EINVAL, "missing", "key");
 }
 
 static int check_explore(struct chi_unpacker *u, void *out)
@@ -234,12 +236,12 @@ static int check_row(struct chi_unpacker *u, void *out)
 	int32_t max = row->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	if (row->has_eval ? !row->found || row->score > max || row->score < -max
 			  : row->is_mate || row->depth != 0 || row->score != 0) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not an evaluation", "score");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not an evaluation", "score");
 	}
 	if ((row->best_source != CHI_BEST_NONE) != (row->best != 0) ||
 	    (row->best != 0 && (!row->found || !chi_move_possible(row->best))) ||
 	    (row->best_source == CHI_BEST_EVAL && !row->has_eval)) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not a best move", "best");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not a best move", "best");
 	}
 	return row->found ? chi_key_needed(u, &row->key) : CHI_OK;
 }
@@ -261,8 +263,9 @@ static CHI_TABLE(row_message, row, row, check_row);
 static int check_move(struct chi_unpacker *u, void *out)
 {
 	const struct chi_explore_move *move = out;
-	return chi_move_possible(move->move) ? CHI_OK
-					     : chi_flaw(u->flaw, -CHI_EPROTO, "not a move", "move");
+	return chi_move_possible(move->move)
+		       ? CHI_OK
+		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a move", "move");
 }
 
 static const struct chi_member move[] = {

@@ -56,7 +56,8 @@ static int check_band(struct chi_unpacker *u, void *out)
 	const struct chi_scan_spec *spec = &((const struct chi_scan_request *)out)->spec;
 	return spec->chi2_min <= spec->chi2_max
 		       ? CHI_OK
-		       : chi_flaw(u->flaw, -CHI_EINVAL, "chi2_min is above chi2_max", "chi2_min");
+		       : chi_flaw_set(u->flaw, -CHI_EINVAL, "chi2_min is above chi2_max",
+				      "chi2_min");
 }
 
 static const struct chi_member scan[] = {
@@ -149,7 +150,7 @@ static int scan_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 	if (out->n > 0) {
 		out->want = CHI_WANT_RECORDS;
 		return n == 0 ? CHI_OK
-			      : chi_flaw(u->flaw, -CHI_EPROTO, "rows beside entries", "rows");
+			      : chi_flaw_set(u->flaw, -CHI_EPROTO, "rows beside entries", "rows");
 	}
 	out->rows = rows;
 	out->n = n;

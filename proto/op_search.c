@@ -49,7 +49,7 @@ CHI_TABLE(chi_names_result, names_result, names_result, NULL);
 static int check_suspects(struct chi_unpacker *u, void *out)
 {
 	const struct chi_name_suspects *group = out;
-	return group->n >= 2 ? CHI_OK : chi_flaw(u->flaw, -CHI_EPROTO, "not a group", "names");
+	return group->n >= 2 ? CHI_OK : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a group", "names");
 }
 
 /* How many names a group may have is a matter of bytes. */
@@ -263,7 +263,7 @@ static int check_group(struct chi_unpacker *u, void *out)
 	for (size_t i = 1; ascending && i < group->n; i++) {
 		ascending = group->games[i] > group->games[i - 1];
 	}
-	return ascending ? CHI_OK : chi_flaw(u->flaw, -CHI_EPROTO, "not a group", "games");
+	return ascending ? CHI_OK : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a group", "games");
 }
 
 static const struct chi_member twin_group[] = {

@@ -14,10 +14,10 @@ static int check_once(struct chi_unpacker *u, void *out)
 {
 	struct chi_idempotency_key *idempotency_key = out;
 	if (idempotency_key->sequence == 0) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "missing", "sequence");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "missing", "sequence");
 	}
 	if (idempotency_key->unanswered > idempotency_key->sequence) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, "above sequence", "unanswered");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, "above sequence", "unanswered");
 	}
 	idempotency_key->unanswered = idempotency_key->unanswered == 0
 					      ? idempotency_key->sequence
@@ -44,7 +44,7 @@ static struct chi_text entry_fen(const struct chi_put_request *request, size_t i
 
 /* Contents of a PutEntry, without what it does not name. An empty record is left out: absent and
  * empty mean the same. */
-static size_t entry_len(const struct chi_put *put, struct chi_text fen)
+static size_t entry_len(const struct chi_put_entry *put, struct chi_text fen)
 {
 	struct chi_record record = put->record;
 	chi_record_name(&record, put->parts);
@@ -53,7 +53,7 @@ static size_t entry_len(const struct chi_put *put, struct chi_text fen)
 	       chi_uint_len(3, put->parts) + chi_bytes_len(4, chi_record_len(&record));
 }
 
-static uint8_t *put_entry(uint8_t *at, const struct chi_put *put, struct chi_text fen)
+static uint8_t *put_entry(uint8_t *at, const struct chi_put_entry *put, struct chi_text fen)
 {
 	at = chi_put_bytes(at, 1, put->key.bytes, fen.len > 0 ? 0 : put->key.len);
 	at = chi_put_bytes(at, 2, fen.bytes, fen.len);
@@ -88,7 +88,7 @@ static uint8_t *put_put(uint8_t *at, const void *from, size_t noted)
 	(void)noted;
 	at = chi_put_uint(at, 1, request->durability);
 	for (size_t i = 0; i < request->n; i++) {
-		const struct chi_put *entry = &request->entries[i];
+		const struct chi_put_entry *entry = &request->entries[i];
 		struct chi_text fen = entry_fen(request, i);
 		at = put_entry(chi_put_head(at, 2, entry_len(entry, fen)), entry, fen);
 	}
@@ -118,7 +118,7 @@ static struct chi_field fen_of(const uint8_t *bytes, size_t len)
 
 static int entry_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *out)
 {
-	struct chi_put *put = out;
+	struct chi_put_entry *put = out;
 	struct chi_record_flaw flaw;
 	const char *reason = chi_put_parts_flaw(put->parts);
 	int rc = chi_key_or_fen(u, put->key.len, fen_of(bytes, len).len);
@@ -126,11 +126,11 @@ static int entry_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 		return rc;
 	}
 	if (reason != NULL) {
-		return chi_flaw(u->flaw, -CHI_EINVAL, reason, "parts");
+		return chi_flaw_set(u->flaw, -CHI_EINVAL, reason, "parts");
 	}
 	chi_record_name(&put->record, put->parts);
 	rc = chi_record_check(&put->record, &flaw);
-	return rc < 0 ? chi_flaw(u->flaw, rc, flaw.reason, "record.%s", flaw.where) : CHI_OK;
+	return rc < 0 ? chi_flaw_set(u->flaw, rc, flaw.reason, "record.%s", flaw.where) : CHI_OK;
 }
 
 /* FENs are beside the entries, and games packed. */
@@ -158,10 +158,10 @@ static int put_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, vo
 }
 
 static const struct chi_member entry[] = {
-	CHI_M(1, CHI_KEY, struct chi_put, key),
+	CHI_M(1, CHI_KEY, struct chi_put_entry, key),
 	CHI_M_UNKEPT(2, 0, NULL),
-	CHI_M_NUMBER(3, struct chi_put, parts),
-	CHI_M_NESTED(4, struct chi_put, record, CHI_IF_SET, &chi_named_record_message),
+	CHI_M_NUMBER(3, struct chi_put_entry, parts),
+	CHI_M_NESTED(4, struct chi_put_entry, record, CHI_IF_SET, &chi_named_record_message),
 };
 static const struct chi_message entry_message = {
 	.descriptor = &chistore__v1__put_entry__descriptor,

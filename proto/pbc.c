@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 
-int chi_flaw(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...)
+int chi_flaw_set(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...)
 {
 	va_list args;
 	va_start(args, path);
@@ -36,9 +36,9 @@ void chi_flaw_under(struct chi_flaw *flaw, const char *prefix, ...)
 int chi_flaw_fault(const struct chi_flaw *flaw, int status, struct chi_fault *fault)
 {
 	if (flaw->path[0] == '\0') {
-		return chi_fault(fault, status, "%s", flaw->reason);
+		return chi_fail(fault, status, "%s", flaw->reason);
 	}
-	return chi_fault(fault, status, "%s: %s", flaw->path, flaw->reason);
+	return chi_fail(fault, status, "%s: %s", flaw->path, flaw->reason);
 }
 
 int chi_flaw_memory(struct chi_flaw *flaw, const struct chi_arena *arena, size_t size)

@@ -47,7 +47,7 @@ struct chi_unpacker {
 
 /* Says what is wrong; the path is a format. Returns `status`. */
 CHI_PRINTF(4, 5)
-int chi_flaw(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...);
+int chi_flaw_set(struct chi_flaw *flaw, int status, const char *reason, const char *path, ...);
 
 /* Puts "prefix." in front of the path, for a caller that knows where its callee was. */
 CHI_PRINTF(2, 3) void chi_flaw_under(struct chi_flaw *flaw, const char *prefix, ...);

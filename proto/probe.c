@@ -48,7 +48,8 @@ static bool read_keys(const uint8_t *at, size_t len, struct chi_key *keys, size_
 	return *n > 0;
 }
 
-bool chi_probe_read(const uint8_t *bytes, size_t len, struct chi_key *keys, struct chi_probe *out)
+bool chi_probe_read(const uint8_t *bytes, size_t len, struct chi_key *keys,
+		    struct chi_probe_answer *out)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	const uint8_t *store = NULL;

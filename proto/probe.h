@@ -11,7 +11,7 @@
 
 #include "proto/msg.h"
 
-struct chi_probe {
+struct chi_probe_answer {
 	uint64_t id;
 	const char
 		*store;	  /* in the request's bytes, not NUL-terminated, any bytes; see store_len */
@@ -26,4 +26,4 @@ struct chi_probe {
  * CHI_PROBE_MAX, and may be overwritten in either case.
  */
 CHI_MUSTUSE bool chi_probe_read(const uint8_t *bytes, size_t len, struct chi_key *keys,
-				struct chi_probe *out);
+				struct chi_probe_answer *out);

@@ -107,7 +107,7 @@ static int check_record(struct chi_unpacker *u, void *out)
 {
 	struct chi_record_flaw flaw;
 	int rc = chi_record_check(out, &flaw);
-	return rc < 0 ? chi_flaw(u->flaw, rc, flaw.reason, "%s", flaw.where) : CHI_OK;
+	return rc < 0 ? chi_flaw_set(u->flaw, rc, flaw.reason, "%s", flaw.where) : CHI_OK;
 }
 
 const struct chi_message chi_record_message = {

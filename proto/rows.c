@@ -133,11 +133,11 @@ int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacke
 	*counts = false;
 	/* Before memory is taken: a count is cheap to claim. */
 	if (n > len / ROW_MIN) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "more rows than bytes for them", "count");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "more rows than bytes for them", "count");
 	}
 	if (n == 0) {
 		return len == 0 ? CHI_OK
-				: chi_flaw(u->flaw, -CHI_EPROTO, "bytes but no rows", "rows");
+				: chi_flaw_set(u->flaw, -CHI_EPROTO, "bytes but no rows", "rows");
 	}
 	struct chi_row *rows = chi_arena_array(u->arena, n, sizeof(*rows));
 	if (rows == NULL) {
@@ -152,10 +152,10 @@ int chi_rows_from(const uint8_t *bytes, size_t len, size_t n, struct chi_unpacke
 		counted += (flags & ROW_COUNTS) != 0;
 	}
 	if (r.bad || r.at != r.end) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "not packed rows", "rows");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "not packed rows", "rows");
 	}
 	if (counted > 0 && counted < found) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "counts in some rows only", "rows");
 	}
 	*counts = counted > 0;
 	*out = rows;
@@ -207,7 +207,7 @@ int chi_rows_fields_read(struct chi_unpacker *u, const uint8_t *bytes, size_t le
 	struct chi_field packed;
 	uint64_t count = chi_packed_of(bytes, len, &packed);
 	if (count > max) {
-		return chi_flaw(u->flaw, -CHI_EPROTO, "too many", "count");
+		return chi_flaw_set(u->flaw, -CHI_EPROTO, "too many", "count");
 	}
 	*n = (size_t)count;
 	return chi_rows_from(packed.bytes, packed.len, *n, u, rows, counts);

@@ -153,7 +153,7 @@ struct chi_request {
 	} u;
 };
 
-/* What is asked for by EXPLORE; its result is a struct chi_explore. */
+/* What is asked for by EXPLORE; its result is a struct chi_explored. */
 struct chi_explore_request {
 	struct chi_key key;
 	const char *fen;    /* instead of the key, whose len is 0 then; or NULL */
@@ -187,9 +187,9 @@ struct chi_counted {
 /* PUT; its result is a struct chi_put_result. */
 struct chi_put_request {
 	enum chi_durability durability;
-	struct chi_put *entries; /* key zeroed where a FEN was sent */
-	struct chi_text *fens;	 /* one an entry; len 0 where a key was sent; NULL when packing
-				    means keys throughout */
+	struct chi_put_entry *entries; /* key zeroed where a FEN was sent */
+	struct chi_text *fens; /* one an entry; len 0 where a key was sent; NULL when packing
+				  means keys throughout */
 	size_t n;
 	const struct chi_counts *base;	 /* or NULL */
 	const struct chi_game_id *games; /* counted as imported from now on */
@@ -225,7 +225,7 @@ struct chi_whole_part {
 	struct chi_verify_result result; /* in the last */
 };
 
-/* What is asked for by SUSPECTS, as chi_get_suspects says. */
+/* What is asked for by SUSPECTS, as chi_suspects_list says. */
 struct chi_suspects_spec {
 	uint8_t kind;
 	uint8_t least;
@@ -268,7 +268,7 @@ struct chi_game_ids_request {
 	uint32_t limit;			 /* 0: as many as a response takes */
 };
 
-struct chi_game_ids {
+struct chi_game_id_list {
 	const struct chi_game_id *games;
 	size_t n;
 };

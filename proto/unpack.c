@@ -57,9 +57,9 @@ static __attribute__((__cold__, __noinline__)) int
 refuse_field(const struct walk *walk, const struct place_of *at, int status, const char *reason)
 {
 	return is_repeated(at->field)
-		       ? chi_flaw(walk->u->flaw, status, reason, "%s[%u]", at->field->name,
-				  *at->seen)
-		       : chi_flaw(walk->u->flaw, status, reason, "%s", at->field->name);
+		       ? chi_flaw_set(walk->u->flaw, status, reason, "%s[%u]", at->field->name,
+				      *at->seen)
+		       : chi_flaw_set(walk->u->flaw, status, reason, "%s", at->field->name);
 }
 
 /* Says in which field the nested message is that is refused; of none if it is memory that lacks. */
@@ -421,7 +421,7 @@ static int walk_plain(struct walk *walk, const struct place_of *at, const struct
 		return CHI_OK;
 	}
 	int rc = keep_member(walk->u, at->member, value, walk->out, &reason);
-	return reason == NULL ? rc : chi_flaw(walk->u->flaw, rc, reason, "%s", at->field->name);
+	return reason == NULL ? rc : chi_flaw_set(walk->u->flaw, rc, reason, "%s", at->field->name);
 }
 
 CHI_INLINE int walk_field(struct walk *walk, const struct place_of *at,
@@ -550,11 +550,11 @@ static int keep_absent(const struct walk *walk)
 			/* A chi_text begins with its bytes. */
 			memcpy(chi_member_room(walk->out, member->at), &empty, sizeof(empty));
 		} else if (member->presence == CHI_UNLESS_FLAG && !walk->oneof_seen) {
-			return chi_flaw(walk->u->flaw, -CHI_EINVAL, "missing", "%s",
-					walk->type->descriptor->fields[i].name);
+			return chi_flaw_set(walk->u->flaw, -CHI_EINVAL, "missing", "%s",
+					    walk->type->descriptor->fields[i].name);
 		} else if (member->kind == CHI_FIXED && always) {
-			return chi_flaw(walk->u->flaw, -CHI_EINVAL, "not 16 bytes", "%s",
-					walk->type->descriptor->fields[i].name);
+			return chi_flaw_set(walk->u->flaw, -CHI_EINVAL, "not 16 bytes", "%s",
+					    walk->type->descriptor->fields[i].name);
 		}
 	}
 	return CHI_OK;
@@ -601,8 +601,8 @@ static int look_at_message(struct chi_unpacker *u, const struct chi_message *typ
 	walk.oneof_seen = false;
 	walk.has_lists = false;
 	if (type->descriptor->n_fields > FIELDS_MAX) {
-		return chi_flaw(u->flaw, -CHI_EINTERNAL, "message type with too many fields", "%s",
-				"");
+		return chi_flaw_set(u->flaw, -CHI_EINTERNAL, "message type with too many fields",
+				    "%s", "");
 	}
 	memset(walk.seen, 0, type->descriptor->n_fields * sizeof(walk.seen[0]));
 	struct chi_reader r = chi_reader_of(bytes, len);
@@ -611,7 +611,8 @@ static int look_at_message(struct chi_unpacker *u, const struct chi_message *typ
 			continue;
 		}
 		if (!chi_field_next(&r, &value)) {
-			return chi_flaw(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s", "");
+			return chi_flaw_set(u->flaw, -CHI_EPROTO, "not a protobuf message", "%s",
+					    "");
 		}
 		/* A field of a later version is not ours to judge. */
 		if (!find_field(&walk, value.number, &at)) {

@@ -71,7 +71,7 @@ static int ask_part(struct chi_shard_batch *batch, const struct chi_batch_part *
 	chi_client_key(rados->id, &keys[n++]);
 	for (size_t i = part->at; i < end; i++) {
 		if (i == part->at || !same_item(&items[i], &items[i - 1])) {
-			chi_omap_key(batch->tree, items[i].bytes, items[i].len, &keys[n++]);
+			chi_omap_key_make(batch->tree, items[i].bytes, items[i].len, &keys[n++]);
 		}
 	}
 	chi_object_of_shard(rados, part->shard, op);
@@ -122,7 +122,7 @@ static int apply_items(struct chi_shard_batch *batch, struct chi_batch_part *par
 		struct chi_shard_client change = batch->change;
 		size_t n_edits = batch->n_edits;
 		struct chi_omap_key key;
-		chi_omap_key(batch->tree, items[i].bytes, items[i].len, &key);
+		chi_omap_key_make(batch->tree, items[i].bytes, items[i].len, &key);
 		for (same = 1; i + same < end && same_item(&items[i], &items[i + same]);) {
 			same++;
 		}
@@ -229,9 +229,9 @@ static int apply_part(struct chi_shard_batch *batch, struct chi_batch_part *part
 		old = entries.at.value;
 		old_len = entries.at.len;
 		if (chi_shard_client_decode(old, old_len, &entry) < 0) {
-			return chi_fault(rados->fault, -CHI_ECORRUPT,
-					 "a client's entry in object '%.160s' is damaged",
-					 read->object);
+			return chi_fail(rados->fault, -CHI_ECORRUPT,
+					"a client's entry in object '%.160s' is damaged",
+					read->object);
 		}
 		chi_entries_next(&entries);
 	}
@@ -295,10 +295,10 @@ static int prepare(struct running *r)
 	chi_objects_end(r->reads, n);
 	r->pending = m;
 	if (status == CHI_OK && r->batch->refused != CHI_OK) {
-		return chi_fault(rados->fault, r->batch->refused, "entry %zu: %s",
-				 r->batch->refused_at,
-				 r->batch->why.text[0] != '\0' ? r->batch->why.text
-							       : chi_strerror(r->batch->refused));
+		return chi_fail(rados->fault, r->batch->refused, "entry %zu: %s",
+				r->batch->refused_at,
+				r->batch->why.text[0] != '\0' ? r->batch->why.text
+							      : chi_strerror(r->batch->refused));
 	}
 	return status;
 }
@@ -359,9 +359,9 @@ static int run_parts(struct running *r)
 			end = chi_now_ms() + rados->place.call_ms;
 		}
 		if (tries > 0 && chi_now_ms() > end) {
-			return chi_fault(rados->fault, -CHI_EBUSY,
-					 "other writers changed the same entries for %u ms",
-					 rados->place.call_ms);
+			return chi_fail(rados->fault, -CHI_EBUSY,
+					"other writers changed the same entries for %u ms",
+					rados->place.call_ms);
 		}
 		if (tries > 0) {
 			wait_a_little(tries);
@@ -405,10 +405,10 @@ static int run_cut(struct running *r)
 	}
 	if (status < 0 && batch->stored > 0) {
 		struct chi_fault fault = *rados->fault;
-		return chi_fault(rados->fault, status,
-				 "%.170s; stored were %zu of %zu shards' parts",
-				 fault.text[0] != '\0' ? fault.text : chi_strerror(status),
-				 batch->stored, r->n);
+		return chi_fail(rados->fault, status,
+				"%.170s; stored were %zu of %zu shards' parts",
+				fault.text[0] != '\0' ? fault.text : chi_strerror(status),
+				batch->stored, r->n);
 	}
 	return status;
 }

@@ -83,7 +83,7 @@ static inline bool chi_entries_at(const struct chi_entries *entries, const struc
 
 static inline void chi_client_key(const uint8_t id[CHI_CLIENT_ID], struct chi_omap_key *out)
 {
-	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, out);
+	chi_omap_key_make(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, out);
 }
 
 /* batch_write.c: edits that guard the stamp; and that add up entries of clients that are long gone,

@@ -61,10 +61,10 @@ static int configure(struct chi_cluster *cluster, struct chi_fault *fault)
 	const char *conf = cluster->conf[0] != '\0' ? cluster->conf : NULL;
 	int rc = chi_librados.conf_read_file(handle, conf);
 	if (rc < 0) {
-		return chi_fault(fault, rc == -EACCES ? -CHI_EACCES : -CHI_ENOSTORE,
-				 "cannot read Ceph's configuration %s%.120s%s (%s)",
-				 conf != NULL ? "'" : "", conf != NULL ? conf : "ceph.conf",
-				 conf != NULL ? "'" : "; name it by conf=FILE", strerror(-rc));
+		return chi_fail(fault, rc == -EACCES ? -CHI_EACCES : -CHI_ENOSTORE,
+				"cannot read Ceph's configuration %s%.120s%s (%s)",
+				conf != NULL ? "'" : "", conf != NULL ? conf : "ceph.conf",
+				conf != NULL ? "'" : "; name it by conf=FILE", strerror(-rc));
 	}
 	rc = chi_librados.conf_set(handle, "log_to_stderr", "false");
 	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "err_to_stderr", "false");
@@ -74,8 +74,8 @@ static int configure(struct chi_cluster *cluster, struct chi_fault *fault)
 	 * its own. */
 	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "objecter_inflight_ops", "0");
 	rc = rc < 0 ? rc : chi_librados.conf_set(handle, "objecter_inflight_op_bytes", "0");
-	return rc < 0 ? chi_fault(fault, -CHI_EINTERNAL, "cannot configure librados (%s)",
-				  strerror(-rc))
+	return rc < 0 ? chi_fail(fault, -CHI_EINTERNAL, "cannot configure librados (%s)",
+				 strerror(-rc))
 		      : CHI_OK;
 }
 
@@ -83,22 +83,22 @@ static int connect_fault(const struct chi_cluster *cluster, int rc, struct chi_f
 {
 	switch (-rc) {
 	case ETIMEDOUT:
-		return chi_fault(fault, -CHI_ETIMEOUT,
-				 "no monitor of the cluster answered within %u ms",
-				 cluster->connect_ms);
+		return chi_fail(fault, -CHI_ETIMEOUT,
+				"no monitor of the cluster answered within %u ms",
+				cluster->connect_ms);
 	case EACCES:
 	case EPERM:
 	case EOPNOTSUPP:
-		return chi_fault(fault, -CHI_EACCES,
-				 "the cluster refuses user '%.80s': its key is not the right one",
-				 cluster->user);
+		return chi_fail(fault, -CHI_EACCES,
+				"the cluster refuses user '%.80s': its key is not the right one",
+				cluster->user);
 	case ENOENT:
-		return chi_fault(fault, -CHI_EACCES,
-				 "no key of user '%.80s' is found where the configuration says",
-				 cluster->user);
+		return chi_fail(fault, -CHI_EACCES,
+				"no key of user '%.80s' is found where the configuration says",
+				cluster->user);
 	default:
-		return chi_fault(fault, -CHI_ECONNECT, "cannot connect to the cluster (%s)",
-				 strerror(-rc));
+		return chi_fail(fault, -CHI_ECONNECT, "cannot connect to the cluster (%s)",
+				strerror(-rc));
 	}
 }
 
@@ -108,7 +108,7 @@ static int make_handle(struct chi_cluster *cluster, struct chi_fault *fault)
 	(void)snprintf(name, sizeof(name), "client.%s", cluster->user);
 	int rc = chi_librados.create2(&cluster->handle, "ceph", name, 0);
 	if (rc < 0) {
-		return chi_fault(fault, -CHI_ECONNECT, "cannot use librados (%s)", strerror(-rc));
+		return chi_fail(fault, -CHI_ECONNECT, "cannot use librados (%s)", strerror(-rc));
 	}
 	int status = configure(cluster, fault);
 	if (status == CHI_OK) {

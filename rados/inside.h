@@ -160,7 +160,7 @@ CHI_MUSTUSE int chi_rados_has_games(struct chi_rados *rados, const uint8_t (*ids
 
 /* Puts of a journal. They are refused only if a record would be over a limit. */
 CHI_MUSTUSE int chi_rados_apply(struct chi_rados *rados, enum chi_journal_mode mode,
-				const struct chi_put *entries, size_t n,
+				const struct chi_put_entry *entries, size_t n,
 				struct chi_put_result *result);
 
 /* Computes the statistics of positions again; result->updated counts those that changed. */

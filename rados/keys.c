@@ -43,7 +43,7 @@ int chi_rados_damaged(struct chi_rados *rados, const struct chi_key *key)
 	if (chi_key_to_fen(key, fen, NULL) != CHI_OK) {
 		strcpy(fen, "that is none");
 	}
-	return chi_fault(rados->fault, -CHI_ECORRUPT, "the record of position %s is damaged", fen);
+	return chi_fail(rados->fault, -CHI_ECORRUPT, "the record of position %s is damaged", fen);
 }
 
 /* Cuts sorted references into runs; returns how many. */
@@ -67,7 +67,7 @@ static int ask_shards(struct chi_rados *rados, enum chi_omap_tree tree,
 	struct chi_omap_key keys[1 + OP_KEYS];
 	keys[0] = chi_stamp_key;
 	for (size_t i = 0; i < n; i++) {
-		chi_omap_key(tree, refs[i].bytes, refs[i].len, &keys[1 + i]);
+		chi_omap_key_make(tree, refs[i].bytes, refs[i].len, &keys[1 + i]);
 	}
 	chi_object_of_shard(rados, refs[0].shard, op);
 	return chi_object_get(op, keys, 1 + n);
@@ -88,7 +88,7 @@ static int deliver(struct chi_rados *rados, const struct chi_key *keys,
 		const struct chi_key *key = &keys[refs[i].index];
 		const uint8_t *record = NULL;
 		size_t record_len = 0;
-		chi_omap_key(CHI_OMAP_POSITION, refs[i].bytes, refs[i].len, &wanted);
+		chi_omap_key_make(CHI_OMAP_POSITION, refs[i].bytes, refs[i].len, &wanted);
 		bool there = chi_entries_at(&entries, &wanted);
 		if (there) {
 			record =
@@ -182,7 +182,7 @@ static int has_round(struct chi_rados *rados, const struct chi_shard_ref *refs,
 		for (size_t at = runs[i].first; status == CHI_OK && at < runs[i].first + runs[i].n;
 		     at++) {
 			struct chi_omap_key key;
-			chi_omap_key(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
+			chi_omap_key_make(CHI_OMAP_GAME, refs[at].bytes, refs[at].len, &key);
 			/* One that was asked for twice came once. */
 			while (entries.more && chi_omap_compare(entries.at.key, entries.at.key_len,
 								key.bytes, key.len) < 0) {

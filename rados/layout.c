@@ -21,8 +21,8 @@
 
 #define ESCAPE 1
 
-void chi_omap_key(enum chi_omap_tree tree, const uint8_t *bytes, size_t len,
-		  struct chi_omap_key *out)
+void chi_omap_key_make(enum chi_omap_tree tree, const uint8_t *bytes, size_t len,
+		       struct chi_omap_key *out)
 {
 	char *at = out->bytes;
 	*at++ = (char)tree;
@@ -42,7 +42,7 @@ void chi_omap_strength(uint16_t chi2, const struct chi_key *key, struct chi_omap
 {
 	uint8_t bytes[2 + CHI_KEY_MAX] = {(uint8_t)(chi2 / 100), (uint8_t)(chi2 % 100)};
 	memcpy(bytes + 2, key->bytes, key->len);
-	chi_omap_key(CHI_OMAP_STRENGTH, bytes, 2 + (size_t)key->len, out);
+	chi_omap_key_make(CHI_OMAP_STRENGTH, bytes, 2 + (size_t)key->len, out);
 }
 
 int chi_omap_compare(const char *a, size_t a_len, const char *b, size_t b_len)
@@ -200,16 +200,16 @@ int chi_rados_head_parse(const char *text, size_t len, struct chi_rados_head *ou
 	*out = (struct chi_rados_head){.ready = false};
 	memcpy(copy, text, len < sizeof(copy) - 1 ? len : sizeof(copy) - 1);
 	if (strncmp(copy, first_line, start) != 0) {
-		return chi_fault(fault, -CHI_EVERSION, "it is not a Chistore head");
+		return chi_fail(fault, -CHI_EVERSION, "it is not a Chistore head");
 	}
 	if (strncmp(copy + start, "2\n", 2) != 0) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store has format '%.*s', this program knows "
-				 "'chistore rados %d'",
-				 (int)strcspn(copy, "\n"), copy, CHI_RADOS_VERSION);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store has format '%.*s', this program knows "
+				"'chistore rados %d'",
+				(int)strcspn(copy, "\n"), copy, CHI_RADOS_VERSION);
 	}
 	if (len >= sizeof(copy) || strlen(copy) != len || !read_head(copy, out)) {
-		return chi_fault(fault, -CHI_ECORRUPT, "it is damaged");
+		return chi_fail(fault, -CHI_ECORRUPT, "it is damaged");
 	}
 	return CHI_OK;
 }

@@ -34,8 +34,8 @@ struct chi_omap_key {
 
 /* The tree's byte, then `bytes`, at most 2 + CHI_KEY_MAX, escaped so that their order stays and
  * there is no NUL. */
-void chi_omap_key(enum chi_omap_tree tree, const uint8_t *bytes, size_t len,
-		  struct chi_omap_key *out);
+void chi_omap_key_make(enum chi_omap_tree tree, const uint8_t *bytes, size_t len,
+		       struct chi_omap_key *out);
 
 /* The key of a position's strength entry: whole part, hundredths, position. */
 void chi_omap_strength(uint16_t chi2, const struct chi_key *key, struct chi_omap_key *out);

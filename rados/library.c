@@ -29,17 +29,17 @@ static int load_library(struct chi_fault *fault)
 	bool good = library != NULL;
 	if (!good) {
 		const char *why = dlerror();
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "rados: addresses need librados (package librados2): %.120s",
-				 why != NULL ? why : LIBRARY);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"rados: addresses need librados (package librados2): %.120s",
+				why != NULL ? why : LIBRARY);
 	}
 #define FIND(name) good = good && find_symbol(library, "rados_" #name, &chi_librados.name);
 	CHI_LIBRADOS(FIND)
 #undef FIND
 	loaded = good;
 	return good ? CHI_OK
-		    : chi_fault(fault, -CHI_EUNSUPPORTED,
-				"the installed librados is too old: Ceph 16 or later is needed");
+		    : chi_fail(fault, -CHI_EUNSUPPORTED,
+			       "the installed librados is too old: Ceph 16 or later is needed");
 }
 
 int chi_librados_load(struct chi_fault *fault)

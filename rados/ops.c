@@ -319,15 +319,15 @@ int chi_object_listed(struct chi_rados *rados, struct chi_object_op *op, struct 
 	if (!chi_object_next(op->listed, out)) {
 		return !op->more || op->any
 			       ? CHI_NONE
-			       : chi_fault(rados->fault, -CHI_ECORRUPT,
-					   "a listing of object '%.160s' does not go on",
-					   op->object);
+			       : chi_fail(rados->fault, -CHI_ECORRUPT,
+					  "a listing of object '%.160s' does not go on",
+					  op->object);
 	}
 	if (out->key_len > CHI_OMAP_KEY_MAX ||
 	    chi_omap_compare(out->key, out->key_len, after->bytes, after->len) <= 0) {
-		return chi_fault(rados->fault, -CHI_ECORRUPT, "a key in object '%.160s' is %s",
-				 op->object,
-				 out->key_len > CHI_OMAP_KEY_MAX ? "damaged" : "listed twice");
+		return chi_fail(rados->fault, -CHI_ECORRUPT, "a key in object '%.160s' is %s",
+				op->object,
+				out->key_len > CHI_OMAP_KEY_MAX ? "damaged" : "listed twice");
 	}
 	op->any = true;
 	memcpy(after->bytes, out->key, out->key_len);
@@ -350,11 +350,11 @@ static bool has_pool(struct chi_rados *rados)
 static int missing_fault(struct chi_rados *rados, const struct chi_object_op *op)
 {
 	if (!has_pool(rados)) {
-		return chi_fault(rados->fault, -CHI_ENOSTORE, "the pool '%.128s' is gone",
-				 rados->place.pool);
+		return chi_fail(rados->fault, -CHI_ENOSTORE, "the pool '%.128s' is gone",
+				rados->place.pool);
 	}
-	return chi_fault(rados->fault, -CHI_ECORRUPT, "the store's object '%.160s' is missing",
-			 op->object);
+	return chi_fail(rados->fault, -CHI_ECORRUPT, "the store's object '%.160s' is missing",
+			op->object);
 }
 
 int chi_object_fault(struct chi_rados *rados, const struct chi_object_op *op)
@@ -365,40 +365,39 @@ int chi_object_fault(struct chi_rados *rados, const struct chi_object_op *op)
 	case ENOENT:
 		return missing_fault(rados, op);
 	case ETIMEDOUT:
-		return chi_fault(fault, -CHI_ETIMEOUT,
-				 "pool '%.60s', object '%.80s': the cluster did not answer "
-				 "within %u ms%s",
-				 pool, op->object, rados->place.call_ms,
-				 op->write != NULL ? "; the write may or may not have happened"
-						   : "");
+		return chi_fail(fault, -CHI_ETIMEOUT,
+				"pool '%.60s', object '%.80s': the cluster did not answer "
+				"within %u ms%s",
+				pool, op->object, rados->place.call_ms,
+				op->write != NULL ? "; the write may or may not have happened"
+						  : "");
 	case ENOSPC:
-		return chi_fault(fault, -CHI_EFULL, "the pool '%.128s' or its cluster is full",
-				 pool);
+		return chi_fail(fault, -CHI_EFULL, "the pool '%.128s' or its cluster is full",
+				pool);
 	case EDQUOT:
-		return chi_fault(fault, -CHI_EFULL, "the pool '%.128s' has reached its quota",
-				 pool);
+		return chi_fail(fault, -CHI_EFULL, "the pool '%.128s' has reached its quota", pool);
 	case EACCES:
 	case EPERM:
-		return chi_fault(fault, -CHI_EACCES,
-				 "the cluster denies this user the pool '%.128s'", pool);
+		return chi_fail(fault, -CHI_EACCES,
+				"the cluster denies this user the pool '%.128s'", pool);
 	case EOPNOTSUPP:
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "the pool '%.128s' is erasure coded: it takes no omap", pool);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"the pool '%.128s' is erasure coded: it takes no omap", pool);
 	case EMSGSIZE:
 	case E2BIG:
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "object '%.120s': the write is larger than an OSD takes",
-				 op->object);
+		return chi_fail(fault, -CHI_ETOOBIG,
+				"object '%.120s': the write is larger than an OSD takes",
+				op->object);
 	case ENOMEM:
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	case ESHUTDOWN:
 	case ENOTCONN:
-		return chi_fault(fault, -CHI_ECONNECT,
-				 "the cluster does not take requests of this client any more (%s)",
-				 strerror(-op->rc));
+		return chi_fail(fault, -CHI_ECONNECT,
+				"the cluster does not take requests of this client any more (%s)",
+				strerror(-op->rc));
 	default:
-		return chi_fault(fault, -CHI_EIO, "object '%.120s': %s", op->object,
-				 strerror(-op->rc));
+		return chi_fail(fault, -CHI_EIO, "object '%.120s': %s", op->object,
+				strerror(-op->rc));
 	}
 }
 
@@ -411,12 +410,12 @@ int chi_object_stamp(struct chi_rados *rados, struct chi_object_op *op, struct c
 	/* The stamp is before positions in the order of keys. */
 	if (!chi_object_next(op->values, &stamp) || stamp.key_len != 1 ||
 	    stamp.key[0] != CHI_OMAP_STAMP || stamp.len != CHI_STAMP_SIZE) {
-		return chi_fault(rados->fault, -CHI_ECORRUPT,
-				 "the store's object '%.160s' has no stamp", op->object);
+		return chi_fail(rados->fault, -CHI_ECORRUPT,
+				"the store's object '%.160s' has no stamp", op->object);
 	}
 	if (memcmp(stamp.value, rados->stamp, CHI_STAMP_IDENTITY) != 0) {
-		return chi_fault(rados->fault, -CHI_ESTALE,
-				 "object '%.120s' is of another store: open it again", op->object);
+		return chi_fail(rados->fault, -CHI_ESTALE,
+				"object '%.120s' is of another store: open it again", op->object);
 	}
 	if (base != NULL) {
 		chi_shard_stamp_base(stamp.value, base);

@@ -72,16 +72,16 @@ typedef int chi_rados_take(void *context, size_t i, const struct chi_record *rec
 CHI_MUSTUSE int chi_rados_get_many(struct chi_rados *rados, const struct chi_key *keys, size_t n,
 				   struct chi_arena *arena, chi_rados_take *take, void *context);
 CHI_MUSTUSE int chi_rados_explore(struct chi_rados *rados, const struct chi_key *key,
-				  struct chi_arena *arena, struct chi_explore *out);
+				  struct chi_arena *arena, struct chi_explored *out);
 
 /* The entry that is refused is named; nothing is stored then, nor if all are checked and one would
  * be too large. After another failure some shards may have their part, which the fault says. */
-CHI_MUSTUSE int chi_rados_put(struct chi_rados *rados, const struct chi_put *entries, size_t n,
-			      struct chi_put_result *result);
+CHI_MUSTUSE int chi_rados_put(struct chi_rados *rados, const struct chi_put_entry *entries,
+			      size_t n, struct chi_put_result *result);
 CHI_MUSTUSE int chi_rados_del(struct chi_rados *rados, const struct chi_key *keys, size_t n,
 			      uint64_t *deleted);
 
-/* Base rates NULL: as chi_rescore has it. */
+/* Base rates NULL: as chi_store_rescore has it. */
 CHI_MUSTUSE int chi_rados_rescore(struct chi_rados *rados, const struct chi_counts *base,
 				  uint64_t *changed);
 

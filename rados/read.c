@@ -126,7 +126,7 @@ static int read_explored(void *context, const struct chi_explore_reading *readin
 }
 
 int chi_rados_explore(struct chi_rados *rados, const struct chi_key *key, struct chi_arena *arena,
-		      struct chi_explore *out)
+		      struct chi_explored *out)
 {
 	return chi_explore_by(read_explored, rados, key, arena, out, rados->fault);
 }

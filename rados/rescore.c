@@ -193,8 +193,8 @@ int chi_rados_rescore(struct chi_rados *rados, const struct chi_counts *base, ui
 	_cleanup_(chi_freep) struct chi_key *keys = calloc(TOGETHER, sizeof(*keys));
 	struct rescoring rescoring = {.rados = rados, .keys = keys};
 	if (rados->head.statistic == CHI_STATISTIC_EXTERNAL) {
-		return chi_fault(rados->fault, -CHI_EUNSUPPORTED,
-				 "an external statistic cannot be computed");
+		return chi_fail(rados->fault, -CHI_EUNSUPPORTED,
+				"an external statistic cannot be computed");
 	}
 	int status = keys != NULL ? set_base(&rescoring, base) : -CHI_ENOMEM;
 	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_POSITION, take_key, &rescoring)

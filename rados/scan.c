@@ -94,7 +94,7 @@ static enum phase next_phase(const struct chi_rados_scan *scan)
 static void band_key(uint16_t chi2, struct chi_omap_key *out)
 {
 	const uint8_t bytes[2] = {(uint8_t)(chi2 / 100), (uint8_t)(chi2 % 100)};
-	chi_omap_key(CHI_OMAP_STRENGTH, bytes, sizeof(bytes), out);
+	chi_omap_key_make(CHI_OMAP_STRENGTH, bytes, sizeof(bytes), out);
 }
 
 static void strength_bounds(const struct chi_rados_scan *scan, struct chi_walk_spec *walk)
@@ -117,10 +117,10 @@ static void position_bounds(const struct chi_rados_scan *scan, struct chi_walk_s
 	const struct chi_scan_spec *spec = &scan->spec;
 	const struct chi_cursor *after = &spec->after;
 	walk->tree = CHI_OMAP_POSITION;
-	chi_omap_key(CHI_OMAP_POSITION, NULL, 0, &walk->lower);
+	chi_omap_key_make(CHI_OMAP_POSITION, NULL, 0, &walk->lower);
 	if (after->set && (scan->phase == PHASE_POSITION || after->chi2 == CHI_CHI2_UNKNOWN)) {
-		chi_omap_key(CHI_OMAP_POSITION, after->key.bytes, after->key.len,
-			     spec->descending ? &walk->upper : &walk->lower);
+		chi_omap_key_make(CHI_OMAP_POSITION, after->key.bytes, after->key.len,
+				  spec->descending ? &walk->upper : &walk->lower);
 	}
 }
 
@@ -234,7 +234,7 @@ static int join_entries(struct chi_rados_scan *scan)
 
 static int bad_key(struct chi_rados *rados)
 {
-	return chi_fault(rados->fault, -CHI_ECORRUPT, "a key of a shard is no position");
+	return chi_fail(rados->fault, -CHI_ECORRUPT, "a key of a shard is no position");
 }
 
 /* An entry of the walk: a row, a candidate, or nothing. */
@@ -468,7 +468,7 @@ int chi_rados_game_ids(struct chi_rados *rados, const uint8_t *after, struct chi
 	struct chi_walk_spec spec = {.tree = CHI_OMAP_GAME,
 				     .first = max / rados->head.shards + BLOCK_FIRST};
 	*n = 0;
-	chi_omap_key(CHI_OMAP_GAME, after, after != NULL ? CHI_GAME_ID_SIZE : 0, &spec.lower);
+	chi_omap_key_make(CHI_OMAP_GAME, after, after != NULL ? CHI_GAME_ID_SIZE : 0, &spec.lower);
 	int status = chi_walk_open(rados, &spec, &walk);
 	while (status == CHI_OK && *n < max) {
 		struct chi_walk_entry entry;
@@ -485,7 +485,7 @@ int chi_rados_game_ids(struct chi_rados *rados, const uint8_t *after, struct chi
 	}
 	chi_walk_close(walk);
 	if (status == -CHI_ECORRUPT && rados->fault->text[0] == '\0') {
-		return chi_fault(rados->fault, status, "the entry of a game is damaged");
+		return chi_fail(rados->fault, status, "the entry of a game is damaged");
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }

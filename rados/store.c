@@ -26,8 +26,8 @@ static int missing(struct chi_rados *rados, const struct chi_object_op *op)
 	if (status != -CHI_ECORRUPT) {
 		return status;
 	}
-	return chi_fault(rados->fault, -CHI_ENOSTORE, "the pool '%.100s' has no store '%.100s'",
-			 place->pool, place->name);
+	return chi_fail(rados->fault, -CHI_ENOSTORE, "the pool '%.100s' has no store '%.100s'",
+			place->pool, place->name);
 }
 
 static int parse_head(struct chi_rados *rados, const char *object, const char *text, size_t len,
@@ -35,9 +35,9 @@ static int parse_head(struct chi_rados *rados, const char *object, const char *t
 {
 	struct chi_fault why;
 	int status = chi_rados_head_parse(text, len, out, &why);
-	return status < 0 ? chi_fault(rados->fault, status, "object '%.140s': %.100s", object,
-				      why.text)
-			  : CHI_OK;
+	return status < 0
+		       ? chi_fail(rados->fault, status, "object '%.140s': %.100s", object, why.text)
+		       : CHI_OK;
 }
 
 int chi_rados_read_head(struct chi_rados *rados, struct chi_rados_head *out, uint64_t *version)
@@ -84,8 +84,8 @@ int chi_rados_write_head(struct chi_rados *rados, const struct chi_rados_head *h
 	int status = chi_objects_run(rados, &op, 1);
 	if (status == CHI_OK && op.rc < 0) {
 		bool late = op.rc == -EEXIST || op.rc == -ERANGE || op.rc == -EOVERFLOW;
-		status = late ? chi_fault(rados->fault, -CHI_EBUSY,
-					  "another client changes the store's head")
+		status = late ? chi_fail(rados->fault, -CHI_EBUSY,
+					 "another client changes the store's head")
 			      : chi_object_fault(rados, &op);
 	}
 	chi_objects_end(&op, 1);
@@ -112,9 +112,9 @@ static int attach(struct chi_rados *rados)
 		status = rc == -ENOENT	    ? -CHI_ENOSTORE
 			 : rc == -ETIMEDOUT ? -CHI_ETIMEOUT
 					    : -CHI_ECONNECT;
-		return chi_fault(rados->fault, status, "cannot use pool '%.100s' (%s)", place->pool,
-				 rc == -ENOENT ? "the cluster has none of that name"
-					       : strerror(-rc));
+		return chi_fail(rados->fault, status, "cannot use pool '%.100s' (%s)", place->pool,
+				rc == -ENOENT ? "the cluster has none of that name"
+					      : strerror(-rc));
 	}
 	return CHI_OK;
 }
@@ -134,15 +134,15 @@ static int check_head(struct chi_rados *rados, const struct chi_rados_head *head
 {
 	uint32_t wanted = rados->place.shards;
 	if (!head->ready) {
-		return chi_fault(rados->fault, -CHI_ENOSTORE,
-				 "the store is being created, or that was interrupted: create it "
-				 "again");
+		return chi_fail(rados->fault, -CHI_ENOSTORE,
+				"the store is being created, or that was interrupted: create it "
+				"again");
 	}
 	if (wanted != 0 && wanted != head->shards) {
-		return chi_fault(rados->fault, -CHI_EINVAL,
-				 "the store has %" PRIu32 " shards, the address says %" PRIu32
-				 ": a dump loaded into a store of another name changes it",
-				 head->shards, wanted);
+		return chi_fail(rados->fault, -CHI_EINVAL,
+				"the store has %" PRIu32 " shards, the address says %" PRIu32
+				": a dump loaded into a store of another name changes it",
+				head->shards, wanted);
 	}
 	return CHI_OK;
 }
@@ -214,8 +214,8 @@ int chi_rados_refresh(struct chi_rados *rados)
 	struct chi_rados_head head;
 	int status = chi_rados_read_head(rados, &head, NULL);
 	if (status == CHI_OK && !is_same_store(rados, &head)) {
-		return chi_fault(rados->fault, -CHI_ESTALE,
-				 "the store was replaced by another: open it again");
+		return chi_fail(rados->fault, -CHI_ESTALE,
+				"the store was replaced by another: open it again");
 	}
 	if (status == CHI_OK) {
 		rados->head = head;
@@ -252,8 +252,8 @@ static int take_left_stamp(struct chi_rados *rados, void *context, uint32_t shar
 		return CHI_OK;
 	}
 	if (found.len != CHI_STAMP_SIZE) {
-		return chi_fault(rados->fault, -CHI_EEXIST,
-				 "object '%.160s' is there and no shard of a store", op->object);
+		return chi_fail(rados->fault, -CHI_EEXIST,
+				"object '%.160s' is there and no shard of a store", op->object);
 	}
 	memcpy(stamps[shard], found.value, CHI_STAMP_SIZE);
 	return CHI_OK;
@@ -278,7 +278,7 @@ static int make_shard(struct chi_rados *rados, void *context, uint32_t shard,
 
 static int create_fault(struct chi_rados *rados)
 {
-	return chi_fault(rados->fault, -CHI_EBUSY, "another client creates the store");
+	return chi_fail(rados->fault, -CHI_EBUSY, "another client creates the store");
 }
 
 static int made_shard(struct chi_rados *rados, void *context, uint32_t shard,
@@ -302,9 +302,9 @@ static int find_place(struct chi_rados *rados, uint64_t *version)
 		return CHI_OK;
 	}
 	if (status == CHI_OK && head.ready) {
-		return chi_fault(rados->fault, -CHI_EEXIST,
-				 "the pool '%.100s' has a store '%.100s' already",
-				 rados->place.pool, rados->place.name);
+		return chi_fail(rados->fault, -CHI_EEXIST,
+				"the pool '%.100s' has a store '%.100s' already", rados->place.pool,
+				rados->place.name);
 	}
 	return status;
 }
@@ -358,12 +358,12 @@ int chi_rados_create(const struct chi_rados_place *place, enum chi_statistic sta
 		     enum chi_keep keep, struct chi_fault *fault)
 {
 	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "statistic %d is unknown", (int)statistic);
+		return chi_fail(fault, -CHI_EINVAL, "statistic %d is unknown", (int)statistic);
 	}
 	if (keep != CHI_KEEP_COUNTS) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "not on RADOS: a store there counts games and does not keep "
-				 "them");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"not on RADOS: a store there counts games and does not keep "
+				"them");
 	}
 	struct chi_rados *rados = new_rados(place, fault);
 	int status = rados != NULL ? attach(rados) : -CHI_ENOMEM;
@@ -385,9 +385,9 @@ static int add_listing(struct chi_rados *rados, struct chi_object_op *op,
 		struct chi_shard_client one;
 		status = chi_object_listed(rados, op, last, &entry);
 		if (status == CHI_OK && chi_shard_client_decode(entry.value, entry.len, &one) < 0) {
-			return chi_fault(rados->fault, -CHI_ECORRUPT,
-					 "a client's entry in object '%.160s' is damaged",
-					 op->object);
+			return chi_fail(rados->fault, -CHI_ECORRUPT,
+					"a client's entry in object '%.160s' is damaged",
+					op->object);
 		}
 		if (status == CHI_OK) {
 			chi_shard_client_add(&one, sum);

@@ -85,7 +85,7 @@ static void number_key(enum chi_omap_tree tree, uint64_t number, struct chi_omap
 	for (size_t i = 0; i < sizeof(bytes); i++) {
 		bytes[i] = (uint8_t)(number >> (56 - 8 * i));
 	}
-	chi_omap_key(tree, bytes, sizeof(bytes), out);
+	chi_omap_key_make(tree, bytes, sizeof(bytes), out);
 }
 
 static uint64_t span_start(const struct chi_walk *walk, const struct shard *shard)
@@ -475,7 +475,7 @@ int chi_walk_tree(struct chi_rados *rados, enum chi_omap_tree tree, chi_walk_tak
 	struct chi_walk *walk = NULL;
 	struct chi_walk_spec spec = {.tree = tree, .first = CHUNK_MAX};
 	struct chi_walk_entry entry;
-	chi_omap_key(tree, NULL, 0, &spec.lower);
+	chi_omap_key_make(tree, NULL, 0, &spec.lower);
 	int status = chi_walk_open(rados, &spec, &walk);
 	while (status == CHI_OK) {
 		status = chi_walk_next(walk, &entry);

@@ -72,7 +72,7 @@ static int follow(struct chi_shard_batch *batch, const struct chi_key *key,
 		.chi2 = old->chi2, .line = old->line, .n_line = old->n_line};
 	const struct chi_record after = {
 		.chi2 = new->chi2, .line = new->line, .n_line = new->n_line};
-	struct chi_strength_change change = chi_strength_change(&before, &after);
+	struct chi_strength_change change = chi_strength_changed(&before, &after);
 	int status = CHI_OK;
 	if (change.remove) {
 		struct chi_omap_edit edit = {.what = CHI_EDIT_REMOVE};
@@ -105,7 +105,7 @@ struct position {
 };
 
 /* The record after one put, in memory of the batch. */
-static int merge(struct chi_shard_batch *batch, const struct chi_put *put,
+static int merge(struct chi_shard_batch *batch, const struct chi_put_entry *put,
 		 struct position *position)
 {
 	struct chi_rados *rados = batch->rados;
@@ -127,7 +127,7 @@ static int merge(struct chi_shard_batch *batch, const struct chi_put *put,
 		rc = chi_record_decode(position->record, position->len, &rados->arena, &m.old,
 				       &m.rest);
 	}
-	rc = rc < 0 ? rc : chi_merge(&merging, put, &m, batch->rados->fault);
+	rc = rc < 0 ? rc : chi_merge_put(&merging, put, &m, batch->rados->fault);
 	struct chi_put_result *did = &batch->change.last;
 	if (rc == CHI_MERGED_SAME) {
 		did->unchanged++;
@@ -178,7 +178,7 @@ static int store(struct chi_shard_batch *batch, const struct position *before,
 		 const struct position *after, const uint8_t *value, size_t len)
 {
 	struct chi_omap_edit edit = {.guarded = true, .old = value, .old_len = len};
-	chi_omap_key(CHI_OMAP_POSITION, before->key->bytes, before->key->len, &edit.key);
+	chi_omap_key_make(CHI_OMAP_POSITION, before->key->bytes, before->key->len, &edit.key);
 	edit.what = after->record != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE;
 	if (after->record != NULL) {
 		uint8_t *sealed = chi_arena_alloc(&batch->arena, CHI_OMAP_CHECKSUM + after->len);
@@ -206,7 +206,7 @@ static bool same_record(const struct position *a, const struct position *b)
 
 struct applying {
 	enum chi_journal_mode mode; /* 0: of a put, which says itself what it does */
-	const struct chi_put *puts;
+	const struct chi_put_entry *puts;
 };
 
 static bool has_games(const struct chi_record *record)
@@ -245,11 +245,11 @@ static uint32_t parts_of(const struct chi_rados *rados, enum chi_journal_mode mo
 }
 
 static int apply_one(struct chi_shard_batch *batch, enum chi_journal_mode mode,
-		     const struct chi_put *given, struct position *position)
+		     const struct chi_put_entry *given, struct position *position)
 {
 	struct chi_rados *rados = batch->rados;
 	struct chi_record old = {.chi2 = CHI_CHI2_UNKNOWN};
-	struct chi_put put = *given;
+	struct chi_put_entry put = *given;
 	int rc = CHI_OK;
 	chi_arena_reset(&rados->arena);
 	if (position->record != NULL) {
@@ -284,21 +284,22 @@ static int apply_puts(struct chi_shard_batch *batch, const struct chi_shard_ref 
 }
 
 int chi_rados_apply(struct chi_rados *rados, enum chi_journal_mode mode,
-		    const struct chi_put *entries, size_t n, struct chi_put_result *result)
+		    const struct chi_put_entry *entries, size_t n, struct chi_put_result *result)
 {
 	const struct applying applying = {.mode = mode, .puts = entries};
 	struct chi_shard_batch batch = {.rados = rados,
 					.tree = CHI_OMAP_POSITION,
 					.apply = apply_puts,
 					.context = &applying};
-	int status = run_over(&batch, entries, n, sizeof(*entries), offsetof(struct chi_put, key));
+	int status =
+		run_over(&batch, entries, n, sizeof(*entries), offsetof(struct chi_put_entry, key));
 	chi_put_result_add(&batch.result, result);
 	return status;
 }
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
-int chi_rados_put(struct chi_rados *rados, const struct chi_put *entries, size_t n,
+int chi_rados_put(struct chi_rados *rados, const struct chi_put_entry *entries, size_t n,
 		  struct chi_put_result *result)
 {
 	*result = (struct chi_put_result){0};
@@ -307,7 +308,7 @@ int chi_rados_put(struct chi_rados *rados, const struct chi_put *entries, size_t
 		int status =
 			chi_put_check(&entries[i], (enum chi_statistic)rados->head.statistic, &why);
 		if (status != CHI_OK) {
-			return chi_fault(rados->fault, status, "entry %zu: %s", i, why.text);
+			return chi_fail(rados->fault, status, "entry %zu: %s", i, why.text);
 		}
 	}
 	return chi_rados_apply(rados, 0, entries, n, result);
@@ -353,7 +354,7 @@ static int delete_damaged(struct chi_shard_batch *batch, const struct chi_key *k
 {
 	struct chi_omap_edit edit = {
 		.guarded = true, .old = value, .old_len = len, .what = CHI_EDIT_REMOVE};
-	chi_omap_key(CHI_OMAP_POSITION, key->bytes, key->len, &edit.key);
+	chi_omap_key_make(CHI_OMAP_POSITION, key->bytes, key->len, &edit.key);
 	batch->rados->fault->text[0] = '\0';
 	batch->change.positions--;
 	int status = chi_batch_edit(batch, &edit);
@@ -453,7 +454,7 @@ static int apply_game_ids(struct chi_shard_batch *batch, const struct chi_shard_
 	if (edit.len == 0) {
 		return -CHI_EINVAL;
 	}
-	chi_omap_key(CHI_OMAP_GAME, game.id, sizeof(game.id), &edit.key);
+	chi_omap_key_make(CHI_OMAP_GAME, game.id, sizeof(game.id), &edit.key);
 	batch->change.games[game.result]++;
 	batch->change.last.added++;
 	return chi_batch_edit(batch, &edit);

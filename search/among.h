@@ -16,7 +16,7 @@
 
 struct chi_among;
 
-/* Errors as chi_games_open. Copies the filter. */
+/* Errors as chi_game_walk_open. Copies the filter. */
 CHI_MUSTUSE int chi_among_open(struct chi_read *read, const char *filter, size_t len,
 			       struct chi_among **out, struct chi_fault *fault);
 /* NULL is fine. */
@@ -37,7 +37,7 @@ bool chi_among_may_detach(const struct chi_among *among);
 /* Bytes that it takes, about. */
 size_t chi_among_memory(const struct chi_among *among);
 
-/* As chi_games_unknown. */
+/* As chi_game_walk_unknown. */
 const char *chi_among_unknown(const struct chi_among *among, size_t i);
 
 /* Looks for the games. CHI_OK: call again; CHI_NONE: they are found. *steps shrink. */

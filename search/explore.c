@@ -325,7 +325,7 @@ static int compare_moves(const void *left, const void *right)
 }
 
 int chi_filtered_explore_result(struct chi_filtered_explore *explore, struct chi_arena *arena,
-				struct chi_explore *out, struct chi_fault *fault)
+				struct chi_explored *out, struct chi_fault *fault)
 {
 	size_t n = 0;
 	int rc = chi_read_explore(explore->read, &explore->key, arena, out, fault);

@@ -14,7 +14,7 @@
 
 struct chi_filtered_explore;
 
-/* Errors as chi_games_open; -CHI_EKEY. */
+/* Errors as chi_game_walk_open; -CHI_EKEY. */
 CHI_MUSTUSE int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key,
 					  const char *filter, size_t len,
 					  struct chi_filtered_explore **out,
@@ -33,8 +33,8 @@ CHI_MUSTUSE int chi_filtered_explore_step(struct chi_filtered_explore *explore, 
  * and min_ply is -1. Statistics and evaluations are as stored. Memory is the arena's.
  */
 CHI_MUSTUSE int chi_filtered_explore_result(struct chi_filtered_explore *explore,
-					    struct chi_arena *arena, struct chi_explore *out,
+					    struct chi_arena *arena, struct chi_explored *out,
 					    struct chi_fault *fault);
 
-/* As chi_games_unknown. */
+/* As chi_game_walk_unknown. */
 const char *chi_filtered_explore_unknown(const struct chi_filtered_explore *explore, size_t i);

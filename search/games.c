@@ -20,7 +20,7 @@
 #include "search/filter/terms.h"
 #include "search/played.h"
 
-struct chi_games {
+struct chi_game_walk {
 	struct chi_games_spec spec;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
@@ -69,7 +69,7 @@ static bool is_sorted(const struct chi_games_spec *spec)
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-void chi_games_close(struct chi_games *games)
+void chi_game_walk_close(struct chi_game_walk *games)
 {
 	if (games != NULL) {
 		chi_matcher_free(games->matcher);
@@ -85,9 +85,9 @@ void chi_games_close(struct chi_games *games)
 	}
 }
 
-static void games_closep(struct chi_games **games)
+static void games_closep(struct chi_game_walk **games)
 {
-	chi_games_close(*games);
+	chi_game_walk_close(*games);
 }
 
 /* The first letter of a cursor says the order that it is of. */
@@ -97,7 +97,7 @@ static char letter_of(uint8_t sort, bool descending)
 	return letters[descending][sort];
 }
 
-static int read_cursor(struct chi_games *games, struct chi_fault *fault)
+static int read_cursor(struct chi_game_walk *games, struct chi_fault *fault)
 {
 	const struct chi_games_spec *spec = &games->spec;
 	uint8_t bytes[sizeof(uint64_t)];
@@ -107,8 +107,8 @@ static int read_cursor(struct chi_games *games, struct chi_fault *fault)
 	if (spec->cursor_len != 1 + 2 * sizeof(bytes) ||
 	    spec->cursor[0] != letter_of(spec->sort, spec->descending) ||
 	    chi_hex_parse(spec->cursor + 1, spec->cursor_len - 1, bytes) < 0) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "cursor: not one that a query of games in this order gave");
+		return chi_fail(fault, -CHI_EINVAL,
+				"cursor: not one that a query of games in this order gave");
 	}
 	struct chi_reader reader = chi_reader_of(bytes, sizeof(bytes));
 	games->last = chi_read_le(&reader, sizeof(bytes));
@@ -119,17 +119,17 @@ static int read_cursor(struct chi_games *games, struct chi_fault *fault)
 static int check_spec(const struct chi_games_spec *spec, struct chi_fault *fault)
 {
 	if (spec->sort > CHI_GAMES_RATING) {
-		return chi_fault(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
+		return chi_fail(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
 	}
 	if (is_sorted(spec) && (spec->limit < 1 || spec->limit > CHI_GAMES_SORT_MAX)) {
-		return chi_fault(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
-				 CHI_GAMES_SORT_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
+				CHI_GAMES_SORT_MAX);
 	}
 	return CHI_OK;
 }
 
 /* The position whose plies or moves are asked for, or the pattern. */
-static int find_position(struct chi_games *games)
+static int find_position(struct chi_game_walk *games)
 {
 	const struct chi_term *found = NULL;
 	bool shows = false;
@@ -155,7 +155,7 @@ static int find_position(struct chi_games *games)
 }
 
 /* What looks for patterns in all positions. */
-static int open_shown(struct chi_games *games)
+static int open_shown(struct chi_game_walk *games)
 {
 	struct chi_wanted wanted;
 	int rc = CHI_OK;
@@ -173,7 +173,7 @@ static int open_shown(struct chi_games *games)
 }
 
 /* What sorted queries need. */
-static int open_sort(struct chi_games *games)
+static int open_sort(struct chi_game_walk *games)
 {
 	if (!is_sorted(&games->spec)) {
 		return CHI_OK;
@@ -184,7 +184,7 @@ static int open_sort(struct chi_games *games)
 }
 
 /* What reads the snapshot, beside the matcher. */
-static int open_readers(struct chi_games *games, struct chi_read *read)
+static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 {
 	struct chi_archive_view *view = &games->view;
 	int rc = chi_read_archive(read, view);
@@ -205,7 +205,7 @@ static int open_readers(struct chi_games *games, struct chi_read *read)
 }
 
 /* With a cursor, and all counted, games before it are looked at all the same. */
-static int open_matcher(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
+static int open_matcher(struct chi_game_walk *games, struct chi_read *read, struct chi_fault *fault)
 {
 	const struct chi_games_spec *spec = &games->spec;
 	struct chi_matcher_spec from = {.from = 1,
@@ -227,14 +227,14 @@ static int open_matcher(struct chi_games *games, struct chi_read *read, struct c
 	return chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 }
 
-int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, struct chi_games **out,
-		   struct chi_fault *fault)
+int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
+		       struct chi_game_walk **out, struct chi_fault *fault)
 {
 	int rc = check_spec(spec, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(games_closep) struct chi_games *games = calloc(1, sizeof(*games));
+	_cleanup_(games_closep) struct chi_game_walk *games = calloc(1, sizeof(*games));
 	if (games == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -261,7 +261,7 @@ int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec, str
 /* ---- Another snapshot --------------------------------------------------------------------- */
 
 /* Where rows of a chunk are not delivered, that chunk is searched again. */
-void chi_games_detach(struct chi_games *games)
+void chi_game_walk_detach(struct chi_game_walk *games)
 {
 	bool waits = false;
 	for (uint32_t w = games->word; w < CHI_HIT_WORDS; w++) {
@@ -286,7 +286,8 @@ void chi_games_detach(struct chi_games *games)
 	}
 }
 
-int chi_games_attach(struct chi_games *games, struct chi_read *read, struct chi_fault *fault)
+int chi_game_walk_attach(struct chi_game_walk *games, struct chi_read *read,
+			 struct chi_fault *fault)
 {
 	const struct chi_matcher_spec spec = {.from = games->chunk_from,
 					      .shown = games->n_shown > 0 ? games->shown : NULL};
@@ -297,7 +298,7 @@ int chi_games_attach(struct chi_games *games, struct chi_read *read, struct chi_
 }
 
 /* Of the walks for patterns: a new matcher would go on with them. */
-static unsigned walked(const struct chi_games *games)
+static unsigned walked(const struct chi_game_walk *games)
 {
 	unsigned thousandths = 1000;
 	for (size_t i = 0; i < games->n_shown && thousandths == 1000; i++) {
@@ -306,12 +307,12 @@ static unsigned walked(const struct chi_games *games)
 	return thousandths;
 }
 
-bool chi_games_may_detach(const struct chi_games *games)
+bool chi_game_walk_may_detach(const struct chi_game_walk *games)
 {
 	return games->looked || games->searched || walked(games) < 1000;
 }
 
-unsigned chi_games_progress(const struct chi_games *games)
+unsigned chi_games_progress(const struct chi_game_walk *games)
 {
 	unsigned thousandths = games->searched ? 1000 : walked(games);
 	if (!games->searched && thousandths == 1000 && games->view.last > 0) {
@@ -322,7 +323,7 @@ unsigned chi_games_progress(const struct chi_games *games)
 	return thousandths;
 }
 
-size_t chi_games_memory(const struct chi_games *games)
+size_t chi_game_walk_memory(const struct chi_game_walk *games)
 {
 	size_t shown = 0;
 	for (size_t i = 0; i < games->n_shown; i++) {
@@ -349,7 +350,7 @@ static uint64_t place(uint8_t sort, const struct chi_game_head *head)
 }
 
 /* The same of a row, of which only what it takes is read. */
-static uint64_t place_of(const struct chi_games *games, const struct chi_columns_chunk *chunk,
+static uint64_t place_of(const struct chi_game_walk *games, const struct chi_columns_chunk *chunk,
 			 uint32_t row)
 {
 #define AT(column) chi_column_value(chunk, CHI_COLUMN_##column, row)
@@ -367,12 +368,12 @@ static uint64_t place_of(const struct chi_games *games, const struct chi_columns
 }
 
 /* True if `a` is delivered before `b`. */
-static bool before(const struct chi_games *games, uint64_t a, uint64_t b)
+static bool before(const struct chi_game_walk *games, uint64_t a, uint64_t b)
 {
 	return games->spec.descending ? a > b : a < b;
 }
 
-static void sift_down(const struct chi_games *games, size_t n, size_t at, uint64_t place)
+static void sift_down(const struct chi_game_walk *games, size_t n, size_t at, uint64_t place)
 {
 	uint64_t *places = games->places;
 	for (;;) {
@@ -389,7 +390,7 @@ static void sift_down(const struct chi_games *games, size_t n, size_t at, uint64
 	places[at] = place;
 }
 
-static void keep_place(struct chi_games *games, uint64_t place)
+static void keep_place(struct chi_game_walk *games, uint64_t place)
 {
 	uint64_t *places = games->places;
 	if (games->after && !before(games, games->last, place)) {
@@ -408,7 +409,7 @@ static void keep_place(struct chi_games *games, uint64_t place)
 	places[at] = place;
 }
 
-static void keep_hits(struct chi_games *games)
+static void keep_hits(struct chi_game_walk *games)
 {
 	const struct chi_columns_chunk *chunk = chi_matcher_chunk(games->matcher);
 	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
@@ -420,7 +421,7 @@ static void keep_hits(struct chi_games *games)
 	}
 }
 
-static void finish_heap(struct chi_games *games)
+static void finish_heap(struct chi_game_walk *games)
 {
 	for (size_t n = games->n_places; n > 1; n--) {
 		uint64_t last = games->places[n - 1];
@@ -431,8 +432,8 @@ static void finish_heap(struct chi_games *games)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-static int take_row(struct chi_games *games, const struct chi_columns_chunk *chunk, uint32_t row,
-		    struct chi_games_row *out)
+static int take_row(struct chi_game_walk *games, const struct chi_columns_chunk *chunk,
+		    uint32_t row, struct chi_games_row *out)
 {
 	int rc = CHI_OK;
 	*out = (struct chi_games_row){.ply = -1};
@@ -455,13 +456,13 @@ static int take_row(struct chi_games *games, const struct chi_columns_chunk *chu
 	return CHI_OK;
 }
 
-static bool is_full(const struct chi_games *games)
+static bool is_full(const struct chi_game_walk *games)
 {
 	return games->spec.limit != 0 && games->rows == games->spec.limit;
 }
 
 /* Delivers rows of the chunk. */
-static int take_hits(struct chi_games *games, struct chi_games_row *rows, size_t max, size_t *n)
+static int take_hits(struct chi_game_walk *games, struct chi_games_row *rows, size_t max, size_t *n)
 {
 	const struct chi_columns_chunk *chunk = chi_matcher_chunk(games->matcher);
 	while (games->word < CHI_HIT_WORDS && *n < max && !is_full(games)) {
@@ -484,7 +485,8 @@ static int take_hits(struct chi_games *games, struct chi_games_row *rows, size_t
 }
 
 /* Of a later snapshot, some may have been taken out. */
-static int take_places(struct chi_games *games, struct chi_games_row *rows, size_t max, size_t *n)
+static int take_places(struct chi_game_walk *games, struct chi_games_row *rows, size_t max,
+		       size_t *n)
 {
 	for (; games->at < games->n_places && *n < max; games->at++) {
 		uint32_t row = 0;
@@ -501,13 +503,13 @@ static int take_places(struct chi_games *games, struct chi_games_row *rows, size
 	return CHI_OK;
 }
 
-static bool has_hits(const struct chi_games *games)
+static bool has_hits(const struct chi_game_walk *games)
 {
 	return !is_sorted(&games->spec) && games->word < CHI_HIT_WORDS && !is_full(games);
 }
 
 /* Looks at the next chunk. */
-static int search_chunk(struct chi_games *games, uint64_t *steps)
+static int search_chunk(struct chi_game_walk *games, uint64_t *steps)
 {
 	games->chunk_from = chi_matcher_place(games->matcher);
 	games->chunk_found = games->found;
@@ -527,7 +529,7 @@ static int search_chunk(struct chi_games *games, uint64_t *steps)
 	return rc < 0 ? rc : CHI_OK;
 }
 
-static bool is_over(const struct chi_games *games)
+static bool is_over(const struct chi_game_walk *games)
 {
 	const struct chi_games_spec *spec = &games->spec;
 	if (is_sorted(spec)) {
@@ -537,8 +539,8 @@ static bool is_over(const struct chi_games *games)
 	return (games->searched && !has_hits(games)) || (is_full(games) && counted);
 }
 
-int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t max, uint64_t steps,
-		   size_t *n)
+int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, size_t max,
+		       uint64_t steps, size_t *n)
 {
 	bool sorted = is_sorted(&games->spec);
 	*n = 0;
@@ -560,7 +562,7 @@ int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t m
 	return games->rc == CHI_OK && is_over(games) ? CHI_NONE : games->rc;
 }
 
-bool chi_games_total(const struct chi_games *games, uint64_t *total)
+bool chi_game_walk_total(const struct chi_game_walk *games, uint64_t *total)
 {
 	*total = games->has_total ? games->total : games->found;
 	return games->has_total || (games->searched && games->spec.want_total);
@@ -576,7 +578,7 @@ static size_t print_cursor(uint64_t at, char letter, char out[CHI_GAMES_CURSOR_S
 	return 1 + 2 * sizeof(bytes);
 }
 
-size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE])
+size_t chi_game_walk_cursor(const struct chi_game_walk *games, char out[CHI_GAMES_CURSOR_SIZE])
 {
 	out[0] = '\0';
 	return games->after ? print_cursor(games->last,
@@ -584,13 +586,13 @@ size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR
 			    : 0;
 }
 
-size_t chi_games_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
-			   char out[CHI_GAMES_CURSOR_SIZE])
+size_t chi_game_walk_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
+			       char out[CHI_GAMES_CURSOR_SIZE])
 {
 	return print_cursor(place(sort, head), letter_of(sort, descending), out);
 }
 
-const char *chi_games_unknown(const struct chi_games *games, size_t i)
+const char *chi_game_walk_unknown(const struct chi_game_walk *games, size_t i)
 {
 	return i < games->unknown.n ? games->unknown.name[i] : NULL;
 }

@@ -41,48 +41,48 @@ struct chi_games_row {
 	chi_move move; /* played there; 0: none, or not asked */
 };
 
-struct chi_games;
+struct chi_game_walk;
 
 /* -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the spec, a gameset that is not there, a cursor that no
  * query of this order gave; -CHI_ECORRUPT, -CHI_ENOMEM. Copies what the spec leads to. */
-CHI_MUSTUSE int chi_games_open(struct chi_read *read, const struct chi_games_spec *spec,
-			       struct chi_games **out, struct chi_fault *fault);
-void chi_games_close(struct chi_games *games);
+CHI_MUSTUSE int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
+				   struct chi_game_walk **out, struct chi_fault *fault);
+void chi_game_walk_close(struct chi_game_walk *games);
 
 /* Fills up to `max` rows. CHI_OK: call again, *n may be 0; CHI_NONE: it is over, and has counted
  * if that was asked; negative: *n rows before the failure are good. */
-CHI_MUSTUSE int chi_games_next(struct chi_games *games, struct chi_games_row *rows, size_t max,
-			       uint64_t steps, size_t *n);
+CHI_MUSTUSE int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows,
+				   size_t max, uint64_t steps, size_t *n);
 
 /*
  * Lets go of the snapshot, which may end then; nothing but closing and attaching is possible. With
  * another one the query goes on after the games that it has looked at: those that came or went
  * meanwhile before these are not noticed.
  */
-void chi_games_detach(struct chi_games *games); /* also after a failed attach */
-CHI_MUSTUSE int chi_games_attach(struct chi_games *games, struct chi_read *read,
-				 struct chi_fault *fault);
+void chi_game_walk_detach(struct chi_game_walk *games); /* also after a failed attach */
+CHI_MUSTUSE int chi_game_walk_attach(struct chi_game_walk *games, struct chi_read *read,
+				     struct chi_fault *fault);
 
 /* False: nothing was looked at in this snapshot so far, and what was prepared would be lost. */
-bool chi_games_may_detach(const struct chi_games *games);
+bool chi_game_walk_may_detach(const struct chi_game_walk *games);
 
 /* Bytes that it takes, about. */
-size_t chi_games_memory(const struct chi_games *games);
+size_t chi_game_walk_memory(const struct chi_game_walk *games);
 
 /* How much was looked at, in thousandths. */
-unsigned chi_games_progress(const struct chi_games *games);
+unsigned chi_games_progress(const struct chi_game_walk *games);
 
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */
-bool chi_games_total(const struct chi_games *games, uint64_t *total);
+bool chi_game_walk_total(const struct chi_game_walk *games, uint64_t *total);
 
 /* Where the query is, after the last row delivered. */
-size_t chi_games_cursor(const struct chi_games *games, char out[CHI_GAMES_CURSOR_SIZE]);
+size_t chi_game_walk_cursor(const struct chi_game_walk *games, char out[CHI_GAMES_CURSOR_SIZE]);
 
 /* Where a query in that order is after a game. */
-size_t chi_games_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
-			   char out[CHI_GAMES_CURSOR_SIZE]);
+size_t chi_game_walk_cursor_of(const struct chi_game_head *head, uint8_t sort, bool descending,
+			       char out[CHI_GAMES_CURSOR_SIZE]);
 
 /* The texts of the filter that no name in the archive fits, one after the other: so that a user
  * sees why no game does. NULL from the first `i` on that there is not. Valid while the query is. */
-const char *chi_games_unknown(const struct chi_games *games, size_t i);
+const char *chi_game_walk_unknown(const struct chi_game_walk *games, size_t i);

@@ -42,8 +42,8 @@ static int get_gameset(const struct chi_archive_view *view, const char *name,
 		       struct chi_gameset_entry *out, struct chi_fault *fault)
 {
 	int rc = chi_gameset_get(view->txn, view->trees.gamesets, name, strlen(name), out);
-	return rc < 0 ? chi_fault(fault, rc, "gameset '%s' cannot be read (%s)", name,
-				  chi_strerror(rc))
+	return rc < 0 ? chi_fail(fault, rc, "gameset '%s' cannot be read (%s)", name,
+				 chi_strerror(rc))
 		      : rc;
 }
 
@@ -75,10 +75,10 @@ static int begin_job(struct chi_gameset_job *job, struct chi_read *read,
 		}
 		rc = chi_stamp_mark(view, &job->terms, &job->mark);
 	}
-	return rc == -CHI_ETOOBIG ? chi_fault(fault, rc,
-					      "gameset '%s': its filter names gamesets that name "
-					      "gamesets, more than %d deep",
-					      job->name, CHI_GAMESET_DEPTH)
+	return rc == -CHI_ETOOBIG ? chi_fail(fault, rc,
+					     "gameset '%s': its filter names gamesets that name "
+					     "gamesets, more than %d deep",
+					     job->name, CHI_GAMESET_DEPTH)
 	       : rc < 0		  ? chi_fault_plain(fault, rc)
 				  : CHI_OK;
 }
@@ -101,10 +101,10 @@ int chi_gameset_open(struct chi_read *read, const char *name, const char *filter
 	rc = chi_read_archive(read, &view);
 	rc = rc < 0 ? chi_fault_plain(fault, rc) : get_gameset(&view, name, &entry, fault);
 	if (rc < 0 || (rc == CHI_NONE && job->again)) {
-		return rc < 0 ? rc : chi_fault(fault, CHI_NONE, "there is no gameset '%s'", name);
+		return rc < 0 ? rc : chi_fail(fault, CHI_NONE, "there is no gameset '%s'", name);
 	}
 	if (rc == CHI_OK && !job->again) {
-		return chi_fault(fault, -CHI_EEXIST, "there is a gameset '%s' already", name);
+		return chi_fail(fault, -CHI_EEXIST, "there is a gameset '%s' already", name);
 	}
 	rc = chi_terms_parse(job->again ? entry.filter : filter,
 			     job->again ? entry.filter_len : len, &job->terms, fault);
@@ -141,12 +141,12 @@ static int check_names(const struct chi_gameset_job *job, const struct chi_archi
 	bool same = rc == CHI_OK && entry.filter_len == job->filter_len &&
 		    memcmp(entry.filter, job->filter, job->filter_len) == 0;
 	if (job->again ? !same : rc == CHI_OK) {
-		return chi_fault(fault, -CHI_EEXIST, "gameset '%s' was made or dropped meanwhile",
-				 job->name);
+		return chi_fail(fault, -CHI_EEXIST, "gameset '%s' was made or dropped meanwhile",
+				job->name);
 	}
 	rc = chi_stamp_of(view, &job->terms, &job->mark, &stamp);
 	return rc == -CHI_EINVAL
-		       ? chi_fault(fault, rc, "a gameset that '%s' names was dropped", job->name)
+		       ? chi_fail(fault, rc, "a gameset that '%s' names was dropped", job->name)
 	       : rc < 0 ? chi_fault_plain(fault, rc)
 			: CHI_OK;
 }
@@ -222,8 +222,8 @@ static int list_one(void *context, const struct chi_gameset_entry *entry)
 	return listing->visit(listing->context, &gameset);
 }
 
-int chi_gamesets_list(struct chi_read *read, const char *after, chi_gameset_visit *visit,
-		      void *context)
+int chi_gamesets_all(struct chi_read *read, const char *after, chi_gameset_visit *visit,
+		     void *context)
 {
 	struct chi_archive_view view;
 	struct listing listing = {visit, context};
@@ -271,15 +271,15 @@ static int find_use(void *context, const struct chi_gameset_entry *entry)
 	return CHI_OK;
 }
 
-int chi_gameset_drop(struct chi_write *write, const char *name, struct chi_fault *fault)
+int chi_gameset_remove(struct chi_write *write, const char *name, struct chi_fault *fault)
 {
 	struct chi_archive_view view;
 	struct use use = {.name = name};
 	int rc = chi_write_archive(write, &view);
 	rc = rc == CHI_OK ? walk(&view, "", find_use, &use) : rc;
 	if (use.by[0] != '\0') {
-		return chi_fault(fault, rc, "gameset '%s' is named by the filter of '%s'", name,
-				 use.by);
+		return chi_fail(fault, rc, "gameset '%s' is named by the filter of '%s'", name,
+				use.by);
 	}
 	rc = rc == CHI_OK ? chi_write_drop_gameset(write, name, strlen(name)) : rc;
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;

@@ -21,8 +21,8 @@ struct chi_gameset_job;
 /*
  * Makes the bitmap of a new gameset, or, `filter` NULL, that of one there is again, so that it is
  * used without a delay. Nothing is written before chi_gameset_save. -CHI_EEXIST, -CHI_EINVAL (the
- * name, a gameset that the filter names is not there), and as chi_games_open; CHI_NONE: there is
- * none of the name.
+ * name, a gameset that the filter names is not there), and as chi_game_walk_open; CHI_NONE: there
+ * is none of the name.
  */
 CHI_MUSTUSE int chi_gameset_open(struct chi_read *read, const char *name, const char *filter,
 				 size_t len, struct chi_gameset_job **out, struct chi_fault *fault);
@@ -40,8 +40,8 @@ CHI_MUSTUSE int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *
 				 struct chi_fault *fault);
 
 /* CHI_NONE: there is none. -CHI_EINVAL: another one's filter names it. */
-CHI_MUSTUSE int chi_gameset_drop(struct chi_write *write, const char *name,
-				 struct chi_fault *fault);
+CHI_MUSTUSE int chi_gameset_remove(struct chi_write *write, const char *name,
+				   struct chi_fault *fault);
 
 /* What is known without looking at games. Texts are valid during the call. */
 struct chi_gameset {
@@ -55,8 +55,8 @@ typedef int chi_gameset_visit(void *context, const struct chi_gameset *gameset);
 
 /* By name, those after `after` ("": all), until something other than CHI_OK is returned, which it
  * then returns. */
-CHI_MUSTUSE int chi_gamesets_list(struct chi_read *read, const char *after,
-				  chi_gameset_visit *visit, void *context);
+CHI_MUSTUSE int chi_gamesets_all(struct chi_read *read, const char *after, chi_gameset_visit *visit,
+				 void *context);
 
 /* Of that name; `visit` NULL: is only looked for. CHI_NONE: there is none; else what `visit` says.
  */

@@ -18,7 +18,7 @@ struct chi_names_query;
 CHI_MUSTUSE int chi_names_query_open(struct chi_read *read, const struct chi_names_spec *spec,
 				     struct chi_names_query **out);
 
-/* The same for the groups of chi_get_suspects, which are all found in this call. */
+/* The same for the groups of chi_suspects_list, which are all found in this call. */
 CHI_MUSTUSE int chi_suspects_query_open(struct chi_read *read, uint8_t kind, uint8_t least,
 					uint32_t limit, struct chi_names_query **out);
 

@@ -48,7 +48,7 @@ struct chi_stats {
 void chi_stats_detach(struct chi_stats *stats)
 {
 	chi_matcher_free(stats->matcher);
-	chi_scan_close(stats->scan);
+	chi_scan_free(stats->scan);
 	stats->matcher = NULL;
 	stats->scan = NULL;
 }
@@ -133,10 +133,10 @@ static int open_source(struct chi_stats *stats, struct chi_read *read,
 		return rc;
 	}
 	if (stats->terms.n > 0) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "stats: a filter of games is not possible for positions");
+		return chi_fail(fault, -CHI_EINVAL,
+				"stats: a filter of games is not possible for positions");
 	}
-	return chi_scan_open(read, &scan, &stats->scan, fault);
+	return chi_read_scan(read, &scan, &stats->scan, fault);
 }
 
 int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, struct chi_stats **out,
@@ -144,7 +144,7 @@ int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, str
 {
 	struct chi_archive_view view;
 	if (spec->by >= CHI_STATS_KINDS) {
-		return chi_fault(fault, -CHI_EINVAL, "stats: unknown kind %u", spec->by);
+		return chi_fail(fault, -CHI_EINVAL, "stats: unknown kind %u", spec->by);
 	}
 	_cleanup_(stats_closep) struct chi_stats *stats = calloc(1, sizeof(*stats));
 	if (stats == NULL) {
@@ -343,7 +343,7 @@ static int add_position(struct chi_stats *stats, const struct chi_row *row)
 	} else {
 		uint32_t value = stats->by == CHI_STATS_PIECES
 					 ? chi_sieve_count(key->bytes, key->len)
-					 : chi_endgame_family(key->bytes);
+					 : chi_endgame_family_of(key->bytes);
 		if (value >= stats->n_groups) {
 			return -CHI_ECORRUPT;
 		}

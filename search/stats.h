@@ -25,7 +25,7 @@ struct chi_stats_row {
 
 struct chi_stats;
 
-/* Errors as chi_games_open. */
+/* Errors as chi_game_walk_open. */
 CHI_MUSTUSE int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec,
 			       struct chi_stats **out, struct chi_fault *fault);
 void chi_stats_close(struct chi_stats *stats);
@@ -48,5 +48,5 @@ CHI_MUSTUSE int chi_stats_group_of(struct chi_read *read, uint8_t by,
 				   const struct chi_stats_row *row, struct chi_arena *arena,
 				   struct chi_stats_group *out);
 
-/* As chi_games_unknown. */
+/* As chi_game_walk_unknown. */
 const char *chi_stats_unknown(const struct chi_stats *stats, size_t i);

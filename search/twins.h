@@ -14,7 +14,7 @@
 
 struct chi_twins;
 
-/* Errors as chi_games_open. */
+/* Errors as chi_game_walk_open. */
 CHI_MUSTUSE int chi_twins_open(struct chi_read *read, const struct chi_twin_spec *spec,
 			       struct chi_twins **out, struct chi_fault *fault);
 void chi_twins_close(struct chi_twins *twins);
@@ -36,5 +36,5 @@ void chi_twins_go_back(struct chi_twins *twins, size_t place);
 /* Bytes that it takes, about. */
 size_t chi_twins_memory(const struct chi_twins *twins);
 
-/* As chi_games_unknown. */
+/* As chi_game_walk_unknown. */
 const char *chi_twins_unknown(const struct chi_twins *twins, size_t i);

@@ -120,9 +120,9 @@ static int refuse_word(const struct parser *parser, int status, const char *what
 		       const struct word *word)
 {
 	size_t len = word == NULL ? 0 : word->len < 64 ? word->len : 64;
-	return chi_fault(parser->fault, status, "%s:%zu: %s%s%.*s%s", parser->name, parser->line,
-			 what, word != NULL ? " '" : "", (int)len, len > 0 ? word->bytes : "",
-			 word != NULL ? "'" : "");
+	return chi_fail(parser->fault, status, "%s:%zu: %s%s%.*s%s", parser->name, parser->line,
+			what, word != NULL ? " '" : "", (int)len, len > 0 ? word->bytes : "",
+			word != NULL ? "'" : "");
 }
 
 /* A secret must not be printed, and a token written instead of its digest is one. Where a word
@@ -231,9 +231,9 @@ static int check_once(const struct parser *parser, const struct rule *rule)
 {
 	for (size_t i = 0; i < parser->access->n; i++) {
 		if (is_same(&parser->access->rules[i], rule)) {
-			return chi_fault(parser->fault, -CHI_EINVAL,
-					 "%s:%zu: repeats the subject of line %zu", parser->name,
-					 parser->line, parser->access->rules[i].line);
+			return chi_fail(parser->fault, -CHI_EINVAL,
+					"%s:%zu: repeats the subject of line %zu", parser->name,
+					parser->line, parser->access->rules[i].line);
 		}
 	}
 	return CHI_OK;
@@ -346,11 +346,11 @@ int chi_access_parse(const char *text, size_t len, const char *name,
 	struct parser parser = {.names = names, .name = name, .fault = fault};
 	*out = NULL;
 	if (len > CHI_ACCESS_FILE_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "'%s' has more than %zu bytes", name,
-				 CHI_ACCESS_FILE_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "'%s' has more than %zu bytes", name,
+				CHI_ACCESS_FILE_MAX);
 	}
 	if (len > 0 && memchr(text, '\0', len) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "'%s' is not text", name);
+		return chi_fail(fault, -CHI_ESYNTAX, "'%s' is not text", name);
 	}
 	parser.access = calloc(1, sizeof(*parser.access));
 	if (parser.access == NULL) {
@@ -380,16 +380,16 @@ static int check_file(const char *path, const struct stat *file, uint32_t uid,
 		      struct chi_fault *fault)
 {
 	if (!S_ISREG(file->st_mode)) {
-		return chi_fault(fault, -CHI_EINVAL, "'%s' is not a regular file", path);
+		return chi_fail(fault, -CHI_EINVAL, "'%s' is not a regular file", path);
 	}
 	if ((file->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-		return chi_fault(fault, -CHI_EACCES,
-				 "'%s' must be writable by its owner alone (chmod go-w)", path);
+		return chi_fail(fault, -CHI_EACCES,
+				"'%s' must be writable by its owner alone (chmod go-w)", path);
 	}
 	if (file->st_uid != 0 && file->st_uid != uid) {
-		return chi_fault(fault, -CHI_EACCES,
-				 "'%s' must belong to root or user %u, and belongs to user %u",
-				 path, (unsigned)uid, (unsigned)file->st_uid);
+		return chi_fail(fault, -CHI_EACCES,
+				"'%s' must belong to root or user %u, and belongs to user %u", path,
+				(unsigned)uid, (unsigned)file->st_uid);
 	}
 	return CHI_OK;
 }
@@ -402,7 +402,7 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat file;
 	if (fd < 0 || fstat(fd, &file) < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno));
 	}
 	int status = check_file(path, &file, uid, fault);
 	if (status < 0) {
@@ -415,7 +415,7 @@ int chi_access_load(const char *path, uint32_t uid, struct chi_access **out,
 	/* One byte more than allowed shows a file that is too long. */
 	ssize_t len = chi_file_read(fd, text, CHI_ACCESS_FILE_MAX + 1);
 	status =
-		len < 0 ? chi_fault(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno))
+		len < 0 ? chi_fail(fault, -CHI_EIO, "cannot read '%s' (%s)", path, strerror(errno))
 			: chi_access_parse(text, (size_t)len, path, &chi_access_system, out, fault);
 	/* It may hold tokens themselves by mistake. */
 	explicit_bzero(text, CHI_ACCESS_FILE_MAX + 1);

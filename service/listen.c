@@ -17,12 +17,12 @@
 static int parse_unix(struct chi_listen *out, const char *path, size_t len, struct chi_fault *fault)
 {
 	if (len == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: no path after 'unix:'");
+		return chi_fail(fault, -CHI_ESYNTAX, "--listen: no path after 'unix:'");
 	}
 	if (len >= sizeof(out->path)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "--listen: the socket path has %zu bytes, at most %zu are allowed",
-				 len, sizeof(out->path) - 1);
+		return chi_fail(fault, -CHI_EINVAL,
+				"--listen: the socket path has %zu bytes, at most %zu are allowed",
+				len, sizeof(out->path) - 1);
 	}
 	memcpy(out->path, path, len);
 	out->path[len] = '\0';
@@ -41,19 +41,19 @@ static int parse_tcp(struct chi_listen *out, const char *text, size_t whole,
 		host++;
 		len -= 2;
 	} else if (colon != NULL && memchr(text, ':', len) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: write '%.*s' with the host in brackets", (int)whole,
-				 text);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"--listen: write '%.*s' with the host in brackets", (int)whole,
+				text);
 	}
 	if (len == 0 || len >= sizeof(out->host)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: '%.*s' is not HOST:PORT",
-				 (int)whole, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "--listen: '%.*s' is not HOST:PORT",
+				(int)whole, text);
 	}
 	size_t port_len = whole - (size_t)(colon + 1 - text);
 	uint64_t port = 0;
 	if (chi_num_u64(colon + 1, port_len, 65535, &port) < 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--listen: '%.*s' is not a port, 0 to 65535",
-				 (int)port_len, colon + 1);
+		return chi_fail(fault, -CHI_ESYNTAX, "--listen: '%.*s' is not a port, 0 to 65535",
+				(int)port_len, colon + 1);
 	}
 	memcpy(out->host, host, len);
 	out->host[len] = '\0';
@@ -66,13 +66,13 @@ int chi_listen_mode(const char *option, const char *text, unsigned *out, struct 
 	unsigned mode = 0;
 	size_t len = strlen(text);
 	if (len == 0 || len > 4 || strspn(text, "01234567") != len) {
-		return chi_fault(fault, -CHI_ESYNTAX, "%s: '%s' is not octal", option, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "%s: '%s' is not octal", option, text);
 	}
 	for (size_t i = 0; i < len; i++) {
 		mode = mode * 8 + (unsigned)(text[i] - '0');
 	}
 	if (mode > 0777) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: '%s' is above 0777", option, text);
+		return chi_fail(fault, -CHI_EINVAL, "%s: '%s' is above 0777", option, text);
 	}
 	*out = mode;
 	return CHI_OK;
@@ -83,15 +83,15 @@ static int set_group(struct chi_listen *out, const char *value, struct chi_fault
 	out->has_group = chi_access_id(value, chi_access_system.group, &out->group);
 	return out->has_group
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EINVAL, "--listen: there is no group '%s'", value);
+		       : chi_fail(fault, -CHI_EINVAL, "--listen: there is no group '%s'", value);
 }
 
 static int set_role(struct chi_listen *out, const char *value, struct chi_fault *fault)
 {
 	int role = chi_role_from_name(value, strlen(value));
 	if (role <= CHI_ROLE_NONE) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: a role is read, write or admin, not '%s'", value);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"--listen: a role is read, write or admin, not '%s'", value);
 	}
 	out->role = (enum chi_role)role;
 	return CHI_OK;
@@ -106,7 +106,7 @@ static int parse_setting(struct chi_listen *out, const char *text, size_t len,
 	size_t key_len = equals != NULL ? (size_t)(equals - text) : len;
 	size_t value_len = equals != NULL ? len - key_len - 1 : 0;
 	if (value_len >= sizeof(value)) {
-		return chi_fault(fault, -CHI_ETOOBIG, "--listen: '%.32s...' is too long", text);
+		return chi_fail(fault, -CHI_ETOOBIG, "--listen: '%.32s...' is too long", text);
 	}
 	if (value_len > 0) {
 		memcpy(value, equals + 1, value_len);
@@ -123,10 +123,9 @@ static int parse_setting(struct chi_listen *out, const char *text, size_t len,
 	if (local && key_len == 5 && memcmp(text, "group", 5) == 0) {
 		return set_group(out, value, fault);
 	}
-	return chi_fault(fault, -CHI_ESYNTAX,
-			 "--listen: setting '%.*s' is none of %s (a path cannot have commas)",
-			 (int)(len < 64 ? len : 64), text,
-			 local ? "mode=, group=, role=" : "role=");
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"--listen: setting '%.*s' is none of %s (a path cannot have commas)",
+			(int)(len < 64 ? len : 64), text, local ? "mode=, group=, role=" : "role=");
 }
 
 /* Which sockets have that name is known only when the server starts. */
@@ -134,9 +133,9 @@ static int parse_passed(struct chi_listen *out, const char *name, size_t len,
 			struct chi_fault *fault)
 {
 	if (len == 0 || len > CHI_ACTIVATION_NAME_MAX) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--listen: no name of 1 to %d bytes after 'fd:'",
-				 CHI_ACTIVATION_NAME_MAX);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"--listen: no name of 1 to %d bytes after 'fd:'",
+				CHI_ACTIVATION_NAME_MAX);
 	}
 	_Static_assert(sizeof(out->host) > CHI_ACTIVATION_NAME_MAX, "a name fits");
 	memcpy(out->host, name, len);
@@ -158,10 +157,10 @@ static int parse_address(const char *text, size_t len, struct chi_listen *out,
 	if (len >= 3 && memcmp(text, "fd:", 3) == 0) {
 		return parse_passed(out, text + 3, len - 3, fault);
 	}
-	return chi_fault(fault, -CHI_ESYNTAX,
-			 "--listen: '%.*s' is none of unix:PATH, tcp:HOST:PORT, "
-			 "tls:HOST:PORT, fd:NAME",
-			 (int)len, text);
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"--listen: '%.*s' is none of unix:PATH, tcp:HOST:PORT, "
+			"tls:HOST:PORT, fd:NAME",
+			(int)len, text);
 }
 
 int chi_listen_parse(const char *text, struct chi_listen *out, struct chi_fault *fault)

@@ -90,14 +90,14 @@ int chi_log_open(const struct chi_log_options *options, struct chi_fault *fault)
 		target.journal = is_journal(target.fd);
 		return CHI_OK;
 	}
-	int rc = chi_store_files_spare(options->path, fault);
+	int rc = chi_dir_files_spare(options->path, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	int fd = open_file(options->path);
 	if (fd < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot open log '%s' (%s)", options->path,
-				 strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot open log '%s' (%s)", options->path,
+				strerror(errno));
 	}
 	target.fd = fd;
 	return CHI_OK;

@@ -77,7 +77,7 @@ static int take_name(const char **names, struct chi_passed *passed, struct chi_f
 	const char *name = *names != NULL ? *names : "unknown";
 	size_t len = strcspn(name, ":");
 	if (len > CHI_ACTIVATION_NAME_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "LISTEN_FDNAMES: a name has %zu bytes", len);
+		return chi_fail(fault, -CHI_EINVAL, "LISTEN_FDNAMES: a name has %zu bytes", len);
 	}
 	memcpy(passed->name, name, len);
 	passed->name[len] = '\0';
@@ -91,8 +91,8 @@ static int take_all(uint64_t n, const char *names, struct chi_passed_list *out,
 		    struct chi_fault *fault)
 {
 	if (n > CHI_LISTENS_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "LISTEN_FDS: more than %d sockets",
-				 CHI_LISTENS_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "LISTEN_FDS: more than %d sockets",
+				CHI_LISTENS_MAX);
 	}
 	for (size_t i = 0; i < n; i++) {
 		int fd = FIRST_FD + (int)i;
@@ -101,8 +101,8 @@ static int take_all(uint64_t n, const char *names, struct chi_passed_list *out,
 			return status;
 		}
 		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "LISTEN_FDS: descriptor %d is not open", fd);
+			return chi_fail(fault, -CHI_EINVAL, "LISTEN_FDS: descriptor %d is not open",
+					fd);
 		}
 		out->sockets[i].fd = fd;
 		out->n++;

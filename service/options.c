@@ -41,7 +41,7 @@ int chi_option_choose(const char *option, const char *const words[], size_t n, c
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", len > 0 ? ", " : "",
 					words[i] != NULL ? words[i] : "");
 	}
-	return chi_fault(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
+	return chi_fail(fault, -CHI_ESYNTAX, "--%s: '%s' is none of %s", option, text, list);
 }
 
 /* Bounds are the table's; the text names them. */
@@ -54,12 +54,12 @@ static int parse_number(const struct chi_number_option *option, const char *text
 			     ? chi_num_size(text, len, &value)
 			     : chi_num_u64(text, len, UINT64_MAX, &value);
 	if (status < 0) {
-		return chi_fault(fault, status, "--%s: '%s' is not a number", option->name, text);
+		return chi_fail(fault, status, "--%s: '%s' is not a number", option->name, text);
 	}
 	if (value < option->least || value > option->most) {
-		return chi_fault(fault, -CHI_EINVAL, "--%s: %s is outside %llu..%llu", option->name,
-				 text, (unsigned long long)option->least,
-				 (unsigned long long)option->most);
+		return chi_fail(fault, -CHI_EINVAL, "--%s: %s is outside %llu..%llu", option->name,
+				text, (unsigned long long)option->least,
+				(unsigned long long)option->most);
 	}
 	*number_at(settings, option) = value;
 	return CHI_OK;
@@ -70,10 +70,10 @@ static int apply(const struct chi_option_table *table, void *settings, int optio
 		 struct chi_fault *fault)
 {
 	if (option == ':' || option == '?') {
-		return chi_fault(fault, -CHI_EINVAL,
-				 option == ':' ? "option '%s' needs an argument"
-					       : "unknown option '%s'",
-				 word);
+		return chi_fail(fault, -CHI_EINVAL,
+				option == ':' ? "option '%s' needs an argument"
+					      : "unknown option '%s'",
+				word);
 	}
 	return option >= FIRST_NUMBER ? parse_number(&table->numbers[option - FIRST_NUMBER], optarg,
 						     settings, fault)
@@ -108,7 +108,7 @@ int chi_options_parse(const struct chi_option_table *table, void *settings, int 
 		}
 	}
 	return optind < argc
-		       ? chi_fault(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind])
+		       ? chi_fail(fault, -CHI_EINVAL, "unexpected argument '%s'", argv[optind])
 		       : CHI_OK;
 }
 
@@ -166,8 +166,8 @@ int chi_server_listen(struct chi_listen listens[CHI_LISTENS_MAX], size_t *n, con
 		      struct chi_fault *fault)
 {
 	if (*n == CHI_LISTENS_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "--listen: more than %d addresses",
-				 CHI_LISTENS_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "--listen: more than %d addresses",
+				CHI_LISTENS_MAX);
 	}
 	int status = chi_listen_parse(text, &listens[*n], fault);
 	*n += status == CHI_OK ? 1 : 0;

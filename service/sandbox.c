@@ -65,8 +65,8 @@ void chi_sandbox_add_system(struct chi_sandbox_rules *rules, bool names)
 static int miss(enum chi_sandbox how, const char *what, const char *why, struct chi_fault *fault)
 {
 	if (how == CHI_SANDBOX_REQUIRE) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "--sandbox=require: no sandbox against %s (%s)", what, why);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"--sandbox=require: no sandbox against %s (%s)", what, why);
 	}
 	log_warning("sandbox.miss", "no sandbox against {what} ({cause})", log_text("what", what),
 		    log_text("cause", why));

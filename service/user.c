@@ -22,14 +22,14 @@ static int set_group(struct chi_user *user, const char *group, const struct pass
 	if (group != NULL) {
 		return chi_access_id(group, chi_access_system.group, &user->gid)
 			       ? CHI_OK
-			       : chi_fault(fault, -CHI_EINVAL, "--user: there is no group '%s'",
-					   group);
+			       : chi_fail(fault, -CHI_EINVAL, "--user: there is no group '%s'",
+					  group);
 	}
 	if (entry == NULL) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "--user: %s is not in the user database: give a group as well, as "
-				 "%s:GROUP",
-				 user->name, user->name);
+		return chi_fail(fault, -CHI_EINVAL,
+				"--user: %s is not in the user database: give a group as well, as "
+				"%s:GROUP",
+				user->name, user->name);
 	}
 	user->gid = entry->pw_gid;
 	return CHI_OK;
@@ -41,14 +41,14 @@ int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fau
 	size_t len = strcspn(text, ":");
 	const char *group = text[len] == ':' ? text + len + 1 : NULL;
 	if (len == 0 || len >= sizeof(out->name)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--user: '%s' is not NAME[:GROUP]", text);
+		return chi_fail(fault, -CHI_ESYNTAX, "--user: '%s' is not NAME[:GROUP]", text);
 	}
 	memcpy(out->name, text, len);
 	out->name[len] = '\0';
 	bool is_number = chi_access_id(out->name, NULL, &out->uid);
 	const struct passwd *entry = is_number ? getpwuid(out->uid) : getpwnam(out->name);
 	if (entry == NULL && !is_number) {
-		return chi_fault(fault, -CHI_EINVAL, "--user: there is no user '%s'", out->name);
+		return chi_fail(fault, -CHI_EINVAL, "--user: there is no user '%s'", out->name);
 	}
 	if (entry != NULL) {
 		out->uid = entry->pw_uid;
@@ -56,7 +56,7 @@ int chi_user_parse(const char *text, struct chi_user *out, struct chi_fault *fau
 		snprintf(out->name, sizeof(out->name), "%s", entry->pw_name);
 	}
 	if (out->uid == 0) {
-		return chi_fault(fault, -CHI_EINVAL, "--user: '%s' is root", text);
+		return chi_fail(fault, -CHI_EINVAL, "--user: '%s' is root", text);
 	}
 	return set_group(out, group, entry, fault);
 }
@@ -69,8 +69,8 @@ static int give_log(const struct chi_user *user, int log, struct chi_fault *faul
 	    fchown(log, user->uid, user->gid) == 0) {
 		return CHI_OK;
 	}
-	return chi_fault(fault, -CHI_EACCES, "cannot give the log to user '%s' (%s)", user->name,
-			 strerror(errno));
+	return chi_fail(fault, -CHI_EACCES, "cannot give the log to user '%s' (%s)", user->name,
+			strerror(errno));
 }
 
 static int set_ids(const struct chi_user *user)
@@ -118,8 +118,8 @@ static bool is_for_good(const struct chi_user *user)
 int chi_user_can(const struct chi_user *user, struct chi_fault *fault)
 {
 	if (user->given && geteuid() != 0 && (geteuid() != user->uid || getegid() != user->gid)) {
-		return chi_fault(fault, -CHI_EACCES, "only root can become user '%s' with group %u",
-				 user->name, (unsigned)user->gid);
+		return chi_fail(fault, -CHI_EACCES, "only root can become user '%s' with group %u",
+				user->name, (unsigned)user->gid);
 	}
 	return CHI_OK;
 }
@@ -135,14 +135,14 @@ int chi_user_become(const struct chi_user *user, int log, struct chi_fault *faul
 			return status;
 		}
 		if (set_ids(user) < 0) {
-			return chi_fault(fault, -CHI_EACCES, "cannot become user '%s' (%s)",
-					 user->name, strerror(errno));
+			return chi_fail(fault, -CHI_EACCES, "cannot become user '%s' (%s)",
+					user->name, strerror(errno));
 		}
 	}
 	/* Someone else may have been root before, or have been given rights of root's. */
 	if (!drop_capabilities() || !is_for_good(user)) {
-		return chi_fault(fault, -CHI_EACCES, "user '%s' could become root again",
-				 user->name);
+		return chi_fail(fault, -CHI_EACCES, "user '%s' could become root again",
+				user->name);
 	}
 	return CHI_OK;
 }

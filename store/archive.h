@@ -104,7 +104,7 @@ struct chi_reach_spec {
 };
 
 /*
- * As chi_scan_count, of a scan in order of positions without a judge. By several threads it looks
+ * As chi_scan_tally, of a scan in order of positions without a judge. By several threads it looks
  * at more entries than `steps`, some ten thousand for each at least; others are started only if
  * what is left is so large that it pays, and end before it returns, with every signal blocked that
  * is not a fault of theirs. The scan's place is after what was looked at.

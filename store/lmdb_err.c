@@ -125,7 +125,7 @@ int chi_lmdb_fault(struct chi_fault *fault, int rc, const char *doing, const cha
 		named[len] = '\0';
 		path = named;
 	}
-	return chi_fault(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
+	return chi_fail(fault, status, "cannot %s '%s': %s", doing, path, reason(rc));
 }
 
 static bool has_grown_to(rlim_t limit, const char *dir, const char *name)

@@ -25,7 +25,7 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 
-struct chi_store;
+struct chi_dir;
 struct chi_read;
 struct chi_scan;
 struct chi_write;
@@ -38,18 +38,18 @@ struct chi_write;
  * store or none. Mode 0750, files 0600 minus the umask.
  * -CHI_EEXIST, -CHI_EACCES, -CHI_EFULL, -CHI_EIO, -CHI_ENETFS, -CHI_EINVAL (statistic).
  */
-CHI_MUSTUSE int chi_store_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
-				 struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+			       struct chi_fault *fault);
 
-enum chi_store_mode {
+enum chi_dir_mode {
 	CHI_STORE_READ,	  /* read only; works on read-only media and on published copies */
 	CHI_STORE_WRITE,  /* may write: each write transaction takes the store's writer lock,
 			     waiting up to lock_wait_ms for other processes */
 	CHI_STORE_DAEMON, /* may write, and holds the writer lock until closed */
 };
 
-struct chi_store_options {
-	enum chi_store_mode mode;
+struct chi_dir_options {
+	enum chi_dir_mode mode;
 	uint32_t lock_wait_ms; /* how long to wait for another writer before -CHI_EBUSY */
 	uint64_t map_bytes;    /* 0: 1 TiB (or what CHISTORE_MAP_BYTES says; for valgrind, TSan) */
 	bool force_netfs;      /* open on a network file system all the same */
@@ -64,56 +64,56 @@ struct chi_store_options {
  * -CHI_EVERSION, -CHI_ECORRUPT, -CHI_EACCES, -CHI_EREADONLY, -CHI_EBUSY (the fault names the
  * process that writes), -CHI_ENETFS, -CHI_EIO, -CHI_ENOMEM.
  */
-CHI_MUSTUSE int chi_store_open(const char *path, const struct chi_store_options *options,
-			       struct chi_store **out, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_open(const char *path, const struct chi_dir_options *options,
+			     struct chi_dir **out, struct chi_fault *fault);
 
 /* Another handle of the same store, for reading: also if its directory has another name by now. */
-CHI_MUSTUSE int chi_store_share(const struct chi_store *store, struct chi_store **out);
+CHI_MUSTUSE int chi_dir_share(const struct chi_dir *store, struct chi_dir **out);
 
 /* Every read, scan and write begun on the handle must have ended. NULL is fine. */
-void chi_store_close(struct chi_store *store);
+void chi_dir_close(struct chi_dir *store);
 
-enum chi_statistic chi_store_statistic(const struct chi_store *store);
-enum chi_keep chi_store_keep(const struct chi_store *store);
+enum chi_statistic chi_dir_statistic(const struct chi_dir *store);
+enum chi_keep chi_dir_keep(const struct chi_dir *store);
 
 /* The 16 bytes of its UUID, valid while the handle is. A copy has its original's. */
-const uint8_t *chi_store_uuid(const struct chi_store *store);
+const uint8_t *chi_dir_uuid(const struct chi_dir *store);
 
 /*
  * For work that writes only at its end: whether another process serves the store now (opened it
  * with CHI_STORE_DAEMON), so that no write here can succeed. -CHI_EBUSY names it. CHI_OK promises
  * nothing for later.
  */
-CHI_MUSTUSE int chi_store_served(const struct chi_store *store, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_served(const struct chi_dir *store, struct chi_fault *fault);
 
 /* Whether the path that the store was opened by leads to other files now, in *changed.
  * -CHI_ENOSTORE: to none. */
-CHI_MUSTUSE int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi_fault *fault);
 
 /* True if both handles are on the same environment. */
-bool chi_store_same(const struct chi_store *a, const struct chi_store *b);
+bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b);
 
 /* The directory's path as given; valid while the store is open. */
-const char *chi_store_path(const struct chi_store *store);
+const char *chi_dir_path(const struct chi_dir *store);
 
 /* What a status means: of -CHI_ECORRUPT the tree, and between which keys, if the last damage that
  * this thread met was what was not there (store/chain); else chi_strerror's text. Told once. */
-const char *chi_store_error(int status);
+const char *chi_dir_error(int status);
 
-/* Before each piece of work whose failure chi_store_error may be asked about: damage that this
+/* Before each piece of work whose failure chi_dir_error may be asked about: damage that this
  * thread met earlier, and that was passed over or told in other words, is not what fails it. */
-void chi_store_forget_damage(void);
+void chi_dir_forget_damage(void);
 
-CHI_MUSTUSE int chi_store_info(struct chi_store *store, struct chi_info *out);
+CHI_MUSTUSE int chi_dir_info(struct chi_dir *store, struct chi_info *out);
 
 /* To be called every few seconds by a server: frees reader slots that dead processes left, and
  * sees that the store's files are still there. -CHI_ESTALE: one was removed or replaced. */
-CHI_MUSTUSE int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_check(struct chi_dir *store, int *freed, struct chi_fault *fault);
 
 /* For programs, as it sets their handler of SIGBUS, once: a lock.mdb that is cut short is an error
  * of calls, -CHI_ESTALE. Another SIGBUS goes to the handler that was there before. Before a
  * sandbox: it keeps /proc/self/maps open. */
-void chi_store_guard_lock_files(void);
+void chi_dir_guard_lock_files(void);
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -122,14 +122,14 @@ void chi_store_guard_lock_files(void);
  * from a pool. Ended by chi_read_end. -CHI_EBUSY: all 1,024 reader slots of the store are taken;
  * each process keeps up to 64 of those it used, for its next reads.
  */
-CHI_MUSTUSE int chi_read_begin(struct chi_store *store, struct chi_read **out);
+CHI_MUSTUSE int chi_read_begin(struct chi_dir *store, struct chi_read **out);
 void chi_read_end(struct chi_read *read);
 
 /* The number of the committed state that the snapshot shows; two snapshots with the same number
  * show the same. */
 uint64_t chi_read_sequence(const struct chi_read *read);
 
-/* As chi_store_info, of the state that the snapshot shows; sizes of files are those of now. */
+/* As chi_dir_info, of the state that the snapshot shows; sizes of files are those of now. */
 CHI_MUSTUSE int chi_read_info(struct chi_read *read, struct chi_info *out);
 
 /*
@@ -163,7 +163,7 @@ CHI_MUSTUSE int chi_read_records(struct chi_read *read, const struct chi_key *ke
  * -CHI_EKEY, -CHI_ECORRUPT (a damaged record, or one with a move that is not legal), -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_read_explore(struct chi_read *read, const struct chi_key *key,
-				 struct chi_arena *arena, struct chi_explore *out,
+				 struct chi_arena *arena, struct chi_explored *out,
 				 struct chi_fault *fault);
 
 /* What an exploration reads: the record of `key`, in memory of `arena`, zeroed if it is not stored,
@@ -182,7 +182,7 @@ typedef int chi_explore_read(void *context, const struct chi_explore_reading *re
 
 /* The same as chi_read_explore of what `read` reads, wherever it is stored. */
 CHI_MUSTUSE int chi_explore_by(chi_explore_read *read, void *context, const struct chi_key *key,
-			       struct chi_arena *arena, struct chi_explore *out,
+			       struct chi_arena *arena, struct chi_explored *out,
 			       struct chi_fault *fault);
 
 /* The game of that id. CHI_NONE if it is not counted in the store, -CHI_ECORRUPT. -CHI_EBUSY: the
@@ -208,7 +208,7 @@ struct chi_prefetch;
 #define CHI_PREFETCH_MAX 64
 
 /* `store` must outlive it. */
-CHI_MUSTUSE int chi_prefetch_open(struct chi_store *store, struct chi_prefetch **out);
+CHI_MUSTUSE int chi_prefetch_open(struct chi_dir *store, struct chi_prefetch **out);
 void chi_prefetch_close(struct chi_prefetch *ahead);
 
 /* Begins to look `n` keys up, each with a ticket. Of more than CHI_PREFETCH_MAX under way the
@@ -225,7 +225,7 @@ CHI_MUSTUSE int chi_prefetch_take(struct chi_prefetch *ahead, uint64_t ticket, s
 void chi_prefetch_drop(struct chi_prefetch *ahead);
 
 /* The same, and goes on in another store. */
-void chi_prefetch_move(struct chi_prefetch *ahead, struct chi_store *store);
+void chi_prefetch_move(struct chi_prefetch *ahead, struct chi_dir *store);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
@@ -236,9 +236,9 @@ CHI_MUSTUSE int chi_scan_check(const struct chi_scan_spec *spec, struct chi_faul
  * Opens an ordered walk over a snapshot; `read` must outlive it. -CHI_EINVAL names what is out
  * of range in the spec.
  */
-CHI_MUSTUSE int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec,
+CHI_MUSTUSE int chi_read_scan(struct chi_read *read, const struct chi_scan_spec *spec,
 			      struct chi_scan **out, struct chi_fault *fault);
-void chi_scan_close(struct chi_scan *scan);
+void chi_scan_free(struct chi_scan *scan);
 
 /*
  * Before the first call: leaves out positions for which `wanted` says no. It is called with
@@ -277,7 +277,7 @@ CHI_MUSTUSE int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct ch
  * end. Where the trees' sizes give the answer it comes at once. A spec without a cursor is counted
  * upwards by strength, regardless of its order: the count's place is that of such a spec.
  */
-CHI_MUSTUSE int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count);
+CHI_MUSTUSE int chi_scan_tally(struct chi_scan *scan, uint64_t steps, uint64_t *count);
 
 /*
  * Counts all that is left by up to `threads` threads, 1 to 64, this one included; others are
@@ -304,13 +304,13 @@ CHI_MUSTUSE int chi_cursor_parse(const char *text, size_t len, struct chi_cursor
  * given in a store of this kind. Needs no store: call it where the put enters, on any thread.
  * -CHI_EINVAL, -CHI_EKEY, -CHI_EMOVE, -CHI_ETOOBIG.
  */
-CHI_MUSTUSE int chi_put_check(const struct chi_put *put, enum chi_statistic statistic,
+CHI_MUSTUSE int chi_put_check(const struct chi_put_entry *put, enum chi_statistic statistic,
 			      struct chi_fault *fault);
 
 /* Begins the one write transaction. -CHI_EREADONLY, -CHI_EBUSY (another process writes and did
  * not finish in lock_wait_ms), -CHI_EFULL, -CHI_EIO. Threads of this process wait for each other.
  */
-CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
+CHI_MUSTUSE int chi_write_begin(struct chi_dir *store, struct chi_write **out,
 				struct chi_fault *fault);
 
 /*
@@ -321,7 +321,7 @@ CHI_MUSTUSE int chi_write_begin(struct chi_store *store, struct chi_write **out,
  * made: by the commit, or a later put. -CHI_ETOOBIG: merging would exceed a limit of types.h.
  * -CHI_EINVAL: less is there than is to be subtracted.
  */
-CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put *put,
+CHI_MUSTUSE int chi_write_put(struct chi_write *write, const struct chi_put_entry *put,
 			      struct chi_put_result *result);
 
 /* What the last put was refused for, where there is more to say than its status: a subtraction of
@@ -332,7 +332,7 @@ const char *chi_write_why(const struct chi_write *write);
  * stored (not sticky). Damage of the strength tree shows as for a put. */
 CHI_MUSTUSE int chi_write_delete(struct chi_write *write, const struct chi_key *key);
 
-/* Sets the base rates in the metadata; statistics stored before stay until chi_store_rescore. */
+/* Sets the base rates in the metadata; statistics stored before stay until chi_dir_rescore. */
 CHI_MUSTUSE int chi_write_base(struct chi_write *write, const struct chi_counts *base);
 
 /* Counts a game in the store, or takes it out again (*out says what it was): the entry and the
@@ -371,8 +371,8 @@ void chi_write_abort(struct chi_write *write);
  * to the sum of the counts of all positions. -CHI_EUNSUPPORTED in an external store. *changed
  * counts the positions whose statistic changed.
  */
-CHI_MUSTUSE int chi_store_rescore(struct chi_store *store, const struct chi_counts *base,
-				  uint64_t *changed, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *base,
+				uint64_t *changed, struct chi_fault *fault);
 CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);
 
@@ -420,13 +420,13 @@ CHI_MUSTUSE int chi_write_note(struct chi_write *write,
  * could not be done. By plain reads of one committed state: no damage stops the process. Writers
  * may go on.
  */
-CHI_MUSTUSE int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
-				 struct chi_verify_result *result);
+CHI_MUSTUSE int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *context,
+			       struct chi_verify_result *result);
 
 /* The same; -CHI_ECANCELED soon after *stop is set. */
-CHI_MUSTUSE int chi_store_verify_until(struct chi_store *store, const atomic_bool *stop,
-				       chi_verify_report *report, void *context,
-				       struct chi_verify_result *result);
+CHI_MUSTUSE int chi_dir_verify_until(struct chi_dir *store, const atomic_bool *stop,
+				     chi_verify_report *report, void *context,
+				     struct chi_verify_result *result);
 
 /*
  * Saves every intact record of the store in directory `from` into a new one at `to`, which must not
@@ -437,9 +437,9 @@ CHI_MUSTUSE int chi_store_verify_until(struct chi_store *store, const atomic_boo
  * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone writes it), -CHI_EFULL,
  * -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM.
  */
-CHI_MUSTUSE int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
-				 chi_verify_report *report, void *context,
-				 struct chi_repair_result *result, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_repair(const char *from, const char *to, enum chi_statistic statistic,
+			       chi_verify_report *report, void *context,
+			       struct chi_repair_result *result, struct chi_fault *fault);
 
 /*
  * The same with the games of the archive: chunks of them that are damaged lose only their games,
@@ -457,14 +457,14 @@ struct chi_repair_positions {
 };
 typedef int chi_repair_relist(const char *dir, const struct chi_repair_positions *positions,
 			      struct chi_fault *fault);
-CHI_MUSTUSE int chi_store_repair_games(const char *from, const char *to,
-				       enum chi_statistic statistic, chi_repair_relist *relist,
-				       chi_verify_report *report, void *context,
-				       struct chi_repair_result *result, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_repair_games(const char *from, const char *to, enum chi_statistic statistic,
+				     chi_repair_relist *relist, chi_verify_report *report,
+				     void *context, struct chi_repair_result *result,
+				     struct chi_fault *fault);
 
 /* Writes a consistent copy of the data file, made under running writes, to a file or pipe.
  * -CHI_EBUSY: this thread has a write transaction open. */
-CHI_MUSTUSE int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_copy(struct chi_dir *store, int fd, struct chi_fault *fault);
 
 /*
  * Receives such a copy into a new store directory: begin makes a hidden directory beside `path`
@@ -490,15 +490,15 @@ void chi_copy_abandon(struct chi_copy *copy);
 
 /*
  * To be called before a compaction: LMDB compacts by what the pages say, and writes beyond its
- * memory where one is damaged. CHI_OK: the store is sound, as chi_store_verify finds it, and so is
+ * memory where one is damaged. CHI_OK: the store is sound, as chi_dir_verify finds it, and so is
  * all that the program writes from then on; -CHI_ECORRUPT, with what to do about it. Entries are
  * not checked where pages are damaged already: only a disk that fails under the map may still kill
  * the process. A caller that had the store verified in another process passes the result to refuse,
  * with `why` as its beginning. -CHI_EBUSY, the only check of alone: another process has the store
  * open, all would be for nothing.
  */
-CHI_MUSTUSE int chi_compact_alone(struct chi_store *store, struct chi_fault *fault);
-CHI_MUSTUSE int chi_compact_check(struct chi_store *store, struct chi_fault *fault);
+CHI_MUSTUSE int chi_compact_alone(struct chi_dir *store, struct chi_fault *fault);
+CHI_MUSTUSE int chi_check_compact(struct chi_dir *store, struct chi_fault *fault);
 int chi_compact_refuse(const char *why, struct chi_fault *fault);
 
 /*
@@ -510,7 +510,7 @@ int chi_compact_refuse(const char *why, struct chi_fault *fault);
  * read or scan may be open on the handle, either. swap and drop free `compaction`.
  */
 struct chi_compaction;
-CHI_MUSTUSE int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
+CHI_MUSTUSE int chi_compact_prepare(struct chi_dir *store, struct chi_compaction **out,
 				    struct chi_fault *fault);
 CHI_MUSTUSE int chi_compact_swap(struct chi_compaction *compaction, uint64_t *bytes_before,
 				 uint64_t *bytes_after, struct chi_fault *fault);

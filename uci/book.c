@@ -30,8 +30,9 @@ static double chance(int64_t seed, const struct chi_key *key)
 
 /* Those that may be played to the front; returns how many. */
 static size_t keep_playable(const struct chi_uci_options *options,
-			    const struct chi_position *position, const struct chi_explore *explored,
-			    struct chi_candidate *all, size_t n)
+			    const struct chi_position *position,
+			    const struct chi_explored *explored, struct chi_candidate *all,
+			    size_t n)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -50,7 +51,7 @@ static void tell_move(const struct chi_position *position, const struct chi_expl
 	char chi2[CHI_CHI2_TEXT_SIZE] = "-";
 	(void)chi_san_print(position, move->move, san);
 	if (move->child.found) {
-		(void)chi_num_chi2_print(move->child.chi2, chi2);
+		(void)chi_chi2_print(move->child.chi2, chi2);
 	}
 	snprintf(says, CHI_BOOK_SAYS, "book: %s, %" PRIu64 " games, %.1f %%, chi-square %s", san,
 		 c->games, 100 * c->share, chi2);
@@ -62,7 +63,7 @@ int chi_book_move(struct chi_client *client, const struct chi_uci_options *optio
 	struct chi_counts played[CHI_MOVES_MAX];
 	struct chi_candidate all[CHI_MOVES_MAX];
 	const struct chi_candidate *chosen = NULL;
-	struct chi_explore explored;
+	struct chi_explored explored;
 	struct chi_key key;
 	size_t n = 0;
 	chi_key_encode(position, &key);

@@ -175,7 +175,7 @@ int chi_child_start(const char *command, struct chi_child **out, struct chi_faul
 		if (split == 0 || split == WRDE_NOSPACE) {
 			wordfree(&words);
 		}
-		return chi_fault(fault, -CHI_ESYNTAX, "not a command: '%.100s'", command);
+		return chi_fail(fault, -CHI_ESYNTAX, "not a command: '%.100s'", command);
 	}
 	struct chi_child *child = calloc(1, sizeof(*child));
 	if (child == NULL) {
@@ -187,8 +187,8 @@ int chi_child_start(const char *command, struct chi_child **out, struct chi_faul
 	wordfree(&words);
 	if (error != 0) {
 		drop(child);
-		return chi_fault(fault, -CHI_EINVAL, "cannot start '%.100s' (%s)", command,
-				 strerror(error));
+		return chi_fail(fault, -CHI_EINVAL, "cannot start '%.100s' (%s)", command,
+				strerror(error));
 	}
 	chi_child_send(child, "uci");
 	*out = child;
@@ -205,8 +205,8 @@ int chi_child_open(const char *command, struct chi_child **out, struct chi_fault
 	if (rc != CHI_OK) {
 		chi_child_close(*out);
 		*out = NULL;
-		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' %s", command,
-				 rc == CHI_NONE ? "ended at once" : "does not answer 'uci'");
+		return chi_fail(fault, -CHI_ETIMEOUT, "'%.100s' %s", command,
+				rc == CHI_NONE ? "ended at once" : "does not answer 'uci'");
 	}
 	return CHI_OK;
 }

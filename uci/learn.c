@@ -63,7 +63,7 @@ static bool may_come_back(int status)
 
 static int put_lessons(struct chi_learner *learner, const struct lesson *lessons, size_t n)
 {
-	struct chi_put entries[BATCH];
+	struct chi_put_entry entries[BATCH];
 	struct chi_eval evals[BATCH];
 	for (size_t i = 0; i < n; i++) {
 		const struct lesson *lesson = &lessons[i];
@@ -76,9 +76,9 @@ static int put_lessons(struct chi_learner *learner, const struct lesson *lessons
 					     .date = lesson->date,
 					     .pv = lesson->pv,
 					     .n_pv = lesson->n_pv};
-		entries[i] = (struct chi_put){.key = lesson->key,
-					      .parts = CHI_PUT_EVALS,
-					      .record = {.evals = &evals[i], .n_evals = 1}};
+		entries[i] = (struct chi_put_entry){.key = lesson->key,
+						    .parts = CHI_PUT_EVALS,
+						    .record = {.evals = &evals[i], .n_evals = 1}};
 	}
 	return chi_put(learner->client, entries, n, CHI_SYNC, NULL);
 }
@@ -195,7 +195,7 @@ int chi_learner_open(const char *address, chi_learned_fn *learned, void *context
 	int away = may_come_back(rc) ? CHI_NONE : CHI_OK;
 	rc = away == CHI_NONE ? CHI_OK : rc;
 	if (rc == CHI_OK && pthread_create(&learner->thread, NULL, run_learner, learner) != 0) {
-		rc = chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+		rc = chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
 	if (rc != CHI_OK) {
 		drop(learner);

@@ -64,7 +64,7 @@ static int begin_session(struct chi_session *session, const char *store, const c
 		rc == CHI_OK && pthread_create(&session->thread, NULL, work, session) == 0;
 	return rc != CHI_OK || session->has_thread
 		       ? rc
-		       : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+		       : chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 }
 
 int chi_session_new(const char *store, const char *engine, struct chi_session **out,

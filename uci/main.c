@@ -72,7 +72,7 @@ static int converse(const char *store, const char *engine)
 	}
 	bool quits = false;
 	while (!quits && read_line(line)) {
-		quits = !chi_session_line(session, line);
+		quits = !chi_session_take_line(session, line);
 	}
 	if (!quits) {
 		chi_session_wait(session);
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	int c;
 	/* A child that dies, or a GUI. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	chi_store_guard_lock_files();
+	chi_dir_guard_lock_files();
 	while ((c = getopt_long(argc, argv, "a:e:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'a':

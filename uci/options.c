@@ -131,9 +131,9 @@ static int set_number(const struct option *o, const char *value, int64_t *out,
 	uint64_t number = 0;
 	if (chi_num_u64(value, strlen(value), INT64_MAX, &number) != CHI_OK ||
 	    (int64_t)number < o->min || (int64_t)number > o->max) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "%s is a number from %" PRId64 " to %" PRId64 ", not '%.40s'",
-				 o->name, o->min, o->max, value);
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s is a number from %" PRId64 " to %" PRId64 ", not '%.40s'",
+				o->name, o->min, o->max, value);
 	}
 	*out = (int64_t)number;
 	return CHI_OK;
@@ -143,8 +143,8 @@ static int set_text(const struct option *o, const char *value, char *out, struct
 {
 	value = strcmp(value, "<empty>") == 0 ? "" : value;
 	if (strlen(value) >= CHI_UCI_TEXT) {
-		return chi_fault(fault, -CHI_EINVAL, "%s is longer than %d bytes", o->name,
-				 CHI_UCI_TEXT - 1);
+		return chi_fail(fault, -CHI_EINVAL, "%s is longer than %d bytes", o->name,
+				CHI_UCI_TEXT - 1);
 	}
 	strcpy(out, value);
 	return CHI_OK;
@@ -161,16 +161,16 @@ static int set(struct chi_uci_options *options, const struct option *o, const ch
 		return set_number(o, value, number_of(options, o), fault);
 	case CHECK:
 		if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0) {
-			return chi_fault(fault, -CHI_EINVAL, "%s is true or false, not '%.40s'",
-					 o->name, value);
+			return chi_fail(fault, -CHI_EINVAL, "%s is true or false, not '%.40s'",
+					o->name, value);
 		}
 		*number_of(options, o) = strcasecmp(value, "true") == 0;
 		return CHI_OK;
 	case COMBO:
 		i = choice(o, -1, value, &len, &found);
 		if (i < 0) {
-			return chi_fault(fault, -CHI_EINVAL, "%s is one of: %s; not '%.40s'",
-					 o->name, o->choices, value);
+			return chi_fail(fault, -CHI_EINVAL, "%s is one of: %s; not '%.40s'",
+					o->name, o->choices, value);
 		}
 		*number_of(options, o) = i;
 		return CHI_OK;
@@ -246,5 +246,5 @@ int chi_uci_options_set(struct chi_uci_options *options, const char *name, const
 {
 	int i = index_of(name);
 	return i >= 0 ? set(options, &table[i], value != NULL ? value : "", fault)
-		      : chi_fault(fault, -CHI_EINVAL, "there is no option '%.80s'", name);
+		      : chi_fail(fault, -CHI_EINVAL, "there is no option '%.80s'", name);
 }

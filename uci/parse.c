@@ -43,7 +43,7 @@ static int take_fen(char **at, struct chi_position *start, unsigned *clock, stru
 		}
 		size_t n = strlen(word);
 		if (len + n + 1 >= sizeof(fen)) {
-			return chi_fault(fault, -CHI_EFEN, "the FEN is too long");
+			return chi_fail(fault, -CHI_EFEN, "the FEN is too long");
 		}
 		memcpy(fen + len, word, n);
 		len += n;
@@ -64,8 +64,8 @@ static int take_moves(char **at, const struct chi_position *start, chi_move *mov
 	char *word;
 	while ((word = chi_next_word(at)) != NULL) {
 		if (*n == CHI_GAME_PLIES_MAX) {
-			return chi_fault(fault, -CHI_ETOOBIG, "more than %d moves",
-					 CHI_GAME_PLIES_MAX);
+			return chi_fail(fault, -CHI_ETOOBIG, "more than %d moves",
+					CHI_GAME_PLIES_MAX);
 		}
 		int rc = chi_uci_parse(&p, word, strlen(word), &moves[*n], fault);
 		if (rc != CHI_OK) {
@@ -85,18 +85,18 @@ int chi_parse_position(struct chi_session *session, char *at, struct chi_fault *
 	char *word = chi_next_word(&at);
 	bool fen = word != NULL && strcmp(word, "fen") == 0;
 	if (!fen && (word == NULL || strcmp(word, "startpos") != 0)) {
-		return chi_fault(fault, -CHI_EFEN, "startpos or fen is missing");
+		return chi_fail(fault, -CHI_EFEN, "startpos or fen is missing");
 	}
 	int rc = fen ? take_fen(&at, &start, &clock, fault)
 		     : chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &start, fault);
 	if (rc == CHI_OK && (chi_position_king(&start, CHI_WHITE) == CHI_NO_SQUARE ||
 			     chi_position_king(&start, CHI_BLACK) == CHI_NO_SQUARE ||
 			     chi_position_in_check(&start, start.side ^ 1))) {
-		rc = chi_fault(fault, -CHI_EFEN, "a king is missing, or may be taken");
+		rc = chi_fail(fault, -CHI_EFEN, "a king is missing, or may be taken");
 	}
 	word = rc == CHI_OK ? chi_next_word(&at) : NULL;
 	if (word != NULL && strcmp(word, "moves") != 0) {
-		rc = chi_fault(fault, -CHI_EFEN, "'%.40s' instead of moves", word);
+		rc = chi_fail(fault, -CHI_EFEN, "'%.40s' instead of moves", word);
 	}
 	chi_move *moves = calloc(CHI_GAME_PLIES_MAX, sizeof(*moves));
 	if (moves == NULL) {

@@ -210,7 +210,7 @@ void chi_session_quit(struct chi_session *session, bool ends)
 	unlock(session);
 }
 
-bool chi_session_line(struct chi_session *session, const char *line)
+bool chi_session_take_line(struct chi_session *session, const char *line)
 {
 	char *copy = strdup(line);
 	char *at = copy;

@@ -13,7 +13,7 @@ CHI_MUSTUSE int chi_session_new(const char *store, const char *engine, struct ch
 				struct chi_fault *fault);
 
 /* One line, without its end. Does not wait for what it asks for. False: it was `quit`. */
-bool chi_session_line(struct chi_session *session, const char *line);
+bool chi_session_take_line(struct chi_session *session, const char *line);
 
 /* Waits until all lines are obeyed, or a search goes on that does not end by itself. */
 void chi_session_wait(struct chi_session *session);

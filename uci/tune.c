@@ -129,7 +129,7 @@ static int read_games(struct data *data, const char *address)
 		fprintf(stderr, "chi-tune: %s\n", fault.text);
 		return 1;
 	}
-	int rc = chi_get_info(client, &info);
+	int rc = chi_store_info(client, &info);
 	for (uint32_t i = 1; rc == CHI_OK && i <= info.last_game; i++) {
 		struct chi_game_row row;
 		struct chi_game game;

@@ -97,15 +97,15 @@ static uint64_t rare_to_game(struct chi_read *read, const void *argument)
 static void games_query(struct chi_read *read, const struct chi_games_spec *spec)
 {
 	struct chi_games_row rows[20];
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	size_t n;
 	int rc;
-	must(chi_games_open(read, spec, &games, &fault), "games");
+	must(chi_game_walk_open(read, spec, &games, &fault), "games");
 	do {
-		rc = chi_games_next(games, rows, CHI_COUNT(rows), STEPS, &n);
+		rc = chi_game_walk_next(games, rows, CHI_COUNT(rows), STEPS, &n);
 		must(rc, "games");
 	} while (rc == CHI_OK && n > 0 && spec->want_total);
-	chi_games_close(games);
+	chi_game_walk_close(games);
 }
 
 static uint64_t first_page(struct chi_read *read, const void *argument)
@@ -134,7 +134,7 @@ struct explore {
 static uint64_t explore(struct chi_read *read, const void *argument)
 {
 	const struct explore *wanted = argument;
-	struct chi_explore out;
+	struct chi_explored out;
 	struct chi_arena arena;
 	chi_arena_init(&arena, 1 << 20);
 	if (wanted->filter == NULL) {
@@ -169,12 +169,12 @@ static uint64_t find(struct chi_read *read, const void *argument)
 	uint64_t n = 0;
 	int rc;
 	must(chi_wanted_parse(argument, &wanted, &fault), "pattern");
-	must(chi_scan_open(read, &spec, &scan, &fault), "scan");
+	must(chi_read_scan(read, &spec, &scan, &fault), "scan");
 	chi_scan_sift(scan, fits, &wanted);
-	while ((rc = chi_scan_count(scan, STEPS, &n)) == CHI_OK) {
+	while ((rc = chi_scan_tally(scan, STEPS, &n)) == CHI_OK) {
 	}
 	must(rc, "count");
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	return 1;
 }
 
@@ -221,7 +221,7 @@ static struct keys rare_keys(struct chi_read *read, uint64_t positions)
 	if (keys.keys == NULL) {
 		bench_die("out of memory");
 	}
-	must(chi_scan_open(read, &spec, &scan, &fault), "scan");
+	must(chi_read_scan(read, &spec, &scan, &fault), "scan");
 	do {
 		rc = chi_scan_rows(scan, rows, CHI_COUNT(rows), STEPS, &n);
 		must(rc, "scan");
@@ -233,7 +233,7 @@ static struct keys rare_keys(struct chi_read *read, uint64_t positions)
 			}
 		}
 	} while (rc == CHI_OK);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	return keys;
 }
 
@@ -261,12 +261,12 @@ int main(int argc, char **argv)
 	if (argc != 2) {
 		bench_die("usage: bench_archive STORE");
 	}
-	const struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
 	struct chi_read *read;
 	struct chi_info info;
-	must(chi_store_open(argv[1], &options, &store, &fault), "open");
-	must(chi_store_info(store, &info), "info");
+	must(chi_dir_open(argv[1], &options, &store, &fault), "open");
+	must(chi_dir_info(store, &info), "info");
 	must(chi_read_begin(store, &read), "read");
 	struct keys keys = rare_keys(read, info.positions);
 	shuffle(&keys);
@@ -289,6 +289,6 @@ int main(int argc, char **argv)
 	print("games to PGN", 1 / median(read, to_pgn, NULL), "games/s");
 	free(keys.keys);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return 0;
 }

@@ -60,7 +60,7 @@ static bool run_step(void *context, const char *name, struct bench_result *out)
 	}
 	uint64_t start = bench_cpu();
 	for (size_t i = 0; i < REPEATS; i++) {
-		struct chi_explore found;
+		struct chi_explored found;
 		const struct chi_key *key =
 			few ? &explorer->few[i % explorer->n_few] : &explorer->initial;
 		must(explorer, chi_explore(explorer->client, key, NULL, &found), "chi_explore");

@@ -53,7 +53,7 @@ static uint8_t family_of(const uint8_t white[CHI_KINDS], const uint8_t black[CHI
 	return families[(minors > 0) + 2 * (rooks > 0) + 4 * (queens > 0)];
 }
 
-uint8_t chi_endgame_family(const uint8_t *key)
+uint8_t chi_endgame_family_of(const uint8_t *key)
 {
 	/* By code: colour and kind; whose pawn an en passant pawn is does not matter here. */
 	static const uint8_t kinds[16] = {

@@ -75,7 +75,7 @@ struct chi_endgame {
 void chi_endgame_classify(const struct chi_key *key, struct chi_endgame *out);
 
 /* The family alone. `key` as for chi_pattern_matches: well-shaped, CHI_KEY_MAX readable bytes. */
-uint8_t chi_endgame_family(const uint8_t *key);
+uint8_t chi_endgame_family_of(const uint8_t *key);
 
 /* "rook endings"; "" for CHI_ENDGAME_NONE; static storage. */
 const char *chi_endgame_family_name(uint8_t family);

@@ -76,11 +76,10 @@ int chi_endgame_family_find(const char *text, size_t len, uint8_t *out, struct c
 			}
 		}
 	}
-	return chi_fault(
-		fault, -CHI_ESYNTAX,
-		"endgame: unknown family; there are bare kings, and pawn, minor piece, "
-		"rook, rook and minor piece, queen, queen and minor piece, queen and rook, "
-		"mixed endings");
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"endgame: unknown family; there are bare kings, and pawn, minor piece, "
+			"rook, rook and minor piece, queen, queen and minor piece, queen and rook, "
+			"mixed endings");
 }
 
 /* Where a name is being written; what does not fit is cut. */

@@ -237,8 +237,8 @@ static int read_spec(struct chi_draft *draft, const struct chi_pattern_spec *spe
 			continue;
 		}
 		if (strnlen(texts[i].text, CHI_PATTERN_TEXT_MAX + 1) > CHI_PATTERN_TEXT_MAX) {
-			return chi_fault(fault, -CHI_ETOOBIG, "%s: over %d bytes", texts[i].name,
-					 CHI_PATTERN_TEXT_MAX);
+			return chi_fail(fault, -CHI_ETOOBIG, "%s: over %d bytes", texts[i].name,
+					CHI_PATTERN_TEXT_MAX);
 		}
 		int rc = texts[i].read(draft, texts[i].text, fault);
 		if (rc != CHI_OK) {
@@ -253,7 +253,7 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 {
 	struct chi_draft draft;
 	if (spec->side > CHI_SIDE_BLACK) {
-		return chi_fault(fault, -CHI_EINVAL, "side: %u is none", spec->side);
+		return chi_fail(fault, -CHI_EINVAL, "side: %u is none", spec->side);
 	}
 	chi_draft_init(&draft);
 	draft.side = spec->side;

@@ -19,8 +19,8 @@ struct starred {
 
 static int refuse_counts(struct chi_fault *fault, struct chi_origin origin, const char *reason)
 {
-	return chi_fault(fault, -CHI_ESYNTAX, "%s, character %zu: %s", origin.field, origin.at,
-			 reason);
+	return chi_fail(fault, -CHI_ESYNTAX, "%s, character %zu: %s", origin.field, origin.at,
+			reason);
 }
 
 /* Reads letters, stars and one 'v'; gaps are skipped. `origin` is where the text begins. */
@@ -151,9 +151,9 @@ static int read_bishops(struct chi_draft *draft, const char *value, size_t len,
 		return refuse_counts(fault, origin, "bishops are 'opposite' or 'same'");
 	}
 	if (draft->bishops != CHI_BISHOPS_ANY && draft->bishops != bishops) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "%s, character %zu: bishops cannot be opposite and same",
-				 origin.field, origin.at);
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s, character %zu: bishops cannot be opposite and same",
+				origin.field, origin.at);
 	}
 	draft->bishops = bishops;
 	int rc = chi_draft_bound(&draft->counts[CHI_BISHOP], 1, 1, "white bishops", origin, fault);

@@ -41,14 +41,14 @@ int chi_draft_narrow(struct chi_draft *draft, int square, uint32_t set, struct c
 	char file = (char)('a' + (square & 7));
 	int rank = (square >> 3) + 1;
 	if (left == 0 && before->field == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "%s, character %zu: no pawn can be on %c%d",
-				 origin.field, origin.at, file, rank);
+		return chi_fail(fault, -CHI_EINVAL, "%s, character %zu: no pawn can be on %c%d",
+				origin.field, origin.at, file, rank);
 	}
 	if (left == 0) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "%s, character %zu: contradicts %s, character %zu: "
-				 "nothing can be on %c%d that fits both",
-				 origin.field, origin.at, before->field, before->at, file, rank);
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s, character %zu: contradicts %s, character %zu: "
+				"nothing can be on %c%d that fits both",
+				origin.field, origin.at, before->field, before->at, file, rank);
 	}
 	if (left != draft->allowed[square]) {
 		draft->allowed[square] = left;
@@ -61,10 +61,10 @@ int chi_draft_bound(struct chi_range_int *range, int least, int most, const char
 		    struct chi_origin origin, struct chi_fault *fault)
 {
 	if (least > range->most || most < range->least) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "%s, character %zu: number of %s: %d..%d contradicts %d..%d",
-				 origin.field, origin.at, what, least, most, range->least,
-				 range->most);
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s, character %zu: number of %s: %d..%d contradicts %d..%d",
+				origin.field, origin.at, what, least, most, range->least,
+				range->most);
 	}
 	if (least > range->least || most < range->most) {
 		range->origin = origin;

@@ -44,10 +44,10 @@ static int solve_balance(struct chi_draft *draft, struct chi_fault *fault)
 		black->least = max(black->least, white->least - less->most);
 		black->most = min(black->most, white->most - less->least);
 		if (white->least > white->most || black->least > black->most) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "balance: contradicts the numbers of %s that are asked "
-					 "for",
-					 kinds[kind]);
+			return chi_fail(fault, -CHI_EINVAL,
+					"balance: contradicts the numbers of %s that are asked "
+					"for",
+					kinds[kind]);
 		}
 	}
 	return CHI_OK;
@@ -107,14 +107,14 @@ static int solve_piece(struct chi_draft *draft, int piece, struct chi_fault *fau
 	char by[64];
 	char square[64];
 	if (placed > count->most) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "%s: squares ask for %d of %s, contradicts %s: at most %d",
-				 origin_text(placed_by(draft, piece), square), placed,
-				 chi_draft_piece(piece), origin_text(count->origin, by),
-				 count->most);
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s: squares ask for %d of %s, contradicts %s: at most %d",
+				origin_text(placed_by(draft, piece), square), placed,
+				chi_draft_piece(piece), origin_text(count->origin, by),
+				count->most);
 	}
 	if (open < count->least) {
-		return chi_fault(
+		return chi_fail(
 			fault, -CHI_EINVAL, "%s: asks for %d of %s, but squares leave room for %d",
 			origin_text(count->origin, by), count->least, chi_draft_piece(piece), open);
 	}
@@ -151,9 +151,9 @@ static int solve_men(struct chi_draft *draft, struct chi_fault *fault)
 				all ? draft->men.least : 0);
 		int most = min(min(sum.most, count_open(draft, sets[i])), draft->men.most);
 		if (least > most) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "%d %s or more are asked for, there can be %d at most",
-					 least, names[i], most);
+			return chi_fail(fault, -CHI_EINVAL,
+					"%d %s or more are asked for, there can be %d at most",
+					least, names[i], most);
 		}
 		if (all) {
 			draft->men.least = least;
@@ -182,9 +182,9 @@ static int solve_clauses(const struct chi_draft *draft, struct chi_fault *fault)
 			}
 		}
 		if (!possible) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "%s, character %zu: contradicts what else is asked for",
-					 clause->origin.field, clause->origin.at);
+			return chi_fail(fault, -CHI_EINVAL,
+					"%s, character %zu: contradicts what else is asked for",
+					clause->origin.field, clause->origin.at);
 		}
 	}
 	return CHI_OK;
@@ -230,8 +230,8 @@ int chi_draft_solve(struct chi_draft *draft, struct chi_fault *fault)
 	}
 	if (rc == CHI_OK && draft->side == CHI_SIDE_BLACK &&
 	    tried.counts[CHI_KINDS + CHI_KING].most == 0) {
-		rc = chi_fault(fault, -CHI_EINVAL,
-			       "there is no black king, so black cannot be to move");
+		rc = chi_fail(fault, -CHI_EINVAL,
+			      "there is no black king, so black cannot be to move");
 	}
 	if (rc == CHI_OK) {
 		draft->men = tried.men;

@@ -22,8 +22,8 @@ static struct chi_origin here(const struct reader *reader)
 
 static int refuse_squares(const struct reader *reader, const char *reason)
 {
-	return chi_fault(reader->fault, -CHI_ESYNTAX, "%s, character %zu: %s", reader->field,
-			 here(reader).at, reason);
+	return chi_fail(reader->fault, -CHI_ESYNTAX, "%s, character %zu: %s", reader->field,
+			here(reader).at, reason);
 }
 
 static bool is_gap(char c)
@@ -182,9 +182,9 @@ static int read_condition(struct reader *reader, struct chi_draft *draft)
 			return rc;
 		}
 		if (draft->n_terms == CHI_PATTERN_TERMS_MAX) {
-			return chi_fault(reader->fault, -CHI_ETOOBIG,
-					 "%s, character %zu: over %d alternatives and lines",
-					 origin.field, origin.at, CHI_PATTERN_TERMS_MAX);
+			return chi_fail(reader->fault, -CHI_ETOOBIG,
+					"%s, character %zu: over %d alternatives and lines",
+					origin.field, origin.at, CHI_PATTERN_TERMS_MAX);
 		}
 		draft->terms[draft->n_terms++] = term;
 		clause.n++;
@@ -197,9 +197,9 @@ static int read_condition(struct reader *reader, struct chi_draft *draft)
 		return narrow_all(draft, term.squares, term.set, origin, reader->fault);
 	}
 	if (draft->n_clauses == CHI_PATTERN_CLAUSES_MAX) {
-		return chi_fault(reader->fault, -CHI_ETOOBIG,
-				 "%s, character %zu: over %d conditions with '*' or '|'",
-				 origin.field, origin.at, CHI_PATTERN_CLAUSES_MAX);
+		return chi_fail(reader->fault, -CHI_ETOOBIG,
+				"%s, character %zu: over %d conditions with '*' or '|'",
+				origin.field, origin.at, CHI_PATTERN_CLAUSES_MAX);
 	}
 	draft->clauses[draft->n_clauses++] = clause;
 	return CHI_OK;
@@ -241,9 +241,9 @@ static int read_rank(struct reader *reader, struct chi_draft *draft, int rank)
 			}
 		}
 		if (file + n > 8) {
-			return chi_fault(reader->fault, -CHI_ESYNTAX,
-					 "%s, character %zu: rank %d has more than 8 squares",
-					 origin.field, origin.at, rank + 1);
+			return chi_fail(reader->fault, -CHI_ESYNTAX,
+					"%s, character %zu: rank %d has more than 8 squares",
+					origin.field, origin.at, rank + 1);
 		}
 		if (n == 1) {
 			int rc = chi_draft_narrow(draft, 8 * rank + file, set, origin,
@@ -271,9 +271,9 @@ static int read_side(struct reader *reader, struct chi_draft *draft)
 		return refuse_squares(reader, "after the placement is w or b, or nothing");
 	}
 	if (draft->side != CHI_SIDE_ANY && draft->side != side) {
-		return chi_fault(reader->fault, -CHI_EINVAL,
-				 "%s, character %zu: contradicts the side to move asked for",
-				 reader->field, here(reader).at);
+		return chi_fail(reader->fault, -CHI_EINVAL,
+				"%s, character %zu: contradicts the side to move asked for",
+				reader->field, here(reader).at);
 	}
 	draft->side = side;
 	reader->at++;

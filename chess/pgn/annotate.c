@@ -109,7 +109,7 @@ static size_t copied(const struct annotator *a)
 static void add_comment(struct annotator *a, const char *text, size_t len)
 {
 	char *out = a->keep->scratch;
-	size_t n = chi_pgn_comment(text, len, out, CHI_PGN_NOTES_MAX);
+	size_t n = chi_pgn_comment_text(text, len, out, CHI_PGN_NOTES_MAX);
 	if (n > 0) {
 		chi_notes_comment(&a->notes, a->ply, out, n);
 	}
@@ -259,7 +259,8 @@ static void take_unread(struct annotator *a, const struct chi_pgn_token *token, 
 static void add_words(struct annotator *a, const char *from)
 {
 	char *out = a->keep->scratch;
-	size_t n = chi_pgn_comment(from, (size_t)(end_of_text(a) - from), out, CHI_PGN_REST_MAX);
+	size_t n =
+		chi_pgn_comment_text(from, (size_t)(end_of_text(a) - from), out, CHI_PGN_REST_MAX);
 	for (size_t i = 0; i < n; i++) {
 		out[i] = out[i] == '}' ? ')' : out[i];
 	}

@@ -103,8 +103,8 @@ int chi_game_filter_check(const struct chi_game_filter *f, struct chi_fault *fau
 	};
 	for (size_t i = 0; i < CHI_COUNT(members); i++) {
 		if (members[i].bad) {
-			return chi_fault(fault, -CHI_EINVAL, "filter.%s: fits no game",
-					 members[i].name);
+			return chi_fail(fault, -CHI_EINVAL, "filter.%s: fits no game",
+					members[i].name);
 		}
 	}
 	return CHI_OK;

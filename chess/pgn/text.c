@@ -184,7 +184,7 @@ static void hide_event(char *text, size_t len)
 	}
 }
 
-size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max)
+size_t chi_pgn_comment_text(const char *text, size_t len, char *out, size_t max)
 {
 	while (len > 0 && is_empty(*text)) {
 		text++;

@@ -37,7 +37,7 @@ size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max, bool *
 
 /* A comment as UTF-8, the same way; line feeds stay, CR before them go, nothing is resolved, and
  * no NUL follows. No line of it but the first begins with `[Event "`. */
-size_t chi_pgn_comment(const char *text, size_t len, char *out, size_t max);
+size_t chi_pgn_comment_text(const char *text, size_t len, char *out, size_t max);
 
 /*
  * Movetext as UTF-8 such that the reader finds the same in it: each character beyond ASCII that is

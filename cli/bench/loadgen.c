@@ -182,7 +182,7 @@ static int ask_scan(struct loadgen_client *client, uint64_t *rows)
 int loadgen_ask(struct loadgen_client *client, enum mix_kind kind, size_t n, uint64_t *positions)
 {
 	struct chi_record record;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	int status;
 	*positions = n;
 	switch (kind) {

@@ -37,7 +37,7 @@ struct loadgen_client {
 	/* The request that is prepared: what it asks, and room for the answer. */
 	struct chi_key *keys;
 	struct chi_row *rows;
-	struct chi_put *puts;
+	struct chi_put_entry *puts;
 	struct chi_scan_spec spec;
 	struct loadgen_count *counts[MIX_KINDS]; /* NULL: not in the mix */
 };

@@ -65,7 +65,7 @@ static void count_failures(struct load *load, enum mix_kind kind, int status, ui
 	int code = status < 0 ? -status : status;
 	(void)pthread_mutex_lock(&load->mutex);
 	if (failures->counts[code] == 0) {
-		(void)chi_fault(&failures->first[code], 0, "%s", text);
+		(void)chi_fail(&failures->first[code], 0, "%s", text);
 	}
 	failures->counts[code] += n;
 	(void)pthread_mutex_unlock(&load->mutex);

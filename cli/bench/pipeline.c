@@ -16,8 +16,8 @@ static int queue(struct chi_client *client, bool first, struct chi_request *requ
 	client->error.text[0] = '\0';
 	int status = first ? chi_peer_ready(client) : CHI_OK;
 	if (status == CHI_OK && client->peer->fd < 0) {
-		status = chi_fault(&client->error, -CHI_ECONNECT,
-				   "'%.140s': the connection is lost", client->text);
+		status = chi_fail(&client->error, -CHI_ECONNECT, "'%.140s': the connection is lost",
+				  client->text);
 	}
 	if (status != CHI_OK) {
 		return status;
@@ -39,8 +39,8 @@ int pipeline_probe(struct chi_client *client, bool first, const struct chi_key *
 	return queue(client, first, &request, id);
 }
 
-int pipeline_put(struct chi_client *client, bool first, const struct chi_put *entries, size_t n,
-		 enum chi_durability durability, uint64_t *id)
+int pipeline_put(struct chi_client *client, bool first, const struct chi_put_entry *entries,
+		 size_t n, enum chi_durability durability, uint64_t *id)
 {
 	const struct chi_put_request asked = chi_remote_put_request(entries, n, durability);
 	struct chi_request request = {.op = CHI_OP_PUT, .body = &asked};

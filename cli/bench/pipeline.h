@@ -25,8 +25,9 @@ uint32_t pipeline_room(const struct chi_client *client);
  * when an answer is waited for. */
 CHI_MUSTUSE int pipeline_probe(struct chi_client *client, bool first, const struct chi_key *keys,
 			       size_t n, uint64_t *id);
-CHI_MUSTUSE int pipeline_put(struct chi_client *client, bool first, const struct chi_put *entries,
-			     size_t n, enum chi_durability durability, uint64_t *id);
+CHI_MUSTUSE int pipeline_put(struct chi_client *client, bool first,
+			     const struct chi_put_entry *entries, size_t n,
+			     enum chi_durability durability, uint64_t *id);
 
 /* Waits for the next answer. Negative: the connection is closed, and no other comes. */
 CHI_MUSTUSE int pipeline_next(struct chi_client *client, struct pipeline_answer *out);

@@ -150,7 +150,7 @@ int sample_from_store(struct cli *cli, size_t max, struct position_sample *out)
 	struct band bands[BANDS_MAX];
 	struct chi_info info;
 	*out = (struct position_sample){.items = NULL};
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status == CHI_OK) {
 		out->out_of = info.positions;
 		status = find_end(cli, false, &out->least);

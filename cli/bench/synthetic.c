@@ -90,10 +90,10 @@ void synthetic_key(const struct synthetic *synthetic, uint32_t client, uint64_t 
 
 /* A record changes both trees: it is put into the one by strength if it has a statistic. */
 void synthetic_put(const struct synthetic *synthetic, uint32_t client, uint64_t number,
-		   struct chi_put *out)
+		   struct chi_put_entry *out)
 {
 	uint64_t bits = rng_mix(synthetic->salt[0] ^ number);
-	*out = (struct chi_put){
+	*out = (struct chi_put_entry){
 		.parts = CHI_PUT_NOTE,
 		.record = {.note = synthetic->note, .n_note = strlen(synthetic->note)},
 	};

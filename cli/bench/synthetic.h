@@ -28,4 +28,4 @@ void synthetic_key(const struct synthetic *synthetic, uint32_t client, uint64_t 
 /* The same with its note, and with what its statistic is made from where the position alone does
  * not give it. Points into `invent`. */
 void synthetic_put(const struct synthetic *synthetic, uint32_t client, uint64_t number,
-		   struct chi_put *out);
+		   struct chi_put_entry *out);

@@ -89,7 +89,7 @@ static int prepare(struct cli *cli, struct bench_state *bench)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status == CHI_OK) {
 		status = synthetic_init(&plan->synthetic, info.statistic);
 	}
@@ -121,8 +121,8 @@ static void describe(const struct cli *cli, const struct bench_state *bench)
 			    sample->n, bench->positions, sample->stored, order, plan->seed);
 		return;
 	}
-	(void)chi_num_chi2_print(sample->least, least);
-	(void)chi_num_chi2_print(sample->greatest, greatest);
+	(void)chi_chi2_print(sample->least, least);
+	(void)chi_chi2_print(sample->greatest, greatest);
 	cli_message("asking for %zu of %" PRIu64 " positions, across the whole statistic (%s to "
 		    "%s), %s (seed %" PRIu64 ")",
 		    sample->n, sample->out_of, least, greatest, order, plan->seed);

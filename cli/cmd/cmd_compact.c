@@ -8,7 +8,7 @@ static int run_compact(struct cli *cli)
 {
 	uint64_t before = 0;
 	uint64_t after = 0;
-	int status = chi_compact(cli->client, &before, &after);
+	int status = chi_store_compact(cli->client, &before, &after);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

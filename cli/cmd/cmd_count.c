@@ -29,7 +29,7 @@ static int run_count(struct cli *cli)
 		return code;
 	}
 	spec->games = state->terms.text;
-	int status = chi_count(cli->client, spec, &n, &mixed);
+	int status = chi_scan_count(cli->client, spec, &n, &mixed);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

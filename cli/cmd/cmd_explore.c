@@ -29,7 +29,7 @@ static bool was_played(const struct chi_explore_move *move)
 }
 
 /* Moves played come first, so what is printed is the beginning of the list. */
-static size_t rows_of(const struct explore_state *state, const struct chi_explore *explore)
+static size_t rows_of(const struct explore_state *state, const struct chi_explored *explore)
 {
 	size_t n = 0;
 	while (n < explore->n_moves && (state->limit == 0 || n < state->limit) &&
@@ -40,7 +40,7 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 }
 
 /* Of the games that fit, if some are asked for; until the next call. */
-static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_explore *out)
+static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_explored *out)
 {
 	const struct explore_state *wanted = cli->state;
 	return chi_explore(cli->client, key, wanted->terms.text, out);
@@ -50,7 +50,7 @@ static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_ex
 static int print_card(struct cli *cli, struct card *card, const struct table *table)
 {
 	struct chi_record record;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	const struct explore_state *wanted = cli->state;
 	int status = card_statistic(cli->client, &card->statistic);
 	if (status == CHI_OK) {
@@ -78,7 +78,7 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 static int answer_explore(struct cli *cli, struct card *card, struct table *table)
 {
 	const struct explore_state *wanted = cli->state;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_backed backed;
 	char fen[CHI_FEN_SIZE];
 	int code = table->out != NULL ? print_card(cli, card, table) : EXIT_DONE;

@@ -92,7 +92,7 @@ static json_t *info_json(const struct chi_info *info)
 static int run_info(struct cli *cli)
 {
 	struct chi_info info;
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

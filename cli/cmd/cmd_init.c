@@ -50,7 +50,7 @@ static int run_init(struct cli *cli)
 	if (bad != EXIT_DONE) {
 		return bad;
 	}
-	int status = chi_create(address, wanted->statistic, (enum chi_keep)keep, &fault);
+	int status = chi_store_create(address, wanted->statistic, (enum chi_keep)keep, &fault);
 	if (status != CHI_OK) {
 		return cli_fault(status, &fault);
 	}

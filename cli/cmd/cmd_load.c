@@ -43,7 +43,7 @@ static int take_head_line(struct load_command *load, struct chi_arena *arena)
 	const char *line = NULL;
 	size_t len = 0;
 	enum chi_dump_line kind;
-	struct chi_put put;
+	struct chi_put_entry put;
 	int status = chi_source_line(load->source, &line, &len, &fault);
 	if (status == CHI_NONE) {
 		return fail_head(load, "the dump is cut: its last line is missing");

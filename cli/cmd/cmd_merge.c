@@ -90,7 +90,7 @@ static int open_for_info(const struct cli *cli, const char *other, struct chi_cl
 		copy.store = NULL;
 	}
 	int code = cli_open(&copy, false, out);
-	int status = code == EXIT_DONE ? chi_get_info(*out, info) : CHI_OK;
+	int status = code == EXIT_DONE ? chi_store_info(*out, info) : CHI_OK;
 	return status == CHI_OK ? code : cli_fail(*out, status);
 }
 
@@ -189,7 +189,7 @@ static int send(struct merge *merge, struct chi_client *from, const struct chi_i
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_get_info(from, &after);
+	int status = chi_store_info(from, &after);
 	if (status != CHI_OK) {
 		return cli_fail(from, status);
 	}

@@ -62,7 +62,7 @@ struct work {
 	bool too_much;		/* the cone has grown too large */
 	/* A page of puts; their moves and evaluations. */
 	size_t n;
-	struct chi_put *puts;
+	struct chi_put_entry *puts;
 	struct chi_eval *evals;
 	chi_move *best;
 	const struct chi_key *page; /* of the cone */
@@ -119,7 +119,7 @@ static int remember(struct work *work, const struct chi_input *input)
 	chi_inputs_add(work->after, input);
 	return ferror(work->target.file) == 0
 		       ? CHI_OK
-		       : chi_fault(&work->fault, -CHI_EIO, "%s", strerror(errno));
+		       : chi_fail(&work->fault, -CHI_EIO, "%s", strerror(errno));
 }
 
 static int add_row(struct work *work, const struct chi_row *row, const struct chi_record *record)
@@ -145,7 +145,7 @@ static bool is_same(const struct chi_eval *a, const struct chi_eval *b)
 
 static void add_put(struct work *work, const struct chi_key *key, uint32_t parts)
 {
-	work->puts[work->n] = (struct chi_put){
+	work->puts[work->n] = (struct chi_put_entry){
 		.key = *key,
 		.parts = parts,
 		.record = {.evals = &work->evals[work->n], .n_evals = 1},
@@ -252,7 +252,7 @@ static int drop_file(struct work *work)
 	work->file = NULL;
 	return target_remove_old(&work->target)
 		       ? CHI_OK
-		       : chi_fault(&work->fault, -CHI_EIO, "%s", strerror(errno));
+		       : chi_fail(&work->fault, -CHI_EIO, "%s", strerror(errno));
 }
 
 static int put_page(struct work *work)
@@ -386,7 +386,7 @@ static int open_files(struct work *work)
 	const struct propagate_state *state = work->state;
 	struct chi_info info;
 	struct chi_inputs_of of = {.decay = (uint16_t)state->decay, .engine = state->engine};
-	int status = chi_get_info(work->cli->client, &info);
+	int status = chi_store_info(work->cli->client, &info);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -395,7 +395,7 @@ static int open_files(struct work *work)
 	if (work->file != NULL) {
 		status = chi_inputs_open(work->file, &of, &work->before, &work->fault);
 	} else if (errno != ENOENT) {
-		return chi_fault(&work->fault, -CHI_EIO, "%s", strerror(errno));
+		return chi_fail(&work->fault, -CHI_EIO, "%s", strerror(errno));
 	}
 	return status == CHI_OK ? chi_inputs_create(work->target.file, &of, &work->after) : status;
 }
@@ -412,7 +412,7 @@ static int close_files(struct work *work)
 static int work_init(struct work *work)
 {
 	struct chi_scan_spec all = spec_of(CHI_WANT_KEYS, 0);
-	int status = chi_count(work->cli->client, &all, &work->total, NULL);
+	int status = chi_scan_count(work->cli->client, &all, &work->total, NULL);
 	if (status != CHI_OK) {
 		return status;
 	}

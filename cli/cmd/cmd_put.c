@@ -59,11 +59,11 @@ static int take_chi2(struct cli *cli, const struct cli_option *option, const cha
 {
 	char stored[CHI_CHI2_TEXT_SIZE];
 	uint16_t *chi2 = out;
-	if (chi_num_chi2(value, strlen(value), chi2) != CHI_OK) {
+	if (chi_chi2_parse(value, strlen(value), chi2) != CHI_OK) {
 		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
 	}
 	if (chi_num_chi2_clamped(value, strlen(value))) {
-		(void)chi_num_chi2_print(*chi2, stored);
+		(void)chi_chi2_print(*chi2, stored);
 		cli_message("--%s: %s is beyond the scale, stored as %s", option->name, value,
 			    stored);
 	}
@@ -71,7 +71,7 @@ static int take_chi2(struct cli *cli, const struct cli_option *option, const cha
 }
 
 /* What the options gave becomes the parts of a put; what they did not stays as it is stored. */
-static void take_parts(const struct cli *cli, struct chi_put *put)
+static void take_parts(const struct cli *cli, struct chi_put_entry *put)
 {
 	struct put_state *state = cli->state;
 	if (cli_given(cli, "chi2")) {
@@ -98,7 +98,7 @@ static void take_parts(const struct cli *cli, struct chi_put *put)
 static int check_statistic(struct cli *cli)
 {
 	struct chi_info info;
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
@@ -113,7 +113,7 @@ static int check_statistic(struct cli *cli)
 }
 
 /* Puts the position durably and says what became of it. */
-static int store(struct cli *cli, const struct chi_put *put)
+static int store(struct cli *cli, const struct chi_put_entry *put)
 {
 	struct chi_put_result result = {0};
 	char fen[CHI_FEN_SIZE];
@@ -157,7 +157,7 @@ static int run_one(struct cli *cli)
 {
 	struct put_state *options = cli->state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	struct chi_put put = {.parts = 0};
+	struct chi_put_entry put = {.parts = 0};
 	chi_arena_init(&arena, ARENA_BUDGET);
 	if (options->add && !cli_given(cli, "counts")) {
 		return cli_usage(cli, "--add says something only with --counts");

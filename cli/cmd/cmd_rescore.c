@@ -8,7 +8,8 @@
 static int run_rescore(struct cli *cli)
 {
 	uint64_t changed = 0;
-	int status = chi_rescore(cli->client, cli_given(cli, "base") ? cli->state : NULL, &changed);
+	int status = chi_store_rescore(cli->client, cli_given(cli, "base") ? cli->state : NULL,
+				       &changed);
 	return status != CHI_OK
 		       ? cli_fail(cli->client, status)
 		       : output_object(cli, json_pack("{s:o}", "changed", json_count(changed)));

@@ -55,8 +55,8 @@ static int repair(struct cli *cli, const struct verify_state *state)
 	struct chi_repair_result result;
 	struct chi_fault fault = {.text = ""};
 	unsigned reports = 0;
-	int status = chi_repair(cli->address, state->repair, state->statistic, report_damage,
-				&reports, &result, &fault);
+	int status = chi_store_repair(cli->address, state->repair, state->statistic, report_damage,
+				      &reports, &result, &fault);
 	if (status != CHI_OK) {
 		return cli_fault(status, &fault);
 	}
@@ -73,7 +73,7 @@ static int verify(struct cli *cli)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_verify(cli->client, report_damage, &reports, &result);
+	int status = chi_store_verify(cli->client, report_damage, &reports, &result);
 	if (status != CHI_OK && status != -CHI_ECORRUPT) {
 		return cli_fail(cli->client, status);
 	}

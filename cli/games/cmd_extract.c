@@ -15,7 +15,7 @@ struct extract_state {
 static int find_statistic(struct cli *cli, struct games *games)
 {
 	struct chi_info info;
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	games->run.create = (enum chi_statistic)info.statistic;
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }

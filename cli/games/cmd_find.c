@@ -137,7 +137,7 @@ static int find_positions(struct cli *cli)
 		game_terms_remark(cli);
 	}
 	if (cut && tells) {
-		status = chi_count(cli->client, &state->spec, &total, NULL);
+		status = chi_scan_count(cli->client, &state->spec, &total, NULL);
 		progress_clear(&state->progress);
 	}
 	if (cut && tells && status == CHI_OK) {
@@ -228,7 +228,7 @@ static int find_and_print(struct cli *cli)
 	if (state->games) {
 		status = find_games(cli, &total);
 	} else if (state->count) {
-		status = chi_count(cli->client, &state->spec, &total, NULL);
+		status = chi_scan_count(cli->client, &state->spec, &total, NULL);
 		progress_clear(&state->progress);
 		if (status == CHI_OK) {
 			game_terms_remark(cli);

@@ -19,7 +19,7 @@ static int run_create(struct cli *cli)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_make_gameset(cli->client, cli->argv[1], state->terms.text, &games);
+	int status = chi_gameset_make(cli->client, cli->argv[1], state->terms.text, &games);
 	if (status != CHI_OK) {
 		code = cli_fail(cli->client, status);
 		return status == -CHI_EEXIST ? EXIT_USAGE : code;
@@ -39,7 +39,7 @@ static int run_list(struct cli *cli)
 {
 	struct chi_gamesets sets;
 	struct cli_rows rows = ROWS_OF(cli, columns);
-	int status = chi_get_gamesets(cli->client, NULL, &sets);
+	int status = chi_gamesets_list(cli->client, NULL, &sets);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
@@ -60,7 +60,7 @@ static int missing(const struct cli *cli)
 static int run_show(struct cli *cli)
 {
 	struct chi_gamesets sets;
-	int status = chi_get_gamesets(cli->client, cli->argv[1], &sets);
+	int status = chi_gamesets_list(cli->client, cli->argv[1], &sets);
 	if (status == CHI_NONE) {
 		return missing(cli);
 	}
@@ -71,7 +71,7 @@ static int run_show(struct cli *cli)
 
 static int run_drop(struct cli *cli)
 {
-	int status = chi_drop_gameset(cli->client, cli->argv[1]);
+	int status = chi_gameset_drop(cli->client, cli->argv[1]);
 	if (status == CHI_NONE) {
 		return missing(cli);
 	}

@@ -76,7 +76,7 @@ static int list(struct cli *cli, const char *wanted)
 	do {
 		whole = spec.after == 0;
 		spec.limit = left < CHI_NAMES_MAX ? (uint32_t)left : CHI_NAMES_MAX;
-		int status = chi_get_names(cli->client, &spec, &names);
+		int status = chi_names_list(cli->client, &spec, &names);
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
@@ -133,7 +133,7 @@ static int run_suspects(struct cli *cli)
 	uint32_t limit = state->limit < CHI_NAMES_MAX ? (uint32_t)state->limit : CHI_NAMES_MAX;
 	struct cli_rows rows = ROWS_OF(cli, columns);
 	int status =
-		chi_get_suspects(cli->client, state->kind, (uint8_t)state->least, limit, &groups);
+		chi_suspects_list(cli->client, state->kind, (uint8_t)state->least, limit, &groups);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
@@ -165,7 +165,7 @@ static int change(struct cli *cli, enum chi_name_action action)
 				      .name = cli->argv[1],
 				      .to = action == CHI_NAME_JOIN ? cli->argv[2] : NULL};
 	struct chi_names_changed did;
-	int status = chi_change_names(cli->client, &one, 1, state->dry_run, refused, NULL, &did);
+	int status = chi_names_change(cli->client, &one, 1, state->dry_run, refused, NULL, &did);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

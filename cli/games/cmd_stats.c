@@ -84,7 +84,7 @@ static int run_stats(struct cli *cli)
 	}
 	state->by = (uint8_t)(state->by + state->side);
 	int status =
-		chi_get_stats(cli->client, state->by, state->terms.text, state->limit, &result);
+		chi_stats_list(cli->client, state->by, state->terms.text, state->limit, &result);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

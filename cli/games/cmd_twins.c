@@ -75,7 +75,7 @@ static int find_twins(struct cli *cli, struct twins_state *state)
 					   .days = (uint32_t)state->days,
 					   .plies = (uint32_t)state->shortest};
 	struct chi_twin_groups groups;
-	int status = chi_get_twins(cli->client, &spec, &groups);
+	int status = chi_twins_list(cli->client, &spec, &groups);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

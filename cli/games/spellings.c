@@ -62,7 +62,7 @@ static int send(struct batch_of_changes *batch, size_t first, size_t n)
 	struct chi_names_changed did;
 	struct spellings *spellings = batch->spellings;
 	struct part part = {batch, first};
-	int status = chi_change_names(batch->cli->client, batch->changes + first, n,
+	int status = chi_names_change(batch->cli->client, batch->changes + first, n,
 				      spellings->dry_run, refused, &part, &did);
 	if (status == -CHI_ETOOBIG && n > 1) {
 		int code = send(batch, first, n / 2);

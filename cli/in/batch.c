@@ -107,7 +107,7 @@ int batch_flush(struct batch *batch)
 	return status == CHI_OK ? batch_settle(batch) : status;
 }
 
-struct chi_put *batch_slot(struct batch *batch)
+struct chi_put_entry *batch_slot(struct batch *batch)
 {
 	return &batch->puts[batch->n];
 }

@@ -19,8 +19,8 @@ struct batch {
 	struct chi_client *client;
 	batch_refused *refused;
 	void *context;
-	struct chi_arena arena; /* memory of the chunk's entries */
-	struct chi_put *puts;	/* the chunk */
+	struct chi_arena arena;	    /* memory of the chunk's entries */
+	struct chi_put_entry *puts; /* the chunk */
 	uint64_t *lines;
 	size_t n;	  /* entries in the chunk */
 	size_t unflushed; /* entries put since the last flush */
@@ -38,7 +38,7 @@ CHI_MUSTUSE int batch_init(struct batch *batch, batch_refused *refused, void *co
 void batch_deinit(struct batch *batch);
 
 /* Where the next entry goes: to be filled in, its memory from batch->arena. */
-struct chi_put *batch_slot(struct batch *batch);
+struct chi_put_entry *batch_slot(struct batch *batch);
 
 /* Takes the filled slot; puts the chunk when it is full. */
 CHI_MUSTUSE int batch_add(struct batch *batch, uint64_t line);

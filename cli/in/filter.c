@@ -15,7 +15,7 @@ int filter_band(struct cli *cli, const struct cli_option *option, const char *va
 {
 	size_t whole = strcspn(value, ".");
 	uint64_t most = 0;
-	if (chi_num_chi2(value, strlen(value), out) != CHI_OK) {
+	if (chi_chi2_parse(value, strlen(value), out) != CHI_OK) {
 		return cli_usage(cli, "--%s: '%s' is not a number", option->name, value);
 	}
 	/* A value to be stored is clamped; a bound that is would ask for something else. */
@@ -146,7 +146,7 @@ int filter_take(struct cli *cli, struct chi_scan_spec *spec)
 	if (code != EXIT_DONE || !asks) {
 		return code;
 	}
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

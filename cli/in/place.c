@@ -102,7 +102,7 @@ static int play(const struct cli *cli, const char *text, const char *where, stru
 		struct chi_key next;
 		status = chi_key_play(&place->key, moves[i], &next);
 		if (status == -CHI_EKEY) {
-			chi_fault(&fault, 0, "no key can hold the position after it");
+			chi_fail(&fault, 0, "no key can hold the position after it");
 		}
 		arrive(place, &next);
 	}

@@ -28,7 +28,7 @@ static void reject(void *context, uint64_t line, const char *reason)
 }
 
 /* In a store that computes its statistic a file's own cannot be kept. */
-static void drop_statistic(struct position_import *import, struct chi_put *put)
+static void drop_statistic(struct position_import *import, struct chi_put_entry *put)
 {
 	if (!import->computed || (put->parts & CHI_PUT_CHI2) == 0) {
 		return;
@@ -170,7 +170,7 @@ static int import_positions(struct cli *cli, struct position_import *import)
 int positions_run(struct cli *cli, struct position_import *import)
 {
 	struct chi_info info;
-	int status = chi_get_info(cli->client, &info);
+	int status = chi_store_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

@@ -270,7 +270,7 @@ static void write_statistic(const struct facts *facts)
 {
 	char value[CHI_CHI2_TEXT_SIZE];
 	const char *name = chi_statistic_name((int)facts->card->statistic);
-	(void)chi_num_chi2_print(facts->card->record->chi2, value);
+	(void)chi_chi2_print(facts->card->record->chi2, value);
 	label(facts, "chi2");
 	fprintf(facts->text.out, "%s (%s)\n", value, name != NULL ? name : "unknown");
 }
@@ -356,7 +356,7 @@ static void put_facts(const struct facts *facts, const char *fen)
 int card_statistic(struct chi_client *client, enum chi_statistic *out)
 {
 	struct chi_info info;
-	int status = chi_get_info(client, &info);
+	int status = chi_store_info(client, &info);
 	if (status == CHI_OK) {
 		*out = (enum chi_statistic)info.statistic;
 	}

@@ -77,7 +77,7 @@ static int look_for_archive(struct dump *dump)
 	if (dump->keep != CHI_KEEP_GAMES || dump->info.keep != CHI_KEEP_GAMES) {
 		return EXIT_DONE;
 	}
-	status = chi_get_gamesets(dump->from, NULL, &gamesets);
+	status = chi_gamesets_list(dump->from, NULL, &gamesets);
 	if (status == -CHI_EUNSUPPORTED) {
 		if (dump->info.last_game > 0) {
 			cli_message("the server cannot be asked for whole games: they are left "
@@ -94,7 +94,7 @@ static int write_head(struct dump *dump)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int status = chi_get_info(dump->from, &dump->info);
+	int status = chi_store_info(dump->from, &dump->info);
 	if (status != CHI_OK) {
 		return cli_fail(dump->from, status);
 	}
@@ -157,8 +157,8 @@ static int write_games(struct dump *dump)
 		return cli_no_memory();
 	}
 	while (n == GAMES_CHUNK && cli_stop == 0) {
-		int status = chi_get_game_ids(dump->from, dump->n.games > 0 ? after : NULL, chunk,
-					      GAMES_CHUNK, &n);
+		int status = chi_game_ids(dump->from, dump->n.games > 0 ? after : NULL, chunk,
+					  GAMES_CHUNK, &n);
 		if (status != CHI_OK) {
 			return cli_fail(dump->from, status);
 		}
@@ -221,7 +221,7 @@ static int gather_names(struct dump *dump, uint8_t kind, struct dump_names *out)
 	/* Fewer than asked for are not the last: names that have gone meanwhile are left out. */
 	struct chi_names names = {.n = 1};
 	while (names.n > 0 && cli_stop == 0) {
-		int status = chi_get_names(dump->from, &spec, &names);
+		int status = chi_names_list(dump->from, &spec, &names);
 		if (status != CHI_OK) {
 			return cli_fail(dump->from, status);
 		}
@@ -316,7 +316,7 @@ static int write_kept(struct dump *dump)
 static int write_gamesets(struct dump *dump)
 {
 	struct chi_gamesets gamesets;
-	int status = chi_get_gamesets(dump->from, NULL, &gamesets);
+	int status = chi_gamesets_list(dump->from, NULL, &gamesets);
 	int code = status == CHI_OK ? EXIT_DONE : cli_fail(dump->from, status);
 	for (size_t i = 0; code == EXIT_DONE && i < gamesets.n; i++) {
 		char *text = NULL;
@@ -355,7 +355,7 @@ static int check_whole(const struct dump *dump, bool *mixed)
 	    n[CHI_RESULT_OTHER] == games->other && dump->n.kept == dump->numbered) {
 		return EXIT_DONE;
 	}
-	int status = chi_get_info(dump->from, &now);
+	int status = chi_store_info(dump->from, &now);
 	if (status != CHI_OK) {
 		return cli_fail(dump->from, status);
 	}

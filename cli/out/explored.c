@@ -60,7 +60,7 @@ struct line {
 };
 
 struct page {
-	const struct chi_explore *explore;
+	const struct chi_explored *explore;
 	const struct chi_backed *backed; /* NULL: none */
 	struct line *lines;
 	size_t n;
@@ -152,7 +152,7 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	write_eval(&move->child, !page->black_to_move, &line->cell[EVAL]);
 	write_backed(line->backed, !page->black_to_move, line->cell[BACKED]);
 	write_counts(&move->child.counts, move->child.found, &line->cell[REACHED]);
-	(void)chi_num_chi2_print(move->child.chi2, line->cell[CHI2]);
+	(void)chi_chi2_print(move->child.chi2, line->cell[CHI2]);
 	write_eco(move->eco, line->cell[ECO]);
 	return status;
 }
@@ -258,7 +258,7 @@ static json_t *json_endgame(const struct chi_key *key)
 
 static void print_json(const struct page *page, const struct card *card)
 {
-	const struct chi_explore *explore = page->explore;
+	const struct chi_explored *explore = page->explore;
 	const struct chi_row *row = &explore->position;
 	json_t *moves = json_array();
 	for (size_t i = 0; moves != NULL && i < page->n; i++) {
@@ -373,7 +373,7 @@ static void print_table(const struct page *page, const struct table *table)
 /* ---- All forms ----------------------------------------------------------------------------- */
 
 /* Makes the texts of the first `n` moves, in memory that the caller frees. */
-static int fill_page(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+static int fill_page(const struct chi_explored *explore, size_t n, const struct chi_backed *backed,
 		     struct page *page)
 {
 	struct chi_position position;
@@ -402,7 +402,7 @@ static void page_deinit(struct page *page)
 	free(page->lines);
 }
 
-int explored_print(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+int explored_print(const struct chi_explored *explore, size_t n, const struct chi_backed *backed,
 		   const struct card *card, bool json)
 {
 	_cleanup_(page_deinit) struct page page;
@@ -415,7 +415,7 @@ int explored_print(const struct chi_explore *explore, size_t n, const struct chi
 	return status;
 }
 
-int explored_table(const struct chi_explore *explore, size_t n, const struct chi_backed *backed,
+int explored_table(const struct chi_explored *explore, size_t n, const struct chi_backed *backed,
 		   const struct table *table)
 {
 	_cleanup_(page_deinit) struct page page;
@@ -442,7 +442,7 @@ static int compare_moves(const void *left, const void *right)
 int explored_record(const struct chi_key *key, const struct chi_record *record,
 		    const struct table *table)
 {
-	struct chi_explore explore = {.position.key = *key, .n_moves = record->n_moves};
+	struct chi_explored explore = {.position.key = *key, .n_moves = record->n_moves};
 	_cleanup_(chi_freep) struct chi_explore_move *moves =
 		calloc(record->n_moves + 1, sizeof(*moves));
 	if (moves == NULL) {

@@ -15,11 +15,11 @@
 
 /* A row for each of the first `n` moves, or all of it as one object, which the card's opening is
  * added to. `backed`: NULL if there are none. */
-CHI_MUSTUSE int explored_print(const struct chi_explore *explore, size_t n,
+CHI_MUSTUSE int explored_print(const struct chi_explored *explore, size_t n,
 			       const struct chi_backed *backed, const struct card *card, bool json);
 
 /* The first `n` moves in aligned columns, a blank line before them; without moves nothing. */
-CHI_MUSTUSE int explored_table(const struct chi_explore *explore, size_t n,
+CHI_MUSTUSE int explored_table(const struct chi_explored *explore, size_t n,
 			       const struct chi_backed *backed, const struct table *table);
 
 /* The same of a record's moves, the most played first. */

@@ -121,7 +121,7 @@ static int print_csv(FILE *file, char s, const struct chi_key *key, const struct
 		return status;
 	}
 	(void)chi_fen_print(&position, fen);
-	(void)chi_num_chi2_print(record->chi2, chi2);
+	(void)chi_chi2_print(record->chi2, chi2);
 	fprintf(file, "%s%c%s%c", fen, s, chi2, s);
 	if (has_games(c)) {
 		fprintf(file, "%" PRIu64 "%c%" PRIu64 "%c%" PRIu64 "%c%" PRIu64 "%c", c->white, s,
@@ -252,7 +252,7 @@ static int build_epd(struct chi_writer *w, const struct chi_position *position,
 static bool reads_back(const char *line, size_t len, const struct chi_record *record,
 		       struct chi_arena *arena)
 {
-	struct chi_put put;
+	struct chi_put_entry put;
 	if (record->note[record->n_note - 1] != ';' || memchr(line, '\n', len) != NULL ||
 	    memchr(line, '\r', len) != NULL ||
 	    chi_epd_read(line, len, CHI_EPD_ENGINE, arena, &put, NULL) != CHI_OK) {

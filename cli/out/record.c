@@ -93,7 +93,7 @@ static void put_chi2(struct chi_writer *w, uint16_t chi2)
 		put_text(w, "null");
 		return;
 	}
-	size_t len = chi_num_chi2_print(chi2, text);
+	size_t len = chi_chi2_print(chi2, text);
 	chi_write_bytes(w, text, text[len - 1] == '0' ? len - 1 : len);
 }
 

@@ -220,7 +220,7 @@ int shown_ready(struct cli *cli, struct shown *shown)
 	struct chi_info info;
 	for (size_t i = 0; i < shown->n; i++) {
 		if (shown->columns[i].make == score_cell) {
-			int status = chi_get_info(cli->client, &info);
+			int status = chi_store_info(cli->client, &info);
 			if (status != CHI_OK) {
 				return cli_fail(cli->client, status);
 			}

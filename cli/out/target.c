@@ -46,7 +46,7 @@ int target_open(struct target *target, const char *path)
 	target->path = path;
 	target->file = NULL;
 	struct chi_fault fault;
-	int rc = chi_store_files_spare(path, &fault);
+	int rc = chi_dir_files_spare(path, &fault);
 	if (rc < 0) {
 		return cli_fault(rc, &fault);
 	}

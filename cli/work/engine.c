@@ -240,16 +240,16 @@ static int start_engine(struct engine *engine, engine_tick *tick, void *context,
 	}
 	if (engine->limits.lines > 1 && !chi_child_has(engine->child, "MultiPV")) {
 		engine_close(engine);
-		return chi_fault(fault, -CHI_EINVAL,
-				 "'%.100s' has no option MultiPV: one line is all that it gives",
-				 engine->command);
+		return chi_fail(fault, -CHI_EINVAL,
+				"'%.100s' has no option MultiPV: one line is all that it gives",
+				engine->command);
 	}
 	engine->chess960 = false;
 	set_options(engine);
 	if (wait_ready(engine, tick, context) != CHI_OK) {
 		engine_close(engine);
-		return chi_fault(fault, -CHI_ETIMEOUT, "'%.100s' does not answer 'isready'",
-				 engine->command);
+		return chi_fail(fault, -CHI_ETIMEOUT, "'%.100s' does not answer 'isready'",
+				engine->command);
 	}
 	engine->came_up = true;
 	return CHI_OK;

@@ -40,7 +40,7 @@ static int take_found(struct review *review, size_t i)
 	const struct chi_uci_info *best = &review->engine.found.lines[0];
 	struct chi_row *row = &review->rows[i];
 	struct known *known = &review->known[i];
-	const struct chi_put put = {
+	const struct chi_put_entry put = {
 		.key = review->keys[i],
 		.parts = CHI_PUT_EVALS,
 		.record = {.evals = evals, .n_evals = engine_evals(&review->engine, evals)}};

@@ -134,9 +134,9 @@ static int store(struct worker *worker)
 	struct chi_eval evals[ENGINE_LINES_MAX];
 	const struct engine_found *found = &worker->engine.found;
 	(void)engine_evals(&worker->engine, evals);
-	const struct chi_put put = {.key = worker->key,
-				    .parts = CHI_PUT_EVALS,
-				    .record = {.evals = evals, .n_evals = found->n}};
+	const struct chi_put_entry put = {.key = worker->key,
+					  .parts = CHI_PUT_EVALS,
+					  .record = {.evals = evals, .n_evals = found->n}};
 	for (size_t i = 0; i < found->n; i++) {
 		worker->lines[i] = (struct tree_line){.move = found->lines[i].pv[0],
 						      .is_mate = found->lines[i].is_mate,

@@ -30,12 +30,12 @@ static int parse_unix(const char *path, struct chi_address *out, struct chi_faul
 	size_t room = sizeof(sizes->sun_path) - 1;
 	size_t len = strlen(path);
 	if (len == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address 'unix:' lacks the socket's path");
+		return chi_fail(fault, -CHI_ESYNTAX, "address 'unix:' lacks the socket's path");
 	}
 	if (len > room) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "socket path has %zu bytes, the system allows %zu: '%.80s...'",
-				 len, room, path);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"socket path has %zu bytes, the system allows %zu: '%.80s...'", len,
+				room, path);
 	}
 	out->kind = CHI_ADDRESS_UNIX;
 	out->path = path;
@@ -52,23 +52,23 @@ static int parse_host(const char *scheme, const char *text, struct chi_address *
 		start = text + 1;
 		end = strchr(text, ']');
 		if (end == NULL || end[1] != ':') {
-			return chi_fault(fault, -CHI_ESYNTAX,
-					 "address '%s%s' is not %s[ADDRESS]:PORT", scheme, text,
-					 scheme);
+			return chi_fail(fault, -CHI_ESYNTAX,
+					"address '%s%s' is not %s[ADDRESS]:PORT", scheme, text,
+					scheme);
 		}
 		*port = end + 2;
 	} else if (end == NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%s' lacks a port", scheme, text);
+		return chi_fail(fault, -CHI_ESYNTAX, "address '%s%s' lacks a port", scheme, text);
 	} else if (memchr(text, ':', (size_t)(end - text)) != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address '%s%s': write an IPv6 address in brackets", scheme, text);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"address '%s%s': write an IPv6 address in brackets", scheme, text);
 	} else {
 		*port = end + 1;
 	}
 	size_t len = (size_t)(end - start);
 	if (len == 0 || len >= sizeof(out->host)) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%.80s' %s", scheme, text,
-				 len == 0 ? "lacks a host" : "has too long a host");
+		return chi_fail(fault, -CHI_ESYNTAX, "address '%s%.80s' %s", scheme, text,
+				len == 0 ? "lacks a host" : "has too long a host");
 	}
 	memcpy(out->host, start, len);
 	out->host[len] = '\0';
@@ -82,9 +82,9 @@ static int parse_tcp(const char *scheme, const char *text, struct chi_address *o
 {
 	const char *port = NULL;
 	if (rest_after(text, "//") != NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address '%s%s': write %sHOST:PORT, without '//'", scheme, text,
-				 scheme);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"address '%s%s': write %sHOST:PORT, without '//'", scheme, text,
+				scheme);
 	}
 	int status = parse_host(scheme, text, out, &port, fault);
 	if (status != CHI_OK) {
@@ -94,8 +94,8 @@ static int parse_tcp(const char *scheme, const char *text, struct chi_address *o
 	size_t len = strlen(port);
 	if (len >= sizeof(out->port) || chi_num_u64(port, len, PORT_MAX, &number) != CHI_OK ||
 	    number == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX, "address '%s%s': port '%s' is not 1 to 65535",
-				 scheme, text, port);
+		return chi_fail(fault, -CHI_ESYNTAX, "address '%s%s': port '%s' is not 1 to 65535",
+				scheme, text, port);
 	}
 	memcpy(out->port, port, len + 1);
 	out->kind = CHI_ADDRESS_TCP;
@@ -109,16 +109,16 @@ static int take_name(const char *what, const char *text, size_t len, char *out,
 	static const char *const allowed =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	if (len == 0 || len > CHI_RADOS_NAME_MAX) {
-		return chi_fault(fault, -CHI_ESYNTAX, "rados: address: %s %s", what,
-				 len == 0 ? "is missing" : "is longer than 128 bytes");
+		return chi_fail(fault, -CHI_ESYNTAX, "rados: address: %s %s", what,
+				len == 0 ? "is missing" : "is longer than 128 bytes");
 	}
 	memcpy(out, text, len);
 	out[len] = '\0';
 	if (strspn(out, allowed) != len) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "rados: address: %s '%.80s' has other characters than letters, "
-				 "digits, '.', '_' and '-'",
-				 what, out);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"rados: address: %s '%.80s' has other characters than letters, "
+				"digits, '.', '_' and '-'",
+				what, out);
 	}
 	return CHI_OK;
 }
@@ -146,9 +146,9 @@ static int parse_rados_option(const char *text, size_t len, struct chi_rados_pla
 		out->shards = (uint32_t)number;
 		return CHI_OK;
 	}
-	return chi_fault(fault, -CHI_ESYNTAX,
-			 "rados: address: '%.*s' is not conf=FILE, user=ID or shards=N (1 to %d)",
-			 len > 80 ? 80 : (int)len, text, CHI_SHARDS_MAX);
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"rados: address: '%.*s' is not conf=FILE, user=ID or shards=N (1 to %d)",
+			len > 80 ? 80 : (int)len, text, CHI_SHARDS_MAX);
 }
 
 static int parse_rados(const char *text, struct chi_address *out, struct chi_fault *fault)
@@ -157,8 +157,8 @@ static int parse_rados(const char *text, struct chi_address *out, struct chi_fau
 	const char *slash = memchr(text, '/', len);
 	const char *at = text + len;
 	if (slash == NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "address 'rados:%.80s' is not rados:POOL/NAME", text);
+		return chi_fail(fault, -CHI_ESYNTAX, "address 'rados:%.80s' is not rados:POOL/NAME",
+				text);
 	}
 	out->kind = CHI_ADDRESS_RADOS;
 	int status =
@@ -182,10 +182,10 @@ static int refuse_url(const char *text, struct chi_fault *fault)
 	if (len == 0 || rest_after(text + len, "://") == NULL) {
 		return CHI_OK;
 	}
-	return chi_fault(fault, -CHI_ESYNTAX,
-			 "unknown scheme '%.*s:'; known are file:DIR, unix:PATH, "
-			 "tcp:HOST:PORT, tls:HOST:PORT and rados:POOL/NAME",
-			 len > 32 ? 32 : (int)len, text);
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"unknown scheme '%.*s:'; known are file:DIR, unix:PATH, "
+			"tcp:HOST:PORT, tls:HOST:PORT and rados:POOL/NAME",
+			len > 32 ? 32 : (int)len, text);
 }
 
 /* What `out` has for a path points into `text`. */
@@ -217,7 +217,7 @@ int chi_address_parse(const char *text, struct chi_address *out, struct chi_faul
 	}
 	out->path = rest != NULL ? rest : text;
 	if (out->path[0] == '\0') {
-		return chi_fault(fault, -CHI_ESYNTAX, "the address is empty");
+		return chi_fail(fault, -CHI_ESYNTAX, "the address is empty");
 	}
 	return CHI_OK;
 }

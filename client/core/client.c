@@ -21,7 +21,7 @@ struct chi_client *chi_client_new(void)
 		chi_arena_init(&client->answers[i].gathered, CHI_CLIENT_BUDGET);
 	}
 	client->answer = &client->answers[0];
-	chi_store_forget_damage();
+	chi_dir_forget_damage();
 	return client;
 }
 
@@ -47,9 +47,9 @@ static bool is_running(const struct chi_client *client)
 static int refuse_open(struct chi_client *client)
 {
 	return is_running(client) ? -CHI_EBUSY
-				  : chi_fault(&client->error, -CHI_EBUSY,
-					      "a %s is open on this client; close it first",
-					      client->iter != NULL ? "scan" : "query of games");
+				  : chi_fail(&client->error, -CHI_EBUSY,
+					     "a %s is open on this client; close it first",
+					     client->iter != NULL ? "scan" : "query of games");
 }
 
 const char *chi_error(const struct chi_client *client)
@@ -64,7 +64,7 @@ int chi_client_begin(struct chi_client *client)
 		return refuse_open(client);
 	}
 	client->error.text[0] = '\0';
-	chi_store_forget_damage();
+	chi_dir_forget_damage();
 	client->unknown.n = 0;
 	client->unknown.used = CHI_UNKNOWN_OLD;
 	return CHI_OK;
@@ -99,8 +99,8 @@ int chi_client_settle(struct chi_client *client, int status)
 
 int chi_client_can(struct chi_client *client, const struct chi_request *request)
 {
-	const struct chi_store *store = client->inproc.store;
-	bool counts = store != NULL && chi_store_keep(store) == CHI_KEEP_COUNTS;
+	const struct chi_dir *store = client->inproc.store;
+	bool counts = store != NULL && chi_dir_keep(store) == CHI_KEEP_COUNTS;
 	return chi_op_check(request,
 			    client->rados != NULL ? CHI_HOLDS_ON_RADOS
 			    : counts		  ? CHI_HOLDS_COUNTS
@@ -118,7 +118,7 @@ int chi_client_ready(struct chi_client *client, int status, enum chi_op op)
 int chi_client_fail(struct chi_client *client, int status)
 {
 	if (CHI_UNLIKELY(status < 0) && client->error.text[0] == '\0') {
-		return chi_fault(&client->error, status, "%s", chi_store_error(status));
+		return chi_fail(&client->error, status, "%s", chi_dir_error(status));
 	}
 	return status;
 }
@@ -160,8 +160,8 @@ int chi_client_check_keys(const struct chi_key *keys, size_t n, struct chi_fault
 	for (size_t i = 0; i < n; i++) {
 		if (CHI_UNLIKELY(keys[i].len > CHI_KEY_MAX ||
 				 !chi_key_shape_ok(keys[i].bytes, keys[i].len))) {
-			return chi_fault(fault, -CHI_EKEY,
-					 "entry %zu: the bytes are not a position key", i);
+			return chi_fail(fault, -CHI_EKEY,
+					"entry %zu: the bytes are not a position key", i);
 		}
 	}
 	return CHI_OK;
@@ -171,28 +171,27 @@ int chi_client_check_keys(const struct chi_key *keys, size_t n, struct chi_fault
 int chi_client_check_batch(struct chi_client *client, size_t n, enum chi_durability durability)
 {
 	if (n > CHI_PUT_MAX) {
-		return chi_fault(&client->error, -CHI_ETOOBIG,
-				 "%zu entries in one batch, at most %d are allowed", n,
-				 CHI_PUT_MAX);
+		return chi_fail(&client->error, -CHI_ETOOBIG,
+				"%zu entries in one batch, at most %d are allowed", n, CHI_PUT_MAX);
 	}
 	if (durability != CHI_SYNC && durability != CHI_ASYNC) {
-		return chi_fault(&client->error, -CHI_EINVAL, "durability %d is unknown",
-				 (int)durability);
+		return chi_fail(&client->error, -CHI_EINVAL, "durability %d is unknown",
+				(int)durability);
 	}
 	return CHI_OK;
 }
 
 /* The rest of a put is checked where it is applied: in-process by the store, else by the server,
  * with the same rules. */
-int chi_client_check_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+int chi_client_check_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 			 enum chi_durability durability)
 {
 	int status = chi_client_check_batch(client, n, durability);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		const struct chi_key *key = &entries[i].key;
 		if (key->len > CHI_KEY_MAX || !chi_key_shape_ok(key->bytes, key->len)) {
-			status = chi_fault(&client->error, -CHI_EKEY,
-					   "entry %zu: the bytes are not a position key", i);
+			status = chi_fail(&client->error, -CHI_EKEY,
+					  "entry %zu: the bytes are not a position key", i);
 		}
 	}
 	return status;

@@ -47,7 +47,7 @@ struct chi_stream {
 };
 
 struct chi_inproc {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_write *write;      /* open while CHI_ASYNC records are pending, else NULL */
 	uint64_t pending;	      /* records acknowledged in it */
 	struct chi_game_texts *texts; /* NULL until used */
@@ -68,7 +68,7 @@ struct chi_backend {
 	int (*get)(struct chi_client *client, const struct chi_key *key, struct chi_record *out);
 	int (*get_many)(struct chi_client *client, const struct chi_key *keys, size_t n,
 			chi_get_each *each, void *context);
-	int (*put)(struct chi_client *client, const struct chi_put *entries, size_t n,
+	int (*put)(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
@@ -183,7 +183,7 @@ CHI_MUSTUSE int chi_client_check_keys(const struct chi_key *keys, size_t n,
 				      struct chi_fault *fault);
 CHI_MUSTUSE int chi_client_check_batch(struct chi_client *client, size_t n,
 				       enum chi_durability durability);
-CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put *entries,
+CHI_MUSTUSE int chi_client_check_put(struct chi_client *client, const struct chi_put_entry *entries,
 				     size_t n, enum chi_durability durability);
 
 /* Remembers a copy of a name for chi_unknown_name; without a name forgets all. */

@@ -38,8 +38,8 @@ static void init_rows(struct chi_rows *rows, enum chi_op op)
 	chi_arena_init(&rows->arena, CHI_DECODE_BUDGET);
 }
 
-int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
-		  struct chi_rows *rows)
+int chi_rows_begin(struct chi_client *client, enum chi_op op, const void *spec,
+		   struct chi_rows *rows)
 {
 	assert(chi_query_ops_of(op)->resume != NULL);
 	init_rows(rows, op);
@@ -62,7 +62,7 @@ int chi_rows_more(struct chi_client *client, struct chi_rows *rows)
 		if (rows->last) {
 			return CHI_NONE;
 		}
-		chi_store_forget_damage();
+		chi_dir_forget_damage();
 		rows->failed = chi_client_fail(client, client->backend->rows_more(client, rows));
 		if (rows->failed < 0) {
 			rows->fault = client->error;
@@ -82,7 +82,7 @@ int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void *
 	return status;
 }
 
-void chi_rows_close(struct chi_client *client, struct chi_rows *rows)
+void chi_rows_end(struct chi_client *client, struct chi_rows *rows)
 {
 	if (client->backend->rows_close != NULL) {
 		client->backend->rows_close(client, rows);
@@ -103,7 +103,7 @@ int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				 ? client->backend->rows_all(client, &rows, &request, out)
 				 : client->backend->call(client, &request, out);
 	}
-	chi_rows_close(client, &rows);
+	chi_rows_end(client, &rows);
 	return status;
 }
 

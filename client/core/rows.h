@@ -47,8 +47,8 @@ struct chi_rows {
 
 /* Begins a query that can go on after a row (`resume`); others come as one list. Closed also after
  * a failure. -CHI_EUNSUPPORTED: not on this kind of address. */
-CHI_MUSTUSE int chi_rows_open(struct chi_client *client, enum chi_op op, const void *spec,
-			      struct chi_rows *rows);
+CHI_MUSTUSE int chi_rows_begin(struct chi_client *client, enum chi_op op, const void *spec,
+			       struct chi_rows *rows);
 
 /* Another page, with at least one row; the one at hand is used up. CHI_NONE: there are no more. A
  * failure stays what it is. */
@@ -56,7 +56,7 @@ CHI_MUSTUSE int chi_rows_more(struct chi_client *client, struct chi_rows *rows);
 
 /* The next row, until the next call; CHI_NONE: there are no more. */
 CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
-void chi_rows_close(struct chi_client *client, struct chi_rows *rows);
+void chi_rows_end(struct chi_client *client, struct chi_rows *rows);
 
 /* The operation's result, of a query with all rows, of a change what it did; on failure it is
  * zeroed. */

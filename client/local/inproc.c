@@ -129,7 +129,7 @@ static int refuse_entry(struct chi_client *client, int status, size_t entry)
 	/* It ends with the transaction. */
 	struct chi_fault why;
 	const char *more = chi_write_why(own->write);
-	(void)chi_fault(&why, status, "%s", more[0] != '\0' ? more : chi_strerror(status));
+	(void)chi_fail(&why, status, "%s", more[0] != '\0' ? more : chi_strerror(status));
 	if (pending > 0 && chi_write_rollback(own->write) == CHI_OK) {
 		pending = 0;
 	} else {
@@ -138,11 +138,11 @@ static int refuse_entry(struct chi_client *client, int status, size_t entry)
 		own->pending = 0;
 	}
 	if (pending == 0) {
-		return chi_fault(&client->error, status, "entry %zu: %s", entry, why.text);
+		return chi_fail(&client->error, status, "entry %zu: %s", entry, why.text);
 	}
-	return chi_fault(&client->error, status,
-			 "entry %zu: %s; %" PRIu64 " earlier records not yet flushed are lost too",
-			 entry, why.text, pending);
+	return chi_fail(&client->error, status,
+			"entry %zu: %s; %" PRIu64 " earlier records not yet flushed are lost too",
+			entry, why.text, pending);
 }
 
 /* The batch of `n` is applied: commits it if it is to be durable or enough has gathered. */
@@ -158,20 +158,20 @@ static int applied(struct chi_client *client, size_t n, enum chi_durability dura
 	return commit_write(client);
 }
 
-static int check_entries(struct chi_client *client, const struct chi_put *entries, size_t n)
+static int check_entries(struct chi_client *client, const struct chi_put_entry *entries, size_t n)
 {
-	enum chi_statistic statistic = chi_store_statistic(client->inproc.store);
+	enum chi_statistic statistic = chi_dir_statistic(client->inproc.store);
 	for (size_t i = 0; i < n; i++) {
 		struct chi_fault why = {{0}};
 		int status = chi_put_check(&entries[i], statistic, &why);
 		if (status != CHI_OK) {
-			return chi_fault(&client->error, status, "entry %zu: %s", i, why.text);
+			return chi_fail(&client->error, status, "entry %zu: %s", i, why.text);
 		}
 	}
 	return CHI_OK;
 }
 
-static int put_entries(struct chi_client *client, const struct chi_put *entries, size_t n,
+static int put_entries(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		       enum chi_durability durability, struct chi_put_result *result)
 {
 	if (n == 0) {
@@ -219,13 +219,12 @@ static int del(struct chi_client *client, const struct chi_key *keys, size_t n,
  * programs can take turns; holding it permanently is the daemon's way. */
 static int open_store(struct chi_client *client)
 {
-	struct chi_store_options options = {
+	struct chi_dir_options options = {
 		.mode = client->options.writable ? CHI_STORE_WRITE : CHI_STORE_READ,
 		.lock_wait_ms = client->options.lock_wait_ms,
 		.force_netfs = client->options.force_netfs,
 	};
-	return chi_store_open(client->address.path, &options, &client->inproc.store,
-			      &client->error);
+	return chi_dir_open(client->address.path, &options, &client->inproc.store, &client->error);
 }
 
 static void close_store(struct chi_client *client)
@@ -236,7 +235,7 @@ static void close_store(struct chi_client *client)
 	}
 	chi_game_texts_free(client->inproc.texts);
 	client->inproc.texts = NULL;
-	chi_store_close(client->inproc.store);
+	chi_dir_close(client->inproc.store);
 	client->inproc.store = NULL;
 }
 
@@ -254,11 +253,11 @@ static int commit_write(struct chi_client *client)
 		const char *why = fault.text[0] != '\0' ? fault.text : chi_strerror(status);
 		if (pending == 0 || status == -CHI_EFORK) {
 			/* A child loses nothing: the records are its parent's. */
-			return chi_fault(&client->error, status, "%s", why);
+			return chi_fail(&client->error, status, "%s", why);
 		}
-		return chi_fault(&client->error, status,
-				 "%.150s; %" PRIu64 " earlier records not yet flushed are lost",
-				 why, pending);
+		return chi_fail(&client->error, status,
+				"%.150s; %" PRIu64 " earlier records not yet flushed are lost", why,
+				pending);
 	}
 	return status;
 }
@@ -276,7 +275,7 @@ static int ping(struct chi_client *client)
 
 static int changed(struct chi_client *client, bool *out)
 {
-	return chi_store_changed(client->inproc.store, out, &client->error);
+	return chi_dir_changed(client->inproc.store, out, &client->error);
 }
 
 const struct chi_backend chi_backend_inproc = {

@@ -69,7 +69,7 @@ static int change(struct chi_client *client, const struct chi_request *request, 
 {
 	const struct chi_change_ops *ops = chi_op_row_of(request->op)->change;
 	struct chi_ask ask = {.arena = &client->answer->arena,
-			      .statistic = chi_store_statistic(client->inproc.store),
+			      .statistic = chi_dir_statistic(client->inproc.store),
 			      .fault = &client->error};
 	int status = chi_change_check(ops, &ask, request->made);
 	if (status == CHI_OK && ops->making != NULL) {

@@ -43,15 +43,15 @@ static int refuse_connection(const char *text, int error, struct chi_fault *faul
 	char buffer[96];
 	const char *reason = strerror_r(error, buffer, sizeof(buffer));
 	if (error == ETIMEDOUT) {
-		return chi_fault(fault, -CHI_ETIMEOUT, "cannot connect to '%s' in the time given",
-				 text);
+		return chi_fail(fault, -CHI_ETIMEOUT, "cannot connect to '%s' in the time given",
+				text);
 	}
 	int status = error == EACCES || error == EPERM ? -CHI_EACCES
 		     : error == ENOMEM		       ? -CHI_ENOMEM
 						       : -CHI_ECONNECT;
 	bool absent = error == ECONNREFUSED || error == ENOENT;
-	return chi_fault(fault, status, "cannot connect to '%s' (%s)%s", text, reason,
-			 absent ? "; is chistored running there?" : "");
+	return chi_fail(fault, status, "cannot connect to '%s' (%s)%s", text, reason,
+			absent ? "; is chistored running there?" : "");
 }
 
 /* Connects one socket; 0 or an errno, ETIMEDOUT at the deadline. */
@@ -136,8 +136,8 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 	}
 	int found = getaddrinfo(host, address->port, &hints, &list);
 	if (found != 0) {
-		return chi_fault(fault, found == EAI_MEMORY ? -CHI_ENOMEM : -CHI_ECONNECT,
-				 "cannot find the host of '%s' (%s)", text, gai_strerror(found));
+		return chi_fail(fault, found == EAI_MEMORY ? -CHI_ENOMEM : -CHI_ECONNECT,
+				"cannot find the host of '%s' (%s)", text, gai_strerror(found));
 	}
 	int error = EADDRNOTAVAIL;
 	for (const struct addrinfo *at = list; at != NULL; at = at->ai_next) {

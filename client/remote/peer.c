@@ -77,7 +77,7 @@ int chi_peer_fail(struct chi_client *client, int status, const char *format, ...
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	chi_peer_close(client);
-	return chi_fault(&client->error, status, "'%.140s': %s", client->text, text);
+	return chi_fail(&client->error, status, "'%.140s': %s", client->text, text);
 }
 
 /* A server that answers a write so has checked whether it was done before, or has not read it. */
@@ -94,8 +94,8 @@ int chi_peer_doubt(struct chi_client *client, int status)
 	bool gone = peer->fd < 0 && peer->sent;
 	if (status < 0 && (gone || (peer->unanswered && !is_definite(status)))) {
 		struct chi_fault fault = client->error;
-		chi_fault(&client->error, status, "%.200s; the write may or may not have happened",
-			  fault.text);
+		chi_fail(&client->error, status, "%.200s; the write may or may not have happened",
+			 fault.text);
 	}
 	return status;
 }
@@ -214,10 +214,10 @@ static int flush(struct chi_client *client)
 
 static int too_big(struct chi_client *client, enum chi_op op)
 {
-	return chi_fault(&client->error, -CHI_ETOOBIG,
-			 "the %s takes more than the %u bytes that the server accepts at once; "
-			 "split it",
-			 chi_op_name(op), client->peer->limits.request_bytes);
+	return chi_fail(&client->error, -CHI_ETOOBIG,
+			"the %s takes more than the %u bytes that the server accepts at once; "
+			"split it",
+			chi_op_name(op), client->peer->limits.request_bytes);
 }
 
 /* Leaves room for one request of the largest size, and for no byte more: the server would answer
@@ -369,8 +369,8 @@ int chi_peer_receive(struct chi_client *client, struct chi_response *response)
 		chi_buffer_consume(&peer->in, peer->taken);
 		peer->taken = 0;
 		if (peer->fd < 0) {
-			return chi_fault(&client->error, -CHI_ECONNECT,
-					 "'%.140s': the connection is closed", client->text);
+			return chi_fail(&client->error, -CHI_ECONNECT,
+					"'%.140s': the connection is closed", client->text);
 		}
 		const uint8_t *body = NULL;
 		size_t body_len = 0;
@@ -405,9 +405,9 @@ int chi_peer_refusal(const struct chi_response *response, struct chi_fault *faul
 	unsigned entry = 0;
 	const char *at = response->field.len > 0 ? strchr(response->field.bytes, '[') : NULL;
 	if (at != NULL && sscanf(at, "[%9u]", &entry) == 1 && strncmp(text, "entry ", 6) != 0) {
-		return chi_fault(fault, response->status, "entry %u: %s", entry, text);
+		return chi_fail(fault, response->status, "entry %u: %s", entry, text);
 	}
-	return chi_fault(fault, response->status, "%s", text);
+	return chi_fail(fault, response->status, "%s", text);
 }
 
 int chi_peer_answer(struct chi_client *client, uint64_t id, enum chi_op op,
@@ -504,9 +504,9 @@ static int show_token(struct chi_client *client, struct chi_response *hello)
 {
 	char token[CHI_ACCESS_TOKEN_MAX + 1];
 	if (client->peer->tls == NULL && !chi_token_is_safe(client->peer->fd)) {
-		return chi_fault(&client->error, -CHI_EACCES,
-				 "'%.140s': the access token would leave this machine unencrypted",
-				 client->text);
+		return chi_fail(&client->error, -CHI_EACCES,
+				"'%.140s': the access token would leave this machine unencrypted",
+				client->text);
 	}
 	int status = chi_token_read(client->options.token_file, token, &client->error);
 	if (status == CHI_OK) {

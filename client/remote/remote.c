@@ -62,9 +62,9 @@ static int write_all(const struct chi_sink *sink, const uint8_t *bytes, size_t l
 		}
 		if (n < 0) {
 			char buffer[96];
-			return chi_fault(fault, chi_fault_errno(errno),
-					 "cannot write the copy '%s' (%s)", sink->path,
-					 strerror_r(errno, buffer, sizeof(buffer)));
+			return chi_fail(fault, chi_fault_errno(errno),
+					"cannot write the copy '%s' (%s)", sink->path,
+					strerror_r(errno, buffer, sizeof(buffer)));
 		}
 		bytes += n;
 		len -= (size_t)n;
@@ -113,8 +113,8 @@ static int bytes(struct chi_client *client, enum chi_op op, const struct chi_sin
 		status = op != CHI_OP_BACKUP || (ftruncate(sink->fd, 0) == 0 &&
 						 lseek(sink->fd, 0, SEEK_SET) == 0)
 				 ? receive_bytes(client, op, sink, &response, &told)
-				 : chi_fault(&client->error, -CHI_EIO, "cannot write the copy '%s'",
-					     sink->path);
+				 : chi_fail(&client->error, -CHI_EIO, "cannot write the copy '%s'",
+					    sink->path);
 	} while (!told && chi_repeat_again(client, &repeat, status));
 	/* A server that answers "corrupt" may still give the numbers. */
 	bool whole = status == CHI_OK || status == -CHI_ECORRUPT;

@@ -26,7 +26,7 @@ int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
 void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
 int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
 			const struct chi_request *request, void *out);
-int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+int chi_remote_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
@@ -46,7 +46,7 @@ void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
 				     bool first);
 
-struct chi_put_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+struct chi_put_request chi_remote_put_request(const struct chi_put_entry *entries, size_t n,
 					      enum chi_durability durability);
 
 /* Before reads: makes answered CHI_ASYNC writes visible. Says nothing of those whose connection

@@ -40,8 +40,8 @@ static int take_answer(struct chi_import *games, const struct chi_response *resp
 		/* Its "canceled" says little to someone who did not ask for it. */
 		return status != -CHI_ECANCELED || is_canceled(games)
 			       ? status
-			       : chi_fault(&client->error, status,
-					   "the server stopped the import; nothing was stored");
+			       : chi_fail(&client->error, status,
+					  "the server stopped the import; nothing was stored");
 	}
 	if (response->status != CHI_OK || response->op != CHI_OP_IMPORT) {
 		return chi_peer_fail(client, -CHI_EPROTO,
@@ -139,7 +139,7 @@ static int send_piece(struct chi_import *games, const uint8_t *bytes, size_t *le
 static int tell_nothing(const struct chi_import *games, int status)
 {
 	struct chi_fault why = games->client->error;
-	return chi_fault(&games->client->error, status, "%.200s; nothing was stored", why.text);
+	return chi_fail(&games->client->error, status, "%.200s; nothing was stored", why.text);
 }
 
 /* Before the commit nothing happens in the store. */
@@ -187,7 +187,7 @@ static int doubt(struct chi_import *games, int status)
 		if (fault.text[0] == '\0') {
 			(void)chi_fault_plain(&fault, status);
 		}
-		(void)chi_fault(
+		(void)chi_fail(
 			&client->error, status,
 			merge ? "%.130s; it is not known whether the other store was added: "
 				"check before you try again"

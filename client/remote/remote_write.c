@@ -28,10 +28,10 @@ static int tell_lost(struct chi_client *client, const char *then)
 		return CHI_OK;
 	}
 	client->peer->async_lost = 0;
-	return chi_fault(&client->error, -CHI_ECONNECT,
-			 "'%.110s': the connection broke before %" PRIu64
-			 " written records were synced; they may or may not be stored%s",
-			 client->text, lost, then);
+	return chi_fail(&client->error, -CHI_ECONNECT,
+			"'%.110s': the connection broke before %" PRIu64
+			" written records were synced; they may or may not be stored%s",
+			client->text, lost, then);
 }
 
 int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
@@ -96,7 +96,7 @@ int chi_remote_repeat_write(struct chi_client *client, struct chi_request *reque
 	}
 }
 
-struct chi_put_request chi_remote_put_request(const struct chi_put *entries, size_t n,
+struct chi_put_request chi_remote_put_request(const struct chi_put_entry *entries, size_t n,
 					      enum chi_durability durability)
 {
 	struct chi_put_request asked = {.durability = durability, .n = n};
@@ -107,9 +107,9 @@ struct chi_put_request chi_remote_put_request(const struct chi_put *entries, siz
 
 static int too_many(struct chi_client *client, size_t n)
 {
-	return chi_fault(&client->error, -CHI_ETOOBIG,
-			 "%zu entries in one batch, the server takes at most %u", n,
-			 client->peer->limits.put_entries);
+	return chi_fail(&client->error, -CHI_ETOOBIG,
+			"%zu entries in one batch, the server takes at most %u", n,
+			client->peer->limits.put_entries);
 }
 
 static int send_put(struct chi_client *client, const struct chi_put_request *asked,
@@ -129,7 +129,7 @@ static int send_put(struct chi_client *client, const struct chi_put_request *ask
 
 /* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
  * what the limit is and leaves the connection alone. */
-int chi_remote_put(struct chi_client *client, const struct chi_put *entries, size_t n,
+int chi_remote_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result)
 {
 	if (n == 0 && durability == CHI_ASYNC) {

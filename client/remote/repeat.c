@@ -68,8 +68,8 @@ static void tell_failure(struct chi_client *client, const struct chi_repeat *rep
 	if (fault.text[0] == '\0') {
 		(void)chi_fault_plain(&fault, status);
 	}
-	(void)chi_fault(&client->error, status, "%.160s; sent %u times without an answer",
-			fault.text, repeat->lost);
+	(void)chi_fail(&client->error, status, "%.160s; sent %u times without an answer",
+		       fault.text, repeat->lost);
 }
 
 bool chi_repeat_again(struct chi_client *client, struct chi_repeat *repeat, int status)
@@ -98,8 +98,8 @@ int chi_repeat_choose(struct chi_client *client, uint64_t since)
 	memcpy(idempotency_key->store, client->peer->uuid, sizeof(idempotency_key->store));
 	if (getrandom(idempotency_key->client, sizeof(idempotency_key->client), 0) !=
 	    (ssize_t)sizeof(idempotency_key->client)) {
-		return chi_fault(&client->error, -CHI_EIO,
-				 "no random numbers for the client's identity");
+		return chi_fail(&client->error, -CHI_EIO,
+				"no random numbers for the client's identity");
 	}
 	identity->chosen = true;
 	return CHI_OK;

@@ -46,8 +46,8 @@ static int expect_host(SSL *ssl, const struct chi_address *address, const char *
 		      SSL_set_tlsext_host_name(ssl, name) == 1;
 	}
 	return set ? CHI_OK
-		   : chi_fault(fault, -CHI_ECONNECT,
-			       "'%.140s': no certificate can be for such a host", text);
+		   : chi_fail(fault, -CHI_ECONNECT,
+			      "'%.140s': no certificate can be for such a host", text);
 }
 
 static int shake(struct chi_tls *tls, const char *text, int64_t deadline, struct chi_fault *fault)
@@ -55,14 +55,14 @@ static int shake(struct chi_tls *tls, const char *text, int64_t deadline, struct
 	int status = chi_tls_shake(tls);
 	while (status == CHI_NONE) {
 		if (chi_wait(tls->fd, tls->wants_room ? POLLOUT : POLLIN, deadline) == 0) {
-			return chi_fault(fault, -CHI_ETIMEOUT,
-					 "'%.140s' does not answer in TLS in the time given", text);
+			return chi_fail(fault, -CHI_ETIMEOUT,
+					"'%.140s' does not answer in TLS in the time given", text);
 		}
 		status = chi_tls_shake(tls);
 	}
 	return status == CHI_OK ? CHI_OK
-				: chi_fault(fault, -CHI_ECONNECT, "no TLS with '%.140s' (%s)", text,
-					    tls->why.text);
+				: chi_fail(fault, -CHI_ECONNECT, "no TLS with '%.140s' (%s)", text,
+					   tls->why.text);
 }
 
 int chi_tls_to_server(const struct chi_options *options, const struct chi_address *address,
@@ -76,7 +76,7 @@ int chi_tls_to_server(const struct chi_options *options, const struct chi_addres
 	if (status == CHI_OK) {
 		status = chi_tls_new(context, fd, false, &tls);
 		if (status < 0) {
-			chi_fault(fault, status, "'%.140s': no memory for TLS", text);
+			chi_fail(fault, status, "'%.140s': no memory for TLS", text);
 		}
 	}
 	if (status == CHI_OK) {

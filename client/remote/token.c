@@ -41,17 +41,17 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 	_cleanup_(chi_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &file) < 0) {
 		char buffer[96];
-		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,
-				 strerror_r(errno, buffer, sizeof(buffer)));
+		return chi_fail(fault, -CHI_EIO, "cannot read the access token in '%s' (%s)", path,
+				strerror_r(errno, buffer, sizeof(buffer)));
 	}
 	/* It is read for every connection again, and must not make the caller wait. */
 	if (!S_ISREG(file.st_mode)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "the access token's '%s' is not a regular file", path);
+		return chi_fail(fault, -CHI_EINVAL, "the access token's '%s' is not a regular file",
+				path);
 	}
 	if ((file.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-		return chi_fault(fault, -CHI_EACCES,
-				 "the access token in '%s' is open to everyone; chmod o= it", path);
+		return chi_fail(fault, -CHI_EACCES,
+				"the access token in '%s' is open to everyone; chmod o= it", path);
 	}
 	ssize_t n = chi_file_read(fd, text, sizeof(text));
 	size_t len = n > 0 ? line_length(text, (size_t)n) : 0;
@@ -64,13 +64,13 @@ int chi_token_read(const char *path, char out[CHI_ACCESS_TOKEN_MAX + 1], struct 
 	}
 	explicit_bzero(text, sizeof(text));
 	if (n < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot read the access token in '%s'", path);
+		return chi_fail(fault, -CHI_EIO, "cannot read the access token in '%s'", path);
 	}
 	return good ? CHI_OK
-		    : chi_fault(fault, -CHI_ESYNTAX,
-				"'%s' is not one line with an access token, 1 to %d printable "
-				"characters",
-				path, CHI_ACCESS_TOKEN_MAX);
+		    : chi_fail(fault, -CHI_ESYNTAX,
+			       "'%s' is not one line with an access token, 1 to %d printable "
+			       "characters",
+			       path, CHI_ACCESS_TOKEN_MAX);
 }
 
 bool chi_token_is_safe(int fd)

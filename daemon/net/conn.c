@@ -16,7 +16,7 @@
 /* Unsigned, so that taking one off is adding its complement. */
 static void count_state(struct chi_conn *conn, uint64_t by)
 {
-	chi_count(&conn->worker->tally.connections[conn->state], by);
+	chi_scan_count(&conn->worker->tally.connections[conn->state], by);
 }
 
 void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
@@ -61,16 +61,16 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 		chi_worker_add_unauthenticated(worker, conn);
 	}
 	log_debug("connection.open", "connection {connection} opened",
-		  log_text("connection", chi_conn_name(conn).text));
+		  log_text("connection", chi_name_of_conn(conn).text));
 	chi_conn_io_init(conn);
 }
 
-struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn)
+struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn)
 {
 	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
 }
 
-struct chi_conn_name chi_conn_name(const struct chi_conn *conn)
+struct chi_conn_name chi_name_of_conn(const struct chi_conn *conn)
 {
 	struct chi_conn_name name;
 	snprintf(name.text, sizeof(name.text), "%u.%u.%u", (unsigned)conn->worker->index,
@@ -87,14 +87,14 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 		return;
 	}
 	log_debug("connection.close", "connection {connection} closed ({cause})",
-		  log_text("connection", chi_conn_name(conn).text), log_text("cause", reason));
+		  log_text("connection", chi_name_of_conn(conn).text), log_text("cause", reason));
 	if (conn->deletes > 1) {
 		log_info("client.deletes",
 			 "'{peer}' made {requests} delete requests as '{client}' (connection "
 			 "{connection})",
 			 log_text("peer", chi_conn_peer(conn).text),
 			 log_number("requests", conn->deletes), log_text("client", conn->client),
-			 log_text("connection", chi_conn_name(conn).text));
+			 log_text("connection", chi_name_of_conn(conn).text));
 	}
 	chi_conn_enter(conn, CHI_CONN_DEAD);
 	chi_conn_io_deinit(conn);
@@ -106,7 +106,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	conn->fd = -1;
 	while (!TAILQ_EMPTY(&conn->calls)) {
 		struct chi_call *call = TAILQ_FIRST(&conn->calls);
-		chi_count(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
+		chi_scan_count(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
 		chi_call_remove(call);
 		if (call->ops != NULL) {
 			call->ops->close(call);
@@ -122,7 +122,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 
 void chi_conn_cut_off(struct chi_conn *conn)
 {
-	chi_count(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
+	chi_scan_count(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
 	chi_conn_drop(conn, "does not read its answers");
 }
 
@@ -151,7 +151,7 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
 		}
 		uint64_t id = call->id;
 		enum chi_op op = call->op;
-		chi_count(&conn->worker->tally.abandoned, tell || call->since_us == 0 ? 0 : 1);
+		chi_scan_count(&conn->worker->tally.abandoned, tell || call->since_us == 0 ? 0 : 1);
 		chi_call_remove(call);
 		call->ops->close(call);
 		if (tell) {
@@ -200,8 +200,8 @@ void chi_conn_authorize(struct chi_conn *conn)
 	log_info("client.demote",
 		 "connection {connection} of '{client}', '{peer}', closed: role '{before}' "
 		 "reduced to '{role}'",
-		 log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
-		 log_text("peer", chi_conn_peer(conn).text),
+		 log_text("connection", chi_name_of_conn(conn).text),
+		 log_text("client", conn->client), log_text("peer", chi_conn_peer(conn).text),
 		 log_text("before", chi_role_name(conn->role)),
 		 log_text("role", chi_role_name(role)));
 	conn->role = CHI_ROLE_NONE;

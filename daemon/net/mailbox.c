@@ -15,7 +15,7 @@ int chi_mailbox_init(struct chi_mailbox *box, struct chi_fault *fault)
 	*box = (struct chi_mailbox){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	box->last = &box->first;
 	if (box->fd < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot make an eventfd (%s)", strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot make an eventfd (%s)", strerror(errno));
 	}
 	pthread_mutex_init(&box->lock, NULL);
 	return CHI_OK;

@@ -352,14 +352,14 @@ void chi_conn_stop_reading(struct chi_conn *conn);
 /* Looks at the deadlines. True if there are any to be looked at again. */
 bool chi_conn_tick(struct chi_conn *conn, int64_t now);
 
-struct chi_conn_ref chi_conn_ref(const struct chi_conn *conn);
+struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn);
 
 /* What the log calls it: never the same for two of a process. */
 struct chi_conn_name {
 	char text[36];
 };
 
-struct chi_conn_name chi_conn_name(const struct chi_conn *conn);
+struct chi_conn_name chi_name_of_conn(const struct chi_conn *conn);
 
 /* The peer's name for the log; valid while the connection is open. */
 static inline struct chi_peer_name chi_conn_peer(const struct chi_conn *conn)

@@ -39,7 +39,7 @@ bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t le
 {
 	struct chi_worker *worker = conn->worker;
 	struct chi_probe_batch *probe_batch = &worker->probe_batch;
-	struct chi_probe probe;
+	struct chi_probe_answer probe;
 	if (conn->state != CHI_CONN_OPEN || chi_server_is_full(worker->server)) {
 		return false;
 	}
@@ -91,8 +91,8 @@ static void answer_failure(struct chi_conn *conn, uint64_t id, int status,
 		chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, NULL);
 		return;
 	}
-	(void)chi_fault(&fault, status, "cannot read the record of '%s' (%s)", fen,
-			chi_strerror(status));
+	(void)chi_fail(&fault, status, "cannot read the record of '%s' (%s)", fen,
+		       chi_strerror(status));
 	chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, fault.text);
 }
 

@@ -33,10 +33,10 @@ int chi_server_task_begin(struct chi_server *server, size_t most, struct chi_fau
 		return CHI_OK;
 	}
 	chi_server_task_end(server);
-	return chi_fault(fault, -CHI_EBUSY,
-			 "%zu backups, verifications, compactions and searches for suspects and "
-			 "twins are running already",
-			 most);
+	return chi_fail(fault, -CHI_EBUSY,
+			"%zu backups, verifications, compactions and searches for suspects and "
+			"twins are running already",
+			most);
 }
 
 void chi_server_task_end(struct chi_server *server)

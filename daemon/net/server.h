@@ -41,7 +41,7 @@ struct chi_served {
 	struct chi_server *server;
 	const char *name;
 	size_t index; /* in server->stores */
-	struct chi_store *store;
+	struct chi_dir *store;
 	enum chi_statistic statistic;
 	bool writable;
 	enum chi_read_only read_only; /* why not, if not */

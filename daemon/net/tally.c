@@ -15,8 +15,8 @@ void chi_histogram_add(struct chi_histogram *histogram, int64_t us)
 	while (i < CHI_HISTOGRAM_BOUNDS && took > chi_histogram_bounds[i]) {
 		i++;
 	}
-	chi_count(&histogram->buckets[i], 1);
-	chi_count(&histogram->sum_us, took);
+	chi_scan_count(&histogram->buckets[i], 1);
+	chi_scan_count(&histogram->sum_us, took);
 }
 
 void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64_t us)
@@ -25,7 +25,7 @@ void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64
 	if (result >= CHI_RESULTS) {
 		result = CHI_EINTERNAL;
 	}
-	chi_count(&tally->answers[op][result], 1);
+	chi_scan_count(&tally->answers[op][result], 1);
 	if (us >= 0) {
 		chi_histogram_add(&tally->latency[chi_op_row_of(op)->op_class], us);
 	}

@@ -47,14 +47,14 @@ struct chi_tally {
 };
 
 /* By the counter's own thread. */
-static inline void chi_count(chi_counter *counter, uint64_t n)
+static inline void chi_scan_count(chi_counter *counter, uint64_t n)
 {
 	uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
 	atomic_store_explicit(counter, before + n, memory_order_relaxed);
 }
 
 /* Any thread. */
-static inline uint64_t chi_counted(const chi_counter *counter)
+static inline uint64_t chi_counter_value(const chi_counter *counter)
 {
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }

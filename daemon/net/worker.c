@@ -441,7 +441,7 @@ static int make_events(struct chi_worker *worker, struct chi_fault *fault)
 		event_config_free(config);
 	}
 	if (worker->base == NULL) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot make an event loop");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
 	}
 	worker->mail_event =
 		event_new(worker->base, worker->mailbox.fd, EV_READ | EV_PERSIST, on_mail, worker);
@@ -451,7 +451,7 @@ static int make_events(struct chi_worker *worker, struct chi_fault *fault)
 	if (worker->mail_event == NULL || worker->serve_event == NULL ||
 	    worker->slice_event == NULL || worker->tick_event == NULL ||
 	    event_add(worker->mail_event, NULL) < 0) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot make events");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot make events");
 	}
 	return CHI_OK;
 }
@@ -497,7 +497,7 @@ int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault)
 {
 	int error = pthread_create(&worker->thread, NULL, run_worker, worker);
 	if (error != 0) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
 	}
 	worker->started = true;
 	return CHI_OK;

@@ -153,7 +153,7 @@ int chi_handle_change(struct chi_task *task)
 	}
 	if (chi_change_is_trial(ops, request.made) && request.idempotency_key.sequence != 0) {
 		task->field = "idempotency_key";
-		return chi_fault(&task->fault, -CHI_EINVAL, "only of writes, not of a dry run");
+		return chi_fail(&task->fault, -CHI_EINVAL, "only of writes, not of a dry run");
 	}
 	return ops->making != NULL ? start_making(task, ops->making, &request, &arena)
 				   : queue_change(task, &request, &arena);

@@ -100,12 +100,12 @@ static int check_role(struct chi_task *task)
 		"{operation} denied to '{peer}', connection {connection} of '{client}' "
 		"(role '{role}')",
 		log_text("operation", chi_op_name(op)), log_text("peer", chi_conn_peer(conn).text),
-		log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
-		log_text("role", chi_role_name(conn->role)));
-	return chi_fault(&task->fault, -CHI_EACCES,
-			 "access denied: %s needs the role '%s', and this client has '%s'",
-			 chi_op_label(op), chi_role_name(chi_op_row_of(op)->role),
-			 chi_role_name(conn->role));
+		log_text("connection", chi_name_of_conn(conn).text),
+		log_text("client", conn->client), log_text("role", chi_role_name(conn->role)));
+	return chi_fail(&task->fault, -CHI_EACCES,
+			"access denied: %s needs the role '%s', and this client has '%s'",
+			chi_op_label(op), chi_role_name(chi_op_row_of(op)->role),
+			chi_role_name(conn->role));
 }
 
 /* Finds the store that the request names and sees whether it may be changed, and can answer. */
@@ -115,21 +115,20 @@ static int check_store(struct chi_task *task, unsigned flags)
 	task->served = chi_server_find(task->worker->server, name->bytes, name->len);
 	if (task->served == NULL) {
 		task->field = "store";
-		return chi_fault(&task->fault, -CHI_ENOSTORE, "no store is named '%.*s'",
-				 (int)(name->len < 64 ? name->len : 64),
-				 name->len > 0 ? name->bytes : "default");
+		return chi_fail(&task->fault, -CHI_ENOSTORE, "no store is named '%.*s'",
+				(int)(name->len < 64 ? name->len : 64),
+				name->len > 0 ? name->bytes : "default");
 	}
 	if ((flags & CHI_NEEDS_WRITABLE) != 0 && !task->served->writable) {
-		return chi_fault(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
-				 task->served->name,
-				 task->served->read_only == CHI_READ_ONLY_CRASHES
-					 ? " after repeated crashes of the server: verify the store"
-					 : "");
+		return chi_fail(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
+				task->served->name,
+				task->served->read_only == CHI_READ_ONLY_CRASHES
+					? " after repeated crashes of the server: verify the store"
+					: "");
 	}
 	return chi_op_check(task->request,
-			    chi_store_keep(task->served->store) == CHI_KEEP_GAMES
-				    ? CHI_HOLDS_GAMES
-				    : CHI_HOLDS_COUNTS,
+			    chi_dir_keep(task->served->store) == CHI_KEEP_GAMES ? CHI_HOLDS_GAMES
+										: CHI_HOLDS_COUNTS,
 			    &task->fault);
 }
 
@@ -141,11 +140,11 @@ static int check_load(struct chi_task *task, unsigned flags)
 	const struct chi_limits *limits = &server->config->limits;
 	bool stays = (flags & CHI_STAYS) != 0 || chi_op_is_query(task->request);
 	if (stays && task->conn->n_calls >= limits->in_flight) {
-		return chi_fault(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
-				 (unsigned long long)limits->in_flight);
+		return chi_fail(&task->fault, -CHI_EBUSY, "%llu requests are in flight already",
+				(unsigned long long)limits->in_flight);
 	}
 	if (chi_server_is_full(server)) {
-		return chi_fault(&task->fault, -CHI_EBUSY, "the server's buffers are full");
+		return chi_fail(&task->fault, -CHI_EBUSY, "the server's buffers are full");
 	}
 	return CHI_OK;
 }
@@ -156,12 +155,12 @@ static int check_request(struct chi_task *task, unsigned flags)
 	const struct chi_request *request = task->request;
 	if (request->id == 0) {
 		task->field = "id";
-		return chi_fault(&task->fault, -CHI_EINVAL, "the id must not be 0");
+		return chi_fail(&task->fault, -CHI_EINVAL, "the id must not be 0");
 	}
 	if ((flags & CHI_IS_SILENT) == 0 && chi_call_find(task->conn, request->id) != NULL) {
 		task->field = "id";
-		return chi_fault(&task->fault, -CHI_EINVAL,
-				 "a request with this id is in flight already");
+		return chi_fail(&task->fault, -CHI_EINVAL,
+				"a request with this id is in flight already");
 	}
 	int status = check_role(task);
 	if (status == CHI_OK && (flags & CHI_WHEN_FULL) == 0) {
@@ -187,7 +186,7 @@ static void log_request(const struct chi_task *task)
 			 log_text("store", task->served->name),
 			 log_text("peer", chi_conn_peer(conn).text),
 			 log_text("client", conn->client),
-			 log_text("connection", chi_conn_name(conn).text));
+			 log_text("connection", chi_name_of_conn(conn).text));
 	}
 }
 
@@ -198,7 +197,7 @@ static int serve(struct chi_task *task)
 	const struct chi_op_row *row = chi_op_row_of(op);
 	if (row->role == CHI_ROLE_NONE) {
 		task->request->op = CHI_OP_UNKNOWN;
-		return chi_fault(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
+		return chi_fail(&task->fault, -CHI_EUNSUPPORTED, "unknown operation");
 	}
 	int status = check_request(task, row->flags);
 	if (status == CHI_OK && (row->flags & CHI_IS_LOGGED) != 0) {
@@ -216,7 +215,7 @@ static void refuse_request(struct chi_task *task, int status)
 	if (feeds && !chi_call_give_up(task->conn, request->id)) {
 		return;
 	}
-	const char *text = task->fault.text[0] != '\0' ? task->fault.text : chi_store_error(status);
+	const char *text = task->fault.text[0] != '\0' ? task->fault.text : chi_dir_error(status);
 	chi_conn_fail(task->conn, request->id, request->op, status, task->field, text);
 }
 
@@ -267,15 +266,15 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 	}
 	chi_arena_reset(&worker->requests);
 	chi_arena_reset(&worker->results);
-	chi_store_forget_damage();
+	chi_dir_forget_damage();
 	int status = chi_request_unpack(body, len, &worker->requests, &request, &task.field,
 					&task.fault);
 	bool malformed = status == -CHI_EPROTO;
 	if (status >= 0) {
 		/* The first request decides whether the two sides understand each other at all. */
 		status = first && request.op != CHI_OP_HELLO
-				 ? chi_fault(&task.fault, -CHI_EINVAL,
-					     "the first request must be hello")
+				 ? chi_fail(&task.fault, -CHI_EINVAL,
+					    "the first request must be hello")
 				 : serve(&task);
 	}
 	if (status < 0) {

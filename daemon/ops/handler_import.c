@@ -498,7 +498,7 @@ static int start_import(struct import *import, struct chi_fault *fault)
 			    : pthread_create(&import->thread, NULL, run_import, import);
 	if (error != 0) {
 		free_import(import);
-		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+		return chi_fail(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
 	}
 	return CHI_OK;
 }
@@ -517,7 +517,7 @@ int chi_handle_import(struct chi_task *task)
 	import->granted = CHI_IMPORT_CREDIT;
 	import->began = chi_now_ms();
 	memcpy(import->client, task->conn->client, sizeof(import->client));
-	import->connection = chi_conn_name(task->conn);
+	import->connection = chi_name_of_conn(task->conn);
 	import->call.id = request->id;
 	import->call.op = CHI_OP_IMPORT;
 	import->call.ops = &import_ops;
@@ -527,8 +527,8 @@ int chi_handle_import(struct chi_task *task)
 	uint64_t max = worker->server->config->limits.imports;
 	if (!chi_import_sessions_add(&worker->server->import_sessions, &import->session, max)) {
 		free(import);
-		return chi_fault(&task->fault, -CHI_EBUSY,
-				 "as many imports as are allowed are running: %" PRIu64, max);
+		return chi_fail(&task->fault, -CHI_EBUSY,
+				"as many imports as are allowed are running: %" PRIu64, max);
 	}
 	int status = start_import(import, &task->fault);
 	if (status < 0) {
@@ -570,7 +570,7 @@ int chi_handle_import_data(struct chi_task *task)
 	uint64_t cost = CHI_IMPORT_OVERHEAD + request->u.import_data.len;
 	if (cost > import->granted) {
 		task->field = "import_data.data";
-		return chi_fault(&task->fault, -CHI_EINVAL, "more data than credit");
+		return chi_fail(&task->fault, -CHI_EINVAL, "more data than credit");
 	}
 	import->granted -= cost;
 	/* Names alone do not keep the place. */

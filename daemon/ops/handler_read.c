@@ -22,7 +22,7 @@ static void take_client_name(struct chi_conn *conn, const struct chi_text *name)
 	}
 	conn->client[len] = '\0';
 	log_debug("client.name", "connection {connection} is '{client}'",
-		  log_text("connection", chi_conn_name(conn).text),
+		  log_text("connection", chi_name_of_conn(conn).text),
 		  log_text("client", conn->client));
 }
 
@@ -50,9 +50,9 @@ static int let_in(struct chi_task *task)
 		"client.refuse",
 		"access denied to '{peer}', connection {connection} of '{client}' ({cause})",
 		log_text("peer", chi_conn_peer(conn).text),
-		log_text("connection", chi_conn_name(conn).text), log_text("client", conn->client),
-		log_text("cause", why));
-	return chi_fault(&task->fault, status < 0 ? status : -CHI_EACCES, "access denied: %s", why);
+		log_text("connection", chi_name_of_conn(conn).text),
+		log_text("client", conn->client), log_text("cause", why));
+	return chi_fail(&task->fault, status < 0 ? status : -CHI_EACCES, "access denied: %s", why);
 }
 
 /* Of the state that is committed now. 0 if it cannot be read: the oldest there is, so that a client
@@ -77,13 +77,13 @@ int chi_handle_hello(struct chi_task *task)
 	struct chi_store_name *names =
 		chi_arena_array(&task->worker->results, server->n_stores, sizeof(*names));
 	if (task->conn->state != CHI_CONN_HELLO) {
-		return chi_fault(&task->fault, -CHI_EINVAL, "hello was sent before");
+		return chi_fail(&task->fault, -CHI_EINVAL, "hello was sent before");
 	}
 	if (task->request->u.hello.version != CHI_PROTOCOL_VERSION) {
 		task->field = "hello.version";
-		return chi_fault(&task->fault, -CHI_EVERSION,
-				 "this server speaks version %d of the protocol",
-				 CHI_PROTOCOL_VERSION);
+		return chi_fail(&task->fault, -CHI_EVERSION,
+				"this server speaks version %d of the protocol",
+				CHI_PROTOCOL_VERSION);
 	}
 	if (names == NULL) {
 		return -CHI_ENOMEM;
@@ -101,7 +101,7 @@ int chi_handle_hello(struct chi_task *task)
 			.writable = served->writable,
 			.sequence = sequence_of(served),
 		};
-		memcpy(names[i].uuid, chi_store_uuid(served->store), sizeof(names[i].uuid));
+		memcpy(names[i].uuid, chi_dir_uuid(served->store), sizeof(names[i].uuid));
 	}
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_HELLO};
 	response.u.hello.version = CHI_PROTOCOL_VERSION;
@@ -135,8 +135,8 @@ static int name_position(struct chi_task *task, int status, const struct chi_key
 	if (chi_key_to_fen(key, fen, NULL) < 0) {
 		return status;
 	}
-	return chi_fault(&task->fault, status, "cannot read the record of '%s' (%s)", fen,
-			 chi_strerror(status));
+	return chi_fail(&task->fault, status, "cannot read the record of '%s' (%s)", fen,
+			chi_strerror(status));
 }
 
 /* Answered together with the other probes of this turn. */
@@ -196,10 +196,10 @@ static int read_entries(struct chi_task *task, struct chi_read *read, struct chi
 		}
 		bytes += chi_entry_size(&entries[i]);
 		if (bytes > CHI_FRAME_RESPONSE_MAX) {
-			return chi_fault(&task->fault, -CHI_ETOOBIG,
-					 "the records from number %zu on do not fit one response, "
-					 "ask for fewer at a time",
-					 i);
+			return chi_fail(&task->fault, -CHI_ETOOBIG,
+					"the records from number %zu on do not fit one response, "
+					"ask for fewer at a time",
+					i);
 		}
 	}
 	return CHI_OK;

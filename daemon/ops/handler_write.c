@@ -17,7 +17,7 @@ static const struct chi_job_delivery delivery = {deliver_answer, deliver_loss};
 struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum chi_op op,
 				const struct chi_idempotency_key *idempotency_key)
 {
-	struct chi_conn_ref to = chi_conn_ref(conn);
+	struct chi_conn_ref to = chi_ref_of_conn(conn);
 	struct chi_job *job = chi_job_new(&to, id, op, &delivery);
 	if (job != NULL) {
 		job->idempotency_key = *idempotency_key;
@@ -42,8 +42,8 @@ int chi_handler_queue(struct chi_conn *conn, struct chi_served *served, struct c
 	if (status < 0) {
 		free(call);
 		chi_job_free(job);
-		return chi_fault(fault, status, "the write queue of store '%s' is full",
-				 served->name);
+		return chi_fail(fault, status, "the write queue of store '%s' is full",
+				served->name);
 	}
 	/* The answer cannot overtake this: it comes by this thread's mailbox. */
 	chi_call_add(conn, call);
@@ -66,7 +66,7 @@ int chi_handle_outcome(struct chi_task *task)
 	const struct chi_request *request = task->request;
 	if (request->idempotency_key.sequence == 0) {
 		task->field = "idempotency_key";
-		return chi_fault(&task->fault, -CHI_EINVAL, "missing");
+		return chi_fail(&task->fault, -CHI_EINVAL, "missing");
 	}
 	if (!chi_import_sessions_await(&task->worker->server->import_sessions, task->served,
 				       &request->idempotency_key)) {

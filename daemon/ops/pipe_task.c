@@ -255,7 +255,7 @@ static int start_pipe(struct pipe_task *task, struct chi_fault *fault)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC | (task->call.op == CHI_OP_VERIFY ? O_DIRECT : 0)) < 0) {
-		return chi_fault(fault, -CHI_EBUSY, "cannot make a pipe (%s)", strerror(errno));
+		return chi_fail(fault, -CHI_EBUSY, "cannot make a pipe (%s)", strerror(errno));
 	}
 	task->from = ends[0];
 	task->to = ends[1];
@@ -269,7 +269,7 @@ static int start_pipe(struct pipe_task *task, struct chi_fault *fault)
 			    : pthread_create(&task->thread, NULL, run_pipe, task);
 	if (error != 0) {
 		close(task->to);
-		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+		return chi_fail(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
 	}
 	return CHI_OK;
 }

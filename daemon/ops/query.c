@@ -140,7 +140,7 @@ static int hold_memory(struct aside *aside)
 	atomic_fetch_sub(&server->buffered, aside->held);
 	aside->held = bytes;
 	return more && chi_server_is_full(server)
-		       ? chi_fault(&aside->fault, -CHI_EBUSY, "the server's buffers are full")
+		       ? chi_fail(&aside->fault, -CHI_EBUSY, "the server's buffers are full")
 		       : CHI_OK;
 }
 
@@ -170,7 +170,7 @@ static void *run_thread(void *context)
 	}
 	/* What damage was met only this thread knows. */
 	if (aside->status < 0 && aside->fault.text[0] == '\0') {
-		(void)chi_fault(&aside->fault, aside->status, "%s", chi_store_error(aside->status));
+		(void)chi_fail(&aside->fault, aside->status, "%s", chi_dir_error(aside->status));
 	}
 	chi_mailbox_post(&aside->worker->mailbox, &aside->mail);
 	return NULL;
@@ -239,7 +239,7 @@ static int start_thread(struct aside *aside, struct chi_fault *fault)
 	int error = pthread_create(&aside->thread, NULL, run_thread, aside);
 	if (error != 0) {
 		chi_server_task_end(aside->worker->server);
-		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+		return chi_fail(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
 	}
 	aside->worker->n_tasks++;
 	return CHI_OK;

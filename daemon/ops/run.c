@@ -63,7 +63,7 @@ static int open_snapshot(struct chi_run *run, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	if (!run->was_open && chi_server_is_full(run->worker->server)) {
-		return chi_fault(fault, -CHI_EBUSY, "the server's buffers are full");
+		return chi_fail(fault, -CHI_EBUSY, "the server's buffers are full");
 	}
 	int status = chi_read_begin(run->served->store, &run->read);
 	if (status < 0) {
@@ -142,7 +142,7 @@ static void send_page(struct chi_run *run, bool last)
 
 static const char *failure_text(int status, const struct chi_fault *fault)
 {
-	return fault->text[0] != '\0' ? fault->text : chi_store_error(status);
+	return fault->text[0] != '\0' ? fault->text : chi_dir_error(status);
 }
 
 /* The rows found before the failure are good, and sent first. */
@@ -218,7 +218,7 @@ static void pause_run(struct chi_run *run, int64_t now, bool short_of_memory)
 static void slice(struct chi_run *run, int64_t until)
 {
 	struct chi_fault fault = {0};
-	chi_store_forget_damage();
+	chi_dir_forget_damage();
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
 		status = work(run, until, &fault);

@@ -102,8 +102,7 @@ void chi_config_init(struct chi_config *config)
 static int parse_store(struct chi_config *config, const char *text, struct chi_fault *fault)
 {
 	if (config->n_stores == CHI_STORES_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "--store: more than %d stores",
-				 CHI_STORES_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "--store: more than %d stores", CHI_STORES_MAX);
 	}
 	struct chi_store_config *store = &config->stores[config->n_stores];
 	const char *equals = strchr(text, '=');
@@ -117,13 +116,13 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 		store->path = equals + 1;
 	}
 	if (len == 0 || len > CHI_STORE_NAME_MAX || !chi_store_name_ok(name, len)) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "--store: '%s' names a store with other than 1 to %d letters, "
-				 "digits, '-', '_', '.'",
-				 text, CHI_STORE_NAME_MAX);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"--store: '%s' names a store with other than 1 to %d letters, "
+				"digits, '-', '_', '.'",
+				text, CHI_STORE_NAME_MAX);
 	}
 	if (store->path[0] == '\0') {
-		return chi_fault(fault, -CHI_ESYNTAX, "--store: '%s' has no directory", text);
+		return chi_fail(fault, -CHI_ESYNTAX, "--store: '%s' has no directory", text);
 	}
 	memcpy(store->name, name, len);
 	store->name[len] = '\0';
@@ -136,7 +135,7 @@ static int parse_metrics(struct chi_config *config, const char *text, struct chi
 {
 	if (strchr(text, ',') != NULL || chi_listen_parse(text, &config->metrics, NULL) < 0 ||
 	    config->metrics.kind != CHI_LISTEN_TCP) {
-		return chi_fault(fault, -CHI_ESYNTAX, "--metrics: '%s' is not tcp:HOST:PORT", text);
+		return chi_fail(fault, -CHI_ESYNTAX, "--metrics: '%s' is not tcp:HOST:PORT", text);
 	}
 	config->has_metrics = true;
 	return CHI_OK;
@@ -200,17 +199,17 @@ static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 		used = used || config->listens[i].kind == CHI_LISTEN_TLS;
 	}
 	if (used && (config->tls_certificate == NULL || config->tls_key == NULL)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "--listen: tls: needs --tls-cert and --tls-key");
+		return chi_fail(fault, -CHI_EINVAL,
+				"--listen: tls: needs --tls-cert and --tls-key");
 	}
 	if (used && config->access_path == NULL) {
-		return chi_fault(
+		return chi_fail(
 			fault, -CHI_EINVAL,
 			"--listen: tls: needs --access, without which every client is refused");
 	}
 	if (!used && (config->tls_certificate != NULL || config->tls_key != NULL ||
 		      config->tls_authorities != NULL)) {
-		return chi_fault(
+		return chi_fail(
 			fault, -CHI_EINVAL,
 			"--tls-cert, --tls-key and --tls-ca are for --listen tls:HOST:PORT, "
 			"which is missing");
@@ -221,25 +220,25 @@ static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 {
 	if (config->n_stores == 0) {
-		return chi_fault(fault, -CHI_EINVAL, "nothing to serve: --store is missing");
+		return chi_fail(fault, -CHI_EINVAL, "nothing to serve: --store is missing");
 	}
 	if (config->n_listens == 0) {
-		return chi_fault(fault, -CHI_EINVAL, "nowhere to listen: --listen is missing");
+		return chi_fail(fault, -CHI_EINVAL, "nowhere to listen: --listen is missing");
 	}
 	for (size_t i = 0; i < config->n_stores; i++) {
 		for (size_t j = 0; j < i; j++) {
 			if (strcmp(config->stores[i].name, config->stores[j].name) == 0) {
-				return chi_fault(fault, -CHI_EINVAL,
-						 "--store: two stores are named '%s'",
-						 config->stores[i].name);
+				return chi_fail(fault, -CHI_EINVAL,
+						"--store: two stores are named '%s'",
+						config->stores[i].name);
 			}
 		}
 	}
 	if (config->limits.output_close < config->limits.output_pause) {
-		return chi_fault(fault, -CHI_EINVAL, "--output-close is below --output-pause");
+		return chi_fail(fault, -CHI_EINVAL, "--output-close is below --output-pause");
 	}
 	if (config->create != 0 && config->read_only) {
-		return chi_fault(fault, -CHI_EINVAL, "--create and --read-only exclude each other");
+		return chi_fail(fault, -CHI_EINVAL, "--create and --read-only exclude each other");
 	}
 	return check_tls(config, fault);
 }

@@ -150,16 +150,16 @@ static void print_times(struct page *page, const char *name, const char *label, 
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < CHI_HISTOGRAM_BOUNDS; i++) {
-		n += chi_counted(&times->buckets[i]);
+		n += chi_counter_value(&times->buckets[i]);
 		print(page, "%s_bucket{%s=\"%s\",le=\"", name, label, value);
 		seconds(page, chi_histogram_bounds[i]);
 		print(page, "\"} %llu\n", (unsigned long long)n);
 	}
-	n += chi_counted(&times->buckets[CHI_HISTOGRAM_BOUNDS]);
+	n += chi_counter_value(&times->buckets[CHI_HISTOGRAM_BOUNDS]);
 	print(page, "%s_bucket{%s=\"%s\",le=\"+Inf\"} %llu\n", name, label, value,
 	      (unsigned long long)n);
 	print(page, "%s_sum{%s=\"%s\"} ", name, label, value);
-	seconds(page, chi_counted(&times->sum_us));
+	seconds(page, chi_counter_value(&times->sum_us));
 	print(page, "\n%s_count{%s=\"%s\"} %llu\n", name, label, value, (unsigned long long)n);
 }
 
@@ -172,7 +172,7 @@ static void add_tally(struct chi_tally *totals, const struct chi_tally *tally)
 	chi_counter *to = (chi_counter *)(void *)totals;
 	const chi_counter *from = (const chi_counter *)(const void *)tally;
 	for (size_t i = 0; i < sizeof(*tally) / sizeof(*from); i++) {
-		chi_count(&to[i], chi_counted(&from[i]));
+		chi_scan_count(&to[i], chi_counter_value(&from[i]));
 	}
 }
 
@@ -182,7 +182,7 @@ static void take_info(const struct chi_served *served, struct facts *facts)
 	struct statvfs disk;
 	const char *path = served->server->config->stores[served->index].path;
 	facts->known =
-		chi_store_info(served->store, &facts->info) == CHI_OK && statvfs(path, &disk) == 0;
+		chi_dir_info(served->store, &facts->info) == CHI_OK && statvfs(path, &disk) == 0;
 	if (facts->known) {
 		facts->games = info->games.white + info->games.draws + info->games.black +
 			       info->games.other;
@@ -200,8 +200,8 @@ static void take_facts(struct chi_served *served, bool exchanging, struct facts 
 				.queue_records_max = writer->records_max,
 				.read_only = !served->writable,
 				.crashes = served->crashes.count,
-				.batches = chi_counted(&writer->batches),
-				.failures = chi_counted(&writer->failures)};
+				.batches = chi_counter_value(&writer->batches),
+				.failures = chi_counter_value(&writer->failures)};
 	pthread_mutex_lock(&writer->lock);
 	facts->queue_bytes = writer->bytes;
 	facts->queue_records = writer->records;
@@ -256,7 +256,7 @@ static void print_rejects(struct page *page, const struct chi_server *server,
 			  const struct chi_tally *totals)
 {
 	uint64_t counts[REASONS] = {0};
-	counts[BUSY] = chi_counted(&server->turned_away);
+	counts[BUSY] = chi_counter_value(&server->turned_away);
 	counts[LIMITS] = totals->cut_off;
 	counts[HANDSHAKE] = totals->no_tls;
 	for (size_t op = 0; op < CHI_OP_COUNT_OF_OPS; op++) {
@@ -283,10 +283,10 @@ static void print_connections(struct page *page, const struct chi_server *server
 	plain(page, "chistore_connections_max", "gauge", "Connections that may be open at once.",
 	      server->connections_max);
 	plain(page, "chistore_connections_accepted_total", "counter", "Connections taken.",
-	      chi_counted(&server->accepted));
+	      chi_counter_value(&server->accepted));
 	plain(page, "chistore_connections_turned_away_total", "counter",
 	      "Connections refused because there were too many.",
-	      chi_counted(&server->turned_away));
+	      chi_counter_value(&server->turned_away));
 	plain(page, "chistore_connections_cut_off_total", "counter",
 	      "Connections closed because the client did not read its answers.", totals->cut_off);
 	plain(page, "chistore_received_bytes_total", "counter", "Bytes of requests.",

@@ -64,7 +64,7 @@ int chi_watchdog_new(struct chi_server *server, struct event **out, struct chi_f
 		if (timer != NULL) {
 			event_free(timer);
 		}
-		return chi_fault(fault, -CHI_ENOMEM, "cannot start a timer");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
 	}
 	*out = timer;
 	return CHI_OK;

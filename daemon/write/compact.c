@@ -46,7 +46,7 @@ static void *verify(void *context)
 	struct chi_verify_result result;
 	char why[64];
 	check->status =
-		chi_store_verify_until(writer->served->store, &check->stop, NULL, NULL, &result);
+		chi_dir_verify_until(writer->served->store, &check->stop, NULL, NULL, &result);
 	if (check->status == -CHI_ECORRUPT) {
 		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",
 			       result.errors);
@@ -80,7 +80,7 @@ static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 	check->running = error == 0;
 	if (error != 0) {
 		chi_server_task_end(server);
-		return chi_fault(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
+		return chi_fail(fault, -CHI_EBUSY, "cannot start a thread (%s)", strerror(error));
 	}
 	return CHI_OK;
 }
@@ -129,7 +129,7 @@ static void end_parked(struct chi_store_writer *writer, int verdict, const struc
 		job->next = NULL;
 		int status = verdict;
 		if (status == CHI_OK && stops(writer)) {
-			status = chi_fault(&fault, -CHI_ECANCELED, "the server stops");
+			status = chi_fail(&fault, -CHI_ECANCELED, "the server stops");
 		}
 		if (status == CHI_OK) {
 			status = compact(job, writer->served, &fault);
@@ -155,5 +155,5 @@ void chi_compact_give_up(struct chi_store_writer *writer)
 		atomic_store(&writer->check.stop, true);
 		(void)!end_check(writer, &fault);
 	}
-	end_parked(writer, chi_fault(&fault, -CHI_ECANCELED, "the server stops"), &fault);
+	end_parked(writer, chi_fail(&fault, -CHI_ECANCELED, "the server stops"), &fault);
 }

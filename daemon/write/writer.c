@@ -191,10 +191,10 @@ static int end_write(struct chi_store_writer *writer, struct chi_write *write, s
 	int64_t start = chi_now_us();
 	int status = chi_write_commit(write, fault);
 	if (status < 0) {
-		chi_count(&writer->failures, 1);
+		chi_scan_count(&writer->failures, 1);
 	} else {
 		chi_histogram_add(&writer->commits, chi_now_us() - start);
-		chi_count(&writer->batches, n);
+		chi_scan_count(&writer->batches, n);
 	}
 	return status;
 }
@@ -514,7 +514,7 @@ int chi_store_writer_start(struct chi_store_writer *writer, struct chi_fault *fa
 {
 	int error = pthread_create(&writer->thread, NULL, run_writer, writer);
 	if (error != 0) {
-		return chi_fault(fault, -CHI_ENOMEM, "cannot start a writer (%s)", strerror(error));
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a writer (%s)", strerror(error));
 	}
 	writer->started = true;
 	return CHI_OK;

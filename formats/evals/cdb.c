@@ -80,8 +80,8 @@ static int read_score(struct span value, struct chi_eval *eval, struct chi_fault
 		return CHI_OK;
 	}
 	if (chi_num_i64(text.at, text.len, MATE_BASE, &score) != CHI_OK) {
-		return chi_fault(fault, -CHI_ESYNTAX, CHI_CDB_MARK " '%.*s' is no score",
-				 (int)(text.len < 40 ? text.len : 40), text.at);
+		return chi_fail(fault, -CHI_ESYNTAX, CHI_CDB_MARK " '%.*s' is no score",
+				(int)(text.len < 40 ? text.len : 40), text.at);
 	}
 	if (score > CHI_CDB_CP_MAX || score < -CHI_CDB_CP_MAX) {
 		set_mate(eval, MATE_BASE - (score < 0 ? -score : score), score < 0);
@@ -108,11 +108,11 @@ static int read_cdb_moves(const struct chi_key *key, struct span text, struct ch
 	}
 	status = chi_line_parse(&position, text.at, text.len, moves, room, &eval->n_pv, &inner);
 	eval->pv = moves;
-	return status == CHI_OK ? CHI_OK : chi_fault(fault, status, "PV: %s", inner.text);
+	return status == CHI_OK ? CHI_OK : chi_fail(fault, status, "PV: %s", inner.text);
 }
 
 int chi_cdb_read(const char *line, size_t len, const char *engine, struct chi_arena *arena,
-		 struct chi_put *put, struct chi_fault *fault)
+		 struct chi_put_entry *put, struct chi_fault *fault)
 {
 	const char *end = line + len;
 	const char *mark = memmem(line, len, CHI_CDB_MARK, strlen(CHI_CDB_MARK));
@@ -122,7 +122,7 @@ int chi_cdb_read(const char *line, size_t len, const char *engine, struct chi_ar
 		return status;
 	}
 	if (mark == NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX, "'" CHI_CDB_MARK "' is missing");
+		return chi_fail(fault, -CHI_ESYNTAX, "'" CHI_CDB_MARK "' is missing");
 	}
 	struct chi_eval *eval = chi_arena_array(arena, 1, sizeof(*eval));
 	if (eval == NULL) {

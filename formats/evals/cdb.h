@@ -29,4 +29,5 @@
  * outlive the put). CHI_NONE: a blank line or a comment (#). -CHI_EFEN, -CHI_ESYNTAX (a score that
  * is not known, too), -CHI_EMOVE, -CHI_ETOOBIG, -CHI_ENOMEM with the reason. */
 CHI_MUSTUSE int chi_cdb_read(const char *line, size_t len, const char *engine,
-			     struct chi_arena *arena, struct chi_put *put, struct chi_fault *fault);
+			     struct chi_arena *arena, struct chi_put_entry *put,
+			     struct chi_fault *fault);

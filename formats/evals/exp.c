@@ -125,11 +125,10 @@ static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct 
 	if (begins(bytes, len, version_2) && !has_header(bytes, len)) {
 		*start = strlen(version_2);
 	} else if (begins(bytes, len, version_2)) {
-		return chi_fault(
-			fault, -CHI_EUNSUPPORTED,
-			"'%s' with a header after it: only entries of %d bytes that follow "
-			"at once are read",
-			version_2, CHI_EXP_ENTRY);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"'%s' with a header after it: only entries of %d bytes that follow "
+				"at once are read",
+				version_2, CHI_EXP_ENTRY);
 	} else if (begins(bytes, len, any_version) || begins(bytes, len, version_3)) {
 		char shown[VERSION_SHOWN + 1];
 		size_t n = 0;
@@ -138,22 +137,22 @@ static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct 
 			n++;
 		}
 		shown[n] = '\0';
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "'%s' is not read; BrainLearn's files are, '%s' and '%s'", shown,
-				 version_1, version_2);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"'%s' is not read; BrainLearn's files are, '%s' and '%s'", shown,
+				version_1, version_2);
 	} else {
 		bool first = begins(bytes, len, version_1) &&
 			     (len - strlen(version_1)) % CHI_EXP_ENTRY == 0;
 		*start = first ? strlen(version_1) : 0;
 	}
 	if (len == *start) {
-		return chi_fault(fault, -CHI_ESYNTAX, "there is no entry");
+		return chi_fail(fault, -CHI_ESYNTAX, "there is no entry");
 	}
 	if ((len - *start) % CHI_EXP_ENTRY != 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "entries have %d bytes, and the last one %zu: this is no .exp "
-				 "file, or it was cut short",
-				 CHI_EXP_ENTRY, (len - *start) % CHI_EXP_ENTRY);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"entries have %d bytes, and the last one %zu: this is no .exp "
+				"file, or it was cut short",
+				CHI_EXP_ENTRY, (len - *start) % CHI_EXP_ENTRY);
 	}
 	return CHI_OK;
 }

@@ -53,8 +53,8 @@ typedef int take_member(struct scan *scan, struct span name, void *into);
 
 static int refuse_byte(struct scan *scan, const char *what)
 {
-	return chi_fault(scan->fault, -CHI_ESYNTAX, "byte %zu: %s",
-			 (size_t)(scan->at - scan->start) + 1, what);
+	return chi_fail(scan->fault, -CHI_ESYNTAX, "byte %zu: %s",
+			(size_t)(scan->at - scan->start) + 1, what);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -223,7 +223,7 @@ static int read_variation(struct scan *scan, void *into)
 {
 	struct search *search = into;
 	if (search->n == LINES_MAX) {
-		return chi_fault(scan->fault, -CHI_ETOOBIG, "pvs: more than %d", LINES_MAX);
+		return chi_fail(scan->fault, -CHI_ETOOBIG, "pvs: more than %d", LINES_MAX);
 	}
 	struct variation *line = &search->lines[search->n++];
 	*line = (struct variation){.moves = {scan->at, 0}};
@@ -293,14 +293,14 @@ static int read_lichess_moves(struct scan *scan, const struct chi_position *from
 		const char *space = memchr(at, ' ', (size_t)(end - at));
 		size_t len = (size_t)((space != NULL ? space : end) - at);
 		if (eval->n_pv == room) {
-			return chi_fault(scan->fault, -CHI_ETOOBIG, "line: more than %d moves",
-					 CHI_PV_MAX);
+			return chi_fail(scan->fault, -CHI_ETOOBIG, "line: more than %d moves",
+					CHI_PV_MAX);
 		}
 		chi_move *move = &moves[eval->n_pv++];
 		if (chi_uci_parse(&position, at, len, move, NULL) != CHI_OK) {
-			return chi_fault(scan->fault, -CHI_EMOVE,
-					 "line: move %zu: '%.*s' is not a legal move here",
-					 eval->n_pv, (int)(len < 16 ? len : 16), at);
+			return chi_fail(scan->fault, -CHI_EMOVE,
+					"line: move %zu: '%.*s' is not a legal move here",
+					eval->n_pv, (int)(len < 16 ? len : 16), at);
 		}
 		chi_position_play(&position, *move, &next);
 		position = next;
@@ -316,9 +316,9 @@ static int read_lichess_eval(struct scan *scan, const struct chi_position *posit
 {
 	int64_t most = line->is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
 	if (line->score < -most || line->score > most) {
-		return chi_fault(scan->fault, -CHI_ESYNTAX,
-				 "%s: %" PRId64 " is not from -%" PRId64 " to %" PRId64,
-				 line->is_mate ? "mate" : "cp", line->score, most, most);
+		return chi_fail(scan->fault, -CHI_ESYNTAX,
+				"%s: %" PRId64 " is not from -%" PRId64 " to %" PRId64,
+				line->is_mate ? "mate" : "cp", line->score, most, most);
 	}
 	int32_t score = (int32_t)line->score;
 	eval->is_mate = line->is_mate;
@@ -328,15 +328,15 @@ static int read_lichess_eval(struct scan *scan, const struct chi_position *posit
 
 /* The best search, each of its lines an evaluation. */
 static int read_evals(struct scan *scan, const struct chi_position *position, const char *engine,
-		      struct chi_arena *arena, struct chi_put *put)
+		      struct chi_arena *arena, struct chi_put_entry *put)
 {
 	const struct search *best = scan->best;
 	if (best == NULL) {
 		return refuse_byte(scan, "evals: missing, or empty");
 	}
 	if (best->depth > CHI_DEPTH_MAX || best->knodes > INT64_MAX / 1000) {
-		return chi_fault(scan->fault, -CHI_ESYNTAX, "%s: too large",
-				 best->depth > CHI_DEPTH_MAX ? "depth" : "knodes");
+		return chi_fail(scan->fault, -CHI_ESYNTAX, "%s: too large",
+				best->depth > CHI_DEPTH_MAX ? "depth" : "knodes");
 	}
 	struct chi_eval *evals = chi_arena_array(arena, best->n, sizeof(*evals));
 	if (evals == NULL) {
@@ -358,7 +358,7 @@ static int read_evals(struct scan *scan, const struct chi_position *position, co
 }
 
 int chi_lichess_read(const char *line, size_t len, const char *engine, struct chi_arena *arena,
-		     struct chi_put *put, struct chi_fault *fault)
+		     struct chi_put_entry *put, struct chi_fault *fault)
 {
 	struct chi_position position;
 	struct scan scan;
@@ -386,7 +386,7 @@ int chi_lichess_read(const char *line, size_t len, const char *engine, struct ch
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	*put = (struct chi_put){.parts = 0};
+	*put = (struct chi_put_entry){.parts = 0};
 	chi_key_encode(&position, &put->key);
 	rc = read_evals(&scan, &position, engine, arena, put);
 	return rc == CHI_OK ? chi_put_checked(put, fault) : rc;

@@ -24,5 +24,5 @@
  * outlive the put). CHI_NONE: a blank line or a comment (#). -CHI_EFEN, -CHI_ESYNTAX, -CHI_EMOVE,
  * -CHI_ETOOBIG, -CHI_ENOMEM with the reason. */
 CHI_MUSTUSE int chi_lichess_read(const char *line, size_t len, const char *engine,
-				 struct chi_arena *arena, struct chi_put *put,
+				 struct chi_arena *arena, struct chi_put_entry *put,
 				 struct chi_fault *fault);

@@ -51,7 +51,7 @@ static int say_explore_move(struct call *call, const struct chi_key *key,
 int api_explore(struct call *call)
 {
 	struct writer *out = &call->out;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_backed backed;
 	struct chi_key key;
 	const char *filter = "";
@@ -64,10 +64,10 @@ int api_explore(struct call *call)
 	const char *engine = params_get(&call->params, "backed");
 	engine = engine != NULL ? engine : CHI_BACKUP_ENGINE;
 	if (!chi_backup_name_ok(engine)) {
-		return chi_fault(&call->fault, -CHI_EINVAL,
-				 "backed: a name begins with '" CHI_BACKUP_ENGINE
-				 "' and has at most %d bytes",
-				 CHI_ENGINE_MAX);
+		return chi_fail(&call->fault, -CHI_EINVAL,
+				"backed: a name begins with '" CHI_BACKUP_ENGINE
+				"' and has at most %d bytes",
+				CHI_ENGINE_MAX);
 	}
 	status = chi_backed_ask(call->client, engine, &key, &backed);
 	if (status < 0) {

@@ -89,8 +89,8 @@ static int add_to_player(struct call *call, struct terms *terms, const struct pa
 {
 	struct chi_filter_term *player = last_player(terms, opponent);
 	if (player == NULL) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "%s: goes after the player whose it is",
-				 param->name);
+		return chi_fail(&call->fault, -CHI_EINVAL, "%s: goes after the player whose it is",
+				param->name);
 	}
 	if (opponent) {
 		player->opponent = param->value;
@@ -123,12 +123,11 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 	}
 	int truth = truth_of(kind, param->value);
 	if (negated && (kind == RAW || kind == FLAG || kind == OPPONENT || truth >= 0)) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "%s: this has no opposite",
-				 param->name);
+		return chi_fail(&call->fault, -CHI_EINVAL, "%s: this has no opposite", param->name);
 	}
 	if (kind == FLAG && truth < 0) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "%s: '%.40s' is neither 1 nor 0",
-				 param->name, param->value);
+		return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is neither 1 nor 0",
+				param->name, param->value);
 	}
 	if (truth == 0) {
 		return CHI_OK;
@@ -137,7 +136,7 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 		return add_to_player(call, terms, param, kind == OPPONENT);
 	}
 	if (terms->n == TERMS_MAX) {
-		return chi_fault(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
+		return chi_fail(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
 	}
 	const char *value = kind != FLAG ? value_of(call, param, kind) : NULL;
 	terms->list[terms->n++] =
@@ -181,15 +180,15 @@ int filter_of(struct call *call, enum filter_part part, const char **out)
 	status = chi_filter_text(terms.list, terms.n, text, CHI_FILTER_TEXT_SIZE);
 	*out = text;
 	return status == CHI_OK ? CHI_OK
-				: chi_fault(&call->fault, status, "the conditions are too long");
+				: chi_fail(&call->fault, status, "the conditions are too long");
 }
 
 /* ---- Scans ------------------------------------------------------------------------------- */
 
 static int bad(struct call *call, const char *name, const char *what)
 {
-	return chi_fault(&call->fault, -CHI_EINVAL, "%s: '%.40s' is %s", name,
-			 params_get(&call->params, name), what);
+	return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is %s", name,
+			params_get(&call->params, name), what);
 }
 
 static int take_band(struct call *call, const char *name, uint16_t *out)
@@ -298,7 +297,7 @@ int filter_scan(struct call *call, struct chi_scan_spec *out)
 		status == CHI_OK ? take_range(call, "eval", chi_range_eval, &filter->eval) : status;
 	status = status == CHI_OK ? take_range(call, "ply", chi_range_ply, &filter->ply) : status;
 	if (status == CHI_OK && out->chi2_min > out->chi2_max) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "from is greater than to");
+		return chi_fail(&call->fault, -CHI_EINVAL, "from is greater than to");
 	}
 	return status;
 }

@@ -77,7 +77,7 @@ static int take_spec(struct call *call, struct chi_scan_spec *spec)
 				  : status;
 	if (status == CHI_OK && cursor != NULL &&
 	    chi_cursor_parse(cursor, strlen(cursor), &spec->after) != CHI_OK) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "cursor: no search has given this one");
+		return chi_fail(&call->fault, -CHI_EINVAL, "cursor: no search has given this one");
 	}
 	return status;
 }
@@ -102,15 +102,15 @@ static int find(struct call *call, struct chi_scan_spec *spec)
 	uint64_t total = 0;
 	uint64_t n = 0;
 	if (games && !count) {
-		return chi_fault(&call->fault, -CHI_EINVAL,
-				 "games=1 goes with count=1; /api/games lists games");
+		return chi_fail(&call->fault, -CHI_EINVAL,
+				"games=1 goes with count=1; /api/games lists games");
 	}
 	out_object(&call->out, NULL);
 	out_array(&call->out, "positions");
 	int status = count ? CHI_OK : say_rows(call, spec, &n);
 	if (status == CHI_OK && counts) {
 		status = games ? count_games(call, spec, &total)
-			       : chi_count(call->client, spec, &total, NULL);
+			       : chi_scan_count(call->client, spec, &total, NULL);
 	}
 	if (status < 0) {
 		return call->fault.text[0] != '\0' ? status : call_failed(call, status);

@@ -83,8 +83,8 @@ static int say_game(struct call *call, const struct chi_pgn_game *game)
 		if (n > 0) {
 			(void)chi_san_print(&game->positions[n - 1], game->moves[n - 1], san);
 		}
-		return chi_fault(&call->fault, -CHI_EMOVE, "'%s', after %s%s: %s", game->end_text,
-				 n > 0 ? san : "the start", n > 0 ? "" : " of the game", end);
+		return chi_fail(&call->fault, -CHI_EMOVE, "'%s', after %s%s: %s", game->end_text,
+				n > 0 ? san : "the start", n > 0 ? "" : " of the game", end);
 	}
 	chi_key_encode(&game->positions[0], &start);
 	out_object(out, NULL);
@@ -145,6 +145,6 @@ int api_pgn(struct call *call)
 		status = chi_pgn_next(pgn, &game);
 	}
 	return status == CHI_OK ? say_game(call, game)
-				: chi_fault(&call->fault, -CHI_ESYNTAX,
-					    "the text holds neither a game nor moves");
+				: chi_fail(&call->fault, -CHI_ESYNTAX,
+					   "the text holds neither a game nor moves");
 }

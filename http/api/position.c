@@ -235,9 +235,9 @@ static int answer_many(struct call *call, json_t *fens)
 	size_t n = json_array_size(fens);
 	size_t n_keys = 0;
 	if (!json_is_array(fens) || n > FENS_MAX) {
-		return chi_fault(&call->fault, -CHI_EINVAL,
-				 "the body is not {\"fens\": [...]} with %d positions at most",
-				 FENS_MAX);
+		return chi_fail(&call->fault, -CHI_EINVAL,
+				"the body is not {\"fens\": [...]} with %d positions at most",
+				FENS_MAX);
 	}
 	struct chi_key *keys = chi_arena_array(&call->arena, n + 1, sizeof(*keys));
 	const char **faults = chi_arena_array(&call->arena, n + 1, sizeof(*faults));
@@ -264,8 +264,8 @@ int api_position(struct call *call)
 	struct chi_record record;
 	if (call->method == METHOD_POST) {
 		if (call->params.n > 0) {
-			return chi_fault(&call->fault, -CHI_EINVAL,
-					 "fen: what is posted names its positions in the body");
+			return chi_fail(&call->fault, -CHI_EINVAL,
+					"fen: what is posted names its positions in the body");
 		}
 		json_t *body = json_loadb(call->body, call->body_len, JSON_REJECT_DUPLICATES, NULL);
 		int status = answer_many(call, json_object_get(body, "fens"));

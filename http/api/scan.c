@@ -43,13 +43,13 @@ static int begin_scan(struct call *call, struct stream **out)
 				  : status;
 	if (status == CHI_OK && cursor != NULL &&
 	    chi_cursor_parse(cursor, strlen(cursor), &spec->after) != CHI_OK) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "cursor: no scan has given this one");
+		return chi_fail(&call->fault, -CHI_EINVAL, "cursor: no scan has given this one");
 	}
 	if (status == CHI_OK && spec->sort != CHI_SORT_NONE && stream->left > CHI_SORT_MAX) {
 		stream->left = stream->left == UINT64_MAX ? 100 : CHI_SORT_MAX;
 	}
 	if (status == CHI_OK && params_flag(&call->params, "total")) {
-		status = chi_count(call->client, spec, &stream->total, NULL);
+		status = chi_scan_count(call->client, spec, &stream->total, NULL);
 		status = status < 0 ? call_failed(call, status) : status;
 		stream->has_total = true;
 	}
@@ -136,7 +136,7 @@ static int say_bins(struct call *call, const struct chi_scan_spec *spec, uint64_
 		uint64_t positions = 0;
 		bin.chi2_min = (uint16_t)(low + width * i / bins);
 		bin.chi2_max = (uint16_t)(low + width * (i + 1) / bins - 1);
-		status = chi_count(call->client, &bin, &positions, NULL);
+		status = chi_scan_count(call->client, &bin, &positions, NULL);
 		status = status < 0 ? call_failed(call, status) : call_check(call);
 		out_object(&call->out, NULL);
 		out_real(&call->out, "from", bin.chi2_min / 100.0, 2);
@@ -164,8 +164,8 @@ int api_histogram(struct call *call)
 	struct chi_scan_spec none = spec;
 	none.chi2_min = 0;
 	none.chi2_max = 0;
-	status = chi_get_info(call->client, &info);
-	status = status == CHI_OK ? chi_count(call->client, &none, &unknown, NULL) : status;
+	status = chi_store_info(call->client, &info);
+	status = status == CHI_OK ? chi_scan_count(call->client, &none, &unknown, NULL) : status;
 	if (status < 0) {
 		return call_failed(call, status);
 	}

@@ -15,7 +15,7 @@ int api_info(struct call *call)
 {
 	struct writer *out = &call->out;
 	struct chi_info info;
-	int status = chi_get_info(call->client, &info);
+	int status = chi_store_info(call->client, &info);
 	if (status < 0) {
 		return call_failed(call, status);
 	}
@@ -43,10 +43,9 @@ static int take_kind(struct call *call, uint8_t *out)
 			return CHI_OK;
 		}
 	}
-	return text == NULL
-		       ? CHI_OK
-		       : chi_fault(&call->fault, -CHI_EINVAL,
-				   "kind: not player, event, site, source, round or annotator");
+	return text == NULL ? CHI_OK
+			    : chi_fail(&call->fault, -CHI_EINVAL,
+				       "kind: not player, event, site, source, round or annotator");
 }
 
 /* As one types: each word of what is wanted begins a word of the name. */
@@ -106,7 +105,7 @@ static int find_names(struct call *call, struct chi_names_spec *spec, const char
 	chi_name_split(wanted, strlen(wanted), &words);
 	do {
 		whole = spec->after == 0;
-		status = chi_get_names(call->client, spec, &names);
+		status = chi_names_list(call->client, spec, &names);
 		if (status < 0) {
 			return call_failed(call, status);
 		}
@@ -169,7 +168,7 @@ int api_gamesets(struct call *call)
 {
 	struct writer *out = &call->out;
 	struct chi_gamesets sets;
-	int status = chi_get_gamesets(call->client, NULL, &sets);
+	int status = chi_gamesets_list(call->client, NULL, &sets);
 	if (status < 0) {
 		return call_failed(call, status);
 	}
@@ -201,7 +200,7 @@ int api_stats(struct call *call)
 	int status = filter_word(call, "by", chi_stats_words, CHI_STATS_KINDS, &by);
 	status = status == CHI_OK ? filter_word(call, "as", chi_stats_sides, 3, &side) : status;
 	if (status == CHI_OK && side != 0 && by != CHI_STATS_PLAYER) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "as goes with by=player alone");
+		return chi_fail(&call->fault, -CHI_EINVAL, "as goes with by=player alone");
 	}
 	status = status == CHI_OK ? params_number(&call->params, "limit", 1, UINT32_MAX, 0, &limit,
 						  &call->fault)
@@ -210,7 +209,7 @@ int api_stats(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_get_stats(call->client, (uint8_t)(by + side), filter, limit, &result);
+	status = chi_stats_list(call->client, (uint8_t)(by + side), filter, limit, &result);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

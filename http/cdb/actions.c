@@ -237,8 +237,8 @@ static int add_to_queue(struct answer *answer, const struct chi_key *key)
 	}
 	status = chi_queue_add(writer, key, 1, 1, &result);
 	if (status < 0 || result.refused > 0) {
-		return chi_fault(&call->fault, status < 0 ? status : -CHI_EBUSY, "%s",
-				 status < 0 ? chi_error(writer) : "the queue is full");
+		return chi_fail(&call->fault, status < 0 ? status : -CHI_EBUSY, "%s",
+				status < 0 ? chi_error(writer) : "the queue is full");
 	}
 	cdb_say_word(answer, "ok");
 	return CHI_OK;
@@ -399,7 +399,7 @@ static int run_statistics(struct call *call)
 	struct writer *out = &call->out;
 	struct chi_info info;
 	struct chi_queue_page list;
-	int status = chi_get_info(call->client, &info);
+	int status = chi_store_info(call->client, &info);
 	status = status == CHI_OK ? chi_queue_list(call->client, CHI_QUEUE_WAITING, NULL, 1, &list)
 				  : status;
 	if (status < 0) {

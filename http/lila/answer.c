@@ -90,7 +90,7 @@ static int say_game(struct call *call, const struct lila_query *query,
 	struct writer *out = &call->out;
 	char text[16];
 	if (row->head.number == 0) {
-		return chi_fault(&call->fault, -CHI_EBUSY, "the games have just changed");
+		return chi_fail(&call->fault, -CHI_EBUSY, "the games have just changed");
 	}
 	const struct chi_game_head *head = &row->head;
 	(void)snprintf(text, sizeof(text), "%u", head->number);
@@ -265,7 +265,7 @@ static int keep_text(struct call *call, const char **text)
 
 /* The next answer that the client gives ends the exploration's life. */
 static int copy_moves(struct call *call, const struct lila_query *query,
-		      const struct chi_explore *explore, struct one_move **out, size_t *n)
+		      const struct chi_explored *explore, struct one_move **out, size_t *n)
 {
 	int status = CHI_OK;
 	*n = 0;
@@ -322,7 +322,7 @@ static void say_history(struct writer *out, const struct lila_pass *pass)
 int lila_say(struct call *call, const struct lila_query *query, const struct lila_pass *pass)
 {
 	struct writer *out = &call->out;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct one_move *moves = NULL;
 	struct named named = {NULL, NULL, NULL};
 	size_t n = 0;

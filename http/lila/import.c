@@ -94,11 +94,11 @@ static int put_game(struct call *call, struct writer *out, const json_t *game, b
 	const char *id = text_at(game, "id");
 	const char *result = result_of(game);
 	if (!json_is_object(game) || !are_moves(moves)) {
-		return chi_fault(&call->fault, -CHI_EINVAL, "a game of the body has no moves");
+		return chi_fail(&call->fault, -CHI_EINVAL, "a game of the body has no moves");
 	}
 	if (result == NULL) {
-		return chi_fault(&call->fault, -CHI_EINVAL,
-				 "a game's winner is white, black or null");
+		return chi_fail(&call->fault, -CHI_EINVAL,
+				"a game's winner is white, black or null");
 	}
 	if (online) {
 		online_tags(out, game);
@@ -136,8 +136,8 @@ static int feed_pgn(struct call *call, const struct writer *pgn, struct chi_impo
 					    .client_name = "chistore-http"};
 	struct chi_import_options kind = {.kind = CHI_IMPORT_ADD, .source = "http"};
 	if (config->write_to == NULL) {
-		return chi_fault(&call->fault, -CHI_EREADONLY,
-				 "this server only reads: it was started without --write-to");
+		return chi_fail(&call->fault, -CHI_EREADONLY,
+				"this server only reads: it was started without --write-to");
 	}
 	int status = chi_import_open(config->write_to, &options, 0, &kind, &games, &call->fault);
 	status = status == CHI_OK ? chi_import_file(games, "http") : status;
@@ -146,7 +146,7 @@ static int feed_pgn(struct call *call, const struct writer *pgn, struct chi_impo
 			 : status;
 	status = status == CHI_OK ? chi_import_commit(games, result) : status;
 	return status < 0 && games != NULL
-		       ? chi_fault(&call->fault, status, "%s", chi_import_error(games))
+		       ? chi_fail(&call->fault, status, "%s", chi_import_error(games))
 		       : status;
 }
 
@@ -160,8 +160,8 @@ static int import(struct call *call, bool online)
 	int status = CHI_OK;
 	if (body == NULL || n > GAMES_MOST || (online && !json_is_array(body))) {
 		json_decref(body);
-		return chi_fault(&call->fault, -CHI_EINVAL, "the body is no %s of games: %s",
-				 online ? "array" : "object", error.text);
+		return chi_fail(&call->fault, -CHI_EINVAL, "the body is no %s of games: %s",
+				online ? "array" : "object", error.text);
 	}
 	out_init(&pgn, (size_t)64 << 20);
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {

@@ -48,9 +48,9 @@ static int play(struct call *call, struct lila_query *query, const char *moves)
 		int status = chi_key_move(&query->key, moves, len, &move, NULL);
 		status = status == CHI_OK ? chi_key_play(&query->key, move, &query->key) : status;
 		if (status < 0) {
-			return chi_fault(&call->fault, -CHI_EMOVE,
-					 "play: '%.*s' is no legal move there",
-					 len < 8 ? (int)len : 8, moves);
+			return chi_fail(&call->fault, -CHI_EMOVE,
+					"play: '%.*s' is no legal move there",
+					len < 8 ? (int)len : 8, moves);
 		}
 		note_opening(query);
 		moves += len + (moves[len] == ',' ? 1 : 0);
@@ -68,8 +68,8 @@ int lila_check_variant(struct call *call)
 		}
 	}
 	return variant == NULL ? CHI_OK
-			       : chi_fault(&call->fault, -CHI_EINVAL,
-					   "variant: only standard chess and Chess960 are known");
+			       : chi_fail(&call->fault, -CHI_EINVAL,
+					  "variant: only standard chess and Chess960 are known");
 }
 
 /* More games than are shown are not an error for clients that ask for all. */
@@ -137,7 +137,7 @@ static int finish_query(struct call *call, struct terms *terms, struct lila_quer
 	}
 	int status = chi_filter_text(terms->list, terms->n, text, CHI_FILTER_TEXT_SIZE);
 	query->filter = text;
-	return status < 0 ? chi_fault(&call->fault, status, "the parameters are too long") : CHI_OK;
+	return status < 0 ? chi_fail(&call->fault, status, "the parameters are too long") : CHI_OK;
 }
 
 /* "a" or, as some clients send it, "a[]", of which there may be several. */
@@ -186,9 +186,9 @@ static int take_speed(struct call *call, const char *at, size_t len, bool wanted
 			return CHI_OK;
 		}
 	}
-	return chi_fault(&call->fault, -CHI_EINVAL,
-			 "speeds: a list of ultraBullet, bullet, blitz, rapid, classical, "
-			 "correspondence");
+	return chi_fail(&call->fault, -CHI_EINVAL,
+			"speeds: a list of ultraBullet, bullet, blitz, rapid, classical, "
+			"correspondence");
 }
 
 /* Games without a time control are said to be classical, and fit no speed: where classical ones are
@@ -225,8 +225,8 @@ static int take_group(struct call *call, const char *at, size_t len, bool wanted
 {
 	uint64_t value = 0;
 	if (chi_num_u64(at, len, 9999, &value) != CHI_OK) {
-		return chi_fault(&call->fault, -CHI_EINVAL,
-				 "ratings: a list of 0, 1000, 1200, ... 2200, 2500");
+		return chi_fail(&call->fault, -CHI_EINVAL,
+				"ratings: a list of 0, 1000, 1200, ... 2200, 2500");
 	}
 	for (size_t i = 0; i < GROUPS; i++) {
 		wanted[i] = wanted[i] || (value >= groups[i] && value < groups[i + 1]);
@@ -359,12 +359,12 @@ int lila_player(struct call *call)
 	query.player = params_get(&call->params, "player");
 	query.online = true;
 	if (status == CHI_OK && query.player == NULL) {
-		status = chi_fault(&call->fault, -CHI_EINVAL, "the parameter 'player' is missing");
+		status = chi_fail(&call->fault, -CHI_EINVAL, "the parameter 'player' is missing");
 	}
 	if (status == CHI_OK &&
 	    (colour == NULL || (strcmp(colour, "white") != 0 && strcmp(colour, "black") != 0))) {
-		status = chi_fault(&call->fault, -CHI_EINVAL,
-				   "the parameter 'color' is white or black");
+		status = chi_fail(&call->fault, -CHI_EINVAL,
+				  "the parameter 'color' is white or black");
 	}
 	status = status == CHI_OK ? add_speeds(call, &terms) : status;
 	if (status < 0) {

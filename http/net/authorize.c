@@ -138,11 +138,11 @@ int call_may_write(struct call *call)
 {
 	call->writes = true;
 	if (call->write_ban != NULL) {
-		return chi_fault(&call->fault, -CHI_EACCES, "%s", call->write_ban);
+		return chi_fail(&call->fault, -CHI_EACCES, "%s", call->write_ban);
 	}
 	return call->role >= CHI_ROLE_WRITE ? CHI_OK
-					    : chi_fault(&call->fault, -CHI_EACCES,
-							"access denied: this needs the role write");
+					    : chi_fail(&call->fault, -CHI_EACCES,
+						       "access denied: this needs the role write");
 }
 
 void call_audit(const struct call *call)

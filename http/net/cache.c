@@ -176,7 +176,7 @@ static uint64_t state_of(struct cache *cache, struct session *session)
 	}
 	cache->asked_ms = now;
 	cache->known = session_ready(session, &fault) == CHI_OK &&
-		       chi_get_info(session->client, &info) == CHI_OK;
+		       chi_store_info(session->client, &info) == CHI_OK;
 	if (!cache->known) {
 		return 0;
 	}

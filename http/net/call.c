@@ -14,7 +14,7 @@
 int call_failed(struct call *call, int status)
 {
 	const char *text = chi_error(call->client);
-	return chi_fault(&call->fault, status, "%s", text[0] != '\0' ? text : chi_strerror(status));
+	return chi_fail(&call->fault, status, "%s", text[0] != '\0' ? text : chi_strerror(status));
 }
 
 int call_check(struct call *call)
@@ -24,14 +24,14 @@ int call_check(struct call *call)
 	}
 	return chi_now_ms() < call->deadline_ms
 		       ? CHI_OK
-		       : chi_fault(&call->fault, -CHI_ETIMEOUT,
-				   "the answer takes longer than this server allows: ask for less");
+		       : chi_fail(&call->fault, -CHI_ETIMEOUT,
+				  "the answer takes longer than this server allows: ask for less");
 }
 
 int call_not_found(struct call *call, const char *why)
 {
 	call->http = 404;
-	return chi_fault(&call->fault, -CHI_EINVAL, "%s", why);
+	return chi_fail(&call->fault, -CHI_EINVAL, "%s", why);
 }
 
 int call_http_of(int status)
@@ -73,8 +73,8 @@ int call_fen(struct call *call, const char *text, struct chi_key *out)
 	text = strcmp(text, "startpos") == 0 ? start : text;
 	size_t len = strlen(text);
 	if (len >= sizeof(fen)) {
-		return chi_fault(&call->fault, -CHI_EFEN, "a FEN has at most %d bytes",
-				 CHI_FEN_INPUT_MAX);
+		return chi_fail(&call->fault, -CHI_EFEN, "a FEN has at most %d bytes",
+				CHI_FEN_INPUT_MAX);
 	}
 	for (size_t i = 0; i <= len; i++) {
 		fen[i] = (char)(text[i] == '_' || text[i] == '+' ? ' ' : text[i]);
@@ -85,9 +85,9 @@ int call_fen(struct call *call, const char *text, struct chi_key *out)
 int call_fen_param(struct call *call, const char *name, struct chi_key *out)
 {
 	const char *text = params_get(&call->params, name);
-	return text != NULL ? call_fen(call, text, out)
-			    : chi_fault(&call->fault, -CHI_EINVAL, "the parameter '%s' is missing",
-					name);
+	return text != NULL
+		       ? call_fen(call, text, out)
+		       : chi_fail(&call->fault, -CHI_EINVAL, "the parameter '%s' is missing", name);
 }
 
 /* ---- Parameters of the route --------------------------------------------------------------- */
@@ -154,9 +154,8 @@ int call_check_params(struct call *call, const char **why)
 		const char *own = find_own(takes, given->name);
 		name = own != NULL || is_filter(takes, given->name) ? NULL : given->name;
 		if (own != NULL && is_flag(own) && params_truth(given->value) < 0) {
-			return chi_fault(&call->fault, -CHI_EINVAL,
-					 "%s: '%.40s' is neither 1 nor 0", given->name,
-					 given->value);
+			return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is neither 1 nor 0",
+					given->name, given->value);
 		}
 	}
 	if (name == NULL) {

@@ -161,7 +161,7 @@ static void refuse_call(struct conn *conn, int http, const char *why)
 	struct call *call = conn->call;
 	call->http = http;
 	if (why != call->fault.text) {
-		(void)chi_fault(&call->fault, -CHI_EINVAL, "%s", why);
+		(void)chi_fail(&call->fault, -CHI_EINVAL, "%s", why);
 	}
 	out_reset(&call->out);
 	if (call->route != NULL && call->route->complain != NULL) {

@@ -271,7 +271,7 @@ int loop_start(struct loop *loop, struct chi_fault *fault)
 	loop->bodies.most = BODIES_MOST / n;
 	loop->output.most = OUTPUTS_MOST / n;
 	loop->started = pthread_create(&loop->thread, NULL, turn, loop) == 0;
-	return loop->started ? CHI_OK : chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+	return loop->started ? CHI_OK : chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 }
 
 void loop_stop(struct loop *loop)

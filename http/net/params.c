@@ -50,14 +50,14 @@ static int add_param(struct params *params, const char *text, size_t len, struct
 	const char *equals = memchr(text, '=', len);
 	size_t name = equals != NULL ? (size_t)(equals - text) : len;
 	if (params->n == PARAMS_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "more than %d parameters", PARAMS_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "more than %d parameters", PARAMS_MAX);
 	}
 	struct param *param = &params->list[params->n];
 	param->name = params_decode(text, name, true, arena);
 	param->value = equals != NULL ? params_decode(equals + 1, len - name - 1, true, arena) : "";
 	if (param->name == NULL || param->value == NULL) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "parameter %zu is not UTF-8 text with %%-escapes", params->n + 1);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"parameter %zu is not UTF-8 text with %%-escapes", params->n + 1);
 	}
 	params->n++;
 	return CHI_OK;
@@ -126,8 +126,8 @@ int params_number(const struct params *params, const char *name, uint64_t least,
 		return CHI_OK;
 	}
 	if (chi_num_u64(value, strlen(value), most, out) != CHI_OK || *out < least) {
-		return chi_fault(fault, -CHI_EINVAL, "%s: '%.40s' is no number from %llu to %llu",
-				 name, value, (unsigned long long)least, (unsigned long long)most);
+		return chi_fail(fault, -CHI_EINVAL, "%s: '%.40s' is no number from %llu to %llu",
+				name, value, (unsigned long long)least, (unsigned long long)most);
 	}
 	return CHI_OK;
 }

@@ -20,8 +20,8 @@ void call_run(struct call *call, struct session *session)
 		status = call->route->run(call);
 	}
 	if (status == CHI_OK && call->out.failed) {
-		status = chi_fault(&call->fault, -CHI_ETOOBIG,
-				   "the answer is too large: ask for less");
+		status = chi_fail(&call->fault, -CHI_ETOOBIG,
+				  "the answer is too large: ask for less");
 	}
 	call->result = status < 0 ? status : CHI_OK;
 	if (status >= 0 || call->streaming) {
@@ -117,7 +117,7 @@ int pool_start(struct pool *pool, struct http_server *server, struct chi_fault *
 	pthread_cond_init(&pool->some, NULL);
 	for (size_t i = 0; i < server->config->workers; i++) {
 		if (pthread_create(&pool->threads[i], NULL, work, pool) != 0) {
-			return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+			return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 		}
 		pool->n++;
 	}

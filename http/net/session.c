@@ -47,7 +47,7 @@ int session_ready(struct session *session, struct chi_fault *fault)
 	}
 	session->checked_ms = now;
 	if (session->client != NULL && session->config->in_process) {
-		int status = chi_changed(session->client, &changed);
+		int status = chi_store_changed(session->client, &changed);
 		if (status == CHI_OK && !changed) {
 			return CHI_OK;
 		}
@@ -70,8 +70,8 @@ int session_writer(struct session *session, struct chi_client **out, struct chi_
 {
 	int status = CHI_OK;
 	if (session->config->write_to == NULL) {
-		return chi_fault(fault, -CHI_EREADONLY,
-				 "this server only reads: it was started without --write-to");
+		return chi_fail(fault, -CHI_EREADONLY,
+				"this server only reads: it was started without --write-to");
 	}
 	if (session->writer == NULL) {
 		status = open_client(session->config, session->config->write_to, &session->writer,

@@ -100,7 +100,7 @@ int unknown_start(const struct http_config *config, struct unknown **out, struct
 		pthread_cond_destroy(&unknown->changed);
 		pthread_mutex_destroy(&unknown->lock);
 		free(unknown);
-		return chi_fault(fault, -CHI_ENOMEM, "cannot start a thread");
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
 	*out = unknown;
 	return CHI_OK;

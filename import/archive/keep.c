@@ -71,8 +71,8 @@ int chi_keeper_add(struct chi_keeper *keeper, const struct chi_pgn_game *game, u
 	int rc = chi_buffer_append(&keeper->packed, keeper->head, keeper->head_len);
 	rc = rc == CHI_OK ? chi_game_pack(&kept, game->positions, &keeper->packed) : rc;
 	if (rc != CHI_OK) {
-		return chi_fault(fault, rc, "game %llu cannot be kept (%s)",
-				 (unsigned long long)game->number, chi_strerror(rc));
+		return chi_fail(fault, rc, "game %llu cannot be kept (%s)",
+				(unsigned long long)game->number, chi_strerror(rc));
 	}
 	return chi_spill_add(keeper->spill, keeper->chunk, stream, number,
 			     chi_buffer_bytes(&keeper->packed), keeper->packed.len, fault);

@@ -24,9 +24,9 @@ int chi_spill_open(struct chi_spill *spill, const char *dir, struct chi_fault *f
 	spill->dir = dir;
 	spill->fd = chi_file_nameless(dir);
 	return spill->fd >= 0 ? CHI_OK
-			      : chi_fault(fault, chi_fault_errno(errno),
-					  "cannot make a file in '%s' for games (%s)", dir,
-					  strerror(errno));
+			      : chi_fail(fault, chi_fault_errno(errno),
+					 "cannot make a file in '%s' for games (%s)", dir,
+					 strerror(errno));
 }
 
 void chi_spill_close(struct chi_spill *spill)
@@ -68,8 +68,8 @@ static int write_segment(struct chi_spill *spill, uint32_t stream, const void *b
 	};
 	int rc = chi_file_pwrite(spill->fd, bytes, len, segment.place);
 	if (rc != CHI_OK) {
-		return chi_fault(fault, rc, "cannot write games to a file in '%s' (%s)", spill->dir,
-				 chi_strerror(rc));
+		return chi_fail(fault, rc, "cannot write games to a file in '%s' (%s)", spill->dir,
+				chi_strerror(rc));
 	}
 	rc = note_segment(spill, &segment);
 	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
@@ -164,8 +164,8 @@ int chi_spill_walk(struct chi_spill *spill, chi_spill_visit *visit, void *contex
 		}
 		rc = chi_file_pread(spill->fd, bytes, segment->len, segment->place);
 		if (rc != CHI_OK) {
-			return chi_fault(fault, rc, "cannot read games from a file in '%s' (%s)",
-					 spill->dir, chi_strerror(rc));
+			return chi_fail(fault, rc, "cannot read games from a file in '%s' (%s)",
+					spill->dir, chi_strerror(rc));
 		}
 		rc = visit_segment(segment, bytes, visit, context);
 	}

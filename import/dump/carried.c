@@ -32,8 +32,8 @@ static int unpaired(const struct pairs *pairs, const char *what, struct chi_faul
 {
 	char id[2 * CHI_GAME_ID_SIZE + 1];
 	chi_hex_print(pairs->line.id, CHI_GAME_ID_SIZE, id);
-	return chi_fault(fault, -CHI_ESYNTAX, "the dump is damaged: game %" PRIu32 " (%s): %s",
-			 pairs->line.number, id, what);
+	return chi_fail(fault, -CHI_ESYNTAX, "the dump is damaged: game %" PRIu32 " (%s): %s",
+			pairs->line.number, id, what);
 }
 
 static int end_pair(struct pairs *pairs, struct chi_fault *fault)
@@ -93,16 +93,16 @@ int chi_carried_each(struct chi_carried *carried, chi_carried_take *take, void *
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
-int chi_carried_plan(const struct chi_importer *importer, uint64_t last,
+int chi_plan_carried(const struct chi_importer *importer, uint64_t last,
 		     struct chi_carried_plan *out, struct chi_fault *fault)
 {
 	uint64_t room = importer->options.memory / NUMBERS_SHARE;
 	size_t n = (size_t)last + 1;
 	if (last > UINT32_MAX || last > room / sizeof(*out->numbers)) {
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "games have numbers up to %" PRIu64
-				 ": they need more memory than is allowed",
-				 last);
+		return chi_fail(fault, -CHI_ETOOBIG,
+				"games have numbers up to %" PRIu64
+				": they need more memory than is allowed",
+				last);
 	}
 	out->last = (uint32_t)last;
 	out->numbers = calloc(n, sizeof(*out->numbers));
@@ -142,9 +142,9 @@ static int archive_one(void *context, uint32_t stream, uint32_t number, const ui
 	size_t skip = (size_t)1 + bytes[0];
 	(void)stream;
 	if (number <= archiving->before) {
-		return chi_fault(archiving->fault, -CHI_ESYNTAX,
-				 "the dump is damaged: game %" PRIu32 " comes after game %" PRIu32,
-				 number, archiving->before);
+		return chi_fail(archiving->fault, -CHI_ESYNTAX,
+				"the dump is damaged: game %" PRIu32 " comes after game %" PRIu32,
+				number, archiving->before);
 	}
 	archiving->before = number;
 	if (archiving->done++ % CHECK_EVERY == 0 &&

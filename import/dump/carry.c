@@ -88,8 +88,8 @@ static int add_id(struct chi_carrier *carrier, const struct chi_game_id *game, b
 static int refuse_carried(const struct chi_carrier *carrier, const char *why,
 			  struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": game %" PRIu32 ": %s",
-			 carrier->line, carrier->number, why);
+	return chi_fail(fault, -CHI_ESYNTAX, "line %" PRIu64 ": game %" PRIu32 ": %s",
+			carrier->line, carrier->number, why);
 }
 
 static int make_reader(struct chi_carrier *carrier, struct chi_fault *fault)
@@ -123,7 +123,7 @@ static int count_game(struct chi_carrier *carrier, const struct chi_pgn_game *ga
 				    fault);
 	}
 	chi_key_encode(&game->positions[0], &start);
-	chi_identity(game, &start, carrier->scratch, id.id);
+	chi_identity_of_game(game, &start, carrier->scratch, id.id);
 	return rc == CHI_OK ? add_id(carrier, &id, true, fault) : rc;
 }
 
@@ -210,8 +210,8 @@ static int add_text(struct chi_carrier *carrier, const struct chi_carried_head *
 	memcpy(bytes, head, sizeof(*head));
 	for (size_t i = 0; i < 2; i++) {
 		if (texts[i].len > sizeof(bytes) - len) {
-			return chi_fault(fault, -CHI_ESYNTAX,
-					 "line %" PRIu64 ": the text is too long", carrier->line);
+			return chi_fail(fault, -CHI_ESYNTAX,
+					"line %" PRIu64 ": the text is too long", carrier->line);
 		}
 		if (texts[i].len > 0) {
 			memcpy(bytes + len, texts[i].at, texts[i].len);
@@ -248,9 +248,9 @@ static int add_gameset(struct chi_carrier *carrier, const struct chi_dump_reader
 	const struct chi_dump_text texts[2] = {reader->text, reader->filter};
 	if (!chi_gameset_named(reader->text.at, reader->text.len) ||
 	    reader->filter.len > CHI_GAMESET_FILTER_MAX) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "line %" PRIu64 ": no name of a gameset, or no filter",
-				 reader->line);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"line %" PRIu64 ": no name of a gameset, or no filter",
+				reader->line);
 	}
 	return add_text(carrier, &head, texts, fault);
 }

@@ -91,7 +91,7 @@ struct chi_carried_plan {
 };
 
 /* `last`: the highest number. -CHI_ETOOBIG, -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_carried_plan(const struct chi_importer *importer, uint64_t last,
+CHI_MUSTUSE int chi_plan_carried(const struct chi_importer *importer, uint64_t last,
 				 struct chi_carried_plan *out, struct chi_fault *fault);
 void chi_carried_plan_deinit(struct chi_carried_plan *plan);
 

@@ -204,10 +204,10 @@ static int pass(const struct chi_lists *lists, struct chi_fault *fault)
 	if (chi_key_decode(&key, &position, NULL) == CHI_OK) {
 		(void)chi_fen_print(&position, fen);
 	}
-	return chi_fault(fault, -CHI_ESYNTAX,
-			 "games and positions are damaged: game %" PRIu32
-			 " reached a position that is not there: %s",
-			 game, fen);
+	return chi_fail(fault, -CHI_ESYNTAX,
+			"games and positions are damaged: game %" PRIu32
+			" reached a position that is not there: %s",
+			game, fen);
 }
 
 static int add_payload(struct chi_lists *lists, uint64_t payload)
@@ -375,9 +375,9 @@ int chi_lists_games(struct chi_lists *lists, const struct chi_record *record,
 	lists->uncertain += lists->n_left > 0 && *n > certain;
 	qsort(lists->games, *n, sizeof(*lists->games), compare_postings);
 	return rc == -CHI_ESYNTAX
-		       ? chi_fault(fault, rc,
-				   "games and positions are damaged: a position counts less than "
-				   "its games say")
+		       ? chi_fail(fault, rc,
+				  "games and positions are damaged: a position counts less than "
+				  "its games say")
 	       : rc < 0 ? chi_fault_plain(fault, rc)
 			: CHI_OK;
 }

@@ -23,7 +23,7 @@
 
 static int misplaced(uint64_t line, const char *what, struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_ESYNTAX, "line %" PRIu64 ": %s", line, what);
+	return chi_fail(fault, -CHI_ESYNTAX, "line %" PRIu64 ": %s", line, what);
 }
 
 /* What is true of the whole: nothing follows the last line, the kinds come in their order, games
@@ -66,8 +66,8 @@ static int check_sum(const struct chi_dump_tail *n, const struct chi_dump_tail *
 			   : said->gamesets != n->gamesets ? "gamesets"
 							   : NULL;
 	return what == NULL ? CHI_OK
-			    : chi_fault(fault, -CHI_ESYNTAX,
-					"not the number of %s read: the dump is damaged", what);
+			    : chi_fail(fault, -CHI_ESYNTAX,
+				       "not the number of %s read: the dump is damaged", what);
 }
 
 /* The last line's numbers are right, too. */
@@ -116,7 +116,7 @@ static int take_head(void *context, const char *line, size_t len, bool longer)
 	struct chi_loading *loading = context;
 	struct chi_fault *fault = loading->fault;
 	enum chi_dump_line kind;
-	struct chi_put put;
+	struct chi_put_entry put;
 	const struct chi_dump_head *head = &loading->head.head;
 	if (longer) {
 		return misplaced(loading->head.line + 1, "the line is too long", fault);
@@ -131,14 +131,14 @@ static int take_head(void *context, const char *line, size_t len, bool longer)
 	if (rc == CHI_OK && loading->head.line == CHI_DUMP_HEAD_LINES &&
 	    head->statistic != loading->importer->statistic) {
 		const char *ours = chi_statistic_name((int)loading->importer->statistic);
-		return chi_fault(fault, -CHI_EINVAL,
-				 "the dump is of the %s statistic, the store holds the %s one",
-				 chi_statistic_name((int)head->statistic), ours);
+		return chi_fail(fault, -CHI_EINVAL,
+				"the dump is of the %s statistic, the store holds the %s one",
+				chi_statistic_name((int)head->statistic), ours);
 	}
 	if (rc == CHI_OK && head->archive && loading->importer->keep != CHI_KEEP_GAMES) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "the dump has games, and the store keeps none: load it into a new "
-				 "one, or merge the stores");
+		return chi_fail(fault, -CHI_EINVAL,
+				"the dump has games, and the store keeps none: load it into a new "
+				"one, or merge the stores");
 	}
 	return rc;
 }
@@ -191,7 +191,7 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 	(void)name;
 	return loading->n_files++ == 0
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EINVAL, "one dump is loaded in a session");
+		       : chi_fail(fault, -CHI_EINVAL, "one dump is loaded in a session");
 }
 
 /* ---- The end ----------------------------------------------------------------------------- */

@@ -42,10 +42,10 @@ static int plan_game(struct apply *apply, const struct chi_game_id *game, struct
 {
 	struct chi_carried_plan *plan = &apply->plan;
 	if (game->number > plan->last || plan->numbers[game->number] != 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "the dump is damaged: two games have the number %" PRIu32
-				 ", or it is too large",
-				 game->number);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"the dump is damaged: two games have the number %" PRIu32
+				", or it is too large",
+				game->number);
 	}
 	plan->numbers[game->number] = game->number;
 	plan->plies[game->number] = game->max_ply;
@@ -93,8 +93,8 @@ static int join_name(void *context, const struct chi_dump_name *name)
 	if (rc < 0 || name->root == 0) {
 		return rc < 0 ? rc : CHI_OK;
 	}
-	rc = name->root == name->id ? chi_fault(apply->fault, -CHI_EINVAL,
-						"name %" PRIu32 " is its own root", name->id)
+	rc = name->root == name->id ? chi_fail(apply->fault, -CHI_EINVAL,
+					       "name %" PRIu32 " is its own root", name->id)
 				    : chi_load_alias(apply->load, (enum chi_name_kind)name->kind,
 						     name->id, name->root, apply->fault);
 	return rc == CHI_NONE ? CHI_OK : rc;
@@ -114,11 +114,11 @@ static int add_gameset(void *context, const struct chi_dump_text *name,
 static int check_empty(struct apply *apply, struct chi_fault *fault)
 {
 	struct chi_info info;
-	struct chi_store *store = apply->importer->store;
+	struct chi_dir *store = apply->importer->store;
 	if (store == NULL) {
 		return CHI_OK;
 	}
-	int rc = chi_store_info(store, &info);
+	int rc = chi_dir_info(store, &info);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -127,9 +127,9 @@ static int check_empty(struct apply *apply, struct chi_fault *fault)
 					       info.games.other ==
 				       0
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EEXIST,
-				   "the dump has games, and so has the store: load it into a new "
-				   "one, and merge that");
+		       : chi_fail(fault, -CHI_EEXIST,
+				  "the dump has games, and so has the store: load it into a new "
+				  "one, and merge that");
 }
 
 static int store_archive(struct apply *apply, struct chi_fault *fault)
@@ -138,7 +138,7 @@ static int store_archive(struct apply *apply, struct chi_fault *fault)
 	uint64_t last = apply->loading->last_number;
 	apply->fault = fault;
 	int rc = check_empty(apply, fault);
-	rc = rc == CHI_OK ? chi_carried_plan(apply->importer, last, &apply->plan, fault) : rc;
+	rc = rc == CHI_OK ? chi_plan_carried(apply->importer, last, &apply->plan, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_each(archive, take_carried_game, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_names(archive, add_name, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;

@@ -26,13 +26,13 @@ struct work {
 	struct chi_fault fault;
 };
 
-static int take_position(struct work *work, const struct chi_put *put)
+static int take_position(struct work *work, const struct chi_put_entry *put)
 {
 	struct chi_fault detail = {.text = ""};
 	int rc = chi_put_check(put, work->loading->importer->statistic, &detail);
 	if (rc < 0) {
-		return chi_fault(&work->fault, rc, "line %" PRIu64 ": %s", work->reader.line,
-				 detail.text);
+		return chi_fail(&work->fault, rc, "line %" PRIu64 ": %s", work->reader.line,
+				detail.text);
 	}
 	return chi_puts_keep(&work->positions, put, work->stream->number, 0, &work->fault);
 }
@@ -52,11 +52,11 @@ static int take_dump_line(void *context, const char *line, size_t len, bool long
 {
 	struct work *work = context;
 	enum chi_dump_line kind = CHI_DUMP_HEAD;
-	struct chi_put put;
+	struct chi_put_entry put;
 	if (longer) {
-		return chi_fault(&work->fault, -CHI_ESYNTAX,
-				 "line %" PRIu64 ": longer than %u bytes", work->reader.line + 1,
-				 CHI_DUMP_LINE_MAX);
+		return chi_fail(&work->fault, -CHI_ESYNTAX,
+				"line %" PRIu64 ": longer than %u bytes", work->reader.line + 1,
+				CHI_DUMP_LINE_MAX);
 	}
 	chi_arena_reset(&work->arena);
 	int rc = chi_dump_read(&work->reader, line, len, &work->arena, &kind, &put, &work->fault);

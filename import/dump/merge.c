@@ -9,7 +9,7 @@
 
 static int one_store(struct chi_fault *fault)
 {
-	return chi_fault(fault, -CHI_EINVAL, "one store is merged in a session");
+	return chi_fail(fault, -CHI_EINVAL, "one store is merged in a session");
 }
 
 static int merge_begin(struct chi_importer *importer, struct chi_fault *fault)
@@ -88,8 +88,7 @@ static int load_text(struct chi_importer *importer, struct chi_fault *fault)
 		return rc;
 	}
 	if (loaded.positions.updated + loaded.positions.unchanged > 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "the dump is damaged: a position comes twice");
+		return chi_fail(fault, -CHI_ESYNTAX, "the dump is damaged: a position comes twice");
 	}
 	struct chi_load *made = merging->made;
 	merging->made = NULL;

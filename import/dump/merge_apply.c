@@ -63,7 +63,7 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 	if (total_of(&base) == 0) {
 		base = info->base;
 		if (!chi_counts_add(&base, &apply->other->info.base)) {
-			return chi_fault(fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
+			return chi_fail(fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
 		}
 	}
 	chi_load_base(apply->load, &base);
@@ -74,7 +74,7 @@ static int set_base(struct chi_merge_apply *apply, const struct chi_info *info,
 static int start_apply(struct chi_merge_apply *apply, struct chi_fault *fault)
 {
 	struct chi_info info;
-	int rc = chi_store_info(apply->importer->store, &info);
+	int rc = chi_dir_info(apply->importer->store, &info);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
@@ -165,7 +165,7 @@ static int refuse_merged(const struct chi_merge_apply *apply, int rc, struct chi
 	if (chi_key_decode(&apply->stored.key, &position, NULL) == CHI_OK) {
 		(void)chi_fen_print(&position, fen);
 	}
-	return chi_fault(fault, rc, "position %s: %s", fen, what);
+	return chi_fail(fault, rc, "position %s: %s", fen, what);
 }
 
 /* What known games account for, or all that is counted, is not added. */

@@ -51,10 +51,10 @@ static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *ga
 	uint32_t number = game->number;
 	if (number > plan->last || plan->numbers[number] != 0 ||
 	    chi_carried_bit(plan->known, number)) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "%s is damaged: two games have the number %" PRIu32
-				 ", or it is too large",
-				 apply->other->name, number);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"%s is damaged: two games have the number %" PRIu32
+				", or it is too large",
+				apply->other->name, number);
 	}
 	plan->plies[number] = game->max_ply;
 	if (game->pruned) {
@@ -105,18 +105,17 @@ static int judge_common(struct chi_merge_apply *apply, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	return options->skip_known
-		       ? chi_fault(
-				 fault, -CHI_EEXIST,
-				 "%" PRIu64 " of its %" PRIu64
-				 " games are counted in both stores, and it does not keep %" PRIu64
-				 " of these, or not all of their positions: import the games' "
-				 "PGN, of which those that are counted are skipped",
-				 common, apply->games, apply->inseparable)
-		       : chi_fault(fault, -CHI_EEXIST,
-				   "%" PRIu64 " of its %" PRIu64
-				   " games are counted in both stores; skip them, or subtract them "
-				   "from one first",
-				   common, apply->games);
+		       ? chi_fail(fault, -CHI_EEXIST,
+				  "%" PRIu64 " of its %" PRIu64
+				  " games are counted in both stores, and it does not keep %" PRIu64
+				  " of these, or not all of their positions: import the games' "
+				  "PGN, of which those that are counted are skipped",
+				  common, apply->games, apply->inseparable)
+		       : chi_fail(fault, -CHI_EEXIST,
+				  "%" PRIu64 " of its %" PRIu64
+				  " games are counted in both stores; skip them, or subtract them "
+				  "from one first",
+				  common, apply->games);
 }
 
 /* ---- New games ------------------------------------------------------------------------------ */
@@ -131,8 +130,8 @@ static int number_games(struct chi_merge_apply *apply, struct chi_fault *fault)
 			plan->numbers[i] = keeps ? (uint32_t)next++ : 0;
 		}
 		if (next > (uint64_t)UINT32_MAX + 1) {
-			return chi_fault(fault, -CHI_ETOOBIG, "a store numbers %u games, not more",
-					 UINT32_MAX);
+			return chi_fail(fault, -CHI_ETOOBIG, "a store numbers %u games, not more",
+					UINT32_MAX);
 		}
 	}
 	return CHI_OK;
@@ -185,8 +184,8 @@ static int take_dump_name(void *context, const struct chi_dump_name *name)
 		}
 	}
 	if (name->id != apply->n_names[name->kind] + 1) {
-		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "%s is damaged: the names are not in order", apply->other->name);
+		return chi_fail(apply->fault, -CHI_ESYNTAX,
+				"%s is damaged: the names are not in order", apply->other->name);
 	}
 	int rc = chi_load_find_name(apply->load, (enum chi_name_kind)name->kind, name->text,
 				    name->len, name->fide, &ours, apply->fault);
@@ -206,9 +205,9 @@ static int join_name(void *context, const struct chi_dump_name *name)
 		return rc < 0 ? rc : CHI_OK;
 	}
 	if (name->root > apply->n_names[name->kind]) {
-		return chi_fault(apply->fault, -CHI_ESYNTAX,
-				 "%s is damaged: there is no name %" PRIu32, apply->other->name,
-				 name->root);
+		return chi_fail(apply->fault, -CHI_ESYNTAX,
+				"%s is damaged: there is no name %" PRIu32, apply->other->name,
+				name->root);
 	}
 	rc = chi_load_alias(apply->load, (enum chi_name_kind)name->kind, ours[name->id - 1],
 			    ours[name->root - 1], apply->fault);
@@ -237,7 +236,7 @@ int chi_merge_games(struct chi_merge_apply *apply, struct chi_fault *fault)
 	struct chi_other *other = apply->other;
 	bool kept = chi_other_keeps(other);
 	apply->fault = fault;
-	int rc = chi_carried_plan(apply->importer, other->view.last, &apply->plan, fault);
+	int rc = chi_plan_carried(apply->importer, other->view.last, &apply->plan, fault);
 	rc = rc == CHI_OK ? chi_other_each(other, look_up_game, apply, fault) : rc;
 	rc = rc == CHI_OK ? judge_common(apply, fault) : rc;
 	rc = rc == CHI_OK ? number_games(apply, fault) : rc;

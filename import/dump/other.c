@@ -42,19 +42,19 @@ static struct chi_other *new_other(struct chi_importer *importer, const char *na
 int chi_other_open(struct chi_importer *importer, const char *dir, struct chi_other **out,
 		   struct chi_fault *fault)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ};
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
 	_cleanup_(otherp_free) struct chi_other *other = new_other(importer, "the other store");
 	if (other == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int rc = chi_store_open(dir, &options, &other->store, fault);
+	int rc = chi_dir_open(dir, &options, &other->store, fault);
 	if (rc != CHI_OK) {
 		other->store = NULL;
 		return rc;
 	}
-	if (memcmp(chi_store_uuid(other->store), chi_store_uuid(importer->store), 16) == 0) {
-		return chi_fault(fault, -CHI_EINVAL, "'%s' is the store itself, or a copy of it",
-				 dir);
+	if (memcmp(chi_dir_uuid(other->store), chi_dir_uuid(importer->store), 16) == 0) {
+		return chi_fail(fault, -CHI_EINVAL, "'%s' is the store itself, or a copy of it",
+				dir);
 	}
 	other->trusted = true;
 	*out = other;
@@ -91,7 +91,7 @@ void chi_other_free(struct chi_other *other)
 	if (other->read != NULL) {
 		chi_read_end(other->read);
 	}
-	chi_store_close(other->store);
+	chi_dir_close(other->store);
 	free(other->list);
 	free(other);
 }
@@ -99,8 +99,8 @@ void chi_other_free(struct chi_other *other)
 /* Says that it is the other store which is damaged. */
 static int told(const struct chi_other *other, int rc, struct chi_fault *fault)
 {
-	return rc == -CHI_ECORRUPT ? chi_fault(fault, rc, "the store '%s' is damaged",
-					       chi_store_path(other->store))
+	return rc == -CHI_ECORRUPT ? chi_fail(fault, rc, "the store '%s' is damaged",
+					      chi_dir_path(other->store))
 	       : rc < 0		   ? chi_fault_plain(fault, rc)
 				   : rc;
 }
@@ -222,10 +222,10 @@ static int archive_one(struct chi_other *other, uint32_t number, uint32_t kept,
 	if (rc != CHI_OK) {
 		return rc < 0 && rc != -CHI_ECORRUPT
 			       ? chi_fault_plain(fault, rc)
-			       : chi_fault(fault, -CHI_ECORRUPT,
-					   "the store '%s' is damaged: game %" PRIu32
-					   " cannot be read",
-					   chi_store_path(other->store), number);
+			       : chi_fail(fault, -CHI_ECORRUPT,
+					  "the store '%s' is damaged: game %" PRIu32
+					  " cannot be read",
+					  chi_dir_path(other->store), number);
 	}
 	if (text.len < sizeof(source)) {
 		memcpy(source, text.len > 0 ? text.bytes : (const uint8_t *)"", text.len);

@@ -16,7 +16,7 @@
 
 struct chi_other {
 	struct chi_importer *importer;
-	struct chi_store *store;
+	struct chi_dir *store;
 	bool trusted;	       /* what it has computed is right */
 	const char *name;      /* for faults */
 	struct chi_read *read; /* since chi_other_begin */
@@ -31,7 +31,7 @@ struct chi_other {
 /* Entries of a list that are held at once, and so many more. */
 #define CHI_OTHER_LIST ((size_t)64 << 10)
 
-/* Opens the store in directory `dir`. -CHI_EINVAL: it is ours, or a copy; whatever chi_store_open
+/* Opens the store in directory `dir`. -CHI_EINVAL: it is ours, or a copy; whatever chi_dir_open
  * returns. */
 CHI_MUSTUSE int chi_other_open(struct chi_importer *importer, const char *dir,
 			       struct chi_other **out, struct chi_fault *fault);

@@ -48,7 +48,7 @@ static void relist_deinit(struct relist *r)
 	chi_load_block_free(&r->block);
 	chi_arena_deinit(&r->arena);
 	chi_arena_deinit(&r->saved_arena);
-	chi_store_close(r->importer.store);
+	chi_dir_close(r->importer.store);
 }
 
 /* ---- From the games ------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static int read_games(struct relist *r, struct chi_fault *fault)
 		return chi_fault_plain(fault, rc);
 	}
 	rc = chi_read_archive(read, &view);
-	rc = rc == CHI_OK ? chi_carried_plan(&r->importer, view.last, &r->plan, fault) : rc;
+	rc = rc == CHI_OK ? chi_plan_carried(&r->importer, view.last, &r->plan, fault) : rc;
 	rc = rc == CHI_OK ? plan_games(r, read) : rc;
 	rc = rc == CHI_OK ? count_games(r, &view, fault) : chi_fault_plain(fault, rc);
 	chi_read_end(read);
@@ -148,7 +148,7 @@ static int relist_one(struct relist *r, const struct chi_key *key, struct chi_re
 	int rc = chi_lists_reach(r->lists, key->bytes, &known, fault);
 	rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
 	if (rc == -CHI_ESYNTAX) {
-		(void)chi_fault(fault, 0, "%s", "");
+		(void)chi_fail(fault, 0, "%s", "");
 		spec.computed = false;
 		rc = mend(r, record, fault);
 		rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
@@ -211,8 +211,8 @@ static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 
 static int prepare(struct relist *r, const char *dir, struct chi_fault *fault)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	int rc = chi_store_open(dir, &options, &r->importer.store, fault);
+	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
+	int rc = chi_dir_open(dir, &options, &r->importer.store, fault);
 	if (rc != CHI_OK) {
 		r->importer.store = NULL;
 		return rc;

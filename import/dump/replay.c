@@ -60,7 +60,7 @@ int chi_replayer_count(struct chi_replayer *replayer, uint32_t number, struct ch
 	int rc = play(replayer, number, &game);
 	if (rc != CHI_OK) {
 		return rc == -CHI_ECORRUPT
-			       ? chi_fault(fault, rc, "game %" PRIu32 " is damaged", number)
+			       ? chi_fail(fault, rc, "game %" PRIu32 " is damaged", number)
 			       : chi_fault_plain(fault, rc);
 	}
 	size_t n = chi_count_game_items(replayer->counter, &game, chi_count_plies(&game), number);

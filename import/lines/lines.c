@@ -175,8 +175,8 @@ static int begin_file(struct chi_lining *lining, const char *line, size_t len)
 	chi_arena_reset(&lining->arena);
 	int rc = chi_lines_begin(&file->lines, line, len, &lining->arena, &why);
 	if (rc < 0) {
-		return chi_fault(lining->fault, rc, "%.200s:%" PRIu64 ": %s", file->name,
-				 reading->lines, why.text);
+		return chi_fail(lining->fault, rc, "%.200s:%" PRIu64 ": %s", file->name,
+				reading->lines, why.text);
 	}
 	lining->begun = true;
 	if (rc == CHI_NONE) {
@@ -266,7 +266,7 @@ static int file(struct chi_importer *importer, const char *name, struct chi_faul
 	rc = chi_lines_init(&next->lines, format,
 			    options->engine[0] != '\0' ? options->engine : NULL, options->add,
 			    &why);
-	return rc == CHI_OK ? CHI_OK : chi_fault(fault, rc, "%.200s: %s", name, why.text);
+	return rc == CHI_OK ? CHI_OK : chi_fail(fault, rc, "%.200s: %s", name, why.text);
 }
 
 static int feed_lines(struct chi_importer *importer, const void *bytes, size_t len,

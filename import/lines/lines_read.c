@@ -35,7 +35,7 @@ static int reject(struct work *work, const char *why)
 }
 
 /* In a store that computes its statistic a file's own cannot be kept. */
-static void drop_statistic(struct work *work, struct chi_put *put)
+static void drop_statistic(struct work *work, struct chi_put_entry *put)
 {
 	if ((put->parts & CHI_PUT_CHI2) != 0 &&
 	    work->lining->importer->statistic != CHI_STATISTIC_EXTERNAL) {
@@ -47,7 +47,7 @@ static void drop_statistic(struct work *work, struct chi_put *put)
 
 /* A reader's put would pass chi_put_check, to which the fuzz targets of the formats hold it: moves
  * were found among the legal ones when they were read, and finding them again takes as long. */
-static int keep_put(struct work *work, struct chi_put *put)
+static int keep_put(struct work *work, struct chi_put_entry *put)
 {
 	struct chi_fault why = {.text = ""};
 	drop_statistic(work, put);
@@ -61,7 +61,7 @@ static int keep_put(struct work *work, struct chi_put *put)
 
 static int take_record(struct work *work, const char *record, size_t len)
 {
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault why = {.text = ""};
 	chi_arena_reset(&work->arena);
 	int rc = chi_lines_read(&work->lines, record, len, &work->arena, &put, &why);
@@ -84,8 +84,7 @@ static int drop_record(struct work *work, int status)
 		return chi_fault_plain(&work->fault, status);
 	}
 	work->told->read++;
-	(void)chi_fault(&why, status, "a quoted field is not closed within %u bytes",
-			CHI_LINES_MAX);
+	(void)chi_fail(&why, status, "a quoted field is not closed within %u bytes", CHI_LINES_MAX);
 	return reject(work, why.text);
 }
 
@@ -121,7 +120,7 @@ static int drop_line(struct work *work)
 	struct chi_fault why;
 	work->open = false;
 	work->told->read++;
-	(void)chi_fault(&why, -CHI_ETOOBIG, "line is longer than %u bytes", CHI_LINES_MAX);
+	(void)chi_fail(&why, -CHI_ETOOBIG, "line is longer than %u bytes", CHI_LINES_MAX);
 	return reject(work, why.text);
 }
 

@@ -51,8 +51,8 @@ struct chi_names {
 
 /* The names that fit, with their games. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (the text).
  * A store without games has none. */
-CHI_MUSTUSE int chi_get_names(struct chi_client *client, const struct chi_names_spec *spec,
-			      struct chi_names *out);
+CHI_MUSTUSE int chi_names_list(struct chi_client *client, const struct chi_names_spec *spec,
+			       struct chi_names *out);
 
 /* Names that may be the same, differently written. */
 struct chi_name_suspects {
@@ -70,8 +70,8 @@ struct chi_suspect_groups {
 /* Groups that are not joined yet, at most `limit` (1..CHI_NAMES_MAX), of at least that score.
  * `kind` is an enum chi_name_kind. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (a server: a
  * group that fits no response). */
-CHI_MUSTUSE int chi_get_suspects(struct chi_client *client, uint8_t kind, uint8_t least,
-				 uint32_t limit, struct chi_suspect_groups *out);
+CHI_MUSTUSE int chi_suspects_list(struct chi_client *client, uint8_t kind, uint8_t least,
+				  uint32_t limit, struct chi_suspect_groups *out);
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 
@@ -109,7 +109,7 @@ typedef void chi_name_conflict(void *context, size_t i, const char *reason);
  * CHI_NAME_CHANGES_MAX, or than a server takes in one request), -CHI_EREADONLY, -CHI_EBUSY,
  * -CHI_EFULL.
  */
-CHI_MUSTUSE int chi_change_names(struct chi_client *client, const struct chi_name_change *changes,
+CHI_MUSTUSE int chi_names_change(struct chi_client *client, const struct chi_name_change *changes,
 				 size_t n, bool dry_run, chi_name_conflict *conflict, void *context,
 				 struct chi_names_changed *result);
 

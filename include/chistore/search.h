@@ -39,16 +39,16 @@ struct chi_gamesets {
  * (may be NULL): how many it has now. -CHI_EINVAL (the name, the filter, a gameset that the filter
  * names is not there), -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EEXIST, and what writing gives.
  */
-CHI_MUSTUSE int chi_make_gameset(struct chi_client *client, const char *name, const char *filter,
+CHI_MUSTUSE int chi_gameset_make(struct chi_client *client, const char *name, const char *filter,
 				 uint64_t *games);
 
 /* All gamesets, or (`name` not NULL) one, whose games are then counted. CHI_NONE: there is none of
  * that name. */
-CHI_MUSTUSE int chi_get_gamesets(struct chi_client *client, const char *name,
-				 struct chi_gamesets *out);
+CHI_MUSTUSE int chi_gamesets_list(struct chi_client *client, const char *name,
+				  struct chi_gamesets *out);
 
 /* CHI_NONE: there is none of that name. -CHI_EINVAL: another one's filter names it. */
-CHI_MUSTUSE int chi_drop_gameset(struct chi_client *client, const char *name);
+CHI_MUSTUSE int chi_gameset_drop(struct chi_client *client, const char *name);
 
 /* ---- Statistics -------------------------------------------------------------------------- */
 
@@ -96,8 +96,8 @@ struct chi_stats_result {
 /* Games of a filter, or positions, in groups. `by` is an enum chi_stats_by. `limit`: so many
  * groups, those with most games or positions first; 0: all, by value. By what positions have there
  * is no filter: -CHI_EINVAL. */
-CHI_MUSTUSE int chi_get_stats(struct chi_client *client, uint8_t by, const char *filter,
-			      uint64_t limit, struct chi_stats_result *out);
+CHI_MUSTUSE int chi_stats_list(struct chi_client *client, uint8_t by, const char *filter,
+			       uint64_t limit, struct chi_stats_result *out);
 
 /* ---- Twins ------------------------------------------------------------------------------- */
 
@@ -120,8 +120,8 @@ struct chi_twin_groups {
 
 /* All groups. Games with different results may be twins. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL:
  * the filter. */
-CHI_MUSTUSE int chi_get_twins(struct chi_client *client, const struct chi_twin_spec *spec,
-			      struct chi_twin_groups *out);
+CHI_MUSTUSE int chi_twins_list(struct chi_client *client, const struct chi_twin_spec *spec,
+			       struct chi_twin_groups *out);
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@ extern "C" {
 #define CHI_OK	 0
 #define CHI_NONE 1
 
-enum chi_error {
+enum chi_error_code {
 	CHI_EINVAL = 1,	  /* an argument is out of its range */
 	CHI_EFEN,	  /* text is not a FEN, or a position no key can hold */
 	CHI_EKEY,	  /* bytes are not a position key */
@@ -221,7 +221,7 @@ struct chi_record {
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-/* Which parts of `struct chi_put` are given. */
+/* Which parts of `struct chi_put_entry` are given. */
 enum chi_put_part {
 	CHI_PUT_CHI2 = 1 << 0,	     /* set the statistic (external stores only) */
 	CHI_PUT_COUNTS = 1 << 1,     /* set the counts and the plies */
@@ -245,7 +245,7 @@ enum chi_put_part {
  * a position of which nothing is left (no games, moves, evaluations, line, note, and no statistic
  * that someone supplied). Taking away more than there is is refused, -CHI_EINVAL.
  */
-struct chi_put {
+struct chi_put_entry {
 	struct chi_key key;
 	uint32_t parts; /* enum chi_put_part, or'ed */
 	struct chi_record record;
@@ -467,14 +467,14 @@ struct chi_scan_spec {
 	uint16_t chi2_max; /* CHI_CHI2_MAX for no bound */
 	bool descending;
 	uint8_t order;	/* enum chi_order */
-	uint8_t want;	/* enum chi_want; chi_count ignores it */
-	uint8_t sort;	/* enum chi_sort, instead of `order`; chi_count ignores it */
-	uint64_t limit; /* rows; 0: no limit; chi_count ignores it */
+	uint8_t want;	/* enum chi_want; chi_scan_count ignores it */
+	uint8_t sort;	/* enum chi_sort, instead of `order`; chi_scan_count ignores it */
+	uint64_t limit; /* rows; 0: no limit; chi_scan_count ignores it */
 	struct chi_filter filter;
 	struct chi_cursor after;
 	const char *games; /* NULL, "", or a filter (chistore/games.h): only what its games reached,
 			      with their counts and moves, and no plies */
-	bool whole_counts; /* or with what all games did there; chi_count ignores it */
+	bool whole_counts; /* or with what all games did there; chi_scan_count ignores it */
 	const char *pattern; /* NULL, "", or conditions of a filter that a position fits */
 };
 
@@ -520,7 +520,7 @@ struct chi_explore_move {
 };
 
 /* What was played from a position, and how it ended. */
-struct chi_explore {
+struct chi_explored {
 	struct chi_row position; /* as a probe gives it; position.found: it is stored */
 	int32_t min_ply;	 /* first reached at this ply; -1: not known */
 	const char *eco;	 /* opening that the position is; NULL: none */

@@ -252,7 +252,7 @@ class chi_record(Structure):
     pass
 
 
-class chi_put(Structure):
+class chi_put_entry(Structure):
     pass
 
 
@@ -304,7 +304,7 @@ class chi_explore_move(Structure):
     pass
 
 
-class chi_explore(Structure):
+class chi_explored(Structure):
     pass
 
 
@@ -521,7 +521,7 @@ chi_record._fields_ = [
     ("note", c_char_p),
     ("n_note", c_size_t),
 ]
-chi_put._fields_ = [
+chi_put_entry._fields_ = [
     ("key", chi_key),
     ("parts", c_uint32),
     ("record", chi_record),
@@ -650,7 +650,7 @@ chi_explore_move._fields_ = [
     ("eco", c_char_p),
     ("opening", c_char_p),
 ]
-chi_explore._fields_ = [
+chi_explored._fields_ = [
     ("position", chi_row),
     ("min_ply", c_int32),
     ("eco", c_char_p),
@@ -949,15 +949,15 @@ FUNCTIONS = {
     "chi_game_query_close": (None, [POINTER(chi_game_query)]),
     "chi_game_get": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_game_row), POINTER(chi_game)]),
     "chi_game_heads": (c_int, [POINTER(chi_client), POINTER(c_uint32), c_size_t, POINTER(chi_game_row)]),
-    "chi_get_names": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
-    "chi_get_suspects": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
-    "chi_change_names": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),
+    "chi_names_list": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
+    "chi_suspects_list": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
+    "chi_names_change": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),
     "chi_name_kind_name": (c_char_p, [c_int]),
-    "chi_make_gameset": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
-    "chi_get_gamesets": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
-    "chi_drop_gameset": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_get_stats": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
-    "chi_get_twins": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
+    "chi_gameset_make": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
+    "chi_gamesets_list": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
+    "chi_gameset_drop": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_stats_list": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
+    "chi_twins_list": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
     "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
     "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take_spec), POINTER(chi_queue_lease)]),
     "chi_queue_settle": (c_int, [POINTER(chi_client), c_uint64, c_int, POINTER(chi_key), c_size_t, c_uint32, POINTER(c_uint64)]),
@@ -968,18 +968,18 @@ FUNCTIONS = {
     "chi_open": (c_int, [c_char_p, POINTER(chi_options), POINTER(POINTER(chi_client)), POINTER(chi_fault)]),
     "chi_close": (None, [POINTER(chi_client)]),
     "chi_error": (c_char_p, [POINTER(chi_client)]),
-    "chi_create": (c_int, [c_char_p, c_int, c_int, POINTER(chi_fault)]),
+    "chi_store_create": (c_int, [c_char_p, c_int, c_int, POINTER(chi_fault)]),
     "chi_ping": (c_int, [POINTER(chi_client)]),
-    "chi_get_info": (c_int, [POINTER(chi_client), POINTER(chi_info)]),
-    "chi_changed": (c_int, [POINTER(chi_client), POINTER(c_bool)]),
+    "chi_store_info": (c_int, [POINTER(chi_client), POINTER(chi_info)]),
+    "chi_store_changed": (c_int, [POINTER(chi_client), POINTER(c_bool)]),
     "chi_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(chi_row)]),
     "chi_get": (c_int, [POINTER(chi_client), POINTER(chi_key), POINTER(chi_record)]),
     "chi_get_many": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, chi_get_each, c_void_p]),
-    "chi_explore": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explore)]),
-    "chi_put": (c_int, [POINTER(chi_client), POINTER(chi_put), c_size_t, c_int, POINTER(chi_put_result)]),
+    "chi_explore": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explored)]),
+    "chi_put": (c_int, [POINTER(chi_client), POINTER(chi_put_entry), c_size_t, c_int, POINTER(chi_put_result)]),
     "chi_delete": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_int, POINTER(c_uint64)]),
     "chi_flush": (c_int, [POINTER(chi_client)]),
-    "chi_get_game_ids": (c_int, [POINTER(chi_client), POINTER(c_uint8), POINTER(chi_game_id), c_size_t, POINTER(c_size_t)]),
+    "chi_game_ids": (c_int, [POINTER(chi_client), POINTER(c_uint8), POINTER(chi_game_id), c_size_t, POINTER(c_size_t)]),
     "chi_import_open": (c_int, [c_char_p, POINTER(chi_options), c_int, POINTER(chi_import_options), POINTER(POINTER(chi_import)), POINTER(chi_fault)]),
     "chi_import_file": (c_int, [POINTER(chi_import), c_char_p]),
     "chi_import_feed": (c_int, [POINTER(chi_import), c_void_p, c_size_t]),
@@ -993,13 +993,13 @@ FUNCTIONS = {
     "chi_iter_cursor": (None, [POINTER(chi_iter), POINTER(chi_cursor)]),
     "chi_iter_mixed": (c_bool, [POINTER(chi_iter)]),
     "chi_iter_close": (None, [POINTER(chi_iter)]),
-    "chi_count": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(c_uint64), POINTER(c_bool)]),
-    "chi_verify": (c_int, [POINTER(chi_client), chi_verify_report, c_void_p, POINTER(chi_verify_result)]),
-    "chi_repair": (c_int, [c_char_p, c_char_p, c_int, chi_verify_report, c_void_p, POINTER(chi_repair_result), POINTER(chi_fault)]),
-    "chi_backup": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_publish": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
-    "chi_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
+    "chi_scan_count": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(c_uint64), POINTER(c_bool)]),
+    "chi_store_verify": (c_int, [POINTER(chi_client), chi_verify_report, c_void_p, POINTER(chi_verify_result)]),
+    "chi_store_repair": (c_int, [c_char_p, c_char_p, c_int, chi_verify_report, c_void_p, POINTER(chi_repair_result), POINTER(chi_fault)]),
+    "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_store_publish": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_store_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
+    "chi_store_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
     "chi_key_from_fen": (c_int, [c_char_p, c_size_t, POINTER(chi_key), POINTER(chi_fault)]),
     "chi_key_to_fen": (c_int, [POINTER(chi_key), POINTER(c_char), POINTER(chi_fault)]),
     "chi_key_from_board": (c_int, [POINTER(chi_board), POINTER(chi_key), POINTER(chi_fault)]),
@@ -1023,7 +1023,7 @@ FUNCTIONS = {
     "chi_key_san": (c_int, [POINTER(chi_key), c_uint16, POINTER(c_char)]),
     "chi_key_moves": (c_int, [POINTER(chi_key), c_uint32, POINTER(chi_legal_move), c_size_t, POINTER(c_size_t), POINTER(c_uint32)]),
     "chi_material_parse": (c_int, [c_char_p, c_size_t, POINTER(chi_material), POINTER(chi_fault)]),
-    "chi_num_chi2": (c_int, [c_char_p, c_size_t, POINTER(c_uint16)]),
-    "chi_num_chi2_print": (c_size_t, [c_uint16, POINTER(c_char)]),
+    "chi_chi2_parse": (c_int, [c_char_p, c_size_t, POINTER(c_uint16)]),
+    "chi_chi2_print": (c_size_t, [c_uint16, POINTER(c_char)]),
     "chi_statistic_name": (c_char_p, [c_int]),
 }

@@ -117,7 +117,7 @@ class Gaming:
         """
         out = _abi.chi_twin_groups()
         spec = _abi.chi_twin_spec(filter=_bytes(filter), days=days, plies=plies)
-        self._check(lib.chi_get_twins(self._c(), spec, out))
+        self._check(lib.chi_twins_list(self._c(), spec, out))
         found = [list(group.games[:group.n]) for group in out.groups[:out.n]]
         self._note_unknown()
         return found

@@ -66,7 +66,7 @@ class Searching:
                                    limit=_abi.CHI_NAMES_MAX)
         out, found = _abi.chi_names(), []
         while True:
-            self._check(lib.chi_get_names(self._c(), spec, out))
+            self._check(lib.chi_names_list(self._c(), spec, out))
             found += [_name(row) for row in out.rows[:out.n]]
             # Fewer than asked for are not the last: those that went meanwhile are left out.
             if out.n == 0 or (spec.after == 0 and out.n == out.total):
@@ -76,7 +76,7 @@ class Searching:
     def suspects(self, kind="player", least=60, limit=1000):
         """Groups of names that may be the same, the likeliest first: Suspects."""
         out = _abi.chi_suspect_groups()
-        self._check(lib.chi_get_suspects(self._c(), _KINDS[kind], least, limit, out))
+        self._check(lib.chi_suspects_list(self._c(), _KINDS[kind], least, limit, out))
         return [Suspects(group.score, [_name(row) for row in group.names[:group.n]])
                 for group in out.groups[:out.n]]
 
@@ -96,22 +96,22 @@ class Searching:
         def told(_, i, reason):
             conflicts.append((i, reason.decode()))
 
-        self._check(lib.chi_change_names(self._c(), changes, len(pairs), dry_run, told, None, did))
+        self._check(lib.chi_names_change(self._c(), changes, len(pairs), dry_run, told, None, did))
         return NamesChanged(did.changed, did.same, conflicts)
 
     def gamesets(self):
         """All of them, with the games that each had when it was used last."""
         out = _abi.chi_gamesets()
-        self._check(lib.chi_get_gamesets(self._c(), None, out))
+        self._check(lib.chi_gamesets_list(self._c(), None, out))
         return [Gameset(row.name.decode(), row.filter.decode(), row.games)
                 for row in out.rows[:out.n]]
 
     def make_gameset(self, name, filter=""):  # pylint: disable=redefined-builtin
         """Gives a filter of games a name; how many games it has."""
         games = ctypes.c_uint64()
-        self._check(lib.chi_make_gameset(self._c(), _bytes(name), _bytes(filter), games))
+        self._check(lib.chi_gameset_make(self._c(), _bytes(name), _bytes(filter), games))
         return games.value
 
     def drop_gameset(self, name):
         """Whether there was one of that name."""
-        return self._check(lib.chi_drop_gameset(self._c(), _bytes(name))) == _abi.CHI_OK
+        return self._check(lib.chi_gameset_drop(self._c(), _bytes(name))) == _abi.CHI_OK

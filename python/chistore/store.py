@@ -56,7 +56,7 @@ def create(address, statistic="control", games=True):
     """Makes an empty store in a directory. `statistic`: one of the names that chistore(1)
     has. `games`: keep the games that are counted."""
     fault = _abi.chi_fault()
-    check_fault(lib.chi_create(os.fsencode(address), _STATISTICS[statistic],
+    check_fault(lib.chi_store_create(os.fsencode(address), _STATISTICS[statistic],
                                _abi.CHI_KEEP_GAMES if games else _abi.CHI_KEEP_COUNTS, fault), fault)
 
 
@@ -181,7 +181,7 @@ class Store(Searching, Queueing, Gaming):
     def explore(self, position="startpos", games=""):
         """What was played from here, how it ended, and where it led: Explored. `games`: a filter,
         which only games that fit it count."""
-        position, c = Position(position), _abi.chi_explore()
+        position, c = Position(position), _abi.chi_explored()
         self._check(lib.chi_explore(self._c(), position._c(), games.encode(), c))
         moves = [Child(position.uci(m.move), position.san(m.move), counts_of(m.played),
                        row_at(ctypes.pointer(m.child)), _text(m.eco), _text(m.opening))
@@ -222,7 +222,7 @@ class Store(Searching, Queueing, Gaming):
     def count(self, band=None, **filters):
         """How many positions a scan would give."""
         out = ctypes.c_uint64()
-        self._check(lib.chi_count(self._c(), _spec(band, filters), out, None))
+        self._check(lib.chi_scan_count(self._c(), _spec(band, filters), out, None))
         if filters.get("games"):
             self._note_unknown()
         return out.value
@@ -249,7 +249,7 @@ class Store(Searching, Queueing, Gaming):
         durability = _abi.CHI_SYNC if durable else _abi.CHI_ASYNC
         for at in range(0, len(entries), _PUT_MAX):
             some = entries[at:at + _PUT_MAX]
-            array, result = (_abi.chi_put * len(some))(), _abi.chi_put_result()
+            array, result = (_abi.chi_put_entry * len(some))(), _abi.chi_put_result()
             for c, entry in zip(array, some):
                 put_into(c, entry if isinstance(entry, Put) else Put(entry))
             self._check(lib.chi_put(self._c(), array, len(some), durability, result))
@@ -270,7 +270,7 @@ class Store(Searching, Queueing, Gaming):
     def rescore(self):
         """Computes every statistic again; how many changed."""
         changed = ctypes.c_uint64()
-        self._check(lib.chi_rescore(self._c(), None, changed))
+        self._check(lib.chi_store_rescore(self._c(), None, changed))
         return changed.value
 
     # ---- The whole ----
@@ -282,13 +282,13 @@ class Store(Searching, Queueing, Gaming):
     def changed(self):
         """Whether the address leads to another store by now: replaced, published again, restored."""
         out = ctypes.c_bool()
-        self._check(lib.chi_changed(self._c(), out))
+        self._check(lib.chi_store_changed(self._c(), out))
         return out.value
 
     def info(self):
         """What the store says of itself: a dict of the fields of C's struct chi_info."""
         c = _abi.chi_info()
-        self._check(lib.chi_get_info(self._c(), c))
+        self._check(lib.chi_store_info(self._c(), c))
         out = {}
         for name, _ in c._fields_:
             value = getattr(c, name)
@@ -309,14 +309,14 @@ class Store(Searching, Queueing, Gaming):
         def report(_, text):
             found.append(text.decode("utf-8", "replace"))
 
-        status = lib.chi_verify(self._c(), report, None, _abi.chi_verify_result())
+        status = lib.chi_store_verify(self._c(), report, None, _abi.chi_verify_result())
         if status != -_abi.CHI_ECORRUPT:
             self._check(status)
         return found
 
     def backup(self, path):
         """A consistent copy in the new directory `path`, under running writes."""
-        self._check(lib.chi_backup(self._c(), os.fsencode(path)))
+        self._check(lib.chi_store_backup(self._c(), os.fsencode(path)))
 
     # ---- Inside ----
 

@@ -41,7 +41,7 @@ static int read_part(struct chi_rados *rados, const uint8_t id[16], uint32_t par
 	return status;
 }
 
-static int read_put(struct chi_reader *r, struct chi_arena *arena, struct chi_put *out)
+static int read_put(struct chi_reader *r, struct chi_arena *arena, struct chi_put_entry *out)
 {
 	size_t key_len = chi_read_u8(r);
 	const uint8_t *key = chi_read_bytes(r, key_len);
@@ -50,7 +50,7 @@ static int read_put(struct chi_reader *r, struct chi_arena *arena, struct chi_pu
 	if (r->bad || key_len > CHI_KEY_MAX || !chi_key_shape_ok(key, key_len)) {
 		return -CHI_ECORRUPT;
 	}
-	*out = (struct chi_put){.key.len = (uint8_t)key_len};
+	*out = (struct chi_put_entry){.key.len = (uint8_t)key_len};
 	memcpy(out->key.bytes, key, key_len);
 	return chi_record_decode(record, len, arena, &out->record, NULL);
 }
@@ -77,7 +77,7 @@ static int apply_entries(struct chi_rados *rados, struct chi_reader *r, enum chi
 		}
 		return status == CHI_OK ? chi_rados_put_game_ids(rados, games, n) : status;
 	}
-	struct chi_put *puts = chi_arena_array(arena, n, sizeof(*puts));
+	struct chi_put_entry *puts = chi_arena_array(arena, n, sizeof(*puts));
 	status = puts != NULL ? CHI_OK : -CHI_ENOMEM;
 	for (uint32_t i = 0; status == CHI_OK && i < n; i++) {
 		status = read_put(r, arena, &puts[i]);
@@ -100,7 +100,7 @@ static int apply_part(struct chi_rados *rados, const uint8_t *bytes, size_t len,
 		status = apply_entries(rados, &r, mode, n, arena, result);
 	}
 	return status == -CHI_ECORRUPT && rados->fault->text[0] == '\0'
-		       ? chi_fault(rados->fault, status, "the journal of an import is damaged")
+		       ? chi_fail(rados->fault, status, "the journal of an import is damaged")
 		       : status;
 }
 
@@ -173,7 +173,7 @@ static int clear_head(struct chi_rados *rados, const struct chi_rados_head *appl
 		if (status == CHI_OK && same_import(&head, applied)) {
 			memset(head.import, 0, sizeof(head.import));
 			head.import_parts = 0;
-			status = chi_lease_change(rados, &change, &head, version);
+			status = chi_change_lease(rados, &change, &head, version);
 		}
 	}
 	return status;
@@ -240,7 +240,7 @@ int chi_journal_release(struct chi_rados *rados, const uint8_t id[16])
 	struct releasing releasing = {.keys = {chi_stamp_key}};
 	releasing.entries = calloc(shards, sizeof(*releasing.entries));
 	int status = releasing.entries != NULL ? CHI_OK : -CHI_ENOMEM;
-	chi_omap_key(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, &releasing.keys[1]);
+	chi_omap_key_make(CHI_OMAP_CLIENT, id, CHI_CLIENT_ID, &releasing.keys[1]);
 	status = status == CHI_OK ? chi_shards_run(rados, shards, ask_entry, take_entry, &releasing)
 				  : status;
 	/* One that fails stays as it is: it costs a hundred bytes. */
@@ -273,10 +273,10 @@ static int pending(struct chi_rados *rados, int status)
 {
 	bool stays = status == -CHI_ECORRUPT || status == -CHI_EINVAL || status == -CHI_ETOOBIG;
 	struct chi_fault why = *rados->fault;
-	return chi_fault(rados->fault, status, "%.130s; a committed import waits for this: %s",
-			 why.text[0] != '\0' ? why.text : chi_strerror(status),
-			 stays ? "delete that position, or verify --repair, then import"
-			       : "the next import finishes it");
+	return chi_fail(rados->fault, status, "%.130s; a committed import waits for this: %s",
+			why.text[0] != '\0' ? why.text : chi_strerror(status),
+			stays ? "delete that position, or verify --repair, then import"
+			      : "the next import finishes it");
 }
 
 int chi_rados_roll(struct chi_rados *rados, chi_import_progress *progress, void *context,
@@ -293,8 +293,8 @@ int chi_rados_roll(struct chi_rados *rados, chi_import_progress *progress, void 
 		if (is_over(rados, &head)) {
 			return CHI_OK;
 		}
-		status = chi_fault(rados->fault, -CHI_ECORRUPT,
-				   "a part of the journal of an import is missing");
+		status = chi_fail(rados->fault, -CHI_ECORRUPT,
+				  "a part of the journal of an import is missing");
 	}
 	status = status < 0 ? pending(rados, status) : status;
 	status = status == CHI_OK ? clear_head(rados, &head) : status;

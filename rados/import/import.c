@@ -66,11 +66,11 @@ int chi_rados_import_open(struct chi_rados *rados, const struct chi_import_optio
 	struct chi_put_result unwanted = {0};
 	*out = NULL;
 	if (options->kind == CHI_IMPORT_SUBTRACT) {
-		return chi_fault(rados->fault, -CHI_EUNSUPPORTED, "not on RADOS: subtract");
+		return chi_fail(rados->fault, -CHI_EUNSUPPORTED, "not on RADOS: subtract");
 	}
 	if (options->skip_known) {
-		return chi_fault(rados->fault, -CHI_EUNSUPPORTED,
-				 "not on RADOS: merges that skip known games");
+		return chi_fail(rados->fault, -CHI_EUNSUPPORTED,
+				"not on RADOS: merges that skip known games");
 	}
 	int status = chi_rados_roll(rados, options->progress, options->context, &unwanted);
 	status = status == CHI_OK ? chi_leases_sweep(rados) : status;
@@ -134,7 +134,7 @@ static int copy_positions(struct copying *copying)
 	struct chi_arena arena;
 	struct chi_scan *scan = NULL;
 	enum chi_journal_mode mode = mode_of(&copying->import->options);
-	int status = chi_scan_open(copying->read, &spec, &scan, copying->rados->fault);
+	int status = chi_read_scan(copying->read, &spec, &scan, copying->rados->fault);
 	chi_arena_init(&arena, CHI_RECORD_ARENA);
 	while (status == CHI_OK) {
 		struct chi_row row = {.found = false};
@@ -150,7 +150,7 @@ static int copy_positions(struct copying *copying)
 	}
 	chi_arena_deinit(&arena);
 	if (scan != NULL) {
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }
@@ -173,10 +173,10 @@ static int check_games(struct copying *copying, const struct chi_game_id *games,
 		if (said[i]) {
 			char hex[2 * CHI_GAME_ID_SIZE + 1];
 			chi_hex_print(ids[i], sizeof(ids[i]), hex);
-			return chi_fault(copying->rados->fault, -CHI_EINVAL,
-					 "game %s is counted in both stores; --count-twice adds "
-					 "all of them",
-					 hex);
+			return chi_fail(copying->rados->fault, -CHI_EINVAL,
+					"game %s is counted in both stores; --count-twice adds "
+					"all of them",
+					hex);
 		}
 	}
 	return status;
@@ -233,14 +233,13 @@ static int copy_all(struct copying *copying)
 	int64_t games = sum.games[0] + sum.games[1] + sum.games[2] + sum.games[3];
 	if (status == CHI_OK && copying->import->options.kind == CHI_IMPORT_LOAD &&
 	    (sum.positions > 0 || games > 0)) {
-		return chi_fault(
-			rados->fault, -CHI_EEXIST,
-			"a dump is loaded into an empty store; this one has %lld positions",
-			(long long)sum.positions);
+		return chi_fail(rados->fault, -CHI_EEXIST,
+				"a dump is loaded into an empty store; this one has %lld positions",
+				(long long)sum.positions);
 	}
 	struct chi_counts base = rados->head.base;
 	if (status == CHI_OK && !new_base(copying, &sum, &base)) {
-		return chi_fault(rados->fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
+		return chi_fail(rados->fault, -CHI_ETOOBIG, "the base rates' sum does not fit");
 	}
 	status = status == CHI_OK ? copy_positions(copying) : status;
 	status = status == CHI_OK ? copy_games(copying) : status;
@@ -253,10 +252,10 @@ static int copy_all(struct copying *copying)
 static int copy(struct chi_rados_import *import)
 {
 	struct copying copying = {.import = import, .rados = import->rados};
-	struct chi_store *store = NULL;
+	struct chi_dir *store = NULL;
 	int status = chi_load_open(import->load, &store, import->rados->fault);
 	store = status == CHI_OK ? store : NULL;
-	status = status == CHI_OK ? chi_store_info(store, &copying.info) : status;
+	status = status == CHI_OK ? chi_dir_info(store, &copying.info) : status;
 	status = status == CHI_OK ? chi_read_begin(store, &copying.read) : status;
 	status = status == CHI_OK ? chi_journal_new(import->rados, &copying.journal) : status;
 	status = status == CHI_OK ? copy_all(&copying) : status;
@@ -264,7 +263,7 @@ static int copy(struct chi_rados_import *import)
 	if (copying.read != NULL) {
 		chi_read_end(copying.read);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	return status;
 }
 

@@ -149,11 +149,11 @@ static int write_head(struct chi_journal *journal, const uint8_t before[16],
 		memcpy(head.import, journal->id, journal->parts > 0 ? sizeof(head.import) : 0);
 		head.import_parts = journal->parts;
 		head.base = *base;
-		status = chi_lease_change(rados, &change, &head, version);
+		status = chi_change_lease(rados, &change, &head, version);
 	}
-	return status == CHI_NONE ? chi_fault(rados->fault, -CHI_EBUSY,
-					      "another import was committed meanwhile, or this one "
-					      "did nothing for long: repeat it")
+	return status == CHI_NONE ? chi_fail(rados->fault, -CHI_EBUSY,
+					     "another import was committed meanwhile, or this one "
+					     "did nothing for long: repeat it")
 				  : status;
 }
 
@@ -179,10 +179,10 @@ int chi_journal_commit(struct chi_journal *journal, const uint8_t before[16],
 	status = chi_rados_set_stamps(rados);
 	if (status < 0) {
 		struct chi_fault why = *rados->fault;
-		return chi_fault(rados->fault, status,
-				 "%.140s; the base rates are changed, but not in all shards: "
-				 "rescore the store",
-				 why.text[0] != '\0' ? why.text : chi_strerror(status));
+		return chi_fail(rados->fault, status,
+				"%.140s; the base rates are changed, but not in all shards: "
+				"rescore the store",
+				why.text[0] != '\0' ? why.text : chi_strerror(status));
 	}
 	return CHI_OK;
 }

@@ -43,7 +43,7 @@ struct chi_lease_change {
 	const struct chi_lease *new; /* NULL: none */
 	const uint8_t *before; /* last import, whose place this one takes; NULL: it does not */
 };
-int chi_lease_change(struct chi_rados *rados, const struct chi_lease_change *change,
+int chi_change_lease(struct chi_rados *rados, const struct chi_lease_change *change,
 		     const struct chi_rados_head *head, uint64_t version);
 
 /* Gives a journal up, or what is left of one that was applied: its entries in the shards, its

@@ -34,7 +34,7 @@ static void change_lease(const struct chi_lease_change *change, struct chi_objec
 	uint8_t new[CHI_LEASE_SIZE];
 	struct chi_omap_key key;
 	const char *name = key.bytes;
-	chi_omap_key(CHI_OMAP_IMPORT, change->id, CHI_CLIENT_ID, &key);
+	chi_omap_key_make(CHI_OMAP_IMPORT, change->id, CHI_CLIENT_ID, &key);
 	if (change->old != NULL) {
 		bool any = change->old->parts > 0;
 		chi_lease_encode(change->old, old);
@@ -52,7 +52,7 @@ static void change_last(const struct chi_lease_change *change, struct chi_object
 {
 	static const uint8_t none[CHI_CLIENT_ID];
 	struct chi_omap_key key;
-	chi_omap_key(CHI_OMAP_LAST, NULL, 0, &key);
+	chi_omap_key_make(CHI_OMAP_LAST, NULL, 0, &key);
 	bool any = memcmp(change->before, none, sizeof(none)) != 0;
 	chi_object_compare(op, &key, change->before, any ? CHI_CLIENT_ID : 0);
 	chi_object_set(op, &key, change->id, CHI_CLIENT_ID);
@@ -67,14 +67,14 @@ static int outcome(struct chi_rados *rados, const struct chi_object_op *op)
 		return CHI_NONE;
 	case ERANGE:
 	case EOVERFLOW:
-		return chi_fault(rados->fault, -CHI_EBUSY,
-				 "another client changes the store's head");
+		return chi_fail(rados->fault, -CHI_EBUSY,
+				"another client changes the store's head");
 	default:
 		return chi_object_fault(rados, op);
 	}
 }
 
-int chi_lease_change(struct chi_rados *rados, const struct chi_lease_change *change,
+int chi_change_lease(struct chi_rados *rados, const struct chi_lease_change *change,
 		     const struct chi_rados_head *head, uint64_t version)
 {
 	char text[CHI_RADOS_HEAD_SIZE];
@@ -108,11 +108,11 @@ int chi_lease_renew(struct chi_rados *rados, const uint8_t id[16], uint32_t part
 						  rados->place.call_ms / 500,
 				       .parts = parts};
 	const struct chi_lease_change change = {.id = id, .old = lease, .new = &next};
-	int status = chi_lease_change(rados, &change, NULL, 0);
+	int status = chi_change_lease(rados, &change, NULL, 0);
 	*lease = next;
-	return status == CHI_NONE ? chi_fault(rados->fault, -CHI_EBUSY,
-					      "the import did nothing for so long that another "
-					      "one removed its journal: repeat it")
+	return status == CHI_NONE ? chi_fail(rados->fault, -CHI_EBUSY,
+					     "the import did nothing for so long that another "
+					     "one removed its journal: repeat it")
 				  : status;
 }
 
@@ -122,7 +122,7 @@ int chi_leases_read_last(struct chi_rados *rados, uint8_t id[16])
 	struct chi_omap_key key;
 	struct chi_omap_entry last;
 	memset(id, 0, CHI_CLIENT_ID);
-	chi_omap_key(CHI_OMAP_LAST, NULL, 0, &key);
+	chi_omap_key_make(CHI_OMAP_LAST, NULL, 0, &key);
 	chi_object_of_head(rados, &op);
 	int status = chi_object_get(&op, &key, 1);
 	status = status == CHI_OK ? chi_object_run(rados, &op) : status;
@@ -140,13 +140,13 @@ int chi_lease_end(struct chi_rados *rados, const uint8_t id[16], const struct ch
 	const struct chi_lease ended = over(lease->parts);
 	const struct chi_lease_change end = {.id = id, .old = lease, .new = &ended};
 	const struct chi_lease_change forget = {.id = id, .old = &ended};
-	int status = lease->expires > 0 ? chi_lease_change(rados, &end, NULL, 0) : CHI_OK;
+	int status = lease->expires > 0 ? chi_change_lease(rados, &end, NULL, 0) : CHI_OK;
 	if (status != CHI_OK) {
 		return status == CHI_NONE ? CHI_OK : status;
 	}
 	status = chi_journal_release(rados, id);
 	status = status == CHI_OK ? chi_journal_remove(rados, id, lease->parts) : status;
-	status = status == CHI_OK ? chi_lease_change(rados, &forget, NULL, 0) : status;
+	status = status == CHI_OK ? chi_change_lease(rados, &forget, NULL, 0) : status;
 	return status == CHI_NONE ? CHI_OK : status;
 }
 

@@ -169,7 +169,7 @@ int chi_mend_counters(struct chi_rados *rados, uint32_t shard, uint64_t version,
 	struct chi_object_op op = {.rc = 0};
 	struct chi_omap_entry found;
 	uint8_t bytes[CHI_SHARD_CLIENT_SIZE];
-	chi_omap_key(CHI_OMAP_CLIENT, zero, sizeof(zero), &keys[1]);
+	chi_omap_key_make(CHI_OMAP_CLIENT, zero, sizeof(zero), &keys[1]);
 	chi_object_of_shard(rados, shard, &op);
 	int status = chi_object_get(&op, keys, 2);
 	status = status == CHI_OK ? chi_objects_run(rados, &op, 1) : status;

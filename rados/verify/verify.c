@@ -214,7 +214,7 @@ static int mend_strength(struct verify *v, const struct doubt *doubt, const stru
 					  .what = line != NULL ? CHI_EDIT_SET : CHI_EDIT_REMOVE,
 					  .value = line,
 					  .len = len}};
-	chi_omap_key(CHI_OMAP_POSITION, doubt->key.bytes, doubt->key.len, &edits[0].key);
+	chi_omap_key_make(CHI_OMAP_POSITION, doubt->key.bytes, doubt->key.len, &edits[0].key);
 	chi_omap_strength(doubt->chi2, &doubt->key, &edits[1].key);
 	return v->mend != NULL ? chi_mend_edit(v->rados, doubt->shard, edits, 2) : CHI_OK;
 }
@@ -276,7 +276,8 @@ static int look_up(struct verify *v, const struct doubt *doubts, size_t n)
 	int status = ops != NULL || n == 0 ? CHI_OK : -CHI_ENOMEM;
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
 		struct chi_omap_key keys[3] = {chi_stamp_key};
-		chi_omap_key(CHI_OMAP_POSITION, doubts[i].key.bytes, doubts[i].key.len, &keys[1]);
+		chi_omap_key_make(CHI_OMAP_POSITION, doubts[i].key.bytes, doubts[i].key.len,
+				  &keys[1]);
 		chi_omap_strength(doubts[i].chi2, &doubts[i].key, &keys[2]);
 		chi_object_of_shard(v->rados, doubts[i].shard, &ops[i]);
 		status = chi_object_get(&ops[i], keys, 3);

@@ -127,7 +127,7 @@ static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
 	int rc = chi_gameset_get(matcher->view.txn, matcher->view.trees.gamesets, name,
 				 strlen(name), &entry);
 	if (rc == CHI_NONE) {
-		return chi_fault(fault, -CHI_EINVAL, "filter: there is no gameset '%s'", name);
+		return chi_fail(fault, -CHI_EINVAL, "filter: there is no gameset '%s'", name);
 	}
 	member->terms = malloc(sizeof(*member->terms));
 	rc = rc < 0 ? rc : member->terms == NULL ? -CHI_ENOMEM : CHI_OK;
@@ -138,8 +138,8 @@ static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
 	}
 	rc = rc == CHI_OK ? take_bitmap(matcher, &entry, member, &spec.from) : rc;
 	if (rc < 0) {
-		return chi_fault(fault, rc, "filter: gameset '%s' cannot be used (%s)", name,
-				 chi_strerror(rc));
+		return chi_fail(fault, rc, "filter: gameset '%s' cannot be used (%s)", name,
+				chi_strerror(rc));
 	}
 	if (spec.from > matcher->view.last) {
 		return CHI_OK;

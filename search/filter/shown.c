@@ -73,7 +73,7 @@ int chi_shown_attach(struct chi_shown_games *shown, struct chi_read *read)
 		return CHI_OK;
 	}
 	int rc = chi_read_archive(read, &view);
-	rc = rc == CHI_OK ? chi_scan_open(read, &spec, &shown->scan, NULL) : rc;
+	rc = rc == CHI_OK ? chi_read_scan(read, &spec, &shown->scan, NULL) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -87,7 +87,7 @@ void chi_shown_detach(struct chi_shown_games *shown)
 {
 	if (shown->scan != NULL) {
 		chi_scan_where(shown->scan, &shown->place);
-		chi_scan_close(shown->scan);
+		chi_scan_free(shown->scan);
 		shown->scan = NULL;
 	}
 }

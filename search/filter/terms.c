@@ -75,7 +75,7 @@ static bool is_space(char c)
 /* A failure of a value, told with its place. */
 static int place(const struct parser *p, size_t at, int rc, const struct chi_fault *why)
 {
-	return chi_fault(p->fault, rc, AT "%s", at + 1, why->text);
+	return chi_fail(p->fault, rc, AT "%s", at + 1, why->text);
 }
 
 /* Between double quotes. */
@@ -86,19 +86,19 @@ static int read_quoted(struct parser *p, struct word *word)
 		if (c == '\\') {
 			c = ++p->at < p->len ? p->text[p->at] : '\0';
 			if (c != '"' && c != '\\') {
-				return chi_fault(p->fault, -CHI_ESYNTAX,
-						 AT "after \\ only \" and \\ are possible", p->at);
+				return chi_fail(p->fault, -CHI_ESYNTAX,
+						AT "after \\ only \" and \\ are possible", p->at);
 			}
 		}
 		if (word->len == CHI_TERM_VALUE_MAX) {
-			return chi_fault(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
-					 word->at + 1, CHI_TERM_VALUE_MAX);
+			return chi_fail(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
+					word->at + 1, CHI_TERM_VALUE_MAX);
 		}
 		word->text[word->len++] = c;
 	}
 	if (p->at == p->len) {
-		return chi_fault(p->fault, -CHI_ESYNTAX, AT "the quotation mark is not closed",
-				 word->at + 1);
+		return chi_fail(p->fault, -CHI_ESYNTAX, AT "the quotation mark is not closed",
+				word->at + 1);
 	}
 	p->at++;
 	return CHI_OK;
@@ -123,15 +123,15 @@ static int advance(struct parser *p)
 	while (!word->quoted && p->at < p->len && !is_space(p->text[p->at]) &&
 	       p->text[p->at] != '"') {
 		if (word->len == CHI_TERM_VALUE_MAX) {
-			return chi_fault(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
-					 word->at + 1, CHI_TERM_VALUE_MAX);
+			return chi_fail(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
+					word->at + 1, CHI_TERM_VALUE_MAX);
 		}
 		word->text[word->len++] = p->text[p->at++];
 	}
 	word->text[word->len] = '\0';
 	if (p->at < p->len && !is_space(p->text[p->at])) {
-		return chi_fault(p->fault, -CHI_ESYNTAX,
-				 AT "between two words there must be a space", p->at + 1);
+		return chi_fail(p->fault, -CHI_ESYNTAX,
+				AT "between two words there must be a space", p->at + 1);
 	}
 	return CHI_OK;
 }
@@ -151,8 +151,8 @@ static int keep_value(struct parser *p, const char *of, chi_term_text *out)
 {
 	struct chi_terms *terms = p->out;
 	if (p->next.len == 0) {
-		return chi_fault(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
-				 p->next.at + 1, of);
+		return chi_fail(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
+				p->next.at + 1, of);
 	}
 	*out = (chi_term_text)terms->used;
 	memcpy(terms->texts + terms->used, p->next.text, p->next.len + 1);
@@ -169,8 +169,8 @@ static int read_side(struct parser *p, uint8_t *out)
 				     : CHI_SIDE_ANY;
 	return *out != CHI_SIDE_ANY
 		       ? advance(p)
-		       : chi_fault(p->fault, -CHI_ESYNTAX, AT "white or black is possible here",
-				   p->next.at + 1);
+		       : chi_fail(p->fault, -CHI_ESYNTAX, AT "white or black is possible here",
+				  p->next.at + 1);
 }
 
 /* The name, and who it is. */
@@ -260,9 +260,9 @@ static int read_text_condition(struct parser *p, struct chi_term *term, enum chi
 	chi_term_text *text = &term->pattern.texts[which];
 	struct chi_fault why;
 	if (*text != 0) {
-		return chi_fault(p->fault, -CHI_ESYNTAX,
-				 AT "%s is in this pattern already; pattern begins another one",
-				 p->next.at + 1, word);
+		return chi_fail(p->fault, -CHI_ESYNTAX,
+				AT "%s is in this pattern already; pattern begins another one",
+				p->next.at + 1, word);
 	}
 	int rc = advance(p);
 	rc = rc == CHI_OK ? keep_value(p, word, text) : rc;
@@ -322,10 +322,10 @@ static int read_pattern(struct parser *p, struct chi_term *term)
 	struct chi_fault why;
 	size_t at = p->next.at;
 	if (!is_condition(p)) {
-		return chi_fault(p->fault, -CHI_ESYNTAX,
-				 AT "a pattern has has, fen, pawns, material, balance, endgame, "
-				    "to-move, mirror, either-colour",
-				 p->next.at + 1);
+		return chi_fail(p->fault, -CHI_ESYNTAX,
+				AT "a pattern has has, fen, pawns, material, balance, endgame, "
+				   "to-move, mirror, either-colour",
+				p->next.at + 1);
 	}
 	while (is_condition(p)) {
 		int rc = read_condition(p, term);
@@ -348,8 +348,8 @@ static int read_value(struct parser *p, struct chi_term *term)
 	struct chi_fault why;
 	int rc = CHI_OK;
 	if (p->next.len == 0 && shape != SHAPE_PATTERN) {
-		return chi_fault(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
-				 p->next.at + 1, name);
+		return chi_fail(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
+				p->next.at + 1, name);
 	}
 	switch (shape) {
 	case SHAPE_PLAYER:
@@ -415,16 +415,16 @@ static int read_term(struct parser *p)
 	}
 	enum chi_term_kind kind = kind_of(p, &term.side);
 	if (rc == CHI_OK && kind == CHI_TERM_KINDS) {
-		return chi_fault(p->fault, -CHI_ESYNTAX,
-				 AT "'%.20s' begins no term: player, white, black, event, site, "
-				    "source, since, until, year, number, rating, elo-white, "
-				    "elo-black, both, average, eco, result, length, plies, speed, "
-				    "title, position, moves, in, pattern",
-				 p->next.at + 1, p->next.text);
+		return chi_fail(p->fault, -CHI_ESYNTAX,
+				AT "'%.20s' begins no term: player, white, black, event, site, "
+				   "source, since, until, year, number, rating, elo-white, "
+				   "elo-black, both, average, eco, result, length, plies, speed, "
+				   "title, position, moves, in, pattern",
+				p->next.at + 1, p->next.text);
 	}
 	if (rc == CHI_OK && terms->n == CHI_TERMS_MAX) {
-		return chi_fault(p->fault, -CHI_ETOOBIG, AT "a filter has at most %d terms",
-				 p->next.at + 1, CHI_TERMS_MAX);
+		return chi_fail(p->fault, -CHI_ETOOBIG, AT "a filter has at most %d terms",
+				p->next.at + 1, CHI_TERMS_MAX);
 	}
 	term.kind = (uint8_t)kind;
 	/* A pattern's first word may be left out. */
@@ -441,17 +441,17 @@ static int read_term(struct parser *p)
 static int check_text(const char *text, size_t len, struct chi_fault *fault)
 {
 	if (len > CHI_TERMS_TEXT_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG, "filter: it has at most %d bytes",
-				 CHI_TERMS_TEXT_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "filter: it has at most %d bytes",
+				CHI_TERMS_TEXT_MAX);
 	}
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 		if ((c < 0x20 && !is_space(text[i])) || c == 0x7f) {
-			return chi_fault(fault, -CHI_ESYNTAX, AT "a control character", i + 1);
+			return chi_fail(fault, -CHI_ESYNTAX, AT "a control character", i + 1);
 		}
 	}
 	return chi_utf8_valid(text, len) ? CHI_OK
-					 : chi_fault(fault, -CHI_EINVAL, "filter: it is no UTF-8");
+					 : chi_fail(fault, -CHI_EINVAL, "filter: it is no UTF-8");
 }
 
 int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)
@@ -468,8 +468,8 @@ int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct 
 	}
 	/* What is printed must be read again. */
 	if (rc == CHI_OK && chi_terms_print(out, printed) > CHI_TERMS_TEXT_MAX) {
-		rc = chi_fault(fault, -CHI_ETOOBIG, "filter: written out, it has at most %d bytes",
-			       CHI_TERMS_TEXT_MAX);
+		rc = chi_fail(fault, -CHI_ETOOBIG, "filter: written out, it has at most %d bytes",
+			      CHI_TERMS_TEXT_MAX);
 	}
 	return rc;
 }

@@ -57,8 +57,8 @@ static int check_order(const char *value, const struct chi_term *term, struct ch
 {
 	return term->min <= term->max
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EINVAL,
-				   "in '%.40s' the lower bound is above the upper one", value);
+		       : chi_fail(fault, -CHI_EINVAL,
+				  "in '%.40s' the lower bound is above the upper one", value);
 }
 
 int chi_term_read_range(const char *value, struct chi_term *term, struct chi_fault *fault)
@@ -75,10 +75,10 @@ int chi_term_read_range(const char *value, struct chi_term *term, struct chi_fau
 		bad |= chi_num_u64(ends.last, ends.last_len, word->most, &max);
 	}
 	if (bad != 0 || min < word->least || max < word->least) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "'%.40s' is no range such as 20, 20.., ..40 or 20..40 within "
-				 "%u..%u",
-				 value, word->least, word->most);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"'%.40s' is no range such as 20, 20.., ..40 or 20..40 within "
+				"%u..%u",
+				value, word->least, word->most);
 	}
 	term->min = (uint32_t)min;
 	term->max = (uint32_t)max;
@@ -110,10 +110,10 @@ int chi_term_read_eco(const char *value, struct chi_term *term, struct chi_fault
 	term->min = ends.first_len > 0 ? eco_of(ends.first, ends.first_len, '0') : 1;
 	term->max = ends.last_len > 0 ? eco_of(ends.last, ends.last_len, '9') : CHI_ECO_CODES;
 	if (term->min == 0 || term->max == 0) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "'%.40s' is no range of codes such as B90, B9, B, B90..B99 or "
-				 "B90..",
-				 value);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"'%.40s' is no range of codes such as B90, B9, B, B90..B99 or "
+				"B90..",
+				value);
 	}
 	return check_order(value, term, fault);
 }
@@ -154,8 +154,8 @@ static bool date_of(const char *at, uint32_t *out)
 int chi_term_read_date(const char *value, struct chi_term *term, struct chi_fault *fault)
 {
 	if (!date_of(value, &term->min)) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "'%.40s' is no date such as 2015, 2015-06 or 2015-06-30", value);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"'%.40s' is no date such as 2015, 2015-06 or 2015-06-30", value);
 	}
 	term->max = term->min;
 	return CHI_OK;
@@ -202,8 +202,8 @@ int chi_term_read_list(const char *value, struct chi_term *term, struct chi_faul
 		if (number < 0) {
 			char all[160];
 			join_words(words, first, all, sizeof(all));
-			return chi_fault(fault, -CHI_ESYNTAX, "'%.*s' is not among %s",
-					 (int)(len < 40 ? len : 40), at, all);
+			return chi_fail(fault, -CHI_ESYNTAX, "'%.*s' is not among %s",
+					(int)(len < 40 ? len : 40), at, all);
 		}
 		term->set |= UINT32_C(1) << number;
 		at += len;
@@ -226,7 +226,7 @@ int chi_gameset_name_check(const char *name, size_t len, struct chi_fault *fault
 {
 	return chi_gameset_named(name, len)
 		       ? CHI_OK
-		       : chi_fault(
+		       : chi_fail(
 				 fault, -CHI_EINVAL,
 				 "'%.*s' is no name of a gameset: 1 to %d letters, digits, -._, no "
 				 "dot at the beginning",

@@ -127,7 +127,7 @@ int chi_listener_start(struct chi_listener *listener, struct event_base *base,
 			event_new(base, socket->fd, EV_READ | EV_PERSIST, on_acceptable, socket);
 		bad = bad || socket->event == NULL || event_add(socket->event, NULL) < 0;
 	}
-	return bad ? chi_fault(fault, -CHI_ENOMEM, "cannot watch the listening sockets") : CHI_OK;
+	return bad ? chi_fail(fault, -CHI_ENOMEM, "cannot watch the listening sockets") : CHI_OK;
 }
 
 void chi_listener_stop(struct chi_listener *listener)

@@ -93,12 +93,12 @@ static int take_lock(const char *path, int *out, struct chi_fault *fault)
 		_cleanup_(chi_closep) int fd =
 			open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd < 0) {
-			return chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
-					 path, strerror(errno));
+			return chi_fail(fault, status_of(errno), "cannot listen on '%s' (%s)", path,
+					strerror(errno));
 		}
 		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-			return chi_fault(fault, status_of(errno),
-					 "another server holds the lock of '%s'", path);
+			return chi_fail(fault, status_of(errno),
+					"another server holds the lock of '%s'", path);
 		}
 		if (is_current(fd, name)) {
 			*out = fd;
@@ -123,14 +123,14 @@ static int check_stale(const char *path, struct chi_fault *fault)
 		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un name = unix_name(path);
 	if (fd < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot make a socket (%s)", strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot make a socket (%s)", strerror(errno));
 	}
 	if (connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0 || errno == EAGAIN) {
-		return chi_fault(fault, -CHI_EBUSY, "another server listens on '%s'", path);
+		return chi_fail(fault, -CHI_EBUSY, "another server listens on '%s'", path);
 	}
 	if (errno != ECONNREFUSED) {
-		return chi_fault(fault, status_of(errno), "cannot tell who owns socket '%s' (%s)",
-				 path, strerror(errno));
+		return chi_fail(fault, status_of(errno), "cannot tell who owns socket '%s' (%s)",
+				path, strerror(errno));
 	}
 	return CHI_OK;
 }
@@ -142,19 +142,19 @@ static int clear_path(const char *path, struct chi_fault *fault)
 	if (lstat(path, &file) < 0) {
 		return errno == ENOENT
 			       ? CHI_OK
-			       : chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
-					   path, strerror(errno));
+			       : chi_fail(fault, status_of(errno), "cannot listen on '%s' (%s)",
+					  path, strerror(errno));
 	}
 	if (!S_ISSOCK(file.st_mode)) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is not a socket", path);
+		return chi_fail(fault, -CHI_EEXIST, "'%s' exists and is not a socket", path);
 	}
 	int status = check_stale(path, fault);
 	if (status < 0) {
 		return status;
 	}
 	if (unlink(path) < 0 && errno != ENOENT) {
-		return chi_fault(fault, status_of(errno), "cannot remove stale socket '%s' (%s)",
-				 path, strerror(errno));
+		return chi_fail(fault, status_of(errno), "cannot remove stale socket '%s' (%s)",
+				path, strerror(errno));
 	}
 	return CHI_OK;
 }
@@ -168,13 +168,13 @@ static int give_away(const struct chi_binding *how, const struct chi_socket *soc
 	uid_t uid = owner->given ? owner->uid : (uid_t)-1;
 	gid_t gid = listen->has_group ? listen->group : owner->given ? owner->gid : (gid_t)-1;
 	if (owner->given && fchown(socket->lock, uid, owner->gid) < 0) {
-		return chi_fault(fault, status_of(errno), "cannot give '%s.lock' to user %u (%s)",
-				 listen->path, (unsigned)uid, strerror(errno));
+		return chi_fail(fault, status_of(errno), "cannot give '%s.lock' to user %u (%s)",
+				listen->path, (unsigned)uid, strerror(errno));
 	}
 	if ((owner->given || listen->has_group) && lchown(listen->path, uid, gid) < 0) {
-		return chi_fault(fault, status_of(errno), "cannot give '%s' to %s %u (%s)",
-				 listen->path, owner->given ? "user" : "group",
-				 (unsigned)(owner->given ? uid : gid), strerror(errno));
+		return chi_fail(fault, status_of(errno), "cannot give '%s' to %s %u (%s)",
+				listen->path, owner->given ? "user" : "group",
+				(unsigned)(owner->given ? uid : gid), strerror(errno));
 	}
 	return CHI_OK;
 }
@@ -199,8 +199,8 @@ static int bind_unix(const struct chi_binding *how, struct chi_socket *out, stru
 	int error = errno;
 	umask(before);
 	if (!bound) {
-		return chi_fault(fault, status_of(error), "cannot listen on '%s' (%s)", path,
-				 strerror(error));
+		return chi_fail(fault, status_of(error), "cannot listen on '%s' (%s)", path,
+				strerror(error));
 	}
 	if (lstat(path, &file) == 0) {
 		out->device = file.st_dev;
@@ -299,17 +299,17 @@ static int bind_address(const struct chi_binding *how, const struct addrinfo *in
 	const struct chi_listen *listen = &out->listen;
 	bool plain = listen->kind == CHI_LISTEN_TCP;
 	if (plain && how->local != NULL && !is_loopback(info->ai_addr, info->ai_addrlen)) {
-		return chi_fault(fault, -CHI_EINVAL, "'%s' is not a loopback address%s",
-				 listen->host, how->local);
+		return chi_fail(fault, -CHI_EINVAL, "'%s' is not a loopback address%s",
+				listen->host, how->local);
 	}
 	int error = how->shared ? check_free(info->ai_addr, info->ai_addrlen) : 0;
 	if (error == 0) {
 		error = bind_to(info->ai_addr, info->ai_addrlen, how->shared, &out->fd);
 	}
 	if (error != 0) {
-		return chi_fault(fault, status_of(error), "cannot listen on '%s%s:%s' (%s)",
-				 plain ? "tcp:" : "tls:", listen->host, listen->port,
-				 strerror(error));
+		return chi_fail(fault, status_of(error), "cannot listen on '%s%s:%s' (%s)",
+				plain ? "tcp:" : "tls:", listen->host, listen->port,
+				strerror(error));
 	}
 	print_socket(how, out);
 	return CHI_OK;
@@ -323,8 +323,8 @@ static int bind_tcp(const struct chi_binding *how, struct chi_socket *out, struc
 	struct addrinfo *info = NULL;
 	int error = getaddrinfo(out->listen.host, out->listen.port, &hints, &info);
 	if (error != 0) {
-		return chi_fault(fault, -CHI_EINVAL, "cannot resolve host '%s' (%s)",
-				 out->listen.host, gai_strerror(error));
+		return chi_fail(fault, -CHI_EINVAL, "cannot resolve host '%s' (%s)",
+				out->listen.host, gai_strerror(error));
 	}
 	int status = bind_address(how, info, out, fault);
 	freeaddrinfo(info);
@@ -335,8 +335,8 @@ int chi_socket_listen(const struct chi_socket *socket, struct chi_fault *fault)
 {
 	return socket->adopted || listen(socket->fd, BACKLOG) == 0
 		       ? CHI_OK
-		       : chi_fault(fault, status_of(errno), "cannot listen on '%s' (%s)",
-				   socket->text, strerror(errno));
+		       : chi_fail(fault, status_of(errno), "cannot listen on '%s' (%s)",
+				  socket->text, strerror(errno));
 }
 
 static int option_of(int fd, int option)
@@ -354,20 +354,20 @@ static int adopt(const struct chi_binding *how, int fd, struct chi_socket *out,
 	int flags = fcntl(fd, F_GETFL);
 	if (option_of(fd, SO_TYPE) != SOCK_STREAM || option_of(fd, SO_ACCEPTCONN) != 1 ||
 	    getsockname(fd, &name.any, &len) < 0) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "descriptor %d, passed as '%s', is not a listening stream socket",
-				 fd, out->listen.host);
+		return chi_fail(fault, -CHI_EINVAL,
+				"descriptor %d, passed as '%s', is not a listening stream socket",
+				fd, out->listen.host);
 	}
 	bool is_unix = name.any.sa_family == AF_UNIX;
 	if (!is_unix && how->local != NULL && !is_loopback(&name.any, len)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "descriptor %d, passed as '%s', is neither a unix socket nor on a "
-				 "loopback address",
-				 fd, out->listen.host);
+		return chi_fail(fault, -CHI_EINVAL,
+				"descriptor %d, passed as '%s', is neither a unix socket nor on a "
+				"loopback address",
+				fd, out->listen.host);
 	}
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
-		return chi_fault(fault, -CHI_EIO, "cannot use descriptor %d (%s)", fd,
-				 strerror(errno));
+		return chi_fail(fault, -CHI_EIO, "cannot use descriptor %d (%s)", fd,
+				strerror(errno));
 	}
 	out->fd = fd;
 	out->adopted = true;
@@ -385,8 +385,8 @@ static struct chi_socket *new_socket(struct chi_sockets *sockets, const struct c
 				     struct chi_fault *fault)
 {
 	if (sockets->n == CHI_LISTENS_MAX) {
-		(void)chi_fault(fault, -CHI_EINVAL, "more than %d sockets to listen on",
-				CHI_LISTENS_MAX);
+		(void)chi_fail(fault, -CHI_EINVAL, "more than %d sockets to listen on",
+			       CHI_LISTENS_MAX);
 		return NULL;
 	}
 	struct chi_socket *socket = &sockets->list[sockets->n++];
@@ -426,9 +426,9 @@ static int take_passed(struct chi_sockets *sockets, const struct chi_binding *ho
 		found = true;
 	}
 	return found ? CHI_OK
-		     : chi_fault(fault, -CHI_EINVAL,
-				 "--listen: no socket named '%s' was passed (LISTEN_FDNAMES)",
-				 listen->host);
+		     : chi_fail(fault, -CHI_EINVAL,
+				"--listen: no socket named '%s' was passed (LISTEN_FDNAMES)",
+				listen->host);
 }
 
 /* Left open they would take connections that no one answers. */
@@ -492,8 +492,8 @@ int chi_sockets_share(const struct chi_sockets *first, struct chi_sockets *out,
 		}
 	}
 	if (error != 0) {
-		(void)chi_fault(fault, status_of(error), "cannot listen on '%s' (%s)",
-				out->list[out->n - 1].text, strerror(error));
+		(void)chi_fail(fault, status_of(error), "cannot listen on '%s' (%s)",
+			       out->list[out->n - 1].text, strerror(error));
 		chi_sockets_close(out);
 	}
 	return error == 0 ? CHI_OK : status_of(error);

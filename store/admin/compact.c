@@ -22,23 +22,23 @@
 #include "store/store.h"
 
 struct chi_compaction {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_env *env;
 };
 
 int chi_compact_refuse(const char *why, struct chi_fault *fault)
 {
-	return chi_fault(
-		fault, -CHI_ECORRUPT,
-		"%s: it was not compacted; 'chistore verify --repair' saves what is intact", why);
+	return chi_fail(fault, -CHI_ECORRUPT,
+			"%s: it was not compacted; 'chistore verify --repair' saves what is intact",
+			why);
 }
 
-int chi_compact_alone(struct chi_store *store, struct chi_fault *fault)
+int chi_compact_alone(struct chi_dir *store, struct chi_fault *fault)
 {
 	return chi_lock_company(&store->env->lock, fault);
 }
 
-int chi_compact_check(struct chi_store *store, struct chi_fault *fault)
+int chi_check_compact(struct chi_dir *store, struct chi_fault *fault)
 {
 	struct chi_verify_result result;
 	int rc = chi_compact_alone(store, fault);
@@ -123,8 +123,7 @@ static int prepare(struct chi_compaction *c, struct chi_fault *fault)
 	return rc;
 }
 
-int chi_compact_prepare(struct chi_store *store, struct chi_compaction **out,
-			struct chi_fault *fault)
+int chi_compact_prepare(struct chi_dir *store, struct chi_compaction **out, struct chi_fault *fault)
 {
 	_cleanup_(chi_freep) struct chi_compaction *c = calloc(1, sizeof(*c));
 	if (c == NULL) {
@@ -177,7 +176,7 @@ int chi_compact_swap(struct chi_compaction *c, uint64_t *bytes_before, uint64_t 
 	(void)pthread_mutex_lock(&env->mutex);
 	int rc = chi_env_drain(env);
 	if (rc < 0) {
-		rc = chi_fault(fault, rc, "the store is being read in this process");
+		rc = chi_fail(fault, rc, "the store is being read in this process");
 	} else {
 		rc = chi_lock_alone(&env->lock, fault);
 	}

@@ -29,11 +29,11 @@ struct chi_copy {
 	struct chi_hidden hidden;
 };
 
-int chi_store_copy(struct chi_store *store, int fd, struct chi_fault *fault)
+int chi_dir_copy(struct chi_dir *store, int fd, struct chi_fault *fault)
 {
 	/* LMDB would wait for the writer, which here would be for ever. */
 	if (chi_env_writes(store->env)) {
-		return chi_fault(fault, -CHI_EBUSY, "this thread is writing");
+		return chi_fail(fault, -CHI_EBUSY, "this thread is writing");
 	}
 	/* Pins the environment against being exchanged meanwhile. */
 	struct chi_read *read;
@@ -98,7 +98,7 @@ int chi_copy_begin(const char *path, struct chi_copy **out, int *fd, struct chi_
 {
 	struct stat st;
 	if (lstat(path, &st) == 0) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists already", path);
+		return chi_fail(fault, -CHI_EEXIST, "'%s' exists already", path);
 	}
 	return begin_copy(path, false, out, fd, fault);
 }
@@ -109,8 +109,7 @@ int chi_publish_begin(const char *path, struct chi_copy **out, int *fd, struct c
 	if (lstat(path, &st) == 0) {
 		int rc = S_ISDIR(st.st_mode) ? chi_published_check(path, fault) : -CHI_EEXIST;
 		if (rc == -CHI_EEXIST) {
-			return chi_fault(fault, rc, "'%s' exists and is not a published copy",
-					 path);
+			return chi_fail(fault, rc, "'%s' exists and is not a published copy", path);
 		}
 		if (rc < 0) {
 			return rc;

@@ -58,7 +58,7 @@ static bool is_marked(const struct chi_stamp *stamp)
 
 int chi_published_refuse(const char *path, struct chi_fault *fault)
 {
-	return chi_fault(
+	return chi_fail(
 		fault, -CHI_EREADONLY,
 		"'%s' is a published copy, which is never written; a backup of it is a store",
 		path);
@@ -83,14 +83,14 @@ int chi_published_check(const char *dir, struct chi_fault *fault)
 	int rc = chi_published_looks(dir) ? open_alone(dir, MDB_RDONLY, &trees, &why) : -CHI_EEXIST;
 	if (rc == -CHI_EIO || rc == -CHI_EFULL || rc == -CHI_ENOMEM) {
 		/* It cannot be determined, which is no objection. */
-		return chi_fault(fault, rc, "%s", why.text);
+		return chi_fail(fault, rc, "%s", why.text);
 	}
 	bool marked = false;
 	if (rc == CHI_OK) {
 		marked = is_marked(&trees.stamp);
 		mdb_env_close(trees.mdb);
 	}
-	return marked ? CHI_OK : chi_fault(fault, -CHI_EEXIST, "'%s' is not a published copy", dir);
+	return marked ? CHI_OK : chi_fail(fault, -CHI_EEXIST, "'%s' is not a published copy", dir);
 }
 
 int chi_published_open(struct chi_env *env, struct chi_fault *fault)
@@ -142,7 +142,7 @@ static int put_mark(MDB_txn *txn, bool marked, struct chi_fault *fault)
 	struct chi_store_state state;
 	rc = chi_state_get(txn, meta, &state);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "the store's state record is damaged");
+		return chi_fail(fault, rc, "the store's state record is damaged");
 	}
 	int error = chi_stamp_put(txn, meta, &stamp);
 	if (error == 0) {
@@ -221,20 +221,19 @@ static int keep_from_writing(MDB_env *mdb)
 /* Opened as its readers will open it. */
 static int verify(const char *dir, struct chi_fault *fault)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ, .force_netfs = true};
 	struct chi_verify_result result;
-	struct chi_store *store;
-	int rc = chi_store_open(dir, &options, &store, fault);
+	struct chi_dir *store;
+	int rc = chi_dir_open(dir, &options, &store, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	rc = chi_verify_readable(store, &result);
-	chi_store_close(store);
+	chi_dir_close(store);
 	if (rc == -CHI_ECORRUPT) {
-		return chi_fault(fault, rc,
-				 "the store is damaged in %" PRIu64
-				 " places: nothing was published",
-				 result.errors);
+		return chi_fail(fault, rc,
+				"the store is damaged in %" PRIu64 " places: nothing was published",
+				result.errors);
 	}
 	return rc < 0 ? chi_fault_plain(fault, rc) : rc;
 }

@@ -327,7 +327,7 @@ static int write_all(MDB_txn *from, const char *path, int fd)
 	return rc;
 }
 
-int chi_repack(struct chi_store *store, const char *path, int fd)
+int chi_repack(struct chi_dir *store, const char *path, int fd)
 {
 	struct chi_read *read;
 	int status = chi_read_begin(store, &read);

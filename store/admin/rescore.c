@@ -133,8 +133,8 @@ int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, ui
 		return chi_fault_plain(fault, rc);
 	}
 	if (write->env->stamp.statistic == CHI_STATISTIC_EXTERNAL) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "an external statistic cannot be computed");
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"an external statistic cannot be computed");
 	}
 	/* The walk sees what LMDB has. */
 	rc = chi_lmdb_status(chi_tree_flush(&write->position));
@@ -146,8 +146,8 @@ int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, ui
 	return rc < 0 ? chi_fault_plain(fault, chi_write_stick(write, rc)) : CHI_OK;
 }
 
-int chi_store_rescore(struct chi_store *store, const struct chi_counts *base, uint64_t *changed,
-		      struct chi_fault *fault)
+int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *base, uint64_t *changed,
+		    struct chi_fault *fault)
 {
 	struct chi_write *write;
 	*changed = 0;

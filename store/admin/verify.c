@@ -377,7 +377,7 @@ static void explain(struct chi_verify *v, struct chi_env *env)
 }
 
 /* *unread: the system has failed a read. */
-static int verify(struct chi_store *store, const atomic_bool *stop, chi_verify_report *report,
+static int verify(struct chi_dir *store, const atomic_bool *stop, chi_verify_report *report,
 		  void *context, struct chi_verify_result *result, bool *unread)
 {
 	*result = (struct chi_verify_result){0};
@@ -402,21 +402,20 @@ static int verify(struct chi_store *store, const atomic_bool *stop, chi_verify_r
 										: -CHI_ECORRUPT;
 }
 
-int chi_store_verify_until(struct chi_store *store, const atomic_bool *stop,
-			   chi_verify_report *report, void *context,
-			   struct chi_verify_result *result)
+int chi_dir_verify_until(struct chi_dir *store, const atomic_bool *stop, chi_verify_report *report,
+			 void *context, struct chi_verify_result *result)
 {
 	bool unread;
 	return verify(store, stop, report, context, result, &unread);
 }
 
-int chi_store_verify(struct chi_store *store, chi_verify_report *report, void *context,
-		     struct chi_verify_result *result)
+int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *context,
+		   struct chi_verify_result *result)
 {
-	return chi_store_verify_until(store, NULL, report, context, result);
+	return chi_dir_verify_until(store, NULL, report, context, result);
 }
 
-int chi_verify_readable(struct chi_store *store, struct chi_verify_result *result)
+int chi_verify_readable(struct chi_dir *store, struct chi_verify_result *result)
 {
 	bool unread;
 	int rc = verify(store, NULL, NULL, NULL, result, &unread);

@@ -88,7 +88,7 @@ void chi_verify_archive_deinit(struct chi_verify *verify);
 CHI_PRINTF(2, 3) void chi_verify_disagree(struct chi_verify *verify, const char *format, ...);
 
 /* NULL: no game was given that number. */
-struct chi_verify_game *chi_verify_game(struct chi_verify *verify, uint32_t number);
+struct chi_verify_game *chi_verify_find_game(struct chi_verify *verify, uint32_t number);
 
 /* ---- verify_games.c: for the walks ------------------------------------------------------- */
 

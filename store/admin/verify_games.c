@@ -27,7 +27,7 @@ void chi_verify_disagree(struct chi_verify *v, const char *format, ...)
 	chi_page_complain(&v->walk, "%s", text);
 }
 
-struct chi_verify_game *chi_verify_game(struct chi_verify *v, uint32_t number)
+struct chi_verify_game *chi_verify_find_game(struct chi_verify *v, uint32_t number)
 {
 	return number != 0 && number < v->archive.n ? &v->archive.games[number] : NULL;
 }
@@ -71,7 +71,7 @@ void chi_verify_archive_deinit(struct chi_verify *v)
 
 void chi_verify_identity(struct chi_verify *v, const struct chi_game_id *id)
 {
-	struct chi_verify_game *game = chi_verify_game(v, id->number);
+	struct chi_verify_game *game = chi_verify_find_game(v, id->number);
 	if (id->number == 0) {
 		return;
 	}
@@ -118,7 +118,7 @@ static void check_name(struct chi_verify *v, uint32_t number, enum chi_name_kind
 
 static void check_head(struct chi_verify *v, const struct chi_game_head *head)
 {
-	struct chi_verify_game *game = chi_verify_game(v, head->number);
+	struct chi_verify_game *game = chi_verify_find_game(v, head->number);
 	if (game == NULL || (game->flags & CHI_VERIFY_IDENTITY) == 0) {
 		chi_verify_disagree(v, "game %u: it has columns, but no identity", head->number);
 		return;
@@ -196,7 +196,7 @@ static int check_body(struct chi_verify *v, uint32_t number, const struct chi_bo
 {
 	static const struct chi_span names[CHI_HEAD_NAMES];
 	struct chi_verify_archive *a = &v->archive;
-	struct chi_verify_game *known = chi_verify_game(v, number);
+	struct chi_verify_game *known = chi_verify_find_game(v, number);
 	struct chi_game_head head;
 	struct chi_game game;
 	if (known == NULL || (known->flags & CHI_VERIFY_HEAD) == 0) {

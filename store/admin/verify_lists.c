@@ -126,7 +126,7 @@ static void locate(struct chi_verify *v, const struct list *list, const struct c
 static void take_entry(struct chi_verify *v, struct list *list, const struct chi_posting *entry)
 {
 	struct chi_verify_archive *a = &v->archive;
-	struct chi_verify_game *game = chi_verify_game(v, entry->game);
+	struct chi_verify_game *game = chi_verify_find_game(v, entry->game);
 	if (game == NULL || (game->flags & CHI_VERIFY_BODY) == 0) {
 		disagree_at(v, list->key->mv_data, list->key->mv_size,
 			    "is in its list, but there is no such game", entry->game);

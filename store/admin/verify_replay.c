@@ -153,7 +153,7 @@ static int start_of(const struct chi_game *game, struct chi_position *out)
 int chi_verify_replay(struct chi_verify *v, const struct chi_game *game)
 {
 	struct chi_verify_room *room = v->archive.room;
-	struct chi_verify_game *known = chi_verify_game(v, game->head.number);
+	struct chi_verify_game *known = chi_verify_find_game(v, game->head.number);
 	struct chi_position positions[2];
 	if (v->archive.locating && (known->flags & CHI_VERIFY_WRONG) == 0) {
 		return CHI_OK;

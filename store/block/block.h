@@ -185,7 +185,7 @@ struct chi_block_edit {
  * removed entry that may not lack is not there. -CHI_ECORRUPT: a group to be changed is damaged, or
  * the block is not responsible for a key. *added: of the entries.
  */
-CHI_MUSTUSE int chi_block_edit(const struct chi_block *block, const struct chi_change *changes,
+CHI_MUSTUSE int chi_edit_block(const struct chi_block *block, const struct chi_change *changes,
 			       uint32_t n, struct chi_block_edit *out, int *added);
 
 /* One block of two neighbours. CHI_NONE: they would fill it too much; -CHI_ECORRUPT: they are not

@@ -447,7 +447,7 @@ static int check_changes(const struct chi_block *block, const struct chi_change 
 	return CHI_OK;
 }
 
-int chi_block_edit(const struct chi_block *block, const struct chi_change *changes, uint32_t n,
+int chi_edit_block(const struct chi_block *block, const struct chi_change *changes, uint32_t n,
 		   struct chi_block_edit *out, int *added)
 {
 	struct edit e;

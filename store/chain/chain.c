@@ -147,7 +147,7 @@ static int break_at(enum chi_chain chain, const MDB_val *from, const MDB_val *to
 	return MDB_CORRUPTED;
 }
 
-const char *chi_store_error(int status)
+const char *chi_dir_error(int status)
 {
 	static _Thread_local char told[BROKEN];
 	if (status != -CHI_ECORRUPT || broken[0] == '\0') {
@@ -158,7 +158,7 @@ const char *chi_store_error(int status)
 	return told;
 }
 
-void chi_store_forget_damage(void)
+void chi_dir_forget_damage(void)
 {
 	broken[0] = '\0';
 }

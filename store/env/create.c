@@ -69,13 +69,13 @@ static int fill_env(MDB_env *mdb, const struct chi_stamp *stamp)
 
 /* LMDB runs in the hidden directory with all its syncs: a crash before the rename costs nothing,
  * one after it must find everything on the disk. */
-int chi_store_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
-		   struct chi_fault *fault)
+int chi_dir_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
+		 struct chi_fault *fault)
 {
 	struct chi_stamp stamp;
 	int rc = chi_stamp_new(statistic, keep, &stamp);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "no random numbers for the store's identity");
+		return chi_fail(fault, rc, "no random numbers for the store's identity");
 	}
 	uint64_t map_bytes;
 	rc = chi_map_bytes(0, &map_bytes, fault);
@@ -94,11 +94,11 @@ int chi_store_make(const char *dir, enum chi_statistic statistic, enum chi_keep 
 	return chi_lmdb_write_fault(fault, error, "create a store in", dir);
 }
 
-int chi_store_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
-		     struct chi_fault *fault)
+int chi_dir_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
+		   struct chi_fault *fault)
 {
 	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
 	}
 	int rc = chi_place_check(path, fault);
 	if (rc < 0) {
@@ -111,7 +111,7 @@ int chi_store_create(const char *path, enum chi_statistic statistic, enum chi_ke
 	}
 	rc = chi_file_system_check(hidden.dir, fault);
 	if (rc == CHI_OK) {
-		rc = chi_store_make(hidden.dir, statistic, keep, fault);
+		rc = chi_dir_make(hidden.dir, statistic, keep, fault);
 	}
 	if (rc == CHI_OK) {
 		rc = chi_path_publish(&hidden, path, fault);

@@ -57,8 +57,7 @@ int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	if (chi_num_size(text, strlen(text), out) < 0 || *out == 0) {
-		return chi_fault(fault, -CHI_EINVAL, "CHISTORE_MAP_BYTES: '%s' is not a size",
-				 text);
+		return chi_fail(fault, -CHI_EINVAL, "CHISTORE_MAP_BYTES: '%s' is not a size", text);
 	}
 	return CHI_OK;
 }
@@ -161,7 +160,7 @@ static int open_tree(MDB_txn *txn, const char *name, MDB_dbi *out, struct chi_fa
 {
 	int rc = mdb_dbi_open(txn, name, 0, out);
 	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
-		return chi_fault(fault, -CHI_ECORRUPT, "the store's '%s' tree is missing", name);
+		return chi_fail(fault, -CHI_ECORRUPT, "the store's '%s' tree is missing", name);
 	}
 	return chi_lmdb_fault(fault, rc, "open the tree", name);
 }
@@ -192,8 +191,8 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	/* Without a meta tree it is someone else's LMDB file, with a broken one it is ours. */
 	int rc = mdb_dbi_open(txn, META_TREE, 0, &trees->meta);
 	if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) {
-		return chi_fault(fault, -CHI_ENOSTORE,
-				 "an LMDB environment, but not a Chistore store");
+		return chi_fail(fault, -CHI_ENOSTORE,
+				"an LMDB environment, but not a Chistore store");
 	}
 	rc = rc != 0 ? chi_lmdb_fault(fault, rc, "open the tree", META_TREE)
 		     : chi_stamp_get(txn, trees->meta, readonly, &trees->stamp, fault);
@@ -203,7 +202,7 @@ static int open_trees(MDB_txn *txn, bool readonly, struct chi_trees *trees, stru
 	struct chi_store_state state;
 	rc = chi_state_get(txn, trees->meta, &state);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "the store's state record is damaged");
+		return chi_fail(fault, rc, "the store's state record is damaged");
 	}
 	trees->bias = state.sequence - mdb_txn_id(txn);
 	rc = open_tree(txn, POSITION_TREE, &trees->position, fault);
@@ -374,7 +373,7 @@ static int wait_idle(struct chi_env *env, struct chi_fault *fault)
 	(void)pthread_mutex_lock(&env->mutex);
 	if (env->writing && pthread_equal(env->writer, pthread_self())) {
 		(void)pthread_mutex_unlock(&env->mutex);
-		return chi_fault(fault, -CHI_EBUSY, "this thread is already writing");
+		return chi_fail(fault, -CHI_EBUSY, "this thread is already writing");
 	}
 	uint64_t turn = env->asked++;
 	while (env->writing || env->granted != turn) {
@@ -389,14 +388,14 @@ static int wait_idle(struct chi_env *env, struct chi_fault *fault)
 
 /* First the threads of this process, then other processes: the lock file's locks belong to the
  * process as a whole and would not keep its threads apart. */
-int chi_env_claim(struct chi_store *store, struct chi_fault *fault)
+int chi_env_claim(struct chi_dir *store, struct chi_fault *fault)
 {
 	struct chi_env *env = store->env;
 	if (chi_env_forked(env)) {
 		return chi_fault_plain(fault, -CHI_EFORK);
 	}
 	if (store->mode == CHI_STORE_READ) {
-		return chi_fault(fault, -CHI_EREADONLY, "the store was opened for reading only");
+		return chi_fail(fault, -CHI_EREADONLY, "the store was opened for reading only");
 	}
 	int rc = wait_idle(env, fault);
 	if (rc < 0) {

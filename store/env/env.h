@@ -49,12 +49,12 @@ struct chi_env {
 			     writer's */
 	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
-	struct chi_pages pages;	  /* changes only while no transaction is alive */
-	uint64_t epoch;		  /* the same; counts how often the map may have moved */
-	enum chi_store_mode mode; /* of the first opening: the most rights there are */
-	bool published;		  /* never written: opened without locks */
-	bool unnamed;		  /* one file, which `pin` is: see chi_store_open_file */
-	char *path;		  /* as first given */
+	struct chi_pages pages; /* changes only while no transaction is alive */
+	uint64_t epoch;		/* the same; counts how often the map may have moved */
+	enum chi_dir_mode mode; /* of the first opening: the most rights there are */
+	bool published;		/* never written: opened without locks */
+	bool unnamed;		/* one file, which `pin` is: see chi_dir_open_file */
+	char *path;		/* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
 	int pin; /* the directory, open so that no other can get its inode number; or -1 */
@@ -76,9 +76,9 @@ struct chi_env {
 	pthread_t writer;      /* the thread that took it */
 };
 
-struct chi_store {
+struct chi_dir {
 	struct chi_env *env;
-	enum chi_store_mode mode;
+	enum chi_dir_mode mode;
 	uint32_t lock_wait_ms;
 	char *path;
 };
@@ -86,14 +86,14 @@ struct chi_store {
 /* Opens the store in that open file, which no one writes any more and which has no name: for
  * reading, without locks. The descriptor is the store's, or closed. `dir`: what its path is said to
  * be. */
-CHI_MUSTUSE int chi_store_open_file(int file, const char *dir, struct chi_store **out,
-				    struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_open_file(int file, const char *dir, struct chi_dir **out,
+				  struct chi_fault *fault);
 
 /* Removes what a compaction that was killed has left. The writer's lock must be ours. */
 void chi_compact_sweep(const struct chi_env *env);
 
-/* chi_store_verify before work that can be repeated: -CHI_EIO, not damage, if a read failed. */
-CHI_MUSTUSE int chi_verify_readable(struct chi_store *store, struct chi_verify_result *result);
+/* chi_dir_verify before work that can be repeated: -CHI_EIO, not damage, if a read failed. */
+CHI_MUSTUSE int chi_verify_readable(struct chi_dir *store, struct chi_verify_result *result);
 
 /* Opens LMDB on a directory with our settings and the trees, checks the stamp: `flags` are 0,
  * MDB_RDONLY, or with MDB_NOLOCK beside it where no one can be writing. */
@@ -181,7 +181,7 @@ CHI_MUSTUSE int chi_env_mend(struct chi_env *env, int rc, bool writer);
 
 /* Takes and gives back the one writer's place: threads of this process wait, then the lock file
  * is locked unless the process holds it anyway. */
-CHI_MUSTUSE int chi_env_claim(struct chi_store *store, struct chi_fault *fault);
+CHI_MUSTUSE int chi_env_claim(struct chi_dir *store, struct chi_fault *fault);
 
 void chi_env_release(struct chi_env *env);
 
@@ -205,8 +205,8 @@ static inline bool chi_env_forked(const struct chi_env *env)
 }
 
 /* Makes an empty store in the empty directory `dir`, synced. */
-CHI_MUSTUSE int chi_store_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
-			       struct chi_fault *fault);
+CHI_MUSTUSE int chi_dir_make(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
+			     struct chi_fault *fault);
 
 void chi_registry_lock(void);
 

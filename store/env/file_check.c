@@ -52,8 +52,8 @@ static int check_end(const struct chi_page_file *file_image, struct chi_fault *f
 	}
 	return rc < 0  ? chi_fault_plain(fault, rc)
 	       : sound ? CHI_OK
-		       : chi_fault(fault, -CHI_ECORRUPT,
-				   "%s is cut short: pages in use are missing", DATA_NAME);
+		       : chi_fail(fault, -CHI_ECORRUPT, "%s is cut short: pages in use are missing",
+				  DATA_NAME);
 }
 
 /* One entry that opening reads by LMDB: if it is there, it lies in a leaf, on a sound way. */
@@ -100,8 +100,8 @@ static int check_entries(struct chi_page_file *file_image, struct chi_fault *fau
 		return chi_lmdb_fault(fault, file_image->error, "read", DATA_NAME);
 	}
 	return sound ? CHI_OK
-		     : chi_fault(fault, -CHI_ECORRUPT,
-				 "%s: a page that leads to the trees is damaged", DATA_NAME);
+		     : chi_fail(fault, -CHI_ECORRUPT,
+				"%s: a page that leads to the trees is damaged", DATA_NAME);
 }
 
 /* Heads that are of one commit and the one after it: else the newer state that one led to is lost,
@@ -117,10 +117,10 @@ static int look_at_heads(struct chi_page_file *file_image, struct chi_fault *fau
 		rc = chi_page_file_look(file_image, CHI_PAGE_FILE_BOTH, fault);
 	}
 	return rc < 0 ? rc
-		      : chi_fault(fault, -CHI_ECORRUPT,
-				  "the meta pages are of transactions %" PRIu64 " and %" PRIu64
-				  ": one is damaged, and the last commit may be lost",
-				  file_image->older_txn, file_image->txn);
+		      : chi_fail(fault, -CHI_ECORRUPT,
+				 "the meta pages are of transactions %" PRIu64 " and %" PRIu64
+				 ": one is damaged, and the last commit may be lost",
+				 file_image->older_txn, file_image->txn);
 }
 
 int chi_file_check(const char *dir, struct chi_fault *fault)
@@ -151,7 +151,7 @@ int chi_file_check(const char *dir, struct chi_fault *fault)
 			break;
 		}
 	}
-	return rc < 0 ? chi_fault(fault, rc, "the store in '%s': %s", dir, why.text) : rc;
+	return rc < 0 ? chi_fail(fault, rc, "the store in '%s': %s", dir, why.text) : rc;
 }
 
 int chi_file_system_check(const char *path, struct chi_fault *fault)
@@ -176,10 +176,10 @@ int chi_file_system_check(const char *path, struct chi_fault *fault)
 	}
 	for (size_t i = 0; i < CHI_COUNT(network); i++) {
 		if ((uint32_t)fs.f_type == network[i].type) {
-			return chi_fault(fault, -CHI_ENETFS,
-					 "'%s' is on a network file system (%s), where a store "
-					 "can be damaged",
-					 path, network[i].name);
+			return chi_fail(fault, -CHI_ENETFS,
+					"'%s' is on a network file system (%s), where a store "
+					"can be damaged",
+					path, network[i].name);
 		}
 	}
 	return CHI_OK;

@@ -57,10 +57,10 @@ static int tell_stale(const struct chi_env *env, const char *name, int error,
 {
 	return error != 0 && error != ENOENT
 		       ? chi_lmdb_fault(fault, error, "look at", env->path)
-		       : chi_fault(fault, -CHI_ESTALE,
-				   "'%s/%s' was %s while the store was open: close it and open it "
-				   "again",
-				   env->path, name, error == 0 ? "replaced" : "removed");
+		       : chi_fail(fault, -CHI_ESTALE,
+				  "'%s/%s' was %s while the store was open: close it and open it "
+				  "again",
+				  env->path, name, error == 0 ? "replaced" : "removed");
 }
 
 int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
@@ -87,10 +87,10 @@ int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 		return tell_stale(env, LMDB_LOCK, error, fault);
 	}
 	if (ours.st_ino != 0 && named.st_size < env->readers_bytes) {
-		return chi_fault(fault, -CHI_ESTALE,
-				 "'%s/%s' was cut to %lld bytes while the store was open: close it "
-				 "and open it again",
-				 env->path, LMDB_LOCK, (long long)named.st_size);
+		return chi_fail(fault, -CHI_ESTALE,
+				"'%s/%s' was cut to %lld bytes while the store was open: close it "
+				"and open it again",
+				env->path, LMDB_LOCK, (long long)named.st_size);
 	}
 	if (env->lock.fd < 0) {
 		return CHI_OK;
@@ -108,10 +108,10 @@ int chi_links_check(const struct chi_env *env, struct chi_fault *fault)
 	struct stat st;
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		if (fstatat(env->pin, names[i], &st, 0) == 0 && st.st_nlink > 1) {
-			return chi_fault(fault, -CHI_ESTALE,
-					 "'%s/%s' has %lu hard links: two directories with one "
-					 "file damage each other; copy it and remove the others",
-					 env->path, names[i], (unsigned long)st.st_nlink);
+			return chi_fail(fault, -CHI_ESTALE,
+					"'%s/%s' has %lu hard links: two directories with one "
+					"file damage each other; copy it and remove the others",
+					env->path, names[i], (unsigned long)st.st_nlink);
 		}
 	}
 	return CHI_OK;
@@ -130,7 +130,7 @@ static int is_open(const struct chi_env *env, const struct stat *named, bool *sa
 	return 0;
 }
 
-int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *fault)
+int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi_fault *fault)
 {
 	char path[PATH_MAX];
 	struct stat named;
@@ -144,7 +144,7 @@ int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *
 	}
 	if (stat(path, &named) < 0) {
 		return errno == ENOENT || errno == ENOTDIR
-			       ? chi_fault(fault, -CHI_ENOSTORE, "'%s' is not there any more", path)
+			       ? chi_fail(fault, -CHI_ENOSTORE, "'%s' is not there any more", path)
 			       : chi_lmdb_fault(fault, errno, "look at", path);
 	}
 	(void)pthread_mutex_lock(&store->env->mutex);
@@ -154,7 +154,7 @@ int chi_store_changed(struct chi_store *store, bool *changed, struct chi_fault *
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "look at", path);
 }
 
-bool chi_store_same(const struct chi_store *a, const struct chi_store *b)
+bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b)
 {
 	return a->env == b->env;
 }

@@ -161,7 +161,7 @@ int chi_read_info(struct chi_read *read, struct chi_info *out)
 	return chi_lmdb_status(fill_sizes(read, out));
 }
 
-int chi_store_info(struct chi_store *store, struct chi_info *out)
+int chi_dir_info(struct chi_dir *store, struct chi_info *out)
 {
 	*out = (struct chi_info){0};
 	struct chi_read *read;
@@ -174,7 +174,7 @@ int chi_store_info(struct chi_store *store, struct chi_info *out)
 	return rc;
 }
 
-int chi_store_check(struct chi_store *store, int *freed, struct chi_fault *fault)
+int chi_dir_check(struct chi_dir *store, int *freed, struct chi_fault *fault)
 {
 	struct chi_env *env = store->env;
 	*freed = 0;

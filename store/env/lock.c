@@ -111,7 +111,7 @@ int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t w
 	char path[CHI_PATH_SIZE];
 	int rc = chi_path_join(path, dir, CHI_LOCK_NAME);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "the path '%s' is too long", dir);
+		return chi_fail(fault, rc, "the path '%s' is too long", dir);
 	}
 	int error = open_file(lock, path, write);
 	if (error == EROFS && !write) {
@@ -127,7 +127,7 @@ int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t w
 	}
 	chi_lock_close(lock);
 	if (error == EAGAIN || error == EACCES) {
-		return chi_fault(fault, -CHI_EBUSY, "'%s' is being compacted", dir);
+		return chi_fail(fault, -CHI_EBUSY, "'%s' is being compacted", dir);
 	}
 	return chi_lmdb_fault(fault, error, "lock", path);
 }
@@ -182,7 +182,7 @@ int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 		return CHI_OK;
 	}
 	if (!lock->writable) {
-		return chi_fault(fault, -CHI_EREADONLY, "the store was opened for reading only");
+		return chi_fail(fault, -CHI_EREADONLY, "the store was opened for reading only");
 	}
 	int error = wait_turn(lock, wait_ms);
 	if (error == EAGAIN || error == EACCES) {
@@ -192,7 +192,7 @@ int chi_lock_writer(struct chi_lock *lock, uint32_t wait_ms, const char *role,
 			return served;
 		}
 		read_holder(lock, holder);
-		return chi_fault(fault, -CHI_EBUSY, "the store is being written by %s", holder);
+		return chi_fail(fault, -CHI_EBUSY, "the store is being written by %s", holder);
 	}
 	if (error != 0) {
 		return chi_lmdb_fault(fault, error, "lock", CHI_LOCK_NAME);
@@ -231,15 +231,15 @@ int chi_lock_served(const struct chi_lock *lock, struct chi_fault *fault)
 	}
 	char holder[HOLDER_SIZE];
 	read_holder(lock, holder);
-	return chi_fault(fault, -CHI_EBUSY, "the store is served by %s: use %s address", holder,
-			 strstr(holder, ", at ") != NULL ? "that" : "its");
+	return chi_fail(fault, -CHI_EBUSY, "the store is served by %s: use %s address", holder,
+			strstr(holder, ", at ") != NULL ? "that" : "its");
 }
 
 static int has_company(const struct chi_lock *lock, struct chi_fault *fault)
 {
 	int served = chi_lock_served(lock, fault);
 	return served < 0 ? served
-			  : chi_fault(fault, -CHI_EBUSY, "another process has the store open");
+			  : chi_fail(fault, -CHI_EBUSY, "another process has the store open");
 }
 
 int chi_lock_company(const struct chi_lock *lock, struct chi_fault *fault)

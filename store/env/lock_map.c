@@ -118,7 +118,7 @@ static void on_bus(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-void chi_store_guard_lock_files(void)
+void chi_dir_guard_lock_files(void)
 {
 	struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	maps = maps >= 0 ? maps : open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

@@ -49,17 +49,17 @@ static int check_directory(const char *path, bool force_netfs, struct stat *st,
 {
 	if (stat(path, st) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR) {
-			return chi_fault(fault, -CHI_ENOSTORE, "'%s' does not exist", path);
+			return chi_fail(fault, -CHI_ENOSTORE, "'%s' does not exist", path);
 		}
 		return chi_lmdb_fault(fault, errno, "look at", path);
 	}
 	if (!S_ISDIR(st->st_mode)) {
-		return chi_fault(fault, -CHI_ENOSTORE, "'%s' is not a directory", path);
+		return chi_fail(fault, -CHI_ENOSTORE, "'%s' is not a directory", path);
 	}
 	return force_netfs ? CHI_OK : chi_file_system_check(path, fault);
 }
 
-static struct chi_env *new_env(const struct chi_store_options *options)
+static struct chi_env *new_env(const struct chi_dir_options *options)
 {
 	/* The pool's slots are aligned to cache lines, which malloc does not promise. */
 	struct chi_env *env = aligned_alloc(_Alignof(struct chi_env), sizeof(*env));
@@ -105,7 +105,7 @@ static int locate(struct chi_env *env, const char *path, const struct stat *st,
 }
 
 /* Our own locks come first, so that LMDB never waits for someone whom we could name. */
-static int open_locked(struct chi_env *env, const struct chi_store_options *options,
+static int open_locked(struct chi_env *env, const struct chi_dir_options *options,
 		       struct chi_fault *fault)
 {
 	bool write = options->mode != CHI_STORE_READ;
@@ -132,8 +132,8 @@ static int open_locked(struct chi_env *env, const struct chi_store_options *opti
 }
 
 /* CHI_NONE as above. */
-static int open_env(const char *path, const struct chi_store_options *options,
-		    const struct stat *st, struct chi_env **out, struct chi_fault *fault)
+static int open_env(const char *path, const struct chi_dir_options *options, const struct stat *st,
+		    struct chi_env **out, struct chi_fault *fault)
 {
 	_cleanup_(free_envp) struct chi_env *env = new_env(options);
 	if (env == NULL) {
@@ -163,7 +163,7 @@ static int open_env(const char *path, const struct chi_store_options *options,
 
 /* The environment of the directory, opened or shared; with the registry locked. CHI_NONE as above.
  */
-static int try_find(const char *path, const struct chi_store_options *options, struct chi_env **out,
+static int try_find(const char *path, const struct chi_dir_options *options, struct chi_env **out,
 		    struct chi_fault *fault)
 {
 	struct stat st;
@@ -185,23 +185,22 @@ static int try_find(const char *path, const struct chi_store_options *options, s
 	} else if (env->published && options->mode != CHI_STORE_READ) {
 		return chi_published_refuse(path, fault);
 	} else if (env->mode < options->mode) {
-		return chi_fault(fault, -CHI_EBUSY,
-				 "this process has '%s' open already, with fewer rights", path);
+		return chi_fail(fault, -CHI_EBUSY,
+				"this process has '%s' open already, with fewer rights", path);
 	}
 	env->refs++;
 	*out = env;
 	return CHI_OK;
 }
 
-static int find_env(const char *path, const struct chi_store_options *options, struct chi_env **out,
+static int find_env(const char *path, const struct chi_dir_options *options, struct chi_env **out,
 		    struct chi_fault *fault)
 {
 	int rc = CHI_NONE;
 	for (int i = 0; rc == CHI_NONE && i < LOCATE_TRIES; i++) {
 		rc = try_find(path, options, out, fault);
 	}
-	return rc == CHI_NONE ? chi_fault(fault, -CHI_EBUSY, "'%s' keeps being replaced", path)
-			      : rc;
+	return rc == CHI_NONE ? chi_fail(fault, -CHI_EBUSY, "'%s' keeps being replaced", path) : rc;
 }
 
 /* Gives back a handle's share. */
@@ -216,11 +215,11 @@ static void put_env(struct chi_env *env)
 	chi_registry_unlock();
 }
 
-int chi_store_open(const char *path, const struct chi_store_options *options,
-		   struct chi_store **out, struct chi_fault *fault)
+int chi_dir_open(const char *path, const struct chi_dir_options *options, struct chi_dir **out,
+		 struct chi_fault *fault)
 {
 	_cleanup_(chi_freep) char *copy = strdup(path);
-	_cleanup_(chi_freep) struct chi_store *store = calloc(1, sizeof(*store));
+	_cleanup_(chi_freep) struct chi_dir *store = calloc(1, sizeof(*store));
 	if (copy == NULL || store == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -242,7 +241,7 @@ int chi_store_open(const char *path, const struct chi_store_options *options,
 /* Not in the registry: no path leads to it. */
 static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ};
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
 	_cleanup_(free_envp) struct chi_env *env = new_env(&options);
 	if (env == NULL) {
 		(void)close(file);
@@ -265,35 +264,35 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 	return rc;
 }
 
-int chi_store_open_file(int file, const char *dir, struct chi_store **out, struct chi_fault *fault)
+int chi_dir_open_file(int file, const char *dir, struct chi_dir **out, struct chi_fault *fault)
 {
 	struct chi_env *env = NULL;
 	int rc = open_file_env(file, &env, fault);
 	if (rc < 0) {
 		return rc;
 	}
-	_cleanup_(chi_freep) struct chi_store *store = calloc(1, sizeof(*store));
+	_cleanup_(chi_freep) struct chi_dir *store = calloc(1, sizeof(*store));
 	char *path = strdup(dir);
 	if (store == NULL || path == NULL) {
 		free(path);
 		free_env(env);
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	*store = (struct chi_store){.env = env, .mode = CHI_STORE_READ, .path = path};
+	*store = (struct chi_dir){.env = env, .mode = CHI_STORE_READ, .path = path};
 	*out = store;
 	store = NULL;
 	return CHI_OK;
 }
 
-int chi_store_share(const struct chi_store *store, struct chi_store **out)
+int chi_dir_share(const struct chi_dir *store, struct chi_dir **out)
 {
 	_cleanup_(chi_freep) char *path = strdup(store->path);
-	struct chi_store *copy = malloc(sizeof(*copy));
+	struct chi_dir *copy = malloc(sizeof(*copy));
 	if (path == NULL || copy == NULL) {
 		free(copy);
 		return -CHI_ENOMEM;
 	}
-	*copy = (struct chi_store){.env = store->env, .mode = CHI_STORE_READ, .path = path};
+	*copy = (struct chi_dir){.env = store->env, .mode = CHI_STORE_READ, .path = path};
 	path = NULL;
 	chi_registry_lock();
 	copy->env->refs++;
@@ -302,7 +301,7 @@ int chi_store_share(const struct chi_store *store, struct chi_store **out)
 	return CHI_OK;
 }
 
-void chi_store_close(struct chi_store *store)
+void chi_dir_close(struct chi_dir *store)
 {
 	if (store == NULL) {
 		return;
@@ -312,27 +311,27 @@ void chi_store_close(struct chi_store *store)
 	free(store);
 }
 
-enum chi_statistic chi_store_statistic(const struct chi_store *store)
+enum chi_statistic chi_dir_statistic(const struct chi_dir *store)
 {
 	return store->env->stamp.statistic;
 }
 
-enum chi_keep chi_store_keep(const struct chi_store *store)
+enum chi_keep chi_dir_keep(const struct chi_dir *store)
 {
 	return store->env->stamp.keep;
 }
 
-const uint8_t *chi_store_uuid(const struct chi_store *store)
+const uint8_t *chi_dir_uuid(const struct chi_dir *store)
 {
 	return store->env->stamp.uuid;
 }
 
-int chi_store_served(const struct chi_store *store, struct chi_fault *fault)
+int chi_dir_served(const struct chi_dir *store, struct chi_fault *fault)
 {
 	return chi_lock_served(&store->env->lock, fault);
 }
 
-const char *chi_store_path(const struct chi_store *store)
+const char *chi_dir_path(const struct chi_dir *store)
 {
 	return store->path;
 }

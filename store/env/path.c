@@ -194,7 +194,7 @@ static int make_hidden(struct chi_hidden *out, const char *path, struct chi_faul
 		(void)snprintf(out->dir, sizeof(out->dir), "/proc/self/fd/%d", out->lock);
 		return access(out->dir, F_OK) == 0
 			       ? CHI_OK
-			       : chi_fault(fault, -CHI_EIO, "/proc is needed, and is not mounted");
+			       : chi_fail(fault, -CHI_EIO, "/proc is needed, and is not mounted");
 	}
 	close_fd(&out->lock);
 	(void)unlinkat(out->parent, out->name, AT_REMOVEDIR);
@@ -211,17 +211,17 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 	*out = (struct chi_hidden){.lock = -1, .parent = -1};
 	int rc = split(path, parent, name);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "'%s' cannot be a store's directory", path);
+		return chi_fail(fault, rc, "'%s' cannot be a store's directory", path);
 	}
 	int n = snprintf(out->target, sizeof(out->target), "%s", name);
 	if (n < 0 || n >= (int)sizeof(out->target)) {
-		return chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path);
+		return chi_fail(fault, -CHI_EINVAL, "the path '%s' is too long", path);
 	}
 	out->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (out->parent < 0) {
 		return chi_lmdb_fault(fault, errno, "make a directory beside", path);
 	}
-	rc = chi_store_files_outside(out->parent, path, fault);
+	rc = chi_dir_files_outside(out->parent, path, fault);
 	if (rc < 0) {
 		chi_path_remove(out);
 		return rc;
@@ -232,15 +232,14 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 		n = snprintf(out->name, sizeof(out->name), ".%s.new-%ld-%d", out->target,
 			     (long)getpid(), i);
 		rc = n < 0 || n >= (int)sizeof(out->name)
-			     ? chi_fault(fault, -CHI_EINVAL, "the path '%s' is too long", path)
+			     ? chi_fail(fault, -CHI_EINVAL, "the path '%s' is too long", path)
 			     : make_hidden(out, path, fault);
 	}
 	if (rc != CHI_OK) {
 		chi_path_remove(out);
 	}
-	return rc == CHI_NONE
-		       ? chi_fault(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path)
-		       : rc;
+	return rc == CHI_NONE ? chi_fail(fault, -CHI_EEXIST, "too many leftovers beside '%s'", path)
+			      : rc;
 }
 
 static void release(struct chi_hidden *hidden)
@@ -271,8 +270,8 @@ static int check_name(const struct chi_hidden *hidden, const char *path, struct 
 	_cleanup_(close_fd) int fd = open_dir(hidden->parent, hidden->target);
 	return fd >= 0 && check_published(fd, NULL) == CHI_OK
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EACCES,
-				   "another user has put something else at '%s'", path);
+		       : chi_fail(fault, -CHI_EACCES, "another user has put something else at '%s'",
+				  path);
 }
 
 /* The order matters: contents, then the name, then the parent that holds the name. */
@@ -287,8 +286,8 @@ int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fau
 		/* The place was free when the building began. */
 		int rc = chi_place_check(path, fault);
 		return rc < 0 ? rc
-			      : chi_fault(fault, -CHI_EEXIST,
-					  "'%s' exists and is not an empty directory", path);
+			      : chi_fail(fault, -CHI_EEXIST,
+					 "'%s' exists and is not an empty directory", path);
 	}
 	if (error == 0) {
 		int rc = check_name(hidden, path, fault);
@@ -327,13 +326,13 @@ static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 	int gone = older;
 	if (!has_name(older, hidden->parent, hidden->name)) {
 		gone = other = open_dir(hidden->parent, hidden->name);
-		int rc = gone < 0 ? chi_fault(fault, -CHI_EEXIST, "'%s' is not a published copy",
-					      path)
+		int rc = gone < 0 ? chi_fail(fault, -CHI_EEXIST, "'%s' is not a published copy",
+					     path)
 				  : check_published(gone, fault);
 		int error = rc < 0 ? put_back(hidden) : 0;
 		if (error != 0) {
-			rc = chi_fault(fault, -CHI_EIO, "'%s' was renamed to '%s': %s", path,
-				       hidden->name, strerror(error));
+			rc = chi_fail(fault, -CHI_EIO, "'%s' was renamed to '%s': %s", path,
+				      hidden->name, strerror(error));
 			release(hidden);
 		}
 		if (rc < 0) {
@@ -360,7 +359,7 @@ static int hold_older(const struct chi_hidden *hidden, const char *path, int *ou
 	}
 	(void)flock(*out, LOCK_EX | LOCK_NB);
 	int rc = check_published(*out, fault);
-	return rc == -CHI_EEXIST ? chi_fault(fault, rc, "'%s' is not a published copy", path) : rc;
+	return rc == -CHI_EEXIST ? chi_fail(fault, rc, "'%s' is not a published copy", path) : rc;
 }
 
 int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
@@ -383,10 +382,10 @@ int chi_path_replace(struct chi_hidden *hidden, const char *path, struct chi_fau
 	}
 	/* EXDEV: directories of overlays that are not of one layer. */
 	if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EXDEV) {
-		return chi_fault(fault, -CHI_EUNSUPPORTED,
-				 "the file system of '%s' cannot exchange two directories at one "
-				 "moment; remove the older copy first",
-				 path);
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"the file system of '%s' cannot exchange two directories at one "
+				"moment; remove the older copy first",
+				path);
 	}
 	if (error == 0) {
 		error = sync_fd(hidden->parent);
@@ -415,11 +414,11 @@ int chi_place_check(const char *path, struct chi_fault *fault)
 	}
 	/* rename() replaces an empty directory and refuses one that holds anything. */
 	if (!S_ISDIR(st.st_mode)) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' exists and is not a directory", path);
+		return chi_fail(fault, -CHI_EEXIST, "'%s' exists and is not a directory", path);
 	}
 	char data[CHI_PATH_SIZE];
 	if (chi_path_join(data, path, DATA_NAME) == CHI_OK && access(data, F_OK) == 0) {
-		return chi_fault(fault, -CHI_EEXIST, "'%s' holds a store already", path);
+		return chi_fail(fault, -CHI_EEXIST, "'%s' holds a store already", path);
 	}
 	return CHI_OK;
 }

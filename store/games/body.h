@@ -37,7 +37,7 @@ struct chi_body {
 };
 
 /* Names of a game. */
-enum chi_head_name {
+enum chi_head_names {
 	CHI_HEAD_WHITE,
 	CHI_HEAD_BLACK,
 	CHI_HEAD_EVENT,

@@ -125,7 +125,7 @@ static int follow_new(struct chi_load *load, const struct entry *entry, struct c
 static int follow(struct chi_load *load, const struct chi_key *key, const struct chi_merge *m,
 		  struct chi_fault *fault)
 {
-	struct chi_strength_change change = chi_strength_change(&m->old, &m->new);
+	struct chi_strength_change change = chi_strength_changed(&m->old, &m->new);
 	bool lines = m->old.n_line > 0 || m->new.n_line > 0;
 	int rc = CHI_OK;
 	if (change.remove) {
@@ -183,7 +183,7 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 		 struct chi_fault *fault)
 {
 	struct chi_write *write = load->write;
-	struct chi_put put = {.key = key_of(&entry->key)};
+	struct chi_put_entry put = {.key = key_of(&entry->key)};
 	struct chi_merge m = {.stored = *stored};
 	uint64_t *const counts[] = {[CHI_MERGED_SAME] = &load->result.unchanged,
 				    [CHI_MERGED_CHANGED] = &load->result.updated,
@@ -322,7 +322,7 @@ int chi_load_add(struct chi_load *load, MDB_val *key, MDB_val *value, struct chi
 			    ? chi_load_append(load, key, value)
 			    : chi_tree_set(load->position_tree, key, value);
 	if (error == MDB_KEYEXIST) {
-		return chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend");
+		return chi_fail(fault, -CHI_EINTERNAL, "positions do not ascend");
 	}
 	return error == 0 ? count_new(load, &entry, fault) : chi_load_error(load, error, fault);
 }
@@ -337,11 +337,11 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 		return count_new(load, entry, fault);
 	}
 	if (error == MDB_KEYEXIST) {
-		return load->append ? chi_fault(fault, -CHI_EINTERNAL, "positions do not ascend")
+		return load->append ? chi_fail(fault, -CHI_EINTERNAL, "positions do not ascend")
 				    : merge(load, entry, &stored, fault);
 	}
 	if (error == MDB_NOTFOUND && load->subtract) {
-		return chi_fault(fault, -CHI_EINVAL, "a position of the games is not stored");
+		return chi_fail(fault, -CHI_EINVAL, "a position of the games is not stored");
 	}
 	load->dropped += error == MDB_NOTFOUND;
 	return error == MDB_NOTFOUND ? CHI_OK : chi_load_error(load, error, fault);
@@ -356,9 +356,9 @@ static int apply(struct chi_load *load, const struct chi_load_block *block, stru
 		if (!next_entry(&r, &load->lists, &entry)) {
 			return -CHI_EINTERNAL;
 		}
-		rc = entry.ahead
-			     ? chi_load_ahead(load, &entry.key, entry.games, entry.n_games, fault)
-			     : apply_one(load, &entry, fault);
+		rc = entry.ahead ? chi_load_list_ahead(load, &entry.key, entry.games, entry.n_games,
+						       fault)
+				 : apply_one(load, &entry, fault);
 	}
 	return rc;
 }

@@ -121,8 +121,8 @@ static int keep_body(struct chi_load *load, uint32_t number, const char *source,
 static int told(struct chi_load *load, int rc, struct chi_fault *fault)
 {
 	if (rc < 0 && load->fault.text[0] == '\0') {
-		(void)chi_fault(&load->fault, rc, "cannot write games to '%s' (%s)", load->dir,
-				chi_strerror(rc));
+		(void)chi_fail(&load->fault, rc, "cannot write games to '%s' (%s)", load->dir,
+			       chi_strerror(rc));
 	}
 	if (rc < 0 && fault != NULL) {
 		*fault = load->fault;
@@ -181,10 +181,10 @@ static int add_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
 				   fide, &given);
 	}
 	if (rc == CHI_NONE || rc == -CHI_EINVAL || (rc == CHI_OK && given != id)) {
-		return chi_fault(fault, -CHI_EINVAL, "%s %u: %s", chi_name_kind_name((int)kind), id,
-				 rc == CHI_NONE ? "another name has the text and the FIDE id"
-				 : rc < 0	? "it cannot be a name"
-						: "the number is not the next one");
+		return chi_fail(fault, -CHI_EINVAL, "%s %u: %s", chi_name_kind_name((int)kind), id,
+				rc == CHI_NONE ? "another name has the text and the FIDE id"
+				: rc < 0       ? "it cannot be a name"
+					       : "the number is not the next one");
 	}
 	return rc == CHI_OK ? commit_kept(load, len, fault) : rc;
 }
@@ -285,9 +285,9 @@ int chi_load_gameset(struct chi_load *load, const char *name, size_t name_len, c
 		bool same = there.filter_len == filter_len &&
 			    memcmp(there.filter, filter, filter_len) == 0;
 		return same ? CHI_NONE
-			    : chi_fault(fault, -CHI_EEXIST,
-					"gameset '%.*s' is there with another filter",
-					(int)name_len, name);
+			    : chi_fail(fault, -CHI_EEXIST,
+				       "gameset '%.*s' is there with another filter", (int)name_len,
+				       name);
 	}
 	return told(load, rc == CHI_NONE ? put_gameset(load, &entry) : rc, fault);
 }

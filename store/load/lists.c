@@ -16,8 +16,8 @@
 static int damaged(const MDB_val *key, const char *what, struct chi_fault *fault)
 {
 	char name[CHI_FEN_SIZE];
-	return chi_fault(fault, -CHI_ECORRUPT, "position %s: %s",
-			 chi_key_name(key->mv_data, key->mv_size, name), what);
+	return chi_fail(fault, -CHI_ECORRUPT, "position %s: %s",
+			chi_key_name(key->mv_data, key->mv_size, name), what);
 }
 
 static int out_of_order(const MDB_val *key, struct chi_fault *fault)
@@ -261,8 +261,8 @@ static int begin_ahead(struct chi_load *load, MDB_val *key, struct chi_fault *fa
 	return begin_list(load, key, &rest, fault);
 }
 
-int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games, size_t n,
-		   struct chi_fault *fault)
+int chi_load_list_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games,
+			size_t n, struct chi_fault *fault)
 {
 	int rc = CHI_OK;
 	if (load->ahead.n == 0 && !load->append) {

@@ -48,7 +48,7 @@ static int ready(const struct chi_load *load)
 	return load->rc;
 }
 
-int chi_load_into(struct chi_store *store, struct chi_load **out, struct chi_fault *fault)
+int chi_load_into(struct chi_dir *store, struct chi_load **out, struct chi_fault *fault)
 {
 	struct chi_load *load = calloc(1, sizeof(*load));
 	if (load == NULL) {
@@ -126,7 +126,7 @@ static int append_game(struct chi_load *load, const struct chi_game_id *game,
 	int error = mdb_put(load->txn, load->ids, &key,
 			    chi_chain_sign(&load->ids_chain, &key, &value), MDB_APPEND);
 	if (error == MDB_KEYEXIST) {
-		return chi_fault(fault, -CHI_EINTERNAL, "the games do not ascend");
+		return chi_fail(fault, -CHI_EINTERNAL, "the games do not ascend");
 	}
 	if (error == 0) {
 		error = chi_load_saved(load, key.mv_size + value.mv_size);
@@ -154,7 +154,7 @@ int chi_load_game(struct chi_load *load, const struct chi_game_id *game)
 	rc = load->write != NULL ? chi_write_game_id(load->write, game)
 				 : append_game(load, game, &load->fault);
 	if (rc == CHI_NONE) {
-		rc = chi_fault(&load->fault, -CHI_EEXIST, "the game is counted already");
+		rc = chi_fail(&load->fault, -CHI_EEXIST, "the game is counted already");
 	}
 	return chi_load_stick(load, rc, &load->fault);
 }
@@ -170,7 +170,7 @@ int chi_load_ungame(struct chi_load *load, const struct chi_game_id *game)
 	rc = load->write != NULL ? chi_write_remove_game_id(load->write, game->id, &found)
 				 : CHI_NONE;
 	if (rc == CHI_NONE) {
-		rc = chi_fault(&load->fault, -CHI_EINVAL, "the game is not counted");
+		rc = chi_fail(&load->fault, -CHI_EINVAL, "the game is not counted");
 	}
 	return chi_load_stick(load, rc, &load->fault);
 }

@@ -22,7 +22,7 @@
 
 struct chi_load;
 
-/* Makes the hidden directory in which the new store is built. As chi_store_create. */
+/* Makes the hidden directory in which the new store is built. As chi_dir_create. */
 CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
 			     struct chi_load **out, struct chi_fault *fault);
 
@@ -33,11 +33,10 @@ CHI_MUSTUSE int chi_load_new(const char *path, enum chi_statistic statistic, enu
  */
 CHI_MUSTUSE int chi_load_unnamed(const char *dir, enum chi_statistic statistic, enum chi_keep keep,
 				 struct chi_load **out, struct chi_fault *fault);
-CHI_MUSTUSE int chi_load_open(struct chi_load *load, struct chi_store **out,
-			      struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_open(struct chi_load *load, struct chi_dir **out, struct chi_fault *fault);
 
 /* Begins the write transaction. As chi_write_begin. */
-CHI_MUSTUSE int chi_load_into(struct chi_store *store, struct chi_load **out,
+CHI_MUSTUSE int chi_load_into(struct chi_dir *store, struct chi_load **out,
 			      struct chi_fault *fault);
 
 /* What it may hold: bytes, of which names and changed pages get their shares. Before anything else;
@@ -191,7 +190,7 @@ CHI_MUSTUSE int chi_load_apply(struct chi_load *load, const struct chi_load_bloc
  * always are, or no store takes the record; -CHI_EINVAL, -CHI_ENOMEM.
  */
 #define CHI_LOAD_KEPT_MAX ((192u << 10) + 8)
-CHI_MUSTUSE int chi_load_keep(const struct chi_put *put, enum chi_statistic statistic,
+CHI_MUSTUSE int chi_load_keep(const struct chi_put_entry *put, enum chi_statistic statistic,
 			      struct chi_arena *arena, uint8_t *out, size_t room, size_t *len);
 
 /*

@@ -55,7 +55,7 @@ struct chi_touched {
 };
 
 struct chi_load {
-	struct chi_store *store; /* into an existing store; NULL: a new one is built */
+	struct chi_dir *store;	 /* into an existing store; NULL: a new one is built */
 	struct chi_write *write; /* the same */
 	enum chi_statistic statistic;
 	enum chi_keep keep;
@@ -230,8 +230,9 @@ CHI_MUSTUSE int chi_load_new_list(struct chi_load *load, const MDB_val *key,
 				  struct chi_fault *fault);
 
 /* Games of a position, ahead of its record, whose list has more than a record holds. */
-CHI_MUSTUSE int chi_load_ahead(struct chi_load *load, MDB_val *key, const struct chi_posting *games,
-			       size_t n, struct chi_fault *fault);
+CHI_MUSTUSE int chi_load_list_ahead(struct chi_load *load, MDB_val *key,
+				    const struct chi_posting *games, size_t n,
+				    struct chi_fault *fault);
 
 /* Adds games to the list of a stored record, or takes them out, as the load does, with those that
  * came ahead: `rest` says where it is now. Memory is the write transaction's arena. */

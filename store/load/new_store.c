@@ -117,7 +117,7 @@ static int begin_store(struct chi_load *load, struct chi_fault *fault)
 	uint64_t map_bytes;
 	int rc = chi_stamp_new(load->statistic, load->keep, &stamp);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "no random numbers for the store's identity");
+		return chi_fail(fault, rc, "no random numbers for the store's identity");
 	}
 	rc = chi_map_bytes(0, &map_bytes, fault);
 	if (rc == CHI_OK) {
@@ -175,7 +175,7 @@ int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep k
 		 struct chi_load **out, struct chi_fault *fault)
 {
 	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
 	}
 	int rc = chi_place_check(path, fault);
 	return rc == CHI_OK ? new_load(path, true, statistic, keep, out, fault) : rc;
@@ -225,11 +225,11 @@ int chi_load_publish(struct chi_load *load, struct chi_fault *fault)
 	return rc < 0 ? rc : chi_path_publish(&load->hidden, load->path, fault);
 }
 
-int chi_load_open(struct chi_load *load, struct chi_store **out, struct chi_fault *fault)
+int chi_load_open(struct chi_load *load, struct chi_dir **out, struct chi_fault *fault)
 {
 	int rc = settle_and_close(load, fault);
 	if (rc == CHI_OK) {
-		rc = chi_store_open_file(load->file, load->dir, out, fault);
+		rc = chi_dir_open_file(load->file, load->dir, out, fault);
 		load->file = -1;
 	}
 	chi_load_abandon(load);

@@ -29,7 +29,7 @@ static bool needs_base(enum chi_statistic statistic)
 
 /* The record that the put makes where nothing is stored: what it names, and the statistic if the
  * position and the record alone decide it. */
-static int record_of(const struct chi_put *put, enum chi_statistic statistic,
+static int record_of(const struct chi_put_entry *put, enum chi_statistic statistic,
 		     struct chi_arena *arena, struct chi_record *out)
 {
 	static const struct chi_counts no_base;
@@ -43,8 +43,8 @@ static int record_of(const struct chi_put *put, enum chi_statistic statistic,
 		       : chi_record_statistic(statistic, &no_base, &put->key, out, &out->chi2);
 }
 
-int chi_load_keep(const struct chi_put *put, enum chi_statistic statistic, struct chi_arena *arena,
-		  uint8_t *out, size_t room, size_t *len)
+int chi_load_keep(const struct chi_put_entry *put, enum chi_statistic statistic,
+		  struct chi_arena *arena, uint8_t *out, size_t room, size_t *len)
 {
 	struct chi_record record = put->record;
 	size_t size = 0;
@@ -109,7 +109,7 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 {
 	struct chi_fold *fold = &load->fold;
 	struct chi_merge m = {.stored = fold->value};
-	struct chi_put put = {.key = fold->key, .parts = parts};
+	struct chi_put_entry put = {.key = fold->key, .parts = parts};
 	if (make_room(load) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
@@ -134,7 +134,7 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 		return CHI_OK;
 	}
 	fault->text[0] = '\0';
-	rc = chi_merge(&merging, &put, &m, fault);
+	rc = chi_merge_put(&merging, &put, &m, fault);
 	if (rc == -CHI_EINVAL || rc == -CHI_ETOOBIG) {
 		/* The put's own fault, and no other's. */
 		(void)(fault->text[0] != '\0' ? rc : chi_fault_plain(fault, rc));

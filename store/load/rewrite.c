@@ -125,8 +125,8 @@ int chi_rewrite_begin(struct chi_load *load, enum chi_tree_kind kind, struct chi
 	int rc = open_old(load, rewrite, kind);
 	if (rc != CHI_OK) {
 		rc = rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-		return chi_fault(fault, rc, "cannot read '%s' while it is written (%s)", load->dir,
-				 chi_strerror(rc));
+		return chi_fail(fault, rc, "cannot read '%s' while it is written (%s)", load->dir,
+				chi_strerror(rc));
 	}
 	int error = chi_tree_drop(tree_of(load, kind));
 	error = error == 0 ? chi_load_build(load, kind) : error;

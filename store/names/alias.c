@@ -112,7 +112,7 @@ static int set_root(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 		/* The text moved with the entry, if that did. */
 		rc = chi_name_text(txn, dbi, kind, id, &name);
 		name.root = root;
-		rc = rc == CHI_OK ? chi_name_change(txn, dbi, kind, &name) : rc;
+		rc = rc == CHI_OK ? chi_name_rewrite(txn, dbi, kind, &name) : rc;
 	}
 	if (rc == CHI_OK && root != 0) {
 		chi_member_key(kind, root, id, bytes);
@@ -123,7 +123,7 @@ static int set_root(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 
 static int no_name(struct chi_fault *fault, uint32_t id)
 {
-	return chi_fault(fault, -CHI_EINVAL, "there is no name with the number %u", id);
+	return chi_fail(fault, -CHI_EINVAL, "there is no name with the number %u", id);
 }
 
 /* The group of a name that a caller gave, its root first. */
@@ -152,9 +152,9 @@ static int check_fides(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
 	rc = rc == CHI_OK ? chi_name_text(txn, dbi, kind, b->id[0], &other) : rc;
 	return rc != CHI_OK
 		       ? rc
-		       : chi_fault(fault, -CHI_EINVAL,
-				   "\"%.*s\" has FIDE id %u, \"%.*s\" has %u: not the same player",
-				   (int)one.len, one.text, x, (int)other.len, other.text, y);
+		       : chi_fail(fault, -CHI_EINVAL,
+				  "\"%.*s\" has FIDE id %u, \"%.*s\" has %u: not the same player",
+				  (int)one.len, one.text, x, (int)other.len, other.text, y);
 }
 
 int chi_names_alias(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t id, uint32_t to,
@@ -206,15 +206,15 @@ int chi_names_set_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint32_t fide, bo
 		return rc == CHI_OK ? CHI_NONE : rc;
 	}
 	if (has != 0 && has != fide) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "\"%.*s\", or a name joined to it, has FIDE id %u, not %u",
-				 (int)name.len, name.text, has, fide);
+		return chi_fail(fault, -CHI_EINVAL,
+				"\"%.*s\", or a name joined to it, has FIDE id %u, not %u",
+				(int)name.len, name.text, has, fide);
 	}
 	struct chi_name_item item = chi_fide_item(CHI_NAME_PLAYER, fide);
 	item.id = id;
 	name.fide = fide;
 	name.given = given;
-	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, &name);
+	rc = chi_name_rewrite(txn, dbi, CHI_NAME_PLAYER, &name);
 	return rc == CHI_OK && !there ? chi_lists_add(txn, dbi, &item, 1) : rc;
 }
 
@@ -234,7 +234,7 @@ int chi_names_remove(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_
 	}
 	chi_name_split(name.text, name.len, &words);
 	size_t n = chi_name_items(kind, &name, &words, items);
-	rc = chi_name_change(txn, dbi, kind, &removed);
+	rc = chi_name_rewrite(txn, dbi, kind, &removed);
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 		rc = chi_list_remove(txn, dbi, &items[i]);
 	}
@@ -252,7 +252,7 @@ int chi_names_clear_fide(MDB_txn *txn, MDB_dbi dbi, uint32_t id)
 	item.id = id;
 	name.fide = 0;
 	name.given = false;
-	rc = chi_name_change(txn, dbi, CHI_NAME_PLAYER, &name);
+	rc = chi_name_rewrite(txn, dbi, CHI_NAME_PLAYER, &name);
 	return rc == CHI_OK ? chi_list_remove(txn, dbi, &item) : rc;
 }
 

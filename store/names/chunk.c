@@ -126,7 +126,8 @@ int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t c
 	return chi_lmdb_status(chi_chain_put(txn, dbi, CHI_CHAIN_NAMES, &key, &value, 0));
 }
 
-int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, const struct chi_name *name)
+int chi_name_rewrite(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+		     const struct chi_name *name)
 {
 	struct chi_name_chunk chunk;
 	uint32_t number = chi_chunk_of(name->id);

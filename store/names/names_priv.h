@@ -56,8 +56,8 @@ CHI_MUSTUSE int chi_chunk_put(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind
 			      const struct chi_name_chunk *names);
 
 /* Puts a name in the place of the one that has its number; a removed one has only that. */
-CHI_MUSTUSE int chi_name_change(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
-				const struct chi_name *name);
+CHI_MUSTUSE int chi_name_rewrite(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,
+				 const struct chi_name *name);
 
 /* ---- Lists ------------------------------------------------------------------------------- */
 

@@ -52,7 +52,7 @@ int chi_page_cursor_next(struct chi_page_cursor *cursor, MDB_val *key, MDB_val *
 			cursor->depth--;
 			continue;
 		}
-		if (!chi_page_file_node(cursor->file_image, page, i, &node)) {
+		if (!chi_page_file_read_node(cursor->file_image, page, i, &node)) {
 			return -CHI_ECORRUPT;
 		}
 		if (!chi_page_file_is_branch(page)) {

@@ -50,21 +50,21 @@ static int check_meta(const uint8_t meta[META_BYTES], struct chi_fault *fault)
 {
 	uint32_t magic = chi_u32_at(meta + META_MAGIC);
 	if (magic == LMDB_MAGIC_SWAPPED) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store was made on a machine of another byte order; move it "
-				 "with dump and load");
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store was made on a machine of another byte order; move it "
+				"with dump and load");
 	}
 	if (magic != LMDB_MAGIC) {
-		return chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file", DATA_NAME);
+		return chi_fail(fault, -CHI_ENOSTORE, "%s is not a chistore file", DATA_NAME);
 	}
 	uint32_t version = chi_u32_at(meta + META_VERSION) & 0xffff;
 	if (version != LMDB_VERSION) {
-		return chi_fault(fault, -CHI_EVERSION, "%s has LMDB data format %u, not %d",
-				 DATA_NAME, version, LMDB_VERSION);
+		return chi_fail(fault, -CHI_EVERSION, "%s has LMDB data format %u, not %d",
+				DATA_NAME, version, LMDB_VERSION);
 	}
 	uint32_t size = chi_u32_at(meta + META_PSIZE);
 	if (size < PAGE_SIZE_LEAST || size > PAGE_SIZE_MOST || (size & (size - 1)) != 0) {
-		return chi_fault(fault, -CHI_ECORRUPT, "%s: bad page size %u", DATA_NAME, size);
+		return chi_fail(fault, -CHI_ECORRUPT, "%s: bad page size %u", DATA_NAME, size);
 	}
 	return CHI_OK;
 }
@@ -79,9 +79,9 @@ static int read_meta(struct chi_page_file *file_image, uint64_t place, uint8_t m
 	if (file_image->error != 0) {
 		return chi_lmdb_fault(fault, file_image->error, "read", DATA_NAME);
 	}
-	return place == 0 ? chi_fault(fault, -CHI_ENOSTORE, "%s is not a chistore file (too short)",
-				      DATA_NAME)
-			  : chi_fault(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
+	return place == 0 ? chi_fail(fault, -CHI_ENOSTORE, "%s is not a chistore file (too short)",
+				     DATA_NAME)
+			  : chi_fail(fault, -CHI_ECORRUPT, "%s is cut short", DATA_NAME);
 }
 
 static void take_meta(struct chi_page_file *file_image, const uint8_t meta[META_BYTES])
@@ -138,8 +138,8 @@ static int both_heads(struct chi_page_file *file_image, struct chi_fault *fault)
 	rc = read_meta(file_image, file_image->page_size, second, fault);
 	bool sound = rc < 0 || head_is_sound(second, 1);
 	if (rc == -CHI_ENOSTORE || rc == -CHI_EVERSION || !sound || !head_is_sound(first, 0)) {
-		return chi_fault(fault, -CHI_ECORRUPT, "%s: the %s meta page is damaged", DATA_NAME,
-				 sound && rc == CHI_OK ? "first" : "second");
+		return chi_fail(fault, -CHI_ECORRUPT, "%s: the %s meta page is damaged", DATA_NAME,
+				sound && rc == CHI_OK ? "first" : "second");
 	}
 	if (rc == CHI_OK) {
 		bool newer = chi_u64_at(second + META_TXN) > chi_u64_at(first + META_TXN);
@@ -199,11 +199,11 @@ int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
 	*file_image = (struct chi_page_file){.fd = -1};
 	int rc = chi_path_join(path, dir, DATA_NAME);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "the path '%s' is too long", dir);
+		return chi_fail(fault, rc, "the path '%s' is too long", dir);
 	}
 	file_image->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (file_image->fd < 0 && errno == ENOENT) {
-		return chi_fault(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
+		return chi_fail(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
 	}
 	if (file_image->fd < 0) {
 		return chi_lmdb_fault(fault, errno, "open", path);
@@ -247,8 +247,8 @@ bool chi_page_file_is_branch(const uint8_t *page)
 	return (chi_u16_at(page + PAGE_FLAGS) & FLAG_BRANCH) != 0;
 }
 
-bool chi_page_file_node(const struct chi_page_file *file_image, const uint8_t *page, unsigned i,
-			struct chi_page_file_node *out)
+bool chi_page_file_read_node(const struct chi_page_file *file_image, const uint8_t *page,
+			     unsigned i, struct chi_page_file_node *out)
 {
 	uint64_t at = chi_u16_at(page + PAGE_HEADER + 2 * (size_t)i);
 	if (at < PAGE_HEADER || at + NODE_HEADER > file_image->page_size) {

@@ -87,8 +87,8 @@ struct chi_page_file_node {
 };
 
 /* Node `i` of such a page; false if it does not lie within the page. */
-bool chi_page_file_node(const struct chi_page_file *file_image, const uint8_t *page, unsigned i,
-			struct chi_page_file_node *out);
+bool chi_page_file_read_node(const struct chi_page_file *file_image, const uint8_t *page,
+			     unsigned i, struct chi_page_file_node *out);
 
 /* A value in pages of its own into `out`, node->len bytes. False if it is not there. */
 bool chi_page_file_big(struct chi_page_file *file_image, const struct chi_page_file_node *node,

@@ -176,7 +176,7 @@ static bool get_node(const struct chi_page_walk *w, const struct chi_page_tree *
 		     const uint8_t *page, unsigned i, struct chi_page_file_node *out)
 {
 	bool branch = chi_page_file_is_branch(page);
-	if (!chi_page_file_node(&w->file_image, page, i, out)) {
+	if (!chi_page_file_read_node(&w->file_image, page, i, out)) {
 		return false;
 	}
 	/* The first key of a branch is never looked at. */
@@ -337,7 +337,7 @@ static int search_page(struct chi_page_walk *w, struct chi_page_tree *tree, uint
 	int rc = CHI_OK;
 	for (unsigned i = 0; rc == CHI_OK && i < chi_page_file_nodes(page); i++) {
 		struct chi_page_file_node node;
-		if (chi_page_file_node(&w->file_image, page, i, &node)) {
+		if (chi_page_file_read_node(&w->file_image, page, i, &node)) {
 			rc = take_entry(w, tree, number, &node);
 		}
 	}
@@ -450,7 +450,7 @@ static int search_nodes(const struct chi_page_file *file_image, const struct chi
 	bool branch = chi_page_file_is_branch(page);
 	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
 		struct chi_page_file_node node;
-		if (!chi_page_file_node(file_image, page, i, &node)) {
+		if (!chi_page_file_read_node(file_image, page, i, &node)) {
 			return -CHI_ECORRUPT;
 		}
 		const MDB_val here = chi_val(node.key, node.key_len);

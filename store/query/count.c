@@ -170,7 +170,7 @@ int chi_count_ready(struct chi_scan *scan)
 	return scan->rc;
 }
 
-int chi_scan_count(struct chi_scan *scan, uint64_t steps, uint64_t *count)
+int chi_scan_tally(struct chi_scan *scan, uint64_t steps, uint64_t *count)
 {
 	int rc = chi_count_ready(scan);
 	while (rc == CHI_OK && steps > 0) {

@@ -107,9 +107,9 @@ static int unite(struct work *work, size_t *n, struct chi_fault *fault)
 		}
 	}
 	if (next < work->record.n_moves) {
-		return chi_fault(fault, -CHI_ECORRUPT,
-				 "the record has move %u, which is not legal in its position",
-				 (unsigned)work->record.moves[next].move);
+		return chi_fail(fault, -CHI_ECORRUPT,
+				"the record has move %u, which is not legal in its position",
+				(unsigned)work->record.moves[next].move);
 	}
 	return CHI_OK;
 }
@@ -124,29 +124,28 @@ static int read_snapshot(void *context, const struct chi_explore_reading *readin
 		status = chi_read_rows(read, reading->key, 1, reading->position);
 	}
 	if (status < 0) {
-		return chi_fault(fault, status, "cannot read the position's record (%s)",
-				 chi_strerror(status));
+		return chi_fail(fault, status, "cannot read the position's record (%s)",
+				chi_strerror(status));
 	}
 	status = chi_read_rows(read, reading->keys, reading->n, reading->rows);
 	if (status < 0) {
-		return chi_fault(fault, status,
-				 "cannot read the record of a position after it (%s)",
-				 chi_strerror(status));
+		return chi_fail(fault, status, "cannot read the record of a position after it (%s)",
+				chi_strerror(status));
 	}
 	return CHI_OK;
 }
 
 int chi_read_explore(struct chi_read *read, const struct chi_key *key, struct chi_arena *arena,
-		     struct chi_explore *out, struct chi_fault *fault)
+		     struct chi_explored *out, struct chi_fault *fault)
 {
 	return chi_explore_by(read_snapshot, read, key, arena, out, fault);
 }
 
 int chi_explore_by(chi_explore_read *read, void *context, const struct chi_key *key,
-		   struct chi_arena *arena, struct chi_explore *out, struct chi_fault *fault)
+		   struct chi_arena *arena, struct chi_explored *out, struct chi_fault *fault)
 {
 	struct work work = {.n_keys = 0};
-	*out = (struct chi_explore){.position.key = *key, .min_ply = -1};
+	*out = (struct chi_explored){.position.key = *key, .min_ply = -1};
 	int status = chi_key_decode(key, &work.position, fault);
 	if (status < 0) {
 		return status;

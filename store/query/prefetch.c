@@ -31,7 +31,7 @@ _Static_assert(CHI_PREFETCH_MAX == 64, "a set of look-ups is a 64-bit number");
 
 /* Ticket t is in place t % CHI_PREFETCH_MAX of the arrays. */
 struct chi_prefetch {
-	struct chi_store *store;
+	struct chi_dir *store;
 	uint64_t given;	  /* tickets so far */
 	uint64_t waiting; /* places that are still to be looked up in the snapshot below... */
 	uint64_t started; /* ...and of these, the ones whose lanes are half-way */
@@ -44,7 +44,7 @@ struct chi_prefetch {
 	struct chi_lane lanes[CHI_PREFETCH_MAX];
 };
 
-int chi_prefetch_open(struct chi_store *store, struct chi_prefetch **out)
+int chi_prefetch_open(struct chi_dir *store, struct chi_prefetch **out)
 {
 	struct chi_prefetch *prefetch = calloc(1, sizeof(*prefetch));
 	if (prefetch == NULL) {
@@ -72,7 +72,7 @@ void chi_prefetch_drop(struct chi_prefetch *prefetch)
 }
 
 /* No place is kept, so that numbers of snapshots need not differ between the two. */
-void chi_prefetch_move(struct chi_prefetch *prefetch, struct chi_store *store)
+void chi_prefetch_move(struct chi_prefetch *prefetch, struct chi_dir *store)
 {
 	chi_prefetch_drop(prefetch);
 	prefetch->store = store;

@@ -119,7 +119,7 @@ static bool push(struct chi_env *env, struct chi_read *read)
 	return false;
 }
 
-int chi_read_begin(struct chi_store *store, struct chi_read **out)
+int chi_read_begin(struct chi_dir *store, struct chi_read **out)
 {
 	struct chi_env *env = store->env;
 	if (chi_env_forked(env)) {

@@ -19,31 +19,31 @@
 int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
 {
 	if (spec->chi2_max > CHI_CHI2_MAX) {
-		return chi_fault(fault, -CHI_EINVAL, "band: the upper bound is over 255.99");
+		return chi_fail(fault, -CHI_EINVAL, "band: the upper bound is over 255.99");
 	}
 	if (spec->chi2_min > spec->chi2_max) {
-		return chi_fault(fault, -CHI_EINVAL, "band: the lower bound is over the upper one");
+		return chi_fail(fault, -CHI_EINVAL, "band: the lower bound is over the upper one");
 	}
 	if (spec->order > CHI_ORDER_POSITION) {
-		return chi_fault(fault, -CHI_EINVAL, "order: unknown number %u", spec->order);
+		return chi_fail(fault, -CHI_EINVAL, "order: unknown number %u", spec->order);
 	}
 	if (spec->want > CHI_WANT_RECORDS) {
-		return chi_fault(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
+		return chi_fail(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
 	}
 	const struct chi_cursor *after = &spec->after;
 	if (spec->sort > CHI_SORT_EVAL) {
-		return chi_fault(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
+		return chi_fail(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
 	}
 	if (spec->sort != CHI_SORT_NONE && (spec->limit < 1 || spec->limit > CHI_SORT_MAX)) {
-		return chi_fault(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
-				 CHI_SORT_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "sort: takes a limit of 1 to %d rows",
+				CHI_SORT_MAX);
 	}
 	if (spec->sort != CHI_SORT_NONE && after->set) {
-		return chi_fault(fault, -CHI_EINVAL, "sort: a sorted scan takes no cursor");
+		return chi_fail(fault, -CHI_EINVAL, "sort: a sorted scan takes no cursor");
 	}
 	if (after->set && (after->chi2 > CHI_CHI2_MAX || after->key.len > CHI_KEY_MAX ||
 			   !chi_key_shape_ok(after->key.bytes, after->key.len))) {
-		return chi_fault(fault, -CHI_EINVAL, "cursor: not one that a scan gave");
+		return chi_fail(fault, -CHI_EINVAL, "cursor: not one that a scan gave");
 	}
 	return chi_filter_check(&spec->filter, fault);
 }
@@ -84,7 +84,7 @@ static int count_entries(struct chi_scan *scan)
 	return rc;
 }
 
-void chi_scan_close(struct chi_scan *scan)
+void chi_scan_free(struct chi_scan *scan)
 {
 	if (scan != NULL) {
 		free(scan->sorted.rows);
@@ -94,10 +94,10 @@ void chi_scan_close(struct chi_scan *scan)
 
 static void scan_closep(struct chi_scan **scan)
 {
-	chi_scan_close(*scan);
+	chi_scan_free(*scan);
 }
 
-int chi_scan_open(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_scan **out,
+int chi_read_scan(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_scan **out,
 		  struct chi_fault *fault)
 {
 	if (chi_env_forked(read->env)) {

@@ -248,8 +248,8 @@ bool chi_record_statistic_ok(enum chi_statistic kind, const struct chi_position 
 }
 
 /* Counts, moves and plies, which are set, added or taken away. */
-static int merge_games(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out,
-		       struct chi_fault *fault)
+static int merge_games(const struct chi_put_entry *put, struct chi_arena *arena,
+		       struct chi_record *out, struct chi_fault *fault)
 {
 	const struct chi_record *given = &put->record;
 	if ((put->parts & CHI_PUT_COUNTS) != 0) {
@@ -272,8 +272,8 @@ static int merge_games(const struct chi_put *put, struct chi_arena *arena, struc
 						    : CHI_OK;
 }
 
-int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena, struct chi_record *out,
-		    struct chi_fault *fault)
+int chi_merge_parts(const struct chi_put_entry *put, struct chi_arena *arena,
+		    struct chi_record *out, struct chi_fault *fault)
 {
 	const struct chi_record *given = &put->record;
 	int rc = merge_games(put, arena, out, fault);
@@ -300,8 +300,8 @@ static bool lines_equal(const struct chi_record *a, const struct chi_record *b)
 	       (a->n_line == 0 || memcmp(a->line, b->line, a->n_line * sizeof(*a->line)) == 0);
 }
 
-struct chi_strength_change chi_strength_change(const struct chi_record *old,
-					       const struct chi_record *new)
+struct chi_strength_change chi_strength_changed(const struct chi_record *old,
+						const struct chi_record *new)
 {
 	bool moved = old->chi2 != new->chi2;
 	return (struct chi_strength_change){
@@ -317,13 +317,13 @@ int chi_merge_allowed(uint32_t parts, const struct chi_record_rest *rest, struct
 	if ((parts & changes) == 0 || (rest->n_games == 0 && rest->listed == 0)) {
 		return CHI_OK;
 	}
-	return chi_fault(fault, -CHI_EINVAL,
-			 "games of the archive reached the position: its counts and moves follow "
-			 "from them");
+	return chi_fail(fault, -CHI_EINVAL,
+			"games of the archive reached the position: its counts and moves follow "
+			"from them");
 }
 
-int chi_merge(const struct chi_record_merging *merging, const struct chi_put *put,
-	      struct chi_merge *m, struct chi_fault *fault)
+int chi_merge_put(const struct chi_record_merging *merging, const struct chi_put_entry *put,
+		  struct chi_merge *m, struct chi_fault *fault)
 {
 	enum chi_statistic kind = merging->statistic;
 	bool restore = (put->parts & CHI_PUT_RESTORE) != 0;

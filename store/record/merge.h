@@ -13,7 +13,7 @@ struct chi_position;
 
 /* Applies the parts that the put names, but for its statistic, to `out`; memory from `arena`.
  * -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be subtracted), -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_merge_parts(const struct chi_put *put, struct chi_arena *arena,
+CHI_MUSTUSE int chi_merge_parts(const struct chi_put_entry *put, struct chi_arena *arena,
 				struct chi_record *out, struct chi_fault *fault);
 
 /* Drops what a record of games brings beyond the room for evaluations: those stored stay, of other
@@ -38,8 +38,8 @@ struct chi_strength_change {
 	bool put;    /* the new one */
 };
 
-struct chi_strength_change chi_strength_change(const struct chi_record *old,
-					       const struct chi_record *new);
+struct chi_strength_change chi_strength_changed(const struct chi_record *old,
+						const struct chi_record *new);
 
 /* Takes the counts, moves and plies of `less` out of `out`, whose lists are replaced by others in
  * memory of `arena`. -CHI_EINVAL if they are not all there: `out` is then of no use. */
@@ -77,8 +77,9 @@ struct chi_record_merging {
 /* The one way from a put to the bytes that are to be stored: applies it to m->old and encodes what
  * comes out. An enum chi_merged, -CHI_ETOOBIG, -CHI_EINVAL (the fault says what cannot be
  * subtracted), -CHI_ENOMEM, -CHI_EKEY. */
-CHI_MUSTUSE int chi_merge(const struct chi_record_merging *merging, const struct chi_put *put,
-			  struct chi_merge *m, struct chi_fault *fault);
+CHI_MUSTUSE int chi_merge_put(const struct chi_record_merging *merging,
+			      const struct chi_put_entry *put, struct chi_merge *m,
+			      struct chi_fault *fault);
 
 /* What games of the archive say changes only with them; more may be added to it. -CHI_EINVAL if a
  * put with these parts, on a record with that, would change it otherwise. */

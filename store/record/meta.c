@@ -101,40 +101,40 @@ void chi_stamp_encode(const struct chi_stamp *stamp, uint8_t out[CHI_STAMP_SIZE]
 static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fault)
 {
 	if (len < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)) != 0) {
-		return chi_fault(fault, -CHI_ENOSTORE,
-				 "an LMDB environment, but not a Chistore store");
+		return chi_fail(fault, -CHI_ENOSTORE,
+				"an LMDB environment, but not a Chistore store");
 	}
 	if (len < CHI_STAMP_SIZE) {
-		return chi_fault(fault, -CHI_ECORRUPT, "the stamp is cut short");
+		return chi_fail(fault, -CHI_ECORRUPT, "the stamp is cut short");
 	}
 	uint32_t mark;
 	memcpy(&mark, bytes + BYTE_ORDER_AT, sizeof(mark));
 	unsigned major = (unsigned)bytes[VERSION_AT] | (unsigned)bytes[VERSION_AT + 1] << 8;
 	if (major < CHI_FORMAT_MAJOR) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store has format %u, this program reads format %d: dump with "
-				 "the old version, load with this one",
-				 major, CHI_FORMAT_MAJOR);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store has format %u, this program reads format %d: dump with "
+				"the old version, load with this one",
+				major, CHI_FORMAT_MAJOR);
 	}
 	if (major != CHI_FORMAT_MAJOR) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store has format %u, this program reads format %d", major,
-				 CHI_FORMAT_MAJOR);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store has format %u, this program reads format %d", major,
+				CHI_FORMAT_MAJOR);
 	}
 	if (!checksum_ok(stamp_key, bytes, len)) {
-		return chi_fault(fault, -CHI_ECORRUPT, "the stamp's checksum is wrong");
+		return chi_fail(fault, -CHI_ECORRUPT, "the stamp's checksum is wrong");
 	}
 	if (mark != BYTE_ORDER_MARK || bytes[16] != sizeof(size_t)) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store was made on a machine of another byte order or word "
-				 "size; move it with dump and load");
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store was made on a machine of another byte order or word "
+				"size; move it with dump and load");
 	}
 	/* The three layouts can change one by one without a new major version. */
 	const uint8_t *layout = bytes + LAYOUT_AT;
 	if (layout[0] != KEY_LAYOUT || layout[1] != RECORD_LAYOUT || layout[2] != STRENGTH_ORDER) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store has layouts %u, %u, %u; this program reads 1, 1, 1",
-				 layout[0], layout[1], layout[2]);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store has layouts %u, %u, %u; this program reads 1, 1, 1",
+				layout[0], layout[1], layout[2]);
 	}
 	return CHI_OK;
 }
@@ -143,28 +143,28 @@ static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fau
 static int check_features(const struct chi_stamp *stamp, bool readonly, struct chi_fault *fault)
 {
 	if ((stamp->incompatible & ~KNOWN_INCOMPATIBLE) != 0) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store uses features this program does not know (%#llx)",
-				 (unsigned long long)stamp->incompatible);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store uses features this program does not know (%#llx)",
+				(unsigned long long)stamp->incompatible);
 	}
 	if (!readonly && (stamp->ro_compatible & ~KNOWN_RO_COMPATIBLE) != 0) {
-		return chi_fault(fault, -CHI_EVERSION,
-				 "the store has features (%#llx) with which this program can "
-				 "only read it",
-				 (unsigned long long)stamp->ro_compatible);
+		return chi_fail(fault, -CHI_EVERSION,
+				"the store has features (%#llx) with which this program can "
+				"only read it",
+				(unsigned long long)stamp->ro_compatible);
 	}
 	if (!readonly && (stamp->ro_compatible & CHI_FEATURE_PUBLISHED) != 0) {
-		return chi_fault(
+		return chi_fail(
 			fault, -CHI_EREADONLY,
 			"a published copy, which is never written; a backup of it is a store");
 	}
 	if (chi_statistic_name((int)stamp->statistic) == NULL) {
-		return chi_fault(fault, -CHI_EVERSION, "the store holds an unknown statistic (%d)",
-				 (int)stamp->statistic);
+		return chi_fail(fault, -CHI_EVERSION, "the store holds an unknown statistic (%d)",
+				(int)stamp->statistic);
 	}
 	if (stamp->keep > CHI_KEEP_COUNTS) {
-		return chi_fault(fault, -CHI_EVERSION, "the store keeps something unknown (%d)",
-				 (int)stamp->keep);
+		return chi_fail(fault, -CHI_EVERSION, "the store keeps something unknown (%d)",
+				(int)stamp->keep);
 	}
 	return CHI_OK;
 }
@@ -189,7 +189,7 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 	out->created = chi_read_le(&r, 8);
 	const uint8_t *creator = chi_read_bytes(&r, sizeof(out->creator));
 	if (r.bad || uuid == NULL || creator == NULL) {
-		return chi_fault(fault, -CHI_ECORRUPT, "the stamp is cut short");
+		return chi_fail(fault, -CHI_ECORRUPT, "the stamp is cut short");
 	}
 	memcpy(out->uuid, uuid, sizeof(out->uuid));
 	memcpy(out->creator, creator, sizeof(out->creator));
@@ -255,8 +255,8 @@ int chi_stamp_get(MDB_txn *txn, MDB_dbi meta, bool readonly, struct chi_stamp *o
 	MDB_val value;
 	int rc = mdb_get(txn, meta, &key, &value);
 	if (rc == MDB_NOTFOUND) {
-		return chi_fault(fault, -CHI_ENOSTORE,
-				 "an LMDB environment, but not a Chistore store");
+		return chi_fail(fault, -CHI_ENOSTORE,
+				"an LMDB environment, but not a Chistore store");
 	}
 	if (rc != 0) {
 		return chi_lmdb_fault(fault, rc, "read", stamp_key);

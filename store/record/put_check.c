@@ -16,17 +16,18 @@ static int check_parts(uint32_t parts, enum chi_statistic statistic, struct chi_
 {
 	const char *flaw = chi_put_parts_flaw(parts);
 	if (flaw != NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "parts %#x: %s", parts, flaw);
+		return chi_fail(fault, -CHI_EINVAL, "parts %#x: %s", parts, flaw);
 	}
 	if ((parts & CHI_PUT_CHI2) != 0 && statistic != CHI_STATISTIC_EXTERNAL) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "the store computes its statistic (%s); it cannot be given",
-				 chi_statistic_name((int)statistic));
+		return chi_fail(fault, -CHI_EINVAL,
+				"the store computes its statistic (%s); it cannot be given",
+				chi_statistic_name((int)statistic));
 	}
 	return CHI_OK;
 }
 
-int chi_put_check(const struct chi_put *put, enum chi_statistic statistic, struct chi_fault *fault)
+int chi_put_check(const struct chi_put_entry *put, enum chi_statistic statistic,
+		  struct chi_fault *fault)
 {
 	struct chi_position position;
 	struct chi_record_flaw flaw;
@@ -41,15 +42,15 @@ int chi_put_check(const struct chi_put *put, enum chi_statistic statistic, struc
 	chi_record_name(&named, put->parts);
 	rc = chi_record_check(&named, &flaw);
 	if (rc < 0) {
-		return chi_fault(fault, rc, "%s: %s", flaw.where, flaw.reason);
+		return chi_fail(fault, rc, "%s: %s", flaw.where, flaw.reason);
 	}
 	rc = chi_record_legal(&position, &named, fault);
 	/* Also in a dump. */
 	if (rc == CHI_OK && put->parts == CHI_PUT_RESTORE &&
 	    !chi_record_statistic_ok(statistic, &position, &named)) {
-		rc = chi_fault(fault, -CHI_EINVAL,
-			       "statistic %u is not the %s statistic that follows from the record",
-			       named.chi2, chi_statistic_name((int)statistic));
+		rc = chi_fail(fault, -CHI_EINVAL,
+			      "statistic %u is not the %s statistic that follows from the record",
+			      named.chi2, chi_statistic_name((int)statistic));
 	}
 	return rc;
 }

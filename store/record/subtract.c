@@ -25,9 +25,9 @@ static int take_counts(struct chi_counts *counts, const struct chi_counts *less,
 		uint64_t *have = chi_counts_of(counts, i);
 		uint64_t take = *chi_counts_of(&given, i);
 		if (take > *have) {
-			return chi_fault(fault, -CHI_EINVAL,
-					 "%s: %" PRIu64 " %s to subtract, %" PRIu64 " are there",
-					 what, take, result_names[i], *have);
+			return chi_fail(fault, -CHI_EINVAL,
+					"%s: %" PRIu64 " %s to subtract, %" PRIu64 " are there",
+					what, take, result_names[i], *have);
 		}
 		*have -= take;
 	}
@@ -69,8 +69,8 @@ static int take_moves(const struct chi_record *less, struct chi_arena *arena,
 	}
 	for (; j < less->n_moves; j++) {
 		if (!no_games(&less->moves[j].counts)) {
-			return chi_fault(fault, -CHI_EINVAL, "move %#x to subtract was not played",
-					 less->moves[j].move);
+			return chi_fail(fault, -CHI_EINVAL, "move %#x to subtract was not played",
+					less->moves[j].move);
 		}
 	}
 	out->moves = moves;
@@ -99,9 +99,9 @@ static int take_plies(const struct chi_record *less, struct chi_arena *arena,
 		n += plies[n].games > 0;
 	}
 	if (j < less->n_plies) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "ply %u: %" PRIu64 " games to subtract, fewer are there",
-				 less->plies[j].ply, less->plies[j].games);
+		return chi_fail(fault, -CHI_EINVAL,
+				"ply %u: %" PRIu64 " games to subtract, fewer are there",
+				less->plies[j].ply, less->plies[j].games);
 	}
 	out->plies = plies;
 	out->n_plies = n;
@@ -119,8 +119,8 @@ int chi_subtract(const struct chi_record *less, struct chi_arena *arena, struct 
 		rc = take_plies(less, arena, out, fault);
 	}
 	if (rc == CHI_OK && !chi_plies_ok(out->plies, out->n_plies, &out->counts)) {
-		rc = chi_fault(fault, -CHI_EINVAL,
-			       "plies: more games than are left have a stored ply");
+		rc = chi_fail(fault, -CHI_EINVAL,
+			      "plies: more games than are left have a stored ply");
 	}
 	return rc;
 }

@@ -50,11 +50,11 @@ struct repair {
 	struct chi_stamp stamp;
 	bool stamped; /* `stamp` was found */
 	struct chi_store_state state;
-	bool stated;		 /* `state` was found */
-	bool newer;		 /* a newer one lies in pages that are not of its state */
-	uint64_t bytes;		 /* blocks of positions that the tree led to, */
-	bool unopened;		 /* and one could not be read */
-	struct chi_store *store; /* the new one; NULL while stamp and state are looked for */
+	bool stated;	       /* `state` was found */
+	bool newer;	       /* a newer one lies in pages that are not of its state */
+	uint64_t bytes;	       /* blocks of positions that the tree led to, */
+	bool unopened;	       /* and one could not be read */
+	struct chi_dir *store; /* the new one; NULL while stamp and state are looked for */
 	struct chi_write *write;
 	unsigned unsaved;	      /* entries since the last commit */
 	uint64_t bare;		      /* games whose moves are not saved */
@@ -92,7 +92,7 @@ static int take_meta(struct repair *r, const MDB_val *key, const MDB_val *value)
 		struct chi_fault why = {.text = ""};
 		int rc = chi_stamp_decode(value->mv_data, value->mv_size, true, &r->stamp, &why);
 		if (rc == -CHI_EVERSION) {
-			return chi_fault(r->fault, rc, "%s", why.text);
+			return chi_fail(r->fault, rc, "%s", why.text);
 		}
 		r->stamped = rc == CHI_OK;
 	} else if (chi_page_key_is(key, "state") &&
@@ -140,8 +140,7 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 		return CHI_OK;
 	}
 	if (rc < 0) {
-		return chi_fault(r->fault, rc, "cannot store what was saved (%s)",
-				 chi_strerror(rc));
+		return chi_fail(r->fault, rc, "cannot store what was saved (%s)", chi_strerror(rc));
 	}
 	r->result->games++;
 	r->bare += game->number != 0 && bare.number == 0;
@@ -296,17 +295,17 @@ static int find_meta(struct repair *r, enum chi_statistic given)
 		return rc;
 	}
 	if (r->stamped && given != 0 && given != r->stamp.statistic) {
-		return chi_fault(r->fault, -CHI_EINVAL, "the store holds the %s statistic",
-				 chi_statistic_name((int)r->stamp.statistic));
+		return chi_fail(r->fault, -CHI_EINVAL, "the store holds the %s statistic",
+				chi_statistic_name((int)r->stamp.statistic));
 	}
 	if (!r->stamped && given == 0 && r->salvage.walk.file_image.error != 0) {
-		return chi_fault(r->fault, chi_lmdb_status(r->salvage.walk.file_image.error),
-				 "the store's stamp cannot be read (%s): give its statistic",
-				 strerror(r->salvage.walk.file_image.error));
+		return chi_fail(r->fault, chi_lmdb_status(r->salvage.walk.file_image.error),
+				"the store's stamp cannot be read (%s): give its statistic",
+				strerror(r->salvage.walk.file_image.error));
 	}
 	if (!r->stamped && given == 0) {
-		return chi_fault(r->fault, -CHI_EINVAL,
-				 "the store's stamp is lost: give its statistic");
+		return chi_fail(r->fault, -CHI_EINVAL,
+				"the store's stamp is lost: give its statistic");
 	}
 	if (!r->stamped) {
 		complain(r, "the stamp is lost");
@@ -393,7 +392,7 @@ static int store_positions(struct repair *r, const char *dir)
 	if (rc == CHI_OK && r->relist == NULL) {
 		rc = chi_saved_positions_load(&r->positions, r->store, dir, r->fault);
 	}
-	chi_store_close(r->store);
+	chi_dir_close(r->store);
 	r->store = NULL;
 	rc = rc == CHI_OK && r->relist != NULL ? r->relist(dir, &positions, r->fault) : rc;
 	r->result->positions = r->positions.handed;
@@ -420,13 +419,13 @@ static void conclude(struct repair *r)
 
 static int open_new(struct repair *r, const char *dir, const char *to)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
+	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
 	int rc = chi_saved_positions_init(&r->positions, dir, to, r->fault);
 	if (rc == CHI_OK) {
-		rc = chi_store_make(dir, r->statistic,
-				    r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
+		rc = chi_dir_make(dir, r->statistic,
+				  r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
 	}
-	return rc == CHI_OK ? chi_store_open(dir, &options, &r->store, r->fault) : rc;
+	return rc == CHI_OK ? chi_dir_open(dir, &options, &r->store, r->fault) : rc;
 }
 
 /* The store in `dir`, which becomes `to`. */
@@ -443,7 +442,7 @@ static int fill_store(struct repair *r, const char *dir, const char *to)
 			rc = store_positions(r, dir);
 			conclude(r);
 		}
-		chi_store_close(r->store);
+		chi_dir_close(r->store);
 	}
 	chi_saved_positions_deinit(&r->positions);
 	chi_arena_deinit(&r->arena);
@@ -504,16 +503,16 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 	return rc;
 }
 
-int chi_store_repair(const char *from, const char *to, enum chi_statistic statistic,
-		     chi_verify_report *report, void *context, struct chi_repair_result *result,
-		     struct chi_fault *fault)
+int chi_dir_repair(const char *from, const char *to, enum chi_statistic statistic,
+		   chi_verify_report *report, void *context, struct chi_repair_result *result,
+		   struct chi_fault *fault)
 {
-	return chi_store_repair_games(from, to, statistic, NULL, report, context, result, fault);
+	return chi_dir_repair_games(from, to, statistic, NULL, report, context, result, fault);
 }
 
-int chi_store_repair_games(const char *from, const char *to, enum chi_statistic statistic,
-			   chi_repair_relist *relist, chi_verify_report *report, void *context,
-			   struct chi_repair_result *result, struct chi_fault *fault)
+int chi_dir_repair_games(const char *from, const char *to, enum chi_statistic statistic,
+			 chi_repair_relist *relist, chi_verify_report *report, void *context,
+			 struct chi_repair_result *result, struct chi_fault *fault)
 {
 	struct repair r = {.result = result,
 			   .report = report,
@@ -523,7 +522,7 @@ int chi_store_repair_games(const char *from, const char *to, enum chi_statistic 
 	struct chi_lock lock;
 	*result = (struct chi_repair_result){0};
 	if (statistic != 0 && chi_statistic_name((int)statistic) == NULL) {
-		return chi_fault(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
 	}
 	int rc = chi_place_check(to, fault);
 	if (rc == CHI_OK) {

@@ -26,9 +26,8 @@
 static int kept_fault(const struct chi_saved_positions *saved, struct chi_fault *fault)
 {
 	int reason = errno;
-	return chi_fault(fault, chi_fault_errno(reason),
-			 "cannot keep what was saved in '%.150s' (%s)", saved->to,
-			 strerror(reason));
+	return chi_fail(fault, chi_fault_errno(reason),
+			"cannot keep what was saved in '%.150s' (%s)", saved->to, strerror(reason));
 }
 
 int chi_saved_positions_init(struct chi_saved_positions *saved, const char *dir, const char *to,
@@ -226,7 +225,7 @@ static int load_all(struct chi_saved_positions *saved, struct chi_load *load,
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_store *store,
+int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_dir *store,
 			     const char *dir, struct chi_fault *fault)
 {
 	const struct chi_load_options options = {

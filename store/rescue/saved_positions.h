@@ -57,5 +57,5 @@ CHI_MUSTUSE int chi_saved_positions_next(struct chi_saved_positions *saved, stru
 					 struct chi_fault *fault);
 
 /* All of them into a store that has none and keeps no games, in its directory `dir`. */
-CHI_MUSTUSE int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_store *store,
+CHI_MUSTUSE int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_dir *store,
 					 const char *dir, struct chi_fault *fault);

@@ -24,7 +24,7 @@
 #define EVAL_TEXT   96
 #define LINE_TEXT   (CHI_FEN_SIZE + 5 * 21 + 32)
 
-void chi_dump_text(struct chi_writer *w, const char *text)
+void chi_dump_put_text(struct chi_writer *w, const char *text)
 {
 	chi_write_bytes(w, text, strlen(text));
 }
@@ -33,7 +33,7 @@ void chi_dump_u64(struct chi_writer *w, uint64_t value)
 {
 	char text[24];
 	(void)snprintf(text, sizeof(text), "%" PRIu64, value);
-	chi_dump_text(w, text);
+	chi_dump_put_text(w, text);
 }
 
 /* True for a byte of U+0080 to U+009F, which terminals take for the start of a command. */
@@ -58,7 +58,7 @@ void chi_dump_escaped(struct chi_writer *w, const char *text, size_t len, const 
 			   is_c1((const unsigned char *)text, len, i)) {
 			char hex[8];
 			(void)snprintf(hex, sizeof(hex), "\\x%02x", c);
-			chi_dump_text(w, hex);
+			chi_dump_put_text(w, hex);
 		} else {
 			chi_write_u8(w, c);
 		}
@@ -163,7 +163,7 @@ static int write_evals(struct chi_writer *w, const struct chi_position *position
 		char text[48];
 		(void)snprintf(text, sizeof(text), "|%" PRIu32 "|%s:%" PRId32, eval->depth,
 			       eval->is_mate ? "mate" : "cp", eval->score);
-		chi_dump_text(w, text);
+		chi_dump_put_text(w, text);
 		write_given(w, eval->nodes);
 		write_given(w, eval->date);
 		chi_write_u8(w, '|');
@@ -186,7 +186,7 @@ static int write_fields(struct chi_writer *w, const struct chi_position *positio
 	char chi2[CHI_CHI2_TEXT_SIZE];
 	chi_write_bytes(w, fen, chi_fen_print(position, fen));
 	chi_write_u8(w, '\t');
-	chi_write_bytes(w, chi2, chi_num_chi2_print(record->chi2, chi2));
+	chi_write_bytes(w, chi2, chi_chi2_print(record->chi2, chi2));
 	chi_write_u8(w, '\t');
 	write_counts(w, &record->counts, '\t');
 	chi_write_u8(w, '\t');
@@ -261,12 +261,12 @@ int chi_dump_print_head(const struct chi_dump_head *head, struct chi_arena *aren
 	if (chi_dump_begin(arena, 256 + sizeof(DUMP_COLUMNS), &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_MAGIC "\t");
+	chi_dump_put_text(&w, DUMP_MAGIC "\t");
 	chi_dump_u64(&w, head->archive ? DUMP_VERSION_ARCHIVE : DUMP_VERSION);
-	chi_dump_text(&w, "\nstatistic\t");
-	chi_dump_text(&w, statistic);
-	chi_dump_text(&w, "\nbase\t");
+	chi_dump_put_text(&w, "\nstatistic\t");
+	chi_dump_put_text(&w, statistic);
+	chi_dump_put_text(&w, "\nbase\t");
 	write_counts(&w, &head->base, '\t');
-	chi_dump_text(&w, "\n" DUMP_COLUMNS "\n");
+	chi_dump_put_text(&w, "\n" DUMP_COLUMNS "\n");
 	return chi_dump_finish(&w, *out, len);
 }

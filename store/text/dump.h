@@ -135,4 +135,4 @@ size_t chi_dump_cut(const char *text, size_t len);
  */
 CHI_MUSTUSE int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
 			      struct chi_arena *arena, enum chi_dump_line *kind,
-			      struct chi_put *put, struct chi_fault *fault);
+			      struct chi_put_entry *put, struct chi_fault *fault);

@@ -36,16 +36,16 @@ int chi_dump_print_game(const struct chi_game_id *game, struct chi_arena *arena,
 	if (chi_dump_begin(arena, NUMBERS_TEXT, &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_GAME "\t");
+	chi_dump_put_text(&w, DUMP_GAME "\t");
 	for (size_t i = 0; i < CHI_GAME_ID_SIZE; i++) {
 		char hex[4];
 		(void)snprintf(hex, sizeof(hex), "%02x", game->id[i]);
-		chi_dump_text(&w, hex);
+		chi_dump_put_text(&w, hex);
 	}
 	chi_write_u8(&w, '\t');
-	chi_dump_text(&w, results[game->result]);
+	chi_dump_put_text(&w, results[game->result]);
 	write_given(&w, game->max_ply);
-	chi_dump_text(&w, game->pruned ? "\t" DUMP_PRUNED : "\t-");
+	chi_dump_put_text(&w, game->pruned ? "\t" DUMP_PRUNED : "\t-");
 	if (game->number != 0) {
 		write_given(&w, game->number);
 	}
@@ -64,13 +64,13 @@ int chi_dump_print_name(const struct chi_dump_name *name, struct chi_arena *aren
 	if (chi_dump_begin(arena, NUMBERS_TEXT + name->len * DUMP_ESCAPED, &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_NAME "\t");
-	chi_dump_text(&w, kind);
+	chi_dump_put_text(&w, DUMP_NAME "\t");
+	chi_dump_put_text(&w, kind);
 	write_given(&w, name->id);
 	chi_write_u8(&w, '\t');
 	chi_dump_escaped(&w, name->text, name->len, "");
 	write_given(&w, name->fide);
-	chi_dump_text(&w, name->fide != 0 && name->given ? "+" : "");
+	chi_dump_put_text(&w, name->fide != 0 && name->given ? "+" : "");
 	write_given(&w, name->root);
 	chi_write_u8(&w, '\n');
 	return chi_dump_finish(&w, *out, len);
@@ -110,7 +110,7 @@ int chi_dump_print_kept(uint32_t number, const char *source, const char *pgn, si
 			   &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_KEPT);
+	chi_dump_put_text(&w, DUMP_KEPT);
 	write_given(&w, number);
 	chi_write_u8(&w, '\t');
 	chi_dump_escaped(&w, source, source_len, "");
@@ -127,7 +127,7 @@ int chi_dump_print_gameset(const char *name, const char *filter, struct chi_aren
 	if (chi_dump_begin(arena, NUMBERS_TEXT + size * DUMP_ESCAPED, &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_GAMESET "\t");
+	chi_dump_put_text(&w, DUMP_GAMESET "\t");
 	chi_dump_escaped(&w, name, strlen(name), "");
 	chi_write_u8(&w, '\t');
 	chi_dump_escaped(&w, filter, strlen(filter), "");
@@ -145,7 +145,7 @@ int chi_dump_print_tail(const struct chi_dump_tail *tail, bool archive, struct c
 	if (chi_dump_begin(arena, NUMBERS_TEXT, &w, out) < 0) {
 		return -CHI_ENOMEM;
 	}
-	chi_dump_text(&w, DUMP_END);
+	chi_dump_put_text(&w, DUMP_END);
 	for (size_t i = 0; i < (archive ? DUMP_END_NUMBERS_ARCHIVE : DUMP_END_NUMBERS); i++) {
 		chi_write_u8(&w, '\t');
 		chi_dump_u64(&w, numbers[i]);

@@ -24,8 +24,8 @@ struct parse {
 /* Refuses the line at `at`. */
 static inline int refuse_line(const struct parse *p, int rc, const char *at, const char *why)
 {
-	return chi_fault(p->fault, rc, "line %" PRIu64 ", column %zu: %s", p->reader->line,
-			 (size_t)(at - p->line) + 1, why);
+	return chi_fail(p->fault, rc, "line %" PRIu64 ", column %zu: %s", p->reader->line,
+			(size_t)(at - p->line) + 1, why);
 }
 
 /* Cuts off the text up to `separator` or the end. False if nothing is left to cut. */

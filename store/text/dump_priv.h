@@ -73,7 +73,7 @@ enum dump_field {
 /* The longest form of a byte. */
 #define DUMP_ESCAPED 4
 
-void chi_dump_text(struct chi_writer *w, const char *text);
+void chi_dump_put_text(struct chi_writer *w, const char *text);
 void chi_dump_u64(struct chi_writer *w, uint64_t value);
 
 /* Bytes that would end a field are escaped, and control characters; `also` names more of them. */

@@ -341,13 +341,13 @@ static int read_note(const struct parse *p, struct chi_dump_text text, struct ch
 }
 
 /* The eleven fields in their order; the first bad one is reported. */
-static int read_position(struct parse *p, struct chi_dump_text line, struct chi_put *put)
+static int read_position(struct parse *p, struct chi_dump_text line, struct chi_put_entry *put)
 {
 	struct chi_dump_text fields[DUMP_FIELDS];
 	if (!split(line, '\t', fields, DUMP_FIELDS)) {
 		return refuse_line(p, -CHI_ESYNTAX, line.at, "a position has eleven fields");
 	}
-	*put = (struct chi_put){.parts = CHI_PUT_RESTORE};
+	*put = (struct chi_put_entry){.parts = CHI_PUT_RESTORE};
 	struct chi_record *record = &put->record;
 	struct chi_fault detail = {.text = ""};
 	struct chi_dump_text fen = fields[FIELD_FEN];
@@ -357,7 +357,7 @@ static int read_position(struct parse *p, struct chi_dump_text line, struct chi_
 	}
 	chi_key_encode(&p->position, &put->key);
 	struct chi_dump_text chi2 = fields[FIELD_CHI2];
-	if (chi_num_chi2(chi2.at, chi2.len, &record->chi2) < 0) {
+	if (chi_chi2_parse(chi2.at, chi2.len, &record->chi2) < 0) {
 		return refuse_line(p, -CHI_ESYNTAX, chi2.at, "not a statistic");
 	}
 	rc = read_counts(p, &fields[FIELD_WHITE], &record->counts);
@@ -496,7 +496,7 @@ static bool comes_next(const struct chi_dump_reader *reader, enum chi_dump_line 
 }
 
 static int read_body(struct parse *p, struct chi_dump_reader *reader, struct chi_dump_text line,
-		     enum chi_dump_line kind, struct chi_put *put)
+		     enum chi_dump_line kind, struct chi_put_entry *put)
 {
 	int rc;
 	switch (kind) {
@@ -523,7 +523,7 @@ static int read_body(struct parse *p, struct chi_dump_reader *reader, struct chi
 }
 
 int chi_dump_read(struct chi_dump_reader *reader, const char *line, size_t len,
-		  struct chi_arena *arena, enum chi_dump_line *kind, struct chi_put *put,
+		  struct chi_arena *arena, enum chi_dump_line *kind, struct chi_put_entry *put,
 		  struct chi_fault *fault)
 {
 	struct parse p = {.reader = reader, .line = line, .arena = arena, .fault = fault};

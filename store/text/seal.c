@@ -73,11 +73,11 @@ static int check_held(struct chi_dump_seal *seal, struct chi_fault *fault)
 		      memcmp(seal->held, CHI_DUMP_SUM, strlen(CHI_DUMP_SUM)) == 0;
 	if (is_sum &&
 	    (print_sum(seal, sum) != seal->n_held || memcmp(sum, seal->held, seal->n_held) != 0)) {
-		return chi_fault(fault, -CHI_ESYNTAX,
-				 "lines %" PRIu64 " to %" PRIu64
-				 " are not those of the checksum: the dump was damaged, or edited "
-				 "(then 'chistore dump --seal' gives it new checksums)",
-				 seal->summed + 1, seal->lines + 1);
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"lines %" PRIu64 " to %" PRIu64
+				" are not those of the checksum: the dump was damaged, or edited "
+				"(then 'chistore dump --seal' gives it new checksums)",
+				seal->summed + 1, seal->lines + 1);
 	}
 	(void)XXH3_64bits_update(seal->hash, seal->held, seal->n_held);
 	seal->n_held = 0;
@@ -135,7 +135,7 @@ int chi_dump_seal_whole(const struct chi_dump_seal *seal, struct chi_fault *faul
 	bool whole = seal->lines > 0 && seal->summed == seal->lines && !seal->inside &&
 		     seal->n_held == 0;
 	return whole ? CHI_OK
-		     : chi_fault(fault, -CHI_ESYNTAX,
-				 "line %" PRIu64 ": the dump is cut: its last line is missing",
-				 seal->lines);
+		     : chi_fail(fault, -CHI_ESYNTAX,
+				"line %" PRIu64 ": the dump is cut: its last line is missing",
+				seal->lines);
 }

@@ -181,14 +181,14 @@ static int stranger(struct chi_write *write, struct chi_idempotency_book *book,
 		return rc;
 	}
 	if (idempotency_key->since > write->state.sequence) {
-		return chi_fault(
+		return chi_fail(
 			fault, -CHI_EFORGOTTEN,
 			"the write was not done: its client has seen a state that the store "
 			"does not have");
 	}
 	if (idempotency_key->since < book->horizon) {
-		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: its client is unknown or was forgotten");
+		return chi_fail(fault, -CHI_EFORGOTTEN,
+				"the write was not done: its client is unknown or was forgotten");
 	}
 	return CHI_NONE;
 }
@@ -215,8 +215,8 @@ static int look_up_write(struct chi_write *write, const struct chi_idempotency_k
 		return rc;
 	}
 	if (!is_for(write->env, idempotency_key)) {
-		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: it is for another store");
+		return chi_fail(fault, -CHI_EFORGOTTEN,
+				"the write was not done: it is for another store");
 	}
 	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
 		if (noted->idempotency_key.sequence == idempotency_key->sequence &&
@@ -227,8 +227,8 @@ static int look_up_write(struct chi_write *write, const struct chi_idempotency_k
 		}
 	}
 	if (met->damaged) {
-		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: its client's entry is damaged");
+		return chi_fail(fault, -CHI_EFORGOTTEN,
+				"the write was not done: its client's entry is damaged");
 	}
 	if (!met->known) {
 		return stranger(write, book, idempotency_key, fault);
@@ -240,9 +240,9 @@ static int look_up_write(struct chi_write *write, const struct chi_idempotency_k
 	}
 	return idempotency_key->sequence >= met->client.floor
 		       ? CHI_NONE
-		       : chi_fault(fault, -CHI_EFORGOTTEN,
-				   "the write was not done: later ones of its client were, and "
-				   "it is unknown or was forgotten");
+		       : chi_fail(fault, -CHI_EFORGOTTEN,
+				  "the write was not done: later ones of its client were, and "
+				  "it is unknown or was forgotten");
 }
 
 int chi_write_known(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
@@ -255,13 +255,13 @@ int chi_write_known(struct chi_write *write, const struct chi_idempotency_key *i
 		return rc;
 	}
 	if (known.kind == CHI_IDEMPOTENCY_NEVER) {
-		return chi_fault(fault, -CHI_EFORGOTTEN,
-				 "the write was not done: its client was told that it never would "
-				 "be");
+		return chi_fail(fault, -CHI_EFORGOTTEN,
+				"the write was not done: its client was told that it never would "
+				"be");
 	}
 	if (known.kind != kind) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "another kind of write has been done under this number");
+		return chi_fail(fault, -CHI_EINVAL,
+				"another kind of write has been done under this number");
 	}
 	*out = known;
 	return CHI_OK;

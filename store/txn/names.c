@@ -47,8 +47,8 @@ static int find_name(const struct names *names, enum chi_name_kind kind, const c
 {
 	int rc = look_up_name(names, kind, text, id);
 	return rc != CHI_NONE ? rc
-			      : chi_fault(fault, -CHI_EINVAL, "there is no %s \"%.150s\"",
-					  chi_name_kind_name((int)kind), text);
+			      : chi_fail(fault, -CHI_EINVAL, "there is no %s \"%.150s\"",
+					 chi_name_kind_name((int)kind), text);
 }
 
 static int join_names(const struct names *names, const struct chi_name_change *change,
@@ -110,14 +110,13 @@ static const char *refusal(const struct chi_name_change *change)
 int chi_name_changes_check(const struct chi_name_change *changes, size_t n, struct chi_fault *fault)
 {
 	if (n > CHI_NAME_CHANGES_MAX) {
-		return chi_fault(fault, -CHI_ETOOBIG,
-				 "%zu changes of names, at most %d are allowed", n,
-				 CHI_NAME_CHANGES_MAX);
+		return chi_fail(fault, -CHI_ETOOBIG, "%zu changes of names, at most %d are allowed",
+				n, CHI_NAME_CHANGES_MAX);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *why = refusal(&changes[i]);
 		if (why != NULL) {
-			return chi_fault(fault, -CHI_EINVAL, "entry %zu: %s", i, why);
+			return chi_fail(fault, -CHI_EINVAL, "entry %zu: %s", i, why);
 		}
 	}
 	return CHI_OK;

@@ -42,17 +42,17 @@ int chi_queue_batch_check(size_t n, struct chi_fault *fault)
 {
 	return n <= CHI_QUEUE_BATCH_MAX
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_ETOOBIG,
-				   "%zu positions for the queue, at most %d are allowed", n,
-				   CHI_QUEUE_BATCH_MAX);
+		       : chi_fail(fault, -CHI_ETOOBIG,
+				  "%zu positions for the queue, at most %d are allowed", n,
+				  CHI_QUEUE_BATCH_MAX);
 }
 
 static int check_lease(uint32_t lease_ms, struct chi_fault *fault)
 {
 	return lease_ms >= 1 && lease_ms <= CHI_QUEUE_LEASE_MAX
 		       ? CHI_OK
-		       : chi_fault(fault, -CHI_EINVAL,
-				   "a lease of %u ms, it must be 1 ms to 7 days", lease_ms);
+		       : chi_fail(fault, -CHI_EINVAL, "a lease of %u ms, it must be 1 ms to 7 days",
+				  lease_ms);
 }
 
 static bool holder_good(const char *holder)
@@ -68,14 +68,14 @@ static bool holder_good(const char *holder)
 int chi_queue_take_check(const struct chi_queue_take_spec *take, struct chi_fault *fault)
 {
 	if (!holder_good(take->holder)) {
-		return chi_fault(fault, -CHI_EINVAL,
-				 "a holder needs a name of 1 to %d bytes without control "
-				 "characters",
-				 CHI_QUEUE_HOLDER_MAX);
+		return chi_fail(fault, -CHI_EINVAL,
+				"a holder needs a name of 1 to %d bytes without control "
+				"characters",
+				CHI_QUEUE_HOLDER_MAX);
 	}
 	if (take->keys == NULL && (take->limit < 1 || take->limit > CHI_QUEUE_BATCH_MAX)) {
-		return chi_fault(fault, -CHI_EINVAL, "%u positions to take, it must be 1 to %d",
-				 take->limit, CHI_QUEUE_BATCH_MAX);
+		return chi_fail(fault, -CHI_EINVAL, "%u positions to take, it must be 1 to %d",
+				take->limit, CHI_QUEUE_BATCH_MAX);
 	}
 	int rc = take->keys != NULL ? chi_queue_batch_check(take->n_keys, fault) : CHI_OK;
 	return rc == CHI_OK ? check_lease(take->lease_ms, fault) : rc;
@@ -84,7 +84,7 @@ int chi_queue_take_check(const struct chi_queue_take_spec *take, struct chi_faul
 int chi_queue_settle_check(unsigned action, size_t n, uint32_t lease_ms, struct chi_fault *fault)
 {
 	if (action < CHI_QUEUE_DONE || action > CHI_QUEUE_EXTEND) {
-		return chi_fault(fault, -CHI_EINVAL, "the action is unknown");
+		return chi_fail(fault, -CHI_EINVAL, "the action is unknown");
 	}
 	int rc = chi_queue_batch_check(n, fault);
 	return rc == CHI_OK && action == CHI_QUEUE_EXTEND ? check_lease(lease_ms, fault) : rc;

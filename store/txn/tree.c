@@ -391,7 +391,7 @@ static int change_block(struct chi_tree *tree, const struct chi_memtable_entry *
 	}
 	*done = k;
 	struct chi_block_edit edit = edit_of(tree);
-	rc = code_of(chi_block_edit(&tree->block, changes, k, &edit, &added));
+	rc = code_of(chi_edit_block(&tree->block, changes, k, &edit, &added));
 	if (rc != 0) {
 		/* What is to be removed is not there. */
 		return rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc;

@@ -70,7 +70,7 @@ CHI_MUSTUSE int chi_write_unset(struct chi_write *write, MDB_dbi tree, MDB_val *
 CHI_MUSTUSE int chi_write_purge(struct chi_write *write, const struct chi_key *key);
 
 /* The same in memory of the transaction. */
-CHI_MUSTUSE int chi_write_merge(struct chi_write *write, const struct chi_put *put,
+CHI_MUSTUSE int chi_write_merge(struct chi_write *write, const struct chi_put_entry *put,
 				struct chi_merge *m, struct chi_fault *fault);
 
 /* The game of that id, or CHI_NONE. */

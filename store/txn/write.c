@@ -81,7 +81,7 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	if (rc < 0) {
 		mdb_txn_abort(write->txn);
 		free_write(write);
-		return chi_fault(fault, rc, "the store's state record is damaged");
+		return chi_fail(fault, rc, "the store's state record is damaged");
 	}
 	chi_tree_init(&write->position, CHI_TREE_POSITION, write->txn, env->position,
 		      &write->state.positions, &write->state.position_bytes);
@@ -93,7 +93,7 @@ int chi_write_open(struct chi_env *env, struct chi_write **out, struct chi_fault
 	return CHI_OK;
 }
 
-int chi_write_begin(struct chi_store *store, struct chi_write **out, struct chi_fault *fault)
+int chi_write_begin(struct chi_dir *store, struct chi_write **out, struct chi_fault *fault)
 {
 	int rc = chi_env_claim(store, fault);
 	if (rc < 0) {
@@ -250,7 +250,7 @@ int chi_write_strength(struct chi_write *write, const struct chi_key *key,
 static int follow(struct chi_write *write, const struct chi_key *key, const struct chi_record *old,
 		  const struct chi_record *new)
 {
-	struct chi_strength_change change = chi_strength_change(old, new);
+	struct chi_strength_change change = chi_strength_changed(old, new);
 	int rc = change.remove ? delete_strength(write, old->chi2, key) : CHI_OK;
 	return rc == CHI_OK && change.put ? chi_write_strength(write, key, new) : rc;
 }
@@ -271,14 +271,14 @@ static int load_record(struct chi_write *write, const struct chi_key *key, struc
 				 &m->rest);
 }
 
-int chi_write_merge(struct chi_write *write, const struct chi_put *put, struct chi_merge *m,
+int chi_write_merge(struct chi_write *write, const struct chi_put_entry *put, struct chi_merge *m,
 		    struct chi_fault *fault)
 {
 	const struct chi_record_merging merging = {.statistic = write->env->stamp.statistic,
 						   .base = &write->state.base,
 						   .arena = &write->arena,
 						   .buffer = write->buffer};
-	return chi_merge(&merging, put, m, fault);
+	return chi_merge_put(&merging, put, m, fault);
 }
 
 /* Both trees, to what came out of a merge. */
@@ -295,7 +295,8 @@ static int store(struct chi_write *write, const struct chi_key *key, struct chi_
 }
 
 /* What comes out the same is not written, so that importing a file twice dirties no page. */
-static int apply(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
+static int apply(struct chi_write *write, const struct chi_put_entry *put,
+		 struct chi_put_result *result)
 {
 	struct chi_merge m = {0};
 	int rc = load_record(write, &put->key, &m);
@@ -321,7 +322,8 @@ static int apply(struct chi_write *write, const struct chi_put *put, struct chi_
 	return rc;
 }
 
-int chi_write_put(struct chi_write *write, const struct chi_put *put, struct chi_put_result *result)
+int chi_write_put(struct chi_write *write, const struct chi_put_entry *put,
+		  struct chi_put_result *result)
 {
 	int rc = chi_write_ready(write);
 	if (rc < 0) {
@@ -350,8 +352,8 @@ int chi_write_delete(struct chi_write *write, const struct chi_key *key)
 		write->changed = true;
 		rc = chi_write_purge(write, key);
 	} else if (rc == CHI_OK && (m.rest.n_games > 0 || m.rest.listed > 0)) {
-		return chi_fault(&write->why, -CHI_EINVAL,
-				 "games of the archive reached the position: take them out first");
+		return chi_fail(&write->why, -CHI_EINVAL,
+				"games of the archive reached the position: take them out first");
 	} else if (rc == CHI_OK) {
 		rc = store(write, key, &m, true);
 	}

@@ -17,9 +17,9 @@ static void formats_and_returns_the_status(void **state)
 {
 	(void)state;
 	struct chi_fault fault;
-	assert_int_equal(chi_fault(&fault, -CHI_EFEN, "rank %d has %d squares", 3, 9), -CHI_EFEN);
+	assert_int_equal(chi_fail(&fault, -CHI_EFEN, "rank %d has %d squares", 3, 9), -CHI_EFEN);
 	assert_string_equal(fault.text, "rank 3 has 9 squares");
-	assert_int_equal(chi_fault(NULL, -CHI_EKEY, "no one reads %s", "this"), -CHI_EKEY);
+	assert_int_equal(chi_fail(NULL, -CHI_EKEY, "no one reads %s", "this"), -CHI_EKEY);
 	assert_int_equal(chi_fault_plain(NULL, -CHI_EIO), -CHI_EIO);
 	assert_int_equal(chi_fault_plain(&fault, -CHI_EIO), -CHI_EIO);
 	assert_string_equal(fault.text, chi_strerror(-CHI_EIO));
@@ -29,7 +29,7 @@ static void a_percent_sign_in_data_is_data(void **state)
 {
 	(void)state;
 	struct chi_fault fault;
-	chi_fault(&fault, -CHI_EFEN, "'%s'", "%s%n%d");
+	chi_fail(&fault, -CHI_EFEN, "'%s'", "%s%n%d");
 	assert_string_equal(fault.text, "'%s%n%d'");
 }
 
@@ -41,7 +41,7 @@ static void cuts_at_the_limit(void **state)
 	for (size_t len = LIMIT - 1; len <= LIMIT + 2; len++) {
 		memset(text, 'x', len);
 		text[len] = '\0';
-		chi_fault(&fault, -CHI_EINVAL, "%s", text);
+		chi_fail(&fault, -CHI_EINVAL, "%s", text);
 		assert_int_equal(strlen(fault.text), len < LIMIT ? len : LIMIT);
 	}
 }
@@ -59,7 +59,7 @@ static void never_cuts_inside_a_sequence(void **state)
 			char text[LIMIT + 1];
 			memset(text, 'x', before);
 			text[before] = '\0';
-			chi_fault(&fault, -CHI_EINVAL, "%s%s%s", text, sequences[i], "yyyyyyyy");
+			chi_fail(&fault, -CHI_EINVAL, "%s%s%s", text, sequences[i], "yyyyyyyy");
 			assert_true(chi_utf8_valid(fault.text, strlen(fault.text)));
 			assert_null(strchr(fault.text, '?'));
 			assert_int_equal(strstr(fault.text, sequences[i]) != NULL,
@@ -73,18 +73,18 @@ static void control_characters_become_question_marks(void **state)
 	(void)state;
 	struct chi_fault fault;
 	for (int c = 1; c < 0x20; c++) {
-		chi_fault(&fault, -CHI_EINVAL, "a%cb", c);
+		chi_fail(&fault, -CHI_EINVAL, "a%cb", c);
 		assert_string_equal(fault.text, "a?b");
 	}
-	chi_fault(&fault, -CHI_EINVAL, "a%cb", 0x7f);
+	chi_fail(&fault, -CHI_EINVAL, "a%cb", 0x7f);
 	assert_string_equal(fault.text, "a?b");
 	for (int c = 0x80; c < 0xa0; c++) {
-		chi_fault(&fault, -CHI_EINVAL, "a\xc2%cb", c);
+		chi_fail(&fault, -CHI_EINVAL, "a\xc2%cb", c);
 		assert_string_equal(fault.text, "a?b");
 	}
-	chi_fault(&fault, -CHI_EINVAL,
-		  "a\xc2\xa0"
-		  "b");
+	chi_fail(&fault, -CHI_EINVAL,
+		 "a\xc2\xa0"
+		 "b");
 	assert_string_equal(fault.text, "a\xc2\xa0"
 					"b");
 }
@@ -93,10 +93,10 @@ static void broken_utf8_becomes_question_marks(void **state)
 {
 	(void)state;
 	struct chi_fault fault;
-	chi_fault(&fault, -CHI_EINVAL, "%s",
-		  "a\xff"
-		  "b\xe2\x82"
-		  "c\xed\xa0\x80");
+	chi_fail(&fault, -CHI_EINVAL, "%s",
+		 "a\xff"
+		 "b\xe2\x82"
+		 "c\xed\xa0\x80");
 	assert_string_equal(fault.text, "a?b??c???");
 	/* A text of nothing but C1 controls fills the limit: two bytes shrink to one. */
 	char text[2 * LIMIT + 1];
@@ -104,7 +104,7 @@ static void broken_utf8_becomes_question_marks(void **state)
 		memcpy(text + 2 * i, "\xc2\x85", 2);
 	}
 	text[2 * LIMIT] = '\0';
-	chi_fault(&fault, -CHI_EINVAL, "%s", text);
+	chi_fail(&fault, -CHI_EINVAL, "%s", text);
 	assert_int_equal(strlen(fault.text), LIMIT);
 	assert_int_equal(strspn(fault.text, "?"), LIMIT);
 }
@@ -121,7 +121,7 @@ static void any_bytes_give_printable_utf8(void **state)
 		}
 		text[len] = '\0';
 		struct chi_fault fault;
-		chi_fault(&fault, -CHI_EINVAL, "%s", text);
+		chi_fail(&fault, -CHI_EINVAL, "%s", text);
 		size_t out = strlen(fault.text);
 		assert_in_range(out, 0, LIMIT);
 		assert_true(chi_utf8_valid(fault.text, out));

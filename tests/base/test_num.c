@@ -165,7 +165,8 @@ static void chi2_rounds_half_up_with_carry(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(good); i++) {
 		uint16_t value = 999;
-		assert_int_equal(chi_num_chi2(good[i].text, strlen(good[i].text), &value), CHI_OK);
+		assert_int_equal(chi_chi2_parse(good[i].text, strlen(good[i].text), &value),
+				 CHI_OK);
 		assert_int_equal(value, good[i].value);
 	}
 }
@@ -195,7 +196,7 @@ static void chi2_refuses(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
 		uint16_t value = 999;
-		assert_int_equal(chi_num_chi2(bad[i], strlen(bad[i]), &value), -CHI_ESYNTAX);
+		assert_int_equal(chi_chi2_parse(bad[i], strlen(bad[i]), &value), -CHI_ESYNTAX);
 		assert_int_equal(value, 999);
 	}
 }
@@ -208,18 +209,18 @@ static void chi2_prints_and_reads_every_value(void **state)
 		char text[CHI_CHI2_TEXT_SIZE];
 		char longer[CHI_CHI2_TEXT_SIZE + 2];
 		uint16_t value = 999;
-		size_t len = chi_num_chi2_print((uint16_t)v, text);
+		size_t len = chi_chi2_print((uint16_t)v, text);
 		assert_int_equal(strlen(text), len);
-		assert_int_equal(chi_num_chi2(text, len, &value), CHI_OK);
+		assert_int_equal(chi_chi2_parse(text, len, &value), CHI_OK);
 		assert_int_equal(value, v);
 		if (v == 0 || v == CHI_CHI2_MAX) {
 			continue;
 		}
 		snprintf(longer, sizeof(longer), "%s4", text);
-		assert_int_equal(chi_num_chi2(longer, len + 1, &value), CHI_OK);
+		assert_int_equal(chi_chi2_parse(longer, len + 1, &value), CHI_OK);
 		assert_int_equal(value, v);
 		snprintf(longer, sizeof(longer), "%s5", text);
-		assert_int_equal(chi_num_chi2(longer, len + 1, &value), CHI_OK);
+		assert_int_equal(chi_chi2_parse(longer, len + 1, &value), CHI_OK);
 		assert_int_equal(value, v + 1);
 	}
 }
@@ -228,13 +229,13 @@ static void chi2_prints(void **state)
 {
 	(void)state;
 	char text[CHI_CHI2_TEXT_SIZE];
-	assert_int_equal(chi_num_chi2_print(7600, text), 5);
+	assert_int_equal(chi_chi2_print(7600, text), 5);
 	assert_string_equal(text, "76.00");
-	assert_int_equal(chi_num_chi2_print(1, text), 4);
+	assert_int_equal(chi_chi2_print(1, text), 4);
 	assert_string_equal(text, "0.01");
-	assert_int_equal(chi_num_chi2_print(CHI_CHI2_UNKNOWN, text), 1);
+	assert_int_equal(chi_chi2_print(CHI_CHI2_UNKNOWN, text), 1);
 	assert_string_equal(text, "-");
-	assert_int_equal(chi_num_chi2_print(UINT16_MAX, text), 6);
+	assert_int_equal(chi_chi2_print(UINT16_MAX, text), 6);
 	assert_string_equal(text, "655.35");
 }
 

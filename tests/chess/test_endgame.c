@@ -15,7 +15,7 @@ static struct chi_endgame class_of(const struct chi_position *position)
 	struct chi_key key;
 	chi_key_encode(position, &key);
 	chi_endgame_classify(&key, &endgame);
-	assert_int_equal(chi_endgame_family(key.bytes), endgame.family);
+	assert_int_equal(chi_endgame_family_of(key.bytes), endgame.family);
 	return endgame;
 }
 

@@ -99,7 +99,7 @@ static void inventions(void **state)
 static void puts_fit_their_store(void **state)
 {
 	struct synthetic synthetic;
-	struct chi_put put;
+	struct chi_put_entry put;
 	(void)state;
 	for (int statistic = CHI_STATISTIC_EXTERNAL; statistic <= CHI_STATISTIC_MAX; statistic++) {
 		assert_int_equal(synthetic_init(&synthetic, (enum chi_statistic)statistic), CHI_OK);

@@ -7,14 +7,15 @@
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
 
-static int read_bytes(const char *line, size_t len, struct chi_put *put, struct chi_fault *fault)
+static int read_bytes(const char *line, size_t len, struct chi_put_entry *put,
+		      struct chi_fault *fault)
 {
 	return evals_read(chi_cdb_read, "me", line, len, put, fault);
 }
 
 static void accept(const char *line, bool is_mate, int32_t score, size_t n_pv)
 {
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault fault;
 	int status = read_bytes(line, strlen(line), &put, &fault);
 	if (status != CHI_OK) {
@@ -89,7 +90,7 @@ static void cut(void **state)
 	(void)state;
 	static const char line[] = START " ; cdb eval: -M10, ply: 3; PV: e2e4 e7e5;";
 	for (size_t len = 0; len < sizeof(line); len++) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		struct chi_fault fault;
 		int status = read_bytes(line, len, &put, &fault);
 		assert_true(status == CHI_OK || status == CHI_NONE || fault.text[0] != '\0');

@@ -21,7 +21,7 @@ static int header(struct chi_csv *csv, char separator, const char *text, struct 
 	return chi_csv_header(csv, separator, text, strlen(text), &arena, fault);
 }
 
-static int record(struct chi_csv *csv, const char *text, struct chi_put *put,
+static int record(struct chi_csv *csv, const char *text, struct chi_put_entry *put,
 		  struct chi_fault *fault)
 {
 	fault->text[0] = '\0';
@@ -59,7 +59,7 @@ static void records(void **state)
 	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_key start;
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
 	assert_int_equal(header(&csv, ',', "fen,chi2,white,draws,black,note", &fault), CHI_OK);
@@ -99,7 +99,7 @@ static void games_without_result(void **state)
 	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
-	struct chi_put put;
+	struct chi_put_entry put;
 	assert_int_equal(header(&csv, ',', "fen,white,other", &fault), CHI_OK);
 	assert_string_equal(csv.ignored, "");
 	assert_int_equal(record(&csv, START ",,3", &put, &fault), CHI_OK);
@@ -117,7 +117,7 @@ static void quoting(void **state)
 	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
-	struct chi_put put;
+	struct chi_put_entry put;
 	assert_int_equal(header(&csv, ',', "note,fen", &fault), CHI_OK);
 	static const struct {
 		const char *text;
@@ -171,7 +171,7 @@ static void bad_records(void **state)
 	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
-	struct chi_put put;
+	struct chi_put_entry put;
 	assert_int_equal(header(&csv, ',', "fen,chi2,white,draws,black,note", &fault), CHI_OK);
 	static const struct {
 		const char *text;

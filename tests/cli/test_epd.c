@@ -18,7 +18,7 @@
 #define SQUARE(f, r) ((r)*8 + (f))
 
 /* Reads a line from memory of exactly its length, so that reading beyond it is seen. */
-static int read_line(const char *line, struct chi_put *put, struct chi_fault *fault)
+static int read_line(const char *line, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	size_t len = strlen(line);
 	char *copy = malloc(len > 0 ? len : 1);
@@ -30,7 +30,7 @@ static int read_line(const char *line, struct chi_put *put, struct chi_fault *fa
 	return status;
 }
 
-static void accept(const char *line, struct chi_put *put)
+static void accept(const char *line, struct chi_put_entry *put)
 {
 	struct chi_fault fault;
 	int status = read_line(line, put, &fault);
@@ -41,7 +41,7 @@ static void accept(const char *line, struct chi_put *put)
 
 static void refuse(const char *line, int expected, const char *words)
 {
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault fault;
 	assert_int_equal(read_line(line, &put, &fault), expected);
 	if (strstr(fault.text, words) == NULL) {
@@ -49,7 +49,7 @@ static void refuse(const char *line, int expected, const char *words)
 	}
 }
 
-static void check_note(const struct chi_put *put, const char *note)
+static void check_note(const struct chi_put_entry *put, const char *note)
 {
 	assert_true((put->parts & CHI_PUT_NOTE) != 0);
 	assert_int_equal(put->record.n_note, strlen(note));
@@ -72,7 +72,7 @@ static void position_alone(void **state)
 	struct chi_key start;
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
 	for (size_t i = 0; i < CHI_COUNT(lines); i++) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		accept(lines[i], &put);
 		assert_int_equal(put.parts, 0);
 		assert_memory_equal(&put.key, &start, sizeof(start));
@@ -84,7 +84,7 @@ static void nothing_there(void **state)
 	(void)state;
 	static const char *const lines[] = {"", " ", "\t \t", "# a comment", "  # another"};
 	for (size_t i = 0; i < CHI_COUNT(lines); i++) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		struct chi_fault fault;
 		assert_int_equal(read_line(lines[i], &put, &fault), CHI_NONE);
 	}
@@ -94,7 +94,7 @@ static void nothing_there(void **state)
 static void evaluation(void **state)
 {
 	(void)state;
-	struct chi_put put;
+	struct chi_put_entry put;
 	accept(START " acd 20; acn 123456; ce 35; pv e4 e5 Nf3;", &put);
 	assert_int_equal(put.parts, CHI_PUT_EVALS);
 	assert_int_equal(put.record.n_evals, 1);
@@ -125,7 +125,7 @@ static void evaluation(void **state)
 static void line_and_note(void **state)
 {
 	(void)state;
-	struct chi_put put;
+	struct chi_put_entry put;
 	accept(START " pv e4 e5;", &put);
 	assert_int_equal(put.parts, CHI_PUT_LINE);
 	assert_int_equal(put.record.n_line, 2);
@@ -177,7 +177,7 @@ static void bad_lines(void **state)
 static void limits(void **state)
 {
 	(void)state;
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault fault;
 	static char line[CHI_NOTE_MAX + 256];
 	/* The longest note: `c0 "..."` with its semicolon. One byte more is refused. */
@@ -210,7 +210,7 @@ static void length_of_a_position(void **state)
 	static const char rest[] = "  w\t- -";
 	for (size_t len = CHI_FEN_INPUT_MAX - 1; len <= CHI_FEN_INPUT_MAX + 1; len++) {
 		char line[CHI_FEN_INPUT_MAX + 3];
-		struct chi_put put;
+		struct chi_put_entry put;
 		struct chi_fault fault;
 		const size_t board = len - (strlen(rest) - 1);
 		memset(line, 'x', board);

@@ -26,7 +26,7 @@ enum form {
 };
 
 /* The status of printing; what was printed is in `printed`. */
-static int print(const struct chi_explore *explore, size_t n, enum form form)
+static int print(const struct chi_explored *explore, size_t n, enum form form)
 {
 	static const struct table_options options = {.ascii = true};
 	struct card card = {
@@ -59,9 +59,9 @@ static int print(const struct chi_explore *explore, size_t n, enum form form)
 	return status;
 }
 
-static struct chi_explore start(void)
+static struct chi_explored start(void)
 {
-	struct chi_explore explore = {.min_ply = -1, .position.found = true};
+	struct chi_explored explore = {.min_ply = -1, .position.found = true};
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &explore.position.key, NULL),
 			 CHI_OK);
 	return explore;
@@ -85,7 +85,7 @@ static void bars_add_up(void **state)
 		{{UINT64_MAX, 1, 0, 0}, "####################"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
-		struct chi_explore explore = start();
+		struct chi_explored explore = start();
 		struct chi_explore_move move = {.move = E2E4, .played = table[i].counts};
 		char framed[32];
 		explore.moves = &move;
@@ -102,7 +102,7 @@ static void bars_add_up(void **state)
 static void shows_no_moves(void **state)
 {
 	(void)state;
-	struct chi_explore explore = start();
+	struct chi_explored explore = start();
 	assert_int_equal(print(&explore, 0, TABLE), CHI_OK);
 	assert_string_equal(printed, "FEN      " START "\n\n"
 				     "8  r n b q k b n r   to move  White\n"
@@ -123,7 +123,7 @@ static void prints_nothing_that_cannot_be(void **state)
 {
 	(void)state;
 	for (int form = TSV; form <= TABLE; form++) {
-		struct chi_explore explore = start();
+		struct chi_explored explore = start();
 		struct chi_explore_move moves[2] = {{.move = E2E4}, {.move = 12 << 6 | 36}};
 		explore.moves = moves;
 		explore.n_moves = 2;
@@ -139,7 +139,7 @@ static void prints_nothing_that_cannot_be(void **state)
 static void prints_names_as_text(void **state)
 {
 	(void)state;
-	struct chi_explore explore = start();
+	struct chi_explored explore = start();
 	struct chi_explore_move move = {.move = E2E4,
 					.eco = "\x1b[2J and much more than a code",
 					.opening = "a\tb\n\x1b[31m"};

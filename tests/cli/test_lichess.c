@@ -13,12 +13,13 @@
 #define CASTLES	   "r3k2r/8/8/8/8/8/8/R3K2R w KQkq -"
 #define MOVE(f, t) ((chi_move)((f) << 6 | (t)))
 
-static int read_bytes(const char *line, size_t len, struct chi_put *put, struct chi_fault *fault)
+static int read_bytes(const char *line, size_t len, struct chi_put_entry *put,
+		      struct chi_fault *fault)
 {
 	return evals_read(chi_lichess_read, "sf", line, len, put, fault);
 }
 
-static void accept(const char *line, struct chi_put *put)
+static void accept(const char *line, struct chi_put_entry *put)
 {
 	struct chi_fault fault;
 	int status = read_bytes(line, strlen(line), put, &fault);
@@ -69,7 +70,7 @@ static void best_search(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
 		char line[1024] = "{\"fen\":\"" START "\",\"evals\":[";
-		struct chi_put put;
+		struct chi_put_entry put;
 		for (size_t k = 0; k < 3 && cases[i].list[k] != NULL; k++) {
 			strcat(line, k > 0 ? "," : "");
 			strcat(line, cases[i].list[k]);
@@ -86,7 +87,7 @@ static void best_search(void **state)
 static void views(void **state)
 {
 	(void)state;
-	struct chi_put put;
+	struct chi_put_entry put;
 	accept("{\"fen\":\"" BLACK "\",\"evals\":[{\"pvs\":[{\"cp\":35,\"line\":\"e7e5 g1f3\"},"
 	       "{\"mate\":3,\"cp\":9,\"line\":\"f7f6\"},{\"cp\":null,\"mate\":-1,\"line\":\"g7g5\"}"
 	       "],"
@@ -109,7 +110,7 @@ static void views(void **state)
 static void other_shapes(void **state)
 {
 	(void)state;
-	struct chi_put put;
+	struct chi_put_entry put;
 	accept(" { \"evals\" : [ { \"depth\" : 7 , \"x\" : [ {\"pvs\":[1]} , \"a\\\"]}\" , null, "
 	       "-1.5e3 ] ,"
 	       " \"pvs\" : [ { \"line\" : \"e2e4\" , \"cp\" : -1 } ] } , {\"pvs\":[],\"depth\":99} "
@@ -176,7 +177,7 @@ static void too_many(void **state)
 	}
 	char *longer = line + strlen(line);
 	strcpy(longer, "\"}]}]}");
-	struct chi_put put;
+	struct chi_put_entry put;
 	accept(line, &put);
 	check(&put.record.evals[0], 0, false, 1, CHI_PV_MAX);
 	strcpy(longer, "g1f3\"}]}]}");
@@ -190,7 +191,7 @@ static void cut(void **state)
 	static const char line[] =
 		ONE("{\"cp\":-5,\"line\":\"e2e4 e7e5\"},{\"mate\":1,\"x\":[{}]}");
 	for (size_t len = 1; len < sizeof(line) - 1; len++) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		struct chi_fault fault;
 		assert_int_equal(read_bytes(line, len, &put, &fault), -CHI_ESYNTAX);
 		assert_true(fault.text[0] != '\0');

@@ -21,7 +21,7 @@ struct outcome {
 	unsigned good;
 	unsigned bad;
 	uint64_t bad_lines[8];
-	struct chi_put last;
+	struct chi_put_entry last;
 	bool failed;
 	char fault[CHI_FAULT_SIZE];
 	char ignored[CHI_FAULT_SIZE];
@@ -42,7 +42,7 @@ static struct outcome read_all(const char *text, size_t len, const char *suffix,
 	free(path);
 	assert_int_equal(chi_position_reader_open(name, &options, &import, &fault), CHI_OK);
 	for (;;) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		int status = chi_position_reader_next(import, &arena, &put, &fault);
 		if (status == CHI_NONE || chi_position_reader_failed(import)) {
 			break;

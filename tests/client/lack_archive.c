@@ -15,10 +15,10 @@ void lack_ask_names(struct chi_client *client)
 	struct chi_names names;
 	struct chi_suspect_groups groups;
 	struct chi_names_changed did;
-	(void)lack_went(chi_get_names(client, &spec, &names), chi_error(client));
-	(void)lack_went(chi_get_suspects(client, CHI_NAME_PLAYER, 60, 10, &groups),
+	(void)lack_went(chi_names_list(client, &spec, &names), chi_error(client));
+	(void)lack_went(chi_suspects_list(client, CHI_NAME_PLAYER, 60, 10, &groups),
 			chi_error(client));
-	(void)lack_went(chi_change_names(client, &join, 1, false, NULL, NULL, &did),
+	(void)lack_went(chi_names_change(client, &join, 1, false, NULL, NULL, &did),
 			chi_error(client));
 }
 
@@ -46,16 +46,16 @@ void lack_use_gamesets(struct chi_client *client)
 	struct chi_gamesets sets;
 	uint64_t n = 0;
 	/* A run before may have had no memory to drop it. */
-	int status = chi_drop_gameset(client, "mine");
+	int status = chi_gameset_drop(client, "mine");
 	if (!lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client))) {
 		return;
 	}
-	status = chi_make_gameset(client, "mine", "player A", &n);
+	status = chi_gameset_make(client, "mine", "player A", &n);
 	if (lack_went(status, chi_error(client))) {
-		(void)lack_went(chi_get_gamesets(client, "mine", &sets), chi_error(client));
+		(void)lack_went(chi_gamesets_list(client, "mine", &sets), chi_error(client));
 	}
 	struct chi_stats_result stats;
-	(void)lack_went(chi_get_stats(client, CHI_STATS_YEAR, "player A", 0, &stats),
+	(void)lack_went(chi_stats_list(client, CHI_STATS_YEAR, "player A", 0, &stats),
 			chi_error(client));
 	/* Sets of games: of a gameset, of a position, and of what is found. */
 	const struct chi_scan_spec scans[] = {
@@ -65,7 +65,7 @@ void lack_use_gamesets(struct chi_client *client)
 		 .games = status == CHI_OK ? "in mine" : "",
 		 .pattern = "has Ke1"}};
 	for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
-		(void)lack_went(chi_count(client, &scans[i], &n, NULL), chi_error(client));
+		(void)lack_went(chi_scan_count(client, &scans[i], &n, NULL), chi_error(client));
 	}
 	const struct chi_game_spec games = {.filter = "has Ke1 plies 1.. moves \"e4\"",
 					    .by_positions = true};
@@ -79,9 +79,9 @@ void lack_use_gamesets(struct chi_client *client)
 	struct chi_fault fault;
 	(void)lack_went(chi_games_filter_check("player A", &fault), fault.text);
 	struct chi_twin_groups twins;
-	(void)lack_went(chi_get_twins(client, &(struct chi_twin_spec){0}, &twins),
+	(void)lack_went(chi_twins_list(client, &(struct chi_twin_spec){0}, &twins),
 			chi_error(client));
 	/* It may be stored, and then lack what its games are counted with. */
-	status = chi_drop_gameset(client, "mine");
+	status = chi_gameset_drop(client, "mine");
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
 }

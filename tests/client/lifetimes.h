@@ -41,7 +41,7 @@ struct fixture {
 /* What an answer is in; the pointers in it are the client's. */
 struct client_answer {
 	struct chi_record record;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_names names;
 	struct chi_suspect_groups suspects;
 	struct chi_gamesets gamesets;

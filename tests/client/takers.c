@@ -40,7 +40,7 @@ static void print_stored(const struct fixture *f, const struct chi_key *key, FIL
 	print_record(to, &record);
 }
 
-static void print_explore(FILE *to, const struct chi_explore *explore)
+static void print_explore(FILE *to, const struct chi_explored *explore)
 {
 	(void)fprintf(to, "%d, %zu moves, ", explore->position.found, explore->n_moves);
 	(void)fwrite(&explore->position.key, 1, sizeof(explore->position.key), to);
@@ -104,9 +104,9 @@ static void to_explore_filtered(const struct fixture *f, const struct offer *o, 
 
 static void to_put(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	struct chi_put put = {.key = f->start,
-			      .parts = CHI_PUT_NOTE | CHI_PUT_LINE | CHI_PUT_EVALS,
-			      .record = *o->record};
+	struct chi_put_entry put = {.key = f->start,
+				    .parts = CHI_PUT_NOTE | CHI_PUT_LINE | CHI_PUT_EVALS,
+				    .record = *o->record};
 	/* They follow from the games. */
 	put.record.n_moves = 0;
 	put.record.n_plies = 0;
@@ -116,9 +116,9 @@ static void to_put(const struct fixture *f, const struct offer *o, FILE *to)
 
 static void to_note(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_put put = {.key = world_key(98),
-				    .parts = CHI_PUT_NOTE,
-				    .record = {.note = o->name, .n_note = strlen(o->name)}};
+	const struct chi_put_entry put = {.key = world_key(98),
+					  .parts = CHI_PUT_NOTE,
+					  .record = {.note = o->name, .n_note = strlen(o->name)}};
 	world_ok(f->client, chi_put(f->client, &put, 1, CHI_ASYNC, NULL));
 	world_ok(f->client, chi_flush(f->client));
 	print_stored(f, &put.key, to);
@@ -188,7 +188,7 @@ static void to_queue_list(const struct fixture *f, const struct offer *o, FILE *
 static void to_names(const struct fixture *f, const struct offer *o, FILE *to)
 {
 	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .wanted = o->name, .limit = 9};
-	int status = chi_get_names(f->client, &spec, &in.names);
+	int status = chi_names_list(f->client, &spec, &in.names);
 	(void)fprintf(to, "%d", status);
 	for (size_t i = 0; i < in.names.n; i++) {
 		print_text(to, in.names.rows[i].text, strlen(in.names.rows[i].text));
@@ -213,36 +213,36 @@ static void to_change_names(const struct fixture *f, const struct offer *o, FILE
 		 .name = "Black 2",
 		 .to = o->name},
 	};
-	int status = chi_change_names(f->client, changes, 2, true, refused, to, &did);
+	int status = chi_names_change(f->client, changes, 2, true, refused, to, &did);
 	(void)fprintf(to, "%d %u", status, (unsigned)did.changed);
 }
 
 static void to_make_gameset(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_make_gameset(f->client, "fresh", o->filter, NULL));
-	world_ok(f->other, chi_get_gamesets(f->other, "fresh", &in.gamesets));
+	world_ok(f->client, chi_gameset_make(f->client, "fresh", o->filter, NULL));
+	world_ok(f->other, chi_gamesets_list(f->other, "fresh", &in.gamesets));
 	print_text(to, in.gamesets.rows[0].filter, strlen(in.gamesets.rows[0].filter));
 	fixture_restore(f);
 }
 
 static void to_get_gamesets(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_get_gamesets(f->client, o->gameset, &in.gamesets));
+	world_ok(f->client, chi_gamesets_list(f->client, o->gameset, &in.gamesets));
 	print_text(to, in.gamesets.rows[0].name, strlen(in.gamesets.rows[0].name));
 	(void)fprintf(to, "%u games", (unsigned)in.gamesets.rows[0].games);
 }
 
 static void to_drop_gameset(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_drop_gameset(f->client, o->gameset));
-	world_ok(f->other, chi_get_gamesets(f->other, NULL, &in.gamesets));
+	world_ok(f->client, chi_gameset_drop(f->client, o->gameset));
+	world_ok(f->other, chi_gamesets_list(f->other, NULL, &in.gamesets));
 	(void)fprintf(to, "%zu left", in.gamesets.n);
 	fixture_restore(f);
 }
 
 static void to_stats(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_get_stats(f->client, CHI_STATS_EVENT, o->filter, 0, &in.stats));
+	world_ok(f->client, chi_stats_list(f->client, CHI_STATS_EVENT, o->filter, 0, &in.stats));
 	for (size_t i = 0; i < in.stats.n; i++) {
 		print_text(to, in.stats.groups[i].text, strlen(in.stats.groups[i].text));
 	}
@@ -251,7 +251,7 @@ static void to_stats(const struct fixture *f, const struct offer *o, FILE *to)
 static void to_twins(const struct fixture *f, const struct offer *o, FILE *to)
 {
 	const struct chi_twin_spec spec = {.filter = o->filter};
-	world_ok(f->client, chi_get_twins(f->client, &spec, &in.twins));
+	world_ok(f->client, chi_twins_list(f->client, &spec, &in.twins));
 	(void)fprintf(to, "%zu groups", in.twins.n);
 }
 
@@ -269,7 +269,7 @@ static void to_count(const struct fixture *f, const struct offer *o, FILE *to)
 {
 	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .games = o->filter};
 	uint64_t n;
-	world_ok(f->client, chi_count(f->client, &spec, &n, NULL));
+	world_ok(f->client, chi_scan_count(f->client, &spec, &n, NULL));
 	(void)fprintf(to, "%u", (unsigned)n);
 }
 
@@ -385,15 +385,15 @@ const struct taker takers[TAKERS] = {
 	{"chi_queue_settle", has_queued, to_queue_settle, true},
 	{"chi_queue_drop", has_queued, to_queue_drop, true},
 	{"chi_queue_list", has_queued, to_queue_list, true},
-	{"chi_get_names", has_name, to_names, true},
-	{"chi_change_names", has_name, to_change_names, true},
-	{"chi_make_gameset", has_filter, to_make_gameset, true},
-	{"chi_get_gamesets", has_gameset, to_get_gamesets, true},
-	{"chi_drop_gameset", has_gameset, to_drop_gameset, true},
-	{"chi_get_stats", has_filter, to_stats, true},
-	{"chi_get_twins", has_filter, to_twins, true},
+	{"chi_names_list", has_name, to_names, true},
+	{"chi_names_change", has_name, to_change_names, true},
+	{"chi_gameset_make", has_filter, to_make_gameset, true},
+	{"chi_gamesets_list", has_gameset, to_get_gamesets, true},
+	{"chi_gameset_drop", has_gameset, to_drop_gameset, true},
+	{"chi_stats_list", has_filter, to_stats, true},
+	{"chi_twins_list", has_filter, to_twins, true},
 	{"chi_game_heads", has_games, to_heads, true},
-	{"chi_count", has_filter, to_count, true},
+	{"chi_scan_count", has_filter, to_count, true},
 	{"chi_iter_open", has_filter, to_iter, true},
 	{"chi_game_query_open, a filter", has_filter, to_query_filter, true},
 	{"chi_game_query_open, a position", has_key, to_query_position, true},

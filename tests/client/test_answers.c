@@ -255,13 +255,13 @@ static void answers_that_come_while_sending(void **state)
 	server_start(&server, answer_who_is_stuck);
 	struct chi_client *client = server_open(&server, LONG_MS);
 	_cleanup_(chi_freep) char *note = malloc(NOTE_LEN);
-	struct chi_put puts[NOTES];
+	struct chi_put_entry puts[NOTES];
 	assert_non_null(note);
 	memset(note, 'n', NOTE_LEN);
 	for (unsigned i = 0; i < NOTES; i++) {
-		puts[i] = (struct chi_put){.key = world_key(i),
-					   .parts = CHI_PUT_NOTE,
-					   .record = {.note = note, .n_note = NOTE_LEN}};
+		puts[i] = (struct chi_put_entry){.key = world_key(i),
+						 .parts = CHI_PUT_NOTE,
+						 .record = {.note = note, .n_note = NOTE_LEN}};
 	}
 	world_refused(client, chi_put(client, puts, NOTES, CHI_SYNC, NULL), -CHI_EACCES,
 		      "you are shut out");

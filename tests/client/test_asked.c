@@ -122,9 +122,9 @@ static void single_questions_are_cut(void **state)
 		struct chi_stats_result stats;
 		struct chi_game_row row;
 		struct chi_game game;
-		struct chi_explore explore;
+		struct chi_explored explore;
 		relay_cut(TO_CLIENT, bytes, 1);
-		world_ok(client, chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+		world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats));
 		assert_int_equal(stats.n, 7 + GAMES);
 		assert_string_equal(stats.groups[0].text, "p0");
 		relay_cut(TO_CLIENT, bytes, 1);
@@ -240,7 +240,7 @@ static void ask_wrongly(struct chi_client *client)
 			assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
 		}
 		chi_game_query_close(query);
-		world_ok(client, chi_get_stats(client, CHI_STATS_ECO, NULL, 3, &stats));
+		world_ok(client, chi_stats_list(client, CHI_STATS_ECO, NULL, 3, &stats));
 		assert_int_equal(stats.n, 3);
 		break;
 	}
@@ -318,13 +318,13 @@ static int ask_for_list(struct chi_client *client, enum chi_op op)
 	} out;
 	switch (op) {
 	case CHI_OP_NAMES:
-		return chi_get_names(client, &names, &out.names);
+		return chi_names_list(client, &names, &out.names);
 	case CHI_OP_SUSPECTS:
-		return chi_get_suspects(client, CHI_NAME_PLAYER, 60, 9, &out.suspects);
+		return chi_suspects_list(client, CHI_NAME_PLAYER, 60, 9, &out.suspects);
 	case CHI_OP_GAMESETS:
-		return chi_get_gamesets(client, "a", &out.gamesets);
+		return chi_gamesets_list(client, "a", &out.gamesets);
 	default:
-		return chi_get_twins(client, &twins, &out.twins);
+		return chi_twins_list(client, &twins, &out.twins);
 	}
 }
 
@@ -377,7 +377,7 @@ static void long_lists_fit_the_memory(void **state)
 	(void)state;
 	server_start(&server, send_many_groups);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	world_ok(client, chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+	world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats));
 	assert_int_equal(stats.n, RESPONSES * GROUPS);
 	for (uint32_t i = 0; i < stats.n; i++) {
 		assert_true(stats.groups[i].value == i);

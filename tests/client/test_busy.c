@@ -23,8 +23,8 @@ static struct {
 	struct chi_key key;
 	struct chi_row row;
 	struct chi_record record;
-	struct chi_explore explore;
-	struct chi_put put;
+	struct chi_explored explore;
+	struct chi_put_entry put;
 	struct chi_counts counts;
 	struct chi_game_id id;
 	struct chi_game_row game;
@@ -64,47 +64,47 @@ static int each(void *context, size_t i, const struct chi_record *record)
 
 /* Functions that take a client, with what they are called with beside it. */
 #define TAKING(X)                                                                                  \
-	X(chi_backup, PATH)                                                                        \
-	X(chi_change_names, &a.change, 1, false, NULL, NULL, NULL)                                 \
-	X(chi_changed, &a.changed)                                                                 \
-	X(chi_compact, NULL, NULL)                                                                 \
-	X(chi_count, &a.scan, &a.count, NULL)                                                      \
+	X(chi_store_backup, PATH)                                                                  \
+	X(chi_names_change, &a.change, 1, false, NULL, NULL, NULL)                                 \
+	X(chi_store_changed, &a.changed)                                                           \
+	X(chi_store_compact, NULL, NULL)                                                           \
+	X(chi_scan_count, &a.scan, &a.count, NULL)                                                 \
 	X(chi_delete, &a.key, 1, CHI_SYNC, NULL)                                                   \
-	X(chi_drop_gameset, "mine")                                                                \
+	X(chi_gameset_drop, "mine")                                                                \
 	X(chi_explore, &a.key, NULL, &a.explore)                                                   \
 	X(chi_game_get, 1, &a.game, NULL)                                                          \
 	X(chi_game_heads, &a.number, 1, &a.game)                                                   \
 	X(chi_game_query_open, &a.query, &a.opened)                                                \
 	X(chi_get, &a.key, &a.record)                                                              \
-	X(chi_get_game_ids, NULL, &a.id, 1, &a.n)                                                  \
-	X(chi_get_gamesets, NULL, &a.gamesets)                                                     \
-	X(chi_get_info, &a.info)                                                                   \
+	X(chi_game_ids, NULL, &a.id, 1, &a.n)                                                      \
+	X(chi_gamesets_list, NULL, &a.gamesets)                                                    \
+	X(chi_store_info, &a.info)                                                                 \
 	X(chi_get_many, &a.key, 1, each, NULL)                                                     \
-	X(chi_get_names, &a.names_spec, &a.names)                                                  \
-	X(chi_get_stats, CHI_STATS_YEAR, NULL, 0, &a.stats)                                        \
-	X(chi_get_suspects, CHI_NAME_PLAYER, 60, 1, &a.suspects)                                   \
-	X(chi_get_twins, &a.twin_spec, &a.twins)                                                   \
+	X(chi_names_list, &a.names_spec, &a.names)                                                 \
+	X(chi_stats_list, CHI_STATS_YEAR, NULL, 0, &a.stats)                                       \
+	X(chi_suspects_list, CHI_NAME_PLAYER, 60, 1, &a.suspects)                                  \
+	X(chi_twins_list, &a.twin_spec, &a.twins)                                                  \
 	X(chi_iter_open, &a.scan, &a.iter)                                                         \
-	X(chi_make_gameset, "mine", "", NULL)                                                      \
+	X(chi_gameset_make, "mine", "", NULL)                                                      \
 	X(chi_probe, &a.key, 1, &a.row)                                                            \
 	X(chi_on_progress, NULL, NULL)                                                             \
 	X(chi_prober_open, NULL, &a.prober)                                                        \
-	X(chi_publish, PATH)                                                                       \
+	X(chi_store_publish, PATH)                                                                 \
 	X(chi_put, &a.put, 1, CHI_SYNC, NULL)                                                      \
 	X(chi_queue_add, &a.key, 1, 1, NULL)                                                       \
 	X(chi_queue_drop, NULL, 0, NULL)                                                           \
 	X(chi_queue_list, CHI_QUEUE_WAITING, NULL, 1, &a.list)                                     \
 	X(chi_queue_settle, 1, CHI_QUEUE_DONE, &a.key, 1, 0, NULL)                                 \
 	X(chi_queue_take, &a.take, &a.lease)                                                       \
-	X(chi_rescore, NULL, NULL)                                                                 \
-	X(chi_verify, NULL, NULL, NULL)
+	X(chi_store_rescore, NULL, NULL)                                                           \
+	X(chi_store_verify, NULL, NULL, NULL)
 
 /* And those without a second argument. */
 #define TAKING_ALONE(X) X(chi_flush) X(chi_ping)
 
 /* Functions that take none, or a prober or an import of its own: what holds of a call. */
 #define FREE(X)                                                                                    \
-	X(chi_create, chi_create("", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, NULL) < 0)             \
+	X(chi_store_create, chi_store_create("", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, NULL) < 0) \
 	X(chi_games_filter_check, chi_games_filter_check("", NULL) == CHI_OK)                      \
 	X(chi_key_control, chi_key_control(&w.start, &w.control) == CHI_OK)                        \
 	X(chi_key_from_board, chi_key_from_board(&w.board, &w.key, NULL) == -CHI_EKEY)             \
@@ -117,8 +117,8 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_key_uci, chi_key_uci(&w.start, w.move, w.text) == CHI_OK)                            \
 	X(chi_material_parse, chi_material_parse("KvK", 3, &w.material, NULL) == CHI_OK)           \
 	X(chi_name_kind_name, chi_name_kind_name(CHI_NAME_PLAYER) != NULL)                         \
-	X(chi_num_chi2, chi_num_chi2("1.00", 4, &w.control) == CHI_OK)                             \
-	X(chi_num_chi2_print, chi_num_chi2_print(100, w.text) == 4)                                \
+	X(chi_chi2_parse, chi_chi2_parse("1.00", 4, &w.control) == CHI_OK)                         \
+	X(chi_chi2_print, chi_chi2_print(100, w.text) == 4)                                        \
 	X(chi_open, chi_open(w.world->address, NULL, &w.other, NULL) == CHI_OK)                    \
 	X(chi_close, (chi_close(w.other), true))                                                   \
 	X(chi_prober_key, chi_prober_key(w.prober, &w.start, &w.row) == CHI_OK)                    \
@@ -136,7 +136,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_prober_error, chi_prober_error(w.prober)[0] == '\0')                                 \
 	X(chi_prober_close, (chi_prober_close(NULL), true))                                        \
 	X(chi_queue_state_name, chi_queue_state_name(CHI_QUEUE_WAITING) != NULL)                   \
-	X(chi_repair, chi_repair("", PATH, 0, NULL, NULL, &w.repaired, NULL) < 0)                  \
+	X(chi_store_repair, chi_store_repair("", PATH, 0, NULL, NULL, &w.repaired, NULL) < 0)      \
 	X(chi_statistic_name, chi_statistic_name(CHI_STATISTIC_CONTROL) != NULL)                   \
 	X(chi_strerror, chi_strerror(-CHI_EBUSY) != NULL)                                          \
 	X(chi_version, chi_version() != NULL)
@@ -242,7 +242,7 @@ static uint64_t sequence_of(const struct world *world)
 {
 	struct chi_client *other = world_open(world);
 	struct chi_info info;
-	world_ok(other, chi_get_info(other, &info));
+	world_ok(other, chi_store_info(other, &info));
 	chi_close(other);
 	return info.sequence;
 }
@@ -410,14 +410,14 @@ static void a_callback(void **state)
 	uint64_t n = 0;
 	if (w.world->kind == WORLD_FILE) {
 		world_ok(client, chi_on_progress(client, in_count, client));
-		assert_int_equal(chi_count(client, &spec, &n, NULL), -CHI_ECANCELED);
+		assert_int_equal(chi_scan_count(client, &spec, &n, NULL), -CHI_ECANCELED);
 		assert_int_equal(rounds, 3);
 		world_ok(client, chi_on_progress(client, NULL, NULL));
 	}
 	unsigned told = rounds;
 	const struct chi_name_change change = {
 		.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = "Nemo", .to = "A"};
-	world_ok(client, chi_change_names(client, &change, 1, true, in_change_names, client, NULL));
+	world_ok(client, chi_names_change(client, &change, 1, true, in_change_names, client, NULL));
 	assert_int_equal(rounds, told + 1);
 	assert_int_equal(sequence_of(w.world), before);
 }

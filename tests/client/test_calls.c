@@ -36,14 +36,14 @@ static void empty_store(void **state)
 	uint64_t count = 1;
 	bool mixed = true;
 	world_ok(client, chi_ping(client));
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.statistic, CHI_STATISTIC_EXTERNAL);
 	assert_int_equal(info.positions, 0);
 	assert_int_equal(chi_get(client, &key, &record), CHI_NONE);
 	world_ok(client, chi_probe(client, &key, 1, &row));
 	assert_false(row.found);
 	world_ok(client, chi_probe(client, NULL, 0, NULL));
-	world_ok(client, chi_count(client, &all, &count, &mixed));
+	world_ok(client, chi_scan_count(client, &all, &count, &mixed));
 	assert_int_equal(count, 0);
 	assert_false(mixed);
 	struct chi_iter *iter = NULL;
@@ -118,7 +118,7 @@ static void whole_record(void **state)
 		 .n_pv = 1},
 		{.engine = "Beta", .engine_len = 4, .depth = 12, .is_mate = true, .score = -3},
 	};
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = key,
 		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_EVALS |
 			 CHI_PUT_LINE | CHI_PUT_NOTE,
@@ -145,7 +145,7 @@ static void whole_record(void **state)
 static void faulty_batches(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 3);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 3);
 	for (size_t i = 0; i < 3; i++) {
 		puts[i].parts = 0;
 	}
@@ -173,7 +173,7 @@ static void faulty_batches(void **state)
 	world_refused(client, chi_delete(client, &cut, 1, CHI_SYNC, NULL), -CHI_EKEY, "entry 0: ");
 	world_refused(client, chi_put(client, puts, 3, (enum chi_durability)2, NULL), -CHI_EINVAL,
 		      "durability");
-	_cleanup_(chi_freep) struct chi_put *many = calloc(10001, sizeof(*many));
+	_cleanup_(chi_freep) struct chi_put_entry *many = calloc(10001, sizeof(*many));
 	world_refused(client, chi_put(client, many, 10001, CHI_SYNC, NULL), -CHI_ETOOBIG, "10001");
 	/* The refused have done no harm, and parts that are not named are ignored. */
 	puts[1].record.chi2 = UINT16_MAX;
@@ -190,7 +190,7 @@ static void adding_and_subtracting(void **state)
 	struct chi_key key = key_of(START);
 	struct chi_move_stat moves[] = {{move_of(&key, "e4"), {.white = 2}}};
 	struct chi_ply_stat plies[] = {{.ply = 0, .games = 2}};
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = key,
 		.parts = CHI_PUT_ADD,
 		.record = {.counts = {.white = 2},
@@ -229,7 +229,7 @@ static void deleting(void **state)
 	assert_int_equal(deleted, 2);
 	world_ok(client, chi_delete(client, keys, 5, CHI_SYNC, NULL));
 	struct chi_info info;
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.positions, 8);
 	assert_int_equal(info.known, 8);
 }
@@ -243,7 +243,7 @@ static void large_probes(void **state)
 	struct chi_client *client = ((struct world *)*state)->client;
 	_cleanup_(chi_freep) struct chi_key *keys = calloc(N, sizeof(*keys));
 	_cleanup_(chi_freep) struct chi_row *rows = calloc(N, sizeof(*rows));
-	_cleanup_(chi_freep) struct chi_put *puts = calloc(N, sizeof(*puts));
+	_cleanup_(chi_freep) struct chi_put_entry *puts = calloc(N, sizeof(*puts));
 	size_t n = 0;
 	for (unsigned i = 0; i < N; i++) {
 		keys[i] = world_key(i);
@@ -267,7 +267,7 @@ static void async_writes(void **state)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 100);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 100);
 	struct chi_put_result did;
 	world_ok(client, chi_put(client, puts, 50, CHI_ASYNC, &did));
 	assert_int_equal(did.added, 50);
@@ -285,7 +285,7 @@ static void async_writes(void **state)
 	world_ok(client, chi_flush(client));
 	struct chi_client *other = world_open(world);
 	struct chi_info info;
-	world_ok(other, chi_get_info(other, &info));
+	world_ok(other, chi_store_info(other, &info));
 	assert_int_equal(info.positions, 99);
 	chi_close(other);
 }
@@ -294,13 +294,13 @@ static void async_writes(void **state)
 static void async_then_close(void **state)
 {
 	struct world *world = *state;
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 10);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 10);
 	world_ok(world->client, chi_put(world->client, puts, 10, CHI_ASYNC, NULL));
 	chi_close(world->client);
 	world->client = world_open(world);
 	world_fill(world->client, 10, 1);
 	struct chi_info info;
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 11);
 }
 
@@ -355,7 +355,7 @@ static void scans(void **state)
 		spec.filter.games_min = 19990;
 		assert_int_equal(walk(client, &spec), 10);
 		uint64_t count = 0;
-		world_ok(client, chi_count(client, &spec, &count, NULL));
+		world_ok(client, chi_scan_count(client, &spec, &count, NULL));
 		assert_int_equal(count, 10);
 		spec.filter = (struct chi_filter){.has_material = true};
 		assert_int_equal(chi_material_parse("KNvK", 4, &spec.filter.material, NULL),
@@ -373,7 +373,7 @@ static void scans(void **state)
 	assert_int_equal(chi_iter_open(client, &wrong, &iter), -CHI_EINVAL);
 	assert_null(iter);
 	assert_string_not_equal(chi_error(client), "");
-	assert_int_equal(chi_count(client, &wrong, &count, NULL), -CHI_EINVAL);
+	assert_int_equal(chi_scan_count(client, &wrong, &count, NULL), -CHI_EINVAL);
 }
 
 /* Sorted by games, and filtered by what records alone tell, on either kind of address. */
@@ -391,7 +391,7 @@ static void sorted_scans(void **state)
 	const struct chi_row *row;
 	const struct chi_record *record;
 	struct chi_iter *iter;
-	struct chi_put evaluated = {0};
+	struct chi_put_entry evaluated = {0};
 	uint64_t count = 0;
 	for (int want = CHI_WANT_COUNTS; want <= CHI_WANT_RECORDS; want++) {
 		spec.want = (uint8_t)want;
@@ -406,9 +406,10 @@ static void sorted_scans(void **state)
 			chi_iter_cursor(iter, &cursor);
 			assert_false(cursor.set);
 			if (n++ == 100) {
-				struct chi_put put = {.parts = CHI_PUT_EVALS,
-						      .key = row->key,
-						      .record = {.evals = evals, .n_evals = 2}};
+				struct chi_put_entry put = {
+					.parts = CHI_PUT_EVALS,
+					.key = row->key,
+					.record = {.evals = evals, .n_evals = 2}};
 				evaluated = put;
 			}
 		}
@@ -418,21 +419,21 @@ static void sorted_scans(void **state)
 	}
 	world_ok(client, chi_put(client, &evaluated, 1, CHI_SYNC, NULL));
 	struct chi_scan_spec narrow = {.chi2_max = CHI_CHI2_MAX, .filter.engines_min = 2};
-	world_ok(client, chi_count(client, &narrow, &count, NULL));
+	world_ok(client, chi_scan_count(client, &narrow, &count, NULL));
 	assert_int_equal(count, 1);
 	narrow.filter.eval = (struct chi_range){true, CHI_EVAL_EVEN - 77, CHI_EVAL_EVEN + 77};
 	assert_int_equal(walk(client, &narrow), 1);
 	narrow.filter.eval = (struct chi_range){true, CHI_EVAL_EVEN - 76, CHI_EVAL_EVEN + 76};
 	assert_int_equal(walk(client, &narrow), 0);
 	narrow.filter = (struct chi_filter){.score = {true, 0, CHI_SHARE_MAX}};
-	world_ok(client, chi_count(client, &narrow, &count, NULL));
+	world_ok(client, chi_scan_count(client, &narrow, &count, NULL));
 	assert_true(count > 0 && count < 10000);
 	spec.limit = CHI_SORT_MAX + 1;
 	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
 	spec.limit = 0;
 	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
 	narrow.filter.score.max++;
-	assert_int_equal(chi_count(client, &narrow, &count, NULL), -CHI_EINVAL);
+	assert_int_equal(chi_scan_count(client, &narrow, &count, NULL), -CHI_EINVAL);
 }
 
 /* Stopping early at many places, with the connection good for more, and going on by the cursor:
@@ -500,10 +501,10 @@ static void games(void **state)
 	static struct chi_game_id page[GAMES + 1];
 	unsigned results[4] = {0};
 	size_t n = 1;
-	world_ok(world->client, chi_get_game_ids(world->client, NULL, page, GAMES, &n));
+	world_ok(world->client, chi_game_ids(world->client, NULL, page, GAMES, &n));
 	assert_int_equal(n, 0);
 	import_games(world->address, GAMES);
-	world_ok(world->client, chi_get_game_ids(world->client, NULL, all, GAMES, &n));
+	world_ok(world->client, chi_game_ids(world->client, NULL, all, GAMES, &n));
 	assert_int_equal(n, GAMES);
 	for (unsigned i = 0; i < GAMES; i++) {
 		assert_true(i == 0 || memcmp(all[i - 1].id, all[i].id, CHI_GAME_ID_SIZE) < 0);
@@ -516,8 +517,7 @@ static void games(void **state)
 		size_t at = max == 1 ? GAMES - 3 : 0;
 		do {
 			const uint8_t *after = at > 0 ? all[at - 1].id : NULL;
-			world_ok(world->client,
-				 chi_get_game_ids(world->client, after, page, max, &n));
+			world_ok(world->client, chi_game_ids(world->client, after, page, max, &n));
 			assert_true(at + n <= GAMES);
 			assert_memory_equal(page, all + at, n * sizeof(*page));
 			at += n;
@@ -529,13 +529,13 @@ static void games(void **state)
 static void control_store(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_put put = {.key = key_of(START)};
+	struct chi_put_entry put = {.key = key_of(START)};
 	struct chi_row row;
 	uint64_t changed = 1;
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
 	world_ok(client, chi_probe(client, &put.key, 1, &row));
 	assert_int_equal(row.chi2, 7600);
-	world_ok(client, chi_rescore(client, NULL, &changed));
+	world_ok(client, chi_store_rescore(client, NULL, &changed));
 	assert_int_equal(changed, 0);
 }
 

@@ -16,7 +16,7 @@ static void make_copy(struct world *world, char copy[96])
 {
 	(void)snprintf(copy, 96, "%s/copy", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_backup(world->client, copy));
+	world_ok(world->client, chi_store_backup(world->client, copy));
 	world_fill(world->client, 1, 1);
 }
 
@@ -31,7 +31,7 @@ static void swap(struct world *world, const char *copy)
 static bool is_changed(struct chi_client *client)
 {
 	bool changed = true;
-	world_ok(client, chi_changed(client, &changed));
+	world_ok(client, chi_store_changed(client, &changed));
 	return changed;
 }
 
@@ -112,12 +112,12 @@ static void a_published_copy(void **state)
 	struct chi_prober *prober = NULL;
 	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_publish(world->client, path));
+	world_ok(world->client, chi_store_publish(world->client, path));
 	assert_int_equal(chi_open(path, NULL, &reader, NULL), CHI_OK);
 	world_ok(reader, chi_prober_open(reader, NULL, &prober));
 	assert_false(is_changed(reader));
 	world_fill(world->client, 1, 1);
-	world_ok(world->client, chi_publish(world->client, path));
+	world_ok(world->client, chi_store_publish(world->client, path));
 	assert_true(is_changed(reader));
 	assert_false(has(prober, 1));
 	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
@@ -125,7 +125,7 @@ static void a_published_copy(void **state)
 	/* With no store there what is open stays. */
 	world_remove_dir(path);
 	bool changed = true;
-	assert_int_equal(chi_changed(reader, &changed), -CHI_ENOSTORE);
+	assert_int_equal(chi_store_changed(reader, &changed), -CHI_ENOSTORE);
 	assert_int_equal(chi_prober_follow(prober, &moved), -CHI_ENOSTORE);
 	assert_true(!moved && has(prober, 1));
 	chi_prober_close(prober);
@@ -138,10 +138,10 @@ static void no_copies_on_rados(void **state)
 {
 	struct world *world = *state;
 	assert_false(is_changed(world->client));
-	world_refused(world->client, chi_backup(world->client, world->dir), -CHI_EUNSUPPORTED,
+	world_refused(world->client, chi_store_backup(world->client, world->dir), -CHI_EUNSUPPORTED,
 		      "not on RADOS: backup; take a snapshot of the pool, or a dump");
-	world_refused(world->client, chi_publish(world->client, world->dir), -CHI_EUNSUPPORTED,
-		      "not on RADOS: backup");
+	world_refused(world->client, chi_store_publish(world->client, world->dir),
+		      -CHI_EUNSUPPORTED, "not on RADOS: backup");
 }
 
 int main(int argc, char **argv)

@@ -57,7 +57,7 @@ static void a_damaged_record_fails_alone(void **state)
 	for (unsigned i = 0; i < STORED; i++) {
 		keys[i] = world_key(i);
 	}
-	struct chi_put put = {.key = keys[DAMAGED], .parts = CHI_PUT_NOTE};
+	struct chi_put_entry put = {.key = keys[DAMAGED], .parts = CHI_PUT_NOTE};
 	/* So long that the record is alone in its block: damage takes its group along. */
 	char note[3001] = "to be damaged";
 	memset(note + strlen(note), '.', sizeof(note) - 1 - strlen(note));
@@ -86,7 +86,7 @@ static void rows_made_ahead_of_damage_were_lost(void **state)
 	};
 	struct world *world = *state;
 	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
-	struct chi_put put = {.key = world_key(SOUND), .parts = CHI_PUT_NOTE};
+	struct chi_put_entry put = {.key = world_key(SOUND), .parts = CHI_PUT_NOTE};
 	struct chi_iter *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
@@ -149,7 +149,7 @@ static void damage_is_not_told_of_a_later_call(void **state)
 {
 	struct world *world = *state;
 	struct chi_key key = world_key(0);
-	struct chi_put put = {.key = key, .parts = CHI_PUT_NOTE};
+	struct chi_put_entry put = {.key = key, .parts = CHI_PUT_NOTE};
 	struct chi_record record;
 	char note[3001] = "to be damaged";
 	memset(note + strlen(note), '.', sizeof(note) - 1 - strlen(note));
@@ -180,7 +180,7 @@ static void damage_that_a_thread_met_is_told(void **state)
 	chi_import_close(import);
 	damage(world, "To be damaged", &(MDB_val){sizeof(chunk), chunk});
 	world_refused(world->client,
-		      chi_get_suspects(world->client, CHI_NAME_PLAYER, 60, 10, &groups),
+		      chi_suspects_list(world->client, CHI_NAME_PLAYER, 60, 10, &groups),
 		      -CHI_ECORRUPT, "the names tree is damaged: entries between");
 }
 

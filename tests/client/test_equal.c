@@ -122,12 +122,12 @@ static int open_rows(struct chi_client *client, enum chi_op op, const void *requ
 		     struct chi_rows *rows)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
-	return status == CHI_OK ? chi_rows_open(client, op, request, rows) : status;
+	return status == CHI_OK ? chi_rows_begin(client, op, request, rows) : status;
 }
 
 static void close_rows(struct chi_client *client, struct chi_rows *rows)
 {
-	chi_rows_close(client, rows);
+	chi_rows_end(client, rows);
 	(void)chi_client_end(client, CHI_OK);
 }
 
@@ -204,8 +204,8 @@ static void both_say_the_same(void **state)
 	struct chi_client *direct = NULL;
 	unsigned good = 0;
 	import_games(world->client, world->address);
-	world_ok(world->client, chi_make_gameset(world->client, "mine", "player B", NULL));
-	world_ok(world->client, chi_make_gameset(world->client, "won", "in mine", NULL));
+	world_ok(world->client, chi_gameset_make(world->client, "mine", "player B", NULL));
+	world_ok(world->client, chi_gameset_make(world->client, "won", "in mine", NULL));
 	assert_int_equal(chi_open(world->store, NULL, &direct, NULL), CHI_OK);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
@@ -264,11 +264,11 @@ static void no_utf8_is_invalid(void **state)
 	assert_int_equal(chi_games_filter_check(filter, NULL), -CHI_EINVAL);
 	assert_int_equal(chi_open(world->store, NULL, &clients[1], NULL), CHI_OK);
 	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
-		world_refused(clients[i], chi_get_stats(clients[i], 0, filter, 0, &stats),
+		world_refused(clients[i], chi_stats_list(clients[i], 0, filter, 0, &stats),
 			      -CHI_EINVAL, "UTF-8");
-		world_refused(clients[i], chi_count(clients[i], &scan, &n, NULL), -CHI_EINVAL,
+		world_refused(clients[i], chi_scan_count(clients[i], &scan, &n, NULL), -CHI_EINVAL,
 			      "UTF-8");
-		world_refused(clients[i], chi_make_gameset(clients[i], "g", filter, &n),
+		world_refused(clients[i], chi_gameset_make(clients[i], "g", filter, &n),
 			      -CHI_EINVAL, "UTF-8");
 	}
 	chi_close(clients[1]);
@@ -344,7 +344,7 @@ static void a_place_in_a_filter_is_the_callers(void **state)
 static void answers_are_passed_on(void **state)
 {
 	struct world *world = *state;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_key key;
 	struct chi_fault fault;
 	import_games(world->client, world->address);
@@ -432,7 +432,7 @@ static void every_member_has_a_row(void **state)
 	ALL_COVERED(struct chi_heads_request, chi_operation_of(CHI_OP_GET_HEADS)->request);
 	ALL_COVERED(struct chi_heads, chi_operation_of(CHI_OP_GET_HEADS)->result);
 	ALL_COVERED(struct chi_explore_request, chi_operation_of(CHI_OP_EXPLORE)->request);
-	ALL_COVERED(struct chi_explore, chi_operation_of(CHI_OP_EXPLORE)->result);
+	ALL_COVERED(struct chi_explored, chi_operation_of(CHI_OP_EXPLORE)->result);
 	ALL_COVERED(struct chi_explore_move,
 		    chi_message_list(chi_operation_of(CHI_OP_EXPLORE)->result)->type);
 	ALL_COVERED(struct chi_game_request, chi_operation_of(CHI_OP_GET_GAME)->request);

@@ -53,7 +53,7 @@ static void put_start(struct chi_client *client)
 		{move_of(&key, "d4"), {3, 2, 1, 0}},
 		{move_of(&key, "e4"), {4, 3, 2, 0}},
 	};
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = key,
 		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_CHI2,
 		.record = {.chi2 = 921,
@@ -67,7 +67,8 @@ static void put_start(struct chi_client *client)
 static void put_child(struct chi_client *client, const char *move, uint16_t chi2, uint64_t white)
 {
 	struct chi_key key = key_of(START);
-	struct chi_put put = {.key = behind(&key, move), .parts = CHI_PUT_COUNTS | CHI_PUT_CHI2};
+	struct chi_put_entry put = {.key = behind(&key, move),
+				    .parts = CHI_PUT_COUNTS | CHI_PUT_CHI2};
 	put.record.chi2 = chi2;
 	put.record.counts.white = white;
 	struct chi_eval eval = {
@@ -98,7 +99,7 @@ static void tells_all(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key start = key_of(START);
-	struct chi_explore explore;
+	struct chi_explored explore;
 	put_start(client);
 	put_child(client, "e4", 777, 20);
 	put_child(client, "d4", CHI_CHI2_UNKNOWN, 6);
@@ -140,7 +141,7 @@ static void tells_what_is_not_stored(void **state)
 	struct chi_key start = key_of(START);
 	struct chi_key italian =
 		key_of("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3");
-	struct chi_explore explore;
+	struct chi_explored explore;
 	world_ok(client, chi_explore(client, &start, NULL, &explore));
 	assert_false(explore.position.found);
 	assert_int_equal(explore.n_moves, 0);
@@ -160,8 +161,8 @@ static void sees_own_writes(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key start = key_of(START);
-	struct chi_explore explore;
-	struct chi_put put = {.key = start, .parts = CHI_PUT_RESTORE};
+	struct chi_explored explore;
+	struct chi_put_entry put = {.key = start, .parts = CHI_PUT_RESTORE};
 	struct chi_ply_stat ply = {0, 2};
 	struct chi_move_stat move = {move_of(&start, "e4"), ONE_WIN};
 	put.record.counts = (struct chi_counts){.white = 2};
@@ -181,10 +182,10 @@ static void sees_own_writes(void **state)
 static void manages_without_kings(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_put put = {.key = key_of("8/8/8/8/8/8/P7/8 w - - 0 1"),
-			      .parts = CHI_PUT_COUNTS | CHI_PUT_MOVES};
+	struct chi_put_entry put = {.key = key_of("8/8/8/8/8/8/P7/8 w - - 0 1"),
+				    .parts = CHI_PUT_COUNTS | CHI_PUT_MOVES};
 	struct chi_move_stat move = {8 << 6 | 16, ONE_WIN};
-	struct chi_explore explore;
+	struct chi_explored explore;
 	put.record.counts = (struct chi_counts)ONE_WIN;
 	put.record.moves = &move;
 	put.record.n_moves = 1;
@@ -200,7 +201,7 @@ static void manages_without_kings(void **state)
 static void refuses_what_is_no_key(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_key key = {.len = 9};
 	world_refused(client, chi_explore(client, &key, NULL, &explore), -CHI_EKEY, "position key");
 	assert_int_equal(explore.n_moves, 0);
@@ -219,7 +220,7 @@ static void waits_for_the_end_of_a_walk(void **state)
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_scan_spec all = {.chi2_max = CHI_CHI2_MAX};
 	struct chi_key start = key_of(START);
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_iter *iter = NULL;
 	world_ok(client, chi_iter_open(client, &all, &iter));
 	world_refused(client, chi_explore(client, &start, NULL, &explore), -CHI_EBUSY, "");

@@ -44,7 +44,7 @@ static struct chi_import *begin(const struct world *world, const struct chi_impo
 	struct chi_fault fault = {""};
 	int status = chi_import_open(world->address, NULL, 0, options, &games, &fault);
 	if (status != CHI_OK) {
-		fail_msg("chi_games_open: %d, %s", status, fault.text);
+		fail_msg("chi_game_walk_open: %d, %s", status, fault.text);
 	}
 	return games;
 }
@@ -110,7 +110,7 @@ static void a_pattern_in_parts(void **state)
 		assert_int_equal(status, CHI_NONE);
 		assert_int_equal(n, FOUND);
 		spec.after = (struct chi_cursor){.set = false};
-		world_ok(client, chi_count(client, &spec, &count, NULL));
+		world_ok(client, chi_scan_count(client, &spec, &count, NULL));
 		assert_int_equal(count, FOUND);
 	}
 }
@@ -139,7 +139,7 @@ static void there_and_back(void **state)
 	assert_int_equal(games_at_start(world->client), 2);
 	struct chi_game_id listed[3];
 	size_t n = 0;
-	world_ok(world->client, chi_get_game_ids(world->client, NULL, listed, 3, &n));
+	world_ok(world->client, chi_game_ids(world->client, NULL, listed, 3, &n));
 	assert_int_equal(n, 2);
 	options.kind = CHI_IMPORT_SUBTRACT;
 	if (world->kind == WORLD_RADOS) {
@@ -154,7 +154,7 @@ static void there_and_back(void **state)
 	assert_int_equal(result.taken, 2);
 	assert_int_equal(result.positions.removed, 5);
 	struct chi_info info;
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 0);
 }
 
@@ -168,7 +168,7 @@ static void not_on_rados(void **state)
 	struct chi_game_row row;
 	struct chi_game game;
 	struct chi_key start;
-	struct chi_explore explored;
+	struct chi_explored explored;
 	struct chi_game_query *query = NULL;
 	const struct chi_game_spec spec = {.limit = 1};
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
@@ -180,7 +180,7 @@ static void not_on_rados(void **state)
 		      "not on RADOS: lists of games");
 	world_refused(client, chi_explore(client, &start, "white A", &explored), -CHI_EUNSUPPORTED,
 		      "not on RADOS: explore by games");
-	world_refused(client, chi_drop_gameset(client, "some"), -CHI_EUNSUPPORTED,
+	world_refused(client, chi_gameset_drop(client, "some"), -CHI_EUNSUPPORTED,
 		      "not on RADOS: dropping gamesets");
 }
 
@@ -307,7 +307,7 @@ static void a_new_store(void **state)
 	}
 	assert_int_equal(chi_open(path, NULL, &client, &fault), CHI_OK);
 	struct chi_info info;
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.statistic, CHI_STATISTIC_OUTCOME);
 	assert_int_equal(info.games.white, 1);
 	assert_int_equal(info.games.draws, 1);

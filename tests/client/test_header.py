@@ -11,8 +11,8 @@ int main({void})
 {{
 	struct chi_fault fault;
 	struct chi_client *client = 0;
-	struct chi_put put = {{{zero}}};
-	enum chi_error code = CHI_EINVAL;
+	struct chi_put_entry put = {{{zero}}};
+	enum chi_error_code code = CHI_EINVAL;
 	int status = chi_open("x", 0, &client, &fault);
 	if (status == CHI_OK) {{
 		status = chi_put(client, &put, 1, CHI_SYNC, 0);
@@ -24,7 +24,7 @@ int main({void})
 
 
 def compile_as(compiler, language, standard, void, zero):
-    # g++ -Wshadow would find that the function chi_put hides the constructor of struct chi_put,
+    # g++ -Wshadow would find that the function chi_put hides the constructor of struct chi_put_entry,
     # which is what C headers have always done (stat).
     shadow = ["-Wshadow"] if language == "c" else []
     command = [*compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic",

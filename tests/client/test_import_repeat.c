@@ -50,7 +50,7 @@ static uint64_t games(const struct world *world)
 {
 	struct chi_client *client = world_open(world);
 	struct chi_info info;
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	chi_close(client);
 	return info.games.white;
 }
@@ -156,8 +156,9 @@ static void swap_store(void *context)
 	world_kill_daemon(world);
 	(void)snprintf(old, sizeof(old), "%s.old", world->store);
 	assert_int_equal(rename(world->store, old), 0);
-	assert_int_equal(chi_create(world->store, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
-			 CHI_OK);
+	assert_int_equal(
+		chi_store_create(world->store, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+		CHI_OK);
 	world_start_daemon(world);
 }
 
@@ -256,14 +257,14 @@ static void upkeep(void **state)
 		uint64_t after = 0;
 		char copy[100];
 		relay_cut(TO_CLIENT, bytes, 2);
-		world_ok(client, chi_compact(client, &before, &after));
+		world_ok(client, chi_store_compact(client, &before, &after));
 		assert_true(before >= after && after > 0);
 		relay_cut(TO_CLIENT, bytes, 2);
-		world_ok(client, chi_verify(client, NULL, NULL, &verified));
+		world_ok(client, chi_store_verify(client, NULL, NULL, &verified));
 		assert_int_equal(verified.errors, 0);
 		(void)snprintf(copy, sizeof(copy), "%.60s/copy%ld", world->dir, bytes);
 		relay_cut(TO_CLIENT, 1000 * bytes, 2);
-		world_ok(client, chi_backup(client, copy));
+		world_ok(client, chi_store_backup(client, copy));
 		(void)relay_was_cut();
 	}
 	chi_close(client);

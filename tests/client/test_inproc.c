@@ -83,7 +83,7 @@ static void fill_evals(struct chi_client *client, char names[CHI_EVALS_MAX][4])
 		(void)snprintf(names[i], 4, "%02d", i);
 		evals[i] = (struct chi_eval){.engine = names[i], .engine_len = 2, .depth = 1};
 	}
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = world_key(0),
 		.parts = CHI_PUT_EVALS,
 		.record = {.evals = evals, .n_evals = CHI_EVALS_MAX},
@@ -96,7 +96,7 @@ static void refused_batches_take_nothing_along(void **state)
 	struct world *world = *state;
 	struct chi_client *client = world->client;
 	char names[CHI_EVALS_MAX][4];
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(1, 7);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(1, 7);
 	struct chi_eval more = {.engine = "one more", .engine_len = 8, .depth = 1};
 	struct chi_info info;
 	fill_evals(client, names);
@@ -115,13 +115,13 @@ static void refused_batches_take_nothing_along(void **state)
 		      "entry 1: ");
 	world_ok(client, chi_put(client, puts + 4, 1, CHI_ASYNC, NULL));
 	world_ok(client, chi_flush(client));
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.positions, 6);
 	/* Refused before anything of it is applied. */
 	puts[5].parts = CHI_PUT_ADD | CHI_PUT_COUNTS;
 	world_refused(client, chi_put(client, puts + 5, 1, CHI_ASYNC, NULL), -CHI_EINVAL,
 		      "entry 0: ");
-	world_ok(client, chi_verify(client, NULL, NULL, NULL));
+	world_ok(client, chi_store_verify(client, NULL, NULL, NULL));
 }
 
 /* A disk without room for more takes the gathered batches along, and the text says how many. */
@@ -129,11 +129,11 @@ static void full_disks_say_what_is_lost(void **state)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 5000);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 5000);
 	struct chi_info info;
 	struct rlimit before;
 	(void)signal(SIGXFSZ, SIG_IGN);
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	struct rlimit full = {.rlim_cur = info.file_bytes, .rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
@@ -154,9 +154,9 @@ static void many_unsynced_records(void **state)
 	struct chi_client *other = world_open(world);
 	struct chi_info info = {.positions = 0};
 	for (unsigned i = 0; i < 10; i++) {
-		_cleanup_(chi_freep) struct chi_put *puts = world_puts(10000 * i, 10000);
+		_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(10000 * i, 10000);
 		world_ok(world->client, chi_put(world->client, puts, 10000, CHI_ASYNC, NULL));
-		world_ok(other, chi_get_info(other, &info));
+		world_ok(other, chi_store_info(other, &info));
 		assert_int_equal(info.positions, i < 9 ? 0 : 100000);
 	}
 	chi_close(other);
@@ -167,7 +167,7 @@ static void two_writers_on_a_thread(void **state)
 {
 	struct world *world = *state;
 	struct chi_client *other = world_open(world);
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 2);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 2);
 	world_ok(world->client, chi_put(world->client, puts, 1, CHI_ASYNC, NULL));
 	world_refused(other, chi_put(other, puts + 1, 1, CHI_SYNC, NULL), -CHI_EBUSY, "");
 	world_ok(world->client, chi_flush(world->client));
@@ -197,7 +197,7 @@ static void a_walk_shows_one_state(void **state)
 static void reading_only(void **state)
 {
 	struct world *world = *state;
-	struct chi_put put = {.key = world_key(0)};
+	struct chi_put_entry put = {.key = world_key(0)};
 	chi_close(world->client);
 	assert_int_equal(chi_open(world->address, NULL, &world->client, NULL), CHI_OK);
 	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL),
@@ -221,7 +221,7 @@ static int use_after_fork(struct chi_client *client)
 static void forked(void **state)
 {
 	struct world *world = *state;
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(0, 10);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 10);
 	struct chi_info info;
 	int status = 0;
 	world_ok(world->client, chi_put(world->client, puts, 10, CHI_ASYNC, NULL));
@@ -233,7 +233,7 @@ static void forked(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	world_ok(world->client, chi_flush(world->client));
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 10);
 }
 

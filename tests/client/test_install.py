@@ -18,7 +18,7 @@ MAKE_STORE = """
 int main(int argc, char **argv)
 {
 	struct chi_fault fault;
-	if (argc != 2 || chi_create(argv[1], CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault) != CHI_OK) {
+	if (argc != 2 || chi_store_create(argv[1], CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault) != CHI_OK) {
 		fprintf(stderr, "%s\\n", fault.text);
 		return 1;
 	}

@@ -46,7 +46,7 @@ static void import(const struct fixture *f)
 
 void fixture_note(const struct fixture *f, struct chi_key key)
 {
-	const struct chi_put put = {
+	const struct chi_put_entry put = {
 		.key = key,
 		.parts = CHI_PUT_NOTE,
 		.record = {.note = f->note, .n_note = strlen(f->note)},
@@ -65,7 +65,7 @@ static void put_lines(const struct fixture *f)
 				      .score = 30,
 				      .pv = line,
 				      .n_pv = PLIES};
-	const struct chi_put put = {
+	const struct chi_put_entry put = {
 		.key = f->start,
 		.parts = CHI_PUT_LINE | CHI_PUT_EVALS,
 		.record = {.line = line, .n_line = PLIES, .evals = &eval, .n_evals = 1},
@@ -80,9 +80,9 @@ static void put_lines(const struct fixture *f)
 static void put_move(const struct fixture *f)
 {
 	struct chi_move_stat stat = {.counts.white = 3};
-	struct chi_put put = {.key = f->start,
-			      .parts = CHI_PUT_ADD,
-			      .record = {.counts.white = 3, .moves = &stat, .n_moves = 1}};
+	struct chi_put_entry put = {.key = f->start,
+				    .parts = CHI_PUT_ADD,
+				    .record = {.counts.white = 3, .moves = &stat, .n_moves = 1}};
 	assert_int_equal(chi_key_move(&f->start, "e4", 2, &stat.move, NULL), CHI_OK);
 	world_ok(f->other, chi_put(f->other, &put, 1, CHI_SYNC, NULL));
 }
@@ -91,7 +91,7 @@ static void make(struct fixture *f, struct world *world, bool wide)
 {
 	static const char fen[] = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 	size_t n_note = wide ? WIDE_NOTE : 5;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	*f = (struct fixture){.world = world, .client = world->client};
 	f->other = world_open(world);
 	f->third = world_open(world);
@@ -129,9 +129,9 @@ static void drop(struct fixture *f)
 void fixture_restore(const struct fixture *f)
 {
 	if (f->world->kind != WORLD_RADOS) {
-		int status = chi_drop_gameset(f->other, "fresh");
+		int status = chi_gameset_drop(f->other, "fresh");
 		assert_true(status == CHI_OK || status == CHI_NONE);
-		status = chi_make_gameset(f->other, "mine", f->filter, NULL);
+		status = chi_gameset_make(f->other, "mine", f->filter, NULL);
 		assert_true(status == CHI_OK || status == -CHI_EEXIST);
 		world_ok(f->other, chi_queue_drop(f->other, NULL, 0, NULL));
 		world_ok(f->other, chi_queue_add(f->other, f->queued, QUEUED, 5, NULL));
@@ -166,21 +166,21 @@ static void from_names(const struct fixture *f, struct chi_client *client, struc
 {
 	(void)f;
 	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .limit = 9};
-	world_ok(client, chi_get_names(client, &spec, &in.names));
+	world_ok(client, chi_names_list(client, &spec, &in.names));
 	out->name = in.names.rows[0].text;
 }
 
 static void from_suspects(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_get_suspects(client, CHI_NAME_PLAYER, 60, 9, &in.suspects));
+	world_ok(client, chi_suspects_list(client, CHI_NAME_PLAYER, 60, 9, &in.suspects));
 	out->name = in.suspects.groups[0].names[0].text;
 }
 
 static void from_gamesets(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_get_gamesets(client, NULL, &in.gamesets));
+	world_ok(client, chi_gamesets_list(client, NULL, &in.gamesets));
 	out->gameset = in.gamesets.rows[0].name;
 	out->filter = in.gamesets.rows[0].filter;
 }
@@ -188,7 +188,7 @@ static void from_gamesets(const struct fixture *f, struct chi_client *client, st
 static void from_one_gameset(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_get_gamesets(client, "mine", &in.gamesets));
+	world_ok(client, chi_gamesets_list(client, "mine", &in.gamesets));
 	out->gameset = in.gamesets.rows[0].name;
 	out->filter = in.gamesets.rows[0].filter;
 }
@@ -196,7 +196,7 @@ static void from_one_gameset(const struct fixture *f, struct chi_client *client,
 static void from_stats(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &in.stats));
+	world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &in.stats));
 	out->name = in.stats.groups[0].text;
 }
 
@@ -204,7 +204,7 @@ static void from_twins(const struct fixture *f, struct chi_client *client, struc
 {
 	(void)f;
 	const struct chi_twin_spec spec = {.days = 0, .plies = 0};
-	world_ok(client, chi_get_twins(client, &spec, &in.twins));
+	world_ok(client, chi_twins_list(client, &spec, &in.twins));
 	out->games = in.twins.groups[0].games;
 	out->n_games = in.twins.groups[0].n;
 }
@@ -267,12 +267,12 @@ static const struct source sources[] = {
 	{"chi_get", from_get, OF_RECORDS},
 	{"chi_explore", from_explore, OF_RECORDS},
 	{"chi_explore, filtered", from_explore_filtered, OF_GAMES},
-	{"chi_get_names", from_names, OF_GAMES},
-	{"chi_get_suspects", from_suspects, OF_GAMES},
-	{"chi_get_gamesets", from_gamesets, OF_GAMES},
-	{"chi_get_gamesets, one", from_one_gameset, OF_GAMES},
-	{"chi_get_stats", from_stats, OF_GAMES},
-	{"chi_get_twins", from_twins, OF_GAMES},
+	{"chi_names_list", from_names, OF_GAMES},
+	{"chi_suspects_list", from_suspects, OF_GAMES},
+	{"chi_gamesets_list", from_gamesets, OF_GAMES},
+	{"chi_gamesets_list, one", from_one_gameset, OF_GAMES},
+	{"chi_stats_list", from_stats, OF_GAMES},
+	{"chi_twins_list", from_twins, OF_GAMES},
 	{"chi_queue_take", from_lease, OF_QUEUE},
 	{"chi_queue_list", from_queue, OF_QUEUE},
 	{"chi_game_get", from_game, OF_GAMES},
@@ -294,17 +294,17 @@ static int ignore(void *context, size_t i, const struct chi_record *record)
 static void pass_time(const struct fixture *f, bool write)
 {
 	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
-	const struct chi_put put = {.key = world_key(97),
-				    .parts = CHI_PUT_NOTE,
-				    .record = {.note = f->note, .n_note = strlen(f->note)}};
+	const struct chi_put_entry put = {.key = world_key(97),
+					  .parts = CHI_PUT_NOTE,
+					  .record = {.note = f->note, .n_note = strlen(f->note)}};
 	struct chi_row row;
 	struct chi_info info;
 	uint64_t n;
 	world_ok(f->client, chi_ping(f->client));
 	world_ok(f->client, chi_probe(f->client, f->queued, 1, &row));
-	world_ok(f->client, chi_get_info(f->client, &info));
+	world_ok(f->client, chi_store_info(f->client, &info));
 	world_ok(f->client, chi_get_many(f->client, f->queued, QUEUED, ignore, NULL));
-	world_ok(f->client, chi_count(f->client, &spec, &n, NULL));
+	world_ok(f->client, chi_scan_count(f->client, &spec, &n, NULL));
 	if (write) {
 		world_ok(f->client, chi_put(f->client, &put, 1, CHI_SYNC, NULL));
 	}
@@ -383,11 +383,11 @@ static void names_that_fit_nothing(void **state)
 	}
 	make(&f, *state, true);
 	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .games = "player \"Absent\""};
-	world_ok(f.client, chi_count(f.client, &spec, &n, NULL));
+	world_ok(f.client, chi_scan_count(f.client, &spec, &n, NULL));
 	const char *name = chi_unknown_name(f.client, 0);
 	assert_string_equal(name, "Absent");
 	const struct chi_names_spec wanted = {.kind = CHI_NAME_PLAYER, .wanted = name, .limit = 9};
-	world_ok(f.client, chi_get_names(f.client, &wanted, &in.names));
+	world_ok(f.client, chi_names_list(f.client, &wanted, &in.names));
 	assert_int_equal(in.names.n, 0);
 	assert_null(chi_unknown_name(f.client, 0));
 	drop(&f);
@@ -403,11 +403,11 @@ static void what_is_not_there_ends_no_answer(void **state)
 	}
 	make(&f, *state, false);
 	const struct chi_names_spec wanted = {.kind = CHI_NAME_PLAYER, .limit = 9};
-	world_ok(f.client, chi_get_names(f.client, &wanted, &in.names));
+	world_ok(f.client, chi_names_list(f.client, &wanted, &in.names));
 	assert_true(in.names.n > 0);
 	const size_t len = strlen(in.names.rows[0].text);
-	assert_int_equal(chi_get_gamesets(f.client, "absent", &none), CHI_NONE);
-	assert_int_equal(chi_get_gamesets(f.client, "absent", &none), CHI_NONE);
+	assert_int_equal(chi_gamesets_list(f.client, "absent", &none), CHI_NONE);
+	assert_int_equal(chi_gamesets_list(f.client, "absent", &none), CHI_NONE);
 	assert_int_equal(strlen(in.names.rows[0].text), len);
 	drop(&f);
 }

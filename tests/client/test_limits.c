@@ -76,7 +76,7 @@ static void bytes_of_a_request(void **state)
 	for (size_t i = 0; i < CHI_COUNT(table); i++) {
 		told = (struct chi_hello_limits){.request_bytes = table[i].told};
 		struct chi_client *client = server_open(&server, LONG_MS);
-		struct chi_put puts[18] = {{.parts = 0}};
+		struct chi_put_entry puts[18] = {{.parts = 0}};
 		for (size_t k = 0; k <= table[i].n; k++) {
 			puts[k].key = world_key((unsigned)k);
 			puts[k].parts = CHI_PUT_NOTE;
@@ -143,7 +143,7 @@ static void entries_of_a_put(void **state)
 {
 	(void)state;
 	struct server server;
-	struct chi_put *puts = calloc(CHI_PUT_MAX + 1, sizeof(*puts));
+	struct chi_put_entry *puts = calloc(CHI_PUT_MAX + 1, sizeof(*puts));
 	assert_non_null(puts);
 	for (unsigned i = 0; i <= CHI_PUT_MAX; i++) {
 		puts[i].key = world_key(i);

@@ -42,7 +42,7 @@ static size_t dump_len;
 static struct world world;
 static const char *address;
 static struct chi_options options;
-static struct chi_put batch[MANY];
+static struct chi_put_entry batch[MANY];
 static struct chi_key keys[MANY];
 
 /* Beside the store, and beside what a test made before it began. */
@@ -77,7 +77,7 @@ static void write_all(struct chi_client *client)
 	(void)lack_went(chi_put(client, batch, MANY, CHI_SYNC, &did), chi_error(client));
 	(void)lack_went(chi_put(client, batch, 2, CHI_ASYNC, NULL), chi_error(client));
 	(void)lack_went(chi_flush(client), chi_error(client));
-	(void)lack_went(chi_rescore(client, &base, &n), chi_error(client));
+	(void)lack_went(chi_store_rescore(client, &base, &n), chi_error(client));
 	if (lack_went(chi_delete(client, keys + 10, MANY - 10, CHI_SYNC, &n), chi_error(client)) &&
 	    !lack_heard()) {
 		assert_int_equal(n, MANY - 10);
@@ -123,7 +123,7 @@ static void query(struct chi_client *client)
 		.filter = "not player Nemo", .want = CHI_GAMES_PGN, .want_total = true};
 	struct chi_game_query *games = NULL;
 	const struct chi_game_row *row = NULL;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_game_row whole;
 	char cursor[CHI_GAMES_CURSOR_SIZE];
 	uint64_t total = 0;
@@ -153,7 +153,7 @@ static void read_all(struct chi_client *client)
 {
 	struct chi_row rows[MANY];
 	struct chi_record record;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_info info;
 	struct chi_game_id game;
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
@@ -179,17 +179,17 @@ static void read_all(struct chi_client *client)
 	if (lack_went(chi_explore(client, keys + 100, NULL, &explore), chi_error(client))) {
 		assert_false(explore.position.found);
 	}
-	if (lack_went(chi_count(client, &spec, &count, &mixed), chi_error(client))) {
+	if (lack_went(chi_scan_count(client, &spec, &count, &mixed), chi_error(client))) {
 		assert_int_equal(count, 10);
 	}
-	if (lack_went(chi_get_info(client, &info), chi_error(client))) {
+	if (lack_went(chi_store_info(client, &info), chi_error(client))) {
 		assert_int_equal(info.positions, 10);
 	}
 	bool changed = false;
-	if (lack_went(chi_changed(client, &changed), chi_error(client))) {
+	if (lack_went(chi_store_changed(client, &changed), chi_error(client))) {
 		assert_false(changed);
 	}
-	if (lack_went(chi_get_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
+	if (lack_went(chi_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 0);
 	}
 	for (uint8_t want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
@@ -340,7 +340,7 @@ static void made(int status, const char *text)
 
 static void back_up(struct chi_client *client)
 {
-	made(chi_backup(client, target), chi_error(client));
+	made(chi_store_backup(client, target), chi_error(client));
 }
 
 static void repair(struct chi_client *client)
@@ -348,7 +348,7 @@ static void repair(struct chi_client *client)
 	(void)client;
 	struct chi_repair_result saved;
 	struct chi_fault fault = {""};
-	int status = chi_repair(idle, target, 0, damage, NULL, &saved, &fault);
+	int status = chi_store_repair(idle, target, 0, damage, NULL, &saved, &fault);
 	made(status, fault.text);
 }
 
@@ -356,7 +356,7 @@ static void create(struct chi_client *client)
 {
 	(void)client;
 	struct chi_fault fault = {""};
-	made(chi_create(target, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault), fault.text);
+	made(chi_store_create(target, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault), fault.text);
 }
 
 static void look_after(struct chi_client *client)
@@ -364,13 +364,13 @@ static void look_after(struct chi_client *client)
 	struct chi_verify_result found;
 	uint64_t before = 0;
 	uint64_t after = 0;
-	(void)lack_went(chi_verify(client, damage, NULL, &found), chi_error(client));
-	(void)lack_went(chi_compact(client, &before, &after), chi_error(client));
+	(void)lack_went(chi_store_verify(client, damage, NULL, &found), chi_error(client));
+	(void)lack_went(chi_store_compact(client, &before, &after), chi_error(client));
 }
 
 static void publish(struct chi_client *client)
 {
-	(void)lack_went(chi_publish(client, published), chi_error(client));
+	(void)lack_went(chi_store_publish(client, published), chi_error(client));
 }
 
 /* ---- How ------------------------------------------------------------------------------------ */
@@ -464,7 +464,7 @@ static void prepare(void)
 	static struct chi_move_stat move = {.counts.white = 1};
 	for (unsigned i = 0; i < MANY; i++) {
 		keys[i] = world_key(i + 1);
-		batch[i] = (struct chi_put){
+		batch[i] = (struct chi_put_entry){
 			.parts = CHI_PUT_COUNTS,
 			.record = {.note = "x", .n_note = 1, .counts.white = i + 1}};
 	}
@@ -498,7 +498,8 @@ static void each_call(void **state)
 	snprintf(idle, sizeof(idle), "%s/idle", world.dir);
 	snprintf(target, sizeof(target), "%s/target", world.dir);
 	snprintf(published, sizeof(published), "%s/published", world.dir);
-	assert_int_equal(chi_create(idle, CHI_STATISTIC_OUTCOME, CHI_KEEP_GAMES, NULL), CHI_OK);
+	assert_int_equal(chi_store_create(idle, CHI_STATISTIC_OUTCOME, CHI_KEEP_GAMES, NULL),
+			 CHI_OK);
 	fill(idle);
 	fill(address);
 	entries = count_entries();
@@ -542,9 +543,9 @@ static void positions_and_moves(void **state)
 		chi_key_san(&key, move, text),
 		chi_key_moves(&key, CHI_MOVES_SAN, legal, CHI_COUNT(legal), &n_legal, NULL),
 		chi_material_parse("KRPvKR", 6, &material, &fault),
-		chi_num_chi2("76.00", 5, &chi2),
+		chi_chi2_parse("76.00", 5, &chi2),
 	};
-	size_t len = chi_num_chi2_print(chi2, digits);
+	size_t len = chi_chi2_print(chi2, digits);
 	bool named = chi_statistic_name(1) != NULL && chi_name_kind_name(1) != NULL &&
 		     chi_queue_state_name(CHI_QUEUE_WAITING) != NULL &&
 		     chi_strerror(-CHI_ENOMEM) != NULL && chi_version() != NULL;

@@ -67,15 +67,16 @@ static void mute_after_hello(void **state)
 	struct server server;
 	server_start(&server, greet_then_mute);
 	struct chi_client *client = server_open(&server, SHORT_MS);
-	struct chi_put put = {.key = world_key(0)};
+	struct chi_put_entry put = {.key = world_key(0)};
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	world_refused(client, chi_ping(client), -CHI_ETIMEOUT, "no answer");
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_ETIMEOUT,
 		      "may or may not have happened");
 	/* A long operation asks for a sign of life first. */
-	world_refused(client, chi_count(client, &spec, &count, NULL), -CHI_ETIMEOUT, "no answer");
-	world_refused(client, chi_compact(client, NULL, NULL), -CHI_ETIMEOUT, server.address);
+	world_refused(client, chi_scan_count(client, &spec, &count, NULL), -CHI_ETIMEOUT,
+		      "no answer");
+	world_refused(client, chi_store_compact(client, NULL, NULL), -CHI_ETIMEOUT, server.address);
 	assert_int_equal(atomic_load(&server.connections), 4);
 	chi_close(client);
 	server_stop(&server);
@@ -265,7 +266,7 @@ static void answer_beside_the_point(struct server_conn *conn)
 				   .op = CHI_OP_GET,
 				   .u.get = {.entries = &entry, .n = 1}};
 	struct chi_response explore = {.id = request.id, .last = true, .op = CHI_OP_EXPLORE};
-	explore.body = &(const struct chi_explore){.position.key = world_key(77), .min_ply = -1};
+	explore.body = &(const struct chi_explored){.position.key = world_key(77), .min_ply = -1};
 	const struct chi_response *const answers[] = {&none, &get, &explore};
 	server_answer(conn, answers[conn->number]);
 	server_wait_end(conn);
@@ -277,11 +278,11 @@ static void answers_beside_the_point(void **state)
 	struct server server;
 	server_start(&server, answer_beside_the_point);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_put put = {.key = world_key(0)};
+	struct chi_put_entry put = {.key = world_key(0)};
 	struct chi_record record;
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EPROTO, "not found");
 	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO, "another position");
-	struct chi_explore explore;
+	struct chi_explored explore;
 	world_refused(client, chi_explore(client, &put.key, NULL, &explore), -CHI_EPROTO,
 		      "explore is one to another request");
 	assert_null(explore.moves);
@@ -367,7 +368,7 @@ static void server_goes_away(void **state)
 	struct server server;
 	server_start(&server, go_away);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_put puts[3] = {{.key = world_key(0)}};
+	struct chi_put_entry puts[3] = {{.key = world_key(0)}};
 	puts[1].key = world_key(1);
 	puts[2].key = world_key(2);
 	/* Connections 0 (idle: noticed before sending, unless the end comes that very moment) and
@@ -413,7 +414,7 @@ static void synced_writes_vouch_for_nothing_lost(void **state)
 	struct server server;
 	server_start(&server, end_behind_a_write);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_put puts[3] = {{.key = world_key(0)}, {.key = world_key(1)}};
+	struct chi_put_entry puts[3] = {{.key = world_key(0)}, {.key = world_key(1)}};
 	puts[2].key = world_key(2);
 	for (int way = 0; way < 2; way++) {
 		assert_int_equal(chi_put(client, puts, 3, CHI_ASYNC, NULL), CHI_OK);
@@ -482,7 +483,7 @@ static void slow_server(void **state)
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	bool mixed = false;
-	int status = chi_count(client, &spec, &count, &mixed);
+	int status = chi_scan_count(client, &spec, &count, &mixed);
 	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 	assert_int_equal(status, CHI_OK);
 	assert_int_equal(count, 12);

@@ -251,15 +251,15 @@ static void words(void **state)
 	char text[CHI_CHI2_TEXT_SIZE];
 	assert_int_equal(chi_key_control(&key, &chi2), CHI_OK);
 	assert_int_equal(chi2, 7600);
-	assert_int_equal(chi_num_chi2_print(chi2, text), 5);
+	assert_int_equal(chi_chi2_print(chi2, text), 5);
 	assert_string_equal(text, "76.00");
 	assert_string_equal(chi_version(), "0.1.0");
 	assert_string_equal(chi_statistic_name(CHI_STATISTIC_OUTCOME), "outcome");
 	struct chi_fault fault = {{0}};
-	assert_int_equal(chi_create("unix:/x", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+	assert_int_equal(chi_store_create("unix:/x", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
 			 -CHI_EUNSUPPORTED);
 	assert_non_null(strstr(fault.text, "unix:/x"));
-	assert_int_equal(chi_create("", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+	assert_int_equal(chi_store_create("", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
 			 -CHI_ESYNTAX);
 	struct chi_client *client = NULL;
 	assert_int_equal(chi_open("udp:/nowhere", NULL, &client, &fault), -CHI_ENOSTORE);

@@ -87,7 +87,7 @@ static void put_random(struct chi_client *client, unsigned i, struct seed *seed)
 	}
 	struct chi_ply_stat plies[2] = {{3, 1}, {7, 2}};
 	struct chi_move_stat played[3];
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = key,
 		.parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_EVALS | CHI_PUT_NOTE |
 			 CHI_PUT_MOVES | CHI_PUT_LINE,
@@ -232,7 +232,7 @@ static void gets_many(void **state)
 	struct told told = {.end = SIZE_MAX};
 	fill(world->client);
 	for (unsigned i = 0; i < NOTES; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		memset(note, 'a' + (int)(i % 26), sizeof(note));
 		put.record.note = note;
 		put.record.n_note = sizeof(note);
@@ -336,7 +336,7 @@ static void commits_come_in_between(void **state)
 		if (world_chosen() == WORLD_FILE) {
 			collect_as_wanted(prober, tickets[SET - 1], SET - 1);
 		}
-		struct chi_put put = {.key = keys[round], .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = keys[round], .parts = CHI_PUT_COUNTS};
 		put.record.counts.white = 1000 + round;
 		wanted[round].counts = put.record.counts;
 		world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
@@ -392,12 +392,12 @@ static void *watch(void *context)
 
 static int put_number(struct chi_client *client, uint64_t number)
 {
-	static struct chi_put puts[SET];
+	static struct chi_put_entry puts[SET];
 	struct chi_eval eval = {.engine = "e", .engine_len = 1, .score = (int32_t)number};
 	for (unsigned i = 0; i < SET; i++) {
-		puts[i] = (struct chi_put){.key = world_key(i),
-					   .parts = CHI_PUT_COUNTS | CHI_PUT_EVALS,
-					   .record = {.evals = &eval, .n_evals = 1}};
+		puts[i] = (struct chi_put_entry){.key = world_key(i),
+						 .parts = CHI_PUT_COUNTS | CHI_PUT_EVALS,
+						 .record = {.evals = &eval, .n_evals = 1}};
 		puts[i].record.counts.white = number;
 	}
 	return chi_put(client, puts, SET, CHI_SYNC, NULL);
@@ -557,7 +557,7 @@ static void compacted_in_between(void **state)
 		assert_int_equal(chi_prober_prefetch(prober, &keys[i], &tickets[i]), CHI_OK);
 	}
 	collect_as_wanted(prober, tickets[0], 0);
-	world_ok(world->client, chi_compact(world->client, &before, &after));
+	world_ok(world->client, chi_store_compact(world->client, &before, &after));
 	for (unsigned i = 1; i < SET; i++) {
 		collect_as_wanted(prober, tickets[i], i);
 	}

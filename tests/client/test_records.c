@@ -20,7 +20,7 @@
 
 /* A put with room for each list, one over its limit. */
 struct draft {
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_move_stat moves[CHI_MOVES_MAX + 1];
 	struct chi_ply_stat plies[CHI_PLY_MAX + 2];
 	struct chi_eval evals[CHI_EVALS_MAX + 1];

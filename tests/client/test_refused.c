@@ -110,17 +110,17 @@ static int ask_for_names(struct chi_client *client, enum chi_op op)
 	struct chi_gamesets gamesets;
 	switch (op) {
 	case CHI_OP_NAMES:
-		return chi_get_names(client, &names, &listed);
+		return chi_names_list(client, &names, &listed);
 	case CHI_OP_SUSPECTS:
-		return chi_get_suspects(client, CHI_NAME_PLAYER, 50, 0, &suspects);
+		return chi_suspects_list(client, CHI_NAME_PLAYER, 50, 0, &suspects);
 	case CHI_OP_CHANGE_NAMES:
-		return chi_change_names(client, &change, 1, false, NULL, NULL, NULL);
+		return chi_names_change(client, &change, 1, false, NULL, NULL, NULL);
 	case CHI_OP_GAMESETS:
-		return chi_get_gamesets(client, NULL, &gamesets);
+		return chi_gamesets_list(client, NULL, &gamesets);
 	case CHI_OP_MAKE_GAMESET:
-		return chi_make_gameset(client, "some", "white A", NULL);
+		return chi_gameset_make(client, "some", "white A", NULL);
 	case CHI_OP_DROP_GAMESET:
-		return chi_drop_gameset(client, "some");
+		return chi_gameset_drop(client, "some");
 	default:
 		fail_msg("%s needs games, and no call asks for it here", chi_op_name(op));
 		return CHI_OK;
@@ -137,7 +137,7 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	struct chi_iter *iter = NULL;
 	struct chi_game_query *query = NULL;
 	struct chi_game_row row;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_stats_result stats;
 	struct chi_twin_groups groups;
 	uint64_t count = 0;
@@ -145,7 +145,7 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	case CHI_OP_SCAN:
 		return chi_iter_open(client, &scan, &iter);
 	case CHI_OP_COUNT:
-		return chi_count(client, &scan, &count, NULL);
+		return chi_scan_count(client, &scan, &count, NULL);
 	case CHI_OP_GAME_QUERY:
 		return chi_game_query_open(client, &games, &query);
 	case CHI_OP_GET_GAME:
@@ -155,9 +155,9 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	case CHI_OP_EXPLORE:
 		return chi_explore(client, &key, "white A", &explore);
 	case CHI_OP_STATS:
-		return chi_get_stats(client, CHI_STATS_PLAYER, NULL, 0, &stats);
+		return chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats);
 	case CHI_OP_TWINS:
-		return chi_get_twins(client, &twins, &groups);
+		return chi_twins_list(client, &twins, &groups);
 	default:
 		return ask_for_names(client, op);
 	}
@@ -181,28 +181,28 @@ static void the_rest_works(void **state)
 	struct world *world = *state;
 	struct chi_client *client = world->client;
 	struct chi_key key = world_key(0);
-	const struct chi_put entry = {
+	const struct chi_put_entry entry = {
 		.key = key, .parts = CHI_PUT_COUNTS, .record.counts = {.white = 3}};
 	const struct chi_scan_spec scan = {.games = "", .chi2_max = CHI_CHI2_MAX};
 	const struct chi_scan_spec find = {.chi2_max = CHI_CHI2_MAX, .pattern = "has Ke1"};
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_stats_result stats;
 	struct chi_queue_page list;
 	struct chi_game_row row;
 	uint64_t count = 0;
 	world_ok(client, chi_put(client, &entry, 1, CHI_SYNC, NULL));
-	world_ok(client, chi_count(client, &scan, &count, NULL));
+	world_ok(client, chi_scan_count(client, &scan, &count, NULL));
 	assert_int_equal(count, 1);
 	world_ok(client, chi_explore(client, &key, NULL, &explore));
 	assert_int_equal(explore.position.counts.white, 3);
-	world_ok(client, chi_get_stats(client, CHI_STATS_PIECES, NULL, 0, &stats));
+	world_ok(client, chi_stats_list(client, CHI_STATS_PIECES, NULL, 0, &stats));
 	assert_int_equal(stats.n, 1);
-	world_ok(client, chi_count(client, &find, &count, NULL));
+	world_ok(client, chi_scan_count(client, &find, &count, NULL));
 	world_ok(client, chi_queue_add(client, &key, 1, 1, NULL));
 	world_ok(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 1, &list));
 	assert_int_equal(list.n, 1);
 	world_ok(client, chi_game_heads(client, NULL, 0, &row));
-	world_ok(client, chi_compact(client, NULL, NULL));
+	world_ok(client, chi_store_compact(client, NULL, NULL));
 }
 
 static int make(void **state)

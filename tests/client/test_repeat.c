@@ -26,7 +26,8 @@
 
 static int add(struct chi_client *client)
 {
-	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_entry put = {
+		.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	struct chi_put_result result = {0};
 	int status = chi_put(client, &put, 1, CHI_SYNC, &result);
 	if (status == CHI_OK) {
@@ -97,7 +98,7 @@ static void reads(void **state)
 	static struct chi_key keys[5000];
 	static struct chi_row rows[5000];
 	struct chi_client *client = relay_open(0);
-	static struct chi_put puts[3000];
+	static struct chi_put_entry puts[3000];
 	for (unsigned i = 0; i < 5000; i++) {
 		keys[i] = world_key(i);
 	}
@@ -120,7 +121,7 @@ static void reads(void **state)
 		relay_cut(TO_CLIENT, bytes, 1);
 		world_ok(client, chi_get(client, &keys[7], &record));
 		relay_cut(TO_SERVER, bytes, 1);
-		world_ok(client, chi_count(client, &spec, &count, NULL));
+		world_ok(client, chi_scan_count(client, &spec, &count, NULL));
 		assert_int_equal(count, 3000);
 		relay_cut(TO_CLIENT, bytes, 1);
 		spec.limit = 2900;
@@ -204,14 +205,16 @@ static void swap_store(void *context)
 	struct world *world = context;
 	char old[100];
 	struct chi_options options = {.writable = true};
-	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 3};
+	struct chi_put_entry put = {
+		.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 3};
 	struct chi_client *client = NULL;
 	struct chi_fault fault;
 	world_kill_daemon(world);
 	(void)snprintf(old, sizeof(old), "%s.old", world->store);
 	assert_int_equal(rename(world->store, old), 0);
-	assert_int_equal(chi_create(world->store, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
-			 CHI_OK);
+	assert_int_equal(
+		chi_store_create(world->store, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+		CHI_OK);
 	assert_int_equal(chi_open(world->store, &options, &client, &fault), CHI_OK);
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
 	chi_close(client);
@@ -222,7 +225,8 @@ static void swap_store(void *context)
 static void into_another_store(void **state)
 {
 	struct world *world = *state;
-	struct chi_put put = {.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_entry put = {
+		.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	struct chi_client *client = relay_open(0);
 	relay.on_cut = swap_store;
 	relay.context = world;

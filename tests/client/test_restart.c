@@ -29,7 +29,7 @@ static int drop(void **state)
 
 static void put(struct chi_client *client, unsigned from, size_t n)
 {
-	struct chi_put puts[100] = {{.parts = 0}};
+	struct chi_put_entry puts[100] = {{.parts = 0}};
 	for (size_t i = 0; i < n; i++) {
 		puts[i].key = world_key(from + (unsigned)i);
 	}
@@ -76,7 +76,7 @@ static void open_scan(void **state)
 	}
 	assert_true(status == CHI_NONE ? n == 100 : status == -CHI_ECONNECT);
 	chi_iter_close(iter);
-	assert_int_equal(chi_get_info(world->client, &info), CHI_OK);
+	assert_int_equal(chi_store_info(world->client, &info), CHI_OK);
 	assert_int_equal(info.positions, 100);
 }
 

@@ -176,7 +176,7 @@ static void writes_wait_while_the_server_lives(void **state)
 	server_start(&server, write_in_the_end);
 	time_ms = 1;
 	struct chi_client *client = server_open(&server, 1000);
-	struct chi_put put = {.key = world_key(0)};
+	struct chi_put_entry put = {.key = world_key(0)};
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
 	world_ok(client, chi_put(client, &put, 1, CHI_ASYNC, NULL));
 	/* A read settles what was written. */

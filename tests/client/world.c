@@ -217,7 +217,7 @@ void world_make_keeping(struct world *world, enum world_kind kind, enum chi_stat
 		name_objects(world);
 		where = world->address;
 	}
-	if (chi_create(where, statistic, keep, &fault) != CHI_OK) {
+	if (chi_store_create(where, statistic, keep, &fault) != CHI_OK) {
 		fail_msg("cannot create %s: %s", where, fault.text);
 	}
 	if (kind == WORLD_RADOS) {
@@ -348,9 +348,9 @@ void world_refused(struct chi_client *client, int status, int wanted, const char
 	}
 }
 
-struct chi_put *world_puts(unsigned from, size_t n)
+struct chi_put_entry *world_puts(unsigned from, size_t n)
 {
-	struct chi_put *puts = calloc(n, sizeof(*puts));
+	struct chi_put_entry *puts = calloc(n, sizeof(*puts));
 	for (size_t i = 0; i < n; i++) {
 		puts[i].key = world_key(from + (unsigned)i);
 		puts[i].parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS;
@@ -362,7 +362,7 @@ struct chi_put *world_puts(unsigned from, size_t n)
 
 void world_fill(struct chi_client *client, unsigned from, size_t n)
 {
-	_cleanup_(chi_freep) struct chi_put *puts = world_puts(from, n);
+	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(from, n);
 	struct chi_put_result did;
 	world_ok(client, chi_put(client, puts, n, CHI_SYNC, &did));
 	assert_int_equal(did.added, n);

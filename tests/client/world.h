@@ -104,5 +104,5 @@ void world_refused(struct chi_client *client, int status, int wanted, const char
 
 /* `n` puts of the positions from `from` on, with chi2 = 100 + index; to be freed. world_fill
  * stores them. */
-struct chi_put *world_puts(unsigned from, size_t n);
+struct chi_put_entry *world_puts(unsigned from, size_t n);
 void world_fill(struct chi_client *client, unsigned from, size_t n);

@@ -54,8 +54,8 @@ int loop_deinit(void **state)
 {
 	(void)state;
 	chi_worker_free(loop_worker);
-	chi_store_close(loop_server->stores[0].store);
-	chi_store_close(loop_server->stores[1].store);
+	chi_dir_close(loop_server->stores[0].store);
+	chi_dir_close(loop_server->stores[1].store);
 	free(loop_server);
 	help_clean();
 	return 0;

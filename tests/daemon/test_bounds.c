@@ -206,7 +206,7 @@ static void snapshot_of_a_scan_that_stands_still(void **state)
 
 #define GAMES 30000u
 
-static void fill_games(struct chi_store *store)
+static void fill_games(struct chi_dir *store)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -413,7 +413,7 @@ static void request_must_fit_its_budget(void **state)
 		struct chi_buffer out;
 		struct chi_request request = {.id = 1, .op = CHI_OP_INFO};
 		const chi_counter *answers = loop_worker->tally.answers[CHI_OP_INFO];
-		uint64_t before = chi_counted(&answers[0]);
+		uint64_t before = chi_counter_value(&answers[0]);
 		/* First to learn what it takes. */
 		arena->budget = round == 0 ? CHI_DECODE_BUDGET : used - (round - 1);
 		request.store = (struct chi_text){"large", strlen("large")};
@@ -422,7 +422,7 @@ static void request_must_fit_its_budget(void **state)
 		loop_send(&client, &out);
 		loop_turn();
 		assert_int_equal(loop_take(&client), round + 1);
-		assert_int_equal(chi_counted(&answers[0]) - before, round < 2 ? 1 : 0);
+		assert_int_equal(chi_counter_value(&answers[0]) - before, round < 2 ? 1 : 0);
 		used = round == 0 ? arena->used : used;
 	}
 	arena->budget = CHI_DECODE_BUDGET;

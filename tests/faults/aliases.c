@@ -48,7 +48,7 @@ static size_t write_game(char *text, size_t size, const char *player, unsigned s
 				player, step, round + 1, moves[(step + round) % 3]);
 }
 
-static int import(struct chi_store *store, const char *text, struct chi_fault *why)
+static int import(struct chi_dir *store, const char *text, struct chi_fault *why)
 {
 	const struct chi_importer_target target = {.store = store};
 	const struct chi_import_options options = {
@@ -66,7 +66,7 @@ static int import(struct chi_store *store, const char *text, struct chi_fault *w
 	return rc;
 }
 
-static int add_games(struct chi_store *store, unsigned step, struct chi_fault *why)
+static int add_games(struct chi_dir *store, unsigned step, struct chi_fault *why)
 {
 	char text[4096];
 	size_t at = 0;
@@ -93,7 +93,7 @@ static int make_gameset(struct chi_read *read, const char *filter, struct chi_ga
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-static int save_gameset(struct chi_store *store, const char *filter, struct chi_fault *why)
+static int save_gameset(struct chi_dir *store, const char *filter, struct chi_fault *why)
 {
 	struct chi_gameset_job *job = NULL;
 	struct chi_write *write = NULL;
@@ -115,7 +115,7 @@ static int save_gameset(struct chi_store *store, const char *filter, struct chi_
 }
 
 /* A list of changes, which are done together. */
-static int change_names(struct chi_store *store, uint8_t action, struct chi_fault *why)
+static int change_names(struct chi_dir *store, uint8_t action, struct chi_fault *why)
 {
 	struct chi_name_change changes[JOINED];
 	struct chi_names_changed result = {0};
@@ -134,13 +134,13 @@ static int change_names(struct chi_store *store, uint8_t action, struct chi_faul
 	rc = chi_write_names(write, changes, JOINED, NULL, NULL, &result);
 	if (rc < 0 || result.changed != JOINED) {
 		chi_write_abort(write);
-		return chi_fault(why, rc < 0 ? rc : -CHI_EINTERNAL, "%d names were changed",
-				 (int)result.changed);
+		return chi_fail(why, rc < 0 ? rc : -CHI_EINTERNAL, "%d names were changed",
+				(int)result.changed);
 	}
 	return chi_write_commit(write, why);
 }
 
-int aliases_step(struct chi_store *store, unsigned step, struct chi_fault *why)
+int aliases_step(struct chi_dir *store, unsigned step, struct chi_fault *why)
 {
 	switch (kind_of(step)) {
 	case NEW_GAMESET:
@@ -165,18 +165,18 @@ static int count(struct chi_read *read, const char *filter, uint64_t *n, struct 
 {
 	const struct chi_games_spec spec = {
 		.filter = filter, .filter_len = strlen(filter), .want_total = true};
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	struct chi_games_row row;
 	size_t got;
-	int rc = chi_games_open(read, &spec, &games, why);
+	int rc = chi_game_walk_open(read, &spec, &games, why);
 	if (rc < 0) {
 		return rc;
 	}
 	while (rc == CHI_OK) {
-		rc = chi_games_next(games, &row, 1, UINT64_MAX, &got);
+		rc = chi_game_walk_next(games, &row, 1, UINT64_MAX, &got);
 	}
-	bool counted = chi_games_total(games, n);
-	chi_games_close(games);
+	bool counted = chi_game_walk_total(games, n);
+	chi_game_walk_close(games);
 	return rc == CHI_NONE && counted ? CHI_OK : chi_fault_plain(why, rc);
 }
 
@@ -195,10 +195,10 @@ static uint64_t games_of_player(unsigned step, bool *has_gameset)
 
 static void report(void *context, const char *text)
 {
-	(void)chi_fault(context, -CHI_ECORRUPT, "verify: %.200s", text);
+	(void)chi_fail(context, -CHI_ECORRUPT, "verify: %.200s", text);
 }
 
-bool aliases_hold(struct chi_store *store, unsigned step, struct chi_fault *why)
+bool aliases_hold(struct chi_dir *store, unsigned step, struct chi_fault *why)
 {
 	struct chi_verify_result result = {0};
 	struct chi_read *read;
@@ -214,9 +214,9 @@ bool aliases_hold(struct chi_store *store, unsigned step, struct chi_fault *why)
 	rc = rc == CHI_OK && has_gameset ? count(read, "in hers", &in, why) : rc;
 	chi_read_end(read);
 	if (rc == CHI_OK && (hers != wanted || (has_gameset && in != wanted))) {
-		rc = chi_fault(why, -CHI_ECORRUPT,
-			       "after step %u the player has %d games, the gameset %d, not %d",
-			       step, (int)hers, (int)in, (int)wanted);
+		rc = chi_fail(why, -CHI_ECORRUPT,
+			      "after step %u the player has %d games, the gameset %d, not %d", step,
+			      (int)hers, (int)in, (int)wanted);
 	}
 	return rc == CHI_OK;
 }

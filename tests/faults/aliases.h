@@ -10,8 +10,8 @@
 #include "store/store.h"
 
 /* Does step `step`, from 1 on. */
-CHI_MUSTUSE int aliases_step(struct chi_store *store, unsigned step, struct chi_fault *why);
+CHI_MUSTUSE int aliases_step(struct chi_dir *store, unsigned step, struct chi_fault *why);
 
 /* The store is sound, its gamesets too, and the player's games are those of the names that are
  * joined to his after that step: all of them, or none. */
-bool aliases_hold(struct chi_store *store, unsigned step, struct chi_fault *why);
+bool aliases_hold(struct chi_dir *store, unsigned step, struct chi_fault *why);

@@ -88,7 +88,7 @@ static void add_record(struct asked *a, const struct chi_record *record)
 	add_bytes(a, record->note, record->n_note);
 }
 
-static void add_explored(struct asked *a, const struct chi_explore *explored)
+static void add_explored(struct asked *a, const struct chi_explored *explored)
 {
 	add_row(a, &explored->position);
 	add_number(a, (uint64_t)explored->min_ply);
@@ -124,7 +124,7 @@ static int ask_info(struct asked *a, unsigned i)
 {
 	struct chi_info info;
 	(void)i;
-	int status = chi_get_info(a->client, &info);
+	int status = chi_store_info(a->client, &info);
 	add_number(a, info.statistic);
 	add_number(a, info.sequence);
 	add_number(a, info.positions);
@@ -158,7 +158,7 @@ static int ask_get(struct asked *a, unsigned i)
 
 static int ask_explore(struct asked *a, unsigned i)
 {
-	struct chi_explore explored;
+	struct chi_explored explored;
 	int status = chi_explore(a->client, &a->topics->keys[i],
 				 i % 2 == 0 ? NULL : "since 1900 result 1-0", &explored);
 	if (status == CHI_OK) {
@@ -204,7 +204,7 @@ static int ask_scan(struct asked *a, unsigned i)
 static int ask_count(struct asked *a, unsigned i)
 {
 	uint64_t count = 0;
-	int status = chi_count(a->client, &scans[i], &count, NULL);
+	int status = chi_scan_count(a->client, &scans[i], &count, NULL);
 	add_number(a, count);
 	return status;
 }
@@ -281,7 +281,7 @@ static int ask_ids(struct asked *a, unsigned i)
 	struct chi_game_id ids[1000];
 	size_t n = 0;
 	(void)i;
-	int status = chi_get_game_ids(a->client, NULL, ids, CHI_COUNT(ids), &n);
+	int status = chi_game_ids(a->client, NULL, ids, CHI_COUNT(ids), &n);
 	for (size_t j = 0; status == CHI_OK && j < n; j++) {
 		add_bytes(a, ids[j].id, sizeof(ids[j].id));
 		add_number(a, ids[j].result);
@@ -306,7 +306,7 @@ static int ask_names(struct asked *a, unsigned i)
 	struct chi_names_spec spec = {
 		.kind = (uint8_t)(1 + i / 4), .wanted = wanted[i % 4], .limit = CHI_NAMES_MAX};
 	struct chi_names names = {.n = 0};
-	int status = chi_get_names(a->client, &spec, &names);
+	int status = chi_names_list(a->client, &spec, &names);
 	for (size_t j = 0; status == CHI_OK && j < names.n; j++) {
 		add_name(a, &names.rows[j]);
 	}
@@ -317,7 +317,7 @@ static int ask_names(struct asked *a, unsigned i)
 static int ask_suspects(struct asked *a, unsigned i)
 {
 	struct chi_suspect_groups groups = {.n = 0};
-	int status = chi_get_suspects(a->client, (uint8_t)(1 + i), 60, 100, &groups);
+	int status = chi_suspects_list(a->client, (uint8_t)(1 + i), 60, 100, &groups);
 	for (size_t j = 0; status == CHI_OK && j < groups.n; j++) {
 		for (size_t k = 0; k < groups.groups[j].n; k++) {
 			add_name(a, &groups.groups[j].names[k]);
@@ -330,7 +330,7 @@ static int ask_gamesets(struct asked *a, unsigned i)
 {
 	static const char *const names[] = {NULL, "set0", "set7", "none"};
 	struct chi_gamesets sets = {.n = 0};
-	int status = chi_get_gamesets(a->client, names[i], &sets);
+	int status = chi_gamesets_list(a->client, names[i], &sets);
 	for (size_t j = 0; status == CHI_OK && j < sets.n; j++) {
 		add_text(a, sets.rows[j].name);
 		add_text(a, sets.rows[j].filter);
@@ -363,7 +363,7 @@ static int ask_queue(struct asked *a, unsigned i)
 static int ask_stats(struct asked *a, unsigned i)
 {
 	struct chi_stats_result stats = {.n = 0};
-	int status = chi_get_stats(a->client, (uint8_t)i, NULL, 0, &stats);
+	int status = chi_stats_list(a->client, (uint8_t)i, NULL, 0, &stats);
 	for (size_t j = 0; status == CHI_OK && j < stats.n; j++) {
 		add_number(a, stats.groups[j].value);
 		add_text(a, stats.groups[j].text);
@@ -377,7 +377,7 @@ static int ask_twins(struct asked *a, unsigned i)
 {
 	struct chi_twin_groups twins = {.n = 0};
 	(void)i;
-	int status = chi_get_twins(a->client, &(struct chi_twin_spec){.days = 3}, &twins);
+	int status = chi_twins_list(a->client, &(struct chi_twin_spec){.days = 3}, &twins);
 	for (size_t j = 0; status == CHI_OK && j < twins.n; j++) {
 		add_bytes(a, twins.groups[j].games, twins.groups[j].n * sizeof(uint32_t));
 	}

@@ -71,7 +71,7 @@ int judge_run(struct judge *judge, int (*check)(void *context), void *context, b
 		abort();
 	}
 	if (WIFSIGNALED(status)) {
-		(void)chi_fault(&judge->why, 0, "killed by signal %d", WTERMSIG(status));
+		(void)chi_fail(&judge->why, 0, "killed by signal %d", WTERMSIG(status));
 		return -1;
 	}
 	return WEXITSTATUS(status);

@@ -71,15 +71,15 @@ void model_plan(struct disk_model *model, enum model_mix mix, unsigned n)
 	}
 }
 
-struct chi_put model_put(const struct disk_model *model, unsigned step, unsigned k,
-			 char note[MODEL_NOTE])
+struct chi_put_entry model_put(const struct disk_model *model, unsigned step, unsigned k,
+			       char note[MODEL_NOTE])
 {
 	unsigned version = model->version[step][k];
 	/* Every sixth position has a note that does not fit into a page. */
 	size_t len = k % 6 == 0 ? 3000 + version * 977 % 6000 : version * 13 % 60;
 	memset(note, 'a' + (int)((k + version) % 26), len);
-	struct chi_put put = {.key = model->keys[k],
-			      .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_NOTE};
+	struct chi_put_entry put = {.key = model->keys[k],
+				    .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS | CHI_PUT_NOTE};
 	/* Every fifth has no statistic, and so is not in the strength tree. */
 	put.record.chi2 = k % 5 == 0 ? CHI_CHI2_UNKNOWN
 				     : (uint16_t)(1 + (k * 7919 + version * 10473) % CHI_CHI2_MAX);
@@ -104,7 +104,7 @@ static int change(const struct disk_model *model, struct chi_write *write, unsig
 			rc = rc == CHI_NONE ? -CHI_EINTERNAL : rc;
 		} else {
 			struct chi_put_result result = {0};
-			struct chi_put put = model_put(model, step, k, note);
+			struct chi_put_entry put = model_put(model, step, k, note);
 			rc = chi_write_put(write, &put, &result);
 		}
 	}
@@ -127,8 +127,8 @@ static int known(struct chi_write *write, unsigned step, struct chi_fault *why)
 	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT};
 	int rc = chi_write_known(write, &idempotency_key, CHI_IDEMPOTENCY_PUT, &outcome, why);
 	if (rc == CHI_OK && outcome.counts[0] != step) {
-		return chi_fault(why, -CHI_EINTERNAL, "step %u was answered as step %d", step,
-				 (int)outcome.counts[0]);
+		return chi_fail(why, -CHI_EINTERNAL, "step %u was answered as step %d", step,
+				(int)outcome.counts[0]);
 	}
 	return rc;
 }
@@ -180,7 +180,7 @@ static void write_games(unsigned step, char *text, size_t size)
 	}
 }
 
-static int step_games(struct chi_store *store, unsigned step, struct chi_fault *why)
+static int step_games(struct chi_dir *store, unsigned step, struct chi_fault *why)
 {
 	const struct chi_importer_target target = {.store = store};
 	const struct chi_import_options options = {
@@ -201,13 +201,13 @@ static int step_games(struct chi_store *store, unsigned step, struct chi_fault *
 	rc = rc == CHI_OK ? chi_importer_commit(importer, &result, why) : rc;
 	chi_importer_free(importer);
 	if (rc == CHI_OK && result.taken != STEP_GAMES) {
-		return chi_fault(why, -CHI_EINTERNAL, "step %u took %d games", step,
-				 (int)result.taken);
+		return chi_fail(why, -CHI_EINTERNAL, "step %u took %d games", step,
+				(int)result.taken);
 	}
 	return rc;
 }
 
-int model_step(const struct disk_model *model, struct chi_store *store, unsigned step,
+int model_step(const struct disk_model *model, struct chi_dir *store, unsigned step,
 	       struct chi_fault *why)
 {
 	struct chi_write *write;
@@ -260,7 +260,7 @@ static int feed(const struct disk_model *model, struct chi_load *load, unsigned 
 		if (least == MODEL_KEYS) {
 			break;
 		}
-		struct chi_put put = model_put(model, step, least, note);
+		struct chi_put_entry put = model_put(model, step, least, note);
 		last = &model->keys[least];
 		rc = chi_load_pack(&spec, last, &put.record, NULL, 0, &block);
 	}
@@ -269,7 +269,7 @@ static int feed(const struct disk_model *model, struct chi_load *load, unsigned 
 	return rc;
 }
 
-int model_load(const struct disk_model *model, struct chi_store *store, const char *path,
+int model_load(const struct disk_model *model, struct chi_dir *store, const char *path,
 	       unsigned step, struct chi_fault *why)
 {
 	struct chi_load *load;
@@ -307,13 +307,13 @@ static bool check_records(const struct disk_model *model, struct chi_read *read,
 		chi_arena_reset(arena);
 		int rc = chi_read_record(read, &model->keys[k], arena, &record);
 		if (rc != (model->version[step][k] != 0 ? CHI_OK : CHI_NONE)) {
-			(void)chi_fault(why, rc, "after step %u position %u: status %d", step, k,
-					rc);
+			(void)chi_fail(why, rc, "after step %u position %u: status %d", step, k,
+				       rc);
 			return false;
 		}
-		struct chi_put put = model_put(model, step, k, note);
+		struct chi_put_entry put = model_put(model, step, k, note);
 		if (rc == CHI_OK && !same(&record, &put.record)) {
-			(void)chi_fault(why, rc, "after step %u position %u is another", step, k);
+			(void)chi_fail(why, rc, "after step %u position %u is another", step, k);
 			return false;
 		}
 	}
@@ -322,31 +322,31 @@ static bool check_records(const struct disk_model *model, struct chi_read *read,
 
 static void keep_report(void *context, const char *text)
 {
-	(void)chi_fault(context, -CHI_ECORRUPT, "verify: %.200s", text);
+	(void)chi_fail(context, -CHI_ECORRUPT, "verify: %.200s", text);
 }
 
 /* So many games; that all trees agree on which these are was verified. */
-static bool check_games(struct chi_store *store, unsigned step, struct chi_fault *why)
+static bool check_games(struct chi_dir *store, unsigned step, struct chi_fault *why)
 {
 	struct chi_info info;
-	int rc = chi_store_info(store, &info);
+	int rc = chi_dir_info(store, &info);
 	if (rc < 0 || info.games.white != games_after(step)) {
-		(void)chi_fault(why, rc, "after step %u there are %d games", step,
-				(int)info.games.white);
+		(void)chi_fail(why, rc, "after step %u there are %d games", step,
+			       (int)info.games.white);
 		return false;
 	}
 	return true;
 }
 
 /* Nothing but what the model says: sound trees, so many positions, these records. */
-static bool check_content(const struct disk_model *model, struct chi_store *store, unsigned step,
+static bool check_content(const struct disk_model *model, struct chi_dir *store, unsigned step,
 			  struct chi_fault *why)
 {
 	struct chi_verify_result result = {0};
 	if (model->aliases) {
 		return aliases_hold(store, step, why);
 	}
-	int rc = chi_store_verify(store, keep_report, why, &result);
+	int rc = chi_dir_verify(store, keep_report, why, &result);
 	if (rc < 0 || result.errors > 0) {
 		return false;
 	}
@@ -360,8 +360,8 @@ static bool check_content(const struct disk_model *model, struct chi_store *stor
 		known += model->version[step][k] != 0 && k % 5 != 0;
 	}
 	if (result.positions != positions || result.known != known) {
-		(void)chi_fault(why, -CHI_ECORRUPT, "after step %u the trees hold %d and %d", step,
-				(int)result.positions, (int)result.known);
+		(void)chi_fail(why, -CHI_ECORRUPT, "after step %u the trees hold %d and %d", step,
+			       (int)result.positions, (int)result.known);
 		return false;
 	}
 	struct chi_read *read;
@@ -379,16 +379,16 @@ static bool check_content(const struct disk_model *model, struct chi_store *stor
 }
 
 /* The store's number, as a step. */
-static int step_of(const struct disk_model *model, struct chi_store *store, uint64_t *step)
+static int step_of(const struct disk_model *model, struct chi_dir *store, uint64_t *step)
 {
 	struct chi_info info;
-	int rc = chi_store_info(store, &info);
+	int rc = chi_dir_info(store, &info);
 	*step = rc < 0 ? 0 : info.sequence - model->ahead;
 	return rc;
 }
 
 /* The last step comes again, and changes nothing; the next one was never there. */
-static bool check_marks(const struct disk_model *model, struct chi_store *store, unsigned step,
+static bool check_marks(const struct disk_model *model, struct chi_dir *store, unsigned step,
 			struct chi_fault *why)
 {
 	struct chi_write *write;
@@ -403,21 +403,21 @@ static bool check_marks(const struct disk_model *model, struct chi_store *store,
 	if (last != CHI_OK || next != CHI_NONE ||
 	    (step > 0 && model_step(model, store, step, why) < 0) ||
 	    step_of(model, store, &now) < 0 || now != step) {
-		(void)chi_fault(why, last, "after step %u: its mark %d, the next one's %d", step,
-				last, next);
+		(void)chi_fail(why, last, "after step %u: its mark %d, the next one's %d", step,
+			       last, next);
 		return false;
 	}
 	return true;
 }
 
-static bool check_open(const struct disk_model *model, struct chi_store *store, unsigned least,
+static bool check_open(const struct disk_model *model, struct chi_dir *store, unsigned least,
 		       unsigned most, unsigned *step, struct chi_fault *why)
 {
 	uint64_t now;
 	int rc = step_of(model, store, &now);
 	if (rc < 0 || now < least || now > most) {
-		(void)chi_fault(why, rc, "the store is at step %d, not at %u to %u",
-				rc < 0 ? rc : (int)now, least, most);
+		(void)chi_fail(why, rc, "the store is at step %d, not at %u to %u",
+			       rc < 0 ? rc : (int)now, least, most);
 		return false;
 	}
 	*step = (unsigned)now;
@@ -435,25 +435,25 @@ static bool check_open(const struct disk_model *model, struct chi_store *store, 
 bool model_check(const struct disk_model *model, const char *path, unsigned least, unsigned most,
 		 unsigned *step, struct chi_fault *why)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	struct chi_store *store;
-	if (chi_store_open(path, &options, &store, why) < 0) {
+	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
+	struct chi_dir *store;
+	if (chi_dir_open(path, &options, &store, why) < 0) {
 		return false;
 	}
 	bool good = check_open(model, store, least, most, step, why);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return good;
 }
 
 bool model_holds(const struct disk_model *model, const char *path, unsigned step,
 		 struct chi_fault *why)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
-	if (chi_store_open(path, &options, &store, why) < 0) {
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
+	if (chi_dir_open(path, &options, &store, why) < 0) {
 		return false;
 	}
 	bool good = check_content(model, store, step, why);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return good;
 }

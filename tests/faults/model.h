@@ -45,17 +45,17 @@ void model_plan(struct disk_model *model, enum model_mix mix, unsigned n);
 /* The put that step `step` does to key `k`; the note lies in `note`, which has room for
  * MODEL_NOTE bytes. */
 #define MODEL_NOTE 10000
-struct chi_put model_put(const struct disk_model *model, unsigned step, unsigned k,
-			 char note[MODEL_NOTE]);
+struct chi_put_entry model_put(const struct disk_model *model, unsigned step, unsigned k,
+			       char note[MODEL_NOTE]);
 
 /* Does step `step` (1 for the first) as one transaction; nothing if it is marked and known. */
-CHI_MUSTUSE int model_step(const struct disk_model *model, struct chi_store *store, unsigned step,
+CHI_MUSTUSE int model_step(const struct disk_model *model, struct chi_dir *store, unsigned step,
 			   struct chi_fault *fault);
 
 /* The same as a load; `store` NULL: the first step, which makes the store at `path`. Each step
  * comes with a game of its own. Steps of MODEL_LOADS alone. */
-CHI_MUSTUSE int model_load(const struct disk_model *model, struct chi_store *store,
-			   const char *path, unsigned step, struct chi_fault *fault);
+CHI_MUSTUSE int model_load(const struct disk_model *model, struct chi_dir *store, const char *path,
+			   unsigned step, struct chi_fault *fault);
 
 /* Opens the store at `path` for reading: sound, with the content after `step`. */
 bool model_holds(const struct disk_model *model, const char *path, unsigned step,

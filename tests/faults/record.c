@@ -50,8 +50,8 @@ static void start(struct work *work, const char *name, enum model_mix mix, unsig
 	bool keeps_games = mix == MODEL_GAMES || mix == MODEL_ALIASES;
 	/* A load makes its own. */
 	if (mix != MODEL_LOADS) {
-		ok(chi_store_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL,
-				    keeps_games ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
+		ok(chi_dir_create(place(work, MAIN), CHI_STATISTIC_EXTERNAL,
+				  keeps_games ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
 		acknowledge(work, MAIN, 0);
 	}
 }
@@ -68,7 +68,7 @@ void record_create(struct work *work, const char *name)
 	finish(work);
 }
 
-static void steps(struct work *work, struct chi_store *store, unsigned first, unsigned last)
+static void steps(struct work *work, struct chi_dir *store, unsigned first, unsigned last)
 {
 	for (unsigned step = first; step <= last; step++) {
 		begin(work, MAIN, step);
@@ -80,9 +80,9 @@ static void steps(struct work *work, struct chi_store *store, unsigned first, un
 void record_steps(struct work *work, const char *name, enum model_mix mix, unsigned n)
 {
 	start(work, name, mix, n);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, n);
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
@@ -90,7 +90,7 @@ void record_steps(struct work *work, const char *name, enum model_mix mix, unsig
 void record_loads(struct work *work)
 {
 	start(work, "loads", MODEL_LOADS, 20);
-	struct chi_store *store = NULL;
+	struct chi_dir *store = NULL;
 	for (unsigned step = 1; step <= 18; step++) {
 		begin(work, MAIN, step);
 		ok(model_load(&work->model, store, place(work, MAIN), step, &fault));
@@ -99,11 +99,11 @@ void record_loads(struct work *work)
 			store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 		}
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
-static void compact(struct chi_store *store)
+static void compact(struct chi_dir *store)
 {
 	struct chi_compaction *compaction;
 	uint64_t before;
@@ -116,13 +116,13 @@ static void compact(struct chi_store *store)
 void record_compact(struct work *work)
 {
 	start(work, "compact", MODEL_DELETES, 32);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, 15);
 	compact(store);
 	steps(work, store, 16, 25);
 	compact(store);
 	steps(work, store, 26, 30);
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
@@ -133,13 +133,13 @@ void record_repeated(struct work *work)
 {
 	start(work, "repeated", MODEL_BATCHES, 12);
 	for (unsigned step = 1; step <= 10; step++) {
-		struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 		steps(work, store, step, step);
-		chi_store_close(store);
+		chi_dir_close(store);
 		journal_kill_write(&work->journal);
 		store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 		steps(work, store, step, step);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 	finish(work);
 }
@@ -150,7 +150,7 @@ void record_repeated(struct work *work)
 void record_failing(struct work *work)
 {
 	start(work, "failing", MODEL_BATCHES, 60);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	for (unsigned step = 1; step <= 60; step++) {
 		begin(work, MAIN, step);
 		bool head = step % 2 == 0;
@@ -164,7 +164,7 @@ void record_failing(struct work *work)
 		work->model.backwards = false;
 		acknowledge(work, MAIN, step);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
@@ -175,33 +175,33 @@ void record_killed(struct work *work)
 {
 	start(work, "killed", MODEL_BATCHES, 16);
 	journal_kill(&work->journal);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, 6);
 	compact(store);
-	chi_store_close(store);
+	chi_dir_close(store);
 	journal_kill(&work->journal);
 	store = help_open(place(work, MAIN), CHI_STORE_DAEMON);
 	steps(work, store, 7, 12);
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
 void record_backup(struct work *work)
 {
 	start(work, "backup", MODEL_BATCHES, 20);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, 10);
 	struct chi_copy *copy;
 	int fd;
 	ok(chi_copy_begin(place(work, BACKUP), &copy, &fd, &fault));
 	steps(work, store, 11, 12);
 	begin(work, BACKUP, 12);
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	steps(work, store, 13, 14);
 	ok(chi_copy_finish(copy, &fault));
 	acknowledge(work, BACKUP, 12);
 	steps(work, store, 15, 18);
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
@@ -212,28 +212,27 @@ void record_repair(struct work *work)
 	struct chi_repair_result result = {0};
 	struct chi_info info;
 	start(work, "repair", MODEL_DELETES, 20);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, 12);
-	chi_store_close(store);
+	chi_dir_close(store);
 	begin(work, BACKUP, 12);
-	ok(chi_store_repair(place(work, MAIN), place(work, BACKUP), 0, NULL, NULL, &result,
-			    &fault));
+	ok(chi_dir_repair(place(work, MAIN), place(work, BACKUP), 0, NULL, NULL, &result, &fault));
 	acknowledge(work, BACKUP, 12);
 	shim_record(NULL);
 	store = help_open(place(work, BACKUP), CHI_STORE_READ);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	work->ahead = info.sequence - 12;
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 }
 
-static void publish(struct work *work, struct chi_store *store, unsigned step)
+static void publish(struct work *work, struct chi_dir *store, unsigned step)
 {
 	struct chi_copy *copy;
 	int fd;
 	begin(work, BACKUP, step);
 	ok(chi_publish_begin(place(work, BACKUP), &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 	acknowledge(work, BACKUP, step);
 }
@@ -242,13 +241,13 @@ static void publish(struct work *work, struct chi_store *store, unsigned step)
 void record_publish(struct work *work)
 {
 	start(work, "publish", MODEL_BATCHES, 20);
-	struct chi_store *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(place(work, MAIN), CHI_STORE_WRITE);
 	steps(work, store, 1, 6);
 	publish(work, store, 6);
 	steps(work, store, 7, 12);
 	publish(work, store, 12);
 	steps(work, store, 13, 15);
-	chi_store_close(store);
+	chi_dir_close(store);
 	finish(work);
 	work->published = true;
 }
@@ -259,7 +258,7 @@ static void put_async(struct work *work, struct chi_client *client, unsigned ste
 	char note[MODEL_NOTE];
 	for (unsigned k = 0; k < MODEL_KEYS; k++) {
 		if (work->model.version[step][k] != work->model.version[step - 1][k]) {
-			struct chi_put put = model_put(&work->model, step, k, note);
+			struct chi_put_entry put = model_put(&work->model, step, k, note);
 			ok(chi_put(client, &put, 1, CHI_ASYNC, NULL));
 		}
 	}

@@ -132,7 +132,7 @@ static void choose_topics(struct chi_client *client)
 	while (topics.n_keys < CHI_COUNT(topics.keys)) {
 		topics.keys[topics.n_keys++] = help_key(); /* not stored */
 	}
-	ok(chi_get_info(client, &info));
+	ok(chi_store_info(client, &info));
 	topics.last_game = (uint32_t)info.last_game;
 }
 
@@ -143,12 +143,12 @@ static void put_records(struct chi_client *client)
 	char note[3000] = "one of our own";
 	memset(note + strlen(note), '.', sizeof(note) - strlen(note));
 	for (unsigned i = 0; i < 20; i++) {
-		struct chi_put put = {.key = topics.keys[i],
-				      .parts = CHI_PUT_NOTE | CHI_PUT_EVALS,
-				      .record = {.note = note,
-						 .n_note = i == 5 ? sizeof(note) : 14,
-						 .evals = &eval,
-						 .n_evals = 1}};
+		struct chi_put_entry put = {.key = topics.keys[i],
+					    .parts = CHI_PUT_NOTE | CHI_PUT_EVALS,
+					    .record = {.note = note,
+						       .n_note = i == 5 ? sizeof(note) : 14,
+						       .evals = &eval,
+						       .n_evals = 1}};
 		eval.pv = i == 0 ? pv : NULL;
 		eval.n_pv = i == 0;
 		ok(chi_put(client, &put, 1, CHI_ASYNC, NULL));
@@ -185,7 +185,7 @@ static void change_names(struct chi_client *client)
 						 .to = i < 3 ? numbers[2 * i + 1] : NULL,
 						 .fide = i < 3 ? 0 : 1000 + i};
 	}
-	ok(chi_change_names(client, changes, 6, false, NULL, NULL, NULL));
+	ok(chi_names_change(client, changes, 6, false, NULL, NULL, NULL));
 }
 
 /* In several commits, so that pages were used for something else before. */
@@ -209,7 +209,7 @@ static void make_store(void)
 		char filter[32];
 		(void)snprintf(name, sizeof(name), "set%u", i);
 		(void)snprintf(filter, sizeof(filter), "since %u", 1900 + 9 * i);
-		ok(chi_make_gameset(client, name, filter, NULL));
+		ok(chi_gameset_make(client, name, filter, NULL));
 	}
 	keep_image(dir);
 	put_records(client);
@@ -247,7 +247,7 @@ static int ask_verify(void *context)
 {
 	struct chi_verify_result result;
 	struct chi_client *client = open_store(context, false);
-	outcome->sound = client != NULL && chi_verify(client, NULL, NULL, &result) == CHI_OK;
+	outcome->sound = client != NULL && chi_store_verify(client, NULL, NULL, &result) == CHI_OK;
 	chi_close(client);
 	return 0;
 }
@@ -277,7 +277,7 @@ static int ask_repair(void *context)
 	static struct stored saved[RECORDS_MAX];
 	const char *to = help_path("saved");
 	struct chi_client *client = NULL;
-	if (chi_repair(context, to, 0, NULL, NULL, &outcome->result, NULL) == CHI_OK) {
+	if (chi_store_repair(context, to, 0, NULL, NULL, &outcome->result, NULL) == CHI_OK) {
 		client = open_store(to, false);
 	}
 	long n = client != NULL ? answers_stored(client, saved, RECORDS_MAX) : -1;

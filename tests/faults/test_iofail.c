@@ -57,7 +57,7 @@ struct scene {
 	struct disk_model model;
 	char main[400];
 	char backup[400];
-	struct chi_store *store;
+	struct chi_dir *store;
 	unsigned nth;
 	enum shim_fault fault;
 	bool damaged; /* a repair said that something is lost */
@@ -78,14 +78,14 @@ static struct judge *judge;
 
 static int open_store(struct scene *scene, struct chi_fault *why)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE};
-	return chi_store_open(scene->main, &options, &scene->store, why);
+	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
+	return chi_dir_open(scene->main, &options, &scene->store, why);
 }
 
 /* The most that is needed after a failure. */
 static bool reopen(struct scene *scene, struct chi_fault *why)
 {
-	chi_store_close(scene->store);
+	chi_dir_close(scene->store);
 	scene->store = NULL;
 	judge->reopened++;
 	return open_store(scene, why) == CHI_OK;
@@ -93,7 +93,7 @@ static bool reopen(struct scene *scene, struct chi_fault *why)
 
 static int act_create(struct scene *scene, struct chi_fault *why)
 {
-	return chi_store_create(scene->main, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, why);
+	return chi_dir_create(scene->main, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, why);
 }
 
 static int act_step(struct scene *scene, struct chi_fault *why)
@@ -119,7 +119,7 @@ static int make_copy(struct scene *scene, bool publish, struct chi_fault *why)
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_store_copy(scene->store, fd, why);
+	rc = chi_dir_copy(scene->store, fd, why);
 	if (rc < 0) {
 		chi_copy_abandon(copy);
 		return rc;
@@ -159,8 +159,8 @@ static int act_repair(struct scene *scene, struct chi_fault *why)
 {
 	struct chi_repair_result result = {0};
 	scene->damaged = false;
-	return chi_store_repair(scene->main, scene->backup, CHI_STATISTIC_EXTERNAL, note_damage,
-				scene, &result, why);
+	return chi_dir_repair(scene->main, scene->backup, CHI_STATISTIC_EXTERNAL, note_damage,
+			      scene, &result, why);
 }
 
 /* A store there is whole; one that is not there can be made now. */
@@ -168,7 +168,7 @@ static bool look_create(struct scene *scene, int rc, struct chi_fault *why)
 {
 	bool there = access(scene->main, F_OK) == 0;
 	if (!there && rc == CHI_OK) {
-		(void)chi_fault(why, rc, "created, but not there");
+		(void)chi_fail(why, rc, "created, but not there");
 		return false;
 	}
 	return there || act_create(scene, why) == CHI_OK;
@@ -179,7 +179,7 @@ static bool look_backup(struct scene *scene, int rc, struct chi_fault *why)
 {
 	bool there = access(scene->backup, F_OK) == 0;
 	if (!there && rc == CHI_OK) {
-		(void)chi_fault(why, rc, "copied, but not there");
+		(void)chi_fail(why, rc, "copied, but not there");
 		return false;
 	}
 	unsigned step;
@@ -189,13 +189,13 @@ static bool look_backup(struct scene *scene, int rc, struct chi_fault *why)
 
 static bool is_sound(const char *path, struct chi_fault *why)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
-	if (chi_store_open(path, &options, &store, why) < 0) {
+	const struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
+	if (chi_dir_open(path, &options, &store, why) < 0) {
 		return false;
 	}
 	int rc = help_verify(store, NULL);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return chi_fault_plain(why, rc) == CHI_OK;
 }
 
@@ -204,7 +204,7 @@ static bool look_copy(struct scene *scene, int rc, struct chi_fault *why)
 {
 	bool there = access(scene->backup, F_OK) == 0;
 	if (!there && rc == CHI_OK) {
-		(void)chi_fault(why, rc, "made, but not there");
+		(void)chi_fail(why, rc, "made, but not there");
 		return false;
 	}
 	bool open = scene->store != NULL || open_store(scene, why) == CHI_OK;
@@ -212,7 +212,7 @@ static bool look_copy(struct scene *scene, int rc, struct chi_fault *why)
 		return false;
 	}
 	if (!there && scene->operation->closed) {
-		chi_store_close(scene->store);
+		chi_dir_close(scene->store);
 		scene->store = NULL;
 	}
 	if (there && scene->damaged) {
@@ -283,7 +283,7 @@ static int prepare(void *context)
 		good = scene->operation->act(scene, why) == CHI_OK;
 	}
 	if (scene->store != NULL) {
-		chi_store_close(scene->store);
+		chi_dir_close(scene->store);
 	}
 	return good ? GOOD : BAD;
 }
@@ -299,7 +299,7 @@ static bool warm(struct scene *scene, struct chi_fault *why)
 		good = model_step(&scene->model, scene->store, step, why) == CHI_OK;
 	}
 	if (scene->operation->closed) {
-		chi_store_close(scene->store);
+		chi_dir_close(scene->store);
 		scene->store = NULL;
 	}
 	return good;
@@ -316,7 +316,7 @@ static bool fits(const struct scene *scene, int rc, struct chi_fault *why)
 	}
 	if (!good) {
 		struct chi_fault said = *why;
-		(void)chi_fault(why, rc, "status %d, '%.150s'", rc, said.text);
+		(void)chi_fail(why, rc, "status %d, '%.150s'", rc, said.text);
 	}
 	return good;
 }
@@ -325,19 +325,19 @@ static bool fits(const struct scene *scene, int rc, struct chi_fault *why)
 static bool is_at(struct scene *scene, int rc, unsigned *step, struct chi_fault *why)
 {
 	struct chi_info info;
-	int status = chi_store_info(scene->store, &info);
+	int status = chi_dir_info(scene->store, &info);
 	if (status < 0) {
 		if (!reopen(scene, why)) {
 			return false;
 		}
-		status = chi_store_info(scene->store, &info);
+		status = chi_dir_info(scene->store, &info);
 	}
 	unsigned before = scene->operation->unborn ? 0 : BEFORE;
 	unsigned least = before + (rc == CHI_OK ? scene->operation->steps : 0);
 	*step = (unsigned)info.sequence;
 	if (status < 0 || *step < least || *step > before + scene->operation->steps) {
-		(void)chi_fault(why, status, "returned %d and is at step %u (%d)", rc, *step,
-				status);
+		(void)chi_fail(why, status, "returned %d and is at step %u (%d)", rc, *step,
+			       status);
 		return false;
 	}
 	return true;
@@ -366,7 +366,7 @@ static bool recovers(struct scene *scene, int rc, struct chi_fault *why)
 	if (operation->late && !operation->look(scene, rc, why)) {
 		return false;
 	}
-	chi_store_close(scene->store);
+	chi_dir_close(scene->store);
 	scene->store = NULL;
 	return model_check(&scene->model, scene->main, step + 1, step + 1, &step, why);
 }

@@ -83,8 +83,8 @@ static bool check_target(const struct work *work, const char *dir, unsigned targ
 		return model_check(&model, path, bounds->least, bounds->most, &step, &judge->why);
 	}
 	/* What is left of the attempt must not be in the way of the next. */
-	return target != MAIN || chi_store_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS,
-						  &judge->why) == CHI_OK;
+	return target != MAIN ||
+	       chi_dir_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &judge->why) == CHI_OK;
 }
 
 struct case_of {

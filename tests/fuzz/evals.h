@@ -8,13 +8,13 @@
 #include "tests/fuzz/fuzz.h"
 
 typedef int fuzz_evals_reader(const char *line, size_t len, const char *engine,
-			      struct chi_arena *arena, struct chi_put *put,
+			      struct chi_arena *arena, struct chi_put_entry *put,
 			      struct chi_fault *fault);
 
 static inline int fuzz_evals(fuzz_evals_reader *reader, const uint8_t *data, size_t size)
 {
 	struct chi_arena arena;
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault fault = {.text = ""};
 	chi_arena_init(&arena, (size_t)64 << 20);
 	int status = reader((const char *)data, size, "e", &arena, &put, &fault);

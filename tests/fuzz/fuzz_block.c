@@ -103,7 +103,7 @@ static void check_change(const struct chi_block *block, size_t n, size_t which, 
 						 .value = removes ? NULL : entry->value,
 						 .len = removes ? 0 : entry->len};
 	}
-	REQUIRE(chi_block_edit(block, changes, k, &edit, &added) == CHI_OK);
+	REQUIRE(chi_edit_block(block, changes, k, &edit, &added) == CHI_OK);
 	REQUIRE(added == (removes ? -(int)k : 0) && edit.n > 0);
 	size_t at = 0;
 	for (uint32_t i = 0; i < edit.n; i++) {

@@ -13,7 +13,7 @@ static int visit(void *context, const struct chi_book_position *position)
 	uint64_t *n = context;
 	uint64_t weight = 0;
 	struct chi_fault fault = {.text = ""};
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = position->key,
 		.parts = CHI_PUT_ADD,
 		.record = {.counts = {.other = position->weight},

@@ -31,7 +31,7 @@ static void read_records(struct chi_csv *csv, const char *at, const char *end,
 			 struct chi_arena *arena)
 {
 	while (at < end) {
-		struct chi_put put;
+		struct chi_put_entry put;
 		struct chi_fault fault = {.text = ""};
 		const char *stop = record_end(csv->separator, at, end);
 		int status = chi_csv_read(csv, at, (size_t)(stop - at), arena, &put, &fault);

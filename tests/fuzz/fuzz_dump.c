@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
-static void check_position(const struct chi_dump_reader *reader, const struct chi_put *put,
+static void check_position(const struct chi_dump_reader *reader, const struct chi_put_entry *put,
 			   struct chi_arena *arena)
 {
 	char *text;
@@ -26,7 +26,7 @@ static void check_position(const struct chi_dump_reader *reader, const struct ch
 	REQUIRE(len > 0 && text[len - 1] == '\n' && memchr(text, '\n', len) == text + len - 1);
 	struct chi_dump_reader copy = *reader;
 	enum chi_dump_line kind;
-	struct chi_put back;
+	struct chi_put_entry back;
 	REQUIRE(chi_dump_read(&copy, text, len - 1, arena, &kind, &back, NULL) == CHI_OK);
 	REQUIRE(kind == CHI_DUMP_POSITION);
 	REQUIRE(chi_dump_print(&back.key, &back.record, arena, &again, &n) == CHI_OK);
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		stop = stop != NULL ? stop : end;
 		struct chi_fault fault = {.text = ""};
 		enum chi_dump_line kind;
-		struct chi_put put;
+		struct chi_put_entry put;
 		chi_arena_reset(&arena);
 		int status = chi_dump_read(&reader, at, (size_t)(stop - at), &arena, &kind, &put,
 					   &fault);

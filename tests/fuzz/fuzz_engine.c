@@ -23,7 +23,8 @@ static void check(const struct chi_position *from, const struct chi_uci_info *in
 				      .nodes = info->nodes,
 				      .pv = info->pv,
 				      .n_pv = info->n_pv};
-	struct chi_put put = {.parts = CHI_PUT_EVALS, .record = {.evals = &eval, .n_evals = 1}};
+	struct chi_put_entry put = {.parts = CHI_PUT_EVALS,
+				    .record = {.evals = &eval, .n_evals = 1}};
 	REQUIRE(info->rank <= CHI_RANK_MAX && info->depth > 0 && info->n_pv > 0);
 	chi_key_encode(from, &put.key);
 	REQUIRE(chi_line_check(from, info->pv, info->n_pv, NULL) == CHI_OK);

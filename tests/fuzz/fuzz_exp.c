@@ -21,7 +21,7 @@ static int visit(void *context, const struct chi_exp_position *position)
 		evals[i].engine_len = 2;
 		REQUIRE(i == 0 || evals[i].depth <= evals[i - 1].depth);
 	}
-	const struct chi_put put = {
+	const struct chi_put_entry put = {
 		.key = position->key,
 		.parts = CHI_PUT_EVALS,
 		.record = {.evals = evals, .n_evals = position->n_evals},

@@ -56,7 +56,7 @@ static void fill(struct chi_write *write)
 	memset(text, 'n', sizeof(text));
 	REQUIRE(chi_fen_parse(START, strlen(START), &position, NULL) == CHI_OK);
 	for (int i = 0; i < POSITIONS; i++) {
-		struct chi_put put = {.parts = CHI_PUT_COUNTS, .record.counts.white = 1};
+		struct chi_put_entry put = {.parts = CHI_PUT_COUNTS, .record.counts.white = 1};
 		struct chi_move_list list;
 		struct chi_position next;
 		chi_key_encode(&position, &put.key);
@@ -78,19 +78,19 @@ static void fill(struct chi_write *write)
 
 static void make_base(void)
 {
-	const struct chi_store_options options = {.mode = CHI_STORE_WRITE,
-						  .map_bytes = UINT64_C(1) << 30};
-	struct chi_store *store;
+	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE,
+						.map_bytes = UINT64_C(1) << 30};
+	struct chi_dir *store;
 	struct chi_write *write;
 	char path[CHI_PATH_SIZE];
 	REQUIRE(mkdtemp(dir) != NULL);
 	(void)atexit(remove_dir);
-	REQUIRE(chi_store_create(dir, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, NULL) == CHI_OK);
-	REQUIRE(chi_store_open(dir, &options, &store, NULL) == CHI_OK);
+	REQUIRE(chi_dir_create(dir, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, NULL) == CHI_OK);
+	REQUIRE(chi_dir_open(dir, &options, &store, NULL) == CHI_OK);
 	REQUIRE(chi_write_begin(store, &write, NULL) == CHI_OK);
 	fill(write);
 	REQUIRE(chi_write_commit(write, NULL) == CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 	REQUIRE(chi_path_join(path, dir, DATA_NAME) == CHI_OK);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	ssize_t n = read(fd, base, sizeof(base));

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct chi_arena arena;
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_fault fault = {.text = ""};
 	chi_arena_init(&arena, (size_t)64 << 20);
 	struct chi_json_lines json = {.engine = "e", .add = size > 0 && data[size - 1] == ' '};

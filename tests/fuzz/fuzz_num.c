@@ -36,13 +36,13 @@ static void check_chi2(const char *text, size_t len)
 	char printed[CHI_CHI2_TEXT_SIZE];
 	uint16_t value = 0;
 	uint16_t again = 0;
-	if (chi_num_chi2(text, len, &value) != CHI_OK) {
+	if (chi_chi2_parse(text, len, &value) != CHI_OK) {
 		return;
 	}
 	REQUIRE(value <= CHI_CHI2_MAX);
-	size_t n = chi_num_chi2_print(value, printed);
+	size_t n = chi_chi2_print(value, printed);
 	REQUIRE(n < sizeof(printed) && printed[n] == '\0');
-	REQUIRE(chi_num_chi2(printed, n, &again) == CHI_OK && again == value);
+	REQUIRE(chi_chi2_parse(printed, n, &again) == CHI_OK && again == value);
 }
 
 static void check_hex(const char *text, size_t len)

@@ -69,7 +69,7 @@ static int take_eval(struct cli *cli, const char *text)
 
 static int take_line(struct cli *cli, const char *text)
 {
-	struct chi_put put = {.parts = CHI_PUT_LINE};
+	struct chi_put_entry put = {.parts = CHI_PUT_LINE};
 	struct chi_arena arena;
 	chi_arena_init(&arena, 1 << 20);
 	REQUIRE(chi_key_from_fen(START, strlen(START), &put.key, NULL) == CHI_OK);

@@ -67,7 +67,7 @@ static void read_positions(void)
 	const struct chi_position_reader_options options = {.format = CHI_FORMAT_AUTO};
 	struct chi_position_reader *import = NULL;
 	struct chi_fault fault = {.text = ""};
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_arena arena;
 	chi_arena_init(&arena, ARENA);
 	if (chi_position_reader_open(path, &options, &import, &fault) != CHI_OK) {

@@ -34,7 +34,7 @@ static void check_probe(const uint8_t *data, size_t size)
 	static struct chi_key keys[CHI_PROBE_MAX];
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_request request;
-	struct chi_probe probe;
+	struct chi_probe_answer probe;
 	const char *field = NULL;
 	chi_arena_init(&arena, CHI_DECODE_BUDGET);
 	if (!chi_probe_read(data, size, keys, &probe)) {

@@ -29,7 +29,7 @@ static void begin(void)
 		REQUIRE(chi_session_new(NULL, NULL, &session, &fault) == CHI_OK);
 		REQUIRE(chi_engine_resize(session->engine, HASH_SMALL) == CHI_OK);
 	}
-	REQUIRE(chi_session_line(session, first));
+	REQUIRE(chi_session_take_line(session, first));
 	chi_session_wait(session);
 	chi_uci_options_init(&session->options);
 }
@@ -62,7 +62,7 @@ static void say(char line[LINE_SIZE + sizeof(SHORT)])
 	if (strncmp(line, "go", 2) == 0) {
 		strcat(line, SHORT);
 	}
-	(void)chi_session_line(session, line);
+	(void)chi_session_take_line(session, line);
 	if (sets) {
 		/* It has ended the search before it. */
 		chi_session_wait(session);
@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= n;
 	}
 	/* Ends a search. */
-	REQUIRE(chi_session_line(session, last));
+	REQUIRE(chi_session_take_line(session, last));
 	chi_session_wait(session);
 	check();
 	return 0;

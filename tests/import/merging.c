@@ -10,7 +10,7 @@
 struct chi_import_result merging_result;
 
 /* Feeds a text in pieces of `piece` bytes. */
-int merging_text(struct chi_store *store, const char *text, size_t len, size_t piece)
+int merging_text(struct chi_dir *store, const char *text, size_t len, size_t piece)
 {
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
@@ -28,7 +28,7 @@ int merging_text(struct chi_store *store, const char *text, size_t len, size_t p
 	return rc;
 }
 
-void merging_same(struct chi_store *a, struct chi_store *b, bool same)
+void merging_same(struct chi_dir *a, struct chi_dir *b, bool same)
 {
 	size_t len_a = 0;
 	size_t len_b = 0;
@@ -40,37 +40,37 @@ void merging_same(struct chi_store *a, struct chi_store *b, bool same)
 }
 
 /* The other store, read directly. */
-int merging_store(struct chi_store *store, struct chi_store *other)
+int merging_store(struct chi_dir *store, struct chi_dir *other)
 {
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
 	struct chi_importer *importer = NULL;
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	int rc = chi_importer_store(importer, chi_store_path(other), &fault);
+	int rc = chi_importer_store(importer, chi_dir_path(other), &fault);
 	rc = rc == CHI_OK ? chi_importer_commit(importer, &merging_result, &fault) : rc;
 	chi_importer_free(importer);
 	return rc;
 }
 
-struct chi_store *merging_copy(struct chi_store *store)
+struct chi_dir *merging_copy(struct chi_dir *store)
 {
 	struct chi_copy *copy;
 	int fd;
 	help_remove(help_path("copy"));
 	ok(chi_copy_begin(help_path("copy"), &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 	return help_open(help_path("copy"), CHI_STORE_WRITE);
 }
 
 /* Both ways, which must do the same. */
-int merging(struct chi_store *store, struct chi_store *other)
+int merging(struct chi_dir *store, struct chi_dir *other)
 {
 	size_t len = 0;
 	char *lines = help_dump(other, &len);
 	char *text = sealed(lines, &len);
 	free(lines);
-	struct chi_store *copy = merging_copy(store);
+	struct chi_dir *copy = merging_copy(store);
 	int rc = merging_text(copy, text, len, 1 + help_below(5000));
 	struct chi_import_result by_text = merging_result;
 	free(text);
@@ -80,15 +80,15 @@ int merging(struct chi_store *store, struct chi_store *other)
 	}
 	merging_same(store, copy, true);
 	assert_int_equal(help_verify(store, &(struct chi_verify_result){0}), CHI_OK);
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	return rc;
 }
 
 /* Games of a text into a new store. */
-struct chi_store *merging_import(const char *name, enum chi_statistic statistic, const char *text,
-				 size_t len)
+struct chi_dir *merging_import(const char *name, enum chi_statistic statistic, const char *text,
+			       size_t len)
 {
-	struct chi_store *store = help_store(name, statistic);
+	struct chi_dir *store = help_store(name, statistic);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
 	struct chi_importer *importer = NULL;

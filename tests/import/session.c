@@ -48,7 +48,7 @@ static int feed(struct chi_importer *importer, const char *text, size_t cut)
 int session_run(struct import_session *session, const char *store, const char *const *texts)
 {
 	struct chi_importer *importer = NULL;
-	struct chi_store *opened = NULL;
+	struct chi_dir *opened = NULL;
 	const char *path = help_path(store);
 	if (session->options.kind == 0) {
 		session->options.kind = CHI_IMPORT_ADD;
@@ -75,7 +75,7 @@ int session_run(struct import_session *session, const char *store, const char *c
 		assert_int_equal(r->games, r->taken + r->known + r->skipped + r->empty);
 	}
 	chi_importer_free(importer);
-	chi_store_close(opened);
+	chi_dir_close(opened);
 	return rc;
 }
 
@@ -92,10 +92,10 @@ void session_subtract(const char *store, const char *text)
 }
 
 /* The numbers of games after the dump. */
-static char *add_games(struct chi_store *store, char *dump, size_t len)
+static char *add_games(struct chi_dir *store, char *dump, size_t len)
 {
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	dump = realloc(dump, len + 128);
 	assert_non_null(dump);
 	snprintf(dump + len, 128, "%llu %llu %llu %llu\n", (unsigned long long)info.games.white,
@@ -108,11 +108,11 @@ char *session_dump(const char *store)
 {
 	struct chi_verify_result verified;
 	size_t len;
-	struct chi_store *opened = help_open(help_path(store), CHI_STORE_READ);
+	struct chi_dir *opened = help_open(help_path(store), CHI_STORE_READ);
 	assert_int_equal(help_verify(opened, &verified), CHI_OK);
 	char *dump = help_dump(opened, &len);
 	dump = add_games(opened, dump, len);
-	chi_store_close(opened);
+	chi_dir_close(opened);
 	return dump;
 }
 

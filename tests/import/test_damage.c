@@ -173,10 +173,10 @@ static int ask(struct asking *a, int what)
 
 static bool ask_all(struct answers *out)
 {
-	struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
+	struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
 	*out = (struct answers){0};
-	if (chi_store_open(help_path("store"), &options, &store, NULL) < 0) {
+	if (chi_dir_open(help_path("store"), &options, &store, NULL) < 0) {
 		return false;
 	}
 	for (int what = 0; what < ANSWERS; what++) {
@@ -190,7 +190,7 @@ static bool ask_all(struct answers *out)
 		}
 		chi_arena_deinit(&a.arena);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	return true;
 }
 
@@ -231,7 +231,7 @@ static void make_store(void)
 					 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
 			       : help_key();
 	}
-	struct chi_store *store = help_open(help_path("store"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("store"), CHI_STORE_WRITE);
 	chi_arena_init(&arena, (size_t)1 << 20);
 	ok(chi_write_begin(store, &write, &fault));
 	add_gamesets(write);
@@ -239,7 +239,7 @@ static void make_store(void)
 	ok(chi_write_queue_take(write, &take, chi_queue_clock(), &arena, &lease));
 	ok(chi_write_commit(write, &fault));
 	chi_arena_deinit(&arena);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Damage ------------------------------------------------------------------------------- */

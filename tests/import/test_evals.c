@@ -62,7 +62,7 @@ static char *commented_games(unsigned n, unsigned plies, unsigned engines)
 /* What the importer is to do, one put after the other; how many. */
 static uint64_t put_evals(const char *name, const char *text)
 {
-	struct chi_store *store = help_open(help_path(name), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_WRITE);
 	struct chi_write *write;
 	struct chi_pgn *pgn = NULL;
 	const struct chi_pgn_game *game;
@@ -88,7 +88,7 @@ static uint64_t put_evals(const char *name, const char *text)
 		for (size_t i = 0; game->n_plies > 0 && i < game->n_comments; i++) {
 			struct chi_pgn_eval read;
 			if (chi_pgn_eval_read(game, &game->comments[i], &read) == CHI_OK) {
-				struct chi_put put = {
+				struct chi_put_entry put = {
 					.parts = CHI_PUT_EVALS,
 					.record = {.evals = &read.eval, .n_evals = 1}};
 				chi_key_encode(&game->positions[read.ply], &put.key);
@@ -99,7 +99,7 @@ static uint64_t put_evals(const char *name, const char *text)
 	}
 	chi_pgn_free(pgn);
 	ok(chi_write_commit(write, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 	return n;
 }
 

@@ -56,7 +56,7 @@ static void put_position(struct chi_write *write, const struct chi_pgn_game *gam
 	}
 	qsort(played, n_moves, sizeof(played[0]), compare_moves);
 	struct chi_ply_stat reached = {(uint16_t)ply, 1};
-	struct chi_put put = {.key = keys[ply], .parts = CHI_PUT_ADD};
+	struct chi_put_entry put = {.key = keys[ply], .parts = CHI_PUT_ADD};
 	enum chi_result result = game->result;
 	*counter(&put.record.counts, result) = 1;
 	for (size_t i = 0; i < n_moves; i++) {
@@ -85,7 +85,7 @@ static void put_game(struct chi_write *write, const struct chi_pgn_game *game, s
 	}
 	struct chi_game_id entry = {.result = (uint8_t)game->result,
 				    .max_ply = n < game->n_plies ? (uint16_t)n : 0};
-	chi_identity(game, &keys[0], scratch, entry.id);
+	chi_identity_of_game(game, &keys[0], scratch, entry.id);
 	int rc = chi_write_game_id(write, &entry);
 	if (rc == CHI_NONE) {
 		return;
@@ -100,7 +100,7 @@ static void put_game(struct chi_write *write, const struct chi_pgn_game *game, s
 /* A store made by puts alone. */
 static void put_all(const char *name, const char *const *texts, size_t max_ply)
 {
-	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store(name, CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_counts base = {0};
 	ok(chi_write_begin(store, &write, &fault));
@@ -126,7 +126,7 @@ static void put_all(const char *name, const char *const *texts, size_t max_ply)
 	}
 	ok(chi_write_base(write, &base));
 	ok(chi_write_commit(write, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static char *masters;
@@ -189,7 +189,7 @@ static void repetitions_count_once(void **state)
 		       texts);
 		session_same("put", "bulk");
 		session_subtract("bulk", text);
-		chi_store_close(help_store("put", CHI_STATISTIC_CONTROL));
+		chi_dir_close(help_store("put", CHI_STATISTIC_CONTROL));
 		session_same("put", "bulk");
 	}
 }
@@ -277,9 +277,9 @@ static void what_was_added_can_be_taken_out(void **state)
 		session_same("before", "after");
 		ok(session_run(&session, "after", first));
 		assert_true(session.result.positions.removed > 0);
-		struct chi_store *store = help_open(help_path("after"), CHI_STORE_READ);
+		struct chi_dir *store = help_open(help_path("after"), CHI_STORE_READ);
 		assert_int_equal(help_count(store), 0);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -310,7 +310,7 @@ static void text_without_a_place_to_cut(void **state)
 static size_t growth(enum chi_import_kind kind, unsigned n, const char *text)
 {
 	struct chi_importer *importer = NULL;
-	struct chi_store *store = help_open(help_path("names"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("names"), CHI_STORE_WRITE);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = kind, .memory = 16 * MIB, .threads = 2};
 	char name[256];
@@ -323,7 +323,7 @@ static size_t growth(enum chi_import_kind kind, unsigned n, const char *text)
 	}
 	size_t after = mallinfo2().uordblks;
 	chi_importer_free(importer);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return after > before ? after - before : 0;
 }
 
@@ -351,13 +351,13 @@ static void outcome_stores_agree(void **state)
 	help_remove(help_path("three"));
 	ok(session_run(&session, "three", texts));
 	session_same("one", "three");
-	struct chi_store *store = help_open(help_path("one"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("one"), CHI_STORE_READ);
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_memory_equal(&info.base, &info.games, sizeof(info.base));
 	assert_int_equal(info.games.white + info.games.draws + info.games.black + info.games.other,
 			 session.result.taken);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -221,7 +221,7 @@ struct expected {
 
 /* A put that is refused takes nothing along. */
 static bool put_one(struct chi_write *write, enum chi_statistic statistic,
-		    const struct chi_put *put, struct chi_put_result *done)
+		    const struct chi_put_entry *put, struct chi_put_result *done)
 {
 	struct chi_put_result more = *done;
 	if (chi_put_check(put, statistic, &fault) < 0) {
@@ -236,14 +236,14 @@ static bool put_one(struct chi_write *write, enum chi_statistic statistic,
 	return true;
 }
 
-static void put_text(struct chi_store *store, const struct chi_import_options *how,
-		     const char *text, size_t len, struct expected *out)
+static void put_text(struct chi_dir *store, const struct chi_import_options *how, const char *text,
+		     size_t len, struct expected *out)
 {
 	struct chi_position_reader *reader = NULL;
 	struct chi_position_reader_options options = {
 		.format = how->format, .engine = how->engine, .add = how->add};
 	struct chi_arena arena;
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_write *write = NULL;
 	int rc = CHI_OK;
 	FILE *file = fopen(help_path("text"), "w");
@@ -256,11 +256,11 @@ static void put_text(struct chi_store *store, const struct chi_import_options *h
 	while ((rc = chi_position_reader_next(reader, &arena, &put, &fault)) != CHI_NONE) {
 		assert_false(chi_position_reader_failed(reader));
 		out->read++;
-		if (rc == CHI_OK && chi_store_statistic(store) != CHI_STATISTIC_EXTERNAL) {
+		if (rc == CHI_OK && chi_dir_statistic(store) != CHI_STATISTIC_EXTERNAL) {
 			put.parts &= ~(uint32_t)CHI_PUT_CHI2;
 			put.record.chi2 = CHI_CHI2_UNKNOWN;
 		}
-		if (rc != CHI_OK || !put_one(write, chi_store_statistic(store), &put, &out->done)) {
+		if (rc != CHI_OK || !put_one(write, chi_dir_statistic(store), &put, &out->done)) {
 			out->bad[out->n_bad++] = chi_position_reader_line(reader);
 		}
 		chi_arena_reset(&arena);
@@ -281,7 +281,7 @@ static void check_result(const struct expected *expected)
 	assert_memory_equal(told, expected->bad, n_told * sizeof(told[0]));
 }
 
-static void compare(struct chi_store *a, struct chi_store *b)
+static void compare(struct chi_dir *a, struct chi_dir *b)
 {
 	struct chi_verify_result sound;
 	size_t len = 0;
@@ -293,8 +293,7 @@ static void compare(struct chi_store *a, struct chi_store *b)
 	free(text_b);
 }
 
-static struct chi_store *with_games(const char *name, enum chi_statistic statistic,
-				    const char *games)
+static struct chi_dir *with_games(const char *name, enum chi_statistic statistic, const char *games)
 {
 	const char *texts[] = {games, NULL};
 	struct import_session session = {.statistic = statistic,
@@ -309,9 +308,9 @@ static void one_format(enum chi_statistic statistic, enum chi_format format, boo
 {
 	static struct expected expected;
 	char *pgn = session_games(40, 30);
-	struct chi_store *puts =
+	struct chi_dir *puts =
 		games ? with_games("puts", statistic, pgn) : help_store("puts", statistic);
-	struct chi_store *lines =
+	struct chi_dir *lines =
 		games ? with_games("lines", statistic, pgn) : help_store("lines", statistic);
 	free(pgn);
 	for (unsigned round = 0; round < 3; round++) {
@@ -334,14 +333,14 @@ static void one_format(enum chi_statistic statistic, enum chi_format format, boo
 			help_remove(fresh.path);
 			ok(import_text(fresh, options, "t", text, len, 100));
 			check_result(&expected);
-			struct chi_store *made = help_open(fresh.path, CHI_STORE_READ);
+			struct chi_dir *made = help_open(fresh.path, CHI_STORE_READ);
 			compare(puts, made);
-			chi_store_close(made);
+			chi_dir_close(made);
 		}
 		free(text);
 	}
-	chi_store_close(puts);
-	chi_store_close(lines);
+	chi_dir_close(puts);
+	chi_dir_close(lines);
 }
 
 static void puts_make_the_same_store(void **state)
@@ -388,8 +387,8 @@ static void long_records(void **state)
 	for (int i = -3; i <= 3; i++) {
 		static const char *const units[] = {"n", "n\n", "n\r\n", "\"\""};
 		for (size_t unit = 0; unit < CHI_COUNT(units); unit++) {
-			struct chi_store *puts = help_store("puts", CHI_STATISTIC_CONTROL);
-			struct chi_store *lines = help_store("lines", CHI_STATISTIC_CONTROL);
+			struct chi_dir *puts = help_store("puts", CHI_STATISTIC_CONTROL);
+			struct chi_dir *lines = help_store("lines", CHI_STATISTIC_CONTROL);
 			size_t len = 0;
 			size_t head = sizeof(START ",\"\"") - 1;
 			size_t n = ((size_t)((int)(MIB - head) + i)) / strlen(units[unit]);
@@ -403,8 +402,8 @@ static void long_records(void **state)
 			check_result(&expected);
 			compare(puts, lines);
 			free(text);
-			chi_store_close(puts);
-			chi_store_close(lines);
+			chi_dir_close(puts);
+			chi_dir_close(lines);
 		}
 	}
 }
@@ -459,8 +458,8 @@ static void what_was_played_stays(void **state)
 	static const char after[] = "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 w - -\",\"white\":3}\n"
 				    "{\"fen\":\"8/8/8/4k3/8/8/8/3K4 w - -\",\"other\":5}\n";
 	struct chi_import_options options = {.format = CHI_FORMAT_JSONL, .add = true, .threads = 2};
-	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
-	struct chi_store *plain = help_store("plain", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *plain = help_store("plain", CHI_STATISTIC_OUTCOME);
 	const struct chi_importer_target into = {.store = store};
 	ok(import_text(into, options, "t", before, strlen(before), 50));
 	ok(import_text((struct chi_importer_target){.store = plain}, options, "t", before,
@@ -474,15 +473,15 @@ static void what_was_played_stays(void **state)
 	assert_int_equal(result.positions.updated, 1);
 	assert_int_equal(result.positions.unchanged, 3);
 	compare(plain, store);
-	chi_store_close(store);
-	chi_store_close(plain);
+	chi_dir_close(store);
+	chi_dir_close(plain);
 }
 
 /* Notes name the file, and its lines; each file has its own header and format. */
 static void several_files(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("store", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_CONTROL);
 	struct chi_import_options options = {
 		.kind = CHI_IMPORT_PUT, .report = report, .threads = 2};
 	static const char *const files[][2] = {{"a.csv", "note,fen,odd\nx," START ",\ny,bad,"},
@@ -507,14 +506,14 @@ static void several_files(void **state)
 				  "statistic\n"
 				  "c: no position was found\n");
 	assert_int_equal(help_count(store), 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* However large the file is, what is bad in it included. */
 static void memory_is_bounded(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("store", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_CONTROL);
 	const struct chi_import_options options = {
 		.format = CHI_FORMAT_EPD, .threads = 2, .memory = 16 * MIB};
 	size_t len = 0;
@@ -541,7 +540,7 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(result.taken, 300000);
 	assert_int_equal(result.skipped, 300000);
 	free(text);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

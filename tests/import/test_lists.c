@@ -106,7 +106,8 @@ static void a_damaged_record_leaves_no_list(void **state)
 	static const uint8_t bad[] = {0x80}; /* sections, and none follows */
 	uint8_t keys[16][CHI_POSTINGS_CHUNK_KEY_MAX];
 	struct chi_key key = initial();
-	struct chi_put put = {.key = key, .parts = CHI_PUT_RESTORE, .record = {.counts.white = 7}};
+	struct chi_put_entry put = {
+		.key = key, .parts = CHI_PUT_RESTORE, .record = {.counts.white = 7}};
 	ok(chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault));
 	for (int restore = 0; restore < 2; restore++) {
 		struct chi_write *write;
@@ -115,19 +116,19 @@ static void a_damaged_record_leaves_no_list(void **state)
 		ok(import(CHI_IMPORT_ADD, 0, GAMES));
 		size_t n = find_chunks(keys, CHI_COUNT(keys));
 		raw_change("lists", "position", key.bytes, key.len, bad, sizeof(bad));
-		struct chi_store *store = help_open(help_path("lists"), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(help_path("lists"), CHI_STORE_WRITE);
 		ok(chi_write_begin(store, &write, &fault));
 		ok(chi_write_savepoint(write));
 		ok(chi_write_delete(write, &key));
 		ok(chi_write_rollback(write));
 		ok(chi_write_commit(write, &fault));
-		chi_store_close(store);
+		chi_dir_close(store);
 		assert_int_equal(find_chunks(keys, CHI_COUNT(keys)), n);
 		store = help_open(help_path("lists"), CHI_STORE_WRITE);
 		ok(chi_write_begin(store, &write, &fault));
 		ok(restore ? chi_write_put(write, &put, &result) : chi_write_delete(write, &key));
 		ok(chi_write_commit(write, &fault));
-		chi_store_close(store);
+		chi_dir_close(store);
 		assert_int_equal(find_chunks(keys, CHI_COUNT(keys)), 0);
 	}
 }

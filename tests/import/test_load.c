@@ -44,7 +44,7 @@ static void cut(struct lines *lines, char *text)
 }
 
 /* A store of games, with notes, lines, evaluations, and statistics where these are given. */
-static struct chi_store *sample(const char *name, enum chi_statistic statistic)
+static struct chi_dir *sample(const char *name, enum chi_statistic statistic)
 {
 	char *games = session_games(30, 40);
 	const char *texts[] = {games, NULL};
@@ -53,7 +53,7 @@ static struct chi_store *sample(const char *name, enum chi_statistic statistic)
 	help_remove(help_path(name));
 	ok(session_run(&session, name, texts));
 	free(games);
-	struct chi_store *store = help_open(help_path(name), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_WRITE);
 	for (unsigned i = 0; i < 60; i++) {
 		struct chi_eval eval = {.engine = "one",
 					.engine_len = 3,
@@ -61,7 +61,7 @@ static struct chi_store *sample(const char *name, enum chi_statistic statistic)
 					.score = (int32_t)help_below(2000) - 1000};
 		char note[2000];
 		memset(note, 'n', sizeof(note));
-		struct chi_put put = {
+		struct chi_put_entry put = {
 			.key = help_key(),
 			.parts = CHI_PUT_NOTE | CHI_PUT_EVALS |
 				 (statistic == CHI_STATISTIC_EXTERNAL ? CHI_PUT_CHI2 : 0),
@@ -78,7 +78,7 @@ static struct chi_store *sample(const char *name, enum chi_statistic statistic)
 
 /* The dump of `a`, its positions in any order, and among them such as `b` says them: one position
  * may come twice, and not alike. To be freed. */
-static char *shuffled(struct chi_store *a, struct chi_store *b)
+static char *shuffled(struct chi_dir *a, struct chi_dir *b)
 {
 	static struct lines of_a;
 	static struct lines of_b;
@@ -141,14 +141,14 @@ static int load_text(struct chi_importer_target target, struct chi_import_option
 	return rc;
 }
 
-static int load_into(struct chi_store *store, const char *text)
+static int load_into(struct chi_dir *store, const char *text)
 {
 	struct chi_import_options options = {.threads = 1 + help_below(4), .memory = 16 * MIB};
 	return load_text((struct chi_importer_target){.store = store}, options, NULL, text, 90000);
 }
 
 /* The same line by line. */
-static void put_lines(struct chi_store *store, const char *text, struct chi_put_result *did)
+static void put_lines(struct chi_dir *store, const char *text, struct chi_put_result *did)
 {
 	struct chi_write *write = NULL;
 	struct chi_dump_reader reader;
@@ -161,11 +161,11 @@ static void put_lines(struct chi_store *store, const char *text, struct chi_put_
 	ok(chi_write_begin(store, &write, &fault));
 	while (*rest != '\0' && (line = strsep(&rest, "\n")) != NULL) {
 		enum chi_dump_line kind;
-		struct chi_put put;
+		struct chi_put_entry put;
 		chi_arena_reset(&arena);
 		ok(chi_dump_read(&reader, line, strlen(line), &arena, &kind, &put, &fault));
 		if (kind == CHI_DUMP_POSITION) {
-			ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+			ok(chi_put_check(&put, chi_dir_statistic(store), &fault));
 			ok(chi_write_put(write, &put, did));
 		} else if (kind == CHI_DUMP_GAME) {
 			assert_in_range(chi_write_game_id(write, &reader.game), CHI_OK, CHI_NONE);
@@ -177,7 +177,7 @@ static void put_lines(struct chi_store *store, const char *text, struct chi_put_
 	free(copy);
 }
 
-static void compare(struct chi_store *a, struct chi_store *b)
+static void compare(struct chi_dir *a, struct chi_dir *b)
 {
 	struct chi_verify_result sound;
 	size_t len = 0;
@@ -195,10 +195,10 @@ static void puts_make_the_same_store(void **state)
 {
 	(void)state;
 	for (int kind = 1; kind <= CHI_STATISTIC_MAX; kind++) {
-		struct chi_store *a = sample("a", (enum chi_statistic)kind);
-		struct chi_store *b = sample("b", (enum chi_statistic)kind);
-		struct chi_store *puts = help_store("puts", (enum chi_statistic)kind);
-		struct chi_store *loads = help_store("loads", (enum chi_statistic)kind);
+		struct chi_dir *a = sample("a", (enum chi_statistic)kind);
+		struct chi_dir *b = sample("b", (enum chi_statistic)kind);
+		struct chi_dir *puts = help_store("puts", (enum chi_statistic)kind);
+		struct chi_dir *loads = help_store("loads", (enum chi_statistic)kind);
 		for (unsigned round = 0; round < 3; round++) {
 			struct chi_put_result did = {0};
 			char *text = round == 1 ? shuffled(b, a) : shuffled(a, b);
@@ -209,20 +209,20 @@ static void puts_make_the_same_store(void **state)
 			if (round == 0) {
 				const struct chi_importer_target fresh = {
 					.path = help_path("fresh"),
-					.statistic = chi_store_statistic(a)};
+					.statistic = chi_dir_statistic(a)};
 				help_remove(fresh.path);
 				ok(load_text(fresh, (struct chi_import_options){0}, NULL, text, 7));
 				assert_memory_equal(&did, &result.positions, sizeof(did));
-				struct chi_store *made = help_open(fresh.path, CHI_STORE_READ);
+				struct chi_dir *made = help_open(fresh.path, CHI_STORE_READ);
 				compare(puts, made);
-				chi_store_close(made);
+				chi_dir_close(made);
 			}
 			free(text);
 		}
-		chi_store_close(a);
-		chi_store_close(b);
-		chi_store_close(puts);
-		chi_store_close(loads);
+		chi_dir_close(a);
+		chi_dir_close(b);
+		chi_dir_close(puts);
+		chi_dir_close(loads);
 	}
 }
 
@@ -242,7 +242,7 @@ static char *with_line(const char *text, unsigned number, const char *line)
 }
 
 /* `copies` times the positions of a dump, in many pieces; to be freed. *n: its lines. */
-static char *long_text(struct chi_store *store, unsigned copies, unsigned *n)
+static char *long_text(struct chi_dir *store, unsigned copies, unsigned *n)
 {
 	static struct lines lines;
 	char *out = NULL;
@@ -266,8 +266,8 @@ static char *long_text(struct chi_store *store, unsigned copies, unsigned *n)
 static void the_first_bad_line_is_named(void **state)
 {
 	(void)state;
-	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
-	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_OUTCOME);
 	const struct chi_import_options options = {.threads = 4, .memory = 16 * MIB};
 	unsigned n = 0;
 	char *text = long_text(a, 30, &n);
@@ -288,8 +288,8 @@ static void the_first_bad_line_is_named(void **state)
 	}
 	assert_int_equal(help_count(store), 0);
 	free(text);
-	chi_store_close(a);
-	chi_store_close(store);
+	chi_dir_close(a);
+	chi_dir_close(store);
 }
 
 #define HEAD                                                                                       \
@@ -325,7 +325,7 @@ static void what_is_no_whole_dump(void **state)
 		 -CHI_EINVAL, "control"},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+		struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 		size_t len = 0;
 		/* Some end as if they were whole. */
 		bool ends = strstr(cases[i].text, "end") != NULL ||
@@ -337,7 +337,7 @@ static void what_is_no_whole_dump(void **state)
 		assert_non_null(strstr(fault.text, cases[i].says));
 		assert_int_equal(help_count(store), strstr(cases[i].text, "end\t1") != NULL &&
 							    cases[i].status == CHI_OK);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -424,8 +424,8 @@ static bool names_line(unsigned line)
 static void a_changed_dump_is_refused(void **state)
 {
 	(void)state;
-	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
-	struct chi_store *store = help_store("store", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_OUTCOME);
 	const struct chi_importer_target fresh = {.path = help_path("fresh"),
 						  .statistic = CHI_STATISTIC_OUTCOME};
 	size_t len = 0;
@@ -433,7 +433,7 @@ static void a_changed_dump_is_refused(void **state)
 	char *text = sealed(lines, &len);
 	free(lines);
 	help_remove(fresh.path);
-	chi_store_close(a);
+	chi_dir_close(a);
 	for (unsigned i = 0; i < 240; i++) {
 		unsigned line = 0;
 		char *other = changed(text, (enum change)(i % CHANGES), &line);
@@ -450,14 +450,14 @@ static void a_changed_dump_is_refused(void **state)
 	assert_int_equal(help_count(store), 0);
 	ok(load_into(store, text));
 	free(text);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Each is of all bytes before its line, and they are where the format says. */
 static void checksums_are_those_of_the_format(void **state)
 {
 	(void)state;
-	struct chi_store *a = sample("a", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
 	size_t len = 0;
 	unsigned n = 0;
 	unsigned sums = 0;
@@ -477,7 +477,7 @@ static void checksums_are_those_of_the_format(void **state)
 	assert_int_equal(sums, n / 1000 + 1);
 	free(whole);
 	free(text);
-	chi_store_close(a);
+	chi_dir_close(a);
 }
 
 /* Lines longer than a piece, and the longest that there may be. */
@@ -485,7 +485,7 @@ static void long_lines(void **state)
 {
 	(void)state;
 	static const char front[] = HEAD "8/8/8/4k3/8/8/8/4K3 w - - 0 1\t-\t1\t0\t0\t0\t\t\t\t\t";
-	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	const size_t lengths[] = {CHI_NOTE_MAX, CHI_NOTE_MAX + 1, CHI_DUMP_LINE_MAX, 5 * MIB};
 	for (size_t i = 0; i < CHI_COUNT(lengths); i++) {
 		char *text = calloc(1, sizeof(front) + lengths[i] + 100);
@@ -500,7 +500,7 @@ static void long_lines(void **state)
 		assert_int_equal(result.positions.updated, i == 0);
 		free(text);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void feed_sealed(struct chi_importer *importer, struct chi_dump_seal *seal,
@@ -516,7 +516,7 @@ static void memory_is_bounded(void **state)
 {
 	(void)state;
 	struct chi_importer *importer = NULL;
-	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {
 		.kind = CHI_IMPORT_LOAD, .memory = 16 * MIB, .threads = 2};
@@ -545,16 +545,16 @@ static void memory_is_bounded(void **state)
 	assert_int_equal(result.positions.added, 1);
 	assert_int_equal(result.positions.unchanged, n - 1);
 	chi_importer_free(importer);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void once_is_once(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	struct chi_importer_target target = {.store = store};
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	struct chi_idempotency_key mark = {.sequence = 1, .unanswered = 1, .since = info.sequence};
 	memcpy(mark.store, info.uuid, sizeof(mark.store));
 	size_t len = 0;
@@ -567,7 +567,7 @@ static void once_is_once(void **state)
 	ok(load_text(target, (struct chi_import_options){0}, NULL, text, 9));
 	assert_int_equal(result.positions.unchanged, 1);
 	free(text);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

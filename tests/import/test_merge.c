@@ -18,11 +18,11 @@ static const chi_move e4 = 12 << 6 | 28;
 static const chi_move d4 = 11 << 6 | 27;
 
 /* A store of one record at the initial position. */
-static struct chi_store *store_of(const char *name, enum chi_statistic statistic, uint32_t parts,
-				  const struct chi_record *record)
+static struct chi_dir *store_of(const char *name, enum chi_statistic statistic, uint32_t parts,
+				const struct chi_record *record)
 {
-	struct chi_store *store = help_store(name, statistic);
-	struct chi_put put = {.key = help_fen(START), .parts = parts, .record = *record};
+	struct chi_dir *store = help_store(name, statistic);
+	struct chi_put_entry put = {.key = help_fen(START), .parts = parts, .record = *record};
 	help_put(store, &put);
 	return store;
 }
@@ -30,7 +30,7 @@ static struct chi_store *store_of(const char *name, enum chi_statistic statistic
 static struct chi_arena arena;
 
 /* The record at the initial position, until the next call. */
-static struct chi_record start_of(struct chi_store *store)
+static struct chi_record start_of(struct chi_dir *store)
 {
 	struct chi_key key = help_fen(START);
 	struct chi_record record = {0};
@@ -49,13 +49,13 @@ static void counts_moves_and_plies_are_added(void **state)
 	const struct chi_move_stat theirs[] = {{d4, {.black = 4}}, {e4, {.white = 1, .draws = 1}}};
 	const struct chi_ply_stat at_start[] = {{0, 3}};
 	const struct chi_ply_stat later[] = {{0, 2}, {8, 4}};
-	struct chi_store *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_ADD,
-				       &(struct chi_record){.counts = {.white = 2, .other = 1},
-							    .moves = ours,
-							    .n_moves = 1,
-							    .plies = at_start,
-							    .n_plies = 1});
-	struct chi_store *b =
+	struct chi_dir *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_ADD,
+				     &(struct chi_record){.counts = {.white = 2, .other = 1},
+							  .moves = ours,
+							  .n_moves = 1,
+							  .plies = at_start,
+							  .n_plies = 1});
+	struct chi_dir *b =
 		store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_ADD,
 			 &(struct chi_record){.counts = {.white = 1, .draws = 1, .black = 4},
 					      .moves = theirs,
@@ -77,8 +77,8 @@ static void counts_moves_and_plies_are_added(void **state)
 	assert_int_equal(record.plies[0].games, 5);
 	assert_int_equal(record.plies[1].games, 4);
 	assert_int_equal(record.chi2, 7600);
-	chi_store_close(a);
-	chi_store_close(b);
+	chi_dir_close(a);
+	chi_dir_close(b);
 }
 
 static struct chi_eval eval_of(const char *engine, uint32_t depth, int32_t score, uint64_t date)
@@ -105,18 +105,18 @@ static void evaluations_deeper_then_later_then_ours(void **state)
 		eval_of("e the same", 8, 2, 0), eval_of("g alone", 1, 2, 0),
 	};
 	static const int32_t expected[] = {1, 2, 1, 2, 1, 1, 2};
-	struct chi_store *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_EVALS,
-				       &(struct chi_record){.evals = ours, .n_evals = 6});
-	struct chi_store *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_EVALS,
-				       &(struct chi_record){.evals = theirs, .n_evals = 6});
+	struct chi_dir *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_EVALS,
+				     &(struct chi_record){.evals = ours, .n_evals = 6});
+	struct chi_dir *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_EVALS,
+				     &(struct chi_record){.evals = theirs, .n_evals = 6});
 	ok(merging(a, b));
 	struct chi_record record = start_of(a);
 	assert_int_equal(record.n_evals, 7);
 	for (size_t i = 0; i < 7; i++) {
 		assert_int_equal(record.evals[i].score, expected[i]);
 	}
-	chi_store_close(a);
-	chi_store_close(b);
+	chi_dir_close(a);
+	chi_dir_close(b);
 }
 
 /* Ours, or theirs if we have none; what gives way is counted. */
@@ -140,16 +140,16 @@ static void notes_and_lines(void **state)
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
 		uint32_t parts = CHI_PUT_NOTE | CHI_PUT_LINE;
-		struct chi_store *a = store_of("a", CHI_STATISTIC_CONTROL, parts, cases[i].ours);
-		struct chi_store *b = store_of("b", CHI_STATISTIC_CONTROL, parts, cases[i].theirs);
+		struct chi_dir *a = store_of("a", CHI_STATISTIC_CONTROL, parts, cases[i].ours);
+		struct chi_dir *b = store_of("b", CHI_STATISTIC_CONTROL, parts, cases[i].theirs);
 		ok(merging(a, b));
 		struct chi_record record = start_of(a);
 		assert_string_equal(record.note, cases[i].note);
 		assert_int_equal(record.n_line, 1);
 		assert_int_equal(record.line[0], cases[i].line);
 		assert_int_equal(merging_result.dropped, cases[i].dropped);
-		chi_store_close(a);
-		chi_store_close(b);
+		chi_dir_close(a);
+		chi_dir_close(b);
 	}
 }
 
@@ -169,16 +169,16 @@ static void statistics(void **state)
 		{0, 0, CHI_STATISTIC_CONTROL, 0},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct chi_store *a = store_of("a", CHI_STATISTIC_EXTERNAL, CHI_PUT_CHI2,
-					       &(struct chi_record){.chi2 = cases[i].ours});
-		struct chi_store *b =
+		struct chi_dir *a = store_of("a", CHI_STATISTIC_EXTERNAL, CHI_PUT_CHI2,
+					     &(struct chi_record){.chi2 = cases[i].ours});
+		struct chi_dir *b =
 			store_of("b", cases[i].kind,
 				 cases[i].kind == CHI_STATISTIC_EXTERNAL ? CHI_PUT_CHI2 : 0,
 				 &(struct chi_record){.chi2 = cases[i].theirs});
 		ok(merging(a, b));
 		assert_int_equal(start_of(a).chi2, cases[i].merged);
-		chi_store_close(a);
-		chi_store_close(b);
+		chi_dir_close(a);
+		chi_dir_close(b);
 	}
 }
 
@@ -189,7 +189,7 @@ static struct chi_game_id game_of(uint8_t number, uint8_t outcome)
 }
 
 /* The base rates follow, as after an import. */
-static void put_game_ids(struct chi_store *store, uint8_t first, uint8_t n)
+static void put_game_ids(struct chi_dir *store, uint8_t first, uint8_t n)
 {
 	struct chi_write *write = NULL;
 	struct chi_info info;
@@ -199,7 +199,7 @@ static void put_game_ids(struct chi_store *store, uint8_t first, uint8_t n)
 		ok(chi_write_game_id(write, &game));
 	}
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_base(write, &info.games));
 	ok(chi_write_commit(write, &fault));
@@ -211,14 +211,14 @@ static void games_are_united(void **state)
 	(void)state;
 	struct chi_info info;
 	const struct chi_record record = {.counts = {.white = 30, .draws = 5, .black = 5}};
-	struct chi_store *a = store_of("a", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
-	struct chi_store *b = store_of("b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
+	struct chi_dir *a = store_of("a", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
+	struct chi_dir *b = store_of("b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
 	put_game_ids(a, 0, 40);
 	put_game_ids(b, 100, 80);
 	ok(merging(a, b));
 	assert_int_equal(merging_result.games, 80);
 	assert_int_equal(merging_result.taken, 80);
-	ok(chi_store_info(a, &info));
+	ok(chi_dir_info(a, &info));
 	assert_int_equal(info.games.white, 30);
 	assert_int_equal(info.games.other, 30);
 	assert_int_equal(info.base.draws, 30);
@@ -227,8 +227,8 @@ static void games_are_united(void **state)
 	/* 80 games against rates of a third each: 26.67 expected of each merging_result. */
 	assert_int_equal(merged.chi2, 6250);
 	assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);
-	chi_store_close(a);
-	chi_store_close(b);
+	chi_dir_close(a);
+	chi_dir_close(b);
 }
 
 /* Without games the base rates are those of both stores together. */
@@ -239,28 +239,28 @@ static void base_rates_without_games(void **state)
 	const struct chi_record record = {.counts = {.white = 3}};
 	const struct chi_counts rates[] = {{.white = 10, .draws = 20, .black = 30},
 					   {.white = 1, .draws = 2, .black = 3}};
-	struct chi_store *stores[2];
+	struct chi_dir *stores[2];
 	for (int i = 0; i < 2; i++) {
 		uint64_t changed;
 		stores[i] =
 			store_of(i == 0 ? "a" : "b", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
-		ok(chi_store_rescore(stores[i], &rates[i], &changed, &fault));
+		ok(chi_dir_rescore(stores[i], &rates[i], &changed, &fault));
 	}
 	ok(merging(stores[0], stores[1]));
-	ok(chi_store_info(stores[0], &info));
+	ok(chi_dir_info(stores[0], &info));
 	assert_int_equal(info.base.white, 11);
 	assert_int_equal(info.base.black, 33);
-	chi_store_close(stores[0]);
-	chi_store_close(stores[1]);
+	chi_dir_close(stores[0]);
+	chi_dir_close(stores[1]);
 }
 
 static void common_games_are_refused(void **state)
 {
 	(void)state;
 	const struct chi_record record = {.counts = {.white = 1}};
-	struct chi_store *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
-	struct chi_store *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
-	struct chi_store *before = store_of("before", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
+	struct chi_dir *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
+	struct chi_dir *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
+	struct chi_dir *before = store_of("before", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
 	put_game_ids(a, 0, 10);
 	put_game_ids(before, 0, 10);
 	put_game_ids(b, 7, 20);
@@ -270,9 +270,9 @@ static void common_games_are_refused(void **state)
 	/* And so is merging the same store again. */
 	put_game_ids(before, 100, 1);
 	ok(merging(b, before) == -CHI_EEXIST ? CHI_OK : -CHI_EINTERNAL);
-	chi_store_close(a);
-	chi_store_close(b);
-	chi_store_close(before);
+	chi_dir_close(a);
+	chi_dir_close(b);
+	chi_dir_close(before);
 }
 
 /* Where no rule prefers ours, either way gives the same. */
@@ -283,7 +283,7 @@ static void merging_is_symmetric(void **state)
 		N = 300
 	};
 	struct chi_key keys[N];
-	struct chi_store *stores[4];
+	struct chi_dir *stores[4];
 	static const char *const names[] = {"a", "b", "a again", "b again"};
 	help_keys(keys, N);
 	for (int i = 0; i < 4; i++) {
@@ -305,7 +305,7 @@ static void merging_is_symmetric(void **state)
 	merging_same(stores[2], stores[3], true);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(help_verify(stores[i], &(struct chi_verify_result){0}), CHI_OK);
-		chi_store_close(stores[i]);
+		chi_dir_close(stores[i]);
 	}
 }
 
@@ -337,26 +337,26 @@ static void halves_are_the_whole(void **state)
 	assert_non_null(middle);
 	size_t half = (size_t)(middle - text);
 	for (int i = 0; i < 2; i++) {
-		struct chi_store *whole = merging_import("whole", kinds[i], text, len);
+		struct chi_dir *whole = merging_import("whole", kinds[i], text, len);
 		assert_int_equal(merging_result.taken, 300);
-		struct chi_store *a = merging_import("a", kinds[i], text, half);
+		struct chi_dir *a = merging_import("a", kinds[i], text, half);
 		uint64_t first = merging_result.taken;
-		struct chi_store *b = merging_import("b", kinds[i], middle, len - half);
+		struct chi_dir *b = merging_import("b", kinds[i], middle, len - half);
 		ok(merging(a, b));
 		assert_int_equal(first + merging_result.taken, 300);
 		if (kinds[i] == CHI_STATISTIC_OUTCOME) {
 			uint64_t changed;
-			ok(chi_store_rescore(a, NULL, &changed, &fault));
-			ok(chi_store_rescore(whole, NULL, &changed, &fault));
+			ok(chi_dir_rescore(a, NULL, &changed, &fault));
+			ok(chi_dir_rescore(whole, NULL, &changed, &fault));
 		}
 		merging_same(a, whole, true);
 		assert_int_equal(help_verify(a, &(struct chi_verify_result){0}), CHI_OK);
 		/* And once more is refused. */
 		assert_int_equal(merging(a, b), -CHI_EEXIST);
 		merging_same(a, whole, true);
-		chi_store_close(whole);
-		chi_store_close(a);
-		chi_store_close(b);
+		chi_dir_close(whole);
+		chi_dir_close(a);
+		chi_dir_close(b);
 	}
 	free(text);
 }

@@ -19,9 +19,9 @@ static void damaged_dumps_change_nothing(void **state)
 	};
 	struct chi_key keys[N];
 	help_keys(keys, N);
-	struct chi_store *other = help_store("b", CHI_STATISTIC_CONTROL);
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *empty = help_store("empty", CHI_STATISTIC_CONTROL);
+	struct chi_dir *other = help_store("b", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_dir *empty = help_store("empty", CHI_STATISTIC_CONTROL);
 	help_fill(other, keys, N);
 	struct chi_write *write = NULL;
 	ok(chi_write_begin(other, &write, &fault));
@@ -56,15 +56,15 @@ static void damaged_dumps_change_nothing(void **state)
 	merging_same(store, other, true);
 	free(text);
 	free(lines);
-	chi_store_close(store);
-	chi_store_close(other);
-	chi_store_close(empty);
+	chi_dir_close(store);
+	chi_dir_close(other);
+	chi_dir_close(empty);
 }
 
 static void one_store_a_session(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
 	struct chi_importer *importer = NULL;
@@ -74,16 +74,16 @@ static void one_store_a_session(void **state)
 	chi_importer_free(importer);
 	target = (struct chi_importer_target){.path = help_path("new")};
 	assert_int_equal(chi_importer_begin(&target, &options, &importer, &fault), -CHI_EINVAL);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A store takes the place of bytes, not some of them, and no store takes its own. */
 static void a_directory_or_bytes(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *other = help_store("b", CHI_STATISTIC_CONTROL);
-	struct chi_store *copy = merging_copy(store);
+	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_dir *other = help_store("b", CHI_STATISTIC_CONTROL);
+	struct chi_dir *copy = merging_copy(store);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
 	struct chi_importer *importer = NULL;
@@ -91,11 +91,10 @@ static void a_directory_or_bytes(void **state)
 		ok(chi_importer_begin(&target, &options, &importer, &fault));
 		if (i == 0) {
 			ok(chi_importer_feed(importer, "chi", 3, &fault));
-			assert_int_equal(
-				chi_importer_store(importer, chi_store_path(other), &fault),
-				-CHI_EINVAL);
+			assert_int_equal(chi_importer_store(importer, chi_dir_path(other), &fault),
+					 -CHI_EINVAL);
 		} else {
-			ok(chi_importer_store(importer, chi_store_path(other), &fault));
+			ok(chi_importer_store(importer, chi_dir_path(other), &fault));
 			assert_int_equal(chi_importer_feed(importer, "chi", 3, &fault),
 					 -CHI_EINVAL);
 		}
@@ -106,11 +105,11 @@ static void a_directory_or_bytes(void **state)
 	assert_non_null(strstr(fault.text, "a copy of it"));
 	options.kind = CHI_IMPORT_ADD;
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	assert_int_equal(chi_importer_store(importer, chi_store_path(other), &fault), -CHI_EINVAL);
+	assert_int_equal(chi_importer_store(importer, chi_dir_path(other), &fault), -CHI_EINVAL);
 	chi_importer_free(importer);
-	chi_store_close(copy);
-	chi_store_close(other);
-	chi_store_close(store);
+	chi_dir_close(copy);
+	chi_dir_close(other);
+	chi_dir_close(store);
 }
 
 /* Lists that are not held at once come in parts, and the same lists come out. */
@@ -135,24 +134,24 @@ static void a_list_longer_than_what_is_held(void **state)
 	help_remove(help_path("b"));
 	session_add("b", text);
 	session_add("a", "1. e4 *\n");
-	struct chi_store *other = help_open(help_path("b"), CHI_STORE_READ);
-	struct chi_store *store = help_open(help_path("a"), CHI_STORE_WRITE);
+	struct chi_dir *other = help_open(help_path("b"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("a"), CHI_STORE_WRITE);
 	ok(merging_store(store, other));
 	assert_int_equal(merging_result.taken, N);
 	ok(help_get(store, &start, &row));
 	assert_int_equal(row.counts.other, N + 1);
 	assert_int_equal(help_verify(store, &(struct chi_verify_result){0}), CHI_OK);
 	free(text);
-	chi_store_close(other);
-	chi_store_close(store);
+	chi_dir_close(other);
+	chi_dir_close(store);
 }
 
 /* What a text is loaded into has no name that could stay. */
 static void a_merge_leaves_no_trace(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_dir *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
 	unsigned before = help_entries(help_path("a"), "");
 	size_t len = 0;
 	char *lines = help_dump(other, &len);
@@ -165,16 +164,16 @@ static void a_merge_leaves_no_trace(void **state)
 	assert_int_equal(help_verify(store, &(struct chi_verify_result){0}), CHI_OK);
 	free(lines);
 	free(text);
-	chi_store_close(store);
-	chi_store_close(other);
+	chi_dir_close(store);
+	chi_dir_close(other);
 }
 
 static void asked_to_stop(void **state)
 {
 	(void)state;
 	volatile int stop = 0;
-	struct chi_store *store = help_store("a", CHI_STATISTIC_CONTROL);
-	struct chi_store *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
+	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
+	struct chi_dir *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE, .cancel = &stop};
 	struct chi_importer *importer = NULL;
@@ -188,15 +187,15 @@ static void asked_to_stop(void **state)
 	chi_importer_free(importer);
 	stop = 0;
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
-	ok(chi_importer_store(importer, chi_store_path(other), &fault));
+	ok(chi_importer_store(importer, chi_dir_path(other), &fault));
 	stop = 1;
 	assert_int_equal(chi_importer_commit(importer, &merging_result, &fault), -CHI_ECANCELED);
 	chi_importer_free(importer);
 	assert_int_equal(help_count(store), 0);
 	free(lines);
 	free(text);
-	chi_store_close(store);
-	chi_store_close(other);
+	chi_dir_close(store);
+	chi_dir_close(other);
 }
 
 int main(void)

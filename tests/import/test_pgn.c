@@ -17,7 +17,7 @@
 
 /* Games of a store, one after the other. */
 struct source {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_read *read;
 	struct chi_archive_view view;
 	struct chi_archive_reader *reader;
@@ -40,7 +40,7 @@ static void end(struct source *source)
 	chi_archive_reader_free(source->reader);
 	chi_arena_deinit(&source->arena);
 	chi_read_end(source->read);
-	chi_store_close(source->store);
+	chi_dir_close(source->store);
 }
 
 /* All games as PGN, NUL-terminated; to be freed. */

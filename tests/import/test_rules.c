@@ -37,9 +37,9 @@ static const char mixed[] =
 
 static uint64_t positions(const char *store)
 {
-	struct chi_store *opened = help_open(help_path(store), CHI_STORE_READ);
+	struct chi_dir *opened = help_open(help_path(store), CHI_STORE_READ);
 	uint64_t n = help_count(opened);
-	chi_store_close(opened);
+	chi_dir_close(opened);
 	return n;
 }
 
@@ -77,7 +77,7 @@ static void nothing_makes_no_store(void **state)
 		assert_int_equal(help_try(help_path("nothing"), CHI_STORE_READ), -CHI_ENOSTORE);
 	}
 	/* To a store that is there nothing is added. */
-	chi_store_close(help_store("none", CHI_STATISTIC_CONTROL));
+	chi_dir_close(help_store("none", CHI_STATISTIC_CONTROL));
 	_cleanup_(chi_freep) char *before = session_dump("none");
 	ok(session_run(&session, "none", (const char *[]){empty, NULL}));
 	assert_int_equal(session.result.empty, 1);
@@ -192,12 +192,12 @@ static void identities_do_not_change(void **state)
 	struct chi_read *read;
 	help_remove(help_path("id"));
 	session_add("id", text);
-	struct chi_store *store = help_open(help_path("id"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("id"), CHI_STORE_READ);
 	ok(chi_read_begin(store, &read));
 	ok(chi_read_game_ids(read, NULL, &game, 1, &n));
 	assert_int_equal(n, 1);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	char hex[33];
 	for (size_t i = 0; i < sizeof(game.id); i++) {
 		snprintf(hex + 2 * i, 3, "%02x", game.id[i]);
@@ -308,7 +308,7 @@ static void what_is_not_committed_did_not_happen(void **state)
 	/* A path that is taken is told at the commit at the latest. */
 	ok(chi_importer_begin(&target, &options, &importer, &fault));
 	ok(chi_importer_feed(importer, mixed, strlen(mixed), &fault));
-	chi_store_close(help_store("given-up", CHI_STATISTIC_CONTROL));
+	chi_dir_close(help_store("given-up", CHI_STATISTIC_CONTROL));
 	assert_int_equal(chi_importer_commit(importer, &result, &fault), -CHI_EEXIST);
 	chi_importer_free(importer);
 	chi_importer_free(NULL);

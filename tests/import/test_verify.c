@@ -37,10 +37,10 @@ static void note_report(void *context, const char *text)
 static int verify(const char *name)
 {
 	struct chi_verify_result result;
-	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_READ);
 	said[0] = '\0';
-	int rc = chi_store_verify(store, note_report, NULL, &result);
-	chi_store_close(store);
+	int rc = chi_dir_verify(store, note_report, NULL, &result);
+	chi_dir_close(store);
 	assert_int_equal(rc == CHI_OK, result.errors == 0);
 	return rc;
 }
@@ -110,18 +110,18 @@ static void put(const char *tree, const struct entry *entry)
 /* A merge that reads the store as it is refuses it, and changes nothing. */
 static int merge_refuses(void)
 {
-	struct chi_store *other = help_open(help_path("store"), CHI_STORE_READ);
+	struct chi_dir *other = help_open(help_path("store"), CHI_STORE_READ);
 	const char *path = help_path("into");
 	help_remove(path);
-	ok(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault));
-	struct chi_store *into = help_open(path, CHI_STORE_WRITE);
+	ok(chi_dir_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault));
+	struct chi_dir *into = help_open(path, CHI_STORE_WRITE);
 	int rc = merging_store(into, other);
 	if (rc != CHI_OK) {
 		assert_non_null(strstr(fault.text, "damaged"));
 		assert_int_equal(help_count(into), 0);
 	}
-	chi_store_close(into);
-	chi_store_close(other);
+	chi_dir_close(into);
+	chi_dir_close(other);
 	return rc;
 }
 
@@ -446,7 +446,7 @@ static uint64_t sum_games(struct chi_read *read)
 static uint64_t sum_store(const char *name)
 {
 	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_READ);
 	struct chi_reached *reached;
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
@@ -455,17 +455,17 @@ static uint64_t sum_store(const char *name)
 	sum += chi_reached_games(reached);
 	chi_reached_close(reached);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	ok(verify(name));
 	return sum;
 }
 
-static void copy(struct chi_store *store, const char *name)
+static void copy(struct chi_dir *store, const char *name)
 {
 	struct chi_copy *copy;
 	int fd;
 	ok(chi_copy_begin(help_path(name), &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
 }
 
@@ -483,12 +483,12 @@ static void games_survive_copies_and_compaction(void **state)
 	session_add("store", first_game);
 	_cleanup_(chi_freep) char *dump = session_dump("store");
 	uint64_t sum = sum_store("store");
-	struct chi_store *store = help_open(help_path("store"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("store"), CHI_STORE_WRITE);
 	copy(store, "copy");
 	ok(help_publish(store, help_path("published")));
 	ok(chi_compact_prepare(store, &compaction, &fault));
 	ok(chi_compact_swap(compaction, &before, &after, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_true(after < before);
 	static const char *const names[] = {"store", "copy", "published"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -509,8 +509,8 @@ static void repair_tells_that_games_are_not_saved(void **state)
 	struct chi_repair_result result = {0};
 	make((struct chi_import_options){0});
 	said[0] = '\0';
-	ok(chi_store_repair(help_path("store"), help_path("saved"), 0, note_report, NULL, &result,
-			    &fault));
+	ok(chi_dir_repair(help_path("store"), help_path("saved"), 0, note_report, NULL, &result,
+			  &fault));
 	assert_non_null(strstr(said, "are not saved, only that the games are counted"));
 	assert_int_equal(result.games, taken);
 	assert_int_equal(result.missing, taken);

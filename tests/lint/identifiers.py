@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Holds the names that a debugger shows: a tag has one body, and the name of a static function says
-what it does, as a backtrace shows nothing else of it.
+"""Holds the names that a debugger shows: a tag has one body and is no function's name, too, and the
+name of a static function says what it does, as a backtrace shows nothing else of it.
 
     identifiers.py SOURCE_ROOT
 """
@@ -39,9 +39,9 @@ def tags(text):
     return [(text.count("\n", 0, m.start()) + 1, m[1]) for m in TAG.finditer(text)]
 
 
-def statics(text):
-    """(line, name) of the static functions defined here. A body begins with a brace alone on its
-    line, which is clang-format's."""
+def functions(text):
+    """(line, name, whether it is static) of the functions defined here. A body begins with a brace
+    alone on its line, which is clang-format's."""
     text = code(text)
     found = []
     end = 0
@@ -49,10 +49,15 @@ def statics(text):
         start = max(text.rfind(c, end, body.start()) for c in ";}") + 1
         head = text[max(start, end):body.start()]
         name = CALLED.search(head)
-        if name and re.search(r"\bstatic\b", head):
-            found.append((text.count("\n", 0, max(start, end) + name.start()) + 1, name[1]))
+        if name:
+            found.append((text.count("\n", 0, max(start, end) + name.start()) + 1, name[1],
+                          re.search(r"\bstatic\b", head) is not None))
         end = body.end()
     return found
+
+
+def statics(text):
+    return [(line, name) for line, name, is_static in functions(text) if is_static]
 
 
 def is_test(path):
@@ -89,6 +94,19 @@ class Tags:
             if others:
                 faults.append(f"{line}: '{tag}' has another body in {others[0]}")
         return faults
+
+
+class Both:
+    """A check over all files: a name is a tag's or a function's. `chi_take` says what is done, and
+    `struct chi_take` what it is done with: a reader, a binding and a tool that looks for one find
+    the other."""
+
+    def __init__(self, texts):
+        self.tags = {tag for text in texts.values() for _, tag in tags(text)}
+
+    def check(self, path, text):
+        return [f"{line}: function '{name}' is named as a struct or an enum is"
+                for line, name, _ in functions(text) if name.startswith("chi_") and name in self.tags]
 
 
 def check_bare(path, text):
@@ -133,6 +151,9 @@ def plant_tags(report):
             report.planted(f"tags of {a} and {b}", check, a, text)
         else:
             report.clean(f"tags of {a} and {b}", check, a, text)
+    one = {"x.h": body % "chi_part", "y.c": "int chi_part(void)\n{\n}\n"}
+    report.planted("tags and functions", Both(one).check, "y.c", one["y.c"])
+    report.clean("tags and functions", Both(one).check, "y.c", "int chi_apart(void)\n{\n}\n")
 
 
 def plant_statics(report):
@@ -158,6 +179,7 @@ def main():
 
     plant_tags(report)
     report.over("tags", Tags(texts).check, root, paths)
+    report.over("tags and functions", Both(texts).check, root, paths)
 
     plant_statics(report)
     report.over("bare names", check_bare, root, [p for p in texts if not is_test(p)])

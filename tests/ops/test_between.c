@@ -12,7 +12,7 @@
 #define GAME(white, black) "[White \"" white "\"]\n[Black \"" black "\"]\n\n1. e4 *\n\n"
 
 struct driven {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_read *read;
 	struct chi_query *query;
 	struct chi_page page;
@@ -30,7 +30,7 @@ static void detach(struct driven *driven)
 	assert_true(chi_query_may_detach(driven->query));
 	chi_query_detach(driven->query);
 	chi_read_end(driven->read);
-	chi_store_close(driven->store);
+	chi_dir_close(driven->store);
 }
 
 /* Does all but the rows. */

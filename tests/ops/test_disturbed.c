@@ -19,7 +19,7 @@
 #define GAMES  400u
 #define ROUNDS 20u
 
-static struct chi_store *store;
+static struct chi_dir *store;
 
 static void fill_store(void)
 {
@@ -257,7 +257,7 @@ static int make(void **state)
 
 static int drop(void **state)
 {
-	chi_store_close(store);
+	chi_dir_close(store);
 	return help_teardown(state);
 }
 

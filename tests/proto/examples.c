@@ -83,7 +83,7 @@ static const struct chi_eval example_evals[] = {
 		.n_pv = 2,
 	},
 };
-static struct chi_put put_entries[2] = {
+static struct chi_put_entry put_entries[2] = {
 	{
 		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_LINE | CHI_PUT_NOTE,
 		.record =
@@ -436,7 +436,7 @@ static const struct chi_response explore_response = {
 	.last = true,
 	.op = CHI_OP_EXPLORE,
 	.body =
-		&(const struct chi_explore){
+		&(const struct chi_explored){
 			.position = {.key = KEY_START,
 				     .found = true,
 				     .chi2 = 7600,
@@ -495,7 +495,7 @@ static const struct chi_response games_response = {
 	.id = 16,
 	.last = true,
 	.op = CHI_OP_GAME_IDS,
-	.body = &(const struct chi_game_ids){.games = example_games, .n = 1},
+	.body = &(const struct chi_game_id_list){.games = example_games, .n = 1},
 };
 
 /* Of the marked Delete. */

@@ -252,7 +252,7 @@ static void a_full_put_fits(void **state)
 {
 	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
-	struct chi_put *entries = test_calloc(CHI_PUT_MAX, sizeof(*entries));
+	struct chi_put_entry *entries = test_calloc(CHI_PUT_MAX, sizeof(*entries));
 	struct chi_move_stat moves[5];
 	for (size_t i = 0; i < CHI_COUNT(moves); i++) {
 		moves[i] = (struct chi_move_stat){(chi_move)(800 + i), {1, 1, 1, 0}};

@@ -93,8 +93,8 @@ static void numbers_of_positions(void **state)
 /* One entry, whose record has so much of everything. */
 static struct chi_request one_entry(const struct chi_record *record)
 {
-	static struct chi_put entry;
-	entry = (struct chi_put){
+	static struct chi_put_entry entry;
+	entry = (struct chi_put_entry){
 		.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
 		.parts = CHI_PUT_RESTORE,
 		.record = *record,
@@ -189,7 +189,7 @@ static void evaluations_of_an_exploration(void **state)
 		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_EXPLORE};
 		struct chi_response again;
 		move.child.key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
-		const struct chi_explore explore = {
+		const struct chi_explored explore = {
 			.position.key = move.child.key, .moves = &move, .n_moves = 1};
 		response.body = &explore;
 		int status = answer_round_trip(&response, &again);

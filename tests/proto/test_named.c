@@ -26,7 +26,7 @@ static const char *field_of(const struct chi_request *request, struct chi_arena 
 
 /* Four sound entries; one field of the last is then spoilt. */
 struct four {
-	struct chi_put entries[4];
+	struct chi_put_entry entries[4];
 	struct chi_move_stat moves[2];
 	struct chi_eval evals[2];
 	chi_move line[3];
@@ -103,7 +103,7 @@ static const chi_move wrong_moves[2] = {7, 0x5000};
 
 static void spoil_entry(struct four *f, enum spoil what)
 {
-	struct chi_put *entry = &f->entries[3];
+	struct chi_put_entry *entry = &f->entries[3];
 	switch (what) {
 	case SPOIL_KEY:
 		entry->key.bytes[0] = 0x18;

@@ -72,7 +72,7 @@ static void make(struct seed *seed, size_t n, const char *store, struct chi_buff
 /* True if the quick way takes the bytes; then both ways must agree. */
 static bool agrees(const uint8_t *bytes, size_t len)
 {
-	struct chi_probe probe;
+	struct chi_probe_answer probe;
 	struct chi_request request;
 	struct chi_fault fault = {0};
 	const char *field = NULL;
@@ -182,7 +182,7 @@ static void too_many_are_left(void **state)
 		struct chi_buffer out;
 		const uint8_t *body = NULL;
 		size_t len = 0;
-		struct chi_probe probe;
+		struct chi_probe_answer probe;
 		make(&seed, n, "", &out, &body, &len);
 		assert_int_equal(chi_probe_read(body, len, keys, &probe), n <= CHI_PROBE_MAX);
 		chi_buffer_deinit(&out);

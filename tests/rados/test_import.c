@@ -117,7 +117,7 @@ static void killed_imports_are_not_forgotten(void **state)
 	world_ok(world->client, chi_probe(world->client, &key, 1, &row));
 	assert_true(row.found);
 	assert_int_equal(row.counts.white, 5);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
 /* What is read from the cluster is checked before it is applied. */
@@ -136,7 +136,7 @@ static void damaged_journals_are_refused(void **state)
 	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
 			 -CHI_ECORRUPT);
 	assert_non_null(strstr(fault.text, "the journal of an import is damaged"));
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 0);
 }
 
@@ -148,7 +148,7 @@ static void raw_lease(struct raw *raw, const uint8_t id[16], uint64_t expires, u
 	uint8_t value[CHI_LEASE_SIZE];
 	char object[CHI_OBJECT_SIZE];
 	struct chi_omap_key key;
-	chi_omap_key(CHI_OMAP_IMPORT, id, 16, &key);
+	chi_omap_key_make(CHI_OMAP_IMPORT, id, 16, &key);
 	chi_lease_encode(&lease, value);
 	chi_head_object(raw->place.name, object);
 	raw_set(raw, object, &key, value, sizeof(value));
@@ -204,7 +204,7 @@ static void late_commits_are_refused(void **state)
 		} else if (round == 1) {
 			struct chi_omap_key last;
 			char object[CHI_OBJECT_SIZE];
-			chi_omap_key(CHI_OMAP_LAST, NULL, 0, &last);
+			chi_omap_key_make(CHI_OMAP_LAST, NULL, 0, &last);
 			chi_head_object(raw.place.name, object);
 			raw_set(&raw, object, &last, own_id, sizeof(own_id));
 		}
@@ -219,7 +219,7 @@ static void late_commits_are_refused(void **state)
 	struct raw raw;
 	struct chi_info info;
 	must_import(world);
-	world_ok(client, chi_get_info(client, &info));
+	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.positions, 1);
 	raw_open(world, &raw);
 	assert_int_equal(raw_count_head(&raw, CHI_OMAP_IMPORT), 0);
@@ -237,7 +237,7 @@ static void large_parts_are_cut(void **state)
 	static char note[60000];
 	static struct chi_key keys[LONG];
 	struct world *world = *state;
-	struct chi_put puts[50] = {{.parts = 0}};
+	struct chi_put_entry puts[50] = {{.parts = 0}};
 	struct chi_row rows[LONG];
 	struct raw raw;
 	unsigned five = 0;
@@ -245,15 +245,17 @@ static void large_parts_are_cut(void **state)
 	(void)snprintf(world->address, sizeof(world->address),
 		       "rados:chistore/o-%d?conf=%.300s&shards=1", (int)getpid(),
 		       getenv("CHISTORE_TEST_RADOS"));
-	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, NULL),
-			 CHI_OK);
+	assert_int_equal(
+		chi_store_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, NULL),
+		CHI_OK);
 	chi_close(world->client);
 	world->client = world_open(world);
 	for (unsigned i = 0; i < LONG; i++) {
 		keys[i] = world_key(i);
-		puts[i % 50] = (struct chi_put){.key = keys[i],
-						.parts = CHI_PUT_NOTE,
-						.record = {.note = note, .n_note = sizeof(note)}};
+		puts[i % 50] =
+			(struct chi_put_entry){.key = keys[i],
+					       .parts = CHI_PUT_NOTE,
+					       .record = {.note = note, .n_note = sizeof(note)}};
 		if (i % 50 == 49) {
 			world_ok(world->client, chi_put(world->client, puts, 50, CHI_SYNC, NULL));
 		}
@@ -264,7 +266,7 @@ static void large_parts_are_cut(void **state)
 	const struct chi_shard_client entry = {.sequence = 100, .date = UINT64_MAX};
 	uint8_t value[CHI_SHARD_CLIENT_SIZE];
 	struct chi_omap_key key;
-	chi_omap_key(CHI_OMAP_CLIENT, own_id, sizeof(own_id), &key);
+	chi_omap_key_make(CHI_OMAP_CLIENT, own_id, sizeof(own_id), &key);
 	chi_shard_client_encode(&entry, value);
 	raw_set_in(&raw, 0, &key, value, sizeof(value));
 	raw_close(&raw);
@@ -275,7 +277,7 @@ static void large_parts_are_cut(void **state)
 		five += rows[i].counts.white == 5;
 	}
 	assert_int_equal(five, LONG - 100);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
 /* It is named; once it is deleted the import goes on. */
@@ -290,7 +292,7 @@ static void damaged_records_are_deleted(void **state)
 	struct raw raw;
 	world_fill(world->client, 0, 20);
 	raw_open(world, &raw);
-	chi_omap_key(CHI_OMAP_POSITION, keys[0].bytes, keys[0].len, &position);
+	chi_omap_key_make(CHI_OMAP_POSITION, keys[0].bytes, keys[0].len, &position);
 	raw_set_in(&raw, raw_shard_of(&keys[0]), &position, "damaged", 7);
 	raw_part(&raw, keys, 2);
 	raw_commit(&raw);
@@ -306,19 +308,19 @@ static void damaged_records_are_deleted(void **state)
 	const struct chi_key empty = world_key(20);
 	world_fill(world->client, 20, 1);
 	raw_open(world, &raw);
-	chi_omap_key(CHI_OMAP_POSITION, empty.bytes, empty.len, &position);
+	chi_omap_key_make(CHI_OMAP_POSITION, empty.bytes, empty.len, &position);
 	raw_set_in(&raw, raw_shard_of(&empty), &position, "", 0);
 	raw_close(&raw);
 	world_refused(world->client, chi_probe(world->client, &empty, 1, rows), -CHI_ECORRUPT,
 		      "is damaged");
 	world_ok(world->client, chi_delete(world->client, &empty, 1, CHI_SYNC, &deleted));
 	assert_int_equal(deleted, 1);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 	must_import(world);
 	world_ok(world->client, chi_probe(world->client, keys, 2, rows));
 	assert_int_equal(rows[0].counts.white, 5);
 	assert_int_equal(rows[1].counts.white, 5 + 4);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
 static void no_report(void *context, const char *text)
@@ -330,11 +332,11 @@ static void must_repair(const struct world *world, struct chi_repair_result *res
 {
 	struct chi_fault fault = {{0}};
 	char text[CHI_FAULT_SIZE] = "";
-	if (chi_repair(world->address, world->address, 0, no_report, text, result, &fault) !=
+	if (chi_store_repair(world->address, world->address, 0, no_report, text, result, &fault) !=
 	    CHI_OK) {
 		fail_msg("%s", fault.text);
 	}
-	if (chi_verify(world->client, no_report, text, NULL) != CHI_OK) {
+	if (chi_store_verify(world->client, no_report, text, NULL) != CHI_OK) {
 		fail_msg("%s", text);
 	}
 }
@@ -345,7 +347,7 @@ static void damage_all(struct raw *raw, const struct chi_key keys[4], uint32_t s
 {
 	struct chi_omap_key key;
 	uint32_t shard = raw_shard_of(&keys[0]);
-	chi_omap_key(CHI_OMAP_POSITION, keys[0].bytes, keys[0].len, &key);
+	chi_omap_key_make(CHI_OMAP_POSITION, keys[0].bytes, keys[0].len, &key);
 	raw_set_in(raw, shard, &key, "damaged", 7);
 	raw_set_in(raw, (shard + 1) % RAW_SHARDS, &key, "other", 5);
 	chi_omap_strength(104, &keys[1], &key);
@@ -354,15 +356,15 @@ static void damage_all(struct raw *raw, const struct chi_key keys[4], uint32_t s
 	raw_set_in(raw, raw_shard_of(&keys[2]), &key, "", 0);
 	chi_omap_strength(106, &keys[3], &key);
 	raw_set_in(raw, raw_shard_of(&keys[3]), &key, "\001\002", 2);
-	chi_omap_key(CHI_OMAP_GAME, own_id, sizeof(own_id), &key);
+	chi_omap_key_make(CHI_OMAP_GAME, own_id, sizeof(own_id), &key);
 	raw_set_in(raw, 0, &key, "x", 1);
-	chi_omap_key(CHI_OMAP_CLIENT, own_id, sizeof(own_id) - 1, &key);
+	chi_omap_key_make(CHI_OMAP_CLIENT, own_id, sizeof(own_id) - 1, &key);
 	raw_set_in(raw, 1, &key, "x", 1);
-	chi_omap_key(CHI_OMAP_POSITION, own_id, 3, &key);
+	chi_omap_key_make(CHI_OMAP_POSITION, own_id, 3, &key);
 	raw_set_in(raw, 2, &key, "x", 1);
-	chi_omap_key(CHI_OMAP_STRENGTH, own_id, 3, &key);
+	chi_omap_key_make(CHI_OMAP_STRENGTH, own_id, 3, &key);
 	raw_set_in(raw, 2, &key, "x", 1);
-	chi_omap_key(CHI_OMAP_STAMP, NULL, 0, &key);
+	chi_omap_key_make(CHI_OMAP_STAMP, NULL, 0, &key);
 	raw_set_in(raw, stampless, &key, NULL, 0);
 }
 
@@ -381,14 +383,15 @@ static void repair_mends_in_place(void **state)
 	raw_open(world, &raw);
 	damage_all(&raw, keys, shard);
 	raw_commit(&raw);
-	assert_int_equal(chi_repair(world->address, world->dir, 0, NULL, NULL, &result, &fault),
-			 -CHI_EINVAL);
+	assert_int_equal(
+		chi_store_repair(world->address, world->dir, 0, NULL, NULL, &result, &fault),
+		-CHI_EINVAL);
 	assert_non_null(strstr(fault.text, "repaired in place"));
 	must_repair(world, &result);
 	assert_int_equal(result.positions, 99);
 	assert_int_equal(result.missing, 1);
 	assert_true(result.damaged >= 11);
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 99);
 	assert_int_equal(info.known, 99);
 	world_ok(world->client, chi_probe(world->client, keys, 4, rows));
@@ -397,7 +400,7 @@ static void repair_mends_in_place(void **state)
 	raw_remove_shard(&raw, shard);
 	raw_close(&raw);
 	must_repair(world, &result);
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, result.positions);
 	assert_true(result.positions > 50 && result.positions < 99);
 	must_import(world);

@@ -57,7 +57,7 @@ static void keys_keep_bytes_and_order(void **state)
 		for (unsigned j = 0; j < 2; j++) {
 			size_t len = 0;
 			lens[j] = any_bytes(bytes[j]);
-			chi_omap_key(CHI_OMAP_POSITION, bytes[j], lens[j], &keys[j]);
+			chi_omap_key_make(CHI_OMAP_POSITION, bytes[j], lens[j], &keys[j]);
 			assert_int_equal(strlen(keys[j].bytes), keys[j].len);
 			assert_int_equal(chi_omap_bytes(keys[j].bytes, keys[j].len, again,
 							sizeof(again), &len),
@@ -113,7 +113,7 @@ static void entries_are_as_specified(void **state)
 	struct chi_omap_key name;
 	uint16_t chi2 = 0;
 	struct chi_key again;
-	chi_omap_key(CHI_OMAP_POSITION, key.bytes, key.len, &name);
+	chi_omap_key_make(CHI_OMAP_POSITION, key.bytes, key.len, &name);
 	assert_hex(name.bytes, name.len, "7088100101100101010101010101624a");
 	chi_omap_strength(7600, &key, &name);
 	assert_hex(name.bytes, name.len, "734c010188100101100101010101010101624a");

@@ -27,7 +27,7 @@ static int add_games(const struct world *world)
 {
 	struct chi_options options = world_options(world);
 	struct chi_client *client = NULL;
-	struct chi_put puts[SOME] = {{.parts = 0}};
+	struct chi_put_entry puts[SOME] = {{.parts = 0}};
 	for (unsigned i = 0; i < SOME; i++) {
 		puts[i].key = world_key(i);
 		puts[i].parts = CHI_PUT_ADD;
@@ -67,10 +67,10 @@ static void no_update_is_lost(void **state)
 	for (unsigned i = 0; i < SOME; i++) {
 		assert_int_equal(rows[i].counts.white, WRITERS * BATCHES);
 	}
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, SOME);
 	assert_int_equal(info.shards, RAW_SHARDS);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
 /* What 20 clients left that are gone. */
@@ -81,7 +81,7 @@ static void raw_old_clients(struct raw *raw, uint32_t shard)
 		const struct chi_shard_client old = {.sequence = 9, .writes = i, .games = {i}};
 		uint8_t value[CHI_SHARD_CLIENT_SIZE];
 		struct chi_omap_key name;
-		chi_omap_key(CHI_OMAP_CLIENT, id, sizeof(id), &name);
+		chi_omap_key_make(CHI_OMAP_CLIENT, id, sizeof(id), &name);
 		chi_shard_client_encode(&old, value);
 		raw_set_in(raw, shard, &name, value, sizeof(value));
 	}
@@ -100,7 +100,7 @@ static void old_clients_are_added_up(void **state)
 	world_fill(world->client, 0, 1);
 	assert_int_equal(raw_count(&raw, shard, CHI_OMAP_CLIENT), 2);
 	raw_close(&raw);
-	world_ok(world->client, chi_get_info(world->client, &info));
+	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.sequence, 20 * 21 / 2 + 1);
 	assert_int_equal(info.games.white, 20 * 21 / 2);
 	assert_int_equal(info.positions, 1);
@@ -117,7 +117,7 @@ static void damaged_sums_are_not_added_to(void **state)
 	struct chi_omap_key name;
 	raw_open(world, &raw);
 	raw_old_clients(&raw, shard);
-	chi_omap_key(CHI_OMAP_CLIENT, zero, sizeof(zero), &name);
+	chi_omap_key_make(CHI_OMAP_CLIENT, zero, sizeof(zero), &name);
 	raw_set_in(&raw, shard, &name, "damaged", 7);
 	world_fill(world->client, 0, 1);
 	assert_int_equal(raw_count(&raw, shard, CHI_OMAP_CLIENT), 22);
@@ -144,14 +144,15 @@ static void long_records_are_walked(void **state)
 	(void)snprintf(world->address, sizeof(world->address),
 		       "rados:chistore/l-%d?conf=%.300s&shards=%d", (int)getpid(),
 		       getenv("CHISTORE_TEST_RADOS"), LONG_SHARDS);
-	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, NULL),
-			 CHI_OK);
+	assert_int_equal(
+		chi_store_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, NULL),
+		CHI_OK);
 	chi_close(world->client);
 	world->client = world_open(world);
 	for (unsigned i = 0; n < LONG; i++) {
-		struct chi_put put = {.key = world_key(i),
-				      .parts = CHI_PUT_NOTE,
-				      .record = {.note = note, .n_note = sizeof(note)}};
+		struct chi_put_entry put = {.key = world_key(i),
+					    .parts = CHI_PUT_NOTE,
+					    .record = {.note = note, .n_note = sizeof(note)}};
 		if (chi_shard_of(put.key.bytes, put.key.len, LONG_SHARDS) == 0) {
 			world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
 			n++;
@@ -164,7 +165,7 @@ static void long_records_are_walked(void **state)
 	}
 	assert_int_equal(chi_iter_next(iter, &row, &record), CHI_NONE);
 	chi_iter_close(iter);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
 /* ---- Damage ------------------------------------------------------------------------------ */
@@ -178,7 +179,8 @@ static void assert_damaged(struct world *world, uint64_t errors, const char *say
 {
 	char report[CHI_FAULT_SIZE] = "";
 	struct chi_verify_result found;
-	assert_int_equal(chi_verify(world->client, keep_report, report, &found), -CHI_ECORRUPT);
+	assert_int_equal(chi_store_verify(world->client, keep_report, report, &found),
+			 -CHI_ECORRUPT);
 	assert_int_equal(found.errors, errors);
 	if (strstr(report, says) == NULL) {
 		fail_msg("'%s' lacks '%s'", report, says);
@@ -203,7 +205,7 @@ static void a_damaged_record_fails_alone(void **state)
 		keys[i] = world_key(i);
 	}
 	raw_open(world, &raw);
-	chi_omap_key(CHI_OMAP_POSITION, keys[DAMAGED].bytes, keys[DAMAGED].len, &position);
+	chi_omap_key_make(CHI_OMAP_POSITION, keys[DAMAGED].bytes, keys[DAMAGED].len, &position);
 	raw_set_in(&raw, raw_shard_of(&keys[DAMAGED]), &position, "damaged", 7);
 	raw_close(&raw);
 	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
@@ -230,13 +232,13 @@ static void verify_finds_damage(void **state)
 	world_fill(world->client, 0, 200);
 	world_ok(world->client, chi_probe(world->client, &key, 1, &row));
 	chi_omap_strength(row.chi2, &key, &strength);
-	chi_omap_key(CHI_OMAP_POSITION, key.bytes, key.len, &position);
+	chi_omap_key_make(CHI_OMAP_POSITION, key.bytes, key.len, &position);
 	raw_set_in(&raw, raw_shard_of(&key), &strength, NULL, 0);
 	assert_damaged(world, 2, "its counters say");
 	raw_set_in(&raw, raw_shard_of(&key), &strength, line, sizeof(line));
 	assert_damaged(world, 1, "its strength entry has another line");
 	raw_set_in(&raw, raw_shard_of(&key), &strength, "", 0);
-	world_ok(world->client, chi_verify(world->client, NULL, NULL, NULL));
+	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 	raw_set_in(&raw, (raw_shard_of(&key) + 1) % RAW_SHARDS, &strength, "", 0);
 	assert_damaged(world, 2, "its counters say");
 	raw_set_in(&raw, (raw_shard_of(&key) + 1) % RAW_SHARDS, &strength, NULL, 0);
@@ -284,15 +286,16 @@ static void other_heads_are_refused(void **state)
 	raw_head(&raw, text);
 	assert_unopened(world, -CHI_ENOSTORE, "create it again");
 	assert_int_equal(
-		chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
+		chi_store_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
 		CHI_OK);
 	assert_int_equal(
-		chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
+		chi_store_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault),
 		-CHI_EEXIST);
-	assert_int_equal(chi_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_GAMES, &fault),
-			 -CHI_EUNSUPPORTED);
+	assert_int_equal(
+		chi_store_create(world->address, CHI_STATISTIC_EXTERNAL, CHI_KEEP_GAMES, &fault),
+		-CHI_EUNSUPPORTED);
 	/* The client that was open writes nothing into it, and a prober does not follow. */
-	struct chi_put put = {.key = world_key(0)};
+	struct chi_put_entry put = {.key = world_key(0)};
 	bool changed = false;
 	bool moved = false;
 	struct chi_row row;
@@ -303,11 +306,11 @@ static void other_heads_are_refused(void **state)
 	world_refused(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL), -CHI_ESTALE,
 		      "of another store");
 	struct chi_info info;
-	world_refused(world->client, chi_get_info(world->client, &info), -CHI_ESTALE,
+	world_refused(world->client, chi_store_info(world->client, &info), -CHI_ESTALE,
 		      "was replaced");
-	world_refused(world->client, chi_verify(world->client, NULL, NULL, NULL), -CHI_ESTALE,
+	world_refused(world->client, chi_store_verify(world->client, NULL, NULL, NULL), -CHI_ESTALE,
 		      "was replaced");
-	world_ok(world->client, chi_changed(world->client, &changed));
+	world_ok(world->client, chi_store_changed(world->client, &changed));
 	assert_true(changed);
 	raw_close(&raw);
 }
@@ -327,7 +330,7 @@ static uint64_t draw(uint64_t n)
 }
 
 /* A batch that may have a position several times, and one that is refused now and then. */
-static size_t any_batch(struct chi_put *puts, struct chi_eval *evals)
+static size_t any_batch(struct chi_put_entry *puts, struct chi_eval *evals)
 {
 	static const char *const notes[] = {"", "a", "a longer note"};
 	size_t n = 1 + draw(60);
@@ -338,7 +341,7 @@ static size_t any_batch(struct chi_put *puts, struct chi_eval *evals)
 					     .engine_len = 1,
 					     .depth = (uint32_t)draw(30),
 					     .score = (int32_t)draw(400) - 200};
-		puts[i] = (struct chi_put){
+		puts[i] = (struct chi_put_entry){
 			.key = world_key((unsigned)draw(POSITIONS)),
 			.parts = kind == 0  ? CHI_PUT_SUBTRACT
 				 : kind < 3 ? CHI_PUT_NOTE | CHI_PUT_COUNTS
@@ -370,8 +373,8 @@ static void assert_same_scan(struct chi_client *a, struct chi_client *b,
 	const struct chi_record *records[2];
 	uint64_t counts[2];
 	int status = CHI_OK;
-	world_ok(a, chi_count(a, spec, &counts[0], NULL));
-	world_ok(b, chi_count(b, spec, &counts[1], NULL));
+	world_ok(a, chi_scan_count(a, spec, &counts[0], NULL));
+	world_ok(b, chi_scan_count(b, spec, &counts[1], NULL));
 	assert_int_equal(counts[0], counts[1]);
 	world_ok(a, chi_iter_open(a, spec, &iters[0]));
 	world_ok(b, chi_iter_open(b, spec, &iters[1]));
@@ -413,7 +416,7 @@ static void assert_same_store(struct chi_client *a, struct chi_client *b)
 
 static void write_both(struct chi_client *a, struct chi_client *b, unsigned batches)
 {
-	static struct chi_put puts[64];
+	static struct chi_put_entry puts[64];
 	static struct chi_eval evals[64];
 	struct chi_put_result did[2];
 	for (unsigned i = 0; i < batches; i++) {
@@ -447,20 +450,21 @@ static void answers_as_a_directory(void **state)
 	(void)snprintf(world->address, sizeof(world->address),
 		       "rados:chistore/s-%d?conf=%.300s&shards=5", (int)getpid(),
 		       getenv("CHISTORE_TEST_RADOS"));
-	assert_int_equal(chi_create(world->address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault),
-			 CHI_OK);
+	assert_int_equal(
+		chi_store_create(world->address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault),
+		CHI_OK);
 	b = world_open(world);
 	world->client = b;
 	write_both(a, b, 20);
 	assert_same_store(a, b);
-	world_ok(a, chi_rescore(a, NULL, &changed[0]));
-	world_ok(b, chi_rescore(b, NULL, &changed[1]));
+	world_ok(a, chi_store_rescore(a, NULL, &changed[0]));
+	world_ok(b, chi_store_rescore(b, NULL, &changed[1]));
 	assert_int_equal(changed[0], changed[1]);
 	assert_true(changed[0] > 0);
 	assert_same_store(a, b);
 	write_both(a, b, 10);
 	assert_same_store(a, b);
-	world_ok(b, chi_verify(b, NULL, NULL, NULL));
+	world_ok(b, chi_store_verify(b, NULL, NULL, NULL));
 	world_free(&files);
 }
 
@@ -482,8 +486,8 @@ static void stores_are_created_at_once(void **state)
 		pids[i] = fork();
 		assert_true(pids[i] >= 0);
 		if (pids[i] == 0) {
-			(void)!chi_create(world.address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS,
-					  NULL);
+			(void)!chi_store_create(world.address, CHI_STATISTIC_OUTCOME,
+						CHI_KEEP_COUNTS, NULL);
 			_exit(0);
 		}
 	}
@@ -492,10 +496,10 @@ static void stores_are_created_at_once(void **state)
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_int_equal(status, 0);
 	}
-	int status = chi_create(world.address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, NULL);
+	int status = chi_store_create(world.address, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, NULL);
 	assert_true(status == CHI_OK || status == -CHI_EEXIST);
 	assert_int_equal(chi_open(world.address, &options, &client, NULL), CHI_OK);
-	world_ok(client, chi_verify(client, NULL, NULL, NULL));
+	world_ok(client, chi_store_verify(client, NULL, NULL, NULL));
 	chi_close(client);
 }
 

@@ -104,12 +104,13 @@ static void *write_games(void *context)
 {
 	struct writer *writer = context;
 	struct chi_client *client = open_store();
-	static _Thread_local struct chi_put puts[BATCH_MAX];
+	static _Thread_local struct chi_put_entry puts[BATCH_MAX];
 	static _Thread_local uint32_t chosen[BATCH_MAX];
 	while (atomic_load(&acknowledged) < wanted) {
 		for (size_t i = 0; i < batch; i++) {
 			chosen[i] = (uint32_t)(draw(&writer->random) % n_positions);
-			puts[i] = (struct chi_put){.key = keys[chosen[i]], .parts = CHI_PUT_ADD};
+			puts[i] = (struct chi_put_entry){.key = keys[chosen[i]],
+							 .parts = CHI_PUT_ADD};
 			set_result(&puts[i].record.counts, draw(&writer->random));
 		}
 		bool is_done = chi_put(client, puts, batch, CHI_SYNC, NULL) == CHI_OK;
@@ -159,7 +160,7 @@ static int compare(void *context, size_t i, const struct chi_record *record)
 static void falsify(const char *how)
 {
 	struct chi_client *client = open_store();
-	struct chi_put put = {.key = keys[0], .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_entry put = {.key = keys[0], .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	int status = chi_put(client, &put, 1, CHI_SYNC, NULL);
 	if (status == CHI_OK && strcmp(how, "lose") == 0) {
 		put.record.counts.white = 2;
@@ -178,7 +179,7 @@ static int check(const struct writer *writers, size_t n_writers)
 	struct chi_client *client = open_store();
 	struct chi_info info;
 	if (chi_get_many(client, keys, n_positions, compare, &sums) != CHI_OK ||
-	    chi_get_info(client, &info) != CHI_OK) {
+	    chi_store_info(client, &info) != CHI_OK) {
 		die("check", chi_error(client));
 	}
 	chi_close(client);

@@ -82,7 +82,7 @@ static void check(const struct chi_key *key, const char *filter)
 	static struct chi_terms terms;
 	struct expected expected = {0};
 	struct chi_filtered_explore *explore;
-	struct chi_explore found;
+	struct chi_explored found;
 	struct chi_arena arena;
 	int rc = CHI_OK;
 	ok(chi_terms_parse(filter, strlen(filter), &terms, &fault));
@@ -166,14 +166,14 @@ static void test_the_highest_number(void **state)
 		help_fen("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
 	struct chi_filtered_explore *explore;
 	struct chi_read *read;
-	struct chi_explore found;
+	struct chi_explored found;
 	struct chi_arena arena;
 	int rc = CHI_OK;
 	(void)state;
 	session_add("highest", "[Result \"1/2-1/2\"]\n\n1. d4 1/2-1/2\n");
 	raw_edit("highest", "meta", set_last_game, UINT32_MAX - 2);
 	session_add("highest", games);
-	struct chi_store *store = help_open(help_path("highest"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("highest"), CHI_STORE_READ);
 	chi_arena_init(&arena, 1 << 20);
 	ok(chi_read_begin(store, &read));
 	ok(chi_filtered_explore_open(read, &key, "", 0, &explore, &fault));
@@ -190,7 +190,7 @@ static void test_the_highest_number(void **state)
 	chi_filtered_explore_close(explore);
 	chi_arena_deinit(&arena);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

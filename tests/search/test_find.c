@@ -70,19 +70,19 @@ static void check_ply(const struct chi_games_row *row)
 /* From the n-th on, moved to another snapshot now and then. */
 static size_t check_page(struct chi_games_spec spec, const char *cursor, size_t at, bool has_ply)
 {
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	struct chi_games_row rows[9];
 	uint64_t total;
 	int rc = CHI_OK;
 	spec.cursor = cursor;
 	spec.cursor_len = strlen(cursor);
-	ok(chi_games_open(world.read, &spec, &games, &fault));
+	ok(chi_game_walk_open(world.read, &spec, &games, &fault));
 	while (rc == CHI_OK) {
 		size_t n = 0;
-		rc = chi_games_next(games, rows, 1 + help_below(9), help_below(90), &n);
+		rc = chi_game_walk_next(games, rows, 1 + help_below(9), help_below(90), &n);
 		assert_true(rc >= 0);
 		assert_true(chi_games_progress(games) <= 1000);
-		assert_true(chi_games_memory(games) > 0);
+		assert_true(chi_game_walk_memory(games) > 0);
 		for (size_t i = 0; i < n; i++) {
 			assert_true(at < n_numbers);
 			assert_int_equal(rows[i].head.number, numbers[at++]);
@@ -90,14 +90,14 @@ static size_t check_page(struct chi_games_spec spec, const char *cursor, size_t 
 				check_ply(&rows[i]);
 			}
 		}
-		if (rc == CHI_OK && chi_games_may_detach(games) && help_below(3) == 0) {
-			chi_games_detach(games);
-			ok(chi_games_attach(games, world.read, &fault));
+		if (rc == CHI_OK && chi_game_walk_may_detach(games) && help_below(3) == 0) {
+			chi_game_walk_detach(games);
+			ok(chi_game_walk_attach(games, world.read, &fault));
 		}
 	}
-	assert_true(chi_games_total(games, &total));
+	assert_true(chi_game_walk_total(games, &total));
 	assert_int_equal(total, n_numbers);
-	chi_games_close(games);
+	chi_game_walk_close(games);
 	return at;
 }
 
@@ -126,7 +126,8 @@ static void test_random(void **state)
 		assert_int_equal(at, spec.limit == 0 || n_numbers < 7 ? n_numbers : 7);
 		if (at > 0 && at < n_numbers) {
 			const struct chi_game_head last = {.number = numbers[at - 1]};
-			cursor[chi_games_cursor_of(&last, CHI_GAMES_NUMBER, false, cursor)] = '\0';
+			cursor[chi_game_walk_cursor_of(&last, CHI_GAMES_NUMBER, false, cursor)] =
+				'\0';
 			spec.limit = 0;
 			assert_int_equal(check_page(spec, cursor, at, pattern[0] != '\0'),
 					 n_numbers);
@@ -143,21 +144,21 @@ static void test_negated(void **state)
 					    .by_positions = true,
 					    .want_total = true,
 					    .limit = 1};
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	struct chi_games_row row;
 	uint64_t total = 0;
 	size_t n;
 	int rc;
 	(void)state;
 	loop("", text);
-	ok(chi_games_open(world.read, &spec, &games, &fault));
+	ok(chi_game_walk_open(world.read, &spec, &games, &fault));
 	do {
-		rc = chi_games_next(games, &row, 1, 50, &n);
+		rc = chi_game_walk_next(games, &row, 1, 50, &n);
 	} while (rc == CHI_OK);
 	assert_int_equal(rc, CHI_NONE);
-	assert_true(chi_games_total(games, &total));
+	assert_true(chi_game_walk_total(games, &total));
 	assert_int_equal(total, n_numbers);
-	chi_games_close(games);
+	chi_game_walk_close(games);
 }
 
 static void test_refused(void **state)

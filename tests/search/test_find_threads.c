@@ -35,7 +35,7 @@ static const char *const patterns[] = {
 
 static const char *const filters[] = {"", "result 1-0", "player Carlsen not result 1/2-1/2"};
 
-static struct chi_store *store;
+static struct chi_dir *store;
 static struct chi_read *snapshot;
 
 struct found {
@@ -59,27 +59,27 @@ static struct chi_games_spec spec_of(const char *pattern, const char *filter, un
 /* `cut`: into calls, some of them on another snapshot. */
 static void search(const struct chi_games_spec *spec, bool cut, struct found *found)
 {
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	int rc = CHI_OK;
 	*found = (struct found){0};
-	ok(chi_games_open(snapshot, spec, &games, &fault));
+	ok(chi_game_walk_open(snapshot, spec, &games, &fault));
 	while (rc == CHI_OK) {
 		struct chi_games_row rows[40];
 		size_t n = 0;
-		rc = chi_games_next(games, rows, CHI_COUNT(rows),
-				    cut ? 1 + help_below(300) : EVERY_STEPS, &n);
+		rc = chi_game_walk_next(games, rows, CHI_COUNT(rows),
+					cut ? 1 + help_below(300) : EVERY_STEPS, &n);
 		assert_true(rc >= 0);
 		for (size_t i = 0; i < n; i++) {
 			assert_true(found->n < NUMBERS);
 			found->numbers[found->n++] = rows[i].head.number;
 		}
-		if (rc == CHI_OK && cut && chi_games_may_detach(games) && help_below(2) == 0) {
-			chi_games_detach(games);
-			ok(chi_games_attach(games, snapshot, &fault));
+		if (rc == CHI_OK && cut && chi_game_walk_may_detach(games) && help_below(2) == 0) {
+			chi_game_walk_detach(games);
+			ok(chi_game_walk_attach(games, snapshot, &fault));
 		}
 	}
-	assert_true(chi_games_total(games, &found->total));
-	chi_games_close(games);
+	assert_true(chi_game_walk_total(games, &found->total));
+	chi_game_walk_close(games);
 }
 
 static void check_same(const struct found *one, const struct found *other)
@@ -114,13 +114,13 @@ static void test_rounds(void **state)
 	(void)state;
 	const struct chi_games_spec spec = spec_of("material men=..32", "", 2);
 	struct chi_games_row row;
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	size_t n;
-	ok(chi_games_open(snapshot, &spec, &games, &fault));
-	assert_int_equal(chi_games_next(games, &row, 1, 1, &n), CHI_OK);
+	ok(chi_game_walk_open(snapshot, &spec, &games, &fault));
+	assert_int_equal(chi_game_walk_next(games, &row, 1, 1, &n), CHI_OK);
 	/* Four parts of some ten thousand positions, where one thread looks at a hundred. */
 	assert_in_range(chi_games_progress(games), 100, 900);
-	chi_games_close(games);
+	chi_game_walk_close(games);
 }
 
 /* ---- Damage ------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static int damage_and_count(unsigned rounds)
 	free(good);
 	(void)close(fd);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
@@ -201,7 +201,7 @@ static void test_damaged_pages(void **state)
 {
 	(void)state;
 	chi_read_end(snapshot);
-	chi_store_close(store);
+	chi_dir_close(store);
 	trees_in_child(damage_and_count, 60);
 	store = help_open(help_path(STORE), CHI_STORE_READ);
 	ok(chi_read_begin(store, &snapshot));
@@ -230,7 +230,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	chi_read_end(snapshot);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return help_teardown(state);
 }
 

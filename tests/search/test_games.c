@@ -113,27 +113,28 @@ static void check_move(const struct chi_games_row *row)
 }
 
 /* As a daemon does whose snapshots grow old; and a cursor is the same, made of a row. */
-static void let_go(struct chi_games *games, const struct chi_games_spec *spec,
+static void let_go(struct chi_game_walk *games, const struct chi_games_spec *spec,
 		   const struct chi_game_head *last)
 {
 	char cursors[2][CHI_GAMES_CURSOR_SIZE] = {{0}};
 	if (last != NULL) {
-		size_t len = chi_games_cursor(games, cursors[0]);
+		size_t len = chi_game_walk_cursor(games, cursors[0]);
 		assert_int_equal(
-			chi_games_cursor_of(last, spec->sort, spec->descending, cursors[1]), len);
+			chi_game_walk_cursor_of(last, spec->sort, spec->descending, cursors[1]),
+			len);
 		assert_memory_equal(cursors[0], cursors[1], len);
 	}
-	if (help_below(16) == 0 && chi_games_may_detach(games)) {
-		assert_true(chi_games_memory(games) > 0);
-		chi_games_detach(games);
-		ok(chi_games_attach(games, world.read, &fault));
+	if (help_below(16) == 0 && chi_game_walk_may_detach(games)) {
+		assert_true(chi_game_walk_memory(games) > 0);
+		chi_game_walk_detach(games);
+		ok(chi_game_walk_attach(games, world.read, &fault));
 	}
 }
 
 /* One page from *at on; goes on to the next. Returns whether there is one. */
 static bool check_page(const char *filter, struct chi_games_spec *spec, char *cursor, size_t *at)
 {
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	struct chi_games_row rows[7];
 	uint64_t total = 0;
 	uint64_t got = 0;
@@ -142,11 +143,11 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 	spec->filter_len = strlen(filter);
 	spec->cursor = cursor;
 	spec->cursor_len = strlen(cursor);
-	ok(chi_games_open(world.read, spec, &games, &fault));
+	ok(chi_game_walk_open(world.read, spec, &games, &fault));
 	while (rc == CHI_OK) {
 		size_t n = 0;
-		rc = chi_games_next(games, rows, 1 + help_below(CHI_COUNT(rows)), help_below(4),
-				    &n);
+		rc = chi_game_walk_next(games, rows, 1 + help_below(CHI_COUNT(rows)), help_below(4),
+					&n);
 		assert_true(rc == CHI_OK || rc == CHI_NONE);
 		for (size_t i = 0; i < n; i++, got++) {
 			if (*at >= n_wanted || rows[i].head.number != wanted[*at]) {
@@ -164,13 +165,13 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 	}
 	assert_true(spec->limit == 0 || got <= spec->limit);
 	if (spec->want_total) {
-		assert_true(chi_games_total(games, &total));
+		assert_true(chi_game_walk_total(games, &total));
 		assert_int_equal(total, n_wanted);
 	}
 	bool more = spec->limit != 0 && got == spec->limit;
 	assert_true(more || *at == n_wanted);
-	chi_games_cursor(games, cursor);
-	chi_games_close(games);
+	chi_game_walk_cursor(games, cursor);
+	chi_game_walk_close(games);
 	return more;
 }
 
@@ -210,10 +211,10 @@ static void test_random(void **state)
 
 static void open_fails(const char *filter, struct chi_games_spec spec, int rc)
 {
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	spec.filter = filter;
 	spec.filter_len = strlen(filter);
-	assert_int_equal(chi_games_open(world.read, &spec, &games, &fault), rc);
+	assert_int_equal(chi_game_walk_open(world.read, &spec, &games, &fault), rc);
 	assert_true(fault.text[0] != '\0');
 }
 
@@ -245,30 +246,30 @@ static void test_made_up(void **state)
 	(void)state;
 	for (size_t round = seed_rounds(200); round > 0; round--) {
 		char cursor[CHI_GAMES_CURSOR_SIZE];
-		struct chi_games *games;
+		struct chi_game_walk *games;
 		struct chi_games_row rows[50];
 		size_t n = 0;
 		snprintf(cursor, sizeof(cursor), "n%016llx", (unsigned long long)help_random());
 		struct chi_games_spec spec = {.cursor = cursor, .cursor_len = 17};
-		ok(chi_games_open(world.read, &spec, &games, &fault));
-		assert_int_equal(chi_games_next(games, rows, 50, 1000, &n), CHI_NONE);
+		ok(chi_game_walk_open(world.read, &spec, &games, &fault));
+		assert_int_equal(chi_game_walk_next(games, rows, 50, 1000, &n), CHI_NONE);
 		assert_int_equal(n, 0);
-		chi_games_close(games);
+		chi_game_walk_close(games);
 	}
 }
 
 /* Names that no game has are told. */
 static void test_unknown(void **state)
 {
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	const char *filter = "player Nimzowitsch opponent Carlsen not event Nowhere site moscow";
 	struct chi_games_spec spec = {.filter = filter, .filter_len = strlen(filter)};
 	(void)state;
-	ok(chi_games_open(world.read, &spec, &games, &fault));
-	assert_string_equal(chi_games_unknown(games, 0), "Nimzowitsch");
-	assert_string_equal(chi_games_unknown(games, 1), "Nowhere");
-	assert_null(chi_games_unknown(games, 2));
-	chi_games_close(games);
+	ok(chi_game_walk_open(world.read, &spec, &games, &fault));
+	assert_string_equal(chi_game_walk_unknown(games, 0), "Nimzowitsch");
+	assert_string_equal(chi_game_walk_unknown(games, 1), "Nowhere");
+	assert_null(chi_game_walk_unknown(games, 2));
+	chi_game_walk_close(games);
 }
 
 int main(void)

@@ -80,7 +80,7 @@ static int verify(void)
 static int drop(const char *name)
 {
 	struct chi_write *write = begin();
-	int rc = chi_gameset_drop(write, name, &fault);
+	int rc = chi_gameset_remove(write, name, &fault);
 	if (rc == CHI_OK) {
 		end(write);
 	} else {
@@ -93,19 +93,19 @@ static int drop(const char *name)
 static uint64_t same(const char *filter, const char *other)
 {
 	const char *texts[2] = {filter, other};
-	struct chi_games *games[2];
+	struct chi_game_walk *games[2];
 	struct chi_games_row rows[2];
 	uint64_t found = 0;
 	for (int i = 0; i < 2; i++) {
 		struct chi_games_spec spec = {.filter = texts[i], .filter_len = strlen(texts[i])};
-		ok(chi_games_open(world.read, &spec, &games[i], &fault));
+		ok(chi_game_walk_open(world.read, &spec, &games[i], &fault));
 	}
 	for (;;) {
 		size_t n[2] = {0};
 		for (int i = 0; i < 2; i++) {
 			int rc = CHI_OK;
 			while (rc == CHI_OK && n[i] == 0) {
-				rc = chi_games_next(games[i], &rows[i], 1, 10, &n[i]);
+				rc = chi_game_walk_next(games[i], &rows[i], 1, 10, &n[i]);
 			}
 			assert_true(rc == CHI_OK || rc == CHI_NONE);
 		}
@@ -117,8 +117,8 @@ static uint64_t same(const char *filter, const char *other)
 		}
 		found++;
 	}
-	chi_games_close(games[0]);
-	chi_games_close(games[1]);
+	chi_game_walk_close(games[0]);
+	chi_game_walk_close(games[1]);
 	return found;
 }
 
@@ -154,7 +154,7 @@ static void alias(bool join)
 	}
 	/* A write that changed nothing else would not be committed. */
 	struct chi_put_result result = {0};
-	struct chi_put put = {.key = help_key(), .parts = CHI_PUT_NOTE};
+	struct chi_put_entry put = {.key = help_key(), .parts = CHI_PUT_NOTE};
 	put.record.note = join ? "a" : "b";
 	put.record.n_note = 1;
 	ok(chi_write_put(write, &put, &result));
@@ -306,7 +306,7 @@ static void test_refused(void **state)
 {
 	struct chi_gameset_job *job;
 	struct chi_gameset_job *second;
-	struct chi_games *games;
+	struct chi_game_walk *games;
 	struct chi_games_spec spec = {.filter = "in nothing", .filter_len = 10};
 	unsigned n = 0;
 	(void)state;
@@ -314,7 +314,7 @@ static void test_refused(void **state)
 	assert_int_equal(make("a", "result 2-0", &job), -CHI_ESYNTAX);
 	assert_int_equal(make("a", "in nothing", &job), -CHI_EINVAL);
 	assert_string_equal(fault.text, "filter: there is no gameset 'nothing'");
-	assert_int_equal(chi_games_open(world.read, &spec, &games, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_game_walk_open(world.read, &spec, &games, &fault), -CHI_EINVAL);
 	assert_int_equal(make("a", NULL, &job), CHI_NONE);
 	assert_int_equal(drop("a"), CHI_NONE);
 	save("a", "result 1-0");
@@ -322,7 +322,7 @@ static void test_refused(void **state)
 	save("b", "in a");
 	assert_int_equal(drop("a"), -CHI_EINVAL);
 	assert_string_equal(fault.text, "gameset 'a' is named by the filter of 'b'");
-	ok(chi_gamesets_list(world.read, "", count_one, &n));
+	ok(chi_gamesets_all(world.read, "", count_one, &n));
 	assert_int_equal(n, 2);
 	one_gameset_is_looked_up();
 	/* Two are made at a time, and what one names is dropped. */

@@ -136,7 +136,7 @@ static bool is_in(uint8_t by, const struct chi_stats_row *row, const struct chi_
 		  const struct chi_key *key)
 {
 	return by == CHI_STATS_PIECES	 ? chi_sieve_count(key->bytes, key->len) == row->value
-	       : by == CHI_STATS_ENDGAME ? chi_endgame_family(key->bytes) == row->value
+	       : by == CHI_STATS_ENDGAME ? chi_endgame_family_of(key->bytes) == row->value
 					 : chi_pattern_matches(pattern, key->bytes);
 }
 

@@ -56,7 +56,7 @@ static void test_groups(void **state)
 {
 	(void)state;
 	session_add("twins", games);
-	struct chi_store *store = help_open(help_path("twins"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("twins"), CHI_STORE_READ);
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
 	check(read, (struct chi_twin_spec){.days = 3}, "1,2,3 7,8 9,10 ");
@@ -69,7 +69,7 @@ static void test_groups(void **state)
 	struct chi_twin_spec spec = {.filter = "x"};
 	assert_int_equal(chi_twins_open(read, &spec, &twins, &fault), -CHI_ESYNTAX);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Comparing games costs steps, too: those who look between two calls whether they are to stop
@@ -86,7 +86,7 @@ static void test_steps(void **state)
 		len += (size_t)n;
 	}
 	session_add("steps", text);
-	struct chi_store *store = help_open(help_path("steps"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("steps"), CHI_STORE_READ);
 	struct chi_read *read;
 	struct chi_twins *twins;
 	const struct chi_twin_spec spec = {.days = 1};
@@ -100,7 +100,7 @@ static void test_steps(void **state)
 	assert_true(calls >= 1770 / (60 + 59));
 	chi_twins_close(twins);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Games that differ in their address alone are compared once for all of them. */
@@ -125,7 +125,7 @@ static void test_equal_games_take_no_comparisons(void **state)
 			 i);
 	}
 	session_add("equal", text);
-	struct chi_store *store = help_open(help_path("equal"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("equal"), CHI_STORE_READ);
 	ok(chi_read_begin(store, &read));
 	ok(chi_twins_open(read, &spec, &twins, &fault));
 	size_t before = chi_twins_memory(twins);
@@ -144,7 +144,7 @@ static void test_equal_games_take_no_comparisons(void **state)
 	assert_int_equal(chi_twins_next(twins, &numbers, &n), CHI_NONE);
 	chi_twins_close(twins);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Each with each ------------------------------------------------------------------------ */
@@ -238,12 +238,12 @@ static void test_random(void **state)
 		strcat(wanted, n > 1 ? " " : "");
 	}
 	session_add("random", text);
-	struct chi_store *store = help_open(help_path("random"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("random"), CHI_STORE_READ);
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
 	check(read, (struct chi_twin_spec){.days = 3}, wanted);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -230,7 +230,7 @@ void world_open(struct search_world *world, unsigned games)
 void world_grow(struct search_world *world, unsigned games)
 {
 	chi_read_end(world->read);
-	chi_store_close(world->store);
+	chi_dir_close(world->store);
 	import_some(games);
 	show(world);
 }
@@ -238,7 +238,7 @@ void world_grow(struct search_world *world, unsigned games)
 void world_close(struct search_world *world)
 {
 	chi_read_end(world->read);
-	chi_store_close(world->store);
+	chi_dir_close(world->store);
 	free(world->games);
 	*world = (struct search_world){0};
 }
@@ -313,7 +313,7 @@ static bool fits_pattern(const struct world_game *game, const struct chi_terms *
 	for (size_t i = 0; i <= game->plies; i++) {
 		if (chi_pattern_matches(&pattern, game->keys[i].bytes) &&
 		    (term->pattern.family == CHI_ENDGAME_NONE ||
-		     chi_endgame_family(game->keys[i].bytes) == term->pattern.family)) {
+		     chi_endgame_family_of(game->keys[i].bytes) == term->pattern.family)) {
 			return true;
 		}
 	}

@@ -29,7 +29,7 @@ struct world_game {
 };
 
 struct search_world {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_read *read;
 	struct chi_archive_view view;
 	uint32_t n;		  /* the last number */

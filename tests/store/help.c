@@ -221,68 +221,68 @@ struct chi_key help_fen(const char *fen)
 	return key;
 }
 
-struct chi_store *help_open(const char *path, enum chi_store_mode mode)
+struct chi_dir *help_open(const char *path, enum chi_dir_mode mode)
 {
-	struct chi_store_options options = {.mode = mode};
-	struct chi_store *store = NULL;
-	ok(chi_store_open(path, &options, &store, &fault));
+	struct chi_dir_options options = {.mode = mode};
+	struct chi_dir *store = NULL;
+	ok(chi_dir_open(path, &options, &store, &fault));
 	return store;
 }
 
-int help_try(const char *path, enum chi_store_mode mode)
+int help_try(const char *path, enum chi_dir_mode mode)
 {
-	struct chi_store_options options = {.mode = mode};
-	struct chi_store *store = NULL;
+	struct chi_dir_options options = {.mode = mode};
+	struct chi_dir *store = NULL;
 	fault.text[0] = '\0';
-	int rc = chi_store_open(path, &options, &store, &fault);
+	int rc = chi_dir_open(path, &options, &store, &fault);
 	if (rc == CHI_OK) {
-		chi_store_close(store);
+		chi_dir_close(store);
 	} else {
 		assert_true(fault.text[0] != '\0');
 	}
 	return rc;
 }
 
-struct chi_store *help_store(const char *name, enum chi_statistic statistic)
+struct chi_dir *help_store(const char *name, enum chi_statistic statistic)
 {
 	const char *path = help_path(name);
 	help_remove(path);
-	ok(chi_store_create(path, statistic, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, statistic, CHI_KEEP_COUNTS, &fault));
 	return help_open(path, CHI_STORE_WRITE);
 }
 
-void help_put(struct chi_store *store, const struct chi_put *put)
+void help_put(struct chi_dir *store, const struct chi_put_entry *put)
 {
 	struct chi_write *write;
 	struct chi_put_result result = {0};
-	ok(chi_put_check(put, chi_store_statistic(store), &fault));
+	ok(chi_put_check(put, chi_dir_statistic(store), &fault));
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_put(write, put, &result));
 	ok(chi_write_commit(write, &fault));
 	assert_int_equal(result.added + result.updated + result.unchanged, 1);
 }
 
-void help_fill(struct chi_store *store, const struct chi_key *keys, size_t n)
+void help_fill(struct chi_dir *store, const struct chi_key *keys, size_t n)
 {
 	struct chi_write *write;
 	struct chi_put_result result = {0};
-	bool external = chi_store_statistic(store) == CHI_STATISTIC_EXTERNAL;
+	bool external = chi_dir_statistic(store) == CHI_STATISTIC_EXTERNAL;
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < n; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
 		put.record.counts.white = 1 + help_below(3);
 		put.record.counts.draws = help_below(200);
 		if (external && help_below(4) > 0) {
 			put.parts |= CHI_PUT_CHI2;
 			put.record.chi2 = (uint16_t)(1 + help_below(CHI_CHI2_MAX));
 		}
-		ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+		ok(chi_put_check(&put, chi_dir_statistic(store), &fault));
 		ok(chi_write_put(write, &put, &result));
 	}
 	ok(chi_write_commit(write, &fault));
 }
 
-int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row *row)
+int help_get(struct chi_dir *store, const struct chi_key *key, struct chi_row *row)
 {
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
@@ -291,10 +291,10 @@ int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row 
 	return rc;
 }
 
-uint64_t help_count(struct chi_store *store)
+uint64_t help_count(struct chi_dir *store)
 {
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	return info.positions;
 }
 
@@ -305,10 +305,10 @@ static void print_report(void *context, const char *text)
 	print_message("# verify: %s\n", text);
 }
 
-int help_verify(struct chi_store *store, struct chi_verify_result *result)
+int help_verify(struct chi_dir *store, struct chi_verify_result *result)
 {
 	struct chi_verify_result ignored;
-	return chi_store_verify(store, print_report, NULL, result != NULL ? result : &ignored);
+	return chi_dir_verify(store, print_report, NULL, result != NULL ? result : &ignored);
 }
 
 /* Adds text to one that grows. */
@@ -324,7 +324,7 @@ static void append(char **all, size_t *len, size_t *capacity, const char *text, 
 	(*all)[*len] = '\0';
 }
 
-char *help_dump(struct chi_store *store, size_t *len)
+char *help_dump(struct chi_dir *store, size_t *len)
 {
 	struct chi_arena arena;
 	struct chi_read *read;
@@ -336,7 +336,7 @@ char *help_dump(struct chi_store *store, size_t *len)
 	size_t capacity = 0;
 	*len = 0;
 	chi_arena_init(&arena, 16 << 20);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	struct chi_dump_head head = {.statistic = (enum chi_statistic)info.statistic,
 				     .base = info.base};
 	ok(chi_dump_print_head(&head, &arena, &text, &n));
@@ -344,7 +344,7 @@ char *help_dump(struct chi_store *store, size_t *len)
 	struct chi_scan_spec spec = {
 		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
 	ok(chi_read_begin(store, &read));
-	ok(chi_scan_open(read, &spec, &scan, &fault));
+	ok(chi_read_scan(read, &spec, &scan, &fault));
 	int rc = CHI_OK;
 	while (rc == CHI_OK) {
 		struct chi_row row;
@@ -358,7 +358,7 @@ char *help_dump(struct chi_store *store, size_t *len)
 			append(&all, len, &capacity, text, n);
 		}
 	}
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	chi_read_end(read);
 	static struct chi_game_id games[1000];
 	uint8_t after[CHI_GAME_ID_SIZE];
@@ -385,7 +385,7 @@ char *help_dump(struct chi_store *store, size_t *len)
 	return all;
 }
 
-int help_publish(struct chi_store *store, const char *path)
+int help_publish(struct chi_dir *store, const char *path)
 {
 	struct chi_copy *copy;
 	int fd;
@@ -393,7 +393,7 @@ int help_publish(struct chi_store *store, const char *path)
 	if (rc < 0) {
 		return rc;
 	}
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	return chi_copy_finish(copy, &fault);
 }
 

@@ -42,7 +42,7 @@ pid_t help_hold(void (*body)(void));
 void help_kill(pid_t pid);
 
 /* Publishes the store at the path, as its users do. */
-int help_publish(struct chi_store *store, const char *path);
+int help_publish(struct chi_dir *store, const char *path);
 /* Entries of a directory, "." and ".." aside, whose names hold `part`. */
 unsigned help_entries(const char *path, const char *part);
 
@@ -65,20 +65,20 @@ void help_keys(struct chi_key *keys, size_t n);
 struct chi_key help_fen(const char *fen);
 
 /* Creates a store at help_path(name), replacing what is there, and opens it. */
-struct chi_store *help_store(const char *name, enum chi_statistic statistic);
-struct chi_store *help_open(const char *path, enum chi_store_mode mode);
+struct chi_dir *help_store(const char *name, enum chi_statistic statistic);
+struct chi_dir *help_open(const char *path, enum chi_dir_mode mode);
 /* The status of an attempt to open; the fault is filled. */
-int help_try(const char *path, enum chi_store_mode mode);
+int help_try(const char *path, enum chi_dir_mode mode);
 
 /* One put in a transaction of its own. */
-void help_put(struct chi_store *store, const struct chi_put *put);
+void help_put(struct chi_dir *store, const struct chi_put_entry *put);
 /* Puts `n` random positions with counts and, in external stores, statistics. */
-void help_fill(struct chi_store *store, const struct chi_key *keys, size_t n);
+void help_fill(struct chi_dir *store, const struct chi_key *keys, size_t n);
 
 /* CHI_OK, CHI_NONE or the failure of one probe. */
-int help_get(struct chi_store *store, const struct chi_key *key, struct chi_row *row);
-uint64_t help_count(struct chi_store *store);
+int help_get(struct chi_dir *store, const struct chi_key *key, struct chi_row *row);
+uint64_t help_count(struct chi_dir *store);
 /* Verifies and returns the status; reports are printed if `loud`. */
-int help_verify(struct chi_store *store, struct chi_verify_result *result);
+int help_verify(struct chi_dir *store, struct chi_verify_result *result);
 /* The whole dump as one text, to be freed. */
-char *help_dump(struct chi_store *store, size_t *len);
+char *help_dump(struct chi_dir *store, size_t *len);

@@ -126,7 +126,7 @@ static size_t drop_eval(struct model *m, struct chi_eval *out)
 }
 
 /* Counts, moves and plies, set or added. */
-static void random_games(struct model *m, struct chi_put *put, struct chi_move_stat *moves,
+static void random_games(struct model *m, struct chi_put_entry *put, struct chi_move_stat *moves,
 			 struct chi_ply_stat *plies)
 {
 	struct chi_record *r = &put->record;
@@ -187,7 +187,7 @@ static void follow(struct model *m)
 /* A random put, applied to the model too. */
 static void random_put(struct chi_write *write, struct model *m)
 {
-	struct chi_put put = {.key = m->key};
+	struct chi_put_entry put = {.key = m->key};
 	struct chi_move_stat moves[MOVES];
 	struct chi_ply_stat plies[PLIES];
 	struct chi_eval evals[2];
@@ -229,7 +229,7 @@ static void random_put(struct chi_write *write, struct model *m)
 	struct chi_put_result result = {0};
 	ok(chi_put_check(&put, kind, &fault));
 	ok(chi_write_put(write, &put, &result));
-	ok(chi_write_put(write, &(struct chi_put){.key = m->key}, &result));
+	ok(chi_write_put(write, &(struct chi_put_entry){.key = m->key}, &result));
 	assert_int_equal(result.added + result.updated + result.unchanged, 2);
 	assert_true(result.unchanged >= 1);
 }
@@ -324,7 +324,7 @@ static void take_games(struct model *m, struct chi_record *r, struct chi_move_st
 }
 
 /* One more than there is, somewhere: refused, and taken back to the mark. */
-static void spoil(struct chi_write *write, const struct model *m, struct chi_put *put,
+static void spoil(struct chi_write *write, const struct model *m, struct chi_put_entry *put,
 		  struct chi_move_stat *moves, struct chi_ply_stat *plies)
 {
 	struct chi_record *r = &put->record;
@@ -348,7 +348,7 @@ static void spoil(struct chi_write *write, const struct model *m, struct chi_put
 /* Takes games away; also from what is not stored, where only nothing can be taken. */
 static void random_subtract(struct chi_write *write, struct model *m)
 {
-	struct chi_put put = {.key = m->key, .parts = CHI_PUT_SUBTRACT};
+	struct chi_put_entry put = {.key = m->key, .parts = CHI_PUT_SUBTRACT};
 	struct chi_move_stat moves[MOVES];
 	struct chi_ply_stat plies[PLIES];
 	struct chi_put_result result = {0};
@@ -371,7 +371,7 @@ static void random_subtract(struct chi_write *write, struct model *m)
 	}
 }
 
-void model_batch(struct chi_store *store)
+void model_batch(struct chi_dir *store)
 {
 	struct chi_write *write;
 	memcpy(saved, models, sizeof(saved));

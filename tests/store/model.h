@@ -44,4 +44,4 @@ void model_reset(enum chi_statistic statistic, const struct chi_counts *base);
 uint16_t model_eval(const struct model *m);
 
 /* A transaction of random operations; now and then it is aborted. */
-void model_batch(struct chi_store *store);
+void model_batch(struct chi_dir *store);

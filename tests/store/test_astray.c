@@ -36,9 +36,9 @@ static size_t collect(struct chi_read *read, const struct chi_scan_spec *spec)
 {
 	struct chi_scan *scan;
 	size_t n;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	assert_int_equal(chi_scan_rows(scan, sound, CHI_COUNT(sound), UINT64_MAX, &n), CHI_NONE);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	return n;
 }
 
@@ -58,7 +58,7 @@ static int scan_damaged(struct chi_read *read, const struct chi_scan_spec *spec,
 	static struct chi_row rows[512];
 	struct chi_row before;
 	struct chi_scan *scan;
-	int rc = chi_scan_open(read, spec, &scan, NULL);
+	int rc = chi_read_scan(read, spec, &scan, NULL);
 	*n = 0;
 	while (rc == CHI_OK) {
 		size_t got;
@@ -74,7 +74,7 @@ static int scan_damaged(struct chi_read *read, const struct chi_scan_spec *spec,
 		}
 		*n += got;
 	}
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	return rc;
 }
 
@@ -82,7 +82,7 @@ static int scan_damaged(struct chi_read *read, const struct chi_scan_spec *spec,
  * LMDB itself is asked for nothing but where the trees are, as it might die. */
 static int damage_and_scan(unsigned rounds)
 {
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
 	struct chi_read *read;
 	struct stat st;
@@ -112,11 +112,11 @@ static int damage_and_scan(unsigned rounds)
 		int rc = scan_damaged(read, &spec, sound, n_good, &n, &wrong);
 		uint64_t counted = 0;
 		struct chi_scan *scan;
-		ok(chi_scan_open(read, &spec, &scan, NULL));
+		ok(chi_read_scan(read, &spec, &scan, NULL));
 		spec.filter.pieces_min = (uint8_t)help_below(3);
-		while (chi_scan_count(scan, UINT64_MAX, &counted) == CHI_OK) {
+		while (chi_scan_tally(scan, UINT64_MAX, &counted) == CHI_OK) {
 		}
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		if (wrong || n > n_good || counted > n_good) {
 			return 99;
 		}
@@ -128,18 +128,18 @@ static int damage_and_scan(unsigned rounds)
 	free(good);
 	(void)close(fd);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
 static void test_damaged_pages(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("damaged", EXTERNAL);
+	struct chi_dir *store = help_store("damaged", EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 60, true);
 	trees_fill(store, keys + 60, 3940, false);
-	chi_store_close(store);
+	chi_dir_close(store);
 	trees_in_child(damage_and_scan, 400);
 }
 
@@ -157,9 +157,9 @@ static int scan_strictly(struct chi_read *read, const struct chi_scan_spec *spec
 	static struct chi_row rows[KEYS_MAX];
 	struct chi_scan *scan;
 	size_t n;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	int rc = chi_scan_rows(scan, rows, CHI_COUNT(rows), UINT64_MAX, &n);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	for (size_t i = 0; i < n; i++) {
 		assert_in_range(rows[i].chi2, spec->chi2_min, spec->chi2_max);
 		if (i > 0) {
@@ -172,7 +172,7 @@ static int scan_strictly(struct chi_read *read, const struct chi_scan_spec *spec
 
 /* A store of 6,000 positions, whose strength tree is a root over leaves, and its file. */
 struct two_levels {
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_read *read;
 	struct chi_descent tree;
 	const uint8_t *root;
@@ -233,7 +233,7 @@ static void test_wrong_children(void **state)
 	}
 	(void)close(fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* A leaf in which an entry is in the place of its neighbour too: each is sound, and yet no scan
@@ -266,7 +266,7 @@ static void test_an_entry_twice(void **state)
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* ---- Walks that end early ------------------------------------------------------------------- */
@@ -293,9 +293,9 @@ static void assert_noticed(struct chi_read *read, uint16_t min, uint16_t max)
 		spec.filter.games_min = (i & 8) != 0 ? 300 : 0;
 		assert_int_equal(scan_strictly(read, &spec), -CHI_ECORRUPT);
 		if ((i & 12) != 0) {
-			ok(chi_scan_open(read, &spec, &scan, &fault));
+			ok(chi_read_scan(read, &spec, &scan, &fault));
 			assert_int_equal(chi_scan_count_all(scan, 2, &counted), -CHI_ECORRUPT);
-			chi_scan_close(scan);
+			chi_scan_free(scan);
 		}
 	}
 }
@@ -335,7 +335,7 @@ static void test_leaf_cut_short(void **state)
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* The same of a branch: whole pages were skipped, also by counts that read no entries. */
@@ -357,14 +357,14 @@ static void test_branch_cut_short(void **state)
 		struct chi_scan *scan;
 		assert_noticed(made.read, 1, CHI_CHI2_MAX);
 		assert_noticed(made.read, min, CHI_CHI2_MAX);
-		ok(chi_scan_open(made.read, &spec, &scan, &fault));
+		ok(chi_read_scan(made.read, &spec, &scan, &fault));
 		assert_int_equal(chi_scan_count_all(scan, 2, &counted), -CHI_ECORRUPT);
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		(void)change(made.fd, at, before);
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* A branch that passes a leaf over by naming its neighbour in its place. */
@@ -393,7 +393,7 @@ static void test_leaf_passed_over(void **state)
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* An entry whose statistic was damaged so that it looks to be beyond the band. */
@@ -421,7 +421,7 @@ static void test_false_end_of_a_band(void **state)
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* A whole walk and the tree's own number must agree, both ways. */
@@ -439,7 +439,7 @@ static void test_number_of_entries(void **state)
 			spec.order = (i & 1) != 0 ? CHI_ORDER_POSITION : CHI_ORDER_STRENGTH;
 			spec.descending = (i & 2) != 0;
 			spec.filter.pieces_max = (i & 4) != 0 ? 12 : 0;
-			ok(chi_scan_open(made.read, &spec, &scan, &fault));
+			ok(chi_read_scan(made.read, &spec, &scan, &fault));
 			/* As if the record of the tree said so. */
 			scan->known += (uint64_t)more;
 			scan->positions += (uint64_t)more;
@@ -447,19 +447,19 @@ static void test_number_of_entries(void **state)
 			static struct chi_row rows[KEYS_MAX + 1];
 			assert_int_equal(chi_scan_rows(scan, rows, KEYS_MAX + 1, UINT64_MAX, &n),
 					 rc);
-			chi_scan_close(scan);
-			ok(chi_scan_open(made.read, &spec, &scan, &fault));
+			chi_scan_free(scan);
+			ok(chi_read_scan(made.read, &spec, &scan, &fault));
 			scan->known += (uint64_t)more;
 			scan->positions += (uint64_t)more;
 			if (spec.filter.pieces_max != 0) {
 				assert_int_equal(chi_scan_count_all(scan, 2, &counted), rc);
 			}
-			chi_scan_close(scan);
+			chi_scan_free(scan);
 		}
 	}
 	(void)close(made.fd);
 	chi_read_end(made.read);
-	chi_store_close(made.store);
+	chi_dir_close(made.store);
 }
 
 /* The leaf below `root` with the most entries or the fewest. */
@@ -494,7 +494,7 @@ static void test_wrong_numbers(void **state)
 	(void)state;
 	struct two_levels made;
 	two_levels_make("numbers", &made);
-	struct chi_store *store = made.store;
+	struct chi_dir *store = made.store;
 	chi_read_end(made.read);
 	const uint8_t *leaf_cursor[2];
 	unsigned entries[2];
@@ -509,8 +509,7 @@ static void test_wrong_numbers(void **state)
 		}
 		struct chi_verify_result result;
 		twice = 0;
-		assert_int_equal(chi_store_verify(store, note_number, NULL, &result),
-				 -CHI_ECORRUPT);
+		assert_int_equal(chi_dir_verify(store, note_number, NULL, &result), -CHI_ECORRUPT);
 		assert_int_equal(twice, made.n - 1);
 	}
 	struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};
@@ -521,7 +520,7 @@ static void test_wrong_numbers(void **state)
 		size_t got;
 		spec.descending = down != 0;
 		ok(chi_read_begin(store, &read));
-		ok(chi_scan_open(read, &spec, &scan, &fault));
+		ok(chi_read_scan(read, &spec, &scan, &fault));
 		assert_int_equal(chi_scan_rows(scan, rows, CHI_COUNT(rows), UINT64_MAX, &got),
 				 -CHI_ECORRUPT);
 		for (size_t i = 1; i < got; i++) {
@@ -531,11 +530,11 @@ static void test_wrong_numbers(void **state)
 						    sizeof(rows[i].key.bytes));
 			assert_true(down ? order < 0 : order > 0);
 		}
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		chi_read_end(read);
 	}
 	(void)close(made.fd);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

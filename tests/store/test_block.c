@@ -148,7 +148,7 @@ static void change(struct known *k, bool removes)
 		make_value(k);
 	}
 	const struct chi_change one = change_of(k, removes);
-	int rc = chi_block_edit(&block, &one, 1, &edit, &added);
+	int rc = chi_edit_block(&block, &one, 1, &edit, &added);
 	if (removes && !was) {
 		assert_int_equal(rc, CHI_NONE);
 		return;
@@ -194,7 +194,7 @@ static size_t change_some(size_t from, unsigned removed)
 		sum += (int)!removes - (int)was.stored;
 		k->stored = !removes;
 	}
-	ok(chi_block_edit(&block, changes, n, &edit, &added));
+	ok(chi_edit_block(&block, changes, n, &edit, &added));
 	assert_int_equal(added, sum);
 	take(place, &edit, 1);
 	join_small(place);
@@ -457,23 +457,23 @@ static void test_changes_are_checked(void **state)
 		changes[i] = change_of(&known[i], i > 1);
 		changes[i].may_lack = true;
 	}
-	ok(chi_block_edit(&block, changes, CHI_EDIT_CHANGES, &edit, &added));
+	ok(chi_edit_block(&block, changes, CHI_EDIT_CHANGES, &edit, &added));
 	/* The first is stored. */
 	assert_int_equal(added, 1);
-	assert_int_equal(chi_block_edit(&block, changes, CHI_EDIT_CHANGES + 1, &edit, &added),
+	assert_int_equal(chi_edit_block(&block, changes, CHI_EDIT_CHANGES + 1, &edit, &added),
 			 -CHI_EINTERNAL);
-	assert_int_equal(chi_block_edit(&block, changes, 0, &edit, &added), -CHI_EINTERNAL);
+	assert_int_equal(chi_edit_block(&block, changes, 0, &edit, &added), -CHI_EINTERNAL);
 	changes[2].may_lack = false;
-	assert_int_equal(chi_block_edit(&block, changes, 4, &edit, &added), CHI_NONE);
+	assert_int_equal(chi_edit_block(&block, changes, 4, &edit, &added), CHI_NONE);
 	changes[1] = changes[0];
-	assert_int_equal(chi_block_edit(&block, changes, 2, &edit, &added), -CHI_EINTERNAL);
+	assert_int_equal(chi_edit_block(&block, changes, 2, &edit, &added), -CHI_EINTERNAL);
 	for (size_t i = 0; i < n_known; i++) {
 		change(&known[i], false);
 	}
 	block = open_block(&blocks[0]);
 	changes[0] = change_of(&known[0], false);
 	changes[1] = change_of(&known[n_known - 1], false);
-	assert_int_equal(chi_block_edit(&block, changes, 2, &edit, &added), -CHI_ECORRUPT);
+	assert_int_equal(chi_edit_block(&block, changes, 2, &edit, &added), -CHI_ECORRUPT);
 	end();
 }
 

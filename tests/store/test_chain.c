@@ -236,14 +236,14 @@ static void test_appends(void **state)
 	/* Not before it is said that this is all. */
 	assert_int_equal(check_walk(&tree, &model, false), -1);
 	/* The error says so, once. */
-	const char *why = chi_store_error(-CHI_ECORRUPT);
+	const char *why = chi_dir_error(-CHI_ECORRUPT);
 	assert_non_null(strstr(why, "the names tree is damaged: entries between key 6b65792e"));
 	assert_non_null(strstr(why, "its end"));
-	assert_string_equal(chi_store_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
+	assert_string_equal(chi_dir_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
 	/* And not of what fails later. */
 	assert_int_equal(check_walk(&tree, &model, false), -1);
-	chi_store_forget_damage();
-	assert_string_equal(chi_store_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
+	chi_dir_forget_damage();
+	assert_string_equal(chi_dir_error(-CHI_ECORRUPT), chi_strerror(-CHI_ECORRUPT));
 	assert_int_equal(chi_chain_end(tree.txn, tree.dbi, &at), 0);
 	assert_int_equal(check_walk(&tree, &model, false), 1);
 	assert_int_equal(mdb_cursor_open(tree.txn, tree.dbi, &cursor), 0);

@@ -13,7 +13,7 @@
 static void test_many_strangers(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("clients", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("clients", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT};
 	ok(chi_write_begin(store, &write, &fault));
@@ -33,7 +33,7 @@ static void test_many_strangers(void **state)
 		fail_msg("%zu bytes for 20,000 writes", taken);
 	}
 	ok(chi_write_commit(write, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Every record that can be decodes to what was encoded; cut or changed it is refused. */

@@ -45,10 +45,10 @@ static uint64_t count_by_threads(struct chi_read *read, const struct chi_scan_sp
 {
 	struct chi_scan *scan;
 	uint64_t sum = 0;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	assert_int_equal(chi_scan_count_all(scan, 1 + help_below(4), &sum), CHI_NONE);
 	assert_int_equal(chi_scan_count_all(scan, 2, &sum), CHI_NONE);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	return sum;
 }
 
@@ -56,7 +56,7 @@ static uint64_t count_by_threads(struct chi_read *read, const struct chi_scan_sp
 static void test_threads(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("threads", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("threads", CHI_STATISTIC_EXTERNAL);
 	struct chi_read *read;
 	trees_keys(keys, POSITIONS);
 	trees_fill(store, keys, POSITIONS, false);
@@ -66,7 +66,7 @@ static void test_threads(void **state)
 		assert_int_equal(count_by_threads(read, &spec), trees_expect(read, &spec, rows));
 	}
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Damage --------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void test_threads(void **state)
 /* Counts by threads, of the store that test_threads has left. */
 static int damage_and_count(unsigned rounds)
 {
-	struct chi_store *store = help_open(help_path("threads"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("threads"), CHI_STORE_READ);
 	struct chi_read *read;
 	struct stat st;
 	unsigned ended[2] = {0};
@@ -105,9 +105,9 @@ static int damage_and_count(unsigned rounds)
 		spec.chi2_max = (uint16_t)(help_below(2) ? CHI_CHI2_MAX : 20000);
 		spec.filter.pieces_min = 2;
 		spec.filter.games_min = help_below(3) == 0 ? 500 : 0;
-		ok(chi_scan_open(read, &spec, &scan, NULL));
+		ok(chi_read_scan(read, &spec, &scan, NULL));
 		int rc = chi_scan_count_all(scan, 3, &counted);
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		if (counted > POSITIONS || (rc != CHI_NONE && rc != -CHI_ECORRUPT)) {
 			return 99;
 		}
@@ -121,7 +121,7 @@ static int damage_and_count(unsigned rounds)
 	free(good);
 	(void)close(fd);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
@@ -135,7 +135,7 @@ static void test_damaged_pages_and_threads(void **state)
 static int count_to_damaged_key(unsigned rounds)
 {
 	static const uint16_t sizes[] = {0, 1, 2, 5, 27, 200};
-	struct chi_store *store = help_open(help_path("key"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("key"), CHI_STORE_READ);
 	struct chi_scan_spec spec = {.chi2_min = 2, .chi2_max = CHI_CHI2_MAX - 1};
 	struct chi_read *read;
 	struct chi_descent tree;
@@ -158,27 +158,27 @@ static int count_to_damaged_key(unsigned rounds)
 		if (pwrite(fd, bytes, sizeof(bytes), at) != sizeof(bytes)) {
 			return 2;
 		}
-		ok(chi_scan_open(read, &spec, &scan, NULL));
-		int rc = chi_scan_count(scan, 1, &counted);
+		ok(chi_read_scan(read, &spec, &scan, NULL));
+		int rc = chi_scan_tally(scan, 1, &counted);
 		chi_scan_where(scan, &cursor);
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		if (rc != -CHI_ECORRUPT || cursor.set) {
 			return 3;
 		}
 	}
 	(void)close(fd);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return 0;
 }
 
 static void test_count_pauses_at_damaged_key(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("key", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("key", CHI_STATISTIC_EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 4000, false);
-	chi_store_close(store);
+	chi_dir_close(store);
 	trees_in_child(count_to_damaged_key, 1);
 }
 

@@ -54,28 +54,28 @@ static void count_report(void *context, const char *text)
 
 static int verify(void)
 {
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	struct chi_verify_result result;
 	reports = 0;
 	order_reports = 0;
-	int rc = chi_store_verify(store, count_report, NULL, &result);
+	int rc = chi_dir_verify(store, count_report, NULL, &result);
 	assert_int_equal(result.errors, reports);
 	assert_int_equal(rc, reports == 0 ? CHI_OK : -CHI_ECORRUPT);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return rc;
 }
 
 /* How a whole scan ends; rows before the damage are good ones. */
 static int scan_all(uint8_t order, uint8_t want)
 {
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .order = order, .want = want};
 	struct chi_read *read;
 	struct chi_scan *scan;
 	struct chi_row rows[POSITIONS + 1];
 	size_t n;
 	ok(chi_read_begin(store, &read));
-	ok(chi_scan_open(read, &spec, &scan, &fault));
+	ok(chi_read_scan(read, &spec, &scan, &fault));
 	int rc = chi_scan_rows(scan, rows, POSITIONS + 1, UINT64_MAX, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct chi_position position;
@@ -83,16 +83,16 @@ static int scan_all(uint8_t order, uint8_t want)
 	}
 	size_t more;
 	assert_int_equal(chi_scan_rows(scan, rows, 1, 1, &more), rc);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return rc;
 }
 
 /* The same, record by record. */
 static int scan_records(void)
 {
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
 	struct chi_arena arena;
 	struct chi_read *read;
@@ -100,7 +100,7 @@ static int scan_records(void)
 	int rc = CHI_OK;
 	chi_arena_init(&arena, 1 << 20);
 	ok(chi_read_begin(store, &read));
-	ok(chi_scan_open(read, &spec, &scan, &fault));
+	ok(chi_read_scan(read, &spec, &scan, &fault));
 	while (rc == CHI_OK) {
 		struct chi_record record;
 		struct chi_row row;
@@ -109,25 +109,25 @@ static int scan_records(void)
 		chi_arena_reset(&arena);
 	}
 	chi_arena_deinit(&arena);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return rc;
 }
 
 static void make_store(void)
 {
-	struct chi_store *store = help_store("damaged", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("damaged", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, POSITIONS);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static struct chi_row row_of(const struct chi_key *key)
 {
 	struct chi_row row;
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	ok(help_get(store, key, &row));
-	chi_store_close(store);
+	chi_dir_close(store);
 	return row;
 }
 
@@ -141,7 +141,7 @@ static void test_flipped_records(void **state)
 		const struct chi_key *key = &keys[help_below(POSITIONS)];
 		struct raw_block good;
 		flip("position", CHI_TREE_POSITION, key->bytes, key->len, &good);
-		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 		struct chi_row row;
 		assert_int_equal(help_get(store, key, &row), -CHI_ECORRUPT);
 		assert_false(row.found);
@@ -157,13 +157,13 @@ static void test_flipped_records(void **state)
 		struct chi_write *write;
 		struct chi_put_result result = {0};
 		ok(chi_write_begin(store, &write, &fault));
-		struct chi_put put = {.key = *key, .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = *key, .parts = CHI_PUT_NOTE};
 		assert_int_equal(chi_write_put(write, &put, &result), -CHI_ECORRUPT);
 		put.key = help_key();
 		assert_int_equal(chi_write_put(write, &put, &result), -CHI_ECORRUPT);
 		assert_int_equal(chi_write_commit(write, &fault), -CHI_ECORRUPT);
 		assert_int_equal(help_count(store), POSITIONS);
-		chi_store_close(store);
+		chi_dir_close(store);
 		assert_int_equal(scan_all(CHI_ORDER_POSITION, CHI_WANT_KEYS), -CHI_ECORRUPT);
 		assert_int_equal(scan_all(CHI_ORDER_STRENGTH, CHI_WANT_COUNTS), -CHI_ECORRUPT);
 		assert_int_equal(verify(), -CHI_ECORRUPT);
@@ -185,10 +185,10 @@ static void test_damaged_record_is_replaced_and_deleted(void **state)
 		static const uint8_t value[] = {0x80};
 		raw_change("damaged", "position", key->bytes, key->len, value, sizeof(value));
 		assert_int_equal(verify(), -CHI_ECORRUPT);
-		struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
-		struct chi_put put = {.key = *key,
-				      .parts = CHI_PUT_RESTORE,
-				      .record = {.chi2 = row.chi2, .counts.white = 7}};
+		struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+		struct chi_put_entry put = {.key = *key,
+					    .parts = CHI_PUT_RESTORE,
+					    .record = {.chi2 = row.chi2, .counts.white = 7}};
 		struct chi_put_result result = {0};
 		struct chi_write *write;
 		bool restore = i % 2 == 0;
@@ -203,7 +203,7 @@ static void test_damaged_record_is_replaced_and_deleted(void **state)
 		ok(chi_write_commit(write, &fault));
 		assert_int_equal(help_get(store, key, &row), restore ? CHI_OK : CHI_NONE);
 		assert_int_equal(row.counts.white, restore ? 7 : 0);
-		chi_store_close(store);
+		chi_dir_close(store);
 		assert_int_equal(verify(), CHI_OK);
 	}
 }
@@ -246,16 +246,16 @@ static void test_disagreement(void **state)
 	size_t key_len = chi_strength_key(row.chi2, keys[0].bytes, keys[0].len, entry);
 	raw_change("damaged", "strength", entry, key_len, NULL, 0);
 	assert_int_equal(verify(), -CHI_ECORRUPT);
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_delete(write, &keys[0]));
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_ECORRUPT);
 	/* Rescoring heals the strength tree. */
 	uint64_t changed;
-	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	ok(chi_dir_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(verify(), CHI_OK);
 	/* A second entry with another statistic. */
 	key_len = chi_strength_key((uint16_t)(row.chi2 + 1), keys[0].bytes, keys[0].len, entry);
@@ -327,10 +327,11 @@ static void test_agreed_wrong_eval(void **state)
 {
 	(void)state;
 	struct chi_eval eval = {.engine = "Gull 3", .engine_len = 6, .depth = 20, .score = 35};
-	struct chi_put put = {.parts = CHI_PUT_RESTORE, .record = {.evals = &eval, .n_evals = 1}};
+	struct chi_put_entry put = {.parts = CHI_PUT_RESTORE,
+				    .record = {.evals = &eval, .n_evals = 1}};
 	help_keys(&put.key, 1);
 	for (int wrong = 0; wrong < 2; wrong++) {
-		struct chi_store *store = help_store("wrong", CHI_STATISTIC_EVAL);
+		struct chi_dir *store = help_store("wrong", CHI_STATISTIC_EVAL);
 		struct chi_position position;
 		struct chi_put_result result = {0};
 		struct chi_write *write;
@@ -343,7 +344,7 @@ static void test_agreed_wrong_eval(void **state)
 		ok(chi_write_put(write, &put, &result));
 		ok(chi_write_commit(write, &fault));
 		assert_int_equal(help_verify(store, NULL), wrong ? -CHI_ECORRUPT : CHI_OK);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -389,28 +390,28 @@ static void test_damaged_meta(void **state)
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		for (int cut = 0; cut < 2; cut++) {
 			make_store();
-			struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+			struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 			struct chi_verify_result result;
 			struct chi_write *write;
 			struct chi_row row;
 			size_t len = i == 0 ? CHI_STATE_SIZE : CHI_STAMP_SIZE;
 			tamper_meanwhile(names[i], cut ? NULL : junk, len);
 			reports = 0;
-			assert_int_equal(chi_store_verify(store, count_report, NULL, &result),
+			assert_int_equal(chi_dir_verify(store, count_report, NULL, &result),
 					 -CHI_ECORRUPT);
 			assert_true(reports > 0);
 			assert_int_equal(result.positions, POSITIONS);
 			ok(help_get(store, &keys[0], &row));
 			if (i == 0) {
 				struct chi_info info;
-				assert_int_equal(chi_store_info(store, &info), -CHI_ECORRUPT);
+				assert_int_equal(chi_dir_info(store, &info), -CHI_ECORRUPT);
 				assert_int_equal(chi_write_begin(store, &write, &fault),
 						 -CHI_ECORRUPT);
 				assert_non_null(strstr(fault.text, "state"));
 			}
-			chi_store_close(store);
-			struct chi_store_options options = {.mode = CHI_STORE_READ};
-			int rc = chi_store_open(help_path("damaged"), &options, &store, &fault);
+			chi_dir_close(store);
+			struct chi_dir_options options = {.mode = CHI_STORE_READ};
+			int rc = chi_dir_open(help_path("damaged"), &options, &store, &fault);
 			/* Without a stamp it cannot be told from someone else's file. */
 			assert_int_equal(rc, i == 1 && cut ? -CHI_ENOSTORE : -CHI_ECORRUPT);
 		}
@@ -427,20 +428,20 @@ static bool row_wrong(const struct chi_row *row)
 /* What a child does with a damaged file; killed by a signal counts as stopped. */
 static int probe_damaged(void)
 {
-	struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
+	struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
 	/* cmocka's handlers would go on with the parent's tests in this process. */
 	static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 	for (size_t i = 0; i < CHI_COUNT(deadly); i++) {
 		signal(deadly[i], SIG_DFL);
 	}
 	alarm(20);
-	int rc = chi_store_open(help_path("damaged"), &options, &store, NULL);
+	int rc = chi_dir_open(help_path("damaged"), &options, &store, NULL);
 	if (rc < 0) {
 		return 1;
 	}
 	struct chi_verify_result result;
-	int sound = chi_store_verify(store, NULL, NULL, &result);
+	int sound = chi_dir_verify(store, NULL, NULL, &result);
 	for (size_t i = 0; i < POSITIONS; i++) {
 		struct chi_row row;
 		struct chi_read *read;

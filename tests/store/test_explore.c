@@ -33,7 +33,7 @@ struct node {
 
 static struct node *nodes;
 static size_t n_nodes;
-static struct chi_store *store;
+static struct chi_dir *store;
 static struct chi_arena arena;
 
 static struct node *find(const struct chi_key *key)
@@ -129,7 +129,7 @@ static void play_game(void)
 }
 
 /* Many puts in one transaction: one sync for all. */
-static void put_into(struct chi_write *write, const struct chi_put *put)
+static void put_into(struct chi_write *write, const struct chi_put_entry *put)
 {
 	struct chi_put_result result = {0};
 	ok(chi_put_check(put, CHI_STATISTIC_EXTERNAL, &fault));
@@ -152,7 +152,7 @@ static int make_store(void **state)
 	for (size_t i = 0; i < n_nodes; i++) {
 		struct node *node = &nodes[i];
 		qsort(node->moves, node->n_moves, sizeof(*node->moves), by_move);
-		struct chi_put put = {.key = node->key, .parts = CHI_PUT_RESTORE};
+		struct chi_put_entry put = {.key = node->key, .parts = CHI_PUT_RESTORE};
 		put.record.chi2 = (uint16_t)help_below(CHI_CHI2_MAX); /* 0: not known */
 		put.record.counts = node->counts;
 		put.record.moves = node->moves;
@@ -168,14 +168,14 @@ static int make_store(void **state)
 static int drop_store(void **state)
 {
 	(void)state;
-	chi_store_close(store);
+	chi_dir_close(store);
 	chi_arena_deinit(&arena);
 	free(nodes);
 	help_clean();
 	return 0;
 }
 
-static int explore_in(struct chi_store *in, const struct chi_key *key, struct chi_explore *out)
+static int explore_in(struct chi_dir *in, const struct chi_key *key, struct chi_explored *out)
 {
 	struct chi_read *read;
 	chi_arena_reset(&arena);
@@ -274,7 +274,7 @@ static bool in_order(const struct chi_explore_move *a, const struct chi_explore_
 
 static void check_position(const struct chi_position *position)
 {
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_key key = key_of(position);
 	const struct node *node = find(&key);
 	ok(explore_in(store, &key, &explore));
@@ -313,9 +313,9 @@ static void tells_what_the_games_were(void **state)
 static void finds_children_of_a_stranger(void **state)
 {
 	(void)state;
-	struct chi_explore explore;
-	struct chi_store *own = help_store("stranger", CHI_STATISTIC_EXTERNAL);
-	struct chi_put put = {
+	struct chi_explored explore;
+	struct chi_dir *own = help_store("stranger", CHI_STATISTIC_EXTERNAL);
+	struct chi_put_entry put = {
 		.key = help_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"),
 		.parts = CHI_PUT_COUNTS | CHI_PUT_CHI2,
 		.record = {.chi2 = 777, .counts = {3, 2, 1, 4}},
@@ -335,17 +335,17 @@ static void finds_children_of_a_stranger(void **state)
 	same_counts(&move->child.counts, &put.record.counts);
 	assert_string_equal(move->eco, "B00");
 	assert_string_equal(move->opening, "King's Pawn Game");
-	chi_store_close(own);
+	chi_dir_close(own);
 }
 
 /* No keys follow the moves, so nothing but the record can be told. */
 static void manages_without_kings(void **state)
 {
 	(void)state;
-	struct chi_explore explore;
-	struct chi_store *own = help_store("kingless", CHI_STATISTIC_CONTROL);
+	struct chi_explored explore;
+	struct chi_dir *own = help_store("kingless", CHI_STATISTIC_CONTROL);
 	struct chi_move_stat move = {.move = chi_move_make(8, 16, 0), .counts = {1, 0, 0, 0}};
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = help_fen("8/8/8/8/8/8/P7/8 w - - 0 1"),
 		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES,
 		.record = {.counts = {1, 0, 0, 0}, .moves = &move, .n_moves = 1},
@@ -362,18 +362,18 @@ static void manages_without_kings(void **state)
 	struct chi_key mated = help_fen("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1");
 	ok(explore_in(own, &mated, &explore));
 	assert_int_equal(explore.n_moves, 0);
-	chi_store_close(own);
+	chi_dir_close(own);
 }
 
 /* The most moves a position has been found with: all children are looked up. */
 static void looks_behind_many_moves(void **state)
 {
 	(void)state;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_move_list list;
 	struct chi_position position;
 	static const char fen[] = "R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1";
-	struct chi_store *own = help_store("many", CHI_STATISTIC_CONTROL);
+	struct chi_dir *own = help_store("many", CHI_STATISTIC_CONTROL);
 	ok(chi_fen_parse(fen, strlen(fen), &position, &fault));
 	chi_movegen_legal(&position, &list);
 	assert_int_equal(list.n, 218);
@@ -382,7 +382,7 @@ static void looks_behind_many_moves(void **state)
 	for (size_t i = 0; i < list.n; i++) {
 		struct chi_position next;
 		chi_position_play(&position, list.moves[i], &next);
-		struct chi_put put = {.key = key_of(&next), .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = key_of(&next), .parts = CHI_PUT_COUNTS};
 		put.record.counts.draws = list.moves[i];
 		put_into(write, &put);
 	}
@@ -393,7 +393,7 @@ static void looks_behind_many_moves(void **state)
 	for (size_t i = 0; i < list.n; i++) {
 		assert_int_equal(explore.moves[i].child.counts.draws, explore.moves[i].move);
 	}
-	chi_store_close(own);
+	chi_dir_close(own);
 }
 
 /* The checks of a put keep such a record out; a foreign program's store may have it. */
@@ -402,13 +402,13 @@ static void refuses_a_move_that_is_not_legal(void **state)
 	(void)state;
 	static const chi_move wrong[] = {0x0001, 12 << 6 | 36 /* e2e5 */, 0x7fff};
 	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
-		struct chi_store *own = help_store("wrong", CHI_STATISTIC_CONTROL);
+		struct chi_dir *own = help_store("wrong", CHI_STATISTIC_CONTROL);
 		struct chi_write *write;
 		struct chi_put_result result = {0};
-		struct chi_explore explore;
+		struct chi_explored explore;
 		struct chi_move_stat moves[2] = {{.move = 12 << 6 | 28, .counts = {.white = 1}},
 						 {.move = wrong[i], .counts = {.white = 1}}};
-		struct chi_put put = {
+		struct chi_put_entry put = {
 			.key = help_fen(START),
 			.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES,
 			.record = {.counts = {.white = 2}, .moves = moves, .n_moves = 2},
@@ -426,14 +426,14 @@ static void refuses_a_move_that_is_not_legal(void **state)
 			chi_write_abort(write);
 			assert_int_equal(wrong[i], 0x7fff);
 		}
-		chi_store_close(own);
+		chi_dir_close(own);
 	}
 }
 
 static void refuses_what_is_no_key(void **state)
 {
 	(void)state;
-	struct chi_explore explore;
+	struct chi_explored explore;
 	struct chi_key key = {.len = 9};
 	assert_int_equal(explore_in(store, &key, &explore), -CHI_EKEY);
 	assert_true(fault.text[0] != '\0');
@@ -447,7 +447,7 @@ static void runs_out_of_memory(void **state)
 	(void)state;
 	struct chi_key start = help_fen(START);
 	for (size_t budget = 0; budget < 16384; budget += 100) {
-		struct chi_explore explore;
+		struct chi_explored explore;
 		struct chi_read *read;
 		struct chi_arena small;
 		chi_arena_init(&small, budget);

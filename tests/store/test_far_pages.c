@@ -71,7 +71,7 @@ static unsigned look_up(struct chi_descent *descent, int64_t us)
 static void test_asks_while_it_waits(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("far", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("far", CHI_STATISTIC_EXTERNAL);
 	struct chi_read *read;
 	trees_keys(keys, KEYS);
 	trees_fill(store, keys, KEYS, false);
@@ -96,7 +96,7 @@ static void test_asks_while_it_waits(void **state)
 	assert_int_equal(look_up(&far, QUICK), 0);
 	assert_false(astray);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

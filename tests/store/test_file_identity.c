@@ -35,14 +35,14 @@ static const char *file_of(const char *dir, const char *name)
 /* A store with so many commits, the last of which its record names. Its path. */
 static const char *made(const char *name, unsigned commits)
 {
-	struct chi_store *store = help_store(name, CONTROL);
+	struct chi_dir *store = help_store(name, CONTROL);
 	const char *path = help_path(name);
 	for (unsigned i = 1; i <= commits; i++) {
-		help_put(store, &(struct chi_put){.key = key,
-						  .parts = CHI_PUT_COUNTS,
-						  .record.counts.white = i});
+		help_put(store, &(struct chi_put_entry){.key = key,
+							.parts = CHI_PUT_COUNTS,
+							.record.counts.white = i});
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	return path;
 }
 
@@ -59,7 +59,7 @@ static void copy_file(const char *from, const char *to)
 }
 
 /* What one probe answers. */
-static int probe(struct chi_store *store, struct chi_row *row)
+static int probe(struct chi_dir *store, struct chi_row *row)
 {
 	struct chi_read *read;
 	int rc = chi_read_begin(store, &read);
@@ -71,29 +71,29 @@ static int probe(struct chi_store *store, struct chi_row *row)
 }
 
 /* In a process of its own: what opening, a probe and so many commits answer. */
-static int status_of(const char *path, enum chi_store_mode mode, unsigned commits)
+static int status_of(const char *path, enum chi_dir_mode mode, unsigned commits)
 {
 	pid_t pid = help_fork();
 	if (pid == 0) {
-		struct chi_store_options options = {.mode = mode};
-		struct chi_store *store;
+		struct chi_dir_options options = {.mode = mode};
+		struct chi_dir *store;
 		struct chi_row row;
 		(void)alarm(PATIENCE_S);
-		int rc = chi_store_open(path, &options, &store, &fault);
+		int rc = chi_dir_open(path, &options, &store, &fault);
 		if (rc == CHI_OK) {
 			rc = probe(store, &row);
 		}
 		for (unsigned i = 0; rc == CHI_OK && i < commits; i++) {
-			help_put(store, &(struct chi_put){.key = key,
-							  .parts = CHI_PUT_COUNTS,
-							  .record.counts.white = 1000 + i});
+			help_put(store, &(struct chi_put_entry){.key = key,
+								.parts = CHI_PUT_COUNTS,
+								.record.counts.white = 1000 + i});
 		}
 		_exit(-rc);
 	}
 	return help_child_status(pid);
 }
 
-static int begin_write(struct chi_store *store)
+static int begin_write(struct chi_dir *store)
 {
 	struct chi_write *write;
 	int rc = chi_write_begin(store, &write, &fault);
@@ -111,17 +111,17 @@ static void test_replaced_by_a_newer_file(void **state)
 	int freed = 0;
 	const char *other = made("other", 40);
 	const char *path = made("replaced", 4);
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	struct chi_row row;
 	assert_int_equal(probe(store, &row), CHI_OK);
-	ok(chi_store_check(store, &freed, &fault));
+	ok(chi_dir_check(store, &freed, &fault));
 	assert_int_equal(rename(file_of(other, "data.mdb"), file_of(path, "data.mdb")), 0);
 	assert_int_equal(status_of(path, CHI_STORE_READ, 0), CHI_ESTALE);
-	assert_int_equal(chi_store_check(store, &freed, &fault), -CHI_ESTALE);
+	assert_int_equal(chi_dir_check(store, &freed, &fault), -CHI_ESTALE);
 	assert_non_null(strstr(fault.text, "data.mdb' was replaced"));
 	/* A write that changes nothing vouches for what is there. */
 	assert_int_equal(begin_write(store), -CHI_ESTALE);
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* No one has the old one open now. */
 	assert_int_equal(status_of(path, CHI_STORE_WRITE, 1), CHI_OK);
 }
@@ -132,7 +132,7 @@ static void test_reader_of_a_replaced_file(void **state)
 {
 	(void)state;
 	const char *path = made("reader", 4);
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_row row;
 	assert_int_equal(probe(store, &row), CHI_OK);
 	copy_file(file_of(path, "data.mdb"), file_of(path, "copy"));
@@ -143,7 +143,7 @@ static void test_reader_of_a_replaced_file(void **state)
 		assert_int_equal(probe(store, &row), -CHI_ESTALE);
 		(void)alarm(0);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_replaced_lock_files(void **state)
@@ -152,7 +152,7 @@ static void test_replaced_lock_files(void **state)
 	static const char *const names[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < 2; i++) {
 		const char *path = made("locks", 4);
-		struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 		int freed = 0;
 		/* Not by this process: see registry.c. */
 		pid_t pid = help_fork();
@@ -161,20 +161,20 @@ static void test_replaced_lock_files(void **state)
 			_exit(rename(file_of(path, "copy"), file_of(path, names[i])) != 0);
 		}
 		assert_int_equal(help_child_status(pid), 0);
-		assert_int_equal(chi_store_check(store, &freed, &fault), -CHI_ESTALE);
+		assert_int_equal(chi_dir_check(store, &freed, &fault), -CHI_ESTALE);
 		assert_non_null(strstr(fault.text, names[i]));
 		assert_int_equal(begin_write(store), -CHI_ESTALE);
 		assert_int_equal(unlink(file_of(path, names[i])), 0);
 		assert_int_equal(begin_write(store), -CHI_ESTALE);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
 /* Reads, writes and the end of both, in a process that has the store open already. */
-static int use_cut_file(const char *path, off_t size, enum chi_store_mode mode)
+static int use_cut_file(const char *path, off_t size, enum chi_dir_mode mode)
 {
-	chi_store_guard_lock_files();
-	struct chi_store *store = help_open(path, mode);
+	chi_dir_guard_lock_files();
+	struct chi_dir *store = help_open(path, mode);
 	struct chi_read *read = NULL;
 	struct chi_row row;
 	int freed = 0;
@@ -185,10 +185,10 @@ static int use_cut_file(const char *path, off_t size, enum chi_store_mode mode)
 	/* Its head may be left, with the number of the last commit. */
 	int rc = probe(store, &row);
 	assert_true(rc == -CHI_ESTALE || (rc == CHI_OK && size > 0));
-	assert_int_equal(chi_store_check(store, &freed, &fault), -CHI_ESTALE);
+	assert_int_equal(chi_dir_check(store, &freed, &fault), -CHI_ESTALE);
 	assert_non_null(strstr(fault.text, "lock.mdb' was cut to "));
 	assert_int_equal(begin_write(store), mode == CHI_STORE_READ ? -CHI_EREADONLY : -CHI_ESTALE);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ static int use_cut_file(const char *path, off_t size, enum chi_store_mode mode)
 static void test_cut_lock_file(void **state)
 {
 	(void)state;
-	static const enum chi_store_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE};
+	static const enum chi_dir_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE};
 	for (unsigned i = 0; i < 6; i++) {
 		const char *path = made("cut", 4);
 		pid_t pid = help_fork();
@@ -228,8 +228,8 @@ static void test_other_cut_files(void **state)
 	assert_int_equal(ftruncate(fd, 1), 0);
 	void *mapped = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
 	assert_int_equal(sigaction(SIGBUS, &ours, &before), 0);
-	chi_store_guard_lock_files();
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	chi_dir_guard_lock_files();
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_row row;
 	assert_int_equal(ftruncate(fd, 0), 0);
 	int number = sigsetjmp(caught, 1);
@@ -238,7 +238,7 @@ static void test_other_cut_files(void **state)
 	}
 	assert_int_equal(number, SIGBUS);
 	assert_int_equal(probe(store, &row), CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
 	(void)munmap(mapped, 1);
 	close(fd);
@@ -250,7 +250,7 @@ static void test_zeroed_lock_file(void **state)
 {
 	(void)state;
 	const char *path = made("zeroed", 9);
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	struct chi_row row;
 	assert_int_equal(probe(store, &row), CHI_OK);
 	pid_t pid = help_fork();
@@ -266,12 +266,12 @@ static void test_zeroed_lock_file(void **state)
 	assert_int_equal(probe(store, &row), -CHI_ESTALE);
 	assert_int_equal(begin_write(store), -CHI_ESTALE);
 	(void)alarm(0);
-	chi_store_close(store);
+	chi_dir_close(store);
 	store = help_open(path, CHI_STORE_WRITE);
 	assert_int_equal(probe(store, &row), CHI_OK);
 	assert_int_equal(row.counts.white, 9);
 	assert_int_equal(begin_write(store), CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* One file in two directories, each with locks of its own. */
@@ -282,21 +282,21 @@ static void test_hard_links(void **state)
 	const char *other = help_path("second");
 	assert_int_equal(mkdir(other, 0700), 0);
 	assert_int_equal(link(file_of(path, "data.mdb"), file_of(other, "data.mdb")), 0);
-	static const enum chi_store_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE,
-						    CHI_STORE_DAEMON};
+	static const enum chi_dir_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE,
+						  CHI_STORE_DAEMON};
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(help_try(path, modes[i]), -CHI_ESTALE);
 		assert_non_null(strstr(fault.text, "2 hard links"));
 		assert_int_equal(help_try(other, modes[i]), -CHI_ESTALE);
 	}
 	assert_int_equal(unlink(file_of(other, "data.mdb")), 0);
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	/* A copy that is never written may have as many names as it likes. */
 	ok(help_publish(store, help_path("published")));
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(link(file_of(help_path("published"), "data.mdb"), help_path("name")), 0);
 	store = help_open(help_path("published"), CHI_STORE_READ);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* In namespaces of its own: a reader on overlayfs, and a writer whose opening copies the file up.
@@ -313,7 +313,7 @@ static int read_overlay(const char *path)
 	    mkdir(over, 0700) < 0 || mount("overlay", over, "overlay", 0, options) < 0) {
 		return SKIPPED;
 	}
-	struct chi_store *store = help_open(over, CHI_STORE_READ);
+	struct chi_dir *store = help_open(over, CHI_STORE_READ);
 	assert_int_equal(probe(store, &row), CHI_OK);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(status_of(over, CHI_STORE_WRITE, 1), CHI_OK);

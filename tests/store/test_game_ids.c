@@ -102,7 +102,7 @@ static void test_forms(void **state)
 	}
 }
 
-static void add_all(struct chi_store *store)
+static void add_all(struct chi_dir *store)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -119,7 +119,7 @@ static void add_all(struct chi_store *store)
 static void test_lists(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("games", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	struct chi_read *read;
 	struct chi_game_id page[GAMES + 1];
 	struct chi_game_id game;
@@ -159,17 +159,17 @@ static void test_lists(void **state)
 	assert_true(same(&game, &games[5]));
 	assert_int_equal(chi_read_game_id(read, between, &game), CHI_NONE);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
-static void check_totals(struct chi_store *store, size_t n)
+static void check_totals(struct chi_dir *store, size_t n)
 {
 	struct chi_info info;
 	uint64_t by[4] = {0};
 	for (size_t i = 0; i < n; i++) {
 		by[games[i].result]++;
 	}
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.games.white, by[0]);
 	assert_int_equal(info.games.draws, by[1]);
 	assert_int_equal(info.games.black, by[2]);
@@ -181,7 +181,7 @@ static void check_totals(struct chi_store *store, size_t n)
 static void test_rollback(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("games", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_game_id was;
 	ok(chi_write_begin(store, &write, &fault));
@@ -200,26 +200,26 @@ static void test_rollback(void **state)
 	ok(chi_write_rollback(write));
 	ok(chi_write_commit(write, &fault));
 	check_totals(store, 10);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A game that is there already costs no transaction. */
 static void test_unchanged(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("games", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	add_all(store);
 	struct chi_info before;
 	struct chi_info after;
 	struct chi_write *write;
-	ok(chi_store_info(store, &before));
+	ok(chi_dir_info(store, &before));
 	ok(chi_write_begin(store, &write, &fault));
 	assert_int_equal(chi_write_game_id(write, &games[7]), CHI_NONE);
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &after));
+	ok(chi_dir_info(store, &after));
 	assert_int_equal(before.sequence, after.sequence);
 	check_totals(store, GAMES);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Changes LMDB's file behind the store's back. */
@@ -253,13 +253,13 @@ static void test_damage(void **state)
 {
 	(void)state;
 	for (int drop = 0; drop < 2; drop++) {
-		struct chi_store *store = help_store("games", CHI_STATISTIC_CONTROL);
+		struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 		struct chi_verify_result result;
 		struct chi_game_id page[GAMES];
 		struct chi_read *read;
 		size_t n;
 		add_all(store);
-		chi_store_close(store);
+		chi_dir_close(store);
 		meddle(help_path("games"), games[42].id, drop != 0);
 		store = help_open(help_path("games"), CHI_STORE_READ);
 		assert_int_equal(help_verify(store, &result), -CHI_ECORRUPT);
@@ -268,7 +268,7 @@ static void test_damage(void **state)
 		assert_int_equal(chi_read_game_id(read, games[42].id, &page[0]), -CHI_ECORRUPT);
 		assert_int_equal(chi_read_game_ids(read, NULL, page, GAMES, &n), -CHI_ECORRUPT);
 		chi_read_end(read);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 

@@ -26,7 +26,7 @@ static struct chi_idempotency_key mark(unsigned client, uint64_t since, uint64_t
 	return idempotency_key;
 }
 
-static uint64_t sequence_of(struct chi_store *store)
+static uint64_t sequence_of(struct chi_dir *store)
 {
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
@@ -39,7 +39,7 @@ static uint64_t sequence_of(struct chi_store *store)
 static int add_in(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
 		  struct chi_outcome *out)
 {
-	struct chi_put put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_entry put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	struct chi_put_result result = {0};
 	*out = (struct chi_outcome){.kind = CHI_IDEMPOTENCY_PUT};
 	int rc = chi_write_known(write, idempotency_key, CHI_IDEMPOTENCY_PUT, out, &fault);
@@ -54,7 +54,7 @@ static int add_in(struct chi_write *write, const struct chi_idempotency_key *ide
 }
 
 /* The same in a transaction of its own: CHI_NONE if it was done now. */
-static int add(struct chi_store *store, const struct chi_idempotency_key *idempotency_key)
+static int add(struct chi_dir *store, const struct chi_idempotency_key *idempotency_key)
 {
 	struct chi_write *write;
 	struct chi_outcome outcome;
@@ -64,14 +64,14 @@ static int add(struct chi_store *store, const struct chi_idempotency_key *idempo
 	return rc;
 }
 
-static uint64_t games(struct chi_store *store)
+static uint64_t games(struct chi_dir *store)
 {
 	struct chi_row row;
 	ok(help_get(store, &key, &row));
 	return row.counts.white;
 }
 
-static struct chi_store *start(void)
+static struct chi_dir *start(void)
 {
 	help_keys(&key, 1);
 	return help_store("once", CHI_STATISTIC_CONTROL);
@@ -81,7 +81,7 @@ static struct chi_store *start(void)
 static void test_done_once(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
 	for (uint64_t sequence = 1; sequence <= 5; sequence++) {
@@ -99,21 +99,21 @@ static void test_done_once(void **state)
 		assert_int_equal(sequence_of(store), number);
 	}
 	/* The control: without a mark it counts each time. */
-	struct chi_put put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
+	struct chi_put_entry put = {.key = key, .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	help_put(store, &put);
 	help_put(store, &put);
 	assert_int_equal(games(store), 7);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A mark that names a store is no other store's, also where the same client wrote. */
 static void test_of_another_store(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 1, 1);
-	memcpy(idempotency_key.store, chi_store_uuid(store), sizeof(idempotency_key.store));
+	memcpy(idempotency_key.store, chi_dir_uuid(store), sizeof(idempotency_key.store));
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
 	assert_int_equal(add(store, &idempotency_key), CHI_OK);
 	idempotency_key.sequence = 2;
@@ -123,14 +123,14 @@ static void test_of_another_store(void **state)
 	assert_int_equal(games(store), 1);
 	memset(idempotency_key.store, 0, sizeof(idempotency_key.store));
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* What was asked for and was not done stays undone; of what was done all counts are kept. */
 static void test_settled(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
 	struct chi_import_result games_in = {
@@ -155,14 +155,14 @@ static void test_settled(void **state)
 	assert_int_equal(outcome.kind, CHI_IDEMPOTENCY_PUT);
 	assert_int_equal(chi_write_outcome(write, &never, &outcome, &fault), CHI_NONE);
 	chi_write_abort(write);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* With the write or not at all: aborted, rolled back, closed and opened again, and copied. */
 static void test_with_its_write(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
 	struct chi_idempotency_key one = mark(1, 0, 1, 1);
@@ -188,7 +188,7 @@ static void test_with_its_write(void **state)
 	assert_int_equal(games(store), 2);
 	assert_int_equal(add(store, &three), CHI_NONE);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 	store = help_open(help_path("once"), CHI_STORE_WRITE);
 	assert_int_equal(add(store, &one), CHI_OK);
 	assert_int_equal(add(store, &two), CHI_OK);
@@ -201,7 +201,7 @@ static void test_with_its_write(void **state)
 	ok(chi_compact_swap(compaction, &before, &after, &fault));
 	assert_int_equal(add(store, &two), CHI_OK);
 	assert_int_equal(games(store), 3);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* As many as the store keeps, one less, one more; in any order. */
@@ -209,7 +209,7 @@ static void test_window(void **state)
 {
 	(void)state;
 	for (uint64_t n = CHI_IDEMPOTENCY_WRITES - 1; n <= CHI_IDEMPOTENCY_WRITES + 1; n++) {
-		struct chi_store *store = start();
+		struct chi_dir *store = start();
 		struct chi_idempotency_key idempotency_key;
 		/* Odd ones first, as two connections may bring them. */
 		for (uint64_t i = 0; i < n; i++) {
@@ -227,7 +227,7 @@ static void test_window(void **state)
 		}
 		assert_int_equal(games(store), n);
 		ok(help_verify(store, NULL));
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -235,7 +235,7 @@ static void test_window(void **state)
 static void test_answered_is_forgotten(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 10, 10);
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
 	idempotency_key = mark(1, 0, 9, 9);
@@ -257,14 +257,14 @@ static void test_answered_is_forgotten(void **state)
 	assert_int_equal(add(store, &idempotency_key), CHI_OK);
 	assert_int_equal(games(store), 5);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Kinds do not mix, and a refusal leaves the transaction as it is. */
 static void test_other_kind(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 1, 1);
 	struct chi_write *write;
 	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_DELETE, .counts = {1}};
@@ -286,14 +286,14 @@ static void test_other_kind(void **state)
 	assert_int_equal(outcome.counts[0], 1);
 	chi_write_abort(write);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Who is not remembered: new, or forgotten. */
 static void test_strangers(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	uint64_t now = sequence_of(store);
 	struct chi_idempotency_key idempotency_key = mark(1, now + 1, 1, 1);
 	assert_int_equal(add(store, &idempotency_key), -CHI_EFORGOTTEN);
@@ -302,11 +302,11 @@ static void test_strangers(void **state)
 	/* No one has been forgotten: any state of the past will do. */
 	idempotency_key = mark(2, 0, 7, 7);
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Clients first .. first + n - 1 write for the first time, all in one transaction. */
-static void crowd(struct chi_store *store, unsigned first, unsigned n)
+static void crowd(struct chi_dir *store, unsigned first, unsigned n)
 {
 	struct chi_write *write;
 	struct chi_outcome outcome;
@@ -328,7 +328,7 @@ static void test_shares(void **state)
 		EACH = 20,
 		FLOOD = CHI_IDEMPOTENCY_CLIENTS + 224
 	};
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_outcome outcome;
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -357,14 +357,14 @@ static void test_shares(void **state)
 	assert_int_equal(add(store, &last), CHI_OK);
 	struct chi_idempotency_key first = mark(10000, 0, 1, 1);
 	assert_int_equal(add(store, &first), -CHI_EFORGOTTEN);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Up to the limit no one is forgotten; one more, and the longest unused go, and are refused. */
 static void test_horizon(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	unsigned gone = CHI_IDEMPOTENCY_CLIENTS + 1 - CHI_IDEMPOTENCY_CLIENTS_KEPT;
 	crowd(store, 0, gone);
 	uint64_t between = sequence_of(store);
@@ -398,12 +398,12 @@ static void test_horizon(void **state)
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
 	assert_int_equal(add(store, &extra[1]), CHI_NONE);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* It is in the store. */
 	store = help_open(help_path("once"), CHI_STORE_WRITE);
 	assert_int_equal(add(store, &last_gone), -CHI_EFORGOTTEN);
 	assert_int_equal(add(store, &extra[0]), CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Every state record that is in the file, or was. */
@@ -427,20 +427,20 @@ static void test_repaired(void **state)
 {
 	(void)state;
 	for (int lost = 0; lost < 2; lost++) {
-		struct chi_store *store = start();
+		struct chi_dir *store = start();
 		struct chi_repair_result result;
 		crowd(store, 1, 20);
 		uint64_t since = sequence_of(store);
 		struct chi_idempotency_key old = mark(100, since, 1, 1);
 		assert_int_equal(add(store, &old), CHI_NONE);
 		assert_int_equal(add(store, &old), CHI_OK);
-		chi_store_close(store);
+		chi_dir_close(store);
 		if (lost) {
 			lose_states(help_path("once/data.mdb"));
 		}
 		help_remove(help_path("saved"));
-		ok(chi_store_repair(help_path("once"), help_path("saved"), 0, NULL, NULL, &result,
-				    &fault));
+		ok(chi_dir_repair(help_path("once"), help_path("saved"), 0, NULL, NULL, &result,
+				  &fault));
 		store = help_open(help_path("saved"), CHI_STORE_WRITE);
 		ok(help_verify(store, NULL));
 		struct chi_idempotency_key fresh = mark(200, sequence_of(store), 1, 1);
@@ -450,7 +450,7 @@ static void test_repaired(void **state)
 			assert_int_equal(add(store, &fresh), CHI_OK);
 			fresh.sequence++;
 		}
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -462,7 +462,7 @@ static void test_random(void **state)
 		CLIENTS = 3,
 		WRITES = 200
 	};
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	bool done[CLIENTS][WRITES + 1] = {{false}};
 	uint64_t sent[CLIENTS] = {0};
 	uint64_t count = 0;
@@ -507,7 +507,7 @@ static void test_random(void **state)
 	assert_int_equal(games(store), count);
 	assert_true(count > 100);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Puts raw bytes into the tree of clients. */
@@ -543,12 +543,12 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 static void test_damage(void **state)
 {
 	(void)state;
-	struct chi_store *store = start();
+	struct chi_dir *store = start();
 	struct chi_idempotency_key one = mark(1, 0, 1, 1);
 	struct chi_idempotency_key two = mark(2, 0, 1, 1);
 	assert_int_equal(add(store, &one), CHI_NONE);
 	assert_int_equal(add(store, &two), CHI_NONE);
-	chi_store_close(store);
+	chi_dir_close(store);
 	put_raw((const char *)one.client, CHI_IDEMPOTENCY_CLIENT, "nonsense, of a fair length", 26);
 	store = help_open(help_path("once"), CHI_STORE_WRITE);
 	assert_int_equal(help_verify(store, NULL), -CHI_ECORRUPT);
@@ -563,7 +563,7 @@ static void test_damage(void **state)
 	assert_int_equal(add(store, &late), -CHI_EFORGOTTEN);
 	late = mark(9999, sequence_of(store), 1, 1);
 	assert_int_equal(add(store, &late), CHI_NONE);
-	chi_store_close(store);
+	chi_dir_close(store);
 	put_raw("horizon", 7, "twelve bytes", 12);
 	store = help_open(help_path("once"), CHI_STORE_WRITE);
 	assert_int_equal(help_verify(store, NULL), -CHI_ECORRUPT);
@@ -574,7 +574,7 @@ static void test_damage(void **state)
 	assert_int_equal(add(store, &late), CHI_NONE);
 	/* Mended by the first that looked for it and wrote. */
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

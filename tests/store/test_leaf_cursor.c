@@ -130,7 +130,7 @@ static bool read_agrees(struct chi_read *read, const struct chi_key *list, size_
 	return true;
 }
 
-static void compare(struct chi_store *store, size_t n)
+static void compare(struct chi_dir *store, size_t n)
 {
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
@@ -144,10 +144,10 @@ static void test_all_shapes(void **state)
 	(void)state;
 	trees_keys(keys, KEYS_MAX);
 	for (size_t i = 0; i < CHI_COUNT(sizes); i++) {
-		struct chi_store *store = help_store("leaves", EXTERNAL);
+		struct chi_dir *store = help_store("leaves", EXTERNAL);
 		trees_fill(store, keys, sizes[i], false);
 		compare(store, 400);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -155,7 +155,7 @@ static void test_all_shapes(void **state)
 static void test_changes(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("changes", EXTERNAL);
+	struct chi_dir *store = help_store("changes", EXTERNAL);
 	trees_keys(keys, 6000);
 	trees_fill(store, keys, 150, true);
 	trees_fill(store, keys + 150, 5850, false);
@@ -171,17 +171,17 @@ static void test_changes(void **state)
 	}
 	trees_delete(store, keys, 6000);
 	compare(store, 100);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_beside_a_writer(void **state)
 {
 	(void)state;
 	trees_keys(keys, 5000);
-	chi_store_close(help_store("beside", EXTERNAL));
+	chi_dir_close(help_store("beside", EXTERNAL));
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct chi_store *store = help_open(help_path("beside"), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(help_path("beside"), CHI_STORE_WRITE);
 		for (int i = 0; i < 100; i++) {
 			size_t from = help_random() % 4500;
 			if (i % 3 == 0) {
@@ -190,10 +190,10 @@ static void test_beside_a_writer(void **state)
 				trees_fill(store, keys + from, 500, false);
 			}
 		}
-		chi_store_close(store);
+		chi_dir_close(store);
 		_exit(0);
 	}
-	struct chi_store *store = help_open(help_path("beside"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("beside"), CHI_STORE_READ);
 	uint64_t last = 0;
 	unsigned states = 0;
 	int status;
@@ -208,7 +208,7 @@ static void test_beside_a_writer(void **state)
 	assert_int_equal(status, 0);
 	assert_true(states > 1);
 	compare(store, 400);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Scans against a plain search ---------------------------------------------------------- */
@@ -247,7 +247,7 @@ static size_t collect(struct chi_read *read, struct chi_scan_spec spec, struct c
 		struct chi_scan *scan;
 		unsigned calls = 1 + help_below(40);
 		size_t before = n;
-		ok(chi_scan_open(read, &spec, &scan, &fault));
+		ok(chi_read_scan(read, &spec, &scan, &fault));
 		while (rc == CHI_OK && calls-- > 0) {
 			size_t got;
 			rc = chi_scan_rows(scan, rows + n, 1 + help_below(100),
@@ -256,7 +256,7 @@ static size_t collect(struct chi_read *read, struct chi_scan_spec spec, struct c
 		}
 		assert_in_range(rc, CHI_OK, CHI_NONE);
 		chi_scan_where(scan, &spec.after);
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 		spec.limit -= spec.limit > 0 ? n - before : 0;
 	}
 	return n;
@@ -274,18 +274,18 @@ static uint64_t count(struct chi_read *read, struct chi_scan_spec spec)
 	while (rc == CHI_OK) {
 		struct chi_scan *scan;
 		unsigned calls = 1 + help_below(20);
-		ok(chi_scan_open(read, &spec, &scan, &fault));
+		ok(chi_read_scan(read, &spec, &scan, &fault));
 		while (rc == CHI_OK && calls-- > 0) {
-			rc = chi_scan_count(scan, 1 + help_below(5000), &sum);
+			rc = chi_scan_tally(scan, 1 + help_below(5000), &sum);
 		}
 		assert_in_range(rc, CHI_OK, CHI_NONE);
 		chi_scan_where(scan, &spec.after);
-		chi_scan_close(scan);
+		chi_scan_free(scan);
 	}
 	return sum;
 }
 
-static void compare_scans(struct chi_store *store, size_t keys_n, unsigned rounds)
+static void compare_scans(struct chi_dir *store, size_t keys_n, unsigned rounds)
 {
 	struct chi_read *read;
 	uint64_t rows = 0;
@@ -306,14 +306,14 @@ static void compare_scans(struct chi_store *store, size_t keys_n, unsigned round
 static void test_scans(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("scans", EXTERNAL);
+	struct chi_dir *store = help_store("scans", EXTERNAL);
 	trees_keys(keys, 5000);
 	trees_fill(store, keys, 60, true);
 	trees_fill(store, keys + 60, 4000, false);
 	compare_scans(store, 5000, 150);
 	trees_delete(store, keys + 1000, 2500);
 	compare_scans(store, 5000, 50);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Pages larger than the system's -------------------------------------------------------- */
@@ -334,9 +334,9 @@ static void test_larger_pages(void **state)
 	(void)state;
 	trees_keys(keys, 600);
 	page_bytes = 16384;
-	struct chi_store *store = help_store("larger", EXTERNAL);
+	struct chi_dir *store = help_store("larger", EXTERNAL);
 	trees_fill(store, keys, 600, false);
-	chi_store_close(store);
+	chi_dir_close(store);
 	page_bytes = 0;
 	for (unsigned i = 0; i < 8; i++) {
 		/* The system puts each map right below another: their sizes decide where. */
@@ -347,7 +347,7 @@ static void test_larger_pages(void **state)
 		assert_non_null(store->env->pages.base);
 		assert_int_equal(store->env->pages.size, 16384);
 		compare_scans(store, 600, 20);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 	assert_int_equal(unsetenv("CHISTORE_MAP_BYTES"), 0);
 }

@@ -28,7 +28,7 @@ struct part {
 static const struct part all = {0, 1};
 
 /* What a put of the same parts does, one by one. */
-static void put_part(struct chi_store *store, struct part part, uint32_t parts)
+static void put_part(struct chi_dir *store, struct part part, uint32_t parts)
 {
 	struct chi_write *write;
 	struct chi_put_result result = {0};
@@ -45,13 +45,13 @@ static void put_part(struct chi_store *store, struct part part, uint32_t parts)
 		}
 	}
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_base(write, &info.games));
 	for (size_t i = part.first; i < POSITIONS; i += part.step) {
-		struct chi_put put = {
+		struct chi_put_entry put = {
 			.key = items[i].key, .parts = parts, .record = items[i].record};
-		ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+		ok(chi_put_check(&put, chi_dir_statistic(store), &fault));
 		ok(chi_write_put(write, &put, &result));
 	}
 	ok(chi_write_commit(write, &fault));
@@ -109,7 +109,7 @@ static void load_part(struct chi_load *load, struct part part, bool subtract, ui
 	chi_load_block_free(&block);
 }
 
-static void check_same(struct chi_store *a, struct chi_store *b)
+static void check_same(struct chi_dir *a, struct chi_dir *b)
 {
 	size_t a_len;
 	size_t b_len;
@@ -122,15 +122,15 @@ static void check_same(struct chi_store *a, struct chi_store *b)
 	assert_string_equal(a_dump, b_dump);
 	free(a_dump);
 	free(b_dump);
-	ok(chi_store_info(a, &a_info));
-	ok(chi_store_info(b, &b_info));
+	ok(chi_dir_info(a, &a_info));
+	ok(chi_dir_info(b, &b_info));
 	assert_int_equal(a_info.known, b_info.known);
 	assert_memory_equal(&a_info.games, &b_info.games, sizeof(a_info.games));
 	assert_memory_equal(&a_info.base, &a_info.games, sizeof(a_info.games));
 }
 
 /* A new store at that name, loaded with a part. */
-static struct chi_store *loaded(const char *name, enum chi_statistic statistic, struct part part)
+static struct chi_dir *loaded(const char *name, enum chi_statistic statistic, struct part part)
 {
 	struct chi_load *load;
 	struct chi_put_result result = {0};
@@ -146,7 +146,7 @@ static struct chi_store *loaded(const char *name, enum chi_statistic statistic, 
 	return help_open(path, CHI_STORE_WRITE);
 }
 
-static struct chi_put_result load_into(struct chi_store *store, struct part part, bool subtract)
+static struct chi_put_result load_into(struct chi_dir *store, struct part part, bool subtract)
 {
 	struct chi_load *load;
 	struct chi_put_result result = {0};
@@ -162,12 +162,12 @@ static void test_new_equals_puts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		struct chi_store *put = help_store("put", kinds[i]);
+		struct chi_dir *put = help_store("put", kinds[i]);
 		put_part(put, all, CHI_PUT_ADD);
-		struct chi_store *new = loaded("new", kinds[i], all);
+		struct chi_dir *new = loaded("new", kinds[i], all);
 		check_same(put, new);
-		chi_store_close(put);
-		chi_store_close(new);
+		chi_dir_close(put);
+		chi_dir_close(new);
 	}
 }
 
@@ -179,8 +179,8 @@ static void test_into_equals_puts(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct part odd = {1, 2};
 		struct part even = {0, 2};
-		struct chi_store *put = help_store("put", kinds[i]);
-		struct chi_store *into = help_store("into", kinds[i]);
+		struct chi_dir *put = help_store("put", kinds[i]);
+		struct chi_dir *into = help_store("into", kinds[i]);
 		put_part(put, even, CHI_PUT_ADD);
 		put_part(put, odd, CHI_PUT_ADD);
 		struct chi_put_result result = load_into(into, even, false);
@@ -196,8 +196,8 @@ static void test_into_equals_puts(void **state)
 		result = load_into(into, all, false);
 		assert_int_equal(result.updated, POSITIONS);
 		check_same(put, into);
-		chi_store_close(put);
-		chi_store_close(into);
+		chi_dir_close(put);
+		chi_dir_close(into);
 	}
 }
 
@@ -207,8 +207,8 @@ static void test_subtract_is_the_inverse(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct part even = {0, 2};
-		struct chi_store *put = help_store("put", kinds[i]);
-		struct chi_store *into = help_store("into", kinds[i]);
+		struct chi_dir *put = help_store("put", kinds[i]);
+		struct chi_dir *into = help_store("into", kinds[i]);
 		put_part(put, even, CHI_PUT_ADD);
 		(void)load_into(into, even, false);
 		for (size_t j = 0; j < GAMES; j++) {
@@ -228,9 +228,9 @@ static void test_subtract_is_the_inverse(void **state)
 		uint64_t changed;
 		if (kinds[i] == OUTCOME) {
 			struct chi_info info;
-			ok(chi_store_info(into, &info));
-			ok(chi_store_rescore(into, &info.games, &changed, &fault));
-			ok(chi_store_rescore(put, &info.games, &changed, &fault));
+			ok(chi_dir_info(into, &info));
+			ok(chi_dir_rescore(into, &info.games, &changed, &fault));
+			ok(chi_dir_rescore(put, &info.games, &changed, &fault));
 		}
 		check_same(put, into);
 		result = load_into(into, even, true);
@@ -238,8 +238,8 @@ static void test_subtract_is_the_inverse(void **state)
 		assert_int_equal(help_count(into), 0);
 		put_part(put, even, CHI_PUT_SUBTRACT);
 		check_same(put, into);
-		chi_store_close(put);
-		chi_store_close(into);
+		chi_dir_close(put);
+		chi_dir_close(into);
 	}
 }
 
@@ -251,7 +251,7 @@ static void test_rare_ones_are_dropped(void **state)
 		MIN = 5
 	};
 	for (int empty = 0; empty < 2; empty++) {
-		struct chi_store *store = help_store("store", CONTROL);
+		struct chi_dir *store = help_store("store", CONTROL);
 		struct chi_load *load;
 		struct chi_put_result result = {0};
 		uint64_t dropped = 0;
@@ -274,7 +274,7 @@ static void test_rare_ones_are_dropped(void **state)
 		assert_int_equal(result.updated, empty ? 0 : POSITIONS / 2);
 		assert_int_equal(result.added + result.updated, POSITIONS - rare);
 		ok(help_verify(store, NULL));
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 	for (size_t j = 0; j < GAMES; j++) {
 		games[j].id[1] ^= 1;
@@ -287,7 +287,7 @@ static void test_nothing(void **state)
 {
 	(void)state;
 	struct part none = {POSITIONS, 1};
-	struct chi_store *store = loaded("empty", OUTCOME, none);
+	struct chi_dir *store = loaded("empty", OUTCOME, none);
 	assert_int_equal(help_count(store), 0);
 	struct chi_info before;
 	struct chi_info after;
@@ -297,39 +297,39 @@ static void test_nothing(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_base(write, &base));
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &before));
+	ok(chi_dir_info(store, &before));
 	struct chi_put_result result = load_into(store, none, false);
 	assert_int_equal(result.added + result.updated + result.unchanged + result.removed, 0);
-	ok(chi_store_info(store, &after));
+	ok(chi_dir_info(store, &after));
 	assert_int_equal(before.sequence, after.sequence);
 	assert_memory_equal(&after.base, &base, sizeof(base));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Base rates are the games', and the statistics those that a rescoring gives. */
 static void test_outcome(void **state)
 {
 	(void)state;
-	struct chi_store *store = loaded("outcome", OUTCOME, all);
+	struct chi_dir *store = loaded("outcome", OUTCOME, all);
 	struct chi_info info;
 	uint64_t changed;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_memory_equal(&info.base, &info.games, sizeof(info.base));
 	assert_int_equal(info.games.white + info.games.draws + info.games.black + info.games.other,
 			 GAMES);
 	assert_true(info.known > 0 && info.known < POSITIONS / 2);
-	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	ok(chi_dir_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* Without games it is the positions' own counts that count. */
 	store = help_store("outcome", OUTCOME);
-	help_put(store, &(struct chi_put){.key = items[0].key,
-					  .parts = CHI_PUT_COUNTS,
-					  .record = {.counts = {10, 20, 30, 0}}});
-	ok(chi_store_rescore(store, NULL, &changed, &fault));
-	ok(chi_store_info(store, &info));
+	help_put(store, &(struct chi_put_entry){.key = items[0].key,
+						.parts = CHI_PUT_COUNTS,
+						.record = {.counts = {10, 20, 30, 0}}});
+	ok(chi_dir_rescore(store, NULL, &changed, &fault));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.base.draws, 20);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* What else a record may hold comes along, and what is stored stays: also a line, for which the
@@ -344,7 +344,7 @@ static void test_other_parts(void **state)
 		.chi2 = 500, .line = &move, .n_line = 1, .note = "one", .n_note = 3};
 	records[1] = (struct chi_record){.chi2 = 700, .evals = &eval, .n_evals = 1};
 	records[2] = (struct chi_record){.chi2 = 900, .note = "two", .n_note = 3};
-	struct chi_store *store = NULL;
+	struct chi_dir *store = NULL;
 	for (int i = 0; i < 3; i++) {
 		struct chi_load *load;
 		struct chi_load_spec spec;
@@ -376,14 +376,14 @@ static void test_other_parts(void **state)
 	assert_string_equal(found.note, "one");
 	chi_read_end(read);
 	chi_arena_deinit(&arena);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The first failure stays, and nothing happens. */
 static void test_failures(void **state)
 {
 	(void)state;
-	struct chi_store *store = loaded("store", CONTROL, (struct part){0, 2});
+	struct chi_dir *store = loaded("store", CONTROL, (struct part){0, 2});
 	struct chi_load *load;
 	struct chi_load_spec spec;
 	struct chi_load_block block = {0};
@@ -409,12 +409,12 @@ static void test_failures(void **state)
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* Something took the place meanwhile. */
 	help_remove(help_path("new"));
 	ok(chi_load_new(help_path("new"), CONTROL, CHI_KEEP_COUNTS, &load, &fault));
 	load_part(load, all, false, 0);
-	chi_store_close(help_store("new", EXTERNAL));
+	chi_dir_close(help_store("new", EXTERNAL));
 	assert_int_equal(chi_load_finish(load, &result, &dropped, &fault), -CHI_EEXIST);
 	assert_int_equal(result.added, 0);
 	assert_int_equal(chi_load_new(help_path("new"), CONTROL, CHI_KEEP_COUNTS, &load, &fault),
@@ -468,17 +468,17 @@ static void test_several_commits(void **state)
 	ok(chi_load_finish(load, &result, &dropped, &fault));
 	chi_load_block_free(&block);
 	assert_int_equal(result.added, MANY);
-	struct chi_store *store = help_open(help_path("large"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("large"), CHI_STORE_WRITE);
 	ok(help_verify(store, NULL));
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.positions, MANY);
 	assert_int_equal(info.known, MANY);
 	assert_int_equal(info.sequence, 1);
 	assert_true(info.used_bytes > (UINT64_C(32) << 20));
 	/* What goes on after it does so as in any store. */
-	help_put(store, &(struct chi_put){.key = keys[0], .parts = CHI_PUT_NOTE});
+	help_put(store, &(struct chi_put_entry){.key = keys[0], .parts = CHI_PUT_NOTE});
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Lines, whose strength entries are put at once, while the other entries are appended and commits
@@ -519,11 +519,11 @@ static void test_line_before_a_commit_of_the_strength_tree(void **state)
 	for (size_t less = 0; less < 16; less += 2) {
 		struct chi_info info;
 		load_line_and_notes((1 << 20) - (less << 10));
-		struct chi_store *store = help_open(help_path("line"), CHI_STORE_READ);
+		struct chi_dir *store = help_open(help_path("line"), CHI_STORE_READ);
 		ok(help_verify(store, NULL));
-		ok(chi_store_info(store, &info));
+		ok(chi_dir_info(store, &info));
 		assert_int_equal(info.known, POSITIONS);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -550,7 +550,7 @@ static void test_abandoned(void **state)
 	load_part(load, all, false, 0);
 	chi_load_abandon(load);
 	assert_int_equal(entries_of(help_path(".")), before);
-	struct chi_store *store = loaded("store", OUTCOME, (struct part){0, 2});
+	struct chi_dir *store = loaded("store", OUTCOME, (struct part){0, 2});
 	size_t len;
 	char *dump = help_dump(store, &len);
 	ok(chi_load_into(store, &load, &fault));
@@ -561,7 +561,7 @@ static void test_abandoned(void **state)
 	free(dump);
 	free(again);
 	chi_load_abandon(NULL);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A test, and its name said again for the second way. */

@@ -86,31 +86,31 @@ static void network_file_systems_are_refused(void **state)
 	(void)state;
 	static const uint32_t types[] = {0x6969,     0xff534d42, 0xfe534d42,
 					 0x01021997, 0x00c36400, 0x01161970};
-	chi_store_close(help_store("media", CONTROL));
+	chi_dir_close(help_store("media", CONTROL));
 	for (size_t i = 0; i < CHI_COUNT(types); i++) {
 		type = types[i];
 		assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_ENETFS);
 		assert_non_null(strstr(fault.text, "network file system"));
 		assert_int_equal(help_try(help_path("media"), CHI_STORE_DAEMON), -CHI_ENETFS);
 		assert_int_equal(
-			chi_store_create(help_path("other"), CONTROL, CHI_KEEP_COUNTS, &fault),
+			chi_dir_create(help_path("other"), CONTROL, CHI_KEEP_COUNTS, &fault),
 			-CHI_ENETFS);
 		type = 0;
 		assert_int_equal(help_try(help_path("other"), CHI_STORE_READ), -CHI_ENOSTORE);
 	}
-	chi_store_close(help_open(help_path("media"), CHI_STORE_WRITE));
+	chi_dir_close(help_open(help_path("media"), CHI_STORE_WRITE));
 }
 
 static void who_forces_it_is_believed(void **state)
 {
 	(void)state;
-	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .force_netfs = true};
-	struct chi_store *store;
-	chi_store_close(help_store("media", CONTROL));
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .force_netfs = true};
+	struct chi_dir *store;
+	chi_dir_close(help_store("media", CONTROL));
 	type = 0x6969;
-	ok(chi_store_open(help_path("media"), &options, &store, &fault));
-	help_put(store, &(struct chi_put){.key = help_key()});
-	chi_store_close(store);
+	ok(chi_dir_open(help_path("media"), &options, &store, &fault));
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
+	chi_dir_close(store);
 	type = 0;
 }
 
@@ -119,7 +119,7 @@ static void other_byte_order_is_told_from_damage(void **state)
 {
 	(void)state;
 	static const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
-	chi_store_close(help_store("media", CONTROL));
+	chi_dir_close(help_store("media", CONTROL));
 	int fd = open(help_path("media/data.mdb"), O_WRONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, swapped, sizeof(swapped), 16), sizeof(swapped));
@@ -132,30 +132,30 @@ static void other_byte_order_is_told_from_damage(void **state)
 static void two_containers_are_told_so(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("media", CONTROL));
+	chi_dir_close(help_store("media", CONTROL));
 	failure = EAGAIN;
 	assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, "containers"));
-	struct chi_store *store = help_open(help_path("media"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("media"), CHI_STORE_WRITE);
 	struct chi_write *write;
 	failure = EAGAIN;
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, "containers"));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* LMDB gives an environment up whose meta page it could not write: who asks next gets another. */
 static void panic_is_mended_without_a_restart(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("media", CONTROL);
-	struct chi_put put = {.key = help_key()};
+	struct chi_dir *store = help_store("media", CONTROL);
+	struct chi_put_entry put = {.key = help_key()};
 	struct chi_row row;
 	failure = MDB_PANIC;
 	help_put(store, &put);
 	failure = MDB_PANIC;
 	assert_int_equal(help_get(store, &put.key, &row), CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A put that finds all stored already says that it is stored; who wrote it may have been killed
@@ -163,8 +163,8 @@ static void panic_is_mended_without_a_restart(void **state)
 static void nothing_new_is_synced_once(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("media", CONTROL);
-	struct chi_put put = {.key = help_key()};
+	struct chi_dir *store = help_store("media", CONTROL);
+	struct chi_put_entry put = {.key = help_key()};
 	pid_t pid = fork();
 	if (pid == 0) {
 		help_put(help_open(help_path("media"), CHI_STORE_WRITE), &put);
@@ -181,7 +181,7 @@ static void nothing_new_is_synced_once(void **state)
 	help_put(store, &put);
 	help_put(store, &put);
 	assert_int_equal(syncs, 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* LMDB puts the old head back and leaves it to the cache; another process' pages may not get to
@@ -189,8 +189,8 @@ static void nothing_new_is_synced_once(void **state)
 static void failed_commit_is_followed_by_a_sync(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("media", CONTROL);
-	struct chi_put put = {.key = help_key()};
+	struct chi_dir *store = help_store("media", CONTROL);
+	struct chi_put_entry put = {.key = help_key()};
 	struct chi_put_result result = {0};
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -200,7 +200,7 @@ static void failed_commit_is_followed_by_a_sync(void **state)
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
 	assert_int_equal(syncs, 1);
 	help_put(store, &put);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Was INTERNAL, or DISK_FULL on a disk with space. */
@@ -224,11 +224,11 @@ static void test_damage_is_told_from_a_full_disk(void **state)
 static void test_a_damaged_page_count_is_no_full_disk(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("count", CONTROL);
+	struct chi_dir *store = help_store("count", CONTROL);
 	struct chi_info info;
 	struct chi_write *write;
 	struct chi_put_result result = {0};
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	long page = sysconf(_SC_PAGESIZE);
 	uint64_t last = info.map_bytes / (uint64_t)page - 1;
 	int fd = open(help_path("count/data.mdb"), O_RDWR | O_CLOEXEC);
@@ -238,12 +238,12 @@ static void test_a_damaged_page_count_is_no_full_disk(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	int rc = CHI_OK;
 	while (rc == CHI_OK) {
-		struct chi_put put = {.key = help_key()};
+		struct chi_put_entry put = {.key = help_key()};
 		rc = chi_write_put(write, &put, &result);
 	}
 	assert_int_equal(rc, -CHI_ECORRUPT);
 	chi_write_abort(write);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -224,7 +224,7 @@ static void check_scan(struct chi_read *read, struct chi_scan_spec *spec)
 	struct model *expected[POSITIONS];
 	size_t n = expect(spec, expected);
 	struct chi_scan *scan;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	size_t at = 0;
 	int rc = CHI_OK;
 	while (rc == CHI_OK) {
@@ -242,12 +242,12 @@ static void check_scan(struct chi_read *read, struct chi_scan_spec *spec)
 			chi_scan_where(scan, &where);
 			size_t len = chi_cursor_print(&where, text);
 			ok(chi_cursor_parse(text, len, &spec->after));
-			chi_scan_close(scan);
-			ok(chi_scan_open(read, spec, &scan, &fault));
+			chi_scan_free(scan);
+			ok(chi_read_scan(read, spec, &scan, &fault));
 		}
 	}
 	assert_int_equal(at, n);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	spec->after = (struct chi_cursor){0};
 }
 
@@ -272,13 +272,13 @@ static void check_limit_and_cursor(struct chi_read *read, struct chi_scan_spec *
 	struct chi_scan *scan;
 	struct chi_row rows[20];
 	size_t got;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	assert_int_equal(chi_scan_rows(scan, rows, 20, UINT64_MAX, &got), CHI_NONE);
 	assert_int_equal(got, n - at < spec->limit ? n - at : spec->limit);
 	for (size_t i = 0; i < got; i++) {
 		check_row(&rows[i], expected[at + i], spec->want);
 	}
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 	spec->after = (struct chi_cursor){0};
 	spec->limit = 0;
 }
@@ -331,7 +331,7 @@ static void check_sorted(struct chi_read *read, struct chi_scan_spec *spec, stru
 	qsort(expected, n, sizeof(struct model *), spec->descending ? by_value : by_value_up);
 	n = n < spec->limit ? n : (size_t)spec->limit;
 	struct chi_scan *scan;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	size_t at = 0;
 	for (int rc = CHI_OK; rc == CHI_OK;) {
 		struct chi_row rows[7] = {0};
@@ -354,7 +354,7 @@ static void check_sorted(struct chi_read *read, struct chi_scan_spec *spec, stru
 		}
 	}
 	assert_int_equal(at, n);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 }
 
 static void check_count(struct chi_read *read, const struct chi_scan_spec *spec)
@@ -364,13 +364,13 @@ static void check_count(struct chi_read *read, const struct chi_scan_spec *spec)
 	struct chi_scan *scan;
 	uint64_t count = 0;
 	int rc;
-	ok(chi_scan_open(read, spec, &scan, &fault));
+	ok(chi_read_scan(read, spec, &scan, &fault));
 	do {
-		rc = chi_scan_count(scan, 1 + help_below(50), &count);
+		rc = chi_scan_tally(scan, 1 + help_below(50), &count);
 	} while (rc == CHI_OK);
 	assert_int_equal(rc, CHI_NONE);
 	assert_int_equal(count, n);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 }
 
 static void check_records_of_scan(struct chi_read *read, struct chi_arena *arena)
@@ -380,7 +380,7 @@ static void check_records_of_scan(struct chi_read *read, struct chi_arena *arena
 	size_t n = expect(&spec, expected);
 	size_t at = 0;
 	struct chi_scan *scan;
-	ok(chi_scan_open(read, &spec, &scan, &fault));
+	ok(chi_read_scan(read, &spec, &scan, &fault));
 	for (;;) {
 		struct chi_row row;
 		struct chi_record record;
@@ -398,10 +398,10 @@ static void check_records_of_scan(struct chi_read *read, struct chi_arena *arena
 		}
 	}
 	assert_int_equal(at, n);
-	chi_scan_close(scan);
+	chi_scan_free(scan);
 }
 
-static void check_all(struct chi_store *store)
+static void check_all(struct chi_dir *store)
 {
 	struct chi_arena arena;
 	struct chi_read *read;
@@ -426,7 +426,7 @@ static void check_all(struct chi_store *store)
 static void run_model(enum chi_statistic statistic)
 {
 	struct chi_counts base = {0};
-	struct chi_store *store = help_store("model", statistic);
+	struct chi_dir *store = help_store("model", statistic);
 	if (statistic == CHI_STATISTIC_OUTCOME || statistic == CHI_STATISTIC_SCORE) {
 		struct chi_write *write;
 		base = (struct chi_counts){400, 300, 300, 5};
@@ -441,7 +441,7 @@ static void run_model(enum chi_statistic statistic)
 			check_all(store);
 		}
 		if (i % 40 == 39) {
-			chi_store_close(store);
+			chi_dir_close(store);
 			store = help_open(help_path("model"), CHI_STORE_WRITE);
 			ok(help_verify(store, NULL));
 		}
@@ -449,7 +449,7 @@ static void run_model(enum chi_statistic statistic)
 	struct chi_verify_result result;
 	ok(help_verify(store, &result));
 	assert_int_equal(result.positions, help_count(store));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_external(void **state)

@@ -186,7 +186,7 @@ static void test_finds_chains(void **state)
 		names_begin();
 		ok(chi_name_text(names_txn, names_dbi, CHI_NAME_SITE, 5, &name));
 		name.root = roots[i];
-		ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &name));
+		ok(chi_name_rewrite(names_txn, names_dbi, CHI_NAME_SITE, &name));
 		chi_member_key(CHI_NAME_SITE, roots[i], 5, bytes);
 		assert_int_equal(
 			chi_chain_put(names_txn, names_dbi, CHI_CHAIN_NAMES, &key, &value, 0), 0);
@@ -212,7 +212,7 @@ static void test_finds_what_leads_to_removed_names(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		names_begin();
 		if (i == 0) {
-			ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &removed));
+			ok(chi_name_rewrite(names_txn, names_dbi, CHI_NAME_SITE, &removed));
 		} else {
 			ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_SITE, 5, 4, &fault));
 			struct chi_name name;
@@ -223,7 +223,7 @@ static void test_finds_what_leads_to_removed_names(void **state)
 			ok(chi_list_remove(names_txn, names_dbi, &item));
 			assert_int_equal(chi_list_remove(names_txn, names_dbi, &item),
 					 -CHI_ECORRUPT);
-			ok(chi_name_change(names_txn, names_dbi, CHI_NAME_SITE, &removed));
+			ok(chi_name_rewrite(names_txn, names_dbi, CHI_NAME_SITE, &removed));
 		}
 		reports = 0;
 		assert_int_equal(chi_names_check(names_txn, names_dbi, count_report, NULL, &names),

@@ -38,8 +38,8 @@ static void test_create(void **state)
 {
 	(void)state;
 	const char *path = help_path("create");
-	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
-	assert_int_equal(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
+	assert_int_equal(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	mode_t mask = umask(0);
@@ -51,9 +51,9 @@ static void test_create(void **state)
 		assert_int_equal(stat(join(path, files[i]), &st), 0);
 		assert_int_equal(st.st_mode & 0777, 0600 & ~mask);
 	}
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.statistic, CONTROL);
 	assert_int_equal(info.positions, 0);
 	assert_int_equal(info.sequence, 0);
@@ -62,25 +62,24 @@ static void test_create(void **state)
 	}
 	assert_int_equal(info.uuid[6] >> 4, 4);
 	assert_true(info.created > 1700000000);
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* An empty directory is taken, anything else is not. */
 	const char *empty = help_path("empty/");
 	assert_int_equal(mkdir(empty, 0700), 0);
-	ok(chi_store_create(empty, CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(empty, CONTROL, CHI_KEEP_COUNTS, &fault));
 	const char *full = help_path("full");
 	assert_int_equal(mkdir(full, 0700), 0);
 	write_file(join(full, "x"), "x", 1);
-	assert_int_equal(chi_store_create(full, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create(join(full, "x"), CONTROL, CHI_KEEP_COUNTS, &fault),
+	assert_int_equal(chi_dir_create(full, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_dir_create(join(full, "x"), CONTROL, CHI_KEEP_COUNTS, &fault),
 			 -CHI_EEXIST);
-	assert_int_equal(chi_store_create(help_path("no/parent"), CONTROL, CHI_KEEP_COUNTS, &fault),
+	assert_int_equal(chi_dir_create(help_path("no/parent"), CONTROL, CHI_KEEP_COUNTS, &fault),
 			 -CHI_ENOSTORE);
 	assert_int_equal(
-		chi_store_create(help_path("y"), (enum chi_statistic)9, CHI_KEEP_COUNTS, &fault),
+		chi_dir_create(help_path("y"), (enum chi_statistic)9, CHI_KEEP_COUNTS, &fault),
 		-CHI_EINVAL);
-	assert_int_equal(chi_store_create("", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_store_create("/proc/self/store", CONTROL, CHI_KEEP_COUNTS, NULL) < 0,
-			 1);
+	assert_int_equal(chi_dir_create("", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_create("/proc/self/store", CONTROL, CHI_KEEP_COUNTS, NULL) < 0, 1);
 }
 
 /* The path names the same store however it is written. */
@@ -94,27 +93,25 @@ static void test_paths(void **state)
 	const char *dir = help_path("paths");
 	assert_int_equal(mkdir(dir, 0700), 0);
 	assert_int_equal(chdir(dir), 0);
-	ok(chi_store_create("./plain//", CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create("./plain//", CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(symlink("plain", "link"), 0);
 	assert_int_equal(symlink("nowhere", "dangling"), 0);
-	struct chi_store *store = help_open("plain", CHI_STORE_WRITE);
+	struct chi_dir *store = help_open("plain", CHI_STORE_WRITE);
 	assert_int_equal(help_try("link", CHI_STORE_WRITE), CHI_OK);
 	/* Shared with the first, or it would be the first of its environment and be given. */
 	assert_int_equal(help_try("link/", CHI_STORE_DAEMON), -CHI_EBUSY);
 	assert_int_equal(help_try("../paths/plain///", CHI_STORE_DAEMON), -CHI_EBUSY);
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(help_try("dangling", CHI_STORE_READ), -CHI_ENOSTORE);
-	assert_int_equal(chi_store_create("link", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create("link/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
-	assert_int_equal(chi_store_create("dangling", CONTROL, CHI_KEEP_COUNTS, &fault),
-			 -CHI_EEXIST);
-	assert_int_equal(chi_store_create(".", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_store_create("plain/..", CONTROL, CHI_KEEP_COUNTS, &fault),
-			 -CHI_EINVAL);
-	assert_int_equal(chi_store_create("/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_create("link", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_dir_create("link/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_dir_create("dangling", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
+	assert_int_equal(chi_dir_create(".", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_create("plain/..", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_create("/", CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
 	memset(longest, 'x', sizeof(longest));
 	longest[4096] = '\0';
-	assert_int_equal(chi_store_create(longest, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_create(longest, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EINVAL);
 	assert_int_equal(help_try(longest, CHI_STORE_READ), -CHI_EINVAL);
 	/* Reachable from here, but without an absolute name: said so, not "out of memory". */
 	memset(name, 'd', sizeof(name) - 1);
@@ -123,7 +120,7 @@ static void test_paths(void **state)
 		assert_int_equal(mkdir(name, 0700), 0);
 		assert_int_equal(chdir(name), 0);
 	}
-	ok(chi_store_create("deep", CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create("deep", CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(help_try("deep", CHI_STORE_READ), -CHI_EINVAL);
 	assert_non_null(strstr(fault.text, "too long"));
 	help_remove("deep");
@@ -154,17 +151,17 @@ static void test_removed_and_made_anew(void **state)
 {
 	(void)state;
 	const char *path = help_path("again");
-	struct chi_store *old = NULL;
+	struct chi_dir *old = NULL;
 	for (int i = 0; i < 4; i++) {
-		ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
-		struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+		ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
+		struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 		assert_int_equal(help_count(store), 0);
-		help_put(store, &(struct chi_put){.key = help_key()});
+		help_put(store, &(struct chi_put_entry){.key = help_key()});
 		assert_true(is_held(path));
-		chi_store_close(old);
+		chi_dir_close(old);
 		old = store;
 		if (i == 3) {
-			chi_store_close(old);
+			chi_dir_close(old);
 			assert_false(is_held(path));
 		}
 		help_remove(path);
@@ -175,10 +172,10 @@ static void test_removed_and_made_anew(void **state)
 static void test_no_commit_into_a_deleted_file(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("deleted", CONTROL);
+	struct chi_dir *store = help_store("deleted", CONTROL);
 	struct chi_key key = help_key();
-	help_put(store, &(struct chi_put){.key = key});
-	struct chi_put put = {.key = help_key()};
+	help_put(store, &(struct chi_put_entry){.key = key});
+	struct chi_put_entry put = {.key = help_key()};
 	struct chi_put_result result = {0};
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -191,7 +188,7 @@ static void test_no_commit_into_a_deleted_file(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_put(write, &put, &result));
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_ESTALE);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A directory that a process which was killed left behind is removed, one being built is not. */
@@ -213,7 +210,7 @@ static void test_leftovers(void **state)
 	assert_int_equal(mkdir(strange, 0700), 0);
 	write_file(join(strange, "letter"), "x", 1);
 
-	ok(chi_store_create(help_path("place"), CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(help_path("place"), CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_not_equal(access(left, F_OK), 0);
 	assert_int_equal(access(join(busy, "data.mdb"), F_OK), 0);
 	assert_int_equal(access(other, F_OK), 0);
@@ -289,7 +286,7 @@ static void restamp(const char *path, const void *bytes, size_t len)
 	mdb_env_close(env);
 }
 
-static int try_stamp(const char *path, const struct chi_stamp *stamp, enum chi_store_mode mode)
+static int try_stamp(const char *path, const struct chi_stamp *stamp, enum chi_dir_mode mode)
 {
 	uint8_t bytes[CHI_STAMP_SIZE];
 	chi_stamp_encode(stamp, bytes);
@@ -301,7 +298,7 @@ static void test_stamps(void **state)
 {
 	(void)state;
 	const char *path = help_path("stamped");
-	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct chi_stamp good = {.major = CHI_FORMAT_MAJOR, .statistic = CONTROL};
 	assert_int_equal(try_stamp(path, &good, CHI_STORE_WRITE), CHI_OK);
 	struct chi_stamp stamp = good;
@@ -355,9 +352,9 @@ static void test_truncated(void **state)
 	for (size_t i = 0; i < 2000; i++) {
 		keys[i] = help_key();
 	}
-	struct chi_store *store = help_store("cut", CONTROL);
+	struct chi_dir *store = help_store("cut", CONTROL);
 	help_fill(store, keys, 2000);
-	chi_store_close(store);
+	chi_dir_close(store);
 	char data[1024];
 	snprintf(data, sizeof(data), "%s", join(help_path("cut"), "data.mdb"));
 	struct stat st;
@@ -385,7 +382,7 @@ static void test_short_but_sound(void **state)
 	for (size_t i = 0; i < CHI_COUNT(keys); i++) {
 		keys[i] = help_key();
 	}
-	struct chi_store *store = help_store("short", CONTROL);
+	struct chi_dir *store = help_store("short", CONTROL);
 	help_fill(store, keys, CHI_COUNT(keys));
 	for (size_t round = 0; round < 5; round++) {
 		struct chi_write *write;
@@ -398,7 +395,7 @@ static void test_short_but_sound(void **state)
 		ok(chi_write_commit(write, &fault));
 	}
 	uint64_t positions = help_count(store);
-	chi_store_close(store);
+	chi_dir_close(store);
 	char data[1024];
 	snprintf(data, sizeof(data), "%s", join(help_path("short"), "data.mdb"));
 	struct stat st;
@@ -418,7 +415,7 @@ static void test_short_but_sound(void **state)
 		store = help_open(help_path("short"), CHI_STORE_READ);
 		ok(help_verify(store, NULL));
 		assert_int_equal(help_count(store), positions);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 	print_message("# %u pages could go, %u not\n", sound, cut);
 	assert_true(sound > 0 && cut > 0);
@@ -433,7 +430,7 @@ static void test_permissions(void **state)
 		print_message("# skipped: only root can become another user\n");
 		return;
 	}
-	chi_store_close(help_store("private", CONTROL));
+	chi_dir_close(help_store("private", CONTROL));
 	assert_int_equal(chmod(help_path("."), 0755), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -442,7 +439,7 @@ static void test_permissions(void **state)
 		}
 		int bad = help_try(help_path("private"), CHI_STORE_READ) != -CHI_EACCES;
 		bad |= (help_try(help_path("private"), CHI_STORE_WRITE) != -CHI_EACCES) << 1;
-		bad |= (chi_store_create(help_path("mine"), CONTROL, CHI_KEEP_COUNTS, &fault) !=
+		bad |= (chi_dir_create(help_path("mine"), CONTROL, CHI_KEEP_COUNTS, &fault) !=
 			-CHI_EACCES)
 		       << 2;
 		_exit(bad);
@@ -459,11 +456,11 @@ static int look_read_only(void)
 	    mount(NULL, path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) != 0) {
 		return 77;
 	}
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_info info;
 	int bad = help_verify(store, NULL) != CHI_OK || help_count(store) != 5;
-	bad |= (chi_store_info(store, &info) != CHI_OK) << 1;
-	chi_store_close(store);
+	bad |= (chi_dir_info(store, &info) != CHI_OK) << 1;
+	chi_dir_close(store);
 	bad |= (help_try(path, CHI_STORE_WRITE) != -CHI_EREADONLY) << 2;
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	return bad;
@@ -474,9 +471,9 @@ static void test_read_only_media(void **state)
 	(void)state;
 	struct chi_key keys[5];
 	help_keys(keys, 5);
-	struct chi_store *store = help_store("media", CONTROL);
+	struct chi_dir *store = help_store("media", CONTROL);
 	help_fill(store, keys, 5);
-	chi_store_close(store);
+	chi_dir_close(store);
 	pid_t pid = fork();
 	if (pid == 0) {
 		_exit(look_read_only());
@@ -495,7 +492,7 @@ static void test_lock_file_has_its_blocks(void **state)
 {
 	(void)state;
 	const char *path = help_path("blocks");
-	ok(chi_store_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct stat st;
 	assert_int_equal(stat(join(path, "lock.mdb"), &st), 0);
 	assert_true(st.st_size > 1024 * 64);
@@ -509,7 +506,7 @@ static void test_lock_file_has_its_blocks(void **state)
 	assert_true(st.st_blocks * 512 >= st.st_size);
 	/* Where the file is missing, opening makes it whole as well. */
 	assert_int_equal(unlink(join(path, "lock.mdb")), 0);
-	chi_store_close(help_open(path, CHI_STORE_READ));
+	chi_dir_close(help_open(path, CHI_STORE_READ));
 	assert_int_equal(stat(join(path, "lock.mdb"), &st), 0);
 	assert_true(st.st_blocks * 512 >= st.st_size);
 }
@@ -546,7 +543,7 @@ static int create_on_full_media(void)
 	int made = 0;
 	for (size_t room = 0; room <= 40 * 4096; room += 4096) {
 		fill_media(path, room);
-		int rc = chi_store_create(join(path, "store"), CONTROL, CHI_KEEP_COUNTS, &fault);
+		int rc = chi_dir_create(join(path, "store"), CONTROL, CHI_KEEP_COUNTS, &fault);
 		if (rc == CHI_OK) {
 			fill_media(path, 0);
 			bad |= help_try(join(path, "store"), CHI_STORE_READ) != CHI_OK;

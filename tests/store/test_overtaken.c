@@ -103,7 +103,7 @@ static void find_heads(const char *path)
  * first is of a new transaction, the others of one from the pool. */
 static void read_slowly(const char *path, const struct chi_key *key)
 {
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct sigaction action = {.sa_handler = let_others_commit};
 	(void)sigaction(SIGSEGV, &action, NULL);
 	find_heads(path);
@@ -121,14 +121,14 @@ static void read_slowly(const char *path, const struct chi_key *key)
 			_exit(5);
 		}
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	_exit(0);
 }
 
 /* How many snapshots showed another state than their number says, capped for the exit code. */
 static int read_on(const char *path, const struct chi_key *key, struct shared *shared)
 {
-	struct chi_store *store = help_open(path, CHI_STORE_READ);
+	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	int wrong = 0;
 	while (!atomic_load(&shared->over) && wrong < 100) {
 		struct chi_read *read;
@@ -141,24 +141,24 @@ static int read_on(const char *path, const struct chi_key *key, struct shared *s
 		chi_read_end(read);
 		atomic_fetch_add(&shared->begun, 1);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	return wrong;
 }
 
 /* One commit, whose number the record bears. */
-static void commit(struct chi_store *store, const struct chi_key *key, uint64_t n)
+static void commit(struct chi_dir *store, const struct chi_key *key, uint64_t n)
 {
-	help_put(store,
-		 &(struct chi_put){.key = *key, .parts = CHI_PUT_COUNTS, .record.counts.white = n});
+	help_put(store, &(struct chi_put_entry){
+				.key = *key, .parts = CHI_PUT_COUNTS, .record.counts.white = n});
 }
 
 static void write_on(const char *path, const struct chi_key *key, uint64_t commits)
 {
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	for (uint64_t n = 1; n <= commits; n++) {
 		commit(store, key, n);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void take(int from, void *bytes, size_t len)
@@ -175,7 +175,7 @@ static unsigned overtake(const char *name, bool hide)
 	unsigned wrong = 0;
 	struct chi_key key = help_key();
 	(void)snprintf(path, sizeof(path), "%s", help_path(name));
-	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(pipe(up), 0);
 	assert_int_equal(pipe(down), 0);
 	pid_t pid = help_fork();
@@ -194,7 +194,7 @@ static unsigned overtake(const char *name, bool hide)
 	}
 	close(up[1]);
 	close(down[0]);
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	uint64_t n = 1;
 	char byte = 0;
 	commit(store, &key, n);
@@ -212,7 +212,7 @@ static unsigned overtake(const char *name, bool hide)
 		/* Commit number n says so in the record. */
 		wrong += sight.commit != sight.sequence;
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(help_child_status(pid), 0);
 	close(up[0]);
 	close(down[1]);
@@ -243,7 +243,7 @@ static void test_overtaken_reader(void **state)
 		(void)snprintf(path, sizeof(path), "%.60s", help_path("overtaken"));
 	}
 	struct chi_key key = help_key();
-	ok(chi_store_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, CHI_STATISTIC_EXTERNAL, CHI_KEEP_COUNTS, &fault));
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);

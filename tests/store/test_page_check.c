@@ -31,14 +31,14 @@ static char data_path[1024];
 static uint8_t *good; /* the file, undamaged */
 static size_t good_len;
 
-static void put_note(struct chi_store *store, const struct chi_key *key, size_t len)
+static void put_note(struct chi_dir *store, const struct chi_key *key, size_t len)
 {
-	const struct chi_put put = {
+	const struct chi_put_entry put = {
 		.key = *key, .parts = CHI_PUT_NOTE, .record = {.note = note, .n_note = len}};
 	help_put(store, &put);
 }
 
-static void delete (struct chi_store *store, size_t from, size_t to)
+static void delete (struct chi_dir *store, size_t from, size_t to)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -49,9 +49,9 @@ static void delete (struct chi_store *store, size_t from, size_t to)
 }
 
 /* Trees of several levels, values in pages of their own, free pages. */
-static struct chi_store *make(void)
+static struct chi_dir *make(void)
 {
-	struct chi_store *store = help_store("built", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("built", CHI_STATISTIC_EXTERNAL);
 	memset(note, 'n', sizeof(note));
 	help_keys(keys, POSITIONS);
 	help_fill(store, keys, POSITIONS);
@@ -90,10 +90,10 @@ static void change_u16(size_t at, uint16_t value)
 
 static int check(void)
 {
-	struct chi_store *store = help_open(help_path("built"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("built"), CHI_STORE_WRITE);
 	fault.text[0] = '\0';
-	int rc = chi_compact_check(store, &fault);
-	chi_store_close(store);
+	int rc = chi_check_compact(store, &fault);
+	chi_dir_close(store);
 	return rc;
 }
 
@@ -112,8 +112,8 @@ static size_t page_with(uint16_t flag)
 static void test_sound_stores(void **state)
 {
 	(void)state;
-	struct chi_store *store = make();
-	ok(chi_compact_check(store, &fault));
+	struct chi_dir *store = make();
+	ok(chi_check_compact(store, &fault));
 	size_t rounds = seed_rounds(15);
 	for (size_t i = 0; i < rounds; i++) {
 		size_t first = help_below(POSITIONS - 20);
@@ -122,11 +122,11 @@ static void test_sound_stores(void **state)
 		} else {
 			put_note(store, &keys[first], help_below(2) * help_below(LONG_NOTE));
 		}
-		ok(chi_compact_check(store, &fault));
+		ok(chi_check_compact(store, &fault));
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	ok(check());
-	chi_store_close(help_store("built", CHI_STATISTIC_CONTROL));
+	chi_dir_close(help_store("built", CHI_STATISTIC_CONTROL));
 	ok(check());
 }
 
@@ -152,12 +152,12 @@ enum outcome {
 /* In a child. */
 static int check_damaged(void)
 {
-	struct chi_store_options options = {.mode = CHI_STORE_READ};
-	struct chi_store *store;
-	if (chi_store_open(help_path("built"), &options, &store, NULL) < 0) {
+	struct chi_dir_options options = {.mode = CHI_STORE_READ};
+	struct chi_dir *store;
+	if (chi_dir_open(help_path("built"), &options, &store, NULL) < 0) {
 		return UNOPENED;
 	}
-	int rc = chi_compact_check(store, &fault);
+	int rc = chi_check_compact(store, &fault);
 	return rc == CHI_OK ? FINE : DAMAGED;
 }
 
@@ -197,7 +197,7 @@ static void test_bounds_that_no_reader_looks_at(void **state)
 {
 	(void)state;
 	static const uint16_t kinds[] = {FLAG_LEAF, FLAG_BRANCH};
-	chi_store_close(make());
+	chi_dir_close(make());
 	save();
 	for (size_t i = 0; i < CHI_COUNT(kinds); i++) {
 		size_t page = page_with(kinds[i]);
@@ -218,7 +218,7 @@ static void test_bounds_that_no_reader_looks_at(void **state)
 static void test_a_long_value_that_claims_more_pages(void **state)
 {
 	(void)state;
-	chi_store_close(make());
+	chi_dir_close(make());
 	save();
 	size_t page = page_with(FLAG_OVERFLOW);
 	const uint32_t many = 1u << 30;
@@ -234,7 +234,7 @@ static void test_a_list_of_free_pages_without_a_count(void **state)
 {
 	(void)state;
 	struct chi_page_file file_image;
-	chi_store_close(make());
+	chi_dir_close(make());
 	save();
 	ok(chi_page_file_open(&file_image, help_path("built"), CHI_PAGE_FILE_BOTH, &fault));
 	chi_page_file_close(&file_image);
@@ -277,7 +277,7 @@ static void test_what_passes_can_be_compacted(void **state)
 	(void)state;
 	unsigned refused = 0;
 	unsigned bad_copies = 0;
-	chi_store_close(make());
+	chi_dir_close(make());
 	save();
 	size_t rounds = seed_rounds(120);
 	for (size_t i = 0; i < rounds; i++) {

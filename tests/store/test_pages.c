@@ -119,7 +119,7 @@ static bool batch_agrees(struct chi_read *read, const struct chi_key *list, size
 }
 
 /* All of `asked` in batches of 1, 2, ... 100, 1, ... positions. */
-static void compare_all(struct chi_store *store, size_t n)
+static void compare_all(struct chi_dir *store, size_t n)
 {
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
@@ -143,14 +143,14 @@ static void test_every_record(void **state)
 	(void)state;
 	trees_keys(keys, many_keys());
 	for (size_t i = 0; i < CHI_COUNT(sizes); i++) {
-		struct chi_store *store = help_store("pages", EXTERNAL);
+		struct chi_dir *store = help_store("pages", EXTERNAL);
 		trees_fill(store, keys, sizes[i], false);
 		compare_all(store, ask_all(keys, sizes[i] > 0 ? sizes[i] : 50));
-		chi_store_close(store);
+		chi_dir_close(store);
 		/* The same from a map that finds the tree when it is opened. */
 		store = help_open(help_path("pages"), CHI_STORE_READ);
 		compare_all(store, ask_all(keys, sizes[i] > 0 ? 50 % (sizes[i] + 1) : 50));
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -160,31 +160,31 @@ static void test_same_squares(void **state)
 	static const unsigned runs[] = {30, 1000, KEYS_MAX};
 	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(runs); i++) {
-		struct chi_store *store = help_store("squares", EXTERNAL);
+		struct chi_dir *store = help_store("squares", EXTERNAL);
 		trees_runs(keys, 30000, runs[i]);
 		trees_fill(store, keys, 20000, false);
 		compare_all(store, ask_all(keys, 30000));
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
 static void test_large_values(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("large", EXTERNAL);
+	struct chi_dir *store = help_store("large", EXTERNAL);
 	trees_keys(keys, 300);
 	trees_fill(store, keys, 200, true);
 	trees_fill(store, keys + 200, 100, false);
 	compare_all(store, ask_all(keys, 300));
 	trees_delete(store, keys + 50, 100);
 	compare_all(store, ask_all(keys, 300));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_deletes(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("deletes", EXTERNAL);
+	struct chi_dir *store = help_store("deletes", EXTERNAL);
 	trees_keys(keys, 20000);
 	trees_fill(store, keys, 20000, false);
 	for (size_t left = 20000; left > 0; left /= 4) {
@@ -193,7 +193,7 @@ static void test_deletes(void **state)
 	}
 	assert_int_equal(help_count(store), 0);
 	compare_all(store, ask_all(keys, 100));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A process that puts and deletes, commit after commit. */
@@ -203,7 +203,7 @@ static pid_t start_writer(const char *path)
 	if (pid != 0) {
 		return pid;
 	}
-	struct chi_store *store = help_open(path, CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	for (int i = 0; i < 150; i++) {
 		size_t from = help_random() % 4500;
 		if (i % 3 == 0) {
@@ -212,7 +212,7 @@ static pid_t start_writer(const char *path)
 			trees_fill(store, keys + from, 500, false);
 		}
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	_exit(0);
 }
 
@@ -220,9 +220,9 @@ static void test_beside_a_writer(void **state)
 {
 	(void)state;
 	trees_keys(keys, 5000);
-	chi_store_close(help_store("beside", EXTERNAL));
+	chi_dir_close(help_store("beside", EXTERNAL));
 	pid_t pid = start_writer(help_path("beside"));
-	struct chi_store *store = help_open(help_path("beside"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("beside"), CHI_STORE_READ);
 	uint64_t last = 0;
 	unsigned states = 0;
 	int status;
@@ -238,12 +238,12 @@ static void test_beside_a_writer(void **state)
 	assert_int_equal(status, 0);
 	assert_true(states > 1);
 	compare_all(store, ask_all(keys, 5000));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 struct reader {
 	pthread_t thread;
-	struct chi_store *store;
+	struct chi_dir *store;
 	size_t from;
 };
 
@@ -268,7 +268,7 @@ static void test_threads(void **state)
 {
 	(void)state;
 	struct reader readers[4];
-	struct chi_store *store = help_store("threads", EXTERNAL);
+	struct chi_dir *store = help_store("threads", EXTERNAL);
 	trees_keys(keys, 4000);
 	for (size_t i = 0; i < CHI_COUNT(readers); i++) {
 		readers[i] = (struct reader){.store = store, .from = i * 1000};
@@ -283,7 +283,7 @@ static void test_threads(void **state)
 		assert_int_equal(pthread_join(readers[i].thread, &failed), 0);
 		assert_null(failed);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Another process lets the file outgrow this one's map, which then moves. */
@@ -291,16 +291,16 @@ static void test_map_growth(void **state)
 {
 	(void)state;
 	trees_keys(keys, GROWN_NOTES);
-	chi_store_close(help_store("grown", EXTERNAL));
-	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
-	struct chi_store *store;
-	ok(chi_store_open(help_path("grown"), &options, &store, &fault));
+	chi_dir_close(help_store("grown", EXTERNAL));
+	struct chi_dir_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
+	struct chi_dir *store;
+	ok(chi_dir_open(help_path("grown"), &options, &store, &fault));
 	compare_all(store, ask_all(keys, GROWN_NOTES));
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct chi_store *other = help_open(help_path("grown"), CHI_STORE_WRITE);
+		struct chi_dir *other = help_open(help_path("grown"), CHI_STORE_WRITE);
 		trees_fill(other, keys, GROWN_NOTES, true);
-		chi_store_close(other);
+		chi_dir_close(other);
 		_exit(0);
 	}
 	int status;
@@ -308,7 +308,7 @@ static void test_map_growth(void **state)
 	assert_int_equal(status, 0);
 	compare_all(store, ask_all(keys, GROWN_NOTES));
 	assert_int_equal(help_count(store), GROWN_NOTES);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A batch ends at its first failure, with the rows before it filled. */
@@ -318,7 +318,7 @@ static void test_failures(void **state)
 	struct chi_row rows[BATCH_MAX];
 	struct chi_read *read;
 	struct chi_found found;
-	struct chi_store *store = help_store("failures", EXTERNAL);
+	struct chi_dir *store = help_store("failures", EXTERNAL);
 	trees_keys(keys, BATCH_MAX);
 	trees_fill(store, keys, BATCH_MAX, false);
 	for (size_t bad = 0; bad < BATCH_MAX; bad++) {
@@ -351,7 +351,7 @@ static void test_failures(void **state)
 		(void)close(fd);
 		chi_read_end(read);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The start of the page that the address lies in, as a place in the file. */
@@ -392,16 +392,16 @@ static void open_renumbered(off_t page)
 {
 	struct chi_read *read;
 	renumber(page, 5);
-	struct chi_store *store = help_open(help_path("fallback"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("fallback"), CHI_STORE_READ);
 	assert_null(store->env->pages.base);
 	ok(chi_read_begin(store, &read));
 	assert_true(rows_right(read));
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	renumber(page, UINT64_MAX - 4);
 	store = help_open(help_path("fallback"), CHI_STORE_READ);
 	assert_non_null(store->env->pages.base);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* What a descent is not sure of is left to mdb_get, one key or all. */
@@ -411,7 +411,7 @@ static void test_fallback(void **state)
 	static const char name[] = POSITION_TREE;
 	struct chi_read *read;
 	struct chi_found found;
-	struct chi_store *store = help_store("fallback", EXTERNAL);
+	struct chi_dir *store = help_store("fallback", EXTERNAL);
 	trees_keys(keys, 3000);
 	trees_fill(store, keys, 3000, false);
 	ok(chi_read_begin(store, &read));
@@ -432,7 +432,7 @@ static void test_fallback(void **state)
 	off_t trees = page_of(read, value.mv_data);
 	off_t root = (off_t)(read->descent.root * read->env->pages.size);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	open_renumbered(root);
 	/* The names of the trees are LMDB's to find: it is not to follow such a page. */
 	renumber(trees, 5);
@@ -476,7 +476,7 @@ static bool descend_damaged(struct chi_descent *descent, const struct chi_row *r
 static int damage_and_descend(unsigned rounds)
 {
 	static struct chi_row rows[4000];
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_READ);
 	struct chi_read *read;
 	struct stat st;
 	unsigned seen[4] = {0};
@@ -510,7 +510,7 @@ static int damage_and_descend(unsigned rounds)
 	free(good);
 	(void)close(fd);
 	chi_read_end(read);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return seen[CHI_FINDING_THERE] > 0 && seen[CHI_FINDING_UNSURE] > 0 &&
 			       seen[CHI_FINDING_DAMAGED] > 0
 		       ? 0
@@ -519,7 +519,7 @@ static int damage_and_descend(unsigned rounds)
 
 /* Leaves no page of an earlier state in the file: led to the root of one, by chance, a descent
  * answers what was right then (docs/RELIABILITY.md). */
-static void compact(struct chi_store *store)
+static void compact(struct chi_dir *store)
 {
 	struct chi_compaction *compaction;
 	uint64_t before;
@@ -532,12 +532,12 @@ static void compact(struct chi_store *store)
 static void test_damaged_pages(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("damaged", EXTERNAL);
+	struct chi_dir *store = help_store("damaged", EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 100, true);
 	trees_fill(store, keys + 100, 3900, false);
 	compact(store);
-	chi_store_close(store);
+	chi_dir_close(store);
 	pid_t pid = fork();
 	if (pid == 0) {
 		static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};

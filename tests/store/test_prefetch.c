@@ -16,20 +16,20 @@ static struct chi_key key_of(unsigned i)
 	return key;
 }
 
-static void fill(struct chi_store *store, unsigned first)
+static void fill(struct chi_dir *store, unsigned first)
 {
 	struct chi_write *write;
 	struct chi_put_result result = {0};
 	ok(chi_write_begin(store, &write, &fault));
 	for (unsigned i = 0; i < KEYS; i += 2) {
-		struct chi_put put = {.key = key_of(i), .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = key_of(i), .parts = CHI_PUT_COUNTS};
 		put.record.counts.white = first + i;
 		ok(chi_write_put(write, &put, &result));
 	}
 	ok(chi_write_commit(write, &fault));
 }
 
-static void check(struct chi_store *store, unsigned first)
+static void check(struct chi_dir *store, unsigned first)
 {
 	struct chi_prefetch *prefetch;
 	uint64_t tickets[KEYS];
@@ -50,7 +50,7 @@ static void check(struct chi_store *store, unsigned first)
 static void test_unknown_layout(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("ahead", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("ahead", CHI_STATISTIC_EXTERNAL);
 	/* The empty tree first. */
 	struct chi_prefetch *prefetch;
 	struct chi_row strength;
@@ -68,7 +68,7 @@ static void test_unknown_layout(void **state)
 	store->env->pages = (struct chi_pages){0};
 	fill(store, 100);
 	check(store, 100);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -28,18 +28,18 @@
 
 static struct chi_key keys[POSITIONS + ROUNDS];
 
-static int back_up(struct chi_store *store, const char *path)
+static int back_up(struct chi_dir *store, const char *path)
 {
 	struct chi_copy *copy;
 	int fd;
 	ok(chi_copy_begin(path, &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	return chi_copy_finish(copy, &fault);
 }
 
-static struct chi_store *filled(const char *name)
+static struct chi_dir *filled(const char *name)
 {
-	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store(name, CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, POSITIONS);
 	return store;
 }
@@ -64,7 +64,7 @@ static void set_mode(const char *dir, const char *name, mode_t mode)
 static void test_modes_and_files(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	struct stat dir;
 	struct stat file;
 	mode_t mask = umask(077);
@@ -75,13 +75,13 @@ static void test_modes_and_files(void **state)
 	assert_int_equal(dir.st_mode & 07777, 0755);
 	assert_int_equal(file.st_mode & 07777, 0444);
 	assert_int_equal(help_entries(help_path("modes"), ""), 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 /* All that a reader can ask for, compared with the store that was copied. */
-static void read_all(struct chi_store *store, const char *text, size_t len)
+static void read_all(struct chi_dir *store, const char *text, size_t len)
 {
 	size_t n;
 	struct chi_info info;
@@ -100,10 +100,10 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	assert_int_equal(help_get(store, &keys[POSITIONS], &row), CHI_NONE);
 	ok(help_verify(store, &result));
 	assert_int_equal(result.positions, POSITIONS);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.positions, POSITIONS);
 	assert_int_equal(info.read_only, CHI_READ_ONLY_PUBLISHED);
-	ok(chi_store_check(store, &freed, &fault));
+	ok(chi_dir_check(store, &freed, &fault));
 	ok(chi_prefetch_open(store, &ahead));
 	ok(chi_prefetch_ask(ahead, &keys[5], 1, &ticket));
 	ok(chi_prefetch_take(ahead, ticket, &strength));
@@ -111,11 +111,11 @@ static void read_all(struct chi_store *store, const char *text, size_t len)
 	chi_prefetch_close(ahead);
 }
 
-static void explore(struct chi_store *store)
+static void explore(struct chi_dir *store)
 {
 	struct chi_arena arena;
 	struct chi_read *read;
-	struct chi_explore found;
+	struct chi_explored found;
 	chi_arena_init(&arena, 1 << 20);
 	ok(chi_read_begin(store, &read));
 	ok(chi_read_explore(read, &keys[0], &arena, &found, &fault));
@@ -140,14 +140,14 @@ static void become_stranger(const char *dir)
 static void test_strangers_read_everything(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	size_t len;
 	char *text = help_dump(store, &len);
 	pid_t pids[CHILDREN];
 	struct stat before;
 	struct stat after;
 	ok(help_publish(store, help_path("strange")));
-	chi_store_close(store);
+	chi_dir_close(store);
 	assert_int_equal(chmod(help_path("."), 0755), 0);
 	assert_int_equal(stat(help_path("strange"), &before), 0);
 	for (size_t i = 0; i < CHILDREN; i++) {
@@ -155,10 +155,10 @@ static void test_strangers_read_everything(void **state)
 		if (pids[i] == 0) {
 			become_stranger(help_path("strange"));
 			assert_int_equal(access(help_path("strange"), W_OK), -1);
-			struct chi_store *copy = help_open(help_path("strange"), CHI_STORE_READ);
+			struct chi_dir *copy = help_open(help_path("strange"), CHI_STORE_READ);
 			read_all(copy, text, len);
 			explore(copy);
-			chi_store_close(copy);
+			chi_dir_close(copy);
 			_exit(0);
 		}
 	}
@@ -172,7 +172,7 @@ static void test_strangers_read_everything(void **state)
 }
 
 /* There is no table of readers that could be full; the store's own is the control. */
-static size_t snapshots(struct chi_store *store)
+static size_t snapshots(struct chi_dir *store)
 {
 	static struct chi_read *reads[READERS];
 	size_t n = 0;
@@ -188,13 +188,13 @@ static size_t snapshots(struct chi_store *store)
 static void test_any_number_of_snapshots(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("many")));
-	struct chi_store *copy = help_open(help_path("many"), CHI_STORE_READ);
+	struct chi_dir *copy = help_open(help_path("many"), CHI_STORE_READ);
 	assert_int_equal(snapshots(copy), READERS);
 	assert_int_equal(snapshots(store), 1024);
-	chi_store_close(copy);
-	chi_store_close(store);
+	chi_dir_close(copy);
+	chi_dir_close(store);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */
@@ -209,17 +209,17 @@ static void refused(const char *name)
 static void test_nobody_writes(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("kept")));
-	chi_store_close(store);
+	chi_dir_close(store);
 	refused("kept");
 	assert_int_equal(help_entries(help_path("kept"), ""), 1);
 	/* Also where this process has it open already, and after someone changed the mode. */
-	struct chi_store *copy = help_open(help_path("kept"), CHI_STORE_READ);
+	struct chi_dir *copy = help_open(help_path("kept"), CHI_STORE_READ);
 	struct chi_write *write;
 	refused("kept");
 	assert_int_equal(chi_write_begin(copy, &write, &fault), -CHI_EREADONLY);
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	set_mode("kept", "data.mdb", 0644);
 	refused("kept");
 }
@@ -227,21 +227,21 @@ static void test_nobody_writes(void **state)
 static void test_a_backup_is_a_store(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("first")));
-	chi_store_close(store);
-	struct chi_store *copy = help_open(help_path("first"), CHI_STORE_READ);
+	chi_dir_close(store);
+	struct chi_dir *copy = help_open(help_path("first"), CHI_STORE_READ);
 	ok(back_up(copy, help_path("again")));
 	ok(help_publish(copy, help_path("second")));
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	store = help_open(help_path("again"), CHI_STORE_WRITE);
 	help_fill(store, &keys[POSITIONS], 10);
 	assert_int_equal(help_count(store), POSITIONS + 10);
 	ok(help_verify(store, NULL));
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.read_only, CHI_READ_ONLY_NOT);
-	chi_store_close(store);
+	chi_dir_close(store);
 	refused("second");
 }
 
@@ -249,7 +249,7 @@ static void test_a_backup_is_a_store(void **state)
 static void test_state_and_size(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	struct chi_write *write;
 	struct chi_info there;
 	struct chi_info here;
@@ -259,16 +259,16 @@ static void test_state_and_size(void **state)
 	}
 	ok(chi_write_commit(write, &fault));
 	ok(help_publish(store, help_path("small")));
-	struct chi_store *copy = help_open(help_path("small"), CHI_STORE_READ);
-	ok(chi_store_info(store, &there));
-	ok(chi_store_info(copy, &here));
+	struct chi_dir *copy = help_open(help_path("small"), CHI_STORE_READ);
+	ok(chi_dir_info(store, &there));
+	ok(chi_dir_info(copy, &here));
 	assert_int_equal(here.sequence, there.sequence);
 	assert_memory_equal(here.uuid, there.uuid, sizeof(here.uuid));
 	assert_int_equal(here.positions, 10);
 	assert_int_equal(here.file_bytes, here.used_bytes);
 	assert_true(here.file_bytes < there.file_bytes / 2);
-	chi_store_close(copy);
-	chi_store_close(store);
+	chi_dir_close(copy);
+	chi_dir_close(store);
 }
 
 /* ---- What is none --------------------------------------------------------------------------- */
@@ -276,20 +276,20 @@ static void test_state_and_size(void **state)
 /* Opened for reading with locks, which leaves LMDB's file behind. */
 static void opened_with_locks(const char *name)
 {
-	struct chi_store *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_READ);
 	struct chi_info info;
 	assert_int_equal(help_count(store), POSITIONS);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.read_only, CHI_READ_ONLY_NOT);
 	assert_true(is_there(name, "lock.mdb"));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* All but the mark: a store that rests, of which someone took the rights and the lock files. */
 static void test_a_resting_store_is_locked(void **state)
 {
 	(void)state;
-	chi_store_close(filled("resting"));
+	chi_dir_close(filled("resting"));
 	const char *const locks[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
 		assert_int_equal(unlink(path_in("resting", locks[i])), 0);
@@ -302,7 +302,7 @@ static void test_a_resting_store_is_locked(void **state)
 static void test_a_touched_copy_is_locked(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("touched")));
 	set_mode("touched", "data.mdb", 0644);
 	opened_with_locks("touched");
@@ -319,7 +319,7 @@ static void test_a_touched_copy_is_locked(void **state)
 		/* Nor is it replaced: no one knows what it is by now. */
 		assert_int_equal(help_publish(store, help_path("touched")), -CHI_EEXIST);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Replacing ------------------------------------------------------------------------------ */
@@ -327,8 +327,8 @@ static void test_a_touched_copy_is_locked(void **state)
 static void test_only_copies_are_replaced(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
-	struct chi_store *other = filled("other");
+	struct chi_dir *store = filled("source");
+	struct chi_dir *other = filled("other");
 	ok(help_publish(store, help_path("real")));
 	assert_int_equal(symlink(help_path("real"), help_path("link")), 0);
 	assert_int_equal(mkdir(help_path("empty"), 0755), 0);
@@ -342,37 +342,37 @@ static void test_only_copies_are_replaced(void **state)
 	}
 	assert_int_equal(help_count(other), POSITIONS);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(other);
-	chi_store_close(store);
+	chi_dir_close(other);
+	chi_dir_close(store);
 }
 
 /* What takes the name while the copy is being made is not ours to remove. */
 static void test_a_store_made_meanwhile_stays(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	struct chi_copy *copy;
 	int fd;
 	ok(help_publish(store, help_path("meanwhile")));
 	ok(chi_publish_begin(help_path("meanwhile"), &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	help_remove(help_path("meanwhile"));
 	const char *path = help_path("meanwhile");
-	ok(chi_store_create(path, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(path, CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_EEXIST);
-	struct chi_store *made = help_open(path, CHI_STORE_WRITE);
-	assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
-	chi_store_close(made);
+	struct chi_dir *made = help_open(path, CHI_STORE_WRITE);
+	assert_int_equal(chi_dir_statistic(made), CHI_STATISTIC_OUTCOME);
+	chi_dir_close(made);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Who has the old one open keeps it, and who opens again gets the new one, in the same process. */
 static void test_readers_keep_theirs(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
-	struct chi_store *copies[4];
+	struct chi_dir *store = filled("source");
+	struct chi_dir *copies[4];
 	for (size_t i = 0; i < CHI_COUNT(copies); i++) {
 		ok(help_publish(store, help_path("kept")));
 		copies[i] = help_open(help_path("kept"), CHI_STORE_READ);
@@ -382,28 +382,28 @@ static void test_readers_keep_theirs(void **state)
 		assert_int_equal(help_count(copies[i]), POSITIONS + i);
 		ok(help_verify(copies[i], NULL));
 		struct chi_info info;
-		ok(chi_store_info(copies[i], &info));
+		ok(chi_dir_info(copies[i], &info));
 		assert_int_equal(info.file_bytes, info.used_bytes);
-		chi_store_close(copies[i]);
+		chi_dir_close(copies[i]);
 	}
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Another process opens it at every moment: there is always a whole one, and it never goes back. */
 static void test_replaced_under_openers(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("moving")));
 	pid_t pid = fork();
 	if (pid == 0) {
 		uint64_t seen = POSITIONS;
 		while (seen < POSITIONS + ROUNDS) {
-			struct chi_store *copy = help_open(help_path("moving"), CHI_STORE_READ);
+			struct chi_dir *copy = help_open(help_path("moving"), CHI_STORE_READ);
 			uint64_t now = help_count(copy);
 			ok(help_verify(copy, NULL));
-			chi_store_close(copy);
+			chi_dir_close(copy);
 			assert_true(now >= seen);
 			seen = now;
 		}
@@ -415,14 +415,14 @@ static void test_replaced_under_openers(void **state)
 	}
 	assert_int_equal(help_child_status(pid), 0);
 	assert_int_equal(help_entries(help_path("moving"), ""), 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Killed at any moment: there is a whole copy, and the next publication removes what is left. */
 static void test_killed_publishers(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("killed")));
 	unsigned left = 0;
 	for (unsigned i = 0; i < KILLS; i++) {
@@ -430,7 +430,7 @@ static void test_killed_publishers(void **state)
 		assert_int_equal(pipe(ready), 0);
 		pid_t pid = fork();
 		if (pid == 0) {
-			struct chi_store *own = help_open(help_path("source"), CHI_STORE_READ);
+			struct chi_dir *own = help_open(help_path("source"), CHI_STORE_READ);
 			(void)!write(ready[1], "", 1);
 			for (;;) {
 				ok(help_publish(own, help_path("killed")));
@@ -444,16 +444,16 @@ static void test_killed_publishers(void **state)
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(help_child_status(pid), 1000 + SIGKILL);
 		left += help_entries(help_path("."), ".new-") > 0;
-		struct chi_store *copy = help_open(help_path("killed"), CHI_STORE_READ);
+		struct chi_dir *copy = help_open(help_path("killed"), CHI_STORE_READ);
 		assert_int_equal(help_count(copy), POSITIONS);
 		ok(help_verify(copy, NULL));
-		chi_store_close(copy);
+		chi_dir_close(copy);
 	}
 	print_message("# %u of %u kills left something behind\n", left, KILLS);
 	assert_true(left > 0);
 	ok(help_publish(store, help_path("killed")));
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Damage --------------------------------------------------------------------------------- */
@@ -517,31 +517,31 @@ static void test_link_in_place_of_the_hidden_directory(void **state)
 {
 	(void)state;
 	struct stat st;
-	chi_store_close(filled("secret"));
-	struct chi_store *store = filled("source");
+	chi_dir_close(filled("secret"));
+	struct chi_dir *store = filled("source");
 	for (int i = 0; i < 2; i++) {
 		after_copy = put_link_to_secret;
 		assert_int_equal(help_publish(store, help_path("swapped")), -CHI_EACCES);
 		assert_int_equal(stat(help_path("secret/data.mdb"), &st), 0);
 		assert_int_equal(st.st_mode & 07777, 0600);
-		chi_store_close(help_open(help_path("secret"), CHI_STORE_WRITE));
+		chi_dir_close(help_open(help_path("secret"), CHI_STORE_WRITE));
 		help_remove(help_path("swapped"));
 		help_remove(help_path("aside"));
 		/* The second time in place of a copy. */
 		ok(help_publish(store, help_path("swapped")));
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Nor compacted: LMDB may write past its memory there. */
 static void test_damage_is_not_published(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	compactions = 0;
 	ok(help_publish(store, help_path("sound")));
 	assert_int_equal(compactions, 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 	damage(help_path("source"), &keys[3]);
 	store = help_open(help_path("source"), CHI_STORE_READ);
 	assert_int_equal(help_publish(store, help_path("sound")), -CHI_ECORRUPT);
@@ -549,10 +549,10 @@ static void test_damage_is_not_published(void **state)
 	assert_int_equal(compactions, 1);
 	/* The control: a copy that was not verified. */
 	ok(back_up(store, help_path("unsound")));
-	chi_store_close(store);
-	struct chi_store *copy = help_open(help_path("sound"), CHI_STORE_READ);
+	chi_dir_close(store);
+	struct chi_dir *copy = help_open(help_path("sound"), CHI_STORE_READ);
 	ok(help_verify(copy, NULL));
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 }
 
@@ -561,16 +561,15 @@ static void test_repair_leaves_it_alone(void **state)
 {
 	(void)state;
 	struct chi_repair_result result;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("broken")));
-	chi_store_close(store);
-	ok(chi_store_repair(help_path("broken"), help_path("saved"), 0, NULL, NULL, &result,
-			    &fault));
+	chi_dir_close(store);
+	ok(chi_dir_repair(help_path("broken"), help_path("saved"), 0, NULL, NULL, &result, &fault));
 	assert_int_equal(result.positions, POSITIONS);
 	assert_int_equal(help_entries(help_path("broken"), ""), 1);
 	store = help_open(help_path("saved"), CHI_STORE_WRITE);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Each test begins with nothing there. */

@@ -309,7 +309,7 @@ static uint64_t compare_state(struct chi_read *read, const struct model *m,
 	return n;
 }
 
-static void compare(struct chi_store *store, const struct model *m)
+static void compare(struct chi_dir *store, const struct model *m)
 {
 	struct chi_read *read;
 	uint64_t n = 0;
@@ -326,7 +326,7 @@ static void compare(struct chi_store *store, const struct model *m)
 }
 
 /* A transaction of some steps, the last of which may be taken back. */
-static void transact(struct chi_store *store, struct model *m, uint64_t *now)
+static void transact(struct chi_dir *store, struct model *m, uint64_t *now)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -349,7 +349,7 @@ static void test_against_a_list(void **state)
 	(void)state;
 	struct chi_verify_result result;
 	struct model *model = test_calloc(1, sizeof(*model));
-	struct chi_store *store = help_store("queue", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("queue", CHI_STATISTIC_CONTROL);
 	uint64_t now = 1000;
 	model->number = 1;
 	help_keys(keys, KEYS);
@@ -358,11 +358,11 @@ static void test_against_a_list(void **state)
 		compare(store, model);
 		if (i % 30 == 0) {
 			ok(help_verify(store, &result));
-			chi_store_close(store);
+			chi_dir_close(store);
 			store = help_open(help_path("queue"), CHI_STORE_WRITE);
 		}
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	test_free(model);
 }
 
@@ -384,7 +384,7 @@ static void test_a_lease_of_a_wrong_clock_has_ended(void **state)
 {
 	(void)state;
 	const uint64_t now = UINT64_C(1800000000000);
-	struct chi_store *store = help_store("clock", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("clock", CHI_STATISTIC_CONTROL);
 	struct chi_queue_added added = {0};
 	struct chi_write *write;
 	help_keys(keys, 3);
@@ -399,13 +399,13 @@ static void test_a_lease_of_a_wrong_clock_has_ended(void **state)
 	/* By one millisecond. */
 	assert_int_equal(taken_at(write, now - 1, 1), 3);
 	ok(chi_write_commit(write, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Damage -------------------------------------------------------------------------------- */
 
 /* An entry of the tree is overwritten, or taken away if `value` is NULL. */
-static void spoil(struct chi_store *store, const struct chi_queue_bytes *key, const char *value)
+static void spoil(struct chi_dir *store, const struct chi_queue_bytes *key, const char *value)
 {
 	struct chi_queue_bytes copy = *key;
 	MDB_val name = {copy.len, copy.bytes};
@@ -431,7 +431,7 @@ static void test_damage_is_found(void **state)
 		{.len = 3, .bytes = {CHI_QUEUE_OF_WAITING, 1, 2}},
 	};
 	for (size_t i = 0; i < 2 * CHI_COUNT(spoilt) - 1; i++) {
-		struct chi_store *store = help_store("spoilt", CHI_STATISTIC_CONTROL);
+		struct chi_dir *store = help_store("spoilt", CHI_STATISTIC_CONTROL);
 		struct chi_queue_added added = {0};
 		struct chi_verify_result result;
 		struct chi_write *write;
@@ -441,7 +441,7 @@ static void test_damage_is_found(void **state)
 		ok(help_verify(store, &result));
 		spoil(store, &spoilt[i / 2], i % 2 == 0 ? "x" : NULL);
 		assert_int_equal(help_verify(store, &result), -CHI_ECORRUPT);
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -474,7 +474,7 @@ static void test_damage_is_not_taken(void **state)
 {
 	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
-	struct chi_store *store = help_store("damaged", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("damaged", CHI_STATISTIC_CONTROL);
 	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = 1, .limit = 1};
 	struct chi_queue_added added = {0};
 	struct chi_queue_lease lease;
@@ -489,7 +489,7 @@ static void test_damage_is_not_taken(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	assert_int_equal(chi_write_queue_take(write, &take, 5, &arena, &lease), -CHI_ECORRUPT);
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_ECORRUPT);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------- */
@@ -505,7 +505,7 @@ static void test_small(void **state)
 	struct chi_queue_lease again;
 	struct chi_write *write;
 	(void)state;
-	struct chi_store *store = help_store("small", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("small", CHI_STATISTIC_CONTROL);
 	chi_arena_init(&arena, 1 << 14);
 	help_keys(keys, 3);
 	ok(chi_write_begin(store, &write, &fault));
@@ -517,7 +517,7 @@ static void test_small(void **state)
 	ok(chi_write_queue_held(write, lease.lease, lease.expires, &arena, &again));
 	assert_int_equal(again.n, 3);
 	chi_write_abort(write);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_arguments(void **state)

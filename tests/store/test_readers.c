@@ -24,7 +24,7 @@ static void hold_read(void)
 
 static void hold_all_slots(void)
 {
-	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_READ);
 	struct chi_read *read;
 	int rc;
 	while ((rc = chi_read_begin(store, &read)) == CHI_OK) {
@@ -32,11 +32,11 @@ static void hold_all_slots(void)
 	assert_int_equal(rc, -CHI_EBUSY);
 }
 
-static struct chi_store *open_small(enum chi_store_mode mode)
+static struct chi_dir *open_small(enum chi_dir_mode mode)
 {
-	struct chi_store_options options = {.mode = mode, .map_bytes = SMALL_MAP};
-	struct chi_store *store;
-	ok(chi_store_open(help_path("readers"), &options, &store, &fault));
+	struct chi_dir_options options = {.mode = mode, .map_bytes = SMALL_MAP};
+	struct chi_dir *store;
+	ok(chi_dir_open(help_path("readers"), &options, &store, &fault));
 	return store;
 }
 
@@ -46,10 +46,10 @@ static void hold_small(void)
 	ok(chi_read_begin(open_small(CHI_STORE_READ), &read));
 }
 
-static uint32_t readers_of(struct chi_store *store)
+static uint32_t readers_of(struct chi_dir *store)
 {
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	return info.readers;
 }
 
@@ -57,15 +57,15 @@ static uint32_t readers_of(struct chi_store *store)
 static void test_opening_frees_slots(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("readers", CONTROL));
+	chi_dir_close(help_store("readers", CONTROL));
 	pid_t living = help_hold(hold_read);
-	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_READ);
 	uint32_t with_one = readers_of(store);
-	chi_store_close(store);
+	chi_dir_close(store);
 	help_kill(help_hold(hold_read));
 	store = help_open(help_path("readers"), CHI_STORE_READ);
 	assert_int_equal(readers_of(store), with_one);
-	chi_store_close(store);
+	chi_dir_close(store);
 	help_kill(living);
 }
 
@@ -73,17 +73,17 @@ static void test_opening_frees_slots(void **state)
 static void test_full_table_is_looked_through(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("readers", CONTROL);
+	struct chi_dir *store = help_store("readers", CONTROL);
 	struct chi_read *read;
 	help_kill(help_hold(hold_all_slots));
 	ok(chi_read_begin(store, &read));
 	chi_read_end(read);
 	assert_true(readers_of(store) < SLOTS);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Records of many pages, others each time: those of the last go to the free list. */
-static int put_pages(struct chi_store *store, const struct chi_key *keys, size_t n)
+static int put_pages(struct chi_dir *store, const struct chi_key *keys, size_t n)
 {
 	static char note[CHI_NOTE_MAX];
 	static char letter;
@@ -93,7 +93,7 @@ static int put_pages(struct chi_store *store, const struct chi_key *keys, size_t
 	memset(note, 'a' + letter++ % 26, sizeof(note));
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		put.record.note = note;
 		put.record.n_note = sizeof(note);
 		rc = chi_write_put(write, &put, &result);
@@ -113,8 +113,8 @@ static void test_full_map_is_looked_through(void **state)
 	struct chi_key keys[5];
 	help_keys(keys, CHI_COUNT(keys));
 	for (size_t n = 1; n <= CHI_COUNT(keys); n++) {
-		chi_store_close(help_store("readers", CONTROL));
-		struct chi_store *store = open_small(CHI_STORE_WRITE);
+		chi_dir_close(help_store("readers", CONTROL));
+		struct chi_dir *store = open_small(CHI_STORE_WRITE);
 		ok(put_pages(store, keys, n));
 		help_kill(help_hold(hold_small));
 		int rc = CHI_OK;
@@ -125,7 +125,7 @@ static void test_full_map_is_looked_through(void **state)
 		for (unsigned i = 0; i < 2 * SMALL_MAP / CHI_NOTE_MAX / n; i++) {
 			ok(put_pages(store, keys, n));
 		}
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -133,17 +133,17 @@ static void test_full_map_is_looked_through(void **state)
 static void test_map_stays_under_a_reader(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("readers", CONTROL));
-	struct chi_store *store = open_small(CHI_STORE_WRITE);
+	chi_dir_close(help_store("readers", CONTROL));
+	struct chi_dir *store = open_small(CHI_STORE_WRITE);
 	struct chi_key key = help_key();
 	struct chi_read *old;
 	struct chi_read *later;
 	struct chi_row row;
-	help_put(store, &(struct chi_put){.key = key});
+	help_put(store, &(struct chi_put_entry){.key = key});
 	ok(chi_read_begin(store, &old));
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct chi_store *other = help_open(help_path("readers"), CHI_STORE_WRITE);
+		struct chi_dir *other = help_open(help_path("readers"), CHI_STORE_WRITE);
 		struct chi_key keys[64];
 		help_keys(keys, CHI_COUNT(keys));
 		for (size_t i = 0; i < CHI_COUNT(keys); i++) {
@@ -158,28 +158,28 @@ static void test_map_stays_under_a_reader(void **state)
 	ok(chi_read_begin(store, &later));
 	assert_int_equal(chi_read_row(later, &key, &row), CHI_OK);
 	chi_read_end(later);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void hold_daemon_that_wrote(void)
 {
-	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_DAEMON);
-	help_put(store, &(struct chi_put){.key = help_key()});
+	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_DAEMON);
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
 }
 
 /* Between two transactions of a daemon no one else writes. */
 static void test_daemon_keeps_its_place(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("readers", CONTROL));
+	chi_dir_close(help_store("readers", CONTROL));
 	pid_t pid = help_hold(hold_daemon_that_wrote);
-	struct chi_store *store = help_open(help_path("readers"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_WRITE);
 	struct chi_write *write;
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	help_kill(pid);
 	ok(chi_write_begin(store, &write, &fault));
 	chi_write_abort(write);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

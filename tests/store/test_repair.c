@@ -40,7 +40,7 @@ static void count_report(void *context, const char *text)
 }
 
 /* Some with notes, a few of them too long for a page. */
-static void put_notes(struct chi_store *store)
+static void put_notes(struct chi_dir *store)
 {
 	static char note[6000];
 	memset(note, 'n', sizeof(note));
@@ -48,7 +48,7 @@ static void put_notes(struct chi_store *store)
 	struct chi_put_result result = {0};
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < POSITIONS; i += 7) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		put.record.note = note;
 		put.record.n_note = i % 49 == 0 ? 2100 + help_below(1900) : 1 + help_below(60);
 		ok(chi_write_put(write, &put, &result));
@@ -56,7 +56,7 @@ static void put_notes(struct chi_store *store)
 	ok(chi_write_commit(write, &fault));
 }
 
-static void put_game_ids(struct chi_store *store)
+static void put_game_ids(struct chi_dir *store)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
@@ -72,7 +72,7 @@ static void put_game_ids(struct chi_store *store)
 }
 
 /* Every fifth position goes, so that free pages hold what must not come back. */
-static void delete_some(struct chi_store *store)
+static void delete_some(struct chi_dir *store)
 {
 	for (size_t start = 0; start < POSITIONS; start += 500) {
 		struct chi_write *write;
@@ -86,7 +86,7 @@ static void delete_some(struct chi_store *store)
 
 static void make_store(enum chi_statistic statistic)
 {
-	struct chi_store *store = help_store("damaged", statistic);
+	struct chi_dir *store = help_store("damaged", statistic);
 	size_t len;
 	help_keys(keys, POSITIONS);
 	help_fill(store, keys, POSITIONS);
@@ -100,7 +100,7 @@ static void make_store(enum chi_statistic statistic)
 	delete_some(store);
 	free(whole);
 	whole = help_dump(store, &len);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Damage ------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static uint64_t root_of(const char *name)
 	assert_true(chi_page_file_page(&file, file.main_root, page));
 	for (unsigned i = 0; i < chi_page_file_nodes(page); i++) {
 		struct chi_page_file_node node;
-		assert_true(chi_page_file_node(&file, page, i, &node));
+		assert_true(chi_page_file_read_node(&file, page, i, &node));
 		if (node.key_len == strlen(name) && memcmp(node.key, name, node.key_len) == 0) {
 			root = chi_u64_at(node.value + TREE_ROOT);
 		}
@@ -172,18 +172,18 @@ static int repair(enum chi_statistic statistic)
 	reports = 0;
 	stateless = false;
 	fault.text[0] = '\0';
-	return chi_store_repair(help_path("damaged"), help_path("saved"), statistic, count_report,
-				NULL, &result, &fault);
+	return chi_dir_repair(help_path("damaged"), help_path("saved"), statistic, count_report,
+			      NULL, &result, &fault);
 }
 
 static char *saved_dump(void)
 {
 	size_t len;
 	struct chi_verify_result verified;
-	struct chi_store *store = help_open(help_path("saved"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("saved"), CHI_STORE_READ);
 	assert_int_equal(help_verify(store, &verified), CHI_OK);
 	char *text = help_dump(store, &len);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return text;
 }
 
@@ -304,12 +304,12 @@ static void test_lost_heads(void **state)
 	size_t gone;
 	size_t strange;
 	make_store(CHI_STATISTIC_CONTROL);
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_WRITE);
 	size_t len;
 	help_fill(store, keys, POSITIONS / 2); /* some of them were deleted */
 	free(whole);
 	whole = help_dump(store, &len);
-	chi_store_close(store);
+	chi_dir_close(store);
 	read_image();
 	uint64_t txn[2] = {chi_u64_at(page_at(0) + 144), chi_u64_at(page_at(1) + 144)};
 	unsigned newer = txn[1] > txn[0];
@@ -544,17 +544,17 @@ static void test_refused(void **state)
 	(void)state;
 	make_store(CHI_STATISTIC_CONTROL);
 	ok(repair(0));
-	assert_int_equal(chi_store_repair(help_path("damaged"), help_path("saved"), 0, NULL, NULL,
-					  &result, &fault),
+	assert_int_equal(chi_dir_repair(help_path("damaged"), help_path("saved"), 0, NULL, NULL,
+					&result, &fault),
 			 -CHI_EEXIST);
-	assert_int_equal(chi_store_repair(help_path("nowhere"), help_path("other"), 0, NULL, NULL,
-					  &result, &fault),
+	assert_int_equal(chi_dir_repair(help_path("nowhere"), help_path("other"), 0, NULL, NULL,
+					&result, &fault),
 			 -CHI_ENOSTORE);
 	assert_int_equal(access(help_path("other"), F_OK), -1);
-	struct chi_store *store = help_open(help_path("damaged"), CHI_STORE_DAEMON);
+	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_DAEMON);
 	assert_int_equal(repair(0), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, "process"));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -104,13 +104,13 @@ int __wrap_mdb_txn_commit(MDB_txn *txn)
 
 static void make_store(void)
 {
-	struct chi_store *store = help_store("damaged", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("damaged", CHI_STATISTIC_CONTROL);
 	size_t len;
 	help_keys(keys, POSITIONS);
 	help_fill(store, keys, POSITIONS);
 	free(whole);
 	whole = help_dump(store, &len);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* What is in a directory, and in the data file: a repair may change neither. */
@@ -143,7 +143,7 @@ static uint64_t fingerprint(const char *dir)
 static int repair_to(const char *to)
 {
 	struct chi_repair_result result;
-	return chi_store_repair(help_path("damaged"), to, 0, NULL, NULL, &result, &fault);
+	return chi_dir_repair(help_path("damaged"), to, 0, NULL, NULL, &result, &fault);
 }
 
 /* True if the name "cut" is there; it is a whole store then, and goes. */
@@ -153,12 +153,12 @@ static bool is_whole_if_there(void)
 	if (access(help_path("cut"), F_OK) != 0) {
 		return false;
 	}
-	struct chi_store *store = help_open(help_path("cut"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("cut"), CHI_STORE_WRITE);
 	assert_int_equal(help_verify(store, NULL), CHI_OK);
 	char *text = help_dump(store, &len);
 	assert_string_equal(text, whole);
 	free(text);
-	chi_store_close(store);
+	chi_dir_close(store);
 	help_remove(help_path("cut"));
 	return true;
 }

@@ -17,9 +17,9 @@
 
 static struct chi_key keys[POSITIONS + 1];
 
-static struct chi_store *filled(const char *name)
+static struct chi_dir *filled(const char *name)
 {
-	struct chi_store *store = help_store(name, CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store(name, CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, POSITIONS);
 	return store;
 }
@@ -94,7 +94,7 @@ int __wrap_fsync(int fd)
 	return __real_fsync(fd);
 }
 
-static struct chi_store *source;
+static struct chi_dir *source;
 
 /* A path after `leftover`: what a killed publisher of `name` would have left. */
 static void leftover(const char *name, char path[static 1024])
@@ -115,7 +115,7 @@ static void test_links_in_place_of_leftovers(void **state)
 {
 	(void)state;
 	char path[1024];
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	leftover("shared", path);
 	assert_int_equal(mkdir(path, 0755), 0);
 	before_unlink = put_link_in_place;
@@ -123,7 +123,7 @@ static void test_links_in_place_of_leftovers(void **state)
 	assert_null(before_unlink);
 	assert_true(access(help_path("source/data.mdb"), F_OK) == 0);
 	assert_true(access(help_path("source/chistore.lock"), F_OK) == 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void publish_as_well(void)
@@ -141,12 +141,12 @@ static void test_two_publishers(void **state)
 	ok(help_publish(source, help_path("twice")));
 	after_exchange = publish_as_well;
 	ok(help_publish(source, help_path("twice")));
-	struct chi_store *copy = help_open(help_path("twice"), CHI_STORE_READ);
+	struct chi_dir *copy = help_open(help_path("twice"), CHI_STORE_READ);
 	assert_int_equal(help_count(copy), POSITIONS + 1);
 	ok(help_verify(copy, NULL));
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(source);
+	chi_dir_close(source);
 }
 
 /* Both looked when there was nothing of that name: it was an EEXIST once. */
@@ -157,17 +157,17 @@ static void test_two_first_publications(void **state)
 	before_rename = publish_as_well;
 	ok(help_publish(source, help_path("twice")));
 	assert_null(before_rename);
-	struct chi_store *copy = help_open(help_path("twice"), CHI_STORE_READ);
+	struct chi_dir *copy = help_open(help_path("twice"), CHI_STORE_READ);
 	ok(help_verify(copy, NULL));
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(source);
+	chi_dir_close(source);
 }
 
 static void make_a_store(void)
 {
 	help_remove(help_path("taken"));
-	ok(chi_store_create(help_path("taken"), CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
+	ok(chi_dir_create(help_path("taken"), CHI_STATISTIC_OUTCOME, CHI_KEEP_COUNTS, &fault));
 }
 
 static void free_the_name(void)
@@ -180,7 +180,7 @@ static void free_the_name(void)
 static void test_a_store_made_at_the_last_moment(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	for (int freed = 0; freed < 2; freed++) {
 		ok(help_publish(store, help_path("taken")));
 		before_exchange = make_a_store;
@@ -188,13 +188,13 @@ static void test_a_store_made_at_the_last_moment(void **state)
 		assert_int_equal(help_publish(store, help_path("taken")), -CHI_EEXIST);
 		assert_null(before_exchange);
 		assert_null(after_exchange);
-		struct chi_store *made = help_open(help_path("taken"), CHI_STORE_WRITE);
-		assert_int_equal(chi_store_statistic(made), CHI_STATISTIC_OUTCOME);
-		chi_store_close(made);
+		struct chi_dir *made = help_open(help_path("taken"), CHI_STORE_WRITE);
+		assert_int_equal(chi_dir_statistic(made), CHI_STATISTIC_OUTCOME);
+		chi_dir_close(made);
 		help_remove(help_path("taken"));
 		assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void break_disk(void)
@@ -206,19 +206,19 @@ static void break_disk(void)
 static void test_an_exchange_that_is_not_synced(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("unsynced")));
 	help_fill(store, &keys[POSITIONS], 1);
 	after_exchange = break_disk;
 	assert_int_equal(help_publish(store, help_path("unsynced")), -CHI_EIO);
 	broken = false;
-	struct chi_store *copy = help_open(help_path("unsynced"), CHI_STORE_READ);
+	struct chi_dir *copy = help_open(help_path("unsynced"), CHI_STORE_READ);
 	assert_int_equal(help_count(copy), POSITIONS + 1);
 	ok(help_verify(copy, NULL));
-	chi_store_close(copy);
+	chi_dir_close(copy);
 	ok(help_publish(store, help_path("unsynced")));
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* As on a network, or on an overlay. */
@@ -226,19 +226,19 @@ static void test_file_systems_without_exchange(void **state)
 {
 	(void)state;
 	static const int errors[] = {EINVAL, ENOSYS, EOPNOTSUPP, EXDEV};
-	struct chi_store *store = filled("source");
+	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("plain")));
 	for (size_t i = 0; i < CHI_COUNT(errors); i++) {
 		refusal = errors[i];
 		assert_int_equal(help_publish(store, help_path("plain")), -CHI_EUNSUPPORTED);
 		assert_non_null(strstr(fault.text, "remove the older copy first"));
 		refusal = 0;
-		struct chi_store *copy = help_open(help_path("plain"), CHI_STORE_READ);
+		struct chi_dir *copy = help_open(help_path("plain"), CHI_STORE_READ);
 		assert_int_equal(help_count(copy), POSITIONS);
-		chi_store_close(copy);
+		chi_dir_close(copy);
 		assert_int_equal(help_entries(help_path("."), ".new-"), 0);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static const struct chi_key *const full = &keys[POSITIONS];
 /* One operation, made once and applied to each store. */
 struct op {
 	bool deletes;
-	struct chi_put put;
+	struct chi_put_entry put;
 	bool subtracts; /* takes the same games away again, sometimes the position with them */
 	chi_move move;
 	struct chi_ply_stat ply;
@@ -87,7 +87,7 @@ static void apply(struct chi_write *write, struct op *op)
 		ok(chi_write_put(write, &op->put, &result));
 	}
 	if (!op->deletes && op->subtracts) {
-		struct chi_put less = op->put;
+		struct chi_put_entry less = op->put;
 		less.parts = CHI_PUT_SUBTRACT;
 		ok(chi_write_put(write, &less, &result));
 		assert_int_equal(result.added + result.updated + result.unchanged + result.removed,
@@ -113,7 +113,7 @@ static int put_engine(struct chi_write *write, unsigned n)
 	struct chi_put_result result = {0};
 	struct chi_eval eval = {.engine = name};
 	eval.engine_len = (size_t)snprintf(name, sizeof(name), "engine %u", n);
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = *full, .parts = CHI_PUT_EVALS, .record = {.evals = &eval, .n_evals = 1}};
 	return chi_write_put(write, &put, &result);
 }
@@ -122,7 +122,7 @@ static int put_engine(struct chi_write *write, unsigned n)
 static void poison(struct chi_write *write)
 {
 	struct chi_put_result result = {0};
-	struct chi_put put = {.key = *full, .parts = CHI_PUT_ADD};
+	struct chi_put_entry put = {.key = *full, .parts = CHI_PUT_ADD};
 	switch (help_below(4)) {
 	case 3:
 		put.parts = CHI_PUT_SUBTRACT;
@@ -144,7 +144,7 @@ static void poison(struct chi_write *write)
 		break;
 	}
 	/* It sticks. */
-	assert_true(chi_write_put(write, &(struct chi_put){.key = *full}, &result) < 0);
+	assert_true(chi_write_put(write, &(struct chi_put_entry){.key = *full}, &result) < 0);
 }
 
 /* A batch with a poisoned entry at a random place, what comes after it refused too. */
@@ -161,7 +161,7 @@ static void refused_batch(struct chi_write *write, enum chi_statistic statistic)
 	poison(write);
 }
 
-static void check_same(struct chi_store *store, struct chi_store *twin)
+static void check_same(struct chi_dir *store, struct chi_dir *twin)
 {
 	size_t len;
 	size_t twin_len;
@@ -174,12 +174,13 @@ static void check_same(struct chi_store *store, struct chi_store *twin)
 	free(twin_text);
 }
 
-static struct chi_store *prepare(const char *name, enum chi_statistic statistic)
+static struct chi_dir *prepare(const char *name, enum chi_statistic statistic)
 {
-	struct chi_store *store = help_store(name, statistic);
+	struct chi_dir *store = help_store(name, statistic);
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));
-	struct chi_put put = {.key = *full, .parts = CHI_PUT_COUNTS, .record.counts.white = 1};
+	struct chi_put_entry put = {
+		.key = *full, .parts = CHI_PUT_COUNTS, .record.counts.white = 1};
 	struct chi_put_result result = {0};
 	ok(chi_write_put(write, &put, &result));
 	for (unsigned i = 0; i < CHI_EVALS_MAX; i++) {
@@ -193,8 +194,8 @@ static struct chi_store *prepare(const char *name, enum chi_statistic statistic)
 static void run(enum chi_statistic statistic)
 {
 	help_keys(keys, POSITIONS + 1);
-	struct chi_store *store = prepare("undone", statistic);
-	struct chi_store *twin = prepare("untouched", statistic);
+	struct chi_dir *store = prepare("undone", statistic);
+	struct chi_dir *twin = prepare("untouched", statistic);
 	for (int i = 0; i < ROUNDS; i++) {
 		struct chi_write *write;
 		struct chi_write *twin_write;
@@ -222,8 +223,8 @@ static void run(enum chi_statistic statistic)
 		ok(chi_write_commit(twin_write, &fault));
 		check_same(store, twin);
 	}
-	chi_store_close(store);
-	chi_store_close(twin);
+	chi_dir_close(store);
+	chi_dir_close(twin);
 }
 
 static void test_external(void **state)
@@ -260,12 +261,12 @@ static void test_eval(void **state)
 static void test_marks(void **state)
 {
 	(void)state;
-	struct chi_store *store = prepare("marks", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = prepare("marks", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_put_result result = {0};
 	struct chi_info before;
 	struct chi_info after;
-	ok(chi_store_info(store, &before));
+	ok(chi_dir_info(store, &before));
 	ok(chi_write_begin(store, &write, &fault));
 	assert_int_equal(chi_write_rollback(write), -CHI_EINVAL);
 	poison(write);
@@ -275,12 +276,12 @@ static void test_marks(void **state)
 	/* A transaction all of which was taken back is not committed. */
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_savepoint(write));
-	ok(chi_write_put(write, &(struct chi_put){.key = keys[0]}, &result));
+	ok(chi_write_put(write, &(struct chi_put_entry){.key = keys[0]}, &result));
 	ok(chi_write_rollback(write));
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &after));
+	ok(chi_dir_info(store, &after));
 	assert_memory_equal(&before, &after, sizeof(before));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Where LMDB itself failed, half a change may stand: the transaction is lost, as without marks. */
@@ -288,12 +289,12 @@ static void test_broken(void **state)
 {
 	(void)state;
 	static char note[CHI_NOTE_MAX];
-	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
-	struct chi_store *store = prepare("broken", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
+	struct chi_dir *store = prepare("broken", CHI_STATISTIC_EXTERNAL);
 	struct chi_write *write;
 	struct chi_put_result result = {0};
-	chi_store_close(store);
-	ok(chi_store_open(help_path("broken"), &options, &store, &fault));
+	chi_dir_close(store);
+	ok(chi_dir_open(help_path("broken"), &options, &store, &fault));
 	size_t len;
 	char *before = help_dump(store, &len);
 	ok(chi_write_begin(store, &write, &fault));
@@ -302,9 +303,9 @@ static void test_broken(void **state)
 	/* What is pending is stored before a batch when it is much. */
 	for (size_t i = 0; rc == CHI_OK && i < 1000; i++) {
 		note[0] = (char)('a' + i / POSITIONS);
-		struct chi_put put = {.key = keys[i % POSITIONS],
-				      .parts = CHI_PUT_NOTE,
-				      .record = {.note = note, .n_note = sizeof(note)}};
+		struct chi_put_entry put = {.key = keys[i % POSITIONS],
+					    .parts = CHI_PUT_NOTE,
+					    .record = {.note = note, .n_note = sizeof(note)}};
 		ok(chi_write_savepoint(write));
 		rc = chi_write_put(write, &put, &result);
 	}
@@ -315,7 +316,7 @@ static void test_broken(void **state)
 	assert_string_equal(before, after);
 	free(before);
 	free(after);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void no_conflict(void *context, size_t i, const char *reason)
@@ -330,13 +331,13 @@ static void test_names(void **state)
 	(void)state;
 	static const struct chi_name_change change = {
 		.action = CHI_NAME_CORRECT, .kind = CHI_NAME_PLAYER, .name = "a", .to = "b"};
-	static const struct chi_put put = {.parts = CHI_PUT_SUBTRACT,
-					   .record = {.counts = {.white = UINT64_MAX}}};
-	struct chi_store *store = prepare("names", CHI_STATISTIC_EXTERNAL);
+	static const struct chi_put_entry put = {.parts = CHI_PUT_SUBTRACT,
+						 .record = {.counts = {.white = UINT64_MAX}}};
+	struct chi_dir *store = prepare("names", CHI_STATISTIC_EXTERNAL);
 	for (int names_first = 0; names_first < 2; names_first++) {
 		struct chi_names_changed did = {0};
 		struct chi_put_result result = {0};
-		struct chi_put refused = put;
+		struct chi_put_entry refused = put;
 		struct chi_write *write;
 		refused.key = keys[0];
 		ok(chi_write_begin(store, &write, &fault));
@@ -351,7 +352,7 @@ static void test_names(void **state)
 		assert_int_equal(chi_write_rollback(write) == CHI_OK, names_first);
 		assert_int_equal(chi_write_commit(write, &fault) == CHI_OK, names_first);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Of a log that grows and is cut short anywhere the newest change of each key is found. */
@@ -404,15 +405,15 @@ static void test_refused_batches_cost_themselves(void **state)
 	struct chi_put_result result = {0};
 	struct chi_write *write;
 	help_keys(many, PENDING);
-	struct chi_store *store = help_store("refused", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("refused", CHI_STATISTIC_CONTROL);
 	ok(chi_write_begin(store, &write, &fault));
 	clock_t start = clock();
 	for (size_t i = 0; i < PENDING; i++) {
-		ok(chi_write_put(write, &(struct chi_put){.key = many[i]}, &result));
+		ok(chi_write_put(write, &(struct chi_put_entry){.key = many[i]}, &result));
 	}
 	clock_t noted = clock();
 	for (size_t i = 0; i < REFUSED; i++) {
-		struct chi_put bad = {.key = many[i], .parts = CHI_PUT_SUBTRACT};
+		struct chi_put_entry bad = {.key = many[i], .parts = CHI_PUT_SUBTRACT};
 		bad.record.counts.white = 1;
 		ok(chi_write_savepoint(write));
 		ok(chi_write_delete(write, &many[PENDING - 1 - i]));
@@ -422,7 +423,7 @@ static void test_refused_batches_cost_themselves(void **state)
 	assert_true(clock() - noted < noted - start);
 	ok(chi_write_commit(write, &fault));
 	assert_int_equal(help_count(store), PENDING);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

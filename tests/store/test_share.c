@@ -33,64 +33,64 @@
 static void test_two_handles(void **state)
 {
 	(void)state;
-	struct chi_store *a = help_store("handles", CONTROL);
-	struct chi_store *b = help_open(help_path("./handles"), CHI_STORE_READ);
+	struct chi_dir *a = help_store("handles", CONTROL);
+	struct chi_dir *b = help_open(help_path("./handles"), CHI_STORE_READ);
 	struct chi_key key = help_key();
 	struct chi_row row;
 	assert_int_equal(help_get(b, &key, &row), CHI_NONE);
-	help_put(a, &(struct chi_put){.key = key});
+	help_put(a, &(struct chi_put_entry){.key = key});
 	assert_int_equal(help_get(b, &key, &row), CHI_OK);
 	struct chi_write *write;
 	assert_int_equal(chi_write_begin(b, &write, &fault), -CHI_EREADONLY);
-	chi_store_close(a);
+	chi_dir_close(a);
 	assert_int_equal(help_get(b, &key, &row), CHI_OK);
 	/* The environment is still the first handle's, who might write. */
 	a = help_open(help_path("handles"), CHI_STORE_WRITE);
 	assert_int_equal(help_try(help_path("handles"), CHI_STORE_DAEMON), -CHI_EBUSY);
-	chi_store_close(a);
-	chi_store_close(b);
+	chi_dir_close(a);
+	chi_dir_close(b);
 	b = help_open(help_path("handles"), CHI_STORE_READ);
 	assert_int_equal(help_try(help_path("handles"), CHI_STORE_WRITE), -CHI_EBUSY);
-	chi_store_close(b);
+	chi_dir_close(b);
 }
 
 static void test_snapshot(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("snapshot", CONTROL);
+	struct chi_dir *store = help_store("snapshot", CONTROL);
 	struct chi_key key = help_key();
 	struct chi_read *before;
 	struct chi_read *after;
 	struct chi_row row;
 	ok(chi_read_begin(store, &before));
 	assert_int_equal(chi_read_sequence(before), 0);
-	help_put(store, &(struct chi_put){.key = key});
+	help_put(store, &(struct chi_put_entry){.key = key});
 	ok(chi_read_begin(store, &after));
 	assert_int_equal(chi_read_row(before, &key, &row), CHI_NONE);
 	assert_int_equal(chi_read_row(after, &key, &row), CHI_OK);
 	assert_int_equal(chi_read_sequence(after), 1);
 	/* What changes nothing is no transaction. */
-	help_put(store, &(struct chi_put){.key = key});
+	help_put(store, &(struct chi_put_entry){.key = key});
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.sequence, 1);
 	assert_int_equal(info.oldest_reader, 1);
 	chi_read_end(before);
 	chi_read_end(after);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.oldest_reader, 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_fork(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("fork", CONTROL);
+	struct chi_dir *store = help_store("fork", CONTROL);
 	struct chi_key key = help_key();
 	struct chi_read *read;
 	struct chi_write *write;
 	struct chi_put_result result = {0};
-	help_put(store, &(struct chi_put){.key = key});
+	help_put(store, &(struct chi_put_entry){.key = key});
 	ok(chi_read_begin(store, &read));
 	ok(chi_write_begin(store, &write, &fault));
 	pid_t pid = fork();
@@ -101,17 +101,18 @@ static void test_fork(void **state)
 		struct chi_info info;
 		int bad = chi_read_row(read, &key, &row) != -CHI_EFORK;
 		bad |= (chi_read_begin(store, &mine) != -CHI_EFORK) << 1;
-		bad |= (chi_write_put(write, &(struct chi_put){.key = key}, &result) != -CHI_EFORK)
+		bad |= (chi_write_put(write, &(struct chi_put_entry){.key = key}, &result) !=
+			-CHI_EFORK)
 		       << 2;
 		bad |= (chi_write_begin(store, &other, NULL) != -CHI_EFORK) << 3;
-		bad |= (chi_store_info(store, &info) != -CHI_EFORK) << 4;
+		bad |= (chi_dir_info(store, &info) != -CHI_EFORK) << 4;
 		bad |= (chi_write_commit(write, NULL) != -CHI_EFORK) << 5;
 		chi_read_end(read);
-		chi_store_close(store);
+		chi_dir_close(store);
 		/* Its own opening works. */
 		store = help_open(help_path("fork"), CHI_STORE_READ);
 		bad |= (help_get(store, &key, &row) != CHI_OK) << 6;
-		chi_store_close(store);
+		chi_dir_close(store);
 		_exit(bad);
 	}
 	assert_int_equal(help_child_status(pid), 0);
@@ -119,10 +120,10 @@ static void test_fork(void **state)
 	assert_int_equal(chi_read_row(read, &key, &row), CHI_OK);
 	chi_read_end(read);
 	struct chi_key other = help_key();
-	ok(chi_write_put(write, &(struct chi_put){.key = other}, &result));
+	ok(chi_write_put(write, &(struct chi_put_entry){.key = other}, &result));
 	ok(chi_write_commit(write, &fault));
 	assert_int_equal(help_get(store, &other, &row), CHI_OK);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void hold_daemon(void)
@@ -145,7 +146,7 @@ static void hold_read(void)
 static void test_writers(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("locks", CONTROL));
+	chi_dir_close(help_store("locks", CONTROL));
 	struct chi_key key = help_key();
 	struct chi_write *write;
 	char expected[64];
@@ -153,14 +154,14 @@ static void test_writers(void **state)
 	snprintf(expected, sizeof(expected), "chistored, process %d", (int)pid);
 	assert_int_equal(help_try(help_path("locks"), CHI_STORE_DAEMON), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, expected));
-	struct chi_store *store = help_open(help_path("locks"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("locks"), CHI_STORE_WRITE);
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, expected));
 	struct chi_row row;
 	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
 	help_kill(pid);
-	help_put(store, &(struct chi_put){.key = key});
-	chi_store_close(store);
+	help_put(store, &(struct chi_put_entry){.key = key});
+	chi_dir_close(store);
 	/* A writer that died in a transaction leaves nothing behind. */
 	pid = help_hold(hold_write);
 	snprintf(expected, sizeof(expected), "chistore, process %d", (int)pid);
@@ -168,23 +169,23 @@ static void test_writers(void **state)
 	assert_int_equal(chi_write_begin(store, &write, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, expected));
 	help_kill(pid);
-	help_put(store, &(struct chi_put){.key = help_key()});
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
 	/* One thread cannot wait for itself. */
 	struct chi_write *second;
 	ok(chi_write_begin(store, &write, &fault));
 	assert_int_equal(chi_write_begin(store, &second, &fault), -CHI_EBUSY);
 	chi_write_abort(write);
 	assert_int_equal(help_count(store), 2);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Waits a minute if need be, then holds the transaction. */
 static void wait_and_hold(int ready)
 {
-	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .lock_wait_ms = 60000};
-	struct chi_store *store;
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .lock_wait_ms = 60000};
+	struct chi_dir *store;
 	struct chi_write *write;
-	ok(chi_store_open(help_path("locks"), &options, &store, &fault));
+	ok(chi_dir_open(help_path("locks"), &options, &store, &fault));
 	ok(chi_write_begin(store, &write, &fault));
 	(void)!dprintf(ready, "x");
 	for (;;) {
@@ -209,7 +210,7 @@ static bool byte_taken(off_t byte)
 static void test_writers_take_turns(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("locks", CONTROL);
+	struct chi_dir *store = help_store("locks", CONTROL);
 	pid_t first = help_hold(hold_write);
 	int ready[2];
 	assert_int_equal(pipe(ready), 0);
@@ -231,8 +232,8 @@ static void test_writers_take_turns(void **state)
 	help_kill(second);
 	assert_false(byte_taken(0));
 	assert_false(byte_taken(2));
-	help_put(store, &(struct chi_put){.key = help_key()});
-	chi_store_close(store);
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
+	chi_dir_close(store);
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -241,49 +242,49 @@ static void test_writers_take_turns(void **state)
 static void test_who_serves_is_told_from_who_writes(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("locks", CONTROL);
-	ok(chi_store_served(store, &fault));
+	struct chi_dir *store = help_store("locks", CONTROL);
+	ok(chi_dir_served(store, &fault));
 	pid_t writer = help_hold(hold_write);
-	ok(chi_store_served(store, &fault));
+	ok(chi_dir_served(store, &fault));
 	help_kill(writer);
 	pid_t daemon = help_hold(hold_daemon);
-	assert_int_equal(chi_store_served(store, &fault), -CHI_EBUSY);
+	assert_int_equal(chi_dir_served(store, &fault), -CHI_EBUSY);
 	assert_non_null(strstr(fault.text, "chistored, process"));
-	struct chi_store *reader;
-	ok(chi_store_share(store, &reader));
-	assert_int_equal(chi_store_served(reader, &fault), -CHI_EBUSY);
-	chi_store_close(reader);
+	struct chi_dir *reader;
+	ok(chi_dir_share(store, &reader));
+	assert_int_equal(chi_dir_served(reader, &fault), -CHI_EBUSY);
+	chi_dir_close(reader);
 	help_kill(daemon);
-	ok(chi_store_served(store, &fault));
-	help_put(store, &(struct chi_put){.key = help_key()});
-	chi_store_close(store);
+	ok(chi_dir_served(store, &fault));
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
+	chi_dir_close(store);
 }
 
 static void test_dead_reader(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("locks", CONTROL);
+	struct chi_dir *store = help_store("locks", CONTROL);
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	uint32_t before = info.readers;
 	pid_t pid = help_hold(hold_read);
 	int freed;
-	ok(chi_store_check(store, &freed, &fault));
+	ok(chi_dir_check(store, &freed, &fault));
 	assert_int_equal(freed, 0);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.readers, before + 1);
 	help_kill(pid);
-	ok(chi_store_check(store, &freed, &fault));
+	ok(chi_dir_check(store, &freed, &fault));
 	assert_int_equal(freed, 1);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.readers, before);
 	assert_int_equal(info.readers_max, 1024);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 struct writer {
 	pthread_t thread;
-	struct chi_store *store;
+	struct chi_dir *store;
 	struct chi_key keys[20];
 };
 
@@ -295,7 +296,7 @@ static void *write_some(void *argument)
 		struct chi_put_result result = {0};
 		struct chi_row row;
 		struct chi_read *read;
-		struct chi_put put = {.key = w->keys[i]};
+		struct chi_put_entry put = {.key = w->keys[i]};
 		if (chi_write_begin(w->store, &write, NULL) != CHI_OK ||
 		    chi_write_put(write, &put, &result) != CHI_OK ||
 		    chi_write_commit(write, NULL) != CHI_OK ||
@@ -315,7 +316,7 @@ static void test_threads(void **state)
 {
 	(void)state;
 	static struct writer writers[8];
-	struct chi_store *store = help_store("threads", CONTROL);
+	struct chi_dir *store = help_store("threads", CONTROL);
 	for (size_t i = 0; i < CHI_COUNT(writers); i++) {
 		writers[i].store = store;
 		help_keys(writers[i].keys, CHI_COUNT(writers[i].keys));
@@ -330,13 +331,13 @@ static void test_threads(void **state)
 		assert_null(failed);
 	}
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Another process, with a map of the usual size, puts more than 3 MiB, `key` among it. */
 /* One that asks for its turn once. */
 struct asker {
-	struct chi_store *store;
+	struct chi_dir *store;
 	atomic_bool had; /* its turn */
 };
 
@@ -382,7 +383,7 @@ static void test_a_thread_that_begins_again_kept_others_out(void **state)
 		pthread_join(thread, NULL);
 		assert_true(had);
 	}
-	chi_store_close(asker.store);
+	chi_dir_close(asker.store);
 }
 
 static void grow_elsewhere(const char *path, const struct chi_key *key)
@@ -392,12 +393,12 @@ static void grow_elsewhere(const char *path, const struct chi_key *key)
 		static char note[60000];
 		struct chi_put_result result = {0};
 		struct chi_write *write;
-		struct chi_store *other = help_open(path, CHI_STORE_WRITE);
+		struct chi_dir *other = help_open(path, CHI_STORE_WRITE);
 		memset(note, 'n', sizeof(note));
 		ok(chi_write_begin(other, &write, &fault));
 		for (int i = 0; i < 60; i++) {
-			struct chi_put put = {.key = i == 0 ? *key : help_key(),
-					      .parts = CHI_PUT_NOTE};
+			struct chi_put_entry put = {.key = i == 0 ? *key : help_key(),
+						    .parts = CHI_PUT_NOTE};
 			put.record.note = note;
 			put.record.n_note = sizeof(note);
 			ok(chi_write_put(write, &put, &result));
@@ -412,22 +413,22 @@ static void grow_elsewhere(const char *path, const struct chi_key *key)
 static void test_map_growth(void **state)
 {
 	(void)state;
-	chi_store_close(help_store("growth", CONTROL));
-	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
-	struct chi_store *store;
+	chi_dir_close(help_store("growth", CONTROL));
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
+	struct chi_dir *store;
 	struct chi_key key = help_key();
 	struct chi_row row;
-	ok(chi_store_open(help_path("growth"), &options, &store, &fault));
+	ok(chi_dir_open(help_path("growth"), &options, &store, &fault));
 	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
 	/* The writer's lock is given back with each transaction. */
-	help_put(store, &(struct chi_put){.key = help_key()});
+	help_put(store, &(struct chi_put_entry){.key = help_key()});
 	grow_elsewhere(help_path("growth"), &key);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	struct chi_key mine = help_key();
-	help_put(store, &(struct chi_put){.key = mine});
+	help_put(store, &(struct chi_put_entry){.key = mine});
 	assert_int_equal(help_get(store, &mine, &row), CHI_OK);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The map of the other process does not fit this one's limit on its memory: a smaller one does. */
@@ -439,13 +440,13 @@ static void test_map_growth_without_room(void **state)
 		print_message("# skipped: the sanitizer needs the address space\n");
 		return;
 	}
-	chi_store_close(help_store("tight", CONTROL));
-	struct chi_store_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
-	struct chi_store *store;
+	chi_dir_close(help_store("tight", CONTROL));
+	struct chi_dir_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
+	struct chi_dir *store;
 	struct rlimit before;
 	struct chi_key key = help_key();
 	struct chi_row row;
-	ok(chi_store_open(help_path("tight"), &options, &store, &fault));
+	ok(chi_dir_open(help_path("tight"), &options, &store, &fault));
 	assert_int_equal(help_get(store, &key, &row), CHI_NONE);
 	grow_elsewhere(help_path("tight"), &key);
 	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
@@ -462,7 +463,7 @@ static void test_map_growth_without_room(void **state)
 	assert_int_equal(rc[1], CHI_OK);
 	assert_int_equal(help_get(store, &key, &row), CHI_OK);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The table of readers is full: a clear answer, and room again when one ends. */
@@ -470,7 +471,7 @@ static void test_every_reader_slot_taken(void **state)
 {
 	(void)state;
 	static struct chi_read *reads[1100];
-	struct chi_store *store = help_store("crowd", CONTROL);
+	struct chi_dir *store = help_store("crowd", CONTROL);
 	struct chi_key key = help_key();
 	struct chi_read *more;
 	struct chi_row row;
@@ -482,7 +483,7 @@ static void test_every_reader_slot_taken(void **state)
 	assert_int_equal(n, 1024);
 	assert_int_equal(rc, -CHI_EBUSY);
 	/* Writing needs none. */
-	help_put(store, &(struct chi_put){.key = key});
+	help_put(store, &(struct chi_put_entry){.key = key});
 	chi_read_end(reads[--n]);
 	ok(chi_read_begin(store, &more));
 	assert_int_equal(chi_read_row(more, &key, &row), CHI_OK);
@@ -492,25 +493,25 @@ static void test_every_reader_slot_taken(void **state)
 		chi_read_end(reads[--n]);
 	}
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.readers, 64);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Another process' writes, and a compaction, keep number and state together. */
 static void test_sequence_after_others_wrote(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("locks", CONTROL);
+	struct chi_dir *store = help_store("locks", CONTROL);
 	struct chi_key keys[8];
 	help_keys(keys, CHI_COUNT(keys));
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct chi_store *other = help_open(help_path("locks"), CHI_STORE_WRITE);
+		struct chi_dir *other = help_open(help_path("locks"), CHI_STORE_WRITE);
 		for (int i = 0; i < 5; i++) {
-			help_put(other, &(struct chi_put){.key = keys[i]});
+			help_put(other, &(struct chi_put_entry){.key = keys[i]});
 		}
-		chi_store_close(other);
+		chi_dir_close(other);
 		_exit(0);
 	}
 	assert_int_equal(help_child_status(pid), 0);
@@ -520,17 +521,17 @@ static void test_sequence_after_others_wrote(void **state)
 		struct chi_info info;
 		uint64_t before;
 		uint64_t after;
-		ok(chi_store_info(store, &info));
+		ok(chi_dir_info(store, &info));
 		ok(chi_read_begin(store, &read));
 		assert_int_equal(chi_read_sequence(read), info.sequence);
 		assert_int_equal(info.sequence, 5 + i);
 		chi_read_end(read);
 		ok(chi_compact_prepare(store, &compaction, &fault));
 		ok(chi_compact_swap(compaction, &before, &after, &fault));
-		help_put(store, &(struct chi_put){.key = keys[5 + i]});
+		help_put(store, &(struct chi_put_entry){.key = keys[5 + i]});
 	}
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

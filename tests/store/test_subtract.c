@@ -30,7 +30,7 @@ static struct chi_key start;
 
 /* What a game tells of one position: one result, one move, one ply. */
 struct told {
-	struct chi_put put;
+	struct chi_put_entry put;
 	struct chi_move_stat move;
 	struct chi_ply_stat plies[2];
 };
@@ -56,7 +56,7 @@ static void random_told(struct told *t, const struct chi_key *key)
 	r->n_plies = help_below(3);
 }
 
-static void put_all(struct chi_store *store, uint32_t parts, size_t from,
+static void put_all(struct chi_dir *store, uint32_t parts, size_t from,
 		    struct chi_put_result *result)
 {
 	struct chi_write *write;
@@ -67,7 +67,7 @@ static void put_all(struct chi_store *store, uint32_t parts, size_t from,
 		t->put.parts = parts;
 		t->put.record.moves = &t->move;
 		t->put.record.plies = t->plies;
-		ok(chi_put_check(&t->put, chi_store_statistic(store), &fault));
+		ok(chi_put_check(&t->put, chi_dir_statistic(store), &fault));
 		ok(chi_write_put(write, &t->put, result));
 	}
 	ok(chi_write_commit(write, &fault));
@@ -84,7 +84,7 @@ static void shuffle(size_t from)
 	}
 }
 
-static void check_dump(struct chi_store *store, const char *expected)
+static void check_dump(struct chi_dir *store, const char *expected)
 {
 	size_t len;
 	char *now = help_dump(store, &len);
@@ -100,7 +100,7 @@ static void run(enum chi_statistic statistic)
 	struct chi_write *write;
 	size_t len;
 	help_keys(keys, POSITIONS);
-	struct chi_store *store = help_store("subtracted", statistic);
+	struct chi_dir *store = help_store("subtracted", statistic);
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_write_base(write, &(struct chi_counts){400, 300, 300, 5}));
 	ok(chi_write_commit(write, &fault));
@@ -109,7 +109,7 @@ static void run(enum chi_statistic statistic)
 		random_told(&told[i], &keys[help_below(i < PUTS / 4 ? 20 : POSITIONS)]);
 	}
 	/* The first quarter alone; then all; then the others away again. */
-	struct chi_store *twin = help_store("quarter", statistic);
+	struct chi_dir *twin = help_store("quarter", statistic);
 	ok(chi_write_begin(twin, &write, &fault));
 	ok(chi_write_base(write, &(struct chi_counts){400, 300, 300, 5}));
 	for (size_t i = 0; i < PUTS / 4; i++) {
@@ -119,7 +119,7 @@ static void run(enum chi_statistic statistic)
 	}
 	ok(chi_write_commit(write, &fault));
 	char *quarter = help_dump(twin, &len);
-	chi_store_close(twin);
+	chi_dir_close(twin);
 	put_all(store, CHI_PUT_ADD, 0, &result);
 	uint64_t positions = help_count(store);
 	assert_int_equal(result.added, positions);
@@ -132,7 +132,7 @@ static void run(enum chi_statistic statistic)
 	put_all(store, CHI_PUT_SUBTRACT, 0, &result);
 	check_dump(store, empty);
 	assert_int_equal(result.removed, positions);
-	chi_store_close(store);
+	chi_dir_close(store);
 	free(quarter);
 	free(empty);
 }
@@ -150,13 +150,13 @@ static void test_inverse(void **state)
 /* ---- What is refused ------------------------------------------------------------------------ */
 
 /* A subtraction from the initial position, in a transaction that is given up if it is refused. */
-static int subtract(struct chi_store *store, const struct chi_record *record,
+static int subtract(struct chi_dir *store, const struct chi_record *record,
 		    struct chi_put_result *result)
 {
 	struct chi_write *write;
-	struct chi_put put = {.key = start, .parts = CHI_PUT_SUBTRACT, .record = *record};
+	struct chi_put_entry put = {.key = start, .parts = CHI_PUT_SUBTRACT, .record = *record};
 	*result = (struct chi_put_result){0};
-	ok(chi_put_check(&put, chi_store_statistic(store), &fault));
+	ok(chi_put_check(&put, chi_dir_statistic(store), &fault));
 	ok(chi_write_begin(store, &write, &fault));
 	int rc = chi_write_put(write, &put, result);
 	if (rc < 0) {
@@ -172,16 +172,16 @@ static int subtract(struct chi_store *store, const struct chi_record *record,
 static void test_refused(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("refused", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("refused", CHI_STATISTIC_CONTROL);
 	struct chi_move_stat moves[] = {{D4, {2, 0, 0, 0}}, {E4, {3, 1, 0, 0}}};
 	struct chi_ply_stat plies[] = {{0, 3}, {8, 2}};
-	struct chi_put put = {.key = start,
-			      .parts = CHI_PUT_ADD,
-			      .record = {.counts = {5, 1, 0, 1},
-					 .moves = moves,
-					 .n_moves = 2,
-					 .plies = plies,
-					 .n_plies = 2}};
+	struct chi_put_entry put = {.key = start,
+				    .parts = CHI_PUT_ADD,
+				    .record = {.counts = {5, 1, 0, 1},
+					       .moves = moves,
+					       .n_moves = 2,
+					       .plies = plies,
+					       .n_plies = 2}};
 	help_put(store, &put);
 	struct chi_move_stat move[] = {{D4, {3, 0, 0, 0}}, {E4, {0, 2, 0, 0}}};
 	struct chi_ply_stat ply[] = {{0, 4}, {1, 1}, {9, 1}, {8, 3}};
@@ -225,14 +225,14 @@ static void test_refused(void **state)
 	less = (struct chi_record){0};
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
 	assert_int_equal(result.unchanged, 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 	free(before);
 }
 
 static void test_not_stored(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("absent", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("absent", CHI_STATISTIC_CONTROL);
 	struct chi_put_result result;
 	struct chi_record less = {.counts.white = 1};
 	assert_int_equal(subtract(store, &less, &result), -CHI_EINVAL);
@@ -241,7 +241,7 @@ static void test_not_stored(void **state)
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
 	assert_int_equal(result.unchanged, 1);
 	assert_int_equal(help_count(store), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Whatever else is known of a position keeps it. */
@@ -253,7 +253,7 @@ static void test_what_stays(void **state)
 	struct chi_move_stat move = {E4, {1, 0, 0, 0}};
 	const struct {
 		enum chi_statistic statistic;
-		struct chi_put put;
+		struct chi_put_entry put;
 		bool stays;
 	} cases[] = {
 		{CHI_STATISTIC_CONTROL, {.parts = 0}, false},
@@ -275,13 +275,13 @@ static void test_what_stays(void **state)
 		 true},
 	};
 	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
-		struct chi_store *store = help_store("stays", cases[i].statistic);
-		struct chi_put put = cases[i].put;
+		struct chi_dir *store = help_store("stays", cases[i].statistic);
+		struct chi_put_entry put = cases[i].put;
 		struct chi_put_result result;
 		struct chi_row row;
 		put.key = start;
 		help_put(store, &put);
-		put = (struct chi_put){
+		put = (struct chi_put_entry){
 			.key = start, .parts = CHI_PUT_ADD, .record.counts = {400, 300, 200, 1}};
 		help_put(store, &put);
 		assert_int_equal(subtract(store, &put.record, &result), CHI_OK);
@@ -289,7 +289,7 @@ static void test_what_stays(void **state)
 		assert_int_equal(result.updated, cases[i].stays);
 		assert_int_equal(help_get(store, &start, &row), cases[i].stays ? CHI_OK : CHI_NONE);
 		ok(help_verify(store, NULL));
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 }
 
@@ -298,7 +298,7 @@ static void test_statistic_follows(void **state)
 {
 	(void)state;
 	const struct chi_counts base = {400, 300, 300, 0};
-	struct chi_store *store = help_store("follows", CHI_STATISTIC_OUTCOME);
+	struct chi_dir *store = help_store("follows", CHI_STATISTIC_OUTCOME);
 	struct chi_write *write;
 	struct chi_put_result result;
 	struct chi_row row;
@@ -306,9 +306,10 @@ static void test_statistic_follows(void **state)
 	ok(chi_write_base(write, &base));
 	ok(chi_write_commit(write, &fault));
 	struct chi_ply_stat ply = {7, 60};
-	struct chi_put put = {.key = start,
-			      .parts = CHI_PUT_ADD,
-			      .record = {.counts = {90, 10, 10, 0}, .plies = &ply, .n_plies = 1}};
+	struct chi_put_entry put = {
+		.key = start,
+		.parts = CHI_PUT_ADD,
+		.record = {.counts = {90, 10, 10, 0}, .plies = &ply, .n_plies = 1}};
 	help_put(store, &put);
 	struct chi_record less = {.counts = {50, 0, 0, 0}};
 	assert_int_equal(subtract(store, &less, &result), CHI_OK);
@@ -319,7 +320,7 @@ static void test_statistic_follows(void **state)
 	/* Recomputed, the statistic changes and the plies do not. */
 	const struct chi_counts other = {300, 400, 300, 0};
 	uint64_t changed;
-	ok(chi_store_rescore(store, &other, &changed, &fault));
+	ok(chi_dir_rescore(store, &other, &changed, &fault));
 	assert_int_equal(changed, 1);
 	/* Too few are left for a test: the strength entry goes. Five games, all with their ply. */
 	less = (struct chi_record){.counts = {38, 8, 9, 0}, .plies = &ply, .n_plies = 1};
@@ -330,7 +331,7 @@ static void test_statistic_follows(void **state)
 	assert_int_equal(help_get(store, &start, &row), CHI_OK);
 	assert_int_equal(row.chi2, CHI_CHI2_UNKNOWN);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* What a later version wrote is not ours to throw away. */
@@ -349,11 +350,12 @@ static void test_unknown_sections_keep_it(void **state)
 static void test_counts_set_plies(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("set", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("set", CHI_STATISTIC_CONTROL);
 	struct chi_ply_stat plies[] = {{3, 1}, {4, 2}};
-	struct chi_put put = {.key = start,
-			      .parts = CHI_PUT_COUNTS,
-			      .record = {.counts = {2, 1, 0, 0}, .plies = plies, .n_plies = 2}};
+	struct chi_put_entry put = {
+		.key = start,
+		.parts = CHI_PUT_COUNTS,
+		.record = {.counts = {2, 1, 0, 0}, .plies = plies, .n_plies = 2}};
 	struct chi_read *read;
 	struct chi_record record;
 	struct chi_arena arena;
@@ -365,7 +367,7 @@ static void test_counts_set_plies(void **state)
 	assert_int_equal(record.n_plies, 2);
 	assert_int_equal(record.plies[1].games, 2);
 	/* Nothing else does. */
-	put = (struct chi_put){
+	put = (struct chi_put_entry){
 		.key = start, .parts = CHI_PUT_NOTE, .record = {.note = "n", .n_note = 1}};
 	help_put(store, &put);
 	put.parts = CHI_PUT_COUNTS;
@@ -380,7 +382,7 @@ static void test_counts_set_plies(void **state)
 	chi_read_end(read);
 	assert_int_equal(record.n_plies, 0);
 	chi_arena_deinit(&arena);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 int main(void)

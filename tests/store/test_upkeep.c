@@ -22,15 +22,15 @@
 
 static struct chi_key keys[POSITIONS];
 
-static struct chi_store *filled(const char *name)
+static struct chi_dir *filled(const char *name)
 {
-	struct chi_store *store = help_store(name, CONTROL);
+	struct chi_dir *store = help_store(name, CONTROL);
 	help_keys(keys, POSITIONS);
 	help_fill(store, keys, POSITIONS);
 	return store;
 }
 
-static int compact(struct chi_store *store)
+static int compact(struct chi_dir *store)
 {
 	struct chi_compaction *compaction;
 	uint64_t before;
@@ -46,11 +46,11 @@ static void test_compact_keeps_owner_and_mode(void **state)
 	char data[1024];
 	struct stat before;
 	struct stat after;
-	struct chi_store *store = filled("owner");
+	struct chi_dir *store = filled("owner");
 	snprintf(data, sizeof(data), "%s/data.mdb", help_path("owner"));
 	if (chown(data, (uid_t)-1, 12345) < 0) {
 		print_message("# skipped: not allowed to change the group (%d)\n", errno);
-		chi_store_close(store);
+		chi_dir_close(store);
 		return;
 	}
 	assert_int_equal(chmod(data, 0664), 0);
@@ -61,20 +61,20 @@ static void test_compact_keeps_owner_and_mode(void **state)
 	assert_int_equal(before.st_uid, after.st_uid);
 	assert_int_equal(before.st_gid, after.st_gid);
 	assert_int_equal(before.st_mode, after.st_mode);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* In a process that owns the store and is in no group of its files. */
 static int compact_as_stranger(const char *name)
 {
-	struct chi_store *store = NULL;
+	struct chi_dir *store = NULL;
 	if (setgroups(0, NULL) < 0 || setgid(12346) < 0 || setuid(12346) < 0 ||
-	    chi_store_open(help_path(name), &(struct chi_store_options){.mode = CHI_STORE_WRITE},
-			   &store, &fault) < 0) {
+	    chi_dir_open(help_path(name), &(struct chi_dir_options){.mode = CHI_STORE_WRITE},
+			 &store, &fault) < 0) {
 		return 99;
 	}
 	int rc = compact(store);
-	chi_store_close(store);
+	chi_dir_close(store);
 	return -rc;
 }
 
@@ -91,7 +91,7 @@ static void test_compact_by_an_owner_outside_the_group(void **state)
 	static const mode_t modes[] = {0600, 0640};
 	static const int wanted[] = {CHI_OK, CHI_EACCES};
 	char path[1024];
-	chi_store_close(filled("given"));
+	chi_dir_close(filled("given"));
 	assert_int_equal(chmod(help_path(""), 0711), 0);
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", help_path("given"), names[i]);
@@ -116,7 +116,7 @@ static void test_compact_by_an_owner_outside_the_group(void **state)
 static void test_compact_of_a_lost_directory(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("lost");
+	struct chi_dir *store = filled("lost");
 	struct chi_compaction *compaction;
 	struct chi_read *read;
 	struct chi_row row;
@@ -130,15 +130,15 @@ static void test_compact_of_a_lost_directory(void **state)
 	assert_int_equal(help_get(store, &keys[0], &row), CHI_OK);
 	assert_int_equal(help_count(store), POSITIONS);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 #define MANY 18000
 
 /* The same entries, put in their order or in another, and taken away in part. */
-static struct chi_store *many(const char *name, size_t step)
+static struct chi_dir *many(const char *name, size_t step)
 {
-	struct chi_store *store = help_store(name, CONTROL);
+	struct chi_dir *store = help_store(name, CONTROL);
 	struct chi_write *write;
 	struct chi_put_result result = {0};
 	ok(chi_write_begin(store, &write, &fault));
@@ -154,7 +154,7 @@ static struct chi_store *many(const char *name, size_t step)
 		size_t pieces = n % 71;
 		(void)snprintf(fen, sizeof(fen), "%c6k/8/%s/8/8/8/%c7/K7 w - - 0 1",
 			       "QRBNqrbn"[pieces % 8], pawns, "QRBNqrbnP"[pieces / 8]);
-		struct chi_put put = {.key = help_fen(fen), .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = help_fen(fen), .parts = CHI_PUT_COUNTS};
 		put.record.counts.white = n % 200;
 		ok(chi_write_put(write, &put, &result));
 	}
@@ -177,11 +177,11 @@ static void test_compact_left_half_of_the_pages_empty(void **state)
 {
 	(void)state;
 	struct chi_verify_result sound = {0};
-	struct chi_store *sorted = many("sorted", 1);
-	struct chi_store *shuffled = many("shuffled", 7919);
+	struct chi_dir *sorted = many("sorted", 1);
+	struct chi_dir *shuffled = many("shuffled", 7919);
 	_cleanup_(chi_freep) char *before = help_dump(shuffled, &(size_t){0});
 	struct chi_info info;
-	ok(chi_store_info(shuffled, &info));
+	ok(chi_dir_info(shuffled, &info));
 	ok(compact(sorted));
 	ok(compact(shuffled));
 	assert_int_equal(size_of("sorted"), size_of("shuffled"));
@@ -193,8 +193,8 @@ static void test_compact_left_half_of_the_pages_empty(void **state)
 	uint64_t size = size_of("shuffled");
 	ok(compact(shuffled));
 	assert_int_equal(size_of("shuffled"), size);
-	chi_store_close(sorted);
-	chi_store_close(shuffled);
+	chi_dir_close(sorted);
+	chi_dir_close(shuffled);
 }
 
 static int add_unlinked(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
@@ -215,11 +215,11 @@ static void test_compact_kept_broken_chains(void **state)
 					    "columns", "names",	  "postings", "gamesets"};
 	for (size_t i = 0; i < CHI_COUNT(trees); i++) {
 		struct chi_compaction *compaction;
-		chi_store_close(filled("chains"));
+		chi_dir_close(filled("chains"));
 		raw_edit("chains", trees[i], add_unlinked, 0);
-		struct chi_store *store = help_open(help_path("chains"), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(help_path("chains"), CHI_STORE_WRITE);
 		assert_int_equal(chi_compact_prepare(store, &compaction, &fault), -CHI_ECORRUPT);
-		chi_store_close(store);
+		chi_dir_close(store);
 		help_remove(help_path("chains"));
 	}
 }
@@ -228,21 +228,21 @@ static void test_compact_kept_broken_chains(void **state)
 static void test_compact_while_others_open(void **state)
 {
 	(void)state;
-	chi_store_close(filled("opened"));
+	chi_dir_close(filled("opened"));
 	pid_t pid = fork();
 	if (pid == 0) {
 		for (int i = 0; i < OPENINGS; i++) {
-			struct chi_store *store = help_open(help_path("opened"), CHI_STORE_READ);
+			struct chi_dir *store = help_open(help_path("opened"), CHI_STORE_READ);
 			struct chi_row row;
 			if (help_count(store) != POSITIONS ||
 			    help_get(store, &keys[i % POSITIONS], &row) != CHI_OK) {
 				_exit(1);
 			}
-			chi_store_close(store);
+			chi_dir_close(store);
 		}
 		_exit(0);
 	}
-	struct chi_store *store = help_open(help_path("opened"), CHI_STORE_WRITE);
+	struct chi_dir *store = help_open(help_path("opened"), CHI_STORE_WRITE);
 	unsigned done = 0;
 	unsigned refused = 0;
 	int status;
@@ -256,7 +256,7 @@ static void test_compact_while_others_open(void **state)
 	print_message("# compacted %u times, refused %u\n", done, refused);
 	ok(compact(store));
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* A compaction that was killed may have left as much as a whole store. */
@@ -264,21 +264,21 @@ static void test_leftover_of_a_compaction(void **state)
 {
 	(void)state;
 	static const char leftover[] = "leftover/data.mdb.compact";
-	chi_store_close(help_store("leftover", CHI_STATISTIC_CONTROL));
-	struct chi_store *store = help_open(help_path("leftover"), CHI_STORE_WRITE);
+	chi_dir_close(help_store("leftover", CHI_STATISTIC_CONTROL));
+	struct chi_dir *store = help_open(help_path("leftover"), CHI_STORE_WRITE);
 	struct chi_compaction *c;
 	ok(chi_compact_prepare(store, &c, &fault));
 	/* Neither a reader takes it for one, nor a daemon that cannot come in. */
-	chi_store_close(help_open(help_path("leftover"), CHI_STORE_READ));
+	chi_dir_close(help_open(help_path("leftover"), CHI_STORE_READ));
 	assert_int_equal(access(help_path(leftover), F_OK), 0);
 	chi_compact_drop(c);
-	chi_store_close(store);
+	chi_dir_close(store);
 	int fd = open(help_path(leftover), O_WRONLY | O_CREAT, 0600);
 	assert_true(fd >= 0);
 	(void)close(fd);
-	chi_store_close(help_open(help_path("leftover"), CHI_STORE_READ));
+	chi_dir_close(help_open(help_path("leftover"), CHI_STORE_READ));
 	assert_int_equal(access(help_path(leftover), F_OK), 0);
-	chi_store_close(help_open(help_path("leftover"), CHI_STORE_DAEMON));
+	chi_dir_close(help_open(help_path("leftover"), CHI_STORE_DAEMON));
 	assert_int_equal(access(help_path(leftover), F_OK), -1);
 }
 
@@ -286,21 +286,21 @@ static void test_leftover_of_a_compaction(void **state)
 static void test_copy_in_the_writing_thread(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("writing");
+	struct chi_dir *store = filled("writing");
 	struct chi_write *write;
 	struct chi_copy *copy;
 	int fd;
 	ok(chi_write_begin(store, &write, &fault));
 	ok(chi_copy_begin(help_path("copy"), &copy, &fd, &fault));
-	assert_int_equal(chi_store_copy(store, fd, &fault), -CHI_EBUSY);
+	assert_int_equal(chi_dir_copy(store, fd, &fault), -CHI_EBUSY);
 	chi_write_abort(write);
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	ok(chi_copy_finish(copy, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 struct stalled {
-	struct chi_store *store;
+	struct chi_dir *store;
 	int to;
 	int rc;
 };
@@ -308,13 +308,13 @@ struct stalled {
 static void *copy_to_pipe(void *argument)
 {
 	struct stalled *stalled = argument;
-	stalled->rc = chi_store_copy(stalled->store, stalled->to, NULL);
+	stalled->rc = chi_dir_copy(stalled->store, stalled->to, NULL);
 	(void)close(stalled->to);
 	return NULL;
 }
 
 /* All records change, and all pages with them. */
-static void rewrite(struct chi_store *store, char letter)
+static void rewrite(struct chi_dir *store, char letter)
 {
 	char note[5000];
 	struct chi_write *write;
@@ -322,7 +322,7 @@ static void rewrite(struct chi_store *store, char letter)
 	memset(note, letter, sizeof(note));
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < POSITIONS; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		put.record.note = note;
 		put.record.n_note = sizeof(note);
 		ok(chi_write_put(write, &put, &result));
@@ -335,7 +335,7 @@ static void rewrite(struct chi_store *store, char letter)
 static void test_copy_that_is_not_taken(void **state)
 {
 	(void)state;
-	struct chi_store *store = filled("stalled");
+	struct chi_dir *store = filled("stalled");
 	rewrite(store, 'a');
 	int ends[2];
 	assert_int_equal(pipe(ends), 0);
@@ -359,7 +359,7 @@ static void test_copy_that_is_not_taken(void **state)
 	ok(stalled.rc);
 	(void)close(ends[0]);
 	ok(chi_copy_finish(copy, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 	store = help_open(help_path("taken"), CHI_STORE_READ);
 	ok(help_verify(store, NULL));
 	struct chi_read *reader;
@@ -374,7 +374,7 @@ static void test_copy_that_is_not_taken(void **state)
 	}
 	chi_arena_deinit(&arena);
 	chi_read_end(reader);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* Of many positions few stay: the blocks that they were in are joined, and none is lost. */
@@ -384,7 +384,7 @@ static void test_small_blocks_are_joined(void **state)
 	const size_t n = 4000;
 	const size_t stays = 20; /* one of so many */
 	struct chi_key *many = calloc(n, sizeof(*many));
-	struct chi_store *store = help_store("joined", CHI_STATISTIC_EXTERNAL);
+	struct chi_dir *store = help_store("joined", CHI_STATISTIC_EXTERNAL);
 	struct chi_write *write;
 	struct chi_info before;
 	struct chi_info after;
@@ -392,7 +392,7 @@ static void test_small_blocks_are_joined(void **state)
 	assert_non_null(many);
 	help_keys(many, n);
 	help_fill(store, many, n);
-	ok(chi_store_info(store, &before));
+	ok(chi_dir_info(store, &before));
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < n; i++) {
 		if (i % stays != 0) {
@@ -400,7 +400,7 @@ static void test_small_blocks_are_joined(void **state)
 		}
 	}
 	ok(chi_write_commit(write, &fault));
-	ok(chi_store_info(store, &after));
+	ok(chi_dir_info(store, &after));
 	assert_int_equal(after.positions, n / stays);
 	assert_true(after.blocks < before.blocks / 8);
 	assert_true(after.block_bytes * 2 > after.blocks * 2030);
@@ -408,7 +408,7 @@ static void test_small_blocks_are_joined(void **state)
 		assert_int_equal(help_get(store, &many[i], &row), CHI_OK);
 	}
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 	free(many);
 }
 

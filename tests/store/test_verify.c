@@ -34,11 +34,11 @@ static void note_report(void *context, const char *text)
 	(void)snprintf(said + at, sizeof(said) - at, "%s\n", text);
 }
 
-static int verify(struct chi_store *store)
+static int verify(struct chi_dir *store)
 {
 	struct chi_verify_result result;
 	said[0] = '\0';
-	int rc = chi_store_verify(store, note_report, NULL, &result);
+	int rc = chi_dir_verify(store, note_report, NULL, &result);
 	assert_int_equal(rc == CHI_OK, result.errors == 0);
 	return rc;
 }
@@ -67,10 +67,10 @@ static void set_head_txn(int fd, int head, uint64_t txn)
 static void make(void)
 {
 	help_keys(keys, POSITIONS);
-	struct chi_store *store = help_store("verified", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("verified", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, POSITIONS / 2);
 	help_fill(store, keys, POSITIONS);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The page's own number was not looked at, by verify neither: every walk ended with an error. */
@@ -82,23 +82,23 @@ static void test_damaged_heads_of_meta_pages(void **state)
 	make();
 	int fd = open_data();
 	for (unsigned i = 0; i < 2 * CHI_COUNT(places); i++) {
-		struct chi_store_options options = {.mode = CHI_STORE_READ};
-		struct chi_store *store = NULL;
+		struct chi_dir_options options = {.mode = CHI_STORE_READ};
+		struct chi_dir *store = NULL;
 		off_t at = i % 2 * PAGE + places[i / 2];
 		uint8_t byte;
 		assert_int_equal(pread(fd, &byte, 1, at), 1);
 		byte ^= 4;
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-		assert_int_equal(chi_store_open(help_path("verified"), &options, &store, &fault),
+		assert_int_equal(chi_dir_open(help_path("verified"), &options, &store, &fault),
 				 -CHI_ECORRUPT);
 		assert_non_null(strstr(fault.text, i % 2 == 0 ? "first meta" : "second meta"));
 		byte ^= 4;
 		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
 	}
 	close(fd);
-	struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
 	ok(verify(store));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The number in either meta page, each bit of it. Of the newer one, LMDB takes the other, and the
@@ -115,21 +115,21 @@ static void test_damaged_numbers_of_heads(void **state)
 		for (unsigned bit = 0; bit < 64; bit++) {
 			uint64_t flipped = txn ^ UINT64_C(1) << bit;
 			set_head_txn(fd, head, flipped);
-			struct chi_store_options options = {.mode = CHI_STORE_READ};
-			struct chi_store *store = NULL;
-			int rc = chi_store_open(help_path("verified"), &options, &store, &fault);
+			struct chi_dir_options options = {.mode = CHI_STORE_READ};
+			struct chi_dir *store = NULL;
+			int rc = chi_dir_open(help_path("verified"), &options, &store, &fault);
 			assert_int_equal(rc, newer && flipped == txn - 2 ? CHI_OK : -CHI_ECORRUPT);
 			assert_true(rc < 0 || verify(store) == CHI_OK);
 			assert_true(rc == CHI_OK || strstr(fault.text, "last commit may be lost") ||
 				    strstr(fault.text, "meta page is damaged"));
-			chi_store_close(store);
+			chi_dir_close(store);
 		}
 		set_head_txn(fd, head, txn);
 	}
 	close(fd);
-	struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
 	ok(verify(store));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* The same under a store that is open, as a daemon has it: also where LMDB's snapshots fail. */
@@ -141,7 +141,7 @@ static void test_heads_damaged_while_open(void **state)
 	for (int head = 0; head < 2; head++) {
 		for (int how = 0; how < 2; how++) {
 			uint8_t good[PAGE];
-			struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
+			struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
 			ok(verify(store));
 			int fd = open_data();
 			assert_int_equal(pread(fd, good, PAGE, head * PAGE), PAGE);
@@ -155,7 +155,7 @@ static void test_heads_damaged_while_open(void **state)
 			assert_int_equal(pwrite(fd, good, PAGE, head * PAGE), PAGE);
 			close(fd);
 			ok(verify(store));
-			chi_store_close(store);
+			chi_dir_close(store);
 		}
 	}
 }
@@ -170,7 +170,7 @@ static void test_damaged_key_of_a_branch(void **state)
 	unsigned branches = 0;
 	make();
 	ok(chi_page_file_open(&file_image, help_path("verified"), CHI_PAGE_FILE_BOTH, &fault));
-	struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
 	int fd = open_data();
 	for (uint64_t number = 2; number < chi_page_file_pages(&file_image); number++) {
 		if (!chi_page_file_page(&file_image, number, page) ||
@@ -191,7 +191,7 @@ static void test_damaged_key_of_a_branch(void **state)
 	assert_true(branches >= 2);
 	ok(verify(store));
 	close(fd);
-	chi_store_close(store);
+	chi_dir_close(store);
 	chi_page_file_close(&file_image);
 }
 
@@ -206,14 +206,14 @@ static void test_sound_beside_a_writer(void **state)
 	fflush(stdout);
 	pid_t pid = help_fork();
 	if (pid == 0) {
-		struct chi_store *store = help_open(help_path("verified"), CHI_STORE_WRITE);
+		struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_WRITE);
 		for (unsigned i = 0; !atomic_load(over); i = (i + 1) % (POSITIONS - 1)) {
 			help_fill(store, &keys[i], 1);
 		}
-		chi_store_close(store);
+		chi_dir_close(store);
 		_exit(0);
 	}
-	struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
+	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
 	size_t rounds = seed_rounds(300);
 	for (size_t i = 0; i < rounds; i++) {
 		int rc = verify(store);
@@ -222,7 +222,7 @@ static void test_sound_beside_a_writer(void **state)
 		}
 		ok(rc);
 	}
-	chi_store_close(store);
+	chi_dir_close(store);
 	atomic_store(over, true);
 	assert_int_equal(help_child_status(pid), 0);
 	munmap(over, sizeof(*over));
@@ -234,12 +234,12 @@ static void test_canceled(void **state)
 	struct chi_verify_result result;
 	atomic_bool stop = true;
 	make();
-	struct chi_store *store = help_open(help_path("verified"), CHI_STORE_READ);
-	assert_int_equal(chi_store_verify_until(store, &stop, NULL, NULL, &result), -CHI_ECANCELED);
+	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
+	assert_int_equal(chi_dir_verify_until(store, &stop, NULL, NULL, &result), -CHI_ECANCELED);
 	stop = false;
-	ok(chi_store_verify_until(store, &stop, NULL, NULL, &result));
+	ok(chi_dir_verify_until(store, &stop, NULL, NULL, &result));
 	assert_int_equal(result.positions, POSITIONS);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static int clean(void **state)

@@ -72,7 +72,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 	struct chi_ply_stat plies[] = {{(uint16_t)(n % 3), 1}, {(uint16_t)(3 + n), n}};
 	char note[1200];
 	size_t n_note = every_byte(note);
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = *key,
 		.parts = CHI_PUT_COUNTS | CHI_PUT_MOVES | CHI_PUT_LINE | CHI_PUT_EVALS |
 			 CHI_PUT_NOTE,
@@ -94,7 +94,7 @@ static void rich_put(struct chi_write *write, enum chi_statistic statistic,
 }
 
 /* Loads a dump into a new store; returns the reader's last status. */
-static int load(const char *text, size_t len, const char *name, struct chi_store **out)
+static int load(const char *text, size_t len, const char *name, struct chi_dir **out)
 {
 	struct chi_dump_reader reader;
 	struct chi_arena arena;
@@ -108,7 +108,7 @@ static int load(const char *text, size_t len, const char *name, struct chi_store
 	for (const char *at = text; rc == CHI_OK && at < text + len;) {
 		const char *end = memchr(at, '\n', (size_t)(text + len - at));
 		size_t n = (size_t)((end != NULL ? end : text + len) - at);
-		struct chi_put put;
+		struct chi_put_entry put;
 		chi_arena_reset(&arena);
 		rc = chi_dump_read(&reader, at, n, &arena, &kind, &put, &fault);
 		if (rc == CHI_OK && kind == CHI_DUMP_GAME && write != NULL) {
@@ -140,7 +140,7 @@ static void test_dump(void **state)
 						   CHI_STATISTIC_EVAL};
 	help_keys(keys, MANY);
 	for (size_t k = 0; k < CHI_COUNT(kinds); k++) {
-		struct chi_store *store = help_store("dump", kinds[k]);
+		struct chi_dir *store = help_store("dump", kinds[k]);
 		help_fill(store, keys, MANY);
 		struct chi_write *write;
 		ok(chi_write_begin(store, &write, &fault));
@@ -156,19 +156,19 @@ static void test_dump(void **state)
 		ok(chi_write_commit(write, &fault));
 		uint64_t changed;
 		if (kinds[k] == CHI_STATISTIC_OUTCOME || kinds[k] == CHI_STATISTIC_SCORE) {
-			ok(chi_store_rescore(store, NULL, &changed, &fault));
+			ok(chi_dir_rescore(store, NULL, &changed, &fault));
 		}
 		size_t len;
 		size_t len2;
 		char *text = help_dump(store, &len);
-		struct chi_store *copy;
+		struct chi_dir *copy;
 		ok(load(text, len, "loaded", &copy));
 		ok(help_verify(copy, NULL));
 		char *again = help_dump(copy, &len2);
 		assert_int_equal(len, len2);
 		assert_memory_equal(text, again, len);
-		chi_store_close(copy);
-		chi_store_close(store);
+		chi_dir_close(copy);
+		chi_dir_close(store);
 		free(text);
 		free(again);
 	}
@@ -240,7 +240,7 @@ static void test_bad_dumps(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(bad_dumps); i++) {
-		struct chi_store *store;
+		struct chi_dir *store;
 		fault.text[0] = '\0';
 		int rc = load(bad_dumps[i].text, strlen(bad_dumps[i].text), "bad", &store);
 		if (rc != bad_dumps[i].rc || (bad_dumps[i].where != NULL &&
@@ -248,7 +248,7 @@ static void test_bad_dumps(void **state)
 			print_message("# case %zu: %d, %s\n", i, rc, fault.text);
 			fail();
 		}
-		chi_store_close(store);
+		chi_dir_close(store);
 	}
 #undef HEAD
 #undef FEN
@@ -261,7 +261,7 @@ static atomic_bool stop;
 /* Batches of ten positions, so that a copy with another number has cut one. */
 static void *keep_writing(void *argument)
 {
-	struct chi_store *store = argument;
+	struct chi_dir *store = argument;
 	for (size_t i = 0; !atomic_load(&stop); i++) {
 		struct chi_write *write;
 		struct chi_put_result result = {0};
@@ -270,10 +270,11 @@ static void *keep_writing(void *argument)
 		}
 		for (size_t j = 0; j < 10; j++) {
 			const struct chi_key *key = &keys[(i * 10 + j) % MANY];
-			int rc = (i * 10) / MANY % 2 == 0
-					 ? chi_write_put(write, &(struct chi_put){.key = *key},
-							 &result)
-					 : chi_write_delete(write, key);
+			int rc =
+				(i * 10) / MANY % 2 == 0
+					? chi_write_put(write, &(struct chi_put_entry){.key = *key},
+							&result)
+					: chi_write_delete(write, key);
 			if (rc < 0) {
 				chi_write_abort(write);
 				return store;
@@ -289,7 +290,7 @@ static void *keep_writing(void *argument)
 static void test_copy_under_writes(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("hot", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("hot", CHI_STATISTIC_CONTROL);
 	pthread_t thread;
 	atomic_store(&stop, false);
 	assert_int_equal(pthread_create(&thread, NULL, keep_writing, store), 0);
@@ -297,12 +298,12 @@ static void test_copy_under_writes(void **state)
 		struct chi_copy *copy;
 		int fd;
 		ok(chi_copy_begin(help_path("copied"), &copy, &fd, &fault));
-		ok(chi_store_copy(store, fd, &fault));
+		ok(chi_dir_copy(store, fd, &fault));
 		ok(chi_copy_finish(copy, &fault));
-		struct chi_store *other = help_open(help_path("copied"), CHI_STORE_WRITE);
+		struct chi_dir *other = help_open(help_path("copied"), CHI_STORE_WRITE);
 		ok(help_verify(other, NULL));
 		assert_int_equal(help_count(other) % 10, 0);
-		chi_store_close(other);
+		chi_dir_close(other);
 		assert_int_equal(chi_copy_begin(help_path("copied"), &copy, &fd, &fault),
 				 -CHI_EEXIST);
 		help_remove(help_path("copied"));
@@ -311,7 +312,7 @@ static void test_copy_under_writes(void **state)
 	void *failed;
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	assert_null(failed);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static unsigned entries_beside(void)
@@ -328,14 +329,14 @@ static unsigned entries_beside(void)
 static void test_broken_copies(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("source", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("source", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, MANY);
 	struct chi_copy *copy;
 	int fd;
 	struct stat st;
 	/* A pipe that lost its end. */
 	ok(chi_copy_begin(help_path("target"), &copy, &fd, &fault));
-	ok(chi_store_copy(store, fd, &fault));
+	ok(chi_dir_copy(store, fd, &fault));
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(ftruncate(fd, st.st_size - 8192), 0);
 	assert_int_equal(chi_copy_finish(copy, &fault), -CHI_ECORRUPT);
@@ -347,19 +348,19 @@ static void test_broken_copies(void **state)
 	chi_copy_abandon(copy);
 	chi_copy_abandon(NULL);
 	assert_int_equal(entries_beside(), 0);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Compaction ----------------------------------------------------------------------------- */
 
 /* The sequence number goes on where it was. */
-static void check_sequence(struct chi_store *store, uint64_t before, const struct chi_key *fresh)
+static void check_sequence(struct chi_dir *store, uint64_t before, const struct chi_key *fresh)
 {
 	struct chi_read *read;
 	ok(chi_read_begin(store, &read));
 	assert_int_equal(chi_read_sequence(read), before);
 	chi_read_end(read);
-	help_put(store, &(struct chi_put){.key = *fresh});
+	help_put(store, &(struct chi_put_entry){.key = *fresh});
 	ok(chi_read_begin(store, &read));
 	assert_int_equal(chi_read_sequence(read), before + 1);
 	chi_read_end(read);
@@ -369,7 +370,7 @@ static void check_sequence(struct chi_store *store, uint64_t before, const struc
 static void test_compact(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("compact", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("compact", CHI_STATISTIC_CONTROL);
 	static struct chi_key more[3000];
 	for (size_t i = 0; i < CHI_COUNT(more); i++) {
 		more[i] = help_key();
@@ -386,7 +387,7 @@ static void test_compact(void **state)
 	size_t len;
 	char *text = help_dump(store, &len);
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	struct chi_compaction *c;
 	uint64_t before;
 	uint64_t after;
@@ -415,10 +416,10 @@ static void test_compact(void **state)
 	free(text);
 	free(again);
 	check_sequence(store, info.sequence, &more[0]);
-	chi_store_close(store);
+	chi_dir_close(store);
 	store = help_open(help_path("compact"), CHI_STORE_DAEMON);
 	assert_int_equal(help_count(store), MANY + 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void open_company(void)
@@ -431,7 +432,7 @@ static void open_company(void)
 static void test_compact_with_company(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("company", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("company", CHI_STATISTIC_CONTROL);
 	struct chi_compaction *c;
 	uint64_t before;
 	uint64_t after;
@@ -443,11 +444,11 @@ static void test_compact_with_company(void **state)
 	pid_t late = help_hold(open_company);
 	assert_int_equal(chi_compact_swap(c, &before, &after, &fault), -CHI_EBUSY);
 	assert_int_equal(access(help_path("company/data.mdb.compact"), F_OK), -1);
-	help_put(store, &(struct chi_put){.key = keys[0]});
+	help_put(store, &(struct chi_put_entry){.key = keys[0]});
 	help_kill(late);
 	ok(chi_compact_prepare(store, &c, &fault));
 	ok(chi_compact_swap(c, &before, &after, &fault));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Rescoring ------------------------------------------------------------------------------ */
@@ -456,36 +457,36 @@ static void test_rescore(void **state)
 {
 	(void)state;
 	uint64_t changed;
-	struct chi_store *store = help_store("rescore", CHI_STATISTIC_EXTERNAL);
-	assert_int_equal(chi_store_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
-	chi_store_close(store);
+	struct chi_dir *store = help_store("rescore", CHI_STATISTIC_EXTERNAL);
+	assert_int_equal(chi_dir_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
+	chi_dir_close(store);
 	store = help_store("rescore", CHI_STATISTIC_OUTCOME);
 	struct chi_write *write;
 	struct chi_put_result result = {0};
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < MANY; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
 		put.record.counts = (struct chi_counts){10 + help_below(90), 10 + help_below(90),
 							10 + help_below(90), 3};
 		ok(chi_write_put(write, &put, &result));
 	}
 	ok(chi_write_commit(write, &fault));
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, 0);
-	ok(chi_store_rescore(store, NULL, &changed, &fault));
+	ok(chi_dir_rescore(store, NULL, &changed, &fault));
 	assert_int_equal(changed, MANY);
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, MANY);
 	assert_true(info.base.white >= 10 * MANY && info.base.other == 3 * MANY);
 	ok(help_verify(store, NULL));
-	ok(chi_store_rescore(store, &(struct chi_counts){1, 1, 1, 0}, &changed, &fault));
+	ok(chi_dir_rescore(store, &(struct chi_counts){1, 1, 1, 0}, &changed, &fault));
 	assert_true(changed > MANY / 2);
-	ok(chi_store_rescore(store, &(struct chi_counts){0}, &changed, &fault));
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_rescore(store, &(struct chi_counts){0}, &changed, &fault));
+	ok(chi_dir_info(store, &info));
 	assert_int_equal(info.known, 0);
 	ok(help_verify(store, NULL));
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 /* ---- Failing media, killed processes -------------------------------------------------------- */
@@ -493,10 +494,10 @@ static void test_rescore(void **state)
 static void test_full_disk(void **state)
 {
 	(void)state;
-	struct chi_store *store = help_store("disk", CHI_STATISTIC_CONTROL);
+	struct chi_dir *store = help_store("disk", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, MANY / 2);
 	struct chi_info info;
-	ok(chi_store_info(store, &info));
+	ok(chi_dir_info(store, &info));
 	struct rlimit old;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	/* Within a write, which is cut short there. */
@@ -509,7 +510,7 @@ static void test_full_disk(void **state)
 	char note[CHI_NOTE_MAX];
 	memset(note, 'n', sizeof(note));
 	for (size_t i = 0; i < MANY; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		put.record.note = note;
 		put.record.n_note = sizeof(note);
 		ok(chi_write_put(write, &put, &result));
@@ -521,16 +522,16 @@ static void test_full_disk(void **state)
 	assert_int_equal(help_get(store, &keys[0], &row), CHI_OK);
 	assert_int_equal(help_get(store, &keys[MANY - 1], &row), CHI_NONE);
 	ok(help_verify(store, NULL));
-	help_put(store, &(struct chi_put){.key = keys[MANY - 1]});
+	help_put(store, &(struct chi_put_entry){.key = keys[MANY - 1]});
 	assert_int_equal(help_count(store), MANY / 2 + 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 	/* The map's end is the disk's end too. */
-	struct chi_store_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 4 << 20};
-	ok(chi_store_open(help_path("disk"), &options, &store, &fault));
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 4 << 20};
+	ok(chi_dir_open(help_path("disk"), &options, &store, &fault));
 	ok(chi_write_begin(store, &write, &fault));
 	rc = CHI_OK;
 	for (size_t i = 0; i < MANY && rc == CHI_OK; i++) {
-		struct chi_put put = {.key = keys[i], .parts = CHI_PUT_NOTE};
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_NOTE};
 		put.record.note = note;
 		put.record.n_note = sizeof(note);
 		rc = chi_write_put(write, &put, &result);
@@ -538,7 +539,7 @@ static void test_full_disk(void **state)
 	assert_int_equal(rc, -CHI_EFULL);
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_EFULL);
 	assert_int_equal(help_count(store), MANY / 2 + 1);
-	chi_store_close(store);
+	chi_dir_close(store);
 }
 
 static void test_killed_creation(void **state)
@@ -550,8 +551,8 @@ static void test_killed_creation(void **state)
 		help_remove(path);
 		pid_t pid = fork();
 		if (pid == 0) {
-			_exit(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS,
-					       NULL) != CHI_OK);
+			_exit(chi_dir_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, NULL) !=
+			      CHI_OK);
 		}
 		/* The last one is left alone, so that one is whole however slow the disk is. */
 		int status;
@@ -566,7 +567,7 @@ static void test_killed_creation(void **state)
 		assert_true(rc == CHI_OK || rc == -CHI_ENOSTORE);
 		whole += rc == CHI_OK;
 		if (rc != CHI_OK) {
-			ok(chi_store_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, &fault));
+			ok(chi_dir_create(path, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS, &fault));
 		}
 	}
 	assert_true(whole > 0);

@@ -43,7 +43,7 @@ void trees_keys(struct chi_key *out, size_t n)
 	trees_runs(out, n, 3);
 }
 
-void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes)
+void trees_fill(struct chi_dir *store, const struct chi_key *list, size_t n, bool notes)
 {
 	static char note[CHI_NOTE_MAX];
 	struct chi_write *write;
@@ -51,7 +51,7 @@ void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, b
 	memset(note, 'x', sizeof(note));
 	ok(chi_write_begin(store, &write, &fault));
 	for (size_t i = 0; i < n; i++) {
-		struct chi_put put = {.key = list[i], .parts = CHI_PUT_COUNTS};
+		struct chi_put_entry put = {.key = list[i], .parts = CHI_PUT_COUNTS};
 		put.record.counts.white = 1 + help_below(1000);
 		if (help_below(3) > 0) {
 			/* Many share theirs, as they do in a store of many positions. */
@@ -69,7 +69,7 @@ void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, b
 	ok(chi_write_commit(write, &fault));
 }
 
-void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n)
+void trees_delete(struct chi_dir *store, const struct chi_key *list, size_t n)
 {
 	struct chi_write *write;
 	ok(chi_write_begin(store, &write, &fault));

@@ -13,10 +13,10 @@ void trees_runs(struct chi_key *out, size_t n, unsigned run);
 
 /* Puts them in one transaction, two of three with a statistic. `notes`: with notes up to the
  * largest, which stand in pages of their own. */
-void trees_fill(struct chi_store *store, const struct chi_key *list, size_t n, bool notes);
+void trees_fill(struct chi_dir *store, const struct chi_key *list, size_t n, bool notes);
 
 /* Deletes those that are there, in one transaction. */
-void trees_delete(struct chi_store *store, const struct chi_key *list, size_t n);
+void trees_delete(struct chi_dir *store, const struct chi_key *list, size_t n);
 
 /* The rows of a scan, as a plain search through all records gives them: room for all positions.
  * Returns how many. */

@@ -54,9 +54,9 @@ static uint16_t chi2_of(uint64_t generation)
 	return (uint16_t)(1 + generation * 7919 % CHI_CHI2_MAX);
 }
 
-struct chi_put make_put(const struct chi_key *key, uint64_t generation)
+struct chi_put_entry make_put(const struct chi_key *key, uint64_t generation)
 {
-	struct chi_put put = {.key = *key, .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS};
+	struct chi_put_entry put = {.key = *key, .parts = CHI_PUT_CHI2 | CHI_PUT_COUNTS};
 	put.record.chi2 = chi2_of(generation);
 	put.record.counts.white = generation;
 	return put;

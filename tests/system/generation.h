@@ -32,7 +32,7 @@ struct chi_key mark_key(uint64_t writer, uint64_t generation);
 struct chi_key game_key(uint64_t adder);
 
 /* What a generation puts under a key, and whether a row is that. */
-struct chi_put make_put(const struct chi_key *key, uint64_t generation);
+struct chi_put_entry make_put(const struct chi_key *key, uint64_t generation);
 bool row_is(const struct chi_row *row, uint64_t generation);
 
 /* The number of a writer's set in *generation; false, with a line on standard error, if it has

@@ -72,8 +72,8 @@ static bool over(const struct job *job, uint64_t start)
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Stores a generation; -CHI_EBUSY is what a crowd must expect and is tried again. */
-static int put_again(struct chi_client *client, const struct job *job, const struct chi_put *puts,
-		     size_t n)
+static int put_again(struct chi_client *client, const struct job *job,
+		     const struct chi_put_entry *puts, size_t n)
 {
 	int status;
 	do {
@@ -82,8 +82,8 @@ static int put_again(struct chi_client *client, const struct job *job, const str
 	return status;
 }
 
-static int put_generation(struct chi_client *client, const struct job *job, struct chi_put *puts,
-			  uint64_t generation)
+static int put_generation(struct chi_client *client, const struct job *job,
+			  struct chi_put_entry *puts, uint64_t generation)
 {
 	struct chi_key mark = mark_key(job->writer, generation);
 	size_t half = job->torn ? SET / 2 : SET + 1;
@@ -125,7 +125,7 @@ static int writer_end(int status)
 
 static int run_write(struct chi_client *client, const struct job *job)
 {
-	static struct chi_put puts[SET + 1];
+	static struct chi_put_entry puts[SET + 1];
 	uint64_t start = now_ms();
 	for (size_t i = 0; i < SET; i++) {
 		puts[i].key = set_key(job->writer, i);
@@ -147,7 +147,7 @@ static int run_write(struct chi_client *client, const struct job *job)
 /* Ends when it is told to, with nothing on the way. */
 static int run_add(struct chi_client *client, const struct job *job)
 {
-	struct chi_put put = {
+	struct chi_put_entry put = {
 		.key = game_key(job->writer), .parts = CHI_PUT_ADD, .record.counts.white = 1};
 	for (uint64_t games = 1; stopped == 0; games++) {
 		int status = chi_put(client, &put, 1, CHI_SYNC, NULL);
@@ -353,7 +353,7 @@ static int run_check(struct chi_client *client, const struct job *job)
 		status = check_adder(&c, next++, job->added[i]);
 	}
 	if (status == CHI_OK) {
-		status = chi_verify(client, print_report, NULL, &result);
+		status = chi_store_verify(client, print_report, NULL, &result);
 		c.bad += status == -CHI_ECORRUPT;
 	}
 	if (status != CHI_OK && status != -CHI_ECORRUPT) {

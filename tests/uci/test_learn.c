@@ -63,7 +63,7 @@ static void test_a_bad_one_takes_no_good_ones_with_it(void **state)
 	struct chi_client *client;
 	assert_non_null(mkdtemp(path));
 	snprintf(address, sizeof(address), "%s/store", path);
-	assert_int_equal(chi_create(address, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
+	assert_int_equal(chi_store_create(address, CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
 			 CHI_OK);
 	assert_int_equal(chi_learner_open(address, learned, NULL, &learner, &fault), CHI_OK);
 	for (int i = 0; i < LESSONS; i++) {

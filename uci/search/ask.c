@@ -55,7 +55,7 @@ static bool is_near(const struct chi_engine *engine, int ply)
 	return ply <= 2 || engine->frames[ply - 1].known || engine->frames[ply - 2].known;
 }
 
-bool chi_ask(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out)
+bool chi_ask_store(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out)
 {
 	struct chi_key key;
 	struct chi_row row;

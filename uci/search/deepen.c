@@ -233,7 +233,7 @@ static void list_root(struct chi_engine *engine)
 {
 	const struct chi_engine_limits *limits = &engine->limits;
 	struct chi_known_position known;
-	chi_move stored = chi_ask(engine, 0, CHI_PLIES_MAX, &known) ? known.best : 0;
+	chi_move stored = chi_ask_store(engine, 0, CHI_PLIES_MAX, &known) ? known.best : 0;
 	struct chi_move_list list;
 	chi_movegen_legal(chi_here(engine, 0), &list);
 	engine->n_root = 0;

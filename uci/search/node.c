@@ -390,7 +390,7 @@ static bool look_up_node(struct node *n, chi_move *first, int *score)
 	n->frame->eval = n->check			     ? CHI_NO_EVAL
 			 : seen && entry.eval != CHI_NO_EVAL ? entry.eval
 							     : evaluate(engine, n->ply);
-	n->frame->known = chi_ask(engine, n->ply, n->depth, &known);
+	n->frame->known = chi_ask_store(engine, n->ply, n->depth, &known);
 	*first = *first == 0 && n->frame->known ? known.best : *first;
 	if (n->frame->known && !n->open && n->frame->clock < NEAR_DRAW && known.has_eval &&
 	    known.depth >= n->depth) {

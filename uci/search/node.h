@@ -145,7 +145,7 @@ enum chi_ask_how {
 
 /* What the store has of the position at `ply`, with `depth` plies to go; false: nothing, or it was
  * not worth asking. */
-bool chi_ask(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out);
+bool chi_ask_store(struct chi_engine *engine, int ply, int depth, struct chi_known_position *out);
 
 /* Adds to the scores of quiet moves what the store has of the positions after them, if it has the
  * position itself. `depth`: plies to go at the node. */
