@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import mutator
 
+DOCUMENT = "docs/RELIABILITY.md"
 BEGIN = "<!-- rules: written by tests/mutants/run.py --docs -->\n"
 END = "<!-- end of the rules -->\n"
 
@@ -79,3 +80,27 @@ def with_table(document):
     if match is None:
         raise ValueError("no place for the table of rules")
     return document[:match.start()] + BEGIN + "\n" + table() + "\n" + END + document[match.end():]
+
+
+def read_file(root, path):
+    """The text of a file, or None if there is none."""
+    path = os.path.join(root, path)
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def misfits(chosen, document, root):
+    """{name of a mutant that does not fit the tree: why}, also for a table that is out of date."""
+    found = {}
+    for mutant in chosen:
+        try:
+            changed(mutant, lambda path: read_file(root, path))
+        except ValueError as fault:
+            found[mutant.name] = str(fault)
+    names = [mutant.name for mutant in ALL]
+    found |= {name: f"{name}: there are two of that name" for name in names if names.count(name) > 1}
+    if with_table(document) != document:
+        found[DOCUMENT] = f"{DOCUMENT} has another table: run tests/mutants/run.py --docs"
+    return found

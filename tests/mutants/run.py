@@ -36,9 +36,7 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(ROOT, "tests", "lint"))
 
 import tree  # noqa: E402
-from rules import ALL, CONTROL, changed, with_table  # noqa: E402
-
-DOCUMENT = "docs/RELIABILITY.md"
+from rules import ALL, CONTROL, DOCUMENT, changed, misfits, with_table  # noqa: E402
 
 # A test that was slowed down may take so much more than undisturbed, in seconds and times.
 PATIENCE = 30
@@ -185,27 +183,6 @@ def judge(copy, mutant):
     return SURVIVED, f"other cases fail: {' '.join(failed_cases(output)) or output[-300:]}"
 
 
-def read_tree(path):
-    return tree.read(ROOT, path) if os.path.exists(os.path.join(ROOT, path)) else None
-
-
-def misfits(chosen, document):
-    """{name of a mutant that does not fit the tree: why}, also for a table that is out of date."""
-    found = {}
-    for mutant in chosen:
-        try:
-            changed(mutant, read_tree)
-        except ValueError as fault:
-            found[mutant.name] = str(fault)
-    names = [mutant.name for mutant in ALL]
-    found |= {name: f"{name}: there are two of that name" for name in names if names.count(name) > 1}
-    if with_table(document) != document:
-        found[DOCUMENT] = f"{DOCUMENT} has another table: run tests/mutants/run.py --docs"
-    for fault in found.values():
-        print(f"DOES NOT FIT: {fault}", flush=True)
-    return found
-
-
 def work(folder, todo, report):
     copy = None
     while True:
@@ -279,7 +256,9 @@ def main():
         for mutant in chosen:
             print(f"{mutant.name:36} {mutant.test} {mutant.case}")
         return 0
-    wrong = misfits(chosen, document)
+    wrong = misfits(chosen, document, ROOT)
+    for fault in wrong.values():
+        print(f"DOES NOT FIT: {fault}", flush=True)
     if options.fit:
         return 1 if wrong else 0
     return run(chosen, wrong, options.dir, min(options.jobs, len(chosen)))
