@@ -2,7 +2,7 @@
 /*
  * Whatever is asked, a directory and a server that serves it say the same: status, words and rows.
  * Requests are made by the tables of proto/, so an operation is covered by having one. And what one
- * call returned may be given to the next.
+ * call returned may be given to the next. Argument: unix or tls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,7 @@
 #include "tests/proto/sample.h"
 #include "proto/operations.h"
 
-#define ROUNDS	6000u
-#define CHANGES 6000u
+#define ROUNDS 6000u
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -46,17 +45,18 @@ static const char *const filters[] = {
 static const char *const patterns[] = {NULL,	      "",	  "has \"Pe4\"", "to-move white",
 				       "has \"Pe9\"", "year 2001"};
 
-static void import_games(struct chi_client *client, const char *address)
+static void import_games(const struct world *world)
 {
 	static const char *const players[] = {"Anderssen, Adolf", "B", "C, D", "Andersen, Adolf",
 					      "player A"};
 	static const char *const lines[] = {"1. e4 e5 2. Nf3", "1. e4 e5 2. Nf3", "1. d4",
 					    "1. c4 e5"};
 	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_options way = world_options(world);
 	struct chi_import *import = NULL;
 	struct chi_import_result result;
-	world_ok(client,
-		 chi_import_open(address, NULL, (enum chi_statistic)0, &options, &import, NULL));
+	world_ok(world->client, chi_import_open(world->address, &way, (enum chi_statistic)0,
+						&options, &import, NULL));
 	for (unsigned i = 0; i < 300; i++) {
 		char text[300];
 		int len = snprintf(text, sizeof(text),
@@ -118,6 +118,75 @@ static void set_fields(struct seed *seed, const struct chi_message *type, void *
 	set_number(seed, type, "least", 60, request);
 }
 
+/* ---- What was tried ------------------------------------------------------------------------ */
+
+/* Of each operation, how many requests were answered and how many refused. */
+static struct {
+	unsigned good;
+	unsigned refused;
+} tried[CHI_OP_COUNT_OF_OPS];
+
+static void count_one(enum chi_op op, int status)
+{
+	tried[op].good += status >= 0;
+	tried[op].refused += status < 0;
+}
+
+/* Those that have a way of their own in the library, each with what tries it on every address. */
+static const char *const elsewhere[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_HELLO] = "chi_open: client peer",
+	[CHI_OP_PING] = "chi_ping: client calls",
+	[CHI_OP_PROBE] = "chi_probe: client calls",
+	[CHI_OP_GET] = "chi_get: client calls, records",
+	[CHI_OP_CREDIT] = "of a scan on its way: client answers",
+	[CHI_OP_CANCEL] = "of one that is closed: client answers",
+	[CHI_OP_BACKUP] = "chi_store_backup: client whole",
+	[CHI_OP_VERIFY] = "chi_store_verify: client whole",
+	[CHI_OP_COMPACT] = "chi_store_compact: client whole",
+	[CHI_OP_IMPORT] = "chi_import_open: client import_repeat",
+	[CHI_OP_IMPORT_DATA] = "chi_import_feed: client import_repeat",
+	[CHI_OP_IMPORT_END] = "chi_import_commit: client import_repeat",
+	[CHI_OP_OUTCOME] = "of an import that broke: client import_repeat",
+};
+
+/* Those in whose requests nothing can be wrong but how long they are. */
+static bool cannot_fail(enum chi_op op)
+{
+	return op == CHI_OP_INFO || op == CHI_OP_RESCORE || op == CHI_OP_GAME_IDS ||
+	       op == CHI_OP_GET_GAME || op == CHI_OP_GET_HEADS;
+}
+
+static const char *flaw_of(enum chi_op op)
+{
+	bool is_tried = tried[op].good + tried[op].refused > 0;
+	if (is_tried != (elsewhere[op] == NULL)) {
+		return is_tried ? "is tried here, too" : "was not tried";
+	}
+	if (is_tried && tried[op].good == 0) {
+		return "was never answered";
+	}
+	if (is_tried && (tried[op].refused == 0) != cannot_fail(op)) {
+		return cannot_fail(op) ? "can be refused" : "was never refused";
+	}
+	return NULL;
+}
+
+/* After the others: an operation that none of them tried is not equal, but forgotten. */
+static void every_operation_was_tried(void **state)
+{
+	unsigned flaws = 0;
+	(void)state;
+	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		const char *flaw = flaw_of(op);
+		printf("# %s: %u answered, %u refused%s%s\n", chi_op_name(op), tried[op].good,
+		       tried[op].refused, flaw != NULL ? ": " : "", flaw != NULL ? flaw : "");
+		flaws += flaw != NULL;
+	}
+	assert_int_equal(flaws, 0);
+}
+
+/* ---- Questions ------------------------------------------------------------------------------ */
+
 static int open_rows(struct chi_client *client, enum chi_op op, const void *request,
 		     struct chi_rows *rows)
 {
@@ -144,9 +213,9 @@ static bool same_rows(const struct chi_rows *rows, const void *request, const vo
 	return same_message(&chi_scan_result, &a, &b);
 }
 
-/* One by one, as far as both go. */
-static void rows_are_the_same(struct chi_client *a, struct chi_client *b, enum chi_op op,
-			      const void *request)
+/* One by one, as far as both go; how it ends. */
+static int rows_are_the_same(struct chi_client *a, struct chi_client *b, enum chi_op op,
+			     const void *request)
 {
 	struct chi_rows here;
 	struct chi_rows there;
@@ -159,8 +228,10 @@ static void rows_are_the_same(struct chi_client *a, struct chi_client *b, enum c
 		assert_int_equal(chi_rows_next(b, &there, &y), status);
 		assert_true(status != CHI_OK || same_rows(&here, request, x, y));
 	}
+	assert_string_equal(chi_error(a), chi_error(b));
 	close_rows(a, &here);
 	close_rows(b, &there);
+	return status;
 }
 
 static int call_once(struct chi_client *client, enum chi_op op, const void *request, void *out)
@@ -197,60 +268,166 @@ static void set_numbers(struct seed *seed, enum chi_op op, void *request)
 	}
 }
 
+/* A server names the entry at fault in a field, which its client puts before the words. */
+static const char *words_of(const struct chi_client *client)
+{
+	const char *words = chi_error(client);
+	unsigned entry = 0;
+	int len = 0;
+	return sscanf(words, "entry %u: %n", &entry, &len) == 1 && len > 0 ? words + len : words;
+}
+
+/* What the clients may tell differently: of threads, and of leases, which end at a time of a clock.
+ */
+static void results_are_the_same(enum chi_op op, void *here, void *there)
+{
+	if (op == CHI_OP_INFO) {
+		/* A thread of the server may have taken one more in between. */
+		((struct chi_info *)here)->readers = ((struct chi_info *)there)->readers;
+	}
+	if (op == CHI_OP_QUEUE_TAKE) {
+		assert_int_equal(((struct chi_queue_lease *)here)->n,
+				 ((struct chi_queue_lease *)there)->n);
+	} else {
+		assert_true(same_message(chi_operation_of(op)->result, here, there));
+	}
+}
+
+static bool is_question(enum chi_op op)
+{
+	return chi_query_ops_of(op) != NULL || chi_op_row_of(op)->answer != NULL;
+}
+
+/* A random request; how both answered it. Of a change they have stores of their own. */
+static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *b, enum chi_op op)
+{
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, 1 << 20);
+	const struct chi_operation *operation = chi_operation_of(op);
+	const struct chi_query_ops *query = chi_query_ops_of(op);
+	void *request = chi_arena_array(&arena, 1, operation->request_size);
+	_Alignas(max_align_t) uint8_t here[RESULT_SIZE];
+	_Alignas(max_align_t) uint8_t there[RESULT_SIZE];
+	sample_message(seed, &arena, operation->request, request);
+	set_fields(seed, operation->request, request);
+	set_numbers(seed, op, request);
+	if (op == CHI_OP_SCAN) {
+		/* It is never a list. */
+		return rows_are_the_same(a, b, op, request);
+	}
+	int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =
+		query != NULL ? chi_rows_all : call_once;
+	int status = ask(a, op, request, here);
+	assert_int_equal(ask(b, op, request, there), status);
+	if (is_question(op)) {
+		assert_string_equal(chi_error(a), chi_error(b));
+	} else {
+		assert_string_equal(words_of(a), words_of(b));
+	}
+	results_are_the_same(op, here, there);
+	for (size_t k = 0; k < 3; k++) {
+		const char *x = chi_unknown_name(a, k);
+		const char *y = chi_unknown_name(b, k);
+		assert_string_equal(x != NULL ? x : "-", y != NULL ? y : "-");
+	}
+	if (query != NULL && query->resume != NULL) {
+		(void)rows_are_the_same(a, b, op, request);
+	}
+	return status;
+}
+
+static enum chi_op op_of_round(unsigned i)
+{
+	return CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
+}
+
 static void both_say_the_same(void **state)
 {
 	struct world *world = *state;
 	struct seed seed = seed_start("equal");
 	struct chi_client *direct = NULL;
-	unsigned good = 0;
-	import_games(world->client, world->address);
+	import_games(world);
 	world_ok(world->client, chi_gameset_make(world->client, "mine", "player B", NULL));
 	world_ok(world->client, chi_gameset_make(world->client, "won", "in mine", NULL));
 	assert_int_equal(chi_open(world->store, NULL, &direct, NULL), CHI_OK);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		_cleanup_(chi_arena_deinit) struct chi_arena arena;
-		chi_arena_init(&arena, 1 << 20);
-		enum chi_op op = CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
-		bool is_query = chi_query_ops_of(op) != NULL;
-		if (!is_query && chi_op_row_of(op)->answer == NULL) {
-			continue;
-		}
-		const struct chi_operation *operation = chi_operation_of(op);
-		void *request = chi_arena_array(&arena, 1, operation->request_size);
-		_Alignas(max_align_t) uint8_t here[RESULT_SIZE];
-		_Alignas(max_align_t) uint8_t there[RESULT_SIZE];
-		sample_message(&seed, &arena, operation->request, request);
-		set_fields(&seed, operation->request, request);
-		set_numbers(&seed, op, request);
-		int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =
-			is_query ? chi_rows_all : call_once;
-		if (op == CHI_OP_SCAN) {
-			/* It is never a list. */
-			rows_are_the_same(direct, world->client, op, request);
-			continue;
-		}
-		int status = ask(direct, op, request, here);
-		assert_int_equal(ask(world->client, op, request, there), status);
-		assert_string_equal(chi_error(direct), chi_error(world->client));
-		if (op == CHI_OP_INFO) {
-			/* A thread of the server may have taken one more in between. */
-			((struct chi_info *)here)->readers = ((struct chi_info *)there)->readers;
-		}
-		assert_true(same_message(operation->result, here, there));
-		for (size_t k = 0; k < 3; k++) {
-			const char *x = chi_unknown_name(direct, k);
-			const char *y = chi_unknown_name(world->client, k);
-			assert_string_equal(x != NULL ? x : "-", y != NULL ? y : "-");
-		}
-		good += status == CHI_OK;
-		if (is_query && chi_query_ops_of(op)->resume != NULL) {
-			rows_are_the_same(direct, world->client, op, request);
+		enum chi_op op = op_of_round(i);
+		if (is_question(op)) {
+			count_one(op, ask_both(&seed, direct, world->client, op));
 		}
 	}
-	printf("# %u requests were answered alike\n", good);
-	assert_true(good > 3);
 	chi_close(direct);
 }
+
+/* Two stores with the same games, one in this process and one behind a server, go through the same
+ * changes. */
+static void changes_are_answered_alike(void **state)
+{
+	struct world *world = *state;
+	struct seed seed = seed_start("changes");
+	struct world other;
+	world_make(&other, WORLD_FILE, CHI_STATISTIC_CONTROL);
+	import_games(world);
+	import_games(&other);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		enum chi_op op = op_of_round(i);
+		if (chi_op_row_of(op)->change != NULL) {
+			count_one(op, ask_both(&seed, other.client, world->client, op));
+		}
+	}
+	world_free(&other);
+}
+
+/* ---- Where no games are kept ---------------------------------------------------------------- */
+
+/* The operation is refused by its name, answered, or either by what it is asked. */
+static void is_refused_by_its_row(enum chi_op op, unsigned answered, unsigned refused)
+{
+	const struct chi_op_row *row = chi_op_row_of(op);
+	bool needs = (row->flags & CHI_NEEDS_ARCHIVE) != 0;
+	bool may_do_without = !needs || row->of_games != NULL;
+	if ((answered > 0) != may_do_without || (refused > 0) != needs) {
+		fail_msg("%s: %u answered, %u refused as it needs games", chi_op_name(op), answered,
+			 refused);
+	}
+}
+
+static void no_games_are_found_where_none_are_kept(void **state)
+{
+	struct seed seed = seed_start("without");
+	struct world here;
+	struct world there;
+	struct chi_client *direct = NULL;
+	unsigned answered[CHI_OP_COUNT_OF_OPS] = {0};
+	unsigned refused[CHI_OP_COUNT_OF_OPS] = {0};
+	(void)state;
+	world_make_keeping(&here, WORLD_FILE, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
+	world_make_keeping(&there, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
+	assert_int_equal(chi_open(there.store, NULL, &direct, NULL), CHI_OK);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		enum chi_op op = op_of_round(i);
+		if (elsewhere[op] != NULL) {
+			continue;
+		}
+		struct chi_client *client = is_question(op) ? direct : here.client;
+		int status = ask_both(&seed, client, there.client, op);
+		const char *words = chi_error(client);
+		answered[op] += status >= 0;
+		refused[op] += status == -CHI_EUNSUPPORTED &&
+			       strstr(words, "keeps no games") != NULL &&
+			       strstr(words, chi_op_label(op)) != NULL;
+	}
+	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		if (elsewhere[op] == NULL) {
+			is_refused_by_its_row(op, answered[op], refused[op]);
+		}
+	}
+	chi_close(direct);
+	world_free(&there);
+	world_free(&here);
+}
+
+/* ---- Single faults ------------------------------------------------------------------------- */
 
 /* In a directory it was no syntax of a filter. */
 static void no_utf8_is_invalid(void **state)
@@ -272,57 +449,6 @@ static void no_utf8_is_invalid(void **state)
 			      -CHI_EINVAL, "UTF-8");
 	}
 	chi_close(clients[1]);
-}
-
-/* A server names the entry at fault in a field, which its client puts before the words. */
-static const char *words_of(const struct chi_client *client)
-{
-	const char *words = chi_error(client);
-	unsigned entry = 0;
-	int len = 0;
-	return sscanf(words, "entry %u: %n", &entry, &len) == 1 && len > 0 ? words + len : words;
-}
-
-/* Two stores with the same games, one in this process and one behind a server, go through the same
- * changes. Leases end at a time of a clock. */
-static void changes_are_answered_alike(void **state)
-{
-	struct world *world = *state;
-	struct seed seed = seed_start("changes");
-	struct world other;
-	unsigned good = 0;
-	unsigned n = 0;
-	world_make(&other, WORLD_FILE, CHI_STATISTIC_CONTROL);
-	import_games(world->client, world->address);
-	import_games(other.client, other.address);
-	for (unsigned i = 0; i < CHANGES; i++) {
-		_cleanup_(chi_arena_deinit) struct chi_arena arena;
-		chi_arena_init(&arena, 1 << 20);
-		enum chi_op op = CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
-		const struct chi_operation *operation = chi_operation_of(op);
-		if (chi_op_row_of(op)->change == NULL) {
-			continue;
-		}
-		void *request = chi_arena_array(&arena, 1, operation->request_size);
-		_Alignas(max_align_t) uint8_t here[RESULT_SIZE];
-		_Alignas(max_align_t) uint8_t there[RESULT_SIZE];
-		sample_message(&seed, &arena, operation->request, request);
-		set_fields(&seed, operation->request, request);
-		int status = call_once(other.client, op, request, here);
-		assert_int_equal(call_once(world->client, op, request, there), status);
-		assert_string_equal(words_of(other.client), words_of(world->client));
-		if (op == CHI_OP_QUEUE_TAKE) {
-			assert_int_equal(((struct chi_queue_lease *)here)->n,
-					 ((struct chi_queue_lease *)there)->n);
-		} else {
-			assert_true(same_message(operation->result, here, there));
-		}
-		good += status == CHI_OK;
-		n++;
-	}
-	printf("# %u of %u changes were done, all answered alike\n", good, n);
-	assert_true(good > n / 20);
-	world_free(&other);
 }
 
 /* The position of a spec is a term of the filter, before the caller's. */
@@ -347,7 +473,7 @@ static void answers_are_passed_on(void **state)
 	struct chi_explored explore;
 	struct chi_key key;
 	struct chi_fault fault;
-	import_games(world->client, world->address);
+	import_games(world);
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, &fault), CHI_OK);
 	const struct chi_key *at = &key;
 	unsigned plies = 0;
@@ -452,7 +578,7 @@ static int make(void **state)
 {
 	static struct world world;
 	*state = &world;
-	world_make(&world, WORLD_UNIX, CHI_STATISTIC_CONTROL);
+	world_make(&world, world_chosen(), CHI_STATISTIC_CONTROL);
 	return 0;
 }
 
@@ -462,12 +588,17 @@ static int unmake(void **state)
 	return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (!world_choose(argc, argv)) {
+		return 0;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_has_a_row),
 		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
 		cmocka_unit_test_setup_teardown(changes_are_answered_alike, make, unmake),
+		cmocka_unit_test(every_operation_was_tried),
+		cmocka_unit_test(no_games_are_found_where_none_are_kept),
 		cmocka_unit_test_setup_teardown(no_utf8_is_invalid, make, unmake),
 		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
 		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),
