@@ -487,93 +487,6 @@ static void answers_are_passed_on(void **state)
 	assert_true(plies >= 2);
 }
 
-/* ---- Every member has a row --------------------------------------------------------------- */
-
-static void cover(const struct chi_message *type, uint8_t *bytes)
-{
-	for (size_t i = 0; i < type->n; i++) {
-		const struct chi_member *member = &type->members[i];
-		bool pointed = member->kind == CHI_LIST || member->kind == CHI_NUMBERS ||
-			       member->presence == CHI_IF_POINTER;
-		bool counted = pointed || member->kind == CHI_BYTES;
-		if (member->kind == CHI_NESTED && !pointed) {
-			cover(member->type, bytes + member->at);
-			continue;
-		}
-		memset(bytes + member->at, 0, pointed ? sizeof(void *) : member->size);
-		if (counted && member->presence != CHI_IF_POINTER) {
-			memset(bytes + member->other, 0, sizeof(size_t));
-		}
-	}
-}
-
-/* clang 14 has none: there the test is gcc's alone. */
-#if defined(__clang__)
-#define clear_padding(whole) memset(whole, 0, sizeof(*(whole)))
-#else
-#define clear_padding(whole) __builtin_clear_padding(whole)
-#endif
-
-/* A member without one would be lost on every path alike, and no comparison would tell. */
-#define ALL_COVERED(type, message)                                                                 \
-	do {                                                                                       \
-		type whole;                                                                        \
-		memset(&whole, 0xff, sizeof(whole));                                               \
-		clear_padding(&whole);                                                             \
-		cover(message, (uint8_t *)&whole);                                                 \
-		for (size_t i = 0; i < sizeof(whole); i++) {                                       \
-			if (((uint8_t *)&whole)[i] != 0) {                                         \
-				fail_msg(#type ": no row for byte %zu", i);                        \
-			}                                                                          \
-		}                                                                                  \
-	} while (0)
-
-static void every_member_has_a_row(void **state)
-{
-	(void)state;
-	ALL_COVERED(struct chi_game_spec, chi_operation_of(CHI_OP_GAME_QUERY)->request);
-	ALL_COVERED(struct chi_stats_spec, chi_operation_of(CHI_OP_STATS)->request);
-	ALL_COVERED(struct chi_twin_spec, chi_operation_of(CHI_OP_TWINS)->request);
-	ALL_COVERED(struct chi_games_page, chi_operation_of(CHI_OP_GAME_QUERY)->result);
-	ALL_COVERED(struct chi_stats_result, chi_operation_of(CHI_OP_STATS)->result);
-	ALL_COVERED(struct chi_twin_groups, chi_operation_of(CHI_OP_TWINS)->result);
-	ALL_COVERED(struct chi_stats_group,
-		    chi_message_list(chi_operation_of(CHI_OP_STATS)->result)->type);
-	ALL_COVERED(struct chi_twin_group,
-		    chi_message_list(chi_operation_of(CHI_OP_TWINS)->result)->type);
-	ALL_COVERED(struct chi_game_row,
-		    chi_message_list(chi_operation_of(CHI_OP_GAME_QUERY)->result)->type);
-	ALL_COVERED(struct chi_names_spec, chi_operation_of(CHI_OP_NAMES)->request);
-	ALL_COVERED(struct chi_names, chi_operation_of(CHI_OP_NAMES)->result);
-	ALL_COVERED(struct chi_name_row,
-		    chi_message_list(chi_operation_of(CHI_OP_NAMES)->result)->type);
-	ALL_COVERED(struct chi_gamesets_spec, chi_operation_of(CHI_OP_GAMESETS)->request);
-	ALL_COVERED(struct chi_gamesets, chi_operation_of(CHI_OP_GAMESETS)->result);
-	ALL_COVERED(struct chi_gameset_row,
-		    chi_message_list(chi_operation_of(CHI_OP_GAMESETS)->result)->type);
-	ALL_COVERED(struct chi_suspects_spec, chi_operation_of(CHI_OP_SUSPECTS)->request);
-	ALL_COVERED(struct chi_suspect_groups, chi_operation_of(CHI_OP_SUSPECTS)->result);
-	ALL_COVERED(struct chi_name_suspects,
-		    chi_message_list(chi_operation_of(CHI_OP_SUSPECTS)->result)->type);
-	ALL_COVERED(struct chi_heads_request, chi_operation_of(CHI_OP_GET_HEADS)->request);
-	ALL_COVERED(struct chi_heads, chi_operation_of(CHI_OP_GET_HEADS)->result);
-	ALL_COVERED(struct chi_explore_request, chi_operation_of(CHI_OP_EXPLORE)->request);
-	ALL_COVERED(struct chi_explored, chi_operation_of(CHI_OP_EXPLORE)->result);
-	ALL_COVERED(struct chi_explore_move,
-		    chi_message_list(chi_operation_of(CHI_OP_EXPLORE)->result)->type);
-	ALL_COVERED(struct chi_game_request, chi_operation_of(CHI_OP_GET_GAME)->request);
-	ALL_COVERED(struct chi_queue_list_request, chi_operation_of(CHI_OP_QUEUE_LIST)->request);
-	ALL_COVERED(struct chi_queue_page, chi_operation_of(CHI_OP_QUEUE_LIST)->result);
-	ALL_COVERED(struct chi_queue_added, chi_operation_of(CHI_OP_QUEUE_ADD)->result);
-	ALL_COVERED(struct chi_queue_lease, chi_operation_of(CHI_OP_QUEUE_TAKE)->result);
-	ALL_COVERED(struct chi_affected, chi_operation_of(CHI_OP_QUEUE_SETTLE)->result);
-	ALL_COVERED(struct chi_change_names_request,
-		    chi_operation_of(CHI_OP_CHANGE_NAMES)->request);
-	ALL_COVERED(struct chi_names_done, chi_operation_of(CHI_OP_CHANGE_NAMES)->result);
-	ALL_COVERED(struct chi_gameset_request, chi_operation_of(CHI_OP_MAKE_GAMESET)->request);
-	ALL_COVERED(struct chi_gamesets_spec, chi_operation_of(CHI_OP_DROP_GAMESET)->request);
-}
-
 static int make(void **state)
 {
 	static struct world world;
@@ -594,7 +507,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_member_has_a_row),
 		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
 		cmocka_unit_test_setup_teardown(changes_are_answered_alike, make, unmake),
 		cmocka_unit_test(every_operation_was_tried),
