@@ -131,16 +131,24 @@ static bool are_same(enum chi_op op, const void *a, const void *b)
 	return same_message(chi_query_list(chi_operation_of(op))->type, a, b);
 }
 
-/* The page's rows are those of `whole` from `at` on, which moves. */
-static void deliver(struct driven *driven, bool last, const struct chi_page *whole, size_t *at)
+/* The page's rows are those of `whole` from `at` on, which moves; where they are all of them, what
+ * goes with them is the same, too. */
+static void deliver(struct driven *driven, bool last, const struct driven *whole, size_t *at)
 {
 	const struct chi_page *page = &driven->page;
+	const enum chi_op op = driven->query->op;
 	chi_query_result(driven->query, page, last, driven->result);
-	for (size_t i = 0; whole != NULL && i < page->n; i++, ++*at) {
-		assert_in_range(*at, 0, whole->n - 1);
-		assert_true(are_same(driven->query->op,
-				     (const uint8_t *)page->items + i * page->size,
-				     (const uint8_t *)whole->items + *at * page->size));
+	if (whole == NULL) {
+		return;
+	}
+	if (last && *at == 0 && op != CHI_OP_SCAN) {
+		assert_true(
+			same_message(chi_operation_of(op)->result, driven->result, whole->result));
+	}
+	for (size_t i = 0; i < page->n; i++, ++*at) {
+		assert_in_range(*at, 0, whole->page.n - 1);
+		assert_true(are_same(op, (const uint8_t *)page->items + i * page->size,
+				     (const uint8_t *)whole->page.items + *at * page->size));
 	}
 }
 
@@ -149,7 +157,7 @@ static bool may_forget(const struct chi_query *query)
 	return query->ops->may_forget == NULL || query->ops->may_forget(query);
 }
 
-static void drive(struct driven *driven, const struct chi_page *whole)
+static void drive(struct driven *driven, const struct driven *whole)
 {
 	struct chi_query *query = driven->query;
 	size_t at = 0;
@@ -174,7 +182,7 @@ static void drive(struct driven *driven, const struct chi_page *whole)
 			attach(driven);
 		}
 	}
-	assert_true(whole == NULL || at == whole->n);
+	assert_true(whole == NULL || at == whole->page.n);
 }
 
 /* ---- The queries -------------------------------------------------------------------------- */
@@ -188,55 +196,78 @@ static void check_query(struct seed *seed, enum chi_op op, const void *spec, siz
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct driven driven;
 		begin(&driven, op, spec, seed);
-		drive(&driven, &whole.page);
+		drive(&driven, &whole);
 		end(&driven);
 	}
 	end(&whole);
 }
 
+#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+static const struct chi_game_spec games[] = {
+	{.filter = ""},
+	{.filter = "year 2001..", .want = CHI_GAMES_PGN},
+	{.filter = "", .sort = CHI_GAMES_DATE, .descending = true, .limit = 300},
+	{.filter = "white B", .want = CHI_GAMES_TEXTS, .limit = 20, .want_total = true},
+	{.filter = "has \"pe5\" year 2001..", .by_positions = true, .want_total = true},
+};
+static const struct chi_stats_spec stats[] = {
+	{.by = CHI_STATS_PLAYER}, {.by = CHI_STATS_YEAR, .limit = 7}, {.by = CHI_STATS_PIECES}};
+static const struct chi_names_spec names[] = {{.kind = CHI_NAME_PLAYER, .limit = CHI_NAMES_MAX},
+					      {.kind = CHI_NAME_PLAYER, .after = 9, .limit = 40}};
+static const struct chi_suspects_spec suspects = {
+	.kind = CHI_NAME_PLAYER, .least = 60, .limit = CHI_NAMES_MAX};
+static const struct chi_gamesets_spec sets[] = {{.name = NULL}, {.name = "s7"}};
+static const struct chi_twin_spec twins = {.days = 400};
+static const struct chi_explore_request explore = {.fen = START, .filter = "white B"};
+static const struct chi_scan_request scans[] = {
+	{.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS}},
+	{.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .games = "white B"}},
+	{.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .limit = 5}},
+	{.spec = {.chi2_max = CHI_CHI2_MAX, .pattern = "has \"Pe4\""}},
+	{.spec = {.chi2_max = CHI_CHI2_MAX, .games = "white B", .whole_counts = true}},
+};
+
+/* What is asked, and how many rows there are at least. */
+static const struct {
+	enum chi_op op;
+	const void *spec;
+	size_t least;
+} asked[] = {
+	{CHI_OP_GAME_QUERY, &games[0], 20}, {CHI_OP_GAME_QUERY, &games[1], 20},
+	{CHI_OP_GAME_QUERY, &games[2], 20}, {CHI_OP_GAME_QUERY, &games[3], 20},
+	{CHI_OP_GAME_QUERY, &games[4], 20}, {CHI_OP_STATS, &stats[0], 1},
+	{CHI_OP_STATS, &stats[1], 1},	    {CHI_OP_STATS, &stats[2], 1},
+	{CHI_OP_NAMES, &names[0], 40},	    {CHI_OP_NAMES, &names[1], 40},
+	{CHI_OP_SUSPECTS, &suspects, 1},    {CHI_OP_GAMESETS, &sets[0], 30},
+	{CHI_OP_GAMESETS, &sets[1], 1},	    {CHI_OP_TWINS, &twins, 2},
+	{CHI_OP_EXPLORE, &explore, 1},	    {CHI_OP_SCAN, &scans[0], 4},
+	{CHI_OP_SCAN, &scans[1], 4},	    {CHI_OP_SCAN, &scans[2], 4},
+	{CHI_OP_SCAN, &scans[3], 3}, /* that have such a pawn */
+	{CHI_OP_SCAN, &scans[4], 4},	    {CHI_OP_COUNT, &scans[0], 0},
+	{CHI_OP_COUNT, &scans[1], 0},	    {CHI_OP_COUNT, &scans[3], 0},
+};
+
 static void rows_are_those_of_a_quiet_run(void **state)
 {
 	struct seed seed = seed_start("disturbed");
-	const struct chi_game_spec games[] = {
-		{.filter = ""},
-		{.filter = "year 2001..", .want = CHI_GAMES_PGN},
-		{.filter = "", .sort = CHI_GAMES_DATE, .descending = true, .limit = 300},
-		{.filter = "white B", .want = CHI_GAMES_TEXTS, .limit = 20, .want_total = true},
-		{.filter = "has \"pe5\" year 2001..", .by_positions = true, .want_total = true},
-	};
-	const struct chi_stats_spec stats[] = {{.by = CHI_STATS_PLAYER},
-					       {.by = CHI_STATS_YEAR, .limit = 7},
-					       {.by = CHI_STATS_PIECES}};
-	const struct chi_names_spec names[] = {{.kind = CHI_NAME_PLAYER, .limit = CHI_NAMES_MAX},
-					       {.kind = CHI_NAME_PLAYER, .after = 9, .limit = 40}};
-	const struct chi_suspects_spec suspects = {
-		.kind = CHI_NAME_PLAYER, .least = 60, .limit = CHI_NAMES_MAX};
-	const struct chi_gamesets_spec sets[] = {{.name = NULL}, {.name = "s7"}};
-	const struct chi_twin_spec twins = {.days = 400};
-	const struct chi_scan_request scans[] = {
-		{.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS}},
-		{.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .games = "white B"}},
-		{.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .limit = 5}},
-		{.spec = {.chi2_max = CHI_CHI2_MAX, .pattern = "has \"Pe4\""}},
-		{.spec = {.chi2_max = CHI_CHI2_MAX, .games = "white B", .whole_counts = true}},
-	};
 	(void)state;
-	for (size_t i = 0; i < CHI_COUNT(games); i++) {
-		check_query(&seed, CHI_OP_GAME_QUERY, &games[i], 20);
+	for (size_t i = 0; i < CHI_COUNT(asked); i++) {
+		check_query(&seed, asked[i].op, asked[i].spec, asked[i].least);
 	}
-	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
-		check_query(&seed, CHI_OP_STATS, &stats[i], 1);
-	}
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		check_query(&seed, CHI_OP_NAMES, &names[i], 40);
-	}
-	check_query(&seed, CHI_OP_SUSPECTS, &suspects, 1);
-	check_query(&seed, CHI_OP_GAMESETS, &sets[0], 30);
-	check_query(&seed, CHI_OP_GAMESETS, &sets[1], 1);
-	check_query(&seed, CHI_OP_TWINS, &twins, 2);
-	for (size_t i = 0; i < CHI_COUNT(scans); i++) {
-		/* Three positions have that pawn. */
-		check_query(&seed, CHI_OP_SCAN, &scans[i], scans[i].spec.pattern != NULL ? 3 : 4);
+}
+
+static void every_query_is_asked(void **state)
+{
+	(void)state;
+	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		bool is_asked = false;
+		for (size_t i = 0; i < CHI_COUNT(asked); i++) {
+			is_asked |= asked[i].op == op;
+		}
+		if ((chi_query_ops_of(op) != NULL) != is_asked) {
+			fail_msg("%s is a query that is not asked", chi_op_name(op));
+		}
 	}
 }
 
@@ -264,6 +295,7 @@ static int drop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_query_is_asked),
 		cmocka_unit_test(rows_are_those_of_a_quiet_run),
 	};
 	return cmocka_run_group_tests_name("disturbed", tests, make, drop);
