@@ -2,7 +2,8 @@
 /*
  * Whatever is asked, a directory and a server that serves it say the same: status, words and rows.
  * Requests are made by the tables of proto/, so an operation is covered by having one. And what one
- * call returned may be given to the next. Argument: unix or tls.
+ * call returned may be given to the next. Over connections that break, and where no games are kept,
+ * it is the same. Argument: unix or tls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +16,13 @@
 
 #include "client/core/rows.h"
 #include "ops/op.h"
+#include "tests/client/relay.h"
 #include "tests/client/world.h"
 #include "tests/proto/sample.h"
 #include "proto/operations.h"
 
-#define ROUNDS 6000u
+#define ROUNDS	   6000u
+#define CUT_ROUNDS 1000u
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -268,6 +271,11 @@ static void set_numbers(struct seed *seed, enum chi_op op, void *request)
 	}
 }
 
+static bool is_question(enum chi_op op)
+{
+	return chi_query_ops_of(op) != NULL || chi_op_row_of(op)->answer != NULL;
+}
+
 /* A server names the entry at fault in a field, which its client puts before the words. */
 static const char *words_of(const struct chi_client *client)
 {
@@ -275,6 +283,52 @@ static const char *words_of(const struct chi_client *client)
 	unsigned entry = 0;
 	int len = 0;
 	return sscanf(words, "entry %u: %n", &entry, &len) == 1 && len > 0 ? words + len : words;
+}
+
+/* ---- Broken connections --------------------------------------------------------------------- */
+
+static bool cutting;
+static unsigned cuts[CHI_OP_COUNT_OF_OPS][2]; /* that came, by their way */
+
+/* The answer to the next request is cut somewhere, or the request itself. */
+static void cut_somewhere(struct seed *seed)
+{
+	if (cutting) {
+		enum relay_way way = seed_below(seed, 2) == 0 ? TO_SERVER : TO_CLIENT;
+		relay_cut(way, (long)seed_below(seed, UINT64_C(1) << seed_below(seed, 14)), 1);
+	}
+}
+
+static void count_cut(enum chi_op op)
+{
+	if (cutting && relay_was_cut()) {
+		cuts[op][atomic_load(&relay.way)]++;
+	}
+}
+
+/* A client adds to the words of a write that was on its way when its connection broke. */
+static void words_are_the_same(enum chi_op op, const struct chi_client *a,
+			       const struct chi_client *b)
+{
+	const char *x = is_question(op) ? chi_error(a) : words_of(a);
+	const char *y = is_question(op) ? chi_error(b) : words_of(b);
+	const char *end = cutting ? strstr(y, "; the write may or may not have happened") : NULL;
+	if (end != NULL) {
+		assert_memory_equal(x, y, (size_t)(end - y));
+	} else {
+		assert_string_equal(x, y);
+	}
+}
+
+/* What is not known any more of a change that was done before, and of a walk that went on. */
+static void forget_what_a_cut_takes(enum chi_op op, void *here, void *there)
+{
+	if (op == CHI_OP_COUNT) {
+		((struct chi_counted *)there)->mixed = ((struct chi_counted *)here)->mixed;
+	} else if (op == CHI_OP_CHANGE_NAMES) {
+		((struct chi_names_done *)there)->n_refused = 0;
+		((struct chi_names_done *)here)->n_refused = 0;
+	}
 }
 
 /* What the clients may tell differently: of threads, and of leases, which end at a time of a clock.
@@ -293,11 +347,6 @@ static void results_are_the_same(enum chi_op op, void *here, void *there)
 	}
 }
 
-static bool is_question(enum chi_op op)
-{
-	return chi_query_ops_of(op) != NULL || chi_op_row_of(op)->answer != NULL;
-}
-
 /* A random request; how both answered it. Of a change they have stores of their own. */
 static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *b, enum chi_op op)
 {
@@ -313,16 +362,20 @@ static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *
 	set_numbers(seed, op, request);
 	if (op == CHI_OP_SCAN) {
 		/* It is never a list. */
-		return rows_are_the_same(a, b, op, request);
+		cut_somewhere(seed);
+		int status = rows_are_the_same(a, b, op, request);
+		count_cut(op);
+		return status;
 	}
 	int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =
 		query != NULL ? chi_rows_all : call_once;
 	int status = ask(a, op, request, here);
+	cut_somewhere(seed);
 	assert_int_equal(ask(b, op, request, there), status);
-	if (is_question(op)) {
-		assert_string_equal(chi_error(a), chi_error(b));
-	} else {
-		assert_string_equal(words_of(a), words_of(b));
+	count_cut(op);
+	words_are_the_same(op, a, b);
+	if (cutting) {
+		forget_what_a_cut_takes(op, here, there);
 	}
 	results_are_the_same(op, here, there);
 	for (size_t k = 0; k < 3; k++) {
@@ -375,6 +428,37 @@ static void changes_are_answered_alike(void **state)
 			count_one(op, ask_both(&seed, other.client, world->client, op));
 		}
 	}
+	world_free(&other);
+}
+
+/* Over connections that break: each request is done once, and each row comes once and in order. */
+static void cuts_change_nothing(void **state)
+{
+	struct world *world = *state;
+	struct seed seed = seed_start("cuts");
+	struct chi_client *client = relay_open(0);
+	struct chi_client *direct = NULL;
+	struct world other;
+	world_make(&other, WORLD_FILE, CHI_STATISTIC_CONTROL);
+	import_games(world);
+	import_games(&other);
+	assert_int_equal(chi_open(world->store, NULL, &direct, NULL), CHI_OK);
+	cutting = true;
+	for (unsigned i = 0; i < CUT_ROUNDS; i++) {
+		enum chi_op op = op_of_round(i);
+		if (elsewhere[op] == NULL) {
+			(void)ask_both(&seed, is_question(op) ? direct : other.client, client, op);
+		}
+	}
+	cutting = false;
+	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		printf("# %s: cut %u times on its way, its answer %u times\n", chi_op_name(op),
+		       cuts[op][TO_SERVER], cuts[op][TO_CLIENT]);
+		bool is_cut = cuts[op][TO_SERVER] > 0 && cuts[op][TO_CLIENT] > 0;
+		assert_true(is_cut == (elsewhere[op] == NULL));
+	}
+	chi_close(client);
+	chi_close(direct);
 	world_free(&other);
 }
 
@@ -511,6 +595,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(changes_are_answered_alike, make, unmake),
 		cmocka_unit_test(every_operation_was_tried),
 		cmocka_unit_test(no_games_are_found_where_none_are_kept),
+		cmocka_unit_test_setup_teardown(cuts_change_nothing, relay_make, relay_drop),
 		cmocka_unit_test_setup_teardown(no_utf8_is_invalid, make, unmake),
 		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
 		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),
