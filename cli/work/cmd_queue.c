@@ -150,6 +150,21 @@ static const struct chi_row_column columns[] = {
 	COLUMN(SHOW_TEXT, struct chi_queue_row, holder, "holder"),
 };
 
+/* A key that is of no position is damage, or another program's: no row is made of it. */
+static int print_rows(struct cli_rows *rows, const struct chi_queue_page *list)
+{
+	struct chi_fault fault = {.text = ""};
+	char fen[CHI_FEN_SIZE];
+	for (size_t i = 0; i < list->n; i++) {
+		int status = chi_key_to_fen(&list->rows[i].key, fen, &fault);
+		if (status != CHI_OK) {
+			return cli_fault(status, &fault);
+		}
+		rows_print(rows, &list->rows[i]);
+	}
+	return EXIT_DONE;
+}
+
 static int run_list(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
@@ -165,10 +180,11 @@ static int run_list(struct cli *cli)
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
-		for (size_t i = 0; i < list.n; i++) {
-			rows_print(&rows, &list.rows[i]);
-			last = list.rows[i];
+		int code = print_rows(&rows, &list);
+		if (code != EXIT_DONE) {
+			return code;
 		}
+		last = list.n > 0 ? list.rows[list.n - 1] : last;
 		left -= list.n;
 	}
 	rows_head(&rows);

@@ -58,6 +58,16 @@ class Queue(Base):
                      ("drop", "--all", START), ("list", "--limit", "0")):
             self.both(*args, code=2)
 
+    def test_keys_of_no_position_were_dashes(self):
+        """It was an error, and became a row without a FEN."""
+        key = bytes.fromhex("0800000000000000f0")  # one rook, that may castle
+        with Client(self.daemon.address) as client:
+            client.call(queue_add=pb.QueueAdd(keys=bytes([len(key)]) + key, priority=1))
+        self.cli("queue", "add", AFTER_E4, address=self.daemon.address)
+        done = self.cli("queue", "list", address=self.daemon.address, code=2)
+        self.assertNotIn("-\twaiting", done.stdout)
+        self.assertIn("may castle", done.stderr)
+
     def test_options_of_another_verb(self):
         """Each belongs to one; an option that would do nothing is refused."""
         for verb, *options in (("list", "--priority", "5"), ("count", "--limit", "5"), ("add", "--all"),
