@@ -89,9 +89,8 @@ void columns_head(FILE *file, enum columns_form form, const struct chi_row_colum
 	}
 }
 
-/* Without the line's end. */
-static int print_row(FILE *file, enum columns_form form, const struct chi_row_column *columns,
-		     size_t n, const void *row)
+int columns_row(FILE *file, enum columns_form form, const struct chi_row_column *columns, size_t n,
+		const void *row)
 {
 	struct chi_cell values[COLUMNS_MAX];
 	for (size_t i = 0; i < n; i++) {
@@ -112,28 +111,37 @@ static int print_row(FILE *file, enum columns_form form, const struct chi_row_co
 		}
 		print_cell(file, form, &values[i]);
 	}
-	fputs(form == COLUMNS_JSON ? "}" : "", file);
+	fputs(form == COLUMNS_JSON ? "}\n" : "\n", file);
 	return CHI_OK;
 }
 
-int columns_row(FILE *file, enum columns_form form, const struct chi_row_column *columns, size_t n,
-		const void *row)
+/* NULL without memory, and of a text that is not UTF-8. jansson's integers are signed. */
+static json_t *json_of_cell(const struct chi_cell *cell)
 {
-	int status = print_row(file, form, columns, n, row);
-	if (status == CHI_OK) {
-		(void)putc('\n', file);
+	char text[32];
+	if (cell->kind == VALUE_TEXT) {
+		return json_stringn(cell->text, cell->len);
 	}
-	return status;
+	if (cell->kind != VALUE_NUMBER) {
+		return cell->kind == VALUE_REAL ? json_real(cell->real) : json_null();
+	}
+	(void)snprintf(text, sizeof(text), "%.*s", (int)cell->len, cell->text);
+	return strchr(text, '.') != NULL ? json_real(strtod(text, NULL))
+					 : json_count(strtoull(text, NULL, 10));
 }
 
 json_t *columns_object(const struct chi_row_column *columns, size_t n, const void *row)
 {
-	_cleanup_(chi_freep) char *text = NULL;
-	size_t len = 0;
-	FILE *file = open_memstream(&text, &len);
-	bool bad = file == NULL || print_row(file, COLUMNS_JSON, columns, n, row) != CHI_OK;
-	bad = (file != NULL && fclose(file) != 0) || bad;
-	return bad ? NULL : json_loadb(text, len, 0, NULL);
+	json_t *object = json_object();
+	for (size_t i = 0; i < n; i++) {
+		struct chi_cell cell;
+		chi_cell_fill(&columns[i], row, &cell);
+		if (json_object_set_new(object, columns[i].name, json_of_cell(&cell)) != 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
 }
 
 /* ---- Lists ------------------------------------------------------------------------------- */

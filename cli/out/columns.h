@@ -31,7 +31,8 @@ void columns_head(FILE *file, enum columns_form form, const struct chi_row_colum
 CHI_MUSTUSE int columns_row(FILE *file, enum columns_form form,
 			    const struct chi_row_column *columns, size_t n, const void *row);
 
-/* The row as JSON, to which other members can be added; NULL without memory, or as above. */
+/* The row as JSON, to which other members can be added; NULL without memory, or as above. Counts
+ * are those of json_count. */
 json_t *columns_object(const struct chi_row_column *columns, size_t n, const void *row);
 
 /* A list on standard output: the head in front of the first row. */
