@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 # a crash; in what only computes, or does over TCP what it did over a Unix socket, neither do they.
 ASAN_TESTS=(@unit @fuzz @faults '!faults powercut' '!client install' '!client header' '!client * tcp'
 	'!chess perft' '!chess movegen' '!chess endgame' '!import games' '!search find_threads'
-	'!client nomem tls'
+	'!client nomem tls' '!client equal tls'
 	'system protocol' 'system access')
 TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store count'
 	'store readers' 'store overtaken' 'import evals' 'client prober unix'

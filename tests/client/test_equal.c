@@ -22,7 +22,7 @@
 #include "proto/operations.h"
 
 #define ROUNDS	   6000u
-#define CUT_ROUNDS 1000u
+#define CUT_ROUNDS 1500u
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -290,12 +290,14 @@ static const char *words_of(const struct chi_client *client)
 static bool cutting;
 static unsigned cuts[CHI_OP_COUNT_OF_OPS][2]; /* that came, by their way */
 
-/* The answer to the next request is cut somewhere, or the request itself. */
-static void cut_somewhere(struct seed *seed)
+/* The answer to the next request is cut somewhere, or the request itself. What changes are answered
+ * with is short. */
+static void cut_somewhere(struct seed *seed, enum chi_op op)
 {
 	if (cutting) {
 		enum relay_way way = seed_below(seed, 2) == 0 ? TO_SERVER : TO_CLIENT;
-		relay_cut(way, (long)seed_below(seed, UINT64_C(1) << seed_below(seed, 14)), 1);
+		uint64_t bits = way == TO_SERVER ? 9 : is_question(op) ? 14 : 6;
+		relay_cut(way, (long)seed_below(seed, UINT64_C(1) << seed_below(seed, bits)), 1);
 	}
 }
 
@@ -362,7 +364,7 @@ static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *
 	set_numbers(seed, op, request);
 	if (op == CHI_OP_SCAN) {
 		/* It is never a list. */
-		cut_somewhere(seed);
+		cut_somewhere(seed, op);
 		int status = rows_are_the_same(a, b, op, request);
 		count_cut(op);
 		return status;
@@ -370,7 +372,7 @@ static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *
 	int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =
 		query != NULL ? chi_rows_all : call_once;
 	int status = ask(a, op, request, here);
-	cut_somewhere(seed);
+	cut_somewhere(seed, op);
 	assert_int_equal(ask(b, op, request, there), status);
 	count_cut(op);
 	words_are_the_same(op, a, b);

@@ -390,7 +390,7 @@ static uint64_t known_of(const struct chi_message *type, const struct chi_member
 	return 0;
 }
 
-/* One row for each field, in their order. */
+/* One row for each field, in their order. Plain numbers are kept without a look at oneofs. */
 static void check_rows(const struct chi_message *type)
 {
 	if (type->n != type->descriptor->n_fields) {
@@ -402,6 +402,11 @@ static void check_rows(const struct chi_message *type)
 		if (member->field != field->id) {
 			fail_msg("%s.%s: row %zu is of field %u", type->descriptor->short_name,
 				 field->name, i, member->field);
+		}
+		if ((field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) != 0 &&
+		    member->kind == CHI_NUMBER) {
+			fail_msg("%s.%s: a plain number of a oneof", type->descriptor->short_name,
+				 field->name);
 		}
 		const struct chi_message *inner = member->type;
 		if (inner != NULL && inner->descriptor != NULL) {
