@@ -41,11 +41,6 @@ CHI_MUSTUSE int chi_remote_repeat_write(struct chi_client *client, struct chi_re
 /* Keeps account of what is not known to be durable; `n` records of an answered write. */
 void chi_remote_written(struct chi_peer *peer, size_t n, bool async);
 
-/* A synced write must not go out over a new connection as if the old one's writes had arrived
- * before it: -CHI_ECONNECT reports these, once. `first`: it was not sent before. */
-CHI_MUSTUSE int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability,
-				     bool first);
-
 struct chi_put_request chi_remote_put_request(const struct chi_put_entry *entries, size_t n,
 					      enum chi_durability durability);
 

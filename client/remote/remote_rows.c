@@ -35,17 +35,24 @@ static bool is_marked(const struct chi_request *request)
 int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	struct chi_request sent = {.op = request->op, .body = request->body};
+	const struct chi_change_ops *change = chi_op_row_of(request->op)->change;
+	bool async = change != NULL && change->durability != NULL &&
+		     change->durability(request->body) == CHI_ASYNC;
 	struct chi_response response;
 	int status = is_marked(request)
-			     ? chi_remote_repeat_write(client, &sent, CHI_SYNC, &response)
+			     ? chi_remote_repeat_write(client, &sent, async ? CHI_ASYNC : CHI_SYNC,
+						       &response)
 			     : chi_repeat_call(client, &sent, &response);
 	/* Compact and Rescore do no harm when repeated: they carry no mark. */
-	if (chi_op_row_of(request->op)->kind == CHI_KIND_WRITE &&
+	if ((chi_op_row_of(request->op)->flags & CHI_NEEDS_WRITABLE) != 0 &&
 	    !chi_operation_of(request->op)->marked) {
 		status = chi_peer_doubt(client, status);
 	}
 	if (status != CHI_OK) {
 		return status;
+	}
+	if (async) {
+		chi_remote_written(client->peer, change->records(request->body), true);
 	}
 	memcpy(out, response.body, chi_operation_of(request->op)->result_size);
 	return check_result(client, request->op, request->body, response.body);

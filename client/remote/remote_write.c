@@ -34,18 +34,14 @@ static int tell_lost(struct chi_client *client, const char *then)
 			client->text, lost, then);
 }
 
-int chi_remote_may_vouch(struct chi_client *client, enum chi_durability durability, bool first)
-{
-	const char *then = first ? ", and this write was not sent" : ", and so may this write";
-	return durability == CHI_SYNC ? tell_lost(client, then) : CHI_OK;
-}
-
 static int try_write(struct chi_client *client, struct chi_request *request,
 		     enum chi_durability durability, bool first, struct chi_response *response)
 {
 	int status = chi_peer_ready(client);
-	if (status == CHI_OK) {
-		status = chi_remote_may_vouch(client, durability, first);
+	if (status == CHI_OK && durability == CHI_SYNC) {
+		/* It would vouch for them. */
+		status = tell_lost(client, first ? ", and this write was not sent"
+						 : ", and so may this write");
 	}
 	if (status == CHI_OK) {
 		status = chi_repeat_key(client, &request->idempotency_key);
@@ -105,59 +101,35 @@ struct chi_put_request chi_remote_put_request(const struct chi_put_entry *entrie
 	return asked;
 }
 
-static int too_many(struct chi_client *client, size_t n)
-{
-	return chi_fail(&client->error, -CHI_ETOOBIG,
-			"%zu entries in one batch, the server takes at most %u", n,
-			client->peer->limits.put_entries);
-}
-
-static int send_put(struct chi_client *client, const struct chi_put_request *asked,
-		    struct chi_put_result *result)
-{
-	struct chi_request request = {.op = CHI_OP_PUT, .body = asked};
-	struct chi_response response;
-	int status = chi_remote_repeat_write(client, &request, asked->durability, &response);
-	if (status == CHI_OK && result != NULL) {
-		*result = *(const struct chi_put_result *)response.body;
-	}
-	if (status == CHI_OK && asked->durability == CHI_ASYNC) {
-		chi_remote_written(client->peer, asked->n, true);
-	}
-	return status;
-}
-
 /* The server's limit may be below ours: it is known before anything is sent, so the refusal can say
  * what the limit is and leaves the connection alone. */
+static int call_batch(struct chi_client *client, enum chi_op op, const void *asked, size_t n,
+		      void *out)
+{
+	const struct chi_request request = {.op = op, .body = asked};
+	return n <= client->peer->limits.put_entries
+		       ? chi_remote_call(client, &request, out)
+		       : chi_fail(&client->error, -CHI_ETOOBIG,
+				  "%zu entries in one batch, the server takes at most %u", n,
+				  client->peer->limits.put_entries);
+}
+
 int chi_remote_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result)
 {
-	if (n == 0 && durability == CHI_ASYNC) {
-		return CHI_OK;
-	}
-	if (n > client->peer->limits.put_entries) {
-		return too_many(client, n);
-	}
 	const struct chi_put_request asked = chi_remote_put_request(entries, n, durability);
-	return send_put(client, &asked, result);
+	return n == 0 && durability == CHI_ASYNC
+		       ? CHI_OK
+		       : call_batch(client, CHI_OP_PUT, &asked, n, result);
 }
 
 int chi_remote_del(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted)
 {
-	if (n > client->peer->limits.put_entries) {
-		return too_many(client, n);
-	}
 	const struct chi_delete_request asked = {chi_positions_of(keys, n), durability};
-	struct chi_request request = {.op = CHI_OP_DELETE, .body = &asked};
-	struct chi_response response;
-	int status = chi_remote_repeat_write(client, &request, durability, &response);
-	if (status == CHI_OK) {
-		*deleted = ((const struct chi_affected *)response.body)->n;
-	}
-	if (status == CHI_OK && durability == CHI_ASYNC) {
-		chi_remote_written(client->peer, n, true);
-	}
+	struct chi_affected did = {0};
+	int status = call_batch(client, CHI_OP_DELETE, &asked, n, &did);
+	*deleted = did.n;
 	return status;
 }
 

@@ -301,6 +301,16 @@ static void cut_somewhere(struct seed *seed, enum chi_op op)
 	}
 }
 
+/* One that was not waited for may be lost with its connection, and the next one says so. */
+static void wait_for_write(enum chi_op op, void *request)
+{
+	if (cutting && op == CHI_OP_PUT) {
+		((struct chi_put_request *)request)->durability = CHI_SYNC;
+	} else if (cutting && op == CHI_OP_DELETE) {
+		((struct chi_delete_request *)request)->durability = CHI_SYNC;
+	}
+}
+
 static void count_cut(enum chi_op op)
 {
 	if (cutting && relay_was_cut()) {
@@ -362,6 +372,7 @@ static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *
 	sample_message(seed, &arena, operation->request, request);
 	set_fields(seed, operation->request, request);
 	set_numbers(seed, op, request);
+	wait_for_write(op, request);
 	if (op == CHI_OP_SCAN) {
 		/* It is never a list. */
 		cut_somewhere(seed, op);
