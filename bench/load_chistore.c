@@ -25,10 +25,8 @@ static void hello(struct chi_buffer *out)
 
 static void get(struct chi_buffer *out, const struct chi_key *keys, size_t n)
 {
-	struct chi_request request = {.id = 2, .op = CHI_OP_PROBE};
-	/* Packing only reads. */
-	request.u.positions.keys = (struct chi_key *)(uintptr_t)keys;
-	request.u.positions.n = n;
+	const struct chi_positions asked = chi_positions_of(keys, n);
+	const struct chi_request request = {.id = 2, .op = CHI_OP_PROBE, .body = &asked};
 	pack(&request, out);
 }
 
@@ -47,11 +45,12 @@ static void count(const struct chi_response *response, size_t n, uint64_t *found
 	if (response->op != CHI_OP_PROBE) {
 		return;
 	}
-	if (response->u.probe.n != n) {
-		bench_die("%zu rows for %zu positions", response->u.probe.n, n);
+	const struct chi_probed *probed = response->body;
+	if (probed->n != n) {
+		bench_die("%zu rows for %zu positions", probed->n, n);
 	}
 	for (size_t i = 0; i < n; i++) {
-		*found += response->u.probe.rows[i].found;
+		*found += probed->rows[i].found;
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "chistore/types.h"
 
 struct chi_game_texts;
+struct chi_positions;
 struct chi_read;
 struct chi_dir;
 
@@ -36,12 +37,16 @@ struct chi_ask {
 	struct chi_fault *fault;
 };
 
+/* Finds the keys of the FENs among the positions. */
+CHI_MUSTUSE int chi_ask_keys(struct chi_ask *ask, const struct chi_positions *positions);
+
 /* `result` is zeroed. */
 typedef int chi_answer(struct chi_ask *ask, const void *request, void *result);
 
 chi_answer chi_answer_explore;			 /* explore.c */
 chi_answer chi_answer_game, chi_answer_heads;	 /* game.c */
 chi_answer chi_answer_game_ids, chi_answer_info; /* read.c */
+chi_answer chi_answer_probe, chi_answer_get;	 /* read.c */
 chi_answer chi_answer_queue_list;		 /* queue.c */
 
 /*

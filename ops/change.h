@@ -66,6 +66,3 @@ bool chi_change_is_trial(const struct chi_change_ops *ops, const void *request);
  * `status`.
  */
 int chi_change_explain(const struct chi_write *write, int status, struct chi_fault *fault);
-
-/* For `check`: keys of the FENs among the positions. */
-CHI_MUSTUSE int chi_change_keys(struct chi_ask *ask, struct chi_positions *positions);

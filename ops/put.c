@@ -84,7 +84,7 @@ const struct chi_change_ops chi_put_ops = {
 
 static int check_delete(struct chi_ask *ask, void *request)
 {
-	return chi_change_keys(ask, &((struct chi_delete_request *)request)->positions);
+	return chi_ask_keys(ask, &((struct chi_delete_request *)request)->positions);
 }
 
 static size_t records_of_delete(const void *request)

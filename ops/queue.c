@@ -42,7 +42,7 @@ int chi_answer_queue_list(struct chi_ask *ask, const void *request, void *result
 static int check_positions(struct chi_ask *ask, int status, struct chi_positions *positions)
 {
 	ask->field = status < 0 ? "" : NULL;
-	return status < 0 ? status : chi_change_keys(ask, positions);
+	return status < 0 ? status : chi_ask_keys(ask, positions);
 }
 
 static int check_add(struct chi_ask *ask, void *request)

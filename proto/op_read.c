@@ -9,8 +9,6 @@
 #include "proto/record.h"
 #include "proto/rows.h"
 
-#define REQ	struct chi_request
-#define RES	struct chi_response
 #define EXPLORE struct chi_explored
 
 /* ---- Positions --------------------------------------------------------------------------- */
@@ -133,13 +131,18 @@ int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions,
 
 static int check_positions(struct chi_unpacker *u, void *out)
 {
-	struct chi_request *request = out;
-	return chi_positions_check(u, &request->u.positions, CHI_PROBE_MAX);
+	return chi_positions_check(u, out, CHI_PROBE_MAX);
 }
+
+/* Nothing is beside them. */
+struct only_positions {
+	struct chi_positions positions;
+};
 
 /* Of Probe and Get. */
 static const struct chi_member positions[] = {
-	CHI_M_POSITIONS(REQ, u.positions, CHI_PROBE_MAX, "more than 4096 positions"),
+	CHI_M_POSITIONS(struct only_positions, positions, CHI_PROBE_MAX,
+			"more than 4096 positions"),
 };
 CHI_TABLE(chi_positions_request, probe, positions, check_positions);
 
@@ -147,23 +150,21 @@ CHI_TABLE(chi_positions_request, probe, positions, check_positions);
 
 static size_t probe_len(const void *from, size_t *noted)
 {
-	const struct chi_response *response = from;
-	return chi_rows_fields_len(response->u.probe.rows, response->u.probe.n,
-				   response->u.probe.counts, noted);
+	const struct chi_probed *probed = from;
+	return chi_rows_fields_len(probed->rows, probed->n, probed->counts, noted);
 }
 
 static uint8_t *put_probe(uint8_t *at, const void *from, size_t noted)
 {
-	const struct chi_response *response = from;
-	return chi_put_rows_fields(at, response->u.probe.rows, response->u.probe.n,
-				   response->u.probe.counts, noted);
+	const struct chi_probed *probed = from;
+	return chi_put_rows_fields(at, probed->rows, probed->n, probed->counts, noted);
 }
 
 static int probe_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, void *to)
 {
-	struct chi_response *out = to;
-	return chi_rows_fields_read(u, bytes, len, CHI_PROBE_MAX, &out->u.probe.rows,
-				    &out->u.probe.n, &out->u.probe.counts);
+	struct chi_probed *out = to;
+	return chi_rows_fields_read(u, bytes, len, CHI_PROBE_MAX, &out->rows, &out->n,
+				    &out->counts);
 }
 
 static const struct chi_member probe_result[] = {
@@ -193,7 +194,7 @@ static const struct chi_member entry[] = {
 CHI_TABLE(chi_entry_message, entry, entry, check_entry);
 
 static const struct chi_member get_result[] = {
-	CHI_M_ROWS(1, RES, u.get.entries, u.get.n, &chi_entry_message, CHI_PROBE_MAX),
+	CHI_M_ROWS(1, struct chi_got, entries, n, &chi_entry_message, CHI_PROBE_MAX),
 };
 CHI_TABLE(chi_get_result, get_result, get_result, NULL);
 

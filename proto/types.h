@@ -102,8 +102,8 @@ struct chi_text {
 };
 
 /*
- * Positions of a Probe, Get or Delete. keys[0 .. n - n_fens) came as keys; the last n_fens came as
- * FENs, fens[i] belongs to keys[n - n_fens + i], which unpacking leaves zeroed for the reader to
+ * PROBE and GET; the positions of others. keys[0 .. n - n_fens) came as keys; the last n_fens came
+ * as FENs, fens[i] belongs to keys[n - n_fens + i], which unpacking leaves zeroed for the reader to
  * fill (this room knows no chess).
  */
 struct chi_positions {
@@ -140,7 +140,6 @@ struct chi_request {
 			struct chi_text client;
 			struct chi_text access_token; /* a secret; empty: none */
 		} hello;
-		struct chi_positions positions; /* PROBE, GET */
 		struct {
 			uint32_t responses;
 		} credit;
@@ -338,6 +337,19 @@ struct chi_games_page {
 /* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
 #define CHI_QUEUE_DROP 5
 
+/* Of a GET, one for each position asked for. */
+struct chi_got {
+	struct chi_entry *entries;
+	size_t n;
+};
+
+/* Of a PROBE, likewise. */
+struct chi_probed {
+	struct chi_row *rows;
+	size_t n;
+	bool counts; /* rows carry counts: always */
+};
+
 struct chi_hello_limits {
 	uint32_t request_bytes;
 	uint32_t response_bytes;
@@ -382,15 +394,6 @@ struct chi_response {
 			struct chi_store_name *stores;
 			size_t n_stores;
 		} hello;
-		struct {
-			struct chi_row *rows;
-			size_t n;
-			bool counts; /* rows carry counts (always in a probe) */
-		} probe;
-		struct {
-			struct chi_entry *entries;
-			size_t n;
-		} get;
 		struct {
 			uint64_t credit; /* bytes that may be sent beyond those granted before */
 			const struct chi_import_note *notes;

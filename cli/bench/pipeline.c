@@ -32,10 +32,8 @@ static int queue(struct chi_client *client, bool first, struct chi_request *requ
 int pipeline_probe(struct chi_client *client, bool first, const struct chi_key *keys, size_t n,
 		   uint64_t *id)
 {
-	struct chi_request request = {
-		.op = CHI_OP_PROBE,
-		.u.positions = chi_positions_of(keys, n),
-	};
+	const struct chi_positions asked = chi_positions_of(keys, n);
+	struct chi_request request = {.op = CHI_OP_PROBE, .body = &asked};
 	return queue(client, first, &request, id);
 }
 
@@ -65,8 +63,9 @@ int pipeline_next(struct chi_client *client, struct pipeline_answer *out)
 	}
 	out->id = response.id;
 	out->status = response.status < 0 ? chi_peer_refusal(&response, &client->error) : CHI_OK;
-	for (size_t i = 0; response.op == CHI_OP_PROBE && i < response.u.probe.n; i++) {
-		out->found += response.u.probe.rows[i].found;
+	const struct chi_probed *probed = response.op == CHI_OP_PROBE ? response.body : NULL;
+	for (size_t i = 0; probed != NULL && i < probed->n; i++) {
+		out->found += probed->rows[i].found;
 	}
 	return CHI_OK;
 }

@@ -103,18 +103,18 @@ int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				 ? client->backend->rows_all(client, &rows, &request, out)
 				 : client->backend->call(client, &request, out);
 	}
+	if (status != CHI_OK) {
+		memset(out, 0, chi_operation_of(op)->result_size);
+	}
 	chi_rows_end(client, &rows);
 	return status;
 }
 
 int chi_client_ask(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
+	memset(out, 0, chi_operation_of(op)->result_size);
 	int status = chi_client_settle(client, chi_client_begin(client));
-	status = status == CHI_OK ? chi_client_call(client, op, spec, out) : status;
-	if (status != CHI_OK) {
-		memset(out, 0, chi_operation_of(op)->result_size);
-	}
-	return status;
+	return status == CHI_OK ? chi_client_call(client, op, spec, out) : status;
 }
 
 int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)

@@ -18,13 +18,14 @@
 int chi_remote_copy_rows(struct chi_client *client, const struct chi_response *response,
 			 struct chi_row *out, size_t n)
 {
-	if (response->u.probe.n != n) {
+	const struct chi_probed *probed = response->body;
+	if (probed->n != n) {
 		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu positions, got %zu", n,
-				     response->u.probe.n);
+				     probed->n);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct chi_key key = out[i].key;
-		out[i] = response->u.probe.rows[i];
+		out[i] = probed->rows[i];
 		if (out[i].key.len != 0 && memcmp(&out[i].key, &key, sizeof(key)) != 0) {
 			return chi_peer_fail(client, -CHI_EPROTO, "row %zu is of another position",
 					     i);
@@ -59,12 +60,10 @@ static size_t chunk_size(const struct probe *probe, size_t i)
 static int send_chunk(struct chi_client *client, struct probe *probe)
 {
 	size_t i = probe->sent;
+	const struct chi_positions asked =
+		chi_positions_of(probe->keys + i * probe->chunk, chunk_size(probe, i));
 	struct chi_request request = {
-		.op = CHI_OP_PROBE,
-		.id = chi_peer_next_id(client),
-		.u.positions =
-			chi_positions_of(probe->keys + i * probe->chunk, chunk_size(probe, i)),
-	};
+		.op = CHI_OP_PROBE, .id = chi_peer_next_id(client), .body = &asked};
 	if (i == 0) {
 		probe->first_id = request.id;
 	}
@@ -168,28 +167,12 @@ int chi_remote_probe(struct chi_client *client, const struct chi_key *keys, size
 static int get_some(struct chi_client *client, const struct chi_key *keys, size_t n,
 		    const struct chi_entry **out)
 {
-	struct chi_request request = {
-		.op = CHI_OP_GET,
-		.u.positions = chi_positions_of(keys, n),
-	};
-	struct chi_response response;
-	int status = chi_repeat_call(client, &request, &response);
-	if (status != CHI_OK) {
-		return status;
-	}
-	if (response.u.get.n != n) {
-		return chi_peer_fail(client, -CHI_EPROTO, "asked for %zu records, got %zu", n,
-				     response.u.get.n);
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct chi_key *told = &response.u.get.entries[i].key;
-		if (told->len != 0 && memcmp(told, &keys[i], sizeof(*told)) != 0) {
-			return chi_peer_fail(client, -CHI_EPROTO,
-					     "record %zu is of another position", i);
-		}
-	}
-	*out = response.u.get.entries;
-	return CHI_OK;
+	const struct chi_positions asked = chi_positions_of(keys, n);
+	const struct chi_request request = {.op = CHI_OP_GET, .body = &asked};
+	struct chi_got got = {.n = 0};
+	int status = chi_remote_call(client, &request, &got);
+	*out = got.entries;
+	return status;
 }
 
 int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct chi_record *out)

@@ -448,12 +448,8 @@ static inline bool chi_transport_is_shaking(const struct chi_conn *conn)
 /* ---- Probes in batches (probe_batch.c) ---------------------------------------------------- */
 
 /* The quick way: takes the body of a frame if it is a probe in its plain form and nothing is
- * against answering it. False: it has to go the usual way. */
+ * against answering it. False: it has to go the usual way (ops/read.c). */
 CHI_MUSTUSE bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t len);
-
-/* A probe that came the usual way, checked; `n` is at most CHI_PROBE_MAX. */
-void chi_probe_batch_add(struct chi_conn *conn, uint64_t id, struct chi_served *served,
-			 const struct chi_key *keys, size_t n);
 
 /* Looks up and answers what is gathered. */
 void chi_probe_batch_answer(struct chi_worker *worker);

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-#include "base/fault.h"
-#include "chess/key.h"
 #include "base/clock.h"
 #include "daemon/net/server.h"
+#include "ops/answer.h"
 #include "proto/probe.h"
 #include "store/store.h"
 
@@ -61,53 +60,29 @@ bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t le
 	return true;
 }
 
-void chi_probe_batch_add(struct chi_conn *conn, uint64_t id, struct chi_served *served,
-			 const struct chi_key *keys, size_t n)
-{
-	struct chi_probe_batch *probe_batch = &conn->worker->probe_batch;
-	make_room(conn->worker, served);
-	if (n > 0) {
-		memcpy(probe_batch->keys + probe_batch->n_keys, keys, n * sizeof(*keys));
-	}
-	take_request(conn, id, served, n);
-}
-
 static void answer_rows(struct chi_conn *conn, uint64_t id, struct chi_row *rows, size_t n)
 {
-	struct chi_response response = {.id = id, .last = true, .op = CHI_OP_PROBE};
-	response.u.probe.rows = rows;
-	response.u.probe.n = n;
-	response.u.probe.counts = true;
+	const struct chi_probed probed = {.rows = rows, .n = n, .counts = true};
+	const struct chi_response response = {
+		.id = id, .last = true, .op = CHI_OP_PROBE, .body = &probed};
 	chi_conn_answer(conn, &response);
 }
 
-/* Says which position's record could not be read. */
-static void answer_failure(struct chi_conn *conn, uint64_t id, int status,
-			   const struct chi_key *key)
+/* One request by itself, after all together have failed: only those with a damaged record do. */
+static void answer_alone(struct chi_worker *worker, struct chi_read *read,
+			 const struct chi_batched_probe *request, const struct chi_key *keys)
 {
-	char fen[CHI_FEN_SIZE];
 	struct chi_fault fault = {0};
-	if (key == NULL || chi_key_to_fen(key, fen, NULL) < 0) {
-		chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, NULL);
+	struct chi_ask ask = {.read = read, .arena = &worker->results, .fault = &fault};
+	const struct chi_positions asked = chi_positions_of(keys, request->n);
+	struct chi_probed probed = {0};
+	int status = chi_answer_probe(&ask, &asked, &probed);
+	if (status < 0) {
+		chi_conn_fail(request->conn, request->id, CHI_OP_PROBE, status, NULL,
+			      fault.text[0] != '\0' ? fault.text : NULL);
 		return;
 	}
-	(void)chi_fail(&fault, status, "cannot read the record of '%s' (%s)", fen,
-		       chi_strerror(status));
-	chi_conn_fail(conn, id, CHI_OP_PROBE, status, NULL, fault.text);
-}
-
-/* One request by itself, after all together have failed: only those with a damaged record do. */
-static void answer_alone(struct chi_read *read, const struct chi_batched_probe *request,
-			 const struct chi_key *keys, struct chi_row *rows)
-{
-	for (size_t i = 0; i < request->n; i++) {
-		int status = chi_read_row(read, &keys[i], &rows[i]);
-		if (status < 0) {
-			answer_failure(request->conn, request->id, status, &keys[i]);
-			return;
-		}
-	}
-	answer_rows(request->conn, request->id, rows, request->n);
+	answer_rows(request->conn, request->id, probed.rows, probed.n);
 }
 
 void chi_probe_batch_answer(struct chi_worker *worker)
@@ -129,9 +104,9 @@ void chi_probe_batch_answer(struct chi_worker *worker)
 	for (size_t i = 0; i < probe_batch->n_requests; i++) {
 		const struct chi_batched_probe *request = &probe_batch->requests[i];
 		if (begun < 0) {
-			answer_failure(request->conn, request->id, begun, NULL);
+			chi_conn_fail(request->conn, request->id, CHI_OP_PROBE, begun, NULL, NULL);
 		} else if (found < 0) {
-			answer_alone(read, request, probe_batch->keys + at, probe_batch->rows + at);
+			answer_alone(worker, read, request, probe_batch->keys + at);
 		} else {
 			answer_rows(request->conn, request->id, probe_batch->rows + at, request->n);
 		}

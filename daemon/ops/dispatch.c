@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "chess/key.h"
 #include "daemon/net/net.h"
 #include "daemon/ops/run.h"
 #include "daemon/net/server.h"
@@ -17,16 +16,20 @@
 #include "service/log.h"
 #include "store/store.h"
 
-/* Of operations that are not driven by their row. */
+/* What drives an operation's row, */
+static chi_handler *const by_kind[] = {
+	[CHI_KIND_ANSWER] = chi_handle_answer,
+	[CHI_KIND_QUERY] = chi_handle_query,
+	[CHI_KIND_WRITE] = chi_handle_change,
+	[CHI_KIND_BYTES] = chi_handle_piped,
+};
+
+/* and what does an operation that is like no other. */
 static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_HELLO] = chi_handle_hello,
 	[CHI_OP_PING] = chi_handle_ping,
-	[CHI_OP_PROBE] = chi_handle_probe,
-	[CHI_OP_GET] = chi_handle_get,
 	[CHI_OP_CREDIT] = chi_handle_credit,
 	[CHI_OP_CANCEL] = chi_handle_cancel,
-	[CHI_OP_BACKUP] = chi_handle_piped,
-	[CHI_OP_VERIFY] = chi_handle_piped,
 	[CHI_OP_COMPACT] = chi_handle_whole,
 	[CHI_OP_IMPORT] = chi_handle_import,
 	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
@@ -36,11 +39,10 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 
 static chi_handler *handler_of(const struct chi_request *request)
 {
-	const struct chi_op_row *row = chi_op_row_of(request->op);
-	return chi_op_is_query(request) ? chi_handle_query
-	       : row->answer != NULL	? chi_handle_answer
-	       : row->change != NULL	? chi_handle_change
-					: handlers[request->op];
+	enum chi_op_kind kind = chi_op_row_of(request->op)->kind;
+	return handlers[request->op] != NULL			     ? handlers[request->op]
+	       : kind == CHI_KIND_QUERY && !chi_op_is_query(request) ? chi_handle_answer
+								     : by_kind[kind];
 }
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -53,19 +55,6 @@ int chi_task_field(struct chi_task *task, int status, const char *format, ...)
 	size_t kept = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
 	task->field = chi_arena_text(&task->worker->results, text, kept);
 	return status;
-}
-
-int chi_task_keys(struct chi_task *task, struct chi_positions *positions, const char *name)
-{
-	struct chi_key *keys = positions->keys + (positions->n - positions->n_fens);
-	for (size_t i = 0; i < positions->n_fens; i++) {
-		const struct chi_text *fen = &positions->fens[i];
-		int status = chi_key_from_fen(fen->bytes, fen->len, &keys[i], &task->fault);
-		if (status < 0) {
-			return chi_task_field(task, status, "%s.fens[%zu]", name, i);
-		}
-	}
-	return CHI_OK;
 }
 
 /* Memory that a request may keep whatever it takes of it. */

@@ -29,8 +29,7 @@ struct chi_task {
 
 typedef int chi_handler(struct chi_task *task);
 
-chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_read.c */
-chi_handler chi_handle_probe, chi_handle_get;	       /* handler_read.c */
+chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_hello.c */
 chi_handler chi_handle_whole;			       /* handler_write.c */
 chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
 chi_handler chi_handle_outcome;			       /* handler_write.c */
@@ -54,10 +53,6 @@ int chi_task_name_field(struct chi_task *task, int status, const char *field);
  */
 CHI_MUSTUSE int chi_task_take_request(struct chi_task *task, struct chi_arena *arena,
 				      struct chi_request *out);
-
-/* Turns the FENs among `positions` to keys; `name` is the operation's, for the field. */
-CHI_MUSTUSE int chi_task_keys(struct chi_task *task, struct chi_positions *positions,
-			      const char *name);
 
 /* What connections and workers have done here (dispatch.c). */
 extern const struct chi_worker_ops chi_worker_ops;

@@ -196,7 +196,7 @@ void server_answer_probe(struct server_conn *conn, uint64_t id, const struct chi
 		.id = id,
 		.last = true,
 		.op = CHI_OP_PROBE,
-		.u.probe = {.rows = rows, .n = n, .counts = true},
+		.body = &(const struct chi_probed){.rows = rows, .n = n, .counts = true},
 	};
 	server_answer(conn, &answer);
 }

@@ -37,10 +37,10 @@ static void answer_backwards(struct server_conn *conn)
 			if (!server_next(conn, &request)) {
 				return;
 			}
+			const struct chi_positions *positions = request.body;
 			asked[i].id = request.id;
-			asked[i].n = request.u.positions.n;
-			memcpy(asked[i].keys, request.u.positions.keys,
-			       asked[i].n * sizeof(struct chi_key));
+			asked[i].n = positions->n;
+			memcpy(asked[i].keys, positions->keys, asked[i].n * sizeof(struct chi_key));
 		}
 		for (size_t i = 8; i-- > 0;) {
 			server_answer_probe(conn, asked[i].id, asked[i].keys, asked[i].n);
@@ -107,7 +107,8 @@ static void cut_short(struct server_conn *conn)
 	if (!server_greet(conn) || conn->sent == conn->cut || !server_next(conn, &request)) {
 		return;
 	}
-	server_answer_probe(conn, request.id, request.u.positions.keys, request.u.positions.n);
+	const struct chi_positions *positions = request.body;
+	server_answer_probe(conn, request.id, positions->keys, positions->n);
 	if (conn->sent < conn->cut) {
 		server_wait_end(conn);
 	}

@@ -39,12 +39,12 @@ static void take_all(struct server_conn *conn)
 		}
 		bool probe = request.op == CHI_OP_PROBE;
 		atomic_store(&got_bytes, conn->taken - n);
-		atomic_store(&got_n, probe ? request.u.positions.n
+		const struct chi_positions *positions = request.body;
+		atomic_store(&got_n, probe ? positions->n
 					   : ((const struct chi_put_request *)request.body)->n);
 		atomic_fetch_add(&got, 1);
 		if (probe) {
-			server_answer_probe(conn, request.id, request.u.positions.keys,
-					    request.u.positions.n);
+			server_answer_probe(conn, request.id, positions->keys, positions->n);
 			continue;
 		}
 		struct chi_response put = {.id = request.id, .last = true, .op = CHI_OP_PUT};

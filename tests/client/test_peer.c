@@ -203,7 +203,8 @@ static void answer_wrongly(struct server_conn *conn)
 	if (!server_greet(conn) || !server_next(conn, &request)) {
 		return;
 	}
-	struct chi_key keys[2] = {request.u.positions.keys[0], world_key(77)};
+	struct chi_key keys[2] = {((const struct chi_positions *)request.body)->keys[0],
+				  world_key(77)};
 	switch (conn->number) {
 	case WRONG_ID:
 		server_answer_probe(conn, request.id + 1, keys, 1);
@@ -264,7 +265,7 @@ static void answer_beside_the_point(struct server_conn *conn)
 	struct chi_response get = {.id = request.id,
 				   .last = true,
 				   .op = CHI_OP_GET,
-				   .u.get = {.entries = &entry, .n = 1}};
+				   .body = &(const struct chi_got){.entries = &entry, .n = 1}};
 	struct chi_response explore = {.id = request.id, .last = true, .op = CHI_OP_EXPLORE};
 	explore.body = &(const struct chi_explored){.position.key = world_key(77), .min_ply = -1};
 	const struct chi_response *const answers[] = {&none, &get, &explore};
@@ -281,7 +282,8 @@ static void answers_beside_the_point(void **state)
 	struct chi_put_entry put = {.key = world_key(0)};
 	struct chi_record record;
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EPROTO, "not found");
-	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO, "another position");
+	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO,
+		      "get is one to another request");
 	struct chi_explored explore;
 	world_refused(client, chi_explore(client, &put.key, NULL, &explore), -CHI_EPROTO,
 		      "explore is one to another request");

@@ -73,9 +73,8 @@ void loop_pack(struct chi_buffer *out, const struct chi_request *request)
 
 void loop_pack_probe(struct chi_buffer *out, uint64_t id)
 {
-	struct chi_request request = {.id = id, .op = CHI_OP_PROBE};
-	request.u.positions.keys = &keys[id % POSITIONS];
-	request.u.positions.n = 1;
+	const struct chi_positions asked = {.keys = &keys[id % POSITIONS], .n = 1};
+	const struct chi_request request = {.id = id, .op = CHI_OP_PROBE, .body = &asked};
 	loop_pack(out, &request);
 }
 

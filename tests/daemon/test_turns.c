@@ -323,14 +323,15 @@ static void small_queries_keep_no_large_blocks(void **state)
 	help_keys(keys, KEYS);
 	chi_buffer_init(&out, 1 << 20);
 	for (unsigned i = 1; i <= QUERIES; i++) {
-		struct chi_request large = {.id = 100 + i, .op = CHI_OP_GET};
+		const struct chi_request large = {
+			.id = 100 + i,
+			.op = CHI_OP_GET,
+			.body = &(const struct chi_positions){.keys = keys, .n = KEYS}};
 		const struct chi_request small = {
 			.id = i,
 			.op = CHI_OP_STATS,
 			.store = {.bytes = "large", .len = strlen("large")},
 			.body = &spec};
-		large.u.positions.keys = keys;
-		large.u.positions.n = KEYS;
 		loop_pack(&out, &large);
 		loop_pack(&out, &small);
 	}

@@ -49,8 +49,9 @@ static void check_probe(const uint8_t *data, size_t size)
 	REQUIRE(request.store.len == probe.store_len);
 	REQUIRE(probe.store_len == 0 ||
 		memcmp(request.store.bytes, probe.store, probe.store_len) == 0);
-	REQUIRE(request.u.positions.n == probe.n && request.u.positions.n_fens == 0);
-	REQUIRE(memcmp(request.u.positions.keys, keys, probe.n * sizeof(*keys)) == 0);
+	const struct chi_positions *positions = request.body;
+	REQUIRE(positions->n == probe.n && positions->n_fens == 0);
+	REQUIRE(memcmp(positions->keys, keys, probe.n * sizeof(*keys)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

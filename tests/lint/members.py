@@ -112,7 +112,7 @@ def main():
     paths = tree.files(root)
     structs, rows = {}, {}
     for path in paths:
-        if path.endswith(".h") and path.startswith(("include/", "base/", "proto/", "ops/")):
+        if path.endswith((".c", ".h")) and path.startswith(("include/", "base/", "proto/", "ops/")):
             structs |= structs_of(tree.read(root, path))
         if path.startswith("proto/") and path.endswith(".c"):
             shared = tree.read(root, "proto/operations.h")

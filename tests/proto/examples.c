@@ -58,7 +58,9 @@ static struct chi_text probe_fens[1] = {TEXT(START)};
 static const struct chi_request probe_request = {
 	.id = 4,
 	.op = CHI_OP_PROBE,
-	.u.positions = {.keys = probe_keys, .n = 2, .fens = probe_fens, .n_fens = 1},
+	.body =
+		&(const struct chi_positions){
+			.keys = probe_keys, .n = 2, .fens = probe_fens, .n_fens = 1},
 };
 
 static struct chi_key get_keys[1]; /* to be filled from the FEN */
@@ -66,7 +68,9 @@ static const struct chi_request get_request = {
 	.id = 5,
 	.store = TEXT("masters"),
 	.op = CHI_OP_GET,
-	.u.positions = {.keys = get_keys, .n = 1, .fens = probe_fens, .n_fens = 1},
+	.body =
+		&(const struct chi_positions){
+			.keys = get_keys, .n = 1, .fens = probe_fens, .n_fens = 1},
 };
 
 static const chi_move example_line[] = {E2E4, E7E5, G1F3};
@@ -302,7 +306,7 @@ static const struct chi_response probe_response = {
 	.id = 4,
 	.last = true,
 	.op = CHI_OP_PROBE,
-	.u.probe = {.rows = probe_rows, .n = 2, .counts = true},
+	.body = &(const struct chi_probed){.rows = probe_rows, .n = 2, .counts = true},
 };
 
 static struct chi_entry get_entries[1] = {
@@ -321,7 +325,7 @@ static const struct chi_response get_response = {
 	.id = 5,
 	.last = true,
 	.op = CHI_OP_GET,
-	.u.get = {.entries = get_entries, .n = 1},
+	.body = &(const struct chi_got){.entries = get_entries, .n = 1},
 };
 
 static const struct chi_response put_response = {

@@ -48,16 +48,10 @@ static struct chi_request positions(enum chi_op op, size_t n, size_t n_fens)
 		keys[i] = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
 		fens[i] = (struct chi_text){"8/8 w", 5};
 	}
-	struct chi_request request = {.id = 1, .op = op};
-	struct chi_positions all = {.keys = keys, .n = n, .fens = fens, .n_fens = n_fens};
-	if (op == CHI_OP_DELETE) {
-		static struct chi_delete_request del;
-		del.positions = all;
-		request.body = &del;
-	} else {
-		request.u.positions = all;
-	}
-	return request;
+	/* It begins with what is the whole of the others. */
+	static struct chi_delete_request asked;
+	asked.positions = (struct chi_positions){keys, n, fens, n_fens};
+	return (struct chi_request){.id = 1, .op = op, .body = &asked};
 }
 
 /* Keys and FENs count together. */
@@ -213,11 +207,11 @@ static void rows_of_a_response(void **state)
 		const size_t many = (size_t)(CHI_SCAN_ROWS_MAX + over);
 		const int wanted = over > 0 ? -CHI_EPROTO : CHI_OK;
 		struct chi_response again;
-		struct chi_response response = {.id = 1, .last = true, .op = CHI_OP_PROBE};
-		response.u.probe.rows = rows;
-		response.u.probe.n = few;
+		const struct chi_probed probed = {.rows = rows, .n = few};
+		struct chi_response response = {
+			.id = 1, .last = true, .op = CHI_OP_PROBE, .body = &probed};
 		assert_int_equal(answer_round_trip(&response, &again), wanted);
-		assert_true(over > 0 || again.u.probe.n == few);
+		assert_true(over > 0 || ((const struct chi_probed *)again.body)->n == few);
 		response = (struct chi_response){.id = 1, .last = true, .op = CHI_OP_SCAN};
 		const struct chi_scan_page page = {.rows = rows, .n = many};
 		response.body = &page;

@@ -174,8 +174,10 @@ static void packing_appends(void **state)
 	size_t before = b.wire.len;
 	assert_int_equal(chi_request_pack(&ping, &b.wire), -CHI_ETOOBIG);
 	assert_int_equal(chi_response_pack(&pong, &b.wire), -CHI_ETOOBIG);
-	struct chi_request probe = {.id = 5, .op = CHI_OP_PROBE};
-	struct chi_response rows = {.id = 5, .op = CHI_OP_PROBE};
+	const struct chi_request probe = {
+		.id = 5, .op = CHI_OP_PROBE, .body = &(const struct chi_positions){.n = 0}};
+	const struct chi_response rows = {
+		.id = 5, .op = CHI_OP_PROBE, .body = &(const struct chi_probed){.n = 0}};
 	assert_int_equal(chi_request_pack(&probe, &b.wire), -CHI_ETOOBIG);
 	assert_int_equal(chi_response_pack(&rows, &b.wire), -CHI_ETOOBIG);
 	assert_int_equal(b.wire.len, before);
@@ -235,9 +237,8 @@ static void entries_over_the_limit(void **state)
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
 	memset(note, 'n', sizeof(note));
-	struct chi_response response = {.id = 1, .op = CHI_OP_GET};
-	response.u.get.entries = entries;
-	response.u.get.n = CHI_COUNT(entries);
+	const struct chi_got got = {entries, CHI_COUNT(entries)};
+	const struct chi_response response = {.id = 1, .op = CHI_OP_GET, .body = &got};
 	for (size_t i = 0; i < CHI_COUNT(entries); i++) {
 		entries[i] = (struct chi_entry){.key = {9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}},
 						.found = true};
@@ -277,9 +278,10 @@ static void entry_size_is_an_upper_bound(void **state)
 		response.id = 1;
 		response.n_unknown = 0;
 		response.message.len = response.field.len = 0;
+		const struct chi_got *got = response.body;
 		size_t bound = 0;
-		for (size_t i = 0; i < response.u.get.n; i++) {
-			bound += chi_entry_size(&response.u.get.entries[i]);
+		for (size_t i = 0; i < got->n; i++) {
+			bound += chi_entry_size(&got->entries[i]);
 		}
 		assert_int_equal(chi_response_pack(&response, &b.wire), CHI_OK);
 		assert_true(b.wire.len >= bound && b.wire.len <= bound + 16);

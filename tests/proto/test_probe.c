@@ -55,13 +55,13 @@ static void make(struct seed *seed, size_t n, const char *store, struct chi_buff
 	struct chi_request request = {.id = seed_next(seed) >> seed_next(seed) % 64,
 				      .op = CHI_OP_PROBE,
 				      .store = {store, strlen(store)}};
+	const struct chi_positions positions = {.keys = asked, .n = n};
 	size_t frame_len = 0;
 	request.id += request.id == 0;
 	for (size_t i = 0; i < n; i++) {
 		asked[i] = random_key(seed);
 	}
-	request.u.positions.keys = asked;
-	request.u.positions.n = n;
+	request.body = &positions;
 	chi_buffer_init(out, CHI_FRAME_REQUEST_MAX + 64);
 	assert_int_equal(chi_request_pack(&request, out), CHI_OK);
 	assert_int_equal(chi_frame_take(chi_buffer_bytes(out), out->len, CHI_FRAME_REQUEST_MAX,
@@ -94,9 +94,10 @@ static bool agrees(const uint8_t *bytes, size_t len)
 		assert_int_equal(request.store.len, probe.store_len);
 		assert_memory_equal(request.store.bytes, probe.store_len > 0 ? probe.store : "",
 				    probe.store_len);
-		assert_int_equal(request.u.positions.n_fens, 0);
-		assert_int_equal(request.u.positions.n, probe.n);
-		assert_memory_equal(request.u.positions.keys, keys, probe.n * sizeof(*keys));
+		const struct chi_positions *positions = request.body;
+		assert_int_equal(positions->n_fens, 0);
+		assert_int_equal(positions->n, probe.n);
+		assert_memory_equal(positions->keys, keys, probe.n * sizeof(*keys));
 	}
 	test_free(copy);
 	return taken;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations that are answered at once, from this turn's snapshot. */
+/* Who a client is, and what it is told of the server. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fault.h"
-#include "chess/key.h"
 #include "daemon/ops/handler.h"
 #include "service/log.h"
 #include "daemon/net/server.h"
-#include "daemon/net/net.h"
 #include "proto/wire/frame.h"
 #include "store/store.h"
 
@@ -124,111 +122,6 @@ int chi_handle_hello(struct chi_task *task)
 int chi_handle_ping(struct chi_task *task)
 {
 	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_PING};
-	chi_conn_answer(task->conn, &response);
-	return CHI_OK;
-}
-
-/* Says which position's record could not be read. */
-static int name_position(struct chi_task *task, int status, const struct chi_key *key)
-{
-	char fen[CHI_FEN_SIZE];
-	if (chi_key_to_fen(key, fen, NULL) < 0) {
-		return status;
-	}
-	return chi_fail(&task->fault, status, "cannot read the record of '%s' (%s)", fen,
-			chi_strerror(status));
-}
-
-/* Answered together with the other probes of this turn. */
-int chi_handle_probe(struct chi_task *task)
-{
-	struct chi_positions *positions = &task->request->u.positions;
-	int status = chi_task_keys(task, positions, "probe");
-	if (status < 0) {
-		return status;
-	}
-	chi_probe_batch_add(task->conn, task->request->id, task->served, positions->keys,
-			    positions->n);
-	return CHI_OK;
-}
-
-/* Keys of a Get that are looked up together, before it is seen how much they have become. */
-#define GET_TOGETHER 64
-
-/* Some of the records asked for, into entries whose keys are set. */
-static int read_some(struct chi_task *task, struct chi_read *read, struct chi_entry *entries,
-		     size_t n)
-{
-	struct chi_key keys[GET_TOGETHER];
-	struct chi_record records[GET_TOGETHER];
-	bool found[GET_TOGETHER];
-	size_t done = 0;
-	for (size_t i = 0; i < n; i++) {
-		keys[i] = entries[i].key;
-	}
-	int status = chi_read_records(read, keys, n, &task->worker->results, records, found, &done);
-	if (status < 0) {
-		return name_position(task, status, &keys[done < n ? done : 0]);
-	}
-	for (size_t i = 0; i < n; i++) {
-		entries[i].record = records[i];
-		entries[i].found = found[i];
-	}
-	return CHI_OK;
-}
-
-/* All records asked for, while they fit one response. */
-static int read_entries(struct chi_task *task, struct chi_read *read, struct chi_entry *entries)
-{
-	const struct chi_positions *positions = &task->request->u.positions;
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < positions->n; i++) {
-		entries[i].key = positions->keys[i];
-	}
-	for (size_t i = 0; i < positions->n; i++) {
-		size_t left = positions->n - i;
-		int status = i % GET_TOGETHER != 0
-				     ? CHI_OK
-				     : read_some(task, read, entries + i,
-						 left < GET_TOGETHER ? left : GET_TOGETHER);
-		if (status < 0) {
-			return status;
-		}
-		bytes += chi_entry_size(&entries[i]);
-		if (bytes > CHI_FRAME_RESPONSE_MAX) {
-			return chi_fail(&task->fault, -CHI_ETOOBIG,
-					"the records from number %zu on do not fit one response, "
-					"ask for fewer at a time",
-					i);
-		}
-	}
-	return CHI_OK;
-}
-
-/* Whole records; how large they are is known only when they have been read. */
-int chi_handle_get(struct chi_task *task)
-{
-	struct chi_positions *positions = &task->request->u.positions;
-	struct chi_read *read = NULL;
-	int status = chi_task_keys(task, positions, "get");
-	if (status == CHI_OK) {
-		status = chi_worker_read(task->worker, task->served, &read);
-	}
-	if (status < 0) {
-		return status;
-	}
-	struct chi_entry *entries =
-		chi_arena_array(&task->worker->results, positions->n, sizeof(*entries));
-	if (entries == NULL) {
-		return -CHI_ENOMEM;
-	}
-	status = read_entries(task, read, entries);
-	if (status < 0) {
-		return status;
-	}
-	struct chi_response response = {.id = task->request->id, .last = true, .op = CHI_OP_GET};
-	response.u.get.entries = entries;
-	response.u.get.n = positions->n;
 	chi_conn_answer(task->conn, &response);
 	return CHI_OK;
 }
