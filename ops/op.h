@@ -20,7 +20,7 @@ struct chi_query_ops;
 
 /* How it is served. */
 enum chi_op_kind {
-	CHI_KIND_OTHER,	 /* in a way of its own: hello, ping, credit, cancel, import */
+	CHI_KIND_OTHER,	 /* in a way of its own: hello, import, compact */
 	CHI_KIND_ANSWER, /* at once, on one snapshot */
 	CHI_KIND_QUERY,	 /* rows, in slices (ops/query.h) */
 	CHI_KIND_WRITE,	 /* in a transaction */

@@ -24,8 +24,8 @@ static chi_handler *const by_kind[] = {
 	[CHI_KIND_BYTES] = chi_handle_piped,
 };
 
-/* and what does an operation that is like no other. */
-static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
+/* and what does an operation of CHI_KIND_OTHER. */
+static chi_handler *const others[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_HELLO] = chi_handle_hello,
 	[CHI_OP_PING] = chi_handle_ping,
 	[CHI_OP_CREDIT] = chi_handle_credit,
@@ -36,14 +36,6 @@ static chi_handler *const handlers[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_IMPORT_END] = chi_handle_import_end,
 	[CHI_OP_OUTCOME] = chi_handle_outcome,
 };
-
-static chi_handler *handler_of(const struct chi_request *request)
-{
-	enum chi_op_kind kind = chi_op_row_of(request->op)->kind;
-	return handlers[request->op] != NULL			     ? handlers[request->op]
-	       : kind == CHI_KIND_QUERY && !chi_op_is_query(request) ? chi_handle_answer
-								     : by_kind[kind];
-}
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
 {
@@ -192,7 +184,8 @@ static int serve(struct chi_task *task)
 	if (status == CHI_OK && (row->flags & CHI_IS_LOGGED) != 0) {
 		log_request(task);
 	}
-	return status < 0 ? status : handler_of(task->request)(task);
+	chi_handler *handler = row->kind == CHI_KIND_OTHER ? others[op] : by_kind[row->kind];
+	return status < 0 ? status : handler(task);
 }
 
 /* Answers a failure. Of an import's data the answer is the import's, which ends; unless that is so

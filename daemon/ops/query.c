@@ -272,8 +272,11 @@ static int start_aside(struct chi_task *task, struct chi_query *query)
 
 int chi_handle_query(struct chi_task *task)
 {
-	struct chi_request own;
 	const struct chi_request *request = task->request;
+	if (!chi_op_is_query(request)) {
+		return chi_handle_answer(task);
+	}
+	struct chi_request own;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_query *query = NULL;
 	const char *field = NULL;

@@ -540,6 +540,20 @@ class Operations(ProtocolTest):
             self.client.put([entry(fen=START, parts=pychistore.NOTE, note="n" * size)])
             self.assertEqual(len(self.client.get(fens=[START])[0].record.note), size)
 
+    def test_records_that_fit_no_answer(self):
+        keys = list(itertools.islice(rook_endings(), 65))
+        for start in range(0, 65, 13):
+            self.client.put([entry(key=key, parts=pychistore.NOTE, note="n" * 65536)
+                             for key in keys[start:start + 13]])
+        for n in (62, 63):
+            self.assertEqual({len(each.record.note) for each in self.client.get(keys=keys[:n])},
+                             {65536})
+        for n in (64, 65):
+            self.assertFails(pb.TOO_LARGE, self.client.get, keys=keys[:n])
+            with self.assertRaisesRegex(Failure, "number 63 on"):
+                self.client.get(keys=keys[:n])
+        self.client.delete(keys=keys)
+
     def test_statistic_is_computed(self):
         self.client.put([entry(fen=START)], store="control")
         self.assertEqual(self.client.probe(fens=[START], store="control")[0].chi2, 7600)
