@@ -8,11 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/buffer.h"
 #include "bench/bench.h"
 #include "chistore.h"
+#include "proto/msg.h"
+#include "proto/wire/frame.h"
 
-#define KEYS 1000 /* positions that are asked for by turns */
-#define ROWS 2000 /* of a scan */
+#define KEYS	 1000 /* positions that are asked for by turns */
+#define ROWS	 2000 /* of a scan, after the first */
+#define GAMES	 100  /* of a query, after the first */
+#define ENTRIES	 100  /* of a response that is unpacked */
+#define EVALS	 2    /* of each */
+#define PV_MOVES 10   /* of each */
+
+#define SOME_GAMES "result 1-0"
+#define NO_GAME	   "since 9999"
+#define PATTERN	   "has \"Nd5\""
 
 static struct chi_client *client;
 static struct chi_key keys[KEYS];
@@ -26,15 +38,11 @@ static void must(int status)
 	}
 }
 
-static void scan(uint8_t want, uint64_t limit)
+static void scan_rows(const struct chi_scan_spec *spec)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .order = CHI_ORDER_POSITION,
-					   .want = want,
-					   .limit = limit};
 	struct chi_iter *rows = NULL;
 	const struct chi_row *row = NULL;
-	must(chi_iter_open(client, &spec, &rows));
+	must(chi_iter_open(client, spec, &rows));
 	int status = CHI_OK;
 	while ((status = chi_iter_next(rows, &row, NULL)) == CHI_OK) {
 		if (n_keys < KEYS) {
@@ -44,6 +52,15 @@ static void scan(uint8_t want, uint64_t limit)
 	}
 	must(status);
 	chi_iter_close(rows);
+}
+
+static void scan(uint8_t want, uint64_t limit)
+{
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION,
+					   .want = want,
+					   .limit = limit};
+	scan_rows(&spec);
 }
 
 static void games(uint64_t limit, uint8_t want)
@@ -101,11 +118,49 @@ static void call_put(size_t i)
 	seen++;
 }
 
-static void call_explore(size_t i)
+/* Kings, a queen and a knight, which no game of the file came to: put, and deleted again. */
+static void call_put_delete(size_t i)
+{
+	const int queen = 1 + (int)(i % 62);
+	const int knight = 1 + (queen + (int)(i / 62) % 61) % 62;
+	const uint64_t kings = 1 | UINT64_C(1) << 63;
+	const struct chi_board board = {.white = 1 | UINT64_C(1) << queen | UINT64_C(1) << knight,
+					.black = UINT64_C(1) << 63,
+					.kings = kings,
+					.queens = UINT64_C(1) << queen,
+					.knights = UINT64_C(1) << knight,
+					.en_passant = -1,
+					.black_to_move = true};
+	struct chi_put_entry entry = {.parts = CHI_PUT_ADD, .record.counts.draws = 1};
+	uint64_t deleted = 0;
+	if (chi_key_from_board(&board, &entry.key, NULL) != CHI_OK) {
+		bench_die("no key for %d, %d", queen, knight);
+	}
+	must(chi_put(client, &entry, 1, CHI_ASYNC, NULL));
+	must(chi_delete(client, &entry.key, 1, CHI_ASYNC, &deleted));
+	seen += deleted;
+}
+
+static void explore(size_t i, const char *filter)
 {
 	struct chi_explored found;
-	must(chi_explore(client, &keys[i % n_keys], NULL, &found));
+	must(chi_explore(client, &keys[i % n_keys], filter, &found));
 	seen += found.n_moves;
+}
+
+static void call_explore(size_t i)
+{
+	explore(i, NULL);
+}
+
+static void call_explore_filter(size_t i)
+{
+	explore(i, SOME_GAMES);
+}
+
+static void call_explore_no_game(size_t i)
+{
+	explore(i, NO_GAME);
 }
 
 static void call_info(size_t i)
@@ -116,12 +171,60 @@ static void call_info(size_t i)
 	seen += info.positions;
 }
 
-static void call_stats(size_t i)
+static void stats(const char *filter)
 {
 	struct chi_stats_result found;
-	(void)i;
-	must(chi_stats_list(client, CHI_STATS_ECO, NULL, 0, &found));
+	must(chi_stats_list(client, CHI_STATS_EVENT, filter, 0, &found));
 	seen += found.n;
+}
+
+static void call_stats(size_t i)
+{
+	(void)i;
+	stats(NULL);
+}
+
+static void call_stats_no_game(size_t i)
+{
+	(void)i;
+	stats(NO_GAME);
+}
+
+static void call_twins(size_t i)
+{
+	const struct chi_twin_spec spec = {.plies = 10};
+	struct chi_twin_groups found;
+	(void)i;
+	must(chi_twins_list(client, &spec, &found));
+	seen += found.n;
+}
+
+static void call_names(size_t i)
+{
+	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .limit = 100};
+	struct chi_names found;
+	(void)i;
+	must(chi_names_list(client, &spec, &found));
+	seen += found.n;
+}
+
+static void call_count(size_t i)
+{
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .filter.games_min = 2};
+	uint64_t found = 0;
+	(void)i;
+	must(chi_scan_count(client, &spec, &found, NULL));
+	seen += found;
+}
+
+static void call_scan_pattern(size_t i)
+{
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION,
+					   .want = CHI_WANT_COUNTS,
+					   .pattern = PATTERN};
+	(void)i;
+	scan_rows(&spec);
 }
 
 static void call_game(size_t i)
@@ -132,46 +235,186 @@ static void call_game(size_t i)
 	seen += game.n_plies;
 }
 
-static void call_scan_open(size_t i)
+static void call_scan_keys_open(size_t i)
 {
 	(void)i;
-	scan(CHI_WANT_COUNTS, 1);
+	scan(CHI_WANT_KEYS, 1);
 }
 
 static void call_scan_keys(size_t i)
 {
 	(void)i;
-	scan(CHI_WANT_KEYS, ROWS);
+	scan(CHI_WANT_KEYS, 1 + ROWS);
+}
+
+static void call_scan_counts_open(size_t i)
+{
+	(void)i;
+	scan(CHI_WANT_COUNTS, 1);
 }
 
 static void call_scan_counts(size_t i)
 {
 	(void)i;
-	scan(CHI_WANT_COUNTS, ROWS);
+	scan(CHI_WANT_COUNTS, 1 + ROWS);
+}
+
+static void call_scan_records_open(size_t i)
+{
+	(void)i;
+	scan(CHI_WANT_RECORDS, 1);
 }
 
 static void call_scan_records(size_t i)
 {
 	(void)i;
-	scan(CHI_WANT_RECORDS, ROWS);
+	scan(CHI_WANT_RECORDS, 1 + ROWS);
 }
 
-static void call_games_open(size_t i)
+static void call_games_texts_open(size_t i)
 {
 	(void)i;
 	games(1, CHI_GAMES_TEXTS);
 }
 
-static void call_games_100(size_t i)
+static void call_games_texts(size_t i)
 {
 	(void)i;
-	games(100, CHI_GAMES_TEXTS);
+	games(1 + GAMES, CHI_GAMES_TEXTS);
+}
+
+static void call_games_pgn_open(size_t i)
+{
+	(void)i;
+	games(1, CHI_GAMES_PGN);
 }
 
 static void call_games_pgn(size_t i)
 {
 	(void)i;
-	games(100, CHI_GAMES_PGN);
+	games(1 + GAMES, CHI_GAMES_PGN);
+}
+
+/* ---- Unpacking --------------------------------------------------------------------------- */
+
+static void *copied(struct chi_arena *arena, const void *from, size_t n, size_t size)
+{
+	void *to = chi_arena_alloc(arena, n * size);
+	if (to == NULL) {
+		bench_die("out of memory");
+	}
+	if (n > 0) {
+		memcpy(to, from, n * size);
+	}
+	return to;
+}
+
+/* What the store has of the position, or invented evaluations, or both. */
+static void fill_entry(struct chi_arena *arena, bool counts, bool evals, struct chi_entry *entry)
+{
+	struct chi_record stored;
+	must(chi_get(client, &entry->key, &stored));
+	struct chi_record *record = &entry->record;
+	entry->found = true;
+	record->chi2 = stored.chi2;
+	if (counts) {
+		record->counts = stored.counts;
+		record->moves = copied(arena, stored.moves, stored.n_moves, sizeof(*stored.moves));
+		record->n_moves = stored.n_moves;
+		record->plies = copied(arena, stored.plies, stored.n_plies, sizeof(*stored.plies));
+		record->n_plies = stored.n_plies;
+	}
+	if (evals) {
+		struct chi_eval *made = chi_arena_array(arena, EVALS, sizeof(*made));
+		chi_move *pv = chi_arena_array(arena, PV_MOVES, sizeof(*pv));
+		if (made == NULL || pv == NULL || stored.n_moves == 0) {
+			bench_die("no memory, or a position without moves");
+		}
+		for (size_t i = 0; i < PV_MOVES; i++) {
+			pv[i] = stored.moves[i % stored.n_moves].move;
+		}
+		for (size_t i = 0; i < EVALS; i++) {
+			made[i] = (struct chi_eval){.engine = "Stockfish 16.1",
+						    .engine_len = strlen("Stockfish 16.1"),
+						    .rank = (uint8_t)i,
+						    .depth = 30,
+						    .score = 31 - 17 * (int32_t)i,
+						    .nodes = 123456789,
+						    .date = 1700000000,
+						    .pv = pv,
+						    .n_pv = PV_MOVES};
+		}
+		record->evals = made;
+		record->n_evals = EVALS;
+	}
+}
+
+/* A response to a Get of the positions that most games came to, as a frame. */
+static void make_response(bool counts, bool evals, struct chi_buffer *out)
+{
+	static struct chi_entry entries[ENTRIES];
+	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
+					   .descending = true,
+					   .sort = CHI_SORT_GAMES,
+					   .want = CHI_WANT_KEYS,
+					   .limit = ENTRIES};
+	struct chi_arena arena;
+	chi_arena_init(&arena, CHI_DECODE_BUDGET);
+	n_keys = 0;
+	scan_rows(&spec);
+	for (size_t i = 0; i < ENTRIES; i++) {
+		entries[i].key = keys[i % n_keys];
+		fill_entry(&arena, counts, evals, &entries[i]);
+	}
+	const struct chi_response response = {.id = 1,
+					      .last = true,
+					      .op = CHI_OP_GET,
+					      .u.get = {.entries = entries, .n = ENTRIES}};
+	chi_buffer_init(out, CHI_FRAME_RESPONSE_MAX);
+	if (chi_response_pack(&response, out) != CHI_OK) {
+		bench_die("the response cannot be packed");
+	}
+	chi_arena_deinit(&arena);
+}
+
+static void unpack(bool counts, bool evals)
+{
+	static struct chi_buffer frame;
+	static struct chi_arena arena;
+	struct chi_response response;
+	struct chi_fault fault;
+	const uint8_t *body = NULL;
+	size_t body_len = 0;
+	size_t frame_len = 0;
+	if (frame.len == 0) {
+		make_response(counts, evals, &frame);
+		chi_arena_init(&arena, CHI_DECODE_BUDGET);
+	}
+	chi_arena_reset(&arena);
+	if (chi_frame_take(chi_buffer_bytes(&frame), frame.len, CHI_FRAME_RESPONSE_MAX, &body,
+			   &body_len, &frame_len) != CHI_OK ||
+	    chi_response_unpack(body, body_len, &arena, &response, &fault) != CHI_OK) {
+		bench_die("the response cannot be unpacked");
+	}
+	seen += body_len + response.u.get.n;
+}
+
+static void call_unpack_counts(size_t i)
+{
+	(void)i;
+	unpack(true, false);
+}
+
+static void call_unpack_evals(size_t i)
+{
+	(void)i;
+	unpack(false, true);
+}
+
+static void call_unpack_both(size_t i)
+{
+	(void)i;
+	unpack(true, true);
 }
 
 static const struct {
@@ -183,17 +426,31 @@ static const struct {
 	{"probe", call_probe},
 	{"prober", call_prober},
 	{"put", call_put},
+	{"put-delete", call_put_delete},
 	{"explore", call_explore},
+	{"explore-filter", call_explore_filter},
+	{"explore-no-game", call_explore_no_game},
 	{"info", call_info},
 	{"stats", call_stats},
+	{"stats-no-game", call_stats_no_game},
+	{"twins", call_twins},
+	{"names", call_names},
+	{"count", call_count},
 	{"game", call_game},
-	{"scan-open", call_scan_open},
+	{"scan-keys-open", call_scan_keys_open},
 	{"scan-keys", call_scan_keys},
+	{"scan-counts-open", call_scan_counts_open},
 	{"scan-counts", call_scan_counts},
+	{"scan-records-open", call_scan_records_open},
 	{"scan-records", call_scan_records},
-	{"games-open", call_games_open},
-	{"games-100", call_games_100},
+	{"scan-pattern", call_scan_pattern},
+	{"games-texts-open", call_games_texts_open},
+	{"games-texts", call_games_texts},
+	{"games-pgn-open", call_games_pgn_open},
 	{"games-pgn", call_games_pgn},
+	{"unpack-counts", call_unpack_counts},
+	{"unpack-evals", call_unpack_evals},
+	{"unpack-both", call_unpack_both},
 };
 
 int main(int argc, char **argv)

@@ -11,8 +11,10 @@ much it changed. Prints a table as docs/BENCHMARKS.md has it.
 """
 
 import argparse
+import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,13 +22,18 @@ import tempfile
 import time
 
 GAMES = "tests/data/pgn/masters_300.pgn"
-# A call, and how often it is made at least. Scans and games are of many rows: told for each row.
-CALLS = {"get": 2000, "probe": 2000, "prober": 2000, "put": 2000, "explore": 200, "info": 200,
-         "stats": 10, "game": 100, "scan-open": 100, "scan-keys": 4, "scan-counts": 4,
-         "scan-records": 4, "games-open": 50, "games-100": 6, "games-pgn": 6}
-ROWS = {"scan-keys": 2000, "scan-counts": 2000, "scan-records": 2000, "games-100": 100,
+# A call, and how often it is made at least.
+CALLS = {"probe": 2000, "prober": 2000, "get": 2000, "put": 2000, "put-delete": 500,
+         "get-100": 40, "unpack-counts": 200, "unpack-evals": 200, "unpack-both": 200,
+         "explore": 200, "explore-filter": 40, "explore-no-game": 100, "info": 200, "names": 100,
+         "count": 20, "stats": 10, "stats-no-game": 50, "twins": 10, "game": 100,
+         "scan-keys-open": 100, "scan-keys": 4, "scan-counts-open": 100, "scan-counts": 4,
+         "scan-records-open": 100, "scan-records": 4, "scan-pattern": 4,
+         "games-texts-open": 50, "games-texts": 6, "games-pgn-open": 50, "games-pgn": 6}
+# Told for each of so many rows, without what the first takes, which `-open` has.
+ROWS = {"scan-keys": 2000, "scan-counts": 2000, "scan-records": 2000, "games-texts": 100,
         "games-pgn": 100}
-IN_PROCESS_ONLY = ("prober",)
+IN_PROCESS_ONLY = ("prober", "unpack-counts", "unpack-evals", "unpack-both")
 START_TIMEOUT = 120
 # Valgrind leaves no room for a map of 1 TiB.
 ENVIRONMENT = {**os.environ, "CHISTORE_MAP_BYTES": "1G"}
@@ -66,17 +73,27 @@ class Build:
     def client(self, address, call, times):
         return count([self.program("bench/bench_calls"), address, call, str(times)], self.folder)
 
+    def copy_store(self):
+        """What one run changes no other run sees."""
+        shutil.rmtree(os.path.join(self.folder, "copy"), ignore_errors=True)
+        shutil.copytree(os.path.join(self.folder, "store"), os.path.join(self.folder, "copy"))
+
+    def alone(self, call, times):
+        self.copy_store()
+        return self.client("copy", call, times)
+
     def in_process(self, call, times):
-        (few, less), (many, more) = (self.client("store", call, n) for n in (times, 3 * times))
+        (few, less), (many, more) = (self.alone(call, n) for n in (times, 3 * times))
         return few + " " + many, (more - less) / (2 * times)
 
     def serve(self, call, times):
         """Both sides of so many calls over a socket: what is printed, client's, server's."""
         log = os.path.join(self.folder, "server.log")
+        self.copy_store()
         with open(log, "w", encoding="utf-8") as errors:
             server = subprocess.Popen(
                 ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}",
-                 self.program("daemon/chistored"), "--store", "default=store", "--listen",
+                 self.program("daemon/chistored"), "--store", "default=copy", "--listen",
                  "unix:socket", "--threads", "1", "--sandbox", "off"],
                 cwd=self.folder, env=ENVIRONMENT, stdout=errors, stderr=errors)
         try:
@@ -98,6 +115,7 @@ class Build:
         return few[0] + " " + many[0], [(b - a) / (2 * times) for a, b in zip(few[1:], many[1:])]
 
 
+@functools.cache
 def measure(build, call):
     """What was seen, and instructions of the call: in process, client's side, server's side."""
     times = CALLS[call]
@@ -106,7 +124,10 @@ def measure(build, call):
     if call not in IN_PROCESS_ONLY:
         also, figures[1:] = build.over_socket(call, times)
         seen += " " + also
-    return seen, [figure and figure / ROWS.get(call, 1) for figure in figures]
+    if call in ROWS:
+        _, opened = measure(build, call + "-open")
+        figures = [(all_rows - first) / ROWS[call] for all_rows, first in zip(figures, opened)]
+    return seen, figures
 
 
 def show(figure, before):
