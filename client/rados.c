@@ -112,9 +112,9 @@ static int call_store(struct chi_client *client, const struct chi_request *reque
 	}
 }
 
-static chi_scan_wanted *shows_of(const struct chi_scan_spec *spec)
+static chi_scan_wanted *shows_of(const struct chi_wanted *pattern)
 {
-	return spec->pattern != NULL ? chi_scan_shows : NULL;
+	return pattern != NULL ? chi_scan_shows : NULL;
 }
 
 /* Of scans, and the list of a count: no other queries come here. */
@@ -122,10 +122,12 @@ static int open_scan(struct chi_client *client, struct chi_rows *rows,
 		     const struct chi_request *request)
 {
 	struct chi_scan_spec spec;
+	const struct chi_wanted *pattern = NULL;
 	const char *field = NULL;
-	int status = chi_scan_asked(request->body, &spec, &rows->pattern, &field, &client->error);
-	return status == CHI_OK ? chi_rados_scan_open(client->rados, &spec, shows_of(&spec),
-						      &rows->pattern, &rows->shards)
+	int status = chi_scan_asked(request->body, &rows->arena, &spec, &pattern, &field,
+				    &client->error);
+	return status == CHI_OK ? chi_rados_scan_open(client->rados, &spec, shows_of(pattern),
+						      pattern, &rows->shards)
 				: status;
 }
 
@@ -152,10 +154,12 @@ static int count_scan(struct chi_client *client, struct chi_rows *rows,
 {
 	struct chi_counted *counted = out;
 	struct chi_scan_spec spec;
+	const struct chi_wanted *pattern = NULL;
 	const char *field = NULL;
-	int status = chi_scan_asked(request->body, &spec, &rows->pattern, &field, &client->error);
-	return status == CHI_OK ? chi_rados_count(client->rados, &spec, shows_of(&spec),
-						  &rows->pattern, &counted->count, &counted->mixed)
+	int status = chi_scan_asked(request->body, &rows->arena, &spec, &pattern, &field,
+				    &client->error);
+	return status == CHI_OK ? chi_rados_count(client->rados, &spec, shows_of(pattern), pattern,
+						  &counted->count, &counted->mixed)
 				: status;
 }
 

@@ -45,12 +45,23 @@ static bool has_text(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
-int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec *out,
-		   struct chi_wanted *pattern, const char **field, struct chi_fault *fault)
+/* 16 KiB, which most scans have no use for. */
+static int parse_pattern(const char *text, struct chi_arena *arena, const struct chi_wanted **out,
+			 struct chi_fault *fault)
+{
+	struct chi_wanted *wanted = chi_arena_array(arena, 1, sizeof(*wanted));
+	*out = wanted;
+	return wanted == NULL ? -CHI_ENOMEM : chi_wanted_parse(text, wanted, fault);
+}
+
+int chi_scan_asked(const struct chi_scan_request *request, struct chi_arena *arena,
+		   struct chi_scan_spec *out, const struct chi_wanted **pattern, const char **field,
+		   struct chi_fault *fault)
 {
 	const char *material = request->material;
 	int status = CHI_OK;
 	*out = request->spec;
+	*pattern = NULL;
 	out->games = has_text(out->games) ? out->games : NULL;
 	out->pattern = has_text(out->pattern) ? out->pattern : NULL;
 	*field = "filter.material";
@@ -69,7 +80,7 @@ int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec 
 	}
 	if (status == CHI_OK && out->pattern != NULL) {
 		*field = "pattern";
-		status = chi_wanted_parse(out->pattern, pattern, fault);
+		status = parse_pattern(out->pattern, arena, pattern, fault);
 	}
 	return status;
 }
@@ -78,7 +89,8 @@ static int open_scan(struct chi_query *query, const char **field, struct chi_fau
 {
 	struct chi_scan_query *scan = scan_of(query);
 	struct chi_scan_spec *spec = &scan->spec;
-	int status = chi_scan_asked(query->request, spec, &scan->pattern, field, fault);
+	int status =
+		chi_scan_asked(query->request, &query->arena, spec, &scan->pattern, field, fault);
 	scan->left = spec->limit;
 	scan->sent = spec->after;
 	query->ahead = spec->want == CHI_WANT_RECORDS ? AHEAD_RECORDS : AHEAD;
@@ -151,8 +163,8 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 	if (status == CHI_OK && scan->among != NULL && !scan->reaches) {
 		chi_among_judge(scan->among, scan->scan, scan->spec.whole_counts);
 	}
-	if (status == CHI_OK && scan->spec.pattern != NULL) {
-		chi_scan_sift(scan->scan, chi_scan_shows, &scan->pattern);
+	if (status == CHI_OK && scan->pattern != NULL) {
+		chi_scan_sift(scan->scan, chi_scan_shows, scan->pattern);
 	}
 	return status;
 }

@@ -20,7 +20,7 @@ struct chi_scan_query {
 	struct chi_cursor sent;	   /* after the rows delivered */
 	struct chi_scan *scan;	   /* NULL: to be opened, after spec.after */
 	struct chi_among *among;   /* the games of the filter; NULL: there is none */
-	struct chi_wanted pattern; /* if spec.pattern is not NULL */
+	const struct chi_wanted *pattern; /* of spec.pattern; NULL: there is none */
 	bool reaches;	   /* a count of all positions, in their order, by any number of threads */
 	uint64_t sequence; /* of the state that the rows so far are of */
 	bool has_sequence;
@@ -29,11 +29,11 @@ struct chi_scan_query {
 };
 
 /* The request as the spec that it stands for, whose texts stay the request's, NULL if they are
- * empty, and its pattern. -CHI_EINVAL, -CHI_ESYNTAX: *field, static, names what is wrong; "" is the
- * request itself. */
-CHI_MUSTUSE int chi_scan_asked(const struct chi_scan_request *request, struct chi_scan_spec *out,
-			       struct chi_wanted *pattern, const char **field,
-			       struct chi_fault *fault);
+ * empty, and its pattern, in the arena; NULL: it has none. -CHI_EINVAL, -CHI_ESYNTAX: *field,
+ * static, names what is wrong; "" is the request itself. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_scan_asked(const struct chi_scan_request *request, struct chi_arena *arena,
+			       struct chi_scan_spec *out, const struct chi_wanted **pattern,
+			       const char **field, struct chi_fault *fault);
 
 /* Whether a position fits a struct chi_wanted; as chi_scan_wanted. */
 bool chi_scan_shows(const void *pattern, const uint8_t *key);

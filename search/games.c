@@ -52,9 +52,8 @@ struct chi_game_walk {
 	struct chi_columns_reader heads;
 	/* Plies, */
 	bool has_position;
-	bool has_pattern;
 	struct chi_position position;
-	struct chi_wanted wanted;
+	struct chi_wanted *wanted; /* 16 KiB; NULL: no pattern is asked for */
 	struct chi_archive_reader *reader;
 	/* or moves alone. */
 	bool has_key;
@@ -80,6 +79,7 @@ void chi_game_walk_close(struct chi_game_walk *games)
 		chi_columns_reader_deinit(&games->heads);
 		chi_archive_reader_free(games->reader);
 		chi_played_close(games->played);
+		free(games->wanted);
 		free(games->places);
 		free(games);
 	}
@@ -140,7 +140,6 @@ static int find_position(struct chi_game_walk *games)
 		found = is && !term->negated ? term : NULL;
 	}
 	bool plies = games->spec.want_ply && found != NULL;
-	games->has_pattern = plies && shows;
 	games->has_position = plies && !shows;
 	games->has_key = !plies && games->spec.want_move && found != NULL && !shows;
 	if (games->has_key) {
@@ -149,7 +148,11 @@ static int find_position(struct chi_game_walk *games)
 	if (!plies) {
 		return CHI_OK;
 	}
-	int rc = shows ? chi_wanted_init(&games->terms, found, &games->wanted)
+	games->wanted = shows ? calloc(1, sizeof(*games->wanted)) : NULL;
+	if (shows && games->wanted == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int rc = shows ? chi_wanted_init(&games->terms, found, games->wanted)
 		       : chi_key_decode(&found->key, &games->position, NULL);
 	return rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
 }
@@ -329,7 +332,8 @@ size_t chi_game_walk_memory(const struct chi_game_walk *games)
 	for (size_t i = 0; i < games->n_shown; i++) {
 		shown += chi_shown_memory(games->shown[i]);
 	}
-	return sizeof(*games) + shown + games->room * sizeof(*games->places) +
+	return sizeof(*games) + (games->wanted != NULL ? sizeof(*games->wanted) : 0) + shown +
+	       games->room * sizeof(*games->places) +
 	       (games->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0) +
 	       (games->matcher != NULL ? chi_matcher_memory(games->matcher) : 0);
 }
@@ -441,8 +445,8 @@ static int take_row(struct chi_game_walk *games, const struct chi_columns_chunk 
 	if (games->has_position) {
 		rc = chi_replay_find(games->reader, out->head.number, &games->position, &out->ply,
 				     &out->move);
-	} else if (games->has_pattern) {
-		rc = chi_replay_pattern(games->reader, out->head.number, &games->wanted, &out->ply,
+	} else if (games->wanted != NULL) {
+		rc = chi_replay_pattern(games->reader, out->head.number, games->wanted, &out->ply,
 					&out->move);
 	} else if (games->played != NULL) {
 		rc = chi_played_find(games->played, out->head.number, &out->move);

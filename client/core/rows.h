@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "client/core/client.h"
 #include "ops/query.h"
-#include "ops/scan.h"
 
 struct chi_rados_scan;
 
@@ -42,7 +41,6 @@ struct chi_rows {
 	bool is_mixed;	    /* it went on over another, from another snapshot */
 	/* On RADOS. */
 	struct chi_rados_scan *shards;
-	struct chi_wanted pattern;
 };
 
 /* Begins a query that can go on after a row (`resume`); others come as one list. Closed also after
