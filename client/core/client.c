@@ -123,25 +123,44 @@ int chi_client_fail(struct chi_client *client, int status)
 	return status;
 }
 
+static inline void empty_arena(struct chi_arena *arena)
+{
+	if (arena->blocks != NULL) {
+		chi_arena_reset(arena);
+	}
+}
+
+/* Inline, as probes end here: without a call where there is nothing to do. */
+static inline void release_client(struct chi_client *client)
+{
+	if (CHI_UNLIKELY(--client->uses > 0)) {
+		return;
+	}
+	empty_arena(&client->answer->arena);
+	empty_arena(&client->answer->gathered);
+	if (CHI_UNLIKELY(client->closing)) {
+		chi_close(client);
+	}
+}
+
+static inline int end_call(struct chi_client *client, int status)
+{
+	if (CHI_UNLIKELY(status < 0)) {
+		bool nested = client->uses > 1 && client->iter == NULL && client->query == NULL;
+		status = nested ? status : chi_client_fail(client, status);
+	}
+	release_client(client);
+	return status;
+}
+
 void chi_client_release(struct chi_client *client)
 {
-	if (--client->uses == 0) {
-		chi_arena_reset(&client->answer->arena);
-		chi_arena_reset(&client->answer->gathered);
-		if (CHI_UNLIKELY(client->closing)) {
-			chi_close(client);
-		}
-	}
+	release_client(client);
 }
 
 int chi_client_end(struct chi_client *client, int status)
 {
-	bool nested = client->uses > 1 && client->iter == NULL && client->query == NULL;
-	if (CHI_UNLIKELY(status < 0) && !nested) {
-		(void)chi_client_fail(client, status);
-	}
-	chi_client_release(client);
-	return status;
+	return end_call(client, status);
 }
 
 /* What the call worked in is the last answer now; what had the one before is emptied. */
@@ -150,7 +169,7 @@ int chi_client_answer(struct chi_client *client, int status)
 	if (status == CHI_OK) {
 		client->answer = &client->answers[client->answer == &client->answers[0]];
 	}
-	return chi_client_end(client, status);
+	return end_call(client, status);
 }
 
 /* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
