@@ -366,10 +366,9 @@ static void make_response(bool counts, bool evals, struct chi_buffer *out)
 		entries[i].key = keys[i % n_keys];
 		fill_entry(&arena, counts, evals, &entries[i]);
 	}
-	const struct chi_response response = {.id = 1,
-					      .last = true,
-					      .op = CHI_OP_GET,
-					      .u.get = {.entries = entries, .n = ENTRIES}};
+	const struct chi_got got = {.entries = entries, .n = ENTRIES};
+	const struct chi_response response = {
+		.id = 1, .last = true, .op = CHI_OP_GET, .body = &got};
 	chi_buffer_init(out, CHI_FRAME_RESPONSE_MAX);
 	if (chi_response_pack(&response, out) != CHI_OK) {
 		bench_die("the response cannot be packed");
@@ -396,7 +395,7 @@ static void unpack(bool counts, bool evals)
 	    chi_response_unpack(body, body_len, &arena, &response, &fault) != CHI_OK) {
 		bench_die("the response cannot be unpacked");
 	}
-	seen += body_len + response.u.get.n;
+	seen += body_len + ((const struct chi_got *)response.body)->n;
 }
 
 static void call_unpack_counts(size_t i)
