@@ -51,16 +51,16 @@ static double median(work *run, const void *argument, size_t rounds)
 
 static uint64_t query(const struct chi_game_spec *spec)
 {
-	struct chi_game_query *asked = NULL;
+	struct chi_rows *asked = NULL;
 	const struct chi_game_row *row = NULL;
 	uint64_t n = 0;
 	int status = CHI_OK;
-	must(chi_game_query_open(client, spec, &asked));
-	while ((status = chi_game_query_next(asked, &row)) == CHI_OK) {
+	must(chi_games_open(client, spec, &asked));
+	while ((status = chi_games_next(asked, &row)) == CHI_OK) {
 		n++;
 	}
 	must(status);
-	chi_game_query_close(asked);
+	chi_rows_close(asked);
 	return n;
 }
 
@@ -99,7 +99,10 @@ static uint64_t explore(const void *argument)
 static uint64_t stats(const void *argument)
 {
 	struct chi_stats_result result;
-	must(chi_stats_list(client, CHI_STATS_PLAYER, argument, 10, &result));
+	must(chi_stats_list(client,
+			    &(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = CHI_STATS_PLAYER,
+						     .filter = argument, .limit = 10},
+			    &result));
 	return 1;
 }
 
@@ -113,8 +116,8 @@ int main(int argc, char **argv)
 	    chi_key_from_fen(AFTER_E4, strlen(AFTER_E4), &after_e4, &fault) != CHI_OK) {
 		bench_die("%s", fault.text);
 	}
-	struct chi_game_spec page = {.position = &after_e4, .limit = 20};
-	struct chi_game_spec all = {.want = CHI_GAMES_HEADS};
+	struct chi_game_spec page = {CHI_GAME_SPEC_INIT, .position = &after_e4, .limit = 20};
+	struct chi_game_spec all = {CHI_GAME_SPEC_INIT, .want = CHI_GAMES_HEADS};
 	printf("first 20 games after 1. e4, heads\t%.3g\tus\n",
 	       1e6 * median(first_page, &page, ROUNDS));
 	page.want = CHI_GAMES_TEXTS;

@@ -40,41 +40,40 @@ static void must(int status)
 
 static void scan_rows(const struct chi_scan_spec *spec)
 {
-	struct chi_iter *rows = NULL;
+	struct chi_rows *rows = NULL;
 	const struct chi_row *row = NULL;
-	must(chi_iter_open(client, spec, &rows));
+	must(chi_scan_open(client, spec, &rows));
 	int status = CHI_OK;
-	while ((status = chi_iter_next(rows, &row, NULL)) == CHI_OK) {
+	while ((status = chi_scan_next(rows, &row, NULL)) == CHI_OK) {
 		if (n_keys < KEYS) {
 			keys[n_keys++] = row->key;
 		}
 		seen++;
 	}
 	must(status);
-	chi_iter_close(rows);
+	chi_rows_close(rows);
 }
 
 static void scan(uint8_t want, uint64_t limit)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .order = CHI_ORDER_POSITION,
-					   .want = want,
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = want,
 					   .limit = limit};
 	scan_rows(&spec);
 }
 
 static void games(uint64_t limit, uint8_t want)
 {
-	const struct chi_game_spec spec = {.limit = limit, .want = want};
-	struct chi_game_query *query = NULL;
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .limit = limit, .want = want};
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
-	must(chi_game_query_open(client, &spec, &query));
+	must(chi_games_open(client, &spec, &query));
 	int status = CHI_OK;
-	while ((status = chi_game_query_next(query, &row)) == CHI_OK) {
+	while ((status = chi_games_next(query, &row)) == CHI_OK) {
 		seen += row->head.number;
 	}
 	must(status);
-	chi_game_query_close(query);
+	chi_rows_close(query);
 }
 
 static void call_get(size_t i)
@@ -174,7 +173,9 @@ static void call_info(size_t i)
 static void stats(const char *filter)
 {
 	struct chi_stats_result found;
-	must(chi_stats_list(client, CHI_STATS_EVENT, filter, 0, &found));
+	const struct chi_stats_spec spec = {CHI_STATS_SPEC_INIT, .by = CHI_STATS_EVENT,
+					    .filter = filter};
+	must(chi_stats_list(client, &spec, &found));
 	seen += found.n;
 }
 
@@ -192,7 +193,7 @@ static void call_stats_no_game(size_t i)
 
 static void call_twins(size_t i)
 {
-	const struct chi_twin_spec spec = {.plies = 10};
+	const struct chi_twin_spec spec = {CHI_TWIN_SPEC_INIT, .plies = 10};
 	struct chi_twin_groups found;
 	(void)i;
 	must(chi_twins_list(client, &spec, &found));
@@ -201,7 +202,8 @@ static void call_twins(size_t i)
 
 static void call_names(size_t i)
 {
-	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .limit = 100};
+	const struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					    .limit = 100};
 	struct chi_names found;
 	(void)i;
 	must(chi_names_list(client, &spec, &found));
@@ -210,7 +212,8 @@ static void call_names(size_t i)
 
 static void call_count(size_t i)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .filter.games_min = 2};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .filter.games_min = 2};
 	uint64_t found = 0;
 	(void)i;
 	must(chi_scan_count(client, &spec, &found, NULL));
@@ -219,9 +222,8 @@ static void call_count(size_t i)
 
 static void call_scan_pattern(size_t i)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .order = CHI_ORDER_POSITION,
-					   .want = CHI_WANT_COUNTS,
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS,
 					   .pattern = PATTERN};
 	(void)i;
 	scan_rows(&spec);
@@ -353,11 +355,9 @@ static void fill_entry(struct chi_arena *arena, bool counts, bool evals, struct 
 static void make_response(bool counts, bool evals, struct chi_buffer *out)
 {
 	static struct chi_entry entries[ENTRIES];
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .descending = true,
-					   .sort = CHI_SORT_GAMES,
-					   .want = CHI_WANT_KEYS,
-					   .limit = ENTRIES};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT,	  .chi2_max = CHI_CHI2_MAX,
+					   .descending = true,	  .sort = CHI_SORT_GAMES,
+					   .want = CHI_WANT_KEYS, .limit = ENTRIES};
 	struct chi_arena arena;
 	chi_arena_init(&arena, CHI_DECODE_BUDGET);
 	n_keys = 0;
@@ -455,7 +455,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	struct chi_fault fault;
-	const struct chi_options options = {.writable = true};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	if (argc != 4) {
 		bench_die("usage: bench_calls ADDRESS CALL TIMES");
 	}

@@ -99,26 +99,26 @@ static void get_rows_held(struct bench *bench, const struct chi_key *keys, struc
 }
 
 /* The whole strength tree, not the positions without a statistic. */
-static const struct chi_scan_spec everything = {
-	.chi2_min = 1, .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS};
+static const struct chi_scan_spec everything = {CHI_SCAN_SPEC_INIT, .chi2_min = 1,
+						.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS};
 
 static void scan_iter(struct bench *bench, uint8_t want, struct bench_result *out)
 {
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	struct chi_scan_spec spec = everything;
 	const struct chi_row *row;
 	int status;
 	uint64_t start = clock_of(bench);
 	spec.want = want;
-	must(bench, chi_iter_open(bench->client, &spec, &iter), "chi_iter_open");
-	while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+	must(bench, chi_scan_open(bench->client, &spec, &iter), "chi_scan_open");
+	while ((status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 		out->sum += row->chi2;
 		out->done++;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	out->ns = clock_of(bench) - start;
 	if (status != CHI_NONE) {
-		must(bench, status, "chi_iter_next");
+		must(bench, status, "chi_scan_next");
 	}
 }
 

@@ -90,19 +90,19 @@ static void pipe_gets(struct bench *bench, const struct bench_list *list, size_t
 
 static void range(struct bench *bench, struct bench_result *out)
 {
-	struct chi_scan_spec spec = {
-		.chi2_min = 1, .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS};
-	struct chi_iter *iter;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_min = 1, .chi2_max = CHI_CHI2_MAX,
+				     .want = CHI_WANT_KEYS};
+	struct chi_rows *iter;
 	const struct chi_row *row;
 	int status;
-	must(bench, chi_iter_open(bench->client, &spec, &iter), "chi_iter_open");
-	while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+	must(bench, chi_scan_open(bench->client, &spec, &iter), "chi_scan_open");
+	while ((status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 		out->sum += row->chi2;
 		out->done++;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	if (status != CHI_NONE) {
-		must(bench, status, "chi_iter_next");
+		must(bench, status, "chi_scan_next");
 	}
 }
 
@@ -112,18 +112,18 @@ static void range(struct bench *bench, struct bench_result *out)
 static void read_records(struct bench *bench)
 {
 	struct chi_client *client;
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	const struct chi_row *row;
 	struct chi_fault fault = {""};
 	size_t capacity = 0;
 	uint64_t state = 1;
-	struct chi_scan_spec spec = {
-		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				     .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS};
 	if (chi_open(bench->source, NULL, &client, &fault) != CHI_OK ||
-	    chi_iter_open(client, &spec, &iter) != CHI_OK) {
+	    chi_scan_open(client, &spec, &iter) != CHI_OK) {
 		bench_die("cannot read '%s': %s", bench->source, fault.text);
 	}
-	while (chi_iter_next(iter, &row, NULL) == CHI_OK) {
+	while (chi_scan_next(iter, &row, NULL) == CHI_OK) {
 		if (bench->n_records == capacity) {
 			capacity = capacity == 0 ? 65536 : capacity * 2;
 			bench->records =
@@ -134,7 +134,7 @@ static void read_records(struct bench *bench)
 		}
 		bench->records[bench->n_records++] = *row;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	chi_close(client);
 	for (size_t i = bench->n_records; i > 1; i--) {
 		size_t j = (size_t)(bench_random(&state) % i);
@@ -291,7 +291,7 @@ static bool run_line(void *context, const char *line, struct bench_result *out)
 int main(int argc, char **argv)
 {
 	static struct bench bench; /* its batches are too large for a stack */
-	struct chi_options options = {.writable = true};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_fault fault = {""};
 	if (argc < 4 || argc > 5 || (argc == 5 && strcmp(argv[4], "once") != 0)) {
 		fprintf(stderr, "usage: bench_client ADDRESS STORE LISTS [once]\n");

@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 {
 	static struct churn churn = {.random = SEED};
 	struct chi_fault fault = {.text = ""};
-	const struct chi_options options = {.writable = true};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	uint64_t operations;
 	if (argc != 4 ||
 	    chi_num_u64(argv[3], strlen(argv[3]), OPERATIONS_MAX, &operations) != CHI_OK ||

@@ -42,7 +42,7 @@ void bench_prober_open(struct chi_client *client, const struct bench_keys *keys,
 {
 	*out = (struct bench_prober){0};
 	/* Figures are wanted of a busy machine, too. */
-	const struct chi_prober_options options = {.deadline_ms = 30000};
+	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT, .deadline_ms = 30000};
 	must(out, chi_prober_open(client, &options, &out->prober), "chi_prober_open");
 	bench_search_make(keys, &out->search);
 	out->n_boards = keys->n < BOARDS_MAX ? keys->n : BOARDS_MAX;
@@ -128,7 +128,7 @@ static void search_ahead(struct bench_prober *bench, struct bench_result *out)
 		const struct bench_node *node = &list->nodes[i];
 		const struct chi_key *keys = &list->keys[node->first];
 		size_t n = node->n < CHI_PREFETCH_MAX ? node->n : CHI_PREFETCH_MAX;
-		must(bench, chi_prober_prefetch_many(bench->prober, keys, n, tickets), "prefetch");
+		must(bench, chi_prober_prefetch(bench->prober, keys, n, tickets), "prefetch");
 		for (size_t j = 0; j < node->visited; j++) {
 			struct chi_row strength;
 			must(bench,
@@ -152,7 +152,7 @@ static void slide(struct bench_prober *bench, const struct chi_key *keys, size_t
 		struct chi_row strength;
 		for (; asked < n && asked < i + MANY; asked++) {
 			must(bench,
-			     chi_prober_prefetch(bench->prober, &keys[asked],
+			     chi_prober_prefetch(bench->prober, &keys[asked], 1,
 						 &tickets[asked % CHI_PREFETCH_MAX]),
 			     "prefetch");
 		}

@@ -101,7 +101,7 @@ static size_t number(const char *text)
 int main(int argc, char **argv)
 {
 	static struct put_writer writer;
-	const struct chi_options options = {.writable = true};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_fault fault = {""};
 	if (argc < 7 || (argc - 4) % 3 != 0) {
 		bench_die("usage: bench_puts STORE LISTS BATCH OPERATION FROM TO ...");

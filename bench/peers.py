@@ -147,7 +147,7 @@ class Peers(Suite):
                     lines.append(self.compare(f"libraries, {label}", ("libchistore", speeds[0]),
                                               ("hiredis", speeds[1]), target))
                 speeds = self.turns([(mine, "range"), (base, "range")])
-                lines.append(self.compare("scan of all rows", ("chi_iter_next", speeds[0]),
+                lines.append(self.compare("scan of all rows", ("chi_scan_next", speeds[0]),
                                           ("ZRANGEBYLEX by hiredis", speeds[1]), RANGE_TARGET,
                                           "rows/s"))
                 lines.append(Line("scan of all rows over the socket", [s / 1e6 for s in speeds[0]],

@@ -112,7 +112,7 @@ class OnRecords(Suite):
                 (library, "count-band"), (library, "count-material"), (library, "scan-material"),
                 (raw, "walk")], same=1, base=-1)
         lines = []
-        for name, mine in (("chi_iter_next over all bands", iterated),
+        for name, mine in (("chi_scan_next over all bands", iterated),
                            ("chi_scan_rows over all bands", rows)):
             lines.append(Line(name + " / cursor walk", [a / b for a, b in zip(mine, base)],
                               SCAN_TARGET))
@@ -124,7 +124,7 @@ class OnRecords(Suite):
                               target))
             self.note_speed(name + ", entries/s", mine)
         self.note_speed("cursor walk, entries/s", base)
-        self.note_speed("chi_iter_next with counts, rows/s", counts)
+        self.note_speed("chi_scan_next with counts, rows/s", counts)
         return lines
 
     # ---- Over the socket -----------------------------------------------------------------------

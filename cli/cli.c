@@ -157,6 +157,7 @@ bool cli_has_address(const struct cli *cli)
 void cli_options(const struct cli *cli, bool writable, struct chi_options *out)
 {
 	*out = (struct chi_options){
+		CHI_OPTIONS_INIT,
 		.store = cli->store,
 		.writable = writable,
 		.call_ms = cli->command->slow ? SLOW_CALL_MS : cli->call_ms,

@@ -6,7 +6,7 @@
 
 #include "base/fault.h"
 #include "client/core/client.h"
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 #include "import/importer.h"
 #include "ops/answer.h"
 
@@ -56,10 +56,15 @@ static int copy_paths(struct chi_client *client)
  * longer than the call to chi_open. */
 static int set_options(struct chi_client *client, const struct chi_options *options)
 {
-	if (options != NULL) {
-		client->options = *options;
-	}
 	struct chi_options *own = &client->options;
+	int status = CHI_OK;
+	if (options != NULL) {
+		status = CHI_TAKE_SIZED(own, options, &client->error);
+	}
+	if (status != CHI_OK) {
+		return status;
+	}
+	own->size = sizeof(*own);
 	if (own->connect_ms == 0) {
 		own->connect_ms = CONNECT_MS;
 	}
@@ -69,8 +74,8 @@ static int set_options(struct chi_client *client, const struct chi_options *opti
 	if (own->repeat_ms == 0) {
 		own->repeat_ms = REPEAT_MS;
 	}
-	int status = copy_name(own->store != NULL ? own->store : "", "the store's name",
-			       client->store, sizeof(client->store), &client->error);
+	status = copy_name(own->store != NULL ? own->store : "", "the store's name", client->store,
+			   sizeof(client->store), &client->error);
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -164,14 +169,13 @@ void chi_close(struct chi_client *client)
 	if (client == NULL) {
 		return;
 	}
-	if (client->uses > 0 && client->iter == NULL && client->query == NULL) {
+	if (client->uses > 0 && client->rows == NULL) {
 		/* Its callback: the call closes it. */
 		client->closing = true;
 		return;
 	}
 	/* The walk or query first: it holds a snapshot of the store that is closed next. */
-	chi_iter_close(client->iter);
-	chi_game_query_close(client->query);
+	chi_rows_close(client->rows);
 	if (client->backend != NULL) {
 		client->backend->close(client);
 	}
@@ -297,7 +301,8 @@ int chi_ping(struct chi_client *client)
 
 int chi_store_info(struct chi_client *client, struct chi_info *out)
 {
-	return chi_client_end(client, chi_client_ask(client, CHI_OP_INFO, NULL, out));
+	return chi_client_end(
+		client, chi_client_ask(client, chi_client_begin(client), CHI_OP_INFO, NULL, out));
 }
 
 int chi_store_changed(struct chi_client *client, bool *changed)
@@ -500,27 +505,17 @@ static int copy_store(struct chi_client *client, const char *path, bool publish)
 	return chi_copy_finish(copy, &client->error);
 }
 
-static int backup(struct chi_client *client, const char *path, bool publish)
+int chi_store_backup(struct chi_client *client, const char *path, bool published)
 {
 	int status = chi_client_ready(client, chi_client_begin(client), CHI_OP_BACKUP);
-	status = status == CHI_OK ? copy_store(client, path, publish) : status;
+	status = status == CHI_OK ? copy_store(client, path, published) : status;
 	return chi_client_end(client, status);
-}
-
-int chi_store_backup(struct chi_client *client, const char *path)
-{
-	return backup(client, path, false);
-}
-
-int chi_store_publish(struct chi_client *client, const char *path)
-{
-	return backup(client, path, true);
 }
 
 int chi_store_compact(struct chi_client *client, uint64_t *bytes_before, uint64_t *bytes_after)
 {
 	struct chi_compacted done;
-	int status = chi_client_ask(client, CHI_OP_COMPACT, NULL, &done);
+	int status = chi_client_ask(client, chi_client_begin(client), CHI_OP_COMPACT, NULL, &done);
 	if (bytes_before != NULL) {
 		*bytes_before = done.before;
 	}
@@ -534,7 +529,8 @@ int chi_store_rescore(struct chi_client *client, const struct chi_counts *base, 
 {
 	const struct chi_rescore_request asked = {base};
 	struct chi_affected done;
-	int status = chi_client_ask(client, CHI_OP_RESCORE, &asked, &done);
+	int status =
+		chi_client_ask(client, chi_client_begin(client), CHI_OP_RESCORE, &asked, &done);
 	if (changed != NULL) {
 		*changed = done.n;
 	}

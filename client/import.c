@@ -112,9 +112,10 @@ static int open_games(struct chi_import *games, const char *address,
 		      const struct chi_options *options, enum chi_statistic create)
 {
 	struct chi_address parsed;
-	struct chi_options own = options != NULL ? *options : (struct chi_options){0};
+	struct chi_options own = {CHI_OPTIONS_INIT};
+	int status = options != NULL ? CHI_TAKE_SIZED(&own, options, &games->error) : CHI_OK;
 	own.writable = true;
-	int status = chi_address_parse(address, &parsed, &games->error);
+	status = status == CHI_OK ? chi_address_parse(address, &parsed, &games->error) : status;
 	if (status != CHI_OK) {
 		return status;
 	}
@@ -153,15 +154,15 @@ int chi_import_open(const char *address, const struct chi_options *options,
 	if (made == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	made->options = *games;
-	int status = CHI_OK;
-	if (games->kind < CHI_IMPORT_ADD || games->kind > CHI_IMPORT_PUT) {
+	const struct chi_import_options *own = &made->options;
+	int status = CHI_TAKE_SIZED(&made->options, games, &made->error);
+	if (status == CHI_OK && (own->kind < CHI_IMPORT_ADD || own->kind > CHI_IMPORT_PUT)) {
 		status = chi_fail(&made->error, -CHI_EINVAL, "kind %d of import is unknown",
-				  (int)games->kind);
+				  (int)own->kind);
 	}
 	/* A server would find out, too, but only when data is on the way. */
 	if (status == CHI_OK) {
-		status = chi_game_filter_check(&games->filter, &made->error);
+		status = chi_game_filter_check(&own->filter, &made->error);
 	}
 	if (status == CHI_OK) {
 		status = open_games(made, address, options, create);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on names (chistore/names.h). */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 
 #include "base/fault.h"
 #include "store/archive.h"
@@ -8,19 +8,21 @@
 int chi_names_list(struct chi_client *client, const struct chi_names_spec *spec,
 		   struct chi_names *out)
 {
-	struct chi_names_spec asked = *spec;
+	struct chi_names_spec asked;
+	int status = CHI_BEGIN_WITH(client, &asked, spec);
 	/* On the wire an empty text is none, and every name is another thing than none. */
-	if (asked.wanted != NULL && asked.wanted[0] == '\0') {
+	if (status == CHI_OK && asked.wanted != NULL && asked.wanted[0] == '\0') {
 		asked.wanted = "=";
 	}
-	return chi_rows_all(client, CHI_OP_NAMES, &asked, out);
+	return chi_pages_all(client, status, CHI_OP_NAMES, &asked, out);
 }
 
-int chi_suspects_list(struct chi_client *client, uint8_t kind, uint8_t least, uint32_t limit,
+int chi_suspects_list(struct chi_client *client, const struct chi_suspects_spec *spec,
 		      struct chi_suspect_groups *out)
 {
-	const struct chi_suspects_spec spec = {.kind = kind, .least = least, .limit = limit};
-	return chi_rows_all(client, CHI_OP_SUSPECTS, &spec, out);
+	struct chi_suspects_spec asked;
+	int status = CHI_BEGIN_WITH(client, &asked, spec);
+	return chi_pages_all(client, status, CHI_OP_SUSPECTS, &asked, out);
 }
 
 /* Of a list that was done when it was sent before no more is known than the counts: what conflicted

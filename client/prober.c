@@ -77,15 +77,15 @@ int chi_prober_open(struct chi_client *client, const struct chi_prober_options *
 		    struct chi_prober **out)
 {
 	*out = NULL;
-	int status = chi_client_begin(client);
+	struct chi_prober_options own = {.deadline_ms = 0};
+	int status =
+		options != NULL ? CHI_BEGIN_WITH(client, &own, options) : chi_client_begin(client);
 	struct chi_prober *prober = calloc(1, sizeof(*prober));
 	if (status == CHI_OK && prober == NULL) {
 		status = -CHI_ENOMEM;
 	}
 	if (status == CHI_OK) {
-		prober->deadline_ms = options != NULL && options->deadline_ms != 0
-					      ? options->deadline_ms
-					      : DEADLINE_MS;
+		prober->deadline_ms = own.deadline_ms != 0 ? own.deadline_ms : DEADLINE_MS;
 		status = client->address.kind == CHI_ADDRESS_DIR
 				 ? open_local(prober, client)
 				 : open_remote(prober, client, &client->error);
@@ -207,14 +207,6 @@ int chi_prober_board(struct chi_prober *prober, const struct chi_board *board, s
 	return CHI_LIKELY(status == CHI_OK) ? probe(prober, &key, 1, out) : status;
 }
 
-int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len, struct chi_row *out)
-{
-	struct chi_key key;
-	prober->error.text[0] = '\0';
-	int status = chi_key_from_fen(text, len, &key, &prober->error);
-	return status == CHI_OK ? probe(prober, &key, 1, out) : status;
-}
-
 int chi_prober_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 		    struct chi_row *out)
 {
@@ -247,33 +239,18 @@ static int ask_keys(struct chi_prober *prober, const struct chi_key *keys, size_
 	return CHI_OK;
 }
 
-int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key, uint64_t *ticket)
+int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+			uint64_t *tickets)
 {
-	*ticket = 0;
-	prober->error.text[0] = '\0';
-	int status = chi_client_check_keys(key, 1, &prober->error);
-	return CHI_LIKELY(status == CHI_OK) ? ask_keys(prober, key, 1, ticket) : status;
-}
-
-int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
-			      uint64_t *ticket)
-{
-	struct chi_key key;
-	*ticket = 0;
-	prober->error.text[0] = '\0';
-	int status = chi_key_from_board(board, &key, &prober->error);
-	return CHI_LIKELY(status == CHI_OK) ? ask_keys(prober, &key, 1, ticket) : status;
-}
-
-int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys, size_t n,
-			     uint64_t *tickets)
-{
-	for (size_t i = 0; i < n; i++) {
-		tickets[i] = 0;
-	}
 	prober->error.text[0] = '\0';
 	int status = chi_client_check_keys(keys, n, &prober->error);
-	return status == CHI_OK && n > 0 ? ask_keys(prober, keys, n, tickets) : status;
+	if (CHI_LIKELY(status == CHI_OK && n > 0)) {
+		status = ask_keys(prober, keys, n, tickets);
+	}
+	for (size_t i = 0; status != CHI_OK && i < n; i++) {
+		tickets[i] = 0;
+	}
+	return status;
 }
 
 /* All positions that wait for an answer, in one request. */

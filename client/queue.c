@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls on the queue of positions (chistore/queue.h). */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 
 #include <string.h>
 
 #include "base/fault.h"
 #include "store/queue.h"
 
+static int check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
+{
+	int status = chi_queue_batch_check(n, &client->error);
+	return status == CHI_OK ? chi_client_check_keys(keys, n, &client->error) : status;
+}
+
 static int begin_change(struct chi_client *client, const struct chi_key *keys, size_t n)
 {
 	int status = chi_client_begin(client);
-	if (status == CHI_OK) {
-		status = chi_queue_batch_check(n, &client->error);
-	}
-	return status == CHI_OK ? chi_client_check_keys(keys, n, &client->error) : status;
+	return status == CHI_OK ? check_keys(client, keys, n) : status;
 }
 
 int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t n,
@@ -31,23 +34,25 @@ int chi_queue_add(struct chi_client *client, const struct chi_key *keys, size_t 
 	return chi_client_end(client, status);
 }
 
-int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *take,
+int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *spec,
 		   struct chi_queue_lease *out)
 {
-	bool named = take->keys != NULL;
-	const struct chi_queue_take_request request = {
-		.positions = chi_positions_of(take->keys, named ? take->n_keys : 0),
-		.holder = take->holder,
-		.lease_ms = take->lease_ms,
-		.limit = take->limit,
-	};
+	struct chi_queue_take_spec take = {.keys = NULL};
 	*out = (struct chi_queue_lease){0};
-	int status = begin_change(client, take->keys, request.positions.n);
+	int status = CHI_BEGIN_WITH(client, &take, spec);
+	bool named = take.keys != NULL;
+	const struct chi_queue_take_request request = {
+		.positions = chi_positions_of(take.keys, named ? take.n_keys : 0),
+		.holder = take.holder,
+		.lease_ms = take.lease_ms,
+		.limit = take.limit,
+	};
+	status = status == CHI_OK ? check_keys(client, take.keys, request.positions.n) : status;
 	if (status == CHI_OK) {
-		status = chi_queue_take_check(take, &client->error);
+		status = chi_queue_take_check(&take, &client->error);
 	}
 	status = chi_client_settle(client, status);
-	if (status == CHI_OK && (!named || take->n_keys > 0)) {
+	if (status == CHI_OK && (!named || take.n_keys > 0)) {
 		status = chi_client_call(client, CHI_OP_QUEUE_TAKE, &request, out);
 	}
 	if (status != CHI_OK) {
@@ -56,48 +61,42 @@ int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *
 	return chi_client_answer(client, status);
 }
 
+/* Again and again, where all are to go: each transaction takes so many. */
+static int settle_positions(struct chi_client *client,
+			    const struct chi_queue_settle_request *request, bool all,
+			    uint64_t *done)
+{
+	struct chi_affected did = {0};
+	int status = CHI_OK;
+	do {
+		did.n = 0;
+		status = chi_client_call(client, CHI_OP_QUEUE_SETTLE, request, &did);
+		*done += status == CHI_OK ? did.n : 0;
+	} while (status == CHI_OK && all && did.n > 0);
+	return status;
+}
+
 int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_action action,
 		     const struct chi_key *keys, size_t n, uint32_t lease_ms, uint64_t *done)
 {
+	bool all = action == CHI_QUEUE_DROP && keys == NULL;
 	const struct chi_queue_settle_request request = {
-		.positions = chi_positions_of(keys, n),
+		.positions = chi_positions_of(keys, all ? 0 : n),
 		.lease = lease,
 		.action = action,
 		.lease_ms = lease_ms,
 	};
-	struct chi_affected did = {0};
-	int status = begin_change(client, keys, n);
-	if (status == CHI_OK) {
+	uint64_t count = 0;
+	int status = begin_change(client, keys, request.positions.n);
+	if (status == CHI_OK && action != CHI_QUEUE_DROP) {
 		status = chi_queue_settle_check(action, n, lease_ms, &client->error);
 	}
 	status = chi_client_settle(client, status);
-	if (status == CHI_OK && n > 0) {
-		status = chi_client_call(client, CHI_OP_QUEUE_SETTLE, &request, &did);
+	if (status == CHI_OK && (all || n > 0)) {
+		status = settle_positions(client, &request, all, &count);
 	}
 	if (done != NULL) {
-		*done = status == CHI_OK ? did.n : 0;
-	}
-	return chi_client_end(client, status);
-}
-
-int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t n,
-		   uint64_t *dropped)
-{
-	bool all = keys == NULL;
-	const struct chi_queue_settle_request request = {
-		.positions = chi_positions_of(keys, all ? 0 : n), .action = CHI_QUEUE_DROP};
-	struct chi_affected did = {0};
-	uint64_t count = 0;
-	int status = chi_client_settle(client, begin_change(client, keys, request.positions.n));
-	do {
-		did.n = 0;
-		if (status == CHI_OK && (all || n > 0)) {
-			status = chi_client_call(client, CHI_OP_QUEUE_SETTLE, &request, &did);
-		}
-		count += status == CHI_OK ? did.n : 0;
-	} while (status == CHI_OK && all && did.n > 0);
-	if (dropped != NULL) {
-		*dropped = count;
+		*done = count;
 	}
 	return chi_client_end(client, status);
 }

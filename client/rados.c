@@ -7,7 +7,7 @@
 #include "rados/rados.h"
 
 #include "client/core/import.h"
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 #include "ops/answer.h"
 #include "ops/scan.h"
 
@@ -118,7 +118,7 @@ static chi_scan_wanted *shows_of(const struct chi_wanted *pattern)
 }
 
 /* Of scans, and the list of a count: no other queries come here. */
-static int open_scan(struct chi_client *client, struct chi_rows *rows,
+static int open_scan(struct chi_client *client, struct chi_row_pages *rows,
 		     const struct chi_request *request)
 {
 	struct chi_scan_spec spec;
@@ -131,7 +131,7 @@ static int open_scan(struct chi_client *client, struct chi_rows *rows,
 				: status;
 }
 
-static int scan_more(struct chi_client *client, struct chi_rows *rows)
+static int scan_more(struct chi_client *client, struct chi_row_pages *rows)
 {
 	(void)client;
 	struct chi_scan_page *page = (void *)rows->result;
@@ -143,13 +143,13 @@ static int scan_more(struct chi_client *client, struct chi_rows *rows)
 	return status < 0 ? status : CHI_OK;
 }
 
-static void close_scan(struct chi_client *client, struct chi_rows *rows)
+static void close_scan(struct chi_client *client, struct chi_row_pages *rows)
 {
 	(void)client;
 	chi_rados_scan_close(rows->shards);
 }
 
-static int count_scan(struct chi_client *client, struct chi_rows *rows,
+static int count_scan(struct chi_client *client, struct chi_row_pages *rows,
 		      const struct chi_request *request, void *out)
 {
 	struct chi_counted *counted = out;

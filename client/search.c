@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public calls that search a whole store (chistore/search.h). */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 
 #include <string.h>
 
@@ -59,15 +59,18 @@ int chi_gameset_drop(struct chi_client *client, const char *name)
 	return chi_client_end(client, status == CHI_OK && done.n == 0 ? CHI_NONE : status);
 }
 
-int chi_stats_list(struct chi_client *client, uint8_t by, const char *filter, uint64_t limit,
+int chi_stats_list(struct chi_client *client, const struct chi_stats_spec *spec,
 		   struct chi_stats_result *out)
 {
-	const struct chi_stats_spec spec = {.by = by, .filter = filter, .limit = limit};
-	return chi_rows_all(client, CHI_OP_STATS, &spec, out);
+	struct chi_stats_spec asked;
+	int status = CHI_BEGIN_WITH(client, &asked, spec);
+	return chi_pages_all(client, status, CHI_OP_STATS, &asked, out);
 }
 
 int chi_twins_list(struct chi_client *client, const struct chi_twin_spec *spec,
 		   struct chi_twin_groups *out)
 {
-	return chi_rows_all(client, CHI_OP_TWINS, spec, out);
+	struct chi_twin_spec asked;
+	int status = CHI_BEGIN_WITH(client, &asked, spec);
+	return chi_pages_all(client, status, CHI_OP_TWINS, &asked, out);
 }

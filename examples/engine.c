@@ -70,7 +70,7 @@ static int order(struct chi_prober *prober, const struct chi_key children[MOVES]
 static int search(struct chi_prober *prober, const struct chi_key children[MOVES])
 {
 	uint64_t tickets[MOVES];
-	if (chi_prober_prefetch_many(prober, children, MOVES, tickets) != CHI_OK) {
+	if (chi_prober_prefetch(prober, children, MOVES, tickets) != CHI_OK) {
 		return 1;
 	}
 	for (size_t i = 0; i < MOVES; i++) {
@@ -97,7 +97,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (int i = 0; i < 2; i++) {
-		if (chi_prober_prefetch_board(prober, &boards[i], &tickets[i]) != CHI_OK) {
+		struct chi_key key;
+		if (chi_key_from_board(&boards[i], &key, NULL) != CHI_OK ||
+		    chi_prober_prefetch(prober, &key, 1, &tickets[i]) != CHI_OK) {
 			return 1;
 		}
 	}

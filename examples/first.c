@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	if (argc != 2) {
 		return fail("usage", "first DIR | unix:PATH | tcp:HOST:PORT");
 	}
-	struct chi_options options = {.writable = true};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_client *client;
 	struct chi_fault fault;
 	if (chi_open(argv[1], &options, &client, &fault) != CHI_OK) {
@@ -40,21 +40,21 @@ int main(int argc, char **argv)
 	const struct chi_eval *best = &record.evals[0];
 	printf(best->is_mate ? "%s: mate in %.0f at depth %u\n" : "%s: %+.2f pawns at depth %u\n",
 	       best->engine, best->is_mate ? best->score : best->score / 100.0, best->depth);
-
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .filter = {.has_material = true}};
-	struct chi_iter *iter;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				     .filter = {.has_material = true}};
+	struct chi_rows *iter;
 	const struct chi_row *row;
 	char text[CHI_FEN_SIZE];
 	if (chi_material_parse("KRPvK", 5, &spec.filter.material, &fault) != CHI_OK ||
-	    chi_iter_open(client, &spec, &iter) != CHI_OK) {
+	    chi_scan_open(client, &spec, &iter) != CHI_OK) {
 		return fail("scan", chi_error(client));
 	}
-	while (chi_iter_next(iter, &row, NULL) == CHI_OK) {
+	while (chi_scan_next(iter, &row, NULL) == CHI_OK) {
 		if (chi_key_to_fen(&row->key, text, NULL) == CHI_OK) {
 			printf("%.2f\t%s\n", row->chi2 / 100.0, text);
 		}
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	chi_close(client);
 	return 0;
 }

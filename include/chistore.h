@@ -45,8 +45,8 @@ extern "C" {
 
 struct chi_client;
 struct chi_import;
-struct chi_iter;
 struct chi_prober;
+struct chi_rows;
 
 /* "0.1.0" */
 const char *chi_version(void);
@@ -56,6 +56,7 @@ const char *chi_version(void);
 #define CHI_NO_REPEAT UINT32_MAX
 
 struct chi_options {
+	size_t size;
 	const char *store;	 /* name of the store on a server; NULL: "default" */
 	bool writable;		 /* in-process: open for writing too; ignored on sockets */
 	uint32_t connect_ms;	 /* time to connect, after a host's name is looked up; 0: 5,000 */
@@ -75,6 +76,7 @@ struct chi_options {
 	const char *tls_key;	 /* its key, without a passphrase, not open to everyone; goes with
 				    tls_cert */
 };
+#define CHI_OPTIONS_INIT .size = sizeof(struct chi_options)
 
 /*
  * Opens an address: `DIR` or `file:DIR` (in this process), `unix:PATH`, `tcp:HOST:PORT`,
@@ -260,28 +262,40 @@ CHI_MUSTUSE int chi_on_progress(struct chi_client *client, chi_progress *progres
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
 
-/* Begins an ordered walk (types.h). One per client at a time; ended by chi_iter_close, also when
- * it failed or came to its end. */
-CHI_MUSTUSE int chi_iter_open(struct chi_client *client, const struct chi_scan_spec *spec,
-			      struct chi_iter **out);
+/* Begins an ordered walk (types.h). One scan or query of games per client at a time; ended by
+ * chi_rows_close, also when it failed or came to its end. */
+CHI_MUSTUSE int chi_scan_open(struct chi_client *client, const struct chi_scan_spec *spec,
+			      struct chi_rows **out);
 
 /* The next row: CHI_OK, or CHI_NONE after the last. *record is set if the spec wanted records
  * (`record` may be NULL otherwise). */
-CHI_MUSTUSE int chi_iter_next(struct chi_iter *iter, const struct chi_row **row,
+CHI_MUSTUSE int chi_scan_next(struct chi_rows *rows, const struct chi_row **row,
 			      const struct chi_record **record);
 
-/* A cursor after the row delivered last: put it in a spec's `after` to continue later. */
-void chi_iter_cursor(const struct chi_iter *iter, struct chi_cursor *out);
+/* Where the rows of a scan or of a query of games are, and what is known of all of them. */
+struct chi_rows_place {
+	/* Scan: after the row delivered last; put it in a spec's `after` to continue later. */
+	struct chi_cursor cursor;
+	/* Scan: the rows so far came from more than one committed state: a server ends snapshots
+	 * that are older than a second, and all with their connection. Known for certain after the
+	 * last row. In-process always false. */
+	bool mixed;
+	/* Games: the same as `cursor`, for a spec's `cursor`; "" before the first. */
+	char games[CHI_GAMES_CURSOR_SIZE];
+	/* Games: after CHI_NONE, if it was asked for, how many fit in all, wherever the query
+	 * began. It may be known before. */
+	bool has_total;
+	uint64_t total;
+};
 
-/* True if the rows so far came from more than one committed state: a server ends snapshots that
- * are older than a second, and all with their connection. Known for certain after the last row.
- * In-process always false. */
-bool chi_iter_mixed(const struct chi_iter *iter);
+/* Never NULL; until the next call with these rows, which fills it again. */
+const struct chi_rows_place *chi_rows_state(struct chi_rows *rows);
 
-void chi_iter_close(struct chi_iter *iter);
+/* Of both kinds. NULL is fine. */
+void chi_rows_close(struct chi_rows *rows);
 
 /* How many positions a scan of this band and filter would deliver, limit aside. `mixed` may be
- * NULL; see chi_iter_mixed. In-process, a large band with a filter is counted by as many threads,
+ * NULL; see chi_rows_place. In-process, a large band with a filter is counted by as many threads,
  * up to 16, as there are processors that the caller may run on; they end before it returns. */
 CHI_MUSTUSE int chi_scan_count(struct chi_client *client, const struct chi_scan_spec *spec,
 			       uint64_t *count, bool *mixed);
@@ -309,21 +323,20 @@ CHI_MUSTUSE int chi_store_repair(const char *address, const char *path,
 				 void *context, struct chi_repair_result *result,
 				 struct chi_fault *fault);
 
-/* Makes a new store in the local directory `path` with a consistent copy, under running writes. */
-CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path);
-
 /*
- * Makes the local directory `path` a published copy of one committed state, under running writes:
- * compacted, verified, with the modes 0755 and 0444. Every local user can open it by chi_open for
- * reading, without permission to write there; it cannot be written (-CHI_EREADONLY), and
- * chi_store_backup makes a store of it again. Readers trust its owner: if the mapped file is
- * changed, they can crash. What was published there before is replaced atomically; a program that
- * has it open keeps it. While it runs it needs disk space for two copies. A damaged page can kill
- * the process: run it in a child. -CHI_EEXIST: something that is not a published copy has the name;
- * -CHI_ECORRUPT: the store is damaged, and nothing was published; -CHI_EUNSUPPORTED: the file
- * system cannot replace a directory atomically.
+ * Makes a new store in the local directory `path` with a consistent copy, under running writes.
+ *
+ * With `published` the directory becomes a published copy of one committed state: compacted,
+ * verified, with the modes 0755 and 0444. Every local user can open it by chi_open for reading,
+ * without permission to write there; it cannot be written (-CHI_EREADONLY), and a backup of it is a
+ * store again. Readers trust its owner: if the mapped file is changed, they can crash. What was
+ * published there before is replaced atomically; a program that has it open keeps it. While it runs
+ * it needs disk space for two copies. A damaged page can kill the process: run it in a child.
+ * -CHI_EEXIST: something that is not a published copy has the name; -CHI_ECORRUPT: the store is
+ * damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a directory
+ * atomically.
  */
-CHI_MUSTUSE int chi_store_publish(struct chi_client *client, const char *path);
+CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path, bool published);
 
 /* Verifies the store, then rewrites the data file without its free pages. Writes of others go on
  * during the first step, and wait during the second, about the time to write and sync the pages in
@@ -392,9 +405,11 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * damaged. Failures have a text in chi_prober_error, until the next call on the prober.
  */
 struct chi_prober_options {
+	size_t size;
 	uint32_t deadline_ms; /* sockets: how long a call may take, for every 4,096 positions begun;
 				 0: 50 */
 };
+#define CHI_PROBER_OPTIONS_INIT .size = sizeof(struct chi_prober_options)
 
 /* `options` may be NULL, and need not outlive the call. */
 CHI_MUSTUSE int chi_prober_open(struct chi_client *client, const struct chi_prober_options *options,
@@ -406,8 +421,6 @@ CHI_MUSTUSE int chi_prober_key(struct chi_prober *prober, const struct chi_key *
 			       struct chi_row *out);
 CHI_MUSTUSE int chi_prober_board(struct chi_prober *prober, const struct chi_board *board,
 				 struct chi_row *out);
-CHI_MUSTUSE int chi_prober_fen(struct chi_prober *prober, const char *text, size_t len,
-			       struct chi_row *out);
 
 /* Any number of positions, from one state; best 32 and more at a time. Stops at the first failure.
  */
@@ -415,29 +428,23 @@ CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key 
 				struct chi_row *out);
 
 /*
- * Begins to look up a position whose answer is needed soon: memory is fetched while the engine does
- * something else, and later ones are looked up together with one that waits already. Pays off
- * where the store does not fit the processor's cache; else asking at once is faster. The answer is
- * collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never collected do no
- * harm. No snapshot is held between calls: the answer is of the newest state when it is collected,
+ * Begins to look up positions whose answers are needed soon; tickets[i] is that of keys[i]. One
+ * alone: its memory is fetched while the engine does something else, and later ones are looked up
+ * together with it if it still waits. Pays off where the store does not fit the processor's cache;
+ * else asking at once is faster. More at once, for instance those after all moves of a node, best
+ * first, are noted, and looked up together, more and more at a time, when the first are collected:
+ * if a node is cut off early, most are never looked up.
+ *
+ * An answer is collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never
+ * collected do no harm. Of one call the tickets after the first CHI_PREFETCH_MAX are 0, on failure
+ * all. No snapshot is held between calls: the answer is of the newest state when it is collected,
  * and writers reuse pages as if there were no prober.
  *
  * Over a socket nothing is sent until the first is collected, then all in one request.
  */
 #define CHI_PREFETCH_MAX 64
-CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *key,
-				    uint64_t *ticket);
-CHI_MUSTUSE int chi_prober_prefetch_board(struct chi_prober *prober, const struct chi_board *board,
-					  uint64_t *ticket);
-
-/*
- * Any number of positions, for instance those after all moves of a node, best first; tickets[i] is
- * that of keys[i]. They are noted, and looked up together, more and more at a time, when the first
- * are collected: if a node is cut off early, most are never looked up. After the first
- * CHI_PREFETCH_MAX the tickets are 0, on failure all.
- */
-CHI_MUSTUSE int chi_prober_prefetch_many(struct chi_prober *prober, const struct chi_key *keys,
-					 size_t n, uint64_t *tickets);
+CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_key *keys, size_t n,
+				    uint64_t *tickets);
 
 /* CHI_NONE: the ticket was collected, dropped, or overtaken by CHI_PREFETCH_MAX others; probe. */
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);

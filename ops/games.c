@@ -167,7 +167,7 @@ static size_t memory_of_games(const struct chi_query *query)
 static unsigned progress_of_games(const struct chi_query *query)
 {
 	const struct games_query *games = (const struct games_query *)query;
-	return games->games != NULL ? chi_games_progress(games->games) : 0;
+	return games->games != NULL ? chi_game_walk_progress(games->games) : 0;
 }
 
 static const char *unknown_in_games(const struct chi_query *query, size_t i)

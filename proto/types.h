@@ -224,13 +224,6 @@ struct chi_whole_part {
 	struct chi_verify_result result; /* in the last */
 };
 
-/* What is asked for by SUSPECTS, as chi_suspects_list says. */
-struct chi_suspects_spec {
-	uint8_t kind;
-	uint8_t least;
-	uint32_t limit;
-};
-
 /* What is asked for by GAMESETS, and by DROP_GAMESET. */
 struct chi_gamesets_spec {
 	const char *name; /* one, whose games are counted; NULL or empty: all */
@@ -314,7 +307,7 @@ struct chi_queue_take_request {
 struct chi_queue_settle_request {
 	struct chi_positions positions;
 	uint64_t lease;
-	uint32_t action; /* enum chi_queue_action, or CHI_QUEUE_DROP */
+	uint32_t action; /* enum chi_queue_action */
 	uint32_t lease_ms;
 };
 
@@ -333,9 +326,6 @@ struct chi_games_page {
 	bool has_total;
 	uint64_t total;
 };
-
-/* Of QUEUE_SETTLE, beside those of enum chi_queue_action. */
-#define CHI_QUEUE_DROP 5
 
 /* Of a GET, one for each position asked for. */
 struct chi_got {

@@ -23,7 +23,15 @@ HEAD = '''# SPDX-License-Identifier: MIT
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
                     c_int, c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint, c_uint8, c_uint16,
-                    c_uint32, c_uint64, c_void_p)
+                    c_uint32, c_uint64, c_void_p, sizeof)
+
+
+class Sized(Structure):
+    """What the library reads begins with its size (chistore/types.h)."""
+
+    def __init__(self, *values, **fields):
+        super().__init__(*values, **fields)
+        self.size = sizeof(self)
 '''
 
 
@@ -108,7 +116,7 @@ class Abi:
         """All of a header."""
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
         text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.S)
-        text = re.sub(r"^#(?!define (?!CHI_MUSTUSE)\w+[ \t]+\S).*$", "", text, flags=re.M)
+        text = re.sub(r"^#(?!define (?!CHI_MUSTUSE|\w+_INIT )\w+[ \t]+\S).*$", "", text, flags=re.M)
         text = text.replace("CHI_MUSTUSE", "")
         place = re.compile(r"""\s*(?:
             \#define\ (?P<constant>\w+)[ \t]+(?P<value>[^\n]+)
@@ -144,8 +152,9 @@ class Abi:
         print(HEAD, file=out)
         for name, value in self.numbers.items():
             print(f"{name} = {value}", file=out)
-        for name in self.structs:
-            print(f"\n\nclass {name}(Structure):\n    pass", file=out)
+        for name, fields in self.structs.items():
+            base = "Sized" if fields and fields[0][0] == "size" else "Structure"
+            print(f"\n\nclass {name}({base}):\n    pass", file=out)
         print("\n", file=out)
         for name, text in self.functions.items():
             print(f"{name} = {text}", file=out)

@@ -315,7 +315,7 @@ bool chi_game_walk_may_detach(const struct chi_game_walk *games)
 	return games->looked || games->searched || walked(games) < 1000;
 }
 
-unsigned chi_games_progress(const struct chi_game_walk *games)
+unsigned chi_game_walk_progress(const struct chi_game_walk *games)
 {
 	unsigned thousandths = games->searched ? 1000 : walked(games);
 	if (!games->searched && thousandths == 1000 && games->view.last > 0) {

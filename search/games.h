@@ -70,7 +70,7 @@ bool chi_game_walk_may_detach(const struct chi_game_walk *games);
 size_t chi_game_walk_memory(const struct chi_game_walk *games);
 
 /* How much was looked at, in thousandths. */
-unsigned chi_games_progress(const struct chi_game_walk *games);
+unsigned chi_game_walk_progress(const struct chi_game_walk *games);
 
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */

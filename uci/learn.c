@@ -46,7 +46,8 @@ struct chi_learner {
 
 static int open_client(struct chi_learner *learner, struct chi_fault *fault)
 {
-	const struct chi_options options = {.writable = true,
+	const struct chi_options options = {CHI_OPTIONS_INIT,
+					    .writable = true,
 					    .connect_ms = CONNECT_MS,
 					    .call_ms = CALL_MS,
 					    .repeat_ms = CHI_NO_REPEAT, /* that is done here */

@@ -81,9 +81,8 @@ static void open_learner(struct chi_lookup *lookup)
  * is there stays: evaluations may wait in it. */
 static void open_store(struct chi_lookup *lookup)
 {
-	const struct chi_options options = {.client_name = "chistore-uci",
-					    .connect_ms = PATIENCE_MS,
-					    .call_ms = PATIENCE_MS,
+	const struct chi_options options = {CHI_OPTIONS_INIT, .client_name = "chistore-uci",
+					    .connect_ms = PATIENCE_MS, .call_ms = PATIENCE_MS,
 					    .repeat_ms = CHI_NO_REPEAT};
 	struct chi_fault fault;
 	bool same = strcmp(lookup->address, lookup->opened) == 0 &&

@@ -163,7 +163,8 @@ static bool fits(const void *wanted, const uint8_t *key)
 
 static uint64_t find(struct chi_read *read, const void *argument)
 {
-	const struct chi_scan_spec spec = {.order = CHI_ORDER_POSITION, .chi2_max = CHI_CHI2_MAX};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .order = CHI_ORDER_POSITION,
+					   .chi2_max = CHI_CHI2_MAX};
 	struct chi_wanted wanted;
 	struct chi_scan *scan;
 	uint64_t n = 0;
@@ -210,8 +211,8 @@ static uint64_t to_pgn(struct chi_read *read, const void *argument)
 static struct keys rare_keys(struct chi_read *read, uint64_t positions)
 {
 	struct keys keys = {.keys = calloc(RARE, sizeof(*keys.keys))};
-	const struct chi_scan_spec spec = {
-		.order = CHI_ORDER_POSITION, .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .order = CHI_ORDER_POSITION,
+					   .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
 	struct chi_scan *scan;
 	struct chi_row rows[256];
 	uint64_t seen = 0;

@@ -32,20 +32,19 @@ static void must(const struct explorer *explorer, int status, const char *what)
 /* Positions with exactly FEW_GAMES games, as the tree has them. */
 static void find_few(struct explorer *explorer)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .order = CHI_ORDER_POSITION,
-					   .want = CHI_WANT_COUNTS,
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS,
 					   .filter = {.games_min = FEW_GAMES}};
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	const struct chi_row *row;
-	must(explorer, chi_iter_open(explorer->client, &spec, &iter), "chi_iter_open");
-	while (explorer->n_few < POSITIONS_MAX && chi_iter_next(iter, &row, NULL) == CHI_OK) {
+	must(explorer, chi_scan_open(explorer->client, &spec, &iter), "chi_scan_open");
+	while (explorer->n_few < POSITIONS_MAX && chi_scan_next(iter, &row, NULL) == CHI_OK) {
 		const struct chi_counts *counts = &row->counts;
 		if (counts->white + counts->draws + counts->black == FEW_GAMES) {
 			explorer->few[explorer->n_few++] = row->key;
 		}
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	if (explorer->n_few == 0) {
 		bench_die("no position with %d games", FEW_GAMES);
 	}

@@ -10,15 +10,15 @@
 
 static int print(struct chi_client *client, const char *filter)
 {
-	const struct chi_game_spec spec = {
-		.filter = filter, .want = CHI_GAMES_HEADS, .by_positions = true};
-	struct chi_game_query *query = NULL;
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = filter,
+					   .want = CHI_GAMES_HEADS, .by_positions = true};
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row;
-	int status = chi_game_query_open(client, &spec, &query);
-	while (status == CHI_OK && (status = chi_game_query_next(query, &row)) == CHI_OK) {
+	int status = chi_games_open(client, &spec, &query);
+	while (status == CHI_OK && (status = chi_games_next(query, &row)) == CHI_OK) {
 		printf("%" PRIu32 " %" PRId32 "\n", row->head.number, row->ply);
 	}
-	chi_game_query_close(query);
+	chi_rows_close(query);
 	return status;
 }
 

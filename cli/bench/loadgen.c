@@ -139,6 +139,7 @@ static size_t prepare_scan(struct loadgen_client *client)
 {
 	const struct sample_item *item = draw(client);
 	client->spec = (struct chi_scan_spec){
+		CHI_SCAN_SPEC_INIT,
 		.chi2_min = item->chi2,
 		.chi2_max = CHI_CHI2_MAX,
 		.want = CHI_WANT_COUNTS,
@@ -166,15 +167,15 @@ size_t loadgen_prepare(struct loadgen_client *client, enum mix_kind kind)
 
 static int ask_scan(struct loadgen_client *client, uint64_t *rows)
 {
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	*rows = 0;
-	int status = chi_iter_open(client->client, &client->spec, &iter);
+	int status = chi_scan_open(client->client, &client->spec, &iter);
 	while (status == CHI_OK) {
-		status = chi_iter_next(iter, &row, NULL);
+		status = chi_scan_next(iter, &row, NULL);
 		*rows += status == CHI_OK;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	return status;
 }
 

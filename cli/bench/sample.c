@@ -11,9 +11,9 @@
 /* Positions looked up by one call. */
 #define LOOKUP 4096
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
 void sample_deinit(struct position_sample *sample)
@@ -49,14 +49,14 @@ struct band {
 static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
 		     struct position_sample *sample, bool *more)
 {
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	size_t before = sample->n;
 	bool inside = true;
 	band->spec.limit = limit;
-	int status = chi_iter_open(cli->client, &band->spec, &iter);
+	int status = chi_scan_open(cli->client, &band->spec, &iter);
 	while (status == CHI_OK && inside) {
-		status = chi_iter_next(iter, &row, NULL);
+		status = chi_scan_next(iter, &row, NULL);
 		inside = status == CHI_OK && row->key.bytes[0] >> 2 <= band->last;
 		if (inside) {
 			status = add_key(sample, &row->key, row->chi2);
@@ -64,7 +64,7 @@ static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
 	}
 	*more = sample->n - before == limit;
 	if (*more) {
-		chi_iter_cursor(iter, &band->spec.after);
+		band->spec.after = chi_rows_state(iter)->cursor;
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }
@@ -72,9 +72,9 @@ static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
 /* The statistic that is first from an end of the order; 0: no position has one. */
 static int find_end(struct cli *cli, bool descending, uint16_t *chi2)
 {
-	struct band all = {
-		.spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX, .descending = descending},
-		.last = UINT8_MAX};
+	struct band all = {.spec = {CHI_SCAN_SPEC_INIT, .chi2_min = 1, .chi2_max = CHI_CHI2_MAX,
+				    .descending = descending},
+			   .last = UINT8_MAX};
 	struct position_sample one = {.items = NULL};
 	bool more = false;
 	int status = take_rows(cli, &all, 1, &one, &more);
@@ -89,7 +89,8 @@ static size_t divide_by_keys(uint16_t chi2, struct band *bands)
 {
 	for (unsigned i = 0; i < SAMPLE_BANDS; i++) {
 		bands[i] = (struct band){
-			.spec = {.chi2_min = chi2, .chi2_max = chi2, .after = {.chi2 = chi2}},
+			.spec = {CHI_SCAN_SPEC_INIT, .chi2_min = chi2, .chi2_max = chi2,
+				 .after = {.chi2 = chi2}},
 			.last = (uint8_t)i,
 		};
 		/* The least key whose first bits are these. */
@@ -116,7 +117,8 @@ static size_t make_bands(const struct position_sample *sample, struct band bands
 	unsigned known = width < SAMPLE_BANDS ? width : SAMPLE_BANDS;
 	for (unsigned i = 0; i < known; i++) {
 		bands[n++] = (struct band){
-			.spec = {.chi2_min = (uint16_t)(sample->least + width * i / known),
+			.spec = {CHI_SCAN_SPEC_INIT,
+				 .chi2_min = (uint16_t)(sample->least + width * i / known),
 				 .chi2_max =
 					 (uint16_t)(sample->least + width * (i + 1) / known - 1)},
 			.last = UINT8_MAX,

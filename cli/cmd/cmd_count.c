@@ -12,7 +12,7 @@ struct count_state {
 	struct game_terms terms;
 };
 
-static const struct count_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+static const struct count_state defaults = {.spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX}};
 
 /* The library counts without reading values where the filter allows it. */
 static int run_count(struct cli *cli)

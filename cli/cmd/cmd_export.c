@@ -26,8 +26,8 @@ struct export_state {
 /* What a run owns. */
 struct export
 {
-	struct chi_iter *iter;
-	struct chi_game_query *query; /* of PGN alone */
+	struct chi_rows *iter;
+	struct chi_rows *query; /* of PGN alone */
 	struct chi_arena arena;
 	struct target target;
 	struct export_book *book; /* of Polyglot alone */
@@ -35,7 +35,8 @@ struct export
 };
 
 static const struct export_state defaults = {
-	.spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS},
+	.spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION,
+		 .want = CHI_WANT_RECORDS},
 };
 
 /* Given, or from the file's name, or from --json, or the one that most programs read. */
@@ -50,8 +51,8 @@ static enum export_format choose_format(const struct cli *cli, const struct expo
 
 static void export_deinit(struct export *export)
 {
-	chi_iter_close(export->iter);
-	chi_game_query_close(export->query);
+	chi_rows_close(export->iter);
+	chi_rows_close(export->query);
 	chi_arena_deinit(&export->arena);
 	export_book_free(export->book);
 	export_exp_free(export->exp);
@@ -121,7 +122,7 @@ static int write_rows(const struct cli *cli, struct export *export,
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
-	while ((status = chi_iter_next(export->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
+	while ((status = chi_scan_next(export->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
 		int code = write_row(export, state, format, row, record);
 		if (code != EXIT_DONE) {
 			return code;
@@ -137,7 +138,7 @@ static int write_rows(const struct cli *cli, struct export *export,
 static int write_all(struct cli *cli, struct export *export, const struct export_state *state,
 		     enum export_format format)
 {
-	int status = chi_iter_open(cli->client, &state->spec, &export->iter);
+	int status = chi_scan_open(cli->client, &state->spec, &export->iter);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
@@ -156,7 +157,7 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 	if (code == EXIT_DONE && export->book != NULL) {
 		code = export_book_write(export->book, &export->target);
 	}
-	if (code == EXIT_DONE && chi_iter_mixed(export->iter) && !cli->quiet) {
+	if (code == EXIT_DONE && chi_rows_state(export->iter)->mixed && !cli->quiet) {
 		cli_message("the store changed during the export: the rows are from more than one "
 			    "committed state");
 	}
@@ -172,16 +173,16 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 /* In the order of their numbers, which an import of the file gives them again. */
 static int write_games(struct cli *cli, struct export *export, struct export_state *state)
 {
-	const struct chi_game_spec spec = {
-		.filter = state->terms.text, .want = CHI_GAMES_PGN, .limit = state->spec.limit};
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = state->terms.text,
+					   .want = CHI_GAMES_PGN, .limit = state->spec.limit};
 	const struct chi_game_row *row = NULL;
-	int status = chi_game_query_open(cli->client, &spec, &export->query);
+	int status = chi_games_open(cli->client, &spec, &export->query);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
 	int code = target_open(&export->target, state->path);
 	while (code == EXIT_DONE && cli_stop == 0 &&
-	       (status = chi_game_query_next(export->query, &row)) == CHI_OK) {
+	       (status = chi_games_next(export->query, &row)) == CHI_OK) {
 		code = target_write(&export->target, row->pgn, row->pgn_len);
 	}
 	if (cli_stop != 0) {

@@ -106,8 +106,9 @@ static int tell_loaded(struct import_run *run, int status, const struct chi_impo
 /* The store must be of the dump's kind; a directory without one gets such a one. */
 static int run_load(struct cli *cli)
 {
-	_cleanup_(load_deinit) struct load_command load = {
-		.run.options = {.kind = CHI_IMPORT_LOAD, .report = on_note}};
+	_cleanup_(load_deinit) struct load_command load = {.run.options = {CHI_IMPORT_OPTIONS_INIT,
+									   .kind = CHI_IMPORT_LOAD,
+									   .report = on_note}};
 	struct chi_source_options options = {.line_max = CHI_DUMP_LINE_MAX, .cancel = &cli_stop};
 	const char *path = cli->argc > 0 ? cli->argv[0] : "-";
 	/* A name that messages can carry, also where there is no file. */

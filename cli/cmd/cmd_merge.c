@@ -159,6 +159,7 @@ static int open_session(struct merge *merge)
 	struct chi_options options;
 	struct chi_fault fault = {.text = ""};
 	struct chi_import_options games = {
+		CHI_IMPORT_OPTIONS_INIT,
 		.kind = CHI_IMPORT_MERGE,
 		.skip_known = state->skip_known,
 		.count_twice = state->count_twice,

@@ -190,12 +190,12 @@ static int compare_row(struct work *work, const struct chi_row *row,
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int read_rows(struct work *work, struct chi_iter *iter, take_row *take, size_t *n)
+static int read_rows(struct work *work, struct chi_rows *iter, take_row *take, size_t *n)
 {
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
-	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK && cli_stop == 0) {
+	while ((status = chi_scan_next(iter, &row, &record)) == CHI_OK && cli_stop == 0) {
 		status = take(work, row, record);
 		if (status < 0) {
 			return status;
@@ -211,24 +211,23 @@ static int read_rows(struct work *work, struct chi_iter *iter, take_row *take, s
 /* All of the store, or from spec->after on as many rows as its limit says. */
 static int read_some(struct work *work, struct chi_scan_spec *spec, take_row *take, size_t *n)
 {
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	*n = 0;
-	int status = chi_iter_open(work->cli->client, spec, &iter);
+	int status = chi_scan_open(work->cli->client, spec, &iter);
 	if (status == CHI_OK) {
 		status = read_rows(work, iter, take, n);
 	}
 	if (status == CHI_OK && *n > 0) {
-		chi_iter_cursor(iter, &spec->after);
+		spec->after = chi_rows_state(iter)->cursor;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	return status;
 }
 
 static struct chi_scan_spec spec_of(enum chi_want want, uint64_t limit)
 {
-	return (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
-				      .order = CHI_ORDER_POSITION,
-				      .want = (uint8_t)want,
+	return (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				      .order = CHI_ORDER_POSITION, .want = (uint8_t)want,
 				      .limit = limit};
 }
 

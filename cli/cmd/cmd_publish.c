@@ -5,7 +5,7 @@
 
 static int run_publish(struct cli *cli)
 {
-	int status = chi_store_publish(cli->client, cli->argv[0]);
+	int status = chi_store_backup(cli->client, cli->argv[0], true);
 	return status != CHI_OK ? cli_fail(cli->client, status)
 				: output_object(cli, json_pack("{s:o}", "published",
 							       json_path(cli->argv[0])));

@@ -17,7 +17,7 @@ struct scan_state {
 	bool ascending;
 };
 
-static const struct scan_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+static const struct scan_state defaults = {.spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX}};
 
 /* Each is that of one of the two trees. */
 static const char *const orders[] = {
@@ -42,7 +42,7 @@ static int take_cursor(struct cli *cli, const struct cli_option *option, const c
 }
 
 /* Prints the rows; CHI_OK at the end. */
-static int print_rows(struct cli *cli, struct chi_iter *iter, uint64_t *n)
+static int print_rows(struct cli *cli, struct chi_rows *iter, uint64_t *n)
 {
 	const struct scan_state *scan = cli->state;
 	enum columns_form form = cli->json ? COLUMNS_JSON : COLUMNS_TSV;
@@ -50,7 +50,7 @@ static int print_rows(struct cli *cli, struct chi_iter *iter, uint64_t *n)
 	const struct chi_record *record = NULL;
 	int status;
 	shown_head(stdout, &scan->shown, form);
-	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK && !cli_output_failed()) {
+	while ((status = chi_scan_next(iter, &row, &record)) == CHI_OK && !cli_output_failed()) {
 		status = shown_print(stdout, &scan->shown, form, row, record);
 		if (status != CHI_OK) {
 			return status;
@@ -61,21 +61,19 @@ static int print_rows(struct cli *cli, struct chi_iter *iter, uint64_t *n)
 }
 
 /* The cursor is that of the last row printed. It goes to standard error, as it is no row. */
-static void print_next(const struct scan_state *scan, const struct chi_iter *iter, uint64_t n)
+static void print_next(const struct scan_state *scan, struct chi_rows *iter, uint64_t n)
 {
 	char text[CHI_CURSOR_TEXT_SIZE];
-	struct chi_cursor cursor;
 	if (!scan->print_cursor || n == 0 || n < scan->spec.limit) {
 		return;
 	}
-	chi_iter_cursor(iter, &cursor);
-	(void)chi_cursor_print(&cursor, text);
+	(void)chi_cursor_print(&chi_rows_state(iter)->cursor, text);
 	fprintf(stderr, "next: --cursor %s\n", text);
 }
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
 /* The greatest first is what is looked for. */
@@ -101,7 +99,7 @@ static int check_sort(struct cli *cli, struct scan_state *scan)
 static int run_scan(struct cli *cli)
 {
 	struct scan_state *scan = cli->state;
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	uint64_t n = 0;
 	int code = check_sort(cli, scan);
 	if (code == EXIT_DONE) {
@@ -125,7 +123,7 @@ static int run_scan(struct cli *cli)
 	}
 	scan->spec.want = scan->shown.want;
 	/* A question that the store refuses prints no header line. */
-	int status = chi_iter_open(cli->client, &scan->spec, &iter);
+	int status = chi_scan_open(cli->client, &scan->spec, &iter);
 	if (status == CHI_OK) {
 		status = print_rows(cli, iter, &n);
 	}
@@ -135,7 +133,7 @@ static int run_scan(struct cli *cli)
 	/* Remarks come after the rows, so that they are the last thing on a terminal. */
 	game_terms_remark(cli);
 	print_next(scan, iter, n);
-	if (chi_iter_mixed(iter) && !cli->quiet) {
+	if (chi_rows_state(iter)->mixed && !cli->quiet) {
 		cli_message("the store changed during the scan: the rows are from more than one "
 			    "committed state");
 	}

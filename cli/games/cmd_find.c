@@ -75,14 +75,14 @@ static int show_progress(void *context, unsigned thousandths)
 	return cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
 }
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
-static void query_closep(struct chi_game_query **query)
+static void query_closep(struct chi_rows **query)
 {
-	chi_game_query_close(*query);
+	chi_rows_close(*query);
 }
 
 /* CHI_OK after what was done to the end. */
@@ -97,18 +97,18 @@ static int end_rows(int status)
 static int print_positions(struct cli *cli, char cursor[CHI_CURSOR_TEXT_SIZE])
 {
 	struct find_state *state = cli->state;
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	struct chi_cursor after;
 	struct shown shown = {.n = 0};
 	enum columns_form form = cli->json ? COLUMNS_JSON : COLUMNS_TSV;
 	shown_usual(&shown, true);
-	int status = chi_iter_open(cli->client, &state->spec, &iter);
+	int status = chi_scan_open(cli->client, &state->spec, &iter);
 	if (status != CHI_OK) {
 		return status;
 	}
 	while (!cli_output_failed() && cli_stop == 0 &&
-	       (status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+	       (status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 		if (state->n++ == 0) {
 			progress_clear(&state->progress);
 			shown_head(stdout, &shown, form);
@@ -119,7 +119,7 @@ static int print_positions(struct cli *cli, char cursor[CHI_CURSOR_TEXT_SIZE])
 		progress_clear(&state->progress);
 		shown_head(stdout, &shown, form);
 	}
-	chi_iter_cursor(iter, &after);
+	after = chi_rows_state(iter)->cursor;
 	(void)chi_cursor_print(&after, cursor);
 	return end_rows(status);
 }
@@ -152,14 +152,14 @@ static int find_positions(struct cli *cli)
 /* ---- Games -------------------------------------------------------------------------------- */
 
 /* The pattern comes first: `ply` is of it. */
-static int print_games(struct cli *cli, struct chi_game_query *query)
+static int print_games(struct cli *cli, struct chi_rows *query)
 {
 	struct find_state *state = cli->state;
 	struct cli_rows rows = games_rows(cli);
 	const struct chi_game_row *row = NULL;
 	int status = CHI_OK;
 	while (!cli_output_failed() && cli_stop == 0 &&
-	       (status = chi_game_query_next(query, &row)) == CHI_OK) {
+	       (status = chi_games_next(query, &row)) == CHI_OK) {
 		progress_clear(&state->progress);
 		if (state->pgn) {
 			(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
@@ -178,11 +178,11 @@ static int print_games(struct cli *cli, struct chi_game_query *query)
 static int find_games(struct cli *cli, uint64_t *total)
 {
 	struct find_state *state = cli->state;
-	_cleanup_(query_closep) struct chi_game_query *query = NULL;
+	_cleanup_(query_closep) struct chi_rows *query = NULL;
 	char text[2 * CHI_FILTER_TEXT_SIZE];
-	char cursor[CHI_GAMES_CURSOR_SIZE];
 	(void)snprintf(text, sizeof(text), "%s %s", state->pattern.text, state->filter.text);
 	const struct chi_game_spec spec = {
+		CHI_GAME_SPEC_INIT,
 		.filter = text,
 		.by_positions = true,
 		.want = state->count ? CHI_GAMES_HEADS
@@ -193,18 +193,18 @@ static int find_games(struct cli *cli, uint64_t *total)
 		.limit = state->count ? 1 : state->limit,
 		.cursor = state->cursor,
 	};
-	int status = chi_game_query_open(cli->client, &spec, &query);
+	int status = chi_games_open(cli->client, &spec, &query);
 	status = status == CHI_OK ? print_games(cli, query) : status;
 	if (status != CHI_OK) {
 		return status;
 	}
-	(void)chi_game_query_total(query, total);
-	chi_game_query_cursor(query, cursor);
+	const struct chi_rows_place *place = chi_rows_state(query);
+	*total = place->total;
 	game_terms_remark(cli);
 	if (!state->count && !cli->quiet && state->limit > 0 && state->n == state->limit &&
 	    state->n < *total) {
 		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", state->n,
-			*total, cursor);
+			*total, place->games);
 	}
 	return CHI_OK;
 }
@@ -253,13 +253,10 @@ static int run_find(struct cli *cli)
 		return code;
 	}
 	set_limit(cli, state);
-	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
-				       .order = CHI_ORDER_POSITION,
-				       .want = CHI_WANT_COUNTS,
-				       .limit = state->limit,
-				       .games = state->filter.text,
-				       .whole_counts = true,
-				       .pattern = state->pattern.text};
+	*spec = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT,	    .chi2_max = CHI_CHI2_MAX,
+				       .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS,
+				       .limit = state->limit,	    .games = state->filter.text,
+				       .whole_counts = true,	    .pattern = state->pattern.text};
 	if (!state->games && state->cursor != NULL &&
 	    chi_cursor_parse(state->cursor, strlen(state->cursor), &spec->after) != CHI_OK) {
 		return cli_usage(cli, "--cursor: '%s' is none that a find of positions has printed",

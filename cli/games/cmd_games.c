@@ -26,19 +26,19 @@ static const char *const sorts[] = {
 	[CHI_GAMES_RATING] = "rating",
 };
 
-static void query_closep(struct chi_game_query **query)
+static void query_closep(struct chi_rows **query)
 {
-	chi_game_query_close(*query);
+	chi_rows_close(*query);
 }
 
 /* CHI_OK at the end. */
-static int print_rows(struct cli *cli, struct chi_game_query *query, uint64_t *n)
+static int print_rows(struct cli *cli, struct chi_rows *query, uint64_t *n)
 {
 	const struct games_state *state = cli->state;
 	const struct chi_game_row *row = NULL;
 	struct cli_rows rows = games_rows(cli);
 	int status;
-	while ((status = chi_game_query_next(query, &row)) == CHI_OK && !cli_output_failed()) {
+	while ((status = chi_games_next(query, &row)) == CHI_OK && !cli_output_failed()) {
 		if (state->pgn) {
 			(void)fwrite(row->pgn, 1, row->pgn_len, stdout);
 		} else if (!state->count) {
@@ -53,18 +53,17 @@ static int print_rows(struct cli *cli, struct chi_game_query *query, uint64_t *n
 }
 
 /* What is said after the rows goes to standard error, as it is no row. */
-static void print_remarks(const struct cli *cli, const struct chi_game_query *query, uint64_t n)
+static void print_remarks(const struct cli *cli, struct chi_rows *query, uint64_t n)
 {
 	const struct games_state *state = cli->state;
-	char cursor[CHI_GAMES_CURSOR_SIZE];
-	uint64_t total = 0;
+	const struct chi_rows_place *place = chi_rows_state(query);
 	game_terms_remark(cli);
-	if (state->count || state->spec.limit == 0 || n < state->spec.limit ||
-	    !chi_game_query_total(query, &total) || total <= n) {
+	if (state->count || state->spec.limit == 0 || n < state->spec.limit || !place->has_total ||
+	    place->total <= n) {
 		return;
 	}
-	chi_game_query_cursor(query, cursor);
-	fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", n, total, cursor);
+	fprintf(stderr, "%" PRIu64 " of %" PRIu64 " games; next: --cursor %s\n", n, place->total,
+		place->games);
 }
 
 static void set_limit(const struct cli *cli, struct games_state *state)
@@ -73,7 +72,7 @@ static void set_limit(const struct cli *cli, struct games_state *state)
 	bool sorted = state->spec.sort != CHI_GAMES_NUMBER || state->spec.descending;
 	if (state->count) {
 		/* Only the total is looked at: in no order, of one game. */
-		state->spec = (struct chi_game_spec){.limit = 1};
+		state->spec = (struct chi_game_spec){CHI_GAME_SPEC_INIT, .limit = 1};
 	} else if (state->spec.limit == 0 && (people || sorted)) {
 		state->spec.limit = ROWS;
 	}
@@ -81,6 +80,7 @@ static void set_limit(const struct cli *cli, struct games_state *state)
 	state->spec.want = state->count ? CHI_GAMES_HEADS
 			   : state->pgn ? CHI_GAMES_PGN
 					: CHI_GAMES_TEXTS;
+	state->spec.size = sizeof(state->spec);
 	state->spec.filter = state->terms.text;
 }
 
@@ -98,8 +98,7 @@ static int check_games(struct cli *cli, const struct games_state *state)
 static int run_games(struct cli *cli)
 {
 	struct games_state *state = cli->state;
-	_cleanup_(query_closep) struct chi_game_query *query = NULL;
-	uint64_t total = 0;
+	_cleanup_(query_closep) struct chi_rows *query = NULL;
 	uint64_t n = 0;
 	int code = check_games(cli, state);
 	if (code == EXIT_DONE) {
@@ -109,14 +108,15 @@ static int run_games(struct cli *cli)
 		return code;
 	}
 	set_limit(cli, state);
-	int status = chi_game_query_open(cli->client, &state->spec, &query);
+	int status = chi_games_open(cli->client, &state->spec, &query);
 	if (status == CHI_OK) {
 		status = print_rows(cli, query, &n);
 	}
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
-	if (state->count && chi_game_query_total(query, &total)) {
+	if (state->count && chi_rows_state(query)->has_total) {
+		uint64_t total = chi_rows_state(query)->total;
 		if (cli->json) {
 			output_json(json_pack("{s:o}", "games", json_count(total)));
 		} else {

@@ -66,8 +66,8 @@ static void print_names(struct cli_rows *rows, const struct chi_names *names, ui
 static int list(struct cli *cli, const char *wanted)
 {
 	const struct name_state *state = cli->state;
-	struct chi_names_spec spec = {
-		.kind = state->kind, .wanted = wanted, .after = (uint32_t)state->cursor};
+	struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = state->kind, .wanted = wanted,
+				      .after = (uint32_t)state->cursor};
 	struct chi_names names = {.n = 0};
 	uint64_t left = state->limit;
 	struct cli_rows rows = {cli, NAME_COLUMNS, NAME_COLUMNS_N, false};
@@ -132,8 +132,11 @@ static int run_suspects(struct cli *cli)
 	struct chi_suspect_groups groups;
 	uint32_t limit = state->limit < CHI_NAMES_MAX ? (uint32_t)state->limit : CHI_NAMES_MAX;
 	struct cli_rows rows = ROWS_OF(cli, columns);
-	int status =
-		chi_suspects_list(cli->client, state->kind, (uint8_t)state->least, limit, &groups);
+	int status = chi_suspects_list(
+		cli->client,
+		&(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT, .kind = state->kind,
+					    .least = (uint8_t)state->least, .limit = limit},
+		&groups);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

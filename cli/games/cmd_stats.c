@@ -83,8 +83,11 @@ static int run_stats(struct cli *cli)
 		return cli_usage(cli, "--as goes with --by player alone");
 	}
 	state->by = (uint8_t)(state->by + state->side);
-	int status =
-		chi_stats_list(cli->client, state->by, state->terms.text, state->limit, &result);
+	int status = chi_stats_list(cli->client,
+				    &(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = state->by,
+							     .filter = state->terms.text,
+							     .limit = state->limit},
+				    &result);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

@@ -71,7 +71,7 @@ static int keep_groups(struct twins_state *state, const struct chi_twin_groups *
 
 static int find_twins(struct cli *cli, struct twins_state *state)
 {
-	const struct chi_twin_spec spec = {.filter = state->terms.text,
+	const struct chi_twin_spec spec = {CHI_TWIN_SPEC_INIT, .filter = state->terms.text,
 					   .days = (uint32_t)state->days,
 					   .plies = (uint32_t)state->shortest};
 	struct chi_twin_groups groups;

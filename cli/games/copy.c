@@ -9,7 +9,7 @@
 
 struct copy {
 	struct chi_client *client;
-	struct chi_game_query *query;
+	struct chi_rows *query;
 	char source[CHI_SOURCE_SIZE]; /* of the game fed last */
 	uint64_t total;
 	const uint32_t *numbers; /* `total` games, if there is no query */
@@ -35,7 +35,7 @@ static int feed_query(struct import_run *run, void *context)
 	struct copy *copy = context;
 	const struct chi_game_row *row = NULL;
 	int status = CHI_OK;
-	while (cli_stop == 0 && (status = chi_game_query_next(copy->query, &row)) == CHI_OK) {
+	while (cli_stop == 0 && (status = chi_games_next(copy->query, &row)) == CHI_OK) {
 		status = feed_row(run, copy, row);
 		if (status != CHI_OK) {
 			return import_fail(run, status);
@@ -46,7 +46,7 @@ static int feed_query(struct import_run *run, void *context)
 		return import_say(run, chi_error(copy->client), cli_exit_of(status));
 	}
 	/* The snapshot ends before the store is written. */
-	chi_game_query_close(copy->query);
+	chi_rows_close(copy->query);
 	copy->query = NULL;
 	return EXIT_DONE;
 }
@@ -76,36 +76,36 @@ int game_take_out(struct cli *cli, struct games *games, const uint32_t *numbers,
 	return games_store(cli, games, 0, "the games", feed_numbers, &copy);
 }
 
-static int open_query(struct cli *cli, const char *filter, uint8_t want,
-		      struct chi_game_query **out)
+static int open_query(struct cli *cli, const char *filter, uint8_t want, struct chi_rows **out)
 {
 	struct chi_game_spec spec = {
+		CHI_GAME_SPEC_INIT,
 		.filter = filter,
 		.want = want,
 		.want_total = want == CHI_GAMES_HEADS,
 		.limit = want == CHI_GAMES_HEADS ? 1 : 0,
 	};
-	int status = chi_game_query_open(cli->client, &spec, out);
+	int status = chi_games_open(cli->client, &spec, out);
 	return status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 }
 
 static int count_games(struct cli *cli, const char *filter, uint64_t *total)
 {
-	struct chi_game_query *query = NULL;
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	int status = CHI_OK;
 	int code = open_query(cli, filter, CHI_GAMES_HEADS, &query);
 	while (code == EXIT_DONE && status == CHI_OK) {
-		status = chi_game_query_next(query, &row);
+		status = chi_games_next(query, &row);
 	}
 	if (status < 0) {
 		code = cli_fail(cli->client, status);
 	}
 	if (code == EXIT_DONE) {
-		(void)chi_game_query_total(query, total);
+		*total = chi_rows_state(query)->total;
 		game_terms_remark(cli);
 	}
-	chi_game_query_close(query);
+	chi_rows_close(query);
 	return code;
 }
 
@@ -134,6 +134,6 @@ int game_copy(struct cli *cli, struct games *games, const char *filter, const ch
 		code = games_store(cli, games, 0, "the games", feed_query, &copy);
 		cli->address = own;
 	}
-	chi_game_query_close(copy.query);
+	chi_rows_close(copy.query);
 	return code;
 }

@@ -62,21 +62,21 @@ static int visit(void *context, const struct chi_exp_position *position)
 
 static int scan_roots(struct exps *exps, struct chi_client *client, struct chi_exp *exp)
 {
-	const struct chi_scan_spec spec = {
-		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_KEYS};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = CHI_WANT_KEYS};
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	uint64_t n = 0;
-	int status = chi_iter_open(client, &spec, &iter);
+	int status = chi_scan_open(client, &spec, &iter);
 	while (status == CHI_OK && cli_stop == 0 &&
-	       (status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+	       (status = chi_scan_next(iter, &row, &record)) == CHI_OK) {
 		struct chi_position position;
 		status = chi_key_decode(&row->key, &position, NULL);
 		status = status == CHI_OK ? chi_exp_root(exp, &position) : status;
 		progress_phase(&exps->feeder.run.progress, "positions of the store", ++n, 0);
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	progress_clear(&exps->feeder.run.progress);
 	return status == CHI_OK || status == CHI_NONE ? EXIT_DONE
 	       : status == -CHI_ENOMEM		      ? cli_no_memory()

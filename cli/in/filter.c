@@ -141,6 +141,7 @@ int filter_take(struct cli *cli, struct chi_scan_spec *spec)
 {
 	struct chi_filter *filter = &spec->filter;
 	struct chi_info info = {.statistic = 0};
+	spec->size = sizeof(*spec);
 	int code = filter_check(cli, spec);
 	bool asks = filter->score.set || filter->eval.set || spec->sort > CHI_SORT_GAMES;
 	if (code != EXIT_DONE || !asks) {

@@ -154,6 +154,7 @@ int import_store(struct cli *cli, struct import_run *run, uint64_t bytes, import
 		return EXIT_USAGE;
 	}
 	run->cli = cli;
+	run->options.size = sizeof(run->options);
 	run->options.progress = show_phase;
 	run->options.context = run;
 	run->options.cancel = &cli_stop;

@@ -20,7 +20,7 @@
 struct dump {
 	struct chi_client *from;
 	enum chi_keep keep;
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	struct chi_arena arena;
 	struct chi_dump_seal seal;
 	dump_sink *sink;
@@ -30,13 +30,13 @@ struct dump {
 	uint64_t by_result[4]; /* of the games written */
 	bool archive;	       /* there are games, names or gamesets to be written */
 	uint64_t numbered;     /* games that are said to be in it */
-	struct chi_game_query *query;
+	struct chi_rows *query;
 };
 
 static void dump_deinit(struct dump *dump)
 {
-	chi_iter_close(dump->iter);
-	chi_game_query_close(dump->query);
+	chi_rows_close(dump->iter);
+	chi_rows_close(dump->query);
 	chi_arena_deinit(&dump->arena);
 	chi_dump_seal_deinit(&dump->seal);
 }
@@ -117,7 +117,7 @@ static int write_rows(struct dump *dump)
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	int status;
-	while ((status = chi_iter_next(dump->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
+	while ((status = chi_scan_next(dump->iter, &row, &record)) == CHI_OK && cli_stop == 0) {
 		char *text = NULL;
 		size_t len = 0;
 		chi_arena_reset(&dump->arena);
@@ -217,7 +217,7 @@ static int add_name(struct dump_names *names, uint8_t kind, const struct chi_nam
 
 static int gather_names(struct dump *dump, uint8_t kind, struct dump_names *out)
 {
-	struct chi_names_spec spec = {.kind = kind, .limit = CHI_NAMES_MAX};
+	struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = kind, .limit = CHI_NAMES_MAX};
 	/* Fewer than asked for are not the last: names that have gone meanwhile are left out. */
 	struct chi_names names = {.n = 1};
 	while (names.n > 0 && cli_stop == 0) {
@@ -288,13 +288,13 @@ static int write_names(struct dump *dump, uint8_t kind)
 
 static int write_kept(struct dump *dump)
 {
-	const struct chi_game_spec spec = {.want = CHI_GAMES_PGN};
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .want = CHI_GAMES_PGN};
 	const struct chi_game_row *row = NULL;
-	int status = chi_game_query_open(dump->from, &spec, &dump->query);
+	int status = chi_games_open(dump->from, &spec, &dump->query);
 	if (status != CHI_OK) {
 		return cli_fail(dump->from, status);
 	}
-	while ((status = chi_game_query_next(dump->query, &row)) == CHI_OK && cli_stop == 0) {
+	while ((status = chi_games_next(dump->query, &row)) == CHI_OK && cli_stop == 0) {
 		char *text = NULL;
 		size_t len = 0;
 		chi_arena_reset(&dump->arena);
@@ -306,7 +306,7 @@ static int write_kept(struct dump *dump)
 		}
 		dump->n.kept++;
 	}
-	chi_game_query_close(dump->query);
+	chi_rows_close(dump->query);
 	dump->query = NULL;
 	return cli_stop != 0	    ? 128 + cli_stop
 	       : status == CHI_NONE ? EXIT_DONE
@@ -384,6 +384,7 @@ int dump_write(struct chi_client *from, enum chi_keep keep, dump_sink *sink, voi
 	       bool *mixed)
 {
 	struct chi_scan_spec spec = {
+		CHI_SCAN_SPEC_INIT,
 		.chi2_max = CHI_CHI2_MAX,
 		.order = CHI_ORDER_POSITION,
 		.want = CHI_WANT_RECORDS,
@@ -403,14 +404,14 @@ int dump_write(struct chi_client *from, enum chi_keep keep, dump_sink *sink, voi
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_iter_open(from, &spec, &dump.iter);
+	int status = chi_scan_open(from, &spec, &dump.iter);
 	if (status != CHI_OK) {
 		return cli_fail(from, status);
 	}
 	code = write_rows(&dump);
-	*mixed = chi_iter_mixed(dump.iter);
+	*mixed = chi_rows_state(dump.iter)->mixed;
 	/* One call at a time on a client. */
-	chi_iter_close(dump.iter);
+	chi_rows_close(dump.iter);
 	dump.iter = NULL;
 	if (code == EXIT_DONE) {
 		code = write_games(&dump);

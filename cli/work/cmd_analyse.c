@@ -38,12 +38,13 @@ struct analyse_state {
 	uint64_t breadth;
 };
 
-static const struct analyse_state defaults = {.spec = {.chi2_max = CHI_CHI2_MAX},
-					      .patience = 600,
-					      .lease = 120000,
-					      .processes = 1,
-					      .nice = 5,
-					      .breadth = 30};
+static const struct analyse_state defaults = {
+	.spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX},
+	.patience = 600,
+	.lease = 120000,
+	.processes = 1,
+	.nice = 5,
+	.breadth = 30};
 
 /* ---- Workers ------------------------------------------------------------------------------- */
 

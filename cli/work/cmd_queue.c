@@ -43,10 +43,10 @@ static int flush_keys(struct cli *cli, void *context)
 	if (gathered->n == 0) {
 		return EXIT_DONE;
 	}
-	int status = gathered->drop
-			     ? chi_queue_drop(cli->client, gathered->keys, gathered->n, &dropped)
-			     : chi_queue_add(cli->client, gathered->keys, gathered->n,
-					     gathered->priority, &added);
+	int status = gathered->drop ? chi_queue_settle(cli->client, 0, CHI_QUEUE_DROP,
+						       gathered->keys, gathered->n, 0, &dropped)
+				    : chi_queue_add(cli->client, gathered->keys, gathered->n,
+						    gathered->priority, &added);
 	gathered->n = 0;
 	gathered->added.added += added.added;
 	gathered->added.raised += added.raised;
@@ -113,7 +113,8 @@ static int run_drop(struct cli *cli)
 	}
 	gathered->drop = true;
 	if (state->all) {
-		int status = chi_queue_drop(cli->client, NULL, 0, &gathered->dropped);
+		int status = chi_queue_settle(cli->client, 0, CHI_QUEUE_DROP, NULL, 0, 0,
+					      &gathered->dropped);
 		code = status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
 	} else {
 		code = each_position(cli, gathered);

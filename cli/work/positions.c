@@ -134,20 +134,20 @@ static int take_repertoire(struct cli *cli, const struct positions *positions)
 
 /* ---- The store's, and those named ---------------------------------------------------------- */
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
 static int take_scan(struct cli *cli, const struct positions *positions)
 {
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	positions->scan->want = CHI_WANT_KEYS;
-	int status = chi_iter_open(cli->client, positions->scan, &iter);
+	int status = chi_scan_open(cli->client, positions->scan, &iter);
 	while (status == CHI_OK) {
-		status = chi_iter_next(iter, &row, &record);
+		status = chi_scan_next(iter, &row, &record);
 		int added =
 			status == CHI_OK ? positions->add(positions->context, &row->key) : CHI_OK;
 		if (added != CHI_OK) {

@@ -202,7 +202,8 @@ enum worker_end worker_analyse(struct worker *worker)
 
 int worker_lease(struct worker *worker, const struct chi_key *key)
 {
-	const struct chi_queue_take_spec take = {.holder = worker->holder,
+	const struct chi_queue_take_spec take = {CHI_QUEUE_TAKE_SPEC_INIT,
+						 .holder = worker->holder,
 						 .lease_ms = (uint32_t)worker->work->lease,
 						 .limit = 1,
 						 .keys = key,

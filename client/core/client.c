@@ -41,15 +41,16 @@ void chi_client_free(struct chi_client *client)
 /* A call made by a callback is refused without touching what the call that runs has to tell. */
 static bool is_running(const struct chi_client *client)
 {
-	return client->uses > 0 && client->iter == NULL && client->query == NULL;
+	return client->uses > 0 && client->rows == NULL;
 }
 
 static int refuse_open(struct chi_client *client)
 {
-	return is_running(client) ? -CHI_EBUSY
-				  : chi_fail(&client->error, -CHI_EBUSY,
-					     "a %s is open on this client; close it first",
-					     client->iter != NULL ? "scan" : "query of games");
+	return is_running(client)
+		       ? -CHI_EBUSY
+		       : chi_fail(&client->error, -CHI_EBUSY,
+				  "a %s is open on this client; close it first",
+				  client->rows_op == CHI_OP_SCAN ? "scan" : "query of games");
 }
 
 const char *chi_error(const struct chi_client *client)
@@ -146,7 +147,7 @@ static inline void release_client(struct chi_client *client)
 static inline int end_call(struct chi_client *client, int status)
 {
 	if (CHI_UNLIKELY(status < 0)) {
-		bool nested = client->uses > 1 && client->iter == NULL && client->query == NULL;
+		bool nested = client->uses > 1 && client->rows == NULL;
 		status = nested ? status : chi_client_fail(client, status);
 	}
 	release_client(client);
@@ -174,6 +175,37 @@ int chi_client_answer(struct chi_client *client, int status)
 
 /* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
  * well-shaped key of no possible position is simply not stored. */
+int chi_take_sized(void *out, size_t size, const void *given, const char *name,
+		   struct chi_fault *fault)
+{
+	const uint8_t *bytes = given;
+	size_t theirs = 0;
+	memcpy(&theirs, given, sizeof(theirs));
+	if (theirs < sizeof(theirs)) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"%s has no size: begin it with its initialiser, CHI_..._INIT",
+				name);
+	}
+	for (size_t i = size; i < theirs; i++) {
+		if (bytes[i] != 0) {
+			return chi_fail(fault, -CHI_EUNSUPPORTED,
+					"%s asks for what this library does not know, at byte %zu",
+					name, i);
+		}
+	}
+	memset(out, 0, size);
+	memcpy(out, given, theirs < size ? theirs : size);
+	memcpy(out, &size, sizeof(size));
+	return CHI_OK;
+}
+
+int chi_client_begin_with(struct chi_client *client, void *out, size_t size, const void *given,
+			  const char *name)
+{
+	int status = chi_client_begin(client);
+	return status == CHI_OK ? chi_take_sized(out, size, given, name, &client->error) : status;
+}
+
 int chi_client_check_keys(const struct chi_key *keys, size_t n, struct chi_fault *fault)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the public calls and the backends share: the client, and `struct chi_backend`. The
- * public calls (client.c, iter.c above) check what does not depend on where the store is;
+ * public calls (client.c, rows.c above) check what does not depend on where the store is;
  * so all backends get the same, checked arguments and refuse the same things with the same words.
  *
  * When a function here returns a negative status, client->error has its text or is empty; then the
@@ -23,11 +23,10 @@
 #include "proto/msg.h"
 #include "store/store.h"
 
-struct chi_game_query;
 struct chi_game_texts;
 struct chi_peer;
 struct chi_rados;
-struct chi_rows;
+struct chi_row_pages;
 struct chi_sink;
 
 /* Bytes that one answer may take when unpacked: a response of 4 MiB with room to spare. */
@@ -72,13 +71,14 @@ struct chi_backend {
 		   enum chi_durability durability, struct chi_put_result *result);
 	int (*del)(struct chi_client *client, const struct chi_key *keys, size_t n,
 		   enum chi_durability durability, uint64_t *deleted);
-	/* Queries (client/core/rows.h): a page of rows after the other, or all. The request is in
+	/* Queries (client/core/pages.h): a page of rows after the other, or all. The request is in
 	 * rows->arena. After a failure of rows_more the page at hand has the rows before it. */
-	int (*rows_open)(struct chi_client *client, struct chi_rows *rows,
+	int (*rows_open)(struct chi_client *client, struct chi_row_pages *rows,
 			 const struct chi_request *request);
-	int (*rows_more)(struct chi_client *client, struct chi_rows *rows);
-	void (*rows_close)(struct chi_client *client, struct chi_rows *rows); /* opened or not */
-	int (*rows_all)(struct chi_client *client, struct chi_rows *rows,
+	int (*rows_more)(struct chi_client *client, struct chi_row_pages *rows);
+	void (*rows_close)(struct chi_client *client,
+			   struct chi_row_pages *rows); /* opened or not */
+	int (*rows_all)(struct chi_client *client, struct chi_row_pages *rows,
 			const struct chi_request *request, void *out);
 	/* What is answered at once (ops/answer.h), and changes (ops/change.h): into the operation's
 	 * own result. */
@@ -130,11 +130,11 @@ struct chi_client {
 	struct chi_answer_memory answers[2];
 	struct chi_answer_memory *answer; /* of the call that runs */
 	struct chi_unknown unknown;
-	struct chi_iter *iter;	      /* the open one, or NULL */
-	struct chi_game_query *query; /* the same */
-	unsigned uses;		      /* calls that run, and one if a walk or query is open */
-	bool closing;		      /* a callback has closed it */
-	chi_progress *progress;	      /* or NULL */
+	struct chi_rows *rows;	/* the open scan or query of games, or NULL */
+	enum chi_op rows_op;	/* which of them */
+	unsigned uses;		/* calls that run, and one if a walk or query is open */
+	bool closing;		/* a callback has closed it */
+	chi_progress *progress; /* or NULL */
 	void *progress_context;
 	struct chi_inproc inproc;
 	struct chi_peer *peer;		       /* remote: the connection; else NULL */
@@ -177,6 +177,21 @@ void chi_client_release(struct chi_client *client);
 
 /* As chi_client_end, of a call that returns pointers: CHI_OK ends the life of the answer before. */
 int chi_client_answer(struct chi_client *client, int status);
+
+/*
+ * A struct of the caller's, which begins with its size, as this library knows it: what is not there
+ * is zero, and `size` is ours. -CHI_EINVAL: it has none; -CHI_EUNSUPPORTED: it asks for what is not
+ * known here. `name` is the struct's.
+ */
+CHI_MUSTUSE int chi_take_sized(void *out, size_t size, const void *given, const char *name,
+			       struct chi_fault *fault);
+/* The same where a call begins. */
+CHI_MUSTUSE int chi_client_begin_with(struct chi_client *client, void *out, size_t size,
+				      const void *given, const char *name);
+#define CHI_BEGIN_WITH(client, out, given)                                                         \
+	chi_client_begin_with((client), (out), sizeof(*(out)), (1 ? (given) : (out)), #given)
+#define CHI_TAKE_SIZED(out, given, fault)                                                          \
+	chi_take_sized((out), sizeof(*(out)), (1 ? (given) : (out)), #given, (fault))
 
 /* Checks keys and sizes that came from the caller: -CHI_EKEY or -CHI_ETOOBIG name the entry. */
 CHI_MUSTUSE int chi_client_check_keys(const struct chi_key *keys, size_t n,

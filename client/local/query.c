@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on a directory, each on one snapshot, or in one transaction. */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 #include "client/local/local.h"
 
 #include <sched.h>
@@ -126,7 +126,7 @@ static void tell_unknown(struct chi_client *client, const struct chi_query *quer
 }
 
 /* Begins on a snapshot; the page is for a list. */
-static int open_query(struct chi_client *client, struct chi_rows *rows,
+static int open_query(struct chi_client *client, struct chi_row_pages *rows,
 		      const struct chi_request *request)
 {
 	const char *field = NULL;
@@ -146,7 +146,7 @@ static int open_query(struct chi_client *client, struct chi_rows *rows,
 				: status;
 }
 
-int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
+int chi_inproc_rows_open(struct chi_client *client, struct chi_row_pages *rows,
 			 const struct chi_request *request)
 {
 	int status = open_query(client, rows, request);
@@ -159,7 +159,7 @@ int chi_inproc_rows_open(struct chi_client *client, struct chi_rows *rows,
 }
 
 /* Works until the page is full, or all is done: CHI_NONE. */
-static int fill_page(struct chi_client *client, struct chi_rows *rows)
+static int fill_page(struct chi_client *client, struct chi_row_pages *rows)
 {
 	int status = CHI_OK;
 	int told = CHI_OK;
@@ -181,7 +181,7 @@ static int fill_page(struct chi_client *client, struct chi_rows *rows)
 	return status;
 }
 
-int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows)
+int chi_inproc_rows_more(struct chi_client *client, struct chi_row_pages *rows)
 {
 	struct chi_page *page = &rows->page;
 	size_t ahead = rows->query->ahead != 0 ? rows->query->ahead : ROWS_MAX;
@@ -197,7 +197,7 @@ int chi_inproc_rows_more(struct chi_client *client, struct chi_rows *rows)
 	return status < 0 ? status : CHI_OK;
 }
 
-void chi_inproc_rows_close(struct chi_client *client, struct chi_rows *rows)
+void chi_inproc_rows_close(struct chi_client *client, struct chi_row_pages *rows)
 {
 	(void)client;
 	if (rows->query != NULL) {
@@ -226,7 +226,7 @@ static int keep_texts(struct chi_arena *arena, const struct chi_message *type, v
 }
 
 /* The rows move into the client's arena, and what they lead to with the page's. */
-static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out)
+static int keep_list(struct chi_client *client, struct chi_row_pages *rows, void *out)
 {
 	memcpy(out, rows->result, chi_operation_of(rows->op)->result_size);
 	if (rows->list == NULL) {
@@ -248,7 +248,7 @@ static int keep_list(struct chi_client *client, struct chi_rows *rows, void *out
 	return status;
 }
 
-int chi_inproc_rows_all(struct chi_client *client, struct chi_rows *rows,
+int chi_inproc_rows_all(struct chi_client *client, struct chi_row_pages *rows,
 			const struct chi_request *request, void *out)
 {
 	int status = open_query(client, rows, request);

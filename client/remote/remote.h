@@ -20,11 +20,11 @@ int chi_remote_get(struct chi_client *client, const struct chi_key *key, struct 
 int chi_remote_get_many(struct chi_client *client, const struct chi_key *keys, size_t n,
 			chi_get_each *each, void *context);
 int chi_remote_call(struct chi_client *client, const struct chi_request *request, void *out);
-int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
+int chi_remote_rows_open(struct chi_client *client, struct chi_row_pages *rows,
 			 const struct chi_request *request);
-int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows);
-void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows);
-int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
+int chi_remote_rows_more(struct chi_client *client, struct chi_row_pages *rows);
+void chi_remote_rows_close(struct chi_client *client, struct chi_row_pages *rows);
+int chi_remote_rows_all(struct chi_client *client, struct chi_row_pages *rows,
 			const struct chi_request *request, void *out);
 int chi_remote_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 		   enum chi_durability durability, struct chi_put_result *result);

@@ -2,7 +2,7 @@
 /* Operations over a socket. Of a query the answer comes in many responses. Where the connection
  * breaks it goes on, over another, after the row delivered last; a list is asked for again from the
  * beginning. */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 #include "client/remote/remote.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ int chi_remote_call(struct chi_client *client, const struct chi_request *request
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
-static int ask_for_rows(struct chi_client *client, struct chi_rows *rows)
+static int ask_for_rows(struct chi_client *client, struct chi_row_pages *rows)
 {
 	struct chi_request request = {.op = rows->op,
 				      .window = CHI_WINDOW_DEFAULT,
@@ -73,21 +73,21 @@ static int ask_for_rows(struct chi_client *client, struct chi_rows *rows)
 }
 
 /* Rows that are still wanted; 0: all. */
-static uint64_t limit_of(const struct chi_rows *rows)
+static uint64_t limit_of(const struct chi_row_pages *rows)
 {
 	const struct chi_query_ops *ops = chi_query_ops_of(rows->op);
 	return ops->limit != NULL ? ops->limit(rows->request) : 0;
 }
 
 /* A server may send more rows than it was asked for. */
-static void cut_rows(struct chi_rows *rows, uint64_t limit, size_t before)
+static void cut_rows(struct chi_row_pages *rows, uint64_t limit, size_t before)
 {
 	if (limit > 0 && rows->n > limit - before) {
 		rows->n = limit - before;
 	}
 }
 
-static int receive_page(struct chi_client *client, struct chi_rows *rows)
+static int receive_page(struct chi_client *client, struct chi_row_pages *rows)
 {
 	struct chi_response response;
 	int status = chi_stream_next(client, &rows->stream, rows->op, &response);
@@ -117,7 +117,7 @@ static int receive_page(struct chi_client *client, struct chi_rows *rows)
 }
 
 /* Until the first response, or the one that is due, has come; if need be over a new connection. */
-static int receive_again(struct chi_client *client, struct chi_rows *rows, int status)
+static int receive_again(struct chi_client *client, struct chi_row_pages *rows, int status)
 {
 	struct chi_repeat repeat = {0};
 	while (chi_repeat_again(client, &repeat, status)) {
@@ -131,7 +131,7 @@ static int receive_again(struct chi_client *client, struct chi_rows *rows, int s
 }
 
 /* The first response is waited for: it says what is wrong with the filter. */
-int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
+int chi_remote_rows_open(struct chi_client *client, struct chi_row_pages *rows,
 			 const struct chi_request *request)
 {
 	rows->request = request->made;
@@ -141,7 +141,7 @@ int chi_remote_rows_open(struct chi_client *client, struct chi_rows *rows,
 }
 
 /* All rows at hand are delivered. */
-int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows)
+int chi_remote_rows_more(struct chi_client *client, struct chi_row_pages *rows)
 {
 	const struct chi_query_ops *ops = chi_query_ops_of(rows->op);
 	if (rows->at > 0) {
@@ -155,7 +155,7 @@ int chi_remote_rows_more(struct chi_client *client, struct chi_rows *rows)
 	return rows->is_bound ? status : receive_again(client, rows, status);
 }
 
-void chi_remote_rows_close(struct chi_client *client, struct chi_rows *rows)
+void chi_remote_rows_close(struct chi_client *client, struct chi_row_pages *rows)
 {
 	chi_stream_cancel(client, &rows->stream);
 }
@@ -169,7 +169,8 @@ struct gathered {
 	size_t n;
 };
 
-static int keep_page(struct chi_client *client, const struct chi_rows *rows, struct gathered **last)
+static int keep_page(struct chi_client *client, const struct chi_row_pages *rows,
+		     struct gathered **last)
 {
 	struct gathered *page = chi_arena_alloc(&client->answer->gathered, sizeof(*page));
 	if (page == NULL) {
@@ -180,8 +181,8 @@ static int keep_page(struct chi_client *client, const struct chi_rows *rows, str
 	return CHI_OK;
 }
 
-static int gather_rows(struct chi_client *client, struct chi_rows *rows, struct gathered **last,
-		       size_t *n)
+static int gather_rows(struct chi_client *client, struct chi_row_pages *rows,
+		       struct gathered **last, size_t *n)
 {
 	uint64_t limit = limit_of(rows);
 	*last = NULL;
@@ -221,7 +222,7 @@ static int join_pages(struct chi_client *client, const struct gathered *last, si
 	return CHI_OK;
 }
 
-int chi_remote_rows_all(struct chi_client *client, struct chi_rows *rows,
+int chi_remote_rows_all(struct chi_client *client, struct chi_row_pages *rows,
 			const struct chi_request *request, void *out)
 {
 	struct gathered *last = NULL;

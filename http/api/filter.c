@@ -280,7 +280,8 @@ int filter_scan(struct call *call, struct chi_scan_spec *out)
 	static const char *const sides[] = {"any", "w", "b"};
 	static const char *const sorts[] = {"statistic", "games", "score", "eval"};
 	struct chi_filter *filter = &out->filter;
-	*out = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+	*out = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				      .want = CHI_WANT_COUNTS};
 	out->descending = params_flag(&call->params, "desc");
 	int status = take_band(call, "from", &out->chi2_min);
 	status = status == CHI_OK ? take_band(call, "to", &out->chi2_max) : status;

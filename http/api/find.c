@@ -11,9 +11,9 @@
 #define POSITIONS_INITIAL 50
 #define POSITIONS_MOST	  10000
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
 /* Without rows, too. */
@@ -26,23 +26,23 @@ static int see_call(void *context, unsigned thousandths)
 /* The rows, and in spec->after where the last one is. */
 static int say_rows(struct call *call, struct chi_scan_spec *spec, uint64_t *n)
 {
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
-	int status = chi_iter_open(call->client, spec, &iter);
-	while (status == CHI_OK && (status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+	int status = chi_scan_open(call->client, spec, &iter);
+	while (status == CHI_OK && (status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 		say_position_row(&call->out, row);
 		*n += 1;
 		status = call_check(call);
 	}
 	if (iter != NULL) {
-		chi_iter_cursor(iter, &spec->after);
+		spec->after = chi_rows_state(iter)->cursor;
 	}
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
 static int count_games(struct call *call, const struct chi_scan_spec *asked, uint64_t *total)
 {
-	struct chi_game_query *query = NULL;
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	size_t size = strlen(asked->pattern) + strlen(asked->games) + 2;
 	char *filter = chi_arena_alloc(&call->arena, size);
@@ -50,25 +50,24 @@ static int count_games(struct call *call, const struct chi_scan_spec *asked, uin
 		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
 	}
 	(void)snprintf(filter, size, "%s %s", asked->pattern, asked->games);
-	const struct chi_game_spec spec = {
-		.filter = filter, .by_positions = true, .want_total = true, .limit = 1};
-	int status = chi_game_query_open(call->client, &spec, &query);
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = filter,
+					   .by_positions = true, .want_total = true, .limit = 1};
+	int status = chi_games_open(call->client, &spec, &query);
 	while (status == CHI_OK) {
-		status = chi_game_query_next(query, &row);
+		status = chi_games_next(query, &row);
 	}
 	if (status == CHI_NONE) {
-		(void)chi_game_query_total(query, total);
+		*total = chi_rows_state(query)->total;
 	}
-	chi_game_query_close(query);
+	chi_rows_close(query);
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
 static int take_spec(struct call *call, struct chi_scan_spec *spec)
 {
 	const char *cursor = params_get(&call->params, "cursor");
-	*spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX,
-				       .order = CHI_ORDER_POSITION,
-				       .want = CHI_WANT_COUNTS,
+	*spec = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				       .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS,
 				       .whole_counts = true};
 	int status = filter_of(call, FILTER_BOARDS, &spec->pattern);
 	status = status == CHI_OK ? filter_of(call, FILTER_GAMES, &spec->games) : status;

@@ -35,13 +35,13 @@ static int say_row(struct writer *out, const struct chi_game_row *row, const str
 	return status;
 }
 
-static int say_rows(struct call *call, struct chi_game_query *query, const struct chi_key *key,
+static int say_rows(struct call *call, struct chi_rows *query, const struct chi_key *key,
 		    uint64_t *n)
 {
 	const struct chi_game_row *row = NULL;
 	int status = CHI_OK;
 	out_array(&call->out, "games");
-	while ((status = chi_game_query_next(query, &row)) == CHI_OK) {
+	while ((status = chi_games_next(query, &row)) == CHI_OK) {
 		status = say_row(&call->out, row, key);
 		status = status == CHI_OK ? call_check(call) : status;
 		if (status < 0) {
@@ -53,31 +53,27 @@ static int say_rows(struct call *call, struct chi_game_query *query, const struc
 	return status == CHI_NONE ? CHI_OK : call_failed(call, status);
 }
 
-static void say_end(struct call *call, const struct chi_game_query *query, uint64_t n,
-		    uint64_t limit)
+static void say_end(struct call *call, struct chi_rows *query, uint64_t n, uint64_t limit)
 {
 	struct writer *out = &call->out;
-	char cursor[CHI_GAMES_CURSOR_SIZE] = "";
+	const struct chi_rows_place *place = chi_rows_state(query);
 	const char *name = NULL;
-	uint64_t total = 0;
-	bool known = chi_game_query_total(query, &total);
-	if (known) {
-		out_number(out, "total", total);
+	if (place->has_total) {
+		out_number(out, "total", place->total);
 	} else {
 		out_null(out, "total");
 	}
-	chi_game_query_cursor(query, cursor);
-	out_text(out, "next", n == limit && cursor[0] != '\0' ? cursor : NULL);
+	out_text(out, "next", n == limit && place->games[0] != '\0' ? place->games : NULL);
 	out_array(out, "unknown");
-	for (size_t i = 0; (name = chi_game_query_unknown(query, i)) != NULL; i++) {
+	for (size_t i = 0; (name = chi_unknown_name(call->client, i)) != NULL; i++) {
 		out_text(out, NULL, name);
 	}
 	out_end(out, ']');
 }
 
-static void query_closep(struct chi_game_query **query)
+static void query_closep(struct chi_rows **query)
 {
-	chi_game_query_close(*query);
+	chi_rows_close(*query);
 }
 
 static int spec_of(struct call *call, struct chi_game_spec *spec)
@@ -98,8 +94,8 @@ static int spec_of(struct call *call, struct chi_game_spec *spec)
 
 int api_games(struct call *call)
 {
-	_cleanup_(query_closep) struct chi_game_query *query = NULL;
-	struct chi_game_spec spec = {.filter = ""};
+	_cleanup_(query_closep) struct chi_rows *query = NULL;
+	struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = ""};
 	struct chi_key key;
 	uint64_t n = 0;
 	int status = spec_of(call, &spec);
@@ -110,7 +106,7 @@ int api_games(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_game_query_open(call->client, &spec, &query);
+	status = chi_games_open(call->client, &spec, &query);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

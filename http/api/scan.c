@@ -22,9 +22,9 @@ struct stream {
 	uint64_t total;
 };
 
-static void iter_closep(struct chi_iter **iter)
+static void iter_closep(struct chi_rows **iter)
 {
-	chi_iter_close(*iter);
+	chi_rows_close(*iter);
 }
 
 /* ---- The stream -------------------------------------------------------------------------- */
@@ -80,14 +80,14 @@ static void say_end(struct call *call, const struct stream *stream, bool more)
 /* Rows until the part is full, the limit is reached, or there are no more: *at_end. */
 static int walk(struct call *call, struct stream *stream, bool *at_end)
 {
-	_cleanup_(iter_closep) struct chi_iter *iter = NULL;
+	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	bool sorted = stream->spec.sort != CHI_SORT_NONE;
 	stream->spec.limit = sorted ? stream->left : 0;
-	int status = chi_iter_open(call->client, &stream->spec, &iter);
+	int status = chi_scan_open(call->client, &stream->spec, &iter);
 	while (status == CHI_OK && stream->left > 0 &&
 	       (sorted || call->out.buffer.len < PART_BYTES)) {
-		status = chi_iter_next(iter, &row, NULL);
+		status = chi_scan_next(iter, &row, NULL);
 		if (status == CHI_OK) {
 			say_position_row(&call->out, row);
 			out_newline(&call->out);
@@ -100,7 +100,7 @@ static int walk(struct call *call, struct stream *stream, bool *at_end)
 	}
 	*at_end = status == CHI_NONE;
 	if (row != NULL && !sorted) {
-		chi_iter_cursor(iter, &stream->spec.after);
+		stream->spec.after = chi_rows_state(iter)->cursor;
 	}
 	return CHI_OK;
 }

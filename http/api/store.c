@@ -125,7 +125,7 @@ int api_names(struct call *call)
 {
 	struct writer *out = &call->out;
 	const char *wanted = params_get(&call->params, "q");
-	struct chi_names_spec spec = {.limit = CHI_NAMES_MAX};
+	struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .limit = CHI_NAMES_MAX};
 	struct best best = {.n = 0};
 	uint64_t limit = 0;
 	int status = take_kind(call, &spec.kind);
@@ -209,7 +209,11 @@ int api_stats(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_stats_list(call->client, (uint8_t)(by + side), filter, limit, &result);
+	status = chi_stats_list(call->client,
+				&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+							 .by = (uint8_t)(by + side),
+							 .filter = filter, .limit = limit},
+				&result);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

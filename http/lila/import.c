@@ -128,13 +128,15 @@ static int feed_pgn(struct call *call, const struct writer *pgn, struct chi_impo
 {
 	_cleanup_(import_closep) struct chi_import *games = NULL;
 	const struct http_config *config = call->session->config;
-	const struct chi_options options = {.store = config->store,
+	const struct chi_options options = {CHI_OPTIONS_INIT,
+					    .store = config->store,
 					    .token_file = config->token_file,
 					    .tls_ca = config->tls_ca,
 					    .tls_cert = config->tls_cert,
 					    .tls_key = config->tls_key,
 					    .client_name = "chistore-http"};
-	struct chi_import_options kind = {.kind = CHI_IMPORT_ADD, .source = "http"};
+	struct chi_import_options kind = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+					  .source = "http"};
 	if (config->write_to == NULL) {
 		return chi_fail(&call->fault, -CHI_EREADONLY,
 				"this server only reads: it was started without --write-to");

@@ -104,17 +104,16 @@ static void look(struct lila_pass *pass, const struct lila_query *query,
 	}
 }
 
-static void query_closep(struct chi_game_query **query)
+static void query_closep(struct chi_rows **query)
 {
-	chi_game_query_close(*query);
+	chi_rows_close(*query);
 }
 
 int lila_pass_run(struct call *call, const struct lila_query *query, struct lila_pass *out)
 {
-	_cleanup_(query_closep) struct chi_game_query *games = NULL;
-	const struct chi_game_spec spec = {.filter = query->filter,
-					   .position = &query->key,
-					   .want = CHI_GAMES_HEADS,
+	_cleanup_(query_closep) struct chi_rows *games = NULL;
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = query->filter,
+					   .position = &query->key, .want = CHI_GAMES_HEADS,
 					   .skip_ply = true};
 	const struct chi_game_row *row = NULL;
 	int64_t end = chi_now_ms() + PASS_MS;
@@ -127,13 +126,13 @@ int lila_pass_run(struct call *call, const struct lila_query *query, struct lila
 	if (out->months == NULL) {
 		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
 	}
-	int status = chi_game_query_open(call->client, &spec, &games);
+	int status = chi_games_open(call->client, &spec, &games);
 	if (status == -CHI_EUNSUPPORTED) {
 		out->truncated = true;
 		return CHI_OK;
 	}
 	while (status == CHI_OK && !out->truncated) {
-		status = chi_game_query_next(games, &row);
+		status = chi_games_next(games, &row);
 		if (status == CHI_OK) {
 			look(out, query, row);
 		}

@@ -12,6 +12,7 @@ static int open_client(const struct http_config *config, const char *address,
 		       struct chi_client **out, struct chi_fault *fault)
 {
 	const struct chi_options options = {
+		CHI_OPTIONS_INIT,
 		.store = config->store,
 		.token_file = config->token_file,
 		.tls_ca = config->tls_ca,

@@ -142,7 +142,7 @@ struct chi_posting {
 CHI_MUSTUSE int chi_games_filter_check(const char *filter, struct chi_fault *fault);
 
 struct chi_client;
-struct chi_game_query;
+struct chi_rows;
 
 enum chi_games_sort {
 	CHI_GAMES_NUMBER = 0, /* the order in which they came */
@@ -164,6 +164,7 @@ enum chi_games_want {
 };
 
 struct chi_game_spec {
+	size_t size;
 	const char *filter;		/* NUL-terminated; NULL: all games */
 	const struct chi_key *position; /* games that reached it; NULL: any */
 	uint8_t sort;	    /* enum chi_games_sort; equal ones are in order of numbers */
@@ -178,6 +179,7 @@ struct chi_game_spec {
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
 	const char *cursor; /* where a query of the same filter and order was; "" or NULL: begin */
 };
+#define CHI_GAME_SPEC_INIT .size = sizeof(struct chi_game_spec)
 
 /* A game of a query. Texts are NUL-terminated, UTF-8, "" where there is none. */
 struct chi_game_row {
@@ -196,29 +198,20 @@ struct chi_game_row {
 };
 
 /*
- * Begins a query; one per client at a time, and as with a walk (chi_iter_open) other calls on the
- * client give -CHI_EBUSY until it is closed. -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL say what is
- * wrong with the filter and where, or with the cursor or the order.
+ * Begins a query; one per client at a time, and as with a scan other calls on the client give
+ * -CHI_EBUSY until chi_rows_close (chistore.h, which has the rows' state, too). -CHI_ESYNTAX,
+ * -CHI_ETOOBIG, -CHI_EINVAL say what is wrong with the filter and where, or with the cursor or the
+ * order.
  *
  * In a directory all rows are of one snapshot. A server goes on with another one after a second:
  * then games that came or went before the place where it was are not noticed. Of a server a game
  * whose PGN does not fit a response of 4 MiB is -CHI_ETOOBIG, from chi_game_get too.
  */
-CHI_MUSTUSE int chi_game_query_open(struct chi_client *client, const struct chi_game_spec *spec,
-				    struct chi_game_query **out);
+CHI_MUSTUSE int chi_games_open(struct chi_client *client, const struct chi_game_spec *spec,
+			       struct chi_rows **out);
 
-/* The next row. CHI_NONE after the last: all are counted if that was asked. */
-CHI_MUSTUSE int chi_game_query_next(struct chi_game_query *query, const struct chi_game_row **row);
-
-/* After CHI_NONE, how many games fit in all, wherever the query began: false if it was not asked.
- * It may be known before. */
-bool chi_game_query_total(const struct chi_game_query *query, uint64_t *total);
-
-/* Where the query is: after the row delivered last. "" before the first. */
-void chi_game_query_cursor(const struct chi_game_query *query, char out[CHI_GAMES_CURSOR_SIZE]);
-
-/* As chi_unknown_name, of the query's filter. */
-const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i);
+/* The next game. CHI_NONE after the last: all are counted if that was asked. */
+CHI_MUSTUSE int chi_games_next(struct chi_rows *rows, const struct chi_game_row **row);
 
 /*
  * After a call that was given a filter of games, and after the last row of a scan or a query with
@@ -227,9 +220,6 @@ const char *chi_game_query_unknown(const struct chi_game_query *query, size_t i)
  * returned.
  */
 const char *chi_unknown_name(const struct chi_client *client, size_t i);
-
-/* NULL is fine. */
-void chi_game_query_close(struct chi_game_query *query);
 
 /* A game by its number, as a row (its ply is -1) and whole. `game` may be
  * NULL. CHI_NONE: there is none. */

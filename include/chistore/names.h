@@ -34,6 +34,7 @@ struct chi_name_row {
 };
 
 struct chi_names_spec {
+	size_t size;
 	uint8_t kind; /* enum chi_name_kind */
 	/* Who or what is looked for: "Carlsen, M" (players: all words, initials stand for names;
 	 * others: all words, in any order), or after a leading "=" exactly that text, and all that
@@ -42,6 +43,7 @@ struct chi_names_spec {
 	uint32_t after; /* only names with greater numbers */
 	uint32_t limit; /* 1..CHI_NAMES_MAX */
 };
+#define CHI_NAMES_SPEC_INIT .size = sizeof(struct chi_names_spec)
 
 struct chi_names {
 	const struct chi_name_row *rows; /* ascending by number */
@@ -67,11 +69,18 @@ struct chi_suspect_groups {
 	uint64_t total; /* groups, also those over the limit */
 };
 
-/* Groups that are not joined yet, at most `limit` (1..CHI_NAMES_MAX), of at least that score.
- * `kind` is an enum chi_name_kind. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (a server: a
+struct chi_suspects_spec {
+	size_t size;
+	uint8_t kind;	/* enum chi_name_kind */
+	uint8_t least;	/* score */
+	uint32_t limit; /* groups, 1..CHI_NAMES_MAX */
+};
+#define CHI_SUSPECTS_SPEC_INIT .size = sizeof(struct chi_suspects_spec)
+
+/* Groups that are not joined yet. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (a server: a
  * group that fits no response). */
-CHI_MUSTUSE int chi_suspects_list(struct chi_client *client, uint8_t kind, uint8_t least,
-				  uint32_t limit, struct chi_suspect_groups *out);
+CHI_MUSTUSE int chi_suspects_list(struct chi_client *client, const struct chi_suspects_spec *spec,
+				  struct chi_suspect_groups *out);
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 

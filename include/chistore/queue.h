@@ -66,6 +66,7 @@ CHI_MUSTUSE int chi_queue_add(struct chi_client *client, const struct chi_key *k
 			      uint32_t priority, struct chi_queue_added *result);
 
 struct chi_queue_take_spec {
+	size_t size;
 	const char *holder; /* who takes them, for lists: UTF-8, no control characters */
 	uint32_t lease_ms;  /* 1..CHI_QUEUE_LEASE_MAX */
 	uint32_t limit;	    /* positions, 1..CHI_QUEUE_BATCH_MAX; with `keys` it is not looked at */
@@ -74,6 +75,7 @@ struct chi_queue_take_spec {
 	const struct chi_key *keys;
 	size_t n_keys;
 };
+#define CHI_QUEUE_TAKE_SPEC_INIT .size = sizeof(struct chi_queue_take_spec)
 
 struct chi_queue_lease {
 	uint64_t lease;	  /* 0: there was nothing to take */
@@ -83,8 +85,8 @@ struct chi_queue_lease {
 };
 
 /* Takes positions; gives back first what has expired. CHI_OK also if there were none.
- * -CHI_EINVAL (a member of `take`). */
-CHI_MUSTUSE int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *take,
+ * -CHI_EINVAL (a member of `spec`). */
+CHI_MUSTUSE int chi_queue_take(struct chi_client *client, const struct chi_queue_take_spec *spec,
 			       struct chi_queue_lease *out);
 
 enum chi_queue_action {
@@ -93,18 +95,15 @@ enum chi_queue_action {
 	CHI_QUEUE_FAIL = 3,    /* tried in vain: it waits again, or is given up after
 				  CHI_QUEUE_TRIES; one that was not in the queue at once */
 	CHI_QUEUE_EXTEND = 4,  /* the lease ends `lease_ms` from now */
+	CHI_QUEUE_DROP = 5,    /* it leaves the queue, held by anyone or not */
 };
 
 /* Does that to positions that are held under the lease; *done (may be NULL): how many of them
- * still were. Others are left alone. -CHI_EINVAL, -CHI_EKEY, -CHI_ETOOBIG. */
+ * still were. Others are left alone. Keys NULL: DROP takes out all there are, in many
+ * transactions. -CHI_EINVAL, -CHI_EKEY, -CHI_ETOOBIG. */
 CHI_MUSTUSE int chi_queue_settle(struct chi_client *client, uint64_t lease,
 				 enum chi_queue_action action, const struct chi_key *keys, size_t n,
 				 uint32_t lease_ms, uint64_t *done);
-
-/* Takes positions out of the queue, held or not; keys NULL: all there are, in many
- * transactions. *dropped may be NULL. */
-CHI_MUSTUSE int chi_queue_drop(struct chi_client *client, const struct chi_key *keys, size_t n,
-			       uint64_t *dropped);
 
 struct chi_queue_page {
 	const struct chi_queue_row *rows;

@@ -73,10 +73,12 @@ enum chi_stats_by {
 };
 
 struct chi_stats_spec {
+	size_t size;
 	uint8_t by;	    /* enum chi_stats_by */
 	const char *filter; /* of games; NULL: all. None is possible by what positions have */
 	uint64_t limit;	    /* groups, those with most games or positions first; 0: all, by value */
 };
+#define CHI_STATS_SPEC_INIT .size = sizeof(struct chi_stats_spec)
 
 struct chi_stats_group {
 	uint32_t value; /* year, rating, ECO as in a head, moves, speed, number of a name, pieces or
@@ -93,19 +95,20 @@ struct chi_stats_result {
 	size_t n;
 };
 
-/* Games of a filter, or positions, in groups. `by` is an enum chi_stats_by. `limit`: so many
- * groups, those with most games or positions first; 0: all, by value. By what positions have there
- * is no filter: -CHI_EINVAL. */
-CHI_MUSTUSE int chi_stats_list(struct chi_client *client, uint8_t by, const char *filter,
-			       uint64_t limit, struct chi_stats_result *out);
+/* Games of a filter, or positions, in groups. By what positions have there is no filter:
+ * -CHI_EINVAL. */
+CHI_MUSTUSE int chi_stats_list(struct chi_client *client, const struct chi_stats_spec *spec,
+			       struct chi_stats_result *out);
 
 /* ---- Twins ------------------------------------------------------------------------------- */
 
 struct chi_twin_spec {
+	size_t size;
 	const char *filter; /* twins are looked for among these games */
 	uint32_t days;	    /* dates may be so many apart; a date known in part may be any day */
 	uint32_t plies;	    /* shorter games are left out; 0: none */
 };
+#define CHI_TWIN_SPEC_INIT .size = sizeof(struct chi_twin_spec)
 
 /* Games that are likely one: the same moves from the same start, names alike, dates near. */
 struct chi_twin_group {

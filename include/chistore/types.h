@@ -76,6 +76,14 @@ struct chi_fault {
 	char text[CHI_FAULT_SIZE];
 };
 
+/*
+ * Structs that a caller fills and this library reads by a pointer - options and specs - begin with
+ * their size, so that they can grow: `struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, ...}`. What
+ * a program knows that was built for an older header is less, and the rest counts as zero. What it
+ * knows more must be zero, or the call is -CHI_EUNSUPPORTED; size 0 is -CHI_EINVAL. Keys, records
+ * and others that come in arrays stay as they are.
+ */
+
 /* ---- Position ---------------------------------------------------------------------------- */
 
 /*
@@ -340,6 +348,7 @@ typedef void chi_import_progress(void *context, const char *phase, uint64_t done
 #define CHI_IMPORT_MEMORY_DEFAULT (UINT64_C(512) << 20)
 #define CHI_IMPORT_MEMORY_MIN	  (UINT64_C(16) << 20)
 struct chi_import_options {
+	size_t size;
 	enum chi_import_kind kind;
 	uint32_t max_ply;   /* positions after so many plies are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
@@ -369,6 +378,7 @@ struct chi_import_options {
 	/* Looked at now and then; not 0: give up with -CHI_ECANCELED. May be NULL. */
 	const volatile int *cancel;
 };
+#define CHI_IMPORT_OPTIONS_INIT .size = sizeof(struct chi_import_options)
 
 /* What became of the games, and of the positions. Of PUT, records read are `games`, those left out
  * `skipped`, inputs without a position `empty`, and each record counts in `positions`. */
@@ -463,6 +473,7 @@ struct chi_cursor {
 /* A band of the statistic, bounds included. chi2_min == 0 includes the positions whose
  * statistic is not known; chi2_min == chi2_max == 0 is those alone. */
 struct chi_scan_spec {
+	size_t size;
 	uint16_t chi2_min;
 	uint16_t chi2_max; /* CHI_CHI2_MAX for no bound */
 	bool descending;
@@ -477,6 +488,7 @@ struct chi_scan_spec {
 	bool whole_counts; /* or with what all games did there; chi_scan_count ignores it */
 	const char *pattern; /* NULL, "", or conditions of a filter that a position fits */
 };
+#define CHI_SCAN_SPEC_INIT .size = sizeof(struct chi_scan_spec)
 
 /* Where a best move comes from. */
 enum chi_best {

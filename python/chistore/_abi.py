@@ -3,7 +3,15 @@
 
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float,
                     c_int, c_int8, c_int16, c_int32, c_int64, c_size_t, c_uint, c_uint8, c_uint16,
-                    c_uint32, c_uint64, c_void_p)
+                    c_uint32, c_uint64, c_void_p, sizeof)
+
+
+class Sized(Structure):
+    """What the library reads begins with its size (chistore/types.h)."""
+
+    def __init__(self, *values, **fields):
+        super().__init__(*values, **fields)
+        self.size = sizeof(self)
 
 CHI_IMPORT_ADD = 1
 CHI_IMPORT_SUBTRACT = 2
@@ -204,6 +212,7 @@ CHI_QUEUE_DONE = 1
 CHI_QUEUE_RELEASE = 2
 CHI_QUEUE_FAIL = 3
 CHI_QUEUE_EXTEND = 4
+CHI_QUEUE_DROP = 5
 CHI_NO_REPEAT = 4294967295
 CHI_SHARDS_MAX = 65536
 CHI_PREFETCH_MAX = 64
@@ -272,7 +281,7 @@ class chi_import_note(Structure):
     pass
 
 
-class chi_import_options(Structure):
+class chi_import_options(Sized):
     pass
 
 
@@ -292,7 +301,7 @@ class chi_cursor(Structure):
     pass
 
 
-class chi_scan_spec(Structure):
+class chi_scan_spec(Sized):
     pass
 
 
@@ -344,11 +353,11 @@ class chi_client(Structure):
     pass
 
 
-class chi_game_query(Structure):
+class chi_rows(Structure):
     pass
 
 
-class chi_game_spec(Structure):
+class chi_game_spec(Sized):
     pass
 
 
@@ -360,7 +369,7 @@ class chi_name_row(Structure):
     pass
 
 
-class chi_names_spec(Structure):
+class chi_names_spec(Sized):
     pass
 
 
@@ -373,6 +382,10 @@ class chi_name_suspects(Structure):
 
 
 class chi_suspect_groups(Structure):
+    pass
+
+
+class chi_suspects_spec(Sized):
     pass
 
 
@@ -392,7 +405,7 @@ class chi_gamesets(Structure):
     pass
 
 
-class chi_stats_spec(Structure):
+class chi_stats_spec(Sized):
     pass
 
 
@@ -404,7 +417,7 @@ class chi_stats_result(Structure):
     pass
 
 
-class chi_twin_spec(Structure):
+class chi_twin_spec(Sized):
     pass
 
 
@@ -428,7 +441,7 @@ class chi_queue_added(Structure):
     pass
 
 
-class chi_queue_take_spec(Structure):
+class chi_queue_take_spec(Sized):
     pass
 
 
@@ -444,15 +457,15 @@ class chi_import(Structure):
     pass
 
 
-class chi_iter(Structure):
-    pass
-
-
 class chi_prober(Structure):
     pass
 
 
-class chi_options(Structure):
+class chi_options(Sized):
+    pass
+
+
+class chi_rows_place(Structure):
     pass
 
 
@@ -460,7 +473,7 @@ class chi_board(Structure):
     pass
 
 
-class chi_prober_options(Structure):
+class chi_prober_options(Sized):
     pass
 
 
@@ -558,6 +571,7 @@ chi_import_note._fields_ = [
     ("text", c_char_p),
 ]
 chi_import_options._fields_ = [
+    ("size", c_size_t),
     ("kind", c_int),
     ("max_ply", c_uint32),
     ("games_min", c_uint64),
@@ -618,6 +632,7 @@ chi_cursor._fields_ = [
     ("key", chi_key),
 ]
 chi_scan_spec._fields_ = [
+    ("size", c_size_t),
     ("chi2_min", c_uint16),
     ("chi2_max", c_uint16),
     ("descending", c_bool),
@@ -752,6 +767,7 @@ chi_posting._fields_ = [
     ("move", c_uint16),
 ]
 chi_game_spec._fields_ = [
+    ("size", c_size_t),
     ("filter", c_char_p),
     ("position", POINTER(chi_key)),
     ("sort", c_uint8),
@@ -786,6 +802,7 @@ chi_name_row._fields_ = [
     ("text", c_char_p),
 ]
 chi_names_spec._fields_ = [
+    ("size", c_size_t),
     ("kind", c_uint8),
     ("wanted", c_char_p),
     ("after", c_uint32),
@@ -805,6 +822,12 @@ chi_suspect_groups._fields_ = [
     ("groups", POINTER(chi_name_suspects)),
     ("n", c_size_t),
     ("total", c_uint64),
+]
+chi_suspects_spec._fields_ = [
+    ("size", c_size_t),
+    ("kind", c_uint8),
+    ("least", c_uint8),
+    ("limit", c_uint32),
 ]
 chi_name_change._fields_ = [
     ("action", c_uint8),
@@ -830,6 +853,7 @@ chi_gamesets._fields_ = [
     ("n", c_size_t),
 ]
 chi_stats_spec._fields_ = [
+    ("size", c_size_t),
     ("by", c_uint8),
     ("filter", c_char_p),
     ("limit", c_uint64),
@@ -845,6 +869,7 @@ chi_stats_result._fields_ = [
     ("n", c_size_t),
 ]
 chi_twin_spec._fields_ = [
+    ("size", c_size_t),
     ("filter", c_char_p),
     ("days", c_uint32),
     ("plies", c_uint32),
@@ -880,6 +905,7 @@ chi_queue_added._fields_ = [
     ("refused", c_uint64),
 ]
 chi_queue_take_spec._fields_ = [
+    ("size", c_size_t),
     ("holder", c_char_p),
     ("lease_ms", c_uint32),
     ("limit", c_uint32),
@@ -899,6 +925,7 @@ chi_queue_page._fields_ = [
     ("counts", chi_queue_counts),
 ]
 chi_options._fields_ = [
+    ("size", c_size_t),
     ("store", c_char_p),
     ("writable", c_bool),
     ("connect_ms", c_uint32),
@@ -911,6 +938,13 @@ chi_options._fields_ = [
     ("tls_ca", c_char_p),
     ("tls_cert", c_char_p),
     ("tls_key", c_char_p),
+]
+chi_rows_place._fields_ = [
+    ("cursor", chi_cursor),
+    ("mixed", c_bool),
+    ("games", c_char * 32),
+    ("has_total", c_bool),
+    ("total", c_uint64),
 ]
 chi_board._fields_ = [
     ("white", c_uint64),
@@ -926,6 +960,7 @@ chi_board._fields_ = [
     ("black_to_move", c_bool),
 ]
 chi_prober_options._fields_ = [
+    ("size", c_size_t),
     ("deadline_ms", c_uint32),
 ]
 chi_legal_move._fields_ = [
@@ -940,28 +975,23 @@ chi_legal_move._fields_ = [
 FUNCTIONS = {
     "chi_strerror": (c_char_p, [c_int]),
     "chi_games_filter_check": (c_int, [c_char_p, POINTER(chi_fault)]),
-    "chi_game_query_open": (c_int, [POINTER(chi_client), POINTER(chi_game_spec), POINTER(POINTER(chi_game_query))]),
-    "chi_game_query_next": (c_int, [POINTER(chi_game_query), POINTER(POINTER(chi_game_row))]),
-    "chi_game_query_total": (c_bool, [POINTER(chi_game_query), POINTER(c_uint64)]),
-    "chi_game_query_cursor": (None, [POINTER(chi_game_query), POINTER(c_char)]),
-    "chi_game_query_unknown": (c_char_p, [POINTER(chi_game_query), c_size_t]),
+    "chi_games_open": (c_int, [POINTER(chi_client), POINTER(chi_game_spec), POINTER(POINTER(chi_rows))]),
+    "chi_games_next": (c_int, [POINTER(chi_rows), POINTER(POINTER(chi_game_row))]),
     "chi_unknown_name": (c_char_p, [POINTER(chi_client), c_size_t]),
-    "chi_game_query_close": (None, [POINTER(chi_game_query)]),
     "chi_game_get": (c_int, [POINTER(chi_client), c_uint32, POINTER(chi_game_row), POINTER(chi_game)]),
     "chi_game_heads": (c_int, [POINTER(chi_client), POINTER(c_uint32), c_size_t, POINTER(chi_game_row)]),
     "chi_names_list": (c_int, [POINTER(chi_client), POINTER(chi_names_spec), POINTER(chi_names)]),
-    "chi_suspects_list": (c_int, [POINTER(chi_client), c_uint8, c_uint8, c_uint32, POINTER(chi_suspect_groups)]),
+    "chi_suspects_list": (c_int, [POINTER(chi_client), POINTER(chi_suspects_spec), POINTER(chi_suspect_groups)]),
     "chi_names_change": (c_int, [POINTER(chi_client), POINTER(chi_name_change), c_size_t, c_bool, chi_name_conflict, c_void_p, POINTER(chi_names_changed)]),
     "chi_name_kind_name": (c_char_p, [c_int]),
     "chi_gameset_make": (c_int, [POINTER(chi_client), c_char_p, c_char_p, POINTER(c_uint64)]),
     "chi_gamesets_list": (c_int, [POINTER(chi_client), c_char_p, POINTER(chi_gamesets)]),
     "chi_gameset_drop": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_stats_list": (c_int, [POINTER(chi_client), c_uint8, c_char_p, c_uint64, POINTER(chi_stats_result)]),
+    "chi_stats_list": (c_int, [POINTER(chi_client), POINTER(chi_stats_spec), POINTER(chi_stats_result)]),
     "chi_twins_list": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
     "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
     "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take_spec), POINTER(chi_queue_lease)]),
     "chi_queue_settle": (c_int, [POINTER(chi_client), c_uint64, c_int, POINTER(chi_key), c_size_t, c_uint32, POINTER(c_uint64)]),
-    "chi_queue_drop": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
     "chi_queue_list": (c_int, [POINTER(chi_client), c_int, POINTER(chi_queue_row), c_uint32, POINTER(chi_queue_page)]),
     "chi_queue_state_name": (c_char_p, [c_int]),
     "chi_version": (c_char_p, []),
@@ -988,16 +1018,14 @@ FUNCTIONS = {
     "chi_import_error": (c_char_p, [POINTER(chi_import)]),
     "chi_import_close": (None, [POINTER(chi_import)]),
     "chi_on_progress": (c_int, [POINTER(chi_client), chi_progress, c_void_p]),
-    "chi_iter_open": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(POINTER(chi_iter))]),
-    "chi_iter_next": (c_int, [POINTER(chi_iter), POINTER(POINTER(chi_row)), POINTER(POINTER(chi_record))]),
-    "chi_iter_cursor": (None, [POINTER(chi_iter), POINTER(chi_cursor)]),
-    "chi_iter_mixed": (c_bool, [POINTER(chi_iter)]),
-    "chi_iter_close": (None, [POINTER(chi_iter)]),
+    "chi_scan_open": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(POINTER(chi_rows))]),
+    "chi_scan_next": (c_int, [POINTER(chi_rows), POINTER(POINTER(chi_row)), POINTER(POINTER(chi_record))]),
+    "chi_rows_state": (POINTER(chi_rows_place), [POINTER(chi_rows)]),
+    "chi_rows_close": (None, [POINTER(chi_rows)]),
     "chi_scan_count": (c_int, [POINTER(chi_client), POINTER(chi_scan_spec), POINTER(c_uint64), POINTER(c_bool)]),
     "chi_store_verify": (c_int, [POINTER(chi_client), chi_verify_report, c_void_p, POINTER(chi_verify_result)]),
     "chi_store_repair": (c_int, [c_char_p, c_char_p, c_int, chi_verify_report, c_void_p, POINTER(chi_repair_result), POINTER(chi_fault)]),
-    "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p]),
-    "chi_store_publish": (c_int, [POINTER(chi_client), c_char_p]),
+    "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p, c_bool]),
     "chi_store_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
     "chi_store_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
     "chi_key_from_fen": (c_int, [c_char_p, c_size_t, POINTER(chi_key), POINTER(chi_fault)]),
@@ -1008,11 +1036,8 @@ FUNCTIONS = {
     "chi_prober_error": (c_char_p, [POINTER(chi_prober)]),
     "chi_prober_key": (c_int, [POINTER(chi_prober), POINTER(chi_key), POINTER(chi_row)]),
     "chi_prober_board": (c_int, [POINTER(chi_prober), POINTER(chi_board), POINTER(chi_row)]),
-    "chi_prober_fen": (c_int, [POINTER(chi_prober), c_char_p, c_size_t, POINTER(chi_row)]),
     "chi_prober_many": (c_int, [POINTER(chi_prober), POINTER(chi_key), c_size_t, POINTER(chi_row)]),
-    "chi_prober_prefetch": (c_int, [POINTER(chi_prober), POINTER(chi_key), POINTER(c_uint64)]),
-    "chi_prober_prefetch_board": (c_int, [POINTER(chi_prober), POINTER(chi_board), POINTER(c_uint64)]),
-    "chi_prober_prefetch_many": (c_int, [POINTER(chi_prober), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
+    "chi_prober_prefetch": (c_int, [POINTER(chi_prober), POINTER(chi_key), c_size_t, POINTER(c_uint64)]),
     "chi_prober_collect": (c_int, [POINTER(chi_prober), c_uint64, POINTER(chi_row)]),
     "chi_prober_follow": (c_int, [POINTER(chi_prober), POINTER(c_bool)]),
     "chi_prober_drop": (None, [POINTER(chi_prober)]),

@@ -238,7 +238,7 @@ class Dialogue:
         try:
             with store._asked(spec) as query:  # pylint: disable=protected-access
                 while unfilled:
-                    if store._check(lib.chi_game_query_next(query, row)):  # pylint: disable=protected-access
+                    if store._check(lib.chi_games_next(query, row)):  # pylint: disable=protected-access
                         break
                     move, n = row.contents.move, n + 1
                     if move in numbers:

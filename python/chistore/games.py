@@ -84,14 +84,13 @@ class Gaming:
         spec = self._game_spec(filter, position, False)
         spec.skip_ply, spec.by_positions = True, by_positions
         spec.limit, spec.want_total, spec.want = 1, True, _abi.CHI_GAMES_HEADS
-        total = ctypes.c_uint64()
         with self._own() as other, other._asked(spec) as query:  # pylint: disable=protected-access
             row = ctypes.POINTER(_abi.chi_game_row)()
-            while self._of(other, lib.chi_game_query_next(query, row)) == _abi.CHI_OK:
+            while self._of(other, lib.chi_games_next(query, row)) == _abi.CHI_OK:
                 pass
-            lib.chi_game_query_total(query, total)
-            self._note_unknown(lambda i: lib.chi_game_query_unknown(query, i))
-        return total.value
+            total = lib.chi_rows_state(query).contents.total
+            self._note_unknown(lambda i: lib.chi_unknown_name(other._client, i))  # pylint: disable=protected-access
+        return total
 
     def export_pgn(self, target, filter="", position=None):  # pylint: disable=redefined-builtin
         """Writes the games that fit as PGN, to a path or a binary file; how many."""
@@ -145,17 +144,17 @@ class Gaming:
 
     @contextlib.contextmanager
     def _asked(self, spec):
-        query = ctypes.POINTER(_abi.chi_game_query)()
-        self._check(lib.chi_game_query_open(self._c(), spec, query))
+        query = ctypes.POINTER(_abi.chi_rows)()
+        self._check(lib.chi_games_open(self._c(), spec, query))
         try:
             yield query
         finally:
-            lib.chi_game_query_close(query)
+            lib.chi_rows_close(query)
 
     def _query(self, spec, pgn):
         """The generator that games returns."""
         with self._own() as other, other._asked(spec) as query:  # pylint: disable=protected-access
             row = ctypes.POINTER(_abi.chi_game_row)()
-            while self._of(other, lib.chi_game_query_next(query, row)) == _abi.CHI_OK:
+            while self._of(other, lib.chi_games_next(query, row)) == _abi.CHI_OK:
                 yield _game(row.contents, pgn)
-            self._note_unknown(lambda i: lib.chi_game_query_unknown(query, i))
+            self._note_unknown(lambda i: lib.chi_unknown_name(other._client, i))  # pylint: disable=protected-access

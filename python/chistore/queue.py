@@ -93,7 +93,7 @@ class Queueing:
         """Takes positions out, or all; how many."""
         keys, n = (None, 0) if positions is None else _keys(positions)
         dropped = ctypes.c_uint64()
-        self._check(lib.chi_queue_drop(self._c(), keys, n, dropped))
+        self._check(lib.chi_queue_settle(self._c(), 0, _abi.CHI_QUEUE_DROP, keys, n, 0, dropped))
         return dropped.value
 
     def queue(self, state="waiting", limit=1000):

@@ -76,7 +76,8 @@ class Searching:
     def suspects(self, kind="player", least=60, limit=1000):
         """Groups of names that may be the same, the likeliest first: Suspects."""
         out = _abi.chi_suspect_groups()
-        self._check(lib.chi_suspects_list(self._c(), _KINDS[kind], least, limit, out))
+        spec = _abi.chi_suspects_spec(kind=_KINDS[kind], least=least, limit=limit)
+        self._check(lib.chi_suspects_list(self._c(), spec, out))
         return [Suspects(group.score, [_name(row) for row in group.names[:group.n]])
                 for group in out.groups[:out.n]]
 

@@ -316,7 +316,7 @@ class Store(Searching, Queueing, Gaming):
 
     def backup(self, path):
         """A consistent copy in the new directory `path`, under running writes."""
-        self._check(lib.chi_store_backup(self._c(), os.fsencode(path)))
+        self._check(lib.chi_store_backup(self._c(), os.fsencode(path), False))
 
     # ---- Inside ----
 
@@ -347,17 +347,17 @@ class Store(Searching, Queueing, Gaming):
     def _walk(self, spec, records):
         """The generator that scan returns."""
         with self._own() as other:
-            walk = ctypes.POINTER(_abi.chi_iter)()
-            other._check(lib.chi_iter_open(other._client, spec, walk))
+            walk = ctypes.POINTER(_abi.chi_rows)()
+            other._check(lib.chi_scan_open(other._client, spec, walk))
             try:
                 row = ctypes.POINTER(_abi.chi_row)()
                 record = ctypes.POINTER(_abi.chi_record)()
-                while other._check(lib.chi_iter_next(walk, row, record)) == _abi.CHI_OK:
+                while other._check(lib.chi_scan_next(walk, row, record)) == _abi.CHI_OK:
                     got = row_at(row)
                     yield (got, record_of(got.position, record.contents)) if records else got
                 self._note_unknown(lambda i: lib.chi_unknown_name(other._client, i))
             finally:
-                lib.chi_iter_close(walk)
+                lib.chi_rows_close(walk)
 
 
 class Prober:

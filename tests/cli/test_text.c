@@ -23,7 +23,7 @@ struct chosen {
 };
 
 static const struct cli_option filter_options[] = {FILTER_OPTIONS(chosen)};
-static const struct chosen all = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+static const struct chosen all = {.spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX}};
 static struct chosen chosen;
 
 /* Takes one of the options above. */

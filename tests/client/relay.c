@@ -138,7 +138,7 @@ int relay_drop(void **state)
 
 struct chi_client *relay_open(uint32_t repeat_ms)
 {
-	struct chi_options options = {.call_ms = LONG_MS, .repeat_ms = repeat_ms};
+	struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS, .repeat_ms = repeat_ms};
 	struct chi_client *client = NULL;
 	struct chi_fault fault;
 	if (chi_open(relay.address, &options, &client, &fault) != CHI_OK) {

@@ -169,7 +169,7 @@ void server_wait_end(struct server_conn *conn)
 
 struct chi_client *server_open(const struct server *server, uint32_t ms)
 {
-	struct chi_options options = {.call_ms = ms, .repeat_ms = CHI_NO_REPEAT};
+	struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = ms, .repeat_ms = CHI_NO_REPEAT};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	if (chi_open(server->address, &options, &client, &fault) != CHI_OK) {

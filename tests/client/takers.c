@@ -142,8 +142,9 @@ static void to_queue_add(const struct fixture *f, const struct offer *o, FILE *t
 
 static void to_queue_take(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_queue_take_spec take = {
-		.holder = o->name, .lease_ms = HOUR, .keys = f->queued, .n_keys = QUEUED};
+	const struct chi_queue_take_spec take = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = o->name,
+						 .lease_ms = HOUR, .keys = f->queued,
+						 .n_keys = QUEUED};
 	int status = chi_queue_take(f->client, &take, &in.lease);
 	(void)fprintf(to, "%d", status);
 	print_queue(to, in.lease.rows, in.lease.n);
@@ -155,8 +156,8 @@ static void to_queue_take(const struct fixture *f, const struct offer *o, FILE *
 
 static void to_queue_take_keys(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_queue_take_spec take = {
-		.holder = "you", .lease_ms = HOUR, .keys = o->key, .n_keys = 1};
+	const struct chi_queue_take_spec take = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "you",
+						 .lease_ms = HOUR, .keys = o->key, .n_keys = 1};
 	struct chi_key key = *o->key;
 	world_ok(f->client, chi_queue_take(f->client, &take, &in.lease));
 	print_queue(to, in.lease.rows, in.lease.n);
@@ -174,7 +175,8 @@ static void to_queue_settle(const struct fixture *f, const struct offer *o, FILE
 
 static void to_queue_drop(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_queue_drop(f->client, &o->queued->key, 1, NULL));
+	world_ok(f->client,
+		 chi_queue_settle(f->client, 0, CHI_QUEUE_DROP, &o->queued->key, 1, 0, NULL));
 	print_waiting(f, to);
 	fixture_restore(f);
 }
@@ -187,7 +189,8 @@ static void to_queue_list(const struct fixture *f, const struct offer *o, FILE *
 
 static void to_names(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .wanted = o->name, .limit = 9};
+	const struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					    .wanted = o->name, .limit = 9};
 	int status = chi_names_list(f->client, &spec, &in.names);
 	(void)fprintf(to, "%d", status);
 	for (size_t i = 0; i < in.names.n; i++) {
@@ -242,7 +245,11 @@ static void to_drop_gameset(const struct fixture *f, const struct offer *o, FILE
 
 static void to_stats(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_stats_list(f->client, CHI_STATS_EVENT, o->filter, 0, &in.stats));
+	world_ok(f->client,
+		 chi_stats_list(f->client,
+				&(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = CHI_STATS_EVENT,
+							 .filter = o->filter},
+				&in.stats));
 	for (size_t i = 0; i < in.stats.n; i++) {
 		print_text(to, in.stats.groups[i].text, strlen(in.stats.groups[i].text));
 	}
@@ -250,7 +257,7 @@ static void to_stats(const struct fixture *f, const struct offer *o, FILE *to)
 
 static void to_twins(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_twin_spec spec = {.filter = o->filter};
+	const struct chi_twin_spec spec = {CHI_TWIN_SPEC_INIT, .filter = o->filter};
 	world_ok(f->client, chi_twins_list(f->client, &spec, &in.twins));
 	(void)fprintf(to, "%zu groups", in.twins.n);
 }
@@ -267,7 +274,8 @@ static void to_heads(const struct fixture *f, const struct offer *o, FILE *to)
 
 static void to_count(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .games = o->filter};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .games = o->filter};
 	uint64_t n;
 	world_ok(f->client, chi_scan_count(f->client, &spec, &n, NULL));
 	(void)fprintf(to, "%u", (unsigned)n);
@@ -275,45 +283,49 @@ static void to_count(const struct fixture *f, const struct offer *o, FILE *to)
 
 static void to_iter(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-					   .order = CHI_ORDER_POSITION,
-					   .want = CHI_WANT_RECORDS,
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS,
 					   .games = o->filter};
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	const struct chi_row *row;
 	const struct chi_record *record;
-	world_ok(f->client, chi_iter_open(f->client, &spec, &iter));
-	while (chi_iter_next(iter, &row, &record) == CHI_OK) {
+	world_ok(f->client, chi_scan_open(f->client, &spec, &iter));
+	while (chi_scan_next(iter, &row, &record) == CHI_OK) {
 		(void)fwrite(&row->key, 1, sizeof(row->key), to);
 		print_record(to, record);
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 }
 
 static void walk_games(const struct fixture *f, const struct chi_game_spec *spec, FILE *to)
 {
-	struct chi_game_query *query;
+	struct chi_rows *query;
 	const struct chi_game_row *row;
-	char cursor[CHI_GAMES_CURSOR_SIZE];
-	world_ok(f->client, chi_game_query_open(f->client, spec, &query));
-	while (chi_game_query_next(query, &row) == CHI_OK) {
+	world_ok(f->client, chi_games_open(f->client, spec, &query));
+	while (chi_games_next(query, &row) == CHI_OK) {
 		/* It lives while the rest of the query is asked. */
-		chi_game_query_cursor(query, cursor);
-		(void)chi_game_query_unknown(query, 0);
+		(void)chi_rows_state(query);
+		(void)chi_unknown_name(f->client, 0);
 		print_text(to, row->pgn, row->pgn_len);
 		print_text(to, row->white, strlen(row->white));
 	}
-	chi_game_query_close(query);
+	chi_rows_close(query);
 }
 
 static void to_query_filter(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	walk_games(f, &(struct chi_game_spec){.filter = o->filter, .want = CHI_GAMES_PGN}, to);
+	walk_games(f,
+		   &(struct chi_game_spec){CHI_GAME_SPEC_INIT, .filter = o->filter,
+					   .want = CHI_GAMES_PGN},
+		   to);
 }
 
 static void to_query_position(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	walk_games(f, &(struct chi_game_spec){.position = o->key, .want = CHI_GAMES_PGN}, to);
+	walk_games(f,
+		   &(struct chi_game_spec){CHI_GAME_SPEC_INIT, .position = o->key,
+					   .want = CHI_GAMES_PGN},
+		   to);
 }
 
 /* A whole game is for its reader alone. */
@@ -383,7 +395,7 @@ const struct taker takers[TAKERS] = {
 	{"chi_queue_take", has_name, to_queue_take, true},
 	{"chi_queue_take, positions", has_key, to_queue_take_keys, true},
 	{"chi_queue_settle", has_queued, to_queue_settle, true},
-	{"chi_queue_drop", has_queued, to_queue_drop, true},
+	{"chi_queue_settle to drop", has_queued, to_queue_drop, true},
 	{"chi_queue_list", has_queued, to_queue_list, true},
 	{"chi_names_list", has_name, to_names, true},
 	{"chi_names_change", has_name, to_change_names, true},
@@ -394,8 +406,8 @@ const struct taker takers[TAKERS] = {
 	{"chi_twins_list", has_filter, to_twins, true},
 	{"chi_game_heads", has_games, to_heads, true},
 	{"chi_scan_count", has_filter, to_count, true},
-	{"chi_iter_open", has_filter, to_iter, true},
-	{"chi_game_query_open, a filter", has_filter, to_query_filter, true},
-	{"chi_game_query_open, a position", has_key, to_query_position, true},
+	{"chi_scan_open", has_filter, to_iter, true},
+	{"chi_games_open, a filter", has_filter, to_query_filter, true},
+	{"chi_games_open, a position", has_key, to_query_position, true},
 	{"reading it", has_game, to_reading, true},
 };

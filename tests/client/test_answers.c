@@ -118,7 +118,8 @@ static void answers_cut_short(void **state)
 {
 	(void)state;
 	struct server server;
-	struct chi_options options = {.call_ms = LONG_MS, .repeat_ms = CHI_NO_REPEAT};
+	struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS,
+				      .repeat_ms = CHI_NO_REPEAT};
 	struct chi_key key = world_key(0);
 	unsigned opened = 0;
 	bool answered = false;
@@ -199,19 +200,19 @@ static void credit_and_cancel(void **state)
 	struct server server;
 	server_start(&server, scan_with_credit);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	for (unsigned stop = SCAN_BLOCKS + 1; stop > 0; stop /= 3) {
-		struct chi_iter *iter = NULL;
+		struct chi_rows *iter = NULL;
 		const struct chi_row *row = NULL;
 		unsigned n = 0;
-		assert_int_equal(chi_iter_open(client, &spec, &iter), CHI_OK);
-		while (n < stop && chi_iter_next(iter, &row, NULL) == CHI_OK) {
+		assert_int_equal(chi_scan_open(client, &spec, &iter), CHI_OK);
+		while (n < stop && chi_scan_next(iter, &row, NULL) == CHI_OK) {
 			struct chi_key key = world_key(n++);
 			assert_memory_equal(&row->key, &key, sizeof(key));
 		}
 		assert_int_equal(n, stop > SCAN_BLOCKS ? SCAN_BLOCKS : stop);
-		assert_int_equal(chi_iter_mixed(iter), n > 50);
-		chi_iter_close(iter);
+		assert_int_equal(chi_rows_state(iter)->mixed, n > 50);
+		chi_rows_close(iter);
 		/* The same connection serves on. */
 		assert_int_equal(chi_ping(client), CHI_OK);
 	}

@@ -27,7 +27,7 @@
 static void import_games(const struct world *world)
 {
 	static const char *const moves[] = {"e4", "d4", "c4", "Nf3"};
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *import = NULL;
 	struct chi_import_result result;
 	static char comment[4000];
@@ -52,22 +52,21 @@ static void import_games(const struct world *world)
 static size_t ask(struct chi_client *client, const struct chi_game_spec *spec,
 		  uint32_t numbers[GAMES], uint64_t *total)
 {
-	char cursor[CHI_GAMES_CURSOR_SIZE];
-	struct chi_game_query *query = NULL;
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	size_t n = 0;
 	int status = CHI_OK;
-	world_ok(client, chi_game_query_open(client, spec, &query));
-	while ((status = chi_game_query_next(query, &row)) == CHI_OK) {
+	world_ok(client, chi_games_open(client, spec, &query));
+	while ((status = chi_games_next(query, &row)) == CHI_OK) {
 		assert_true(n < GAMES);
 		numbers[n++] = row->head.number;
-		chi_game_query_cursor(query, cursor);
-		assert_int_equal(strlen(cursor), 17);
+		assert_int_equal(strlen(chi_rows_state(query)->games), 17);
 		assert_true(spec->want < CHI_GAMES_PGN || row->pgn_len > 4000);
 	}
 	world_ok(client, status == CHI_NONE ? CHI_OK : status);
-	assert_true(chi_game_query_total(query, total) == spec->want_total);
-	chi_game_query_close(query);
+	assert_true(chi_rows_state(query)->has_total == spec->want_total);
+	*total = chi_rows_state(query)->total;
+	chi_rows_close(query);
 	return n;
 }
 
@@ -87,14 +86,11 @@ static void cut_query(struct chi_client *client, const struct chi_game_spec *spe
 static void queries_are_cut(void **state)
 {
 	static const struct chi_game_spec specs[] = {
-		{.filter = "moves d4", .want_total = true, .want = CHI_GAMES_PGN},
-		{.filter = "moves d4",
-		 .sort = CHI_GAMES_RATING,
-		 .descending = true,
-		 .limit = 90,
-		 .want_total = true,
+		{CHI_GAME_SPEC_INIT, .filter = "moves d4", .want_total = true,
 		 .want = CHI_GAMES_PGN},
-		{.sort = CHI_GAMES_DATE, .limit = 300, .want = CHI_GAMES_PGN},
+		{CHI_GAME_SPEC_INIT, .filter = "moves d4", .sort = CHI_GAMES_RATING,
+		 .descending = true, .limit = 90, .want_total = true, .want = CHI_GAMES_PGN},
+		{CHI_GAME_SPEC_INIT, .sort = CHI_GAMES_DATE, .limit = 300, .want = CHI_GAMES_PGN},
 	};
 	const struct world *world = *state;
 	import_games(world);
@@ -124,7 +120,10 @@ static void single_questions_are_cut(void **state)
 		struct chi_game game;
 		struct chi_explored explore;
 		relay_cut(TO_CLIENT, bytes, 1);
-		world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+		world_ok(client, chi_stats_list(client,
+						&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+									 .by = CHI_STATS_PLAYER},
+						&stats));
 		assert_int_equal(stats.n, 7 + GAMES);
 		assert_string_equal(stats.groups[0].text, "p0");
 		relay_cut(TO_CLIENT, bytes, 1);
@@ -208,8 +207,8 @@ static void answer_wrongly(struct server_conn *conn)
 
 static void ask_wrongly(struct chi_client *client)
 {
-	struct chi_game_spec spec = {.limit = 2};
-	struct chi_game_query *query = NULL;
+	struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .limit = 2};
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	struct chi_game_row one;
 	struct chi_game_row heads[2];
@@ -225,22 +224,26 @@ static void ask_wrongly(struct chi_client *client)
 		world_refused(client, status, -CHI_EPROTO, "get_heads is one to another");
 		break;
 	case OTHER_KIND:
-		status = chi_game_query_open(client, &spec, &query);
+		status = chi_games_open(client, &spec, &query);
 		world_refused(client, status, -CHI_EPROTO, "game_query is one to get_game");
 		break;
 	default:
-		world_ok(client, chi_game_query_open(client, &spec, &query));
+		world_ok(client, chi_games_open(client, &spec, &query));
 		for (uint32_t number = 8; number < 10; number++) {
-			world_ok(client, chi_game_query_next(query, &row));
+			world_ok(client, chi_games_next(query, &row));
 			assert_int_equal(row->head.number, number);
 			assert_string_equal(row->event, "");
 			assert_string_equal(row->pgn, "");
 		}
 		if (wrong == MORE_THAN_ASKED) {
-			assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
+			assert_int_equal(chi_games_next(query, &row), CHI_NONE);
 		}
-		chi_game_query_close(query);
-		world_ok(client, chi_stats_list(client, CHI_STATS_ECO, NULL, 3, &stats));
+		chi_rows_close(query);
+		world_ok(client,
+			 chi_stats_list(client,
+					&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+								 .by = CHI_STATS_ECO, .limit = 3},
+					&stats));
 		assert_int_equal(stats.n, 3);
 		break;
 	}
@@ -308,8 +311,9 @@ static void send_wrong_list(struct server_conn *conn)
 
 static int ask_for_list(struct chi_client *client, enum chi_op op)
 {
-	const struct chi_names_spec names = {.kind = CHI_NAME_PLAYER, .after = 7, .limit = 9};
-	const struct chi_twin_spec twins = {.days = 0};
+	const struct chi_names_spec names = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					     .after = 7, .limit = 9};
+	const struct chi_twin_spec twins = {CHI_TWIN_SPEC_INIT, .days = 0};
 	union {
 		struct chi_names names;
 		struct chi_suspect_groups suspects;
@@ -320,7 +324,11 @@ static int ask_for_list(struct chi_client *client, enum chi_op op)
 	case CHI_OP_NAMES:
 		return chi_names_list(client, &names, &out.names);
 	case CHI_OP_SUSPECTS:
-		return chi_suspects_list(client, CHI_NAME_PLAYER, 60, 9, &out.suspects);
+		return chi_suspects_list(client,
+					 &(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
+								     .kind = CHI_NAME_PLAYER,
+								     .least = 60, .limit = 9},
+					 &out.suspects);
 	case CHI_OP_GAMESETS:
 		return chi_gamesets_list(client, "a", &out.gamesets);
 	default:
@@ -377,7 +385,10 @@ static void long_lists_fit_the_memory(void **state)
 	(void)state;
 	server_start(&server, send_many_groups);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats));
+	world_ok(client, chi_stats_list(client,
+					&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+								 .by = CHI_STATS_PLAYER},
+					&stats));
 	assert_int_equal(stats.n, RESPONSES * GROUPS);
 	for (uint32_t i = 0; i < stats.n; i++) {
 		assert_true(stats.groups[i].value == i);

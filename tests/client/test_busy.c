@@ -34,6 +34,8 @@ static struct {
 	struct chi_name_change change;
 	struct chi_suspect_groups suspects;
 	struct chi_gamesets gamesets;
+	struct chi_suspects_spec suspects_spec;
+	struct chi_stats_spec stats_spec;
 	struct chi_stats_result stats;
 	struct chi_twin_spec twin_spec;
 	struct chi_twin_groups twins;
@@ -42,8 +44,8 @@ static struct {
 	struct chi_queue_page list;
 	struct chi_scan_spec scan;
 	struct chi_game_spec query;
-	struct chi_iter *iter;
-	struct chi_game_query *opened;
+	struct chi_rows *iter;
+	struct chi_rows *opened;
 	struct chi_prober *prober;
 	size_t n;
 	uint64_t count;
@@ -64,7 +66,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 
 /* Functions that take a client, with what they are called with beside it. */
 #define TAKING(X)                                                                                  \
-	X(chi_store_backup, PATH)                                                                  \
+	X(chi_store_backup, PATH, false)                                                           \
 	X(chi_names_change, &a.change, 1, false, NULL, NULL, NULL)                                 \
 	X(chi_store_changed, &a.changed)                                                           \
 	X(chi_store_compact, NULL, NULL)                                                           \
@@ -74,25 +76,23 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_explore, &a.key, NULL, &a.explore)                                                   \
 	X(chi_game_get, 1, &a.game, NULL)                                                          \
 	X(chi_game_heads, &a.number, 1, &a.game)                                                   \
-	X(chi_game_query_open, &a.query, &a.opened)                                                \
+	X(chi_games_open, &a.query, &a.opened)                                                     \
 	X(chi_get, &a.key, &a.record)                                                              \
 	X(chi_game_ids, NULL, &a.id, 1, &a.n)                                                      \
 	X(chi_gamesets_list, NULL, &a.gamesets)                                                    \
 	X(chi_store_info, &a.info)                                                                 \
 	X(chi_get_many, &a.key, 1, each, NULL)                                                     \
 	X(chi_names_list, &a.names_spec, &a.names)                                                 \
-	X(chi_stats_list, CHI_STATS_YEAR, NULL, 0, &a.stats)                                       \
-	X(chi_suspects_list, CHI_NAME_PLAYER, 60, 1, &a.suspects)                                  \
+	X(chi_stats_list, &a.stats_spec, &a.stats)                                                 \
+	X(chi_suspects_list, &a.suspects_spec, &a.suspects)                                        \
 	X(chi_twins_list, &a.twin_spec, &a.twins)                                                  \
-	X(chi_iter_open, &a.scan, &a.iter)                                                         \
+	X(chi_scan_open, &a.scan, &a.iter)                                                         \
 	X(chi_gameset_make, "mine", "", NULL)                                                      \
 	X(chi_probe, &a.key, 1, &a.row)                                                            \
 	X(chi_on_progress, NULL, NULL)                                                             \
 	X(chi_prober_open, NULL, &a.prober)                                                        \
-	X(chi_store_publish, PATH)                                                                 \
 	X(chi_put, &a.put, 1, CHI_SYNC, NULL)                                                      \
 	X(chi_queue_add, &a.key, 1, 1, NULL)                                                       \
-	X(chi_queue_drop, NULL, 0, NULL)                                                           \
 	X(chi_queue_list, CHI_QUEUE_WAITING, NULL, 1, &a.list)                                     \
 	X(chi_queue_settle, 1, CHI_QUEUE_DONE, &a.key, 1, 0, NULL)                                 \
 	X(chi_queue_take, &a.take, &a.lease)                                                       \
@@ -123,14 +123,9 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_close, (chi_close(w.other), true))                                                   \
 	X(chi_prober_key, chi_prober_key(w.prober, &w.start, &w.row) == CHI_OK)                    \
 	X(chi_prober_board, chi_prober_board(w.prober, &w.board, &w.row) == -CHI_EKEY)             \
-	X(chi_prober_fen, chi_prober_fen(w.prober, FEN, strlen(FEN), &w.row) == CHI_OK)            \
 	X(chi_prober_many, chi_prober_many(w.prober, &w.start, 1, &w.row) == CHI_OK)               \
-	X(chi_prober_prefetch, chi_prober_prefetch(w.prober, &w.start, &w.ticket) == CHI_OK)       \
+	X(chi_prober_prefetch, chi_prober_prefetch(w.prober, &w.start, 1, &w.ticket) == CHI_OK)    \
 	X(chi_prober_collect, chi_prober_collect(w.prober, w.ticket, &w.row) == CHI_OK)            \
-	X(chi_prober_prefetch_board,                                                               \
-	  chi_prober_prefetch_board(w.prober, &w.board, &w.ticket) == -CHI_EKEY)                   \
-	X(chi_prober_prefetch_many,                                                                \
-	  chi_prober_prefetch_many(w.prober, &w.start, 1, &w.ticket) == CHI_OK)                    \
 	X(chi_prober_drop, (chi_prober_drop(w.prober), true))                                      \
 	X(chi_prober_follow, chi_prober_follow(w.prober, &w.moved) == CHI_OK)                      \
 	X(chi_prober_error, chi_prober_error(w.prober)[0] == '\0')                                 \
@@ -144,23 +139,9 @@ static int each(void *context, size_t i, const struct chi_record *record)
 /* Tried elsewhere: of an open walk or query, which may be used; of an import, whose connection is
  * its own. */
 static const char *const own[] = {
-	"chi_error",
-	"chi_unknown_name",
-	"chi_iter_next",
-	"chi_iter_cursor",
-	"chi_iter_mixed",
-	"chi_iter_close",
-	"chi_game_query_next",
-	"chi_game_query_total",
-	"chi_game_query_cursor",
-	"chi_game_query_unknown",
-	"chi_game_query_close",
-	"chi_import_open",
-	"chi_import_file",
-	"chi_import_feed",
-	"chi_import_store",
-	"chi_import_commit",
-	"chi_import_error",
+	"chi_error",	    "chi_unknown_name", "chi_scan_next",     "chi_games_next",
+	"chi_rows_state",   "chi_rows_close",	"chi_import_open",   "chi_import_file",
+	"chi_import_feed",  "chi_import_store", "chi_import_commit", "chi_import_error",
 	"chi_import_close",
 };
 
@@ -249,8 +230,8 @@ static uint64_t sequence_of(const struct world *world)
 
 static struct chi_import *import_open(chi_import_report *report, void *context)
 {
-	const struct chi_import_options options = {
-		.kind = CHI_IMPORT_ADD, .report = report, .context = context};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+						   .report = report, .context = context};
 	struct chi_import *games = NULL;
 	assert_int_equal(chi_import_open(w.world->address, NULL, 0, &options, &games, NULL),
 			 CHI_OK);
@@ -275,7 +256,7 @@ static int prepare(void **state)
 	}
 	a.key = world_key(0);
 	a.put.key = a.key;
-	a.scan = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX};
+	a.scan = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	world_ok(client, chi_put(client, &a.put, 1, CHI_SYNC, NULL));
 	assert_int_equal(chi_key_from_fen(FEN, strlen(FEN), &w.start, NULL), CHI_OK);
 	world_ok(client, chi_prober_open(client, &world_patience, &w.prober));
@@ -323,23 +304,22 @@ static void every_function_has_a_row(void **state)
 static void a_walk(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_iter *iter;
-	struct chi_cursor cursor;
+	struct chi_rows *iter;
 	const struct chi_row *row;
 	uint64_t before = sequence_of(w.world);
 	unsigned n = 0;
-	world_ok(client, chi_iter_open(client, &a.scan, &iter));
+	world_ok(client, chi_scan_open(client, &a.scan, &iter));
 	everything_is_refused(client, "a scan is open");
-	while (chi_iter_next(iter, &row, NULL) == CHI_OK) {
+	while (chi_scan_next(iter, &row, NULL) == CHI_OK) {
 		struct chi_row was = *row;
 		everything_is_refused(client, "a scan is open");
 		assert_memory_equal(row, &was, sizeof(was));
-		chi_iter_cursor(iter, &cursor);
-		assert_false(chi_iter_mixed(iter));
+		assert_true(chi_rows_state(iter)->cursor.set);
+		assert_false(chi_rows_state(iter)->mixed);
 		assert_null(chi_unknown_name(client, 0));
 		n++;
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	assert_int_equal(n, w.world->kind == WORLD_RADOS ? 1 : 7);
 	world_ok(client, chi_ping(client));
 	assert_int_equal(sequence_of(w.world), before);
@@ -348,26 +328,25 @@ static void a_walk(void **state)
 static void a_query_of_games(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_game_query *query;
-	char cursor[CHI_GAMES_CURSOR_SIZE];
+	struct chi_rows *query;
 	const struct chi_game_row *row;
 	uint64_t before = sequence_of(w.world);
-	uint64_t total;
 	unsigned n = 0;
 	if (w.world->kind == WORLD_RADOS) {
 		return;
 	}
-	const struct chi_game_spec spec = {.want = CHI_GAMES_TEXTS, .want_total = true};
-	world_ok(client, chi_game_query_open(client, &spec, &query));
-	while (chi_game_query_next(query, &row) == CHI_OK) {
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .want = CHI_GAMES_TEXTS,
+					   .want_total = true};
+	world_ok(client, chi_games_open(client, &spec, &query));
+	while (chi_games_next(query, &row) == CHI_OK) {
 		everything_is_refused(client, "a query of games is open");
 		assert_int_equal(row->white[0], 'A' + (int)n++);
-		chi_game_query_cursor(query, cursor);
-		assert_null(chi_game_query_unknown(query, 0));
+		assert_true(chi_rows_state(query)->games[0] != '\0');
+		assert_null(chi_unknown_name(client, 0));
 	}
-	assert_true(chi_game_query_total(query, &total));
-	assert_int_equal(total, n);
-	chi_game_query_close(query);
+	assert_true(chi_rows_state(query)->has_total);
+	assert_int_equal(chi_rows_state(query)->total, n);
+	chi_rows_close(query);
 	assert_int_equal(n, 3);
 	world_ok(client, chi_ping(client));
 	assert_int_equal(sequence_of(w.world), before);
@@ -406,7 +385,8 @@ static void a_callback(void **state)
 		return;
 	}
 	/* In process, where one step is not all that it takes. */
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .games = "plies 1.."};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .games = "plies 1.."};
 	uint64_t n = 0;
 	if (w.world->kind == WORLD_FILE) {
 		world_ok(client, chi_on_progress(client, in_count, client));

@@ -32,7 +32,7 @@ static void empty_store(void **state)
 	struct chi_record record;
 	struct chi_info info;
 	struct chi_row row = {.found = true};
-	struct chi_scan_spec all = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 1;
 	bool mixed = true;
 	world_ok(client, chi_ping(client));
@@ -46,15 +46,15 @@ static void empty_store(void **state)
 	world_ok(client, chi_scan_count(client, &all, &count, &mixed));
 	assert_int_equal(count, 0);
 	assert_false(mixed);
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *found = NULL;
-	world_ok(client, chi_iter_open(client, &all, &iter));
-	assert_int_equal(chi_iter_next(iter, &found, NULL), CHI_NONE);
-	assert_int_equal(chi_iter_next(iter, &found, NULL), CHI_NONE);
+	world_ok(client, chi_scan_open(client, &all, &iter));
+	assert_int_equal(chi_scan_next(iter, &found, NULL), CHI_NONE);
+	assert_int_equal(chi_scan_next(iter, &found, NULL), CHI_NONE);
 	struct chi_cursor cursor = {.set = true};
-	chi_iter_cursor(iter, &cursor);
+	cursor = chi_rows_state(iter)->cursor;
 	assert_false(cursor.set);
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	world_ok(client, chi_flush(client));
 }
 
@@ -307,14 +307,14 @@ static void async_then_close(void **state)
 /* Reads a scan to its end; each statistic must follow the one before. Returns the rows. */
 static uint64_t walk(struct chi_client *client, const struct chi_scan_spec *spec)
 {
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	uint64_t n = 0;
 	int last = spec->descending ? CHI_CHI2_MAX : 0;
 	int status;
-	world_ok(client, chi_iter_open(client, spec, &iter));
-	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+	world_ok(client, chi_scan_open(client, spec, &iter));
+	while ((status = chi_scan_next(iter, &row, &record)) == CHI_OK) {
 		assert_true(spec->descending ? row->chi2 <= last : row->chi2 >= last);
 		assert_true(row->found);
 		assert_int_equal(record != NULL, spec->want == CHI_WANT_RECORDS);
@@ -330,8 +330,8 @@ static uint64_t walk(struct chi_client *client, const struct chi_scan_spec *spec
 	if (status != CHI_NONE) {
 		fail_msg("status %d: %s", status, chi_error(client));
 	}
-	assert_false(chi_iter_mixed(iter));
-	chi_iter_close(iter);
+	assert_false(chi_rows_state(iter)->mixed);
+	chi_rows_close(iter);
 	return n;
 }
 
@@ -341,7 +341,8 @@ static void scans(void **state)
 	world_fill(client, 0, 10000);
 	world_fill(client, 10000, 10000);
 	for (int want = CHI_WANT_KEYS; want <= CHI_WANT_RECORDS; want++) {
-		struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = (uint8_t)want};
+		struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					     .want = (uint8_t)want};
 		assert_int_equal(walk(client, &spec), 20000);
 		spec.descending = true;
 		assert_int_equal(walk(client, &spec), 20000);
@@ -351,7 +352,8 @@ static void scans(void **state)
 		spec.limit = 10;
 		assert_int_equal(walk(client, &spec), 10);
 		/* A filter and what counts it. */
-		spec = (struct chi_scan_spec){.chi2_max = CHI_CHI2_MAX, .want = (uint8_t)want};
+		spec = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					      .want = (uint8_t)want};
 		spec.filter.games_min = 19990;
 		assert_int_equal(walk(client, &spec), 10);
 		uint64_t count = 0;
@@ -367,10 +369,10 @@ static void scans(void **state)
 		spec.filter.either_colour = true;
 		assert_int_equal(walk(client, &spec), 20000);
 	}
-	struct chi_scan_spec wrong = {.chi2_min = 2, .chi2_max = 1};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec wrong = {CHI_SCAN_SPEC_INIT, .chi2_min = 2, .chi2_max = 1};
+	struct chi_rows *iter = NULL;
 	uint64_t count = 0;
-	assert_int_equal(chi_iter_open(client, &wrong, &iter), -CHI_EINVAL);
+	assert_int_equal(chi_scan_open(client, &wrong, &iter), -CHI_EINVAL);
 	assert_null(iter);
 	assert_string_not_equal(chi_error(client), "");
 	assert_int_equal(chi_scan_count(client, &wrong, &count, NULL), -CHI_EINVAL);
@@ -383,27 +385,25 @@ static void sorted_scans(void **state)
 	world_fill(client, 0, 10000);
 	struct chi_eval evals[] = {{.engine = "A", .engine_len = 1, .depth = 3, .score = 77},
 				   {.engine = "B", .engine_len = 1, .depth = 2, .score = 5}};
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX,
-				     .want = CHI_WANT_RECORDS,
-				     .sort = CHI_SORT_GAMES,
-				     .descending = true,
-				     .limit = 300};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT,       .chi2_max = CHI_CHI2_MAX,
+				     .want = CHI_WANT_RECORDS, .sort = CHI_SORT_GAMES,
+				     .descending = true,       .limit = 300};
 	const struct chi_row *row;
 	const struct chi_record *record;
-	struct chi_iter *iter;
+	struct chi_rows *iter;
 	struct chi_put_entry evaluated = {0};
 	uint64_t count = 0;
 	for (int want = CHI_WANT_COUNTS; want <= CHI_WANT_RECORDS; want++) {
 		spec.want = (uint8_t)want;
-		world_ok(client, chi_iter_open(client, &spec, &iter));
+		world_ok(client, chi_scan_open(client, &spec, &iter));
 		uint64_t before = UINT64_MAX;
 		uint64_t n = 0;
-		while (chi_iter_next(iter, &row, &record) == CHI_OK) {
+		while (chi_scan_next(iter, &row, &record) == CHI_OK) {
 			struct chi_cursor cursor;
 			assert_true(row->counts.white <= before);
 			assert_int_equal(record != NULL, want == CHI_WANT_RECORDS);
 			before = row->counts.white;
-			chi_iter_cursor(iter, &cursor);
+			cursor = chi_rows_state(iter)->cursor;
 			assert_false(cursor.set);
 			if (n++ == 100) {
 				struct chi_put_entry put = {
@@ -414,11 +414,12 @@ static void sorted_scans(void **state)
 			}
 		}
 		assert_int_equal(n, 300);
-		assert_false(chi_iter_mixed(iter));
-		chi_iter_close(iter);
+		assert_false(chi_rows_state(iter)->mixed);
+		chi_rows_close(iter);
 	}
 	world_ok(client, chi_put(client, &evaluated, 1, CHI_SYNC, NULL));
-	struct chi_scan_spec narrow = {.chi2_max = CHI_CHI2_MAX, .filter.engines_min = 2};
+	struct chi_scan_spec narrow = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				       .filter.engines_min = 2};
 	world_ok(client, chi_scan_count(client, &narrow, &count, NULL));
 	assert_int_equal(count, 1);
 	narrow.filter.eval = (struct chi_range){true, CHI_EVAL_EVEN - 77, CHI_EVAL_EVEN + 77};
@@ -429,9 +430,9 @@ static void sorted_scans(void **state)
 	world_ok(client, chi_scan_count(client, &narrow, &count, NULL));
 	assert_true(count > 0 && count < 10000);
 	spec.limit = CHI_SORT_MAX + 1;
-	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
+	assert_int_equal(chi_scan_open(client, &spec, &iter), -CHI_EINVAL);
 	spec.limit = 0;
-	assert_int_equal(chi_iter_open(client, &spec, &iter), -CHI_EINVAL);
+	assert_int_equal(chi_scan_open(client, &spec, &iter), -CHI_EINVAL);
 	narrow.filter.score.max++;
 	assert_int_equal(chi_scan_count(client, &narrow, &count, NULL), -CHI_EINVAL);
 }
@@ -442,23 +443,24 @@ static void pieces_of_a_scan(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	world_fill(client, 0, 10000);
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				     .want = CHI_WANT_COUNTS};
 	uint64_t total = 0;
 	uint64_t sum = 0;
 	for (unsigned piece = 1;; piece = piece * 3) {
-		struct chi_iter *iter = NULL;
+		struct chi_rows *iter = NULL;
 		const struct chi_row *row = NULL;
 		int status = CHI_OK;
-		world_ok(client, chi_iter_open(client, &spec, &iter));
+		world_ok(client, chi_scan_open(client, &spec, &iter));
 		for (unsigned i = 0; i < piece && status == CHI_OK; i++) {
-			status = chi_iter_next(iter, &row, NULL);
+			status = chi_scan_next(iter, &row, NULL);
 			if (status == CHI_OK) {
 				total++;
 				sum += row->counts.white;
 			}
 		}
-		chi_iter_cursor(iter, &spec.after);
-		chi_iter_close(iter);
+		spec.after = chi_rows_state(iter)->cursor;
+		chi_rows_close(iter);
 		world_ok(client, chi_ping(client));
 		if (status == CHI_NONE) {
 			break;
@@ -472,7 +474,7 @@ static void pieces_of_a_scan(void **state)
 static void import_games(const char *address, unsigned n)
 {
 	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *import = NULL;
 	struct chi_import_result did;
 	assert_int_equal(

@@ -16,7 +16,7 @@ static void make_copy(struct world *world, char copy[96])
 {
 	(void)snprintf(copy, 96, "%s/copy", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_store_backup(world->client, copy));
+	world_ok(world->client, chi_store_backup(world->client, copy, false));
 	world_fill(world->client, 1, 1);
 }
 
@@ -52,7 +52,7 @@ static void tickets_of_another_store(struct chi_prober *prober, uint64_t old)
 	for (unsigned i = 0; i < CHI_PREFETCH_MAX; i++) {
 		keys[i] = world_key(i);
 	}
-	assert_int_equal(chi_prober_prefetch_many(prober, keys, CHI_PREFETCH_MAX, tickets), CHI_OK);
+	assert_int_equal(chi_prober_prefetch(prober, keys, CHI_PREFETCH_MAX, tickets), CHI_OK);
 	for (unsigned i = 0; i < CHI_PREFETCH_MAX; i++) {
 		assert_true(tickets[i] > old);
 	}
@@ -86,7 +86,7 @@ static void a_restored_directory(void **state)
 		struct chi_row row;
 		struct chi_key key = world_key(1);
 		assert_true(has(prober, 0) && has(prober, 1));
-		assert_int_equal(chi_prober_prefetch(prober, &key, &ticket), CHI_OK);
+		assert_int_equal(chi_prober_prefetch(prober, &key, 1, &ticket), CHI_OK);
 		assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
 		assert_true(moved);
 		assert_true(has(prober, 0) && !has(prober, 1));
@@ -112,12 +112,12 @@ static void a_published_copy(void **state)
 	struct chi_prober *prober = NULL;
 	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
 	world_fill(world->client, 0, 1);
-	world_ok(world->client, chi_store_publish(world->client, path));
+	world_ok(world->client, chi_store_backup(world->client, path, true));
 	assert_int_equal(chi_open(path, NULL, &reader, NULL), CHI_OK);
 	world_ok(reader, chi_prober_open(reader, NULL, &prober));
 	assert_false(is_changed(reader));
 	world_fill(world->client, 1, 1);
-	world_ok(world->client, chi_store_publish(world->client, path));
+	world_ok(world->client, chi_store_backup(world->client, path, true));
 	assert_true(is_changed(reader));
 	assert_false(has(prober, 1));
 	assert_int_equal(chi_prober_follow(prober, &moved), CHI_OK);
@@ -138,9 +138,10 @@ static void no_copies_on_rados(void **state)
 {
 	struct world *world = *state;
 	assert_false(is_changed(world->client));
-	world_refused(world->client, chi_store_backup(world->client, world->dir), -CHI_EUNSUPPORTED,
+	world_refused(world->client, chi_store_backup(world->client, world->dir, false),
+		      -CHI_EUNSUPPORTED,
 		      "not on RADOS: backup; take a snapshot of the pool, or a dump");
-	world_refused(world->client, chi_store_publish(world->client, world->dir),
+	world_refused(world->client, chi_store_backup(world->client, world->dir, true),
 		      -CHI_EUNSUPPORTED, "not on RADOS: backup");
 }
 

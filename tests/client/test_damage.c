@@ -66,7 +66,7 @@ static void a_damaged_record_fails_alone(void **state)
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
 	damage(world, "to be damaged", NULL);
 	world_ok(world->client, chi_prober_open(world->client, NULL, &prober));
-	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
+	assert_int_equal(chi_prober_prefetch(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {
 		struct chi_row row;
 		int status = chi_prober_collect(prober, tickets[i], &row);
@@ -85,9 +85,10 @@ static void rows_made_ahead_of_damage_were_lost(void **state)
 		SOUND = 30
 	};
 	struct world *world = *state;
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .want = CHI_WANT_RECORDS};
 	struct chi_put_entry put = {.key = world_key(SOUND), .parts = CHI_PUT_NOTE};
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	char note[3001] = "to be damaged";
@@ -97,22 +98,22 @@ static void rows_made_ahead_of_damage_were_lost(void **state)
 	put.record.n_note = sizeof(note) - 1;
 	world_ok(world->client, chi_put(world->client, &put, 1, CHI_SYNC, NULL));
 	damage(world, "to be damaged", NULL);
-	world_ok(world->client, chi_iter_open(world->client, &spec, &iter));
+	world_ok(world->client, chi_scan_open(world->client, &spec, &iter));
 	for (unsigned i = 0; i < SOUND; i++) {
-		world_ok(world->client, chi_iter_next(iter, &row, &record));
+		world_ok(world->client, chi_scan_next(iter, &row, &record));
 		assert_int_equal(row->chi2, 100 + i);
 		assert_string_equal(chi_error(world->client), "");
 	}
 	/* It stays what it is. */
 	for (unsigned i = 0; i < 2; i++) {
 		struct chi_cursor cursor;
-		assert_int_equal(chi_iter_next(iter, &row, &record), -CHI_ECORRUPT);
+		assert_int_equal(chi_scan_next(iter, &row, &record), -CHI_ECORRUPT);
 		assert_true(strlen(chi_error(world->client)) > 0);
 		assert_null(row);
-		chi_iter_cursor(iter, &cursor);
+		cursor = chi_rows_state(iter)->cursor;
 		assert_int_equal(cursor.chi2, 100 + SOUND - 1);
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 }
 
 /* Meets a chain that is broken, and says nothing of it. */
@@ -167,7 +168,7 @@ static void damage_is_not_told_of_a_later_call(void **state)
 static void damage_that_a_thread_met_is_told(void **state)
 {
 	struct world *world = *state;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	static const char game[] = "[White \"To be damaged\"]\n[Black \"B\"]\n\n1. e4 *\n";
 	struct chi_import *import = NULL;
 	struct chi_import_result result;
@@ -180,7 +181,11 @@ static void damage_that_a_thread_met_is_told(void **state)
 	chi_import_close(import);
 	damage(world, "To be damaged", &(MDB_val){sizeof(chunk), chunk});
 	world_refused(world->client,
-		      chi_suspects_list(world->client, CHI_NAME_PLAYER, 60, 10, &groups),
+		      chi_suspects_list(world->client,
+					&(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
+								    .kind = CHI_NAME_PLAYER,
+								    .least = 60, .limit = 10},
+					&groups),
 		      -CHI_ECORRUPT, "the names tree is damaged: entries between");
 }
 

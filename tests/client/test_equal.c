@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 #include "ops/op.h"
 #include "tests/client/relay.h"
 #include "tests/client/world.h"
@@ -54,7 +54,7 @@ static void import_games(const struct world *world)
 					      "player A"};
 	static const char *const lines[] = {"1. e4 e5 2. Nf3", "1. e4 e5 2. Nf3", "1. d4",
 					    "1. c4 e5"};
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	const struct chi_options way = world_options(world);
 	struct chi_import *import = NULL;
 	struct chi_import_result result;
@@ -189,20 +189,20 @@ static void every_operation_was_tried(void **state)
 /* ---- Questions ------------------------------------------------------------------------------ */
 
 static int open_rows(struct chi_client *client, enum chi_op op, const void *request,
-		     struct chi_rows *rows)
+		     struct chi_row_pages *rows)
 {
 	int status = chi_client_settle(client, chi_client_begin(client));
-	return status == CHI_OK ? chi_rows_begin(client, op, request, rows) : status;
+	return status == CHI_OK ? chi_pages_begin(client, op, request, rows) : status;
 }
 
-static void close_rows(struct chi_client *client, struct chi_rows *rows)
+static void close_rows(struct chi_client *client, struct chi_row_pages *rows)
 {
-	chi_rows_end(client, rows);
+	chi_pages_end(client, rows);
 	(void)chi_client_end(client, CHI_OK);
 }
 
 /* Those of a scan are of several kinds. */
-static bool same_rows(const struct chi_rows *rows, const void *request, const void *x,
+static bool same_rows(const struct chi_row_pages *rows, const void *request, const void *x,
 		      const void *y)
 {
 	if (rows->op != CHI_OP_SCAN) {
@@ -218,21 +218,26 @@ static bool same_rows(const struct chi_rows *rows, const void *request, const vo
 static int rows_are_the_same(struct chi_client *a, struct chi_client *b, enum chi_op op,
 			     const void *request)
 {
-	struct chi_rows here;
-	struct chi_rows there;
+	struct chi_row_pages here;
+	struct chi_row_pages there;
 	int status = open_rows(a, op, request, &here);
 	assert_int_equal(open_rows(b, op, request, &there), status);
 	while (status == CHI_OK) {
 		const void *x = NULL;
 		const void *y = NULL;
-		status = chi_rows_next(a, &here, &x);
-		assert_int_equal(chi_rows_next(b, &there, &y), status);
+		status = chi_pages_next(a, &here, &x);
+		assert_int_equal(chi_pages_next(b, &there, &y), status);
 		assert_true(status != CHI_OK || same_rows(&here, request, x, y));
 	}
 	assert_string_equal(chi_error(a), chi_error(b));
 	close_rows(a, &here);
 	close_rows(b, &there);
 	return status;
+}
+
+static int ask_all(struct chi_client *client, enum chi_op op, const void *request, void *out)
+{
+	return chi_pages_all(client, chi_client_begin(client), op, request, out);
 }
 
 static int call_once(struct chi_client *client, enum chi_op op, const void *request, void *out)
@@ -378,7 +383,7 @@ static int ask_both(struct seed *seed, struct chi_client *a, struct chi_client *
 		return status;
 	}
 	int (*const ask)(struct chi_client *, enum chi_op, const void *, void *) =
-		query != NULL ? chi_rows_all : call_once;
+		query != NULL ? ask_all : call_once;
 	int status = ask(a, op, request, here);
 	cut_somewhere(seed, op);
 	assert_int_equal(ask(b, op, request, there), status);
@@ -528,14 +533,19 @@ static void no_utf8_is_invalid(void **state)
 {
 	struct world *world = *state;
 	static const char filter[] = "player \xff";
-	const struct chi_scan_spec scan = {.games = filter, .chi2_max = CHI_CHI2_MAX};
+	const struct chi_scan_spec scan = {CHI_SCAN_SPEC_INIT, .games = filter,
+					   .chi2_max = CHI_CHI2_MAX};
 	struct chi_client *clients[2] = {world->client};
 	struct chi_stats_result stats;
 	uint64_t n;
 	assert_int_equal(chi_games_filter_check(filter, NULL), -CHI_EINVAL);
 	assert_int_equal(chi_open(world->store, NULL, &clients[1], NULL), CHI_OK);
 	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
-		world_refused(clients[i], chi_stats_list(clients[i], 0, filter, 0, &stats),
+		world_refused(clients[i],
+			      chi_stats_list(clients[i],
+					     &(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+								      .filter = filter},
+					     &stats),
 			      -CHI_EINVAL, "UTF-8");
 		world_refused(clients[i], chi_scan_count(clients[i], &scan, &n, NULL), -CHI_EINVAL,
 			      "UTF-8");
@@ -552,10 +562,10 @@ static void a_place_in_a_filter_is_the_callers(void **state)
 	struct chi_key key;
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &key, NULL), CHI_OK);
 	for (int i = 0; i < 2; i++) {
-		const struct chi_game_spec spec = {.filter = "year 2000 player",
+		const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = "year 2000 player",
 						   .position = i > 0 ? &key : NULL};
-		struct chi_game_query *query;
-		int status = chi_game_query_open(world->client, &spec, &query);
+		struct chi_rows *query;
+		int status = chi_games_open(world->client, &spec, &query);
 		world_refused(world->client, status, -CHI_ESYNTAX, "character 17");
 	}
 }

@@ -218,13 +218,13 @@ static void refuses_what_is_no_key(void **state)
 static void waits_for_the_end_of_a_walk(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_scan_spec all = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	struct chi_key start = key_of(START);
 	struct chi_explored explore;
-	struct chi_iter *iter = NULL;
-	world_ok(client, chi_iter_open(client, &all, &iter));
+	struct chi_rows *iter = NULL;
+	world_ok(client, chi_scan_open(client, &all, &iter));
 	world_refused(client, chi_explore(client, &start, NULL, &explore), -CHI_EBUSY, "");
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	world_ok(client, chi_explore(client, &start, NULL, &explore));
 }
 

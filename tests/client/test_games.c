@@ -88,7 +88,8 @@ static uint64_t games_at_start(struct chi_client *client)
 static void a_pattern_in_parts(void **state)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .pattern = "has \"K**\""};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				     .pattern = "has \"K**\""};
 	world_fill(client, 0, FOUND);
 	for (spec.order = 0; spec.order <= CHI_ORDER_POSITION; spec.order++) {
 		size_t n = 0;
@@ -97,15 +98,15 @@ static void a_pattern_in_parts(void **state)
 		spec.after = (struct chi_cursor){.set = false};
 		while (status == CHI_OK) {
 			const struct chi_row *row = NULL;
-			struct chi_iter *iter = NULL;
+			struct chi_rows *iter = NULL;
 			size_t some = 0;
-			world_ok(client, chi_iter_open(client, &spec, &iter));
+			world_ok(client, chi_scan_open(client, &spec, &iter));
 			while (some++ < STOPS &&
-			       (status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+			       (status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 				n++;
 			}
-			chi_iter_cursor(iter, &spec.after);
-			chi_iter_close(iter);
+			spec.after = chi_rows_state(iter)->cursor;
+			chi_rows_close(iter);
 		}
 		assert_int_equal(status, CHI_NONE);
 		assert_int_equal(n, FOUND);
@@ -121,8 +122,8 @@ static void there_and_back(void **state)
 {
 	struct world *world = *state;
 	struct notes notes = {.n = 0};
-	struct chi_import_options options = {
-		.kind = CHI_IMPORT_ADD, .report = report, .context = &notes};
+	struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+					     .report = report, .context = &notes};
 	struct chi_import_result result = run(world, &options, 7);
 	assert_int_equal(result.games, 2);
 	assert_int_equal(result.taken, 2);
@@ -169,14 +170,14 @@ static void not_on_rados(void **state)
 	struct chi_game game;
 	struct chi_key start;
 	struct chi_explored explored;
-	struct chi_game_query *query = NULL;
-	const struct chi_game_spec spec = {.limit = 1};
+	struct chi_rows *query = NULL;
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .limit = 1};
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
 	world_refused(client, chi_game_heads(client, &number, 1, &row), -CHI_EUNSUPPORTED,
 		      "not on RADOS: heads of games");
 	world_refused(client, chi_game_get(client, 1, &row, &game), -CHI_EUNSUPPORTED,
 		      "not on RADOS: games by number");
-	world_refused(client, chi_game_query_open(client, &spec, &query), -CHI_EUNSUPPORTED,
+	world_refused(client, chi_games_open(client, &spec, &query), -CHI_EUNSUPPORTED,
 		      "not on RADOS: lists of games");
 	world_refused(client, chi_explore(client, &start, "white A", &explored), -CHI_EUNSUPPORTED,
 		      "not on RADOS: explore by games");
@@ -189,7 +190,7 @@ static void heads_without_bodies(void **state)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	const uint32_t numbers[] = {2, 7, 1, 0, 2};
 	static uint32_t many[CHI_GAME_HEADS_MAX + 1];
 	static struct chi_game_row rows[CHI_GAME_HEADS_MAX + 1];
@@ -214,29 +215,29 @@ static void heads_without_bodies(void **state)
 	world_refused(client, status, -CHI_ETOOBIG, "1000");
 
 	assert_int_equal(chi_key_from_fen(START, strlen(START), &start, NULL), CHI_OK);
-	struct chi_game_spec spec = {.position = &start, .skip_ply = true};
-	struct chi_game_query *query = NULL;
+	struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .position = &start, .skip_ply = true};
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	chi_move move = 0;
 	assert_int_equal(chi_key_move(&start, "e4", 2, &move, NULL), CHI_OK);
-	world_ok(client, chi_game_query_open(client, &spec, &query));
+	world_ok(client, chi_games_open(client, &spec, &query));
 	for (uint32_t number = 1; number <= 2; number++) {
-		world_ok(client, chi_game_query_next(query, &row));
+		world_ok(client, chi_games_next(query, &row));
 		assert_int_equal(row->head.number, number);
 		assert_int_equal(row->ply, -1);
 		assert_int_equal(row->move, move);
 	}
-	assert_int_equal(chi_game_query_next(query, &row), CHI_NONE);
-	chi_game_query_close(query);
+	assert_int_equal(chi_games_next(query, &row), CHI_NONE);
+	chi_rows_close(query);
 
 	/* What was not asked for is empty, not missing. */
 	spec.want = CHI_GAMES_HEADS;
-	world_ok(client, chi_game_query_open(client, &spec, &query));
-	world_ok(client, chi_game_query_next(query, &row));
+	world_ok(client, chi_games_open(client, &spec, &query));
+	world_ok(client, chi_games_next(query, &row));
 	assert_string_equal(row->white, "");
 	assert_string_equal(row->source, "");
 	assert_string_equal(row->pgn, "");
-	chi_game_query_close(query);
+	chi_rows_close(query);
 }
 
 /* Closed, or given up, before the commit. */
@@ -244,7 +245,8 @@ static void without_a_commit(void **state)
 {
 	struct world *world = *state;
 	volatile int cancel = 0;
-	struct chi_import_options options = {.kind = CHI_IMPORT_ADD, .cancel = &cancel};
+	struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+					     .cancel = &cancel};
 	struct chi_import *games = begin(world, &options);
 	assert_int_equal(chi_import_feed(games, text, sizeof(text) - 1), CHI_OK);
 	cancel = 1;
@@ -260,7 +262,8 @@ static void without_a_commit(void **state)
 static void refused(void **state)
 {
 	struct world *world = *state;
-	struct chi_import_options options = {.kind = (enum chi_import_kind)(CHI_IMPORT_PUT + 1)};
+	struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT,
+					     .kind = (enum chi_import_kind)(CHI_IMPORT_PUT + 1)};
 	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
 	assert_int_equal(chi_import_open(world->address, NULL, 0, &options, &games, &fault),
@@ -288,7 +291,7 @@ static void refused(void **state)
 static void a_new_store(void **state)
 {
 	struct world *world = *state;
-	struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *games = NULL;
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {""};

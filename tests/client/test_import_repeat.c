@@ -60,9 +60,10 @@ static uint64_t games(const struct world *world)
 static bool import_one(const struct world *world, unsigned n, enum relay_way way, long bytes,
 		       int *status)
 {
-	const struct chi_options options = {.call_ms = LONG_MS};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
 	const bool dump = n % 2 == 1;
-	const struct chi_import_options what = {.kind = dump ? CHI_IMPORT_LOAD : CHI_IMPORT_ADD};
+	const struct chi_import_options what = {CHI_IMPORT_OPTIONS_INIT,
+						.kind = dump ? CHI_IMPORT_LOAD : CHI_IMPORT_ADD};
 	struct chi_import_result result;
 	struct chi_import *import = NULL;
 	struct chi_fault fault = {{0}};
@@ -166,8 +167,8 @@ static void swap_store(void *context)
 static void into_another_store(void **state)
 {
 	struct world *world = *state;
-	const struct chi_options options = {.call_ms = LONG_MS};
-	const struct chi_import_options what = {.kind = CHI_IMPORT_ADD};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
+	const struct chi_import_options what = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *import = NULL;
 	struct chi_fault fault = {{0}};
 	char text[32];
@@ -227,8 +228,8 @@ static void be_busy(struct server_conn *conn)
 static void asked_of_a_busy_server(void **state)
 {
 	(void)state;
-	const struct chi_options options = {.call_ms = LONG_MS};
-	const struct chi_import_options what = {.kind = CHI_IMPORT_ADD};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
+	const struct chi_import_options what = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct server server;
 	struct chi_import *import = NULL;
 	struct chi_import_result result;
@@ -264,7 +265,7 @@ static void upkeep(void **state)
 		assert_int_equal(verified.errors, 0);
 		(void)snprintf(copy, sizeof(copy), "%.60s/copy%ld", world->dir, bytes);
 		relay_cut(TO_CLIENT, 1000 * bytes, 2);
-		world_ok(client, chi_store_backup(client, copy));
+		world_ok(client, chi_store_backup(client, copy, false));
 		(void)relay_was_cut();
 	}
 	chi_close(client);

@@ -179,18 +179,18 @@ static void a_walk_shows_one_state(void **state)
 {
 	struct world *world = *state;
 	struct chi_client *other = world_open(world);
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	unsigned n = 0;
 	world_fill(world->client, 0, 5000);
-	world_ok(other, chi_iter_open(other, &spec, &iter));
+	world_ok(other, chi_scan_open(other, &spec, &iter));
 	world_fill(world->client, 5000, 5000);
-	while (chi_iter_next(iter, &row, NULL) == CHI_OK) {
+	while (chi_scan_next(iter, &row, NULL) == CHI_OK) {
 		n++;
 	}
 	assert_int_equal(n, 5000);
-	assert_false(chi_iter_mixed(iter));
+	assert_false(chi_rows_state(iter)->mixed);
 	chi_close(other);
 }
 

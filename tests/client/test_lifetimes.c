@@ -26,7 +26,7 @@
 
 static void import(const struct fixture *f)
 {
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *games = NULL;
 	char pgn[4096];
 	int len = 0;
@@ -133,7 +133,7 @@ void fixture_restore(const struct fixture *f)
 		assert_true(status == CHI_OK || status == CHI_NONE);
 		status = chi_gameset_make(f->other, "mine", f->filter, NULL);
 		assert_true(status == CHI_OK || status == -CHI_EEXIST);
-		world_ok(f->other, chi_queue_drop(f->other, NULL, 0, NULL));
+		world_ok(f->other, chi_queue_settle(f->other, 0, CHI_QUEUE_DROP, NULL, 0, 0, NULL));
 		world_ok(f->other, chi_queue_add(f->other, f->queued, QUEUED, 5, NULL));
 	}
 }
@@ -165,7 +165,8 @@ static void from_explore_filtered(const struct fixture *f, struct chi_client *cl
 static void from_names(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	const struct chi_names_spec spec = {.kind = CHI_NAME_PLAYER, .limit = 9};
+	const struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					    .limit = 9};
 	world_ok(client, chi_names_list(client, &spec, &in.names));
 	out->name = in.names.rows[0].text;
 }
@@ -173,7 +174,11 @@ static void from_names(const struct fixture *f, struct chi_client *client, struc
 static void from_suspects(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_suspects_list(client, CHI_NAME_PLAYER, 60, 9, &in.suspects));
+	world_ok(client, chi_suspects_list(client,
+					   &(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
+								       .kind = CHI_NAME_PLAYER,
+								       .least = 60, .limit = 9},
+					   &in.suspects));
 	out->name = in.suspects.groups[0].names[0].text;
 }
 
@@ -196,14 +201,17 @@ static void from_one_gameset(const struct fixture *f, struct chi_client *client,
 static void from_stats(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	world_ok(client, chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &in.stats));
+	world_ok(client, chi_stats_list(client,
+					&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+								 .by = CHI_STATS_PLAYER},
+					&in.stats));
 	out->name = in.stats.groups[0].text;
 }
 
 static void from_twins(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
 	(void)f;
-	const struct chi_twin_spec spec = {.days = 0, .plies = 0};
+	const struct chi_twin_spec spec = {CHI_TWIN_SPEC_INIT, .days = 0, .plies = 0};
 	world_ok(client, chi_twins_list(client, &spec, &in.twins));
 	out->games = in.twins.groups[0].games;
 	out->n_games = in.twins.groups[0].n;
@@ -211,7 +219,8 @@ static void from_twins(const struct fixture *f, struct chi_client *client, struc
 
 static void from_lease(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
-	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = HOUR, .limit = 2};
+	const struct chi_queue_take_spec take = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "me",
+						 .lease_ms = HOUR, .limit = 2};
 	static uint64_t held;
 	/* What the last one took is free again. */
 	world_ok(f->other,
@@ -293,7 +302,7 @@ static int ignore(void *context, size_t i, const struct chi_record *record)
 /* Calls that return nothing, and need room for what they do. */
 static void pass_time(const struct fixture *f, bool write)
 {
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	const struct chi_put_entry put = {.key = world_key(97),
 					  .parts = CHI_PUT_NOTE,
 					  .record = {.note = f->note, .n_note = strlen(f->note)}};
@@ -382,11 +391,13 @@ static void names_that_fit_nothing(void **state)
 		return;
 	}
 	make(&f, *state, true);
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .games = "player \"Absent\""};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .games = "player \"Absent\""};
 	world_ok(f.client, chi_scan_count(f.client, &spec, &n, NULL));
 	const char *name = chi_unknown_name(f.client, 0);
 	assert_string_equal(name, "Absent");
-	const struct chi_names_spec wanted = {.kind = CHI_NAME_PLAYER, .wanted = name, .limit = 9};
+	const struct chi_names_spec wanted = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					      .wanted = name, .limit = 9};
 	world_ok(f.client, chi_names_list(f.client, &wanted, &in.names));
 	assert_int_equal(in.names.n, 0);
 	assert_null(chi_unknown_name(f.client, 0));
@@ -402,7 +413,8 @@ static void what_is_not_there_ends_no_answer(void **state)
 		return;
 	}
 	make(&f, *state, false);
-	const struct chi_names_spec wanted = {.kind = CHI_NAME_PLAYER, .limit = 9};
+	const struct chi_names_spec wanted = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER,
+					      .limit = 9};
 	world_ok(f.client, chi_names_list(f.client, &wanted, &in.names));
 	assert_true(in.names.n > 0);
 	const size_t len = strlen(in.names.rows[0].text);
@@ -415,8 +427,9 @@ static void what_is_not_there_ends_no_answer(void **state)
 static void a_query_leaves_the_pgn_of_a_game(void **state)
 {
 	struct fixture f;
-	const struct chi_game_spec spec = {.want = CHI_GAMES_PGN, .descending = true, .limit = 1};
-	struct chi_game_query *query = NULL;
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .want = CHI_GAMES_PGN,
+					   .descending = true, .limit = 1};
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
 	if (world_chosen() == WORLD_RADOS) {
 		return;
@@ -424,11 +437,11 @@ static void a_query_leaves_the_pgn_of_a_game(void **state)
 	make(&f, *state, false);
 	world_ok(f.client, chi_game_get(f.client, 1, &in.row, NULL));
 	_cleanup_(chi_freep) char *pgn = strdup(in.row.pgn);
-	world_ok(f.client, chi_game_query_open(f.client, &spec, &query));
-	world_ok(f.client, chi_game_query_next(query, &row));
+	world_ok(f.client, chi_games_open(f.client, &spec, &query));
+	world_ok(f.client, chi_games_next(query, &row));
 	assert_string_equal(in.row.pgn, pgn);
 	assert_string_not_equal(row->pgn, pgn);
-	chi_game_query_close(query);
+	chi_rows_close(query);
 	drop(&f);
 }
 

@@ -86,26 +86,26 @@ static void write_all(struct chi_client *client)
 
 static void walk(struct chi_client *client, uint8_t want)
 {
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = want};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .want = want};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	struct chi_cursor cursor;
-	if (!lack_went(chi_iter_open(client, &spec, &iter), chi_error(client))) {
+	if (!lack_went(chi_scan_open(client, &spec, &iter), chi_error(client))) {
 		return;
 	}
 	int status = CHI_OK;
 	unsigned n = 0;
-	while ((status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+	while ((status = chi_scan_next(iter, &row, &record)) == CHI_OK) {
 		n++;
-		chi_iter_cursor(iter, &cursor);
+		cursor = chi_rows_state(iter)->cursor;
 		assert_memory_equal(&cursor.key, &row->key, sizeof(row->key));
 	}
 	if (lack_went(status, chi_error(client))) {
 		assert_int_equal(n, 10);
-		assert_false(chi_iter_mixed(iter));
+		assert_false(chi_rows_state(iter)->mixed);
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 }
 
 static int count_record(void *context, size_t i, const struct chi_record *record)
@@ -119,29 +119,26 @@ static int count_record(void *context, size_t i, const struct chi_record *record
 /* Servers do not know these calls. */
 static void query(struct chi_client *client)
 {
-	static const struct chi_game_spec spec = {
-		.filter = "not player Nemo", .want = CHI_GAMES_PGN, .want_total = true};
-	struct chi_game_query *games = NULL;
+	static const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = "not player Nemo",
+						  .want = CHI_GAMES_PGN, .want_total = true};
+	struct chi_rows *games = NULL;
 	const struct chi_game_row *row = NULL;
 	struct chi_explored explore;
 	struct chi_game_row whole;
-	char cursor[CHI_GAMES_CURSOR_SIZE];
-	uint64_t total = 0;
-	int status = chi_game_query_open(client, &spec, &games);
+	int status = chi_games_open(client, &spec, &games);
 	if (status == -CHI_EUNSUPPORTED) {
 		return;
 	}
 	if (lack_went(status, chi_error(client))) {
-		while ((status = chi_game_query_next(games, &row)) == CHI_OK) {
+		while ((status = chi_games_next(games, &row)) == CHI_OK) {
 			assert_non_null(strstr(row->pgn, "[White "));
 		}
 		if (lack_went(status, chi_error(client))) {
-			assert_true(chi_game_query_total(games, &total));
+			assert_true(chi_rows_state(games)->has_total);
 		}
-		chi_game_query_cursor(games, cursor);
-		(void)chi_game_query_unknown(games, 0);
+		(void)chi_rows_state(games);
 		(void)chi_unknown_name(client, 0);
-		chi_game_query_close(games);
+		chi_rows_close(games);
 	}
 	status = chi_game_get(client, 1, &whole, NULL);
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
@@ -156,7 +153,7 @@ static void read_all(struct chi_client *client)
 	struct chi_explored explore;
 	struct chi_info info;
 	struct chi_game_id game;
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	size_t n = 0;
 	bool mixed = false;
@@ -203,17 +200,17 @@ static bool knows(struct chi_prober *prober, int status)
 	return lack_went(status, chi_prober_error(prober));
 }
 
-static void prefetch(struct chi_prober *prober, const struct chi_board *board)
+static void prefetch(struct chi_prober *prober)
 {
 	struct chi_row out;
 	uint64_t tickets[MANY] = {0};
-	(void)knows(prober, chi_prober_prefetch(prober, keys, &tickets[0]));
-	(void)knows(prober, chi_prober_prefetch_board(prober, board, &tickets[1]));
+	(void)knows(prober, chi_prober_prefetch(prober, keys, 1, &tickets[0]));
+	(void)knows(prober, chi_prober_prefetch(prober, keys + 1, 1, &tickets[1]));
 	(void)knows(prober, chi_prober_collect(prober, tickets[1], &out));
 	if (knows(prober, chi_prober_collect(prober, tickets[0], &out)) && !lack_heard()) {
 		assert_true(out.found);
 	}
-	if (knows(prober, chi_prober_prefetch_many(prober, keys, MANY, tickets))) {
+	if (knows(prober, chi_prober_prefetch(prober, keys, MANY, tickets))) {
 		for (size_t i = 0; i < CHI_PREFETCH_MAX; i += 5) {
 			(void)knows(prober, chi_prober_collect(prober, tickets[i], &out));
 		}
@@ -242,11 +239,10 @@ static void use_prober(struct chi_client *client)
 		assert_true(out.found);
 	}
 	(void)knows(prober, chi_prober_board(prober, &board, &out));
-	(void)knows(prober, chi_prober_fen(prober, START, strlen(START), &out));
 	if (knows(prober, chi_prober_many(prober, keys, MANY, many))) {
 		assert_true(many[9].found && !many[10].found);
 	}
-	prefetch(prober, &board);
+	prefetch(prober);
 	chi_prober_close(prober);
 }
 
@@ -259,8 +255,8 @@ static void note(void *context, const struct chi_import_note *said)
 static bool import(enum chi_import_kind kind, enum chi_statistic create, const char *to,
 		   const char *text, size_t len)
 {
-	struct chi_import_options how = {
-		.kind = kind, .report = note, .memory = 16 << 20, .threads = 2};
+	struct chi_import_options how = {CHI_IMPORT_OPTIONS_INIT, .kind = kind, .report = note,
+					 .memory = 16 << 20, .threads = 2};
 	struct chi_import_result did;
 	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
@@ -291,8 +287,8 @@ static bool import(enum chi_import_kind kind, enum chi_statistic create, const c
 /* A store in a directory, into the one at `address`; over a socket that is not possible. */
 static void import_store(void)
 {
-	struct chi_import_options how = {
-		.kind = CHI_IMPORT_MERGE, .skip_known = true, .memory = 16 << 20, .threads = 2};
+	struct chi_import_options how = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_MERGE,
+					 .skip_known = true, .memory = 16 << 20, .threads = 2};
 	struct chi_import *games = NULL;
 	struct chi_fault fault = {""};
 	int status = CHI_OK;
@@ -340,7 +336,7 @@ static void made(int status, const char *text)
 
 static void back_up(struct chi_client *client)
 {
-	made(chi_store_backup(client, target), chi_error(client));
+	made(chi_store_backup(client, target, false), chi_error(client));
 }
 
 static void repair(struct chi_client *client)
@@ -370,7 +366,7 @@ static void look_after(struct chi_client *client)
 
 static void publish(struct chi_client *client)
 {
-	(void)lack_went(chi_store_publish(client, published), chi_error(client));
+	(void)lack_went(chi_store_backup(client, published, true), chi_error(client));
 }
 
 /* ---- How ------------------------------------------------------------------------------------ */

@@ -26,7 +26,8 @@
 
 static void open_fails(const struct server *server, int wanted, const char *says)
 {
-	struct chi_options options = {.call_ms = SHORT_MS, .repeat_ms = CHI_NO_REPEAT};
+	struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = SHORT_MS,
+				      .repeat_ms = CHI_NO_REPEAT};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	int status = chi_open(server->address, &options, &client, &fault);
@@ -68,7 +69,7 @@ static void mute_after_hello(void **state)
 	server_start(&server, greet_then_mute);
 	struct chi_client *client = server_open(&server, SHORT_MS);
 	struct chi_put_entry put = {.key = world_key(0)};
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	world_refused(client, chi_ping(client), -CHI_ETIMEOUT, "no answer");
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_ETIMEOUT,
@@ -102,7 +103,7 @@ static void full_backlog(void **state)
 		fds[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		more = connect(fds[n], (const struct sockaddr *)&at, sizeof(at)) == 0;
 	}
-	struct chi_options options = {.connect_ms = SHORT_MS};
+	struct chi_options options = {CHI_OPTIONS_INIT, .connect_ms = SHORT_MS};
 	struct chi_client *client = NULL;
 	struct chi_fault fault = {{0}};
 	assert_int_equal(chi_open(server.address, &options, &client, &fault), -CHI_ETIMEOUT);
@@ -324,12 +325,12 @@ static void scan_that_cannot_be_canceled(void **state)
 	struct server server;
 	server_start(&server, never_cancel);
 	struct chi_client *client = server_open(&server, LONG_MS);
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
-	assert_int_equal(chi_iter_open(client, &spec, &iter), CHI_OK);
-	assert_int_equal(chi_iter_next(iter, &row, NULL), CHI_OK);
-	chi_iter_close(iter);
+	assert_int_equal(chi_scan_open(client, &spec, &iter), CHI_OK);
+	assert_int_equal(chi_scan_next(iter, &row, NULL), CHI_OK);
+	chi_rows_close(iter);
 	assert_int_equal(chi_ping(client), CHI_OK);
 	assert_int_equal(atomic_load(&server.connections), 2);
 	chi_close(client);
@@ -482,7 +483,7 @@ static void slow_server(void **state)
 	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
 	struct chi_client *client = server_open(&server, 400);
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 0;
 	bool mixed = false;
 	int status = chi_scan_count(client, &spec, &count, &mixed);

@@ -268,11 +268,12 @@ static void words(void **state)
 	/* A cluster was called a server. */
 	assert_string_equal(chi_strerror(-CHI_ECONNECT), "no connection to the store");
 	struct chi_options options = {
+		CHI_OPTIONS_INIT,
 		.store = "a name that is longer than the sixty-four bytes that a store's may have"};
 	assert_int_equal(chi_open("unix:/x", &options, &client, &fault), -CHI_EINVAL);
 	assert_int_equal(chi_open("unix:/nowhere", NULL, &client, NULL), -CHI_ECONNECT);
 	chi_close(NULL);
-	chi_iter_close(NULL);
+	chi_rows_close(NULL);
 }
 
 int main(void)

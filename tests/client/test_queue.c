@@ -35,8 +35,8 @@ static void fill(struct chi_client *client, struct chi_key *keys, size_t n)
 static struct chi_queue_lease take(struct chi_client *client, const char *holder, uint32_t limit,
 				   uint32_t lease_ms)
 {
-	const struct chi_queue_take_spec wanted = {
-		.holder = holder, .lease_ms = lease_ms, .limit = limit};
+	const struct chi_queue_take_spec wanted = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = holder,
+						   .lease_ms = lease_ms, .limit = limit};
 	struct chi_queue_lease lease;
 	world_ok(client, chi_queue_take(client, &wanted, &lease));
 	return lease;
@@ -137,8 +137,8 @@ static void test_claims(void **state)
 	for (unsigned i = 0; i < 6; i++) {
 		keys[i] = world_key(i);
 	}
-	struct chi_queue_take_spec wanted = {
-		.holder = "one", .lease_ms = HOUR, .keys = keys, .n_keys = 4};
+	struct chi_queue_take_spec wanted = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "one",
+					     .lease_ms = HOUR, .keys = keys, .n_keys = 4};
 	struct chi_queue_lease lease;
 	world_ok(client, chi_queue_take(client, &wanted, &lease));
 	assert_int_equal(lease.n, 4);
@@ -180,11 +180,11 @@ static void test_lists(void **state)
 		}
 	}
 	assert_int_equal(n, CHI_COUNT(keys));
-	world_ok(client, chi_queue_drop(client, keys, 2, &dropped));
+	world_ok(client, chi_queue_settle(client, 0, CHI_QUEUE_DROP, keys, 2, 0, &dropped));
 	assert_int_equal(dropped, 2);
-	world_ok(client, chi_queue_drop(client, keys, 3, &dropped));
+	world_ok(client, chi_queue_settle(client, 0, CHI_QUEUE_DROP, keys, 3, 0, &dropped));
 	assert_int_equal(dropped, 1);
-	world_ok(client, chi_queue_drop(client, NULL, 0, &dropped));
+	world_ok(client, chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 0, 0, &dropped));
 	assert_int_equal(dropped, CHI_COUNT(keys) - 3);
 	struct chi_queue_counts now = counts(client);
 	assert_int_equal(now.waiting + now.leased + now.failed, 0);
@@ -196,13 +196,16 @@ static void test_refusals(void **state)
 	struct chi_key key = world_key(0);
 	struct chi_queue_lease lease;
 	struct chi_queue_page list;
-	struct chi_queue_take_spec wanted = {.holder = "", .lease_ms = HOUR, .limit = 1};
+	struct chi_queue_take_spec wanted = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "",
+					     .lease_ms = HOUR, .limit = 1};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "holder");
-	wanted = (struct chi_queue_take_spec){.holder = "a", .lease_ms = 0, .limit = 1};
+	wanted = (struct chi_queue_take_spec){CHI_QUEUE_TAKE_SPEC_INIT, .holder = "a",
+					      .lease_ms = 0, .limit = 1};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "lease");
-	wanted = (struct chi_queue_take_spec){.holder = "a", .lease_ms = 1, .limit = 0};
+	wanted = (struct chi_queue_take_spec){CHI_QUEUE_TAKE_SPEC_INIT, .holder = "a",
+					      .lease_ms = 1, .limit = 0};
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "to take");
-	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_EXTEND + 1, &key, 1, 1, NULL),
+	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DROP + 1, &key, 1, 1, NULL),
 		      -CHI_EINVAL, "action");
 	world_refused(client, chi_queue_list(client, 0, NULL, 1, &list), -CHI_EINVAL, "list");
 	const struct chi_queue_row row = {.key = key, .state = CHI_QUEUE_FAILED};
@@ -219,14 +222,16 @@ static void test_not_on_rados(void **state)
 	struct chi_key key = world_key(0);
 	struct chi_queue_lease lease;
 	struct chi_queue_page list;
-	const struct chi_queue_take_spec wanted = {.holder = "a", .lease_ms = 1, .limit = 1};
+	const struct chi_queue_take_spec wanted = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "a",
+						   .lease_ms = 1, .limit = 1};
 	world_refused(client, chi_queue_add(client, &key, 1, 1, NULL), -CHI_EUNSUPPORTED, says);
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EUNSUPPORTED, says);
 	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DONE, &key, 1, 1, NULL),
 		      -CHI_EUNSUPPORTED, says);
 	world_refused(client, chi_queue_list(client, CHI_QUEUE_WAITING, NULL, 1, &list),
 		      -CHI_EUNSUPPORTED, says);
-	world_refused(client, chi_queue_drop(client, NULL, 0, NULL), -CHI_EUNSUPPORTED, says);
+	world_refused(client, chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 0, 0, NULL),
+		      -CHI_EUNSUPPORTED, says);
 }
 
 int main(int argc, char **argv)

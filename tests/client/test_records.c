@@ -131,18 +131,19 @@ static int read_back(struct chi_client *client, const struct chi_key *key,
 		     struct chi_record *record, bool *scanned)
 {
 	struct chi_row row;
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *found;
 	const struct chi_record *whole;
-	const struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS};
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .want = CHI_WANT_RECORDS};
 	int status = chi_probe(client, key, 1, &row);
 	if (status == CHI_OK) {
-		status = chi_iter_open(client, &spec, &iter);
+		status = chi_scan_open(client, &spec, &iter);
 	}
 	if (status == CHI_OK) {
-		status = chi_iter_next(iter, &found, &whole);
+		status = chi_scan_next(iter, &found, &whole);
 		*scanned = status == CHI_OK && memcmp(&found->key, key, sizeof(*key)) == 0;
-		chi_iter_close(iter);
+		chi_rows_close(iter);
 	}
 	return status < 0 ? status : chi_get(client, key, record);
 }

@@ -62,7 +62,7 @@ static void on_rados(void **state)
 {
 	(void)state;
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
-		const struct chi_stats_spec stats = {.by = CHI_STATS_PLAYER};
+		const struct chi_stats_spec stats = {CHI_STATS_SPEC_INIT, .by = CHI_STATS_PLAYER};
 		const struct chi_explore_request explore = {.filter = NULL};
 		const struct chi_scan_request scan = {.material = NULL};
 		const void *const bodies[CHI_OP_COUNT_OF_OPS] = {
@@ -102,7 +102,7 @@ static void refusals_have_no_words_of_the_wire(void **state)
 
 static int ask_for_names(struct chi_client *client, enum chi_op op)
 {
-	const struct chi_names_spec names = {.kind = CHI_NAME_PLAYER};
+	const struct chi_names_spec names = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER};
 	const struct chi_name_change change = {
 		.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = "A", .to = "B"};
 	struct chi_names listed;
@@ -112,7 +112,11 @@ static int ask_for_names(struct chi_client *client, enum chi_op op)
 	case CHI_OP_NAMES:
 		return chi_names_list(client, &names, &listed);
 	case CHI_OP_SUSPECTS:
-		return chi_suspects_list(client, CHI_NAME_PLAYER, 50, 0, &suspects);
+		return chi_suspects_list(client,
+					 &(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
+								     .kind = CHI_NAME_PLAYER,
+								     .least = 50},
+					 &suspects);
 	case CHI_OP_CHANGE_NAMES:
 		return chi_names_change(client, &change, 1, false, NULL, NULL, NULL);
 	case CHI_OP_GAMESETS:
@@ -130,12 +134,13 @@ static int ask_for_names(struct chi_client *client, enum chi_op op)
 static int ask_for_games(struct chi_client *client, enum chi_op op)
 {
 	struct chi_key key = world_key(0);
-	const struct chi_scan_spec scan = {.games = "white A", .chi2_max = CHI_CHI2_MAX};
-	const struct chi_game_spec games = {.limit = 1};
-	const struct chi_twin_spec twins = {.filter = NULL};
+	const struct chi_scan_spec scan = {CHI_SCAN_SPEC_INIT, .games = "white A",
+					   .chi2_max = CHI_CHI2_MAX};
+	const struct chi_game_spec games = {CHI_GAME_SPEC_INIT, .limit = 1};
+	const struct chi_twin_spec twins = {CHI_TWIN_SPEC_INIT, .filter = NULL};
 	const uint32_t number = 1;
-	struct chi_iter *iter = NULL;
-	struct chi_game_query *query = NULL;
+	struct chi_rows *iter = NULL;
+	struct chi_rows *query = NULL;
 	struct chi_game_row row;
 	struct chi_explored explore;
 	struct chi_stats_result stats;
@@ -143,11 +148,11 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	uint64_t count = 0;
 	switch (op) {
 	case CHI_OP_SCAN:
-		return chi_iter_open(client, &scan, &iter);
+		return chi_scan_open(client, &scan, &iter);
 	case CHI_OP_COUNT:
 		return chi_scan_count(client, &scan, &count, NULL);
 	case CHI_OP_GAME_QUERY:
-		return chi_game_query_open(client, &games, &query);
+		return chi_games_open(client, &games, &query);
 	case CHI_OP_GET_GAME:
 		return chi_game_get(client, number, &row, NULL);
 	case CHI_OP_GET_HEADS:
@@ -155,7 +160,10 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	case CHI_OP_EXPLORE:
 		return chi_explore(client, &key, "white A", &explore);
 	case CHI_OP_STATS:
-		return chi_stats_list(client, CHI_STATS_PLAYER, NULL, 0, &stats);
+		return chi_stats_list(
+			client,
+			&(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = CHI_STATS_PLAYER},
+			&stats);
 	case CHI_OP_TWINS:
 		return chi_twins_list(client, &twins, &groups);
 	default:
@@ -183,8 +191,10 @@ static void the_rest_works(void **state)
 	struct chi_key key = world_key(0);
 	const struct chi_put_entry entry = {
 		.key = key, .parts = CHI_PUT_COUNTS, .record.counts = {.white = 3}};
-	const struct chi_scan_spec scan = {.games = "", .chi2_max = CHI_CHI2_MAX};
-	const struct chi_scan_spec find = {.chi2_max = CHI_CHI2_MAX, .pattern = "has Ke1"};
+	const struct chi_scan_spec scan = {CHI_SCAN_SPEC_INIT, .games = "",
+					   .chi2_max = CHI_CHI2_MAX};
+	const struct chi_scan_spec find = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .pattern = "has Ke1"};
 	struct chi_explored explore;
 	struct chi_stats_result stats;
 	struct chi_queue_page list;
@@ -195,7 +205,10 @@ static void the_rest_works(void **state)
 	assert_int_equal(count, 1);
 	world_ok(client, chi_explore(client, &key, NULL, &explore));
 	assert_int_equal(explore.position.counts.white, 3);
-	world_ok(client, chi_stats_list(client, CHI_STATS_PIECES, NULL, 0, &stats));
+	world_ok(client, chi_stats_list(client,
+					&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,
+								 .by = CHI_STATS_PIECES},
+					&stats));
 	assert_int_equal(stats.n, 1);
 	world_ok(client, chi_scan_count(client, &find, &count, NULL));
 	world_ok(client, chi_queue_add(client, &key, 1, 1, NULL));

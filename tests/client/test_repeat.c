@@ -107,9 +107,10 @@ static void reads(void **state)
 	}
 	world_ok(world->client, chi_put(world->client, puts, 3000, CHI_SYNC, NULL));
 	for (long bytes = 0; bytes < 60000; bytes += 1 + bytes / 2) {
-		struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS};
+		struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					     .want = CHI_WANT_COUNTS};
 		struct chi_record record;
-		struct chi_iter *iter = NULL;
+		struct chi_rows *iter = NULL;
 		const struct chi_row *row = NULL;
 		uint64_t count = 0;
 		unsigned n = 0;
@@ -125,14 +126,14 @@ static void reads(void **state)
 		assert_int_equal(count, 3000);
 		relay_cut(TO_CLIENT, bytes, 1);
 		spec.limit = 2900;
-		world_ok(client, chi_iter_open(client, &spec, &iter));
-		while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+		world_ok(client, chi_scan_open(client, &spec, &iter));
+		while ((status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 			n++;
 		}
 		assert_int_equal(status, CHI_NONE);
 		assert_int_equal(n, 2900);
 		(void)relay_was_cut();
-		chi_iter_close(iter);
+		chi_rows_close(iter);
 	}
 	chi_close(client);
 }
@@ -204,7 +205,7 @@ static void swap_store(void *context)
 {
 	struct world *world = context;
 	char old[100];
-	struct chi_options options = {.writable = true};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_put_entry put = {
 		.key = world_key(0), .parts = CHI_PUT_ADD, .record.counts.white = 3};
 	struct chi_client *client = NULL;
@@ -278,7 +279,7 @@ static void forgotten_at_first(void **state)
 {
 	(void)state;
 	struct server server;
-	const struct chi_options options = {.call_ms = LONG_MS};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
 	struct chi_client *client = NULL;
 	server_start(&server, forget_the_first);
 	assert_int_equal(chi_open(server.address, &options, &client, NULL), CHI_OK);

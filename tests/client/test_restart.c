@@ -59,23 +59,23 @@ static void idle_client(void **state)
 static void open_scan(void **state)
 {
 	struct world *world = *state;
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	struct chi_info info;
 	put(world->client, 0, 100);
-	assert_int_equal(chi_iter_open(world->client, &spec, &iter), CHI_OK);
-	assert_int_equal(chi_iter_next(iter, &row, NULL), CHI_OK);
+	assert_int_equal(chi_scan_open(world->client, &spec, &iter), CHI_OK);
+	assert_int_equal(chi_scan_next(iter, &row, NULL), CHI_OK);
 	world_stop_daemon(world);
 	world_start_daemon(world);
 	/* What was received is delivered; then the end, or that the connection broke. */
 	int status = CHI_OK;
 	unsigned n = 1;
-	while ((status = chi_iter_next(iter, &row, NULL)) == CHI_OK) {
+	while ((status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {
 		n++;
 	}
 	assert_true(status == CHI_NONE ? n == 100 : status == -CHI_ECONNECT);
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	assert_int_equal(chi_store_info(world->client, &info), CHI_OK);
 	assert_int_equal(info.positions, 100);
 }
@@ -135,14 +135,14 @@ static void prober_of_a_stopped_daemon(void **state)
 static void prober_of_a_killed_daemon(void **state)
 {
 	struct world *world = *state;
-	const struct chi_prober_options options = {.deadline_ms = 10000};
+	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT, .deadline_ms = 10000};
 	uint64_t ticket = 0;
 	struct chi_row row;
 	struct chi_key key = world_key(5);
 	put(world->client, 0, 100);
 	struct chi_prober *prober = prober_of(world->client, &options);
 	come_back(prober);
-	assert_int_equal(chi_prober_prefetch(prober, &key, &ticket), CHI_OK);
+	assert_int_equal(chi_prober_prefetch(prober, &key, 1, &ticket), CHI_OK);
 	world_kill_daemon(world);
 	assert_int_equal(chi_prober_collect(prober, ticket, &row), -CHI_ECONNECT);
 	fail_fast(prober, -CHI_ECONNECT);

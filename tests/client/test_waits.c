@@ -119,14 +119,14 @@ static void import_whose_end_is_not_known(void **state)
 		{CHI_IMPORT_MERGE, "check before you try again"},
 	};
 	/* Who repeats nothing asks for no outcome either. */
-	const struct chi_options once = {.repeat_ms = CHI_NO_REPEAT};
+	const struct chi_options once = {CHI_OPTIONS_INIT, .repeat_ms = CHI_NO_REPEAT};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct server server;
 		struct chi_import *games = NULL;
 		struct chi_fault fault = {{0}};
 		unsigned calls = 0;
-		struct chi_import_options options = {
-			.kind = cases[i].kind, .progress = count_progress, .context = &calls};
+		struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = cases[i].kind,
+						     .progress = count_progress, .context = &calls};
 		server_start(&server, import_without_end);
 		assert_int_equal(
 			chi_import_open(server.address, &once, 0, &options, &games, &fault),
@@ -209,7 +209,8 @@ static void drip(struct server_conn *conn)
 static void probers_end_whatever_comes(void **state)
 {
 	(void)state;
-	const struct chi_prober_options options = {.deadline_ms = SHORT_MS};
+	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT,
+						   .deadline_ms = SHORT_MS};
 	struct server server;
 	struct chi_prober *prober = NULL;
 	struct chi_key key = world_key(0);

@@ -29,7 +29,7 @@ bool world_under_valgrind(void)
 	return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
 }
 
-const struct chi_prober_options world_patience = {.deadline_ms = 120000};
+const struct chi_prober_options world_patience = {CHI_PROBER_OPTIONS_INIT, .deadline_ms = 120000};
 
 bool world_possible(enum world_kind kind)
 {
@@ -146,7 +146,7 @@ void world_kill_daemon(struct world *world)
 
 struct chi_options world_options(const struct world *world)
 {
-	struct chi_options options = {.writable = true};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	if (world->kind == WORLD_TLS) {
 		options.tls_ca = world->cert;
 		options.tls_cert = world->cert;

@@ -51,8 +51,8 @@ static size_t write_game(char *text, size_t size, const char *player, unsigned s
 static int import(struct chi_dir *store, const char *text, struct chi_fault *why)
 {
 	const struct chi_importer_target target = {.store = store};
-	const struct chi_import_options options = {
-		.kind = CHI_IMPORT_ADD, .memory = CHI_IMPORT_MEMORY_MIN, .threads = 1};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+						   .memory = CHI_IMPORT_MEMORY_MIN, .threads = 1};
 	struct chi_importer *importer;
 	struct chi_import_result result;
 	int rc = chi_importer_begin(&target, &options, &importer, why);

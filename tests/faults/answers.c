@@ -168,36 +168,37 @@ static int ask_explore(struct asked *a, unsigned i)
 }
 
 static const struct chi_scan_spec scans[] = {
-	{.chi2_max = CHI_CHI2_MAX},
-	{.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS, .order = CHI_ORDER_POSITION},
-	{.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .descending = true},
-	{.chi2_min = 3000, .chi2_max = 6000, .want = CHI_WANT_RECORDS},
-	{.chi2_max = CHI_CHI2_MAX, .sort = CHI_SORT_GAMES, .limit = 50, .want = CHI_WANT_COUNTS},
-	{.chi2_max = CHI_CHI2_MAX, .games = "result 0-1", .want = CHI_WANT_COUNTS},
-	{.chi2_max = CHI_CHI2_MAX, .filter = {.pieces_max = 12}, .limit = 100},
-	{.chi2_max = CHI_CHI2_MAX, .pattern = "has \"Nd5\"", .order = CHI_ORDER_POSITION},
-	{.chi2_max = CHI_CHI2_MAX,
-	 .pattern = "has \"Rd1\"",
-	 .games = "result 1-0",
-	 .whole_counts = true,
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_RECORDS,
+	 .order = CHI_ORDER_POSITION},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_COUNTS, .descending = true},
+	{CHI_SCAN_SPEC_INIT, .chi2_min = 3000, .chi2_max = 6000, .want = CHI_WANT_RECORDS},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .sort = CHI_SORT_GAMES, .limit = 50,
 	 .want = CHI_WANT_COUNTS},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .games = "result 0-1",
+	 .want = CHI_WANT_COUNTS},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .filter = {.pieces_max = 12}, .limit = 100},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .pattern = "has \"Nd5\"",
+	 .order = CHI_ORDER_POSITION},
+	{CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .pattern = "has \"Rd1\"",
+	 .games = "result 1-0", .whole_counts = true, .want = CHI_WANT_COUNTS},
 };
 
 static int ask_scan(struct asked *a, unsigned i)
 {
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row;
 	const struct chi_record *record = NULL;
 	unsigned n = 0;
-	int status = chi_iter_open(a->client, &scans[i], &iter);
-	while (status == CHI_OK && (status = chi_iter_next(iter, &row, &record)) == CHI_OK &&
+	int status = chi_scan_open(a->client, &scans[i], &iter);
+	while (status == CHI_OK && (status = chi_scan_next(iter, &row, &record)) == CHI_OK &&
 	       n++ < ROWS_MAX) {
 		add_row(a, row);
 		if (record != NULL) {
 			add_record(a, record);
 		}
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
@@ -212,32 +213,34 @@ static int ask_count(struct asked *a, unsigned i)
 static int ask_games(struct asked *a, unsigned i)
 {
 	const struct chi_game_spec specs[] = {
-		{.want = CHI_GAMES_PGN},
-		{.want = CHI_GAMES_TEXTS, .filter = "in set0", .want_total = true},
-		{.want = CHI_GAMES_TEXTS, .position = &a->topics->keys[0], .want_total = true},
-		{.position = &a->topics->keys[1]},
-		{.sort = CHI_GAMES_DATE, .descending = true, .limit = 20, .want = CHI_GAMES_TEXTS},
-		{.filter = "result 1-0 rating 2600..", .want_total = true},
-		{.filter = "player \"Carlsen\"", .want_total = true},
-		{.filter = "source \"part\"", .want = CHI_GAMES_TEXTS},
-		{.filter = "has \"Be3\"", .by_positions = true},
+		{CHI_GAME_SPEC_INIT, .want = CHI_GAMES_PGN},
+		{CHI_GAME_SPEC_INIT, .want = CHI_GAMES_TEXTS, .filter = "in set0",
+		 .want_total = true},
+		{CHI_GAME_SPEC_INIT, .want = CHI_GAMES_TEXTS, .position = &a->topics->keys[0],
+		 .want_total = true},
+		{CHI_GAME_SPEC_INIT, .position = &a->topics->keys[1]},
+		{CHI_GAME_SPEC_INIT, .sort = CHI_GAMES_DATE, .descending = true, .limit = 20,
+		 .want = CHI_GAMES_TEXTS},
+		{CHI_GAME_SPEC_INIT, .filter = "result 1-0 rating 2600..", .want_total = true},
+		{CHI_GAME_SPEC_INIT, .filter = "player \"Carlsen\"", .want_total = true},
+		{CHI_GAME_SPEC_INIT, .filter = "source \"part\"", .want = CHI_GAMES_TEXTS},
+		{CHI_GAME_SPEC_INIT, .filter = "has \"Be3\"", .by_positions = true},
 	};
-	struct chi_game_query *query = NULL;
+	struct chi_rows *query = NULL;
 	const struct chi_game_row *row;
-	uint64_t total = 0;
 	unsigned n = 0;
-	int status = chi_game_query_open(a->client, &specs[i], &query);
-	while (status == CHI_OK && (status = chi_game_query_next(query, &row)) == CHI_OK &&
+	int status = chi_games_open(a->client, &specs[i], &query);
+	while (status == CHI_OK && (status = chi_games_next(query, &row)) == CHI_OK &&
 	       n++ < ROWS_MAX) {
 		add_game(a, row);
 	}
-	if (status == CHI_NONE && chi_game_query_total(query, &total)) {
-		add_number(a, total);
+	if (status == CHI_NONE && chi_rows_state(query)->has_total) {
+		add_number(a, chi_rows_state(query)->total);
 	}
 	if (status == CHI_NONE) {
-		add_text(a, chi_game_query_unknown(query, 0));
+		add_text(a, chi_unknown_name(a->client, 0));
 	}
-	chi_game_query_close(query);
+	chi_rows_close(query);
 	return status == CHI_NONE ? CHI_OK : status;
 }
 
@@ -303,8 +306,8 @@ static void add_name(struct asked *a, const struct chi_name_row *row)
 static int ask_names(struct asked *a, unsigned i)
 {
 	static const char *const wanted[] = {NULL, "Carlsen, M", "=Absent, Player", "a"};
-	struct chi_names_spec spec = {
-		.kind = (uint8_t)(1 + i / 4), .wanted = wanted[i % 4], .limit = CHI_NAMES_MAX};
+	struct chi_names_spec spec = {CHI_NAMES_SPEC_INIT, .kind = (uint8_t)(1 + i / 4),
+				      .wanted = wanted[i % 4], .limit = CHI_NAMES_MAX};
 	struct chi_names names = {.n = 0};
 	int status = chi_names_list(a->client, &spec, &names);
 	for (size_t j = 0; status == CHI_OK && j < names.n; j++) {
@@ -317,7 +320,11 @@ static int ask_names(struct asked *a, unsigned i)
 static int ask_suspects(struct asked *a, unsigned i)
 {
 	struct chi_suspect_groups groups = {.n = 0};
-	int status = chi_suspects_list(a->client, (uint8_t)(1 + i), 60, 100, &groups);
+	int status = chi_suspects_list(a->client,
+				       &(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
+								   .kind = (uint8_t)(1 + i),
+								   .least = 60, .limit = 100},
+				       &groups);
 	for (size_t j = 0; status == CHI_OK && j < groups.n; j++) {
 		for (size_t k = 0; k < groups.groups[j].n; k++) {
 			add_name(a, &groups.groups[j].names[k]);
@@ -363,7 +370,8 @@ static int ask_queue(struct asked *a, unsigned i)
 static int ask_stats(struct asked *a, unsigned i)
 {
 	struct chi_stats_result stats = {.n = 0};
-	int status = chi_stats_list(a->client, (uint8_t)i, NULL, 0, &stats);
+	int status = chi_stats_list(
+		a->client, &(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = (uint8_t)i}, &stats);
 	for (size_t j = 0; status == CHI_OK && j < stats.n; j++) {
 		add_number(a, stats.groups[j].value);
 		add_text(a, stats.groups[j].text);
@@ -377,7 +385,8 @@ static int ask_twins(struct asked *a, unsigned i)
 {
 	struct chi_twin_groups twins = {.n = 0};
 	(void)i;
-	int status = chi_twins_list(a->client, &(struct chi_twin_spec){.days = 3}, &twins);
+	int status = chi_twins_list(a->client,
+				    &(struct chi_twin_spec){CHI_TWIN_SPEC_INIT, .days = 3}, &twins);
 	for (size_t j = 0; status == CHI_OK && j < twins.n; j++) {
 		add_bytes(a, twins.groups[j].games, twins.groups[j].n * sizeof(uint32_t));
 	}
@@ -409,18 +418,18 @@ static const struct question {
 
 long answers_stored(struct chi_client *client, struct stored *out, size_t max)
 {
-	struct chi_iter *iter = NULL;
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row;
 	const struct chi_record *record;
 	size_t n = 0;
-	int status = chi_iter_open(client, &scans[1], &iter);
+	int status = chi_scan_open(client, &scans[1], &iter);
 	while (status == CHI_OK && n < max &&
-	       (status = chi_iter_next(iter, &row, &record)) == CHI_OK) {
+	       (status = chi_scan_next(iter, &row, &record)) == CHI_OK) {
 		struct asked asked = {.sum = 0};
 		add_record(&asked, record);
 		out[n++] = (struct stored){.key = row->key, .sum = asked.sum};
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	return status == CHI_NONE ? (long)n : -1;
 }
 

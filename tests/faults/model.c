@@ -184,6 +184,7 @@ static int step_games(struct chi_dir *store, unsigned step, struct chi_fault *wh
 {
 	const struct chi_importer_target target = {.store = store};
 	const struct chi_import_options options = {
+		CHI_IMPORT_OPTIONS_INIT,
 		.kind = takes_out(step) ? CHI_IMPORT_SUBTRACT : CHI_IMPORT_ADD,
 		.memory = CHI_IMPORT_MEMORY_MIN,
 		.threads = 1,

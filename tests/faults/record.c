@@ -267,7 +267,7 @@ static void put_async(struct work *work, struct chi_client *client, unsigned ste
 void record_async(struct work *work)
 {
 	start(work, "async", MODEL_BATCHES, 32);
-	const struct chi_options options = {.writable = true};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_client *client;
 	ok(chi_open(place(work, MAIN), &options, &client, &fault));
 	for (unsigned step = 1; step <= 30; step++) {

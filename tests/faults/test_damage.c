@@ -57,7 +57,7 @@ static size_t n_stored;
 
 static struct chi_client *open_store(const char *path, bool writable)
 {
-	struct chi_options options = {.writable = writable};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = writable};
 	struct chi_client *client = NULL;
 	return chi_open(path, &options, &client, NULL) == CHI_OK ? client : NULL;
 }
@@ -82,7 +82,8 @@ static void keep_image(const char *dir)
 /* The games number `from` up to `to` of the collection, as one source. */
 static void import(const char *dir, const char *text, unsigned from, unsigned to)
 {
-	struct chi_import_options options = {.kind = CHI_IMPORT_ADD, .threads = 1};
+	struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD,
+					     .threads = 1};
 	struct chi_import *games = NULL;
 	unsigned n = 0;
 	const char *begin = text;
@@ -114,21 +115,22 @@ static char *read_games(void)
 /* Keys of the store to ask for and to write to. */
 static void choose_topics(struct chi_client *client)
 {
-	struct chi_scan_spec spec = {.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION};
-	struct chi_iter *iter = NULL;
+	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+				     .order = CHI_ORDER_POSITION};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row;
 	struct chi_info info;
 	ok(chi_key_from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 56,
 			    &topics.keys[0], &fault));
 	ok(chi_key_play(&topics.keys[0], 0x031c /* e2e4 */, &topics.keys[1]));
 	topics.n_keys = 2;
-	ok(chi_iter_open(client, &spec, &iter));
-	for (unsigned i = 0; chi_iter_next(iter, &row, NULL) == CHI_OK; i++) {
+	ok(chi_scan_open(client, &spec, &iter));
+	for (unsigned i = 0; chi_scan_next(iter, &row, NULL) == CHI_OK; i++) {
 		if (i % 211 == 7 && topics.n_keys < 28) {
 			topics.keys[topics.n_keys++] = row->key;
 		}
 	}
-	chi_iter_close(iter);
+	chi_rows_close(iter);
 	while (topics.n_keys < CHI_COUNT(topics.keys)) {
 		topics.keys[topics.n_keys++] = help_key(); /* not stored */
 	}
@@ -164,8 +166,9 @@ static void fill_queue(struct chi_client *client)
 	}
 	ok(chi_queue_add(client, keys, CHI_COUNT(keys), 3, NULL));
 	for (unsigned i = 0; i < 3; i++) {
-		struct chi_queue_take_spec take = {
-			.holder = "an analyser", .lease_ms = CHI_QUEUE_LEASE_MAX, .limit = 10};
+		struct chi_queue_take_spec take = {CHI_QUEUE_TAKE_SPEC_INIT,
+						   .holder = "an analyser",
+						   .lease_ms = CHI_QUEUE_LEASE_MAX, .limit = 10};
 		struct chi_queue_lease lease;
 		ok(chi_queue_take(client, &take, &lease));
 	}
@@ -423,7 +426,7 @@ static void test_control(void **state)
 	write_store(dir, images[0].bytes, images[0].len);
 	struct chi_client *client = open_store(dir, true);
 	assert_non_null(client);
-	ok(chi_queue_drop(client, NULL, 0, NULL));
+	ok(chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 0, 0, NULL));
 	chi_close(client);
 	question_store(judge, dir);
 	judge_store(&tally, "control", 0);

@@ -8,6 +8,7 @@ BUILD_ROOT has the headers that are generated.
 """
 
 import os
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,20 @@ def check_installed(path, text):
     return faults
 
 
+def check_sized(path, text):
+    """Options and specs of installed headers begin with their size, and have an initialiser."""
+    faults = []
+    for match in re.finditer(
+            r"^struct (chi_\w+_(?:spec|options)) \{\n(.*?)^\};\n([^\n]*\n?)", text, re.M | re.S):
+        name, body, rest = match.groups()
+        line = text.count("\n", 0, match.start()) + 1
+        if not body.startswith("\tsize_t size;\n"):
+            faults.append(f"{line}: struct {name} does not begin with its size")
+        if not rest.startswith(f"#define {name.upper()}_INIT .size = sizeof(struct {name})\n"):
+            faults.append(f"{line}: struct {name} has no initialiser behind it")
+    return faults
+
+
 def include(path, text):
     return check_c(path, f'#include "{path}"\n')
 
@@ -56,6 +71,10 @@ def main():
     report.over("each header compiles alone", include, root, headers)
     report.planted("installed header", check_installed, "x.h", '#include "base/num.h"\n')
     report.planted("installed header", check_installed, "x.h", "enum x { A } class;\n")
+    report.planted("options", check_sized, "x.h", "struct chi_x_options {\n\tint a;\n};\n")
+    report.planted("specs", check_sized, "x.h", "struct chi_x_spec {\n\tsize_t size;\n};\n")
+    report.over("options and specs have sizes", check_sized, root,
+                [p for p in headers if p.startswith("include/")])
     report.over("installed headers compile as C and C++", include_installed, root,
                 [p for p in headers if p.startswith("include/")])
     report.finish()

@@ -75,7 +75,7 @@ static bool raw_has_part(struct raw *raw, const uint8_t id[16], uint32_t part)
  * dead. */
 static int open_import(const struct world *world, struct chi_fault *fault)
 {
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *games = NULL;
 	int status = chi_import_open(world->address, NULL, 0, &options, &games, fault);
 	chi_import_close(games);
@@ -98,7 +98,7 @@ static void killed_imports_are_not_forgotten(void **state)
 {
 	static const char pgn[] = "[Event \"a\"]\n[White \"b\"]\n[Black \"c\"]\n\n1. e4 e5 1-0\n";
 	struct world *world = *state;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct chi_import *games = NULL;
 	struct chi_key key = world_key(3);
 	struct chi_rados_head head;
@@ -124,7 +124,7 @@ static void killed_imports_are_not_forgotten(void **state)
 static void damaged_journals_are_refused(void **state)
 {
 	struct world *world = *state;
-	const struct chi_import_options options = {.kind = CHI_IMPORT_ADD};
+	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	const struct chi_key none = {.len = 1};
 	struct chi_import *games = NULL;
 	struct chi_fault fault = {{0}};

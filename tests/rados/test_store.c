@@ -134,9 +134,9 @@ static void long_records_are_walked(void **state)
 {
 	static char note[60000];
 	struct world *world = *state;
-	const struct chi_scan_spec spec = {
-		.chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
-	struct chi_iter *iter = NULL;
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .order = CHI_ORDER_POSITION, .want = CHI_WANT_RECORDS};
+	struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	unsigned n = 0;
@@ -158,13 +158,13 @@ static void long_records_are_walked(void **state)
 			n++;
 		}
 	}
-	world_ok(world->client, chi_iter_open(world->client, &spec, &iter));
+	world_ok(world->client, chi_scan_open(world->client, &spec, &iter));
 	for (; n > 0; n--) {
-		world_ok(world->client, chi_iter_next(iter, &row, &record));
+		world_ok(world->client, chi_scan_next(iter, &row, &record));
 		assert_int_equal(record->n_note, sizeof(note));
 	}
-	assert_int_equal(chi_iter_next(iter, &row, &record), CHI_NONE);
-	chi_iter_close(iter);
+	assert_int_equal(chi_scan_next(iter, &row, &record), CHI_NONE);
+	chi_rows_close(iter);
 	world_ok(world->client, chi_store_verify(world->client, NULL, NULL, NULL));
 }
 
@@ -209,7 +209,7 @@ static void a_damaged_record_fails_alone(void **state)
 	raw_set_in(&raw, raw_shard_of(&keys[DAMAGED]), &position, "damaged", 7);
 	raw_close(&raw);
 	world_ok(world->client, chi_prober_open(world->client, &world_patience, &prober));
-	assert_int_equal(chi_prober_prefetch_many(prober, keys, STORED, tickets), CHI_OK);
+	assert_int_equal(chi_prober_prefetch(prober, keys, STORED, tickets), CHI_OK);
 	for (unsigned i = 0; i < STORED; i++) {
 		struct chi_row row;
 		int status = chi_prober_collect(prober, tickets[i], &row);
@@ -368,7 +368,7 @@ static bool same_record(const struct chi_record *a, const struct chi_record *b)
 static void assert_same_scan(struct chi_client *a, struct chi_client *b,
 			     const struct chi_scan_spec *spec)
 {
-	struct chi_iter *iters[2];
+	struct chi_rows *iters[2];
 	const struct chi_row *rows[2];
 	const struct chi_record *records[2];
 	uint64_t counts[2];
@@ -376,11 +376,11 @@ static void assert_same_scan(struct chi_client *a, struct chi_client *b,
 	world_ok(a, chi_scan_count(a, spec, &counts[0], NULL));
 	world_ok(b, chi_scan_count(b, spec, &counts[1], NULL));
 	assert_int_equal(counts[0], counts[1]);
-	world_ok(a, chi_iter_open(a, spec, &iters[0]));
-	world_ok(b, chi_iter_open(b, spec, &iters[1]));
+	world_ok(a, chi_scan_open(a, spec, &iters[0]));
+	world_ok(b, chi_scan_open(b, spec, &iters[1]));
 	while (status == CHI_OK) {
-		status = chi_iter_next(iters[0], &rows[0], &records[0]);
-		assert_int_equal(chi_iter_next(iters[1], &rows[1], &records[1]), status);
+		status = chi_scan_next(iters[0], &rows[0], &records[0]);
+		assert_int_equal(chi_scan_next(iters[1], &rows[1], &records[1]), status);
 		if (status == CHI_OK) {
 			assert_memory_equal(&rows[0]->key, &rows[1]->key, sizeof(rows[0]->key));
 			assert_int_equal(rows[0]->chi2, rows[1]->chi2);
@@ -389,8 +389,8 @@ static void assert_same_scan(struct chi_client *a, struct chi_client *b,
 		}
 	}
 	assert_int_equal(status, CHI_NONE);
-	chi_iter_close(iters[0]);
-	chi_iter_close(iters[1]);
+	chi_rows_close(iters[0]);
+	chi_rows_close(iters[1]);
 }
 
 static void assert_same_store(struct chi_client *a, struct chi_client *b)
@@ -398,6 +398,7 @@ static void assert_same_store(struct chi_client *a, struct chi_client *b)
 	for (unsigned i = 0; i < 24; i++) {
 		uint16_t low = (uint16_t)(i % 3 == 0 ? 0 : draw(4000));
 		struct chi_scan_spec spec = {
+			CHI_SCAN_SPEC_INIT,
 			.chi2_min = low,
 			.chi2_max = (uint16_t)(i % 4 == 0 ? CHI_CHI2_MAX : low + draw(3000)),
 			.descending = i % 2 == 1,

@@ -66,8 +66,8 @@ static void die(const char *what, const char *why)
 
 static struct chi_client *open_store(void)
 {
-	struct chi_options options = {
-		.writable = true, .connect_ms = PATIENCE_MS, .call_ms = PATIENCE_MS};
+	struct chi_options options = {CHI_OPTIONS_INIT, .writable = true, .connect_ms = PATIENCE_MS,
+				      .call_ms = PATIENCE_MS};
 	struct chi_client *client = NULL;
 	struct chi_fault fault;
 	if (chi_open(address, &options, &client, &fault) != CHI_OK) {

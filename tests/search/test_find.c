@@ -81,7 +81,7 @@ static size_t check_page(struct chi_games_spec spec, const char *cursor, size_t 
 		size_t n = 0;
 		rc = chi_game_walk_next(games, rows, 1 + help_below(9), help_below(90), &n);
 		assert_true(rc >= 0);
-		assert_true(chi_games_progress(games) <= 1000);
+		assert_true(chi_game_walk_progress(games) <= 1000);
 		assert_true(chi_game_walk_memory(games) > 0);
 		for (size_t i = 0; i < n; i++) {
 			assert_true(at < n_numbers);

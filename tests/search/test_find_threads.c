@@ -119,7 +119,7 @@ static void test_rounds(void **state)
 	ok(chi_game_walk_open(snapshot, &spec, &games, &fault));
 	assert_int_equal(chi_game_walk_next(games, &row, 1, 1, &n), CHI_OK);
 	/* Four parts of some ten thousand positions, where one thread looks at a hundred. */
-	assert_in_range(chi_games_progress(games), 100, 900);
+	assert_in_range(chi_game_walk_progress(games), 100, 900);
 	chi_game_walk_close(games);
 }
 

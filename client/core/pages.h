@@ -15,7 +15,7 @@
 
 struct chi_rados_scan;
 
-struct chi_rows {
+struct chi_row_pages {
 	enum chi_op op;
 	const struct chi_member *list; /* where a result has its rows; NULL: it has none */
 	size_t size;		       /* bytes of a row */
@@ -45,24 +45,26 @@ struct chi_rows {
 
 /* Begins a query that can go on after a row (`resume`); others come as one list. Closed also after
  * a failure. -CHI_EUNSUPPORTED: not on this kind of address. */
-CHI_MUSTUSE int chi_rows_begin(struct chi_client *client, enum chi_op op, const void *spec,
-			       struct chi_rows *rows);
+CHI_MUSTUSE int chi_pages_begin(struct chi_client *client, enum chi_op op, const void *spec,
+				struct chi_row_pages *rows);
 
 /* Another page, with at least one row; the one at hand is used up. CHI_NONE: there are no more. A
  * failure stays what it is. */
-CHI_MUSTUSE int chi_rows_more(struct chi_client *client, struct chi_rows *rows);
+CHI_MUSTUSE int chi_pages_more(struct chi_client *client, struct chi_row_pages *rows);
 
 /* The next row, until the next call; CHI_NONE: there are no more. */
-CHI_MUSTUSE int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row);
-void chi_rows_end(struct chi_client *client, struct chi_rows *rows);
+CHI_MUSTUSE int chi_pages_next(struct chi_client *client, struct chi_row_pages *rows,
+			       const void **row);
+void chi_pages_end(struct chi_client *client, struct chi_row_pages *rows);
 
 /* The operation's result, of a query with all rows, of a change what it did; on failure it is
  * zeroed. */
 CHI_MUSTUSE int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 				void *out);
 
-/* A public call but for its end, and the same with it, of one that returns pointers. */
-CHI_MUSTUSE int chi_client_ask(struct chi_client *client, enum chi_op op, const void *spec,
-			       void *out);
-CHI_MUSTUSE int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec,
-			     void *out);
+/* A public call that has begun with `status`, but for its end, and the same with it, of one that
+ * returns pointers. */
+CHI_MUSTUSE int chi_client_ask(struct chi_client *client, int status, enum chi_op op,
+			       const void *spec, void *out);
+CHI_MUSTUSE int chi_pages_all(struct chi_client *client, int status, enum chi_op op,
+			      const void *spec, void *out);

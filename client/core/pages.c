@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "client/core/rows.h"
+#include "client/core/pages.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,14 +32,14 @@ static int make_request(struct chi_client *client, enum chi_op op, const void *s
 	return status == CHI_OK ? chi_client_can(client, out) : status;
 }
 
-static void init_rows(struct chi_rows *rows, enum chi_op op)
+static void init_rows(struct chi_row_pages *rows, enum chi_op op)
 {
-	*rows = (struct chi_rows){.op = op, .list = chi_query_list(chi_operation_of(op))};
+	*rows = (struct chi_row_pages){.op = op, .list = chi_query_list(chi_operation_of(op))};
 	chi_arena_init(&rows->arena, CHI_DECODE_BUDGET);
 }
 
-int chi_rows_begin(struct chi_client *client, enum chi_op op, const void *spec,
-		   struct chi_rows *rows)
+int chi_pages_begin(struct chi_client *client, enum chi_op op, const void *spec,
+		    struct chi_row_pages *rows)
 {
 	assert(chi_query_ops_of(op)->resume != NULL);
 	init_rows(rows, op);
@@ -52,7 +52,7 @@ int chi_rows_begin(struct chi_client *client, enum chi_op op, const void *spec,
 	return client->backend->rows_open(client, rows, &request);
 }
 
-int chi_rows_more(struct chi_client *client, struct chi_rows *rows)
+int chi_pages_more(struct chi_client *client, struct chi_row_pages *rows)
 {
 	while (rows->at == rows->n) {
 		if (rows->failed < 0) {
@@ -71,9 +71,9 @@ int chi_rows_more(struct chi_client *client, struct chi_rows *rows)
 	return CHI_OK;
 }
 
-int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void **row)
+int chi_pages_next(struct chi_client *client, struct chi_row_pages *rows, const void **row)
 {
-	int status = chi_rows_more(client, rows);
+	int status = chi_pages_more(client, rows);
 	if (status == CHI_OK) {
 		*row = rows->rows + rows->at++ * rows->size;
 		/* A failure after rows that are still delivered has left its text. */
@@ -82,7 +82,7 @@ int chi_rows_next(struct chi_client *client, struct chi_rows *rows, const void *
 	return status;
 }
 
-void chi_rows_end(struct chi_client *client, struct chi_rows *rows)
+void chi_pages_end(struct chi_client *client, struct chi_row_pages *rows)
 {
 	if (client->backend->rows_close != NULL) {
 		client->backend->rows_close(client, rows);
@@ -92,7 +92,7 @@ void chi_rows_end(struct chi_client *client, struct chi_rows *rows)
 
 int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec, void *out)
 {
-	struct chi_rows rows;
+	struct chi_row_pages rows;
 	struct chi_request request;
 	memset(out, 0, chi_operation_of(op)->result_size);
 	init_rows(&rows, op);
@@ -106,18 +106,20 @@ int chi_client_call(struct chi_client *client, enum chi_op op, const void *spec,
 	if (status != CHI_OK) {
 		memset(out, 0, chi_operation_of(op)->result_size);
 	}
-	chi_rows_end(client, &rows);
+	chi_pages_end(client, &rows);
 	return status;
 }
 
-int chi_client_ask(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_client_ask(struct chi_client *client, int status, enum chi_op op, const void *spec,
+		   void *out)
 {
 	memset(out, 0, chi_operation_of(op)->result_size);
-	int status = chi_client_settle(client, chi_client_begin(client));
+	status = chi_client_settle(client, status);
 	return status == CHI_OK ? chi_client_call(client, op, spec, out) : status;
 }
 
-int chi_rows_all(struct chi_client *client, enum chi_op op, const void *spec, void *out)
+int chi_pages_all(struct chi_client *client, int status, enum chi_op op, const void *spec,
+		  void *out)
 {
-	return chi_client_answer(client, chi_client_ask(client, op, spec, out));
+	return chi_client_answer(client, chi_client_ask(client, status, op, spec, out));
 }
