@@ -231,7 +231,7 @@ static int repair_there(const char *address, const struct chi_address *parsed, c
 			enum chi_statistic statistic, chi_verify_report *report, void *context,
 			struct chi_repair_result *result, struct chi_fault *fault)
 {
-	const struct chi_options options = {.writable = true};
+	const struct chi_options options = {CHI_OPTIONS_INIT, .writable = true};
 	struct chi_client *client = NULL;
 	struct chi_address same;
 	int status = chi_address_parse(path, &same, fault);

@@ -507,9 +507,8 @@ int main(int argc, char **argv)
 		misused();
 	}
 	parse_argv(&job, argc, argv);
-	struct chi_options options = {.client_name = "hammer",
-				      .lock_wait_ms = 20000,
-				      .writable = mode->writes,
+	struct chi_options options = {CHI_OPTIONS_INIT, .client_name = "hammer",
+				      .lock_wait_ms = 20000, .writable = mode->writes,
 				      .repeat_ms = mode->repeats ? 0 : CHI_NO_REPEAT};
 	signal(SIGTERM, stop);
 	if (chi_open(job.address, &options, &client, &fault) != CHI_OK) {
