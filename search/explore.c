@@ -42,10 +42,11 @@ struct chi_filtered_explore {
 	size_t n_entries;
 	uint32_t last; /* game that was counted */
 	struct chi_counts counts;
-	size_t n_moves;
-	struct chi_move_stat moves[CHI_MOVES_MAX];
-	uint32_t listed[SQUARES_OF(UINT16_MAX) + 1]; /* entries with such a move, of all games */
 	bool has_children;
+	uint32_t listed[SQUARES_OF(UINT16_MAX) + 1]; /* entries with such a move, of all games */
+	size_t n_moves;
+	/* As many are set: clearing all takes longer than most answers. */
+	struct chi_move_stat moves[CHI_MOVES_MAX];
 	struct child children[CHI_MOVES_MAX]; /* by the move */
 };
 
@@ -72,11 +73,11 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 			      struct chi_fault *fault)
 {
 	const struct chi_matcher_spec spec = {.from = 1, .asked = true};
-	_cleanup_(explore_closep) struct chi_filtered_explore *explore =
-		calloc(1, sizeof(*explore));
+	_cleanup_(explore_closep) struct chi_filtered_explore *explore = malloc(sizeof(*explore));
 	if (explore == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	memset(explore, 0, offsetof(struct chi_filtered_explore, moves));
 	explore->read = read;
 	explore->key = *key;
 	int rc = chi_terms_parse(filter != NULL ? filter : "", len, &explore->terms, fault);
@@ -133,6 +134,7 @@ static struct chi_counts *counts_of(struct chi_filtered_explore *explore, chi_mo
 		return NULL;
 	}
 	if (i == explore->n_moves) {
+		explore->children[i] = (struct child){.reached = NULL};
 		explore->moves[explore->n_moves++] = (struct chi_move_stat){.move = move};
 	}
 	return &explore->moves[i].counts;
