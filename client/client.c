@@ -169,7 +169,7 @@ void chi_close(struct chi_client *client)
 	if (client == NULL) {
 		return;
 	}
-	if (client->uses > 0 && client->rows == NULL) {
+	if (chi_client_is_running(client)) {
 		/* Its callback: the call closes it. */
 		client->closing = true;
 		return;

@@ -10,6 +10,9 @@
 static int check_keys(struct chi_client *client, const struct chi_key *keys, size_t n)
 {
 	int status = chi_queue_batch_check(n, &client->error);
+	if (status == CHI_OK && keys == NULL && n > 0) {
+		status = chi_fail(&client->error, -CHI_EINVAL, "%zu positions, but no keys", n);
+	}
 	return status == CHI_OK ? chi_client_check_keys(keys, n, &client->error) : status;
 }
 
@@ -79,9 +82,9 @@ static int settle_positions(struct chi_client *client,
 int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_action action,
 		     const struct chi_key *keys, size_t n, uint32_t lease_ms, uint64_t *done)
 {
-	bool all = action == CHI_QUEUE_DROP && keys == NULL;
+	bool all = action == CHI_QUEUE_DROP && keys == NULL && n == 0;
 	const struct chi_queue_settle_request request = {
-		.positions = chi_positions_of(keys, all ? 0 : n),
+		.positions = chi_positions_of(keys, n),
 		.lease = lease,
 		.action = action,
 		.lease_ms = lease_ms,

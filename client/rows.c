@@ -56,7 +56,7 @@ static int open_rows(struct chi_client *client, int status, enum chi_op op, cons
 
 void chi_rows_close(struct chi_rows *rows)
 {
-	if (rows == NULL) {
+	if (rows == NULL || rows->client->in_next) {
 		return;
 	}
 	struct chi_client *client = rows->client;

@@ -7,7 +7,8 @@
  *  - A chi_client is used by one thread at a time; open one per thread. Any number may be open.
  *  - While a scan or a query of games is open, and within a callback, calls that take the client
  *    are -CHI_EBUSY and change nothing, but those of the scan or query, chi_close and chi_error.
- *    Within a callback chi_close closes when the call has ended. So it is with an import's calls.
+ *    Within a callback chi_close closes when the call has ended, of rows' when these are closed. So
+ *    it is with an import's calls.
  *  - An answer, what a call returns by pointer (records, rows, texts), lives until the next call on
  *    that client that returns one has returned: it may be passed into any call up to that one, not
  *    later. Rows of an open scan or query live until its next row.
@@ -89,8 +90,8 @@ struct chi_options {
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
 
-/* Commits what CHI_ASYNC puts left open in-process; ends iterators. Cannot say that the commit
- * failed: call chi_flush before to know. NULL is fine. */
+/* Commits what CHI_ASYNC puts left open in-process; closes open rows, which are gone then. Cannot
+ * say that the commit failed: call chi_flush before to know. NULL is fine. */
 void chi_close(struct chi_client *client);
 
 /* The text of the last failure on this client; "" if there was none. Until the next call. */
@@ -252,11 +253,11 @@ void chi_import_close(struct chi_import *games);
 
 /* ---- Progress ---------------------------------------------------------------------------- */
 
-/* How much was looked at, in thousandths; 0: not known. It must not use the client. */
+/* How much was looked at, in thousandths; 0: not known. It must not use the client or its rows. */
 typedef int chi_progress(void *context, unsigned thousandths);
 
 /* From now on called now and then while a scan, a count or another query of this client has the
- * caller wait; what it returns other than CHI_OK ends the call, which returns it. NULL: no more.
+ * caller wait; if it returns anything but CHI_OK the call ends with -CHI_ECANCELED. NULL: no more.
  * Stores on RADOS never call it. -CHI_EBUSY: a scan or a query is open. */
 CHI_MUSTUSE int chi_on_progress(struct chi_client *client, chi_progress *progress, void *context);
 
@@ -408,6 +409,7 @@ struct chi_prober_options {
 	size_t size;
 	uint32_t deadline_ms; /* sockets: how long a call may take, for every 4,096 positions begun;
 				 0: 50 */
+	uint32_t reserved;    /* 0 */
 };
 #define CHI_PROBER_OPTIONS_INIT .size = sizeof(struct chi_prober_options)
 

@@ -30,7 +30,8 @@ int chi_ask_keys(struct chi_ask *ask, const struct chi_positions *positions)
 static int name_position(struct chi_ask *ask, int status, const struct chi_key *key)
 {
 	char fen[CHI_FEN_SIZE];
-	return chi_key_to_fen(key, fen, NULL) < 0
+	bool is_its = status == -CHI_ECORRUPT || status == -CHI_EIO;
+	return !is_its || chi_key_to_fen(key, fen, NULL) < 0
 		       ? status
 		       : chi_fail(ask->fault, status, "cannot read the record of '%s' (%s)", fen,
 				  chi_strerror(status));

@@ -39,14 +39,14 @@ void chi_client_free(struct chi_client *client)
 }
 
 /* A call made by a callback is refused without touching what the call that runs has to tell. */
-static bool is_running(const struct chi_client *client)
+bool chi_client_is_running(const struct chi_client *client)
 {
-	return client->uses > 0 && client->rows == NULL;
+	return client->uses > 0 && (client->rows == NULL || client->in_next);
 }
 
 static int refuse_open(struct chi_client *client)
 {
-	return is_running(client)
+	return chi_client_is_running(client)
 		       ? -CHI_EBUSY
 		       : chi_fail(&client->error, -CHI_EBUSY,
 				  "a %s is open on this client; close it first",
@@ -55,8 +55,9 @@ static int refuse_open(struct chi_client *client)
 
 const char *chi_error(const struct chi_client *client)
 {
-	return is_running(client) ? "a call on this client has called back; it must end first"
-				  : client->error.text;
+	return chi_client_is_running(client)
+		       ? "a call on this client has called back; it must end first"
+		       : client->error.text;
 }
 
 int chi_client_begin(struct chi_client *client)
@@ -91,6 +92,14 @@ void chi_client_tell_unknown(struct chi_client *client, const char *name)
 		unknown->names[unknown->n++] = memcpy(texts + unknown->used, name, size);
 		unknown->used += size;
 	}
+}
+
+int chi_client_tell_progress(struct chi_client *client, unsigned thousandths)
+{
+	return client->progress == NULL ||
+			       client->progress(client->progress_context, thousandths) == CHI_OK
+		       ? CHI_OK
+		       : -CHI_ECANCELED;
 }
 
 int chi_client_settle(struct chi_client *client, int status)
@@ -147,7 +156,7 @@ static inline void release_client(struct chi_client *client)
 static inline int end_call(struct chi_client *client, int status)
 {
 	if (CHI_UNLIKELY(status < 0)) {
-		bool nested = client->uses > 1 && client->rows == NULL;
+		bool nested = client->uses > 1 && (client->rows == NULL || client->in_next);
 		status = nested ? status : chi_client_fail(client, status);
 	}
 	release_client(client);
@@ -173,15 +182,16 @@ int chi_client_answer(struct chi_client *client, int status)
 	return end_call(client, status);
 }
 
-/* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
- * well-shaped key of no possible position is simply not stored. */
+/* More is no size, but what lay there. */
+#define SIZED_MAX 4096
+
 int chi_take_sized(void *out, size_t size, const void *given, const char *name,
 		   struct chi_fault *fault)
 {
 	const uint8_t *bytes = given;
 	size_t theirs = 0;
 	memcpy(&theirs, given, sizeof(theirs));
-	if (theirs < sizeof(theirs)) {
+	if (theirs < sizeof(theirs) || theirs > SIZED_MAX) {
 		return chi_fail(fault, -CHI_EINVAL,
 				"%s has no size: begin it with its initialiser, CHI_..._INIT",
 				name);
@@ -206,6 +216,8 @@ int chi_client_begin_with(struct chi_client *client, void *out, size_t size, con
 	return status == CHI_OK ? chi_take_sized(out, size, given, name, &client->error) : status;
 }
 
+/* Shape only (length, padding): cheap enough for probes, and all that the rooms below rely on. A
+ * well-shaped key of no possible position is simply not stored. */
 int chi_client_check_keys(const struct chi_key *keys, size_t n, struct chi_fault *fault)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -132,6 +132,7 @@ struct chi_client {
 	struct chi_unknown unknown;
 	struct chi_rows *rows;	/* the open scan or query of games, or NULL */
 	enum chi_op rows_op;	/* which of them */
+	bool in_next;		/* their next page is on its way */
 	unsigned uses;		/* calls that run, and one if a walk or query is open */
 	bool closing;		/* a callback has closed it */
 	chi_progress *progress; /* or NULL */
@@ -165,6 +166,12 @@ CHI_MUSTUSE int chi_client_can(struct chi_client *client, const struct chi_reque
 /* As chi_client_settle, if it can. Of an operation whose row alone says it. */
 CHI_MUSTUSE int chi_client_ready(struct chi_client *client, int status, enum chi_op op);
 
+/* What chi_on_progress asked for: CHI_OK, or -CHI_ECANCELED. */
+CHI_MUSTUSE int chi_client_tell_progress(struct chi_client *client, unsigned thousandths);
+
+/* Whether a call has called back, which other calls have to wait for. */
+bool chi_client_is_running(const struct chi_client *client);
+
 /* A failure without a text gets one. Returns `status`. */
 int chi_client_fail(struct chi_client *client, int status);
 
@@ -181,7 +188,8 @@ int chi_client_answer(struct chi_client *client, int status);
 /*
  * A struct of the caller's, which begins with its size, as this library knows it: what is not there
  * is zero, and `size` is ours. -CHI_EINVAL: it has none; -CHI_EUNSUPPORTED: it asks for what is not
- * known here. `name` is the struct's.
+ * known here. `name` is what it was
+ * given as.
  */
 CHI_MUSTUSE int chi_take_sized(void *out, size_t size, const void *given, const char *name,
 			       struct chi_fault *fault);

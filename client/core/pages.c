@@ -62,8 +62,14 @@ int chi_pages_more(struct chi_client *client, struct chi_row_pages *rows)
 		if (rows->last) {
 			return CHI_NONE;
 		}
+		if (client->in_next) {
+			return -CHI_EBUSY;
+		}
 		chi_dir_forget_damage();
-		rows->failed = chi_client_fail(client, client->backend->rows_more(client, rows));
+		client->in_next = true;
+		rows->failed = client->backend->rows_more(client, rows);
+		client->in_next = false;
+		rows->failed = chi_client_fail(client, rows->failed);
 		if (rows->failed < 0) {
 			rows->fault = client->error;
 		}

@@ -162,17 +162,11 @@ int chi_inproc_rows_open(struct chi_client *client, struct chi_row_pages *rows,
 static int fill_page(struct chi_client *client, struct chi_row_pages *rows)
 {
 	int status = CHI_OK;
-	int told = CHI_OK;
 	while (status == CHI_OK && !chi_page_full(&rows->page)) {
 		status = chi_query_step(rows->query, &rows->page, &client->error);
-		if (status == CHI_OK && client->progress != NULL) {
-			told = client->progress(client->progress_context,
-						chi_query_progress(rows->query));
-			status = told;
+		if (status == CHI_OK) {
+			status = chi_client_tell_progress(client, chi_query_progress(rows->query));
 		}
-	}
-	if (told != CHI_OK) {
-		return told;
 	}
 	rows->last = status == CHI_NONE;
 	if (status >= 0) {

@@ -111,9 +111,7 @@ static int receive_page(struct chi_client *client, struct chi_row_pages *rows)
 	}
 	rows->n = rows->is_full ? 0 : rows->n;
 	rows->at = 0;
-	return rows->last || client->progress == NULL
-		       ? CHI_OK
-		       : client->progress(client->progress_context, response.thousandths);
+	return rows->last ? CHI_OK : chi_client_tell_progress(client, response.thousandths);
 }
 
 /* Until the first response, or the one that is due, has come; if need be over a new connection. */

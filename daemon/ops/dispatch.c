@@ -97,7 +97,9 @@ static int check_store(struct chi_task *task, unsigned flags)
 	if (task->served == NULL) {
 		task->field = "store";
 		return chi_fail(&task->fault, -CHI_ENOSTORE, "no store is named '%.*s'",
-				(int)(name->len < 64 ? name->len : 64),
+				name->len == 0	 ? CHI_STORE_NAME_MAX
+				: name->len < 64 ? (int)name->len
+						 : 64,
 				name->len > 0 ? name->bytes : "default");
 	}
 	if ((flags & CHI_NEEDS_WRITABLE) != 0 && !task->served->writable) {

@@ -99,8 +99,9 @@ enum chi_queue_action {
 };
 
 /* Does that to positions that are held under the lease; *done (may be NULL): how many of them
- * still were. Others are left alone. Keys NULL: DROP takes out all there are, in many
- * transactions. -CHI_EINVAL, -CHI_EKEY, -CHI_ETOOBIG. */
+ * still were. Others are left alone. DROP looks at no lease; without
+ * keys (NULL, 0) it takes out all there are, in many transactions. -CHI_EINVAL, -CHI_EKEY,
+ * -CHI_ETOOBIG. */
 CHI_MUSTUSE int chi_queue_settle(struct chi_client *client, uint64_t lease,
 				 enum chi_queue_action action, const struct chi_key *keys, size_t n,
 				 uint32_t lease_ms, uint64_t *done);

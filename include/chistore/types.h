@@ -81,7 +81,8 @@ struct chi_fault {
  * their size, so that they can grow: `struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, ...}`. What
  * a program knows that was built for an older header is less, and the rest counts as zero. What it
  * knows more must be zero, or the call is -CHI_EUNSUPPORTED; size 0 is -CHI_EINVAL. Keys, records
- * and others that come in arrays stay as they are.
+ * and others that come in arrays or stand in other structs stay as they are. A new member begins
+ * where the struct ended: none has padding at its end.
  */
 
 /* ---- Position ---------------------------------------------------------------------------- */

@@ -962,6 +962,7 @@ chi_board._fields_ = [
 chi_prober_options._fields_ = [
     ("size", c_size_t),
     ("deadline_ms", c_uint32),
+    ("reserved", c_uint32),
 ]
 chi_legal_move._fields_ = [
     ("move", c_uint16),

@@ -149,7 +149,8 @@ class Gaming:
         try:
             yield query
         finally:
-            lib.chi_rows_close(query)
+            if self._end.alive:  # closing the store closes them, also at the program's end
+                lib.chi_rows_close(query)
 
     def _query(self, spec, pgn):
         """The generator that games returns."""

@@ -357,7 +357,8 @@ class Store(Searching, Queueing, Gaming):
                     yield (got, record_of(got.position, record.contents)) if records else got
                 self._note_unknown(lambda i: lib.chi_unknown_name(other._client, i))
             finally:
-                lib.chi_rows_close(walk)
+                if other._end.alive:  # closing the store closes them, also at the program's end
+                    lib.chi_rows_close(walk)
 
 
 class Prober:

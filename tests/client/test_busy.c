@@ -411,6 +411,46 @@ static int close_it(void *context, size_t i, const struct chi_record *record)
 }
 
 /* It is closed when the call has ended. */
+/* What a callback may try while a page of rows is on its way. */
+static int stop_and_close(void *context, unsigned thousandths)
+{
+	struct chi_rows *rows = *(struct chi_rows **)context;
+	const struct chi_row *row;
+	(void)thousandths;
+	if (rows != NULL) {
+		assert_int_equal(chi_ping(w.other), -CHI_EBUSY);
+		assert_int_equal(chi_scan_next(rows, &row, NULL), -CHI_EBUSY);
+		chi_rows_close(rows);
+		chi_close(w.other);
+	}
+	return CHI_NONE;
+}
+
+/* 1, as a program says "stop", was taken for the end: a count of 0, a walk that went on for ever.
+ * Closing in it freed the rows that were being made. */
+static void any_word_but_ok_cancels(void **state)
+{
+	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+					   .games = "plies 1.."};
+	const struct chi_stats_spec by_year = {CHI_STATS_SPEC_INIT, .by = CHI_STATS_YEAR};
+	struct chi_rows *rows = NULL;
+	struct chi_stats_result stats;
+	const struct chi_row *row;
+	uint64_t n = 0;
+	if (((struct world *)*state)->kind != WORLD_FILE) {
+		return;
+	}
+	world_ok(w.world->client, chi_open(w.world->address, NULL, &w.other, NULL));
+	world_ok(w.other, chi_on_progress(w.other, stop_and_close, &rows));
+	assert_int_equal(chi_scan_count(w.other, &spec, &n, NULL), -CHI_ECANCELED);
+	assert_int_equal(chi_stats_list(w.other, &by_year, &stats), -CHI_ECANCELED);
+	world_ok(w.other, chi_scan_open(w.other, &spec, &rows));
+	assert_int_equal(chi_scan_next(rows, &row, NULL), -CHI_ECANCELED);
+	assert_int_equal(chi_scan_next(rows, &row, NULL), -CHI_ECANCELED);
+	/* And with them the client, as it was closed. */
+	chi_rows_close(rows);
+}
+
 static void closed_by_a_callback(void **state)
 {
 	struct chi_client *client = world_open(*state);
@@ -460,6 +500,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_query_of_games, prepare, end),
 		cmocka_unit_test_setup_teardown(a_callback, prepare, end),
 		cmocka_unit_test_setup_teardown(closed_by_a_callback, prepare, end),
+		cmocka_unit_test_setup_teardown(any_word_but_ok_cancels, prepare, end),
 		cmocka_unit_test_setup_teardown(an_import, prepare, end),
 	};
 	return cmocka_run_group_tests_name("busy", tests, NULL, NULL);

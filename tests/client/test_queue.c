@@ -207,6 +207,11 @@ static void test_refusals(void **state)
 	world_refused(client, chi_queue_take(client, &wanted, &lease), -CHI_EINVAL, "to take");
 	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DROP + 1, &key, 1, 1, NULL),
 		      -CHI_EINVAL, "action");
+	/* Not "all of them", which is NULL and 0. */
+	world_refused(client, chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 5, 0, NULL),
+		      -CHI_EINVAL, "no keys");
+	world_refused(client, chi_queue_settle(client, 1, CHI_QUEUE_DONE, NULL, 5, 0, NULL),
+		      -CHI_EINVAL, "no keys");
 	world_refused(client, chi_queue_list(client, 0, NULL, 1, &list), -CHI_EINVAL, "list");
 	const struct chi_queue_row row = {.key = key, .state = CHI_QUEUE_FAILED};
 	world_refused(client, chi_queue_list(client, CHI_QUEUE_WAITING, &row, 1, &list),

@@ -175,6 +175,8 @@ static void of_every_age(void **state)
 		for (size_t n = 0; n < sizeof(size_t); n++) {
 			used_with(world, one, one->size, n, 0, -CHI_EINVAL);
 		}
+		/* Nothing was set: what lay there is no size, and is not walked along. */
+		used_with(world, one, one->size, SIZE_MAX, 0, -CHI_EINVAL);
 	}
 }
 
