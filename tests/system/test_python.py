@@ -270,6 +270,15 @@ class Calls:
         for row in self.store.scan(limit=5):
             self.assertIsNotNone(self.store.get(row.position))
 
+    def test_rows_are_left_open_at_the_end(self):
+        """The store is closed then, and its rows with it: they were closed once more after that."""
+        ask = "import chistore\ns = chistore.open(%r)\nrows = s.%s\nnext(rows)\n"
+        for call in ("scan()", "games()"):
+            done = subprocess.run([sys.executable, "-c", ask % (self.address, call)], check=False,
+                                  stderr=subprocess.PIPE, encoding="utf-8",
+                                  env={**os.environ, "PYTHONPATH": PACKAGE, "MALLOC_PERTURB_": "85"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), call)
+
     def test_explore(self):
         found = self.store.explore()
         record = self.store.get("startpos")
