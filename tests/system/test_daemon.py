@@ -94,6 +94,14 @@ class StartAndStop(unittest.TestCase):
             answer = peer.call(store="third", info=pb.Info())
             self.assertEqual((answer.code, answer.field), (pb.NO_SUCH_STORE, "store"))
 
+    def test_the_default_store_is_named_where_it_is_missing(self):
+        """The text named ''."""
+        with start(stores={"other": harness.make_temp_dir() + "/s"}) as daemon, \
+                Peer(daemon.address) as peer:
+            for store, named in (("", "default"), ("third", "third")):
+                answer = peer.call(store=store, info=pb.Info())
+                self.assertEqual(answer.message, f"no store is named '{named}'")
+
     def test_read_only(self):
         path = os.path.join(harness.make_temp_dir(), "store")
         with start(stores={"default": path}) as daemon, Peer(daemon.address) as peer:
