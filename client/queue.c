@@ -91,7 +91,7 @@ int chi_queue_settle(struct chi_client *client, uint64_t lease, enum chi_queue_a
 	};
 	uint64_t count = 0;
 	int status = begin_change(client, keys, request.positions.n);
-	if (status == CHI_OK && action != CHI_QUEUE_DROP) {
+	if (status == CHI_OK) {
 		status = chi_queue_settle_check(action, n, lease_ms, &client->error);
 	}
 	status = chi_client_settle(client, status);

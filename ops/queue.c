@@ -105,10 +105,8 @@ static int recall_take(struct chi_ask *ask, struct chi_write *write, void *resul
 static int check_settle(struct chi_ask *ask, void *request)
 {
 	struct chi_queue_settle_request *asked = request;
-	int status = asked->action == CHI_QUEUE_DROP
-			     ? CHI_OK
-			     : chi_queue_settle_check(asked->action, asked->positions.n,
-						      asked->lease_ms, ask->fault);
+	int status = chi_queue_settle_check(asked->action, asked->positions.n, asked->lease_ms,
+					    ask->fault);
 	return check_positions(ask, status, &asked->positions);
 }
 

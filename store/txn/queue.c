@@ -83,7 +83,7 @@ int chi_queue_take_check(const struct chi_queue_take_spec *take, struct chi_faul
 
 int chi_queue_settle_check(unsigned action, size_t n, uint32_t lease_ms, struct chi_fault *fault)
 {
-	if (action < CHI_QUEUE_DONE || action > CHI_QUEUE_EXTEND) {
+	if (action < CHI_QUEUE_DONE || action > CHI_QUEUE_DROP) {
 		return chi_fail(fault, -CHI_EINVAL, "the action is unknown");
 	}
 	int rc = chi_queue_batch_check(n, fault);

@@ -556,7 +556,7 @@ static void test_arguments(void **state)
 	assert_int_equal(chi_queue_take_check(&take, &fault), -CHI_EINVAL);
 	ok(chi_queue_settle_check(CHI_QUEUE_DONE, CHI_QUEUE_BATCH_MAX, 0, &fault));
 	assert_int_equal(chi_queue_settle_check(CHI_QUEUE_EXTEND, 1, 0, &fault), -CHI_EINVAL);
-	assert_int_equal(chi_queue_settle_check(CHI_QUEUE_EXTEND + 1, 1, 1, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_queue_settle_check(CHI_QUEUE_DROP + 1, 1, 1, &fault), -CHI_EINVAL);
 	assert_int_equal(chi_queue_settle_check(0, 1, 1, &fault), -CHI_EINVAL);
 }
 
