@@ -20,17 +20,18 @@ static void find_rules(const struct chi_config *config, struct chi_sandbox_rules
 	for (size_t i = 0; i < config->n_stores; i++) {
 		chi_sandbox_add(rules, config->stores[i].path, STORE_RIGHTS);
 	}
-	for (size_t i = 0; i < config->n_listens; i++) {
-		if (config->listens[i].kind == CHI_LISTEN_UNIX) {
-			chi_sandbox_add_parent(rules, config->listens[i].path, CHI_MAY_REMOVE);
+	for (size_t i = 0; i < config->server.n_listens; i++) {
+		if (config->server.listens[i].kind == CHI_LISTEN_UNIX) {
+			chi_sandbox_add_parent(rules, config->server.listens[i].path,
+					       CHI_MAY_REMOVE);
 		}
 	}
-	chi_sandbox_add_reopened(rules, config->access_path, CHI_MAY_READ);
+	chi_sandbox_add_reopened(rules, config->server.access_path, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->tls_certificate, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->tls_key, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->tls_authorities, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->server.log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
-	chi_sandbox_add_system(rules, config->access_path != NULL);
+	chi_sandbox_add_system(rules, config->server.access_path != NULL);
 }
 
 int chi_daemon_confine(const struct chi_config *config, struct chi_fault *fault)

@@ -10,7 +10,6 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "daemon/status/http.h"
 #include "service/log.h"
 #include "service/notify.h"
+#include "service/program.h"
 #include "daemon/sandbox.h"
 #include "daemon/status/watchdog.h"
 #include "daemon/net/net.h"
@@ -235,79 +235,15 @@ static void set_connections_max(struct chi_server *server)
 	}
 }
 
-/* ---- Signals ------------------------------------------------------------------------------ */
-
-struct signals {
-	struct event *stop_term;
-	struct event *stop_int;
-	struct event *reload;
-};
-
-/* Opens the log again and rereads the access rules. */
-static void reload(struct chi_server *server)
+/* Rereads the access rules. */
+static void reload(void *context)
 {
-	chi_log_reopen();
+	struct chi_server *server = context;
 	if (chi_guard_reload(&server->guard)) {
 		for (size_t i = 0; i < server->n_workers; i++) {
 			chi_worker_authorize(server->workers[i]);
 		}
 	}
-}
-
-static void on_stop(evutil_socket_t number, short what, void *context)
-{
-	(void)what;
-	log_info("stopping", "stopping (signal {signal})", log_number("signal", (uint64_t)number));
-	struct chi_server *server = context;
-	event_base_loopbreak(server->base);
-}
-
-static void on_reload(evutil_socket_t number, short what, void *context)
-{
-	(void)number;
-	(void)what;
-	reload(context);
-}
-
-/* Before any thread starts. */
-static void signals_ignore(void)
-{
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
-	/* Until the log can be reopened, and again when the server stops: libevent puts back the
-	 * handler that it found. Rotating logs must not end a process that has writes to commit. */
-	signal(SIGHUP, SIG_IGN);
-}
-
-static struct event *watch(struct event_base *base, int number, event_callback_fn callback,
-			   struct chi_server *server)
-{
-	struct event *event = evsignal_new(base, number, callback, server);
-	if (event != NULL && event_add(event, NULL) < 0) {
-		event_free(event);
-		return NULL;
-	}
-	return event;
-}
-
-static int signals_init(struct signals *signals, struct event_base *base, struct chi_server *server,
-			struct chi_fault *fault)
-{
-	signals->stop_term = watch(base, SIGTERM, on_stop, server);
-	signals->stop_int = watch(base, SIGINT, on_stop, server);
-	signals->reload = watch(base, SIGHUP, on_reload, server);
-	if (signals->stop_term == NULL || signals->stop_int == NULL || signals->reload == NULL) {
-		return chi_fail(fault, -CHI_ENOMEM, "cannot watch signals");
-	}
-	return CHI_OK;
-}
-
-/* libevent puts the handlers back that were there before. */
-static void signals_deinit(struct signals *signals)
-{
-	chi_event_drop(&signals->stop_int);
-	chi_event_drop(&signals->stop_term);
-	chi_event_drop(&signals->reload);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -355,14 +291,14 @@ static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 	}
 	if (status == CHI_OK) {
 		const struct chi_binding how = {
-			.listens = config->listens,
-			.n = config->n_listens,
+			.listens = config->server.listens,
+			.n = config->server.n_listens,
 			.user = &config->server.user,
 			.mode = config->socket_mode,
 			.local = ", and tcp: is not encrypted: use tls:, 127.0.0.1, [::1] or a "
 				 "unix socket",
 		};
-		struct chi_passed_list passed = config->passed;
+		struct chi_passed_list passed = config->server.passed;
 		status = chi_sockets_open(&server->sockets, &how, &passed, fault);
 	}
 	if (status == CHI_OK && config->has_metrics) {
@@ -374,8 +310,8 @@ static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 /* What will not work for the daemon's user, and what could be better. */
 static void warn_of_user(const struct chi_config *config)
 {
-	const char *const files[] = {config->access_path, config->tls_certificate, config->tls_key,
-				     config->tls_authorities};
+	const char *const files[] = {config->server.access_path, config->tls_certificate,
+				     config->tls_key, config->tls_authorities};
 	if (geteuid() == 0) {
 		log_warning("user.root", "running as root: use --user");
 		return;
@@ -395,7 +331,6 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 		.ops = &chi_worker_ops, .config = config, .started_us = chi_now_us()};
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
-	signals_ignore();
 	set_connections_max(server);
 	server->base = event_base_new();
 	if (server->base == NULL) {
@@ -467,10 +402,9 @@ static void close_doors(struct chi_server *server)
 int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 {
 	char addresses[CHI_ADDRESSES_SIZE];
-	struct signals signals = {0};
-	int status = signals_init(&signals, server->base, server, fault);
+	struct chi_signals signals = {.base = server->base, .reload = reload, .context = server};
+	int status = chi_signals_watch(&signals, fault);
 	if (status < 0) {
-		signals_deinit(&signals);
 		return status;
 	}
 	chi_sockets_print(&server->sockets, addresses);
@@ -479,7 +413,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 	event_base_dispatch(server->base);
 	chi_event_drop(&server->watchdog);
 	chi_notify("STOPPING=1");
-	signals_deinit(&signals);
+	chi_signals_drop(&signals);
 	close_doors(server);
 	drain(server);
 	server->clean = true;

@@ -33,10 +33,10 @@ static void find_rules(const struct http_server *server, struct chi_sandbox_rule
 			chi_sandbox_add_reopened(rules, path, CHI_MAY_READ | CHI_MAY_LIST);
 		}
 	}
-	chi_sandbox_add_reopened(rules, config->access_path, CHI_MAY_READ);
+	chi_sandbox_add_reopened(rules, config->server.access_path, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->token_file, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->server.log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
-	chi_sandbox_add_system(rules, config->access_path != NULL);
+	chi_sandbox_add_system(rules, config->server.access_path != NULL);
 }
 
 static bool begins(const char *address, const char *scheme)

@@ -5,7 +5,6 @@
  */
 #include "http/serve.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,34 +15,20 @@
 #include "http/routes.h"
 #include "service/events.h"
 #include "service/notify.h"
+#include "service/program.h"
+#include "store/store.h"
 
 struct state {
 	struct http_server server;
 	struct event_base *base;
-	struct event *stop_term;
-	struct event *stop_int;
-	struct event *reload;
+	struct chi_signals signals;
 	struct event *tick;
 };
 
-/* ---- Signals ----------------------------------------------------------------------------- */
-
-static void on_stop(evutil_socket_t number, short what, void *context)
+static void reload(void *context)
 {
-	struct state *state = context;
-	(void)what;
-	log_info("stopping", "stopping (signal {signal})", log_number("signal", (uint64_t)number));
-	event_base_loopbreak(state->base);
-}
-
-static void on_reload(evutil_socket_t number, short what, void *context)
-{
-	struct state *state = context;
 	struct chi_fault fault = {{0}};
-	(void)number;
-	(void)what;
-	chi_log_reopen();
-	if (server_load_access(&state->server, &fault) < 0) {
+	if (server_load_access(context, &fault) < 0) {
 		log_error("access.fail", "access rules stay as they were ({cause})",
 			  log_text("cause", fault.text));
 	}
@@ -62,32 +47,14 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	chi_event_add(state->tick, &second);
 }
 
-static struct event *watch(struct state *state, int number, event_callback_fn callback)
-{
-	struct event *event = evsignal_new(state->base, number, callback, state);
-	if (event != NULL && event_add(event, NULL) < 0) {
-		event_free(event);
-		return NULL;
-	}
-	return event;
-}
-
 static int watch_signals(struct state *state, struct chi_fault *fault)
 {
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
 	state->base = event_base_new();
-	if (state->base == NULL) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
-	}
-	state->stop_term = watch(state, SIGTERM, on_stop);
-	state->stop_int = watch(state, SIGINT, on_stop);
-	state->reload = watch(state, SIGHUP, on_reload);
-	state->tick = evtimer_new(state->base, on_tick, state);
-	return state->stop_term != NULL && state->stop_int != NULL && state->reload != NULL &&
-			       state->tick != NULL
-		       ? CHI_OK
-		       : chi_fail(fault, -CHI_ENOMEM, "cannot watch signals");
+	state->tick = state->base != NULL ? evtimer_new(state->base, on_tick, state) : NULL;
+	state->signals = (struct chi_signals){
+		.base = state->base, .reload = reload, .context = &state->server};
+	return state->tick != NULL ? chi_signals_watch(&state->signals, fault)
+				   : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -96,21 +63,18 @@ static int bind_sockets(struct http_server *server, struct chi_fault *fault)
 {
 	const struct http_config *config = server->config;
 	const struct chi_binding how = {
-		.listens = config->listens,
-		.n = config->n_listens,
+		.listens = config->server.listens,
+		.n = config->server.n_listens,
 		.user = &config->server.user,
 		.http = true,
 		.shared = true,
-		.local = config->public_read || config->access_path != NULL
+		.local = config->public_read || config->server.access_path != NULL
 				 ? NULL
 				 : ": --public-read lets any client read, --access those with a "
 				   "token",
 	};
-	struct chi_passed_list passed = {.n = 0};
-	int status = chi_notify_passed(&passed, fault);
-	if (status == CHI_OK) {
-		status = chi_sockets_open(&server->sockets[0], &how, &passed, fault);
-	}
+	struct chi_passed_list passed = config->server.passed;
+	int status = chi_sockets_open(&server->sockets[0], &how, &passed, fault);
 	for (size_t i = 1; i < config->threads && status == CHI_OK; i++) {
 		status = chi_sockets_share(&server->sockets[0], &server->sockets[i], fault);
 	}
@@ -188,22 +152,21 @@ static void stop(struct state *state)
 	routes_deinit(server);
 	chi_access_free(server->access);
 	pthread_rwlock_destroy(&server->access_lock);
-	chi_event_drop(&state->stop_int);
-	chi_event_drop(&state->stop_term);
-	chi_event_drop(&state->reload);
+	chi_signals_drop(&state->signals);
 	chi_event_drop(&state->tick);
 	if (state->base != NULL) {
 		event_base_free(state->base);
 	}
 }
 
-int serve(const struct http_config *config, struct chi_fault *fault)
+int serve(const void *config, struct chi_fault *fault)
 {
 	struct state *state = calloc(1, sizeof(*state));
 	struct timeval second = chi_event_ms(1000);
 	if (state == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	chi_dir_guard_lock_files();
 	state->server.config = config;
 	state->server.find = routes_find;
 	pthread_rwlock_init(&state->server.access_lock, NULL);

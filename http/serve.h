@@ -5,4 +5,4 @@
 #include "http/net/config.h"
 
 /* Binds, becomes the user, opens the store, serves until a signal, and drains. */
-CHI_MUSTUSE int serve(const struct http_config *config, struct chi_fault *fault);
+CHI_MUSTUSE int serve(const void *config, struct chi_fault *fault);

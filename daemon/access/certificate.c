@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 int chi_certificate_load(const struct chi_config *config, SSL_CTX **out, struct chi_fault *fault)
 {

@@ -12,7 +12,7 @@
 #include "base/fault.h"
 #include "daemon/access/certificate.h"
 #include "service/log.h"
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 /* The groups of a process beside its first, which the kernel allows. */
 #define GROUPS_MAX 65536
@@ -29,7 +29,7 @@ static int load_access(const struct chi_config *config, struct chi_access **out,
 {
 	/* At the start we may still be root, and are to be someone else. */
 	uint32_t uid = config->server.user.given ? config->server.user.uid : geteuid();
-	return chi_access_load(config->access_path, uid, out, fault);
+	return chi_access_load(config->server.access_path, uid, out, fault);
 }
 
 int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
@@ -38,7 +38,7 @@ int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 	*guard = (struct chi_guard){.config = config};
 	pthread_mutex_init(&guard->lock, NULL);
 	int status = chi_certificate_load(config, &guard->tls, fault);
-	if (status == CHI_OK && config->access_path != NULL) {
+	if (status == CHI_OK && config->server.access_path != NULL) {
 		status = load_access(config, &guard->access, fault);
 	}
 	return status;
@@ -69,7 +69,7 @@ static bool reload_access(struct chi_guard *guard)
 	pthread_mutex_unlock(&guard->lock);
 	chi_access_free(before);
 	log_info("access.reload", "reloaded the access rules of '{path}'",
-		 log_text("path", guard->config->access_path));
+		 log_text("path", guard->config->server.access_path));
 	return true;
 }
 
@@ -105,7 +105,7 @@ int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
 bool chi_guard_reload(struct chi_guard *guard)
 {
 	bool tls = guard->config->tls_certificate != NULL && reload_tls(guard);
-	bool access = guard->config->access_path != NULL && reload_access(guard);
+	bool access = guard->config->server.access_path != NULL && reload_access(guard);
 	return tls || access;
 }
 
@@ -180,7 +180,7 @@ int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visit
 	enum chi_role role = CHI_ROLE_ADMIN;
 	enum chi_role most = visitor->listen->role;
 	int status = CHI_OK;
-	if (visitor->listen->kind == CHI_LISTEN_UNIX && guard->config->access_path != NULL) {
+	if (visitor->listen->kind == CHI_LISTEN_UNIX && guard->config->server.access_path != NULL) {
 		status = find_user(visitor->fd, &user);
 		shown.has_user = true;
 		shown.uid = user.uid;

@@ -16,80 +16,89 @@
 
 #define FIELD(name) offsetof(struct chi_config, name)
 
-static const struct chi_number_option numbers[] = {
+static chi_option_apply add_store, set_mode, set_metrics;
+
+static const struct chi_option options[] = {
+	{"store", "[NAME=]DIR", 0, .apply = add_store,
+	 .help = "a store to serve (default name: default); repeatable"},
+	{"listen", "ADDRESS[,...]", FIELD(server), .apply = chi_option_listen,
+	 .help = "unix:PATH, tcp:HOST:PORT (loopback only) or tls:HOST:PORT; port 0: any free one; "
+		 "or fd:NAME, passed by the service manager; repeatable. Settings after commas: "
+		 "role=read, write or admin, the highest role there (default: admin); for unix "
+		 "sockets also mode=OCTAL and group=NAME"},
+	{"access", "FILE", FIELD(server.access_path),
+	 .help = "rules for who may do what (default: every client that can connect may do "
+		 "everything); reloaded by SIGHUP"},
+	{"tls-cert", "FILE", FIELD(tls_certificate),
+	 .help = "the server's certificate, PEM; reloaded by SIGHUP"},
+	{"tls-key", "FILE", FIELD(tls_key), .help = "its key, the same"},
+	{"tls-ca", "FILE", FIELD(tls_authorities),
+	 .help = "authorities for clients' certificates, PEM; reloaded by SIGHUP"},
+	{"create", "STATISTIC", FIELD(create), .words = chi_statistic_names,
+	 .n_words = CHI_COUNT(chi_statistic_names),
+	 .help = "create stores that do not exist: external, control, outcome, score or eval"},
+	{"read-only", NULL, FIELD(read_only),
+	 .help = "serve without writing; another process may write"},
+	{"socket-mode", "OCTAL", FIELD(socket_mode), .apply = set_mode,
+	 .help = "mode of unix sockets (default: 0660)"},
+	{"metrics", "ADDRESS", 0, .apply = set_metrics,
+	 .help = "tcp:HOST:PORT (loopback only): counters for Prometheus by HTTP, GET /metrics"},
+	CHI_SERVER_OPTIONS(struct chi_config),
 	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
-	 "threads that serve clients (default: one per core)"},
+	 .help = "threads that serve clients (default: one per core)"},
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
-	 "address space for each store (default: 1T)"},
-	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096, "clients at once"},
+	 .help = "address space for each store (default: 1T)"},
+	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096,
+	 .help = "clients at once"},
 	{"max-handshakes", "N", FIELD(limits.handshakes), 1, 1000000, 256,
-	 "TLS clients before their hello; one more closes the oldest"},
+	 .help = "TLS clients before their hello; one more closes the oldest"},
 	{"max-in-flight", "N", FIELD(limits.in_flight), 1, CHI_IN_FLIGHT_MAX, CHI_IN_FLIGHT_MAX,
-	 "unanswered requests of a connection"},
+	 .help = "unanswered requests of a connection"},
 	{"max-request", "BYTES", FIELD(limits.request_bytes), 1024, CHI_FRAME_REQUEST_MAX,
-	 CHI_FRAME_REQUEST_MAX, "size of a request"},
+	 CHI_FRAME_REQUEST_MAX, .help = "size of a request"},
 	{"frame-timeout", "MS", FIELD(limits.frame_ms), 1, DAY_MS, 10000,
-	 "for a request to arrive completely, and for the first one"},
+	 .help = "for a request to arrive completely, and for the first one"},
 	{"output-pause", "BYTES", FIELD(limits.output_pause), 1024, MIB << 10, MIB,
-	 "unread answers above which no more requests are read"},
+	 .help = "unread answers above which no more requests are read"},
 	{"output-close", "BYTES", FIELD(limits.output_close), 1024, MIB << 10, 8 * MIB,
-	 "unread answers above which a client is cut off"},
+	 .help = "unread answers above which a client is cut off"},
 	{"output-timeout", "MS", FIELD(limits.output_ms), 1, DAY_MS, 30000,
-	 "without reading, after which a client is cut off"},
+	 .help = "without reading, after which a client is cut off"},
 	{"buffer-bytes", "BYTES", FIELD(limits.buffer_bytes), 64 << 10, MIB << 20, 256 * MIB,
-	 "memory for all clients' buffers together"},
+	 .help = "memory for all clients' buffers together"},
 	{"queue-bytes", "BYTES", FIELD(limits.queue_bytes), 1024, MIB << 20, 64 * MIB,
-	 "write queue of a store"},
+	 .help = "write queue of a store"},
 	{"queue-records", "N", FIELD(limits.queue_records), 1, 100000000, 100000,
-	 "the same in positions"},
+	 .help = "the same in positions"},
 	{"snapshot-time", "MS", FIELD(limits.snapshot_ms), 1, DAY_MS, 1000,
-	 "longest snapshot of a scan"},
+	 .help = "longest snapshot of a scan"},
 	{"imports", "N", FIELD(limits.imports), 1, CHI_IMPORTS_MAX, 1,
-	 "imports of games at once, all stores together"},
+	 .help = "imports of games at once, all stores together"},
 	{"import-memory", "BYTES", FIELD(limits.import_memory), CHI_IMPORT_MEMORY_MIN, MIB << 20,
-	 256 * MIB, "memory of each import"},
+	 256 * MIB, .help = "memory of each import"},
 	{"import-timeout", "MS", FIELD(limits.import_ms), 1, DAY_MS, 600000,
-	 "without data, after which an import is dropped"},
+	 .help = "without data, after which an import is dropped"},
 	{"crash-limit", "N", FIELD(limits.crashes), 0, 1000, 3,
-	 "crashes after which a store is served read-only; 0: never"},
+	 .help = "crashes after which a store is served read-only; 0: never"},
 	{"crash-window", "MS", FIELD(limits.crash_ms), 1, 30 * DAY_MS, 3600000,
-	 "crashes count if the last is younger than this"},
+	 .help = "crashes count if the last is younger than this"},
 	{"stop-timeout", "MS", FIELD(limits.stop_ms), 1, DAY_MS, 5000,
-	 "for clients to read their last answers at the end"},
+	 .help = "for clients to read their last answers at the end"},
 };
 
-/* Options whose argument is no number. */
-static const struct option texts[] = {
-	{"store", required_argument, NULL, 's'},
-	{"listen", required_argument, NULL, 'l'},
-	{"socket-mode", required_argument, NULL, 'm'},
-	{"access", required_argument, NULL, 'a'},
-	{"create", required_argument, NULL, 'c'},
-	CHI_SERVER_OPTIONS,
-	{"read-only", no_argument, NULL, 'r'},
-	{"metrics", required_argument, NULL, 'M'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'v'},
-	{"tls-cert", required_argument, NULL, 'C'},
-	{"tls-key", required_argument, NULL, 'K'},
-	{"tls-ca", required_argument, NULL, 'A'},
-};
-
-static chi_option_apply apply;
-
-static const struct chi_option_table table = {
-	.texts = texts,
-	.n_texts = CHI_COUNT(texts),
-	.numbers = numbers,
-	.n_numbers = CHI_COUNT(numbers),
-	.letters = "hv",
-	.apply = apply,
+const struct chi_option_table chi_config_options = {
+	.options = options,
+	.n = CHI_COUNT(options),
+	.usage = "usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
+		 "Serves Chistore stores to many programs at once.\n\n",
+	.notes = "\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
+		 "stopped,\n2 usage, 3 a store or an address failed. See chistored(8).\n",
 };
 
 void chi_config_init(struct chi_config *config)
 {
 	*config = (struct chi_config){.server.log.level = CHI_LOG_INFO, .socket_mode = 0660};
-	chi_options_init(&table, config);
+	chi_options_init(&chi_config_options, config);
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	config->threads = cores < 1 ? 1 : (uint64_t)cores;
 	if (config->threads > CHI_THREADS_MAX) {
@@ -99,8 +108,11 @@ void chi_config_init(struct chi_config *config)
 
 /* NAME=DIR, or DIR alone for the store named default. What comes before a '=' is a name unless
  * a slash tells that it belongs to a path. */
-static int parse_store(struct chi_config *config, const char *text, struct chi_fault *fault)
+static int add_store(void *at, const struct chi_option *option, const char *text,
+		     struct chi_fault *fault)
 {
+	struct chi_config *config = at;
+	(void)option;
 	if (config->n_stores == CHI_STORES_MAX) {
 		return chi_fail(fault, -CHI_EINVAL, "--store: more than %d stores", CHI_STORES_MAX);
 	}
@@ -131,8 +143,11 @@ static int parse_store(struct chi_config *config, const char *text, struct chi_f
 }
 
 /* What is listened on is the same, what is said is not: HTTP, in the clear, to any client. */
-static int parse_metrics(struct chi_config *config, const char *text, struct chi_fault *fault)
+static int set_metrics(void *at, const struct chi_option *option, const char *text,
+		       struct chi_fault *fault)
 {
+	struct chi_config *config = at;
+	(void)option;
 	if (strchr(text, ',') != NULL || chi_listen_parse(text, &config->metrics, NULL) < 0 ||
 	    config->metrics.kind != CHI_LISTEN_TCP) {
 		return chi_fail(fault, -CHI_ESYNTAX, "--metrics: '%s' is not tcp:HOST:PORT", text);
@@ -141,68 +156,25 @@ static int parse_metrics(struct chi_config *config, const char *text, struct chi
 	return CHI_OK;
 }
 
-/* One that is no number. */
-static int apply(void *settings, int option, const char *text, struct chi_fault *fault)
+static int set_mode(void *at, const struct chi_option *option, const char *text,
+		    struct chi_fault *fault)
 {
-	struct chi_config *config = settings;
-	int status = CHI_OK;
-	if (chi_server_option(&config->server, option, text, &status, fault)) {
-		return status;
-	}
-	switch (option) {
-	case 's':
-		return parse_store(config, text, fault);
-	case 'l':
-		return chi_server_listen(config->listens, &config->n_listens, text, fault);
-	case 'm':
-		return chi_listen_mode("--socket-mode", text, &config->socket_mode, fault);
-	case 'a':
-		config->access_path = text;
-		return CHI_OK;
-	case 'C':
-		config->tls_certificate = text;
-		return CHI_OK;
-	case 'K':
-		config->tls_key = text;
-		return CHI_OK;
-	case 'A':
-		config->tls_authorities = text;
-		return CHI_OK;
-	case 'c':
-		return CHI_OPTION_CHOOSE("create", chi_statistic_names, text, &config->create,
-					 fault);
-	case 'M':
-		return parse_metrics(config, text, fault);
-	case 'r':
-		config->read_only = true;
-		return CHI_OK;
-	case 'h':
-		config->action = CHI_ACTION_HELP;
-		return CHI_NONE;
-	default:
-		config->action = CHI_ACTION_VERSION;
-		return CHI_NONE;
-	}
-}
-
-int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
-		     struct chi_fault *fault)
-{
-	return chi_options_parse(&table, config, argc, argv, fault);
+	(void)option;
+	return chi_listen_mode("--socket-mode", text, at, fault);
 }
 
 /* Files that nothing uses are a mistake: the operator believes that something is encrypted. */
 static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 {
 	bool used = false;
-	for (size_t i = 0; i < config->n_listens; i++) {
-		used = used || config->listens[i].kind == CHI_LISTEN_TLS;
+	for (size_t i = 0; i < config->server.n_listens; i++) {
+		used = used || config->server.listens[i].kind == CHI_LISTEN_TLS;
 	}
 	if (used && (config->tls_certificate == NULL || config->tls_key == NULL)) {
 		return chi_fail(fault, -CHI_EINVAL,
 				"--listen: tls: needs --tls-cert and --tls-key");
 	}
-	if (used && config->access_path == NULL) {
+	if (used && config->server.access_path == NULL) {
 		return chi_fail(
 			fault, -CHI_EINVAL,
 			"--listen: tls: needs --access, without which every client is refused");
@@ -217,12 +189,13 @@ static int check_tls(const struct chi_config *config, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
+int chi_config_check(void *settings, struct chi_fault *fault)
 {
+	const struct chi_config *config = settings;
 	if (config->n_stores == 0) {
 		return chi_fail(fault, -CHI_EINVAL, "nothing to serve: --store is missing");
 	}
-	if (config->n_listens == 0) {
+	if (config->server.n_listens == 0) {
 		return chi_fail(fault, -CHI_EINVAL, "nowhere to listen: --listen is missing");
 	}
 	for (size_t i = 0; i < config->n_stores; i++) {
@@ -241,42 +214,4 @@ int chi_config_check(const struct chi_config *config, struct chi_fault *fault)
 		return chi_fail(fault, -CHI_EINVAL, "--create and --read-only exclude each other");
 	}
 	return check_tls(config, fault);
-}
-
-void chi_config_help(FILE *out)
-{
-	fputs("usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
-	      "Serves Chistore stores to many programs at once.\n\n"
-	      "  --store [NAME=]DIR     a store to serve (default name: default); repeatable\n"
-	      "  --listen ADDRESS[,...] unix:PATH, tcp:HOST:PORT (loopback only) or\n"
-	      "                         tls:HOST:PORT; port 0: any free one; or fd:NAME, passed\n"
-	      "                         by the service manager; repeatable. Settings after\n"
-	      "                         commas: role=read, write or admin, the highest role there\n"
-	      "                         (default: admin); for unix sockets also mode=OCTAL and\n"
-	      "                         group=NAME\n"
-	      "  --access FILE          rules for who may do what (default: every client that\n"
-	      "                         can connect may do everything); reloaded by SIGHUP\n"
-	      "  --tls-cert FILE, --tls-key FILE\n"
-	      "                         the server's certificate and key, PEM; reloaded by SIGHUP\n"
-	      "  --tls-ca FILE          authorities for clients' certificates, PEM; reloaded by\n"
-	      "                         SIGHUP\n"
-	      "  --user NAME[:GROUP]    started as root: become this user before opening stores\n"
-	      "  --sandbox WHICH        restrict files and system calls to what serving needs:\n"
-	      "                         auto (as far as the kernel can), require, off\n"
-	      "  --create STATISTIC     create stores that do not exist: external, control,\n"
-	      "                         outcome, score or eval\n"
-	      "  --read-only            serve without writing; another process may write\n"
-	      "  --socket-mode OCTAL    mode of unix sockets (default: 0660)\n"
-	      "  --log-level LEVEL      error, warning, info or debug (default: info)\n"
-	      "  --log-file PATH        append the log to a file (default: standard error);\n"
-	      "                         reopened by SIGHUP\n"
-	      "  --log-format FORMAT    text or json, an object a line (default: text)\n"
-	      "  --metrics ADDRESS      tcp:HOST:PORT (loopback only): counters for Prometheus by\n"
-	      "                         HTTP, GET /metrics\n"
-	      "  --help, --version\n\n",
-	      out);
-	chi_options_help(&table, out);
-	fputs("\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
-	      "stopped,\n2 usage, 3 a store or an address failed. See chistored(8).\n",
-	      out);
 }

@@ -11,15 +11,7 @@
 #include "chistore/types.h"
 #include "daemon/settings/limits.h"
 #include "service/listen.h"
-#include "service/notify.h"
 #include "service/options.h"
-
-/* What the command line asks the program to do. */
-enum chi_action {
-	CHI_ACTION_SERVE,
-	CHI_ACTION_HELP,
-	CHI_ACTION_VERSION,
-};
 
 struct chi_store_config {
 	char name[68]; /* CHI_STORE_NAME_MAX and a NUL */
@@ -28,19 +20,14 @@ struct chi_store_config {
 
 /* Texts point into argv. */
 struct chi_config {
-	enum chi_action action;
 	struct chi_store_config stores[CHI_STORES_MAX];
 	size_t n_stores;
-	struct chi_listen listens[CHI_LISTENS_MAX];
-	size_t n_listens;
 	struct chi_listen metrics; /* TCP; meaningful if has_metrics */
 	bool has_metrics;
-	struct chi_passed_list passed; /* by the service manager: not from the command line */
-	const char *tls_certificate;   /* PEM; NULL: no TLS */
+	const char *tls_certificate; /* PEM; NULL: no TLS */
 	const char *tls_key;
 	const char *tls_authorities; /* who signs clients' certificates; NULL: none is asked
 					for */
-	const char *access_path;     /* NULL: anyone who can connect may do everything */
 	struct chi_server_settings server;
 	uint64_t threads;
 	uint64_t map_bytes; /* 0: the store's default */
@@ -52,12 +39,7 @@ struct chi_config {
 
 void chi_config_init(struct chi_config *config);
 
-/* Reads the command line; -CHI_EINVAL or -CHI_ESYNTAX names the option and what is wrong. */
-CHI_MUSTUSE int chi_config_parse(struct chi_config *config, int argc, char *const argv[],
-				 struct chi_fault *fault);
+extern const struct chi_option_table chi_config_options;
 
 /* Checks what no option can tell alone: something to serve, somewhere to listen, names once. */
-CHI_MUSTUSE int chi_config_check(const struct chi_config *config, struct chi_fault *fault);
-
-/* The help text, with the defaults. */
-void chi_config_help(FILE *out);
+CHI_MUSTUSE int chi_config_check(void *config, struct chi_fault *fault);

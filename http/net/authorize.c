@@ -12,11 +12,11 @@ int server_load_access(struct http_server *server, struct chi_fault *fault)
 {
 	const struct http_config *config = server->config;
 	struct chi_access *access = NULL;
-	if (config->access_path == NULL) {
+	if (config->server.access_path == NULL) {
 		return CHI_OK;
 	}
 	int status = chi_access_load(
-		config->access_path,
+		config->server.access_path,
 		config->server.user.given ? config->server.user.uid : geteuid(), &access, fault);
 	if (status < 0) {
 		return status;
@@ -33,9 +33,9 @@ int server_load_access(struct http_server *server, struct chi_fault *fault)
 static enum chi_role initial_role(const struct http_config *config, const char **why)
 {
 	*why = "access denied: this server asks for a token (Authorization: Bearer ...)";
-	return config->public_read	     ? CHI_ROLE_READ
-	       : config->access_path == NULL ? CHI_ROLE_WRITE
-					     : CHI_ROLE_NONE;
+	return config->public_read		    ? CHI_ROLE_READ
+	       : config->server.access_path == NULL ? CHI_ROLE_WRITE
+						    : CHI_ROLE_NONE;
 }
 
 static bool begins(struct text text, const char *word)
@@ -176,7 +176,7 @@ enum chi_role server_authorize(struct http_server *server, struct text authoriza
 	enum chi_role role = initial_role(server->config, why);
 	*shown = false;
 	size_t n = sizeof(scheme) - 1;
-	if (server->config->access_path == NULL || authorization.len <= n ||
+	if (server->config->server.access_path == NULL || authorization.len <= n ||
 	    strncasecmp(authorization.at, scheme, n) != 0) {
 		return role;
 	}

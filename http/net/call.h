@@ -17,7 +17,7 @@
 #include "http/net/params.h"
 #include "http/net/writer.h"
 #include "service/access.h"
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 struct session;
 struct call;

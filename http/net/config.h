@@ -6,25 +6,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "chistore/types.h"
 #include "service/listen.h"
 #include "service/options.h"
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 #define HTTP_THREADS_MAX 64
 #define HTTP_NAMES_MAX	 16
 
-enum http_action {
-	HTTP_SERVE,
-	HTTP_HELP,
-	HTTP_VERSION,
-};
-
 /* Texts point into argv. */
 struct http_config {
-	enum http_action action;
 	const char *address;  /* of the store */
 	bool in_process;      /* a directory's: reading does not wait for another process */
 	const char *store;    /* name on a daemon; NULL: its default */
@@ -33,9 +25,6 @@ struct http_config {
 	const char *tls_ca;
 	const char *tls_cert;
 	const char *tls_key;
-	struct chi_listen listens[CHI_LISTENS_MAX];
-	size_t n_listens;
-	const char *access_path;	   /* NULL: without rules */
 	bool public_read;		   /* any client may read */
 	const char *hosts[HTTP_NAMES_MAX]; /* names of this server */
 	size_t n_hosts;
@@ -59,8 +48,7 @@ struct http_config {
 
 void http_config_init(struct http_config *config);
 
-/* Reads and checks the command line; the fault names the option and what is wrong. */
-CHI_MUSTUSE int http_config_parse(struct http_config *config, int argc, char *const argv[],
-				  struct chi_fault *fault);
+extern const struct chi_option_table http_config_options;
 
-void http_config_help(FILE *out);
+/* Checks what no option can tell alone, and computes the rest. */
+CHI_MUSTUSE int http_config_check(void *config, struct chi_fault *fault);

@@ -11,8 +11,8 @@
  *
  * A call belongs to its loop but while a worker has it.
  *
- * Whatever is limited is shared by peers (service/shares.h): connections, bodies and output of a
- * loop, places in the workers' queue, and the workers.
+ * Whatever is limited is shared by peers (service/net/shares.h): connections, bodies and output of
+ *a loop, places in the workers' queue, and the workers.
  */
 #pragma once
 
@@ -29,8 +29,8 @@
 #include "http/net/unknown.h"
 #include "service/access.h"
 #include "service/net/listener.h"
-#include "service/peer.h"
-#include "service/shares.h"
+#include "service/net/peer.h"
+#include "service/net/shares.h"
 
 struct http_server;
 struct page;

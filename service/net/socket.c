@@ -24,7 +24,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "service/log.h"
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 #define BACKLOG 1024
 

@@ -37,7 +37,7 @@ static int parse(struct chi_config *config, const char *words)
 	arguments[n] = NULL;
 	chi_config_init(config);
 	fault.text[0] = '\0';
-	return chi_config_parse(config, n, arguments, &fault);
+	return chi_options_parse(&chi_config_options, config, n, arguments, &fault);
 }
 
 static void test_defaults(void **state)
@@ -46,7 +46,7 @@ static void test_defaults(void **state)
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--store /s --listen unix:/l"), CHI_OK);
 	assert_int_equal(chi_config_check(&config, &fault), CHI_OK);
-	assert_int_equal(config.action, CHI_ACTION_SERVE);
+	assert_int_equal(config.server.action, CHI_ACTION_SERVE);
 	assert_string_equal(config.stores[0].name, "default");
 	assert_string_equal(config.stores[0].path, "/s");
 	assert_int_equal(config.socket_mode, 0660);
@@ -95,16 +95,16 @@ static void test_addresses(void **state)
 	assert_int_equal(parse(&config, "--listen unix:a:b --listen tcp:127.0.0.1:0 "
 					"--listen tcp:[::1]:65535 --listen tcp:localhost:7"),
 			 CHI_OK);
-	assert_int_equal(config.listens[0].kind, CHI_LISTEN_UNIX);
-	assert_int_equal(config.listens[0].role, CHI_ROLE_ADMIN);
-	assert_false(config.listens[0].has_mode);
-	assert_false(config.listens[0].has_group);
-	assert_string_equal(config.listens[0].path, "a:b");
-	assert_string_equal(config.listens[1].host, "127.0.0.1");
-	assert_string_equal(config.listens[1].port, "0");
-	assert_string_equal(config.listens[2].host, "::1");
-	assert_string_equal(config.listens[2].port, "65535");
-	assert_string_equal(config.listens[3].host, "localhost");
+	assert_int_equal(config.server.listens[0].kind, CHI_LISTEN_UNIX);
+	assert_int_equal(config.server.listens[0].role, CHI_ROLE_ADMIN);
+	assert_false(config.server.listens[0].has_mode);
+	assert_false(config.server.listens[0].has_group);
+	assert_string_equal(config.server.listens[0].path, "a:b");
+	assert_string_equal(config.server.listens[1].host, "127.0.0.1");
+	assert_string_equal(config.server.listens[1].port, "0");
+	assert_string_equal(config.server.listens[2].host, "::1");
+	assert_string_equal(config.server.listens[2].port, "65535");
+	assert_string_equal(config.server.listens[3].host, "localhost");
 	const char *const bad[] = {"x:/a",     "unix:",	    "tcp:",    "tcp:h",
 				   "tcp::1",   "tcp:h:",    "tcp:h:x", "tcp:h:65536",
 				   "tcp:h:-1", "tcp:::1:5", "/a",      ""};
@@ -142,8 +142,8 @@ static void test_tls(void **state)
 					"--tls-cert c --tls-key k --tls-ca a"),
 			 CHI_OK);
 	assert_int_equal(chi_config_check(&config, &fault), CHI_OK);
-	assert_int_equal(config.listens[0].kind, CHI_LISTEN_TLS);
-	assert_string_equal(config.listens[0].host, "::");
+	assert_int_equal(config.server.listens[0].kind, CHI_LISTEN_TLS);
+	assert_string_equal(config.server.listens[0].host, "::");
 	assert_int_equal(config.limits.handshakes, 256);
 	assert_int_equal(parse(&config, "--listen tls:h:1,mode=0600"), -CHI_ESYNTAX);
 	assert_int_equal(parse(&config, "--max-handshakes 0"), -CHI_EINVAL);
@@ -157,17 +157,17 @@ static void test_settings_of_an_address(void **state)
 	assert_int_equal(parse(&config, "--listen unix:/s,mode=0666,group=17,role=read "
 					"--listen tcp:[::1]:0,role=write"),
 			 CHI_OK);
-	const struct chi_listen *listen = &config.listens[0];
+	const struct chi_listen *listen = &config.server.listens[0];
 	assert_string_equal(listen->path, "/s");
 	assert_true(listen->has_mode);
 	assert_int_equal(listen->mode, 0666);
 	assert_true(listen->has_group);
 	assert_int_equal(listen->group, 17);
 	assert_int_equal(listen->role, CHI_ROLE_READ);
-	assert_string_equal(config.listens[1].host, "::1");
-	assert_int_equal(config.listens[1].role, CHI_ROLE_WRITE);
+	assert_string_equal(config.server.listens[1].host, "::1");
+	assert_int_equal(config.server.listens[1].role, CHI_ROLE_WRITE);
 	assert_int_equal(parse(&config, "--listen unix:/s,group=root"), CHI_OK);
-	assert_int_equal(config.listens[0].group, 0);
+	assert_int_equal(config.server.listens[0].group, 0);
 	const char *const bad[] = {
 		"unix:/s,",
 		"unix:/s,b",
@@ -264,9 +264,9 @@ static void test_actions(void **state)
 	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--help --nonsense"), CHI_OK);
-	assert_int_equal(config.action, CHI_ACTION_HELP);
+	assert_int_equal(config.server.action, CHI_ACTION_HELP);
 	assert_int_equal(parse(&config, "--version"), CHI_OK);
-	assert_int_equal(config.action, CHI_ACTION_VERSION);
+	assert_int_equal(config.server.action, CHI_ACTION_VERSION);
 }
 
 static void test_help_names_every_statistic(void **state)
@@ -276,7 +276,7 @@ static void test_help_names_every_statistic(void **state)
 	size_t len = 0;
 	FILE *out = open_memstream(&help, &len);
 	assert_non_null(out);
-	chi_config_help(out);
+	chi_options_help(&chi_config_options, out);
 	assert_int_equal(fclose(out), 0);
 	const char *create = strstr(help, "--create");
 	assert_non_null(create);

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "service/peer.h"
-#include "service/shares.h"
+#include "service/net/peer.h"
+#include "service/net/shares.h"
 
 static struct chi_peer_address parsed(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "service/peer.h"
+#include "service/net/peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A budget that many share: of what is limited a peer (service/peer.h) may hold as much as is still
- * free. One that takes all it can so has half, two have a third each, and there is always something
- * left for the next. One that holds nothing may take in any case, so that no one is kept out by
- * what others hold; beyond the budget there is therefore at most what each peer takes at once.
+ * A budget that many share: of what is limited a peer (service/net/peer.h) may hold as much as is
+ * still free. One that takes all it can so has half, two have a third each, and there is always
+ * something left for the next. One that holds nothing may take in any case, so that no one is kept
+ * out by what others hold; beyond the budget there is therefore at most what each peer takes at
+ * once.
  *
  * Not shared between threads, but under a lock.
  */
