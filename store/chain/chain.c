@@ -330,6 +330,49 @@ int chi_chain_get(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val
 	return rc == 0 && compare_keys(&at, key) != 0 ? MDB_NOTFOUND : rc;
 }
 
+static bool begins(const MDB_val *key, const MDB_val *from, size_t common)
+{
+	return key->mv_size >= common && memcmp(key->mv_data, from->mv_data, common) == 0;
+}
+
+int chi_chain_seek(MDB_cursor *cursor, enum chi_chain chain, size_t common, MDB_val *key,
+		   MDB_val *value)
+{
+	const MDB_val wanted = *key;
+	int rc = go_to_range(cursor, chain, key, value);
+	if (rc == MDB_NOTFOUND) {
+		rc = go_to_last(cursor, chain, key, value);
+	} else if (rc == 0 && compare_keys(key, &wanted) != 0) {
+		rc = go_to_previous(cursor, chain, key, value);
+	}
+	if (rc == MDB_NOTFOUND) {
+		rc = go_to_first(cursor, chain, key, value);
+	} else if (rc == 0 && !begins(key, &wanted, common)) {
+		rc = go_to_next(cursor, chain, key, value);
+	}
+	return rc == 0 && !begins(key, &wanted, common) ? MDB_NOTFOUND : rc;
+}
+
+int chi_chain_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val *from,
+		   size_t common, chi_chain_visit *visit, void *context)
+{
+	MDB_cursor *cursor;
+	MDB_val key = from != NULL ? *from : head_val();
+	MDB_val value;
+	int status = CHI_OK;
+	int rc = mdb_cursor_open(txn, dbi, &cursor);
+	if (rc != 0) {
+		return chi_lmdb_status(rc);
+	}
+	rc = go_to_range(cursor, chain, &key, &value);
+	while (rc == 0 && status == CHI_OK && (from == NULL || begins(&key, from, common))) {
+		status = visit(context, &key, &value);
+		rc = status == CHI_OK ? go_to_next(cursor, chain, &key, &value) : 0;
+	}
+	mdb_cursor_close(cursor);
+	return status != CHI_OK || rc == MDB_NOTFOUND ? status : chi_lmdb_status(rc);
+}
+
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 static int put_head(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val *last)

@@ -43,6 +43,17 @@ CHI_MUSTUSE int chi_chain_get(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, c
 CHI_MUSTUSE int chi_chain_step(MDB_cursor *cursor, enum chi_chain chain, MDB_val *key,
 			       MDB_val *value, MDB_cursor_op op);
 
+/* Goes to the entry that is responsible for *key among those whose keys begin with its first
+ * `common` bytes: the last one that is not greater, else the first. MDB_NOTFOUND: there is none. */
+CHI_MUSTUSE int chi_chain_seek(MDB_cursor *cursor, enum chi_chain chain, size_t common,
+			       MDB_val *key, MDB_val *value);
+
+/* Calls for each entry from `from` on whose key begins with the first `common` bytes of that; NULL:
+ * for all. Ends with what `visit` returns other than CHI_OK. A status, not LMDB's code. */
+typedef int chi_chain_visit(void *context, const MDB_val *key, const MDB_val *value);
+CHI_MUSTUSE int chi_chain_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val *from,
+			       size_t common, chi_chain_visit *visit, void *context);
+
 /* What a key of the tree is called in a message. */
 #define CHI_CHAIN_TEXT 128
 const char *chi_chain_name(enum chi_chain chain);

@@ -74,7 +74,7 @@ int chi_bodies_read(struct chi_bodies_reader *reader, uint32_t number, struct ch
 	if (!covers(&reader->chunk, number)) {
 		MDB_val key;
 		MDB_val value;
-		int rc = chi_number_before(reader->cursor, CHI_CHAIN_GAMES, number, &key, &value);
+		int rc = chi_number_seek(reader->cursor, CHI_CHAIN_GAMES, number, &key, &value);
 		rc = enter(reader, rc, &key, &value);
 		if (rc != CHI_OK) {
 			return rc;
@@ -106,10 +106,7 @@ int chi_bodies_next(struct chi_bodies_reader *reader, uint32_t from, uint32_t *o
 	MDB_val value;
 	int rc = CHI_OK;
 	if (!covers(&reader->chunk, from)) {
-		rc = chi_number_before(reader->cursor, CHI_CHAIN_GAMES, from, &key, &value);
-		rc = rc == MDB_NOTFOUND ? chi_chain_step(reader->cursor, CHI_CHAIN_GAMES, &key,
-							 &value, MDB_FIRST)
-					: rc;
+		rc = chi_number_seek(reader->cursor, CHI_CHAIN_GAMES, from, &key, &value);
 		rc = enter(reader, rc, &key, &value);
 	}
 	while (rc == CHI_OK && !next_here(&reader->chunk, from, out)) {

@@ -222,7 +222,7 @@ static int load_chunk(struct chi_bodies_writer *w, uint32_t number)
 	if (rc != 0) {
 		return chi_lmdb_status(rc);
 	}
-	rc = chi_lmdb_status(chi_number_before(cursor, CHI_CHAIN_GAMES, number, &key, &value));
+	rc = chi_lmdb_status(chi_number_seek(cursor, CHI_CHAIN_GAMES, number, &key, &value));
 	rc = rc == CHI_OK ? bodies_unpack(&w->coder, &key, &value, &w->kept) : rc;
 	mdb_cursor_close(cursor);
 	uint32_t row = number - w->kept.first;

@@ -100,7 +100,7 @@ int chi_columns_find(struct chi_columns_reader *reader, uint32_t number, uint32_
 	if (!covers(chunk, number)) {
 		MDB_val key;
 		MDB_val value;
-		int rc = chi_number_before(reader->cursor, CHI_CHAIN_COLUMNS, number, &key, &value);
+		int rc = chi_number_seek(reader->cursor, CHI_CHAIN_COLUMNS, number, &key, &value);
 		rc = enter(reader, rc, &key, &value);
 		if (rc != CHI_OK) {
 			return rc;
@@ -155,18 +155,11 @@ int chi_columns_seek(struct chi_columns_reader *reader, uint32_t from)
 	MDB_val key;
 	MDB_val value;
 	int rc = enter(reader,
-		       chi_number_before(reader->cursor, CHI_CHAIN_COLUMNS, from, &key, &value),
-		       &key, &value);
-	if (rc == CHI_OK) {
-		return covers(&reader->chunk, from) || reader->chunk.first > from
-			       ? CHI_OK
-			       : chi_columns_next(reader);
-	}
-	return rc == CHI_NONE ? enter(reader,
-				      chi_chain_step(reader->cursor, CHI_CHAIN_COLUMNS, &key,
-						     &value, MDB_FIRST),
-				      &key, &value)
-			      : rc;
+		       chi_number_seek(reader->cursor, CHI_CHAIN_COLUMNS, from, &key, &value), &key,
+		       &value);
+	return rc != CHI_OK || covers(&reader->chunk, from) || reader->chunk.first > from
+		       ? rc
+		       : chi_columns_next(reader);
 }
 
 int chi_columns_next(struct chi_columns_reader *reader)

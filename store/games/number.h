@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "store/chain/chain.h"
+#include "store/lmdb_err.h"
 
 #define CHI_NUMBER_SIZE 4
 
@@ -22,6 +23,13 @@ static inline uint32_t chi_number_of(const uint8_t *key)
 	return (uint32_t)key[0] << 24 | (uint32_t)key[1] << 16 | (uint32_t)key[2] << 8 | key[3];
 }
 
-/* The last chunk that begins at `number` or before. An LMDB code; MDB_NOTFOUND: there is none. */
-int chi_number_before(MDB_cursor *cursor, enum chi_chain chain, uint32_t number, MDB_val *key,
-		      MDB_val *value);
+/* The last chunk that begins at `number` or before, else the first one. An LMDB code; MDB_NOTFOUND:
+ * there is none. */
+static inline int chi_number_seek(MDB_cursor *cursor, enum chi_chain chain, uint32_t number,
+				  MDB_val *key, MDB_val *value)
+{
+	uint8_t wanted[CHI_NUMBER_SIZE];
+	chi_number_key(number, wanted);
+	*key = chi_val(wanted, sizeof(wanted));
+	return chi_chain_seek(cursor, chain, 0, key, value);
+}

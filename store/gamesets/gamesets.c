@@ -92,32 +92,25 @@ int chi_gameset_get(MDB_txn *txn, MDB_dbi tree, const char *name, size_t len,
 	return rc;
 }
 
-/* The cursor's first key after `name`. */
-static int seek(MDB_cursor *cursor, const char *name, size_t len, struct chi_gameset_entry *out)
+/* CHI_NONE: it is the next one. */
+static int take_next(void *context, const MDB_val *key, const MDB_val *value)
 {
-	/* No key is between a name and the name with a NUL after it. */
-	char next[CHI_GAMESET_KEY_MAX + 1] = {0};
-	MDB_val key = {.mv_size = len + 1, .mv_data = next};
-	MDB_val value;
-	memcpy(next, name, len);
-	int rc = chi_chain_step(cursor, CHI_CHAIN_GAMESETS, &key, &value, MDB_SET_RANGE);
-	rc = chi_lmdb_status(rc);
-	return rc == CHI_OK ? chi_gameset_decode(&key, &value, out) : rc;
+	int rc = chi_gameset_decode(key, value, context);
+	return rc == CHI_OK ? CHI_NONE : rc;
 }
 
 int chi_gameset_after(MDB_txn *txn, MDB_dbi tree, const char *name, size_t len,
 		      struct chi_gameset_entry *out)
 {
-	MDB_cursor *cursor;
+	/* No key is between a name and the name with a NUL after it. */
+	char next[CHI_GAMESET_KEY_MAX + 1] = {0};
+	const MDB_val from = {.mv_size = len + 1, .mv_data = next};
 	if (len > CHI_GAMESET_KEY_MAX) {
 		return -CHI_EINVAL;
 	}
-	int rc = chi_lmdb_status(mdb_cursor_open(txn, tree, &cursor));
-	if (rc == CHI_OK) {
-		rc = seek(cursor, name, len, out);
-		mdb_cursor_close(cursor);
-	}
-	return rc;
+	memcpy(next, name, len);
+	int rc = chi_chain_walk(txn, tree, CHI_CHAIN_GAMESETS, &from, 0, take_next, out);
+	return rc == CHI_OK ? CHI_NONE : rc == CHI_NONE ? CHI_OK : rc;
 }
 
 uint64_t chi_gameset_stamp(uint64_t stamp, const void *bytes, size_t len)

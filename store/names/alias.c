@@ -20,41 +20,38 @@ void chi_member_key(enum chi_name_kind kind, uint32_t root, uint32_t member,
 	chi_name_put32(out + 6, member);
 }
 
-/* Calls for each member from the given key on whose key begins as that one does. */
-static int visit_members(MDB_txn *txn, MDB_dbi dbi, const uint8_t from[CHI_MEMBER_KEY],
-			 size_t common, chi_alias_visit *visit, void *context)
+struct members {
+	chi_alias_visit *visit;
+	void *context;
+};
+
+static int visit_member(void *context, const MDB_val *key, const MDB_val *value)
 {
-	uint8_t start[CHI_MEMBER_KEY];
-	MDB_val key = {sizeof(start), start};
-	MDB_val value;
-	MDB_cursor *cursor;
-	memcpy(start, from, sizeof(start));
-	int rc = chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor));
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
-	while (rc == CHI_OK && key.mv_size == CHI_MEMBER_KEY &&
-	       memcmp(key.mv_data, from, common) == 0) {
-		const uint8_t *bytes = key.mv_data;
-		rc = visit(context, chi_name_get32(bytes + 2), chi_name_get32(bytes + 6));
-		if (rc != CHI_OK) {
-			mdb_cursor_close(cursor);
-			return rc;
-		}
-		rc = chi_lmdb_status(
-			chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
-	}
-	mdb_cursor_close(cursor);
-	return rc == CHI_NONE ? CHI_OK : rc;
+	const struct members *members = context;
+	const uint8_t *bytes = key->mv_data;
+	(void)value;
+	return key->mv_size == CHI_MEMBER_KEY
+		       ? members->visit(members->context, chi_name_get32(bytes + 2),
+					chi_name_get32(bytes + 6))
+		       : -CHI_ECORRUPT;
+}
+
+/* Calls for each member whose key begins as that of this root's members, or of all. */
+static int visit_members(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t root,
+			 chi_alias_visit *visit, void *context)
+{
+	uint8_t bytes[CHI_MEMBER_KEY];
+	const MDB_val from = {sizeof(bytes), bytes};
+	struct members members = {visit, context};
+	chi_member_key(kind, root, 0, bytes);
+	return chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, &from, root != 0 ? 6 : 2, visit_member,
+			      &members);
 }
 
 int chi_names_aliases(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, chi_alias_visit *visit,
 		      void *context)
 {
-	uint8_t from[CHI_MEMBER_KEY];
-	chi_member_key(kind, 0, 0, from);
-	return visit_members(txn, dbi, from, 2, visit, context);
+	return visit_members(txn, dbi, kind, 0, visit, context);
 }
 
 static int add_member(void *context, uint32_t root, uint32_t member)
@@ -67,15 +64,13 @@ int chi_names_group(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 		    struct chi_name_ids *out)
 {
 	struct chi_name name;
-	uint8_t from[CHI_MEMBER_KEY];
 	int rc = chi_name_text(txn, dbi, kind, id, &name);
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	uint32_t root = name.root != 0 ? name.root : id;
-	chi_member_key(kind, root, 0, from);
 	rc = chi_name_ids_add(out, root);
-	return rc == CHI_OK ? visit_members(txn, dbi, from, 6, add_member, out) : rc;
+	return rc == CHI_OK ? visit_members(txn, dbi, kind, root, add_member, out) : rc;
 }
 
 int chi_names_fide_of(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind,

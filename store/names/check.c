@@ -271,29 +271,23 @@ static void free_checker(struct chi_names_checker **check)
 	chi_names_checker_free(*check);
 }
 
+static int check_entry(void *context, const MDB_val *key, const MDB_val *value)
+{
+	return chi_names_checker_entry(context, key, value);
+}
+
 int chi_names_check(MDB_txn *txn, MDB_dbi dbi, chi_verify_report *report_to, void *context,
 		    uint64_t *names)
 {
 	_cleanup_(free_checker) struct chi_names_checker *check = NULL;
-	MDB_cursor *cursor;
-	MDB_val key;
-	MDB_val value;
 	*names = 0;
 	int rc = chi_names_checker_new(report_to, context, &check);
-	rc = rc == CHI_OK ? chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor)) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	while ((rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
-						    MDB_NEXT))) == CHI_OK) {
-		rc = chi_names_checker_entry(check, &key, &value);
-		if (rc != CHI_OK) {
-			break;
-		}
-	}
-	mdb_cursor_close(cursor);
+	rc = chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, NULL, 0, check_entry, check);
 	if (rc == -CHI_ECORRUPT) {
 		report_name(check, "names: entries may be missing");
 	}
-	return rc == CHI_NONE ? chi_names_checker_end(check, names) : rc;
+	return rc == CHI_OK ? chi_names_checker_end(check, names) : rc;
 }

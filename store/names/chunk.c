@@ -166,33 +166,35 @@ int chi_names_count(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t
 	MDB_cursor *cursor;
 	struct chi_name_chunk chunk;
 	*out = 0;
-	int rc = mdb_cursor_open(txn, dbi, &cursor);
-	if (rc != 0) {
-		return chi_lmdb_status(rc);
+	int rc = chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor));
+	if (rc != CHI_OK) {
+		return rc;
 	}
 	chi_chunk_key(kind, UINT32_MAX, bytes);
-	rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE);
-	rc = rc == 0 || rc == MDB_NOTFOUND ? chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
-							    rc == 0 ? MDB_PREV : MDB_LAST)
-					   : rc;
-	if (rc == 0 && key.mv_size == CHI_CHUNK_KEY && memcmp(key.mv_data, bytes, 2) == 0) {
+	rc = chi_lmdb_status(chi_chain_seek(cursor, CHI_CHAIN_NAMES, 2, &key, &value));
+	if (rc == CHI_OK) {
 		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
 		*out = chunk.n > 0 ? chunk.name[chunk.n - 1].id : 0;
-	} else {
-		rc = rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_status(rc);
 	}
 	mdb_cursor_close(cursor);
-	return rc;
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
+struct name_walk {
+	uint32_t first;
+	chi_name_visit *visit;
+	void *context;
+};
+
 /* The names of one chunk from a number on. */
-static int visit_chunk(const struct chi_name_chunk *chunk, uint32_t first, chi_name_visit *visit,
-		       void *context)
+static int visit_chunk(void *context, const MDB_val *key, const MDB_val *value)
 {
-	int rc = CHI_OK;
-	for (size_t i = 0; rc == CHI_OK && i < chunk->n; i++) {
-		if (chunk->name[i].id >= first && chunk->name[i].len > 0) {
-			rc = visit(context, &chunk->name[i]);
+	const struct name_walk *walk = context;
+	struct chi_name_chunk chunk;
+	int rc = chi_chunk_decode(key, value, CHI_CHUNK_NAMES, &chunk);
+	for (size_t i = 0; rc == CHI_OK && i < chunk.n; i++) {
+		if (chunk.name[i].id >= walk->first && chunk.name[i].len > 0) {
+			rc = walk->visit(walk->context, &chunk.name[i]);
 		}
 	}
 	return rc;
@@ -202,26 +204,8 @@ int chi_names_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t 
 		   chi_name_visit *visit, void *context)
 {
 	uint8_t bytes[CHI_CHUNK_KEY];
-	MDB_val key = {sizeof(bytes), bytes};
-	MDB_val value;
-	MDB_cursor *cursor;
-	struct chi_name_chunk chunk;
-	int rc = mdb_cursor_open(txn, dbi, &cursor);
-	if (rc != 0) {
-		return chi_lmdb_status(rc);
-	}
+	const MDB_val from = {sizeof(bytes), bytes};
+	struct name_walk walk = {first, visit, context};
 	chi_chunk_key(kind, first == 0 ? 0 : chi_chunk_of(first), bytes);
-	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
-	while (rc == CHI_OK && key.mv_size >= 2 && memcmp(key.mv_data, bytes, 2) == 0) {
-		rc = chi_chunk_decode(&key, &value, CHI_CHUNK_NAMES, &chunk);
-		rc = rc == CHI_OK ? visit_chunk(&chunk, first, visit, context) : rc;
-		if (rc != CHI_OK) {
-			mdb_cursor_close(cursor);
-			return rc;
-		}
-		rc = chi_lmdb_status(
-			chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
-	}
-	mdb_cursor_close(cursor);
-	return rc == CHI_NONE ? CHI_OK : rc;
+	return chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, &from, 2, visit_chunk, &walk);
 }

@@ -219,11 +219,6 @@ static int put_parts(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *like
 	return CHI_OK;
 }
 
-static bool of_list(const MDB_val *key, const uint8_t prefix[PREFIX])
-{
-	return key->mv_size == CHI_LIST_KEY && memcmp(key->mv_data, prefix, PREFIX) == 0;
-}
-
 /* ---- Adding ------------------------------------------------------------------------------ */
 
 /* The part that a number belongs to: the last that begins at or before it, else the first. *end is
@@ -237,32 +232,14 @@ static int find_part(MDB_cursor *cursor, const struct chi_name_item *item,
 	list_key(item, item->id, wanted);
 	*end = (uint64_t)UINT32_MAX + 1;
 	part->n = 0;
-	int rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE);
-	bool here = rc == 0 && of_list(&key, wanted);
-	if (rc != 0 && rc != MDB_NOTFOUND) {
-		return chi_lmdb_status(rc);
-	}
-	if (!here || memcmp(key.mv_data, wanted, CHI_LIST_KEY) != 0) {
-		rc = chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value,
-				    rc == 0 ? MDB_PREV : MDB_LAST);
-		if (rc == 0 && of_list(&key, wanted)) {
-			here = true;
-		} else if (here) {
-			rc = rc == MDB_NOTFOUND ? chi_chain_step(cursor, CHI_CHAIN_NAMES, &key,
-								 &value, MDB_FIRST)
-						: chi_chain_step(cursor, CHI_CHAIN_NAMES, &key,
-								 &value, MDB_NEXT);
-		}
-	}
-	if (!here) {
-		return rc == 0 || rc == MDB_NOTFOUND ? CHI_NONE : chi_lmdb_status(rc);
-	}
-	rc = rc == 0 ? chi_list_decode(&key, &value, part) : chi_lmdb_status(rc);
+	int rc = chi_lmdb_status(chi_chain_seek(cursor, CHI_CHAIN_NAMES, PREFIX, &key, &value));
+	rc = rc == CHI_OK ? chi_list_decode(&key, &value, part) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
-	if (rc == CHI_OK && of_list(&key, wanted)) {
+	if (rc == CHI_OK && key.mv_size == CHI_LIST_KEY &&
+	    memcmp(key.mv_data, wanted, PREFIX) == 0) {
 		*end = chi_name_get32((const uint8_t *)key.mv_data + PREFIX);
 	}
 	return rc < 0 ? rc : CHI_OK;
@@ -405,12 +382,20 @@ void chi_name_ids_deinit(struct chi_name_ids *ids)
 	*ids = (struct chi_name_ids){0};
 }
 
-static int add_marked(const struct chi_list_part *part, uint16_t mark, struct chi_name_ids *out)
+struct list_read {
+	struct chi_list_part part;
+	uint16_t mark;
+	struct chi_name_ids *out;
+};
+
+static int add_marked(void *context, const MDB_val *key, const MDB_val *value)
 {
-	int rc = CHI_OK;
+	struct list_read *read = context;
+	const struct chi_list_part *part = &read->part;
+	int rc = chi_list_decode(key, value, &read->part);
 	for (size_t i = 0; rc == CHI_OK && i < part->n; i++) {
-		if (part->mark[i] == mark) {
-			rc = chi_name_ids_add(out, part->id[i]);
+		if (part->mark[i] == read->mark) {
+			rc = chi_name_ids_add(read->out, part->id[i]);
 		}
 	}
 	return rc;
@@ -419,25 +404,11 @@ static int add_marked(const struct chi_list_part *part, uint16_t mark, struct ch
 int chi_list_read(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *like,
 		  struct chi_name_ids *out)
 {
-	_cleanup_(chi_list_part_deinit) struct chi_list_part part = {0};
 	uint8_t bytes[CHI_LIST_KEY];
-	MDB_val key = {sizeof(bytes), bytes};
-	MDB_val value;
-	MDB_cursor *cursor;
-	int rc = chi_lmdb_status(mdb_cursor_open(txn, dbi, &cursor));
-	if (rc != CHI_OK) {
-		return rc;
-	}
+	const MDB_val from = {sizeof(bytes), bytes};
+	struct list_read read = {.mark = like->mark, .out = out};
 	list_key(like, 0, bytes);
-	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_SET_RANGE));
-	while (rc == CHI_OK && of_list(&key, bytes)) {
-		rc = chi_list_decode(&key, &value, &part);
-		rc = rc == CHI_OK ? add_marked(&part, like->mark, out) : rc;
-		if (rc == CHI_OK) {
-			rc = chi_lmdb_status(
-				chi_chain_step(cursor, CHI_CHAIN_NAMES, &key, &value, MDB_NEXT));
-		}
-	}
-	mdb_cursor_close(cursor);
-	return rc == CHI_NONE ? CHI_OK : rc;
+	int rc = chi_chain_walk(txn, dbi, CHI_CHAIN_NAMES, &from, PREFIX, add_marked, &read);
+	chi_list_part_deinit(&read.part);
+	return rc;
 }

@@ -62,25 +62,7 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 	MDB_val found = chunk_key(bytes, walk->key, walk->key_len, from);
 	MDB_val value;
 	walk->over = false;
-	int rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value, MDB_SET_RANGE);
-	if (rc == 0 && belongs(&found, walk->key, walk->key_len) &&
-	    memcmp(found.mv_data, bytes, found.mv_size) == 0) {
-		return take_chunk(walk, &found, &value, out, n);
-	}
-	if (rc != 0 && rc != MDB_NOTFOUND) {
-		return rc;
-	}
-	/* The chunk before may hold it; if that is another list's, this is the first. */
-	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
-			    rc == 0 ? MDB_PREV : MDB_LAST);
-	if (rc == 0 && belongs(&found, walk->key, walk->key_len)) {
-		return take_chunk(walk, &found, &value, out, n);
-	}
-	if (rc != 0 && rc != MDB_NOTFOUND) {
-		return rc;
-	}
-	rc = chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
-			    rc == 0 ? MDB_NEXT : MDB_FIRST);
+	int rc = chi_chain_seek(walk->cursor, CHI_CHAIN_POSTINGS, walk->key_len, &found, &value);
 	return rc == 0 ? take_chunk(walk, &found, &value, out, n) : rc;
 }
 

@@ -201,40 +201,36 @@ int chi_queued_get(MDB_txn *txn, MDB_dbi tree, const struct chi_key *key, struct
 	return rc == CHI_OK ? chi_queued_decode(&name_val, &value, arena, out) : rc;
 }
 
-static int seek(MDB_cursor *cursor, const struct chi_queue_bytes *after, size_t prefix,
-		struct chi_queue_bytes *out)
+struct next {
+	const struct chi_queue_bytes *after;
+	struct chi_queue_bytes *out;
+};
+
+/* CHI_NONE: it is the next one. */
+static int take_next(void *context, const MDB_val *key, const MDB_val *value)
 {
-	struct chi_queue_bytes wanted = *after;
-	MDB_val key = {wanted.len, wanted.bytes};
-	int rc = chi_chain_step(cursor, CHI_CHAIN_QUEUE, &key, NULL, MDB_SET_RANGE);
-	if (rc == 0 && key.mv_size == after->len &&
-	    memcmp(key.mv_data, after->bytes, after->len) == 0) {
-		rc = chi_chain_step(cursor, CHI_CHAIN_QUEUE, &key, NULL, MDB_NEXT);
+	const struct next *next = context;
+	const struct chi_queue_bytes *after = next->after;
+	(void)value;
+	if (key->mv_size == after->len && memcmp(key->mv_data, after->bytes, after->len) == 0) {
+		return CHI_OK;
 	}
-	if (rc != 0) {
-		return chi_lmdb_status(rc);
-	}
-	if (key.mv_size < prefix || memcmp(key.mv_data, after->bytes, prefix) != 0) {
-		return CHI_NONE;
-	}
-	if (key.mv_size > sizeof(out->bytes)) {
+	if (key->mv_size > sizeof(next->out->bytes)) {
 		return -CHI_ECORRUPT;
 	}
-	*out = (struct chi_queue_bytes){0};
-	add_bytes(out, key.mv_data, key.mv_size);
-	return CHI_OK;
+	*next->out = (struct chi_queue_bytes){0};
+	add_bytes(next->out, key->mv_data, key->mv_size);
+	return CHI_NONE;
 }
 
 int chi_queued_next(MDB_txn *txn, MDB_dbi tree, const struct chi_queue_bytes *after, size_t prefix,
 		    struct chi_queue_bytes *out)
 {
-	MDB_cursor *cursor;
-	int rc = chi_lmdb_status(mdb_cursor_open(txn, tree, &cursor));
-	if (rc == CHI_OK) {
-		rc = seek(cursor, after, prefix, out);
-		mdb_cursor_close(cursor);
-	}
-	return rc;
+	const struct chi_queue_bytes wanted = *after; /* which may be *out */
+	const MDB_val from = chi_val(wanted.bytes, wanted.len);
+	struct next next = {&wanted, out};
+	int rc = chi_chain_walk(txn, tree, CHI_CHAIN_QUEUE, &from, prefix, take_next, &next);
+	return rc == CHI_OK ? CHI_NONE : rc == CHI_NONE ? CHI_OK : rc;
 }
 
 int chi_queued_row_at(MDB_txn *txn, MDB_dbi tree, const struct chi_queue_bytes *place,

@@ -361,53 +361,49 @@ static int drop_parts(struct settling *s)
 	return rc < 0 ? rc : CHI_OK;
 }
 
-/* The identities of games that are lost, one at a time: they are counted as before. */
-static int next_unkept(const struct settling *s, uint8_t after[CHI_GAME_ID_SIZE], bool *first,
-		       struct chi_game_id *out)
+struct unkept {
+	const struct chi_saved_games *saved;
+	struct chi_game_id game;
+};
+
+/* CHI_NONE: it is the identity of a game that is lost. */
+static int find_unkept(void *context, const MDB_val *key, const MDB_val *value)
 {
-	MDB_cursor *cursor;
-	MDB_val key = {CHI_GAME_ID_SIZE, after};
-	MDB_val value;
-	int rc = chi_lmdb_status(mdb_cursor_open(s->write->txn, s->write->env->ids, &cursor));
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	int error = *first ? chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_FIRST)
-			   : chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_SET_RANGE);
-	*first = false;
-	while (error == 0) {
-		rc = chi_game_decode(key.mv_data, key.mv_size, value.mv_data, value.mv_size, out);
-		if (rc != CHI_OK || (out->number != 0 && s->saved->claimed[out->number] != WHOLE)) {
-			break;
-		}
-		error = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT);
-	}
-	mdb_cursor_close(cursor);
-	memcpy(after, out->id, error == 0 ? CHI_GAME_ID_SIZE : 0);
-	return error != 0 ? chi_lmdb_status(error) : rc;
+	struct unkept *unkept = context;
+	struct chi_game_id *game = &unkept->game;
+	int rc = chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size, game);
+	return rc == CHI_OK && game->number != 0 && unkept->saved->claimed[game->number] != WHOLE
+		       ? CHI_NONE
+		       : rc;
 }
 
+/* Lost games are counted as before, one at a time. */
 static int count_only(struct settling *s, uint64_t *lost)
 {
+	struct unkept unkept = {.saved = s->saved};
+	struct chi_game_id *game = &unkept.game;
 	uint8_t after[CHI_GAME_ID_SIZE];
-	bool first = true;
-	struct chi_game_id game;
+	const MDB_val from = {sizeof(after), after};
 	struct chi_game_id was;
 	char text[64];
+	bool first = true;
 	int rc;
-	while ((rc = next_unkept(s, after, &first, &game)) == CHI_OK) {
+	while ((rc = chi_chain_walk(s->write->txn, s->write->env->ids, CHI_CHAIN_IDS,
+				    first ? NULL : &from, 0, find_unkept, &unkept)) == CHI_NONE) {
+		first = false;
+		memcpy(after, game->id, sizeof(after));
 		(void)snprintf(text, sizeof(text), "game %" PRIu32 " is lost, and only counted",
-			       game.number);
+			       game->number);
 		tell(s, text);
 		++*lost;
-		game.number = 0;
-		rc = chi_write_remove_game_id(s->write, game.id, &was);
-		rc = rc == CHI_OK ? chi_write_game_id(s->write, &game) : rc;
+		game->number = 0;
+		rc = chi_write_remove_game_id(s->write, game->id, &was);
+		rc = rc == CHI_OK ? chi_write_game_id(s->write, game) : rc;
 		if (rc != CHI_OK) {
 			return rc < 0 ? rc : -CHI_ECORRUPT;
 		}
 	}
-	return rc == CHI_NONE ? CHI_OK : rc;
+	return rc;
 }
 
 int chi_saved_games_settle(struct chi_saved_games *saved, struct chi_write *write, uint64_t last,

@@ -105,43 +105,36 @@ int chi_read_game_id(struct chi_read *read, const uint8_t id[CHI_GAME_ID_SIZE],
 	return chi_game_ids_find(read->txn, read->env->ids, id, out);
 }
 
-/* From where the cursor is to be set, up to `max` entries. */
-static int collect(MDB_cursor *cursor, const uint8_t *after, struct chi_game_id *out, size_t max,
-		   size_t *n)
+struct ids {
+	const uint8_t *after; /* or NULL */
+	struct chi_game_id *out;
+	size_t max;
+	size_t *n;
+};
+
+/* CHI_NONE: there are enough. */
+static int collect(void *context, const MDB_val *key, const MDB_val *value)
 {
-	MDB_val key = chi_val(after, after != NULL ? CHI_GAME_ID_SIZE : 0);
-	MDB_val value;
-	int rc = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value,
-				after != NULL ? MDB_SET_RANGE : MDB_FIRST);
-	bool same = rc == 0 && after != NULL && key.mv_size == CHI_GAME_ID_SIZE &&
-		    memcmp(key.mv_data, after, CHI_GAME_ID_SIZE) == 0;
-	if (same) {
-		rc = chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT);
+	const struct ids *ids = context;
+	if (ids->after != NULL && key->mv_size == CHI_GAME_ID_SIZE &&
+	    memcmp(key->mv_data, ids->after, CHI_GAME_ID_SIZE) == 0) {
+		return CHI_OK;
 	}
-	while (rc == 0 && *n < max) {
-		int bad = chi_game_decode(key.mv_data, key.mv_size, value.mv_data, value.mv_size,
-					  &out[*n]);
-		if (bad < 0) {
-			return bad;
-		}
-		++*n;
-		rc = *n < max ? chi_chain_step(cursor, CHI_CHAIN_IDS, &key, &value, MDB_NEXT) : 0;
-	}
-	return rc == MDB_NOTFOUND ? CHI_OK : chi_lmdb_status(rc);
+	int rc = chi_game_decode(key->mv_data, key->mv_size, value->mv_data, value->mv_size,
+				 &ids->out[*ids->n]);
+	*ids->n += rc == CHI_OK;
+	return rc == CHI_OK && *ids->n == ids->max ? CHI_NONE : rc;
 }
 
 int chi_read_game_ids(struct chi_read *read, const uint8_t *after, struct chi_game_id *out,
 		      size_t max, size_t *n)
 {
+	struct ids ids = {after, out, max, n};
+	const MDB_val from = chi_val(after, CHI_GAME_ID_SIZE);
 	*n = 0;
-	MDB_cursor *cursor;
-	int rc = chi_lmdb_status(mdb_cursor_open(read->txn, read->env->ids, &cursor));
-	if (rc < 0) {
-		return rc;
-	}
-	rc = collect(cursor, after, out, max, n);
-	mdb_cursor_close(cursor);
-	return rc;
+	int rc = chi_chain_walk(read->txn, read->env->ids, CHI_CHAIN_IDS,
+				after != NULL ? &from : NULL, 0, collect, &ids);
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 /* Only a damaged total could overflow, or be less than what is there. */
