@@ -64,6 +64,39 @@ def sized_ping(size, id=1):
     raise ValueError(size)
 
 
+def say(field, value):
+    """A number as the examples print it."""
+    if field.enum_type is not None:
+        return field.enum_type.values_by_number[value].name
+    if field.type == field.TYPE_BOOL:
+        return "true" if value else "false"
+    if field.type in (field.TYPE_SINT32, field.TYPE_SINT64):
+        value = value >> 1 ^ -(value & 1)
+    elif field.type in (field.TYPE_INT32, field.TYPE_INT64) and value >> 63:
+        value -= 1 << 64
+    return str(value)
+
+
+def meaning(data, first, end, message):
+    """{offset: what is said there} of the fields between two offsets, those of messages too."""
+    said = {}
+    while first < end:
+        start = first
+        tag, first = pychistore.take_varint(data, first)
+        field = message.fields_by_number[tag >> 3]
+        value, first = pychistore.take_varint(data, first)
+        if tag & 7 == 0:
+            said[start] = f"{field.name} = {say(field, value)}"
+            continue
+        said[start] = f"{field.name}, " + (f"{value} byte{'s' * (value != 1)}" if value else "empty")
+        if field.message_type is not None:
+            said |= meaning(data, first, first + value, field.message_type)
+        elif field.type == field.TYPE_STRING:
+            said[first] = '"' + data[first:first + value].decode() + '"'
+        first += value
+    return said
+
+
 class ProtocolTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -101,6 +134,28 @@ class ProtocolTest(unittest.TestCase):
 
 
 class TheDocument(unittest.TestCase):
+    def test_what_is_said_of_bytes_is_what_they_mean(self):
+        with open(PROTOCOL, encoding="utf-8") as file:
+            blocks = re.findall(r"^```hex (\S+)\n(.*?)^```", file.read(), re.M | re.S)
+        for name, text in blocks:
+            lines = [line.partition(";")[::2] for line in text.splitlines()]
+            data = bytes.fromhex("".join(line for line, _ in lines))
+            length, at = pychistore.take_varint(data, 0)
+            message = pb.Request if name.endswith("-request") else pb.Response
+            said = meaning(data, at, len(data), message.DESCRIPTOR)
+            said[0] = f"a message of {length} bytes"
+            at = 0
+            for line, comment in lines:
+                if comment:
+                    wanted = said.pop(at, None)
+                    with self.subTest(example=name, line=line):
+                        # Inside bytes, and of what they hold, the document speaks as it likes.
+                        if wanted is not None:
+                            self.assertEqual(comment.replace("\\", "").strip()[:len(wanted)],
+                                             wanted)
+                at += len(bytes.fromhex(line))
+            self.assertEqual(said, {}, f"{name}: nothing is said of these")
+
     def test_examples_are_protobuf(self):
         """What the C code writes is what Google's library writes."""
         with open(PROTOCOL, encoding="utf-8") as file:
