@@ -23,9 +23,7 @@
 #include "daemon/status/http.h"
 #include "service/log.h"
 #include "service/notify.h"
-#include "service/program.h"
 #include "daemon/sandbox.h"
-#include "daemon/status/watchdog.h"
 #include "daemon/net/net.h"
 #include "store/store.h"
 #include "daemon/net/server.h"
@@ -174,7 +172,6 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_server *server = context;
-	chi_log_tick();
 	/* A compaction exchanges environments: the next time will do. */
 	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
 		return;
@@ -191,7 +188,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 				  log_text("store", server->stores[i].name),
 				  log_text("cause", fault.text));
 			server->stale = true;
-			event_base_loopbreak(server->base);
+			event_base_loopbreak(server->main.base);
 		} else if (status < 0) {
 			log_warning("readers.fail",
 				    "failed to check readers of store '{store}' ({cause})",
@@ -256,6 +253,7 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 	for (size_t i = 0; status == CHI_OK && i < server->config->threads; i++) {
 		status = chi_worker_new(server, i, &server->workers[i], fault);
 		if (status == CHI_OK) {
+			chi_main_loop_watch(&server->main, &server->workers[i]->loop);
 			server->n_workers++;
 		}
 	}
@@ -265,7 +263,7 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 		}
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
-		status = chi_worker_start(server->workers[i], fault);
+		status = chi_loop_start(&server->workers[i]->loop, fault);
 	}
 	return status;
 }
@@ -273,7 +271,8 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 static int start_timer(struct chi_server *server, struct chi_fault *fault)
 {
 	static const struct timeval period = {READER_CHECK_S, 0};
-	server->reader_timer = event_new(server->base, -1, EV_PERSIST, on_reader_check, server);
+	server->reader_timer =
+		event_new(server->main.base, -1, EV_PERSIST, on_reader_check, server);
 	if (server->reader_timer == NULL || event_add(server->reader_timer, &period) < 0) {
 		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
 	}
@@ -332,11 +331,10 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
 	set_connections_max(server);
-	server->base = event_base_new();
-	if (server->base == NULL) {
-		return chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
+	int status = chi_main_loop_init(&server->main, reload, server, fault);
+	if (status == CHI_OK) {
+		status = open_as_started(server, fault);
 	}
-	int status = open_as_started(server, fault);
 	if (status == CHI_OK) {
 		status = chi_user_become(&config->server.user, chi_log_descriptor(), fault);
 	}
@@ -346,7 +344,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	}
 	if (status == CHI_OK) {
 		/* Before the threads, which have what they are started with. */
-		status = chi_listener_start(&server->listener, server->base, &server->sockets,
+		status = chi_listener_start(&server->listener, server->main.base, &server->sockets,
 					    &chi_server_door, server, fault);
 	}
 	if (status == CHI_OK) {
@@ -358,9 +356,6 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 	if (status == CHI_OK) {
 		status = start_timer(server, fault);
 	}
-	if (status == CHI_OK) {
-		status = chi_watchdog_new(server, &server->watchdog, fault);
-	}
 	return status;
 }
 
@@ -368,10 +363,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 static void stop_workers(struct chi_server *server)
 {
 	for (size_t i = 0; i < server->n_workers; i++) {
-		struct chi_worker *worker = server->workers[i];
-		if (worker->started) {
-			chi_worker_leave(worker);
-		}
+		chi_loop_leave(&server->workers[i]->loop, server->config->limits.stop_ms);
 	}
 	for (size_t i = 0; i < server->n_workers; i++) {
 		chi_worker_free(server->workers[i]);
@@ -401,19 +393,10 @@ static void close_doors(struct chi_server *server)
 
 int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 {
-	char addresses[CHI_ADDRESSES_SIZE];
-	struct chi_signals signals = {.base = server->base, .reload = reload, .context = server};
-	int status = chi_signals_watch(&signals, fault);
+	int status = chi_main_loop_run(&server->main, &server->sockets, fault);
 	if (status < 0) {
 		return status;
 	}
-	chi_sockets_print(&server->sockets, addresses);
-	chi_log_ready(addresses);
-	chi_notify("READY=1");
-	event_base_dispatch(server->base);
-	chi_event_drop(&server->watchdog);
-	chi_notify("STOPPING=1");
-	chi_signals_drop(&signals);
 	close_doors(server);
 	drain(server);
 	server->clean = true;
@@ -435,10 +418,7 @@ void chi_server_deinit(struct chi_server *server)
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
 	chi_event_drop(&server->reader_timer);
-	chi_event_drop(&server->watchdog);
-	if (server->base != NULL) {
-		event_base_free(server->base);
-	}
+	chi_main_loop_deinit(&server->main);
 	chi_guard_deinit(&server->guard);
 	pthread_mutex_destroy(&server->import_sessions.lock);
 	pthread_mutex_destroy(&server->compact_lock);

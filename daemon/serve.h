@@ -5,7 +5,7 @@
  * THREADS
  *  - main: listeners, signals, the reader check. Owns struct chi_server.
  *  - workers (--threads): each an event loop with its own connections, requests, and
- *    scans. Nothing of a worker is touched by another thread, except its mailbox.
+ *    scans. Nothing of a worker is touched by another thread, except its loop's mailbox.
  *  - a writer for each writable store: applies batches, rescores, compacts.
  *  - a thread for each running backup, which copies the store into a pipe.
  *  - one for each running verification, which writes what it finds into a pipe, and for each store
@@ -21,7 +21,7 @@
  *  2. gate.lock            never held while waiting for anything but its own condition
  *  3. writer.lock          the queue
  *  4. intake.lock          its queue, its notes, its result
- *  5. mailbox.lock
+ *  5. a loop's lock        its mailbox
  *  6. guard.lock           while a client is judged
  *  7. the log's own        while lines of an event are counted
  * No lock is held during a store call or a system call on a client, except compact_lock.

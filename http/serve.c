@@ -8,22 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "http/jail.h"
 #include "http/net/server.h"
 #include "http/routes.h"
-#include "service/events.h"
-#include "service/notify.h"
-#include "service/program.h"
 #include "store/store.h"
-
-struct state {
-	struct http_server server;
-	struct event_base *base;
-	struct chi_signals signals;
-	struct event *tick;
-};
 
 static void reload(void *context)
 {
@@ -32,29 +21,6 @@ static void reload(void *context)
 		log_error("access.fail", "access rules stay as they were ({cause})",
 			  log_text("cause", fault.text));
 	}
-}
-
-static void on_tick(evutil_socket_t fd, short what, void *context)
-{
-	struct timeval second = chi_event_ms(1000);
-	const struct state *state = context;
-	(void)fd;
-	(void)what;
-	chi_log_tick();
-	if (chi_notify_watchdog() > 0) {
-		chi_notify("WATCHDOG=1");
-	}
-	chi_event_add(state->tick, &second);
-}
-
-static int watch_signals(struct state *state, struct chi_fault *fault)
-{
-	state->base = event_base_new();
-	state->tick = state->base != NULL ? evtimer_new(state->base, on_tick, state) : NULL;
-	state->signals = (struct chi_signals){
-		.base = state->base, .reload = reload, .context = &state->server};
-	return state->tick != NULL ? chi_signals_watch(&state->signals, fault)
-				   : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -86,7 +52,10 @@ static int make_loops(struct http_server *server, struct chi_fault *fault)
 	int status = CHI_OK;
 	for (size_t i = 0; i < server->config->threads && status == CHI_OK; i++) {
 		status = loop_new(server, &server->sockets[i], &server->loops[i], fault);
-		server->n_loops += status == CHI_OK ? 1 : 0;
+		if (status == CHI_OK) {
+			chi_main_loop_watch(&server->main, &server->loops[i]->turns);
+			server->n_loops++;
+		}
 	}
 	return status;
 }
@@ -112,10 +81,9 @@ static int try_store(const struct http_config *config, struct chi_fault *fault)
 	return status;
 }
 
-static int start_server(struct state *state, struct chi_fault *fault)
+static int start_server(struct http_server *server, struct chi_fault *fault)
 {
-	struct http_server *server = &state->server;
-	int status = watch_signals(state, fault);
+	int status = chi_main_loop_init(&server->main, reload, server, fault);
 	status = status == CHI_OK ? server_load_access(server, fault) : status;
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
 	status = status == CHI_OK ? try_store(server->config, fault) : status;
@@ -131,15 +99,13 @@ static int start_server(struct state *state, struct chi_fault *fault)
 }
 
 /* Answers under way are sent; what takes longer than --stop-timeout is cut off. */
-static void stop(struct state *state)
+static void stop(struct http_server *server)
 {
-	struct http_server *server = &state->server;
-	chi_notify("STOPPING=1");
 	for (size_t i = 0; i < server->n_loops; i++) {
-		loop_stop(server->loops[i]);
+		chi_loop_leave(&server->loops[i]->turns, server->config->stop_ms);
 	}
 	for (size_t i = 0; i < server->n_loops; i++) {
-		loop_join(server->loops[i]);
+		chi_loop_join(&server->loops[i]->turns);
 	}
 	pool_stop(&server->pool);
 	unknown_stop(server->unknown);
@@ -152,34 +118,24 @@ static void stop(struct state *state)
 	routes_deinit(server);
 	chi_access_free(server->access);
 	pthread_rwlock_destroy(&server->access_lock);
-	chi_signals_drop(&state->signals);
-	chi_event_drop(&state->tick);
-	if (state->base != NULL) {
-		event_base_free(state->base);
-	}
+	chi_main_loop_deinit(&server->main);
 }
 
 int serve(const void *config, struct chi_fault *fault)
 {
-	struct state *state = calloc(1, sizeof(*state));
-	struct timeval second = chi_event_ms(1000);
-	if (state == NULL) {
+	struct http_server *server = calloc(1, sizeof(*server));
+	if (server == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	chi_dir_guard_lock_files();
-	state->server.config = config;
-	state->server.find = routes_find;
-	pthread_rwlock_init(&state->server.access_lock, NULL);
-	int status = start_server(state, fault);
+	server->config = config;
+	server->find = routes_find;
+	pthread_rwlock_init(&server->access_lock, NULL);
+	int status = start_server(server, fault);
 	if (status == CHI_OK) {
-		chi_event_add(state->tick, &second);
-		char addresses[CHI_ADDRESSES_SIZE];
-		chi_sockets_print(&state->server.sockets[0], addresses);
-		chi_log_ready(addresses);
-		chi_notify("READY=1");
-		event_base_dispatch(state->base);
+		status = chi_main_loop_run(&server->main, &server->sockets[0], fault);
 	}
-	stop(state);
-	free(state);
+	stop(server);
+	free(server);
 	return status;
 }

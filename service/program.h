@@ -2,13 +2,8 @@
 /* The outermost part of a server program: its command line, its log, its exit status. */
 #pragma once
 
-#include <stdio.h>
-
 #include "chistore/types.h"
 #include "service/options.h"
-
-struct event;
-struct event_base;
 
 struct chi_program {
 	const char *name;
@@ -24,16 +19,3 @@ struct chi_program {
 
 /* What main returns: 0 stopped, 2 usage, CHI_EXIT_FAILED. */
 int chi_program_run(const struct chi_program *program, int argc, char *const argv[]);
-
-/* SIGTERM and SIGINT end the loop, SIGHUP opens the log again and has `reload` called. */
-struct chi_signals {
-	struct event_base *base;
-	void (*reload)(void *context);
-	void *context;
-	struct event *events[3];
-};
-
-CHI_MUSTUSE int chi_signals_watch(struct chi_signals *signals, struct chi_fault *fault);
-
-/* They are ignored again. */
-void chi_signals_drop(struct chi_signals *signals);

@@ -139,7 +139,7 @@ static bool takes_requests(const struct chi_conn *conn)
 /* Reads or not, as the state wants it. */
 static void settle_reading(struct chi_conn *conn)
 {
-	bool serving = conn->worker->phase == CHI_WORKER_SERVING;
+	bool serving = !conn->worker->stopping;
 	set_reading(conn, conn->state == CHI_CONN_LINGER ||
 				  (takes_requests(conn) && !conn->paused && serving));
 }
@@ -181,7 +181,7 @@ static void linger(struct chi_conn *conn)
 	shutdown(conn->fd, SHUT_WR);
 	chi_conn_enter(conn, CHI_CONN_LINGER);
 	conn->linger_by = chi_now_ms() + CHI_LINGER_MS;
-	chi_worker_watch(conn->worker);
+	chi_loop_watch(&conn->worker->loop);
 	settle_reading(conn);
 }
 
@@ -321,7 +321,7 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 
 void chi_conn_io_init(struct chi_conn *conn)
 {
-	struct event_base *base = conn->worker->base;
+	struct event_base *base = conn->worker->loop.base;
 	event_assign(&conn->readable, base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	event_assign(&conn->writable, base, conn->fd, EV_WRITE | EV_PERSIST, on_writable, conn);
 	settle_reading(conn);
@@ -464,7 +464,7 @@ static void settle_clock(struct chi_conn *conn)
 	}
 	if (begun && !conn->paused && conn->frame_by == 0) {
 		conn->frame_by = chi_now_ms() + (int64_t)limits_of(conn)->frame_ms;
-		chi_worker_watch(conn->worker);
+		chi_loop_watch(&conn->worker->loop);
 	}
 }
 
@@ -506,7 +506,7 @@ bool chi_conn_serve(struct chi_conn *conn)
 static void finish_conn(struct chi_conn *conn)
 {
 	int unread = 0;
-	bool leaving = conn->worker->phase == CHI_WORKER_LEAVING;
+	bool leaving = conn->worker->loop.leaving;
 	if (conn->at_end || (leaving && ioctl(conn->fd, FIONREAD, &unread) == 0 && unread == 0)) {
 		chi_conn_drop(conn, "ended");
 		return;
@@ -553,7 +553,7 @@ void chi_conn_flush(struct chi_conn *conn)
 	}
 	set_writing(conn, conn->out.len > 0 || chi_transport_wants_room(conn));
 	if (conn->out.len > 0) {
-		chi_worker_watch(conn->worker);
+		chi_loop_watch(&conn->worker->loop);
 	}
 	chi_buffer_pool_put(&conn->worker->buffer_pool, &conn->out);
 	chi_conn_account(conn);

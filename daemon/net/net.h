@@ -27,9 +27,9 @@
 #include "daemon/access/guard.h"
 #include "daemon/net/tally.h"
 #include "daemon/net/buffer_pool.h"
-#include "daemon/net/mailbox.h"
 #include "daemon/settings/limits.h"
 #include "proto/msg.h"
+#include "service/net/loop.h"
 
 struct chi_call;
 struct chi_conn;
@@ -78,12 +78,6 @@ struct chi_probe_batch {
 TAILQ_HEAD(chi_conn_list, chi_conn);
 TAILQ_HEAD(chi_run_list, chi_run);
 
-enum chi_worker_phase {
-	CHI_WORKER_SERVING,
-	CHI_WORKER_STOPPING, /* nothing more is read; answers of the writers still come */
-	CHI_WORKER_LEAVING,  /* last answers are sent, then the loop ends */
-};
-
 /* A connection's place in its worker. The generation tells a new tenant from the old one, so
  * that a late answer never reaches the wrong client. */
 struct chi_conn_slot {
@@ -101,23 +95,14 @@ struct chi_conn_ref {
 struct chi_worker {
 	struct chi_server *server;
 	size_t index;
-	pthread_t thread;
-	bool started;
-	enum chi_worker_phase phase;
-	int64_t leave_by; /* ms; LEAVING only */
-	struct event_base *base;
-	struct chi_mailbox mailbox;
-	struct chi_mail leave_mail;
+	struct chi_loop loop;
+	bool stopping; /* nothing more is read; answers of the writers still come */
 	struct chi_mail barrier_mail;
 	struct chi_worker_barrier *barrier; /* of that mail */
 	struct chi_mail authorize_mail;
 	atomic_bool authorizing;   /* authorize_mail is on its way */
-	struct chi_mail sign_mail; /* the watchdog's, as the next */
-	atomic_bool asked;	   /* sign_mail is on its way */
-	struct event *mail_event;
 	struct event *serve_event; /* activated when something is ready or to be sent */
 	struct event *slice_event; /* runs while a run can go on */
-	struct event *tick_event;  /* deadlines; armed while there are any */
 	bool serving;		   /* serve_event is due already */
 
 	struct chi_conn_slot *slots;
@@ -156,14 +141,12 @@ struct chi_worker {
 
 CHI_MUSTUSE int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,
 			       struct chi_fault *fault);
-CHI_MUSTUSE int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault);
 
 /* Waits for the thread to end, if it was started, and frees everything. NULL is fine. */
 void chi_worker_free(struct chi_worker *worker);
 
-/* Any thread: gives it a connected socket, or tells it, once, to send the rest and end. */
+/* Any thread: gives it a connected socket. */
 CHI_MUSTUSE int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *listen);
-void chi_worker_leave(struct chi_worker *worker);
 
 /* Any thread: has it judge all its clients again. */
 void chi_worker_authorize(struct chi_worker *worker);
@@ -178,9 +161,6 @@ void chi_worker_release_reads(struct chi_worker *worker);
 
 /* Has the worker's serve callback run in this turn, or in the next one. */
 void chi_worker_wake(struct chi_worker *worker);
-
-/* A deadline was set: has them looked at until none is left. */
-void chi_worker_watch(struct chi_worker *worker);
 
 /* This turn's snapshot of a store. */
 CHI_MUSTUSE int chi_worker_read(struct chi_worker *worker, struct chi_served *served,

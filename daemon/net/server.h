@@ -15,6 +15,7 @@
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
 #include "service/net/listener.h"
+#include "service/net/main_loop.h"
 
 struct chi_conn;
 struct chi_http;
@@ -22,7 +23,6 @@ struct chi_server;
 struct chi_store_writer;
 struct chi_worker;
 struct event;
-struct event_base;
 
 /* What the operations do for a worker and its connections; ops/dispatch.c has them. */
 struct chi_worker_ops {
@@ -67,12 +67,11 @@ struct chi_server {
 	const struct chi_config *config;
 	const struct chi_worker_ops *ops;
 	struct chi_guard guard;
-	struct event_base *base; /* main's */
+	struct chi_main_loop main;
 	struct event *reader_timer;
-	bool clean;		/* ended on request */
-	bool stale;		/* ended because files of a store were replaced */
-	struct event *watchdog; /* NULL: not asked for */
-	struct chi_http *http;	/* NULL: not asked for */
+	bool clean;	       /* ended on request */
+	bool stale;	       /* ended because files of a store were replaced */
+	struct chi_http *http; /* NULL: not asked for */
 	int64_t started_us;
 	struct chi_served stores[CHI_STORES_MAX];
 	size_t n_stores;

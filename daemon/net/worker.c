@@ -47,14 +47,6 @@ int chi_worker_read(struct chi_worker *worker, struct chi_served *served, struct
 	return status;
 }
 
-/* The end of a worker: all clients are gone, and every thread and child it has to wait for. */
-static void nothing_more_to_do(struct chi_worker *worker)
-{
-	if (worker->phase == CHI_WORKER_LEAVING && worker->n_conns == 0 && worker->n_tasks == 0) {
-		event_base_loopbreak(worker->base);
-	}
-}
-
 /* Serves every connection that has input, once; those with more are served in the next turn, so
  * that others come between. */
 static void serve_ready(struct chi_worker *worker)
@@ -126,7 +118,7 @@ static void on_serve(evutil_socket_t fd, short what, void *context)
 		worker->serving = true;
 		chi_event_add(worker->serve_event, &at_once);
 	}
-	nothing_more_to_do(worker);
+	chi_loop_settle(&worker->loop);
 }
 
 void chi_worker_wake(struct chi_worker *worker)
@@ -137,14 +129,12 @@ void chi_worker_wake(struct chi_worker *worker)
 	}
 }
 
-static void on_mail(evutil_socket_t fd, short what, void *context)
+/* All clients are gone, and every thread and child that has to be waited for. */
+static bool settle_worker(void *owner)
 {
-	(void)fd;
-	(void)what;
-	struct chi_worker *worker = context;
-	chi_mailbox_deliver(&worker->mailbox, worker);
+	struct chi_worker *worker = owner;
 	chi_conn_reap(worker);
-	nothing_more_to_do(worker);
+	return worker->n_conns == 0 && worker->n_tasks == 0;
 }
 
 static void on_slice(evutil_socket_t fd, short what, void *context)
@@ -157,34 +147,20 @@ static void on_slice(evutil_socket_t fd, short what, void *context)
 }
 
 /* Deadlines are looked at four times in the shortest of them, within reason. */
-static struct timeval tick_of(const struct chi_limits *limits)
+static uint64_t tick_of(const struct chi_limits *limits)
 {
 	uint64_t ms = limits->frame_ms;
 	ms = limits->output_ms < ms ? limits->output_ms : ms;
 	ms = limits->snapshot_ms < ms ? limits->snapshot_ms : ms;
 	ms /= 4;
-	ms = ms < 5 ? 5 : ms > 250 ? 250 : ms;
-	return (struct timeval){.tv_usec = (suseconds_t)(ms * 1000)};
-}
-
-void chi_worker_watch(struct chi_worker *worker)
-{
-	if (!event_pending(worker->tick_event, EV_TIMEOUT, NULL)) {
-		struct timeval tick = tick_of(&worker->server->config->limits);
-		chi_event_add(worker->tick_event, &tick);
-	}
+	return ms < 5 ? 5 : ms > 250 ? 250 : ms;
 }
 
 /* Deadlines of connections and scans; the end of patience when the server stops. */
-static void on_tick(evutil_socket_t fd, short what, void *context)
+static bool tick_worker(void *owner, int64_t now, bool late)
 {
-	(void)fd;
-	(void)what;
-	struct chi_worker *worker = context;
-	int64_t now = chi_now_ms();
-	bool leaving = worker->phase == CHI_WORKER_LEAVING;
-	bool late = leaving && now >= worker->leave_by;
-	bool watched = leaving;
+	struct chi_worker *worker = owner;
+	bool watched = false;
 	struct chi_conn *next = NULL;
 	for (struct chi_conn *conn = TAILQ_FIRST(&worker->conns); conn != NULL; conn = next) {
 		next = TAILQ_NEXT(conn, all_link);
@@ -194,12 +170,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 			watched = chi_conn_tick(conn, now) || watched;
 		}
 	}
-	watched = worker->server->ops->run_tick(worker, now) || watched;
-	chi_conn_reap(worker);
-	if (watched) {
-		chi_worker_watch(worker);
-	}
-	nothing_more_to_do(worker);
+	return worker->server->ops->run_tick(worker, now) || watched;
 }
 
 /* ---- Connections ------------------------------------------------------------------------- */
@@ -234,7 +205,7 @@ int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn)
 	conn->slot = (uint32_t)i;
 	conn->generation = ++worker->slots[i].generation;
 	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
-	chi_worker_watch(worker);
+	chi_loop_watch(&worker->loop);
 	return CHI_OK;
 }
 
@@ -291,7 +262,7 @@ void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_con
 }
 
 /* A new client, from the main thread. */
-static void deliver_give(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_give(struct chi_mail *mail, void *worker)
 {
 	struct give_mail *give = (struct give_mail *)mail;
 	chi_conn_new(worker, give->fd, give->listen);
@@ -305,13 +276,14 @@ int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *
 		return -CHI_ENOMEM;
 	}
 	*give = (struct give_mail){{.deliver = deliver_give}, fd, listen};
-	chi_mailbox_post(&worker->mailbox, &give->mail);
+	chi_loop_post(&worker->loop, &give->mail);
 	return CHI_OK;
 }
 
 /* A client's role is judged when it says hello; one that has said it already is judged again. */
-static void deliver_authorize(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_authorize(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	(void)mail;
 	struct chi_conn *next = NULL;
 	/* First: what changes from now on needs another mail. */
@@ -327,15 +299,16 @@ void chi_worker_authorize(struct chi_worker *worker)
 {
 	if (!atomic_exchange(&worker->authorizing, true)) {
 		worker->authorize_mail.deliver = deliver_authorize;
-		chi_mailbox_post(&worker->mailbox, &worker->authorize_mail);
+		chi_loop_post(&worker->loop, &worker->authorize_mail);
 	}
 }
 
 /* ---- A standstill of all ----------------------------------------------------------------- */
 
 /* On the worker's thread. The barrier lives until `gone` counts this worker too. */
-static void pass(struct chi_mail *mail, struct chi_worker *worker)
+static void pass(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	struct chi_worker_barrier *barrier = worker->barrier;
 	(void)mail;
 	barrier->action(worker);
@@ -361,7 +334,7 @@ void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_ser
 		struct chi_worker *worker = server->workers[i];
 		worker->barrier = barrier;
 		worker->barrier_mail.deliver = pass;
-		chi_mailbox_post(&worker->mailbox, &worker->barrier_mail);
+		chi_loop_post(&worker->loop, &worker->barrier_mail);
 	}
 	pthread_mutex_lock(&barrier->lock);
 	while (barrier->arrived < barrier->expected) {
@@ -396,7 +369,7 @@ void chi_worker_release_reads(struct chi_worker *worker)
 void chi_worker_quiesce(struct chi_worker *worker)
 {
 	struct chi_conn *next = NULL;
-	worker->phase = CHI_WORKER_STOPPING;
+	worker->stopping = true;
 	while (!TAILQ_EMPTY(&worker->ready)) {
 		serve_ready(worker);
 	}
@@ -410,51 +383,21 @@ void chi_worker_quiesce(struct chi_worker *worker)
 
 /* The writers have ended and their answers have been delivered before this: mail keeps its order.
  */
-static void deliver_leave(struct chi_mail *mail, struct chi_worker *worker)
+static void end_conns(void *owner)
 {
-	(void)mail;
+	struct chi_worker *worker = owner;
 	struct chi_conn *conn = NULL;
-	worker->phase = CHI_WORKER_LEAVING;
-	worker->leave_by = chi_now_ms() + (int64_t)worker->server->config->limits.stop_ms;
+	worker->stopping = true;
 	TAILQ_FOREACH(conn, &worker->conns, all_link)
 	{
 		chi_conn_end(conn);
 	}
-	chi_worker_watch(worker);
-}
-
-void chi_worker_leave(struct chi_worker *worker)
-{
-	worker->leave_mail.deliver = deliver_leave;
-	chi_mailbox_post(&worker->mailbox, &worker->leave_mail);
 }
 
 /* ---- Life -------------------------------------------------------------------------------- */
 
-static int make_events(struct chi_worker *worker, struct chi_fault *fault)
-{
-	struct event_config *config = event_config_new();
-	if (config != NULL) {
-		/* Only this thread touches the loop; others wake it by the eventfd. */
-		event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-		worker->base = event_base_new_with_config(config);
-		event_config_free(config);
-	}
-	if (worker->base == NULL) {
-		return chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
-	}
-	worker->mail_event =
-		event_new(worker->base, worker->mailbox.fd, EV_READ | EV_PERSIST, on_mail, worker);
-	worker->serve_event = evtimer_new(worker->base, on_serve, worker);
-	worker->slice_event = evtimer_new(worker->base, on_slice, worker);
-	worker->tick_event = evtimer_new(worker->base, on_tick, worker);
-	if (worker->mail_event == NULL || worker->serve_event == NULL ||
-	    worker->slice_event == NULL || worker->tick_event == NULL ||
-	    event_add(worker->mail_event, NULL) < 0) {
-		return chi_fail(fault, -CHI_ENOMEM, "cannot make events");
-	}
-	return CHI_OK;
-}
+static const struct chi_loop_ops loop_ops = {
+	.leave = end_conns, .tick = tick_worker, .settle = settle_worker};
 
 int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **out,
 		   struct chi_fault *fault)
@@ -474,9 +417,14 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	TAILQ_INIT(&worker->runnable);
 	chi_arena_init(&worker->requests, CHI_DECODE_BUDGET);
 	chi_arena_init(&worker->results, RESULTS_BUDGET);
-	int status = chi_mailbox_init(&worker->mailbox, fault);
+	int status = chi_loop_init(&worker->loop, &loop_ops, worker,
+				   tick_of(&server->config->limits), fault);
 	if (status == CHI_OK) {
-		status = make_events(worker, fault);
+		worker->serve_event = evtimer_new(worker->loop.base, on_serve, worker);
+		worker->slice_event = evtimer_new(worker->loop.base, on_slice, worker);
+	}
+	if (status == CHI_OK && (worker->serve_event == NULL || worker->slice_event == NULL)) {
+		status = chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	if (status < 0) {
 		chi_worker_free(worker);
@@ -486,39 +434,15 @@ int chi_worker_new(struct chi_server *server, size_t index, struct chi_worker **
 	return CHI_OK;
 }
 
-static void *run_worker(void *context)
-{
-	struct chi_worker *worker = context;
-	event_base_loop(worker->base, EVLOOP_NO_EXIT_ON_EMPTY);
-	return NULL;
-}
-
-int chi_worker_start(struct chi_worker *worker, struct chi_fault *fault)
-{
-	int error = pthread_create(&worker->thread, NULL, run_worker, worker);
-	if (error != 0) {
-		return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
-	}
-	worker->started = true;
-	return CHI_OK;
-}
-
 void chi_worker_free(struct chi_worker *worker)
 {
 	if (worker == NULL) {
 		return;
 	}
-	if (worker->started) {
-		pthread_join(worker->thread, NULL);
-	}
-	chi_event_drop(&worker->mail_event);
+	chi_loop_join(&worker->loop);
 	chi_event_drop(&worker->serve_event);
 	chi_event_drop(&worker->slice_event);
-	chi_event_drop(&worker->tick_event);
-	if (worker->base != NULL) {
-		event_base_free(worker->base);
-	}
-	chi_mailbox_deinit(&worker->mailbox);
+	chi_loop_deinit(&worker->loop);
 	chi_arena_deinit(&worker->requests);
 	chi_arena_deinit(&worker->results);
 	chi_buffer_pool_deinit(&worker->buffer_pool);

@@ -8,7 +8,6 @@
 #include "base/attr.h"
 #include "chistore/types.h"
 #include "daemon/net/net.h"
-#include "daemon/net/mailbox.h"
 #include "proto/msg.h"
 
 struct chi_job;

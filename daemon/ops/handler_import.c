@@ -118,7 +118,7 @@ static void post(struct import *import)
 {
 	if (!import->mailed) {
 		import->mailed = true;
-		chi_mailbox_post(&import->worker->mailbox, &import->mail);
+		chi_loop_post(&import->worker->loop, &import->mail);
 	}
 }
 
@@ -382,8 +382,9 @@ static void conclude(struct import *import, struct chi_response *response)
 /* ---- From the thread --------------------------------------------------------------------- */
 
 /* It has something to tell, or has ended: more room, notes, how far it has come, the result. */
-static void deliver_news(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_news(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	struct import *import =
 		(struct import *)(void *)((char *)mail - offsetof(struct import, mail));
 	struct chi_response response = {.id = import->call.id, .op = CHI_OP_IMPORT};
@@ -492,7 +493,7 @@ static int start_import(struct import *import, struct chi_fault *fault)
 	chi_arena_init(&import->texts, NOTES_BUDGET);
 	pthread_mutex_init(&import->lock, NULL);
 	pthread_cond_init(&import->changed, NULL);
-	import->idle = evtimer_new(import->worker->base, on_idle, import);
+	import->idle = evtimer_new(import->worker->loop.base, on_idle, import);
 	int error = import->idle == NULL
 			    ? ENOMEM
 			    : pthread_create(&import->thread, NULL, run_import, import);

@@ -100,8 +100,9 @@ static void answer_freep(struct chi_job_answer **answer)
 	chi_job_answer_free(*answer);
 }
 
-static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_answer(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	_cleanup_(answer_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &answer->to);
 	struct chi_call *call = conn != NULL ? chi_call_find(conn, answer->id) : NULL;
@@ -123,7 +124,7 @@ static void deliver_answer(struct chi_mail *mail, struct chi_worker *worker)
 
 /* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
  * write would seem to confirm this one. */
-static void deliver_loss(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_loss(struct chi_mail *mail, void *worker)
 {
 	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
 	struct chi_conn *conn = chi_worker_find(worker, &loss->to);

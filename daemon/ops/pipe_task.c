@@ -69,7 +69,7 @@ static void *run_pipe(void *context)
 		chi_op_row_of(task->call.op)
 			->whole(task->served->store, &sink, &task->last.result, &task->fault);
 	close(task->to);
-	chi_mailbox_post(&task->worker->mailbox, &task->mail);
+	chi_loop_post(&task->worker->loop, &task->mail);
 	return NULL;
 }
 
@@ -136,8 +136,9 @@ static void go_on(struct pipe_task *task)
 }
 
 /* The thread has ended: it refers to the task no more. */
-static void deliver_end(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_end(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	struct pipe_task *task =
 		(struct pipe_task *)(void *)((char *)mail - offsetof(struct pipe_task, mail));
 	pthread_join(task->thread, NULL);
@@ -261,9 +262,9 @@ static int start_pipe(struct pipe_task *task, struct chi_fault *fault)
 	task->to = ends[1];
 	fcntl(task->from, F_SETFL, fcntl(task->from, F_GETFL) | O_NONBLOCK);
 	fcntl(task->from, F_SETPIPE_SZ, (int)CHUNK);
-	task->readable =
-		event_new(task->worker->base, task->from, EV_READ | EV_PERSIST, on_readable, task);
-	task->stalled = evtimer_new(task->worker->base, on_stalled, task);
+	task->readable = event_new(task->worker->loop.base, task->from, EV_READ | EV_PERSIST,
+				   on_readable, task);
+	task->stalled = evtimer_new(task->worker->loop.base, on_stalled, task);
 	int error = task->readable == NULL || task->stalled == NULL
 			    ? ENOMEM
 			    : pthread_create(&task->thread, NULL, run_pipe, task);

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "daemon/net/mailbox.h"
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
 #include "proto/operations.h"
@@ -172,7 +171,7 @@ static void *run_thread(void *context)
 	if (aside->status < 0 && aside->fault.text[0] == '\0') {
 		(void)chi_fail(&aside->fault, aside->status, "%s", chi_dir_error(aside->status));
 	}
-	chi_mailbox_post(&aside->worker->mailbox, &aside->mail);
+	chi_loop_post(&aside->worker->loop, &aside->mail);
 	return NULL;
 }
 
@@ -196,8 +195,9 @@ static int start_run(struct aside *aside, struct chi_conn *conn)
 }
 
 /* The thread has ended: it refers to it no more. */
-static void deliver_aside(struct chi_mail *mail, struct chi_worker *worker)
+static void deliver_aside(struct chi_mail *mail, void *owner)
 {
+	struct chi_worker *worker = owner;
 	struct aside *aside = (struct aside *)(void *)((char *)mail - offsetof(struct aside, mail));
 	struct chi_conn *conn = aside->call.conn;
 	pthread_join(aside->thread, NULL);

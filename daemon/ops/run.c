@@ -211,7 +211,7 @@ static void pause_run(struct chi_run *run, int64_t now, bool short_of_memory)
 		chi_page_release(&run->page);
 	}
 	account(run);
-	chi_worker_watch(run->worker);
+	chi_loop_watch(&run->worker->loop);
 }
 
 /* One turn of one run: at most one response, so that its output is looked at in between. */

@@ -141,7 +141,8 @@ static void take_visit(void *owner, int fd, const struct chi_listen *listen)
 	}
 	bool fits = visit < http->visits + CHI_HTTP_CONNECTIONS;
 	struct bufferevent *stream =
-		fits ? bufferevent_socket_new(http->server->base, fd, BEV_OPT_CLOSE_ON_FREE) : NULL;
+		fits ? bufferevent_socket_new(http->server->main.base, fd, BEV_OPT_CLOSE_ON_FREE)
+		     : NULL;
 	if (stream == NULL) {
 		evutil_closesocket(fd);
 		return;
@@ -162,7 +163,7 @@ static const struct chi_listener_ops door = {.take = take_visit};
 static int listen_http(struct chi_http *http, const struct chi_listen *address,
 		       struct chi_fault *fault)
 {
-	struct event_base *base = http->server->base;
+	struct event_base *base = http->server->main.base;
 	const struct chi_binding how = {
 		.listens = address, .n = 1, .http = true, .local = ", as --metrics needs it"};
 	int status = chi_sockets_open(&http->sockets, &how, NULL, fault);

@@ -84,7 +84,7 @@ void chi_job_post(struct chi_job *job)
 	job->answer = NULL;
 	memcpy(answer->field, job->field, sizeof(answer->field));
 	memcpy(answer->result, job->result, sizeof(answer->result));
-	chi_mailbox_post(&answer->to.worker->mailbox, &answer->mail);
+	chi_loop_post(&answer->to.worker->loop, &answer->mail);
 }
 
 void chi_job_post_early(struct chi_job *job)
@@ -101,7 +101,7 @@ void chi_job_post_loss(struct chi_job *job)
 {
 	struct chi_job_loss *loss = job->loss;
 	job->loss = NULL;
-	chi_mailbox_post(&loss->to.worker->mailbox, &loss->mail);
+	chi_loop_post(&loss->to.worker->loop, &loss->mail);
 }
 
 /* ---- In the store ----------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "chistore/types.h"
-#include "daemon/net/mailbox.h"
 #include "daemon/net/net.h"
 #include "ops/answer.h"
 #include "proto/msg.h"

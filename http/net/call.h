@@ -17,6 +17,7 @@
 #include "http/net/params.h"
 #include "http/net/writer.h"
 #include "service/access.h"
+#include "service/net/loop.h"
 #include "service/net/peer.h"
 
 struct session;
@@ -117,6 +118,7 @@ struct call {
 	struct conn *conn; /* NULL: closed meanwhile */
 	struct loop *loop;
 	struct call *next;
+	struct chi_mail mail;
 	int64_t begun_us;
 	bool streaming;	     /* its head is sent */
 	struct pack *pack;   /* compresses the stream; NULL: it is not */

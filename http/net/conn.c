@@ -123,7 +123,7 @@ static bool flush(struct conn *conn)
 static void after_answer(struct conn *conn)
 {
 	struct call *call = conn->call;
-	bool keep = call->keep_alive && !conn->loop->draining;
+	bool keep = call->keep_alive && !conn->loop->turns.leaving;
 	count(&conn->loop->counters.busy_us, (uint64_t)(chi_now_us() - call->begun_us));
 	call_audit(call);
 	loop_call_done(call);
@@ -538,7 +538,7 @@ void conn_answered(struct call *call)
 void conn_tick(struct conn *conn, int64_t now_ms)
 {
 	size_t unsent = evbuffer_get_length(conn->out);
-	if (conn->loop->draining && conn->state == CONN_IDLE && unsent == 0) {
+	if (conn->loop->turns.leaving && conn->state == CONN_IDLE && unsent == 0) {
 		conn_close(conn);
 		return;
 	}
@@ -576,14 +576,15 @@ void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 	chi_shares_take(&loop->places, conn->share, 1);
 	conn->in = evbuffer_new();
 	conn->out = evbuffer_new();
-	conn->readable = event_new(loop->base, fd, EV_READ | EV_PERSIST, on_readable, conn);
-	conn->writable = event_new(loop->base, fd, EV_WRITE, on_writable, conn);
+	conn->readable = event_new(loop->turns.base, fd, EV_READ | EV_PERSIST, on_readable, conn);
+	conn->writable = event_new(loop->turns.base, fd, EV_WRITE, on_writable, conn);
 	conn->next = loop->conns;
 	conn->link = &loop->conns;
 	if (conn->next != NULL) {
 		conn->next->link = &conn->next;
 	}
 	loop->conns = conn;
+	chi_loop_watch(&loop->turns);
 	count(&loop->counters.open, 1);
 	if (conn->in == NULL || conn->out == NULL || conn->readable == NULL ||
 	    conn->writable == NULL) {

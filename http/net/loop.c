@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop: its listeners, its mailbox, its clock. */
-#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -77,82 +76,50 @@ void loop_call_done(struct call *call)
 	loop->n_spare++;
 }
 
-/* ---- Mail -------------------------------------------------------------------------------- */
+/* ---- Mail and time ----------------------------------------------------------------------- */
 
-static void wake(struct loop *loop)
+static void deliver_call(struct chi_mail *mail, void *loop)
 {
-	uint64_t one = 1;
-	ssize_t n = write(loop->mail, &one, sizeof(one));
-	(void)n; /* full: it is awake */
+	(void)loop;
+	conn_answered((struct call *)(void *)((char *)mail - offsetof(struct call, mail)));
 }
 
 void loop_post(struct call *call)
 {
-	struct loop *loop = call->loop;
-	pthread_mutex_lock(&loop->mail_lock);
-	call->next = loop->mail_list;
-	loop->mail_list = call;
-	pthread_mutex_unlock(&loop->mail_lock);
-	wake(loop);
+	call->mail.deliver = deliver_call;
+	chi_loop_post(&call->loop->turns, &call->mail);
 }
 
-static void take_mail(struct loop *loop)
+static bool tick_conns(void *owner, int64_t now, bool late)
 {
-	pthread_mutex_lock(&loop->mail_lock);
-	struct call *call = loop->mail_list;
-	loop->mail_list = NULL;
-	pthread_mutex_unlock(&loop->mail_lock);
-	while (call != NULL) {
-		struct call *next = call->next;
-		conn_answered(call);
-		call = next;
-	}
-}
-
-/* Idle connections go at once; the others with their answers, or when the time is over. */
-static void drain(struct loop *loop)
-{
-	loop->draining = true;
-	loop->stop_at_ms = chi_now_ms() + (int64_t)loop->server->config->stop_ms;
-	chi_listener_stop(&loop->listener);
-	chi_sockets_close(loop->sockets);
-}
-
-static void on_mail(evutil_socket_t fd, short what, void *context)
-{
-	struct loop *loop = context;
-	uint64_t n = 0;
-	(void)what;
-	ssize_t got = read(fd, &n, sizeof(n));
-	(void)got;
-	take_mail(loop);
-	if (atomic_load(&loop->stop) && !loop->draining) {
-		drain(loop);
-		event_active(loop->tick, EV_TIMEOUT, 1);
-	}
-}
-
-static void on_tick(evutil_socket_t fd, short what, void *context)
-{
-	struct loop *loop = context;
-	struct timeval pause = chi_event_ms(TICK_MS);
-	int64_t now = chi_now_ms();
-	(void)fd;
-	(void)what;
+	struct loop *loop = owner;
 	for (struct conn *conn = loop->conns, *next; conn != NULL; conn = next) {
 		next = conn->next;
-		if (loop->draining && now >= loop->stop_at_ms) {
+		if (late) {
 			conn_close(conn);
 		} else {
 			conn_tick(conn, now);
 		}
 	}
-	if (loop->draining && loop->conns == NULL) {
-		event_base_loopbreak(loop->base);
-		return;
-	}
-	chi_event_add(loop->tick, &pause);
+	return loop->conns != NULL;
 }
+
+/* Idle connections go at once; the others with their answers, or when the time is over. */
+static void drain(void *owner)
+{
+	struct loop *loop = owner;
+	chi_listener_stop(&loop->listener);
+	chi_sockets_close(loop->sockets);
+	tick_conns(loop, chi_now_ms(), false);
+}
+
+static bool settle_loop(void *owner)
+{
+	return ((struct loop *)owner)->conns == NULL;
+}
+
+static const struct chi_loop_ops turns = {
+	.leave = drain, .tick = tick_conns, .settle = settle_loop};
 
 /* ---- Listening --------------------------------------------------------------------------- */
 
@@ -215,20 +182,14 @@ static const struct chi_listener_ops door = {take_conn, drop_idle};
 static int begin_loop(struct loop *loop, struct chi_fault *fault)
 {
 	const struct http_config *config = loop->server->config;
-	loop->base = event_base_new();
-	loop->mail = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (loop->base == NULL || loop->mail < 0 ||
-	    cache_new((size_t)config->cache_bytes, &loop->cache) < 0) {
+	if (cache_new((size_t)config->cache_bytes, &loop->cache) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	loop->mail_event = event_new(loop->base, loop->mail, EV_READ | EV_PERSIST, on_mail, loop);
-	loop->tick = evtimer_new(loop->base, on_tick, loop);
-	if (loop->mail_event == NULL || loop->tick == NULL ||
-	    event_add(loop->mail_event, NULL) < 0) {
-		return chi_fault_plain(fault, -CHI_ENOMEM);
+	int status = chi_loop_init(&loop->turns, &turns, loop, TICK_MS, fault);
+	if (status == CHI_OK) {
+		status = chi_listener_start(&loop->listener, loop->turns.base, loop->sockets, &door,
+					    loop, fault);
 	}
-	int status =
-		chi_listener_start(&loop->listener, loop->base, loop->sockets, &door, loop, fault);
 	return status == CHI_OK && config->in_process ? session_open(&loop->session, config, fault)
 						      : status;
 }
@@ -243,24 +204,13 @@ int loop_new(struct http_server *server, struct chi_sockets *sockets, struct loo
 	}
 	loop->sockets = sockets;
 	loop->server = server;
-	loop->mail = -1;
 	loop->session.config = server->config;
-	pthread_mutex_init(&loop->mail_lock, NULL);
 	int status = begin_loop(loop, fault);
 	if (status < 0) {
 		loop_free(loop);
 		*out = NULL;
 	}
 	return status;
-}
-
-static void *turn(void *context)
-{
-	struct loop *loop = context;
-	struct timeval pause = chi_event_ms(TICK_MS);
-	chi_event_add(loop->tick, &pause);
-	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
-	return NULL;
 }
 
 int loop_start(struct loop *loop, struct chi_fault *fault)
@@ -270,47 +220,26 @@ int loop_start(struct loop *loop, struct chi_fault *fault)
 	loop->places.most = config->connections / n + 1;
 	loop->bodies.most = BODIES_MOST / n;
 	loop->output.most = OUTPUTS_MOST / n;
-	loop->started = pthread_create(&loop->thread, NULL, turn, loop) == 0;
-	return loop->started ? CHI_OK : chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
-}
-
-void loop_stop(struct loop *loop)
-{
-	atomic_store(&loop->stop, true);
-	wake(loop);
-}
-
-void loop_join(struct loop *loop)
-{
-	if (loop->started) {
-		pthread_join(loop->thread, NULL);
-		loop->started = false;
-	}
+	return chi_loop_start(&loop->turns, fault);
 }
 
 void loop_free(struct loop *loop)
 {
-	drain(loop);
+	chi_listener_stop(&loop->listener);
 	while (loop->conns != NULL) {
 		conn_close(loop->conns);
 	}
-	if (loop->mail >= 0) {
+	if (loop->turns.ops != NULL) {
 		/* What workers gave back meanwhile. */
-		take_mail(loop);
-		close(loop->mail);
+		chi_loop_deliver(&loop->turns);
 	}
 	while (loop->spare != NULL) {
 		struct call *call = loop->spare;
 		loop->spare = call->next;
 		free_call(call);
 	}
-	chi_event_drop(&loop->mail_event);
-	chi_event_drop(&loop->tick);
-	if (loop->base != NULL) {
-		event_base_free(loop->base);
-	}
+	chi_loop_deinit(&loop->turns);
 	session_close(&loop->session);
 	cache_free(loop->cache);
-	pthread_mutex_destroy(&loop->mail_lock);
 	free(loop);
 }

@@ -29,6 +29,8 @@
 #include "http/net/unknown.h"
 #include "service/access.h"
 #include "service/net/listener.h"
+#include "service/net/loop.h"
+#include "service/net/main_loop.h"
 #include "service/net/peer.h"
 #include "service/net/shares.h"
 
@@ -75,6 +77,7 @@ struct pool {
 };
 
 struct http_server {
+	struct chi_main_loop main;
 	const struct http_config *config;
 	route_finder *find;
 	struct page *page;
@@ -93,37 +96,24 @@ struct http_server {
 
 struct loop {
 	struct http_server *server;
-	struct event_base *base;
+	struct chi_loop turns;
 	struct session session; /* open if the store is a directory */
 	struct chi_sockets *sockets;
 	struct chi_listener listener;
 	struct conn *conns; /* all that are open */
-	struct event *tick; /* ends what is too slow */
-	int mail;	    /* eventfd */
-	struct event *mail_event;
-	pthread_mutex_t mail_lock;
-	struct call *mail_list; /* back from workers */
-	struct call *spare;	/* to be used again */
+	struct call *spare; /* to be used again */
 	size_t n_spare;
 	struct chi_shares places; /* connections */
 	struct chi_shares bodies; /* bytes of the bodies of its calls */
 	struct chi_shares output; /* bytes that clients have not read yet */
 	struct cache *cache;
 	struct http_counters counters;
-	bool draining;
-	int64_t stop_at_ms; /* then: what is not answered is cut off; chi_now_ms */
-	_Atomic bool stop;
-	pthread_t thread;
-	bool started;
 };
 
 /* `sockets` are closed when the loop drains, and stay the server's. */
 CHI_MUSTUSE int loop_new(struct http_server *server, struct chi_sockets *sockets, struct loop **out,
 			 struct chi_fault *fault);
 CHI_MUSTUSE int loop_start(struct loop *loop, struct chi_fault *fault);
-/* Any thread: takes no more connections, answers what was asked, and ends. */
-void loop_stop(struct loop *loop);
-void loop_join(struct loop *loop);
 void loop_free(struct loop *loop);
 
 /* A zeroed call with its memory ready; NULL without memory. */

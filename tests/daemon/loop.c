@@ -63,7 +63,7 @@ int loop_deinit(void **state)
 
 void loop_turn(void)
 {
-	assert_true(event_base_loop(loop_worker->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
+	assert_true(event_base_loop(loop_worker->loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
 }
 
 void loop_pack(struct chi_buffer *out, const struct chi_request *request)

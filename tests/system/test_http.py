@@ -561,6 +561,18 @@ class TestInstalled(unittest.TestCase):
                               stderr=subprocess.STDOUT, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_the_watchdog_hears_of_us(self):
+        """As long as all loops turn, and not only the main thread."""
+        path = os.path.join(harness.make_temp_dir(), "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+            told.settimeout(60)
+            told.bind(path)
+            with webserver.start(webserver.make_store(), "--threads", "3",
+                                 env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "40000"}):
+                self.assertEqual(told.recv(100), b"READY=1")
+                for _ in range(20):
+                    self.assertEqual(told.recv(100), b"WATCHDOG=1")
+
     def test_the_manual_has_every_option(self):
         done = subprocess.run([os.environ["CHISTORE_HTTP"], "--help"], check=True,
                               stdout=subprocess.PIPE, encoding="utf-8")

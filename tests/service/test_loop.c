@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The watchdog's rounds over workers without threads, whose loops turn when the test has them. */
+/* Loops without threads, which turn when the test has them, and the watchdog's rounds over them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,16 +15,40 @@
 #include <cmocka.h>
 #include <event2/event.h>
 
+#include "service/net/main_loop.h"
 #include "service/notify.h"
-#include "daemon/net/server.h"
-#include "daemon/status/watchdog.h"
-#include "daemon/net/net.h"
 
 #define WORKERS 3
 
-static struct chi_config config;
-static struct chi_server server;
-static struct chi_worker *workers[WORKERS];
+static struct chi_main_loop main_loop;
+static struct chi_loop loops[WORKERS];
+static bool has_more;
+static size_t n_left;
+static size_t n_late;
+
+static void leave(void *owner)
+{
+	(void)owner;
+	n_left++;
+}
+
+static bool tick(void *owner, int64_t now_ms, bool late)
+{
+	(void)owner;
+	(void)now_ms;
+	n_late += late ? 1 : 0;
+	has_more = has_more && !late;
+	return has_more;
+}
+
+static bool settle(void *owner)
+{
+	(void)owner;
+	return !has_more;
+}
+
+static const struct chi_loop_ops ops = {.leave = leave, .tick = tick, .settle = settle};
+
 static int manager = -1;
 
 static int init(void **state)
@@ -33,10 +57,10 @@ static int init(void **state)
 	struct chi_fault fault = {0};
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	char text[64];
-	chi_config_init(&config);
-	server = (struct chi_server){.config = &config, .workers = workers, .n_workers = WORKERS};
+	main_loop = (struct chi_main_loop){.base = NULL};
 	for (size_t i = 0; i < WORKERS; i++) {
-		assert_int_equal(chi_worker_new(&server, i, &workers[i], &fault), CHI_OK);
+		assert_int_equal(chi_loop_init(&loops[i], &ops, NULL, 1, &fault), CHI_OK);
+		chi_main_loop_watch(&main_loop, &loops[i]);
 	}
 	int len = snprintf(text, sizeof(text), "@chistore-watchdog-%d", (int)getpid());
 	memcpy(name.sun_path + 1, text + 1, (size_t)len - 1);
@@ -52,7 +76,7 @@ static int deinit(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WORKERS; i++) {
-		chi_worker_free(workers[i]);
+		chi_loop_deinit(&loops[i]);
 	}
 	close(manager);
 	return 0;
@@ -60,7 +84,7 @@ static int deinit(void **state)
 
 static void turn(size_t i)
 {
-	assert_true(event_base_loop(workers[i]->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
+	assert_true(event_base_loop(loops[i].base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
 }
 
 static bool was_told(void)
@@ -79,7 +103,7 @@ static void test_all_turn(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 5; round++) {
-		assert_true(chi_watchdog_round(&server));
+		assert_true(chi_main_loop_round(&main_loop));
 		assert_true(was_told());
 		for (size_t i = 0; i < WORKERS; i++) {
 			turn(i);
@@ -92,7 +116,7 @@ static void test_one_stands(void **state)
 {
 	(void)state;
 	for (size_t standing = 0; standing < WORKERS; standing++) {
-		assert_true(chi_watchdog_round(&server));
+		assert_true(chi_main_loop_round(&main_loop));
 		assert_true(was_told());
 		for (int round = 0; round < 3; round++) {
 			for (size_t i = 0; i < WORKERS; i++) {
@@ -100,11 +124,56 @@ static void test_one_stands(void **state)
 					turn(i);
 				}
 			}
-			assert_false(chi_watchdog_round(&server));
+			assert_false(chi_main_loop_round(&main_loop));
 			assert_false(was_told());
 		}
 		turn(standing);
 	}
+}
+
+struct letter {
+	struct chi_mail mail;
+	char name;
+};
+
+static char delivered[16];
+
+static void deliver(struct chi_mail *mail, void *owner)
+{
+	(void)owner;
+	delivered[strlen(delivered)] = ((struct letter *)mail)->name;
+}
+
+static void test_mail_keeps_its_order(void **state)
+{
+	(void)state;
+	struct letter letters[] = {{.name = 'a'}, {.name = 'b'}, {.name = 'c'}};
+	for (size_t i = 0; i < 3; i++) {
+		letters[i].mail.deliver = deliver;
+		chi_loop_post(&loops[0], &letters[i].mail);
+	}
+	turn(0);
+	assert_string_equal(delivered, "abc");
+}
+
+/* One with nothing to do ends at once, the other when the time is over: not before. */
+static void test_a_loop_leaves(void **state)
+{
+	(void)state;
+	struct chi_fault fault = {0};
+	has_more = false;
+	n_left = 0;
+	n_late = 0;
+	assert_int_equal(chi_loop_start(&loops[0], &fault), CHI_OK);
+	chi_loop_leave(&loops[0], 3600000);
+	chi_loop_join(&loops[0]);
+	assert_int_equal(n_left, 1);
+	assert_int_equal(n_late, 0);
+	has_more = true;
+	assert_int_equal(chi_loop_start(&loops[1], &fault), CHI_OK);
+	chi_loop_leave(&loops[1], 50);
+	chi_loop_join(&loops[1]);
+	assert_int_equal(n_late, 1);
 }
 
 static void test_how_often(void **state)
@@ -143,7 +212,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_all_turn, init, deinit),
 		cmocka_unit_test_setup_teardown(test_one_stands, init, deinit),
+		cmocka_unit_test_setup_teardown(test_mail_keeps_its_order, init, deinit),
+		cmocka_unit_test_setup_teardown(test_a_loop_leaves, init, deinit),
 		cmocka_unit_test(test_how_often),
 	};
-	return cmocka_run_group_tests_name("watchdog", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }
