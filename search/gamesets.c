@@ -159,12 +159,10 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 	if (rc < 0) {
 		return rc;
 	}
-	size_t len = chi_numbers_size(job->numbers);
-	_cleanup_(chi_freep) uint8_t *bitmap = malloc(len);
+	_cleanup_(chi_freep) uint8_t *bitmap = malloc(chi_numbers_room(job->numbers) + 1);
 	if (bitmap == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	chi_numbers_write(job->numbers, bitmap, len);
 	const struct chi_gameset_entry entry = {
 		.name = job->name,
 		.name_len = strlen(job->name),
@@ -173,7 +171,7 @@ int chi_gameset_save(struct chi_gameset_job *job, struct chi_write *write, struc
 		.mark = job->mark,
 		.games = chi_gameset_games(job),
 		.bitmap = bitmap,
-		.bitmap_len = len,
+		.bitmap_len = chi_numbers_write(job->numbers, bitmap),
 	};
 	rc = chi_write_gameset(write, &entry);
 	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;

@@ -9,7 +9,7 @@ set -eu
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
 # rest.
 build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-dev
-protobuf-c-compiler libevent-dev libjansson-dev libroaring-dev libxxhash-dev libzstd-dev zlib1g-dev libbz2-dev
+protobuf-c-compiler libevent-dev libjansson-dev libxxhash-dev libzstd-dev zlib1g-dev libbz2-dev
 liblzma-dev
 libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
 # librados-dev: so that what needs it is compiled, and linted. llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.

@@ -38,9 +38,10 @@ void chi_numbers_hits(const struct chi_numbers *numbers, uint32_t first, uint32_
 /* Bytes of memory that it takes. */
 size_t chi_numbers_memory(const struct chi_numbers *numbers);
 
-/* Bytes in the portable format of Roaring bitmaps (FORMAT.md), and these. */
-size_t chi_numbers_size(const struct chi_numbers *numbers);
-void chi_numbers_write(const struct chi_numbers *numbers, uint8_t *out, size_t len);
+/* As a bitmap (FORMAT.md, "Gamesets tree"): no more bytes than those; writes them and returns how
+ * many they are. */
+size_t chi_numbers_room(const struct chi_numbers *numbers);
+size_t chi_numbers_write(const struct chi_numbers *numbers, uint8_t *out);
 /* -CHI_ECORRUPT: it is not of that format, or has a number above `last`; -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_numbers_read(const uint8_t *bytes, size_t len, uint32_t last,
 				 struct chi_numbers **out);

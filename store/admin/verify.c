@@ -53,14 +53,8 @@ static int take_client(struct chi_page_walk *walk, struct chi_page_tree *tree, c
 	struct chi_verify *v = walk->context;
 	struct chi_done done[CHI_REMEMBERED_ROOM];
 	struct chi_remembered client = {.done = done};
-	uint64_t last_use;
 	(void)tree;
-	if (chi_horizon_is(key)) {
-		if (chi_horizon_decode(key, value, &last_use) < 0 || last_use > v->state.sequence) {
-			chi_page_complain(walk, "the clients tree's horizon is damaged");
-		}
-	} else if (chi_remembered_decode(key, value, &client) < 0 ||
-		   client.last_use > v->state.sequence) {
+	if (chi_remembered_decode(key, value, &client) < 0 || client.last_use > v->state.sequence) {
 		chi_page_complain(walk, "a client's entry is damaged");
 	}
 	return CHI_OK;
@@ -126,6 +120,8 @@ static void check_meta(struct chi_verify *v)
 				  "the sequence number %" PRIu64
 				  " does not fit LMDB's transaction number",
 				  v->state.sequence);
+	} else if (v->state.horizon > v->state.sequence) {
+		chi_page_complain(&v->walk, "the clients' horizon is damaged");
 	}
 	check_heads(v);
 }

@@ -35,7 +35,7 @@ struct chi_gameset_entry {
 	size_t filter_len;
 	struct chi_gameset_mark mark;
 	uint64_t games;	       /* in the bitmap */
-	const uint8_t *bitmap; /* CRoaring's portable format */
+	const uint8_t *bitmap; /* of their numbers (FORMAT.md) */
 	size_t bitmap_len;
 };
 

@@ -242,10 +242,6 @@ int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const cha
 	return told(load, rc, fault);
 }
 
-/* A bitmap of no numbers in CRoaring's portable format: as games come after it is not up to date,
- * and a reader adds them. */
-static const uint8_t no_numbers[] = {0x3a, 0x30, 0, 0, 0, 0, 0, 0};
-
 static int put_gameset(struct chi_load *load, const struct chi_gameset_entry *entry)
 {
 	if (load->write != NULL) {
@@ -270,14 +266,9 @@ int chi_load_gameset(struct chi_load *load, const char *name, size_t name_len, c
 		     size_t filter_len, struct chi_fault *fault)
 {
 	struct chi_gameset_entry there;
+	/* Without a bitmap: as games come after it is not up to date, and a reader adds them. */
 	const struct chi_gameset_entry entry = {
-		.name = name,
-		.name_len = name_len,
-		.filter = filter,
-		.filter_len = filter_len,
-		.bitmap = no_numbers,
-		.bitmap_len = sizeof(no_numbers),
-	};
+		.name = name, .name_len = name_len, .filter = filter, .filter_len = filter_len};
 	int rc = load->rc < 0 ? load->rc : chi_load_error(load, chi_load_regain(load), fault);
 	rc = rc < 0 ? rc
 		    : chi_gameset_get(load->txn, load->archive.gamesets, name, name_len, &there);

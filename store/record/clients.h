@@ -55,16 +55,9 @@ void chi_remembered_add(struct chi_remembered *client,
 /* The write of that number, or NULL. */
 const struct chi_done *chi_remembered_find(const struct chi_remembered *client, uint64_t sequence);
 
-/* The horizon: the latest last use of any client that was forgotten; 0: none was. Get: CHI_NONE if
- * there is no such record. Put returns LMDB's code. */
-CHI_MUSTUSE int chi_horizon_get(MDB_txn *txn, MDB_dbi clients, uint64_t *out);
-CHI_MUSTUSE int chi_horizon_put(MDB_txn *txn, MDB_dbi clients, uint64_t horizon);
-CHI_MUSTUSE int chi_horizon_decode(const MDB_val *key, const MDB_val *value, uint64_t *out);
-bool chi_horizon_is(const MDB_val *key);
-
 /* Of a tree of so many entries: forgets clients if there are more than CHI_IDEMPOTENCY_CLIENTS,
  * down to CHI_IDEMPOTENCY_CLIENTS_KEPT: of the peers that have most of them, those longest unused.
- * *horizon is raised to the latest last use among them, which *raised then tells; that of a damaged
- * record counts as `now`. Returns LMDB's code, or ENOMEM. */
+ * *horizon is raised to the latest last use among them; that of a damaged record counts as `now`.
+ * Returns LMDB's code, or ENOMEM. */
 CHI_MUSTUSE int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now,
-				 uint64_t *horizon, bool *raised);
+				 uint64_t *horizon);

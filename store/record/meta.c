@@ -197,28 +197,18 @@ int chi_stamp_decode(const uint8_t *bytes, size_t len, bool readonly, struct chi
 	return check_features(out, readonly, fault);
 }
 
-/* The base rates, then the games, by result. */
-#define STATE_COUNTS 8u
-
-static uint64_t *state_count(struct chi_store_state *state, unsigned i)
-{
-	return chi_counts_of(i < 4 ? &state->base : &state->games, i % 4);
-}
+/* The members in their order. */
+#define STATE_NUMBERS (sizeof(struct chi_store_state) / sizeof(uint64_t))
+_Static_assert(CHI_STATE_SIZE == 8 * STATE_NUMBERS + CHECKSUM_SIZE, "it has nothing but numbers");
 
 void chi_state_encode(const struct chi_store_state *state, uint8_t out[CHI_STATE_SIZE])
 {
 	struct chi_writer w = chi_writer_of(out, CHI_STATE_SIZE);
-	struct chi_store_state copy = *state;
-	chi_write_le(&w, state->sequence, 8);
-	for (unsigned i = 0; i < STATE_COUNTS; i++) {
-		chi_write_le(&w, *state_count(&copy, i), 8);
+	uint64_t numbers[STATE_NUMBERS];
+	memcpy(numbers, state, sizeof(numbers));
+	for (size_t i = 0; i < STATE_NUMBERS; i++) {
+		chi_write_le(&w, numbers[i], 8);
 	}
-	chi_write_le(&w, state->positions, 8);
-	chi_write_le(&w, state->known, 8);
-	chi_write_le(&w, state->position_bytes, 8);
-	chi_write_le(&w, state->strength_bytes, 8);
-	chi_write_le(&w, state->last_game, 8);
-	chi_write_le(&w, state->txn, 8);
 	write_checksum(&w, state_key, out);
 }
 
@@ -228,16 +218,11 @@ int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_store_state *o
 		return -CHI_ECORRUPT;
 	}
 	struct chi_reader r = chi_reader_of(bytes, len);
-	out->sequence = chi_read_le(&r, 8);
-	for (unsigned i = 0; i < STATE_COUNTS; i++) {
-		*state_count(out, i) = chi_read_le(&r, 8);
+	uint64_t numbers[STATE_NUMBERS];
+	for (size_t i = 0; i < STATE_NUMBERS; i++) {
+		numbers[i] = chi_read_le(&r, 8);
 	}
-	out->positions = chi_read_le(&r, 8);
-	out->known = chi_read_le(&r, 8);
-	out->position_bytes = chi_read_le(&r, 8);
-	out->strength_bytes = chi_read_le(&r, 8);
-	out->last_game = chi_read_le(&r, 8);
-	out->txn = chi_read_le(&r, 8);
+	memcpy(out, numbers, sizeof(*out));
 	return CHI_OK;
 }
 

@@ -9,14 +9,14 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 
-#define CHI_FORMAT_MAJOR 3
+#define CHI_FORMAT_MAJOR 4
 #define CHI_FORMAT_MINOR 0
 
 /* Read-only compatible feature: a published copy, which is never written. */
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 128
+#define CHI_STATE_SIZE 136
 
 struct chi_stamp {
 	uint16_t major;
@@ -31,6 +31,7 @@ struct chi_stamp {
 	char creator[32];
 };
 
+/* Stored as it is: numbers of 8 bytes. */
 struct chi_store_state {
 	uint64_t sequence;
 	struct chi_counts base;
@@ -42,6 +43,7 @@ struct chi_store_state {
 	uint64_t strength_bytes; /* and those of the strength tree */
 	uint64_t last_game;	 /* the highest number that a game was given; 0: none was */
 	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
+	uint64_t horizon; /* the latest transaction of a client that was forgotten; 0: none was */
 };
 
 /* Notes that a game has the number. */

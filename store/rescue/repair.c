@@ -361,10 +361,12 @@ static int settle_sums(struct repair *r)
 		rc = chi_write_base(r->write, &r->state.base);
 	}
 	if (rc == CHI_OK) {
+		struct chi_store_state *state = &r->write->state;
 		uint64_t known = r->stated ? r->state.sequence : 0;
-		rc = chi_idempotency_restart(r->write, known <= UINT64_MAX - 2 * SEQUENCE_AHEAD
-							       ? known + SEQUENCE_AHEAD
-							       : known);
+		known += known <= UINT64_MAX - 2 * SEQUENCE_AHEAD ? SEQUENCE_AHEAD : 0;
+		state->sequence = state->sequence > known ? state->sequence : known;
+		state->horizon = state->sequence + 1;
+		r->write->changed = true;
 	}
 	if (rc == CHI_OK && r->relist != NULL) {
 		uint64_t lost = 0;

@@ -29,14 +29,14 @@ struct met {
 	bool known; /* there is something to remember of it, stored or not */
 	bool dirty;
 	bool damaged;
-	size_t pending; /* at least so many writes are noted that are not entered yet */
-	size_t room;	/* for writes in `client` */
+	size_t room; /* for writes in `client` */
 	struct chi_remembered client;
 };
 
 /* A write that was noted after the last mark. */
 struct noted {
 	struct noted *next;
+	struct met *met;
 	struct chi_idempotency_key idempotency_key;
 	struct chi_outcome outcome;
 };
@@ -45,9 +45,6 @@ struct chi_idempotency_book {
 	struct chi_arena arena;
 	struct met *buckets[BUCKETS];
 	struct noted *noted; /* newest first */
-	bool looked;	     /* for the horizon, which is the next field then */
-	uint64_t horizon;
-	bool horizon_dirty; /* to be written */
 };
 
 static int get_book(struct chi_write *write, struct chi_idempotency_book **out)
@@ -72,47 +69,24 @@ void chi_idempotency_free(struct chi_write *write)
 	}
 }
 
-/* Room for `more` writes, so that they can be entered without fail; no more than can be kept. */
-static int reserve(struct chi_idempotency_book *book, struct met *met, size_t more)
+/* For one write more. What is outgrown stays in the arena: doubled, it is no more than what is
+ * used. */
+static int make_room(struct chi_idempotency_book *book, struct met *met)
 {
 	struct chi_remembered *client = &met->client;
-	size_t room = client->n + more;
+	size_t room = 2 * client->n + 1;
 	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
-	if (room <= met->room) {
+	if (client->n < met->room) {
 		return CHI_OK;
 	}
-	/* What is outgrown stays in the arena: doubled, that is no more than what is used. */
-	room = room > 2 * met->room ? room : 2 * met->room;
-	room = room < CHI_REMEMBERED_ROOM ? room : CHI_REMEMBERED_ROOM;
 	struct chi_done *done = chi_arena_array(&book->arena, room, sizeof(*done));
 	if (done == NULL) {
 		return -CHI_ENOMEM;
 	}
-	if (client->n > 0) {
-		memcpy(done, client->done, client->n * sizeof(*done));
-	}
+	memcpy(done, client->done, client->n * sizeof(*done));
 	client->done = done;
 	met->room = room;
 	return CHI_OK;
-}
-
-/* What the tree has of the client; `value` NULL: nothing. */
-static int recall(struct chi_idempotency_book *book, const MDB_val *key, const MDB_val *value,
-		  struct met *met)
-{
-	struct chi_done done[CHI_REMEMBERED_ROOM];
-	struct chi_remembered stored = {.done = done};
-	met->damaged = value != NULL && chi_remembered_decode(key, value, &stored) < 0;
-	if (value == NULL || met->damaged) {
-		return CHI_OK;
-	}
-	int rc = reserve(book, met, stored.n + 1);
-	if (rc == CHI_OK) {
-		memcpy(met->client.done, done, stored.n * sizeof(*done));
-		met->client.floor = stored.floor;
-		met->client.n = stored.n;
-	}
-	return rc;
 }
 
 /* The client as the transaction has it: met before, or from the tree. */
@@ -136,32 +110,19 @@ static int meet(struct chi_write *write, struct chi_idempotency_book *book,
 	if (met == NULL) {
 		return -CHI_ENOMEM;
 	}
-	*met = (struct met){.known = error == 0};
+	struct chi_done done[CHI_REMEMBERED_ROOM];
+	*met = (struct met){.known = error == 0, .client.done = done};
+	met->damaged = met->known && chi_remembered_decode(&key, &value, &met->client) < 0;
+	met->client.n = met->damaged ? 0 : met->client.n;
+	met->room = met->client.n;
 	memcpy(met->client.id, id, CHI_IDEMPOTENCY_CLIENT);
-	int rc = recall(book, &key, met->known ? &value : NULL, met);
-	if (rc < 0) {
-		return rc;
+	if (make_room(book, met) < 0) {
+		return -CHI_ENOMEM;
 	}
 	met->next = *bucket;
 	*bucket = met;
 	*out = met;
 	return CHI_OK;
-}
-
-/* A damaged one could be any: no client from before now is believed. */
-static int find_horizon(struct chi_write *write, struct chi_idempotency_book *book)
-{
-	if (book->looked) {
-		return CHI_OK;
-	}
-	int rc = chi_horizon_get(write->txn, write->env->clients, &book->horizon);
-	if (rc == -CHI_ECORRUPT) {
-		book->horizon = write->state.sequence;
-		book->horizon_dirty = true;
-		rc = CHI_OK;
-	}
-	book->looked = rc >= 0;
-	return rc < 0 ? rc : CHI_OK;
 }
 
 /* All 0 stands for any store. A UUID is never that. */
@@ -173,20 +134,16 @@ static bool is_for(const struct chi_env *env, const struct chi_idempotency_key *
 }
 
 /* A client without an entry. */
-static int stranger(struct chi_write *write, struct chi_idempotency_book *book,
+static int stranger(const struct chi_store_state *state,
 		    const struct chi_idempotency_key *idempotency_key, struct chi_fault *fault)
 {
-	int rc = find_horizon(write, book);
-	if (rc < 0) {
-		return rc;
-	}
-	if (idempotency_key->since > write->state.sequence) {
+	if (idempotency_key->since > state->sequence) {
 		return chi_fail(
 			fault, -CHI_EFORGOTTEN,
 			"the write was not done: its client has seen a state that the store "
 			"does not have");
 	}
-	if (idempotency_key->since < book->horizon) {
+	if (idempotency_key->since < state->horizon) {
 		return chi_fail(fault, -CHI_EFORGOTTEN,
 				"the write was not done: its client is unknown or was forgotten");
 	}
@@ -219,9 +176,8 @@ static int look_up_write(struct chi_write *write, const struct chi_idempotency_k
 				"the write was not done: it is for another store");
 	}
 	for (const struct noted *noted = book->noted; noted != NULL; noted = noted->next) {
-		if (noted->idempotency_key.sequence == idempotency_key->sequence &&
-		    memcmp(noted->idempotency_key.client, idempotency_key->client,
-			   CHI_IDEMPOTENCY_CLIENT) == 0) {
+		if (noted->met == met &&
+		    noted->idempotency_key.sequence == idempotency_key->sequence) {
 			*out = noted->outcome;
 			return CHI_OK;
 		}
@@ -231,7 +187,7 @@ static int look_up_write(struct chi_write *write, const struct chi_idempotency_k
 				"the write was not done: its client's entry is damaged");
 	}
 	if (!met->known) {
-		return stranger(write, book, idempotency_key, fault);
+		return stranger(&write->state, idempotency_key, fault);
 	}
 	const struct chi_done *done = chi_remembered_find(&met->client, idempotency_key->sequence);
 	if (done != NULL) {
@@ -284,13 +240,18 @@ int chi_write_outcome(struct chi_write *write, const struct chi_idempotency_key 
 }
 
 /* Into the client's record. */
-static void enter(struct met *met, const struct chi_idempotency_key *idempotency_key,
-		  const struct chi_outcome *outcome)
+static int enter(struct chi_idempotency_book *book, struct met *met,
+		 const struct chi_idempotency_key *idempotency_key,
+		 const struct chi_outcome *outcome)
 {
+	if (make_room(book, met) < 0) {
+		return -CHI_ENOMEM;
+	}
 	chi_remembered_add(&met->client, idempotency_key, outcome);
 	met->client.peer = idempotency_key->peer;
 	met->known = true;
 	met->dirty = true;
+	return CHI_OK;
 }
 
 int chi_write_note(struct chi_write *write, const struct chi_idempotency_key *idempotency_key,
@@ -299,40 +260,32 @@ int chi_write_note(struct chi_write *write, const struct chi_idempotency_key *id
 	struct chi_idempotency_book *book = NULL;
 	struct met *met = NULL;
 	int rc = open_book(write, idempotency_key->client, &book, &met);
-	if (rc == CHI_OK) {
-		rc = reserve(book, met, met->pending + 1);
-	}
 	if (rc < 0) {
 		return chi_write_stick(write, rc);
 	}
 	write->changed = true;
 	if (!write->has_savepoint) {
-		enter(met, idempotency_key, outcome);
-		return CHI_OK;
+		return chi_write_stick(write, enter(book, met, idempotency_key, outcome));
 	}
 	struct noted *noted = chi_arena_alloc(&book->arena, sizeof(*noted));
 	if (noted == NULL) {
 		return chi_write_stick(write, -CHI_ENOMEM);
 	}
-	*noted = (struct noted){book->noted, *idempotency_key, *outcome};
+	*noted = (struct noted){book->noted, met, *idempotency_key, *outcome};
 	book->noted = noted;
-	met->pending++;
 	return CHI_OK;
 }
 
-void chi_idempotency_settle(struct chi_write *write)
+int chi_idempotency_settle(struct chi_write *write)
 {
 	struct chi_idempotency_book *book = write->book;
-	while (book != NULL && book->noted != NULL) {
+	int rc = CHI_OK;
+	while (rc == CHI_OK && book != NULL && book->noted != NULL) {
 		const struct noted *noted = book->noted;
-		struct met *met = NULL;
-		/* It was met when it was noted, and given room, so that this cannot fail. */
-		if (meet(write, book, noted->idempotency_key.client, &met) == CHI_OK) {
-			enter(met, &noted->idempotency_key, &noted->outcome);
-			met->pending--;
-		}
+		rc = enter(book, noted->met, &noted->idempotency_key, &noted->outcome);
 		book->noted = noted->next;
 	}
+	return rc;
 }
 
 void chi_idempotency_rollback(struct chi_write *write)
@@ -352,58 +305,26 @@ static int store_client(struct chi_write *write, struct chi_remembered *client, 
 	return chi_chain_put(write->txn, write->env->clients, CHI_CHAIN_CLIENTS, &key, &value, 0);
 }
 
-/* Returns LMDB's code. */
-static int trim(struct chi_write *write, struct chi_idempotency_book *book, uint64_t now)
-{
-	MDB_stat stat;
-	MDB_dbi clients = write->env->clients;
-	int error = mdb_stat(write->txn, clients, &stat);
-	/* One of the entries is the chain's head, and one may be the horizon. */
-	if (error == 0 && stat.ms_entries > CHI_IDEMPOTENCY_CLIENTS) {
-		error = find_horizon(write, book) == CHI_OK
-				? chi_clients_trim(write->txn, clients, stat.ms_entries, now,
-						   &book->horizon, &book->horizon_dirty)
-				: EIO;
-	}
-	return error == 0 && book->horizon_dirty
-		       ? chi_horizon_put(write->txn, clients, book->horizon)
-		       : error;
-}
-
-int chi_idempotency_restart(struct chi_write *write, uint64_t sequence)
-{
-	struct chi_idempotency_book *book = NULL;
-	int rc = chi_write_ready(write);
-	if (rc == CHI_OK) {
-		rc = get_book(write, &book);
-	}
-	if (rc < 0) {
-		return rc;
-	}
-	if (write->state.sequence < sequence) {
-		write->state.sequence = sequence;
-	}
-	book->looked = true;
-	book->horizon = write->state.sequence + 1;
-	book->horizon_dirty = true;
-	write->changed = true;
-	return CHI_OK;
-}
-
 int chi_idempotency_store(struct chi_write *write)
 {
 	struct chi_idempotency_book *book = write->book;
 	if (book == NULL) {
 		return 0;
 	}
-	chi_idempotency_settle(write);
 	uint64_t now = write->state.sequence + 1;
-	int error = 0;
-	for (size_t i = 0; i < BUCKETS; i++) {
+	int error = chi_idempotency_settle(write) < 0 ? ENOMEM : 0;
+	for (size_t i = 0; error == 0 && i < BUCKETS; i++) {
 		for (struct met *met = book->buckets[i]; error == 0 && met != NULL;
 		     met = met->next) {
 			error = met->dirty ? store_client(write, &met->client, now) : 0;
 		}
 	}
-	return error == 0 ? trim(write, book, now) : error;
+	MDB_stat stat;
+	MDB_dbi clients = write->env->clients;
+	error = error == 0 ? mdb_stat(write->txn, clients, &stat) : error;
+	/* One of the entries is the chain's head. */
+	return error == 0 && stat.ms_entries > CHI_IDEMPOTENCY_CLIENTS
+		       ? chi_clients_trim(write->txn, clients, stat.ms_entries, now,
+					  &write->state.horizon)
+		       : error;
 }

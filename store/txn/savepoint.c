@@ -137,7 +137,10 @@ int chi_write_savepoint(struct chi_write *write)
 		return write->rc;
 	}
 	forget_savepoint(write);
-	chi_idempotency_settle(write);
+	int rc = chi_write_stick(write, chi_idempotency_settle(write));
+	if (rc < 0) {
+		return rc;
+	}
 	write->has_savepoint = true;
 	write->is_final = false;
 	chi_tree_mark(&write->position);

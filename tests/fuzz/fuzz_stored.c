@@ -90,17 +90,6 @@ static void check_client(struct entry *entry)
 	REQUIRE(memcmp(again, entry->value, entry->len) == 0);
 }
 
-static void check_horizon(struct entry *entry)
-{
-	char name[] = "horizon";
-	uint64_t horizon = 0;
-	MDB_val key = {sizeof(name) - 1, name};
-	seal(entry, name, sizeof(name) - 1, 4);
-	MDB_val value = {entry->len, entry->value};
-	REQUIRE(chi_horizon_is(&key));
-	REQUIRE((chi_horizon_decode(&key, &value, &horizon) == CHI_OK) == (entry->len == 12));
-}
-
 /* A later version's may be longer; what this one knows of it is in front. */
 static void check_stamp(struct entry *entry)
 {
@@ -134,8 +123,8 @@ static void check_state(struct entry *entry)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const checks[])(struct entry *) = {check_strength, check_game,  check_client,
-							 check_horizon,	 check_stamp, check_state};
+	static void (*const checks[])(struct entry *) = {check_strength, check_game, check_client,
+							 check_stamp, check_state};
 	static struct entry entry;
 	if (size < 2 || size > VALUE_MAX) {
 		return 0;

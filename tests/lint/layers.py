@@ -147,7 +147,6 @@ OWNERS = {
     "rados/": {"rados", "bench", "tests"},
     "zstd.h": {"store", "formats", "http", "tests", "bench"}, "bzlib.h": {"formats", "tests"}, "lzma.h": {"formats", "tests"},
     "jansson.h": {"cli", "formats", "http", "tests"},
-    "roaring/": {"tests"},
     "xxhash.h": {"base", "store", "import", "propagate", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
 }
 

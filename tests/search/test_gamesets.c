@@ -227,9 +227,8 @@ static void write_wrong(const char *name, uint32_t without, uint32_t with, uint6
 	entry.filter = filter;
 	entry.games = chi_numbers_count(new) + more;
 	entry.bitmap = bitmap;
-	entry.bitmap_len = chi_numbers_size(new);
-	assert_in_range(entry.bitmap_len, 1, sizeof(bitmap));
-	chi_numbers_write(new, bitmap, entry.bitmap_len);
+	assert_in_range(chi_numbers_room(new), 1, sizeof(bitmap));
+	entry.bitmap_len = chi_numbers_write(new, bitmap);
 	ok(chi_write_gameset(write, &entry));
 	end(write);
 	chi_numbers_free(old);

@@ -386,7 +386,7 @@ static void test_damaged_meta(void **state)
 {
 	(void)state;
 	static const char *const names[] = {"state", "stamp"};
-	static const uint8_t junk[CHI_STATE_SIZE + CHI_STAMP_SIZE] = "chistore\3";
+	static const uint8_t junk[CHI_STATE_SIZE + CHI_STAMP_SIZE] = "chistore\4";
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		for (int cut = 0; cut < 2; cut++) {
 			make_store();
