@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The arena: its budget to the byte, alignment, and that no two allocations share memory. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdalign.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define UNIT alignof(max_align_t)
 
-static void budget_is_exact(void **state)
+CASE(budget_is_exact)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, 10 * UNIT);
 	assert_null(chi_arena_alloc(&arena, 10 * UNIT + 1));
@@ -31,9 +25,8 @@ static void budget_is_exact(void **state)
 	assert_non_null(chi_arena_alloc(&arena, 10 * UNIT));
 }
 
-static void sizes_that_overflow(void **state)
+CASE(sizes_that_overflow)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, SIZE_MAX);
 	assert_non_null(chi_arena_alloc(&arena, 1));
@@ -47,9 +40,8 @@ static void sizes_that_overflow(void **state)
 	assert_non_null(chi_arena_array(&arena, SIZE_MAX, 0));
 }
 
-static void empty_allocations_differ(void **state)
+CASE(empty_allocations_differ)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, 4096);
 	void *a = chi_arena_alloc(&arena, 0);
@@ -59,9 +51,8 @@ static void empty_allocations_differ(void **state)
 	assert_ptr_not_equal(a, b);
 }
 
-static void text_ends_with_nul(void **state)
+CASE(text_ends_with_nul)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, 4096);
 	memset(chi_arena_alloc(&arena, 1000), 0xff, 1000);
@@ -71,9 +62,8 @@ static void text_ends_with_nul(void **state)
 	assert_string_equal(chi_arena_text(&arena, NULL, 0), "");
 }
 
-static void arrays_are_zeroed_after_reuse(void **state)
+CASE(arrays_are_zeroed_after_reuse)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, 4096);
 	memset(chi_arena_alloc(&arena, 2000), 0xff, 2000);
@@ -85,9 +75,8 @@ static void arrays_are_zeroed_after_reuse(void **state)
 }
 
 /* An arena lives as long as its connection, and must not keep what one large request took. */
-static void reset_keeps_a_small_block_and_no_large_one(void **state)
+CASE(reset_keeps_a_small_block_and_no_large_one)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, (size_t)16 << 20);
 	assert_non_null(chi_arena_alloc(&arena, 100));
@@ -100,9 +89,8 @@ static void reset_keeps_a_small_block_and_no_large_one(void **state)
 	assert_non_null(chi_arena_alloc(&arena, 100));
 }
 
-static void deinit_is_harmless(void **state)
+CASE(deinit_is_harmless)
 {
-	(void)state;
 	struct chi_arena arena = {0};
 	chi_arena_deinit(&arena);
 	chi_arena_reset(&arena);
@@ -117,9 +105,8 @@ static void deinit_is_harmless(void **state)
 
 /* Many sizes, small and larger than a block: each region keeps the pattern it was given until
  * all were handed out, so none overlaps another, and each is aligned. */
-static void regions_do_not_overlap(void **state)
+CASE(regions_do_not_overlap)
 {
-	(void)state;
 	struct seed seed = seed_start("regions_do_not_overlap");
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	chi_arena_init(&arena, (size_t)64 << 20);
@@ -148,9 +135,8 @@ static void regions_do_not_overlap(void **state)
 	}
 }
 
-static void wiping_reaches_every_block(void **state)
+CASE(wiping_reaches_every_block)
 {
-	(void)state;
 	struct chi_arena arena;
 	unsigned char *regions[40];
 	chi_arena_init(&arena, 1 << 20);
@@ -167,20 +153,4 @@ static void wiping_reaches_every_block(void **state)
 		}
 	}
 	chi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wiping_reaches_every_block),
-		cmocka_unit_test(budget_is_exact),
-		cmocka_unit_test(sizes_that_overflow),
-		cmocka_unit_test(empty_allocations_differ),
-		cmocka_unit_test(text_ends_with_nul),
-		cmocka_unit_test(arrays_are_zeroed_after_reuse),
-		cmocka_unit_test(reset_keeps_a_small_block_and_no_large_one),
-		cmocka_unit_test(deinit_is_harmless),
-		cmocka_unit_test(regions_do_not_overlap),
-	};
-	return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The byte queue: its limit to the byte, and that nothing is lost or reordered by moving. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
-static void limit_is_exact(void **state)
+CASE(limit_is_exact)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
 	chi_buffer_init(&buffer, 10);
 	assert_null(chi_buffer_bytes(&buffer));
@@ -34,9 +28,8 @@ static void limit_is_exact(void **state)
 	assert_int_equal(chi_buffer_append(&buffer, "x", 1), -CHI_ETOOBIG);
 }
 
-static void consuming_all_starts_over(void **state)
+CASE(consuming_all_starts_over)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
 	chi_buffer_init(&buffer, 100);
 	chi_buffer_consume(&buffer, 5);
@@ -46,9 +39,8 @@ static void consuming_all_starts_over(void **state)
 	assert_int_equal(buffer.len, 0);
 }
 
-static void trim_needs_an_empty_buffer(void **state)
+CASE(trim_needs_an_empty_buffer)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
 	chi_buffer_init(&buffer, 1 << 20);
 	assert_non_null(chi_buffer_reserve(&buffer, 5000));
@@ -63,9 +55,8 @@ static void trim_needs_an_empty_buffer(void **state)
 	assert_int_equal(chi_buffer_append(&buffer, "abc", 3), CHI_OK);
 }
 
-static void deinit_is_harmless_twice(void **state)
+CASE(deinit_is_harmless_twice)
 {
-	(void)state;
 	struct chi_buffer zeroed = {0};
 	chi_buffer_deinit(&zeroed);
 	struct chi_buffer buffer;
@@ -76,9 +67,8 @@ static void deinit_is_harmless_twice(void **state)
 }
 
 /* Bytes carry their running number: whatever the sizes, they come out in order. */
-static void any_sizes_keep_the_order(void **state)
+CASE(any_sizes_keep_the_order)
 {
-	(void)state;
 	struct seed seed = seed_start("buffer");
 	_cleanup_(chi_buffer_deinit) struct chi_buffer buffer;
 	chi_buffer_init(&buffer, 3000);
@@ -105,9 +95,8 @@ static void any_sizes_keep_the_order(void **state)
 }
 
 /* Nothing of what was consumed is left in the allocation, and what is there stays. */
-static void wiping_leaves_the_content(void **state)
+CASE(wiping_leaves_the_content)
 {
-	(void)state;
 	static const char secret[] = "hunter2-hunter2";
 	struct chi_buffer buffer;
 	chi_buffer_init(&buffer, 3000);
@@ -126,17 +115,4 @@ static void wiping_leaves_the_content(void **state)
 		chi_buffer_wipe(&buffer);
 	}
 	chi_buffer_deinit(&buffer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wiping_leaves_the_content),
-		cmocka_unit_test(limit_is_exact),
-		cmocka_unit_test(consuming_all_starts_over),
-		cmocka_unit_test(trim_needs_an_empty_buffer),
-		cmocka_unit_test(deinit_is_harmless_twice),
-		cmocka_unit_test(any_sizes_keep_the_order),
-	};
-	return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
 }

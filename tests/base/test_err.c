@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Every status has a text of its own, and no number makes chi_strerror fail. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <ctype.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "chistore/types.h"
+#include "tests/base/cases.h"
 
-static void every_code_has_its_own_text(void **state)
+CASE(every_code_has_its_own_text)
 {
-	(void)state;
 	for (int code = 1; code < CHI_ERROR_COUNT; code++) {
 		const char *text = chi_strerror(-code);
 		assert_non_null(text);
@@ -24,9 +19,8 @@ static void every_code_has_its_own_text(void **state)
 	}
 }
 
-static void texts_are_lower_case_without_full_stop(void **state)
+CASE(texts_are_lower_case_without_full_stop)
 {
-	(void)state;
 	for (int code = 0; code < CHI_ERROR_COUNT; code++) {
 		const char *text = chi_strerror(-code);
 		size_t len = strlen(text);
@@ -37,9 +31,8 @@ static void texts_are_lower_case_without_full_stop(void **state)
 	}
 }
 
-static void the_sign_does_not_matter(void **state)
+CASE(the_sign_does_not_matter)
 {
-	(void)state;
 	/* But for 1, which is CHI_NONE where a function returns it. */
 	for (int code = 2; code < CHI_ERROR_COUNT; code++) {
 		assert_string_equal(chi_strerror(code), chi_strerror(-code));
@@ -47,22 +40,10 @@ static void the_sign_does_not_matter(void **state)
 	assert_string_not_equal(chi_strerror(CHI_NONE), chi_strerror(-CHI_EINVAL));
 }
 
-static void numbers_that_are_no_code(void **state)
+CASE(numbers_that_are_no_code)
 {
-	(void)state;
 	static const int wrong[] = {CHI_ERROR_COUNT, -CHI_ERROR_COUNT, INT_MAX, INT_MIN, -INT_MAX};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_string_equal(chi_strerror(wrong[i]), "unknown status");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_code_has_its_own_text),
-		cmocka_unit_test(texts_are_lower_case_without_full_stop),
-		cmocka_unit_test(the_sign_does_not_matter),
-		cmocka_unit_test(numbers_that_are_no_code),
-	};
-	return cmocka_run_group_tests_name("err", tests, NULL, NULL);
 }

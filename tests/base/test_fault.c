@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a failure: its limit, its UTF-8, and what a hostile quotation turns into. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/fault.h"
 #include "base/num.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define LIMIT (CHI_FAULT_SIZE - 1)
 
-static void formats_and_returns_the_status(void **state)
+CASE(formats_and_returns_the_status)
 {
-	(void)state;
 	struct chi_fault fault;
 	assert_int_equal(chi_fail(&fault, -CHI_EFEN, "rank %d has %d squares", 3, 9), -CHI_EFEN);
 	assert_string_equal(fault.text, "rank 3 has 9 squares");
@@ -25,17 +20,15 @@ static void formats_and_returns_the_status(void **state)
 	assert_string_equal(fault.text, chi_strerror(-CHI_EIO));
 }
 
-static void a_percent_sign_in_data_is_data(void **state)
+CASE(a_percent_sign_in_data_is_data)
 {
-	(void)state;
 	struct chi_fault fault;
 	chi_fail(&fault, -CHI_EFEN, "'%s'", "%s%n%d");
 	assert_string_equal(fault.text, "'%s%n%d'");
 }
 
-static void cuts_at_the_limit(void **state)
+CASE(cuts_at_the_limit)
 {
-	(void)state;
 	char text[LIMIT + 3];
 	struct chi_fault fault;
 	for (size_t len = LIMIT - 1; len <= LIMIT + 2; len++) {
@@ -48,9 +41,8 @@ static void cuts_at_the_limit(void **state)
 
 /* A sequence of two, three or four bytes is put at every distance around the limit: it is there
  * whole or not at all, and never shows as a '?'. */
-static void never_cuts_inside_a_sequence(void **state)
+CASE(never_cuts_inside_a_sequence)
 {
-	(void)state;
 	static const char *const sequences[] = {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
 	struct chi_fault fault;
 	for (size_t i = 0; i < 3; i++) {
@@ -68,9 +60,8 @@ static void never_cuts_inside_a_sequence(void **state)
 	}
 }
 
-static void control_characters_become_question_marks(void **state)
+CASE(control_characters_become_question_marks)
 {
-	(void)state;
 	struct chi_fault fault;
 	for (int c = 1; c < 0x20; c++) {
 		chi_fail(&fault, -CHI_EINVAL, "a%cb", c);
@@ -89,9 +80,8 @@ static void control_characters_become_question_marks(void **state)
 					"b");
 }
 
-static void broken_utf8_becomes_question_marks(void **state)
+CASE(broken_utf8_becomes_question_marks)
 {
-	(void)state;
 	struct chi_fault fault;
 	chi_fail(&fault, -CHI_EINVAL, "%s",
 		 "a\xff"
@@ -109,9 +99,8 @@ static void broken_utf8_becomes_question_marks(void **state)
 	assert_int_equal(strspn(fault.text, "?"), LIMIT);
 }
 
-static void any_bytes_give_printable_utf8(void **state)
+CASE(any_bytes_give_printable_utf8)
 {
-	(void)state;
 	struct seed seed = seed_start("any_bytes_give_printable_utf8");
 	for (size_t left = seed_rounds(20000); left > 0; left--) {
 		char text[600];
@@ -129,18 +118,4 @@ static void any_bytes_give_printable_utf8(void **state)
 			assert_true((unsigned char)fault.text[i] >= 0x20 && fault.text[i] != 0x7f);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats_and_returns_the_status),
-		cmocka_unit_test(a_percent_sign_in_data_is_data),
-		cmocka_unit_test(cuts_at_the_limit),
-		cmocka_unit_test(never_cuts_inside_a_sequence),
-		cmocka_unit_test(control_characters_become_question_marks),
-		cmocka_unit_test(broken_utf8_becomes_question_marks),
-		cmocka_unit_test(any_bytes_give_printable_utf8),
-	};
-	return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
 }

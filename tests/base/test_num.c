@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers from text: what is accepted, what is refused, and that a refusal leaves *out alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "base/num.h"
+#include "tests/base/cases.h"
 
-static void u64_accepts(void **state)
+CASE(u64_accepts)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint64_t value;
@@ -34,9 +28,8 @@ static void u64_accepts(void **state)
 	}
 }
 
-static void u64_refuses(void **state)
+CASE(u64_refuses)
 {
-	(void)state;
 	static const char *const bad[] = {
 		"",
 		"+1",
@@ -62,9 +55,8 @@ static void u64_refuses(void **state)
 	}
 }
 
-static void u64_keeps_to_the_maximum_and_the_length(void **state)
+CASE(u64_keeps_to_the_maximum_and_the_length)
 {
-	(void)state;
 	uint64_t value = 5;
 	assert_int_equal(chi_num_u64("254", 3, 255, &value), CHI_OK);
 	assert_int_equal(chi_num_u64("255", 3, 255, &value), CHI_OK);
@@ -78,9 +70,8 @@ static void u64_keeps_to_the_maximum_and_the_length(void **state)
 			 -CHI_ESYNTAX);
 }
 
-static void i64_signs_and_bounds(void **state)
+CASE(i64_signs_and_bounds)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int64_t max;
@@ -112,9 +103,8 @@ static void i64_signs_and_bounds(void **state)
 	}
 }
 
-static void sizes(void **state)
+CASE(sizes)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int status;
@@ -146,9 +136,8 @@ static void sizes(void **state)
 	}
 }
 
-static void chi2_rounds_half_up_with_carry(void **state)
+CASE(chi2_rounds_half_up_with_carry)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint16_t value;
@@ -171,9 +160,8 @@ static void chi2_rounds_half_up_with_carry(void **state)
 	}
 }
 
-static void chi2_says_what_it_takes_to_an_end(void **state)
+CASE(chi2_says_what_it_takes_to_an_end)
 {
-	(void)state;
 	static const char *const clamped[] = {"255.995",	"256",	  "300",
 					      "99999999999999", "0.0049", "0.000000001"};
 	static const char *const kept[] = {"255.99", "255.994999", "0.005", "0.01", "0",  "0.000",
@@ -186,9 +174,8 @@ static void chi2_says_what_it_takes_to_an_end(void **state)
 	}
 }
 
-static void chi2_refuses(void **state)
+CASE(chi2_refuses)
 {
-	(void)state;
 	static const char *const bad[] = {
 		"",    ".",	"1.",	".5",	  "-1",	  "+1",	  "--",
 		"- ",  " 1",	"1 ",	"1,5",	  "1e2",  "0x1",  "nan",
@@ -202,9 +189,8 @@ static void chi2_refuses(void **state)
 }
 
 /* Each value there is, and each with a third decimal that rounds it down and up. */
-static void chi2_prints_and_reads_every_value(void **state)
+CASE(chi2_prints_and_reads_every_value)
 {
-	(void)state;
 	for (unsigned v = 0; v <= CHI_CHI2_MAX; v++) {
 		char text[CHI_CHI2_TEXT_SIZE];
 		char longer[CHI_CHI2_TEXT_SIZE + 2];
@@ -225,9 +211,8 @@ static void chi2_prints_and_reads_every_value(void **state)
 	}
 }
 
-static void chi2_prints(void **state)
+CASE(chi2_prints)
 {
-	(void)state;
 	char text[CHI_CHI2_TEXT_SIZE];
 	assert_int_equal(chi_chi2_print(7600, text), 5);
 	assert_string_equal(text, "76.00");
@@ -237,21 +222,4 @@ static void chi2_prints(void **state)
 	assert_string_equal(text, "-");
 	assert_int_equal(chi_chi2_print(UINT16_MAX, text), 6);
 	assert_string_equal(text, "655.35");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(u64_accepts),
-		cmocka_unit_test(u64_refuses),
-		cmocka_unit_test(u64_keeps_to_the_maximum_and_the_length),
-		cmocka_unit_test(i64_signs_and_bounds),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(chi2_rounds_half_up_with_carry),
-		cmocka_unit_test(chi2_says_what_it_takes_to_an_end),
-		cmocka_unit_test(chi2_refuses),
-		cmocka_unit_test(chi2_prints_and_reads_every_value),
-		cmocka_unit_test(chi2_prints),
-	};
-	return cmocka_run_group_tests_name("num", tests, NULL, NULL);
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The sorter against qsort: whatever the memory, the threads and the parts, nothing is lost,
  * nothing is out of order, and no group is cut. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "base/sorter.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -147,9 +142,8 @@ static void check_shape(const struct shape *shape, struct seed *seed)
 	chi_sorter_free(sorter);
 }
 
-static void any_shape_comes_out_sorted(void **state)
+CASE(any_shape_comes_out_sorted)
 {
-	(void)state;
 	static const struct shape shapes[] = {
 		{"nothing", 0, MIB, 100, 1, 256, UINT32_MAX},
 		{"one item", 1, MIB, 100, 1, 256, UINT32_MAX},
@@ -172,9 +166,8 @@ static void any_shape_comes_out_sorted(void **state)
 	}
 }
 
-static void random_shapes_too(void **state)
+CASE(random_shapes_too)
 {
-	(void)state;
 	struct seed seed = seed_start("random_shapes_too");
 	for (size_t round = 0; round < seed_rounds(16); round++) {
 		struct shape shape = {
@@ -216,9 +209,8 @@ static void *read_every_other(void *argument)
 	return NULL;
 }
 
-static void parts_are_read_side_by_side(void **state)
+CASE(parts_are_read_side_by_side)
 {
-	(void)state;
 	struct seed seed = seed_start("parts_are_read_side_by_side");
 	const struct shape shape = {"", 100000, MIB, 2000, 2, 256, UINT32_MAX};
 	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(&shape, &seed);
@@ -245,9 +237,8 @@ static void parts_are_read_side_by_side(void **state)
 }
 
 /* In place of parts, also where some was spilled. */
-static void all_is_read_more_than_once(void **state)
+CASE(all_is_read_more_than_once)
 {
-	(void)state;
 	const struct shape shape = {"spilled", 100000, MIB, 0, 2, 256, 0xffffffff};
 	struct seed seed = seed_start("all_is_read_more_than_once");
 	_cleanup_(chi_freep) struct chi_sort_item *items = make_items(&shape, &seed);
@@ -270,9 +261,8 @@ static void all_is_read_more_than_once(void **state)
 }
 
 /* Blocks may be given back empty, or not be given back at all before the sorter is freed. */
-static void empty_blocks_count_for_nothing(void **state)
+CASE(empty_blocks_count_for_nothing)
 {
-	(void)state;
 	struct chi_sorter *sorter;
 	struct chi_sort_item *block;
 	size_t capacity;
@@ -318,29 +308,13 @@ static int fill_up(const char *dir, rlim_t limit)
 	return rc;
 }
 
-static void a_full_disk_is_told(void **state)
+CASE(a_full_disk_is_told)
 {
-	(void)state;
 	assert_int_equal(fill_up("/tmp", 3 << 20), -CHI_EFULL);
 	assert_int_equal(fill_up("/tmp", RLIM_INFINITY), CHI_OK);
 }
 
-static void a_directory_that_is_not_there_is_told(void **state)
+CASE(a_directory_that_is_not_there_is_told)
 {
-	(void)state;
 	assert_int_equal(fill_up("/nonexistent/place", RLIM_INFINITY), -CHI_EIO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_shape_comes_out_sorted),
-		cmocka_unit_test(random_shapes_too),
-		cmocka_unit_test(parts_are_read_side_by_side),
-		cmocka_unit_test(all_is_read_more_than_once),
-		cmocka_unit_test(empty_blocks_count_for_nothing),
-		cmocka_unit_test(a_full_disk_is_told),
-		cmocka_unit_test(a_directory_that_is_not_there_is_told),
-	};
-	return cmocka_run_group_tests_name("base sorter", tests, NULL, NULL);
 }

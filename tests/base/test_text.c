@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Hexadecimal and UTF-8, each against a second, plainer way to say the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
-static void hex_of_every_byte(void **state)
+CASE(hex_of_every_byte)
 {
-	(void)state;
 	for (unsigned b = 0; b < 256; b++) {
 		uint8_t byte = (uint8_t)b;
 		uint8_t back = 0;
@@ -31,9 +25,8 @@ static void hex_of_every_byte(void **state)
 	}
 }
 
-static void hex_refuses(void **state)
+CASE(hex_refuses)
 {
-	(void)state;
 	static const char *const bad[] = {
 		"0", "000", "0g", "g0", "0x12", " 12 ", "00\xffz", "1:", "/1", "@1", "`1", "1G",
 	};
@@ -68,9 +61,8 @@ static size_t shortest_form(uint32_t c)
 }
 
 /* Every number that four bytes can spell, in every length that can spell it. */
-static void utf8_of_every_code_point(void **state)
+CASE(utf8_of_every_code_point)
 {
-	(void)state;
 	static const uint32_t limits[] = {0, 0x80, 0x800, 0x10000, 0x200000};
 	for (size_t n = 1; n <= 4; n++) {
 		for (uint32_t c = 0; c < limits[n]; c++) {
@@ -89,9 +81,8 @@ static void utf8_of_every_code_point(void **state)
 	}
 }
 
-static void utf8_broken(void **state)
+CASE(utf8_broken)
 {
-	(void)state;
 	static const char *const bad[] = {
 		"\x80",
 		"\xbf",
@@ -123,9 +114,8 @@ static void utf8_broken(void **state)
 
 /* Texts glued from well-formed sequences are well-formed; with one byte of a longer sequence
  * taken out they are not. */
-static void utf8_of_long_texts(void **state)
+CASE(utf8_of_long_texts)
 {
-	(void)state;
 	struct seed seed = seed_start("utf8_of_long_texts");
 	for (size_t left = seed_rounds(5000); left > 0; left--) {
 		char text[512];
@@ -145,14 +135,4 @@ static void utf8_of_long_texts(void **state)
 			assert_false(chi_utf8_valid(text, len - 1));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hex_of_every_byte),	    cmocka_unit_test(hex_refuses),
-		cmocka_unit_test(utf8_of_every_code_point), cmocka_unit_test(utf8_broken),
-		cmocka_unit_test(utf8_of_long_texts),
-	};
-	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
 }

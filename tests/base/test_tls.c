@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* TLS between two ends in one thread, where one end is as rude as the protocol allows. What is let
  * in and refused is for the tests of the whole programs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -21,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/tls.h"
+#include "tests/base/cases.h"
 #include "tests/base/nomem.h"
 
 struct pair {
@@ -96,11 +92,10 @@ static size_t unread(const struct pair *pair)
 }
 
 /* Now and then it is fine, both ways. */
-static void new_keys_are_taken(void **state)
+CASE(new_keys_are_taken)
 {
 	char byte = 0;
 	struct pair pair;
-	(void)state;
 	meet(&pair);
 	for (int i = 0; i < 100; i++) {
 		update_key(&pair,
@@ -115,11 +110,10 @@ static void new_keys_are_taken(void **state)
 }
 
 /* OpenSSL would go on with them for as long as they come, within one call. */
-static void a_flood_of_new_keys_is_a_failure(void **state)
+CASE(a_flood_of_new_keys_is_a_failure)
 {
 	char bytes[64];
 	struct pair pair;
-	(void)state;
 	meet(&pair);
 	/* Few enough for any socket. */
 	for (int i = 0; i < 100; i++) {
@@ -133,13 +127,12 @@ static void a_flood_of_new_keys_is_a_failure(void **state)
 }
 
 /* A byte a record: one call takes some, leaves the rest in the socket, and loses nothing. */
-static void a_call_ends_where_records_do_not(void **state)
+CASE(a_call_ends_where_records_do_not)
 {
 	static char bytes[64 << 10];
 	struct pair pair;
 	size_t sent = 0;
 	size_t got = 0;
-	(void)state;
 	meet(&pair);
 	int room = 8 << 20;
 	(void)setsockopt(pair.fds[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
@@ -171,11 +164,10 @@ static void a_call_ends_where_records_do_not(void **state)
 
 /* A client that wants new keys and reads none of the answers: reading waits for room, the handshake
  * is none for that, and all goes on as soon as there is room. */
-static void new_keys_wait_for_room(void **state)
+CASE(new_keys_wait_for_room)
 {
 	static char bytes[4096];
 	struct pair pair;
-	(void)state;
 	meet(&pair);
 	for (int i = 0; !pair.server->wants_room; i++) {
 		assert_in_range(i, 0, 1000000);
@@ -226,12 +218,11 @@ static void write_files(const char *path)
 }
 
 /* It loaded the first of them, and said that all was well. */
-static void a_chain_is_loaded_whole_or_not_at_all(void **state)
+CASE(a_chain_is_loaded_whole_or_not_at_all)
 {
 	char path[] = "/tmp/tls-XXXXXX";
 	size_t refused = 0;
 	SSL_CTX *context = NULL;
-	(void)state;
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
@@ -257,16 +248,4 @@ static void a_chain_is_loaded_whole_or_not_at_all(void **state)
 	assert_true(refused > 0 || !all_count);
 	SSL_CTX_free(context);
 	assert_int_equal(unlink(path), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(new_keys_are_taken),
-		cmocka_unit_test(a_flood_of_new_keys_is_a_failure),
-		cmocka_unit_test(new_keys_wait_for_room),
-		cmocka_unit_test(a_call_ends_where_records_do_not),
-		cmocka_unit_test(a_chain_is_loaded_whole_or_not_at_all),
-	};
-	return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
 }

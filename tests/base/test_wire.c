@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes in and out: bounds, sticky errors, and that every number has exactly one varint. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/wire.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
-static void varint_forms(void **state)
+CASE(varint_forms)
 {
-	(void)state;
 	static const struct {
 		uint64_t value;
 		size_t len;
@@ -52,9 +46,8 @@ static void varint_forms(void **state)
 	}
 }
 
-static void varint_refuses_longer_forms(void **state)
+CASE(varint_refuses_longer_forms)
 {
-	(void)state;
 	static const struct {
 		size_t len;
 		const char *bytes;
@@ -77,9 +70,8 @@ static void varint_refuses_longer_forms(void **state)
 	}
 }
 
-static void reader_error_is_sticky(void **state)
+CASE(reader_error_is_sticky)
 {
-	(void)state;
 	static const uint8_t bytes[] = {1, 2, 3};
 	struct chi_reader r = chi_reader_of(bytes, sizeof(bytes));
 	assert_int_equal(chi_read_u8(&r), 1);
@@ -94,9 +86,8 @@ static void reader_error_is_sticky(void **state)
 	assert_true(chi_read_varint(&r) == 0);
 }
 
-static void reader_of_nothing(void **state)
+CASE(reader_of_nothing)
 {
-	(void)state;
 	struct chi_reader r = chi_reader_of("", 0);
 	assert_non_null(chi_read_bytes(&r, 0));
 	assert_false(r.bad);
@@ -104,9 +95,8 @@ static void reader_of_nothing(void **state)
 	assert_true(r.bad);
 }
 
-static void writer_keeps_to_its_room(void **state)
+CASE(writer_keeps_to_its_room)
 {
-	(void)state;
 	uint8_t bytes[8];
 	memset(bytes, 0xee, sizeof(bytes));
 	struct chi_writer w = chi_writer_of(bytes, 4);
@@ -126,9 +116,8 @@ static void writer_keeps_to_its_room(void **state)
 	assert_memory_equal(bytes, "\xac\x02\xee\xee\xee", 5);
 }
 
-static void le_widths(void **state)
+CASE(le_widths)
 {
-	(void)state;
 	uint64_t value = 0x8877665544332211;
 	for (size_t width = 0; width <= 8; width++) {
 		uint8_t bytes[8];
@@ -146,9 +135,8 @@ static void le_widths(void **state)
 }
 
 /* Whatever bytes come: a number that is read, written again, gives the same bytes. */
-static void varints_have_one_form(void **state)
+CASE(varints_have_one_form)
 {
-	(void)state;
 	struct seed seed = seed_start("varints_have_one_form");
 	const size_t rounds = seed_rounds(300000);
 	size_t accepted = 0;
@@ -177,18 +165,4 @@ static void varints_have_one_form(void **state)
 		assert_memory_equal(again, bytes, (size_t)(w.at - again));
 	}
 	assert_in_range(accepted, rounds / 30, rounds - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(varint_forms),
-		cmocka_unit_test(varint_refuses_longer_forms),
-		cmocka_unit_test(reader_error_is_sticky),
-		cmocka_unit_test(reader_of_nothing),
-		cmocka_unit_test(writer_keeps_to_its_room),
-		cmocka_unit_test(le_widths),
-		cmocka_unit_test(varints_have_one_form),
-	};
-	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

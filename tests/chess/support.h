@@ -2,18 +2,13 @@
 /* What the chess tests share: data files, positions at random, bounds from the environment. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "chess/position.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define START_FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

@@ -6,9 +6,8 @@
 
 #define NEAR 0.00005
 
-static void bounds(void **state)
+CASE(bounds)
 {
-	(void)state;
 	/* Wilson's interval as tables of binomial proportions have it. */
 	static const struct {
 		struct chi_counts counts;
@@ -27,9 +26,8 @@ static void bounds(void **state)
 }
 
 /* The book that opened 1.Nh3: 23 games of 40,000, 82.6 % for White. */
-static void few_lucky_games_are_no_book(void **state)
+CASE(few_lucky_games_are_no_book)
 {
-	(void)state;
 	static const struct chi_counts played[] = {
 		{19, 0, 4, 0},	       /* Nh3 */
 		{7200, 5600, 5200, 0}, /* e4: 55.6 % */
@@ -49,9 +47,8 @@ static void few_lucky_games_are_no_book(void **state)
 	assert_int_equal(all[0].index, 3);
 }
 
-static void support_is_ten_games_and_one_in_twenty(void **state)
+CASE(support_is_ten_games_and_one_in_twenty)
 {
-	(void)state;
 	static const struct {
 		uint64_t games;
 		uint64_t others;
@@ -70,9 +67,8 @@ static void support_is_ten_games_and_one_in_twenty(void **state)
 	}
 }
 
-static void moves_are_drawn_by_their_weight(void **state)
+CASE(moves_are_drawn_by_their_weight)
 {
-	(void)state;
 	static const struct chi_counts played[] = {
 		{0, 0, 50, 0}, {10, 20, 10, 0}, {100, 40, 20, 0}};
 	struct chi_candidate all[3];
@@ -99,9 +95,8 @@ static void moves_are_drawn_by_their_weight(void **state)
 	assert_null(chi_candidates_draw(all, 0, 0, 0.5));
 }
 
-static void a_book_without_results(void **state)
+CASE(a_book_without_results)
 {
-	(void)state;
 	struct chi_counts played[] = {{.other = 30}, {.other = 90}, {.white = 1, .other = 5}};
 	struct chi_candidate all[3];
 	chi_candidates(played, 2, CHI_BLACK, all);
@@ -114,26 +109,12 @@ static void a_book_without_results(void **state)
 	assert_int_equal(all[2].weight, 2);
 }
 
-static void counts_saturate(void **state)
+CASE(counts_saturate)
 {
-	(void)state;
 	static const struct chi_counts played[] = {{UINT64_MAX, 1, 0, 0}, {0, 0, UINT64_MAX, 0}};
 	struct chi_candidate all[2];
 	chi_candidates(played, 2, CHI_WHITE, all);
 	assert_true(all[0].weight == UINT64_MAX);
 	assert_int_equal(chi_candidates_rank(all, 2), 2);
 	assert_int_equal(all[0].index, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounds),
-		cmocka_unit_test(few_lucky_games_are_no_book),
-		cmocka_unit_test(support_is_ten_games_and_one_in_twenty),
-		cmocka_unit_test(moves_are_drawn_by_their_weight),
-		cmocka_unit_test(a_book_without_results),
-		cmocka_unit_test(counts_saturate),
-	};
-	return cmocka_run_group_tests_name("chess candidates", tests, NULL, NULL);
 }

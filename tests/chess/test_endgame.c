@@ -95,9 +95,8 @@ static const struct {
 	{START_FEN, CHI_ENDGAME_NONE, "", "", ""},
 };
 
-static void published_truths(void **state)
+CASE(published_truths)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(truths); i++) {
 		struct chi_position position = position_of(truths[i].fen);
 		struct chi_endgame endgame = class_of(&position);
@@ -112,9 +111,8 @@ static void published_truths(void **state)
 	}
 }
 
-static void figures_are_of_the_side_named_first(void **state)
+CASE(figures_are_of_the_side_named_first)
 {
-	(void)state;
 	struct chi_position position = position_of("3r4/8/4k3/3p4/8/3K4/8/3R4 w - - 0 1");
 	struct chi_endgame endgame = class_of(&position);
 	assert_true(endgame.has_figures);
@@ -211,9 +209,8 @@ static void check_certain(const struct chi_position *position, size_t *found)
 }
 
 /* All positions of a rook's pawn with nothing, a bishop or a second such pawn. */
-static void certain_draws_are_drawn(void **state)
+CASE(certain_draws_are_drawn)
 {
-	(void)state;
 	size_t found = 0;
 	int step = getenv("CHISTORE_EFFORT") != NULL && SLOW_BUILD ? 3 : 1;
 	for (int pawn = 8; pawn < 56; pawn += (pawn & 7) == 0 ? 7 : 1) {
@@ -300,9 +297,8 @@ static void visit_white(const char *white, void *context)
 	every_army(black, 0, 4, "QRBNP", visit_black, visiting);
 }
 
-static void every_signature_of_six_has_a_class(void **state)
+CASE(every_signature_of_six_has_a_class)
 {
-	(void)state;
 	char white[8];
 	struct visiting visiting = {0};
 	every_army(white, 0, 4, "QRBNP", visit_white, &visiting);
@@ -311,9 +307,8 @@ static void every_signature_of_six_has_a_class(void **state)
 	assert_int_equal(visiting.with_figures, 220);
 }
 
-static void any_key_has_a_class_or_none(void **state)
+CASE(any_key_has_a_class_or_none)
 {
-	(void)state;
 	struct seed seed = seed_start("endgame");
 	size_t rounds = seed_rounds(20000);
 	for (size_t i = 0; i < rounds; i++) {
@@ -331,9 +326,8 @@ static void any_key_has_a_class_or_none(void **state)
 	assert_string_equal(chi_endgame_result_text(&endgame), "");
 }
 
-static void families_are_found_by_name(void **state)
+CASE(families_are_found_by_name)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int family;
@@ -376,17 +370,4 @@ static void families_are_found_by_name(void **state)
 		assert_int_equal(chi_endgame_family_find(name, strlen(name), &found, NULL), CHI_OK);
 		assert_int_equal(found, family);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published_truths),
-		cmocka_unit_test(figures_are_of_the_side_named_first),
-		cmocka_unit_test(certain_draws_are_drawn),
-		cmocka_unit_test(every_signature_of_six_has_a_class),
-		cmocka_unit_test(any_key_has_a_class_or_none),
-		cmocka_unit_test(families_are_found_by_name),
-	};
-	return cmocka_run_group_tests_name("chess endgame", tests, NULL, NULL);
 }

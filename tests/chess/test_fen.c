@@ -70,9 +70,8 @@ static const struct {
 	{"k6R/8/8/8/8/8/8/7K w - -", "k6R/8/8/8/8/8/8/7K w - - 0 1"},
 };
 
-static void normalises(void **state)
+CASE(normalises)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(normal); i++) {
 		struct chi_position position;
 		struct chi_fault fault = {{0}};
@@ -146,9 +145,8 @@ static const struct {
 	{"nnnnknnn/nnnnnnnn/8/8/8/7N/NNNNNNNN/NNNNKNN1 w - -", NULL},
 };
 
-static void refuses(void **state)
+CASE(refuses)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(refused); i++) {
 		struct chi_position position = {.ep = 77};
 		struct chi_fault fault = {{0}};
@@ -167,9 +165,8 @@ static void refuses(void **state)
 	}
 }
 
-static void length_limit(void **state)
+CASE(length_limit)
 {
-	(void)state;
 	char text[CHI_FEN_INPUT_MAX + 2];
 	struct chi_position position;
 	struct chi_fault fault = {{0}};
@@ -182,9 +179,8 @@ static void length_limit(void **state)
 	assert_non_null(strstr(fault.text, "129 bytes"));
 }
 
-static void nul_inside(void **state)
+CASE(nul_inside)
 {
-	(void)state;
 	static const char text[] = START_FEN;
 	char copy[sizeof(text)];
 	struct chi_position position;
@@ -196,9 +192,8 @@ static void nul_inside(void **state)
 }
 
 /* Of a FEN with all six fields, only cuts inside the last four fields leave a good one. */
-static void truncated_everywhere(void **state)
+CASE(truncated_everywhere)
 {
-	(void)state;
 	static const char text[] = "r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6 10 11";
 	size_t en_passant_end = strlen("r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6");
 	for (size_t len = 0; len < sizeof(text); len++) {
@@ -210,9 +205,8 @@ static void truncated_everywhere(void **state)
 
 /* Verdicts of another project's validator. It wants both kings; we store any placement. Where the
  * verdicts differ for that reason the FEN is listed here. */
-static void verdicts_of_others(void **state)
+CASE(verdicts_of_others)
 {
-	(void)state;
 	static const char *const ours_alone[] = {
 		"8/8/8/8/8/8/8/7K w - - 0 1",
 	};
@@ -258,9 +252,8 @@ static void check_accepted(const struct chi_position *position)
 	assert_true(chi_position_equal(position, &back));
 }
 
-static void mutated(void **state)
+CASE(mutated)
 {
-	(void)state;
 	static const char *const starts[] = {
 		START_FEN,
 		"r3k2r/8/8/3pP3/8/8/8/R3K2R w KQkq d6 10 11",
@@ -297,26 +290,10 @@ static void mutated(void **state)
 		      accepted);
 }
 
-static void the_initial_position_is_its_text(void **state)
+CASE(the_initial_position_is_its_text)
 {
-	(void)state;
 	struct chi_position position;
 	assert_int_equal(chi_fen_parse(CHI_FEN_START, strlen(CHI_FEN_START), &position, NULL),
 			 CHI_OK);
 	assert_true(chi_position_equal(&position, &chi_position_initial));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(normalises),
-		cmocka_unit_test(the_initial_position_is_its_text),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(length_limit),
-		cmocka_unit_test(nul_inside),
-		cmocka_unit_test(truncated_everywhere),
-		cmocka_unit_test(verdicts_of_others),
-		cmocka_unit_test(mutated),
-	};
-	return cmocka_run_group_tests_name("chess fen", tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static struct chi_key key_of(const char *pieces)
 	return key;
 }
 
-static void accepts(void **state)
+CASE(accepts)
 {
-	(void)state;
 	static const struct {
 		const char *pieces;
 		const char *fen;
@@ -50,9 +49,8 @@ static void accepts(void **state)
 	}
 }
 
-static void refuses(void **state)
+CASE(refuses)
 {
-	(void)state;
 	static const struct {
 		const char *pieces;
 		const char *reason; /* a part of the fault's text */
@@ -95,9 +93,8 @@ static void refuses(void **state)
 	}
 }
 
-static void refuses_shapes(void **state)
+CASE(refuses_shapes)
 {
-	(void)state;
 	struct chi_position position;
 	const struct chi_key good = key_of("e1:2 h1:6 e8:10");
 	assert_int_equal(chi_key_decode(&good, &position, NULL), CHI_OK);
@@ -128,9 +125,8 @@ static void refuses_shapes(void **state)
 }
 
 /* Bytes that were never a key: refused, or exactly what the encoder makes of the position. */
-static void random_bytes(void **state)
+CASE(random_bytes)
 {
-	(void)state;
 	struct seed seed = seed_start("random keys");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 50000 : 500000);
 	uint64_t accepted = 0;
@@ -168,9 +164,8 @@ static void random_bytes(void **state)
 }
 
 /* Damaged keys: refused, or exactly the key of another position. */
-static void mutated(void **state)
+CASE(mutated)
 {
-	(void)state;
 	struct seed seed = seed_start("key mutations");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 50000 : 500000);
 	uint64_t accepted = 0;
@@ -200,14 +195,4 @@ static void mutated(void **state)
 	print_message("# figures: %" PRIu64 " changed keys, %" PRIu64 " of them accepted\n", rounds,
 		      accepted);
 	assert_true(accepted > 0 && accepted < rounds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepts),	  cmocka_unit_test(refuses),
-		cmocka_unit_test(refuses_shapes), cmocka_unit_test(mutated),
-		cmocka_unit_test(random_bytes),
-	};
-	return cmocka_run_group_tests_name("chess key", tests, NULL, NULL);
 }

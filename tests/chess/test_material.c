@@ -18,9 +18,8 @@ static struct chi_material material_of(const char *text)
 	return material;
 }
 
-static void parses_and_prints(void **state)
+CASE(parses_and_prints)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *printed;
@@ -55,9 +54,8 @@ static void parses_and_prints(void **state)
 	assert_int_equal(material.black[CHI_PAWN], 0);
 }
 
-static void refuses(void **state)
+CASE(refuses)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *reason;
@@ -93,9 +91,8 @@ static void refuses(void **state)
 }
 
 /* Counts out of range cannot make the printer write too far. */
-static void prints_nonsense_safely(void **state)
+CASE(prints_nonsense_safely)
 {
-	(void)state;
 	struct chi_material material;
 	char text[CHI_MATERIAL_TEXT_SIZE];
 	memset(&material, 0xff, sizeof(material));
@@ -128,9 +125,8 @@ static bool matches(const struct chi_filter *filter, const char *fen)
 	return passes(filter, &key);
 }
 
-static void filters_by_table(void **state)
+CASE(filters_by_table)
 {
-	(void)state;
 	static const char white_up[] = "4k2r/8/8/8/8/8/4P3/4K2R w Kk -";
 	static const char black_up[] = "4k2r/4p3/8/8/8/8/8/4K2R w Kk -";
 	struct chi_filter filter = {.has_material = true, .material = material_of("KRPKR")};
@@ -208,9 +204,8 @@ static struct chi_filter random_filter(struct seed *seed, const struct chi_posit
 	return filter;
 }
 
-static void filters_like_counting(void **state)
+CASE(filters_like_counting)
 {
-	(void)state;
 	struct seed seed = seed_start("material filter");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 30000 : 500000);
 	uint64_t matched = 0;
@@ -234,9 +229,8 @@ static void filters_like_counting(void **state)
 }
 
 /* The shape of keys, told twice over: bytes cut, lengthened and changed. */
-static void counts_well_shaped_keys(void **state)
+CASE(counts_well_shaped_keys)
 {
-	(void)state;
 	struct seed seed = seed_start("key shapes");
 	unsigned good = 0;
 	for (unsigned i = 0; i < 20000; i++) {
@@ -260,9 +254,8 @@ static void counts_well_shaped_keys(void **state)
 }
 
 /* 32 of a kind overflow a five-bit counter; it must not look like one of the next kind. */
-static void all_of_a_kind(void **state)
+CASE(all_of_a_kind)
 {
-	(void)state;
 	static const char fen[] = "nnnnnnnn/nnnnnnnn/nnnnnnnn/nnnnnnnn/8/8/8/8 w - -";
 	struct chi_filter filter = {.has_material = true};
 	filter.material.black[CHI_KNIGHT] = 32;
@@ -275,9 +268,8 @@ static void all_of_a_kind(void **state)
 	assert_false(matches(&filter, fen));
 }
 
-static void checks_filters(void **state)
+CASE(checks_filters)
 {
-	(void)state;
 	const struct chi_filter good[] = {
 		{0},
 		{.pieces_min = 32, .pieces_max = 32},
@@ -311,15 +303,4 @@ static void checks_filters(void **state)
 	assert_false(is_idle(&good[2]));
 	assert_false(is_idle(&good[3]));
 	assert_false(is_idle(&good[4]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parses_and_prints),	  cmocka_unit_test(refuses),
-		cmocka_unit_test(prints_nonsense_safely), cmocka_unit_test(filters_by_table),
-		cmocka_unit_test(filters_like_counting),  cmocka_unit_test(counts_well_shaped_keys),
-		cmocka_unit_test(all_of_a_kind),	  cmocka_unit_test(checks_filters),
-	};
-	return cmocka_run_group_tests_name("chess material", tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 #define PLIES_MAX 300
 
-static void is_as_the_header_says(void **state)
+CASE(is_as_the_header_says)
 {
-	(void)state;
 	static const char line[] = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3";
 	static const uint8_t expected[] = {0x01, 0x03, 0x08, 0x06, 0x01, 0x00, 0x00, 0x07, 0x05};
 	struct chi_position start = position_of(START_FEN);
@@ -52,9 +51,8 @@ static size_t check_position(const struct chi_position *position, int last)
 	return longest;
 }
 
-static void reads_every_legal_move(void **state)
+CASE(reads_every_legal_move)
 {
-	(void)state;
 	struct seed seed = seed_start("reads_every_legal_move");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 200 : 1000);
 	for (size_t round = 0; round < rounds; round++) {
@@ -69,9 +67,8 @@ static void reads_every_legal_move(void **state)
 	}
 }
 
-static void reads_moves_of_strange_positions(void **state)
+CASE(reads_moves_of_strange_positions)
 {
-	(void)state;
 	static const struct {
 		const char *fen;
 		size_t longest;
@@ -161,9 +158,8 @@ static void check_damaged(struct seed *seed, struct game *game)
 	}
 }
 
-static void reads_games(void **state)
+CASE(reads_games)
 {
-	(void)state;
 	struct seed seed = seed_start("reads_games");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 100 : 1000);
 	static struct game game;
@@ -188,9 +184,8 @@ static void reads_games(void **state)
 	}
 }
 
-static void refuses_what_is_no_candidate(void **state)
+CASE(refuses_what_is_no_candidate)
 {
-	(void)state;
 	static const char *const moves[] = {"e2e5", "e7e5", "a3a4", "g1e2", "e1g1", "a1a8"};
 	struct chi_position start = position_of(START_FEN);
 	uint8_t bytes[CHI_MOVECODE_MAX];
@@ -212,16 +207,4 @@ static void refuses_what_is_no_candidate(void **state)
 		assert_int_equal(chi_movecode_decode(&start, wrong[i], i == 2 ? 4 : 1, &move, 1),
 				 -CHI_ECORRUPT);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_as_the_header_says),
-		cmocka_unit_test(reads_every_legal_move),
-		cmocka_unit_test(reads_moves_of_strange_positions),
-		cmocka_unit_test(reads_games),
-		cmocka_unit_test(refuses_what_is_no_candidate),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

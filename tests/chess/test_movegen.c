@@ -208,9 +208,8 @@ static size_t check_moves(const struct chi_position *position)
 	return n;
 }
 
-static void in_games(void **state)
+CASE(in_games)
 {
-	(void)state;
 	struct seed seed = seed_start("movegen in games");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 10000 : 50000);
 	uint64_t moves = 0;
@@ -224,9 +223,8 @@ static void in_games(void **state)
 	print_message("# figures: games: %" PRIu64 " moves as by the slow rules\n", moves);
 }
 
-static void in_placements(void **state)
+CASE(in_placements)
 {
-	(void)state;
 	struct seed seed = seed_start("movegen in placements");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 20000 : 100000);
 	unsigned checked_wrongly = 0;
@@ -249,9 +247,8 @@ static void in_placements(void **state)
 	assert_true(checked_wrongly > 10 && kingless > 0 && castling > 10 && passing > 10);
 }
 
-static void most_moves(void **state)
+CASE(most_moves)
 {
-	(void)state;
 	static const struct {
 		const char *fen;
 		size_t n;
@@ -291,9 +288,8 @@ static void check_any_number(const struct chi_position *position)
 	}
 }
 
-static void is_legal_of_any_number(void **state)
+CASE(is_legal_of_any_number)
 {
-	(void)state;
 	static const char *const fens[] = {
 		START_FEN,
 		"r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
@@ -313,15 +309,4 @@ static void is_legal_of_any_number(void **state)
 		struct chi_position position = random_placement(&seed);
 		check_any_number(&position);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_games),
-		cmocka_unit_test(in_placements),
-		cmocka_unit_test(most_moves),
-		cmocka_unit_test(is_legal_of_any_number),
-	};
-	return cmocka_run_group_tests_name("chess movegen", tests, NULL, NULL);
 }

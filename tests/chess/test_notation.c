@@ -53,9 +53,8 @@ static const struct {
 	{"4k3/8/8/8/8/8/8/4K2R b - -", "e8e7", "Ke7"},
 };
 
-static void prints_and_reads(void **state)
+CASE(prints_and_reads)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(printed); i++) {
 		struct chi_position position = position_of(printed[i].fen);
 		struct chi_fault fault = {{0}};
@@ -142,9 +141,8 @@ static const struct {
 };
 
 /* SAN as people write it; NULL: it names no move, or more than one. */
-static void reads_loose_san(void **state)
+CASE(reads_loose_san)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(loose); i++) {
 		struct chi_position position = position_of(loose[i].fen);
 		const char *text = loose[i].text;
@@ -199,9 +197,8 @@ static size_t check_all_moves(const struct chi_position *position)
 	return list.n;
 }
 
-static void every_legal_move(void **state)
+CASE(every_legal_move)
 {
-	(void)state;
 	struct seed seed = seed_start("notation");
 	uint64_t rounds = number_from_env("CHISTORE_ROUNDS", SLOW_BUILD ? 10000 : 50000);
 	uint64_t moves = 0;
@@ -218,9 +215,8 @@ static void every_legal_move(void **state)
 }
 
 /* Bytes at random, and moves that are no moves: no crash, no success without a legal move. */
-static void harmless(void **state)
+CASE(harmless)
 {
-	(void)state;
 	static const char likely[] = "abcdefgh12345678KQRBNPOx-=+#.0!q \n";
 	struct seed seed = seed_start("notation, random text");
 	struct chi_position position = position_of(CASTLING_FEN);
@@ -256,9 +252,8 @@ static void harmless(void **state)
 }
 
 /* Signs after a move are skipped, as long as the whole is no longer than moves are read. */
-static void length_limit(void **state)
+CASE(length_limit)
 {
-	(void)state;
 	struct chi_position position = position_of(START_FEN);
 	char text[CHI_SAN_INPUT_MAX + 1];
 	chi_move move;
@@ -277,9 +272,8 @@ static int parse_line(const char *text, size_t max, chi_move *moves, size_t *n,
 	return chi_line_parse(&position, text, strlen(text), moves, max, n, fault);
 }
 
-static void reads_lines(void **state)
+CASE(reads_lines)
 {
-	(void)state;
 	static const char *const same[] = {
 		"e2e4 e7e5 g1f3 b8c6",
 		"e4 e5 Nf3 Nc6",
@@ -310,14 +304,4 @@ static void reads_lines(void **state)
 	wanted[2] = wanted[3];
 	assert_int_equal(chi_line_check(&start, wanted, 4, &fault), -CHI_EMOVE);
 	assert_non_null(strstr(fault.text, "move 3, b8c6,"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prints_and_reads), cmocka_unit_test(reads_loose_san),
-		cmocka_unit_test(every_legal_move), cmocka_unit_test(harmless),
-		cmocka_unit_test(length_limit),	    cmocka_unit_test(reads_lines),
-	};
-	return cmocka_run_group_tests_name("chess notation", tests, NULL, NULL);
 }

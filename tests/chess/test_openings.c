@@ -101,9 +101,8 @@ static size_t namer_of(size_t i)
 	return best;
 }
 
-static void finds_every_line(void **state)
+CASE(finds_every_line)
 {
-	(void)state;
 	size_t shadowed = 0;
 	for (size_t i = 0; i < n_lines; i++) {
 		const char *eco;
@@ -127,9 +126,8 @@ static void finds_every_line(void **state)
 }
 
 /* Whatever the order of moves. */
-static void finds_by_position(void **state)
+CASE(finds_by_position)
 {
-	(void)state;
 	static const char *const ways[] = {"1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5",
 					   "1. Nf3 Nc6 2. e4 e5 3. Bc4 Bc5",
 					   "Nf3 e5 e4 Nc6 Bc4 Bc5"};
@@ -144,9 +142,8 @@ static void finds_by_position(void **state)
 	}
 }
 
-static void knows_no_other_position(void **state)
+CASE(knows_no_other_position)
 {
-	(void)state;
 	static const char *const fens[] = {
 		START_FEN,
 		/* Known with White to move, with other rights, with en passant. */
@@ -167,9 +164,8 @@ static void knows_no_other_position(void **state)
 }
 
 /* Neighbours of named positions in the table's order, and what is no key at all. */
-static void survives_any_bytes(void **state)
+CASE(survives_any_bytes)
 {
-	(void)state;
 	for (size_t i = 0; i < n_lines; i++) {
 		const char *eco;
 		const char *name;
@@ -187,9 +183,8 @@ static void survives_any_bytes(void **state)
 }
 
 /* What people call them. Names that may be several things are told as such. */
-static void finds_by_what_it_is_called(void **state)
+CASE(finds_by_what_it_is_called)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t n;
@@ -245,9 +240,8 @@ static void finds_by_what_it_is_called(void **state)
 }
 
 /* Every name in full finds itself and nothing else, by one of its shortest lines. */
-static void finds_every_name(void **state)
+CASE(finds_every_name)
 {
-	(void)state;
 	for (size_t i = 0; i < n_lines; i += 29) {
 		struct chi_opening_match found;
 		size_t n = 0;
@@ -269,9 +263,8 @@ static void finds_every_name(void **state)
 
 /* Every line is the opening of a game that goes on from it, until another has a name: no filter
  * hides a position. */
-static void finds_the_opening_of_a_game(void **state)
+CASE(finds_the_opening_of_a_game)
 {
-	(void)state;
 	struct chi_position at[CHI_LINE_MAX + 1];
 	for (size_t i = 0; i < n_lines; i++) {
 		const char *eco;
@@ -291,9 +284,8 @@ static void finds_the_opening_of_a_game(void **state)
 
 /* 1. d4 Nf6 2. c4 e6 3. Nf3 is E10 by any order of moves; what follows without a name does not
  * count. */
-static void an_opening_may_be_reached_by_another_order(void **state)
+CASE(an_opening_may_be_reached_by_another_order)
 {
-	(void)state;
 	static const char *const games[] = {"d4 Nf6 c4 e6 Nf3", "Nf3 e6 c4 Nf6 d4",
 					    "c4 Nf6 d4 e6 Nf3", "d4 e6 Nf3 Nf6 c4 a6 Rg1 Rg8"};
 	for (size_t i = 0; i < CHI_COUNT(games); i++) {
@@ -316,15 +308,5 @@ static void an_opening_may_be_reached_by_another_order(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_every_line),
-		cmocka_unit_test(finds_by_position),
-		cmocka_unit_test(knows_no_other_position),
-		cmocka_unit_test(survives_any_bytes),
-		cmocka_unit_test(finds_by_what_it_is_called),
-		cmocka_unit_test(finds_every_name),
-		cmocka_unit_test(finds_the_opening_of_a_game),
-		cmocka_unit_test(an_opening_may_be_reached_by_another_order),
-	};
-	return cmocka_run_group_tests(tests, read_tables, free_tables);
+	return cases_run(read_tables, free_tables);
 }

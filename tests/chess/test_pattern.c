@@ -13,9 +13,8 @@ static void print_spec(const struct chi_pattern_spec *spec)
 		      spec->mirror ? " mirror" : "", spec->either_colour ? " either" : "");
 }
 
-static void on_nothing_asked_matches_all(void **state)
+CASE(on_nothing_asked_matches_all)
 {
-	(void)state;
 	static struct chi_pattern pattern;
 	struct chi_pattern_spec spec = {.mirror = true, .either_colour = true};
 	struct chi_key key;
@@ -82,9 +81,8 @@ static const struct example examples[] = {
 	{{.material = "bishops=opposite"}, "4kb2/8/8/8/8/8/8/4KB2 w - - 0 1", true},
 };
 
-static void examples_match(void **state)
+CASE(examples_match)
 {
-	(void)state;
 	static struct chi_pattern pattern;
 	for (size_t i = 0; i < CHI_COUNT(examples); i++) {
 		struct chi_position position = position_of(examples[i].fen);
@@ -123,9 +121,8 @@ static void refuses_each(const struct refusal *table, size_t n)
 	}
 }
 
-static void syntax_is_refused(void **state)
+CASE(syntax_is_refused)
 {
-	(void)state;
 	static const struct refusal table[] = {
 		{{.has = ""}, CHI_ESYNTAX, "has, character 1: empty"},
 		{{.has = "  "}, CHI_ESYNTAX, "has, character 3: empty"},
@@ -175,9 +172,8 @@ static void syntax_is_refused(void **state)
 	refuses_each(table, CHI_COUNT(table));
 }
 
-static void contradictions_are_refused(void **state)
+CASE(contradictions_are_refused)
 {
-	(void)state;
 	static const struct refusal table[] = {
 		{{.has = "Nd5 kd5"},
 		 CHI_EINVAL,
@@ -228,9 +224,8 @@ static void contradictions_are_refused(void **state)
 	refuses_each(table, CHI_COUNT(table));
 }
 
-static void limits_are_kept(void **state)
+CASE(limits_are_kept)
 {
-	(void)state;
 	static char text[CHI_PATTERN_TEXT_MAX + 2];
 	struct chi_pattern_spec spec = {.has = text};
 	static struct chi_pattern pattern;
@@ -259,9 +254,8 @@ static void limits_are_kept(void **state)
 }
 
 /* Texts of letters at random: an error or a pattern, and nothing is written past. */
-static void any_text_is_survived(void **state)
+CASE(any_text_is_survived)
 {
-	(void)state;
 	static const char letters[] = "KQRBNPkqrbnpAa.?![]|*/+=v abcdefgh12345678men-";
 	static struct chi_pattern pattern;
 	struct seed seed = seed_start("pattern texts");
@@ -281,17 +275,4 @@ static void any_text_is_survived(void **state)
 		int rc = chi_pattern_compile(&spec, &pattern, &fault);
 		assert_true(rc == CHI_OK || fault.text[0] != '\0');
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_nothing_asked_matches_all),
-		cmocka_unit_test(examples_match),
-		cmocka_unit_test(syntax_is_refused),
-		cmocka_unit_test(contradictions_are_refused),
-		cmocka_unit_test(limits_are_kept),
-		cmocka_unit_test(any_text_is_survived),
-	};
-	return cmocka_run_group_tests_name("chess pattern", tests, NULL, NULL);
 }

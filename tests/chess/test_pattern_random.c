@@ -522,9 +522,8 @@ static size_t compare_over(const struct pool *pool, const struct chi_pattern_spe
 	return found;
 }
 
-static void agrees_with_the_slow_matcher(void **state)
+CASE(agrees_with_the_slow_matcher)
 {
-	(void)state;
 	static struct pool pool;
 	static char texts[5][TEXT_MAX];
 	struct seed seed = seed_start("pattern");
@@ -544,12 +543,4 @@ static void agrees_with_the_slow_matcher(void **state)
 	print_message("# %zu patterns, %zu of them match some, %zu matches\n", rounds, matched,
 		      total);
 	assert_true(matched > rounds / 4);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_the_slow_matcher),
-	};
-	return cmocka_run_group_tests_name("chess pattern_random", tests, NULL, NULL);
 }

@@ -117,30 +117,17 @@ static void check_tally(const char *name, struct tally tally, unsigned entries)
 	assert_true(tally.depths >= entries);
 }
 
-static void standard_suite(void **state)
+CASE(standard_suite)
 {
-	(void)state;
 	check_tally("standard", run_epd("perft_standard.epd", 128), 128);
 }
 
-static void chess960_suite(void **state)
+CASE(chess960_suite)
 {
-	(void)state;
 	check_tally("Chess960", run_epd("perft_chess960.epd", 60), 960);
 }
 
-static void tricky_positions(void **state)
+CASE(tricky_positions)
 {
-	(void)state;
 	check_tally("tricky", run_tricky("perft_tricky.perft"), 19);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(standard_suite),
-		cmocka_unit_test(chess960_suite),
-		cmocka_unit_test(tricky_positions),
-	};
-	return cmocka_run_group_tests_name("chess perft", tests, NULL, NULL);
 }

@@ -34,9 +34,8 @@ static void expect_moves(const char *text, const char *moves)
 	free_games(&games);
 }
 
-static void reads_over_what_is_no_move(void **state)
+CASE(reads_over_what_is_no_move)
 {
-	(void)state;
 	static const char *const texts[] = {
 		/* line ends, byte order mark */
 		"1. e4 e5 2. Nf3 1-0\n",
@@ -77,9 +76,8 @@ static void reads_over_what_is_no_move(void **state)
 	expect_moves("1. e4 c5 2. e5 d5 3. exd6e.p. ep 1-0", "e2e4 c7c5 e4e5 d7d5 e5d6");
 }
 
-static void tells_games_apart(void **state)
+CASE(tells_games_apart)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t games;
@@ -167,9 +165,8 @@ static const struct {
 	{"1/2-0", "1/2-0", CHI_RESULT_OTHER, false},
 };
 
-static void reads_results(void **state)
+CASE(reads_results)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(results); i++) {
 		char text[256];
 		snprintf(text, sizeof(text), "[White \"x\"]\n[Result \"%s\"]\n\n1. e4 c5 %s",
@@ -187,9 +184,8 @@ static void reads_results(void **state)
 }
 
 /* What writers stick to a move is read apart from it. */
-static void parts_what_sticks_to_a_move(void **state)
+CASE(parts_what_sticks_to_a_move)
 {
-	(void)state;
 #define MATE "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 "
 	static const struct {
 		const char *text;
@@ -229,9 +225,8 @@ static void parts_what_sticks_to_a_move(void **state)
 }
 
 /* Games without tags between the lines of a letter or a web page. */
-static void finds_games_in_prose(void **state)
+CASE(finds_games_in_prose)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t games;
@@ -261,9 +256,8 @@ static void finds_games_in_prose(void **state)
 }
 
 /* Some programs write it into every game. */
-static void setup_without_fen_is_the_usual_start(void **state)
+CASE(setup_without_fen_is_the_usual_start)
 {
-	(void)state;
 	struct read_games games = games_of("[SetUp \"1\"]\n\n1. e4 e5 1-0");
 	assert_int_equal(games.n, 1);
 	assert_int_equal(games.games[0].game.end, CHI_PGN_COMPLETE);
@@ -271,9 +265,8 @@ static void setup_without_fen_is_the_usual_start(void **state)
 	free_games(&games);
 }
 
-static void says_why_a_game_stops(void **state)
+CASE(says_why_a_game_stops)
 {
-	(void)state;
 	static const struct {
 		const char *text; /* lines counted from 1 */
 		enum chi_pgn_end end;
@@ -313,9 +306,8 @@ static void says_why_a_game_stops(void **state)
 }
 
 /* A text that fits several legal moves is settled by what follows, or not at all. */
-static void settles_ambiguous_moves(void **state)
+CASE(settles_ambiguous_moves)
 {
-	(void)state;
 	/* Knights on b1 and f3, both may go to d2. */
 #define BEFORE "1. Nf3 d5 2. d4 e6 3. Nd2 "
 	static const struct {
@@ -356,9 +348,8 @@ static void settles_ambiguous_moves(void **state)
 }
 
 /* Sixteen lines are followed; one more, and the game ends where they first parted. */
-static void limits_ambiguous_moves(void **state)
+CASE(limits_ambiguous_moves)
 {
-	(void)state;
 	/* Four pairs of rooks that all may go to the square between them, and Black waits. */
 	static const char head[] = "[FEN \"7k/R3R3/8/R3R3/8/R3R3/8/R3R2K w - - 0 1\"]\n\n"
 				   "1. R7c7 Kg8 2. R5c5 Kf8 3. R3c3 Kg8 4. R1c1 Kf8 ";
@@ -384,9 +375,8 @@ static void limits_ambiguous_moves(void **state)
 	}
 }
 
-static void starts_anew(void **state)
+CASE(starts_anew)
 {
-	(void)state;
 	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = NULL;
 	const struct chi_pgn_game *game = NULL;
 	assert_int_equal(chi_pgn_new(&pgn), CHI_OK);
@@ -412,9 +402,8 @@ static void starts_anew(void **state)
 }
 
 /* A missing brace or parenthesis costs one game. */
-static void goes_on_behind_what_is_not_closed(void **state)
+CASE(goes_on_behind_what_is_not_closed)
 {
-	(void)state;
 	static const char *const starts[] = {
 		TAGS "1. e4 {never closed 1-0\n\n",
 		TAGS "1. e4 (1. d4 never closed 1-0\n\n",
@@ -435,9 +424,8 @@ static void goes_on_behind_what_is_not_closed(void **state)
 	}
 }
 
-static void tells_where_games_are(void **state)
+CASE(tells_where_games_are)
 {
-	(void)state;
 	const char *text = "\n\n[White \"A\"]\n\n1. e4 *\n  1. d4 *\r\n[White \"B\"]\r\n\r\n*";
 	struct read_games games = games_of(text);
 	assert_int_equal(games.n, 3);
@@ -465,9 +453,8 @@ static char *long_game(size_t plies)
 	return text;
 }
 
-static void limits_plies(void **state)
+CASE(limits_plies)
 {
-	(void)state;
 	for (size_t plies = CHI_PGN_PLIES_MAX - 1; plies <= CHI_PGN_PLIES_MAX + 1; plies++) {
 		_cleanup_(chi_freep) char *first = long_game(plies);
 		_cleanup_(chi_freep) char *text = NULL;
@@ -486,9 +473,8 @@ static void limits_plies(void **state)
 
 /* The same of a game whose first move is not understood before its last but one: one of two
  * knights. */
-static void limits_plies_of_a_doubtful_game(void **state)
+CASE(limits_plies_of_a_doubtful_game)
 {
-	(void)state;
 	static const char head[] = "[FEN \"k7/8/8/8/8/5N2/8/1N5K w - - 0 1\"]\n\n1. Nd2";
 	static const char *const moves[] = {" Ka7", " Kg1", " Ka8", " Kh1"};
 	for (size_t plies = CHI_PGN_PLIES_MAX - 2; plies <= CHI_PGN_PLIES_MAX + 2; plies += 2) {
@@ -508,9 +494,8 @@ static void limits_plies_of_a_doubtful_game(void **state)
 	}
 }
 
-static void limits_bytes(void **state)
+CASE(limits_bytes)
 {
-	(void)state;
 	static const char head[] = "[White \"x\"]\n\n1. e4 {";
 	static const char tail[] = "} 1-0";
 	static const char next[] = "\n[White \"y\"]\n\n1. d4 *\n";
@@ -534,9 +519,8 @@ static void limits_bytes(void **state)
 }
 
 /* Words and tag lines longer than the window are cut alike however they are fed. */
-static void survives_long_words_and_lines(void **state)
+CASE(survives_long_words_and_lines)
 {
-	(void)state;
 	struct seed seed = seed_start("long words");
 	static const char *const forms[] = {
 		"[White \"%s\"]\n[Black \"b\"]\n\n1. e4 e5 1-0\n",
@@ -572,27 +556,4 @@ static void survives_long_words_and_lines(void **state)
 		}
 		free_games(&games);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_over_what_is_no_move),
-		cmocka_unit_test(tells_games_apart),
-		cmocka_unit_test(reads_results),
-		cmocka_unit_test(parts_what_sticks_to_a_move),
-		cmocka_unit_test(finds_games_in_prose),
-		cmocka_unit_test(setup_without_fen_is_the_usual_start),
-		cmocka_unit_test(says_why_a_game_stops),
-		cmocka_unit_test(settles_ambiguous_moves),
-		cmocka_unit_test(limits_ambiguous_moves),
-		cmocka_unit_test(starts_anew),
-		cmocka_unit_test(goes_on_behind_what_is_not_closed),
-		cmocka_unit_test(tells_where_games_are),
-		cmocka_unit_test(limits_plies),
-		cmocka_unit_test(limits_plies_of_a_doubtful_game),
-		cmocka_unit_test(limits_bytes),
-		cmocka_unit_test(survives_long_words_and_lines),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,9 +109,8 @@ static const struct {
 	 "1 Lc0 d22 -10 n509867 " DAY " e7e5 g1f3"},
 };
 
-static void reads_each_form(void **state)
+CASE(reads_each_form)
 {
-	(void)state;
 	/* One after 1. e4, or after 1... e5. */
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
 	for (size_t i = 0; i < CHI_COUNT(forms); i++) {
@@ -177,9 +176,8 @@ static const char *const no_evals[] = {
 	"d=31 wv=0.21",
 };
 
-static void reads_nothing_else(void **state)
+CASE(reads_nothing_else)
 {
-	(void)state;
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
 	for (size_t i = 0; i < CHI_COUNT(no_evals); i++) {
 		char text[512];
@@ -202,9 +200,8 @@ static void reads_nothing_else(void **state)
 	}
 }
 
-static void belongs_to_the_main_line(void **state)
+CASE(belongs_to_the_main_line)
 {
-	(void)state;
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
 	const struct chi_pgn_game *game = game_of(
 		pgn,
@@ -224,9 +221,8 @@ static void belongs_to_the_main_line(void **state)
 }
 
 /* Where a text fits two moves the comments wait with the moves. */
-static void counts_plies_where_lines_part(void **state)
+CASE(counts_plies_where_lines_part)
 {
-	(void)state;
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
 	const struct chi_pgn_game *game = game_of(pgn,
 						  "[FEN \"4k3/8/8/8/8/8/8/R3K2R w - - 0 1\"]\n\n1. "
@@ -249,9 +245,8 @@ static void counts_plies_where_lines_part(void **state)
 	}
 }
 
-static void names_engines_and_days(void **state)
+CASE(names_engines_and_days)
 {
-	(void)state;
 	static const char *const table[][2] = {
 		{"[Site \"https://lichess.org/abcdefgh\"]", "1 lichess d0 -10 n0 t0"},
 		{"[Annotator \"Lichess.org\"]", "1 lichess d0 -10 n0 t0"},
@@ -285,9 +280,8 @@ static void names_engines_and_days(void **state)
 }
 
 /* Lines end before a move that is not legal, and after as many as a record holds. */
-static void variations_are_legal(void **state)
+CASE(variations_are_legal)
 {
-	(void)state;
 	static const char *const table[][2] = {
 		{"e4 e5 Ke3 Nf3", "0 ? d1 0 n0 t0 e2e4 e7e5"},
 		{"e4 1... e5 2.Nf3 \xc3\xa4 Nc6", "0 ? d1 0 n0 t0 e2e4 e7e5 g1f3"},
@@ -337,9 +331,8 @@ static void variations_are_legal(void **state)
 }
 
 /* A game of more comments than are kept keeps the first of them, and all of its moves. */
-static void comments_are_bounded(void **state)
+CASE(comments_are_bounded)
 {
-	(void)state;
 	size_t room = 8 << 20;
 	_cleanup_(chi_freep) char *text = calloc(1, room);
 	_cleanup_(free_reader) struct chi_pgn *pgn = new_reader();
@@ -360,18 +353,4 @@ static void comments_are_bounded(void **state)
 		assert_string_equal(told(game, &game->comments[game->n_comments - 1]),
 				    large ? "2 ? d0 20 n0 t0" : "1 ? d0 -10 n0 t0");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_each_form),
-		cmocka_unit_test(reads_nothing_else),
-		cmocka_unit_test(belongs_to_the_main_line),
-		cmocka_unit_test(counts_plies_where_lines_part),
-		cmocka_unit_test(names_engines_and_days),
-		cmocka_unit_test(variations_are_legal),
-		cmocka_unit_test(comments_are_bounded),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ static struct read_games read_file(const char *name)
 	return read_games(text, len, 4096, NULL);
 }
 
-static void counts_games_and_plies(void **state)
+CASE(counts_games_and_plies)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		size_t games;
@@ -50,9 +49,8 @@ static void counts_games_and_plies(void **state)
 }
 
 /* Plies, result and final position of each game as another program found them. */
-static void ends_where_others_end(void **state)
+CASE(ends_where_others_end)
 {
-	(void)state;
 	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
 	struct read_games games = read_file("masters_300");
 	_cleanup_(chi_freep) char *line = malloc(256);
@@ -81,23 +79,12 @@ static void ends_where_others_end(void **state)
 	free_games(&games);
 }
 
-static void reads_tags_of_a_file(void **state)
+CASE(reads_tags_of_a_file)
 {
-	(void)state;
 	struct read_games games = read_file("utf8-bom");
 	assert_int_equal(games.n, 2);
 	assert_string_equal(games.games[0].tags[CHI_PGN_EVENT], "A");
 	assert_string_equal(games.games[0].tags[CHI_PGN_WHITE], "White vs 1...c5");
 	assert_string_equal(games.games[1].tags[CHI_PGN_EVENT], "B");
 	free_games(&games);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_games_and_plies),
-		cmocka_unit_test(ends_where_others_end),
-		cmocka_unit_test(reads_tags_of_a_file),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,9 +92,8 @@ static const struct {
 	{"Tal", "", false},
 };
 
-static void finds_players_however_written(void **state)
+CASE(finds_players_however_written)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(players); i++) {
 		if (chi_player_fits(players[i].wanted, players[i].name) != players[i].fits) {
 			fail_msg("%s: %s", players[i].wanted, players[i].name);
@@ -114,9 +113,8 @@ static struct chi_game_header header_of(const char *tags, struct read_games *gam
 	return header;
 }
 
-static void classes_time_controls(void **state)
+CASE(classes_time_controls)
 {
-	(void)state;
 	static const struct {
 		const char *tags;
 		uint8_t time;
@@ -159,9 +157,8 @@ static void classes_time_controls(void **state)
 	}
 }
 
-static void each_member_asks_its_question(void **state)
+CASE(each_member_asks_its_question)
 {
-	(void)state;
 	static const char tags[] = "[White \"Tal, M\"]\n[Black \"Bot, B\"]\n[Date \"2015.??.??\"]\n"
 				   "[WhiteElo \"2601\"]\n[BlackElo \"2400\"]\n[ECO \"A00\"]\n"
 				   "[TimeControl \"300\"]\n[Result \"1-0\"]\n";
@@ -220,9 +217,8 @@ static void each_member_asks_its_question(void **state)
 	free_games(&none);
 }
 
-static void refuses_what_fits_no_game(void **state)
+CASE(refuses_what_fits_no_game)
 {
-	(void)state;
 	static const struct {
 		struct chi_game_filter filter;
 		const char *member;
@@ -245,15 +241,4 @@ static void refuses_what_fits_no_game(void **state)
 		assert_int_equal(chi_game_filter_check(&table[i].filter, &fault), -CHI_EINVAL);
 		assert_string_equal(fault.text, want);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_players_however_written),
-		cmocka_unit_test(classes_time_controls),
-		cmocka_unit_test(each_member_asks_its_question),
-		cmocka_unit_test(refuses_what_fits_no_game),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 
 #define SIZE 4096
 
-static void writes_the_example(void **state)
+CASE(writes_the_example)
 {
-	(void)state;
 	static const uint8_t expected[] = {0xa1, 0x08, 0xe7, 0x02, 0x43, 0x04, 'g',  'o',
 					   'o',	 'd',  0x81, 0x02, 0x01, 0xa2, 0x0c, 0x00};
 	uint8_t bytes[SIZE];
@@ -49,9 +48,8 @@ static void print_comment(const uint8_t *bytes, size_t len, char *out)
 	*at = '\0';
 }
 
-static void prints_comments_back(void **state)
+CASE(prints_comments_back)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		size_t bytes;
@@ -107,9 +105,8 @@ static void prints_comments_back(void **state)
 	}
 }
 
-static void tells_clocks_by_their_differences(void **state)
+CASE(tells_clocks_by_their_differences)
 {
-	(void)state;
 	static const char *const clocks[] = {"[%clk 0:03:00.4]", "[%clk 0:03:00]",
 					     "[%clk 0:02:58.9]", "[%clk 0:02:59]",
 					     "[%clk 0:02:57]",	 "[%clk 0:03:01.1]"};
@@ -130,9 +127,8 @@ static void tells_clocks_by_their_differences(void **state)
 	}
 }
 
-static void refuses_what_is_no_notes(void **state)
+CASE(refuses_what_is_no_notes)
 {
-	(void)state;
 	static const struct {
 		size_t len;
 		uint8_t bytes[20];
@@ -186,9 +182,8 @@ static void refuses_what_is_no_notes(void **state)
 	}
 }
 
-static void nests_only_so_deep(void **state)
+CASE(nests_only_so_deep)
 {
-	(void)state;
 	uint8_t bytes[2 * CHI_NOTES_DEPTH_MAX + 2];
 	memset(bytes, 0, sizeof(bytes));
 	memset(bytes, 1, CHI_NOTES_DEPTH_MAX);
@@ -198,9 +193,8 @@ static void nests_only_so_deep(void **state)
 }
 
 /* However little room there is, what is written can be read, and what is not is counted. */
-static void leaves_out_what_does_not_fit(void **state)
+CASE(leaves_out_what_does_not_fit)
 {
-	(void)state;
 	for (size_t size = 0; size < 64; size++) {
 		_cleanup_(chi_freep) uint8_t *bytes = malloc(size + 1);
 		assert_non_null(bytes);
@@ -223,9 +217,8 @@ static void leaves_out_what_does_not_fit(void **state)
 	}
 }
 
-static void takes_any_bytes(void **state)
+CASE(takes_any_bytes)
 {
-	(void)state;
 	struct seed seed = seed_start("takes_any_bytes");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 20000 : 200000);
 	for (size_t round = 0; round < rounds; round++) {
@@ -238,18 +231,4 @@ static void takes_any_bytes(void **state)
 		int status = chi_notes_check(bytes, len, seed_below(&seed, 6));
 		assert_true(status == CHI_OK || status == -CHI_ECORRUPT);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_the_example),
-		cmocka_unit_test(prints_comments_back),
-		cmocka_unit_test(tells_clocks_by_their_differences),
-		cmocka_unit_test(refuses_what_is_no_notes),
-		cmocka_unit_test(nests_only_so_deep),
-		cmocka_unit_test(leaves_out_what_does_not_fit),
-		cmocka_unit_test(takes_any_bytes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

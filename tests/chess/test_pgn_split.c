@@ -5,9 +5,8 @@
 
 #include <stdlib.h>
 
-static void finds_boundaries(void **state)
+CASE(finds_boundaries)
 {
-	(void)state;
 	static const struct {
 		const char *before; /* the boundary is between the two, or there is none */
 		const char *behind;
@@ -73,9 +72,8 @@ static struct read_games read_parts(const char *text, size_t len, size_t step, s
 }
 
 /* Texts at each of which the reader would go on with one game if it looked at tags alone. */
-static void begins_a_game_at_each_boundary(void **state)
+CASE(begins_a_game_at_each_boundary)
 {
-	(void)state;
 	static const char *const texts[] = {
 		"[White \"a\"]\n{c}\n[Event \"e\"]\n",
 		"[White \"a\"]\n; c\n[Event \"e\"]\n",
@@ -108,9 +106,8 @@ static void begins_a_game_at_each_boundary(void **state)
 	}
 }
 
-static void does_not_care_how_it_is_fed(void **state)
+CASE(does_not_care_how_it_is_fed)
 {
-	(void)state;
 	struct seed seed = seed_start("does_not_care_how_it_is_fed");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 500 : 5000);
 	size_t cuts = 0;
@@ -130,9 +127,8 @@ static void does_not_care_how_it_is_fed(void **state)
 	assert_true(cuts > rounds / 4);
 }
 
-static void cuts_a_collection(void **state)
+CASE(cuts_a_collection)
 {
-	(void)state;
 	struct seed seed = seed_start("cuts_a_collection");
 	size_t len = 0;
 	_cleanup_(chi_freep) char *text = read_data("pgn/masters_300.pgn", &len);
@@ -149,15 +145,4 @@ static void cuts_a_collection(void **state)
 		free_games(&pieces);
 	}
 	free_games(&whole);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_boundaries),
-		cmocka_unit_test(begins_a_game_at_each_boundary),
-		cmocka_unit_test(does_not_care_how_it_is_fed),
-		cmocka_unit_test(cuts_a_collection),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

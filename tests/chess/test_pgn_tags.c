@@ -22,9 +22,8 @@ static void expect_white(const char *line, size_t len, const char *value)
 	free_games(&games);
 }
 
-static void reads_values(void **state)
+CASE(reads_values)
 {
-	(void)state;
 	static const struct {
 		const char *line;
 		const char *value; /* NULL: no such tag */
@@ -60,9 +59,8 @@ static void reads_values(void **state)
 	}
 }
 
-static void converts_values(void **state)
+CASE(converts_values)
 {
-	(void)state;
 	static const struct {
 		const char *line;
 		const char *value;
@@ -87,9 +85,8 @@ static void converts_values(void **state)
 }
 
 /* A value at the limit stays whole, one beyond is cut, never inside a character. */
-static void cuts_values(void **state)
+CASE(cuts_values)
 {
-	(void)state;
 	static const char *const characters[] = {"x", "\xc3\xb6", "\xe2\x82\xac",
 						 "\xf0\x9f\x98\x80"};
 	for (size_t c = 0; c < CHI_COUNT(characters); c++) {
@@ -111,9 +108,8 @@ static void cuts_values(void **state)
 	}
 }
 
-static void keeps_every_kind(void **state)
+CASE(keeps_every_kind)
 {
-	(void)state;
 	static const char *const names[CHI_PGN_TAGS] = {
 		"Event",       "Site",	      "Date",	  "Round",    "White",	    "Black",
 		"Result",      "ECO",	      "WhiteElo", "BlackElo", "WhiteTitle", "BlackTitle",
@@ -137,9 +133,8 @@ static void keeps_every_kind(void **state)
 	free_games(&games);
 }
 
-static void knows_variants(void **state)
+CASE(knows_variants)
 {
-	(void)state;
 	static const char *const chess[] = {
 		"",
 		"Standard",
@@ -175,9 +170,8 @@ static void knows_variants(void **state)
 	}
 }
 
-static void starts_from_a_fen(void **state)
+CASE(starts_from_a_fen)
 {
-	(void)state;
 	static const struct {
 		const char *tags;
 		const char *moves;
@@ -218,14 +212,4 @@ static void starts_from_a_fen(void **state)
 		}
 		free_games(&games);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_values),	  cmocka_unit_test(converts_values),
-		cmocka_unit_test(cuts_values),	  cmocka_unit_test(keeps_every_kind),
-		cmocka_unit_test(knows_variants), cmocka_unit_test(starts_from_a_fen),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,9 +88,8 @@ static size_t check_games(const char *text, size_t len)
 	}
 }
 
-static void keeps_annotations(void **state)
+CASE(keeps_annotations)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *printed; /* without tags, result and white space at its ends */
@@ -138,9 +137,8 @@ static void keeps_annotations(void **state)
 	}
 }
 
-static void keeps_the_rest(void **state)
+CASE(keeps_the_rest)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *rest;
@@ -184,9 +182,8 @@ static void keeps_the_rest(void **state)
 	}
 }
 
-static void keeps_all_tags(void **state)
+CASE(keeps_all_tags)
 {
-	(void)state;
 	static const char text[] = "[Zeta \"1\"]\n[white \"a \\\"b\\\" \\\\\"]\n[Event \"\xe9\"]\n"
 				   "[Zeta \"2\"]\n{x}\n[ECO \"\"]\n[zeta \"3\"]\n[White \"c\"]\n"
 				   "[Long-Name.1 \"\"]\n1. e4 *";
@@ -224,9 +221,8 @@ static char *repeat(const char *before, const char *piece, size_t n, const char 
 	return text;
 }
 
-static void bounds_what_it_keeps(void **state)
+CASE(bounds_what_it_keeps)
 {
-	(void)state;
 	enum what {
 		NOTHING,
 		TAGS,
@@ -285,9 +281,8 @@ static void bounds_what_it_keeps(void **state)
 	}
 }
 
-static void bounds_the_number_of_tags(void **state)
+CASE(bounds_the_number_of_tags)
 {
-	(void)state;
 	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = new_reader();
 	_cleanup_(chi_freep) char *text = malloc(64000);
 	assert_non_null(text);
@@ -302,9 +297,8 @@ static void bounds_the_number_of_tags(void **state)
 	assert_string_equal(game->whole->tags[255].value.text, "255");
 }
 
-static void reads_files_again(void **state)
+CASE(reads_files_again)
 {
-	(void)state;
 	static const char *const names[] = {
 		"ambiguous",
 		"anastasian-lewis",
@@ -328,9 +322,8 @@ static void reads_files_again(void **state)
 	assert_int_equal(games, 328);
 }
 
-static void reads_anything_again(void **state)
+CASE(reads_anything_again)
 {
-	(void)state;
 	struct seed seed = seed_start("reads_anything_again");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 500 : 5000);
 	size_t games = 0;
@@ -340,18 +333,4 @@ static void reads_anything_again(void **state)
 		games += check_games(text, len);
 	}
 	assert_true(games > rounds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_annotations),
-		cmocka_unit_test(keeps_the_rest),
-		cmocka_unit_test(keeps_all_tags),
-		cmocka_unit_test(bounds_what_it_keeps),
-		cmocka_unit_test(bounds_the_number_of_tags),
-		cmocka_unit_test(reads_files_again),
-		cmocka_unit_test(reads_anything_again),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static size_t moves_from(const struct chi_position *start, const char *line, chi
 	return n;
 }
 
-static void is_written_as_expected(void **state)
+CASE(is_written_as_expected)
 {
-	(void)state;
 	static const struct chi_tag tags[] = {
 		TAG("ECO", "C20"),	TAG("Black", "Roe, \"Jane\" \\ J"),
 		TAG("white", "a\nb"),	TAG("not a name", "left out"),
@@ -68,9 +67,8 @@ static void is_written_as_expected(void **state)
 }
 
 /* What is left out after what was damaged would be another game. */
-static void damage_is_refused(void **state)
+CASE(damage_is_refused)
 {
-	(void)state;
 	static const struct {
 		uint8_t notes[8];
 		size_t n;
@@ -156,9 +154,8 @@ static void set_start(struct chi_game *game, const struct chi_position *start)
 	chi_key_encode(start, &game->start);
 }
 
-static void files_are_read_back(void **state)
+CASE(files_are_read_back)
 {
-	(void)state;
 	static const char *const files[] = {"pgn/masters_300.pgn",
 					    "pgn/cutechess-fischerrandom.pgn",
 					    "pgn/anastasian-lewis.pgn"};
@@ -217,9 +214,8 @@ static size_t random_moves(struct seed *seed, const struct chi_position *start, 
 	return n;
 }
 
-static void any_start_is_read_back(void **state)
+CASE(any_start_is_read_back)
 {
-	(void)state;
 	struct seed seed = seed_start("any_start_is_read_back");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 50 : 300);
 	static const struct chi_tag chess960 = TAG("Variant", "Chess960");
@@ -254,9 +250,8 @@ static void any_start_is_read_back(void **state)
 	}
 }
 
-static void a_full_buffer_is_left_as_it_was(void **state)
+CASE(a_full_buffer_is_left_as_it_was)
 {
-	(void)state;
 	struct chi_position start = position_of(START_FEN);
 	chi_move moves[512];
 	struct chi_game game = {
@@ -277,16 +272,4 @@ static void a_full_buffer_is_left_as_it_was(void **state)
 		assert_memory_equal(chi_buffer_bytes(&out), "here", 4);
 		chi_buffer_deinit(&out);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_written_as_expected),
-		cmocka_unit_test(damage_is_refused),
-		cmocka_unit_test(files_are_read_back),
-		cmocka_unit_test(any_start_is_read_back),
-		cmocka_unit_test(a_full_buffer_is_left_as_it_was),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

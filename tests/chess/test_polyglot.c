@@ -32,9 +32,8 @@ static struct chi_position play(char *moves, int *ep)
 }
 
 /* The FEN's own en passant square agrees with that of the moves played: no pawn is pinned here. */
-static void published_keys(void **state)
+CASE(published_keys)
 {
-	(void)state;
 	FILE *file = open_data("polyglot/keys.tsv");
 	char line[512];
 	int n = 0;
@@ -61,9 +60,8 @@ static void published_keys(void **state)
 }
 
 /* A capture that would leave the king in check counts for Polyglot and is not kept by us. */
-static void pinned_pawn_counts(void **state)
+CASE(pinned_pawn_counts)
 {
-	(void)state;
 	struct chi_position position = position_of("8/8/8/8/k2p3R/8/4P3/7K w - - 0 1");
 	chi_move move = 0;
 	struct chi_position next;
@@ -84,9 +82,8 @@ static void pinned_pawn_counts(void **state)
 }
 
 /* Each constant is used for one thing: all are distinct, and each right has its own. */
-static void constants_are_distinct(void **state)
+CASE(constants_are_distinct)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_POLYGLOT_RANDOMS; i++) {
 		for (size_t j = 0; j < i; j++) {
 			assert_int_not_equal(chi_polyglot_random[i], chi_polyglot_random[j]);
@@ -103,9 +100,8 @@ static void constants_are_distinct(void **state)
 	}
 }
 
-static void castling_in_both_forms(void **state)
+CASE(castling_in_both_forms)
 {
-	(void)state;
 	struct chi_position position = position_of("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
 	static const struct {
 		int to;
@@ -129,9 +125,8 @@ static void castling_in_both_forms(void **state)
 	}
 }
 
-static void entries_there_and_back(void **state)
+CASE(entries_there_and_back)
 {
-	(void)state;
 	static const uint8_t bytes[CHI_POLYGLOT_ENTRY] = {
 		0x46, 0x3b, 0x96, 0x18, 0x16, 0x91, 0xfc, 0x9c,
 		0x03, 0x1c, 0xff, 0xfe, 0x01, 0x02, 0x03, 0x04,
@@ -216,20 +211,9 @@ static void walk_book(const char *name, const char *moves, size_t entries)
 }
 
 /* lasker-trap.bin holds Black's moves alone, an underpromotion among them. */
-static void books_of_others(void **state)
+CASE(books_of_others)
 {
-	(void)state;
 	walk_book("polyglot/lasker-trap.bin",
 		  "d2d4 d7d5 c2c4 e7e5 d4e5 d5d4 e2e3 f8b4 c1d2 d4e3 d2b4 e3f2 e1e2 ", 7);
 	walk_book("polyglot/book_small.bin", "", 2054);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published_keys),	  cmocka_unit_test(pinned_pawn_counts),
-		cmocka_unit_test(constants_are_distinct), cmocka_unit_test(castling_in_both_forms),
-		cmocka_unit_test(entries_there_and_back), cmocka_unit_test(books_of_others),
-	};
-	return cmocka_run_group_tests_name("chess polyglot", tests, NULL, NULL);
 }

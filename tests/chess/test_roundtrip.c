@@ -56,21 +56,18 @@ static void play(const char *name, bool chess960)
 	print_message("# figures: %s: %" PRIu64 " positions\n", name, rounds());
 }
 
-static void standard_games(void **state)
+CASE(standard_games)
 {
-	(void)state;
 	play("round trip, standard games", false);
 }
 
-static void chess960_games(void **state)
+CASE(chess960_games)
 {
-	(void)state;
 	play("round trip, Chess960 games", true);
 }
 
-static void placements(void **state)
+CASE(placements)
 {
-	(void)state;
 	struct seed seed = seed_start("round trip, placements");
 	for (uint64_t i = 0; i < rounds(); i++) {
 		struct chi_position position = random_placement(&seed);
@@ -85,9 +82,8 @@ static void placements(void **state)
 }
 
 /* Each thing a key holds, and that it makes a difference: all these are pairwise distinct. */
-static void every_part_counts(void **state)
+CASE(every_part_counts)
 {
-	(void)state;
 	static const char *const fens[] = {
 		"r3k2r/8/8/8/8/8/8/R3K2R w KQkq -", "r3k2r/8/8/8/8/8/8/R3K2R b KQkq -",
 		"r3k2r/8/8/8/8/8/8/R3K2R w Qkq -",  "r3k2r/8/8/8/8/8/8/R3K2R w Kkq -",
@@ -112,15 +108,4 @@ static void every_part_counts(void **state)
 			assert_memory_not_equal(&keys[i], &keys[k], sizeof(keys[i]));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(standard_games),
-		cmocka_unit_test(chess960_games),
-		cmocka_unit_test(placements),
-		cmocka_unit_test(every_part_counts),
-	};
-	return cmocka_run_group_tests_name("chess round trips", tests, NULL, NULL);
 }

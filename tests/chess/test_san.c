@@ -157,9 +157,8 @@ static const struct {
 	{START_FEN, "e2e4e2e4e2e4e2e4e2e4e2e4", NULL, CHI_SAN_NO_MOVE},
 };
 
-static void reads_spellings(void **state)
+CASE(reads_spellings)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(spellings); i++) {
 		struct chi_position position = position_of(spellings[i].fen);
 		chi_move move = 0;
@@ -237,9 +236,8 @@ static void slow_san(const struct chi_position *position, const struct chi_move_
 }
 
 /* What is printed, by hand. */
-static void prints_as_it_must(void **state)
+CASE(prints_as_it_must)
 {
-	(void)state;
 	static const struct {
 		const char *fen;
 		const char *uci;
@@ -391,9 +389,8 @@ static size_t check_random(struct seed *seed, const struct chi_position *positio
 	return n == 1;
 }
 
-static void agrees_with_the_generator(void **state)
+CASE(agrees_with_the_generator)
 {
-	(void)state;
 	struct seed seed = seed_start("agrees_with_the_generator");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 100 : 400);
 	size_t moves = 0;
@@ -412,14 +409,4 @@ static void agrees_with_the_generator(void **state)
 	}
 	/* Else the random texts were all nonsense. */
 	assert_true(moves > rounds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_spellings),
-		cmocka_unit_test(prints_as_it_must),
-		cmocka_unit_test(agrees_with_the_generator),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@ struct outcome_case {
 	uint16_t chi2;
 };
 
-static void outcome_values(void **state)
+CASE(outcome_values)
 {
-	(void)state;
 	/* white, draws, black, other */
 	static const struct outcome_case table[] = {
 		/* expected 20/3 each: (25/9 + 2 * 25/9 / 4 ...) = 5/2 */
@@ -64,9 +63,8 @@ static void outcome_values(void **state)
 }
 
 /* Exchanging the colours in both must not change the value. */
-static void outcome_is_symmetric(void **state)
+CASE(outcome_is_symmetric)
 {
-	(void)state;
 	struct seed seed = seed_start("outcome");
 	for (int i = 0; i < 10000; i++) {
 		struct chi_counts counts = {seed_below(&seed, 500), seed_below(&seed, 500),
@@ -81,9 +79,8 @@ static void outcome_is_symmetric(void **state)
 }
 
 /* Worked out with exact fractions. */
-static void score_values(void **state)
+CASE(score_values)
 {
-	(void)state;
 	static const struct outcome_case table[] = {
 		/* base score 1/2: (5 + 5) / 15 */
 		{{5, 0, 0, 0}, {1, 1, 1, 0}, 6667},
@@ -117,9 +114,8 @@ static void score_values(void **state)
 	}
 }
 
-static void eval_values(void **state)
+CASE(eval_values)
 {
-	(void)state;
 	static const struct {
 		bool is_mate;
 		int32_t score;
@@ -148,9 +144,8 @@ static void eval_values(void **state)
 }
 
 /* The deepest; of these the latest; of these the first. */
-static void eval_of_the_deepest(void **state)
+CASE(eval_of_the_deepest)
 {
-	(void)state;
 	struct chi_eval evals[] = {{.depth = 9, .date = 7, .score = 1},
 				   {.depth = 10, .date = 5, .score = 2},
 				   {.depth = 10, .date = 6, .score = 3},
@@ -168,9 +163,8 @@ static void control_of(const char *fen, uint16_t wanted)
 	assert_int_equal(chi_statistic_control(&position), wanted);
 }
 
-static void control_values(void **state)
+CASE(control_values)
 {
-	(void)state;
 	control_of(START_FEN, 7600);
 	/* one side attacks nothing */
 	control_of("8/8/8/8/8/8/8/K7 w - -", CHI_CHI2_UNKNOWN);
@@ -183,9 +177,8 @@ static void control_values(void **state)
 }
 
 /* The side to move, castling and en passant are no part of it. */
-static void control_sees_placement_only(void **state)
+CASE(control_sees_placement_only)
 {
-	(void)state;
 	struct seed seed = seed_start("control");
 	for (int i = 0; i < 2000; i++) {
 		struct chi_position position = random_placement(&seed);
@@ -197,9 +190,8 @@ static void control_sees_placement_only(void **state)
 	}
 }
 
-static void names(void **state)
+CASE(names)
 {
-	(void)state;
 	static const char *const wanted[] = {NULL,    "external", "control", "outcome",
 					     "score", "eval",	  NULL};
 	for (int i = 0; i < (int)CHI_COUNT(wanted); i++) {
@@ -212,9 +204,8 @@ static void names(void **state)
 	assert_null(chi_statistic_name(-1));
 }
 
-static void wide_arithmetic(void **state)
+CASE(wide_arithmetic)
 {
-	(void)state;
 	struct chi_wide a = chi_wide_of(UINT64_MAX);
 	struct chi_wide b = chi_wide_of(UINT64_MAX);
 	chi_wide_multiply(&a, UINT64_MAX);
@@ -238,20 +229,4 @@ static void wide_arithmetic(void **state)
 	assert_true(ones.limb[0] == 0 && ones.limb[CHI_WIDE_LIMBS - 1] == 1);
 	chi_wide_subtract(&ones, &one);
 	assert_true(ones.limb[0] == UINT64_MAX && ones.limb[CHI_WIDE_LIMBS - 1] == 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(outcome_values),
-		cmocka_unit_test(outcome_is_symmetric),
-		cmocka_unit_test(score_values),
-		cmocka_unit_test(eval_values),
-		cmocka_unit_test(eval_of_the_deepest),
-		cmocka_unit_test(control_values),
-		cmocka_unit_test(control_sees_placement_only),
-		cmocka_unit_test(names),
-		cmocka_unit_test(wide_arithmetic),
-	};
-	return cmocka_run_group_tests_name("chess statistic", tests, NULL, NULL);
 }

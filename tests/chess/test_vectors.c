@@ -49,9 +49,8 @@ static void check_vector(char *columns[4])
 	assert_string_equal(fen, columns[1]);
 }
 
-static void published_vectors(void **state)
+CASE(published_vectors)
 {
-	(void)state;
 	FILE *file = open_data("vectors.csv");
 	char line[512];
 	char *columns[4];
@@ -65,12 +64,4 @@ static void published_vectors(void **state)
 	}
 	fclose(file);
 	assert_int_equal(n, VECTORS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published_vectors),
-	};
-	return cmocka_run_group_tests_name("chess vectors", tests, NULL, NULL);
 }

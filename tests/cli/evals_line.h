@@ -3,17 +3,12 @@
  * their length, and lines that are refused. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "chistore/types.h"
+#include "tests/base/cases.h"
 #include "tests/cli/arena.h"
 
 typedef int evals_reader(const char *line, size_t len, const char *engine, struct chi_arena *arena,

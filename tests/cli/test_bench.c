@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a bench draws: kinds of requests by their weight, and made-up positions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/key.h"
@@ -15,16 +9,16 @@
 #include "cli/bench/synthetic.h"
 #include "store/store.h"
 #include "cli/bench/mix.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define POSITIONS 20000
 
 static struct cli cli;
 
-static void mixes(void **state)
+CASE(mixes)
 {
 	struct mix mix;
-	(void)state;
 	assert_int_equal(mix_parse(&cli, NULL, "probe=90,put=3,scan=7", &mix), EXIT_DONE);
 	assert_int_equal(mix.weights[MIX_PROBE], 90);
 	assert_int_equal(mix.weights[MIX_PUT], 3);
@@ -42,13 +36,12 @@ static void mixes(void **state)
 }
 
 /* Within a tenth of its share each, and none that is not in the mix. */
-static void kinds_come_by_weight(void **state)
+CASE(kinds_come_by_weight)
 {
 	struct mix mix;
 	unsigned counts[MIX_KINDS] = {0};
 	struct seed seed = seed_start("bench mix");
 	struct rng rng = {seed_next(&seed)};
-	(void)state;
 	assert_int_equal(mix_parse(&cli, NULL, "batch=600,scan=300,put=100", &mix), EXIT_DONE);
 	for (unsigned i = 0; i < 100000; i++) {
 		counts[mix_draw(&mix, &rng)]++;
@@ -66,13 +59,12 @@ static int compare(const void *a, const void *b)
 
 /* Positions that can be stored, all different, whatever client they are of, and named again by
  * their number. */
-static void inventions(void **state)
+CASE(inventions)
 {
 	static struct chi_key keys[POSITIONS];
 	struct synthetic synthetic;
 	struct synthetic other;
 	struct chi_key again;
-	(void)state;
 	assert_int_equal(synthetic_init(&synthetic, CHI_STATISTIC_CONTROL), CHI_OK);
 	assert_int_equal(synthetic_init(&other, CHI_STATISTIC_CONTROL), CHI_OK);
 	assert_string_not_equal(synthetic.note, other.note);
@@ -96,11 +88,10 @@ static void inventions(void **state)
 }
 
 /* Each kind of store gets what it may be given, and all a note. */
-static void puts_fit_their_store(void **state)
+CASE(puts_fit_their_store)
 {
 	struct synthetic synthetic;
 	struct chi_put_entry put;
-	(void)state;
 	for (int statistic = CHI_STATISTIC_EXTERNAL; statistic <= CHI_STATISTIC_MAX; statistic++) {
 		assert_int_equal(synthetic_init(&synthetic, (enum chi_statistic)statistic), CHI_OK);
 		synthetic_put(&synthetic, 3, 4, &put);
@@ -115,15 +106,4 @@ static void puts_fit_their_store(void **state)
 		assert_int_equal((put.parts & CHI_PUT_EVALS) != 0, statistic == CHI_STATISTIC_EVAL);
 		assert_int_equal(chi_put_check(&put, (enum chi_statistic)statistic, NULL), CHI_OK);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mixes),
-		cmocka_unit_test(kinds_come_by_weight),
-		cmocka_unit_test(inventions),
-		cmocka_unit_test(puts_fit_their_store),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

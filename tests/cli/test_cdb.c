@@ -33,9 +33,8 @@ static void accept(const char *line, bool is_mate, int32_t score, size_t n_pv)
 	assert_int_equal(eval->depth, 0);
 }
 
-static void scores(void **state)
+CASE(scores)
 {
-	(void)state;
 	accept(START " ; cdb eval: 65; PV: e2e4 e7e5;", false, 65, 2);
 	accept(START " ; cdb eval: -65, ply: 12;", false, -65, 0);
 	accept(START " 0 1; cdb eval: 0; PV: ;", false, 0, 0);
@@ -47,9 +46,8 @@ static void scores(void **state)
 }
 
 /* By plies: the side that mates plays one more. */
-static void mates(void **state)
+CASE(mates)
 {
-	(void)state;
 	accept(START " ; cdb eval: M1;", true, 1, 0);
 	accept(START " ; cdb eval: M11;", true, 6, 0);
 	accept(START " ; cdb eval: M12;", true, 6, 0);
@@ -60,9 +58,8 @@ static void mates(void **state)
 	accept(START " ; cdb eval: mated;", true, 0, 0);
 }
 
-static void refused(void **state)
+CASE(refused)
 {
-	(void)state;
 	static const struct evals_refused cases[] = {
 		{START, -CHI_ESYNTAX, "'cdb eval:' is missing"},
 		{START " ; eval: 5;", -CHI_ESYNTAX, ""},
@@ -85,9 +82,8 @@ static void refused(void **state)
 }
 
 /* Cut anywhere, nothing beyond the cut is read. */
-static void cut(void **state)
+CASE(cut)
 {
-	(void)state;
 	static const char line[] = START " ; cdb eval: -M10, ply: 3; PV: e2e4 e7e5;";
 	for (size_t len = 0; len < sizeof(line); len++) {
 		struct chi_put_entry put;
@@ -97,18 +93,12 @@ static void cut(void **state)
 	}
 }
 
-static void nothing_there(void **state)
+CASE(nothing_there)
 {
-	(void)state;
 	evals_nothing_there(chi_cdb_read);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(scores),	 cmocka_unit_test(mates),
-		cmocka_unit_test(refused),	 cmocka_unit_test(cut),
-		cmocka_unit_test(nothing_there),
-	};
-	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+	return cases_run(arena_setup, arena_teardown);
 }

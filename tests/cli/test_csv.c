@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* CSV and TSV records: headers, quoting, columns, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/key.h"
 #include "formats/csv.h"
+#include "tests/base/cases.h"
 #include "tests/cli/arena.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -29,9 +24,8 @@ static int record(struct chi_csv *csv, const char *text, struct chi_put_entry *p
 }
 
 /* Columns in any order, some unknown, none twice. */
-static void headers(void **state)
+CASE(headers)
 {
-	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
 	assert_int_equal(header(&csv, ',', "fen,chi2,white,draws,black,note", &fault), CHI_OK);
@@ -54,9 +48,8 @@ static void headers(void **state)
 	assert_int_equal(header(&csv, ',', "\"fen", &fault), -CHI_ESYNTAX);
 }
 
-static void records(void **state)
+CASE(records)
 {
-	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
 	struct chi_put_entry put;
@@ -94,9 +87,8 @@ static void records(void **state)
 }
 
 /* Games without result are a count like the others. */
-static void games_without_result(void **state)
+CASE(games_without_result)
 {
-	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
 	struct chi_put_entry put;
@@ -112,9 +104,8 @@ static void games_without_result(void **state)
 }
 
 /* RFC 4180: a quote in a quoted cell is doubled, line ends belong to it. */
-static void quoting(void **state)
+CASE(quoting)
 {
-	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
 	struct chi_put_entry put;
@@ -142,9 +133,8 @@ static void quoting(void **state)
 }
 
 /* The rule that joins lines must see quotes exactly as the rule that splits fields does. */
-static void quotes_over_lines(void **state)
+CASE(quotes_over_lines)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool before;
@@ -166,9 +156,8 @@ static void quotes_over_lines(void **state)
 }
 
 /* Each is refused, and the fault names the column. */
-static void bad_records(void **state)
+CASE(bad_records)
 {
-	(void)state;
 	struct chi_csv csv = {.add = false};
 	struct chi_fault fault;
 	struct chi_put_entry put;
@@ -206,13 +195,5 @@ static void bad_records(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers),
-		cmocka_unit_test(records),
-		cmocka_unit_test(games_without_result),
-		cmocka_unit_test(quoting),
-		cmocka_unit_test(quotes_over_lines),
-		cmocka_unit_test(bad_records),
-	};
-	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+	return cases_run(arena_setup, arena_teardown);
 }

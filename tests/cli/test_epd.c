@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* EPD lines: what each operation becomes, and what is refused with which words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/key.h"
 #include "formats/epd.h"
+#include "tests/base/cases.h"
 #include "tests/cli/arena.h"
 
 #define START	     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"
@@ -56,9 +51,8 @@ static void check_note(const struct chi_put_entry *put, const char *note)
 	assert_memory_equal(put->record.note, note, strlen(note));
 }
 
-static void position_alone(void **state)
+CASE(position_alone)
 {
-	(void)state;
 	static const char *const lines[] = {
 		START,
 		START " ",
@@ -79,9 +73,8 @@ static void position_alone(void **state)
 	}
 }
 
-static void nothing_there(void **state)
+CASE(nothing_there)
 {
-	(void)state;
 	static const char *const lines[] = {"", " ", "\t \t", "# a comment", "  # another"};
 	for (size_t i = 0; i < CHI_COUNT(lines); i++) {
 		struct chi_put_entry put;
@@ -91,9 +84,8 @@ static void nothing_there(void **state)
 }
 
 /* Which operations become an evaluation, and what wins where two could. */
-static void evaluation(void **state)
+CASE(evaluation)
 {
-	(void)state;
 	struct chi_put_entry put;
 	accept(START " acd 20; acn 123456; ce 35; pv e4 e5 Nf3;", &put);
 	assert_int_equal(put.parts, CHI_PUT_EVALS);
@@ -122,9 +114,8 @@ static void evaluation(void **state)
 }
 
 /* What is no evaluation must not be lost: it is in the line or the note. */
-static void line_and_note(void **state)
+CASE(line_and_note)
 {
-	(void)state;
 	struct chi_put_entry put;
 	accept(START " pv e4 e5;", &put);
 	assert_int_equal(put.parts, CHI_PUT_LINE);
@@ -153,9 +144,8 @@ static void line_and_note(void **state)
 	check_note(&put, "noop; pm e4;");
 }
 
-static void bad_lines(void **state)
+CASE(bad_lines)
 {
-	(void)state;
 	refuse("nonsense", -CHI_EFEN, "");
 	refuse("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP w KQkq -", -CHI_EFEN, "");
 	refuse(START " bm e5;", -CHI_EMOVE, "bm");
@@ -174,9 +164,8 @@ static void bad_lines(void **state)
 }
 
 /* At a record's limits and one beyond. */
-static void limits(void **state)
+CASE(limits)
 {
-	(void)state;
 	struct chi_put_entry put;
 	struct chi_fault fault;
 	static char line[CHI_NOTE_MAX + 256];
@@ -204,9 +193,8 @@ static void limits(void **state)
 }
 
 /* Fields count with one space between each two, regardless of what is between them in the line. */
-static void length_of_a_position(void **state)
+CASE(length_of_a_position)
 {
-	(void)state;
 	static const char rest[] = "  w\t- -";
 	for (size_t len = CHI_FEN_INPUT_MAX - 1; len <= CHI_FEN_INPUT_MAX + 1; len++) {
 		char line[CHI_FEN_INPUT_MAX + 3];
@@ -223,14 +211,5 @@ static void length_of_a_position(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(position_alone),
-		cmocka_unit_test(nothing_there),
-		cmocka_unit_test(evaluation),
-		cmocka_unit_test(line_and_note),
-		cmocka_unit_test(bad_lines),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(length_of_a_position),
-	};
-	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+	return cases_run(arena_setup, arena_teardown);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of experience: the keys, moves and scores of Stockfish, the walk, and what is refused with
  * which words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/fen.h"
@@ -19,6 +13,7 @@
 #include "chess/polyglot/polyglot.h"
 #include "formats/evals/exp.h"
 #include "formats/evals/stockfish.h"
+#include "tests/base/cases.h"
 
 #define START  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define SUGAR2 "SugaR Experience version 2"
@@ -40,7 +35,7 @@ static chi_move move_of(const struct chi_position *position, const char *uci)
 }
 
 /* What the command "d" of Stockfish 15.1 prints; the counter of plies is in the FEN. */
-static void keys_are_those_of_stockfish(void **state)
+CASE(keys_are_those_of_stockfish)
 {
 	static const struct {
 		const char *fen;
@@ -61,7 +56,6 @@ static void keys_are_those_of_stockfish(void **state)
 		{"rnbqkb1r/pppp1ppp/5n2/4p3/4P3/5N2/PPPPBPPP/RNBQK2R b Qk - 5 3", 0, 0,
 		 UINT64_C(0xC6F61BB55743AA4A)},
 	};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		struct chi_position position = position_of(rows[i].fen);
 		uint64_t key =
@@ -71,9 +65,8 @@ static void keys_are_those_of_stockfish(void **state)
 }
 
 /* Counters of plies fall away, in every order, and what remains tells positions apart. */
-static void reduced_keys_differ_where_positions_do(void **state)
+CASE(reduced_keys_differ_where_positions_do)
 {
-	(void)state;
 	uint64_t key = UINT64_C(0x0123456789abcdef);
 	for (int n = 0; n < 10000; n++) {
 		uint64_t other = key * UINT64_C(6364136223846793005) + 1442695;
@@ -86,7 +79,7 @@ static void reduced_keys_differ_where_positions_do(void **state)
 	}
 }
 
-static void moves_come_back(void **state)
+CASE(moves_come_back)
 {
 	static const struct {
 		const char *fen;
@@ -100,7 +93,6 @@ static void moves_come_back(void **state)
 		{"7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 1 << 14 | 3 << 12 | 48 << 6 | 56},
 		{"7k/8/8/3pP3/8/8/8/K7 w - d6 0 1", "e5d6", 2 << 14 | 36 << 6 | 43},
 	};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		struct chi_position position = position_of(rows[i].fen);
 		struct chi_move_list list;
@@ -129,9 +121,8 @@ static void check_score(int32_t value, bool is_mate, int32_t score)
 	}
 }
 
-static void scores(void **state)
+CASE(scores)
 {
-	(void)state;
 	struct chi_position start = position_of(START);
 	struct chi_position pawn = position_of("4k3/8/8/8/8/8/P7/4K3 w - - 0 1");
 	struct chi_eval eval = {.depth = 1};
@@ -249,11 +240,10 @@ static void walk(struct chi_exp *exp, struct chi_exp_result *result, const char 
 #define E4_E5 "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
 #define LONE  "8/8/8/3k4/8/8/4P3/4K3 w - - 0 1"
 
-static void an_engine_that_plays_white_is_followed(void **state)
+CASE(an_engine_that_plays_white_is_followed)
 {
 	struct file file = {.len = 0};
 	struct chi_exp_result result;
-	(void)state;
 	add(&file, E4_E5, "g1f3", 0, 21, -370);
 	add(&file, START, "d2d4", 0, 18, 740); /* less deep */
 	add(&file, START, "e2e4", keys.clock[3], 20, 370);
@@ -274,11 +264,10 @@ static void an_engine_that_plays_white_is_followed(void **state)
 	assert_int_equal(result.unplaced, 1);
 }
 
-static void known_positions_are_roots(void **state)
+CASE(known_positions_are_roots)
 {
 	struct file file = {.len = 0};
 	struct chi_exp_result result;
-	(void)state;
 	add(&file, LONE, "e2e4", 0, 30, 31999);
 	struct chi_exp *exp = take(&file);
 	struct chi_position before = position_of("8/8/3k4/8/8/8/4P3/4K3 b - - 0 1");
@@ -287,10 +276,9 @@ static void known_positions_are_roots(void **state)
 	assert_int_equal(result.unplaced, 0);
 }
 
-static void files_of_other_engines(void **state)
+CASE(files_of_other_engines)
 {
 	static const char *const signatures[] = {"SugaR", SUGAR2};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(signatures); i++) {
 		struct file file = {.len = strlen(signatures[i])};
 		struct chi_exp_result result;
@@ -304,12 +292,11 @@ static void files_of_other_engines(void **state)
 }
 
 /* The king on the rank of the two pawns would be in check after it. */
-static void en_passant_counts_where_it_is_not_legal(void **state)
+CASE(en_passant_counts_where_it_is_not_legal)
 {
 	static const char before[] = "8/8/8/8/k1p4R/8/3P4/4K3 w - - 0 1";
 	struct file file = {.len = 0};
 	struct chi_exp_result result;
-	(void)state;
 	struct chi_position position = position_of(before);
 	struct chi_position next;
 	chi_move move = move_of(&position, "d2d4");
@@ -339,11 +326,10 @@ static void refuse(const char *text, size_t len, int status, const char *why)
 	}
 }
 
-static void other_files_are_refused_by_name(void **state)
+CASE(other_files_are_refused_by_name)
 {
 	static const char forked[] = SUGAR2 "\2\0\x80\xe2\x63\xa4\x80\x33\x10\6\0\0\0\x22\0\0\0";
 	static const char padded[] = SUGAR2 "\0\0\0\0\0\0RPD4";
-	(void)state;
 	refuse("", 0, -CHI_ESYNTAX, "there is no entry");
 	refuse(SUGAR2, strlen(SUGAR2), -CHI_ESYNTAX, "there is no entry");
 	refuse("1234567890123456789012345", 25, -CHI_ESYNTAX, "and the last one 1");
@@ -357,18 +343,7 @@ static void other_files_are_refused_by_name(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_those_of_stockfish),
-		cmocka_unit_test(reduced_keys_differ_where_positions_do),
-		cmocka_unit_test(moves_come_back),
-		cmocka_unit_test(scores),
-		cmocka_unit_test(an_engine_that_plays_white_is_followed),
-		cmocka_unit_test(known_positions_are_roots),
-		cmocka_unit_test(files_of_other_engines),
-		cmocka_unit_test(en_passant_counts_where_it_is_not_legal),
-		cmocka_unit_test(other_files_are_refused_by_name),
-	};
 	chi_sf_keys_init(&keys);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("exp", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

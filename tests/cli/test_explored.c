@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Explorations as text: bars that add up, and answers of servers that cannot be trusted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "cli/out/explored.h"
+#include "tests/base/cases.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 #define E2E4  (12 << 6 | 28)
@@ -67,9 +62,8 @@ static struct chi_explored start(void)
 	return explore;
 }
 
-static void bars_add_up(void **state)
+CASE(bars_add_up)
 {
-	(void)state;
 	static const struct {
 		struct chi_counts counts;
 		const char *bar;
@@ -99,9 +93,8 @@ static void bars_add_up(void **state)
 }
 
 /* Without moves there are no rows, and no heading in the table. */
-static void shows_no_moves(void **state)
+CASE(shows_no_moves)
 {
-	(void)state;
 	struct chi_explored explore = start();
 	assert_int_equal(print(&explore, 0, TABLE), CHI_OK);
 	assert_string_equal(printed, "FEN      " START "\n\n"
@@ -119,9 +112,8 @@ static void shows_no_moves(void **state)
 }
 
 /* A move that is not legal there, or a position that is none: nothing is printed. */
-static void prints_nothing_that_cannot_be(void **state)
+CASE(prints_nothing_that_cannot_be)
 {
-	(void)state;
 	for (int form = TSV; form <= TABLE; form++) {
 		struct chi_explored explore = start();
 		struct chi_explore_move moves[2] = {{.move = E2E4}, {.move = 12 << 6 | 36}};
@@ -136,9 +128,8 @@ static void prints_nothing_that_cannot_be(void **state)
 }
 
 /* Neither lines nor a terminal's commands come out of names. */
-static void prints_names_as_text(void **state)
+CASE(prints_names_as_text)
 {
-	(void)state;
 	struct chi_explored explore = start();
 	struct chi_explore_move move = {.move = E2E4,
 					.eco = "\x1b[2J and much more than a code",
@@ -156,15 +147,4 @@ static void prints_names_as_text(void **state)
 	const char *row = strchr(printed, '\n') + 1;
 	assert_non_null(strstr(row, "\t?[2J?and?much?more?than\ta?b??[31m\n"));
 	assert_string_equal(strchr(row, '\n'), "\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bars_add_up),
-		cmocka_unit_test(shows_no_moves),
-		cmocka_unit_test(prints_nothing_that_cannot_be),
-		cmocka_unit_test(prints_names_as_text),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

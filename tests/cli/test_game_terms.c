@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that choose games: the filter's text that a command line becomes, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "cli/command.h"
 #include "cli/in/game_terms.h"
 #include "cli/options.h"
 #include "search/filter/terms.h"
+#include "tests/base/cases.h"
 
 struct terms_state {
 	struct game_terms terms;
@@ -68,9 +63,8 @@ static void refuse(const char *line)
 	assert_int_equal(take(line, &state, &left), EXIT_USAGE);
 }
 
-static void test_text(void **context)
+CASE(test_text)
 {
-	(void)context;
 	expect("x", "", 1);
 	expect("--player|Carlsen, Magnus|--white|--since|2015",
 	       "player \"Carlsen, Magnus\" as white since 2015", 0);
@@ -86,9 +80,8 @@ static void test_text(void **context)
 }
 
 /* A colour without a name belongs to the player before; with none before it takes a name. */
-static void test_colours(void **context)
+CASE(test_colours)
 {
-	(void)context;
 	expect("--player|Tal|--since|1960|--black|file", "player Tal as black since 1960", 1);
 	expect("--white|Tal|--black|Keres", "white Tal black Keres", 0);
 	expect("--player|Tal|--white=Keres", "player Tal white Keres", 0);
@@ -104,42 +97,29 @@ static void test_colours(void **context)
 }
 
 /* Boards are one condition together, whatever is given between; opposites are each their own. */
-static void test_boards(void **context)
+CASE(test_boards)
 {
-	(void)context;
 	expect("--has|Nd5|--player|Tal|--balance|Q v RR|--mirror|--to-move|black",
 	       "player Tal pattern has Nd5 balance \"Q v RR\" mirror to-move black", 0);
 	expect("--not-has|Nd5|--has|kg8|--not-endgame|rook endings",
 	       "not pattern has Nd5 not pattern endgame \"rook endings\" pattern has kg8", 0);
 }
 
-static void test_files(void **context)
+CASE(test_files)
 {
-	(void)context;
-	static struct terms_state state;
+	static struct terms_state terms;
 	struct chi_game_filter filter;
-	struct cli cli = {.command = &command, .state = &state};
+	struct cli cli = {.command = &command, .state = &terms};
 	int left = 0;
-	assert_int_equal(take("--player|Tal|--both|2600..|--since|1960", &state, &left), EXIT_DONE);
-	assert_int_equal(game_terms_of_files(&cli, &state.terms, &filter), EXIT_DONE);
+	assert_int_equal(take("--player|Tal|--both|2600..|--since|1960", &terms, &left), EXIT_DONE);
+	assert_int_equal(game_terms_of_files(&cli, &terms.terms, &filter), EXIT_DONE);
 	assert_string_equal(filter.player, "Tal");
 	assert_int_equal(filter.rating_both.min, 2600);
 	assert_int_equal(filter.years.min, 1960);
 	static const char *const wrong[] = {"--not-player|Tal", "--site|Riga",
 					    "--player|Tal|--white", "--since|1960-01-02"};
 	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
-		assert_int_equal(take(wrong[i], &state, &left), EXIT_DONE);
-		assert_int_equal(game_terms_of_files(&cli, &state.terms, &filter), EXIT_USAGE);
+		assert_int_equal(take(wrong[i], &terms, &left), EXIT_DONE);
+		assert_int_equal(game_terms_of_files(&cli, &terms.terms, &filter), EXIT_USAGE);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_colours),
-		cmocka_unit_test(test_boards),
-		cmocka_unit_test(test_files),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Percentiles out of buckets against those of the sorted values themselves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "cli/bench/histogram.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define VALUES_MAX 5000
@@ -57,12 +52,11 @@ static uint64_t draw(struct seed *seed)
 	return seed_below(seed, 4) == 0 ? value : value % 100000;
 }
 
-static void percentiles_are_near(void **state)
+CASE(percentiles_are_near)
 {
 	static struct histogram histogram;
 	static uint64_t values[VALUES_MAX];
 	struct seed seed = seed_start("histogram percentiles");
-	(void)state;
 	for (size_t round = 0; round < seed_rounds(200); round++) {
 		size_t n = 1 + seed_below(&seed, VALUES_MAX);
 		memset(&histogram, 0, sizeof(histogram));
@@ -75,10 +69,9 @@ static void percentiles_are_near(void **state)
 }
 
 /* Every bucket's first and last value; under 128 a value is its own. */
-static void bounds_are_near(void **state)
+CASE(bounds_are_near)
 {
 	static struct histogram histogram;
-	(void)state;
 	for (unsigned bit = 0; bit < 64; bit++) {
 		for (unsigned part = 0; part < 64; part++) {
 			uint64_t first = (UINT64_C(1) << bit) + ((UINT64_C(1) << bit) / 64 * part);
@@ -98,13 +91,12 @@ static void bounds_are_near(void **state)
 }
 
 /* What many threads have counted apart is what one would have counted. */
-static void merging_adds(void **state)
+CASE(merging_adds)
 {
 	static struct histogram whole;
 	static struct histogram parts[3];
 	static struct histogram merged;
 	struct seed seed = seed_start("histogram merge");
-	(void)state;
 	for (size_t i = 0; i < 10000; i++) {
 		uint64_t value = seed_below(&seed, 1000000);
 		histogram_add(&whole, value);
@@ -117,10 +109,9 @@ static void merging_adds(void **state)
 	assert_memory_equal(&merged, &whole, sizeof(whole));
 }
 
-static void the_greatest_values_have_a_place(void **state)
+CASE(the_greatest_values_have_a_place)
 {
 	static struct histogram histogram;
-	(void)state;
 	histogram_add(&histogram, UINT64_MAX);
 	assert_int_equal(histogram_count(&histogram), 1);
 	assert_int_equal(histogram_max(&histogram), UINT64_MAX);
@@ -128,10 +119,9 @@ static void the_greatest_values_have_a_place(void **state)
 	assert_int_equal(atomic_load(&histogram.counts[HISTOGRAM_BUCKETS - 1]), 1);
 }
 
-static void mean_is_exact(void **state)
+CASE(mean_is_exact)
 {
 	static struct histogram histogram;
-	(void)state;
 	assert_true(histogram_mean(&histogram) == 0);
 	assert_int_equal(histogram_percentile(&histogram, 500), 0);
 	assert_int_equal(histogram_max(&histogram), 0);
@@ -141,16 +131,4 @@ static void mean_is_exact(void **state)
 	assert_true(histogram_mean(&histogram) == 1000500);
 	/* No percentile is above the greatest value, though the middle of its bucket is. */
 	assert_in_range(histogram_percentile(&histogram, 1000), 1000000, 1001000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(percentiles_are_near),
-		cmocka_unit_test(bounds_are_near),
-		cmocka_unit_test(merging_adds),
-		cmocka_unit_test(the_greatest_values_have_a_place),
-		cmocka_unit_test(mean_is_exact),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

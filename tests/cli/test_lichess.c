@@ -45,9 +45,8 @@ static void check(const struct chi_eval *eval, uint8_t rank, bool is_mate, int32
 }
 
 /* The deepest; of equal depth that with more lines, then that with more nodes. */
-static void best_search(void **state)
+CASE(best_search)
 {
-	(void)state;
 	static const char deep[] =
 		"{\"pvs\":[{\"cp\":1,\"line\":\"e2e4 e7e5\"}],\"knodes\":7,\"depth\":40}";
 	static const char wide[] =
@@ -84,9 +83,8 @@ static void best_search(void **state)
 }
 
 /* Scores are White's there, the side to move's here; mates, too. Castling in both forms. */
-static void views(void **state)
+CASE(views)
 {
-	(void)state;
 	struct chi_put_entry put;
 	accept("{\"fen\":\"" BLACK "\",\"evals\":[{\"pvs\":[{\"cp\":35,\"line\":\"e7e5 g1f3\"},"
 	       "{\"mate\":3,\"cp\":9,\"line\":\"f7f6\"},{\"cp\":null,\"mate\":-1,\"line\":\"g7g5\"}"
@@ -107,9 +105,8 @@ static void views(void **state)
 }
 
 /* Order of members, white space, unknown members with anything in them, counters in the FEN. */
-static void other_shapes(void **state)
+CASE(other_shapes)
 {
-	(void)state;
 	struct chi_put_entry put;
 	accept(" { \"evals\" : [ { \"depth\" : 7 , \"x\" : [ {\"pvs\":[1]} , \"a\\\"]}\" , null, "
 	       "-1.5e3 ] ,"
@@ -123,9 +120,8 @@ static void other_shapes(void **state)
 	assert_int_equal(put.record.evals[0].nodes, 0);
 }
 
-static void refused(void **state)
+CASE(refused)
 {
-	(void)state;
 	static const struct evals_refused cases[] = {
 		{"x", -CHI_ESYNTAX, "byte 1: no JSON object"},
 		{"{}", -CHI_ESYNTAX, "fen: missing"},
@@ -163,9 +159,8 @@ static void refused(void **state)
 }
 
 /* More lines, and longer ones, than are kept. */
-static void too_many(void **state)
+CASE(too_many)
 {
-	(void)state;
 	char line[8192] = "{\"fen\":\"" START "\",\"evals\":[{\"pvs\":[{\"cp\":1}";
 	for (int i = 0; i < 64; i++) {
 		strcat(line, ",{\"cp\":1}");
@@ -185,9 +180,8 @@ static void too_many(void **state)
 }
 
 /* Cut anywhere it is refused, and nothing beyond the cut is read. */
-static void cut(void **state)
+CASE(cut)
 {
-	(void)state;
 	static const char line[] =
 		ONE("{\"cp\":-5,\"line\":\"e2e4 e7e5\"},{\"mate\":1,\"x\":[{}]}");
 	for (size_t len = 1; len < sizeof(line) - 1; len++) {
@@ -198,19 +192,12 @@ static void cut(void **state)
 	}
 }
 
-static void nothing_there(void **state)
+CASE(nothing_there)
 {
-	(void)state;
 	evals_nothing_there(chi_lichess_read);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(best_search),	 cmocka_unit_test(views),
-		cmocka_unit_test(other_shapes),	 cmocka_unit_test(refused),
-		cmocka_unit_test(too_many),	 cmocka_unit_test(cut),
-		cmocka_unit_test(nothing_there),
-	};
-	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+	return cases_run(arena_setup, arena_teardown);
 }

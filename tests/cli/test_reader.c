@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of positions: the format told by name and content, records over lines, and reading on
  * after bad lines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "formats/reader.h"
+#include "tests/base/cases.h"
 #include "tests/cli/arena.h"
 #include "tests/cli/files.h"
 
@@ -69,9 +63,8 @@ static struct outcome read_text(const char *text, const char *suffix)
 }
 
 /* The name decides, else the first line. */
-static void formats(void **state)
+CASE(formats)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *suffix;
@@ -98,9 +91,8 @@ static void formats(void **state)
 }
 
 /* Each took a few bytes until the next record, so that five million were too many. */
-static void blank_lines_took_memory(void **state)
+CASE(blank_lines_took_memory)
 {
-	(void)state;
 	static char text[100000 + 128] = "fen,note\n";
 	struct chi_arena whole = arena;
 	size_t len = strlen(text);
@@ -116,9 +108,8 @@ static void blank_lines_took_memory(void **state)
 }
 
 /* What the caller says goes before both. */
-static void format_given(void **state)
+CASE(format_given)
 {
-	(void)state;
 	const char *text = "note,fen\nx," START "\n";
 	assert_int_equal(read_all(text, strlen(text), ".epd", CHI_FORMAT_CSV).good, 1);
 	assert_int_equal(read_all(text, strlen(text), ".csv", CHI_FORMAT_EPD).good, 0);
@@ -128,9 +119,8 @@ static void format_given(void **state)
 }
 
 /* By what comes first. */
-static void games_are_told(void **state)
+CASE(games_are_told)
 {
-	(void)state;
 	static const char *const games[] = {
 		"[Event \"x\"]\n", "\xef\xbb\xbf[White", "\r\n \t\n[", "% escaped\n[", "1. e4 e5",
 		"12.e4",	   "{ text } 1. d4",	 "; text",
@@ -150,9 +140,8 @@ static void games_are_told(void **state)
 }
 
 /* Told by number and skipped. */
-static void bad_lines(void **state)
+CASE(bad_lines)
 {
-	(void)state;
 	struct outcome outcome =
 		read_text(START "\nnonsense\n\n" ENDING "\n" START " bm Ke5;\n" ENDING, ".epd");
 	assert_int_equal(outcome.good, 3);
@@ -163,9 +152,8 @@ static void bad_lines(void **state)
 }
 
 /* A quoted cell may have line ends: the record's number is that of its first line. */
-static void records_over_lines(void **state)
+CASE(records_over_lines)
 {
-	(void)state;
 	struct outcome outcome = read_text("fen,note\n" START ",\"two\nlines\"\nbad,x\n" ENDING
 					   ",\"three\r\n\r\nlines\"\n",
 					   ".csv");
@@ -181,9 +169,8 @@ static void records_over_lines(void **state)
 	assert_int_equal(outcome.bad_lines[0], 3);
 }
 
-static void headers(void **state)
+CASE(headers)
 {
-	(void)state;
 	struct outcome outcome = read_text("position,chi2\nx,1\n", ".csv");
 	assert_true(outcome.failed);
 	assert_non_null(strstr(outcome.fault, "fen"));
@@ -196,9 +183,8 @@ static void headers(void **state)
 }
 
 /* Any bytes are lines that are refused, not the end of the program. */
-static void binary(void **state)
+CASE(binary)
 {
-	(void)state;
 	char text[70000];
 	for (size_t i = 0; i < sizeof(text); i++) {
 		text[i] = (char)(i * 131 + i / 251);
@@ -211,11 +197,5 @@ static void binary(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),	cmocka_unit_test(blank_lines_took_memory),
-		cmocka_unit_test(format_given), cmocka_unit_test(games_are_told),
-		cmocka_unit_test(bad_lines),	cmocka_unit_test(records_over_lines),
-		cmocka_unit_test(headers),	cmocka_unit_test(binary),
-	};
-	return cmocka_run_group_tests(tests, arena_setup, arena_teardown);
+	return cases_run(arena_setup, arena_teardown);
 }

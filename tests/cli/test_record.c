@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A record as JSON: every field, numbers as they are meant, and null for what is not known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "cli/out/record.h"
+#include "tests/base/cases.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -46,9 +42,8 @@ static void expect(const struct chi_key *key, const struct chi_record *record, c
 }
 
 /* Every member is there, as null or empty: a script need not ask first. */
-static void nothing_known(void **state)
+CASE(nothing_known)
 {
-	(void)state;
 	struct chi_key key = start_key();
 	struct chi_record record = {.chi2 = CHI_CHI2_UNKNOWN};
 	expect(&key, &record,
@@ -57,9 +52,8 @@ static void nothing_known(void **state)
 	       "\"line\":[],\"note\":null}");
 }
 
-static void everything_known(void **state)
+CASE(everything_known)
 {
-	(void)state;
 	struct chi_key key = start_key();
 	struct chi_key next;
 	chi_move e4 = move_of(&key, "e4");
@@ -116,9 +110,8 @@ static void everything_known(void **state)
 }
 
 /* No hundredth is printed as another number, or with a tail of binary digits. */
-static void every_hundredth(void **state)
+CASE(every_hundredth)
 {
-	(void)state;
 	struct chi_key key = start_key();
 	struct chi_arena arena;
 	chi_arena_init(&arena, RECORD_ARENA);
@@ -140,9 +133,8 @@ static void every_hundredth(void **state)
 }
 
 /* What a terminal would obey, or JSON forbids, is escaped; the rest stays as it is. */
-static void controls_in_a_note(void **state)
+CASE(controls_in_a_note)
 {
-	(void)state;
 	struct chi_key key = start_key();
 	static const char note[] = "\x01\t\\/\x7f\xc2\x9b\xc2\xa0\xf0\x9f\x99\x82";
 	struct chi_record record = {.note = note, .n_note = sizeof(note) - 1};
@@ -153,9 +145,8 @@ static void controls_in_a_note(void **state)
 }
 
 /* After the first move no key can hold the position: Black is to move and has no king. */
-static void line_without_a_black_king(void **state)
+CASE(line_without_a_black_king)
 {
-	(void)state;
 	static const char fen[] = "3r4/8/8/8/8/8/8/6K1 w - - 0 1";
 	struct chi_key key;
 	assert_int_equal(chi_key_from_fen(fen, strlen(fen), &key, NULL), CHI_OK);
@@ -173,9 +164,8 @@ static void line_without_a_black_king(void **state)
 }
 
 /* A store that another program wrote may hold them: no object, and no half one. */
-static void moves_that_are_not_legal(void **state)
+CASE(moves_that_are_not_legal)
 {
-	(void)state;
 	struct chi_key key = start_key();
 	chi_move line[] = {4095};
 	struct chi_record record = {.line = line, .n_line = 1};
@@ -190,17 +180,4 @@ static void moves_that_are_not_legal(void **state)
 	record = (struct chi_record){.note = "\xff", .n_note = 1};
 	assert_int_equal(record_text(&key, &record, false, &arena, &text, &len), -CHI_ECORRUPT);
 	chi_arena_deinit(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_known),
-		cmocka_unit_test(everything_known),
-		cmocka_unit_test(every_hundredth),
-		cmocka_unit_test(controls_in_a_note),
-		cmocka_unit_test(line_without_a_black_king),
-		cmocka_unit_test(moves_that_are_not_legal),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

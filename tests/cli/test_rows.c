@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells of rows: what each kind of column makes of a member, and the columns of statistics. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "cli/out/columns.h"
 #include "formats/rows/rows.h"
+#include "tests/base/cases.h"
 
 struct sample {
 	uint8_t u8;
@@ -32,7 +27,7 @@ static void is_cell(const struct chi_row_column *column, const void *row, enum v
 	}
 }
 
-static void numbers_of_every_size(void **state)
+CASE(numbers_of_every_size)
 {
 	static const struct chi_row_column counts[] = {
 		COLUMN(SHOW_COUNT, struct sample, u8, "a"),
@@ -43,7 +38,6 @@ static void numbers_of_every_size(void **state)
 	static const char *const most[] = {"255", "65535", "4294967295", "18446744073709551615"};
 	const struct sample none = {0};
 	struct sample all;
-	(void)state;
 	memset(&all, 0xff, sizeof(all));
 	for (size_t i = 0; i < CHI_COUNT(counts); i++) {
 		struct chi_row_column known = counts[i];
@@ -55,7 +49,7 @@ static void numbers_of_every_size(void **state)
 	}
 }
 
-static void hundredths_have_two_digits(void **state)
+CASE(hundredths_have_two_digits)
 {
 	static const struct {
 		int32_t value;
@@ -67,7 +61,6 @@ static void hundredths_have_two_digits(void **state)
 		     {-100, "-1.00"},
 		     {INT32_MAX, "21474836.47"},
 		     {INT32_MIN, "-21474836.48"}};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(known); i++) {
 		struct chi_cell cell;
 		chi_cell_hundredths(&cell, known[i].value);
@@ -77,13 +70,12 @@ static void hundredths_have_two_digits(void **state)
 	}
 }
 
-static void texts_times_and_names(void **state)
+CASE(texts_times_and_names)
 {
 	static const struct chi_row_column text = COLUMN(SHOW_TEXT, struct sample, text, "a");
 	static const struct chi_row_column name = COLUMN(SHOW_NAME, struct sample, text, "b");
 	static const struct chi_row_column time = COLUMN(SHOW_MS, struct sample, u64, "c");
 	struct sample row = {.text = "Adolf"};
-	(void)state;
 	is_cell(&text, &row, VALUE_TEXT, "Adolf");
 	is_cell(&name, &row, VALUE_TEXT, "Adolf");
 	row.text = "?";
@@ -97,7 +89,7 @@ static void texts_times_and_names(void **state)
 	is_cell(&time, &row, VALUE_TEXT, "2000-02-29T00:00:00Z");
 }
 
-static void games_by_what_is_known(void **state)
+CASE(games_by_what_is_known)
 {
 	const struct chi_game_row bare = {.head = {.number = 7, .result = CHI_RESULT_OTHER},
 					  .ply = -1,
@@ -126,7 +118,6 @@ static void games_by_what_is_known(void **state)
 					   .white_elo = 2700,
 					   .black_elo = 2650,
 					   .plies = 80};
-	(void)state;
 	for (size_t i = 0; i < CHI_GAME_COLUMNS; i++) {
 		const struct chi_row_column *column = &chi_game_columns[i];
 		bool is_number = i == 0 || (i >= 9 && i <= 12);
@@ -142,14 +133,13 @@ static void games_by_what_is_known(void **state)
 }
 
 /* Those of positions have one more; the first is a number or a text. */
-static void columns_of_statistics(void **state)
+CASE(columns_of_statistics)
 {
 	const struct chi_stats_group group = {.value = 1990,
 					      .text = "a text",
 					      .positions = 9,
 					      .counts = {.white = 2, .draws = 1, .black = 1}};
 	const struct chi_stats_group empty = {.text = "", .counts = {.other = 3}};
-	(void)state;
 	for (unsigned by = CHI_STATS_YEAR; by < CHI_STATS_KINDS; by++) {
 		struct chi_row_column columns[CHI_STATS_COLUMNS];
 		struct chi_cell score;
@@ -170,13 +160,12 @@ static void columns_of_statistics(void **state)
 }
 
 /* A line was printed, and the object that has other members beside was refused. */
-static void counts_over_int64_were_no_object(void **state)
+CASE(counts_over_int64_were_no_object)
 {
 	static const struct chi_row_column columns[] = {
 		COLUMN(SHOW_COUNT, struct sample, u64, "count"),
 		COLUMN(SHOW_TEXT, struct sample, text, "text")};
 	static const uint64_t counts[] = {0, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(counts); i++) {
 		const struct sample row = {.u64 = counts[i], .text = "18446744073709551615"};
 		json_t *object = columns_object(columns, CHI_COUNT(columns), &row);
@@ -186,17 +175,4 @@ static void counts_over_int64_were_no_object(void **state)
 		assert_string_equal(json_string_value(json_object_get(object, "text")), row.text);
 		json_decref(object);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_every_size),
-		cmocka_unit_test(hundredths_have_two_digits),
-		cmocka_unit_test(texts_times_and_names),
-		cmocka_unit_test(games_by_what_is_known),
-		cmocka_unit_test(columns_of_statistics),
-		cmocka_unit_test(counts_over_int64_were_no_object),
-	};
-	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
 }

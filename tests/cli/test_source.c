@@ -2,16 +2,11 @@
 /* Lines of plain and packed files: the same lines whatever the packing, bounded memory, and damage
  * told instead of an early end. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "formats/source.h"
 #include "formats/unpack.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "tests/cli/files.h"
 
@@ -44,9 +39,8 @@ static void expect_end(struct chi_source *source)
 }
 
 /* Same lines and numbers; marks at a file's start and line ends of both kinds are no text. */
-static void every_packing(void **state)
+CASE(every_packing)
 {
-	(void)state;
 	static const char text[] = "\xef\xbb\xbf"
 				   "first\r\n\nthird\n\xef\xbb\xbf"
 				   "fourth\nlast";
@@ -71,9 +65,8 @@ static void every_packing(void **state)
 }
 
 /* No bytes are no lines, also when the nothing is packed. */
-static void empty_files(void **state)
+CASE(empty_files)
 {
-	(void)state;
 	for (int packing = 0; packing < PACKINGS; packing++) {
 		char *path = file_write("", 0, (enum packing)packing);
 		assert_non_null(path);
@@ -85,9 +78,8 @@ static void empty_files(void **state)
 }
 
 /* Lines of n - 1, n and n + 1 bytes, with both line ends, at the front, in the middle, last. */
-static void line_limits(void **state)
+CASE(line_limits)
 {
-	(void)state;
 	const size_t max = 1000;
 	static const char *const ends[] = {"\n", "\r\n", ""};
 	for (size_t size = max - 1; size <= max + 1; size++) {
@@ -118,9 +110,8 @@ static void line_limits(void **state)
 }
 
 /* A line far longer than a block is skipped as one line. */
-static void endless_line(void **state)
+CASE(endless_line)
 {
-	(void)state;
 	size_t size = (size_t)5 << 20;
 	char *text = malloc(size + 8);
 	assert_non_null(text);
@@ -141,9 +132,8 @@ static void endless_line(void **state)
 }
 
 /* Lines of random lengths over many blocks come back whole. */
-static void random_lines(void **state)
+CASE(random_lines)
 {
-	(void)state;
 	struct seed seed = seed_start("lines of random lengths");
 	size_t n = 20000;
 	size_t size = 0;
@@ -176,9 +166,8 @@ static void random_lines(void **state)
 }
 
 /* A packed file cut anywhere never ends as if it were whole. */
-static void cut_files(void **state)
+CASE(cut_files)
 {
-	(void)state;
 	char text[4000];
 	for (size_t i = 0; i < sizeof(text); i++) {
 		text[i] = i % 40 == 39 ? '\n' : (char)('a' + i * 7 % 26);
@@ -260,9 +249,8 @@ static uint8_t *joined(char text[3000], enum packing packing, size_t *len)
 }
 
 /* With any bit of it changed a packed file is refused, or gives the text that it gave. */
-static void a_flipped_bit_gave_another_text(void **state)
+CASE(a_flipped_bit_gave_another_text)
 {
-	(void)state;
 	char text[3000];
 	char got[8000];
 	for (int packing = GZIP; packing < PACKINGS; packing++) {
@@ -292,9 +280,8 @@ static void a_flipped_bit_gave_another_text(void **state)
 }
 
 /* What follows the end of a stream, and is none, was dropped. */
-static void what_follows_was_dropped(void **state)
+CASE(what_follows_was_dropped)
 {
-	(void)state;
 	static const char *const tails[] = {"[Event \"x\"]", "\n", "\037", "BZ",
 					    "\377\377\377\377"};
 	char text[3000];
@@ -327,9 +314,8 @@ static void what_follows_was_dropped(void **state)
 }
 
 /* The beginning damaged, the whole gone: a name tells that this is no text. */
-static void damage_at_the_beginning_made_a_text(void **state)
+CASE(damage_at_the_beginning_made_a_text)
 {
-	(void)state;
 	char text[3000];
 	char got[8000];
 	struct chi_fault fault = {.text = ""};
@@ -349,9 +335,8 @@ static void damage_at_the_beginning_made_a_text(void **state)
 }
 
 /* Of a file that is held as a whole what it unpacks to is bounded by its own size. */
-static void a_small_file_took_gigabytes(void **state)
+CASE(a_small_file_took_gigabytes)
 {
-	(void)state;
 	const size_t most = CHI_SOURCE_WHOLE_MORE;
 	uint8_t *zeros = calloc(1, 2 * most);
 	assert_non_null(zeros);
@@ -374,9 +359,8 @@ static void a_small_file_took_gigabytes(void **state)
 }
 
 /* A byte changed in the middle is not told as a cut. */
-static void damaged_files(void **state)
+CASE(damaged_files)
 {
-	(void)state;
 	static char text[400000];
 	for (size_t i = 0; i < sizeof(text); i++) {
 		text[i] = i % 40 == 39 ? '\n' : (char)('a' + i * i % 7919 % 26);
@@ -405,9 +389,8 @@ static void damaged_files(void **state)
 }
 
 /* Bytes as they stand, however packed; looking at the first takes nothing away. */
-static void raw_bytes(void **state)
+CASE(raw_bytes)
 {
-	(void)state;
 	static char text[300000];
 	for (size_t i = 0; i < sizeof(text); i++) {
 		text[i] = (char)(i * 31 % 251);
@@ -434,9 +417,8 @@ static void raw_bytes(void **state)
 }
 
 /* Lines after a look are all the lines there are; bytes after a line are those after it. */
-static void lines_after_a_look(void **state)
+CASE(lines_after_a_look)
 {
-	(void)state;
 	char *path = file_write("one\ntwo\nrest", 12, GZIP);
 	struct chi_source *source = open_file(path, 0);
 	const char *bytes = NULL;
@@ -453,9 +435,8 @@ static void lines_after_a_look(void **state)
 }
 
 /* Files that are no text, and text that only looks a little like them. */
-static void archives_were_read_as_text(void **state)
+CASE(archives_were_read_as_text)
 {
-	(void)state;
 	char tar[512] = "games.pgn";
 	(void)memcpy(tar + 257, "ustar", 5);
 	const struct {
@@ -495,9 +476,8 @@ static void archives_were_read_as_text(void **state)
 	}
 }
 
-static void not_there(void **state)
+CASE(not_there)
 {
-	(void)state;
 	struct chi_source *source = NULL;
 	struct chi_fault fault = {.text = ""};
 	assert_int_equal(chi_source_open("/nonexistent/file", NULL, &source, &fault),
@@ -509,9 +489,8 @@ static void not_there(void **state)
 }
 
 /* The stop was asked for before the first read: not even that is done. */
-static void canceled(void **state)
+CASE(canceled)
 {
-	(void)state;
 	volatile sig_atomic_t cancel = 1;
 	struct chi_source *source = NULL;
 	struct chi_source_options options = {.cancel = &cancel};
@@ -522,27 +501,4 @@ static void canceled(void **state)
 	assert_int_equal(chi_source_line(source, &line, &len, NULL), -CHI_ECANCELED);
 	chi_source_close(source);
 	file_remove(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_packing),
-		cmocka_unit_test(empty_files),
-		cmocka_unit_test(line_limits),
-		cmocka_unit_test(endless_line),
-		cmocka_unit_test(random_lines),
-		cmocka_unit_test(cut_files),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(raw_bytes),
-		cmocka_unit_test(lines_after_a_look),
-		cmocka_unit_test(not_there),
-		cmocka_unit_test(canceled),
-		cmocka_unit_test(archives_were_read_as_text),
-		cmocka_unit_test(a_flipped_bit_gave_another_text),
-		cmocka_unit_test(what_follows_was_dropped),
-		cmocka_unit_test(damage_at_the_beginning_made_a_text),
-		cmocka_unit_test(a_small_file_took_gigabytes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

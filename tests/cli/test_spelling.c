@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Spelling files: what each line gives, and which lines are refused in which words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "formats/spelling.h"
+#include "tests/base/cases.h"
 
 /* A line from memory of exactly its length, so that reading beyond it is seen. */
 static int read_line(struct chi_spelling_reader *reader, const char *line, struct chi_spelling *out,
@@ -27,9 +22,8 @@ static int read_line(struct chi_spelling_reader *reader, const char *line, struc
 	return status;
 }
 
-static void test_sample(void **state)
+CASE(test_sample)
 {
-	(void)state;
 	static const struct chi_spelling expected[] = {
 		{CHI_SPELLING_PLAYER, "Tal, Mikhail", "Tal, Mihail", 0},
 		{CHI_SPELLING_PLAYER, "Tal, Mikhail", "Tahl, M", 0},
@@ -79,9 +73,8 @@ static void test_sample(void **state)
 	assert_int_equal(n, CHI_COUNT(expected));
 }
 
-static void test_refusals(void **state)
+CASE(test_refusals)
 {
-	(void)state;
 	char longest[2 * CHI_NAME_MAX];
 	memset(longest, 'a', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -115,9 +108,8 @@ static void test_refusals(void **state)
 }
 
 /* A file of Windows: a mark at its start, its ends of lines, its letters. */
-static void test_windows(void **state)
+CASE(test_windows)
 {
-	(void)state;
 	struct chi_spelling_reader reader = {0};
 	struct chi_spelling out;
 	struct chi_fault fault;
@@ -136,14 +128,4 @@ static void test_windows(void **state)
 				   "bner\r\n",
 				   &out, &fault),
 			 CHI_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_windows),
-	};
-	return cmocka_run_group_tests_name("cli/spelling", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The small notations of the command line, its filters, and its guesses at mistyped words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "cli/in/filter.h"
 #include "cli/in/put_text.h"
+#include "tests/base/cases.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -37,9 +32,8 @@ static int set(const char *name, const char *value)
 }
 
 /* Three numbers, no more and no fewer, and no sign. */
-static void counts(void **state)
+CASE(counts)
 {
-	(void)state;
 	struct chi_counts out = {0};
 	assert_int_equal(option_counts(&cli, &counts_option, "1,22,4294967295", &out), EXIT_DONE);
 	assert_int_equal(out.white, 1);
@@ -53,9 +47,8 @@ static void counts(void **state)
 }
 
 /* Read from the end, as a name may have colons. */
-static void evals(void **state)
+CASE(evals)
 {
-	(void)state;
 	struct chi_eval eval;
 	assert_int_equal(text_eval(&cli, "stockfish:20:35", &eval), EXIT_DONE);
 	assert_int_equal(eval.engine_len, 9);
@@ -85,9 +78,8 @@ static void evals(void **state)
 	}
 }
 
-static void lines(void **state)
+CASE(lines)
 {
-	(void)state;
 	struct chi_arena arena;
 	struct chi_key key;
 	const chi_move *moves = NULL;
@@ -103,9 +95,8 @@ static void lines(void **state)
 }
 
 /* Every form of a range, and those that look like one. */
-static void pieces(void **state)
+CASE(pieces)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint8_t min;
@@ -123,9 +114,8 @@ static void pieces(void **state)
 	}
 }
 
-static void filters(void **state)
+CASE(filters)
 {
-	(void)state;
 	chosen = all;
 	assert_int_equal(chosen.spec.chi2_min, 0);
 	assert_int_equal(chosen.spec.chi2_max, CHI_CHI2_MAX);
@@ -150,9 +140,8 @@ static void filters(void **state)
 }
 
 /* Two slips are seen through; words that have little in common are not guessed at. */
-static void mistyped(void **state)
+CASE(mistyped)
 {
-	(void)state;
 	assert_int_equal(text_distance("", ""), 0);
 	assert_int_equal(text_distance("get", ""), 3);
 	assert_int_equal(text_distance("scna", "scan"), 1);
@@ -184,9 +173,8 @@ static void mistyped(void **state)
 }
 
 /* Each command says what it does, how, and shows it. */
-static void complete_texts(void **state)
+CASE(complete_texts)
 {
-	(void)state;
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		const struct command *command = commands[i];
 		assert_ptr_equal(command_find(command->name), command);
@@ -202,15 +190,4 @@ static void complete_texts(void **state)
 		assert_true(n < 64);
 	}
 	assert_null(command_find("nonesuch"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),	  cmocka_unit_test(evals),
-		cmocka_unit_test(lines),	  cmocka_unit_test(pieces),
-		cmocka_unit_test(filters),	  cmocka_unit_test(mistyped),
-		cmocka_unit_test(complete_texts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

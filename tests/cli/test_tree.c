@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Which leaf of a tree comes next: by hand, and against costs worked out in the plainest way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chistore.h"
 #include "cli/work/tree.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define BREADTH 30
@@ -74,10 +69,9 @@ static void begin(struct tree *tree, const char *fen)
 }
 
 /* The drawing of tree.h. */
-static void good_moves_come_first(void **state)
+CASE(good_moves_come_first)
 {
 	struct tree tree;
-	(void)state;
 	begin(&tree, start);
 	grow(&tree, "", "Nf3", 20, "a4", -25);
 	grow(&tree, "Nf3", "d5", -20, "c5", -25);
@@ -97,12 +91,11 @@ static void good_moves_come_first(void **state)
 	tree_deinit(&tree);
 }
 
-static void mates_are_not_followed(void **state)
+CASE(mates_are_not_followed)
 {
 	struct tree tree;
 	struct tree_line lines[] = {line("", "e4", 3), line("", "f3", -2)};
 	uint32_t leaf = 0;
-	(void)state;
 	begin(&tree, start);
 	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
 	lines[0].is_mate = true;
@@ -116,12 +109,11 @@ static void mates_are_not_followed(void **state)
 	tree_deinit(&tree);
 }
 
-static void leaves_are_given_back(void **state)
+CASE(leaves_are_given_back)
 {
 	struct tree tree;
 	struct tree_line lines[] = {line("", "e4", 30), line("", "d4", 20)};
 	uint32_t leaf = 0;
-	(void)state;
 	begin(&tree, start);
 	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
 	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_NONE);
@@ -141,12 +133,11 @@ static void leaves_are_given_back(void **state)
 }
 
 /* Several are searched at once: the next best is there before the best is grown. */
-static void several_are_taken(void **state)
+CASE(several_are_taken)
 {
 	struct tree tree;
 	struct tree_line lines[] = {line("", "e4", 30), line("", "d4", 20), line("", "c4", 10)};
 	uint32_t leaf = 0;
-	(void)state;
 	begin(&tree, start);
 	assert_int_equal(tree_take(&tree, 0, &leaf), CHI_OK);
 	assert_int_equal(tree_grow(&tree, leaf, lines, 3), CHI_OK);
@@ -277,12 +268,11 @@ static void check_taken(const struct tree *tree, struct plain *nodes, uint32_t l
 	}
 }
 
-static void costs_are_those_of_the_plainest_way(void **state)
+CASE(costs_are_those_of_the_plainest_way)
 {
 	static struct plain nodes[NODES_MAX];
 	struct seed seed = seed_start("tree");
 	struct tree tree;
-	(void)state;
 	begin(&tree, kings);
 	for (size_t i = 0; i < 150; i++) {
 		uint32_t leaf = 0;
@@ -303,17 +293,4 @@ static void costs_are_those_of_the_plainest_way(void **state)
 	assert_int_equal(tree.known, 150);
 	assert_in_range(tree.keys.n, 151, 150 * LINES - 50);
 	tree_deinit(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_moves_come_first),
-		cmocka_unit_test(mates_are_not_followed),
-		cmocka_unit_test(leaves_are_given_back),
-		cmocka_unit_test(several_are_taken),
-		cmocka_unit_test(costs_are_those_of_the_plainest_way),
-	};
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/client/identity.h"
 
 #include <fcntl.h>
@@ -6,14 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void extend(X509 *certificate, int nid, const char *value)
 {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/client/lack.h"
 
 #include <openssl/crypto.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "chistore.h"
 #include "tests/base/nomem.h"

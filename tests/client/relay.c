@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/client/relay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/client/lifetimes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "tests/client/world.h"

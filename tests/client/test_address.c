@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses: what each text means, and what the refusal of a wrong one says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "client/core/address.h"
+#include "tests/base/cases.h"
 
 static const struct {
 	const char *text;
@@ -93,9 +88,8 @@ static const struct {
 	{"ws://host", "unknown scheme 'ws:'"},
 };
 
-static void good_addresses(void **state)
+CASE(good_addresses)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(good); i++) {
 		struct chi_address address;
 		struct chi_fault fault = {{0}};
@@ -111,9 +105,8 @@ static void good_addresses(void **state)
 	}
 }
 
-static void bad_addresses(void **state)
+CASE(bad_addresses)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
 		struct chi_address address;
 		struct chi_fault fault = {{0}};
@@ -125,9 +118,8 @@ static void bad_addresses(void **state)
 }
 
 /* The longest socket path, and one byte more. */
-static void socket_path_length(void **state)
+CASE(socket_path_length)
 {
-	(void)state;
 	size_t room = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
 	char text[256] = "unix:";
 	struct chi_address address;
@@ -139,9 +131,8 @@ static void socket_path_length(void **state)
 	assert_non_null(strstr(fault.text, "the system allows 107"));
 }
 
-static void host_length(void **state)
+CASE(host_length)
 {
-	(void)state;
 	char text[320] = "tcp:";
 	struct chi_address address;
 	struct chi_fault fault = {{0}};
@@ -154,9 +145,8 @@ static void host_length(void **state)
 	assert_non_null(strstr(fault.text, "too long a host"));
 }
 
-static void addresses_on_rados(void **state)
+CASE(addresses_on_rados)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(on_rados); i++) {
 		struct chi_address address;
 		struct chi_fault fault = {{0}};
@@ -169,14 +159,4 @@ static void addresses_on_rados(void **state)
 		assert_string_equal(address.rados.user, place->user);
 		assert_int_equal(address.rados.shards, place->shards);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_addresses), cmocka_unit_test(addresses_on_rados),
-		cmocka_unit_test(bad_addresses),  cmocka_unit_test(socket_path_length),
-		cmocka_unit_test(host_length),
-	};
-	return cmocka_run_group_tests_name("address", tests, NULL, NULL);
 }

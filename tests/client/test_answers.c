@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers in any order, in pieces, cut short, and in a stream under the client's control. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +7,9 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "chistore.h"
+#include "tests/base/cases.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
@@ -48,9 +43,8 @@ static void answer_backwards(struct server_conn *conn)
 	}
 }
 
-static void answers_out_of_order(void **state)
+CASE(answers_out_of_order)
 {
-	(void)state;
 	enum {
 		N = 16 * 100 - 3
 	}; /* sixteen requests at this server's limit of 100 */
@@ -78,9 +72,8 @@ static void dribble(struct server_conn *conn)
 	answer_backwards(conn);
 }
 
-static void answers_in_pieces(void **state)
+CASE(answers_in_pieces)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, dribble);
 	for (size_t i = 0; i < 9; i++) {
@@ -114,9 +107,8 @@ static void cut_short(struct server_conn *conn)
 	}
 }
 
-static void answers_cut_short(void **state)
+CASE(answers_cut_short)
 {
-	(void)state;
 	struct server server;
 	struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS,
 				      .repeat_ms = CHI_NO_REPEAT};
@@ -194,9 +186,8 @@ static void scan_with_credit(struct server_conn *conn)
 	}
 }
 
-static void credit_and_cancel(void **state)
+CASE(credit_and_cancel)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, scan_with_credit);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -250,9 +241,8 @@ static void answer_who_is_stuck(struct server_conn *conn)
 	}
 }
 
-static void answers_that_come_while_sending(void **state)
+CASE(answers_that_come_while_sending)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, answer_who_is_stuck);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -269,16 +259,4 @@ static void answers_that_come_while_sending(void **state)
 		      "you are shut out");
 	chi_close(client);
 	server_stop(&server);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_out_of_order),
-		cmocka_unit_test(answers_in_pieces),
-		cmocka_unit_test(answers_cut_short),
-		cmocka_unit_test(credit_and_cancel),
-		cmocka_unit_test(answers_that_come_while_sending),
-	};
-	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
 }

@@ -3,17 +3,13 @@
  * Questions about games over connections that break after any number of bytes: each game comes
  * once and in order. And servers that answer what no one asked.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stdatomic.h>
 
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
@@ -83,7 +79,7 @@ static void cut_query(struct chi_client *client, const struct chi_game_spec *spe
 	(void)relay_was_cut();
 }
 
-static void queries_are_cut(void **state)
+CASE(queries_are_cut, relay_make, relay_drop)
 {
 	static const struct chi_game_spec specs[] = {
 		{CHI_GAME_SPEC_INIT, .filter = "moves d4", .want_total = true,
@@ -107,7 +103,7 @@ static void queries_are_cut(void **state)
 	chi_close(client);
 }
 
-static void single_questions_are_cut(void **state)
+CASE(single_questions_are_cut, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	struct chi_key start;
@@ -249,9 +245,8 @@ static void ask_wrongly(struct chi_client *client)
 	}
 }
 
-static void wrong_answers(void **state)
+CASE(wrong_answers)
 {
-	(void)state;
 	for (int i = 0; i < WRONGS; i++) {
 		struct server server;
 		wrong = (enum wrong)i;
@@ -336,9 +331,8 @@ static int ask_for_list(struct chi_client *client, enum chi_op op)
 	}
 }
 
-static void lists_of_other_requests(void **state)
+CASE(lists_of_other_requests)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(wrong_lists); i++) {
 		struct server server;
 		sent = &wrong_lists[i];
@@ -378,11 +372,10 @@ static void send_many_groups(struct server_conn *conn)
 }
 
 /* They were copied at each doubling, and no copy was given back before the end. */
-static void long_lists_fit_the_memory(void **state)
+CASE(long_lists_fit_the_memory)
 {
 	struct server server;
 	struct chi_stats_result stats;
-	(void)state;
 	server_start(&server, send_many_groups);
 	struct chi_client *client = server_open(&server, LONG_MS);
 	world_ok(client, chi_stats_list(client,
@@ -400,16 +393,9 @@ static void long_lists_fit_the_memory(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(queries_are_cut, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(single_questions_are_cut, relay_make, relay_drop),
-		cmocka_unit_test(wrong_answers),
-		cmocka_unit_test(lists_of_other_requests),
-		cmocka_unit_test(long_lists_fit_the_memory),
-	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
 		return 0;
 	}
-	return cmocka_run_group_tests_name("asked", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -5,17 +5,12 @@
  * the query, chi_close and chi_error; functions that take no client work. The list of functions is
  * the library's own, so that a new one needs a row here. Argument: file, unix, tcp or rados.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 /* What the calls below are given; none of it is to be read or written. */
@@ -270,12 +265,11 @@ static int end(void **state)
 	return world_drop(state);
 }
 
-static void every_function_has_a_row(void **state)
+CASE(every_function_has_a_row)
 {
 	char name[64];
 	FILE *file = fopen(CHISTORE_SYMBOLS, "r");
 	size_t n = 0;
-	(void)state;
 	assert_non_null(file);
 	while (fscanf(file, "%*[^c;{}]") != EOF && !feof(file)) {
 		if (fscanf(file, "%63[a-z0-9_]", name) != 1 || strncmp(name, "chi_", 4) != 0) {
@@ -301,7 +295,7 @@ static void every_function_has_a_row(void **state)
 	assert_int_equal(n, CHI_COUNT(taking) + CHI_COUNT(without) + CHI_COUNT(own));
 }
 
-static void a_walk(void **state)
+CASE(a_walk, prepare, end)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_rows *iter;
@@ -325,7 +319,7 @@ static void a_walk(void **state)
 	assert_int_equal(sequence_of(w.world), before);
 }
 
-static void a_query_of_games(void **state)
+CASE(a_query_of_games, prepare, end)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_rows *query;
@@ -374,7 +368,7 @@ static void in_change_names(void *context, size_t i, const char *reason)
 	everything_is_refused(context, "called back");
 }
 
-static void a_callback(void **state)
+CASE(a_callback, prepare, end)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	const struct chi_key keys[2] = {a.key, a.key};
@@ -428,7 +422,7 @@ static int stop_and_close(void *context, unsigned thousandths)
 
 /* 1, as a program says "stop", was taken for the end: a count of 0, a walk that went on for ever.
  * Closing in it freed the rows that were being made. */
-static void any_word_but_ok_cancels(void **state)
+CASE(any_word_but_ok_cancels, prepare, end)
 {
 	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
 					   .games = "plies 1.."};
@@ -451,7 +445,7 @@ static void any_word_but_ok_cancels(void **state)
 	chi_rows_close(rows);
 }
 
-static void closed_by_a_callback(void **state)
+CASE(closed_by_a_callback, prepare, end)
 {
 	struct chi_client *client = world_open(*state);
 	const struct chi_key keys[2] = {a.key, a.key};
@@ -473,11 +467,10 @@ static void in_import(void *context, const struct chi_import_note *note)
 	chi_import_close(games);
 }
 
-static void an_import(void **state)
+CASE(an_import, prepare, end)
 {
 	static const char wrong[] = "[White \"D\"]\n\n1. c4 c9 1-0\n\n";
 	struct chi_import *games = NULL;
-	(void)state;
 	if (w.world->kind == WORLD_RADOS) {
 		return;
 	}
@@ -494,14 +487,5 @@ int main(int argc, char **argv)
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_function_has_a_row),
-		cmocka_unit_test_setup_teardown(a_walk, prepare, end),
-		cmocka_unit_test_setup_teardown(a_query_of_games, prepare, end),
-		cmocka_unit_test_setup_teardown(a_callback, prepare, end),
-		cmocka_unit_test_setup_teardown(closed_by_a_callback, prepare, end),
-		cmocka_unit_test_setup_teardown(any_word_but_ok_cancels, prepare, end),
-		cmocka_unit_test_setup_teardown(an_import, prepare, end),
-	};
-	return cmocka_run_group_tests_name("busy", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * Every public call, against a store in this process or behind a daemon: the same body, the same
  * answers. Argument: file, unix or tcp; the last two need CHISTORED.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -25,7 +20,7 @@ static struct chi_key key_of(const char *fen)
 	return key;
 }
 
-static void empty_store(void **state)
+CASE(empty_store, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key key = key_of(START);
@@ -95,7 +90,7 @@ static void is_record(struct chi_client *client, const struct chi_key *key,
 	assert_string_equal(got.note, put->note);
 }
 
-static void whole_record(void **state)
+CASE(whole_record, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key key = key_of(START);
@@ -142,7 +137,7 @@ static void whole_record(void **state)
 }
 
 /* A fault in one entry: named the same everywhere, and nothing of the batch is stored. */
-static void faulty_batches(void **state)
+CASE(faulty_batches, world_control, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 3);
@@ -184,7 +179,7 @@ static void faulty_batches(void **state)
 }
 
 /* What was added is taken away again in whole: moves and plies, too, over a socket, too. */
-static void adding_and_subtracting(void **state)
+CASE(adding_and_subtracting, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key key = key_of(START);
@@ -216,7 +211,7 @@ static void adding_and_subtracting(void **state)
 	world_refused(client, chi_put(client, &put, 1, CHI_SYNC, NULL), -CHI_EINVAL, "plies");
 }
 
-static void deleting(void **state)
+CASE(deleting, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	world_fill(client, 0, 10);
@@ -235,7 +230,7 @@ static void deleting(void **state)
 }
 
 /* More than one request's worth; every third is stored. */
-static void large_probes(void **state)
+CASE(large_probes, world_external, world_drop)
 {
 	enum {
 		N = 3 * 4096 + 17
@@ -263,7 +258,7 @@ static void large_probes(void **state)
 }
 
 /* Unsynced writes are seen by their own client, and by others after a flush. */
-static void async_writes(void **state)
+CASE(async_writes, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
@@ -291,7 +286,7 @@ static void async_writes(void **state)
 }
 
 /* What was written unsynced before a close is there once anyone's synced write is. */
-static void async_then_close(void **state)
+CASE(async_then_close, world_external, world_drop)
 {
 	struct world *world = *state;
 	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 10);
@@ -335,7 +330,7 @@ static uint64_t walk(struct chi_client *client, const struct chi_scan_spec *spec
 	return n;
 }
 
-static void scans(void **state)
+CASE(scans, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	world_fill(client, 0, 10000);
@@ -379,7 +374,7 @@ static void scans(void **state)
 }
 
 /* Sorted by games, and filtered by what records alone tell, on either kind of address. */
-static void sorted_scans(void **state)
+CASE(sorted_scans, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	world_fill(client, 0, 10000);
@@ -439,7 +434,7 @@ static void sorted_scans(void **state)
 
 /* Stopping early at many places, with the connection good for more, and going on by the cursor:
  * together the pieces are the whole. */
-static void pieces_of_a_scan(void **state)
+CASE(pieces_of_a_scan, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	world_fill(client, 0, 10000);
@@ -493,7 +488,7 @@ static void import_games(const char *address, unsigned n)
 }
 
 /* Games by ascending id, in pieces of any size the same. */
-static void games(void **state)
+CASE(games, world_external, world_drop)
 {
 	enum {
 		GAMES = 12000 /* more than in a response */
@@ -528,7 +523,7 @@ static void games(void **state)
 	}
 }
 
-static void control_store(void **state)
+CASE(control_store, world_control, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_put_entry put = {.key = key_of(START)};
@@ -543,23 +538,8 @@ static void control_store(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(empty_store, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(whole_record, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(faulty_batches, world_control, world_drop),
-		cmocka_unit_test_setup_teardown(adding_and_subtracting, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(deleting, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(large_probes, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(async_writes, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(async_then_close, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(scans, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(sorted_scans, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(pieces_of_a_scan, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(games, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(control_store, world_control, world_drop),
-	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Another store takes the place of the one that is open, under its address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 /* Position 0 is in the copy, position 1 was added after it was made. */

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A damaged record beside sound ones, which a prober prefetches together. Argument: file, unix or
  * tcp. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/chain/chain.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define STORED	20
@@ -47,7 +43,7 @@ static void damage(const struct world *world, const char *word, const MDB_val *k
 }
 
 /* Asked for in one request, they must not fail for each other. */
-static void a_damaged_record_fails_alone(void **state)
+CASE(a_damaged_record_fails_alone, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_prober *prober = NULL;
@@ -78,7 +74,7 @@ static void a_damaged_record_fails_alone(void **state)
 }
 
 /* Up to 63 sound games before a damaged one: pages are made ahead in this process. */
-static void rows_made_ahead_of_damage_were_lost(void **state)
+CASE(rows_made_ahead_of_damage_were_lost, world_external, world_drop)
 {
 	enum {
 		ROWS = 40,
@@ -146,7 +142,7 @@ static void pass_over_damage(const struct world *world)
 }
 
 /* The next damaged record was told as one of names. */
-static void damage_is_not_told_of_a_later_call(void **state)
+CASE(damage_is_not_told_of_a_later_call, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_key key = world_key(0);
@@ -165,7 +161,7 @@ static void damage_is_not_told_of_a_later_call(void **state)
 }
 
 /* A server's thread found it, and another answered: that something is damaged, not what. */
-static void damage_that_a_thread_met_is_told(void **state)
+CASE(damage_that_a_thread_met_is_told, world_external, world_drop)
 {
 	struct world *world = *state;
 	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
@@ -191,16 +187,5 @@ static void damage_that_a_thread_met_is_told(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(rows_made_ahead_of_damage_were_lost, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(damage_is_not_told_of_a_later_call, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(damage_that_a_thread_met_is_told, world_external,
-						world_drop),
-	};
-	return world_choose(argc, argv) ? cmocka_run_group_tests_name("damage", tests, NULL, NULL)
-					: 0;
+	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
 }

@@ -5,17 +5,12 @@
  * call returned may be given to the next. Over connections that break, and where no games are kept,
  * it is the same. Argument: unix or tls.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "client/core/pages.h"
 #include "ops/op.h"
+#include "tests/base/cases.h"
 #include "tests/client/relay.h"
 #include "tests/client/world.h"
 #include "tests/proto/sample.h"
@@ -170,20 +165,6 @@ static const char *flaw_of(enum chi_op op)
 		return cannot_fail(op) ? "can be refused" : "was never refused";
 	}
 	return NULL;
-}
-
-/* After the others: an operation that none of them tried is not equal, but forgotten. */
-static void every_operation_was_tried(void **state)
-{
-	unsigned flaws = 0;
-	(void)state;
-	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
-		const char *flaw = flaw_of(op);
-		printf("# %s: %u answered, %u refused%s%s\n", chi_op_name(op), tried[op].good,
-		       tried[op].refused, flaw != NULL ? ": " : "", flaw != NULL ? flaw : "");
-		flaws += flaw != NULL;
-	}
-	assert_int_equal(flaws, 0);
 }
 
 /* ---- Questions ------------------------------------------------------------------------------ */
@@ -409,7 +390,21 @@ static enum chi_op op_of_round(unsigned i)
 	return CHI_OP_HELLO + (enum chi_op)(i % (CHI_OP_COUNT_OF_OPS - 1));
 }
 
-static void both_say_the_same(void **state)
+static int make(void **state)
+{
+	static struct world world;
+	*state = &world;
+	world_make(&world, world_chosen(), CHI_STATISTIC_CONTROL);
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+CASE(both_say_the_same, make, unmake)
 {
 	struct world *world = *state;
 	struct seed seed = seed_start("equal");
@@ -429,7 +424,7 @@ static void both_say_the_same(void **state)
 
 /* Two stores with the same games, one in this process and one behind a server, go through the same
  * changes. */
-static void changes_are_answered_alike(void **state)
+CASE(changes_are_answered_alike, make, unmake)
 {
 	struct world *world = *state;
 	struct seed seed = seed_start("changes");
@@ -447,7 +442,7 @@ static void changes_are_answered_alike(void **state)
 }
 
 /* Over connections that break: each request is done once, and each row comes once and in order. */
-static void cuts_change_nothing(void **state)
+CASE(cuts_change_nothing, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	struct seed seed = seed_start("cuts");
@@ -491,7 +486,7 @@ static void is_refused_by_its_row(enum chi_op op, unsigned answered, unsigned re
 	}
 }
 
-static void no_games_are_found_where_none_are_kept(void **state)
+CASE(no_games_are_found_where_none_are_kept)
 {
 	struct seed seed = seed_start("without");
 	struct world here;
@@ -499,7 +494,6 @@ static void no_games_are_found_where_none_are_kept(void **state)
 	struct chi_client *direct = NULL;
 	unsigned answered[CHI_OP_COUNT_OF_OPS] = {0};
 	unsigned refused[CHI_OP_COUNT_OF_OPS] = {0};
-	(void)state;
 	world_make_keeping(&here, WORLD_FILE, CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
 	world_make_keeping(&there, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
 	assert_int_equal(chi_open(there.store, NULL, &direct, NULL), CHI_OK);
@@ -529,7 +523,7 @@ static void no_games_are_found_where_none_are_kept(void **state)
 /* ---- Single faults ------------------------------------------------------------------------- */
 
 /* In a directory it was no syntax of a filter. */
-static void no_utf8_is_invalid(void **state)
+CASE(no_utf8_is_invalid, make, unmake)
 {
 	struct world *world = *state;
 	static const char filter[] = "player \xff";
@@ -556,7 +550,7 @@ static void no_utf8_is_invalid(void **state)
 }
 
 /* The position of a spec is a term of the filter, before the caller's. */
-static void a_place_in_a_filter_is_the_callers(void **state)
+CASE(a_place_in_a_filter_is_the_callers, make, unmake)
 {
 	struct world *world = *state;
 	struct chi_key key;
@@ -571,7 +565,7 @@ static void a_place_in_a_filter_is_the_callers(void **state)
 }
 
 /* A walk through the tree of moves. */
-static void answers_are_passed_on(void **state)
+CASE(answers_are_passed_on, make, unmake)
 {
 	struct world *world = *state;
 	struct chi_explored explore;
@@ -591,18 +585,17 @@ static void answers_are_passed_on(void **state)
 	assert_true(plies >= 2);
 }
 
-static int make(void **state)
+/* After the others: an operation that none of them tried is not equal, but forgotten. */
+CASE(every_operation_was_tried)
 {
-	static struct world world;
-	*state = &world;
-	world_make(&world, world_chosen(), CHI_STATISTIC_CONTROL);
-	return 0;
-}
-
-static int unmake(void **state)
-{
-	world_free(*state);
-	return 0;
+	unsigned flaws = 0;
+	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
+		const char *flaw = flaw_of(op);
+		printf("# %s: %u answered, %u refused%s%s\n", chi_op_name(op), tried[op].good,
+		       tried[op].refused, flaw != NULL ? ": " : "", flaw != NULL ? flaw : "");
+		flaws += flaw != NULL;
+	}
+	assert_int_equal(flaws, 0);
 }
 
 int main(int argc, char **argv)
@@ -610,15 +603,5 @@ int main(int argc, char **argv)
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(both_say_the_same, make, unmake),
-		cmocka_unit_test_setup_teardown(changes_are_answered_alike, make, unmake),
-		cmocka_unit_test(every_operation_was_tried),
-		cmocka_unit_test(no_games_are_found_where_none_are_kept),
-		cmocka_unit_test_setup_teardown(cuts_change_nothing, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(no_utf8_is_invalid, make, unmake),
-		cmocka_unit_test_setup_teardown(a_place_in_a_filter_is_the_callers, make, unmake),
-		cmocka_unit_test_setup_teardown(answers_are_passed_on, make, unmake),
-	};
-	return cmocka_run_group_tests_name("equal", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

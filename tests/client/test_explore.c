@@ -3,17 +3,12 @@
  * Exploring, against a store in this process or behind a daemon: the same body, the same answers.
  * Argument: file, unix or tcp; the last two need CHISTORED.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -95,7 +90,7 @@ static void check_move(const struct chi_explore_move *move, const char *text, ui
 }
 
 /* Moves played, moves that others reach, their order, their names. */
-static void tells_all(void **state)
+CASE(tells_all, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key start = key_of(START);
@@ -135,7 +130,7 @@ static void tells_all(void **state)
 	assert_string_equal(explore.moves[2].opening, "Anderssen's Opening");
 }
 
-static void tells_what_is_not_stored(void **state)
+CASE(tells_what_is_not_stored, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key start = key_of(START);
@@ -157,7 +152,7 @@ static void tells_what_is_not_stored(void **state)
 }
 
 /* A client sees what it wrote, also what is not committed. */
-static void sees_own_writes(void **state)
+CASE(sees_own_writes, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_key start = key_of(START);
@@ -179,7 +174,7 @@ static void sees_own_writes(void **state)
 }
 
 /* No key can say that Black is to move: the child has none. */
-static void manages_without_kings(void **state)
+CASE(manages_without_kings, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_put_entry put = {.key = key_of("8/8/8/8/8/8/P7/8 w - - 0 1"),
@@ -198,7 +193,7 @@ static void manages_without_kings(void **state)
 	assert_int_equal(explore.moves[0].child.key.len, 0);
 }
 
-static void refuses_what_is_no_key(void **state)
+CASE(refuses_what_is_no_key, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_explored explore;
@@ -215,7 +210,7 @@ static void refuses_what_is_no_key(void **state)
 	world_ok(client, chi_explore(client, &key, NULL, &explore));
 }
 
-static void waits_for_the_end_of_a_walk(void **state)
+CASE(waits_for_the_end_of_a_walk, world_external, world_drop)
 {
 	struct chi_client *client = ((struct world *)*state)->client;
 	struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
@@ -230,18 +225,8 @@ static void waits_for_the_end_of_a_walk(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(tells_all, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(tells_what_is_not_stored, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(sees_own_writes, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(manages_without_kings, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(refuses_what_is_no_key, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(waits_for_the_end_of_a_walk, world_external,
-						world_drop),
-	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

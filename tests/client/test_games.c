@@ -3,17 +3,12 @@
  * Importing games through the library, in this process or behind a daemon: the same body, the same
  * answers. Argument: file, unix, tcp or rados.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

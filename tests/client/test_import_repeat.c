@@ -4,16 +4,12 @@
  * is what the store holds: cut anywhere in the data and of the commit, with the daemon killed
  * before its answer is heard, and with another store in the place of the first.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <poll.h>
 
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
@@ -104,7 +100,7 @@ static bool import_one(const struct world *world, unsigned n, enum relay_way way
 	return cut;
 }
 
-static void cut_anywhere(void **state)
+CASE(cut_anywhere, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	struct seed seed = seed_start("import repeat");
@@ -132,7 +128,7 @@ static void kill_daemon(void *context)
 }
 
 /* kill -9 when it has something to say, and before it is heard. */
-static void killed_before_the_answer(void **state)
+CASE(killed_before_the_answer, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	const long step = relay_step();
@@ -164,7 +160,7 @@ static void swap_store(void *context)
 }
 
 /* What the other store knows says nothing of the first. */
-static void into_another_store(void **state)
+CASE(into_another_store, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
@@ -225,9 +221,8 @@ static void be_busy(struct server_conn *conn)
 }
 
 /* Who it is has been chosen after all the data, and to be busy is no answer to the question. */
-static void asked_of_a_busy_server(void **state)
+CASE(asked_of_a_busy_server)
 {
-	(void)state;
 	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
 	const struct chi_import_options what = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
 	struct server server;
@@ -247,7 +242,7 @@ static void asked_of_a_busy_server(void **state)
 }
 
 /* Whole-store work is repeated without a second effect, or from the beginning. */
-static void upkeep(void **state)
+CASE(upkeep, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	const long step = relay_step();
@@ -273,16 +268,9 @@ static void upkeep(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_anywhere, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(killed_before_the_answer, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
-		cmocka_unit_test(asked_of_a_busy_server),
-		cmocka_unit_test_setup_teardown(upkeep, relay_make, relay_drop),
-	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
 		return 0;
 	}
-	return cmocka_run_group_tests_name("import repeat", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

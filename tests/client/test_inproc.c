@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What only a store in this process has: probes without system calls, snapshots that last as long
  * as a walk, and unsynced batches that gather in one transaction. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 /* From here on the kernel kills the process for any system call but read, write and exit. */
@@ -49,8 +44,11 @@ static void probe_in_a_cage(const char *address)
 	syscall(SYS_exit, bad);
 }
 
-static void probes_make_no_system_call(void **state)
+CASE(probes_make_no_system_call, world_external, world_drop)
 {
+	if (UNDER_TSAN) {
+		skip();
+	}
 	struct world *world = *state;
 	world_fill(world->client, 0, 50);
 	chi_close(world->client);
@@ -91,7 +89,7 @@ static void fill_evals(struct chi_client *client, char names[CHI_EVALS_MAX][4])
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
 }
 
-static void refused_batches_take_nothing_along(void **state)
+CASE(refused_batches_take_nothing_along, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
@@ -125,7 +123,7 @@ static void refused_batches_take_nothing_along(void **state)
 }
 
 /* A disk without room for more takes the gathered batches along, and the text says how many. */
-static void full_disks_say_what_is_lost(void **state)
+CASE(full_disks_say_what_is_lost, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
@@ -148,7 +146,7 @@ static void full_disks_say_what_is_lost(void **state)
 }
 
 /* Enough unsynced records are committed without being asked. */
-static void many_unsynced_records(void **state)
+CASE(many_unsynced_records, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *other = world_open(world);
@@ -163,7 +161,7 @@ static void many_unsynced_records(void **state)
 }
 
 /* The place of the one writer is taken until the batch is flushed. */
-static void two_writers_on_a_thread(void **state)
+CASE(two_writers_on_a_thread, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *other = world_open(world);
@@ -175,7 +173,7 @@ static void two_writers_on_a_thread(void **state)
 	chi_close(other);
 }
 
-static void a_walk_shows_one_state(void **state)
+CASE(a_walk_shows_one_state, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *other = world_open(world);
@@ -194,7 +192,7 @@ static void a_walk_shows_one_state(void **state)
 	chi_close(other);
 }
 
-static void reading_only(void **state)
+CASE(reading_only, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_put_entry put = {.key = world_key(0)};
@@ -218,7 +216,7 @@ static int use_after_fork(struct chi_client *client)
 }
 
 /* The child is refused, and closing there does the parent's open transaction no harm. */
-static void forked(void **state)
+CASE(forked, world_external, world_drop)
 {
 	struct world *world = *state;
 	_cleanup_(chi_freep) struct chi_put_entry *puts = world_puts(0, 10);
@@ -235,25 +233,4 @@ static void forked(void **state)
 	world_ok(world->client, chi_flush(world->client));
 	world_ok(world->client, chi_store_info(world->client, &info));
 	assert_int_equal(info.positions, 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(probes_make_no_system_call, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(refused_batches_take_nothing_along, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(full_disks_say_what_is_lost, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(many_unsynced_records, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(two_writers_on_a_thread, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(a_walk_shows_one_state, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(reading_only, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(forked, world_external, world_drop),
-	};
-	size_t left_out = UNDER_TSAN ? 1 : 0;
-	return _cmocka_run_group_tests("inproc", tests + left_out, CHI_COUNT(tests) - left_out,
-				       NULL, NULL);
 }

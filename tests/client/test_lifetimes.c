@@ -5,17 +5,12 @@
  * under ASan a pointer that is read too late stops the test. Argument: file, unix, tcp or rados,
  * which has records alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/lifetimes.h"
 #include "tests/client/world.h"
 
@@ -372,18 +367,18 @@ static void try_all(struct world *world, bool wide)
 	drop(&f);
 }
 
-static void answers_of_small_records(void **state)
+CASE(answers_of_small_records, world_control, world_drop)
 {
 	try_all(*state, false);
 }
 
-static void answers_of_wide_records(void **state)
+CASE(answers_of_wide_records, world_control, world_drop)
 {
 	try_all(*state, true);
 }
 
 /* The names that a filter has in vain live through the next call, whatever it returns. */
-static void names_that_fit_nothing(void **state)
+CASE(names_that_fit_nothing, world_control, world_drop)
 {
 	struct fixture f;
 	uint64_t n;
@@ -405,7 +400,7 @@ static void names_that_fit_nothing(void **state)
 }
 
 /* A call that finds nothing returns no answer: the one before stays. */
-static void what_is_not_there_ends_no_answer(void **state)
+CASE(what_is_not_there_ends_no_answer, world_control, world_drop)
 {
 	struct fixture f;
 	struct chi_gamesets none;
@@ -424,7 +419,7 @@ static void what_is_not_there_ends_no_answer(void **state)
 	drop(&f);
 }
 
-static void a_query_leaves_the_pgn_of_a_game(void **state)
+CASE(a_query_leaves_the_pgn_of_a_game, world_control, world_drop)
 {
 	struct fixture f;
 	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .want = CHI_GAMES_PGN,
@@ -450,15 +445,5 @@ int main(int argc, char **argv)
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(answers_of_small_records, world_control,
-						world_drop),
-		cmocka_unit_test_setup_teardown(answers_of_wide_records, world_control, world_drop),
-		cmocka_unit_test_setup_teardown(names_that_fit_nothing, world_control, world_drop),
-		cmocka_unit_test_setup_teardown(what_is_not_there_ends_no_answer, world_control,
-						world_drop),
-		cmocka_unit_test_setup_teardown(a_query_leaves_the_pgn_of_a_game, world_control,
-						world_drop),
-	};
-	return cmocka_run_group_tests_name("client/lifetimes", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

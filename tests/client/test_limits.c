@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a server allows, and what this library allows itself whatever a server says: requests and
  * answers at the limit, below it and above. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chistore.h"
 #include "proto/wire/frame.h"
+#include "tests/base/cases.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
@@ -53,9 +48,8 @@ static void take_all(struct server_conn *conn)
 }
 
 /* Of a request, by notes: what it takes beside the last of them is found out first. */
-static void bytes_of_a_request(void **state)
+CASE(bytes_of_a_request)
 {
-	(void)state;
 	static char note[CHI_NOTE_MAX];
 	static const struct {
 		uint32_t told; /* 0: nothing */
@@ -104,9 +98,8 @@ static void bytes_of_a_request(void **state)
 }
 
 /* A large probe is cut into as large pieces as the server takes, and as the protocol has. */
-static void positions_of_a_probe(void **state)
+CASE(positions_of_a_probe)
 {
-	(void)state;
 	static const struct {
 		uint32_t told;
 		size_t piece;
@@ -139,9 +132,8 @@ static void positions_of_a_probe(void **state)
 	free(keys);
 }
 
-static void entries_of_a_put(void **state)
+CASE(entries_of_a_put)
 {
-	(void)state;
 	struct server server;
 	struct chi_put_entry *puts = calloc(CHI_PUT_MAX + 1, sizeof(*puts));
 	assert_non_null(puts);
@@ -195,9 +187,8 @@ static void pong_at_length(struct server_conn *conn)
 	free(zeros);
 }
 
-static void bytes_of_an_answer(void **state)
+CASE(bytes_of_an_answer)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, pong_at_length);
 	for (int over = -1; over <= 1; over++) {
@@ -211,15 +202,4 @@ static void bytes_of_an_answer(void **state)
 		chi_close(client);
 	}
 	server_stop(&server);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_of_a_request),
-		cmocka_unit_test(positions_of_a_probe),
-		cmocka_unit_test(entries_of_a_put),
-		cmocka_unit_test(bytes_of_an_answer),
-	};
-	return cmocka_run_group_tests_name("client/limits", tests, NULL, NULL);
 }

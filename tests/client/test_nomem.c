@@ -6,18 +6,13 @@
  * sees to that. Argument: file, unix or tls.
  */
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/base/nomem.h"
 #include "tests/client/lack.h"
 #include "tests/client/lack_archive.h"
@@ -482,9 +477,8 @@ static void prepare(void)
 }
 
 /* A world with a store beside the one that is used, for what must not be in use. */
-static void each_call(void **state)
+CASE(each_call)
 {
-	(void)state;
 	size_t heard = 0;
 	world_make(&world, world_chosen(), CHI_STATISTIC_OUTCOME);
 	chi_close(world.client);
@@ -512,9 +506,8 @@ static void each_call(void **state)
 }
 
 /* What is computed without a store takes no memory at all. */
-static void positions_and_moves(void **state)
+CASE(positions_and_moves)
 {
-	(void)state;
 	static const struct chi_board board = {.kings = 1, .white = 1, .en_passant = -1};
 	struct chi_key key;
 	struct chi_key next;
@@ -556,15 +549,11 @@ static void positions_and_moves(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_call),
-		cmocka_unit_test(positions_and_moves),
-	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
 	lack_of_openssl();
 	prepare();
 	dump = sealed(dump_text, &dump_len);
-	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * The client against servers that misbehave, are slow, or go away; each script is a server. No
  * test depends on how long something takes, only on what happens when it never comes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "chistore.h"
+#include "tests/base/cases.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
@@ -46,9 +41,8 @@ static void mute(struct server_conn *conn)
 	server_wait_end(conn);
 }
 
-static void mute_server(void **state)
+CASE(mute_server)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, mute);
 	open_fails(&server, -CHI_ETIMEOUT, "no answer for 100 ms");
@@ -62,9 +56,8 @@ static void greet_then_mute(struct server_conn *conn)
 	}
 }
 
-static void mute_after_hello(void **state)
+CASE(mute_after_hello)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, greet_then_mute);
 	struct chi_client *client = server_open(&server, SHORT_MS);
@@ -84,9 +77,8 @@ static void mute_after_hello(void **state)
 }
 
 /* A listener whose backlog is full never accepts: the connection itself times out. */
-static void full_backlog(void **state)
+CASE(full_backlog)
 {
-	(void)state;
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	char dir[64];
 	struct server server = {.fd = -1};
@@ -138,9 +130,8 @@ static void speak_garbage(struct server_conn *conn)
 	server_wait_end(conn);
 }
 
-static void garbage_instead_of_hello(void **state)
+CASE(garbage_instead_of_hello)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, speak_garbage);
 	for (size_t i = 0; i < CHI_COUNT(garbage); i++) {
@@ -172,9 +163,8 @@ static void refuse_hello(struct server_conn *conn)
 	}
 }
 
-static void refused_hello(void **state)
+CASE(refused_hello)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, refuse_hello);
 	struct chi_client *client = NULL;
@@ -234,9 +224,8 @@ static void answer_wrongly(struct server_conn *conn)
 }
 
 /* Each ends the connection, and the next call has a new one. */
-static void wrong_answers(void **state)
+CASE(wrong_answers)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, answer_wrongly);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -274,9 +263,8 @@ static void answer_beside_the_point(struct server_conn *conn)
 	server_wait_end(conn);
 }
 
-static void answers_beside_the_point(void **state)
+CASE(answers_beside_the_point)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, answer_beside_the_point);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -319,9 +307,8 @@ static void never_cancel(struct server_conn *conn)
 	abort();
 }
 
-static void scan_that_cannot_be_canceled(void **state)
+CASE(scan_that_cannot_be_canceled)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, never_cancel);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -365,9 +352,8 @@ static void go_away(struct server_conn *conn)
 	}
 }
 
-static void server_goes_away(void **state)
+CASE(server_goes_away)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, go_away);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -411,9 +397,8 @@ static void end_behind_a_write(struct server_conn *conn)
 }
 
 /* What a server was told before its connection broke is not vouched for by what comes later. */
-static void synced_writes_vouch_for_nothing_lost(void **state)
+CASE(synced_writes_vouch_for_nothing_lost)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, end_behind_a_write);
 	struct chi_client *client = server_open(&server, LONG_MS);
@@ -466,9 +451,8 @@ static void ignore_alarm(int number)
 }
 
 /* A timer interrupts every wait meanwhile. */
-static void slow_server(void **state)
+CASE(slow_server)
 {
-	(void)state;
 	struct server server;
 	/* Signals are for this thread: the server's blocks them. */
 	sigset_t alarm_only;
@@ -494,22 +478,4 @@ static void slow_server(void **state)
 	assert_int_equal(chi_ping(client), CHI_OK);
 	chi_close(client);
 	server_stop(&server);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mute_server),
-		cmocka_unit_test(mute_after_hello),
-		cmocka_unit_test(full_backlog),
-		cmocka_unit_test(garbage_instead_of_hello),
-		cmocka_unit_test(refused_hello),
-		cmocka_unit_test(wrong_answers),
-		cmocka_unit_test(server_goes_away),
-		cmocka_unit_test(slow_server),
-		cmocka_unit_test(answers_beside_the_point),
-		cmocka_unit_test(scan_that_cannot_be_canceled),
-		cmocka_unit_test(synced_writes_vouch_for_nothing_lost),
-	};
-	return cmocka_run_group_tests_name("peer", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls that need no store: boards, moves, statistics; and the text of the public names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/fen.h"
 #include "chistore.h"
+#include "tests/base/cases.h"
 
 static struct chi_key key_of(const char *fen)
 {
@@ -49,9 +44,8 @@ static const char *const positions[] = {
 	"8/8/8/8/8/8/8/7K w - - 0 1",
 };
 
-static void boards(void **state)
+CASE(boards)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(positions); i++) {
 		struct chi_board board = board_of(positions[i]);
 		struct chi_key wanted = key_of(positions[i]);
@@ -62,9 +56,8 @@ static void boards(void **state)
 }
 
 /* Rights and squares without what they need are dropped, as a FEN's are. */
-static void boards_are_normalised(void **state)
+CASE(boards_are_normalised)
 {
-	(void)state;
 	struct chi_board board = board_of("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
 	struct chi_key wanted = key_of("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1");
 	struct chi_key key;
@@ -82,9 +75,8 @@ static void boards_are_normalised(void **state)
 	assert_memory_equal(&key, &wanted, sizeof(key));
 }
 
-static void wrong_boards(void **state)
+CASE(wrong_boards)
 {
-	(void)state;
 	const struct chi_board good = board_of(positions[1]);
 	struct chi_board bad[8];
 	for (size_t i = 0; i < CHI_COUNT(bad); i++) {
@@ -110,9 +102,8 @@ static void wrong_boards(void **state)
 	}
 }
 
-static void moves(void **state)
+CASE(moves)
 {
-	(void)state;
 	struct chi_key key = key_of("r3k2r/8/8/8/8/8/6P1/R3K2R w KQkq - 0 1");
 	struct chi_key next;
 	struct chi_key wanted = key_of("r3k2r/8/8/8/8/8/6P1/R4RK1 b kq - 1 1");
@@ -146,9 +137,8 @@ static void moves(void **state)
 }
 
 /* Published: the moves of perft's positions at depth 1, and states by the Laws of Chess. */
-static void states_of_positions(void **state)
+CASE(states_of_positions)
 {
-	(void)state;
 	static const struct {
 		const char *fen;
 		size_t moves;
@@ -188,9 +178,8 @@ static void states_of_positions(void **state)
 }
 
 /* One by one as the calls for single moves have them, and no more than there is room for. */
-static void all_moves(void **state)
+CASE(all_moves)
 {
-	(void)state;
 	static const char *const fens[] = {
 		"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
 		"4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1",
@@ -243,9 +232,8 @@ static void all_moves(void **state)
 	assert_int_equal(seen, 31);
 }
 
-static void words(void **state)
+CASE(words)
 {
-	(void)state;
 	struct chi_key key = key_of(positions[0]);
 	uint16_t chi2 = 0;
 	char text[CHI_CHI2_TEXT_SIZE];
@@ -274,18 +262,4 @@ static void words(void **state)
 	assert_int_equal(chi_open("unix:/nowhere", NULL, &client, NULL), -CHI_ECONNECT);
 	chi_close(NULL);
 	chi_rows_close(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(boards),
-		cmocka_unit_test(boards_are_normalised),
-		cmocka_unit_test(wrong_boards),
-		cmocka_unit_test(moves),
-		cmocka_unit_test(states_of_positions),
-		cmocka_unit_test(all_moves),
-		cmocka_unit_test(words),
-	};
-	return cmocka_run_group_tests_name("position", tests, NULL, NULL);
 }

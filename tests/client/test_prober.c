@@ -5,10 +5,6 @@
  * The linker puts the functions below in the place of malloc and its like, to count them.
  * Argument: file, unix or tcp.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/base/expect_row.h"
 #include "tests/base/seed.h"
 #include "tests/client/world.h"
@@ -149,7 +144,7 @@ static void collect_as_wanted(struct chi_prober *prober, uint64_t ticket, unsign
 	assert_true(same_row(&strength, &wanted[i]));
 }
 
-static void says_what_get_says(void **state)
+CASE(says_what_get_says, world_external, world_drop)
 {
 	struct world *world = *state;
 	static struct chi_row many[ASKED];
@@ -223,7 +218,7 @@ static int check_record(void *context, size_t i, const struct chi_record *record
 }
 
 /* Also where an answer is too long for one response; and an end before the end. */
-static void gets_many(void **state)
+CASE(gets_many, world_external, world_drop)
 {
 	struct world *world = *state;
 	static char note[NOTE_SIZE];
@@ -248,7 +243,7 @@ static void gets_many(void **state)
 	assert_int_equal(told.n, 0);
 }
 
-static void long_lists(void **state)
+CASE(long_lists, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_row strength;
@@ -278,7 +273,7 @@ static void long_lists(void **state)
 	chi_prober_close(prober);
 }
 
-static void tickets_end(void **state)
+CASE(tickets_end, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_row strength;
@@ -319,7 +314,7 @@ static void tickets_end(void **state)
 }
 
 /* The answer is of the state that is newest when it is collected, whatever was found before. */
-static void commits_come_in_between(void **state)
+CASE(commits_come_in_between, world_external, world_drop)
 {
 	struct world *world = *state;
 	fill(world->client);
@@ -415,7 +410,7 @@ static int write_many(const char *address)
 	return status == CHI_OK ? 0 : 1;
 }
 
-static void threads_beside_a_writer(void **state)
+CASE(threads_beside_a_writer, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_prober *probers[2];
@@ -485,7 +480,7 @@ static void probe_in_a_cage(const char *address)
 }
 
 /* In this process alone. */
-static void no_system_call_no_memory(void **state)
+CASE(no_system_call_no_memory, world_external, world_drop)
 {
 	struct world *world = *state;
 	int status = 0;
@@ -515,7 +510,7 @@ static int use_after_fork(struct chi_prober *prober, uint64_t ticket)
 	return wrong;
 }
 
-static void forked(void **state)
+CASE(forked, world_external, world_drop)
 {
 	struct world *world = *state;
 	uint64_t ticket;
@@ -539,7 +534,7 @@ static void forked(void **state)
 }
 
 /* A compaction moves all pages under what is prefetched. */
-static void compacted_in_between(void **state)
+CASE(compacted_in_between, world_external, world_drop)
 {
 	struct world *world = *state;
 	uint64_t tickets[SET];
@@ -564,20 +559,5 @@ static void compacted_in_between(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(says_what_get_says, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(gets_many, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(long_lists, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(tickets_end, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(commits_come_in_between, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(threads_beside_a_writer, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(no_system_call_no_memory, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(forked, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(compacted_in_between, world_external, world_drop),
-	};
-	return world_choose(argc, argv) ? cmocka_run_group_tests_name("prober", tests, NULL, NULL)
-					: 0;
+	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
 }

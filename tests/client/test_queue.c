@@ -3,16 +3,11 @@
  * The queue, against a store in this process or behind a daemon: the same body, the same answers.
  * Argument: file, unix, tcp or rados; the second and third need CHISTORED.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define HOUR 3600000

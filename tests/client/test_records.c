@@ -4,17 +4,12 @@
  * daemon: both must accept or refuse alike, and for the same reason. What was accepted must be read
  * back by get, by probe and by scan, and be the same from both.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "chistore.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "tests/client/world.h"
 
@@ -242,7 +237,7 @@ static void try_text(struct pair *pair, const char *text, size_t len, int as_eng
 }
 
 /* U+0080..U+009F let get, scans and dumps over a socket stop. */
-static void control_characters(void **state)
+CASE(control_characters, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	for (unsigned c = 0; c <= 0xa0; c++) {
@@ -255,7 +250,7 @@ static void control_characters(void **state)
 	verdict(pair);
 }
 
-static void texts_that_are_not_utf8(void **state)
+CASE(texts_that_are_not_utf8, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	static const char *const bad[] = {
@@ -269,7 +264,7 @@ static void texts_that_are_not_utf8(void **state)
 	verdict(pair);
 }
 
-static void lengths_of_texts(void **state)
+CASE(lengths_of_texts, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	char name[CHI_ENGINE_MAX + 2];
@@ -293,7 +288,7 @@ static void lengths_of_texts(void **state)
 
 /* ---- Evaluations ----------------------------------------------------------------------------- */
 
-static void order_of_evaluations(void **state)
+CASE(order_of_evaluations, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	static const struct {
@@ -322,7 +317,7 @@ static void order_of_evaluations(void **state)
 	verdict(pair);
 }
 
-static void numbers_of_an_evaluation(void **state)
+CASE(numbers_of_an_evaluation, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	static const struct {
@@ -371,7 +366,7 @@ static const struct {
 	{4 << 12 | 6 << 6 | 21, -CHI_EMOVE},
 };
 
-static void lines(void **state)
+CASE(lines, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	static const uint32_t parts[] = {CHI_PUT_LINE, CHI_PUT_EVALS, CHI_PUT_RESTORE};
@@ -404,7 +399,7 @@ static void lines(void **state)
 	verdict(pair);
 }
 
-static void moves_played(void **state)
+CASE(moves_played, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	for (unsigned i = 0; i < 4; i++) {
@@ -439,7 +434,7 @@ static void moves_played(void **state)
 
 static const uint32_t with_counts[] = {CHI_PUT_COUNTS, CHI_PUT_ADD, CHI_PUT_RESTORE};
 
-static void plies(void **state)
+CASE(plies, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	for (unsigned i = 0; i < CHI_COUNT(with_counts); i++) {
@@ -470,7 +465,7 @@ static void plies(void **state)
 	verdict(pair);
 }
 
-static void counts_and_statistic(void **state)
+CASE(counts_and_statistic, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	for (unsigned i = 0; i < CHI_COUNT(with_counts); i++) {
@@ -490,7 +485,7 @@ static void counts_and_statistic(void **state)
 	verdict(pair);
 }
 
-static void parts_and_keys(void **state)
+CASE(parts_and_keys, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	static const struct {
@@ -524,7 +519,7 @@ static void parts_and_keys(void **state)
 }
 
 /* What a put does not name is not looked at. */
-static void parts_not_named(void **state)
+CASE(parts_not_named, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	for (unsigned i = 0; i < 6; i++) {
@@ -544,7 +539,7 @@ static void parts_not_named(void **state)
 }
 
 /* Several parts at a limit together: the largest record there is among them. */
-static void all_at_once(void **state)
+CASE(all_at_once, make_pair, drop_pair)
 {
 	struct pair *pair = *state;
 	struct seed seed = seed_start("records");
@@ -581,21 +576,6 @@ int main(void)
 		printf("1..0 # SKIP CHISTORED names no daemon\n");
 		return 0;
 	}
-#define PAIR(name) cmocka_unit_test_setup_teardown(name, make_pair, drop_pair)
-	const struct CMUnitTest tests[] = {
-		PAIR(control_characters),
-		PAIR(texts_that_are_not_utf8),
-		PAIR(lengths_of_texts),
-		PAIR(order_of_evaluations),
-		PAIR(numbers_of_an_evaluation),
-		PAIR(lines),
-		PAIR(moves_played),
-		PAIR(plies),
-		PAIR(counts_and_statistic),
-		PAIR(parts_and_keys),
-		PAIR(parts_not_named),
-		PAIR(all_at_once),
-	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

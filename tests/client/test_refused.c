@@ -3,28 +3,22 @@
  * What a store cannot answer: one that only counts games refuses whatever needs them, by the
  * operation's name, here and over a socket; and so does one on RADOS, by the same function.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "ops/op.h"
 #include "ops/query.h"
 #include "proto/msg.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 /* ---- The table ---------------------------------------------------------------------------- */
 
 /* One without a role would be open to no one, one without its query be driven by nothing. */
-static void every_operation_has_a_row(void **state)
+CASE(every_operation_has_a_row)
 {
-	(void)state;
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
 		const struct chi_op_row *row = chi_op_row_of(op);
 		if (row->role == CHI_ROLE_NONE) {
@@ -58,9 +52,8 @@ static void said(const struct chi_request *request, enum chi_holding holding, co
 	assert_true(says == NULL || strstr(fault.text, says) != NULL);
 }
 
-static void on_rados(void **state)
+CASE(on_rados)
 {
-	(void)state;
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
 		const struct chi_stats_spec stats = {CHI_STATS_SPEC_INIT, .by = CHI_STATS_PLAYER};
 		const struct chi_explore_request explore = {.filter = NULL};
@@ -87,9 +80,8 @@ static void on_rados(void **state)
 }
 
 /* "not on RADOS: game_query" told a user of a message that he never sent. */
-static void refusals_have_no_words_of_the_wire(void **state)
+CASE(refusals_have_no_words_of_the_wire)
 {
-	(void)state;
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
 		assert_null(strchr(chi_op_label(op), '_'));
 	}
@@ -171,7 +163,16 @@ static int ask_for_games(struct chi_client *client, enum chi_op op)
 	}
 }
 
-static void games_are_refused(void **state)
+static int make(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	assert_non_null(world);
+	*state = world;
+	world_make_keeping(world, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
+	return 0;
+}
+
+CASE(games_are_refused, make, world_drop)
 {
 	struct world *world = *state;
 	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
@@ -184,7 +185,7 @@ static void games_are_refused(void **state)
 }
 
 /* Positions, the queue and the work on the whole are the same there. */
-static void the_rest_works(void **state)
+CASE(the_rest_works, make, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
@@ -218,26 +219,10 @@ static void the_rest_works(void **state)
 	world_ok(client, chi_store_compact(client, NULL, NULL));
 }
 
-static int make(void **state)
-{
-	struct world *world = calloc(1, sizeof(*world));
-	assert_non_null(world);
-	*state = world;
-	world_make_keeping(world, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_operation_has_a_row),
-		cmocka_unit_test(on_rados),
-		cmocka_unit_test(refusals_have_no_words_of_the_wire),
-		cmocka_unit_test_setup_teardown(games_are_refused, make, world_drop),
-		cmocka_unit_test_setup_teardown(the_rest_works, make, world_drop),
-	};
 	if (!world_choose(argc, argv)) {
 		return 0;
 	}
-	return cmocka_run_group_tests_name("client/refused", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

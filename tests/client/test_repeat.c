@@ -4,14 +4,9 @@
  * number of bytes of either direction, and whatever is added is added once. The control adds again
  * by hand what was not answered, and must count too much.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "tests/client/relay.h"
 #include "tests/client/server.h"
@@ -43,7 +39,7 @@ static uint64_t add_one(struct chi_client *client)
 }
 
 /* Cut at every byte of the request and of its answer, until none is left to cut at. */
-static void cut_at_every_byte(void **state)
+CASE(cut_at_every_byte, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	struct chi_client *client = relay_open(0);
@@ -54,7 +50,7 @@ static void cut_at_every_byte(void **state)
 }
 
 /* Several connections in a row, also within the handshake. */
-static void cut_again_and_again(void **state)
+CASE(cut_again_and_again, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	struct chi_client *client = relay_open(0);
@@ -74,7 +70,7 @@ static void cut_again_and_again(void **state)
 }
 
 /* The control: who repeats without a mark counts twice. */
-static void without_a_mark(void **state)
+CASE(without_a_mark, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	struct chi_client *client = relay_open(CHI_NO_REPEAT);
@@ -92,7 +88,7 @@ static void without_a_mark(void **state)
 }
 
 /* What can be read is read all the same; a walk tells that it went on elsewhere. */
-static void reads(void **state)
+CASE(reads, relay_make, relay_drop)
 {
 	const struct world *world = *state;
 	static struct chi_key keys[5000];
@@ -139,7 +135,7 @@ static void reads(void **state)
 }
 
 /* Killed and started again in between, the daemon knows what it did. */
-static void restarts(void **state)
+CASE(restarts, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = relay_open(0);
@@ -171,7 +167,7 @@ static void *keep_adding(void *context)
 }
 
 /* kill -9 in the middle of it, many times: every call succeeds, and each was done once. */
-static void killed(void **state)
+CASE(killed, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	struct adder adders[3] = {{.world = world}, {.world = world}, {.world = world}};
@@ -223,7 +219,7 @@ static void swap_store(void *context)
 }
 
 /* The write was for a store that is not there any more: it is not done in the new one. */
-static void into_another_store(void **state)
+CASE(into_another_store, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	struct chi_put_entry put = {
@@ -275,9 +271,8 @@ static void forget_the_first(struct server_conn *conn)
 }
 
 /* What was refused as forgotten was not done: it goes out again under another identity. */
-static void forgotten_at_first(void **state)
+CASE(forgotten_at_first)
 {
-	(void)state;
 	struct server server;
 	const struct chi_options options = {CHI_OPTIONS_INIT, .call_ms = LONG_MS};
 	struct chi_client *client = NULL;
@@ -291,7 +286,7 @@ static void forgotten_at_first(void **state)
 }
 
 /* It ends, and says what was tried. */
-static void given_up(void **state)
+CASE(given_up, relay_make, relay_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = relay_open(0);
@@ -311,20 +306,9 @@ static void given_up(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(cut_at_every_byte, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(cut_again_and_again, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(without_a_mark, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(reads, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(restarts, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(killed, relay_make, relay_drop),
-		cmocka_unit_test_setup_teardown(into_another_store, relay_make, relay_drop),
-		cmocka_unit_test(forgotten_at_first),
-		cmocka_unit_test_setup_teardown(given_up, relay_make, relay_drop),
-	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
 		return 0;
 	}
-	return cmocka_run_group_tests_name("repeat", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A client lives through its daemon's restart: idle, and with a pipeline or a scan open. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 static int make(void **state)
@@ -39,7 +34,7 @@ static void put(struct chi_client *client, unsigned from, size_t n)
 }
 
 /* Nothing was on the way: the client notices by itself. */
-static void idle_client(void **state)
+CASE(idle_client, make, drop)
 {
 	struct world *world = *state;
 	struct chi_row row;
@@ -56,7 +51,7 @@ static void idle_client(void **state)
 	put(world->client, 100, 1);
 }
 
-static void open_scan(void **state)
+CASE(open_scan, make, drop)
 {
 	struct world *world = *state;
 	struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
@@ -115,7 +110,7 @@ static void come_back(struct chi_prober *prober)
 }
 
 /* The socket is there, and takes connections and requests. */
-static void prober_of_a_stopped_daemon(void **state)
+CASE(prober_of_a_stopped_daemon, make, drop)
 {
 	struct world *world = *state;
 	put(world->client, 0, 100);
@@ -132,7 +127,7 @@ static void prober_of_a_stopped_daemon(void **state)
 	chi_prober_close(prober);
 }
 
-static void prober_of_a_killed_daemon(void **state)
+CASE(prober_of_a_killed_daemon, make, drop)
 {
 	struct world *world = *state;
 	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT, .deadline_ms = 10000};
@@ -158,15 +153,9 @@ static void prober_of_a_killed_daemon(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(idle_client, make, drop),
-		cmocka_unit_test_setup_teardown(open_scan, make, drop),
-		cmocka_unit_test_setup_teardown(prober_of_a_stopped_daemon, make, drop),
-		cmocka_unit_test_setup_teardown(prober_of_a_killed_daemon, make, drop),
-	};
 	if (!world_possible(WORLD_UNIX)) {
 		printf("1..0 # SKIP CHISTORED does not name the daemon\n");
 		return 0;
 	}
-	return cmocka_run_group_tests_name("restart", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * Structs of callers that begin with their size: what a program built for an older or a newer
  * header gives is taken for what it means, and nothing behind it is read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 /* Of a later header: so many bytes more. */
@@ -161,7 +156,18 @@ static void used_with(struct world *world, const struct sized *sized, size_t n, 
 	free(copy);
 }
 
-static void of_every_age(void **state)
+static int make(void **state)
+{
+	int failed = world_control(state);
+	struct world *world = *state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct chi_put_entry entry = {.key = world_key(i)};
+		world_ok(world->client, chi_put(world->client, &entry, 1, CHI_SYNC, NULL));
+	}
+	return failed;
+}
+
+CASE(of_every_age, make, world_drop)
 {
 	struct world *world = *state;
 	for (size_t i = 0; i < CHI_COUNT(all); i++) {
@@ -181,7 +187,7 @@ static void of_every_age(void **state)
 }
 
 /* Rows of one kind are not taken for the other's, before the first and after it. */
-static void rows_are_of_their_kind(void **state)
+CASE(rows_are_of_their_kind, make, world_drop)
 {
 	struct world *world = *state;
 	const struct chi_scan_spec scan = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
@@ -205,25 +211,10 @@ static void rows_are_of_their_kind(void **state)
 	chi_rows_close(rows);
 }
 
-static int make(void **state)
-{
-	int failed = world_control(state);
-	struct world *world = *state;
-	for (unsigned i = 0; i < 3; i++) {
-		struct chi_put_entry entry = {.key = world_key(i)};
-		world_ok(world->client, chi_put(world->client, &entry, 1, CHI_SYNC, NULL));
-	}
-	return failed;
-}
-
 int main(int argc, char **argv)
 {
 	if (!world_choose(argc, argv)) {
 		return EXIT_FAILURE;
 	}
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(of_every_age, make, world_drop),
-		cmocka_unit_test_setup_teardown(rows_are_of_their_kind, make, world_drop),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

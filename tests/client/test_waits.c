@@ -4,19 +4,14 @@
  * Where the server's silence is meant, time is not the machine's but the test's: it passes only
  * when the server has done all it was asked, so that a loaded machine changes nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "chistore.h"
+#include "tests/base/cases.h"
 #include "tests/client/server.h"
 #include "tests/client/world.h"
 
@@ -107,9 +102,8 @@ static void count_progress(void *context, const char *phase, uint64_t done, uint
 }
 
 /* Games are not counted twice, but what a merge adds may be: the advice differs. */
-static void import_whose_end_is_not_known(void **state)
+CASE(import_whose_end_is_not_known)
 {
-	(void)state;
 	static const struct {
 		enum chi_import_kind kind;
 		const char *says;
@@ -169,9 +163,8 @@ static void write_in_the_end(struct server_conn *conn)
 }
 
 /* Other clients' writes come first, and one of them may be an import of minutes. */
-static void writes_wait_while_the_server_lives(void **state)
+CASE(writes_wait_while_the_server_lives)
 {
-	(void)state;
 	struct server server;
 	server_start(&server, write_in_the_end);
 	time_ms = 1;
@@ -206,9 +199,8 @@ static void drip(struct server_conn *conn)
 }
 
 /* Each byte is progress, which lets any other call wait on. */
-static void probers_end_whatever_comes(void **state)
+CASE(probers_end_whatever_comes)
 {
-	(void)state;
 	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT,
 						   .deadline_ms = SHORT_MS};
 	struct server server;
@@ -222,14 +214,4 @@ static void probers_end_whatever_comes(void **state)
 	chi_prober_close(prober);
 	chi_close(client);
 	server_stop(&server);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(import_whose_end_is_not_known),
-		cmocka_unit_test(writes_wait_while_the_server_lives),
-		cmocka_unit_test(probers_end_whatever_comes),
-	};
-	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls on the store as a whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 static void count_reports(void *context, const char *text)
@@ -42,7 +37,7 @@ static void copy_and_compact(struct world *world)
 	assert_true(after > 0 && after <= before);
 }
 
-static void whole_store(void **state)
+CASE(whole_store, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_client *client = world->client;
@@ -64,9 +59,5 @@ static void whole_store(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whole_store, world_external, world_drop),
-	};
-	return world_choose(argc, argv) ? cmocka_run_group_tests_name("whole", tests, NULL, NULL)
-					: 0;
+	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
 }

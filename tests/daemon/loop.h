@@ -5,18 +5,12 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "daemon/net/net.h"
 #include "daemon/settings/limits.h"
 #include "daemon/net/server.h"
+#include "tests/base/cases.h"
 
 #define LOOP_LARGE 120000 /* positions of the store "large": many turns to look at each */
 

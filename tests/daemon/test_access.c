@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The access file: what it gives to whom, and that nothing half understood is taken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "base/num.h"
 #include "service/access.h"
 #include "daemon/ops/handler.h"
+#include "tests/base/cases.h"
 
 static struct chi_fault fault;
 
@@ -61,18 +56,16 @@ static void token_line(const char *token, const char *behind, char *out, size_t 
 }
 
 /* From FIPS 180-2: what sha256sum(1) prints, too. */
-static void test_digest(void **state)
+CASE(test_digest)
 {
-	(void)state;
 	char line[128];
 	token_line("abc", "read", line, sizeof(line));
 	assert_string_equal(line, "token ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61"
 				  "f20015ad read\n");
 }
 
-static void test_nobody_without_a_rule(void **state)
+CASE(test_nobody_without_a_rule)
 {
-	(void)state;
 	const struct chi_shown unauthenticated = {0};
 	const struct chi_shown root = {.has_user = true};
 	assert_int_equal(authorize("", &unauthenticated), CHI_ROLE_NONE);
@@ -82,9 +75,8 @@ static void test_nobody_without_a_rule(void **state)
 }
 
 /* The highest role of those that fit. */
-static void test_users_and_groups(void **state)
+CASE(test_users_and_groups)
 {
-	(void)state;
 	const uint32_t groups[] = {5, 2000};
 	const struct chi_shown alice = {
 		.has_user = true, .uid = 1000, .groups = groups, .n_groups = 2};
@@ -102,9 +94,8 @@ static void test_users_and_groups(void **state)
 	assert_int_equal(authorize("user 0 admin\ngroup 0 admin", &tcp), CHI_ROLE_NONE);
 }
 
-static void test_certificates(void **state)
+CASE(test_certificates)
 {
-	(void)state;
 	uint8_t print[CHI_DIGEST_SIZE];
 	struct chi_shown shown = {.certificate = "engine-7", .fingerprint = print};
 	for (size_t i = 0; i < sizeof(print); i++) {
@@ -126,9 +117,8 @@ static void test_certificates(void **state)
 	assert_int_equal(authorize("cert engine-7 write", &shown), CHI_ROLE_NONE);
 }
 
-static void test_tokens(void **state)
+CASE(test_tokens)
 {
-	(void)state;
 	char text[256];
 	uint8_t digest[CHI_DIGEST_SIZE];
 	struct chi_shown shown = {.token = digest};
@@ -143,9 +133,8 @@ static void test_tokens(void **state)
 	assert_int_equal(authorize(text, &shown), CHI_ROLE_READ);
 }
 
-static void test_mistakes_are_named(void **state)
+CASE(test_mistakes_are_named)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		const char *says;
@@ -187,9 +176,8 @@ static void test_mistakes_are_named(void **state)
 }
 
 /* The bounds hold to the rule and to the byte. */
-static void test_bounds(void **state)
+CASE(test_bounds)
 {
-	(void)state;
 	const size_t most = CHI_ACCESS_LINES_MAX;
 	struct chi_access *access = NULL;
 	char *text = calloc(1, CHI_ACCESS_FILE_MAX + 2);
@@ -224,9 +212,8 @@ static void test_bounds(void **state)
 	free(text);
 }
 
-static void test_files(void **state)
+CASE(test_files)
 {
-	(void)state;
 	char path[] = "/tmp/chi-access-XXXXXX";
 	static const mode_t modes[] = {0602, 0620, 0660, 0666};
 	const uint32_t us = geteuid();
@@ -250,9 +237,8 @@ static void test_files(void **state)
 }
 
 /* Root's are good for every daemon, others' for that of the same user. */
-static void test_files_of_others(void **state)
+CASE(test_files_of_others)
 {
-	(void)state;
 	char path[] = "/tmp/chi-access-XXXXXX";
 	struct chi_access *access = NULL;
 	int fd = mkstemp(path);
@@ -268,20 +254,4 @@ static void test_files_of_others(void **state)
 	assert_int_equal(chi_access_load(path, 4712, &access, &fault), -CHI_EACCES);
 	close(fd);
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_digest),
-		cmocka_unit_test(test_nobody_without_a_rule),
-		cmocka_unit_test(test_users_and_groups),
-		cmocka_unit_test(test_certificates),
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_mistakes_are_named),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_files_of_others),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

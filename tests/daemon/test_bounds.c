@@ -92,9 +92,8 @@ static void drain(struct chi_conn *conn, size_t n)
 
 /* ---- Time -------------------------------------------------------------------------------- */
 
-static void begun_request_has_until_its_time(void **state)
+CASE(begun_request_has_until_its_time)
 {
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		struct chi_buffer out;
@@ -114,9 +113,8 @@ static void begun_request_has_until_its_time(void **state)
 	}
 }
 
-static void hello_has_until_its_time(void **state)
+CASE(hello_has_until_its_time)
 {
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		loop_connect(&client);
@@ -129,9 +127,8 @@ static void hello_has_until_its_time(void **state)
 }
 
 /* Counted from the answer, and again from each byte that is read. */
-static void unread_answers_are_kept_for_their_time(void **state)
+CASE(unread_answers_are_kept_for_their_time)
 {
-	(void)state;
 	const int64_t limit = (int64_t)loop_config.limits.output_ms;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
@@ -185,9 +182,8 @@ static struct chi_run *begun_scan(void)
 	return run;
 }
 
-static void snapshot_of_a_scan_that_stands_still(void **state)
+CASE(snapshot_of_a_scan_that_stands_still)
 {
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		(void)enter(&client);
@@ -219,9 +215,8 @@ static void fill_games(struct chi_dir *store)
 }
 
 /* A list of games kept its worker from all others until it was read to its end. */
-static void games_were_read_in_one_go(void **state)
+CASE(games_were_read_in_one_go)
 {
-	(void)state;
 	struct loop_client client;
 	struct chi_buffer out;
 	const struct chi_game_ids_request all = {.limit = 0};
@@ -247,10 +242,9 @@ static void games_were_read_in_one_go(void **state)
 }
 
 /* One that works looks at the clock by itself, between two slices. */
-static void snapshot_of_a_scan_that_works(void **state)
+CASE(snapshot_of_a_scan_that_works)
 {
 	static const struct chi_filter nothing = {.pieces_min = 1, .pieces_max = 1};
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		(void)enter(&client);
@@ -276,9 +270,8 @@ static void send_sorted(const struct loop_client *client, enum chi_want want)
 
 /* What is sorted is of one state, however long that takes. A compaction takes the snapshot away:
  * then it begins again, and what it says is the same. */
-static void sorted_scan_is_of_one_snapshot(void **state)
+CASE(sorted_scan_is_of_one_snapshot)
 {
-	(void)state;
 	size_t bytes[2] = {0};
 	for (unsigned i = 0; i < 4; i++) {
 		struct loop_client client;
@@ -312,9 +305,8 @@ static void sorted_scan_is_of_one_snapshot(void **state)
 /* ---- Memory ------------------------------------------------------------------------------ */
 
 /* The mark itself is allowed, in all of these. */
-static void unread_answers_stop_reading_at_the_mark(void **state)
+CASE(unread_answers_stop_reading_at_the_mark)
 {
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		const struct chi_conn *conn =
@@ -326,9 +318,8 @@ static void unread_answers_stop_reading_at_the_mark(void **state)
 	}
 }
 
-static void reading_goes_on_at_the_mark(void **state)
+CASE(reading_goes_on_at_the_mark)
 {
-	(void)state;
 	struct loop_client client;
 	struct chi_conn *conn = enter_unread(&client, around(loop_config.limits.output_pause, 2));
 	loop_send_probes(&client, 1);
@@ -341,9 +332,8 @@ static void reading_goes_on_at_the_mark(void **state)
 	leave(&client);
 }
 
-static void unread_answers_cut_off_at_the_mark(void **state)
+CASE(unread_answers_cut_off_at_the_mark)
 {
-	(void)state;
 	const uint64_t pause = loop_config.limits.output_pause;
 	struct loop_client client;
 	(void)enter(&client);
@@ -364,9 +354,8 @@ static void unread_answers_cut_off_at_the_mark(void **state)
 	loop_config.limits.output_pause = pause;
 }
 
-static void buffers_are_full_above_the_mark(void **state)
+CASE(buffers_are_full_above_the_mark)
 {
-	(void)state;
 	size_t before = atomic_load(&loop_server->buffered);
 	for (int over = -1; over <= 1; over++) {
 		atomic_store(&loop_server->buffered, around(loop_config.limits.buffer_bytes, over));
@@ -376,11 +365,10 @@ static void buffers_are_full_above_the_mark(void **state)
 }
 
 /* By its length, which is known when its first bytes have come. */
-static void large_request_must_fit_the_buffers(void **state)
+CASE(large_request_must_fit_the_buffers)
 {
 	static uint8_t bytes[100] = {0};
 	const size_t body = 500000;
-	(void)state;
 	/* Its number, and an unknown field and that takes the rest. */
 	static const uint8_t start[] = {0x08, 5, 0xc2, 0x3e};
 	size_t head = chi_frame_head(body, bytes);
@@ -401,9 +389,8 @@ static void large_request_must_fit_the_buffers(void **state)
 	}
 }
 
-static void request_must_fit_its_budget(void **state)
+CASE(request_must_fit_its_budget)
 {
-	(void)state;
 	struct chi_arena *arena = &loop_worker->requests;
 	struct loop_client client;
 	(void)enter(&client);
@@ -431,9 +418,8 @@ static void request_must_fit_its_budget(void **state)
 
 /* ---- Numbers ----------------------------------------------------------------------------- */
 
-static void turn_serves_so_many_requests(void **state)
+CASE(turn_serves_so_many_requests)
 {
-	(void)state;
 	struct loop_client client;
 	struct chi_buffer out;
 	const struct chi_conn *conn = enter(&client);
@@ -454,9 +440,8 @@ static void turn_serves_so_many_requests(void **state)
 	leave(&client);
 }
 
-static void answer_of_a_scan_has_so_many_rows(void **state)
+CASE(answer_of_a_scan_has_so_many_rows)
 {
-	(void)state;
 	for (int over = -1; over <= 1; over++) {
 		struct loop_client client;
 		(void)enter(&client);
@@ -472,9 +457,8 @@ static void answer_of_a_scan_has_so_many_rows(void **state)
 	}
 }
 
-static void page_is_full_at_its_bounds(void **state)
+CASE(page_is_full_at_its_bounds)
 {
-	(void)state;
 	struct chi_page page;
 	chi_page_init(&page, sizeof(*page.rows), CHI_SCAN_ROWS_MAX);
 	for (int over = -1; over <= 1; over++) {
@@ -489,14 +473,13 @@ static void page_is_full_at_its_bounds(void **state)
 }
 
 /* The record taken last may be as large as any, and the answer still has no more than it may. */
-static void last_record_fits_the_answer(void **state)
+CASE(last_record_fits_the_answer)
 {
 	static struct chi_move_stat moves[CHI_MOVES_MAX];
 	static struct chi_ply_stat plies[CHI_PLY_MAX + 1];
 	static struct chi_eval evals[CHI_EVALS_MAX];
 	static chi_move line[CHI_LINE_MAX];
 	static char note[CHI_NOTE_MAX];
-	(void)state;
 	const struct chi_counts most = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 	memset(line, 0xff, sizeof(line));
 	for (size_t i = 0; i < CHI_COUNT(moves); i++) {
@@ -545,9 +528,8 @@ static struct chi_conn *newest(void)
 }
 
 /* Each worker has its share, rounded up; the oldest goes for one more. */
-static void oldest_handshake_goes_for_one_more(void **state)
+CASE(oldest_handshake_goes_for_one_more)
 {
-	(void)state;
 	const uint64_t threads = loop_config.threads;
 	const uint64_t handshakes = loop_config.limits.handshakes;
 	loop_config.limits.handshakes = HANDSHAKES;
@@ -576,25 +558,5 @@ static void oldest_handshake_goes_for_one_more(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(begun_request_has_until_its_time),
-		cmocka_unit_test(hello_has_until_its_time),
-		cmocka_unit_test(unread_answers_are_kept_for_their_time),
-		cmocka_unit_test(snapshot_of_a_scan_that_stands_still),
-		cmocka_unit_test(snapshot_of_a_scan_that_works),
-		cmocka_unit_test(sorted_scan_is_of_one_snapshot),
-		cmocka_unit_test(unread_answers_stop_reading_at_the_mark),
-		cmocka_unit_test(reading_goes_on_at_the_mark),
-		cmocka_unit_test(unread_answers_cut_off_at_the_mark),
-		cmocka_unit_test(buffers_are_full_above_the_mark),
-		cmocka_unit_test(large_request_must_fit_the_buffers),
-		cmocka_unit_test(request_must_fit_its_budget),
-		cmocka_unit_test(turn_serves_so_many_requests),
-		cmocka_unit_test(answer_of_a_scan_has_so_many_rows),
-		cmocka_unit_test(page_is_full_at_its_bounds),
-		cmocka_unit_test(games_were_read_in_one_go),
-		cmocka_unit_test(last_record_fits_the_answer),
-		cmocka_unit_test(oldest_handshake_goes_for_one_more),
-	};
-	return cmocka_run_group_tests(tests, loop_init, loop_deinit);
+	return cases_run(loop_init, loop_deinit);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers that are lent again, how many are kept, and how much memory that is at most. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "daemon/net/buffer_pool.h"
+#include "tests/base/cases.h"
 
 #define LIMIT ((size_t)1 << 20)
 
@@ -25,12 +19,11 @@ static void make(struct chi_buffer *buffer, size_t bytes)
 }
 
 /* The one given back last comes first, each among its kind, and with the borrower's limit. */
-static void lent_again(void **state)
+CASE(lent_again)
 {
 	static const size_t sizes[] = {CHI_SMALL_BUFFER, CHI_SMALL_BUFFER + 1, CHI_LARGE_BUFFER};
 	struct chi_buffer_pool buffer_pool = {0};
 	struct chi_buffer buffer;
-	(void)state;
 	lend(&buffer_pool, &buffer, 1);
 	assert_null(buffer.data);
 	for (size_t i = 0; i < 3; i++) {
@@ -58,11 +51,10 @@ static void lent_again(void **state)
 }
 
 /* What is in use, odd, too large or too much is not kept. */
-static void kept_within_bounds(void **state)
+CASE(kept_within_bounds)
 {
 	struct chi_buffer_pool buffer_pool = {0};
 	struct chi_buffer buffer;
-	(void)state;
 	make(&buffer, CHI_SMALL_BUFFER);
 	assert_int_equal(chi_buffer_append(&buffer, "x", 1), CHI_OK);
 	chi_buffer_pool_put(&buffer_pool, &buffer);
@@ -85,13 +77,4 @@ static void kept_within_bounds(void **state)
 		assert_in_range(buffer_pool.large_bytes, CHI_LARGE_BUFFER, CHI_BUFFER_POOL_BYTES);
 	}
 	chi_buffer_pool_deinit(&buffer_pool);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lent_again),
-		cmocka_unit_test(kept_within_bounds),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon's command line: what it takes, what it refuses and what it says then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/notation.h"
@@ -19,6 +13,7 @@
 #include "daemon/settings/limits.h"
 #include "proto/wire/frame.h"
 #include "proto/msg.h"
+#include "tests/base/cases.h"
 
 static struct chi_fault fault;
 
@@ -40,9 +35,8 @@ static int parse(struct chi_config *config, const char *words)
 	return chi_options_parse(&chi_config_options, config, n, arguments, &fault);
 }
 
-static void test_defaults(void **state)
+CASE(test_defaults)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--store /s --listen unix:/l"), CHI_OK);
 	assert_int_equal(chi_config_check(&config, &fault), CHI_OK);
@@ -54,9 +48,8 @@ static void test_defaults(void **state)
 }
 
 /* A path may have a '=', a name may not have a slash. */
-static void test_stores(void **state)
+CASE(test_stores)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--store a=/x --store /y=z --store ./b=c"), CHI_OK);
 	assert_int_equal(config.n_stores, 3);
@@ -74,9 +67,8 @@ static void test_stores(void **state)
 }
 
 /* The protocol's bound, or a store would be served that no client can name. */
-static void test_store_name_length(void **state)
+CASE(test_store_name_length)
 {
-	(void)state;
 	struct chi_config config;
 	char words[128];
 	for (int n = CHI_STORE_NAME_MAX - 1; n <= CHI_STORE_NAME_MAX + 1; n++) {
@@ -88,9 +80,8 @@ static void test_store_name_length(void **state)
 	}
 }
 
-static void test_addresses(void **state)
+CASE(test_addresses)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--listen unix:a:b --listen tcp:127.0.0.1:0 "
 					"--listen tcp:[::1]:65535 --listen tcp:localhost:7"),
@@ -117,9 +108,8 @@ static void test_addresses(void **state)
 }
 
 /* No one must believe that something is encrypted or guarded which is not. */
-static void test_tls(void **state)
+CASE(test_tls)
 {
-	(void)state;
 	struct chi_config config;
 	static const struct {
 		const char *words;
@@ -150,9 +140,8 @@ static void test_tls(void **state)
 	assert_int_equal(parse(&config, "--max-handshakes 1"), CHI_OK);
 }
 
-static void test_settings_of_an_address(void **state)
+CASE(test_settings_of_an_address)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--listen unix:/s,mode=0666,group=17,role=read "
 					"--listen tcp:[::1]:0,role=write"),
@@ -192,9 +181,8 @@ static void test_settings_of_an_address(void **state)
 }
 
 /* 107 bytes are what the kernel takes; the next one would be cut off silently. */
-static void test_socket_path_length(void **state)
+CASE(test_socket_path_length)
 {
-	(void)state;
 	struct chi_config config;
 	char path[120];
 	char words[160];
@@ -208,9 +196,8 @@ static void test_socket_path_length(void **state)
 
 /* Bounds are allowed and one beyond is refused; so is a number with more than a suffix after it.
  */
-static void test_limit_bounds(void **state)
+CASE(test_limit_bounds)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--max-in-flight 63"), CHI_OK);
 	assert_int_equal(parse(&config, "--max-in-flight 64"), CHI_OK);
@@ -238,9 +225,8 @@ static void test_limit_bounds(void **state)
 	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
 }
 
-static void test_other_options(void **state)
+CASE(test_other_options)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--socket-mode 0600 --create outcome --log-level debug "
 					"--log-file f --map-bytes 1G"),
@@ -259,9 +245,8 @@ static void test_other_options(void **state)
 	assert_int_equal(chi_config_check(&config, &fault), -CHI_EINVAL);
 }
 
-static void test_actions(void **state)
+CASE(test_actions)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--help --nonsense"), CHI_OK);
 	assert_int_equal(config.server.action, CHI_ACTION_HELP);
@@ -269,9 +254,8 @@ static void test_actions(void **state)
 	assert_int_equal(config.server.action, CHI_ACTION_VERSION);
 }
 
-static void test_help_names_every_statistic(void **state)
+CASE(test_help_names_every_statistic)
 {
-	(void)state;
 	char *help = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&help, &len);
@@ -289,9 +273,8 @@ static void test_help_names_every_statistic(void **state)
 	free(help);
 }
 
-static void test_mistakes_are_named(void **state)
+CASE(test_mistakes_are_named)
 {
-	(void)state;
 	struct chi_config config;
 	assert_int_equal(parse(&config, "--nonsense"), -CHI_EINVAL);
 	assert_string_equal(fault.text, "unknown option '--nonsense'");
@@ -307,9 +290,8 @@ static void test_mistakes_are_named(void **state)
 	assert_non_null(strstr(fault.text, "--listen"));
 }
 
-static void test_counts_of_repeats(void **state)
+CASE(test_counts_of_repeats)
 {
-	(void)state;
 	struct chi_config config;
 	char words[1024] = "";
 	for (int i = 0; i <= CHI_LISTENS_MAX; i++) {
@@ -317,24 +299,4 @@ static void test_counts_of_repeats(void **state)
 		strcat(words, " --listen unix:s");
 	}
 	assert_int_equal(parse(&config, words), -CHI_EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_stores),
-		cmocka_unit_test(test_store_name_length),
-		cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_settings_of_an_address),
-		cmocka_unit_test(test_tls),
-		cmocka_unit_test(test_socket_path_length),
-		cmocka_unit_test(test_limit_bounds),
-		cmocka_unit_test(test_other_options),
-		cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_help_names_every_statistic),
-		cmocka_unit_test(test_mistakes_are_named),
-		cmocka_unit_test(test_counts_of_repeats),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,18 @@
 /* Lines of the log: what people and programs read, whatever strangers put into them, and how many
  * of them strangers can cause. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "base/attr.h"
 #include "base/num.h"
 #include "service/log.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 static const struct chi_log_head bare = {.priority = -1, .pid = -1};
@@ -45,9 +41,8 @@ static void expect_text(const char *message, const char *value, const char *expe
 	assert_string_equal(line, expected);
 }
 
-static void test_sentences(void **state)
+CASE(test_sentences)
 {
-	(void)state;
 	expect_text("a '{x}' b", "y", "chistored: warning: a 'y' b");
 	expect_text("{x}{x}", "y", "chistored: warning: yy");
 	expect_text("no place", "y", "chistored: warning: no place");
@@ -57,9 +52,8 @@ static void test_sentences(void **state)
 	expect_text("{y} {x", "y", "chistored: warning: {y} {x");
 }
 
-static void test_hostile_texts(void **state)
+CASE(test_hostile_texts)
 {
-	(void)state;
 	expect_text("'{x}' (ok)", "a' (bad) 'b", "chistored: warning: 'a\\' (bad) \\'b' (ok)");
 	expect_text("'{x}'", "\\", "chistored: warning: '\\\\'");
 	expect_text("{x}", "a\nchistored: error: b",
@@ -76,9 +70,8 @@ static void test_hostile_texts(void **state)
 	expect_text("{x}", "\xe2\x80\xae", "chistored: warning: \\xe2\\x80\\xae");
 }
 
-static void test_heads(void **state)
+CASE(test_heads)
 {
-	(void)state;
 	char line[CHI_LOG_LINE_SIZE + 1];
 	const struct chi_log_field fields[] = {
 		log_number("n", UINT64_MAX), log_seconds("s", 1.5), {.key = NULL}};
@@ -109,9 +102,8 @@ static void fill(struct seed *seed, char *text, size_t room)
 
 /* Whatever the bytes, a line is one of text that a terminal shows as it is, or one of JSON that
  * gives the same text again. */
-static void test_any_bytes(void **state)
+CASE(test_any_bytes)
 {
-	(void)state;
 	struct seed seed = seed_start("test_any_bytes");
 	static char a[6000];
 	static char b[300];
@@ -144,9 +136,8 @@ static void test_any_bytes(void **state)
 }
 
 /* At each length a line may be cut anywhere, and has to be whole all the same. */
-static void test_every_length(void **state)
+CASE(test_every_length)
 {
-	(void)state;
 	static char text[CHI_LOG_LINE_SIZE + 64];
 	char line[CHI_LOG_LINE_SIZE + 1];
 	for (size_t len = 0; len < sizeof(text) - 1; len++) {
@@ -203,9 +194,8 @@ static size_t count_of(const char *text, const char *word)
 }
 
 /* Of each name so many lines and no more, and the number of the others at the end. */
-static void test_what_strangers_cause(void **state)
+CASE(test_what_strangers_cause)
 {
-	(void)state;
 	const struct chi_log_options options = {.level = CHI_LOG_INFO, .path = path};
 	assert_int_equal(chi_log_open(&options, NULL), CHI_OK);
 	for (int i = 0; i < 1000; i++) {
@@ -227,9 +217,8 @@ static void test_what_strangers_cause(void **state)
 
 /* Text on standard error is for people and the journal, and the latter alone has use for numbers.
  */
-static void test_the_journal(void **state)
+CASE(test_the_journal)
 {
-	(void)state;
 	struct stat file;
 	char stream[64];
 	int kept = dup(STDERR_FILENO);
@@ -256,12 +245,6 @@ static void test_the_journal(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences),    cmocka_unit_test(test_hostile_texts),
-		cmocka_unit_test(test_heads),	     cmocka_unit_test(test_any_bytes),
-		cmocka_unit_test(test_every_length), cmocka_unit_test(test_what_strangers_cause),
-		cmocka_unit_test(test_the_journal),
-	};
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("daemon log", tests, make_file, remove_file);
+	return cases_run(make_file, remove_file);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A writer's queue, without its thread: limits, order, what may share a commit; and that a job
  * owns copies of all it was given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
 #include "daemon/write/writer.h"
+#include "tests/base/cases.h"
 
 /* No worker takes an answer here. */
 static const struct chi_job_delivery delivery;
@@ -46,9 +41,8 @@ static void free_group(struct chi_store_writer *writer, struct chi_job *group)
 }
 
 /* What is over the limit is refused and may be tried again; nothing is half taken. */
-static void test_record_limit(void **state)
+CASE(test_record_limit)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	chi_store_writer_init(&writer, NULL, 1 << 20, 10);
 	push(&writer, CHI_OP_PUT, 6);
@@ -70,9 +64,8 @@ static void test_record_limit(void **state)
 }
 
 /* The limit itself is allowed. */
-static void test_byte_limit(void **state)
+CASE(test_byte_limit)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	struct chi_job *jobs[3];
 	for (size_t i = 0; i < 3; i++) {
@@ -100,9 +93,8 @@ static void test_byte_limit(void **state)
 }
 
 /* However large: or a job above the limit could never be done. */
-static void test_one_job_is_always_taken(void **state)
+CASE(test_one_job_is_always_taken)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	chi_store_writer_init(&writer, NULL, 1, 1);
 	push(&writer, CHI_OP_PUT, 100);
@@ -110,9 +102,8 @@ static void test_one_job_is_always_taken(void **state)
 }
 
 /* Puts and deletes go into one transaction in the order they came, also around other work. */
-static void test_batches_share_a_commit_in_order(void **state)
+CASE(test_batches_share_a_commit_in_order)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	chi_store_writer_init(&writer, NULL, 1 << 20, 1000);
 	assert_null(chi_store_writer_take(&writer));
@@ -140,9 +131,8 @@ static void test_batches_share_a_commit_in_order(void **state)
 }
 
 /* Games count as positions do: a dump has hundreds of thousands, and nothing else in their puts. */
-static void test_job_counts_its_games(void **state)
+CASE(test_job_counts_its_games)
 {
-	(void)state;
 	struct chi_arena arena;
 	chi_arena_init(&arena, 1 << 20);
 	struct chi_put_request *request = chi_arena_array(&arena, 1, sizeof(*request));
@@ -159,9 +149,8 @@ static void test_job_counts_its_games(void **state)
 }
 
 /* What changes positions by the thousand counted as nothing. */
-static void test_queue_jobs_without_positions(void **state)
+CASE(test_queue_jobs_without_positions)
 {
-	(void)state;
 	struct chi_queue_take_request first = {.limit = 300};
 	struct chi_queue_take_request named = {.positions.n = 2, .limit = 300};
 	struct chi_queue_settle_request all = {.action = CHI_QUEUE_DROP};
@@ -187,9 +176,8 @@ static void test_queue_jobs_without_positions(void **state)
 }
 
 /* Answers wait for the whole group, so it ends at a number of records. */
-static void test_group_is_bounded(void **state)
+CASE(test_group_is_bounded)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	chi_store_writer_init(&writer, NULL, 1 << 30, 1 << 30);
 	push(&writer, CHI_OP_PUT, CHI_GROUP_RECORDS - 1);
@@ -206,9 +194,8 @@ static void test_group_is_bounded(void **state)
 }
 
 /* What an operation's own struct leads to becomes the job's, and counts. */
-static void test_job_takes_its_request(void **state)
+CASE(test_job_takes_its_request)
 {
-	(void)state;
 	struct chi_arena arena;
 	chi_arena_init(&arena, 1 << 20);
 	struct chi_name_change *changes = chi_arena_array(&arena, 2, sizeof(*changes));
@@ -231,9 +218,8 @@ static void test_job_takes_its_request(void **state)
 }
 
 /* What is not to be committed has no commit to share. */
-static void test_dry_run_stands_alone(void **state)
+CASE(test_dry_run_stands_alone)
 {
-	(void)state;
 	struct chi_store_writer writer;
 	chi_store_writer_init(&writer, NULL, 1 << 20, 100);
 	push(&writer, CHI_OP_PUT, 1);
@@ -251,20 +237,4 @@ static void test_dry_run_stands_alone(void **state)
 	assert_null(group->next);
 	free_group(&writer, group);
 	chi_store_writer_deinit(&writer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_record_limit),
-		cmocka_unit_test(test_byte_limit),
-		cmocka_unit_test(test_one_job_is_always_taken),
-		cmocka_unit_test(test_batches_share_a_commit_in_order),
-		cmocka_unit_test(test_group_is_bounded),
-		cmocka_unit_test(test_queue_jobs_without_positions),
-		cmocka_unit_test(test_job_counts_its_games),
-		cmocka_unit_test(test_job_takes_its_request),
-		cmocka_unit_test(test_dry_run_stands_alone),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

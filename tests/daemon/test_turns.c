@@ -16,12 +16,11 @@
 #define SHORT_SCANS 100
 #define TURNS_MAX   2 /* until a single question is answered */
 
-static void pipelines_let_others_through(void **state)
+CASE(pipelines_let_others_through)
 {
 	struct loop_client rude;
 	struct loop_client polite[POLITE];
 	size_t turns = 0;
-	(void)state;
 	loop_enter(&rude);
 	for (size_t i = 0; i < POLITE; i++) {
 		loop_enter(&polite[i]);
@@ -58,13 +57,12 @@ static void pipelines_let_others_through(void **state)
 	loop_all_left();
 }
 
-static void scans_let_others_through(void **state)
+CASE(scans_let_others_through)
 {
 	struct loop_client rude;
 	struct loop_client polite;
 	struct chi_buffer out;
 	size_t most = 0;
-	(void)state;
 	loop_enter(&rude);
 	loop_enter(&polite);
 	chi_buffer_init(&out, 1 << 20);
@@ -99,13 +97,12 @@ static void scans_let_others_through(void **state)
 
 /* One scan a turn let a thousand clients wait for seconds, each for a hundred rows, while everyone
  * else's probes were answered between any two of them. */
-static void short_scans_share_a_turn(void **state)
+CASE(short_scans_share_a_turn)
 {
 	struct loop_client many[SHORT_SCANS];
 	struct chi_buffer out;
 	size_t answered = 0;
 	size_t turns = 0;
-	(void)state;
 	for (size_t i = 0; i < SHORT_SCANS; i++) {
 		loop_enter(&many[i]);
 	}
@@ -169,12 +166,11 @@ static size_t probe_through(struct loop_client *client)
 	return taken;
 }
 
-static void what_finds_nothing_lets_others_through(void **state)
+CASE(what_finds_nothing_lets_others_through)
 {
 	struct loop_client rude;
 	struct loop_client polite;
 	size_t turns = 0;
-	(void)state;
 	loop_enter(&rude);
 	loop_enter(&polite);
 	send_walk(&rude, 1, CHI_OP_SCAN, nothing);
@@ -202,11 +198,10 @@ static void drain(struct loop_client *client)
 	}
 }
 
-static void two_scans_go_on_side_by_side(void **state)
+CASE(two_scans_go_on_side_by_side)
 {
 	struct loop_client clients[2];
 	size_t apart = 0;
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		loop_enter(&clients[i]);
 		clients[i].bytes = 0;
@@ -235,11 +230,10 @@ static void two_scans_go_on_side_by_side(void **state)
 	loop_all_left();
 }
 
-static void cancel_ends_scans_that_work(void **state)
+CASE(cancel_ends_scans_that_work)
 {
 	struct loop_client client;
 	size_t taken = 0;
-	(void)state;
 	loop_enter(&client);
 	send_walk(&client, 1, CHI_OP_SCAN, nothing);
 	send_walk(&client, 2, CHI_OP_COUNT, nothing);
@@ -266,14 +260,13 @@ static void cancel_ends_scans_that_work(void **state)
 
 /* Each may have a page of rows that waits, and all together what was appended to their client's
  * output before it was too long. */
-static void unread_scans_are_not_buffered(void **state)
+CASE(unread_scans_are_not_buffered)
 {
 	const size_t bound = UNREAD * CHI_SCAN_ROWS_MAX * sizeof(struct chi_row) + CHI_STREAM_MARK +
 			     CHI_SCAN_BYTES_MAX + 2 * CHI_READ_CHUNK;
 	struct loop_client unread;
 	struct loop_client polite;
 	size_t most = 0;
-	(void)state;
 	loop_enter(&unread);
 	loop_enter(&polite);
 	for (unsigned i = 1; i <= UNREAD; i++) {
@@ -307,7 +300,7 @@ static void unread_scans_are_not_buffered(void **state)
 }
 
 /* Before each came a large request, whose memory the worker keeps for the next. */
-static void small_queries_keep_no_large_blocks(void **state)
+CASE(small_queries_keep_no_large_blocks)
 {
 	enum {
 		QUERIES = 4,
@@ -318,7 +311,6 @@ static void small_queries_keep_no_large_blocks(void **state)
 	const size_t before = atomic_load(&loop_server->buffered);
 	struct loop_client client;
 	struct chi_buffer out;
-	(void)state;
 	loop_enter(&client);
 	help_keys(keys, KEYS);
 	chi_buffer_init(&out, 1 << 20);
@@ -353,12 +345,11 @@ static void small_queries_keep_no_large_blocks(void **state)
 
 /* The roles of all are judged again, also after one whose unread answers leave no room to tell it
  * so, and who is therefore dropped on the way. */
-static void judging_reaches_all(void **state)
+CASE(judging_reaches_all)
 {
 	static const struct chi_listen less = {.kind = CHI_LISTEN_UNIX, .role = CHI_ROLE_READ};
 	struct loop_client clients[3];
 	struct chi_conn *conn = NULL;
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(clients); i++) {
 		loop_enter(&clients[i]);
 	}
@@ -384,16 +375,5 @@ static void judging_reaches_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pipelines_let_others_through),
-		cmocka_unit_test(scans_let_others_through),
-		cmocka_unit_test(short_scans_share_a_turn),
-		cmocka_unit_test(what_finds_nothing_lets_others_through),
-		cmocka_unit_test(two_scans_go_on_side_by_side),
-		cmocka_unit_test(cancel_ends_scans_that_work),
-		cmocka_unit_test(unread_scans_are_not_buffered),
-		cmocka_unit_test(small_queries_keep_no_large_blocks),
-		cmocka_unit_test(judging_reaches_all),
-	};
-	return cmocka_run_group_tests(tests, loop_init, loop_deinit);
+	return cases_run(loop_init, loop_deinit);
 }

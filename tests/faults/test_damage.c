@@ -5,13 +5,6 @@
  * damaged page may end it. An answer is right, an error, or false; and verify must not say "sound"
  * where anything else than the right answers came.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "tests/faults/answers.h"
 #include "tests/faults/hurt.h"
@@ -384,7 +378,25 @@ static void take_right_answers(struct judge *judge)
 	}
 }
 
-static void test_damaged_stores(void **state)
+/* A store that says something else, and is as sound as the first: the judge must see it. */
+CASE(test_control)
+{
+	struct judge *judge = *state;
+	struct tally tally = {0};
+	const char *dir = help_path("control");
+	assert_int_equal(mkdir(dir, 0700), 0);
+	write_store(dir, images[0].bytes, images[0].len);
+	struct chi_client *client = open_store(dir, true);
+	assert_non_null(client);
+	ok(chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 0, 0, NULL));
+	chi_close(client);
+	question_store(judge, dir);
+	judge_store(&tally, "control", 0);
+	assert_int_equal(tally.wrong, 1);
+	assert_int_equal(tally.missed, 1);
+}
+
+CASE(test_damaged_stores)
 {
 	struct judge *judge = *state;
 	struct tally tallies[KINDS_MAX] = {{0}};
@@ -416,24 +428,6 @@ static void test_damaged_stores(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* A store that says something else, and is as sound as the first: the judge must see it. */
-static void test_control(void **state)
-{
-	struct judge *judge = *state;
-	struct tally tally = {0};
-	const char *dir = help_path("control");
-	assert_int_equal(mkdir(dir, 0700), 0);
-	write_store(dir, images[0].bytes, images[0].len);
-	struct chi_client *client = open_store(dir, true);
-	assert_non_null(client);
-	ok(chi_queue_settle(client, 0, CHI_QUEUE_DROP, NULL, 0, 0, NULL));
-	chi_close(client);
-	question_store(judge, dir);
-	judge_store(&tally, "control", 0);
-	assert_int_equal(tally.wrong, 1);
-	assert_int_equal(tally.missed, 1);
-}
-
 static int set_up(void **state)
 {
 	struct judge *judge = judge_new();
@@ -450,13 +444,9 @@ static int set_up(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_damaged_stores),
-	};
 	judge_in_memory();
 	seed = seed_start("faults/damage");
-	int failed = cmocka_run_group_tests_name("faults/damage", tests, set_up, NULL);
+	int failed = cases_run(set_up, NULL);
 	help_clean();
 	return failed;
 }

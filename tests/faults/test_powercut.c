@@ -238,88 +238,76 @@ static void control(struct work *work, const char *name, enum disk_lie lie)
 
 static struct work work;
 
-static void test_create(void **state)
+CASE(test_create)
 {
-	(void)state;
 	record_create(&work, "create");
 	honest(&work, "create", 3);
 }
 
-static void test_puts(void **state)
+CASE(test_puts)
 {
-	(void)state;
 	record_steps(&work, "puts", MODEL_SMALL, 48);
 	honest(&work, "small puts", 3);
 }
 
-static void test_batches(void **state)
+CASE(test_batches)
 {
-	(void)state;
 	record_steps(&work, "batches", MODEL_BATCHES, 30);
 	honest(&work, "batches", 5);
 }
 
-static void test_deletes(void **state)
+CASE(test_deletes)
 {
-	(void)state;
 	record_steps(&work, "deletes", MODEL_DELETES, 40);
 	honest(&work, "deletes", 6);
 }
 
-static void test_compact(void **state)
+CASE(test_compact)
 {
-	(void)state;
 	record_compact(&work);
 	honest(&work, "compact", 7);
 }
 
-static void test_backup(void **state)
+CASE(test_backup)
 {
-	(void)state;
 	record_backup(&work);
 	honest(&work, "backup", 7);
 }
 
-static void test_loads(void **state)
+CASE(test_loads)
 {
-	(void)state;
 	record_loads(&work);
 	honest(&work, "loads", 8);
 }
 
-static void test_killed(void **state)
+CASE(test_killed)
 {
-	(void)state;
 	record_killed(&work);
 	honest(&work, "killed before a sync", 4);
 }
 
-static void test_repeated(void **state)
+CASE(test_repeated)
 {
-	(void)state;
 	record_repeated(&work);
 	honest(&work, "killed and repeated", 5);
 }
 
-static void test_marked(void **state)
+CASE(test_marked)
 {
-	(void)state;
 	work.marked = true;
 	record_steps(&work, "marked", MODEL_BATCHES, 40);
 	honest(&work, "marked writes", 7);
 }
 
-static void test_marked_compact(void **state)
+CASE(test_marked_compact)
 {
-	(void)state;
 	work.marked = true;
 	record_compact(&work);
 	honest(&work, "marked writes, compact", 5);
 }
 
-static void test_marked_backup(void **state)
+CASE(test_marked_backup)
 {
-	(void)state;
 	work.marked = true;
 	record_backup(&work);
 	honest(&work, "marked writes, backup", 3);
@@ -327,90 +315,78 @@ static void test_marked_backup(void **state)
 
 /* What the killed process had done is known, and yet must be made certain before it is
  * acknowledged. */
-static void test_marked_repeated(void **state)
+CASE(test_marked_repeated)
 {
-	(void)state;
 	work.marked = true;
 	record_repeated(&work);
 	honest(&work, "marked writes, killed and repeated", 5);
 }
 
-static void test_marked_failing(void **state)
+CASE(test_marked_failing)
 {
-	(void)state;
 	work.marked = true;
 	record_failing(&work);
 	honest(&work, "marked writes, failed and repeated", 5);
 }
 
-static void test_repair(void **state)
+CASE(test_repair)
 {
-	(void)state;
 	record_repair(&work);
 	honest(&work, "repair", 5);
 }
 
-static void test_publish(void **state)
+CASE(test_publish)
 {
-	(void)state;
 	record_publish(&work);
 	honest(&work, "publish", 5);
 }
 
-static void test_failing(void **state)
+CASE(test_failing)
 {
-	(void)state;
 	record_failing(&work);
 	honest(&work, "failed and repeated", 5);
 }
 
-static void test_games(void **state)
+CASE(test_games)
 {
-	(void)state;
 	record_steps(&work, "games", MODEL_GAMES, 24);
 	honest(&work, "games", 5);
 }
 
-static void test_aliases(void **state)
+CASE(test_aliases)
 {
-	(void)state;
 	record_steps(&work, "aliases", MODEL_ALIASES, 27);
 	honest(&work, "aliases", 5);
 }
 
-static void test_async(void **state)
+CASE(test_async)
 {
-	(void)state;
 	record_async(&work);
 	honest(&work, "asynchronous puts", 7);
 	assert_true(all_states >= all_wanted);
 }
 
-static void test_control_no_sync(void **state)
+CASE(test_control_no_sync)
 {
-	(void)state;
 	record_steps(&work, "no-sync", MODEL_SMALL, 20);
 	control(&work, "a disk that syncs nothing", DISK_NO_SYNC);
 }
 
-static void test_control_no_data(void **state)
+CASE(test_control_no_data)
 {
-	(void)state;
 	record_steps(&work, "no-data", MODEL_BATCHES, 20);
 	control(&work, "meta pages before their data", DISK_NO_DATA);
 }
 
 /* Names, their gameset and their games disagree after it. */
-static void test_control_aliases(void **state)
+CASE(test_control_aliases)
 {
-	(void)state;
 	record_steps(&work, "no-aliases", MODEL_ALIASES, 12);
 	control(&work, "changes of names, meta pages before their data", DISK_NO_DATA);
 }
 
-static void test_control_no_names(void **state)
+CASE(test_control_no_names)
 {
-	(void)state;
 	record_create(&work, "no-names");
 	control(&work, "names that are not synced", DISK_NO_NAMES);
 }
@@ -428,19 +404,5 @@ int main(void)
 	seed.state = help_random();
 	judge_in_memory();
 	judge = judge_new();
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),		cmocka_unit_test(test_puts),
-		cmocka_unit_test(test_batches),		cmocka_unit_test(test_deletes),
-		cmocka_unit_test(test_compact),		cmocka_unit_test(test_backup),
-		cmocka_unit_test(test_loads),		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_repeated),	cmocka_unit_test(test_failing),
-		cmocka_unit_test(test_marked),		cmocka_unit_test(test_marked_compact),
-		cmocka_unit_test(test_marked_backup),	cmocka_unit_test(test_marked_repeated),
-		cmocka_unit_test(test_marked_failing),	cmocka_unit_test(test_repair),
-		cmocka_unit_test(test_publish),		cmocka_unit_test(test_games),
-		cmocka_unit_test(test_aliases),		cmocka_unit_test(test_async),
-		cmocka_unit_test(test_control_aliases), cmocka_unit_test(test_control_no_sync),
-		cmocka_unit_test(test_control_no_data), cmocka_unit_test(test_control_no_names),
-	};
-	return cmocka_run_group_tests_name("powercut", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

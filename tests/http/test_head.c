@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Heads as clients send them, as attackers do, and cut at every byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "http/net/head.h"
+#include "tests/base/cases.h"
 
 static int parse(const char *text, struct head *head)
 {
@@ -33,10 +28,9 @@ static const char usual[] = "GET /api/x?a=b&c HTTP/1.1\r\nHost: localhost:8080\r
 			    "accept-encoding: gzip;q=1.0, zstd\r\nIf-None-Match: \"1\"\r\n"
 			    "Authorization:Bearer abc \r\nX: \r\n\r\n";
 
-static void test_usual(void **state)
+CASE(test_usual)
 {
 	struct head head;
-	(void)state;
 	assert_int_equal(parse(usual, &head), 0);
 	assert_int_equal(head.method, METHOD_GET);
 	assert_int_equal(head.version, 11);
@@ -52,12 +46,11 @@ static void test_usual(void **state)
 }
 
 /* Every part of a head is a part of one: it asks for more and refuses nothing. */
-static void test_cut_at_every_byte(void **state)
+CASE(test_cut_at_every_byte)
 {
 	struct head head;
 	const char *why = NULL;
 	size_t used = 0;
-	(void)state;
 	for (size_t len = 0; len < sizeof(usual) - 1; len++) {
 		/* A copy of that size: what is read beyond it is seen by the sanitizers. */
 		char *part = malloc(len + 1);
@@ -68,10 +61,9 @@ static void test_cut_at_every_byte(void **state)
 	}
 }
 
-static void test_without_a_version(void **state)
+CASE(test_without_a_version)
 {
 	struct head head;
-	(void)state;
 	assert_int_equal(
 		parse("GET https://www.chessdb.cn/cdb.php?action=querybest&board=8/8 w\n", &head),
 		400);
@@ -85,20 +77,18 @@ static void test_without_a_version(void **state)
 	assert_int_equal(parse("POST /cdb.php\n", &head), 400);
 }
 
-static void test_absolute_form(void **state)
+CASE(test_absolute_form)
 {
 	struct head head;
-	(void)state;
 	assert_int_equal(parse("GET http://www.chessdb.cn/cdb.php?a HTTP/1.1\r\n\r\n", &head), 0);
 	assert_text(head.path, "/cdb.php");
 	assert_int_equal(parse("GET http://www.chessdb.cn HTTP/1.1\r\n\r\n", &head), 400);
 	assert_int_equal(parse("OPTIONS * HTTP/1.1\r\n\r\n", &head), 0);
 }
 
-static void test_connections(void **state)
+CASE(test_connections)
 {
 	struct head head;
-	(void)state;
 	assert_int_equal(parse("GET / HTTP/1.0\r\n\r\n", &head), 0);
 	assert_false(head.keep_alive);
 	assert_int_equal(parse("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", &head), 0);
@@ -107,7 +97,7 @@ static void test_connections(void **state)
 	assert_false(head.keep_alive);
 }
 
-static void test_what_is_refused(void **state)
+CASE(test_what_is_refused)
 {
 	static const struct {
 		int status;
@@ -130,7 +120,6 @@ static void test_what_is_refused(void **state)
 		{417, "POST / HTTP/1.1\r\nExpect: wonders\r\n\r\n"},
 	};
 	struct head head;
-	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		assert_int_equal(parse(heads[i].text, &head), heads[i].status);
 	}
@@ -152,9 +141,8 @@ static int parse_long(const char *begin, char c, size_t n)
 	return status;
 }
 
-static void test_bounds(void **state)
+CASE(test_bounds)
 {
-	(void)state;
 	assert_int_equal(parse_long("GET /", 'x', 100), 1);
 	assert_int_equal(parse_long("GET /", 'x', HEAD_MAX), 414);
 	assert_int_equal(parse_long("GET / HTTP/1.1\r\nA: ", 'x', HEAD_MAX), 431);
@@ -167,18 +155,4 @@ static void test_bounds(void **state)
 	assert_int_equal(parse(many, &head), 431);
 	memmove(many + 16, many + 21, strlen(many + 21) + 1);
 	assert_int_equal(parse(many, &head), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),
-		cmocka_unit_test(test_cut_at_every_byte),
-		cmocka_unit_test(test_without_a_version),
-		cmocka_unit_test(test_absolute_form),
-		cmocka_unit_test(test_connections),
-		cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_bounds),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

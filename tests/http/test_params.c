@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters: escapes, repeated ones, bytes that are no text, too many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "http/net/params.h"
+#include "tests/base/cases.h"
 
 static struct chi_arena arena = {.budget = 1 << 20};
 
@@ -21,10 +16,9 @@ static int parse(struct params *params, const char *text)
 	return status;
 }
 
-static void test_decoding(void **state)
+CASE(test_decoding)
 {
 	struct params params;
-	(void)state;
 	assert_int_equal(parse(&params, "fen=a+b%20c_d&&x&y=&x=%c3%a9&x=2"), CHI_OK);
 	assert_string_equal(params_get(&params, "fen"), "a b c_d");
 	assert_null(params_get(&params, "y"));
@@ -34,22 +28,20 @@ static void test_decoding(void **state)
 	assert_string_equal(params.list[3].value, "\xc3\xa9");
 }
 
-static void test_what_is_refused(void **state)
+CASE(test_what_is_refused)
 {
 	static const char *const texts[] = {"a=%",   "a=%4",  "a=%zz", "a=%00",
 					    "a=%ff", "a=%01", "%c3=1", "a=\xc3"};
 	struct params params;
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_int_equal(parse(&params, texts[i]), -CHI_ESYNTAX);
 	}
 }
 
-static void test_bound(void **state)
+CASE(test_bound)
 {
 	char text[2 * PARAMS_MAX + 3] = "";
 	struct params params;
-	(void)state;
 	for (int i = 0; i < PARAMS_MAX; i++) {
 		strcat(text, "a&");
 	}
@@ -58,12 +50,11 @@ static void test_bound(void **state)
 	assert_int_equal(parse(&params, text), -CHI_ETOOBIG);
 }
 
-static void test_numbers_and_flags(void **state)
+CASE(test_numbers_and_flags)
 {
 	struct params params;
 	struct chi_fault fault;
 	uint64_t n = 0;
-	(void)state;
 	assert_int_equal(parse(&params, "n=7&t=true&o=ON&no=0"), CHI_OK);
 	assert_int_equal(params_number(&params, "n", 1, 7, 3, &n, &fault), CHI_OK);
 	assert_int_equal(n, 7);
@@ -87,11 +78,5 @@ static int end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decoding),
-		cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_numbers_and_flags),
-	};
-	return cmocka_run_group_tests(tests, NULL, end);
+	return cases_run(NULL, end);
 }

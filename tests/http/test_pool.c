@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers and the calls that wait for them. */
 #undef NDEBUG
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <semaphore.h>
 
-#include <cmocka.h>
-
 #include "http/net/server.h"
+#include "tests/base/cases.h"
 
 #define CALLS 3
 
@@ -48,9 +43,8 @@ static bool is_stopping(struct pool *pool)
 }
 
 /* They were said to be given back as canceled, and ran. */
-static void test_calls_that_wait_do_not_run_at_a_stop(void **state)
+CASE(test_calls_that_wait_do_not_run_at_a_stop)
 {
-	(void)state;
 	const struct http_config config = {.workers = 1, .waiting = CALLS, .answer_ms = 1000};
 	const struct route route = {.path = "/", .flags = ROUTE_LOCAL, .run = run};
 	struct http_server *server = test_calloc(1, sizeof(*server));
@@ -89,12 +83,4 @@ static void test_calls_that_wait_do_not_run_at_a_stop(void **state)
 	test_free(loop);
 	test_free(calls);
 	test_free(server);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls_that_wait_do_not_run_at_a_stop),
-	};
-	return cmocka_run_group_tests_name("http/pool", tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* JSON as it is written, read again by another library. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
 #include "http/net/writer.h"
+#include "tests/base/cases.h"
 
 static void assert_written(struct writer *w, const char *wanted)
 {
@@ -23,10 +19,9 @@ static void assert_written(struct writer *w, const char *wanted)
 	out_reset(w);
 }
 
-static void test_values(void **state)
+CASE(test_values)
 {
 	struct writer w;
-	(void)state;
 	out_init(&w, 1000);
 	out_object(&w, NULL);
 	out_number(&w, "n", INT64_MAX);
@@ -46,10 +41,9 @@ static void test_values(void **state)
 	out_deinit(&w);
 }
 
-static void test_reals(void **state)
+CASE(test_reals)
 {
 	struct writer w;
-	(void)state;
 	out_init(&w, 1000);
 	out_array(&w, NULL);
 	out_real(&w, NULL, 76.0, 2);
@@ -62,10 +56,9 @@ static void test_reals(void **state)
 }
 
 /* What comes from outside never ends a string, and is never text that is none. */
-static void test_texts(void **state)
+CASE(test_texts)
 {
 	struct writer w;
-	(void)state;
 	out_init(&w, 1000);
 	out_text(&w, NULL, "a\"b\\c\n\x01\xc3\xa9");
 	assert_written(&w, "\"a\\\"b\\\\c\\u000a\\u0001\xc3\xa9\"");
@@ -74,10 +67,9 @@ static void test_texts(void **state)
 	out_deinit(&w);
 }
 
-static void test_the_limit_stays(void **state)
+CASE(test_the_limit_stays)
 {
 	struct writer w;
-	(void)state;
 	out_init(&w, 5);
 	out_raw(&w, "123456");
 	assert_true(w.failed);
@@ -87,15 +79,4 @@ static void test_the_limit_stays(void **state)
 	out_raw(&w, "1");
 	assert_written(&w, "1");
 	out_deinit(&w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_reals),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_the_limit_stays),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

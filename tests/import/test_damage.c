@@ -299,9 +299,8 @@ static int compare(const struct answers *wanted)
 	return end;
 }
 
-static void no_damage_hides_an_entry(void **state)
+CASE(no_damage_hides_an_entry, NULL, help_teardown)
 {
-	(void)state;
 	struct answers wanted;
 	char path[1024];
 	unsigned seen[WRONG] = {0};
@@ -343,12 +342,4 @@ static void no_damage_hides_an_entry(void **state)
 	assert_true(seen[ERRORS] > 0);
 	free(good);
 	(void)close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(no_damage_hides_an_entry, help_teardown),
-	};
-	return cmocka_run_group_tests_name("import/damage", tests, NULL, NULL);
 }

@@ -103,9 +103,8 @@ static uint64_t put_evals(const char *name, const char *text)
 	return n;
 }
 
-static void same_as_puts(void **state)
+CASE(same_as_puts)
 {
-	(void)state;
 	for (unsigned round = 0; round < 5; round++) {
 		/* Large enough to be several streams, and, with little memory, to be spilled. */
 		_cleanup_(chi_freep) char *text = commented_games(round < 4 ? 100 : 2500, 60, 9);
@@ -147,9 +146,8 @@ static void same_as_puts(void **state)
 	}
 }
 
-static void holds_to_the_last_ply(void **state)
+CASE(holds_to_the_last_ply)
 {
-	(void)state;
 	struct import_session session = {.options = {.evals = true, .max_ply = 2}};
 	static const char text[] = "[Event \"x\"]\n\n1. e4 {[%eval 0.1]} e5 {[%eval 0.2]} 2. Nf3 "
 				   "{[%eval 0.3] } {+0.10/3 0s} Nc6 {+0.10/3 0s} 1-0";
@@ -169,9 +167,8 @@ static void holds_to_the_last_ply(void **state)
 
 /* A position that more engines have evaluated than a record holds keeps the deepest; of those that
  * are stored none is lost to others. An import failed there. */
-static void more_engines_than_a_record_holds(void **state)
+CASE(more_engines_than_a_record_holds)
 {
-	(void)state;
 	static char text[3][1 << 14];
 	size_t len[3] = {0};
 	/* 40 engines of depth 100..139; 80 of depth 1..80; one that is stored, deeper. */
@@ -208,9 +205,8 @@ static void more_engines_than_a_record_holds(void **state)
 }
 
 /* The same are left whatever the order. */
-static void order_does_not_matter(void **state)
+CASE(order_does_not_matter)
 {
-	(void)state;
 	_cleanup_(chi_freep) struct chi_eval_set *a = calloc(1, sizeof(*a));
 	_cleanup_(chi_freep) struct chi_eval_set *b = calloc(1, sizeof(*b));
 	_cleanup_(chi_freep) struct chi_eval_copy *copies = calloc(400, sizeof(*copies));
@@ -255,11 +251,5 @@ static void order_does_not_matter(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_as_puts),
-		cmocka_unit_test(holds_to_the_last_ply),
-		cmocka_unit_test(more_engines_than_a_record_holds),
-		cmocka_unit_test(order_does_not_matter),
-	};
-	return cmocka_run_group_tests_name("import evals", tests, NULL, help_teardown);
+	return cases_run(NULL, help_teardown);
 }

@@ -155,9 +155,8 @@ static void import(const char *store, struct import_session session, const char 
 	ok(session_run(&session, store, texts));
 }
 
-static void the_same_as_put_one_by_one(void **state)
+CASE(the_same_as_put_one_by_one)
 {
-	(void)state;
 	const char *texts[] = {masters, odd, NULL};
 	put_all("put", texts, 0);
 	import("bulk", (struct import_session){0}, texts);
@@ -171,9 +170,8 @@ static void the_same_as_put_one_by_one(void **state)
 }
 
 /* A position that comes back counts once, and each move from it once. */
-static void repetitions_count_once(void **state)
+CASE(repetitions_count_once)
 {
-	(void)state;
 	static const char text[] =
 		"[White \"a\"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. Nc3 Nc6 6. Nb1 Nb8"
 		" 7. Nc3 Nf6 8. Nb1 Ng8 9. e4 Nf6 10. Nc3 Ng8 11. Nb1 1/2-1/2\n\n"
@@ -194,9 +192,8 @@ static void repetitions_count_once(void **state)
 	}
 }
 
-static void any_cut_any_threads_any_memory(void **state)
+CASE(any_cut_any_threads_any_memory)
 {
-	(void)state;
 	const char *texts[] = {masters, odd, masters, NULL};
 	import("whole", (struct import_session){.options.threads = 1}, texts);
 	for (unsigned round = 0; round < seed_rounds(6); round++) {
@@ -211,9 +208,8 @@ static void any_cut_any_threads_any_memory(void **state)
 }
 
 /* More than the least memory holds, so that all is spilled and merged again. */
-static void spilled_or_not(void **state)
+CASE(spilled_or_not)
 {
-	(void)state;
 	_cleanup_(chi_freep) char *many = session_games(seed_rounds(5000) / 2, 200);
 	const char *texts[] = {many, NULL};
 	struct import_session small = {.options.memory = 16 * MIB, .options.max_ply = 6};
@@ -227,9 +223,8 @@ static void spilled_or_not(void **state)
 	session_same("a", "b");
 }
 
-static void the_same_games_again_change_nothing(void **state)
+CASE(the_same_games_again_change_nothing)
 {
-	(void)state;
 	const char *texts[] = {masters, odd, NULL};
 	struct import_session session = {0};
 	import("once", session, texts);
@@ -244,9 +239,8 @@ static void the_same_games_again_change_nothing(void **state)
 	session_same("once", "twice");
 }
 
-static void one_after_the_other_is_both(void **state)
+CASE(one_after_the_other_is_both)
 {
-	(void)state;
 	const char *both[] = {masters, odd, NULL};
 	import("both", (struct import_session){0}, both);
 	help_remove(help_path("parts"));
@@ -255,9 +249,8 @@ static void one_after_the_other_is_both(void **state)
 	session_same("both", "parts");
 }
 
-static void what_was_added_can_be_taken_out(void **state)
+CASE(what_was_added_can_be_taken_out)
 {
-	(void)state;
 	for (unsigned max_ply = 0; max_ply < 40; max_ply += 26) {
 		struct import_session session = {.options.max_ply = max_ply};
 		const char *first[] = {masters, NULL};
@@ -284,9 +277,8 @@ static void what_was_added_can_be_taken_out(void **state)
 }
 
 /* Text in which no place is sure to begin a game: one stream of many pieces. */
-static void text_without_a_place_to_cut(void **state)
+CASE(text_without_a_place_to_cut)
 {
-	(void)state;
 	_cleanup_(chi_freep) char *text = session_games(1500, 60);
 	for (char *tag = text; (tag = strstr(tag, "[Event")) != NULL;) {
 		memcpy(tag, "[Place", 6);
@@ -327,9 +319,8 @@ static size_t growth(enum chi_import_kind kind, unsigned n, const char *text)
 	return after > before ? after - before : 0;
 }
 
-static void names_of_inputs_took_memory_without_limit(void **state)
+CASE(names_of_inputs_took_memory_without_limit)
 {
-	(void)state;
 	const char *texts[] = {masters, NULL};
 	unsigned n = (unsigned)seed_rounds(100000);
 	import("names", (struct import_session){0}, texts);
@@ -340,9 +331,8 @@ static void names_of_inputs_took_memory_without_limit(void **state)
 	assert_in_range(growth(CHI_IMPORT_SUBTRACT, n, "1. e4 *\n\n"), 0, 20 * MIB);
 }
 
-static void outcome_stores_agree(void **state)
+CASE(outcome_stores_agree)
 {
-	(void)state;
 	const char *texts[] = {masters, odd, NULL};
 	struct import_session session = {.statistic = CHI_STATISTIC_OUTCOME, .options.threads = 1};
 	import("one", session, texts);
@@ -362,17 +352,5 @@ static void outcome_stores_agree(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_as_put_one_by_one),
-		cmocka_unit_test(repetitions_count_once),
-		cmocka_unit_test(any_cut_any_threads_any_memory),
-		cmocka_unit_test(spilled_or_not),
-		cmocka_unit_test(the_same_games_again_change_nothing),
-		cmocka_unit_test(one_after_the_other_is_both),
-		cmocka_unit_test(what_was_added_can_be_taken_out),
-		cmocka_unit_test(text_without_a_place_to_cut),
-		cmocka_unit_test(names_of_inputs_took_memory_without_limit),
-		cmocka_unit_test(outcome_stores_agree),
-	};
-	return cmocka_run_group_tests_name("import games", tests, load_texts, free_texts);
+	return cases_run(load_texts, free_texts);
 }

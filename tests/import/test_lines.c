@@ -343,9 +343,8 @@ static void one_format(enum chi_statistic statistic, enum chi_format format, boo
 	chi_dir_close(lines);
 }
 
-static void puts_make_the_same_store(void **state)
+CASE(puts_make_the_same_store)
 {
-	(void)state;
 	for (int statistic = 1; statistic <= CHI_STATISTIC_MAX; statistic++) {
 		for (int format = CHI_FORMAT_EPD; format <= CHI_FORMAT_JSONL; format++) {
 			one_format((enum chi_statistic)statistic, (enum chi_format)format, false);
@@ -354,9 +353,8 @@ static void puts_make_the_same_store(void **state)
 }
 
 /* What games of the archive say is not set by a put, but may be added to. */
-static void into_a_store_of_games(void **state)
+CASE(into_a_store_of_games)
 {
-	(void)state;
 	for (int format = CHI_FORMAT_EPD; format <= CHI_FORMAT_JSONL; format++) {
 		one_format(CHI_STATISTIC_OUTCOME, (enum chi_format)format, true);
 		one_format(CHI_STATISTIC_CONTROL, (enum chi_format)format, true);
@@ -378,9 +376,8 @@ static char *repeated(const char *head, const char *line, size_t n, const char *
 }
 
 /* Lines and records about as long as one may be, of more pieces than one, and an open mark. */
-static void long_records(void **state)
+CASE(long_records)
 {
-	(void)state;
 	static struct expected expected;
 	const struct chi_import_options options = {
 		.format = CHI_FORMAT_CSV, .engine = "mine", .threads = 3, .memory = 16 * MIB};
@@ -409,9 +406,8 @@ static void long_records(void **state)
 }
 
 /* A file that is none of positions ends the import, and nothing has happened. */
-static void what_ends_it(void **state)
+CASE(what_ends_it)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		const char *text;
@@ -444,9 +440,8 @@ static void what_ends_it(void **state)
 
 /* Where games or moves are by then, of the store or of the text, nothing changes; elsewhere counts
  * are added to what else is stored. */
-static void what_was_played_stays(void **state)
+CASE(what_was_played_stays)
 {
-	(void)state;
 	static const char before[] = "{\"fen\":\"" START "\",\"moves\":[{\"uci\":\"e2e4\"}]}\n"
 				     "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 w - -\",\"note\":\"n\"}\n"
 				     "{\"fen\":\"8/8/8/4k3/8/8/8/4K3 b - -\",\"other\":1}\n";
@@ -478,9 +473,8 @@ static void what_was_played_stays(void **state)
 }
 
 /* Notes name the file, and its lines; each file has its own header and format. */
-static void several_files(void **state)
+CASE(several_files)
 {
-	(void)state;
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_CONTROL);
 	struct chi_import_options options = {
 		.kind = CHI_IMPORT_PUT, .report = report, .threads = 2};
@@ -510,9 +504,8 @@ static void several_files(void **state)
 }
 
 /* However large the file is, what is bad in it included. */
-static void memory_is_bounded(void **state)
+CASE(memory_is_bounded)
 {
-	(void)state;
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_CONTROL);
 	const struct chi_import_options options = {
 		.format = CHI_FORMAT_EPD, .threads = 2, .memory = 16 * MIB};
@@ -545,14 +538,5 @@ static void memory_is_bounded(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(puts_make_the_same_store),
-		cmocka_unit_test(into_a_store_of_games),
-		cmocka_unit_test(long_records),
-		cmocka_unit_test(what_ends_it),
-		cmocka_unit_test(what_was_played_stays),
-		cmocka_unit_test(several_files),
-		cmocka_unit_test(memory_is_bounded),
-	};
-	return cmocka_run_group_tests_name("import lines", tests, NULL, help_teardown);
+	return cases_run(NULL, help_teardown);
 }

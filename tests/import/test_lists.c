@@ -78,9 +78,8 @@ static size_t find_chunks(uint8_t (*keys)[CHI_POSTINGS_CHUNK_KEY_MAX], size_t mo
 }
 
 /* Whatever chunk is missing, games are neither added nor taken out, and the position is named. */
-static void a_missing_chunk_is_an_error(void **state)
+CASE(a_missing_chunk_is_an_error, NULL, help_teardown)
 {
-	(void)state;
 	uint8_t keys[16][CHI_POSTINGS_CHUNK_KEY_MAX];
 	size_t n = 2;
 	for (size_t i = 0; i < n; i++) {
@@ -100,9 +99,8 @@ static void a_missing_chunk_is_an_error(void **state)
 }
 
 /* A damaged record takes its list along, unless the batch is taken back. */
-static void a_damaged_record_leaves_no_list(void **state)
+CASE(a_damaged_record_leaves_no_list, NULL, help_teardown)
 {
-	(void)state;
 	static const uint8_t bad[] = {0x80}; /* sections, and none follows */
 	uint8_t keys[16][CHI_POSTINGS_CHUNK_KEY_MAX];
 	struct chi_key key = initial();
@@ -131,13 +129,4 @@ static void a_damaged_record_leaves_no_list(void **state)
 		chi_dir_close(store);
 		assert_int_equal(find_chunks(keys, CHI_COUNT(keys)), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_missing_chunk_is_an_error, help_teardown),
-		cmocka_unit_test_teardown(a_damaged_record_leaves_no_list, help_teardown),
-	};
-	return cmocka_run_group_tests_name("import lists", tests, NULL, NULL);
 }

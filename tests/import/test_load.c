@@ -191,9 +191,8 @@ static void compare(struct chi_dir *a, struct chi_dir *b)
 }
 
 /* Into stores that are empty, that are not there, and that hold a part already. */
-static void puts_make_the_same_store(void **state)
+CASE(puts_make_the_same_store)
 {
-	(void)state;
 	for (int kind = 1; kind <= CHI_STATISTIC_MAX; kind++) {
 		struct chi_dir *a = sample("a", (enum chi_statistic)kind);
 		struct chi_dir *b = sample("b", (enum chi_statistic)kind);
@@ -263,9 +262,8 @@ static char *long_text(struct chi_dir *store, unsigned copies, unsigned *n)
 }
 
 /* However the text falls into pieces, and whichever thread is first. */
-static void the_first_bad_line_is_named(void **state)
+CASE(the_first_bad_line_is_named)
 {
-	(void)state;
 	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_OUTCOME);
 	const struct chi_import_options options = {.threads = 4, .memory = 16 * MIB};
@@ -298,9 +296,8 @@ static void the_first_bad_line_is_named(void **state)
 #define BARE "8/8/8/4k3/8/8/8/4K3 w - - 0 1\t-\t1\t0\t0\t0\t\t\t\t\t\n"
 #define GAME "game\t000102030405060708090a0b0c0d0e0f\t1-0\t-\t-\n"
 
-static void what_is_no_whole_dump(void **state)
+CASE(what_is_no_whole_dump)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		int status;
@@ -421,9 +418,8 @@ static bool names_line(unsigned line)
 	return sscanf(fault.text, "line %u", &from) == 1 && from + 2 >= line;
 }
 
-static void a_changed_dump_is_refused(void **state)
+CASE(a_changed_dump_is_refused)
 {
-	(void)state;
 	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_OUTCOME);
 	const struct chi_importer_target fresh = {.path = help_path("fresh"),
@@ -454,9 +450,8 @@ static void a_changed_dump_is_refused(void **state)
 }
 
 /* Each is of all bytes before its line, and they are where the format says. */
-static void checksums_are_those_of_the_format(void **state)
+CASE(checksums_are_those_of_the_format)
 {
-	(void)state;
 	struct chi_dir *a = sample("a", CHI_STATISTIC_OUTCOME);
 	size_t len = 0;
 	unsigned n = 0;
@@ -481,9 +476,8 @@ static void checksums_are_those_of_the_format(void **state)
 }
 
 /* Lines longer than a piece, and the longest that there may be. */
-static void long_lines(void **state)
+CASE(long_lines)
 {
-	(void)state;
 	static const char front[] = HEAD "8/8/8/4k3/8/8/8/4K3 w - - 0 1\t-\t1\t0\t0\t0\t\t\t\t\t";
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	const size_t lengths[] = {CHI_NOTE_MAX, CHI_NOTE_MAX + 1, CHI_DUMP_LINE_MAX, 5 * MIB};
@@ -512,9 +506,8 @@ static void feed_sealed(struct chi_importer *importer, struct chi_dump_seal *sea
 	ok(chi_importer_feed(importer, lines, strlen(lines), &fault));
 }
 
-static void memory_is_bounded(void **state)
+CASE(memory_is_bounded)
 {
-	(void)state;
 	struct chi_importer *importer = NULL;
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	struct chi_importer_target target = {.store = store};
@@ -548,9 +541,8 @@ static void memory_is_bounded(void **state)
 	chi_dir_close(store);
 }
 
-static void once_is_once(void **state)
+CASE(once_is_once)
 {
-	(void)state;
 	struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
 	struct chi_importer_target target = {.store = store};
 	struct chi_info info;
@@ -572,15 +564,5 @@ static void once_is_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(puts_make_the_same_store),
-		cmocka_unit_test(the_first_bad_line_is_named),
-		cmocka_unit_test(what_is_no_whole_dump),
-		cmocka_unit_test(a_changed_dump_is_refused),
-		cmocka_unit_test(checksums_are_those_of_the_format),
-		cmocka_unit_test(long_lines),
-		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(once_is_once),
-	};
-	return cmocka_run_group_tests_name("import load", tests, NULL, help_teardown);
+	return cases_run(NULL, help_teardown);
 }

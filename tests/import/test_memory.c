@@ -153,7 +153,7 @@ static size_t measure(const char *name, unsigned n, write_game *write)
 	return end(&watch);
 }
 
-static void memory_is_bounded(void **state)
+CASE(memory_is_bounded, NULL, help_teardown)
 {
 	static const struct {
 		const char *name;
@@ -165,7 +165,6 @@ static void memory_is_bounded(void **state)
 		{"long", long_names, 5000},
 		{"many", many_names, 40000},
 	};
-	(void)state;
 	if (!can_measure()) {
 		/* Not by skip(), which this cmocka prints as a failure in TAP. */
 		return;
@@ -206,9 +205,8 @@ static void run(const char *store, enum chi_import_kind kind, const char *text)
 
 /* Games that a list takes in in pieces: behind one that a record holds, and behind another long
  * one; and gives back, in any order, down to what a record holds. */
-static void long_lists(void **state)
+CASE(long_lists, NULL, help_teardown)
 {
-	(void)state;
 	_cleanup_(chi_freep) char *few = hot_games(0, 10, 1);
 	_cleanup_(chi_freep) char *first = hot_games(10, MANY, 1);
 	_cleanup_(chi_freep) char *mixed = hot_games(10, MANY, 7919);
@@ -225,9 +223,8 @@ static void long_lists(void **state)
 }
 
 /* A position that is rare for all its games is left out with its list. */
-static void rare_hot_positions(void **state)
+CASE(rare_hot_positions, NULL, help_teardown)
 {
-	(void)state;
 	_cleanup_(chi_freep) char *text = hot_games(0, MANY, 1);
 	const char *texts[] = {text, NULL};
 	struct import_session session = {.options = {.games_min = MANY + 1, .threads = 2},
@@ -243,12 +240,7 @@ static void rare_hot_positions(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(memory_is_bounded, help_teardown),
-		cmocka_unit_test_teardown(long_lists, help_teardown),
-		cmocka_unit_test_teardown(rare_hot_positions, help_teardown),
-	};
 	/* Meson has what is allocated filled, so that no page of it would be untouched. */
 	(void)mallopt(M_PERTURB, 0);
-	return cmocka_run_group_tests_name("import memory", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -42,9 +42,8 @@ static struct chi_record start_of(struct chi_dir *store)
 	return record;
 }
 
-static void counts_moves_and_plies_are_added(void **state)
+CASE(counts_moves_and_plies_are_added)
 {
-	(void)state;
 	const struct chi_move_stat ours[] = {{e4, {.white = 2, .other = 1}}};
 	const struct chi_move_stat theirs[] = {{d4, {.black = 4}}, {e4, {.white = 1, .draws = 1}}};
 	const struct chi_ply_stat at_start[] = {{0, 3}};
@@ -91,9 +90,8 @@ static struct chi_eval eval_of(const char *engine, uint32_t depth, int32_t score
 }
 
 /* Score 1 is ours, 2 theirs. */
-static void evaluations_deeper_then_later_then_ours(void **state)
+CASE(evaluations_deeper_then_later_then_ours)
 {
-	(void)state;
 	const struct chi_eval ours[] = {
 		eval_of("a deeper", 9, 1, 0),	eval_of("b flatter", 8, 1, 99),
 		eval_of("c later", 8, 1, 50),	eval_of("d earlier", 8, 1, 40),
@@ -120,9 +118,8 @@ static void evaluations_deeper_then_later_then_ours(void **state)
 }
 
 /* Ours, or theirs if we have none; what gives way is counted. */
-static void notes_and_lines(void **state)
+CASE(notes_and_lines)
 {
-	(void)state;
 	const struct chi_record none = {.n_note = 0};
 	const struct chi_record one = {.note = "one", .n_note = 3, .line = &e4, .n_line = 1};
 	const struct chi_record two = {.note = "two", .n_note = 3, .line = &d4, .n_line = 1};
@@ -154,9 +151,8 @@ static void notes_and_lines(void **state)
 }
 
 /* A supplied statistic stays, or comes where there is none; another kind's never comes. */
-static void statistics(void **state)
+CASE(statistics)
 {
-	(void)state;
 	const struct {
 		uint16_t ours;
 		uint16_t theirs;
@@ -206,9 +202,8 @@ static void put_game_ids(struct chi_dir *store, uint8_t first, uint8_t n)
 }
 
 /* The base rates of an outcome store become the results of all games. */
-static void games_are_united(void **state)
+CASE(games_are_united)
 {
-	(void)state;
 	struct chi_info info;
 	const struct chi_record record = {.counts = {.white = 30, .draws = 5, .black = 5}};
 	struct chi_dir *a = store_of("a", CHI_STATISTIC_OUTCOME, CHI_PUT_ADD, &record);
@@ -232,9 +227,8 @@ static void games_are_united(void **state)
 }
 
 /* Without games the base rates are those of both stores together. */
-static void base_rates_without_games(void **state)
+CASE(base_rates_without_games)
 {
-	(void)state;
 	struct chi_info info;
 	const struct chi_record record = {.counts = {.white = 3}};
 	const struct chi_counts rates[] = {{.white = 10, .draws = 20, .black = 30},
@@ -254,9 +248,8 @@ static void base_rates_without_games(void **state)
 	chi_dir_close(stores[1]);
 }
 
-static void common_games_are_refused(void **state)
+CASE(common_games_are_refused)
 {
-	(void)state;
 	const struct chi_record record = {.counts = {.white = 1}};
 	struct chi_dir *a = store_of("a", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
 	struct chi_dir *b = store_of("b", CHI_STATISTIC_CONTROL, CHI_PUT_ADD, &record);
@@ -276,9 +269,8 @@ static void common_games_are_refused(void **state)
 }
 
 /* Where no rule prefers ours, either way gives the same. */
-static void merging_is_symmetric(void **state)
+CASE(merging_is_symmetric)
 {
-	(void)state;
 	enum {
 		N = 300
 	};
@@ -327,13 +319,12 @@ static char *read_games(size_t *len)
 
 /* Halves of a collection, merged, are the collection. In an outcome store the statistics of what
  * the other half did not touch follow at the next rescore, as after any import. */
-static void halves_are_the_whole(void **state)
+CASE(halves_are_the_whole)
 {
 	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_OUTCOME};
 	size_t len = 0;
 	char *text = read_games(&len);
 	const char *middle = strstr(text + len / 2, "[Event ");
-	(void)state;
 	assert_non_null(middle);
 	size_t half = (size_t)(middle - text);
 	for (int i = 0; i < 2; i++) {
@@ -377,16 +368,5 @@ static int teardown(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_moves_and_plies_are_added),
-		cmocka_unit_test(evaluations_deeper_then_later_then_ours),
-		cmocka_unit_test(notes_and_lines),
-		cmocka_unit_test(statistics),
-		cmocka_unit_test(games_are_united),
-		cmocka_unit_test(base_rates_without_games),
-		cmocka_unit_test(common_games_are_refused),
-		cmocka_unit_test(merging_is_symmetric),
-		cmocka_unit_test(halves_are_the_whole),
-	};
-	return cmocka_run_group_tests_name("import merge", tests, setup, teardown);
+	return cases_run(setup, teardown);
 }

@@ -11,9 +11,8 @@
 #include "tests/store/sealed.h"
 
 /* Every cut, and every line that is not as it should be: refused, named, nothing changed. */
-static void damaged_dumps_change_nothing(void **state)
+CASE(damaged_dumps_change_nothing)
 {
-	(void)state;
 	enum {
 		N = 5
 	};
@@ -61,9 +60,8 @@ static void damaged_dumps_change_nothing(void **state)
 	chi_dir_close(empty);
 }
 
-static void one_store_a_session(void **state)
+CASE(one_store_a_session)
 {
-	(void)state;
 	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
 	struct chi_importer_target target = {.store = store};
 	struct chi_import_options options = {.kind = CHI_IMPORT_MERGE};
@@ -78,9 +76,8 @@ static void one_store_a_session(void **state)
 }
 
 /* A store takes the place of bytes, not some of them, and no store takes its own. */
-static void a_directory_or_bytes(void **state)
+CASE(a_directory_or_bytes)
 {
-	(void)state;
 	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
 	struct chi_dir *other = help_store("b", CHI_STATISTIC_CONTROL);
 	struct chi_dir *copy = merging_copy(store);
@@ -113,12 +110,11 @@ static void a_directory_or_bytes(void **state)
 }
 
 /* Lists that are not held at once come in parts, and the same lists come out. */
-static void a_list_longer_than_what_is_held(void **state)
+CASE(a_list_longer_than_what_is_held)
 {
 	enum {
 		N = 66000
 	};
-	(void)state;
 	const size_t room = (size_t)N * 40;
 	char *text = malloc(room);
 	size_t len = 0;
@@ -147,9 +143,8 @@ static void a_list_longer_than_what_is_held(void **state)
 }
 
 /* What a text is loaded into has no name that could stay. */
-static void a_merge_leaves_no_trace(void **state)
+CASE(a_merge_leaves_no_trace)
 {
-	(void)state;
 	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
 	struct chi_dir *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
 	unsigned before = help_entries(help_path("a"), "");
@@ -168,9 +163,8 @@ static void a_merge_leaves_no_trace(void **state)
 	chi_dir_close(other);
 }
 
-static void asked_to_stop(void **state)
+CASE(asked_to_stop)
 {
-	(void)state;
 	volatile int stop = 0;
 	struct chi_dir *store = help_store("a", CHI_STATISTIC_CONTROL);
 	struct chi_dir *other = merging_import("b", CHI_STATISTIC_CONTROL, "1. e4 *\n", 8);
@@ -196,17 +190,4 @@ static void asked_to_stop(void **state)
 	free(text);
 	chi_dir_close(store);
 	chi_dir_close(other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damaged_dumps_change_nothing),
-		cmocka_unit_test(one_store_a_session),
-		cmocka_unit_test(a_directory_or_bytes),
-		cmocka_unit_test(a_list_longer_than_what_is_held),
-		cmocka_unit_test(a_merge_leaves_no_trace),
-		cmocka_unit_test(asked_to_stop),
-	};
-	return cmocka_run_group_tests_name("import merge_session", tests, NULL, NULL);
 }

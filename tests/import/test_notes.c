@@ -100,9 +100,8 @@ static void check(const char *store, const char *const *texts, unsigned threads,
 	assert_int_equal(ledger.wrong, 0);
 }
 
-static void lines_and_numbers_are_of_the_file(void **state)
+CASE(lines_and_numbers_are_of_the_file)
 {
-	(void)state;
 	ledger.n = 0;
 	_cleanup_(chi_freep) char *a = make_file(0, "[Event ", 40);
 	_cleanup_(chi_freep) char *b = make_file(1, "[Event ", 400);
@@ -124,9 +123,8 @@ static void lines_and_numbers_are_of_the_file(void **state)
 }
 
 /* A file that is bad throughout does not fill the memory with notes. */
-static void there_is_a_limit(void **state)
+CASE(there_is_a_limit)
 {
-	(void)state;
 	ledger.n = 0;
 	_cleanup_(chi_freep) char *text = make_file(0, "[Place ", 1);
 	check("limit", (const char *[]){text, NULL}, 2, 0);
@@ -149,9 +147,8 @@ static void keep_place(void *context, const struct chi_import_note *note)
 		 (unsigned long long)note->line, (unsigned long long)note->game, note->text);
 }
 
-static void texts_name_the_game_and_its_fate(void **state)
+CASE(texts_name_the_game_and_its_fate)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool strict;
@@ -191,9 +188,8 @@ static void texts_name_the_game_and_its_fate(void **state)
 }
 
 /* Games that add nothing are told of when that is asked for, and with their place. */
-static void games_that_are_known_are_told(void **state)
+CASE(games_that_are_known_are_told)
 {
-	(void)state;
 	static const char text[] = "[White \"a\"]\n\n1. e4 1-0\n\n"
 				   "[White \"b\"]\n\n1. d4 1-0\n\n[White \"a\"]\n\n1. e4 1-0\n";
 	static const char *const told[] = {"0.pgn:9: game 3: it came before in this input",
@@ -232,9 +228,8 @@ static char *filled(const char *before, size_t n, const char *after)
 }
 
 /* Text over a limit was cut, and nothing said so. */
-static void what_is_cut_is_told(void **state)
+CASE(what_is_cut_is_told)
 {
-	(void)state;
 #define LOST "Tal - ?: over the limits, and cut or left out: "
 #define TAL  "[White \"Tal\"]\n"
 	static const struct {
@@ -279,9 +274,8 @@ static void count_notes(void *context, const struct chi_import_note *note)
 }
 
 /* Names were cut, and the second game was taken for the first. */
-static void games_that_differ_late_were_one(void **state)
+CASE(games_that_differ_late_were_one)
 {
-	(void)state;
 	size_t told = 0;
 	struct import_session session = {.options = {.report = count_notes, .context = &told}};
 	_cleanup_(chi_freep) char *a = filled("[White \"", 1023, "a\"]\n\n1. e4 *\n");
@@ -295,9 +289,8 @@ static void games_that_differ_late_were_one(void **state)
 }
 
 /* Files too small for a piece are told of, and forgotten, before the commit. */
-static void small_files_do_not_gather(void **state)
+CASE(small_files_do_not_gather)
 {
-	(void)state;
 	static const char text[] = "[White \"a\"]\n\n1. e4 Ke4 1-0\n";
 	const size_t files = 300;
 	/* The one thread has done what came before its few pieces in flight. */
@@ -321,18 +314,4 @@ static void small_files_do_not_gather(void **state)
 	ok(chi_importer_commit(importer, &result, &fault));
 	assert_int_equal(told, files);
 	chi_importer_free(importer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_and_numbers_are_of_the_file),
-		cmocka_unit_test(there_is_a_limit),
-		cmocka_unit_test(small_files_do_not_gather),
-		cmocka_unit_test(texts_name_the_game_and_its_fate),
-		cmocka_unit_test(games_that_are_known_are_told),
-		cmocka_unit_test(what_is_cut_is_told),
-		cmocka_unit_test(games_that_differ_late_were_one),
-	};
-	return cmocka_run_group_tests_name("import notes", tests, NULL, NULL);
 }

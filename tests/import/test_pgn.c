@@ -146,9 +146,8 @@ static size_t there_and_back(const char *text)
 	return games;
 }
 
-static void files_come_back(void **state)
+CASE(files_come_back)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		size_t games;
@@ -171,9 +170,8 @@ static void files_come_back(void **state)
 }
 
 /* A missing tag is not one of "?"; those are two games. */
-static void missing_tags_stay_missing(void **state)
+CASE(missing_tags_stay_missing)
 {
-	(void)state;
 	static const char text[] =
 		"[White \"a\"]\n1. e4 e5 1-0\n\n"
 		"[White \"a\"]\n[Black \"?\"]\n1. e4 e5 1-0\n\n"
@@ -186,9 +184,8 @@ static void missing_tags_stay_missing(void **state)
 	assert_int_equal(there_and_back(text), 6);
 }
 
-static void anything_comes_back(void **state)
+CASE(anything_comes_back)
 {
-	(void)state;
 	struct seed seed = seed_start("anything_comes_back");
 	struct chi_buffer all;
 	chi_buffer_init(&all, (size_t)64 << 20);
@@ -210,10 +207,5 @@ static void anything_comes_back(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_come_back),
-		cmocka_unit_test(missing_tags_stay_missing),
-		cmocka_unit_test(anything_comes_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, help_teardown);
+	return cases_run(NULL, help_teardown);
 }

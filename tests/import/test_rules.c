@@ -43,9 +43,8 @@ static uint64_t positions(const char *store)
 	return n;
 }
 
-static void odd_games_are_cut_or_passed_over(void **state)
+CASE(odd_games_are_cut_or_passed_over)
 {
-	(void)state;
 	struct import_session session = {0};
 	const char *texts[] = {mixed, NULL};
 	ok(session_run(&session, "lenient", texts));
@@ -66,9 +65,8 @@ static void odd_games_are_cut_or_passed_over(void **state)
 	assert_int_equal(positions("strict"), 5);
 }
 
-static void nothing_makes_no_store(void **state)
+CASE(nothing_makes_no_store)
 {
-	(void)state;
 	struct import_session session = {0};
 	static const char empty[] = "[Event \"x\"]\n[White \"y\"]\n\n*\n";
 	const char *inputs[][2] = {{"", NULL}, {NULL}, {"Some words.", NULL}, {empty, NULL}};
@@ -85,9 +83,8 @@ static void nothing_makes_no_store(void **state)
 	assert_string_equal(before, after);
 }
 
-static void plies_are_held_to_the_bound(void **state)
+CASE(plies_are_held_to_the_bound)
 {
-	(void)state;
 	struct import_session session = {.options.max_ply = 2};
 	const char *texts[] = {mixed, NULL};
 	ok(session_run(&session, "bound", texts));
@@ -116,9 +113,8 @@ static void tell(void *context, const struct chi_import_note *note)
 		 (unsigned long long)note->line, note->text);
 }
 
-static void rare_positions_are_left_out(void **state)
+CASE(rare_positions_are_left_out)
 {
-	(void)state;
 	static const char text[] =
 		"[Event \"1\"]\n[White \"X\"]\n\n1. e4 e5 1-0\n\n[Event \"2\"]\n[White \"Y\"]\n\n"
 		"1. e4 c5 0-1\n\n[Event \"3\"]\n[White \"Z\"]\n\n1. d4 *\n";
@@ -141,9 +137,8 @@ static void rare_positions_are_left_out(void **state)
 }
 
 /* Two blitz games of a day with the same moves; and one game from two collections. */
-static void online_games_are_told_apart(void **state)
+CASE(online_games_are_told_apart)
 {
-	(void)state;
 #define BLITZ(tags)                                                                                \
 	"[Event \"b\"]\n[White \"w\"]\n[Black \"b\"]\n[Date \"2024.01.02\"]\n" tags                \
 	"\n1. e4 e5 1-0\n\n"
@@ -181,9 +176,8 @@ static void online_games_are_told_apart(void **state)
 }
 
 /* Bytes that the format names: a change would make every stored game a stranger. */
-static void identities_do_not_change(void **state)
+CASE(identities_do_not_change)
 {
-	(void)state;
 	static const char text[] =
 		"[Event \"e\"]\n[White \"White, A.\"]\n[Black \"Black\"]\n"
 		"[Date \"2001.02.03\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n";
@@ -216,9 +210,8 @@ static void identities_do_not_change(void **state)
 }
 
 /* 262 legal moves, each played in a game: more than a record can hold. */
-static void more_moves_than_a_record_holds(void **state)
+CASE(more_moves_than_a_record_holds)
 {
-	(void)state;
 	static const char fen[] = "1Q1QQQQk/1Q5Q/Q6Q/2Q4Q/Q6Q/2Q4Q/Q6Q/KQ1QQQQ1 w - - 0 1";
 	struct chi_position position;
 	struct chi_move_list list;
@@ -250,9 +243,8 @@ static void more_moves_than_a_record_holds(void **state)
 }
 
 /* Who stored the games may have been killed before he synced them. */
-static void what_is_there_already_is_synced(void **state)
+CASE(what_is_there_already_is_synced)
 {
-	(void)state;
 	session_add("synced", mixed);
 	syncs = 0;
 	struct import_session session = {0};
@@ -261,9 +253,8 @@ static void what_is_there_already_is_synced(void **state)
 	assert_true(syncs > 0);
 }
 
-static void bad_options_are_refused(void **state)
+CASE(bad_options_are_refused)
 {
-	(void)state;
 	struct chi_importer *importer;
 	const struct chi_importer_target new = {.path = help_path("refused"),
 						.statistic = CHI_STATISTIC_OUTCOME};
@@ -284,9 +275,8 @@ static void bad_options_are_refused(void **state)
 	assert_int_equal(chi_importer_begin(&nowhere, &options, &importer, &fault), -CHI_EINVAL);
 }
 
-static void what_is_not_committed_did_not_happen(void **state)
+CASE(what_is_not_committed_did_not_happen)
 {
-	(void)state;
 	struct chi_importer *importer;
 	volatile int cancel = 0;
 	const char *path = help_path("given-up");
@@ -315,9 +305,8 @@ static void what_is_not_committed_did_not_happen(void **state)
 }
 
 /* Files may not grow beyond a megabyte: what memory does not hold cannot be spilled. */
-static void a_full_disk_stops_the_session(void **state)
+CASE(a_full_disk_stops_the_session)
 {
-	(void)state;
 	_cleanup_(chi_freep) char *text = session_games(6000, 120);
 	struct rlimit old;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -333,22 +322,4 @@ static void a_full_disk_stops_the_session(void **state)
 	assert_true(fault.text[0] != '\0');
 	assert_int_equal(help_try(help_path("full"), CHI_STORE_READ), -CHI_ENOSTORE);
 	ok(session_run(&session, "full", (const char *[]){text, NULL}));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(odd_games_are_cut_or_passed_over),
-		cmocka_unit_test(nothing_makes_no_store),
-		cmocka_unit_test(plies_are_held_to_the_bound),
-		cmocka_unit_test(rare_positions_are_left_out),
-		cmocka_unit_test(online_games_are_told_apart),
-		cmocka_unit_test(identities_do_not_change),
-		cmocka_unit_test(more_moves_than_a_record_holds),
-		cmocka_unit_test(what_is_there_already_is_synced),
-		cmocka_unit_test(bad_options_are_refused),
-		cmocka_unit_test(what_is_not_committed_did_not_happen),
-		cmocka_unit_test(a_full_disk_stops_the_session),
-	};
-	return cmocka_run_group_tests_name("import rules", tests, NULL, NULL);
 }

@@ -125,9 +125,8 @@ static int merge_refuses(void)
 	return rc;
 }
 
-static void a_flipped_bit_in_each_tree_is_found(void **state)
+CASE(a_flipped_bit_in_each_tree_is_found, NULL, help_teardown)
 {
-	(void)state;
 	static const char *const trees[][2] = {
 		{"ids", ": its entry is damaged"},
 		{"names", "names: "},
@@ -158,9 +157,8 @@ static void a_flipped_bit_in_each_tree_is_found(void **state)
 
 /* ---- Identities, columns, bodies ---------------------------------------------------------- */
 
-static void identities_that_lead_elsewhere_are_found(void **state)
+CASE(identities_that_lead_elsewhere_are_found, NULL, help_teardown)
 {
-	(void)state;
 	struct entry entry;
 	struct chi_game_id game;
 	make((struct chi_import_options){0});
@@ -219,9 +217,8 @@ static void remove_player(uint32_t id)
 	mdb_env_close(env);
 }
 
-static void columns_that_say_something_else_are_found(void **state)
+CASE(columns_that_say_something_else_are_found, NULL, help_teardown)
 {
-	(void)state;
 	struct entry good;
 	make((struct chi_import_options){0});
 	find("columns", NULL, 0, &good);
@@ -242,9 +239,8 @@ static void columns_that_say_something_else_are_found(void **state)
 	finds("player, name 1, is not there");
 }
 
-static void games_without_a_part_are_found(void **state)
+CASE(games_without_a_part_are_found, NULL, help_teardown)
 {
-	(void)state;
 	make((struct chi_import_options){0});
 	raw_edit("store", "games", chi_bodies_remove, 7);
 	finds("game 7: it has an identity, but no body");
@@ -285,9 +281,8 @@ static const char first_game[] = "[White \"Last\"]\n[Result \"1-0\"]\n\n1. a4 h5
 				 "3. Ra1 Rh8 4. Ra2 Rg8 1-0\n\n";
 #define AFTER_RA2 "rnbqkbnr/ppppppp1/8/7p/P7/8/RPPPPPPP/1NBQKBNR b Kkq - 1 2"
 
-static void wrong_lists_in_records_are_located(void **state)
+CASE(wrong_lists_in_records_are_located, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_arena arena;
 	struct chi_record record;
 	struct chi_record_rest rest;
@@ -322,9 +317,8 @@ static void wrong_lists_in_records_are_located(void **state)
 	chi_arena_deinit(&arena);
 }
 
-static void a_record_that_counts_less_is_found(void **state)
+CASE(a_record_that_counts_less_is_found, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_arena arena;
 	struct chi_record record;
 	struct chi_record_rest rest;
@@ -375,9 +369,8 @@ static int drop_one(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
 	return CHI_OK;
 }
 
-static void wrong_lists_apart_are_located(void **state)
+CASE(wrong_lists_apart_are_located, NULL, help_teardown)
 {
-	(void)state;
 	make((struct chi_import_options){0});
 	raw_edit("store", "postings", drop_one, 12);
 	finds("position rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1: game 12 is not "
@@ -386,9 +379,8 @@ static void wrong_lists_apart_are_located(void **state)
 
 /* ---- Games that were not counted whole ---------------------------------------------------- */
 
-static void bounded_and_pruned_games_are_compared(void **state)
+CASE(bounded_and_pruned_games_are_compared, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_arena arena;
 	struct chi_record record;
 	struct chi_record_rest rest;
@@ -469,9 +461,8 @@ static void copy(struct chi_dir *store, const char *name)
 	ok(chi_copy_finish(copy, &fault));
 }
 
-static void games_survive_copies_and_compaction(void **state)
+CASE(games_survive_copies_and_compaction, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_compaction *compaction;
 	uint64_t before;
 	uint64_t after;
@@ -503,9 +494,8 @@ static void games_survive_copies_and_compaction(void **state)
 }
 
 /* What is not saved is told; what is saved is sound, and goes on counting games once. */
-static void repair_tells_that_games_are_not_saved(void **state)
+CASE(repair_tells_that_games_are_not_saved, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_repair_result result = {0};
 	make((struct chi_import_options){0});
 	said[0] = '\0';
@@ -518,21 +508,4 @@ static void repair_tells_that_games_are_not_saved(void **state)
 	_cleanup_(chi_freep) char *dump = session_dump("store");
 	assert_string_equal(saved, dump);
 	ok(verify("saved"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_flipped_bit_in_each_tree_is_found, help_teardown),
-		cmocka_unit_test_teardown(identities_that_lead_elsewhere_are_found, help_teardown),
-		cmocka_unit_test_teardown(columns_that_say_something_else_are_found, help_teardown),
-		cmocka_unit_test_teardown(games_without_a_part_are_found, help_teardown),
-		cmocka_unit_test_teardown(wrong_lists_in_records_are_located, help_teardown),
-		cmocka_unit_test_teardown(a_record_that_counts_less_is_found, help_teardown),
-		cmocka_unit_test_teardown(wrong_lists_apart_are_located, help_teardown),
-		cmocka_unit_test_teardown(games_survive_copies_and_compaction, help_teardown),
-		cmocka_unit_test_teardown(repair_tells_that_games_are_not_saved, help_teardown),
-		cmocka_unit_test_teardown(bounded_and_pruned_games_are_compared, help_teardown),
-	};
-	return cmocka_run_group_tests_name("import verify", tests, NULL, NULL);
 }

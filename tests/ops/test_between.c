@@ -68,9 +68,8 @@ static void end(struct driven *driven)
 }
 
 /* All groups, found again when they were not delivered. */
-static void stats_leave_out_names_that_went(void **state)
+CASE(stats_leave_out_names_that_went)
 {
-	(void)state;
 	static const char *const left[] = {"A", "B", "D"};
 	struct chi_stats_spec spec = {.by = CHI_STATS_PLAYER};
 	struct driven driven = {0};
@@ -105,9 +104,8 @@ static size_t memory_of_suspects(uint8_t least)
 }
 
 /* Groups of names by the hundred thousand stayed in a server's memory, and counted for nothing. */
-static void suspects_count_as_memory(void **state)
+CASE(suspects_count_as_memory)
 {
-	(void)state;
 	help_remove(help_path("store"));
 	session_add("store", GAME("Yusupov, Artur", "Jussupow, Artur"));
 	assert_int_equal(memory_of_suspects(60) - memory_of_suspects(95),
@@ -116,9 +114,5 @@ static void suspects_count_as_memory(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stats_leave_out_names_that_went),
-		cmocka_unit_test(suspects_count_as_memory),
-	};
-	return cmocka_run_group_tests_name("between", tests, NULL, help_teardown);
+	return cases_run(NULL, help_teardown);
 }

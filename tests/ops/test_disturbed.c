@@ -248,18 +248,16 @@ static const struct {
 	{CHI_OP_COUNT, &scans[1], 0},	    {CHI_OP_COUNT, &scans[3], 0},
 };
 
-static void rows_are_those_of_a_quiet_run(void **state)
+CASE(rows_are_those_of_a_quiet_run)
 {
 	struct seed seed = seed_start("disturbed");
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(asked); i++) {
 		check_query(&seed, asked[i].op, asked[i].spec, asked[i].least);
 	}
 }
 
-static void every_query_is_asked(void **state)
+CASE(every_query_is_asked)
 {
-	(void)state;
 	for (enum chi_op op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 		bool is_asked = false;
 		for (size_t i = 0; i < CHI_COUNT(asked); i++) {
@@ -294,9 +292,5 @@ static int drop(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_query_is_asked),
-		cmocka_unit_test(rows_are_those_of_a_quiet_run),
-	};
-	return cmocka_run_group_tests_name("disturbed", tests, make, drop);
+	return cases_run(make, drop);
 }

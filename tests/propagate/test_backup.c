@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Backing up: against negamax by recursion, on random graphs with cycles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "propagate/backup.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define NODES 80
@@ -235,7 +230,7 @@ static void best_moves_end(const struct graph *graph, const chi_worth *worths, c
 	assert_int_equal(worths[at], graph->nodes[at].direct);
 }
 
-static void as_negamax(void **state)
+CASE(as_negamax)
 {
 	struct seed seed = seed_start("as_negamax");
 	uint64_t rounds = seed_rounds(300);
@@ -247,7 +242,6 @@ static void as_negamax(void **state)
 	uint64_t drawn = 0;
 	uint64_t mates = 0;
 	uint64_t compared = 0;
-	(void)state;
 	for (uint64_t round = 0; round < rounds; round++) {
 		make_graph(&graph, &seed, NODES);
 		assert_int_equal(chi_backup_run(&graph.backup, worths, best, NULL), CHI_OK);
@@ -290,14 +284,13 @@ static chi_worth negamax_ways(const struct graph *graph, const struct known *kno
 	return most;
 }
 
-static void as_negamax_of_all_ways(void **state)
+CASE(as_negamax_of_all_ways)
 {
 	struct seed seed = seed_start("as_negamax_of_all_ways");
 	static struct graph graph;
 	struct known known;
 	chi_worth worths[NODES];
 	uint16_t best[NODES];
-	(void)state;
 	for (uint64_t round = 0; round < seed_rounds(3000); round++) {
 		make_graph(&graph, &seed, 8);
 		find_known(&graph, &known);
@@ -389,7 +382,7 @@ static void leave_out(struct graph *graph, struct seed *seed, bool scores)
 }
 
 /* A side whose only stored reply lost was said to be mated, in as many moves as a game went on. */
-static void mates_of_a_part_are_mates_of_the_whole(void **state)
+CASE(mates_of_a_part_are_mates_of_the_whole)
 {
 	struct seed seed = seed_start("mates_of_a_part");
 	static struct graph graph;
@@ -398,7 +391,6 @@ static void mates_of_a_part_are_mates_of_the_whole(void **state)
 	uint16_t best[NODES];
 	uint64_t mates = 0;
 	uint64_t draws = 0;
-	(void)state;
 	for (uint64_t round = 0; round < seed_rounds(2000); round++) {
 		bool whole = round % 8 == 0;
 		bool scores = round % 2 == 1;
@@ -428,7 +420,7 @@ static void mates_of_a_part_are_mates_of_the_whole(void **state)
 }
 
 /* 0 has one stored reply, after which 2 mates; beside others, or as its only one. */
-static void a_lone_reply_proves_nothing(void **state)
+CASE(a_lone_reply_proves_nothing)
 {
 	static const uint32_t children[] = {1, 2};
 	static const chi_move moves[] = {7, 7};
@@ -441,7 +433,6 @@ static void a_lone_reply_proves_nothing(void **state)
 		.nodes = nodes, .n = 3, .children = children, .moves = moves, .n_edges = 2};
 	chi_worth worths[3];
 	uint16_t best[3];
-	(void)state;
 	assert_int_equal(chi_backup_run(&backup, worths, best, NULL), CHI_OK);
 	assert_int_equal(worths[1], CHI_WORTH_MATE - 1);
 	assert_int_equal(worths[0], CHI_WORTH_NONE);
@@ -467,14 +458,13 @@ static void a_lone_reply_proves_nothing(void **state)
 
 /* Scores of 50 on the ways out of a cycle that both may leave, and no decay: rounds of negamax gave
  * them to the one side and to the other, by turns. */
-static void cycles_settle(void **state)
+CASE(cycles_settle)
 {
 	static const uint32_t children[] = {1, 2, 3, 0};
 	static const chi_move moves[] = {1, 1, 1, 1};
 	struct chi_backup_node nodes[4];
 	chi_worth worths[4];
 	uint16_t best[4];
-	(void)state;
 	for (uint32_t i = 0; i < 4; i++) {
 		nodes[i] = (struct chi_backup_node){.direct = -50, .n = 1, .at = i};
 	}
@@ -494,7 +484,7 @@ static void cycles_settle(void **state)
 	assert_int_equal(worths[3], -50);
 }
 
-static void scores(void **state)
+CASE(scores)
 {
 	static const struct {
 		bool is_mate;
@@ -512,7 +502,6 @@ static void scores(void **state)
 		{true, CHI_MATE_MAX, -CHI_MATE_MAX},
 		{true, -CHI_MATE_MAX, CHI_MATE_MAX}, /* at the limit it stays */
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool is_mate = false;
 		chi_worth worth = chi_worth_of(cases[i].is_mate, cases[i].score);
@@ -530,17 +519,4 @@ static void scores(void **state)
 	assert_int_equal(chi_worth_back(-101, 5), 100);
 	assert_int_equal(chi_worth_back(1000, 100), -900);
 	assert_int_equal(chi_worth_back(-1000, 1000), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_negamax),
-		cmocka_unit_test(as_negamax_of_all_ways),
-		cmocka_unit_test(mates_of_a_part_are_mates_of_the_whole),
-		cmocka_unit_test(a_lone_reply_proves_nothing),
-		cmocka_unit_test(cycles_settle),
-		cmocka_unit_test(scores),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

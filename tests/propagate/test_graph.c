@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Positions joined by their legal moves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "propagate/evals.h"
 #include "propagate/graph.h"
@@ -15,6 +9,7 @@
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "tests/base/cases.h"
 
 #define MEMORY (UINT64_C(64) << 20)
 #define POOL   4000
@@ -34,7 +29,7 @@ static struct chi_graph_answer ask(const struct chi_graph *graph, const struct c
 }
 
 /* Mate in one: the position after it is mated, whatever was said of it; another move is known. */
-static void mates(void **state)
+CASE(mates)
 {
 	static const char *const fens[] = {
 		"7k/8/6K1/8/8/8/8/R7 w - - 0 1", "R6k/8/6K1/8/8/8/8/8 b - - 0 1",
@@ -42,7 +37,6 @@ static void mates(void **state)
 	};
 	struct chi_graph *graph = NULL;
 	struct chi_key keys[4];
-	(void)state;
 	assert_int_equal(chi_graph_new(0, MEMORY, &graph), CHI_OK);
 	for (size_t i = 0; i < 4; i++) {
 		keys[i] = key_of(fens[i]);
@@ -70,13 +64,12 @@ static void mates(void **state)
 }
 
 /* Every edge is a legal move to a position of the pool, and none is missing; the table grows. */
-static void edges(void **state)
+CASE(edges)
 {
 	static struct chi_key pool[POOL];
 	struct chi_graph *graph = NULL;
 	size_t n = 1;
 	uint64_t expected = 0;
-	(void)state;
 	pool[0] = key_of(CHI_FEN_START);
 	assert_int_equal(chi_graph_new(10, MEMORY, &graph), CHI_OK);
 	assert_int_equal(chi_graph_add(graph, &pool[0], CHI_WORTH_NONE, 0), CHI_OK);
@@ -110,10 +103,9 @@ static void edges(void **state)
 	chi_graph_free(graph);
 }
 
-static void bounded(void **state)
+CASE(bounded)
 {
 	struct chi_graph *graph = NULL;
-	(void)state;
 	assert_int_equal(chi_graph_new(1 << 20, 1 << 20, &graph), -CHI_ETOOBIG);
 	assert_null(graph);
 	assert_int_equal(chi_graph_new(UINT64_MAX, UINT64_MAX, &graph), -CHI_ETOOBIG);
@@ -128,14 +120,4 @@ static void bounded(void **state)
 	assert_int_equal(rc, -CHI_ETOOBIG);
 	assert_true(chi_graph_held(graph) <= 40000);
 	chi_graph_free(graph);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mates),
-		cmocka_unit_test(edges),
-		cmocka_unit_test(bounded),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of direct scores: what is written is read, and nothing that was changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "propagate/inputs.h"
+#include "tests/base/cases.h"
 
 #define N 21
 
@@ -101,12 +96,11 @@ static int read_inputs(char *bytes, size_t len, const struct chi_input *expected
 	return rc;
 }
 
-static void as_written(void **state)
+CASE(as_written)
 {
 	struct chi_input inputs[N];
 	size_t len = 0;
 	struct chi_fault fault;
-	(void)state;
 	make_inputs(inputs);
 	for (size_t n = 0; n <= N; n += N) {
 		_cleanup_(chi_freep) char *bytes = write_inputs(inputs, n, &len);
@@ -115,12 +109,11 @@ static void as_written(void **state)
 }
 
 /* Every byte changed, every length cut: none is taken for sound. */
-static void damage_is_found(void **state)
+CASE(damage_is_found)
 {
 	struct chi_input inputs[N];
 	size_t len = 0;
 	struct chi_fault fault;
-	(void)state;
 	make_inputs(inputs);
 	_cleanup_(chi_freep) char *bytes = write_inputs(inputs, N, &len);
 	for (size_t i = 0; i < len; i++) {
@@ -139,14 +132,13 @@ static void damage_is_found(void **state)
 	assert_int_equal(read_inputs(longer, len + 1, NULL, 0, &fault), -CHI_ECORRUPT);
 }
 
-static void of_another_run(void **state)
+CASE(of_another_run)
 {
 	struct chi_inputs_of others[] = {of, of, of};
 	static const char *const texts[] = {"it is of another store",
 					    "it is of a run with --decay 513",
 					    "it is of a run with --engine 'backed-up'"};
 	size_t len = 0;
-	(void)state;
 	others[0].uuid[15] = 1;
 	others[1].decay = 5;
 	others[2].engine = "backed";
@@ -159,14 +151,4 @@ static void of_another_run(void **state)
 		assert_string_equal(fault.text, texts[i]);
 		assert_null(reader);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_written),
-		cmocka_unit_test(damage_is_found),
-		cmocka_unit_test(of_another_run),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Moves taken back: every move of games played at random is found again, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "propagate/retro.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 #define PLIES 120
@@ -81,10 +76,9 @@ static void play(const char *fen, struct seed *seed)
 	}
 }
 
-static void every_move_is_found(void **state)
+CASE(every_move_is_found)
 {
 	struct seed seed = seed_start("every_move_is_found");
-	(void)state;
 	for (uint64_t round = 0; round < seed_rounds(1); round++) {
 		play(CHI_FEN_START, &seed);
 		/* Castling of Chess960, with rights that rooks and kings lose. */
@@ -123,24 +117,14 @@ static unsigned number(const char *fen)
 }
 
 /* Counted by hand. */
-static void known_numbers(void **state)
+CASE(known_numbers)
 {
 	struct chi_position position = parse(CHI_FEN_START);
 	unsigned n = 0;
-	(void)state;
 	/* From five squares, and a queen, rook, bishop, knight or nothing was captured. */
 	assert_int_equal(number("4k3/8/8/8/8/8/8/4K3 b - - 0 1"), 5 * 5);
 	/* An en passant right: one move leads here. */
 	assert_int_equal(number("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"), 1);
 	assert_int_equal(chi_retro(&position, stop, &n), -CHI_ECANCELED);
 	assert_int_equal(n, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_move_is_found),
-		cmocka_unit_test(known_numbers),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/proto/sample.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/record.h"

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is around the contents of every operation alike; and messages as structs. */
+#include "tests/base/cases.h"
 #include "tests/proto/sample.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "proto/operations.h"
 #include "proto/rows.h"

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Status to wire code and back, over every status and every code there can be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "proto/msg.h"
 #include "proto/pbc.h"
+#include "tests/base/cases.h"
 
 /* What the wire cannot say: the code sent, and what that comes back as. */
 static int lossy_status(int error)
@@ -24,9 +19,8 @@ static int lossy_status(int error)
 	}
 }
 
-static void every_status_has_a_code(void **state)
+CASE(every_status_has_a_code)
 {
-	(void)state;
 	for (int error = 1; error < CHI_ERROR_COUNT; error++) {
 		int code = chi_status_to_code(-error);
 		assert_non_null(protobuf_c_enum_descriptor_get_value(
@@ -43,9 +37,8 @@ static void every_status_has_a_code(void **state)
 
 /* Every code of the proto file is known, and goes back to itself but for UNKNOWN_OPERATION, which
  * a response carries in a field of its own. */
-static void every_code_has_a_status(void **state)
+CASE(every_code_has_a_status)
 {
-	(void)state;
 	const ProtobufCEnumDescriptor *codes = &chistore__v1__code__descriptor;
 	for (unsigned i = 0; i < codes->n_values; i++) {
 		int code = codes->values[i].value;
@@ -58,9 +51,8 @@ static void every_code_has_a_status(void **state)
 	}
 }
 
-static void later_codes_fall_into_their_class(void **state)
+CASE(later_codes_fall_into_their_class)
 {
-	(void)state;
 	assert_int_equal(chi_status_from_code(9), -CHI_EPROTO);
 	assert_int_equal(chi_status_from_code(29), -CHI_EINVAL);
 	assert_int_equal(chi_status_from_code(39), -CHI_EBUSY);
@@ -72,9 +64,8 @@ static void later_codes_fall_into_their_class(void **state)
 }
 
 /* The field of each operation is where the proto file has it. */
-static void operations_have_their_fields(void **state)
+CASE(operations_have_their_fields)
 {
-	(void)state;
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 		const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(
 			&chistore__v1__request__descriptor, CHI_OP_FIELD(op));
@@ -91,9 +82,8 @@ static void operations_have_their_fields(void **state)
 }
 
 /* Our enumerators go over the wire as their numbers. */
-static void enumerators_agree(void **state)
+CASE(enumerators_agree)
 {
-	(void)state;
 	assert_int_equal(CHI_STATISTIC_EXTERNAL, CHISTORE__V1__STATISTIC__EXTERNAL);
 	assert_int_equal(CHI_STATISTIC_CONTROL, CHISTORE__V1__STATISTIC__CONTROL);
 	assert_int_equal(CHI_STATISTIC_OUTCOME, CHISTORE__V1__STATISTIC__OUTCOME);
@@ -108,16 +98,4 @@ static void enumerators_agree(void **state)
 	assert_int_equal(CHI_WANT_RECORDS, CHISTORE__V1__WANT__RECORDS);
 	assert_int_equal(CHI_SYNC, CHISTORE__V1__DURABILITY__SYNC);
 	assert_int_equal(CHI_ASYNC, CHISTORE__V1__DURABILITY__ASYNC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_status_has_a_code),
-		cmocka_unit_test(every_code_has_a_status),
-		cmocka_unit_test(later_codes_fall_into_their_class),
-		cmocka_unit_test(operations_have_their_fields),
-		cmocka_unit_test(enumerators_agree),
-	};
-	return cmocka_run_group_tests_name("codes", tests, NULL, NULL);
 }

@@ -6,17 +6,12 @@
  * nothing but the field, in the messages that lead to it: what else is missing in it comes after
  * its limit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "proto/operations.h"
+#include "tests/base/cases.h"
 #include "tests/proto/wire.h"
 
 #define PATH_MAX_LEN 200
@@ -434,9 +429,8 @@ static void check_message(const struct subject *outer, const struct chi_message 
 	}
 }
 
-static void every_limit(void **state)
+CASE(every_limit)
 {
-	(void)state;
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 		const struct chi_operation *operation = chi_operation_of((enum chi_op)op);
 		struct subject request = {.is_request = true, .op = (enum chi_op)op};
@@ -451,10 +445,4 @@ static void every_limit(void **state)
 			fail_msg("%s has no limit any more", known[i].field);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_limit)};
-	return cmocka_run_group_tests_name("every limit", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Framing: every limit at n-1, n, n+1, every wrong head, and any split of a stream. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "proto/wire/frame.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 static const uint8_t *body;
@@ -25,9 +20,8 @@ static int take(const void *bytes, size_t len, size_t max)
 	return chi_frame_take(bytes, len, max, &body, &body_len, &frame_len);
 }
 
-static void limit_is_exact(void **state)
+CASE(limit_is_exact)
 {
-	(void)state;
 	/* Heads of 99, 100 and 101; the third is refused before its body has come. */
 	assert_int_equal(take("\x63", 1, 100), CHI_NONE);
 	assert_int_equal(frame_len, 100);
@@ -36,9 +30,8 @@ static void limit_is_exact(void **state)
 	assert_int_equal(take("\x65", 1, 100), -CHI_ETOOBIG);
 }
 
-static void limits_of_the_protocol(void **state)
+CASE(limits_of_the_protocol)
 {
-	(void)state;
 	static const size_t limits[] = {CHI_FRAME_REQUEST_MAX, CHI_FRAME_RESPONSE_MAX};
 	assert_int_equal(limits[0], 1 << 20);
 	assert_int_equal(limits[1], 4 << 20);
@@ -55,9 +48,8 @@ static void limits_of_the_protocol(void **state)
 }
 
 /* A socket cuts where it likes: at every byte the answer is "more", and takes nothing. */
-static void body_may_come_in_parts(void **state)
+CASE(body_may_come_in_parts)
 {
-	(void)state;
 	const uint8_t frame[] = {3, 'a', 'b', 'c', 'd'};
 	assert_int_equal(take(frame, 0, 100), CHI_NONE);
 	assert_int_equal(frame_len, 0);
@@ -74,9 +66,8 @@ static void body_may_come_in_parts(void **state)
 }
 
 /* Refused by the head alone, before a body is waited for. */
-static void wrong_heads(void **state)
+CASE(wrong_heads)
 {
-	(void)state;
 	assert_int_equal(take("\x00", 1, 100), -CHI_EPROTO);
 	assert_int_equal(take("\x80\x00", 2, 100), -CHI_EPROTO);
 	assert_int_equal(take("\x81\x00", 2, 100), -CHI_EPROTO);
@@ -90,9 +81,8 @@ static void wrong_heads(void **state)
 }
 
 /* Ours, at the edges of each length. */
-static void heads_are_the_shortest(void **state)
+CASE(heads_are_the_shortest)
 {
-	(void)state;
 	static const size_t edges[] = {1,      0x7f,	 0x80,	   0x3fff,
 				       0x4000, 0x1fffff, 0x200000, 0xfffffff};
 	static const size_t lengths[] = {1, 1, 2, 2, 3, 3, 4, 4};
@@ -106,9 +96,8 @@ static void heads_are_the_shortest(void **state)
 
 /* Message k is filled with k and its length is random: whatever the chunks, they come out whole
  * and in order. */
-static void any_split_gives_the_same(void **state)
+CASE(any_split_gives_the_same)
 {
-	(void)state;
 	struct seed seed = seed_start("frame");
 	size_t rounds = seed_rounds(2000);
 	for (size_t round = 0; round < rounds; round++) {
@@ -145,17 +134,4 @@ static void any_split_gives_the_same(void **state)
 		assert_int_equal(in.len, 0);
 	}
 	print_message("# figures: %zu streams of frames split at random\n", rounds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limit_is_exact),
-		cmocka_unit_test(limits_of_the_protocol),
-		cmocka_unit_test(body_may_come_in_parts),
-		cmocka_unit_test(wrong_heads),
-		cmocka_unit_test(heads_are_the_shortest),
-		cmocka_unit_test(any_split_gives_the_same),
-	};
-	return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

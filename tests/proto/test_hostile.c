@@ -3,19 +3,14 @@
  * Bytes that are not trusted: cut, changed, blown up, and beyond every budget there is. Made to
  * be run with the sanitizers too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/num.h"
 #include "proto/operations.h"
 #include "proto/wire/frame.h"
+#include "tests/base/cases.h"
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
 
@@ -67,9 +62,8 @@ static int unpack_response(const uint8_t *bytes, size_t len, size_t budget)
 }
 
 /* The result of a failure is not read; the code behind it says that there was none. */
-static void a_code_that_comes_twice(void **state)
+CASE(a_code_that_comes_twice)
 {
-	(void)state;
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 		unsigned tag = (15U + (unsigned)op) << 3 | 2;
 		const uint8_t bytes[] = {2 << 3, 10, (uint8_t)(tag | 0x80), (uint8_t)(tag >> 7), 0,
@@ -79,7 +73,7 @@ static void a_code_that_comes_twice(void **state)
 }
 
 /* The flaw was told and the connection kept, though an id behind the break could be another. */
-static void a_flaw_in_front_of_a_break(void **state)
+CASE(a_flaw_in_front_of_a_break)
 {
 	static const struct {
 		uint8_t bytes[9];
@@ -92,7 +86,6 @@ static void a_flaw_in_front_of_a_break(void **state)
 		{{1 << 3, 5, 2 << 3 | 2, 1, '?', 2 << 3 | 3}, 6, -CHI_EPROTO, ""},
 		{{1 << 3, 5, 2 << 3 | 2, 1, 0, 2 << 3 | 2, 1}, 7, -CHI_EPROTO, ""},
 	};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(broken); i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
 		struct chi_request request;
@@ -108,9 +101,8 @@ static void a_flaw_in_front_of_a_break(void **state)
 }
 
 /* Connections break anywhere; a cut message is refused or, between two fields, a shorter one. */
-static void cut_at_every_byte(void **state)
+CASE(cut_at_every_byte)
 {
-	(void)state;
 	struct seed seed = seed_start("cut");
 	for (int round = 0; round < 20; round++) {
 		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
@@ -139,9 +131,8 @@ static void change(struct seed *seed, struct chi_buffer *message)
 }
 
 /* Nearly right is worse than random: it gets past the first checks. */
-static void changed_bytes(void **state)
+CASE(changed_bytes)
 {
-	(void)state;
 	struct seed seed = seed_start("change");
 	for (size_t round = 0; round < seed_rounds(2000); round++) {
 		for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
@@ -159,9 +150,8 @@ static void changed_bytes(void **state)
 	}
 }
 
-static void random_bytes(void **state)
+CASE(random_bytes)
 {
-	(void)state;
 	struct seed seed = seed_start("random");
 	for (size_t round = 0; round < seed_rounds(60000); round++) {
 		uint8_t bytes[64];
@@ -195,9 +185,8 @@ static void head(struct chi_buffer *out, const char *tag, size_t len)
 	assert_int_equal(chi_buffer_append(out, bytes, chi_frame_head(len, bytes)), CHI_OK);
 }
 
-static void empty_entries(void **state)
+CASE(empty_entries)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer bytes;
 	chi_buffer_init(&bytes, BUDGET);
 	size_t n = 520000;
@@ -209,9 +198,8 @@ static void empty_entries(void **state)
 }
 
 /* They are skipped, and take no memory. */
-static void unknown_fields(void **state)
+CASE(unknown_fields)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer bytes;
 	chi_buffer_init(&bytes, BUDGET);
 	repeat(&bytes, "0801", 1);
@@ -221,9 +209,8 @@ static void unknown_fields(void **state)
 
 /* 2200 entries, each with 64 evaluations of hardly anything: within every count, but not within
  * the memory. */
-static void many_evaluations(void **state)
+CASE(many_evaluations)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer bytes;
 	chi_buffer_init(&bytes, BUDGET);
 	const char *key = "0a0908000000000000082a";
@@ -248,9 +235,8 @@ static void many_evaluations(void **state)
 }
 
 /* What a Put may hold by its counts and its bytes fits the memory, if it says anything. */
-static void a_full_put_fits(void **state)
+CASE(a_full_put_fits)
 {
-	(void)state;
 	_cleanup_(chi_buffer_deinit) struct chi_buffer wire;
 	struct chi_put_entry *entries = test_calloc(CHI_PUT_MAX, sizeof(*entries));
 	struct chi_move_stat moves[5];
@@ -277,9 +263,8 @@ static void a_full_put_fits(void **state)
 /* ---- A budget that runs out ----------------------------------------------------------------- */
 
 /* Every budget up to the one that suffices; the last must. */
-static void every_budget(void **state)
+CASE(every_budget)
 {
-	(void)state;
 	struct seed seed = seed_start("budget");
 	for (int op = CHI_OP_HELLO; op < CHI_OP_COUNT_OF_OPS; op++) {
 		_cleanup_(chi_buffer_deinit) struct chi_buffer request;
@@ -298,21 +283,4 @@ static void every_budget(void **state)
 			assert_true(budget < CHI_DECODE_BUDGET);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_code_that_comes_twice),
-		cmocka_unit_test(a_flaw_in_front_of_a_break),
-		cmocka_unit_test(cut_at_every_byte),
-		cmocka_unit_test(changed_bytes),
-		cmocka_unit_test(random_bytes),
-		cmocka_unit_test(empty_entries),
-		cmocka_unit_test(unknown_fields),
-		cmocka_unit_test(many_evaluations),
-		cmocka_unit_test(a_full_put_fits),
-		cmocka_unit_test(every_budget),
-	};
-	return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits that are not of single fields (test_every_limit.c): of several together, of what functions
  * read, of what the fields mean. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "proto/pbc.h"
+#include "tests/base/cases.h"
 #include "tests/proto/wire.h"
 
 /* Packs and unpacks; the status, and the field in `field_out`. */
@@ -55,9 +50,8 @@ static struct chi_request positions(enum chi_op op, size_t n, size_t n_fens)
 }
 
 /* Keys and FENs count together. */
-static void numbers_of_positions(void **state)
+CASE(numbers_of_positions)
 {
-	(void)state;
 	static const struct {
 		enum chi_op op;
 		size_t max;
@@ -98,9 +92,8 @@ static struct chi_request one_entry(const struct chi_record *record)
 }
 
 /* Each ply once: as many as there can be. */
-static void plies(void **state)
+CASE(plies)
 {
-	(void)state;
 	static struct chi_ply_stat stats[CHI_PLY_MAX + 2];
 	for (size_t i = 0; i < CHI_COUNT(stats); i++) {
 		stats[i] = (struct chi_ply_stat){(uint16_t)i, 1};
@@ -121,9 +114,8 @@ static void plies(void **state)
 	refused(&request, -CHI_EINVAL, "put.entries[0].record.plies[0].ply");
 }
 
-static void results_of_games(void **state)
+CASE(results_of_games)
 {
-	(void)state;
 	struct chi_game_id games[3] = {{.result = 0}};
 	const struct chi_put_request asked = {.games = games, .n_games = 3};
 	struct chi_request request = {.id = 1, .op = CHI_OP_PUT, .body = &asked};
@@ -150,9 +142,8 @@ static int answer_round_trip(const struct chi_response *response, struct chi_res
 
 /* Of positions that are stored, within the bounds of a score; no score without an evaluation, and
  * no best move from nowhere. */
-static void evaluations_of_an_exploration(void **state)
+CASE(evaluations_of_an_exploration)
 {
-	(void)state;
 	static const struct {
 		struct chi_row child;
 		bool good;
@@ -194,9 +185,8 @@ static void evaluations_of_an_exploration(void **state)
 }
 
 /* No answer has more packed rows than may be asked for at a time. */
-static void rows_of_a_response(void **state)
+CASE(rows_of_a_response)
 {
-	(void)state;
 	static struct chi_row rows[CHI_SCAN_ROWS_MAX + 1];
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		rows[i].key = (struct chi_key){9, {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
@@ -221,9 +211,8 @@ static void rows_of_a_response(void **state)
 }
 
 /* A data field may be all that the frame leaves it; the frame's limit is the server's to hold. */
-static void data_of_a_frame(void **state)
+CASE(data_of_a_frame)
 {
-	(void)state;
 	uint8_t *bytes = test_calloc(CHI_FRAME_REQUEST_MAX, 1);
 	struct chi_request request = {.id = 1, .op = CHI_OP_IMPORT_DATA};
 	request.u.import_data.bytes = bytes;
@@ -233,9 +222,8 @@ static void data_of_a_frame(void **state)
 }
 
 /* What is in all requests or answers, whatever the operation. */
-static void around_an_operation(void **state)
+CASE(around_an_operation)
 {
-	(void)state;
 	static const char letters[] =
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	static struct chi_text unknown[CHI_UNKNOWN_MAX + 1];
@@ -276,17 +264,15 @@ static void check_way(const ProtobufCMessageDescriptor *type, const struct way *
 }
 
 /* What unpacks it needs a stack as deep as they are nested, no matter who sends them. */
-static void no_message_contains_itself(void **state)
+CASE(no_message_contains_itself)
 {
-	(void)state;
 	check_way(&chistore__v1__request__descriptor, NULL);
 	check_way(&chistore__v1__response__descriptor, NULL);
 }
 
 /* Numbers that would fit their type and still mean nothing. */
-static void numbers_of_a_scan(void **state)
+CASE(numbers_of_a_scan)
 {
-	(void)state;
 	struct chi_scan_request scan = {.material = NULL};
 	struct chi_request request = {.id = 1, .op = CHI_OP_SCAN, .body = &scan};
 	struct chi_scan_spec *spec = &scan.spec;
@@ -310,9 +296,8 @@ static void numbers_of_a_scan(void **state)
 }
 
 /* The mark of a write: who, which, and the lowest that may come again. */
-static void mark_of_a_write(void **state)
+CASE(mark_of_a_write)
 {
-	(void)state;
 	struct chi_request request = positions(CHI_OP_DELETE, 1, 0);
 	request.idempotency_key.sequence = request.idempotency_key.unanswered = 1;
 	accepted(&request);
@@ -342,9 +327,8 @@ static void mark_of_a_write(void **state)
 }
 
 /* Of the bytes of a marked Ping, Delete and so on: an identity of another length, and none. */
-static void identity_of_a_client(void **state)
+CASE(identity_of_a_client)
 {
-	(void)state;
 	uint8_t bytes[] = {0x08, 0x01, 0x1a, 20, 0x0a, 16, 1,  2,  3,	 4, 5,	  6,	7,   8,
 			   9,	 10,   11,   12, 13,   14, 15, 16, 0x18, 3, 0xb2, 0x01, 0x00};
 	const char *field = NULL;
@@ -376,9 +360,8 @@ static void identity_of_a_client(void **state)
 }
 
 /* The store that a mark is for is named whole or not at all. */
-static void store_of_a_mark(void **state)
+CASE(store_of_a_mark)
 {
-	(void)state;
 	uint8_t bytes[] = {0x08, 0x01, 0x1a, 24, 0x0a, 16, 1,	 2,    3,   4,	5,
 			   6,	 7,    8,    9,	 10,   11, 12,	 13,   14,  15, 16,
 			   0x18, 3,    0x2a, 2,	 1,    2,  0xb2, 0x01, 0x00};
@@ -396,23 +379,4 @@ static void store_of_a_mark(void **state)
 	assert_int_equal(chi_request_unpack(bytes, sizeof(bytes), &arena, &request, &field, &fault),
 			 CHI_OK);
 	assert_int_equal(request.idempotency_key.store[0], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_positions),
-		cmocka_unit_test(plies),
-		cmocka_unit_test(results_of_games),
-		cmocka_unit_test(evaluations_of_an_exploration),
-		cmocka_unit_test(rows_of_a_response),
-		cmocka_unit_test(data_of_a_frame),
-		cmocka_unit_test(around_an_operation),
-		cmocka_unit_test(no_message_contains_itself),
-		cmocka_unit_test(numbers_of_a_scan),
-		cmocka_unit_test(mark_of_a_write),
-		cmocka_unit_test(identity_of_a_client),
-		cmocka_unit_test(store_of_a_mark),
-	};
-	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
 }

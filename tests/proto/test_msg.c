@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests and responses there and back, by this code and by protobuf-c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "proto/operations.h"
 #include "proto/rows.h"
+#include "tests/base/cases.h"
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
 
@@ -105,9 +100,8 @@ static void response_survives(struct bench *b, struct seed *seed, enum chi_op op
 }
 
 /* Of every operation, with every field that its messages have. */
-static void every_message_survives(void **state)
+CASE(every_message_survives)
 {
-	(void)state;
 	struct seed seed = seed_start("messages");
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
@@ -141,9 +135,8 @@ static int packed_code(struct bench *b, enum chi_op op, int status, bool *result
 }
 
 /* Whatever the struct holds beside the status; but for a verification's totals. */
-static void failures_have_no_result(void **state)
+CASE(failures_have_no_result)
 {
-	(void)state;
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
 	for (int op = CHI_OP_UNKNOWN; op < CHI_OP_COUNT_OF_OPS; op++) {
@@ -160,9 +153,8 @@ static void failures_have_no_result(void **state)
 }
 
 /* What was there stays, in front; what fails leaves no trace. */
-static void packing_appends(void **state)
+CASE(packing_appends)
 {
-	(void)state;
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
 	struct chi_request ping = {.id = 5, .op = CHI_OP_PING};
@@ -185,9 +177,8 @@ static void packing_appends(void **state)
 }
 
 /* The limit of a buffer holds to the byte for requests written by hand. */
-static void request_fits_exactly(void **state)
+CASE(request_fits_exactly)
 {
-	(void)state;
 	struct seed seed = seed_start("exact");
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
@@ -204,9 +195,8 @@ static void request_fits_exactly(void **state)
 }
 
 /* The limit itself is allowed; a refusal leaves the buffer as it was. */
-static void response_over_the_limit(void **state)
+CASE(response_over_the_limit)
 {
-	(void)state;
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
 	/* First with room to spare, to learn what the fields around the data take. */
@@ -229,11 +219,10 @@ static void response_over_the_limit(void **state)
 }
 
 /* The same where an answer is written straight to bytes. */
-static void entries_over_the_limit(void **state)
+CASE(entries_over_the_limit)
 {
 	static char note[CHI_NOTE_MAX];
 	static struct chi_entry entries[CHI_FRAME_RESPONSE_MAX / CHI_NOTE_MAX];
-	(void)state;
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
 	memset(note, 'n', sizeof(note));
@@ -262,9 +251,8 @@ static void entries_over_the_limit(void **state)
 }
 
 /* The sum of chi_entry_size is never less than what the entries add to a response. */
-static void entry_size_is_an_upper_bound(void **state)
+CASE(entry_size_is_an_upper_bound)
 {
-	(void)state;
 	struct seed seed = seed_start("entries");
 	_cleanup_(bench_deinit) struct bench b;
 	bench_init(&b);
@@ -286,18 +274,4 @@ static void entry_size_is_an_upper_bound(void **state)
 		assert_int_equal(chi_response_pack(&response, &b.wire), CHI_OK);
 		assert_true(b.wire.len >= bound && b.wire.len <= bound + 16);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_message_survives),
-		cmocka_unit_test(failures_have_no_result),
-		cmocka_unit_test(packing_appends),
-		cmocka_unit_test(request_fits_exactly),
-		cmocka_unit_test(response_over_the_limit),
-		cmocka_unit_test(entries_over_the_limit),
-		cmocka_unit_test(entry_size_is_an_upper_bound),
-	};
-	return cmocka_run_group_tests_name("msg", tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests that are refused say why: the field by its path, the id, the operation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/num.h"
+#include "tests/base/cases.h"
 #include "tests/proto/wire.h"
 
 #define BUDGET ((size_t)1 << 20)
@@ -195,9 +190,8 @@ static void spoil_list(struct four *f, enum spoil what)
 	}
 }
 
-static void what_is_wrong_is_named(void **state)
+CASE(what_is_wrong_is_named)
 {
-	(void)state;
 	static const struct {
 		const char *field;
 		int status;
@@ -327,9 +321,8 @@ static const struct {
 };
 
 /* Bytes that no packing of ours makes. */
-static void odd_messages(void **state)
+CASE(odd_messages)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(odd_table); i++) {
 		_cleanup_(chi_arena_deinit) struct chi_arena arena;
 		uint8_t bytes[64];
@@ -347,13 +340,4 @@ static void odd_messages(void **state)
 				 (int)request.id, chi_op_name(request.op), field, fault.text);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_wrong_is_named),
-		cmocka_unit_test(odd_messages),
-	};
-	return cmocka_run_group_tests_name("named", tests, NULL, NULL);
 }

@@ -6,14 +6,9 @@
  * there is no memory, leaves what it appends to as it was, leaks nothing, and does it when asked
  * again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/base/cases.h"
 #include "tests/base/nomem.h"
 #include "tests/proto/sample.h"
 #include "tests/proto/wire.h"
@@ -196,9 +191,8 @@ static bool has_zero(const size_t *most, size_t n)
 	return false;
 }
 
-static void every_allocation(void **state)
+CASE(every_allocation)
 {
-	(void)state;
 	struct seed seed = seed_start("nomem");
 	size_t rounds = seed_rounds(ROUNDS);
 	size_t failed = 0;
@@ -228,10 +222,4 @@ static void every_allocation(void **state)
 		}
 	}
 	print_message("# figures: messages: %zu allocations failed\n", failed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation)};
-	return cmocka_run_group_tests_name("nomem", tests, NULL, NULL);
 }

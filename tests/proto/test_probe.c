@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The quick way to read a Probe: what it takes the usual way takes too, and reads the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "proto/wire/frame.h"
 #include "proto/probe.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 static struct chi_key keys[CHI_PROBE_MAX + 1];
@@ -103,11 +98,10 @@ static bool agrees(const uint8_t *bytes, size_t len)
 	return taken;
 }
 
-static void plain_probes_are_taken(void **state)
+CASE(plain_probes_are_taken, init, deinit)
 {
 	static const size_t sizes[] = {1, 2, 7, 100, CHI_PROBE_MAX};
 	struct seed seed = seed_start("plain_probes_are_taken");
-	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct chi_buffer out;
 		const uint8_t *body = NULL;
@@ -123,11 +117,10 @@ static void plain_probes_are_taken(void **state)
 	}
 }
 
-static void changed_bytes_mean_the_same_both_ways(void **state)
+CASE(changed_bytes_mean_the_same_both_ways, init, deinit)
 {
 	struct seed seed = seed_start("changed_bytes_mean_the_same_both_ways");
 	size_t taken = 0;
-	(void)state;
 	for (unsigned i = 0; i < 2000; i++) {
 		struct chi_buffer out;
 		const uint8_t *body = NULL;
@@ -148,13 +141,12 @@ static void changed_bytes_mean_the_same_both_ways(void **state)
 	assert_in_range(taken, 1000, 39999);
 }
 
-static void others_are_left(void **state)
+CASE(others_are_left, init, deinit)
 {
 	/* A king each: 9 bytes. */
 	static const uint8_t good[] = {0x08, 7, 0x9a, 1, 12, 0x0a, 10, 9,   8,
 				       0,    0, 0,    0, 0,  0,	   8,  0x2a};
 	uint8_t bytes[sizeof(good) + 4];
-	(void)state;
 	assert_true(agrees(good, sizeof(good)));
 	memcpy(bytes, good, sizeof(good));
 	/* One length says 11 bytes where the other says 10. */
@@ -175,10 +167,9 @@ static void others_are_left(void **state)
 }
 
 /* One position more than a probe may have. */
-static void too_many_are_left(void **state)
+CASE(too_many_are_left)
 {
 	struct seed seed = seed_start("too_many_are_left");
-	(void)state;
 	for (size_t n = CHI_PROBE_MAX - 1; n <= CHI_PROBE_MAX + 1; n++) {
 		struct chi_buffer out;
 		const uint8_t *body = NULL;
@@ -188,16 +179,4 @@ static void too_many_are_left(void **state)
 		assert_int_equal(chi_probe_read(body, len, keys, &probe), n <= CHI_PROBE_MAX);
 		chi_buffer_deinit(&out);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(plain_probes_are_taken, init, deinit),
-		cmocka_unit_test_setup_teardown(changed_bytes_mean_the_same_both_ways, init,
-						deinit),
-		cmocka_unit_test_setup_teardown(others_are_left, init, deinit),
-		cmocka_unit_test(too_many_are_left),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,20 +4,15 @@
  * this code writes for what it reads in them, and there must be one of each operation. What the
  * document says of the bytes is compared by tests/system/test_protocol.py.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/num.h"
 #include "proto/wire/frame.h"
 #include "proto/msg.h"
+#include "tests/base/cases.h"
 
 #define BUDGET	((size_t)1 << 20)
 #define HEX_MAX 8192
@@ -86,9 +81,8 @@ static void add_digits(char *hex, const char *line)
 	hex[len] = '\0';
 }
 
-static void examples_are_true(void **state)
+CASE(examples_are_true)
 {
-	(void)state;
 	char line[512];
 	char name[64] = "";
 	char hex[HEX_MAX + 1] = "";
@@ -113,12 +107,4 @@ static void examples_are_true(void **state)
 			fail_msg("PROTOCOL.md has no example of operation %d", op);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples_are_true),
-	};
-	return cmocka_run_group_tests_name("protocol examples", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed rows: the bytes of PROTOCOL.md, and that nothing else passes for rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/num.h"
 #include "proto/rows.h"
+#include "tests/base/cases.h"
 
 #define BUDGET ((size_t)16 << 20)
 
@@ -56,9 +51,8 @@ static int read_hex(const char *hex, size_t n)
 
 #define KINGS "08000000000000082a" /* white king e1, black king e8, White to move */
 
-static void single_rows(void **state)
+CASE(single_rows)
 {
-	(void)state;
 	assert_int_equal(read_hex("00000009" KINGS, 1), CHI_OK);
 	assert_false(rows[0].found);
 	assert_false(counted);
@@ -91,9 +85,8 @@ static void single_rows(void **state)
 }
 
 /* Of one response all found rows have counts, or none has. */
-static void kinds(void **state)
+CASE(kinds)
 {
-	(void)state;
 	assert_int_equal(read_hex("03000009" KINGS "00000000"
 				  "00000009" KINGS,
 				  2),
@@ -106,9 +99,8 @@ static void kinds(void **state)
 }
 
 /* Nothing is an answer, too; bytes without rows are none. */
-static void no_rows(void **state)
+CASE(no_rows)
 {
-	(void)state;
 	static const struct {
 		const char *hex;
 		size_t n;
@@ -143,9 +135,8 @@ static void no_rows(void **state)
 }
 
 /* Our own mistake, found before it is on the wire. */
-static void keys_of_no_length_are_not_packed(void **state)
+CASE(keys_of_no_length_are_not_packed)
 {
-	(void)state;
 	struct chi_row row = {.key = {.len = CHI_KEY_MAX + 1}};
 	assert_int_equal(chi_rows_len(&row, 1, false), 0);
 	row.key.len = CHI_KEY_MIN - 1;
@@ -156,11 +147,5 @@ static void keys_of_no_length_are_not_packed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_rows),
-		cmocka_unit_test(kinds),
-		cmocka_unit_test(no_rows),
-		cmocka_unit_test(keys_of_no_length_are_not_packed),
-	};
-	return cmocka_run_group_tests_name("rows", tests, init, deinit);
+	return cases_run(init, deinit);
 }

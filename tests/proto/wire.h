@@ -2,18 +2,12 @@
 /* A message's way from one side to the other, for tests that are about what it says. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "proto/wire/frame.h"
 #include "proto/msg.h"
 #include "proto/wire/fields.h"
+#include "tests/base/cases.h"
 
 /* Above every limit of the protocol, so that no buffer decides what a message may be. */
 #define WIRE_LIMIT ((size_t)64 << 20)

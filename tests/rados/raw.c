@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/base/cases.h"
 #include "tests/rados/raw.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void raw_open(const struct world *world, struct raw *raw)
 {

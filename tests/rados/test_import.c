@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Imports into a store on RADOS whose importers are killed at every step, or meet damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "client/core/client.h"
 #include "rados/import/journal.h"
 #include "store/record/codec.h"
+#include "tests/base/cases.h"
 #include "tests/rados/raw.h"
 
 static const uint8_t own_id[16] = {7};
@@ -94,7 +89,7 @@ static void must_import(const struct world *world)
 /* ---- Killed importers -------------------------------------------------------------------- */
 
 /* An import that is under way when another one is committed and killed finishes that first. */
-static void killed_imports_are_not_forgotten(void **state)
+CASE(killed_imports_are_not_forgotten, world_external, world_drop)
 {
 	static const char pgn[] = "[Event \"a\"]\n[White \"b\"]\n[Black \"c\"]\n\n1. e4 e5 1-0\n";
 	struct world *world = *state;
@@ -121,7 +116,7 @@ static void killed_imports_are_not_forgotten(void **state)
 }
 
 /* What is read from the cluster is checked before it is applied. */
-static void damaged_journals_are_refused(void **state)
+CASE(damaged_journals_are_refused, world_external, world_drop)
 {
 	struct world *world = *state;
 	const struct chi_import_options options = {CHI_IMPORT_OPTIONS_INIT, .kind = CHI_IMPORT_ADD};
@@ -159,7 +154,7 @@ static void raw_lease(struct raw *raw, const uint8_t id[16], uint64_t expires, u
 }
 
 /* What importers left that were killed before their commit: parts in the pool. */
-static void leftovers_are_removed(void **state)
+CASE(leftovers_are_removed, world_external, world_drop)
 {
 	static const uint8_t dead[16] = {1};
 	static const uint8_t alive[16] = {2};
@@ -177,7 +172,7 @@ static void leftovers_are_removed(void **state)
 
 /* A journal that another client gave up, or that does not know what was committed since, is not
  * committed. */
-static void late_commits_are_refused(void **state)
+CASE(late_commits_are_refused, world_external, world_drop)
 {
 	static const uint8_t none[16];
 	const struct chi_counts base = {.white = 1};
@@ -232,7 +227,7 @@ static void late_commits_are_refused(void **state)
 
 /* What is stored under a part's positions is more than an operation takes: 18 MB that are read,
  * compared and written again. Some of the part was applied by one that was killed. */
-static void large_parts_are_cut(void **state)
+CASE(large_parts_are_cut, world_external, world_drop)
 {
 	static char note[60000];
 	static struct chi_key keys[LONG];
@@ -281,7 +276,7 @@ static void large_parts_are_cut(void **state)
 }
 
 /* It is named; once it is deleted the import goes on. */
-static void damaged_records_are_deleted(void **state)
+CASE(damaged_records_are_deleted, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct chi_key keys[2] = {world_key(3), world_key(4)};
@@ -369,7 +364,7 @@ static void damage_all(struct raw *raw, const struct chi_key keys[4], uint32_t s
 }
 
 /* All that verify finds, and a committed journal whose part is missing. */
-static void repair_mends_in_place(void **state)
+CASE(repair_mends_in_place, world_external, world_drop)
 {
 	struct world *world = *state;
 	const struct chi_key keys[4] = {world_key(3), world_key(4), world_key(5), world_key(6)};
@@ -410,20 +405,5 @@ int main(void)
 {
 	char kind[] = "rados";
 	char *argv[] = {kind, kind, NULL};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(killed_imports_are_not_forgotten, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(damaged_journals_are_refused, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(leftovers_are_removed, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(late_commits_are_refused, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(large_parts_are_cut, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(damaged_records_are_deleted, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(repair_mends_in_place, world_external, world_drop),
-	};
-	return world_choose(2, argv)
-		       ? cmocka_run_group_tests_name("rados import", tests, NULL, NULL)
-		       : 0;
+	return world_choose(2, argv) ? cases_run(NULL, NULL) : 0;
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of a store on RADOS, beside rados/FORMAT.md. Needs no cluster. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/num.h"
 #include "chistore.h"
 #include "rados/library.h"
 #include "rados/inside.h"
+#include "tests/base/cases.h"
 
 #define PAIRS 100000
 
@@ -46,9 +41,8 @@ static int order_of(const void *a, size_t a_len, const void *b, size_t b_len)
 	return (order > 0) - (order < 0);
 }
 
-static void keys_keep_bytes_and_order(void **state)
+CASE(keys_keep_bytes_and_order)
 {
-	(void)state;
 	for (unsigned i = 0; i < PAIRS; i++) {
 		uint8_t bytes[2][2 + CHI_KEY_MAX];
 		uint8_t again[2 + CHI_KEY_MAX];
@@ -70,9 +64,8 @@ static void keys_keep_bytes_and_order(void **state)
 	}
 }
 
-static void refuses_other_keys(void **state)
+CASE(refuses_other_keys)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t len;
@@ -105,9 +98,8 @@ static struct chi_key key_of(const char *fen)
 }
 
 /* Bytes that are on disks must not change. */
-static void entries_are_as_specified(void **state)
+CASE(entries_are_as_specified)
 {
-	(void)state;
 	struct chi_key key = key_of("8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1");
 	struct chi_key start = key_of("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
 	struct chi_omap_key name;
@@ -144,9 +136,8 @@ static const struct chi_rados_head head = {
 	.ready = true,
 };
 
-static void head_is_as_specified(void **state)
+CASE(head_is_as_specified)
 {
-	(void)state;
 	char text[CHI_RADOS_HEAD_SIZE];
 	struct chi_rados_head again;
 	struct chi_fault fault = {{0}};
@@ -172,9 +163,8 @@ static void head_is_as_specified(void **state)
 
 /* Every text that differs in one byte, or is cut, is refused or is another head; none is read
  * beyond its end. */
-static void refuses_other_heads(void **state)
+CASE(refuses_other_heads)
 {
-	(void)state;
 	char text[CHI_RADOS_HEAD_SIZE];
 	char again[CHI_RADOS_HEAD_SIZE];
 	struct chi_rados_head out;
@@ -203,9 +193,8 @@ static void refuses_other_heads(void **state)
 	assert_int_equal(chi_rados_head_parse("junk", 4, &out, &fault), -CHI_EVERSION);
 }
 
-static void journals_are_as_specified(void **state)
+CASE(journals_are_as_specified)
 {
-	(void)state;
 	uint8_t part[CHI_JOURNAL_HEAD + 3 + CHI_JOURNAL_TAIL] = {0};
 	enum chi_journal_mode mode;
 	uint32_t n = 0;
@@ -227,12 +216,11 @@ static void journals_are_as_specified(void **state)
 	assert_string_equal(object, "main.import.0102030405060708090a0b0c0d0e0f10.0000000a");
 }
 
-static void leases_are_as_specified(void **state)
+CASE(leases_are_as_specified)
 {
 	const struct chi_lease lease = {.expires = 1700000000, .parts = 3};
 	uint8_t value[CHI_LEASE_SIZE];
 	struct chi_lease again;
-	(void)state;
 	chi_lease_encode(&lease, value);
 	assert_hex(value, sizeof(value), "00f153650000000003000000");
 	assert_int_equal(chi_lease_decode(value, sizeof(value), &again), CHI_OK);
@@ -241,9 +229,8 @@ static void leases_are_as_specified(void **state)
 	assert_int_equal(chi_lease_decode(value, sizeof(value) - 1, &again), -CHI_ECORRUPT);
 }
 
-static void clients_are_as_specified(void **state)
+CASE(clients_are_as_specified)
 {
-	(void)state;
 	const struct chi_shard_client client = {.sequence = 3,
 						.date = 1700000000,
 						.writes = 2,
@@ -287,7 +274,7 @@ static int give_next(rados_omap_iter_t iter, char **key, char **value, size_t *k
 }
 
 /* Who asks for the rest of one that does not ascend would ask without an end. */
-static void lying_listings_end(void **state)
+CASE(lying_listings_end)
 {
 	static const char *const none[] = {NULL};
 	static const char *const again[] = {"pb", NULL};
@@ -297,7 +284,6 @@ static void lying_listings_end(void **state)
 	struct chi_object_op op = {.object = "some", .more = 1};
 	struct chi_omap_key after = {.len = 2, .bytes = "pb"};
 	struct chi_omap_entry entry;
-	(void)state;
 	chi_librados.omap_get_next2 = give_next;
 	listing = none;
 	assert_int_equal(chi_object_listed(&rados, &op, &after, &entry), -CHI_ECORRUPT);
@@ -310,20 +296,4 @@ static void lying_listings_end(void **state)
 	assert_int_equal(chi_object_listed(&rados, &op, &after, &entry), CHI_OK);
 	assert_string_equal(after.bytes, "pd");
 	assert_int_equal(chi_object_listed(&rados, &op, &after, &entry), CHI_NONE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_keep_bytes_and_order),
-		cmocka_unit_test(refuses_other_keys),
-		cmocka_unit_test(entries_are_as_specified),
-		cmocka_unit_test(head_is_as_specified),
-		cmocka_unit_test(refuses_other_heads),
-		cmocka_unit_test(clients_are_as_specified),
-		cmocka_unit_test(leases_are_as_specified),
-		cmocka_unit_test(journals_are_as_specified),
-		cmocka_unit_test(lying_listings_end),
-	};
-	return cmocka_run_group_tests_name("rados layout", tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What only a store on RADOS has: writers that do not know each other, shards that disagree,
  * objects of other kinds. The same answers as a directory's, whatever is stored. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
+#include "tests/base/cases.h"
 #include "tests/rados/raw.h"
 
 /* ---- Writers ----------------------------------------------------------------------------- */
@@ -41,7 +36,7 @@ static int add_games(const struct world *world)
 	return status == CHI_OK ? 0 : 1;
 }
 
-static void no_update_is_lost(void **state)
+CASE(no_update_is_lost, world_external, world_drop)
 {
 	struct world *world = *state;
 	pid_t pids[WRITERS];
@@ -88,7 +83,7 @@ static void raw_old_clients(struct raw *raw, uint32_t shard)
 }
 
 /* Entries of clients that are gone become one, and count as before. */
-static void old_clients_are_added_up(void **state)
+CASE(old_clients_are_added_up, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct raw raw;
@@ -107,7 +102,7 @@ static void old_clients_are_added_up(void **state)
 }
 
 /* A damaged sum of clients that are gone is left as it is, and no write waits for it. */
-static void damaged_sums_are_not_added_to(void **state)
+CASE(damaged_sums_are_not_added_to, world_external, world_drop)
 {
 	static const uint8_t zero[CHI_CLIENT_ID];
 	struct world *world = *state;
@@ -130,7 +125,7 @@ static void damaged_sums_are_not_added_to(void **state)
 #define LONG	    12
 
 /* Of many shards few bytes each are held: listings are cut, and go on. */
-static void long_records_are_walked(void **state)
+CASE(long_records_are_walked, world_external, world_drop)
 {
 	static char note[60000];
 	struct world *world = *state;
@@ -188,7 +183,7 @@ static void assert_damaged(struct world *world, uint64_t errors, const char *say
 }
 
 /* As in test_damage.c: asked for in one request, records must not fail for each other. */
-static void a_damaged_record_fails_alone(void **state)
+CASE(a_damaged_record_fails_alone, world_external, world_drop)
 {
 	enum {
 		STORED = 20,
@@ -219,7 +214,7 @@ static void a_damaged_record_fails_alone(void **state)
 	chi_prober_close(prober);
 }
 
-static void verify_finds_damage(void **state)
+CASE(verify_finds_damage, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct raw raw;
@@ -261,7 +256,7 @@ static void assert_unopened(const struct world *world, int status, const char *s
 	}
 }
 
-static void other_heads_are_refused(void **state)
+CASE(other_heads_are_refused, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct raw raw;
@@ -437,7 +432,7 @@ static void write_both(struct chi_client *a, struct chi_client *b, unsigned batc
 	}
 }
 
-static void answers_as_a_directory(void **state)
+CASE(answers_as_a_directory, world_external, world_drop)
 {
 	struct world *world = *state;
 	struct world files;
@@ -474,7 +469,7 @@ static void answers_as_a_directory(void **state)
 #define CREATORS 4
 
 /* Whichever of them creates the store, or the next one: no shard is another one's. */
-static void stores_are_created_at_once(void **state)
+CASE(stores_are_created_at_once, world_external, world_drop)
 {
 	struct world world = **(struct world **)state;
 	struct chi_options options = world_options(&world);
@@ -508,22 +503,5 @@ int main(void)
 {
 	char kind[] = "rados";
 	char *argv[] = {kind, kind, NULL};
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(no_update_is_lost, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(old_clients_are_added_up, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(damaged_sums_are_not_added_to, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(long_records_are_walked, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(a_damaged_record_fails_alone, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(verify_finds_damage, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(other_heads_are_refused, world_external,
-						world_drop),
-		cmocka_unit_test_setup_teardown(answers_as_a_directory, world_external, world_drop),
-		cmocka_unit_test_setup_teardown(stores_are_created_at_once, world_external,
-						world_drop),
-	};
-	return world_choose(2, argv) ? cmocka_run_group_tests_name("rados", tests, NULL, NULL) : 0;
+	return world_choose(2, argv) ? cases_run(NULL, NULL) : 0;
 }

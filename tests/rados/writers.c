@@ -16,17 +16,12 @@
  *the count, which must then find that.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/base/cases.h"
 #include "tests/client/world.h"
 
 #define POSITIONS 20000

@@ -121,10 +121,9 @@ static void check(const struct chi_key *key, const char *filter)
 	chi_arena_deinit(&arena);
 }
 
-static void test_random(void **state)
+CASE(test_random)
 {
 	char filter[2048];
-	(void)state;
 	for (unsigned round = 0; round < 600; round++) {
 		const struct world_game *game = &world.games[1 + help_below(world.n)];
 		size_t most = round % 2 == 0 ? 3 : game->plies;
@@ -139,10 +138,9 @@ static void test_random(void **state)
 }
 
 /* A position that no game reached. */
-static void test_nothing(void **state)
+CASE(test_nothing)
 {
 	struct chi_key key = help_fen("8/8/8/4k3/8/8/4K3/7R w - - 0 1");
-	(void)state;
 	check(&key, "");
 	check(&key, "result 1-0");
 }
@@ -158,7 +156,7 @@ static int set_last_game(MDB_txn *txn, MDB_dbi meta, uint32_t number)
 
 /* The list after the move ends with game 2^32 - 1, which reached the position another way: what is
  * counted below the number after it was nothing, for ever. */
-static void test_the_highest_number(void **state)
+CASE(test_the_highest_number)
 {
 	static const char games[] = "[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n\n"
 				    "[Result \"0-1\"]\n\n1. Nf3 e5 2. e4 0-1\n\n";
@@ -169,7 +167,6 @@ static void test_the_highest_number(void **state)
 	struct chi_explored found;
 	struct chi_arena arena;
 	int rc = CHI_OK;
-	(void)state;
 	session_add("highest", "[Result \"1/2-1/2\"]\n\n1. d4 1/2-1/2\n");
 	raw_edit("highest", "meta", set_last_game, UINT32_MAX - 2);
 	session_add("highest", games);
@@ -195,10 +192,5 @@ static void test_the_highest_number(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_the_highest_number),
-	};
-	return world_run(&world, GAMES, "search/explore", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

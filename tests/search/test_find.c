@@ -101,11 +101,10 @@ static size_t check_page(struct chi_games_spec spec, const char *cursor, size_t 
 	return at;
 }
 
-static void test_random(void **state)
+CASE(test_random)
 {
 	char filter[2048] = "";
 	char text[4096];
-	(void)state;
 	for (size_t round = seed_rounds(120); round > 0; round--) {
 		const char *pattern = patterns[help_below(CHI_COUNT(patterns))];
 		char cursor[CHI_GAMES_CURSOR_SIZE] = "";
@@ -136,7 +135,7 @@ static void test_random(void **state)
 }
 
 /* The opposite of a pattern leaves the other games. */
-static void test_negated(void **state)
+CASE(test_negated)
 {
 	const char *text = "not has \"Nf3 Pd4\"";
 	const struct chi_games_spec spec = {.filter = text,
@@ -149,7 +148,6 @@ static void test_negated(void **state)
 	uint64_t total = 0;
 	size_t n;
 	int rc;
-	(void)state;
 	loop("", text);
 	ok(chi_game_walk_open(world.read, &spec, &games, &fault));
 	do {
@@ -161,12 +159,11 @@ static void test_negated(void **state)
 	chi_game_walk_close(games);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	static const char *const texts[] = {
 		"event x", "not has Nd5", "has Nd5 pattern has Nd6", "has \"Nd5 bd5\"", "has Nd9",
 	};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(texts); i++) {
 		assert_true(chi_wanted_parse(texts[i], &wanted, &fault) < 0);
 		assert_memory_equal(fault.text, "pattern", 7);
@@ -175,10 +172,5 @@ static void test_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_negated),
-		cmocka_unit_test(test_refused),
-	};
-	return world_run(&world, GAMES, "search/find", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

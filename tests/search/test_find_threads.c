@@ -89,11 +89,10 @@ static void check_same(const struct found *one, const struct found *other)
 	assert_memory_equal(one->numbers, other->numbers, one->n * sizeof(one->numbers[0]));
 }
 
-static void test_any_number_of_threads(void **state)
+CASE(test_any_number_of_threads)
 {
 	static struct found one;
 	static struct found other;
-	(void)state;
 	for (unsigned i = 0; i < CHI_COUNT(patterns); i++) {
 		const char *filter = filters[help_below(CHI_COUNT(filters))];
 		struct chi_games_spec spec = spec_of(patterns[i], filter, 1);
@@ -109,9 +108,8 @@ static void test_any_number_of_threads(void **state)
 }
 
 /* A call ends after some parts: one who cancels or has a deadline does not wait for all. */
-static void test_rounds(void **state)
+CASE(test_rounds)
 {
-	(void)state;
 	const struct chi_games_spec spec = spec_of("material men=..32", "", 2);
 	struct chi_games_row row;
 	struct chi_game_walk *games;
@@ -197,9 +195,8 @@ static int damage_and_count(unsigned rounds)
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
-static void test_damaged_pages(void **state)
+CASE(test_damaged_pages)
 {
-	(void)state;
 	chi_read_end(snapshot);
 	chi_dir_close(store);
 	trees_in_child(damage_and_count, 60);
@@ -236,10 +233,5 @@ static int teardown(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_number_of_threads),
-		cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_damaged_pages),
-	};
-	return cmocka_run_group_tests_name("search/find_threads", tests, setup, teardown);
+	return cases_run(setup, teardown);
 }

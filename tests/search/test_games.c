@@ -184,11 +184,10 @@ static void check_filter(const char *filter, struct chi_games_spec spec)
 	}
 }
 
-static void test_random(void **state)
+CASE(test_random)
 {
 	char filter[2048];
 	size_t found = 0;
-	(void)state;
 	const size_t rounds = seed_rounds(1500);
 	for (size_t round = rounds; round > 0; round--) {
 		struct chi_games_spec spec = {
@@ -218,7 +217,7 @@ static void open_fails(const char *filter, struct chi_games_spec spec, int rc)
 	assert_true(fault.text[0] != '\0');
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	static const char *const cursors[] = {"x",
 					      "n",
@@ -227,7 +226,6 @@ static void test_refused(void **state)
 					      "n010000000000000",
 					      "n01000000000000000",
 					      "n01000000000000zz"};
-	(void)state;
 	open_fails("plyer x", (struct chi_games_spec){0}, -CHI_ESYNTAX);
 	open_fails("", (struct chi_games_spec){.sort = 3}, -CHI_EINVAL);
 	open_fails("", (struct chi_games_spec){.sort = CHI_GAMES_DATE}, -CHI_EINVAL);
@@ -241,9 +239,8 @@ static void test_refused(void **state)
 }
 
 /* A cursor that was made up, of the right form: games after it, or none. */
-static void test_made_up(void **state)
+CASE(test_made_up)
 {
-	(void)state;
 	for (size_t round = seed_rounds(200); round > 0; round--) {
 		char cursor[CHI_GAMES_CURSOR_SIZE];
 		struct chi_game_walk *games;
@@ -259,12 +256,11 @@ static void test_made_up(void **state)
 }
 
 /* Names that no game has are told. */
-static void test_unknown(void **state)
+CASE(test_unknown)
 {
 	struct chi_game_walk *games;
 	const char *filter = "player Nimzowitsch opponent Carlsen not event Nowhere site moscow";
 	struct chi_games_spec spec = {.filter = filter, .filter_len = strlen(filter)};
-	(void)state;
 	ok(chi_game_walk_open(world.read, &spec, &games, &fault));
 	assert_string_equal(chi_game_walk_unknown(games, 0), "Nimzowitsch");
 	assert_string_equal(chi_game_walk_unknown(games, 1), "Nowhere");
@@ -274,11 +270,5 @@ static void test_unknown(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_made_up),
-		cmocka_unit_test(test_unknown),
-	};
-	return world_run(&world, GAMES, "search/games", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

@@ -161,45 +161,6 @@ static void alias(bool join)
 	end(write);
 }
 
-static void test_kept(void **state)
-{
-	(void)state;
-	snprintf(filters[0], sizeof(filters[0]), "player Karpov");
-	snprintf(filters[1], sizeof(filters[1]), "player \"Polgar, S\" opponent Karpov");
-	save("set0", filters[0]);
-	save("set1", filters[1]);
-	for (unsigned i = 2; i < SETS; i++) {
-		char name[16];
-		snprintf(name, sizeof(name), "set%u", i);
-		world_filter(&world, filters[i], sizeof(filters[i]) - 32);
-		/* Some name another gameset. */
-		if (i % 4 == 3) {
-			strcat(filters[i], i % 8 == 3 ? " not in set0" : " not in set1");
-		}
-		save(name, filters[i]);
-	}
-	check_all();
-	world_grow(&world, 300);
-	check_all();
-	uint64_t before = same("in set0", "player Karpov");
-	alias(true);
-	check_all();
-	assert_true(same("in set0", "player Karpov") > before);
-	for (unsigned i = 0; i < SETS; i += 2) {
-		char name[16];
-		snprintf(name, sizeof(name), "set%u", i);
-		save(name, NULL);
-	}
-	check_all();
-	assert_int_equal(verify(), CHI_OK);
-	alias(false);
-	check_all();
-	assert_int_equal(same("in set0", "player Karpov"), before);
-	world_grow(&world, 300);
-	check_all();
-	assert_int_equal(verify(), CHI_OK);
-}
-
 /* The entry of a gameset with other games in its bitmap, and another number of them. */
 static void write_wrong(const char *name, uint32_t without, uint32_t with, uint64_t more)
 {
@@ -245,35 +206,6 @@ static uint32_t one_with(enum chi_result result)
 	return number;
 }
 
-static void test_verify_compares_bitmaps(void **state)
-{
-	(void)state;
-	char wanted[96];
-	uint32_t won = one_with(CHI_RESULT_WHITE);
-	uint32_t lost = one_with(CHI_RESULT_BLACK);
-	save("won", "result 1-0");
-	assert_int_equal(verify(), CHI_OK);
-	write_wrong("won", won, 0, 0);
-	assert_int_equal(verify(), -CHI_ECORRUPT);
-	snprintf(wanted, sizeof(wanted),
-		 "gameset won: its bitmap lacks games that fit its filter: 1, from %u on", won);
-	assert_string_equal(complaint, wanted);
-	write_wrong("won", 0, won, 0);
-	assert_int_equal(verify(), CHI_OK);
-	write_wrong("won", 0, lost, 0);
-	assert_int_equal(verify(), -CHI_ECORRUPT);
-	snprintf(wanted, sizeof(wanted),
-		 "gameset won: its bitmap has games that do not fit its filter: 1, from %u on",
-		 lost);
-	assert_string_equal(complaint, wanted);
-	write_wrong("won", lost, 0, 3);
-	assert_int_equal(verify(), -CHI_ECORRUPT);
-	assert_non_null(strstr(complaint, "gameset won: its bitmap has "));
-	write_wrong("won", 0, 0, 0);
-	assert_int_equal(verify(), CHI_OK);
-	ok(drop("won"));
-}
-
 static int count_one(void *context, const struct chi_gameset *gameset)
 {
 	++*(unsigned *)context;
@@ -301,14 +233,13 @@ static void one_gameset_is_looked_up(void)
 	assert_int_equal(n, 1);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	struct chi_gameset_job *job;
 	struct chi_gameset_job *second;
 	struct chi_game_walk *games;
 	struct chi_games_spec spec = {.filter = "in nothing", .filter_len = 10};
 	unsigned n = 0;
-	(void)state;
 	assert_int_equal(make("a b", "", &job), -CHI_EINVAL);
 	assert_int_equal(make("a", "result 2-0", &job), -CHI_ESYNTAX);
 	assert_int_equal(make("a", "in nothing", &job), -CHI_EINVAL);
@@ -344,9 +275,8 @@ static void test_refused(void **state)
 }
 
 /* One in the other, up to the limit. */
-static void test_nested(void **state)
+CASE(test_nested)
 {
-	(void)state;
 	struct chi_gameset_job *job;
 	char name[16];
 	char filter[32] = "result 1-0";
@@ -373,13 +303,73 @@ static void test_nested(void **state)
 	}
 }
 
+CASE(test_verify_compares_bitmaps)
+{
+	char wanted[96];
+	uint32_t won = one_with(CHI_RESULT_WHITE);
+	uint32_t lost = one_with(CHI_RESULT_BLACK);
+	save("won", "result 1-0");
+	assert_int_equal(verify(), CHI_OK);
+	write_wrong("won", won, 0, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	snprintf(wanted, sizeof(wanted),
+		 "gameset won: its bitmap lacks games that fit its filter: 1, from %u on", won);
+	assert_string_equal(complaint, wanted);
+	write_wrong("won", 0, won, 0);
+	assert_int_equal(verify(), CHI_OK);
+	write_wrong("won", 0, lost, 0);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	snprintf(wanted, sizeof(wanted),
+		 "gameset won: its bitmap has games that do not fit its filter: 1, from %u on",
+		 lost);
+	assert_string_equal(complaint, wanted);
+	write_wrong("won", lost, 0, 3);
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+	assert_non_null(strstr(complaint, "gameset won: its bitmap has "));
+	write_wrong("won", 0, 0, 0);
+	assert_int_equal(verify(), CHI_OK);
+	ok(drop("won"));
+}
+
+CASE(test_kept)
+{
+	snprintf(filters[0], sizeof(filters[0]), "player Karpov");
+	snprintf(filters[1], sizeof(filters[1]), "player \"Polgar, S\" opponent Karpov");
+	save("set0", filters[0]);
+	save("set1", filters[1]);
+	for (unsigned i = 2; i < SETS; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "set%u", i);
+		world_filter(&world, filters[i], sizeof(filters[i]) - 32);
+		/* Some name another gameset. */
+		if (i % 4 == 3) {
+			strcat(filters[i], i % 8 == 3 ? " not in set0" : " not in set1");
+		}
+		save(name, filters[i]);
+	}
+	check_all();
+	world_grow(&world, 300);
+	check_all();
+	uint64_t before = same("in set0", "player Karpov");
+	alias(true);
+	check_all();
+	assert_true(same("in set0", "player Karpov") > before);
+	for (unsigned i = 0; i < SETS; i += 2) {
+		char name[16];
+		snprintf(name, sizeof(name), "set%u", i);
+		save(name, NULL);
+	}
+	check_all();
+	assert_int_equal(verify(), CHI_OK);
+	alias(false);
+	check_all();
+	assert_int_equal(same("in set0", "player Karpov"), before);
+	world_grow(&world, 300);
+	check_all();
+	assert_int_equal(verify(), CHI_OK);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_verify_compares_bitmaps),
-		cmocka_unit_test(test_kept),
-	};
-	return world_run(&world, GAMES, "search/gamesets", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

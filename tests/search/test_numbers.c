@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of numbers against plain arrays, in memory and as they are stored; with damage in the bytes,
  * and with memory that runs out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "search/filter/numbers.h"
+#include "tests/base/cases.h"
 #include "tests/base/nomem.h"
 #include "tests/base/seed.h"
 
@@ -144,9 +139,8 @@ static size_t most_bytes(const struct pair *pair)
 	return bytes;
 }
 
-static void test_sets_come_back_as_they_were_stored(void **state)
+CASE(test_sets_come_back_as_they_were_stored)
 {
-	(void)state;
 	for (size_t round = 0; round < seed_rounds(12); round++) {
 		struct pair *pair = make_pair();
 		struct chi_numbers *read;
@@ -181,9 +175,8 @@ static void read_any(const uint8_t *bytes, size_t len, uint32_t last)
 	}
 }
 
-static void test_damaged_bytes_are_refused_or_harmless(void **state)
+CASE(test_damaged_bytes_are_refused_or_harmless)
 {
-	(void)state;
 	for (size_t round = 0; round < seed_rounds(10); round++) {
 		struct pair *pair = make_pair();
 		size_t len;
@@ -222,9 +215,8 @@ static const struct bad bads[] = {
 	 {255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1, 3}},
 };
 
-static void test_each_rule_of_the_format_is_asked(void **state)
+CASE(test_each_rule_of_the_format_is_asked)
 {
-	(void)state;
 	static const uint8_t good[] = {0, 2, 3, 13, 16, 1, 0xf0, 2};
 	static uint8_t bits[3 + PAGE / 8] = {0, 0x81, 2}; /* 257 numbers */
 	struct chi_numbers *numbers;
@@ -293,20 +285,13 @@ static int make_with(size_t failing, size_t *calls, const void *context)
 	return rc < 0 ? rc : worst;
 }
 
-static void test_memory_that_runs_out_is_said(void **state)
+CASE(test_memory_that_runs_out_is_said)
 {
-	(void)state;
 	assert_in_range(nomem_sweep("sets of numbers", make_with, NULL, 100), 10, 100);
 }
 
 int main(void)
 {
 	seed = seed_start("search_numbers");
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sets_come_back_as_they_were_stored),
-		cmocka_unit_test(test_damaged_bytes_are_refused_or_harmless),
-		cmocka_unit_test(test_each_rule_of_the_format_is_asked),
-		cmocka_unit_test(test_memory_that_runs_out_is_said),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

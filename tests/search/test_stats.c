@@ -91,10 +91,9 @@ static void check_games(uint8_t by, const char *filter)
 	chi_stats_close(stats);
 }
 
-static void test_games(void **state)
+CASE(test_games)
 {
 	char filter[2048];
-	(void)state;
 	for (uint8_t by = 0; by < CHI_STATS_PIECES; by++) {
 		for (unsigned round = 0; round < 6; round++) {
 			world_filter(&world, filter, sizeof(filter));
@@ -140,11 +139,10 @@ static bool is_in(uint8_t by, const struct chi_stats_row *row, const struct chi_
 					 : chi_pattern_matches(pattern, key->bytes);
 }
 
-static void test_positions(void **state)
+CASE(test_positions)
 {
 	struct chi_key *keys;
 	size_t n_keys = all_keys(&keys);
-	(void)state;
 	for (uint8_t by = CHI_STATS_PIECES; by < CHI_STATS_KINDS; by++) {
 		struct chi_stats *stats = run(by, "", 0);
 		size_t n;
@@ -168,13 +166,12 @@ static void test_positions(void **state)
 	free(keys);
 }
 
-static void test_most(void **state)
+CASE(test_most)
 {
 	size_t n;
 	struct chi_stats *stats = run(CHI_STATS_PLAYER, "", 3);
 	const struct chi_stats_row *rows = chi_stats_rows(stats, &n);
 	uint64_t before = UINT64_MAX;
-	(void)state;
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < n; i++) {
 		const struct chi_counts *c = &rows[i].counts;
@@ -185,11 +182,10 @@ static void test_most(void **state)
 	chi_stats_close(stats);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
 	struct chi_stats *stats;
 	struct chi_stats_spec spec = {.by = CHI_STATS_KINDS};
-	(void)state;
 	assert_int_equal(chi_stats_open(world.read, &spec, &stats, &fault), -CHI_EINVAL);
 	spec = (struct chi_stats_spec){.by = CHI_STATS_PIECES, .filter = "eco B"};
 	assert_int_equal(chi_stats_open(world.read, &spec, &stats, &fault), -CHI_EINVAL);
@@ -200,11 +196,5 @@ static void test_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_games),
-		cmocka_unit_test(test_positions),
-		cmocka_unit_test(test_most),
-		cmocka_unit_test(test_refused),
-	};
-	return world_run(&world, GAMES, "search/stats", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The language of filters: what is read, how it is printed, what is refused and why. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "search/filter/terms.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
 static struct chi_terms terms;
@@ -25,7 +20,7 @@ static int parse(const char *text)
 }
 
 /* What is accepted, and how it is written. */
-static void test_printed(void **state)
+CASE(test_printed)
 {
 	static const struct {
 		const char *text;
@@ -66,7 +61,6 @@ static void test_printed(void **state)
 		{"site Bila\xc5\xa5", "site \"Bila\xc5\xa5\""},
 		{"player \"=Carlsen\"", "player =Carlsen"},
 	};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
 		if (parse(rows[i].text) != CHI_OK) {
 			fail_msg("%s: %s", rows[i].text, fault.text);
@@ -128,9 +122,8 @@ static const struct {
 	{"endgame middlegame", -CHI_ESYNTAX, "filter, character 9: "},
 };
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(refused); i++) {
 		assert_int_equal(parse(refused[i].text), refused[i].rc);
 		if (strncmp(fault.text, refused[i].fault, strlen(refused[i].fault)) != 0) {
@@ -140,10 +133,9 @@ static void test_refused(void **state)
 }
 
 /* At the limits, and beyond them. */
-static void test_limits(void **state)
+CASE(test_limits)
 {
 	static char text[8 * CHI_TERMS_TEXT_MAX];
-	(void)state;
 	text[0] = '\0';
 	for (int i = 0; i < CHI_TERMS_MAX; i++) {
 		strcat(text, "event x ");
@@ -247,12 +239,11 @@ static void round_trip(void)
 }
 
 /* Bits of filters, put together at random. */
-static void test_random(void **state)
+CASE(test_random)
 {
 	struct seed seed = seed_start("terms");
 	char text[1024];
 	size_t accepted = 0;
-	(void)state;
 	for (size_t round = 0; round < seed_rounds(200000); round++) {
 		text[0] = '\0';
 		for (size_t n = seed_below(&seed, 10); n > 0; n--) {
@@ -266,15 +257,4 @@ static void test_random(void **state)
 		round_trip();
 	}
 	assert_true(accepted > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_printed),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_random),
-	};
-	return cmocka_run_group_tests_name("search/terms", tests, NULL, NULL);
 }

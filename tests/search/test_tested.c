@@ -54,12 +54,11 @@ static void ask_some(struct asked_filter *asked, unsigned sparse)
 	}
 }
 
-static void test_rounds(void **state)
+CASE(test_rounds)
 {
 	static const unsigned sparse[] = {1, 7, 200, 3000};
 	static struct asked_filter asked;
 	char filter[2048];
-	(void)state;
 	for (unsigned round = 0; round < 150; round++) {
 		world_filter(&world, filter, sizeof(filter));
 		open_filter(&asked, filter);
@@ -72,12 +71,11 @@ static void test_rounds(void **state)
 
 /* A step is a chunk: the second round takes none. Patterns take more, of games that are played
  * again, but those only once, too. */
-static void test_chunks_are_tested_once(void **state)
+CASE(test_chunks_are_tested_once)
 {
 	static const char *const filters[] = {"", "result 1-0", "pattern has Pe4",
 					      "rating 2500.. not pattern has Nf3"};
 	static struct asked_filter asked;
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(filters); i++) {
 		open_filter(&asked, filters[i]);
 		ask_some(&asked, 1);
@@ -91,11 +89,10 @@ static void test_chunks_are_tested_once(void **state)
 }
 
 /* No chunk has the number. */
-static void test_beyond(void **state)
+CASE(test_beyond)
 {
 	static struct asked_filter asked;
 	uint32_t result;
-	(void)state;
 	open_filter(&asked, "");
 	assert_int_equal(chi_tested_ask(asked.tested, UINT32_MAX, &asked.steps, &result), CHI_NONE);
 	assert_true(chi_tested_end(asked.tested, UINT32_MAX) == UINT64_C(1) << 32);
@@ -104,10 +101,5 @@ static void test_beyond(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_chunks_are_tested_once),
-		cmocka_unit_test(test_beyond),
-	};
-	return world_run(&world, GAMES, "search/tested", tests, CHI_COUNT(tests));
+	return world_run(&world, GAMES);
 }

@@ -52,9 +52,8 @@ static void check(struct chi_read *read, struct chi_twin_spec spec, const char *
 	chi_twins_close(twins);
 }
 
-static void test_groups(void **state)
+CASE(test_groups, NULL, help_teardown)
 {
-	(void)state;
 	session_add("twins", games);
 	struct chi_dir *store = help_open(help_path("twins"), CHI_STORE_READ);
 	struct chi_read *read;
@@ -74,9 +73,8 @@ static void test_groups(void **state)
 
 /* Comparing games costs steps, too: those who look between two calls whether they are to stop
  * cannot wait for some thousand games that have the same moves. */
-static void test_steps(void **state)
+CASE(test_steps, NULL, help_teardown)
 {
-	(void)state;
 	char text[60 * 160] = "";
 	size_t len = 0;
 	for (int year = 1900; year < 1960; year++) {
@@ -104,9 +102,8 @@ static void test_steps(void **state)
 }
 
 /* Games that differ in their address alone are compared once for all of them. */
-static void test_equal_games_take_no_comparisons(void **state)
+CASE(test_equal_games_take_no_comparisons, NULL, help_teardown)
 {
-	(void)state;
 	enum {
 		MANY = 300
 	};
@@ -214,9 +211,8 @@ static void make_random(struct random_game *made, char *text, size_t size)
 	}
 }
 
-static void test_random(void **state)
+CASE(test_random, NULL, help_teardown)
 {
-	(void)state;
 	struct random_game made[RANDOM_GAMES];
 	char text[RANDOM_GAMES * 120];
 	char wanted[RANDOM_GAMES * 8] = "";
@@ -244,15 +240,4 @@ static void test_random(void **state)
 	check(read, (struct chi_twin_spec){.days = 3}, wanted);
 	chi_read_end(read);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_groups, help_teardown),
-		cmocka_unit_test_teardown(test_steps, help_teardown),
-		cmocka_unit_test_teardown(test_equal_games_take_no_comparisons, help_teardown),
-		cmocka_unit_test_teardown(test_random, help_teardown),
-	};
-	return cmocka_run_group_tests_name("search/twins", tests, NULL, NULL);
 }

@@ -499,10 +499,9 @@ static int teardown(void **state)
 	return help_teardown(state);
 }
 
-int world_run(struct search_world *world, unsigned games, const char *name,
-	      const struct CMUnitTest *tests, size_t n)
+int world_run(struct search_world *world, unsigned games)
 {
 	shared.world = world;
 	shared.games = games;
-	return _cmocka_run_group_tests(name, tests, n, setup, teardown);
+	return cases_run(setup, teardown);
 }

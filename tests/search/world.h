@@ -49,5 +49,4 @@ bool world_fits(const struct world_game *game, const struct chi_terms *terms);
 void world_filter(const struct search_world *world, char *out, size_t size);
 
 /* What main() does of a program whose tests share a world of so many games. */
-int world_run(struct search_world *world, unsigned games, const char *name,
-	      const struct CMUnitTest *tests, size_t n);
+int world_run(struct search_world *world, unsigned games);

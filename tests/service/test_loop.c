@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops without threads, which turn when the test has them, and the watchdog's rounds over them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +8,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <event2/event.h>
 
 #include "service/net/main_loop.h"
 #include "service/notify.h"
+#include "tests/base/cases.h"
 
 #define WORKERS 3
 
@@ -99,9 +95,8 @@ static bool was_told(void)
 	return true;
 }
 
-static void test_all_turn(void **state)
+CASE(test_all_turn, init, deinit)
 {
-	(void)state;
 	for (int round = 0; round < 5; round++) {
 		assert_true(chi_main_loop_round(&main_loop));
 		assert_true(was_told());
@@ -112,9 +107,8 @@ static void test_all_turn(void **state)
 }
 
 /* Any one stuck loop is enough; it is forgiven when it turns again. */
-static void test_one_stands(void **state)
+CASE(test_one_stands, init, deinit)
 {
-	(void)state;
 	for (size_t standing = 0; standing < WORKERS; standing++) {
 		assert_true(chi_main_loop_round(&main_loop));
 		assert_true(was_told());
@@ -144,9 +138,8 @@ static void deliver(struct chi_mail *mail, void *owner)
 	delivered[strlen(delivered)] = ((struct letter *)mail)->name;
 }
 
-static void test_mail_keeps_its_order(void **state)
+CASE(test_mail_keeps_its_order, init, deinit)
 {
-	(void)state;
 	struct letter letters[] = {{.name = 'a'}, {.name = 'b'}, {.name = 'c'}};
 	for (size_t i = 0; i < 3; i++) {
 		letters[i].mail.deliver = deliver;
@@ -157,9 +150,8 @@ static void test_mail_keeps_its_order(void **state)
 }
 
 /* One with nothing to do ends at once, the other when the time is over: not before. */
-static void test_a_loop_leaves(void **state)
+CASE(test_a_loop_leaves, init, deinit)
 {
-	(void)state;
 	struct chi_fault fault = {0};
 	has_more = false;
 	n_left = 0;
@@ -176,9 +168,8 @@ static void test_a_loop_leaves(void **state)
 	assert_int_equal(n_late, 1);
 }
 
-static void test_how_often(void **state)
+CASE(test_how_often)
 {
-	(void)state;
 	char own[32];
 	snprintf(own, sizeof(own), "%d", (int)getpid());
 	static const struct {
@@ -205,16 +196,4 @@ static void test_how_often(void **state)
 		}
 		assert_int_equal(chi_notify_watchdog(), cases[i].expected);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_turn, init, deinit),
-		cmocka_unit_test_setup_teardown(test_one_stands, init, deinit),
-		cmocka_unit_test_setup_teardown(test_mail_keeps_its_order, init, deinit),
-		cmocka_unit_test_setup_teardown(test_a_loop_leaves, init, deinit),
-		cmocka_unit_test(test_how_often),
-	};
-	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Who a peer is, and its share of a budget. */
 #undef NDEBUG
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/attr.h"
 #include "service/net/peer.h"
 #include "service/net/shares.h"
+#include "tests/base/cases.h"
 
 static struct chi_peer_address parsed(const char *text)
 {
@@ -29,9 +24,8 @@ static uint32_t number(const char *text)
 	return chi_peer_number(&peer);
 }
 
-static void addresses_are_read(void **state)
+CASE(addresses_are_read)
 {
-	(void)state;
 	static const char *const good[][2] = {
 		{"10.0.0.1", "10.0.0.1"},
 		{"10.0.0.1:80", "10.0.0.1:80"},
@@ -75,9 +69,8 @@ static void addresses_are_read(void **state)
 	}
 }
 
-static void a_peer_is_an_address_a_network_or_a_user(void **state)
+CASE(a_peer_is_an_address_a_network_or_a_user)
 {
-	(void)state;
 	int sockets[2];
 	struct chi_peer_address user;
 	char text[CHI_PEER_TEXT_SIZE];
@@ -96,9 +89,8 @@ static void a_peer_is_an_address_a_network_or_a_user(void **state)
 	close(sockets[1]);
 }
 
-static void loopback_is_known(void **state)
+CASE(loopback_is_known)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool is;
@@ -125,9 +117,8 @@ static uint64_t take_all(uint32_t peer)
 	return n;
 }
 
-static void one_that_takes_all_it_can_has_half(void **state)
+CASE(one_that_takes_all_it_can_has_half)
 {
-	(void)state;
 	memset(&shares, 0, sizeof(shares));
 	shares.most = 1000;
 	assert_int_equal(take_all(1), 500);
@@ -137,9 +128,8 @@ static void one_that_takes_all_it_can_has_half(void **state)
 	assert_int_equal(take_all(1), 313);
 }
 
-static void one_that_holds_nothing_may_take(void **state)
+CASE(one_that_holds_nothing_may_take)
 {
-	(void)state;
 	memset(&shares, 0, sizeof(shares));
 	shares.most = 10;
 	chi_shares_take(&shares, 1, 20);
@@ -148,16 +138,4 @@ static void one_that_holds_nothing_may_take(void **state)
 	chi_shares_take(&shares, 2, 5);
 	assert_false(chi_shares_may(&shares, 2, 1));
 	assert_false(chi_shares_may(&shares, 1, UINT64_MAX));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_are_read),
-		cmocka_unit_test(a_peer_is_an_address_a_network_or_a_user),
-		cmocka_unit_test(loopback_is_known),
-		cmocka_unit_test(one_that_takes_all_it_can_has_half),
-		cmocka_unit_test(one_that_holds_nothing_may_take),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

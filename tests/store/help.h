@@ -2,16 +2,11 @@
 /* What the store's tests share: scratch directories, random numbers and real positions. */
 #pragma once
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <sys/types.h>
-
-#include <cmocka.h>
 
 #include "chess/position.h"
 #include "store/store.h"
+#include "tests/base/cases.h"
 
 /* Asserts CHI_OK and prints the fault if not. */
 #define ok(call) help_ok((call), #call, __FILE__, __LINE__)

@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "store/text/seal.h"
+#include "tests/base/cases.h"
 
 /* NUL-terminated, to be freed; *len is its length. */
 static inline char *sealed(const char *text, size_t *len)

@@ -95,9 +95,8 @@ static uint32_t count(struct world *w)
 	return n;
 }
 
-static void everything_arrives(void **state)
+CASE(everything_arrives, NULL, help_teardown)
 {
-	(void)state;
 	struct world w;
 	open_world(&w, help_path("all"));
 	for (uint32_t i = 0; i < 20000; i++) {
@@ -113,9 +112,8 @@ static void everything_arrives(void **state)
 	mdb_env_close(w.env);
 }
 
-static void a_failed_commit_is_told_to_the_end(void **state)
+CASE(a_failed_commit_is_told_to_the_end, NULL, help_teardown)
 {
-	(void)state;
 	struct world w;
 	open_world(&w, help_path("failed"));
 	atomic_store(&commits_left, 3);
@@ -131,9 +129,8 @@ static void a_failed_commit_is_told_to_the_end(void **state)
 	mdb_env_close(w.env);
 }
 
-static void the_last_commit_may_fail(void **state)
+CASE(the_last_commit_may_fail, NULL, help_teardown)
 {
-	(void)state;
 	struct world w;
 	open_world(&w, help_path("last"));
 	atomic_store(&commits_left, 0);
@@ -143,9 +140,8 @@ static void the_last_commit_may_fail(void **state)
 	mdb_env_close(w.env);
 }
 
-static void what_does_not_ascend_is_refused(void **state)
+CASE(what_does_not_ascend_is_refused, NULL, help_teardown)
 {
-	(void)state;
 	struct world w;
 	open_world(&w, help_path("order"));
 	assert_int_equal(put(&w, 5), 0);
@@ -155,9 +151,8 @@ static void what_does_not_ascend_is_refused(void **state)
 	mdb_env_close(w.env);
 }
 
-static void what_is_abandoned_ends_at_a_commit(void **state)
+CASE(what_is_abandoned_ends_at_a_commit, NULL, help_teardown)
 {
-	(void)state;
 	struct world w;
 	open_world(&w, help_path("abandoned"));
 	for (uint32_t i = 0; i < 5000; i++) {
@@ -170,16 +165,4 @@ static void what_is_abandoned_ends_at_a_commit(void **state)
 	assert_int_equal(mdb_txn_begin(w.env, NULL, 0, &txn), 0);
 	mdb_txn_abort(txn);
 	mdb_env_close(w.env);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(everything_arrives, help_teardown),
-		cmocka_unit_test_teardown(a_failed_commit_is_told_to_the_end, help_teardown),
-		cmocka_unit_test_teardown(the_last_commit_may_fail, help_teardown),
-		cmocka_unit_test_teardown(what_does_not_ascend_is_refused, help_teardown),
-		cmocka_unit_test_teardown(what_is_abandoned_ends_at_a_commit, help_teardown),
-	};
-	return cmocka_run_group_tests_name("store/appender", tests, NULL, NULL);
 }

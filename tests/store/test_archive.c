@@ -234,7 +234,7 @@ static void check(struct chi_archive_reader *reader, uint32_t number)
 	check_moves(reader, game, number);
 }
 
-static void test_identity(void **state)
+CASE(test_identity, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_arena arena;
@@ -257,7 +257,7 @@ static void test_identity(void **state)
 }
 
 /* What filters ask for: players by number, the rest as numbers. */
-static void test_head(void **state)
+CASE(test_head, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	static const struct chi_tag tags[] = {
@@ -308,7 +308,7 @@ static void test_head(void **state)
 	chi_archive_reader_free(reader);
 }
 
-static void test_removal(void **state)
+CASE(test_removal, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_arena arena;
@@ -339,7 +339,7 @@ static void test_removal(void **state)
 }
 
 /* A name that is gone, a body that is gone: damage, and no game without them. */
-static void test_loss(void **state)
+CASE(test_loss, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_arena arena;
@@ -360,12 +360,5 @@ static void test_loss(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, archive_setup, archive_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_identity),
-		TEST(test_head),
-		TEST(test_removal),
-		TEST(test_loss),
-	};
-	return cmocka_run_group_tests(tests, read_games, forget_games);
+	return cases_run(read_games, forget_games);
 }

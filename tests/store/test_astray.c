@@ -132,9 +132,8 @@ static int damage_and_scan(unsigned rounds)
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
-static void test_damaged_pages(void **state)
+CASE(test_damaged_pages)
 {
-	(void)state;
 	struct chi_dir *store = help_store("damaged", EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 60, true);
@@ -200,9 +199,8 @@ static void two_levels_make(const char *name, struct two_levels *out)
 
 /* A branch that leads to sound pages of its own tree, but to the wrong ones: no row is delivered
  * out of its order or outside of the band, and no whole scan ends as if nothing were amiss. */
-static void test_wrong_children(void **state)
+CASE(test_wrong_children)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("astray", &made);
 	int fd = made.fd;
@@ -238,9 +236,8 @@ static void test_wrong_children(void **state)
 
 /* A leaf in which an entry is in the place of its neighbour too: each is sound, and yet no scan
  * tells of one twice, or ends as if nothing were amiss. */
-static void test_an_entry_twice(void **state)
+CASE(test_an_entry_twice)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("twice", &made);
 	const struct chi_descent *tree = &made.tree;
@@ -308,9 +305,8 @@ static uint16_t chi2_of(const uint8_t *leaf, unsigned i)
 }
 
 /* A leaf whose head tells of fewer entries than it has: the others were skipped. */
-static void test_leaf_cut_short(void **state)
+CASE(test_leaf_cut_short)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("leaf", &made);
 	for (unsigned i = 0; i < 40; i++) {
@@ -339,9 +335,8 @@ static void test_leaf_cut_short(void **state)
 }
 
 /* The same of a branch: whole pages were skipped, also by counts that read no entries. */
-static void test_branch_cut_short(void **state)
+CASE(test_branch_cut_short)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("branch", &made);
 	off_t at = (off_t)(made.tree.root * made.tree.pages.size) + PAGE_LOWER;
@@ -368,9 +363,8 @@ static void test_branch_cut_short(void **state)
 }
 
 /* A branch that passes a leaf over by naming its neighbour in its place. */
-static void test_leaf_passed_over(void **state)
+CASE(test_leaf_passed_over)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("over", &made);
 	for (unsigned i = 0; i < 40; i++) {
@@ -397,9 +391,8 @@ static void test_leaf_passed_over(void **state)
 }
 
 /* An entry whose statistic was damaged so that it looks to be beyond the band. */
-static void test_false_end_of_a_band(void **state)
+CASE(test_false_end_of_a_band)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("end", &made);
 	for (unsigned i = 0; i < 40; i++) {
@@ -425,9 +418,8 @@ static void test_false_end_of_a_band(void **state)
 }
 
 /* A whole walk and the tree's own number must agree, both ways. */
-static void test_number_of_entries(void **state)
+CASE(test_number_of_entries)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("entries", &made);
 	for (int more = -1; more <= 1; more++) {
@@ -489,9 +481,8 @@ static void note_number(void *context, const char *text)
 }
 
 /* A branch whose children are one and the same leaf: neither scans nor verify take it twice. */
-static void test_wrong_numbers(void **state)
+CASE(test_wrong_numbers)
 {
-	(void)state;
 	struct two_levels made;
 	two_levels_make("numbers", &made);
 	struct chi_dir *store = made.store;
@@ -535,20 +526,4 @@ static void test_wrong_numbers(void **state)
 	}
 	(void)close(made.fd);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_damaged_pages),
-		cmocka_unit_test(test_wrong_children),
-		cmocka_unit_test(test_an_entry_twice),
-		cmocka_unit_test(test_wrong_numbers),
-		cmocka_unit_test(test_leaf_cut_short),
-		cmocka_unit_test(test_branch_cut_short),
-		cmocka_unit_test(test_leaf_passed_over),
-		cmocka_unit_test(test_false_end_of_a_band),
-		cmocka_unit_test(test_number_of_entries),
-	};
-	return cmocka_run_group_tests_name("store/astray", tests, NULL, NULL);
 }

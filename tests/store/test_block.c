@@ -307,9 +307,8 @@ static void end(void)
 	}
 }
 
-static void test_changes(void **state)
+CASE(test_changes)
 {
-	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
 		begin(round % 2 == 0 ? CHI_TREE_POSITION : CHI_TREE_STRENGTH, round < 2 ? 2 : 40);
 		/* As many at any effort: a store is as full as it has become after many. */
@@ -342,9 +341,8 @@ static void test_changes(void **state)
 	}
 }
 
-static void test_building(void **state)
+CASE(test_building)
 {
-	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
 		begin(round % 2 == 0 ? CHI_TREE_POSITION : CHI_TREE_STRENGTH, round < 2 ? 2 : 40);
 		for (size_t i = 0; i < n_known; i++) {
@@ -381,9 +379,8 @@ static int find(const struct stored *s, const uint8_t *bytes, size_t len, const 
 }
 
 /* Whatever byte is changed: what is asked for is there as it was, or it is damage. */
-static void test_changed_bytes_are_seen(void **state)
+CASE(test_changed_bytes_are_seen)
 {
-	(void)state;
 	for (unsigned round = 0; round < 2; round++) {
 		begin(round == 0 ? CHI_TREE_POSITION : CHI_TREE_STRENGTH, 4);
 		for (size_t i = 0; i < n_known; i += 1 + i % 2) {
@@ -425,9 +422,8 @@ static void test_changed_bytes_are_seen(void **state)
 }
 
 /* The same by many changes at once: it grows from nothing, changes, and shrinks to nothing. */
-static void test_changes_at_once(void **state)
+CASE(test_changes_at_once)
 {
-	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
 		static const unsigned removed[] = {0, 0, 2, 4, 1, 7, 8};
 		begin(round % 2 == 0 ? CHI_TREE_POSITION : CHI_TREE_STRENGTH, round < 2 ? 2 : 40);
@@ -443,9 +439,8 @@ static void test_changes_at_once(void **state)
 }
 
 /* Changes that are refused: in no order, too many, of another block, of what is not there. */
-static void test_changes_are_checked(void **state)
+CASE(test_changes_are_checked)
 {
-	(void)state;
 	struct chi_block_edit edit = {.bytes = room, .size = ROOM};
 	struct chi_change changes[CHI_EDIT_CHANGES + 1];
 	int added;
@@ -475,16 +470,4 @@ static void test_changes_are_checked(void **state)
 	changes[1] = change_of(&known[n_known - 1], false);
 	assert_int_equal(chi_edit_block(&block, changes, 2, &edit, &added), -CHI_ECORRUPT);
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_building),
-		cmocka_unit_test(test_changed_bytes_are_seen),
-		cmocka_unit_test(test_changes_at_once),
-		cmocka_unit_test(test_changes_are_checked),
-	};
-	return cmocka_run_group_tests_name("store/block", tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void check(struct chi_bodies_reader *reader, uint32_t number)
 	}
 }
 
-static void test_identity(void **state)
+CASE(test_identity, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_body found;
@@ -130,7 +130,7 @@ static void test_identity(void **state)
 }
 
 /* Chunks fill their pages, and none is longer unless a single game needs it. */
-static void test_chunks(void **state)
+CASE(test_chunks, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	MDB_cursor *cursor;
@@ -154,7 +154,7 @@ static void test_chunks(void **state)
 	bodies_deinit(&chunk);
 }
 
-static void test_removal(void **state)
+CASE(test_removal, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_body found;
@@ -185,7 +185,7 @@ static void test_removal(void **state)
 	chi_bodies_reader_free(reader);
 }
 
-static void test_gaps(void **state)
+CASE(test_gaps, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	static const uint32_t numbers[] = {3, 4, 10, 200, 201, 100000, UINT32_MAX};
@@ -210,7 +210,7 @@ static void test_gaps(void **state)
 
 /* Each byte of a chunk, and each length; and, under a checksum that holds, each byte again: what is
  * not damage then is bodies within the chunk. */
-static void test_damage(void **state)
+CASE(test_damage, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct bodies_coder coder = {0};
@@ -247,7 +247,7 @@ static void test_damage(void **state)
 	bodies_deinit(&chunk);
 }
 
-static void test_limits(void **state)
+CASE(test_limits, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_bodies_writer *writer = writer_of(archive);
@@ -277,12 +277,7 @@ static void test_limits(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, archive_setup, archive_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_identity), TEST(test_chunks), TEST(test_removal),
-		TEST(test_gaps),     TEST(test_damage), TEST(test_limits),
-	};
-	int rc = cmocka_run_group_tests(tests, NULL, NULL);
+	int rc = cases_run(NULL, NULL);
 	free(made);
 	return rc;
 }

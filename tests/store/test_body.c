@@ -36,9 +36,8 @@ static const char *print_head(const struct chi_game_head *head, const char *name
 }
 
 /* What is read of a text, and what is printed again: where that is the text, no text is kept. */
-static void test_dates(void **state)
+CASE(test_dates)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		unsigned year;
@@ -79,9 +78,8 @@ static void test_dates(void **state)
 	assert_int_equal(read_head("UTCDate", "2020.01.02").day, 2);
 }
 
-static void test_numbers(void **state)
+CASE(test_numbers)
 {
-	(void)state;
 	static const struct {
 		const char *tag;
 		const char *text;
@@ -115,9 +113,8 @@ static void test_numbers(void **state)
 	}
 }
 
-static void test_speed(void **state)
+CASE(test_speed)
 {
-	(void)state;
 	static const struct {
 		const char *tag;
 		const char *text;
@@ -155,9 +152,8 @@ static void check_name(enum chi_tag_code code, const char *text, const char *wan
 	assert_memory_equal(name, wanted, len);
 }
 
-static void test_names(void **state)
+CASE(test_names)
 {
-	(void)state;
 	char many[2048];
 	const char *name;
 	size_t len;
@@ -256,9 +252,8 @@ static const struct chi_tag usual[] = {
 	TAG("WhiteFideId", "1503014"),
 };
 
-static void test_game(void **state)
+CASE(test_game)
 {
-	(void)state;
 	static chi_move moves[4096];
 	struct chi_position start;
 	ok(chi_fen_parse(CHI_FEN_START, sizeof(CHI_FEN_START) - 1, &start, NULL));
@@ -283,9 +278,8 @@ static void test_game(void **state)
 	check_game(&game);
 }
 
-static void test_limits(void **state)
+CASE(test_limits)
 {
-	(void)state;
 	static struct chi_tag tags[CHI_GAME_TAGS_MAX + 1];
 	static char names[CHI_GAME_TAGS_MAX + 1][8];
 	static char value[64 << 10];
@@ -316,9 +310,8 @@ static void test_limits(void **state)
 }
 
 /* Any bytes as a body: a game or damage, nothing worse. */
-static void test_damage(void **state)
+CASE(test_damage)
 {
-	(void)state;
 	static chi_move moves[60];
 	struct chi_position start;
 	struct chi_buffer buffer;
@@ -357,15 +350,4 @@ static void test_damage(void **state)
 	}
 	chi_arena_deinit(&arena);
 	chi_buffer_deinit(&buffer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dates),  cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_speed),  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_game),   cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_damage),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,9 +184,8 @@ static void change(struct tree *tree, struct model *model, uint32_t number)
 	}
 }
 
-static void test_agrees_with_an_array(void **state)
+CASE(test_agrees_with_an_array, NULL, help_teardown)
 {
-	(void)state;
 	static struct model model;
 	struct tree tree;
 	MDB_stat stat;
@@ -211,9 +210,8 @@ static void test_agrees_with_an_array(void **state)
 }
 
 /* What is appended and what is put give the same tree. */
-static void test_appends(void **state)
+CASE(test_appends, NULL, help_teardown)
 {
-	(void)state;
 	static struct model model;
 	struct tree tree;
 	struct chi_chain_at at = {.chain = CHAIN};
@@ -259,9 +257,8 @@ static void test_appends(void **state)
 /* ---- Changes that fail -------------------------------------------------------------------- */
 
 /* LMDB's refusal came after the next entry had its link already. */
-static void test_a_long_key_broke_the_chain(void **state)
+CASE(test_a_long_key_broke_the_chain, NULL, help_teardown)
 {
-	(void)state;
 	static struct model model;
 	static const uint8_t bytes[512] = "key";
 	struct tree tree;
@@ -279,9 +276,8 @@ static void test_a_long_key_broke_the_chain(void **state)
 
 /* Entries in the middle, long ones too, until LMDB has no room: what was changed by half cannot be
  * committed, and what was there before is whole. */
-static void test_a_full_map_in_the_middle_of_a_change(void **state)
+CASE(test_a_full_map_in_the_middle_of_a_change, NULL, help_teardown)
 {
-	(void)state;
 	static struct model model;
 	static const uint8_t long_value[3000] = "long";
 	struct tree tree;
@@ -366,9 +362,8 @@ static void try_bits(uint64_t from, uint64_t end, uint64_t step, const struct mo
 	_exit(0);
 }
 
-static void test_no_bit_hides_an_entry(void **state)
+CASE(test_no_bit_hides_an_entry, NULL, help_teardown)
 {
-	(void)state;
 	static struct model model;
 	struct tree tree;
 	MDB_stat stat;
@@ -415,16 +410,4 @@ static void test_no_bit_hides_an_entry(void **state)
 	print_message("# figures: %u bits, LMDB stopped the process for %u of them\n",
 		      (unsigned)((end - UINT64_C(8) * PAGE * 2) / step), stopped);
 	(void)close(told);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_agrees_with_an_array, help_teardown),
-		cmocka_unit_test_teardown(test_appends, help_teardown),
-		cmocka_unit_test_teardown(test_a_long_key_broke_the_chain, help_teardown),
-		cmocka_unit_test_teardown(test_a_full_map_in_the_middle_of_a_change, help_teardown),
-		cmocka_unit_test_teardown(test_no_bit_hides_an_entry, help_teardown),
-	};
-	return cmocka_run_group_tests_name("store/chain", tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 
 /* What a transaction notes takes memory for what there is, and not for what there may be: clients
  * that no one knows cost nothing but their first write. */
-static void test_many_strangers(void **state)
+CASE(test_many_strangers)
 {
-	(void)state;
 	struct chi_dir *store = help_store("clients", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_outcome outcome = {.kind = CHI_IDEMPOTENCY_PUT};
@@ -37,9 +36,8 @@ static void test_many_strangers(void **state)
 }
 
 /* Every record that can be decodes to what was encoded; cut or changed it is refused. */
-static void test_records(void **state)
+CASE(test_records)
 {
-	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		static const size_t counts[] = {4, 1, CHI_OUTCOME_COUNTS, 0, 3, 1, 1, 3, 2, 1};
 		_Static_assert(CHI_COUNT(counts) == CHI_IDEMPOTENCY_KINDS - 1, "one a kind");
@@ -85,11 +83,7 @@ static void test_records(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_strangers),
-		cmocka_unit_test(test_records),
-	};
-	int failed = cmocka_run_group_tests_name("store/clients", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

@@ -157,9 +157,8 @@ static void assert_same(const struct chi_record *a, const struct chi_record *b)
 	assert_true(a->n_note == 0 || memcmp(a->note, b->note, a->n_note) == 0);
 }
 
-static void test_round_trip(void **state)
+CASE(test_round_trip)
 {
-	(void)state;
 	for (size_t i = 0, n = seed_rounds(5000); i < n; i++) {
 		struct chi_record record;
 		struct chi_record back;
@@ -182,9 +181,8 @@ static void test_round_trip(void **state)
 }
 
 /* Whatever decodes encodes to the same bytes: there is one form of each record. */
-static void test_one_form(void **state)
+CASE(test_one_form)
 {
-	(void)state;
 	static uint8_t again[CHI_RECORD_BYTES_MAX];
 	size_t decoded = 0;
 	size_t rounds = seed_rounds(300000);
@@ -214,9 +212,8 @@ static void test_one_form(void **state)
 		      rounds, decoded);
 }
 
-static void test_truncated(void **state)
+CASE(test_truncated)
 {
-	(void)state;
 	chi_arena_reset(&arena);
 	struct chi_move_stat moves[] = {{uci("d2d4"), {0, 2, 3, 0}}, {uci("e2e4"), {1, 0, 0, 0}}};
 	struct chi_eval evals[] = {{.engine = "A", .engine_len = 1, .depth = 300, .score = 5},
@@ -249,9 +246,8 @@ static void test_truncated(void **state)
 	}
 }
 
-static void test_unknown_sections(void **state)
+CASE(test_unknown_sections)
 {
-	(void)state;
 	/* Note "a", then tags 9 and 300 that a later version may define. */
 	uint8_t bytes[32] = {0x80, 3, 1, 'a', 9, 2, 0xff, 0xfe, 0xac, 0x02, 0};
 	size_t len = 11;
@@ -266,9 +262,8 @@ static void test_unknown_sections(void **state)
 	assert_memory_equal(buffer, bytes, len);
 }
 
-static void test_limits(void **state)
+CASE(test_limits)
 {
-	(void)state;
 	size_t n;
 	chi_arena_reset(&arena);
 	struct chi_record record = {.n_note = CHI_NOTE_MAX};
@@ -306,9 +301,8 @@ static void test_limits(void **state)
 
 /* ---- Order ---------------------------------------------------------------------------------- */
 
-static void test_strength_order(void **state)
+CASE(test_strength_order)
 {
-	(void)state;
 	struct chi_key keys[64];
 	help_keys(keys, CHI_COUNT(keys));
 	size_t rounds = seed_rounds(100000);
@@ -331,9 +325,8 @@ static void test_strength_order(void **state)
 }
 
 /* LMDB was told another comparator for the position tree than its own: the order is the same. */
-static void test_order_of_positions(void **state)
+CASE(test_order_of_positions)
 {
-	(void)state;
 	for (size_t left = seed_rounds(100000); left > 0; left--) {
 		uint8_t k[2][12];
 		size_t n[2];
@@ -352,9 +345,8 @@ static void test_order_of_positions(void **state)
 }
 
 /* A damaged page may hold keys of any length; the order must still be one. */
-static void test_order_of_any_bytes(void **state)
+CASE(test_order_of_any_bytes)
 {
-	(void)state;
 	for (size_t left = seed_rounds(100000); left > 0; left--) {
 		uint8_t k[3][4];
 		size_t n[3];
@@ -377,9 +369,8 @@ static void test_order_of_any_bytes(void **state)
 	}
 }
 
-static void test_strength_entries(void **state)
+CASE(test_strength_entries)
 {
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		struct chi_key key = i % 100 == 0 ? help_key() : help_fen(START);
 		uint8_t entry[CHI_STRENGTH_KEY_MAX];
@@ -401,18 +392,7 @@ static void test_strength_entries(void **state)
 int main(void)
 {
 	chi_arena_init(&arena, 16u << 20);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_one_form),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_unknown_sections),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_strength_order),
-		cmocka_unit_test(test_order_of_positions),
-		cmocka_unit_test(test_order_of_any_bytes),
-		cmocka_unit_test(test_strength_entries),
-	};
-	int failed = cmocka_run_group_tests_name("store/codec", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	chi_arena_deinit(&arena);
 	return failed;
 }

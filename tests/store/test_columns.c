@@ -62,7 +62,7 @@ static void check(struct archive *archive, uint32_t number)
 	assert_memory_equal(&head, &heads[number], sizeof(head));
 }
 
-static void test_identity(void **state)
+CASE(test_identity, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_columns_reader reader;
@@ -96,7 +96,7 @@ static void test_identity(void **state)
 	chi_columns_reader_deinit(&reader);
 }
 
-static void test_walk(void **state)
+CASE(test_walk, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_columns_reader reader;
@@ -119,7 +119,7 @@ static void test_walk(void **state)
 	chi_columns_reader_deinit(&reader);
 }
 
-static void test_removal(void **state)
+CASE(test_removal, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_game_head head;
@@ -145,7 +145,7 @@ static void test_removal(void **state)
 }
 
 /* Numbers that no game has are those of games that were removed. */
-static void test_gaps(void **state)
+CASE(test_gaps, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	static const uint32_t numbers[] = {3, 4, 10, 200, 201, 100000, UINT32_MAX};
@@ -174,7 +174,7 @@ static void test_gaps(void **state)
 }
 
 /* Each byte of a chunk, and each length. */
-static void test_damage(void **state)
+CASE(test_damage, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_columns_chunk chunk;
@@ -206,7 +206,7 @@ static void test_damage(void **state)
 	assert_int_equal(chi_columns_open(&key, &value, &chunk), -CHI_ECORRUPT);
 }
 
-static void test_empty(void **state)
+CASE(test_empty, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_game_head head;
@@ -215,14 +215,4 @@ static void test_empty(void **state)
 	assert_int_equal(last, 0);
 	assert_int_equal(chi_columns_get(archive->txn, archive->trees.columns, 1, &head), CHI_NONE);
 	assert_int_equal(chi_columns_remove(archive->txn, archive->trees.columns, 1), CHI_NONE);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, archive_setup, archive_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_identity), TEST(test_walk),	TEST(test_removal),
-		TEST(test_gaps),     TEST(test_damage), TEST(test_empty),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

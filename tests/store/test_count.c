@@ -53,9 +53,8 @@ static uint64_t count_by_threads(struct chi_read *read, const struct chi_scan_sp
 }
 
 /* What is counted stays the same however it is. */
-static void test_threads(void **state)
+CASE(test_threads)
 {
-	(void)state;
 	struct chi_dir *store = help_store("threads", CHI_STATISTIC_EXTERNAL);
 	struct chi_read *read;
 	trees_keys(keys, POSITIONS);
@@ -125,9 +124,8 @@ static int damage_and_count(unsigned rounds)
 	return ended[0] > 0 && ended[1] > 0 ? 0 : 4;
 }
 
-static void test_damaged_pages_and_threads(void **state)
+CASE(test_damaged_pages_and_threads)
 {
-	(void)state;
 	trees_in_child(damage_and_count, 60);
 }
 
@@ -172,9 +170,8 @@ static int count_to_damaged_key(unsigned rounds)
 	return 0;
 }
 
-static void test_count_pauses_at_damaged_key(void **state)
+CASE(test_count_pauses_at_damaged_key)
 {
-	(void)state;
 	struct chi_dir *store = help_store("key", CHI_STATISTIC_EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 4000, false);
@@ -191,10 +188,5 @@ static int clean(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_damaged_pages_and_threads),
-		cmocka_unit_test(test_count_pauses_at_damaged_key),
-	};
-	return cmocka_run_group_tests_name("store/count", tests, NULL, clean);
+	return cases_run(NULL, clean);
 }

@@ -131,9 +131,8 @@ static struct chi_row row_of(const struct chi_key *key)
 	return row;
 }
 
-static void test_flipped_records(void **state)
+CASE(test_flipped_records)
 {
-	(void)state;
 	help_keys(keys, POSITIONS);
 	make_store();
 	assert_int_equal(verify(), CHI_OK);
@@ -174,9 +173,8 @@ static void test_flipped_records(void **state)
 
 /* A record that cannot be read can be replaced and deleted, its strength entry with it; a batch
  * that does so can be taken back. */
-static void test_damaged_record_is_replaced_and_deleted(void **state)
+CASE(test_damaged_record_is_replaced_and_deleted)
 {
-	(void)state;
 	make_store();
 	for (int i = 0; i < 6; i++) {
 		const struct chi_key *key = &keys[i];
@@ -208,9 +206,8 @@ static void test_damaged_record_is_replaced_and_deleted(void **state)
 	}
 }
 
-static void test_flipped_entries(void **state)
+CASE(test_flipped_entries)
 {
-	(void)state;
 	make_store();
 	for (int i = 0; i < 15; i++) {
 		const struct chi_key *key = &keys[help_below(POSITIONS)];
@@ -229,9 +226,8 @@ static void test_flipped_entries(void **state)
 }
 
 /* Sound entries, each right in itself, that say different things. */
-static void test_disagreement(void **state)
+CASE(test_disagreement)
 {
-	(void)state;
 	uint8_t entry[CHI_STRENGTH_KEY_MAX];
 	uint8_t value[CHI_STRENGTH_VALUE_MAX];
 	size_t len;
@@ -282,9 +278,8 @@ static void test_disagreement(void **state)
 }
 
 /* Both trees agree on what is no position, or not what the position gives. */
-static void test_agreed_nonsense(void **state)
+CASE(test_agreed_nonsense)
 {
-	(void)state;
 	uint8_t entry[CHI_STRENGTH_KEY_MAX];
 	uint8_t value[CHI_STRENGTH_VALUE_MAX];
 	size_t len;
@@ -323,9 +318,8 @@ static void test_agreed_nonsense(void **state)
 }
 
 /* The same where the statistic follows from the record. */
-static void test_agreed_wrong_eval(void **state)
+CASE(test_agreed_wrong_eval)
 {
-	(void)state;
 	struct chi_eval eval = {.engine = "Gull 3", .engine_len = 6, .depth = 20, .score = 35};
 	struct chi_put_entry put = {.parts = CHI_PUT_RESTORE,
 				    .record = {.evals = &eval, .n_evals = 1}};
@@ -349,9 +343,8 @@ static void test_agreed_wrong_eval(void **state)
 }
 
 /* Blocks that a program without our comparator has put. */
-static void test_wrong_order(void **state)
+CASE(test_wrong_order)
 {
-	(void)state;
 	uint8_t entry[CHI_STRENGTH_KEY_MAX];
 	struct raw_block block;
 	size_t at;
@@ -382,9 +375,8 @@ static void tamper_meanwhile(const char *key, const void *value, size_t len)
 
 /* Verify names it, no one writes on top of it, reads that do not need it go on; and who opens the
  * store is told. */
-static void test_damaged_meta(void **state)
+CASE(test_damaged_meta)
 {
-	(void)state;
 	static const char *const names[] = {"state", "stamp"};
 	static const uint8_t junk[CHI_STATE_SIZE + CHI_STAMP_SIZE] = "chistore\4";
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
@@ -471,9 +463,8 @@ static int probe_damaged(void)
 
 /* Bits and sectors anywhere in the file: stopped or reported, never a wrong record, never a walk
  * without end. */
-static void test_damaged_pages(void **state)
+CASE(test_damaged_pages)
 {
-	(void)state;
 	make_store();
 	char path[1024];
 	snprintf(path, sizeof(path), "%s/data.mdb", help_path("damaged"));
@@ -520,20 +511,4 @@ static void test_damaged_pages(void **state)
 	free(good);
 	close(fd);
 	assert_int_equal(verify(), CHI_OK);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flipped_records),
-		cmocka_unit_test(test_damaged_record_is_replaced_and_deleted),
-		cmocka_unit_test(test_flipped_entries),
-		cmocka_unit_test(test_disagreement),
-		cmocka_unit_test(test_agreed_nonsense),
-		cmocka_unit_test(test_agreed_wrong_eval),
-		cmocka_unit_test(test_wrong_order),
-		cmocka_unit_test(test_damaged_meta),
-		cmocka_unit_test(test_damaged_pages),
-	};
-	return cmocka_run_group_tests_name("store/damage", tests, NULL, NULL);
 }

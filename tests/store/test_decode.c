@@ -130,9 +130,8 @@ static void check_tree(enum chi_tree_kind kind, unsigned run)
 	ok(chi_builder_finish(&builder));
 }
 
-static void test_both_ways(void **state)
+CASE(test_both_ways)
 {
-	(void)state;
 	if (!is_fast()) {
 		skip();
 	}
@@ -142,10 +141,4 @@ static void test_both_ways(void **state)
 	}
 	print_message("# figures: %u sound groups, %u damaged ones\n", sound, damaged);
 	assert_true(sound > 100 && damaged > 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_both_ways)};
-	return cmocka_run_group_tests_name("store/block/decode", tests, NULL, NULL);
 }

@@ -289,9 +289,8 @@ static void check_position(const struct chi_position *position)
 }
 
 /* Every stored position, and those one move away from some of them. */
-static void tells_what_the_games_were(void **state)
+CASE(tells_what_the_games_were)
 {
-	(void)state;
 	size_t beside = 0;
 	for (size_t i = 0; i < n_nodes; i++) {
 		struct chi_position position;
@@ -310,9 +309,8 @@ static void tells_what_the_games_were(void **state)
 }
 
 /* Reached by other moves: the position itself is not stored, what is after it is. */
-static void finds_children_of_a_stranger(void **state)
+CASE(finds_children_of_a_stranger)
 {
-	(void)state;
 	struct chi_explored explore;
 	struct chi_dir *own = help_store("stranger", CHI_STATISTIC_EXTERNAL);
 	struct chi_put_entry put = {
@@ -339,9 +337,8 @@ static void finds_children_of_a_stranger(void **state)
 }
 
 /* No keys follow the moves, so nothing but the record can be told. */
-static void manages_without_kings(void **state)
+CASE(manages_without_kings)
 {
-	(void)state;
 	struct chi_explored explore;
 	struct chi_dir *own = help_store("kingless", CHI_STATISTIC_CONTROL);
 	struct chi_move_stat move = {.move = chi_move_make(8, 16, 0), .counts = {1, 0, 0, 0}};
@@ -366,9 +363,8 @@ static void manages_without_kings(void **state)
 }
 
 /* The most moves a position has been found with: all children are looked up. */
-static void looks_behind_many_moves(void **state)
+CASE(looks_behind_many_moves)
 {
-	(void)state;
 	struct chi_explored explore;
 	struct chi_move_list list;
 	struct chi_position position;
@@ -397,9 +393,8 @@ static void looks_behind_many_moves(void **state)
 }
 
 /* The checks of a put keep such a record out; a foreign program's store may have it. */
-static void refuses_a_move_that_is_not_legal(void **state)
+CASE(refuses_a_move_that_is_not_legal)
 {
-	(void)state;
 	static const chi_move wrong[] = {0x0001, 12 << 6 | 36 /* e2e5 */, 0x7fff};
 	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
 		struct chi_dir *own = help_store("wrong", CHI_STATISTIC_CONTROL);
@@ -430,9 +425,8 @@ static void refuses_a_move_that_is_not_legal(void **state)
 	}
 }
 
-static void refuses_what_is_no_key(void **state)
+CASE(refuses_what_is_no_key)
 {
-	(void)state;
 	struct chi_explored explore;
 	struct chi_key key = {.len = 9};
 	assert_int_equal(explore_in(store, &key, &explore), -CHI_EKEY);
@@ -442,9 +436,8 @@ static void refuses_what_is_no_key(void **state)
 }
 
 /* Memory is the caller's to bound. */
-static void runs_out_of_memory(void **state)
+CASE(runs_out_of_memory)
 {
-	(void)state;
 	struct chi_key start = help_fen(START);
 	for (size_t budget = 0; budget < 16384; budget += 100) {
 		struct chi_explored explore;
@@ -463,14 +456,5 @@ static void runs_out_of_memory(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tells_what_the_games_were),
-		cmocka_unit_test(finds_children_of_a_stranger),
-		cmocka_unit_test(manages_without_kings),
-		cmocka_unit_test(looks_behind_many_moves),
-		cmocka_unit_test(refuses_a_move_that_is_not_legal),
-		cmocka_unit_test(refuses_what_is_no_key),
-		cmocka_unit_test(runs_out_of_memory),
-	};
-	return cmocka_run_group_tests(tests, make_store, drop_store);
+	return cases_run(make_store, drop_store);
 }

@@ -68,9 +68,8 @@ static unsigned look_up(struct chi_descent *descent, int64_t us)
 	return asked;
 }
 
-static void test_asks_while_it_waits(void **state)
+CASE(test_asks_while_it_waits)
 {
-	(void)state;
 	struct chi_dir *store = help_store("far", CHI_STATISTIC_EXTERNAL);
 	struct chi_read *read;
 	trees_keys(keys, KEYS);
@@ -97,10 +96,4 @@ static void test_asks_while_it_waits(void **state)
 	assert_false(astray);
 	chi_read_end(read);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_asks_while_it_waits)};
-	return cmocka_run_group_tests_name("store/far_pages", tests, NULL, NULL);
 }

@@ -105,9 +105,8 @@ static int begin_write(struct chi_dir *store)
 
 /* Another store's file replaces the one that a program has open, as rsync does: that program, and
  * any that opens the store later, notices. */
-static void test_replaced_by_a_newer_file(void **state)
+CASE(test_replaced_by_a_newer_file)
 {
-	(void)state;
 	int freed = 0;
 	const char *other = made("other", 40);
 	const char *path = made("replaced", 4);
@@ -128,9 +127,8 @@ static void test_replaced_by_a_newer_file(void **state)
 
 /* A copy of the file itself in its place: others write there, and the state that the old file has
  * is not the last any more. */
-static void test_reader_of_a_replaced_file(void **state)
+CASE(test_reader_of_a_replaced_file)
 {
-	(void)state;
 	const char *path = made("reader", 4);
 	struct chi_dir *store = help_open(path, CHI_STORE_READ);
 	struct chi_row row;
@@ -146,9 +144,8 @@ static void test_reader_of_a_replaced_file(void **state)
 	chi_dir_close(store);
 }
 
-static void test_replaced_lock_files(void **state)
+CASE(test_replaced_lock_files)
 {
-	(void)state;
 	static const char *const names[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < 2; i++) {
 		const char *path = made("locks", 4);
@@ -193,9 +190,8 @@ static int use_cut_file(const char *path, off_t size, enum chi_dir_mode mode)
 }
 
 /* It was a SIGBUS. */
-static void test_cut_lock_file(void **state)
+CASE(test_cut_lock_file)
 {
-	(void)state;
 	static const enum chi_dir_mode modes[] = {CHI_STORE_READ, CHI_STORE_WRITE};
 	for (unsigned i = 0; i < 6; i++) {
 		const char *path = made("cut", 4);
@@ -218,9 +214,8 @@ static void on_bus(int number)
 
 /* The handler of a program that cuts a file of its own is called, also if the file is named much
  * like ours: zeros were put in its place. */
-static void test_other_cut_files(void **state)
+CASE(test_other_cut_files)
 {
-	(void)state;
 	const char *path = made("other", 4);
 	struct sigaction before;
 	struct sigaction ours = {.sa_handler = on_bus};
@@ -246,9 +241,8 @@ static void test_other_cut_files(void **state)
 
 /* The lock file is emptied under a program: no reader goes on for ever, and no writer begins again
  * at the first transaction, over the last one. */
-static void test_zeroed_lock_file(void **state)
+CASE(test_zeroed_lock_file)
 {
-	(void)state;
 	const char *path = made("zeroed", 9);
 	struct chi_dir *store = help_open(path, CHI_STORE_WRITE);
 	struct chi_row row;
@@ -275,9 +269,8 @@ static void test_zeroed_lock_file(void **state)
 }
 
 /* One file in two directories, each with locks of its own. */
-static void test_hard_links(void **state)
+CASE(test_hard_links)
 {
-	(void)state;
 	const char *path = made("linked", 4);
 	const char *other = help_path("second");
 	assert_int_equal(mkdir(other, 0700), 0);
@@ -325,9 +318,8 @@ static int read_overlay(const char *path)
 	return 0;
 }
 
-static void test_copied_up_by_overlayfs(void **state)
+CASE(test_copied_up_by_overlayfs)
 {
-	(void)state;
 	const char *path = made("lower", 4);
 	pid_t pid = help_fork();
 	if (pid == 0) {
@@ -351,17 +343,7 @@ static int choose_key(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replaced_by_a_newer_file),
-		cmocka_unit_test(test_reader_of_a_replaced_file),
-		cmocka_unit_test(test_replaced_lock_files),
-		cmocka_unit_test(test_cut_lock_file),
-		cmocka_unit_test(test_other_cut_files),
-		cmocka_unit_test(test_zeroed_lock_file),
-		cmocka_unit_test(test_hard_links),
-		cmocka_unit_test(test_copied_up_by_overlayfs),
-	};
-	int failed = cmocka_run_group_tests_name("store/file_identity", tests, choose_key, NULL);
+	int failed = cases_run(choose_key, NULL);
 	help_clean();
 	return failed;
 }

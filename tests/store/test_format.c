@@ -138,9 +138,8 @@ static void check_lists(const struct chi_move_stat *move, const struct chi_ply_s
 	check_example("chunk", chunk, len);
 }
 
-static void test_examples(void **state)
+CASE(test_examples)
 {
-	(void)state;
 	load_format();
 	struct chi_key key = help_fen(START);
 	check_example("key", key.bytes, key.len);
@@ -191,9 +190,8 @@ static void test_examples(void **state)
 	check_example("entry-value", buffer, chi_strength_value(line, 2, buffer));
 }
 
-static void test_meta_examples(void **state)
+CASE(test_meta_examples)
 {
-	(void)state;
 	struct chi_stamp stamp = {.major = CHI_FORMAT_MAJOR,
 				  .statistic = CHI_STATISTIC_CONTROL,
 				  .created = 1700000000,
@@ -254,9 +252,8 @@ static int take_block(void *context, const uint8_t *low, size_t low_len, const u
 	return CHI_OK;
 }
 
-static void test_block_examples(void **state)
+CASE(test_block_examples)
 {
-	(void)state;
 	static uint8_t room[CHI_BUILDER_ROOM];
 	static struct chi_builder builder;
 	static const uint8_t once[] = {0x62, 0x01, 0x24, 0x0d};
@@ -323,9 +320,8 @@ static void check_names(MDB_txn *txn, MDB_dbi dbi)
 	check_example("names-member-key", bytes, CHI_MEMBER_KEY);
 }
 
-static void test_names_examples(void **state)
+CASE(test_names_examples)
 {
-	(void)state;
 	MDB_env *env;
 	MDB_txn *txn;
 	MDB_dbi dbi;
@@ -359,7 +355,7 @@ static void check_raw(MDB_txn *txn, MDB_dbi dbi, const char *key, size_t len, co
 	check_example(name, value.mv_data, CHI_CHAIN_LINK);
 }
 
-static void test_chain_examples(void **state)
+CASE(test_chain_examples, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	MDB_dbi dbi = archive->trees.gamesets;
@@ -384,9 +380,8 @@ static void check_chunk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const c
 }
 
 /* The parts of a game that are a language of their own; what is in FORMAT.md is read, too. */
-static void test_parts_examples(void **state)
+CASE(test_parts_examples)
 {
-	(void)state;
 	static const char line[] = "e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3";
 	struct chi_position start;
 	chi_move moves[16];
@@ -410,7 +405,7 @@ static void test_parts_examples(void **state)
 	free(format_text);
 }
 
-static void test_games_examples(void **state)
+CASE(test_games_examples, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
 	struct chi_name_cache *names;
@@ -440,9 +435,8 @@ static void test_games_examples(void **state)
 }
 
 /* The bitmap is made by hand, and the value read again. */
-static void test_gameset_example(void **state)
+CASE(test_gameset_example)
 {
-	(void)state;
 	static const char name[] = "najdorf";
 	static const char filter[] = "eco B90..B99";
 	/* Page 0, of 2 numbers: 3, and 13 between that and 17. 16 pages, then one of 70000 alone.
@@ -470,9 +464,8 @@ static void test_gameset_example(void **state)
 	free(format_text);
 }
 
-static void test_queue_examples(void **state)
+CASE(test_queue_examples)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	const struct chi_queue_row row = {
 		.key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
@@ -506,20 +499,7 @@ static void test_queue_examples(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_examples),
-		cmocka_unit_test(test_meta_examples),
-		cmocka_unit_test(test_block_examples),
-		cmocka_unit_test(test_names_examples),
-		cmocka_unit_test(test_parts_examples),
-		cmocka_unit_test(test_gameset_example),
-		cmocka_unit_test(test_queue_examples),
-		cmocka_unit_test_setup_teardown(test_chain_examples, archive_setup,
-						archive_teardown),
-		cmocka_unit_test_setup_teardown(test_games_examples, archive_setup,
-						archive_teardown),
-	};
-	int failed = cmocka_run_group_tests_name("store/format", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

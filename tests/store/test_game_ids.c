@@ -40,9 +40,8 @@ static bool same(const struct chi_game_id *a, const struct chi_game_id *b)
 }
 
 /* Each bit of each byte is looked at: one form, and every other is damage. */
-static void test_entries(void **state)
+CASE(test_entries)
 {
-	(void)state;
 	for (size_t i = 0; i < GAMES; i++) {
 		uint8_t bytes[CHI_GAME_VALUE_MAX];
 		struct chi_game_id back;
@@ -66,9 +65,8 @@ static void test_entries(void **state)
 }
 
 /* Sealed with a right checksum, but of a form that is not written. */
-static void test_forms(void **state)
+CASE(test_forms)
 {
-	(void)state;
 	static const struct {
 		uint8_t bytes[CHI_GAME_VALUE_MAX];
 		size_t body;
@@ -116,9 +114,8 @@ static void add_all(struct chi_dir *store)
 }
 
 /* Pages of every size, each after the last id of the one before. */
-static void test_lists(void **state)
+CASE(test_lists)
 {
-	(void)state;
 	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	struct chi_read *read;
 	struct chi_game_id page[GAMES + 1];
@@ -178,9 +175,8 @@ static void check_totals(struct chi_dir *store, size_t n)
 }
 
 /* Entries and totals go back together; what came before the mark stays. */
-static void test_rollback(void **state)
+CASE(test_rollback)
 {
-	(void)state;
 	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_game_id was;
@@ -204,9 +200,8 @@ static void test_rollback(void **state)
 }
 
 /* A game that is there already costs no transaction. */
-static void test_unchanged(void **state)
+CASE(test_unchanged)
 {
-	(void)state;
 	struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 	add_all(store);
 	struct chi_info before;
@@ -249,9 +244,8 @@ static void meddle(const char *path, const uint8_t *id, bool drop)
 	mdb_env_close(env);
 }
 
-static void test_damage(void **state)
+CASE(test_damage)
 {
-	(void)state;
 	for (int drop = 0; drop < 2; drop++) {
 		struct chi_dir *store = help_store("games", CHI_STATISTIC_CONTROL);
 		struct chi_verify_result result;
@@ -274,13 +268,8 @@ static void test_damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_entries),	  cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_lists),	  cmocka_unit_test(test_rollback),
-		cmocka_unit_test(test_unchanged), cmocka_unit_test(test_damage),
-	};
 	make();
-	int failed = cmocka_run_group_tests_name("store/games", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

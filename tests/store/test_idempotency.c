@@ -78,9 +78,8 @@ static struct chi_dir *start(void)
 }
 
 /* Added once, however often it comes; and answered each time as the first. */
-static void test_done_once(void **state)
+CASE(test_done_once)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
@@ -108,9 +107,8 @@ static void test_done_once(void **state)
 }
 
 /* A mark that names a store is no other store's, also where the same client wrote. */
-static void test_of_another_store(void **state)
+CASE(test_of_another_store)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 1, 1);
 	memcpy(idempotency_key.store, chi_dir_uuid(store), sizeof(idempotency_key.store));
@@ -127,9 +125,8 @@ static void test_of_another_store(void **state)
 }
 
 /* What was asked for and was not done stays undone; of what was done all counts are kept. */
-static void test_settled(void **state)
+CASE(test_settled)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
@@ -159,9 +156,8 @@ static void test_settled(void **state)
 }
 
 /* With the write or not at all: aborted, rolled back, closed and opened again, and copied. */
-static void test_with_its_write(void **state)
+CASE(test_with_its_write)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_write *write;
 	struct chi_outcome outcome;
@@ -205,9 +201,8 @@ static void test_with_its_write(void **state)
 }
 
 /* As many as the store keeps, one less, one more; in any order. */
-static void test_window(void **state)
+CASE(test_window)
 {
-	(void)state;
 	for (uint64_t n = CHI_IDEMPOTENCY_WRITES - 1; n <= CHI_IDEMPOTENCY_WRITES + 1; n++) {
 		struct chi_dir *store = start();
 		struct chi_idempotency_key idempotency_key;
@@ -232,9 +227,8 @@ static void test_window(void **state)
 }
 
 /* What the client will not send again is forgotten, done or not, and never done later. */
-static void test_answered_is_forgotten(void **state)
+CASE(test_answered_is_forgotten)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 10, 10);
 	assert_int_equal(add(store, &idempotency_key), CHI_NONE);
@@ -261,9 +255,8 @@ static void test_answered_is_forgotten(void **state)
 }
 
 /* Kinds do not mix, and a refusal leaves the transaction as it is. */
-static void test_other_kind(void **state)
+CASE(test_other_kind)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_idempotency_key idempotency_key = mark(1, 0, 1, 1);
 	struct chi_write *write;
@@ -290,9 +283,8 @@ static void test_other_kind(void **state)
 }
 
 /* Who is not remembered: new, or forgotten. */
-static void test_strangers(void **state)
+CASE(test_strangers)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	uint64_t now = sequence_of(store);
 	struct chi_idempotency_key idempotency_key = mark(1, now + 1, 1, 1);
@@ -320,9 +312,8 @@ static void crowd(struct chi_dir *store, unsigned first, unsigned n)
 }
 
 /* One user with more identities than there are places takes them from himself alone. */
-static void test_shares(void **state)
+CASE(test_shares)
 {
-	(void)state;
 	enum {
 		USERS = 30,
 		EACH = 20,
@@ -361,9 +352,8 @@ static void test_shares(void **state)
 }
 
 /* Up to the limit no one is forgotten; one more, and the longest unused go, and are refused. */
-static void test_horizon(void **state)
+CASE(test_horizon)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	unsigned gone = CHI_IDEMPOTENCY_CLIENTS + 1 - CHI_IDEMPOTENCY_CLIENTS_KEPT;
 	crowd(store, 0, gone);
@@ -423,9 +413,8 @@ static void lose_states(const char *path)
 /* What was remembered of clients is not saved by a repair: a write that comes again is refused,
  * however far the new store has come meanwhile, and whether or not it is known how far the old one
  * had. */
-static void test_repaired(void **state)
+CASE(test_repaired)
 {
-	(void)state;
 	for (int lost = 0; lost < 2; lost++) {
 		struct chi_dir *store = start();
 		struct chi_repair_result result;
@@ -455,9 +444,8 @@ static void test_repaired(void **state)
 }
 
 /* Any order of new, repeated and late writes of a few clients, against what must be. */
-static void test_random(void **state)
+CASE(test_random)
 {
-	(void)state;
 	enum {
 		CLIENTS = 3,
 		WRITES = 200
@@ -543,9 +531,8 @@ static void put_raw(const char *name, size_t len, const void *value, size_t size
 }
 
 /* Damage costs the client its memory, and no one else anything; verify names it. */
-static void test_damage(void **state)
+CASE(test_damage)
 {
-	(void)state;
 	struct chi_dir *store = start();
 	struct chi_idempotency_key one = mark(1, 0, 1, 1);
 	struct chi_idempotency_key two = mark(2, 0, 1, 1);
@@ -577,16 +564,7 @@ static void test_damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_done_once),  cmocka_unit_test(test_of_another_store),
-		cmocka_unit_test(test_settled),	   cmocka_unit_test(test_with_its_write),
-		cmocka_unit_test(test_window),	   cmocka_unit_test(test_answered_is_forgotten),
-		cmocka_unit_test(test_other_kind), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_shares),	   cmocka_unit_test(test_horizon),
-		cmocka_unit_test(test_repaired),   cmocka_unit_test(test_random),
-		cmocka_unit_test(test_damage),
-	};
-	int failed = cmocka_run_group_tests_name("store/once", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

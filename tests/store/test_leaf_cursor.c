@@ -138,10 +138,9 @@ static void compare(struct chi_dir *store, size_t n)
 	chi_read_end(read);
 }
 
-static void test_all_shapes(void **state)
+CASE(test_all_shapes)
 {
 	static const size_t sizes[] = {0, 1, 2, 60, 1000, KEYS_MAX};
-	(void)state;
 	trees_keys(keys, KEYS_MAX);
 	for (size_t i = 0; i < CHI_COUNT(sizes); i++) {
 		struct chi_dir *store = help_store("leaves", EXTERNAL);
@@ -152,9 +151,8 @@ static void test_all_shapes(void **state)
 }
 
 /* Values in pages of their own, entries deleted, records that change their statistic. */
-static void test_changes(void **state)
+CASE(test_changes)
 {
-	(void)state;
 	struct chi_dir *store = help_store("changes", EXTERNAL);
 	trees_keys(keys, 6000);
 	trees_fill(store, keys, 150, true);
@@ -174,9 +172,8 @@ static void test_changes(void **state)
 	chi_dir_close(store);
 }
 
-static void test_beside_a_writer(void **state)
+CASE(test_beside_a_writer)
 {
-	(void)state;
 	trees_keys(keys, 5000);
 	chi_dir_close(help_store("beside", EXTERNAL));
 	pid_t pid = fork();
@@ -303,9 +300,8 @@ static void compare_scans(struct chi_dir *store, size_t keys_n, unsigned rounds)
 	chi_read_end(read);
 }
 
-static void test_scans(void **state)
+CASE(test_scans)
 {
-	(void)state;
 	struct chi_dir *store = help_store("scans", EXTERNAL);
 	trees_keys(keys, 5000);
 	trees_fill(store, keys, 60, true);
@@ -329,9 +325,8 @@ long sysconf(int name)
 }
 
 /* A store of a machine with pages of 16 KiB: the map begins wherever a page of this one does. */
-static void test_larger_pages(void **state)
+CASE(test_larger_pages)
 {
-	(void)state;
 	trees_keys(keys, 600);
 	page_bytes = 16384;
 	struct chi_dir *store = help_store("larger", EXTERNAL);
@@ -350,14 +345,4 @@ static void test_larger_pages(void **state)
 		chi_dir_close(store);
 	}
 	assert_int_equal(unsetenv("CHISTORE_MAP_BYTES"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_shapes),	cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_scans),
-		cmocka_unit_test(test_larger_pages),
-	};
-	return cmocka_run_group_tests_name("store/leaves", tests, NULL, NULL);
 }

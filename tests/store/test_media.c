@@ -81,9 +81,8 @@ int __wrap_mdb_env_sync(MDB_env *env, int force)
 }
 
 /* NFS, SMB as CIFS mounts it, 9P, Ceph, GFS2: a store there is neither opened nor made. */
-static void network_file_systems_are_refused(void **state)
+CASE(network_file_systems_are_refused)
 {
-	(void)state;
 	static const uint32_t types[] = {0x6969,     0xff534d42, 0xfe534d42,
 					 0x01021997, 0x00c36400, 0x01161970};
 	chi_dir_close(help_store("media", CONTROL));
@@ -101,9 +100,8 @@ static void network_file_systems_are_refused(void **state)
 	chi_dir_close(help_open(help_path("media"), CHI_STORE_WRITE));
 }
 
-static void who_forces_it_is_believed(void **state)
+CASE(who_forces_it_is_believed)
 {
-	(void)state;
 	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .force_netfs = true};
 	struct chi_dir *store;
 	chi_dir_close(help_store("media", CONTROL));
@@ -115,9 +113,8 @@ static void who_forces_it_is_believed(void **state)
 }
 
 /* LMDB's own mark, the other way round: what wrote it is sound, on another machine. */
-static void other_byte_order_is_told_from_damage(void **state)
+CASE(other_byte_order_is_told_from_damage)
 {
-	(void)state;
 	static const uint8_t swapped[] = {0xbe, 0xef, 0xc0, 0xde};
 	chi_dir_close(help_store("media", CONTROL));
 	int fd = open(help_path("media/data.mdb"), O_WRONLY);
@@ -129,9 +126,8 @@ static void other_byte_order_is_told_from_damage(void **state)
 }
 
 /* LMDB's own text would be "resource temporarily unavailable". */
-static void two_containers_are_told_so(void **state)
+CASE(two_containers_are_told_so)
 {
-	(void)state;
 	chi_dir_close(help_store("media", CONTROL));
 	failure = EAGAIN;
 	assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_EBUSY);
@@ -145,9 +141,8 @@ static void two_containers_are_told_so(void **state)
 }
 
 /* LMDB gives an environment up whose meta page it could not write: who asks next gets another. */
-static void panic_is_mended_without_a_restart(void **state)
+CASE(panic_is_mended_without_a_restart)
 {
-	(void)state;
 	struct chi_dir *store = help_store("media", CONTROL);
 	struct chi_put_entry put = {.key = help_key()};
 	struct chi_row row;
@@ -160,9 +155,8 @@ static void panic_is_mended_without_a_restart(void **state)
 
 /* A put that finds all stored already says that it is stored; who wrote it may have been killed
  * before its sync. */
-static void nothing_new_is_synced_once(void **state)
+CASE(nothing_new_is_synced_once)
 {
-	(void)state;
 	struct chi_dir *store = help_store("media", CONTROL);
 	struct chi_put_entry put = {.key = help_key()};
 	pid_t pid = fork();
@@ -186,9 +180,8 @@ static void nothing_new_is_synced_once(void **state)
 
 /* LMDB puts the old head back and leaves it to the cache; another process' pages may not get to
  * the disk before it. */
-static void failed_commit_is_followed_by_a_sync(void **state)
+CASE(failed_commit_is_followed_by_a_sync)
 {
-	(void)state;
 	struct chi_dir *store = help_store("media", CONTROL);
 	struct chi_put_entry put = {.key = help_key()};
 	struct chi_put_result result = {0};
@@ -204,9 +197,8 @@ static void failed_commit_is_followed_by_a_sync(void **state)
 }
 
 /* Was INTERNAL, or DISK_FULL on a disk with space. */
-static void test_damage_is_told_from_a_full_disk(void **state)
+CASE(test_damage_is_told_from_a_full_disk)
 {
-	(void)state;
 	const struct rlimit limit = {1 << 20, RLIM_INFINITY};
 	assert_int_equal(chi_lmdb_status(MDB_CURSOR_FULL), -CHI_ECORRUPT);
 	assert_int_equal(chi_lmdb_status(MDB_PAGE_FULL), -CHI_ECORRUPT);
@@ -221,9 +213,8 @@ static void test_damage_is_told_from_a_full_disk(void **state)
 
 /* In both meta pages the number of the last page, after the head of the page and LMDB's first 120
  * bytes, says that the map is full. Was DISK_FULL. */
-static void test_a_damaged_page_count_is_no_full_disk(void **state)
+CASE(test_a_damaged_page_count_is_no_full_disk)
 {
-	(void)state;
 	struct chi_dir *store = help_store("count", CONTROL);
 	struct chi_info info;
 	struct chi_write *write;
@@ -244,20 +235,4 @@ static void test_a_damaged_page_count_is_no_full_disk(void **state)
 	assert_int_equal(rc, -CHI_ECORRUPT);
 	chi_write_abort(write);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_damage_is_told_from_a_full_disk),
-		cmocka_unit_test(test_a_damaged_page_count_is_no_full_disk),
-		cmocka_unit_test(network_file_systems_are_refused),
-		cmocka_unit_test(who_forces_it_is_believed),
-		cmocka_unit_test(other_byte_order_is_told_from_damage),
-		cmocka_unit_test(two_containers_are_told_so),
-		cmocka_unit_test(panic_is_mended_without_a_restart),
-		cmocka_unit_test(nothing_new_is_synced_once),
-		cmocka_unit_test(failed_commit_is_followed_by_a_sync),
-	};
-	return cmocka_run_group_tests_name("store/media", tests, NULL, NULL);
 }

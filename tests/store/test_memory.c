@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The limit of memory that control groups set, read from files that are laid out like theirs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "store/env/memory.h"
+#include "tests/base/cases.h"
 #include "tests/store/help.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -44,9 +39,8 @@ static uint64_t limit(const char *groups)
 	return chi_memory_limit(path, help_path("groups"));
 }
 
-static void version_2(void **state)
+CASE(version_2, NULL, help_teardown)
 {
-	(void)state;
 	assert_true(limit("0::/\n") == UINT64_MAX);
 	put("a/b/memory.max", "max\n");
 	assert_true(limit("0::/a/b\n") == UINT64_MAX);
@@ -62,9 +56,8 @@ static void version_2(void **state)
 	assert_true(limit("0::/docker/0123456789abcdef\n") == 10 * MIB);
 }
 
-static void version_1(void **state)
+CASE(version_1, NULL, help_teardown)
 {
-	(void)state;
 	put("memory/job/memory.limit_in_bytes", "1073741824\n");
 	put("memory/memory.limit_in_bytes", "9223372036854771712\n");
 	assert_true(limit("5:cpu:/job\n4:cpuset,memory:/job\n0::/\n") == 1024 * MIB);
@@ -74,13 +67,12 @@ static void version_1(void **state)
 	assert_true(limit("4:memory2:/job\n") == UINT64_MAX);
 }
 
-static void what_is_no_limit(void **state)
+CASE(what_is_no_limit, NULL, help_teardown)
 {
 	static const char *const groups[] = {
 		"", "\n", "0", "0:", "0:memory", "::", ":memory:", "0::x"};
 	static const char *const texts[] = {"",	    "\n",      "max",
 					    "-1\n", "12 MB\n", "99999999999999999999999\n"};
-	(void)state;
 	put("memory.max", "max\n");
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		assert_true(limit(groups[i]) == UINT64_MAX);
@@ -92,14 +84,4 @@ static void what_is_no_limit(void **state)
 	assert_true(chi_memory_limit(help_path("absent"), help_path("absent")) == UINT64_MAX);
 	assert_true(chi_memory_bytes() > 0);
 	assert_true(chi_memory_bytes() < UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(version_2, help_teardown),
-		cmocka_unit_test_teardown(version_1, help_teardown),
-		cmocka_unit_test_teardown(what_is_no_limit, help_teardown),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

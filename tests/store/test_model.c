@@ -452,42 +452,27 @@ static void run_model(enum chi_statistic statistic)
 	chi_dir_close(store);
 }
 
-static void test_external(void **state)
+CASE(test_external)
 {
-	(void)state;
 	run_model(CHI_STATISTIC_EXTERNAL);
 }
 
-static void test_control(void **state)
+CASE(test_control)
 {
-	(void)state;
 	run_model(CHI_STATISTIC_CONTROL);
 }
 
-static void test_outcome(void **state)
+CASE(test_outcome)
 {
-	(void)state;
 	run_model(CHI_STATISTIC_OUTCOME);
 }
 
-static void test_score(void **state)
+CASE(test_score)
 {
-	(void)state;
 	run_model(CHI_STATISTIC_SCORE);
 }
 
-static void test_eval(void **state)
+CASE(test_eval)
 {
-	(void)state;
 	run_model(CHI_STATISTIC_EVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_external), cmocka_unit_test(test_control),
-		cmocka_unit_test(test_outcome),	 cmocka_unit_test(test_score),
-		cmocka_unit_test(test_eval),
-	};
-	return cmocka_run_group_tests_name("store/model", tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 
-static void test_one_text_one_number(void **state)
+CASE(test_one_text_one_number, names_setup, names_teardown)
 {
-	(void)state;
 	struct chi_name name;
 	uint32_t count;
 	assert_int_equal(names_player("Tal, Mikhail"), 1);
@@ -45,9 +44,8 @@ static void test_one_text_one_number(void **state)
 	assert_int_equal(count, 0);
 }
 
-static void test_lengths(void **state)
+CASE(test_lengths, names_setup, names_teardown)
 {
-	(void)state;
 	char text[CHI_NAME_MAX + 2];
 	uint32_t id;
 	memset(text, 'x', sizeof(text));
@@ -88,9 +86,8 @@ static double leaf_fill(void)
 }
 
 /* Kind by kind, each kind's entries came in between those of others, and left pages half empty. */
-static void test_a_first_write_fills_its_pages(void **state)
+CASE(test_a_first_write_fills_its_pages, names_setup, names_teardown)
 {
-	(void)state;
 	uint32_t id;
 	struct chi_name_cache *cache;
 	ok(chi_name_cache_new(8u << 20, &cache));
@@ -109,9 +106,8 @@ static void test_a_first_write_fills_its_pages(void **state)
 
 /* Many names in several transactions, some of them aborted, against a list of texts; with so little
  * memory that the names_cache is emptied often. */
-static void test_against_a_list(void **state)
+CASE(test_against_a_list, names_setup, names_teardown)
 {
-	(void)state;
 	enum {
 		MOST = 40000
 	};
@@ -186,9 +182,8 @@ static void find_same_hash(char a[16], char b[16])
 	}
 }
 
-static void test_texts_with_the_same_hash(void **state)
+CASE(test_texts_with_the_same_hash, names_setup, names_teardown)
 {
-	(void)state;
 	char a[16];
 	char b[16];
 	find_same_hash(a, b);
@@ -205,9 +200,8 @@ static void test_texts_with_the_same_hash(void **state)
 
 /* ---- Finding ------------------------------------------------------------------------------ */
 
-static void test_finds_players(void **state)
+CASE(test_finds_players, names_setup, names_teardown)
 {
-	(void)state;
 	names_player("Carlsen, Magnus");
 	names_player("Magnus Carlsen");
 	names_player("carlsen,m.");
@@ -229,9 +223,8 @@ static void test_finds_players(void **state)
 	expect_found("Fischer", "");
 }
 
-static void test_finds_events(void **state)
+CASE(test_finds_events, names_setup, names_teardown)
 {
-	(void)state;
 	static const char *const events[] = {"Tata Steel Masters 2020", "82nd Tata Steel GpA",
 					     "Steel City Open", "TATA-STEEL Rapid"};
 	for (size_t i = 0; i < CHI_COUNT(events); i++) {
@@ -246,9 +239,8 @@ static void test_finds_events(void **state)
 }
 
 /* What is found by words is what a walk over all names finds. */
-static void test_finds_all_that_fit(void **state)
+CASE(test_finds_all_that_fit, names_setup, names_teardown)
 {
-	(void)state;
 	enum {
 		NAMES = 3000
 	};
@@ -283,9 +275,8 @@ static void test_finds_all_that_fit(void **state)
 
 /* ---- Joining ------------------------------------------------------------------------------ */
 
-static void test_aliases_join(void **state)
+CASE(test_aliases_join, names_setup, names_teardown)
 {
-	(void)state;
 	names_player("Karpov, Anatoly");
 	names_player("Karpow, A");
 	names_player("Karpof");
@@ -323,9 +314,8 @@ static void test_aliases_join(void **state)
 	names_commit();
 }
 
-static void test_fide_ids_join(void **state)
+CASE(test_fide_ids_join, names_setup, names_teardown)
 {
-	(void)state;
 	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Wei, Yi", 8603405), 1);
 	assert_int_equal(names_player("Wei, Yi"), 1);
 	assert_int_equal(names_intern(CHI_NAME_PLAYER, "Yi Wei", 8603405), 2);
@@ -350,9 +340,8 @@ static void test_fide_ids_join(void **state)
 	names_commit();
 }
 
-static void test_fide_conflicts(void **state)
+CASE(test_fide_conflicts, names_setup, names_teardown)
 {
-	(void)state;
 	names_intern(CHI_NAME_PLAYER, "Li, A", 1);
 	names_intern(CHI_NAME_PLAYER, "Li, B", 2);
 	names_player("Li, C");
@@ -385,9 +374,8 @@ static int note_alias(void *context, uint32_t root, uint32_t member)
 }
 
 /* Groups joined and left at random, against a list that says who is with whom. */
-static void test_aliases_against_a_list(void **state)
+CASE(test_aliases_against_a_list, names_setup, names_teardown)
 {
-	(void)state;
 	enum {
 		NAMES = 40
 	};
@@ -428,9 +416,8 @@ static void test_aliases_against_a_list(void **state)
 	names_check();
 }
 
-static void test_lists_aliases(void **state)
+CASE(test_lists_aliases, names_setup, names_teardown)
 {
-	(void)state;
 	char text[128] = "";
 	for (unsigned i = 1; i <= 4; i++) {
 		char name[16];
@@ -444,9 +431,8 @@ static void test_lists_aliases(void **state)
 	assert_string_equal(text, "3:1 3:4 ");
 }
 
-static void test_corrects_by_spelling_files(void **state)
+CASE(test_corrects_by_spelling_files, names_setup, names_teardown)
 {
-	(void)state;
 	uint32_t count;
 	names_player("Korchnoi, V");
 	names_intern(CHI_NAME_PLAYER, "Kortschnoj", 14);
@@ -488,9 +474,8 @@ static void expect_groups(enum chi_name_kind kind, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_suspects(void **state)
+CASE(test_suspects, names_setup, names_teardown)
 {
-	(void)state;
 	static const char *const players[] = {
 		"Anand,V",	   "Anand, V.",		"Polgar, Judit", /* 1.. */
 		"Polgar, Zsuzsa",  "Polgar, J",		"Smith, John",
@@ -522,30 +507,7 @@ static void test_suspects(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_one_text_one_number, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_lengths, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_a_first_write_fills_its_pages, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_against_a_list, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_texts_with_the_same_hash, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_players, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_events, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_aliases_join, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_fide_ids_join, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_fide_conflicts, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_aliases_against_a_list, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_lists_aliases, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_all_that_fit, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_corrects_by_spelling_files, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_suspects, names_setup, names_teardown),
-	};
-	int failed = cmocka_run_group_tests_name("store/names", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

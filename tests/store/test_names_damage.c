@@ -91,9 +91,8 @@ static void damage(size_t at, unsigned how)
 	use_all();
 }
 
-static void test_finds_damage(void **state)
+CASE(test_finds_damage, names_setup, names_teardown)
 {
-	(void)state;
 	MDB_stat stat;
 	fill_some();
 	names_commit();
@@ -110,9 +109,8 @@ static void test_finds_damage(void **state)
 }
 
 /* An entry more than there should be is damage too. */
-static void test_finds_strange_entries(void **state)
+CASE(test_finds_strange_entries, names_setup, names_teardown)
 {
-	(void)state;
 	static const struct {
 		const char *key;
 		size_t len;
@@ -146,9 +144,8 @@ static void test_finds_strange_entries(void **state)
 }
 
 /* Whatever bit of a chunk is wrong, none of its names is given. */
-static void test_returns_no_damaged_name(void **state)
+CASE(test_returns_no_damaged_name, names_setup, names_teardown)
 {
-	(void)state;
 	uint8_t key_bytes[CHI_CHUNK_KEY];
 	uint8_t copy[CHI_CHUNK_MAX];
 	MDB_val key = {sizeof(key_bytes), key_bytes};
@@ -171,9 +168,8 @@ static void test_returns_no_damaged_name(void **state)
 }
 
 /* Roots that are joined themselves, are not there, or are the name itself. */
-static void test_finds_chains(void **state)
+CASE(test_finds_chains, names_setup, names_teardown)
 {
-	(void)state;
 	static const uint32_t roots[] = {3, 5, 1000};
 	fill_some();
 	names_commit();
@@ -202,9 +198,8 @@ static void test_finds_chains(void **state)
 }
 
 /* A name that was removed, and an index or an alias that leads to it. */
-static void test_finds_what_leads_to_removed_names(void **state)
+CASE(test_finds_what_leads_to_removed_names, names_setup, names_teardown)
 {
-	(void)state;
 	const struct chi_name removed = {.id = 4};
 	uint64_t names;
 	fill_some();
@@ -238,17 +233,7 @@ static void test_finds_what_leads_to_removed_names(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_finds_damage, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_returns_no_damaged_name, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_chains, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_what_leads_to_removed_names, names_setup,
-						names_teardown),
-		cmocka_unit_test_setup_teardown(test_finds_strange_entries, names_setup,
-						names_teardown),
-	};
-	int failed = cmocka_run_group_tests_name("store/names_damage", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

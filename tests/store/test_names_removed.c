@@ -9,9 +9,8 @@
 
 /* Names that come and go, with words and FIDE ids that many have, against a list of texts: no
  * number comes again, nothing leads to a name that went, and the lists are those of the others. */
-static void test_removed_names(void **state)
+CASE(test_removed_names, names_setup, names_teardown)
 {
-	(void)state;
 	enum {
 		MOST = 4000
 	};
@@ -58,9 +57,8 @@ static void test_removed_names(void **state)
 }
 
 /* The number stays given also if it was the last; what aliases join stays as a whole. */
-static void test_removes_the_last_and_no_alias(void **state)
+CASE(test_removes_the_last_and_no_alias, names_setup, names_teardown)
 {
-	(void)state;
 	struct chi_name name;
 	names_player("A");
 	names_player("B");
@@ -96,12 +94,7 @@ static void test_removes_the_last_and_no_alias(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_removed_names, names_setup, names_teardown),
-		cmocka_unit_test_setup_teardown(test_removes_the_last_and_no_alias, names_setup,
-						names_teardown),
-	};
-	int failed = cmocka_run_group_tests_name("store/names_removed", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

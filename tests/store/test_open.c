@@ -34,9 +34,8 @@ static void write_file(const char *path, const void *bytes, size_t len)
 	close(fd);
 }
 
-static void test_create(void **state)
+CASE(test_create)
 {
-	(void)state;
 	const char *path = help_path("create");
 	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	assert_int_equal(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault), -CHI_EEXIST);
@@ -83,9 +82,8 @@ static void test_create(void **state)
 }
 
 /* The path names the same store however it is written. */
-static void test_paths(void **state)
+CASE(test_paths)
 {
-	(void)state;
 	char back[1024];
 	char name[251];
 	char longest[5000];
@@ -147,9 +145,8 @@ static bool is_held(const char *path)
 }
 
 /* A store that was removed while it was open is not the one that is in its place. */
-static void test_removed_and_made_anew(void **state)
+CASE(test_removed_and_made_anew)
 {
-	(void)state;
 	const char *path = help_path("again");
 	struct chi_dir *old = NULL;
 	for (int i = 0; i < 4; i++) {
@@ -169,9 +166,8 @@ static void test_removed_and_made_anew(void **state)
 }
 
 /* A write into a file that could never be opened again was acknowledged. */
-static void test_no_commit_into_a_deleted_file(void **state)
+CASE(test_no_commit_into_a_deleted_file)
 {
-	(void)state;
 	struct chi_dir *store = help_store("deleted", CONTROL);
 	struct chi_key key = help_key();
 	help_put(store, &(struct chi_put_entry){.key = key});
@@ -192,9 +188,8 @@ static void test_no_commit_into_a_deleted_file(void **state)
 }
 
 /* A directory that a process which was killed left behind is removed, one being built is not. */
-static void test_leftovers(void **state)
+CASE(test_leftovers)
 {
-	(void)state;
 	const char *left = help_path(".place.new-1-0");
 	assert_int_equal(mkdir(left, 0700), 0);
 	write_file(join(left, "data.mdb"), "x", 1);
@@ -218,9 +213,8 @@ static void test_leftovers(void **state)
 	close(lock);
 }
 
-static void test_open_nothing(void **state)
+CASE(test_open_nothing)
 {
-	(void)state;
 	assert_int_equal(help_try(help_path("missing"), CHI_STORE_READ), -CHI_ENOSTORE);
 	assert_non_null(strstr(fault.text, "does not exist"));
 	const char *path = help_path("bare");
@@ -244,9 +238,8 @@ static void test_open_nothing(void **state)
 	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
 }
 
-static void test_foreign_lmdb(void **state)
+CASE(test_foreign_lmdb)
 {
-	(void)state;
 	const char *path = help_path("foreign");
 	assert_int_equal(mkdir(path, 0700), 0);
 	MDB_env *env;
@@ -294,9 +287,8 @@ static int try_stamp(const char *path, const struct chi_stamp *stamp, enum chi_d
 	return help_try(path, mode);
 }
 
-static void test_stamps(void **state)
+CASE(test_stamps)
 {
-	(void)state;
 	const char *path = help_path("stamped");
 	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct chi_stamp good = {.major = CHI_FORMAT_MAJOR, .statistic = CONTROL};
@@ -345,9 +337,8 @@ static void test_stamps(void **state)
 	}
 }
 
-static void test_truncated(void **state)
+CASE(test_truncated)
 {
-	(void)state;
 	static struct chi_key keys[2000];
 	for (size_t i = 0; i < 2000; i++) {
 		keys[i] = help_key();
@@ -375,9 +366,8 @@ static void test_truncated(void **state)
  * end that are free are not missed. Here the file is cut page by page, and must open, whole,
  * as long as only free pages are gone.
  */
-static void test_short_but_sound(void **state)
+CASE(test_short_but_sound)
 {
-	(void)state;
 	static struct chi_key keys[3000];
 	for (size_t i = 0; i < CHI_COUNT(keys); i++) {
 		keys[i] = help_key();
@@ -422,9 +412,8 @@ static void test_short_but_sound(void **state)
 }
 
 /* As another user: root is denied nothing. */
-static void test_permissions(void **state)
+CASE(test_permissions)
 {
-	(void)state;
 	/* Not by skip(), which this cmocka prints as a failure in TAP. */
 	if (geteuid() != 0) {
 		print_message("# skipped: only root can become another user\n");
@@ -466,9 +455,8 @@ static int look_read_only(void)
 	return bad;
 }
 
-static void test_read_only_media(void **state)
+CASE(test_read_only_media)
 {
-	(void)state;
 	struct chi_key keys[5];
 	help_keys(keys, 5);
 	struct chi_dir *store = help_store("media", CONTROL);
@@ -488,9 +476,8 @@ static void test_read_only_media(void **state)
 
 /* The table of readers is written to through a map, where a block that is not there yet and no
  * longer to be had ends the process. All of it is there from the beginning. */
-static void test_lock_file_has_its_blocks(void **state)
+CASE(test_lock_file_has_its_blocks)
 {
-	(void)state;
 	const char *path = help_path("blocks");
 	ok(chi_dir_create(path, CONTROL, CHI_KEEP_COUNTS, &fault));
 	struct stat st;
@@ -557,9 +544,8 @@ static int create_on_full_media(void)
 	return bad | (made == 0) << 4;
 }
 
-static void test_full_media(void **state)
+CASE(test_full_media)
 {
-	(void)state;
 	pid_t pid = fork();
 	if (pid == 0) {
 		_exit(create_on_full_media());
@@ -570,25 +556,4 @@ static void test_full_media(void **state)
 		return;
 	}
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_create),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_removed_and_made_anew),
-		cmocka_unit_test(test_no_commit_into_a_deleted_file),
-		cmocka_unit_test(test_leftovers),
-		cmocka_unit_test(test_open_nothing),
-		cmocka_unit_test(test_foreign_lmdb),
-		cmocka_unit_test(test_stamps),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_short_but_sound),
-		cmocka_unit_test(test_permissions),
-		cmocka_unit_test(test_read_only_media),
-		cmocka_unit_test(test_lock_file_has_its_blocks),
-		cmocka_unit_test(test_full_media),
-	};
-	return cmocka_run_group_tests_name("store/open", tests, NULL, NULL);
 }

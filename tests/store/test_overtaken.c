@@ -219,22 +219,19 @@ static unsigned overtake(const char *name, bool hide)
 	return wrong;
 }
 
-static void test_overtaken_between_number_and_head(void **state)
+CASE(test_overtaken_between_number_and_head)
 {
-	(void)state;
 	assert_int_equal(overtake("settled", false), 0);
 }
 
 /* Without the rule two commits and more are seen under an older number, each time. */
-static void test_overtaken_unnoticed(void **state)
+CASE(test_overtaken_unnoticed)
 {
-	(void)state;
 	assert_int_equal(overtake("blind", true), 2 * (OVERTAKERS - 1));
 }
 
-static void test_overtaken_reader(void **state)
+CASE(test_overtaken_reader)
 {
-	(void)state;
 	char memory[] = "/dev/shm/chistore-test-XXXXXX";
 	bool fast = mkdtemp(memory) != NULL;
 	char path[64];
@@ -271,12 +268,7 @@ static void test_overtaken_reader(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overtaken_between_number_and_head),
-		cmocka_unit_test(test_overtaken_unnoticed),
-		cmocka_unit_test(test_overtaken_reader),
-	};
-	int rc = cmocka_run_group_tests_name("store/overtaken", tests, NULL, NULL);
+	int rc = cases_run(NULL, NULL);
 	help_clean();
 	return rc;
 }

@@ -37,9 +37,8 @@ static void pack_both(const struct chi_load_spec *spec, const struct chi_key *ke
 	}
 }
 
-static void both_ways_give_the_same_bytes(void **state)
+CASE(both_ways_give_the_same_bytes)
 {
-	(void)state;
 	static const uint16_t plies[] = {0, 1, 127, 128, 300, CHI_PLY_MAX};
 	for (int round = 0; round < 2000; round++) {
 		struct chi_position position;
@@ -60,9 +59,8 @@ static void both_ways_give_the_same_bytes(void **state)
 	}
 }
 
-static void what_no_store_may_hold_is_refused(void **state)
+CASE(what_no_store_may_hold_is_refused)
 {
-	(void)state;
 	_cleanup_(chi_load_block_free) struct chi_load_block block = {0};
 	const struct chi_load_spec spec = {.statistic = CHI_STATISTIC_OUTCOME};
 	const struct chi_key key = help_key();
@@ -79,13 +77,4 @@ static void what_no_store_may_hold_is_refused(void **state)
 			 -CHI_EINVAL);
 	assert_int_equal(block.n, 0);
 	assert_int_equal(block.len, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_give_the_same_bytes),
-		cmocka_unit_test(what_no_store_may_hold_is_refused),
-	};
-	return cmocka_run_group_tests_name("store pack", tests, NULL, NULL);
 }

@@ -109,9 +109,8 @@ static size_t page_with(uint16_t flag)
 }
 
 /* Whatever a store goes through, its pages are in order. */
-static void test_sound_stores(void **state)
+CASE(test_sound_stores)
 {
-	(void)state;
 	struct chi_dir *store = make();
 	ok(chi_check_compact(store, &fault));
 	size_t rounds = seed_rounds(15);
@@ -193,9 +192,8 @@ static int in_child(int (*body)(void))
 
 /* Records are read without a look at where a page's free space ends: only the copy goes by it, and
  * a write. */
-static void test_bounds_that_no_reader_looks_at(void **state)
+CASE(test_bounds_that_no_reader_looks_at)
 {
-	(void)state;
 	static const uint16_t kinds[] = {FLAG_LEAF, FLAG_BRANCH};
 	chi_dir_close(make());
 	save();
@@ -215,9 +213,8 @@ static void test_bounds_that_no_reader_looks_at(void **state)
 }
 
 /* As many pages as the first one says are copied. */
-static void test_a_long_value_that_claims_more_pages(void **state)
+CASE(test_a_long_value_that_claims_more_pages)
 {
-	(void)state;
 	chi_dir_close(make());
 	save();
 	size_t page = page_with(FLAG_OVERFLOW);
@@ -230,9 +227,8 @@ static void test_a_long_value_that_claims_more_pages(void **state)
 
 /* The list of free pages that a node at the very end of its page has is empty: not even its count
  * is there, and what follows the page is none of it. */
-static void test_a_list_of_free_pages_without_a_count(void **state)
+CASE(test_a_list_of_free_pages_without_a_count)
 {
-	(void)state;
 	struct chi_page_file file_image;
 	chi_dir_close(make());
 	save();
@@ -272,9 +268,8 @@ static void damage(void)
 	}
 }
 
-static void test_what_passes_can_be_compacted(void **state)
+CASE(test_what_passes_can_be_compacted)
 {
-	(void)state;
 	unsigned refused = 0;
 	unsigned bad_copies = 0;
 	chi_dir_close(make());
@@ -307,12 +302,5 @@ static int clean(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sound_stores),
-		cmocka_unit_test(test_bounds_that_no_reader_looks_at),
-		cmocka_unit_test(test_a_long_value_that_claims_more_pages),
-		cmocka_unit_test(test_a_list_of_free_pages_without_a_count),
-		cmocka_unit_test(test_what_passes_can_be_compacted),
-	};
-	return cmocka_run_group_tests(tests, NULL, clean);
+	return cases_run(NULL, clean);
 }

@@ -137,10 +137,9 @@ static size_t many_keys(void)
 	return seed_rounds(8) < 8 ? KEYS_MAX / 8 : KEYS_MAX;
 }
 
-static void test_every_record(void **state)
+CASE(test_every_record)
 {
 	const size_t sizes[] = {0, 1, 2, 50, 1000, many_keys()};
-	(void)state;
 	trees_keys(keys, many_keys());
 	for (size_t i = 0; i < CHI_COUNT(sizes); i++) {
 		struct chi_dir *store = help_store("pages", EXTERNAL);
@@ -155,10 +154,9 @@ static void test_every_record(void **state)
 }
 
 /* The same pieces' squares over many pages: whole keys must tell them apart, on every level. */
-static void test_same_squares(void **state)
+CASE(test_same_squares)
 {
 	static const unsigned runs[] = {30, 1000, KEYS_MAX};
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(runs); i++) {
 		struct chi_dir *store = help_store("squares", EXTERNAL);
 		trees_runs(keys, 30000, runs[i]);
@@ -168,9 +166,8 @@ static void test_same_squares(void **state)
 	}
 }
 
-static void test_large_values(void **state)
+CASE(test_large_values)
 {
-	(void)state;
 	struct chi_dir *store = help_store("large", EXTERNAL);
 	trees_keys(keys, 300);
 	trees_fill(store, keys, 200, true);
@@ -181,9 +178,8 @@ static void test_large_values(void **state)
 	chi_dir_close(store);
 }
 
-static void test_deletes(void **state)
+CASE(test_deletes)
 {
-	(void)state;
 	struct chi_dir *store = help_store("deletes", EXTERNAL);
 	trees_keys(keys, 20000);
 	trees_fill(store, keys, 20000, false);
@@ -216,9 +212,8 @@ static pid_t start_writer(const char *path)
 	_exit(0);
 }
 
-static void test_beside_a_writer(void **state)
+CASE(test_beside_a_writer)
 {
-	(void)state;
 	trees_keys(keys, 5000);
 	chi_dir_close(help_store("beside", EXTERNAL));
 	pid_t pid = start_writer(help_path("beside"));
@@ -264,9 +259,8 @@ static void *read_batches(void *argument)
 	return NULL;
 }
 
-static void test_threads(void **state)
+CASE(test_threads)
 {
-	(void)state;
 	struct reader readers[4];
 	struct chi_dir *store = help_store("threads", EXTERNAL);
 	trees_keys(keys, 4000);
@@ -287,9 +281,8 @@ static void test_threads(void **state)
 }
 
 /* Another process lets the file outgrow this one's map, which then moves. */
-static void test_map_growth(void **state)
+CASE(test_map_growth)
 {
-	(void)state;
 	trees_keys(keys, GROWN_NOTES);
 	chi_dir_close(help_store("grown", EXTERNAL));
 	struct chi_dir_options options = {.mode = CHI_STORE_READ, .map_bytes = 1 << 20};
@@ -312,9 +305,8 @@ static void test_map_growth(void **state)
 }
 
 /* A batch ends at its first failure, with the rows before it filled. */
-static void test_failures(void **state)
+CASE(test_failures)
 {
-	(void)state;
 	struct chi_row rows[BATCH_MAX];
 	struct chi_read *read;
 	struct chi_found found;
@@ -405,9 +397,8 @@ static void open_renumbered(off_t page)
 }
 
 /* What a descent is not sure of is left to mdb_get, one key or all. */
-static void test_fallback(void **state)
+CASE(test_fallback)
 {
-	(void)state;
 	static const char name[] = POSITION_TREE;
 	struct chi_read *read;
 	struct chi_found found;
@@ -529,9 +520,8 @@ static void compact(struct chi_dir *store)
 	assert_true(after < before);
 }
 
-static void test_damaged_pages(void **state)
+CASE(test_damaged_pages)
 {
-	(void)state;
 	struct chi_dir *store = help_store("damaged", EXTERNAL);
 	trees_keys(keys, 4000);
 	trees_fill(store, keys, 100, true);
@@ -549,16 +539,4 @@ static void test_damaged_pages(void **state)
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_record),	cmocka_unit_test(test_same_squares),
-		cmocka_unit_test(test_large_values),	cmocka_unit_test(test_deletes),
-		cmocka_unit_test(test_beside_a_writer), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_map_growth),	cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_fallback),	cmocka_unit_test(test_damaged_pages),
-	};
-	return cmocka_run_group_tests_name("store/pages", tests, NULL, NULL);
 }

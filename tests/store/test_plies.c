@@ -28,9 +28,8 @@ static int decode(const char *hex, struct chi_record *record)
 	return chi_record_decode(bytes, n, &arena, record, NULL);
 }
 
-static void test_forms(void **state)
+CASE(test_forms)
 {
-	(void)state;
 	/* Head 42: one game, White won, plies; 44: counts in full, plies. 01 02 counts: 2 White
 	 * wins; 11: one. */
 	static const struct {
@@ -74,9 +73,8 @@ static void test_forms(void **state)
 	}
 }
 
-static void test_wrong_forms(void **state)
+CASE(test_wrong_forms)
 {
-	(void)state;
 	static const char *const bad[] = {
 		"40",			      /* no games, and cut short */
 		"40 00",		      /* no games */
@@ -120,9 +118,8 @@ static int encode(const struct chi_record *record, size_t *n)
 	return chi_record_encode(record, NULL, buffer, sizeof(buffer), n);
 }
 
-static void test_limits(void **state)
+CASE(test_limits)
 {
-	(void)state;
 	size_t n;
 	struct chi_ply_stat plies[2] = {{127, 1}, {CHI_PLY_MAX, 1}};
 	struct chi_move_stat move = {12 << 6 | 28, {.black = 1}};
@@ -153,9 +150,8 @@ static void test_limits(void **state)
 }
 
 /* The largest record there can be, with every ply in as many bytes as it can take. */
-static void test_largest(void **state)
+CASE(test_largest)
 {
-	(void)state;
 	static struct chi_ply_stat plies[CHI_PLY_MAX + 1];
 	static struct chi_move_stat moves[CHI_MOVES_MAX];
 	static chi_move line[CHI_LINE_MAX];
@@ -213,13 +209,7 @@ static void test_largest(void **state)
 int main(void)
 {
 	chi_arena_init(&arena, 16u << 20);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_wrong_forms),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_largest),
-	};
-	int failed = cmocka_run_group_tests_name("store/plies", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	chi_arena_deinit(&arena);
 	return failed;
 }

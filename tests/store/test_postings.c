@@ -36,9 +36,8 @@ static size_t make_entries(struct seed *seed, uint32_t from, struct chi_posting 
 	return n;
 }
 
-static void test_chunks_come_back(void **state)
+CASE(test_chunks_come_back)
 {
-	(void)state;
 	struct seed seed = seed_start("chunks");
 	static struct chi_posting in[MOST];
 	static struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES];
@@ -135,9 +134,8 @@ static void put_neighbours(const struct tree *tree)
 			 0);
 }
 
-static void test_the_tree_agrees_with_an_array(void **state)
+CASE(test_the_tree_agrees_with_an_array, NULL, help_teardown)
 {
-	(void)state;
 	struct seed seed = seed_start("tree");
 	static struct chi_posting all[MOST];
 	static struct chi_posting less[MOST];
@@ -187,10 +185,6 @@ static void test_the_tree_agrees_with_an_array(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chunks_come_back),
-		cmocka_unit_test_teardown(test_the_tree_agrees_with_an_array, help_teardown),
-	};
 	key = help_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
-	return cmocka_run_group_tests_name("store/postings", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

@@ -47,9 +47,8 @@ static void check(struct chi_dir *store, unsigned first)
 	chi_prefetch_close(prefetch);
 }
 
-static void test_unknown_layout(void **state)
+CASE(test_unknown_layout)
 {
-	(void)state;
 	struct chi_dir *store = help_store("ahead", CHI_STATISTIC_EXTERNAL);
 	/* The empty tree first. */
 	struct chi_prefetch *prefetch;
@@ -73,8 +72,7 @@ static void test_unknown_layout(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_unknown_layout)};
-	int rc = cmocka_run_group_tests_name("store/ahead", tests, NULL, NULL);
+	int rc = cases_run(NULL, NULL);
 	help_clean();
 	return rc;
 }

@@ -61,9 +61,8 @@ static void set_mode(const char *dir, const char *name, mode_t mode)
 	assert_int_equal(chmod(path_in(dir, name), mode), 0);
 }
 
-static void test_modes_and_files(void **state)
+CASE(test_modes_and_files, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	struct stat dir;
 	struct stat file;
@@ -137,9 +136,8 @@ static void become_stranger(const char *dir)
 }
 
 /* Many strangers at once; nothing is made in the directory, and nothing changes in it. */
-static void test_strangers_read_everything(void **state)
+CASE(test_strangers_read_everything, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	size_t len;
 	char *text = help_dump(store, &len);
@@ -185,9 +183,8 @@ static size_t snapshots(struct chi_dir *store)
 	return n;
 }
 
-static void test_any_number_of_snapshots(void **state)
+CASE(test_any_number_of_snapshots, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("many")));
 	struct chi_dir *copy = help_open(help_path("many"), CHI_STORE_READ);
@@ -206,9 +203,8 @@ static void refused(const char *name)
 	assert_int_equal(help_try(help_path(name), CHI_STORE_DAEMON), -CHI_EREADONLY);
 }
 
-static void test_nobody_writes(void **state)
+CASE(test_nobody_writes, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("kept")));
 	chi_dir_close(store);
@@ -224,9 +220,8 @@ static void test_nobody_writes(void **state)
 	refused("kept");
 }
 
-static void test_a_backup_is_a_store(void **state)
+CASE(test_a_backup_is_a_store, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("first")));
 	chi_dir_close(store);
@@ -246,9 +241,8 @@ static void test_a_backup_is_a_store(void **state)
 }
 
 /* It shows the number of the state that was copied, and no more than that takes. */
-static void test_state_and_size(void **state)
+CASE(test_state_and_size, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	struct chi_write *write;
 	struct chi_info there;
@@ -286,9 +280,8 @@ static void opened_with_locks(const char *name)
 }
 
 /* All but the mark: a store that rests, of which someone took the rights and the lock files. */
-static void test_a_resting_store_is_locked(void **state)
+CASE(test_a_resting_store_is_locked, NULL, help_teardown)
 {
-	(void)state;
 	chi_dir_close(filled("resting"));
 	const char *const locks[] = {"lock.mdb", "chistore.lock"};
 	for (size_t i = 0; i < CHI_COUNT(locks); i++) {
@@ -299,9 +292,8 @@ static void test_a_resting_store_is_locked(void **state)
 }
 
 /* The mark, but something that a writer would have brought: its mode, or a lock file. */
-static void test_a_touched_copy_is_locked(void **state)
+CASE(test_a_touched_copy_is_locked, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("touched")));
 	set_mode("touched", "data.mdb", 0644);
@@ -324,9 +316,8 @@ static void test_a_touched_copy_is_locked(void **state)
 
 /* ---- Replacing ------------------------------------------------------------------------------ */
 
-static void test_only_copies_are_replaced(void **state)
+CASE(test_only_copies_are_replaced, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	struct chi_dir *other = filled("other");
 	ok(help_publish(store, help_path("real")));
@@ -347,9 +338,8 @@ static void test_only_copies_are_replaced(void **state)
 }
 
 /* What takes the name while the copy is being made is not ours to remove. */
-static void test_a_store_made_meanwhile_stays(void **state)
+CASE(test_a_store_made_meanwhile_stays, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	struct chi_copy *copy;
 	int fd;
@@ -368,9 +358,8 @@ static void test_a_store_made_meanwhile_stays(void **state)
 }
 
 /* Who has the old one open keeps it, and who opens again gets the new one, in the same process. */
-static void test_readers_keep_theirs(void **state)
+CASE(test_readers_keep_theirs, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	struct chi_dir *copies[4];
 	for (size_t i = 0; i < CHI_COUNT(copies); i++) {
@@ -391,9 +380,8 @@ static void test_readers_keep_theirs(void **state)
 }
 
 /* Another process opens it at every moment: there is always a whole one, and it never goes back. */
-static void test_replaced_under_openers(void **state)
+CASE(test_replaced_under_openers, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("moving")));
 	pid_t pid = fork();
@@ -419,9 +407,8 @@ static void test_replaced_under_openers(void **state)
 }
 
 /* Killed at any moment: there is a whole copy, and the next publication removes what is left. */
-static void test_killed_publishers(void **state)
+CASE(test_killed_publishers, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("killed")));
 	unsigned left = 0;
@@ -514,9 +501,8 @@ static void put_link_to_secret(void)
 }
 
 /* A store that none but its owner may read became readable to all, and marked as published. */
-static void test_link_in_place_of_the_hidden_directory(void **state)
+CASE(test_link_in_place_of_the_hidden_directory, NULL, help_teardown)
 {
-	(void)state;
 	struct stat st;
 	chi_dir_close(filled("secret"));
 	struct chi_dir *store = filled("source");
@@ -535,9 +521,8 @@ static void test_link_in_place_of_the_hidden_directory(void **state)
 }
 
 /* Nor compacted: LMDB may write past its memory there. */
-static void test_damage_is_not_published(void **state)
+CASE(test_damage_is_not_published, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	compactions = 0;
 	ok(help_publish(store, help_path("sound")));
@@ -558,9 +543,8 @@ static void test_damage_is_not_published(void **state)
 }
 
 /* A published copy needs no lock file to be saved either. */
-static void test_repair_leaves_it_alone(void **state)
+CASE(test_repair_leaves_it_alone, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_repair_result result;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("broken")));
@@ -577,24 +561,5 @@ static void test_repair_leaves_it_alone(void **state)
 int main(void)
 {
 	help_keys(keys, CHI_COUNT(keys));
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_modes_and_files, help_teardown),
-		cmocka_unit_test_teardown(test_strangers_read_everything, help_teardown),
-		cmocka_unit_test_teardown(test_any_number_of_snapshots, help_teardown),
-		cmocka_unit_test_teardown(test_nobody_writes, help_teardown),
-		cmocka_unit_test_teardown(test_a_backup_is_a_store, help_teardown),
-		cmocka_unit_test_teardown(test_state_and_size, help_teardown),
-		cmocka_unit_test_teardown(test_a_resting_store_is_locked, help_teardown),
-		cmocka_unit_test_teardown(test_a_touched_copy_is_locked, help_teardown),
-		cmocka_unit_test_teardown(test_only_copies_are_replaced, help_teardown),
-		cmocka_unit_test_teardown(test_a_store_made_meanwhile_stays, help_teardown),
-		cmocka_unit_test_teardown(test_readers_keep_theirs, help_teardown),
-		cmocka_unit_test_teardown(test_replaced_under_openers, help_teardown),
-		cmocka_unit_test_teardown(test_killed_publishers, help_teardown),
-		cmocka_unit_test_teardown(test_link_in_place_of_the_hidden_directory,
-					  help_teardown),
-		cmocka_unit_test_teardown(test_damage_is_not_published, help_teardown),
-		cmocka_unit_test_teardown(test_repair_leaves_it_alone, help_teardown),
-	};
-	return cmocka_run_group_tests_name("store/publish", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

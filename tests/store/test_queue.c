@@ -344,9 +344,8 @@ static void transact(struct chi_dir *store, struct model *m, uint64_t *now)
 	ok(chi_write_commit(write, &fault));
 }
 
-static void test_against_a_list(void **state)
+CASE(test_against_a_list)
 {
-	(void)state;
 	struct chi_verify_result result;
 	struct model *model = test_calloc(1, sizeof(*model));
 	struct chi_dir *store = help_store("queue", CHI_STATISTIC_CONTROL);
@@ -380,9 +379,8 @@ static size_t taken_at(struct chi_write *write, uint64_t now, uint32_t lease_ms)
 
 /* A machine whose clock was 12 years ahead kept its positions for 12 years. A lease of now does not
  * suffer from that, not even the longest. */
-static void test_a_lease_of_a_wrong_clock_has_ended(void **state)
+CASE(test_a_lease_of_a_wrong_clock_has_ended)
 {
-	(void)state;
 	const uint64_t now = UINT64_C(1800000000000);
 	struct chi_dir *store = help_store("clock", CHI_STATISTIC_CONTROL);
 	struct chi_queue_added added = {0};
@@ -418,9 +416,8 @@ static void spoil(struct chi_dir *store, const struct chi_queue_bytes *key, cons
 	ok(chi_write_commit(write, &fault));
 }
 
-static void test_damage_is_found(void **state)
+CASE(test_damage_is_found)
 {
-	(void)state;
 	struct chi_queue_row row = {.state = CHI_QUEUE_WAITING, .priority = 3, .number = 1};
 	help_keys(keys, 2);
 	row.key = keys[0];
@@ -446,9 +443,8 @@ static void test_damage_is_found(void **state)
 }
 
 /* Every bit of an entry, also those that would make another good one. */
-static void test_changed_bits_are_seen(void **state)
+CASE(test_changed_bits_are_seen)
 {
-	(void)state;
 	uint8_t value[CHI_QUEUE_VALUE_MAX];
 	struct chi_queue_row row = {
 		.state = CHI_QUEUE_WAITING, .priority = 3, .asked = 77, .number = 1};
@@ -470,9 +466,8 @@ static void test_changed_bits_are_seen(void **state)
 }
 
 /* A position whose entry is damaged is reported, and not given to anyone. */
-static void test_damage_is_not_taken(void **state)
+CASE(test_damage_is_not_taken)
 {
-	(void)state;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_dir *store = help_store("damaged", CHI_STATISTIC_CONTROL);
 	const struct chi_queue_take_spec take = {.holder = "me", .lease_ms = 1, .limit = 1};
@@ -495,7 +490,7 @@ static void test_damage_is_not_taken(void **state)
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
 /* However many are asked for, memory is taken for those that there are. */
-static void test_small(void **state)
+CASE(test_small)
 {
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	const struct chi_queue_take_spec take = {
@@ -504,7 +499,6 @@ static void test_small(void **state)
 	struct chi_queue_lease lease;
 	struct chi_queue_lease again;
 	struct chi_write *write;
-	(void)state;
 	struct chi_dir *store = help_store("small", CHI_STATISTIC_CONTROL);
 	chi_arena_init(&arena, 1 << 14);
 	help_keys(keys, 3);
@@ -520,9 +514,8 @@ static void test_small(void **state)
 	chi_dir_close(store);
 }
 
-static void test_arguments(void **state)
+CASE(test_arguments)
 {
-	(void)state;
 	char holder[CHI_QUEUE_HOLDER_MAX + 2];
 	memset(holder, 'a', sizeof(holder));
 	holder[CHI_QUEUE_HOLDER_MAX] = '\0';
@@ -562,16 +555,7 @@ static void test_arguments(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_against_a_list),
-		cmocka_unit_test(test_a_lease_of_a_wrong_clock_has_ended),
-		cmocka_unit_test(test_damage_is_found),
-		cmocka_unit_test(test_changed_bits_are_seen),
-		cmocka_unit_test(test_damage_is_not_taken),
-		cmocka_unit_test(test_small),
-		cmocka_unit_test(test_arguments),
-	};
-	int failed = cmocka_run_group_tests_name("store/queue", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	return failed;
 }

@@ -54,9 +54,8 @@ static uint32_t readers_of(struct chi_dir *store)
 }
 
 /* A live one keeps the table from being made again. */
-static void test_opening_frees_slots(void **state)
+CASE(test_opening_frees_slots)
 {
-	(void)state;
 	chi_dir_close(help_store("readers", CONTROL));
 	pid_t living = help_hold(hold_read);
 	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_READ);
@@ -70,9 +69,8 @@ static void test_opening_frees_slots(void **state)
 }
 
 /* Every slot belongs to someone who died since we opened: room is made when it is needed. */
-static void test_full_table_is_looked_through(void **state)
+CASE(test_full_table_is_looked_through)
 {
-	(void)state;
 	struct chi_dir *store = help_store("readers", CONTROL);
 	struct chi_read *read;
 	help_kill(help_hold(hold_all_slots));
@@ -107,9 +105,8 @@ static int put_pages(struct chi_dir *store, const struct chi_key *keys, size_t n
 /* A dead reader holds all pages that were given back since; when there are no others the write
  * fails, and the next one has them: be it that there was no room for the changes, or, as one record
  * happens to have it, for what comes with the commit. */
-static void test_full_map_is_looked_through(void **state)
+CASE(test_full_map_is_looked_through)
 {
-	(void)state;
 	struct chi_key keys[5];
 	help_keys(keys, CHI_COUNT(keys));
 	for (size_t n = 1; n <= CHI_COUNT(keys); n++) {
@@ -130,9 +127,8 @@ static void test_full_map_is_looked_through(void **state)
 }
 
 /* Someone else made the store larger than our map; who reads in ours keeps it until he is done. */
-static void test_map_stays_under_a_reader(void **state)
+CASE(test_map_stays_under_a_reader)
 {
-	(void)state;
 	chi_dir_close(help_store("readers", CONTROL));
 	struct chi_dir *store = open_small(CHI_STORE_WRITE);
 	struct chi_key key = help_key();
@@ -168,9 +164,8 @@ static void hold_daemon_that_wrote(void)
 }
 
 /* Between two transactions of a daemon no one else writes. */
-static void test_daemon_keeps_its_place(void **state)
+CASE(test_daemon_keeps_its_place)
 {
-	(void)state;
 	chi_dir_close(help_store("readers", CONTROL));
 	pid_t pid = help_hold(hold_daemon_that_wrote);
 	struct chi_dir *store = help_open(help_path("readers"), CHI_STORE_WRITE);
@@ -180,16 +175,4 @@ static void test_daemon_keeps_its_place(void **state)
 	ok(chi_write_begin(store, &write, &fault));
 	chi_write_abort(write);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_opening_frees_slots),
-		cmocka_unit_test(test_full_table_is_looked_through),
-		cmocka_unit_test(test_full_map_is_looked_through),
-		cmocka_unit_test(test_map_stays_under_a_reader),
-		cmocka_unit_test(test_daemon_keeps_its_place),
-	};
-	return cmocka_run_group_tests_name("store/readers", tests, NULL, NULL);
 }

@@ -246,9 +246,8 @@ static void expect_all(void)
 
 /* ---- Tests -------------------------------------------------------------------------------- */
 
-static void test_sound_store_is_copied(void **state)
+CASE(test_sound_store_is_copied)
 {
-	(void)state;
 	static const enum chi_statistic kinds[] = {CHI_STATISTIC_EXTERNAL, CHI_STATISTIC_OUTCOME,
 						   CHI_STATISTIC_CONTROL};
 	for (size_t i = 0; i < 3; i++) {
@@ -264,9 +263,8 @@ static void test_sound_store_is_copied(void **state)
 
 /* Everything after the root is found without it; what was deleted is not, although it is there:
  * the same file with its list of free pages destroyed as well gives it back. */
-static void test_lost_root(void **state)
+CASE(test_lost_root)
 {
-	(void)state;
 	size_t gone;
 	size_t strange;
 	make_store(CHI_STATISTIC_CONTROL);
@@ -298,9 +296,8 @@ static void test_lost_root(void **state)
 
 /* Without the older head all is known. Without the newer, its state is looked for: no position that
  * it added is missing, and that what it deleted or replaced may be back is told. */
-static void test_lost_heads(void **state)
+CASE(test_lost_heads)
 {
-	(void)state;
 	size_t gone;
 	size_t strange;
 	make_store(CHI_STATISTIC_CONTROL);
@@ -340,9 +337,8 @@ static void test_lost_heads(void **state)
 
 /* Many stores with a few pages of noise: nothing strange is saved, and as much is told to be
  * missing as is. */
-static void test_noise(void **state)
+CASE(test_noise)
 {
-	(void)state;
 	make_store(CHI_STATISTIC_EXTERNAL);
 	read_image();
 	static uint8_t good[4 << 20];
@@ -391,9 +387,8 @@ static void test_noise(void **state)
 	}
 }
 
-static void test_cut_file(void **state)
+CASE(test_cut_file)
 {
-	(void)state;
 	make_store(CHI_STATISTIC_CONTROL);
 	read_image();
 	for (size_t round = 0; round < seed_rounds(12); round++) {
@@ -431,9 +426,8 @@ static uint8_t *free_node(void)
 
 /* An entry too short for the count that it begins with, or with a count that it is too short for,
  * is damage, whether the list is read before a store is opened or to repair it. */
-static void test_free_list_lies(void **state)
+CASE(test_free_list_lies)
 {
-	(void)state;
 	static const uint16_t lengths[] = {0, 1, 7, 8, 15, 16};
 	size_t gone;
 	size_t strange;
@@ -462,9 +456,8 @@ static void test_free_list_lies(void **state)
 	}
 }
 
-static void test_lost_stamp(void **state)
+CASE(test_lost_stamp)
 {
-	(void)state;
 	make_store(CHI_STATISTIC_EXTERNAL);
 	read_image();
 	/* The leaf, and what older commits left of it. */
@@ -487,9 +480,8 @@ static void test_lost_stamp(void **state)
 }
 
 /* A branch that leads into a tree which is not saved: what it led to before is looked for. */
-static void test_astray_in_another_tree(void **state)
+CASE(test_astray_in_another_tree)
 {
-	(void)state;
 	size_t gone;
 	size_t strange;
 	struct chi_page_file file;
@@ -513,9 +505,8 @@ static void test_astray_in_another_tree(void **state)
 }
 
 /* What is no record, and what is no chess, under checksums that hold. */
-static void test_nonsense_is_not_saved(void **state)
+CASE(test_nonsense_is_not_saved)
 {
-	(void)state;
 	size_t gone;
 	size_t strange;
 	uint8_t value[64];
@@ -539,9 +530,8 @@ static void test_nonsense_is_not_saved(void **state)
 	assert_int_equal(result.damaged, 2);
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
-	(void)state;
 	make_store(CHI_STATISTIC_CONTROL);
 	ok(repair(0));
 	assert_int_equal(chi_dir_repair(help_path("damaged"), help_path("saved"), 0, NULL, NULL,
@@ -559,19 +549,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sound_store_is_copied),
-		cmocka_unit_test(test_lost_root),
-		cmocka_unit_test(test_lost_heads),
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_cut_file),
-		cmocka_unit_test(test_free_list_lies),
-		cmocka_unit_test(test_lost_stamp),
-		cmocka_unit_test(test_astray_in_another_tree),
-		cmocka_unit_test(test_nonsense_is_not_saved),
-		cmocka_unit_test(test_refused),
-	};
-	int failed = cmocka_run_group_tests_name("store/repair", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	free(whole);
 	free(file_image);

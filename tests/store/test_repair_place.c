@@ -178,9 +178,8 @@ static unsigned leftovers(void)
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
 /* Under whatever name it is reached. */
-static void test_not_into_the_damaged_store(void **state)
+CASE(test_not_into_the_damaged_store)
 {
-	(void)state;
 	make_store();
 	uint64_t before = fingerprint(help_path("damaged"));
 	assert_int_equal(symlink(help_path("damaged"), help_path("alias")), 0);
@@ -199,9 +198,8 @@ static void test_not_into_the_damaged_store(void **state)
 }
 
 /* It was said that the stamp is lost, and no word of the disk. */
-static void test_a_disk_that_cannot_be_read(void **state)
+CASE(test_a_disk_that_cannot_be_read)
 {
-	(void)state;
 	make_store();
 	unreadable = true;
 	int rc = repair_to(help_path("unread"));
@@ -213,9 +211,8 @@ static void test_a_disk_that_cannot_be_read(void **state)
 
 /* Before and after each call that matters, the last renaming among them: what has the name is
  * whole, and the next repair takes away what is left beside. */
-static void test_killed_at_each_call(void **state)
+CASE(test_killed_at_each_call)
 {
-	(void)state;
 	make_store();
 	uint64_t before = fingerprint(help_path("damaged"));
 	unsigned none = 0;
@@ -255,9 +252,8 @@ static int64_t now_us(void)
 }
 
 /* And at any moment, from the first to a little after the last. */
-static void test_killed_at_any_time(void **state)
+CASE(test_killed_at_any_time)
 {
-	(void)state;
 	unsigned cut = 0;
 	make_store();
 	uint64_t before = fingerprint(help_path("damaged"));
@@ -286,13 +282,7 @@ static void test_killed_at_any_time(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_not_into_the_damaged_store),
-		cmocka_unit_test(test_a_disk_that_cannot_be_read),
-		cmocka_unit_test(test_killed_at_each_call),
-		cmocka_unit_test(test_killed_at_any_time),
-	};
-	int failed = cmocka_run_group_tests_name("store/repair_place", tests, NULL, NULL);
+	int failed = cases_run(NULL, NULL);
 	help_clean();
 	free(whole);
 	return failed;

@@ -111,9 +111,8 @@ static void put_link_in_place(void)
 }
 
 /* In a directory that others may write, too, a leftover can become a link while it is removed. */
-static void test_links_in_place_of_leftovers(void **state)
+CASE(test_links_in_place_of_leftovers, NULL, help_teardown)
 {
-	(void)state;
 	char path[1024];
 	struct chi_dir *store = filled("source");
 	leftover("shared", path);
@@ -134,9 +133,8 @@ static void publish_as_well(void)
 
 /* Two at a time, in the moment when the older copy has the name of a leftover: both are done, and
  * the later one is there. */
-static void test_two_publishers(void **state)
+CASE(test_two_publishers, NULL, help_teardown)
 {
-	(void)state;
 	source = filled("source");
 	ok(help_publish(source, help_path("twice")));
 	after_exchange = publish_as_well;
@@ -150,9 +148,8 @@ static void test_two_publishers(void **state)
 }
 
 /* Both looked when there was nothing of that name: it was an EEXIST once. */
-static void test_two_first_publications(void **state)
+CASE(test_two_first_publications, NULL, help_teardown)
 {
-	(void)state;
 	source = filled("source");
 	before_rename = publish_as_well;
 	ok(help_publish(source, help_path("twice")));
@@ -177,9 +174,8 @@ static void free_the_name(void)
 
 /* A store that takes the name at the last moment has it afterwards, also if there is nothing any
  * more to change names with. */
-static void test_a_store_made_at_the_last_moment(void **state)
+CASE(test_a_store_made_at_the_last_moment, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	for (int freed = 0; freed < 2; freed++) {
 		ok(help_publish(store, help_path("taken")));
@@ -203,9 +199,8 @@ static void break_disk(void)
 }
 
 /* Whether the exchange will last is not known then, but what has the name is whole. */
-static void test_an_exchange_that_is_not_synced(void **state)
+CASE(test_an_exchange_that_is_not_synced, NULL, help_teardown)
 {
-	(void)state;
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("unsynced")));
 	help_fill(store, &keys[POSITIONS], 1);
@@ -222,9 +217,8 @@ static void test_an_exchange_that_is_not_synced(void **state)
 }
 
 /* As on a network, or on an overlay. */
-static void test_file_systems_without_exchange(void **state)
+CASE(test_file_systems_without_exchange, NULL, help_teardown)
 {
-	(void)state;
 	static const int errors[] = {EINVAL, ENOSYS, EOPNOTSUPP, EXDEV};
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("plain")));
@@ -244,13 +238,5 @@ static void test_file_systems_without_exchange(void **state)
 int main(void)
 {
 	help_keys(keys, CHI_COUNT(keys));
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_links_in_place_of_leftovers, help_teardown),
-		cmocka_unit_test_teardown(test_two_publishers, help_teardown),
-		cmocka_unit_test_teardown(test_two_first_publications, help_teardown),
-		cmocka_unit_test_teardown(test_a_store_made_at_the_last_moment, help_teardown),
-		cmocka_unit_test_teardown(test_an_exchange_that_is_not_synced, help_teardown),
-		cmocka_unit_test_teardown(test_file_systems_without_exchange, help_teardown),
-	};
-	return cmocka_run_group_tests_name("store/replace", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

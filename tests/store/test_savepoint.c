@@ -227,40 +227,34 @@ static void run(enum chi_statistic statistic)
 	chi_dir_close(twin);
 }
 
-static void test_external(void **state)
+CASE(test_external)
 {
-	(void)state;
 	run(CHI_STATISTIC_EXTERNAL);
 }
 
-static void test_control(void **state)
+CASE(test_control)
 {
-	(void)state;
 	run(CHI_STATISTIC_CONTROL);
 }
 
-static void test_outcome(void **state)
+CASE(test_outcome)
 {
-	(void)state;
 	run(CHI_STATISTIC_OUTCOME);
 }
 
-static void test_score(void **state)
+CASE(test_score)
 {
-	(void)state;
 	run(CHI_STATISTIC_SCORE);
 }
 
-static void test_eval(void **state)
+CASE(test_eval)
 {
-	(void)state;
 	run(CHI_STATISTIC_EVAL);
 }
 
 /* Nothing is taken back that stood before the mark, and nothing without one. */
-static void test_marks(void **state)
+CASE(test_marks)
 {
-	(void)state;
 	struct chi_dir *store = prepare("marks", CHI_STATISTIC_CONTROL);
 	struct chi_write *write;
 	struct chi_put_result result = {0};
@@ -285,9 +279,8 @@ static void test_marks(void **state)
 }
 
 /* Where LMDB itself failed, half a change may stand: the transaction is lost, as without marks. */
-static void test_broken(void **state)
+CASE(test_broken)
 {
-	(void)state;
 	static char note[CHI_NOTE_MAX];
 	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
 	struct chi_dir *store = prepare("broken", CHI_STATISTIC_EXTERNAL);
@@ -326,9 +319,8 @@ static void no_conflict(void *context, size_t i, const char *reason)
 }
 
 /* Names are not taken back: a mark before them is of no use any more, one after them is. */
-static void test_names(void **state)
+CASE(test_names)
 {
-	(void)state;
 	static const struct chi_name_change change = {
 		.action = CHI_NAME_CORRECT, .kind = CHI_NAME_PLAYER, .name = "a", .to = "b"};
 	static const struct chi_put_entry put = {.parts = CHI_PUT_SUBTRACT,
@@ -356,9 +348,8 @@ static void test_names(void **state)
 }
 
 /* Of a log that grows and is cut short anywhere the newest change of each key is found. */
-static void test_memtable_forgets(void **state)
+CASE(test_memtable_forgets)
 {
-	(void)state;
 	enum {
 		STEPS = 4000,
 		KEYS = 60
@@ -394,9 +385,8 @@ static void test_memtable_forgets(void **state)
 }
 
 /* A batch that was refused was forgotten in the time that all before it had taken. */
-static void test_refused_batches_cost_themselves(void **state)
+CASE(test_refused_batches_cost_themselves)
 {
-	(void)state;
 	enum {
 		PENDING = 5000,
 		REFUSED = 400
@@ -424,21 +414,4 @@ static void test_refused_batches_cost_themselves(void **state)
 	ok(chi_write_commit(write, &fault));
 	assert_int_equal(help_count(store), PENDING);
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_external),
-		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_outcome),
-		cmocka_unit_test(test_score),
-		cmocka_unit_test(test_eval),
-		cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_memtable_forgets),
-		cmocka_unit_test(test_refused_batches_cost_themselves),
-	};
-	return cmocka_run_group_tests_name("store/undo", tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@
 #define SHADOWED 0
 #endif
 
-static void test_two_handles(void **state)
+CASE(test_two_handles)
 {
-	(void)state;
 	struct chi_dir *a = help_store("handles", CONTROL);
 	struct chi_dir *b = help_open(help_path("./handles"), CHI_STORE_READ);
 	struct chi_key key = help_key();
@@ -54,9 +53,8 @@ static void test_two_handles(void **state)
 	chi_dir_close(b);
 }
 
-static void test_snapshot(void **state)
+CASE(test_snapshot)
 {
-	(void)state;
 	struct chi_dir *store = help_store("snapshot", CONTROL);
 	struct chi_key key = help_key();
 	struct chi_read *before;
@@ -82,9 +80,8 @@ static void test_snapshot(void **state)
 	chi_dir_close(store);
 }
 
-static void test_fork(void **state)
+CASE(test_fork)
 {
-	(void)state;
 	struct chi_dir *store = help_store("fork", CONTROL);
 	struct chi_key key = help_key();
 	struct chi_read *read;
@@ -143,9 +140,8 @@ static void hold_read(void)
 	ok(chi_read_begin(help_open(help_path("locks"), CHI_STORE_READ), &read));
 }
 
-static void test_writers(void **state)
+CASE(test_writers)
 {
-	(void)state;
 	chi_dir_close(help_store("locks", CONTROL));
 	struct chi_key key = help_key();
 	struct chi_write *write;
@@ -207,9 +203,8 @@ static bool byte_taken(off_t byte)
 }
 
 /* Who waits comes before who asks later, also at the moment the writer goes. */
-static void test_writers_take_turns(void **state)
+CASE(test_writers_take_turns)
 {
-	(void)state;
 	struct chi_dir *store = help_store("locks", CONTROL);
 	pid_t first = help_hold(hold_write);
 	int ready[2];
@@ -239,9 +234,8 @@ static void test_writers_take_turns(void **state)
 }
 
 /* A daemon keeps the writer's lock, any other writer gives it back soon. */
-static void test_who_serves_is_told_from_who_writes(void **state)
+CASE(test_who_serves_is_told_from_who_writes)
 {
-	(void)state;
 	struct chi_dir *store = help_store("locks", CONTROL);
 	ok(chi_dir_served(store, &fault));
 	pid_t writer = help_hold(hold_write);
@@ -260,9 +254,8 @@ static void test_who_serves_is_told_from_who_writes(void **state)
 	chi_dir_close(store);
 }
 
-static void test_dead_reader(void **state)
+CASE(test_dead_reader)
 {
-	(void)state;
 	struct chi_dir *store = help_store("locks", CONTROL);
 	struct chi_info info;
 	ok(chi_dir_info(store, &info));
@@ -312,9 +305,8 @@ static void *write_some(void *argument)
 	return NULL;
 }
 
-static void test_threads(void **state)
+CASE(test_threads)
 {
-	(void)state;
 	static struct writer writers[8];
 	struct chi_dir *store = help_store("threads", CONTROL);
 	for (size_t i = 0; i < CHI_COUNT(writers); i++) {
@@ -362,9 +354,8 @@ static uint64_t times_asked(struct chi_env *env)
 }
 
 /* A daemon's writer begins again at once: an import waited until it paused. */
-static void test_a_thread_that_begins_again_kept_others_out(void **state)
+CASE(test_a_thread_that_begins_again_kept_others_out)
 {
-	(void)state;
 	struct asker asker = {.store = help_store("turns", CONTROL)};
 	for (unsigned i = 0; i < 20; i++) {
 		struct chi_write *write;
@@ -410,9 +401,8 @@ static void grow_elsewhere(const char *path, const struct chi_key *key)
 }
 
 /* Another process makes the store larger than this one's map. */
-static void test_map_growth(void **state)
+CASE(test_map_growth)
 {
-	(void)state;
 	chi_dir_close(help_store("growth", CONTROL));
 	struct chi_dir_options options = {.mode = CHI_STORE_WRITE, .map_bytes = 1 << 20};
 	struct chi_dir *store;
@@ -432,9 +422,8 @@ static void test_map_growth(void **state)
 }
 
 /* The map of the other process does not fit this one's limit on its memory: a smaller one does. */
-static void test_map_growth_without_room(void **state)
+CASE(test_map_growth_without_room)
 {
-	(void)state;
 	if (SHADOWED) {
 		/* Not by skip(), which this cmocka prints as a failure in TAP. */
 		print_message("# skipped: the sanitizer needs the address space\n");
@@ -467,9 +456,8 @@ static void test_map_growth_without_room(void **state)
 }
 
 /* The table of readers is full: a clear answer, and room again when one ends. */
-static void test_every_reader_slot_taken(void **state)
+CASE(test_every_reader_slot_taken)
 {
-	(void)state;
 	static struct chi_read *reads[1100];
 	struct chi_dir *store = help_store("crowd", CONTROL);
 	struct chi_key key = help_key();
@@ -499,9 +487,8 @@ static void test_every_reader_slot_taken(void **state)
 }
 
 /* Another process' writes, and a compaction, keep number and state together. */
-static void test_sequence_after_others_wrote(void **state)
+CASE(test_sequence_after_others_wrote)
 {
-	(void)state;
 	struct chi_dir *store = help_store("locks", CONTROL);
 	struct chi_key keys[8];
 	help_keys(keys, CHI_COUNT(keys));
@@ -532,24 +519,4 @@ static void test_sequence_after_others_wrote(void **state)
 	}
 	ok(help_verify(store, NULL));
 	chi_dir_close(store);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_handles),
-		cmocka_unit_test(test_snapshot),
-		cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_writers),
-		cmocka_unit_test(test_writers_take_turns),
-		cmocka_unit_test(test_who_serves_is_told_from_who_writes),
-		cmocka_unit_test(test_dead_reader),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_a_thread_that_begins_again_kept_others_out),
-		cmocka_unit_test(test_map_growth),
-		cmocka_unit_test(test_map_growth_without_room),
-		cmocka_unit_test(test_every_reader_slot_taken),
-		cmocka_unit_test(test_sequence_after_others_wrote),
-	};
-	return cmocka_run_group_tests_name("store/share", tests, NULL, NULL);
 }

@@ -137,9 +137,8 @@ static void run(enum chi_statistic statistic)
 	free(empty);
 }
 
-static void test_inverse(void **state)
+CASE(test_inverse)
 {
-	(void)state;
 	run(CHI_STATISTIC_CONTROL);
 	run(CHI_STATISTIC_EXTERNAL);
 	run(CHI_STATISTIC_OUTCOME);
@@ -169,9 +168,8 @@ static int subtract(struct chi_dir *store, const struct chi_record *record,
 	return rc;
 }
 
-static void test_refused(void **state)
+CASE(test_refused)
 {
-	(void)state;
 	struct chi_dir *store = help_store("refused", CHI_STATISTIC_CONTROL);
 	struct chi_move_stat moves[] = {{D4, {2, 0, 0, 0}}, {E4, {3, 1, 0, 0}}};
 	struct chi_ply_stat plies[] = {{0, 3}, {8, 2}};
@@ -229,9 +227,8 @@ static void test_refused(void **state)
 	free(before);
 }
 
-static void test_not_stored(void **state)
+CASE(test_not_stored)
 {
-	(void)state;
 	struct chi_dir *store = help_store("absent", CHI_STATISTIC_CONTROL);
 	struct chi_put_result result;
 	struct chi_record less = {.counts.white = 1};
@@ -245,9 +242,8 @@ static void test_not_stored(void **state)
 }
 
 /* Whatever else is known of a position keeps it. */
-static void test_what_stays(void **state)
+CASE(test_what_stays)
 {
-	(void)state;
 	struct chi_eval eval = {.engine = "e", .engine_len = 1};
 	chi_move line = E4;
 	struct chi_move_stat move = {E4, {1, 0, 0, 0}};
@@ -294,9 +290,8 @@ static void test_what_stays(void **state)
 }
 
 /* The statistic of the results goes with the games. */
-static void test_statistic_follows(void **state)
+CASE(test_statistic_follows)
 {
-	(void)state;
 	const struct chi_counts base = {400, 300, 300, 0};
 	struct chi_dir *store = help_store("follows", CHI_STATISTIC_OUTCOME);
 	struct chi_write *write;
@@ -335,9 +330,8 @@ static void test_statistic_follows(void **state)
 }
 
 /* What a later version wrote is not ours to throw away. */
-static void test_unknown_sections_keep_it(void **state)
+CASE(test_unknown_sections_keep_it)
 {
-	(void)state;
 	const struct chi_record bare = {.chi2 = 7600};
 	const struct chi_record_rest none = {0};
 	const struct chi_record_rest some = {.bytes = (const uint8_t *)"\x09\x00", .len = 2};
@@ -347,9 +341,8 @@ static void test_unknown_sections_keep_it(void **state)
 }
 
 /* Setting the counts sets the plies, since they belong to the counts. */
-static void test_counts_set_plies(void **state)
+CASE(test_counts_set_plies)
 {
-	(void)state;
 	struct chi_dir *store = help_store("set", CHI_STATISTIC_CONTROL);
 	struct chi_ply_stat plies[] = {{3, 1}, {4, 2}};
 	struct chi_put_entry put = {
@@ -388,14 +381,5 @@ static void test_counts_set_plies(void **state)
 int main(void)
 {
 	start = help_fen(START);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inverse),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_not_stored),
-		cmocka_unit_test(test_what_stays),
-		cmocka_unit_test(test_statistic_follows),
-		cmocka_unit_test(test_unknown_sections_keep_it),
-		cmocka_unit_test(test_counts_set_plies),
-	};
-	return cmocka_run_group_tests_name("store/subtract", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

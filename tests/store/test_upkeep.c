@@ -40,9 +40,8 @@ static int compact(struct chi_dir *store)
 }
 
 /* Users who could read the store through its group still can. */
-static void test_compact_keeps_owner_and_mode(void **state)
+CASE(test_compact_keeps_owner_and_mode)
 {
-	(void)state;
 	char data[1024];
 	struct stat before;
 	struct stat after;
@@ -80,9 +79,8 @@ static int compact_as_stranger(const char *name)
 
 /* A group that may not read the store loses nothing; one that may keeps its rights, or nothing is
  * done. */
-static void test_compact_by_an_owner_outside_the_group(void **state)
+CASE(test_compact_by_an_owner_outside_the_group)
 {
-	(void)state;
 	if (getuid() != 0) {
 		print_message("# skipped: only root becomes someone else\n");
 		return;
@@ -113,9 +111,8 @@ static void test_compact_by_an_owner_outside_the_group(void **state)
 
 /* The directory is away when the swap looks for it: a failure, and readers go on once it is
  * back, without waiting for a writer. */
-static void test_compact_of_a_lost_directory(void **state)
+CASE(test_compact_of_a_lost_directory)
 {
-	(void)state;
 	struct chi_dir *store = filled("lost");
 	struct chi_compaction *compaction;
 	struct chi_read *read;
@@ -173,9 +170,8 @@ static uint64_t size_of(const char *name)
 
 /* LMDB's copy left the pages that were split half empty: a compacted store was a third larger than
  * a fresh one. What was the order of the puts does not show any more. */
-static void test_compact_left_half_of_the_pages_empty(void **state)
+CASE(test_compact_left_half_of_the_pages_empty)
 {
-	(void)state;
 	struct chi_verify_result sound = {0};
 	struct chi_dir *sorted = many("sorted", 1);
 	struct chi_dir *shuffled = many("shuffled", 7919);
@@ -208,9 +204,8 @@ static int add_unlinked(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
 }
 
 /* They were copied as they were, over the file that may have had what the links missed. */
-static void test_compact_kept_broken_chains(void **state)
+CASE(test_compact_kept_broken_chains)
 {
-	(void)state;
 	static const char *const trees[] = {"ids",     "clients", "queue",    "games",
 					    "columns", "names",	  "postings", "gamesets"};
 	for (size_t i = 0; i < CHI_COUNT(trees); i++) {
@@ -225,9 +220,8 @@ static void test_compact_kept_broken_chains(void **state)
 }
 
 /* Other processes open the store at every moment of a compaction: they get the whole store. */
-static void test_compact_while_others_open(void **state)
+CASE(test_compact_while_others_open)
 {
-	(void)state;
 	chi_dir_close(filled("opened"));
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -260,9 +254,8 @@ static void test_compact_while_others_open(void **state)
 }
 
 /* A compaction that was killed may have left as much as a whole store. */
-static void test_leftover_of_a_compaction(void **state)
+CASE(test_leftover_of_a_compaction)
 {
-	(void)state;
 	static const char leftover[] = "leftover/data.mdb.compact";
 	chi_dir_close(help_store("leftover", CHI_STATISTIC_CONTROL));
 	struct chi_dir *store = help_open(help_path("leftover"), CHI_STORE_WRITE);
@@ -283,9 +276,8 @@ static void test_leftover_of_a_compaction(void **state)
 }
 
 /* LMDB would make the thread wait for itself. */
-static void test_copy_in_the_writing_thread(void **state)
+CASE(test_copy_in_the_writing_thread)
 {
-	(void)state;
 	struct chi_dir *store = filled("writing");
 	struct chi_write *write;
 	struct chi_copy *copy;
@@ -332,9 +324,8 @@ static void rewrite(struct chi_dir *store, char letter)
 
 /* The process that copies stops in the middle, while the store is written over and over: he gets
  * the state of the beginning. */
-static void test_copy_that_is_not_taken(void **state)
+CASE(test_copy_that_is_not_taken)
 {
-	(void)state;
 	struct chi_dir *store = filled("stalled");
 	rewrite(store, 'a');
 	int ends[2];
@@ -378,9 +369,8 @@ static void test_copy_that_is_not_taken(void **state)
 }
 
 /* Of many positions few stay: the blocks that they were in are joined, and none is lost. */
-static void test_small_blocks_are_joined(void **state)
+CASE(test_small_blocks_are_joined)
 {
-	(void)state;
 	const size_t n = 4000;
 	const size_t stays = 20; /* one of so many */
 	struct chi_key *many = calloc(n, sizeof(*many));
@@ -410,21 +400,4 @@ static void test_small_blocks_are_joined(void **state)
 	ok(help_verify(store, NULL));
 	chi_dir_close(store);
 	free(many);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compact_keeps_owner_and_mode),
-		cmocka_unit_test(test_compact_by_an_owner_outside_the_group),
-		cmocka_unit_test(test_compact_of_a_lost_directory),
-		cmocka_unit_test(test_compact_kept_broken_chains),
-		cmocka_unit_test(test_compact_while_others_open),
-		cmocka_unit_test(test_compact_left_half_of_the_pages_empty),
-		cmocka_unit_test(test_leftover_of_a_compaction),
-		cmocka_unit_test(test_copy_in_the_writing_thread),
-		cmocka_unit_test(test_copy_that_is_not_taken),
-		cmocka_unit_test(test_small_blocks_are_joined),
-	};
-	return cmocka_run_group_tests_name("store/upkeep", tests, NULL, NULL);
 }

@@ -74,9 +74,8 @@ static void make(void)
 }
 
 /* The page's own number was not looked at, by verify neither: every walk ended with an error. */
-static void test_damaged_heads_of_meta_pages(void **state)
+CASE(test_damaged_heads_of_meta_pages)
 {
-	(void)state;
 	/* The page's number, flags, flags of the tree of free pages and of that of names. */
 	static const off_t places[] = {0, 10, 44, 92};
 	make();
@@ -104,9 +103,8 @@ static void test_damaged_heads_of_meta_pages(void **state)
 /* The number in either meta page, each bit of it. Of the newer one, LMDB takes the other, and the
  * last commit is lost without a word. Only a newer head that is set back by exactly two cannot be
  * told from a commit that failed: LMDB itself leaves the page so. */
-static void test_damaged_numbers_of_heads(void **state)
+CASE(test_damaged_numbers_of_heads)
 {
-	(void)state;
 	make();
 	int fd = open_data();
 	for (int head = 0; head < 2; head++) {
@@ -133,9 +131,8 @@ static void test_damaged_numbers_of_heads(void **state)
 }
 
 /* The same under a store that is open, as a daemon has it: also where LMDB's snapshots fail. */
-static void test_heads_damaged_while_open(void **state)
+CASE(test_heads_damaged_while_open)
 {
-	(void)state;
 	static const uint8_t noise[PAGE] = {1, 2, 3};
 	make();
 	for (int head = 0; head < 2; head++) {
@@ -162,9 +159,8 @@ static void test_heads_damaged_while_open(void **state)
 
 /* Look-ups go by the keys of branches, walks do not: a position that no look-up finds is named,
  * although both trees hold it. */
-static void test_damaged_key_of_a_branch(void **state)
+CASE(test_damaged_key_of_a_branch)
 {
-	(void)state;
 	struct chi_page_file file_image;
 	uint8_t page[PAGE];
 	unsigned branches = 0;
@@ -196,9 +192,8 @@ static void test_damaged_key_of_a_branch(void **state)
 }
 
 /* A writer that commits all the time exchanges the meta pages under the look at them. */
-static void test_sound_beside_a_writer(void **state)
+CASE(test_sound_beside_a_writer)
 {
-	(void)state;
 	atomic_bool *over = mmap(NULL, sizeof(*over), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(over, MAP_FAILED);
@@ -228,9 +223,8 @@ static void test_sound_beside_a_writer(void **state)
 	munmap(over, sizeof(*over));
 }
 
-static void test_canceled(void **state)
+CASE(test_canceled)
 {
-	(void)state;
 	struct chi_verify_result result;
 	atomic_bool stop = true;
 	make();
@@ -251,13 +245,5 @@ static int clean(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_damaged_heads_of_meta_pages),
-		cmocka_unit_test(test_damaged_numbers_of_heads),
-		cmocka_unit_test(test_heads_damaged_while_open),
-		cmocka_unit_test(test_damaged_key_of_a_branch),
-		cmocka_unit_test(test_sound_beside_a_writer),
-		cmocka_unit_test(test_canceled),
-	};
-	return cmocka_run_group_tests_name("store/verify", tests, NULL, clean);
+	return cases_run(NULL, clean);
 }

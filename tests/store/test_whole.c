@@ -132,9 +132,8 @@ static int load(const char *text, size_t len, const char *name, struct chi_dir *
 	return rc == CHI_OK && kind != CHI_DUMP_TAIL ? CHI_NONE : rc;
 }
 
-static void test_dump(void **state)
+CASE(test_dump)
 {
-	(void)state;
 	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_EXTERNAL,
 						   CHI_STATISTIC_OUTCOME, CHI_STATISTIC_SCORE,
 						   CHI_STATISTIC_EVAL};
@@ -236,9 +235,8 @@ static const struct {
 	{HEAD FEN "\t-\t0\t0\t0\t0\t\t\t\t\t\xff\n", -CHI_ESYNTAX, "UTF-8"},
 };
 
-static void test_bad_dumps(void **state)
+CASE(test_bad_dumps)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(bad_dumps); i++) {
 		struct chi_dir *store;
 		fault.text[0] = '\0';
@@ -287,9 +285,8 @@ static void *keep_writing(void *argument)
 	return NULL;
 }
 
-static void test_copy_under_writes(void **state)
+CASE(test_copy_under_writes)
 {
-	(void)state;
 	struct chi_dir *store = help_store("hot", CHI_STATISTIC_CONTROL);
 	pthread_t thread;
 	atomic_store(&stop, false);
@@ -326,9 +323,8 @@ static unsigned entries_beside(void)
 	return n;
 }
 
-static void test_broken_copies(void **state)
+CASE(test_broken_copies)
 {
-	(void)state;
 	struct chi_dir *store = help_store("source", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, MANY);
 	struct chi_copy *copy;
@@ -367,9 +363,8 @@ static void check_sequence(struct chi_dir *store, uint64_t before, const struct 
 	ok(help_verify(store, NULL));
 }
 
-static void test_compact(void **state)
+CASE(test_compact)
 {
-	(void)state;
 	struct chi_dir *store = help_store("compact", CHI_STATISTIC_CONTROL);
 	static struct chi_key more[3000];
 	for (size_t i = 0; i < CHI_COUNT(more); i++) {
@@ -429,9 +424,8 @@ static void open_company(void)
 
 /* It would go on reading the old file: refused before the work, and after it to any that came
  * meanwhile. */
-static void test_compact_with_company(void **state)
+CASE(test_compact_with_company)
 {
-	(void)state;
 	struct chi_dir *store = help_store("company", CHI_STATISTIC_CONTROL);
 	struct chi_compaction *c;
 	uint64_t before;
@@ -453,9 +447,8 @@ static void test_compact_with_company(void **state)
 
 /* ---- Rescoring ------------------------------------------------------------------------------ */
 
-static void test_rescore(void **state)
+CASE(test_rescore)
 {
-	(void)state;
 	uint64_t changed;
 	struct chi_dir *store = help_store("rescore", CHI_STATISTIC_EXTERNAL);
 	assert_int_equal(chi_dir_rescore(store, NULL, &changed, &fault), -CHI_EUNSUPPORTED);
@@ -491,9 +484,8 @@ static void test_rescore(void **state)
 
 /* ---- Failing media, killed processes -------------------------------------------------------- */
 
-static void test_full_disk(void **state)
+CASE(test_full_disk)
 {
-	(void)state;
 	struct chi_dir *store = help_store("disk", CHI_STATISTIC_CONTROL);
 	help_fill(store, keys, MANY / 2);
 	struct chi_info info;
@@ -542,9 +534,8 @@ static void test_full_disk(void **state)
 	chi_dir_close(store);
 }
 
-static void test_killed_creation(void **state)
+CASE(test_killed_creation)
 {
-	(void)state;
 	unsigned whole = 0;
 	for (int i = 0; i < 25; i++) {
 		const char *path = help_path("killed");
@@ -572,20 +563,4 @@ static void test_killed_creation(void **state)
 	}
 	assert_true(whole > 0);
 	print_message("# %u of 25 were whole, %u leftovers\n", whole, entries_beside());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dump),
-		cmocka_unit_test(test_bad_dumps),
-		cmocka_unit_test(test_copy_under_writes),
-		cmocka_unit_test(test_broken_copies),
-		cmocka_unit_test(test_compact),
-		cmocka_unit_test(test_compact_with_company),
-		cmocka_unit_test(test_rescore),
-		cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_killed_creation),
-	};
-	return cmocka_run_group_tests_name("store/whole", tests, NULL, NULL);
 }

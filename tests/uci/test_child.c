@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A child that does not read, does not end, or has much to say before. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "uci/child.h"
+#include "tests/base/cases.h"
 
 #define PATIENCE_MS 60000
 
@@ -34,9 +29,8 @@ static void reap(struct chi_child *child, bool kills)
 }
 
 /* Each line waited a second for a child that does not read. */
-static void test_lines_do_not_wait_for_a_deaf_child(void **state)
+CASE(test_lines_do_not_wait_for_a_deaf_child)
 {
-	(void)state;
 	static char line[100000];
 	const char *said;
 	struct chi_child *child = start("/bin/sleep 1000");
@@ -51,9 +45,8 @@ static void test_lines_do_not_wait_for_a_deaf_child(void **state)
 	reap(child, false);
 }
 
-static void test_one_that_does_not_end_is_killed(void **state)
+CASE(test_one_that_does_not_end_is_killed)
 {
-	(void)state;
 	struct chi_child *child = start("/bin/sleep 1000");
 	chi_child_quit(child);
 	assert_false(chi_child_reap(child, false));
@@ -61,17 +54,15 @@ static void test_one_that_does_not_end_is_killed(void **state)
 }
 
 /* What it says after `quit` must not keep it. */
-static void test_one_that_says_much_at_its_end(void **state)
+CASE(test_one_that_says_much_at_its_end)
 {
-	(void)state;
 	struct chi_child *child = start("/bin/sh -c 'head -c 4000000 /dev/zero; exit 0'");
 	chi_child_quit(child);
 	reap(child, false);
 }
 
-static void test_its_options(void **state)
+CASE(test_its_options)
 {
-	(void)state;
 	struct chi_child *child = start("/bin/cat");
 	assert_false(chi_child_hello(child, "id name  Some Engine\t1 "));
 	assert_false(chi_child_hello(child, "option name Threads type spin default 1"));
@@ -87,9 +78,8 @@ static void test_its_options(void **state)
 	reap(child, true);
 }
 
-static void test_commands_that_are_none(void **state)
+CASE(test_commands_that_are_none)
 {
-	(void)state;
 	struct chi_child *child;
 	static const char *const commands[] = {"", "'", "/no/such/program", "$(reboot)"};
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -102,12 +92,5 @@ int main(void)
 {
 	/* As the programs do it. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines_do_not_wait_for_a_deaf_child),
-		cmocka_unit_test(test_one_that_does_not_end_is_killed),
-		cmocka_unit_test(test_one_that_says_much_at_its_end),
-		cmocka_unit_test(test_its_options),
-		cmocka_unit_test(test_commands_that_are_none),
-	};
-	return cmocka_run_group_tests_name("uci/child", tests, NULL, NULL);
+	return cases_run(NULL, NULL);
 }

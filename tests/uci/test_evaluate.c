@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluation and exchanges against what must be true of them. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "chess/fen.h"
 #include "chess/movegen.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "uci/search/evaluate.h"
 #include "uci/search/node.h"
@@ -61,9 +56,8 @@ static struct chi_position mirrored(const struct chi_position *p)
 	return out;
 }
 
-static void test_colours_are_alike(void **state)
+CASE(test_colours_are_alike)
 {
-	(void)state;
 	struct seed seed = seed_start("colours_are_alike");
 	for (size_t round = seed_rounds(20000); round > 0; round--) {
 		struct chi_position p = random_position(&seed);
@@ -73,9 +67,8 @@ static void test_colours_are_alike(void **state)
 }
 
 /* The sum of what is traced is the evaluation. */
-static void test_trace_is_the_evaluation(void **state)
+CASE(test_trace_is_the_evaluation)
 {
-	(void)state;
 	struct seed seed = seed_start("trace_is_the_evaluation");
 	for (size_t round = seed_rounds(5000); round > 0; round--) {
 		struct chi_position p = random_position(&seed);
@@ -95,9 +88,8 @@ static void test_trace_is_the_evaluation(void **state)
 }
 
 /* What cannot be won counts for little, what is won for much. */
-static void test_endgames(void **state)
+CASE(test_endgames)
 {
-	(void)state;
 	static const struct {
 		const char *fen;
 		int least;
@@ -160,9 +152,8 @@ static int exchange(const struct chi_position *p, chi_move move)
 	       best_exchange(p, to, p->side ^ 1, occupied, chi_position_kind(p, from));
 }
 
-static void test_exchanges(void **state)
+CASE(test_exchanges)
 {
-	(void)state;
 	struct seed seed = seed_start("exchanges");
 	for (size_t round = seed_rounds(5000); round > 0; round--) {
 		struct chi_position p = random_position(&seed);
@@ -178,15 +169,4 @@ static void test_exchanges(void **state)
 			assert_false(chi_see_at_least(&p, move, wins + 1));
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_colours_are_alike),
-		cmocka_unit_test(test_trace_is_the_evaluation),
-		cmocka_unit_test(test_endgames),
-		cmocka_unit_test(test_exchanges),
-	};
-	return cmocka_run_group_tests_name("uci/evaluate", tests, NULL, NULL);
 }

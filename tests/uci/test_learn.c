@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Evaluations on their way to a store. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
 #include "chistore.h"
 #include "uci/learn.h"
+#include "tests/base/cases.h"
 
 #define LESSONS 64
 #define BAD	37
@@ -54,9 +49,8 @@ static bool is_stored(struct chi_client *client, const struct chi_position *posi
 }
 
 /* A batch was all or nothing. */
-static void test_a_bad_one_takes_no_good_ones_with_it(void **state)
+CASE(test_a_bad_one_takes_no_good_ones_with_it)
 {
-	(void)state;
 	char path[] = "/tmp/chi-learn-XXXXXX";
 	char address[64];
 	struct chi_learner *learner;
@@ -85,12 +79,4 @@ static void test_a_bad_one_takes_no_good_ones_with_it(void **state)
 	char command[128];
 	snprintf(command, sizeof(command), "rm -r %s", path);
 	assert_int_equal(system(command), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_bad_one_takes_no_good_ones_with_it),
-	};
-	return cmocka_run_group_tests_name("uci/learn", tests, NULL, NULL);
 }

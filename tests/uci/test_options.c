@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a GUI may set, and what is refused. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "uci/options.h"
+#include "tests/base/cases.h"
 
 static struct chi_uci_options options;
 static struct chi_fault fault;
@@ -20,9 +15,8 @@ static int set(const char *name, const char *value)
 	return chi_uci_options_set(&options, name, value, &fault);
 }
 
-static void test_numbers(void **state)
+CASE(test_numbers)
 {
-	(void)state;
 	chi_uci_options_init(&options);
 	assert_int_equal(options.hash, 64);
 	assert_int_equal(set("Hash", "1"), CHI_OK);
@@ -38,9 +32,8 @@ static void test_numbers(void **state)
 	assert_int_equal(options.hash, 65536);
 }
 
-static void test_choices(void **state)
+CASE(test_choices)
 {
-	(void)state;
 	chi_uci_options_init(&options);
 	assert_int_equal(options.book, CHI_BOOK_WEIGHTED);
 	assert_int_equal(set("Book", "Best"), CHI_OK);
@@ -57,9 +50,8 @@ static void test_choices(void **state)
 	assert_string_equal(fault.text, "there is no option 'Contempt'");
 }
 
-static void test_texts(void **state)
+CASE(test_texts)
 {
-	(void)state;
 	char *text = calloc(1, CHI_UCI_TEXT + 1);
 	assert_non_null(text);
 	chi_uci_options_init(&options);
@@ -74,9 +66,8 @@ static void test_texts(void **state)
 }
 
 /* What another engine is told, and what is listed once. */
-static void test_shared_with_another_engine(void **state)
+CASE(test_shared_with_another_engine)
 {
-	(void)state;
 	static const char *const lines[] = {
 		"setoption name Hash value 7",		 "setoption name MultiPV value 1",
 		"setoption name Ponder value false",	 "setoption name UCI_Chess960 value true",
@@ -100,15 +91,4 @@ static void test_shared_with_another_engine(void **state)
 	assert_false(chi_uci_options_has_line("option name Threads type spin default 1"));
 	assert_false(chi_uci_options_has_line("option name Hash"));
 	assert_false(chi_uci_options_has_line(""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_shared_with_another_engine),
-	};
-	return cmocka_run_group_tests_name("uci/options", tests, NULL, NULL);
 }

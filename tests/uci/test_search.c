@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Principal variations, mates, limits. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attr.h"
 #include "base/clock.h"
 #include "chess/fen.h"
 #include "chess/movegen.h"
 #include "chess/notation.h"
+#include "tests/base/cases.h"
 #include "tests/base/seed.h"
 #include "uci/search/engine.h"
 #include "uci/search/node.h"
@@ -152,9 +147,8 @@ static struct walk random_game(struct seed *seed, chi_move moves[GAME_MAX])
 }
 
 /* Every line is legal to its end, as long as the depth promises, and a mate is at its end. */
-static void test_lines(void **state)
+CASE(test_lines)
 {
-	(void)state;
 	struct seed seed = seed_start("lines");
 	size_t rounds = seed_rounds(150);
 	for (size_t round = 0; round < rounds; round++) {
@@ -192,9 +186,8 @@ static void keep_line(void *context, const struct chi_engine_line *line)
 }
 
 /* A search that is cut short says what the last whole depth found: it is stored as such. */
-static void test_cut_short(void **state)
+CASE(test_cut_short)
 {
-	(void)state;
 	struct seed seed = seed_start("cut short");
 	for (size_t round = seed_rounds(60); round > 0; round--) {
 		struct told told = {0};
@@ -274,9 +267,8 @@ static const struct mate {
 };
 
 /* Found at the depth that shows them; where few moves are to be tried, these say the same. */
-static void test_mates(void **state)
+CASE(test_mates)
 {
-	(void)state;
 	for (size_t i = 0; i < CHI_COUNT(mates); i++) {
 		const struct mate *mate = &mates[i];
 		int wanted = mate->moves > 0 ? CHI_MATE - (2 * mate->moves - 1)
@@ -293,9 +285,8 @@ static void test_mates(void **state)
 	}
 }
 
-static void test_mate_limit(void **state)
+CASE(test_mate_limit)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.mate = 3};
 	set("rnb1kb1r/pp3ppp/2p5/4q3/4n3/3Q4/PPPB1PPP/2KR1BNR w kq - 0 1");
 	chi_engine_go(engine, &limits, NULL, NULL, &result);
@@ -305,9 +296,8 @@ static void test_mate_limit(void **state)
 /* ---- Draws and limits ------------------------------------------------------------------------ */
 
 /* A queen less, nothing but a perpetual check saves White. */
-static void test_repetition(void **state)
+CASE(test_repetition)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.depth = 8};
 	set("6k1/5ppp/8/4Q3/8/8/qr3PPP/6K1 w - - 0 1");
 	chi_engine_go(engine, &limits, check_line, NULL, &result);
@@ -332,9 +322,8 @@ static size_t moves_of(const struct chi_position *start, const char *text, chi_m
 
 /* A position of the game that comes back is a draw when it is there for the third time, not when it
  * is for the second. Black has only the one king's move that gives White the choice. */
-static void test_third_time(void **state)
+CASE(test_third_time)
 {
-	(void)state;
 	struct chi_position start = position_of("7k/8/8/8/8/6r1/6PP/R6K w - - 0 1");
 	static const struct {
 		const char *game;
@@ -358,9 +347,8 @@ static void test_third_time(void **state)
 }
 
 /* A queen more is nothing with the fiftieth move; a mate with it is one. */
-static void test_fifty_moves(void **state)
+CASE(test_fifty_moves)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.depth = 6};
 	struct chi_position p = position_of("7k/8/8/3K4/8/8/8/Q7 w - - 0 1");
 	chi_engine_clear(engine);
@@ -374,9 +362,8 @@ static void test_fifty_moves(void **state)
 }
 
 /* What a search of some moves found is not taken for the position's worth. */
-static void test_left_out_moves_teach_nothing(void **state)
+CASE(test_left_out_moves_teach_nothing)
 {
-	(void)state;
 	struct chi_table_entry entry;
 	struct chi_position p = position_of("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1");
 	chi_move move;
@@ -389,9 +376,8 @@ static void test_left_out_moves_teach_nothing(void **state)
 }
 
 /* Time that ran before the search began is gone: but for a look at the clock there is none left. */
-static void test_time_before_the_search(void **state)
+CASE(test_time_before_the_search)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.clock_ms = 1000, .begun_ms = chi_now_ms() - 900};
 	set(CHI_FEN_START);
 	chi_engine_go(engine, &limits, NULL, NULL, &result);
@@ -401,9 +387,8 @@ static void test_time_before_the_search(void **state)
 }
 
 /* `ponderhit` may come before the search has begun; the time runs from then on. */
-static void test_ponderhit_comes_first(void **state)
+CASE(test_ponderhit_comes_first)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.clock_ms = 200, .ponder = true};
 	set(CHI_FEN_START);
 	chi_engine_ponderhit(engine);
@@ -414,9 +399,8 @@ static void test_ponderhit_comes_first(void **state)
 }
 
 /* With thirty queens there is no end to captures, nor is their worth that of a mate. */
-static void test_queens(void **state)
+CASE(test_queens)
 {
-	(void)state;
 	static const char *const fens[] = {
 		"qqqqqqq1/qqqqqqqq/8/8/8/7k/QQQQQQQ1/K1QQQQQ1 w - - 0 1",
 		"QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/QQQQ4/8/7p/7P/K6k b - - 0 1",
@@ -434,9 +418,8 @@ static void test_queens(void **state)
 	}
 }
 
-static void test_same_nodes_same_answer(void **state)
+CASE(test_same_nodes_same_answer)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.nodes = 30000};
 	struct chi_engine_result again;
 	set(CHI_FEN_START);
@@ -451,9 +434,8 @@ static void test_same_nodes_same_answer(void **state)
 	assert_int_equal(result.score, again.score);
 }
 
-static void test_only_these_moves(void **state)
+CASE(test_only_these_moves)
 {
-	(void)state;
 	struct chi_position p = position_of(CHI_FEN_START);
 	chi_move moves[2];
 	assert_int_equal(chi_uci_parse(&p, "a2a3", 4, &moves[0], NULL), CHI_OK);
@@ -465,9 +447,8 @@ static void test_only_these_moves(void **state)
 	assert_true(result.best == moves[0] || result.best == moves[1]);
 }
 
-static void test_no_move(void **state)
+CASE(test_no_move)
 {
-	(void)state;
 	const struct chi_engine_limits limits = {.depth = 5};
 	set("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1");
 	chi_engine_go(engine, &limits, check_line, NULL, &result);
@@ -496,9 +477,8 @@ static void search_game(const char *fen, unsigned clock, const char *const *move
 }
 
 /* What comes of the game before, and would not of the position alone, is told apart. */
-static void test_draws_of_the_game(void **state)
+CASE(test_draws_of_the_game)
 {
-	(void)state;
 	static const char *const moves[] = {"g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"};
 	static const char fen[] = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 	static const char rook[] = "8/8/4k3/8/8/3K4/3R4/8 w - - 0 1";
@@ -526,22 +506,5 @@ static void test_draws_of_the_game(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_draws_of_the_game),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_cut_short),
-		cmocka_unit_test(test_mates),
-		cmocka_unit_test(test_mate_limit),
-		cmocka_unit_test(test_repetition),
-		cmocka_unit_test(test_third_time),
-		cmocka_unit_test(test_fifty_moves),
-		cmocka_unit_test(test_left_out_moves_teach_nothing),
-		cmocka_unit_test(test_time_before_the_search),
-		cmocka_unit_test(test_ponderhit_comes_first),
-		cmocka_unit_test(test_queens),
-		cmocka_unit_test(test_same_nodes_same_answer),
-		cmocka_unit_test(test_only_these_moves),
-		cmocka_unit_test(test_no_move),
-	};
-	return cmocka_run_group_tests_name("uci/search", tests, make, drop);
+	return cases_run(make, drop);
 }
