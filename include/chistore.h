@@ -5,28 +5,28 @@
  *
  * Caveats first:
  *  - A chi_client is used by one thread at a time; open one per thread. Any number may be open.
- *  - While a scan or a query of games is open, and within a callback, calls that take the client
- *    are -CHI_EBUSY and change nothing, but those of the scan or query, chi_close and chi_error.
- *    Within a callback chi_close closes when the call has ended, of rows' when these are closed. So
- *    it is with an import's calls.
- *  - An answer, what a call returns by pointer (records, rows, texts), lives until the next call on
- *    that client that returns one has returned: it may be passed into any call up to that one, not
- *    later. Rows of an open scan or query live until its next row.
+ *  - While a scan or a query of games is open, and within a callback, calls on the client are
+ *    -CHI_EBUSY and change nothing, except those of the scan or query, chi_close and chi_error.
+ *    Within a callback chi_close takes effect when the call has ended, for rows when these are
+ *    closed. The same holds for an import's calls.
+ *  - An answer, a result returned by pointer (records, rows, texts), is valid until the next call
+ *    on that client that returns one has returned: it may be passed into any call up to that one,
+ *    not later. Rows of an open scan or query are valid until its next row.
  *  - A client opened in-process does not survive fork(); one on a socket must not be shared.
  *  - The library never prints, exits, or changes signal handling; it writes to sockets with
  *    MSG_NOSIGNAL.
  *
  * Functions return CHI_OK, CHI_NONE where the comment says so, or a negative -CHI_E... code with
- * a text in chi_error(). A failed connection is made again by the next call.
+ * a text in chi_error(). The next call reconnects after a failed connection.
  *
- * Over a socket a call survives a lost connection and a restarted server by itself: it connects
- * again, with growing waits, and sends again what was not answered, up to 10 times and for
- * chi_options.repeat_ms. Reads, and a walk that goes on after its last row, are repeated freely.
- * Writes carry an idempotency key, so that each happens at most once, even if the server was killed
- * in between; in another store that has replaced theirs they do not happen. chi_store_compact is
- * repeated in the same way, chi_store_backup from its beginning, chi_store_verify only before it
- * has reported anything. An import's data are not sent again, but the server is asked for the
- * outcome of its commit. Not repeated are opening and chi_ping.
+ * Over a socket a call survives a lost connection and a restarted server: it reconnects, with
+ * growing waits, and repeats unanswered requests up to 10 times and for chi_options.repeat_ms.
+ * Reads, and a walk continued after its last row, are repeated freely. Writes carry an idempotency
+ * key, so that each happens at most once, even if the server was killed in between; in another
+ * store that replaced theirs they do not happen. chi_store_compact is repeated in the same way,
+ * chi_store_backup from its beginning, chi_store_verify only before it has reported anything. An
+ * import's data are not repeated, but the library queries the outcome of its commit. Opening and
+ * chi_ping are not repeated.
  */
 #pragma once
 
@@ -90,8 +90,8 @@ struct chi_options {
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
 
-/* Commits what CHI_ASYNC puts left open in-process; closes open rows, which are gone then. Cannot
- * say that the commit failed: call chi_flush before to know. NULL is fine. */
+/* Commits pending CHI_ASYNC puts in-process; frees open rows. Cannot report a failed commit: call
+ * chi_flush before to know. NULL is fine. */
 void chi_close(struct chi_client *client);
 
 /* The text of the last failure on this client; "" if there was none. Until the next call. */
@@ -109,11 +109,11 @@ CHI_MUSTUSE int chi_ping(struct chi_client *client);
 CHI_MUSTUSE int chi_store_info(struct chi_client *client, struct chi_info *out);
 
 /*
- * Whether the address leads to another store by now than to the one that was opened: its directory
- * or a file of it was replaced (published again, restored, moved), or a server serves another store
- * or an older state under that name. A few system calls, or a request. A client in-process goes on
- * with what it has open: open the address again to see what is there, as the answer stays true.
- * Over a socket calls are answered from what is there now anyhow. -CHI_ENOSTORE: nothing is there.
+ * Whether the address now leads to another store than the opened one: its directory or a file of it
+ * was replaced (published again, restored, moved), or a server serves another store or an older
+ * state under that name. A few system calls, or a request. A client in-process keeps the store that
+ * it has open, and the answer stays true: open the address again for the new one. Over a socket
+ * calls always use the current store. -CHI_ENOSTORE: nothing is there.
  */
 CHI_MUSTUSE int chi_store_changed(struct chi_client *client, bool *changed);
 
@@ -135,7 +135,7 @@ CHI_MUSTUSE int chi_get(struct chi_client *client, const struct chi_key *key,
  * The same for any number of positions, in requests of many to a server: `each` is called for
  * keys[i] in their order; `record` is NULL if the position is not stored, and valid during the
  * call. If `each` returns anything but CHI_OK, the call ends and returns that. It must not use this
- * client. In-process all are of one snapshot. A damaged record ends the call, too: `each` was
+ * client. In-process all come from one snapshot. A damaged record ends the call, too: `each` was
  * called for those before it.
  */
 typedef int chi_get_each(void *context, size_t i, const struct chi_record *record);
@@ -143,13 +143,13 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
 			     chi_get_each *each, void *context);
 
 /*
- * What was played from a position, how it ended and where it led, from one snapshot. CHI_OK also if
- * the position is not stored (out->position.found), as other orders of moves may have led to
- * positions after it.
- * With a filter of games (chistore/games.h; NULL or "": none) all counts, of the position, its
- * moves and the positions after these, are of the games that fit, moves that none of them played
- * are left out, and min_ply is -1; statistics and evaluations are as stored. -CHI_EUNSUPPORTED then
- * where a store keeps no games.
+ * The moves played from a position, their results and the positions after them, from one
+ * snapshot. CHI_OK also if the position is not stored (out->position.found), since the
+ * positions after it may be stored by other orders of moves. With a filter of games
+ * (chistore/games.h; NULL or "": none) all counts, of the position, its moves and the positions
+ * after these, are of the matching games, moves that none of them played are left out, and
+ * min_ply is -1; statistics and evaluations are as stored. -CHI_EUNSUPPORTED then if a store
+ * keeps no games.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
 			    const char *filter, struct chi_explored *out);
@@ -160,19 +160,19 @@ CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key
  * Stores `n` positions, all or nothing; at most 10,000 in one call. With CHI_SYNC the batch is
  * durable when the call returns. `result` may be NULL. Failures name the entry, counted from 0.
  *
- * In-process, CHI_ASYNC batches gather in one write transaction, which keeps other writers out. It
- * is committed by chi_flush, by a CHI_SYNC write, by any read on this client, at 100,000 records,
- * and by chi_close; until then the client must stay on one thread. A batch that is refused leaves
- * those gathered before it as they are. Only a failure of the disk (full, or a damaged page) or of
- * memory takes them with it, and the text says how many records are lost. Reads can fail for that
- * reason, too.
- * A client sees its own writes, for every address.
+ * In-process, CHI_ASYNC batches gather in one write transaction, which keeps other writers
+ * out. It is committed by chi_flush, by a CHI_SYNC write, by any read on this client, at
+ * 100,000 records, and by chi_close; until then the client must stay on one thread. A
+ * refused batch does not affect those gathered before it. Only a failure of the disk (full,
+ * or a damaged page) or of memory loses them too, and the text says how many records are
+ * lost. Reads can fail for that reason, too. A client sees its own writes, for every
+ * address.
  *
  * Over a socket, when the answer does not come, repeated or not, the write may or may not have
- * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but it is no longer known
- * whether it was done when it was sent before, or that was to another store. If the connection
- * broke after CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says
- * so, once, and stores nothing itself.
+ * happened, and the text says so. -CHI_EFORGOTTEN: it was not done now, but it is unknown whether
+ * it was done when it was sent before, or that was to another store. If the connection broke after
+ * CHI_ASYNC writes, the next chi_flush or CHI_SYNC write fails with a text that says so, once, and
+ * stores nothing itself.
  */
 CHI_MUSTUSE int chi_put(struct chi_client *client, const struct chi_put_entry *entries, size_t n,
 			enum chi_durability durability, struct chi_put_result *result);
@@ -189,10 +189,10 @@ CHI_MUSTUSE int chi_flush(struct chi_client *client);
 /* ---- Games ------------------------------------------------------------------------------- */
 
 /*
- * The games that are counted in the store (struct chi_game_id): up to `max` with ids after `after`
+ * The counted games of the store (struct chi_game_id): up to `max` with ids after `after`
  * (CHI_GAME_ID_SIZE bytes, or NULL: from the first), ascending, into `out`. *n less than `max`:
- * there are no more. What is written meanwhile may show in part. -CHI_EUNSUPPORTED: a server that
- * does not list games.
+ * there are no more. Concurrent writes may show in part. -CHI_EUNSUPPORTED: a server that does not
+ * list games.
  */
 CHI_MUSTUSE int chi_game_ids(struct chi_client *client, const uint8_t *after,
 			     struct chi_game_id *out, size_t max, size_t *n);
@@ -200,17 +200,17 @@ CHI_MUSTUSE int chi_game_ids(struct chi_client *client, const uint8_t *after,
 /* ---- Importing games --------------------------------------------------------------------- */
 
 /*
- * Games by the gigabyte (struct chi_import_options): the text of PGN, for CHI_IMPORT_MERGE and
+ * Games by the gigabyte (struct chi_import_options): text of PGN, for CHI_IMPORT_MERGE and
  * CHI_IMPORT_LOAD of a dump, for CHI_IMPORT_PUT of files of positions, is fed in pieces, and stored
- * by the commit, all of it or nothing. Closing without a commit changes nothing; neither does
- * feeding the same games again.
+ * by the commit, all or nothing. Closing without a commit changes nothing; neither does feeding the
+ * same games again.
  *
- * `create`: 0 if the store must be there (-CHI_ENOSTORE); else a directory that holds none gets one
- * of that kind, which appears whole with the commit, and a store that is there must be of that
- * kind: -CHI_EINVAL names both. A server's store is always there. In-process the store's writer
- * lock is taken by the commit only. Options of clients are as in chi_open, where `writable` does
- * not count. -CHI_EBUSY: as many imports as the server takes are running, or a daemon serves the
- * store of the directory, and the text names it.
+ * `create`: 0 if the store must exist (-CHI_ENOSTORE); else a directory without one gets one of
+ * that kind, which appears whole with the commit, and an existing store must be of that kind:
+ * -CHI_EINVAL names both. A server's store always exists. In-process only the commit takes the
+ * store's writer lock. Options of clients are as in chi_open; `writable` is ignored. -CHI_EBUSY: as
+ * many imports as the server takes are running, or a daemon serves the store of the directory, and
+ * the text names it.
  *
  * One thread uses a chi_import at a time, and its callbacks are called on that thread. The first
  * failure is final: all later calls return it.
@@ -223,25 +223,25 @@ CHI_MUSTUSE int chi_import_open(const char *address, const struct chi_options *o
  */
 CHI_MUSTUSE int chi_import_file(struct chi_import *games, const char *name);
 
-/* The next bytes, cut anywhere. Waits while reading them is behind. */
+/* The next bytes, cut anywhere. Waits if the readers are behind. */
 CHI_MUSTUSE int chi_import_feed(struct chi_import *games, const void *bytes, size_t len);
 
 /*
- * In place of feeding, for CHI_IMPORT_MERGE: the other store is the one in directory `other`
- * (`DIR` or `file:DIR`), read directly at the commit, as one committed state. It is several times
- * faster than the text of its dump, with the same outcome. CHI_NONE: not possible, as ours or the
- * other is not in a directory; its dump is to be fed. -CHI_EINVAL: not a merge, or the other is the
- * store itself, or a copy of it; whatever opening it returns.
+ * Instead of feeding, for CHI_IMPORT_MERGE: the other store is the one in directory `other` (`DIR`
+ * or `file:DIR`), read directly at the commit, as one committed state. It is several times faster
+ * than the text of its dump, with the same outcome. CHI_NONE: not possible, since ours or the other
+ * is not in a directory; feed its dump. -CHI_EINVAL: not a merge, or the other is the store itself,
+ * or a copy of it; also errors of opening it.
  */
 CHI_MUSTUSE int chi_import_store(struct chi_import *games, const char *other);
 
 /*
- * Stores what was fed, durably, or nothing; once. `result` may be NULL. If the connection breaks
- * now, the server is asked over another what became of it (with chi_options.repeat_ms for each
- * question; while it is being stored, without limit). Either it was stored, and this succeeds; or
- * it was not and will not be, and the text says that nothing was stored. Only if the server cannot
- * be asked or does not know, the outcome is unknown, and the text says so: feeding the same games
- * again is then harmless, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
+ * Stores the input durably, or nothing; once. `result` may be NULL. If the connection breaks now,
+ * the call queries the outcome over another one (with chi_options.repeat_ms for each request; while
+ * it is being stored, without limit). Either it was stored, and this succeeds; or it was not and
+ * will not be, and the text says that nothing was stored. Only if the server cannot be reached or
+ * does not know, the outcome is unknown, and the text says so: feeding the same games again is then
+ * harmless, but a CHI_IMPORT_MERGE of a dump without games would be added twice.
  */
 CHI_MUSTUSE int chi_import_commit(struct chi_import *games, struct chi_import_result *result);
 
@@ -253,12 +253,12 @@ void chi_import_close(struct chi_import *games);
 
 /* ---- Progress ---------------------------------------------------------------------------- */
 
-/* How much was looked at, in thousandths; 0: not known. It must not use the client or its rows. */
+/* The part examined, in thousandths; 0: not known. It must not use the client or its rows. */
 typedef int chi_progress(void *context, unsigned thousandths);
 
-/* From now on called now and then while a scan, a count or another query of this client has the
- * caller wait; if it returns anything but CHI_OK the call ends with -CHI_ECANCELED. NULL: no more.
- * Stores on RADOS never call it. -CHI_EBUSY: a scan or a query is open. */
+/* Sets a function to call repeatedly during scans, counts and other queries of this client; if it
+ * returns anything but CHI_OK the call ends with -CHI_ECANCELED. NULL: none. Stores on RADOS never
+ * call it. -CHI_EBUSY: a scan or a query is open. */
 CHI_MUSTUSE int chi_on_progress(struct chi_client *client, chi_progress *progress, void *context);
 
 /* ---- Scanning ---------------------------------------------------------------------------- */
@@ -273,7 +273,7 @@ CHI_MUSTUSE int chi_scan_open(struct chi_client *client, const struct chi_scan_s
 CHI_MUSTUSE int chi_scan_next(struct chi_rows *rows, const struct chi_row **row,
 			      const struct chi_record **record);
 
-/* Where the rows of a scan or of a query of games are, and what is known of all of them. */
+/* The position of a scan or of a query of games, and facts about all its rows. */
 struct chi_rows_place {
 	/* Scan: after the row delivered last; put it in a spec's `after` to continue later. */
 	struct chi_cursor cursor;
@@ -283,21 +283,21 @@ struct chi_rows_place {
 	bool mixed;
 	/* Games: the same as `cursor`, for a spec's `cursor`; "" before the first. */
 	char games[CHI_GAMES_CURSOR_SIZE];
-	/* Games: after CHI_NONE, if it was asked for, how many fit in all, wherever the query
-	 * began. It may be known before. */
+	/* Games: after CHI_NONE, if requested, the number of all matches, wherever the query began.
+	 * It may be known before. */
 	bool has_total;
 	uint64_t total;
 };
 
-/* Never NULL; until the next call with these rows, which fills it again. */
+/* Never NULL; valid until the next call with these rows, which refills it. */
 const struct chi_rows_place *chi_rows_state(struct chi_rows *rows);
 
 /* Of both kinds. NULL is fine. */
 void chi_rows_close(struct chi_rows *rows);
 
-/* How many positions a scan of this band and filter would deliver, limit aside. `mixed` may be
- * NULL; see chi_rows_place. In-process, a large band with a filter is counted by as many threads,
- * up to 16, as there are processors that the caller may run on; they end before it returns. */
+/* The number of positions in a scan of this band and filter, without limit. `mixed` may be NULL;
+ * see chi_rows_place. In-process, a large band with a filter is counted by as many threads, up to
+ * 16, as there are processors that the caller may run on; they end before it returns. */
 CHI_MUSTUSE int chi_scan_count(struct chi_client *client, const struct chi_scan_spec *spec,
 			       uint64_t *count, bool *mixed);
 
@@ -310,14 +310,14 @@ CHI_MUSTUSE int chi_store_verify(struct chi_client *client, chi_verify_report *r
 
 /*
  * Saves every intact record of the store at `address`, a directory, into a new store at `path`,
- * which must not exist; it appears whole or not at all, and the damaged store is not changed.
- * Works by plain reads, so that no damage can stop the process. A store on RADOS is repaired in
- * place, also under running writes: `path` is its own address then, damaged entries are removed,
- * and a committed import is finished without what of its journal is damaged. `statistic`: what the
- * store holds, for one whose stamp is lost; 0: as the stamp says. `report` (may be NULL) is called
- * for each damage. CHI_OK: `path` is there, and *result says what was lost. -CHI_EINVAL (the
- * statistic), -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY
- * (someone writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
+ * which must not exist; it appears whole or not at all, and the damaged store is not changed. Works
+ * by plain reads, so that no damage can stop the process. A store on RADOS is repaired in place,
+ * also under running writes: `path` is its own address then, damaged entries are removed, and a
+ * committed import is finished without the damaged parts of its journal. `statistic`: the store's,
+ * for one with a lost stamp; 0: as in the stamp. `report` (may be NULL) is called for each damage.
+ * CHI_OK: `path` exists, and *result says what was lost. -CHI_EINVAL (the statistic),
+ * -CHI_EUNSUPPORTED (a server), -CHI_ENOSTORE, -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone
+ * writes), -CHI_EFULL, -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM; the fault says more.
  */
 CHI_MUSTUSE int chi_store_repair(const char *address, const char *path,
 				 enum chi_statistic statistic, chi_verify_report *report,
@@ -329,12 +329,12 @@ CHI_MUSTUSE int chi_store_repair(const char *address, const char *path,
  *
  * With `published` the directory becomes a published copy of one committed state: compacted,
  * verified, with the modes 0755 and 0444. Every local user can open it by chi_open for reading,
- * without permission to write there; it cannot be written (-CHI_EREADONLY), and a backup of it is a
- * store again. Readers trust its owner: if the mapped file is changed, they can crash. What was
- * published there before is replaced atomically; a program that has it open keeps it. While it runs
- * it needs disk space for two copies. A damaged page can kill the process: run it in a child.
- * -CHI_EEXIST: something that is not a published copy has the name; -CHI_ECORRUPT: the store is
- * damaged, and nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a directory
+ * without permission to write there; it cannot be written (-CHI_EREADONLY), and a backup of it is
+ * a store again. Readers trust its owner: if the mapped file is changed, they can crash. An older
+ * copy there is replaced atomically; a program that has it open keeps it. While it runs it needs
+ * disk space for two copies. A damaged page can kill the process: run it in a child. -CHI_EEXIST:
+ * something that is not a published copy has the name; -CHI_ECORRUPT: the store is damaged, and
+ * nothing was published; -CHI_EUNSUPPORTED: the file system cannot replace a directory
  * atomically.
  */
 CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path, bool published);
@@ -348,9 +348,9 @@ CHI_MUSTUSE int chi_store_backup(struct chi_client *client, const char *path, bo
 CHI_MUSTUSE int chi_store_compact(struct chi_client *client, uint64_t *bytes_before,
 				  uint64_t *bytes_after);
 
-/* Computes every statistic again; -CHI_EUNSUPPORTED in an external store. `base`, used by outcome
- * and score stores alone, NULL: the results of the games that are counted in the store; without
- * any, the sum of all positions' counts. */
+/* Recomputes every statistic; -CHI_EUNSUPPORTED in an external store. `base`, used by outcome and
+ * score stores only; NULL: the results of the games counted in the store, or without any the sum of
+ * all positions' counts. */
 CHI_MUSTUSE int chi_store_rescore(struct chi_client *client, const struct chi_counts *base,
 				  uint64_t *changed);
 
@@ -368,7 +368,7 @@ CHI_MUSTUSE int chi_key_from_fen(const char *text, size_t len, struct chi_key *o
 CHI_MUSTUSE int chi_key_to_fen(const struct chi_key *key, char out[CHI_FEN_SIZE],
 			       struct chi_fault *fault);
 
-/* A position as engines hold it; bit 0 is a1, bit 63 is h8. */
+/* A position as bitboards; bit 0 is a1, bit 63 is h8. */
 struct chi_board {
 	uint64_t white; /* every white piece */
 	uint64_t black;
@@ -383,7 +383,7 @@ struct chi_board {
 	bool black_to_move;
 };
 
-/* Normalises as reading a FEN does. -CHI_EKEY if no key can hold it. */
+/* Normalises like chi_key_from_fen. -CHI_EKEY if it has no key. */
 CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key *out,
 				   struct chi_fault *fault);
 
@@ -391,16 +391,16 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
 
 /*
  * A prober answers one thread of an engine; open one for each. In-process it shares nothing with
- * the client it was opened from, which may do other things or be closed meanwhile; no call but
- * opening allocates or locks, and after the first none makes a system call. Each call reads the
- * newest committed state, also of other processes; what a client has put with CHI_ASYNC is seen
- * when it is committed. Over a socket a prober has its own connection: the same answers, slower.
+ * the client it was opened from, which may be used or closed meanwhile; only opening allocates or
+ * locks, and after the first call none makes a system call. Each call reads the newest committed
+ * state, also of other processes; a client's CHI_ASYNC puts are seen after their commit. Over a
+ * socket a prober has its own connection: the same answers, slower.
  *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
  * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten
- * deadlines after that, a second at most, calls fail so at once, then the server is asked again: a
- * prober comes back by itself. Opening takes as long as the client's options allow; the host's name
- * is looked up then and never again.
+ * deadlines after that, a second at most, calls fail immediately, then the server is tried again: a
+ * prober reconnects by itself. Opening takes as long as the client's options allow; the host's name
+ * is looked up only then.
  *
  * A position that is not stored is CHI_OK with out->found false. -CHI_ECORRUPT: its record is
  * damaged. Failures have a text in chi_prober_error, until the next call on the prober.
@@ -430,17 +430,17 @@ CHI_MUSTUSE int chi_prober_many(struct chi_prober *prober, const struct chi_key 
 				struct chi_row *out);
 
 /*
- * Begins to look up positions whose answers are needed soon; tickets[i] is that of keys[i]. One
- * alone: its memory is fetched while the engine does something else, and later ones are looked up
- * together with it if it still waits. Pays off where the store does not fit the processor's cache;
- * else asking at once is faster. More at once, for instance those after all moves of a node, best
- * first, are noted, and looked up together, more and more at a time, when the first are collected:
- * if a node is cut off early, most are never looked up.
+ * Requests positions ahead; tickets[i] is that of keys[i]. One alone: its memory is fetched while
+ * the engine does something else, and later ones are looked up together with it if it is still
+ * pending. This pays off if the store does not fit the processor's cache; else a direct probe is
+ * faster. Several, for instance those after all moves of a node, best first, are noted, and looked
+ * up in growing groups when the first are collected: if a node is cut off early, most are never
+ * looked up.
  *
- * An answer is collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; those never
- * collected do no harm. Of one call the tickets after the first CHI_PREFETCH_MAX are 0, on failure
- * all. No snapshot is held between calls: the answer is of the newest state when it is collected,
- * and writers reuse pages as if there were no prober.
+ * An answer is collected once, by its ticket. The newest CHI_PREFETCH_MAX are kept; uncollected
+ * ones do no harm. Tickets of a call after the first CHI_PREFETCH_MAX are 0, on failure all. No
+ * snapshot stays open between calls: the answer is of the newest state when it is collected, and
+ * writers reuse pages as if there were no prober.
  *
  * Over a socket nothing is sent until the first is collected, then all in one request.
  */
@@ -452,13 +452,13 @@ CHI_MUSTUSE int chi_prober_prefetch(struct chi_prober *prober, const struct chi_
 CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, struct chi_row *out);
 
 /*
- * In-process: goes over to the store that is at the address now if it is another (see
- * chi_store_changed), and drops the tickets; *moved tells. It makes system calls, so no other call
- * does this by itself: to be called between two searches. On failure the prober goes on with what
- * it has: -CHI_ENOSTORE, -CHI_ESTALE (a file alone was replaced, while this process has the
- * directory open: close the clients first), and what opening can give. Over a socket a prober
- * follows by itself, and *moved is false; so it is on RADOS, where a store that was made again
- * gives -CHI_ESTALE: open it again.
+ * In-process: changes to the store that is now at the address if it is another (see
+ * chi_store_changed), drops the tickets and sets *moved. It makes system calls, so no other
+ * call does this: call it between two searches. On failure the prober keeps its store:
+ * -CHI_ENOSTORE, -CHI_ESTALE (only a file was replaced, while this process has the directory
+ * open: close the clients first), and errors of opening. Over a socket a prober follows by
+ * itself, and *moved is false; the same on RADOS, where a recreated store gives -CHI_ESTALE:
+ * open it again.
  */
 CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 
@@ -470,8 +470,8 @@ void chi_prober_drop(struct chi_prober *prober);
 /* The control statistic of a position; CHI_CHI2_UNKNOWN if one side attacks nothing. -CHI_EKEY. */
 CHI_MUSTUSE int chi_key_control(const struct chi_key *key, uint16_t *out);
 
-/* The position after a legal move. -CHI_EKEY, also if no key can hold it because Black, to move
- * then, has no king; -CHI_EMOVE. */
+/* The position after a legal move. -CHI_EKEY, also if it has no key because Black, to move then,
+ * has no king; -CHI_EMOVE. */
 CHI_MUSTUSE int chi_key_play(const struct chi_key *key, chi_move move, struct chi_key *out);
 
 /* A move in SAN or UCI text to its 16 bits; -CHI_EMOVE if it does not name exactly one legal move.
@@ -487,14 +487,14 @@ CHI_MUSTUSE int chi_key_san(const struct chi_key *key, chi_move move, char out[C
 /* What a position is, or'ed. */
 enum chi_state {
 	CHI_STATE_CHECK = 1 << 0,
-	CHI_STATE_CHECKMATE = 1 << 1,	 /* beside CHI_STATE_CHECK */
+	CHI_STATE_CHECKMATE = 1 << 1,	 /* together with CHI_STATE_CHECK */
 	CHI_STATE_STALEMATE = 1 << 2,	 /* no legal move, and no check */
-	CHI_STATE_INSUFFICIENT = 1 << 3, /* what is left cannot mate, whatever is played: kings
+	CHI_STATE_INSUFFICIENT = 1 << 3, /* no sequence of moves can mate: kings
 					    alone, one minor piece, or bishops that are all on
 					    squares of one colour */
 };
 
-/* What is wanted of each legal move beside the move and its flags, or'ed. */
+/* Further parts of each legal move to fill in, or'ed. */
 enum chi_moves_want {
 	CHI_MOVES_UCI = 1 << 0,
 	CHI_MOVES_SAN = 1 << 1,
@@ -514,17 +514,17 @@ struct chi_legal_move {
 	uint8_t flags;		      /* enum chi_move_flag, or'ed */
 	char uci[CHI_MOVE_TEXT_SIZE]; /* as chi_key_uci has it; "" if not wanted */
 	char san[CHI_MOVE_TEXT_SIZE]; /* as chi_key_san has it; "" if not wanted */
-	struct chi_key after;	      /* the position after it; len 0 if not wanted, or if no key
-					 can hold it (Black, to move then, has no king) */
+	struct chi_key after;	      /* the position after it; len 0 if not wanted, or if it has no
+					 key (Black, to move then, has no king) */
 };
 
-/* No position of a game has more legal moves than 218; one that was made up has at most so many. */
+/* No position of a game has more legal moves than 218; an invented one has at most this many. */
 #define CHI_LEGAL_MAX 864
 
 /*
- * The legal moves of a position, ascending by move: up to `max` into `out`, and into *n how many
- * there are. `out` may be NULL if `max` is 0. `want` is made of enum chi_moves_want; *state
- * (may be NULL) of enum chi_state. -CHI_EKEY.
+ * The legal moves of a position, ascending by move: up to `max` into `out`, their number into *n.
+ * `out` may be NULL if `max` is 0. `want` is made of enum chi_moves_want; *state (may be NULL) of
+ * enum chi_state. -CHI_EKEY.
  */
 CHI_MUSTUSE int chi_key_moves(const struct chi_key *key, uint32_t want, struct chi_legal_move *out,
 			      size_t max, size_t *n, uint32_t *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Games of the archive in memory: what filters ask for, and the whole. Plain data; what the
- * pointers lead to belongs to the one that filled the struct, and lives as long as that says.
+ * Games of the archive in memory: the fields of filters, and whole games. Plain data; the function
+ * that filled the struct owns the memory of its pointers, and says how long it is valid.
  */
 #pragma once
 
@@ -18,23 +18,23 @@ extern "C" {
 /*
  * A game whose positions are counted in the store. The id is the first 16 bytes (big-endian) of
  * XXH3-128 over players, date, result, start, moves, and the page, id and time of an online game
- * (store/FORMAT.md): games that agree in these are one game, and it counts once.
+ * (store/FORMAT.md): games with the same id are one game, and it counts once.
  */
 #define CHI_GAME_ID_SIZE 16
 struct chi_game_id {
 	uint8_t id[CHI_GAME_ID_SIZE];
 	uint8_t result;	  /* enum chi_result */
-	bool pruned;	  /* not all of its positions were kept: it cannot be taken out again */
+	bool pruned;	  /* not all of its positions were kept: it cannot be subtracted */
 	uint16_t max_ply; /* counted up to this ply; 0: to its end */
 	uint32_t number;  /* in the archive; 0: the game is not kept there */
 };
 
-/* What names are of. The numbers are stored. */
+/* Kinds of names. The numbers are stored. */
 enum chi_name_kind {
 	CHI_NAME_PLAYER = 1,
 	CHI_NAME_EVENT = 2,
 	CHI_NAME_SITE = 3,
-	CHI_NAME_SOURCE = 4, /* where games came from: a file, or what the import said */
+	CHI_NAME_SOURCE = 4, /* origin of games: a file, or the import's option */
 	CHI_NAME_ROUND = 5,
 	CHI_NAME_ANNOTATOR = 6,
 	CHI_NAME_KINDS /* number of kinds, plus one */
@@ -59,8 +59,8 @@ enum chi_title {
 	CHI_TITLES
 };
 
-/* Classes of time controls, by the time that a player has for 40 moves, increments included; as
- * bits enum chi_time_class. The numbers are stored. */
+/* Classes of time controls, by a player's time for 40 moves, increments included; as bits enum
+ * chi_time_class. The numbers are stored. */
 enum chi_speed {
 	CHI_SPEED_UNKNOWN,
 	CHI_SPEED_BULLET, /* less than 3 minutes, but not less than half a minute */
@@ -75,7 +75,7 @@ enum chi_speed {
 #define CHI_GAME_ELO_MAX 65535
 #define CHI_ECO_CODES	 500 /* A00..E99 */
 
-/* What the columns hold of a game. */
+/* The columns of a game. */
 struct chi_game_head {
 	uint32_t number; /* 1 or more */
 	uint32_t white;	 /* ids of names, 1 or more; 0: none */
@@ -108,8 +108,8 @@ struct chi_tag {
 struct chi_game {
 	struct chi_game_head head;
 	uint8_t id[CHI_GAME_ID_SIZE];
-	/* In the order of the input, of each name the first; without Result, FEN and SetUp, which
-	 * follow from what is below. */
+	/* In the order of the input, the first of each name; without Result, FEN and SetUp, which
+	 * follow from the members below. */
 	const struct chi_tag *tags;
 	size_t n_tags;
 	bool has_start; /* else the initial position of chess */
@@ -123,34 +123,34 @@ struct chi_game {
 };
 
 /* An entry of a position's list of games: the game, and the move that it played there; 0: it ended
- * there. A game that came back and played another move has an entry for each. */
+ * there. A game that repeats the position with another move has an entry for each. */
 struct chi_posting {
 	uint32_t game;
 	chi_move move;
 };
 
-/* ---- Asking for games -------------------------------------------------------------------- */
+/* ---- Queries of games -------------------------------------------------------------------- */
 
 /*
- * A filter of games is a text in a small language, which chistore(1) describes under "Filters of
- * games": `player "Carlsen, Magnus" as white since 2015 not result 1-0`. An empty one is all games.
+ * A filter of games is a text in a small language, see chistore(1), "Filters of games": `player
+ * "Carlsen, Magnus" as white since 2015 not result 1-0`. An empty one is all games.
  */
 
-/* Reads a filter without a store: -CHI_ESYNTAX, -CHI_ETOOBIG and -CHI_EINVAL say at which character
- * of the text what is wrong; -CHI_EINVAL also: it is no UTF-8. Names and gamesets are not looked
- * up. Thread safe. */
+/* Reads a filter without a store: -CHI_ESYNTAX, -CHI_ETOOBIG and -CHI_EINVAL name the character of
+ * the text and the error; -CHI_EINVAL also: it is no UTF-8. Names and gamesets are not looked up.
+ * Thread safe. */
 CHI_MUSTUSE int chi_games_filter_check(const char *filter, struct chi_fault *fault);
 
 struct chi_client;
 struct chi_rows;
 
 enum chi_games_sort {
-	CHI_GAMES_NUMBER = 0, /* the order in which they came */
+	CHI_GAMES_NUMBER = 0, /* the order of import */
 	CHI_GAMES_DATE = 1,   /* not known, or in parts: counts as 0 */
 	CHI_GAMES_RATING = 2, /* the average of both; not known: 0 */
 };
 
-/* Rows of a query that is in any order but ascending numbers. */
+/* Rows of a query in any order but ascending numbers. */
 #define CHI_GAMES_SORT_MAX 10000
 
 /* With its NUL. */
@@ -171,21 +171,21 @@ struct chi_game_spec {
 	bool descending;    /* both */
 	uint8_t want;	    /* enum chi_games_want */
 	bool want_total;    /* counts also the games after the last row */
-	bool by_positions;  /* what patterns of the filter ask is looked for in the positions of the
-			       store, each once, not in games played again: faster where its other
-			       terms leave many games. A position that is not stored is not found */
+	bool by_positions;  /* search the filter's patterns in the positions of the store, each
+			       once, instead of replaying games: faster if its other terms leave
+			       many games. A position that is not stored is not found */
 	bool skip_ply;	    /* rows have no ply, only a move that the game played at the position:
-			       many times as fast, as no game is played again for it */
+			       many times faster, since no game is replayed */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
-	const char *cursor; /* where a query of the same filter and order was; "" or NULL: begin */
+	const char *cursor; /* from a query of the same filter and order; "" or NULL: begin */
 };
 #define CHI_GAME_SPEC_INIT .size = sizeof(struct chi_game_spec)
 
 /* A game of a query. Texts are NUL-terminated, UTF-8, "" where there is none. */
 struct chi_game_row {
 	struct chi_game_head head;
-	int32_t ply;   /* where it reached `position`, or else first fits the first position, line
-			  of moves or pattern that the filter asks for; -1: none is, or skip_ply */
+	int32_t ply;   /* where it reached `position`, or else first matches the filter's first
+			  position, line of moves or pattern; -1: it has none, or skip_ply */
 	chi_move move; /* played there; 0: it ended there */
 	const char *white;
 	const char *black;
@@ -200,23 +200,23 @@ struct chi_game_row {
 /*
  * Begins a query; one per client at a time, and as with a scan other calls on the client give
  * -CHI_EBUSY until chi_rows_close (chistore.h, which has the rows' state, too). -CHI_ESYNTAX,
- * -CHI_ETOOBIG, -CHI_EINVAL say what is wrong with the filter and where, or with the cursor or the
+ * -CHI_ETOOBIG, -CHI_EINVAL name the error in the filter and its place, or in the cursor or the
  * order.
  *
- * In a directory all rows are of one snapshot. A server goes on with another one after a second:
- * then games that came or went before the place where it was are not noticed. Of a server a game
- * whose PGN does not fit a response of 4 MiB is -CHI_ETOOBIG, from chi_game_get too.
+ * In a directory all rows are of one snapshot. A server continues with another one after a second:
+ * it then misses additions and removals before its place. From a server a game with a PGN too large
+ * for a response of 4 MiB is -CHI_ETOOBIG, from chi_game_get too.
  */
 CHI_MUSTUSE int chi_games_open(struct chi_client *client, const struct chi_game_spec *spec,
 			       struct chi_rows **out);
 
-/* The next game. CHI_NONE after the last: all are counted if that was asked. */
+/* The next game. CHI_NONE after the last: all are counted if requested. */
 CHI_MUSTUSE int chi_games_next(struct chi_rows *rows, const struct chi_game_row **row);
 
 /*
- * After a call that was given a filter of games, and after the last row of a scan or a query with
- * one: the names in it that no name in the store fits, from i = 0 on, so that a user sees why no
- * game does. NULL: there are no more. They may be passed into the next call, and live until it has
+ * After a call with a filter of games, and after the last row of a scan or a query with one: the
+ * names in it that match none in the store, from i = 0 on, so that a user sees why no game matches.
+ * NULL: there are no more. They may be passed into the next call, and are valid until it has
  * returned.
  */
 const char *chi_unknown_name(const struct chi_client *client, size_t i);
@@ -230,10 +230,10 @@ CHI_MUSTUSE int chi_game_get(struct chi_client *client, uint32_t number, struct 
 #define CHI_GAME_HEADS_MAX 1000
 
 /*
- * Rows of games by their numbers, rows[i] of numbers[i]: heads and names, for which no game is
- * unpacked, so that it is many times as fast as chi_game_get. Names are spelled as the store does,
- * where a game's own tags may have another spelling; round and PGN are "". head.number is 0 where
- * there is no such game. -CHI_ETOOBIG: too many.
+ * Rows of games by their numbers, rows[i] of numbers[i]: heads and names, without unpacking games,
+ * so that it is many times faster than chi_game_get. Names have the store's spelling, which a
+ * game's own tags may differ from; round and PGN are "". head.number is 0 for a missing game.
+ * -CHI_ETOOBIG: too many.
  */
 CHI_MUSTUSE int chi_game_heads(struct chi_client *client, const uint32_t *numbers, size_t n,
 			       struct chi_game_row *rows);

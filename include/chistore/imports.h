@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What imports read: what the text is, and what is done with it. */
+/* Kinds of imports and the formats of their text. */
 #pragma once
 
 enum chi_import_kind {
 	CHI_IMPORT_ADD = 1,	 /* count the games of PGN text that are not counted yet */
-	CHI_IMPORT_SUBTRACT = 2, /* take games of PGN text out again */
+	CHI_IMPORT_SUBTRACT = 2, /* remove games of PGN text */
 	CHI_IMPORT_MERGE = 3,	 /* add another store, read as the text of its dump */
 	CHI_IMPORT_LOAD = 4,	 /* replace positions by those of a dump; its base rates and games
-				    are taken over */
+				    are copied */
 	CHI_IMPORT_PUT = 5,	 /* put lines of a format of positions; bad ones are left out */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the games archive: found, listed with their games, joined by aliases. What players,
- * events and others are called is kept once; two names that an alias joins are one from then on in
- * every filter, and no game is rewritten.
+ * Names of the games archive: found, listed with their games, joined by aliases. Each name of a
+ * player, event or other kind is stored once; two names joined by an alias count as one in every
+ * filter, and no game is rewritten.
  */
 #pragma once
 
@@ -29,16 +29,16 @@ struct chi_name_row {
 	uint32_t fide;	  /* of players; 0: not known */
 	bool given;	  /* the FIDE id: by hand or by a spelling file, not by games */
 	bool counted;	  /* `games` is known: not of rounds and annotators */
-	uint64_t games;	  /* that have this very name; a player's as White or as Black */
+	uint64_t games;	  /* with exactly this name; a player's as White or as Black */
 	const char *text; /* UTF-8 as first seen, ends in NUL */
 };
 
 struct chi_names_spec {
 	size_t size;
 	uint8_t kind; /* enum chi_name_kind */
-	/* Who or what is looked for: "Carlsen, M" (players: all words, initials stand for names;
-	 * others: all words, in any order), or after a leading "=" exactly that text, and all that
-	 * aliases or FIDE ids join to these; at most 1,024 bytes. NULL: every name. */
+	/* The text to find: "Carlsen, M" (players: all words, initials match names; others: all
+	 * words, in any order), or after a leading "=" exactly this text, and all names joined to
+	 * these by aliases or FIDE ids; at most 1,024 bytes. NULL: every name. */
 	const char *wanted;
 	uint32_t after; /* only names with greater numbers */
 	uint32_t limit; /* 1..CHI_NAMES_MAX */
@@ -48,15 +48,15 @@ struct chi_names_spec {
 struct chi_names {
 	const struct chi_name_row *rows; /* ascending by number */
 	size_t n;
-	uint64_t total; /* how many there are, wherever the list begins */
+	uint64_t total; /* number of all, wherever the list begins */
 };
 
-/* The names that fit, with their games. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (the text).
+/* The matching names, with their games. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (the text).
  * A store without games has none. */
 CHI_MUSTUSE int chi_names_list(struct chi_client *client, const struct chi_names_spec *spec,
 			       struct chi_names *out);
 
-/* Names that may be the same, differently written. */
+/* Names that may be the same in different spellings. */
 struct chi_name_suspects {
 	uint8_t score; /* how likely: 60..95, the highest first */
 	const struct chi_name_row *names;
@@ -78,18 +78,18 @@ struct chi_suspects_spec {
 #define CHI_SUSPECTS_SPEC_INIT .size = sizeof(struct chi_suspects_spec)
 
 /* Groups that are not joined yet. -CHI_EINVAL (the kind, the limit), -CHI_ETOOBIG (a server: a
- * group that fits no response). */
+ * group larger than a response). */
 CHI_MUSTUSE int chi_suspects_list(struct chi_client *client, const struct chi_suspects_spec *spec,
 				  struct chi_suspect_groups *out);
 
 /* ---- Changes ----------------------------------------------------------------------------- */
 
 enum chi_name_action {
-	CHI_NAME_JOIN = 1,    /* `name`, and all joined to it, is another way to write `to` */
-	CHI_NAME_PART = 2,    /* takes `name` out of those it is joined to */
-	CHI_NAME_CORRECT = 3, /* as JOIN, as spelling files say it: nothing if `name` is not there,
-				 and `to` is added if it is not */
-	CHI_NAME_FIDE = 4,    /* gives the player `name` the FIDE id; nothing if he is not there */
+	CHI_NAME_JOIN = 1,    /* `name`, and all joined to it, become aliases of `to` */
+	CHI_NAME_PART = 2,    /* separates `name` from those it is joined to */
+	CHI_NAME_CORRECT = 3, /* as JOIN, for spelling files: nothing if `name` does not exist, and
+				 a missing `to` is added */
+	CHI_NAME_FIDE = 4,    /* gives the player `name` the FIDE id; nothing if missing */
 };
 
 /* Names are given by their exact text, or as "#5" by their number. */
@@ -103,7 +103,7 @@ struct chi_name_change {
 
 struct chi_names_changed {
 	uint64_t changed;
-	uint64_t same;	    /* was so already, or the name is not there */
+	uint64_t same;	    /* unchanged, or the name does not exist */
 	uint64_t conflicts; /* not done: different FIDE ids, or no such name */
 };
 
@@ -114,8 +114,8 @@ typedef void chi_name_conflict(void *context, size_t i, const char *reason);
 /*
  * Does a list of changes in one transaction, durable when it returns; those that conflict are left
  * out, and the others done. `dry_run`: counts, and changes nothing. `conflict` and `result` may be
- * NULL. -CHI_EINVAL (a field; the entry is named, and nothing was done), -CHI_ETOOBIG (more than
- * CHI_NAME_CHANGES_MAX, or than a server takes in one request), -CHI_EREADONLY, -CHI_EBUSY,
+ * NULL. -CHI_EINVAL (a field; the text names the entry, and nothing was done), -CHI_ETOOBIG (more
+ * than CHI_NAME_CHANGES_MAX, or than a server takes in one request), -CHI_EREADONLY, -CHI_EBUSY,
  * -CHI_EFULL.
  */
 CHI_MUSTUSE int chi_names_change(struct chi_client *client, const struct chi_name_change *changes,

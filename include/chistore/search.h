@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches of a whole store: filters with a name, statistics, twins. A filter is a text as
- * chistore(1) describes it under "Filters of games"; NULL or "": all games.
+ * Searches of a whole store: named filters, statistics, twins. A filter is a text in the language
+ * of chistore(1), "Filters of games"; NULL or "": all games.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ struct chi_client;
 
 struct chi_gameset_row {
 	const char *name;   /* letters, digits and -._ of ASCII, 1..64 of them */
-	const char *filter; /* as it was given, in the form in which filters are printed */
-	uint64_t games;	    /* that it has; in a list, that it had when it was used last */
+	const char *filter; /* as given, in the printed form of filters */
+	uint64_t games;	    /* its games; in a list, when it was last used */
 	uint32_t upto;	    /* ... when this was the last game */
-	uint64_t bytes;	    /* that its bitmap takes */
+	uint64_t bytes;	    /* of its bitmap */
 };
 
 struct chi_gamesets {
@@ -34,20 +34,20 @@ struct chi_gamesets {
 };
 
 /*
- * Gives a filter a name, by which every other filter can ask for its games: `in NAME`. It always
- * has the games that its filter fits, whatever is imported, taken out or joined later. *games
- * (may be NULL): how many it has now. -CHI_EINVAL (the name, the filter, a gameset that the filter
- * names is not there), -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EEXIST, and what writing gives.
+ * Gives a filter a name, which every other filter can use: `in NAME`. It always has the games that
+ * match its filter, also after imports, removals and changes of names. *games (may be NULL): their
+ * number now. -CHI_EINVAL (the name, the filter, or a missing gameset in the filter), -CHI_ESYNTAX,
+ * -CHI_ETOOBIG, -CHI_EEXIST, and what writing gives.
  */
 CHI_MUSTUSE int chi_gameset_make(struct chi_client *client, const char *name, const char *filter,
 				 uint64_t *games);
 
-/* All gamesets, or (`name` not NULL) one, whose games are then counted. CHI_NONE: there is none of
+/* All gamesets, or (`name` not NULL) one, with its games counted now. CHI_NONE: there is none of
  * that name. */
 CHI_MUSTUSE int chi_gamesets_list(struct chi_client *client, const char *name,
 				  struct chi_gamesets *out);
 
-/* CHI_NONE: there is none of that name. -CHI_EINVAL: another one's filter names it. */
+/* CHI_NONE: there is none of that name. -CHI_EINVAL: another filter uses it. */
 CHI_MUSTUSE int chi_gameset_drop(struct chi_client *client, const char *name);
 
 /* ---- Statistics -------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ enum chi_stats_by {
 	CHI_STATS_PLAYER, /* each game counts for both; results are the player's, not White's */
 	CHI_STATS_WHITE,  /* the same of games as White */
 	CHI_STATS_BLACK,  /* the same of games as Black */
-	/* Of positions: */
+	/* For positions: */
 	CHI_STATS_PIECES,
 	CHI_STATS_MATERIAL,
 	CHI_STATS_ENDGAME,
@@ -75,7 +75,7 @@ enum chi_stats_by {
 struct chi_stats_spec {
 	size_t size;
 	uint8_t by;	    /* enum chi_stats_by */
-	const char *filter; /* of games; NULL: all. None is possible by what positions have */
+	const char *filter; /* of games; NULL: all. Not with the kinds for positions */
 	uint64_t limit;	    /* groups, those with most games or positions first; 0: all, by value */
 };
 #define CHI_STATS_SPEC_INIT .size = sizeof(struct chi_stats_spec)
@@ -84,10 +84,10 @@ struct chi_stats_group {
 	uint32_t value; /* year, rating, ECO as in a head, moves, speed, number of a name, pieces or
 			   family; 0: not known */
 	const char *text; /* the same for people; "" if not known */
-	/* Games; of positions, games of all that are in the group. Of a player `white` are the
-	 * games that he won, `black` those that he lost, of either colour. */
+	/* Games; for positions, games of all positions in the group. For a player `white` are the
+	 * games won, `black` those lost, with either colour. */
 	struct chi_counts counts;
-	uint64_t positions; /* by what positions have; else 0 */
+	uint64_t positions; /* with the kinds for positions; else 0 */
 };
 
 struct chi_stats_result {
@@ -95,7 +95,7 @@ struct chi_stats_result {
 	size_t n;
 };
 
-/* Games of a filter, or positions, in groups. By what positions have there is no filter:
+/* Games of a filter, or positions, in groups. A filter with a kind for positions:
  * -CHI_EINVAL. */
 CHI_MUSTUSE int chi_stats_list(struct chi_client *client, const struct chi_stats_spec *spec,
 			       struct chi_stats_result *out);
@@ -104,13 +104,13 @@ CHI_MUSTUSE int chi_stats_list(struct chi_client *client, const struct chi_stats
 
 struct chi_twin_spec {
 	size_t size;
-	const char *filter; /* twins are looked for among these games */
-	uint32_t days;	    /* dates may be so many apart; a date known in part may be any day */
+	const char *filter; /* search twins among these games */
+	uint32_t days;	    /* largest difference of dates; a date known in part may be any day */
 	uint32_t plies;	    /* shorter games are left out; 0: none */
 };
 #define CHI_TWIN_SPEC_INIT .size = sizeof(struct chi_twin_spec)
 
-/* Games that are likely one: the same moves from the same start, names alike, dates near. */
+/* Likely duplicates: the same moves from the same start, similar names, close dates. */
 struct chi_twin_group {
 	const uint32_t *games; /* numbers, ascending */
 	size_t n;	       /* 2 or more */

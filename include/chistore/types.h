@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words that every room of Chistore shares, and that a program using libchistore sees:
- * status codes, position keys, records, filters, scans. Plain data only; nothing here owns
- * memory unless the comment beside it says so.
+ * The types that all parts of Chistore and programs using libchistore share: status codes, position
+ * keys, records, filters, scans. Plain data only; nothing here owns memory unless its comment says
+ * so.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ extern "C" {
 /* ---- Status ------------------------------------------------------------------------------ */
 
 /*
- * Every function that can fail returns an int: CHI_OK, or a negative -CHI_E... code. A function
- * whose comment says so may also return CHI_NONE: not a failure, "there is no such thing".
+ * Every function that can fail returns an int: CHI_OK, or a negative -CHI_E... code. If its comment
+ * says so it may also return CHI_NONE: not a failure, "there is no such thing".
  */
 #define CHI_OK	 0
 #define CHI_NONE 1
@@ -56,7 +56,7 @@ enum chi_error_code {
 	CHI_EUNSUPPORTED, /* the peer does not know the operation, or it makes no sense here */
 	CHI_ECANCELED,	  /* given up on request */
 	CHI_EINTERNAL,	  /* a state that should not be; please report it */
-	CHI_EFORGOTTEN,	  /* a write was not done, because it is no longer known whether it was
+	CHI_EFORGOTTEN,	  /* a write was not done, because it is unknown whether it was
 			     done before */
 	CHI_ESTALE,	  /* the store's files were replaced while it was open: open it again */
 	CHI_ERROR_COUNT	  /* number of codes, plus one */
@@ -67,9 +67,9 @@ enum chi_error_code {
 const char *chi_strerror(int status);
 
 /*
- * What went wrong, where: filled by functions that take a `struct chi_fault *` when they return
- * a negative status. The pointer may be NULL. `text` is one line without a full stop, lower
- * case, made for a person: names the field or place and the reason.
+ * The error and its place: filled by functions that take a `struct chi_fault *` when they return a
+ * negative status. The pointer may be NULL. `text` is one line without a full stop, lower case, for
+ * people: the field or place, and the reason.
  */
 #define CHI_FAULT_SIZE 256
 struct chi_fault {
@@ -78,11 +78,11 @@ struct chi_fault {
 
 /*
  * Structs that a caller fills and this library reads by a pointer - options and specs - begin with
- * their size, so that they can grow: `struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, ...}`. What
- * a program knows that was built for an older header is less, and the rest counts as zero. What it
- * knows more must be zero, or the call is -CHI_EUNSUPPORTED; size 0 is -CHI_EINVAL. Keys, records
- * and others that come in arrays or stand in other structs stay as they are. A new member begins
- * where the struct ended: none has padding at its end.
+ * their size, so that they can grow: `struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, ...}`. For a
+ * program built with an older header the missing members count as zero. Members from a newer header
+ * must be zero, or the call is -CHI_EUNSUPPORTED; size 0 is -CHI_EINVAL. Keys, records and others
+ * in arrays or inside other structs do not grow. A new member begins where the struct ended: none
+ * has padding at its end.
  */
 
 /* ---- Position ---------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ typedef uint16_t chi_move;
 #define CHI_CHI2_UNKNOWN 0
 #define CHI_CHI2_MAX	 25599
 
-/* Which statistic a store holds; the numbers are stored and sent. */
+/* The statistic of a store; the numbers are stored and sent. */
 enum chi_statistic {
 	CHI_STATISTIC_EXTERNAL = 1, /* supplied when the position is put */
 	CHI_STATISTIC_CONTROL = 2,  /* computed from the position alone */
@@ -134,10 +134,10 @@ enum chi_statistic {
 };
 #define CHI_STATISTIC_MAX CHI_STATISTIC_EVAL
 
-/* What a store keeps of the games that it counts; the numbers are stored. */
+/* Data kept of counted games; the numbers are stored. */
 enum chi_keep {
 	CHI_KEEP_GAMES = 0,  /* the games, with names, and which of them reached a position */
-	CHI_KEEP_COUNTS = 1, /* that they are counted, and no more */
+	CHI_KEEP_COUNTS = 1, /* only that they are counted */
 };
 
 /*
@@ -188,9 +188,9 @@ struct chi_ply_stat {
 #define CHI_RANK_MAX   63      /* rank of an evaluation */
 
 /*
- * An engine's evaluation: one of its lines. Of one engine (name compared bytewise) a record keeps
- * one of each rank: the deeper stays, of equal depth the later put. Lines that are two plies or
- * more less deep than a better one of that engine are of an earlier search: a put drops them.
+ * An engine's evaluation: one of its lines. For each engine (name compared bytewise) a record keeps
+ * one of each rank: the deeper one, at equal depth the later put. Lines two or more plies shallower
+ * than a better one of that engine come from an earlier search: a put drops them.
  */
 struct chi_eval {
 	const char *engine; /* UTF-8, engine_len bytes, no control characters (C0, DEL, C1); not
@@ -209,7 +209,7 @@ struct chi_eval {
 };
 
 /*
- * What is known about a position. The function that filled the record says who owns the pointers.
+ * The data of a position. The function that filled the record documents who owns the pointers.
  * Absent parts have count 0.
  */
 struct chi_record {
@@ -218,7 +218,7 @@ struct chi_record {
 	const struct chi_move_stat *moves; /* ascending by move */
 	size_t n_moves;
 	const struct chi_ply_stat *plies; /* ascending by ply, each with games > 0; together no more
-					     games than `counts`: of the others no ply is known */
+					     games than `counts`: others have no known ply */
 	size_t n_plies;
 	const struct chi_eval *evals; /* ascending by engine name, bytewise, then by rank */
 	size_t n_evals;
@@ -308,10 +308,10 @@ enum chi_time_class {
 #define CHI_PLAYER_MAX 127 /* bytes of a name in a filter */
 
 /*
- * Which games: all that fit every member that is not zero. What is not known of a game fits no
- * member that asks for it. A name fits whatever its case, accents, punctuation, order of words and
- * initials: "Carlsen, Magnus" also finds "Magnus Carlsen" and "Carlsen,M.". After a leading "=" it
- * must be exactly that text.
+ * The games that match every member that is not zero. An unknown value matches no member. Names
+ * match regardless of case, accents, punctuation, order of words and initials: "Carlsen, Magnus"
+ * also finds "Magnus Carlsen" and "Carlsen,M.". After a leading "=" it must be exactly that
+ * text.
  */
 struct chi_game_filter {
 	char player[CHI_PLAYER_MAX + 1]; /* either side; UTF-8, NUL-terminated, as the next two */
@@ -330,20 +330,20 @@ struct chi_game_filter {
 
 /* ---- Imports ----------------------------------------------------------------------------- */
 
-/* Something worth telling about one game of the input; never stops the work. */
+/* A remark about one game of the input; never stops the import. */
 struct chi_import_note {
 	const char *file; /* the input's name as fed; "" if it has none */
 	uint64_t game;	  /* its number in the file, from 1; 0: it is about something else */
-	uint64_t line;	  /* in the file, from 1: where it went wrong; 0: nowhere */
-	const char *text; /* one line: what, and what became of the game */
+	uint64_t line;	  /* in the file, from 1: place of the error; 0: none */
+	const char *text; /* one line: the problem, and its effect on the game */
 };
 typedef void chi_import_report(void *context, const struct chi_import_note *note);
 
 /* Room for the name of a source, with its final NUL. */
 #define CHI_SOURCE_SIZE 256
 
-/* Called now and then while the games are stored, with `phase` for a person to read, in ASCII;
- * `total` 0: not known yet. */
+/* Called from time to time while the games are stored, with `phase` for people, in ASCII; `total`
+ * 0: not known yet. */
 typedef void chi_import_progress(void *context, const char *phase, uint64_t done, uint64_t total);
 
 #define CHI_IMPORT_MEMORY_DEFAULT (UINT64_C(512) << 20)
@@ -351,41 +351,41 @@ typedef void chi_import_progress(void *context, const char *phase, uint64_t done
 struct chi_import_options {
 	size_t size;
 	enum chi_import_kind kind;
-	uint32_t max_ply;   /* positions after so many plies are not counted; 0: no bound */
+	uint32_t max_ply;   /* positions after this ply are not counted; 0: no bound */
 	uint64_t games_min; /* a position that is new and has fewer games is not kept; 0, 1: all */
 	bool strict;	    /* skip games with a bad move instead of counting them up to it */
-	/* Merge: what is done if games are counted in both stores; with neither it is refused. */
-	bool skip_known;  /* if all of theirs are: add nothing of these games, only the rest */
+	/* Merge: for games counted in both stores; with neither it is refused. */
+	bool skip_known;  /* if all of the other's are: add nothing of these games, only the rest */
 	bool count_twice; /* add all counts: positions of these games count them twice */
 	bool verbose;	  /* report also games that are counted already, and those without moves */
 	/* Only to ADD: evaluations in the comments of games that are added (chistore(1) names the
-	 * forms) go into the records of their positions. Of one engine the deeper stays, of equal
+	 * forms) go into the records of their positions. An engine's deeper one stays, at equal
 	 * depth the later of the input. */
 	bool evals;
-	struct chi_game_filter filter; /* other games are not looked at; not for a MERGE */
+	struct chi_game_filter filter; /* other games are skipped; not for a MERGE */
 	bool bare; /* the archive keeps games without comments, marks and variations, */
 	char source[CHI_SOURCE_SIZE];	 /* and under this source; "": the input's name */
-	enum chi_keep keep;		 /* what a store that is made keeps of games. In-process */
+	enum chi_keep keep;		 /* what a new store keeps of games. In-process */
 	enum chi_format format;		 /* PUT: of all inputs; so are the next two */
-	char engine[CHI_ENGINE_MAX + 1]; /* of evaluations that name none; "": "epd" */
+	char engine[CHI_ENGINE_MAX + 1]; /* of unnamed evaluations; "": "epd" */
 	bool add;			 /* counts are added instead of set */
-	bool unplayed;	  /* PUT: positions that have games or moves by then stay as they are */
+	bool unplayed;	  /* PUT: positions that already have games or moves stay unchanged */
 	uint64_t memory;  /* bytes to hold; 0: CHI_IMPORT_MEMORY_DEFAULT. In-process */
 	unsigned threads; /* 0: as many as there are cores. In-process */
 	/* Both are called on the thread that feeds and commits, during those calls. May be NULL. */
 	chi_import_report *report;
 	chi_import_progress *progress;
 	void *context;
-	/* Looked at now and then; not 0: give up with -CHI_ECANCELED. May be NULL. */
+	/* Checked from time to time; not 0: end with -CHI_ECANCELED. May be NULL. */
 	const volatile int *cancel;
 };
 #define CHI_IMPORT_OPTIONS_INIT .size = sizeof(struct chi_import_options)
 
-/* What became of the games, and of the positions. Of PUT, records read are `games`, those left out
+/* Results for the games and the positions. For PUT, records read are `games`, those left out
  * `skipped`, inputs without a position `empty`, and each record counts in `positions`. */
 struct chi_import_result {
 	uint64_t games;	      /* read */
-	uint64_t taken;	      /* added, or taken out */
+	uint64_t taken;	      /* added, or removed */
 	uint64_t known;	      /* were counted already, or came twice; subtract: are not counted;
 				 merge: are counted in both stores */
 	uint64_t skipped;     /* other variants, unreadable starts, too long, bad moves if strict;
@@ -394,11 +394,11 @@ struct chi_import_result {
 	uint64_t cut;	      /* of those taken: counted up to a bad move */
 	uint64_t plies;	      /* moves of the games taken */
 	uint64_t dropped;     /* positions not kept because of games_min; merge: notes and lines of
-				 the other store that ours, which are different, kept out */
+				 the other store not copied because ours differ */
 	uint64_t filtered;    /* did not fit the filter */
 	uint64_t conflicts;   /* of those read: the Result tag and the text after the moves name
 				 different results; the tag's counts */
-	uint64_t evaluations; /* in comments of the games added, if they were asked for */
+	uint64_t evaluations; /* in comments of the games added, if requested */
 	struct chi_put_result positions;
 };
 
@@ -417,7 +417,7 @@ struct chi_material {
 	uint8_t black[6];
 };
 
-/* Which positions are wanted. A zeroed filter passes all. What is not known of a position is in no
+/* A filter of positions. A zeroed one passes all. An unknown value is in no
  * range. */
 struct chi_filter {
 	bool has_material;
@@ -433,7 +433,7 @@ struct chi_filter {
 		eval; /* the deepest evaluation, as the eval statistic has it, 1..CHI_CHI2_MAX
 		       */
 	struct chi_range ply; /* the least ply at which a game reached it, 0..CHI_PLY_MAX */
-	uint8_t engines_min;  /* at least so many engines have evaluated it */
+	uint8_t engines_min;  /* engines that evaluated it, at least */
 };
 #define CHI_SHARE_MAX 10000
 
@@ -443,9 +443,9 @@ enum chi_order {
 };
 
 /*
- * Sorting by what no tree is in the order of: a scan reads the whole band, keeps the first `limit`
- * rows, 1 to CHI_SORT_MAX, and delivers them then. Positions that do not have what is sorted by are
- * left out. Of equals those with more games come first, then by key. No cursor goes on after it.
+ * Orders without a tree: a scan reads the whole band, keeps the first `limit` rows, 1 to
+ * CHI_SORT_MAX, and then delivers them. Positions without the value are left out. On a tie those
+ * with more games come first, then by key. It has no cursor.
  */
 enum chi_sort {
 	CHI_SORT_NONE = 0,
@@ -462,17 +462,17 @@ enum chi_want {
 	CHI_WANT_RECORDS = 2, /* and the whole record */
 };
 
-/* The place of a scan: the last row it delivered. A scan opened with `after` set goes on after that
- * row in the scan's direction, whether or not the row still exists. Plain data: a program may keep
- * it and go on another day. */
+/* The position of a scan: the last row it delivered. A scan opened with `after` set continues after
+ * that row in the scan's direction, whether or not the row still exists. Plain data: a program may
+ * store it and continue later. */
 struct chi_cursor {
 	bool set;
 	uint16_t chi2;
 	struct chi_key key;
 };
 
-/* A band of the statistic, bounds included. chi2_min == 0 includes the positions whose
- * statistic is not known; chi2_min == chi2_max == 0 is those alone. */
+/* A band of the statistic, bounds included. chi2_min == 0 includes the positions with an unknown
+ * statistic; chi2_min == chi2_max == 0 is only those. */
 struct chi_scan_spec {
 	size_t size;
 	uint16_t chi2_min;
@@ -486,8 +486,8 @@ struct chi_scan_spec {
 	struct chi_cursor after;
 	const char *games; /* NULL, "", or a filter (chistore/games.h): only what its games reached,
 			      with their counts and moves, and no plies */
-	bool whole_counts; /* or with what all games did there; chi_scan_count ignores it */
-	const char *pattern; /* NULL, "", or conditions of a filter that a position fits */
+	bool whole_counts; /* or with those of all games; chi_scan_count ignores it */
+	const char *pattern; /* NULL, "", or conditions of a filter on the position */
 };
 #define CHI_SCAN_SPEC_INIT .size = sizeof(struct chi_scan_spec)
 
@@ -502,8 +502,8 @@ enum chi_best {
 
 /*
  * One answer of a probe, or one row of a scan. Only probes have the evaluation and the best move.
- * The evaluation is the deepest of rank 0; of equally deep ones that with the later date, then the
- * first by its engine's name.
+ * The evaluation is the deepest of rank 0; on a tie the one with the later date, then the first by
+ * its engine's name.
  */
 struct chi_row {
 	struct chi_key key;
@@ -513,7 +513,7 @@ struct chi_row {
 	bool has_eval;		  /* the three below are given */
 	bool is_mate;		  /* as in struct chi_eval */
 	uint16_t depth;		  /* plies */
-	int32_t score;		  /* side to move's view, as in struct chi_eval */
+	int32_t score;		  /* for the side to move, as in struct chi_eval */
 	chi_move best;		  /* 0: none is known */
 	uint8_t best_source;	  /* enum chi_best */
 	struct chi_counts counts; /* games from here; in a scan zero unless wanted */
@@ -521,22 +521,22 @@ struct chi_row {
 
 /* ---- Exploring --------------------------------------------------------------------------- */
 
-/* A move from the position that is explored. */
+/* A move from the explored position. */
 struct chi_explore_move {
 	chi_move move;
 	struct chi_counts played; /* games that played it here */
 	struct chi_row child; /* the position after it, as a probe gives it, with the games, all or
 				 a filter's, that reached it by any way; child.found: it is stored.
 				 Its key has len 0 if none can hold it (Black without a king) */
-	const char *eco;      /* opening that the child is, NUL-terminated; NULL: none */
+	const char *eco;      /* opening of the child, NUL-terminated; NULL: none */
 	const char *opening;
 };
 
-/* What was played from a position, and how it ended. */
+/* The moves played from a position, and their results. */
 struct chi_explored {
 	struct chi_row position; /* as a probe gives it; position.found: it is stored */
 	int32_t min_ply;	 /* first reached at this ply; -1: not known */
-	const char *eco;	 /* opening that the position is; NULL: none */
+	const char *eco;	 /* opening of the position; NULL: none */
 	const char *opening;
 	/* Moves played here, and those that lead to stored positions; by games played, games of
 	 * the child (results and others together), then the move. At most CHI_MOVES_MAX. */
@@ -550,11 +550,11 @@ struct chi_explored {
 enum chi_read_only {
 	CHI_READ_ONLY_NOT = 0,
 	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */
-	CHI_READ_ONLY_SERVER,	 /* the server was started so */
-	CHI_READ_ONLY_CRASHES,	 /* the server has crashed again and again, and serves it so */
+	CHI_READ_ONLY_SERVER,	 /* the server was started read-only */
+	CHI_READ_ONLY_CRASHES,	 /* the server has crashed repeatedly, and serves it read-only */
 };
 
-/* What a store says of itself; every field is also printed by `chistore info`. */
+/* Description of a store; every field is also printed by `chistore info`. */
 struct chi_info {
 	uint8_t uuid[16];
 	uint16_t format_major;
@@ -572,13 +572,13 @@ struct chi_info {
 	uint64_t position_bytes; /* pages of the position tree */
 	uint64_t strength_bytes; /* and of the strength tree */
 	uint64_t blocks;	 /* of both */
-	uint64_t block_bytes;	 /* that these hold, of 2,030 each at most */
+	uint64_t block_bytes;	 /* content of these, at most 2,030 each */
 	uint8_t keep;		 /* enum chi_keep */
-	uint64_t last_game;	 /* the highest number that a game was given; 0: none was */
+	uint64_t last_game;	 /* the highest game number so far; 0: none */
 	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
-	uint64_t postings_bytes; /* of the lists of games that are too long for a record */
+	uint64_t postings_bytes; /* of the lists of games too long for a record */
 	uint64_t map_bytes;	 /* address space reserved */
-	uint32_t shards;	 /* on RADOS: objects that hold its positions; else 0 */
+	uint32_t shards;	 /* on RADOS: objects with its positions; else 0 */
 	uint32_t readers;	 /* reader slots in use, all processes */
 	uint32_t readers_max;
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
@@ -599,13 +599,13 @@ struct chi_verify_result {
 struct chi_repair_result {
 	uint64_t positions; /* stored in the new store */
 	uint64_t games;	    /* the same */
-	uint64_t found;	    /* of both, those in pages that no tree leads to */
-	uint64_t damaged;   /* entries met that are not whole */
-	uint64_t missing;   /* entries that the trees claim to hold and the new store does not;
-			       0 also if no tree is left to tell */
-	uint64_t pages;	    /* pages that cannot be read, or lead astray */
-	bool unsure; /* the newest state cannot be told from older ones: what was deleted may be
-			back, what was replaced may be older than it was */
+	uint64_t found;	    /* of both, those in pages not reachable from a tree */
+	uint64_t damaged;   /* damaged entries */
+	uint64_t missing;   /* entries counted by the trees and not in the new store; 0 also if no
+			       tree is left */
+	uint64_t pages;	    /* pages that are unreadable, or have wrong page numbers */
+	bool unsure; /* the newest state cannot be distinguished from older ones: deleted data may
+			be back, replaced data may be outdated */
 };
 
 #ifdef __cplusplus
