@@ -26,7 +26,7 @@ static void turn_away(struct chi_server *server, int fd, bool plain)
 				    log_number("connections", server->connections_max));
 		server->full = true;
 	}
-	chi_scan_count(&server->turned_away, 1);
+	chi_counter_add(&server->turned_away, 1);
 	chi_buffer_init(&out, 4096);
 	if (plain && chi_response_pack(&response, &out) == CHI_OK) {
 		ssize_t sent =
@@ -46,7 +46,7 @@ static void take_client(void *owner, int fd, const struct chi_listen *listen)
 	}
 	struct chi_worker *worker = server->workers[server->next_worker];
 	server->full = false;
-	chi_scan_count(&server->accepted, 1);
+	chi_counter_add(&server->accepted, 1);
 	server->next_worker = (server->next_worker + 1) % server->n_workers;
 	atomic_fetch_add(&server->connections, 1);
 	if (chi_worker_give(worker, fd, listen) < 0) {

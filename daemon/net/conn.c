@@ -16,7 +16,7 @@
 /* Unsigned, so that taking one off is adding its complement. */
 static void count_state(struct chi_conn *conn, uint64_t by)
 {
-	chi_scan_count(&conn->worker->tally.connections[conn->state], by);
+	chi_counter_add(&conn->worker->tally.connections[conn->state], by);
 }
 
 void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
@@ -106,7 +106,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 	conn->fd = -1;
 	while (!TAILQ_EMPTY(&conn->calls)) {
 		struct chi_call *call = TAILQ_FIRST(&conn->calls);
-		chi_scan_count(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
+		chi_counter_add(&worker->tally.abandoned, call->since_us != 0 ? 1 : 0);
 		chi_call_remove(call);
 		if (call->ops != NULL) {
 			call->ops->close(call);
@@ -122,7 +122,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 
 void chi_conn_cut_off(struct chi_conn *conn)
 {
-	chi_scan_count(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
+	chi_counter_add(&conn->worker->tally.cut_off, conn->state != CHI_CONN_DEAD ? 1 : 0);
 	chi_conn_drop(conn, "does not read its answers");
 }
 
@@ -151,7 +151,8 @@ void chi_conn_cancel_streams(struct chi_conn *conn, bool tell)
 		}
 		uint64_t id = call->id;
 		enum chi_op op = call->op;
-		chi_scan_count(&conn->worker->tally.abandoned, tell || call->since_us == 0 ? 0 : 1);
+		chi_counter_add(&conn->worker->tally.abandoned,
+				tell || call->since_us == 0 ? 0 : 1);
 		chi_call_remove(call);
 		call->ops->close(call);
 		if (tell) {

@@ -216,7 +216,7 @@ static void lose(struct chi_conn *conn)
 		chi_conn_drop(conn, conn->tls->why.text);
 		return;
 	}
-	chi_scan_count(&conn->worker->tally.no_tls, 1);
+	chi_counter_add(&conn->worker->tally.no_tls, 1);
 	log_limited_info("client.no_tls",
 			 "TLS handshake with '{peer}' failed on connection {connection} ({cause})",
 			 log_text("peer", chi_conn_peer(conn).text),
@@ -288,7 +288,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 		return;
 	}
 	if (n > 0) {
-		chi_scan_count(&conn->worker->tally.received, (uint64_t)n);
+		chi_counter_add(&conn->worker->tally.received, (uint64_t)n);
 		chi_buffer_added(&conn->in, direct ? (size_t)n : 0);
 		mark_ready(conn);
 	} else if (n == 0) {
@@ -545,7 +545,7 @@ void chi_conn_flush(struct chi_conn *conn)
 			return;
 		}
 		if (n > 0) {
-			chi_scan_count(&conn->worker->tally.sent, (uint64_t)n);
+			chi_counter_add(&conn->worker->tally.sent, (uint64_t)n);
 			chi_buffer_consume(&conn->out, (size_t)n);
 			conn->sent_at = chi_now_ms();
 			drained(conn);

@@ -76,10 +76,9 @@
 /* How long an answer sent before closing may take to be read by a peer that is still sending. */
 #define CHI_LINGER_MS 2000
 
-/* The page of counters: connections at once, how long each may live, bytes of its request. */
+/* The page of counters: connections at once, how long each may live. */
 #define CHI_HTTP_CONNECTIONS 8
 #define CHI_HTTP_MS	     5000
-#define CHI_HTTP_HEADERS     8192
 
 struct chi_limits {
 	uint64_t connections;	/* clients at once */

@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "daemon/settings/limits.h"
 #include "service/events.h"
 #include "service/log.h"
-#include "daemon/status/metrics.h"
 #include "daemon/net/server.h"
+#include "service/net/http_head.h"
 
 struct visit {
 	struct chi_http *http;
@@ -43,42 +44,30 @@ static void end_visit(struct visit *visit)
 	visit->stream = NULL;
 }
 
-static void answer_visit(struct visit *visit, const char *status, const char *header,
-			 struct evbuffer *body)
+/* `page`: of 200. */
+static void answer_visit(struct visit *visit, int status, const struct chi_buffer *page)
 {
 	struct evbuffer *out = bufferevent_get_output(visit->stream);
 	visit->answered = true;
 	evbuffer_add_printf(out,
-			    "HTTP/1.1 %s\r\nConnection: close\r\n%s"
+			    "HTTP/1.1 %d %s\r\nConnection: close\r\n%s"
 			    "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
 			    "Content-Length: %zu\r\n\r\n",
-			    status, header, body != NULL ? evbuffer_get_length(body) : 0);
-	if (body != NULL) {
-		evbuffer_add_buffer(out, body);
-	}
+			    status, chi_http_reason(status), status == 405 ? "Allow: GET\r\n" : "",
+			    page->len);
+	evbuffer_add(out, chi_buffer_bytes(page), page->len);
 }
 
-/* "METHOD PATH[?QUERY] HTTP/1.x". */
-static void serve(struct visit *visit, const char *line)
+static int status_of(const struct chi_http_head *head)
 {
-	size_t method = strcspn(line, " ");
-	const char *path = line + method + (line[method] == ' ' ? 1 : 0);
-	size_t len = strcspn(path, " ?");
-	if (strstr(path + len, " HTTP/1.") == NULL) {
-		answer_visit(visit, "400 Bad Request", "", NULL);
-	} else if (len != strlen("/metrics") || memcmp(path, "/metrics", len) != 0) {
-		answer_visit(visit, "404 Not Found", "", NULL);
-	} else if (method != 3 || memcmp(line, "GET", method) != 0) {
-		answer_visit(visit, "405 Method Not Allowed", "Allow: GET\r\n", NULL);
-	} else {
-		struct evbuffer *page = evbuffer_new();
-		bool made = page != NULL && chi_metrics_page(visit->http->server, page) == CHI_OK;
-		answer_visit(visit, made ? "200 OK" : "500 Internal Server Error", "",
-			     made ? page : NULL);
-		if (page != NULL) {
-			evbuffer_free(page);
-		}
+	static const char path[] = "/metrics";
+	if (head->version == 9) {
+		return 400;
 	}
+	if (head->path.len != strlen(path) || memcmp(head->path.at, path, strlen(path)) != 0) {
+		return 404;
+	}
+	return head->method == CHI_HTTP_GET ? 200 : 405;
 }
 
 static void on_input(struct bufferevent *stream, void *context)
@@ -86,14 +75,24 @@ static void on_input(struct bufferevent *stream, void *context)
 	struct visit *visit = context;
 	struct evbuffer *in = bufferevent_get_input(stream);
 	size_t len = evbuffer_get_length(in);
-	bool whole = evbuffer_search(in, "\r\n\r\n", 4, NULL).pos >= 0;
-	if (!visit->answered && whole) {
-		char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF);
-		serve(visit, line != NULL ? line : "");
-		free(line);
-	} else if (!visit->answered && len >= CHI_HTTP_HEADERS) {
-		answer_visit(visit, "431 Request Header Fields Too Large", "", NULL);
+	const char *bytes = (const char *)evbuffer_pullup(in, -1);
+	struct chi_http_head head;
+	struct chi_buffer page;
+	size_t used = 0;
+	const char *why = "";
+	int status = visit->answered || bytes == NULL
+			     ? 1
+			     : chi_http_head_parse(bytes, len, &head, &used, &why);
+	chi_buffer_init(&page, SIZE_MAX);
+	status = status == 0 ? status_of(&head) : status;
+	if (status == 200 && chi_metrics_page(visit->http->server, &page) < 0) {
+		chi_buffer_consume(&page, page.len);
+		status = 500;
 	}
+	if (status != 1) {
+		answer_visit(visit, status, &page);
+	}
+	chi_buffer_deinit(&page);
 	if (visit->answered) {
 		evbuffer_drain(in, evbuffer_get_length(in));
 	}
@@ -151,7 +150,7 @@ static void take_visit(void *owner, int fd, const struct chi_listen *listen)
 	visit->answered = false;
 	visit->at_end = false;
 	bufferevent_setcb(stream, on_input, on_sent, on_end, visit);
-	bufferevent_setwatermark(stream, EV_READ, 0, CHI_HTTP_HEADERS);
+	bufferevent_setwatermark(stream, EV_READ, 0, CHI_HTTP_HEAD_MAX);
 	if (event_add(visit->deadline, &life) < 0 ||
 	    bufferevent_enable(stream, EV_READ | EV_WRITE) < 0) {
 		end_visit(visit);
@@ -167,23 +166,15 @@ static int listen_http(struct chi_http *http, const struct chi_listen *address,
 	const struct chi_binding how = {
 		.listens = address, .n = 1, .http = true, .local = ", as --metrics needs it"};
 	int status = chi_sockets_open(&http->sockets, &how, NULL, fault);
-	if (status < 0) {
-		return status;
-	}
-	for (size_t i = 0; i < CHI_HTTP_CONNECTIONS; i++) {
+	for (size_t i = 0; status == CHI_OK && i < CHI_HTTP_CONNECTIONS; i++) {
 		struct visit *visit = &http->visits[i];
 		visit->http = http;
 		visit->deadline = evtimer_new(base, on_deadline, visit);
-		if (visit->deadline == NULL) {
-			return chi_fault_plain(fault, -CHI_ENOMEM);
-		}
+		status = visit->deadline != NULL ? CHI_OK : chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	status = chi_listener_start(&http->listener, base, &http->sockets, &door, http, fault);
-	if (status == CHI_OK) {
-		log_info("metrics.listen", "counters are at '{address}metrics'",
-			 log_text("address", http->sockets.list[0].text));
-	}
-	return status;
+	return status == CHI_OK ? chi_listener_start(&http->listener, base, &http->sockets, &door,
+						     http, fault)
+				: status;
 }
 
 int chi_http_new(struct chi_server *server, const struct chi_listen *address, struct chi_http **out,
@@ -199,6 +190,8 @@ int chi_http_new(struct chi_server *server, const struct chi_listen *address, st
 		chi_http_free(http);
 		return status;
 	}
+	log_info("metrics.listen", "counters are at '{address}metrics'",
+		 log_text("address", http->sockets.list[0].text));
 	*out = http;
 	return CHI_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "chistore/types.h"
 
+struct chi_buffer;
 struct chi_http;
 struct chi_listen;
 struct chi_server;
@@ -19,3 +20,10 @@ CHI_MUSTUSE int chi_http_new(struct chi_server *server, const struct chi_listen 
 
 /* Closes it and all its connections. NULL is fine. */
 void chi_http_free(struct chi_http *http);
+
+/*
+ * Appends the page as of now: the sums of what all threads have counted, and what the stores say
+ * of themselves, which is left out while one of them is being exchanged by a compaction. Main
+ * thread, while workers exist. -CHI_ENOMEM: the page is not whole.
+ */
+CHI_MUSTUSE int chi_metrics_page(struct chi_server *server, struct chi_buffer *out);

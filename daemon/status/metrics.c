@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Nothing here is written by others: each counter is read once, so that of two pages the later one
- * never shows less. A histogram's count is the sum of its buckets, not a number of its own. Values
- * of labels are names from tables, and stores' names, none of which needs an escape.
- */
-#include "daemon/status/metrics.h"
+/* Values of labels are names from tables, and stores' names, none of which needs an escape. */
+#include "daemon/status/http.h"
 
-#include <event2/buffer.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -19,11 +13,6 @@
 #include "daemon/net/tally.h"
 #include "store/store.h"
 #include "daemon/write/writer.h"
-
-struct page {
-	struct evbuffer *out;
-	bool failed;
-};
 
 /* What is said of one store. */
 struct facts {
@@ -105,76 +94,7 @@ static const struct {
 	[CHI_EFORGOTTEN] = {"forgotten", NO_REJECT},
 };
 
-/* ---- Lines ------------------------------------------------------------------------------- */
-
-CHI_PRINTF(2, 3)
-static void print(struct page *page, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	page->failed = evbuffer_add_vprintf(page->out, format, arguments) < 0 || page->failed;
-	va_end(arguments);
-}
-
-static void head(struct page *page, const char *name, const char *type, const char *help)
-{
-	print(page, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void plain(struct page *page, const char *name, const char *type, const char *help,
-		  uint64_t value)
-{
-	head(page, name, type, help);
-	print(page, "%s %llu\n", name, (unsigned long long)value);
-}
-
-/* Whole and fraction apart: the decimal point must not depend on a locale. */
-static void seconds(struct page *page, uint64_t us)
-{
-	print(page, "%llu.%06llu", (unsigned long long)(us / 1000000),
-	      (unsigned long long)(us % 1000000));
-}
-
-static void in_seconds(struct page *page, const char *name, const char *type, const char *help,
-		       uint64_t us)
-{
-	head(page, name, type, help);
-	print(page, "%s ", name);
-	seconds(page, us);
-	print(page, "\n");
-}
-
-/* The lines of one histogram; its buckets include those below them. */
-static void print_times(struct page *page, const char *name, const char *label, const char *value,
-			const struct chi_histogram *times)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < CHI_HISTOGRAM_BOUNDS; i++) {
-		n += chi_counter_value(&times->buckets[i]);
-		print(page, "%s_bucket{%s=\"%s\",le=\"", name, label, value);
-		seconds(page, chi_histogram_bounds[i]);
-		print(page, "\"} %llu\n", (unsigned long long)n);
-	}
-	n += chi_counter_value(&times->buckets[CHI_HISTOGRAM_BOUNDS]);
-	print(page, "%s_bucket{%s=\"%s\",le=\"+Inf\"} %llu\n", name, label, value,
-	      (unsigned long long)n);
-	print(page, "%s_sum{%s=\"%s\"} ", name, label, value);
-	seconds(page, chi_counter_value(&times->sum_us));
-	print(page, "\n%s_count{%s=\"%s\"} %llu\n", name, label, value, (unsigned long long)n);
-}
-
-/* ---- Sums -------------------------------------------------------------------------------- */
-
-/* A tally is counters and nothing else. */
-static void add_tally(struct chi_tally *totals, const struct chi_tally *tally)
-{
-	_Static_assert(sizeof(*tally) % sizeof(chi_counter) == 0, "counters without gaps");
-	chi_counter *to = (chi_counter *)(void *)totals;
-	const chi_counter *from = (const chi_counter *)(const void *)tally;
-	for (size_t i = 0; i < sizeof(*tally) / sizeof(*from); i++) {
-		chi_scan_count(&to[i], chi_counter_value(&from[i]));
-	}
-}
+/* ---- Stores ------------------------------------------------------------------------------ */
 
 static void take_info(const struct chi_served *served, struct facts *facts)
 {
@@ -213,46 +133,49 @@ static void take_facts(struct chi_served *served, bool exchanging, struct facts 
 
 /* ---- The page ---------------------------------------------------------------------------- */
 
-static void print_process(struct page *page, const struct chi_server *server)
+static void print_process(struct chi_metrics *page, const struct chi_server *server)
 {
 	struct rusage usage = {0};
 	int64_t up = chi_now_us() - server->started_us;
-	head(page, "chistore_build_info", "gauge", "The program; always 1.");
-	print(page, "chistore_build_info{version=\"%s\"} 1\n", CHI_VERSION);
-	in_seconds(page, "chistore_uptime_seconds", "gauge", "Time since the start.", (uint64_t)up);
+	chi_metrics_head(page, "chistore_build_info", "gauge", "The program; always 1.");
+	chi_metrics_print(page, "chistore_build_info{version=\"%s\"} 1\n", CHI_VERSION);
+	chi_metrics_time(page, "chistore_uptime_seconds", "gauge", "Time since the start.",
+			 (uint64_t)up);
 	getrusage(RUSAGE_SELF, &usage);
-	in_seconds(page, "process_cpu_seconds_total", "counter",
-		   "Processor time used, in the program and in the kernel.",
-		   (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-			   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+	chi_metrics_time(page, "process_cpu_seconds_total", "counter",
+			 "Processor time used, in the program and in the kernel.",
+			 (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+				 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
 }
 
-static void print_operations(struct page *page, const struct chi_tally *totals)
+static void print_operations(struct chi_metrics *page, const struct chi_tally *totals)
 {
-	head(page, "chistore_operations_total", "counter",
-	     "Requests answered, by operation and result.");
+	chi_metrics_head(page, "chistore_operations_total", "counter",
+			 "Requests answered, by operation and result.");
 	for (size_t op = 0; op < CHI_OP_COUNT_OF_OPS; op++) {
 		for (size_t result = 0; result < CHI_RESULTS; result++) {
 			if (result != 0 && totals->answers[op][result] == 0) {
 				continue;
 			}
-			print(page,
-			      "chistore_operations_total{operation=\"%s\",result=\"%s\"} %llu\n",
-			      chi_op_name((enum chi_op)op), results[result].name,
-			      (unsigned long long)totals->answers[op][result]);
+			chi_metrics_print(
+				page,
+				"chistore_operations_total{operation=\"%s\",result=\"%s\"} %llu\n",
+				chi_op_name((enum chi_op)op), results[result].name,
+				(unsigned long long)totals->answers[op][result]);
 		}
 	}
-	head(page, "chistore_operation_seconds", "histogram",
-	     "Time from starting a request to its last answer.");
+	chi_metrics_head(page, "chistore_operation_seconds", "histogram",
+			 "Time from starting a request to its last answer.");
 	for (size_t i = 0; i < CHI_CLASSES; i++) {
-		print_times(page, "chistore_operation_seconds", "class", classes[i],
-			    &totals->latency[i]);
+		chi_metrics_histogram(page, "chistore_operation_seconds", "class", classes[i],
+				      &totals->latency[i]);
 	}
-	plain(page, "chistore_operations_abandoned_total", "counter",
-	      "Requests whose client disconnected before the last answer.", totals->abandoned);
+	chi_metrics_value(page, "chistore_operations_abandoned_total", "counter",
+			  "Requests whose client disconnected before the last answer.",
+			  totals->abandoned);
 }
 
-static void print_rejects(struct page *page, const struct chi_server *server,
+static void print_rejects(struct chi_metrics *page, const struct chi_server *server,
 			  const struct chi_tally *totals)
 {
 	uint64_t counts[REASONS] = {0};
@@ -264,43 +187,47 @@ static void print_rejects(struct page *page, const struct chi_server *server,
 			counts[results[result].reason] += totals->answers[op][result];
 		}
 	}
-	head(page, "chistore_rejects_total", "counter",
-	     "Requests and connections refused, by reason.");
+	chi_metrics_head(page, "chistore_rejects_total", "counter",
+			 "Requests and connections refused, by reason.");
 	for (size_t i = BUSY; i < REASONS; i++) {
-		print(page, "chistore_rejects_total{reason=\"%s\"} %llu\n", reasons[i],
-		      (unsigned long long)counts[i]);
+		chi_metrics_print(page, "chistore_rejects_total{reason=\"%s\"} %llu\n", reasons[i],
+				  (unsigned long long)counts[i]);
 	}
 }
 
-static void print_connections(struct page *page, const struct chi_server *server,
+static void print_connections(struct chi_metrics *page, const struct chi_server *server,
 			      const struct chi_tally *totals)
 {
-	head(page, "chistore_connections", "gauge", "Connections that are open, by state.");
+	chi_metrics_head(page, "chistore_connections", "gauge",
+			 "Connections that are open, by state.");
 	for (size_t i = 0; i < CHI_CONN_STATES; i++) {
-		print(page, "chistore_connections{state=\"%s\"} %llu\n", states[i],
-		      (unsigned long long)totals->connections[i]);
+		chi_metrics_print(page, "chistore_connections{state=\"%s\"} %llu\n", states[i],
+				  (unsigned long long)totals->connections[i]);
 	}
-	plain(page, "chistore_connections_max", "gauge", "Connections that may be open at once.",
-	      server->connections_max);
-	plain(page, "chistore_connections_accepted_total", "counter", "Connections taken.",
-	      chi_counter_value(&server->accepted));
-	plain(page, "chistore_connections_turned_away_total", "counter",
-	      "Connections refused because there were too many.",
-	      chi_counter_value(&server->turned_away));
-	plain(page, "chistore_connections_cut_off_total", "counter",
-	      "Connections closed because the client did not read its answers.", totals->cut_off);
-	plain(page, "chistore_received_bytes_total", "counter", "Bytes of requests.",
-	      totals->received);
-	plain(page, "chistore_sent_bytes_total", "counter", "Bytes of answers.", totals->sent);
-	plain(page, "chistore_buffered_bytes", "gauge", "Memory of all clients' buffers.",
-	      atomic_load(&server->buffered));
-	plain(page, "chistore_buffered_bytes_max", "gauge",
-	      "Memory of all clients' buffers above which requests are refused.",
-	      server->config->limits.buffer_bytes);
-	plain(page, "chistore_tasks", "gauge", "Backups and verifications that are running.",
-	      atomic_load(&server->tasks));
-	plain(page, "chistore_imports", "gauge", "Imports that are running.",
-	      atomic_load(&server->import_sessions.n));
+	chi_metrics_value(page, "chistore_connections_max", "gauge",
+			  "Connections that may be open at once.", server->connections_max);
+	chi_metrics_value(page, "chistore_connections_accepted_total", "counter",
+			  "Connections taken.", chi_counter_value(&server->accepted));
+	chi_metrics_value(page, "chistore_connections_turned_away_total", "counter",
+			  "Connections refused because there were too many.",
+			  chi_counter_value(&server->turned_away));
+	chi_metrics_value(page, "chistore_connections_cut_off_total", "counter",
+			  "Connections closed because the client did not read its answers.",
+			  totals->cut_off);
+	chi_metrics_value(page, "chistore_received_bytes_total", "counter", "Bytes of requests.",
+			  totals->received);
+	chi_metrics_value(page, "chistore_sent_bytes_total", "counter", "Bytes of answers.",
+			  totals->sent);
+	chi_metrics_value(page, "chistore_buffered_bytes", "gauge",
+			  "Memory of all clients' buffers.", atomic_load(&server->buffered));
+	chi_metrics_value(page, "chistore_buffered_bytes_max", "gauge",
+			  "Memory of all clients' buffers above which requests are refused.",
+			  server->config->limits.buffer_bytes);
+	chi_metrics_value(page, "chistore_tasks", "gauge",
+			  "Backups and verifications that are running.",
+			  atomic_load(&server->tasks));
+	chi_metrics_value(page, "chistore_imports", "gauge", "Imports that are running.",
+			  atomic_load(&server->import_sessions.n));
 }
 
 #define FACT(field) offsetof(struct facts, field)
@@ -348,7 +275,7 @@ static const struct {
 	{"chistore_commit_failures_total", "counter", "Commits that failed.", FACT(failures), true},
 };
 
-static void print_stores(struct page *page, struct chi_server *server)
+static void print_stores(struct chi_metrics *page, struct chi_server *server)
 {
 	static struct facts facts[CHI_STORES_MAX];
 	bool locked = pthread_mutex_trylock(&server->compact_lock) == 0;
@@ -359,31 +286,32 @@ static void print_stores(struct page *page, struct chi_server *server)
 		pthread_mutex_unlock(&server->compact_lock);
 	}
 	for (size_t f = 0; f < CHI_COUNT(families); f++) {
-		head(page, families[f].name, families[f].type, families[f].help);
+		chi_metrics_head(page, families[f].name, families[f].type, families[f].help);
 		for (size_t i = 0; i < server->n_stores; i++) {
 			const char *at = (const char *)&facts[i] + families[f].offset;
 			if (facts[i].known || families[f].always) {
-				print(page, "%s{store=\"%s\"} %llu\n", families[f].name,
-				      server->stores[i].name,
-				      (unsigned long long)*(const uint64_t *)(const void *)at);
+				chi_metrics_print(
+					page, "%s{store=\"%s\"} %llu\n", families[f].name,
+					server->stores[i].name,
+					(unsigned long long)*(const uint64_t *)(const void *)at);
 			}
 		}
 	}
-	head(page, "chistore_commit_seconds", "histogram",
-	     "Time that group commits took; each is synced to the disk once.");
+	chi_metrics_head(page, "chistore_commit_seconds", "histogram",
+			 "Time that group commits took; each is synced to the disk once.");
 	for (size_t i = 0; i < server->n_stores; i++) {
-		print_times(page, "chistore_commit_seconds", "store", server->stores[i].name,
-			    &server->stores[i].writer->commits);
+		chi_metrics_histogram(page, "chistore_commit_seconds", "store",
+				      server->stores[i].name, &server->stores[i].writer->commits);
 	}
 }
 
-int chi_metrics_page(struct chi_server *server, struct evbuffer *out)
+int chi_metrics_page(struct chi_server *server, struct chi_buffer *out)
 {
 	static struct chi_tally totals;
-	struct page page = {.out = out};
+	struct chi_metrics page = {.out = out};
 	memset(&totals, 0, sizeof(totals));
 	for (size_t i = 0; i < server->n_workers; i++) {
-		add_tally(&totals, &server->workers[i]->tally);
+		chi_counters_add(&totals, &server->workers[i]->tally, sizeof(totals));
 	}
 	print_process(&page, server);
 	print_operations(&page, &totals);

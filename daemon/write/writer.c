@@ -191,10 +191,10 @@ static int end_write(struct chi_store_writer *writer, struct chi_write *write, s
 	int64_t start = chi_now_us();
 	int status = chi_write_commit(write, fault);
 	if (status < 0) {
-		chi_scan_count(&writer->failures, 1);
+		chi_counter_add(&writer->failures, 1);
 	} else {
 		chi_histogram_add(&writer->commits, chi_now_us() - start);
-		chi_scan_count(&writer->batches, n);
+		chi_counter_add(&writer->batches, n);
 	}
 	return status;
 }

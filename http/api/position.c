@@ -262,7 +262,7 @@ int api_position(struct call *call)
 {
 	struct chi_key key;
 	struct chi_record record;
-	if (call->method == METHOD_POST) {
+	if (call->method == CHI_HTTP_POST) {
 		if (call->params.n > 0) {
 			return chi_fail(&call->fault, -CHI_EINVAL,
 					"fen: what is posted names its positions in the body");

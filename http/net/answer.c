@@ -15,42 +15,6 @@
 #define ZSTD_LEVEL     1
 #define HEAD_SIZE      1024
 
-static const char *reason_of(int status)
-{
-	static const struct {
-		int status;
-		const char *text;
-	} reasons[] = {
-		{200, "OK"},
-		{204, "No Content"},
-		{304, "Not Modified"},
-		{400, "Bad Request"},
-		{401, "Unauthorized"},
-		{403, "Forbidden"},
-		{404, "Not Found"},
-		{405, "Method Not Allowed"},
-		{408, "Request Timeout"},
-		{411, "Length Required"},
-		{413, "Content Too Large"},
-		{414, "URI Too Long"},
-		{417, "Expectation Failed"},
-		{429, "Too Many Requests"},
-		{431, "Request Header Fields Too Large"},
-		{500, "Internal Server Error"},
-		{501, "Not Implemented"},
-		{503, "Service Unavailable"},
-		{504, "Gateway Timeout"},
-		{505, "HTTP Version Not Supported"},
-		{507, "Insufficient Storage"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(reasons); i++) {
-		if (reasons[i].status == status) {
-			return reasons[i].text;
-		}
-	}
-	return "Status";
-}
-
 /* What is sent as the body. */
 struct body {
 	const void *bytes;
@@ -82,7 +46,7 @@ size_t answer_compress(struct call *call, const void *bytes, size_t len, void *o
 	}
 	size_t n = call->zstd ? ZSTD_compress(out, len, bytes, len, ZSTD_LEVEL)
 			      : gzip(bytes, len, out, len);
-	count(&call->loop->counters.compressed, 1);
+	chi_counter_add(&call->loop->counters.compressed, 1);
 	return call->zstd && ZSTD_isError(n) ? 0 : n;
 }
 
@@ -153,11 +117,11 @@ static bool matches(const char *tags, const char *tag)
 /* All of the fields but those of the body. */
 static int head_of(const struct call *call, char out[HEAD_SIZE])
 {
-	bool options = call->method == METHOD_OPTIONS;
+	bool options = call->method == CHI_HTTP_OPTIONS;
 	return snprintf(out, HEAD_SIZE,
 			"HTTP/1.1 %d %s\r\nServer: chistore\r\nAccess-Control-Allow-Origin: *\r\n"
 			"X-Content-Type-Options: nosniff\r\n%s%s%s%s",
-			call->http, reason_of(call->http),
+			call->http, chi_http_reason(call->http),
 			call->keep_alive ? (call->version == 10 ? "Connection: keep-alive\r\n" : "")
 					 : "Connection: close\r\n",
 			call->http == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
@@ -213,7 +177,7 @@ void answer_put(struct conn *conn, struct call *call)
 	bool same = call->http == 200 && matches(call->tags, body.tag);
 	call->http = same ? 304 : call->http;
 	bool empty = same || call->http == 204;
-	count(&conn->loop->counters.requests[call->http / 100 % STATUS_CLASSES], 1);
+	chi_counter_add(&conn->loop->counters.requests[call->http / 100 % STATUS_CLASSES], 1);
 	if (call->version == 9) {
 		add_bytes(conn, body.bytes, body.len);
 		return;
@@ -236,7 +200,7 @@ void answer_put(struct conn *conn, struct call *call)
 	}
 	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
 	add_bytes(conn, head, (size_t)n);
-	if (empty || call->method == METHOD_HEAD) {
+	if (empty || call->method == CHI_HTTP_HEAD) {
 		return;
 	}
 	add_body(conn, &body);
@@ -248,7 +212,7 @@ static void begin_stream(struct conn *conn, struct call *call)
 	bool chunked = call->version == 11;
 	call->streaming = true;
 	call->keep_alive = call->keep_alive && chunked;
-	count(&conn->loop->counters.requests[2], 1);
+	chi_counter_add(&conn->loop->counters.requests[2], 1);
 	if (call->version == 9) {
 		return;
 	}
@@ -284,7 +248,7 @@ void answer_put_part(struct conn *conn, struct call *call)
 	if (!call->streaming) {
 		begin_stream(conn, call);
 	}
-	if (call->method == METHOD_HEAD) {
+	if (call->method == CHI_HTTP_HEAD) {
 		call->more = false;
 		return;
 	}

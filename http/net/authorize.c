@@ -38,7 +38,7 @@ static enum chi_role initial_role(const struct http_config *config, const char *
 						    : CHI_ROLE_NONE;
 }
 
-static bool begins(struct text text, const char *word)
+static bool begins(struct chi_slice text, const char *word)
 {
 	size_t n = strlen(word);
 	return text.len >= n && strncasecmp(text.at, word, n) == 0;
@@ -57,10 +57,10 @@ bool server_is_proxy(const struct http_server *server, const struct chi_peer_add
 }
 
 /* What a proxy says is the last of the addresses that it has written. */
-void server_find_peer(const struct conn *conn, const struct head *head,
+void server_find_peer(const struct conn *conn, const struct chi_http_head *head,
 		      struct chi_peer_address *out)
 {
-	struct text list = head->forwarded;
+	struct chi_slice list = head->forwarded;
 	bool told = conn->is_proxy && list.len > 0;
 	const char *comma = told ? memrchr(list.at, ',', list.len) : NULL;
 	const char *at = comma != NULL ? comma + 1 : list.at;
@@ -77,13 +77,13 @@ void server_find_peer(const struct conn *conn, const struct head *head,
 /* ---- Who may write ------------------------------------------------------------------------- */
 
 /* Of "name:port" or "name", as people write it, in any case. */
-static bool is_name(struct text host, const char *name)
+static bool is_name(struct chi_slice host, const char *name)
 {
 	size_t n = strlen(name);
 	return begins(host, name) && (host.len == n || host.at[n] == ':');
 }
 
-static bool is_one_of(struct text host, const char *const *names, size_t n)
+static bool is_one_of(struct chi_slice host, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (is_name(host, names[i])) {
@@ -95,7 +95,7 @@ static bool is_one_of(struct text host, const char *const *names, size_t n)
 
 /* A name that no one else can make lead here, as others' names can: one that the command line
  * gives, localhost, or the address that was connected to. */
-static bool is_own(const struct conn *conn, struct text host)
+static bool is_own(const struct conn *conn, struct chi_slice host)
 {
 	const struct http_config *config = conn->loop->server->config;
 	struct chi_peer_address address;
@@ -107,7 +107,7 @@ static bool is_own(const struct conn *conn, struct text host)
 }
 
 /* That of a service whose interface is served: programs ask for it, with this server as proxy. */
-static bool is_service(const struct conn *conn, struct text host)
+static bool is_service(const struct conn *conn, struct chi_slice host)
 {
 	const char *const *names = conn->loop->server->services;
 	size_t n = 0;
@@ -117,9 +117,9 @@ static bool is_service(const struct conn *conn, struct text host)
 	return is_one_of(host, names, n);
 }
 
-const char *server_write_ban(const struct conn *conn, const struct head *head)
+const char *server_write_ban(const struct conn *conn, const struct chi_http_head *head)
 {
-	struct text origin = head->origin;
+	struct chi_slice origin = head->origin;
 	bool own = is_own(conn, head->host);
 	size_t scheme = begins(origin, "http://") ? 7 : begins(origin, "https://") ? 8 : 0;
 	bool same = scheme > 0 && origin.len - scheme == head->host.len &&
@@ -157,19 +157,21 @@ void call_audit(const struct call *call)
 	if (refused) {
 		log_info("access.deny",
 			 "{method} '{asked}' by '{peer}' refused with {status} ({cause})",
-			 log_text("peer", peer), log_text("method", head_method(call->method)),
+			 log_text("peer", peer),
+			 log_text("method", chi_http_method_name(call->method)),
 			 log_text("asked", asked), log_number("status", (uint64_t)call->http),
 			 log_text("cause", call->fault.text));
 	} else {
 		log_info("access.write",
 			 "write {method} '{asked}' by '{peer}' answered with {status}",
-			 log_text("peer", peer), log_text("method", head_method(call->method)),
+			 log_text("peer", peer),
+			 log_text("method", chi_http_method_name(call->method)),
 			 log_text("asked", asked), log_number("status", (uint64_t)call->http));
 	}
 }
 
-enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,
-			       const char **why)
+enum chi_role server_authorize(struct http_server *server, struct chi_slice authorization,
+			       bool *shown, const char **why)
 {
 	static const char scheme[] = "bearer ";
 	uint8_t digest[CHI_DIGEST_SIZE];

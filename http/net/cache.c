@@ -193,8 +193,9 @@ static bool may_keep(const struct call *call)
 {
 	const unsigned not = ROUTE_WRITE | ROUTE_LIVE | ROUTE_LOCAL;
 	return call->route != NULL && (call->route->flags & not ) == 0 &&
-	       (call->method == METHOD_GET || call->method == METHOD_HEAD) && call->body_len == 0 &&
-	       call->target != NULL && call->loop->server->config->in_process;
+	       (call->method == CHI_HTTP_GET || call->method == CHI_HTTP_HEAD) &&
+	       call->body_len == 0 && call->target != NULL &&
+	       call->loop->server->config->in_process;
 }
 
 bool cache_find(struct cache *cache, struct call *call)

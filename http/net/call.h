@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "chistore.h"
-#include "http/net/head.h"
+#include "service/net/http_head.h"
 #include "http/net/params.h"
 #include "http/net/writer.h"
 #include "service/access.h"
@@ -75,8 +75,8 @@ struct page_file {
 
 struct call {
 	/* The request. */
-	enum method method;
-	int version; /* as struct head */
+	enum chi_http_method method;
+	int version; /* as struct chi_http_head */
 	bool keep_alive;
 	bool gzip; /* taken by the client */
 	bool zstd;

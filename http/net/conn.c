@@ -14,9 +14,9 @@
 #include "service/events.h"
 
 #define READ_BYTES    16384
-#define INPUT_MOST    (HEAD_MAX + READ_BYTES) /* beyond, what comes waits in the kernel */
-#define OUTPUT_MOST   ((size_t)1 << 20)	      /* no further request is looked at meanwhile */
-#define TURN_REQUESTS 8			      /* then others have their turn */
+#define INPUT_MOST    (CHI_HTTP_HEAD_MAX + READ_BYTES) /* beyond, what comes waits in the kernel */
+#define OUTPUT_MOST   ((size_t)1 << 20) /* no further request is looked at meanwhile */
+#define TURN_REQUESTS 8			/* then others have their turn */
 #define LINGER_MS     2000
 #define PROGRESS      ((size_t)64 << 10) /* that a client reads at least in --send-timeout */
 #define MIB	      ((uint64_t)1 << 20)
@@ -55,7 +55,7 @@ static void count_output(struct conn *conn, size_t held)
 	conn->held = held;
 }
 
-static void set_peer(struct conn *conn, const struct head *head)
+static void set_peer(struct conn *conn, const struct chi_http_head *head)
 {
 	struct call *call = conn->call;
 	size_t held = conn->held;
@@ -83,7 +83,7 @@ void conn_close(struct conn *conn)
 	if (conn->next != NULL) {
 		conn->next->link = conn->link;
 	}
-	count(&conn->loop->counters.open, (uint64_t)-1);
+	chi_counter_add(&conn->loop->counters.open, (uint64_t)-1);
 	chi_shares_give(&conn->loop->places, chi_peer_number(&conn->from), 1);
 	chi_event_drop(&conn->readable);
 	chi_event_drop(&conn->writable);
@@ -114,7 +114,7 @@ static bool flush(struct conn *conn)
 			}
 			return full;
 		}
-		count(&conn->loop->counters.sent, (uint64_t)n);
+		chi_counter_add(&conn->loop->counters.sent, (uint64_t)n);
 	}
 	return true;
 }
@@ -124,7 +124,7 @@ static void after_answer(struct conn *conn)
 {
 	struct call *call = conn->call;
 	bool keep = call->keep_alive && !conn->loop->turns.leaving;
-	count(&conn->loop->counters.busy_us, (uint64_t)(chi_now_us() - call->begun_us));
+	chi_counter_add(&conn->loop->counters.busy_us, (uint64_t)(chi_now_us() - call->begun_us));
 	call_audit(call);
 	loop_call_done(call);
 	conn->call = NULL;
@@ -201,12 +201,12 @@ static bool is_allowed(const struct call *call)
 {
 	unsigned flags = call->route->flags;
 	switch (call->method) {
-	case METHOD_GET:
-	case METHOD_HEAD:
+	case CHI_HTTP_GET:
+	case CHI_HTTP_HEAD:
 		return (flags & ROUTE_NO_GET) == 0;
-	case METHOD_POST:
+	case CHI_HTTP_POST:
 		return (flags & ROUTE_POST) != 0;
-	case METHOD_PUT:
+	case CHI_HTTP_PUT:
 		return (flags & ROUTE_PUT) != 0;
 	default:
 		return false;
@@ -217,7 +217,7 @@ static bool is_allowed(const struct call *call)
 static void dispatch(struct conn *conn)
 {
 	struct call *call = conn->call;
-	if (call->method == METHOD_OPTIONS) {
+	if (call->method == CHI_HTTP_OPTIONS) {
 		call->http = 204;
 		call->result = CHI_OK;
 		answer_put(conn, call);
@@ -232,13 +232,13 @@ static void dispatch(struct conn *conn)
 		refuse_call(conn, 405, "this address does not take that method");
 	} else if ((call->route->flags & ROUTE_WRITE) != 0 && call_may_write(call) < 0) {
 		refuse_call(conn, 403, call->fault.text);
-	} else if (call->method == METHOD_POST &&
+	} else if (call->method == CHI_HTTP_POST &&
 		   strncasecmp(call->type_in, "application/x-www-form-urlencoded", 33) == 0 &&
 		   params_parse(&call->params, call->body, call->body_len, &call->arena,
 				&call->fault) < 0) {
 		refuse_call(conn, 400, call->fault.text);
 	} else if (cache_find(conn->loop->cache, call)) {
-		count(&conn->loop->counters.cached, 1);
+		chi_counter_add(&conn->loop->counters.cached, 1);
 		answer_put(conn, call);
 		after_answer(conn);
 	} else {
@@ -247,7 +247,7 @@ static void dispatch(struct conn *conn)
 }
 
 /* The role is known from the head alone, before memory is taken for a body. */
-static bool may(struct conn *conn, const struct head *head)
+static bool may(struct conn *conn, const struct chi_http_head *head)
 {
 	struct call *call = conn->call;
 	const char *why = "";
@@ -255,7 +255,7 @@ static bool may(struct conn *conn, const struct head *head)
 	bool shown = false;
 	call->role = server_authorize(conn->loop->server, head->authorization, &shown, &why);
 	call->write_ban = shown ? NULL : server_write_ban(conn, head);
-	if ((flags & ROUTE_OPEN) != 0 || call->method == METHOD_OPTIONS ||
+	if ((flags & ROUTE_OPEN) != 0 || call->method == CHI_HTTP_OPTIONS ||
 	    call->role >= ((flags & ROUTE_WRITE) != 0 ? CHI_ROLE_WRITE : CHI_ROLE_READ)) {
 		return true;
 	}
@@ -265,7 +265,7 @@ static bool may(struct conn *conn, const struct head *head)
 	return false;
 }
 
-static char *copy(struct call *call, struct text text)
+static char *copy(struct call *call, struct chi_slice text)
 {
 	return chi_arena_text(&call->arena, text.len > 0 ? text.at : "", text.len);
 }
@@ -287,15 +287,15 @@ static char *body_memory(struct conn *conn, uint64_t len)
 }
 
 /* Everything of the head that lasts; false: it was refused. */
-static bool begin_call(struct conn *conn, const struct head *head)
+static bool begin_call(struct conn *conn, const struct chi_http_head *head)
 {
 	struct call *call = conn->call;
 	set_peer(conn, head);
 	call->method = head->method;
 	call->version = head->version;
 	call->keep_alive = head->keep_alive;
-	call->gzip = head_list_has(head->encodings, "gzip");
-	call->zstd = head_list_has(head->encodings, "zstd");
+	call->gzip = chi_http_list_has(head->encodings, "gzip");
+	call->zstd = chi_http_list_has(head->encodings, "zstd");
 	call->tags = copy(call, head->tags);
 	call->type_in = copy(call, head->type);
 	call->path = params_decode(head->path.at, head->path.len, false, &call->arena);
@@ -304,11 +304,12 @@ static bool begin_call(struct conn *conn, const struct head *head)
 		refuse_call(conn, 400, "the path is not UTF-8 text with %-escapes");
 		return false;
 	}
-	call->target = copy(call, head->path.len == 0
-					  ? head->path
-					  : (struct text){head->path.at, (size_t)(head->query.at +
-										  head->query.len -
-										  head->path.at)});
+	call->target =
+		copy(call, head->path.len == 0
+				   ? head->path
+				   : (struct chi_slice){head->path.at,
+							(size_t)(head->query.at + head->query.len -
+								 head->path.at)});
 	call->route = conn->loop->server->find(conn->loop->server, call->path);
 	uint64_t most = call->route != NULL && (call->route->flags & ROUTE_LARGE) != 0
 				? config_of(conn)->large_bytes
@@ -355,16 +356,16 @@ static bool new_call(struct conn *conn)
 /* False: more must come first. */
 static bool take_head(struct conn *conn)
 {
-	struct head head;
+	struct chi_http_head head;
 	const char *why = "";
 	size_t used = 0;
 	size_t len = evbuffer_get_length(conn->in);
-	len = len > HEAD_MAX ? HEAD_MAX : len;
+	len = len > CHI_HTTP_HEAD_MAX ? CHI_HTTP_HEAD_MAX : len;
 	const char *bytes = (const char *)evbuffer_pullup(conn->in, (ev_ssize_t)len);
 	if (len == 0 || bytes == NULL) {
 		return false;
 	}
-	int http = head_parse(bytes, len, &head, &used, &why);
+	int http = chi_http_head_parse(bytes, len, &head, &used, &why);
 	if (http == 1) {
 		if (conn->state == CONN_IDLE) {
 			set_state(conn, CONN_HEAD);
@@ -511,7 +512,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 		return;
 	}
 	conn->at_end = n == 0;
-	count(&conn->loop->counters.received, (uint64_t)n);
+	chi_counter_add(&conn->loop->counters.received, (uint64_t)n);
 	advance(conn);
 }
 
@@ -550,7 +551,7 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 		return;
 	}
 	bool late = conn->state == CONN_HEAD || conn->state == CONN_BODY;
-	count(&conn->loop->counters.expired, conn->state != CONN_LINGER ? 1 : 0);
+	chi_counter_add(&conn->loop->counters.expired, conn->state != CONN_LINGER ? 1 : 0);
 	if (late && unsent == 0 && (conn->call != NULL || new_call(conn))) {
 		conn->call->keep_alive = false;
 		refuse_call(conn, 408, "the request did not come in time");
@@ -585,7 +586,7 @@ void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 	}
 	loop->conns = conn;
 	chi_loop_watch(&loop->turns);
-	count(&loop->counters.open, 1);
+	chi_counter_add(&loop->counters.open, 1);
 	if (conn->in == NULL || conn->out == NULL || conn->readable == NULL ||
 	    conn->writable == NULL) {
 		conn_close(conn);

@@ -165,12 +165,12 @@ static void take_conn(void *owner, int fd, const struct chi_listen *listen)
 	struct loop *loop = owner;
 	struct chi_peer_address from;
 	(void)listen;
-	count(&loop->counters.accepted, 1);
+	chi_counter_add(&loop->counters.accepted, 1);
 	chi_peer_of(fd, &from);
 	if (has_place(loop, &from)) {
 		conn_new(loop, fd, &from);
 	} else {
-		count(&loop->counters.refused, 1);
+		chi_counter_add(&loop->counters.refused, 1);
 		close(fd);
 	}
 }

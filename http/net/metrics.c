@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters as Prometheus reads them: sums over the loops. */
-#include <inttypes.h>
-#include <stddef.h>
-
 #include "http/net/server.h"
-
-static uint64_t sum(const struct http_server *server, size_t offset)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < server->n_loops; i++) {
-		const char *counters = (const char *)&server->loops[i]->counters;
-		total += atomic_load_explicit(
-			(const _Atomic uint64_t *)(const void *)(counters + offset),
-			memory_order_relaxed);
-	}
-	return total;
-}
-
-struct metric {
-	const char *name;
-	const char *type;
-	const char *help;
-	size_t offset;
-};
 
 #define METRIC(name, type, member, help)                                                           \
 	{                                                                                          \
 		"chistore_http_" name, type, help, offsetof(struct http_counters, member)          \
 	}
 
-static const struct metric metrics[] = {
+static const struct {
+	const char *name;
+	const char *type;
+	const char *help;
+	size_t offset;
+} metrics[] = {
 	METRIC("connections", "gauge", open, "Open connections."),
 	METRIC("connections_total", "counter", accepted, "Connections accepted."),
 	METRIC("connections_refused_total", "counter", refused, "Connections over the limit."),
@@ -44,36 +27,34 @@ static const struct metric metrics[] = {
 
 void server_metrics(struct http_server *server, struct writer *out)
 {
+	struct http_counters totals = {.open = 0};
+	struct chi_metrics page = {.out = &out->buffer};
+	for (size_t i = 0; i < server->n_loops; i++) {
+		chi_counters_add(&totals, &server->loops[i]->counters, sizeof(totals));
+	}
 	for (size_t i = 0; i < CHI_COUNT(metrics); i++) {
-		const struct metric *m = &metrics[i];
-		out_format(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", m->name, m->help,
-			   m->name, m->type, m->name, sum(server, m->offset));
+		const char *value = (const char *)&totals + metrics[i].offset;
+		chi_metrics_value(&page, metrics[i].name, metrics[i].type, metrics[i].help,
+				  chi_counter_value((const chi_counter *)(const void *)value));
 	}
-	out_raw(out, "# HELP chistore_http_requests_total Requests answered, by class of status.\n"
-		     "# TYPE chistore_http_requests_total counter\n");
+	chi_metrics_head(&page, "chistore_http_requests_total", "counter",
+			 "Requests answered, by class of status.");
 	for (size_t i = 1; i < STATUS_CLASSES; i++) {
-		size_t offset = offsetof(struct http_counters, requests) + i * sizeof(uint64_t);
-		out_format(out, "chistore_http_requests_total{class=\"%zuxx\"} %" PRIu64 "\n", i,
-			   sum(server, offset));
+		chi_metrics_print(&page, "chistore_http_requests_total{class=\"%zuxx\"} %llu\n", i,
+				  (unsigned long long)totals.requests[i]);
 	}
-	out_format(out,
-		   "# HELP chistore_http_request_seconds_total Time that requests took, waiting "
-		   "included.\n# TYPE chistore_http_request_seconds_total counter\n"
-		   "chistore_http_request_seconds_total %.6f\n",
-		   (double)sum(server, offsetof(struct http_counters, busy_us)) / 1e6);
+	chi_metrics_time(&page, "chistore_http_request_seconds_total", "counter",
+			 "Time that requests took, waiting included.", totals.busy_us);
 	pthread_mutex_lock(&server->pool.lock);
 	uint64_t waiting = server->pool.waiting.used;
 	uint64_t running = server->pool.running.used;
 	pthread_mutex_unlock(&server->pool.lock);
-	out_format(out,
-		   "# HELP chistore_http_waiting Requests that wait for a worker.\n"
-		   "# TYPE chistore_http_waiting gauge\nchistore_http_waiting %" PRIu64 "\n"
-		   "# HELP chistore_http_running Requests that workers have.\n"
-		   "# TYPE chistore_http_running gauge\nchistore_http_running %" PRIu64 "\n",
-		   waiting, running);
-	out_format(out,
-		   "# HELP chistore_http_queued_total Unknown positions that were asked about and "
-		   "added to the store's queue.\n# TYPE chistore_http_queued_total counter\n"
-		   "chistore_http_queued_total %" PRIu64 "\n",
-		   unknown_count(server->unknown));
+	chi_metrics_value(&page, "chistore_http_waiting", "gauge",
+			  "Requests that wait for a worker.", waiting);
+	chi_metrics_value(&page, "chistore_http_running", "gauge", "Requests that workers have.",
+			  running);
+	chi_metrics_value(&page, "chistore_http_queued_total", "counter",
+			  "Unknown positions that were asked about and added to the store's queue.",
+			  unknown_count(server->unknown));
+	out->failed = out->failed || page.failed;
 }

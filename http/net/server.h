@@ -28,6 +28,7 @@
 #include "http/net/session.h"
 #include "http/net/unknown.h"
 #include "service/access.h"
+#include "service/metrics.h"
 #include "service/net/listener.h"
 #include "service/net/loop.h"
 #include "service/net/main_loop.h"
@@ -45,23 +46,17 @@ typedef const struct route *route_finder(const struct http_server *server, const
 
 /* Counted by a loop alone, read by any. */
 struct http_counters {
-	_Atomic uint64_t requests[STATUS_CLASSES]; /* answered, by class of status */
-	_Atomic uint64_t accepted;
-	_Atomic uint64_t refused;  /* connections over the limit */
-	_Atomic uint64_t expired;  /* connections closed for being slow */
-	_Atomic uint64_t received; /* bytes */
-	_Atomic uint64_t sent;
-	_Atomic uint64_t cached;     /* answers from the cache */
-	_Atomic uint64_t compressed; /* answers that were, streams aside */
-	_Atomic uint64_t open;	     /* connections now */
-	_Atomic uint64_t busy_us;    /* time that calls took, waiting included */
+	chi_counter requests[STATUS_CLASSES]; /* answered, by class of status */
+	chi_counter accepted;
+	chi_counter refused;  /* connections over the limit */
+	chi_counter expired;  /* connections closed for being slow */
+	chi_counter received; /* bytes */
+	chi_counter sent;
+	chi_counter cached;	/* answers from the cache */
+	chi_counter compressed; /* answers that were, streams aside */
+	chi_counter open;	/* connections now */
+	chi_counter busy_us;	/* time that calls took, waiting included */
 };
-
-static inline void count(_Atomic uint64_t *counter, uint64_t n)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
 
 struct pool {
 	struct http_server *server;
@@ -150,17 +145,17 @@ void conn_close(struct conn *conn);
 CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault *fault);
 /* The role of a request with that Authorization field; *shown: by a token of the rules; *why if it
  * is none. */
-enum chi_role server_authorize(struct http_server *server, struct text authorization, bool *shown,
-			       const char **why);
+enum chi_role server_authorize(struct http_server *server, struct chi_slice authorization,
+			       bool *shown, const char **why);
 /* Whether that is a proxy whose word is taken for who asks. */
 bool server_is_proxy(const struct http_server *server, const struct chi_peer_address *from);
 /* Who asks. */
-void server_find_peer(const struct conn *conn, const struct head *head,
+void server_find_peer(const struct conn *conn, const struct chi_http_head *head,
 		      struct chi_peer_address *out);
 /* Why nothing is written for a request without a token, static: a browser sends it for a page of
  * another site, or may have been led here by one under a name of its own. NULL: nothing is against
  * it. */
-const char *server_write_ban(const struct conn *conn, const struct head *head);
+const char *server_write_ban(const struct conn *conn, const struct chi_http_head *head);
 /* The line of the log for a call that was answered: of each that was refused or writes. */
 void call_audit(const struct call *call);
 

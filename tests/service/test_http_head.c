@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/net/head.h"
+#include "service/net/http_head.h"
 #include "tests/base/cases.h"
 
-static int parse(const char *text, struct head *head)
+static int parse(const char *text, struct chi_http_head *head)
 {
 	const char *why = NULL;
 	size_t used = 0;
-	int status = head_parse(text, strlen(text), head, &used, &why);
+	int status = chi_http_head_parse(text, strlen(text), head, &used, &why);
 	assert_non_null(why);
 	if (status == 0) {
 		assert_true(used <= strlen(text));
@@ -18,7 +18,7 @@ static int parse(const char *text, struct head *head)
 	return status;
 }
 
-static void assert_text(struct text text, const char *wanted)
+static void assert_text(struct chi_slice text, const char *wanted)
 {
 	assert_int_equal(text.len, strlen(wanted));
 	assert_memory_equal(text.at, wanted, text.len);
@@ -30,9 +30,9 @@ static const char usual[] = "GET /api/x?a=b&c HTTP/1.1\r\nHost: localhost:8080\r
 
 CASE(test_usual)
 {
-	struct head head;
+	struct chi_http_head head;
 	assert_int_equal(parse(usual, &head), 0);
-	assert_int_equal(head.method, METHOD_GET);
+	assert_int_equal(head.method, CHI_HTTP_GET);
 	assert_int_equal(head.version, 11);
 	assert_true(head.keep_alive);
 	assert_text(head.path, "/api/x");
@@ -40,15 +40,15 @@ CASE(test_usual)
 	assert_text(head.host, "localhost:8080");
 	assert_text(head.authorization, "Bearer abc");
 	assert_text(head.tags, "\"1\"");
-	assert_true(head_list_has(head.encodings, "gzip"));
-	assert_true(head_list_has(head.encodings, "zstd"));
-	assert_false(head_list_has(head.encodings, "br"));
+	assert_true(chi_http_list_has(head.encodings, "gzip"));
+	assert_true(chi_http_list_has(head.encodings, "zstd"));
+	assert_false(chi_http_list_has(head.encodings, "br"));
 }
 
 /* Every part of a head is a part of one: it asks for more and refuses nothing. */
 CASE(test_cut_at_every_byte)
 {
-	struct head head;
+	struct chi_http_head head;
 	const char *why = NULL;
 	size_t used = 0;
 	for (size_t len = 0; len < sizeof(usual) - 1; len++) {
@@ -56,14 +56,15 @@ CASE(test_cut_at_every_byte)
 		char *part = malloc(len + 1);
 		assert_non_null(part);
 		memcpy(part, usual, len);
-		assert_int_equal(head_parse(len > 0 ? part : "", len, &head, &used, &why), 1);
+		assert_int_equal(chi_http_head_parse(len > 0 ? part : "", len, &head, &used, &why),
+				 1);
 		free(part);
 	}
 }
 
 CASE(test_without_a_version)
 {
-	struct head head;
+	struct chi_http_head head;
 	assert_int_equal(
 		parse("GET https://www.chessdb.cn/cdb.php?action=querybest&board=8/8 w\n", &head),
 		400);
@@ -79,7 +80,7 @@ CASE(test_without_a_version)
 
 CASE(test_absolute_form)
 {
-	struct head head;
+	struct chi_http_head head;
 	assert_int_equal(parse("GET http://www.chessdb.cn/cdb.php?a HTTP/1.1\r\n\r\n", &head), 0);
 	assert_text(head.path, "/cdb.php");
 	assert_int_equal(parse("GET http://www.chessdb.cn HTTP/1.1\r\n\r\n", &head), 400);
@@ -88,7 +89,7 @@ CASE(test_absolute_form)
 
 CASE(test_connections)
 {
-	struct head head;
+	struct chi_http_head head;
 	assert_int_equal(parse("GET / HTTP/1.0\r\n\r\n", &head), 0);
 	assert_false(head.keep_alive);
 	assert_int_equal(parse("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", &head), 0);
@@ -119,7 +120,7 @@ CASE(test_what_is_refused)
 		{411, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"},
 		{417, "POST / HTTP/1.1\r\nExpect: wonders\r\n\r\n"},
 	};
-	struct head head;
+	struct chi_http_head head;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
 		assert_int_equal(parse(heads[i].text, &head), heads[i].status);
 	}
@@ -128,7 +129,7 @@ CASE(test_what_is_refused)
 /* `n` bytes after a beginning. */
 static int parse_long(const char *begin, char c, size_t n)
 {
-	struct head head;
+	struct chi_http_head head;
 	const char *why = NULL;
 	size_t used = 0;
 	size_t len = strlen(begin);
@@ -136,7 +137,7 @@ static int parse_long(const char *begin, char c, size_t n)
 	assert_non_null(text);
 	memcpy(text, begin, len);
 	memset(text + len, c, n);
-	int status = head_parse(text, len + n, &head, &used, &why);
+	int status = chi_http_head_parse(text, len + n, &head, &used, &why);
 	free(text);
 	return status;
 }
@@ -144,14 +145,14 @@ static int parse_long(const char *begin, char c, size_t n)
 CASE(test_bounds)
 {
 	assert_int_equal(parse_long("GET /", 'x', 100), 1);
-	assert_int_equal(parse_long("GET /", 'x', HEAD_MAX), 414);
-	assert_int_equal(parse_long("GET / HTTP/1.1\r\nA: ", 'x', HEAD_MAX), 431);
-	char many[16 + 5 * (HEAD_FIELDS_MAX + 1) + 3] = "GET / HTTP/1.1\r\n";
-	for (int i = 0; i <= HEAD_FIELDS_MAX; i++) {
+	assert_int_equal(parse_long("GET /", 'x', CHI_HTTP_HEAD_MAX), 414);
+	assert_int_equal(parse_long("GET / HTTP/1.1\r\nA: ", 'x', CHI_HTTP_HEAD_MAX), 431);
+	char many[16 + 5 * (CHI_HTTP_FIELDS_MAX + 1) + 3] = "GET / HTTP/1.1\r\n";
+	for (int i = 0; i <= CHI_HTTP_FIELDS_MAX; i++) {
 		strcat(many, "A:b\r\n");
 	}
 	strcat(many, "\r\n");
-	struct head head;
+	struct chi_http_head head;
 	assert_int_equal(parse(many, &head), 431);
 	memmove(many + 16, many + 21, strlen(many + 21) + 1);
 	assert_int_equal(parse(many, &head), 0);
