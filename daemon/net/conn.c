@@ -33,15 +33,18 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 {
 	const struct chi_limits *limits = &worker->server->config->limits;
 	struct chi_conn *conn = calloc(1, sizeof(*conn));
-	if (conn == NULL || chi_worker_seat(worker, conn) < 0) {
+	if (conn == NULL) {
 		log_limited_error("connection.memory",
 				  "failed to serve a connection (out of memory)");
-		free(conn);
 		close(fd);
 		atomic_fetch_sub(&worker->server->connections, 1);
 		return;
 	}
 	conn->worker = worker;
+	conn->serial = ++worker->n_opened;
+	worker->n_conns++;
+	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
+	chi_loop_watch(&worker->loop);
 	count_state(conn, 1);
 	conn->fd = fd;
 	conn->listen = listen;
@@ -67,14 +70,14 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 
 struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn)
 {
-	return (struct chi_conn_ref){conn->worker, conn->slot, conn->generation};
+	return (struct chi_conn_ref){conn->worker, conn->serial};
 }
 
 struct chi_conn_name chi_name_of_conn(const struct chi_conn *conn)
 {
 	struct chi_conn_name name;
-	snprintf(name.text, sizeof(name.text), "%u.%u.%u", (unsigned)conn->worker->index,
-		 conn->slot, conn->generation);
+	snprintf(name.text, sizeof(name.text), "%zu.%llu", conn->worker->index,
+		 (unsigned long long)conn->serial);
 	return name;
 }
 
@@ -110,11 +113,10 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 		chi_call_remove(call);
 		if (call->ops != NULL) {
 			call->ops->close(call);
-		} else {
-			free(call);
 		}
 	}
-	chi_worker_unseat(worker, conn->slot);
+	TAILQ_REMOVE(&worker->conns, conn, all_link);
+	worker->n_conns--;
 	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
 	/* Main has counted it in. */
 	atomic_fetch_sub(&worker->server->connections, 1);

@@ -78,18 +78,10 @@ struct chi_probe_batch {
 TAILQ_HEAD(chi_conn_list, chi_conn);
 TAILQ_HEAD(chi_run_list, chi_run);
 
-/* A connection's place in its worker. The generation tells a new tenant from the old one, so
- * that a late answer never reaches the wrong client. */
-struct chi_conn_slot {
-	struct chi_conn *conn; /* NULL: free */
-	uint32_t generation;
-};
-
 /* Names a connection for other threads, which must not look at it. */
 struct chi_conn_ref {
 	struct chi_worker *worker;
-	uint32_t slot;
-	uint32_t generation;
+	uint64_t serial;
 };
 
 struct chi_worker {
@@ -105,9 +97,7 @@ struct chi_worker {
 	struct event *slice_event; /* runs while a run can go on */
 	bool serving;		   /* serve_event is due already */
 
-	struct chi_conn_slot *slots;
-	size_t n_slots;
-	size_t next_slot; /* where to look for a free one */
+	uint64_t n_opened; /* connections so far */
 	size_t n_conns;
 	struct chi_conn_list conns;
 	struct chi_conn_list ready; /* have bytes to be served */
@@ -173,12 +163,8 @@ void chi_worker_add_unauthenticated(struct chi_worker *worker, struct chi_conn *
 /* Does nothing if it is none. */
 void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_conn *conn);
 
-/* The connection if it is still the same one, else NULL. */
+/* The connection if it is still there, else NULL. Looks through them all. */
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);
-
-/* A place for a connection, noted in it. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn);
-void chi_worker_unseat(struct chi_worker *worker, uint32_t slot);
 
 /* ---- A standstill of all workers --------------------------------------------------------- */
 
@@ -233,8 +219,8 @@ struct chi_call_ops {
 	bool (*finishes)(struct chi_call *call, bool cancel);
 };
 
-/* A request in flight. Embedded in the stream's own struct, or alone on the heap (ops NULL) for
- * a write that the writer will answer. */
+/* A request in flight. Embedded in the stream's own struct, or (ops NULL) in the answer that the
+ * writer will give to a write. */
 struct chi_call {
 	TAILQ_ENTRY(chi_call) link;
 	struct chi_conn *conn; /* NULL once closed */
@@ -255,8 +241,7 @@ struct chi_conn {
 	struct event readable;
 	struct event writable;
 	int fd;
-	uint32_t slot;
-	uint32_t generation;
+	uint64_t serial; /* no other of the worker had it */
 	enum chi_conn_state state;
 	struct chi_tls *tls; /* NULL: plain */
 	TAILQ_ENTRY(chi_conn) unauthenticated_link;

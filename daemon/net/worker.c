@@ -175,54 +175,13 @@ static bool tick_worker(void *owner, int64_t now, bool late)
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
-/* Slots never shrink: their generations must not begin again. */
-static int grow_slots(struct chi_worker *worker)
-{
-	size_t n = worker->n_slots == 0 ? 16 : worker->n_slots * 2;
-	struct chi_conn_slot *slots = realloc(worker->slots, n * sizeof(*slots));
-	if (slots == NULL) {
-		return -CHI_ENOMEM;
-	}
-	memset(slots + worker->n_slots, 0, (n - worker->n_slots) * sizeof(*slots));
-	worker->slots = slots;
-	worker->n_slots = n;
-	return CHI_OK;
-}
-
-int chi_worker_seat(struct chi_worker *worker, struct chi_conn *conn)
-{
-	if (worker->n_conns == worker->n_slots && grow_slots(worker) < 0) {
-		return -CHI_ENOMEM;
-	}
-	/* Begins at the place after the last one given, mostly free: short on average. */
-	size_t i = worker->next_slot % worker->n_slots;
-	while (worker->slots[i].conn != NULL) {
-		i = (i + 1) % worker->n_slots;
-	}
-	worker->next_slot = i + 1;
-	worker->slots[i].conn = conn;
-	worker->n_conns++;
-	conn->slot = (uint32_t)i;
-	conn->generation = ++worker->slots[i].generation;
-	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
-	chi_loop_watch(&worker->loop);
-	return CHI_OK;
-}
-
-void chi_worker_unseat(struct chi_worker *worker, uint32_t slot)
-{
-	TAILQ_REMOVE(&worker->conns, worker->slots[slot].conn, all_link);
-	worker->slots[slot].conn = NULL;
-	worker->n_conns--;
-}
-
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref)
 {
-	if (ref->slot >= worker->n_slots ||
-	    worker->slots[ref->slot].generation != ref->generation) {
-		return NULL;
+	struct chi_conn *conn = TAILQ_FIRST(&worker->conns);
+	while (conn != NULL && conn->serial != ref->serial) {
+		conn = TAILQ_NEXT(conn, all_link);
 	}
-	return worker->slots[ref->slot].conn;
+	return conn;
 }
 
 /* Of all workers together as many as allowed; each has its share. */
@@ -446,6 +405,5 @@ void chi_worker_free(struct chi_worker *worker)
 	chi_arena_deinit(&worker->requests);
 	chi_arena_deinit(&worker->results);
 	chi_buffer_pool_deinit(&worker->buffer_pool);
-	free(worker->slots);
 	free(worker);
 }

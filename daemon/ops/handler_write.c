@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Jobs for the writer's thread, and its answers. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
@@ -13,7 +12,7 @@
 static chi_deliver deliver_answer, deliver_loss;
 static const struct chi_job_delivery delivery = {deliver_answer, deliver_loss};
 
-/* Addressed by slot and generation: no pointer to the connection leaves this thread. */
+/* No pointer to the connection leaves this thread but in the call, which is this thread's. */
 struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum chi_op op,
 				const struct chi_idempotency_key *idempotency_key)
 {
@@ -29,23 +28,16 @@ struct chi_job *chi_handler_job(const struct chi_conn *conn, uint64_t id, enum c
 int chi_handler_queue(struct chi_conn *conn, struct chi_served *served, struct chi_job *job,
 		      struct chi_fault *fault)
 {
-	struct chi_call *call = calloc(1, sizeof(*call));
-	if (call == NULL) {
-		chi_job_free(job);
-		return -CHI_ENOMEM;
-	}
-	call->id = job->answer->id;
-	call->op = job->op;
+	/* The job is the writer's once it is pushed; its answer comes by this thread's mailbox. */
+	struct chi_call *call = &job->answer->call;
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
 	int status = chi_store_writer_push(served->writer, job);
 	if (status < 0) {
-		free(call);
 		chi_job_free(job);
 		return chi_fail(fault, status, "the write queue of store '%s' is full",
 				served->name);
 	}
-	/* The answer cannot overtake this: it comes by this thread's mailbox. */
 	chi_call_add(conn, call);
 	return CHI_OK;
 }
@@ -85,10 +77,10 @@ int chi_handle_outcome(struct chi_task *task)
 static void answer_failure(struct chi_conn *conn, const struct chi_job_answer *answer)
 {
 	char field[CHI_FIELD_SIZE + 32];
-	const char *name = chi_op_name(answer->op);
+	const char *name = chi_op_name(answer->call.op);
 	(void)snprintf(field, sizeof(field), "%s%s%s", name, answer->field[0] == '[' ? "" : ".",
 		       answer->field);
-	chi_conn_fail(conn, answer->id, answer->op, answer->status,
+	chi_conn_fail(conn, answer->call.id, answer->call.op, answer->status,
 		      answer->is_mark		 ? "idempotency_key"
 		      : answer->field[0] != '\0' ? field
 						 : NULL,
@@ -104,20 +96,18 @@ static void deliver_answer(struct chi_mail *mail, void *owner)
 {
 	struct chi_worker *worker = owner;
 	_cleanup_(answer_freep) struct chi_job_answer *answer = (struct chi_job_answer *)mail;
-	struct chi_conn *conn = chi_worker_find(worker, &answer->to);
-	struct chi_call *call = conn != NULL ? chi_call_find(conn, answer->id) : NULL;
+	struct chi_conn *conn = answer->call.conn;
 	/* The client may have gone meanwhile; what it wrote is written all the same. */
-	if (call == NULL) {
+	if (conn == NULL) {
 		return;
 	}
-	chi_call_remove(call);
-	free(call);
+	chi_call_remove(&answer->call);
 	if (answer->status < 0) {
 		answer_failure(conn, answer);
 		return;
 	}
 	struct chi_response response = {
-		.id = answer->id, .last = true, .op = answer->op, .body = answer->result};
+		.id = answer->call.id, .last = true, .op = answer->call.op, .body = answer->result};
 	chi_arena_reset(&worker->results);
 	chi_conn_answer(conn, &response);
 }

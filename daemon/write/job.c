@@ -37,8 +37,8 @@ struct chi_job *chi_job_new(const struct chi_conn_ref *to, uint64_t id, enum chi
 	answer->mail.deliver = delivery->answer;
 	job->delivery = delivery;
 	answer->to = *to;
-	answer->id = id;
-	answer->op = op;
+	answer->call.id = id;
+	answer->call.op = op;
 	return job;
 }
 

@@ -23,9 +23,8 @@
  * with the job, so that answering never fails for lack of memory. */
 struct chi_job_answer {
 	struct chi_mail mail;
+	struct chi_call call; /* the worker's: conn NULL, the client has gone */
 	struct chi_conn_ref to;
-	uint64_t id;
-	enum chi_op op;
 	int status;
 	bool is_mark;		    /* the mark is at fault */
 	char field[CHI_FIELD_SIZE]; /* of the operation, at fault; "": none is named */
