@@ -26,7 +26,7 @@
 #include "daemon/access/certificate.h"
 #include "daemon/access/guard.h"
 #include "daemon/net/tally.h"
-#include "daemon/net/buffer_pool.h"
+#include "service/net/buffer_pool.h"
 #include "daemon/settings/limits.h"
 #include "proto/msg.h"
 #include "service/net/loop.h"

@@ -21,8 +21,6 @@ struct body {
 	size_t len;
 	const char *encoding; /* NULL: none */
 	char tag[32];	      /* "": none */
-	bool borrowed;	      /* lives as long as the server, */
-	struct kept *kept;    /* or, if it is not NULL, as this */
 };
 
 static size_t gzip(const void *in, size_t len, void *out, size_t room)
@@ -80,13 +78,12 @@ static void body_of(struct conn *conn, struct call *call, struct body *body)
 		bool zip = call->gzip && file->gzip != NULL;
 		*body = (struct body){.bytes = zip ? file->gzip : file->bytes,
 				      .len = zip ? file->gzip_len : file->len,
-				      .encoding = zip ? "gzip" : NULL,
-				      .borrowed = true};
+				      .encoding = zip ? "gzip" : NULL};
 		(void)snprintf(body->tag, sizeof(body->tag), "\"%s%s\"", file->tag, zip ? "g" : "");
 		return;
 	}
 	uint64_t hash = 0;
-	*body = (struct body){.kept = call->kept, .borrowed = call->kept != NULL};
+	*body = (struct body){.encoding = NULL};
 	if (call->kept != NULL) {
 		struct kept_bytes plain = kept_plain(call->kept, &hash);
 		body->bytes = plain.bytes;
@@ -143,29 +140,10 @@ static const char page_policy[] =
 
 static void add_bytes(struct conn *conn, const void *bytes, size_t len)
 {
-	if (len > 0 && evbuffer_add(conn->out, bytes, len) < 0) {
+	if (len > 0 && !conn_append(conn, &conn->out, bytes, len)) {
 		/* Nothing that makes sense can follow. */
 		conn->at_end = true;
 		conn->call->keep_alive = false;
-	}
-}
-
-/* What stays where it is is not copied. */
-static void add_body(struct conn *conn, const struct body *body)
-{
-	if (!body->borrowed || body->len == 0) {
-		add_bytes(conn, body->bytes, body->len);
-		return;
-	}
-	if (body->kept != NULL) {
-		kept_use(body->kept);
-	}
-	if (evbuffer_add_reference(conn->out, body->bytes, body->len,
-				   body->kept != NULL ? kept_done : NULL, body->kept) < 0) {
-		conn->at_end = true;
-		if (body->kept != NULL) {
-			kept_done(NULL, 0, body->kept);
-		}
 	}
 }
 
@@ -200,10 +178,7 @@ void answer_put(struct conn *conn, struct call *call)
 	}
 	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
 	add_bytes(conn, head, (size_t)n);
-	if (empty || call->method == CHI_HTTP_HEAD) {
-		return;
-	}
-	add_body(conn, &body);
+	add_bytes(conn, body.bytes, empty || call->method == CHI_HTTP_HEAD ? 0 : body.len);
 }
 
 static void begin_stream(struct conn *conn, struct call *call)

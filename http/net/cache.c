@@ -33,7 +33,6 @@ struct packed {
 };
 
 struct kept {
-	unsigned users; /* the cache, and answers that are being sent */
 	uint64_t state;
 	uint64_t hash;	  /* of the answer's bytes */
 	const char *type; /* static */
@@ -71,23 +70,6 @@ static size_t size_of(const struct kept *kept)
 	       kept->packed[ZSTD].len;
 }
 
-void kept_done(const void *bytes, size_t len, void *context)
-{
-	struct kept *kept = context;
-	(void)bytes;
-	(void)len;
-	if (--kept->users == 0) {
-		free(kept->packed[GZIP].bytes);
-		free(kept->packed[ZSTD].bytes);
-		free(kept);
-	}
-}
-
-void kept_use(struct kept *kept)
-{
-	kept->users++;
-}
-
 struct kept_bytes kept_plain(const struct kept *kept, uint64_t *hash)
 {
 	*hash = kept->hash;
@@ -100,7 +82,9 @@ static void drop(struct cache *cache, size_t place)
 	if (kept != NULL) {
 		cache->bytes -= size_of(kept);
 		cache->places[place] = NULL;
-		kept_done(NULL, 0, kept);
+		free(kept->packed[GZIP].bytes);
+		free(kept->packed[ZSTD].bytes);
+		free(kept);
 	}
 }
 
@@ -128,7 +112,6 @@ struct kept_bytes kept_packed(struct cache *cache, struct call *call)
 			free(out);
 		}
 		cache->bytes += n;
-		empty_for(cache, 0);
 	}
 	return (struct kept_bytes){packed->bytes, packed->len};
 }
@@ -203,6 +186,9 @@ bool cache_find(struct cache *cache, struct call *call)
 	if (!may_keep(call) || cache->most == 0) {
 		return false;
 	}
+	/* What was compressed since counts, too: not while an answer of the cache is put together.
+	 */
+	empty_for(cache, 0);
 	call->state_seen = state_of(cache, &call->loop->session);
 	struct kept **set = set_of(cache, call->target);
 	size_t way = way_of(set, call->target);
@@ -212,7 +198,6 @@ bool cache_find(struct cache *cache, struct call *call)
 	}
 	put_first(set, way, kept);
 	call->type = kept->type;
-	kept->users++;
 	call->kept = kept;
 	return true;
 }
@@ -238,8 +223,7 @@ void cache_keep(struct cache *cache, const struct call *call)
 	if (kept == NULL) {
 		return;
 	}
-	*kept = (struct kept){.users = 1,
-			      .state = call->state_seen,
+	*kept = (struct kept){.state = call->state_seen,
 			      .hash = XXH3_64bits(chi_buffer_bytes(out), out->len),
 			      .type = call->type,
 			      .len = out->len,

@@ -31,7 +31,7 @@ static const struct http_config *config_of(const struct conn *conn)
 static void set_deadline(struct conn *conn, uint64_t ms)
 {
 	conn->deadline_ms = chi_now_ms() + (int64_t)ms;
-	conn->unsent = evbuffer_get_length(conn->out);
+	conn->unsent = conn->out.len;
 }
 
 static void set_state(struct conn *conn, enum conn_state state)
@@ -85,35 +85,40 @@ void conn_close(struct conn *conn)
 	}
 	chi_counter_add(&conn->loop->counters.open, (uint64_t)-1);
 	chi_shares_give(&conn->loop->places, chi_peer_number(&conn->from), 1);
-	chi_event_drop(&conn->readable);
-	chi_event_drop(&conn->writable);
+	event_del(&conn->readable);
+	event_del(&conn->writable);
 	close(conn->fd);
-	if (conn->in != NULL) {
-		evbuffer_free(conn->in);
-	}
-	if (conn->out != NULL) {
-		evbuffer_free(conn->out);
-	}
+	chi_buffer_deinit(&conn->in);
+	chi_buffer_deinit(&conn->out);
 	free(conn);
 }
 
 /* ---- Sending ----------------------------------------------------------------------------- */
 
+bool conn_append(struct conn *conn, struct chi_buffer *to, const void *bytes, size_t len)
+{
+	size_t room = len < CHI_SMALL_BUFFER ? CHI_SMALL_BUFFER : len;
+	if (to->data == NULL) {
+		chi_buffer_pool_get(&conn->loop->buffers, to, room);
+	}
+	return (to->data != NULL || chi_buffer_reserve(to, room) != NULL) &&
+	       chi_buffer_append(to, bytes, len) == CHI_OK;
+}
+
 /* Sends what can be sent. False: the connection is broken. */
 static bool flush(struct conn *conn)
 {
-	while (evbuffer_get_length(conn->out) > 0) {
-		int n = evbuffer_write(conn->out, conn->fd);
+	while (conn->out.len > 0) {
+		ssize_t n =
+			send(conn->fd, chi_buffer_bytes(&conn->out), conn->out.len, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
-		if (n <= 0) {
-			bool full = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-			if (full) {
-				chi_event_add(conn->writable, NULL);
-			}
-			return full;
+		if (n < 0) {
+			bool full = errno == EAGAIN || errno == EWOULDBLOCK;
+			return full && event_add(&conn->writable, NULL) == 0;
 		}
+		chi_buffer_consume(&conn->out, (size_t)n);
 		chi_counter_add(&conn->loop->counters.sent, (uint64_t)n);
 	}
 	return true;
@@ -359,10 +364,10 @@ static bool take_head(struct conn *conn)
 	struct chi_http_head head;
 	const char *why = "";
 	size_t used = 0;
-	size_t len = evbuffer_get_length(conn->in);
+	size_t len = conn->in.len;
 	len = len > CHI_HTTP_HEAD_MAX ? CHI_HTTP_HEAD_MAX : len;
-	const char *bytes = (const char *)evbuffer_pullup(conn->in, (ev_ssize_t)len);
-	if (len == 0 || bytes == NULL) {
+	const char *bytes = (const char *)chi_buffer_bytes(&conn->in);
+	if (len == 0) {
 		return false;
 	}
 	int http = chi_http_head_parse(bytes, len, &head, &used, &why);
@@ -382,13 +387,14 @@ static bool take_head(struct conn *conn)
 	}
 	bool begun = begin_call(conn, &head);
 	bool expects = head.expects && head.version == 11;
-	evbuffer_drain(conn->in, used);
+	chi_buffer_consume(&conn->in, used);
 	if (begun) {
 		set_state(conn, CONN_BODY);
 		set_deadline(conn, config_of(conn)->head_ms * (1 + head.length / MIB));
 		conn->body_at = 0;
-		if (expects && evbuffer_get_length(conn->in) < head.length) {
-			evbuffer_add_printf(conn->out, "HTTP/1.1 100 Continue\r\n\r\n");
+		if (expects && conn->in.len < head.length) {
+			static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+			(void)conn_append(conn, &conn->out, go_on, sizeof(go_on) - 1);
 		}
 	}
 	return true;
@@ -398,8 +404,12 @@ static bool take_body(struct conn *conn)
 {
 	struct call *call = conn->call;
 	size_t wanted = call->body_len - conn->body_at;
-	int n = wanted > 0 ? evbuffer_remove(conn->in, call->body + conn->body_at, wanted) : 0;
-	conn->body_at += n > 0 ? (size_t)n : 0;
+	size_t n = wanted < conn->in.len ? wanted : conn->in.len;
+	if (n > 0) {
+		memcpy(call->body + conn->body_at, chi_buffer_bytes(&conn->in), n);
+		chi_buffer_consume(&conn->in, n);
+	}
+	conn->body_at += n;
 	if (conn->body_at < call->body_len) {
 		return false;
 	}
@@ -413,39 +423,37 @@ static bool step_conn(struct conn *conn)
 	switch (conn->state) {
 	case CONN_IDLE:
 	case CONN_HEAD:
-		return evbuffer_get_length(conn->out) < OUTPUT_MOST && take_head(conn);
+		return conn->out.len < OUTPUT_MOST && take_head(conn);
 	case CONN_BODY:
 		return take_body(conn);
 	case CONN_STREAM:
-		if (evbuffer_get_length(conn->out) > 0) {
+		if (conn->out.len > 0) {
 			return false;
 		}
 		run_call(conn);
 		return true;
 	case CONN_LAST:
-		if (evbuffer_get_length(conn->out) == 0 && shutdown(conn->fd, SHUT_WR) == 0) {
+		if (conn->out.len == 0 && shutdown(conn->fd, SHUT_WR) == 0) {
 			set_state(conn, CONN_LINGER);
 		}
 		return false;
 	case CONN_LINGER:
-		evbuffer_drain(conn->in, evbuffer_get_length(conn->in));
+		chi_buffer_consume(&conn->in, conn->in.len);
 		return false;
 	default:
 		return false;
 	}
 }
 
-/* Reads on only while there is room for what comes. */
-static void set_reading(struct conn *conn)
+/* Reads on only while there is room for what comes. False: the loop cannot watch it. */
+static bool set_reading(struct conn *conn)
 {
-	bool want = !conn->at_end && evbuffer_get_length(conn->in) < INPUT_MOST &&
-		    evbuffer_get_length(conn->out) < OUTPUT_MOST;
-	if (want && !conn->reading) {
-		chi_event_add(conn->readable, NULL);
-	} else if (!want && conn->reading) {
-		event_del(conn->readable);
+	bool want = !conn->at_end && conn->in.len < INPUT_MOST && conn->out.len < OUTPUT_MOST;
+	if (want == conn->reading) {
+		return true;
 	}
 	conn->reading = want;
+	return (want ? event_add(&conn->readable, NULL) : event_del(&conn->readable)) == 0;
 }
 
 /* Nothing more will come of it. A client that has ended its input may wait for an answer. */
@@ -454,13 +462,13 @@ static bool is_over(const struct conn *conn)
 	return conn->at_end &&
 	       (conn->state == CONN_IDLE || conn->state == CONN_HEAD || conn->state == CONN_BODY ||
 		conn->state == CONN_LINGER) &&
-	       evbuffer_get_length(conn->out) == 0;
+	       conn->out.len == 0;
 }
 
 /* Between requests a client is idle only once it has read what it asked for. */
 static void note_output(struct conn *conn, bool answered)
 {
-	size_t left = evbuffer_get_length(conn->out);
+	size_t left = conn->out.len;
 	if (conn->state == CONN_IDLE && left > 0 && answered) {
 		set_deadline(conn, config_of(conn)->send_ms);
 	} else if (conn->state == CONN_IDLE && left == 0 && conn->held > 0) {
@@ -477,21 +485,21 @@ static void advance(struct conn *conn)
 	while (more && fine) {
 		more = step_conn(conn) && ++turns < TURN_REQUESTS;
 		if (!more) {
-			size_t before = evbuffer_get_length(conn->out);
+			size_t before = conn->out.len;
 			fine = flush(conn);
 			/* What waited for the output to be sent goes on. */
-			more = fine && before > 0 && evbuffer_get_length(conn->out) == 0 &&
-			       turns < TURN_REQUESTS;
+			more = fine && before > 0 && conn->out.len == 0 && turns < TURN_REQUESTS;
 		}
 	}
-	if (!fine || is_over(conn)) {
+	if (!fine || is_over(conn) || !set_reading(conn)) {
 		conn_close(conn);
 		return;
 	}
 	note_output(conn, turns > 0);
-	set_reading(conn);
+	chi_buffer_pool_put(&conn->loop->buffers, &conn->in);
+	chi_buffer_pool_put(&conn->loop->buffers, &conn->out);
 	if (turns == TURN_REQUESTS) {
-		event_active(conn->writable, EV_WRITE, 1);
+		event_active(&conn->writable, EV_WRITE, 1);
 	}
 }
 
@@ -502,12 +510,11 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	struct conn *conn = context;
 	(void)what;
 	char bytes[READ_BYTES];
-	/* evbuffer_read would first ask how much there is, a system call more. */
 	ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		return;
 	}
-	if (n < 0 || (n > 0 && evbuffer_add(conn->in, bytes, (size_t)n) < 0)) {
+	if (n < 0 || (n > 0 && !conn_append(conn, &conn->in, bytes, (size_t)n))) {
 		conn_close(conn);
 		return;
 	}
@@ -538,7 +545,7 @@ void conn_answered(struct call *call)
 /* Slow heads and bodies are told so; who does not read an answer cannot be told. */
 void conn_tick(struct conn *conn, int64_t now_ms)
 {
-	size_t unsent = evbuffer_get_length(conn->out);
+	size_t unsent = conn->out.len;
 	if (conn->loop->turns.leaving && conn->state == CONN_IDLE && unsent == 0) {
 		conn_close(conn);
 		return;
@@ -575,10 +582,11 @@ void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 	conn->is_proxy = server_is_proxy(loop->server, from);
 	chi_peer_here(fd, &conn->here);
 	chi_shares_take(&loop->places, conn->share, 1);
-	conn->in = evbuffer_new();
-	conn->out = evbuffer_new();
-	conn->readable = event_new(loop->turns.base, fd, EV_READ | EV_PERSIST, on_readable, conn);
-	conn->writable = event_new(loop->turns.base, fd, EV_WRITE, on_writable, conn);
+	chi_buffer_init(&conn->in, SIZE_MAX);
+	chi_buffer_init(&conn->out, SIZE_MAX);
+	event_assign(&conn->readable, loop->turns.base, fd, EV_READ | EV_PERSIST, on_readable,
+		     conn);
+	event_assign(&conn->writable, loop->turns.base, fd, EV_WRITE, on_writable, conn);
 	conn->next = loop->conns;
 	conn->link = &loop->conns;
 	if (conn->next != NULL) {
@@ -587,11 +595,8 @@ void conn_new(struct loop *loop, int fd, const struct chi_peer_address *from)
 	loop->conns = conn;
 	chi_loop_watch(&loop->turns);
 	chi_counter_add(&loop->counters.open, 1);
-	if (conn->in == NULL || conn->out == NULL || conn->readable == NULL ||
-	    conn->writable == NULL) {
-		conn_close(conn);
-		return;
-	}
 	set_state(conn, CONN_IDLE);
-	set_reading(conn);
+	if (!set_reading(conn)) {
+		conn_close(conn);
+	}
 }

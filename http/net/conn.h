@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include <event2/buffer.h>
+#include <event2/event_struct.h>
 
 #include "http/net/server.h"
 
@@ -30,18 +30,22 @@ struct conn {
 	bool is_proxy;
 	uint32_t share; /* who has `held`: the peer of the latest call */
 	enum conn_state state;
-	struct event *readable;
-	struct event *writable;
+	struct event readable;
+	struct event writable;
 	bool reading;
 	bool at_end; /* the client has ended its input */
-	struct evbuffer *in;
-	struct evbuffer *out;
+	struct chi_buffer in;
+	struct chi_buffer out;
 	int64_t deadline_ms;
 	size_t unsent; /* when the deadline was set */
 	size_t held;   /* of the output, as the loop counts it */
 	struct call *call;
 	size_t body_at; /* bytes of it that have come */
 };
+
+/* To conn->in or conn->out, whose memory is lent by the loop while they hold something. False:
+ * there is none. */
+bool conn_append(struct conn *conn, struct chi_buffer *to, const void *bytes, size_t len);
 
 /* Puts head and body of call's answer into conn->out. */
 void answer_put(struct conn *conn, struct call *call);
@@ -63,11 +67,8 @@ struct kept_bytes {
 	size_t len;
 };
 
-/* What call->kept has, and the hash of these bytes; they stay until kept_done, which is called
- * once, on the loop's thread: with any bytes, as evbuffers call it. */
+/* What call->kept has, and the hash of these bytes; they stay until another answer is kept. */
 struct kept_bytes kept_plain(const struct kept *kept, uint64_t *hash);
 /* The same bytes, compressed for this client when the first one asked for them so. */
 struct kept_bytes kept_packed(struct cache *cache, struct call *call);
-void kept_use(struct kept *kept); /* one more will call kept_done */
-void kept_done(const void *bytes, size_t len, void *kept);
 void cache_keep(struct cache *cache, const struct call *call);

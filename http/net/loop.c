@@ -60,9 +60,6 @@ void loop_call_done(struct call *call)
 {
 	struct loop *loop = call->loop;
 	chi_shares_give(&loop->bodies, call->share, call->body_len);
-	if (call->kept != NULL) {
-		kept_done(NULL, 0, call->kept);
-	}
 	pack_free(call->pack);
 	if (loop->n_spare == SPARE_CALLS || chi_arena_held(&call->arena) > KEEP_BYTES) {
 		free_call(call);
@@ -135,7 +132,7 @@ static bool make_room(struct loop *loop, const struct chi_peer_address *from)
 	struct conn *oldest = NULL;
 	for (struct conn *conn = loop->conns; conn != NULL; conn = conn->next) {
 		bool waits = conn->state == CONN_LINGER ||
-			     (conn->state == CONN_IDLE && evbuffer_get_length(conn->out) == 0);
+			     (conn->state == CONN_IDLE && conn->out.len == 0);
 		oldest = waits && (from == NULL || is_of(conn, from)) ? conn : oldest;
 	}
 	if (oldest != NULL) {
@@ -241,5 +238,6 @@ void loop_free(struct loop *loop)
 	chi_loop_deinit(&loop->turns);
 	session_close(&loop->session);
 	cache_free(loop->cache);
+	chi_buffer_pool_deinit(&loop->buffers);
 	free(loop);
 }

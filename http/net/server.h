@@ -29,6 +29,7 @@
 #include "http/net/unknown.h"
 #include "service/access.h"
 #include "service/metrics.h"
+#include "service/net/buffer_pool.h"
 #include "service/net/listener.h"
 #include "service/net/loop.h"
 #include "service/net/main_loop.h"
@@ -98,9 +99,10 @@ struct loop {
 	struct conn *conns; /* all that are open */
 	struct call *spare; /* to be used again */
 	size_t n_spare;
-	struct chi_shares places; /* connections */
-	struct chi_shares bodies; /* bytes of the bodies of its calls */
-	struct chi_shares output; /* bytes that clients have not read yet */
+	struct chi_shares places;	/* connections */
+	struct chi_shares bodies;	/* bytes of the bodies of its calls */
+	struct chi_shares output;	/* bytes that clients have not read yet */
+	struct chi_buffer_pool buffers; /* of its connections */
 	struct cache *cache;
 	struct http_counters counters;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers that are lent again, how many are kept, and how much memory that is at most. */
-#include "daemon/net/buffer_pool.h"
+#include "service/net/buffer_pool.h"
 #include "tests/base/cases.h"
 
 #define LIMIT ((size_t)1 << 20)

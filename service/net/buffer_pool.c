@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two stacks of memory: the buffers themselves live in the connections. */
-#include "daemon/net/buffer_pool.h"
+#include "service/net/buffer_pool.h"
 
 void chi_buffer_pool_get(struct chi_buffer_pool *buffer_pool, struct chi_buffer *buffer,
 			 size_t bytes)
