@@ -52,8 +52,8 @@ void chi_metrics_head(struct chi_metrics *page, const char *name, const char *ty
 void chi_metrics_value(struct chi_metrics *page, const char *name, const char *type,
 		       const char *help, uint64_t value)
 {
-	chi_metrics_head(page, name, type, help);
-	chi_metrics_print(page, "%s %llu\n", name, (unsigned long long)value);
+	chi_metrics_print(page, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type,
+			  name, (unsigned long long)value);
 }
 
 /* Whole and fraction apart: the decimal point must not depend on a locale. */

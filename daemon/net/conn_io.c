@@ -547,7 +547,11 @@ void chi_conn_flush(struct chi_conn *conn)
 		if (n > 0) {
 			chi_counter_add(&conn->worker->tally.sent, (uint64_t)n);
 			chi_buffer_consume(&conn->out, (size_t)n);
-			conn->sent_at = chi_now_ms();
+			conn->sent += (size_t)n;
+			if (conn->out.len == 0 || conn->sent >= CHI_PROGRESS) {
+				conn->sent_at = chi_now_ms();
+				conn->sent = 0;
+			}
 			drained(conn);
 		}
 	}

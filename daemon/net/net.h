@@ -262,7 +262,8 @@ struct chi_conn {
 	size_t accounted; /* bytes counted in server->buffered */
 	size_t skip;	  /* bytes of a refused request that are still to be thrown away */
 	int64_t frame_by; /* ms: when a begun frame must be whole; 0: none has begun */
-	int64_t sent_at;  /* ms: last progress of output; meaningful while there is some */
+	int64_t sent_at;  /* ms: last progress of output; meaningful while there is some, as is */
+	size_t sent;	  /* what was sent since */
 	int64_t linger_by;
 	struct chi_call_list calls;
 	size_t n_calls;

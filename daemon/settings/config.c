@@ -63,7 +63,7 @@ static const struct chi_option options[] = {
 	{"output-close", "BYTES", FIELD(limits.output_close), 1024, MIB << 10, 8 * MIB,
 	 .help = "unread answers above which a client is cut off"},
 	{"output-timeout", "MS", FIELD(limits.output_ms), 1, DAY_MS, 30000,
-	 .help = "without reading, after which a client is cut off"},
+	 .help = "for a client to read 64 KiB of what waits, or be cut off"},
 	{"buffer-bytes", "BYTES", FIELD(limits.buffer_bytes), 64 << 10, MIB << 20, 256 * MIB,
 	 .help = "memory for all clients' buffers together"},
 	{"queue-bytes", "BYTES", FIELD(limits.queue_bytes), 1024, MIB << 20, 64 * MIB,

@@ -73,6 +73,9 @@
 /* Descriptors kept free of clients: files of the stores, pipes, the log, the spare one. */
 #define CHI_RESERVED_FDS 64
 
+/* Bytes of what waits that a client reads at least in output_ms. */
+#define CHI_PROGRESS ((size_t)64 << 10)
+
 /* How long an answer sent before closing may take to be read by a peer that is still sending. */
 #define CHI_LINGER_MS 2000
 
@@ -88,7 +91,7 @@ struct chi_limits {
 	uint64_t frame_ms;	/* a begun frame must be whole by then */
 	uint64_t output_pause;	/* unread bytes above which a client is not read */
 	uint64_t output_close;	/* unread bytes above which it is cut off */
-	uint64_t output_ms;	/* time without reading after which it is cut off */
+	uint64_t output_ms;	/* it must read all or CHI_PROGRESS by then, or is cut off */
 	uint64_t buffer_bytes;	/* all buffers together; above it requests are refused */
 	uint64_t queue_bytes;	/* write queue of a store */
 	uint64_t queue_records; /* the same in positions */
