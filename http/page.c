@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zlib.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/file.h"
+#include "http/net/pack.h"
 
 #define FILES_MAX 64
 #define FILE_MOST (1 << 20)
@@ -55,19 +55,9 @@ static const char *type_of(const char *name)
 /* Only if it becomes smaller. */
 static void compress_file(struct page *page, struct page_file *file)
 {
-	z_stream z = {.next_in = (Bytef *)(uintptr_t)file->bytes, .avail_in = (uInt)file->len};
 	void *out = chi_arena_alloc(&page->arena, file->len);
-	if (out == NULL || deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9,
-					Z_DEFAULT_STRATEGY) != Z_OK) {
-		return;
-	}
-	z.next_out = out;
-	z.avail_out = (uInt)file->len;
-	if (deflate(&z, Z_FINISH) == Z_STREAM_END) {
-		file->gzip = out;
-		file->gzip_len = z.total_out;
-	}
-	deflateEnd(&z);
+	file->gzip_len = out != NULL ? pack_gzip(9, file->bytes, file->len, out) : 0;
+	file->gzip = file->gzip_len > 0 ? out : NULL;
 }
 
 static int load_file(struct page *page, int dir, const char *name, struct chi_fault *fault)

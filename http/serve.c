@@ -16,11 +16,8 @@
 
 static void reload(void *context)
 {
-	struct chi_fault fault = {{0}};
-	if (server_load_access(context, &fault) < 0) {
-		log_error("access.fail", "access rules stay as they were ({cause})",
-			  log_text("cause", fault.text));
-	}
+	struct http_server *server = context;
+	(void)chi_rules_reload(&server->rules);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -83,8 +80,11 @@ static int try_store(const struct http_config *config, struct chi_fault *fault)
 
 static int start_server(struct http_server *server, struct chi_fault *fault)
 {
-	int status = chi_main_loop_init(&server->main, reload, server, fault);
-	status = status == CHI_OK ? server_load_access(server, fault) : status;
+	const struct chi_server_settings *settings = &server->config->server;
+	int status = chi_rules_open(&server->rules, settings->access_path,
+				    settings->user.given ? settings->user.uid : geteuid(), fault);
+	status = status == CHI_OK ? chi_main_loop_init(&server->main, reload, server, fault)
+				  : status;
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
 	status = status == CHI_OK ? try_store(server->config, fault) : status;
 	status = status == CHI_OK ? jail_enter(server, fault) : status;
@@ -116,8 +116,7 @@ static void stop(struct http_server *server)
 		chi_sockets_close(&server->sockets[i]);
 	}
 	routes_deinit(server);
-	chi_access_free(server->access);
-	pthread_rwlock_destroy(&server->access_lock);
+	chi_rules_close(&server->rules);
 	chi_main_loop_deinit(&server->main);
 }
 
@@ -130,7 +129,6 @@ int serve(const void *config, struct chi_fault *fault)
 	chi_dir_guard_lock_files();
 	server->config = config;
 	server->find = routes_find;
-	pthread_rwlock_init(&server->access_lock, NULL);
 	int status = start_server(server, fault);
 	if (status == CHI_OK) {
 		status = chi_main_loop_run(&server->main, &server->sockets[0], fault);

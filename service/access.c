@@ -20,6 +20,7 @@
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "service/log.h"
 
 #define BLANKS " \t\r"
 #define WORDS  4
@@ -496,4 +497,51 @@ int chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE
 	unsigned size = 0;
 	/* Fails only without memory. */
 	return EVP_Digest(bytes, len, out, &size, EVP_sha256(), NULL) == 1 ? CHI_OK : -CHI_ENOMEM;
+}
+
+/* ---- Rules that are read again ------------------------------------------------------------ */
+
+int chi_rules_open(struct chi_rules *rules, const char *path, uint32_t uid, struct chi_fault *fault)
+{
+	*rules = (struct chi_rules){.path = path, .uid = uid};
+	pthread_rwlock_init(&rules->lock, NULL);
+	return path != NULL ? chi_access_load(path, uid, &rules->access, fault) : CHI_OK;
+}
+
+void chi_rules_close(struct chi_rules *rules)
+{
+	chi_access_free(rules->access);
+	pthread_rwlock_destroy(&rules->lock);
+}
+
+bool chi_rules_reload(struct chi_rules *rules)
+{
+	struct chi_access *access = NULL;
+	struct chi_fault fault = {{0}};
+	if (rules->path == NULL) {
+		return false;
+	}
+	if (chi_access_load(rules->path, rules->uid, &access, &fault) < 0) {
+		log_error("access.reload",
+			  "failed to reload the access rules, the old ones stay ({cause})",
+			  log_text("cause", fault.text));
+		return false;
+	}
+	pthread_rwlock_wrlock(&rules->lock);
+	struct chi_access *before = rules->access;
+	rules->access = access;
+	pthread_rwlock_unlock(&rules->lock);
+	chi_access_free(before);
+	log_info("access.reload", "reloaded the access rules of '{path}'",
+		 log_text("path", rules->path));
+	return true;
+}
+
+enum chi_role chi_rules_authorize(struct chi_rules *rules, const struct chi_shown *shown,
+				  const char **why)
+{
+	pthread_rwlock_rdlock(&rules->lock);
+	enum chi_role role = chi_access_authorize(rules->access, shown, why);
+	pthread_rwlock_unlock(&rules->lock);
+	return role;
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,3 +80,23 @@ enum chi_role chi_access_authorize(const struct chi_access *access, const struct
 
 /* The digest of a token, as the file holds it. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_access_digest(const void *bytes, size_t len, uint8_t out[CHI_DIGEST_SIZE]);
+
+/* Rules of a file that is read again while threads judge by them. */
+struct chi_rules {
+	const char *path; /* NULL: there are none */
+	uint32_t uid;
+	pthread_rwlock_t lock; /* held for moments; nothing is waited for under it */
+	struct chi_access *access;
+};
+
+/* `path` NULL: without rules. As chi_access_load; to be closed also then. */
+CHI_MUSTUSE int chi_rules_open(struct chi_rules *rules, const char *path, uint32_t uid,
+			       struct chi_fault *fault);
+void chi_rules_close(struct chi_rules *rules);
+
+/* Reads the file again. False: there is none, or a bad one, which is logged; the old rules stay. */
+bool chi_rules_reload(struct chi_rules *rules);
+
+/* Any thread: as chi_access_authorize, with rules. */
+enum chi_role chi_rules_authorize(struct chi_rules *rules, const struct chi_shown *shown,
+				  const char **why);

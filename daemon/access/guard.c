@@ -24,53 +24,25 @@ struct user {
 	size_t n_groups;
 };
 
-static int load_access(const struct chi_config *config, struct chi_access **out,
-		       struct chi_fault *fault)
-{
-	/* At the start we may still be root, and are to be someone else. */
-	uint32_t uid = config->server.user.given ? config->server.user.uid : geteuid();
-	return chi_access_load(config->server.access_path, uid, out, fault);
-}
-
 int chi_guard_init(struct chi_guard *guard, const struct chi_config *config,
 		   struct chi_fault *fault)
 {
 	*guard = (struct chi_guard){.config = config};
 	pthread_mutex_init(&guard->lock, NULL);
-	int status = chi_certificate_load(config, &guard->tls, fault);
-	if (status == CHI_OK && config->server.access_path != NULL) {
-		status = load_access(config, &guard->access, fault);
-	}
-	return status;
+	/* At the start we may still be root, and are to be someone else. */
+	int status = chi_rules_open(&guard->rules, config->server.access_path,
+				    config->server.user.given ? config->server.user.uid : geteuid(),
+				    fault);
+	return status == CHI_OK ? chi_certificate_load(config, &guard->tls, fault) : status;
 }
 
 void chi_guard_deinit(struct chi_guard *guard)
 {
 	if (guard->config != NULL) {
-		chi_access_free(guard->access);
+		chi_rules_close(&guard->rules);
 		SSL_CTX_free(guard->tls);
 		pthread_mutex_destroy(&guard->lock);
 	}
-}
-
-static bool reload_access(struct chi_guard *guard)
-{
-	struct chi_access *access = NULL;
-	struct chi_fault fault = {0};
-	if (load_access(guard->config, &access, &fault) < 0) {
-		log_error("access.reload",
-			  "failed to reload the access rules, the old ones stay ({cause})",
-			  log_text("cause", fault.text));
-		return false;
-	}
-	pthread_mutex_lock(&guard->lock);
-	struct chi_access *before = guard->access;
-	guard->access = access;
-	pthread_mutex_unlock(&guard->lock);
-	chi_access_free(before);
-	log_info("access.reload", "reloaded the access rules of '{path}'",
-		 log_text("path", guard->config->server.access_path));
-	return true;
 }
 
 /* Open connections keep the context that they were made with, and are judged by this one. */
@@ -105,8 +77,7 @@ int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
 bool chi_guard_reload(struct chi_guard *guard)
 {
 	bool tls = guard->config->tls_certificate != NULL && reload_tls(guard);
-	bool access = guard->config->server.access_path != NULL && reload_access(guard);
-	return tls || access;
+	return chi_rules_reload(&guard->rules) || tls;
 }
 
 /* A handshake under these authorities has seen to it; one before they were read again has not. */
@@ -205,11 +176,9 @@ int chi_guard_authorize(struct chi_guard *guard, const struct chi_visitor *visit
 		shown.certificate = certificate.name;
 		shown.fingerprint = certificate.fingerprint;
 	}
-	pthread_mutex_lock(&guard->lock);
-	if (guard->access != NULL) {
-		role = chi_access_authorize(guard->access, &shown, why);
+	if (guard->rules.path != NULL) {
+		role = chi_rules_authorize(&guard->rules, &shown, why);
 	}
-	pthread_mutex_unlock(&guard->lock);
 	*out = role < most ? role : most;
 	return CHI_OK;
 }

@@ -17,9 +17,9 @@
 
 struct chi_guard {
 	const struct chi_config *config;
-	pthread_mutex_t lock;	   /* held for moments; nothing is waited for under it */
-	SSL_CTX *tls;		   /* NULL: no TLS is spoken */
-	struct chi_access *access; /* NULL: without a file all may do everything */
+	pthread_mutex_t lock;	/* of `tls`; held for moments, nothing is waited for under it */
+	SSL_CTX *tls;		/* NULL: no TLS is spoken */
+	struct chi_rules rules; /* without a file all may do everything */
 };
 
 /* What a connection goes by. */

@@ -291,10 +291,14 @@ static int64_t take_since(struct chi_conn *conn, const struct chi_response *resp
 static void count_answer(struct chi_conn *conn, const struct chi_response *response, int status,
 			 int64_t now)
 {
+	struct chi_tally *tally = &conn->worker->tally;
 	enum chi_op op = response->op;
-	bool asked = op != CHI_OP_UNKNOWN && response->id != 0;
-	chi_tally_answer(&conn->worker->tally, op, status,
-			 asked ? now - take_since(conn, response) : -1);
+	size_t result = status < 0 ? (size_t)-status : 0;
+	chi_counter_add(&tally->answers[op][result < CHI_RESULTS ? result : CHI_EINTERNAL], 1);
+	if (op != CHI_OP_UNKNOWN && response->id != 0) {
+		chi_histogram_add(&tally->latency[chi_op_row_of(op)->op_class],
+				  now - take_since(conn, response));
+	}
 }
 
 /* Two things can go wrong: the response is too large for a frame, which its request can be told;

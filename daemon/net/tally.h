@@ -24,6 +24,3 @@ struct chi_tally {
 	chi_counter sent;      /* bytes */
 	chi_counter connections[CHI_CONN_STATES];
 };
-
-/* By the worker's own thread: the last answer to a request that took so long; -1: unknown. */
-void chi_tally_answer(struct chi_tally *tally, enum chi_op op, int status, int64_t us);

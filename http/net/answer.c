@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "http/net/conn.h"
@@ -23,27 +22,13 @@ struct body {
 	char tag[32];	      /* "": none */
 };
 
-static size_t gzip(const void *in, size_t len, void *out, size_t room)
-{
-	z_stream z = {.next_in = (Bytef *)(uintptr_t)in,
-		      .avail_in = (uInt)len,
-		      .next_out = out,
-		      .avail_out = (uInt)room};
-	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-		return 0;
-	}
-	size_t n = deflate(&z, Z_FINISH) == Z_STREAM_END ? z.total_out : 0;
-	deflateEnd(&z);
-	return n;
-}
-
 size_t answer_compress(struct call *call, const void *bytes, size_t len, void *out)
 {
 	if (len < COMPRESS_LEAST || len > COMPRESS_MOST) {
 		return 0;
 	}
 	size_t n = call->zstd ? ZSTD_compress(out, len, bytes, len, ZSTD_LEVEL)
-			      : gzip(bytes, len, out, len);
+			      : pack_gzip(GZIP_LEVEL, bytes, len, out);
 	chi_counter_add(&call->loop->counters.compressed, 1);
 	return call->zstd && ZSTD_isError(n) ? 0 : n;
 }

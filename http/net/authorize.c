@@ -8,27 +8,6 @@
 #include "http/net/conn.h"
 #include "service/log.h"
 
-int server_load_access(struct http_server *server, struct chi_fault *fault)
-{
-	const struct http_config *config = server->config;
-	struct chi_access *access = NULL;
-	if (config->server.access_path == NULL) {
-		return CHI_OK;
-	}
-	int status = chi_access_load(
-		config->server.access_path,
-		config->server.user.given ? config->server.user.uid : geteuid(), &access, fault);
-	if (status < 0) {
-		return status;
-	}
-	pthread_rwlock_wrlock(&server->access_lock);
-	struct chi_access *before = server->access;
-	server->access = access;
-	pthread_rwlock_unlock(&server->access_lock);
-	chi_access_free(before);
-	return CHI_OK;
-}
-
 /* Without a token one has the role that any client has. */
 static enum chi_role initial_role(const struct http_config *config, const char **why)
 {
@@ -187,9 +166,7 @@ enum chi_role server_authorize(struct http_server *server, struct chi_slice auth
 		return CHI_ROLE_NONE;
 	}
 	const struct chi_shown what = {.token = digest};
-	pthread_rwlock_rdlock(&server->access_lock);
-	enum chi_role given = chi_access_authorize(server->access, &what, why);
-	pthread_rwlock_unlock(&server->access_lock);
+	enum chi_role given = chi_rules_authorize(&server->rules, &what, why);
 	*shown = given != CHI_ROLE_NONE;
 	/* A token of lichess, sent by its clients out of habit, takes nothing away. */
 	return given > role ? given : role;

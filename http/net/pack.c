@@ -35,6 +35,20 @@ struct pack *pack_new(bool zstd)
 	return pack;
 }
 
+size_t pack_gzip(int level, const void *bytes, size_t len, void *out)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes,
+		      .avail_in = (uInt)len,
+		      .next_out = out,
+		      .avail_out = (uInt)len};
+	if (deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+		return 0;
+	}
+	size_t n = deflate(&z, Z_FINISH) == Z_STREAM_END ? z.total_out : 0;
+	deflateEnd(&z);
+	return n;
+}
+
 void pack_free(struct pack *pack)
 {
 	if (pack != NULL) {

@@ -79,8 +79,7 @@ struct http_server {
 	struct page *page;
 	const char *const
 		*services; /* names of those whose interfaces are served; the last is NULL */
-	pthread_rwlock_t access_lock;
-	struct chi_access *access; /* NULL: no rules */
+	struct chi_rules rules;
 	struct loop *loops[HTTP_THREADS_MAX];
 	size_t n_loops;
 	struct pool pool;
@@ -143,8 +142,6 @@ void conn_close(struct conn *conn);
 
 /* ---- authorize.c ------------------------------------------------------------------------- */
 
-/* Reads the rules again; the old ones stay if that fails. */
-CHI_MUSTUSE int server_load_access(struct http_server *server, struct chi_fault *fault);
 /* The role of a request with that Authorization field; *shown: by a token of the rules; *why if it
  * is none. */
 enum chi_role server_authorize(struct http_server *server, struct chi_slice authorization,
