@@ -39,3 +39,10 @@ void cases_add(int line, const char *name, CMUnitTestFunction function,
 
 /* Runs all between the two functions, which may be NULL; returns how many failed. */
 int cases_run(CMFixtureFunction setup, CMFixtureFunction teardown);
+
+/* The main() that does so, and nothing else. */
+#define CASES_MAIN(setup, teardown)                                                                \
+	int main(void)                                                                             \
+	{                                                                                          \
+		return cases_run(setup, teardown);                                                 \
+	}

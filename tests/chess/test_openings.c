@@ -306,7 +306,4 @@ CASE(an_opening_may_be_reached_by_another_order)
 	}
 }
 
-int main(void)
-{
-	return cases_run(read_tables, free_tables);
-}
+CASES_MAIN(read_tables, free_tables)

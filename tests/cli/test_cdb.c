@@ -98,7 +98,4 @@ CASE(nothing_there)
 	evals_nothing_there(chi_cdb_read);
 }
 
-int main(void)
-{
-	return cases_run(arena_setup, arena_teardown);
-}
+CASES_MAIN(arena_setup, arena_teardown)

@@ -193,7 +193,4 @@ CASE(bad_records)
 	assert_int_equal(record(&csv, longest, &put, &fault), -CHI_ETOOBIG);
 }
 
-int main(void)
-{
-	return cases_run(arena_setup, arena_teardown);
-}
+CASES_MAIN(arena_setup, arena_teardown)

@@ -209,7 +209,4 @@ CASE(length_of_a_position)
 	}
 }
 
-int main(void)
-{
-	return cases_run(arena_setup, arena_teardown);
-}
+CASES_MAIN(arena_setup, arena_teardown)

@@ -195,7 +195,4 @@ CASE(binary)
 	assert_false(outcome.failed);
 }
 
-int main(void)
-{
-	return cases_run(arena_setup, arena_teardown);
-}
+CASES_MAIN(arena_setup, arena_teardown)

@@ -482,10 +482,4 @@ CASE(an_import, prepare, end)
 	assert_int_equal(rounds, 1);
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

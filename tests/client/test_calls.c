@@ -536,10 +536,4 @@ CASE(control_store, world_control, world_drop)
 	assert_int_equal(changed, 0);
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

@@ -185,7 +185,4 @@ CASE(damage_that_a_thread_met_is_told, world_external, world_drop)
 		      -CHI_ECORRUPT, "the names tree is damaged: entries between");
 }
 
-int main(int argc, char **argv)
-{
-	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
-}
+WORLD_MAIN

@@ -598,10 +598,4 @@ CASE(every_operation_was_tried)
 	assert_int_equal(flaws, 0);
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

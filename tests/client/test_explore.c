@@ -223,10 +223,4 @@ CASE(waits_for_the_end_of_a_walk, world_external, world_drop)
 	world_ok(client, chi_explore(client, &start, NULL, &explore));
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

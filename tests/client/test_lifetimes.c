@@ -440,10 +440,4 @@ CASE(a_query_leaves_the_pgn_of_a_game, world_control, world_drop)
 	drop(&f);
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

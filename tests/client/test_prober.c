@@ -557,7 +557,4 @@ CASE(compacted_in_between, world_external, world_drop)
 	chi_prober_close(prober);
 }
 
-int main(int argc, char **argv)
-{
-	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
-}
+WORLD_MAIN

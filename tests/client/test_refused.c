@@ -219,10 +219,4 @@ CASE(the_rest_works, make, world_drop)
 	world_ok(client, chi_store_compact(client, NULL, NULL));
 }
 
-int main(int argc, char **argv)
-{
-	if (!world_choose(argc, argv)) {
-		return 0;
-	}
-	return cases_run(NULL, NULL);
-}
+WORLD_MAIN

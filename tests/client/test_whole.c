@@ -57,7 +57,4 @@ CASE(whole_store, world_external, world_drop)
 	assert_int_equal(info.positions, 3010);
 }
 
-int main(int argc, char **argv)
-{
-	return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;
-}
+WORLD_MAIN

@@ -90,6 +90,13 @@ struct chi_key world_key(unsigned i);
 /* Takes the kind from the first argument: file, unix, tcp, tls or rados. False, and says so, if it
  * cannot be had. */
 bool world_choose(int argc, char **argv);
+
+/* The main() of a program whose argument is the kind. */
+#define WORLD_MAIN                                                                                 \
+	int main(int argc, char **argv)                                                            \
+	{                                                                                          \
+		return world_choose(argc, argv) ? cases_run(NULL, NULL) : 0;                       \
+	}
 enum world_kind world_chosen(void);
 
 /* cmocka's setup, for an external and a control store of the kind chosen, and teardown. */

@@ -561,7 +561,4 @@ CASE(oldest_handshake_goes_for_one_more)
 	loop_config.limits.handshakes = handshakes;
 }
 
-int main(void)
-{
-	return cases_run(loop_init, loop_deinit);
-}
+CASES_MAIN(loop_init, loop_deinit)

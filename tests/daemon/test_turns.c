@@ -373,7 +373,4 @@ CASE(judging_reaches_all)
 	loop_all_left();
 }
 
-int main(void)
-{
-	return cases_run(loop_init, loop_deinit);
-}
+CASES_MAIN(loop_init, loop_deinit)

@@ -76,7 +76,4 @@ static int end(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	return cases_run(NULL, end);
-}
+CASES_MAIN(NULL, end)

@@ -249,7 +249,4 @@ CASE(order_does_not_matter)
 	}
 }
 
-int main(void)
-{
-	return cases_run(NULL, help_teardown);
-}
+CASES_MAIN(NULL, help_teardown)

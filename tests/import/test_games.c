@@ -350,7 +350,4 @@ CASE(outcome_stores_agree)
 	chi_dir_close(store);
 }
 
-int main(void)
-{
-	return cases_run(load_texts, free_texts);
-}
+CASES_MAIN(load_texts, free_texts)

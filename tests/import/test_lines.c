@@ -536,7 +536,4 @@ CASE(memory_is_bounded)
 	chi_dir_close(store);
 }
 
-int main(void)
-{
-	return cases_run(NULL, help_teardown);
-}
+CASES_MAIN(NULL, help_teardown)

@@ -562,7 +562,4 @@ CASE(once_is_once)
 	chi_dir_close(store);
 }
 
-int main(void)
-{
-	return cases_run(NULL, help_teardown);
-}
+CASES_MAIN(NULL, help_teardown)

@@ -366,7 +366,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	return cases_run(setup, teardown);
-}
+CASES_MAIN(setup, teardown)

@@ -205,7 +205,4 @@ CASE(anything_comes_back)
 	chi_buffer_deinit(&all);
 }
 
-int main(void)
-{
-	return cases_run(NULL, help_teardown);
-}
+CASES_MAIN(NULL, help_teardown)

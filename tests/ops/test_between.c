@@ -112,7 +112,4 @@ CASE(suspects_count_as_memory)
 			 sizeof(struct chi_suspects) + 2 * sizeof(uint32_t));
 }
 
-int main(void)
-{
-	return cases_run(NULL, help_teardown);
-}
+CASES_MAIN(NULL, help_teardown)

@@ -290,7 +290,4 @@ static int drop(void **state)
 	return help_teardown(state);
 }
 
-int main(void)
-{
-	return cases_run(make, drop);
-}
+CASES_MAIN(make, drop)

@@ -145,7 +145,4 @@ CASE(keys_of_no_length_are_not_packed)
 	assert_int_equal(chi_rows_len(&row, 1, true), 4 + CHI_KEY_MIN);
 }
 
-int main(void)
-{
-	return cases_run(init, deinit);
-}
+CASES_MAIN(init, deinit)

@@ -231,7 +231,4 @@ static int teardown(void **state)
 	return help_teardown(state);
 }
 
-int main(void)
-{
-	return cases_run(setup, teardown);
-}
+CASES_MAIN(setup, teardown)

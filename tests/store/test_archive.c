@@ -358,7 +358,4 @@ CASE(test_loss, archive_setup, archive_teardown)
 	chi_arena_deinit(&arena);
 }
 
-int main(void)
-{
-	return cases_run(read_games, forget_games);
-}
+CASES_MAIN(read_games, forget_games)

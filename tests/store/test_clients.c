@@ -81,9 +81,4 @@ CASE(test_records)
 	}
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

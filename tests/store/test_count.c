@@ -179,14 +179,4 @@ CASE(test_count_pauses_at_damaged_key)
 	trees_in_child(count_to_damaged_key, 1);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	help_clean();
-	return 0;
-}
-
-int main(void)
-{
-	return cases_run(NULL, clean);
-}
+CASES_MAIN(NULL, help_teardown)

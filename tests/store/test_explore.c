@@ -454,7 +454,4 @@ CASE(runs_out_of_memory)
 	}
 }
 
-int main(void)
-{
-	return cases_run(make_store, drop_store);
-}
+CASES_MAIN(make_store, drop_store)

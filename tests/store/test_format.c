@@ -497,9 +497,4 @@ CASE(test_queue_examples)
 	free(format_text);
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

@@ -562,9 +562,4 @@ CASE(test_damage)
 	chi_dir_close(store);
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

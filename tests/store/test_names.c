@@ -505,9 +505,4 @@ CASE(test_suspects, names_setup, names_teardown)
 	expect_groups(CHI_NAME_SITE, "95: 3 4; 80: 1 2");
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

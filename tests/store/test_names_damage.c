@@ -231,9 +231,4 @@ CASE(test_finds_what_leads_to_removed_names, names_setup, names_teardown)
 	}
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

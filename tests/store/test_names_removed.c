@@ -92,9 +92,4 @@ CASE(test_removes_the_last_and_no_alias, names_setup, names_teardown)
 	names_commit();
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

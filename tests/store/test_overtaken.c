@@ -266,9 +266,4 @@ CASE(test_overtaken_reader)
 	}
 }
 
-int main(void)
-{
-	int rc = cases_run(NULL, NULL);
-	help_clean();
-	return rc;
-}
+CASES_MAIN(NULL, help_teardown)

@@ -293,14 +293,4 @@ CASE(test_what_passes_can_be_compacted)
 	free(good);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	help_clean();
-	return 0;
-}
-
-int main(void)
-{
-	return cases_run(NULL, clean);
-}
+CASES_MAIN(NULL, help_teardown)

@@ -70,9 +70,4 @@ CASE(test_unknown_layout)
 	chi_dir_close(store);
 }
 
-int main(void)
-{
-	int rc = cases_run(NULL, NULL);
-	help_clean();
-	return rc;
-}
+CASES_MAIN(NULL, help_teardown)

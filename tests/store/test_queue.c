@@ -553,9 +553,4 @@ CASE(test_arguments)
 	assert_int_equal(chi_queue_settle_check(0, 1, 1, &fault), -CHI_EINVAL);
 }
 
-int main(void)
-{
-	int failed = cases_run(NULL, NULL);
-	help_clean();
-	return failed;
-}
+CASES_MAIN(NULL, help_teardown)

@@ -236,14 +236,4 @@ CASE(test_canceled)
 	chi_dir_close(store);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	help_clean();
-	return 0;
-}
-
-int main(void)
-{
-	return cases_run(NULL, clean);
-}
+CASES_MAIN(NULL, help_teardown)

@@ -504,7 +504,4 @@ CASE(test_draws_of_the_game)
 	assert_true(nodes < forgotten);
 }
 
-int main(void)
-{
-	return cases_run(make, drop);
-}
+CASES_MAIN(make, drop)
