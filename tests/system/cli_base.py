@@ -5,11 +5,9 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
+import harness
 
 # The tests count what is in the stores they made: a daemon that runs already is of no use.
 os.environ.pop("CHISTORE_TEST_ADDR", None)
@@ -21,6 +19,9 @@ ENDING = "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
 ROOKS = "8/8/8/2k5/8/1R6/2PK4/6r1 w - - 0 1"
 ABSENT = "8/8/4k3/8/8/4K3/4P3/8 b - - 0 1"
 HEAD = "chi2\tfen\tgames\twhite\tdraws\tblack\n"
+
+DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
+MASTERS = os.path.join(DATA, "pgn", "masters_300.pgn")
 
 PAGE = 4096
 BRANCH = 1

@@ -15,7 +15,7 @@ import unittest
 import harness
 from harness import wait_for
 from peer import Peer, fen, put
-from pychistore import Closed, pb
+from pychistore import pb
 
 NONE, READ, WRITE, ADMIN = range(4)
 ROLES = ["none", "read", "write", "admin"]
@@ -468,7 +468,3 @@ class CommandLine(Case):
                 memory = memory_of(daemon.pid)
                 self.assertIn(b"the-haystack-itself", memory)
                 self.assertNotIn(token.encode(), memory)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

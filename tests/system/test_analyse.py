@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import fake_engine
 import harness
@@ -245,7 +244,3 @@ class Analyse(Base):
         found = json.loads(self.out("get", mate, address=self.store))["evals"][0]
         self.assertEqual((found["mate"], found["pv"]), (1, ["e1e8"]))
         self.assertGreaterEqual(json.loads(self.out("get", START, address=self.store))["evals"][0]["depth"], 6)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,15 +2,11 @@
 """chistore bench: what it counts, what it leaves behind, and what it does when things go wrong."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-from cli_base import Base, START, spawn  # noqa: E402
+import harness
+from cli_base import Base, START, spawn
 
 COLUMNS = ("operation requests errors positions seconds requests_s positions_s mean_us p50_us p90_us "
            "p99_us p999_us max_us").split()
@@ -259,7 +255,3 @@ class Bench(Base):
                     self.assertEqual(self.out("dump", address=daemon.address), before)
                 self.assertEqual(child.returncode, 130, said)
                 self.assertGreater(int(self.rows(out)["all"]["requests"]), 0)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -8,10 +8,9 @@ import re
 import shutil
 import socket
 import threading
-import unittest
 
 import harness
-from cli_base import PAGE, Base, program, run_cli, summary
+from cli_base import PAGE, Base, run_cli, summary
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PGN = os.path.join(ROOT, "tests", "data", "pgn")
@@ -368,8 +367,3 @@ class Carry(Base):
         whole = self.sealed("".join(lines))
         self.assertEqual(summary(self.out("load", "-", input=whole, address=empty))["new"],
                          str(sum("/" in line and line[0] not in ">g" for line in lines[4:])))
-
-
-if __name__ == "__main__":
-    assert program()
-    unittest.main(verbosity=2)

@@ -12,8 +12,7 @@ import sys
 import types
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_base import AFTER_E4, Base, START, harness, program, spawn  # noqa: E402
+from cli_base import AFTER_E4, MASTERS, START, Base, harness, program, spawn  # noqa: E402
 
 if os.environ.get("CHISTORE_SANITIZE", "none") != "none":
     print("# skipped: Python has no sanitizer's run time")
@@ -21,8 +20,6 @@ if os.environ.get("CHISTORE_SANITIZE", "none") != "none":
 
 os.environ["PATH"] = "/usr/bin:/bin"  # this Python, not one through a script
 
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
 GAME = '[Event "{}"]\n[White "A"]\n[Black "B"]\n[Result "{}"]\n\n{} {}\n'
 CASTLED = "r1bqkbnr/1ppp1ppp/p1n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 4"
 
@@ -297,7 +294,3 @@ class PyChess(Base):
                 self.assertEqual((len(games), results.count("1-0"), results.count("0-1")),
                                  (move["games"], move["wins"], move["losses"]), move["move"])
         parser.close()
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

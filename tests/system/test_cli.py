@@ -8,13 +8,9 @@ import lzma
 import os
 import shutil
 import subprocess
-import sys
-import time
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-from cli_base import (ABSENT, AFTER_E4, ENDING, HEAD, ROOKS, START, Base,  # noqa: E402
+import harness
+from cli_base import (ABSENT, AFTER_E4, ENDING, HEAD, ROOKS, START, Base,
                       rank, run_cli, summary)
 
 
@@ -464,7 +460,3 @@ class SameAnswers(Base):
             self.assertIn("nonesuch", done.stderr)
             # The daemon writes; this process must not, and is told who does.
             self.cli("put", START, "--note", "x", code=3, address=store)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -14,17 +14,15 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import termios
 import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-from cli_base import (BRANCH, ENDING, PAGE, START, START_KEY, Base, program, run_cli, spawn,  # noqa: E402
+import harness
+from cli_base import (BRANCH, ENDING, PAGE, START, START_KEY, Base, program, run_cli, spawn,
                       summary)
-from pychistore import frame, pb, take_varint  # noqa: E402
+from pychistore import frame, pb, take_varint
 
 
 # A new command is added here; its help and its completion are then looked at.
@@ -735,7 +733,3 @@ class Demo(unittest.TestCase):
             self.assertIn(text, done.stdout)
         after = [n for n in os.listdir("/tmp") if n.startswith("chistore-demo-")]
         self.assertEqual(after, before)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -9,7 +9,6 @@ CHISTORE_KILL_CYCLES: how many times to kill (default 4). CHISTORE_SEED: when. C
 hammer program.
 """
 
-import contextlib
 import os
 import select
 import signal
@@ -242,7 +241,3 @@ class Verified(unittest.TestCase):
                 peer.close()
             self.assertEqual(daemon._wait(harness.STOP_TIMEOUT), 0)
         self.assertFalse(beside(self.store))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -18,8 +18,6 @@ import unittest
 
 import harness
 from hammers import FOUND, TIMEOUT, Hammer, check, wait_until
-from peer import Peer
-from pychistore import pb
 
 WRITERS = 2
 READERS = 4
@@ -186,7 +184,3 @@ class Backups(Base):
         for copy, acked in self.under_writers(1, self.copy_halves):
             code, _, _ = check(copy, acked)
             self.assertNotEqual(code, 0, "a torn copy was taken for a good one")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

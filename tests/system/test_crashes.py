@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import time
-import unittest
 import urllib.request
 
 import harness
@@ -193,7 +192,3 @@ class TestCrashes(Base):
         self.cli("verify", "--repair", self.path("saved"), address=self.store)
         self.store = self.path("saved")
         self.expect(True)
-
-
-if __name__ == "__main__":
-    unittest.main()

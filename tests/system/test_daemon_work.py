@@ -7,7 +7,6 @@ CHISTORE_KILL_CYCLES: how often the daemon is killed under its writers (default:
 
 import os
 import resource
-import select
 import signal
 import socket
 import struct
@@ -23,7 +22,6 @@ from pychistore import Closed, pb
 CYCLES = int(os.environ.get("CHISTORE_KILL_CYCLES", "20"))
 WRITERS = 4
 EVAL_LIMIT = 64
-PLAIN = os.environ.get("CHISTORE_SANITIZE", "none") == "none"
 
 
 def new_path():
@@ -461,19 +459,6 @@ class Batches(unittest.TestCase):
                 self.assertGreaterEqual(codes.count(pb.OK), 3)
                 self.assertEqual(peer.call(put=put([1])).code, pb.OK)
 
-    def test_put_delete_and_base(self):
-        with start(statistic="outcome") as daemon, Peer(daemon.address) as peer:
-            base = pb.Counts(white=300, draws=400, black=300)
-            request = put(range(10))
-            request.base_rates.CopyFrom(base)
-            answer = peer.call(put=request)
-            self.assertEqual((answer.put.added, answer.put.unchanged), (10, 0))
-            self.assertEqual(peer.call(info=pb.Info()).info.base_rates, base)
-            self.assertEqual(peer.call(put=put(range(12))).put.added, 2)
-            answer = peer.call(delete=pb.Delete(fens=[fen(n) for n in range(8, 16)]))
-            self.assertEqual(getattr(answer, "delete").deleted, 4)
-            self.assertEqual(found(peer, range(12)), 8)
-
     def test_client_that_goes_is_no_matter(self):
         with start() as daemon:
             for i in range(30):
@@ -558,19 +543,6 @@ class Scans(unittest.TestCase):
         return sum(r.scan.count + len(r.scan.entries)
                    for r in self.peer.stream(window=window, scan=pb.Scan(**scan)))
 
-    def test_whole(self):
-        for want in (pb.KEYS, pb.COUNTS, pb.RECORDS):
-            self.assertEqual(self.rows(chi2_max=25599, want=want), self.COUNT)
-        self.assertEqual(self.rows(chi2_max=25599, descending=True, window=1), self.COUNT)
-        answer = self.peer.call(count=pb.Count(chi2_max=25599))
-        self.assertEqual(answer.count.count, self.COUNT)
-
-    def test_limit(self):
-        for limit in (1, 9999, 10000, 10001, self.COUNT - 1, self.COUNT, self.COUNT + 1):
-            for want in (pb.KEYS, pb.RECORDS):
-                self.assertEqual(self.rows(chi2_max=25599, limit=limit, want=want),
-                                 min(limit, self.COUNT))
-
     def test_bounded_responses(self):
         for response in self.peer.stream(scan=pb.Scan(chi2_max=25599, want=pb.COUNTS)):
             self.assertLessEqual(response.scan.count, 10000)
@@ -642,18 +614,6 @@ class Scans(unittest.TestCase):
         """Nothing is written: however often the snapshot changes, it shows the same."""
         responses = list(self.peer.stream(window=1, scan=pb.Scan(chi2_max=25599)))
         self.assertFalse(responses[-1].scan.mixed)
-
-    def test_cursor(self):
-        first = self.peer.send(scan=pb.Scan(chi2_max=25599, limit=12345))
-        rows, cursor = 0, None
-        while True:
-            response = self.peer.receive_for(first)
-            rows += response.scan.count
-            cursor = response.scan.cursor
-            if response.last:
-                break
-        self.assertEqual(rows, 12345)
-        self.assertEqual(self.rows(chi2_max=25599, after=cursor), self.COUNT - 12345)
 
     def test_client_that_goes_in_the_middle(self):
         for _ in range(20):
@@ -940,12 +900,3 @@ class WholeStore(unittest.TestCase):
             self.assertEqual(peer.call(rescore=pb.Rescore()).rescore.changed, 0)
             last = list(peer.stream(verify=pb.Verify()))[-1]
             self.assertEqual(last.code, pb.OK)
-
-    def test_rescore_of_what_is_given(self):
-        with start(statistic="external") as daemon, Peer(daemon.address) as peer:
-            self.assertEqual(peer.call(rescore=pb.Rescore()).code, pb.UNSUPPORTED)
-            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -11,12 +11,10 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
+import harness
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.path.dirname(os.path.dirname(os.path.abspath(os.environ["CHISTORED"])))
@@ -229,7 +227,3 @@ class Documents(unittest.TestCase):
         page = ".SH EXAMPLES\n.nf\na \\-b 'c\\\\n'\n.fi\n.SH NEXT\n.nf\nno\n.fi\n"
         self.assertEqual(list(page_blocks(page)), [["a -b 'c\\n'"]])
         self.assertEqual(list(readme_blocks("```sh\n$ a\n```\n\n```\nb\n```\n")), [("sh", ["$ a"]), ("", ["b"])])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

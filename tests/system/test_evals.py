@@ -3,14 +3,10 @@
 """Evaluations in the comments of games: what `import --evals` stores, computed here once more."""
 
 import json
-import os
 import re
-import unittest
 
 import harness
-from cli_base import Base, summary
-
-MASTERS = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
+from cli_base import MASTERS, Base, summary
 
 
 def games(first, last):
@@ -152,7 +148,3 @@ class Evaluations(Base):
         out = summary(self.out("import", "--evals", second, address=address))
         self.assertEqual((out["imported"], out["already"]), ("10", "5"))
         self.assertGreater(int(out["evaluations"]), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,11 +5,8 @@ answer. test_documents.py runs those of README.md and of the manual pages."""
 import os
 import re
 import shlex
-import sys
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_base import Base, run_cli  # noqa: E402
+from cli_base import Base, run_cli
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
@@ -61,7 +58,3 @@ class Examples(Base):
                     self.assertGreater(len(done.stdout), 0)
             tried += 1
         self.assertGreater(tried, 20)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 
 import fake_engine
 import harness
@@ -171,7 +170,3 @@ class Expand(Base):
         self.assertEqual(self.expand(3, wrong="lies"), (0, 0, 0, 1))
         self.assertEqual(self.expand(3, wrong="lies"), (0, 0, 0, 1))
         self.assertEqual(self.searched(), [ROOT])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ compared with what `import` and `export` make of them."""
 import json
 import random
 import struct
-import unittest
 
 import harness
 from cli_base import START, Base, summary
@@ -259,7 +258,3 @@ class Experience(Base):
         text = self.write("a.epd", START + "\n")
         done = self.cli("import", self.path("cut.exp"), text, address=store, code=2)
         self.assertIn("is a file of experience", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -8,13 +8,10 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import termios
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-from cli_base import ABSENT, AFTER_E4, START, Base, run_cli, spawn, summary  # noqa: E402
+import harness
+from cli_base import ABSENT, AFTER_E4, START, Base, run_cli, spawn, summary
 
 SICILIAN = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1"
 AFTER_D4 = "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1"
@@ -392,7 +389,3 @@ class SameAnswers(Base):
                         there = run_cli("explore", *position, *form, address=address)
                         self.assertEqual((here.returncode, here.stdout, here.stderr),
                                          (there.returncode, there.stdout, there.stderr), position)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -7,7 +7,6 @@ import os
 import re
 import struct
 import subprocess
-import unittest
 
 import harness
 from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, spawn, summary
@@ -392,8 +391,3 @@ class Book(Stores):
         self.assertEqual(json.loads(self.out("get", AFTER_E4, address=store))["other"], 7)
         done = self.cli("import", "--format", "polyglot", "-", address=store, input=content(file))
         self.assertIn(b"kept\t2", done.stdout)
-
-
-if __name__ == "__main__":
-    assert program()
-    unittest.main(verbosity=2)

@@ -5,7 +5,6 @@
 import json
 import os
 import re
-import unittest
 
 import chess_slow
 import harness
@@ -399,7 +398,3 @@ class Filters(Base):
 
 def counts_of(results):
     return [results.count(result) for result in ("1-0", "1/2-1/2", "0-1", "*")]
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -4,15 +4,9 @@
 import json
 import os
 import re
-import sys
-import unittest
 from collections import Counter
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_base import HEAD, Base  # noqa: E402
-
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
+from cli_base import HEAD, MASTERS, Base
 
 
 def squares(fen):
@@ -192,7 +186,3 @@ class Find(Base):
                 done = self.cli(*args, address=self.store, code=2)
                 self.assertEqual(done.stdout, "")
                 self.assertLess(len(done.stderr), 2000)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

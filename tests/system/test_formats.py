@@ -6,10 +6,9 @@ import gzip
 import json
 import os
 import subprocess
-import unittest
 
 import harness
-from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, summary
+from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
@@ -298,8 +297,3 @@ class Formats(Base):
         self.assertEqual(json.loads(self.out("get", START, address=self.path("control")))["chi2"],
                          76)
         self.cli("import", "--statistic", "control", file, address=self.path("external"), code=2)
-
-
-if __name__ == "__main__":
-    assert program()
-    unittest.main(verbosity=2)

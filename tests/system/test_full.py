@@ -11,12 +11,11 @@ import subprocess
 import unittest
 
 import harness
-from cli_base import START, spawn
+from cli_base import MASTERS, START, spawn
 from peer import fen
 from pychistore import ADD, COUNTS, NOTE, Client, Closed, Failure, Marks, pb
 
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
-MASTERS = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
 
 LOW = os.environ.get("CHISTORE_EFFORT") == "low"
 
@@ -315,6 +314,3 @@ class CommandsUnderLimit(Commands, unittest.TestCase):
 
 # Before there is a second thread.
 MOUNTS = own_mounts()
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -17,12 +17,10 @@ import time
 import unittest
 
 import harness
-from cli_base import START, Base, program, spawn, summary
+from cli_base import MASTERS, START, Base, spawn, summary
 from pychistore import (ADD, SUBTRACT, Client, Closed, Connection, Failure, Game, IMPORT_OVERHEAD,
                         frame, pb)
 
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
 SLOW = os.environ.get("CHISTORE_SANITIZE", "none") != "none"
 
 # Rounds in which something is killed at a random moment.
@@ -830,8 +828,3 @@ class Peer(Connection):
         peer.socket, _ = listener.accept()
         peer.pending = b""
         return peer
-
-
-if __name__ == "__main__":
-    assert program()
-    unittest.main()

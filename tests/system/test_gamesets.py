@@ -3,15 +3,8 @@
 joined, dropped; and names and filters that are none."""
 
 import json
-import os
-import sys
-import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_base import Base, summary  # noqa: E402
-
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
+from cli_base import MASTERS, Base, summary
 
 
 class Gamesets(Base):
@@ -83,7 +76,3 @@ class Gamesets(Base):
         for verb in ("show", "drop"):
             self.assertIn("there is no gameset", self.cli("gameset", verb, "n", address=self.store,
                                                           code=1).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -12,15 +12,13 @@ import select
 import shutil
 import socket
 import subprocess
-import sys
 import time
 import unittest
 import urllib.parse
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
-from webserver import START, faults, schema_of  # noqa: E402
+import harness
+import webserver
+from webserver import START, faults, schema_of
 
 AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
@@ -638,7 +636,3 @@ class TestRules(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - begun, 30)
         idle.close()
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

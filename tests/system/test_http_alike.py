@@ -5,14 +5,12 @@ interface is the same, byte for byte."""
 import http.client
 import json
 import os
-import sys
 import unittest
 import urllib.parse
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
-from webserver import START  # noqa: E402
+import harness
+import webserver
+from webserver import START
 
 PGN = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
 PLAYER = "Carlsen,M"
@@ -126,7 +124,3 @@ class TestAlike(unittest.TestCase):
     def test_others(self):
         for path, parameters in ONCE:
             self.same(path, parameters)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -4,15 +4,12 @@ by no one else than it seems."""
 
 import http.client
 import json
-import os
 import select
 import socket
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
+import harness
+import webserver
 
 HERE, OTHER, PROXY = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 BOARD = "8/8/8/3k4/8/3P4/3K4/8_w"
@@ -205,7 +202,3 @@ class TestWrites(unittest.TestCase):
         for _ in range(2):
             ask(self.server, "/cdb.php?action=queryall&board=8/8/8/3k4/8/8/3K4/7Q_w&n=3")
         self.lines("n=3' by ", 1)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

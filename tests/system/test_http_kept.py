@@ -6,13 +6,11 @@ import os
 import re
 import select
 import socket
-import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
+import harness
+import webserver
 
 
 def publish(games, copy):
@@ -118,7 +116,3 @@ class TestStop(unittest.TestCase):
             peer.sendall(b"POST /api/pgn HTTP/1.1\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
             self.assertTrue(peer.recv(99).startswith(b"HTTP/1.1 100 "))
             self.assertEqual(server.stop(), 0)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -7,14 +7,12 @@ import math
 import os
 import random
 import socket
-import sys
 import unittest
 import urllib.parse
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
-from webserver import START  # noqa: E402
+import harness
+import webserver
+from webserver import START
 
 AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 RUY = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1"
@@ -760,7 +758,3 @@ class TestImports(unittest.TestCase):
                 self.assertEqual(answer["topGames"][0]["white"]["name"], 'A "B" C')
         with webserver.start(store) as server:
             self.assertEqual(server.request("/import/masters", "PUT", json.dumps(game))[0], 403)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -7,15 +7,12 @@ openingExplorer-masters.json.yaml, openingExplorer-player.json.yaml, openingExpl
 and doc/specs/schemas/CloudEval.yaml; the questions are in scripts/update-examples/opening-explorer.ts."""
 
 import json
-import os
 import random
 import re
-import sys
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
-import webserver  # noqa: E402
+import harness
+import webserver
 
 # What our answers have besides, and what is named otherwise here: games have numbers.
 OURS = {"reached", "chi2", "truncated"}
@@ -195,7 +192,3 @@ class TestPublished(unittest.TestCase):
             # King to rook, and White's view, as the schema says.
             self.assertEqual(server.json("/api/cloud-eval", fen=castling["fen"])["pvs"],
                              [{"moves": "e8h8 e1a1", "mate": -3}])
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -406,7 +406,3 @@ class Once(unittest.TestCase):
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         print(f"# figures: {CYCLES} kills, {total} games added by marked writes, 0 twice, 0 lost",
               flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 import harness
 from cli_base import Base, spawn
@@ -216,7 +215,3 @@ class Kill(Base):
 
     def test_daemon_killed_that_changes_names(self):
         self.kill_changes(True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

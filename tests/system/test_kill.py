@@ -15,7 +15,6 @@ the hammer program.
 """
 
 import os
-import random
 import statistics
 import time
 import unittest
@@ -193,7 +192,3 @@ class Kill(unittest.TestCase):
         writer.close()
         lost, _ = self.found_loss(store, 7)
         self.assertTrue(lost, "control did not fail: no unsynced batch was lost")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

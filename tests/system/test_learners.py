@@ -19,16 +19,14 @@ import re
 import subprocess
 import threading
 import time
-import unittest
 
 import harness
-from cli_base import Base, program
+from cli_base import MASTERS, Base, program
 
 LEARNERS = int(os.environ.get("CHISTORE_LEARNERS", "6"))
 GOAL = int(os.environ.get("CHISTORE_LEARNED", str(harness.rounds(160))))
 STEP = 20
 POSITIONS, DEPTHS = GOAL // 2, 6
-MASTERS = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
 LEARNED = re.compile(r"info string learned: depth (\d+) of (.+)")
 FOUND = re.compile(r"info depth (\d+) .* score (cp|mate) (-?\d+) nodes (\d+) ")
 
@@ -227,7 +225,3 @@ class Learners(Base):
         print(f"# figures: {LEARNERS} learners, {kills} killed, the daemon twice: {len(log.durable)} evaluations durable, "
               f"{number / took:.0f}/s, {len(stored)} positions, 0 lost; opened in vain: "
               f"{sum(learner.failed for learner in learners)}", flush=True)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

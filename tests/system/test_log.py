@@ -122,7 +122,3 @@ class TestLog(unittest.TestCase):
                               stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("'xml' is none of text, json", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -7,10 +7,9 @@ import resource
 import signal
 import subprocess
 import time
-import unittest
 
 import harness
-from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, spawn, summary
+from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, spawn, summary
 
 HEAD = ("chistore-dump\t1\nstatistic\tcontrol\nbase\t0\t0\t0\t0\n"
         "fen\tchi2\twhite\tdraws\tblack\tother\tmoves\tplies\tevals\tline\tnote\n")
@@ -367,8 +366,3 @@ class Merge(Base):
             self.cli("verify", address=victim)
         print(f"# before and after seen: {sorted(seen)}\n"
               f"# figures: {KILLS} merges killed, each wholly done or not at all", flush=True)
-
-
-if __name__ == "__main__":
-    assert program()
-    unittest.main(verbosity=2)

@@ -442,7 +442,3 @@ class TestOption(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             text = self.refused(f"tcp:127.0.0.1:{taken.getsockname()[1]}")
             self.assertIn("cannot listen on", text)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

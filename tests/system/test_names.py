@@ -8,18 +8,14 @@ import re
 import socket
 import sys
 import threading
-import unittest
 from collections import Counter
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "python"))
 import pychistore  # noqa: E402
 import webserver  # noqa: E402
-from cli_base import Base, summary  # noqa: E402
+from cli_base import MASTERS, Base, summary  # noqa: E402
 from pychistore import pb  # noqa: E402
 
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
 HEAD = "number\tname\tgames\tfide\talias_of\n"
 
 
@@ -307,7 +303,3 @@ class ShortPages(Base):
             import chistore  # pylint: disable=import-outside-toplevel
             with chistore.Store(self.address) as store:
                 self.assertEqual([name.text for name in store.names("muster")], wanted)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -4,7 +4,6 @@
 
 import json
 import os
-import unittest
 import zlib
 
 from cli_base import Base
@@ -66,7 +65,3 @@ class Counts(Base):
             done = json.loads(self.out("import", "--json", os.path.join(DATA, "pgn", name + ".pgn"),
                                        address=store))
             self.assertEqual((done["games"], done["plies"]), (games, plies), name)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

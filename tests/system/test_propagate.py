@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import subprocess
-import unittest
 
 import harness
 from cli_base import START, Base, rank, summary
@@ -349,7 +348,3 @@ class Propagate(Base):
         for wrong in (["--plies", "5"], ["--decay", "1001"], ["--engine", ""], ["--memory", "1K"]):
             self.cli("propagate", *wrong, address=store, code=2)
         self.cli("pv", "not a fen", address=store, code=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ by strangers, served, backed up - and never written."""
 import os
 import stat
 import subprocess
-import unittest
 
 import harness
 from cli_base import Base, START, damage, program
@@ -125,7 +124,3 @@ class TestPublish(Base):
         self.check_modes()
         self.assertEqual(self.out("dump", address=self.dest), before)
         self.cli("verify", address=self.dest)
-
-
-if __name__ == "__main__":
-    unittest.main()

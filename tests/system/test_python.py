@@ -15,7 +15,6 @@ import threading
 import types
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PACKAGE = os.path.join(ROOT, "python")
 sys.path.insert(0, PACKAGE)
@@ -537,7 +536,3 @@ class Readme(unittest.TestCase):
                               env={**os.environ, "PYTHONPATH": os.path.join(folder, "site")},
                               cwd="/", stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
         self.assertTrue(said.startswith(folder), said)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

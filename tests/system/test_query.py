@@ -5,13 +5,11 @@ filters take out or copy. Expected values are counted from the tags of the file.
 import json
 import os
 import re
-import unittest
 
 import chess_slow
-from cli_base import Base, summary
+from cli_base import MASTERS, Base, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
 COLUMNS = ("game white black result date event site round eco white_elo black_elo plies ply "
            "source").split()
 
@@ -219,6 +217,21 @@ class Positions(Base):
         with_result = self.out("count", "--result", "1-0", "--not-eco", "B", address=self.all)
         self.assertLess(0, int(with_result))
 
+    def test_export(self):
+        """But for the plies, which no filter knows."""
+        few, some = ([json.loads(line) for line in self.out("export", "--format", "jsonl", *more, address=store).splitlines()]
+                     for store, more in ((self.some, ()), (self.all, ("--player", "Carlsen"))))
+        self.assertEqual(len(some), len(few))
+        self.assertGreater(len(few), 500)
+        for one, other in zip(some, few):
+            for name in ("fen", "counts", "moves"):
+                self.assertEqual(one.get(name), other.get(name))
+            self.assertNotIn("plies", {key for key, value in one.items() if value})
+        self.cli("export", "-o", self.path("a.bin"), "--player", "Carlsen", address=self.all)
+        self.cli("export", "-o", self.path("b.bin"), address=self.some)
+        with open(self.path("a.bin"), "rb") as one, open(self.path("b.bin"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+
     def test_pages(self):
         args = ("scan", "--player", "Carlsen", "--min-games", "2")
         whole = self.out(*args, address=self.all).splitlines()
@@ -311,7 +324,3 @@ class Changes(Query):
         self.cli("extract", copy, code=2, address=self.store)
         self.cli("extract", self.path("none"), "--player", "Nemo", code=1, address=self.store)
         self.assertFalse(os.path.exists(self.path("none")))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -5,7 +5,6 @@ of the store keep the queue, dumps do without.
 """
 
 import re
-import unittest
 
 import harness
 from cli_base import AFTER_E4, ENDING, START, Base, summary
@@ -143,7 +142,3 @@ class Queue(Base):
                 except Failure as failure:
                     self.assertFalse(good)
                     self.assertEqual(failure.code, pb.TOO_LARGE)
-
-
-if __name__ == "__main__":
-    unittest.main()

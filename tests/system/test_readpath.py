@@ -332,7 +332,3 @@ class ReadPath(unittest.TestCase):
                 if what == WRITES and of == fd and length > 0]
         print(f"# {len(sent)} sends")
         self.assertGreater(len(sent), 4 * AHEAD)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-import unittest
 
 import fake_engine
 import harness
@@ -223,7 +222,3 @@ class Review(Base):
         self.cli("review", self.games, address=self.path("none"), code=3)
         self.assertIn("e4", self.out("review", "-", address=self.store, input=GAME))
         self.cli("get", START, address=self.store)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import socket
-import stat
 import struct
 import subprocess
 import sys
@@ -474,7 +473,3 @@ class TestHttp(Prison):
                                      "require", want=False, wrapper=on(OLD_KERNEL))
         self.assertEqual(code, 3)
         self.assertIn("--sandbox=require: no sandbox against other files", said)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -346,7 +346,3 @@ class ShutOut(Serving):
                 client.socket.settimeout(60)
                 client.hello()
         self.check_door("group", enter)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -324,7 +324,3 @@ class TestUnits(unittest.TestCase):
         with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
             text = file.read()
         self.assertRegex(text, rf"(?m)^ExecStart=/\S*/chistored .*--listen fd:{name}$")
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -98,7 +98,3 @@ class Stale(unittest.TestCase):
         for path in (store, second):
             with self.assertRaisesRegex(RuntimeError, "2 hard links"):
                 harness.start_daemon({"default": path})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@
 import json
 import math
 import os
-import unittest
 from fractions import Fraction
 
 from cli_base import AFTER_E4, Base, ENDING, START, harness, summary
@@ -292,7 +291,3 @@ class Statistics(Base):
         """Games won by White, drawn, won by Black."""
         info = summary(self.out("info", address=address))
         return [info["games_" + name] for name in ("white", "draws", "black")]
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

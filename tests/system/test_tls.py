@@ -8,7 +8,6 @@ import socket
 import ssl
 import struct
 import subprocess
-import unittest
 
 import certificates
 import harness
@@ -493,7 +492,3 @@ class CommandLine(TlsCase):
                                    self.authority.file)
             self.assertEqual(code, 3)
             self.assertIn("no TLS with", text)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

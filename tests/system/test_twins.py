@@ -3,14 +3,10 @@
 found, listed and taken out, so that the store is again what it was without them."""
 
 import json
-import os
 import re
-import unittest
 
-from cli_base import Base, summary
+from cli_base import MASTERS, Base, summary
 
-MASTERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn",
-                       "masters_300.pgn")
 # Each twelfth game comes again.
 STEP = 12
 
@@ -122,7 +118,3 @@ class Twins(Base):
         self.assertEqual([row["plies"] for row in after[0][:len(alone)]],
                          [row["plies"] for i, row in enumerate(self.before[0]) if i in alone])
         self.assertIn("sound\tyes", self.out("verify", address=other))
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -10,7 +10,7 @@ import time
 import unittest
 
 import harness
-from cli_base import START, Base, program
+from cli_base import MASTERS, START, Base, program
 from uci_base import PATIENCE, Uci
 
 try:
@@ -19,7 +19,6 @@ except ImportError:
     chess = None
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
-MASTERS = os.path.join(DATA, "pgn", "masters_300.pgn")
 
 
 def is_castling(fen, move):
@@ -525,7 +524,3 @@ class Usage(Base):
         self.assertRegex(run("--version").stdout, r"^chistore-uci \d+\.\d+\.\d+\n$")
         self.assertEqual(run("--no").returncode, 2)
         self.assertEqual(run("word").returncode, 2)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import time
-import unittest
 
 import harness
 from cli_base import program
@@ -303,7 +302,3 @@ class Wayward(Uci):
             gui.ask(f"position startpos moves {moves}", "go depth 5")
             gui.quit()
             self.cli("get", "startpos", *moves.split(), address=store, code=code)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Names, gamesets and patterns over sockets: each command says the same of a directory and of a
-daemon, byte by byte; what happens to writes when the daemon is killed; and clients that are rude.
+"""Names, gamesets and patterns over sockets: changes that need several requests; what happens to
+writes when the daemon is killed; and clients that are rude.
 
 CHISTORE_SEED: when the daemon is killed.
 """
@@ -9,16 +9,13 @@ import os
 import shutil
 import threading
 import time
-import unittest
 
 import harness
 import pychistore
-from cli_base import Base
+from cli_base import MASTERS, Base
 from peer import Peer
 from pychistore import Client, Closed, Failure, Marks, pb
 
-DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "pgn")
-MASTERS = os.path.join(DATA, "masters_300.pgn")
 FIND = pb.Scan(chi2_max=25599, order=pb.BY_POSITION, want=pb.COUNTS)
 
 _made = []
@@ -65,27 +62,6 @@ class Served(Base):
 
 
 class Commands(Served):
-    def test_names(self):
-        for kind in ("player", "event", "site", "source", "round", "annotator"):
-            self.both("name", "list", "--kind", kind)
-            self.both("name", "suspects", "--kind", kind)
-        self.both("name", "list", "--limit", "7", "--cursor", "100", "--print-cursor")
-        self.both("name", "find", "carlsen")
-        self.both("name", "find", "=Carlsen,M", "--json")
-        self.both("name", "find", "", code=1)
-        self.both("name", "find", "no one", code=1)
-        self.both("name", "suspects", "--limit", "2", "--score", "90")
-        for change in (("alias", "Anand,V", "Carlsen,M", "--dry-run"),
-                       ("alias", "Anand,V", "Carlsen,M"), ("alias", "#1", "Carlsen,M"),
-                       ("unalias", "Anand,V"), ("unalias", "Anand,V")):
-            self.both("name", *change)
-            self.both("name", "find", "carlsen")
-        for change in (("alias", "Carlsen,M", "No One"), ("unalias", "No One"),
-                       ("alias", "#99999999", "#1"), ("alias", "", "#1"), ("unalias", "x" * 2000),
-                       ("find", "x" * 2000)):
-            self.both("name", *change, code=2)
-        self.both("verify")
-
     def test_spelling_file(self):
         """More than one request's worth: names so long that a batch of them must be cut."""
         text = "@PLAYER\nCarlsen, Magnus\n%Bio FIDEID 1503014\n= Carlsen,M\nAnand,V\n= Carlsen,M\n"
@@ -95,55 +71,6 @@ class Commands(Served):
         self.both("alias", "import", file)
         self.both("name", "find", "carlsen")
         self.both("alias", "import", file)
-
-    def test_gamesets(self):
-        self.both("gameset", "list")
-        self.both("gameset", "create", "carlsen", "--player", "Carlsen")
-        self.both("gameset", "create", "won", "--in", "carlsen", "--result", "1-0,0-1")
-        self.both("gameset", "create", "castled", "--has", "Kg1 Rf1")
-        self.both("gameset", "list")
-        for name in ("carlsen", "won", "castled"):
-            self.both("gameset", "show", name)
-        self.both("gameset", "create", "carlsen", "--eco", "C", code=2)
-        self.both("gameset", "drop", "carlsen", code=2)
-        for args in (("create", "a b"), ("create", "x" * 65), ("create", "n", "--in", "not-there"),
-                     ("create", "n", "--eco", "Z"), ("create", "n", "--filter", "player")):
-            self.both("gameset", *args, code=2)
-        for verb in ("show", "drop"):
-            self.both("gameset", verb, "none", code=1)
-        for name in ("won", "carlsen"):
-            self.both("gameset", "drop", name)
-        self.both("gameset", "list", "--json")
-        self.both("verify")
-
-    def test_find(self):
-        for args in ((), ("--has", "Nd5 kg8 .e6 !Pc4"), ("--has", "Qh5", "--mirror", "--json"),
-                     ("--endgame", "rook endings"), ("--has", "Rd*", "--player", "Carlsen"),
-                     ("--has", "Nd5", "--limit", "5", "--print-cursor"), ("--limit", "3"),
-                     ("--has", "Rd1", "--player", "Carlsen", "--limit", "2", "--print-cursor"),
-                     ("--has", "Nd5", "--count"), ("--has", "Nd5", "--count", "--quiet"),
-                     ("--has", "Nd5", "--games", "--count"), ("--count", "--player", "Anand")):
-            self.both("find", *args)
-        done = self.cli("find", "--has", "Nd5", "--limit", "5", "--print-cursor",
-                        address=self.daemon.address)
-        cursor = done.stderr.split("--cursor ")[1].strip()
-        self.both("find", "--has", "Nd5", "--limit", "50", "--cursor", cursor, "--print-cursor")
-        self.both("find", "--has", "Nd5", "--cursor", cursor)
-        for args in (("--has", "Ke1 Ke2"), ("--has", "x" * 5000), ("--cursor", "zzz"),
-                     ("--cursor", "z" * 100), ("--in", "not-there"), ("--material", "KvK", "--has", "Qd1"),
-                     ("--player", "x" * 5000)):
-            self.both("find", *args, code=2)
-
-    def test_store_without_games(self):
-        self.local = self.new_store()
-        self.daemon.stop()
-        self.store = self.new_store("score")
-        self.start()
-        self.both("name", "list")
-        self.both("name", "suspects")
-        self.both("name", "find", "x", code=1)
-        self.both("find")
-        self.both("find", "--count", "--games")
 
 
 class Kills(Served):
@@ -381,7 +308,3 @@ class Rude(Served):
             self.assertGreater(games[-1].game_query.total, 0)
             self.assertEqual(sum(len(response.game_query.games) for response in games),
                              games[-1].game_query.total)
-
-
-if __name__ == "__main__":
-    unittest.main(verbosity=2)

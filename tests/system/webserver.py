@@ -12,8 +12,7 @@ import sys
 import threading
 import urllib.parse
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import harness  # noqa: E402
+import harness
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 READY = re.compile(r"chistore-http: ready, listening on http://([^/ ]+)/")

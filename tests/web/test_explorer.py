@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The explorer of the page: moves, filters and games, compared with what the command line says."""
 
-import os
 import re
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser  # noqa: E402
-from browser import Page, START, cli  # noqa: E402
+import browser
+from browser import Page, START, cli
 
 if browser.webdriver:
     from browser import ActionChains, Keys

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Addresses of the page: everything one sees is named by them, and the browser's "back" undoes it."""
 
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser  # noqa: E402
-from browser import Page, START, squares  # noqa: E402
+import browser
+from browser import Page, START, squares
 
 if browser.webdriver:
     from browser import ActionChains, Keys

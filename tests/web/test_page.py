@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The page as a whole: phones, both themes, what everyone can read and reach, weight, and errors."""
 
-import os
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser  # noqa: E402
-from browser import Page  # noqa: E402
+import browser
+from browser import Page
 
 if browser.webdriver:
     from browser import Keys

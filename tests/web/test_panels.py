@@ -4,11 +4,9 @@
 import json
 import os
 import re
-import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser  # noqa: E402
-from browser import Page, cli, harness, squares  # noqa: E402
+import browser
+from browser import Page, cli, harness, squares
 
 if browser.webdriver:
     from browser import ActionChains, Keys

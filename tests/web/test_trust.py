@@ -4,12 +4,10 @@ asked by: a server that wants a token."""
 
 import hashlib
 import os
-import sys
 import urllib.request
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser  # noqa: E402
-from browser import Page, cli, harness  # noqa: E402
+import browser
+from browser import Page, cli, harness
 
 if browser.webdriver:
     from browser import Keys
