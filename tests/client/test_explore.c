@@ -193,34 +193,4 @@ CASE(manages_without_kings, world_external, world_drop)
 	assert_int_equal(explore.moves[0].child.key.len, 0);
 }
 
-CASE(refuses_what_is_no_key, world_external, world_drop)
-{
-	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_explored explore;
-	struct chi_key key = {.len = 9};
-	world_refused(client, chi_explore(client, &key, NULL, &explore), -CHI_EKEY, "position key");
-	assert_int_equal(explore.n_moves, 0);
-	/* The right shape, but a white pawn on the first rank. */
-	key.bytes[0] = 0x80;
-	key.bytes[8] = 0x80;
-	world_refused(client, chi_explore(client, &key, NULL, &explore), -CHI_EKEY, "");
-	assert_null(explore.moves);
-	/* The connection lives on. */
-	key = key_of(START);
-	world_ok(client, chi_explore(client, &key, NULL, &explore));
-}
-
-CASE(waits_for_the_end_of_a_walk, world_external, world_drop)
-{
-	struct chi_client *client = ((struct world *)*state)->client;
-	struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
-	struct chi_key start = key_of(START);
-	struct chi_explored explore;
-	struct chi_rows *iter = NULL;
-	world_ok(client, chi_scan_open(client, &all, &iter));
-	world_refused(client, chi_explore(client, &start, NULL, &explore), -CHI_EBUSY, "");
-	chi_rows_close(iter);
-	world_ok(client, chi_explore(client, &start, NULL, &explore));
-}
-
 WORLD_MAIN

@@ -122,41 +122,6 @@ static void test_expired_comes_back(void **state)
 	assert_int_equal(counts(client).failed, 0);
 }
 
-/* A list that analysers share: who comes second gets what is left of it. */
-static void test_claims(void **state)
-{
-	struct chi_client *client = client_of(state);
-	struct chi_key keys[6];
-	uint64_t done;
-	fill(client, keys, 2);
-	for (unsigned i = 0; i < 6; i++) {
-		keys[i] = world_key(i);
-	}
-	struct chi_queue_take_spec wanted = {CHI_QUEUE_TAKE_SPEC_INIT, .holder = "one",
-					     .lease_ms = HOUR, .keys = keys, .n_keys = 4};
-	struct chi_queue_lease lease;
-	world_ok(client, chi_queue_take(client, &wanted, &lease));
-	assert_int_equal(lease.n, 4);
-	assert_false(lease.rows[1].claimed);
-	assert_true(lease.rows[2].claimed);
-	uint64_t first = lease.lease;
-	wanted.n_keys = 6;
-	world_ok(client, chi_queue_take(client, &wanted, &lease));
-	assert_int_equal(lease.n, 2);
-	assert_memory_equal(&lease.rows[0].key, &keys[4], sizeof(keys[4]));
-	/* Given back it leaves no trace, tried in vain it is not given again. */
-	world_ok(client, chi_queue_settle(client, first, CHI_QUEUE_RELEASE, &keys[2], 1, 0, &done));
-	world_ok(client, chi_queue_settle(client, first, CHI_QUEUE_FAIL, &keys[3], 1, 0, &done));
-	assert_int_equal(counts(client).failed, 1);
-	assert_int_equal(counts(client).waiting, 0);
-	world_ok(client, chi_queue_take(client, &wanted, &lease));
-	assert_int_equal(lease.n, 1);
-	assert_memory_equal(&lease.rows[0].key, &keys[2], sizeof(keys[2]));
-	wanted.n_keys = 0;
-	world_ok(client, chi_queue_take(client, &wanted, &lease));
-	assert_int_equal(lease.n, 0);
-}
-
 static void test_lists(void **state)
 {
 	struct chi_client *client = client_of(state);
@@ -239,7 +204,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_shared_by_two, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(test_expired_comes_back, world_control, world_drop),
-		cmocka_unit_test_setup_teardown(test_claims, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(test_lists, world_control, world_drop),
 		cmocka_unit_test_setup_teardown(test_refusals, world_control, world_drop),
 	};

@@ -92,77 +92,6 @@ CASE(refusals_have_no_words_of_the_wire)
 
 /* ---- Calls on a store that only counts ---------------------------------------------------- */
 
-static int ask_for_names(struct chi_client *client, enum chi_op op)
-{
-	const struct chi_names_spec names = {CHI_NAMES_SPEC_INIT, .kind = CHI_NAME_PLAYER};
-	const struct chi_name_change change = {
-		.action = CHI_NAME_JOIN, .kind = CHI_NAME_PLAYER, .name = "A", .to = "B"};
-	struct chi_names listed;
-	struct chi_suspect_groups suspects;
-	struct chi_gamesets gamesets;
-	switch (op) {
-	case CHI_OP_NAMES:
-		return chi_names_list(client, &names, &listed);
-	case CHI_OP_SUSPECTS:
-		return chi_suspects_list(client,
-					 &(struct chi_suspects_spec){CHI_SUSPECTS_SPEC_INIT,
-								     .kind = CHI_NAME_PLAYER,
-								     .least = 50},
-					 &suspects);
-	case CHI_OP_CHANGE_NAMES:
-		return chi_names_change(client, &change, 1, false, NULL, NULL, NULL);
-	case CHI_OP_GAMESETS:
-		return chi_gamesets_list(client, NULL, &gamesets);
-	case CHI_OP_MAKE_GAMESET:
-		return chi_gameset_make(client, "some", "white A", NULL);
-	case CHI_OP_DROP_GAMESET:
-		return chi_gameset_drop(client, "some");
-	default:
-		fail_msg("%s needs games, and no call asks for it here", chi_op_name(op));
-		return CHI_OK;
-	}
-}
-
-static int ask_for_games(struct chi_client *client, enum chi_op op)
-{
-	struct chi_key key = world_key(0);
-	const struct chi_scan_spec scan = {CHI_SCAN_SPEC_INIT, .games = "white A",
-					   .chi2_max = CHI_CHI2_MAX};
-	const struct chi_game_spec games = {CHI_GAME_SPEC_INIT, .limit = 1};
-	const struct chi_twin_spec twins = {CHI_TWIN_SPEC_INIT, .filter = NULL};
-	const uint32_t number = 1;
-	struct chi_rows *iter = NULL;
-	struct chi_rows *query = NULL;
-	struct chi_game_row row;
-	struct chi_explored explore;
-	struct chi_stats_result stats;
-	struct chi_twin_groups groups;
-	uint64_t count = 0;
-	switch (op) {
-	case CHI_OP_SCAN:
-		return chi_scan_open(client, &scan, &iter);
-	case CHI_OP_COUNT:
-		return chi_scan_count(client, &scan, &count, NULL);
-	case CHI_OP_GAME_QUERY:
-		return chi_games_open(client, &games, &query);
-	case CHI_OP_GET_GAME:
-		return chi_game_get(client, number, &row, NULL);
-	case CHI_OP_GET_HEADS:
-		return chi_game_heads(client, &number, 1, &row);
-	case CHI_OP_EXPLORE:
-		return chi_explore(client, &key, "white A", &explore);
-	case CHI_OP_STATS:
-		return chi_stats_list(
-			client,
-			&(struct chi_stats_spec){CHI_STATS_SPEC_INIT, .by = CHI_STATS_PLAYER},
-			&stats);
-	case CHI_OP_TWINS:
-		return chi_twins_list(client, &twins, &groups);
-	default:
-		return ask_for_names(client, op);
-	}
-}
-
 static int make(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
@@ -170,18 +99,6 @@ static int make(void **state)
 	*state = world;
 	world_make_keeping(world, world_chosen(), CHI_STATISTIC_CONTROL, CHI_KEEP_COUNTS);
 	return 0;
-}
-
-CASE(games_are_refused, make, world_drop)
-{
-	struct world *world = *state;
-	for (enum chi_op op = CHI_OP_UNKNOWN + 1; op < CHI_OP_COUNT_OF_OPS; op++) {
-		if ((chi_op_row_of(op)->flags & CHI_NEEDS_ARCHIVE) != 0) {
-			world_refused(world->client, ask_for_games(world->client, op),
-				      -CHI_EUNSUPPORTED, "the store keeps no games");
-			assert_non_null(strstr(chi_error(world->client), chi_op_label(op)));
-		}
-	}
 }
 
 /* Positions, the queue and the work on the whole are the same there. */

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`chistore explore`: its three forms, what it takes and refuses, in this process and through a
-daemon."""
+"""`chistore explore`: its three forms, what it takes and refuses."""
 
 import fcntl
 import json
@@ -11,7 +10,7 @@ import subprocess
 import termios
 
 import harness
-from cli_base import ABSENT, AFTER_E4, START, Base, run_cli, spawn, summary
+from cli_base import ABSENT, AFTER_E4, START, Base, spawn
 
 SICILIAN = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1"
 AFTER_D4 = "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1"
@@ -47,16 +46,10 @@ def rows(text):
 
 
 class Explore(Base):
-    """Run by two subclasses: on a directory, and against a daemon that serves one."""
-
-    def serve(self, directory):
-        raise NotImplementedError
-
     def setUp(self):
         super().setUp()
-        store = self.new_store("external")
-        self.cli("load", self.write("dump", self.sealed(DUMP)), address=store)
-        self.address = self.serve(store)
+        self.address = self.new_store("external")
+        self.cli("load", self.write("dump", self.sealed(DUMP)), address=self.address)
 
     def explore(self, *args, **extra):
         return self.cli("explore", *args, address=self.address, **extra)
@@ -353,39 +346,3 @@ class Explore(Base):
                                 stderr=subprocess.PIPE, text=True)
                 self.assertIn("cannot write", process.communicate()[1])
                 self.assertEqual(process.returncode, 3)
-
-
-class OnDirectory(Explore):
-    def serve(self, directory):
-        return directory
-
-
-class OnUnixSocket(Explore):
-    def serve(self, directory):
-        self.daemon = harness.start_daemon(
-            {"default": directory}, listen=["unix:" + self.path("socket")])
-        return self.daemon.address
-
-    def tearDown(self):
-        self.assertEqual(self.daemon.stop(), 0)
-
-
-del Explore
-
-
-class SameAnswers(Base):
-    """One store, asked in this process and through sockets at the same time."""
-
-    def test_byte_for_byte(self):
-        store = self.new_store("external")
-        self.assertEqual(summary(self.out("load", self.write("dump", self.sealed(DUMP)), address=store))["new"],
-                         "6")
-        with harness.start_daemon({"default": store},
-                                  listen=["unix:" + self.path("s"), "tcp:127.0.0.1:0"]) as daemon:
-            for position in ([], ["e4"], ["e4", "c5"], ["e4", "e4"], [ABSENT], [PAWN], ["x/y"]):
-                for form in ([], ["--json", "--all"], ["--table", "--all", "--limit", "2"]):
-                    here = run_cli("explore", *position, *form, address=store)
-                    for address in daemon.addresses:
-                        there = run_cli("explore", *position, *form, address=address)
-                        self.assertEqual((here.returncode, here.stdout, here.stderr),
-                                         (there.returncode, there.stdout, there.stderr), position)
