@@ -281,16 +281,10 @@ class Refusals(unittest.TestCase):
 class Conversation(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = start()
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.daemon.stop() == 0
+        cls.daemon = cls.enterClassContext(start())
 
     def stranger(self):
-        peer = Peer(self.daemon.address, hello=False)
-        self.addCleanup(peer.close)
-        return peer
+        return self.enterContext(Peer(self.daemon.address, hello=False))
 
     def test_hello_must_be_first(self):
         peer = self.stranger()
@@ -378,8 +372,7 @@ class Limits(unittest.TestCase):
         """A request's clock stops when it has come, however many others came with it."""
         limits = ["--frame-timeout", "300", "--output-pause", "1G", "--output-close", "1G"]
         with start("--threads", "1", *limits) as daemon:
-            peer = Peer(daemon.address, hello=False)
-            self.addCleanup(peer.close)
+            peer = self.enterContext(Peer(daemon.address, hello=False))
             hello, _ = peer.build(hello=pb.Hello(version=1))
             flood = peer.build(id=5, ping=pb.Ping())[0] * 50000
             tail = [b""]
@@ -451,8 +444,7 @@ class Limits(unittest.TestCase):
             peers.pop().close()
             # The place is free as soon as the daemon has seen the end.
             for _ in range(100000):
-                peer = Peer(daemon.address, hello=False)
-                self.addCleanup(peer.close)
+                peer = self.enterContext(Peer(daemon.address, hello=False))
                 try:
                     answer = peer.call(hello=pb.Hello(version=1))
                 except (Closed, OSError, AssertionError):

@@ -527,17 +527,12 @@ class Scans(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.daemon = start("--threads", "1", "--snapshot-time", "200")
+        cls.daemon = cls.enterClassContext(start("--threads", "1", "--snapshot-time", "200"))
         with Peer(cls.daemon.address) as peer:
             fill(peer, cls.COUNT)
 
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.daemon.stop() == 0
-
     def setUp(self):
-        self.peer = Peer(self.daemon.address)
-        self.addCleanup(self.peer.close)
+        self.peer = self.enterContext(Peer(self.daemon.address))
 
     def rows(self, window=0, **scan):
         return sum(r.scan.count + len(r.scan.entries)

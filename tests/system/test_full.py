@@ -53,9 +53,7 @@ class Full:
             self.games = file.read()
 
     def connect(self):
-        client = Client(self.daemon.address)
-        self.addCleanup(client.close)
-        return client
+        return self.enterContext(Client(self.daemon.address))
 
     def code(self, call, *args, **more):
         try:

@@ -439,17 +439,14 @@ class Protocol(Games):
         super().setUp()
         self.store, self.daemon_ = self.daemon()
         self.addCleanup(self.stopped)
-        self.client = Client(self.daemon_.address)
-        self.addCleanup(self.client.close)
+        self.client = self.enterContext(Client(self.daemon_.address))
 
     def stopped(self):
         """In order, whatever the test did, unless it was killed."""
         self.assertIn(self.daemon_.stop(), (0, None, -signal.SIGKILL), self.daemon_.stderr_text())
 
     def other(self):
-        client = Client(self.daemon_.address)
-        self.addCleanup(client.close)
-        return client
+        return self.enterContext(Client(self.daemon_.address))
 
     def free_again(self, client):
         """Starts an import as soon as the one before has let go of its place."""

@@ -243,11 +243,7 @@ class TestDirectory(Answers, unittest.TestCase):
         done = harness.run_cli("gameset", "create", "open", "--event", "Spring Open",
                                address=cls.store)
         assert done.returncode == 0, done.stderr
-        cls.server = webserver.start(cls.store)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
+        cls.server = cls.enterClassContext(webserver.start(cls.store))
 
     def test_answers_follow_the_store(self):
         """With one loop, as any other would answer without what this one keeps."""
@@ -270,13 +266,8 @@ class TestDaemon(Answers, unittest.TestCase):
         done = harness.run_cli("gameset", "create", "open", "--event", "Spring Open",
                                address=cls.store)
         assert done.returncode == 0, done.stderr
-        cls.daemon = harness.start_daemon({"default": cls.store})
-        cls.server = webserver.start(cls.daemon.address)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
-        assert cls.daemon.stop() == 0
+        cls.daemon = cls.enterClassContext(harness.start_daemon({"default": cls.store}))
+        cls.server = cls.enterClassContext(webserver.start(cls.daemon.address))
 
 
 class TestHttp(unittest.TestCase):
@@ -285,11 +276,7 @@ class TestHttp(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = webserver.make_store()
-        cls.server = webserver.start(cls.store, "--head-timeout", "300", "--max-body", "1000")
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
+        cls.server = cls.enterClassContext(webserver.start(cls.store, "--head-timeout", "300", "--max-body", "1000"))
 
     PATH = "/api/position?fen=" + START.replace(" ", "_")
 

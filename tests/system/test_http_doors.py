@@ -142,14 +142,9 @@ class TestWrites(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         store = webserver.make_store()
-        cls.daemon = harness.start_daemon({"default": store})
-        cls.server = webserver.start(store, "--write-to", cls.daemon.address, "--host", "chess.example",
-                                     "--trust-proxy", PROXY)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
-        cls.daemon.stop()
+        cls.daemon = cls.enterClassContext(harness.start_daemon({"default": store}))
+        cls.server = cls.enterClassContext(webserver.start(store, "--write-to", cls.daemon.address, "--host", "chess.example",
+                                                           "--trust-proxy", PROXY))
 
     def lines(self, name, count):
         """That many lines of the log have this in them."""

@@ -27,11 +27,7 @@ class TestExplorer(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = webserver.make_store()
-        cls.server = webserver.start(cls.store)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
+        cls.server = cls.enterClassContext(webserver.start(cls.store))
 
     def test_masters(self):
         answer = self.server.json("/masters", fen=START)
@@ -203,8 +199,8 @@ class TestChessdb(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = harness.make_store()
-        cls.daemon = harness.start_daemon({"default": cls.store})
-        cls.server = webserver.start(cls.store, "--write-to", cls.daemon.address)
+        cls.daemon = cls.enterClassContext(harness.start_daemon({"default": cls.store}))
+        cls.server = cls.enterClassContext(webserver.start(cls.store, "--write-to", cls.daemon.address))
         legal = {m["uci"]: m["fen"] for m in cls.server.json("/api/position", fen=START)["legal"]}
         for uci, score in cls.SCORES.items():
             cls.put(legal[uci], "--eval", f"sf:20:{score}")
@@ -215,11 +211,6 @@ class TestChessdb(unittest.TestCase):
                    for m in cls.server.json("/api/position", fen=AFTER_E4)["legal"]}
         for uci, score in (("e7e5", 22), ("c7c5", 30), ("g7g5", 150)):
             cls.put(replies[uci], "--eval", f"sf:18:{score}")
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
-        assert cls.daemon.stop() == 0
 
     @classmethod
     def put(cls, *args):
@@ -447,11 +438,7 @@ class TestBook(unittest.TestCase):
         done = harness.run_cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn"),
                                address=cls.store)
         assert done.returncode == 0, done.stderr
-        cls.server = webserver.start(cls.store)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
+        cls.server = cls.enterClassContext(webserver.start(cls.store))
 
     def ask(self, **parameters):
         return self.server.json("/cdb.php", json=1, board=START, **parameters)
@@ -502,7 +489,7 @@ class TestMinimax(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = harness.make_store()
-        cls.server = webserver.start(cls.store)
+        cls.server = cls.enterClassContext(webserver.start(cls.store))
         cls.legal_of = {}
         cls.stored = {}
         cls.random = random.Random(14)
@@ -517,10 +504,6 @@ class TestMinimax(unittest.TestCase):
         done = harness.run_cli("import", "--format", "epd", "--engine", "sf", "-", address=cls.store,
                                input=lines)
         assert done.returncode == 0, done.stderr
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
 
     @classmethod
     def legal(cls, fen):

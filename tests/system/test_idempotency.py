@@ -40,9 +40,7 @@ class Once(unittest.TestCase):
             self.skipTest("needs a store of its own")
 
     def connect(self):
-        client = Client(self.daemon.address)
-        self.addCleanup(client.close)
-        return client
+        return self.enterContext(Client(self.daemon.address))
 
     def restart(self, kill=False):
         if kill:

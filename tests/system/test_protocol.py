@@ -117,9 +117,7 @@ class ProtocolTest(unittest.TestCase):
         self.client = self.connect()
 
     def connect(self, **more):
-        client = Client(self.daemon.address, **more)
-        self.addCleanup(client.close)
-        return client
+        return self.enterContext(Client(self.daemon.address, **more))
 
     def assertFails(self, code, call, *args, field=None, **more):
         with self.assertRaises(Failure) as caught:

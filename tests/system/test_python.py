@@ -493,12 +493,8 @@ class Daemon(Calls, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.daemon = start_daemon({"default": cls.path})
+        cls.daemon = cls.enterClassContext(start_daemon({"default": cls.path}))
         cls.address = cls.daemon.address
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.daemon.stop()
 
     def test_server_that_is_gone(self):
         with start_daemon() as daemon:

@@ -111,8 +111,7 @@ class ReadPath(unittest.TestCase):
 
     def peer(self):
         """A client, and its descriptor in the daemon."""
-        peer = Peer(self.daemon.address)
-        self.addCleanup(peer.close)
+        peer = self.enterContext(Peer(self.daemon.address))
         mark = self.counted.noted()
         self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
         sent, = {fd for what, fd, _ in self.counted.notes(mark) if what == WRITES}

@@ -123,8 +123,7 @@ class Queries(Served):
     def setUp(self):
         super().setUp()
         self.daemon = self.serve()
-        self.client = Client(self.daemon.address)
-        self.addCleanup(self.client.close)
+        self.client = self.enterContext(Client(self.daemon.address))
 
     def numbers(self, *args, **more):
         return [row.number for row in self.client.query_games(*args, **more).games]
@@ -262,8 +261,7 @@ class Disturbed(Base):
         shutil.copytree(os.path.join(self.folder, "store"), self.store)
         self.daemon = harness.start_daemon({"default": self.store})
         self.addCleanup(self.daemon.stop)
-        self.client = Client(self.daemon.address)
-        self.addCleanup(self.client.close)
+        self.client = self.enterContext(Client(self.daemon.address))
 
     def test_others_are_served(self):
         """A query that looks at every move of every game lets pings through; one at least, as no

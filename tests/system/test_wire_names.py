@@ -48,9 +48,7 @@ class Served(Base):
                                            extra_args=extra)
 
     def connect(self):
-        client = Client(self.daemon.address)
-        self.addCleanup(client.close)
-        return client
+        return self.enterContext(Client(self.daemon.address))
 
     def both(self, *args, code=0, **extra):
         """Standard output of both, which must not differ in anything."""
