@@ -269,8 +269,8 @@ int chi_store_repair(const char *address, const char *path, enum chi_statistic s
 	if (status < 0) {
 		return status;
 	}
-	return chi_dir_repair_games(parsed.path, path, statistic, chi_import_relist, report,
-				    context, result, fault);
+	return chi_dir_repair(parsed.path, path, statistic, chi_import_relist, report, context,
+			      result, fault);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */

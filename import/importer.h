@@ -77,7 +77,7 @@ CHI_MUSTUSE int chi_importer_commit(struct chi_importer *importer, struct chi_im
 void chi_importer_free(struct chi_importer *importer);
 
 /* Positions with their lists of games, into a store in directory `dir` that no one else has open,
- * which has games and no positions. Positions that do not come, or count less than the games say,
- * are made from these. For chi_dir_repair_games. */
+ * which has no positions. Those that do not come, or count less than the games say, are made from
+ * these. For chi_dir_repair. */
 CHI_MUSTUSE int chi_import_relist(const char *dir, const struct chi_repair_positions *positions,
 				  struct chi_fault *fault);

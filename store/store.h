@@ -428,25 +428,6 @@ CHI_MUSTUSE int chi_dir_verify_until(struct chi_dir *store, const atomic_bool *s
 				     chi_verify_report *report, void *context,
 				     struct chi_verify_result *result);
 
-/*
- * Saves every intact record of the store in directory `from` into a new one at `to`, which must not
- * exist: by plain reads, so that no damage can stop it. `from` is not changed; its writer's place
- * is held meanwhile. `to` appears whole, or not at all. `statistic` says what the store holds if
- * its stamp is lost; 0: as the stamp says. Each damage is reported. CHI_OK: `to` is there; what was
- * lost is in `result`. -CHI_EINVAL (the statistic; `to` in `from`), -CHI_ENOSTORE (nothing of a
- * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone writes it), -CHI_EFULL,
- * -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM.
- */
-CHI_MUSTUSE int chi_dir_repair(const char *from, const char *to, enum chi_statistic statistic,
-			       chi_verify_report *report, void *context,
-			       struct chi_repair_result *result, struct chi_fault *fault);
-
-/*
- * The same with the games of the archive: chunks of them that are damaged lose only their games,
- * names that are lost get others in their place. Positions come without their lists of games:
- * `relist` stores them with these, in the new store in directory `dir`, before that gets its name,
- * and opens it by itself. Failures of it are the repair's.
- */
 struct chi_repair_positions {
 	void *context;
 	uint64_t n; /* about so many */
@@ -457,10 +438,23 @@ struct chi_repair_positions {
 };
 typedef int chi_repair_relist(const char *dir, const struct chi_repair_positions *positions,
 			      struct chi_fault *fault);
-CHI_MUSTUSE int chi_dir_repair_games(const char *from, const char *to, enum chi_statistic statistic,
-				     chi_repair_relist *relist, chi_verify_report *report,
-				     void *context, struct chi_repair_result *result,
-				     struct chi_fault *fault);
+/*
+ * Saves every intact record of the store in directory `from` into a new one at `to`, which must not
+ * exist: by plain reads, so that no damage can stop it. `from` is not changed; its writer's place
+ * is held meanwhile. `to` appears whole, or not at all. `statistic` says what the store holds if
+ * its stamp is lost; 0: as the stamp says. Each damage is reported. CHI_OK: `to` is there; what was
+ * lost is in `result`. -CHI_EINVAL (the statistic; `to` in `from`), -CHI_ENOSTORE (nothing of a
+ * store can be read), -CHI_EVERSION, -CHI_EEXIST, -CHI_EBUSY (someone writes it), -CHI_EFULL,
+ * -CHI_EIO, -CHI_EACCES, -CHI_ENOMEM.
+ *
+ * Of the archive's games, chunks that are damaged lose only their games, names that are lost get
+ * others in their place. Positions come without their lists of games: `relist` stores them with
+ * these, in the new store in directory `dir`, before that gets its name, and opens it by itself.
+ * Failures of it are the repair's.
+ */
+CHI_MUSTUSE int chi_dir_repair(const char *from, const char *to, enum chi_statistic statistic,
+			       chi_repair_relist *relist, chi_verify_report *report, void *context,
+			       struct chi_repair_result *result, struct chi_fault *fault);
 
 /* Writes a consistent copy of the data file, made under running writes, to a file or pipe.
  * -CHI_EBUSY: this thread has a write transaction open. */

@@ -56,9 +56,10 @@ struct repair {
 	bool unopened;	       /* and one could not be read */
 	struct chi_dir *store; /* the new one; NULL while stamp and state are looked for */
 	struct chi_write *write;
-	unsigned unsaved;	      /* entries since the last commit */
-	uint64_t bare;		      /* games whose moves are not saved */
-	chi_repair_relist *relist;    /* NULL: no game is kept */
+	unsigned unsaved; /* entries since the last commit */
+	uint64_t bare;	  /* games whose moves are not saved */
+	chi_repair_relist *relist;
+	bool archive;		      /* games are kept */
 	struct chi_saved_games games; /* of the archive */
 	struct chi_saved_positions positions;
 	struct chi_arena arena;
@@ -133,8 +134,7 @@ static int put_game(struct repair *r, const struct chi_game_id *game, bool lost)
 	if (rc < 0) {
 		return rc;
 	}
-	bare.number =
-		r->relist != NULL && chi_saved_games_claim(&r->games, game) ? game->number : 0;
+	bare.number = r->archive && chi_saved_games_claim(&r->games, game) ? game->number : 0;
 	rc = chi_write_game_id(r->write, &bare);
 	if (rc == CHI_NONE) {
 		return CHI_OK;
@@ -195,8 +195,8 @@ static int take_archive(struct repair *r, enum chi_salvage_tree tree, const MDB_
 			const MDB_val *value)
 {
 	bool taken = false;
-	int rc = r->relist != NULL ? begin_write(r) : CHI_OK;
-	if (rc < 0 || r->relist == NULL) {
+	int rc = r->archive ? begin_write(r) : CHI_OK;
+	if (rc < 0 || !r->archive) {
 		return rc;
 	}
 	rc = chi_saved_games_take(&r->games, r->write, tree, key, value, &taken);
@@ -235,7 +235,7 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 							    own.mv_size, &game) == CHI_OK) {
 		return put_game(r, &game, lost);
 	}
-	if (lost && r->relist != NULL) {
+	if (lost && r->archive) {
 		return take_archive(r, tree, key, &own);
 	}
 	if (tree == CHI_SALVAGE_POSITION) {
@@ -368,7 +368,7 @@ static int settle_sums(struct repair *r)
 		state->horizon = state->sequence + 1;
 		r->write->changed = true;
 	}
-	if (rc == CHI_OK && r->relist != NULL) {
+	if (rc == CHI_OK && r->archive) {
 		uint64_t lost = 0;
 		rc = chi_saved_games_settle(&r->games, r->write, r->stated ? r->state.last_game : 0,
 					    pass_on, r, &lost);
@@ -391,12 +391,9 @@ static int store_positions(struct repair *r, const char *dir)
 	const struct chi_repair_positions positions = {
 		.context = &r->positions, .n = r->positions.in_tree, .next = next_position};
 	int rc = chi_saved_positions_seal(&r->positions, r->fault);
-	if (rc == CHI_OK && r->relist == NULL) {
-		rc = chi_saved_positions_load(&r->positions, r->store, dir, r->fault);
-	}
 	chi_dir_close(r->store);
 	r->store = NULL;
-	rc = rc == CHI_OK && r->relist != NULL ? r->relist(dir, &positions, r->fault) : rc;
+	rc = rc == CHI_OK ? r->relist(dir, &positions, r->fault) : rc;
 	r->result->positions = r->positions.handed;
 	r->result->found += r->positions.found;
 	return rc;
@@ -424,8 +421,8 @@ static int open_new(struct repair *r, const char *dir, const char *to)
 	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
 	int rc = chi_saved_positions_init(&r->positions, dir, to, r->fault);
 	if (rc == CHI_OK) {
-		rc = chi_dir_make(dir, r->statistic,
-				  r->relist != NULL ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, r->fault);
+		rc = chi_dir_make(dir, r->statistic, r->archive ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS,
+				  r->fault);
 	}
 	return rc == CHI_OK ? chi_dir_open(dir, &options, &r->store, r->fault) : rc;
 }
@@ -506,15 +503,8 @@ static int keep_writers_out(struct chi_lock *lock, const char *from, struct chi_
 }
 
 int chi_dir_repair(const char *from, const char *to, enum chi_statistic statistic,
-		   chi_verify_report *report, void *context, struct chi_repair_result *result,
-		   struct chi_fault *fault)
-{
-	return chi_dir_repair_games(from, to, statistic, NULL, report, context, result, fault);
-}
-
-int chi_dir_repair_games(const char *from, const char *to, enum chi_statistic statistic,
-			 chi_repair_relist *relist, chi_verify_report *report, void *context,
-			 struct chi_repair_result *result, struct chi_fault *fault)
+		   chi_repair_relist *relist, chi_verify_report *report, void *context,
+		   struct chi_repair_result *result, struct chi_fault *fault)
 {
 	struct repair r = {.result = result,
 			   .report = report,
@@ -537,9 +527,7 @@ int chi_dir_repair_games(const char *from, const char *to, enum chi_statistic st
 	if (rc == CHI_OK) {
 		rc = find_meta(&r, statistic);
 		/* A store that keeps only counts has no archive. */
-		if (r.stamped && r.stamp.keep != CHI_KEEP_GAMES) {
-			r.relist = NULL;
-		}
+		r.archive = !r.stamped || r.stamp.keep == CHI_KEEP_GAMES;
 		if (rc == CHI_OK) {
 			rc = build(&r, to);
 		}

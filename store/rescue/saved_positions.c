@@ -16,12 +16,10 @@
 #include "base/record.h"
 #include "chess/key.h"
 #include "store/lmdb_err.h"
-#include "store/load/load.h"
 #include "store/record/codec.h"
 
 #define BUFFER	    ((size_t)512 << 10)
 #define SORT_MEMORY (UINT64_C(128) << 20)
-#define LOAD_MEMORY (UINT64_C(128) << 20)
 
 static int kept_fault(const struct chi_saved_positions *saved, struct chi_fault *fault)
 {
@@ -196,54 +194,4 @@ int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena
 	memcpy(key->bytes, first.bytes, key->len);
 	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
 	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
-}
-
-/* ---- Into a store without games ------------------------------------------------------------- */
-
-static int load_all(struct chi_saved_positions *saved, struct chi_load *load,
-		    const struct chi_load_spec *spec, struct chi_fault *fault)
-{
-	struct chi_load_block block = {.len = 0};
-	struct chi_arena arena;
-	struct chi_record record;
-	struct chi_key key;
-	int rc = CHI_OK;
-	chi_arena_init(&arena, CHI_RECORD_ARENA);
-	while (rc == CHI_OK) {
-		chi_arena_reset(&arena);
-		rc = chi_saved_positions_next(saved, &arena, &key, &record, fault);
-		if (rc == CHI_OK) {
-			block.len = 0;
-			block.n = 0;
-			rc = chi_load_pack(spec, &key, &record, NULL, 0, &block);
-			rc = rc == CHI_OK ? chi_load_apply(load, &block, fault)
-					  : chi_fault_plain(fault, rc);
-		}
-	}
-	chi_load_block_free(&block);
-	chi_arena_deinit(&arena);
-	return rc == CHI_NONE ? CHI_OK : rc;
-}
-
-int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_dir *store,
-			     const char *dir, struct chi_fault *fault)
-{
-	const struct chi_load_options options = {
-		.expected = saved->in_tree, .memory = LOAD_MEMORY, .dir = dir};
-	struct chi_put_result positions = {0};
-	struct chi_load_spec spec;
-	struct chi_load *load = NULL;
-	uint64_t dropped = 0;
-	int rc = chi_load_into(store, &load, fault);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_load_start(load, &options, &spec, fault);
-	spec.computed = true;
-	rc = rc == CHI_OK ? load_all(saved, load, &spec, fault) : rc;
-	if (rc != CHI_OK) {
-		chi_load_abandon(load);
-		return rc;
-	}
-	return chi_load_finish(load, &positions, &dropped, fault);
 }

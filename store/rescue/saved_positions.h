@@ -55,7 +55,3 @@ CHI_MUSTUSE int chi_saved_positions_seal(struct chi_saved_positions *saved,
 CHI_MUSTUSE int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena *arena,
 					 struct chi_key *key, struct chi_record *record,
 					 struct chi_fault *fault);
-
-/* All of them into a store that has none and keeps no games, in its directory `dir`. */
-CHI_MUSTUSE int chi_saved_positions_load(struct chi_saved_positions *saved, struct chi_dir *store,
-					 const char *dir, struct chi_fault *fault);

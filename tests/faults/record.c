@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every work load watches one directory, in which its stores are made. */
+#include "import/importer.h"
 #include "tests/faults/record.h"
 
 #include <stdio.h>
@@ -216,7 +217,8 @@ void record_repair(struct work *work)
 	steps(work, store, 1, 12);
 	chi_dir_close(store);
 	begin(work, BACKUP, 12);
-	ok(chi_dir_repair(place(work, MAIN), place(work, BACKUP), 0, NULL, NULL, &result, &fault));
+	ok(chi_dir_repair(place(work, MAIN), place(work, BACKUP), 0, chi_import_relist, NULL, NULL,
+			  &result, &fault));
 	acknowledge(work, BACKUP, 12);
 	shim_record(NULL);
 	store = help_open(place(work, BACKUP), CHI_STORE_READ);

@@ -21,6 +21,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
+#include "import/importer.h"
 #include "tests/faults/judge.h"
 #include "tests/faults/model.h"
 #include "tests/faults/shim.h"
@@ -159,8 +160,8 @@ static int act_repair(struct scene *scene, struct chi_fault *why)
 {
 	struct chi_repair_result result = {0};
 	scene->damaged = false;
-	return chi_dir_repair(scene->main, scene->backup, CHI_STATISTIC_EXTERNAL, note_damage,
-			      scene, &result, why);
+	return chi_dir_repair(scene->main, scene->backup, CHI_STATISTIC_EXTERNAL, chi_import_relist,
+			      note_damage, scene, &result, why);
 }
 
 /* A store there is whole; one that is not there can be made now. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "import/importer.h"
 #include "store/chain/chain.h"
 #include "store/record/clients.h"
 #include "store/record/meta.h"
@@ -428,8 +429,8 @@ CASE(test_repaired)
 			lose_states(help_path("once/data.mdb"));
 		}
 		help_remove(help_path("saved"));
-		ok(chi_dir_repair(help_path("once"), help_path("saved"), 0, NULL, NULL, &result,
-				  &fault));
+		ok(chi_dir_repair(help_path("once"), help_path("saved"), 0, chi_import_relist, NULL,
+				  NULL, &result, &fault));
 		store = help_open(help_path("saved"), CHI_STORE_WRITE);
 		ok(help_verify(store, NULL));
 		struct chi_idempotency_key fresh = mark(200, sequence_of(store), 1, 1);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "base/attr.h"
 #include "base/num.h"
+#include "import/importer.h"
 #include "store/record/meta.h"
 
 #define POSITIONS 300
@@ -549,7 +550,8 @@ CASE(test_repair_leaves_it_alone, NULL, help_teardown)
 	struct chi_dir *store = filled("source");
 	ok(help_publish(store, help_path("broken")));
 	chi_dir_close(store);
-	ok(chi_dir_repair(help_path("broken"), help_path("saved"), 0, NULL, NULL, &result, &fault));
+	ok(chi_dir_repair(help_path("broken"), help_path("saved"), 0, chi_import_relist, NULL, NULL,
+			  &result, &fault));
 	assert_int_equal(result.positions, POSITIONS);
 	assert_int_equal(help_entries(help_path("broken"), ""), 1);
 	store = help_open(help_path("saved"), CHI_STORE_WRITE);

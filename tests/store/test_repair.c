@@ -16,6 +16,7 @@
 
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "import/importer.h"
 #include "store/pages/page_file.h"
 #include "store/pages/pages.h"
 #include "store/record/codec.h"
@@ -172,8 +173,8 @@ static int repair(enum chi_statistic statistic)
 	reports = 0;
 	stateless = false;
 	fault.text[0] = '\0';
-	return chi_dir_repair(help_path("damaged"), help_path("saved"), statistic, count_report,
-			      NULL, &result, &fault);
+	return chi_dir_repair(help_path("damaged"), help_path("saved"), statistic,
+			      chi_import_relist, count_report, NULL, &result, &fault);
 }
 
 static char *saved_dump(void)
@@ -534,11 +535,11 @@ CASE(test_refused)
 {
 	make_store(CHI_STATISTIC_CONTROL);
 	ok(repair(0));
-	assert_int_equal(chi_dir_repair(help_path("damaged"), help_path("saved"), 0, NULL, NULL,
-					&result, &fault),
+	assert_int_equal(chi_dir_repair(help_path("damaged"), help_path("saved"), 0,
+					chi_import_relist, NULL, NULL, &result, &fault),
 			 -CHI_EEXIST);
-	assert_int_equal(chi_dir_repair(help_path("nowhere"), help_path("other"), 0, NULL, NULL,
-					&result, &fault),
+	assert_int_equal(chi_dir_repair(help_path("nowhere"), help_path("other"), 0,
+					chi_import_relist, NULL, NULL, &result, &fault),
 			 -CHI_ENOSTORE);
 	assert_int_equal(access(help_path("other"), F_OK), -1);
 	struct chi_dir *store = help_open(help_path("damaged"), CHI_STORE_DAEMON);

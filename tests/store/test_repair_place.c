@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "import/importer.h"
 #include "base/attr.h"
 
 #define POSITIONS  1500
@@ -143,7 +144,8 @@ static uint64_t fingerprint(const char *dir)
 static int repair_to(const char *to)
 {
 	struct chi_repair_result result;
-	return chi_dir_repair(help_path("damaged"), to, 0, NULL, NULL, &result, &fault);
+	return chi_dir_repair(help_path("damaged"), to, 0, chi_import_relist, NULL, NULL, &result,
+			      &fault);
 }
 
 /* True if the name "cut" is there; it is a whole store then, and goes. */
