@@ -8,7 +8,6 @@
 #include "base/fault.h"
 #include "base/num.h"
 #include "import/dump/carry.h"
-#include "import/dump/carry_priv.h"
 #include "store/load/load.h"
 
 /* Games between two looks at whether to go on. */
@@ -171,49 +170,43 @@ int chi_carried_archive(struct chi_carried *carried, const struct chi_carried_pl
 /* ---- Names and gamesets --------------------------------------------------------------------- */
 
 struct texts {
-	chi_carried_name *name; /* one of both */
+	chi_carried_name *name;
 	chi_carried_gameset *gameset;
 	void *context;
+	struct chi_dump_reader reader;
+	struct chi_arena arena; /* of a line */
+	struct chi_fault *fault;
 };
 
+/* A line that was read before, by a thread. */
 static int take_text(void *context, uint32_t stream, uint32_t number, const uint8_t *bytes,
 		     size_t len)
 {
-	const struct texts *texts = context;
-	struct chi_carried_head head;
-	const char *text = (const char *)bytes + sizeof(head);
+	struct texts *texts = context;
+	struct chi_dump_reader *reader = &texts->reader;
+	struct chi_put_entry put;
+	enum chi_dump_line kind;
 	(void)stream;
 	(void)number;
-	memcpy(&head, bytes, sizeof(head));
-	if (head.kind != 0 && texts->name != NULL) {
-		const struct chi_dump_name name = {.kind = (uint8_t)head.kind,
-						   .id = head.id,
-						   .root = head.root,
-						   .fide = head.fide,
-						   .given = head.given,
-						   .text = text,
-						   .len = head.len};
-		return texts->name(texts->context, &name);
-	}
-	if (head.kind == 0 && texts->gameset != NULL) {
-		const struct chi_dump_text name = {text, head.len};
-		const struct chi_dump_text filter = {text + head.len,
-						     len - sizeof(head) - head.len};
-		return texts->gameset(texts->context, &name, &filter);
-	}
-	return CHI_OK;
+	chi_arena_reset(&texts->arena);
+	int rc = chi_dump_read(reader, (const char *)bytes, len, &texts->arena, &kind, &put,
+			       texts->fault);
+	return rc != CHI_OK ? rc
+	       : kind == CHI_DUMP_NAME && texts->name != NULL
+		       ? texts->name(texts->context, &reader->name)
+	       : kind == CHI_DUMP_GAMESET && texts->gameset != NULL
+		       ? texts->gameset(texts->context, &reader->text, &reader->filter)
+		       : CHI_OK;
 }
 
-int chi_carried_names(struct chi_carried *carried, chi_carried_name *take, void *context,
-		      struct chi_fault *fault)
+int chi_carried_texts(struct chi_carried *carried, chi_carried_name *name,
+		      chi_carried_gameset *gameset, void *context, struct chi_fault *fault)
 {
-	struct texts texts = {.name = take, .context = context};
-	return chi_spill_walk(&carried->texts, take_text, &texts, fault);
-}
-
-int chi_carried_gamesets(struct chi_carried *carried, chi_carried_gameset *take, void *context,
-			 struct chi_fault *fault)
-{
-	struct texts texts = {.gameset = take, .context = context};
-	return chi_spill_walk(&carried->texts, take_text, &texts, fault);
+	static const struct chi_dump_head head = {.archive = true};
+	struct texts texts = {.name = name, .gameset = gameset, .context = context, .fault = fault};
+	chi_arena_init(&texts.arena, CHI_DUMP_LINE_MAX);
+	chi_dump_reader_part(&texts.reader, &head, 0);
+	int rc = chi_spill_walk(&carried->texts, take_text, &texts, fault);
+	chi_arena_deinit(&texts.arena);
+	return rc;
 }

@@ -11,8 +11,8 @@
 #include "chess/key.h"
 #include "chess/pgn/pgn.h"
 #include "import/count.h"
-#include "import/dump/carry_priv.h"
 #include "import/identity.h"
+#include "store/gamesets/gamesets.h"
 
 /* Shares of the memory, in sixteenths. */
 #define POSITIONS_SHARE 4
@@ -200,63 +200,34 @@ static int add_pgn(struct chi_carrier *carrier, const struct chi_dump_reader *re
 	return rc == CHI_OK ? feed_games(carrier, reader->text.at, reader->text.len, fault) : rc;
 }
 
-/* ---- Names and gamesets: numbers, then texts ----------------------------------------------- */
+/* ---- Names and gamesets: as they are in the dump ------------------------------------------- */
 
-static int add_text(struct chi_carrier *carrier, const struct chi_carried_head *head,
-		    const struct chi_dump_text texts[2], struct chi_fault *fault)
+static int add_text(struct chi_carrier *carrier, const struct chi_dump_text *line,
+		    struct chi_fault *fault)
 {
-	uint8_t bytes[CHI_CARRIED_TEXT_MAX];
-	size_t len = sizeof(*head);
-	memcpy(bytes, head, sizeof(*head));
-	for (size_t i = 0; i < 2; i++) {
-		if (texts[i].len > sizeof(bytes) - len) {
-			return chi_fail(fault, -CHI_ESYNTAX,
-					"line %" PRIu64 ": the text is too long", carrier->line);
-		}
-		if (texts[i].len > 0) {
-			memcpy(bytes + len, texts[i].at, texts[i].len);
-		}
-		len += texts[i].len;
-	}
 	if (carrier->texts == NULL) {
 		carrier->texts = calloc(1, sizeof(*carrier->texts));
 	}
-	return carrier->texts != NULL ? chi_spill_add(&carrier->carried->texts, carrier->texts,
-						      carrier->stream, 0, bytes, len, fault)
-				      : chi_fault_plain(fault, -CHI_ENOMEM);
-}
-
-static int add_name(struct chi_carrier *carrier, const struct chi_dump_name *name,
-		    struct chi_fault *fault)
-{
-	const struct chi_carried_head head = {
-		.kind = name->kind,
-		.id = name->id,
-		.root = name->root,
-		.fide = name->fide,
-		.given = name->given,
-		.len = (uint32_t)name->len,
-	};
-	const struct chi_dump_text texts[2] = {{name->text, name->len}};
-	return add_text(carrier, &head, texts, fault);
+	return carrier->texts != NULL
+		       ? chi_spill_add(&carrier->carried->texts, carrier->texts, carrier->stream, 0,
+				       line->at, line->len, fault)
+		       : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 static int add_gameset(struct chi_carrier *carrier, const struct chi_dump_reader *reader,
-		       struct chi_fault *fault)
+		       const struct chi_dump_text *line, struct chi_fault *fault)
 {
-	const struct chi_carried_head head = {.len = (uint32_t)reader->text.len};
-	const struct chi_dump_text texts[2] = {reader->text, reader->filter};
-	if (!chi_gameset_named(reader->text.at, reader->text.len) ||
-	    reader->filter.len > CHI_GAMESET_FILTER_MAX) {
-		return chi_fail(fault, -CHI_ESYNTAX,
-				"line %" PRIu64 ": no name of a gameset, or no filter",
-				reader->line);
-	}
-	return add_text(carrier, &head, texts, fault);
+	return chi_gameset_named(reader->text.at, reader->text.len) &&
+			       reader->filter.len <= CHI_GAMESET_FILTER_MAX
+		       ? add_text(carrier, line, fault)
+		       : chi_fail(fault, -CHI_ESYNTAX,
+				  "line %" PRIu64 ": no name of a gameset, or no filter",
+				  reader->line);
 }
 
 int chi_carrier_line(struct chi_carrier *carrier, const struct chi_dump_reader *reader,
-		     enum chi_dump_line kind, uint32_t stream, struct chi_fault *fault)
+		     const struct chi_dump_text *line, enum chi_dump_line kind, uint32_t stream,
+		     struct chi_fault *fault)
 {
 	int rc = kind != CHI_DUMP_PGN ? close_game(carrier, fault) : CHI_OK;
 	if (rc != CHI_OK) {
@@ -267,14 +238,13 @@ int chi_carrier_line(struct chi_carrier *carrier, const struct chi_dump_reader *
 	case CHI_DUMP_GAME:
 		return add_id(carrier, &reader->game, false, fault);
 	case CHI_DUMP_NAME:
-		carrier->line = reader->line;
-		return add_name(carrier, &reader->name, fault);
+		return add_text(carrier, line, fault);
 	case CHI_DUMP_KEPT:
 		return open_game(carrier, reader, fault);
 	case CHI_DUMP_PGN:
 		return add_pgn(carrier, reader, fault);
 	case CHI_DUMP_GAMESET:
-		return add_gameset(carrier, reader, fault);
+		return add_gameset(carrier, reader, line, fault);
 	default:
 		return CHI_OK;
 	}

@@ -23,7 +23,7 @@
 struct chi_carried {
 	struct chi_importer *importer;
 	struct chi_spill games; /* each: its source's length (1 byte), its source, packed */
-	struct chi_spill texts;
+	struct chi_spill texts; /* lines of names and gamesets */
 	struct chi_sorter *positions;
 	/* An id, then a byte: 0 for a line of it, 1 for a game. In the last 8 bytes the number
 	 * (upper 32 bits), last ply counted (16), pruned (1 bit), result (8). */
@@ -66,7 +66,8 @@ void chi_carrier_deinit(struct chi_carrier *carrier);
 /* A line of the dump that was read, of the stream with that number: all but the head's, positions
  * and the last one. The faults name the line. */
 CHI_MUSTUSE int chi_carrier_line(struct chi_carrier *carrier, const struct chi_dump_reader *reader,
-				 enum chi_dump_line kind, uint32_t stream, struct chi_fault *fault);
+				 const struct chi_dump_text *line, enum chi_dump_line kind,
+				 uint32_t stream, struct chi_fault *fault);
 
 /* No more lines come of the stream; or no more streams. */
 CHI_MUSTUSE int chi_carrier_pause(struct chi_carrier *carrier, struct chi_fault *fault);
@@ -111,11 +112,10 @@ CHI_MUSTUSE int chi_carried_archive(struct chi_carried *carried,
 				    const struct chi_carried_plan *plan, struct chi_load *load,
 				    struct chi_fault *fault);
 
-/* Calls for each name, and for each gamesets; in the order of the dump. */
+/* Calls for each name, or for each gameset, the other being NULL; in the order of the dump. */
 typedef int chi_carried_name(void *context, const struct chi_dump_name *name);
 typedef int chi_carried_gameset(void *context, const struct chi_dump_text *name,
 				const struct chi_dump_text *filter);
-CHI_MUSTUSE int chi_carried_names(struct chi_carried *carried, chi_carried_name *take,
-				  void *context, struct chi_fault *fault);
-CHI_MUSTUSE int chi_carried_gamesets(struct chi_carried *carried, chi_carried_gameset *take,
-				     void *context, struct chi_fault *fault);
+CHI_MUSTUSE int chi_carried_texts(struct chi_carried *carried, chi_carried_name *name,
+				  chi_carried_gameset *gameset, void *context,
+				  struct chi_fault *fault);

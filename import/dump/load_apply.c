@@ -140,11 +140,11 @@ static int store_archive(struct apply *apply, struct chi_fault *fault)
 	int rc = check_empty(apply, fault);
 	rc = rc == CHI_OK ? chi_plan_carried(apply->importer, last, &apply->plan, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_each(archive, take_carried_game, apply, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_names(archive, add_name, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_texts(archive, add_name, NULL, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_load_archived(apply->load, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_names(archive, join_name, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_texts(archive, join_name, NULL, apply, fault) : rc;
 	rc = rc == CHI_OK ? chi_carried_archive(archive, &apply->plan, apply->load, fault) : rc;
-	rc = rc == CHI_OK ? chi_carried_gamesets(archive, add_gameset, apply, fault) : rc;
+	rc = rc == CHI_OK ? chi_carried_texts(archive, NULL, add_gameset, apply, fault) : rc;
 	chi_load_last_game(apply->load, (uint32_t)last);
 	return rc == CHI_OK ? chi_lists_open(archive, &apply->plan, &apply->lists, fault) : rc;
 }

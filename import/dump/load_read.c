@@ -81,9 +81,11 @@ static int take_dump_line(void *context, const char *line, size_t len, bool long
 	if (kind == CHI_DUMP_GAME) {
 		note_game(work);
 	}
-	return kind == CHI_DUMP_POSITION ? take_position(work, &put)
-					 : chi_carrier_line(&work->archive, &work->reader, kind,
-							    work->stream->number, &work->fault);
+	const struct chi_dump_text text = {line, len};
+	return kind == CHI_DUMP_POSITION
+		       ? take_position(work, &put)
+		       : chi_carrier_line(&work->archive, &work->reader, &text, kind,
+					  work->stream->number, &work->fault);
 }
 
 /* A bad line is told by the stream: another thread may have found one that comes later. */
