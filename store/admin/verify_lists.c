@@ -298,7 +298,6 @@ static int walk_again(struct chi_verify *v)
 		qsort(a->calls, a->n_calls, sizeof(*a->calls), compare_calls);
 	}
 	rc = rc == CHI_OK ? chi_verify_lists_begin(v) : rc;
-	chi_verify_begin_blocks(v);
 	return rc == CHI_OK ? chi_verify_locate_positions(v) : rc;
 }
 

@@ -49,9 +49,15 @@ enum {
 /* Bytes of a text that is reported. */
 #define CHI_VERIFY_TEXT 256
 
+struct chi_verify;
+
+/* Takes an entry of a sound group. */
+typedef int chi_verify_sound(struct chi_verify *verify, const MDB_val *key, const MDB_val *value);
+
 /* Where the walk through the blocks of a tree is. */
 struct chi_verify_blocks {
 	enum chi_tree_kind kind;
+	chi_verify_sound *take;
 	bool sound; /* the block before was: */
 	size_t fence_len;
 	uint8_t fence[CHI_TREE_KEY_MAX];
@@ -96,10 +102,7 @@ void chi_verify_begin_blocks(struct chi_verify *verify);
 void chi_verify_end_blocks(struct chi_verify *verify);
 
 /* For the walks through the two large trees: a block, and all entries in it. */
-int chi_verify_position(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-			const MDB_val *value);
-int chi_verify_strength(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-			const MDB_val *value);
+chi_page_take chi_verify_block;
 
 /* The positions once more, for their lists alone. */
 CHI_MUSTUSE int chi_verify_locate_positions(struct chi_verify *verify);

@@ -67,9 +67,6 @@ static void complain_strength(struct chi_verify *v, const MDB_val *key, const ch
 
 /* ---- Blocks ------------------------------------------------------------------------------- */
 
-/* Takes an entry of a sound group. */
-typedef int take_sound(struct chi_verify *v, const MDB_val *key, const MDB_val *value);
-
 CHI_PRINTF(3, 4)
 static void complain_block(struct chi_verify *v, const struct chi_verify_blocks *blocks,
 			   const char *format, ...)
@@ -105,7 +102,7 @@ static bool in_order(struct chi_verify_blocks *blocks, const struct chi_block *b
 }
 
 static int take_groups(struct chi_verify *v, struct chi_verify_blocks *blocks,
-		       const struct chi_block *block, take_sound *take)
+		       const struct chi_block *block)
 {
 	struct chi_block_entry entries[CHI_GROUP_MOST];
 	uint32_t n;
@@ -123,16 +120,19 @@ static int take_groups(struct chi_verify *v, struct chi_verify_blocks *blocks,
 			if (!in_order(blocks, block, &key)) {
 				complain_block(v, blocks, "its entries are out of order");
 			}
-			rc = take(v, &key, &value);
+			rc = blocks->take(v, &key, &value);
 		}
 	}
 	return rc;
 }
 
 /* A block begins where the one before it says that the next one does. */
-static int take_block(struct chi_verify *v, enum chi_tree_kind kind, const MDB_val *low,
-		      const MDB_val *value, take_sound *take)
+int chi_verify_block(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *low,
+		     const MDB_val *value)
 {
+	struct chi_verify *v = walk->context;
+	enum chi_tree_kind kind =
+		tree == &v->trees[CHI_VERIFY_STRENGTH] ? CHI_TREE_STRENGTH : CHI_TREE_POSITION;
 	struct chi_verify_blocks *blocks = &v->blocks[kind];
 	struct chi_block block;
 	blocks->low_len = low->mv_size < sizeof(blocks->low) ? low->mv_size : sizeof(blocks->low);
@@ -151,14 +151,16 @@ static int take_block(struct chi_verify *v, enum chi_tree_kind kind, const MDB_v
 	blocks->bytes += chi_block_taken(low->mv_size, value->mv_size);
 	blocks->fence_len = block.fence_len;
 	memcpy(blocks->fence, block.fence, block.fence_len);
-	return take_groups(v, blocks, &block, take);
+	return take_groups(v, blocks, &block);
 }
 
-void chi_verify_begin_blocks(struct chi_verify *v)
+static void begin_blocks(struct chi_verify *v, chi_verify_sound *position,
+			 chi_verify_sound *strength)
 {
 	for (int kind = CHI_TREE_POSITION; kind <= CHI_TREE_STRENGTH; kind++) {
 		v->blocks[kind] = (struct chi_verify_blocks){
 			.kind = (enum chi_tree_kind)kind,
+			.take = kind == CHI_TREE_STRENGTH ? strength : position,
 			.sound = true,
 			.fence_len = chi_tree_first_len((enum chi_tree_kind)kind)};
 	}
@@ -209,18 +211,9 @@ static int take_strength(struct chi_verify *v, const MDB_val *key, const MDB_val
 	return CHI_OK;
 }
 
-int chi_verify_position(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-			const MDB_val *value)
+void chi_verify_begin_blocks(struct chi_verify *v)
 {
-	(void)tree;
-	return take_block(walk->context, CHI_TREE_POSITION, key, value, take_position);
-}
-
-int chi_verify_strength(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-			const MDB_val *value)
-{
-	(void)tree;
-	return take_block(walk->context, CHI_TREE_STRENGTH, key, value, take_strength);
+	begin_blocks(v, take_position, take_strength);
 }
 
 /* ---- Where the trees disagree ------------------------------------------------------------- */
@@ -327,32 +320,10 @@ static int locate_position(struct chi_verify *v, const MDB_val *key, const MDB_v
 	return rc == CHI_OK ? chi_verify_list(v, key, &record, &rest) : rc;
 }
 
-static int locate_block(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
-			const MDB_val *value)
-{
-	(void)tree;
-	return take_block(walk->context, CHI_TREE_POSITION, key, value, locate_position);
-}
-
 int chi_verify_locate_positions(struct chi_verify *v)
 {
-	struct chi_page_tree tree = v->trees[CHI_VERIFY_POSITION];
-	tree.take = locate_block;
-	return chi_page_walk_tree(&v->walk, &tree);
-}
-
-static int compare_position_block(struct chi_page_walk *walk, struct chi_page_tree *tree,
-				  const MDB_val *key, const MDB_val *value)
-{
-	(void)tree;
-	return take_block(walk->context, CHI_TREE_POSITION, key, value, compare_position);
-}
-
-static int compare_strength_block(struct chi_page_walk *walk, struct chi_page_tree *tree,
-				  const MDB_val *key, const MDB_val *value)
-{
-	(void)tree;
-	return take_block(walk->context, CHI_TREE_STRENGTH, key, value, compare_strength);
+	begin_blocks(v, locate_position, NULL);
+	return chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_POSITION]);
 }
 
 /* Both trees once more, entry by entry. Their pages were reported before. */
@@ -369,9 +340,7 @@ int chi_verify_compare(struct chi_verify *v)
 	v->page = page;
 	memset(v->walk.pages, CHI_PAGE_UNKNOWN, v->walk.n_pages);
 	v->walk.quiet = true;
-	v->trees[CHI_VERIFY_POSITION].take = compare_position_block;
-	v->trees[CHI_VERIFY_STRENGTH].take = compare_strength_block;
-	chi_verify_begin_blocks(v);
+	begin_blocks(v, compare_position, compare_strength);
 	int rc = chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_POSITION]);
 	if (rc == CHI_OK) {
 		rc = chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_STRENGTH]);
