@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY ((size_t)512)
+#define ARRAY_LEAST    ((size_t)64) /* elements */
 
 void chi_buffer_init(struct chi_buffer *buffer, size_t limit)
 {
@@ -121,4 +122,22 @@ void chi_buffer_trim(struct chi_buffer *buffer, size_t keep)
 	buffer->data = NULL;
 	buffer->start = 0;
 	buffer->capacity = 0;
+}
+
+int chi_grow(void *array, size_t *room, size_t n, size_t size)
+{
+	void *old;
+	size_t more = *room < ARRAY_LEAST / 2 ? ARRAY_LEAST : 2 * *room;
+	more = more < n ? n : more;
+	if (n <= *room) {
+		return CHI_OK;
+	}
+	memcpy(&old, array, sizeof(old));
+	void *grown = reallocarray(old, more, size);
+	if (grown == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(array, &grown, sizeof(grown));
+	*room = more;
+	return CHI_OK;
 }

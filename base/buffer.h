@@ -47,5 +47,10 @@ void chi_buffer_consume(struct chi_buffer *buffer, size_t len);
  * reached. */
 void chi_buffer_wipe(struct chi_buffer *buffer);
 
+/* Makes room for `n` elements of `size` bytes in an array at least: `array` is the address of a
+ * pointer that malloc gave, or of NULL where *room is 0. The array doubles. -CHI_ENOMEM: all is as
+ * it was. */
+CHI_MUSTUSE int chi_grow(void *array, size_t *room, size_t n, size_t size);
+
 /* Gives memory beyond `keep` bytes of capacity back if the buffer is empty. */
 void chi_buffer_trim(struct chi_buffer *buffer, size_t keep);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/record.h"
 #include "base/attr.h"
@@ -98,14 +99,10 @@ static int pack_piece(struct chi_aggregator *a, uint32_t game)
 /* A game of the archive, with what it played. */
 static int list_game(struct group *group, uint32_t number, chi_move move)
 {
-	if (group->n_games == group->games_size) {
-		size_t size = group->games_size == 0 ? 64 : 2 * group->games_size;
-		struct chi_posting *games = realloc(group->games, size * sizeof(*games));
-		if (games == NULL) {
-			return -CHI_ENOMEM;
-		}
-		group->games = games;
-		group->games_size = size;
+	if (CHI_UNLIKELY(group->n_games == group->games_size) &&
+	    chi_grow(&group->games, &group->games_size, group->n_games + 1, sizeof(*group->games)) <
+		    0) {
+		return -CHI_ENOMEM;
 	}
 	group->games[group->n_games++] = (struct chi_posting){.game = number, .move = move};
 	return CHI_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fault.h"
 
 void chi_notes_deinit(struct chi_notes *notes)
@@ -88,16 +89,8 @@ static void describe(const struct chi_pgn_game *game, enum chi_stream_note_kind 
 
 static int add_note(struct chi_notes *notes, uint64_t game, uint64_t line, const char *text)
 {
-	if (notes->n == notes->capacity) {
-		size_t capacity = notes->capacity == 0 ? 8 : 2 * notes->capacity;
-		struct chi_stream_note *more = reallocarray(notes->note, capacity, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		notes->note = more;
-		notes->capacity = capacity;
-	}
-	char *copy = strdup(text);
+	int rc = chi_grow(&notes->note, &notes->capacity, notes->n + 1, sizeof(*notes->note));
+	char *copy = rc == CHI_OK ? strdup(text) : NULL;
 	if (copy == NULL) {
 		return -CHI_ENOMEM;
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "chess/key.h"
@@ -124,14 +125,8 @@ int chi_puts_end(struct chi_puts_writer *writer, struct chi_fault *fault)
 
 int chi_puts_place(struct chi_puts *puts, uint64_t place)
 {
-	/* The array doubles whenever the number is a power of two. */
-	size_t n = puts->n_places;
-	if ((n & (n - 1)) == 0) {
-		uint64_t *places = realloc(puts->places, (n == 0 ? 1 : 2 * n) * sizeof(*places));
-		if (places == NULL) {
-			return -CHI_ENOMEM;
-		}
-		puts->places = places;
+	if (chi_grow(&puts->places, &puts->room, puts->n_places + 1, sizeof(place)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	puts->places[puts->n_places++] = place;
 	return CHI_OK;

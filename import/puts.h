@@ -27,6 +27,7 @@ struct chi_puts {
 	_Atomic uint64_t end;
 	uint64_t *places; /* in the file, by stream, of those collected */
 	size_t n_places;
+	size_t room;
 };
 
 /* `memory`: bytes for sorting. May fail half done: chi_puts_deinit is called in every case. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/file.h"
 
@@ -42,15 +43,8 @@ void chi_spill_close(struct chi_spill *spill)
 
 static int note_segment(struct chi_spill *spill, const struct chi_spill_segment *segment)
 {
-	int rc = CHI_OK;
 	(void)pthread_mutex_lock(&spill->mutex);
-	if (spill->n == spill->room) {
-		size_t room = spill->room == 0 ? 64 : 2 * spill->room;
-		void *segments = realloc(spill->segments, room * sizeof(*segment));
-		rc = segments == NULL ? -CHI_ENOMEM : CHI_OK;
-		spill->segments = segments != NULL ? segments : spill->segments;
-		spill->room = segments != NULL ? room : spill->room;
-	}
+	int rc = chi_grow(&spill->segments, &spill->room, spill->n + 1, sizeof(*segment));
 	if (rc == CHI_OK) {
 		spill->segments[spill->n++] = *segment;
 	}

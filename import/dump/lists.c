@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/record.h"
 #include "chess/fen.h"
@@ -212,20 +213,11 @@ static int pass(const struct chi_lists *lists, struct chi_fault *fault)
 
 static int add_payload(struct chi_lists *lists, uint64_t payload)
 {
-	if (lists->n_payloads == lists->size) {
-		size_t size = lists->size == 0 ? 64 : 2 * lists->size;
-		uint64_t *payloads = realloc(lists->payloads, size * sizeof(*payloads));
-		if (payloads != NULL) {
-			lists->payloads = payloads;
-		}
-		struct chi_posting *games = realloc(lists->games, size * sizeof(*games));
-		if (games != NULL) {
-			lists->games = games;
-		}
-		if (payloads == NULL || games == NULL) {
-			return -CHI_ENOMEM;
-		}
-		lists->size = size;
+	size_t n = lists->n_payloads + 1;
+	size_t size = lists->size;
+	if (chi_grow(&lists->payloads, &size, n, sizeof(*lists->payloads)) < 0 ||
+	    chi_grow(&lists->games, &lists->size, n, sizeof(*lists->games)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	lists->payloads[lists->n_payloads++] = payload;
 	return CHI_OK;

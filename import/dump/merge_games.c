@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "base/record.h"
@@ -158,15 +159,9 @@ static int add_game(void *context, const struct chi_game_id *game, struct chi_fa
 
 static int note_name(struct chi_merge_apply *apply, uint8_t kind, uint32_t ours)
 {
-	size_t n = apply->n_names[kind];
-	if (n == apply->room[kind]) {
-		size_t room = n == 0 ? 1024 : 2 * n;
-		uint32_t *names = realloc(apply->names[kind], room * sizeof(*names));
-		if (names == NULL) {
-			return chi_fault_plain(apply->fault, -CHI_ENOMEM);
-		}
-		apply->names[kind] = names;
-		apply->room[kind] = room;
+	if (chi_grow(&apply->names[kind], &apply->room[kind], apply->n_names[kind] + 1,
+		     sizeof(ours)) < 0) {
+		return chi_fault_plain(apply->fault, -CHI_ENOMEM);
 	}
 	apply->names[kind][apply->n_names[kind]++] = ours;
 	return CHI_OK;

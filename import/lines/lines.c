@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/fault.h"
 
 /* Sixteenths of the memory; what is left sorts the strength tree. */
@@ -60,15 +61,9 @@ static void tell_files(struct chi_lining *lining, const struct chi_lines_file *n
 
 static int keep_place(struct chi_lining *lining, const struct chi_lined *told)
 {
-	/* The array doubles whenever the number is a power of two. */
-	size_t n = lining->n_places;
-	if ((n & (n - 1)) == 0) {
-		struct chi_lines_place *places =
-			realloc(lining->places, (n == 0 ? 1 : 2 * n) * sizeof(*places));
-		if (places == NULL) {
-			return -CHI_ENOMEM;
-		}
-		lining->places = places;
+	if (chi_grow(&lining->places, &lining->room, lining->n_places + 1,
+		     sizeof(*lining->places)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	lining->places[lining->n_places++] = (struct chi_lines_place){told->file, told->line};
 	return chi_puts_place(&lining->puts, told->place);

@@ -74,6 +74,7 @@ struct chi_lining {
 	struct chi_lines_file *telling; /* the oldest file that is not told of */
 	struct chi_lines_place *places; /* by stream */
 	size_t n_places;
+	size_t room;
 	uint64_t n_read;
 	uint64_t n_bad;
 	uint64_t n_empty; /* files without a position */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
@@ -91,14 +92,8 @@ static void let_be(struct chi_verify_archive *a, uint64_t hash)
 static int note_call(struct chi_verify_archive *a, const uint8_t key[CHI_KEY_MAX],
 		     const struct chi_posting *entry, uint64_t hash)
 {
-	if (a->n_calls == a->calls_size) {
-		size_t size = a->calls_size == 0 ? 256 : 2 * a->calls_size;
-		struct chi_verify_call *calls = realloc(a->calls, size * sizeof(*calls));
-		if (calls == NULL) {
-			return -CHI_ENOMEM;
-		}
-		a->calls = calls;
-		a->calls_size = size;
+	if (chi_grow(&a->calls, &a->calls_size, a->n_calls + 1, sizeof(*a->calls)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	struct chi_verify_call *call = &a->calls[a->n_calls++];
 	*call = (struct chi_verify_call){.hash = hash, .entry = *entry};

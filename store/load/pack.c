@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/wire.h"
 #include "chess/key.h"
 #include "store/record/list.h"
@@ -18,8 +19,6 @@
 #include "store/record/codec.h"
 #include "store/record/merge.h"
 #include "store/load/load_priv.h"
-
-#define BLOCK_LEAST 4096
 
 /* Room for a record without the lists, and for each item of them. */
 #define RECORD_ROOM 128
@@ -38,26 +37,12 @@ void chi_load_block_free(struct chi_load_block *block)
 	*block = (struct chi_load_block){0};
 }
 
-/* Makes room for `more` bytes; doubles, so that a block is copied a few times only. */
+/* Makes room for `more` bytes. */
 static int reserve(struct chi_load_block *block, size_t more)
 {
-	if (CHI_LIKELY(block->capacity - block->len >= more)) {
-		return CHI_OK;
-	}
-	size_t capacity = block->capacity < BLOCK_LEAST ? BLOCK_LEAST : block->capacity;
-	while (capacity - block->len < more) {
-		if (capacity > SIZE_MAX / 2) {
-			return -CHI_ENOMEM;
-		}
-		capacity *= 2;
-	}
-	uint8_t *bytes = realloc(block->bytes, capacity);
-	if (bytes == NULL) {
-		return -CHI_ENOMEM;
-	}
-	block->bytes = bytes;
-	block->capacity = capacity;
-	return CHI_OK;
+	return CHI_LIKELY(block->capacity - block->len >= more)
+		       ? CHI_OK
+		       : chi_grow(&block->bytes, &block->capacity, block->len + more, 1);
 }
 
 /* The record stays in its place if its length takes `SIZE_ROOM` bytes, and is moved down to

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "store/names/names_priv.h"
 #include "store/record/checksum.h"
 
@@ -224,14 +225,8 @@ bool chi_name_cache_full(const struct chi_name_cache *cache, size_t texts)
 
 static int add_pending(struct pending *pending, const struct new_name *name)
 {
-	if (pending->n == pending->room) {
-		size_t room = 2 * pending->room + 64;
-		struct new_name *names = reallocarray(pending->names, room, sizeof(*names));
-		if (names == NULL) {
-			return -CHI_ENOMEM;
-		}
-		pending->names = names;
-		pending->room = room;
+	if (chi_grow(&pending->names, &pending->room, pending->n + 1, sizeof(*name)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	pending->names[pending->n++] = *name;
 	return CHI_OK;

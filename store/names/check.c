@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/num.h"
 #include "store/chain/chain.h"
 #include "store/names/names_priv.h"
@@ -66,14 +67,9 @@ static uint64_t hash_member(uint32_t root, uint32_t member)
 static int add_joined(struct chi_names_checker *check, enum chi_name_kind kind,
 		      const struct chi_name *name)
 {
-	if (check->n_joined == check->joined_room) {
-		size_t room = 2 * check->joined_room + 64;
-		struct joined *more = reallocarray(check->joined, room, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		check->joined = more;
-		check->joined_room = room;
+	if (chi_grow(&check->joined, &check->joined_room, check->n_joined + 1,
+		     sizeof(*check->joined)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	check->joined[check->n_joined++] = (struct joined){kind, name->root, name->id};
 	if (name->root != 0) {

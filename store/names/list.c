@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "base/wire.h"
 #include "store/chain/chain.h"
 #include "store/names/names_priv.h"
@@ -127,19 +128,9 @@ void chi_list_part_deinit(struct chi_list_part *part)
 
 static int reserve(struct chi_list_part *part, size_t n)
 {
-	if (n <= part->room) {
-		return CHI_OK;
-	}
-	size_t room = n + n / 2 + 64;
-	uint32_t *id = reallocarray(part->id, room, sizeof(*id));
-	part->id = id != NULL ? id : part->id;
-	uint16_t *mark = reallocarray(part->mark, room, sizeof(*mark));
-	part->mark = mark != NULL ? mark : part->mark;
-	if (id == NULL || mark == NULL) {
-		return -CHI_ENOMEM;
-	}
-	part->room = room;
-	return CHI_OK;
+	size_t room = part->room;
+	int rc = chi_grow(&part->id, &room, n, sizeof(*part->id));
+	return rc == CHI_OK ? chi_grow(&part->mark, &part->room, n, sizeof(*part->mark)) : rc;
 }
 
 static bool has_marks(uint8_t entry)
@@ -363,14 +354,8 @@ int chi_list_remove(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *item)
 
 int chi_name_ids_add(struct chi_name_ids *ids, uint32_t id)
 {
-	if (ids->n == ids->room) {
-		size_t room = ids->room + ids->room / 2 + 64;
-		uint32_t *more = reallocarray(ids->id, room, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		ids->id = more;
-		ids->room = room;
+	if (chi_grow(&ids->id, &ids->room, ids->n + 1, sizeof(*ids->id)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	ids->id[ids->n++] = id;
 	return CHI_OK;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "store/names/names_priv.h"
 
 /* Names with a number in common of which each is compared with the others; beyond that only with
@@ -45,11 +46,6 @@ struct search {
 	size_t n_links;
 	size_t links_room;
 };
-
-static bool is_person(enum chi_name_kind kind)
-{
-	return kind == CHI_NAME_PLAYER || kind == CHI_NAME_ANNOTATOR;
-}
 
 static void search_deinit(struct search *s)
 {
@@ -96,14 +92,8 @@ static bool join_groups(struct search *s, uint32_t a, uint32_t b, uint32_t score
 
 static int add_keyed(struct search *s, const uint64_t *keys, size_t n, uint32_t id)
 {
-	if (s->n_keys + n > s->room) {
-		size_t room = 2 * (s->n_keys + n);
-		struct keyed *more = reallocarray(s->keys, room, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		s->keys = more;
-		s->room = room;
+	if (chi_grow(&s->keys, &s->room, s->n_keys + n, sizeof(*s->keys)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
 		s->keys[s->n_keys++] = (struct keyed){keys[i], id};
@@ -117,8 +107,8 @@ static int add_alike(void *context, const struct chi_name *name)
 	struct chi_name_words words;
 	uint64_t keys[CHI_ALIKE_KEYS];
 	chi_name_split(name->text, name->len, &words);
-	size_t n = is_person(s->kind) ? chi_player_alike_keys(&words, keys)
-				      : chi_title_alike_keys(&words, keys);
+	size_t n = chi_name_is_person(s->kind) ? chi_player_alike_keys(&words, keys)
+					       : chi_title_alike_keys(&words, keys);
 	return add_keyed(s, keys, n, name->id);
 }
 
@@ -132,14 +122,8 @@ static int compare_keyed(const void *a, const void *b)
 
 static int add_link(struct search *s, uint32_t shorter, uint32_t longer, uint32_t score)
 {
-	if (s->n_links == s->links_room) {
-		size_t room = 2 * s->links_room + 256;
-		struct link *more = reallocarray(s->links, room, sizeof(*more));
-		if (more == NULL) {
-			return -CHI_ENOMEM;
-		}
-		s->links = more;
-		s->links_room = room;
+	if (chi_grow(&s->links, &s->links_room, s->n_links + 1, sizeof(*s->links)) < 0) {
+		return -CHI_ENOMEM;
 	}
 	s->links[s->n_links++] = (struct link){shorter, longer, score};
 	return CHI_OK;
@@ -170,8 +154,8 @@ static int compare_with(struct search *s, const struct keyed *first, size_t n)
 		if (rc != CHI_OK) {
 			return rc;
 		}
-		enum chi_alike score =
-			is_person(s->kind) ? chi_player_alike(&a, &b) : chi_title_alike(&a, &b);
+		enum chi_alike score = chi_name_is_person(s->kind) ? chi_player_alike(&a, &b)
+								   : chi_title_alike(&a, &b);
 		if (score < s->least || score == CHI_ALIKE_NOT) {
 			continue;
 		}
