@@ -155,27 +155,25 @@ static uint32_t parts_of(const struct chi_load *load, const struct chi_record *o
 	       (given->n_note > 0 && old->n_note == 0 ? (uint32_t)CHI_PUT_NOTE : 0);
 }
 
-/* Both trees, to what came out of a merge, at the cursor. A tree that is written again
- * holds only what is put. Returns LMDB's code. */
-static int set_stored(struct chi_load *load, MDB_val *key, struct chi_merge *m,
+/* Returns LMDB's code; MDB_KEYEXIST: what is built does not ascend. */
+static int put(struct chi_load *load, const MDB_val *key, const MDB_val *value)
+{
+	return load->append || load->rewrite.active ? chi_load_append(load, key, value)
+						    : chi_tree_set(load->position_tree, key, value);
+}
+
+/* To what came out of a merge. A tree that is written again holds only what is put. Returns LMDB's
+ * code. */
+static int set_stored(struct chi_load *load, const MDB_val *key, const struct chi_merge *m,
 		      enum chi_merged merged)
 {
+	if (merged == CHI_MERGED_CHANGED) {
+		return put(load, key, &m->value);
+	}
 	if (load->rewrite.active) {
-		return merged == CHI_MERGED_GONE
-			       ? 0
-			       : chi_load_append(load, key,
-						 merged == CHI_MERGED_SAME ? &m->stored
-									   : &m->value);
+		return merged == CHI_MERGED_GONE ? 0 : put(load, key, &m->stored);
 	}
-	switch (merged) {
-	case CHI_MERGED_CHANGED:
-		return chi_tree_set(load->position_tree, key, &m->value);
-	case CHI_MERGED_GONE:
-		return chi_tree_unset(load->position_tree, key);
-	case CHI_MERGED_SAME:
-	default:
-		return 0;
-	}
+	return merged == CHI_MERGED_GONE ? chi_tree_unset(load->position_tree, key) : 0;
 }
 
 /* A position that is stored; the cursor is on it. */
@@ -250,46 +248,33 @@ static bool is_rare(const struct chi_load *load, const struct entry *entry)
 	       chi_counts_total(&counts, &total) && total < load->games_min;
 }
 
-/* Puts a position if it is new: 0, or MDB_KEYEXIST and what is stored. */
-static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
-{
-	if (load->rewrite.active) {
-		int rc = chi_rewrite_reach(load, &load->rewrite, &entry->key, stored);
-		if (rc != MDB_NOTFOUND) {
-			return rc == 0 ? MDB_KEYEXIST : rc;
-		}
-		rc = chi_load_append(load, &entry->key, &entry->value);
-		return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
-	}
-	if (load->append) {
-		return chi_load_append(load, &entry->key, &entry->value);
-	}
-	int rc = chi_tree_find(load->position_tree, &entry->key, stored);
-	if (rc == MDB_NOTFOUND) {
-		return chi_tree_set(load->position_tree, &entry->key, &entry->value);
-	}
-	return rc == 0 ? MDB_KEYEXIST : rc;
-}
-
 int chi_load_look(struct chi_load *load, MDB_val *key, MDB_val *stored)
 {
 	if (load->append) {
 		return MDB_NOTFOUND;
 	}
-	if (load->rewrite.active) {
-		int rc = chi_rewrite_reach(load, &load->rewrite, key, stored);
-		return rc == 0 ? MDB_KEYEXIST : rc;
-	}
-	int rc = chi_tree_find(load->position_tree, key, stored);
+	int rc = load->rewrite.active ? chi_rewrite_reach(load, &load->rewrite, key, stored)
+				      : chi_tree_find(load->position_tree, key, stored);
 	return rc == 0 ? MDB_KEYEXIST : rc;
+}
+
+/* Puts a position if it is new: 0, or MDB_KEYEXIST and what is stored. */
+static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
+{
+	int rc = chi_load_look(load, &entry->key, stored);
+	if (rc != MDB_NOTFOUND) {
+		return rc;
+	}
+	rc = put(load, &entry->key, &entry->value);
+	return rc == MDB_KEYEXIST && !load->append ? MDB_CORRUPTED : rc;
 }
 
 static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
 {
 	load->ahead = (struct chi_load_ahead){0};
-	int rc = entry->n_games > 0
-			 ? chi_load_new_list(load, &entry->key, entry->games, entry->n_games, fault)
-			 : CHI_OK;
+	int rc = entry->n_games > 0 ? chi_load_list_append(load, &entry->key, entry->games,
+							   entry->n_games, fault)
+				    : CHI_OK;
 	if (rc < 0) {
 		return rc;
 	}
@@ -318,9 +303,7 @@ int chi_load_begin(struct chi_load *load, struct chi_fault *fault)
 int chi_load_add(struct chi_load *load, MDB_val *key, MDB_val *value, struct chi_fault *fault)
 {
 	const struct entry entry = {.key = *key, .value = *value};
-	int error = load->append || load->rewrite.active
-			    ? chi_load_append(load, key, value)
-			    : chi_tree_set(load->position_tree, key, value);
+	int error = put(load, key, value);
 	if (error == MDB_KEYEXIST) {
 		return chi_fail(fault, -CHI_EINTERNAL, "positions do not ascend");
 	}

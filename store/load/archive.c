@@ -197,31 +197,32 @@ int chi_load_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, c
 		       : told(load, add_name(load, kind, id, text, len, fide, &load->fault), fault);
 }
 
-int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id, uint32_t root,
-		   struct chi_fault *fault)
+/* Of a change of a name that may be refused, and then changes nothing. */
+static int settle_name(struct chi_load *load, int rc, struct chi_fault *fault)
 {
-	int rc = load->rc;
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
-	}
-	rc = chi_names_alias(load->txn, load->archive.names, kind, id, root, fault);
 	if (load->write != NULL) {
 		load->write->changed |= rc == CHI_OK;
 	}
 	return rc == -CHI_EINVAL ? rc : told(load, rc, rc < 0 ? fault : NULL);
 }
 
+int chi_load_alias(struct chi_load *load, enum chi_name_kind kind, uint32_t id, uint32_t root,
+		   struct chi_fault *fault)
+{
+	return load->rc < 0 ? chi_fault_plain(fault, load->rc)
+			    : settle_name(load,
+					  chi_names_alias(load->txn, load->archive.names, kind, id,
+							  root, fault),
+					  fault);
+}
+
 int chi_load_give_fide(struct chi_load *load, uint32_t id, uint32_t fide, struct chi_fault *fault)
 {
-	int rc = load->rc;
-	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
-	}
-	rc = chi_names_set_fide(load->txn, load->archive.names, id, fide, true, fault);
-	if (load->write != NULL) {
-		load->write->changed |= rc == CHI_OK;
-	}
-	return rc == -CHI_EINVAL ? rc : told(load, rc, rc < 0 ? fault : NULL);
+	return load->rc < 0 ? chi_fault_plain(fault, load->rc)
+			    : settle_name(load,
+					  chi_names_set_fide(load->txn, load->archive.names, id,
+							     fide, true, fault),
+					  fault);
 }
 
 int chi_load_find_name(struct chi_load *load, enum chi_name_kind kind, const char *text, size_t len,

@@ -66,19 +66,13 @@ static int append_last(struct chi_load *load, const MDB_val *key, const struct c
 	return rc;
 }
 
-static int append_games(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
-			size_t n, struct chi_fault *fault)
+int chi_load_list_append(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
+			 size_t n, struct chi_fault *fault)
 {
 	int error = load->append ? append_last(load, key, games, n)
 				 : chi_postings_append(load->txn, load->archive.postings,
 						       key->mv_data, key->mv_size, games, n);
 	return error == MDB_KEYEXIST ? out_of_order(key, fault) : changed(load, key, error, fault);
-}
-
-int chi_load_new_list(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
-		      size_t n, struct chi_fault *fault)
-{
-	return append_games(load, key, games, n, fault);
 }
 
 /* The record's own list with others behind it. */
@@ -104,7 +98,7 @@ static int begin_list(struct chi_load *load, const MDB_val *key, const struct ch
 		      struct chi_fault *fault)
 {
 	if (rest->n_games > 0) {
-		return append_games(load, key, rest->games, rest->n_games, fault);
+		return chi_load_list_append(load, key, rest->games, rest->n_games, fault);
 	}
 	return rest->listed > 0 ? check_listed(load, key, rest->listed, fault) : CHI_OK;
 }
@@ -117,7 +111,7 @@ static int add_games(struct chi_load *load, const MDB_val *key, struct chi_recor
 	}
 	int rc = load->ahead.n == 0 ? begin_list(load, key, rest, fault) : CHI_OK;
 	if (rc == CHI_OK && n > 0) {
-		rc = append_games(load, key, games, n, fault);
+		rc = chi_load_list_append(load, key, games, n, fault);
 	}
 	rest->listed += rest->n_games + load->ahead.n + n;
 	rest->listed_games += chi_postings_games(rest->games, rest->n_games) + load->ahead.games +
@@ -270,7 +264,7 @@ int chi_load_list_ahead(struct chi_load *load, MDB_val *key, const struct chi_po
 	}
 	if (rc == CHI_OK) {
 		rc = load->subtract ? take_listed(load, key, games, n, fault)
-				    : append_games(load, key, games, n, fault);
+				    : chi_load_list_append(load, key, games, n, fault);
 	}
 	load->ahead.n += n;
 	load->ahead.games += chi_postings_games(games, n);

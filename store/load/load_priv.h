@@ -224,10 +224,10 @@ void chi_load_archive_free(struct chi_load *load);
 
 /* ---- lists.c: lists of games */
 
-/* The long list of a new position. */
-CHI_MUSTUSE int chi_load_new_list(struct chi_load *load, const MDB_val *key,
-				  const struct chi_posting *games, size_t n,
-				  struct chi_fault *fault);
+/* Behind what the postings tree has of the position's list. */
+CHI_MUSTUSE int chi_load_list_append(struct chi_load *load, const MDB_val *key,
+				     const struct chi_posting *games, size_t n,
+				     struct chi_fault *fault);
 
 /* Games of a position, ahead of its record, whose list has more than a record holds. */
 CHI_MUSTUSE int chi_load_list_ahead(struct chi_load *load, MDB_val *key,

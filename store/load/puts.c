@@ -248,7 +248,7 @@ static int enlist(struct chi_load *load, const MDB_val *key, struct chi_fault *f
 	}
 	fold->value = chi_val(room, len);
 	fold->second = !fold->second;
-	return apart ? chi_load_new_list(load, key, fold->games, n, fault) : CHI_OK;
+	return apart ? chi_load_list_append(load, key, fold->games, n, fault) : CHI_OK;
 }
 
 int chi_load_fold_end(struct chi_load *load, struct chi_fault *fault)

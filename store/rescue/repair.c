@@ -249,16 +249,14 @@ static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_va
 	return CHI_OK;
 }
 
-static int take_salvaged(void *context, enum chi_salvage_tree tree, const uint8_t *key_bytes,
-			 size_t key_len, const uint8_t *bytes, size_t len)
+static int take_salvaged(void *context, enum chi_salvage_tree tree, const MDB_val *key,
+			 const MDB_val *value)
 {
 	struct repair *r = context;
-	const MDB_val key = chi_val(key_bytes, key_len);
-	const MDB_val value = chi_val(bytes, len);
 	if (tree == CHI_SALVAGE_META || r->store == NULL) {
-		return take_meta(r, &key, &value);
+		return take_meta(r, key, value);
 	}
-	return tree == CHI_SALVAGE_STRENGTH ? CHI_OK : take_entry(r, tree, &key, &value);
+	return tree == CHI_SALVAGE_STRENGTH ? CHI_OK : take_entry(r, tree, key, value);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */
@@ -380,16 +378,11 @@ static int settle_sums(struct repair *r)
 
 /* ---- Positions, by ascending key ------------------------------------------------------------ */
 
-static int next_position(void *context, struct chi_arena *arena, struct chi_key *key,
-			 struct chi_record *record, struct chi_fault *fault)
-{
-	return chi_saved_positions_next(context, arena, key, record, fault);
-}
-
 static int store_positions(struct repair *r, const char *dir)
 {
-	const struct chi_repair_positions positions = {
-		.context = &r->positions, .n = r->positions.in_tree, .next = next_position};
+	const struct chi_repair_positions positions = {.context = &r->positions,
+						       .n = r->positions.in_tree,
+						       .next = chi_saved_positions_next};
 	int rc = chi_saved_positions_seal(&r->positions, r->fault);
 	chi_dir_close(r->store);
 	r->store = NULL;

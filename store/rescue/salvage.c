@@ -18,8 +18,7 @@ static int take_entry(struct chi_page_walk *walk, struct chi_page_tree *tree, co
 		      const MDB_val *value)
 {
 	struct chi_salvage *s = walk->context;
-	return s->take(s->context, (enum chi_salvage_tree)(tree - s->trees), key->mv_data,
-		       key->mv_size, value->mv_data, value->mv_size);
+	return s->take(s->context, (enum chi_salvage_tree)(tree - s->trees), key, value);
 }
 
 void chi_salvage_doubt(struct chi_salvage *s)

@@ -28,8 +28,8 @@ enum chi_salvage_tree {
 #define CHI_SALVAGE_TREES CHI_SALVAGE_LOST
 
 /* The bytes live until it returns. A negative status ends the salvage. */
-typedef int chi_salvage_take(void *context, enum chi_salvage_tree tree, const uint8_t *key,
-			     size_t key_len, const uint8_t *value, size_t len);
+typedef int chi_salvage_take(void *context, enum chi_salvage_tree tree, const MDB_val *key,
+			     const MDB_val *value);
 
 struct chi_salvage {
 	struct chi_page_walk walk; /* its errors: pages and nodes that could not be read */

@@ -163,10 +163,10 @@ static MDB_val value_at(const struct chi_saved_positions *saved, uint64_t place)
 	return chi_val(at + sizeof(len), len);
 }
 
-int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena *arena,
-			     struct chi_key *key, struct chi_record *record,
-			     struct chi_fault *fault)
+int chi_saved_positions_next(void *context, struct chi_arena *arena, struct chi_key *key,
+			     struct chi_record *record, struct chi_fault *fault)
 {
+	struct chi_saved_positions *saved = context;
 	struct chi_sort_item first = saved->next;
 	MDB_val value = {0, NULL};
 	int rc = CHI_OK;

@@ -52,6 +52,5 @@ CHI_MUSTUSE int chi_saved_positions_seal(struct chi_saved_positions *saved,
 
 /* The next position; its record is in memory of `arena`, without its list of games. CHI_NONE: there
  * are no more. */
-CHI_MUSTUSE int chi_saved_positions_next(struct chi_saved_positions *saved, struct chi_arena *arena,
-					 struct chi_key *key, struct chi_record *record,
-					 struct chi_fault *fault);
+CHI_MUSTUSE int chi_saved_positions_next(void *saved, struct chi_arena *arena, struct chi_key *key,
+					 struct chi_record *record, struct chi_fault *fault);

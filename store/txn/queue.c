@@ -27,6 +27,7 @@ struct change {
 	MDB_txn *txn;
 	MDB_dbi tree;
 	struct chi_queue_totals totals;
+	struct chi_queue_totals before; /* as they are stored */
 };
 
 /* ---- Checks -------------------------------------------------------------------------------- */
@@ -171,15 +172,16 @@ static int begin_change(struct chi_write *write, struct change *out)
 		return rc;
 	}
 	*out = (struct change){.write = write, .txn = write->txn, .tree = write->env->queue};
-	return chi_write_stick(write, chi_queued_totals_get(out->txn, out->tree, &out->totals));
+	rc = chi_queued_totals_get(out->txn, out->tree, &out->totals);
+	out->before = out->totals;
+	return chi_write_stick(write, rc);
 }
 
-/* `before`: the totals as they were stored. */
-static int end_change(struct change *change, const struct chi_queue_totals *before, int rc)
+static int end_change(struct change *change, int rc)
 {
 	uint8_t value[CHI_QUEUE_TOTALS_SIZE];
 	struct chi_queue_bytes key = {.len = 1, .bytes = {CHI_QUEUE_OF_TOTALS}};
-	if (rc == CHI_OK && memcmp(before, &change->totals, sizeof(*before)) != 0) {
+	if (rc == CHI_OK && memcmp(&change->before, &change->totals, sizeof(change->before)) != 0) {
 		chi_queued_totals_encode(&change->totals, value);
 		rc = set(change, &key, value, sizeof(value));
 	}
@@ -236,14 +238,13 @@ int chi_write_queue_add(struct chi_write *write, const struct chi_key *keys, siz
 {
 	struct change change;
 	int rc = begin_change(write, &change);
-	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
 	}
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 		rc = add_position(&change, &keys[i], priority, now, result);
 	}
-	return end_change(&change, &before, rc);
+	return end_change(&change, rc);
 }
 
 /* ---- Giving back --------------------------------------------------------------------------- */
@@ -401,7 +402,6 @@ int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take_sp
 {
 	struct change change;
 	int rc = begin_change(write, &change);
-	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
 	}
@@ -416,7 +416,7 @@ int chi_write_queue_take(struct chi_write *write, const struct chi_queue_take_sp
 		change.totals.next--;
 		*out = (struct chi_queue_lease){0};
 	}
-	return end_change(&change, &before, rc);
+	return end_change(&change, rc);
 }
 
 int chi_write_queue_held(struct chi_write *write, uint64_t lease, uint64_t expires,
@@ -468,7 +468,6 @@ int chi_write_queue_settle(struct chi_write *write, uint64_t lease, enum chi_que
 	struct change change;
 	struct chi_queue_row row;
 	int rc = begin_change(write, &change);
-	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
 	}
@@ -479,7 +478,7 @@ int chi_write_queue_settle(struct chi_write *write, uint64_t lease, enum chi_que
 			*done += rc == CHI_OK;
 		}
 	}
-	return end_change(&change, &before, rc < 0 ? rc : CHI_OK);
+	return end_change(&change, rc < 0 ? rc : CHI_OK);
 }
 
 /* ---- Dropping ------------------------------------------------------------------------------ */
@@ -508,7 +507,6 @@ int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, si
 	struct change change;
 	struct chi_queue_row row;
 	int rc = begin_change(write, &change);
-	const struct chi_queue_totals before = change.totals;
 	if (rc < 0) {
 		return rc;
 	}
@@ -522,5 +520,5 @@ int chi_write_queue_drop(struct chi_write *write, const struct chi_key *keys, si
 			break;
 		}
 	}
-	return end_change(&change, &before, rc < 0 ? rc : CHI_OK);
+	return end_change(&change, rc < 0 ? rc : CHI_OK);
 }

@@ -99,18 +99,19 @@ static void make_base(void)
 }
 
 /* Bytes are looked at, so that a length that lies is seen. */
-static int take(void *context, enum chi_salvage_tree tree, const uint8_t *key, size_t key_len,
-		const uint8_t *value, size_t len)
+static int take(void *context, enum chi_salvage_tree tree, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_arena *arena = context;
 	struct chi_record record;
 	struct chi_game_id game;
+	const uint8_t *bytes = value->mv_data;
+	size_t len = value->mv_size;
 	(void)tree;
-	(void)chi_checksum(key, key_len, value, len);
-	(void)chi_strength_ok(key, key_len, len);
-	(void)!chi_game_decode(key, key_len, value, len, &game);
+	(void)chi_checksum(key->mv_data, key->mv_size, bytes, len);
+	(void)chi_strength_ok(key->mv_data, key->mv_size, len);
+	(void)!chi_game_decode(key->mv_data, key->mv_size, bytes, len, &game);
 	chi_arena_reset(arena);
-	(void)!chi_record_decode(value, len, arena, &record, NULL);
+	(void)!chi_record_decode(bytes, len, arena, &record, NULL);
 	return CHI_OK;
 }
 
