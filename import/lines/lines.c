@@ -13,14 +13,17 @@
 #include "base/attr.h"
 #include "base/buffer.h"
 #include "base/fault.h"
+#include "store/load/load.h"
 
-/* Sixteenths of the memory; what is left sorts the strength tree. */
-#define PUTS_SHARE 10
+/* Sixteenths of the memory: for sorting the puts, then the strength tree's entries. */
+#define PUTS_SHARE     10
+#define STRENGTH_SHARE 5
 
 /* ---- What the threads tell ------------------------------------------------------------------ */
 
-void chi_lines_tell(const struct chi_lining *lining, const struct chi_lines_file *file,
-		    uint64_t line, const char *text)
+/* Of a line, or with line 0 of a file. */
+static void tell_line(const struct chi_lining *lining, const struct chi_lines_file *file,
+		      uint64_t line, const char *text)
 {
 	const struct chi_import_options *options = &lining->importer->options;
 	const struct chi_import_note note = {.file = file->name, .line = line, .text = text};
@@ -35,18 +38,18 @@ static void tell_file(struct chi_lining *lining, const struct chi_lines_file *fi
 	char text[CHI_FAULT_SIZE + 16];
 	if (file->good == 0) {
 		lining->n_empty++;
-		chi_lines_tell(lining, file, 0, "no position was found");
+		tell_line(lining, file, 0, "no position was found");
 		return;
 	}
 	if (file->ignored[0] != '\0') {
 		(void)snprintf(text, sizeof(text), "ignored: %s", file->ignored);
-		chi_lines_tell(lining, file, 0, text);
+		tell_line(lining, file, 0, text);
 	}
 	if (file->clamped > 0 && lining->importer->statistic == CHI_STATISTIC_EXTERNAL) {
 		(void)snprintf(text, sizeof(text),
 			       "%" PRIu64 " statistics beyond the scale, stored as 0.01 or 255.99",
 			       file->clamped);
-		chi_lines_tell(lining, file, 0, text);
+		tell_line(lining, file, 0, text);
 	}
 }
 
@@ -83,8 +86,8 @@ static int add_stream(void *state, struct chi_import_stream *stream, struct chi_
 	chi_notes_tell(&stream->notes, &lining->importer->options, file->name, 0, told->line - 1);
 	if (told->dropped && !lining->told_dropped) {
 		lining->told_dropped = true;
-		chi_lines_tell(lining, file, 0,
-			       "the chi2 column is ignored: this store computes its statistic");
+		tell_line(lining, file, 0,
+			  "the chi2 column is ignored: this store computes its statistic");
 	}
 	if (file->ignored[0] == '\0') {
 		memcpy(file->ignored, told->ignored, sizeof(file->ignored));
@@ -196,7 +199,7 @@ static int take_head(void *context, const char *line, size_t len, bool longer)
 		(void)snprintf(text, sizeof(text), "line is longer than %u bytes", CHI_LINES_MAX);
 		lining->n_read++;
 		lining->n_bad++;
-		chi_lines_tell(lining, lining->file, ++lining->reading.lines, text);
+		tell_line(lining, lining->file, ++lining->reading.lines, text);
 		return CHI_OK;
 	}
 	return begin_file(lining, line, len);
@@ -280,6 +283,29 @@ static int feed_lines(struct chi_importer *importer, const void *bytes, size_t l
 
 /* ---- The end ----------------------------------------------------------------------------- */
 
+static void refused(void *context, uint32_t stream, uint32_t line, const char *why)
+{
+	struct chi_lining *lining = context;
+	const struct chi_lines_place *place = &lining->places[stream];
+	lining->n_bad++;
+	tell_line(lining, place->file, place->line + line - 1, why);
+}
+
+/* Positions are put by ascending key, in the order of the input where the keys are equal. */
+static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
+{
+	struct chi_lining *lining = context;
+	struct chi_load_spec spec;
+	int rc = chi_importer_start(lining->importer, load, chi_sorter_count(lining->puts.sorter),
+				    STRENGTH_SHARE, &spec, fault);
+	if (rc == CHI_OK) {
+		rc = chi_puts_fold(&lining->puts, load, refused, NULL, lining, fault);
+	}
+	lining->result->skipped = lining->n_bad;
+	lining->result->taken = lining->n_read - lining->n_bad;
+	return rc;
+}
+
 /* A store is not touched, or made, for nothing. */
 static int commit_lines(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
@@ -294,8 +320,10 @@ static int commit_lines(struct chi_importer *importer, struct chi_import_result 
 	result->games = lining->n_read;
 	result->skipped = lining->n_bad;
 	result->empty = lining->n_empty;
-	return chi_sorter_count(lining->puts.sorter) > 0 ? chi_lining_apply(lining, result, fault)
-							 : CHI_OK;
+	lining->result = result;
+	return chi_sorter_count(lining->puts.sorter) > 0
+		       ? chi_importer_apply(importer, fill, lining, result, fault)
+		       : CHI_OK;
 }
 
 static void end_lines(struct chi_importer *importer)

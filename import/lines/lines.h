@@ -84,12 +84,3 @@ struct chi_lining {
 
 /* import/lines/lines_read.c: a thread's work. */
 void *chi_lines_work(void *lining);
-
-/* import/lines/lines_apply.c: when the threads have ended. Nothing is changed unless it returns
- * CHI_OK. */
-CHI_MUSTUSE int chi_lining_apply(struct chi_lining *lining, struct chi_import_result *result,
-				 struct chi_fault *fault);
-
-/* import/lines/lines.c: tells of a line, or with line 0 of a file. */
-void chi_lines_tell(const struct chi_lining *lining, const struct chi_lines_file *file,
-		    uint64_t line, const char *text);

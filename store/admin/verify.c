@@ -80,12 +80,6 @@ static int take_meta(struct chi_page_walk *walk, struct chi_page_tree *tree, con
 
 /* ---- The whole ---------------------------------------------------------------------------- */
 
-/* The meta pages are of two commits, one after the other. */
-static bool adjoining(const struct chi_page_file *file_image)
-{
-	return file_image->txn - file_image->older_txn == 1;
-}
-
 /* The commit that the newer meta page refers to must be the one that wrote this state, and the one
  * after the other head's: else a meta page is damaged, and the last commit may be lost. A copy that
  * LMDB has compacted begins again at its transaction 1, beside a head without trees. */
@@ -93,7 +87,7 @@ static void check_heads(struct chi_verify *v)
 {
 	const struct chi_page_file *file_image = &v->walk.file_image;
 	bool compacted = file_image->txn == 1 && file_image->older_root == NO_PAGE;
-	if (!adjoining(file_image)) {
+	if (!chi_page_file_adjoins(file_image)) {
 		chi_page_complain(&v->walk,
 				  "the meta pages are of transactions %" PRIu64 " and %" PRIu64
 				  ": one is damaged, and the last commit may be lost",
@@ -150,18 +144,24 @@ static int take_tree_name(struct chi_page_walk *walk, struct chi_page_tree *tree
 
 /* ---- Chains ------------------------------------------------------------------------------- */
 
+/* A chained tree is named by its chain, and its keys are in LMDB's own order. */
 static const struct {
 	enum chi_chain chain;
+	const char *name;
+	int (*compare)(const MDB_val *a, const MDB_val *b);
 	chi_page_take *take;
-} chained[CHI_VERIFY_TREES] = {
-	[CHI_VERIFY_IDS] = {CHI_CHAIN_IDS, take_game},
-	[CHI_VERIFY_NAMES] = {CHI_CHAIN_NAMES, chi_verify_name},
-	[CHI_VERIFY_COLUMNS] = {CHI_CHAIN_COLUMNS, chi_verify_columns},
-	[CHI_VERIFY_GAMES] = {CHI_CHAIN_GAMES, chi_verify_bodies},
-	[CHI_VERIFY_POSTINGS] = {CHI_CHAIN_POSTINGS, chi_verify_postings},
-	[CHI_VERIFY_GAMESETS] = {CHI_CHAIN_GAMESETS, chi_verify_gameset},
-	[CHI_VERIFY_CLIENTS] = {CHI_CHAIN_CLIENTS, take_client},
-	[CHI_VERIFY_QUEUE] = {CHI_CHAIN_QUEUE, chi_verify_queued},
+} kinds[CHI_VERIFY_TREES] = {
+	[CHI_VERIFY_META] = {0, META_TREE, chi_page_bytewise, take_meta},
+	[CHI_VERIFY_POSITION] = {0, POSITION_TREE, chi_page_bytewise, chi_verify_block},
+	[CHI_VERIFY_STRENGTH] = {0, STRENGTH_TREE, chi_trees_compare, chi_verify_block},
+	[CHI_VERIFY_IDS] = {.chain = CHI_CHAIN_IDS, .take = take_game},
+	[CHI_VERIFY_NAMES] = {.chain = CHI_CHAIN_NAMES, .take = chi_verify_name},
+	[CHI_VERIFY_COLUMNS] = {.chain = CHI_CHAIN_COLUMNS, .take = chi_verify_columns},
+	[CHI_VERIFY_GAMES] = {.chain = CHI_CHAIN_GAMES, .take = chi_verify_bodies},
+	[CHI_VERIFY_POSTINGS] = {.chain = CHI_CHAIN_POSTINGS, .take = chi_verify_postings},
+	[CHI_VERIFY_GAMESETS] = {.chain = CHI_CHAIN_GAMESETS, .take = chi_verify_gameset},
+	[CHI_VERIFY_CLIENTS] = {.chain = CHI_CHAIN_CLIENTS, .take = take_client},
+	[CHI_VERIFY_QUEUE] = {.chain = CHI_CHAIN_QUEUE, .take = chi_verify_queued},
 };
 
 _Static_assert(CHI_GAMESET_KEY_MAX <= sizeof(((struct chi_chain_at *)NULL)->last),
@@ -188,15 +188,15 @@ static int take_chained(struct chi_page_walk *walk, struct chi_page_tree *tree, 
 	if (!chi_chain_follow(&v->chain, key, value)) {
 		complain_chain(v, &before, key);
 	}
-	return chi_chain_strip(key, &own) ? chained[tree - v->trees].take(walk, tree, key, &own)
+	return chi_chain_strip(key, &own) ? kinds[tree - v->trees].take(walk, tree, key, &own)
 					  : CHI_OK;
 }
 
 static int walk_tree(struct chi_verify *v, int tree)
 {
-	v->chain = (struct chi_chain_at){.chain = chained[tree].chain};
+	v->chain = (struct chi_chain_at){.chain = kinds[tree].chain};
 	int rc = chi_page_walk_tree(&v->walk, &v->trees[tree]);
-	if (rc == CHI_OK && chained[tree].take != NULL && !chi_chain_over(&v->chain)) {
+	if (rc == CHI_OK && kinds[tree].chain != 0 && !chi_chain_over(&v->chain)) {
 		complain_chain(v, &v->chain, NULL);
 	}
 	return rc;
@@ -260,24 +260,6 @@ static int walk_all(struct chi_verify *v)
 	return rc == CHI_OK ? chi_verify_compare(v) : rc;
 }
 
-static const struct chi_page_tree trees[CHI_VERIFY_TREES] = {
-	[CHI_VERIFY_META] = {.name = META_TREE, .compare = chi_page_bytewise, .take = take_meta},
-	[CHI_VERIFY_POSITION] = {.name = POSITION_TREE,
-				 .compare = chi_page_bytewise,
-				 .take = chi_verify_block},
-	[CHI_VERIFY_STRENGTH] = {.name = STRENGTH_TREE,
-				 .compare = chi_trees_compare,
-				 .take = chi_verify_block},
-	[CHI_VERIFY_IDS] = {.name = GAME_IDS_TREE},
-	[CHI_VERIFY_NAMES] = {.name = NAMES_TREE},
-	[CHI_VERIFY_COLUMNS] = {.name = COLUMNS_TREE},
-	[CHI_VERIFY_GAMES] = {.name = GAMES_TREE},
-	[CHI_VERIFY_POSTINGS] = {.name = POSTINGS_TREE},
-	[CHI_VERIFY_GAMESETS] = {.name = GAMESETS_TREE},
-	[CHI_VERIFY_CLIENTS] = {.name = CLIENTS_TREE},
-	[CHI_VERIFY_QUEUE] = {.name = QUEUE_TREE},
-};
-
 /* What was counted against the state record; only where nothing was damaged, which is not counted.
  */
 static void compare_state(struct chi_verify *v)
@@ -298,13 +280,13 @@ static void compare_state(struct chi_verify *v)
 static int verify_all(struct chi_verify *v)
 {
 	for (int i = 0; i < CHI_VERIFY_TREES; i++) {
-		v->trees[i] = trees[i];
-		if (chained[i].take != NULL) {
-			v->trees[i].compare = chi_page_bytewise;
-			v->trees[i].take = take_chained;
-		}
-		v->trees[i].least = 2;
-		v->trees[i].root = NO_PAGE;
+		bool chained = kinds[i].chain != 0;
+		v->trees[i] = (struct chi_page_tree){
+			.name = chained ? chi_chain_name(kinds[i].chain) : kinds[i].name,
+			.root = NO_PAGE,
+			.least = 2,
+			.compare = chained ? chi_page_bytewise : kinds[i].compare,
+			.take = chained ? take_chained : kinds[i].take};
 	}
 	int rc = chi_page_walk_init(&v->walk);
 	if (rc == CHI_OK) {
@@ -339,7 +321,7 @@ static int look(const struct chi_env *env, struct chi_page_file *file_image,
 	for (int i = 0; rc == CHI_OK && i < LOOKS; i++) {
 		rc = chi_page_file_look(file_image, CHI_PAGE_FILE_BOTH, fault);
 		same = same_heads(file_image, &before) ? same + 1 : 0;
-		if (same > 0 && (adjoining(file_image) || same >= LOOKS / 4)) {
+		if (same > 0 && (chi_page_file_adjoins(file_image) || same >= LOOKS / 4)) {
 			return rc;
 		}
 		if (same > 0) {
@@ -366,7 +348,7 @@ static int look_reported(struct chi_verify *v, const struct chi_env *env)
 static void explain(struct chi_verify *v, struct chi_env *env)
 {
 	(void)pthread_mutex_lock(&env->mutex);
-	if (look_reported(v, env) == CHI_OK && !adjoining(&v->walk.file_image)) {
+	if (look_reported(v, env) == CHI_OK && !chi_page_file_adjoins(&v->walk.file_image)) {
 		check_heads(v);
 	}
 	(void)pthread_mutex_unlock(&env->mutex);
