@@ -340,17 +340,21 @@ int chi_chain_seek(MDB_cursor *cursor, enum chi_chain chain, size_t common, MDB_
 {
 	const MDB_val wanted = *key;
 	int rc = go_to_range(cursor, chain, key, value);
-	if (rc == MDB_NOTFOUND) {
-		rc = go_to_last(cursor, chain, key, value);
-	} else if (rc == 0 && compare_keys(key, &wanted) != 0) {
-		rc = go_to_previous(cursor, chain, key, value);
+	bool follows = rc == 0 && begins(key, &wanted, common);
+	if (follows && compare_keys(key, &wanted) == 0) {
+		return 0;
 	}
-	if (rc == MDB_NOTFOUND) {
-		rc = go_to_first(cursor, chain, key, value);
-	} else if (rc == 0 && !begins(key, &wanted, common)) {
-		rc = go_to_next(cursor, chain, key, value);
+	rc = rc == 0		  ? go_to_previous(cursor, chain, key, value)
+	     : rc == MDB_NOTFOUND ? go_to_last(cursor, chain, key, value)
+				  : rc;
+	if (rc == 0 && begins(key, &wanted, common)) {
+		return 0;
 	}
-	return rc == 0 && !begins(key, &wanted, common) ? MDB_NOTFOUND : rc;
+	if (follows && (rc == 0 || rc == MDB_NOTFOUND)) {
+		return rc == 0 ? go_to_next(cursor, chain, key, value)
+			       : go_to_first(cursor, chain, key, value);
+	}
+	return rc == 0 ? MDB_NOTFOUND : rc;
 }
 
 int chi_chain_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val *from,

@@ -261,12 +261,15 @@ int chi_load_look(struct chi_load *load, MDB_val *key, MDB_val *stored)
 /* Puts a position if it is new: 0, or MDB_KEYEXIST and what is stored. */
 static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
 {
+	if (CHI_LIKELY(load->append)) {
+		return chi_load_append(load, &entry->key, &entry->value);
+	}
 	int rc = chi_load_look(load, &entry->key, stored);
 	if (rc != MDB_NOTFOUND) {
 		return rc;
 	}
 	rc = put(load, &entry->key, &entry->value);
-	return rc == MDB_KEYEXIST && !load->append ? MDB_CORRUPTED : rc;
+	return rc == MDB_KEYEXIST ? MDB_CORRUPTED : rc;
 }
 
 static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
