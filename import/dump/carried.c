@@ -122,6 +122,25 @@ void chi_carried_plan_deinit(struct chi_carried_plan *plan)
 	free(plan->pruned);
 }
 
+int chi_plan_game(struct chi_carried_plan *plan, const struct chi_game_id *game, const char *name,
+		  struct chi_fault *fault)
+{
+	uint32_t number = game->number;
+	if (number > plan->last || plan->numbers[number] != 0 ||
+	    chi_carried_bit(plan->known, number)) {
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"%s is damaged: two games have the number %" PRIu32
+				", or it is too large",
+				name, number);
+	}
+	plan->numbers[number] = number;
+	plan->plies[number] = game->max_ply;
+	if (game->pruned) {
+		chi_carried_set(plan->pruned, number);
+	}
+	return CHI_OK;
+}
+
 /* ---- Games ---------------------------------------------------------------------------------- */
 
 struct archiving {
@@ -179,24 +198,24 @@ struct texts {
 };
 
 /* A line that was read before, by a thread. */
-static int take_text(void *context, uint32_t stream, uint32_t number, const uint8_t *bytes,
+static int take_text(void *context, uint32_t stream, uint32_t kind, const uint8_t *bytes,
 		     size_t len)
 {
 	struct texts *texts = context;
 	struct chi_dump_reader *reader = &texts->reader;
 	struct chi_put_entry put;
-	enum chi_dump_line kind;
+	enum chi_dump_line read;
 	(void)stream;
-	(void)number;
+	if ((kind == CHI_DUMP_NAME) != (texts->name != NULL)) {
+		return CHI_OK;
+	}
 	chi_arena_reset(&texts->arena);
-	int rc = chi_dump_read(reader, (const char *)bytes, len, &texts->arena, &kind, &put,
+	int rc = chi_dump_read(reader, (const char *)bytes, len, &texts->arena, &read, &put,
 			       texts->fault);
 	return rc != CHI_OK ? rc
-	       : kind == CHI_DUMP_NAME && texts->name != NULL
+	       : texts->name != NULL
 		       ? texts->name(texts->context, &reader->name)
-	       : kind == CHI_DUMP_GAMESET && texts->gameset != NULL
-		       ? texts->gameset(texts->context, &reader->text, &reader->filter)
-		       : CHI_OK;
+		       : texts->gameset(texts->context, &reader->text, &reader->filter);
 }
 
 int chi_carried_texts(struct chi_carried *carried, chi_carried_name *name,

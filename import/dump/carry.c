@@ -203,14 +203,14 @@ static int add_pgn(struct chi_carrier *carrier, const struct chi_dump_reader *re
 /* ---- Names and gamesets: as they are in the dump ------------------------------------------- */
 
 static int add_text(struct chi_carrier *carrier, const struct chi_dump_text *line,
-		    struct chi_fault *fault)
+		    enum chi_dump_line kind, struct chi_fault *fault)
 {
 	if (carrier->texts == NULL) {
 		carrier->texts = calloc(1, sizeof(*carrier->texts));
 	}
 	return carrier->texts != NULL
-		       ? chi_spill_add(&carrier->carried->texts, carrier->texts, carrier->stream, 0,
-				       line->at, line->len, fault)
+		       ? chi_spill_add(&carrier->carried->texts, carrier->texts, carrier->stream,
+				       kind, line->at, line->len, fault)
 		       : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
@@ -219,7 +219,7 @@ static int add_gameset(struct chi_carrier *carrier, const struct chi_dump_reader
 {
 	return chi_gameset_named(reader->text.at, reader->text.len) &&
 			       reader->filter.len <= CHI_GAMESET_FILTER_MAX
-		       ? add_text(carrier, line, fault)
+		       ? add_text(carrier, line, CHI_DUMP_GAMESET, fault)
 		       : chi_fail(fault, -CHI_ESYNTAX,
 				  "line %" PRIu64 ": no name of a gameset, or no filter",
 				  reader->line);
@@ -238,7 +238,7 @@ int chi_carrier_line(struct chi_carrier *carrier, const struct chi_dump_reader *
 	case CHI_DUMP_GAME:
 		return add_id(carrier, &reader->game, false, fault);
 	case CHI_DUMP_NAME:
-		return add_text(carrier, line, fault);
+		return add_text(carrier, line, kind, fault);
 	case CHI_DUMP_KEPT:
 		return open_game(carrier, reader, fault);
 	case CHI_DUMP_PGN:

@@ -96,6 +96,11 @@ CHI_MUSTUSE int chi_plan_carried(const struct chi_importer *importer, uint64_t l
 				 struct chi_carried_plan *out, struct chi_fault *fault);
 void chi_carried_plan_deinit(struct chi_carried_plan *plan);
 
+/* Notes a game, which for now has the same number in the store. -CHI_ESYNTAX: another one has it,
+ * or it is too large; `name` says what is damaged then. */
+CHI_MUSTUSE int chi_plan_game(struct chi_carried_plan *plan, const struct chi_game_id *game,
+			      const char *name, struct chi_fault *fault);
+
 static inline bool chi_carried_bit(const uint8_t *bits, uint32_t number)
 {
 	return (bits[number / 8] >> number % 8 & 1) != 0;

@@ -37,24 +37,6 @@ static void apply_deinit(struct apply *apply)
 
 /* ---- Games ---------------------------------------------------------------------------------- */
 
-/* Keeps in mind what the lists need to know of a game of the archive. */
-static int plan_game(struct apply *apply, const struct chi_game_id *game, struct chi_fault *fault)
-{
-	struct chi_carried_plan *plan = &apply->plan;
-	if (game->number > plan->last || plan->numbers[game->number] != 0) {
-		return chi_fail(fault, -CHI_ESYNTAX,
-				"the dump is damaged: two games have the number %" PRIu32
-				", or it is too large",
-				game->number);
-	}
-	plan->numbers[game->number] = game->number;
-	plan->plies[game->number] = game->max_ply;
-	if (game->pruned) {
-		chi_carried_set(plan->pruned, game->number);
-	}
-	return CHI_OK;
-}
-
 static int take_carried_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
 	struct apply *apply = context;
@@ -66,7 +48,7 @@ static int take_carried_game(void *context, const struct chi_game_id *game, stru
 	if (rc != CHI_NONE) {
 		return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 	}
-	rc = game->number != 0 ? plan_game(apply, game, fault) : CHI_OK;
+	rc = game->number != 0 ? chi_plan_game(&apply->plan, game, "the dump", fault) : CHI_OK;
 	if (rc == CHI_OK) {
 		rc = chi_load_game(apply->load, game);
 		rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;

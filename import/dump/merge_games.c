@@ -44,31 +44,6 @@ static void tell_common(const struct chi_merge_apply *apply, const struct chi_ga
 	chi_merge_tell(apply, apply->games, text);
 }
 
-/* A game of their archive. For now all new ones have the number 1. */
-static int plan_game(struct chi_merge_apply *apply, const struct chi_game_id *game, bool known,
-		     struct chi_fault *fault)
-{
-	struct chi_carried_plan *plan = &apply->plan;
-	uint32_t number = game->number;
-	if (number > plan->last || plan->numbers[number] != 0 ||
-	    chi_carried_bit(plan->known, number)) {
-		return chi_fail(fault, -CHI_ESYNTAX,
-				"%s is damaged: two games have the number %" PRIu32
-				", or it is too large",
-				apply->other->name, number);
-	}
-	plan->plies[number] = game->max_ply;
-	if (game->pruned) {
-		chi_carried_set(plan->pruned, number);
-	}
-	if (known) {
-		chi_carried_set(plan->known, number);
-	} else {
-		plan->numbers[number] = 1;
-	}
-	return CHI_OK;
-}
-
 static int look_up_game(void *context, const struct chi_game_id *game, struct chi_fault *fault)
 {
 	struct chi_merge_apply *apply = context;
@@ -84,7 +59,15 @@ static int look_up_game(void *context, const struct chi_game_id *game, struct ch
 		apply->inseparable += game->number == 0 || game->pruned;
 		tell_common(apply, game);
 	}
-	return game->number != 0 ? plan_game(apply, game, known, fault) : CHI_OK;
+	if (game->number == 0) {
+		return CHI_OK;
+	}
+	rc = chi_plan_game(&apply->plan, game, apply->other->name, fault);
+	if (rc == CHI_OK && known) {
+		apply->plan.numbers[game->number] = 0;
+		chi_carried_set(apply->plan.known, game->number);
+	}
+	return rc;
 }
 
 /* What known games account for is left out where theirs keeps them, and all their positions. Of a
