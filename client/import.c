@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "chess/pgn/filter.h"
 #include "import/importer.h"
+#include "search/filter/unstored.h"
 #include "client/core/client.h"
 #include "client/remote/remote.h"
 #include "rados/rados.h"
@@ -161,8 +161,9 @@ int chi_import_open(const char *address, const struct chi_options *options,
 				  (int)own->kind);
 	}
 	/* A server would find out, too, but only when data is on the way. */
-	if (status == CHI_OK) {
-		status = chi_game_filter_check(&own->filter, &made->error);
+	if (status == CHI_OK && own->filter != NULL) {
+		struct chi_terms terms;
+		status = chi_unstored_parse(own->filter, &terms, &made->error);
 	}
 	if (status == CHI_OK) {
 		status = open_games(made, address, options, create);

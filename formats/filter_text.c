@@ -54,47 +54,40 @@ static void put_value(struct filter_writer *w, const char *value)
 	}
 }
 
-const char *chi_filter_word(const char *name)
-{
-	static const struct {
-		const char *option;
-		const char *word;
-	} words[] = {
-		{"fen-part", "fen"},
-		{"rating-both", "both"},
-		{"rating-average", "average"},
-		{"time", "speed"},
-	};
-	for (size_t i = 0; i < CHI_COUNT(words); i++) {
-		if (strcmp(name, words[i].option) == 0) {
-			return words[i].word;
-		}
+#define NAME(a, b, kind, name, value, help)                                                        \
+	{                                                                                          \
+		name, CHI_FILTER_##kind                                                            \
 	}
-	return name;
+const struct chi_filter_name chi_filter_names[] = {
+	CHI_FILTER_TAGS(NAME, 0, 0),
+	CHI_FILTER_STORED(NAME, 0, 0),
+	CHI_FILTER_BOARDS(NAME, 0, 0),
+	{NULL, 0},
+};
+
+enum chi_filter_kind chi_filter_kind_of(const char *name)
+{
+	const struct chi_filter_name *at = chi_filter_names;
+	while (at->name != NULL && strcmp(at->name, name) != 0) {
+		at++;
+	}
+	return at->kind;
 }
 
-static bool is(const struct chi_filter_term *term, const char *name)
+const char *chi_filter_word(const char *name)
 {
-	return strcmp(term->name, name) == 0;
+	return strcmp(name, "fen-part") == 0 ? "fen" : name;
 }
 
 static bool is_condition(const struct chi_filter_term *term)
 {
-	static const char *const names[] = {"has",	"fen-part", "pawns",
-					    "material", "balance",  "endgame",
-					    "to-move",	"mirror",   "either-colour"};
-	for (size_t i = 0; i < CHI_COUNT(names); i++) {
-		if (is(term, names[i])) {
-			return true;
-		}
-	}
-	return false;
+	return chi_filter_is_board(chi_filter_kind_of(term->name));
 }
 
 static void put_term(struct filter_writer *w, struct chi_filter_term *term, const char *begin)
 {
 	term->at = (size_t)(w->at - begin);
-	if (is(term, "filter")) {
+	if (strcmp(term->name, "filter") == 0) {
 		put_text(w, term->value, begin);
 		return;
 	}

@@ -9,8 +9,8 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "chess/pgn/filter.h"
 #include "import/importer_priv.h"
+#include "search/filter/unstored.h"
 
 #define THREADS_MAX 256u
 
@@ -48,7 +48,7 @@ static int check_kind(const struct chi_import_options *options, struct chi_fault
 	    options->format == CHI_FORMAT_EXP) {
 		return chi_fail(fault, -CHI_EINVAL, "format: not of lines of positions");
 	}
-	if (!is_games(kind) && chi_game_filter_is_set(&options->filter)) {
+	if (!is_games(kind) && options->filter != NULL && options->filter[0] != '\0') {
 		return chi_fail(fault, -CHI_EINVAL, "filter: goes with games");
 	}
 	return CHI_OK;
@@ -81,7 +81,7 @@ static int check_target(const struct chi_importer_target *target,
 	if (options->threads > THREADS_MAX) {
 		return chi_fail(fault, -CHI_EINVAL, "threads: at most %u", THREADS_MAX);
 	}
-	return chi_game_filter_check(&options->filter, fault);
+	return CHI_OK;
 }
 
 /* The directory that holds the store's; if that takes no files, the store's own. NULL: out of
@@ -106,6 +106,16 @@ static void set_defaults(struct chi_import_options *options)
 	}
 	uint64_t most = options->memory / THREAD_MEMORY;
 	options->threads = options->threads < most ? options->threads : (unsigned)most;
+}
+
+static int read_filter(const char *text, struct chi_terms **out, struct chi_fault *fault)
+{
+	if (text == NULL || text[0] == '\0') {
+		return CHI_OK;
+	}
+	*out = malloc(sizeof(**out));
+	return *out != NULL ? chi_unstored_parse(text, *out, fault)
+			    : chi_fault_plain(fault, -CHI_ENOMEM);
 }
 
 static void free_importerp(struct chi_importer **importer)
@@ -146,7 +156,9 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	if (importer->spill == NULL || (target->store == NULL && importer->path == NULL)) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	rc = importer->kind->begin(importer, fault);
+	rc = read_filter(options->filter, &importer->filter, fault);
+	importer->options.filter = NULL;
+	rc = rc == CHI_OK ? importer->kind->begin(importer, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -212,5 +224,6 @@ void chi_importer_free(struct chi_importer *importer)
 	importer->kind->end(importer);
 	free(importer->spill);
 	free(importer->path);
+	free(importer->filter);
 	free(importer);
 }

@@ -38,6 +38,7 @@ extern const struct chi_importer_kind chi_importer_lines; /* import/lines/lines.
 struct chi_importer {
 	const struct chi_importer_kind *kind;
 	struct chi_import_options options; /* memory and threads are never 0 here */
+	struct chi_terms *filter;	   /* owned; NULL: all games fit */
 	struct chi_dir *store;		   /* not owned; NULL: a new one is made at `path` */
 	char *path;			   /* owned; NULL with a store */
 	enum chi_statistic statistic;

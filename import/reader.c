@@ -12,9 +12,8 @@
 #include "import/session_priv.h"
 #include "import/identity.h"
 #include "chess/key.h"
-#include "chess/openings/openings.h"
-#include "chess/pgn/filter.h"
 #include "chess/pgn/pgn.h"
+#include "search/filter/unstored.h"
 
 /* What a thread has while it runs. */
 struct work {
@@ -22,10 +21,10 @@ struct work {
 	struct chi_pgn_session *games;
 	struct chi_pgn *pgn;
 	struct chi_counter *counter;
-	uint8_t *scratch;		      /* CHI_IDENTITY_SIZE bytes */
-	const struct chi_game_filter *filter; /* NULL: all games fit */
-	struct chi_eval_chunk *evals;	      /* NULL: they are not wanted */
-	struct chi_keeper keeper;	      /* without a chunk: games are not kept */
+	uint8_t *scratch;		/* CHI_IDENTITY_SIZE bytes */
+	const struct chi_terms *filter; /* NULL: all games fit */
+	struct chi_eval_chunk *evals;	/* NULL: they are not wanted */
+	struct chi_keeper keeper;	/* without a chunk: games are not kept */
 	struct chi_filler positions;
 	struct chi_filler ids;
 	struct chi_import_stream *stream;
@@ -125,25 +124,13 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 	return rc != CHI_OK ? rc : give_id(work, game, (uint32_t)number, plies, bounded);
 }
 
-static bool fits(const struct chi_game_filter *filter, const struct chi_pgn_game *game)
-{
-	struct chi_game_header header;
-	const char *eco;
-	const char *name;
-	chi_game_header_of(game, &header);
-	if (chi_opening_of_game(game->positions, game->n_plies + 1, &eco, &name) == CHI_OK) {
-		memcpy(header.eco, eco, sizeof(header.eco));
-	}
-	return chi_game_filter_fits(filter, &header);
-}
-
 static int take_game(struct work *work, const struct chi_pgn_game *game)
 {
 	struct chi_import_reader *reader = work->reader;
 	bool skipped = is_skipped(work, game->end);
 	int rc = CHI_OK;
 	reader->n++;
-	if (work->filter != NULL && !fits(work->filter, game)) {
+	if (work->filter != NULL && !chi_unstored_fits(work->filter, game)) {
 		reader->filtered++;
 		return CHI_OK;
 	}
@@ -248,11 +235,10 @@ void *chi_import_read(void *reader)
 	struct work work = {
 		.reader = me,
 		.games = me->games,
+		.filter = me->games->importer->filter,
 		.positions = {.sorter = me->games->positions},
 		.ids = {.sorter = me->games->ids},
 	};
-	const struct chi_game_filter *filter = &me->games->importer->options.filter;
-	work.filter = chi_game_filter_is_set(filter) ? filter : NULL;
 	int rc = read_all(&work);
 	if (rc != CHI_OK) {
 		chi_queue_fail(&me->games->reading.queue, rc, &work.fault);

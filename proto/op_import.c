@@ -172,25 +172,6 @@ const struct chi_message chi_game_ids_result = {
 
 /* ---- Imports ----------------------------------------------------------------------------- */
 
-#define FILTER struct chi_game_filter
-/* clang-format off */
-static const struct chi_member filter[] = {
-	CHI_M(1, CHI_CHARS, FILTER, player),
-	CHI_M(2, CHI_CHARS, FILTER, white),
-	CHI_M(3, CHI_CHARS, FILTER, black),
-	CHI_M_FLAGGED(4, CHI_NESTED, FILTER, years, years.set, &chi_range_message),
-	CHI_M_FLAGGED(5, CHI_NESTED, FILTER, rating, rating.set, &chi_range_message),
-	CHI_M_FLAGGED(6, CHI_NESTED, FILTER, rating_both, rating_both.set, &chi_range_message),
-	CHI_M_FLAGGED(7, CHI_NESTED, FILTER, rating_average, rating_average.set, &chi_range_message),
-	CHI_M_FLAGGED(8, CHI_NESTED, FILTER, plies, plies.set, &chi_range_message),
-	CHI_M_NUMBER(9, FILTER, results),
-	CHI_M_NUMBER(10, FILTER, times),
-	CHI_M(11, CHI_CHARS, FILTER, eco_min),
-	CHI_M(12, CHI_CHARS, FILTER, eco_max),
-};
-/* clang-format on */
-static CHI_TABLE(game_filter_message, game_filter, filter, NULL);
-
 static int check_import(struct chi_unpacker *u, void *out)
 {
 	const struct chi_request *request = out;
@@ -207,7 +188,7 @@ static const struct chi_member import[] = {
 	CHI_M(5, CHI_BOOL, REQ, u.import.skip_known),
 	CHI_M(6, CHI_BOOL, REQ, u.import.count_twice),
 	CHI_M(7, CHI_BOOL, REQ, u.import.verbose),
-	CHI_M_NESTED(8, REQ, u.import.filter, CHI_IF_SET, &game_filter_message),
+	CHI_M_TEXT(8, REQ, u.import.filter, CHI_FILTER_MAX),
 	CHI_M(9, CHI_BOOL, REQ, u.import.evals),
 	CHI_M(10, CHI_BOOL, REQ, u.import.bare),
 	CHI_M(11, CHI_CHARS, REQ, u.import.source),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "chess/pgn/speed.h"
 #include "base/fault.h"
 #include "chess/endgame/endgame.h"
 #include "chess/material.h"
@@ -386,8 +387,6 @@ static void print_material(uint64_t key, char out[40])
 
 static void print_text(uint8_t by, const struct group *group, struct chi_stats_row *row)
 {
-	static const char *const speeds[CHI_SPEEDS] = {
-		"", "bullet", "blitz", "rapid", "classical", "correspondence", "ultraBullet"};
 	uint32_t value = row->value;
 	switch (by) {
 	case CHI_STATS_ECO:
@@ -400,7 +399,8 @@ static void print_text(uint8_t by, const struct group *group, struct chi_stats_r
 		row->text[0] = value != 0 ? (char)('A' + value - 1) : '\0';
 		break;
 	case CHI_STATS_SPEED:
-		snprintf(row->text, sizeof(row->text), "%s", speeds[value]);
+		snprintf(row->text, sizeof(row->text), "%s",
+			 value > 0 ? chi_speed_names[value] : "");
 		break;
 	case CHI_STATS_ENDGAME:
 		snprintf(row->text, sizeof(row->text), "%s",

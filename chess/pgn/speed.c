@@ -7,6 +7,9 @@
 #include "base/attr.h"
 #include "base/num.h"
 
+const char *const chi_speed_names[] = {"unknown",   "bullet",	      "blitz",	     "rapid",
+				       "classical", "correspondence", "ultraBullet", NULL};
+
 /* Longer ones are none. */
 #define CONTROL_MAX 127
 

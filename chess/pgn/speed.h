@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast a game was: one rule for the filter of imports and for the archive. */
+/* How fast a game was: one rule for all. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 #include "chistore/games.h"
+
+/* By enum chi_speed; ended by NULL. */
+extern const char *const chi_speed_names[CHI_SPEEDS + 1];
 
 /* Seconds that a player has for 40 moves by a TimeControl tag: periods "moves/seconds" or
  * "seconds", each with "+increment" or none, between colons. False for other texts. */

@@ -11,7 +11,7 @@
 #include "cli/hashed/exp_import.h"
 #include "cli/in/files.h"
 #include "cli/in/keep.h"
-#include "cli/in/game_filter.h"
+#include "cli/in/game_terms.h"
 #include "cli/in/lines_import.h"
 #include "cli/in/pgn_import.h"
 #include "formats/evals/cdb.h"
@@ -28,6 +28,7 @@ struct import_state {
 	enum chi_keep bare;	 /* of annotations */
 	struct line_files lines; /* one of these is used */
 	struct games games;
+	struct game_terms terms;
 };
 
 /* The files, and what was found out about them. */
@@ -113,45 +114,46 @@ static int find_format(struct cli *cli, const struct import_state *import, struc
 	return EXIT_DONE;
 }
 
+enum file_kind {
+	FILE_GAMES = 1,
+	FILE_POSITIONS = 2,
+	FILE_EXPERIENCE = 4,
+	FILE_BOOK = 8,
+};
+
 /* An option that would silently do nothing is a mistake. */
-static int check_options(struct cli *cli, const struct files *files)
+static int check_options(struct cli *cli, const struct import_state *import,
+			 const struct files *files)
 {
-	static const char *const of_evals[] = {"engine", NULL};
-	static const char *const of_positions[] = {"add", NULL};
-	static const char *const of_games[] = {
-		"max-ply", "min-games",	  "evals",  "memory",	       "threads",
-		"games",   "annotations", "source", GAME_FILTER_NAMES, NULL};
-	static const char *const of_text[] = {"strict", "verbose", NULL};
 	static const struct {
-		const char *const *options;
-		bool games;
-		bool positions;
-		bool experience;
+		const char *options[9];
+		unsigned kinds; /* enum file_kind, or'ed */
 		const char *what;
 	} rows[] = {
-		{of_evals, false, true, true, "positions"},
-		{of_positions, false, true, false, "positions"},
-		{of_games, true, false, false, "games (PGN)"},
-		{of_text, true, true, false, "games and positions"},
+		{{"engine"}, FILE_POSITIONS | FILE_EXPERIENCE, "positions"},
+		{{"add"}, FILE_POSITIONS, "positions"},
+		{{"max-ply", "min-games", "evals", "memory", "threads", "games", "annotations",
+		  "source"},
+		 FILE_GAMES,
+		 "games (PGN)"},
+		{{"strict", "verbose"}, FILE_GAMES | FILE_POSITIONS, "games and positions"},
 	};
-	bool games = files->format == CHI_FORMAT_PGN;
-	bool experience = files->format == CHI_FORMAT_EXP;
-	bool positions = !games && !experience && files->format != CHI_FORMAT_POLYGLOT;
-	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
-		const char *const *wrong = rows[i].options;
-		if ((games && rows[i].games) || (positions && rows[i].positions) ||
-		    (experience && rows[i].experience)) {
-			continue;
-		}
-		while (*wrong != NULL && !cli_given(cli, *wrong)) {
-			wrong++;
-		}
-		if (*wrong != NULL) {
-			return cli_usage(cli, "--%s goes with %s, and %s is %s", *wrong,
-					 rows[i].what, files->paths[0], format_name(files->format));
+	enum file_kind kind = files->format == CHI_FORMAT_PGN	     ? FILE_GAMES
+			      : files->format == CHI_FORMAT_EXP	     ? FILE_EXPERIENCE
+			      : files->format == CHI_FORMAT_POLYGLOT ? FILE_BOOK
+								     : FILE_POSITIONS;
+	const char *wrong =
+		kind != FILE_GAMES && import->terms.n > 0 ? import->terms.term[0].name : NULL;
+	const char *what = rows[2].what;
+	for (size_t i = 0; i < CHI_COUNT(rows) && wrong == NULL; i++) {
+		what = rows[i].what;
+		for (size_t j = 0; (rows[i].kinds & kind) == 0 && rows[i].options[j] != NULL; j++) {
+			wrong = cli_given(cli, rows[i].options[j]) ? rows[i].options[j] : wrong;
 		}
 	}
-	return EXIT_DONE;
+	return wrong == NULL ? EXIT_DONE
+			     : cli_usage(cli, "--%s goes with %s, and %s is %s", wrong, what,
+					 files->paths[0], format_name(files->format));
 }
 
 static int run_files(struct cli *cli, struct import_state *import, struct files *files)
@@ -162,7 +164,10 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 		code = find_format(cli, import, files);
 	}
 	if (code == EXIT_DONE) {
-		code = check_options(cli, files);
+		code = check_options(cli, import, files);
+	}
+	if (code == EXIT_DONE) {
+		code = game_terms_take(cli, &import->terms);
 	}
 	if (code != EXIT_DONE) {
 		return code;
@@ -170,6 +175,7 @@ static int run_files(struct cli *cli, struct import_state *import, struct files 
 	if (files->format == CHI_FORMAT_PGN) {
 		import->games.run.options.kind = CHI_IMPORT_ADD;
 		import->games.run.options.strict = import->strict;
+		import->games.run.options.filter = import->terms.text;
 		import->games.run.options.bare = import->bare == CHI_KEEP_COUNTS;
 		import->games.verbose = import->verbose;
 		import->games.run.create = import->create;
@@ -226,7 +232,7 @@ static const struct cli_option options[] = {
 	       "games: where they come from (default: the name of the file)"),
 	OPTION_FLAG(import_state, games.run.options.evals, "evals",
 		    "games: store the evaluations in their comments, too"),
-	GAME_FILTER_OPTIONS(import_state, games.run.options.filter),
+	GAME_TAG_OPTIONS(import_state, terms),
 	OPTION(import_state, games.run.options.memory, games_memory, "memory", "SIZE",
 	       "games: memory for sorting (default: 512M)"),
 	OPTION_NUMBER(import_state, games.threads, 1, GAMES_THREADS_MAX, "threads", "N",
@@ -274,7 +280,7 @@ const struct command cmd_import = {
 		"others are stored together at the end, when the numbers are printed. Ctrl-C ends\n"
 		"the import with exit code 130, and nothing is stored.",
 	.example = "chistore -a ./games import --statistic outcome *.pgn.zst\n"
-		   "chistore -a ./blitz import --time blitz --rating-both 2600.. twic.pgn\n"
+		   "chistore -a ./blitz import --speed blitz --both 2600.. twic.pgn\n"
 		   "chistore -a ./positions import games.csv.zst tactics.epd\n"
 		   "zcat *.epd.gz | chistore -a ./positions import --format epd -",
 	.options = options,

@@ -38,7 +38,8 @@ static int run_subtract(struct cli *cli)
 	if (state->dry_run) {
 		return cli_usage(cli, "--dry-run says something only without a FILE");
 	}
-	int code = game_terms_of_files(cli, &state->terms, &state->games.run.options.filter);
+	int code = game_terms_take(cli, &state->terms);
+	state->games.run.options.filter = state->terms.text;
 	return code == EXIT_DONE ? games_run(cli, &state->games, cli->argc, cli->argv, NULL) : code;
 }
 
@@ -49,9 +50,6 @@ static const struct cli_option options[] = {
 		      "threads that read (default: one per core)"),
 	OPTION_FLAG(subtract_state, dry_run, "dry-run", "print only how many games fit"),
 	GAME_TERM_OPTIONS(subtract_state, terms),
-	GAME_TERM(subtract_state, terms, "rating-both", "A..B", "as --both"),
-	GAME_TERM(subtract_state, terms, "rating-average", "A..B", "as --average"),
-	GAME_TERM(subtract_state, terms, "time", "LIST", "as --speed"),
 	OPTION_FLAG(subtract_state, games.verbose, "verbose",
 		    "print every remark, not only the first 20"),
 	OPTIONS_END,

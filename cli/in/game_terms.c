@@ -5,29 +5,21 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "cli/in/game_filter.h"
 
 /* ---- Taking options ---------------------------------------------------------------------- */
 
 static int add_term(struct cli *cli, const struct cli_option *option, const char *value,
 		    bool negated, struct game_terms *terms)
 {
+	if (option->min == CHI_FILTER_SIDE && strncmp(value, "--", 2) == 0) {
+		return cli_usage(cli, "--%s goes after a --player, or before a name", option->name);
+	}
 	if (terms->n == GAME_TERMS_MAX) {
 		return cli_usage(cli, "more than %d options choose games", GAME_TERMS_MAX);
 	}
 	terms->term[terms->n++] =
 		(struct chi_filter_term){.name = option->name, .value = value, .negated = negated};
 	return EXIT_DONE;
-}
-
-int game_term_take(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	return add_term(cli, option, value, false, out);
-}
-
-int game_term_deny(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	return add_term(cli, option, value, true, out);
 }
 
 static bool is(const struct chi_filter_term *term, const char *name)
@@ -51,46 +43,42 @@ static struct chi_filter_term *last_player(struct game_terms *terms)
 	return NULL;
 }
 
-/* The next option is no name. */
-static int add_side(struct cli *cli, const struct cli_option *option, const char *value, bool deny,
-		    void *out)
+/* Without a value the colour of the player before, if that has none; else it needs a name, which
+ * the next option is not. */
+static int take_side(struct cli *cli, const struct cli_option *option, const char *value,
+		     struct game_terms *terms)
 {
-	if (strncmp(value, "--", 2) == 0) {
-		return cli_usage(cli, "--%s goes after a --player, or before a name", option->name);
-	}
-	return add_term(cli, option, value, deny, out);
-}
-
-/* Without a value the colour of the player before, if that has none; else it needs a name. */
-int game_term_side(struct cli *cli, const struct cli_option *option, const char *value, void *out)
-{
-	struct chi_filter_term *player = last_player(out);
-	if (value != NULL) {
-		return add_side(cli, option, value, false, out);
-	}
-	if (player == NULL || player->side != NULL || !is(player, "player")) {
+	struct chi_filter_term *player = last_player(terms);
+	if (value == NULL && (player == NULL || player->side != NULL || !is(player, "player"))) {
 		return OPTION_NEEDS_VALUE;
 	}
-	player->side = option->name;
-	return EXIT_DONE;
+	if (value == NULL) {
+		player->side = option->name;
+		return EXIT_DONE;
+	}
+	return add_term(cli, option, value, false, terms);
 }
 
-int game_term_deny_side(struct cli *cli, const struct cli_option *option, const char *value,
-			void *out)
-{
-	return value != NULL ? add_side(cli, option, value, true, out) : OPTION_NEEDS_VALUE;
-}
-
-int game_term_opponent(struct cli *cli, const struct cli_option *option, const char *value,
-		       void *out)
+int game_term_take(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct chi_filter_term *player = last_player(out);
+	if (option->min == CHI_FILTER_SIDE) {
+		return take_side(cli, option, value, out);
+	}
+	if (option->min != CHI_FILTER_OPPONENT) {
+		return add_term(cli, option, value, false, out);
+	}
 	if (player == NULL || player->opponent != NULL) {
 		return cli_usage(cli, "--%s goes after the --player whose opponent it is",
 				 option->name);
 	}
 	player->opponent = value;
 	return EXIT_DONE;
+}
+
+int game_term_deny(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	return value != NULL ? add_term(cli, option, value, true, out) : OPTION_NEEDS_VALUE;
 }
 
 /* ---- Mistakes ---------------------------------------------------------------------------- */
@@ -181,44 +169,4 @@ void game_terms_remark(const struct cli *cli)
 	for (size_t i = 0; !cli->quiet && (name = chi_unknown_name(cli->client, i)) != NULL; i++) {
 		cli_message("no name in the store fits '%s'", name);
 	}
-}
-
-/* ---- Games of files ---------------------------------------------------------------------- */
-
-/* The state that the rows below fill in. */
-struct of_files {
-	struct chi_game_filter filter;
-};
-
-static const struct cli_option of_files[] = {
-	GAME_FILTER_OPTIONS(of_files, filter),
-	OPTIONS_END,
-};
-
-int game_terms_of_files(struct cli *cli, const struct game_terms *terms,
-			struct chi_game_filter *out)
-{
-	struct of_files state = {.filter = {.years = {.set = false}}};
-	for (size_t i = 0; i < terms->n; i++) {
-		const struct chi_filter_term *term = &terms->term[i];
-		const struct cli_option *option = of_files;
-		while (option->name != NULL &&
-		       strcmp(chi_filter_word(option->name), chi_filter_word(term->name)) != 0) {
-			option++;
-		}
-		if (option->name == NULL || term->negated || term->side != NULL ||
-		    term->opponent != NULL) {
-			return cli_usage(cli, "--%s%s cannot be asked of games in files",
-					 term->negated ? "not-" : "",
-					 term->side != NULL	  ? term->side
-					 : term->opponent != NULL ? "opponent"
-								  : term->name);
-		}
-		int code = option->read(cli, option, term->value, (char *)&state + option->offset);
-		if (code != EXIT_DONE) {
-			return code;
-		}
-	}
-	*out = state.filter;
-	return EXIT_DONE;
 }

@@ -76,6 +76,7 @@ struct import {
 	/* Do not change while the thread runs. */
 	struct chi_served *served;
 	struct chi_import_options options;
+	char filter[CHI_FILTER_MAX + 1]; /* of the options */
 
 	struct chi_import_session session;
 
@@ -523,6 +524,11 @@ int chi_handle_import(struct chi_task *task)
 	import->call.op = CHI_OP_IMPORT;
 	import->call.ops = &import_ops;
 	import->options = request->u.import;
+	if (request->u.import.filter != NULL) {
+		(void)snprintf(import->filter, sizeof(import->filter), "%s",
+			       request->u.import.filter);
+	}
+	import->options.filter = import->filter;
 	import->options.memory = worker->server->config->limits.import_memory;
 	import->session.served = task->served;
 	uint64_t max = worker->server->config->limits.imports;

@@ -16,57 +16,23 @@
 
 /* ---- Filters of games -------------------------------------------------------------------- */
 
-enum kind {
-	HEAD = 1, /* of games */
-	LINE,	  /* the same, by what was on their boards */
-	BOARD,	  /* of one position */
-	FLAG,	  /* the same, without a value */
-	SIDE,	  /* a flag of the player before, or a player */
-	OPPONENT, /* of the player before */
-	RAW,	  /* has no opposite */
-};
-
-static const struct {
-	const char *name;
-	enum kind kind;
-} known[] = {
-	{"player", HEAD},    {"white", SIDE},	 {"black", SIDE},     {"opponent", OPPONENT},
-	{"event", HEAD},     {"site", HEAD},	 {"source", HEAD},    {"since", HEAD},
-	{"until", HEAD},     {"year", HEAD},	 {"number", HEAD},    {"rating", HEAD},
-	{"both", HEAD},	     {"average", HEAD},	 {"elo-white", HEAD}, {"elo-black", HEAD},
-	{"eco", HEAD},	     {"result", HEAD},	 {"length", HEAD},    {"plies", HEAD},
-	{"speed", HEAD},     {"title", HEAD},	 {"in", HEAD},	      {"gameset", HEAD},
-	{"filter", RAW},     {"position", LINE}, {"moves", LINE},     {"has", BOARD},
-	{"fen-part", BOARD}, {"pawns", BOARD},	 {"material", BOARD}, {"balance", BOARD},
-	{"endgame", BOARD},  {"to-move", BOARD}, {"mirror", FLAG},    {"either-colour", FLAG},
-};
-
 struct terms {
 	struct chi_filter_term list[TERMS_MAX];
 	size_t n;
 };
 
-static enum kind kind_of(const char *name)
-{
-	for (size_t i = 0; i < CHI_COUNT(known); i++) {
-		if (strcmp(name, known[i].name) == 0) {
-			return known[i].kind;
-		}
-	}
-	return 0;
-}
-
 const char *filter_name(size_t i)
 {
-	return i < CHI_COUNT(known) ? known[i].name : NULL;
+	return chi_filter_names[i].name;
 }
 
 /* As params_truth; but of the words a player may be called No, or On. */
-static int truth_of(enum kind kind, const char *value)
+static int truth_of(enum chi_filter_kind kind, const char *value)
 {
-	bool name = kind == SIDE && strcmp(value, "1") != 0 && strcmp(value, "0") != 0 &&
+	bool name = kind == CHI_FILTER_SIDE && strcmp(value, "1") != 0 && strcmp(value, "0") != 0 &&
 		    strcmp(value, "true") != 0 && strcmp(value, "false") != 0;
-	return !name && (kind == SIDE || kind == FLAG) ? params_truth(value) : -1;
+	return !name && (kind == CHI_FILTER_SIDE || kind == CHI_FILTER_FLAG) ? params_truth(value)
+									     : -1;
 }
 
 /* The player named last without what is asked for now; NULL: there is none. */
@@ -101,9 +67,9 @@ static int add_to_player(struct call *call, struct terms *terms, const struct pa
 }
 
 /* A FEN may have '_' for blanks, here too. */
-static const char *value_of(struct call *call, const struct param *param, enum kind kind)
+static const char *value_of(struct call *call, const struct param *param, enum chi_filter_kind kind)
 {
-	if (kind != LINE || strcmp(param->name, "position") != 0) {
+	if (kind != CHI_FILTER_LINE || strcmp(param->name, "position") != 0) {
 		return param->value;
 	}
 	char *fen = chi_arena_text(&call->arena, param->value, strlen(param->value));
@@ -117,28 +83,29 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 {
 	bool negated = strncmp(param->name, "not-", 4) == 0;
 	const char *name = param->name + (negated ? 4 : 0);
-	enum kind kind = kind_of(name);
+	enum chi_filter_kind kind = chi_filter_kind_of(name);
 	if (kind == 0 || param->value[0] == '\0') {
 		return CHI_OK;
 	}
 	int truth = truth_of(kind, param->value);
-	if (negated && (kind == RAW || kind == FLAG || kind == OPPONENT || truth >= 0)) {
+	if (negated && (kind == CHI_FILTER_RAW || kind == CHI_FILTER_FLAG ||
+			kind == CHI_FILTER_OPPONENT || truth >= 0)) {
 		return chi_fail(&call->fault, -CHI_EINVAL, "%s: this has no opposite", param->name);
 	}
-	if (kind == FLAG && truth < 0) {
+	if (kind == CHI_FILTER_FLAG && truth < 0) {
 		return chi_fail(&call->fault, -CHI_EINVAL, "%s: '%.40s' is neither 1 nor 0",
 				param->name, param->value);
 	}
 	if (truth == 0) {
 		return CHI_OK;
 	}
-	if (kind == OPPONENT || (kind == SIDE && truth == 1)) {
-		return add_to_player(call, terms, param, kind == OPPONENT);
+	if (kind == CHI_FILTER_OPPONENT || (kind == CHI_FILTER_SIDE && truth == 1)) {
+		return add_to_player(call, terms, param, kind == CHI_FILTER_OPPONENT);
 	}
 	if (terms->n == TERMS_MAX) {
 		return chi_fail(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
 	}
-	const char *value = kind != FLAG ? value_of(call, param, kind) : NULL;
+	const char *value = kind != CHI_FILTER_FLAG ? value_of(call, param, kind) : NULL;
 	terms->list[terms->n++] =
 		(struct chi_filter_term){.name = name, .value = value, .negated = negated};
 	return CHI_OK;
@@ -148,8 +115,8 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 static bool is_wanted(const struct param *param, enum filter_part part)
 {
 	bool negated = strncmp(param->name, "not-", 4) == 0;
-	enum kind kind = kind_of(param->name + (negated ? 4 : 0));
-	bool board = (kind == BOARD || kind == FLAG) && !negated;
+	enum chi_filter_kind kind = chi_filter_kind_of(param->name + (negated ? 4 : 0));
+	bool board = chi_filter_is_board(kind) && !negated;
 	return part == FILTER_ALL || board == (part == FILTER_BOARDS);
 }
 
@@ -161,9 +128,9 @@ int filter_of(struct call *call, enum filter_part part, const char **out)
 	for (int late = 0; late < 2; late++) {
 		for (size_t i = 0; status == CHI_OK && i < call->params.n; i++) {
 			const struct param *param = &call->params.list[i];
-			enum kind kind = kind_of(param->name);
-			bool later = kind == OPPONENT ||
-				     (kind == SIDE && truth_of(kind, param->value) == 1);
+			enum chi_filter_kind kind = chi_filter_kind_of(param->name);
+			bool later = kind == CHI_FILTER_OPPONENT ||
+				     (kind == CHI_FILTER_SIDE && truth_of(kind, param->value) == 1);
 			if (later == (late == 1) && is_wanted(param, part)) {
 				status = add_param(call, &terms, param);
 			}

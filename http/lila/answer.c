@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "chess/pgn/speed.h"
 #include "http/lila/lila.h"
 
 static void say_opening(struct writer *out, const char *eco, const char *name)
@@ -43,16 +44,8 @@ static void say_side(struct writer *out, const char *side, const char *name, uin
 
 static const char *speed_of(uint8_t speed)
 {
-	static const char *const names[CHI_SPEEDS] = {
-		[CHI_SPEED_UNKNOWN] = "classical",
-		[CHI_SPEED_BULLET] = "bullet",
-		[CHI_SPEED_BLITZ] = "blitz",
-		[CHI_SPEED_RAPID] = "rapid",
-		[CHI_SPEED_CLASSICAL] = "classical",
-		[CHI_SPEED_CORRESPONDENCE] = "correspondence",
-		[CHI_SPEED_ULTRABULLET] = "ultraBullet",
-	};
-	return speed < CHI_SPEEDS ? names[speed] : names[0];
+	bool known = speed > CHI_SPEED_UNKNOWN && speed < CHI_SPEEDS;
+	return chi_speed_names[known ? speed : CHI_SPEED_CLASSICAL];
 }
 
 /* The word, wherever it is: names of events are found by their words. */

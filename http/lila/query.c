@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "chess/fen.h"
 #include "chess/openings/openings.h"
+#include "chess/pgn/speed.h"
 #include "formats/filter_text.h"
 #include "http/lila/lila.h"
 
@@ -165,23 +166,10 @@ static const char *list_of(struct call *call, const char *name)
 	return text;
 }
 
-enum {
-	ULTRABULLET,
-	BULLET,
-	BLITZ,
-	RAPID,
-	CLASSICAL,
-	CORRESPONDENCE,
-	SPEEDS
-};
-
-static const char *const speeds[SPEEDS] = {"ultraBullet", "bullet",    "blitz",
-					   "rapid",	  "classical", "correspondence"};
-
-static int take_speed(struct call *call, const char *at, size_t len, bool wanted[SPEEDS])
+static int take_speed(struct call *call, const char *at, size_t len, bool wanted[CHI_SPEEDS])
 {
-	for (size_t i = 0; i < SPEEDS; i++) {
-		if (strlen(speeds[i]) == len && memcmp(speeds[i], at, len) == 0) {
+	for (size_t i = 1; i < CHI_SPEEDS; i++) {
+		if (strlen(chi_speed_names[i]) == len && memcmp(chi_speed_names[i], at, len) == 0) {
 			wanted[i] = true;
 			return CHI_OK;
 		}
@@ -196,7 +184,7 @@ static int take_speed(struct call *call, const char *at, size_t len, bool wanted
 static int add_speeds(struct call *call, struct terms *terms)
 {
 	const char *text = list_of(call, "speeds");
-	bool wanted[SPEEDS] = {false};
+	bool wanted[CHI_SPEEDS] = {false};
 	char list[64] = "";
 	int status = CHI_OK;
 	while (status == CHI_OK && text != NULL && *text != '\0') {
@@ -204,17 +192,17 @@ static int add_speeds(struct call *call, struct terms *terms)
 		status = take_speed(call, text, len, wanted);
 		text += len + (text[len] == ',' ? 1 : 0);
 	}
-	for (size_t i = 0; i < SPEEDS; i++) {
-		if (wanted[i] != wanted[CLASSICAL]) {
+	for (size_t i = 1; i < CHI_SPEEDS; i++) {
+		if (wanted[i] != wanted[CHI_SPEED_CLASSICAL]) {
 			(void)sprintf(list + strlen(list), "%s%s", list[0] != '\0' ? "," : "",
-				      speeds[i]);
+				      chi_speed_names[i]);
 		}
 	}
 	if (status < 0 || list[0] == '\0') {
 		return status;
 	}
 	const char *value = chi_arena_text(&call->arena, list, strlen(list));
-	add_either(terms, wanted[CLASSICAL], "speed", value);
+	add_either(terms, wanted[CHI_SPEED_CLASSICAL], "speed", value);
 	return value != NULL ? CHI_OK : chi_fault_plain(&call->fault, -CHI_ENOMEM);
 }
 

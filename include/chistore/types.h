@@ -284,48 +284,13 @@ enum chi_result {
 	CHI_RESULT_OTHER = 3, /* none, or not known */
 };
 
-/* ---- Filter of games --------------------------------------------------------------------- */
+/* ---- Ranges ------------------------------------------------------------------------------ */
 
 /* Bounds, included. */
 struct chi_range {
 	bool set; /* else there are none */
 	uint16_t min;
 	uint16_t max;
-};
-
-/* How fast a game was: 1 << (enum chi_speed - 1) of chistore/games.h, which has the bounds. */
-enum chi_time_class {
-	CHI_TIME_BULLET = 1 << 0,
-	CHI_TIME_BLITZ = 1 << 1,
-	CHI_TIME_RAPID = 1 << 2,
-	CHI_TIME_CLASSICAL = 1 << 3,
-	CHI_TIME_CORRESPONDENCE = 1 << 4,
-	CHI_TIME_ULTRABULLET = 1 << 5,
-};
-#define CHI_TIMES_ALL	0x3f
-#define CHI_RESULTS_ALL 0x0f
-
-#define CHI_PLAYER_MAX 127 /* bytes of a name in a filter */
-
-/*
- * The games that match every member that is not zero. An unknown value matches no member. Names
- * match regardless of case, accents, punctuation, order of words and initials: "Carlsen, Magnus"
- * also finds "Magnus Carlsen" and "Carlsen,M.". After a leading "=" it must be exactly that
- * text.
- */
-struct chi_game_filter {
-	char player[CHI_PLAYER_MAX + 1]; /* either side; UTF-8, NUL-terminated, as the next two */
-	char white[CHI_PLAYER_MAX + 1];
-	char black[CHI_PLAYER_MAX + 1];
-	struct chi_range years;
-	struct chi_range rating;	 /* of at least one player */
-	struct chi_range rating_both;	 /* of each of the two */
-	struct chi_range rating_average; /* of the two together */
-	struct chi_range plies;		 /* length of the game */
-	uint8_t results;		 /* 1 << enum chi_result, or'ed */
-	uint8_t times;			 /* enum chi_time_class, or'ed */
-	char eco_min[4];		 /* "A00" to "E99" */
-	char eco_max[4];
 };
 
 /* ---- Imports ----------------------------------------------------------------------------- */
@@ -362,7 +327,9 @@ struct chi_import_options {
 	 * forms) go into the records of their positions. An engine's deeper one stays, at equal
 	 * depth the later of the input. */
 	bool evals;
-	struct chi_game_filter filter; /* other games are skipped; not for a MERGE */
+	/* Other games are skipped: a filter as chi_games_filter_check takes it, without terms
+	 * that only games of a store answer; NULL, "": all. Only for games. Read while it opens. */
+	const char *filter;
 	bool bare; /* the archive keeps games without comments, marks and variations, */
 	char source[CHI_SOURCE_SIZE];	 /* and under this source; "": the input's name */
 	enum chi_keep keep;		 /* what a new store keeps of games. In-process */

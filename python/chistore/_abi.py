@@ -102,15 +102,6 @@ CHI_RESULT_WHITE = 0
 CHI_RESULT_DRAW = 1
 CHI_RESULT_BLACK = 2
 CHI_RESULT_OTHER = 3
-CHI_TIME_BULLET = 1
-CHI_TIME_BLITZ = 2
-CHI_TIME_RAPID = 4
-CHI_TIME_CLASSICAL = 8
-CHI_TIME_CORRESPONDENCE = 16
-CHI_TIME_ULTRABULLET = 32
-CHI_TIMES_ALL = 63
-CHI_RESULTS_ALL = 15
-CHI_PLAYER_MAX = 127
 CHI_SOURCE_SIZE = 256
 CHI_IMPORT_MEMORY_DEFAULT = 536870912
 CHI_IMPORT_MEMORY_MIN = 16777216
@@ -270,10 +261,6 @@ class chi_put_result(Structure):
 
 
 class chi_range(Structure):
-    pass
-
-
-class chi_game_filter(Structure):
     pass
 
 
@@ -550,20 +537,6 @@ chi_range._fields_ = [
     ("min", c_uint16),
     ("max", c_uint16),
 ]
-chi_game_filter._fields_ = [
-    ("player", c_char * 128),
-    ("white", c_char * 128),
-    ("black", c_char * 128),
-    ("years", chi_range),
-    ("rating", chi_range),
-    ("rating_both", chi_range),
-    ("rating_average", chi_range),
-    ("plies", chi_range),
-    ("results", c_uint8),
-    ("times", c_uint8),
-    ("eco_min", c_char * 4),
-    ("eco_max", c_char * 4),
-]
 chi_import_note._fields_ = [
     ("file", c_char_p),
     ("game", c_uint64),
@@ -580,7 +553,7 @@ chi_import_options._fields_ = [
     ("count_twice", c_bool),
     ("verbose", c_bool),
     ("evals", c_bool),
-    ("filter", chi_game_filter),
+    ("filter", c_char_p),
     ("bare", c_bool),
     ("source", c_char * 256),
     ("keep", c_int),

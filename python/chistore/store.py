@@ -410,39 +410,16 @@ class Prober:
             raise error_of(status, lib.chi_prober_error(self._prober))
 
 
-_RESULTS = {"1-0": _abi.CHI_RESULT_WHITE, "1/2-1/2": _abi.CHI_RESULT_DRAW,
-            "0-1": _abi.CHI_RESULT_BLACK, "*": _abi.CHI_RESULT_OTHER}
-
-
-def _game_filter(c, *, player=None, white=None, black=None, years=None, rating=None,
-                 rating_both=None, rating_average=None, plies=None, results=(), times=(), eco=None):
-    """Fills a chi_game_filter with what import_pgn takes."""
-    for name, value in (("player", player), ("white", white), ("black", black)):
-        raw = (value or "").encode("utf-8")
-        if len(raw) > _abi.CHI_PLAYER_MAX:
-            raise BadInput(f"a name has at most {_abi.CHI_PLAYER_MAX} bytes", "ETOOBIG")
-        setattr(c, name, raw)
-    c.years, c.rating, c.rating_both = _range(years), _range(rating), _range(rating_both)
-    c.rating_average, c.plies = _range(rating_average), _range(plies)
-    for result in results:
-        c.results |= 1 << _RESULTS[result]
-    for time in times:
-        c.times |= getattr(_abi, f"CHI_TIME_{time.upper()}")
-    if eco is not None:
-        c.eco_min, c.eco_max = (code.encode("ascii") for code in eco)
-
-
 def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=False, evals=False,
-               report=None, subtract=False, filter=None, **options):  # pylint: disable=W0622
+               report=None, subtract=False, filter="", **options):  # pylint: disable=W0622
     """
     Counts the games of PGN files (paths, packed by gzip, bzip2 or xz if their names end so, or
     binary files) that are not counted yet; all of them or, on an error, none.
 
     `statistic`: a directory that holds no store gets one of that kind. `evals`: the evaluations in
     the games' comments are stored, too. `report`: called with a line for each game that could not
-    be read whole. `filter`: a dict of player, white, black, years, rating, rating_both,
-    rating_average, plies, eco (pairs of bounds, the last of codes), results and times (as "1-0",
-    "blitz"); games that do not fit are not counted. Returns a dict of what became of the games.
+    be read whole. `filter`: a text as for `games`, without terms that only a store answers; games
+    that do not fit are not counted. Returns a dict of what became of the games.
     """
     @_abi.chi_import_report
     def told(_, note):
@@ -451,8 +428,7 @@ def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=
 
     c = _abi.chi_import_options(
         kind=_abi.CHI_IMPORT_SUBTRACT if subtract else _abi.CHI_IMPORT_ADD, max_ply=max_ply,
-        games_min=games_min, strict=strict, evals=evals)
-    _game_filter(c.filter, **(filter or {}))
+        games_min=games_min, strict=strict, evals=evals, filter=filter.encode())
     if report is not None:
         c.report = told
     work, fault = ctypes.POINTER(_abi.chi_import)(), _abi.chi_fault()

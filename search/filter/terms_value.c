@@ -9,16 +9,14 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
+#include "chess/pgn/speed.h"
 #include "chistore/games.h"
 #include "store/gamesets/gamesets.h"
 
 static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*", NULL};
-static const char *const speeds[] = {"unknown",	  "bullet",	    "blitz",	   "rapid",
-				     "classical", "correspondence", "ultraBullet", NULL};
 static const char *const titles[] = {"none", "GM", "IM",  "FM", "CM",  "WGM",	"WIM", "WFM",
 				     "WCM",  "NM", "WNM", "LM", "BOT", "other", NULL};
 
-_Static_assert(CHI_COUNT(speeds) == CHI_SPEEDS + 1, "a word for each speed");
 _Static_assert(CHI_COUNT(titles) == CHI_TITLES + 1, "a word for each title");
 
 const char *const *chi_term_list(enum chi_term_kind kind)
@@ -27,7 +25,7 @@ const char *const *chi_term_list(enum chi_term_kind kind)
 	case CHI_TERM_RESULT:
 		return results;
 	case CHI_TERM_SPEED:
-		return speeds;
+		return chi_speed_names;
 	default:
 		return titles;
 	}

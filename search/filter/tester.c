@@ -10,6 +10,12 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/fault.h"
+#include "chess/names/fits.h"
+#include "search/filter/terms_priv.h"
+#include "search/filter/unstored.h"
+#include "store/games/body.h"
+#include "store/games/tags.h"
 #include "store/names/names.h"
 
 /* Numbers of names, as bits from the least on. */
@@ -431,4 +437,130 @@ const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_
 {
 	const struct chi_term *term = &tester->terms->term[i];
 	return is_name(term) && (!second || term->opponent != 0) ? &tester->names[i][second] : NULL;
+}
+
+/* ---- Games of no store -------------------------------------------------------------------- */
+
+int chi_unstored_parse(const char *text, struct chi_terms *out, struct chi_fault *fault)
+{
+	int rc = chi_terms_parse(text, strlen(text), out, fault);
+	for (size_t i = 0; rc == CHI_OK && i < out->n; i++) {
+		const struct chi_term *term = &out->term[i];
+		if (!is_column(term) || term->kind == CHI_TERM_NUMBER ||
+		    term->kind == CHI_TERM_SOURCE) {
+			rc = chi_fail(fault, -CHI_EINVAL,
+				      "filter: %s cannot be asked of games in files",
+				      chi_term_words[term->kind].name);
+		}
+	}
+	return rc;
+}
+
+static bool name_fits(const struct chi_pgn_game *game, enum chi_pgn_tag tag, const char *wanted)
+{
+	static const enum chi_tag_code codes[CHI_PGN_TAGS] = {[CHI_PGN_EVENT] = CHI_TAG_EVENT,
+							      [CHI_PGN_SITE] = CHI_TAG_SITE,
+							      [CHI_PGN_WHITE] = CHI_TAG_WHITE,
+							      [CHI_PGN_BLACK] = CHI_TAG_BLACK};
+	const struct chi_pgn_span *value = &game->tags[tag];
+	struct chi_name_words words;
+	struct chi_name_words asked;
+	const char *name = NULL;
+	size_t len = 0;
+	if (value->text == NULL) {
+		return false;
+	}
+	chi_head_name(codes[tag], value->text, value->len, &name, &len);
+	if (wanted[0] == '=') {
+		return len > 0 && strlen(wanted + 1) == len && memcmp(wanted + 1, name, len) == 0;
+	}
+	chi_name_split(wanted, strlen(wanted), &asked);
+	chi_name_split(name, len, &words);
+	return tag == CHI_PGN_WHITE || tag == CHI_PGN_BLACK ? chi_player_fits_words(&asked, &words)
+							    : chi_name_has_words(&asked, &words);
+}
+
+/* The numbers of names that the row below has: 1, but of Black 2. */
+static struct ids fitting_ids(const struct chi_pgn_game *game, enum chi_term_kind kind,
+			      const char *wanted)
+{
+	bool player = kind == CHI_TERM_PLAYER;
+	bool one = name_fits(game,
+			     player		      ? CHI_PGN_WHITE
+			     : kind == CHI_TERM_EVENT ? CHI_PGN_EVENT
+						      : CHI_PGN_SITE,
+			     wanted);
+	bool two = player && name_fits(game, CHI_PGN_BLACK, wanted);
+	return (struct ids){.least = one ? 1 : 2, .span = one && two, .none = !one && !two};
+}
+
+static void read_head(const struct chi_pgn_game *game, bool opening, struct chi_game_head *out)
+{
+	static const struct {
+		enum chi_pgn_tag tag;
+		enum chi_tag_code code;
+	} known[] = {
+		{CHI_PGN_EVENT, CHI_TAG_EVENT},
+		{CHI_PGN_DATE, CHI_TAG_DATE},
+		{CHI_PGN_UTC_DATE, CHI_TAG_UTC_DATE},
+		{CHI_PGN_WHITE_ELO, CHI_TAG_WHITE_ELO},
+		{CHI_PGN_BLACK_ELO, CHI_TAG_BLACK_ELO},
+		{CHI_PGN_WHITE_TITLE, CHI_TAG_WHITE_TITLE},
+		{CHI_PGN_BLACK_TITLE, CHI_TAG_BLACK_TITLE},
+		{CHI_PGN_TIME_CONTROL, CHI_TAG_TIME_CONTROL},
+	};
+	struct chi_tag tags[CHI_COUNT(known)];
+	size_t n = 0;
+	for (size_t i = 0; i < CHI_COUNT(known); i++) {
+		const struct chi_pgn_span *value = &game->tags[known[i].tag];
+		const char *name = chi_tag_name(known[i].code);
+		if (value->text != NULL) {
+			tags[n++] = (struct chi_tag){name, strlen(name), value->text, value->len};
+		}
+	}
+	*out = (struct chi_game_head){.white = 1,
+				      .black = 2,
+				      .event = 1,
+				      .site = 1,
+				      .plies = (uint16_t)game->n_plies,
+				      .result = (uint8_t)game->result};
+	chi_head_read(tags, n, out);
+	if (opening) {
+		out->eco = chi_game_eco(game->positions, game->n_plies + 1);
+	}
+}
+
+bool chi_unstored_fits(const struct chi_terms *terms, const struct chi_pgn_game *game)
+{
+	static const uint8_t nothing[sizeof(uint32_t)];
+	struct chi_columns_chunk chunk = {.n = 1};
+	struct chi_game_head head;
+	uint32_t row[CHI_COLUMNS];
+	bool opening = false;
+	for (size_t i = 0; i < terms->n; i++) {
+		opening |= terms->term[i].kind == CHI_TERM_ECO;
+	}
+	read_head(game, opening, &head);
+	chi_columns_row(&head, row);
+	for (size_t i = 0; i < CHI_COLUMNS; i++) {
+		chunk.columns[i] = (struct chi_column_span){.bytes = nothing, .base = row[i]};
+	}
+	for (size_t i = 0; i < terms->n; i++) {
+		const struct chi_term *term = &terms->term[i];
+		struct test test = {.term = term};
+		struct chi_hits hits = {0};
+		if (is_name(term)) {
+			test.ids =
+				fitting_ids(game, term->kind, chi_term_text_of(terms, term->text));
+		}
+		if (term->opponent != 0) {
+			test.opponent = fitting_ids(game, term->kind,
+						    chi_term_text_of(terms, term->opponent));
+		}
+		run_test(&chunk, &test, &hits);
+		if ((hits.words[0] & 1) == term->negated) {
+			return false;
+		}
+	}
+	return true;
 }

@@ -207,8 +207,7 @@ static int pack(const struct chi_game *game, const struct chi_position *position
 	return to->bad ? -CHI_EINTERNAL : CHI_OK;
 }
 
-/* The code of the opening that was played; 0: the moves have no name. */
-static uint16_t eco_of(const struct chi_position *positions, size_t n)
+uint16_t chi_game_eco(const struct chi_position *positions, size_t n)
 {
 	const char *eco;
 	const char *name;
@@ -226,7 +225,7 @@ static int play_eco(const struct chi_game *game, uint16_t *eco)
 		return -CHI_EKEY;
 	}
 	for (size_t i = 0; i <= game->n_plies; i++) {
-		uint16_t found = eco_of(at, 1);
+		uint16_t found = chi_game_eco(at, 1);
 		*eco = found != 0 ? found : *eco;
 		if (i < game->n_plies) {
 			if (!chi_movegen_is_legal(&at[0], game->moves[i])) {
@@ -260,7 +259,7 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	struct chi_writer to = chi_writer_of(start + sizeof(lengths), room - sizeof(lengths));
 	chi_head_read(game->tags, game->n_tags, &lengths.head);
 	if (positions != NULL) {
-		lengths.head.eco = eco_of(positions, game->n_plies + 1);
+		lengths.head.eco = chi_game_eco(positions, game->n_plies + 1);
 	} else {
 		rc = play_eco(game, &lengths.head.eco);
 	}

@@ -53,6 +53,9 @@ struct chi_packed_game {
 	struct chi_body body;
 };
 
+/* The code of the opening of the last of n positions that has one, as in heads; 0: none has. */
+uint16_t chi_game_eco(const struct chi_position *positions, size_t n);
+
 /*
  * Packs a game, appending to `out`. Of the head only result, plies and source are read (plies must
  * be n_plies), the others follow from the tags, and the opening from the moves. An id of zeros is

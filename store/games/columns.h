@@ -109,6 +109,9 @@ CHI_MUSTUSE int chi_columns_next(struct chi_columns_reader *reader);
 void chi_columns_head(const struct chi_columns_chunk *chunk, uint32_t row,
 		      struct chi_game_head *out);
 
+/* And back: what columns hold of a head. */
+void chi_columns_row(const struct chi_game_head *head, uint32_t out[CHI_COLUMNS]);
+
 /* The head of one game, without a reader. */
 CHI_MUSTUSE int chi_columns_get(MDB_txn *txn, MDB_dbi dbi, uint32_t number,
 				struct chi_game_head *out);

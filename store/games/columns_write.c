@@ -176,7 +176,7 @@ static int fill_gap(struct chi_columns_writer *w, uint32_t number)
 	return CHI_OK;
 }
 
-int chi_columns_append(struct chi_columns_writer *w, const struct chi_game_head *head)
+void chi_columns_row(const struct chi_game_head *head, uint32_t out[CHI_COLUMNS])
 {
 	const uint32_t row[CHI_COLUMNS] = {
 		[CHI_COLUMN_WHITE] = head->white,
@@ -196,6 +196,13 @@ int chi_columns_append(struct chi_columns_writer *w, const struct chi_game_head 
 		[CHI_COLUMN_BLACK_TITLE] = head->black_title,
 		[CHI_COLUMN_SPEED] = head->speed,
 	};
+	memcpy(out, row, sizeof(row));
+}
+
+int chi_columns_append(struct chi_columns_writer *w, const struct chi_game_head *head)
+{
+	uint32_t row[CHI_COLUMNS];
+	chi_columns_row(head, row);
 	int rc = w->begun ? CHI_OK : resume_columns(w);
 	if (rc != CHI_OK) {
 		return rc;

@@ -105,21 +105,62 @@ CASE(test_boards)
 	       "not pattern has Nd5 not pattern endgame \"rook endings\" pattern has kg8", 0);
 }
 
-CASE(test_files)
+/* Each option of the table makes a term that the language takes; and each word of it has one. */
+CASE(test_every_option)
 {
-	static struct terms_state terms;
-	struct chi_game_filter filter;
-	struct cli cli = {.command = &command, .state = &terms};
-	int left = 0;
-	assert_int_equal(take("--player|Tal|--both|2600..|--since|1960", &terms, &left), EXIT_DONE);
-	assert_int_equal(game_terms_of_files(&cli, &terms.terms, &filter), EXIT_DONE);
-	assert_string_equal(filter.player, "Tal");
-	assert_int_equal(filter.rating_both.min, 2600);
-	assert_int_equal(filter.years.min, 1960);
-	static const char *const wrong[] = {"--not-player|Tal", "--site|Riga",
-					    "--player|Tal|--white", "--since|1960-01-02"};
-	for (size_t i = 0; i < CHI_COUNT(wrong); i++) {
-		assert_int_equal(take(wrong[i], &terms, &left), EXIT_DONE);
-		assert_int_equal(game_terms_of_files(&cli, &terms.terms, &filter), EXIT_USAGE);
+	static const struct {
+		const char *name;
+		const char *value;
+	} values[] = {
+		{"since", "1960"},
+		{"until", "1960-12"},
+		{"year", "1960..1965"},
+		{"number", "7"},
+		{"rating", "2600.."},
+		{"both", "2600.."},
+		{"average", "2600.."},
+		{"elo-white", "2600.."},
+		{"elo-black", "2600.."},
+		{"eco", "B90"},
+		{"result", "1-0"},
+		{"length", "..40"},
+		{"plies", "..40"},
+		{"speed", "blitz"},
+		{"title", "GM"},
+		{"filter", "year 1960"},
+		{"fen-part", "8/8/8/8/8/8/8/4K3"},
+		{"pawns", "d4 / d5"},
+		{"material", "KRPvKR"},
+		{"balance", "Q v RR"},
+		{"endgame", "rook"},
+		{"to-move", "black"},
+		{"moves", "e4 c5"},
+		{"has", "Nd5"},
+		{"position", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
+	};
+	uint32_t kinds = 0;
+	for (const struct chi_filter_name *at = chi_filter_names; at->name != NULL; at++) {
+		static struct terms_state state;
+		static struct chi_terms terms;
+		struct chi_fault fault = {.text = ""};
+		const char *value = "X";
+		char line[256];
+		int left = 0;
+		for (size_t i = 0; i < CHI_COUNT(values); i++) {
+			value = strcmp(values[i].name, at->name) == 0 ? values[i].value : value;
+		}
+		(void)snprintf(line, sizeof(line), "%s--%s%s%s",
+			       at->kind == CHI_FILTER_OPPONENT ? "--player|Tal|"
+			       : at->kind == CHI_FILTER_MOVER || at->kind == CHI_FILTER_FLAG
+				       ? "--has|Nd5|"
+				       : "",
+			       at->name, at->kind == CHI_FILTER_FLAG ? "" : "|",
+			       at->kind == CHI_FILTER_FLAG ? "" : value);
+		assert_int_equal(take(line, &state, &left), EXIT_DONE);
+		assert_int_equal(
+			chi_terms_parse(state.terms.text, strlen(state.terms.text), &terms, &fault),
+			CHI_OK);
+		kinds |= UINT32_C(1) << terms.term[0].kind;
 	}
+	assert_int_equal(kinds, (UINT32_C(1) << CHI_TERM_KINDS) - 1);
 }

@@ -72,7 +72,7 @@ ARROWS = {
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
     "import/archive": STORE,
-    "import": STORE | {"import/archive"},
+    "import": SEARCH | {"import/archive"},
     "import/lines": STORE | {"import", "formats"},
     "import/dump": STORE | {"import", "import/archive"},
     "proto/wire": BELOW,
@@ -131,8 +131,8 @@ ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS[
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/text/seal.h", "store/archive.h", "store/archive_trees.h",
-    "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/gamesets/gamesets.h",
-    "store/names/names.h")} | {"search/filter/terms.h": "search", "search/filter/wanted.h": "search",
+    "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/games/tags.h", "store/gamesets/gamesets.h",
+    "store/names/names.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/wanted.h": "search",
     # Other engines as children: what the analyser shares with chistore-uci.
     "uci/child.h": "uci/engines", "uci/info.h": "uci/engines",
     # Numbers alone: what an operation asks of a client, and what a client is given.

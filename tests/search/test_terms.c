@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The language of filters: what is read, how it is printed, what is refused and why. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
-#include "search/filter/terms.h"
+#include "chess/pgn/pgn.h"
+#include "search/filter/unstored.h"
 #include "tests/base/cases.h"
 #include "tests/base/seed.h"
 
@@ -257,4 +259,97 @@ CASE(test_random)
 		round_trip();
 	}
 	assert_true(accepted > 100);
+}
+
+/* ---- Games of no store --------------------------------------------------------------------- */
+
+/* The answer of a filter for a game with these tags, of three plies. */
+static bool fits_game(const char *filter, const char *tags)
+{
+	char text[512];
+	const struct chi_pgn_game *game = NULL;
+	struct chi_pgn *pgn = NULL;
+	(void)snprintf(text, sizeof(text), "%s\n1. e4 e5 2. Nf3 *\n", tags);
+	assert_int_equal(chi_unstored_parse(filter, &terms, &fault), CHI_OK);
+	assert_int_equal(chi_pgn_new(&pgn), CHI_OK);
+	assert_int_equal(chi_pgn_feed(pgn, text, strlen(text)), strlen(text));
+	chi_pgn_finish(pgn);
+	assert_int_equal(chi_pgn_next(pgn, &game), CHI_OK);
+	bool fits = chi_unstored_fits(&terms, game);
+	chi_pgn_free(pgn);
+	return fits;
+}
+
+static const char tal_won[] = "[Event \"Riga Blitz Open\"]\n[Site \"Riga\"]\n"
+			      "[White \"Tal, M\"]\n[Black \"Bot, B\"]\n"
+			      "[Date \"2015.06.??\"]\n[WhiteElo \"2601\"]\n"
+			      "[BlackElo \"2400\"]\n[WhiteTitle \"GM\"]\n[ECO \"A00\"]\n"
+			      "[TimeControl \"300\"]\n[Result \"1-0\"]\n";
+
+CASE(each_term_asks_its_question)
+{
+	static const struct {
+		const char *filter;
+		bool fits;
+		bool bare; /* a game without tags fits */
+	} table[] = {
+		{"", true, true},
+		{"player Tal", true, false},
+		{"player Bot", true, false},
+		{"white Tal", true, false},
+		{"white Bot", false, false},
+		{"black Bot", true, false},
+		{"not black Bot", false, true},
+		{"player Tal black Tal", false, false},
+		{"player Tal opponent Bot", true, false},
+		{"player Tal opponent Tal", false, false},
+		{"black Bot opponent Tal", true, false},
+		{"player \"=Tal, M\"", true, false},
+		{"player =Tal", false, false},
+		{"event \"open riga\"", true, false},
+		{"event moscow", false, false},
+		{"site Riga", true, false},
+		{"site \"=Riga\" site riga", true, false},
+		{"year 2015", true, false},
+		{"since 2016", false, false},
+		{"since 2015-06", true, false},
+		{"until 2015-05", false, false},
+		{"rating 2601..", true, false},
+		{"rating 2602..", false, false},
+		{"rating ..2400", true, false},
+		{"both 2400..2601", true, false},
+		{"both 2401..2700", false, false},
+		{"average 2500..2501", true, false},
+		{"average 2501..", false, false},
+		{"average ..2500", false, false},
+		{"elo-black 2400", true, false},
+		{"result 1-0", true, false},
+		{"result 0-1,*", false, true},
+		{"eco C40", true, true}, /* of the moves: no tag says what was played */
+		{"eco A00", false, false},
+		{"not eco A00", true, true},
+		{"speed blitz,rapid", true, false},
+		{"speed bullet", false, false},
+		{"title GM", true, false},
+		{"plies 3", true, true},
+		{"plies 4..", false, false},
+		{"length 2", true, true},
+	};
+	for (size_t i = 0; i < CHI_COUNT(table); i++) {
+		if (fits_game(table[i].filter, tal_won) != table[i].fits ||
+		    fits_game(table[i].filter, "[Site \"?\"]\n") != table[i].bare) {
+			fail_msg("%s", table[i].filter);
+		}
+	}
+}
+
+CASE(refuses_what_only_a_store_knows)
+{
+	static const char *const filters[] = {"number 1..5", "source twic", "in endings",
+					      "moves \"e4 e5\"", "not has Nd5"};
+	for (size_t i = 0; i < CHI_COUNT(filters); i++) {
+		assert_int_equal(chi_unstored_parse(filters[i], &terms, &fault), -CHI_EINVAL);
+		assert_non_null(strstr(fault.text, " cannot be asked of games in files"));
+	}
+	assert_int_equal(chi_unstored_parse("plies", &terms, &fault), -CHI_ESYNTAX);
 }

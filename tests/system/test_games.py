@@ -249,9 +249,9 @@ class Importing(Games):
             (["--since", "2003", "--until", "2005"],
              ["2003" <= game["Date"][:4] <= "2005" for game in tags]),
             (["--rating", "2700.."], [max(pair) >= 2700 for pair in elo]),
-            (["--rating-both", "2650..2750"],
+            (["--both", "2650..2750"],
              [all(2650 <= one <= 2750 for one in pair) for pair in elo]),
-            (["--rating-average", "..2500"], [all(pair) and sum(pair) <= 5000 for pair in elo]),
+            (["--average", "..2500"], [all(pair) and sum(pair) <= 5000 for pair in elo]),
             (["--result", "0-1,1/2-1/2"], [game["Result"] in ("0-1", "1/2-1/2") for game in tags]),
             (["--eco", "B2..C1", "--result", "1-0"],
              ["B20" <= eco <= "C19" and game["Result"] == "1-0" for eco, game in zip(ecos, tags)]),
@@ -271,9 +271,11 @@ class Importing(Games):
                 self.assertEqual((out["removed"], out["absent"]), (n, "0"))
             self.assertEqual(self.count(daemon.address), 0)
             for address in (self.path("none"), daemon.address):
-                bad = self.cli("import", "--since", "2001", "--until", "2000", MASTERS, code=2,
-                               address=address)
-                self.assertEqual(bad.stderr, "chistore: filter.years: fits no game\n")
+                bad = self.cli("import", "--year", "2001..2000", MASTERS, code=2, address=address)
+                self.assertIn("--year: in '2001..2000' the lower bound is above", bad.stderr)
+                bad = self.cli("subtract", "--moves", "e4", MASTERS, code=2, address=address)
+                self.assertEqual(bad.stderr, "chistore: filter: moves cannot be asked of games in "
+                                 "files\n")
 
     def test_notes_that_the_server_leaves_out(self):
         games = b"".join(b'[White "%d"]\n\n1. e4 Nf9 *\n\n' % i for i in range(1100))

@@ -225,7 +225,7 @@ class Calls:
             text = file.read()
         wins = text.count('[Result "1-0"]')
         path = os.path.join(make_temp_dir(), "wins")
-        done = chistore.import_pgn(path, PGN, statistic="control", filter={"results": ["1-0"]})
+        done = chistore.import_pgn(path, PGN, statistic="control", filter="result 1-0")
         self.assertEqual((done["taken"], done["filtered"]), (wins, done["games"] - wins))
         with chistore.open(path) as store:
             self.assertEqual(store.info()["games"], (wins, 0, 0, 0))
