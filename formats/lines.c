@@ -206,3 +206,30 @@ uint64_t chi_lines_clamped(const struct chi_lines *lines)
 	       : chi_lines_span(lines)		 ? lines->csv.clamped
 						 : 0;
 }
+
+bool chi_text_is_pgn(const char *bytes, size_t len)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t at = len >= 3 && memcmp(bytes, mark, 3) == 0 ? 3 : 0;
+	while (at < len && strchr(" \t\r\n", bytes[at]) != NULL && bytes[at] != '\0') {
+		at++;
+	}
+	size_t first = at;
+	while (at < len && bytes[at] >= '0' && bytes[at] <= '9') {
+		at++;
+	}
+	if (at == len) {
+		return false;
+	}
+	/* A comment that begins with a quotation mark is rarer than an object. */
+	if (bytes[at] == '{') {
+		size_t next = at + 1;
+		while (next < len && (bytes[next] == ' ' || bytes[next] == '\t')) {
+			next++;
+		}
+		return next == len || bytes[next] != '"';
+	}
+	/* No position begins with "12.", and no header with one of these. */
+	return at > first ? bytes[at] == '.'
+			  : strchr("[%;", bytes[at]) != NULL && bytes[at] != '\0';
+}

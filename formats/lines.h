@@ -58,3 +58,6 @@ enum chi_format chi_format_of(const char *name);
 
 /* The format given by a file's name, also before a compressor's ending; CHI_FORMAT_AUTO: none. */
 enum chi_format chi_format_of_path(const char *path);
+
+/* True if text that begins so is PGN: a tag, an escaped line, a comment or a numbered move. */
+bool chi_text_is_pgn(const char *bytes, size_t len);

@@ -33,7 +33,6 @@ struct chi_source {
 	bool started; /* it is known whether it is packed */
 	bool ended;
 	bool looked;   /* the first block was seen, and can be read as text */
-	bool returned; /* the line delivered last ended in a carriage return */
 	int failed;
 	struct chi_fault failure;
 	uint8_t bytes[BLOCK_SIZE];
@@ -284,8 +283,7 @@ static int deliver(struct chi_source *source, const char *text, size_t size, con
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	source->line++;
-	source->returned = size > 0 && text[size - 1] == '\r';
-	size -= source->returned ? 1 : 0;
+	size -= size > 0 && text[size - 1] == '\r';
 	if (source->line == 1 && size >= 3 && memcmp(text, mark, 3) == 0) {
 		text += 3;
 		size -= 3;
@@ -422,11 +420,6 @@ int chi_source_whole(const char *path, const char *what, uint8_t **bytes, size_t
 	*bytes = content.data;
 	*len = content.len;
 	return CHI_OK;
-}
-
-const char *chi_source_line_end(const struct chi_source *source)
-{
-	return source->returned ? "\r\n" : "\n";
 }
 
 uint64_t chi_source_line_number(const struct chi_source *source)

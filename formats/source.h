@@ -77,9 +77,6 @@ CHI_MUSTUSE int chi_source_peek(struct chi_source *source, const char **bytes, s
 CHI_MUSTUSE int chi_source_whole(const char *path, const char *what, uint8_t **bytes, size_t *len,
 				 struct chi_fault *fault);
 
-/* How the line delivered last ended, "\n" or "\r\n"; "\n" for a last line without an end. */
-const char *chi_source_line_end(const struct chi_source *source);
-
 /* Number of the line delivered or skipped last, or that could not be read, from 1. */
 uint64_t chi_source_line_number(const struct chi_source *source);
 

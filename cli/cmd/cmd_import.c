@@ -18,7 +18,7 @@
 #include "formats/evals/exp.h"
 #include "formats/epd.h"
 #include "formats/evals/lichess.h"
-#include "formats/reader.h"
+#include "formats/lines.h"
 
 struct import_state {
 	enum chi_format format;

@@ -6,10 +6,10 @@
 #include "base/num.h"
 #include "base/record.h"
 #include "cli/command.h"
-#include "cli/out/output.h"
+#include "cli/in/lines_import.h"
 #include "cli/in/place.h"
-#include "cli/in/position_import.h"
 #include "cli/in/put_text.h"
+#include "cli/out/output.h"
 #include "store/store.h"
 
 /* Enough for the longest line. */
@@ -22,6 +22,7 @@ struct put_state {
 	bool add;
 	bool batch;
 	bool strict;
+	bool verbose;
 	struct chi_counts counts;
 	struct chi_eval evals[CHI_EVALS_MAX];
 	size_t n_evals;
@@ -136,10 +137,10 @@ static int run_batch(struct cli *cli)
 {
 	static const char *const of_one[] = {"chi2", "note", "line", "eval", "counts"};
 	const struct put_state *options = cli->state;
-	struct position_import positions = {
-		.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
-		.strict = options->strict,
-	};
+	struct line_files files = {.run.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
+				   .verbose = options->verbose,
+				   .strict = options->strict};
+	char *paths[] = {(char[]){"-"}};
 	for (size_t i = 0; i < CHI_COUNT(of_one); i++) {
 		if (cli_given(cli, of_one[i])) {
 			return cli_usage(cli, "--%s goes with a FEN, not with --batch", of_one[i]);
@@ -149,7 +150,7 @@ static int run_batch(struct cli *cli)
 		return cli_usage(cli, "--batch reads positions from standard input, not '%s'",
 				 cli->argv[0]);
 	}
-	return positions_run(cli, &positions);
+	return lines_import(cli, &files, 1, paths, NULL, 0);
 }
 
 /* Everything that can be wrong with the options is found before anything is sent. */
@@ -195,8 +196,9 @@ static int run_put(struct cli *cli)
 		return cli_usage(cli, "a position is missing; with --batch positions are read from "
 				      "standard input");
 	}
-	if (options->strict) {
-		return cli_usage(cli, "--strict says something only with --batch");
+	if (options->strict || options->verbose) {
+		return cli_usage(cli, "--%s says something only with --batch",
+				 options->strict ? "strict" : "verbose");
 	}
 	return run_one(cli);
 }
@@ -215,6 +217,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(put_state, batch, "batch",
 		    "read positions from standard input: lines of JSON as 'get' prints them"),
 	OPTION_FLAG(put_state, strict, "strict", "batch: exit 3 if a line was rejected"),
+	OPTION_FLAG(put_state, verbose, "verbose",
+		    "batch: report every bad line, not only the first 20"),
 	OPTIONS_END,
 };
 

@@ -63,7 +63,7 @@ static int look(struct chi_source *source, enum chi_format *format, struct chi_f
 	const char *bytes = NULL;
 	size_t len = 0;
 	int status = chi_source_peek(source, &bytes, &len, fault);
-	bool pgn = status == CHI_OK && chi_position_reader_is_pgn(bytes, len);
+	bool pgn = status == CHI_OK && chi_text_is_pgn(bytes, len);
 	*format = pgn ? CHI_FORMAT_PGN : CHI_FORMAT_AUTO;
 	return status == -CHI_EUNSUPPORTED ? status : CHI_OK;
 }

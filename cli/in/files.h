@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
-#include "formats/reader.h"
+#include "formats/lines.h"
 #include "formats/source.h"
 
 /* Sees to it that every file is there and may be read; says of the first that is not. *total: their

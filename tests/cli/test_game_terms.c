@@ -140,7 +140,7 @@ CASE(test_every_option)
 	};
 	uint32_t kinds = 0;
 	for (const struct chi_filter_name *at = chi_filter_names; at->name != NULL; at++) {
-		static struct terms_state state;
+		static struct terms_state given;
 		static struct chi_terms terms;
 		struct chi_fault fault = {.text = ""};
 		const char *value = "X";
@@ -156,9 +156,9 @@ CASE(test_every_option)
 				       : "",
 			       at->name, at->kind == CHI_FILTER_FLAG ? "" : "|",
 			       at->kind == CHI_FILTER_FLAG ? "" : value);
-		assert_int_equal(take(line, &state, &left), EXIT_DONE);
+		assert_int_equal(take(line, &given, &left), EXIT_DONE);
 		assert_int_equal(
-			chi_terms_parse(state.terms.text, strlen(state.terms.text), &terms, &fault),
+			chi_terms_parse(given.terms.text, strlen(given.terms.text), &terms, &fault),
 			CHI_OK);
 		kinds |= UINT32_C(1) << terms.term[0].kind;
 	}

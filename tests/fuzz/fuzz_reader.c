@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reaches formats/source.h and reader.h with the bytes of a file, plain or packed: as lines,
- * and as positions of the format that they show themselves to be. Bytes come with or without line
- * ends the same way, and every position passes the checks of a store.
- */
+/* Reaches formats/source.h with the bytes of a file, plain or packed, as lines. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/reader.h"
 #include "formats/source.h"
-#include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LINE_MAX_LEN 256
-#define ARENA	     ((size_t)16 << 20)
 
 /* A few bytes may unpack to gigabytes. */
 #define LINES_MOST 1000
@@ -62,37 +55,9 @@ static void read_lines(size_t size)
 	chi_source_close(source);
 }
 
-static void read_positions(void)
-{
-	const struct chi_position_reader_options options = {.format = CHI_FORMAT_AUTO};
-	struct chi_position_reader *import = NULL;
-	struct chi_fault fault = {.text = ""};
-	struct chi_put_entry put;
-	struct chi_arena arena;
-	chi_arena_init(&arena, ARENA);
-	if (chi_position_reader_open(path, &options, &import, &fault) != CHI_OK) {
-		REQUIRE(fault.text[0] != '\0');
-		return;
-	}
-	for (int i = 0; i < LINES_MOST; i++) {
-		int status = chi_position_reader_next(import, &arena, &put, &fault);
-		if (status == CHI_OK) {
-			REQUIRE(chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) == CHI_OK);
-		} else if (status == CHI_NONE || chi_position_reader_failed(import)) {
-			break;
-		} else {
-			REQUIRE(fault.text[0] != '\0' && chi_position_reader_line(import) > 0);
-		}
-		chi_arena_reset(&arena);
-	}
-	chi_position_reader_close(import);
-	chi_arena_deinit(&arena);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	put_file(data, size);
 	read_lines(size);
-	read_positions();
 	return 0;
 }

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/key.h"
-#include "formats/reader.h"
+#include "formats/lines.h"
+#include "import/lines/lines.h"
 
-#define MIB   ((size_t)1 << 20)
-#define START "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+#define MIB    ((size_t)1 << 20)
+#define ENDING "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1"
+#define START  "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 static struct chi_import_result result;
 
@@ -236,38 +239,105 @@ static bool put_one(struct chi_write *write, enum chi_statistic statistic,
 	return true;
 }
 
+/* Puts as they come, and what became of them. */
+struct putting {
+	struct chi_dir *store;
+	struct chi_write *write;
+	struct chi_lines lines;
+	struct chi_arena arena;
+	struct chi_buffer record; /* of several lines */
+	struct expected *out;
+};
+
+static void put_record(struct putting *putting, const char *record, size_t len, uint64_t line)
+{
+	enum chi_statistic statistic = chi_dir_statistic(putting->store);
+	struct expected *out = putting->out;
+	struct chi_put_entry put;
+	int rc = chi_lines_read(&putting->lines, record, len, &putting->arena, &put, &fault);
+	if (rc == CHI_OK && statistic != CHI_STATISTIC_EXTERNAL) {
+		put.parts &= ~(uint32_t)CHI_PUT_CHI2;
+		put.record.chi2 = CHI_CHI2_UNKNOWN;
+	}
+	out->read += rc != CHI_NONE;
+	if (rc < 0 || (rc == CHI_OK && !put_one(putting->write, statistic, &put, &out->done))) {
+		out->bad[out->n_bad++] = line;
+	}
+	chi_arena_reset(&putting->arena);
+}
+
+/* A record of several lines keeps their ends, but for its own. */
+static void put_lines(struct putting *putting, const char *text, size_t len)
+{
+	struct chi_buffer *record = &putting->record;
+	bool begun = false;
+	bool open = false;
+	uint64_t number = 0;
+	uint64_t first = 0;
+	size_t end = 0;
+	for (const char *at = text; at < text + len;) {
+		const char *newline = memchr(at, '\n', (size_t)(text + len - at));
+		const char *line = at;
+		size_t n = (size_t)((newline != NULL ? newline : text + len) - line);
+		bool returned = n > 0 && line[n - 1] == '\r';
+		at = line + n + 1;
+		n -= returned;
+		first = open ? first : number + 1;
+		number++;
+		if (n > CHI_LINES_MAX) {
+			putting->out->read++;
+			putting->out->bad[putting->out->n_bad++] = first;
+			open = false;
+			continue;
+		}
+		if (!open && chi_line_is_blank(line, n)) {
+			continue;
+		}
+		if (!begun) {
+			begun = true;
+			if (chi_lines_begin(&putting->lines, line, n, &putting->arena, &fault) ==
+			    CHI_OK) {
+				continue;
+			}
+		}
+		if (!open && !chi_lines_open(&putting->lines, line, n, false)) {
+			put_record(putting, line, n, first);
+			continue;
+		}
+		if (!open) {
+			chi_buffer_consume(record, record->len);
+		}
+		open = chi_lines_open(&putting->lines, line, n, open);
+		end = returned ? 2 : 1;
+		if (chi_buffer_append(record, line, n) != CHI_OK ||
+		    chi_buffer_append(record, returned ? "\r\n" : "\n", end) != CHI_OK) {
+			putting->out->read++;
+			putting->out->bad[putting->out->n_bad++] = first;
+			open = false;
+		} else if (!open) {
+			put_record(putting, (const char *)chi_buffer_bytes(record),
+				   record->len - end, first);
+		}
+	}
+	if (open) {
+		put_record(putting, (const char *)chi_buffer_bytes(record), record->len - end,
+			   first);
+	}
+}
+
 static void put_text(struct chi_dir *store, const struct chi_import_options *how, const char *text,
 		     size_t len, struct expected *out)
 {
-	struct chi_position_reader *reader = NULL;
-	struct chi_position_reader_options options = {
-		.format = how->format, .engine = how->engine, .add = how->add};
-	struct chi_arena arena;
-	struct chi_put_entry put;
-	struct chi_write *write = NULL;
-	int rc = CHI_OK;
-	FILE *file = fopen(help_path("text"), "w");
-	assert_int_equal(fwrite(text, 1, len, file), len);
-	assert_int_equal(fclose(file), 0);
+	struct putting putting = {.store = store, .out = out};
 	*out = (struct expected){.read = 0};
-	chi_arena_init(&arena, 64 * MIB);
-	ok(chi_write_begin(store, &write, &fault));
-	ok(chi_position_reader_open(help_path("text"), &options, &reader, &fault));
-	while ((rc = chi_position_reader_next(reader, &arena, &put, &fault)) != CHI_NONE) {
-		assert_false(chi_position_reader_failed(reader));
-		out->read++;
-		if (rc == CHI_OK && chi_dir_statistic(store) != CHI_STATISTIC_EXTERNAL) {
-			put.parts &= ~(uint32_t)CHI_PUT_CHI2;
-			put.record.chi2 = CHI_CHI2_UNKNOWN;
-		}
-		if (rc != CHI_OK || !put_one(write, chi_dir_statistic(store), &put, &out->done)) {
-			out->bad[out->n_bad++] = chi_position_reader_line(reader);
-		}
-		chi_arena_reset(&arena);
-	}
-	ok(chi_write_commit(write, &fault));
-	chi_position_reader_close(reader);
-	chi_arena_deinit(&arena);
+	chi_arena_init(&putting.arena, 64 * MIB);
+	chi_buffer_init(&putting.record, CHI_LINES_MAX);
+	ok(chi_lines_init(&putting.lines, how->format, how->engine, how->add, &fault));
+	ok(chi_write_begin(store, &putting.write, &fault));
+	put_lines(&putting, text, len);
+	ok(chi_write_commit(putting.write, &fault));
+	chi_buffer_deinit(&putting.record);
+	chi_arena_deinit(&putting.arena);
 }
 
 static void check_result(const struct expected *expected)
@@ -436,6 +506,70 @@ CASE(what_ends_it)
 	}
 	assert_int_equal(result.empty, 1);
 	assert_string_equal(said, "x.csv.gz: no position was found\n");
+}
+
+/* The name decides, else the first line; of records over lines the first is told. */
+CASE(formats_and_bad_lines)
+{
+	static const struct {
+		const char *name;
+		const char *text;
+		uint64_t good;
+		uint64_t bad[3];
+	} cases[] = {
+		{"x", START "\n" ENDING "\n", 2, {0}},
+		{"x.EPD.GZ", START "\n" ENDING, 2, {0}},
+		{"x", "fen\n" START "\n" ENDING "\n", 2, {0}},
+		{"x.csv", "fen,chi2\n" START ",1\n" ENDING ",", 2, {0}},
+		{"x.txt", "\n\nfen,chi2\n" START ",1\n\n" ENDING ",\n", 2, {0}},
+		{"x", "chi2\tfen\n-\t" START "\n2\t" ENDING "\n", 2, {0}},
+		{"x.tsv.zst", "chi2\tfen\r\n-\t" START "\r\n2\t" ENDING "\r\n", 2, {0}},
+		{"x.csv",
+		 "\xef\xbb\xbf"
+		 "fen,chi2\n" START ",1\n" ENDING ",",
+		 2,
+		 {0}},
+		{"x.epd", START "\nbad\n\n" ENDING "\n" START " bm Ke5;\n" ENDING, 3, {2, 5}},
+		{"x.csv",
+		 "fen,note\n" START ",\"two\nlines\"\nbad,x\n" ENDING ",\"three\r\n\r\nlines\"\n",
+		 2,
+		 {4}},
+		/* A mark that is never closed is one bad record, and no end of the world. */
+		{"x.csv", "fen,note\n" START ",ok\n" ENDING ",\"open\nrest\n", 1, {3}},
+	};
+	for (size_t i = 0; i < CHI_COUNT(cases); i++) {
+		struct chi_dir *store = help_store("store", CHI_STATISTIC_EXTERNAL);
+		ok(import_text((struct chi_importer_target){.store = store},
+			       (struct chi_import_options){.threads = 2}, cases[i].name,
+			       cases[i].text, strlen(cases[i].text), 7));
+		assert_int_equal(result.taken, cases[i].good);
+		assert_memory_equal(told, cases[i].bad, n_told * sizeof(told[0]));
+		assert_int_equal(cases[i].bad[n_told], 0);
+		chi_dir_close(store);
+	}
+	assert_int_equal(chi_format_of("tsv"), CHI_FORMAT_TSV);
+	assert_int_equal(chi_format_of("png"), CHI_FORMAT_AUTO);
+	assert_int_equal(chi_format_of_path("a.PGN.zst"), CHI_FORMAT_PGN);
+}
+
+/* By what comes first. */
+CASE(games_are_told)
+{
+	static const char *const games[] = {
+		"[Event \"x\"]\n", "\xef\xbb\xbf[White", "\r\n \t\n[", "% escaped\n[", "1. e4 e5",
+		"12.e4",	   "{ text } 1. d4",	 "; text",
+	};
+	static const char *const others[] = {
+		"", "\n\n", START, "8/8/8 w", "fen,chi2", "1", "12", "\xef\xbb", "1 e4", "POLY",
+	};
+	for (size_t i = 0; i < CHI_COUNT(games); i++) {
+		assert_true(chi_text_is_pgn(games[i], strlen(games[i])));
+	}
+	for (size_t i = 0; i < CHI_COUNT(others); i++) {
+		assert_false(chi_text_is_pgn(others[i], strlen(others[i])));
+	}
+	/* Binary files may begin with anything. */
+	assert_false(chi_text_is_pgn("\0[", 2));
 }
 
 /* Where games or moves are by then, of the store or of the text, nothing changes; elsewhere counts
