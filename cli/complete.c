@@ -64,13 +64,6 @@ static void offer_value(const char *typed, const struct cli_option *option)
 	}
 }
 
-static void offer_commands(const char *typed)
-{
-	for (size_t i = 0; commands[i] != NULL; i++) {
-		offer(typed, commands[i]->name, strlen(commands[i]->name));
-	}
-}
-
 void complete_words(struct cli *cli, int n, char **words)
 {
 	const struct cli_option *waiting = NULL;
@@ -95,7 +88,9 @@ void complete_words(struct cli *cli, int n, char **words)
 		offer_options(typed, cli->command != NULL ? cli->command->options : NULL);
 		offer_options(typed, global_options);
 	} else if (cli->command == NULL) {
-		offer_commands(typed);
+		for (size_t i = 0; commands[i] != NULL; i++) {
+			offer(typed, commands[i]->name, strlen(commands[i]->name));
+		}
 	} else if (takes_files(cli->command->arguments)) {
 		printf(":files\n");
 	} else if (arguments == 0) {

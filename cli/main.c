@@ -11,16 +11,6 @@
 #include "cli/options.h"
 #include "store/store.h"
 
-/* Suggests the nearest name, as typing errors are the usual reason. */
-static int unknown_command(const struct cli *cli, const char *typed)
-{
-	const char *near = command_nearest(typed);
-	if (near != NULL) {
-		return cli_usage(cli, "unknown command '%s'; did you mean '%s'?", typed, near);
-	}
-	return cli_usage(cli, "unknown command '%s'", typed);
-}
-
 /* How many arguments there are; what they say is for the command to check. */
 static int check_arguments(const struct cli *cli)
 {
@@ -68,7 +58,10 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	}
 	const struct command *command = command_find(name);
 	if (command == NULL) {
-		return unknown_command(cli, name);
+		const char *near = command_nearest(name);
+		return near == NULL ? cli_usage(cli, "unknown command '%s'", name)
+				    : cli_usage(cli, "unknown command '%s'; did you mean '%s'?",
+						name, near);
 	}
 	if (help) {
 		help_command(command);

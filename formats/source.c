@@ -32,7 +32,7 @@ struct chi_source {
 	bool own_fd;
 	bool started; /* it is known whether it is packed */
 	bool ended;
-	bool looked;   /* the first block was seen, and can be read as text */
+	bool looked; /* the first block was seen, and can be read as text */
 	int failed;
 	struct chi_fault failure;
 	uint8_t bytes[BLOCK_SIZE];

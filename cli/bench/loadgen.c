@@ -53,17 +53,6 @@ static int init_client(struct loadgen_client *client, struct load *load, uint32_
 	return good ? CHI_OK : -CHI_ENOMEM;
 }
 
-/* All but its connection. */
-static void deinit_client(struct loadgen_client *client)
-{
-	free(client->keys);
-	free(client->rows);
-	free(client->puts);
-	for (size_t kind = 0; kind < MIX_KINDS; kind++) {
-		free(client->counts[kind]);
-	}
-}
-
 int loadgen_new(const struct loadgen_plan *plan, struct load **out)
 {
 	pthread_condattr_t attributes;
@@ -101,7 +90,13 @@ void loadgen_free(struct load *load)
 		chi_close(load->clients[i].client);
 	}
 	for (size_t i = 0; load->clients != NULL && i < load->plan.clients; i++) {
-		deinit_client(&load->clients[i]);
+		struct loadgen_client *client = &load->clients[i];
+		free(client->keys);
+		free(client->rows);
+		free(client->puts);
+		for (size_t kind = 0; kind < MIX_KINDS; kind++) {
+			free(client->counts[kind]);
+		}
 	}
 	free(load->clients);
 	sample_deinit(&load->plan.sample);

@@ -112,14 +112,6 @@ static void count_outcome(struct loadgen_client *client, const struct loadgen_re
 	}
 }
 
-/* All that were on their way over a connection are lost with it. */
-static void drop_queue(struct loadgen_client *client, int status)
-{
-	while (client->queued > 0) {
-		count_failure(client, &client->queue[--client->queued], status);
-	}
-}
-
 /* Takes the next answer of the pipeline, which is not empty. */
 static void take_answer(struct loadgen_client *client)
 {
@@ -132,7 +124,10 @@ static void take_answer(struct loadgen_client *client)
 	}
 	if (status != CHI_OK || i == client->queued) {
 		status = status != CHI_OK ? status : -CHI_EPROTO;
-		drop_queue(client, status);
+		/* All that were on their way over a connection are lost with it. */
+		while (client->queued > 0) {
+			count_failure(client, &client->queue[--client->queued], status);
+		}
 		pause_after(client, status);
 		return;
 	}
@@ -162,19 +157,15 @@ static void send_queued(struct loadgen_client *client, struct loadgen_request *r
 	pause_after(client, status);
 }
 
-/* Walks and whole records do not travel in pipelines: they wait until theirs is empty. */
-static bool is_queued(const struct loadgen_client *client, enum mix_kind kind)
-{
-	return client->load->plan.pipeline > 1 && pipeline_room(client->client) > 0 &&
-	       (kind == MIX_PROBE || kind == MIX_BATCH || kind == MIX_PUT);
-}
-
 /* `due`: when it was to be sent; 0: now. */
 static void send_request(struct loadgen_client *client, uint64_t due)
 {
 	const struct load *load = client->load;
 	struct loadgen_request request = {.kind = mix_draw(&load->plan.mix, &client->rng)};
-	bool queued = is_queued(client, request.kind);
+	/* Walks and whole records do not travel in pipelines: they wait until theirs is empty. */
+	bool queued =
+		load->plan.pipeline > 1 && pipeline_room(client->client) > 0 &&
+		(request.kind == MIX_PROBE || request.kind == MIX_BATCH || request.kind == MIX_PUT);
 	while (!queued && client->queued > 0) {
 		take_answer(client);
 	}

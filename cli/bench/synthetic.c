@@ -69,18 +69,13 @@ static void place(struct throw *throw, struct chi_position *position)
 	position->side = (uint8_t)below(throw, 2);
 }
 
-static struct throw start_throw(const struct synthetic *synthetic, uint32_t client, uint64_t number)
-{
-	return (struct throw){
-		.a = {rng_mix(synthetic->salt[0] ^ rng_mix(client + UINT64_C(1)))},
-		.b = {rng_mix(synthetic->salt[1] + number)},
-	};
-}
-
 void synthetic_key(const struct synthetic *synthetic, uint32_t client, uint64_t number,
 		   struct chi_key *out)
 {
-	struct throw throw = start_throw(synthetic, client, number);
+	struct throw throw = {
+		.a = {rng_mix(synthetic->salt[0] ^ rng_mix(client + UINT64_C(1)))},
+		.b = {rng_mix(synthetic->salt[1] + number)},
+	};
 	struct chi_position position;
 	do {
 		place(&throw, &position);

@@ -89,16 +89,6 @@ static int write_columns(struct target *target, const struct shown *columns, enu
 	return ferror(target->file) == 0 ? EXIT_DONE : target_fail(target);
 }
 
-static int write_head(struct target *target, const struct export_state *state,
-		      enum export_format format)
-{
-	if (state->columns.n == 0) {
-		return export_head(target, format);
-	}
-	shown_head(target->file, &state->columns, form_of(format));
-	return EXIT_DONE;
-}
-
 static int write_row(struct export *export, const struct export_state *state,
 		     enum export_format format, const struct chi_row *row,
 		     const struct chi_record *record)
@@ -149,7 +139,11 @@ static int write_all(struct cli *cli, struct export *export, const struct export
 		export->exp = export_exp_new();
 		code = export->exp != NULL ? EXIT_DONE : cli_no_memory();
 	} else if (code == EXIT_DONE) {
-		code = write_head(&export->target, state, format);
+		if (state->columns.n > 0) {
+			shown_head(export->target.file, &state->columns, form_of(format));
+		} else {
+			code = export_head(&export->target, format);
+		}
 	}
 	if (code == EXIT_DONE) {
 		code = write_rows(cli, export, state, format);

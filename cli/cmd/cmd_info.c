@@ -18,11 +18,6 @@ static json_t *uuid_json(const uint8_t uuid[16])
 	return json_string(text);
 }
 
-static json_t *format_json(const struct chi_info *info)
-{
-	return json_sprintf("%u.%u", info->format_major, info->format_minor);
-}
-
 /* Null until base rates have been set. */
 static json_t *base_json(const struct chi_info *info, uint64_t count)
 {
@@ -64,7 +59,8 @@ static json_t *info_json(const struct chi_info *info)
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
 		"s:o, s:o, s:o, s:o}",
-		"uuid", uuid_json(info->uuid), "format", format_json(info), "statistic",
+		"uuid", uuid_json(info->uuid), "format",
+		json_sprintf("%u.%u", info->format_major, info->format_minor), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
 		"creator", json_text(info->creator, creator_len), "sequence",
 		json_count(info->sequence), "positions", json_count(info->positions), "known",

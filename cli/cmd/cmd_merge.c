@@ -102,11 +102,6 @@ static int info_of(const struct cli *cli, const char *other, struct chi_info *in
 	return code;
 }
 
-static bool is_same(const struct chi_info *a, const struct chi_info *b)
-{
-	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
-}
-
 /* Sees to it, before anything is merged, that all are there and none comes twice. */
 static int check_others(const struct cli *cli, int n, char **addresses)
 {
@@ -118,7 +113,7 @@ static int check_others(const struct cli *cli, int n, char **addresses)
 	for (int i = 0; i < n && code == EXIT_DONE; i++) {
 		code = info_of(cli, addresses[i], &infos[i + 1]);
 		for (int j = 0; j <= i && code == EXIT_DONE; j++) {
-			if (is_same(&infos[j], &infos[i + 1])) {
+			if (memcmp(infos[j].uuid, infos[i + 1].uuid, sizeof(infos[j].uuid)) == 0) {
 				code = cli_usage(cli, "%s is the same store as %s, or a copy of it",
 						 addresses[i],
 						 j == 0 ? cli->address : addresses[j - 1]);

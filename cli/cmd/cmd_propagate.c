@@ -399,13 +399,6 @@ static int open_files(struct work *work)
 	return status == CHI_OK ? chi_inputs_create(work->target.file, &of, &work->after) : status;
 }
 
-static int close_files(struct work *work)
-{
-	chi_inputs_finish(work->after);
-	return ferror(work->target.file) == 0 ? target_finish(&work->target)
-					      : target_fail(&work->target);
-}
-
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static int work_init(struct work *work)
@@ -493,7 +486,11 @@ static int run_propagate(struct cli *cli)
 	if (cli_stop != 0) {
 		return 128 + cli_stop;
 	}
-	code = work.after != NULL ? close_files(&work) : EXIT_DONE;
+	if (work.after != NULL) {
+		chi_inputs_finish(work.after);
+		code = ferror(work.target.file) == 0 ? target_finish(&work.target)
+						     : target_fail(&work.target);
+	}
 	return code == EXIT_DONE ? print(&work) : code;
 }
 

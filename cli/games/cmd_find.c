@@ -61,14 +61,6 @@ static int check_find(struct cli *cli, const struct find_state *state)
 	return EXIT_DONE;
 }
 
-static void set_limit(const struct cli *cli, struct find_state *state)
-{
-	bool people = isatty(STDOUT_FILENO) != 0 && !cli->json && !state->pgn;
-	if (state->games && !state->count && state->limit == 0 && people) {
-		state->limit = ROWS;
-	}
-}
-
 static int show_progress(void *context, unsigned thousandths)
 {
 	progress_phase(context, "looking at positions", thousandths, 1000);
@@ -252,7 +244,10 @@ static int run_find(struct cli *cli)
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	set_limit(cli, state);
+	if (state->games && !state->count && state->limit == 0 && !cli->json && !state->pgn &&
+	    isatty(STDOUT_FILENO) != 0) {
+		state->limit = ROWS;
+	}
 	*spec = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT,	    .chi2_max = CHI_CHI2_MAX,
 				       .order = CHI_ORDER_POSITION, .want = CHI_WANT_COUNTS,
 				       .limit = state->limit,	    .games = state->filter.text,

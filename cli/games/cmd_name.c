@@ -52,15 +52,6 @@ static const struct chi_row_column columns[] = {
 #define NAME_COLUMNS   (columns + 2)
 #define NAME_COLUMNS_N (CHI_COUNT(columns) - 2)
 
-/* Prints them, and moves *after to the last one. */
-static void print_names(struct cli_rows *rows, const struct chi_names *names, uint32_t *after)
-{
-	for (size_t i = 0; i < names->n && !cli_output_failed(); i++) {
-		rows_print(rows, &names->rows[i]);
-		*after = names->rows[i].id;
-	}
-}
-
 /* In pages: a store has names by the million. Fewer than asked for are not the last: names that
  * have gone meanwhile are left out. */
 static int list(struct cli *cli, const char *wanted)
@@ -80,7 +71,10 @@ static int list(struct cli *cli, const char *wanted)
 		if (status != CHI_OK) {
 			return cli_fail(cli->client, status);
 		}
-		print_names(&rows, &names, &spec.after);
+		for (size_t i = 0; i < names.n && !cli_output_failed(); i++) {
+			rows_print(&rows, &names.rows[i]);
+			spec.after = names.rows[i].id;
+		}
 		left -= names.n;
 		found = found || names.total > 0;
 		whole = whole && names.n == names.total;

@@ -71,11 +71,6 @@ void export_book_free(struct export_book *book)
 	free(book);
 }
 
-static uint64_t add_capped(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 int export_book_add(struct export_book *book, const struct chi_key *key,
 		    const struct chi_record *record)
 {
@@ -150,7 +145,8 @@ static int gather(struct export_book *book, chi_move move, uint64_t weight)
 {
 	if (book->n_moves > 0 && book->moves[book->n_moves - 1].move == move) {
 		struct weighed *last = &book->moves[book->n_moves - 1];
-		last->weight = add_capped(last->weight, weight);
+		last->weight =
+			weight > UINT64_MAX - last->weight ? UINT64_MAX : last->weight + weight;
 		return EXIT_DONE;
 	}
 	if (book->n_moves == book->room) {

@@ -12,15 +12,6 @@
 #include "cli/out/output.h"
 #include "formats/source.h"
 
-/* A bad line is reported with its place, and the others are answered all the same. */
-static int take_fen(struct cli *cli, const char *text, size_t len, const char *where,
-		    const struct fens_user *user)
-{
-	struct place place;
-	int code = place_parse(cli, text, len, where, &place);
-	return code == EXIT_DONE ? user->each(cli, user->context, &place) : code;
-}
-
 /* A program that asks through a pipe gets each answer before the next question is waited for. */
 struct input {
 	struct cli *cli;
@@ -78,7 +69,11 @@ int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user
 			input.code = cli_worse(input.code, EXIT_USAGE);
 			status = CHI_OK;
 		} else if (status == CHI_OK && !is_skipped(line, len)) {
-			input.code = cli_worse(input.code, take_fen(cli, line, len, where, user));
+			/* A bad line is reported with its place, and the others are answered. */
+			struct place place;
+			int code = place_parse(cli, line, len, where, &place);
+			code = code == EXIT_DONE ? user->each(cli, user->context, &place) : code;
+			input.code = cli_worse(input.code, code);
 		}
 	}
 	/* What was read before it failed is answered. */

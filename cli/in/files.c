@@ -49,29 +49,13 @@ int files_open(const struct cli *cli, const char *path, const char *name,
 	return EXIT_DONE;
 }
 
-/* What can be read twice is closed again, so that any number of files can be named. */
-static bool reads_once(const char *path)
-{
-	struct stat status;
-	return strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode);
-}
-
-/* One that cannot be unpacked is no PGN: the import says what is wrong. What is no text at
- * all is refused here, before a store is asked for. */
-static int look(struct chi_source *source, enum chi_format *format, struct chi_fault *fault)
-{
-	const char *bytes = NULL;
-	size_t len = 0;
-	int status = chi_source_peek(source, &bytes, &len, fault);
-	bool pgn = status == CHI_OK && chi_text_is_pgn(bytes, len);
-	*format = pgn ? CHI_FORMAT_PGN : CHI_FORMAT_AUTO;
-	return status == -CHI_EUNSUPPORTED ? status : CHI_OK;
-}
-
 int files_format(const char *path, enum chi_format *format, struct chi_source **source)
 {
 	struct chi_source_options options = {.cancel = &cli_stop};
 	struct chi_fault fault = {.text = ""};
+	struct stat file;
+	const char *bytes = NULL;
+	size_t len = 0;
 	*source = NULL;
 	*format = chi_format_of_path(path);
 	if (*format != CHI_FORMAT_AUTO) {
@@ -79,13 +63,19 @@ int files_format(const char *path, enum chi_format *format, struct chi_source **
 	}
 	int status = chi_source_open(path, &options, source, &fault);
 	if (status == CHI_OK) {
-		status = look(*source, format, &fault);
+		/* One that cannot be unpacked is no PGN: the import says what is wrong. What is no
+		 * text at all is refused here, before a store is asked for. */
+		status = chi_source_peek(*source, &bytes, &len, &fault);
+		*format = status == CHI_OK && chi_text_is_pgn(bytes, len) ? CHI_FORMAT_PGN
+									  : CHI_FORMAT_AUTO;
+		status = status == -CHI_EUNSUPPORTED ? status : CHI_OK;
 	}
 	if (status != CHI_OK) {
 		cli_message("%s: %s", path, fault.text);
 		return files_exit_of(status);
 	}
-	if (!reads_once(path)) {
+	/* What can be read twice is closed again, so that any number of files can be named. */
+	if (strcmp(path, "-") != 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode)) {
 		chi_source_close(*source);
 		*source = NULL;
 	}

@@ -27,17 +27,13 @@ static bool is(const struct chi_filter_term *term, const char *name)
 	return strcmp(term->name, name) == 0;
 }
 
-static bool is_player(const struct chi_filter_term *term)
-{
-	return is(term, "player") || is(term, "white") || is(term, "black");
-}
-
 /* The player named last, whose colour or opponent comes next; NULL: there is none. */
 static struct chi_filter_term *last_player(struct game_terms *terms)
 {
 	for (size_t i = terms->n; i > 0; i--) {
-		if (is_player(&terms->term[i - 1])) {
-			return &terms->term[i - 1];
+		struct chi_filter_term *term = &terms->term[i - 1];
+		if (is(term, "player") || is(term, "white") || is(term, "black")) {
+			return term;
 		}
 	}
 	return NULL;

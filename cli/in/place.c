@@ -67,11 +67,6 @@ static bool is_name(const char *text)
 	return letters && !digits;
 }
 
-static bool is_start(const char *text)
-{
-	return is_fen(text) || is_startpos(text) || is_name(text);
-}
-
 /* Takes the key and the name that it has, if it has one. */
 static void arrive(struct place *place, const struct chi_key *key)
 {
@@ -228,7 +223,8 @@ int place_take(const struct cli *cli, int argc, char **argv, int *at, struct pla
 		code = place_parse(cli, first, strlen(first), NULL, out);
 		*at += words > 0 ? words : 1;
 	}
-	for (; *at < argc && !is_start(argv[*at]); ++*at) {
+	for (; *at < argc && !is_fen(argv[*at]) && !is_startpos(argv[*at]) && !is_name(argv[*at]);
+	     ++*at) {
 		if (code == EXIT_DONE && !is_word(argv[*at], MOVES_NAME)) {
 			code = play(cli, argv[*at], NULL, out);
 		}

@@ -50,13 +50,6 @@ static int emit_lines(struct dump *dump, const char *text, size_t len)
 	return code == EXIT_DONE ? dump->sink(dump->context, text, len) : code;
 }
 
-static int emit_end(struct dump *dump)
-{
-	char sum[CHI_DUMP_SUM_SIZE];
-	size_t n = chi_dump_seal_end(&dump->seal, sum);
-	return dump->sink(dump->context, sum, n);
-}
-
 /* Hands on a text that was printed. One that could not be is this program's fault or the store's.
  */
 static int emit(struct dump *dump, int status, const char *text, size_t len)
@@ -376,7 +369,10 @@ static int write_tail(struct dump *dump)
 	dump->n.last_game = dump->info.last_game;
 	int status = chi_dump_print_tail(&dump->n, dump->archive, &dump->arena, &text, &len);
 	int code = emit(dump, status, text, len);
-	return code == EXIT_DONE ? emit_end(dump) : code;
+	char sum[CHI_DUMP_SUM_SIZE];
+	return code != EXIT_DONE
+		       ? code
+		       : dump->sink(dump->context, sum, chi_dump_seal_end(&dump->seal, sum));
 }
 
 /* In the order of the keys, so that equal stores give equal bytes. */

@@ -68,28 +68,13 @@ struct page {
 	char fen[CHI_FEN_SIZE];
 };
 
-/* Summed where nothing overflows: a server may tell any numbers. */
-static double sum_of(const struct chi_counts *counts)
-{
-	return (double)counts->white + (double)counts->draws + (double)counts->black;
-}
-
 /* What the side to move made of its games, in percent; negative if there is none. */
 static double score_of(const struct chi_counts *counts, bool black)
 {
-	double games = sum_of(counts);
+	/* Summed where nothing overflows: a server may tell any numbers. */
+	double games = (double)counts->white + (double)counts->draws + (double)counts->black;
 	double wins = (double)(black ? counts->black : counts->white);
 	return games > 0 ? 100 * (wins + (double)counts->draws / 2) / games : -1;
-}
-
-static void write_score(const struct chi_counts *counts, bool black, char out[CELL_SIZE])
-{
-	double score = score_of(counts, black);
-	if (score < 0) {
-		memcpy(out, "-", 2);
-	} else {
-		(void)snprintf(out, CELL_SIZE, "%.1f", score);
-	}
 }
 
 /* Games, and the results among them, into cells side by side; not known of a position that is not
@@ -126,15 +111,6 @@ static void write_eval(const struct chi_row *row, bool black, char out[][CELL_SI
 	}
 }
 
-/* `black`: the side to move there. */
-static void write_backed(const struct chi_backed_move *backed, bool black, char out[CELL_SIZE])
-{
-	memcpy(out, "-", 2);
-	if (backed != NULL) {
-		card_eval_print(backed->is_mate, backed->score, black, out);
-	}
-}
-
 static int fill_line(const struct page *page, const struct chi_explore_move *move,
 		     struct line *line)
 {
@@ -148,9 +124,14 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 	}
 	write_counts(played, true, &line->cell[GAMES]);
 	(void)snprintf(line->cell[OTHER], CELL_SIZE, "%" PRIu64, played->other);
-	write_score(played, page->black_to_move, line->cell[SCORE]);
+	double score = score_of(played, page->black_to_move);
+	(void)snprintf(line->cell[SCORE], CELL_SIZE, score < 0 ? "-" : "%.1f", score);
 	write_eval(&move->child, !page->black_to_move, &line->cell[EVAL]);
-	write_backed(line->backed, !page->black_to_move, line->cell[BACKED]);
+	memcpy(line->cell[BACKED], "-", 2);
+	if (line->backed != NULL) {
+		card_eval_print(line->backed->is_mate, line->backed->score, !page->black_to_move,
+				line->cell[BACKED]);
+	}
 	write_counts(&move->child.counts, move->child.found, &line->cell[REACHED]);
 	(void)chi_chi2_print(move->child.chi2, line->cell[CHI2]);
 	write_eco(move->eco, line->cell[ECO]);
@@ -158,14 +139,6 @@ static int fill_line(const struct page *page, const struct chi_explore_move *mov
 }
 
 /* ---- Rows for programs --------------------------------------------------------------------- */
-
-/* A name came from elsewhere when a server sent it: one line, and no tab, whatever is in it. */
-static void print_name(const char *name)
-{
-	for (const char *c = name != NULL ? name : "-"; *c != '\0'; c++) {
-		(void)putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
-	}
-}
 
 static void print_tsv(const struct page *page)
 {
@@ -177,7 +150,11 @@ static void print_tsv(const struct page *page)
 		for (size_t j = 0; j < COLUMNS; j++) {
 			printf("%s\t", page->lines[i].cell[j]);
 		}
-		print_name(page->lines[i].move->opening);
+		/* It came from elsewhere when a server sent it: one line, and no tab. */
+		const char *name = page->lines[i].move->opening;
+		for (const char *c = name != NULL ? name : "-"; *c != '\0'; c++) {
+			(void)putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+		}
 		(void)putchar('\n');
 	}
 }

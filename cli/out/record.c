@@ -3,6 +3,7 @@
 #include "cli/out/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -39,13 +40,6 @@ static void put_u64(struct chi_writer *w, uint64_t value)
 		value /= 10;
 	} while (value != 0);
 	chi_write_bytes(w, digits + at, sizeof(digits) - at);
-}
-
-static void put_i32(struct chi_writer *w, int32_t value)
-{
-	int64_t wide = value;
-	put_text(w, wide < 0 ? "-" : "");
-	put_u64(w, (uint64_t)(wide < 0 ? -wide : wide));
 }
 
 /* A name in front of a value: `,"games":7`. */
@@ -226,7 +220,8 @@ static int put_eval(struct chi_writer *w, const struct chi_position *position,
 	put_count(w, ",\"multipv\":", eval->rank + 1u);
 	put_count(w, ",\"depth\":", eval->depth);
 	put_text(w, eval->is_mate ? ",\"mate\":" : ",\"cp\":");
-	put_i32(w, eval->score);
+	put_text(w, eval->score < 0 ? "-" : "");
+	put_u64(w, (uint64_t)llabs(eval->score));
 	put_text(w, ",\"nodes\":");
 	if (eval->nodes == 0) {
 		put_text(w, "null");

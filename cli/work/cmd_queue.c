@@ -70,13 +70,6 @@ static int each_position(struct cli *cli, struct gathered *gathered)
 	return fens_each(cli, &user);
 }
 
-static void print_added(const struct cli *cli, const struct chi_queue_added *added)
-{
-	(void)output_object(cli, json_pack("{s:o, s:o, s:o}", "added", json_count(added->added),
-					   "raised", json_count(added->raised), "refused",
-					   json_count(added->refused)));
-}
-
 static int run_add(struct cli *cli)
 {
 	const struct queue_state *state = cli->state;
@@ -93,7 +86,10 @@ static int run_add(struct cli *cli)
 		code = cli_worse(code, EXIT_STORE);
 	}
 	if (code == EXIT_DONE || added->added + added->raised + added->refused > 0) {
-		print_added(cli, added);
+		(void)output_object(cli,
+				    json_pack("{s:o, s:o, s:o}", "added", json_count(added->added),
+					      "raised", json_count(added->raised), "refused",
+					      json_count(added->refused)));
 	}
 	free(gathered);
 	return code;

@@ -94,16 +94,6 @@ bool engine_enough(const struct engine_limits *limits, const struct chi_eval *ev
 				    : true;
 }
 
-/* A line that can be believed takes the place of the earlier one of its rank. */
-static void take_engine_line(struct engine_found *found, const struct chi_position *from,
-			     const struct engine_limits *limits, const char *text)
-{
-	struct chi_uci_info info;
-	if (chi_uci_info_read(from, text, &info) && info.rank < limits->lines) {
-		found->lines[info.rank] = info;
-	}
-}
-
 /* Lines up to the first that is missing. Of a search that was cut short, ranks are of two depths,
  * and a move may have two: the better one is right. */
 static bool settle_lines(struct engine_found *found)
@@ -148,6 +138,7 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 	int64_t until = chi_now_ms() + (int64_t)(limits->movetime + limits->patience_ms);
 	int64_t stop_ms = limits->patience_ms < STOP_MS ? (int64_t)limits->patience_ms : STOP_MS;
 	bool stopped = false;
+	struct chi_uci_info info;
 	for (;;) {
 		const char *line;
 		int rc = chi_child_line(child, LOOK_MS, &line);
@@ -164,7 +155,10 @@ static enum end listen(struct chi_child *child, const struct chi_position *from,
 			stopped = true;
 		}
 		if (rc == CHI_OK && strncmp(line, "info ", 5) == 0) {
-			take_engine_line(out, from, limits, line + 5);
+			/* One that can be believed takes the place of the earlier of its rank. */
+			if (chi_uci_info_read(from, line + 5, &info) && info.rank < limits->lines) {
+				out->lines[info.rank] = info;
+			}
 		} else if (rc == CHI_OK && strncmp(line, "bestmove", 8) == 0) {
 			if (!goes_on || !settle_lines(out)) {
 				return goes_on ? END_NOTHING : END_STOPPED;

@@ -21,16 +21,15 @@ void keyset_deinit(struct keyset *set)
 	keyset_init(set);
 }
 
-static bool same(const struct chi_key *a, const struct chi_key *b)
-{
-	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
-}
-
 /* Where the position is, or the free slot where it belongs. */
 static size_t find_slot(const struct keyset *set, const struct chi_key *key)
 {
 	size_t at = XXH3_64bits(key->bytes, key->len) & (set->n_slots - 1);
-	while (set->slots[at] != 0 && !same(&set->keys[set->slots[at] - 1], key)) {
+	while (set->slots[at] != 0) {
+		const struct chi_key *other = &set->keys[set->slots[at] - 1];
+		if (other->len == key->len && memcmp(other->bytes, key->bytes, key->len) == 0) {
+			break;
+		}
 		at = (at + 1) & (set->n_slots - 1);
 	}
 	return at;

@@ -146,18 +146,11 @@ static int store(struct worker *worker)
 	return chi_put(worker->client, &put, 1, CHI_SYNC, NULL);
 }
 
-static void tell_failed(const struct worker *worker)
-{
-	char fen[CHI_FEN_SIZE];
-	if (chi_key_to_fen(&worker->key, fen, NULL) == CHI_OK) {
-		cli_message("the engine gave no answer to %s", fen);
-	}
-}
-
 static enum worker_end analyse_unknown(struct worker *worker, int *status)
 {
 	struct analysis_work *work = worker->work;
 	struct chi_fault fault;
+	char fen[CHI_FEN_SIZE];
 	switch (engine_search(&worker->engine, &worker->key, tick, worker, &fault)) {
 	case ENGINE_FOUND:
 		*status = store(worker);
@@ -170,7 +163,9 @@ static enum worker_end analyse_unknown(struct worker *worker, int *status)
 		return WORKER_STOPPED;
 	default:
 		work->failed++;
-		tell_failed(worker);
+		if (chi_key_to_fen(&worker->key, fen, NULL) == CHI_OK) {
+			cli_message("the engine gave no answer to %s", fen);
+		}
 		return WORKER_FAILED;
 	}
 }

@@ -30,12 +30,6 @@ static uint64_t next_random(uint64_t *state)
 	return *state * UINT64_C(2685821657736338717);
 }
 
-/* The number of eight plies. */
-static uint64_t clock_number(uint64_t i)
-{
-	return i * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-}
-
 static uint64_t highest_bit(uint64_t number)
 {
 	return UINT64_C(1) << (63 - __builtin_clzll(number));
@@ -75,7 +69,9 @@ void chi_sf_keys_init(struct chi_sf_keys *keys)
 	keys->black = next_random(&state);
 	keys->clock[0] = 0;
 	for (size_t i = 1; i < CHI_COUNT(keys->clock); i++) {
-		keys->clock[i] = clock_number(i - 1);
+		/* The number of eight plies. */
+		keys->clock[i] =
+			(i - 1) * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	}
 	make_basis(keys);
 }
