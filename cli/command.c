@@ -44,16 +44,38 @@ extern const struct command cmd_review;
 extern const struct command cmd_bench;
 extern const struct command cmd_chess_db;
 
-/* In the order of the help: as a newcomer meets them. */
+/* In the order of the help, group by group: by what a user wants. */
 const struct command *const commands[] = {
-	&cmd_init,     &cmd_put,  &cmd_get,    &cmd_explore, &cmd_games,    &cmd_game,
-	&cmd_delete,   &cmd_scan, &cmd_count,  &cmd_import,  &cmd_subtract, &cmd_extract,
-	&cmd_key,      &cmd_name, &cmd_alias,  &cmd_find,    &cmd_gameset,  &cmd_stats,
-	&cmd_twins,    &cmd_info, &cmd_verify, &cmd_backup,  &cmd_publish,  &cmd_compact,
-	&cmd_dump,     &cmd_load, &cmd_export, &cmd_merge,   &cmd_rescore,  &cmd_propagate,
-	&cmd_pv,       &cmd_ping, &cmd_queue,  &cmd_analyse, &cmd_review,   &cmd_bench,
+	&cmd_get,      &cmd_explore,  &cmd_pv,	      &cmd_scan,    &cmd_count, &cmd_find,
+	&cmd_games,    &cmd_game,     &cmd_stats,     &cmd_twins,   &cmd_name,	&cmd_alias,
+	&cmd_gameset,  &cmd_init,     &cmd_put,	      &cmd_import,  &cmd_load,	&cmd_merge,
+	&cmd_delete,   &cmd_subtract, &cmd_extract,   &cmd_export,  &cmd_dump,	&cmd_queue,
+	&cmd_analyse,  &cmd_review,   &cmd_propagate, &cmd_rescore, &cmd_info,	&cmd_verify,
+	&cmd_backup,   &cmd_publish,  &cmd_compact,   &cmd_ping,    &cmd_bench, &cmd_key,
 	&cmd_chess_db, NULL,
 };
+
+const char *command_group(const struct command *first)
+{
+	static const struct {
+		const struct command *first;
+		const char *title;
+	} groups[] = {
+		{&cmd_get, "Look up positions"},
+		{&cmd_games, "Look up games and names"},
+		{&cmd_init, "Make a store, and put things in"},
+		{&cmd_delete, "Take things out"},
+		{&cmd_queue, "Have positions and games analysed"},
+		{&cmd_info, "Look after a store"},
+		{&cmd_key, "Without a store"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(groups); i++) {
+		if (groups[i].first == first) {
+			return groups[i].title;
+		}
+	}
+	return NULL;
+}
 
 /* Longer words are not typing errors of a command. */
 #define WORD_MAX 32

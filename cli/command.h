@@ -9,6 +9,9 @@
 /* All commands, in the order the help lists them; ended by NULL. */
 extern const struct command *const commands[];
 
+/* The title of the group that the command begins in the help; NULL: it is within one. */
+const char *command_group(const struct command *first);
+
 /* NULL if there is none of that name. */
 const struct command *command_find(const char *name);
 

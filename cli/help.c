@@ -28,10 +28,12 @@ void help_program(void)
 	       "Chistore stores chess positions and what is known about them. The ADDRESS says\n"
 	       "where: a directory (the store is opened in this process), unix:PATH,\n"
 	       "tcp:HOST:PORT or tls:HOST:PORT (a chistored daemon answers). Without -a the\n"
-	       "address is taken from the environment variable CHISTORE.\n"
-	       "\n"
-	       "Commands:\n");
+	       "address is taken from the environment variable CHISTORE.\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {
+		const char *group = command_group(commands[i]);
+		if (group != NULL) {
+			printf("\n%s:\n", group);
+		}
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	}
 	printf("\nOptions, before or after the command:\n");

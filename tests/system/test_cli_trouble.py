@@ -51,11 +51,20 @@ class Usage(Base):
 
     def test_help(self):
         text = self.out("--help")
-        names = [line.split()[0] for line in text.split("Commands:\n")[1].split("\n\n")[0]
-                 .splitlines()]
+        names = re.findall(r"(?m)^  ([a-z-]+) ", text.split("\n\nOptions,")[0])
         self.assertEqual(sorted(names), COMMANDS)
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "..", "cli", "chistore.1"), encoding="utf-8") as file:
+            manual = dict(re.findall(r"(?ms)^\.S[hs] (\S+)(.*?)(?=^\.S[hs] )", file.read()))
+        shared = "".join(manual[name] for name in ("FILTERS", "DESCRIPTION", "scan"))
         for name in names:
             page = self.out(name, "--help")
+            # The manual has every option of the help, and no other; what several commands share may be told of one.
+            own = set(re.findall(r"(?m)^  --([a-z-]+)", page.split("\nOptions of every command:")[0]))
+            told = set(re.findall(r"Fl -([a-z-]+)", manual[name]))
+            self.assertEqual(own - told - set(re.findall(r"Fl -([a-z-]+)", shared)), set(), name)
+            heading = set(re.findall(r"Fl -([a-z-]+)", manual[name].splitlines()[0]))
+            self.assertEqual(heading - own, set(), name)
             self.assertTrue(page.startswith("Usage: chistore "), page)
             self.assertIn("Example:", page)
             self.assertEqual(self.out("help", name), page)
