@@ -88,6 +88,15 @@ int cli_fault(int status, const struct chi_fault *fault)
 	return cli_exit_of(status);
 }
 
+int cli_not_found(const struct chi_key *key)
+{
+	char fen[CHI_FEN_SIZE];
+	if (chi_key_to_fen(key, fen, NULL) == CHI_OK) {
+		cli_message("position not found: %s", fen);
+	}
+	return EXIT_NOT_FOUND;
+}
+
 int cli_no_memory(void)
 {
 	cli_message("out of memory");

@@ -57,6 +57,9 @@ int cli_fail(struct chi_client *client, int status);
 int cli_fault(int status, const struct chi_fault *fault);
 int cli_no_memory(void);
 
+/* Says that the position is not in the store: EXIT_NOT_FOUND. */
+int cli_not_found(const struct chi_key *key);
+
 /* A refusal's text without the "entry N: " in front, a number that means nothing to a person. */
 const char *cli_reason(const char *text);
 
@@ -89,6 +92,12 @@ bool cli_is_rados(const struct cli *cli);
 /* Reads a FEN given as text; `where` ("standard input:7", or NULL) goes in front of a message. */
 int cli_key(const struct cli *cli, const char *text, size_t len, const char *where,
 	    struct chi_key *out);
+
+/* For _cleanup_. */
+static inline void chi_rows_closep(struct chi_rows **rows)
+{
+	chi_rows_close(*rows);
+}
 
 /* ---- Standard output --------------------------------------------------------------------- */
 

@@ -40,6 +40,10 @@ CHI_MUSTUSE int chi_source_open(const char *path, const struct chi_source_option
 
 /* NULL is fine. */
 void chi_source_close(struct chi_source *source);
+static inline void chi_source_closep(struct chi_source **source)
+{
+	chi_source_close(*source);
+}
 
 /*
  * The next line without its end ("\n" or "\r\n"), not NUL-terminated, valid until the next call.

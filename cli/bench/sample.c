@@ -11,11 +11,6 @@
 /* Positions looked up by one call. */
 #define LOOKUP 4096
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
 void sample_deinit(struct position_sample *sample)
 {
 	free(sample->items);
@@ -49,7 +44,7 @@ struct band {
 static int take_rows(struct cli *cli, struct band *band, uint64_t limit,
 		     struct position_sample *sample, bool *more)
 {
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	size_t before = sample->n;
 	bool inside = true;

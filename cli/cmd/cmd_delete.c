@@ -19,8 +19,7 @@ static int delete_one(struct cli *cli, void *context, const struct place *place)
 		return cli_fail(cli->client, status);
 	}
 	if (deleted == 0) {
-		cli_message("position not found: %s", fen);
-		return EXIT_NOT_FOUND;
+		return cli_not_found(key);
 	}
 	return output_object(cli, json_pack("{s:s}", "deleted", fen));
 }

@@ -80,7 +80,6 @@ static int answer_explore(struct cli *cli, struct card *card, struct table *tabl
 	const struct explore_state *wanted = cli->state;
 	struct chi_explored explore;
 	struct chi_backed backed;
-	char fen[CHI_FEN_SIZE];
 	int code = table->out != NULL ? print_card(cli, card, table) : EXIT_DONE;
 	if (code != EXIT_DONE) {
 		return code;
@@ -107,10 +106,7 @@ static int answer_explore(struct cli *cli, struct card *card, struct table *tabl
 		table_close(table);
 	}
 	game_terms_remark(cli);
-	if (!explore.position.found && chi_key_to_fen(&card->key, fen, NULL) == CHI_OK) {
-		cli_message("position not found: %s", fen);
-	}
-	return explore.position.found ? EXIT_DONE : EXIT_NOT_FOUND;
+	return explore.position.found ? EXIT_DONE : cli_not_found(&card->key);
 }
 
 static int run_explore(struct cli *cli)

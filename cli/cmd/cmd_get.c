@@ -57,7 +57,6 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 {
 	struct gathered *gathered = context;
 	const struct chi_key *key = &gathered->keys[gathered->done++];
-	char fen[CHI_FEN_SIZE];
 	(void)i;
 	if (record != NULL && gathered->table.out != NULL) {
 		print_board(gathered, &gathered->places[gathered->done - 1], record);
@@ -76,10 +75,7 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 		}
 		return CHI_OK;
 	}
-	if (chi_key_to_fen(key, fen, NULL) == CHI_OK) {
-		cli_message("position not found: %s", fen);
-	}
-	gathered->code = cli_worse(gathered->code, EXIT_NOT_FOUND);
+	gathered->code = cli_worse(gathered->code, cli_not_found(key));
 	return CHI_OK;
 }
 

@@ -205,11 +205,7 @@ static int walk_from(struct cli *cli, void *context, const struct place *place)
 		status = step_walk(walk, &position, &more);
 	}
 	if (status == CHI_NONE) {
-		char fen[CHI_FEN_SIZE];
-		if (chi_key_to_fen(&place->key, fen, NULL) == CHI_OK) {
-			cli_message("position not found: %s", fen);
-		}
-		return EXIT_NOT_FOUND;
+		return cli_not_found(&place->key);
 	}
 	name_end(walk, &position);
 	return status == CHI_OK ? print(walk) : cli_fail(cli->client, status);

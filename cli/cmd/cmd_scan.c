@@ -71,11 +71,6 @@ static void print_next(const struct scan_state *scan, struct chi_rows *iter, uin
 	fprintf(stderr, "next: --cursor %s\n", text);
 }
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
 /* The greatest first is what is looked for. */
 static int check_sort(struct cli *cli, struct scan_state *scan)
 {
@@ -99,7 +94,7 @@ static int check_sort(struct cli *cli, struct scan_state *scan)
 static int run_scan(struct cli *cli)
 {
 	struct scan_state *scan = cli->state;
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	uint64_t n = 0;
 	int code = check_sort(cli, scan);
 	if (code == EXIT_DONE) {

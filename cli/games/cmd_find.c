@@ -67,16 +67,6 @@ static int show_progress(void *context, unsigned thousandths)
 	return cli_stop != 0 ? -CHI_ECANCELED : CHI_OK;
 }
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
-static void query_closep(struct chi_rows **query)
-{
-	chi_rows_close(*query);
-}
-
 /* CHI_OK after what was done to the end. */
 static int end_rows(int status)
 {
@@ -89,7 +79,7 @@ static int end_rows(int status)
 static int print_positions(struct cli *cli, char cursor[CHI_CURSOR_TEXT_SIZE])
 {
 	struct find_state *state = cli->state;
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	struct chi_cursor after;
 	struct shown shown = {.n = 0};
@@ -170,7 +160,7 @@ static int print_games(struct cli *cli, struct chi_rows *query)
 static int find_games(struct cli *cli, uint64_t *total)
 {
 	struct find_state *state = cli->state;
-	_cleanup_(query_closep) struct chi_rows *query = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
 	char text[2 * CHI_FILTER_TEXT_SIZE];
 	(void)snprintf(text, sizeof(text), "%s %s", state->pattern.text, state->filter.text);
 	const struct chi_game_spec spec = {

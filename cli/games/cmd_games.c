@@ -26,11 +26,6 @@ static const char *const sorts[] = {
 	[CHI_GAMES_RATING] = "rating",
 };
 
-static void query_closep(struct chi_rows **query)
-{
-	chi_rows_close(*query);
-}
-
 /* CHI_OK at the end. */
 static int print_rows(struct cli *cli, struct chi_rows *query, uint64_t *n)
 {
@@ -98,7 +93,7 @@ static int check_games(struct cli *cli, const struct games_state *state)
 static int run_games(struct cli *cli)
 {
 	struct games_state *state = cli->state;
-	_cleanup_(query_closep) struct chi_rows *query = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
 	uint64_t n = 0;
 	int code = check_games(cli, state);
 	if (code == EXIT_DONE) {

@@ -42,15 +42,10 @@ static bool is_skipped(const char *line, size_t len)
 	return i == len || line[i] == '#';
 }
 
-static void source_closep(struct chi_source **source)
-{
-	chi_source_close(*source);
-}
-
 /* A file may be packed, and is bounded a line at a time like every other input. */
 int fens_in_file(struct cli *cli, const char *path, const struct fens_user *user)
 {
-	_cleanup_(source_closep) struct chi_source *source = NULL;
+	_cleanup_(chi_source_closep) struct chi_source *source = NULL;
 	struct input input = {.cli = cli, .user = user, .code = EXIT_DONE};
 	struct chi_source_options options = {.before_read = flush_answers, .context = &input};
 	struct chi_fault fault = {.text = ""};

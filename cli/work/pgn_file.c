@@ -31,14 +31,9 @@ static int take_ready(struct feeding *feeding)
 	return code;
 }
 
-static void source_closep(struct chi_source **source)
-{
-	chi_source_close(*source);
-}
-
 int pgn_file(struct cli *cli, const char *path, struct chi_pgn *pgn, pgn_each *each, void *context)
 {
-	_cleanup_(source_closep) struct chi_source *source = NULL;
+	_cleanup_(chi_source_closep) struct chi_source *source = NULL;
 	struct feeding feeding = {.pgn = pgn, .path = path, .each = each, .context = context};
 	struct chi_fault fault = {.text = ""};
 	const char *bytes = NULL;

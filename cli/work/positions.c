@@ -134,14 +134,9 @@ static int take_repertoire(struct cli *cli, const struct positions *positions)
 
 /* ---- The store's, and those named ---------------------------------------------------------- */
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
 static int take_scan(struct cli *cli, const struct positions *positions)
 {
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	const struct chi_record *record = NULL;
 	positions->scan->want = CHI_WANT_KEYS;

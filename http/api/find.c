@@ -11,11 +11,6 @@
 #define POSITIONS_INITIAL 50
 #define POSITIONS_MOST	  10000
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
 /* Without rows, too. */
 static int see_call(void *context, unsigned thousandths)
 {
@@ -26,7 +21,7 @@ static int see_call(void *context, unsigned thousandths)
 /* The rows, and in spec->after where the last one is. */
 static int say_rows(struct call *call, struct chi_scan_spec *spec, uint64_t *n)
 {
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	int status = chi_scan_open(call->client, spec, &iter);
 	while (status == CHI_OK && (status = chi_scan_next(iter, &row, NULL)) == CHI_OK) {

@@ -71,11 +71,6 @@ static void say_end(struct call *call, struct chi_rows *query, uint64_t n, uint6
 	out_end(out, ']');
 }
 
-static void query_closep(struct chi_rows **query)
-{
-	chi_rows_close(*query);
-}
-
 static int spec_of(struct call *call, struct chi_game_spec *spec)
 {
 	static const char *const sorts[] = {"number", "date", "rating"};
@@ -94,7 +89,7 @@ static int spec_of(struct call *call, struct chi_game_spec *spec)
 
 int api_games(struct call *call)
 {
-	_cleanup_(query_closep) struct chi_rows *query = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
 	struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = ""};
 	struct chi_key key;
 	uint64_t n = 0;

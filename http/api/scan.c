@@ -22,11 +22,6 @@ struct stream {
 	uint64_t total;
 };
 
-static void iter_closep(struct chi_rows **iter)
-{
-	chi_rows_close(*iter);
-}
-
 /* ---- The stream -------------------------------------------------------------------------- */
 
 static int begin_scan(struct call *call, struct stream **out)
@@ -80,7 +75,7 @@ static void say_end(struct call *call, const struct stream *stream, bool more)
 /* Rows until the part is full, the limit is reached, or there are no more: *at_end. */
 static int walk(struct call *call, struct stream *stream, bool *at_end)
 {
-	_cleanup_(iter_closep) struct chi_rows *iter = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
 	bool sorted = stream->spec.sort != CHI_SORT_NONE;
 	stream->spec.limit = sorted ? stream->left : 0;

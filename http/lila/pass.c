@@ -104,14 +104,9 @@ static void look(struct lila_pass *pass, const struct lila_query *query,
 	}
 }
 
-static void query_closep(struct chi_rows **query)
-{
-	chi_rows_close(*query);
-}
-
 int lila_pass_run(struct call *call, const struct lila_query *query, struct lila_pass *out)
 {
-	_cleanup_(query_closep) struct chi_rows *games = NULL;
+	_cleanup_(chi_rows_closep) struct chi_rows *games = NULL;
 	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = query->filter,
 					   .position = &query->key, .want = CHI_GAMES_HEADS,
 					   .skip_ply = true};

@@ -73,6 +73,11 @@ struct page_file {
 	size_t gzip_len;
 };
 
+static inline void chi_rows_closep(struct chi_rows **rows)
+{
+	chi_rows_close(*rows);
+}
+
 struct call {
 	/* The request. */
 	enum chi_http_method method;
