@@ -290,6 +290,12 @@ void chi_unpack_free(struct chi_unpack *unpack)
 	free(unpack);
 }
 
+static int cut_short(const struct chi_unpack *unpack, struct chi_fault *fault)
+{
+	return chi_fail(fault, -CHI_EIO, "after %" PRIu64 " bytes the compressed data is cut short",
+			unpack->read);
+}
+
 /* One step; *moved: something was read or written. */
 static int unpack_step(struct chi_unpack *unpack, struct span *span, bool *moved,
 		       struct chi_fault *fault)
@@ -332,9 +338,7 @@ int chi_unpack_read(struct chi_unpack *unpack, struct chi_packed_bytes *packed, 
 	packed->len = span.in_len;
 	*len = room - span.room;
 	if (rc == CHI_OK && !moved && *len == 0 && (packed->last || packed->len > 0)) {
-		return chi_fail(fault, -CHI_EIO,
-				"after %" PRIu64 " bytes the compressed data is cut short",
-				unpack->read);
+		return cut_short(unpack, fault);
 	}
 	return rc;
 }
