@@ -275,7 +275,8 @@ static void put_lines(struct putting *putting, const char *text, size_t len)
 	uint64_t number = 0;
 	uint64_t first = 0;
 	size_t end = 0;
-	for (const char *at = text; at < text + len;) {
+	size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	for (const char *at = text + mark; at < text + len;) {
 		const char *newline = memchr(at, '\n', (size_t)(text + len - at));
 		const char *line = at;
 		size_t n = (size_t)((newline != NULL ? newline : text + len) - line);
