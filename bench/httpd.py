@@ -39,6 +39,16 @@ def processor_time(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def port_of(server):
+    """The port of a server that has just been started, as its log says it."""
+    while True:
+        line = server.stderr.readline()
+        assert line != "", "chistore-http has ended"
+        ready = re.search(r"listening on http://[^ ]*:(\d+)/", line)
+        if ready:
+            return int(ready[1])
+
+
 def ask(port, paths):
     """Bytes of the answers, all of which must be 200."""
     size = 0
@@ -76,12 +86,7 @@ def main():
     server = subprocess.Popen([program, "-a", options.store, "--listen", "tcp:127.0.0.1:0",
                                "--threads", "1"], stderr=subprocess.PIPE, text=True)
     try:
-        port = None
-        while port is None:
-            line = server.stderr.readline()
-            assert line != "", "chistore-http has ended"
-            ready = re.search(r"listening on http://[^ ]*:(\d+)/", line)
-            port = int(ready[1]) if ready else None
+        port = port_of(server)
         for name, path in ASKED:
             paths = [path + urllib.parse.quote(fen) for fen in fens]
             for turn in ("first", "kept", "kept"):

@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Instructions of whole commands, and of answers over HTTP, as `valgrind --tool=callgrind` counts
+them (calls.py has single calls).
+
+    commands.py BUILD_DIR [--before BUILD_DIR] [--pgn FILE]
+
+With --before the programs of another build are counted too, and each row says by how much it
+changed. Threads that wait for each other take not quite the same twice: within some 0.5 %.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.parse
+
+import calls
+import httpd
+
+# What is run on a copy of a store that holds the games, and whose dump and lines are beside it.
+COMMANDS = {
+    "start": ["--version"],
+    "get": ["-a", "copy", "get", "e4", "c5"],
+    "explore, a table": ["-a", "copy", "explore", "e4", "--table"],
+    "scan, 5,000 rows": ["-a", "copy", "scan", "--limit", "5000"],
+    "scan, 5,000 rows, JSON": ["-a", "copy", "--json", "scan", "--limit", "5000"],
+    "games, 300 rows": ["-a", "copy", "games"],
+    "find, a pattern": ["-a", "copy", "find", "--has", "Nd5 kg8"],
+    "verify": ["-a", "copy", "verify"],
+    "import, a new store": ["-a", "new", "import", "--statistic", "outcome", "games.pgn"],
+    "import, games that are there": ["-a", "copy", "import", "games.pgn"],
+    "import, lines of CSV": ["-a", "new", "import", "--statistic", "outcome", "lines.csv"],
+    "dump": ["-a", "copy", "dump"],
+    "load": ["-a", "new", "load", "dump"],
+    "merge": ["-a", "empty", "merge", "store"],
+    "compact": ["-a", "copy", "compact"],
+    "export, a book": ["-a", "copy", "export", "-o", "new.bin"],
+}
+# Each first answer of so many positions, and of three times as many.
+ANSWERS = {"HTTP " + name: path for name, path in httpd.ASKED}
+POSITIONS = 100
+
+
+def prepare(build, games):
+    """The dump and the lines of its store, and an empty one."""
+    os.symlink(os.path.abspath(games), os.path.join(build.folder, "games.pgn"))
+    for name, words in (("dump", ["dump"]), ("lines.csv", ["export"]),
+                        (os.devnull, ["init", "--statistic", "outcome", "-a", "empty"])):
+        with open(os.path.join(build.folder, name), "wb") as file:
+            subprocess.run([build.program("cli/chistore"), "-a", "store", *words],
+                           cwd=build.folder, stdout=file, check=True)
+
+
+def count_command(build, name):
+    build.copy_store()
+    shutil.rmtree(os.path.join(build.folder, "new"), ignore_errors=True)
+    return calls.count([build.program("cli/chistore"), *COMMANDS[name]], build.folder)[1]
+
+
+def count_answers(build, path, n):
+    """Of a server's whole run."""
+    server = subprocess.Popen(
+        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}",
+         build.program("http/chistore-http"), "-a", "store", "--listen", "tcp:127.0.0.1:0",
+         "--threads", "1", "--sandbox", "off"],
+        cwd=build.folder, env=calls.ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    try:
+        port = httpd.port_of(server)
+        fens = httpd.positions(build.path, os.path.join(build.folder, "store"), 1, n)
+        httpd.ask(port, [path + urllib.parse.quote(fen) for fen in fens])
+    finally:
+        server.send_signal(signal.SIGTERM)
+        said = server.communicate(timeout=calls.START_TIMEOUT)[1]
+    return calls.instructions(said)
+
+
+def measure(build, name):
+    if name in COMMANDS:
+        return count_command(build, name)
+    few, many = (count_answers(build, ANSWERS[name], n) for n in (POSITIONS, 3 * POSITIONS))
+    return (many - few) / (2 * POSITIONS)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--before")
+    parser.add_argument("--pgn", default=calls.GAMES)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        builds = []
+        for name, path in (("now", args.build), ("before", args.before)):
+            if path is not None:
+                builds.append(calls.Build(path, os.path.join(folder, name), args.pgn))
+                prepare(builds[-1], args.pgn)
+        for name in [*COMMANDS, *ANSWERS]:
+            figures = [measure(build, name) for build in builds]
+            before = figures[1] if len(figures) > 1 else None
+            print("\t".join([name, *calls.show(figures[0], before)]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
