@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cases of a test. Each stands where it is written and in no list, so none is forgotten; they run
- *in the order of the file, and a program that only runs them needs no main().
+ * in the order of the file, and a program that only runs them needs no main().
  *
  *	CASE(name)
  *	{
  *		assert_true(...);
  *	}
  *
- * CASE(name, setup, teardown) has cmocka's functions around it; both see `void **state`, as the
- *case.
+ * CASE(name, setup, teardown) has cmocka's functions around it; both see `void **state`, as the case
+ * does.
  */
 #pragma once
 
