@@ -92,8 +92,8 @@ CHI_MUSTUSE int chi_queue_take(struct chi_client *client, const struct chi_queue
 enum chi_queue_action {
 	CHI_QUEUE_DONE = 1,    /* analysed: it leaves the queue */
 	CHI_QUEUE_RELEASE = 2, /* not tried: it waits again, and this was no try */
-	CHI_QUEUE_FAIL = 3,    /* the attempt failed: it waits again; it has failed after
-				  CHI_QUEUE_TRIES, and if claimed immediately */
+	CHI_QUEUE_FAIL = 3,    /* the attempt failed: it waits again; after CHI_QUEUE_TRIES it
+				  has failed, one that was claimed immediately */
 	CHI_QUEUE_EXTEND = 4,  /* the lease ends `lease_ms` from now */
 	CHI_QUEUE_DROP = 5,    /* it leaves the queue, leased or not */
 };
