@@ -8,8 +8,8 @@
  *		assert_true(...);
  *	}
  *
- * CASE(name, setup, teardown) has cmocka's functions around it; both see `void **state`, as the case
- * does.
+ * CASE(name, setup, teardown) has cmocka's functions around it. They and the case see
+ * `void **state`.
  */
 #pragma once
 
