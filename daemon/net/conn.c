@@ -2,6 +2,7 @@
 /* A connection's life, its requests in flight, and its answers; the bytes are in conn_io.c. */
 #include "daemon/net/net.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -215,6 +216,7 @@ void chi_conn_authorize(struct chi_conn *conn)
 
 void chi_call_add(struct chi_conn *conn, struct chi_call *call)
 {
+	assert(conn->state != CHI_CONN_DEAD);
 	call->conn = conn;
 	call->since_us = conn->worker->turn_us;
 	TAILQ_INSERT_TAIL(&conn->calls, call, link);

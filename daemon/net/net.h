@@ -98,6 +98,7 @@ struct chi_worker {
 	bool serving;		   /* serve_event is due already */
 
 	uint64_t n_opened; /* connections so far */
+	uint64_t lost;	   /* the connection whose ASYNC writes were lost last; 0: none */
 	size_t n_conns;
 	struct chi_conn_list conns;
 	struct chi_conn_list ready; /* have bytes to be served */
@@ -241,7 +242,7 @@ struct chi_conn {
 	struct event readable;
 	struct event writable;
 	int fd;
-	uint64_t serial; /* no other of the worker had it */
+	uint64_t serial; /* from 1; no other of the worker had it */
 	enum chi_conn_state state;
 	struct chi_tls *tls; /* NULL: plain */
 	TAILQ_ENTRY(chi_conn) unauthenticated_link;

@@ -248,6 +248,10 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 		/* No one is promised an order, but there is no need to turn it round either. */
 		chi_probe_batch_answer(worker);
 	}
+	if (conn->state == CHI_CONN_DEAD) {
+		/* Its probes' answers were too many to hold: nobody waits for this one. */
+		return;
+	}
 	chi_arena_reset(&worker->requests);
 	chi_arena_reset(&worker->results);
 	chi_dir_forget_damage();

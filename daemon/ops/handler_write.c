@@ -114,9 +114,16 @@ static void deliver_answer(struct chi_mail *mail, void *owner)
 
 /* No answer can be taken back. What the client hears instead is nothing more: an OK to a later
  * write would seem to confirm this one. */
-static void deliver_loss(struct chi_mail *mail, void *worker)
+static void deliver_loss(struct chi_mail *mail, void *context)
 {
 	_cleanup_(chi_freep) struct chi_job_loss *loss = (struct chi_job_loss *)mail;
+	struct chi_worker *worker = context;
+	if (loss->to.serial == worker->lost) {
+		/* Its batches are lost by the thousand, and all connections are looked through for
+		 * one. */
+		return;
+	}
+	worker->lost = loss->to.serial;
 	struct chi_conn *conn = chi_worker_find(worker, &loss->to);
 	if (conn != NULL) {
 		chi_conn_drop(conn, "an ASYNC write was lost");

@@ -31,7 +31,6 @@ static const struct http_config *config_of(const struct conn *conn)
 static void set_deadline(struct conn *conn, uint64_t ms)
 {
 	conn->deadline_ms = chi_now_ms() + (int64_t)ms;
-	conn->unsent = conn->out.len;
 }
 
 static void set_state(struct conn *conn, enum conn_state state)
@@ -119,6 +118,7 @@ static bool flush(struct conn *conn)
 			return full && event_add(&conn->writable, NULL) == 0;
 		}
 		chi_buffer_consume(&conn->out, (size_t)n);
+		conn->sent += (uint64_t)n;
 		chi_counter_add(&conn->loop->counters.sent, (uint64_t)n);
 	}
 	return true;
@@ -465,16 +465,38 @@ static bool is_over(const struct conn *conn)
 	       conn->out.len == 0;
 }
 
-/* Between requests a client is idle only once it has read what it asked for. */
-static void note_output(struct conn *conn, bool answered)
+/* A client that reads all but a little of a large answer does not keep its memory. */
+static void fit_output(struct conn *conn)
 {
-	size_t left = conn->out.len;
-	if (conn->state == CONN_IDLE && left > 0 && answered) {
-		set_deadline(conn, config_of(conn)->send_ms);
-	} else if (conn->state == CONN_IDLE && left == 0 && conn->held > 0) {
-		set_deadline(conn, config_of(conn)->idle_ms);
+	struct chi_buffer old = conn->out;
+	if (old.capacity > CHI_LARGE_BUFFER && old.len > 0 && old.len <= old.capacity / 4) {
+		chi_buffer_init(&conn->out, old.limit);
+		if (conn_append(conn, &conn->out, chi_buffer_bytes(&old), old.len)) {
+			chi_buffer_deinit(&old);
+		} else {
+			chi_buffer_deinit(&conn->out);
+			conn->out = old;
+		}
 	}
-	count_output(conn, left);
+	chi_buffer_pool_put(&conn->loop->buffers, &conn->out);
+}
+
+/* While output waits, PROGRESS bytes or all of it have to be read in time, whatever else is asked
+ * for meanwhile. Between requests a client is idle only once it has read what it asked for. */
+static void note_output(struct conn *conn)
+{
+	bool waits = conn->out.len > 0;
+	if (waits && (conn->read_by_ms == 0 || conn->sent >= conn->wanted)) {
+		conn->read_by_ms = chi_now_ms() + (int64_t)config_of(conn)->send_ms;
+		conn->wanted = conn->sent + PROGRESS;
+	} else if (!waits && conn->read_by_ms != 0) {
+		conn->read_by_ms = 0;
+		if (conn->state == CONN_IDLE) {
+			set_deadline(conn, config_of(conn)->idle_ms);
+		}
+	}
+	fit_output(conn);
+	count_output(conn, conn->out.capacity);
 }
 
 static void advance(struct conn *conn)
@@ -495,9 +517,8 @@ static void advance(struct conn *conn)
 		conn_close(conn);
 		return;
 	}
-	note_output(conn, turns > 0);
+	note_output(conn);
 	chi_buffer_pool_put(&conn->loop->buffers, &conn->in);
-	chi_buffer_pool_put(&conn->loop->buffers, &conn->out);
 	if (turns == TURN_REQUESTS) {
 		event_active(&conn->writable, EV_WRITE, 1);
 	}
@@ -550,11 +571,11 @@ void conn_tick(struct conn *conn, int64_t now_ms)
 		conn_close(conn);
 		return;
 	}
-	if (now_ms < conn->deadline_ms) {
-		return;
-	}
-	if (unsent > 0 && unsent + PROGRESS <= conn->unsent) {
-		set_deadline(conn, config_of(conn)->send_ms);
+	/* In these it waits for nothing but the output to be read. */
+	bool only_reads = unsent > 0 && (conn->state == CONN_IDLE || conn->state == CONN_STREAM ||
+					 conn->state == CONN_LAST);
+	if ((unsent == 0 || now_ms < conn->read_by_ms) &&
+	    (only_reads || now_ms < conn->deadline_ms)) {
 		return;
 	}
 	bool late = conn->state == CONN_HEAD || conn->state == CONN_BODY;

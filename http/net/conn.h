@@ -34,11 +34,14 @@ struct conn {
 	struct event writable;
 	bool reading;
 	bool at_end; /* the client has ended its input */
+	bool cut;    /* there was no memory for output: none may follow */
 	struct chi_buffer in;
 	struct chi_buffer out;
-	int64_t deadline_ms;
-	size_t unsent; /* when the deadline was set */
-	size_t held;   /* of the output, as the loop counts it */
+	int64_t deadline_ms; /* of the state; chi_now_ms */
+	int64_t read_by_ms;  /* so much of the output must be sent by then; 0: none waits */
+	uint64_t wanted;     /* `sent` by then */
+	uint64_t sent;	     /* bytes, in all */
+	size_t held;	     /* memory of the output, as the loop counts it */
 	struct call *call;
 	size_t body_at; /* bytes of it that have come */
 };

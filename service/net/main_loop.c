@@ -78,13 +78,26 @@ static void on_reload(evutil_socket_t number, short what, void *context)
 
 /* ---- Life -------------------------------------------------------------------------------- */
 
+static bool add_event(struct chi_main_loop *loop, struct event **out, int number, short what,
+		      event_callback_fn callback, uint64_t ms)
+{
+	struct timeval period = chi_event_ms(ms);
+	*out = event_new(loop->base, number, what | EV_PERSIST, callback, loop);
+	return *out != NULL && event_add(*out, ms > 0 ? &period : NULL) == 0;
+}
+
 int chi_main_loop_init(struct chi_main_loop *loop, void (*reload)(void *context), void *context,
 		       struct chi_fault *fault)
 {
 	*loop = (struct chi_main_loop){
 		.base = event_base_new(), .reload = reload, .context = context};
-	return loop->base != NULL ? CHI_OK
-				  : chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
+	if (loop->base == NULL ||
+	    !add_event(loop, &loop->signals[0], SIGTERM, EV_SIGNAL, on_stop, 0) ||
+	    !add_event(loop, &loop->signals[1], SIGINT, EV_SIGNAL, on_stop, 0) ||
+	    !add_event(loop, &loop->signals[2], SIGHUP, EV_SIGNAL, on_reload, 0)) {
+		return chi_fail(fault, -CHI_ENOMEM, "cannot make an event loop");
+	}
+	return CHI_OK;
 }
 
 void chi_main_loop_watch(struct chi_main_loop *loop, struct chi_loop *watched)
@@ -96,35 +109,13 @@ void chi_main_loop_watch(struct chi_main_loop *loop, struct chi_loop *watched)
 	*end = watched;
 }
 
-static bool add_event(struct chi_main_loop *loop, struct event **out, int number, short what,
-		      event_callback_fn callback, uint64_t ms)
-{
-	struct timeval period = chi_event_ms(ms);
-	*out = event_new(loop->base, number, what | EV_PERSIST, callback, loop);
-	return *out != NULL && event_add(*out, ms > 0 ? &period : NULL) == 0;
-}
-
-/* libevent puts the handlers back that were there before. */
-static void drop_events(struct chi_main_loop *loop)
-{
-	for (size_t i = 0; i < CHI_COUNT(loop->signals); i++) {
-		chi_event_drop(&loop->signals[i]);
-	}
-	chi_event_drop(&loop->watchdog);
-	chi_event_drop(&loop->log_tick);
-}
-
 int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sockets,
 		      struct chi_fault *fault)
 {
 	char addresses[CHI_ADDRESSES_SIZE];
 	uint64_t round_ms = chi_notify_watchdog() / 1000 / ROUNDS;
-	if (!add_event(loop, &loop->signals[0], SIGTERM, EV_SIGNAL, on_stop, 0) ||
-	    !add_event(loop, &loop->signals[1], SIGINT, EV_SIGNAL, on_stop, 0) ||
-	    !add_event(loop, &loop->signals[2], SIGHUP, EV_SIGNAL, on_reload, 0) ||
-	    !add_event(loop, &loop->log_tick, -1, 0, on_log_tick, LOG_TICK_MS) ||
+	if (!add_event(loop, &loop->log_tick, -1, 0, on_log_tick, LOG_TICK_MS) ||
 	    (round_ms > 0 && !add_event(loop, &loop->watchdog, -1, 0, on_round, round_ms))) {
-		drop_events(loop);
 		return chi_fail(fault, -CHI_ENOMEM, "cannot watch signals and timers");
 	}
 	chi_sockets_print(sockets, addresses);
@@ -132,12 +123,17 @@ int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sock
 	chi_notify("READY=1");
 	event_base_dispatch(loop->base);
 	chi_notify("STOPPING=1");
-	drop_events(loop);
 	return CHI_OK;
 }
 
 void chi_main_loop_deinit(struct chi_main_loop *loop)
 {
+	/* libevent puts the handlers back that were there before. */
+	for (size_t i = 0; i < CHI_COUNT(loop->signals); i++) {
+		chi_event_drop(&loop->signals[i]);
+	}
+	chi_event_drop(&loop->watchdog);
+	chi_event_drop(&loop->log_tick);
 	if (loop->base != NULL) {
 		event_base_free(loop->base);
 		loop->base = NULL;

@@ -23,7 +23,8 @@ struct chi_main_loop {
 	struct event *log_tick;
 };
 
-/* -CHI_ENOMEM; to be freed also then. */
+/* Before anything is started: from here on signals are caught, and take effect when the loop runs.
+ * -CHI_ENOMEM; to be freed also then. */
 CHI_MUSTUSE int chi_main_loop_init(struct chi_main_loop *loop, void (*reload)(void *context),
 				   void *context, struct chi_fault *fault);
 
@@ -31,7 +32,7 @@ CHI_MUSTUSE int chi_main_loop_init(struct chi_main_loop *loop, void (*reload)(vo
 void chi_main_loop_watch(struct chi_main_loop *loop, struct chi_loop *watched);
 
 /* Says that the server is ready at those sockets, and serves until SIGTERM, SIGINT or an end of its
- * own; signals are ignored again then. -CHI_ENOMEM. */
+ * own; while what was asked is answered, further signals do nothing. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sockets,
 				  struct chi_fault *fault);
 

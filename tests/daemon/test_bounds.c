@@ -359,6 +359,27 @@ CASE(unread_answers_cut_off_at_the_mark)
 	loop_config.limits.output_pause = pause;
 }
 
+/* The probes in front of a write are answered first, which may end the connection. */
+CASE(nothing_is_begun_for_one_that_its_probes_cut_off)
+{
+	const uint64_t pause = loop_config.limits.output_pause;
+	const struct chi_key kings = {.len = 9, .bytes = {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+	const struct chi_delete_request asked = {.positions = {.keys = &kings, .n = 1}};
+	const struct chi_request request = {.id = 2, .op = CHI_OP_DELETE, .body = &asked};
+	struct loop_client client;
+	struct chi_buffer out;
+	loop_config.limits.output_pause = loop_config.limits.output_close;
+	(void)enter_unread(&client, around(loop_config.limits.output_close, 0));
+	chi_buffer_init(&out, 4096);
+	loop_pack_probe(&out, 1);
+	loop_pack(&out, &request);
+	loop_send(&client, &out);
+	loop_turn();
+	assert_int_equal(loop_worker->n_conns, 0);
+	leave(&client);
+	loop_config.limits.output_pause = pause;
+}
+
 CASE(buffers_are_full_above_the_mark)
 {
 	size_t before = atomic_load(&loop_server->buffered);

@@ -523,6 +523,26 @@ class TestSlowReaders(unittest.TestCase):
 
             harness.wait_for(cut_off)
 
+    def test_asking_on_is_not_reading(self):
+        """A request meanwhile gave another --send-timeout."""
+        body = json.dumps({"fens": [START] * 1000}).encode()
+        large = b"POST /api/position HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        with webserver.start(webserver.make_store(), "--send-timeout", "300") as server, \
+                socket.socket() as peer:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            peer.settimeout(60)
+            peer.connect(("127.0.0.1", server.port))
+            peer.sendall(large)
+
+            def cut_off():
+                try:
+                    peer.send(b"HEAD /api/info HTTP/1.1\r\n\r\n")
+                except (ConnectionResetError, BrokenPipeError):
+                    return True
+                return b"expired_total 1\n" in server.request("/metrics")[2]
+
+            harness.wait_for(cut_off)
+
 
 class TestInstalled(unittest.TestCase):
     """What comes with the program."""
