@@ -109,6 +109,16 @@ void chi_main_loop_watch(struct chi_main_loop *loop, struct chi_loop *watched)
 	*end = watched;
 }
 
+/* libevent puts the handlers back that were there before. */
+static void drop_events(struct chi_main_loop *loop)
+{
+	for (size_t i = 0; i < CHI_COUNT(loop->signals); i++) {
+		chi_event_drop(&loop->signals[i]);
+	}
+	chi_event_drop(&loop->watchdog);
+	chi_event_drop(&loop->log_tick);
+}
+
 int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sockets,
 		      struct chi_fault *fault)
 {
@@ -123,17 +133,13 @@ int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sock
 	chi_notify("READY=1");
 	event_base_dispatch(loop->base);
 	chi_notify("STOPPING=1");
+	drop_events(loop);
 	return CHI_OK;
 }
 
 void chi_main_loop_deinit(struct chi_main_loop *loop)
 {
-	/* libevent puts the handlers back that were there before. */
-	for (size_t i = 0; i < CHI_COUNT(loop->signals); i++) {
-		chi_event_drop(&loop->signals[i]);
-	}
-	chi_event_drop(&loop->watchdog);
-	chi_event_drop(&loop->log_tick);
+	drop_events(loop);
 	if (loop->base != NULL) {
 		event_base_free(loop->base);
 		loop->base = NULL;

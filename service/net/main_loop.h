@@ -32,7 +32,7 @@ CHI_MUSTUSE int chi_main_loop_init(struct chi_main_loop *loop, void (*reload)(vo
 void chi_main_loop_watch(struct chi_main_loop *loop, struct chi_loop *watched);
 
 /* Says that the server is ready at those sockets, and serves until SIGTERM, SIGINT or an end of its
- * own; while what was asked is answered, further signals do nothing. -CHI_ENOMEM. */
+ * own. After that a second one ends the process at once. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_main_loop_run(struct chi_main_loop *loop, const struct chi_sockets *sockets,
 				  struct chi_fault *fault);
 

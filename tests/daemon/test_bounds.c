@@ -363,7 +363,7 @@ CASE(unread_answers_cut_off_at_the_mark)
 CASE(nothing_is_begun_for_one_that_its_probes_cut_off)
 {
 	const uint64_t pause = loop_config.limits.output_pause;
-	const struct chi_key kings = {.len = 9, .bytes = {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
+	struct chi_key kings = {.len = 9, .bytes = {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
 	const struct chi_delete_request asked = {.positions = {.keys = &kings, .n = 1}};
 	const struct chi_request request = {.id = 2, .op = CHI_OP_DELETE, .body = &asked};
 	struct loop_client client;

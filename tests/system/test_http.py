@@ -10,6 +10,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -542,6 +543,30 @@ class TestSlowReaders(unittest.TestCase):
                 return b"expired_total 1\n" in server.request("/metrics")[2]
 
             harness.wait_for(cut_off)
+
+
+class TestSignals(unittest.TestCase):
+    def test_a_second_signal_ends_at_once(self):
+        """The first one waits for a client that does not read."""
+        body = json.dumps({"fens": [START] * 1000}).encode()
+        large = b"POST /api/position HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+        server = webserver.start(webserver.make_store())
+        self.addCleanup(server.process.kill)
+        with socket.socket() as peer:
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            peer.settimeout(60)
+            peer.connect(("127.0.0.1", server.port))
+            peer.sendall(large * 4)
+            self.assertEqual(peer.recv(12), b"HTTP/1.1 200")
+            server.process.terminate()
+            harness.wait_for(lambda: "stopping" in "".join(server.lines))
+
+            def ended():
+                server.process.terminate()
+                return server.process.poll() is not None
+
+            harness.wait_for(ended)
+            self.assertEqual(server.process.returncode, -signal.SIGTERM)
 
 
 class TestInstalled(unittest.TestCase):
