@@ -159,7 +159,7 @@ int chi_dir_files_spare(const char *path, struct chi_fault *fault)
 		    : CHI_OK;
 }
 
-static bool is_same(int a, int b)
+static bool is_same_file(int a, int b)
 {
 	struct stat st_a;
 	struct stat st_b;
@@ -176,7 +176,7 @@ int chi_dir_files_outside(int dir, const char *path, struct chi_fault *fault)
 					"'%s' is inside the directory of a store", path);
 		}
 		int above = openat(here, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		bool top = above < 0 || is_same(here, above);
+		bool top = above < 0 || is_same_file(here, above);
 		(void)close(here);
 		here = above;
 		if (top) {

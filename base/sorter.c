@@ -179,7 +179,7 @@ static bool add_run(struct chi_sort_runs *runs, struct chi_sort_run run)
 
 /* ---- Spilling ---------------------------------------------------------------------------- */
 
-static int open_file(struct chi_sorter *sorter, struct chi_fault *fault)
+static int open_run(struct chi_sorter *sorter, struct chi_fault *fault)
 {
 	if (sorter->fd >= 0) {
 		return CHI_OK;
@@ -231,7 +231,7 @@ static int write_run(struct chi_sorter *sorter, struct chi_sort_reader *reader,
 static int spill_runs(struct chi_sorter *sorter, const struct chi_sort_runs *runs,
 		      struct chi_sort_run *out, struct chi_fault *fault)
 {
-	int rc = open_file(sorter, fault);
+	int rc = open_run(sorter, fault);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -420,7 +420,8 @@ static size_t sample_run(const struct chi_sort_run *run, uint64_t stride,
 
 /* Walks the samples in order and begins a part whenever the last is large enough, at the first
  * sample of another group. */
-static int cut(struct chi_sorter *sorter, struct run_sample *samples, size_t n, uint64_t part_items)
+static int cut_runs(struct chi_sorter *sorter, struct run_sample *samples, size_t n,
+		    uint64_t part_items)
 {
 	sorter->splitters = calloc(n + 1, sizeof(*sorter->splitters));
 	if (sorter->splitters == NULL) {
@@ -457,7 +458,7 @@ static int choose_parts(struct chi_sorter *sorter, uint64_t part_items)
 		uint64_t stride = stride_of(&runs->run[i], part_items);
 		used += sample_run(&runs->run[i], stride, samples + used);
 	}
-	return cut(sorter, samples, used, part_items);
+	return cut_runs(sorter, samples, used, part_items);
 }
 
 int chi_sorter_seal(struct chi_sorter *sorter, uint64_t part_items, size_t *n_parts,

@@ -178,7 +178,8 @@ int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 }
 
 /* OpenSSL would wait for a writer of a pipe of that name. */
-static int look_at(const char *what, const char *path, struct stat *file, struct chi_fault *fault)
+static int look_at_file(const char *what, const char *path, struct stat *file,
+			struct chi_fault *fault)
 {
 	char buffer[96];
 	if (stat(path, file) != 0) {
@@ -245,9 +246,9 @@ int chi_tls_identity(SSL_CTX *context, const char *certificate, const char *key,
 		     struct chi_fault *fault)
 {
 	struct stat file;
-	int status = look_at("certificate", certificate, &file, fault);
+	int status = look_at_file("certificate", certificate, &file, fault);
 	if (status == CHI_OK) {
-		status = look_at("key", key, &file, fault);
+		status = look_at_file("key", key, &file, fault);
 	}
 	if (status < 0) {
 		return status;
@@ -279,7 +280,7 @@ int chi_tls_authorities(SSL_CTX *context, const char *file, struct chi_fault *fa
 					  "cannot use the system's authorities (%s)", reason());
 	}
 	struct stat st;
-	int status = look_at("authorities in", file, &st, fault);
+	int status = look_at_file("authorities in", file, &st, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -331,7 +332,7 @@ void chi_tls_free(struct chi_tls *tls)
 }
 
 /* As the handshake does it. */
-static bool verify(const struct chi_tls *tls, SSL_CTX *context, X509 *shown)
+static bool verify_certificate(const struct chi_tls *tls, SSL_CTX *context, X509 *shown)
 {
 	X509_STORE_CTX *check = X509_STORE_CTX_new();
 	bool good = check != NULL &&
@@ -346,7 +347,7 @@ static bool verify(const struct chi_tls *tls, SSL_CTX *context, X509 *shown)
 bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context)
 {
 	X509 *shown = SSL_get1_peer_certificate(tls->ssl);
-	bool good = shown == NULL || verify(tls, context, shown);
+	bool good = shown == NULL || verify_certificate(tls, context, shown);
 	X509_free(shown);
 	ERR_clear_error();
 	return good;

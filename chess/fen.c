@@ -38,8 +38,8 @@ static bool is_separator(char c)
 }
 
 /* Fills `fields`, of which there may be FIELDS_MAX, and `n`. */
-static int split(const char *text, size_t len, struct field *fields, size_t *n,
-		 struct chi_fault *fault)
+static int split_fields(const char *text, size_t len, struct field *fields, size_t *n,
+			struct chi_fault *fault)
 {
 	*n = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -236,7 +236,7 @@ int chi_fen_parse(const char *text, size_t len, struct chi_position *out, struct
 				CHI_FEN_INPUT_MAX);
 	}
 	chi_position_clear(&position);
-	int rc = split(text, len, fields, &n, fault);
+	int rc = split_fields(text, len, fields, &n, fault);
 	if (rc == CHI_OK) {
 		rc = read_placement(&position, fields[0], fault);
 	}

@@ -110,7 +110,7 @@ static struct chi_wide product(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /* Sum of three counts; false if it does not fit. */
-static bool add_up(const struct chi_counts *counts, uint64_t *sum)
+static bool sum_counts(const struct chi_counts *counts, uint64_t *sum)
 {
 	return !__builtin_add_overflow(counts->white, counts->draws, sum) &&
 	       !__builtin_add_overflow(*sum, counts->black, sum);
@@ -141,7 +141,7 @@ uint16_t chi_statistic_outcome(const struct chi_counts *counts, const struct chi
 	const uint64_t rate[3] = {base->white, base->draws, base->black};
 	uint64_t n = 0;
 	uint64_t total = 0;
-	if (!add_up(counts, &n) || !add_up(base, &total) || n == 0) {
+	if (!sum_counts(counts, &n) || !sum_counts(base, &total) || n == 0) {
 		return CHI_CHI2_UNKNOWN;
 	}
 	for (int i = 0; i < 3; i++) {
@@ -173,7 +173,8 @@ uint16_t chi_statistic_score(const struct chi_counts *counts, const struct chi_c
 {
 	uint64_t n = 0;
 	uint64_t total = 0;
-	if (!add_up(counts, &n) || !add_up(base, &total) || n < CHI_SCORE_GAMES || total == 0) {
+	if (!sum_counts(counts, &n) || !sum_counts(base, &total) || n < CHI_SCORE_GAMES ||
+	    total == 0) {
 		return CHI_CHI2_UNKNOWN;
 	}
 	/* With p = 2 W + D, q the same of the base and t its games, the score in percent is

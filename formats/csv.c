@@ -249,7 +249,7 @@ static int read_counts(const struct chi_csv *csv, const struct field *columns,
 	return status;
 }
 
-static int read_note(struct field field, struct chi_put_entry *put, struct chi_fault *fault)
+static int read_csv_note(struct field field, struct chi_put_entry *put, struct chi_fault *fault)
 {
 	if (field.len == 0) {
 		return CHI_OK;
@@ -402,7 +402,7 @@ int chi_csv_read(struct chi_csv *csv, const char *text, size_t len, struct chi_a
 		status = read_csv_eval(csv, columns, arena, put, fault);
 	}
 	if (status == CHI_OK) {
-		status = read_note(columns[CHI_CSV_NOTE], put, fault);
+		status = read_csv_note(columns[CHI_CSV_NOTE], put, fault);
 	}
 	return status == CHI_OK ? chi_put_checked(put, fault) : status;
 }

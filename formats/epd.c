@@ -182,7 +182,7 @@ static bool is_comment(struct span name)
 }
 
 /* Counts as export writes them; false, and *out as it was, if the text is any other. */
-static bool read_counts(struct span text, struct chi_counts *out)
+static bool read_counts_opcode(struct span text, struct chi_counts *out)
 {
 	struct chi_counts c = {0};
 	char copy[CHI_EPD_COUNTS_SIZE];
@@ -283,7 +283,7 @@ static int find_all(struct reader *r)
 			r->found[opcode] = operation.operand;
 		}
 		if (is_comment(operation.opcode)) {
-			r->has_counts |= read_counts(operation.operand, &r->counts);
+			r->has_counts |= read_counts_opcode(operation.operand, &r->counts);
 		}
 	}
 	return status == CHI_NONE ? CHI_OK : status;
@@ -300,12 +300,13 @@ static bool is_kept_elsewhere(const struct reader *r, const struct operation *op
 	struct span name = operation->opcode;
 	struct chi_counts counts;
 	enum opcode opcode = opcode_of(name);
-	return opcode == PV || (is_comment(name) && read_counts(operation->operand, &counts)) ||
+	return opcode == PV ||
+	       (is_comment(name) && read_counts_opcode(operation->operand, &counts)) ||
 	       (opcode <= ENGINE && has_score(r)) || span_is(name, "hmvc") || span_is(name, "fmvn");
 }
 
 /* A number that may be missing; only scores have signs. */
-static int read_number(struct reader *r, enum opcode opcode, int64_t most, int64_t *out)
+static int read_opcode_number(struct reader *r, enum opcode opcode, int64_t most, int64_t *out)
 {
 	struct span text = r->found[opcode];
 	if (text.at == NULL || ((opcode <= DM || is_number(text)) &&
@@ -344,12 +345,12 @@ static int read_epd_eval(struct reader *r, const char *engine, struct chi_put_en
 	int64_t nodes = 0;
 	bool is_mate = r->found[DM].at != NULL;
 	int64_t most = is_mate ? CHI_MATE_MAX : CHI_SCORE_MAX;
-	int status = read_number(r, is_mate ? DM : CE, most, &score);
+	int status = read_opcode_number(r, is_mate ? DM : CE, most, &score);
 	if (status == CHI_OK) {
-		status = read_number(r, ACD, UINT16_MAX, &depth);
+		status = read_opcode_number(r, ACD, UINT16_MAX, &depth);
 	}
 	if (status == CHI_OK) {
-		status = read_number(r, ACN, INT64_MAX, &nodes);
+		status = read_opcode_number(r, ACN, INT64_MAX, &nodes);
 	}
 	if (status != CHI_OK) {
 		return status;

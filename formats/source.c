@@ -380,8 +380,8 @@ static uint64_t whole_most(const struct chi_source *source)
 	return most < CHI_SOURCE_WHOLE_MAX ? most : CHI_SOURCE_WHOLE_MAX;
 }
 
-static int read_all(struct chi_buffer *content, struct chi_source *source, const char *what,
-		    struct chi_fault *fault)
+static int read_source(struct chi_buffer *content, struct chi_source *source, const char *what,
+		       struct chi_fault *fault)
 {
 	const char *bytes = NULL;
 	size_t len = 0;
@@ -412,7 +412,7 @@ int chi_source_whole(const char *path, const char *what, uint8_t **bytes, size_t
 		return rc;
 	}
 	chi_buffer_init(&content, (size_t)CHI_SOURCE_WHOLE_MAX + 1);
-	rc = read_all(&content, source, what, fault);
+	rc = read_source(&content, source, what, fault);
 	if (rc < 0) {
 		chi_buffer_deinit(&content);
 		return rc;

@@ -15,7 +15,7 @@ static int refuse_line(const struct chi_spelling_reader *reader, struct chi_faul
 	return chi_fail(fault, -CHI_EINVAL, "line %llu: %s", (unsigned long long)reader->line, why);
 }
 
-static bool is_blank(char c)
+static bool is_spelling_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -25,11 +25,11 @@ static void trim(const char **line, size_t *len)
 {
 	const char *remark = memchr(*line, '#', *len);
 	*len = remark != NULL ? (size_t)(remark - *line) : *len;
-	while (*len > 0 && is_blank(**line)) {
+	while (*len > 0 && is_spelling_blank(**line)) {
 		(*line)++;
 		(*len)--;
 	}
-	while (*len > 0 && is_blank((*line)[*len - 1])) {
+	while (*len > 0 && is_spelling_blank((*line)[*len - 1])) {
 		(*len)--;
 	}
 }
@@ -51,7 +51,7 @@ static int begin_section(struct chi_spelling_reader *reader, const char *line, s
 	for (size_t i = 0; i < CHI_COUNT(sections); i++) {
 		size_t n = strlen(sections[i].word);
 		if (len >= n && memcmp(line, sections[i].word, n) == 0 &&
-		    (len == n || is_blank(line[n]))) {
+		    (len == n || is_spelling_blank(line[n]))) {
 			reader->kind = sections[i].kind;
 			return CHI_NONE;
 		}

@@ -13,7 +13,7 @@
 
 #define FIELD(name) offsetof(struct http_config, name)
 
-static chi_option_apply add_name;
+static chi_option_apply add_server_name;
 
 static const struct chi_option options[] = {
 	{"address", "ADDRESS", FIELD(address), .letter = 'a',
@@ -27,9 +27,9 @@ static const struct chi_option options[] = {
 	{"access", "FILE", FIELD(server.access_path),
 	 .help = "tokens and their roles, as chistored --access; reloaded by SIGHUP"},
 	{"public-read", NULL, FIELD(public_read), .help = "any client may read, without a token"},
-	{"host", "NAME", 0, .apply = add_name,
+	{"host", "NAME", 0, .apply = add_server_name,
 	 .help = "a name of this server, by which clients may write; repeatable"},
-	{"trust-proxy", "ADDR", 0, .apply = add_name,
+	{"trust-proxy", "ADDR", 0, .apply = add_server_name,
 	 .help = "the client is what a proxy at that address says in X-Forwarded-For; "
 		 "repeatable"},
 	{"web", "DIR", FIELD(web), .help = "the page's files (default: " CHI_WEB_DIR ")"},
@@ -83,8 +83,8 @@ void http_config_init(struct http_config *config)
 	config->workers = 2 * cores < HTTP_THREADS_MAX ? 2 * cores : HTTP_THREADS_MAX;
 }
 
-static int add_name(void *at, const struct chi_option *option, const char *text,
-		    struct chi_fault *fault)
+static int add_server_name(void *at, const struct chi_option *option, const char *text,
+			   struct chi_fault *fault)
 {
 	struct http_config *config = at;
 	const char *name = option->name;

@@ -421,7 +421,7 @@ static int overtaken(const struct chi_importer *importer, int rc, struct chi_fau
 		       : rc;
 }
 
-static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
+static int fill_from_commit(void *context, struct chi_load *load, struct chi_fault *fault)
 {
 	struct commit *commit = context;
 	const struct chi_importer *importer = commit->importer;
@@ -446,9 +446,10 @@ int chi_importer_commit_pgn(struct chi_pgn_session *games, struct chi_import_res
 				.result = result,
 				.fault = fault,
 				.limits = {.whole = true}};
-	int rc =
-		overtaken(games->importer,
-			  chi_importer_apply(games->importer, fill, &commit, result, fault), fault);
+	int rc = overtaken(
+		games->importer,
+		chi_importer_apply(games->importer, fill_from_commit, &commit, result, fault),
+		fault);
 	free(commit.counted);
 	free(commit.asked);
 	free(commit.limits.dropped);

@@ -167,7 +167,7 @@ int chi_importer_begin(const struct chi_importer_target *target,
 	return CHI_OK;
 }
 
-static int ready(const struct chi_importer *importer, struct chi_fault *fault)
+static int ready_importer(const struct chi_importer *importer, struct chi_fault *fault)
 {
 	fault->text[0] = '\0';
 	return chi_importer_canceled(importer) ? chi_fault_plain(fault, -CHI_ECANCELED) : CHI_OK;
@@ -175,20 +175,20 @@ static int ready(const struct chi_importer *importer, struct chi_fault *fault)
 
 int chi_importer_file(struct chi_importer *importer, const char *name, struct chi_fault *fault)
 {
-	int rc = ready(importer, fault);
+	int rc = ready_importer(importer, fault);
 	return rc == CHI_OK ? importer->kind->file(importer, name, fault) : rc;
 }
 
 int chi_importer_feed(struct chi_importer *importer, const void *bytes, size_t len,
 		      struct chi_fault *fault)
 {
-	int rc = ready(importer, fault);
+	int rc = ready_importer(importer, fault);
 	return rc == CHI_OK ? importer->kind->feed(importer, bytes, len, fault) : rc;
 }
 
 int chi_importer_store(struct chi_importer *importer, const char *dir, struct chi_fault *fault)
 {
-	int rc = ready(importer, fault);
+	int rc = ready_importer(importer, fault);
 	if (rc == CHI_OK && importer->kind->store == NULL) {
 		return chi_fail(fault, -CHI_EINVAL, "only a merge takes a store in a directory");
 	}
@@ -198,7 +198,7 @@ int chi_importer_store(struct chi_importer *importer, const char *dir, struct ch
 int chi_importer_commit(struct chi_importer *importer, struct chi_import_result *result,
 			struct chi_fault *fault)
 {
-	int rc = ready(importer, fault);
+	int rc = ready_importer(importer, fault);
 	*result = (struct chi_import_result){0};
 	return rc == CHI_OK ? importer->kind->commit(importer, result, fault) : rc;
 }

@@ -104,7 +104,7 @@ static void fail_parts(struct parts *parts, int rc, const struct chi_fault *faul
 	pthread_mutex_unlock(&parts->mutex);
 }
 
-static void *work(void *argument)
+static void *work_on_part(void *argument)
 {
 	struct parts_worker worker = {.parts = argument};
 	struct parts *parts = argument;
@@ -189,7 +189,7 @@ static int run_threads(struct parts *parts, struct chi_load *load, struct chi_fa
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	unsigned n = 0;
-	while (n < wanted && pthread_create(&threads[n], NULL, work, parts) == 0) {
+	while (n < wanted && pthread_create(&threads[n], NULL, work_on_part, parts) == 0) {
 		n++;
 	}
 	int rc = n > 0 ? store_all(parts, load, fault)

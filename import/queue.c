@@ -52,7 +52,7 @@ void chi_queue_deinit(struct chi_queue *queue)
 }
 
 /* With the mutex held. An open stream goes on however many wait: it may be the oldest itself. */
-static bool is_full(const struct chi_queue *queue)
+static bool is_queue_full(const struct chi_queue *queue)
 {
 	return queue->pieces >= queue->pieces_max ||
 	       (queue->waiting >= STREAMS_A_PIECE * queue->pieces_max && queue->newest->closed &&
@@ -62,7 +62,7 @@ static bool is_full(const struct chi_queue *queue)
 int chi_queue_piece(struct chi_queue *queue, struct chi_piece **out)
 {
 	pthread_mutex_lock(&queue->mutex);
-	while (is_full(queue) && queue->status == CHI_OK) {
+	while (is_queue_full(queue) && queue->status == CHI_OK) {
 		pthread_cond_wait(&queue->room, &queue->mutex);
 	}
 	int rc = queue->status;

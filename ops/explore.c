@@ -83,7 +83,7 @@ static bool explore_may_detach(const struct chi_query *query)
 }
 
 /* They are too few to fill a response. */
-static int put_moves(struct chi_page *page, const struct chi_explored *found)
+static int put_explored_moves(struct chi_page *page, const struct chi_explored *found)
 {
 	for (size_t i = 0; i < found->n_moves; i++) {
 		int status = chi_page_grow(page);
@@ -103,7 +103,7 @@ static int send_explore(struct chi_query *query, struct chi_page *page, struct c
 	if (status == CHI_NONE) {
 		status = chi_filtered_explore_result(explore->explore, &page->arena,
 						     &explore->found, fault);
-		status = status == CHI_OK ? put_moves(page, &explore->found) : status;
+		status = status == CHI_OK ? put_explored_moves(page, &explore->found) : status;
 	}
 	return status;
 }

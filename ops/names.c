@@ -69,7 +69,7 @@ static bool names_may_detach(const struct chi_query *query)
 	return query->is_ready;
 }
 
-static int count_games(struct chi_query *query, struct chi_fault *fault)
+static int count_games_of_names(struct chi_query *query, struct chi_fault *fault)
 {
 	(void)fault;
 	return chi_names_query_step(names_of(query)->names, query->steps);
@@ -157,7 +157,7 @@ const struct chi_query_ops chi_names_ops = {
 	.attach = attach_names,
 	.detach = detach_names,
 	.may_detach = names_may_detach,
-	.work = count_games,
+	.work = count_games_of_names,
 	.rows = send_names,
 	.deliver = deliver_rows,
 	.forget = forget_names,
@@ -228,7 +228,7 @@ const struct chi_query_ops chi_suspects_ops = {
 	.attach = attach_suspects,
 	.detach = detach_names,
 	.may_detach = names_may_detach,
-	.work = count_games,
+	.work = count_games_of_names,
 	.rows = send_suspects,
 	.deliver = deliver_groups,
 	.forget = forget_names,

@@ -113,7 +113,7 @@ static void run_deinit(struct run *run)
 }
 
 /* Where a worth is in the order: 0 for 0, then centipawns, then mates. */
-static size_t size_of(const struct run *run, chi_worth worth)
+static size_t backup_size(const struct run *run, chi_worth worth)
 {
 	int32_t size = worth > 0 ? worth : -worth;
 	return chi_worth_is_mate(worth)
@@ -184,7 +184,7 @@ static void turn_edges(struct run *run)
 
 static void append_worth(struct run *run, uint32_t entry, chi_worth worth)
 {
-	struct list *list = &run->lists[size_of(run, worth)];
+	struct list *list = &run->lists[backup_size(run, worth)];
 	run->next[entry] = LIST_END;
 	if (list->head == LIST_END) {
 		list->head = entry;

@@ -35,8 +35,8 @@ struct measured {
 };
 
 /* Adds the operation's contents. */
-static void measure(struct measured *m, const struct chi_message *type, enum chi_op op,
-		    const void *from)
+static void measure_message(struct measured *m, const struct chi_message *type, enum chi_op op,
+			    const void *from)
 {
 	m->type = type;
 	if (type != NULL) {
@@ -113,7 +113,8 @@ int chi_request_pack(const struct chi_request *request, struct chi_buffer *out)
 	if (request->op == CHI_OP_UNKNOWN) {
 		return -CHI_EINVAL;
 	}
-	measure(&m, chi_operation_of(request->op)->request, request->op, request_of(request));
+	measure_message(&m, chi_operation_of(request->op)->request, request->op,
+			request_of(request));
 	int rc = begin_frame(out, m.len, REQUEST_MAX, 0, &at);
 	if (rc != CHI_OK) {
 		return rc;
@@ -164,8 +165,8 @@ static struct measured measure_response(const struct chi_response *response)
 		       chi_message_len(&unknown_message, response, &unused) +
 		       chi_uint_len(THOUSANDTHS_FIELD, response->thousandths)};
 	if (has_result(response->status, response->op) && result_of(response) != NULL) {
-		measure(&m, chi_operation_of(response->op)->result, response->op,
-			result_of(response));
+		measure_message(&m, chi_operation_of(response->op)->result, response->op,
+				result_of(response));
 	}
 	return m;
 }

@@ -153,7 +153,7 @@ static size_t moves_len(const void *from, size_t *noted)
 	return game->n_plies * sizeof(chi_move);
 }
 
-static uint8_t *put_moves(uint8_t *at, const void *from, size_t noted)
+static uint8_t *put_games_moves(uint8_t *at, const void *from, size_t noted)
 {
 	const struct chi_game *game = from;
 	(void)noted;
@@ -187,7 +187,7 @@ static int moves_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, 
 }
 
 static const struct chi_message moves_message = {
-	.len = moves_len, .put = put_moves, .read = moves_read};
+	.len = moves_len, .put = put_games_moves, .read = moves_read};
 
 static int check_game(struct chi_unpacker *u, void *out)
 {

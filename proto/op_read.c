@@ -91,7 +91,7 @@ static size_t text_len(const void *from, size_t *noted)
 	return fen->len;
 }
 
-static uint8_t *put_text(uint8_t *at, const void *from, size_t noted)
+static uint8_t *put_text_field(uint8_t *at, const void *from, size_t noted)
 {
 	const struct chi_text *fen = from;
 	(void)noted;
@@ -107,7 +107,8 @@ static int text_read(struct chi_unpacker *u, const uint8_t *bytes, size_t len, v
 	return chi_text_read(u, &field, out);
 }
 
-const struct chi_message chi_text_message = {.len = text_len, .put = put_text, .read = text_read};
+const struct chi_message chi_text_message = {
+	.len = text_len, .put = put_text_field, .read = text_read};
 
 /* The limit is of keys and FENs together, which the check before could not see. */
 int chi_positions_check(struct chi_unpacker *u, struct chi_positions *positions, size_t max)

@@ -269,7 +269,7 @@ struct running {
 };
 
 /* All parts that are not done: read, then applied. */
-static int prepare(struct running *r)
+static int prepare_batch(struct running *r)
 {
 	struct chi_rados *rados = r->batch->rados;
 	size_t n = 0;
@@ -366,7 +366,7 @@ static int run_parts(struct running *r)
 		if (tries > 0) {
 			wait_a_little(tries);
 		}
-		status = prepare(r);
+		status = prepare_batch(r);
 		if (status == CHI_OK) {
 			status = chi_objects_run(rados, r->writes, r->pending);
 		}

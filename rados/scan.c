@@ -317,7 +317,7 @@ static int collect(struct chi_rados_scan *scan)
 	return status;
 }
 
-static int take_entry(void *context, size_t i, const struct chi_record *record)
+static int take_scanned(void *context, size_t i, const struct chi_record *record)
 {
 	struct chi_rados_scan *scan = context;
 	struct chi_entry *entry = &scan->entries[scan->n];
@@ -343,7 +343,7 @@ static int fetch_sorted(struct chi_rados_scan *scan, bool records)
 			scan->keys[i] = scan->found[i].key;
 		}
 		scan->n = 0;
-		status = chi_rados_get_many(scan->rados, scan->keys, n, &scan->arena, take_entry,
+		status = chi_rados_get_many(scan->rados, scan->keys, n, &scan->arena, take_scanned,
 					    scan);
 	}
 	return status == CHI_OK && scan->sorted.at == scan->sorted.n ? CHI_NONE : status;

@@ -63,7 +63,7 @@ struct chi_walk {
 
 /* ---- Numbers ----------------------------------------------------------------------------- */
 
-static uint64_t number_of(const char *key, size_t key_len)
+static uint64_t shard_number(const char *key, size_t key_len)
 {
 	uint8_t bytes[CHI_OMAP_KEY_MAX] = {0};
 	size_t len = 0;
@@ -166,7 +166,7 @@ static int ask_shard(struct chi_walk *walk, uint32_t i, struct chi_object_op *op
 }
 
 /* It has as many bytes as a chunk may; within one number all entries are one chunk. */
-static bool is_full(const struct chi_walk *walk, struct shard *shard)
+static bool is_shard_full(const struct chi_walk *walk, struct shard *shard)
 {
 	return next(shard)->bytes >= walk->bytes_cap &&
 	       !(walk->spec.descending && shard->span == 1);
@@ -180,7 +180,7 @@ static int take_entries(struct chi_walk *walk, struct shard *shard, struct chi_o
 	struct chi_omap_entry found;
 	int status = CHI_OK;
 	*past = false;
-	while (status == CHI_OK && !*past && !is_full(walk, shard)) {
+	while (status == CHI_OK && !*past && !is_shard_full(walk, shard)) {
 		status = chi_object_listed(walk->rados, op, &shard->from, &found);
 		if (status != CHI_OK) {
 			break;
@@ -188,7 +188,7 @@ static int take_entries(struct chi_walk *walk, struct shard *shard, struct chi_o
 		*past = (spec->upper.len > 0 &&
 			 chi_omap_compare(found.key, found.key_len, spec->upper.bytes,
 					  spec->upper.len) >= 0) ||
-			(spec->descending && number_of(found.key, found.key_len) > shard->top);
+			(spec->descending && shard_number(found.key, found.key_len) > shard->top);
 		bool wanted = !*past && chi_omap_compare(found.key, found.key_len,
 							 spec->lower.bytes, spec->lower.len) > 0;
 		status = wanted ? keep_entry(next(shard), &found, (uint32_t)(shard - walk->shards))
@@ -201,7 +201,7 @@ static int take_entries(struct chi_walk *walk, struct shard *shard, struct chi_o
 /* The next listing: of what fits, or twice as much. */
 static void grow(const struct chi_walk *walk, struct shard *shard)
 {
-	if (is_full(walk, shard)) {
+	if (is_shard_full(walk, shard)) {
 		shard->max = next(shard)->n;
 	} else {
 		shard->max = 2 * shard->max < walk->cap ? 2 * shard->max : walk->cap;
@@ -295,7 +295,7 @@ static int list_round(struct chi_walk *walk, uint32_t *wanted, struct chi_object
 }
 
 /* Makes the next chunk the current one where that is spent. False: there is none yet. */
-static bool turn(struct shard *shard)
+static bool turn_shard(struct shard *shard)
 {
 	if (is_spent(shard) && has_next(shard)) {
 		empty(current(shard));
@@ -315,7 +315,7 @@ static int fill_chunks(struct chi_walk *walk)
 		status = list_round(walk, wanted, ops);
 		ready = true;
 		for (uint32_t i = 0; i < walk->n; i++) {
-			ready = turn(&walk->shards[i]) && ready;
+			ready = turn_shard(&walk->shards[i]) && ready;
 		}
 	}
 	return status;
@@ -374,7 +374,7 @@ static int advance(struct chi_walk *walk)
 	struct shard *shard = &walk->shards[walk->heap[0]];
 	walk->advance = false;
 	current(shard)->at++;
-	if (!turn(shard)) {
+	if (!turn_shard(shard)) {
 		int status = fill_chunks(walk);
 		make_heap(walk);
 		return status;
@@ -409,13 +409,13 @@ bool chi_walk_mixed(const struct chi_walk *walk)
 
 /* ---- Opening ----------------------------------------------------------------------------- */
 
-static void prepare(struct chi_walk *walk)
+static void prepare_walk(struct chi_walk *walk)
 {
 	const struct chi_walk_spec *spec = &walk->spec;
 	size_t first = spec->first < walk->cap ? spec->first : walk->cap;
 	uint64_t top =
-		spec->upper.len > 0 ? number_of(spec->upper.bytes, spec->upper.len) : UINT64_MAX;
-	walk->least = number_of(spec->lower.bytes, spec->lower.len);
+		spec->upper.len > 0 ? shard_number(spec->upper.bytes, spec->upper.len) : UINT64_MAX;
+	walk->least = shard_number(spec->lower.bytes, spec->lower.len);
 	for (uint32_t i = 0; i < walk->n; i++) {
 		struct shard *shard = &walk->shards[i];
 		chi_arena_init(&shard->chunks[0].arena, SIZE_MAX);
@@ -447,7 +447,7 @@ int chi_walk_open(struct chi_rados *rados, const struct chi_walk_spec *spec, str
 	/* A shard has two chunks. */
 	walk->bytes_cap =
 		HELD_BYTES / 2 / n < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : HELD_BYTES / 2 / n;
-	prepare(walk);
+	prepare_walk(walk);
 	int status = fill_chunks(walk);
 	make_heap(walk);
 	return status;

@@ -178,8 +178,8 @@ static void count_move(const struct chi_among *among, const struct chi_posting *
 }
 
 /* A game counts once, and once for each move that it played. */
-static int judge(void *context, struct chi_reached *reached, struct chi_counts *counts,
-		 struct chi_move_stat *moves, size_t n_moves)
+static int judge_reached(void *context, struct chi_reached *reached, struct chi_counts *counts,
+			 struct chi_move_stat *moves, size_t n_moves)
 {
 	const struct chi_among *among = context;
 	const struct chi_posting *entries;
@@ -235,5 +235,5 @@ static int choose(void *context, struct chi_reached *reached, struct chi_counts 
 
 void chi_among_judge(struct chi_among *among, struct chi_scan *scan, bool whole)
 {
-	chi_scan_judged(scan, whole ? choose : judge, among);
+	chi_scan_judged(scan, whole ? choose : judge_reached, among);
 }

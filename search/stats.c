@@ -220,7 +220,7 @@ static uint32_t value_of(uint8_t by, const struct chi_columns_chunk *chunk, uint
 }
 
 /* -CHI_ECORRUPT: a column has what there is not. */
-static int add_game(struct chi_stats *stats, uint32_t value, uint32_t result)
+static int count_stat_game(struct chi_stats *stats, uint32_t value, uint32_t result)
 {
 	if (value >= stats->n_groups) {
 		return -CHI_ECORRUPT;
@@ -241,10 +241,11 @@ static int add_row(struct chi_stats *stats, const struct chi_columns_chunk *chun
 {
 	uint32_t value = value_of(stats->by, chunk, row);
 	uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
-	int rc = add_game(stats, value, stats->by == CHI_STATS_BLACK ? turned(result) : result);
+	int rc = count_stat_game(stats, value,
+				 stats->by == CHI_STATS_BLACK ? turned(result) : result);
 	if (rc == CHI_OK && stats->by == CHI_STATS_PLAYER) {
 		uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK, row);
-		rc = black != value ? add_game(stats, black, turned(result)) : CHI_OK;
+		rc = black != value ? count_stat_game(stats, black, turned(result)) : CHI_OK;
 	}
 	return rc;
 }
@@ -292,7 +293,7 @@ static uint64_t material_of(const struct chi_key *key)
 }
 
 /* Makes the table twice as large. */
-static int grow(struct chi_stats *stats)
+static int grow_stats(struct chi_stats *stats)
 {
 	size_t n = 2 * stats->n_groups;
 	struct group *groups = calloc(n, sizeof(*groups));
@@ -316,7 +317,7 @@ static int grow(struct chi_stats *stats)
 static int find_material(struct chi_stats *stats, uint64_t key, struct group **out)
 {
 	if (2 * stats->used >= stats->n_groups) {
-		int rc = grow(stats);
+		int rc = grow_stats(stats);
 		if (rc < 0) {
 			return rc;
 		}
@@ -332,7 +333,7 @@ static int find_material(struct chi_stats *stats, uint64_t key, struct group **o
 	return CHI_OK;
 }
 
-static int add_position(struct chi_stats *stats, const struct chi_row *row)
+static int add_stat_position(struct chi_stats *stats, const struct chi_row *row)
 {
 	const struct chi_key *key = &row->key;
 	struct group *group = NULL;
@@ -366,7 +367,7 @@ static int step_positions(struct chi_stats *stats, uint64_t steps)
 		size_t n = 0;
 		rc = chi_scan_rows(stats->scan, rows, ROWS, POSITIONS_A_STEP, &n);
 		for (size_t i = 0; rc >= 0 && i < n; i++) {
-			int added = add_position(stats, &rows[i]);
+			int added = add_stat_position(stats, &rows[i]);
 			rc = added < 0 ? added : rc;
 		}
 	}
@@ -486,7 +487,7 @@ const struct chi_stats_row *chi_stats_rows(const struct chi_stats *stats, size_t
 }
 
 /* The kind of names whose numbers groups have; 0: none. */
-static int kind_of(uint8_t by)
+static int stat_kind_of(uint8_t by)
 {
 	switch (by) {
 	case CHI_STATS_EVENT:
@@ -510,8 +511,8 @@ int chi_stats_group_of(struct chi_read *read, uint8_t by, const struct chi_stats
 	struct chi_archive_view view;
 	struct chi_name name = {.text = row->text, .len = strlen(row->text)};
 	int rc = chi_read_archive(read, &view);
-	if (rc == CHI_OK && kind_of(by) != 0 && row->value != 0) {
-		rc = chi_name_text(view.txn, view.trees.names, (enum chi_name_kind)kind_of(by),
+	if (rc == CHI_OK && stat_kind_of(by) != 0 && row->value != 0) {
+		rc = chi_name_text(view.txn, view.trees.names, (enum chi_name_kind)stat_kind_of(by),
 				   row->value, &name);
 	}
 	if (rc != CHI_OK) {

@@ -169,7 +169,7 @@ static int add_moves(struct chi_twins *twins, uint32_t number)
 	return CHI_OK;
 }
 
-static int compare_moves(const void *left, const void *right)
+static int compare_twins(const void *left, const void *right)
 {
 	const struct entry *a = left;
 	const struct entry *b = right;
@@ -200,7 +200,7 @@ static void drop_singles(struct chi_twins *twins)
 static int make_games(struct chi_twins *twins)
 {
 	if (twins->n_entries > 0) {
-		qsort(twins->entries, twins->n_entries, sizeof(*twins->entries), compare_moves);
+		qsort(twins->entries, twins->n_entries, sizeof(*twins->entries), compare_twins);
 		drop_singles(twins);
 	}
 	if (twins->n_entries > 0) {
@@ -212,7 +212,7 @@ static int make_games(struct chi_twins *twins)
 }
 
 /* Of all games that fit. CHI_OK: call again; CHI_NONE: they are gathered. */
-static int gather(struct chi_twins *twins, uint64_t *steps)
+static int gather_twins(struct chi_twins *twins, uint64_t *steps)
 {
 	int rc = chi_matcher_next(twins->matcher, steps, &twins->hits);
 	const struct chi_columns_chunk *chunk = chi_matcher_chunk(twins->matcher);
@@ -473,7 +473,7 @@ int chi_twins_step(struct chi_twins *twins, uint64_t steps)
 {
 	while (twins->rc == CHI_OK && steps > 0) {
 		if (!twins->gathered) {
-			int rc = gather(twins, &steps);
+			int rc = gather_twins(twins, &steps);
 			twins->gathered = rc == CHI_NONE;
 			twins->rc = rc < 0 ? rc : CHI_OK;
 		} else if (twins->at < twins->n_entries) {

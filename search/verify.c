@@ -33,8 +33,8 @@ struct check {
 	struct chi_numbers *found;  /* and what its filter finds */
 };
 
-__attribute__((format(printf, 2, 3))) static void complain(struct check *check, const char *format,
-							   ...)
+__attribute__((format(printf, 2, 3))) static void complain_of_search(struct check *check,
+								     const char *format, ...)
 {
 	char text[TEXT_SIZE];
 	va_list args;
@@ -96,9 +96,10 @@ static int check_surplus(struct check *check)
 	}
 	chi_columns_reader_deinit(&columns);
 	if (rc == CHI_OK && n > 0) {
-		complain(check,
-			 "its bitmap has games that do not fit its filter: %" PRIu64 ", from %u on",
-			 n, first);
+		complain_of_search(check,
+				   "its bitmap has games that do not fit its filter: %" PRIu64
+				   ", from %u on",
+				   n, first);
 	}
 	return rc;
 }
@@ -117,9 +118,10 @@ static void check_missing(struct check *check)
 		}
 	}
 	if (n > 0) {
-		complain(check,
-			 "its bitmap lacks games that fit its filter: %" PRIu64 ", from %u on", n,
-			 first);
+		complain_of_search(check,
+				   "its bitmap lacks games that fit its filter: %" PRIu64
+				   ", from %u on",
+				   n, first);
 	}
 }
 
@@ -131,8 +133,8 @@ static int check_entry(struct check *check)
 	int rc = chi_numbers_read(entry->bitmap, entry->bitmap_len, entry->mark.last,
 				  &check->stored);
 	if (rc == CHI_OK && chi_numbers_count(check->stored) != entry->games) {
-		complain(check, "its bitmap has %" PRIu64 " games, and not %" PRIu64,
-			 chi_numbers_count(check->stored), entry->games);
+		complain_of_search(check, "its bitmap has %" PRIu64 " games, and not %" PRIu64,
+				   chi_numbers_count(check->stored), entry->games);
 	}
 	if (rc == CHI_OK &&
 	    chi_terms_parse(entry->filter, entry->filter_len, &check->terms, NULL) != CHI_OK) {
@@ -166,7 +168,7 @@ static int check_all(struct check *check)
 		check->stored = NULL;
 		check->found = NULL;
 		if (is_its_own(rc)) {
-			complain(check, "it cannot be read (%s)", chi_strerror(rc));
+			complain_of_search(check, "it cannot be read (%s)", chi_strerror(rc));
 			rc = CHI_OK;
 		}
 	}

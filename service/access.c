@@ -291,7 +291,7 @@ static int parse_rule(const struct parser *parser, const struct word *words, siz
 }
 
 /* Cuts a line without its comment into words; returns how many, WORDS + 1 if there are more. */
-static size_t cut(const char *line, size_t len, struct word words[WORDS])
+static size_t cut_words(const char *line, size_t len, struct word words[WORDS])
 {
 	size_t n = 0;
 	size_t at = 0;
@@ -316,7 +316,7 @@ static int parse_line(const struct parser *parser, const char *line, size_t len)
 	struct chi_access *access = parser->access;
 	struct word words[WORDS];
 	const char *comment = memchr(line, '#', len);
-	size_t n = cut(line, comment != NULL ? (size_t)(comment - line) : len, words);
+	size_t n = cut_words(line, comment != NULL ? (size_t)(comment - line) : len, words);
 	if (n == 0) {
 		return CHI_OK;
 	}

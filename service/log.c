@@ -144,7 +144,7 @@ static void print_time(char out[TIME_SIZE], bool with_fraction)
 
 /* Only in files a text line has the time of day: a reader of standard error (a person, the journal)
  * has it. Programs always want it. */
-static void write_line(int fd, const struct chi_event *event)
+static void write_event(int fd, const struct chi_event *event)
 {
 	/* Those of syslog. */
 	static const int priorities[CHI_LOG_LEVELS] = {
@@ -184,7 +184,7 @@ bool chi_log_wants(enum chi_log_level level)
 void chi_log(const struct chi_event *event)
 {
 	if (chi_log_wants(event->level)) {
-		write_line(target.fd, event);
+		write_event(target.fd, event);
 	}
 }
 
@@ -196,15 +196,15 @@ void chi_log_ready(const char *addresses)
 			addresses);
 		return;
 	}
-	write_line(STDERR_FILENO,
-		   &(struct chi_event){CHI_LOG_INFO, "ready", "ready, listening on {addresses}",
-				       CHI_LOG_FIELDS(log_text("addresses", addresses))});
+	write_event(STDERR_FILENO,
+		    &(struct chi_event){CHI_LOG_INFO, "ready", "ready, listening on {addresses}",
+					CHI_LOG_FIELDS(log_text("addresses", addresses))});
 }
 
 /* ---- Lines that are left out ------------------------------------------------------------- */
 
 /* The place of that name; NULL if there are none left. */
-static struct counted *place_of(const char *name)
+static struct counted *counter_of(const char *name)
 {
 	for (size_t i = 0; i < COUNTED_MAX; i++) {
 		if (counted[i].name == NULL || strcmp(counted[i].name, name) == 0) {
@@ -237,7 +237,7 @@ void chi_log_limited(const struct chi_event *event)
 	int64_t now_ms = chi_now_ms();
 	bool wanted = true;
 	pthread_mutex_lock(&counted_lock);
-	struct counted *one = place_of(event->name);
+	struct counted *one = counter_of(event->name);
 	if (one != NULL) {
 		if (one->name == NULL || now_ms - one->began_ms >= CHI_LOG_WINDOW_MS) {
 			turn_over(one, now_ms);

@@ -192,8 +192,8 @@ static void add_member(struct out *out, const struct chi_log_field *field)
 	}
 }
 
-static void print_json(struct out *out, const struct chi_log_head *head,
-		       const struct chi_event *event)
+static void print_json_event(struct out *out, const struct chi_log_head *head,
+			     const struct chi_event *event)
 {
 	char message[CHI_LOG_LINE_SIZE / 4];
 	struct out sentence = {message, message + sizeof(message) - 1, false};
@@ -222,7 +222,7 @@ size_t chi_log_line(enum chi_log_format format, const struct chi_log_head *head,
 	}
 	if (format == CHI_LOG_JSON) {
 		out.end -= CLOSING_SIZE;
-		print_json(&out, head, event);
+		print_json_event(&out, head, event);
 	} else {
 		print_text(&out, head, event);
 	}

@@ -28,7 +28,7 @@ static bool is_number(const struct chi_option *option)
 		strcmp(option->argument, "BYTES") == 0);
 }
 
-static void *place_of(const struct chi_option *option, void *settings)
+static void *setting_of(const struct chi_option *option, void *settings)
 {
 	return (char *)settings + option->offset;
 }
@@ -37,7 +37,7 @@ void chi_options_init(const struct chi_option_table *table, void *settings)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		if (is_number(&table->options[i])) {
-			*(uint64_t *)place_of(&table->options[i], settings) =
+			*(uint64_t *)setting_of(&table->options[i], settings) =
 				table->options[i].initial;
 		}
 	}
@@ -83,7 +83,7 @@ static int parse_number(const struct chi_option *option, const char *text, uint6
 static int apply(const struct chi_option *option, void *settings, const char *text,
 		 struct chi_fault *fault)
 {
-	void *at = place_of(option, settings);
+	void *at = setting_of(option, settings);
 	if (option->apply != NULL) {
 		return option->apply(at, option, text, fault);
 	}
@@ -102,7 +102,8 @@ static int apply(const struct chi_option *option, void *settings, const char *te
 }
 
 /* What getopt is to know: long options in the order of the table, and letters. */
-static void describe(const struct chi_option_table *table, struct option *all, char *letters)
+static void describe_options(const struct chi_option_table *table, struct option *all,
+			     char *letters)
 {
 	*letters++ = '+';
 	*letters++ = ':';
@@ -135,7 +136,7 @@ int chi_options_parse(const struct chi_option_table *table, void *settings, int 
 	struct option all[CHI_OPTIONS_MAX + 1] = {{0}};
 	char letters[2 * CHI_OPTIONS_MAX + 3];
 	assert(table->n <= CHI_OPTIONS_MAX);
-	describe(table, all, letters);
+	describe_options(table, all, letters);
 	optind = 0; /* glibc: start afresh, also the second time in a process */
 	opterr = 0;
 	for (;;) {

@@ -154,7 +154,7 @@ static int wait_for_hello(struct chi_child *child)
 	return -CHI_ETIMEOUT;
 }
 
-static void drop(struct chi_child *child)
+static void drop_child(struct chi_child *child)
 {
 	for (size_t i = 0; i < child->n_options; i++) {
 		free(child->options[i]);
@@ -186,7 +186,7 @@ int chi_child_start(const char *command, struct chi_child **out, struct chi_faul
 	int error = spawn(child, words.we_wordv);
 	wordfree(&words);
 	if (error != 0) {
-		drop(child);
+		drop_child(child);
 		return chi_fail(fault, -CHI_EINVAL, "cannot start '%.100s' (%s)", command,
 				strerror(error));
 	}
@@ -243,7 +243,7 @@ bool chi_child_reap(struct chi_child *child, bool kills)
 	}
 	(void)kill(-child->pid, SIGKILL);
 	(void)waitpid(child->pid, NULL, 0);
-	drop(child);
+	drop_child(child);
 	return true;
 }
 

@@ -166,7 +166,7 @@ static void *run_learner(void *argument)
 	return NULL;
 }
 
-static void drop(struct chi_learner *learner)
+static void drop_learner(struct chi_learner *learner)
 {
 	chi_close(learner->client);
 	free(learner->lessons);
@@ -199,7 +199,7 @@ int chi_learner_open(const char *address, chi_learned_fn *learned, void *context
 		rc = chi_fail(fault, -CHI_ENOMEM, "cannot start a thread");
 	}
 	if (rc != CHI_OK) {
-		drop(learner);
+		drop_learner(learner);
 		return rc;
 	}
 	*out = learner;
@@ -252,6 +252,6 @@ uint64_t chi_learner_close(struct chi_learner *learner)
 	pthread_mutex_unlock(&learner->mutex);
 	pthread_join(learner->thread, NULL);
 	uint64_t lost = learner->lost;
-	drop(learner);
+	drop_learner(learner);
 	return lost;
 }

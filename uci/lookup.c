@@ -79,7 +79,7 @@ static void open_learner(struct chi_lookup *lookup)
 
 /* The learner first: what a process has open for reading alone it cannot open for writing. One that
  * is there stays: evaluations may wait in it. */
-static void open_store(struct chi_lookup *lookup)
+static void open_lookup(struct chi_lookup *lookup)
 {
 	const struct chi_options options = {CHI_OPTIONS_INIT, .client_name = "chistore-uci",
 					    .connect_ms = PATIENCE_MS, .call_ms = PATIENCE_MS,
@@ -180,7 +180,7 @@ static void *run_lookup(void *argument)
 		}
 		pthread_mutex_unlock(&lookup->mutex);
 		if (opens) {
-			open_store(lookup);
+			open_lookup(lookup);
 		} else {
 			lookup->status = look_up_position(lookup);
 		}

@@ -32,7 +32,7 @@ static const char help[] =
 
 /* The next line of stdin in `line`, of LINE_MAX_BYTES + 1. One that is too long, or has a NUL, is
  * left out. False: the end. */
-static bool read_line(char *line)
+static bool read_input_line(char *line)
 {
 	size_t n = 0;
 	bool whole = true;
@@ -71,7 +71,7 @@ static int converse(const char *store, const char *engine)
 		return 1;
 	}
 	bool quits = false;
-	while (!quits && read_line(line)) {
+	while (!quits && read_input_line(line)) {
 		quits = !chi_session_take_line(session, line);
 	}
 	if (!quits) {

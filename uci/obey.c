@@ -38,7 +38,7 @@ static void position(struct chi_session *session, const char *line, char *at)
 	session->position = copy;
 }
 
-static void go(struct chi_session *session, const struct chi_session_line *line, char *at)
+static void obey_go(struct chi_session *session, const struct chi_session_line *line, char *at)
 {
 	free(session->go);
 	session->go = strdup(line->text);
@@ -172,7 +172,7 @@ void chi_session_obey(struct chi_session *session, const struct chi_session_line
 	} else if (strcmp(word, "position") == 0) {
 		position(session, line->text, at);
 	} else if (strcmp(word, "go") == 0) {
-		go(session, line, at);
+		obey_go(session, line, at);
 	} else if (strcmp(word, "setoption") == 0) {
 		setoption(session, line->text, at);
 	} else if (strcmp(word, "ucinewgame") == 0) {

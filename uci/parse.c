@@ -133,7 +133,7 @@ static void take_searched(struct chi_session *session, const char *word)
 	limits->moves = session->searched;
 }
 
-static void take_number(const struct number *number, char **at)
+static void take_uci_number(const struct number *number, char **at)
 {
 	char *word = chi_next_word(at);
 	bool minus = word != NULL && word[0] == '-';
@@ -176,7 +176,7 @@ void chi_parse_go(struct chi_session *session, char *at)
 			i++;
 		}
 		if (i < CHI_COUNT(numbers)) {
-			take_number(&numbers[i], &at);
+			take_uci_number(&numbers[i], &at);
 		} else if (strcmp(word, "infinite") == 0) {
 			limits->infinite = true;
 		} else if (strcmp(word, "ponder") == 0) {

@@ -88,7 +88,7 @@ struct chi_relay {
 	struct late_line **late_end;
 };
 
-static void enter(struct chi_relay *relay, enum state state, int64_t ms)
+static void enter_state(struct chi_relay *relay, enum state state, int64_t ms)
 {
 	relay->state = state;
 	relay->deadline = ms > 0 ? chi_now_ms() + ms : INT64_MAX;
@@ -182,7 +182,7 @@ static void leave(struct chi_relay *relay, int64_t ms)
 	relay->kill_at = chi_now_ms() + ms;
 	relay->child = NULL;
 	drop_late(relay);
-	enter(relay, ABSENT, 0);
+	enter_state(relay, ABSENT, 0);
 	reap(relay);
 }
 
@@ -230,7 +230,7 @@ static void start_engine(struct chi_relay *relay)
 		chi_session_say("engine: %s", fault.text);
 		return;
 	}
-	enter(relay, STARTING, HELLO_MS);
+	enter_state(relay, STARTING, HELLO_MS);
 }
 
 void chi_relay_settle(struct chi_relay *relay)
@@ -259,7 +259,7 @@ void chi_relay_print_options(const struct chi_relay *relay, FILE *out)
 }
 
 /* For a child that is started later, or again. */
-static void remember(struct chi_relay *relay, const char *option, const char *line)
+static void remember_option(struct chi_relay *relay, const char *option, const char *line)
 {
 	size_t at = 0;
 	while (at < relay->n_said && strcasecmp(relay->said[at].option, option) != 0) {
@@ -306,7 +306,7 @@ void chi_relay_tell(struct chi_relay *relay, const char *option, const char *lin
 	bool shared = option != NULL && chi_uci_options_shared(option);
 	bool there = relay->child != NULL && relay->state != STARTING;
 	if (option != NULL && !shared) {
-		remember(relay, option, line);
+		remember_option(relay, option, line);
 	}
 	if (!there || (shared && !chi_child_has(relay->child, option))) {
 		return;
@@ -322,7 +322,7 @@ static void ask_ready(struct chi_relay *relay)
 {
 	chi_child_send(relay->child, "isready");
 	relay->owed++;
-	enter(relay, LOADING, READY_MS);
+	enter_state(relay, LOADING, READY_MS);
 }
 
 /* It begins with our values of the options that both have, as we have told the GUI ours. */
@@ -358,7 +358,7 @@ static void hear_best(struct chi_relay *relay, const char *at)
 		search->answered = true;
 		relay->failures = 0;
 	}
-	enter(relay, IDLE, 0);
+	enter_state(relay, IDLE, 0);
 	tell_late(relay);
 }
 
@@ -386,7 +386,7 @@ static void hear(struct chi_relay *relay, const char *line)
 		break;
 	case LOADING:
 		if (strcmp(line, "readyok") == 0 && --relay->owed == 0) {
-			enter(relay, IDLE, 0);
+			enter_state(relay, IDLE, 0);
 		}
 		break;
 	case SEARCHING:
@@ -502,7 +502,7 @@ static bool begin_engine(struct chi_relay *relay)
 	}
 	chi_child_send(relay->child, relay->session->position);
 	chi_child_send(relay->child, relay->session->go);
-	enter(relay, SEARCHING, 0);
+	enter_state(relay, SEARCHING, 0);
 	return true;
 }
 
@@ -529,7 +529,7 @@ static void listen(struct chi_relay *relay, struct search *search)
 		if (stopped == 0 && (now >= due.stop || chi_session_stopped(session))) {
 			stopped = now;
 			chi_child_send(relay->child, "stop");
-			enter(relay, STOPPING, HUNG_MS);
+			enter_state(relay, STOPPING, HUNG_MS);
 		}
 		int64_t until = stopped != 0 ? answer_by(search, stopped, due.answer) : due.stop;
 		if (stopped != 0 && now >= until) {
@@ -576,7 +576,7 @@ int chi_relay_new(struct chi_session *session, int wake, struct chi_relay **out)
 	(*out)->session = session;
 	(*out)->wake = wake;
 	(*out)->late_end = &(*out)->late;
-	enter(*out, ABSENT, 0);
+	enter_state(*out, ABSENT, 0);
 	return CHI_OK;
 }
 

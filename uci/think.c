@@ -128,7 +128,7 @@ static bool print_pv(const struct chi_session *session, const chi_move *pv, size
 	return fflush(stdout) == 0;
 }
 
-static void print_line(void *context, const struct chi_engine_line *line)
+static void print_engine_line(void *context, const struct chi_engine_line *line)
 {
 	struct chi_session *session = context;
 	static const char *const bounds[] = {"", " lowerbound", " upperbound"};
@@ -199,7 +199,7 @@ static void forget_draws(struct chi_session *session, const struct chi_engine_re
 static void search_move(struct chi_session *session, struct chi_engine_result *result)
 {
 	const struct chi_engine_limits limits = limits_from_now(session);
-	chi_engine_go(session->engine, &limits, print_line, session, result);
+	chi_engine_go(session->engine, &limits, print_engine_line, session, result);
 	struct chi_learner *learner = learner_of(session);
 	forget_draws(session, result);
 	if (learner != NULL && !result->draws_of_game && result->depth > 0) {
@@ -311,7 +311,7 @@ static void answer_move(const struct chi_session *session, const struct chi_engi
 }
 
 /* Nothing that another engine could answer. */
-static bool is_over(const struct chi_session *session)
+static bool is_thought_over(const struct chi_session *session)
 {
 	struct chi_move_list list;
 	chi_movegen_legal(chi_engine_position(session->engine), &list);
@@ -322,7 +322,7 @@ void chi_session_think(struct chi_session *session)
 {
 	struct chi_engine_result result = {0};
 	bool answered = from_store(session, &result) ||
-			(session->options.engine[0] != '\0' && !is_over(session) &&
+			(session->options.engine[0] != '\0' && !is_thought_over(session) &&
 			 chi_relay_search(session->relay, &result));
 	if (!answered) {
 		search_move(session, &result);

@@ -120,7 +120,7 @@ static void take_tuning_game(struct data *data, const struct chi_game *game)
 	}
 }
 
-static int read_games(struct data *data, const char *address)
+static int read_tuning_games(struct data *data, const char *address)
 {
 	struct chi_client *client;
 	struct chi_info info;
@@ -241,7 +241,7 @@ static void run_fit(struct fit *fit, const struct data *data)
 }
 
 /* What a pawn is worth becomes 100. */
-static void print(const struct fit *fit)
+static void print_fit(const struct fit *fit)
 {
 	double pawn = (fit->weights[CHI_TERM_PIECE] + fit->weights[CHI_TERMS + CHI_TERM_PIECE]) / 2;
 	double by = pawn > 1 ? 100 / pawn : 1;
@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: chi-tune STORE > uci/search/weights.c\n");
 		return 2;
 	}
-	if (read_games(&data, argv[1]) != 0) {
+	if (read_tuning_games(&data, argv[1]) != 0) {
 		return 1;
 	}
 	fprintf(stderr, "%zu positions, %zu features\n", data.n, data.n_features);
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 	}
 	shuffle(&data);
 	run_fit(&fit, &data);
-	print(&fit);
+	print_fit(&fit);
 	free(data.features);
 	free(data.samples);
 	return 0;

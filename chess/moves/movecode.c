@@ -145,7 +145,7 @@ CHI_INLINE bool look(struct search *s, int from, uint64_t set, unsigned how)
 }
 
 /* One move, or four if it promotes. */
-CHI_INLINE bool look_at(struct search *s, int from, int to, bool promotes, unsigned how)
+CHI_INLINE bool look_at_move(struct search *s, int from, int to, bool promotes, unsigned how)
 {
 	unsigned n = promotes ? 4 : 1;
 	chi_move move = chi_move_make(from, to, 0);
@@ -184,7 +184,7 @@ CHI_INLINE bool answers(struct search *s, int last, unsigned how)
 		int from = square_of(s->us, highest(seen_by(s->us, attackers)));
 		bool promotes = (ENDS >> last & 1) != 0 && (kind[CHI_PAWN] >> from & 1) != 0;
 		attackers ^= chi_bit(from);
-		if (look_at(s, from, last, promotes, how)) {
+		if (look_at_move(s, from, last, promotes, how)) {
 			return true;
 		}
 	}
@@ -207,7 +207,7 @@ static bool castling(struct search *s, uint64_t rooks, unsigned how)
 	while (rooks != 0) {
 		int rook = highest(rooks);
 		rooks ^= chi_bit(rook);
-		if (may_castle(s, king, rook) && look_at(s, king, rook, false, how)) {
+		if (may_castle(s, king, rook) && look_at_move(s, king, rook, false, how)) {
 			return true;
 		}
 	}
@@ -221,8 +221,8 @@ static bool pawn_moves(struct search *s, uint64_t set, int step, unsigned how)
 	while (set != 0) {
 		int seen = highest(set);
 		set ^= chi_bit(seen);
-		if (look_at(s, square_of(s->us, seen - step), square_of(s->us, seen), seen >= 56,
-			    how)) {
+		if (look_at_move(s, square_of(s->us, seen - step), square_of(s->us, seen),
+				 seen >= 56, how)) {
 			return true;
 		}
 	}

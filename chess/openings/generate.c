@@ -70,8 +70,8 @@ static struct line *next_line(struct line_table *table)
 }
 
 /* Plays the moves; the position after them is the line's key. */
-static int play(const struct line_table *table, const char *moves, struct line *line,
-		struct chi_fault *fault)
+static int play_line(const struct line_table *table, const char *moves, struct line *line,
+		     struct chi_fault *fault)
 {
 	chi_move played[CHI_LINE_MAX];
 	struct chi_position position = table->start;
@@ -106,7 +106,7 @@ static int take_opening(struct line_table *table, char *text, struct chi_fault *
 		return -CHI_ENOMEM;
 	}
 	table->n++;
-	return play(table, moves, line, fault);
+	return play_line(table, moves, line, fault);
 }
 
 /* Reads a file after its header line; says what is wrong with it. */

@@ -127,7 +127,7 @@ static int solve_piece(struct chi_draft *draft, int piece, struct chi_fault *fau
 }
 
 /* The sum of both ends over the pieces of `set`. */
-static struct chi_range_int sum_of(const struct chi_draft *draft, uint32_t set)
+static struct chi_range_int range_sum(const struct chi_draft *draft, uint32_t set)
 {
 	struct chi_range_int sum = {0};
 	for (int piece = 0; piece < PIECES; piece++) {
@@ -145,7 +145,7 @@ static int solve_men(struct chi_draft *draft, struct chi_fault *fault)
 	static const uint32_t sets[] = {SET_WHITE, SET_BLACK, SET_WHITE | SET_BLACK};
 	static const char *const names[] = {"white men", "black men", "men"};
 	for (size_t i = 0; i < 3; i++) {
-		struct chi_range_int sum = sum_of(draft, sets[i]);
+		struct chi_range_int sum = range_sum(draft, sets[i]);
 		bool all = i == 2;
 		int least = max(max(sum.least, count_within(draft, sets[i])),
 				all ? draft->men.least : 0);
@@ -162,7 +162,7 @@ static int solve_men(struct chi_draft *draft, struct chi_fault *fault)
 	}
 	for (int piece = 0; piece < PIECES; piece++) {
 		struct chi_range_int *count = &draft->counts[piece];
-		int others = sum_of(draft, SET_WHITE | SET_BLACK).least - count->least;
+		int others = range_sum(draft, SET_WHITE | SET_BLACK).least - count->least;
 		count->most = min(count->most, draft->men.most - others);
 	}
 	return CHI_OK;

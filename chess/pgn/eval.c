@@ -21,7 +21,7 @@ struct score {
 	int32_t value; /* centipawns, or to mate: moves after '#', plies after 'M' */
 };
 
-static bool is_blank(char c)
+static bool is_eval_blank(char c)
 {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -33,11 +33,11 @@ static bool is_digit(char c)
 
 static struct part trimmed(const char *text, size_t len)
 {
-	while (len > 0 && is_blank(*text)) {
+	while (len > 0 && is_eval_blank(*text)) {
 		text++;
 		len--;
 	}
-	while (len > 0 && is_blank(text[len - 1])) {
+	while (len > 0 && is_eval_blank(text[len - 1])) {
 		len--;
 	}
 	return (struct part){text, len};
@@ -203,7 +203,8 @@ static struct part unnumbered(struct part word)
 }
 
 /* Plays the text's moves up to one that is not legal; how many there are. */
-static size_t play(const struct chi_position *start, struct part text, chi_move *out, size_t most)
+static size_t play_variation(const struct chi_position *start, struct part text, chi_move *out,
+			     size_t most)
 {
 	struct chi_position position = *start;
 	size_t n = 0;
@@ -237,8 +238,8 @@ static void set_pv(struct chi_pgn_eval *out, const struct chi_pgn_game *game, si
 {
 	chi_move answer[CHI_PV_MAX];
 	chi_move played = game->moves[ply - 1];
-	size_t n = play(&game->positions[ply - 1], text, out->pv, CHI_PV_MAX);
-	size_t more = play(&game->positions[ply], text, answer, CHI_PV_MAX - 1);
+	size_t n = play_variation(&game->positions[ply - 1], text, out->pv, CHI_PV_MAX);
+	size_t more = play_variation(&game->positions[ply], text, answer, CHI_PV_MAX - 1);
 	if (more > n) {
 		out->pv[0] = played;
 		memcpy(out->pv + 1, answer, more * sizeof(*answer));
@@ -272,7 +273,7 @@ static bool read_tag(const struct chi_pgn_game *game, const struct chi_pgn_comme
 	struct part rest = {at, comment->len - (size_t)(at - comment->text)};
 	rest = from(rest, sizeof(name) - 1);
 	struct part inside = upto(rest, "]");
-	if (inside.len == rest.len || inside.len == 0 || !is_blank(*inside.text)) {
+	if (inside.len == rest.len || inside.len == 0 || !is_eval_blank(*inside.text)) {
 		return false;
 	}
 	inside = trimmed(inside.text, inside.len);

@@ -18,7 +18,7 @@ static size_t bucket_of(uint64_t value)
 }
 
 /* The middle of a bucket, which is at most half its width away from any of its values. */
-static uint64_t value_of(size_t bucket)
+static uint64_t bucket_value(size_t bucket)
 {
 	if (bucket < PARTS) {
 		return bucket;
@@ -81,7 +81,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, unsigned permil
 		seen += counter_get(&histogram->counts[i]);
 		if (seen >= rank) {
 			/* The middle of the last bucket may lie above all its values. */
-			return value_of(i) < max ? value_of(i) : max;
+			return bucket_value(i) < max ? bucket_value(i) : max;
 		}
 	}
 	return 0;

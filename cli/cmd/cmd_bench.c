@@ -80,7 +80,7 @@ static int check_plan(const struct cli *cli, const struct bench_state *bench)
 }
 
 /* Opens the address and gathers what is asked for. */
-static int prepare(struct cli *cli, struct bench_state *bench)
+static int prepare_bench(struct cli *cli, struct bench_state *bench)
 {
 	struct loadgen_plan *plan = &bench->plan;
 	struct chi_info info;
@@ -179,7 +179,7 @@ static int clean(struct cli *cli, const struct bench_state *bench, struct load *
 }
 
 /* Things that make the figures mean something else than was asked for. */
-static int judge(const struct load *load, uint64_t answered, uint64_t failed)
+static int judge_load(const struct load *load, uint64_t answered, uint64_t failed)
 {
 	struct loadgen_total total;
 	loadgen_total(load, &total);
@@ -196,7 +196,7 @@ static int judge(const struct load *load, uint64_t answered, uint64_t failed)
 }
 
 /* Runs, prints, cleans up. *out: NULL if clients still use it when the command is over. */
-static int measure(struct cli *cli, const struct bench_state *bench, struct load **out)
+static int measure_load(struct cli *cli, const struct bench_state *bench, struct load **out)
 {
 	struct load *load = *out;
 	uint64_t answered = 0;
@@ -211,7 +211,7 @@ static int measure(struct cli *cli, const struct bench_state *bench, struct load
 	}
 	/* What was measured is printed, even if cleaning up fails. */
 	(void)fflush(stdout);
-	int code = judge(load, answered, failed);
+	int code = judge_load(load, answered, failed);
 	if (ended) {
 		code = cli_worse(code, clean(cli, bench, load));
 	} else {
@@ -242,7 +242,7 @@ static int run_bench(struct cli *cli)
 	plan->listed = bench->draw == DRAW_LISTED ||
 		       (bench->draw == DRAW_USUAL && bench->positions != NULL);
 	if (code == EXIT_DONE) {
-		code = prepare(cli, bench);
+		code = prepare_bench(cli, bench);
 	}
 	if (code == EXIT_DONE && loadgen_new(plan, &load) != CHI_OK) {
 		code = cli_no_memory();
@@ -262,7 +262,7 @@ static int run_bench(struct cli *cli)
 		cli_message("%s: %s", mix_name(kind), chi_error(cli->client));
 		return cli_worse(cli_exit_of(status), clean(cli, bench, load));
 	}
-	return measure(cli, bench, &load);
+	return measure_load(cli, bench, &load);
 }
 
 static const struct cli_option options[] = {

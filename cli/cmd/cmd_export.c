@@ -190,7 +190,7 @@ static int write_games(struct cli *cli, struct export *export, struct export_sta
 }
 
 /* Options of the wrong kind would silently do nothing. */
-static int check_kind(struct cli *cli, bool games)
+static int check_export_kind(struct cli *cli, bool games)
 {
 	static const char *const of_positions[] = {"min",    "max",  "material",  "either-colour",
 						   "pieces", "side", "min-games", "score",
@@ -216,7 +216,7 @@ static int run_export(struct cli *cli)
 		state->path = NULL;
 	}
 	enum export_format format = choose_format(cli, state);
-	code = check_kind(cli, format == EXPORT_PGN);
+	code = check_export_kind(cli, format == EXPORT_PGN);
 	if (code == EXIT_DONE) {
 		code = game_terms_take(cli, &state->terms);
 	}

@@ -59,7 +59,7 @@ static int take_head_line(struct load_command *load, struct chi_arena *arena)
 	return status == CHI_OK ? EXIT_DONE : cli_no_memory();
 }
 
-static int take_head(struct load_command *load)
+static int take_dump_head(struct load_command *load)
 {
 	struct chi_arena arena;
 	int code = EXIT_DONE;
@@ -120,7 +120,7 @@ static int run_load(struct cli *cli)
 		return code;
 	}
 	cli_catch_signals();
-	code = take_head(&load);
+	code = take_dump_head(&load);
 	load.run.create = load.head.head.statistic;
 	return code == EXIT_DONE ? import_store(cli, &load.run, chi_source_bytes_total(load.source),
 						feed_load, tell_loaded, NULL)

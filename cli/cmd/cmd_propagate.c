@@ -110,7 +110,7 @@ static int fail_propagate(struct work *work, int status)
 /* ---- The phases ---------------------------------------------------------------------------- */
 
 /* For the next run. */
-static int remember(struct work *work, const struct chi_input *input)
+static int remember_input(struct work *work, const struct chi_input *input)
 {
 	work->direct += input->direct != CHI_WORTH_NONE;
 	if (work->after == NULL || work->written) {
@@ -125,7 +125,7 @@ static int remember(struct work *work, const struct chi_input *input)
 static int add_row(struct work *work, const struct chi_row *row, const struct chi_record *record)
 {
 	struct chi_input input = chi_input_of(&row->key, record, work->state->engine);
-	int status = remember(work, &input);
+	int status = remember_input(work, &input);
 	return status == CHI_OK
 		       ? chi_graph_add_record(work->graph, &row->key, record, work->state->engine)
 		       : status;
@@ -137,7 +137,7 @@ static int join_row(struct work *work, const struct chi_row *row, const struct c
 	return chi_graph_link(work->graph, &row->key);
 }
 
-static bool is_same(const struct chi_eval *a, const struct chi_eval *b)
+static bool is_same_eval(const struct chi_eval *a, const struct chi_eval *b)
 {
 	return a != NULL && a->depth == b->depth && a->is_mate == b->is_mate &&
 	       a->score == b->score && a->n_pv == b->n_pv && (a->n_pv == 0 || a->pv[0] == b->pv[0]);
@@ -176,7 +176,7 @@ static int compare_stored(struct work *work, const struct chi_key *key,
 		return CHI_OK;
 	}
 	eval->score = chi_worth_score(answer.worth, &eval->is_mate);
-	if (!is_same(old, eval)) {
+	if (!is_same_eval(old, eval)) {
 		add_put(work, key, CHI_PUT_EVALS);
 	}
 	return CHI_OK;
@@ -231,7 +231,7 @@ static struct chi_scan_spec spec_of(enum chi_want want, uint64_t limit)
 				      .limit = limit};
 }
 
-static int read_all(struct work *work, const char *phase, enum chi_want want, take_row *take)
+static int read_all_rows(struct work *work, const char *phase, enum chi_want want, take_row *take)
 {
 	struct chi_scan_spec spec = spec_of(want, 0);
 	size_t n = 0;
@@ -289,7 +289,7 @@ static int store_all(struct work *work)
 
 /* ---- What has changed ---------------------------------------------------------------------- */
 
-static int change(struct work *work, const struct chi_key *key)
+static int change_position(struct work *work, const struct chi_key *key)
 {
 	int status = work->too_much ? CHI_OK : chi_cone_add(work->cone, key);
 	work->too_much = work->too_much || status == CHI_NONE;
@@ -310,7 +310,7 @@ static int pass_deleted(struct work *work, const struct chi_key *key)
 	while (status >= 0 && work->input != NULL &&
 	       (key == NULL ||
 		memcmp(work->input->key.bytes, key->bytes, sizeof(key->bytes)) < 0)) {
-		status = change(work, &work->input->key);
+		status = change_position(work, &work->input->key);
 		status = status >= 0 ? next_input(work) : status;
 	}
 	return status;
@@ -321,13 +321,13 @@ static int find_change(struct work *work, const struct chi_row *row,
 {
 	struct chi_input input = chi_input_of(&row->key, record, work->state->engine);
 	int status = pass_deleted(work, &row->key);
-	status = status >= 0 ? remember(work, &input) : status;
+	status = status >= 0 ? remember_input(work, &input) : status;
 	const struct chi_input *old = work->input;
 	if (status < 0 || old == NULL || memcmp(&old->key, &row->key, sizeof(row->key)) != 0) {
-		return status < 0 ? status : change(work, &row->key);
+		return status < 0 ? status : change_position(work, &row->key);
 	}
 	if (old->direct != input.direct || old->first != input.first || old->full != input.full) {
-		status = change(work, &row->key);
+		status = change_position(work, &row->key);
 	}
 	return status >= 0 ? next_input(work) : status;
 }
@@ -362,7 +362,7 @@ static int update(struct work *work)
 	int status = chi_cone_new(work->cli->client, most, state->memory, &work->cone);
 	status = status == CHI_OK ? next_input(work) : status;
 	if (status >= 0) {
-		status = read_all(work, "comparing", CHI_WANT_RECORDS, find_change);
+		status = read_all_rows(work, "comparing", CHI_WANT_RECORDS, find_change);
 	}
 	if (status >= 0 && cli_stop == 0) {
 		status = pass_deleted(work, NULL);
@@ -424,10 +424,10 @@ static int propagate(struct work *work)
 	work->worths = work->graph;
 	work->direct = 0;
 	if (status == CHI_OK) {
-		status = read_all(work, "reading positions", CHI_WANT_RECORDS, add_row);
+		status = read_all_rows(work, "reading positions", CHI_WANT_RECORDS, add_row);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
-		status = read_all(work, "finding moves", CHI_WANT_KEYS, join_row);
+		status = read_all_rows(work, "finding moves", CHI_WANT_KEYS, join_row);
 	}
 	if (status == CHI_OK && cli_stop == 0) {
 		status = chi_graph_run(work->graph, (unsigned)state->decay, &cli_stop);
@@ -448,7 +448,7 @@ static int work_off(struct work *work)
 	return propagate(work);
 }
 
-static int print(struct work *work)
+static int print_work(struct work *work)
 {
 	uint64_t positions = chi_graph_positions(work->worths);
 	if (work->cone != NULL) {
@@ -491,7 +491,7 @@ static int run_propagate(struct cli *cli)
 		code = ferror(work.target.file) == 0 ? target_finish(&work.target)
 						     : target_fail(&work.target);
 	}
-	return code == EXIT_DONE ? print(&work) : code;
+	return code == EXIT_DONE ? print_work(&work) : code;
 }
 
 static int take_file(struct cli *cli, const struct cli_option *option, const char *value, void *out)

@@ -114,7 +114,7 @@ static int check_statistic(struct cli *cli)
 }
 
 /* Puts the position durably and says what became of it. */
-static int store(struct cli *cli, const struct chi_put_entry *put)
+static int put_entry(struct cli *cli, const struct chi_put_entry *put)
 {
 	struct chi_put_result result = {0};
 	char fen[CHI_FEN_SIZE];
@@ -183,7 +183,7 @@ static int run_one(struct cli *cli)
 	if (chi_put_check(&put, CHI_STATISTIC_EXTERNAL, &fault) != CHI_OK) {
 		return cli_usage(cli, "%s", fault.text);
 	}
-	return store(cli, &put);
+	return put_entry(cli, &put);
 }
 
 static int run_put(struct cli *cli)

@@ -63,7 +63,8 @@ static bool go(struct walk *walk, struct chi_position *position, chi_move move)
 }
 
 /* The evaluation's own moves, out of the store. */
-static void follow(struct walk *walk, struct chi_position *position, const struct chi_eval *eval)
+static void follow_eval(struct walk *walk, struct chi_position *position,
+			const struct chi_eval *eval)
 {
 	walk->end = "evaluation";
 	for (size_t i = 0; i < eval->n_pv && go(walk, position, eval->pv[i]); i++) {
@@ -123,7 +124,7 @@ static int step_walk(struct walk *walk, struct chi_position *position, bool *mor
 	}
 	status = is_stored(walk, position, pv[0], &stored);
 	if (status == CHI_OK && !stored) {
-		follow(walk, position, &copy);
+		follow_eval(walk, position, &copy);
 	} else if (status == CHI_OK) {
 		*more = go(walk, position, pv[0]);
 	}
@@ -164,7 +165,7 @@ static json_t *moves_of(const struct walk *walk, bool uci)
 	return list;
 }
 
-static int print(const struct walk *walk)
+static int print_walk(const struct walk *walk)
 {
 	char fen[CHI_FEN_SIZE];
 	json_t *score = walk->scored ? json_integer(walk->score) : json_null();
@@ -208,7 +209,7 @@ static int walk_from(struct cli *cli, void *context, const struct place *place)
 		return cli_not_found(&place->key);
 	}
 	name_end(walk, &position);
-	return status == CHI_OK ? print(walk) : cli_fail(cli->client, status);
+	return status == CHI_OK ? print_walk(walk) : cli_fail(cli->client, status);
 }
 
 static int run_pv(struct cli *cli)

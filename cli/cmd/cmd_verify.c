@@ -65,7 +65,7 @@ static int repair(struct cli *cli, const struct verify_state *state)
 									    : EXIT_STORE;
 }
 
-static int verify(struct cli *cli)
+static int verify_store(struct cli *cli)
 {
 	struct chi_verify_result result = {0};
 	unsigned reports = 0;
@@ -90,7 +90,7 @@ static int run_verify(struct cli *cli)
 	if (wanted->statistic != 0 && wanted->repair == NULL) {
 		return cli_usage(cli, "--statistic goes with --repair");
 	}
-	return wanted->repair != NULL ? repair(cli, wanted) : verify(cli);
+	return wanted->repair != NULL ? repair(cli, wanted) : verify_store(cli);
 }
 
 static const struct cli_option options[] = {

@@ -5,7 +5,7 @@
 #include "cli/games/spellings.h"
 #include "cli/out/output.h"
 
-static int print_summary(const struct cli *cli, const struct spellings *done)
+static int print_spellings(const struct cli *cli, const struct spellings *done)
 {
 	return output_object(cli, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "aliases",
 					    json_count(done->aliases), "fide_ids",
@@ -35,7 +35,7 @@ static int run_alias(struct cli *cli)
 		cli_message("%s: neither an alias nor a FIDE id was found", cli->argv[1]);
 		return EXIT_STORE;
 	}
-	return print_summary(cli, spellings);
+	return print_spellings(cli, spellings);
 }
 
 static const struct cli_option options[] = {

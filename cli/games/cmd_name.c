@@ -147,7 +147,7 @@ static int run_suspects(struct cli *cli)
 
 /* ---- Changes ------------------------------------------------------------------------------ */
 
-static void refused(void *context, size_t i, const char *reason)
+static void name_refused(void *context, size_t i, const char *reason)
 {
 	(void)context;
 	(void)i;
@@ -162,7 +162,8 @@ static int change(struct cli *cli, enum chi_name_action action)
 				      .name = cli->argv[1],
 				      .to = action == CHI_NAME_JOIN ? cli->argv[2] : NULL};
 	struct chi_names_changed did;
-	int status = chi_names_change(cli->client, &one, 1, state->dry_run, refused, NULL, &did);
+	int status =
+		chi_names_change(cli->client, &one, 1, state->dry_run, name_refused, NULL, &did);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}

@@ -96,7 +96,7 @@ static uint64_t worth_of(enum keep keep, const struct chi_game *game)
 }
 
 /* Looks whether the game is better than those before. CHI_NONE: it has gone since. */
-static int look_at(struct cli *cli, uint32_t number, uint64_t *most, uint32_t *kept)
+static int look_at_twin(struct cli *cli, uint32_t number, uint64_t *most, uint32_t *kept)
 {
 	const struct twins_state *state = cli->state;
 	struct chi_game_row row;
@@ -174,7 +174,7 @@ static int take_group(struct cli *cli, const uint32_t *numbers, size_t n)
 	size_t there = 0;
 	int status = CHI_OK;
 	for (size_t i = 0; i < n && status >= 0; i++) {
-		status = look_at(cli, numbers[i], &most, &kept);
+		status = look_at_twin(cli, numbers[i], &most, &kept);
 		there += status == CHI_OK;
 	}
 	if (status >= 0 && there > 1) {

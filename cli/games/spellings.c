@@ -78,7 +78,7 @@ static int send(struct batch_of_changes *batch, size_t first, size_t n)
 }
 
 /* What is gathered goes to the store. */
-static int flush(struct batch_of_changes *batch)
+static int flush_changes(struct batch_of_changes *batch)
 {
 	int code = send(batch, 0, batch->n);
 	batch->n = 0;
@@ -86,7 +86,7 @@ static int flush(struct batch_of_changes *batch)
 	return code;
 }
 
-static enum chi_name_kind kind_of(enum chi_spelling_kind kind)
+static enum chi_name_kind name_kind_of(enum chi_spelling_kind kind)
 {
 	static const enum chi_name_kind kinds[] = {
 		[CHI_SPELLING_PLAYER] = CHI_NAME_PLAYER,
@@ -106,7 +106,7 @@ static int add_spelling(struct batch_of_changes *batch, const struct chi_spellin
 	struct chi_name_change *change = &batch->changes[batch->n];
 	*change = (struct chi_name_change){
 		.action = fide ? CHI_NAME_FIDE : CHI_NAME_CORRECT,
-		.kind = (uint8_t)kind_of(spelling->kind),
+		.kind = (uint8_t)name_kind_of(spelling->kind),
 		.name = chi_arena_text(&batch->arena, name, strlen(name)),
 		.to = fide ? NULL
 			   : chi_arena_text(&batch->arena, spelling->name, strlen(spelling->name)),
@@ -118,7 +118,7 @@ static int add_spelling(struct batch_of_changes *batch, const struct chi_spellin
 	batch->spellings->aliases += !fide;
 	batch->spellings->fides += fide;
 	batch->lines[batch->n++] = line;
-	return batch->n == BATCH ? flush(batch) : EXIT_DONE;
+	return batch->n == BATCH ? flush_changes(batch) : EXIT_DONE;
 }
 
 static int take_spelling(struct batch_of_changes *batch, struct chi_spelling_reader *reader,
@@ -149,7 +149,7 @@ static int read_lines(struct batch_of_changes *batch, struct chi_source *source)
 		struct chi_fault fault = {.text = ""};
 		int status = chi_source_line(source, &line, &len, &fault);
 		if (status == CHI_NONE) {
-			return flush(batch);
+			return flush_changes(batch);
 		}
 		if (status == -CHI_ETOOBIG) {
 			batch->spellings->bad++;

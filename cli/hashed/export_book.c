@@ -141,7 +141,7 @@ static int flush_key(struct export_book *book, struct target *target)
 }
 
 /* Positions that Polyglot does not tell apart share a key: what they played is added up. */
-static int gather(struct export_book *book, chi_move move, uint64_t weight)
+static int gather_move(struct export_book *book, chi_move move, uint64_t weight)
 {
 	if (book->n_moves > 0 && book->moves[book->n_moves - 1].move == move) {
 		struct weighed *last = &book->moves[book->n_moves - 1];
@@ -174,11 +174,11 @@ static int write_item(struct export_book *book, const struct chi_sort_item *item
 		code = flush_key(book, target);
 		book->key = entry.key;
 	}
-	return code == EXIT_DONE ? gather(book, entry.move, weight) : code;
+	return code == EXIT_DONE ? gather_move(book, entry.move, weight) : code;
 }
 
-static int write_all(struct export_book *book, struct chi_sort_reader *reader,
-		     struct target *target)
+static int write_entries(struct export_book *book, struct chi_sort_reader *reader,
+			 struct target *target)
 {
 	const struct chi_sort_item *item = NULL;
 	int status;
@@ -200,7 +200,8 @@ int export_book_write(struct export_book *book, struct target *target)
 	if (status == CHI_OK) {
 		status = chi_sorter_read(book->filler.sorter, &reader, &fault);
 	}
-	int code = status == CHI_OK ? write_all(book, reader, target) : book_fail(status, &fault);
+	int code =
+		status == CHI_OK ? write_entries(book, reader, target) : book_fail(status, &fault);
 	chi_sort_close(reader);
 	return code;
 }

@@ -26,7 +26,7 @@ static void sealing_deinit(struct sealing *sealing)
 	chi_buffer_deinit(&sealing->line);
 }
 
-static bool begins(const char *line, size_t len, const char *word)
+static bool line_begins(const char *line, size_t len, const char *word)
 {
 	return len >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
 }
@@ -56,8 +56,8 @@ static int write_lines(struct sealing *sealing)
 	int status;
 	while ((status = chi_source_line(sealing->source, &line, &len, &fault)) == CHI_OK &&
 	       code == EXIT_DONE) {
-		if (!begins(line, len, CHI_DUMP_SUM)) {
-			whole = begins(line, len, "end\t");
+		if (!line_begins(line, len, CHI_DUMP_SUM)) {
+			whole = line_begins(line, len, "end\t");
 			code = write_line(sealing, line, len);
 		}
 	}

@@ -70,7 +70,8 @@ static void print_summary(struct cli *cli, const struct chi_import_result *resul
 				json_count(result->skipped)));
 }
 
-static int tell_stored(struct import_run *run, int status, const struct chi_import_result *result)
+static int tell_lines_stored(struct import_run *run, int status,
+			     const struct chi_import_result *result)
 {
 	const struct line_files *files = (const struct line_files *)run;
 	if (status != CHI_OK) {
@@ -96,5 +97,5 @@ int lines_import(struct cli *cli, struct line_files *files, int n, char **paths,
 	run->count = count_lines;
 	run->by_line = true;
 	run->empty = tell_empty;
-	return import_store(cli, run, total, import_feed_paths, tell_stored, &context);
+	return import_store(cli, run, total, import_feed_paths, tell_lines_stored, &context);
 }

@@ -44,7 +44,7 @@ static void report_note(void *context, const struct chi_import_note *note)
 }
 
 /* For the progress bar alone: a tag cut by a block's end is missed. */
-static uint64_t count_games(const char *bytes, size_t len)
+static uint64_t count_pgn_games(const char *bytes, size_t len)
 {
 	static const char tag[] = "[Event ";
 	uint64_t n = 0;
@@ -114,7 +114,7 @@ int games_store(struct cli *cli, struct games *games, uint64_t bytes, const char
 	}
 	games->run.what = what;
 	games->run.unit = "games";
-	games->run.count = count_games;
+	games->run.count = count_pgn_games;
 	options->max_ply = (uint32_t)games->max_ply;
 	options->threads = (unsigned)games->threads;
 	options->verbose = games->verbose;

@@ -185,7 +185,7 @@ static void names_deinit(struct dump_names *names)
 	free(names->numbers);
 }
 
-static int add_name(struct dump_names *names, uint8_t kind, const struct chi_name_row *row)
+static int add_dump_name(struct dump_names *names, uint8_t kind, const struct chi_name_row *row)
 {
 	size_t len = strlen(row->text);
 	const char *text = chi_arena_text(&names->texts, row->text, len);
@@ -219,7 +219,7 @@ static int gather_names(struct dump *dump, uint8_t kind, struct dump_names *out)
 			return cli_fail(dump->from, status);
 		}
 		for (size_t i = 0; i < names.n; i++) {
-			int code = add_name(out, kind, &names.rows[i]);
+			int code = add_dump_name(out, kind, &names.rows[i]);
 			if (code != EXIT_DONE) {
 				return code;
 			}

@@ -404,7 +404,7 @@ int explored_table(const struct chi_explored *explore, size_t n, const struct ch
 }
 
 /* Most played first, as in an exploration. */
-static int compare_moves(const void *left, const void *right)
+static int compare_shown_moves(const void *left, const void *right)
 {
 	const struct chi_explore_move *a = left;
 	const struct chi_explore_move *b = right;
@@ -433,7 +433,7 @@ int explored_record(const struct chi_key *key, const struct chi_record *record,
 			(void)chi_opening_find(&next, &moves[i].eco, &moves[i].opening);
 		}
 	}
-	qsort(moves, record->n_moves, sizeof(*moves), compare_moves);
+	qsort(moves, record->n_moves, sizeof(*moves), compare_shown_moves);
 	explore.moves = moves;
 	return explored_table(&explore, record->n_moves, NULL, table);
 }

@@ -147,7 +147,7 @@ static int print_csv(FILE *file, char s, const struct chi_key *key, const struct
 }
 
 /* Room is made for the longest text, so the writer's `bad` is looked at once, at the end. */
-CHI_PRINTF(2, 3) static void put_text(struct chi_writer *w, const char *format, ...)
+CHI_PRINTF(2, 3) static void printf_text(struct chi_writer *w, const char *format, ...)
 {
 	va_list args;
 	char text[192];
@@ -162,7 +162,7 @@ static int put_moves(struct chi_writer *w, const struct chi_position *from, cons
 		     size_t n)
 {
 	struct chi_position position = *from;
-	put_text(w, " pv");
+	printf_text(w, " pv");
 	for (size_t i = 0; i < n; i++) {
 		char san[CHI_SAN_SIZE];
 		struct chi_position next;
@@ -170,39 +170,39 @@ static int put_moves(struct chi_writer *w, const struct chi_position *from, cons
 			return -CHI_ECORRUPT;
 		}
 		(void)chi_san_print(&position, moves[i], san);
-		put_text(w, " %s", san);
+		printf_text(w, " %s", san);
 		chi_position_play(&position, moves[i], &next);
 		position = next;
 	}
-	put_text(w, ";");
+	printf_text(w, ";");
 	return CHI_OK;
 }
 
 /* The writer has room for the longest text. */
 static void put_quoted(struct chi_writer *w, const char *opcode, const char *text, size_t len)
 {
-	put_text(w, " %s ", opcode);
+	printf_text(w, " %s ", opcode);
 	if (w->bad || (size_t)(w->end - w->at) < 3 * len + 2) {
 		w->bad = true;
 		return;
 	}
 	w->at += chi_epd_quote(text, len, (char *)w->at);
-	put_text(w, ";");
+	printf_text(w, ";");
 }
 
 static int put_eval(struct chi_writer *w, const struct chi_position *position,
 		    const struct chi_eval *eval)
 {
-	put_text(w, " %s %" PRId32 ";", eval->is_mate ? "dm" : "ce", eval->score);
+	printf_text(w, " %s %" PRId32 ";", eval->is_mate ? "dm" : "ce", eval->score);
 	if (eval->engine_len != strlen(CHI_EPD_ENGINE) ||
 	    memcmp(eval->engine, CHI_EPD_ENGINE, eval->engine_len) != 0) {
 		put_quoted(w, "engine", eval->engine, eval->engine_len);
 	}
 	if (eval->depth > 0) {
-		put_text(w, " acd %" PRIu32 ";", eval->depth);
+		printf_text(w, " acd %" PRIu32 ";", eval->depth);
 	}
 	if (eval->nodes > 0 && eval->nodes <= INT64_MAX) {
-		put_text(w, " acn %" PRIu64 ";", eval->nodes);
+		printf_text(w, " acn %" PRIu64 ";", eval->nodes);
 	}
 	return eval->n_pv > 0 ? put_moves(w, position, eval->pv, eval->n_pv) : CHI_OK;
 }
@@ -217,9 +217,9 @@ static void put_counts(struct chi_writer *w, const struct chi_record *record, bo
 		opcode[1]++;
 	}
 	if (has_games(&record->counts)) {
-		put_text(w, " %s", opcode);
+		printf_text(w, " %s", opcode);
 		chi_write_bytes(w, counts, chi_epd_counts(&record->counts, counts));
-		put_text(w, ";");
+		printf_text(w, ";");
 	}
 }
 
@@ -240,7 +240,7 @@ static int build_epd(struct chi_writer *w, const struct chi_position *position,
 	if (record->n_note > 0 && comment) {
 		put_quoted(w, "c9", record->note, record->n_note);
 	} else if (record->n_note > 0) {
-		put_text(w, " ");
+		printf_text(w, " ");
 		chi_write_bytes(w, record->note, record->n_note);
 	}
 	put_counts(w, record, comment);

@@ -176,8 +176,8 @@ static int name_moves(const struct chi_position *position, const struct chi_reco
 	return CHI_OK;
 }
 
-static int put_moves(struct chi_writer *w, const struct chi_position *position,
-		     const struct chi_record *record, struct chi_arena *arena)
+static int put_record_moves(struct chi_writer *w, const struct chi_position *position,
+			    const struct chi_record *record, struct chi_arena *arena)
 {
 	struct named_move *moves = chi_arena_alloc(arena, record->n_moves * sizeof(*moves));
 	int status = moves == NULL ? -CHI_ENOMEM : name_moves(position, record, moves);
@@ -264,7 +264,7 @@ static int put_record(struct chi_writer *w, const struct chi_key *key,
 	put_text(w, ",");
 	put_results(w, &record->counts);
 	put_plies(w, record);
-	int status = put_moves(w, position, record, arena);
+	int status = put_record_moves(w, position, record, arena);
 	if (status == CHI_OK) {
 		status = put_evals(w, position, record);
 	}

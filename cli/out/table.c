@@ -148,7 +148,7 @@ const char *table_plain(const struct table *table)
 }
 
 /* A byte that begins a character. */
-static bool begins(char c)
+static bool begins_word(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;
 }
@@ -157,7 +157,7 @@ size_t table_columns(const char *text, size_t len)
 {
 	size_t columns = 0;
 	for (size_t i = 0; i < len; i++) {
-		columns += begins(text[i]) ? 1 : 0;
+		columns += begins_word(text[i]) ? 1 : 0;
 	}
 	return columns;
 }
@@ -175,7 +175,7 @@ void table_print(const struct table *table, const char *text, size_t max)
 	bool cut = max > 0 && table_columns(clean, len) > max;
 	size_t columns = 0;
 	for (size_t i = 0; i < len; i++) {
-		columns += begins(clean[i]) ? 1 : 0;
+		columns += begins_word(clean[i]) ? 1 : 0;
 		if (cut && columns == max) {
 			(void)fputs(table->ascii ? "~" : "\u2026", table->out);
 			return;

@@ -319,7 +319,7 @@ static int take_positions(struct analysis_work *work)
 	return state->queue ? EXIT_DONE : positions_take(work->cli, &positions);
 }
 
-static int print_summary(struct analysis_work *work)
+static int print_analysis(struct analysis_work *work)
 {
 	json_t *told = json_pack("{s:o, s:o, s:o}", "analysed", json_count(work->analysed),
 				 "stored_before", json_count(work->stored_before), "failed",
@@ -351,7 +351,7 @@ static int run_analyse(struct cli *cli)
 		/* An engine that is gone is found out by reading; children have the default. */
 		(void)signal(SIGPIPE, SIG_IGN);
 		code = run_all(&work);
-		(void)print_summary(&work);
+		(void)print_analysis(&work);
 	}
 	(void)pthread_mutex_destroy(&work.mutex);
 	tree_deinit(&work.tree);

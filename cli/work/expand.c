@@ -99,7 +99,7 @@ static enum next take_leaf(struct analysis_work *work, uint32_t *leaf, struct ch
 	return next;
 }
 
-static int give_back(struct worker *worker, uint32_t leaf, enum worker_end end)
+static int give_back_leaf(struct worker *worker, uint32_t leaf, enum worker_end end)
 {
 	struct analysis_work *work = worker->work;
 	int status = CHI_OK;
@@ -120,16 +120,17 @@ static int work_leaf(struct worker *worker, uint32_t leaf, const struct chi_key 
 	int status = worker_known(worker, key);
 	if (status == CHI_OK) {
 		worker->work->stored_before++;
-		return give_back(worker, leaf, WORKER_FOUND);
+		return give_back_leaf(worker, leaf, WORKER_FOUND);
 	}
 	status = status == CHI_NONE ? worker_lease(worker, key) : status;
 	if (status == CHI_NONE) {
 		status = worker_given_up(worker, key);
-		return status < 0 ? status
-				  : give_back(worker, leaf,
-					      status == CHI_OK ? WORKER_FAILED : WORKER_STOPPED);
+		return status < 0
+			       ? status
+			       : give_back_leaf(worker, leaf,
+						status == CHI_OK ? WORKER_FAILED : WORKER_STOPPED);
 	}
-	return status == CHI_OK ? give_back(worker, leaf, worker_analyse(worker)) : status;
+	return status == CHI_OK ? give_back_leaf(worker, leaf, worker_analyse(worker)) : status;
 }
 
 void expand_work(struct worker *worker)

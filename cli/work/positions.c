@@ -20,7 +20,7 @@ static int fail_positions(struct cli *cli, const struct positions *positions, in
 }
 
 /* Each position of a line, that where it begins first. */
-static int take_line(struct cli *cli, const struct positions *positions)
+static int take_positions_line(struct cli *cli, const struct positions *positions)
 {
 	chi_move moves[CHI_LINE_MAX];
 	struct chi_key key;
@@ -95,7 +95,7 @@ static void begin_variation(struct repertoire *repertoire, const struct chi_pgn_
 	repertoire->before[note->depth + 1] = repertoire->after[note->depth + 1];
 }
 
-static int take_game(void *context, const char *path, const struct chi_pgn_game *game)
+static int take_pgn_game(void *context, const char *path, const struct chi_pgn_game *game)
 {
 	struct repertoire *repertoire = context;
 	struct chi_note note;
@@ -128,7 +128,7 @@ static int take_repertoire(struct cli *cli, const struct positions *positions)
 		return cli_no_memory();
 	}
 	int code = files_check(cli, 1, &path, &total);
-	return code == EXIT_DONE ? pgn_file(cli, path, repertoire.pgn, take_game, &repertoire)
+	return code == EXIT_DONE ? pgn_file(cli, path, repertoire.pgn, take_pgn_game, &repertoire)
 				 : code;
 }
 
@@ -178,7 +178,7 @@ static int take_initial(struct cli *cli, const struct positions *positions)
 int positions_take(struct cli *cli, const struct positions *positions)
 {
 	if (positions->line != NULL) {
-		return take_line(cli, positions);
+		return take_positions_line(cli, positions);
 	}
 	if (positions->repertoire != NULL) {
 		return take_repertoire(cli, positions);

@@ -33,7 +33,7 @@ static size_t print_id(const struct review *review, size_t i, char out[ID_MAX])
 	return n < 0 ? 0 : (size_t)n < ID_MAX ? (size_t)n : ID_MAX - 1;
 }
 
-static int write_line(struct review *review, size_t i)
+static int write_missed_line(struct review *review, size_t i)
 {
 	const struct chi_position *position = &review->game->positions[i];
 	const struct remark *remark = &review->remarks[i];
@@ -67,7 +67,7 @@ int review_write_missed(struct review *review)
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < review->game->n_plies && code == EXIT_DONE; i++) {
 		if (review->remarks[i].variation) {
-			code = write_line(review, i);
+			code = write_missed_line(review, i);
 		}
 	}
 	return code;

@@ -129,7 +129,7 @@ int worker_known(struct worker *worker, const struct chi_key *key)
 
 /* ---- One position -------------------------------------------------------------------------- */
 
-static int store(struct worker *worker)
+static int store_answers(struct worker *worker)
 {
 	struct chi_eval evals[ENGINE_LINES_MAX];
 	const struct engine_found *found = &worker->engine.found;
@@ -153,7 +153,7 @@ static enum worker_end analyse_unknown(struct worker *worker, int *status)
 	char fen[CHI_FEN_SIZE];
 	switch (engine_search(&worker->engine, &worker->key, tick, worker, &fault)) {
 	case ENGINE_FOUND:
-		*status = store(worker);
+		*status = store_answers(worker);
 		work->analysed += *status == CHI_OK;
 		return WORKER_FOUND;
 	case ENGINE_ABSENT:

@@ -65,7 +65,7 @@ static int write_change(struct chi_client *client, const struct chi_change_ops *
 	return chi_write_commit(write, &client->error);
 }
 
-static int change(struct chi_client *client, const struct chi_request *request, void *out)
+static int change_store(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	const struct chi_change_ops *ops = chi_op_row_of(request->op)->change;
 	struct chi_ask ask = {.arena = &client->answer->arena,
@@ -93,7 +93,7 @@ int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi
 int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
 {
 	const struct chi_op_row *row = chi_op_row_of(request->op);
-	return row->change != NULL  ? change(client, request, out)
+	return row->change != NULL  ? change_store(client, request, out)
 	       : row->whole != NULL ? chi_inproc_bytes(client, request->op, NULL, out)
 				    : answer(client, request, out);
 }

@@ -270,7 +270,7 @@ static bool is_canceled(const struct chi_peer *peer)
 }
 
 /* True if something can be read by then; false also as soon as the wait is canceled. */
-static bool watch(const struct chi_peer *peer, int64_t until)
+static bool wait_readable(const struct chi_peer *peer, int64_t until)
 {
 	while (!is_canceled(peer)) {
 		if (has_more(peer)) {
@@ -300,7 +300,7 @@ static int await_bytes(struct chi_client *client)
 	while (!got && !peer->eof) {
 		int64_t half = peer->patient && peer->ping_id == 0 ? ms / 2 : ms;
 		int64_t end = end_of_wait(peer, start, half);
-		if (watch(peer, end)) {
+		if (wait_readable(peer, end)) {
 			int status = read_some(client, &got);
 			if (status != CHI_OK) {
 				return status;

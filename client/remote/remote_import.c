@@ -169,7 +169,7 @@ int chi_remote_import_feed(struct chi_import *games, const uint8_t *bytes, size_
 }
 
 /* Asks the server to stop, once; what became of the import its last answer tells. */
-static int stop(struct chi_import *games)
+static int stop_import(struct chi_import *games)
 {
 	struct chi_request request = {.op = CHI_OP_CANCEL, .id = games->id};
 	games->client->peer->cancel = NULL;
@@ -280,7 +280,7 @@ static int ask_sequence(struct chi_import *games, uint64_t *sequence)
 
 /* Sending may have taken hours, in which any number of clients have written, and one who has not is
  * forgotten. So its identity is chosen only now, when it is about to write. */
-static int mark(struct chi_import *games, struct chi_request *end)
+static int mark_end(struct chi_import *games, struct chi_request *end)
 {
 	struct chi_client *client = games->client;
 	uint64_t sequence = 0;
@@ -305,7 +305,7 @@ int chi_remote_import_commit(struct chi_import *games, struct chi_import_result 
 	if (is_canceled(games)) {
 		return -CHI_ECANCELED;
 	}
-	int marked = mark(games, &request);
+	int marked = mark_end(games, &request);
 	if (marked != CHI_OK) {
 		return marked;
 	}
@@ -317,7 +317,7 @@ int chi_remote_import_commit(struct chi_import *games, struct chi_import_result 
 		if (status == CHI_OK) {
 			status = take_answer(games, &response);
 		} else if (status == -CHI_ECANCELED) {
-			status = stop(games);
+			status = stop_import(games);
 		}
 	}
 	bool lost = status == -CHI_ECONNECT && games->client->peer->fd < 0 && !games->over;

@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 /* What no longer fits, or is asked of another store, waits for the batch before it. */
-static void make_room(struct chi_worker *worker, const struct chi_served *served)
+static void make_batch_room(struct chi_worker *worker, const struct chi_served *served)
 {
 	const struct chi_probe_batch *probe_batch = &worker->probe_batch;
 	if (probe_batch->n_requests > 0 &&
@@ -42,7 +42,7 @@ bool chi_probe_batch_frame(struct chi_conn *conn, const uint8_t *body, size_t le
 	if (conn->state != CHI_CONN_OPEN || chi_server_is_full(worker->server)) {
 		return false;
 	}
-	make_room(worker, probe_batch->served);
+	make_batch_room(worker, probe_batch->served);
 	if (!chi_probe_read(body, len, probe_batch->keys + probe_batch->n_keys, &probe) ||
 	    chi_call_find(conn, probe.id) != NULL) {
 		return false;

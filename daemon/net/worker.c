@@ -265,7 +265,7 @@ void chi_worker_authorize(struct chi_worker *worker)
 /* ---- A standstill of all ----------------------------------------------------------------- */
 
 /* On the worker's thread. The barrier lives until `gone` counts this worker too. */
-static void pass(struct chi_mail *mail, void *owner)
+static void pass_barrier(struct chi_mail *mail, void *owner)
 {
 	struct chi_worker *worker = owner;
 	struct chi_worker_barrier *barrier = worker->barrier;
@@ -292,7 +292,7 @@ void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_ser
 	for (size_t i = 0; i < server->n_workers; i++) {
 		struct chi_worker *worker = server->workers[i];
 		worker->barrier = barrier;
-		worker->barrier_mail.deliver = pass;
+		worker->barrier_mail.deliver = pass_barrier;
 		chi_loop_post(&worker->loop, &worker->barrier_mail);
 	}
 	pthread_mutex_lock(&barrier->lock);

@@ -249,7 +249,7 @@ static void dispatch(struct chi_conn *conn, const uint8_t *body, size_t len)
 		chi_probe_batch_answer(worker);
 	}
 	if (conn->state == CHI_CONN_DEAD) {
-		/* Its probes' answers were too many to hold: nobody waits for this one. */
+		/* Its probes' answers were too many to hold, so this one could not be sent. */
 		return;
 	}
 	chi_arena_reset(&worker->requests);

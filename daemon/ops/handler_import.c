@@ -135,7 +135,8 @@ static void give_back(struct import *import, uint64_t cost)
 }
 
 /* A name waits for its input's first data, and holds no place in the queue. */
-static int push(struct import *import, const struct chi_text *file, const void *bytes, size_t len)
+static int push_bytes(struct import *import, const struct chi_text *file, const void *bytes,
+		      size_t len)
 {
 	if (file->len > 0) {
 		memcpy(import->file, file->bytes, file->len);
@@ -212,7 +213,7 @@ static int feed_all(struct import *import, struct chi_importer *importer, struct
 }
 
 /* A text on the wire is UTF-8; one that is not loses what is beyond ASCII. */
-static void put_text(char *to, const char *from, size_t len)
+static void copy_text(char *to, const char *from, size_t len)
 {
 	memcpy(to, from, len);
 	to[len] = '\0';
@@ -225,7 +226,7 @@ static void put_text(char *to, const char *from, size_t len)
 
 /* chi_import_report: while it feeds or commits. A note that finds no memory is missing; the totals
  * count its game all the same. The last place is kept for report_more. */
-static void report_note(void *context, const struct chi_import_note *note)
+static void send_note(void *context, const struct chi_import_note *note)
 {
 	struct import *import = context;
 	size_t file_len = strnlen(note->file, CHI_IMPORT_FILE_MAX);
@@ -238,8 +239,8 @@ static void report_note(void *context, const struct chi_import_note *note)
 	if (file == NULL) {
 		return;
 	}
-	put_text(file, note->file, file_len);
-	put_text(file + file_len + 1, note->text, text_len);
+	copy_text(file, note->file, file_len);
+	copy_text(file + file_len + 1, note->text, text_len);
 	pthread_mutex_lock(&import->lock);
 	import->notes[import->n_notes++] =
 		(struct chi_import_note){file, note->game, note->line, file + file_len + 1};
@@ -253,7 +254,7 @@ static void report_more(struct import *import)
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " more remarks; the server sends no more",
 		       import->more_notes);
 	if (import->more_notes > 0) {
-		report_note(import, &(struct chi_import_note){.file = "", .text = text});
+		send_note(import, &(struct chi_import_note){.file = "", .text = text});
 	}
 }
 
@@ -268,7 +269,7 @@ static void progressed(void *context, const char *phase, uint64_t done, uint64_t
 	}
 	import->progressed = now;
 	pthread_mutex_lock(&import->lock);
-	put_text(import->phase, phase, strnlen(phase, CHI_IMPORT_PHASE_MAX));
+	copy_text(import->phase, phase, strnlen(phase, CHI_IMPORT_PHASE_MAX));
 	import->done = done;
 	import->total = total;
 	post(import);
@@ -487,7 +488,7 @@ static void on_idle(evutil_socket_t fd, short what, void *context)
 static int start_import(struct import *import, struct chi_fault *fault)
 {
 	import->last = &import->first;
-	import->options.report = report_note;
+	import->options.report = send_note;
 	import->options.progress = progressed;
 	import->options.context = import;
 	import->options.cancel = &import->cancel;
@@ -584,8 +585,8 @@ int chi_handle_import_data(struct chi_task *task)
 	if (request->u.import_data.len > 0) {
 		start_clock(import);
 	}
-	return push(import, &request->u.import_data.file, request->u.import_data.bytes,
-		    request->u.import_data.len);
+	return push_bytes(import, &request->u.import_data.file, request->u.import_data.bytes,
+			  request->u.import_data.len);
 }
 
 int chi_handle_import_end(struct chi_task *task)

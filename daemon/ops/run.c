@@ -187,7 +187,7 @@ static bool is_due(const struct chi_run *run, int64_t now, bool short_of_memory)
 }
 
 /* Works until the page is full, the run over, or the time (chi_now_us) has come. */
-static int work(struct chi_run *run, int64_t until, struct chi_fault *fault)
+static int work_on_run(struct chi_run *run, int64_t until, struct chi_fault *fault)
 {
 	int status = CHI_OK;
 	for (unsigned steps = 0; steps < CHI_SLICE_HELPINGS; steps++) {
@@ -221,7 +221,7 @@ static void slice(struct chi_run *run, int64_t until)
 	chi_dir_forget_damage();
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
-		status = work(run, until, &fault);
+		status = work_on_run(run, until, &fault);
 	}
 	if (status != CHI_OK && run->ops->hand_on != NULL) {
 		hand_on(run, status, &fault);

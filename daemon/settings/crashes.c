@@ -40,7 +40,7 @@ static void on_crash(int number)
 }
 
 /* The path of a file in `dir`; false if it is too long. */
-static bool place(const char *dir, const char *name, char out[PATH_SIZE])
+static bool crash_path(const char *dir, const char *name, char out[PATH_SIZE])
 {
 	int n = snprintf(out, PATH_SIZE, "%s/%s", dir, name);
 	return n > 0 && n < PATH_SIZE;
@@ -66,8 +66,8 @@ void chi_crashes_open(struct chi_crashes *crashes, const char *dir, uint64_t win
 	struct stat st;
 	*crashes = (struct chi_crashes){.fd = -1, .dir = dir};
 	/* No trace in a directory that is no store, or a store that has never been written. */
-	if (!place(dir, "chistore.lock", path) || access(path, F_OK) < 0 ||
-	    !place(dir, "chistore.crashes", path) || n_fds == CHI_STORES_MAX) {
+	if (!crash_path(dir, "chistore.lock", path) || access(path, F_OK) < 0 ||
+	    !crash_path(dir, "chistore.crashes", path) || n_fds == CHI_STORES_MAX) {
 		return;
 	}
 	crashes->fd = open_file(path, &st);
@@ -107,7 +107,7 @@ void chi_crashes_close(struct chi_crashes *crashes, bool clean)
 	if (crashes->dir == NULL || crashes->fd < 0) {
 		return;
 	}
-	if (clean && crashes->ours && place(crashes->dir, "chistore.crashes", path)) {
+	if (clean && crashes->ours && crash_path(crashes->dir, "chistore.crashes", path)) {
 		(void)unlink(path);
 	}
 	for (sig_atomic_t i = 0; i < n_fds; i++) {

@@ -39,7 +39,7 @@ static int compact(struct chi_job *job, struct chi_served *served, struct chi_fa
 /* ---- Verified first ---------------------------------------------------------------------------
  */
 
-static void *verify(void *context)
+static void *verify_copy(void *context)
 {
 	struct chi_store_writer *writer = context;
 	struct chi_compact_check *check = &writer->check;
@@ -76,7 +76,7 @@ static int begin_check(struct chi_store_writer *writer, struct chi_fault *fault)
 	}
 	atomic_store(&check->stop, false);
 	check->fault = (struct chi_fault){0};
-	int error = pthread_create(&check->thread, NULL, verify, writer);
+	int error = pthread_create(&check->thread, NULL, verify_copy, writer);
 	check->running = error == 0;
 	if (error != 0) {
 		chi_server_task_end(server);

@@ -114,7 +114,7 @@ static struct chi_ask ask_of(struct chi_job *job, struct chi_fault *fault)
 				.fault = fault};
 }
 
-static int apply(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
+static int apply_job(struct chi_write *write, struct chi_job *job, struct chi_fault *fault)
 {
 	const struct chi_change_ops *change = job->change;
 	struct chi_ask ask = ask_of(job, fault);
@@ -181,7 +181,7 @@ int chi_job_perform(struct chi_job *job, struct chi_write *write, struct chi_fau
 	reset(job);
 	int status = recall(write, job, fault);
 	if (status == CHI_NONE) {
-		status = apply(write, job, fault);
+		status = apply_job(write, job, fault);
 		if (status == CHI_OK && job->idempotency_key.sequence != 0) {
 			status = chi_write_note(write, &job->idempotency_key, &job->outcome);
 		}

@@ -60,7 +60,7 @@ void chi_store_writer_deinit(struct chi_store_writer *writer)
 }
 
 /* Written so that no sum can overflow. Under the lock. */
-static bool has_room(const struct chi_store_writer *writer, const struct chi_job *job)
+static bool has_group_room(const struct chi_store_writer *writer, const struct chi_job *job)
 {
 	if (writer->bytes == 0) {
 		return true;
@@ -75,7 +75,7 @@ int chi_store_writer_push(struct chi_store_writer *writer, struct chi_job *job)
 	int status = -CHI_EBUSY;
 	job->next = NULL;
 	pthread_mutex_lock(&writer->lock);
-	if (has_room(writer, job)) {
+	if (has_group_room(writer, job)) {
 		*writer->last = job;
 		writer->last = &job->next;
 		writer->bytes += job->bytes;
@@ -427,7 +427,7 @@ static int try_out(struct chi_store_writer *writer, struct chi_job *job, struct 
 }
 
 /* A job that has its own transaction; what is open has been committed. */
-static void work(struct chi_store_writer *writer, struct chi_job *job)
+static void work_on_job(struct chi_store_writer *writer, struct chi_job *job)
 {
 	struct chi_fault fault = {0};
 	if (job->op == CHI_OP_COMPACT) {
@@ -505,7 +505,7 @@ static void *run_writer(void *context)
 			return NULL;
 		}
 		if (group != NULL && !batches) {
-			work(writer, group);
+			work_on_job(writer, group);
 		}
 	}
 }

@@ -30,7 +30,7 @@ static struct span trimmed(const char *at, const char *end)
 }
 
 /* What follows `name` up to a semicolon; at NULL: it is not there. */
-static struct span value_of(const char *name, const char *at, const char *end)
+static struct span cdb_value(const char *name, const char *at, const char *end)
 {
 	const char *found = memmem(at, (size_t)(end - at), name, strlen(name));
 	if (found == NULL) {
@@ -67,7 +67,7 @@ static bool read_mate(struct span text, struct chi_eval *eval)
 	return true;
 }
 
-static int read_score(struct span value, struct chi_eval *eval, struct chi_fault *fault)
+static int read_cdb_score(struct span value, struct chi_eval *eval, struct chi_fault *fault)
 {
 	int64_t score = 0;
 	const char *comma = memchr(value.at, ',', value.len);
@@ -129,8 +129,8 @@ int chi_cdb_read(const char *line, size_t len, const char *engine, struct chi_ar
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	*eval = (struct chi_eval){.engine = engine, .engine_len = strlen(engine)};
-	status = read_score(value_of(CHI_CDB_MARK, mark, end), eval, fault);
-	struct span moves = value_of("; PV:", mark, end);
+	status = read_cdb_score(cdb_value(CHI_CDB_MARK, mark, end), eval, fault);
+	struct span moves = cdb_value("; PV:", mark, end);
 	if (status == CHI_OK && moves.at != NULL) {
 		status = read_cdb_moves(&put->key, moves, arena, eval, fault);
 	}

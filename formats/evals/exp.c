@@ -88,7 +88,7 @@ void chi_exp_close(struct chi_exp *exp)
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-static bool begins(const uint8_t *bytes, size_t len, const char *text)
+static bool bytes_begin(const uint8_t *bytes, size_t len, const char *text)
 {
 	size_t n = strlen(text);
 	return len >= n && memcmp(bytes, text, n) == 0;
@@ -122,14 +122,14 @@ static bool has_header(const uint8_t *bytes, size_t len)
 /* Bytes before the first entry. */
 static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct chi_fault *fault)
 {
-	if (begins(bytes, len, version_2) && !has_header(bytes, len)) {
+	if (bytes_begin(bytes, len, version_2) && !has_header(bytes, len)) {
 		*start = strlen(version_2);
-	} else if (begins(bytes, len, version_2)) {
+	} else if (bytes_begin(bytes, len, version_2)) {
 		return chi_fail(fault, -CHI_EUNSUPPORTED,
 				"'%s' with a header after it: only entries of %d bytes that follow "
 				"at once are read",
 				version_2, CHI_EXP_ENTRY);
-	} else if (begins(bytes, len, any_version) || begins(bytes, len, version_3)) {
+	} else if (bytes_begin(bytes, len, any_version) || bytes_begin(bytes, len, version_3)) {
 		char shown[VERSION_SHOWN + 1];
 		size_t n = 0;
 		while (n < len && n < VERSION_SHOWN && bytes[n] >= ' ' && bytes[n] <= '~') {
@@ -141,7 +141,7 @@ static int find_version(const uint8_t *bytes, size_t len, size_t *start, struct 
 				"'%s' is not read; BrainLearn's files are, '%s' and '%s'", shown,
 				version_1, version_2);
 	} else {
-		bool first = begins(bytes, len, version_1) &&
+		bool first = bytes_begin(bytes, len, version_1) &&
 			     (len - strlen(version_1)) % CHI_EXP_ENTRY == 0;
 		*start = first ? strlen(version_1) : 0;
 	}
@@ -403,8 +403,8 @@ static bool add_line(struct lines *lines, chi_move move, const struct chi_eval *
 	return !replaces && end < CHI_EXP_LINES;
 }
 
-static void take_entry(struct chi_exp *exp, const struct chi_position *position,
-		       const struct entry *entry)
+static void take_exp_entry(struct chi_exp *exp, const struct chi_position *position,
+			   const struct entry *entry)
 {
 	struct chi_eval eval = {.depth = entry->depth};
 	chi_move move = 0;
@@ -440,7 +440,7 @@ static int visit_one(struct chi_exp *exp, const struct pending *pending, chi_exp
 		uint64_t key = pending->theirs ^ exp->keys.clock[k];
 		for (size_t i = find_entry(exp, reduced, key);
 		     i < exp->n && exp->entries[i].key == key; i++) {
-			take_entry(exp, &position, &exp->entries[i]);
+			take_exp_entry(exp, &position, &exp->entries[i]);
 		}
 	}
 	status = expand(exp, &position, lines->played, lines->n_played);

@@ -196,7 +196,7 @@ static int read_list(struct scan *scan, int (*entry)(struct scan *scan, void *in
 	return take_char(scan, ']') ? CHI_OK : refuse_byte(scan, "']' is missing");
 }
 
-static bool is(struct span name, const char *text)
+static bool span_is(struct span name, const char *text)
 {
 	return name.len == strlen(text) && memcmp(name.at, text, name.len) == 0;
 }
@@ -206,17 +206,17 @@ static bool is(struct span name, const char *text)
 static int take_variation(struct scan *scan, struct span name, void *into)
 {
 	struct variation *line = into;
-	if (is(name, "cp")) {
+	if (span_is(name, "cp")) {
 		int64_t unused = 0;
 		return read_number(scan, true, &line->scored,
 				   line->is_mate ? &unused : &line->score);
 	}
-	if (is(name, "mate")) {
+	if (span_is(name, "mate")) {
 		int rc = read_number(scan, true, &line->is_mate, &line->score);
 		line->scored = line->scored || line->is_mate;
 		return rc;
 	}
-	return is(name, "line") ? read_text(scan, &line->moves) : CHI_NONE;
+	return span_is(name, "line") ? read_text(scan, &line->moves) : CHI_NONE;
 }
 
 static int read_variation(struct scan *scan, void *into)
@@ -236,13 +236,13 @@ static int take_search(struct scan *scan, struct span name, void *into)
 {
 	struct search *search = into;
 	bool given = false;
-	if (is(name, "pvs")) {
+	if (span_is(name, "pvs")) {
 		return read_list(scan, read_variation, search);
 	}
-	if (is(name, "knodes")) {
+	if (span_is(name, "knodes")) {
 		return read_number(scan, false, &given, &search->knodes);
 	}
-	return is(name, "depth") ? read_number(scan, false, &given, &search->depth) : CHI_NONE;
+	return span_is(name, "depth") ? read_number(scan, false, &given, &search->depth) : CHI_NONE;
 }
 
 static bool is_better(const struct search *a, const struct search *b)
@@ -269,10 +269,10 @@ static int read_search(struct scan *scan, void *into)
 
 static int take_lichess_line(struct scan *scan, struct span name, void *into)
 {
-	if (is(name, "fen")) {
+	if (span_is(name, "fen")) {
 		return read_text(scan, &scan->fen);
 	}
-	return is(name, "evals") ? read_list(scan, read_search, into) : CHI_NONE;
+	return span_is(name, "evals") ? read_list(scan, read_search, into) : CHI_NONE;
 }
 
 /* ---- The position -------------------------------------------------------------------------- */
@@ -327,8 +327,9 @@ static int read_lichess_eval(struct scan *scan, const struct chi_position *posit
 }
 
 /* The best search, each of its lines an evaluation. */
-static int read_evals(struct scan *scan, const struct chi_position *position, const char *engine,
-		      struct chi_arena *arena, struct chi_put_entry *put)
+static int read_lichess_evals(struct scan *scan, const struct chi_position *position,
+			      const char *engine, struct chi_arena *arena,
+			      struct chi_put_entry *put)
 {
 	const struct search *best = scan->best;
 	if (best == NULL) {
@@ -388,6 +389,6 @@ int chi_lichess_read(const char *line, size_t len, const char *engine, struct ch
 	}
 	*put = (struct chi_put_entry){.parts = 0};
 	chi_key_encode(&position, &put->key);
-	rc = read_evals(&scan, &position, engine, arena, put);
+	rc = read_lichess_evals(&scan, &position, engine, arena, put);
 	return rc == CHI_OK ? chi_put_checked(put, fault) : rc;
 }

@@ -73,7 +73,7 @@ static void say_end(struct call *call, const struct stream *stream, bool more)
 }
 
 /* Rows until the part is full, the limit is reached, or there are no more: *at_end. */
-static int walk(struct call *call, struct stream *stream, bool *at_end)
+static int stream_rows(struct call *call, struct stream *stream, bool *at_end)
 {
 	_cleanup_(chi_rows_closep) struct chi_rows *iter = NULL;
 	const struct chi_row *row = NULL;
@@ -105,7 +105,7 @@ int api_scan(struct call *call)
 	struct stream *stream = call->state;
 	bool at_end = false;
 	int status = stream == NULL ? begin_scan(call, &stream) : CHI_OK;
-	status = status == CHI_OK ? walk(call, stream, &at_end) : status;
+	status = status == CHI_OK ? stream_rows(call, stream, &at_end) : status;
 	if (status < 0) {
 		return status;
 	}

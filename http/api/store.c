@@ -49,7 +49,7 @@ static int take_kind(struct call *call, uint8_t *out)
 }
 
 /* As one types: each word of what is wanted begins a word of the name. */
-static bool begins(const struct chi_name_words *wanted, const char *text)
+static bool begins_wanted(const struct chi_name_words *wanted, const char *text)
 {
 	struct chi_name_words name;
 	bool all = true;
@@ -112,7 +112,7 @@ static int find_names(struct call *call, struct chi_names_spec *spec, const char
 		whole = whole && names.n == names.total;
 		for (size_t i = 0; status == CHI_OK && i < names.n; i++) {
 			spec->after = names.rows[i].id;
-			status = begins(&words, names.rows[i].text)
+			status = begins_wanted(&words, names.rows[i].text)
 					 ? keep_name(call, best, &names.rows[i])
 					 : CHI_OK;
 		}

@@ -67,7 +67,7 @@ static int move_between(struct call *call, const struct chi_key *from, const str
 }
 
 /* From the position after the first move on. */
-static int follow(struct answer *answer, const struct cdb_value *value, struct line *line)
+static int follow_value(struct answer *answer, const struct cdb_value *value, struct line *line)
 {
 	struct call *call = answer->call;
 	struct chi_key key = answer->board.key;
@@ -135,7 +135,7 @@ static int find_own(struct answer *answer, struct line *line)
 	int status = add_evaluation(answer->call, &board->key, true, line);
 	if (status == CHI_OK && line->n == 0 && board->n_known > 0 && best->value->known &&
 	    cdb_rank(best->score, board->score) > 0) {
-		status = follow(answer, best->value, line);
+		status = follow_value(answer, best->value, line);
 		line->score = best->score;
 	}
 	return status;
@@ -152,7 +152,7 @@ int cdb_query_pv(struct answer *answer)
 	if (board->known && board->next == NULL) {
 		status = find_own(answer, &line);
 	} else if (board->known) {
-		status = follow(answer, board->next, &line);
+		status = follow_value(answer, board->next, &line);
 		line.score = board->score;
 	}
 	if (status < 0) {

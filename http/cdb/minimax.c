@@ -153,7 +153,7 @@ static bool leaves_less(const struct cdb_value *a, const struct cdb_value *b)
 	return a->good != b->good ? a->good < b->good : a->replies > b->replies;
 }
 
-static int score_of(chi_worth worth)
+static int worth_score(chi_worth worth)
 {
 	int size = worth > 0 ? worth : -worth;
 	int score = chi_worth_is_mate(worth) ? CDB_MATE - (CHI_WORTH_MATE - size)
@@ -244,7 +244,7 @@ static void settle_node(const struct graph *graph, struct node *node)
 	if (!value->known || (worth == node->direct && !all)) {
 		return;
 	}
-	value->score = score_of(worth);
+	value->score = worth_score(worth);
 	for (size_t i = 0; i < node->n_children; i++) {
 		const struct node *child = &node->children[i];
 		bool best = child->value.known &&

@@ -78,8 +78,8 @@ static void count_month(struct lila_pass *pass, const struct chi_game_head *head
 	count_result(&pass->months[at - 1].counts, head->result);
 }
 
-static void look(struct lila_pass *pass, const struct lila_query *query,
-		 const struct chi_game_row *row)
+static void look_at_game(struct lila_pass *pass, const struct lila_query *query,
+			 const struct chi_game_row *row)
 {
 	const struct chi_game_head *head = &row->head;
 	struct lila_move *move = move_of(pass, row->move);
@@ -129,7 +129,7 @@ int lila_pass_run(struct call *call, const struct lila_query *query, struct lila
 	while (status == CHI_OK && !out->truncated) {
 		status = chi_games_next(games, &row);
 		if (status == CHI_OK) {
-			look(out, query, row);
+			look_at_game(out, query, row);
 		}
 		if (++n % LOOK_EVERY == 0) {
 			out->truncated = chi_now_ms() > end;

@@ -124,7 +124,7 @@ static const char page_policy[] =
 	"Referrer-Policy: no-referrer\r\n";
 
 /* Memory for so many bytes that are added one after the other, so that they do not grow it. */
-static void make_room(struct conn *conn, size_t len)
+static void make_output_room(struct conn *conn, size_t len)
 {
 	if (conn->out.data == NULL) {
 		chi_buffer_pool_get(&conn->loop->buffers, &conn->out, len);
@@ -172,7 +172,7 @@ void answer_put(struct conn *conn, struct call *call)
 			      body.tag);
 	}
 	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
-	make_room(conn, (size_t)n + body.len);
+	make_output_room(conn, (size_t)n + body.len);
 	add_bytes(conn, head, (size_t)n);
 	add_bytes(conn, body.bytes, empty || call->method == CHI_HTTP_HEAD ? 0 : body.len);
 }
@@ -206,7 +206,7 @@ static void add_part(struct conn *conn, const struct chi_buffer *part)
 	bool chunked = conn->call->version == 11;
 	if (part->len > 0) {
 		int n = snprintf(head, sizeof(head), "%zx\r\n", part->len);
-		make_room(conn, part->len + sizeof(head));
+		make_output_room(conn, part->len + sizeof(head));
 		add_bytes(conn, head, chunked ? (size_t)n : 0);
 		add_bytes(conn, chi_buffer_bytes(part), part->len);
 		add_bytes(conn, "\r\n", chunked ? 2 : 0);

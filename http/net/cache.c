@@ -64,7 +64,7 @@ int cache_new(size_t bytes, struct cache **out)
 	return CHI_OK;
 }
 
-static size_t size_of(const struct kept *kept)
+static size_t kept_size(const struct kept *kept)
 {
 	return sizeof(*kept) + kept->target_len + kept->len + kept->packed[GZIP].len +
 	       kept->packed[ZSTD].len;
@@ -80,7 +80,7 @@ static void drop(struct cache *cache, size_t place)
 {
 	struct kept *kept = cache->places[place];
 	if (kept != NULL) {
-		cache->bytes -= size_of(kept);
+		cache->bytes -= kept_size(kept);
 		cache->places[place] = NULL;
 		free(kept->packed[GZIP].bytes);
 		free(kept->packed[ZSTD].bytes);

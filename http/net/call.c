@@ -97,7 +97,7 @@ static bool is_flag(const char *own)
 	return own[0] == '?';
 }
 
-static const char *name_of(const char *own)
+static const char *name_of_own(const char *own)
 {
 	return own + (is_flag(own) ? 1 : 0);
 }
@@ -106,7 +106,7 @@ static const char *name_of(const char *own)
 static const char *find_own(const struct route_params *takes, const char *name)
 {
 	size_t i = 0;
-	while (takes->own[i] != NULL && strcmp(name_of(takes->own[i]), name) != 0) {
+	while (takes->own[i] != NULL && strcmp(name_of_own(takes->own[i]), name) != 0) {
 		i++;
 	}
 	return takes->own[i];
@@ -130,7 +130,7 @@ static void list_params(const struct call *call, struct writer *out)
 	const struct route_params *takes = call->route->takes;
 	size_t n = 0;
 	for (; takes->own[n] != NULL; n++) {
-		out_format(out, "%s%s", n > 0 ? ", " : "", name_of(takes->own[n]));
+		out_format(out, "%s%s", n > 0 ? ", " : "", name_of_own(takes->own[n]));
 	}
 	if (n == 0 && takes->filters == NULL) {
 		out_raw(out, "none");

@@ -127,7 +127,7 @@ static bool is_of(const struct conn *conn, const struct chi_peer_address *from)
 
 /* The oldest that waits for nothing makes room, of one peer or (NULL) of all: the list has the
  * newest first. One that an answer is still sent to waits for that. */
-static bool make_room(struct loop *loop, const struct chi_peer_address *from)
+static bool make_place(struct loop *loop, const struct chi_peer_address *from)
 {
 	struct conn *oldest = NULL;
 	for (struct conn *conn = loop->conns; conn != NULL; conn = conn->next) {
@@ -147,14 +147,14 @@ static bool has_place(struct loop *loop, const struct chi_peer_address *from)
 	struct chi_shares *places = &loop->places;
 	if (!server_is_proxy(loop->server, from) &&
 	    !chi_shares_may(places, chi_peer_number(from), 1)) {
-		return make_room(loop, from);
+		return make_place(loop, from);
 	}
-	return places->used < places->most || make_room(loop, NULL);
+	return places->used < places->most || make_place(loop, NULL);
 }
 
 static bool drop_idle(void *owner)
 {
-	return make_room(owner, NULL);
+	return make_place(owner, NULL);
 }
 
 static void take_conn(void *owner, int fd, const struct chi_listen *listen)

@@ -74,7 +74,7 @@ static struct call *next_call(struct pool *pool)
 	return call;
 }
 
-static void end_call(struct pool *pool, struct call *call)
+static void end_pool_call(struct pool *pool, struct call *call)
 {
 	pthread_mutex_lock(&pool->lock);
 	chi_shares_give(&pool->running, call->share, 1);
@@ -101,7 +101,7 @@ static void *work(void *context)
 			}
 			call_run(call, &session);
 		}
-		end_call(pool, call);
+		end_pool_call(pool, call);
 	}
 	session_close(&session);
 	return NULL;

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_full(size_t n)
+static bool are_sources_full(size_t n)
 {
 	return (n & (n - 1)) == 0;
 }
 
-static const char *name_of(const char *path)
+static const char *file_name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
 /* The place of the name, from 1; 0: there is no room for it. */
-static uint32_t place_of(struct chi_sources *sources, const char *name)
+static uint32_t source_place(struct chi_sources *sources, const char *name)
 {
 	size_t n = sources->n_names;
 	if (n > 0 && strcmp(sources->names[n - 1], name) == 0) {
@@ -28,7 +28,7 @@ static uint32_t place_of(struct chi_sources *sources, const char *name)
 	if (size > sources->room) {
 		return 0;
 	}
-	if (is_full(n)) {
+	if (are_sources_full(n)) {
 		char **names = realloc(sources->names, (n == 0 ? 1 : 2 * n) * sizeof(*names));
 		if (names == NULL) {
 			return 0;
@@ -50,7 +50,7 @@ void chi_sources_note(struct chi_sources *sources, uint32_t stream, const char *
 		return;
 	}
 	sources->room -= 2 * sizeof(*sources->of);
-	if (is_full(n)) {
+	if (are_sources_full(n)) {
 		uint32_t *of = realloc(sources->of, (n == 0 ? 1 : 2 * n) * sizeof(*of));
 		if (of == NULL) {
 			return;
@@ -58,7 +58,7 @@ void chi_sources_note(struct chi_sources *sources, uint32_t stream, const char *
 		sources->of = of;
 	}
 	bool named = path != NULL && path[0] != '\0';
-	sources->of[sources->n++] = named ? place_of(sources, name_of(path)) : 0;
+	sources->of[sources->n++] = named ? source_place(sources, file_name_of(path)) : 0;
 }
 
 const char *chi_sources_of(const struct chi_sources *sources, uint32_t stream)

@@ -121,7 +121,7 @@ static const struct chi_counts *find_move(const struct chi_move_stat *moves, siz
 	return &none;
 }
 
-static uint64_t count_of(const struct chi_counts *counts, unsigned result)
+static uint64_t count_of_result(const struct chi_counts *counts, unsigned result)
 {
 	struct chi_counts copy = *counts;
 	return *chi_counts_of(&copy, result);
@@ -133,10 +133,11 @@ static bool has_room(const struct tally *tally, const struct chi_record *record,
 	unsigned result = chi_count_result(payload);
 	chi_move move = chi_count_move(payload);
 	return ((payload & CHI_COUNT_FIRST) == 0 ||
-		count_of(&tally->counts, result) < count_of(&record->counts, result)) &&
+		count_of_result(&tally->counts, result) <
+			count_of_result(&record->counts, result)) &&
 	       (move == 0 ||
-		count_of(find_move(tally->moves, tally->n_moves, move), result) <
-			count_of(find_move(record->moves, record->n_moves, move), result));
+		count_of_result(find_move(tally->moves, tally->n_moves, move), result) <
+			count_of_result(find_move(record->moves, record->n_moves, move), result));
 }
 
 /* ---- Items -------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ static int check_order(const struct chi_loading *loading, const struct chi_loade
 	return CHI_OK;
 }
 
-static void add_up(struct chi_dump_tail *sum, const struct chi_dump_tail *more)
+static void add_tail(struct chi_dump_tail *sum, const struct chi_dump_tail *more)
 {
 	sum->positions += more->positions;
 	sum->games += more->games;
@@ -86,7 +86,7 @@ static int add_stream(void *state, struct chi_import_stream *stream, struct chi_
 	if (told->n.games > 0) {
 		memcpy(loading->last_game, told->last_game, CHI_GAME_ID_SIZE);
 	}
-	add_up(&loading->n, &told->n);
+	add_tail(&loading->n, &told->n);
 	loading->to = told->begins != 0 ? told->to : loading->to;
 	loading->over = loading->over || told->over;
 	if (told->over) {

@@ -135,7 +135,7 @@ static int store_archive(struct apply *apply, struct chi_fault *fault)
 
 /* A put that restores is not refused: what it would change of the archive is told by
  * chi_load_fold_end. */
-static void refused(void *context, uint32_t stream, uint32_t line, const char *why)
+static void dump_refused(void *context, uint32_t stream, uint32_t line, const char *why)
 {
 	(void)context;
 	(void)stream;
@@ -183,7 +183,7 @@ static int store_positions(struct apply *apply, struct chi_fault *fault)
 				    chi_sorter_count(apply->loading->positions.sorter),
 				    STRENGTH_SHARE, &spec, fault);
 	if (rc == CHI_OK) {
-		rc = chi_puts_fold(&apply->loading->positions, apply->load, refused,
+		rc = chi_puts_fold(&apply->loading->positions, apply->load, dump_refused,
 				   apply->lists != NULL ? list_games : NULL, apply, fault);
 	}
 	rc = rc == CHI_OK && apply->lists != NULL ? chi_lists_end(apply->lists, fault) : rc;

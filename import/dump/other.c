@@ -164,7 +164,7 @@ struct naming {
 	bool stopped; /* by `take`, which has said why */
 };
 
-static int take_name(void *context, const struct chi_name *name)
+static int take_other_name(void *context, const struct chi_name *name)
 {
 	struct naming *naming = context;
 	const struct chi_dump_name carried = {.kind = naming->kind,
@@ -187,7 +187,7 @@ int chi_other_names(struct chi_other *other, chi_carried_name *take, void *conte
 	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		naming.kind = (uint8_t)kind;
 		rc = chi_names_walk(other->view.txn, other->view.trees.names,
-				    (enum chi_name_kind)kind, 1, take_name, &naming);
+				    (enum chi_name_kind)kind, 1, take_other_name, &naming);
 	}
 	return naming.stopped ? rc : told(other, rc, fault);
 }

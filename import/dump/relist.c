@@ -194,7 +194,7 @@ static int relist_next(struct relist *r, bool *over, struct chi_fault *fault)
 	return rc == CHI_OK ? next_saved(r, fault) : rc;
 }
 
-static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
+static int fill_lists(void *context, struct chi_load *load, struct chi_fault *fault)
 {
 	struct relist *r = context;
 	bool over = false;
@@ -209,7 +209,7 @@ static int fill(void *context, struct chi_load *load, struct chi_fault *fault)
 	return rc;
 }
 
-static int prepare(struct relist *r, const char *dir, struct chi_fault *fault)
+static int prepare_relist(struct relist *r, const char *dir, struct chi_fault *fault)
 {
 	const struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
 	int rc = chi_dir_open(dir, &options, &r->importer.store, fault);
@@ -236,7 +236,7 @@ int chi_import_relist(const char *dir, const struct chi_repair_positions *given,
 	if (spill == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int rc = prepare(&r, dir, fault);
+	int rc = prepare_relist(&r, dir, fault);
 	rc = rc == CHI_OK ? read_games(&r, fault) : rc;
-	return rc == CHI_OK ? chi_importer_apply(&r.importer, fill, &r, &result, fault) : rc;
+	return rc == CHI_OK ? chi_importer_apply(&r.importer, fill_lists, &r, &result, fault) : rc;
 }

@@ -30,7 +30,7 @@ void chi_replayer_deinit(struct chi_replayer *replayer)
 }
 
 /* Positions and moves of the whole game. */
-static int play(struct chi_replayer *replayer, uint32_t number, struct chi_pgn_game *out)
+static int play_game(struct chi_replayer *replayer, uint32_t number, struct chi_pgn_game *out)
 {
 	struct chi_game_head head;
 	struct chi_game_moves moves;
@@ -57,7 +57,7 @@ int chi_replayer_count(struct chi_replayer *replayer, uint32_t number, struct ch
 		       struct chi_fault *fault)
 {
 	struct chi_pgn_game game;
-	int rc = play(replayer, number, &game);
+	int rc = play_game(replayer, number, &game);
 	if (rc != CHI_OK) {
 		return rc == -CHI_ECORRUPT
 			       ? chi_fail(fault, rc, "game %" PRIu32 " is damaged", number)

@@ -149,7 +149,7 @@ static bool same_import(const struct chi_rados_head *a, const struct chi_rados_h
 }
 
 /* The head names another import, or none. */
-static bool is_over(struct chi_rados *rados, const struct chi_rados_head *applied)
+static bool is_applied(struct chi_rados *rados, const struct chi_rados_head *applied)
 {
 	struct chi_rados_head now;
 	struct chi_fault why = *rados->fault;
@@ -290,7 +290,7 @@ int chi_rados_roll(struct chi_rados *rados, chi_import_progress *progress, void 
 	status = chi_rados_set_stamps(rados);
 	status = status == CHI_OK ? apply_journal(rados, &head, progress, context, result) : status;
 	if (status == CHI_NONE) {
-		if (is_over(rados, &head)) {
+		if (is_applied(rados, &head)) {
 			return CHI_OK;
 		}
 		status = chi_fail(rados->fault, -CHI_ECORRUPT,

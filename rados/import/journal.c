@@ -127,8 +127,8 @@ int chi_journal_game(struct chi_journal *journal, const struct chi_game_id *game
 }
 
 /* The head with the journal; without one only the base rates. */
-static int write_head(struct chi_journal *journal, const uint8_t before[16],
-		      const struct chi_counts *base)
+static int write_journal_head(struct chi_journal *journal, const uint8_t before[16],
+			      const struct chi_counts *base)
 {
 	struct chi_rados *rados = journal->rados;
 	const struct chi_lease_change change = {
@@ -168,7 +168,7 @@ int chi_journal_commit(struct chi_journal *journal, const uint8_t before[16],
 	if (journal->parts == 0 && chi_counts_equal(&rados->head.base, base)) {
 		return CHI_OK;
 	}
-	status = write_head(journal, before, base);
+	status = write_journal_head(journal, before, base);
 	/* An unknown outcome is taken for a commit: what is committed must not be removed. If it
 	 * was none, the lease ends. */
 	journal->committed = status == CHI_OK || status == -CHI_ETIMEOUT;

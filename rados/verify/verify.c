@@ -51,7 +51,7 @@ static void complain(struct verify *v, const char *format, ...)
 	}
 }
 
-static const char *name_of(const struct chi_key *key, char out[CHI_FEN_SIZE])
+static const char *fen_of(const struct chi_key *key, char out[CHI_FEN_SIZE])
 {
 	return chi_key_name(key->bytes, key->len, out);
 }
@@ -115,7 +115,7 @@ static int remove_position(struct verify *v, const struct chi_key *key)
 
 /* ---- The trees --------------------------------------------------------------------------- */
 
-static int take_position(void *context, const struct chi_walk_entry *entry)
+static int take_stored_position(void *context, const struct chi_walk_entry *entry)
 {
 	struct verify *v = context;
 	struct tally *tally = &v->tallies[entry->shard];
@@ -137,7 +137,7 @@ static int take_position(void *context, const struct chi_walk_entry *entry)
 		problem = "it is in another shard than it belongs to";
 	}
 	if (problem != NULL) {
-		complain(v, "position %s: %s", name_of(&key, name), problem);
+		complain(v, "position %s: %s", fen_of(&key, name), problem);
 		return in_shard(v, key.bytes, key.len, entry->shard) ? remove_position(v, &key)
 								     : remove_entry(v, entry);
 	}
@@ -169,7 +169,7 @@ static int take_strength(void *context, const struct chi_walk_entry *entry)
 	return CHI_OK;
 }
 
-static int take_game(void *context, const struct chi_walk_entry *entry)
+static int take_stored_game(void *context, const struct chi_walk_entry *entry)
 {
 	struct verify *v = context;
 	uint8_t id[CHI_GAME_ID_SIZE];
@@ -238,7 +238,7 @@ static int judge(struct verify *v, const struct doubt *doubt, const struct value
 	uint8_t line[CHI_STRENGTH_VALUE_MAX];
 	size_t len = line_of(&record, line);
 	if (strength->there && !wanted) {
-		complain(v, "strength entry %s: %s", name_of(key, name),
+		complain(v, "strength entry %s: %s", fen_of(key, name),
 			 position->there ? "the record has another statistic"
 					 : "there is no such position");
 		return mend_strength(v, doubt, position, strength, NULL, 0);
@@ -247,11 +247,11 @@ static int judge(struct verify *v, const struct doubt *doubt, const struct value
 		return CHI_OK;
 	}
 	if (!strength->there && wanted) {
-		complain(v, "position %s: its strength entry is missing", name_of(key, name));
+		complain(v, "position %s: its strength entry is missing", fen_of(key, name));
 		return mend_strength(v, doubt, position, strength, line, len);
 	}
 	if (wanted && (len != strength->len || memcmp(line, strength->bytes, len) != 0)) {
-		complain(v, "position %s: its strength entry has another line", name_of(key, name));
+		complain(v, "position %s: its strength entry has another line", fen_of(key, name));
 		return mend_strength(v, doubt, position, strength, line, len);
 	}
 	return CHI_OK;
@@ -410,11 +410,12 @@ static int verify(struct verify *v)
 	struct chi_rados *rados = v->rados;
 	uint32_t shards = rados->head.shards;
 	int status = chi_shards_run(rados, shards, chi_shard_ask_stamp, take_before, v);
-	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_POSITION, take_position, v)
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_POSITION, take_stored_position, v)
 				  : status;
 	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_STRENGTH, take_strength, v)
 				  : status;
-	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_GAME, take_game, v) : status;
+	status = status == CHI_OK ? chi_walk_tree(rados, CHI_OMAP_GAME, take_stored_game, v)
+				  : status;
 	for (uint32_t i = 0; status == CHI_OK && i < shards; i++) {
 		if (v->tallies[i].wanted != v->tallies[i].there) {
 			status = doubt_shard(v, i);

@@ -431,7 +431,7 @@ static int lead(struct chi_matcher *matcher)
 }
 
 /* Keeps the rows that the leading list has. */
-static int follow(struct chi_matcher *matcher, struct chi_hits *hits)
+static int follow_hits(struct chi_matcher *matcher, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
 	struct chi_hits some = {0};
@@ -448,7 +448,7 @@ static int follow(struct chi_matcher *matcher, struct chi_hits *hits)
 }
 
 /* Goes to the chunk of the next game that may fit. */
-static int advance(struct chi_matcher *matcher)
+static int advance_matcher(struct chi_matcher *matcher)
 {
 	struct chi_columns_reader *columns = &matcher->columns;
 	if (matcher->leader != NULL && matcher->leader->reached != NULL) {
@@ -469,10 +469,10 @@ static int advance(struct chi_matcher *matcher)
 }
 
 /* The next chunk's games that fit all but patterns. */
-static int enter(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
+static int enter_hits(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
 {
 	uint32_t began = matcher->from;
-	int rc = advance(matcher);
+	int rc = advance_matcher(matcher);
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -480,7 +480,7 @@ static int enter(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *
 	set_rows(matcher, hits);
 	matcher->over = chunk->first + (chunk->n - 1) == UINT32_MAX;
 	if (matcher->leader != NULL && matcher->leader->reached != NULL) {
-		rc = follow(matcher, hits);
+		rc = follow_hits(matcher, hits);
 	}
 	matcher->began = began;
 	matcher->from = chunk->first + chunk->n;
@@ -503,7 +503,7 @@ int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hi
 		if (rc != CHI_OK) {
 			return rc == CHI_NONE ? CHI_OK : rc;
 		}
-		rc = enter(matcher, steps, &matcher->hits);
+		rc = enter_hits(matcher, steps, &matcher->hits);
 		matcher->over |= rc == CHI_NONE;
 		if (rc != CHI_OK) {
 			return rc;

@@ -38,7 +38,7 @@ int chi_replay_pattern(struct chi_archive_reader *reader, uint32_t number,
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-static bool is_same(const struct chi_position *a, const struct chi_position *b)
+static bool is_same_position(const struct chi_position *a, const struct chi_position *b)
 {
 	return a->colour[0] == b->colour[0] && a->colour[1] == b->colour[1] &&
 	       memcmp(a->kind, b->kind, sizeof(a->kind)) == 0 && a->castle == b->castle &&
@@ -57,7 +57,7 @@ int chi_replay_find(struct chi_archive_reader *reader, uint32_t number,
 		return rc;
 	}
 	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
-	while (rc == CHI_OK && !is_same(chi_replay_position(&replay), position)) {
+	while (rc == CHI_OK && !is_same_position(chi_replay_position(&replay), position)) {
 		rc = chi_replay_next(&replay, move);
 		(*ply)++;
 	}

@@ -104,7 +104,8 @@ static int add_some(struct looking *looking, struct some *some)
 	return rc;
 }
 
-static int take_games(void *context, unsigned thread, const struct chi_posting *entries, size_t n)
+static int take_shown_games(void *context, unsigned thread, const struct chi_posting *entries,
+			    size_t n)
 {
 	struct looking *looking = context;
 	struct some *some = &looking->some[thread];
@@ -129,7 +130,7 @@ int chi_shown_step(struct chi_shown_games *shown, uint64_t *steps)
 	_cleanup_(chi_freep) struct some *some = calloc(shown->threads, sizeof(*some));
 	struct looking looking = {.found = shown->found, .some = some};
 	const struct chi_reach_spec spec = {
-		.threads = shown->threads, .take = take_games, .context = &looking};
+		.threads = shown->threads, .take = take_shown_games, .context = &looking};
 	uint64_t count = 0;
 	if (some == NULL) {
 		return -CHI_ENOMEM;

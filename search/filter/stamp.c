@@ -14,8 +14,8 @@
 static const enum chi_name_kind kinds[CHI_GAMESET_NAMES] = {CHI_NAME_PLAYER, CHI_NAME_EVENT,
 							    CHI_NAME_SITE, CHI_NAME_SOURCE};
 
-static int add_name(const struct chi_archive_view *view, const char *text, size_t kind,
-		    const struct chi_gameset_mark *mark, uint64_t *stamp)
+static int stamp_name(const struct chi_archive_view *view, const char *text, size_t kind,
+		      const struct chi_gameset_mark *mark, uint64_t *stamp)
 {
 	struct chi_name_ids ids = {0};
 	int rc = chi_names_find(view->txn, view->trees.names, kinds[kind], text, &ids);
@@ -34,8 +34,8 @@ static int add_terms(const struct chi_archive_view *view, const struct chi_terms
 		     const struct chi_gameset_mark *mark, unsigned depth, uint64_t *stamp);
 
 /* Its filter's text, and what that means. */
-static int add_gameset(const struct chi_archive_view *view, const char *name,
-		       const struct chi_gameset_mark *mark, unsigned depth, uint64_t *stamp)
+static int stamp_gameset(const struct chi_archive_view *view, const char *name,
+			 const struct chi_gameset_mark *mark, unsigned depth, uint64_t *stamp)
 {
 	struct chi_gameset_entry entry;
 	int rc = chi_gameset_get(view->txn, view->trees.gamesets, name, strlen(name), &entry);
@@ -61,13 +61,13 @@ static int add_terms(const struct chi_archive_view *view, const struct chi_terms
 		const struct chi_term *term = &terms->term[i];
 		const char *text = chi_term_text_of(terms, term->text);
 		if (term->kind == CHI_TERM_GAMESET) {
-			rc = add_gameset(view, text, mark, depth, stamp);
+			rc = stamp_gameset(view, text, mark, depth, stamp);
 		} else if (term->kind <= CHI_TERM_SOURCE) {
-			rc = add_name(view, text, term->kind, mark, stamp);
+			rc = stamp_name(view, text, term->kind, mark, stamp);
 		}
 		if (rc == CHI_OK && term->opponent != 0) {
-			rc = add_name(view, chi_term_text_of(terms, term->opponent), 0, mark,
-				      stamp);
+			rc = stamp_name(view, chi_term_text_of(terms, term->opponent), 0, mark,
+					stamp);
 		}
 	}
 	return rc;

@@ -73,7 +73,7 @@ static bool is_space(char c)
 }
 
 /* A failure of a value, told with its place. */
-static int place(const struct parser *p, size_t at, int rc, const struct chi_fault *why)
+static int place_fault(const struct parser *p, size_t at, int rc, const struct chi_fault *why)
 {
 	return chi_fail(p->fault, rc, AT "%s", at + 1, why->text);
 }
@@ -105,7 +105,7 @@ static int read_quoted(struct parser *p, struct word *word)
 }
 
 /* Reads the word after the next one. */
-static int advance(struct parser *p)
+static int advance_parser(struct parser *p)
 {
 	struct word *word = &p->next;
 	while (p->at < p->len && is_space(p->text[p->at])) {
@@ -136,7 +136,7 @@ static int advance(struct parser *p)
 	return CHI_OK;
 }
 
-static bool is_over(const struct parser *p)
+static bool is_parsed(const struct parser *p)
 {
 	return p->next.len == 0 && !p->next.quoted;
 }
@@ -168,7 +168,7 @@ static int read_side(struct parser *p, uint8_t *out)
 	       : next_is(p, "black") ? CHI_SIDE_BLACK
 				     : CHI_SIDE_ANY;
 	return *out != CHI_SIDE_ANY
-		       ? advance(p)
+		       ? advance_parser(p)
 		       : chi_fail(p->fault, -CHI_ESYNTAX, AT "white or black is possible here",
 				  p->next.at + 1);
 }
@@ -177,15 +177,15 @@ static int read_side(struct parser *p, uint8_t *out)
 static int read_player(struct parser *p, struct chi_term *term)
 {
 	int rc = keep_value(p, "player", &term->text);
-	rc = rc == CHI_OK ? advance(p) : rc;
+	rc = rc == CHI_OK ? advance_parser(p) : rc;
 	while (rc == CHI_OK) {
 		if (next_is(p, "as") && term->side == CHI_SIDE_ANY) {
-			rc = advance(p);
+			rc = advance_parser(p);
 			rc = rc == CHI_OK ? read_side(p, &term->side) : rc;
 		} else if (next_is(p, "opponent") && term->opponent == 0) {
-			rc = advance(p);
+			rc = advance_parser(p);
 			rc = rc == CHI_OK ? keep_value(p, "opponent", &term->opponent) : rc;
-			rc = rc == CHI_OK ? advance(p) : rc;
+			rc = rc == CHI_OK ? advance_parser(p) : rc;
 		} else {
 			break;
 		}
@@ -197,7 +197,7 @@ static int read_position(struct parser *p, struct chi_term *term)
 {
 	struct chi_fault why;
 	int rc = chi_key_from_fen(p->next.text, p->next.len, &term->key, &why);
-	return rc < 0 ? place(p, p->next.at, -CHI_ESYNTAX, &why) : advance(p);
+	return rc < 0 ? place_fault(p, p->next.at, -CHI_ESYNTAX, &why) : advance_parser(p);
 }
 
 static int read_moves(struct parser *p, struct chi_term *term)
@@ -216,13 +216,13 @@ static int read_moves(struct parser *p, struct chi_term *term)
 				    &n, &why);
 	}
 	if (rc < 0) {
-		return place(p, p->next.at, -CHI_ESYNTAX, &why);
+		return place_fault(p, p->next.at, -CHI_ESYNTAX, &why);
 	}
 	for (size_t i = 0; i < n; i++) {
 		chi_position_play(&position[i & 1], moves[i], &position[~i & 1]);
 	}
 	chi_key_encode(&position[n & 1], &term->key);
-	return advance(p);
+	return advance_parser(p);
 }
 
 static int read_gameset(struct parser *p, struct chi_term *term)
@@ -230,10 +230,10 @@ static int read_gameset(struct parser *p, struct chi_term *term)
 	struct chi_fault why;
 	int rc = chi_gameset_name_check(p->next.text, p->next.len, &why);
 	if (rc < 0) {
-		return place(p, p->next.at, rc, &why);
+		return place_fault(p, p->next.at, rc, &why);
 	}
 	rc = keep_value(p, "gameset", &term->text);
-	return rc == CHI_OK ? advance(p) : rc;
+	return rc == CHI_OK ? advance_parser(p) : rc;
 }
 
 /* ---- Patterns ----------------------------------------------------------------------------- */
@@ -264,16 +264,16 @@ static int read_text_condition(struct parser *p, struct chi_term *term, enum chi
 				AT "%s is in this pattern already; pattern begins another one",
 				p->next.at + 1, word);
 	}
-	int rc = advance(p);
+	int rc = advance_parser(p);
 	rc = rc == CHI_OK ? keep_value(p, word, text) : rc;
 	if (rc == CHI_OK && which == CHI_CONDITION_ENDGAME) {
 		rc = chi_endgame_family_find(p->next.text, p->next.len, &term->pattern.family,
 					     &why);
 		if (rc < 0) {
-			return place(p, p->next.at, rc, &why);
+			return place_fault(p, p->next.at, rc, &why);
 		}
 	}
-	return rc == CHI_OK ? advance(p) : rc;
+	return rc == CHI_OK ? advance_parser(p) : rc;
 }
 
 static int read_condition(struct parser *p, struct chi_term *term)
@@ -283,7 +283,7 @@ static int read_condition(struct parser *p, struct chi_term *term)
 		return read_text_condition(p, term, which);
 	}
 	if (next_is(p, "to-move")) {
-		int rc = advance(p);
+		int rc = advance_parser(p);
 		return rc == CHI_OK ? read_side(p, &term->pattern.side) : rc;
 	}
 	if (next_is(p, "mirror")) {
@@ -291,7 +291,7 @@ static int read_condition(struct parser *p, struct chi_term *term)
 	} else {
 		term->pattern.either_colour = true;
 	}
-	return advance(p);
+	return advance_parser(p);
 }
 
 void chi_term_pattern(const struct chi_terms *terms, const struct chi_term *term,
@@ -335,7 +335,7 @@ static int read_pattern(struct parser *p, struct chi_term *term)
 	}
 	chi_term_pattern(p->out, term, &spec);
 	int rc = chi_pattern_compile(&spec, &pattern, &why);
-	return rc < 0 ? place(p, at, rc, &why) : CHI_OK;
+	return rc < 0 ? place_fault(p, at, rc, &why) : CHI_OK;
 }
 
 /* ---- Filters ------------------------------------------------------------------------------ */
@@ -364,7 +364,7 @@ static int read_value(struct parser *p, struct chi_term *term)
 		return read_pattern(p, term);
 	case SHAPE_TEXT:
 		rc = keep_value(p, name, &term->text);
-		return rc == CHI_OK ? advance(p) : rc;
+		return rc == CHI_OK ? advance_parser(p) : rc;
 	case SHAPE_DATE:
 		rc = chi_term_read_date(p->next.text, term, &why);
 		break;
@@ -379,7 +379,7 @@ static int read_value(struct parser *p, struct chi_term *term)
 		rc = chi_term_read_list(p->next.text, term, &why);
 		break;
 	}
-	return rc < 0 ? place(p, p->next.at, rc, &why) : advance(p);
+	return rc < 0 ? place_fault(p, p->next.at, rc, &why) : advance_parser(p);
 }
 
 /* Of a term's first word. */
@@ -411,7 +411,7 @@ static int read_term(struct parser *p)
 	int rc = CHI_OK;
 	if (next_is(p, "not")) {
 		term.negated = true;
-		rc = advance(p);
+		rc = advance_parser(p);
 	}
 	enum chi_term_kind kind = kind_of(p, &term.side);
 	if (rc == CHI_OK && kind == CHI_TERM_KINDS) {
@@ -429,7 +429,7 @@ static int read_term(struct parser *p)
 	term.kind = (uint8_t)kind;
 	/* A pattern's first word may be left out. */
 	if (rc == CHI_OK && (kind != CHI_TERM_PATTERN || next_is(p, "pattern"))) {
-		rc = advance(p);
+		rc = advance_parser(p);
 	}
 	rc = rc == CHI_OK ? read_value(p, &term) : rc;
 	if (rc == CHI_OK) {
@@ -461,9 +461,9 @@ int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct 
 	int rc = check_text(text, len, fault);
 	memset(out, 0, sizeof(*out));
 	out->used = 1;
-	rc = rc == CHI_OK ? advance(&p) : rc;
-	while (rc == CHI_OK && !is_over(&p)) {
-		rc = out->n > 0 && next_is(&p, "and") ? advance(&p) : CHI_OK;
+	rc = rc == CHI_OK ? advance_parser(&p) : rc;
+	while (rc == CHI_OK && !is_parsed(&p)) {
+		rc = out->n > 0 && next_is(&p, "and") ? advance_parser(&p) : CHI_OK;
 		rc = rc == CHI_OK ? read_term(&p) : rc;
 	}
 	/* What is printed must be read again. */

@@ -386,7 +386,7 @@ static int find_names(struct chi_tester *tester, const struct chi_archive_view *
 	return rc;
 }
 
-static bool is_name(const struct chi_term *term)
+static bool is_name_term(const struct chi_term *term)
 {
 	return term->kind == CHI_TERM_PLAYER || term->kind == CHI_TERM_EVENT ||
 	       term->kind == CHI_TERM_SITE || term->kind == CHI_TERM_SOURCE;
@@ -413,7 +413,7 @@ int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *
 		}
 		struct test *test = &tester->tests[tester->n++];
 		test->term = term;
-		int rc = is_name(term) ? find_names(tester, view, i, test) : CHI_OK;
+		int rc = is_name_term(term) ? find_names(tester, view, i, test) : CHI_OK;
 		if (rc < 0) {
 			return rc;
 		}
@@ -436,7 +436,8 @@ const char *chi_tester_unknown(const struct chi_tester *tester, size_t i)
 const struct chi_name_ids *chi_tester_ids(const struct chi_tester *tester, size_t i, bool second)
 {
 	const struct chi_term *term = &tester->terms->term[i];
-	return is_name(term) && (!second || term->opponent != 0) ? &tester->names[i][second] : NULL;
+	return is_name_term(term) && (!second || term->opponent != 0) ? &tester->names[i][second]
+								      : NULL;
 }
 
 /* ---- Games of no store -------------------------------------------------------------------- */
@@ -549,7 +550,7 @@ bool chi_unstored_fits(const struct chi_terms *terms, const struct chi_pgn_game 
 		const struct chi_term *term = &terms->term[i];
 		struct test test = {.term = term};
 		struct chi_hits hits = {0};
-		if (is_name(term)) {
+		if (is_name_term(term)) {
 			test.ids =
 				fitting_ids(game, term->kind, chi_term_text_of(terms, term->text));
 		}

@@ -151,7 +151,7 @@ static int put_mark(MDB_txn *txn, bool marked, struct chi_fault *fault)
 	return chi_lmdb_write_fault(fault, error, "write", "the stamp");
 }
 
-static int mark(MDB_env *mdb, bool marked, struct chi_fault *fault)
+static int mark_published(MDB_env *mdb, bool marked, struct chi_fault *fault)
 {
 	MDB_txn *txn;
 	int error = mdb_txn_begin(mdb, NULL, 0, &txn);
@@ -176,7 +176,7 @@ static int open_marked(const char *dir, bool marked, MDB_env **out, struct chi_f
 		rc = chi_trees_start(dir, MDB_NOLOCK, map_bytes, &mdb, fault);
 	}
 	if (rc == CHI_OK) {
-		rc = mark(mdb, marked, fault);
+		rc = mark_published(mdb, marked, fault);
 	}
 	if (rc == CHI_OK) {
 		*out = mdb;

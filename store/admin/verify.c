@@ -204,7 +204,7 @@ static int walk_tree(struct chi_verify *v, int tree)
 
 /* ---- The order of the walks --------------------------------------------------------------- */
 
-static int before(struct chi_verify *v, int tree)
+static int was_before(struct chi_verify *v, int tree)
 {
 	switch (tree) {
 	case CHI_VERIFY_GAMES:
@@ -251,7 +251,7 @@ static int walk_all(struct chi_verify *v)
 		if (!v->found[i]) {
 			chi_page_complain(&v->walk, "the %s tree is missing", v->trees[i].name);
 		}
-		rc = before(v, i);
+		rc = was_before(v, i);
 		rc = rc == CHI_OK ? walk_tree(v, i) : rc;
 		rc = rc == CHI_OK ? after(v, i) : rc;
 	}
@@ -312,8 +312,8 @@ static bool same_heads(const struct chi_page_file *a, const struct chi_page_file
 /* The newest committed state, by two looks that agree, as writers may go on meanwhile; numbers that
  * cannot be are looked at longest. The descriptor is LMDB's: the file that is mapped, whatever has
  * its name by now. */
-static int look(const struct chi_env *env, struct chi_page_file *file_image,
-		struct chi_fault *fault)
+static int look_at_env(const struct chi_env *env, struct chi_page_file *file_image,
+		       struct chi_fault *fault)
 {
 	struct chi_page_file before = {.txn = UINT64_MAX};
 	int same = 0;
@@ -336,7 +336,7 @@ static int look(const struct chi_env *env, struct chi_page_file *file_image,
 static int look_reported(struct chi_verify *v, const struct chi_env *env)
 {
 	struct chi_fault fault = {.text = ""};
-	int rc = look(env, &v->walk.file_image, &fault);
+	int rc = look_at_env(env, &v->walk.file_image, &fault);
 	if (rc < 0 && rc != -CHI_EBUSY && rc != -CHI_EINTERNAL && rc != -CHI_ENOMEM) {
 		chi_page_complain(&v->walk, "%s",
 				  fault.text[0] != '\0' ? fault.text : chi_strerror(rc));

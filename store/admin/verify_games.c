@@ -107,8 +107,8 @@ int chi_verify_names_end(struct chi_verify *v)
 
 /* ---- Heads -------------------------------------------------------------------------------- */
 
-static void check_name(struct chi_verify *v, uint32_t number, enum chi_name_kind kind,
-		       const char *what, uint32_t id)
+static void verify_name(struct chi_verify *v, uint32_t number, enum chi_name_kind kind,
+			const char *what, uint32_t id)
 {
 	if (id > v->archive.last_name[kind] ||
 	    chi_names_checker_removed(v->archive.names, kind, id)) {
@@ -127,11 +127,11 @@ static void check_head(struct chi_verify *v, const struct chi_game_head *head)
 		chi_verify_disagree(v, "game %u: its columns tell another result than its identity",
 				    head->number);
 	}
-	check_name(v, head->number, CHI_NAME_PLAYER, "white player", head->white);
-	check_name(v, head->number, CHI_NAME_PLAYER, "black player", head->black);
-	check_name(v, head->number, CHI_NAME_EVENT, "event", head->event);
-	check_name(v, head->number, CHI_NAME_SITE, "site", head->site);
-	check_name(v, head->number, CHI_NAME_SOURCE, "source", head->source);
+	verify_name(v, head->number, CHI_NAME_PLAYER, "white player", head->white);
+	verify_name(v, head->number, CHI_NAME_PLAYER, "black player", head->black);
+	verify_name(v, head->number, CHI_NAME_EVENT, "event", head->event);
+	verify_name(v, head->number, CHI_NAME_SITE, "site", head->site);
+	verify_name(v, head->number, CHI_NAME_SOURCE, "source", head->source);
 	game->flags |= CHI_VERIFY_HEAD;
 	v->archive.pruned_plies +=
 		(game->flags & CHI_VERIFY_PRUNED) != 0 ? head->plies + UINT64_C(1) : 0;

@@ -107,8 +107,8 @@ static int compare_calls(const void *a, const void *b)
 }
 
 /* An entry of a game whose sum was wrong. */
-static void locate(struct chi_verify *v, const struct list *list, const struct chi_posting *entry,
-		   uint64_t hash)
+static void locate_posting(struct chi_verify *v, const struct list *list,
+			   const struct chi_posting *entry, uint64_t hash)
 {
 	struct chi_verify_archive *a = &v->archive;
 	const struct chi_verify_call wanted = {.hash = hash};
@@ -123,7 +123,7 @@ static void locate(struct chi_verify *v, const struct list *list, const struct c
 	}
 }
 
-static void take_entry(struct chi_verify *v, struct list *list, const struct chi_posting *entry)
+static void take_posting(struct chi_verify *v, struct list *list, const struct chi_posting *entry)
 {
 	struct chi_verify_archive *a = &v->archive;
 	struct chi_verify_game *game = chi_verify_find_game(v, entry->game);
@@ -135,7 +135,7 @@ static void take_entry(struct chi_verify *v, struct list *list, const struct chi
 	uint64_t hash = chi_verify_entry_hash(list->hash, entry->game, entry->move);
 	if (a->locating) {
 		if ((game->flags & CHI_VERIFY_WRONG) != 0) {
-			locate(v, list, entry, hash);
+			locate_posting(v, list, entry, hash);
 		}
 		return;
 	}
@@ -219,7 +219,7 @@ static int take_apart(struct chi_verify *v, struct list *list, const struct chi_
 	while ((rc = next_chunk(v, list->key)) == CHI_OK) {
 		ascends = ascends && chi_posting_before(&list->last, &a->list[0]);
 		for (size_t i = 0; i < a->n_list; i++) {
-			take_entry(v, list, &a->list[i]);
+			take_posting(v, list, &a->list[i]);
 		}
 		a->list_left = false;
 	}
@@ -244,7 +244,7 @@ int chi_verify_list(struct chi_verify *v, const MDB_val *key, const struct chi_r
 	}
 	begin_list(&list, key, record);
 	for (size_t i = 0; i < rest->n_games; i++) {
-		take_entry(v, &list, &rest->games[i]);
+		take_posting(v, &list, &rest->games[i]);
 	}
 	if (rest->listed > 0) {
 		rc = take_apart(v, &list, rest);

@@ -11,7 +11,7 @@ static uint64_t hash(const uint8_t *bytes, size_t len)
 	return chi_checksum(bytes, len, bytes + len, 0);
 }
 
-static void take_entry(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
+static void take_queued(struct chi_verify *v, const MDB_val *key, const MDB_val *value)
 {
 	struct chi_verify_queue *queue = &v->queue;
 	struct chi_queue_row row;
@@ -45,7 +45,7 @@ int chi_verify_queued(struct chi_page_walk *walk, struct chi_page_tree *tree, co
 		}
 		break;
 	case CHI_QUEUE_OF_ENTRIES:
-		take_entry(v, key, value);
+		take_queued(v, key, value);
 		break;
 	default:
 		v->queue.places += hash(name, key->mv_size) + value->mv_size;

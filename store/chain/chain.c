@@ -330,7 +330,7 @@ int chi_chain_get(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_val
 	return rc == 0 && compare_keys(&at, key) != 0 ? MDB_NOTFOUND : rc;
 }
 
-static bool begins(const MDB_val *key, const MDB_val *from, size_t common)
+static bool key_begins(const MDB_val *key, const MDB_val *from, size_t common)
 {
 	return key->mv_size >= common && memcmp(key->mv_data, from->mv_data, common) == 0;
 }
@@ -340,14 +340,14 @@ int chi_chain_seek(MDB_cursor *cursor, enum chi_chain chain, size_t common, MDB_
 {
 	const MDB_val wanted = *key;
 	int rc = go_to_range(cursor, chain, key, value);
-	bool follows = rc == 0 && begins(key, &wanted, common);
+	bool follows = rc == 0 && key_begins(key, &wanted, common);
 	if (follows && compare_keys(key, &wanted) == 0) {
 		return 0;
 	}
 	rc = rc == 0		  ? go_to_previous(cursor, chain, key, value)
 	     : rc == MDB_NOTFOUND ? go_to_last(cursor, chain, key, value)
 				  : rc;
-	if (rc == 0 && begins(key, &wanted, common)) {
+	if (rc == 0 && key_begins(key, &wanted, common)) {
 		return 0;
 	}
 	if (follows && (rc == 0 || rc == MDB_NOTFOUND)) {
@@ -369,7 +369,7 @@ int chi_chain_walk(MDB_txn *txn, MDB_dbi dbi, enum chi_chain chain, const MDB_va
 		return chi_lmdb_status(rc);
 	}
 	rc = go_to_range(cursor, chain, &key, &value);
-	while (rc == 0 && status == CHI_OK && (from == NULL || begins(&key, from, common))) {
+	while (rc == 0 && status == CHI_OK && (from == NULL || key_begins(&key, from, common))) {
 		status = visit(context, &key, &value);
 		rc = status == CHI_OK ? go_to_next(cursor, chain, &key, &value) : 0;
 	}

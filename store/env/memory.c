@@ -21,7 +21,7 @@
 #define NAME_SIZE    4352 /* of a file: a path and what is around it */
 
 /* The beginning of a file as text; false: it cannot be read. */
-static bool read_text(const char *name, char *out, size_t size)
+static bool read_kernel_text(const char *name, char *out, size_t size)
 {
 	_cleanup_(chi_closep) int fd = open(name, O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd >= 0 ? chi_file_read(fd, out, size - 1) : -1;
@@ -37,7 +37,7 @@ static uint64_t limit_of(const char *mount, const char *kind, const char *path, 
 	char text[32];
 	uint64_t limit = UINT64_MAX;
 	int n = snprintf(name, sizeof(name), "%s%s%.*s/%s", mount, kind, (int)len, path, file);
-	if (n < 0 || (size_t)n >= sizeof(name) || !read_text(name, text, sizeof(text))) {
+	if (n < 0 || (size_t)n >= sizeof(name) || !read_kernel_text(name, text, sizeof(text))) {
 		return UINT64_MAX;
 	}
 	if (chi_num_u64(text, strcspn(text, "\n"), UINT64_MAX, &limit) != CHI_OK) {
@@ -98,7 +98,7 @@ uint64_t chi_memory_limit(const char *cgroups, const char *mount)
 {
 	char text[CGROUPS_SIZE];
 	uint64_t least = UINT64_MAX;
-	if (!read_text(cgroups, text, sizeof(text))) {
+	if (!read_kernel_text(cgroups, text, sizeof(text))) {
 		return UINT64_MAX;
 	}
 	const char *line = text;

@@ -30,7 +30,7 @@
 #define NAME_TRIES 100
 
 /* Splits off the last name, without trailing slashes. `parent` is "." for a bare name. */
-static int split(const char *path, char parent[CHI_PATH_SIZE], char name[CHI_PATH_SIZE])
+static int split_path(const char *path, char parent[CHI_PATH_SIZE], char name[CHI_PATH_SIZE])
 {
 	size_t len = strlen(path);
 	while (len > 1 && path[len - 1] == '/') {
@@ -209,7 +209,7 @@ int chi_path_begin(const char *path, struct chi_hidden *out, struct chi_fault *f
 	char parent[CHI_PATH_SIZE];
 	char name[CHI_PATH_SIZE];
 	*out = (struct chi_hidden){.lock = -1, .parent = -1};
-	int rc = split(path, parent, name);
+	int rc = split_path(path, parent, name);
 	if (rc < 0) {
 		return chi_fail(fault, rc, "'%s' cannot be a store's directory", path);
 	}
@@ -262,7 +262,8 @@ static int check_published(int fd, struct chi_fault *fault)
 }
 
 /* Not what another user has put in its place meanwhile; it may be a later publisher's. */
-static int check_name(const struct chi_hidden *hidden, const char *path, struct chi_fault *fault)
+static int check_hidden_name(const struct chi_hidden *hidden, const char *path,
+			     struct chi_fault *fault)
 {
 	if (has_name(hidden->lock, hidden->parent, hidden->target)) {
 		return CHI_OK;
@@ -290,7 +291,7 @@ int chi_path_publish(struct chi_hidden *hidden, const char *path, struct chi_fau
 					 "'%s' exists and is not an empty directory", path);
 	}
 	if (error == 0) {
-		int rc = check_name(hidden, path, fault);
+		int rc = check_hidden_name(hidden, path, fault);
 		if (rc < 0) {
 			return rc;
 		}
@@ -339,7 +340,7 @@ static int remove_older(struct chi_hidden *hidden, const char *path, int older,
 			return rc;
 		}
 	}
-	int rc = check_name(hidden, path, fault);
+	int rc = check_hidden_name(hidden, path, fault);
 	if (rc == CHI_OK) {
 		remove_files(gone, hidden->parent, hidden->name);
 		release(hidden);

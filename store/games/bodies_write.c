@@ -52,7 +52,7 @@ void chi_bodies_writer_free(struct chi_bodies_writer *writer)
 	}
 }
 
-static size_t size_of(const struct bodies *bodies, uint32_t n)
+static size_t body_size(const struct bodies *bodies, uint32_t n)
 {
 	size_t size = 0;
 	for (size_t p = 0; p < CHI_BODY_PARTS; p++) {
@@ -72,7 +72,7 @@ static int emit(struct chi_bodies_writer *w, uint32_t *n)
 		if (rc != CHI_OK) {
 			return rc;
 		}
-		w->ratio = (double)value.mv_size / (double)(size_of(&w->kept, *n) + 1);
+		w->ratio = (double)value.mv_size / (double)(body_size(&w->kept, *n) + 1);
 		if (value.mv_size <= CHI_BODIES_ROOM || *n == 1) {
 			break;
 		}
@@ -114,7 +114,7 @@ static int resume_bodies(struct chi_bodies_writer *w)
 	rc = chi_lmdb_status(chi_chain_step(cursor, CHI_CHAIN_GAMES, &key, &value, MDB_LAST));
 	rc = rc == CHI_OK ? bodies_unpack(&w->coder, &key, &value, &w->kept) : rc;
 	if (rc == CHI_OK) {
-		w->ratio = (double)value.mv_size / (double)(size_of(&w->kept, w->kept.n) + 1);
+		w->ratio = (double)value.mv_size / (double)(body_size(&w->kept, w->kept.n) + 1);
 	}
 	mdb_cursor_close(cursor);
 	return rc == CHI_NONE ? CHI_OK : rc;
@@ -123,7 +123,7 @@ static int resume_bodies(struct chi_bodies_writer *w)
 /* Whether what is kept should become a chunk. */
 static bool is_full(const struct chi_bodies_writer *w)
 {
-	size_t size = size_of(&w->kept, w->kept.n);
+	size_t size = body_size(&w->kept, w->kept.n);
 	return w->kept.n == CHI_BODIES_ROWS || size >= GATHERED_MAX ||
 	       (double)size * w->ratio >= AIM * CHI_BODIES_ROOM;
 }

@@ -180,8 +180,8 @@ static int check_tags(const struct chi_game *game)
 }
 
 /* Everything but the lengths, which it fills in. */
-static int pack(const struct chi_game *game, const struct chi_position *positions,
-		struct lengths *lengths, struct chi_writer *to)
+static int pack_body(const struct chi_game *game, const struct chi_position *positions,
+		     struct lengths *lengths, struct chi_writer *to)
 {
 	const char *names[CHI_HEAD_NAMES] = {NULL};
 	size_t moves = 0;
@@ -263,7 +263,7 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	} else {
 		rc = play_eco(game, &lengths.head.eco);
 	}
-	rc = rc != CHI_OK ? rc : pack(game, positions, &lengths, &to);
+	rc = rc != CHI_OK ? rc : pack_body(game, positions, &lengths, &to);
 	if (rc == CHI_OK) {
 		memcpy(start, &lengths, sizeof(lengths));
 		chi_buffer_added(out, (size_t)(to.at - start));

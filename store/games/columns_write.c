@@ -92,8 +92,8 @@ static bool add_row(struct chi_columns_writer *w, const uint32_t row[CHI_COLUMNS
 }
 
 /* The chunk's bytes; their number. */
-static size_t pack(const struct chi_columns_writer *w, const MDB_val *key,
-		   uint8_t out[CHI_COLUMNS_ROOM])
+static size_t pack_columns(const struct chi_columns_writer *w, const MDB_val *key,
+			   uint8_t out[CHI_COLUMNS_ROOM])
 {
 	struct chi_writer to = chi_writer_of(out, CHI_COLUMNS_ROOM);
 	chi_write_le(&to, w->n, 2);
@@ -121,7 +121,7 @@ int chi_columns_flush(struct chi_columns_writer *w)
 	}
 	chi_number_key(w->first, number);
 	MDB_val key = chi_val(number, sizeof(number));
-	MDB_val value = chi_val(bytes, pack(w, &key, bytes));
+	MDB_val value = chi_val(bytes, pack_columns(w, &key, bytes));
 	w->dirty = false;
 	return chi_lmdb_status(chi_chain_put(w->txn, w->dbi, CHI_CHAIN_COLUMNS, &key, &value, 0));
 }

@@ -26,7 +26,7 @@ struct entry {
 };
 
 /* Copied: it lies at any address. */
-static bool read_games(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
+static bool read_load_games(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
 {
 	uint32_t n = (uint32_t)chi_read_le(r, sizeof(n));
 	const uint8_t *bytes = chi_read_bytes(r, (size_t)n * sizeof(*out->games));
@@ -56,7 +56,7 @@ static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct ent
 	}
 	out->key = chi_val(key, key_len);
 	if (CHI_UNLIKELY(ahead)) {
-		return read_games(r, arena, out);
+		return read_load_games(r, arena, out);
 	}
 	uint64_t len = chi_read_varint(r);
 	const uint8_t *value = chi_read_bytes(r, len);
@@ -64,7 +64,7 @@ static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct ent
 		return false;
 	}
 	out->value = chi_val(value, len);
-	return !chi_record_is_listed(value, len) || read_games(r, arena, out);
+	return !chi_record_is_listed(value, len) || read_load_games(r, arena, out);
 }
 
 static struct chi_key key_of(const MDB_val *bytes)
@@ -333,7 +333,8 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 	return error == MDB_NOTFOUND ? CHI_OK : chi_load_error(load, error, fault);
 }
 
-static int apply(struct chi_load *load, const struct chi_load_block *block, struct chi_fault *fault)
+static int apply_block(struct chi_load *load, const struct chi_load_block *block,
+		       struct chi_fault *fault)
 {
 	struct chi_reader r = chi_reader_of(block->bytes, block->len);
 	struct entry entry;
@@ -355,7 +356,7 @@ int chi_load_apply(struct chi_load *load, const struct chi_load_block *block,
 	int rc = load->write != NULL ? chi_write_ready(load->write) : CHI_OK;
 	rc = rc < 0 ? rc : load->rc;
 	if (rc == CHI_OK) {
-		rc = chi_load_stick(load, apply(load, block, &load->fault), &load->fault);
+		rc = chi_load_stick(load, apply_block(load, block, &load->fault), &load->fault);
 	}
 	if (rc < 0 && fault != NULL) {
 		*fault = load->fault;

@@ -45,7 +45,7 @@ static int turn(void *context, MDB_txn **txn)
 }
 
 /* Everything gathered goes to LMDB. The numbers of names stay known. */
-static int flush(struct chi_load *load)
+static int flush_archive(struct chi_load *load)
 {
 	const struct chi_name_turns turns = {
 		.entries = load->commit_bytes / PAGE, .turn = turn, .context = load};
@@ -69,7 +69,7 @@ static int commit_kept(struct chi_load *load, size_t len, struct chi_fault *faul
 		return CHI_OK;
 	}
 	load->kept = 0;
-	int rc = flush(load);
+	int rc = flush_archive(load);
 	if (chi_name_cache_full(load->names, GAME_NAMES)) {
 		chi_name_cache_reset(load->names);
 	}
@@ -152,7 +152,7 @@ int chi_load_archived(struct chi_load *load, struct chi_fault *fault)
 	if (load->rc < 0) {
 		return chi_fault_plain(fault, load->rc);
 	}
-	int rc = told(load, flush(load), fault);
+	int rc = told(load, flush_archive(load), fault);
 	chi_load_archive_free(load);
 	return rc;
 }
@@ -171,8 +171,8 @@ int chi_load_unarchived(struct chi_load *load, struct chi_fault *fault)
 
 /* ---- As another store has it -------------------------------------------------------------- */
 
-static int add_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, const char *text,
-		    size_t len, uint32_t fide, struct chi_fault *fault)
+static int add_archive_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id,
+			    const char *text, size_t len, uint32_t fide, struct chi_fault *fault)
 {
 	uint32_t given = 0;
 	int rc = begin_archive(load);
@@ -194,7 +194,8 @@ int chi_load_name(struct chi_load *load, enum chi_name_kind kind, uint32_t id, c
 {
 	return load->rc < 0
 		       ? chi_fault_plain(fault, load->rc)
-		       : told(load, add_name(load, kind, id, text, len, fide, &load->fault), fault);
+		       : told(load, add_archive_name(load, kind, id, text, len, fide, &load->fault),
+			      fault);
 }
 
 /* Of a change of a name that may be refused, and then changes nothing. */

@@ -40,7 +40,7 @@ static void clear_bit(uint8_t *bits, uint32_t id)
 
 /* ---- Before ------------------------------------------------------------------------------ */
 
-static int make_room(struct chi_load *load, enum chi_name_kind kind)
+static int make_forget_room(struct chi_load *load, enum chi_name_kind kind)
 {
 	struct chi_touched *touched = &load->touched[kind];
 	if (touched->bits != NULL) {
@@ -56,7 +56,7 @@ static int make_room(struct chi_load *load, enum chi_name_kind kind)
 static int touch(struct chi_load *load, enum chi_name_kind kind, uint32_t id)
 {
 	struct chi_touched *touched = &load->touched[kind];
-	int rc = make_room(load, kind);
+	int rc = make_forget_room(load, kind);
 	if (rc != CHI_OK || id > touched->last) {
 		return rc != CHI_OK ? rc : -CHI_ECORRUPT;
 	}

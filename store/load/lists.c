@@ -26,7 +26,8 @@ static int out_of_order(const MDB_val *key, struct chi_fault *fault)
 }
 
 /* A code of LMDB's, of a change of a list. */
-static int changed(struct chi_load *load, const MDB_val *key, int error, struct chi_fault *fault)
+static int lists_changed(struct chi_load *load, const MDB_val *key, int error,
+			 struct chi_fault *fault)
 {
 	return error == MDB_CORRUPTED ? damaged(key, "its list of games is damaged", fault)
 				      : chi_load_error(load, error, fault);
@@ -45,7 +46,7 @@ static int check_listed(struct chi_load *load, const MDB_val *key, uint64_t list
 	int error = chi_postings_count(load->txn, load->archive.postings, key->mv_data,
 				       key->mv_size, &n);
 	return error == 0 && n != listed ? short_list(key, fault)
-					 : changed(load, key, error, fault);
+					 : lists_changed(load, key, error, fault);
 }
 
 /* Of a store that had no positions the lists come in the order of the tree. */
@@ -72,7 +73,8 @@ int chi_load_list_append(struct chi_load *load, const MDB_val *key, const struct
 	int error = load->append ? append_last(load, key, games, n)
 				 : chi_postings_append(load->txn, load->archive.postings,
 						       key->mv_data, key->mv_size, games, n);
-	return error == MDB_KEYEXIST ? out_of_order(key, fault) : changed(load, key, error, fault);
+	return error == MDB_KEYEXIST ? out_of_order(key, fault)
+				     : lists_changed(load, key, error, fault);
 }
 
 /* The record's own list with others behind it. */
@@ -174,7 +176,7 @@ static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_reco
 	}
 	chi_postings_close(&walk);
 	if (error != 0 && error != MDB_NOTFOUND) {
-		return changed(load, key, error, fault);
+		return lists_changed(load, key, error, fault);
 	}
 	if (had != rest->listed) {
 		return short_list(key, fault);
@@ -193,7 +195,7 @@ static int take_listed(struct chi_load *load, const MDB_val *key, const struct c
 {
 	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
 					key->mv_size, games, n);
-	return error == MDB_NOTFOUND ? lacking(key, fault) : changed(load, key, error, fault);
+	return error == MDB_NOTFOUND ? lacking(key, fault) : lists_changed(load, key, error, fault);
 }
 
 static int take_games(struct chi_load *load, const MDB_val *key, struct chi_record_rest *rest,

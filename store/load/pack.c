@@ -38,7 +38,7 @@ void chi_load_block_free(struct chi_load_block *block)
 }
 
 /* Makes room for `more` bytes. */
-static int reserve(struct chi_load_block *block, size_t more)
+static int reserve_block(struct chi_load_block *block, size_t more)
 {
 	return CHI_LIKELY(block->capacity - block->len >= more)
 		       ? CHI_OK
@@ -50,7 +50,7 @@ static int reserve(struct chi_load_block *block, size_t more)
 static int encode(struct chi_load_block *block, const struct chi_key *key,
 		  const struct chi_record *record, const struct chi_record_rest *rest, size_t room)
 {
-	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + room);
+	int rc = reserve_block(block, HEAD_ROOM + SIZE_ROOM + room);
 	if (rc < 0) {
 		return rc;
 	}
@@ -76,7 +76,7 @@ static int add_list(struct chi_load_block *block, const struct chi_posting *game
 {
 	uint32_t number = (uint32_t)n;
 	size_t size = n * sizeof(*games);
-	int rc = n > UINT32_MAX ? -CHI_ETOOBIG : reserve(block, sizeof(number) + size);
+	int rc = n > UINT32_MAX ? -CHI_ETOOBIG : reserve_block(block, sizeof(number) + size);
 	if (rc < 0) {
 		return rc;
 	}
@@ -110,7 +110,7 @@ int chi_load_pack_ahead(const struct chi_load_spec *spec, const struct chi_key *
 			struct chi_load_block *block)
 {
 	size_t some = ripe(spec, games, *n, least);
-	int rc = some > 0 ? reserve(block, HEAD_ROOM) : CHI_NONE;
+	int rc = some > 0 ? reserve_block(block, HEAD_ROOM) : CHI_NONE;
 	if (rc != CHI_OK) {
 		return rc < 0 ? rc : CHI_OK;
 	}
@@ -217,7 +217,7 @@ int chi_load_pack_one(const struct chi_load_spec *spec, const uint8_t key[CHI_KE
 			return -CHI_EINVAL;
 		}
 	}
-	int rc = reserve(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX);
+	int rc = reserve_block(block, HEAD_ROOM + SIZE_ROOM + ONE_MAX);
 	if (rc < 0) {
 		return rc;
 	}

@@ -397,7 +397,7 @@ struct flush {
 };
 
 /* After each entry of the tree. */
-static int pass(struct flush *flush)
+static int pass_flush(struct flush *flush)
 {
 	if (flush->turns == NULL || ++flush->written < flush->turns->entries) {
 		return CHI_OK;
@@ -421,7 +421,7 @@ static int write_chunks(struct flush *flush, enum chi_name_kind kind)
 		chunk.name[chunk.n++] = new_name(flush->cache, pending, i);
 		if (chunk.n == CHI_CHUNK_NAMES || i + 1 == pending->n) {
 			rc = chi_chunk_put(flush->txn, flush->dbi, kind, number++, &chunk);
-			rc = rc == CHI_OK ? pass(flush) : rc;
+			rc = rc == CHI_OK ? pass_flush(flush) : rc;
 			chunk.n = 0;
 		}
 	}
@@ -439,7 +439,7 @@ static int write_items(struct flush *flush, size_t n)
 	for (size_t at = 0, end = 0; rc == CHI_OK && at < n; at = end) {
 		end = chi_list_end(items, at, n);
 		rc = chi_lists_add(flush->txn, flush->dbi, items + at, end - at);
-		rc = rc == CHI_OK ? pass(flush) : rc;
+		rc = rc == CHI_OK ? pass_flush(flush) : rc;
 	}
 	return rc;
 }

@@ -237,7 +237,7 @@ static int find_part(MDB_cursor *cursor, const struct chi_name_item *item,
 }
 
 /* Merges sorted items into a part that has room for them. */
-static void merge(struct chi_list_part *part, const struct chi_name_item *items, size_t n)
+static void merge_items(struct chi_list_part *part, const struct chi_name_item *items, size_t n)
 {
 	size_t have = part->n;
 	size_t at = part->n + n;
@@ -284,7 +284,7 @@ static int add_some(MDB_txn *txn, MDB_dbi dbi, const struct chi_name_item *items
 		list_key(items, part->id[0], bytes);
 		rc = chi_lmdb_status(chi_chain_del(txn, dbi, CHI_CHAIN_NAMES, &key));
 	}
-	merge(part, items, some);
+	merge_items(part, items, some);
 	return rc == CHI_OK ? put_parts(txn, dbi, items, part) : -CHI_ECORRUPT;
 }
 

@@ -68,8 +68,8 @@ static inline void drop(const struct chi_descent *descent, struct chi_lane *lane
 }
 
 /* Goes to a page of `level`, from 1 on, without looking at it yet. */
-static inline void enter(const struct chi_descent *descent, struct chi_lane *lane, uint64_t number,
-			 unsigned level)
+static inline void enter_page(const struct chi_descent *descent, struct chi_lane *lane,
+			      uint64_t number, unsigned level)
 {
 	if (CHI_UNLIKELY(number >= descent->end)) {
 		drop(descent, lane);
@@ -317,7 +317,7 @@ static inline void step_down(const struct chi_descent *descent, struct chi_lane 
 			     unsigned level)
 {
 	if (CHI_LIKELY(lane->left == 1)) {
-		enter(descent, lane, chi_node_child(lane->page + lane->node), level);
+		enter_page(descent, lane, chi_node_child(lane->page + lane->node), level);
 	}
 }
 
@@ -384,7 +384,7 @@ void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, s
 	}
 	for (size_t i = 0; i < n; i++) {
 		begin_lane(descent, &lanes[i], &keys[i]);
-		enter(descent, &lanes[i], descent->root, 1);
+		enter_page(descent, &lanes[i], descent->root, 1);
 	}
 	search_group(descent, lanes, n);
 	for (size_t i = 0; i < n; i++) {
@@ -442,7 +442,7 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 		out->finding = CHI_FINDING_NONE;
 		return;
 	}
-	enter(descent, &lane, descent->root, 1);
+	enter_page(descent, &lane, descent->root, 1);
 	search_rest(descent, &lane, 1);
 	finish_lane(descent, &lane, out);
 }
@@ -456,7 +456,7 @@ bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *
 	if (descent->depth == 0) {
 		return false;
 	}
-	enter(descent, &lane, descent->root, 1);
+	enter_page(descent, &lane, descent->root, 1);
 	search_rest(descent, &lane, 1);
 	if (!locate(descent, &lane, &spot)) {
 		return false;
@@ -485,7 +485,7 @@ void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
-	enter(descent, lane, descent->root, 1);
+	enter_page(descent, lane, descent->root, 1);
 	go_down(descent, lane, 1, descent->near);
 	for (unsigned i = HEAD_LINES; i < descent->pages.size / LINE; i++) {
 		__builtin_prefetch(lane->page + (size_t)LINE * i);
@@ -505,7 +505,7 @@ void chi_lane_search(struct chi_descent *descent, const struct chi_key *keys, si
 	for (size_t i = 0; i < n; i++) {
 		begin_lane(descent, &lanes[i], &keys[i]);
 		if (CHI_LIKELY(descent->depth != 0)) {
-			enter(descent, &lanes[i], descent->root, 1);
+			enter_page(descent, &lanes[i], descent->root, 1);
 		}
 	}
 	if (CHI_UNLIKELY(descent->depth == 0)) {

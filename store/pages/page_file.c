@@ -95,7 +95,7 @@ static void take_meta(struct chi_page_file *file_image, const uint8_t meta[META_
 }
 
 /* The size of the file, and what is so if no head tells it. */
-static int measure(struct chi_page_file *file_image, struct chi_fault *fault)
+static int measure_file(struct chi_page_file *file_image, struct chi_fault *fault)
 {
 	struct stat st;
 	if (fstat(file_image->fd, &st) < 0) {
@@ -180,7 +180,7 @@ int chi_page_file_look(struct chi_page_file *file_image, enum chi_page_file_meta
 		       struct chi_fault *fault)
 {
 	struct stat st;
-	int rc = measure(file_image, fault);
+	int rc = measure_file(file_image, fault);
 	if (rc == CHI_OK) {
 		rc = heads == CHI_PAGE_FILE_BOTH ? both_heads(file_image, fault)
 						 : any_head(file_image, fault);

@@ -25,7 +25,7 @@ struct work {
 	struct chi_explore_move *moves; /* one for each of `legal`, until those of no interest go */
 };
 
-static int compare_moves(const void *left, const void *right)
+static int compare_explored(const void *left, const void *right)
 {
 	chi_move a = *(const chi_move *)left;
 	chi_move b = *(const chi_move *)right;
@@ -51,7 +51,7 @@ static int compare_interest(const void *left, const void *right)
 	if (order == 0) {
 		order = compare_counts(&a->child.counts, &b->child.counts);
 	}
-	return order != 0 ? order : compare_moves(&a->move, &b->move);
+	return order != 0 ? order : compare_explored(&a->move, &b->move);
 }
 
 /*
@@ -151,7 +151,7 @@ int chi_explore_by(chi_explore_read *read, void *context, const struct chi_key *
 		return status;
 	}
 	chi_movegen_legal(&work.position, &work.legal);
-	qsort(work.legal.moves, work.legal.n, sizeof(*work.legal.moves), compare_moves);
+	qsort(work.legal.moves, work.legal.n, sizeof(*work.legal.moves), compare_explored);
 	status = take_memory(&work, arena);
 	if (status < 0) {
 		return chi_fault_plain(fault, status);

@@ -65,7 +65,8 @@ static int read_chunk(struct reader *reader, const struct chi_leaf *leaf, const 
 }
 
 /* A list of `left` entries, the last chunk first: that one is found by a key which is not less. */
-static int read_list(struct reader *reader, const uint8_t *key, size_t key_len, uint64_t left)
+static int read_reached_list(struct reader *reader, const uint8_t *key, size_t key_len,
+			     uint64_t left)
 {
 	uint8_t last[CHI_POSTINGS_CHUNK_KEY_MAX];
 	struct chi_leaf_cursor walk;
@@ -98,7 +99,8 @@ static int read_list(struct reader *reader, const uint8_t *key, size_t key_len, 
 /* ---- The walk ----------------------------------------------------------------------------- */
 
 /* CHI_NONE: the position counts. */
-static int read_games(struct reader *reader, const struct chi_key *key, const MDB_val *value)
+static int read_reached_games(struct reader *reader, const struct chi_key *key,
+			      const MDB_val *value)
 {
 	struct chi_record record;
 	struct chi_record_rest rest;
@@ -108,7 +110,7 @@ static int read_games(struct reader *reader, const struct chi_key *key, const MD
 		return rc;
 	}
 	if (rest.listed > 0) {
-		return read_list(reader, key->bytes, key->len, rest.listed);
+		return read_reached_list(reader, key->bytes, key->len, rest.listed);
 	}
 	return rest.n_games > 0 ? take_entries(reader, rest.games, rest.n_games) : CHI_OK;
 }
@@ -126,7 +128,7 @@ static int walk_some(struct reader *reader, struct chi_scan *scan, uint64_t *ste
 	int rc = chi_walk_some(scan, &batch);
 	*steps = batch.steps;
 	for (size_t i = 0; rc == CHI_OK && i < batch.n; i++) {
-		rc = read_games(reader, &rows[i].key, &values[i]);
+		rc = read_reached_games(reader, &rows[i].key, &values[i]);
 		*count += rc == CHI_NONE;
 		rc = rc == CHI_NONE ? CHI_OK : rc;
 	}

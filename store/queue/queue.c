@@ -207,7 +207,7 @@ struct next {
 };
 
 /* CHI_NONE: it is the next one. */
-static int take_next(void *context, const MDB_val *key, const MDB_val *value)
+static int take_next_queued(void *context, const MDB_val *key, const MDB_val *value)
 {
 	const struct next *next = context;
 	const struct chi_queue_bytes *after = next->after;
@@ -229,7 +229,7 @@ int chi_queued_next(MDB_txn *txn, MDB_dbi tree, const struct chi_queue_bytes *af
 	const struct chi_queue_bytes wanted = *after; /* which may be *out */
 	const MDB_val from = chi_val(wanted.bytes, wanted.len);
 	struct next next = {&wanted, out};
-	int rc = chi_chain_walk(txn, tree, CHI_CHAIN_QUEUE, &from, prefix, take_next, &next);
+	int rc = chi_chain_walk(txn, tree, CHI_CHAIN_QUEUE, &from, prefix, take_next_queued, &next);
 	return rc == CHI_OK ? CHI_NONE : rc == CHI_NONE ? CHI_OK : rc;
 }
 

@@ -33,7 +33,7 @@ static const uint8_t counts_of[CHI_IDEMPOTENCY_KINDS] = {
 	[CHI_IDEMPOTENCY_IMPORT] = CHI_OUTCOME_COUNTS,
 };
 
-static uint64_t sum_of(const void *key, size_t key_len, const uint8_t *value, size_t len)
+static uint64_t sum_client(const void *key, size_t key_len, const uint8_t *value, size_t len)
 {
 	return chi_checksum(key, key_len, value, len) & UINT32_MAX;
 }
@@ -43,7 +43,7 @@ static bool sum_ok(const MDB_val *key, const MDB_val *value)
 	const uint8_t *bytes = value->mv_data;
 	size_t len = value->mv_size - SUM;
 	struct chi_reader r = chi_reader_of(bytes + len, SUM);
-	return chi_read_le(&r, SUM) == sum_of(key->mv_data, key->mv_size, bytes, len);
+	return chi_read_le(&r, SUM) == sum_client(key->mv_data, key->mv_size, bytes, len);
 }
 
 size_t chi_remembered_encode(const struct chi_remembered *client, uint8_t out[CHI_REMEMBERED_BYTES])
@@ -66,7 +66,7 @@ size_t chi_remembered_encode(const struct chi_remembered *client, uint8_t out[CH
 		next = done->sequence + 1;
 	}
 	size_t len = (size_t)(w.at - out);
-	chi_write_le(&w, sum_of(client->id, sizeof(client->id), out, len), SUM);
+	chi_write_le(&w, sum_client(client->id, sizeof(client->id), out, len), SUM);
 	return len + SUM;
 }
 
@@ -191,7 +191,7 @@ static int compare_ranks(const void *a, const void *b)
 }
 
 /* A client that can be forgotten, and when it wrote last. */
-static int collect(void *context, const MDB_val *key, const MDB_val *value)
+static int collect_uses(void *context, const MDB_val *key, const MDB_val *value)
 {
 	struct uses *uses = context;
 	struct chi_done done[CHI_REMEMBERED_ROOM];
@@ -214,7 +214,7 @@ int chi_clients_trim(MDB_txn *txn, MDB_dbi clients, size_t entries, uint64_t now
 	if (use == NULL) {
 		return ENOMEM;
 	}
-	int rc = chi_chain_walk(txn, clients, CHI_CHAIN_CLIENTS, NULL, 0, collect, &uses);
+	int rc = chi_chain_walk(txn, clients, CHI_CHAIN_CLIENTS, NULL, 0, collect_uses, &uses);
 	if (rc != CHI_OK || uses.n <= CHI_IDEMPOTENCY_CLIENTS) {
 		return rc == CHI_OK ? 0 : rc == -CHI_ECORRUPT ? MDB_CORRUPTED : EIO;
 	}

@@ -45,7 +45,7 @@ static inline uint64_t read_sum(struct chi_reader *r, unsigned mask)
 }
 
 /* The moves played: one alone, or a list of them with their counts. */
-static void read_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
+static void skim_moves(struct chi_reader *r, uint8_t head, struct chi_row *out)
 {
 	if (head_is_one(head)) {
 		set_best(out, (chi_move)chi_read_le(r, sizeof(chi_move)), CHI_BEST_PLAYED);
@@ -82,7 +82,7 @@ static chi_move read_pv(struct chi_reader *r)
 }
 
 /* One evaluation. True if it is its engine's best line. */
-static bool read_eval(struct chi_reader *r, struct chi_row *out, struct best_eval *best)
+static bool skim_eval(struct chi_reader *r, struct chi_row *out, struct best_eval *best)
 {
 	uint64_t name = chi_read_small(r);
 	/* No name is longer than a record: the cast loses nothing that bytes are there for. */
@@ -117,12 +117,12 @@ static bool read_eval(struct chi_reader *r, struct chi_row *out, struct best_eva
 	return true;
 }
 
-static bool read_evals(const uint8_t *bytes, size_t len, struct chi_row *out, uint32_t *engines)
+static bool skim_evals(const uint8_t *bytes, size_t len, struct chi_row *out, uint32_t *engines)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct best_eval best = {0};
 	while (!r.bad && chi_reader_left(&r) > 0) {
-		*engines += read_eval(&r, out, &best);
+		*engines += skim_eval(&r, out, &best);
 	}
 	if (best.move != 0) {
 		set_best(out, best.move, CHI_BEST_EVAL);
@@ -146,7 +146,7 @@ static void read_sections(struct chi_reader *r, struct chi_row *out, uint32_t *e
 		if (tag == SECTION_LINE && len >= sizeof(chi_move)) {
 			set_best(out, (chi_move)(bytes[0] | bytes[1] << 8), CHI_BEST_LINE);
 		} else if (tag == SECTION_EVALS) {
-			r->bad = !read_evals(bytes, (size_t)len, out, engines);
+			r->bad = !skim_evals(bytes, (size_t)len, out, engines);
 			return;
 		}
 	}
@@ -174,7 +174,7 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 		more->min_ply = (int32_t)(ply & 0xffff);
 	}
 	if ((head & HEAD_MOVES) != 0) {
-		read_moves(r, head, out);
+		skim_moves(r, head, out);
 	}
 	if (head_has_list(head)) {
 		skip_list(r, head);

@@ -24,7 +24,7 @@ static uint64_t games(const struct chi_row *row)
 	return row->counts.white + row->counts.draws + row->counts.black;
 }
 
-static uint64_t value_of(enum chi_sort sort, const struct chi_row *row)
+static uint64_t sort_value(enum chi_sort sort, const struct chi_row *row)
 {
 	uint16_t share = 0;
 	switch (sort) {
@@ -43,8 +43,8 @@ static uint64_t value_of(enum chi_sort sort, const struct chi_row *row)
 static bool before(const struct chi_scan_spec *spec, const struct chi_row *a,
 		   const struct chi_row *b)
 {
-	uint64_t value_a = value_of((enum chi_sort)spec->sort, a);
-	uint64_t value_b = value_of((enum chi_sort)spec->sort, b);
+	uint64_t value_a = sort_value((enum chi_sort)spec->sort, a);
+	uint64_t value_b = sort_value((enum chi_sort)spec->sort, b);
 	if (value_a != value_b) {
 		return (value_a > value_b) == spec->descending;
 	}

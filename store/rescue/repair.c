@@ -211,7 +211,7 @@ static int take_archive(struct repair *r, enum chi_salvage_tree tree, const MDB_
 }
 
 /* What an entry of no tree is, the bytes must tell. No game is as long as a block. */
-static int take_entry(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
+static int take_found(struct repair *r, enum chi_salvage_tree tree, const MDB_val *key,
 		      const MDB_val *value)
 {
 	struct chi_block block;
@@ -256,7 +256,7 @@ static int take_salvaged(void *context, enum chi_salvage_tree tree, const MDB_va
 	if (tree == CHI_SALVAGE_META || r->store == NULL) {
 		return take_meta(r, key, value);
 	}
-	return tree == CHI_SALVAGE_STRENGTH ? CHI_OK : take_entry(r, tree, key, value);
+	return tree == CHI_SALVAGE_STRENGTH ? CHI_OK : take_found(r, tree, key, value);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------- */

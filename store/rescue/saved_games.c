@@ -233,8 +233,8 @@ static int read_names(const struct settling *s, enum chi_name_kind kind, struct 
 	return CHI_OK;
 }
 
-static int add_name(const struct settling *s, struct chi_name_cache *cache, enum chi_name_kind kind,
-		    const struct chi_name *name)
+static int add_saved_name(const struct settling *s, struct chi_name_cache *cache,
+			  enum chi_name_kind kind, const struct chi_name *name)
 {
 	MDB_dbi dbi = s->write->env->archive.names;
 	char text[96];
@@ -286,7 +286,7 @@ static int fill_names(const struct settling *s, struct chi_name *const names[CHI
 			  : rc;
 	for (int kind = CHI_NAME_PLAYER; rc == CHI_OK && kind < CHI_NAME_KINDS; kind++) {
 		for (size_t i = 0; rc == CHI_OK && i < s->names[kind]; i++) {
-			rc = add_name(s, cache, (enum chi_name_kind)kind, &names[kind][i]);
+			rc = add_saved_name(s, cache, (enum chi_name_kind)kind, &names[kind][i]);
 		}
 	}
 	rc = rc == CHI_OK ? chi_names_flush(cache, s->write->txn, dbi) : rc;

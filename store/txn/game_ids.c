@@ -27,7 +27,7 @@
 /* Low bytes of the checksum at the value's end, as in the strength tree. */
 #define GAME_SUM 2
 
-static void sum_of(const uint8_t *id, const uint8_t *value, size_t len, uint8_t out[GAME_SUM])
+static void sum_game_id(const uint8_t *id, const uint8_t *value, size_t len, uint8_t out[GAME_SUM])
 {
 	uint64_t sum = chi_checksum(id, CHI_GAME_ID_SIZE, value, len);
 	out[0] = (uint8_t)sum;
@@ -50,7 +50,7 @@ size_t chi_game_encode(const struct chi_game_id *game, uint8_t out[CHI_GAME_VALU
 		chi_write_varint(&w, game->number);
 	}
 	uint8_t sum[GAME_SUM];
-	sum_of(game->id, out, (size_t)(w.at - out), sum);
+	sum_game_id(game->id, out, (size_t)(w.at - out), sum);
 	chi_write_bytes(&w, sum, sizeof(sum));
 	return (size_t)(w.at - out);
 }
@@ -62,7 +62,7 @@ int chi_game_decode(const uint8_t *id, size_t id_len, const uint8_t *value, size
 	if (id_len != CHI_GAME_ID_SIZE || len < 1 + GAME_SUM || len > CHI_GAME_VALUE_MAX) {
 		return -CHI_ECORRUPT;
 	}
-	sum_of(id, value, len - GAME_SUM, sum);
+	sum_game_id(id, value, len - GAME_SUM, sum);
 	if (memcmp(sum, value + len - GAME_SUM, GAME_SUM) != 0) {
 		return -CHI_ECORRUPT;
 	}

@@ -71,7 +71,7 @@ void chi_idempotency_free(struct chi_write *write)
 
 /* For one write more. What is outgrown stays in the arena: doubled, it is no more than what is
  * used. */
-static int make_room(struct chi_idempotency_book *book, struct met *met)
+static int make_done_room(struct chi_idempotency_book *book, struct met *met)
 {
 	struct chi_remembered *client = &met->client;
 	size_t room = 2 * client->n + 1;
@@ -116,7 +116,7 @@ static int meet(struct chi_write *write, struct chi_idempotency_book *book,
 	met->client.n = met->damaged ? 0 : met->client.n;
 	met->room = met->client.n;
 	memcpy(met->client.id, id, CHI_IDEMPOTENCY_CLIENT);
-	if (make_room(book, met) < 0) {
+	if (make_done_room(book, met) < 0) {
 		return -CHI_ENOMEM;
 	}
 	met->next = *bucket;
@@ -240,11 +240,11 @@ int chi_write_outcome(struct chi_write *write, const struct chi_idempotency_key 
 }
 
 /* Into the client's record. */
-static int enter(struct chi_idempotency_book *book, struct met *met,
-		 const struct chi_idempotency_key *idempotency_key,
-		 const struct chi_outcome *outcome)
+static int enter_met(struct chi_idempotency_book *book, struct met *met,
+		     const struct chi_idempotency_key *idempotency_key,
+		     const struct chi_outcome *outcome)
 {
-	if (make_room(book, met) < 0) {
+	if (make_done_room(book, met) < 0) {
 		return -CHI_ENOMEM;
 	}
 	chi_remembered_add(&met->client, idempotency_key, outcome);
@@ -265,7 +265,7 @@ int chi_write_note(struct chi_write *write, const struct chi_idempotency_key *id
 	}
 	write->changed = true;
 	if (!write->has_savepoint) {
-		return chi_write_stick(write, enter(book, met, idempotency_key, outcome));
+		return chi_write_stick(write, enter_met(book, met, idempotency_key, outcome));
 	}
 	struct noted *noted = chi_arena_alloc(&book->arena, sizeof(*noted));
 	if (noted == NULL) {
@@ -282,7 +282,7 @@ int chi_idempotency_settle(struct chi_write *write)
 	int rc = CHI_OK;
 	while (rc == CHI_OK && book != NULL && book->noted != NULL) {
 		const struct noted *noted = book->noted;
-		rc = enter(book, noted->met, &noted->idempotency_key, &noted->outcome);
+		rc = enter_met(book, noted->met, &noted->idempotency_key, &noted->outcome);
 		book->noted = noted->next;
 	}
 	return rc;

@@ -261,7 +261,7 @@ static int give_back(struct change *change, const struct chi_queue_row *row, boo
 }
 
 /* One that was tried in vain by who brought it. */
-static int give_up(struct change *change, const struct chi_queue_row *row)
+static int give_up_position(struct change *change, const struct chi_queue_row *row)
 {
 	struct chi_queue_row back = *row;
 	back.state = CHI_QUEUE_FAILED;
@@ -456,7 +456,7 @@ static int settle_position(struct change *change, const struct chi_queue_row *ro
 		longer.expires = until;
 		return move(change, row, &longer);
 	case CHI_QUEUE_FAIL:
-		return row->claimed ? give_up(change, row) : give_back(change, row, true);
+		return row->claimed ? give_up_position(change, row) : give_back(change, row, true);
 	default:
 		return row->claimed ? take_out(change, row) : give_back(change, row, false);
 	}

@@ -63,7 +63,7 @@ static int code_of(int status)
 	}
 }
 
-static int ready(struct chi_tree *tree)
+static int ready_tree(struct chi_tree *tree)
 {
 	if (tree->memory == NULL) {
 		tree->memory = malloc(ROOM);
@@ -108,7 +108,7 @@ static int locate_from_next(struct chi_tree *tree, const MDB_val *asked, struct 
  * tried, and looked for otherwise if it fails. */
 static int locate(struct chi_tree *tree, const MDB_val *asked, struct chi_block *out)
 {
-	int rc = ready(tree);
+	int rc = ready_tree(tree);
 	if (rc != 0) {
 		return rc;
 	}
@@ -142,7 +142,7 @@ static bool is_kept(const struct chi_tree *tree, const MDB_val *key)
 }
 
 /* Keeps a copy of the block that is responsible for a key. */
-static int hold(struct chi_tree *tree, const MDB_val *key)
+static int hold_block(struct chi_tree *tree, const MDB_val *key)
 {
 	struct chi_block block;
 	int rc = is_kept(tree, key) ? 0 : locate(tree, key, &block);
@@ -407,7 +407,7 @@ int chi_tree_flush(struct chi_tree *tree)
 	if (pending->n == 0) {
 		return 0;
 	}
-	int rc = ready(tree);
+	int rc = ready_tree(tree);
 	/* Not longer than they are needed: small transactions then find the allocator's memory as
 	 * the last one left it. */
 	tree->rooms = rc == 0 ? malloc(2 * EDIT_ROOM) : NULL;
@@ -503,12 +503,12 @@ int chi_tree_next(struct chi_tree *tree, const MDB_val *key, struct chi_block_en
 {
 	uint8_t bytes[CHI_TREE_KEY_MAX];
 	MDB_val from = key != NULL ? *key : chi_val(chi_tree_first, chi_tree_first_len(tree->kind));
-	int rc = hold(tree, &from);
+	int rc = hold_block(tree, &from);
 	rc = rc == 0 ? code_of(next_in_block(tree, &from, false, out)) : rc;
 	while (rc == MDB_NOTFOUND && tree->loaded && tree->block.fence_len > 0) {
 		from = (MDB_val){tree->block.fence_len, bytes};
 		memcpy(bytes, tree->block.fence, tree->block.fence_len);
-		rc = hold(tree, &from);
+		rc = hold_block(tree, &from);
 		rc = rc == 0 ? code_of(next_in_block(tree, &from, true, out)) : rc;
 	}
 	return rc;

@@ -151,7 +151,7 @@ static bool counts_pages(const struct chi_env *env)
 
 /* The map is full: its pages may be held by a reader that died. The next transaction has them. Or
  * it only seems so, which is damage. */
-static int make_room(const struct chi_env *env, int status)
+static int grow_map(const struct chi_env *env, int status)
 {
 	int dead = 0;
 	if (CHI_LIKELY(status != -CHI_EFULL)) {
@@ -164,7 +164,7 @@ static int make_room(const struct chi_env *env, int status)
 /* Of a commit that LMDB refused, at whichever step. */
 static int refused(const struct chi_env *env, int error, struct chi_fault *fault)
 {
-	return make_room(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
+	return grow_map(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
 }
 
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
@@ -215,7 +215,7 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 
 int chi_write_stick(struct chi_write *write, int rc)
 {
-	rc = make_room(write->env, rc);
+	rc = grow_map(write->env, rc);
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
 	}
@@ -295,8 +295,8 @@ static int store(struct chi_write *write, const struct chi_key *key, struct chi_
 }
 
 /* What comes out the same is not written, so that importing a file twice dirties no page. */
-static int apply(struct chi_write *write, const struct chi_put_entry *put,
-		 struct chi_put_result *result)
+static int apply_put(struct chi_write *write, const struct chi_put_entry *put,
+		     struct chi_put_result *result)
 {
 	struct chi_merge m = {0};
 	int rc = load_record(write, &put->key, &m);
@@ -331,7 +331,7 @@ int chi_write_put(struct chi_write *write, const struct chi_put_entry *put,
 	}
 	chi_arena_reset(&write->arena);
 	write->why.text[0] = '\0';
-	return chi_write_stick(write, apply(write, put, result));
+	return chi_write_stick(write, apply_put(write, put, result));
 }
 
 const char *chi_write_why(const struct chi_write *write)

@@ -359,13 +359,13 @@ CASE(unread_answers_cut_off_at_the_mark)
 	loop_config.limits.output_pause = pause;
 }
 
-/* The probes in front of a write are answered first, which may end the connection. */
+/* The probes in front of a scan are answered first, which may end the connection. */
 CASE(nothing_is_begun_for_one_that_its_probes_cut_off)
 {
 	const uint64_t pause = loop_config.limits.output_pause;
-	struct chi_key kings = {.len = 9, .bytes = {8, 0, 0, 0, 0, 0, 0, 8, 0x2a}};
-	const struct chi_delete_request asked = {.positions = {.keys = &kings, .n = 1}};
-	const struct chi_request request = {.id = 2, .op = CHI_OP_DELETE, .body = &asked};
+	const struct chi_scan_request scan = {.spec = {.chi2_max = CHI_CHI2_MAX}};
+	const struct chi_request request = {
+		.id = 2, .op = CHI_OP_SCAN, .store = {"large", 5}, .window = 1, .body = &scan};
 	struct loop_client client;
 	struct chi_buffer out;
 	loop_config.limits.output_pause = loop_config.limits.output_close;

@@ -15,7 +15,7 @@ import tree
 BARE = {"run", "begin", "take", "add", "refuse", "settle"}
 
 # So many static functions of the product may have one name. The number only sinks.
-REPEATED_MAX = 8
+REPEATED_MAX = 3
 
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.M)

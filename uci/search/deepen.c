@@ -326,7 +326,7 @@ static void search_line(struct chi_engine *engine, const struct telling *telling
 	}
 }
 
-static void choose(const struct chi_root_move *root, struct chi_engine_result *result)
+static void choose_root_move(const struct chi_root_move *root, struct chi_engine_result *result)
 {
 	result->best = root->move;
 	result->ponder = root->n_pv > 1 ? root->pv[1] : 0;
@@ -335,7 +335,7 @@ static void choose(const struct chi_root_move *root, struct chi_engine_result *r
 static void complete(const struct chi_root_move *root, unsigned depth,
 		     struct chi_engine_result *result)
 {
-	choose(root, result);
+	choose_root_move(root, result);
 	result->depth = depth;
 	result->score = root->score;
 	result->n_pv = root->n_pv;
@@ -375,7 +375,7 @@ static void deepen(struct chi_engine *engine, const struct telling *telling,
 			if (atomic_load(&engine->stop)) {
 				/* A move that was found better meanwhile is better. */
 				if (engine->leader.n_pv > 0) {
-					choose(&engine->leader, result);
+					choose_root_move(&engine->leader, result);
 				}
 				return;
 			}
@@ -407,7 +407,7 @@ void chi_engine_go(struct chi_engine *engine, const struct chi_engine_limits *li
 		memset(engine->frames[ply].killers, 0, sizeof(engine->frames[ply].killers));
 	}
 	if (engine->n_root > 0) {
-		choose(&engine->root[0], result);
+		choose_root_move(&engine->root[0], result);
 		deepen(engine, &telling, result);
 	}
 	result->nodes = atomic_load(&engine->nodes);

@@ -35,8 +35,8 @@ struct tally {
 };
 
 /* Inlined everywhere, so that the evaluation without a trace has no trace of it. */
-static inline __attribute__((always_inline)) void add_term(struct tally *t, int colour, int term,
-							   int n)
+static inline __attribute__((always_inline)) void add_tally(struct tally *t, int colour, int term,
+							    int n)
 {
 	int sign = colour == CHI_WHITE ? n : -n;
 	t->middle += sign * chi_weights[term].middle;
@@ -89,9 +89,9 @@ static inline __attribute__((always_inline)) void take_square(struct tally *t, i
 {
 	int file = square & 7;
 	file = file < 4 ? file : 7 - file;
-	add_term(t, colour, CHI_TERM_SQUARE + 32 * kind + 4 * rank_of(colour, square) + file, 1);
+	add_tally(t, colour, CHI_TERM_SQUARE + 32 * kind + 4 * rank_of(colour, square) + file, 1);
 	if (kind != CHI_KING) {
-		add_term(t, colour, CHI_TERM_PIECE + kind, 1);
+		add_tally(t, colour, CHI_TERM_PIECE + kind, 1);
 	}
 }
 
@@ -101,15 +101,15 @@ static inline __attribute__((always_inline)) void take_passed(struct tally *t, i
 	const struct chi_position *p = t->position;
 	int rank = rank_of(colour, square);
 	uint64_t next = north_or_south(colour, chi_bit(square));
-	add_term(t, colour, CHI_TERM_PASSED + rank, 1);
+	add_tally(t, colour, CHI_TERM_PASSED + rank, 1);
 	if ((next & chi_position_occupied(p)) == 0) {
-		add_term(t, colour, CHI_TERM_PASSED_FREE + rank, 1);
+		add_tally(t, colour, CHI_TERM_PASSED_FREE + rank, 1);
 	}
 	if (rank >= 4) {
 		int goal = colour == CHI_WHITE ? square + 8 : square - 8;
-		add_term(t, colour, CHI_TERM_PASSED_OWN, distance(t->sides[colour].king, goal));
-		add_term(t, colour, CHI_TERM_PASSED_ENEMY,
-			 distance(t->sides[colour ^ 1].king, goal));
+		add_tally(t, colour, CHI_TERM_PASSED_OWN, distance(t->sides[colour].king, goal));
+		add_tally(t, colour, CHI_TERM_PASSED_ENEMY,
+			  distance(t->sides[colour ^ 1].king, goal));
 	}
 }
 
@@ -126,18 +126,18 @@ static inline __attribute__((always_inline)) void take_pawn(struct tally *t, int
 		take_passed(t, colour, square);
 	}
 	if ((us->pawns & ahead & file) != 0) {
-		add_term(t, colour, CHI_TERM_DOUBLED, 1);
+		add_tally(t, colour, CHI_TERM_DOUBLED, 1);
 	}
 	if ((us->pawns & chi_attacks.king[square] & beside & CHI_RANK_1 << (square & 56)) != 0) {
-		add_term(t, colour, CHI_TERM_PHALANX + rank, 1);
+		add_tally(t, colour, CHI_TERM_PHALANX + rank, 1);
 	}
 	if ((us->pawn_attacks & chi_bit(square)) != 0) {
-		add_term(t, colour, CHI_TERM_CHAIN + rank, 1);
+		add_tally(t, colour, CHI_TERM_CHAIN + rank, 1);
 	} else if ((us->pawns & beside) == 0) {
-		add_term(t, colour, CHI_TERM_ISOLATED, 1);
+		add_tally(t, colour, CHI_TERM_ISOLATED, 1);
 	} else if ((us->pawns & beside & ~ahead) == 0 && (north_or_south(colour, chi_bit(square)) &
 							  t->sides[colour ^ 1].pawn_attacks) != 0) {
-		add_term(t, colour, CHI_TERM_BACKWARD, 1);
+		add_tally(t, colour, CHI_TERM_BACKWARD, 1);
 	}
 }
 
@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void take_moves(struct tally *t, in
 	struct side *us = &t->sides[colour];
 	const struct side *them = &t->sides[colour ^ 1];
 	uint64_t safe = attacks & ~t->position->colour[colour] & ~them->pawn_attacks;
-	add_term(t, colour, first[kind] + chi_popcount(safe), 1);
+	add_tally(t, colour, first[kind] + chi_popcount(safe), 1);
 	us->attacks |= attacks;
 	us->danger += weight[kind] * chi_popcount(attacks & them->king_zone);
 }
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void take_rook(struct tally *t, int
 	uint64_t file = FILE_A << (square & 7);
 	if ((t->sides[colour].pawns & file) == 0) {
 		bool open = (t->sides[colour ^ 1].pawns & file) == 0;
-		add_term(t, colour, open ? CHI_TERM_ROOK_OPEN : CHI_TERM_ROOK_HALF_OPEN, 1);
+		add_tally(t, colour, open ? CHI_TERM_ROOK_OPEN : CHI_TERM_ROOK_HALF_OPEN, 1);
 	}
 }
 
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void take_knight(struct tally *t, i
 	int rank = rank_of(colour, square);
 	if (rank >= 3 && rank <= 5 && (t->sides[colour].pawn_attacks & chi_bit(square)) != 0 &&
 	    (t->sides[colour ^ 1].pawns & beside & ahead_of(colour, square)) == 0) {
-		add_term(t, colour, CHI_TERM_OUTPOST, 1);
+		add_tally(t, colour, CHI_TERM_OUTPOST, 1);
 	}
 }
 
@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) void take_pieces(struct tally *t, i
 	}
 	uint64_t bishops = chi_position_pieces(p, colour, CHI_BISHOP);
 	if ((bishops & LIGHT) != 0 && (bishops & ~LIGHT) != 0) {
-		add_term(t, colour, CHI_TERM_BISHOP_PAIR, 1);
+		add_tally(t, colour, CHI_TERM_BISHOP_PAIR, 1);
 	}
 }
 
@@ -226,14 +226,15 @@ static inline __attribute__((always_inline)) void take_king(struct tally *t, int
 	uint64_t before = north_or_south(colour, zone) & files & ahead_of(colour, us->king);
 	int danger = t->sides[colour ^ 1].danger / 2;
 	take_square(t, colour, CHI_KING, us->king);
-	add_term(t, colour, CHI_TERM_SHELTER,
-		 chi_popcount(us->pawns & chi_attacks.king[us->king] & ahead_of(colour, us->king)));
-	add_term(t, colour, CHI_TERM_SHELTER_FAR,
-		 chi_popcount(us->pawns & before & ~chi_attacks.king[us->king]));
+	add_tally(
+		t, colour, CHI_TERM_SHELTER,
+		chi_popcount(us->pawns & chi_attacks.king[us->king] & ahead_of(colour, us->king)));
+	add_tally(t, colour, CHI_TERM_SHELTER_FAR,
+		  chi_popcount(us->pawns & before & ~chi_attacks.king[us->king]));
 	for (int f = file > 0 ? file - 1 : 0; f <= file + 1 && f < 8; f++) {
-		add_term(t, colour, CHI_TERM_KING_OPEN, (us->pawns & FILE_A << f) == 0);
+		add_tally(t, colour, CHI_TERM_KING_OPEN, (us->pawns & FILE_A << f) == 0);
 	}
-	add_term(t, colour, CHI_TERM_KING_DANGER + (danger < 15 ? danger : 15), 1);
+	add_tally(t, colour, CHI_TERM_KING_DANGER + (danger < 15 ? danger : 15), 1);
 }
 
 static inline __attribute__((always_inline)) void take_threats(struct tally *t, int colour)
@@ -249,13 +250,13 @@ static inline __attribute__((always_inline)) void take_threats(struct tally *t, 
 		bool knight = (p->kind[CHI_KNIGHT] & chi_bit(square)) != 0;
 		minors |= attacks_of(t, colour, knight ? CHI_KNIGHT : CHI_BISHOP, square);
 	}
-	add_term(t, colour, CHI_TERM_PAWN_THREAT, chi_popcount(pieces & us->pawn_attacks));
-	add_term(t, colour, CHI_TERM_MINOR_THREAT,
-		 chi_popcount(minors & pieces & (p->kind[CHI_ROOK] | p->kind[CHI_QUEEN])));
-	add_term(t, colour, CHI_TERM_HANGING,
-		 chi_popcount(p->colour[colour ^ 1] & ~p->kind[CHI_KING] & us->attacks &
-			      ~them->attacks & ~them->pawn_attacks &
-			      ~chi_attacks.king[them->king]));
+	add_tally(t, colour, CHI_TERM_PAWN_THREAT, chi_popcount(pieces & us->pawn_attacks));
+	add_tally(t, colour, CHI_TERM_MINOR_THREAT,
+		  chi_popcount(minors & pieces & (p->kind[CHI_ROOK] | p->kind[CHI_QUEEN])));
+	add_tally(t, colour, CHI_TERM_HANGING,
+		  chi_popcount(p->colour[colour ^ 1] & ~p->kind[CHI_KING] & us->attacks &
+			       ~them->attacks & ~them->pawn_attacks &
+			       ~chi_attacks.king[them->king]));
 }
 
 static inline void look_at(struct tally *t)
@@ -285,7 +286,7 @@ static inline __attribute__((always_inline)) void take_all(struct tally *t)
 		take_king(t, colour);
 		take_threats(t, colour);
 	}
-	add_term(t, t->position->side, CHI_TERM_TEMPO, 1);
+	add_tally(t, t->position->side, CHI_TERM_TEMPO, 1);
 }
 
 static int phase_of(const struct chi_position *p)

@@ -66,7 +66,7 @@ void chi_engine_play(struct chi_engine *engine, int ply, chi_move move)
 
 /* ---- When it ends -------------------------------------------------------------------------- */
 
-static bool is_over(struct chi_engine *engine)
+static bool is_search_over(struct chi_engine *engine)
 {
 	uint64_t nodes = atomic_load_explicit(&engine->nodes, memory_order_relaxed);
 	const struct chi_engine_limits *limits = &engine->limits;
@@ -152,7 +152,7 @@ static int search_quiescence(struct chi_engine *engine, int ply, int alpha, int 
 	count_node(engine);
 	chi_pv_begin(&engine->pv, ply);
 	engine->seldepth = ply > engine->seldepth ? ply : engine->seldepth;
-	if (is_over(engine) || is_draw(engine, ply)) {
+	if (is_search_over(engine) || is_draw(engine, ply)) {
 		return 0;
 	}
 	if (ply >= CHI_PLIES_MAX - 1) {
@@ -400,7 +400,7 @@ static bool look_up_node(struct node *n, chi_move *first, int *score)
 	return false;
 }
 
-static void store(const struct node *n, int alpha)
+static void store_node(const struct node *n, int alpha)
 {
 	int bound = n->best >= n->beta ? CHI_ENGINE_AT_LEAST
 		    : n->best > alpha  ? CHI_ENGINE_EXACT
@@ -433,7 +433,7 @@ int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta,
 	count_node(engine);
 	chi_pv_begin(&engine->pv, ply);
 	engine->seldepth = ply > engine->seldepth ? ply : engine->seldepth;
-	if (ply > 0 && (is_over(engine) || is_draw(engine, ply))) {
+	if (ply > 0 && (is_search_over(engine) || is_draw(engine, ply))) {
 		return 0;
 	}
 	/* Mated here is the worst, a mate with the next move the best that can be. */
@@ -461,6 +461,6 @@ int chi_node(struct chi_engine *engine, int ply, int depth, int alpha, int beta,
 	if (!try_moves(&n, first)) {
 		return 0;
 	}
-	store(&n, alpha);
+	store_node(&n, alpha);
 	return n.best;
 }

@@ -106,7 +106,7 @@ chi_move chi_picker_next(struct chi_picker *picker)
 }
 
 /* Towards the bound, the slower the nearer. */
-static void change(int16_t *value, int by)
+static void change_history(int16_t *value, int by)
 {
 	*value = (int16_t)(*value + by - *value * abs(by) / HISTORY_MAX);
 }
@@ -124,8 +124,8 @@ void chi_order_learn(struct chi_engine *engine, int ply, int depth, chi_move mov
 	if (frame->move != 0) {
 		engine->answers[chi_move_from(frame->move)][chi_move_to(frame->move)] = move;
 	}
-	change(&history[chi_move_from(move)][chi_move_to(move)], by);
+	change_history(&history[chi_move_from(move)][chi_move_to(move)], by);
 	for (size_t i = 0; i < n_tried; i++) {
-		change(&history[chi_move_from(tried[i])][chi_move_to(tried[i])], -by);
+		change_history(&history[chi_move_from(tried[i])][chi_move_to(tried[i])], -by);
 	}
 }
