@@ -346,7 +346,7 @@ CHI_MUSTUSE int chi_write_remove_game_id(struct chi_write *write,
 /*
  * Marks the start of a batch inside the transaction: from here on changes are kept in memory, until
  * the next mark or the end. Costs memory in the size of the records changed. Returns the failure
- * that stuck before, and then marks nothing.
+ * that stuck before, and then marks nothing. -CHI_ENOMEM sticks, and takes the mark before along.
  */
 CHI_MUSTUSE int chi_write_savepoint(struct chi_write *write);
 

@@ -159,15 +159,15 @@ static int check_options(struct cli *cli, const struct import_state *import,
 static int run_files(struct cli *cli, struct import_state *import, struct files *files)
 {
 	uint64_t total = 0;
-	int code = files_check(cli, files->n, files->paths, &total);
+	int code = game_terms_take(cli, &import->terms);
+	if (code == EXIT_DONE) {
+		code = files_check(cli, files->n, files->paths, &total);
+	}
 	if (code == EXIT_DONE) {
 		code = find_format(cli, import, files);
 	}
 	if (code == EXIT_DONE) {
 		code = check_options(cli, import, files);
-	}
-	if (code == EXIT_DONE) {
-		code = game_terms_take(cli, &import->terms);
 	}
 	if (code != EXIT_DONE) {
 		return code;

@@ -353,15 +353,14 @@ static int add_job(struct chi_store_writer *writer, struct chi_job *job, struct 
 	bool first = writer->write == NULL;
 	int status = first ? chi_write_begin(writer->served->store, &writer->write, fault)
 			   : chi_write_savepoint(writer->write);
-	if (status < 0) {
-		return status;
+	bool marked = status == CHI_OK && !first;
+	if (status == CHI_OK) {
+		status = chi_job_perform(job, writer->write, fault);
 	}
-	status = chi_job_perform(job, writer->write, fault);
-	if (status < 0) {
-		if (first || chi_write_rollback(writer->write) < 0) {
-			chi_write_abort(writer->write);
-			writer->write = NULL;
-		}
+	if (status < 0 && writer->write != NULL &&
+	    (!marked || chi_write_rollback(writer->write) < 0)) {
+		chi_write_abort(writer->write);
+		writer->write = NULL;
 	}
 	return status;
 }

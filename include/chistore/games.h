@@ -59,8 +59,8 @@ enum chi_title {
 	CHI_TITLES
 };
 
-/* Classes of time controls, by a player's time for 40 moves, increments included; as bits enum
- * chi_time_class. The numbers are stored. */
+/* Classes of time controls, by a player's time for 40 moves, increments included. The numbers are
+ * stored. */
 enum chi_speed {
 	CHI_SPEED_UNKNOWN,
 	CHI_SPEED_BULLET, /* less than 3 minutes, but not less than half a minute */

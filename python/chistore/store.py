@@ -428,7 +428,7 @@ def import_pgn(address, *inputs, statistic=None, max_ply=0, games_min=0, strict=
 
     c = _abi.chi_import_options(
         kind=_abi.CHI_IMPORT_SUBTRACT if subtract else _abi.CHI_IMPORT_ADD, max_ply=max_ply,
-        games_min=games_min, strict=strict, evals=evals, filter=filter.encode())
+        games_min=games_min, strict=strict, evals=evals, filter=(filter or "").encode())
     if report is not None:
         c.report = told
     work, fault = ctypes.POINTER(_abi.chi_import)(), _abi.chi_fault()

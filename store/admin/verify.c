@@ -185,7 +185,8 @@ static int take_chained(struct chi_page_walk *walk, struct chi_page_tree *tree, 
 	struct chi_verify *v = walk->context;
 	const struct chi_chain_at before = v->chain;
 	MDB_val own = *value;
-	if (!chi_chain_follow(&v->chain, key, value)) {
+	/* A tree that is walked again was followed the first time. */
+	if (!v->walk.quiet && !chi_chain_follow(&v->chain, key, value)) {
 		complain_chain(v, &before, key);
 	}
 	return chi_chain_strip(key, &own) ? kinds[tree - v->trees].take(walk, tree, key, &own)

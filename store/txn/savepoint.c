@@ -138,10 +138,10 @@ int chi_write_savepoint(struct chi_write *write)
 	}
 	forget_savepoint(write);
 	int rc = chi_write_stick(write, chi_idempotency_settle(write));
+	write->has_savepoint = rc == CHI_OK;
 	if (rc < 0) {
 		return rc;
 	}
-	write->has_savepoint = true;
 	write->is_final = false;
 	chi_tree_mark(&write->position);
 	chi_tree_mark(&write->strength);

@@ -311,7 +311,10 @@ class Changes(Query):
         self.cli("subtract", "--rating", "2700..", code=1, address=self.store)
         self.cli("subtract", code=2, address=self.store)
         self.cli("subtract", "--dry-run", MASTERS, code=2, address=self.store)
-        self.cli("subtract", "--not-player", "Anand", MASTERS, code=2, address=self.store)
+        self.cli("subtract", "--in", "x", MASTERS, code=2, address=self.store)
+        done = summary(self.out("subtract", "--not-player", "Anand", MASTERS, address=self.store))
+        self.assertEqual(int(done["removed"]) + int(done["absent"]) + int(done["filtered"]), 300)
+        self.assertEqual(len(self.numbers("--player", "Anand")), len(self.numbers()))
 
     def test_extract(self):
         rest = self.rest()
