@@ -172,9 +172,10 @@ void answer_put(struct conn *conn, struct call *call)
 			      body.tag);
 	}
 	n += snprintf(head + n, HEAD_SIZE - (size_t)n, "\r\n");
-	make_output_room(conn, (size_t)n + body.len);
+	size_t len = empty || call->method == CHI_HTTP_HEAD ? 0 : body.len;
+	make_output_room(conn, (size_t)n + len);
 	add_bytes(conn, head, (size_t)n);
-	add_bytes(conn, body.bytes, empty || call->method == CHI_HTTP_HEAD ? 0 : body.len);
+	add_bytes(conn, body.bytes, len);
 }
 
 static void begin_stream(struct conn *conn, struct call *call)
