@@ -28,7 +28,8 @@
 struct plain {
 	struct chi_page_file file_image;
 	struct chi_page_tree tree;
-	uint8_t *page;
+	uint8_t *page;	/* the last one on the way to the key looked up */
+	MDB_val before; /* the entry that was found for the first of two keys, in memory after it */
 };
 
 static void close_cursor(MDB_cursor **cursor)
@@ -75,7 +76,8 @@ static bool heads_at(uintptr_t base, const MDB_val *value, uint32_t size)
 }
 
 /* True if the descents find the block that mdb_get finds: the last one in its leaf whose low key is
- * not greater, which plain reads have found. All of them find the same in it. */
+ * not greater, which plain reads have found. All of them find the same in it. So for the bytes and
+ * for their beginning, if they are longer than the shortest key. */
 static bool agrees(struct chi_descent *descent, MDB_txn *txn, MDB_dbi position, struct plain *plain,
 		   MDB_val bytes)
 {
@@ -87,20 +89,25 @@ static bool agrees(struct chi_descent *descent, MDB_txn *txn, MDB_dbi position, 
 	memcpy(keys[0].bytes, bytes.mv_data, bytes.mv_size);
 	memcpy(keys[1].bytes, bytes.mv_data, CHI_KEY_MIN);
 	struct chi_found found[2];
+	unsigned differ = bytes.mv_size > CHI_KEY_MIN ? 2 : 1;
 	chi_descent_find(descent, keys, 2, found);
-	for (unsigned i = 0; i < CHI_COUNT(found); i++) {
+	for (unsigned i = 0; i < differ; i++) {
 		MDB_val asked = chi_val(keys[i].bytes, keys[i].len);
 		MDB_val low;
 		MDB_val block;
 		MDB_val value;
 		struct chi_found one;
-		struct chi_page_file_node node = {.key_len = 0};
+		struct chi_page_file_node node = {.key = plain->page};
 		chi_descent_find_one(descent, &keys[i], &one);
 		/* What makes a descent unsure, or a page on the way damaged, might kill mdb_get. */
 		if (found[i].finding != one.finding || one.finding > CHI_FINDING_THERE ||
 		    chi_page_find(&plain->file_image, &plain->tree, &asked, plain->page, &node) <
 			    0) {
 			return false;
+		}
+		if (i == 0) {
+			uint8_t *copy = plain->page + plain->file_image.page_size;
+			plain->before = chi_val(memcpy(copy, node.key, node.key_len), node.key_len);
 		}
 		bool there = chi_descent_block(descent, &keys[i], &low, &block);
 		if (node.key_len == 0) {
@@ -136,17 +143,14 @@ static bool samples_agree(struct chi_descent *descent, MDB_env *mdb, MDB_txn *tx
 	plain.page = page;
 	bool good = true;
 	for (unsigned i = 0; good && i <= SAMPLES; i++) {
-		struct chi_page_file_node node = {.key = page};
 		uint8_t bytes[CHI_KEY_MIN];
 		memset(bytes, i < SAMPLES ? 0 : 0xff, sizeof(bytes));
 		bytes[0] |= (uint8_t)(i * (256 / SAMPLES));
 		const MDB_val key = chi_val(bytes, sizeof(bytes));
-		good = chi_page_find(&plain.file_image, &plain.tree, &key, page, &node) >= 0;
-		/* The page is used again. */
-		const uint8_t *before = memcpy(page + descent->pages.size, node.key, node.key_len);
-		good = good && agrees(descent, txn, position, &plain, key) &&
-		       (node.key_len == 0 ||
-			agrees(descent, txn, position, &plain, chi_val(before, node.key_len)));
+		good = agrees(descent, txn, position, &plain, key);
+		const MDB_val before = plain.before;
+		good = good &&
+		       (before.mv_size == 0 || agrees(descent, txn, position, &plain, before));
 	}
 	return good;
 }
