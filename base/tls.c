@@ -7,11 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,6 +16,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/openssl.h"
 
 /* Bytes that one call takes from the socket. OpenSSL reads on until it has some for its caller, and
  * records with none, or with one each, would keep it busy until the other side stops. */
@@ -28,6 +24,24 @@
 
 /* New keys in one call's bytes: each costs more than a request, and none needs them so often. */
 #define KEY_UPDATES_MAX 16
+
+/* ---- The library ------------------------------------------------------------------------- */
+
+struct chi_openssl chi_openssl;
+
+static const char *const names[] = {CHI_OPENSSL(CHI_LIBRARY_NAME)};
+
+/* The library of the headers, as its soname is written. */
+#define SONAME_OF(version) "libssl.so." #version
+#define SONAME(version)	   SONAME_OF(version)
+
+static struct chi_library library = {
+	.file = SONAME(OPENSSL_SHLIB_VERSION),
+	.need = "TLS needs OpenSSL",
+	.names = names,
+	.n = CHI_COUNT(names),
+	.functions = &chi_openssl,
+};
 
 /* ---- The socket -------------------------------------------------------------------------- */
 
@@ -160,6 +174,10 @@ static int no_passphrase(char *out, int room, int writing, void *context)
 int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault)
 {
 	*out = NULL;
+	int status = chi_library_load(&library, fault);
+	if (status < 0) {
+		return status;
+	}
 	SSL_CTX *context = SSL_CTX_new(server ? TLS_server_method() : TLS_client_method());
 	if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
 	    (server && SSL_CTX_set_num_tickets(context, 0) != 1)) {
@@ -329,28 +347,6 @@ void chi_tls_free(struct chi_tls *tls)
 		ERR_clear_error();
 		free(tls);
 	}
-}
-
-/* As the handshake does it. */
-static bool verify_certificate(const struct chi_tls *tls, SSL_CTX *context, X509 *shown)
-{
-	X509_STORE_CTX *check = X509_STORE_CTX_new();
-	bool good = check != NULL &&
-		    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), shown,
-					SSL_get_peer_cert_chain(tls->ssl)) == 1 &&
-		    X509_STORE_CTX_set_default(check, "ssl_client") == 1 &&
-		    X509_verify_cert(check) == 1;
-	X509_STORE_CTX_free(check);
-	return good;
-}
-
-bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context)
-{
-	X509 *shown = SSL_get1_peer_certificate(tls->ssl);
-	bool good = shown == NULL || verify_certificate(tls, context, shown);
-	X509_free(shown);
-	ERR_clear_error();
-	return good;
 }
 
 /* What each call begins with. */

@@ -28,7 +28,7 @@ struct chi_tls {
 
 /*
  * A context for servers or for clients, without identity. Sessions are not resumed: each connection
- * shows again who it is. -CHI_ENOMEM.
+ * shows again who it is. -CHI_EUNSUPPORTED (OpenSSL is not installed), -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_tls_context(bool server, SSL_CTX **out, struct chi_fault *fault);
 
@@ -48,10 +48,6 @@ void chi_tls_free(struct chi_tls *tls); /* NULL is fine; says nothing to the oth
 /* Goes on with the handshake, which reading does by itself. CHI_OK: done; CHI_NONE: wait for the
  * socket to be readable, or writable if wants_room; -CHI_EPROTO: `why` tells. */
 CHI_MUSTUSE int chi_tls_shake(struct chi_tls *tls);
-
-/* False if the other side has shown a certificate that the context does not trust now: it is
- * expired, or was accepted under another context. For servers. */
-bool chi_tls_is_vouched(const struct chi_tls *tls, SSL_CTX *context);
 
 /* As recv(): bytes, 0 when the other side has ended properly, or -1 with errno. EAGAIN: wait, as
  * above. EPROTO: `why` tells; so fails a connection cut without a farewell, as it is not known what

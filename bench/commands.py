@@ -3,18 +3,22 @@
 """Instructions of whole commands, and of answers over HTTP, as `valgrind --tool=callgrind` counts
 them (calls.py has single calls).
 
-    commands.py BUILD_DIR [--before BUILD_DIR] [--pgn FILE]
+    commands.py BUILD_DIR [--before BUILD_DIR] [--pgn FILE] [--turns N]
 
 With --before the programs of another build are counted too, and each row says by how much it
 changed. Threads that wait for each other take not quite the same twice: within some 0.5 %.
+With --turns the shortest commands are timed instead, so often and by turns, beside a program that
+does nothing: medians of their time and of their processor time, in ms.
 """
 
 import argparse
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
+import time
 import urllib.parse
 
 import calls
@@ -84,12 +88,39 @@ def measure(build, name):
     return (many - few) / (2 * POSITIONS)
 
 
+def timed(command, folder):
+    """Its time and its processor time, in ms."""
+    begun = time.perf_counter()
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as child:
+        used = os.wait4(child.pid, 0)[2]
+        took = time.perf_counter() - begun
+        child.returncode = 0
+    return took * 1e3, (used.ru_utime + used.ru_stime) * 1e3
+
+
+def take_turns(builds, turns):
+    """A start and a look-up of each build, and what a process takes at least."""
+    commands = {"nothing": (["/bin/true"], builds[0].folder)}
+    for i, build in enumerate(builds):
+        build.copy_store()
+        for name in ("start", "get"):
+            commands[name + (", before" if i > 0 else "")] = (
+                [build.program("cli/chistore"), *COMMANDS[name]], build.folder)
+    figures = {name: [] for name in commands}
+    for _ in range(turns):
+        for name, (command, folder) in commands.items():
+            figures[name].append(timed(command, folder))
+    for name, rows in figures.items():
+        print("\t".join([name, *(f"{statistics.median(row):.2f}" for row in zip(*rows))]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("--before")
     parser.add_argument("--pgn", default=calls.GAMES)
+    parser.add_argument("--turns", type=int)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         builds = []
@@ -97,6 +128,9 @@ def main():
             if path is not None:
                 builds.append(calls.Build(path, os.path.join(folder, name), args.pgn))
                 prepare(builds[-1], args.pgn)
+        if args.turns:
+            take_turns(builds, args.turns)
+            return
         for name in [*COMMANDS, *ANSWERS]:
             figures = [measure(build, name) for build in builds]
             before = figures[1] if len(figures) > 1 else None

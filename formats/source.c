@@ -177,8 +177,7 @@ static int start_unpacking(struct chi_source *source, struct chi_fault *fault)
 				chi_codec_name(source->named));
 	}
 	source->started = true;
-	rc = codec != NULL ? chi_unpack_new(codec, &source->unpack) : CHI_OK;
-	return rc == CHI_OK ? CHI_OK : chi_fault_plain(fault, rc);
+	return codec != NULL ? chi_unpack_new(codec, &source->unpack, fault) : CHI_OK;
 }
 
 /* What the first bytes show to be no text, or NULL. Read all the same it would be a file without

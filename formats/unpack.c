@@ -19,10 +19,41 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/library.h"
 
 /* What a file makes us hold while it is unpacked: twice what `xz -9` needs, and as much as zstd has
  * for its windows by itself. */
 #define XZ_MEMORY ((uint64_t)128 << 20)
+
+/* ---- The libraries ------------------------------------------------------------------------- */
+
+/* Loaded by the first file that needs them; zstd is in every program, for games. */
+#define ZLIB(CALL)                                                                                 \
+	CALL(inflate) CALL(inflateEnd) CALL(inflateInit2_) CALL(inflateReset) CALL(zError)
+#define BZIP2(CALL) CALL(BZ2_bzDecompress) CALL(BZ2_bzDecompressEnd) CALL(BZ2_bzDecompressInit)
+#define LZMA(CALL)  CALL(lzma_code) CALL(lzma_end) CALL(lzma_stream_decoder)
+
+static struct {
+	ZLIB(CHI_LIBRARY_MEMBER)
+} zlib;
+static struct {
+	BZIP2(CHI_LIBRARY_MEMBER)
+} bzip2;
+static struct {
+	LZMA(CHI_LIBRARY_MEMBER)
+} lzma;
+
+static const char *const zlib_names[] = {ZLIB(CHI_LIBRARY_NAME)};
+static const char *const bzip2_names[] = {BZIP2(CHI_LIBRARY_NAME)};
+static const char *const lzma_names[] = {LZMA(CHI_LIBRARY_NAME)};
+
+static struct chi_library libraries[] = {
+	{"libz.so.1", "gzip's format needs zlib", zlib_names, CHI_COUNT(zlib_names), &zlib, false},
+	{"libbz2.so.1.0", "bzip2's format needs libbz2", bzip2_names, CHI_COUNT(bzip2_names),
+	 &bzip2, false},
+	{"liblzma.so.5", "xz's format needs liblzma", lzma_names, CHI_COUNT(lzma_names), &lzma,
+	 false},
+};
 
 enum step {
 	STEP_MORE,
@@ -56,7 +87,8 @@ struct chi_unpack {
 struct chi_codec {
 	const char *name;
 	const char *suffix;
-	uint8_t magic[CHI_CODEC_MAGIC];
+	struct chi_library *library; /* NULL: none is to be loaded */
+	const char *magic;
 	size_t n_magic;
 	uint8_t first;				  /* bits of the first byte that count */
 	bool (*begin)(struct chi_unpack *unpack); /* a stream; false: no memory */
@@ -78,7 +110,9 @@ static enum step bad(struct chi_unpack *unpack, const char *why)
 static bool gzip_begin(struct chi_unpack *unpack)
 {
 	z_stream *z = &unpack->as.gzip;
-	return (unpack->open ? inflateReset(z) : inflateInit2(z, GZIP_WINDOW)) == Z_OK;
+	return (unpack->open
+			? zlib.inflateReset(z)
+			: zlib.inflateInit2_(z, GZIP_WINDOW, ZLIB_VERSION, sizeof(*z))) == Z_OK;
 }
 
 static enum step gzip_step(struct chi_unpack *unpack, struct span *span)
@@ -88,7 +122,7 @@ static enum step gzip_step(struct chi_unpack *unpack, struct span *span)
 	z->avail_in = (uInt)span->in_len;
 	z->next_out = span->out;
 	z->avail_out = (uInt)span->room;
-	int rc = inflate(z, Z_NO_FLUSH);
+	int rc = zlib.inflate(z, Z_NO_FLUSH);
 	span->in = z->next_in;
 	span->in_len = z->avail_in;
 	span->out = z->next_out;
@@ -99,20 +133,21 @@ static enum step gzip_step(struct chi_unpack *unpack, struct span *span)
 	if (rc == Z_MEM_ERROR) {
 		return bad(unpack, NULL);
 	}
-	return rc == Z_OK || rc == Z_BUF_ERROR ? STEP_MORE
-					       : bad(unpack, z->msg != NULL ? z->msg : zError(rc));
+	return rc == Z_OK || rc == Z_BUF_ERROR
+		       ? STEP_MORE
+		       : bad(unpack, z->msg != NULL ? z->msg : zlib.zError(rc));
 }
 
 static void gzip_close(struct chi_unpack *unpack)
 {
-	(void)inflateEnd(&unpack->as.gzip);
+	(void)zlib.inflateEnd(&unpack->as.gzip);
 }
 
 /* ---- bzip2 ---------------------------------------------------------------------------------- */
 
 static void bzip2_close(struct chi_unpack *unpack)
 {
-	(void)BZ2_bzDecompressEnd(&unpack->as.bzip2);
+	(void)bzip2.BZ2_bzDecompressEnd(&unpack->as.bzip2);
 }
 
 static bool bzip2_begin(struct chi_unpack *unpack)
@@ -121,7 +156,7 @@ static bool bzip2_begin(struct chi_unpack *unpack)
 		bzip2_close(unpack);
 	}
 	unpack->as.bzip2 = (bz_stream){.bzalloc = NULL};
-	return BZ2_bzDecompressInit(&unpack->as.bzip2, 0, 0) == BZ_OK;
+	return bzip2.BZ2_bzDecompressInit(&unpack->as.bzip2, 0, 0) == BZ_OK;
 }
 
 static enum step bzip2_step(struct chi_unpack *unpack, struct span *span)
@@ -131,7 +166,7 @@ static enum step bzip2_step(struct chi_unpack *unpack, struct span *span)
 	bz->avail_in = (unsigned)span->in_len;
 	bz->next_out = (char *)span->out;
 	bz->avail_out = (unsigned)span->room;
-	int rc = BZ2_bzDecompress(bz);
+	int rc = bzip2.BZ2_bzDecompress(bz);
 	span->in = (const uint8_t *)bz->next_in;
 	span->in_len = bz->avail_in;
 	span->out = (uint8_t *)bz->next_out;
@@ -158,8 +193,8 @@ static bool xz_begin(struct chi_unpack *unpack)
 	if (!unpack->open) {
 		unpack->as.xz = (lzma_stream)LZMA_STREAM_INIT;
 	}
-	return lzma_stream_decoder(&unpack->as.xz, XZ_MEMORY,
-				   LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK;
+	return lzma.lzma_stream_decoder(&unpack->as.xz, XZ_MEMORY,
+					LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK;
 }
 
 static enum step xz_step(struct chi_unpack *unpack, struct span *span)
@@ -169,7 +204,7 @@ static enum step xz_step(struct chi_unpack *unpack, struct span *span)
 	xz->avail_in = span->in_len;
 	xz->next_out = span->out;
 	xz->avail_out = span->room;
-	lzma_ret rc = lzma_code(xz, span->last ? LZMA_FINISH : LZMA_RUN);
+	lzma_ret rc = lzma.lzma_code(xz, span->last ? LZMA_FINISH : LZMA_RUN);
 	span->in = xz->next_in;
 	span->in_len = xz->avail_in;
 	span->out = xz->next_out;
@@ -196,7 +231,7 @@ static enum step xz_step(struct chi_unpack *unpack, struct span *span)
 
 static void xz_close(struct chi_unpack *unpack)
 {
-	lzma_end(&unpack->as.xz);
+	lzma.lzma_end(&unpack->as.xz);
 }
 
 /* ---- zstd ----------------------------------------------------------------------------------- */
@@ -233,12 +268,12 @@ static void zstd_close(struct chi_unpack *unpack)
 /* ---- All of them ---------------------------------------------------------------------------- */
 
 static const struct chi_codec codecs[] = {
-	{"gzip", ".gz", {0x1f, 0x8b}, 2, 0xff, gzip_begin, gzip_step, gzip_close},
-	{"bzip2", ".bz2", {'B', 'Z', 'h'}, 3, 0xff, bzip2_begin, bzip2_step, bzip2_close},
-	{"xz", ".xz", {0xfd, '7', 'z', 'X'}, 4, 0xff, xz_begin, xz_step, xz_close},
-	{"zstd", ".zst", {0x28, 0xb5, 0x2f, 0xfd}, 4, 0xff, zstd_begin, zstd_step, zstd_close},
+	{"gzip", ".gz", &libraries[0], "\x1f\x8b", 2, 0xff, gzip_begin, gzip_step, gzip_close},
+	{"bzip2", ".bz2", &libraries[1], "BZh", 3, 0xff, bzip2_begin, bzip2_step, bzip2_close},
+	{"xz", ".xz", &libraries[2], "\xfd\x37zX", 4, 0xff, xz_begin, xz_step, xz_close},
+	{"zstd", ".zst", NULL, "\x28\xb5\x2f\xfd", 4, 0xff, zstd_begin, zstd_step, zstd_close},
 	/* A frame that is to be skipped. */
-	{"zstd", ".zst", {0x50, 0x2a, 0x4d, 0x18}, 4, 0xf0, zstd_begin, zstd_step, zstd_close},
+	{"zstd", ".zst", NULL, "\x50\x2a\x4d\x18", 4, 0xf0, zstd_begin, zstd_step, zstd_close},
 };
 
 const struct chi_codec *chi_codec_of(const uint8_t *bytes, size_t len)
@@ -246,7 +281,7 @@ const struct chi_codec *chi_codec_of(const uint8_t *bytes, size_t len)
 	for (size_t i = 0; i < CHI_COUNT(codecs) && len > 0; i++) {
 		const struct chi_codec *codec = &codecs[i];
 		size_t n = len < codec->n_magic ? len : codec->n_magic;
-		if ((bytes[0] & codec->first) == codec->magic[0] &&
+		if ((bytes[0] & codec->first) == (uint8_t)codec->magic[0] &&
 		    memcmp(bytes + 1, codec->magic + 1, n - 1) == 0) {
 			return codec;
 		}
@@ -271,13 +306,15 @@ const char *chi_codec_name(const struct chi_codec *codec)
 	return codec->name;
 }
 
-int chi_unpack_new(const struct chi_codec *codec, struct chi_unpack **out)
+int chi_unpack_new(const struct chi_codec *codec, struct chi_unpack **out, struct chi_fault *fault)
 {
-	struct chi_unpack *unpack = calloc(1, sizeof(*unpack));
-	*out = unpack;
+	*out = NULL;
+	int status = codec->library != NULL ? chi_library_load(codec->library, fault) : CHI_OK;
+	struct chi_unpack *unpack = status == CHI_OK ? calloc(1, sizeof(*unpack)) : NULL;
 	if (unpack == NULL) {
-		return -CHI_ENOMEM;
+		return status < 0 ? status : chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	*out = unpack;
 	unpack->codec = codec;
 	return CHI_OK;
 }

@@ -26,8 +26,9 @@ const struct chi_codec *chi_codec_of(const uint8_t *bytes, size_t len);
 const struct chi_codec *chi_codec_of_name(const char *path);
 const char *chi_codec_name(const struct chi_codec *codec);
 
-/* -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_unpack_new(const struct chi_codec *codec, struct chi_unpack **out);
+/* -CHI_EUNSUPPORTED (its library is not installed), -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_unpack_new(const struct chi_codec *codec, struct chi_unpack **out,
+			       struct chi_fault *fault);
 
 /* NULL is fine. */
 void chi_unpack_free(struct chi_unpack *unpack);

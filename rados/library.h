@@ -7,7 +7,7 @@
 
 #include <rados/librados.h>
 
-#include "chistore/types.h"
+#include "base/library.h"
 
 /* Every function that is used, without its prefix. */
 #define CHI_LIBRADOS(CALL)                                                                         \
@@ -56,5 +56,5 @@ struct chi_librados {
 /* Filled by the first successful chi_librados_load. */
 extern struct chi_librados chi_librados;
 
-/* -CHI_EUNSUPPORTED: the library is not installed. Thread safe. */
+/* As chi_library_load. */
 CHI_MUSTUSE int chi_librados_load(struct chi_fault *fault);

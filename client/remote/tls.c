@@ -3,19 +3,19 @@
  * Unix socket, or an authority of its own. */
 #include "client/remote/tls.h"
 
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "base/openssl.h"
 #include "client/remote/connect.h"
 
 static void free_context(SSL_CTX *const *context)
 {
-	SSL_CTX_free(*context);
+	if (*context != NULL) {
+		SSL_CTX_free(*context);
+	}
 }
 
 static int make_context(const struct chi_options *options, SSL_CTX **out, struct chi_fault *fault)

@@ -3,7 +3,9 @@
 #include "daemon/access/guard.h"
 
 #include <errno.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -80,7 +82,26 @@ bool chi_guard_reload(struct chi_guard *guard)
 	return chi_rules_reload(&guard->rules) || tls;
 }
 
-/* A handshake under these authorities has seen to it; one before they were read again has not. */
+/* As the handshake does it. */
+static bool verify_certificate(SSL *ssl, SSL_CTX *context)
+{
+	X509 *shown = SSL_get1_peer_certificate(ssl);
+	X509_STORE_CTX *check = shown != NULL ? X509_STORE_CTX_new() : NULL;
+	bool good =
+		shown == NULL || (check != NULL &&
+				  X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context), shown,
+						      SSL_get_peer_cert_chain(ssl)) == 1 &&
+				  X509_STORE_CTX_set_default(check, "ssl_client") == 1 &&
+				  X509_verify_cert(check) == 1);
+	X509_STORE_CTX_free(check);
+	X509_free(shown);
+	ERR_clear_error();
+	return good;
+}
+
+/* False if the client has shown a certificate that is not trusted now: it is expired, or no longer
+ * vouched for. A handshake under these authorities has seen to it; one before they were read again
+ * has not. */
 static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 {
 	pthread_mutex_lock(&guard->lock);
@@ -90,7 +111,7 @@ static bool is_vouched(struct chi_guard *guard, const struct chi_tls *tls)
 		SSL_CTX_up_ref(context);
 	}
 	pthread_mutex_unlock(&guard->lock);
-	bool good = !other || chi_tls_is_vouched(tls, context);
+	bool good = !other || verify_certificate(tls->ssl, context);
 	if (other) {
 		SSL_CTX_free(context);
 	}

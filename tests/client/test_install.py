@@ -25,6 +25,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+# What is loaded when it is needed: a start took three times as long with the first two.
+LATE = re.compile(r"lib(ssl|crypto|rados|z|bz2|lzma)\.so")
 EXPECTED = ["first: mate in 14 at depth 20", "\t8/8/8/8/3k4/8/3P4/R3K3 w - - 0 1"]
 
 
@@ -54,6 +56,9 @@ class Installed:
                      "share/doc/chistore/examples/search.c"):
             if not (self.prefix / path).exists():
                 sys.exit(f"{path} is not installed")
+        for path in (f"{args.libdir}/libchistore.so.0", "bin/chistore", "bin/chistore-uci"):
+            if LATE.search(run(["ldd", self.prefix / path])):
+                sys.exit(f"{path} loads at its start what it rarely needs")
 
     def flags(self, *options):
         env = {**os.environ, "PKG_CONFIG_PATH": str(self.libdir / "pkgconfig")}
