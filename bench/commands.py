@@ -7,8 +7,8 @@ them (calls.py has single calls).
 
 With --before the programs of another build are counted too, and each row says by how much it
 changed. Threads that wait for each other take not quite the same twice: within some 0.5 %.
-With --turns the shortest commands are timed instead, so often and by turns, beside a program that
-does nothing: medians of their time and of their processor time, in ms.
+With --turns some commands are timed instead, so often and by turns, beside a program that does
+nothing: medians of their time and of their processor time, in ms.
 """
 
 import argparse
@@ -32,6 +32,7 @@ COMMANDS = {
     "scan, 5,000 rows": ["-a", "copy", "scan", "--limit", "5000"],
     "scan, 5,000 rows, JSON": ["-a", "copy", "--json", "scan", "--limit", "5000"],
     "games, 300 rows": ["-a", "copy", "games"],
+    "games of a position": ["-a", "copy", "games", "--moves", "e4 c5"],
     "find, a pattern": ["-a", "copy", "find", "--has", "Nd5 kg8"],
     "verify": ["-a", "copy", "verify"],
     "import, a new store": ["-a", "new", "import", "--statistic", "outcome", "games.pgn"],
@@ -99,11 +100,11 @@ def timed(command, folder):
 
 
 def take_turns(builds, turns):
-    """A start and a look-up of each build, and what a process takes at least."""
+    """A start, a look-up and rows of each build, and what a process takes at least."""
     commands = {"nothing": (["/bin/true"], builds[0].folder)}
     for i, build in enumerate(builds):
         build.copy_store()
-        for name in ("start", "get"):
+        for name in ("start", "get", "games of a position"):
             commands[name + (", before" if i > 0 else "")] = (
                 [build.program("cli/chistore"), *COMMANDS[name]], build.folder)
     figures = {name: [] for name in commands}
@@ -127,7 +128,8 @@ def main():
         for name, path in (("now", args.build), ("before", args.before)):
             if path is not None:
                 builds.append(calls.Build(path, os.path.join(folder, name), args.pgn))
-                prepare(builds[-1], args.pgn)
+                if not args.turns:
+                    prepare(builds[-1], args.pgn)
         if args.turns:
             take_turns(builds, args.turns)
             return

@@ -10,6 +10,7 @@
 #include "chess/key.h"
 #include "ops/game_rows.h"
 #include "search/games.h"
+#include "search/texts.h"
 
 struct games_query {
 	struct chi_query query;
@@ -71,6 +72,9 @@ static int search_games(struct games_query *games, struct chi_fault *fault)
 		.want_total = asked->want_total,
 		.want_ply = !asked->skip_ply,
 		.want_move = asked->skip_ply,
+		.reader = games->rows.want == CHI_GAMES_HEADS
+				  ? NULL
+				  : chi_game_texts_reader(games->rows.texts),
 		.by_positions = asked->by_positions,
 		.threads = games->query.threads,
 	};
@@ -82,9 +86,13 @@ static int attach_games(struct chi_query *query, struct chi_fault *fault)
 	struct games_query *games = games_of(query);
 	games->rows.passing = query->passing;
 	games->rows.texts = query->texts != NULL ? query->texts : games->rows.texts;
-	int status = games->games != NULL ? chi_game_walk_attach(games->games, query->read, fault)
-					  : search_games(games, fault);
-	return status == CHI_OK ? chi_game_rows_begin(&games->rows, query->read) : status;
+	int status = chi_game_rows_begin(&games->rows, query->read);
+	if (status == CHI_OK) {
+		status = games->games != NULL
+				 ? chi_game_walk_attach(games->games, query->read, fault)
+				 : search_games(games, fault);
+	}
+	return status;
 }
 
 static void detach_games(struct chi_query *query)

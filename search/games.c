@@ -77,7 +77,9 @@ void chi_game_walk_close(struct chi_game_walk *games)
 			chi_shown_free(games->shown[i]);
 		}
 		chi_columns_reader_deinit(&games->heads);
-		chi_archive_reader_free(games->reader);
+		if (games->spec.reader == NULL) {
+			chi_archive_reader_free(games->reader);
+		}
 		chi_played_close(games->played);
 		free(games->wanted);
 		free(games->places);
@@ -154,7 +156,8 @@ static int find_position(struct chi_game_walk *games)
 	}
 	int rc = shows ? chi_wanted_init(&games->terms, found, games->wanted)
 		       : chi_key_decode(&found->key, &games->position, NULL);
-	return rc == CHI_OK ? chi_archive_reader_new(&games->reader) : rc;
+	games->reader = games->spec.reader;
+	return rc == CHI_OK && games->reader == NULL ? chi_archive_reader_new(&games->reader) : rc;
 }
 
 /* What looks for patterns in all positions. */
@@ -194,7 +197,7 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 	for (size_t i = 0; rc == CHI_OK && i < games->n_shown; i++) {
 		rc = chi_shown_attach(games->shown[i], read);
 	}
-	if (rc == CHI_OK && games->reader != NULL) {
+	if (rc == CHI_OK && games->reader != NULL && games->spec.reader == NULL) {
 		rc = chi_archive_reader_begin(games->reader, view->txn, &view->trees);
 	}
 	if (rc == CHI_OK && games->places != NULL) {
@@ -284,7 +287,7 @@ void chi_game_walk_detach(struct chi_game_walk *games)
 	chi_columns_reader_deinit(&games->heads);
 	chi_played_close(games->played);
 	games->played = NULL;
-	if (games->reader != NULL) {
+	if (games->reader != NULL && games->spec.reader == NULL) {
 		chi_archive_reader_end(games->reader);
 	}
 }
@@ -334,7 +337,8 @@ size_t chi_game_walk_memory(const struct chi_game_walk *games)
 	}
 	return sizeof(*games) + (games->wanted != NULL ? sizeof(*games->wanted) : 0) + shown +
 	       games->room * sizeof(*games->places) +
-	       (games->reader != NULL ? CHI_ARCHIVE_READER_BYTES : 0) +
+	       (games->reader != NULL && games->spec.reader == NULL ? CHI_ARCHIVE_READER_BYTES
+								    : 0) +
 	       (games->matcher != NULL ? chi_matcher_memory(games->matcher) : 0);
 }
 

@@ -16,6 +16,8 @@
 #include "chistore/types.h"
 #include "store/store.h"
 
+struct chi_archive_reader;
+
 struct chi_games_spec {
 	const char *filter; /* text of `filter_len` bytes; may be NULL without any */
 	size_t filter_len;
@@ -29,6 +31,10 @@ struct chi_games_spec {
 	bool want_ply;	/* where the game reached it first, and the move there, */
 	bool want_move; /* or only a move that it played there, which takes no unpacking; of a
 			   pattern none */
+	/* Reads the moves for that, and is begun in each snapshot before the query: what the texts
+	 * of rows are read with, so that each chunk of games is unpacked only once. NULL: its own.
+	 */
+	struct chi_archive_reader *reader;
 	/* Patterns are looked for in all positions first, by so many threads in a call. */
 	bool by_positions;
 	unsigned threads; /* the caller's included; 0 is 1 */

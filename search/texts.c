@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/buffer.h"
 #include "chess/pgn/write.h"
 #include "store/archive.h"
@@ -60,73 +61,50 @@ void chi_game_texts_end(struct chi_game_texts *texts)
 	chi_archive_reader_end(texts->reader);
 }
 
-/* The value of a tag, as a text of the arena. NULL: out of memory. */
-static const char *tag_text(const struct chi_game *game, const char *name, struct chi_arena *arena)
+struct chi_archive_reader *chi_game_texts_reader(struct chi_game_texts *texts)
 {
-	size_t len = strlen(name);
-	for (size_t i = 0; i < game->n_tags; i++) {
-		const struct chi_tag *tag = &game->tags[i];
-		if (tag->name_len == len && memcmp(tag->name, name, len) == 0) {
-			return chi_arena_text(arena, tag->value, tag->value_len);
-		}
-	}
-	return "";
+	return texts->reader;
 }
 
-static int source_text(struct chi_game_texts *texts, uint32_t id, struct chi_arena *arena,
-		       const char **out)
-{
-	struct chi_name name = {.len = 0};
-	*out = "";
-	if (id == 0) {
-		return CHI_OK;
-	}
-	int rc =
-		chi_name_text(texts->view.txn, texts->view.trees.names, CHI_NAME_SOURCE, id, &name);
-	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-	}
-	*out = chi_arena_text(arena, name.text, name.len);
-	return CHI_OK;
-}
+/* Of a row; the others are enum chi_head_names and CHI_GAME_ROUND. */
+#define SOURCE CHI_GAME_TEXTS
+#define SPANS  (CHI_GAME_TEXTS + 1)
 
-static int take_texts(struct chi_game_texts *texts, const struct chi_game *game,
+/* Takes texts of the archive into the arena, with a NUL each; first finds that of the source. */
+static int keep_texts(struct chi_game_texts *texts, struct chi_span spans[SPANS],
 		      struct chi_arena *arena, struct chi_game_row *out)
 {
-	int rc = source_text(texts, game->head.source, arena, &out->source);
-	out->white = tag_text(game, "White", arena);
-	out->black = tag_text(game, "Black", arena);
-	out->event = tag_text(game, "Event", arena);
-	out->site = tag_text(game, "Site", arena);
-	out->round = tag_text(game, "Round", arena);
-	bool whole = out->white != NULL && out->black != NULL && out->event != NULL &&
-		     out->site != NULL && out->round != NULL && out->source != NULL;
-	return rc == CHI_OK && !whole ? -CHI_ENOMEM : rc;
+	const char **const to[SPANS] = {
+		[CHI_HEAD_WHITE] = &out->white, [CHI_HEAD_BLACK] = &out->black,
+		[CHI_HEAD_EVENT] = &out->event, [CHI_HEAD_SITE] = &out->site,
+		[CHI_GAME_ROUND] = &out->round, [SOURCE] = &out->source,
+	};
+	int rc = chi_archive_name(texts->reader, CHI_NAME_SOURCE, out->head.source, &spans[SOURCE]);
+	for (size_t i = 0; rc == CHI_OK && i < SPANS; i++) {
+		const char *bytes = (const char *)spans[i].bytes;
+		*to[i] = spans[i].len > 0 ? chi_arena_text(arena, bytes, spans[i].len) : "";
+		rc = *to[i] != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
+	return rc;
 }
 
-static const char *span_text(const struct chi_span *span, struct chi_arena *arena)
+/* Those of a game's own tags. */
+static int take_texts(struct chi_game_texts *texts, struct chi_arena *arena,
+		      struct chi_game_row *out)
 {
-	return span->len > 0 ? chi_arena_text(arena, (const char *)span->bytes, span->len) : "";
+	struct chi_span spans[SPANS];
+	int rc = chi_archive_texts(texts->reader, &out->head, spans);
+	return rc == CHI_OK ? keep_texts(texts, spans, arena, out) : rc;
 }
 
 int chi_game_texts_head(struct chi_game_texts *texts, uint32_t number, struct chi_arena *arena,
 			struct chi_game_row *row)
 {
-	struct chi_span names[CHI_HEAD_NAMES];
-	*row = (struct chi_game_row){.ply = -1, .round = "", .pgn = ""};
+	struct chi_span spans[SPANS] = {{0}};
+	*row = (struct chi_game_row){.ply = -1, .pgn = ""};
 	int rc = chi_archive_head(texts->reader, number, &row->head);
-	rc = rc == CHI_OK ? chi_archive_names(texts->reader, &row->head, names) : rc;
-	rc = rc == CHI_OK ? source_text(texts, row->head.source, arena, &row->source) : rc;
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	row->white = span_text(&names[CHI_HEAD_WHITE], arena);
-	row->black = span_text(&names[CHI_HEAD_BLACK], arena);
-	row->event = span_text(&names[CHI_HEAD_EVENT], arena);
-	row->site = span_text(&names[CHI_HEAD_SITE], arena);
-	bool whole = row->white != NULL && row->black != NULL && row->event != NULL &&
-		     row->site != NULL && row->source != NULL;
-	return whole ? CHI_OK : -CHI_ENOMEM;
+	rc = rc == CHI_OK ? chi_archive_names(texts->reader, &row->head, spans) : rc;
+	return rc == CHI_OK ? keep_texts(texts, spans, arena, row) : rc;
 }
 
 static int take_pgn(struct chi_game_texts *texts, const struct chi_game *game,
@@ -147,7 +125,7 @@ int chi_game_texts_game(struct chi_game_texts *texts, uint32_t number, struct ch
 		return rc;
 	}
 	*row = (struct chi_game_row){.head = game->head, .ply = -1, .pgn = ""};
-	rc = take_texts(texts, game, arena, row);
+	rc = take_texts(texts, arena, row);
 	return rc == CHI_OK ? take_pgn(texts, game, row) : rc;
 }
 
@@ -169,11 +147,11 @@ int chi_game_texts_row(struct chi_game_texts *texts, const struct chi_games_row 
 		.pgn = "",
 	};
 	if (want >= CHI_GAMES_TEXTS) {
-		rc = chi_archive_game(texts->reader, row->head.number, arena, &game);
-		rc = rc == CHI_OK ? take_texts(texts, &game, arena, out) : rc;
+		rc = take_texts(texts, arena, out);
 	}
 	if (rc == CHI_OK && want == CHI_GAMES_PGN) {
-		rc = take_pgn(texts, &game, out);
+		rc = chi_archive_game(texts->reader, row->head.number, arena, &game);
+		rc = rc == CHI_OK ? take_pgn(texts, &game, out) : rc;
 	}
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "search/games.h"
 #include "store/store.h"
 
+struct chi_archive_reader;
 struct chi_game_texts;
 
 /* -CHI_ENOMEM. */
@@ -23,6 +24,9 @@ size_t chi_game_texts_memory(const struct chi_game_texts *texts);
 /* Between these it reads a snapshot; what it remembers of another is dropped. */
 CHI_MUSTUSE int chi_game_texts_begin(struct chi_game_texts *texts, struct chi_read *read);
 void chi_game_texts_end(struct chi_game_texts *texts);
+
+/* What it reads games with, while it is begun. */
+struct chi_archive_reader *chi_game_texts_reader(struct chi_game_texts *texts);
 
 /* A row with what is wanted, enum chi_games_want; texts are the arena's, the PGN is valid until the
  * next call. CHI_NONE: there is no such game in this snapshot. -CHI_ECORRUPT, -CHI_ENOMEM. */

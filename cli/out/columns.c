@@ -54,6 +54,14 @@ static void print_json_value(FILE *file, const struct chi_cell *value)
 /* Without what a terminal would obey. */
 static void print_clean(FILE *file, const char *text, size_t len)
 {
+	size_t plain = 0;
+	while (plain < len && text[plain] >= ' ' && text[plain] <= '~') {
+		plain++;
+	}
+	if (plain == len) {
+		(void)fwrite_unlocked(text, 1, len, file);
+		return;
+	}
 	_cleanup_(chi_freep) char *clean = strndup(text, len);
 	if (clean == NULL) {
 		cli_output_lost();
@@ -70,7 +78,7 @@ static void print_cell(FILE *file, enum columns_form form, const struct chi_cell
 	} else if (value->kind == VALUE_REAL) {
 		fprintf(file, "%.3f", value->real);
 	} else if (value->kind == VALUE_NUMBER) {
-		(void)fwrite(value->text, 1, value->len, file);
+		(void)fwrite_unlocked(value->text, 1, value->len, file);
 	} else if (form == COLUMNS_ROWS) {
 		print_clean(file, value->text, value->len);
 	} else {
@@ -107,7 +115,7 @@ int columns_row(FILE *file, enum columns_form form, const struct chi_row_column 
 			continue;
 		}
 		if (i > 0) {
-			(void)putc(form == COLUMNS_CSV ? ',' : '\t', file);
+			(void)putc_unlocked(form == COLUMNS_CSV ? ',' : '\t', file);
 		}
 		print_cell(file, form, &values[i]);
 	}

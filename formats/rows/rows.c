@@ -93,28 +93,37 @@ void chi_cell_fill(const struct chi_row_column *column, const void *row, struct 
 
 /* ---- Games ------------------------------------------------------------------------------- */
 
+/* So many digits, or as many question marks for 0; where they end. */
+static char *put_part(char *to, unsigned number, size_t digits)
+{
+	bool known = number > 0;
+	for (size_t i = digits; i-- > 0; number /= 10) {
+		to[i] = known ? (char)('0' + number % 10) : '?';
+	}
+	return to + digits;
+}
+
 static void date_cell(const void *at, struct chi_cell *out)
 {
 	const struct chi_game_head *head = &((const struct chi_game_row *)at)->head;
-	char month[8] = "??";
-	char day[8] = "??";
-	if (head->month > 0) {
-		(void)snprintf(month, sizeof(month), "%02u", head->month);
+	if (head->year > 0) {
+		char *to = put_part(out->own, head->year, 4);
+		*to++ = '.';
+		to = put_part(to, head->month, 2);
+		*to++ = '.';
+		to = put_part(to, head->day, 2);
+		chi_cell_text(out, out->own, (size_t)(to - out->own));
 	}
-	if (head->day > 0) {
-		(void)snprintf(day, sizeof(day), "%02u", head->day);
-	}
-	(void)snprintf(out->own, sizeof(out->own), "%04u.%.2s.%.2s", head->year, month, day);
-	chi_cell_name(out, head->year > 0 ? out->own : NULL);
 }
 
 static void eco_cell(const void *at, struct chi_cell *out)
 {
 	unsigned eco = ((const struct chi_game_row *)at)->head.eco;
 	if (eco >= 1 && eco <= CHI_ECO_CODES) {
-		(void)snprintf(out->own, sizeof(out->own), "%c%02u", "ABCDE"[(eco - 1) / 100],
-			       (eco - 1) % 100);
-		chi_cell_name(out, out->own);
+		out->own[0] = "ABCDE"[(eco - 1) / 100];
+		out->own[1] = (char)('0' + (eco - 1) / 10 % 10);
+		out->own[2] = (char)('0' + (eco - 1) % 10);
+		chi_cell_text(out, out->own, 3);
 	}
 }
 

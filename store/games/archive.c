@@ -10,8 +10,7 @@
 #include "store/games/columns.h"
 
 struct chi_archive_reader {
-	MDB_txn *txn;
-	MDB_dbi names;
+	struct chi_name_reader names;
 	struct chi_columns_reader columns;
 	struct chi_bodies_reader *bodies;
 };
@@ -44,8 +43,7 @@ int chi_archive_reader_begin(struct chi_archive_reader *reader, MDB_txn *txn,
 			     const struct chi_archive_trees *trees)
 {
 	chi_archive_reader_end(reader);
-	reader->txn = txn;
-	reader->names = trees->names;
+	chi_name_reader_begin(&reader->names, txn, trees->names);
 	int rc = chi_columns_reader_init(&reader->columns, txn, trees->columns);
 	return rc == CHI_OK ? chi_bodies_reader_begin(reader->bodies, txn, trees->games) : rc;
 }
@@ -61,32 +59,50 @@ int chi_archive_head(struct chi_archive_reader *reader, uint32_t number, struct 
 	return chi_columns_read(&reader->columns, number, out);
 }
 
-/* The text of a name. Every number in the columns has one. */
-static int name_of(const struct chi_archive_reader *reader, enum chi_name_kind kind, uint32_t id,
-		   struct chi_span *out)
+/* Every number in the columns has a name. */
+int chi_archive_name(struct chi_archive_reader *reader, enum chi_name_kind kind, uint32_t id,
+		     struct chi_span *out)
 {
-	struct chi_name name;
+	const char *text = NULL;
+	*out = (struct chi_span){0};
 	if (id == 0) {
-		*out = (struct chi_span){0};
 		return CHI_OK;
 	}
-	int rc = chi_name_text(reader->txn, reader->names, kind, id, &name);
-	if (rc == CHI_OK) {
-		*out = (struct chi_span){(const uint8_t *)name.text, name.len};
-	}
+	int rc = chi_name_reader_text(&reader->names, kind, id, &text, &out->len);
+	out->bytes = (const uint8_t *)text;
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-int chi_archive_names(const struct chi_archive_reader *reader, const struct chi_game_head *head,
+int chi_archive_names(struct chi_archive_reader *reader, const struct chi_game_head *head,
 		      struct chi_span names[CHI_HEAD_NAMES])
 {
-	int rc = name_of(reader, CHI_NAME_PLAYER, head->white, &names[CHI_HEAD_WHITE]);
-	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_PLAYER, head->black, &names[CHI_HEAD_BLACK])
-			  : rc;
-	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_EVENT, head->event, &names[CHI_HEAD_EVENT])
-			  : rc;
-	return rc == CHI_OK ? name_of(reader, CHI_NAME_SITE, head->site, &names[CHI_HEAD_SITE])
-			    : rc;
+	static const enum chi_name_kind kinds[CHI_HEAD_NAMES] = {
+		[CHI_HEAD_WHITE] = CHI_NAME_PLAYER,
+		[CHI_HEAD_BLACK] = CHI_NAME_PLAYER,
+		[CHI_HEAD_EVENT] = CHI_NAME_EVENT,
+		[CHI_HEAD_SITE] = CHI_NAME_SITE,
+	};
+	const uint32_t ids[CHI_HEAD_NAMES] = {
+		[CHI_HEAD_WHITE] = head->white,
+		[CHI_HEAD_BLACK] = head->black,
+		[CHI_HEAD_EVENT] = head->event,
+		[CHI_HEAD_SITE] = head->site,
+	};
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < CHI_HEAD_NAMES; i++) {
+		rc = chi_archive_name(reader, kinds[i], ids[i], &names[i]);
+	}
+	return rc;
+}
+
+int chi_archive_texts(struct chi_archive_reader *reader, const struct chi_game_head *head,
+		      struct chi_span texts[CHI_GAME_TEXTS])
+{
+	struct chi_body body;
+	struct chi_span names[CHI_HEAD_NAMES];
+	int rc = chi_bodies_read(reader->bodies, head->number, &body);
+	rc = rc == CHI_OK ? chi_archive_names(reader, head, names) : rc;
+	return rc == CHI_OK ? chi_body_texts(&body, names, texts) : rc;
 }
 
 int chi_archive_game(struct chi_archive_reader *reader, uint32_t number, struct chi_arena *arena,
@@ -116,7 +132,8 @@ int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
 	rc = chi_bodies_read(reader->bodies, number, &out->body);
 	rc = rc == CHI_OK ? chi_body_fides(&out->body, out->fide) : rc;
 	rc = rc == CHI_OK ? chi_archive_names(reader, &out->head, out->names) : rc;
-	rc = rc == CHI_OK ? name_of(reader, CHI_NAME_SOURCE, out->head.source, source) : rc;
+	rc = rc == CHI_OK ? chi_archive_name(reader, CHI_NAME_SOURCE, out->head.source, source)
+			  : rc;
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 

@@ -23,7 +23,7 @@
  * thread at a time; any number of transactions one after the other. */
 struct chi_archive_reader;
 
-/* What a reader takes, about, with a chunk of games unpacked. */
+/* What a reader takes, about, with a chunk of games unpacked and the names met. */
 #define CHI_ARCHIVE_READER_BYTES ((size_t)512 << 10)
 
 /* -CHI_ENOMEM. */
@@ -40,16 +40,26 @@ void chi_archive_reader_end(struct chi_archive_reader *reader);
 CHI_MUSTUSE int chi_archive_head(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_game_head *out);
 
-/* Texts of a head's names, the store's own: they are not NUL-terminated, empty where there is none,
- * and valid until the transaction ends. */
-CHI_MUSTUSE int chi_archive_names(const struct chi_archive_reader *reader,
+/* The text of a name that columns have the number of; empty if that is 0. Not NUL-terminated, and
+ * valid until the transaction ends. */
+CHI_MUSTUSE int chi_archive_name(struct chi_archive_reader *reader, enum chi_name_kind kind,
+				 uint32_t id, struct chi_span *out);
+
+/* Those of a head, the store's own. */
+CHI_MUSTUSE int chi_archive_names(struct chi_archive_reader *reader,
 				  const struct chi_game_head *head,
 				  struct chi_span names[CHI_HEAD_NAMES]);
 
+/* Names and round as the game's own tags have them, valid until the reader is asked for another.
+ * CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_texts(struct chi_archive_reader *reader,
+				  const struct chi_game_head *head,
+				  struct chi_span texts[CHI_GAME_TEXTS]);
+
 /*
  * A whole game: its tags, in the order of the input, have the texts that they had; the id is zeros
- * if none was given. Valid until the reader's next call and the arena's reset. CHI_NONE: there is
- * no such game.
+ * if none was given. Valid until the reader is asked for another game, and the arena's reset.
+ * CHI_NONE: there is no such game.
  */
 CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_arena *arena, struct chi_game *out);

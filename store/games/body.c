@@ -326,48 +326,73 @@ static int read_column(const struct chi_game_head *head, const struct chi_span *
 	return tag->value != NULL ? CHI_OK : -CHI_ENOMEM;
 }
 
-/* A tag whose code and text are next. */
-static int read_tag(const struct chi_game_head *head, const struct chi_span *names, uint8_t byte,
-		    struct chi_reader *texts, struct chi_arena *arena, struct chi_tag *tag)
+/* The tags of a body, one after the other: `shape` is at the next one's code, `texts` at its texts.
+ */
+struct tag_walk {
+	struct chi_reader shape;
+	struct chi_reader texts;
+	uint8_t flags;
+	size_t n; /* tags left */
+};
+
+static int begin_tags(const struct chi_body *body, struct tag_walk *walk)
 {
-	enum chi_tag_code code = (enum chi_tag_code)(byte & ~TEXT);
-	if (code >= CHI_TAGS || byte == CHI_TAG_OTHER) {
+	const struct chi_span *parts = body->parts;
+	walk->shape = chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
+	walk->texts = chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
+	walk->flags = chi_read_u8(&walk->shape);
+	uint64_t n = chi_read_small(&walk->shape);
+	walk->n = (size_t)n;
+	return walk->shape.bad || (walk->flags & ~FLAGS) != 0 || n != chi_reader_left(&walk->shape)
+		       ? -CHI_ECORRUPT
+		       : CHI_OK;
+}
+
+/* The next one; *kept: it has a text of its own, else that follows from the head. CHI_NONE: there
+ * is no more. */
+static int next_tag(struct tag_walk *walk, enum chi_tag_code *code, struct chi_tag *tag, bool *kept)
+{
+	if (walk->n == 0) {
+		return walk->texts.bad ? -CHI_ECORRUPT : CHI_NONE;
+	}
+	uint8_t byte = chi_read_u8(&walk->shape);
+	walk->n--;
+	*kept = (byte & TEXT) != 0;
+	*code = (enum chi_tag_code)(byte & ~TEXT);
+	if (*code >= CHI_TAGS || byte == CHI_TAG_OTHER) {
 		return -CHI_ECORRUPT;
 	}
-	if (code == CHI_TAG_OTHER) {
-		tag->name = read_text(texts, &tag->name_len);
-	} else {
-		tag->name = chi_tag_name(code);
-		tag->name_len = strlen(tag->name);
+	if (*code == CHI_TAG_OTHER) {
+		tag->name = read_text(&walk->texts, &tag->name_len);
 	}
-	if ((byte & TEXT) == 0) {
-		return read_column(head, names, code, arena, tag);
+	if (*kept) {
+		tag->value = read_text(&walk->texts, &tag->value_len);
 	}
-	tag->value = read_text(texts, &tag->value_len);
 	return CHI_OK;
 }
 
 static int read_tags(const struct chi_game_head *head, const struct chi_span *names,
-		     struct chi_reader *shape, struct chi_reader *texts, struct chi_arena *arena,
-		     struct chi_game *out)
+		     struct tag_walk *walk, struct chi_arena *arena, struct chi_game *out)
 {
-	uint64_t n = chi_read_small(shape);
-	if (shape->bad || n != chi_reader_left(shape)) {
-		return -CHI_ECORRUPT;
-	}
-	struct chi_tag *tags = chi_arena_array(arena, (size_t)n, sizeof(*tags));
+	struct chi_tag *tags = chi_arena_array(arena, walk->n, sizeof(*tags));
 	if (tags == NULL) {
 		return -CHI_ENOMEM;
 	}
 	out->tags = tags;
-	out->n_tags = (size_t)n;
-	for (size_t i = 0; i < n; i++) {
-		int rc = read_tag(head, names, chi_read_u8(shape), texts, arena, &tags[i]);
+	for (;; out->n_tags++) {
+		struct chi_tag *tag = &tags[out->n_tags];
+		enum chi_tag_code code;
+		bool kept;
+		int rc = walk->n > 0 ? next_tag(walk, &code, tag, &kept) : CHI_NONE;
+		if (rc == CHI_OK && code != CHI_TAG_OTHER) {
+			tag->name = chi_tag_name(code);
+			tag->name_len = strlen(tag->name);
+		}
+		rc = rc == CHI_OK && !kept ? read_column(head, names, code, arena, tag) : rc;
 		if (rc != CHI_OK) {
-			return rc;
+			return rc == CHI_NONE ? CHI_OK : rc;
 		}
 	}
-	return CHI_OK;
 }
 
 /* The key of the start position. */
@@ -411,18 +436,12 @@ int chi_body_unpack(const struct chi_game_head *head, const struct chi_body *bod
 		    const struct chi_span names[CHI_HEAD_NAMES], struct chi_arena *arena,
 		    struct chi_game *out)
 {
-	const struct chi_span *parts = body->parts;
-	struct chi_reader shape =
-		chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
-	struct chi_reader texts =
-		chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
+	const struct chi_span *moves_part = &body->parts[CHI_BODY_MOVES];
+	struct tag_walk walk;
 	*out = (struct chi_game){.head = *head, .n_plies = head->plies};
-	uint8_t flags = chi_read_u8(&shape);
-	if ((flags & ~FLAGS) != 0) {
-		return -CHI_ECORRUPT;
-	}
-	int rc = read_tags(head, names, &shape, &texts, arena, out);
-	rc = rc == CHI_OK ? read_rest(flags, &texts, out) : rc;
+	int rc = begin_tags(body, &walk);
+	rc = rc == CHI_OK ? read_tags(head, names, &walk, arena, out) : rc;
+	rc = rc == CHI_OK ? read_rest(walk.flags, &walk.texts, out) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}
@@ -431,70 +450,76 @@ int chi_body_unpack(const struct chi_game_head *head, const struct chi_body *bod
 		return -CHI_ENOMEM;
 	}
 	out->moves = moves;
-	return chi_moves_unpack(out->has_start ? &out->start : NULL, parts[CHI_BODY_MOVES].bytes,
-				parts[CHI_BODY_MOVES].len, moves, out->n_plies);
+	return chi_moves_unpack(out->has_start ? &out->start : NULL, moves_part->bytes,
+				moves_part->len, moves, out->n_plies);
+}
+
+int chi_body_texts(const struct chi_body *body, const struct chi_span names[CHI_HEAD_NAMES],
+		   struct chi_span out[CHI_GAME_TEXTS])
+{
+	struct tag_walk walk;
+	struct chi_tag tag = {.name = NULL};
+	enum chi_tag_code code;
+	bool kept;
+	unsigned met = 0;
+	int rc = begin_tags(body, &walk);
+	memset(out, 0, CHI_GAME_TEXTS * sizeof(*out));
+	while (rc == CHI_OK && (rc = next_tag(&walk, &code, &tag, &kept)) == CHI_OK) {
+		unsigned at = code == CHI_TAG_ROUND ? CHI_GAME_ROUND : name_of(code);
+		bool shown = at != CHI_HEAD_NAMES || code == CHI_TAG_ROUND;
+		if (shown && !kept && code == CHI_TAG_ROUND) {
+			return -CHI_ECORRUPT;
+		}
+		if (shown && (met >> at & 1) == 0) {
+			met |= 1U << at;
+			out[at] =
+				kept ? (struct chi_span){(const uint8_t *)tag.value, tag.value_len}
+				     : names[at];
+		}
+	}
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 int chi_body_fides(const struct chi_body *body, uint32_t out[2])
 {
-	const struct chi_span *parts = body->parts;
-	struct chi_reader shape =
-		chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
-	struct chi_reader texts =
-		chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
+	struct tag_walk walk;
+	struct chi_tag tag;
+	enum chi_tag_code code;
+	bool kept;
 	bool met[2] = {false, false};
-	(void)chi_read_u8(&shape);
+	int rc = begin_tags(body, &walk);
 	memset(out, 0, 2 * sizeof(*out));
-	for (uint64_t n = chi_read_small(&shape); n > 0 && !shape.bad; n--) {
-		uint8_t byte = chi_read_u8(&shape);
-		unsigned code = byte & ~(unsigned)TEXT;
-		size_t len = 0;
-		if (code == CHI_TAG_OTHER) {
-			(void)read_text(&texts, &len);
-		}
-		if ((byte & TEXT) == 0) {
-			continue;
-		}
-		const char *text = read_text(&texts, &len);
+	while (rc == CHI_OK && (rc = next_tag(&walk, &code, &tag, &kept)) == CHI_OK) {
 		unsigned black = code == CHI_TAG_BLACK_FIDE_ID;
 		uint64_t id = 0;
 		/* Of a tag that comes twice the first one counts, as when a game is packed. */
-		if ((black != 0 || code == CHI_TAG_WHITE_FIDE_ID) && !met[black]) {
+		if (kept && (black != 0 || code == CHI_TAG_WHITE_FIDE_ID) && !met[black]) {
 			met[black] = true;
-			out[black] = chi_num_u64(text, len, UINT32_MAX, &id) == CHI_OK
-					     ? (uint32_t)id
-					     : 0;
+			out[black] =
+				chi_num_u64(tag.value, tag.value_len, UINT32_MAX, &id) == CHI_OK
+					? (uint32_t)id
+					: 0;
 		}
 	}
-	return shape.bad || texts.bad ? -CHI_ECORRUPT : CHI_OK;
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 int chi_body_start(const struct chi_body *body, struct chi_key *out)
 {
-	const struct chi_span *parts = body->parts;
-	struct chi_reader shape =
-		chi_reader_of(parts[CHI_BODY_SHAPE].bytes, parts[CHI_BODY_SHAPE].len);
-	struct chi_reader texts =
-		chi_reader_of(parts[CHI_BODY_TEXTS].bytes, parts[CHI_BODY_TEXTS].len);
-	uint8_t flags = chi_read_u8(&shape);
-	size_t len;
-	if (shape.bad || (flags & ~FLAGS) != 0) {
-		return -CHI_ECORRUPT;
+	struct tag_walk walk;
+	struct chi_tag tag;
+	enum chi_tag_code code;
+	bool kept;
+	int rc = begin_tags(body, &walk);
+	if (rc != CHI_OK || (walk.flags & FLAG_START) == 0) {
+		return rc == CHI_OK ? CHI_NONE : rc;
 	}
-	if ((flags & FLAG_START) == 0) {
-		return CHI_NONE;
+	while (rc == CHI_OK) {
+		rc = next_tag(&walk, &code, &tag, &kept);
 	}
-	for (uint64_t n = chi_read_small(&shape); n > 0 && !shape.bad; n--) {
-		uint8_t byte = chi_read_u8(&shape);
-		if ((byte & ~TEXT) == CHI_TAG_OTHER) {
-			(void)read_text(&texts, &len);
-		}
-		if ((byte & TEXT) != 0) {
-			(void)read_text(&texts, &len);
-		}
+	if ((walk.flags & FLAG_ID) != 0) {
+		(void)chi_read_bytes(&walk.texts, CHI_GAME_ID_SIZE);
 	}
-	if ((flags & FLAG_ID) != 0) {
-		(void)chi_read_bytes(&texts, CHI_GAME_ID_SIZE);
-	}
-	return shape.bad || read_start(&texts, out) != CHI_OK || texts.bad ? -CHI_ECORRUPT : CHI_OK;
+	return rc < 0 || read_start(&walk.texts, out) != CHI_OK || walk.texts.bad ? -CHI_ECORRUPT
+										  : CHI_OK;
 }

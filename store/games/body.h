@@ -80,6 +80,16 @@ CHI_MUSTUSE int chi_body_unpack(const struct chi_game_head *head, const struct c
 				const struct chi_span names[CHI_HEAD_NAMES],
 				struct chi_arena *arena, struct chi_game *out);
 
+/* What a row of a game shows beside its head: its names, and its round. */
+#define CHI_GAME_ROUND CHI_HEAD_NAMES
+#define CHI_GAME_TEXTS (CHI_HEAD_NAMES + 1)
+
+/* The texts of these tags as chi_body_unpack has them, without the moves; empty: there is no such
+ * tag. They are where body and names are. -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_body_texts(const struct chi_body *body,
+			       const struct chi_span names[CHI_HEAD_NAMES],
+			       struct chi_span out[CHI_GAME_TEXTS]);
+
 /* What the tags of a body say of the players' FIDE ids, White's first; 0: not known. -CHI_ECORRUPT.
  */
 CHI_MUSTUSE int chi_body_fides(const struct chi_body *body, uint32_t out[2]);

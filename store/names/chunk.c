@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "base/wire.h"
 #include "store/chain/chain.h"
 #include "store/record/codec.h"
@@ -155,6 +156,58 @@ int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t i
 		return rc < 0 ? rc : CHI_NONE;
 	}
 	*out = chunk.name[at];
+	return CHI_OK;
+}
+
+void chi_name_reader_begin(struct chi_name_reader *reader, MDB_txn *txn, MDB_dbi dbi)
+{
+	reader->txn = txn;
+	reader->dbi = dbi;
+	reader->begun++;
+}
+
+static int fill_slot(struct chi_name_reader *reader, enum chi_name_kind kind, uint32_t number,
+		     struct chi_name_slot *slot)
+{
+	struct chi_name_chunk chunk;
+	_Static_assert(CHI_COUNT(slot->at) == CHI_CHUNK_NAMES && CHI_CHUNK_MAX <= UINT16_MAX, "");
+	int rc = chi_chunk_get(reader->txn, reader->dbi, kind, number, CHI_CHUNK_NAMES, &chunk);
+	slot->begun = reader->begun - 1;
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	*slot = (struct chi_name_slot){.key = (uint64_t)kind << 32 | number,
+				       .begun = reader->begun,
+				       .n = (uint32_t)chunk.n,
+				       .texts = chunk.n > 0 ? chunk.name[0].text : NULL};
+	for (size_t i = 0; i < chunk.n; i++) {
+		slot->at[i] = (uint16_t)(chunk.name[i].text - slot->texts);
+		slot->len[i] = (uint16_t)chunk.name[i].len;
+	}
+	return CHI_OK;
+}
+
+int chi_name_reader_text(struct chi_name_reader *reader, enum chi_name_kind kind, uint32_t id,
+			 const char **text, size_t *len)
+{
+	uint32_t number = chi_chunk_of(id);
+	size_t at = (id - 1) % CHI_CHUNK_NAMES;
+	struct chi_name_slot *slot =
+		&reader->slots[(number ^ (uint32_t)kind << 7) % CHI_COUNT(reader->slots)];
+	if (id == 0) {
+		return CHI_NONE;
+	}
+	if (slot->begun != reader->begun || slot->key != ((uint64_t)kind << 32 | number)) {
+		int rc = fill_slot(reader, kind, number, slot);
+		if (rc != CHI_OK) {
+			return rc;
+		}
+	}
+	if (at >= slot->n || slot->len[at] == 0) {
+		return CHI_NONE;
+	}
+	*text = slot->texts + slot->at[at];
+	*len = slot->len[at];
 	return CHI_OK;
 }
 

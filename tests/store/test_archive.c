@@ -203,6 +203,26 @@ static void check_moves(struct chi_archive_reader *reader, const struct chi_game
 	assert_int_equal(chi_replay_next(&replay, &move), CHI_NONE);
 }
 
+/* Among the game's tags, wherever they are. */
+static void check_texts(struct chi_archive_reader *reader, const struct chi_game *game,
+			const struct chi_game_head *head)
+{
+	static const char *const names[CHI_GAME_TEXTS] = {"White", "Black", "Event", "Site",
+							  "Round"};
+	struct chi_span found[CHI_GAME_TEXTS];
+	ok(chi_archive_texts(reader, head, found));
+	for (size_t i = 0; i < game->n_tags; i++) {
+		const struct chi_tag *tag = &game->tags[i];
+		for (size_t t = 0; t < CHI_GAME_TEXTS; t++) {
+			if (tag->name_len == strlen(names[t]) &&
+			    memcmp(tag->name, names[t], tag->name_len) == 0) {
+				assert_int_equal(found[t].len, tag->value_len);
+				assert_memory_equal(found[t].bytes, tag->value, tag->value_len);
+			}
+		}
+	}
+}
+
 static void check(struct chi_archive_reader *reader, uint32_t number)
 {
 	struct chi_arena arena;
@@ -230,6 +250,7 @@ static void check(struct chi_archive_reader *reader, uint32_t number)
 	assert_memory_equal(found.notes, game->notes, game->n_notes);
 	assert_int_equal(found.n_rest, game->n_rest);
 	assert_memory_equal(found.rest, game->rest, game->n_rest);
+	check_texts(reader, game, &found.head);
 	chi_arena_deinit(&arena);
 	check_moves(reader, game, number);
 }

@@ -200,6 +200,28 @@ static void check_same(const struct chi_game *a, const struct chi_game *b)
 	assert_memory_equal(a->rest, b->rest, a->n_rest);
 }
 
+/* What a row shows is what the whole game has, the first tag of a name. */
+static void check_texts(const struct chi_game *game, const struct chi_packed_game *packed)
+{
+	static const char *const names[CHI_GAME_TEXTS] = {
+		[CHI_HEAD_WHITE] = "White", [CHI_HEAD_BLACK] = "Black", [CHI_HEAD_EVENT] = "Event",
+		[CHI_HEAD_SITE] = "Site",   [CHI_GAME_ROUND] = "Round",
+	};
+	struct chi_span texts[CHI_GAME_TEXTS];
+	ok(chi_body_texts(&packed->body, packed->names, texts));
+	for (size_t i = 0; i < CHI_GAME_TEXTS; i++) {
+		struct chi_tag found = {.value = NULL};
+		for (size_t t = game->n_tags; t-- > 0;) {
+			const struct chi_tag *tag = &game->tags[t];
+			bool is = tag->name_len == strlen(names[i]) &&
+				  memcmp(tag->name, names[i], tag->name_len) == 0;
+			found = is ? *tag : found;
+		}
+		assert_int_equal(texts[i].len, found.value_len);
+		assert_memory_equal(texts[i].bytes, found.value, found.value_len);
+	}
+}
+
 /* Packs and unpacks with the names of the columns as they were packed. */
 static void check_game(const struct chi_game *game)
 {
@@ -216,6 +238,7 @@ static void check_game(const struct chi_game *game)
 	ok(chi_packed_open(chi_buffer_bytes(&buffer), buffer.len, &packed));
 	ok(chi_body_unpack(&packed.head, &packed.body, packed.names, &arena, &back));
 	check_same(game, &back);
+	check_texts(game, &packed);
 	chi_arena_deinit(&arena);
 	chi_buffer_deinit(&buffer);
 }
@@ -315,6 +338,7 @@ CASE(test_damage)
 	static chi_move moves[60];
 	struct chi_position start;
 	struct chi_buffer buffer;
+	struct chi_span texts[CHI_GAME_TEXTS];
 	struct chi_packed_game packed;
 	struct chi_arena arena;
 	struct chi_game back;
@@ -343,6 +367,8 @@ CASE(test_damage)
 			body.parts[part].len = help_below(4) == 0 ? help_below((unsigned)len) : len;
 			int rc = chi_body_unpack(&packed.head, &body, packed.names, &arena, &back);
 			assert_true(rc == CHI_OK || rc == -CHI_ECORRUPT || rc == -CHI_ENOMEM);
+			rc = chi_body_texts(&body, packed.names, texts);
+			assert_true(rc == CHI_OK || rc == -CHI_ECORRUPT);
 			bytes[i % len] = kept;
 			chi_arena_reset(&arena);
 		}

@@ -44,6 +44,42 @@ CASE(test_one_text_one_number, names_setup, names_teardown)
 	assert_int_equal(count, 0);
 }
 
+/* More chunks than the reader keeps, of kinds that share its slots, and in a later transaction a
+ * chunk that has grown. */
+CASE(test_reader, names_setup, names_teardown)
+{
+	static struct chi_name_reader reader;
+	const enum chi_name_kind kinds[] = {CHI_NAME_PLAYER, CHI_NAME_EVENT, CHI_NAME_SITE};
+	char wanted[32];
+	const char *text = NULL;
+	size_t len = 0;
+	for (uint32_t last = 5000; last <= 10000; last += 5000) {
+		for (uint32_t id = last - 4999; id <= last; id++) {
+			for (size_t k = 0; k < CHI_COUNT(kinds); k++) {
+				snprintf(wanted, sizeof(wanted), "%zu, %u", k, id);
+				assert_int_equal(names_intern(kinds[k], wanted, 0), id);
+			}
+		}
+		names_commit();
+		names_begin();
+		chi_name_reader_begin(&reader, names_txn, names_dbi);
+		for (unsigned i = 0; i < 50000; i++) {
+			size_t k = help_below(CHI_COUNT(kinds));
+			uint32_t id = 1 + help_below(last);
+			snprintf(wanted, sizeof(wanted), "%zu, %u", k, id);
+			ok(chi_name_reader_text(&reader, kinds[k], id, &text, &len));
+			assert_int_equal(len, strlen(wanted));
+			assert_memory_equal(text, wanted, len);
+		}
+		for (uint32_t id = last - 1; id < last + 70; id++) {
+			int rc = chi_name_reader_text(&reader, CHI_NAME_PLAYER, id, &text, &len);
+			assert_int_equal(rc, id <= last ? CHI_OK : CHI_NONE);
+		}
+		assert_int_equal(chi_name_reader_text(&reader, CHI_NAME_PLAYER, 0, &text, &len),
+				 CHI_NONE);
+	}
+}
+
 CASE(test_lengths, names_setup, names_teardown)
 {
 	char text[CHI_NAME_MAX + 2];
