@@ -51,11 +51,11 @@ demo: ## build the programs, make a store of real positions, serve it and ask it
 	ninja -C build-demo cli/chistore daemon/chistored http/chistore-http
 	demo/demo.sh build-demo
 
-check: ## run every test: plain, ASan + UBSan, TSan
+check: ## run the tests: plain, ASan + UBSan, TSan
 	@tools/deps.sh build test
 	@tools/check.sh
 
-long-check: ## run every test of the plain build with all of its rounds, which check has fewer of
+long-check: ## run all that check leaves out: all rounds, all rooms under the sanitizers
 	@tools/deps.sh build test
 	@tools/check.sh long
 

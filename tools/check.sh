@@ -3,8 +3,9 @@
 # Everything that has to hold, in three builds: all tests in a plain one with gcc; under ASan and
 # UBSan with clang what handles memory and outside data; under TSan what has threads. A fourth one is
 # made when it is named: unit tests as the programs are installed. docs/RELIABILITY.md says why these.
-# A step that fails does not stop the others; the last line is 'N passed, N failed' over all single
-# test cases.
+# Without an argument each is short, so that everyone can wait for it; named, or by 'long', it is
+# whole. A step that fails does not stop the others; the last line is 'N passed, N failed' over all
+# single test cases.
 #
 #	tools/check.sh [plain|asan|tsan|release|long]...	(default: the first three)
 #	tools/check.sh coverage		(the plain suite in a build that notes which lines were run)
@@ -15,6 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 # What runs where: patterns of test names, '@' and a suite, or '!' and what is left out after all.
 # Each must fit a test. A sanitizer sees nothing new in a header, an installation or the counting of
 # a crash; in what only computes, or does over TCP what it did over a Unix socket, neither do they.
+PLAIN_TESTS=('*')
 ASAN_TESTS=(@unit @fuzz @faults '!faults powercut' '!client install' '!client header' '!client * tcp'
 	'!chess perft' '!chess movegen' '!chess endgame' '!import games' '!search find_threads'
 	'!client nomem tls' '!client equal tls'
@@ -24,6 +26,14 @@ TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store co
 	'client busy tcp' 'client import_repeat' 'client restart' 'daemon *'
 	'system concurrency')
 RELEASE_TESTS=('base *' 'chess *' 'store *' '!chess perft' '!chess movegen')
+
+# Of these, what the short run leaves to the long one. Benchmarks measure nothing for a moment. Under
+# a sanitizer: rooms that keep nothing and take in nothing from outside, which are a third of what is
+# to be built; PGN, FEN, SAN and files of positions, whose corpora are left; reading OpenSSL's
+# certificates without memory; and options of a command line.
+PLAIN_LONG=('bench smoke')
+ASAN_LONG=('base tls' 'chess *' 'cli *' 'client example *' 'fuzz engine' 'fuzz option' 'fuzz uci'
+	'propagate *' 'search *' 'uci *' 'system access')
 
 # For builds that multiply the time of each round: fewer of them than even the plain build has.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
@@ -37,10 +47,11 @@ at_once=$((2 * $(nproc)))
 linker=
 command -v ld.gold >/dev/null && linker=gold
 
-# The same run each time: tests take fixed seeds if there is none here, and meson would fill freed
-# memory with another byte every time. 'make soak' is for chance.
+# The same run each time: tests take fixed seeds if there is none here, and meson would fill new and
+# freed memory with another byte every time; 'make soak' is for chance. Unit tests always have it
+# filled; what the real programs take is filled in long runs, as it doubles their time.
 unset CHISTORE_SEED
-export MALLOC_PERTURB_=165
+export MALLOC_PERTURB_=0
 
 logs=()
 
@@ -59,7 +70,7 @@ setup() {
 }
 
 # choose DIR PATTERN...: the names of the tests that are meant, as the array `chosen`, and the files
-# to be built for them, as `needed`.
+# to be built for them, as `needed`: not the command line, where that of the plain build is there.
 choose() {
 	local dir=$1 line
 	shift
@@ -91,7 +102,9 @@ for name in chosen:
     print("test", name)
 for target in known["targets"]:
     for file in target["filename"] if target["id"] in targets else ():
-        print("file", os.path.relpath(file, sys.argv[1]))' "$dir" "$@")
+        file = os.path.relpath(file, sys.argv[1])
+        if file != "cli/chistore" or "CHISTORE_CLI" not in os.environ:
+            print("file", file)' "$dir" "$@")
 	[ ${#chosen[@]} -gt 0 ]
 }
 
@@ -120,7 +133,7 @@ plain_tests() {
 		[ -n "$(printenv "${setting%%=*}")" ] || settings+=("$setting")
 	done
 	env "${settings[@]}" meson test -C build --no-rebuild --print-errorlogs \
-		--num-processes "$at_once" -t 3
+		--num-processes "$at_once" -t 3 "${chosen[@]}"
 }
 
 build_plain() {
@@ -130,7 +143,7 @@ build_plain() {
 }
 
 check_plain() {
-	build_plain || return
+	build_plain && choose build "${PLAIN_TESTS[@]}" || return
 	behind "${1:-true}" plain_tests CHISTORE_EFFORT=low CHISTORE_FILTERS=100 \
 		CHISTORE_IOFAIL_EVERY=18 CHISTORE_IOFAIL_PAIRS=5 CHISTORE_POWERCUT_STATES=600 \
 		CHISTORE_IMPORT_KILLS=10 CHISTORE_KILL_CYCLES=20 CHISTORE_HAMMER_SECONDS=2
@@ -138,8 +151,8 @@ check_plain() {
 
 # Every test with all of its rounds, as the variables of HACKING.md say.
 check_long() {
-	build_plain || return
-	plain_tests CHISTORE_EFFORT=1
+	build_plain && choose build "${PLAIN_TESTS[@]}" || return
+	MALLOC_PERTURB_=165 plain_tests CHISTORE_EFFORT=1
 }
 
 # Below, no more is built than the chosen tests need. Each step's build begins while the tests of the
@@ -156,7 +169,7 @@ check_asan() {
 	build_asan &&
 		env "${low_effort[@]}" UBSAN_OPTIONS=print_stacktrace=1 \
 			ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 \
-			meson test -C build-asan --print-errorlogs \
+			meson test -C build-asan --no-rebuild --print-errorlogs \
 			--num-processes "$at_once" -t 4 "${chosen[@]}"
 }
 
@@ -183,7 +196,7 @@ check_tsan() {
 	build_tsan &&
 		fixed_addresses env "${low_effort[@]}" CHISTORE_MAP_BYTES=16G \
 			TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
-			meson test -C build-tsan --print-errorlogs \
+			meson test -C build-tsan --no-rebuild --print-errorlogs \
 			--num-processes "$at_once" -t 6 "${chosen[@]}"
 }
 
@@ -220,9 +233,16 @@ check_coverage() {
 
 for step in "${@:-all}"; do
 	case $step in
-	plain | asan | tsan | release | long) check_"$step" ;;
-	coverage) check_coverage ;;
+	plain | asan | tsan | release | coverage) check_"$step" ;;
+	long)
+		check_long
+		check_asan
+		check_tsan
+		;;
 	all)
+		PLAIN_TESTS+=("${PLAIN_LONG[@]/#/!}")
+		ASAN_TESTS+=("${ASAN_LONG[@]/#/!}")
+		export CHISTORE_CLI=$PWD/build/cli/chistore
 		check_plain build_asan
 		behind build_tsan check_asan
 		check_tsan
