@@ -140,7 +140,6 @@ static int run_batch(struct cli *cli)
 	struct line_files files = {.run.options = {.format = CHI_FORMAT_JSONL, .add = options->add},
 				   .verbose = options->verbose,
 				   .strict = options->strict};
-	char *paths[] = {(char[]){"-"}};
 	for (size_t i = 0; i < CHI_COUNT(of_one); i++) {
 		if (cli_given(cli, of_one[i])) {
 			return cli_usage(cli, "--%s goes with a FEN, not with --batch", of_one[i]);
@@ -150,7 +149,7 @@ static int run_batch(struct cli *cli)
 		return cli_usage(cli, "--batch reads positions from standard input, not '%s'",
 				 cli->argv[0]);
 	}
-	return lines_import(cli, &files, 1, paths, NULL, 0);
+	return lines_pipe(cli, &files);
 }
 
 /* Everything that can be wrong with the options is found before anything is sent. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "cli/in/files.h"
 
@@ -20,7 +21,8 @@ int import_say(struct import_run *run, const char *text, int code)
 int import_say_file(struct import_run *run, const char *name, const char *text, int code)
 {
 	char line[CHI_FAULT_SIZE + 600];
-	(void)snprintf(line, sizeof(line), "%.500s: %s; nothing was stored", name, text);
+	(void)snprintf(line, sizeof(line), "%.500s: %s%s", name, text,
+		       run->piece ? "" : "; nothing was stored");
 	return import_say(run, line, code);
 }
 
@@ -111,18 +113,34 @@ static void show_phase(void *context, const char *phase, uint64_t done, uint64_t
 	progress_phase(&run->progress, phase, done, total);
 }
 
-static int open_import(struct import_run *run)
+static int try_open(struct import_run *run, struct chi_fault *fault)
 {
 	struct chi_options options;
-	struct chi_fault fault = {.text = ""};
 	const struct cli *cli = run->cli;
 	cli_options(cli, true, &options);
 	int status = chi_import_open(cli->address, &options, run->create, &run->options,
-				     &run->import, &fault);
+				     &run->import, fault);
 	if (status == -CHI_ENOSTORE && run->create == 0 && !cli_is_remote(cli) &&
 	    run->options.kind != CHI_IMPORT_SUBTRACT) {
 		status = chi_import_open(cli->address, &options, CHI_STATISTIC_CONTROL,
-					 &run->options, &run->import, &fault);
+					 &run->options, &run->import, fault);
+	}
+	return status;
+}
+
+/* Others may have taken all places, or the store, since the piece before. */
+static int open_import(struct import_run *run)
+{
+	const struct timespec while_busy = {.tv_nsec = 100 * 1000 * 1000};
+	struct chi_fault fault = {.text = ""};
+	int status = try_open(run, &fault);
+	while (status == -CHI_EBUSY && run->patient && cli_stop == 0) {
+		(void)nanosleep(&while_busy, NULL);
+		status = try_open(run, &fault);
+	}
+	if (status == -CHI_EBUSY && cli_stop != 0) {
+		cli_message("interrupted");
+		return 128 + cli_stop;
 	}
 	return cli_fault(status, &fault);
 }
@@ -141,7 +159,7 @@ static int feed_all(struct import_run *run, import_feed *feed, import_done *done
 	}
 	progress_clear(&run->progress);
 	if (cli_stop != 0) {
-		cli_message("interrupted; nothing was stored");
+		cli_message("interrupted%s", run->piece ? "" : "; nothing was stored");
 		return 128 + cli_stop;
 	}
 	return code;

@@ -19,6 +19,10 @@ struct import_run {
 	/* For the bar: units in so many bytes of text, about. NULL: none are counted. */
 	uint64_t (*count)(const char *bytes, size_t len);
 	bool by_line; /* these are lines, which tell a place in a file */
+	/* One of several imports of one input, of which the caller says what is stored: this one
+	 * does not say that nothing is. One after the first waits for its turn at the store. */
+	bool piece;
+	bool patient;
 	/* Of a file without a byte. NULL: it is as any. */
 	void (*empty)(struct import_run *run, const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of positions into a store, all of them or nothing. */
+/* Files of positions into a store, all of them or nothing; or standard input, piece by piece. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +12,10 @@ struct line_files {
 	bool verbose;	       /* report all bad lines */
 	bool strict;	       /* bad lines fail the command, when all others are stored */
 
-	uint64_t bad;  /* lines reported */
-	bool empty;    /* a file had not a byte */
-	uint64_t told; /* such files that the import counts, too */
+	uint64_t bad;	     /* lines reported */
+	struct piped *piped; /* NULL: files */
+	bool empty;	     /* a file had not a byte */
+	uint64_t told;	     /* such files that the import counts, too */
 };
 
 /*
@@ -24,3 +25,10 @@ struct line_files {
  */
 int lines_import(struct cli *cli, struct line_files *files, int n, char **paths,
 		 struct chi_source **sources, uint64_t total);
+
+/*
+ * Imports standard input, whose format has no first line of its own, as it comes: what was read is
+ * stored when it is much, or when a second is over and nothing more is there to be read. Prints one
+ * summary of all. If it ends before the input, says which lines are stored. Returns an exit code.
+ */
+int lines_pipe(struct cli *cli, struct line_files *files);

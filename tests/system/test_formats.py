@@ -5,10 +5,12 @@ file of games or positions says so and makes no store."""
 import gzip
 import json
 import os
+import re
+import signal
 import subprocess
 
 import harness
-from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, summary
+from cli_base import ABSENT, AFTER_E4, ENDING, ROOKS, START, Base, run_cli, spawn, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
@@ -211,6 +213,72 @@ class Formats(Base):
         self.cli("put", "--batch", "--note", "x", address=store, code=2, input="")
         self.cli("put", "--strict", START, address=store, code=2)
         self.cli("put", address=store, code=2)
+
+    def test_put_batch_stored_nothing_before_the_end(self):
+        """Others see what has come in while the pipe is open, and the daemon's only place is free."""
+        there = self.external("there")
+        with harness.start_daemon({"default": there}, extra_args=["--imports", "1"]) as daemon:
+            for address in (self.external("here"), daemon.address):
+                put = spawn("put", "--batch", address=address, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                noted = lambda fen: run_cli("get", fen, address=address).stdout
+                put.stdin.write(b'{"fen": "%s", "note": "one"}\n{"fen": "%s"' %
+                                (START.encode(), ENDING.encode()))
+                put.stdin.flush()
+                harness.wait_for(lambda: '"one"' in noted(START))
+                self.cli("get", ENDING, address=address, code=1)
+                self.cli("import", "--format", "epd", "-", address=address, input=ABSENT + "\n")
+                put.stdin.write(b', "note": "two"}\n{"fen": 3}\n')
+                put.stdin.flush()
+                harness.wait_for(lambda: '"two"' in noted(ENDING))
+                out, err = put.communicate(b'{"fen": "%s", "extra": 1}' % ROOKS.encode())
+                self.assertEqual(put.returncode, 0, err)
+                self.assertEqual(summary(out.decode()), {
+                    "read": "4", "stored": "3", "new": "3", "updated": "0", "unchanged": "0",
+                    "rejected": "1"})
+                self.assertIn(b"-:3: fen", err)
+                self.assertIn(b"ignored: 'extra'", err)
+                self.assertNotIn(b"no position", err)
+
+    def test_put_batch_says_what_is_stored_when_it_ends_early(self):
+        there = self.external("there")
+        for how in ("kill", "interrupt", "server"):
+            with harness.start_daemon({"default": there}) as daemon:
+                put = spawn("put", "--batch", address=daemon.address, stdin=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+                put.stdin.write(b'{"fen": "%s", "note": "%s"}\n' % (START.encode(), how.encode()))
+                put.stdin.flush()
+                harness.wait_for(lambda: f'"{how}"' in run_cli(
+                    "get", START, address=daemon.address).stdout)
+                more = b'{"fen": "%s", "note": "%s"' % (ENDING.encode(), how.encode())
+                if how == "server":
+                    daemon.stop()
+                    more += b"}\n"
+                put.stdin.write(more)
+                put.stdin.flush()
+                if how != "server":
+                    put.send_signal(signal.SIGKILL if how == "kill" else signal.SIGINT)
+                err = put.communicate()[1].decode()
+                self.assertEqual(put.returncode, {"kill": -9, "interrupt": 130, "server": 3}[how])
+                if how != "kill":
+                    self.assertIn("line 2 is the first that is not stored for certain", err)
+                self.assertEqual(err.count("interrupted"), how == "interrupt")
+            self.assertIn(f'"{how}"', self.out("get", START, address=there))
+            self.cli("get", ENDING, address=there, code=1)
+
+    def test_put_batch_of_a_damaged_file_keeps_whole_pieces(self):
+        """A file never pauses: its pieces are of 100,000 lines."""
+        store = self.external("here")
+        text = "".join(f'{{"fen": "{START}", "note": "{i}"}}\n' for i in range(1, 150001))
+        path = self.write("damaged.jsonl.gz", gzip.compress(text.encode(), 1)[:-100])
+        with open(path, "rb") as file:
+            put = spawn("put", "--batch", address=store, stdin=file, stderr=subprocess.PIPE)
+            err = put.communicate()[1].decode()
+        self.assertEqual(put.returncode, 3)
+        first = int(re.search(r"line (\d+) is the first that is not stored", err).group(1))
+        self.assertGreater(first, 100000)
+        self.assertLess(first, 110000)
+        self.assertEqual(json.loads(self.out("get", START, address=store))["note"], str(first - 1))
 
     def test_a_line_of_numbers_overran_its_memory(self):
         text = json.dumps({"fen": START, "line": [1] * 200000}) + "\n"
