@@ -127,3 +127,26 @@ uint64_t chi_piece_attacks(int colour, int kind, int square, uint64_t occupied)
 		return chi_attacks.king[square];
 	}
 }
+
+bool chi_squares_shift(uint64_t *squares, struct chi_shift shift)
+{
+	uint64_t moved = 0;
+	uint32_t files = 0;
+	uint32_t ranks = 0;
+	for (uint64_t left = *squares; left != 0;) {
+		int square = chi_pop(&left);
+		files |= 1u << (square & 7);
+		ranks |= 1u << (square >> 3);
+	}
+	for (uint64_t left = *squares; left != 0;) {
+		int square = chi_pop(&left);
+		int file = (square & 7) + (files == 0xff ? 0 : shift.files);
+		int rank = (square >> 3) + (ranks == 0xff ? 0 : shift.ranks);
+		if (file < 0 || file > 7 || rank < 0 || rank > 7) {
+			return false;
+		}
+		moved |= chi_bit(8 * rank + file);
+	}
+	*squares = moved;
+	return true;
+}

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum chi_colour {
@@ -104,6 +105,16 @@ static inline uint64_t chi_queen_attacks(int square, uint64_t occupied)
 {
 	return chi_bishop_attacks(square, occupied) | chi_rook_attacks(square, occupied);
 }
+
+/* How far squares are moved: to the right and up, or back if below 0. */
+struct chi_shift {
+	int files;
+	int ranks;
+};
+
+/* Moves squares; those of all files are not moved to the side, those of all ranks not up or down.
+ * False: some would leave the board. */
+bool chi_squares_shift(uint64_t *squares, struct chi_shift shift);
 
 /* Squares that a piece attacks or defends, sliders up to the first piece in `occupied`. */
 uint64_t chi_piece_attacks(int colour, int kind, int square, uint64_t occupied);

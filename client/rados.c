@@ -112,7 +112,7 @@ static int call_store(struct chi_client *client, const struct chi_request *reque
 	}
 }
 
-static chi_scan_wanted *shows_of(const struct chi_wanted *pattern)
+static chi_scan_wanted *shows_of(const struct chi_motif *pattern)
 {
 	return pattern != NULL ? chi_scan_shows : NULL;
 }
@@ -122,7 +122,7 @@ static int open_scan(struct chi_client *client, struct chi_row_pages *rows,
 		     const struct chi_request *request)
 {
 	struct chi_scan_spec spec;
-	const struct chi_wanted *pattern = NULL;
+	const struct chi_motif *pattern = NULL;
 	const char *field = NULL;
 	int status = chi_scan_asked(request->body, &rows->arena, &spec, &pattern, &field,
 				    &client->error);
@@ -154,7 +154,7 @@ static int count_scan(struct chi_client *client, struct chi_row_pages *rows,
 {
 	struct chi_counted *counted = out;
 	struct chi_scan_spec spec;
-	const struct chi_wanted *pattern = NULL;
+	const struct chi_motif *pattern = NULL;
 	const char *field = NULL;
 	int status = chi_scan_asked(request->body, &rows->arena, &spec, &pattern, &field,
 				    &client->error);

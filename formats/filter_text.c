@@ -84,11 +84,26 @@ static bool is_condition(const struct chi_filter_term *term)
 	return chi_filter_is_board(chi_filter_kind_of(term->name));
 }
 
+/* By itself, whatever is before and after it. */
+static void put_filter(struct filter_writer *w, struct chi_filter_term *term, const char *begin)
+{
+	if (term->value[strspn(term->value, " \t\r\n")] == '\0') {
+		return;
+	}
+	if (w->at > begin) {
+		put_text(w, "and", begin);
+	}
+	put_text(w, "(", begin);
+	term->at = (size_t)(w->at - begin);
+	put_text(w, term->value, begin);
+	put_text(w, ")", begin);
+}
+
 static void put_term(struct filter_writer *w, struct chi_filter_term *term, const char *begin)
 {
 	term->at = (size_t)(w->at - begin);
 	if (strcmp(term->name, "filter") == 0) {
-		put_text(w, term->value, begin);
+		put_filter(w, term, begin);
 		return;
 	}
 	if (term->negated) {

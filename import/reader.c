@@ -21,10 +21,10 @@ struct work {
 	struct chi_pgn_session *games;
 	struct chi_pgn *pgn;
 	struct chi_counter *counter;
-	uint8_t *scratch;		/* CHI_IDENTITY_SIZE bytes */
-	const struct chi_terms *filter; /* NULL: all games fit */
-	struct chi_eval_chunk *evals;	/* NULL: they are not wanted */
-	struct chi_keeper keeper;	/* without a chunk: games are not kept */
+	uint8_t *scratch;	      /* CHI_IDENTITY_SIZE bytes */
+	struct chi_unstored *filter;  /* NULL: all games fit */
+	struct chi_eval_chunk *evals; /* NULL: they are not wanted */
+	struct chi_keeper keeper;     /* without a chunk: games are not kept */
 	struct chi_filler positions;
 	struct chi_filler ids;
 	struct chi_import_stream *stream;
@@ -212,6 +212,10 @@ static int prepare(struct work *work)
 		ok = chi_keeper_init(&work->keeper, &work->games->spill,
 				     work->games->importer->options.bare, work->pgn) == CHI_OK;
 	}
+	const struct chi_terms *filter = work->games->importer->filter;
+	if (ok && filter != NULL) {
+		return chi_unstored_new(filter, &work->filter, &work->fault);
+	}
 	return ok ? CHI_OK : chi_fault_plain(&work->fault, -CHI_ENOMEM);
 }
 
@@ -235,7 +239,6 @@ void *chi_import_read(void *reader)
 	struct work work = {
 		.reader = me,
 		.games = me->games,
-		.filter = me->games->importer->filter,
 		.positions = {.sorter = me->games->positions},
 		.ids = {.sorter = me->games->ids},
 	};
@@ -249,6 +252,7 @@ void *chi_import_read(void *reader)
 	free(work.counter);
 	free(work.scratch);
 	free(work.evals);
+	chi_unstored_free(work.filter);
 	chi_keeper_deinit(&work.keeper);
 	return NULL;
 }

@@ -37,7 +37,7 @@ static const struct chi_scan_query *const_scan_of(const struct chi_query *query)
 
 bool chi_scan_shows(const void *pattern, const uint8_t *key)
 {
-	return chi_wanted_fits(pattern, key);
+	return chi_motif_fits(pattern, key);
 }
 
 static bool has_text(const char *text)
@@ -45,17 +45,25 @@ static bool has_text(const char *text)
 	return text != NULL && text[0] != '\0';
 }
 
-/* 16 KiB, which most scans have no use for. */
-static int parse_pattern(const char *text, struct chi_arena *arena, const struct chi_wanted **out,
+static int parse_pattern(const char *text, struct chi_arena *arena, const struct chi_motif **out,
 			 struct chi_fault *fault)
 {
-	struct chi_wanted *wanted = chi_arena_array(arena, 1, sizeof(*wanted));
-	*out = wanted;
-	return wanted == NULL ? -CHI_ENOMEM : chi_wanted_parse(text, wanted, fault);
+	_cleanup_(chi_freep) struct chi_motif *line = NULL;
+	int rc = chi_motif_parse(text, &line, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	void *copy = chi_arena_alloc(arena, chi_motif_size(line));
+	if (copy == NULL) {
+		return -CHI_ENOMEM;
+	}
+	memcpy(copy, line, chi_motif_size(line));
+	*out = copy;
+	return CHI_OK;
 }
 
 int chi_scan_asked(const struct chi_scan_request *request, struct chi_arena *arena,
-		   struct chi_scan_spec *out, const struct chi_wanted **pattern, const char **field,
+		   struct chi_scan_spec *out, const struct chi_motif **pattern, const char **field,
 		   struct chi_fault *fault)
 {
 	const char *material = request->material;

@@ -8,7 +8,7 @@
 #include "chistore/types.h"
 #include "ops/query.h"
 #include "proto/types.h"
-#include "search/filter/wanted.h"
+#include "search/filter/motif.h"
 
 struct chi_among;
 struct chi_scan;
@@ -20,7 +20,7 @@ struct chi_scan_query {
 	struct chi_cursor sent;	   /* after the rows delivered */
 	struct chi_scan *scan;	   /* NULL: to be opened, after spec.after */
 	struct chi_among *among;   /* the games of the filter; NULL: there is none */
-	const struct chi_wanted *pattern; /* of spec.pattern; NULL: there is none */
+	const struct chi_motif *pattern; /* of spec.pattern; NULL: there is none */
 	bool reaches;	   /* a count of all positions, in their order, by any number of threads */
 	uint64_t sequence; /* of the state that the rows so far are of */
 	bool has_sequence;
@@ -32,8 +32,8 @@ struct chi_scan_query {
  * empty, and its pattern, in the arena; NULL: it has none. -CHI_EINVAL, -CHI_ESYNTAX: *field,
  * static, names what is wrong; "" is the request itself. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_scan_asked(const struct chi_scan_request *request, struct chi_arena *arena,
-			       struct chi_scan_spec *out, const struct chi_wanted **pattern,
+			       struct chi_scan_spec *out, const struct chi_motif **pattern,
 			       const char **field, struct chi_fault *fault);
 
-/* Whether a position fits a struct chi_wanted; as chi_scan_wanted. */
+/* Whether a position fits a struct chi_motif; as chi_scan_wanted. */
 bool chi_scan_shows(const void *pattern, const uint8_t *key);

@@ -14,6 +14,7 @@
 #include "base/wire.h"
 #include "base/num.h"
 #include "chess/key.h"
+#include "search/filter/motif.h"
 #include "search/filter/matcher.h"
 #include "search/filter/replay.h"
 #include "search/filter/shown.h"
@@ -26,8 +27,8 @@ struct chi_game_walk {
 	struct chi_matcher *matcher;
 	struct chi_unknown_names unknown;
 	struct chi_archive_view view;
-	size_t n_shown; /* patterns that are looked for in all positions: */
-	struct chi_shown_games *shown[CHI_TERMS_MAX];
+	bool by_positions; /* motifs are looked for in all positions where these answer them: */
+	struct chi_shown_games *shown[CHI_TERMS_MAX]; /* by motif; NULL: games are played again */
 	bool after;	/* rows up to and with `last` are not delivered */
 	uint64_t last;	/* place of the last row */
 	uint64_t rows;	/* delivered */
@@ -53,7 +54,8 @@ struct chi_game_walk {
 	/* Plies, */
 	bool has_position;
 	struct chi_position position;
-	struct chi_wanted *wanted; /* 16 KiB; NULL: no pattern is asked for */
+	struct chi_motifs *motifs; /* NULL: no motif is asked for */
+	uint32_t motif;		   /* a bit */
 	struct chi_archive_reader *reader;
 	/* or moves alone. */
 	bool has_key;
@@ -72,7 +74,7 @@ void chi_game_walk_close(struct chi_game_walk *games)
 {
 	if (games != NULL) {
 		chi_matcher_free(games->matcher);
-		for (size_t i = 0; i < games->n_shown; i++) {
+		for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
 			chi_shown_detach(games->shown[i]);
 			chi_shown_free(games->shown[i]);
 		}
@@ -81,7 +83,7 @@ void chi_game_walk_close(struct chi_game_walk *games)
 			chi_archive_reader_free(games->reader);
 		}
 		chi_played_close(games->played);
-		free(games->wanted);
+		chi_motifs_free(games->motifs);
 		free(games->places);
 		free(games);
 	}
@@ -130,52 +132,56 @@ static int check_spec(const struct chi_games_spec *spec, struct chi_fault *fault
 	return CHI_OK;
 }
 
-/* The position whose plies or moves are asked for, or the pattern. */
-static int find_position(struct chi_game_walk *games)
+/* The position whose plies or moves are asked for, or the motif. */
+static int find_position(struct chi_game_walk *games, struct chi_fault *fault)
 {
 	const struct chi_term *found = NULL;
-	bool shows = false;
+	bool is_motif = false;
 	for (size_t i = 0; found == NULL && i < games->terms.n; i++) {
 		const struct chi_term *term = &games->terms.term[i];
-		shows = term->kind == CHI_TERM_PATTERN;
-		bool is = term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES || shows;
+		is_motif = term->kind == CHI_TERM_MOTIF;
+		bool is =
+			term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES || is_motif;
 		found = is && !term->negated ? term : NULL;
 	}
 	bool plies = games->spec.want_ply && found != NULL;
-	games->has_position = plies && !shows;
-	games->has_key = !plies && games->spec.want_move && found != NULL && !shows;
+	games->has_position = plies && !is_motif;
+	games->has_key = !plies && games->spec.want_move && found != NULL && !is_motif;
 	if (games->has_key) {
 		games->key = found->key;
 	}
 	if (!plies) {
 		return CHI_OK;
 	}
-	games->wanted = shows ? calloc(1, sizeof(*games->wanted)) : NULL;
-	if (shows && games->wanted == NULL) {
-		return -CHI_ENOMEM;
+	if (is_motif) {
+		games->motif = UINT32_C(1) << found->motif.number;
+		return chi_motifs_new(&games->terms, &games->motifs, fault);
 	}
-	int rc = shows ? chi_wanted_init(&games->terms, found, games->wanted)
-		       : chi_key_decode(&found->key, &games->position, NULL);
+	int rc = chi_key_decode(&found->key, &games->position, NULL);
 	games->reader = games->spec.reader;
 	return rc == CHI_OK && games->reader == NULL ? chi_archive_reader_new(&games->reader) : rc;
 }
 
-/* What looks for patterns in all positions. */
-static int open_shown(struct chi_game_walk *games)
+/* What looks for motifs in all positions. */
+static int open_shown(struct chi_game_walk *games, struct chi_fault *fault)
 {
-	struct chi_wanted wanted;
-	int rc = CHI_OK;
-	for (size_t i = 0; games->spec.by_positions && rc == CHI_OK && i < games->terms.n; i++) {
-		const struct chi_term *term = &games->terms.term[i];
-		if (term->kind == CHI_TERM_PATTERN) {
-			rc = chi_wanted_init(&games->terms, term, &wanted);
-			rc = rc == CHI_OK ? chi_shown_new(&wanted, games->spec.threads,
-							  &games->shown[games->n_shown])
-					  : rc;
-			games->n_shown += rc == CHI_OK;
+	struct chi_motifs *motifs = NULL;
+	if (!games->spec.by_positions) {
+		return CHI_OK;
+	}
+	int rc = chi_motifs_new(&games->terms, &motifs, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	for (size_t i = 0; rc == CHI_OK && i < chi_motifs_count(motifs); i++) {
+		const struct chi_motif *motif = chi_motifs_at(motifs, i);
+		if (chi_motif_is_positional(motif)) {
+			rc = chi_shown_new(motif, games->spec.threads, &games->shown[i]);
+			games->by_positions = true;
 		}
 	}
-	return rc;
+	chi_motifs_free(motifs);
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 /* What sorted queries need. */
@@ -194,8 +200,11 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 {
 	struct chi_archive_view *view = &games->view;
 	int rc = chi_read_archive(read, view);
-	for (size_t i = 0; rc == CHI_OK && i < games->n_shown; i++) {
-		rc = chi_shown_attach(games->shown[i], read);
+	for (size_t i = 0; rc == CHI_OK && i < CHI_TERMS_MAX; i++) {
+		rc = games->shown[i] != NULL ? chi_shown_attach(games->shown[i], read) : CHI_OK;
+	}
+	if (rc == CHI_OK && games->motifs != NULL) {
+		rc = chi_motifs_begin(games->motifs, read, games->spec.reader);
 	}
 	if (rc == CHI_OK && games->reader != NULL && games->spec.reader == NULL) {
 		rc = chi_archive_reader_begin(games->reader, view->txn, &view->trees);
@@ -215,7 +224,7 @@ static int open_matcher(struct chi_game_walk *games, struct chi_read *read, stru
 {
 	const struct chi_games_spec *spec = &games->spec;
 	struct chi_matcher_spec from = {.from = 1,
-					.shown = games->n_shown > 0 ? games->shown : NULL};
+					.shown = games->by_positions ? games->shown : NULL};
 	int rc = chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 	if (rc < 0) {
 		return rc;
@@ -249,9 +258,9 @@ int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
 	rc = rc == CHI_OK ? chi_terms_parse(spec->filter != NULL ? spec->filter : "",
 					    spec->filter_len, &games->terms, fault)
 			  : rc;
-	rc = rc == CHI_OK ? open_shown(games) : rc;
+	rc = rc == CHI_OK ? open_shown(games, fault) : rc;
 	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
-	rc = rc == CHI_OK ? find_position(games) : rc;
+	rc = rc == CHI_OK ? find_position(games, fault) : rc;
 	rc = rc == CHI_OK ? open_sort(games) : rc;
 	rc = rc == CHI_OK ? open_readers(games, read) : rc;
 	if (rc < 0) {
@@ -281,8 +290,11 @@ void chi_game_walk_detach(struct chi_game_walk *games)
 	}
 	chi_matcher_free(games->matcher);
 	games->matcher = NULL;
-	for (size_t i = 0; i < games->n_shown; i++) {
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
 		chi_shown_detach(games->shown[i]);
+	}
+	if (games->motifs != NULL) {
+		chi_motifs_end(games->motifs);
 	}
 	chi_columns_reader_deinit(&games->heads);
 	chi_played_close(games->played);
@@ -296,19 +308,19 @@ int chi_game_walk_attach(struct chi_game_walk *games, struct chi_read *read,
 			 struct chi_fault *fault)
 {
 	const struct chi_matcher_spec spec = {.from = games->chunk_from,
-					      .shown = games->n_shown > 0 ? games->shown : NULL};
+					      .shown = games->by_positions ? games->shown : NULL};
 	games->attached = true;
 	games->looked = false;
 	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
 	return rc == CHI_OK ? open_readers(games, read) : rc;
 }
 
-/* Of the walks for patterns: a new matcher would go on with them. */
+/* Of the walks for motifs: a new matcher would go on with them. */
 static unsigned walked(const struct chi_game_walk *games)
 {
 	unsigned thousandths = 1000;
-	for (size_t i = 0; i < games->n_shown && thousandths == 1000; i++) {
-		thousandths = chi_shown_progress(games->shown[i]);
+	for (size_t i = 0; i < CHI_TERMS_MAX && thousandths == 1000; i++) {
+		thousandths = games->shown[i] != NULL ? chi_shown_progress(games->shown[i]) : 1000;
 	}
 	return thousandths;
 }
@@ -332,10 +344,11 @@ unsigned chi_game_walk_progress(const struct chi_game_walk *games)
 size_t chi_game_walk_memory(const struct chi_game_walk *games)
 {
 	size_t shown = 0;
-	for (size_t i = 0; i < games->n_shown; i++) {
-		shown += chi_shown_memory(games->shown[i]);
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
+		shown += games->shown[i] != NULL ? chi_shown_memory(games->shown[i]) : 0;
 	}
-	return sizeof(*games) + (games->wanted != NULL ? sizeof(*games->wanted) : 0) + shown +
+	return sizeof(*games) + shown +
+	       (games->motifs != NULL ? chi_motifs_memory(games->motifs) : 0) +
 	       games->room * sizeof(*games->places) +
 	       (games->reader != NULL && games->spec.reader == NULL ? CHI_ARCHIVE_READER_BYTES
 								    : 0) +
@@ -440,6 +453,19 @@ static void finish_heap(struct chi_game_walk *games)
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
+/* Of a filter with "or", a game may have come without it. */
+static int find_motif(struct chi_game_walk *games, struct chi_games_row *out)
+{
+	struct chi_motif_found found[CHI_TERMS_MAX];
+	uint32_t has = 0;
+	int rc = chi_motifs_search(games->motifs, out->head.number, games->motif, &has, found);
+	if (rc == CHI_OK && has != 0) {
+		out->ply = found[__builtin_ctz(games->motif)].ply;
+		out->move = found[__builtin_ctz(games->motif)].move;
+	}
+	return rc;
+}
+
 static int take_row(struct chi_game_walk *games, const struct chi_columns_chunk *chunk,
 		    uint32_t row, struct chi_games_row *out)
 {
@@ -449,11 +475,12 @@ static int take_row(struct chi_game_walk *games, const struct chi_columns_chunk 
 	if (games->has_position) {
 		rc = chi_replay_find(games->reader, out->head.number, &games->position, &out->ply,
 				     &out->move);
-	} else if (games->wanted != NULL) {
-		rc = chi_replay_pattern(games->reader, out->head.number, games->wanted, &out->ply,
-					&out->move);
+	} else if (games->motifs != NULL) {
+		rc = find_motif(games, out);
 	} else if (games->played != NULL) {
 		rc = chi_played_find(games->played, out->head.number, &out->move);
+		/* Of a filter with "or", a game may have come without it. */
+		rc = rc == CHI_NONE && !games->terms.joined ? CHI_OK : rc;
 	}
 	if (rc != CHI_OK) {
 		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;

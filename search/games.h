@@ -27,15 +27,16 @@ struct chi_games_spec {
 	const char *cursor; /* where another query of the same filter and order was; "" or NULL */
 	size_t cursor_len;
 	bool want_total; /* goes on after the last row, to count the rest */
-	/* Of the first `position`, `moves` or pattern term without `not`: */
-	bool want_ply;	/* where the game reached it first, and the move there, */
-	bool want_move; /* or only a move that it played there, which takes no unpacking; of a
-			   pattern none */
+	/* Of the first `position`, `moves` or motif without `not`: */
+	bool want_ply;	/* where the game reached it first (motif.h), and the move there, */
+	bool want_move; /* or only a move that it played there, which takes no unpacking; of a motif
+			   none */
 	/* Reads the moves for that, and is begun in each snapshot before the query: what the texts
 	 * of rows are read with, so that each chunk of games is unpacked only once. NULL: its own.
 	 */
 	struct chi_archive_reader *reader;
-	/* Patterns are looked for in all positions first, by so many threads in a call. */
+	/* Motifs that positions answer are looked for in all of these first, by so many threads in
+	   a call. */
 	bool by_positions;
 	unsigned threads; /* the caller's included; 0 is 1 */
 };

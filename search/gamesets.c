@@ -108,6 +108,12 @@ int chi_gameset_open(struct chi_read *read, const char *name, const char *filter
 	}
 	rc = chi_terms_parse(job->again ? entry.filter : filter,
 			     job->again ? entry.filter_len : len, &job->terms, fault);
+	const char *asked = rc == CHI_OK ? chi_terms_ask_store(&job->terms) : NULL;
+	if (asked != NULL) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"filter: %s changes with the store, a gameset cannot ask for it",
+				asked);
+	}
 	rc = rc == CHI_OK ? begin_job(job, read, &view, job->again ? &entry : NULL, fault) : rc;
 	if (rc < 0) {
 		return rc;

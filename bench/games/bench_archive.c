@@ -15,7 +15,7 @@
 #include "chess/pgn/write.h"
 #include "chess/key.h"
 #include "search/explore.h"
-#include "search/filter/wanted.h"
+#include "search/filter/motif.h"
 #include "search/games.h"
 #include "store/archive.h"
 #include "store/games/archive.h"
@@ -158,24 +158,25 @@ static uint64_t explore(struct chi_read *read, const void *argument)
 
 static bool fits(const void *wanted, const uint8_t *key)
 {
-	return chi_wanted_fits(wanted, key);
+	return chi_motif_fits(wanted, key);
 }
 
 static uint64_t find(struct chi_read *read, const void *argument)
 {
 	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .order = CHI_ORDER_POSITION,
 					   .chi2_max = CHI_CHI2_MAX};
-	struct chi_wanted wanted;
+	struct chi_motif *wanted = NULL;
 	struct chi_scan *scan;
 	uint64_t n = 0;
 	int rc;
-	must(chi_wanted_parse(argument, &wanted, &fault), "pattern");
+	must(chi_motif_parse(argument, &wanted, &fault), "pattern");
 	must(chi_read_scan(read, &spec, &scan, &fault), "scan");
-	chi_scan_sift(scan, fits, &wanted);
+	chi_scan_sift(scan, fits, wanted);
 	while ((rc = chi_scan_tally(scan, STEPS, &n)) == CHI_OK) {
 	}
 	must(rc, "count");
 	chi_scan_free(scan);
+	free(wanted);
 	return 1;
 }
 

@@ -257,6 +257,7 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 	}
 	chi_draft_init(&draft);
 	draft.side = spec->side;
+	draft.shift = spec->shift;
 	int rc = read_spec(&draft, spec, fault);
 	if (rc == CHI_OK) {
 		rc = chi_draft_solve(&draft, fault);

@@ -9,19 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chess/pattern/contents.h"
 #include "chess/pattern/pattern.h"
-
-/* What one square holds, as a bit: a piece (colour * CHI_KINDS + kind), or nothing. */
-#define PIECES	  (2 * CHI_KINDS)
-#define SET_EMPTY (1u << PIECES)
-#define SET_WHITE ((1u << CHI_KINDS) - 1)
-#define SET_BLACK (SET_WHITE << CHI_KINDS)
-#define SET_ALL	  (SET_WHITE | SET_BLACK | SET_EMPTY)
-
-static inline uint32_t chi_set_of(int colour, int kind)
-{
-	return 1u << (colour * CHI_KINDS + kind);
-}
 
 #define MEN_MAX	   32
 #define KEY_BIT(s) (UINT64_C(1) << (63 - (s))) /* a square's bit in a mask read big-endian */
@@ -65,6 +54,7 @@ struct chi_draft {
 	struct chi_range_int counts[PIECES];
 	struct chi_range_int men;
 	struct chi_range_int balance[CHI_KINDS]; /* White's number less Black's */
+	struct chi_shift shift;			 /* of all squares that are read */
 	uint8_t side;				 /* enum chi_side */
 	uint8_t bishops;			 /* enum chi_pattern_bishops */
 };
@@ -84,7 +74,7 @@ CHI_MUSTUSE int chi_draft_bound(struct chi_range_int *range, int least, int most
 /* "white rook" of a piece's number; static storage. */
 const char *chi_draft_piece(int piece);
 
-/* Each reads one text into the draft. */
+/* Each reads one text into the draft. CHI_NONE: moved, a square leaves the board. */
 CHI_MUSTUSE int chi_draft_has(struct chi_draft *draft, const char *text, struct chi_fault *fault);
 CHI_MUSTUSE int chi_draft_fen(struct chi_draft *draft, const char *text, struct chi_fault *fault);
 CHI_MUSTUSE int chi_draft_pawns(struct chi_draft *draft, const char *text, struct chi_fault *fault);

@@ -64,6 +64,8 @@ struct chi_pattern_spec {
 	uint8_t side;	    /* to move; enum chi_side */
 	bool mirror;	    /* files a..h may be swapped with h..a */
 	bool either_colour; /* colours, ranks and side to move may be swapped together */
+	/* All squares of `has`, `fen` and `pawns` are moved. */
+	struct chi_shift shift;
 };
 
 /* One square that holds a piece: the codes of key.h that it may be, bit by bit. */
@@ -117,7 +119,7 @@ struct chi_pattern {
 /*
  * Compiles. -CHI_ESYNTAX: a text does not parse; -CHI_ETOOBIG: over a limit above; -CHI_EINVAL: no
  * position can match, since two conditions contradict each other. `fault` says which text, at which
- * character (the first is 1), and why.
+ * character (the first is 1), and why. CHI_NONE: moved, some square leaves the board.
  */
 CHI_MUSTUSE int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern *out,
 				    struct chi_fault *fault);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fault.h"
-#include "chess/position.h"
 
 /* A text being read. */
 struct reader {
@@ -13,6 +12,7 @@ struct reader {
 	const char *text;
 	const char *at;
 	struct chi_fault *fault;
+	struct chi_shift shift;
 };
 
 static struct chi_origin here(const struct reader *reader)
@@ -38,102 +38,21 @@ static void skip_gaps(struct reader *reader)
 	}
 }
 
-/* What one character means, or 0. */
-static uint32_t set_of_letter(char c)
-{
-	if (c == '?') {
-		return SET_ALL;
-	}
-	if (c == '.') {
-		return SET_EMPTY;
-	}
-	if (c == 'A' || c == 'a') {
-		return c == 'A' ? SET_WHITE : SET_BLACK;
-	}
-	bool small = c >= 'a' && c <= 'z';
-	int kind = chi_kind_of(small ? (char)(c - 'a' + 'A') : c);
-	return kind == CHI_KINDS ? 0 : chi_set_of(small ? CHI_BLACK : CHI_WHITE, kind);
-}
-
-/* Inside of brackets, to the one that closes. */
-static int read_bracket(struct reader *reader, uint32_t *set)
-{
-	*set = 0;
-	for (reader->at++; *reader->at != ']'; reader->at++) {
-		uint32_t one = set_of_letter(*reader->at);
-		if (*reader->at == '\0') {
-			return refuse_squares(reader, "']' is missing");
-		}
-		if (one == 0) {
-			return refuse_squares(reader,
-					      "in brackets are K Q R B N P A, small or capital, "
-					      "'.' or '?'");
-		}
-		*set |= one;
-	}
-	if (*set == 0) {
-		return refuse_squares(reader, "nothing in the brackets");
-	}
-	reader->at++;
-	return CHI_OK;
-}
-
-/* Contents without '!' before them. */
-static int read_set(struct reader *reader, uint32_t *set)
-{
-	if (*reader->at == '[') {
-		return read_bracket(reader, set);
-	}
-	*set = set_of_letter(*reader->at);
-	if (*set == 0) {
-		return refuse_squares(reader,
-				      "a piece is expected: K Q R B N P A, small for Black, "
-				      "'.' for empty, '?' for anything, or [...]");
-	}
-	reader->at++;
-	return CHI_OK;
-}
-
-/* Contents. */
+/* Contents, and whether '!' is before them. */
 static int read_contents(struct reader *reader, uint32_t *set, bool *is_not)
 {
 	*is_not = *reader->at == '!';
-	reader->at += *is_not;
-	int rc = read_set(reader, set);
-	if (rc == CHI_OK && *is_not) {
-		*set = SET_ALL & ~*set;
-		rc = *set == 0 ? refuse_squares(reader, "not anything: nothing is that") : CHI_OK;
-	}
-	return rc;
+	const char *why = chi_contents_read(&reader->at, set);
+	return why == NULL ? CHI_OK : refuse_squares(reader, why);
 }
 
-/* One of eight, beginning with `first`, or '*'; as bits, 0: neither. */
-static uint32_t eight_of(char c, char first)
-{
-	if (c == '*') {
-		return 0xff;
-	}
-	return c >= first && c < first + 8 ? 1u << (c - first) : 0;
-}
-
-/* A square, or a file, rank or the board with stars. */
 static int read_target(struct reader *reader, uint64_t *squares)
 {
-	uint32_t files = eight_of(*reader->at, 'a');
-	if (files == 0) {
-		return refuse_squares(reader, "a file is expected after the piece, a to h or '*'");
+	const char *why = chi_squares_read(&reader->at, squares);
+	if (why != NULL) {
+		return refuse_squares(reader, why);
 	}
-	reader->at++;
-	uint32_t ranks = eight_of(*reader->at, '1');
-	if (ranks == 0) {
-		return refuse_squares(reader, "a rank is expected after the file, 1 to 8 or '*'");
-	}
-	reader->at++;
-	*squares = 0;
-	for (int rank = 0; rank < 8; rank++) {
-		*squares |= (uint64_t)((ranks >> rank & 1) * files) << (8 * rank);
-	}
-	return CHI_OK;
+	return chi_squares_shift(squares, reader->shift) ? CHI_OK : CHI_NONE;
 }
 
 /* All of these squares have something of `set`. */
@@ -207,7 +126,7 @@ static int read_condition(struct reader *reader, struct chi_draft *draft)
 
 int chi_draft_has(struct chi_draft *draft, const char *text, struct chi_fault *fault)
 {
-	struct reader reader = {"has", text, text, fault};
+	struct reader reader = {"has", text, text, fault, draft->shift};
 	skip_gaps(&reader);
 	if (*reader.at == '\0') {
 		return refuse_squares(&reader, "empty");
@@ -245,9 +164,11 @@ static int read_rank(struct reader *reader, struct chi_draft *draft, int rank)
 					"%s, character %zu: rank %d has more than 8 squares",
 					origin.field, origin.at, rank + 1);
 		}
-		if (n == 1) {
-			int rc = chi_draft_narrow(draft, 8 * rank + file, set, origin,
-						  reader->fault);
+		if (n == 1 && set != SET_ALL) {
+			uint64_t square = chi_bit(8 * rank + file);
+			int rc = chi_squares_shift(&square, reader->shift)
+					 ? narrow_all(draft, square, set, origin, reader->fault)
+					 : CHI_NONE;
 			if (rc != CHI_OK) {
 				return rc;
 			}
@@ -286,7 +207,7 @@ static int read_side(struct reader *reader, struct chi_draft *draft)
 
 int chi_draft_fen(struct chi_draft *draft, const char *text, struct chi_fault *fault)
 {
-	struct reader reader = {"fen", text, text, fault};
+	struct reader reader = {"fen", text, text, fault, draft->shift};
 	skip_gaps(&reader);
 	for (int rank = 7; rank >= 0; rank--) {
 		int rc = read_rank(&reader, draft, rank);
@@ -342,7 +263,7 @@ static int read_pawns(struct reader *reader, struct chi_draft *draft, int colour
 
 int chi_draft_pawns(struct chi_draft *draft, const char *text, struct chi_fault *fault)
 {
-	struct reader reader = {"pawns", text, text, fault};
+	struct reader reader = {"pawns", text, text, fault, draft->shift};
 	int rc = read_pawns(&reader, draft, CHI_WHITE);
 	if (rc == CHI_OK && *reader.at != '/') {
 		rc = refuse_squares(&reader, "'/' and black's pawns are missing ('/ +': any)");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the games that fit are looked for: of all terms that name a set of games, one leads, the
- * shortest list of a position or else a gameset, and only chunks that have a game of it are opened;
- * the others are made sets of numbers first. Without any, all chunks are walked. In a chunk, all
- * terms are joined as bits of its rows.
+ * Where the games that fit are looked for: if all terms are joined by "and", of those that name a
+ * set of games one leads, the shortest list of a position or else a gameset, and only chunks that
+ * have a game of it are opened; the others are made sets of numbers first. Without any, all chunks
+ * are walked. In a chunk, all terms are joined as bits of its rows; a motif, as long as it is not
+ * known, as all of them.
  */
 #include "search/filter/matcher.h"
 
@@ -13,21 +14,26 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "search/filter/numbers.h"
-#include "search/filter/replay.h"
+#include "search/filter/motif.h"
 #include "search/filter/shown.h"
 #include "search/filter/stamp.h"
 
-/* What replaying a game is worth. */
-#define STEPS_A_GAME 4
-
 /* A term that names a set of games. */
 struct member {
+	size_t term;
 	bool negated;
 	struct chi_reached *reached; /* of a position: what is not yet in `numbers` */
 	struct chi_numbers *numbers; /* NULL: the member leads */
 	/* Of a gameset: what is not yet in `numbers`, games that came since it was made. */
 	struct chi_terms *terms;
 	struct chi_matcher *rest; /* NULL: all are */
+};
+
+/* What fits each term but the motifs, in one chunk. */
+struct leaves {
+	uint32_t first; /* of the chunk; 0: there is none */
+	uint32_t n;
+	struct chi_hits hits[CHI_TERMS_MAX];
 };
 
 struct chi_matcher {
@@ -45,12 +51,10 @@ struct chi_matcher {
 	struct member *leader;		   /* NULL: all chunks are walked */
 	const struct chi_posting *entries; /* of the leading list, the next ones */
 	size_t n_entries;
-	size_t n_wanted;
-	struct chi_wanted *wanted;    /* patterns */
-	bool unwanted[CHI_TERMS_MAX]; /* those that no position may fit */
+	struct chi_motifs *motifs; /* NULL: there are none */
 	struct chi_shown_games *const
-		*shown; /* the games that show each; NULL: they are played again */
-	struct chi_archive_reader *games;
+		*shown;	       /* the games that show each motif; NULL: they are played again */
+	struct leaves *leaves; /* of a filter with "or" and motifs */
 	/* Games of the chunk at hand that fit all but the patterns, while they are looked at. */
 	bool is_looking;
 	uint32_t began; /* `from` before that chunk */
@@ -71,8 +75,8 @@ void chi_matcher_free(struct chi_matcher *matcher)
 	}
 	chi_tester_free(matcher->tester);
 	chi_columns_reader_deinit(&matcher->columns);
-	chi_archive_reader_free(matcher->games);
-	free(matcher->wanted);
+	chi_motifs_free(matcher->motifs);
+	free(matcher->leaves);
 	free(matcher);
 }
 
@@ -83,17 +87,17 @@ static void freep(struct chi_matcher **matcher)
 
 /* ---- Making one --------------------------------------------------------------------------- */
 
-/* A position that no game reached: nothing fits, or all does. */
-static int add_position(struct chi_matcher *matcher, const struct chi_term *term)
+/* A position that no game reached is the empty set. */
+static int add_position(struct chi_matcher *matcher, size_t i)
 {
-	struct member *member = &matcher->members[matcher->n_members];
-	*member = (struct member){.negated = term->negated};
+	const struct chi_term *term = &matcher->terms->term[i];
+	struct member *member = &matcher->members[matcher->n_members++];
+	*member = (struct member){.term = i, .negated = term->negated};
 	int rc = chi_reached_open(matcher->read, &term->key, matcher->from, &member->reached);
 	if (rc == CHI_NONE) {
-		matcher->over |= !term->negated;
-		return CHI_OK;
+		matcher->over |= matcher->terms->joined && !term->negated;
+		rc = chi_numbers_new(&member->numbers);
 	}
-	matcher->n_members += rc == CHI_OK;
 	return rc;
 }
 
@@ -116,14 +120,14 @@ static int take_bitmap(struct chi_matcher *matcher, const struct chi_gameset_ent
 				&member->numbers);
 }
 
-static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
-		       struct chi_fault *fault)
+static int add_gameset(struct chi_matcher *matcher, size_t i, struct chi_fault *fault)
 {
+	const struct chi_term *term = &matcher->terms->term[i];
 	struct member *member = &matcher->members[matcher->n_members++];
 	const char *name = chi_term_text_of(matcher->terms, term->text);
 	struct chi_gameset_entry entry;
 	struct chi_matcher_spec spec = {.depth = matcher->depth + 1};
-	*member = (struct member){.negated = term->negated};
+	*member = (struct member){.term = i, .negated = term->negated};
 	int rc = chi_gameset_get(matcher->view.txn, matcher->view.trees.gamesets, name,
 				 strlen(name), &entry);
 	if (rc == CHI_NONE) {
@@ -148,12 +152,6 @@ static int add_gameset(struct chi_matcher *matcher, const struct chi_term *term,
 	return chi_matcher_new(matcher->read, member->terms, &spec, &member->rest, fault);
 }
 
-static int add_pattern(struct chi_matcher *matcher, const struct chi_term *term)
-{
-	matcher->unwanted[matcher->n_wanted] = term->negated;
-	return chi_wanted_init(matcher->terms, term, &matcher->wanted[matcher->n_wanted++]);
-}
-
 static int add_terms(struct chi_matcher *matcher, struct chi_fault *fault)
 {
 	const struct chi_terms *terms = matcher->terms;
@@ -161,14 +159,12 @@ static int add_terms(struct chi_matcher *matcher, struct chi_fault *fault)
 	for (size_t i = 0; rc == CHI_OK && i < terms->n; i++) {
 		const struct chi_term *term = &terms->term[i];
 		if (term->kind == CHI_TERM_GAMESET) {
-			rc = add_gameset(matcher, term, fault);
+			rc = add_gameset(matcher, i, fault);
 			if (rc < 0) {
 				return rc;
 			}
 		} else if (term->kind == CHI_TERM_POSITION || term->kind == CHI_TERM_MOVES) {
-			rc = add_position(matcher, term);
-		} else if (term->kind == CHI_TERM_PATTERN) {
-			rc = add_pattern(matcher, term);
+			rc = add_position(matcher, i);
 		}
 	}
 	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
@@ -178,6 +174,9 @@ static int add_terms(struct chi_matcher *matcher, struct chi_fault *fault)
 static void choose_leader(struct chi_matcher *matcher)
 {
 	struct member *best = NULL;
+	if (!matcher->terms->joined) {
+		return;
+	}
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		struct member *member = &matcher->members[i];
 		if (!member->negated && member->reached != NULL &&
@@ -206,23 +205,21 @@ static int make_sets(struct chi_matcher *matcher)
 }
 
 /* What games are played again with. */
-static int open_games(struct chi_matcher *matcher)
+static int open_motifs(struct chi_matcher *matcher, struct chi_fault *fault)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < matcher->terms->n; i++) {
-		n += matcher->terms->term[i].kind == CHI_TERM_PATTERN;
-	}
-	if (n == 0) {
+	if (matcher->terms->n_moments == 0) {
 		return CHI_OK;
 	}
-	matcher->wanted = calloc(n, sizeof(*matcher->wanted));
-	if (matcher->wanted == NULL) {
-		return -CHI_ENOMEM;
+	int rc = chi_motifs_new(matcher->terms, &matcher->motifs, fault);
+	if (rc < 0) {
+		return rc;
 	}
-	int rc = chi_archive_reader_new(&matcher->games);
-	return rc == CHI_OK ? chi_archive_reader_begin(matcher->games, matcher->view.txn,
-						       &matcher->view.trees)
-			    : rc;
+	rc = chi_motifs_begin(matcher->motifs, matcher->read, NULL);
+	if (rc == CHI_OK && !matcher->terms->joined) {
+		matcher->leaves = calloc(1, sizeof(*matcher->leaves));
+		rc = matcher->leaves == NULL ? -CHI_ENOMEM : CHI_OK;
+	}
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
@@ -243,11 +240,11 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 						    matcher->view.trees.columns)
 			  : rc;
 	rc = rc == CHI_OK ? chi_tester_new(&matcher->view, terms, &matcher->tester) : rc;
-	rc = rc == CHI_OK ? open_games(matcher) : rc;
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	rc = add_terms(matcher, fault);
+	rc = open_motifs(matcher, fault);
+	rc = rc == CHI_OK ? add_terms(matcher, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}
@@ -310,8 +307,9 @@ static int fill_gameset(struct member *member, uint64_t *steps)
 int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 {
 	int rc = CHI_OK;
-	for (size_t i = 0; matcher->shown != NULL && rc == CHI_OK && i < matcher->n_wanted; i++) {
-		rc = chi_shown_step(matcher->shown[i], steps);
+	size_t n = matcher->shown != NULL ? chi_motifs_count(matcher->motifs) : 0;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		rc = matcher->shown[i] != NULL ? chi_shown_step(matcher->shown[i], steps) : CHI_OK;
 	}
 	for (size_t i = 0; !matcher->ready && rc == CHI_OK && i < matcher->n_members; i++) {
 		struct member *member = &matcher->members[i];
@@ -327,36 +325,163 @@ int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 
 /* ---- Chunks ------------------------------------------------------------------------------- */
 
-static void join_hits(struct chi_hits *hits, const struct chi_hits *other, bool negated)
+static void join_hits(struct chi_hits *hits, const struct chi_hits *other, enum chi_term_join op)
 {
 	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
-		hits->words[w] &= negated ? ~other->words[w] : other->words[w];
+		hits->words[w] = op == CHI_NODE_OR ? hits->words[w] | other->words[w]
+						   : hits->words[w] & other->words[w];
 	}
 }
 
-int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
+/* The rows of the chunk that fit a term; of a motif, and of the member that leads, all. */
+static void test_term(const struct chi_matcher *matcher, size_t i, struct chi_hits *hits)
 {
-	int rc = CHI_OK;
-	for (size_t i = 0; rc == CHI_OK && i < matcher->n_wanted; i++) {
-		int32_t ply = -1;
-		chi_move move;
-		if (matcher->shown != NULL && chi_shown_knows(matcher->shown[i], number)) {
-			rc = chi_shown_has(matcher->shown[i], number) == matcher->unwanted[i]
-				     ? CHI_NONE
-				     : CHI_OK;
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	if (chi_tester_has(matcher->tester, i)) {
+		chi_tester_run(matcher->tester, i, chunk, hits);
+		return;
+	}
+	memset(hits, 0xff, sizeof(*hits));
+	for (size_t m = 0; m < matcher->n_members; m++) {
+		const struct member *member = &matcher->members[m];
+		if (member->term != i || member->numbers == NULL) {
 			continue;
 		}
-		rc = chi_replay_pattern(matcher->games, number, &matcher->wanted[i], &ply, &move);
-		if (rc != CHI_OK) {
-			return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+		chi_numbers_hits(member->numbers, chunk->first, chunk->n, hits);
+		for (size_t w = 0; member->negated && w < CHI_HIT_WORDS; w++) {
+			hits->words[w] = ~hits->words[w];
 		}
-		rc = (ply >= 0) == matcher->unwanted[i] ? CHI_NONE : CHI_OK;
-		*steps -= STEPS_A_GAME < *steps ? STEPS_A_GAME : *steps;
 	}
-	return rc;
 }
 
-/* Takes out the games that do not fit the patterns. CHI_NONE: the steps are used up before. */
+/* The rows that fit what is below a node, of which motifs may. */
+static void test_node(const struct chi_matcher *matcher, uint8_t at, struct chi_hits *hits)
+{
+	const struct chi_term_node *node = &matcher->terms->nodes[at];
+	struct chi_hits other;
+	if (node->op == CHI_NODE_LEAF) {
+		test_term(matcher, node->left, hits);
+		if (matcher->leaves != NULL) {
+			matcher->leaves->hits[node->left] = *hits;
+		}
+		return;
+	}
+	test_node(matcher, node->left, hits);
+	test_node(matcher, node->right, &other);
+	join_hits(hits, &other, (enum chi_term_join)node->op);
+}
+
+/* Of `hits`, the rows of the chunk that may fit. */
+static void test(struct chi_matcher *matcher, struct chi_hits *hits)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	struct chi_hits some;
+	chi_tester_there(chunk, &some);
+	join_hits(hits, &some, CHI_NODE_AND);
+	if (matcher->terms->n > 0) {
+		test_node(matcher, matcher->terms->root, &some);
+		join_hits(hits, &some, CHI_NODE_AND);
+	}
+	if (matcher->leaves != NULL) {
+		matcher->leaves->first = chunk->first;
+		matcher->leaves->n = chunk->n;
+	}
+}
+
+/* ---- Motifs -------------------------------------------------------------------------------- */
+
+/* What is known of a game's motifs, by their numbers. */
+struct known_motifs {
+	uint32_t known;
+	uint32_t has;
+};
+
+enum verdict {
+	NO,
+	YES,
+	OPEN,
+};
+
+static enum verdict answer_term(const struct chi_matcher *matcher, size_t i, uint32_t number,
+				const struct known_motifs *motifs)
+{
+	const struct chi_term *term = &matcher->terms->term[i];
+	uint32_t row = 0;
+	if (term->kind == CHI_TERM_MOTIF) {
+		uint8_t motif = term->motif.number;
+		return (motifs->known >> motif & 1) == 0		       ? OPEN
+		       : (motifs->has >> motif & 1) != (uint32_t)term->negated ? YES
+									       : NO;
+	}
+	if (matcher->leaves == NULL) { /* all but the motifs fit */
+		return YES;
+	}
+	row = number - matcher->leaves->first;
+	return (matcher->leaves->hits[i].words[row / 64] >> (row % 64) & 1) != 0 ? YES : NO;
+}
+
+static enum verdict answer_node(const struct chi_matcher *matcher, uint8_t at, uint32_t number,
+				const struct known_motifs *motifs)
+{
+	const struct chi_term_node *node = &matcher->terms->nodes[at];
+	if (node->op == CHI_NODE_LEAF) {
+		return answer_term(matcher, node->left, number, motifs);
+	}
+	enum verdict ends = node->op == CHI_NODE_AND ? NO : YES;
+	enum verdict left = answer_node(matcher, node->left, number, motifs);
+	if (left == ends) {
+		return ends;
+	}
+	enum verdict right = answer_node(matcher, node->right, number, motifs);
+	return right == ends ? ends : left == OPEN ? OPEN : right;
+}
+
+/* The terms of the chunk that has the number. */
+static int find_leaves(struct chi_matcher *matcher, uint32_t number)
+{
+	struct chi_hits hits = {0};
+	uint32_t row = 0;
+	if (matcher->leaves == NULL || number - matcher->leaves->first < matcher->leaves->n) {
+		return CHI_OK;
+	}
+	int rc = chi_columns_find(&matcher->columns, number, &row);
+	if (rc == CHI_OK) {
+		test(matcher, &hits);
+	}
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
+
+/* What was found in all positions before is known; the rest is looked for in the game. */
+int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
+{
+	struct known_motifs motifs = {0};
+	size_t n = chi_motifs_count(matcher->motifs);
+	uint8_t root = matcher->terms->root;
+	int rc = find_leaves(matcher, number);
+	for (size_t i = 0; matcher->shown != NULL && i < n; i++) {
+		if (matcher->shown[i] != NULL && chi_shown_knows(matcher->shown[i], number)) {
+			motifs.known |= UINT32_C(1) << i;
+			motifs.has |= (uint32_t)chi_shown_has(matcher->shown[i], number) << i;
+		}
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	enum verdict answer = answer_node(matcher, root, number, &motifs);
+	if (answer == OPEN) {
+		uint32_t all = n == 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
+		uint32_t has = 0;
+		uint64_t taken = chi_motifs_steps(matcher->motifs);
+		rc = chi_motifs_search(matcher->motifs, number, all & ~motifs.known, &has, NULL);
+		motifs.known = all;
+		motifs.has |= has;
+		*steps -= taken < *steps ? taken : *steps;
+		answer = answer_node(matcher, root, number, &motifs);
+	}
+	return rc < 0 ? rc : answer == YES ? CHI_OK : CHI_NONE;
+}
+
+/* Takes out the games that do not fit the motifs. CHI_NONE: the steps are used up before. */
 static int look(struct chi_matcher *matcher, uint64_t *steps)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
@@ -378,22 +503,7 @@ static int look(struct chi_matcher *matcher, uint64_t *steps)
 	return CHI_OK;
 }
 
-/* Of the rows that a leader names, those that fit all else but patterns. */
-static void test(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
-{
-	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
-	struct chi_hits some;
-	*steps -= *steps > 0;
-	chi_tester_run(matcher->tester, chunk, &some);
-	join_hits(hits, &some, false);
-	for (size_t i = 0; i < matcher->n_members; i++) {
-		const struct member *member = &matcher->members[i];
-		if (member->numbers != NULL) {
-			chi_numbers_hits(member->numbers, chunk->first, chunk->n, &some);
-			join_hits(hits, &some, member->negated);
-		}
-	}
-}
+/* ---- From chunk to chunk ------------------------------------------------------------------ */
 
 /* All rows from matcher->from on. */
 static void set_rows(const struct chi_matcher *matcher, struct chi_hits *hits)
@@ -443,7 +553,7 @@ static int follow_hits(struct chi_matcher *matcher, struct chi_hits *hits)
 		matcher->n_entries--;
 		rc = matcher->n_entries > 0 ? CHI_OK : lead(matcher);
 	}
-	join_hits(hits, &some, false);
+	join_hits(hits, &some, CHI_NODE_AND);
 	return rc < 0 ? rc : CHI_OK;
 }
 
@@ -485,8 +595,9 @@ static int enter_hits(struct chi_matcher *matcher, uint64_t *steps, struct chi_h
 	matcher->began = began;
 	matcher->from = chunk->first + chunk->n;
 	matcher->row = 0;
+	*steps -= *steps > 0;
 	if (rc == CHI_OK) {
-		test(matcher, steps, hits);
+		test(matcher, hits);
 	}
 	return rc;
 }
@@ -508,7 +619,7 @@ int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hi
 		if (rc != CHI_OK) {
 			return rc;
 		}
-		matcher->is_looking = matcher->n_wanted > 0;
+		matcher->is_looking = matcher->motifs != NULL;
 	}
 	if (matcher->is_looking) {
 		rc = look(matcher, steps);
@@ -552,14 +663,15 @@ int chi_matcher_test(struct chi_matcher *matcher, uint32_t number, uint64_t *ste
 	if (rc < 0 || !is_there || matcher->over) {
 		return rc < 0 ? rc : CHI_NONE;
 	}
+	*steps -= *steps > 0;
 	set_rows(matcher, hits);
-	test(matcher, steps, hits);
+	test(matcher, hits);
 	return CHI_OK;
 }
 
-bool chi_matcher_has_patterns(const struct chi_matcher *matcher)
+bool chi_matcher_has_motifs(const struct chi_matcher *matcher)
 {
-	return matcher->n_wanted > 0;
+	return matcher->motifs != NULL;
 }
 
 uint32_t chi_matcher_place(const struct chi_matcher *matcher)
@@ -569,7 +681,9 @@ uint32_t chi_matcher_place(const struct chi_matcher *matcher)
 
 size_t chi_matcher_memory(const struct chi_matcher *matcher)
 {
-	size_t bytes = sizeof(*matcher) + (matcher->games != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
+	size_t bytes = sizeof(*matcher) +
+		       (matcher->motifs != NULL ? chi_motifs_memory(matcher->motifs) : 0) +
+		       (matcher->leaves != NULL ? sizeof(*matcher->leaves) : 0);
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		const struct member *member = &matcher->members[i];
 		bytes += member->numbers != NULL ? chi_numbers_memory(member->numbers) : 0;
@@ -583,7 +697,7 @@ bool chi_matcher_total(const struct chi_matcher *matcher, uint64_t *total)
 {
 	const struct member *leader = matcher->leader;
 	if (matcher->over || matcher->n_members != 1 || leader == NULL || leader->reached == NULL ||
-	    chi_tester_asks(matcher->tester) || matcher->n_wanted > 0) {
+	    chi_tester_asks(matcher->tester) || matcher->motifs != NULL) {
 		return false;
 	}
 	*total = chi_reached_games(leader->reached);

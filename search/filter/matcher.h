@@ -2,8 +2,8 @@
 /*
  * A filter compiled for a snapshot: which games fit, chunk of columns by chunk. What the filter
  * asks of columns is a tester's; of positions and gamesets it makes sets of numbers, or lets a
- * position's list lead; patterns are looked for last, in the moves of games that fit all else,
- * played again. Private to the room; one thread.
+ * position's list lead; motifs are looked for last, in the moves of games that may fit, played
+ * again. Private to the room; one thread.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ struct chi_matcher_spec {
 	uint32_t from;	/* numbers below do not fit */
 	bool asked;	/* chi_matcher_test is called, not chi_matcher_next */
 	unsigned depth; /* of gamesets that it is the filter of; 0: of none */
-	/* Of each pattern the games that show it, which are found before the first question;
-	 * attached while the matcher lives. NULL: games are played again. */
+	/* Of each motif the games that show it, which are found before the first question; attached
+	 * while the matcher lives. NULL, or of a motif: games are played again. */
 	struct chi_shown_games *const *shown;
 };
 
@@ -53,13 +53,13 @@ CHI_MUSTUSE int chi_matcher_collect(struct chi_matcher *matcher, uint64_t steps,
 				    struct chi_numbers *numbers);
 
 /* For those made with `asked`. Makes chi_matcher_chunk the one that has the number, and *hits its
- * rows that fit all but the patterns. CHI_NONE: no chunk has it, or nothing fits. */
+ * rows that may fit, if the motifs do. CHI_NONE: no chunk has it, or nothing fits. */
 CHI_MUSTUSE int chi_matcher_test(struct chi_matcher *matcher, uint32_t number, uint64_t *steps,
 				 struct chi_hits *hits);
-/* Whether a game that fits all else fits the patterns, of which there are some. CHI_NONE: it does
+/* Whether a game that may fit does, with its motifs, of which there are some. CHI_NONE: it does
  * not. */
 CHI_MUSTUSE int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps);
-bool chi_matcher_has_patterns(const struct chi_matcher *matcher);
+bool chi_matcher_has_motifs(const struct chi_matcher *matcher);
 
 /* Where a new one would go on: games below are looked at. */
 uint32_t chi_matcher_place(const struct chi_matcher *matcher);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "chess/key.h"
 #include "chess/moves/movecode.h"
 
 /* The move played from where the replay is. */
@@ -12,30 +11,6 @@ static int move_there(struct chi_replay *replay, chi_move *move)
 	*move = 0;
 	int rc = chi_replay_next(replay, move);
 	return rc < 0 ? rc : CHI_OK;
-}
-
-int chi_replay_pattern(struct chi_archive_reader *reader, uint32_t number,
-		       const struct chi_wanted *wanted, int32_t *ply, chi_move *move)
-{
-	struct chi_game_moves moves;
-	struct chi_replay replay;
-	int rc = chi_archive_moves(reader, number, &moves);
-	*ply = 0;
-	*move = 0;
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
-	for (; rc == CHI_OK; rc = chi_replay_next(&replay, move), (*ply)++) {
-		uint8_t key[CHI_KEY_MAX];
-		chi_key_bytes(chi_replay_position(&replay), key);
-		if (chi_wanted_fits(wanted, key)) {
-			return move_there(&replay, move);
-		}
-	}
-	*ply = -1;
-	*move = 0;
-	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 static bool is_same_position(const struct chi_position *a, const struct chi_position *b)

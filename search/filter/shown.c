@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A scan of the position tree, of which the pattern leaves most out; the games of what is left are
+/* A scan of the position tree, of which the motif leaves most out; the games of what is left are
  * collected from the positions' lists. */
 #include "search/filter/shown.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "store/archive.h"
@@ -13,7 +14,7 @@
 #define THREADS_MAX	 16
 
 struct chi_shown_games {
-	struct chi_wanted wanted;
+	struct chi_motif *motif;
 	unsigned threads;
 	struct chi_scan *scan;	 /* NULL: detached, the positions up to */
 	struct chi_cursor place; /* this one are looked at */
@@ -40,18 +41,23 @@ void chi_shown_free(struct chi_shown_games *shown)
 {
 	if (shown != NULL) {
 		chi_numbers_free(shown->found);
+		free(shown->motif);
 		free(shown);
 	}
 }
 
-int chi_shown_new(const struct chi_wanted *wanted, unsigned threads, struct chi_shown_games **out)
+int chi_shown_new(const struct chi_motif *motif, unsigned threads, struct chi_shown_games **out)
 {
 	struct chi_shown_games *shown = calloc(1, sizeof(*shown));
-	if (shown == NULL || chi_numbers_new(&shown->found) < 0) {
-		free(shown);
+	if (shown == NULL) {
 		return -CHI_ENOMEM;
 	}
-	shown->wanted = *wanted;
+	shown->motif = malloc(chi_motif_size(motif));
+	if (shown->motif == NULL || chi_numbers_new(&shown->found) < 0) {
+		chi_shown_free(shown);
+		return -CHI_ENOMEM;
+	}
+	memcpy(shown->motif, motif, chi_motif_size(motif));
 	shown->threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
 	*out = shown;
 	return CHI_OK;
@@ -59,7 +65,7 @@ int chi_shown_new(const struct chi_wanted *wanted, unsigned threads, struct chi_
 
 static bool is_wanted(const void *context, const uint8_t *key)
 {
-	return chi_wanted_fits(context, key);
+	return chi_motif_fits(context, key);
 }
 
 int chi_shown_attach(struct chi_shown_games *shown, struct chi_read *read)
@@ -77,7 +83,7 @@ int chi_shown_attach(struct chi_shown_games *shown, struct chi_read *read)
 	if (rc < 0) {
 		return rc;
 	}
-	chi_scan_sift(shown->scan, is_wanted, &shown->wanted);
+	chi_scan_sift(shown->scan, is_wanted, shown->motif);
 	shown->last = shown->begun ? shown->last : view.last;
 	shown->begun = true;
 	return CHI_OK;
@@ -85,7 +91,7 @@ int chi_shown_attach(struct chi_shown_games *shown, struct chi_read *read)
 
 void chi_shown_detach(struct chi_shown_games *shown)
 {
-	if (shown->scan != NULL) {
+	if (shown != NULL && shown->scan != NULL) {
 		chi_scan_where(shown->scan, &shown->place);
 		chi_scan_free(shown->scan);
 		shown->scan = NULL;
@@ -166,6 +172,7 @@ unsigned chi_shown_progress(const struct chi_shown_games *shown)
 
 size_t chi_shown_memory(const struct chi_shown_games *shown)
 {
-	return sizeof(*shown) + (shown->scan != NULL ? chi_scan_memory(shown->scan) : 0) +
+	return sizeof(*shown) + chi_motif_size(shown->motif) +
+	       (shown->scan != NULL ? chi_scan_memory(shown->scan) : 0) +
 	       chi_numbers_memory(shown->found);
 }

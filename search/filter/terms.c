@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading filters. A text is cut into words; the first word of a term says what its value looks
- * like, and terms_value.c reads that. `next` is always one word ahead, since some terms go on with
- * further words or do not.
+ * like, and terms_value.c reads that; terms_motif.c reads motifs. `not` before a group is put to
+ * its leaves: the opposite of "a and b" is "not a or not b".
  */
 #include "search/filter/terms.h"
 
@@ -11,7 +11,6 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "base/num.h"
-#include "chess/endgame/endgame.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/notation.h"
@@ -41,45 +40,23 @@ const struct chi_term_word chi_term_words[CHI_TERM_KINDS] = {
 	[CHI_TERM_POSITION] = {"position", SHAPE_FEN, 0, 0},
 	[CHI_TERM_MOVES] = {"moves", SHAPE_LINE, 0, 0},
 	[CHI_TERM_GAMESET] = {"gameset", SHAPE_GAMESET, 0, 0},
-	[CHI_TERM_PATTERN] = {"pattern", SHAPE_PATTERN, 0, 0},
+	[CHI_TERM_MOTIF] = {"pattern", SHAPE_MOMENTS, 0, 0},
 };
-
-const char *const chi_condition_words[CHI_CONDITIONS] = {"has",	     "fen",	"pawns",
-							 "material", "balance", "endgame"};
 
 /* ---- Words -------------------------------------------------------------------------------- */
-
-struct word {
-	size_t at; /* in the text */
-	bool quoted;
-	size_t len; /* 0 and not quoted: there is none */
-	char text[CHI_TERM_VALUE_MAX + 1];
-};
-
-struct parser {
-	const char *text;
-	size_t len;
-	size_t at;
-	struct word next;
-	struct chi_terms *out;
-	struct chi_fault *fault;
-};
-
-#define AT "filter, character %zu: "
 
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A failure of a value, told with its place. */
-static int place_fault(const struct parser *p, size_t at, int rc, const struct chi_fault *why)
+int chi_parser_blame(const struct chi_parser *p, size_t at, int rc, const struct chi_fault *why)
 {
 	return chi_fail(p->fault, rc, AT "%s", at + 1, why->text);
 }
 
 /* Between double quotes. */
-static int read_quoted(struct parser *p, struct word *word)
+static int read_quoted(struct chi_parser *p, struct chi_word *word)
 {
 	for (p->at++; p->at < p->len && p->text[p->at] != '"'; p->at++) {
 		char c = p->text[p->at];
@@ -104,10 +81,29 @@ static int read_quoted(struct parser *p, struct word *word)
 	return CHI_OK;
 }
 
-/* Reads the word after the next one. */
-static int advance_parser(struct parser *p)
+static bool is_parenthesis(char c)
 {
-	struct word *word = &p->next;
+	return c == '(' || c == ')';
+}
+
+/* To the end of a word without quotes. */
+static int read_bare(struct chi_parser *p, struct chi_word *word)
+{
+	do {
+		if (word->len == CHI_TERM_VALUE_MAX) {
+			return chi_fail(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
+					word->at + 1, CHI_TERM_VALUE_MAX);
+		}
+		word->text[word->len++] = p->text[p->at++];
+	} while (!is_parenthesis(word->text[0]) && p->at < p->len && !is_space(p->text[p->at]) &&
+		 p->text[p->at] != '"' && !is_parenthesis(p->text[p->at]));
+	return CHI_OK;
+}
+
+/* Reads the word after the next one. */
+int chi_parser_advance(struct chi_parser *p)
+{
+	struct chi_word *word = &p->next;
 	while (p->at < p->len && is_space(p->text[p->at])) {
 		p->at++;
 	}
@@ -120,37 +116,42 @@ static int advance_parser(struct parser *p)
 			return rc;
 		}
 	}
-	while (!word->quoted && p->at < p->len && !is_space(p->text[p->at]) &&
-	       p->text[p->at] != '"') {
-		if (word->len == CHI_TERM_VALUE_MAX) {
-			return chi_fail(p->fault, -CHI_ETOOBIG, AT "a value has at most %d bytes",
-					word->at + 1, CHI_TERM_VALUE_MAX);
+	if (!word->quoted && p->at < p->len) {
+		int rc = read_bare(p, word);
+		if (rc < 0) {
+			return rc;
 		}
-		word->text[word->len++] = p->text[p->at++];
 	}
 	word->text[word->len] = '\0';
-	if (p->at < p->len && !is_space(p->text[p->at])) {
+	bool apart = word->len == 1 && !word->quoted && is_parenthesis(word->text[0]);
+	if (!apart && p->at < p->len && !is_space(p->text[p->at]) &&
+	    !is_parenthesis(p->text[p->at])) {
 		return chi_fail(p->fault, -CHI_ESYNTAX,
 				AT "between two words there must be a space", p->at + 1);
 	}
 	return CHI_OK;
 }
 
-static bool is_parsed(const struct parser *p)
+int chi_parser_return(struct chi_parser *p, size_t at)
+{
+	p->at = at;
+	return chi_parser_advance(p);
+}
+
+bool chi_parser_ended(const struct chi_parser *p)
 {
 	return p->next.len == 0 && !p->next.quoted;
 }
 
-static bool next_is(const struct parser *p, const char *word)
+bool chi_parser_is_at(const struct chi_parser *p, const char *word)
 {
 	return !p->next.quoted && strcmp(p->next.text, word) == 0;
 }
 
-/* Copies the next word, which must be a value, to the texts. Does not go on. */
-static int keep_value(struct parser *p, const char *of, chi_term_text *out)
+int chi_parser_keep(struct chi_parser *p, const char *of, chi_term_text *out)
 {
 	struct chi_terms *terms = p->out;
-	if (p->next.len == 0) {
+	if (p->next.len == 0 || chi_parser_is_at(p, "(") || chi_parser_is_at(p, ")")) {
 		return chi_fail(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
 				p->next.at + 1, of);
 	}
@@ -162,30 +163,30 @@ static int keep_value(struct parser *p, const char *of, chi_term_text *out)
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-static int read_side(struct parser *p, uint8_t *out)
+int chi_parser_side(struct chi_parser *p, uint8_t *out)
 {
-	*out = next_is(p, "white")   ? CHI_SIDE_WHITE
-	       : next_is(p, "black") ? CHI_SIDE_BLACK
-				     : CHI_SIDE_ANY;
+	*out = chi_parser_is_at(p, "white")   ? CHI_SIDE_WHITE
+	       : chi_parser_is_at(p, "black") ? CHI_SIDE_BLACK
+					      : CHI_SIDE_ANY;
 	return *out != CHI_SIDE_ANY
-		       ? advance_parser(p)
+		       ? chi_parser_advance(p)
 		       : chi_fail(p->fault, -CHI_ESYNTAX, AT "white or black is possible here",
 				  p->next.at + 1);
 }
 
 /* The name, and who it is. */
-static int read_player(struct parser *p, struct chi_term *term)
+static int read_player(struct chi_parser *p, struct chi_term *term)
 {
-	int rc = keep_value(p, "player", &term->text);
-	rc = rc == CHI_OK ? advance_parser(p) : rc;
+	int rc = chi_parser_keep(p, "player", &term->text);
+	rc = rc == CHI_OK ? chi_parser_advance(p) : rc;
 	while (rc == CHI_OK) {
-		if (next_is(p, "as") && term->side == CHI_SIDE_ANY) {
-			rc = advance_parser(p);
-			rc = rc == CHI_OK ? read_side(p, &term->side) : rc;
-		} else if (next_is(p, "opponent") && term->opponent == 0) {
-			rc = advance_parser(p);
-			rc = rc == CHI_OK ? keep_value(p, "opponent", &term->opponent) : rc;
-			rc = rc == CHI_OK ? advance_parser(p) : rc;
+		if (chi_parser_is_at(p, "as") && term->side == CHI_SIDE_ANY) {
+			rc = chi_parser_advance(p);
+			rc = rc == CHI_OK ? chi_parser_side(p, &term->side) : rc;
+		} else if (chi_parser_is_at(p, "opponent") && term->opponent == 0) {
+			rc = chi_parser_advance(p);
+			rc = rc == CHI_OK ? chi_parser_keep(p, "opponent", &term->opponent) : rc;
+			rc = rc == CHI_OK ? chi_parser_advance(p) : rc;
 		} else {
 			break;
 		}
@@ -193,20 +194,20 @@ static int read_player(struct parser *p, struct chi_term *term)
 	return rc;
 }
 
-static int read_position(struct parser *p, struct chi_term *term)
+static int read_position(struct chi_parser *p, struct chi_term *term)
 {
 	struct chi_fault why;
 	int rc = chi_key_from_fen(p->next.text, p->next.len, &term->key, &why);
-	return rc < 0 ? place_fault(p, p->next.at, -CHI_ESYNTAX, &why) : advance_parser(p);
+	return rc < 0 ? chi_parser_blame(p, p->next.at, -CHI_ESYNTAX, &why) : chi_parser_advance(p);
 }
 
-static int read_moves(struct parser *p, struct chi_term *term)
+static int read_moves(struct chi_parser *p, struct chi_term *term)
 {
 	struct chi_fault why;
 	struct chi_position position[2];
 	chi_move moves[CHI_LINE_MAX];
 	size_t n = 0;
-	int rc = keep_value(p, "moves", &term->text);
+	int rc = chi_parser_keep(p, "moves", &term->text);
 	if (rc < 0) {
 		return rc;
 	}
@@ -216,138 +217,36 @@ static int read_moves(struct parser *p, struct chi_term *term)
 				    &n, &why);
 	}
 	if (rc < 0) {
-		return place_fault(p, p->next.at, -CHI_ESYNTAX, &why);
+		return chi_parser_blame(p, p->next.at, -CHI_ESYNTAX, &why);
 	}
 	for (size_t i = 0; i < n; i++) {
 		chi_position_play(&position[i & 1], moves[i], &position[~i & 1]);
 	}
 	chi_key_encode(&position[n & 1], &term->key);
-	return advance_parser(p);
+	return chi_parser_advance(p);
 }
 
-static int read_gameset(struct parser *p, struct chi_term *term)
+static int read_gameset(struct chi_parser *p, struct chi_term *term)
 {
 	struct chi_fault why;
 	int rc = chi_gameset_name_check(p->next.text, p->next.len, &why);
 	if (rc < 0) {
-		return place_fault(p, p->next.at, rc, &why);
+		return chi_parser_blame(p, p->next.at, rc, &why);
 	}
-	rc = keep_value(p, "gameset", &term->text);
-	return rc == CHI_OK ? advance_parser(p) : rc;
-}
-
-/* ---- Patterns ----------------------------------------------------------------------------- */
-
-static enum chi_condition condition_of(const struct parser *p)
-{
-	int i = 0;
-	while (i < CHI_CONDITIONS && !next_is(p, chi_condition_words[i])) {
-		i++;
-	}
-	return (enum chi_condition)i;
-}
-
-/* Whether the next word goes on with a pattern, or begins one. */
-static bool is_condition(const struct parser *p)
-{
-	return condition_of(p) != CHI_CONDITIONS || next_is(p, "to-move") || next_is(p, "mirror") ||
-	       next_is(p, "either-colour");
-}
-
-static int read_text_condition(struct parser *p, struct chi_term *term, enum chi_condition which)
-{
-	const char *word = chi_condition_words[which];
-	chi_term_text *text = &term->pattern.texts[which];
-	struct chi_fault why;
-	if (*text != 0) {
-		return chi_fail(p->fault, -CHI_ESYNTAX,
-				AT "%s is in this pattern already; pattern begins another one",
-				p->next.at + 1, word);
-	}
-	int rc = advance_parser(p);
-	rc = rc == CHI_OK ? keep_value(p, word, text) : rc;
-	if (rc == CHI_OK && which == CHI_CONDITION_ENDGAME) {
-		rc = chi_endgame_family_find(p->next.text, p->next.len, &term->pattern.family,
-					     &why);
-		if (rc < 0) {
-			return place_fault(p, p->next.at, rc, &why);
-		}
-	}
-	return rc == CHI_OK ? advance_parser(p) : rc;
-}
-
-static int read_condition(struct parser *p, struct chi_term *term)
-{
-	enum chi_condition which = condition_of(p);
-	if (which != CHI_CONDITIONS) {
-		return read_text_condition(p, term, which);
-	}
-	if (next_is(p, "to-move")) {
-		int rc = advance_parser(p);
-		return rc == CHI_OK ? read_side(p, &term->pattern.side) : rc;
-	}
-	if (next_is(p, "mirror")) {
-		term->pattern.mirror = true;
-	} else {
-		term->pattern.either_colour = true;
-	}
-	return advance_parser(p);
-}
-
-void chi_term_pattern(const struct chi_terms *terms, const struct chi_term *term,
-		      struct chi_pattern_spec *out)
-{
-	const char *texts[CHI_CONDITIONS] = {0};
-	for (int i = 0; i < CHI_CONDITIONS; i++) {
-		if (term->pattern.texts[i] != 0) {
-			texts[i] = chi_term_text_of(terms, term->pattern.texts[i]);
-		}
-	}
-	*out = (struct chi_pattern_spec){
-		.has = texts[CHI_CONDITION_HAS],
-		.fen = texts[CHI_CONDITION_FEN],
-		.pawns = texts[CHI_CONDITION_PAWNS],
-		.material = texts[CHI_CONDITION_MATERIAL],
-		.balance = texts[CHI_CONDITION_BALANCE],
-		.side = term->pattern.side,
-		.mirror = term->pattern.mirror,
-		.either_colour = term->pattern.either_colour,
-	};
-}
-
-static int read_pattern(struct parser *p, struct chi_term *term)
-{
-	struct chi_pattern_spec spec;
-	struct chi_pattern pattern;
-	struct chi_fault why;
-	size_t at = p->next.at;
-	if (!is_condition(p)) {
-		return chi_fail(p->fault, -CHI_ESYNTAX,
-				AT "a pattern has has, fen, pawns, material, balance, endgame, "
-				   "to-move, mirror, either-colour",
-				p->next.at + 1);
-	}
-	while (is_condition(p)) {
-		int rc = read_condition(p, term);
-		if (rc < 0) {
-			return rc;
-		}
-	}
-	chi_term_pattern(p->out, term, &spec);
-	int rc = chi_pattern_compile(&spec, &pattern, &why);
-	return rc < 0 ? place_fault(p, at, rc, &why) : CHI_OK;
+	rc = chi_parser_keep(p, "gameset", &term->text);
+	return rc == CHI_OK ? chi_parser_advance(p) : rc;
 }
 
 /* ---- Filters ------------------------------------------------------------------------------ */
 
 /* What is after the word of a term. */
-static int read_value(struct parser *p, struct chi_term *term)
+static int read_value(struct chi_parser *p, struct chi_term *term)
 {
 	const char *name = chi_term_words[term->kind].name;
 	enum chi_term_shape shape = chi_term_words[term->kind].shape;
 	struct chi_fault why;
 	int rc = CHI_OK;
-	if (p->next.len == 0 && shape != SHAPE_PATTERN) {
+	if (p->next.len == 0 && shape != SHAPE_MOMENTS) {
 		return chi_fail(p->fault, -CHI_ESYNTAX, AT "%s needs a value after it",
 				p->next.at + 1, name);
 	}
@@ -360,11 +259,11 @@ static int read_value(struct parser *p, struct chi_term *term)
 		return read_moves(p, term);
 	case SHAPE_GAMESET:
 		return read_gameset(p, term);
-	case SHAPE_PATTERN:
-		return read_pattern(p, term);
+	case SHAPE_MOMENTS:
+		return chi_motif_parse_terms(p, term);
 	case SHAPE_TEXT:
-		rc = keep_value(p, name, &term->text);
-		return rc == CHI_OK ? advance_parser(p) : rc;
+		rc = chi_parser_keep(p, name, &term->text);
+		return rc == CHI_OK ? chi_parser_advance(p) : rc;
 	case SHAPE_DATE:
 		rc = chi_term_read_date(p->next.text, term, &why);
 		break;
@@ -379,63 +278,189 @@ static int read_value(struct parser *p, struct chi_term *term)
 		rc = chi_term_read_list(p->next.text, term, &why);
 		break;
 	}
-	return rc < 0 ? place_fault(p, p->next.at, rc, &why) : advance_parser(p);
+	return rc < 0 ? chi_parser_blame(p, p->next.at, rc, &why) : chi_parser_advance(p);
 }
 
 /* Of a term's first word. */
-static enum chi_term_kind kind_of(const struct parser *p, uint8_t *side)
+static enum chi_term_kind kind_of(const struct chi_parser *p, uint8_t *side)
 {
-	*side = next_is(p, "white")   ? CHI_SIDE_WHITE
-		: next_is(p, "black") ? CHI_SIDE_BLACK
-				      : CHI_SIDE_ANY;
+	*side = chi_parser_is_at(p, "white")   ? CHI_SIDE_WHITE
+		: chi_parser_is_at(p, "black") ? CHI_SIDE_BLACK
+					       : CHI_SIDE_ANY;
 	if (*side != CHI_SIDE_ANY) {
 		return CHI_TERM_PLAYER;
 	}
-	if (next_is(p, "in")) {
+	if (chi_parser_is_at(p, "in")) {
 		return CHI_TERM_GAMESET;
 	}
-	if (is_condition(p)) {
-		return CHI_TERM_PATTERN;
+	if (chi_motif_begins(p)) {
+		return CHI_TERM_MOTIF;
 	}
 	int i = 0;
-	while (i < CHI_TERM_KINDS && !next_is(p, chi_term_words[i].name)) {
+	while (i < CHI_TERM_KINDS && !chi_parser_is_at(p, chi_term_words[i].name)) {
 		i++;
 	}
 	return (enum chi_term_kind)i;
 }
 
-static int read_term(struct parser *p)
+static int refuse_unit(const struct chi_parser *p)
+{
+	return chi_fail(p->fault, -CHI_ESYNTAX,
+			AT "'%.20s' begins no term: player, white, black, event, site, source, "
+			   "since, until, year, number, rating, elo-white, elo-black, both, "
+			   "average, eco, result, length, plies, speed, title, position, moves, "
+			   "in, pattern, has, fen, pawns, material, balance, endgame, to-move, "
+			   "played, check and other conditions, not, (",
+			p->next.at + 1, p->next.text);
+}
+
+static int read_term(struct chi_parser *p, bool negated, int *node)
 {
 	struct chi_terms *terms = p->out;
-	struct chi_term term = {0};
-	int rc = CHI_OK;
-	if (next_is(p, "not")) {
-		term.negated = true;
-		rc = advance_parser(p);
+	struct chi_term term = {.negated = negated};
+	enum chi_term_kind kind =
+		chi_motif_group_begins(p) ? CHI_TERM_MOTIF : kind_of(p, &term.side);
+	if (kind == CHI_TERM_KINDS) {
+		return refuse_unit(p);
 	}
-	enum chi_term_kind kind = kind_of(p, &term.side);
-	if (rc == CHI_OK && kind == CHI_TERM_KINDS) {
-		return chi_fail(p->fault, -CHI_ESYNTAX,
-				AT "'%.20s' begins no term: player, white, black, event, site, "
-				   "source, since, until, year, number, rating, elo-white, "
-				   "elo-black, both, average, eco, result, length, plies, speed, "
-				   "title, position, moves, in, pattern",
-				p->next.at + 1, p->next.text);
-	}
-	if (rc == CHI_OK && terms->n == CHI_TERMS_MAX) {
+	if (terms->n == CHI_TERMS_MAX) {
 		return chi_fail(p->fault, -CHI_ETOOBIG, AT "a filter has at most %d terms",
 				p->next.at + 1, CHI_TERMS_MAX);
 	}
 	term.kind = (uint8_t)kind;
-	/* A pattern's first word may be left out. */
-	if (rc == CHI_OK && (kind != CHI_TERM_PATTERN || next_is(p, "pattern"))) {
-		rc = advance_parser(p);
-	}
+	int rc = kind == CHI_TERM_MOTIF ? CHI_OK : chi_parser_advance(p);
 	rc = rc == CHI_OK ? read_value(p, &term) : rc;
+	for (size_t i = 0; i < terms->n; i++) {
+		term.motif.number =
+			(uint8_t)(term.motif.number + (terms->term[i].kind == CHI_TERM_MOTIF));
+	}
 	if (rc == CHI_OK) {
+		*node = chi_parser_leaf(p, terms->n);
 		terms->term[terms->n++] = term;
 	}
 	return rc;
+}
+
+/* ---- Joining them ------------------------------------------------------------------------- */
+
+int chi_parser_leaf(struct chi_parser *p, size_t number)
+{
+	p->out->nodes[p->out->n_nodes] =
+		(struct chi_term_node){.op = CHI_NODE_LEAF, .left = (uint8_t)number};
+	return (int)p->out->n_nodes++;
+}
+
+int chi_parser_join(struct chi_parser *p, int node, enum chi_term_join op, int other)
+{
+	if (node < 0) {
+		return other;
+	}
+	p->out->nodes[p->out->n_nodes] = (struct chi_term_node){
+		.op = (uint8_t)op, .left = (uint8_t)node, .right = (uint8_t)other};
+	return (int)p->out->n_nodes++;
+}
+
+int chi_parser_open(struct chi_parser *p)
+{
+	if (p->depth == CHI_NESTED_MAX) {
+		return chi_fail(p->fault, -CHI_ETOOBIG, AT "over %d parentheses are open",
+				p->next.at + 1, CHI_NESTED_MAX);
+	}
+	p->depth++;
+	return chi_parser_advance(p);
+}
+
+int chi_parser_close(struct chi_parser *p)
+{
+	if (!chi_parser_is_at(p, ")")) {
+		return chi_fail(p->fault, -CHI_ESYNTAX,
+				AT "a ) is missing, or a term, and, or before it", p->next.at + 1);
+	}
+	p->depth--;
+	return chi_parser_advance(p);
+}
+
+static int read_filter(struct chi_parser *p, bool negated, int *node);
+
+/* A term, a motif or a group; `negated` from outside. */
+static int read_unit(struct chi_parser *p, bool negated, int *node)
+{
+	int rc = CHI_OK;
+	while (rc == CHI_OK && chi_parser_is_at(p, "not")) {
+		negated = !negated;
+		rc = chi_parser_advance(p);
+	}
+	if (rc < 0 || !chi_parser_is_at(p, "(") || chi_motif_group_begins(p)) {
+		return rc < 0 ? rc : read_term(p, negated, node);
+	}
+	rc = chi_parser_open(p);
+	rc = rc == CHI_OK ? read_filter(p, negated, node) : rc;
+	return rc == CHI_OK ? chi_parser_close(p) : rc;
+}
+
+/* Units with `and` between them or nothing. */
+static int read_conjunction(struct chi_parser *p, bool negated, int *node)
+{
+	int rc = CHI_OK;
+	*node = -1;
+	do {
+		int unit = -1;
+		rc = *node >= 0 && chi_parser_is_at(p, "and") ? chi_parser_advance(p) : CHI_OK;
+		rc = rc == CHI_OK ? read_unit(p, negated, &unit) : rc;
+		if (rc == CHI_OK) {
+			*node = chi_parser_join(p, *node, negated ? CHI_NODE_OR : CHI_NODE_AND,
+						unit);
+		}
+	} while (rc == CHI_OK && !chi_parser_ended(p) && !chi_parser_is_at(p, "or") &&
+		 !chi_parser_is_at(p, ")"));
+	return rc;
+}
+
+static int read_filter(struct chi_parser *p, bool negated, int *node)
+{
+	int rc = CHI_OK;
+	*node = -1;
+	do {
+		int other = -1;
+		rc = *node >= 0 ? chi_parser_advance(p) : CHI_OK;
+		rc = rc == CHI_OK ? read_conjunction(p, negated, &other) : rc;
+		if (rc == CHI_OK) {
+			*node = chi_parser_join(p, *node, negated ? CHI_NODE_AND : CHI_NODE_OR,
+						other);
+		}
+	} while (rc == CHI_OK && chi_parser_is_at(p, "or"));
+	return rc;
+}
+
+/* Without an "or". */
+static bool is_joined(const struct chi_terms *terms, uint8_t at)
+{
+	const struct chi_term_node *node = &terms->nodes[at];
+	return node->op == CHI_NODE_LEAF ||
+	       (node->op == CHI_NODE_AND && is_joined(terms, node->left) &&
+		is_joined(terms, node->right));
+}
+
+/* All of the text. */
+static int read_whole(struct chi_parser *p)
+{
+	struct chi_terms *terms = p->out;
+	int root = -1;
+	int rc = chi_parser_advance(p);
+	if (rc < 0 || chi_parser_ended(p)) {
+		terms->joined = true;
+		return rc;
+	}
+	rc = read_filter(p, false, &root);
+	if (rc == CHI_OK && !chi_parser_ended(p)) {
+		rc = chi_fail(p->fault, -CHI_ESYNTAX, AT "this ) closes nothing", p->next.at + 1);
+	}
+	if (rc < 0) {
+		return rc;
+	}
+	terms->root = (uint8_t)root;
+	terms->joined = is_joined(terms, terms->root);
+	return CHI_OK;
 }
 
 static int check_text(const char *text, size_t len, struct chi_fault *fault)
@@ -456,16 +481,12 @@ static int check_text(const char *text, size_t len, struct chi_fault *fault)
 
 int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)
 {
-	struct parser p = {.text = text, .len = len, .out = out, .fault = fault};
+	struct chi_parser p = {.text = text, .len = len, .out = out, .fault = fault};
 	char printed[CHI_TERMS_PRINT_SIZE];
 	int rc = check_text(text, len, fault);
 	memset(out, 0, sizeof(*out));
 	out->used = 1;
-	rc = rc == CHI_OK ? advance_parser(&p) : rc;
-	while (rc == CHI_OK && !is_parsed(&p)) {
-		rc = out->n > 0 && next_is(&p, "and") ? advance_parser(&p) : CHI_OK;
-		rc = rc == CHI_OK ? read_term(&p) : rc;
-	}
+	rc = rc == CHI_OK ? read_whole(&p) : rc;
 	/* What is printed must be read again. */
 	if (rc == CHI_OK && chi_terms_print(out, printed) > CHI_TERMS_TEXT_MAX) {
 		rc = chi_fail(fault, -CHI_ETOOBIG, "filter: written out, it has at most %d bytes",

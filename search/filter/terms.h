@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of filters of games: a text of terms, all of which must hold ("and" may be written
- * between them), each with `not` before it if its opposite is wanted:
+ * The language of filters of games. Terms side by side must all hold (`and` may be written between
+ * them), `or` joins them more loosely, parentheses more tightly, `not` before a term or a group
+ * means its opposite:
  *
+ *    filter = conj { "or" conj }
+ *    conj   = unit { ["and"] unit }
+ *    unit   = { "not" } ( term | motif | "(" filter ")" )
+ *
+ * Terms, of a game's head and of sets of games:
  *    player NAME [as white|black] [opponent NAME]     one of the two
  *    white NAME, black NAME       the same as player NAME as white, as black
  *    event TEXT, site TEXT, source TEXT               names that have all these words
@@ -19,16 +25,43 @@
  *    position FEN                 that the game reached
  *    moves LINE                   the same, the position after these moves from the initial one
  *    gameset NAME, in NAME        a named filter
- *    pattern CONDITIONS           some position of the game has all that follows:
- *       has, fen, pawns, material, balance TEXT       (chess/pattern/pattern.h)
- *       endgame FAMILY                                (chess/endgame/endgame.h)
- *       to-move white|black, mirror, either-colour
- *    The word `pattern` may be left out before the first condition.
+ *
+ * Motifs, of what happened in a game. A moment is a position of the game and the move played there;
+ * conditions side by side hold of one moment:
+ *    motif   = moment { link moment }
+ *    link   = "next"                     the very next ply
+ *           | "then" [ "within" N ]      any later one, or at most N plies later
+ *    moment = [ "pattern" ] cond { cond } [ "for" N ] [ "times" RANGE ]
+ *                                        on N plies in a row; on so many plies of the game (of a
+ *                                        motif that is one moment)
+ *    cond   = { "not" } ( test | "(" conds { "or" conds } ")" )      conds: some of them
+ *    has, fen, pawns, material, balance TEXT            (chess/pattern/pattern.h)
+ *    endgame FAMILY, to-move white|black                (chess/endgame/endgame.h)
+ *    attacked, occupied, pinned, passed, isolated, doubled TEXT   (chess/moment/features.h)
+ *    points RANGE                 White's pieces less Black's, as 1 3 3 5 9
+ *    check, mate, stalemate, dead of the side to move; dead: no moves whatever can mate
+ *    played MOVES                 the move from here (chess/moment/played.h)
+ *    first, last, ply RANGE, any  no ply before, no move after; plies from 0 on; all moments
+ *    reached RANGE                how many games the store has of the position; 0: not stored
+ *    score RANGE                  White's score in them, per cent
+ *    eval RANGE                   for White, in pawns, the deepest stored; mates are beyond all
+ *    chi2 RANGE                   the position's statistic
+ *    share RANGE                  of the games here, per cent that played this move
+ *    loss RANGE                   centipawns: how much worse for the mover the position after it
+ *                                 is by stored evaluations than the one before
+ *    Of a whole motif: mirror (also with files turned round), either-colour (also with colours,
+ *    ranks and the side to move), shift [files|ranks] (also with all squares moved alike).
+ * `not` before a motif denies the game, after a condition that condition: `not check next mate` are
+ * the games without these two, `pattern not check next mate` those with them. `and` and `pattern`
+ * begin another motif, which may hold anywhere in the game: `has X and check` is two moments, `has
+ * X check` is one. Parentheses around conditions alone stay in the moment. What is not known makes
+ * a condition false, and its `not` true.
  *
  * Words and values are separated by white space. A value with other characters than letters,
  * digits and -.,/=+:_* of ASCII is put between double quotes, where \" and \\ mean the character
- * itself. How names and texts are found, names.h of store/names says; what is not known of a game
- * fits no term that asks for it, and so does fit the term with `not`.
+ * itself; ( and ) outside of quotes are words. How names and texts are found, names.h of
+ * store/names says; what is not known of a game fits no term that asks for it, and so does fit the
+ * term with `not`.
  *
  * Nothing here knows a store. Thread safe, allocates nothing.
  */
@@ -41,9 +74,13 @@
 #include "chess/pattern/pattern.h"
 #include "chistore/types.h"
 
-/* Bytes of a filter's text, and its terms. */
+/* Bytes of a filter's text, and its terms, a motif being one. */
 #define CHI_TERMS_TEXT_MAX 4096
 #define CHI_TERMS_MAX	   32
+/* Moments of all motifs, conditions of all moments, and parentheses around one place. */
+#define CHI_MOMENTS_MAX 32
+#define CHI_TESTS_MAX	64
+#define CHI_NESTED_MAX	16
 /* Bytes of a value, without quotes. */
 #define CHI_TERM_VALUE_MAX 1024
 /* Bytes of a gameset's name: letters, digits and -._ of ASCII, not beginning with a dot. */
@@ -72,7 +109,7 @@ enum chi_term_kind {
 	CHI_TERM_POSITION,
 	CHI_TERM_MOVES,
 	CHI_TERM_GAMESET,
-	CHI_TERM_PATTERN,
+	CHI_TERM_MOTIF,
 	CHI_TERM_KINDS
 };
 
@@ -87,8 +124,85 @@ enum chi_condition {
 	CHI_CONDITIONS
 };
 
+/* Kinds of tests of a moment, what they look at ascending. */
+enum chi_test_kind {
+	/* At a position: conditions of chess/pattern together, endgame, to-move; the others alone.
+	 */
+	CHI_TEST_PATTERN,
+	CHI_TEST_ANY,
+	CHI_TEST_POINTS,
+	CHI_TEST_ATTACKED,
+	CHI_TEST_OCCUPIED,
+	CHI_TEST_PINNED,
+	CHI_TEST_PASSED,
+	CHI_TEST_ISOLATED,
+	CHI_TEST_DOUBLED,
+	CHI_TEST_CHECK,
+	CHI_TEST_MATE,
+	CHI_TEST_STALEMATE,
+	CHI_TEST_DEAD,
+	/* At its game, too. */
+	CHI_TEST_FIRST,
+	CHI_TEST_LAST,
+	CHI_TEST_PLY,
+	CHI_TEST_PLAYED,
+	/* At the store, too. */
+	CHI_TEST_REACHED,
+	CHI_TEST_SCORE,
+	CHI_TEST_EVAL,
+	CHI_TEST_CHI2,
+	CHI_TEST_SHARE,
+	CHI_TEST_LOSS,
+	CHI_TEST_KINDS
+};
+
 /* A text of a term: where it begins in chi_terms.texts, with a NUL after it; 0: there is none. */
 typedef uint16_t chi_term_text;
+
+struct chi_term_pattern {
+	chi_term_text texts[CHI_CONDITIONS];
+	uint8_t family; /* enum chi_endgame_family; NONE: not asked */
+	uint8_t side;	/* enum chi_side */
+};
+
+struct chi_term_test {
+	uint8_t kind; /* enum chi_test_kind */
+	bool negated;
+	int32_t min; /* ranges, included; hundredths where a value may have them (terms_priv.h) */
+	int32_t max;
+	chi_term_text text;
+	struct chi_term_pattern pattern;
+};
+
+/* How a moment follows the one before. */
+enum chi_link {
+	CHI_LINK_NONE, /* it is the first */
+	CHI_LINK_NEXT,
+	CHI_LINK_THEN,
+};
+
+struct chi_term_moment {
+	uint8_t root;	 /* node of its tests */
+	uint8_t link;	 /* enum chi_link */
+	uint16_t within; /* plies; 0: any number */
+	uint16_t run;	 /* on so many plies in a row; 1 */
+	bool counted;	 /* on `least` to `most` plies of the game */
+	uint16_t least;
+	uint16_t most;
+};
+
+/* An inner node joins two; a leaf is a term, or a test of a moment. */
+enum chi_term_join {
+	CHI_NODE_LEAF,
+	CHI_NODE_AND,
+	CHI_NODE_OR,
+};
+
+struct chi_term_node {
+	uint8_t op;
+	uint8_t left; /* a leaf: the number of its term or test */
+	uint8_t right;
+};
 
 /* What of it means something depends on the kind. */
 struct chi_term {
@@ -102,20 +216,31 @@ struct chi_term {
 	chi_term_text opponent; /* player; 0: any */
 	struct chi_key key;	/* position, moves */
 	struct {
-		chi_term_text texts[CHI_CONDITIONS];
-		uint8_t family; /* enum chi_endgame_family; NONE: not asked */
-		uint8_t side;	/* enum chi_side */
+		uint8_t number; /* among the motifs of the filter */
+		uint8_t first;	/* moment */
+		uint8_t n;
 		bool mirror;
 		bool either_colour;
-	} pattern;
+		bool shift_files;
+		bool shift_ranks;
+	} motif;
 };
 
-/* A filter, parsed. No terms: all games. Holds no pointers. */
+/* A filter, parsed: a tree of terms, `not` is only at leaves. No terms: all games. Holds no
+ * pointers. */
 struct chi_terms {
 	size_t n;
 	struct chi_term term[CHI_TERMS_MAX];
+	uint8_t root; /* node, if there are terms */
+	bool joined;  /* all terms by "and", there is no "or" */
+	size_t n_nodes;
+	struct chi_term_node nodes[2 * (CHI_TERMS_MAX + CHI_TESTS_MAX)];
+	size_t n_moments;
+	struct chi_term_moment moments[CHI_MOMENTS_MAX];
+	size_t n_tests;
+	struct chi_term_test tests[CHI_TESTS_MAX];
 	size_t used; /* of the texts */
-	char texts[CHI_TERMS_TEXT_MAX + 2 * CHI_TERMS_MAX];
+	char texts[CHI_TERMS_TEXT_MAX + 2 * CHI_TERMS_MAX + CHI_TESTS_MAX];
 };
 
 static inline const char *chi_term_text_of(const struct chi_terms *terms, chi_term_text text)
@@ -136,9 +261,12 @@ CHI_MUSTUSE int chi_terms_parse(const char *text, size_t len, struct chi_terms *
 #define CHI_TERMS_PRINT_SIZE (4 * CHI_TERMS_TEXT_MAX)
 size_t chi_terms_print(const struct chi_terms *terms, char out[CHI_TERMS_PRINT_SIZE]);
 
-/* What a pattern term asks, its texts in `terms`. */
-void chi_term_pattern(const struct chi_terms *terms, const struct chi_term *term,
-		      struct chi_pattern_spec *out);
+/* What a test that is a pattern asks, its texts in `terms`. */
+void chi_term_pattern_spec(const struct chi_terms *terms, const struct chi_term_pattern *pattern,
+			   struct chi_pattern_spec *out);
+
+/* The first condition that asks what the store knows, which changes; NULL: there is none. */
+const char *chi_terms_ask_store(const struct chi_terms *terms);
 
 /* -CHI_EINVAL: no gameset can have that name. */
 CHI_MUSTUSE int chi_gameset_name_check(const char *name, size_t len, struct chi_fault *fault);

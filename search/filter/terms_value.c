@@ -83,6 +83,55 @@ int chi_term_read_range(const char *value, struct chi_term *term, struct chi_fau
 	return check_order(value, term, fault);
 }
 
+/* "-12.5" in units of 1 / scale; false: it is no such number. */
+static bool read_scaled(const char *text, size_t len, int32_t scale, int64_t *out)
+{
+	const char *dot = memchr(text, '.', len);
+	size_t whole = dot != NULL ? (size_t)(dot - text) : len;
+	size_t digits = dot != NULL ? len - whole - 1 : 0;
+	bool minus = len > 0 && text[0] == '-';
+	uint64_t number = 0;
+	uint64_t part = 0;
+	if (chi_num_u64(text + minus, whole - minus, INT32_MAX, &number) != CHI_OK) {
+		return false;
+	}
+	if (dot != NULL && (scale != 100 || digits < 1 || digits > 2 ||
+			    chi_num_u64(dot + 1, digits, 99, &part) != CHI_OK)) {
+		return false;
+	}
+	int64_t value = (int64_t)number * scale + (int64_t)(digits == 1 ? 10 * part : part);
+	*out = minus ? -value : value;
+	return true;
+}
+
+int chi_test_read_range(const char *value, struct chi_term_test *test, struct chi_fault *fault)
+{
+	const struct chi_test_word *word = &chi_test_words[test->kind];
+	struct ends ends = ends_of(value);
+	int64_t min = word->least;
+	int64_t max = word->most;
+	bool good =
+		(ends.first_len > 0 || ends.last_len > 0 || strcmp(value, "..") == 0) &&
+		(ends.first_len == 0 ||
+		 read_scaled(ends.first, ends.first_len, word->scale, &min)) &&
+		(ends.last_len == 0 || read_scaled(ends.last, ends.last_len, word->scale, &max));
+	if (!good || min < word->least || min > word->most || max < word->least ||
+	    max > word->most) {
+		return chi_fail(fault, -CHI_ESYNTAX,
+				"'%.40s' is no range such as 20, 20.., ..40 or 20..40 within "
+				"%d..%d%s",
+				value, word->least / word->scale, word->most / word->scale,
+				word->scale == 100 ? ", with up to two decimals" : "");
+	}
+	if (min > max) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"in '%.40s' the lower bound is above the upper one", value);
+	}
+	test->min = (int32_t)min;
+	test->max = (int32_t)max;
+	return CHI_OK;
+}
+
 /* ---- ECO ---------------------------------------------------------------------------------- */
 
 /* "B", "B9" or "B90", filled up with the digit. 0: it is none of these. */

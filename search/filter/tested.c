@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of a chunk is kept: which of its rows fit, of these, where there are patterns, which were played
+ * Of a chunk is kept: which of its rows fit, of these, where there are motifs, which were played
  * again already, and where its column of results is. That points into the map, as the chunk did,
  * and is valid until the snapshot ends: nothing is verified twice. About half a byte a game.
  */
@@ -23,7 +23,7 @@ struct kept_chunk {
 
 struct chi_tested {
 	struct chi_matcher *matcher;
-	bool has_patterns;
+	bool has_motifs;
 	bool is_kept; /* chunks that are left are */
 	size_t n_chunks;
 	size_t max_chunks;
@@ -35,7 +35,7 @@ struct chi_tested {
 	/* The chunk of the last question. */
 	struct kept_chunk chunk;
 	struct chi_hits hits;
-	struct chi_hits looked; /* of the hits: they fit the patterns too */
+	struct chi_hits looked; /* of the hits: they fit the motifs too */
 };
 
 int chi_tested_new(struct chi_matcher *matcher, struct chi_tested **out)
@@ -45,7 +45,7 @@ int chi_tested_new(struct chi_matcher *matcher, struct chi_tested **out)
 		return -CHI_ENOMEM;
 	}
 	tested->matcher = matcher;
-	tested->has_patterns = chi_matcher_has_patterns(matcher);
+	tested->has_motifs = chi_matcher_has_motifs(matcher);
 	tested->is_kept = true;
 	*out = tested;
 	return CHI_OK;
@@ -116,7 +116,7 @@ static int keep_chunk(struct chi_tested *tested)
 	tested->chunk.words = tested->n_words;
 	memcpy(tested->words + tested->n_words, tested->hits.words, 8 * n);
 	tested->n_words += n;
-	if (tested->has_patterns) {
+	if (tested->has_motifs) {
 		memcpy(tested->words + tested->n_words, tested->looked.words, 8 * n);
 		tested->n_words += n;
 	}
@@ -139,7 +139,7 @@ static bool find_kept(struct chi_tested *tested, uint32_t number)
 	size_t n = words_of(&tested->chunk);
 	const uint64_t *words = tested->words + tested->chunk.words;
 	memcpy(tested->hits.words, words, 8 * n);
-	if (tested->has_patterns) {
+	if (tested->has_motifs) {
 		memcpy(tested->looked.words, words + n, 8 * n);
 	}
 	return true;
@@ -178,7 +178,7 @@ int chi_tested_ask(struct chi_tested *tested, uint32_t number, uint64_t *steps, 
 		return CHI_NONE;
 	}
 	*result = chi_column_span_value(&tested->chunk.results, row);
-	if (!tested->has_patterns || (*looked & bit) != 0) {
+	if (!tested->has_motifs || (*looked & bit) != 0) {
 		return CHI_OK;
 	}
 	rc = chi_matcher_look(tested->matcher, number, steps);

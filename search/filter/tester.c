@@ -12,6 +12,7 @@
 #include "base/attr.h"
 #include "base/fault.h"
 #include "chess/names/fits.h"
+#include "search/filter/motif.h"
 #include "search/filter/terms_priv.h"
 #include "search/filter/unstored.h"
 #include "store/games/body.h"
@@ -34,8 +35,8 @@ struct test {
 
 struct chi_tester {
 	const struct chi_terms *terms;
-	size_t n;
-	struct test tests[CHI_TERMS_MAX];
+	size_t n;			  /* tests that there are */
+	struct test tests[CHI_TERMS_MAX]; /* by the number of their terms */
 	size_t n_unknown;
 	const char *unknown[2 * CHI_TERMS_MAX];
 	struct chi_name_ids names[CHI_TERMS_MAX][2];
@@ -296,18 +297,22 @@ static void run_test(const struct chi_columns_chunk *chunk, const struct test *t
 	}
 }
 
-void chi_tester_run(const struct chi_tester *tester, const struct chi_columns_chunk *chunk,
-		    struct chi_hits *hits)
+void chi_tester_there(const struct chi_columns_chunk *chunk, struct chi_hits *hits)
 {
-	size_t words = (chunk->n + 63) / 64;
 	memset(hits, 0, sizeof(*hits));
 	in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED - 1, hits);
-	for (size_t i = 0; i < tester->n; i++) {
-		struct chi_hits some = {0};
-		uint64_t flip = tester->tests[i].term->negated ? UINT64_MAX : 0;
-		run_test(chunk, &tester->tests[i], &some);
-		for (size_t w = 0; w < words; w++) {
-			hits->words[w] &= some.words[w] ^ flip;
+}
+
+void chi_tester_run(const struct chi_tester *tester, size_t i,
+		    const struct chi_columns_chunk *chunk, struct chi_hits *hits)
+{
+	struct chi_hits all;
+	memset(hits, 0, sizeof(*hits));
+	run_test(chunk, &tester->tests[i], hits);
+	if (tester->tests[i].term->negated) {
+		set_all(&all, chunk->n, true);
+		for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+			hits->words[w] = all.words[w] & ~hits->words[w];
 		}
 	}
 }
@@ -319,7 +324,7 @@ void chi_tester_free(struct chi_tester *tester)
 	if (tester == NULL) {
 		return;
 	}
-	for (size_t i = 0; i < tester->n; i++) {
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
 		free(tester->tests[i].ids.bits);
 		free(tester->tests[i].opponent.bits);
 	}
@@ -395,7 +400,7 @@ static bool is_name_term(const struct chi_term *term)
 static bool is_column(const struct chi_term *term)
 {
 	return term->kind != CHI_TERM_POSITION && term->kind != CHI_TERM_MOVES &&
-	       term->kind != CHI_TERM_GAMESET && term->kind != CHI_TERM_PATTERN;
+	       term->kind != CHI_TERM_GAMESET && term->kind != CHI_TERM_MOTIF;
 }
 
 int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *terms,
@@ -411,7 +416,8 @@ int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *
 		if (!is_column(term)) {
 			continue;
 		}
-		struct test *test = &tester->tests[tester->n++];
+		struct test *test = &tester->tests[i];
+		tester->n++;
 		test->term = term;
 		int rc = is_name_term(term) ? find_names(tester, view, i, test) : CHI_OK;
 		if (rc < 0) {
@@ -426,6 +432,11 @@ int chi_tester_new(const struct chi_archive_view *view, const struct chi_terms *
 bool chi_tester_asks(const struct chi_tester *tester)
 {
 	return tester->n > 0;
+}
+
+bool chi_tester_has(const struct chi_tester *tester, size_t i)
+{
+	return tester->tests[i].term != NULL;
 }
 
 const char *chi_tester_unknown(const struct chi_tester *tester, size_t i)
@@ -447,14 +458,17 @@ int chi_unstored_parse(const char *text, struct chi_terms *out, struct chi_fault
 	int rc = chi_terms_parse(text, strlen(text), out, fault);
 	for (size_t i = 0; rc == CHI_OK && i < out->n; i++) {
 		const struct chi_term *term = &out->term[i];
-		if (!is_column(term) || term->kind == CHI_TERM_NUMBER ||
-		    term->kind == CHI_TERM_SOURCE) {
+		if ((!is_column(term) && term->kind != CHI_TERM_MOTIF) ||
+		    term->kind == CHI_TERM_NUMBER || term->kind == CHI_TERM_SOURCE) {
 			rc = chi_fail(fault, -CHI_EINVAL,
 				      "filter: %s cannot be asked of games in files",
 				      chi_term_words[term->kind].name);
 		}
 	}
-	return rc;
+	const char *asked = rc == CHI_OK ? chi_terms_ask_store(out) : NULL;
+	return asked == NULL ? rc
+			     : chi_fail(fault, -CHI_EINVAL,
+					"filter: %s cannot be asked of games in files", asked);
 }
 
 static bool name_fits(const struct chi_pgn_game *game, enum chi_pgn_tag tag, const char *wanted)
@@ -531,37 +545,91 @@ static void read_head(const struct chi_pgn_game *game, bool opening, struct chi_
 	}
 }
 
-bool chi_unstored_fits(const struct chi_terms *terms, const struct chi_pgn_game *game)
+/* A game as a chunk of one row. */
+struct chi_unstored {
+	const struct chi_terms *terms;
+	struct chi_motifs *motifs; /* NULL: there are none */
+	bool asks_opening;
+	const struct chi_pgn_game *game;
+	struct chi_columns_chunk chunk;
+	uint32_t has; /* of the game's motifs, those that it has */
+};
+
+int chi_unstored_new(const struct chi_terms *terms, struct chi_unstored **out,
+		     struct chi_fault *fault)
+{
+	struct chi_unstored *own = calloc(1, sizeof(*own));
+	int rc = CHI_OK;
+	if (own == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	own->terms = terms;
+	own->chunk.n = 1;
+	for (size_t i = 0; i < terms->n; i++) {
+		own->asks_opening |= terms->term[i].kind == CHI_TERM_ECO;
+	}
+	if (terms->n_moments > 0) {
+		rc = chi_motifs_new(terms, &own->motifs, fault);
+	}
+	if (rc < 0) {
+		free(own);
+		return rc;
+	}
+	*out = own;
+	return CHI_OK;
+}
+
+void chi_unstored_free(struct chi_unstored *own)
+{
+	if (own != NULL) {
+		chi_motifs_free(own->motifs);
+		free(own);
+	}
+}
+
+static bool unstored_term_fits(const struct chi_unstored *own, const struct chi_term *term)
+{
+	struct test test = {.term = term};
+	struct chi_hits hits = {0};
+	if (is_name_term(term)) {
+		test.ids = fitting_ids(own->game, term->kind,
+				       chi_term_text_of(own->terms, term->text));
+	}
+	if (term->opponent != 0) {
+		test.opponent = fitting_ids(own->game, term->kind,
+					    chi_term_text_of(own->terms, term->opponent));
+	}
+	run_test(&own->chunk, &test, &hits);
+	return (hits.words[0] & 1) != 0;
+}
+
+static bool unstored_node_fits(const struct chi_unstored *own, uint8_t at)
+{
+	const struct chi_term_node *node = &own->terms->nodes[at];
+	if (node->op == CHI_NODE_LEAF) {
+		const struct chi_term *term = &own->terms->term[node->left];
+		bool fits = term->kind == CHI_TERM_MOTIF ? (own->has >> term->motif.number & 1) != 0
+							 : unstored_term_fits(own, term);
+		return fits != term->negated;
+	}
+	bool left = unstored_node_fits(own, node->left);
+	return left != (node->op == CHI_NODE_AND) ? left : unstored_node_fits(own, node->right);
+}
+
+bool chi_unstored_fits(struct chi_unstored *own, const struct chi_pgn_game *game)
 {
 	static const uint8_t nothing[sizeof(uint32_t)];
-	struct chi_columns_chunk chunk = {.n = 1};
 	struct chi_game_head head;
 	uint32_t row[CHI_COLUMNS];
-	bool opening = false;
-	for (size_t i = 0; i < terms->n; i++) {
-		opening |= terms->term[i].kind == CHI_TERM_ECO;
-	}
-	read_head(game, opening, &head);
+	own->game = game;
+	read_head(game, own->asks_opening, &head);
 	chi_columns_row(&head, row);
 	for (size_t i = 0; i < CHI_COLUMNS; i++) {
-		chunk.columns[i] = (struct chi_column_span){.bytes = nothing, .base = row[i]};
+		own->chunk.columns[i] = (struct chi_column_span){.bytes = nothing, .base = row[i]};
 	}
-	for (size_t i = 0; i < terms->n; i++) {
-		const struct chi_term *term = &terms->term[i];
-		struct test test = {.term = term};
-		struct chi_hits hits = {0};
-		if (is_name_term(term)) {
-			test.ids =
-				fitting_ids(game, term->kind, chi_term_text_of(terms, term->text));
-		}
-		if (term->opponent != 0) {
-			test.opponent = fitting_ids(game, term->kind,
-						    chi_term_text_of(terms, term->opponent));
-		}
-		run_test(&chunk, &test, &hits);
-		if ((hits.words[0] & 1) == term->negated) {
-			return false;
-		}
+	if (own->motifs != NULL) {
+		own->has =
+			chi_motifs_played(own->motifs, game->positions, game->moves, game->n_plies);
 	}
-	return true;
+	return own->terms->n == 0 || unstored_node_fits(own, own->terms->root);
 }

@@ -27,12 +27,16 @@ CHI_MUSTUSE int chi_tester_new(const struct chi_archive_view *view, const struct
 /* NULL is fine. */
 void chi_tester_free(struct chi_tester *tester);
 
-/* True if it asks for anything. */
+/* True if it asks for anything; if term `i` is about columns. */
 bool chi_tester_asks(const struct chi_tester *tester);
+bool chi_tester_has(const struct chi_tester *tester, size_t i);
 
-/* The rows whose games are there and fit. Bits after the last row are 0. */
-void chi_tester_run(const struct chi_tester *tester, const struct chi_columns_chunk *chunk,
-		    struct chi_hits *hits);
+/* The rows whose games are there. Bits after the last row are 0, here and in the next. */
+void chi_tester_there(const struct chi_columns_chunk *chunk, struct chi_hits *hits);
+
+/* The rows that fit term `i`, which is about columns, with its `not`. */
+void chi_tester_run(const struct chi_tester *tester, size_t i,
+		    const struct chi_columns_chunk *chunk, struct chi_hits *hits);
 
 /* The text of the i-th name that is in no game; NULL: there are no more. */
 const char *chi_tester_unknown(const struct chi_tester *tester, size_t i);

@@ -75,7 +75,10 @@ CASE(test_text)
 	       "not player Tal opponent Keres not result 1/2-1/2", 0);
 	expect("--in|A|--in|B|--not-in|C", "in A in B not in C", 0);
 	expect("--filter|white Tal not year 1960|--black|Keres",
-	       "white Tal not year 1960 black Keres", 0);
+	       "( white Tal not year 1960 ) black Keres", 0);
+	/* Each --filter stands by itself, whatever is around it. */
+	expect("--has|Nd5|--filter|check|--event|x|--filter|eco B or eco C|--filter| ",
+	       "( check ) event x and ( eco B or eco C ) pattern has Nd5", 0);
 	expect("--moves|e4 c5 Nf3", "moves \"e4 c5 Nf3\"", 0);
 }
 

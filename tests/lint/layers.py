@@ -16,7 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
 # sub-room is a room of its own. "api" is the installed header, "types" the one below it.
 BELOW = {"types", "base"}
-BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern",
+BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern", "chess/moment",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
 ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
@@ -37,6 +37,7 @@ ARROWS = {
     "chess/openings": BELOW | {"chess"},
     "chess/polyglot": BELOW | {"chess"},
     "chess/pattern": BELOW | {"chess"},
+    "chess/moment": BELOW | {"chess", "chess/pattern"},
     "chess/endgame": BELOW | {"chess"},
 
     # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
@@ -132,7 +133,7 @@ ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS[
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/text/seal.h", "store/archive.h", "store/archive_trees.h",
     "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/games/tags.h", "store/gamesets/gamesets.h",
-    "store/names/names.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/wanted.h": "search",
+    "store/names/names.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/motif.h": "search",
     # Other engines as children: what the analyser shares with chistore-uci.
     "uci/child.h": "uci/engines", "uci/info.h": "uci/engines",
     # Numbers alone: what an operation asks of a client, and what a client is given.

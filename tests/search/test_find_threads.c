@@ -126,10 +126,11 @@ CASE(test_rounds)
 /* Opened before there is damage: LMDB reads what it begins with. */
 static struct chi_shown_games *open_shown(struct chi_read *read)
 {
-	struct chi_wanted wanted;
+	struct chi_motif *wanted = NULL;
 	struct chi_shown_games *shown;
-	ok(chi_wanted_parse("", &wanted, &fault));
-	ok(chi_shown_new(&wanted, 1 + help_below(3), &shown));
+	ok(chi_motif_parse("", &wanted, &fault));
+	ok(chi_shown_new(wanted, 1 + help_below(3), &shown));
+	free(wanted);
 	ok(chi_shown_attach(shown, read));
 	return shown;
 }

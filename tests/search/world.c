@@ -12,6 +12,9 @@
 #include "chess/movegen.h"
 #include "chess/names/fits.h"
 #include "chess/notation.h"
+#include "chess/moment/features.h"
+#include "chess/moment/played.h"
+#include "chess/movegen.h"
 #include "chess/pattern/pattern.h"
 #include "store/games/archive.h"
 #include "store/names/names.h"
@@ -303,21 +306,119 @@ static bool fits_position(const struct world_game *game, const struct chi_term *
 	return false;
 }
 
-static bool fits_pattern(const struct world_game *game, const struct chi_terms *terms,
-			 const struct chi_term *term)
+/* ---- Motifs: straight from what they mean ------------------------------------------------- */
+
+/* A pattern knows its turns; other tests are asked of the position as it is. */
+static bool fits_test(const struct world_game *game, const struct chi_terms *terms,
+		      const struct chi_term *term, const struct chi_term_test *test, size_t ply)
 {
+	struct chi_position position;
 	struct chi_pattern_spec spec;
 	struct chi_pattern pattern;
-	chi_term_pattern(terms, term, &spec);
-	ok(chi_pattern_compile(&spec, &pattern, &fault));
-	for (size_t i = 0; i <= game->plies; i++) {
-		if (chi_pattern_matches(&pattern, game->keys[i].bytes) &&
-		    (term->pattern.family == CHI_ENDGAME_NONE ||
-		     chi_endgame_family_of(game->keys[i].bytes) == term->pattern.family)) {
-			return true;
+	struct chi_move_list list;
+	struct chi_played_moves moves;
+	struct chi_moment moment;
+	struct chi_moment_view view;
+	chi_move move = ply < game->plies ? game->moves[ply] : 0;
+	ok(chi_key_decode(&game->keys[ply], &position, &fault));
+	bool check = chi_position_in_check(&position, position.side);
+	chi_movegen_legal(&position, &list);
+	switch (test->kind) {
+	case CHI_TEST_PATTERN:
+		chi_term_pattern_spec(terms, &test->pattern, &spec);
+		spec.mirror = term->motif.mirror;
+		spec.either_colour = term->motif.either_colour;
+		ok(chi_pattern_compile(&spec, &pattern, &fault));
+		return chi_pattern_matches(&pattern, game->keys[ply].bytes) &&
+		       (test->pattern.family == CHI_ENDGAME_NONE ||
+			chi_endgame_family_of(game->keys[ply].bytes) == test->pattern.family);
+	case CHI_TEST_ANY:
+		return true;
+	case CHI_TEST_CHECK:
+		return check;
+	case CHI_TEST_MATE:
+		return check && list.n == 0;
+	case CHI_TEST_STALEMATE:
+		return !check && list.n == 0;
+	case CHI_TEST_FIRST:
+		return ply == 0;
+	case CHI_TEST_LAST:
+		return ply == game->plies;
+	case CHI_TEST_PLY:
+		return (int32_t)ply >= test->min && (int32_t)ply <= test->max;
+	case CHI_TEST_POINTS: {
+		int points = chi_position_points(&position);
+		return points >= test->min && points <= test->max;
+	}
+	case CHI_TEST_PLAYED:
+		ok(chi_played_parse(chi_term_text_of(terms, test->text), &moves, &fault));
+		chi_moment_init(&moment, &position, move, NULL);
+		chi_moment_view_init(&view, &moment, (struct chi_turn){false, false}, NULL);
+		return chi_played_fits(&moves, &view);
+	default:
+		fail_msg("a test that a loop cannot answer");
+		return false;
+	}
+}
+
+static bool fits_node(const struct world_game *game, const struct chi_terms *terms,
+		      const struct chi_term *term, uint8_t at, size_t ply)
+{
+	const struct chi_term_node *node = &terms->nodes[at];
+	if (node->op == CHI_NODE_LEAF) {
+		const struct chi_term_test *test = &terms->tests[node->left];
+		return fits_test(game, terms, term, test, ply) != test->negated;
+	}
+	bool left = fits_node(game, terms, term, node->left, ply);
+	bool right = fits_node(game, terms, term, node->right, ply);
+	return node->op == CHI_NODE_AND ? left && right : left || right;
+}
+
+/* Where moments 0 to i begin if the last of them ends at a ply, -1: they do not. */
+static int32_t begin_of(const struct world_game *game, const struct chi_terms *terms,
+			const struct chi_term *term, int i, int32_t end)
+{
+	const struct chi_term_moment *moment = &terms->moments[term->motif.first + i];
+	int32_t start = end - moment->run + 1;
+	for (int32_t ply = end; ply >= start; ply--) {
+		if (ply < 0 || !fits_node(game, terms, term, moment->root, (size_t)ply)) {
+			return -1;
 		}
 	}
-	return false;
+	if (i == 0) {
+		return start;
+	}
+	for (int32_t before = start - 1; before >= 0; before--) {
+		if ((moment->link == CHI_LINK_NEXT && before < start - 1) ||
+		    (moment->within != 0 && before < start - moment->within)) {
+			return -1;
+		}
+		int32_t begin = begin_of(game, terms, term, i - 1, before);
+		if (begin >= 0) {
+			return begin;
+		}
+	}
+	return -1;
+}
+
+bool world_motif(const struct world_game *game, const struct chi_terms *terms,
+		 const struct chi_term *term, int32_t *ply)
+{
+	const struct chi_term_moment *first = &terms->moments[term->motif.first];
+	uint32_t n = 0;
+	*ply = -1;
+	for (int32_t end = 0; end <= (int32_t)game->plies; end++) {
+		int32_t begin = begin_of(game, terms, term, term->motif.n - 1, end);
+		if (begin < 0) {
+			continue;
+		}
+		*ply = *ply < 0 ? begin : *ply;
+		if (!first->counted) {
+			return true;
+		}
+		n++;
+	}
+	return first->counted && n >= first->least && n <= first->most;
 }
 
 static bool fits_term(const struct world_game *game, const struct chi_terms *terms,
@@ -325,6 +426,7 @@ static bool fits_term(const struct world_game *game, const struct chi_terms *ter
 {
 	const struct chi_game_head *h = &game->head;
 	const char *text = chi_term_text_of(terms, term->text);
+	int32_t ply;
 #define IN(value) ((value) >= term->min && (value) <= term->max)
 	switch (term->kind) {
 	case CHI_TERM_PLAYER:
@@ -369,8 +471,8 @@ static bool fits_term(const struct world_game *game, const struct chi_terms *ter
 	case CHI_TERM_POSITION:
 	case CHI_TERM_MOVES:
 		return fits_position(game, term);
-	case CHI_TERM_PATTERN:
-		return fits_pattern(game, terms, term);
+	case CHI_TERM_MOTIF:
+		return world_motif(game, terms, term, &ply);
 	default:
 		fail_msg("a term that a loop cannot answer");
 		return false;
@@ -378,13 +480,21 @@ static bool fits_term(const struct world_game *game, const struct chi_terms *ter
 #undef IN
 }
 
+static bool fits_tree(const struct world_game *game, const struct chi_terms *terms, uint8_t at)
+{
+	const struct chi_term_node *node = &terms->nodes[at];
+	if (node->op == CHI_NODE_LEAF) {
+		const struct chi_term *term = &terms->term[node->left];
+		return fits_term(game, terms, term) != term->negated;
+	}
+	bool left = fits_tree(game, terms, node->left);
+	return node->op == CHI_NODE_AND ? left && fits_tree(game, terms, node->right)
+					: left || fits_tree(game, terms, node->right);
+}
+
 bool world_fits(const struct world_game *game, const struct chi_terms *terms)
 {
-	bool fits = game->there;
-	for (size_t i = 0; fits && i < terms->n; i++) {
-		fits = fits_term(game, terms, &terms->term[i]) != terms->term[i].negated;
-	}
-	return fits;
+	return game->there && (terms->n == 0 || fits_tree(game, terms, terms->root));
 }
 
 /* A position that some game reached. */
@@ -441,6 +551,14 @@ static const char *const others[] = {
 	"pattern material P=..12 to-move black",
 	"pattern has Nf3 mirror",
 	"pattern balance \"P v\" either-colour",
+	"played captures next played captures",
+	"pattern played N-** then within 4 check",
+	"pattern (played quiet or check) for 7",
+	"pattern played captures times 3..5",
+	"pattern last mate",
+	"pattern to-move black played B-**|N-** next not played captures then has Pe4 for 3",
+	"pattern points 1..9 not check ply 9..",
+	"pattern first then within 6 played captures then within 3 check",
 	"year 2012..2013",
 	"since 2012",
 	"until 2013",
@@ -468,13 +586,27 @@ static void print_term(const struct search_world *world, FILE *out)
 	}
 }
 
+/* Terms, and groups of them with `or` in between. */
+static void print_conjunction(const struct search_world *world, FILE *out, unsigned depth)
+{
+	for (unsigned n = help_below(depth > 0 ? 3 : 4); n > 0; n--) {
+		print_term(world, out);
+	}
+	if (depth > 0) {
+		fprintf(out, "%s(", help_below(3) == 0 ? "not " : "");
+		print_term(world, out);
+		print_conjunction(world, out, depth - 1);
+		fprintf(out, " or ");
+		print_term(world, out);
+		fprintf(out, ") ");
+	}
+}
+
 void world_filter(const struct search_world *world, char *out, size_t size)
 {
 	FILE *to = fmemopen(out, size, "w");
 	assert_non_null(to);
-	for (unsigned n = help_below(4); n > 0; n--) {
-		print_term(world, to);
-	}
+	print_conjunction(world, to, help_below(3) == 0 ? 2 : 0);
 	fputc('\0', to);
 	fclose(to);
 }

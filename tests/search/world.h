@@ -45,6 +45,11 @@ void world_close(struct search_world *world);
 /* Whether a game fits, term by term; gamesets are not known. */
 bool world_fits(const struct world_game *game, const struct chi_terms *terms);
 
+/* Whether a game has a motif, and where its first moment is as chi_motif_found says. Motifs of
+ * several tests are not turned, none is shifted; the store is not asked. */
+bool world_motif(const struct world_game *game, const struct chi_terms *terms,
+		 const struct chi_term *term, int32_t *ply);
+
 /* A filter at random that fits some games more often than not. */
 void world_filter(const struct search_world *world, char *out, size_t size);
 

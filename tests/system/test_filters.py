@@ -325,6 +325,15 @@ class Filters(Base):
             expected = row_of(game)
             self.assertEqual({name: row[name] for name in expected}, expected)
 
+    def test_examples_of_the_manual(self):
+        """Each is a filter, and means the same written by itself in parentheses."""
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "chistore-filters.7"), encoding="utf-8") as page:
+            examples = [line[4:].strip().replace("\\(dq", '"') for line in page if line.startswith(".Dl ")]
+        self.assertGreater(len(examples), 20)
+        for text in examples:
+            with self.subTest(text):
+                self.assertEqual(self.numbers("--filter", text), self.numbers("--filter", f"({text}) or ({text})"))
+
     def test_random_filters(self):
         """The games; and of some the total, the orders, and the pages."""
         found = 0

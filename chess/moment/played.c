@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "chess/moment/played.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+#include "chess/pattern/contents.h"
+
+#define ANY_SQUARE UINT64_MAX
+#define NO_MADE	   1
+#define ANY_MADE                                                                                   \
+	(1u << CHI_KNIGHT | 1u << CHI_BISHOP | 1u << CHI_ROOK | 1u << CHI_QUEEN | 1u << CHI_KING)
+
+enum {
+	ANY_MOVE = 0,
+	CASTLES,
+	CASTLES_KINGSIDE,
+	CASTLES_QUEENSIDE,
+	EN_PASSANT,
+};
+
+enum {
+	ANY_EFFECT = 0,
+	CHECKS,
+	MATES,
+};
+
+static const struct {
+	const char *word;
+	struct chi_played_move move;
+} words[] = {
+#define MOVE(pieces, takes, makes, kind_of_move)                                                   \
+	{                                                                                          \
+		.from = ANY_SQUARE, .to = ANY_SQUARE, .piece = (pieces), .taken = (takes),         \
+		.made = (makes), .how = (kind_of_move)                                             \
+	}
+	{"any", MOVE(SET_PIECES, SET_ALL, NO_MADE | ANY_MADE, ANY_MOVE)},
+	{"captures", MOVE(SET_PIECES, SET_PIECES, NO_MADE | ANY_MADE, ANY_MOVE)},
+	{"quiet", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, ANY_MOVE)},
+	{"promotes", MOVE(SET_PIECES, SET_ALL, ANY_MADE, ANY_MOVE)},
+	{"ep", MOVE(SET_PIECES, SET_PIECES, NO_MADE, EN_PASSANT)},
+	{"castles", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, CASTLES)},
+	{"O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CASTLES_KINGSIDE)},
+	{"O-O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CASTLES_QUEENSIDE)},
+	{"o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CASTLES_KINGSIDE)},
+	{"o-o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CASTLES_QUEENSIDE)},
+#undef MOVE
+};
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+struct reader {
+	const char *text;
+	const char *at;
+	struct chi_fault *fault;
+};
+
+static int refuse_move(const struct reader *reader, const char *why)
+{
+	return chi_fail(reader->fault, -CHI_ESYNTAX, "played, character %zu: %s",
+			(size_t)(reader->at - reader->text) + 1, why);
+}
+
+/* Pieces alone. */
+static int read_pieces(struct reader *reader, uint32_t *set)
+{
+	const char *why = chi_contents_read(&reader->at, set);
+	*set &= SET_PIECES;
+	if (why == NULL && *set == 0) {
+		why = "a piece moves and is taken, not an empty square";
+	}
+	return why == NULL ? CHI_OK : refuse_move(reader, why);
+}
+
+/* A square, if there is one: b4 is one, b before another square is Black's bishop. */
+static bool take_squares(struct reader *reader, uint64_t *squares)
+{
+	const char *at = reader->at;
+	if (chi_squares_read(&at, squares) != NULL) {
+		return false;
+	}
+	reader->at = at;
+	return true;
+}
+
+static bool take_sign(struct reader *reader, char sign)
+{
+	bool is = *reader->at == sign;
+	reader->at += is;
+	return is;
+}
+
+/* What is taken, after an 'x': a piece, if a square or the end of squares follows it. */
+static int read_taken(struct reader *reader, struct chi_played_move *move)
+{
+	uint64_t squares = 0;
+	const char *at = reader->at;
+	move->taken = SET_PIECES;
+	if (*at == '\0' || strchr("|=+#", *at) != NULL || chi_squares_read(&at, &squares) == NULL) {
+		return CHI_OK;
+	}
+	return read_pieces(reader, &move->taken);
+}
+
+static int read_made(struct reader *reader, struct chi_played_move *move)
+{
+	uint32_t set = 0;
+	const char *at = reader->at;
+	int rc = read_pieces(reader, &set);
+	set |= set >> CHI_KINDS;
+	move->made = set & ANY_MADE;
+	if (rc == CHI_OK && move->made == 0) {
+		reader->at = at;
+		rc = refuse_move(reader, "a pawn becomes one of N B R Q");
+	}
+	return rc;
+}
+
+/* One move that is no word. */
+static int read_move(struct reader *reader, struct chi_played_move *move)
+{
+	uint64_t first = 0;
+	int rc = CHI_OK;
+	*move = (struct chi_played_move){.from = ANY_SQUARE,
+					 .to = ANY_SQUARE,
+					 .piece = SET_PIECES,
+					 .taken = SET_ALL,
+					 .made = NO_MADE | ANY_MADE};
+	bool has_first = take_squares(reader, &first);
+	if (!has_first && *reader->at != '-' && *reader->at != 'x') {
+		rc = read_pieces(reader, &move->piece);
+		has_first = rc == CHI_OK && take_squares(reader, &first);
+	}
+	bool takes = rc == CHI_OK && take_sign(reader, 'x');
+	bool has_sign = rc == CHI_OK && (takes || take_sign(reader, '-'));
+	if (takes) {
+		rc = read_taken(reader, move);
+	}
+	if (rc == CHI_OK && !take_squares(reader, &move->to)) {
+		move->to = has_first && !has_sign ? first : ANY_SQUARE;
+		has_first &= has_sign;
+		if (has_sign && !takes) {
+			rc = refuse_move(reader, "a square is expected after '-', such as d5, d*, "
+						 "*8 or **");
+		}
+	}
+	move->from = has_first ? first : ANY_SQUARE;
+	if (rc == CHI_OK && take_sign(reader, '=')) {
+		rc = read_made(reader, move);
+	}
+	move->effect = rc != CHI_OK		? ANY_EFFECT
+		       : take_sign(reader, '+') ? CHECKS
+		       : take_sign(reader, '#') ? MATES
+						: ANY_EFFECT;
+	return rc;
+}
+
+/* A word, or a move. */
+static int read_one(struct reader *reader, struct chi_played_move *move)
+{
+	size_t len = strcspn(reader->at, "|");
+	for (size_t i = 0; i < CHI_COUNT(words); i++) {
+		if (strlen(words[i].word) == len && memcmp(words[i].word, reader->at, len) == 0) {
+			*move = words[i].move;
+			reader->at += len;
+			return CHI_OK;
+		}
+	}
+	int rc = len == 0 ? refuse_move(reader, "a move is expected, such as N-d5, Bxph7+, O-O or "
+						"captures")
+			  : read_move(reader, move);
+	return rc == CHI_OK && *reader->at != '\0' && *reader->at != '|'
+		       ? refuse_move(reader,
+				     "this belongs to no move such as N-d5, Bxph7+, P-*8=Q#, "
+				     "O-O, castles, captures, quiet, promotes, ep, any")
+		       : rc;
+}
+
+int chi_played_parse(const char *text, struct chi_played_moves *out, struct chi_fault *fault)
+{
+	struct reader reader = {text, text, fault};
+	int rc = CHI_OK;
+	out->n = 0;
+	do {
+		if (out->n == CHI_PLAYED_MAX) {
+			return chi_fail(fault, -CHI_ETOOBIG, "played: over %d moves",
+					CHI_PLAYED_MAX);
+		}
+		rc = read_one(&reader, &out->move[out->n++]);
+	} while (rc == CHI_OK && take_sign(&reader, '|'));
+	return rc;
+}
+
+int chi_played_shift(struct chi_played_moves *moves, struct chi_shift shift)
+{
+	bool stays = true;
+	for (size_t i = 0; i < moves->n; i++) {
+		stays = stays && chi_squares_shift(&moves->move[i].from, shift) &&
+			chi_squares_shift(&moves->move[i].to, shift);
+	}
+	return stays ? CHI_OK : CHI_NONE;
+}
+
+/* ---- Fitting ------------------------------------------------------------------------------ */
+
+/* A move, with what it does to the board, turned as a view is. */
+struct made_move {
+	uint32_t piece; /* as a set */
+	uint32_t taken;
+	uint8_t made; /* a bit */
+	uint8_t how;
+	uint64_t from; /* a bit */
+	uint64_t to;   /* of the king, in castling */
+};
+
+static uint32_t set_on(const struct chi_position *position, int square, struct chi_turn turn)
+{
+	int kind = chi_position_kind(position, square);
+	if (kind == CHI_KINDS) {
+		return SET_EMPTY;
+	}
+	bool black = (position->colour[CHI_BLACK] & chi_bit(square)) != 0;
+	return chi_set_of(black != turn.swap ? CHI_BLACK : CHI_WHITE, kind);
+}
+
+static struct made_move read_played(const struct chi_moment *moment, struct chi_turn turn)
+{
+	const struct chi_position *position = moment->position;
+	int from = chi_move_from(moment->move);
+	int to = chi_move_to(moment->move);
+	struct made_move out = {.piece = set_on(position, from, turn),
+				.made = (uint8_t)(1u << chi_move_promotion(moment->move))};
+	if (chi_position_is_castling(position, moment->move)) {
+		out.how = (to > from) != turn.mirror ? CASTLES_KINGSIDE : CASTLES_QUEENSIDE;
+		out.taken = SET_EMPTY;
+		to = chi_castling_king_to(from, to);
+	} else if (to == position->ep && (position->kind[CHI_PAWN] & chi_bit(from)) != 0) {
+		out.how = EN_PASSANT;
+		out.taken = SET_PAWNS & ~out.piece;
+	} else {
+		out.taken = set_on(position, to, turn);
+	}
+	out.from = chi_turn_squares(turn, chi_bit(from));
+	out.to = chi_turn_squares(turn, chi_bit(to));
+	return out;
+}
+
+static bool fits_how(uint8_t asked, uint8_t how)
+{
+	return asked == ANY_MOVE || asked == how ||
+	       (asked == CASTLES && (how == CASTLES_KINGSIDE || how == CASTLES_QUEENSIDE));
+}
+
+static bool fits_one(const struct chi_played_move *asked, const struct made_move *played,
+		     struct chi_moment *moment)
+{
+	if ((asked->piece & played->piece) == 0 || (asked->taken & played->taken) == 0 ||
+	    (asked->made & played->made) == 0 || (asked->from & played->from) == 0 ||
+	    (asked->to & played->to) == 0 || !fits_how(asked->how, played->how)) {
+		return false;
+	}
+	return asked->effect == ANY_EFFECT ||
+	       (asked->effect == CHECKS ? chi_moment_gives_check(moment)
+					: chi_moment_mates(moment));
+}
+
+bool chi_played_fits(const struct chi_played_moves *moves, const struct chi_moment_view *view)
+{
+	if (view->moment->move == 0) {
+		return false;
+	}
+	struct made_move played = read_played(view->moment, view->turn);
+	for (size_t i = 0; i < moves->n; i++) {
+		if (fits_one(&moves->move[i], &played, view->moment)) {
+			return true;
+		}
+	}
+	return false;
+}
