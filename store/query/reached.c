@@ -132,7 +132,7 @@ int chi_reached_next(struct chi_reached *reached, const struct chi_posting **ent
 	bool first = !reached->begun;
 	reached->begun = true;
 	*entries = reached->some;
-	*n = reached->n;
+	*n = first ? reached->n : 0;
 	if (!reached->apart) {
 		return first ? CHI_OK : CHI_NONE;
 	}

@@ -141,6 +141,17 @@ CASE(test_random)
 	assert_true(by_other_ways > 0);
 }
 
+/* The short list after one move ends chunks before that after another: it was read again, freed. */
+CASE(a_list_that_ended_is_not_read_again)
+{
+	for (uint32_t number = 1; number <= world.n; number += 3) {
+		const struct world_game *game = &world.games[number];
+		if (game->there && game->plies > 10) {
+			check(&game->keys[10], "plies 0..");
+		}
+	}
+}
+
 /* A position that no game reached. */
 CASE(test_nothing)
 {
