@@ -11,6 +11,7 @@
 #include "ops/queries.h"
 #include "proto/msg.h"
 #include "search/among.h"
+#include "search/footprint.h"
 #include "store/archive.h"
 #include "store/store.h"
 
@@ -151,6 +152,17 @@ static int attach_among(struct chi_scan_query *scan, struct chi_fault *fault)
 		       : chi_among_open(read, games, strlen(games), &scan->among, fault);
 }
 
+/* What the games reached, if they were all played. */
+static void give_keys(struct chi_scan_query *scan)
+{
+	size_t n = 0;
+	const uint8_t *keys =
+		scan->footprint != NULL ? chi_footprint_keys(scan->footprint, &n) : NULL;
+	if (keys != NULL) {
+		chi_scan_given(scan->scan, keys, n);
+	}
+}
+
 /* The scan goes on where it stood, on the state of now. Two snapshots of the same sequence
  * number show the same, so only another number makes the result a mixed one. */
 static int attach_scan(struct chi_query *query, struct chi_fault *fault)
@@ -174,16 +186,63 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 	if (status == CHI_OK && scan->pattern != NULL) {
 		chi_scan_sift(scan->scan, chi_scan_shows, scan->pattern);
 	}
+	if (status == CHI_OK) {
+		give_keys(scan);
+	}
 	return status;
 }
 
-/* Looks for the games. */
+/* The order of the walk does not matter, or is that of keys; and it does not end early, or in a
+ * narrow band. */
+static bool takes_keys(const struct chi_scan_query *scan)
+{
+	const struct chi_scan_spec *spec = &scan->spec;
+	bool whole = spec->chi2_min == 0 && spec->chi2_max == CHI_CHI2_MAX;
+	bool any_order =
+		spec->sort != CHI_SORT_NONE || scan->counts ||
+		(spec->order == CHI_ORDER_POSITION && !spec->descending && spec->limit == 0);
+	return whole && any_order;
+}
+
+/* Positions of few games are found by playing these. Whatever is wrong with that, a walk finds
+ * them too. */
+static int find_positions(struct chi_scan_query *scan, uint64_t *steps)
+{
+	uint64_t positions = 0;
+	int rc = CHI_OK;
+	(void)chi_scan_left(scan->scan, &positions);
+	scan->walks =
+		scan->walks || !takes_keys(scan) || !chi_footprint_pays(scan->among, positions);
+	if (!scan->walks && scan->footprint == NULL) {
+		rc = chi_footprint_new(scan->among, &scan->footprint);
+	}
+	if (!scan->walks && rc == CHI_OK) {
+		rc = chi_footprint_step(scan->footprint, scan->query.read, steps);
+	}
+	if (rc < 0) {
+		chi_footprint_free(scan->footprint);
+		scan->footprint = NULL;
+		scan->walks = true;
+	}
+	if (scan->walks || rc != CHI_NONE) {
+		return scan->walks ? CHI_NONE : rc;
+	}
+	if (scan->reaches) {
+		chi_among_judge(scan->among, scan->scan, false);
+		scan->reaches = false;
+	}
+	give_keys(scan);
+	return CHI_NONE;
+}
+
+/* Looks for the games, and where they were. */
 static int find_games(struct chi_query *query, struct chi_fault *fault)
 {
 	struct chi_scan_query *scan = scan_of(query);
 	uint64_t steps = query->steps / 4;
 	(void)fault;
-	return scan->among != NULL ? chi_among_step(scan->among, &steps) : CHI_NONE;
+	int rc = scan->among != NULL ? chi_among_step(scan->among, &steps) : CHI_NONE;
+	return rc == CHI_NONE && scan->among != NULL ? find_positions(scan, &steps) : rc;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------- */
@@ -313,6 +372,7 @@ static size_t memory_of_scan(const struct chi_query *query)
 {
 	const struct chi_scan_query *scan = const_scan_of(query);
 	return (scan->among != NULL ? chi_among_memory(scan->among) : 0) +
+	       (scan->footprint != NULL ? chi_footprint_memory(scan->footprint) : 0) +
 	       (scan->scan != NULL ? chi_scan_memory(scan->scan) : 0);
 }
 
@@ -333,6 +393,7 @@ static const char *unknown_in_scan(const struct chi_query *query, size_t i)
 static void close_scan(struct chi_query *query)
 {
 	chi_scan_free(scan_of(query)->scan);
+	chi_footprint_free(scan_of(query)->footprint);
 	chi_among_close(scan_of(query)->among);
 }
 
@@ -366,6 +427,7 @@ static int open_count(struct chi_query *query, const char **field, struct chi_fa
 	int status = open_scan(query, field, fault);
 	struct chi_scan_spec *spec = &scan_of(query)->spec;
 	bool goes_by_counts = spec->filter.games_min > 0 || spec->filter.score.set;
+	scan_of(query)->counts = true;
 	spec->want = CHI_WANT_KEYS;
 	spec->whole_counts = false;
 	scan_of(query)->reaches = spec->chi2_min == 0 && spec->chi2_max == CHI_CHI2_MAX &&

@@ -20,7 +20,10 @@ struct chi_scan_query {
 	struct chi_cursor sent;	   /* after the rows delivered */
 	struct chi_scan *scan;	   /* NULL: to be opened, after spec.after */
 	struct chi_among *among;   /* the games of the filter; NULL: there is none */
+	struct chi_footprint *footprint; /* what these games reached; NULL: positions are walked */
+	bool walks;			 /* they must be */
 	const struct chi_motif *pattern; /* of spec.pattern; NULL: there is none */
+	bool counts;			 /* no rows are asked for */
 	bool reaches;	   /* a count of all positions, in their order, by any number of threads */
 	uint64_t sequence; /* of the state that the rows so far are of */
 	bool has_sequence;

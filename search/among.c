@@ -155,6 +155,16 @@ bool chi_among_has(const struct chi_among *among, uint32_t number)
 	return chi_numbers_has(among->all, number);
 }
 
+uint64_t chi_among_count(const struct chi_among *among)
+{
+	return chi_numbers_count(among->all);
+}
+
+bool chi_among_next(const struct chi_among *among, uint32_t from, uint32_t *out)
+{
+	return chi_numbers_next(among->all, from, out);
+}
+
 static void count_result(const struct chi_among *among, uint32_t number, struct chi_counts *counts)
 {
 	bool white = chi_numbers_has(among->ended[CHI_RESULT_WHITE], number);

@@ -46,6 +46,10 @@ CHI_MUSTUSE int chi_among_step(struct chi_among *among, uint64_t *steps);
 /* After that: whether the game is one of them. */
 bool chi_among_has(const struct chi_among *among, uint32_t number);
 
+/* How many there are; the first of them from a number on, false: there is none. */
+uint64_t chi_among_count(const struct chi_among *among);
+bool chi_among_next(const struct chi_among *among, uint32_t from, uint32_t *out);
+
 /* The scan, which needs it from its first row on, delivers only positions that one of the games
  * reached, and with what these did there (chi_scan_judged), or, `whole`, all. The scan must be
  * closed first. */

@@ -92,6 +92,12 @@ typedef int chi_scan_judge(void *context, struct chi_reached *reached, struct ch
  * plies, of which it is not known whose they are. Counting takes one thread. */
 void chi_scan_judged(struct chi_scan *scan, chi_scan_judge *judge, void *context);
 
+/* Before the first call, of a scan in ascending order of positions, or one whose order does not
+ * matter, since it is sorted or its rows are counted: looks at these positions in place of a walk,
+ * as far as they are stored. Keys ascend, each once, with zeros after their ends; they stay the
+ * caller's until the scan ends; CHI_KEY_MAX bytes each. */
+void chi_scan_given(struct chi_scan *scan, const uint8_t *keys, size_t n);
+
 /* Looks at a scan's positions for their games. */
 struct chi_reach_spec {
 	unsigned threads; /* 1 to 64, the caller's included */

@@ -267,6 +267,10 @@ void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *c
 
 uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all)
 {
+	if (scan->given != NULL) {
+		*all = scan->n_given;
+		return scan->n_given - scan->at_given;
+	}
 	*all = scan->range == CHI_SCAN_RANGE_STRENGTH ? scan->known : scan->positions;
 	return scan->range == CHI_SCAN_RANGE_OVER ? 0 : scan->begun ? scan->left : *all;
 }

@@ -27,6 +27,9 @@ struct chi_scan {
 	struct chi_sieve sieve;	 /* what the filter asks of keys */
 	chi_scan_wanted *wanted; /* and what the caller asks; NULL: nothing */
 	const void *wanted_context;
+	const uint8_t *given; /* positions in place of a walk (given.c); NULL: none */
+	size_t n_given;
+	size_t at_given;
 	chi_scan_judge *judge; /* of games (store/archive.h); NULL: all count */
 	void *judge_context;
 	enum chi_scan_range range;
@@ -146,6 +149,11 @@ CHI_MUSTUSE int chi_sorted_collect(struct chi_scan *scan, uint64_t steps);
 
 /* As chi_scan_rows; none until all are collected. */
 CHI_MUSTUSE int chi_sorted_rows(struct chi_scan *scan, struct chi_row *rows, size_t max, size_t *n);
+
+/* ---- given.c ------------------------------------------------------------------------------ */
+
+/* As chi_walk_some, of a scan of given positions. */
+CHI_MUSTUSE int chi_walk_given(struct chi_scan *scan, struct chi_scan_batch *batch);
 
 /* ---- walk.c ------------------------------------------------------------------------------- */
 

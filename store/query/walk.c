@@ -233,6 +233,9 @@ int chi_walk_some(struct chi_scan *scan, struct chi_scan_batch *batch)
 	bool joins = scan->joins && scan->range == CHI_SCAN_RANGE_STRENGTH;
 	size_t max = batch->max;
 	size_t from = batch->n;
+	if (scan->given != NULL) {
+		return chi_walk_given(scan, batch);
+	}
 	int rc = scan->begun ? CHI_OK : chi_scan_range_begin(scan);
 	if (rc == CHI_OK) {
 		if (joins && max - from > CHI_DESCENT_LANES) {
