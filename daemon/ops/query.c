@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
@@ -28,6 +29,7 @@ struct aside {
 	struct chi_worker *worker;
 	struct chi_served *served;
 	bool tells; /* the run that follows */
+	int64_t worked_us;
 	pthread_t thread;
 	atomic_bool stop;
 	size_t held; /* bytes of the thread's that count among the server's buffers */
@@ -100,6 +102,7 @@ static void free_run(struct chi_run *run)
 
 static const struct chi_run_ops run_ops = {
 	.pages = true,
+	.bounded = true,
 	.open = open_run,
 	.release = release_run,
 	.step = step_run,
@@ -146,9 +149,14 @@ static int hold_memory(struct aside *aside)
 static int work_aside(struct aside *aside, struct chi_read *read)
 {
 	struct chi_query *query = aside->query;
+	int64_t began = chi_now_us();
 	int status = chi_query_attach(query, read, &aside->fault);
 	while (status == CHI_OK && !query->is_ready) {
 		status = hold_memory(aside);
+		aside->worked_us = chi_now_us() - began;
+		status = status == CHI_OK ? chi_run_check_work(aside->worker, aside->worked_us,
+							       &aside->fault)
+					  : status;
 		if (status == CHI_OK && atomic_load(&aside->stop)) {
 			status = -CHI_ECANCELED;
 		}
@@ -191,6 +199,7 @@ static int start_run(struct aside *aside, struct chi_conn *conn)
 	run->run.tells = aside->tells;
 	chi_run_start(&run->run, &run_ops, &task, aside->call.credits);
 	run->run.call.since_us = aside->call.since_us;
+	run->run.worked_us = aside->worked_us;
 	return CHI_OK;
 }
 
@@ -209,6 +218,7 @@ static void deliver_aside(struct chi_mail *mail, void *owner)
 		int status = aside->status;
 		status = status == CHI_OK ? start_run(aside, conn) : status;
 		if (status < 0) {
+			chi_run_log_slow(aside->call.op, aside->worked_us, conn);
 			chi_conn_fail(conn, aside->call.id, aside->call.op, status, NULL,
 				      aside->fault.text);
 		}

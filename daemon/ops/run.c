@@ -25,6 +25,9 @@
 #include "daemon/settings/limits.h"
 #include "store/store.h"
 
+/* Work for a query that leaves a line in the log. */
+#define SLOW_US 1000000
+
 /* Between two responses that tell how far it is. */
 #define PROGRESS_MS 200
 
@@ -121,9 +124,34 @@ static void resume_run(struct chi_call *call)
 
 static const struct chi_call_ops call_ops = {.resume = resume_run, .close = close_run};
 
+int chi_run_check_work(const struct chi_worker *worker, int64_t worked_us, struct chi_fault *fault)
+{
+	uint64_t most = worker->server->config->limits.query_ms;
+	return most == 0 || worked_us / 1000 < (int64_t)most
+		       ? CHI_OK
+		       : chi_fail(fault, -CHI_ETIMEOUT,
+				  "the query took more than %llu ms of work, which is as much as "
+				  "the "
+				  "server allows (--max-query-time)",
+				  (unsigned long long)most);
+}
+
+void chi_run_log_slow(enum chi_op op, int64_t worked_us, const struct chi_conn *conn)
+{
+	if (worked_us >= SLOW_US) {
+		log_limited_info("query.slow", "{operation} of {peer} took {seconds} s of work",
+				 log_text("operation", chi_op_name(op)),
+				 log_text("peer", chi_conn_peer(conn).text),
+				 log_seconds("seconds", (double)worked_us / 1e6));
+	}
+}
+
 /* Takes the run off its connection and frees it. */
 static void finish_run(struct chi_run *run)
 {
+	if (run->ops->bounded) {
+		chi_run_log_slow(run->call.op, run->worked_us, run->call.conn);
+	}
 	chi_call_remove(&run->call);
 	close_run(&run->call);
 }
@@ -221,7 +249,12 @@ static void slice(struct chi_run *run, int64_t until)
 	chi_dir_forget_damage();
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
+		int64_t began = chi_now_us();
 		status = work_on_run(run, until, &fault);
+		run->worked_us += chi_now_us() - began;
+	}
+	if (status == CHI_OK && run->ops->bounded) {
+		status = chi_run_check_work(run->worker, run->worked_us, &fault);
 	}
 	if (status != CHI_OK && run->ops->hand_on != NULL) {
 		hand_on(run, status, &fault);

@@ -26,6 +26,7 @@ struct chi_task;
 struct chi_run_ops {
 	/* Rows are sent as they come; else there is one response at the end. */
 	bool pages;
+	bool bounded; /* only so much work is done for it (limits.query_ms) */
 	/* Begins, or goes on where it was, on the snapshot run->read. */
 	int (*open)(struct chi_run *run, struct chi_fault *fault);
 	/* Lets go of that snapshot, and remembers where it was; also after a failed `open`. */
@@ -68,6 +69,7 @@ struct chi_run {
 	bool was_open;	       /* once */
 	bool tells;	       /* now and then how far it is, although no row has come */
 	int64_t told_at;       /* ms: of the last response */
+	int64_t worked_us;     /* for it, without waiting for the client */
 	struct chi_page page;
 	size_t accounted; /* bytes counted in server->buffered */
 };
@@ -80,6 +82,13 @@ void chi_run_start(struct chi_run *run, const struct chi_run_ops *ops, const str
 /* Tells of a name in the filter of games, valid for as long as the response is packed, that no name
  * in the store fits. Without memory it is not told. */
 void chi_run_tell_unknown(struct chi_run *run, struct chi_response *response, const char *name);
+
+/* Work for a query, so much so far: -CHI_ETIMEOUT if that is more than the server allows. */
+CHI_MUSTUSE int chi_run_check_work(const struct chi_worker *worker, int64_t worked_us,
+				   struct chi_fault *fault);
+
+/* The log's line of a query that has taken long. */
+void chi_run_log_slow(enum chi_op op, int64_t worked_us, const struct chi_conn *conn);
 
 /* Runs a slice of each whose turn it is. */
 void chi_run_slice(struct chi_worker *worker);

@@ -70,6 +70,8 @@ static const struct chi_option options[] = {
 	 .help = "write queue of a store"},
 	{"queue-records", "N", FIELD(limits.queue_records), 1, 100000000, 100000,
 	 .help = "the same in positions"},
+	{"max-query-time", "MS", FIELD(limits.query_ms), 0, DAY_MS, 0,
+	 .help = "work for a query, after which it is given up; 0: no end"},
 	{"snapshot-time", "MS", FIELD(limits.snapshot_ms), 1, DAY_MS, 1000,
 	 .help = "longest snapshot of a scan"},
 	{"imports", "N", FIELD(limits.imports), 1, CHI_IMPORTS_MAX, 1,

@@ -95,6 +95,7 @@ struct chi_limits {
 	uint64_t buffer_bytes;	/* all buffers together; above it requests are refused */
 	uint64_t queue_bytes;	/* write queue of a store */
 	uint64_t queue_records; /* the same in positions */
+	uint64_t query_ms;	/* of work for a query; 0: no end */
 	uint64_t snapshot_ms;	/* longest life of a scan's read transaction */
 	uint64_t imports;	/* running at once, of all stores */
 	uint64_t import_memory; /* of each, for sorting */

@@ -554,6 +554,18 @@ class Scans(unittest.TestCase):
             self.assertEqual(sum(len(r.scan.entries) for r in responses), 60)
             self.assertLessEqual(max(r.ByteSize() for r in responses), 1 << 20)
 
+    def test_max_query_time(self):
+        """A count that looks at every position, in steps, has a millisecond; a probe beside it is answered."""
+        count = pb.Count(chi2_max=25599, pattern="has A** attacked \"k+ by ? 60..\" shift")
+        self.assertEqual(self.peer.call(count=count).code, pb.OK)
+        with start("--max-query-time", "1") as daemon, Peer(daemon.address) as peer:
+            fill(peer, self.COUNT)
+            answer = peer.call(count=count)
+            self.assertEqual(answer.code, pb.TIMED_OUT)
+            self.assertIn("more than 1 ms of work", answer.message)
+            self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
+            self.assertEqual(peer.call(count=pb.Count(chi2_min=1, chi2_max=2)).code, pb.OK)
+
     def test_window_stops_an_unread_scan(self):
         id = self.peer.send(window=2, scan=pb.Scan(chi2_max=25599))
         self.assertEqual([self.peer.receive_for(id).last for _ in range(2)], [False, False])
