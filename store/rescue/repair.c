@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
@@ -349,6 +350,15 @@ static int walk_all(struct repair *r)
 	return rc;
 }
 
+/* Instead of that of a state that is lost, which an earlier repair may have set so: about a
+ * millionth of a second is one, and no store has as many transactions. */
+static uint64_t sequence_by_clock(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec << 20 | (uint64_t)now.tv_nsec >> 10;
+}
+
 /* The sums of games follow from their entries; the base rates are what they were. What was
  * remembered of clients is not saved, as gaps in it could not be detected: no client that wrote to
  * the damaged store may take the new one for it, or its write would be done a second time. */
@@ -360,7 +370,7 @@ static int settle_sums(struct repair *r)
 	}
 	if (rc == CHI_OK) {
 		struct chi_store_state *state = &r->write->state;
-		uint64_t known = r->stated ? r->state.sequence : 0;
+		uint64_t known = r->stated ? r->state.sequence : sequence_by_clock();
 		known += known <= UINT64_MAX - 2 * SEQUENCE_AHEAD ? SEQUENCE_AHEAD : 0;
 		state->sequence = state->sequence > known ? state->sequence : known;
 		state->horizon = state->sequence + 1;

@@ -480,6 +480,44 @@ CASE(test_lost_stamp)
 	assert_non_null(strstr(fault.text, "external"));
 }
 
+static uint64_t sequence_of(const char *name)
+{
+	struct chi_dir *store = help_open(help_path(name), CHI_STORE_READ);
+	struct chi_read *read;
+	ok(chi_read_begin(store, &read));
+	uint64_t sequence = chi_read_sequence(read);
+	chi_read_end(read);
+	chi_dir_close(store);
+	return sequence;
+}
+
+/* A client of the first repaired store could write again, to the second, what it had written. */
+CASE(test_a_second_repair_took_less_than_the_first)
+{
+	make_store(CHI_STATISTIC_EXTERNAL);
+	read_image();
+	write_image(image_len);
+	ok(repair(0));
+	help_remove(help_path("damaged"));
+	assert_int_equal(rename(help_path("saved"), help_path("damaged")), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t before = sequence_of("damaged");
+		assert_true(before > UINT32_MAX);
+		read_image();
+		for (size_t at = 0; at + 5 <= image_len; at++) {
+			if (memcmp(file_image + at, "state", 5) == 0) {
+				file_image[at] ^= 1;
+			}
+		}
+		write_image(image_len);
+		ok(repair(0));
+		assert_true(stateless);
+		assert_true(sequence_of("saved") > before);
+		help_remove(help_path("damaged"));
+		assert_int_equal(rename(help_path("saved"), help_path("damaged")), 0);
+	}
+}
+
 /* A branch that leads into a tree which is not saved: what it led to before is looked for. */
 CASE(test_astray_in_another_tree)
 {
