@@ -130,7 +130,8 @@ void chi_pgn_tag_read(const char *text, size_t len, struct chi_pgn_pair *out)
 	size_t after = len;
 	find_name(text, len, &start, &name_len, &i);
 	out->tag = tag_of(text + start, name_len);
-	out->name = text + start;
+	/* What is meant as one is kept as one, so that all who look for it find it. */
+	out->name = out->tag != CHI_PGN_TAGS ? names[out->tag].name : text + start;
 	out->name_len = name_len;
 	size_t end = 0;
 	if (i < len && text[i] == '"') {

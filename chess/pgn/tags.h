@@ -14,7 +14,7 @@
 /* What a line says, not yet converted; pointers into the line. */
 struct chi_pgn_pair {
 	enum chi_pgn_tag tag; /* CHI_PGN_TAGS: a name that is not kept */
-	const char *name;     /* as it is there */
+	const char *name;     /* of a kept one as it is written by the book, else as it is there */
 	size_t name_len;
 	const char *value;
 	size_t value_len;

@@ -188,7 +188,7 @@ CASE(keeps_all_tags)
 				   "[Zeta \"2\"]\n{x}\n[ECO \"\"]\n[zeta \"3\"]\n[White \"c\"]\n"
 				   "[Long-Name.1 \"\"]\n1. e4 *";
 	static const char *const expected[][2] = {
-		{"Zeta", "1"}, {"white", "a \"b\" \\"}, {"Event", "\xc3\xa9"},
+		{"Zeta", "1"}, {"White", "a \"b\" \\"}, {"Event", "\xc3\xa9"},
 		{"ECO", ""},   {"zeta", "3"},		{"Long-Name.1", ""},
 	};
 	_cleanup_(chi_pgn_freep) struct chi_pgn *pgn = new_reader();

@@ -73,6 +73,14 @@ class Importing(Games):
             self.assertEqual(summary(local)["imported"], "300")
             self.assertEqual(self.count(daemon.address), 300)
 
+    def test_a_tag_in_another_case_counted_for_the_import_alone(self):
+        store = self.path("store")
+        text = '[Event "x"]\n[whiteelo "2700"]\n[BLACKELO "2600"]\n\n1. e4 1-0\n'
+        self.out("import", "--both", "2550..", "--format", "pgn", "-", address=store, input=text)
+        rows = self.out("games", "--both", "2550..", "--json", address=store)
+        self.assertEqual(json.loads(rows)["white_elo"], 2700)
+        self.assertIn('[WhiteElo "2700"]', self.out("game", "1", address=store))
+
     def test_again_changes_nothing(self):
         store, before = self.imported()
         again = summary(self.out("import", MASTERS, address=store))
