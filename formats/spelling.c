@@ -86,7 +86,8 @@ static int read_alias(struct chi_spelling_reader *reader, const char *line, size
 	}
 	*out = (struct chi_spelling){
 		.kind = reader->kind, .name = reader->name, .alias = reader->alias};
-	return strcmp(reader->name, reader->alias) == 0 ? CHI_NONE : CHI_OK;
+	bool wanted = reader->kind != CHI_SPELLING_ROUND;
+	return wanted && strcmp(reader->name, reader->alias) != 0 ? CHI_OK : CHI_NONE;
 }
 
 /* What is of a player's life, only the FIDE id is wanted. */

@@ -23,7 +23,7 @@ enum chi_spelling_kind {
 	CHI_SPELLING_PLAYER,
 	CHI_SPELLING_EVENT,
 	CHI_SPELLING_SITE,
-	CHI_SPELLING_ROUND,
+	CHI_SPELLING_ROUND, /* rounds are no names here: said of no line */
 };
 
 /* What a line says. */

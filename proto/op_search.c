@@ -33,7 +33,6 @@ static const struct chi_member one_name[] = {
 	CHI_M_NUMBER(1, struct chi_name_row, id),
 	CHI_M_NUMBER(2, struct chi_name_row, root),
 	CHI_M_NUMBER(3, struct chi_name_row, fide),
-	CHI_M(4, CHI_BOOL, struct chi_name_row, counted),
 	CHI_M_NUMBER(5, struct chi_name_row, games),
 	CHI_M_ALWAYS_MOST(6, CHI_STRING, struct chi_name_row, text, CHI_NAME_TEXT_MAX),
 	CHI_M(9, CHI_BOOL, struct chi_name_row, given),

@@ -18,7 +18,7 @@ struct chi_names_query {
 	uint64_t total;
 	struct chi_suspect_list suspects;
 	uint32_t most;	 /* the greatest number of a name */
-	uint32_t *games; /* by number; NULL: the kind is in no column */
+	uint32_t *games; /* by number */
 	uint32_t next;	 /* game that is counted next */
 	bool is_later;	 /* on another snapshot than it was counted on */
 };
@@ -27,9 +27,10 @@ struct chi_names_query {
 static void columns_of(enum chi_name_kind kind, enum chi_column out[2])
 {
 	static const uint8_t first[CHI_NAME_KINDS] = {
-		[CHI_NAME_PLAYER] = CHI_COLUMN_WHITE, [CHI_NAME_EVENT] = CHI_COLUMN_EVENT,
-		[CHI_NAME_SITE] = CHI_COLUMN_SITE,    [CHI_NAME_SOURCE] = CHI_COLUMN_SOURCE,
-		[CHI_NAME_ROUND] = CHI_COLUMNS,	      [CHI_NAME_ANNOTATOR] = CHI_COLUMNS,
+		[CHI_NAME_PLAYER] = CHI_COLUMN_WHITE,
+		[CHI_NAME_EVENT] = CHI_COLUMN_EVENT,
+		[CHI_NAME_SITE] = CHI_COLUMN_SITE,
+		[CHI_NAME_SOURCE] = CHI_COLUMN_SOURCE,
 	};
 	out[0] = first[kind];
 	out[1] = kind == CHI_NAME_PLAYER ? CHI_COLUMN_BLACK : CHI_COLUMNS;
@@ -58,14 +59,12 @@ static int make_query(struct chi_read *read, uint8_t kind, struct chi_names_quer
 	if (query == NULL) {
 		return -CHI_ENOMEM;
 	}
-	enum chi_column columns[2];
 	query->kind = (enum chi_name_kind)kind;
-	columns_of(query->kind, columns);
 	int rc = chi_read_archive(read, &query->view);
 	rc = rc == CHI_OK ? chi_names_count(query->view.txn, query->view.trees.names, query->kind,
 					    &query->most)
 			  : rc;
-	if (rc == CHI_OK && columns[0] != CHI_COLUMNS) {
+	if (rc == CHI_OK) {
 		query->games = calloc((size_t)query->most + 1, sizeof(query->games[0]));
 		rc = query->games != NULL ? CHI_OK : -CHI_ENOMEM;
 	}
@@ -179,7 +178,7 @@ static void count_chunk(struct chi_names_query *query, const struct chi_columns_
 int chi_names_query_step(struct chi_names_query *query, uint64_t steps)
 {
 	struct chi_columns_reader reader;
-	if (query->games == NULL || query->next > query->view.last) {
+	if (query->next > query->view.last) {
 		return CHI_NONE;
 	}
 	int rc = chi_columns_reader_init(&reader, query->view.txn, query->view.trees.columns);
@@ -211,8 +210,7 @@ static int fill_row(const struct chi_names_query *query, struct chi_arena *arena
 		.root = name.root,
 		.fide = name.fide,
 		.given = name.given,
-		.counted = query->games != NULL,
-		.games = query->games != NULL ? query->games[id] : 0,
+		.games = query->games[id],
 		.text = chi_arena_text(arena, name.text, name.len),
 	};
 	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
@@ -258,6 +256,5 @@ int chi_names_query_group(const struct chi_names_query *query, size_t i, struct 
 size_t chi_names_query_memory(const struct chi_names_query *query)
 {
 	return sizeof(*query) + (query->ids != NULL ? query->n * sizeof(query->ids[0]) : 0) +
-	       (query->games != NULL ? query->most * sizeof(query->games[0]) : 0) +
-	       chi_suspect_list_memory(&query->suspects);
+	       query->most * sizeof(query->games[0]) + chi_suspect_list_memory(&query->suspects);
 }

@@ -260,6 +260,8 @@ const struct command cmd_import = {
 		"which ply. All games are stored, or none. A game that is counted already (same\n"
 		"players, date, result, start and moves) is not counted twice: files that were\n"
 		"imported before can be given again. A game counts up to its first bad move.\n"
+		"The options from --player to --filter choose games; --not-OPTION is the opposite\n"
+		"of one: --not-player.\n"
 		"\n"
 		"EPD: four fields of a FEN, or six, then operations: ce or dm with acd, acn and\n"
 		"pv become an evaluation; pv without a score, or bm, the line; c0 \"white W draws\n"

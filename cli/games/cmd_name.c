@@ -30,21 +30,13 @@ struct named {
 	unsigned score;
 };
 
-static void games_cell(const void *at, struct chi_cell *out)
-{
-	const struct chi_name_row *name = at;
-	if (name->counted) {
-		chi_cell_count(out, name->games);
-	}
-}
-
 /* The first two of groups alone. */
 static const struct chi_row_column columns[] = {
 	COLUMN(SHOW_COUNT, struct named, group, "group"),
 	COLUMN(SHOW_COUNT, struct named, score, "score"),
 	COLUMN(SHOW_COUNT, struct chi_name_row, id, "number"),
 	COLUMN(SHOW_TEXT, struct chi_name_row, text, "name"),
-	COLUMN_MADE("games", games_cell),
+	COLUMN(SHOW_COUNT, struct chi_name_row, games, "games"),
 	COLUMN(SHOW_NUMBER, struct chi_name_row, fide, "fide"),
 	COLUMN(SHOW_NUMBER, struct chi_name_row, root, "alias_of"),
 };
@@ -223,7 +215,7 @@ const struct command cmd_name = {
 	.summary = "look names up, and join those that are one",
 	.help = "Names of players, events, sites and others, as the games have them, with how "
 		"many\n"
-		"games each has (a dash where that is not counted).\n"
+		"games each has.\n"
 		"\n"
 		"find lists who is meant by TEXT: all its words, whatever the case, accents and\n"
 		"order, a single letter for any name it begins, and all names joined to these;\n"

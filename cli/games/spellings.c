@@ -20,9 +20,10 @@
 #define REMARKS_MAX 20
 
 const char *const name_kinds[CHI_NAME_KINDS] = {
-	[CHI_NAME_PLAYER] = "player", [CHI_NAME_EVENT] = "event",
-	[CHI_NAME_SITE] = "site",     [CHI_NAME_SOURCE] = "source",
-	[CHI_NAME_ROUND] = "round",   [CHI_NAME_ANNOTATOR] = "annotator",
+	[CHI_NAME_PLAYER] = "player",
+	[CHI_NAME_EVENT] = "event",
+	[CHI_NAME_SITE] = "site",
+	[CHI_NAME_SOURCE] = "source",
 };
 
 struct batch_of_changes {
@@ -92,7 +93,6 @@ static enum chi_name_kind name_kind_of(enum chi_spelling_kind kind)
 		[CHI_SPELLING_PLAYER] = CHI_NAME_PLAYER,
 		[CHI_SPELLING_EVENT] = CHI_NAME_EVENT,
 		[CHI_SPELLING_SITE] = CHI_NAME_SITE,
-		[CHI_SPELLING_ROUND] = CHI_NAME_ROUND,
 	};
 	return kinds[kind];
 }

@@ -150,11 +150,7 @@ int api_names(struct call *call)
 		out_object(out, NULL);
 		out_number(out, "id", row->id);
 		out_text(out, "name", row->text);
-		if (row->counted) {
-			out_number(out, "games", row->games);
-		} else {
-			out_null(out, "games");
-		}
+		out_number(out, "games", row->games);
 		out_end(out, '}');
 	}
 	out_end(out, ']');

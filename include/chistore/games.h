@@ -35,9 +35,7 @@ enum chi_name_kind {
 	CHI_NAME_EVENT = 2,
 	CHI_NAME_SITE = 3,
 	CHI_NAME_SOURCE = 4, /* origin of games: a file, or the import's option */
-	CHI_NAME_ROUND = 5,
-	CHI_NAME_ANNOTATOR = 6,
-	CHI_NAME_KINDS /* number of kinds, plus one */
+	CHI_NAME_KINDS	     /* number of kinds, plus one */
 };
 
 /* Titles of players, the highest first. The numbers are stored. */

@@ -28,7 +28,6 @@ struct chi_name_row {
 	uint32_t root;	  /* of those that aliases join: the one all are joined to; 0: not joined */
 	uint32_t fide;	  /* of players; 0: not known */
 	bool given;	  /* the FIDE id: by hand or by a spelling file, not by games */
-	bool counted;	  /* `games` is known: not of rounds and annotators */
 	uint64_t games;	  /* with exactly this name; a player's as White or as Black */
 	const char *text; /* UTF-8 as first seen, ends in NUL */
 };

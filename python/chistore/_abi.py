@@ -132,9 +132,7 @@ CHI_NAME_PLAYER = 1
 CHI_NAME_EVENT = 2
 CHI_NAME_SITE = 3
 CHI_NAME_SOURCE = 4
-CHI_NAME_ROUND = 5
-CHI_NAME_ANNOTATOR = 6
-CHI_NAME_KINDS = 7
+CHI_NAME_KINDS = 5
 CHI_TITLE_NONE = 0
 CHI_TITLE_GM = 1
 CHI_TITLE_IM = 2
@@ -770,7 +768,6 @@ chi_name_row._fields_ = [
     ("root", c_uint32),
     ("fide", c_uint32),
     ("given", c_bool),
-    ("counted", c_bool),
     ("games", c_uint64),
     ("text", c_char_p),
 ]

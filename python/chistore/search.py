@@ -8,7 +8,7 @@ from . import _abi
 from ._library import lib
 
 _KINDS = {name: getattr(_abi, "CHI_NAME_" + name.upper())
-          for name in ("player", "event", "site", "source", "round", "annotator")}
+          for name in ("player", "event", "site", "source")}
 
 
 class Name(typing.NamedTuple):
@@ -16,7 +16,7 @@ class Name(typing.NamedTuple):
 
     number: int
     text: str
-    games: typing.Optional[int]  # that have this very name; None: not counted
+    games: int  # that have this very name
     fide: typing.Optional[int]
     alias_of: typing.Optional[int]  # the number of the name that aliases join this one to
 
@@ -49,7 +49,7 @@ def _bytes(text):
 
 
 def _name(c):
-    return Name(c.id, c.text.decode(), c.games if c.counted else None, c.fide or None,
+    return Name(c.id, c.text.decode(), c.games, c.fide or None,
                 c.root or None)
 
 

@@ -58,9 +58,8 @@ static int add_fitting(void *context, const struct chi_name *name)
 	struct finder *finder = context;
 	struct chi_name_words words;
 	chi_name_split(name->text, name->len, &words);
-	bool fits = chi_name_is_person(finder->kind)
-			    ? chi_player_fits_words(&finder->wanted, &words)
-			    : chi_name_has_words(&finder->wanted, &words);
+	bool fits = finder->kind == CHI_NAME_PLAYER ? chi_player_fits_words(&finder->wanted, &words)
+						    : chi_name_has_words(&finder->wanted, &words);
 	return fits ? chi_name_ids_add(finder->out, name->id) : CHI_OK;
 }
 
@@ -105,7 +104,7 @@ static void intersect(struct chi_name_ids *ids, const struct chi_name_ids *other
 /* A person's surname may be any word of several letters where no comma says which. */
 static bool may_lead(const struct finder *finder, size_t i)
 {
-	return !chi_name_is_person(finder->kind) ||
+	return finder->kind != CHI_NAME_PLAYER ||
 	       (finder->wanted.comma ? finder->wanted.word[i].surname
 				     : !chi_name_word_is_letter(&finder->wanted, i));
 }
@@ -137,7 +136,7 @@ static int find_candidates(const struct finder *finder, struct chi_name_ids *ids
 			finder->kind, chi_name_word_text(wanted, i), wanted->word[i].len);
 		others.n = 0;
 		rc = chi_list_read(finder->txn, finder->dbi, &item, *any ? &others : ids);
-		if (rc == CHI_OK && *any && chi_name_is_person(finder->kind) && !wanted->comma) {
+		if (rc == CHI_OK && *any && finder->kind == CHI_NAME_PLAYER && !wanted->comma) {
 			rc = unite(ids, &others);
 		} else if (rc == CHI_OK && *any) {
 			intersect(ids, &others);

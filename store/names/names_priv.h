@@ -109,11 +109,6 @@ CHI_MUSTUSE int chi_list_decode(const MDB_val *key, const MDB_val *value,
 
 /* ---- Others ------------------------------------------------------------------------------ */
 
-static inline bool chi_name_is_person(enum chi_name_kind kind)
-{
-	return kind == CHI_NAME_PLAYER || kind == CHI_NAME_ANNOTATOR;
-}
-
 CHI_MUSTUSE int chi_name_ids_add(struct chi_name_ids *ids, uint32_t id);
 
 /* The first name with that text and FIDE id, or, with `fide` 0, with that text; else in *bare the

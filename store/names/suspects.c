@@ -107,8 +107,8 @@ static int add_alike(void *context, const struct chi_name *name)
 	struct chi_name_words words;
 	uint64_t keys[CHI_ALIKE_KEYS];
 	chi_name_split(name->text, name->len, &words);
-	size_t n = chi_name_is_person(s->kind) ? chi_player_alike_keys(&words, keys)
-					       : chi_title_alike_keys(&words, keys);
+	size_t n = s->kind == CHI_NAME_PLAYER ? chi_player_alike_keys(&words, keys)
+					      : chi_title_alike_keys(&words, keys);
 	return add_keyed(s, keys, n, name->id);
 }
 
@@ -154,8 +154,8 @@ static int compare_with(struct search *s, const struct keyed *first, size_t n)
 		if (rc != CHI_OK) {
 			return rc;
 		}
-		enum chi_alike score = chi_name_is_person(s->kind) ? chi_player_alike(&a, &b)
-								   : chi_title_alike(&a, &b);
+		enum chi_alike score = s->kind == CHI_NAME_PLAYER ? chi_player_alike(&a, &b)
+								  : chi_title_alike(&a, &b);
 		if (score < s->least || score == CHI_ALIKE_NOT) {
 			continue;
 		}

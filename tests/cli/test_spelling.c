@@ -42,7 +42,6 @@ CASE(test_sample)
 		 NULL, 4600037},
 		{CHI_SPELLING_EVENT, "Tata Steel Masters", "Wijk aan Zee Tata Steel", 0},
 		{CHI_SPELLING_SITE, "Moscow RUS", "Moskva", 0},
-		{CHI_SPELLING_ROUND, "1", "01", 0},
 	};
 	char path[1024];
 	char line[4096];

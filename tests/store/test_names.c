@@ -40,7 +40,7 @@ CASE(test_one_text_one_number, names_setup, names_teardown)
 			 CHI_NONE);
 	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_PLAYER, &count));
 	assert_int_equal(count, 4);
-	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_ROUND, &count));
+	ok(chi_names_count(names_txn, names_dbi, CHI_NAME_SOURCE, &count));
 	assert_int_equal(count, 0);
 }
 

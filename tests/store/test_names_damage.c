@@ -30,7 +30,7 @@ static void fill_some(void)
 	}
 	ok(chi_names_flush(names_cache, names_txn, names_dbi));
 	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_SITE, 3, 2, &fault));
-	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_ROUND, 1, 2, &fault));
+	ok(chi_names_alias(names_txn, names_dbi, CHI_NAME_SOURCE, 1, 2, &fault));
 	names_check();
 }
 
