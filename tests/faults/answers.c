@@ -408,7 +408,7 @@ static const struct question {
 	{"game_get", ask_game, 40},
 	{"game_heads", ask_heads, 1},
 	{"get_game_ids", ask_ids, 1},
-	{"get_names", ask_names, 24},
+	{"get_names", ask_names, 4 * (CHI_NAME_KINDS - 1)},
 	{"get_suspects", ask_suspects, 2},
 	{"get_gamesets", ask_gamesets, 4},
 	{"queue_list", ask_queue, 3},
