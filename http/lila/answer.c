@@ -8,7 +8,7 @@
 #include "chess/pgn/speed.h"
 #include "http/lila/lila.h"
 
-static void say_opening(struct writer *out, const char *eco, const char *name)
+static void say_named(struct writer *out, const char *eco, const char *name)
 {
 	if (name == NULL) {
 		out_null(out, "opening");
@@ -20,7 +20,7 @@ static void say_opening(struct writer *out, const char *eco, const char *name)
 	out_end(out, '}');
 }
 
-static void say_counts(struct writer *out, const struct chi_counts *counts)
+static void say_results(struct writer *out, const struct chi_counts *counts)
 {
 	out_number(out, "white", counts->white);
 	out_number(out, "draws", counts->draws);
@@ -217,8 +217,8 @@ struct one_move {
 	struct chi_explore_move explored;
 };
 
-static int say_move(struct call *call, const struct lila_query *query, const struct one_move *one,
-		    const struct lila_pass *pass, const struct named *named)
+static int say_played(struct call *call, const struct lila_query *query, const struct one_move *one,
+		      const struct lila_pass *pass, const struct named *named)
 {
 	struct writer *out = &call->out;
 	const struct chi_explore_move *move = &one->explored;
@@ -229,7 +229,7 @@ static int say_move(struct call *call, const struct lila_query *query, const str
 	out_text(out, "uci", one->uci);
 	out_text(out, "san", one->san);
 	say_ratings(out, query, &move->played, sums);
-	say_counts(out, &move->played);
+	say_results(out, &move->played);
 	if (only != NULL) {
 		out_object(out, "game");
 		status = say_game(call, query, only);
@@ -237,7 +237,7 @@ static int say_move(struct call *call, const struct lila_query *query, const str
 	} else {
 		out_null(out, "game");
 	}
-	say_opening(out, move->eco, move->opening);
+	say_named(out, move->eco, move->opening);
 	out_number(out, "reached", move->child.found ? total_of(&move->child.counts) : 0);
 	if (move->child.chi2 != CHI_CHI2_UNKNOWN) {
 		out_real(out, "chi2", move->child.chi2 / 100.0, 2);
@@ -290,7 +290,7 @@ static void say_month(struct writer *out, unsigned month, const struct chi_count
 	(void)snprintf(text, sizeof(text), "%04u-%02u", month / 12 % 10000, month % 12 + 1);
 	out_object(out, NULL);
 	out_text(out, "month", text);
-	say_counts(out, counts);
+	say_results(out, counts);
 	out_end(out, '}');
 }
 
@@ -327,10 +327,10 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	status = copy_moves(call, query, &explore, &moves, &n);
 	status = status == CHI_OK ? read_named(call, pass, &named) : status;
 	out_object(out, NULL);
-	say_counts(out, &position.counts);
+	say_results(out, &position.counts);
 	out_array(out, "moves");
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		status = say_move(call, query, &moves[i], pass, &named);
+		status = say_played(call, query, &moves[i], pass, &named);
 	}
 	out_end(out, ']');
 	if (query->online && status == CHI_OK) {
@@ -339,7 +339,7 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	if (query->player == NULL && status == CHI_OK) {
 		status = say_list(call, query, "topGames", &pass->top, named.top);
 	}
-	say_opening(out, query->eco, query->opening);
+	say_named(out, query->eco, query->opening);
 	if (query->player != NULL) {
 		out_number(out, "queuePosition", 0);
 	}

@@ -66,7 +66,7 @@ static bool pass(int from, int to, enum relay_way way)
 	return !cut;
 }
 
-static void *run(void *unused)
+static void *run_relay(void *unused)
 {
 	(void)unused;
 	for (;;) {
@@ -113,7 +113,7 @@ int relay_make(void **state)
 	atomic_store(&relay.stop, false);
 	assert_int_equal(bind(relay.fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(relay.fd, 8), 0);
-	assert_int_equal(pthread_create(&relay.thread, NULL, run, NULL), 0);
+	assert_int_equal(pthread_create(&relay.thread, NULL, run_relay, NULL), 0);
 	*state = &world;
 	return 0;
 }

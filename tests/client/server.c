@@ -21,7 +21,7 @@ static void must(bool condition, const char *what)
 	}
 }
 
-static void *run(void *context)
+static void *serve_one(void *context)
 {
 	struct server *server = context;
 	for (unsigned i = 0;; i++) {
@@ -50,7 +50,7 @@ void server_start(struct server *server, server_script *script)
 	assert_true(server->fd >= 0);
 	assert_int_equal(bind(server->fd, (const struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(server->fd, 16), 0);
-	assert_int_equal(pthread_create(&server->thread, NULL, run, server), 0);
+	assert_int_equal(pthread_create(&server->thread, NULL, serve_one, server), 0);
 }
 
 void server_stop(struct server *server)

@@ -153,7 +153,7 @@ static struct node *parent_of(const struct disk *disk, const char *path)
 }
 
 /* A directory's change, on whichever view of its names. */
-static void change_names(struct entries *entries, const struct change *change)
+static void change_entry(struct entries *entries, const struct change *change)
 {
 	const struct journal_call *call = change->call;
 	if (call->op == JOURNAL_CREATE || call->op == JOURNAL_MKDIR) {
@@ -217,7 +217,7 @@ static void sync_node(struct node *node)
 {
 	for (size_t i = 0; i < node->n_changes; i++) {
 		if (node->directory) {
-			change_names(&node->kept, &node->changes[i]);
+			change_entry(&node->kept, &node->changes[i]);
 		} else {
 			change_bytes(node, node->changes[i].call);
 		}
@@ -273,7 +273,7 @@ static void apply_name(struct disk *disk, const struct journal_call *call)
 	struct change *change = add_change(parent, call);
 	change->node = node;
 	change->other = other;
-	change_names(&parent->now, change);
+	change_entry(&parent->now, change);
 }
 
 void disk_apply(struct disk *disk, const struct journal_call *call, enum disk_lie lie)
@@ -362,7 +362,7 @@ static void cut_directory(const struct node *directory, const char *prefix, enum
 	struct entries names = directory->kept;
 	for (size_t i = 0; i < directory->n_changes; i++) {
 		if (survives(&directory->changes[i], how, seed)) {
-			change_names(&names, &directory->changes[i]);
+			change_entry(&names, &directory->changes[i]);
 		}
 	}
 	for (size_t i = 0; i < names.n; i++) {

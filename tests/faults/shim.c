@@ -35,7 +35,7 @@ static struct handle handles[FDS];
 static struct journal *journal;
 static bool no_sync;
 static unsigned left; /* calls until one fails; 0: none will */
-static enum shim_fault fault;
+static enum shim_fault failing;
 static const char *failed = "";
 static unsigned gap; /* from the call that failed to the next one that is to; 0: none is */
 static enum shim_fault next_fault;
@@ -62,7 +62,7 @@ void shim_sync(bool real)
 void shim_fail(unsigned nth, enum shim_fault kind)
 {
 	left = nth;
-	fault = kind;
+	failing = kind;
 	failed = "";
 	gap = 0;
 }
@@ -124,13 +124,13 @@ static struct handle *handle_of(int fd)
 /* True if this call is the one to fail; errno says how. */
 static bool fails(const char *call, bool writes)
 {
-	if ((fault == SHIM_SHORT || fault == SHIM_HEAD) && !writes) {
+	if ((failing == SHIM_SHORT || failing == SHIM_HEAD) && !writes) {
 		return false;
 	}
 	(void)pthread_mutex_lock(&mutex);
 	bool now = left == 1;
-	int error = now ? (fault == SHIM_ENOSPC ? ENOSPC : EIO) : errno;
-	if (left > 1 || (now && fault != SHIM_LASTING)) {
+	int error = now ? (failing == SHIM_ENOSPC ? ENOSPC : EIO) : errno;
+	if (left > 1 || (now && failing != SHIM_LASTING)) {
 		left--;
 	}
 	if (now && failed[0] == '\0') {
@@ -138,7 +138,7 @@ static bool fails(const char *call, bool writes)
 	}
 	if (now && gap != 0) {
 		left = gap;
-		fault = next_fault;
+		failing = next_fault;
 		gap = 0;
 	}
 	(void)pthread_mutex_unlock(&mutex);
@@ -370,7 +370,7 @@ int shim_fdatasync(int fd) __asm__("fdatasync");
 
 ssize_t shim_pread(int fd, void *out, size_t len, off_t at)
 {
-	if (handle_of(fd) != NULL && fault != SHIM_ENOSPC && fails("pread", false)) {
+	if (handle_of(fd) != NULL && failing != SHIM_ENOSPC && fails("pread", false)) {
 		return -1;
 	}
 	return syscall(SYS_pread64, fd, out, len, at);
@@ -386,7 +386,7 @@ static ssize_t put(const char *call, int fd, const struct iovec *parts, int n, o
 {
 	const struct handle *handle = handle_of(fd);
 	/* When this one has failed the next one may fail otherwise. */
-	enum shim_fault how = fault;
+	enum shim_fault how = failing;
 	bool bad = handle != NULL && fails(call, how != SHIM_HEAD || handle->durable);
 	bool half_done = bad && handle->durable && (how == SHIM_EIO || how == SHIM_HEAD);
 	if (bad && how != SHIM_SHORT && !half_done) {
