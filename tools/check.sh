@@ -41,7 +41,7 @@ ASAN_LONG=('base tls' 'chess *' 'cli *' 'client example *' 'fuzz engine' 'fuzz o
 	'import evals' 'import lines' 'import lists' 'import load' 'import memory'
 	'import merge_session' 'import notes' 'import rules' 'import verify'
 	'client asked' 'client equal' 'client import_repeat' 'client prober unix' 'client records'
-	'client restart' 'client sizes *')
+	'client restart' 'client sizes *' 'faults iofail')
 
 # For builds that multiply the time of each round: fewer of them than even the plain build has.
 low_effort=("CHISTORE_EFFORT=${CHISTORE_EFFORT:-low}" CHISTORE_KILL_CYCLES=5
@@ -258,7 +258,6 @@ for step in "${@:-all}"; do
 		;;
 	all)
 		PLAIN_TESTS+=("${PLAIN_LONG[@]/#/!}")
-		low_effort+=(CHISTORE_IOFAIL_EVERY=400 CHISTORE_IOFAIL_PAIRS=1)
 		ASAN_TESTS+=("${ASAN_LONG[@]/#/!}")
 		export CHISTORE_CLI=$PWD/build/cli/chistore
 		check_plain build_asan
