@@ -105,6 +105,13 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 	if (terms->n == TERMS_MAX) {
 		return chi_fail(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
 	}
+	/* By itself, so that an error names the place in this text, and not in the filter of all.
+	 */
+	int status = kind == CHI_FILTER_RAW ? chi_games_filter_check(param->value, &call->fault)
+					    : CHI_OK;
+	if (status < 0) {
+		return status;
+	}
 	const char *value = kind != CHI_FILTER_FLAG ? value_of(call, param, kind) : NULL;
 	terms->list[terms->n++] =
 		(struct chi_filter_term){.name = name, .value = value, .negated = negated};

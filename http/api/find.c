@@ -11,13 +11,6 @@
 #define POSITIONS_INITIAL 50
 #define POSITIONS_MOST	  10000
 
-/* Without rows, too. */
-static int see_call(void *context, unsigned thousandths)
-{
-	(void)thousandths;
-	return call_check(context);
-}
-
 /* The rows, and in spec->after where the last one is. */
 static int say_rows(struct call *call, struct chi_scan_spec *spec, uint64_t *n)
 {
@@ -88,8 +81,9 @@ static void say_end(struct call *call, const uint64_t *total, const struct chi_c
 		 next != NULL && chi_cursor_print(next, text) > 0 ? text : NULL);
 }
 
-static int find(struct call *call, struct chi_scan_spec *spec)
+static int find(struct call *call, void *asked)
 {
+	struct chi_scan_spec *spec = asked;
 	bool count = params_flag(&call->params, "count");
 	bool games = params_flag(&call->params, "games");
 	bool counts = count || (params_flag(&call->params, "total") && !spec->after.set);
@@ -122,8 +116,5 @@ int api_find(struct call *call)
 	if (status < 0) {
 		return status;
 	}
-	status = chi_on_progress(call->client, see_call, call);
-	status = status == CHI_OK ? find(call, &spec) : call_failed(call, status);
-	int dropped = chi_on_progress(call->client, NULL, NULL);
-	return status == CHI_OK && dropped != CHI_OK ? call_failed(call, dropped) : status;
+	return call_watched(call, find, &spec);
 }

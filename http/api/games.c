@@ -87,31 +87,34 @@ static int spec_of(struct call *call, struct chi_game_spec *spec)
 	return status;
 }
 
-int api_games(struct call *call)
+static int list_games(struct call *call, void *asked)
 {
 	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
+	const struct chi_game_spec *spec = asked;
+	uint64_t n = 0;
+	int status = chi_games_open(call->client, spec, &query);
+	if (status < 0) {
+		return call_failed(call, status);
+	}
+	out_object(&call->out, NULL);
+	status = say_rows(call, query, spec->position, &n);
+	if (status == CHI_OK) {
+		say_end(call, query, n, spec->limit);
+	}
+	out_end(&call->out, '}');
+	return status;
+}
+
+int api_games(struct call *call)
+{
 	struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = ""};
 	struct chi_key key;
-	uint64_t n = 0;
 	int status = spec_of(call, &spec);
 	if (status == CHI_OK && params_get(&call->params, "fen") != NULL) {
 		status = call_fen_param(call, "fen", &key);
 		spec.position = &key;
 	}
-	if (status < 0) {
-		return status;
-	}
-	status = chi_games_open(call->client, &spec, &query);
-	if (status < 0) {
-		return call_failed(call, status);
-	}
-	out_object(&call->out, NULL);
-	status = say_rows(call, query, spec.position, &n);
-	if (status == CHI_OK) {
-		say_end(call, query, n, spec.limit);
-	}
-	out_end(&call->out, '}');
-	return status;
+	return status == CHI_OK ? call_watched(call, list_games, &spec) : status;
 }
 
 /* ---- Whole games ------------------------------------------------------------------------- */

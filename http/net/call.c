@@ -28,6 +28,23 @@ int call_check(struct call *call)
 				  "the answer takes longer than this server allows: ask for less");
 }
 
+static int see_progress(void *context, unsigned thousandths)
+{
+	(void)thousandths;
+	return call_check(context);
+}
+
+int call_watched(struct call *call, int (*ask)(struct call *call, void *asked), void *asked)
+{
+	int status = chi_on_progress(call->client, see_progress, call);
+	status = status == CHI_OK ? ask(call, asked) : call_failed(call, status);
+	int dropped = chi_on_progress(call->client, NULL, NULL);
+	/* What call_check ended, it has a status for. */
+	int ended = status == -CHI_ECANCELED ? call_check(call) : CHI_OK;
+	status = ended < 0 ? ended : status;
+	return status == CHI_OK && dropped != CHI_OK ? call_failed(call, dropped) : status;
+}
+
 int call_not_found(struct call *call, const char *why)
 {
 	call->http = 404;

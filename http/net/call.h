@@ -142,6 +142,11 @@ CHI_MUSTUSE int call_failed(struct call *call, int status);
  * long. */
 CHI_MUSTUSE int call_check(struct call *call);
 
+/* ask(call, asked), which is ended by call_check while a query on call->client has no rows yet,
+ * too; its result. It leaves no query open. */
+CHI_MUSTUSE int call_watched(struct call *call, int (*ask)(struct call *call, void *asked),
+			     void *asked);
+
 /* "no such thing": an answer of 404 with that text. */
 CHI_MUSTUSE int call_not_found(struct call *call, const char *why);
 

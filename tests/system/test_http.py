@@ -216,6 +216,14 @@ class Answers:
                                                  "POST", '{"fens": []}')
         self.assertEqual((status, json.loads(content)["error"][:4]), (400, "fen:"))
 
+    def test_an_error_in_a_filter_names_its_character(self):
+        """Whatever other filters are beside it; it counted in the text of all."""
+        for path in ("/api/games?filter=check+nex", "/api/games?player=A&length=20..&filter=check+nex",
+                     "/api/stats?by=year&filter=result+*&filter=check+nex"):
+            status, _, content = self.server.request(path)
+            self.assertEqual(status, 400, path)
+            self.assertTrue(json.loads(content)["error"].startswith("filter, character 7: 'nex'"), content)
+
     def test_what_is_wrong_is_said(self):
         for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
                      "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
