@@ -50,7 +50,7 @@ export class Explorer {
 		this.empty = html("p", { class: "empty", hidden: true });
 		this.games = new GameList((limit, cursor, order, signal) => api.games({ fen: app.line.fen,
 			...app.filters.query(), ...order, limit, cursor }, signal),
-		(what) => app.link.update(what), "Games that reached it");
+		(what) => app.link.update(what), { title: "Games that reached it" });
 		host.append(this.about, html("div", { class: "scroll" }, this.table), this.empty,
 			this.games.root);
 		this.rows.addEventListener("pointerleave", () => app.board.arrows([]));

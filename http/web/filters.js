@@ -6,7 +6,7 @@
 import * as api from "./api.js";
 import { afterPause, byId, html, separated } from "./dom.js";
 import { fillForm, valuesOf } from "./fields.js";
-import { Suggest } from "./suggest.js";
+import { Suggest, namesOf, wordsOf } from "./suggest.js";
 
 const RESULTS = [["white-wins", "1-0"], ["drawn", "1/2-1/2"], ["black-wins", "0-1"]];
 
@@ -31,8 +31,9 @@ export class Filters {
 		form.addEventListener("submit", (event) => event.preventDefault());
 		form.addEventListener("reset", () => setTimeout(() => this.tell("clear")));
 		for (const [name, kind] of [["player", "player"], ["opponent", "player"], ["event", "event"]]) {
-			new Suggest(this.fields[name], kind, () => this.tell(name));
+			new Suggest(this.fields[name], namesOf(kind), () => this.tell(name));
 		}
+		new Suggest(this.fields.filter, wordsOf, () => this.tell("filter"));
 		this.summarise();
 	}
 

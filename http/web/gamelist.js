@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of games with its true total, in pages that follow each other; each game opens by its link. */
 import * as api from "./api.js";
+import { smallBoard } from "./board.js";
 import { count, html } from "./dom.js";
 import { fillForm, valuesOf } from "./fields.js";
+import { numberOf } from "./line.js";
 import { refuse } from "./notice.js";
 
 const PAGE = 20;
@@ -17,11 +19,12 @@ const HEADINGS = [["White", ""], ["", "number elo"], ["Black", ""], ["", "number
 export class GameList {
 	/*
 	 * `list(limit, cursor, order, signal)` asks for a page; `changed(what)`: what the address says of
-	 * the list has changed, as Link.update has it; `title`: which games it has.
+	 * the list has changed, as Link.update has it; `title`: which games it has; `boards`: each with
+	 * the position that was found in it; `refused(error)`: in place of clearing the list.
 	 */
-	constructor(list, changed, title = "Games") {
-		this.list = list;
-		this.changed = changed;
+	constructor(list, changed, { title = "Games", boards = false, refused } = {}) {
+		Object.assign(this, { list, changed, boards });
+		this.refused = refused ?? ((error) => refuse(error, (text) => this.clear(text)));
 		this.wanted = PAGE;
 		this.linked = PAGE;
 		this.ask = api.latest();
@@ -41,9 +44,17 @@ export class GameList {
 			html("h3", {}, `${title} `, this.total, this.form),
 			html("div", { class: "scroll" }, html("table", { class: "games" },
 				html("caption", { class: "unseen" }, "Games"),
-				html("thead", {}, html("tr", {}, ...HEADINGS.map(([text, kind]) =>
-					html("th", { scope: "col", class: kind }, text || "Elo")))), this.rows)),
+				html("thead", {}, html("tr", {}, boards ? html("th", { scope: "col" }, "Found") : null,
+					...HEADINGS.map(([text, kind]) =>
+						html("th", { scope: "col", class: kind }, text || "Elo")))), this.rows)),
 			this.empty, this.more);
+		/* Each is asked for when it is about to be seen, as it takes the whole game. */
+		this.near = boards && new IntersectionObserver((entries) => {
+			for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+				this.near.unobserve(target);
+				drawFound(target);
+			}
+		}, { rootMargin: "200px" });
 	}
 
 	get ordered() {
@@ -72,7 +83,7 @@ export class GameList {
 		try {
 			return await this.ask((signal) => this.list(limit, cursor, this.ordered, signal));
 		} catch (error) {
-			refuse(error, (text) => this.clear(text));
+			this.refused(error);
 			return undefined;
 		}
 	}
@@ -109,11 +120,40 @@ export class GameList {
 
 	add({ games, next, total }) {
 		this.cursor = next;
-		this.rows.append(...games.map(row));
+		this.rows.append(...games.map((game) => this.row(game)));
 		this.more.hidden = next === null;
 		const shown = this.rows.childElementCount;
 		this.total.textContent = total === null ? `${count(shown)} shown`
 			: shown < total ? `${count(shown)} shown of ${count(total)}` : count(total);
+	}
+
+	row(game) {
+		const made = row(game);
+		if (this.boards) {
+			const place = html("td", { class: "found" });
+			made.prepend(place);
+			if (game.ply !== null) {
+				Object.assign(place.dataset, { game: game.game, ply: game.ply });
+				this.near.observe(place);
+			}
+		}
+		return made;
+	}
+}
+
+/* The board at the moment found, and the move played there in the row's last cell. */
+async function drawFound(place) {
+	const ply = Number(place.dataset.ply);
+	try {
+		const { start, moves } = await api.game(place.dataset.game);
+		const fen = ply > 0 ? moves[ply - 1].fen : start;
+		const move = moves[ply] ? `${numberOf(start, ply)} ${moves[ply].san}` : "the end";
+		place.append(smallBoard(fen, `The position before ${move}`));
+		place.parentElement.lastChild.textContent = move;
+	} catch (error) {
+		refuse(error, (text) => {
+			place.title = text;
+		});
 	}
 }
 

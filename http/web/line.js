@@ -20,6 +20,12 @@ export async function lineOf({ game, ply, fen, play }) {
 	return { start, moves, at: ply === undefined ? moves.length : Number(ply) || 0 };
 }
 
+/* "1.", "1...", for the move with that index after `start`. */
+export function numberOf(start, index) {
+	const ply = index + (start.split(" ")[1] === "b" ? 1 : 0);
+	return `${Math.floor(ply / 2) + 1}${ply % 2 ? "..." : "."}`;
+}
+
 export class Line {
 	constructor() {
 		this.start = START;
@@ -106,10 +112,8 @@ export class Line {
 		this.go(this.at - 1);
 	}
 
-	/* "1.", "1...", for the move with that index. */
 	numberOf(index) {
-		const ply = index + (this.start.split(" ")[1] === "b" ? 1 : 0);
-		return `${Math.floor(ply / 2) + 1}${ply % 2 ? "..." : "."}`;
+		return numberOf(this.start, index);
 	}
 
 	/* The moves as one would write them: 1. e4 c5 2. Nf3. */

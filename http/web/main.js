@@ -16,6 +16,7 @@ import { Link } from "./link.js";
 import { done, refuse, say, tell } from "./notice.js";
 import { Pattern } from "./pattern.js";
 import { definePieces } from "./pieces.js";
+import { Search } from "./search.js";
 import { Statistics } from "./statistics.js";
 import { local } from "./storage.js";
 import { Tabs } from "./tabs.js";
@@ -23,8 +24,8 @@ import { startTheme } from "./theme.js";
 import { Trainer, worthAsking } from "./trainer.js";
 
 /* Panels that the filters of games have no say in. */
-const UNFILTERED = new Set(["bands", "trainer"]);
-const MADE = { explorer: Explorer, bands: Bands, pattern: Pattern, statistics: Statistics,
+const UNFILTERED = new Set(["bands", "search", "trainer"]);
+const MADE = { explorer: Explorer, bands: Bands, pattern: Pattern, search: Search, statistics: Statistics,
 	trainer: Trainer };
 
 const app = { line: new Line(), info: null, tell, training: null, panels: {} };
@@ -261,8 +262,9 @@ function startKeyboard(actions) {
 		[["Shift+1"], "explorer", tab("explorer")],
 		[["Shift+2"], "bands", tab("bands")],
 		[["Shift+3"], "pattern", tab("pattern")],
-		[["Shift+4"], "statistics", tab("statistics")],
-		[["Shift+5"], "trainer", tab("trainer")],
+		[["Shift+4"], "search", tab("search")],
+		[["Shift+5"], "statistics", tab("statistics")],
+		[["Shift+6"], "trainer", tab("trainer")],
 		[["?"], "this help", actions["open-help"]],
 	], byId("move-text"));
 }

@@ -8,7 +8,7 @@ from browser import Page
 if browser.webdriver:
     from browser import Keys
 
-PANELS = ("explorer", "bands", "pattern", "statistics", "trainer")
+PANELS = ("explorer", "bands", "pattern", "search", "statistics", "trainer")
 TRANSFER_MOST = 150 * 1024
 PAINT_MOST = 300      # milliseconds
 CONTRAST_LEAST = 4.5  # WCAG AA for text
@@ -58,7 +58,7 @@ class Whole(Page):
     def settle(self, panel):
         """Waits until a panel shows what it fetched."""
         wanted = {"explorer": ".moves tbody tr", "bands": "#bands .boards li",
-                  "pattern": "#pattern .palette button", "statistics": "[data-by=player] .chart g",
+                  "pattern": "#pattern .palette button", "search": "#search .examples a", "statistics": "[data-by=player] .chart g",
                   "trainer": "#trainer .actions button"}
         self.until(lambda: len(self.all(wanted[panel])) > 0)
 
@@ -163,7 +163,7 @@ class Whole(Page):
 
     def test_panels_by_keys(self):
         self.open()
-        for key, panel in zip("54321", reversed(PANELS)):
+        for key, panel in zip("654321", reversed(PANELS)):
             self.hold(Keys.SHIFT, key)
             self.until(lambda panel=panel: self.one(f"#{panel}").is_displayed())
             self.assertEqual([p for p in PANELS if self.one(f"#{p}").is_displayed()], [panel])
