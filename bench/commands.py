@@ -33,6 +33,7 @@ COMMANDS = {
     "scan, 5,000 rows, JSON": ["-a", "copy", "--json", "scan", "--limit", "5000"],
     "games, 300 rows": ["-a", "copy", "games"],
     "games of a position": ["-a", "copy", "games", "--moves", "e4 c5"],
+    "twins": ["-a", "copy", "twins"],
     "find, a pattern": ["-a", "copy", "find", "--has", "Nd5 kg8"],
     "verify": ["-a", "copy", "verify"],
     "import, a new store": ["-a", "new", "import", "--statistic", "outcome", "games.pgn"],
@@ -92,7 +93,8 @@ def measure(build, name):
 def timed(command, folder):
     """Its time and its processor time, in ms."""
     begun = time.perf_counter()
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as child:
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as child:
         used = os.wait4(child.pid, 0)[2]
         took = time.perf_counter() - begun
         child.returncode = 0
@@ -100,11 +102,11 @@ def timed(command, folder):
 
 
 def take_turns(builds, turns):
-    """A start, a look-up and rows of each build, and what a process takes at least."""
+    """A start, a look-up, rows and twins of each build, and what a process takes at least."""
     commands = {"nothing": (["/bin/true"], builds[0].folder)}
     for i, build in enumerate(builds):
         build.copy_store()
-        for name in ("start", "get", "games of a position"):
+        for name in ("start", "get", "games of a position", "twins"):
             commands[name + (", before" if i > 0 else "")] = (
                 [build.program("cli/chistore"), *COMMANDS[name]], build.folder)
     figures = {name: [] for name in commands}

@@ -53,22 +53,23 @@ static int find_twins(struct chi_query *query, struct chi_fault *fault)
 	return chi_twins_step(twins_of(query)->twins, query->steps);
 }
 
-static int twins_keep_group(struct chi_page *page, const uint32_t *numbers, size_t n,
+static int twins_keep_group(struct chi_page *page, const struct chi_twin_group *group,
 			    struct chi_fault *fault)
 {
-	if (n * sizeof(*numbers) > page->bytes_most) {
+	if (group->n * sizeof(*group->games) > page->bytes_most) {
 		return chi_fail(fault, -CHI_ETOOBIG,
-				"game %u is there %zu times: ask for fewer by a filter", numbers[0],
-				n);
+				"game %u is there %zu times: ask for fewer by a filter",
+				group->games[0], group->n);
 	}
 	int status = chi_page_grow(page);
-	uint32_t *copy = chi_arena_array(&page->arena, n, sizeof(*copy));
+	uint32_t *copy = chi_arena_array(&page->arena, group->n, sizeof(*copy));
 	if (status < 0 || copy == NULL) {
 		return -CHI_ENOMEM;
 	}
-	memcpy(copy, numbers, n * sizeof(*copy));
-	struct chi_twin_group *groups = page->items;
-	groups[page->n] = (struct chi_twin_group){.games = copy, .n = n};
+	memcpy(copy, group->games, group->n * sizeof(*copy));
+	struct chi_twin_group *kept = (struct chi_twin_group *)page->items + page->n;
+	*kept = *group;
+	kept->games = copy;
 	chi_page_added(page, 1);
 	return CHI_OK;
 }
@@ -78,18 +79,18 @@ static int send_twins(struct chi_query *query, struct chi_page *page, struct chi
 {
 	struct chi_twins *twins = twins_of(query)->twins;
 	for (unsigned i = 0; i < query->steps && !chi_page_full(page); i++) {
-		const uint32_t *numbers;
-		size_t n = 0;
+		struct chi_twin_group group;
 		size_t place = chi_twins_place(twins);
-		if (chi_twins_next(twins, &numbers, &n) == CHI_NONE) {
+		if (chi_twins_next(twins, &group) == CHI_NONE) {
 			return CHI_NONE;
 		}
-		if (page->n > 0 && page->bytes + (n + 2) * sizeof(*numbers) > page->bytes_most) {
+		size_t size = (group.n + 4) * sizeof(*group.games);
+		if (page->n > 0 && page->bytes + size > page->bytes_most) {
 			chi_twins_go_back(twins, place);
 			page->is_closed = true;
 			return CHI_OK;
 		}
-		int status = twins_keep_group(page, numbers, n, fault);
+		int status = twins_keep_group(page, &group, fault);
 		if (status < 0) {
 			return status;
 		}

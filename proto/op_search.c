@@ -252,6 +252,7 @@ static const struct chi_member twins[] = {
 	CHI_M_TEXT(1, struct chi_twin_spec, filter, CHI_FILTER_MAX),
 	CHI_M_NUMBER(2, struct chi_twin_spec, days),
 	CHI_M_NUMBER(3, struct chi_twin_spec, plies),
+	CHI_M_NUMBER(5, struct chi_twin_spec, beginning),
 };
 CHI_TABLE(chi_twins_request, twins, twins, NULL);
 
@@ -267,6 +268,7 @@ static int check_group(struct chi_unpacker *u, void *out)
 
 static const struct chi_member twin_group[] = {
 	CHI_M_NUMBERS(1, struct chi_twin_group, games, n),
+	CHI_M_NUMBER(2, struct chi_twin_group, why),
 };
 static CHI_TABLE(twin_group_message, twin_group, twin_group, check_group);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Games that are likely one: the same moves from the same start, players whose names are alike,
- * dates within days of each other or not known. Steps and threads as in search/games.h.
+ * Games that are likely one: the same moves from the same start or the first of these, players
+ * whose names are alike, dates within days of each other or not known. Steps and threads as in
+ * search/games.h.
  */
 #pragma once
 
@@ -22,9 +23,9 @@ void chi_twins_close(struct chi_twins *twins);
 /* CHI_OK: call again; CHI_NONE: all are found. */
 CHI_MUSTUSE int chi_twins_step(struct chi_twins *twins, uint64_t steps);
 
-/* After CHI_NONE: the next group's numbers, ascending, two or more, valid until the next call; the
- * groups come by their first number. CHI_NONE: there are no more. */
-CHI_MUSTUSE int chi_twins_next(struct chi_twins *twins, const uint32_t **numbers, size_t *n);
+/* After CHI_NONE: the next group, valid until the next call; the groups come by their first number.
+ * CHI_NONE: there are no more. */
+CHI_MUSTUSE int chi_twins_next(struct chi_twins *twins, struct chi_twin_group *out);
 
 /* After CHI_NONE: lets go of the snapshot, which may end then; groups come all the same. */
 void chi_twins_detach(struct chi_twins *twins);

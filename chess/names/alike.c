@@ -16,17 +16,25 @@
 
 /* ---- Sounds ------------------------------------------------------------------------------ */
 
-/* Longer ones before those that they begin with. */
-static const struct {
+/* By their first letter; longer ones before those that they begin with. */
+static const struct sound_rule {
 	char from[5];
 	char to[3];
-} sounds[] = {
-	{"tsch", "c"}, {"sch", "s"}, {"tch", "c"}, {"sh", "s"}, {"ch", "c"}, {"kh", "h"},
-	{"zh", "z"},   {"ph", "f"},  {"th", "t"},  {"ck", "k"}, {"tz", "c"}, {"ts", "c"},
-	{"cz", "c"},   {"sz", "s"},  {"ks", "x"},  {"w", "v"},	{"ae", "a"}, {"oe", "o"},
-	{"ue", "u"},   {"yu", "u"},  {"ju", "u"},  {"iu", "u"}, {"ya", "a"}, {"ja", "a"},
-	{"ia", "a"},   {"yo", "o"},  {"jo", "o"},  {"io", "o"}, {"ye", "e"}, {"je", "e"},
-	{"ie", "e"},   {"ij", "i"},  {"iy", "i"},  {"yi", "i"}, {"y", "i"},  {"j", "i"},
+} sounds[26][7] = {
+	['a' - 'a'] = {{"ae", "a"}},
+	['c' - 'a'] = {{"ch", "c"}, {"ck", "k"}, {"cz", "c"}},
+	['i' - 'a'] =
+		{{"iu", "u"}, {"ia", "a"}, {"io", "o"}, {"ie", "e"}, {"ij", "i"}, {"iy", "i"}},
+	['j' - 'a'] = {{"ju", "u"}, {"ja", "a"}, {"jo", "o"}, {"je", "e"}, {"j", "i"}},
+	['k' - 'a'] = {{"kh", "h"}, {"ks", "x"}},
+	['o' - 'a'] = {{"oe", "o"}},
+	['p' - 'a'] = {{"ph", "f"}},
+	['s' - 'a'] = {{"sch", "s"}, {"sh", "s"}, {"sz", "s"}},
+	['t' - 'a'] = {{"tsch", "c"}, {"tch", "c"}, {"th", "t"}, {"tz", "c"}, {"ts", "c"}},
+	['u' - 'a'] = {{"ue", "u"}},
+	['w' - 'a'] = {{"w", "v"}},
+	['y' - 'a'] = {{"yu", "u"}, {"ya", "a"}, {"yo", "o"}, {"ye", "e"}, {"yi", "i"}, {"y", "i"}},
+	['z' - 'a'] = {{"zh", "z"}},
 };
 
 /* A word's sound; never longer than the word. */
@@ -41,10 +49,15 @@ static void sound_of(const char *text, size_t len, struct sound *out)
 	for (size_t at = 0; at < len;) {
 		const char *to = text + at;
 		size_t used = 1;
-		for (size_t i = 0; i < CHI_COUNT(sounds); i++) {
-			size_t n = strlen(sounds[i].from);
-			if (n <= len - at && memcmp(sounds[i].from, text + at, n) == 0) {
-				to = sounds[i].to;
+		size_t letter = (size_t)(unsigned char)*to - 'a';
+		const struct sound_rule *rule = letter < CHI_COUNT(sounds) ? sounds[letter] : NULL;
+		for (; rule != NULL && rule->from[0] != '\0'; rule++) {
+			size_t n = 1;
+			while (n < len - at && rule->from[n] != '\0' && rule->from[n] == to[n]) {
+				n++;
+			}
+			if (rule->from[n] == '\0') {
+				to = rule->to;
 				used = n;
 				break;
 			}
@@ -154,10 +167,18 @@ static size_t given_of(const struct person *person, size_t i)
 
 enum given {
 	GIVEN_OTHER,
-	GIVEN_INITIAL, /* each first name of one is that of the other, or its initial */
+	GIVEN_INITIAL, /* each first name of one is that of the other, its initial, or its beginning
+			*/
 	GIVEN_SOUND,   /* the first one sounds the same */
 	GIVEN_SAME,    /* the first one is the same, written out */
 };
+
+/* "Mi" of "Michael". */
+static bool is_beginning(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t n = a_len < b_len ? a_len : b_len;
+	return n > 1 && memcmp(a, b, n) == 0;
+}
 
 static enum given compare_given(const struct person *a, const struct person *b)
 {
@@ -175,11 +196,13 @@ static enum given compare_given(const struct person *a, const struct person *b)
 		bool same = chi_name_word_equal(a->words, x, b->words, y);
 		bool sound = one_len > 1 && other_len > 1 &&
 			     sounds_equal(one, one_len, other, other_len);
-		if (!initial && !same && !sound) {
+		if (!initial && !same && !sound && !is_beginning(one, one_len, other, other_len)) {
 			return GIVEN_OTHER;
 		}
 		if (i == 0) {
-			found = initial ? GIVEN_INITIAL : same ? GIVEN_SAME : GIVEN_SOUND;
+			found = same && !initial    ? GIVEN_SAME
+				: sound && !initial ? GIVEN_SOUND
+						    : GIVEN_INITIAL;
 		}
 	}
 	return found;
@@ -273,6 +296,34 @@ size_t chi_player_alike_keys(const struct chi_name_words *words, uint64_t keys[C
 			mix(hash_more(hash, person.surname + i + 1, person.surname_len - i - 1));
 	}
 	return n;
+}
+
+/* A bit of each word's sound and of the surname's, which may be of several words; all bits without
+ * a surname of several letters, as such a name may fit by its initials. */
+void chi_player_alike_mask(const struct chi_name_words *words, uint32_t root,
+			   struct chi_name_mask *out)
+{
+	struct person person = person_of(words);
+	struct sound sound;
+	bool any = false;
+	*out = (struct chi_name_mask){{0}};
+	for (size_t i = 0; i <= words->n; i++) {
+		const char *text = i < words->n ? chi_name_word_text(words, i) : person.surname;
+		size_t len = i < words->n ? words->word[i].len : person.surname_len;
+		any |= i < words->n && words->word[i].surname && !chi_name_word_is_letter(words, i);
+		if (len > 1) {
+			sound_of(text, len, &sound);
+			uint64_t hash = mix(hash_more(HASH_START, sound.text, sound.len));
+			out->bits[hash % 4] |= UINT64_C(1) << (hash >> 8 & 63);
+		}
+	}
+	if (root != 0) {
+		uint64_t hash = mix(root);
+		out->bits[hash % 4] |= UINT64_C(1) << (hash >> 8 & 63);
+	}
+	if (!any) {
+		memset(out, 0xff, sizeof(*out));
+	}
 }
 
 /* ---- Other names ------------------------------------------------------------------------- */

@@ -34,6 +34,7 @@ struct twins_state {
 	struct game_terms terms;
 	uint64_t days;
 	uint64_t shortest;
+	uint64_t beginning;
 	uint64_t limit; /* groups; 0: all */
 	enum keep keep;
 	bool remove;
@@ -46,7 +47,7 @@ struct twins_state {
 	uint64_t groups;
 };
 
-static const struct twins_state defaults = {.days = 3, .shortest = 20};
+static const struct twins_state defaults = {.days = 3, .shortest = 20, .beginning = 20};
 
 /* Copies the groups, and makes room for what leaves them. */
 static int keep_groups(struct twins_state *state, const struct chi_twin_groups *groups)
@@ -71,9 +72,9 @@ static int keep_groups(struct twins_state *state, const struct chi_twin_groups *
 
 static int find_twins(struct cli *cli, struct twins_state *state)
 {
-	const struct chi_twin_spec spec = {CHI_TWIN_SPEC_INIT, .filter = state->terms.text,
-					   .days = (uint32_t)state->days,
-					   .plies = (uint32_t)state->shortest};
+	const struct chi_twin_spec spec = {
+		CHI_TWIN_SPEC_INIT, .filter = state->terms.text, .days = (uint32_t)state->days,
+		.plies = (uint32_t)state->shortest, .beginning = (uint32_t)state->beginning};
 	struct chi_twin_groups groups;
 	int status = chi_twins_list(cli->client, &spec, &groups);
 	if (status != CHI_OK) {
@@ -85,18 +86,28 @@ static int find_twins(struct cli *cli, struct twins_state *state)
 
 /* ---- Groups ------------------------------------------------------------------------------- */
 
-/* The game with the most of it is kept. */
+/* The game with the most of it is kept; by what is written in them, of the longest games. */
 static uint64_t worth_of(enum keep keep, const struct chi_game *game)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = keep == KEEP_NOTES ? game->n_notes : 0;
 	for (size_t i = 0; keep == KEEP_TAGS && i < game->n_tags; i++) {
 		bytes += game->tags[i].name_len + game->tags[i].value_len;
 	}
-	return keep == KEEP_NOTES ? game->n_notes : keep == KEEP_LAST ? game->head.number : bytes;
+	return keep == KEEP_FIRST  ? 0
+	       : keep == KEEP_LAST ? game->head.number
+				   : (uint64_t)game->head.plies << 40 | bytes;
 }
 
+/* A row: as one of 'games', and more. */
+struct twin {
+	struct chi_game_row row;
+	uint64_t group;
+	struct chi_game_head kept; /* the head of the one that is kept */
+};
+
 /* Looks whether the game is better than those before. CHI_NONE: it has gone since. */
-static int look_at_twin(struct cli *cli, uint32_t number, uint64_t *most, uint32_t *kept)
+static int look_at_twin(struct cli *cli, uint32_t number, uint64_t *most,
+			struct chi_game_head *kept)
 {
 	const struct twins_state *state = cli->state;
 	struct chi_game_row row;
@@ -106,31 +117,45 @@ static int look_at_twin(struct cli *cli, uint32_t number, uint64_t *most, uint32
 		return status;
 	}
 	uint64_t worth = worth_of(state->keep, &game);
-	if (*kept == 0 || worth > *most) {
+	if (kept->number == 0 || worth > *most) {
 		*most = worth;
-		*kept = number;
+		*kept = game.head;
 	}
 	return CHI_OK;
 }
 
-/* A row: as one of 'games', and more. */
-struct twin {
-	struct chi_game_row row;
-	uint64_t group;
-	bool keep;
-};
-
 static void keep_cell(const void *at, struct chi_cell *out)
 {
-	chi_cell_name(out, ((const struct twin *)at)->keep ? "yes" : "no");
+	const struct twin *twin = at;
+	chi_cell_name(out, twin->row.head.number == twin->kept.number ? "yes" : "no");
 }
 
-/* Those of games, but for the ply, after two of groups. */
+/* Why it is the same game as the one that is kept: games of a group of other lengths begin one
+ * another. */
+static void why_cell(const void *at, struct chi_cell *out)
+{
+	const struct chi_game_head *head = &((const struct twin *)at)->row.head;
+	const struct chi_game_head *kept = &((const struct twin *)at)->kept;
+	bool names = head->white != kept->white || head->black != kept->black;
+	bool dates =
+		head->year != kept->year || head->month != kept->month || head->day != kept->day;
+	const char *moves = head->plies < kept->plies	? "beginning"
+			    : head->plies > kept->plies ? "longer"
+							: "same moves";
+	if (head->number != kept->number) {
+		(void)snprintf(out->own, sizeof(out->own), "%s%s%s", moves, names ? ", names" : "",
+			       dates ? ", date" : "");
+		chi_cell_name(out, out->own);
+	}
+}
+
+/* Those of games, but for the ply, after three of groups. */
 static size_t make_columns(struct chi_row_column out[COLUMNS_MAX])
 {
-	size_t n = 2;
+	size_t n = 3;
 	out[0] = (struct chi_row_column)COLUMN(SHOW_COUNT, struct twin, group, "group");
 	out[1] = (struct chi_row_column)COLUMN_MADE("keep", keep_cell);
+	out[2] = (struct chi_row_column)COLUMN_MADE("why", why_cell);
 	for (size_t i = 0; i < CHI_GAME_COLUMNS; i++) {
 		if (strcmp(chi_game_columns[i].name, "ply") != 0) {
 			out[n++] = chi_game_columns[i];
@@ -141,14 +166,15 @@ static size_t make_columns(struct chi_row_column out[COLUMNS_MAX])
 
 /* In JSON a group is one object, else each game is a row. The games are asked for again, as a row
  * lives until the next call. */
-static int print_group(struct cli *cli, const uint32_t *numbers, size_t n, uint32_t kept)
+static int print_group(struct cli *cli, const uint32_t *numbers, size_t n,
+		       const struct chi_game_head *kept)
 {
 	struct twins_state *state = cli->state;
 	struct cli_rows *rows = &state->rows;
 	json_t *games = json_array();
 	int status = CHI_OK;
 	for (size_t i = 0; i < n && status >= 0; i++) {
-		struct twin twin = {.group = state->groups, .keep = numbers[i] == kept};
+		struct twin twin = {.group = state->groups, .kept = *kept};
 		struct chi_game game;
 		status = chi_game_get(cli->client, numbers[i], &twin.row, &game);
 		if (status == CHI_OK && cli->json) {
@@ -160,7 +186,7 @@ static int print_group(struct cli *cli, const uint32_t *numbers, size_t n, uint3
 	}
 	if (cli->json && status >= 0) {
 		output_json(json_pack("{s:I, s:I, s:O}", "group", (json_int_t)state->groups, "keep",
-				      (json_int_t)kept, "games", games));
+				      (json_int_t)kept->number, "games", games));
 	}
 	json_decref(games);
 	return status;
@@ -170,7 +196,7 @@ static int take_group(struct cli *cli, const uint32_t *numbers, size_t n)
 {
 	struct twins_state *state = cli->state;
 	uint64_t most = 0;
-	uint32_t kept = 0;
+	struct chi_game_head kept = {.number = 0};
 	size_t there = 0;
 	int status = CHI_OK;
 	for (size_t i = 0; i < n && status >= 0; i++) {
@@ -181,9 +207,9 @@ static int take_group(struct cli *cli, const uint32_t *numbers, size_t n)
 		state->groups++;
 		for (size_t i = 0; i < n; i++) {
 			state->leaving[state->n_leaving] = numbers[i];
-			state->n_leaving += numbers[i] != kept;
+			state->n_leaving += numbers[i] != kept.number;
 		}
-		status = state->remove ? CHI_OK : print_group(cli, numbers, n, kept);
+		status = state->remove ? CHI_OK : print_group(cli, numbers, n, &kept);
 	}
 	return status < 0 ? cli_fail(cli->client, status) : EXIT_DONE;
 }
@@ -245,6 +271,9 @@ static const struct cli_option options[] = {
 		      "dates are at most N days apart (default: 3), or not known"),
 	OPTION_NUMBER(twins_state, shortest, 0, CHI_PLY_MAX, "shortest", "N",
 		      "leave out games of fewer than N plies (default: 20)"),
+	OPTION_NUMBER(
+		twins_state, beginning, 0, CHI_PLY_MAX, "beginning", "N",
+		"find a game of N plies or more in one that it begins (default: 20; 0: do not)"),
 	OPTION_WORD(twins_state, keep, keeps, "keep", "RULE",
 		    "longest-tags (default), longest-notes, first or last"),
 	OPTION_NUMBER(twins_state, limit, 1, UINT64_MAX, "limit", "N",
@@ -264,12 +293,18 @@ const struct command cmd_twins = {
 	.name = "twins",
 	.arguments = "",
 	.summary = "list games that are likely one, and take them out but for one",
-	.help = "Prints groups of games with the same moves from the same start, players whose\n"
-		"names are alike, and dates that are near or not known: the columns group, keep\n"
-		"(yes for the game that --keep chooses) and those of 'games'. Results may differ.\n"
+	.help = "Prints groups of games with the same moves from the same start, or where one game "
+		"is\n"
+		"the beginning of the other (of the same opening, and played on days that are\n"
+		"known), players whose names are alike, and dates that are near or not known: the\n"
+		"columns group, keep (yes for the game that --keep chooses), why (same moves,\n"
+		"beginning of the kept game, or longer; names and date where they differ from "
+		"its)\n"
+		"and those of 'games'. Results may differ.\n"
 		"\n"
-		"--keep longest-tags keeps the game with the most text in its tags,\n"
-		"longest-notes that with the longest comments and variations, first and last\n"
+		"--keep longest-tags keeps of the longest games that with the most text in its\n"
+		"tags, longest-notes that with the longest comments and variations, first and "
+		"last\n"
 		"go by number. Nothing is changed without --remove, which takes all others out\n"
 		"as 'subtract' does.\n"
 		"\n" GAME_TERMS_HELP,

@@ -107,13 +107,27 @@ struct chi_twin_spec {
 	const char *filter; /* search twins among these games */
 	uint32_t days;	    /* largest difference of dates; a date known in part may be any day */
 	uint32_t plies;	    /* shorter games are left out; 0: none */
+	/* A game of at least so many plies is a twin of a longer one that it is the beginning of,
+	 * if both have the same opening (ECO code), both players' names are known and alike, and
+	 * both dates are known to the day and near; then twins of the one are twins of the other,
+	 * if names and dates allow it. 0: only games of the same moves are twins. */
+	uint32_t beginning;
 };
 #define CHI_TWIN_SPEC_INIT .size = sizeof(struct chi_twin_spec)
 
-/* Likely duplicates: the same moves from the same start, similar names, close dates. */
+/* In what the games of a group differ: bits, 0 if they differ in none of these. */
+enum chi_twins_why {
+	CHI_TWINS_BEGINNING = 1, /* one is the beginning of another, else all have the same moves */
+	CHI_TWINS_NAMES = 2,	 /* a player's name */
+	CHI_TWINS_DATES = 4,
+};
+
+/* Likely duplicates, each with each: the same moves from the same start or the first of these,
+ * similar names, close dates. No game is in two groups. */
 struct chi_twin_group {
 	const uint32_t *games; /* numbers, ascending */
 	size_t n;	       /* 2 or more */
+	uint32_t why;	       /* enum chi_twins_why */
 };
 
 struct chi_twin_groups {

@@ -189,6 +189,9 @@ CHI_STATS_PIECES = 12
 CHI_STATS_MATERIAL = 13
 CHI_STATS_ENDGAME = 14
 CHI_STATS_KINDS = 15
+CHI_TWINS_BEGINNING = 1
+CHI_TWINS_NAMES = 2
+CHI_TWINS_DATES = 4
 CHI_QUEUE_MAX = 1000000
 CHI_QUEUE_BATCH_MAX = 4096
 CHI_QUEUE_HOLDER_MAX = 64
@@ -843,10 +846,12 @@ chi_twin_spec._fields_ = [
     ("filter", c_char_p),
     ("days", c_uint32),
     ("plies", c_uint32),
+    ("beginning", c_uint32),
 ]
 chi_twin_group._fields_ = [
     ("games", POINTER(c_uint32)),
     ("n", c_size_t),
+    ("why", c_uint32),
 ]
 chi_twin_groups._fields_ = [
     ("groups", POINTER(chi_twin_group)),

@@ -13,6 +13,8 @@ from .position import Position
 
 _SORTS = {"number": _abi.CHI_GAMES_NUMBER, "date": _abi.CHI_GAMES_DATE,
           "rating": _abi.CHI_GAMES_RATING}
+_WHY = {_abi.CHI_TWINS_BEGINNING: "beginning", _abi.CHI_TWINS_NAMES: "names",
+        _abi.CHI_TWINS_DATES: "dates"}
 _RESULTS = ("1-0", "1/2-1/2", "0-1", "*")
 
 
@@ -34,6 +36,15 @@ class Game(typing.NamedTuple):
     plies: int
     ply: typing.Optional[int]  # where it reached what was asked for
     pgn: typing.Optional[str]  # all of it, if that was wanted
+
+
+class TwinGroup(list):
+    """Numbers of games that are likely one, ascending; `why`: what they differ in, a set of
+    "beginning" (one is the beginning of another), "names" and "dates"."""
+
+    def __init__(self, group):
+        super().__init__(group.games[:group.n])
+        self.why = {word for bit, word in _WHY.items() if group.why & bit}
 
 
 def _bytes(text):
@@ -109,15 +120,18 @@ class Gaming:
         status = self._check(lib.chi_game_get(self._c(), number, row, None))
         return None if status == _abi.CHI_NONE else _game(row, True)
 
-    def twins(self, filter="", days=3, plies=20):  # pylint: disable=redefined-builtin
+    def twins(self, filter="", days=3, plies=20, beginning=20):  # pylint: disable=redefined-builtin
         """
-        Lists of numbers of games that are likely one: the same moves, names alike, dates at most
-        so many days apart, or not known. Games of fewer plies are left out.
+        TwinGroups, lists of numbers of games that are likely one: the same moves, names alike,
+        dates at most so many days apart, or not known. Games of fewer plies are left out. Also
+        one of `beginning` plies or more and one that goes on after it, if names and days are known;
+        0: not these.
         """
         out = _abi.chi_twin_groups()
-        spec = _abi.chi_twin_spec(filter=_bytes(filter), days=days, plies=plies)
+        spec = _abi.chi_twin_spec(filter=_bytes(filter), days=days, plies=plies,
+                                  beginning=beginning)
         self._check(lib.chi_twins_list(self._c(), spec, out))
-        found = [list(group.games[:group.n]) for group in out.groups[:out.n]]
+        found = [TwinGroup(group) for group in out.groups[:out.n]]
         self._note_unknown()
         return found
 

@@ -53,6 +53,7 @@ static void check_words(const uint8_t *data, size_t size)
 {
 	static struct chi_name_words words;
 	static struct chi_name_words others;
+	struct chi_name_mask masks[2];
 	uint64_t keys[CHI_ALIKE_KEYS];
 	size_t half = size / 2;
 	chi_name_split((const char *)data, half, &words);
@@ -65,7 +66,11 @@ static void check_words(const uint8_t *data, size_t size)
 		REQUIRE(chi_player_fits_words(&words, &words));
 		REQUIRE(chi_name_has_words(&words, &words));
 	}
-	(void)chi_player_fits_words(&words, &others);
+	bool fits = chi_player_fits_words(&words, &others);
+	chi_player_alike_mask(&words, 0, &masks[0]);
+	chi_player_alike_mask(&others, 0, &masks[1]);
+	REQUIRE(chi_name_masks_share(&masks[0], &masks[1]) ||
+		(!fits && chi_player_alike(&words, &others) == CHI_ALIKE_NOT));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

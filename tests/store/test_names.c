@@ -489,6 +489,82 @@ CASE(test_corrects_by_spelling_files, names_setup, names_teardown)
 	names_commit();
 }
 
+/* ---- Alike -------------------------------------------------------------------------------- */
+
+static int score_of(const char *a, const char *b)
+{
+	struct chi_name_words words[2];
+	struct chi_name_mask masks[2];
+	chi_name_split(a, strlen(a), &words[0]);
+	chi_name_split(b, strlen(b), &words[1]);
+	for (size_t i = 0; i < 2; i++) {
+		chi_player_alike_mask(&words[i], 0, &masks[i]);
+	}
+	enum chi_alike score = chi_player_alike(&words[0], &words[1]);
+	assert_int_equal(chi_player_alike(&words[1], &words[0]), score);
+	assert_true(score == CHI_ALIKE_NOT || chi_name_masks_share(&masks[0], &masks[1]));
+	return score;
+}
+
+/* Scid's own test of names has these, and one that ends early was alike to none. */
+CASE(test_a_first_name_that_begins_the_other_is_alike)
+{
+	assert_int_equal(score_of("Adams,Mi", "Adams, Michael"), CHI_ALIKE_INITIAL);
+	assert_int_equal(score_of("Bachmann,Ax", "Bachmann, Axel"), CHI_ALIKE_INITIAL);
+	assert_int_equal(score_of("Kortschnoj,Vi", "Korchnoi, Viktor"), CHI_ALIKE_INITIAL_SPELT);
+	assert_int_equal(score_of("Adams,Michael", "Adams,Michael John"), CHI_ALIKE_SHORTER);
+	assert_int_equal(score_of("Adams,Mi J", "Adams,Michael John"), CHI_ALIKE_INITIAL);
+	assert_int_equal(score_of("Adams,Mi", "Adams,Mark"), CHI_ALIKE_NOT);
+	assert_int_equal(score_of("Adams,Mi", "Adamson,Michael"), CHI_ALIKE_NOT);
+	assert_int_equal(score_of("Adams,Mi J", "Adams,Michael P"), CHI_ALIKE_NOT);
+	/* The same sound says more. */
+	assert_int_equal(score_of("Jakovenko,Dmitri", "Jakovenko,Dmitrij"), CHI_ALIKE_SPELT);
+}
+
+/* Twins are looked for among names that share a bit, which must not lose one. */
+CASE(test_masks_lose_no_name)
+{
+	static const char *const pairs[][2] = {
+		{"Mir Sultan Khan", "Sultan Khan, Mir"},
+		{"Calderon, Nicolas", "Caderon, Nicolas"},
+		{"Carlsen", "Carlsen, Magnus"},
+		{"van der Sterren, Paul", "Vandersterren, P"},
+		{"X, Yz", "Y X Foo"},
+		{"M. C.", "Carlsen, Magnus"},
+		{"", "Carlsen, Magnus"},
+		{"Yusupov, Artur", "Jussupow, Artur"},
+	};
+	for (size_t i = 0; i < CHI_COUNT(pairs); i++) {
+		struct chi_name_words words[2];
+		struct chi_name_mask masks[2];
+		for (size_t k = 0; k < 2; k++) {
+			chi_name_split(pairs[i][k], strlen(pairs[i][k]), &words[k]);
+			chi_player_alike_mask(&words[k], 0, &masks[k]);
+		}
+		assert_true(chi_name_masks_share(&masks[0], &masks[1]));
+	}
+	/* Few others have: else all games are unpacked. Those that were joined have. */
+	unsigned shared = 0;
+	for (unsigned i = 0; i < 1000; i++) {
+		struct chi_name_words words[2];
+		struct chi_name_mask masks[2];
+		struct chi_name_mask joined[2];
+		for (size_t k = 0; k < 2; k++) {
+			char text[32] = "aaaaaa, aaaaa";
+			for (size_t at = 0; text[at] != '\0'; at++) {
+				text[at] =
+					text[at] == 'a' ? (char)('a' + help_below(26)) : text[at];
+			}
+			chi_name_split(text, strlen(text), &words[k]);
+			chi_player_alike_mask(&words[k], 0, &masks[k]);
+			chi_player_alike_mask(&words[k], 7, &joined[k]);
+		}
+		shared += chi_name_masks_share(&masks[0], &masks[1]);
+		assert_true(chi_name_masks_share(&joined[0], &joined[1]));
+	}
+	assert_in_range(shared, 1, 60);
+}
+
 /* ---- Duplicates --------------------------------------------------------------------------- */
 
 static void expect_groups(enum chi_name_kind kind, const char *expected)

@@ -447,9 +447,9 @@ class Client(Connection):
         return self.call(store, drop_gameset=pb.DropGameset(name=name),
                          idempotency_key=idempotency_key).drop_gameset.dropped
 
-    def twins(self, filter="", days=0, plies=0, store=""):
+    def twins(self, filter="", days=0, plies=0, beginning=0, store=""):
         """Groups of games, as lists of numbers."""
-        id = self.send(store=store, twins=pb.Twins(filter=filter, days=days, plies=plies))
+        id = self.send(store=store, twins=pb.Twins(filter=filter, days=days, plies=plies, beginning=beginning))
         groups = [group for response in self.stream(id) for group in response.twins.groups]
         return [[int.from_bytes(group.games[i:i + 4], "little") for i in range(0, len(group.games), 4)]
                 for group in groups]

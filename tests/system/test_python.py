@@ -377,11 +377,15 @@ class Calls:
                        for name, date in (("Fischer, R", "1992.09.02"),
                                           ("Fischer, Robert", "1992.09.03"),
                                           ("Fischer, R", "1972.09.02")))
+        text += game.format("Fischer, R", "1972.09.02", moves + " 8. Kh1 Kh8")
         chistore.import_pgn(path, io.BytesIO(text.encode()), statistic="control")
         with chistore.open(path) as store:
             self.assertEqual(store.twins(plies=10), [[1, 2]])
+            self.assertEqual(store.twins(plies=10)[0].why, {"names", "dates"})
             self.assertEqual(store.twins(days=0, plies=10), [])
             self.assertEqual(store.twins(), [])
+            self.assertEqual(store.twins(plies=10, beginning=12), [[1, 2], [3, 4]])
+            self.assertEqual(store.twins(plies=10, beginning=12)[1].why, {"beginning"})
             self.assertEqual(store.twins("player Nemo"), [])
             self.assertEqual(store.unknown_names, ["Nemo"])
 

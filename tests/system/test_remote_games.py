@@ -104,6 +104,7 @@ class Twins(Served):
             self.assertTrue(all(len(group) > 1 and group == sorted(group) for group in groups))
             self.assertEqual(sorted(groups), groups)
             self.assertEqual(client.twins("number 1..300", days=3), [])
+            self.assertEqual(client.twins(days=3, plies=20, beginning=20), groups)
             id = client.send(window=1, twins=pb.Twins())
             client.cancel(id)
             self.assertIn(client.answer(id).code, (pb.CANCELED, pb.OK))

@@ -57,9 +57,12 @@ class Twins(Base):
             self.assertGreater(new["game"], 300)
             self.assertEqual((old["eco"], old["plies"]), (new["eco"], new["plies"]))
         rows = self.out("twins", "--shortest", "1", address=self.store).splitlines()
-        self.assertEqual(rows[0].split("\t")[:4], ["group", "keep", "game", "white"])
+        self.assertEqual(rows[0].split("\t")[:5], ["group", "keep", "why", "game", "white"])
         self.assertEqual(len(rows), 1 + 2 * len(groups))
         self.assertEqual([row.split("\t")[1] for row in rows[1:]].count("yes"), len(groups))
+        for row in rows[1:]:
+            keep, why = row.split("\t")[1:3]
+            self.assertRegex(why, "^-$" if keep == "yes" else "^same moves(, names)?(, date)?$")
         self.assertEqual(self.content()[0][:300], self.before[0], "a list changes nothing")
 
     def test_rules(self):
@@ -88,6 +91,25 @@ class Twins(Base):
         self.assertEqual(len(self.groups("--number", "1..")), self.added)
         self.cli("twins", "--keep", "best", code=2, address=self.store)
         self.cli("twins", "--rating", "high", code=2, address=self.store)
+
+    def test_beginnings(self):
+        """A game that was cut short is found in the whole one, which is kept; with all of its tags the
+        short one is not better."""
+        short = re.sub(r"(?m)^(\[Result .*)$", r'\1\n[Annotator "one who left early"]', self.games[1])
+        short = re.sub(r"(?s)\s12\..*", " *\n\n", short)
+        self.assertNotEqual(short, self.games[1])
+        self.cli("import", self.write("short.pgn", short), address=self.store)
+        number = 301 + self.added
+        groups = [group for group in self.groups() if len({row["plies"] for row in group["games"]}) > 1]
+        self.assertEqual([[row["game"] for row in group["games"]] for group in groups], [[2, number]])
+        self.assertEqual(groups[0]["keep"], 2)
+        self.assertEqual([row["why"] for row in groups[0]["games"]], [None, "beginning"])
+        kept = [group for group in self.groups("--keep", "last") if group["keep"] == number]
+        self.assertEqual([row["why"] for row in kept[0]["games"]], ["longer", None])
+        self.assertEqual(len(self.groups("--beginning", "0")), self.added)
+        self.assertEqual(len(self.groups("--beginning", "22")), self.added + 1)
+        self.assertEqual(len(self.groups("--beginning", "23")), self.added)
+        self.cli("twins", "--beginning", "4097", code=2, address=self.store)
 
     def test_limit(self):
         """At most so many groups, of which alone games are taken out."""
