@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options that choose games, by their names on the command line, to the text of a filter in the
- * language of chistore(1), "Filters of games". What terms mean is not known here.
+ * language of chistore-filters(7). What terms mean is not known here.
  */
 #pragma once
 

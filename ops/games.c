@@ -42,7 +42,9 @@ static int add_position(struct chi_query *query, const char **field, struct chi_
 	if (text == NULL) {
 		return -CHI_ENOMEM;
 	}
-	(void)snprintf(text, size, "position \"%s\" %s", fen, filter);
+	bool all = filter[strspn(filter, " \t\r\n")] == '\0';
+	(void)snprintf(text, size, all ? "position \"%s\"%s" : "position \"%s\" (%s)", fen,
+		       all ? "" : filter);
 	games_of(query)->filter = text;
 	return chi_query_filter(text, field, fault);
 }

@@ -161,8 +161,10 @@ static int find_games(struct cli *cli, uint64_t *total)
 {
 	struct find_state *state = cli->state;
 	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
-	char text[2 * CHI_FILTER_TEXT_SIZE];
-	(void)snprintf(text, sizeof(text), "%s %s", state->pattern.text, state->filter.text);
+	char text[2 * CHI_FILTER_TEXT_SIZE + 8];
+	bool both = state->pattern.text[0] != '\0' && state->filter.text[0] != '\0';
+	(void)snprintf(text, sizeof(text), "%s%s%s", state->pattern.text, both ? " and " : "",
+		       state->filter.text);
 	const struct chi_game_spec spec = {
 		CHI_GAME_SPEC_INIT,
 		.filter = text,

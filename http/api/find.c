@@ -32,12 +32,14 @@ static int count_games(struct call *call, const struct chi_scan_spec *asked, uin
 {
 	struct chi_rows *query = NULL;
 	const struct chi_game_row *row = NULL;
-	size_t size = strlen(asked->pattern) + strlen(asked->games) + 2;
+	/* The games' filter is no condition of the pattern. */
+	bool both = asked->pattern[0] != '\0' && asked->games[0] != '\0';
+	size_t size = strlen(asked->pattern) + strlen(asked->games) + sizeof(" and ");
 	char *filter = chi_arena_alloc(&call->arena, size);
 	if (filter == NULL) {
 		return chi_fault_plain(&call->fault, -CHI_ENOMEM);
 	}
-	(void)snprintf(filter, size, "%s %s", asked->pattern, asked->games);
+	(void)snprintf(filter, size, "%s%s%s", asked->pattern, both ? " and " : "", asked->games);
 	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = filter,
 					   .by_positions = true, .want_total = true, .limit = 1};
 	int status = chi_games_open(call->client, &spec, &query);

@@ -130,7 +130,7 @@ struct chi_posting {
 /* ---- Queries of games -------------------------------------------------------------------- */
 
 /*
- * A filter of games is a text in a small language, see chistore(1), "Filters of games": `player
+ * A filter of games is a text in a small language, see chistore-filters(7): `player
  * "Carlsen, Magnus" as white since 2015 not result 1-0`. An empty one is all games.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Searches of a whole store: named filters, statistics, twins. A filter is a text in the language
- * of chistore(1), "Filters of games"; NULL or "": all games.
+ * of chistore-filters(7); NULL or "": all games.
  */
 #pragma once
 

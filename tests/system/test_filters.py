@@ -9,6 +9,7 @@ import re
 import chess_slow
 import harness
 from cli_base import Base
+from pychistore import Client
 
 DATA = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn")
 FILES = ("masters_300.pgn", "romero.pgn", "hayes.pgn", "anastasian-lewis.pgn")
@@ -324,6 +325,25 @@ class Filters(Base):
         for row, game in zip(rows, self.games):
             expected = row_of(game)
             self.assertEqual({name: row[name] for name in expected}, expected)
+
+    def test_a_filter_stands_by_itself(self):
+        """What an option or a position says is no part of it, and holds for all that it has by `or`."""
+        either = "eco B or result 1-0"
+        wanted = [g for g in self.numbers("--filter", f"({either})") if g in self.numbers("--moves", "e4 c5")]
+        self.assertNotEqual(wanted, [])
+        self.assertEqual(self.numbers("--moves", "e4 c5", "--filter", either), wanted)
+        key = self.out("key", "e4 c5").split("\t")[-2]
+        with Client(self.daemon.address) as client:
+            asked = client.query_games(either, position=bytes.fromhex(key))
+        self.assertEqual([game.number for game in asked.games], wanted)
+        # A board with both, against one with each.
+        apart = self.numbers("--filter", "has Nf3 and has ne4")
+        together = self.numbers("--filter", "has Nf3 has ne4")
+        self.assertLess(len(together), len(apart))
+        self.assertEqual(self.numbers("--has", "Nf3", "--filter", "has ne4"), apart)
+        found = self.out("--quiet", "find", "--games", "--json", "--has", "Nf3", "--filter", "has ne4",
+                         address=self.address)
+        self.assertEqual([json.loads(line)["game"] for line in found.splitlines()], apart)
 
     def test_examples_of_the_manual(self):
         """Each is a filter, and means the same written by itself in parentheses."""
