@@ -209,12 +209,13 @@ static bool takes_keys(const struct chi_scan_query *scan)
 static int find_positions(struct chi_scan_query *scan, uint64_t *steps)
 {
 	uint64_t positions = 0;
+	uint32_t most = scan->query.threads > 0 ? CHI_FOOTPRINT_MAX : CHI_FOOTPRINT_SERVED_MAX;
 	int rc = CHI_OK;
 	(void)chi_scan_left(scan->scan, &positions);
-	scan->walks =
-		scan->walks || !takes_keys(scan) || !chi_footprint_pays(scan->among, positions);
+	scan->walks = scan->walks || !takes_keys(scan) ||
+		      !chi_footprint_pays(scan->among, positions, most);
 	if (!scan->walks && scan->footprint == NULL) {
-		rc = chi_footprint_new(scan->among, &scan->footprint);
+		rc = chi_footprint_new(scan->among, most, &scan->footprint);
 	}
 	if (!scan->walks && rc == CHI_OK) {
 		rc = chi_footprint_step(scan->footprint, scan->query.read, steps);

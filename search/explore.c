@@ -256,7 +256,7 @@ static int count_child(struct chi_filtered_explore *explore, struct child *child
 		       uint64_t *steps)
 {
 	int rc = CHI_OK;
-	for (; rc >= 0 && child->n_entries > 0 && child->entries->game < end;
+	for (; rc >= 0 && child->n_entries > 0 && child->entries->game<end && * steps> 0;
 	     child->entries++, child->n_entries--) {
 		uint32_t game = child->entries->game;
 		uint32_t result = 0;

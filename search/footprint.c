@@ -13,24 +13,26 @@
 /* A game has some 80 plies; one that is played, sorted and looked up takes as long as three
  * positions in a walk. */
 #define POSITIONS_A_GAME 240
-#define KEYS_MAX	 (UINT32_C(1) << 20)
+#define PLIES_A_GAME	 80
 
 struct chi_footprint {
 	const struct chi_among *among;
 	uint32_t next; /* games below are played */
 	bool sorted;
+	uint32_t most;
 	size_t n;
 	size_t max;
 	uint8_t (*keys)[CHI_KEY_MAX];
 	struct chi_archive_reader *reader;
 };
 
-bool chi_footprint_pays(const struct chi_among *among, uint64_t positions)
+bool chi_footprint_pays(const struct chi_among *among, uint64_t positions, uint32_t most)
 {
-	return chi_among_count(among) < positions / POSITIONS_A_GAME;
+	uint64_t games = chi_among_count(among);
+	return games < positions / POSITIONS_A_GAME && games < most / PLIES_A_GAME;
 }
 
-int chi_footprint_new(const struct chi_among *among, struct chi_footprint **out)
+int chi_footprint_new(const struct chi_among *among, uint32_t most, struct chi_footprint **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (*out == NULL) {
@@ -38,6 +40,7 @@ int chi_footprint_new(const struct chi_among *among, struct chi_footprint **out)
 	}
 	(*out)->among = among;
 	(*out)->next = 1;
+	(*out)->most = most;
 	return chi_archive_reader_new(&(*out)->reader);
 }
 
@@ -77,7 +80,7 @@ static int grow_keys(struct chi_footprint *footprint)
 		return CHI_OK;
 	}
 	size_t max = footprint->max > 0 ? 2 * footprint->max : 4096;
-	if (max > KEYS_MAX) {
+	if (max > footprint->most) {
 		return -CHI_ETOOBIG;
 	}
 	void *keys = reallocarray(footprint->keys, max, sizeof(footprint->keys[0]));

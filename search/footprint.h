@@ -16,11 +16,17 @@
 
 struct chi_footprint;
 
-/* Whether playing the games, which are found, costs less than walking over so many positions. */
-bool chi_footprint_pays(const struct chi_among *among, uint64_t positions);
+/* Positions that are sorted at once: more keep a server from its other clients. */
+#define CHI_FOOTPRINT_MAX	 (UINT32_C(1) << 20)
+#define CHI_FOOTPRINT_SERVED_MAX (UINT32_C(1) << 16)
+
+/* Whether playing the games, which are found, costs less than walking over so many positions, and
+ * leaves `most` at most. */
+bool chi_footprint_pays(const struct chi_among *among, uint64_t positions, uint32_t most);
 
 /* `among` must outlive it. -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_footprint_new(const struct chi_among *among, struct chi_footprint **out);
+CHI_MUSTUSE int chi_footprint_new(const struct chi_among *among, uint32_t most,
+				  struct chi_footprint **out);
 /* NULL is fine. */
 void chi_footprint_free(struct chi_footprint *footprint);
 

@@ -458,7 +458,9 @@ static int find_motif(struct chi_game_walk *games, struct chi_games_row *out)
 {
 	struct chi_motif_found found[CHI_TERMS_MAX];
 	uint32_t has = 0;
-	int rc = chi_motifs_search(games->motifs, out->head.number, games->motif, &has, found);
+	uint64_t steps = UINT64_MAX;
+	int rc = chi_motifs_search(games->motifs, out->head.number, games->motif, &steps, &has,
+				   found);
 	if (rc == CHI_OK && has != 0) {
 		out->ply = found[__builtin_ctz(games->motif)].ply;
 		out->move = found[__builtin_ctz(games->motif)].move;

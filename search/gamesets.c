@@ -261,8 +261,9 @@ static int find_use(void *context, const struct chi_gameset_entry *entry)
 	if (terms == NULL) {
 		return -CHI_ENOMEM;
 	}
+	/* One that cannot be read cannot be used either, and must not keep others. */
 	if (chi_terms_parse(entry->filter, entry->filter_len, terms, NULL) != CHI_OK) {
-		return -CHI_ECORRUPT;
+		return CHI_OK;
 	}
 	for (size_t i = 0; i < terms->n; i++) {
 		const struct chi_term *term = &terms->term[i];

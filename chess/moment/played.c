@@ -107,6 +107,10 @@ static int read_made(struct reader *reader, struct chi_played_move *move)
 {
 	uint32_t set = 0;
 	const char *at = reader->at;
+	/* Not one is another kind: there is nothing else that is not one. */
+	if (*at == '!') {
+		return refuse_move(reader, "a pawn becomes one of N B R Q, such as Q or [NBR]");
+	}
 	int rc = read_pieces(reader, &set);
 	set |= set >> CHI_KINDS;
 	move->made = set & ANY_MADE;

@@ -139,18 +139,32 @@ static int refuse_terms(struct cli *cli, const struct game_terms *terms, const c
 	}
 	const char *rest = why;
 	const struct chi_filter_term *term = term_at(terms, place);
-	if (is(term, "filter")) {
-		size_t start = term->at + (term->at > 0 ? 1 : 0);
-		return cli_usage(cli, "--filter, character %zu: %s", place - start + 1, why);
-	}
 	term = term_named(terms, place, &rest);
 	return cli_usage(cli, "--%s%s%s%s", term->negated ? "not-" : "", term->name,
 			 rest == why ? ": " : "", rest);
 }
 
+/* Each --filter is one by itself: none can close the parentheses that it is put in. */
+static int check_filters(struct cli *cli, const struct game_terms *terms)
+{
+	struct chi_fault fault = {.text = ""};
+	int status = EXIT_DONE;
+	for (size_t i = 0; status == EXIT_DONE && i < terms->n; i++) {
+		const struct chi_filter_term *term = &terms->term[i];
+		if (is(term, "filter") && chi_games_filter_check(term->value, &fault) != CHI_OK) {
+			status = cli_usage(cli, "--%s", fault.text);
+		}
+	}
+	return status;
+}
+
 int game_terms_take(struct cli *cli, struct game_terms *terms)
 {
 	struct chi_fault fault = {.text = ""};
+	int status = check_filters(cli, terms);
+	if (status != EXIT_DONE) {
+		return status;
+	}
 	if (chi_filter_text(terms->term, terms->n, terms->text, sizeof(terms->text)) < 0) {
 		return cli_usage(cli, "the options that choose games are too long");
 	}

@@ -247,12 +247,12 @@ static void slice(struct chi_run *run, int64_t until)
 {
 	struct chi_fault fault = {0};
 	chi_dir_forget_damage();
+	int64_t began = chi_now_us();
 	int status = open_snapshot(run, &fault);
 	if (status == CHI_OK) {
-		int64_t began = chi_now_us();
 		status = work_on_run(run, until, &fault);
-		run->worked_us += chi_now_us() - began;
 	}
+	run->worked_us += chi_now_us() - began;
 	if (status == CHI_OK && run->ops->bounded) {
 		status = chi_run_check_work(run->worker, run->worked_us, &fault);
 	}

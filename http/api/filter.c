@@ -113,6 +113,10 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 		return status;
 	}
 	const char *value = kind != CHI_FILTER_FLAG ? value_of(call, param, kind) : NULL;
+	/* None can close the parentheses that it is put in. */
+	if (kind == CHI_FILTER_RAW && chi_games_filter_check(value, &call->fault) < 0) {
+		return -CHI_EINVAL;
+	}
 	terms->list[terms->n++] =
 		(struct chi_filter_term){.name = name, .value = value, .negated = negated};
 	return CHI_OK;

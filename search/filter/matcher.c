@@ -471,11 +471,10 @@ int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *ste
 	if (answer == OPEN) {
 		uint32_t all = n == 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
 		uint32_t has = 0;
-		uint64_t taken = chi_motifs_steps(matcher->motifs);
-		rc = chi_motifs_search(matcher->motifs, number, all & ~motifs.known, &has, NULL);
+		rc = chi_motifs_search(matcher->motifs, number, all & ~motifs.known, steps, &has,
+				       NULL);
 		motifs.known = all;
 		motifs.has |= has;
-		*steps -= taken < *steps ? taken : *steps;
 		answer = answer_node(matcher, root, number, &motifs);
 	}
 	return rc < 0 ? rc : answer == YES ? CHI_OK : CHI_NONE;

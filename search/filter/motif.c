@@ -15,9 +15,8 @@
 #include "chess/key.h"
 #include "search/filter/motif_priv.h"
 
-/* Tests, and patterns among them, in all their places: some 20 MiB. */
-#define TESTS_SHIFTED_MAX    4096
-#define PATTERNS_SHIFTED_MAX 1024
+/* Tests in all places. */
+#define TESTS_SHIFTED_MAX 1024
 
 size_t chi_motif_size(const struct chi_motif *motif)
 {
@@ -100,13 +99,13 @@ static void lay_out(struct chi_motif *motif, const struct chi_terms *terms,
 		count_tests(motif, terms, moment->root);
 		sort_node(motif, terms, moment->root);
 		motif->positional = motif->positional && moment->run == 1 && !moment->counted;
-		motif->n_states += moment->run;
+		motif->n_states += motif_states_of(moment);
 	}
-	/* A pattern knows all its turns by itself. */
+	/* A pattern knows all its turns by itself, but not which of them held at another ply. */
 	const struct chi_term_node *node = &motif->nodes[motif->moments[0].root];
 	motif->plain = motif->n_moments == 1 && node->op == CHI_NODE_LEAF &&
 		       terms->tests[node->left].kind == CHI_TEST_PATTERN &&
-		       !terms->tests[node->left].negated;
+		       !terms->tests[node->left].negated && motif->positional;
 	bool turns = !motif->plain;
 	for (int swap = 0; swap <= (turns && term->motif.either_colour); swap++) {
 		for (int mirror = 0; mirror <= (turns && term->motif.mirror); mirror++) {
@@ -122,8 +121,11 @@ static int compile_test(struct chi_motif *motif, const struct chi_terms *terms,
 {
 	const struct chi_term_test *test = &terms->tests[motif->first_test + i];
 	struct chi_pattern_spec spec;
-	*out = (struct motif_test){
-		.kind = test->kind, .negated = test->negated, .min = test->min, .max = test->max};
+	memset(out, 0, sizeof(*out));
+	out->kind = test->kind;
+	out->negated = test->negated;
+	out->min = test->min;
+	out->max = test->max;
 	if (test->kind == CHI_TEST_PATTERN) {
 		chi_term_pattern_spec(terms, &test->pattern, &spec);
 		spec.shift = shift;
@@ -131,6 +133,7 @@ static int compile_test(struct chi_motif *motif, const struct chi_terms *terms,
 		spec.either_colour = motif->plain && term->motif.either_colour;
 		out->family = test->pattern.family;
 		out->pattern = (uint32_t)(*patterns - motif_patterns(motif));
+		memset(*patterns, 0, sizeof(**patterns));
 		return chi_pattern_compile(&spec, (*patterns)++, NULL);
 	}
 	if (test->kind == CHI_TEST_PLAYED) {
@@ -146,6 +149,30 @@ static int compile_test(struct chi_motif *motif, const struct chi_terms *terms,
 	return CHI_OK;
 }
 
+/* Whether the last place is one that there is already: squares of all files do not move aside. */
+static bool is_known_place(const struct chi_motif *motif)
+{
+	const struct motif_test *last =
+		motif_tests(motif) + (size_t)motif->n_places * motif->n_tests;
+	const struct chi_pattern *patterns = motif_patterns(motif);
+	for (uint32_t place = 0; place < motif->n_places; place++) {
+		const struct motif_test *other =
+			motif_tests(motif) + (size_t)place * motif->n_tests;
+		bool same = memcmp(patterns + (size_t)place * motif->n_patterns,
+				   patterns + (size_t)motif->n_places * motif->n_patterns,
+				   motif->n_patterns * sizeof(*patterns)) == 0;
+		for (uint32_t i = 0; same && i < motif->n_tests; i++) {
+			struct motif_test test = last[i];
+			test.pattern = other[i].pattern;
+			same = memcmp(&test, &other[i], sizeof(test)) == 0;
+		}
+		if (same) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* All tests in one place, if they are on the board there. */
 static int add_place(struct chi_motif *motif, const struct chi_terms *terms,
 		     const struct chi_term *term, struct chi_shift shift)
@@ -157,44 +184,68 @@ static int add_place(struct chi_motif *motif, const struct chi_terms *terms,
 	for (size_t i = 0; rc == CHI_OK && i < motif->n_tests; i++) {
 		rc = compile_test(motif, terms, term, i, shift, &tests[i], &patterns);
 	}
-	motif->n_places += rc == CHI_OK;
+	motif->n_places += rc == CHI_OK && !is_known_place(motif);
 	/* Moved, it may also put a pawn where none can be. */
 	bool fails = rc < 0 && !(rc == -CHI_EINVAL && (shift.files != 0 || shift.ranks != 0));
 	return fails ? rc : CHI_OK;
 }
 
-int chi_motif_new(const struct chi_terms *terms, const struct chi_term *term,
+int chi_motif_refuse(struct chi_fault *fault)
+{
+	return chi_fail(
+		fault, -CHI_ETOOBIG,
+		"filter: motifs with that many moments, conditions or plies cannot be turned "
+		"and shifted");
+}
+
+/* So many places fit in the limits, of those that are tried. */
+static size_t most_places(const struct chi_motif *plan, size_t tried, size_t patterns)
+{
+	size_t most = TESTS_SHIFTED_MAX / plan->n_tests;
+	most = most < tried ? most : tried;
+	return plan->n_patterns == 0 || patterns / plan->n_patterns > most
+		       ? most
+		       : patterns / plan->n_patterns;
+}
+
+/* All of them, each once. -CHI_ETOOBIG: there are more than `most`. */
+static int add_places(struct chi_motif *motif, const struct chi_terms *terms,
+		      const struct chi_term *term, size_t most)
+{
+	int files = term->motif.shift_files ? 7 : 0;
+	int ranks = term->motif.shift_ranks ? 7 : 0;
+	int rc = CHI_OK;
+	for (int file = -files; rc == CHI_OK && file <= files; file++) {
+		for (int rank = -ranks; rc == CHI_OK && rank <= ranks; rank++) {
+			rc = motif->n_places == most ? -CHI_ETOOBIG
+						     : add_place(motif, terms, term,
+								 (struct chi_shift){file, rank});
+		}
+	}
+	return rc;
+}
+
+int chi_motif_new(const struct chi_terms *terms, const struct chi_term *term, size_t patterns,
 		  struct chi_motif **out, struct chi_fault *fault)
 {
 	struct chi_motif plan = {.size = 0};
-	int files = term->motif.shift_files ? 7 : 0;
-	int ranks = term->motif.shift_ranks ? 7 : 0;
-	size_t places = (size_t)(2 * files + 1) * (size_t)(2 * ranks + 1);
-	int rc = CHI_OK;
+	size_t tried = (term->motif.shift_files ? 15u : 1u) * (term->motif.shift_ranks ? 15u : 1u);
 	lay_out(&plan, terms, term);
-	plan.max_tests = plan.n_tests * places;
-	size_t states = places * plan.n_turns * plan.n_states;
-	if (plan.max_tests > TESTS_SHIFTED_MAX || plan.n_patterns * places > PATTERNS_SHIFTED_MAX ||
-	    states > CHI_MOTIF_STATES_MAX) {
-		return chi_fail(
-			fault, -CHI_ETOOBIG,
-			"filter: a motif with that many moments, conditions or plies cannot "
-			"be turned and shifted");
-	}
+	size_t most = most_places(&plan, tried, patterns);
+	plan.max_tests = plan.n_tests * most;
 	plan.size = sizeof(plan) + plan.max_tests * sizeof(struct motif_test) +
-		    plan.n_patterns * places * sizeof(struct chi_pattern);
-	_cleanup_(chi_freep) struct chi_motif *motif = malloc(plan.size);
+		    plan.n_patterns * most * sizeof(struct chi_pattern);
+	if (most == 0) {
+		return chi_motif_refuse(fault);
+	}
+	_cleanup_(chi_freep) struct chi_motif *motif = calloc(1, plan.size);
 	if (motif == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	*motif = plan;
-	for (int file = -files; rc == CHI_OK && file <= files; file++) {
-		for (int rank = -ranks; rc == CHI_OK && rank <= ranks; rank++) {
-			rc = add_place(motif, terms, term, (struct chi_shift){file, rank});
-		}
-	}
+	int rc = add_places(motif, terms, term, most);
 	if (rc < 0) {
-		return chi_fault_plain(fault, rc);
+		return rc == -CHI_ETOOBIG ? chi_motif_refuse(fault) : chi_fault_plain(fault, rc);
 	}
 	*out = motif;
 	motif = NULL;
@@ -214,7 +265,7 @@ int chi_motif_parse(const char *text, struct chi_motif **out, struct chi_fault *
 	bool is_motif = rc == CHI_OK && terms->n == 1 && terms->term[0].kind == CHI_TERM_MOTIF &&
 			!terms->term[0].negated;
 	if (is_motif) {
-		rc = chi_motif_new(terms, &terms->term[0], &motif, &why);
+		rc = chi_motif_new(terms, &terms->term[0], CHI_MOTIF_PATTERNS_MAX, &motif, &why);
 	}
 	if (rc < 0) {
 		/* It begins with "filter", which is another text here. */

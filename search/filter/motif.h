@@ -18,10 +18,16 @@
 /* Compiled; in one piece, without pointers. Read by any number of threads. */
 struct chi_motif;
 
-/* `term` is a motif that chi_terms_parse has accepted; *out is to be freed by free(). -CHI_ENOMEM;
- * -CHI_ETOOBIG: `shift` makes too much of it. */
+/* Patterns of all motifs of a filter, in all places that `shift` gives them: some 5 MiB. */
+#define CHI_MOTIF_PATTERNS_MAX 256
+
+/* `term` is a motif that chi_terms_parse has accepted, and has so many patterns at most; *out is to
+ * be freed by free(). -CHI_ENOMEM; -CHI_ETOOBIG: `shift` makes too much of it. */
 CHI_MUSTUSE int chi_motif_new(const struct chi_terms *terms, const struct chi_term *term,
-			      struct chi_motif **out, struct chi_fault *fault);
+			      size_t patterns, struct chi_motif **out, struct chi_fault *fault);
+
+/* -CHI_ETOOBIG, and why. */
+int chi_motif_refuse(struct chi_fault *fault);
 
 /* A text of one moment that positions answer, as a filter has them; none fit every position. Errors
  * as chi_terms_parse and chi_motif_new; -CHI_EINVAL: it has terms, several moments, or asks for
@@ -65,14 +71,11 @@ CHI_MUSTUSE int chi_motifs_begin(struct chi_motifs *motifs, struct chi_read *rea
 				 struct chi_archive_reader *reader);
 void chi_motifs_end(struct chi_motifs *motifs);
 
-/* What looking at a game is worth. */
-uint64_t chi_motifs_steps(const struct chi_motifs *motifs);
-
 /* Which of the motifs `wanted`, bit by bit, a game has; stops as soon as all are found. Of those,
  * found[i] says where, if it is not NULL. -CHI_ECORRUPT: there is no such game, or it is damaged.
  */
 CHI_MUSTUSE int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wanted,
-				  uint32_t *has, struct chi_motif_found *found);
+				  uint64_t *steps, uint32_t *has, struct chi_motif_found *found);
 
 /* Which of all motifs a game of no store has, as bits; none of them may ask the store. `positions`
  * are n + 1, each after the move before it. */

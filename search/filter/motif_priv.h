@@ -10,9 +10,6 @@
 #include "chess/pattern/pattern.h"
 #include "search/filter/motif.h"
 
-/* States of a motif in all its variants. */
-#define CHI_MOTIF_STATES_MAX 65536
-
 struct motif_test {
 	uint8_t kind; /* enum chi_test_kind */
 	bool negated;
@@ -37,7 +34,7 @@ struct chi_motif {
 	uint32_t n_patterns;
 	uint32_t n_turns;
 	uint32_t n_places;
-	uint32_t n_states; /* of one variant: a moment of N plies is N states */
+	uint32_t n_states; /* of one variant */
 	size_t max_tests;  /* n_tests in all places that were tried */
 	struct chi_turn turns[4];
 	struct chi_term_moment moments[CHI_MOMENTS_MAX];
@@ -55,6 +52,13 @@ static inline struct chi_pattern *motif_patterns(const struct chi_motif *motif)
 {
 	return (struct chi_pattern *)(uintptr_t)(motif->rest +
 						 motif->max_tests * sizeof(struct motif_test));
+}
+
+/* What is kept of a moment: where it ended last, and of one on N plies, where the one before it was
+ * at each of the last N. */
+static inline uint32_t motif_states_of(const struct chi_term_moment *moment)
+{
+	return 1 + (moment->run > 1 ? moment->run : 0u);
 }
 
 /* What is asked about. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A motif in a game is followed by states: a moment on N plies in a row is N of them, the others
- * one. Of each the latest ply is kept at which it, and all before it, could end: later is never
- * worse for what comes after. At a ply, states are looked at from the last to the first, so that
- * each sees what the ones before it were at earlier plies.
+ * Of each moment of a motif the latest ply is kept at which it, and all before it, could end: later
+ * is never worse for what comes after. At a ply, moments are looked at from the last to the first,
+ * so that each sees what the ones before it were at earlier plies. One on N plies in a row goes by
+ * what the one before it was N plies ago, which is kept for so long.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,12 @@
 #include "store/archive.h"
 
 #define STEPS_A_GAME 4
-#define TESTS_A_STEP 4
+/* In one variant at one ply, that take as long as a step. */
+#define TESTS_A_STEP 16
+
+/* In all variants of all motifs of a filter: what looking at a ply may cost. */
+#define TESTS_TURNED_MAX 1024
+#define STATES_MAX	 65536
 
 /* What ended at a ply. */
 struct state {
@@ -25,15 +30,16 @@ struct state {
 /* A motif being followed, in all its variants. */
 struct followed {
 	struct chi_motif *motif;
-	struct state *states;
-	uint32_t *counted;	      /* of each variant, plies that count */
+	struct state *states; /* of each variant, of each moment the last, then those of its run */
+	uint32_t *runs;	      /* of each variant, of each moment: it holds since so many plies */
+	uint32_t *counted;    /* of each variant, plies that count */
 	struct chi_motif_found first; /* that counted */
 };
 
 struct chi_motifs {
 	size_t n;
 	struct followed followed[CHI_TERMS_MAX];
-	uint64_t steps;
+	uint64_t weight; /* tests in all variants */
 	size_t memory;
 	bool asks_store;
 	struct chi_archive_reader *own; /* NULL: another is used */
@@ -51,6 +57,7 @@ void chi_motifs_free(struct chi_motifs *motifs)
 	for (size_t i = 0; i < motifs->n; i++) {
 		free(motifs->followed[i].motif);
 		free(motifs->followed[i].states);
+		free(motifs->followed[i].runs);
 		free(motifs->followed[i].counted);
 	}
 	chi_facts_free(motifs->facts);
@@ -68,25 +75,42 @@ static uint32_t variants_of(const struct chi_motif *motif)
 	return motif->n_turns * motif->n_places;
 }
 
+/* What of a filter's limits its motifs take. */
+struct taken {
+	size_t tests;
+	size_t states;
+	size_t patterns;
+};
+
 static int add_motif(struct chi_motifs *motifs, const struct chi_terms *terms,
-		     const struct chi_term *term, struct chi_fault *fault)
+		     const struct chi_term *term, struct taken *taken, struct chi_fault *fault)
 {
 	struct followed *followed = &motifs->followed[motifs->n];
-	int rc = chi_motif_new(terms, term, &followed->motif, fault);
+	int rc = chi_motif_new(terms, term, CHI_MOTIF_PATTERNS_MAX - taken->patterns,
+			       &followed->motif, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	const struct chi_motif *motif = followed->motif;
 	size_t variants = variants_of(motif);
+	size_t states = variants * motif->n_states;
 	motifs->n++;
-	followed->states = calloc(variants * motif->n_states, sizeof(*followed->states));
+	taken->patterns += (size_t)motif->n_places * motif->n_patterns;
+	taken->tests += variants * motif->n_tests;
+	taken->states += states;
+	if (taken->tests > TESTS_TURNED_MAX || taken->states > STATES_MAX) {
+		return chi_motif_refuse(fault);
+	}
+	followed->states = calloc(states, sizeof(*followed->states));
+	followed->runs = calloc(variants * motif->n_moments, sizeof(*followed->runs));
 	followed->counted = calloc(variants, sizeof(*followed->counted));
-	if (followed->states == NULL || followed->counted == NULL) {
+	if (followed->states == NULL || followed->runs == NULL || followed->counted == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	motifs->asks_store |= motif->asks_store;
-	motifs->steps += STEPS_A_GAME + variants * motif->n_tests / TESTS_A_STEP;
-	motifs->memory += motif->size + variants * motif->n_states * sizeof(*followed->states);
+	motifs->weight += variants * (motif->n_tests + (motif->asks_store ? 64 : 0));
+	motifs->memory += motif->size + states * sizeof(*followed->states) +
+			  variants * (motif->n_moments + 1) * sizeof(*followed->runs);
 	return CHI_OK;
 }
 
@@ -96,10 +120,11 @@ int chi_motifs_new(const struct chi_terms *terms, struct chi_motifs **out, struc
 	if (motifs == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	struct taken taken = {0};
 	motifs->memory = sizeof(*motifs);
 	for (size_t i = 0; i < terms->n; i++) {
 		if (terms->term[i].kind == CHI_TERM_MOTIF) {
-			int rc = add_motif(motifs, terms, &terms->term[i], fault);
+			int rc = add_motif(motifs, terms, &terms->term[i], &taken, fault);
 			if (rc < 0) {
 				return rc;
 			}
@@ -147,11 +172,6 @@ void chi_motifs_end(struct chi_motifs *motifs)
 	motifs->facts = NULL;
 }
 
-uint64_t chi_motifs_steps(const struct chi_motifs *motifs)
-{
-	return motifs->steps;
-}
-
 size_t chi_motifs_memory(const struct chi_motifs *motifs)
 {
 	return motifs->memory + (motifs->own != NULL ? CHI_ARCHIVE_READER_BYTES : 0);
@@ -180,42 +200,56 @@ static bool moment_fits(struct looked *looked, uint8_t moment)
 	return looked->fits[moment] == 1;
 }
 
-/* Whether a state may follow the one before it at this ply. */
-static bool follows(const struct chi_term_moment *moment, bool runs, int32_t before, int32_t ply)
+/* Whether a moment that starts at a ply may follow what ended before. */
+static bool follows(const struct chi_term_moment *moment, int32_t before, int32_t start)
 {
 	if (before < 0) {
 		return false;
 	}
-	if (runs || moment->link == CHI_LINK_NEXT) {
-		return before == ply - 1;
+	if (moment->link == CHI_LINK_NEXT) {
+		return before == start - 1;
 	}
-	return moment->within == 0 || before >= ply - (int32_t)moment->within;
+	return moment->within == 0 || before >= start - (int32_t)moment->within;
 }
 
-/* One ply of one variant. True: the motif is complete at it. */
-static bool step_variant(struct looked *looked, struct state *states, int32_t ply, chi_move move)
+/* One moment at a ply. `states` are its own, the first of them what it ended at last; `before` is
+ * that of the moment before it, NULL: it is the first; *run: since how many plies it holds. */
+static void step_moment(struct looked *looked, uint8_t i, struct state *states,
+			const struct state *before, uint32_t *run, int32_t ply, chi_move move)
+{
+	const struct chi_term_moment *moment = &looked->motif->moments[i];
+	/* What it goes on from, if it begins at this ply. */
+	struct state from = before != NULL ? *before : (struct state){-1, ply, move};
+	int32_t start = ply - moment->run + 1;
+	if (moment->run > 1) {
+		struct state *ring = states + 1;
+		*run = moment_fits(looked, i) ? *run + 1 : 0;
+		ring[ply % moment->run] = from;
+		if (*run < moment->run) {
+			return;
+		}
+		from = ring[start % moment->run];
+	}
+	if ((before == NULL || follows(moment, from.last, start)) && moment_fits(looked, i)) {
+		states[0] = (struct state){ply, from.begin, from.move};
+	}
+}
+
+/* One ply of one variant. Where it is complete, NULL: it is not at this ply. */
+static const struct state *step_variant(struct looked *looked, struct state *states, uint32_t *runs,
+					int32_t ply, chi_move move)
 {
 	const struct chi_motif *motif = looked->motif;
-	uint32_t state = motif->n_states;
+	struct state *own = states + motif->n_states;
+	const struct state *last = NULL;
 	for (int i = motif->n_moments - 1; i >= 0; i--) {
-		const struct chi_term_moment *moment = &motif->moments[i];
-		for (int run = moment->run - 1; run >= 0; run--) {
-			state--;
-			bool is_first = state == 0;
-			if (!is_first && !follows(moment, run > 0, states[state - 1].last, ply)) {
-				continue;
-			}
-			if (!moment_fits(looked, (uint8_t)i)) {
-				/* Nor do the states of the run before it. */
-				state -= (uint32_t)run;
-				break;
-			}
-			states[state] = is_first ? (struct state){ply, ply, move}
-						 : (struct state){ply, states[state - 1].begin,
-								  states[state - 1].move};
-		}
+		own -= motif_states_of(&motif->moments[i]);
+		last = last == NULL ? own : last;
+		step_moment(looked, (uint8_t)i, own,
+			    i > 0 ? own - motif_states_of(&motif->moments[i - 1]) : NULL, &runs[i],
+			    ply, move);
 	}
-	return states[motif->n_states - 1].last == ply;
+	return last != NULL && last->last == ply ? last : NULL;
 }
 
 /* A ply of a motif. True: it is found, in *out. */
@@ -231,12 +265,14 @@ static bool step_motif(struct followed *followed, struct motif_asked *asked,
 		for (uint32_t place = 0; place < motif->n_places; place++) {
 			uint32_t variant = turn * motif->n_places + place;
 			struct state *states = followed->states + (size_t)variant * motif->n_states;
+			uint32_t *runs = followed->runs + (size_t)variant * motif->n_moments;
 			looked.tests = motif_tests(motif) + (size_t)place * motif->n_tests;
 			memset(looked.fits, UNKNOWN, motif->n_moments);
-			if (!step_variant(&looked, states, asked->ply, moment->move)) {
+			const struct state *last =
+				step_variant(&looked, states, runs, asked->ply, moment->move);
+			if (last == NULL) {
 				continue;
 			}
-			const struct state *last = &states[motif->n_states - 1];
 			*out = (struct chi_motif_found){last->begin, last->move};
 			if (!first->counted) {
 				return true;
@@ -251,13 +287,17 @@ static bool step_motif(struct followed *followed, struct motif_asked *asked,
 
 /* ---- A game ------------------------------------------------------------------------------- */
 
+/* What is in a ring is read only after it was written in this game. */
 static void begin_motif(struct followed *followed)
 {
-	size_t variants = variants_of(followed->motif);
-	size_t n = variants * followed->motif->n_states;
-	for (size_t i = 0; i < n; i++) {
-		followed->states[i].last = -1;
+	const struct chi_motif *motif = followed->motif;
+	size_t variants = variants_of(motif);
+	struct state *states = followed->states;
+	for (size_t i = 0; i < variants * motif->n_moments; i++) {
+		states->last = -1;
+		states += motif_states_of(&motif->moments[i % motif->n_moments]);
 	}
+	memset(followed->runs, 0, variants * motif->n_moments * sizeof(*followed->runs));
 	memset(followed->counted, 0, variants * sizeof(*followed->counted));
 	followed->first = (struct chi_motif_found){.ply = -1};
 }
@@ -322,8 +362,8 @@ static void end_all(struct chi_motifs *motifs, uint32_t wanted, uint32_t *has,
 	}
 }
 
-int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wanted, uint32_t *has,
-		      struct chi_motif_found *found)
+int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wanted, uint64_t *steps,
+		      uint32_t *has, struct chi_motif_found *found)
 {
 	struct chi_game_moves moves;
 	struct chi_replay replay;
@@ -349,6 +389,8 @@ int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wante
 		int failed = step_all(motifs, &asked, &moment, wanted, has, found);
 		rc = failed < 0 ? failed : rc;
 	}
+	uint64_t taken = STEPS_A_GAME + (uint64_t)asked.ply * motifs->weight / TESTS_A_STEP;
+	*steps -= taken < *steps ? taken : *steps;
 	if (rc >= 0) {
 		end_all(motifs, wanted, has, found);
 	}

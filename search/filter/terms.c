@@ -479,18 +479,44 @@ static int check_text(const char *text, size_t len, struct chi_fault *fault)
 					 : chi_fail(fault, -CHI_EINVAL, "filter: it is no UTF-8");
 }
 
-int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)
+static int parse_once(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)
 {
 	struct chi_parser p = {.text = text, .len = len, .out = out, .fault = fault};
-	char printed[CHI_TERMS_PRINT_SIZE];
 	int rc = check_text(text, len, fault);
 	memset(out, 0, sizeof(*out));
 	out->used = 1;
-	rc = rc == CHI_OK ? read_whole(&p) : rc;
-	/* What is printed must be read again. */
-	if (rc == CHI_OK && chi_terms_print(out, printed) > CHI_TERMS_TEXT_MAX) {
-		rc = chi_fail(fault, -CHI_ETOOBIG, "filter: written out, it has at most %d bytes",
-			      CHI_TERMS_TEXT_MAX);
+	return rc == CHI_OK ? read_whole(&p) : rc;
+}
+
+/* What is printed is read again as it is, and printed the same. Conditions that stood apart in
+ * parentheses are one pattern without them, so that it may take some rounds. */
+static int settle_print(struct chi_terms *terms, struct chi_fault *fault)
+{
+	char printed[CHI_TERMS_PRINT_SIZE];
+	char again[CHI_TERMS_PRINT_SIZE];
+	size_t len = chi_terms_print(terms, printed);
+	while (len <= CHI_TERMS_TEXT_MAX && terms->n_tests > 0) {
+		int rc = parse_once(printed, len, terms, NULL);
+		if (rc < 0) {
+			return chi_fail(fault, -CHI_EINVAL,
+					"filter: conditions in parentheses contradict those beside "
+					"them");
+		}
+		size_t len_again = chi_terms_print(terms, again);
+		if (len_again == len && memcmp(again, printed, len) == 0) {
+			return CHI_OK;
+		}
+		memcpy(printed, again, sizeof(printed));
+		len = len_again;
 	}
-	return rc;
+	return len <= CHI_TERMS_TEXT_MAX ? CHI_OK
+					 : chi_fail(fault, -CHI_ETOOBIG,
+						    "filter: written out, it has at most %d bytes",
+						    CHI_TERMS_TEXT_MAX);
+}
+
+int chi_terms_parse(const char *text, size_t len, struct chi_terms *out, struct chi_fault *fault)
+{
+	int rc = parse_once(text, len, out, fault);
+	return rc == CHI_OK ? settle_print(out, fault) : rc;
 }

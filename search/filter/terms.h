@@ -80,7 +80,7 @@
 /* Moments of all motifs, conditions of all moments, and parentheses around one place. */
 #define CHI_MOMENTS_MAX 32
 #define CHI_TESTS_MAX	64
-#define CHI_NESTED_MAX	16
+#define CHI_NESTED_MAX	17 /* 16, and those that an option puts around its filter */
 /* Bytes of a value, without quotes. */
 #define CHI_TERM_VALUE_MAX 1024
 /* Bytes of a gameset's name: letters, digits and -._ of ASCII, not beginning with a dot. */

@@ -27,7 +27,7 @@ static struct chi_footprint *play(const struct chi_among *among)
 {
 	struct chi_footprint *footprint;
 	int rc = CHI_OK;
-	ok(chi_footprint_new(among, &footprint));
+	ok(chi_footprint_new(among, CHI_FOOTPRINT_MAX, &footprint));
 	while (rc == CHI_OK) {
 		uint64_t steps = help_below(3);
 		rc = chi_footprint_step(footprint, world.read, &steps);
@@ -151,8 +151,9 @@ CASE(given_positions_are_those_of_a_walk)
 CASE(it_pays_for_few_games)
 {
 	struct chi_among *among = find("");
-	assert_false(chi_footprint_pays(among, 10 * GAMES));
-	assert_true(chi_footprint_pays(among, 1000 * GAMES));
+	assert_false(chi_footprint_pays(among, 10 * GAMES, CHI_FOOTPRINT_MAX));
+	assert_true(chi_footprint_pays(among, 1000 * GAMES, CHI_FOOTPRINT_MAX));
+	assert_false(chi_footprint_pays(among, 1000 * GAMES, GAMES));
 	chi_among_close(among);
 }
 

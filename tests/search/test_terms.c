@@ -203,6 +203,10 @@ static const struct {
 	{"eval 2..1", -CHI_EINVAL, "filter, character 6: in '2..1' the lower bound"},
 	{"score 101", -CHI_ESYNTAX, "filter, character 7: '101' is no range"},
 	{"reached -1", -CHI_ESYNTAX, "filter, character 9: '-1' is no range"},
+	{"played P-*8=!Q", -CHI_ESYNTAX,
+	 "filter, character 8: played, character 6: a pawn becomes"},
+	/* Written out, they are one pattern. */
+	{"has Qd5 (material KRvKR)", -CHI_EINVAL, "filter: conditions in parentheses contradict"},
 	{"to-move red", -CHI_ESYNTAX, "filter, character 9: white or black is possible"},
 	{"has \"Kd4\" material KQvK has \"Kd4 Kd5\"", -CHI_EINVAL, "filter, character 25: "},
 	{"has Nd9", -CHI_ESYNTAX, "filter, character 1: "},
@@ -463,6 +467,52 @@ CASE(each_term_asks_its_question)
 			fail_msg("%s", questions[i].filter);
 		}
 	}
+}
+
+/* Three plies of it have a knight of White's on d5, then two one of Black's on d4. */
+CASE(a_run_is_of_one_colour)
+{
+	static const char game[] =
+		"[Site \"?\"]\n\n1. Nc3 a6 2. Nd5 a5 3. Nc3 Nc6 4. a3 Nd4 5. a4 Nc6 *\n\n";
+	assert_true(fits_game("has Nd5 either-colour times 2", game));
+	assert_false(fits_game("has Nd5 either-colour times 3..", game));
+	assert_true(fits_game("has Nd5 any either-colour times 2", game));
+	assert_true(fits_game("has Nd5 either-colour for 2", game));
+	assert_false(fits_game("has Nd5 either-colour for 3", game));
+	assert_false(fits_game("(has Nd5 or has nd4) for 3", game));
+	assert_true(fits_game("(has Nd5 or has nd4) times 4", game));
+	/* What is before a run, at its beginning. */
+	assert_true(fits_game("played N-d5 next has Nd5 for 2 next not has Nd5", game));
+	assert_false(fits_game("played N-d5 then within 1 has Nd5 for 3", game));
+	assert_true(fits_game("first then has Nd5 for 2 then within 5 has nd4 for 2", game));
+	assert_false(fits_game("first then has Nd5 for 2 then within 3 has nd4 for 2", game));
+}
+
+/* As much as a filter's limits allow is little; more is refused. */
+CASE(dear_motifs_are_refused)
+{
+	static const char *const many[] = {
+		"((has K*4 or has R*4 or has B*4 or has N*4) shift) or ((has Kd4 or has Rd4 or has "
+		"Bd4 or has Nd4) shift)",
+		"(not attacked \"d4 by A 0\" not attacked \"d4 by a 0\" passed d4 isolated d4 "
+		"doubled d4) shift mirror "
+		"either-colour",
+		"any for 65535 or any for 65535",
+	};
+	struct chi_unstored *unstored = NULL;
+	for (size_t i = 0; i < CHI_COUNT(many); i++) {
+		assert_int_equal(chi_unstored_parse(many[i], &terms, &fault), CHI_OK);
+		if (chi_unstored_new(&terms, &unstored, &fault) != -CHI_ETOOBIG) {
+			fail_msg("%s", many[i]);
+		}
+		assert_non_null(strstr(fault.text, "cannot be turned and shifted"));
+	}
+	/* Squares of a whole rank stay where they are if files move. */
+	assert_int_equal(
+		chi_unstored_parse("(has K*4 or has R*4 or has B*4) shift", &terms, &fault),
+		CHI_OK);
+	assert_int_equal(chi_unstored_new(&terms, &unstored, &fault), CHI_OK);
+	chi_unstored_free(unstored);
 }
 
 CASE(refuses_what_only_a_store_knows)
