@@ -132,7 +132,7 @@ static int read_move(struct reader *reader, struct chi_played_move *move)
 					 .taken = SET_ALL,
 					 .made = NO_MADE | ANY_MADE};
 	bool has_first = take_squares(reader, &first);
-	if (!has_first && *reader->at != '-' && *reader->at != 'x') {
+	if (!has_first && strchr("-x=+#", *reader->at) == NULL) {
 		rc = read_pieces(reader, &move->piece);
 		has_first = rc == CHI_OK && take_squares(reader, &first);
 	}

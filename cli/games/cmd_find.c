@@ -161,7 +161,7 @@ static int find_games(struct cli *cli, uint64_t *total)
 {
 	struct find_state *state = cli->state;
 	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
-	char text[2 * CHI_FILTER_TEXT_SIZE + 8];
+	char text[2 * CHI_FILTER_TEXT_SIZE + sizeof(" and ")];
 	bool both = state->pattern.text[0] != '\0' && state->filter.text[0] != '\0';
 	(void)snprintf(text, sizeof(text), "%s%s%s", state->pattern.text, both ? " and " : "",
 		       state->filter.text);

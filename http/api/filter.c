@@ -105,18 +105,14 @@ static int add_param(struct call *call, struct terms *terms, const struct param 
 	if (terms->n == TERMS_MAX) {
 		return chi_fail(&call->fault, -CHI_ETOOBIG, "more than %d conditions", TERMS_MAX);
 	}
-	/* By itself, so that an error names the place in this text, and not in the filter of all.
-	 */
+	/* By itself, so that an error names the place in this text, and it closes no parentheses
+	 * but its own. */
 	int status = kind == CHI_FILTER_RAW ? chi_games_filter_check(param->value, &call->fault)
 					    : CHI_OK;
 	if (status < 0) {
 		return status;
 	}
 	const char *value = kind != CHI_FILTER_FLAG ? value_of(call, param, kind) : NULL;
-	/* None can close the parentheses that it is put in. */
-	if (kind == CHI_FILTER_RAW && chi_games_filter_check(value, &call->fault) < 0) {
-		return -CHI_EINVAL;
-	}
 	terms->list[terms->n++] =
 		(struct chi_filter_term){.name = name, .value = value, .negated = negated};
 	return CHI_OK;

@@ -134,7 +134,15 @@ static int compile_test(struct chi_motif *motif, const struct chi_terms *terms,
 		out->family = test->pattern.family;
 		out->pattern = (uint32_t)(*patterns - motif_patterns(motif));
 		memset(*patterns, 0, sizeof(**patterns));
-		return chi_pattern_compile(&spec, (*patterns)++, NULL);
+		int rc = chi_pattern_compile(&spec, (*patterns)++, NULL);
+		if (rc == -CHI_EINVAL && (shift.files != 0 || shift.ranks != 0)) {
+			/* Moved, a pawn would be where none can be: it never holds. */
+			memset(out, 0, sizeof(*out));
+			out->kind = CHI_TEST_ANY;
+			out->negated = !test->negated;
+			rc = CHI_OK;
+		}
+		return rc;
 	}
 	if (test->kind == CHI_TEST_PLAYED) {
 		int rc = chi_played_parse(chi_term_text_of(terms, test->text), &out->played, NULL);
@@ -185,9 +193,7 @@ static int add_place(struct chi_motif *motif, const struct chi_terms *terms,
 		rc = compile_test(motif, terms, term, i, shift, &tests[i], &patterns);
 	}
 	motif->n_places += rc == CHI_OK && !is_known_place(motif);
-	/* Moved, it may also put a pawn where none can be. */
-	bool fails = rc < 0 && !(rc == -CHI_EINVAL && (shift.files != 0 || shift.ranks != 0));
-	return fails ? rc : CHI_OK;
+	return rc < 0 ? rc : CHI_OK;
 }
 
 int chi_motif_refuse(struct chi_fault *fault)
@@ -217,9 +223,8 @@ static int add_places(struct chi_motif *motif, const struct chi_terms *terms,
 	int rc = CHI_OK;
 	for (int file = -files; rc == CHI_OK && file <= files; file++) {
 		for (int rank = -ranks; rc == CHI_OK && rank <= ranks; rank++) {
-			rc = motif->n_places == most ? -CHI_ETOOBIG
-						     : add_place(motif, terms, term,
-								 (struct chi_shift){file, rank});
+			rc = add_place(motif, terms, term, (struct chi_shift){file, rank});
+			rc = rc == CHI_OK && motif->n_places > most ? -CHI_ETOOBIG : rc;
 		}
 	}
 	return rc;
@@ -232,9 +237,10 @@ int chi_motif_new(const struct chi_terms *terms, const struct chi_term *term, si
 	size_t tried = (term->motif.shift_files ? 15u : 1u) * (term->motif.shift_ranks ? 15u : 1u);
 	lay_out(&plan, terms, term);
 	size_t most = most_places(&plan, tried, patterns);
-	plan.max_tests = plan.n_tests * most;
+	/* One more is compiled before it is seen to be known, or too many. */
+	plan.max_tests = plan.n_tests * (most + 1);
 	plan.size = sizeof(plan) + plan.max_tests * sizeof(struct motif_test) +
-		    plan.n_patterns * most * sizeof(struct chi_pattern);
+		    plan.n_patterns * (most + 1) * sizeof(struct chi_pattern);
 	if (most == 0) {
 		return chi_motif_refuse(fault);
 	}

@@ -319,7 +319,7 @@ static int read_term(struct chi_parser *p, bool negated, int *node)
 	struct chi_terms *terms = p->out;
 	struct chi_term term = {.negated = negated};
 	enum chi_term_kind kind =
-		chi_motif_group_begins(p) ? CHI_TERM_MOTIF : kind_of(p, &term.side);
+		chi_parser_is_at(p, "(") ? CHI_TERM_MOTIF : kind_of(p, &term.side);
 	if (kind == CHI_TERM_KINDS) {
 		return refuse_unit(p);
 	}
@@ -390,7 +390,7 @@ static int read_unit(struct chi_parser *p, bool negated, int *node)
 		negated = !negated;
 		rc = chi_parser_advance(p);
 	}
-	if (rc < 0 || !chi_parser_is_at(p, "(") || chi_motif_group_begins(p)) {
+	if (rc < 0 || !chi_parser_is_at(p, "(") || chi_motif_group_begins(p, true)) {
 		return rc < 0 ? rc : read_term(p, negated, node);
 	}
 	rc = chi_parser_open(p);

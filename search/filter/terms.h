@@ -54,8 +54,9 @@
  * `not` before a motif denies the game, after a condition that condition: `not check next mate` are
  * the games without these two, `pattern not check next mate` those with them. `and` and `pattern`
  * begin another motif, which may hold anywhere in the game: `has X and check` is two moments, `has
- * X check` is one. Parentheses around conditions alone stay in the moment. What is not known makes
- * a condition false, and its `not` true.
+ * X check` is one. Parentheses around conditions alone stay in the moment; where they are all of a
+ * unit they mean what is in them: `(not check)` is `not check`, `(not check) mate` is a moment.
+ * What is not known makes a condition false, and its `not` true.
  *
  * Words and values are separated by white space. A value with other characters than letters,
  * digits and -.,/=+:_* of ASCII is put between double quotes, where \" and \\ mean the character

@@ -103,23 +103,41 @@ static bool skip_condition(struct chi_parser *p)
 	return chi_parser_advance(p) == CHI_OK && (plain || chi_parser_advance(p) == CHI_OK);
 }
 
-bool chi_motif_group_begins(struct chi_parser *p)
+static bool goes_on(struct chi_parser *p);
+
+/* Past a group; *denies: an alternative in it begins with `not`. False: it is for filters only. */
+static bool skip_group(struct chi_parser *p, bool *denies)
 {
-	struct chi_fault *fault = p->fault;
-	size_t at = p->next.at;
 	unsigned depth = 0;
-	bool is = chi_parser_is_at(p, "(");
-	if (!is) {
-		return false;
-	}
-	p->fault = NULL;
+	bool begins = false;
+	bool is = false;
+	*denies = false;
 	do {
 		bool opens = chi_parser_is_at(p, "(");
 		bool closes = chi_parser_is_at(p, ")");
+		*denies |= begins && chi_parser_is_at(p, "not");
+		begins = opens || chi_parser_is_at(p, "or");
 		depth += opens;
 		depth -= closes;
 		is = opens || closes ? chi_parser_advance(p) == CHI_OK : skip_condition(p);
 	} while (is && depth > 0);
+	return is;
+}
+
+bool chi_motif_group_begins(struct chi_parser *p, bool unit)
+{
+	struct chi_fault *fault = p->fault;
+	size_t at = p->next.at;
+	bool denies = false;
+	if (!chi_parser_is_at(p, "(")) {
+		return false;
+	}
+	p->fault = NULL;
+	bool is = skip_group(p, &denies);
+	if (is && unit && denies) {
+		is = goes_on(p) || chi_parser_is_at(p, "next") || chi_parser_is_at(p, "then") ||
+		     chi_parser_is_at(p, "for") || chi_parser_is_at(p, "times");
+	}
 	/* What was read before is read again. */
 	is = chi_parser_return(p, at) == CHI_OK && is;
 	p->fault = fault;
@@ -133,13 +151,13 @@ static bool goes_on(struct chi_parser *p)
 	size_t at = p->next.at;
 	int rc = CHI_OK;
 	if (!chi_parser_is_at(p, "not")) {
-		return is_at_condition(p) || is_at_symmetry(p) || chi_motif_group_begins(p);
+		return is_at_condition(p) || is_at_symmetry(p) || chi_motif_group_begins(p, false);
 	}
 	p->fault = NULL;
 	while (rc == CHI_OK && chi_parser_is_at(p, "not")) {
 		rc = chi_parser_advance(p);
 	}
-	bool goes = rc == CHI_OK && (is_at_condition(p) || chi_motif_group_begins(p));
+	bool goes = rc == CHI_OK && (is_at_condition(p) || chi_motif_group_begins(p, false));
 	goes = chi_parser_return(p, at) == CHI_OK && goes;
 	p->fault = fault;
 	return goes;

@@ -107,8 +107,10 @@ CHI_MUSTUSE int chi_parser_close(struct chi_parser *p);
 int chi_parser_leaf(struct chi_parser *p, size_t number);
 int chi_parser_join(struct chi_parser *p, int node, enum chi_term_join op, int other);
 
-/* True if a condition of a moment, or `pattern`, is next; if a group of conditions alone is. */
+/* True if a condition of a moment, or `pattern`, is next. */
 bool chi_motif_begins(const struct chi_parser *p);
-bool chi_motif_group_begins(struct chi_parser *p);
+/* True if a group of conditions alone is. `unit`: where a unit begins, and the group is all of it,
+ * `not` in front of an alternative denies the game, so that the group is the filter's. */
+bool chi_motif_group_begins(struct chi_parser *p, bool unit);
 /* A motif: moments and links. */
 CHI_MUSTUSE int chi_motif_parse_terms(struct chi_parser *p, struct chi_term *term);

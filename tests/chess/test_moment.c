@@ -81,6 +81,12 @@ static const struct {
 	{BACK, "a1a8", "R-*8#", true},
 	{BACK, "a1a8", "?-**+", true},
 	{BACK, "a1a7", "?#", false},
+	/* All parts of a move may be left out but one. */
+	{BACK, "a1a8", "#", true},
+	{BACK, "a1a8", "+", true},
+	{BACK, "a1a7", "+", false},
+	{CAPTURES, "b7b8n", "=N", true},
+	{CAPTURES, "b7b8n", "x=N", false},
 	{BACK, "", "any", false},
 	{BLACK, "e8c8", "o-o-o", true},
 	{BLACK, "e8c8", "O-O-O", false},

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "chess/pgn/pgn.h"
+#include "search/filter/motif.h"
 #include "search/filter/unstored.h"
 #include "tests/base/cases.h"
 #include "tests/base/seed.h"
@@ -86,6 +87,16 @@ static const struct {
 	{"(has Nd5 or event x) check", "(pattern has Nd5 or event x) pattern check"},
 	{"not (has Nd5 or check)", "not pattern (has Nd5 or check)"},
 	{"check not event x", "pattern check not event x"},
+	/* What is in parentheses means what it means without them, unless a moment goes on there.
+	 */
+	{"(not check)", "not pattern check"},
+	{"((not check or mate))", "not pattern check or pattern mate"},
+	{"not (not check)", "pattern check"},
+	{"(not check) and (mate)", "not pattern check pattern mate"},
+	{"(not check) event x", "not pattern check event x"},
+	{"(not check or mate) last", "pattern (not check or mate) last"},
+	{"(not check) next mate", "pattern not check next mate"},
+	{"(not check) for 3", "pattern not check for 3"},
 	{"played Bxph7+ next played kxh7 next played N-g5+",
 	 "pattern played Bxph7+ next played kxh7 next played N-g5+"},
 	{"check then within 20 not mate for 3 then last times 1 event x", NULL},
@@ -257,6 +268,52 @@ CASE(test_limits)
 	}
 	assert_true(strlen(text) <= CHI_TERMS_TEXT_MAX);
 	assert_int_equal(parse(text), -CHI_ETOOBIG);
+}
+
+/* As many of a text as a filter may have. */
+static const char *filled(const char *with)
+{
+	static char text[CHI_TERMS_TEXT_MAX + 1];
+	size_t len = strlen(with);
+	text[0] = '\0';
+	for (size_t i = 0; (i + 1) * len <= CHI_TERMS_TEXT_MAX; i++) {
+		memcpy(text + i * len, with, len + 1);
+	}
+	return text;
+}
+
+static void is_refused(const char *text, int expected, const char *why)
+{
+	int rc = parse(text);
+	if (rc != expected || strstr(fault.text, why) == NULL) {
+		fail_msg("%.60s: %d, %s", text, rc, fault.text);
+	}
+}
+
+CASE(refuses_hostile_filters)
+{
+	static char text[CHI_TERMS_TEXT_MAX + 1];
+	struct chi_motifs *motifs = NULL;
+	is_refused(filled("not "), -CHI_ESYNTAX, "begins no term");
+	is_refused(filled("("), -CHI_ETOOBIG, "parentheses are open");
+	is_refused(filled("check ("), -CHI_ETOOBIG, "parentheses are open");
+	is_refused(filled("(check)"), -CHI_ETOOBIG, "conditions");
+	is_refused(filled("(not check) and "), -CHI_ETOOBIG, "terms");
+	is_refused(filled("check next "), -CHI_ETOOBIG, "moments");
+	is_refused("plies 99999999999999999999999", -CHI_ESYNTAX, "no range");
+	is_refused("points -99999999999999999999999..", -CHI_ESYNTAX, "no range");
+	is_refused("check for 99999999999999999999999", -CHI_ESYNTAX, "1 to 65535");
+	is_refused("check then within 65536 mate", -CHI_ESYNTAX, "1 to 65535");
+	is_refused("attacked \"a1 by N 99999999999999999999999\"", -CHI_ESYNTAX, "up to 64");
+	/* Each can be read, but all places of all moments would take too much memory. */
+	text[0] = '\0';
+	for (int i = 0; i < CHI_MOMENTS_MAX; i++) {
+		strcat(text, i == 0 ? "shift has Nd5" : " next has Nd5");
+	}
+	assert_int_equal(parse(text), CHI_OK);
+	assert_int_equal(chi_motifs_new(&terms, &motifs, &fault), -CHI_ETOOBIG);
+	assert_non_null(strstr(fault.text, "cannot be turned and shifted"));
+	assert_null(motifs);
 }
 
 static const char *const bits[] = {
