@@ -62,8 +62,8 @@ static int read_integer(struct reader *r, const json_t *object, const char *name
 }
 
 /* The list of that name, or NULL; at most so long. */
-static int read_list(struct reader *r, const json_t *object, const char *name, size_t most,
-		     const json_t **out)
+static int read_json_list(struct reader *r, const json_t *object, const char *name, size_t most,
+			  const json_t **out)
 {
 	*out = member(object, name);
 	if (*out != NULL && !json_is_array(*out)) {
@@ -113,7 +113,7 @@ static int read_plies(struct reader *r, const json_t *object)
 	const json_t *list = NULL;
 	const json_t *entry;
 	size_t i;
-	int status = read_list(r, object, "plies", CHI_PLY_MAX + 1, &list);
+	int status = read_json_list(r, object, "plies", CHI_PLY_MAX + 1, &list);
 	struct chi_ply_stat *plies =
 		chi_arena_array(r->arena, json_array_size(list), sizeof(*plies));
 	if (plies == NULL) {
@@ -162,7 +162,7 @@ static int read_json_moves(struct reader *r, const json_t *object)
 	const json_t *list = NULL;
 	const json_t *entry;
 	size_t i;
-	int status = read_list(r, object, "moves", CHI_MOVES_MAX, &list);
+	int status = read_json_list(r, object, "moves", CHI_MOVES_MAX, &list);
 	size_t n = json_array_size(list);
 	struct chi_move_stat *moves = chi_arena_array(r->arena, n, sizeof(*moves));
 	if (moves == NULL) {
@@ -297,7 +297,7 @@ static int read_evals(struct reader *r, const json_t *object)
 	const json_t *list = NULL;
 	const json_t *entry;
 	size_t i;
-	int status = read_list(r, object, "evals", CHI_EVALS_MAX, &list);
+	int status = read_json_list(r, object, "evals", CHI_EVALS_MAX, &list);
 	size_t n = json_array_size(list);
 	struct chi_eval *evals = chi_arena_array(r->arena, n, sizeof(*evals));
 	if (evals == NULL) {
@@ -376,7 +376,7 @@ static void note_ignored(struct chi_json_lines *json, json_t *object)
 	}
 }
 
-static int read_object(struct reader *r, json_t *object)
+static int read_line_object(struct reader *r, json_t *object)
 {
 	const json_t *fen = member(object, "fen");
 	if (!json_is_string(fen)) {
@@ -428,6 +428,6 @@ int chi_json_read(struct chi_json_lines *json, const char *line, size_t len,
 		return chi_fail(fault, -CHI_ESYNTAX, "no JSON object");
 	}
 	note_ignored(json, object);
-	int status = read_object(&r, object);
+	int status = read_line_object(&r, object);
 	return status == CHI_OK ? chi_put_checked(put, fault) : status;
 }

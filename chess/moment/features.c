@@ -115,7 +115,11 @@ static int read_pawns(struct reader *reader, struct chi_feature *out)
 {
 	int rc = CHI_OK;
 	out->on = SET_PAWNS;
-	if (!take_squares(reader, &out->squares)) {
+	/* In a4 the letter is a file, in a*4 it is a piece. */
+	const char *begin = reader->at;
+	bool taken = take_squares(reader, &out->squares);
+	if (!taken || (*reader->at != '\0' && strchr("Aa", *begin) != NULL)) {
+		reader->at = begin;
 		rc = read_pieces(reader, SET_PAWNS, &out->on);
 		if (rc == CHI_OK && !take_squares(reader, &out->squares)) {
 			rc = refuse_feature(reader, "squares are expected: d5, d*, ** or a..c4..5");

@@ -121,8 +121,8 @@ static int read_made(struct reader *reader, struct chi_played_move *move)
 	return rc;
 }
 
-/* One move that is no word. */
-static int read_move(struct reader *reader, struct chi_played_move *move)
+/* One move that is no word; `piece`: its first letter is one, whatever may follow. */
+static int read_move(struct reader *reader, bool piece, struct chi_played_move *move)
 {
 	uint64_t first = 0;
 	int rc = CHI_OK;
@@ -131,7 +131,7 @@ static int read_move(struct reader *reader, struct chi_played_move *move)
 					 .piece = SET_PIECES,
 					 .taken = SET_ALL,
 					 .made = NO_MADE | ANY_MADE};
-	bool has_first = take_squares(reader, &first);
+	bool has_first = !piece && take_squares(reader, &first);
 	if (!has_first && strchr("-x=+#", *reader->at) == NULL) {
 		rc = read_pieces(reader, &move->piece);
 		has_first = rc == CHI_OK && take_squares(reader, &first);
@@ -160,6 +160,21 @@ static int read_move(struct reader *reader, struct chi_played_move *move)
 	return rc;
 }
 
+static bool is_at_end(const struct reader *reader)
+{
+	return *reader->at == '\0' || *reader->at == '|';
+}
+
+/* In b4 and b*-c4 the letter is a file, in b*4 it is a bishop. */
+static bool begins_with_piece(const struct reader *reader)
+{
+	struct chi_played_move move;
+	struct reader file = {reader->text, reader->at, NULL};
+	struct reader piece = file;
+	return (read_move(&file, false, &move) != CHI_OK || !is_at_end(&file)) &&
+	       read_move(&piece, true, &move) == CHI_OK && is_at_end(&piece);
+}
+
 /* A word, or a move. */
 static int read_one(struct reader *reader, struct chi_played_move *move)
 {
@@ -173,8 +188,8 @@ static int read_one(struct reader *reader, struct chi_played_move *move)
 	}
 	int rc = len == 0 ? refuse_move(reader, "a move is expected, such as N-d5, Bxph7+, O-O or "
 						"captures")
-			  : read_move(reader, move);
-	return rc == CHI_OK && *reader->at != '\0' && *reader->at != '|'
+			  : read_move(reader, begins_with_piece(reader), move);
+	return rc == CHI_OK && !is_at_end(reader)
 		       ? refuse_move(reader,
 				     "this belongs to no move such as N-d5, Bxph7+, P-*8=Q#, "
 				     "O-O, castles, captures, quiet, promotes, ep, any")
