@@ -67,15 +67,6 @@ say() {
 	printf '\n== %s (%d s)\n' "$1" "$SECONDS"
 }
 
-# setup_joined DIR OPTION...: a build directory for clang, which takes longer to begin than to compile
-# a file of ours: several are compiled as one. Shadows over the borders of files are none.
-setup_joined() {
-	local dir=$1
-	shift
-	setup "$dir" clang --unity on --unity-size 6 -Db_lundef=false -Doptimization=1 "$@" &&
-		ninja -C "$dir" --quiet build.ninja && tools/unity.py "$dir"
-}
-
 # setup DIR COMPILER OPTION...: makes or keeps a build directory.
 setup() {
 	local dir=$1 compiler=$2
@@ -175,7 +166,7 @@ check_long() {
 # Below, no more is built than the chosen tests need. Each step's build begins while the tests of the
 # step before run, behind them: tests leave a fifth of the processors' time.
 build_asan() {
-	setup_joined build-asan -Db_sanitize=address,undefined \
+	setup build-asan clang -Db_lundef=false -Doptimization=1 -Db_sanitize=address,undefined \
 		-Dc_args='-fno-sanitize-recover=all -gline-tables-only -Wno-shadow' &&
 		choose build-asan "${ASAN_TESTS[@]}" && ninja -C build-asan --quiet "${needed[@]}"
 }
@@ -201,7 +192,7 @@ fixed_addresses() {
 }
 
 build_tsan() {
-	setup_joined build-tsan -Db_sanitize=thread \
+	setup build-tsan clang -Db_lundef=false -Doptimization=1 -Db_sanitize=thread \
 		-Dc_args='-gline-tables-only -Wno-shadow' &&
 		choose build-tsan "${TSAN_TESTS[@]}" && ninja -C build-tsan --quiet "${needed[@]}"
 }

@@ -15,7 +15,7 @@ from cli_base import DATA, MASTERS, Base, summary
 from test_filters import draw_range, value_of
 
 GAMES = int(os.environ.get("CHISTORE_MOMENT_GAMES", "30"))
-FILTERS = int(os.environ.get("CHISTORE_FILTERS", "30"))
+FILTERS = int(os.environ.get("CHISTORE_MOMENT_FILTERS", "30"))
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 # What random games seldom have: mates, stalemate, a streak that overlaps, promotion to a knight.
 RARE = (
