@@ -78,7 +78,10 @@ int chi_page_grow(struct chi_page *page)
 		return CHI_OK;
 	}
 	size_t capacity = page->capacity == 0 ? 1 + FIRST_BYTES / page->size : page->capacity * 2;
-	capacity = capacity < page->most ? capacity : page->most;
+	/* All that a query has at once goes into one response, if that is more than it should have.
+	 */
+	bool over = page->n >= page->most;
+	capacity = capacity < page->most || over ? capacity : page->most;
 	void *items = realloc(page->items, capacity * page->size);
 	if (items == NULL) {
 		return -CHI_ENOMEM;
