@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/fault.h"
 #include "base/num.h"
+#include "chess/moment/reading.h"
 #include "chess/pattern/contents.h"
 
 #define FILE_A	  UINT64_C(0x0101010101010101)
@@ -16,45 +16,20 @@ static const char *const names[] = {"attacked", "occupied", "pinned",
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-struct reader {
-	const char *field;
-	const char *text;
-	const char *at;
-	struct chi_fault *fault;
-};
-
-static int refuse_feature(const struct reader *reader, const char *why)
+static int read_pieces(struct chi_condition_text *reader, uint32_t of, uint32_t *set)
 {
-	return chi_fail(reader->fault, -CHI_ESYNTAX, "%s, character %zu: %s", reader->field,
-			(size_t)(reader->at - reader->text) + 1, why);
+	return chi_condition_pieces(reader, of,
+				    of == SET_PAWNS
+					    ? "only pawns are this: P, p, or nothing for both"
+					    : "pieces are expected, not an empty square",
+				    set);
 }
 
-static int read_pieces(struct reader *reader, uint32_t of, uint32_t *set)
-{
-	const char *why = chi_contents_read(&reader->at, set);
-	*set &= of;
-	if (why == NULL && *set == 0) {
-		why = of == SET_PAWNS ? "only pawns are this: P, p, or nothing for both"
-				      : "pieces are expected, not an empty square";
-	}
-	return why == NULL ? CHI_OK : refuse_feature(reader, why);
-}
-
-static bool take_squares(struct reader *reader, uint64_t *squares)
-{
-	const char *at = reader->at;
-	if (chi_squares_read(&at, squares) != NULL) {
-		return false;
-	}
-	reader->at = at;
-	return true;
-}
-
-static int read_where(struct reader *reader, struct chi_feature *out)
+static int read_where(struct chi_condition_text *reader, struct chi_feature *out)
 {
 	int rc = CHI_OK;
 	out->on = SET_ALL;
-	if (!take_squares(reader, &out->squares)) {
+	if (!chi_condition_squares(reader, &out->squares)) {
 		out->squares = UINT64_MAX;
 		rc = read_pieces(reader, SET_PIECES, &out->on);
 	}
@@ -63,11 +38,12 @@ static int read_where(struct reader *reader, struct chi_feature *out)
 	return rc;
 }
 
-static int read_by(struct reader *reader)
+static int read_by(struct chi_condition_text *reader)
 {
 	if (strncmp(reader->at, " by ", 4) != 0) {
-		return refuse_feature(reader, "after the squares comes 'by', and what attacks "
-					      "them: h7 by A, k+ by [QR] 2..");
+		return chi_condition_refuse(reader,
+					    "after the squares comes 'by', and what attacks "
+					    "them: h7 by A, k+ by [QR] 2..");
 	}
 	reader->at += 4;
 	return CHI_OK;
@@ -83,7 +59,7 @@ static void take_count(const char **at, uint64_t *out)
 }
 
 /* " 2..", " ..3", " 1..2", " 2", or nothing for 1 and more. */
-static int read_count(struct reader *reader, struct chi_feature *out)
+static int read_count(struct chi_condition_text *reader, struct chi_feature *out)
 {
 	uint64_t min = 0;
 	uint64_t max = COUNT_MAX;
@@ -102,8 +78,9 @@ static int read_count(struct reader *reader, struct chi_feature *out)
 		max = min;
 	}
 	if (*reader->at != ' ' || at == begin || *at != '\0' || min > max) {
-		return refuse_feature(reader, "a range of numbers is expected, or nothing: 2.., "
-					      "..3, 1..2, 2, up to 64");
+		return chi_condition_refuse(reader,
+					    "a range of numbers is expected, or nothing: 2.., "
+					    "..3, 1..2, 2, up to 64");
 	}
 	reader->at = at;
 	out->min = (uint8_t)min;
@@ -111,29 +88,30 @@ static int read_count(struct reader *reader, struct chi_feature *out)
 	return CHI_OK;
 }
 
-static int read_pawns(struct reader *reader, struct chi_feature *out)
+static int read_pawns(struct chi_condition_text *reader, struct chi_feature *out)
 {
 	int rc = CHI_OK;
 	out->on = SET_PAWNS;
 	/* In a4 the letter is a file, in a*4 it is a piece. */
 	const char *begin = reader->at;
-	bool taken = take_squares(reader, &out->squares);
+	bool taken = chi_condition_squares(reader, &out->squares);
 	if (!taken || (*reader->at != '\0' && strchr("Aa", *begin) != NULL)) {
 		reader->at = begin;
 		rc = read_pieces(reader, SET_PAWNS, &out->on);
-		if (rc == CHI_OK && !take_squares(reader, &out->squares)) {
-			rc = refuse_feature(reader, "squares are expected: d5, d*, ** or a..c4..5");
+		if (rc == CHI_OK && !chi_condition_squares(reader, &out->squares)) {
+			rc = chi_condition_refuse(reader,
+						  "squares are expected: d5, d*, ** or a..c4..5");
 		}
 	}
 	return rc == CHI_OK && *reader->at != '\0'
-		       ? refuse_feature(reader, "nothing more is possible after the squares")
+		       ? chi_condition_refuse(reader, "nothing more is possible after the squares")
 		       : rc;
 }
 
 int chi_feature_parse(enum chi_feature_kind kind, const char *text, struct chi_feature *out,
 		      struct chi_fault *fault)
 {
-	struct reader reader = {names[kind], text, text, fault};
+	struct chi_condition_text reader = {names[kind], text, text, fault};
 	*out = (struct chi_feature){.kind = (uint8_t)kind};
 	int rc = CHI_OK;
 	switch (kind) {
@@ -147,8 +125,8 @@ int chi_feature_parse(enum chi_feature_kind kind, const char *text, struct chi_f
 		rc = rc == CHI_OK ? read_by(&reader) : rc;
 		rc = rc == CHI_OK ? read_pieces(&reader, SET_ALL, &out->by) : rc;
 		return rc == CHI_OK && *reader.at != '\0'
-			       ? refuse_feature(&reader,
-						"nothing more is possible after the pieces")
+			       ? chi_condition_refuse(&reader,
+						      "nothing more is possible after the pieces")
 			       : rc;
 	case CHI_FEATURE_PINNED:
 		rc = read_pieces(&reader, SET_PIECES, &out->on);

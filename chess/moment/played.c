@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
+#include "chess/moment/reading.h"
 #include "chess/pattern/contents.h"
 
 #define ANY_SQUARE UINT64_MAX
@@ -50,41 +51,14 @@ static const struct {
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-struct reader {
-	const char *text;
-	const char *at;
-	struct chi_fault *fault;
-};
-
-static int refuse_move(const struct reader *reader, const char *why)
-{
-	return chi_fail(reader->fault, -CHI_ESYNTAX, "played, character %zu: %s",
-			(size_t)(reader->at - reader->text) + 1, why);
-}
-
 /* Pieces alone. */
-static int read_pieces(struct reader *reader, uint32_t *set)
+static int read_pieces(struct chi_condition_text *reader, uint32_t *set)
 {
-	const char *why = chi_contents_read(&reader->at, set);
-	*set &= SET_PIECES;
-	if (why == NULL && *set == 0) {
-		why = "a piece moves and is taken, not an empty square";
-	}
-	return why == NULL ? CHI_OK : refuse_move(reader, why);
+	return chi_condition_pieces(reader, SET_PIECES,
+				    "a piece moves and is taken, not an empty square", set);
 }
 
-/* A square, if there is one: b4 is one, b before another square is Black's bishop. */
-static bool take_squares(struct reader *reader, uint64_t *squares)
-{
-	const char *at = reader->at;
-	if (chi_squares_read(&at, squares) != NULL) {
-		return false;
-	}
-	reader->at = at;
-	return true;
-}
-
-static bool take_sign(struct reader *reader, char sign)
+static bool take_sign(struct chi_condition_text *reader, char sign)
 {
 	bool is = *reader->at == sign;
 	reader->at += is;
@@ -92,7 +66,7 @@ static bool take_sign(struct reader *reader, char sign)
 }
 
 /* What is taken, after an 'x': a piece, if a square or the end of squares follows it. */
-static int read_taken(struct reader *reader, struct chi_played_move *move)
+static int read_taken(struct chi_condition_text *reader, struct chi_played_move *move)
 {
 	uint64_t squares = 0;
 	const char *at = reader->at;
@@ -103,26 +77,27 @@ static int read_taken(struct reader *reader, struct chi_played_move *move)
 	return read_pieces(reader, &move->taken);
 }
 
-static int read_made(struct reader *reader, struct chi_played_move *move)
+static int read_made(struct chi_condition_text *reader, struct chi_played_move *move)
 {
 	uint32_t set = 0;
 	const char *at = reader->at;
 	/* Not one is another kind: there is nothing else that is not one. */
 	if (*at == '!') {
-		return refuse_move(reader, "a pawn becomes one of N B R Q, such as Q or [NBR]");
+		return chi_condition_refuse(reader,
+					    "a pawn becomes one of N B R Q, such as Q or [NBR]");
 	}
 	int rc = read_pieces(reader, &set);
 	set |= set >> CHI_KINDS;
 	move->made = set & ANY_MADE;
 	if (rc == CHI_OK && move->made == 0) {
 		reader->at = at;
-		rc = refuse_move(reader, "a pawn becomes one of N B R Q");
+		rc = chi_condition_refuse(reader, "a pawn becomes one of N B R Q");
 	}
 	return rc;
 }
 
 /* One move that is no word; `piece`: its first letter is one, whatever may follow. */
-static int read_move(struct reader *reader, bool piece, struct chi_played_move *move)
+static int read_move(struct chi_condition_text *reader, bool piece, struct chi_played_move *move)
 {
 	uint64_t first = 0;
 	int rc = CHI_OK;
@@ -131,22 +106,23 @@ static int read_move(struct reader *reader, bool piece, struct chi_played_move *
 					 .piece = SET_PIECES,
 					 .taken = SET_ALL,
 					 .made = NO_MADE | ANY_MADE};
-	bool has_first = !piece && take_squares(reader, &first);
+	bool has_first = !piece && chi_condition_squares(reader, &first);
 	if (!has_first && strchr("-x=+#", *reader->at) == NULL) {
 		rc = read_pieces(reader, &move->piece);
-		has_first = rc == CHI_OK && take_squares(reader, &first);
+		has_first = rc == CHI_OK && chi_condition_squares(reader, &first);
 	}
 	bool takes = rc == CHI_OK && take_sign(reader, 'x');
 	bool has_sign = rc == CHI_OK && (takes || take_sign(reader, '-'));
 	if (takes) {
 		rc = read_taken(reader, move);
 	}
-	if (rc == CHI_OK && !take_squares(reader, &move->to)) {
+	if (rc == CHI_OK && !chi_condition_squares(reader, &move->to)) {
 		move->to = has_first && !has_sign ? first : ANY_SQUARE;
 		has_first &= has_sign;
 		if (has_sign && !takes) {
-			rc = refuse_move(reader, "a square is expected after '-', such as d5, d*, "
-						 "*8 or **");
+			rc = chi_condition_refuse(reader,
+						  "a square is expected after '-', such as d5, d*, "
+						  "*8 or **");
 		}
 	}
 	move->from = has_first ? first : ANY_SQUARE;
@@ -160,23 +136,23 @@ static int read_move(struct reader *reader, bool piece, struct chi_played_move *
 	return rc;
 }
 
-static bool is_at_end(const struct reader *reader)
+static bool is_at_end(const struct chi_condition_text *reader)
 {
 	return *reader->at == '\0' || *reader->at == '|';
 }
 
 /* In b4 and b*-c4 the letter is a file, in b*4 it is a bishop. */
-static bool begins_with_piece(const struct reader *reader)
+static bool begins_with_piece(const struct chi_condition_text *reader)
 {
 	struct chi_played_move move;
-	struct reader file = {reader->text, reader->at, NULL};
-	struct reader piece = file;
+	struct chi_condition_text file = {reader->field, reader->text, reader->at, NULL};
+	struct chi_condition_text piece = file;
 	return (read_move(&file, false, &move) != CHI_OK || !is_at_end(&file)) &&
 	       read_move(&piece, true, &move) == CHI_OK && is_at_end(&piece);
 }
 
 /* A word, or a move. */
-static int read_one(struct reader *reader, struct chi_played_move *move)
+static int read_one(struct chi_condition_text *reader, struct chi_played_move *move)
 {
 	size_t len = strcspn(reader->at, "|");
 	for (size_t i = 0; i < CHI_COUNT(words); i++) {
@@ -186,19 +162,20 @@ static int read_one(struct reader *reader, struct chi_played_move *move)
 			return CHI_OK;
 		}
 	}
-	int rc = len == 0 ? refuse_move(reader, "a move is expected, such as N-d5, Bxph7+, O-O or "
-						"captures")
+	int rc = len == 0 ? chi_condition_refuse(reader,
+						 "a move is expected, such as N-d5, Bxph7+, O-O or "
+						 "captures")
 			  : read_move(reader, begins_with_piece(reader), move);
 	return rc == CHI_OK && !is_at_end(reader)
-		       ? refuse_move(reader,
-				     "this belongs to no move such as N-d5, Bxph7+, P-*8=Q#, "
-				     "O-O, castles, captures, quiet, promotes, ep, any")
+		       ? chi_condition_refuse(
+				 reader, "this belongs to no move such as N-d5, Bxph7+, P-*8=Q#, "
+					 "O-O, castles, captures, quiet, promotes, ep, any")
 		       : rc;
 }
 
 int chi_played_parse(const char *text, struct chi_played_moves *out, struct chi_fault *fault)
 {
-	struct reader reader = {text, text, fault};
+	struct chi_condition_text reader = {"played", text, text, fault};
 	int rc = CHI_OK;
 	out->n = 0;
 	do {

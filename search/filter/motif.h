@@ -72,8 +72,8 @@ CHI_MUSTUSE int chi_motifs_begin(struct chi_motifs *motifs, struct chi_read *rea
 void chi_motifs_end(struct chi_motifs *motifs);
 
 /* Which of the motifs `wanted`, bit by bit, a game has; stops as soon as all are found. Of those,
- * found[i] says where, if it is not NULL. -CHI_ECORRUPT: there is no such game, or it is damaged.
- */
+ * found[i] says where, if it is not NULL. *steps shrink by what the plies looked at are worth.
+ * -CHI_ECORRUPT: there is no such game, or it is damaged. */
 CHI_MUSTUSE int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wanted,
 				  uint64_t *steps, uint32_t *has, struct chi_motif_found *found);
 
