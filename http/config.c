@@ -56,7 +56,7 @@ static const struct chi_option options[] = {
 	{"idle-timeout", "MS", FIELD(idle_ms), 1, DAY_MS, 60000, .help = "without a request"},
 	{"send-timeout", "MS", FIELD(send_ms), 1, DAY_MS, 30000,
 	 .help = "for a client to read 64 KiB of what waits, or be cut off"},
-	{"answer-timeout", "MS", FIELD(answer_ms), 1, DAY_MS, 30000,
+	{"max-query-time", "MS", FIELD(query_ms), 1, DAY_MS, 5000,
 	 .help = "for an answer that takes long to be made"},
 	{"stop-timeout", "MS", FIELD(stop_ms), 1, DAY_MS, 5000,
 	 .help = "for clients to read their last answers at the end"},

@@ -457,8 +457,9 @@ static int count_some(struct chi_query *query, struct chi_page *page, struct chi
 	if (scan->reaches) {
 		return reach_some(scan);
 	}
-	return query->threads > 0 ? chi_scan_count_all(scan->scan, query->threads, &scan->count)
-				  : chi_scan_tally(scan->scan, query->steps, &scan->count);
+	return query->threads > 0
+		       ? chi_scan_count_all(scan->scan, query->threads, query->steps, &scan->count)
+		       : chi_scan_tally(scan->scan, query->steps, &scan->count);
 }
 
 static void deliver_count(struct chi_query *query, const struct chi_page *page, bool last,

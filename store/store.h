@@ -280,12 +280,13 @@ CHI_MUSTUSE int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct ch
 CHI_MUSTUSE int chi_scan_tally(struct chi_scan *scan, uint64_t steps, uint64_t *count);
 
 /*
- * Counts all that is left by up to `threads` threads, 1 to 64, this one included; others are
- * started only if the band is so large that it pays. They end before it returns, with every signal
- * blocked that is not a fault of theirs. CHI_NONE: counted to the end. The scan is over then, and
- * has no place.
+ * The same by up to `threads` threads, 1 to 64, this one included; others are started only if the
+ * band is so large that it pays. They end before it returns, with every signal blocked that is not
+ * a fault of theirs. With some steps it counts some ten thousand entries for each thread at least;
+ * with UINT64_MAX all that is left. The scan has no place from then on.
  */
-CHI_MUSTUSE int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t *count);
+CHI_MUSTUSE int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t steps,
+				   uint64_t *count);
 
 /* The walk's place: a scan of the same spec with this as `after`, on this snapshot or
  * another, continues exactly after it. Rows that the filter skipped before it do not come again. */

@@ -83,9 +83,8 @@ static void say_end(struct call *call, const uint64_t *total, const struct chi_c
 		 next != NULL && chi_cursor_print(next, text) > 0 ? text : NULL);
 }
 
-static int find(struct call *call, void *asked)
+static int find(struct call *call, struct chi_scan_spec *spec)
 {
-	struct chi_scan_spec *spec = asked;
 	bool count = params_flag(&call->params, "count");
 	bool games = params_flag(&call->params, "games");
 	bool counts = count || (params_flag(&call->params, "total") && !spec->after.set);
@@ -115,8 +114,5 @@ int api_find(struct call *call)
 {
 	struct chi_scan_spec spec;
 	int status = take_spec(call, &spec);
-	if (status < 0) {
-		return status;
-	}
-	return call_watched(call, find, &spec);
+	return status == CHI_OK ? find(call, &spec) : status;
 }

@@ -87,10 +87,9 @@ static int spec_of(struct call *call, struct chi_game_spec *spec)
 	return status;
 }
 
-static int list_games(struct call *call, void *asked)
+static int list_games(struct call *call, const struct chi_game_spec *spec)
 {
 	_cleanup_(chi_rows_closep) struct chi_rows *query = NULL;
-	const struct chi_game_spec *spec = asked;
 	uint64_t n = 0;
 	int status = chi_games_open(call->client, spec, &query);
 	if (status < 0) {
@@ -114,7 +113,7 @@ int api_games(struct call *call)
 		status = call_fen_param(call, "fen", &key);
 		spec.position = &key;
 	}
-	return status == CHI_OK ? call_watched(call, list_games, &spec) : status;
+	return status == CHI_OK ? list_games(call, &spec) : status;
 }
 
 /* ---- Whole games ------------------------------------------------------------------------- */

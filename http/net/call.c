@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "http/net/config.h"
+#include "http/net/session.h"
 
 /* Of a list of parameters. */
 #define WHY_BYTES 4096
@@ -25,7 +27,9 @@ int call_check(struct call *call)
 	return chi_now_ms() < call->deadline_ms
 		       ? CHI_OK
 		       : chi_fail(&call->fault, -CHI_ETIMEOUT,
-				  "the answer takes longer than this server allows: ask for less");
+				  "the query took more than %llu ms, which is as much as this "
+				  "server allows (--max-query-time): ask for less",
+				  (unsigned long long)call->session->config->query_ms);
 }
 
 static int see_progress(void *context, unsigned thousandths)
@@ -34,10 +38,10 @@ static int see_progress(void *context, unsigned thousandths)
 	return call_check(context);
 }
 
-int call_watched(struct call *call, int (*ask)(struct call *call, void *asked), void *asked)
+int call_watched(struct call *call)
 {
 	int status = chi_on_progress(call->client, see_progress, call);
-	status = status == CHI_OK ? ask(call, asked) : call_failed(call, status);
+	status = status == CHI_OK ? call->route->run(call) : call_failed(call, status);
 	int dropped = chi_on_progress(call->client, NULL, NULL);
 	/* What call_check ended, it has a status for. */
 	int ended = status == -CHI_ECANCELED ? call_check(call) : CHI_OK;

@@ -138,14 +138,13 @@ CHI_MUSTUSE int call_may_write(struct call *call);
 /* The failure of a call on call->client. */
 CHI_MUSTUSE int call_failed(struct call *call, int status);
 
-/* ECANCELED once the deadline is over or the client is gone; asked now and then by what takes
- * long. */
+/* -CHI_ETIMEOUT once the deadline is over, -CHI_ECANCELED once the client is gone; asked now and
+ * then by what takes long. */
 CHI_MUSTUSE int call_check(struct call *call);
 
-/* ask(call, asked), which is ended by call_check while a query on call->client has no rows yet,
- * too; its result. It leaves no query open. */
-CHI_MUSTUSE int call_watched(struct call *call, int (*ask)(struct call *call, void *asked),
-			     void *asked);
+/* Runs the route, whose queries on call->client are ended by call_check while they have no rows
+ * yet, too; its result. It leaves no query open. */
+CHI_MUSTUSE int call_watched(struct call *call);
 
 /* "no such thing": an answer of 404 with that text. */
 CHI_MUSTUSE int call_not_found(struct call *call, const char *why);

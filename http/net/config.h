@@ -41,7 +41,7 @@ struct http_config {
 	uint64_t head_ms;     /* for a head to arrive, from its first byte; for a body, a MiB */
 	uint64_t idle_ms;     /* a connection without a request */
 	uint64_t send_ms;     /* without the client reading */
-	uint64_t answer_ms;   /* for an answer to be made */
+	uint64_t query_ms;    /* for an answer to be made */
 	uint64_t stop_ms;     /* for answers to be read at the end */
 	uint64_t cache_bytes; /* of answers kept, by each loop */
 };

@@ -38,7 +38,7 @@ static void set_state(struct conn *conn, enum conn_state state)
 	const struct http_config *config = config_of(conn);
 	const uint64_t times[] = {
 		[CONN_IDLE] = config->idle_ms,	 [CONN_HEAD] = config->head_ms,
-		[CONN_BODY] = config->head_ms,	 [CONN_WAITING] = 2 * config->answer_ms + 60000,
+		[CONN_BODY] = config->head_ms,	 [CONN_WAITING] = 2 * config->query_ms + 60000,
 		[CONN_STREAM] = config->send_ms, [CONN_LAST] = config->send_ms,
 		[CONN_LINGER] = LINGER_MS,
 	};
@@ -186,7 +186,7 @@ static void run_call(struct conn *conn)
 	unsigned flags = call->route->flags;
 	bool here = (flags & ROUTE_LOCAL) != 0 ||
 		    (config_of(conn)->in_process && (flags & (ROUTE_LONG | ROUTE_WRITE)) == 0);
-	call->deadline_ms = chi_now_ms() + (int64_t)config_of(conn)->answer_ms;
+	call->deadline_ms = chi_now_ms() + (int64_t)config_of(conn)->query_ms;
 	if (here) {
 		call_run(call, &loop->session);
 		take_result(conn);

@@ -17,7 +17,8 @@ void call_run(struct call *call, struct session *session)
 		call->client = session->client;
 	}
 	if (status == CHI_OK) {
-		status = call->route->run(call);
+		status = (call->route->flags & ROUTE_LONG) != 0 ? call_watched(call)
+								: call->route->run(call);
 	}
 	if (status == CHI_OK && call->out.failed) {
 		status = chi_fail(&call->fault, -CHI_ETOOBIG,
@@ -88,7 +89,7 @@ static void *work(void *context)
 	struct session session = {.config = pool->server->config};
 	struct call *call = NULL;
 	while ((call = next_call(pool)) != NULL) {
-		call->deadline_ms = chi_now_ms() + (int64_t)pool->server->config->answer_ms;
+		call->deadline_ms = chi_now_ms() + (int64_t)pool->server->config->query_ms;
 		if (atomic_load(&call->cancelled)) {
 			/* The log must not say of a write that it was done. */
 			call->result = -CHI_ECANCELED;

@@ -8,7 +8,8 @@
 
 #define CHECK_MS 1000
 
-static int open_client(const struct http_config *config, const char *address,
+/* 0 ms: the usual patience, which writes take: one may wait for another's. */
+static int open_client(const struct http_config *config, const char *address, uint64_t call_ms,
 		       struct chi_client **out, struct chi_fault *fault)
 {
 	const struct chi_options options = {
@@ -20,7 +21,7 @@ static int open_client(const struct http_config *config, const char *address,
 		.tls_key = config->tls_key,
 		.client_name = "chistore-http",
 		.repeat_ms = 2000,
-		.call_ms = (uint32_t)config->answer_ms,
+		.call_ms = (uint32_t)call_ms,
 	};
 	return chi_open(address, &options, out, fault);
 }
@@ -28,7 +29,7 @@ static int open_client(const struct http_config *config, const char *address,
 int session_open(struct session *session, const struct http_config *config, struct chi_fault *fault)
 {
 	*session = (struct session){.config = config, .checked_ms = chi_now_ms(), .opened = 1};
-	return open_client(config, config->address, &session->client, fault);
+	return open_client(config, config->address, config->query_ms, &session->client, fault);
 }
 
 void session_close(struct session *session)
@@ -59,7 +60,8 @@ int session_ready(struct session *session, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	session->opened++;
-	return open_client(session->config, session->config->address, &session->client, fault);
+	return open_client(session->config, session->config->address, session->config->query_ms,
+			   &session->client, fault);
 }
 
 void session_doubt(struct session *session)
@@ -75,8 +77,8 @@ int session_writer(struct session *session, struct chi_client **out, struct chi_
 				"this server only reads: it was started without --write-to");
 	}
 	if (session->writer == NULL) {
-		status = open_client(session->config, session->config->write_to, &session->writer,
-				     fault);
+		status = open_client(session->config, session->config->write_to, 0,
+				     &session->writer, fault);
 	}
 	*out = session->writer;
 	return status;

@@ -13,6 +13,13 @@
 /* About how many entries a part has. */
 #define CHI_PART_ENTRIES 10000
 
+/* The parts of so many steps: two for each thread at least. */
+static inline uint64_t chi_parallel_parts(unsigned threads, uint64_t steps)
+{
+	uint64_t parts = steps / CHI_PART_ENTRIES;
+	return parts > 2 * (uint64_t)threads ? parts : 2 * (uint64_t)threads;
+}
+
 /* Walks a part of a phase to its end, where part->range changes, and adds to *count. Called by any
  * of the threads, `thread` of them from 0 on. */
 typedef int chi_part_walk(void *context, unsigned thread, struct chi_scan *part, uint64_t *count);

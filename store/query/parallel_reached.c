@@ -182,10 +182,8 @@ int chi_scan_reach(struct chi_scan *scan, const struct chi_reach_spec *spec, uin
 	scan->rc = scan->rc == CHI_OK ? begin_scan(scan) : scan->rc;
 	bool over = scan->range == CHI_SCAN_RANGE_OVER;
 	if (scan->rc == CHI_OK && !over && spec->threads > 1 && chi_parallel_pays(scan)) {
-		uint64_t parts = steps / CHI_PART_ENTRIES;
-		uint64_t least = 2 * (uint64_t)spec->threads;
-		scan->rc = chi_parallel_walk(scan, spec->threads, parts > least ? parts : least,
-					     walk_part, &reach, count);
+		uint64_t parts = chi_parallel_parts(spec->threads, steps);
+		scan->rc = chi_parallel_walk(scan, spec->threads, parts, walk_part, &reach, count);
 	} else if (scan->rc == CHI_OK) {
 		scan->rc = walk_alone(&reach, scan, &steps, count);
 	}

@@ -45,7 +45,7 @@ static bool is_stopping(struct pool *pool)
 /* They were said to be given back as canceled, and ran. */
 CASE(test_calls_that_wait_do_not_run_at_a_stop)
 {
-	const struct http_config config = {.workers = 1, .waiting = CALLS, .answer_ms = 1000};
+	const struct http_config config = {.workers = 1, .waiting = CALLS, .query_ms = 1000};
 	const struct route route = {.path = "/", .flags = ROUTE_LOCAL, .run = run};
 	struct http_server *server = test_calloc(1, sizeof(*server));
 	struct call *calls = test_calloc(CALLS, sizeof(*calls));

@@ -291,7 +291,8 @@ static void assert_noticed(struct chi_read *read, uint16_t min, uint16_t max)
 		assert_int_equal(scan_strictly(read, &spec), -CHI_ECORRUPT);
 		if ((i & 12) != 0) {
 			ok(chi_read_scan(read, &spec, &scan, &fault));
-			assert_int_equal(chi_scan_count_all(scan, 2, &counted), -CHI_ECORRUPT);
+			assert_int_equal(chi_scan_count_all(scan, 2, UINT64_MAX, &counted),
+					 -CHI_ECORRUPT);
 			chi_scan_free(scan);
 		}
 	}
@@ -353,7 +354,7 @@ CASE(test_branch_cut_short)
 		assert_noticed(made.read, 1, CHI_CHI2_MAX);
 		assert_noticed(made.read, min, CHI_CHI2_MAX);
 		ok(chi_read_scan(made.read, &spec, &scan, &fault));
-		assert_int_equal(chi_scan_count_all(scan, 2, &counted), -CHI_ECORRUPT);
+		assert_int_equal(chi_scan_count_all(scan, 2, UINT64_MAX, &counted), -CHI_ECORRUPT);
 		chi_scan_free(scan);
 		(void)change(made.fd, at, before);
 	}
@@ -444,7 +445,8 @@ CASE(test_number_of_entries)
 			scan->known += (uint64_t)more;
 			scan->positions += (uint64_t)more;
 			if (spec.filter.pieces_max != 0) {
-				assert_int_equal(chi_scan_count_all(scan, 2, &counted), rc);
+				assert_int_equal(chi_scan_count_all(scan, 2, UINT64_MAX, &counted),
+						 rc);
 			}
 			chi_scan_free(scan);
 		}

@@ -372,6 +372,18 @@ class TestHttp(unittest.TestCase):
         body = self.server.raw(b"POST /api/pgn HTTP/1.1\r\nContent-Length: 9\r\n\r\n1. e4")
         self.assertTrue(body.startswith(b"HTTP/1.1 408 "), body)
 
+    def test_a_query_that_takes_too_long_ends(self):
+        """Thousands of positions are looked at on every square before the first row; the limit is a millisecond."""
+        slow = {"filter": 'not (has A** attacked "k+ by ? 60.." shift)', "limit": "2"}
+        store = webserver.make_store("".join(webserver.GAMES.replace('White "', f'White "{n}') for n in range(150)))
+        with webserver.start(store) as server:
+            self.assertEqual(len(server.json("/api/games", **slow)["games"]), 2)
+        with webserver.start(store, "--max-query-time", "1") as server:
+            self.assertEqual(server.json("/api/games", want=504, **slow)["error"],
+                             "the query took more than 1 ms, which is as much as this server allows "
+                             "(--max-query-time): ask for less")
+            self.assertEqual(server.json("/api/info")["games"], 600)
+
     def test_what_no_client_should_send(self):
         for request, status in (
                 (b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\n\r\n", 414),
@@ -588,7 +600,7 @@ class TestInstalled(unittest.TestCase):
              f"COMP_WORDS=('{os.environ['CHISTORE_HTTP']}' --max-); _chistore_http; "
              "echo \"${COMPREPLY[@]}\""], check=True, stdout=subprocess.PIPE, encoding="utf-8")
         self.assertEqual(done.stdout.split(), ["--max-body", "--max-connections", "--max-import",
-                                               "--max-waiting"])
+                                               "--max-query-time", "--max-waiting"])
 
     def test_the_service_is_shut_off(self):
         if shutil.which("systemd-analyze") is None:
