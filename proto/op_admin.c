@@ -107,6 +107,7 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(24, INFO, last_game),
 	CHI_M_NUMBER(25, INFO, archive_bytes),
 	CHI_M_NUMBER(26, INFO, postings_bytes),
+	CHI_M_NUMBER(27, INFO, traits_bytes),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -9,5 +9,6 @@ struct chi_archive_trees {
 	MDB_dbi columns;  /* what filters ask for, by number */
 	MDB_dbi names;	  /* of players, events, sites and so on, each once */
 	MDB_dbi postings; /* of positions that many games reached */
+	MDB_dbi traits;	  /* lists of games by what their positions and moves have */
 	MDB_dbi gamesets; /* named filters, with the games that fit */
 };

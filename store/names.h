@@ -15,6 +15,7 @@
 #define NAMES_TREE    "names"
 #define POSTINGS_TREE "postings"
 #define GAMESETS_TREE "gamesets"
+#define TRAITS_TREE   "traits"
 #define QUEUE_TREE    "queue"
 #define DIR_MODE      0750
 #define FILE_MODE     0600

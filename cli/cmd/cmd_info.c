@@ -82,7 +82,8 @@ static json_t *info_json(const struct chi_info *info)
 		"read_only", read_only_json(info->read_only), "games_kept",
 		info->keep == CHI_KEEP_GAMES, "last_game", json_count(info->last_game),
 		"archive_bytes", json_count(info->archive_bytes), "postings_bytes",
-		json_count(info->postings_bytes), "shards", json_count(info->shards));
+		json_count(info->postings_bytes), "traits_bytes", json_count(info->traits_bytes),
+		"shards", json_count(info->shards));
 }
 
 static int run_info(struct cli *cli)
@@ -123,6 +124,7 @@ const struct command cmd_info = {
 		"  last_game                       the highest number that a game was given\n"
 		"  archive_bytes                   of the games with their headers and names\n"
 		"  postings_bytes                  of the lists of games of frequent positions\n"
+		"  traits_bytes                    of the lists of games by material and the like\n"
 		"  shards                          objects on RADOS that hold its positions; else "
 		"0",
 	.example = "chistore -a unix:/run/chistore/socket info --json",

@@ -544,6 +544,7 @@ struct chi_info {
 	uint64_t last_game;	 /* the highest game number so far; 0: none */
 	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
 	uint64_t postings_bytes; /* of the lists of games too long for a record */
+	uint64_t traits_bytes;	 /* of the lists of games by trait */
 	uint64_t map_bytes;	 /* address space reserved */
 	uint32_t shards;	 /* on RADOS: objects with its positions; else 0 */
 	uint32_t readers;	 /* reader slots in use, all processes */

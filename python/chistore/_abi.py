@@ -669,6 +669,7 @@ chi_info._fields_ = [
     ("last_game", c_uint64),
     ("archive_bytes", c_uint64),
     ("postings_bytes", c_uint64),
+    ("traits_bytes", c_uint64),
     ("map_bytes", c_uint64),
     ("shards", c_uint32),
     ("readers", c_uint32),

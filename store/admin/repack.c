@@ -183,7 +183,7 @@ static int refill(struct repack *repack, MDB_dbi from, enum chi_tree_kind kind)
 /* 0: its entries are not chained. */
 static enum chi_chain chain_of(const char *tree)
 {
-	enum chi_chain chain = CHI_CHAIN_GAMESETS;
+	enum chi_chain chain = CHI_CHAIN_TRAITS;
 	while (chain > 0 && strcmp(chi_chain_name(chain), tree) != 0) {
 		chain--;
 	}

@@ -158,6 +158,7 @@ static const struct {
 	[CHI_VERIFY_NAMES] = {.chain = CHI_CHAIN_NAMES, .take = chi_verify_name},
 	[CHI_VERIFY_COLUMNS] = {.chain = CHI_CHAIN_COLUMNS, .take = chi_verify_columns},
 	[CHI_VERIFY_GAMES] = {.chain = CHI_CHAIN_GAMES, .take = chi_verify_bodies},
+	[CHI_VERIFY_TRAITS] = {.chain = CHI_CHAIN_TRAITS, .take = chi_verify_traits},
 	[CHI_VERIFY_POSTINGS] = {.chain = CHI_CHAIN_POSTINGS, .take = chi_verify_postings},
 	[CHI_VERIFY_GAMESETS] = {.chain = CHI_CHAIN_GAMESETS, .take = chi_verify_gameset},
 	[CHI_VERIFY_CLIENTS] = {.chain = CHI_CHAIN_CLIENTS, .take = take_client},
@@ -227,6 +228,9 @@ static int after(struct chi_verify *v, int tree)
 		return chi_verify_names_end(v);
 	case CHI_VERIFY_GAMES:
 		chi_verify_bodies_end(v);
+		return CHI_OK;
+	case CHI_VERIFY_TRAITS:
+		chi_verify_traits_end(v);
 		return CHI_OK;
 	case CHI_VERIFY_POSITION:
 		chi_verify_lists_end(v);

@@ -4,7 +4,7 @@
  * by its number, and compared. All games are replayed: what their moves say the lists must hold and
  * what the lists hold is summed up for each game, as hashes.
  *
- * The order of the walks: identities, names, columns, games, postings, positions.
+ * The order of the walks: identities, names, columns, games, traits, postings, positions.
  */
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "store/games/columns.h"
 #include "store/pages/page_cursor.h"
 #include "store/postings/postings.h"
+#include "store/traits/traits.h"
 
 struct chi_verify;
 struct chi_record_rest;
@@ -30,7 +31,8 @@ enum {
 };
 
 struct chi_verify_game {
-	uint32_t sum; /* of the entries that its moves call for, less those in lists */
+	uint32_t sum;	 /* of the entries that its moves call for, less those in lists */
+	uint32_t traits; /* the same of its traits */
 	uint16_t max_ply;
 	uint8_t result;
 	uint8_t flags;
@@ -112,6 +114,9 @@ struct chi_verify_room *chi_verify_room_new(void);
 uint64_t chi_verify_hash(const uint8_t key[CHI_KEY_MAX]);
 uint64_t chi_verify_entry_hash(uint64_t position, uint32_t game, chi_move move);
 
+/* Of a game in the list of a trait. */
+uint32_t chi_verify_trait_hash(chi_trait trait, uint32_t game);
+
 /* Plays a game and adds up what its lists must hold; or notes it, when locating. */
 CHI_MUSTUSE int chi_verify_replay(struct chi_verify *verify, const struct chi_game *game);
 
@@ -121,6 +126,10 @@ bool chi_verify_may_be(const struct chi_verify_archive *archive, uint64_t hash);
 /* ---- verify_lists.c ---------------------------------------------------------------------- */
 
 chi_page_take chi_verify_postings;
+chi_page_take chi_verify_traits;
+
+/* After the walk through the traits. */
+void chi_verify_traits_end(struct chi_verify *verify);
 
 /* Before and after the walk through the positions. */
 CHI_MUSTUSE int chi_verify_lists_begin(struct chi_verify *verify);

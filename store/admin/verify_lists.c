@@ -272,6 +272,54 @@ void chi_verify_lists_end(struct chi_verify *v)
 	}
 }
 
+/* ---- Traits ------------------------------------------------------------------------------- */
+
+int chi_verify_traits(struct chi_page_walk *walk, struct chi_page_tree *tree, const MDB_val *key,
+		      const MDB_val *value)
+{
+	struct chi_verify *v = walk->context;
+	struct chi_verify_archive *a = &v->archive;
+	chi_trait trait;
+	size_t n = 0;
+	(void)tree;
+	if (chi_traits_open(key, value, &trait, a->list, &n) != CHI_OK) {
+		char name[CHI_CHAIN_TEXT];
+		chi_page_complain(walk, "the traits tree, %s: a chunk is damaged",
+				  chi_chain_key_name(CHI_CHAIN_TRAITS, key, name));
+		return CHI_OK;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct chi_verify_game *game = chi_verify_find_game(v, a->list[i].game);
+		if (game != NULL) {
+			game->traits -= chi_verify_trait_hash(trait, a->list[i].game);
+		} else {
+			chi_verify_disagree(v,
+					    "trait %014" PRIx64
+					    ": game %u is in its list, but there is no such game",
+					    trait, a->list[i].game);
+		}
+	}
+	return CHI_OK;
+}
+
+void chi_verify_traits_end(struct chi_verify *v)
+{
+	struct chi_verify_archive *a = &v->archive;
+	uint64_t wrong = 0;
+	bool known = a->joined && v->walk.errors == a->disagreements;
+	for (uint64_t i = 1; known && i < a->n; i++) {
+		if (a->games[i].traits != 0 && wrong++ < LOCATED) {
+			chi_verify_disagree(
+				v, "game %" PRIu64 " is not in the lists of the traits that it has",
+				i);
+		}
+	}
+	if (wrong > LOCATED) {
+		chi_verify_disagree(v, "%" PRIu64 " games are not in the lists of their traits",
+				    wrong);
+	}
+}
+
 /* ---- Games that disagree ------------------------------------------------------------------ */
 
 /* Marks those whose sums are not 0, some of them to be located; returns how many. */

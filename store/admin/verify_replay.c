@@ -41,6 +41,11 @@ uint64_t chi_verify_entry_hash(uint64_t position, uint32_t game, chi_move move)
 	return h != 0 ? h : 1;
 }
 
+uint32_t chi_verify_trait_hash(chi_trait trait, uint32_t game)
+{
+	return (uint32_t)chi_verify_entry_hash(trait * UINT64_C(0x9e3779b97f4a7c15), game, 0);
+}
+
 /* False: it is there already. */
 static bool add_once(struct chi_verify_room *room, uint64_t hash)
 {
@@ -145,6 +150,23 @@ static int start_of(const struct chi_game *game, struct chi_position *out)
 	return rc == CHI_OK ? CHI_OK : -CHI_ECORRUPT;
 }
 
+/* All of a game counts, however much of it positions count. */
+static void sum_traits(struct chi_verify_game *known, const struct chi_game *game,
+		       struct chi_position positions[2])
+{
+	struct chi_traits traits;
+	chi_traits_begin(&traits);
+	for (size_t ply = 0; ply < game->n_plies; ply++) {
+		chi_traits_add(&traits, &positions[ply & 1], game->moves[ply]);
+		chi_position_play(&positions[ply & 1], game->moves[ply], &positions[~ply & 1]);
+	}
+	chi_traits_add(&traits, &positions[game->n_plies & 1], 0);
+	chi_traits_end(&traits);
+	for (size_t i = 0; i < traits.n; i++) {
+		known->traits += chi_verify_trait_hash(traits.trait[i], game->head.number);
+	}
+}
+
 int chi_verify_replay(struct chi_verify *v, const struct chi_game *game)
 {
 	struct chi_verify_room *room = v->archive.room;
@@ -154,6 +176,10 @@ int chi_verify_replay(struct chi_verify *v, const struct chi_game *game)
 		return CHI_OK;
 	}
 	int rc = start_of(game, &positions[0]);
+	if (rc == CHI_OK && !v->archive.locating) {
+		sum_traits(known, game, positions);
+		rc = start_of(game, &positions[0]);
+	}
 	size_t n = known->max_ply != 0 && known->max_ply < game->n_plies ? known->max_ply
 									 : game->n_plies;
 	clear(room, n);

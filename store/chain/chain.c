@@ -105,6 +105,7 @@ const char *chi_chain_name(enum chi_chain chain)
 		[CHI_CHAIN_QUEUE] = QUEUE_TREE,	      [CHI_CHAIN_GAMES] = GAMES_TREE,
 		[CHI_CHAIN_COLUMNS] = COLUMNS_TREE,   [CHI_CHAIN_NAMES] = NAMES_TREE,
 		[CHI_CHAIN_POSTINGS] = POSTINGS_TREE, [CHI_CHAIN_GAMESETS] = GAMESETS_TREE,
+		[CHI_CHAIN_TRAITS] = TRAITS_TREE,
 	};
 	return names[chain];
 }

@@ -27,6 +27,7 @@ enum chi_chain {
 	CHI_CHAIN_NAMES,
 	CHI_CHAIN_POSTINGS,
 	CHI_CHAIN_GAMESETS,
+	CHI_CHAIN_TRAITS, /* the last */
 };
 
 /* Bytes before each value. */

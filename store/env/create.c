@@ -30,6 +30,7 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 		{COLUMNS_TREE, &out->archive.columns, CHI_CHAIN_COLUMNS},
 		{NAMES_TREE, &out->archive.names, CHI_CHAIN_NAMES},
 		{POSTINGS_TREE, &out->archive.postings, CHI_CHAIN_POSTINGS},
+		{TRAITS_TREE, &out->archive.traits, CHI_CHAIN_TRAITS},
 		{GAMESETS_TREE, &out->archive.gamesets, CHI_CHAIN_GAMESETS},
 		{QUEUE_TREE, &out->queue, CHI_CHAIN_QUEUE},
 	};

@@ -183,6 +183,9 @@ static int open_archive(MDB_txn *txn, struct chi_archive_trees *archive, struct 
 	if (rc == CHI_OK) {
 		rc = open_tree(txn, POSTINGS_TREE, &archive->postings, fault);
 	}
+	if (rc == CHI_OK) {
+		rc = open_tree(txn, TRAITS_TREE, &archive->traits, fault);
+	}
 	return rc == CHI_OK ? open_tree(txn, GAMESETS_TREE, &archive->gamesets, fault) : rc;
 }
 

@@ -71,9 +71,10 @@ static bool entry_ok(struct chi_page_file *file_image, const struct chi_page_tre
 /* The names of the trees, and the stamp and the state. What is missing is reported later. */
 static int check_entries(struct chi_page_file *file_image, struct chi_fault *fault)
 {
-	static const char *const names[] = {
-		META_TREE,    POSITION_TREE, STRENGTH_TREE, GAME_IDS_TREE, CLIENTS_TREE, GAMES_TREE,
-		COLUMNS_TREE, NAMES_TREE,    POSTINGS_TREE, GAMESETS_TREE, QUEUE_TREE};
+	static const char *const names[] = {META_TREE,	   POSITION_TREE, STRENGTH_TREE,
+					    GAME_IDS_TREE, CLIENTS_TREE,  GAMES_TREE,
+					    COLUMNS_TREE,  NAMES_TREE,	  POSTINGS_TREE,
+					    TRAITS_TREE,   GAMESETS_TREE, QUEUE_TREE};
 	const struct chi_page_tree main = chi_page_names(file_image);
 	struct chi_page_tree meta = {
 		.name = META_TREE, .root = NO_PAGE, .compare = chi_page_bytewise};

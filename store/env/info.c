@@ -79,6 +79,10 @@ static int fill_archive(struct chi_read *read, struct chi_info *out)
 	if (rc == 0) {
 		out->postings_bytes = bytes_of(&stat);
 	}
+	rc = rc == 0 ? mdb_stat(read->txn, trees->traits, &stat) : rc;
+	if (rc == 0) {
+		out->traits_bytes = bytes_of(&stat);
+	}
 	for (size_t i = 0; i < CHI_COUNT(archive) && rc == 0; i++) {
 		rc = mdb_stat(read->txn, archive[i], &stat);
 		if (rc == 0) {

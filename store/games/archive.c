@@ -13,6 +13,7 @@ struct chi_archive_reader {
 	struct chi_name_reader names;
 	struct chi_columns_reader columns;
 	struct chi_bodies_reader *bodies;
+	struct chi_traits traits; /* of chi_archive_packed */
 };
 
 int chi_archive_reader_new(struct chi_archive_reader **out)
@@ -130,10 +131,13 @@ int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
 		return rc;
 	}
 	rc = chi_bodies_read(reader->bodies, number, &out->body);
+	rc = rc == CHI_OK ? chi_archive_traits(reader, number, &reader->traits) : rc;
 	rc = rc == CHI_OK ? chi_body_fides(&out->body, out->fide) : rc;
 	rc = rc == CHI_OK ? chi_archive_names(reader, &out->head, out->names) : rc;
 	rc = rc == CHI_OK ? chi_archive_name(reader, CHI_NAME_SOURCE, out->head.source, source)
 			  : rc;
+	out->traits = (struct chi_span){(const uint8_t *)reader->traits.trait,
+					reader->traits.n * sizeof(chi_trait)};
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
@@ -156,6 +160,27 @@ int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
 	}
 	return rc == CHI_OK && chi_key_decode(&start, &out->start, NULL) == CHI_OK ? CHI_OK
 										   : -CHI_ECORRUPT;
+}
+
+int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number, struct chi_traits *out)
+{
+	struct chi_game_moves moves;
+	struct chi_replay replay;
+	struct chi_position position;
+	chi_move move;
+	int rc = chi_archive_moves(reader, number, &moves);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
+	chi_traits_begin(out);
+	do {
+		position = *chi_replay_position(&replay);
+		rc = chi_replay_next(&replay, &move);
+		chi_traits_add(out, &position, rc == CHI_OK ? move : 0);
+	} while (rc == CHI_OK);
+	chi_traits_end(out);
+	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
 int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out)

@@ -16,6 +16,7 @@
 #include "store/archive_trees.h"
 #include "store/games/body.h"
 #include "store/names/names.h"
+#include "store/traits/traits.h"
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -64,8 +65,8 @@ CHI_MUSTUSE int chi_archive_texts(struct chi_archive_reader *reader,
 CHI_MUSTUSE int chi_archive_game(struct chi_archive_reader *reader, uint32_t number,
 				 struct chi_arena *arena, struct chi_game *out);
 
-/* A game as chi_game_pack would pack it, and the text of its source, empty if there is none; valid
- * until the reader's next call. CHI_NONE: there is no such game. */
+/* A game as chi_game_pack would pack it, its moves played again, and the text of its source, empty
+ * if there is none; valid until the reader's next call. CHI_NONE: there is no such game. */
 CHI_MUSTUSE int chi_archive_packed(struct chi_archive_reader *reader, uint32_t number,
 				   struct chi_packed_game *out, struct chi_span *source);
 
@@ -80,6 +81,10 @@ struct chi_game_moves {
 CHI_MUSTUSE int chi_archive_moves(struct chi_archive_reader *reader, uint32_t number,
 				  struct chi_game_moves *out);
 
+/* What the lists of traits have a game in. CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number,
+				   struct chi_traits *out);
+
 /* The first number of `from` or more that a game has. CHI_NONE: there is none. */
 CHI_MUSTUSE int chi_archive_next(struct chi_archive_reader *reader, uint32_t from, uint32_t *out);
 
@@ -88,9 +93,10 @@ CHI_MUSTUSE int chi_archive_next(struct chi_archive_reader *reader, uint32_t fro
 /* Appends games in one write transaction. */
 struct chi_archive_writer;
 
-/* `names` is the caller's, and is flushed by the caller. -CHI_ENOMEM. */
+/* `names` and `traits` are the caller's, and are flushed by the caller. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_trees *trees,
 				       struct chi_name_cache *names,
+				       struct chi_traits_writer *traits,
 				       struct chi_archive_writer **out);
 /* What was not flushed is lost. NULL is fine. */
 void chi_archive_writer_free(struct chi_archive_writer *writer);
@@ -113,9 +119,8 @@ CHI_MUSTUSE int chi_archive_append_packed(struct chi_archive_writer *writer, uin
 CHI_MUSTUSE int chi_archive_put(struct chi_archive_writer *writer, const struct chi_game *game);
 
 /* Writes what is kept of games: before the commit, and before anything else reads or changes the
- * trees. Names are flushed by chi_names_flush. */
+ * trees. Names are flushed by chi_names_flush, traits by chi_traits_flush. */
 CHI_MUSTUSE int chi_archive_flush(struct chi_archive_writer *writer);
 
-/* Takes a game out; its names stay. CHI_NONE: there is no such game. */
-CHI_MUSTUSE int chi_archive_remove(MDB_txn *txn, const struct chi_archive_trees *trees,
-				   uint32_t number);
+/* Takes a game out that was flushed; its names stay. CHI_NONE: there is no such game. */
+CHI_MUSTUSE int chi_archive_remove(struct chi_archive_writer *writer, uint32_t number);

@@ -12,11 +12,13 @@ _Static_assert(CHI_HEAD_NAME_MAX <= CHI_NAME_MAX, "names of columns are names");
 
 struct chi_archive_writer {
 	MDB_txn *txn;
-	MDB_dbi tree_of_names;
+	struct chi_archive_trees trees;
 	struct chi_name_cache *names;
 	struct chi_columns_writer *columns;
 	struct chi_bodies_writer *bodies;
-	struct chi_buffer packed; /* of chi_archive_put */
+	struct chi_traits_writer *traits;
+	struct chi_archive_reader *reader; /* of chi_archive_remove */
+	struct chi_buffer packed;	   /* of chi_archive_put */
 };
 
 static void freep(struct chi_archive_writer **writer)
@@ -25,15 +27,17 @@ static void freep(struct chi_archive_writer **writer)
 }
 
 int chi_archive_writer_new(MDB_txn *txn, const struct chi_archive_trees *trees,
-			   struct chi_name_cache *names, struct chi_archive_writer **out)
+			   struct chi_name_cache *names, struct chi_traits_writer *traits,
+			   struct chi_archive_writer **out)
 {
 	_cleanup_(freep) struct chi_archive_writer *writer = calloc(1, sizeof(*writer));
 	if (writer == NULL) {
 		return -CHI_ENOMEM;
 	}
 	writer->txn = txn;
-	writer->tree_of_names = trees->names;
+	writer->trees = *trees;
 	writer->names = names;
+	writer->traits = traits;
 	chi_buffer_init(&writer->packed, 2 * (size_t)CHI_BODY_MAX);
 	int rc = chi_columns_writer_new(txn, trees->columns, &writer->columns);
 	rc = rc == CHI_OK ? chi_bodies_writer_new(txn, trees->games, &writer->bodies) : rc;
@@ -50,6 +54,7 @@ void chi_archive_writer_free(struct chi_archive_writer *writer)
 	if (writer != NULL) {
 		chi_columns_writer_free(writer->columns);
 		chi_bodies_writer_free(writer->bodies);
+		chi_archive_reader_free(writer->reader);
 		chi_buffer_deinit(&writer->packed);
 		free(writer);
 	}
@@ -61,7 +66,7 @@ static int intern(struct chi_archive_writer *writer, enum chi_name_kind kind,
 	*id = 0;
 	return name->len == 0
 		       ? CHI_OK
-		       : chi_names_intern(writer->names, writer->txn, writer->tree_of_names, kind,
+		       : chi_names_intern(writer->names, writer->txn, writer->trees.names, kind,
 					  (const char *)name->bytes, name->len, fide, id);
 }
 
@@ -87,6 +92,10 @@ int chi_archive_append_packed(struct chi_archive_writer *writer, uint32_t number
 	int rc = intern_all(writer, packed, &row);
 	rc = rc == CHI_OK ? chi_columns_append(writer->columns, &row) : rc;
 	rc = rc == CHI_OK ? chi_bodies_append(writer->bodies, number, &packed->body) : rc;
+	rc = rc == CHI_OK ? chi_traits_append(writer->traits, writer->txn, writer->trees.traits,
+					      number, packed->traits.bytes,
+					      packed->traits.len / sizeof(chi_trait))
+			  : rc;
 	if (rc == CHI_OK && head != NULL) {
 		*head = row;
 	}
@@ -117,12 +126,31 @@ int chi_archive_flush(struct chi_archive_writer *writer)
 	return rc == CHI_OK ? chi_bodies_flush(writer->bodies) : rc;
 }
 
-int chi_archive_remove(MDB_txn *txn, const struct chi_archive_trees *trees, uint32_t number)
+/* The traits that it is listed with: its moves are played again. */
+static int remove_traits(struct chi_archive_writer *writer, uint32_t number)
 {
-	int rc = chi_columns_remove(txn, trees->columns, number);
+	struct chi_traits traits;
+	int rc = writer->reader == NULL ? chi_archive_reader_new(&writer->reader) : CHI_OK;
+	rc = rc == CHI_OK ? chi_archive_reader_begin(writer->reader, writer->txn, &writer->trees)
+			  : rc;
+	if (rc < 0) {
+		return rc;
+	}
+	rc = chi_archive_traits(writer->reader, number, &traits);
+	chi_archive_reader_end(writer->reader);
+	return rc == CHI_OK ? chi_traits_remove(writer->traits, writer->txn, writer->trees.traits,
+						number, (const uint8_t *)traits.trait, traits.n)
+			    : rc;
+}
+
+int chi_archive_remove(struct chi_archive_writer *writer, uint32_t number)
+{
+	const struct chi_archive_trees *trees = &writer->trees;
+	int rc = chi_columns_remove(writer->txn, trees->columns, number);
 	if (rc != CHI_OK) {
 		return rc;
 	}
-	rc = chi_bodies_remove(txn, trees->games, number);
+	rc = remove_traits(writer, number);
+	rc = rc == CHI_OK ? chi_bodies_remove(writer->txn, trees->games, number) : rc;
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }

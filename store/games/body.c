@@ -36,6 +36,7 @@ struct lengths {
 	uint32_t fide[2];
 	uint32_t names[CHI_HEAD_NAMES];
 	uint32_t parts[CHI_BODY_PARTS];
+	uint32_t traits;
 };
 
 static const enum chi_tag_code name_tags[CHI_HEAD_NAMES] = {
@@ -153,8 +154,8 @@ static void find_names(const struct chi_game *game, struct lengths *lengths,
 /* The most bytes that the game may take; 0: too many. */
 static size_t room_for(const struct chi_game *game)
 {
-	uint64_t size = sizeof(struct lengths) + 64 + CHI_GAME_ID_SIZE + CHI_KEY_MAX +
-			CHI_HEAD_NAMES * CHI_HEAD_NAME_MAX;
+	uint64_t size = sizeof(struct lengths) + CHI_TRAITS_MAX * sizeof(chi_trait) + 64 +
+			CHI_GAME_ID_SIZE + CHI_KEY_MAX + CHI_HEAD_NAMES * CHI_HEAD_NAME_MAX;
 	if (game->n_tags > CHI_GAME_TAGS_MAX || game->n_plies > UINT16_MAX ||
 	    game->n_notes > CHI_BODY_MAX || game->n_rest > CHI_BODY_MAX) {
 		return 0;
@@ -216,26 +217,41 @@ uint16_t chi_game_eco(const struct chi_position *positions, size_t n)
 		       : 0;
 }
 
-/* The same of a game whose positions are not known. */
-static int play_eco(const struct chi_game *game, uint16_t *eco)
+/* Opening and traits of a game whose positions are not known. */
+static int replay(const struct chi_game *game, uint16_t *eco, struct chi_traits *traits)
 {
 	struct chi_position at[2] = {chi_position_initial};
 	*eco = 0;
+	chi_traits_begin(traits);
 	if (game->has_start && chi_key_decode(&game->start, &at[0], NULL) != CHI_OK) {
 		return -CHI_EKEY;
 	}
 	for (size_t i = 0; i <= game->n_plies; i++) {
 		uint16_t found = chi_game_eco(at, 1);
 		*eco = found != 0 ? found : *eco;
+		if (i < game->n_plies && !chi_movegen_is_legal(&at[0], game->moves[i])) {
+			return -CHI_EMOVE;
+		}
+		chi_traits_add(traits, &at[0], i < game->n_plies ? game->moves[i] : 0);
 		if (i < game->n_plies) {
-			if (!chi_movegen_is_legal(&at[0], game->moves[i])) {
-				return -CHI_EMOVE;
-			}
 			chi_position_play(&at[0], game->moves[i], &at[1]);
 			at[0] = at[1];
 		}
 	}
+	chi_traits_end(traits);
 	return CHI_OK;
+}
+
+/* The same of one whose positions are. */
+static void look(const struct chi_game *game, const struct chi_position *positions, uint16_t *eco,
+		 struct chi_traits *traits)
+{
+	*eco = chi_game_eco(positions, game->n_plies + 1);
+	chi_traits_begin(traits);
+	for (size_t i = 0; i <= game->n_plies; i++) {
+		chi_traits_add(traits, &positions[i], i < game->n_plies ? game->moves[i] : 0);
+	}
+	chi_traits_end(traits);
 }
 
 int chi_game_pack(const struct chi_game *game, const struct chi_position *positions,
@@ -244,6 +260,7 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	struct lengths lengths = {.head = {.result = game->head.result,
 					   .plies = game->head.plies,
 					   .source = game->head.source}};
+	struct chi_traits traits;
 	int rc = check_tags(game);
 	if (rc != CHI_OK) {
 		return rc;
@@ -259,12 +276,14 @@ int chi_game_pack(const struct chi_game *game, const struct chi_position *positi
 	struct chi_writer to = chi_writer_of(start + sizeof(lengths), room - sizeof(lengths));
 	chi_head_read(game->tags, game->n_tags, &lengths.head);
 	if (positions != NULL) {
-		lengths.head.eco = chi_game_eco(positions, game->n_plies + 1);
+		look(game, positions, &lengths.head.eco, &traits);
 	} else {
-		rc = play_eco(game, &lengths.head.eco);
+		rc = replay(game, &lengths.head.eco, &traits);
 	}
 	rc = rc != CHI_OK ? rc : pack_body(game, positions, &lengths, &to);
 	if (rc == CHI_OK) {
+		lengths.traits = (uint32_t)(traits.n * sizeof(chi_trait));
+		chi_write_bytes(&to, traits.trait, lengths.traits);
 		memcpy(start, &lengths, sizeof(lengths));
 		chi_buffer_added(out, (size_t)(to.at - start));
 	}
@@ -290,6 +309,7 @@ int chi_packed_open(const uint8_t *bytes, size_t len, struct chi_packed_game *ou
 		out->body.parts[i] = (struct chi_span){chi_read_bytes(&from, lengths.parts[i]),
 						       lengths.parts[i]};
 	}
+	out->traits = (struct chi_span){chi_read_bytes(&from, lengths.traits), lengths.traits};
 	return from.bad || from.at != from.end ? -CHI_EINTERNAL : CHI_OK;
 }
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "chess/position.h"
+#include "chess/traits/traits.h"
 #include "chistore/games.h"
 
 /* Bytes of a body at most, all parts together. */
@@ -51,6 +52,7 @@ struct chi_packed_game {
 	uint32_t fide[2];		       /* of White and Black; 0: not known */
 	struct chi_span names[CHI_HEAD_NAMES]; /* for the columns; empty: none */
 	struct chi_body body;
+	struct chi_span traits; /* of its moves: chi_trait, one after the other */
 };
 
 /* The code of the opening of the last of n positions that has one, as in heads; 0: none has. */
@@ -58,11 +60,11 @@ uint16_t chi_game_eco(const struct chi_position *positions, size_t n);
 
 /*
  * Packs a game, appending to `out`. Of the head only result, plies and source are read (plies must
- * be n_plies), the others follow from the tags, and the opening from the moves. An id of zeros is
- * not kept. `positions`: those before each move and after the last, if they are known, or NULL: the
- * game is played. -CHI_ETOOBIG: over CHI_BODY_MAX, CHI_GAME_TAGS_MAX, or the buffer's limit;
- * -CHI_EMOVE: a move is not legal; -CHI_EKEY: no such start position; -CHI_EINVAL: a tag's name is
- * empty or over 255 bytes; -CHI_ENOMEM.
+ * be n_plies), the others follow from the tags, the opening and the traits from the moves. An id of
+ * zeros is not kept. `positions`: those before each move and after the last, if they are known, or
+ * NULL: the game is played. -CHI_ETOOBIG: over CHI_BODY_MAX, CHI_GAME_TAGS_MAX, or the buffer's
+ * limit; -CHI_EMOVE: a move is not legal; -CHI_EKEY: no such start position; -CHI_EINVAL: a tag's
+ * name is empty or over 255 bytes; -CHI_ENOMEM.
  */
 CHI_MUSTUSE int chi_game_pack(const struct chi_game *game, const struct chi_position *positions,
 			      struct chi_buffer *out);

@@ -30,8 +30,10 @@ static int begin_archive(struct chi_load *load)
 	int rc = load->names == NULL
 			 ? chi_name_cache_new((size_t)(load->memory / NAMES_SHARE), &load->names)
 			 : CHI_OK;
+	rc = rc == CHI_OK && load->traits == NULL ? chi_traits_writer_new(&load->traits) : rc;
 	if (rc == CHI_OK && load->keeper == NULL) {
-		rc = chi_archive_writer_new(load->txn, &load->archive, load->names, &load->keeper);
+		rc = chi_archive_writer_new(load->txn, &load->archive, load->names, load->traits,
+					    &load->keeper);
 	}
 	return rc;
 }
@@ -44,7 +46,7 @@ static int turn(void *context, MDB_txn **txn)
 	return rc;
 }
 
-/* Everything gathered goes to LMDB. The numbers of names stay known. */
+/* Games and names that are gathered go to LMDB. The numbers of names stay known. */
 static int flush_archive(struct chi_load *load)
 {
 	const struct chi_name_turns turns = {
@@ -58,6 +60,15 @@ static int flush_archive(struct chi_load *load)
 	return rc == CHI_OK ? chi_names_flush_by_turns(load->names, load->txn, load->archive.names,
 						       load->write == NULL ? &turns : NULL)
 			    : rc;
+}
+
+/* And the lists of games by trait, which a new store gets at once. */
+static int finish_archive(struct chi_load *load)
+{
+	int rc = flush_archive(load);
+	return rc == CHI_OK && load->traits != NULL
+		       ? chi_traits_flush(load->traits, load->txn, load->archive.traits)
+		       : rc;
 }
 
 /* A new store commits at times, and before names need its transaction for all at once. */
@@ -152,7 +163,7 @@ int chi_load_archived(struct chi_load *load, struct chi_fault *fault)
 	if (load->rc < 0) {
 		return chi_fault_plain(fault, load->rc);
 	}
-	int rc = told(load, flush_archive(load), fault);
+	int rc = told(load, finish_archive(load), fault);
 	chi_load_archive_free(load);
 	return rc;
 }
@@ -160,13 +171,15 @@ int chi_load_archived(struct chi_load *load, struct chi_fault *fault)
 int chi_load_unarchive(struct chi_load *load, uint32_t number, struct chi_fault *fault)
 {
 	int rc = load->rc < 0 ? load->rc : chi_load_touch_names(load, number);
-	rc = rc == CHI_OK ? chi_archive_remove(load->txn, &load->archive, number) : rc;
+	rc = rc == CHI_OK ? begin_archive(load) : rc;
+	rc = rc == CHI_OK ? chi_archive_remove(load->keeper, number) : rc;
 	return told(load, rc == CHI_NONE ? -CHI_ECORRUPT : rc, fault);
 }
 
 int chi_load_unarchived(struct chi_load *load, struct chi_fault *fault)
 {
-	return told(load, load->rc < 0 ? load->rc : chi_load_forget_names(load), fault);
+	int rc = load->rc < 0 ? load->rc : finish_archive(load);
+	return told(load, rc == CHI_OK ? chi_load_forget_names(load) : rc, fault);
 }
 
 /* ---- As another store has it -------------------------------------------------------------- */
@@ -293,8 +306,10 @@ void chi_load_last_game(struct chi_load *load, uint32_t number)
 void chi_load_archive_free(struct chi_load *load)
 {
 	chi_archive_writer_free(load->keeper);
+	chi_traits_writer_free(load->traits);
 	chi_name_cache_free(load->names);
 	load->keeper = NULL;
+	load->traits = NULL;
 	load->names = NULL;
 	for (int kind = 0; kind < CHI_NAME_KINDS; kind++) {
 		free(load->touched[kind].bits);

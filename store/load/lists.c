@@ -72,7 +72,8 @@ int chi_load_list_append(struct chi_load *load, const MDB_val *key, const struct
 {
 	int error = load->append ? append_last(load, key, games, n)
 				 : chi_postings_append(load->txn, load->archive.postings,
-						       key->mv_data, key->mv_size, games, n);
+						       CHI_CHAIN_POSTINGS, key->mv_data,
+						       key->mv_size, games, n);
 	return error == MDB_KEYEXIST ? out_of_order(key, fault)
 				     : lists_changed(load, key, error, fault);
 }
@@ -166,8 +167,8 @@ static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_reco
 	if (all == NULL || some == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
-	int error = chi_postings_open(&walk, load->txn, load->archive.postings, key->mv_data,
-				      key->mv_size);
+	int error = chi_postings_open(&walk, load->txn, load->archive.postings, CHI_CHAIN_POSTINGS,
+				      key->mv_data, key->mv_size);
 	error = error == 0 ? chi_postings_seek(&walk, 0, some, &n) : error;
 	while (error == 0 && had + n <= CHI_LIST_HERE_MAX) {
 		memcpy(all + had, some, n * sizeof(*all));
@@ -193,8 +194,8 @@ static int bring_home(struct chi_load *load, const MDB_val *key, struct chi_reco
 static int take_listed(struct chi_load *load, const MDB_val *key, const struct chi_posting *games,
 		       size_t n, struct chi_fault *fault)
 {
-	int error = chi_postings_remove(load->txn, load->archive.postings, key->mv_data,
-					key->mv_size, games, n);
+	int error = chi_postings_remove(load->txn, load->archive.postings, CHI_CHAIN_POSTINGS,
+					key->mv_data, key->mv_size, games, n);
 	return error == MDB_NOTFOUND ? lacking(key, fault) : lists_changed(load, key, error, fault);
 }
 

@@ -84,6 +84,7 @@ struct chi_load {
 	struct chi_fault fault;
 	bool games_changed;
 	struct chi_archive_writer *keeper; /* NULL: nothing is gathered */
+	struct chi_traits_writer *traits;
 	struct chi_name_cache *names;
 	size_t kept;			   /* bytes of games since the last commit of a new store */
 	uint32_t source;		   /* of the last game, */

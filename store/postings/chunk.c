@@ -120,12 +120,12 @@ uint64_t chi_postings_chunk_size(const MDB_val *value)
 	return r.bad || n > CHI_POSTINGS_CHUNK_ENTRIES ? 0 : n;
 }
 
-int chi_postings_chunk_decode(const MDB_val *key, const MDB_val *value, size_t *key_len,
-			      struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
+int chi_postings_chunk_read(const MDB_val *key, const MDB_val *value, size_t *key_len,
+			    struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
 {
 	uint32_t sum;
 	uint32_t first;
-	if (key->mv_size < CHI_KEY_MIN + NUMBER_SIZE || key->mv_size > CHI_POSTINGS_CHUNK_KEY_MAX ||
+	if (key->mv_size <= NUMBER_SIZE || key->mv_size > CHI_POSTINGS_CHUNK_KEY_MAX ||
 	    value->mv_size <= SUM_SIZE || value->mv_size > CHI_POSTINGS_CHUNK_MAX) {
 		return MDB_CORRUPTED;
 	}
@@ -136,7 +136,15 @@ int chi_postings_chunk_decode(const MDB_val *key, const MDB_val *value, size_t *
 					    value->mv_size - SUM_SIZE);
 	bool ok = le32toh(sum) ==
 			  sum_of(key->mv_data, key->mv_size, value->mv_data, value->mv_size) &&
-		  chi_key_shape_ok(key->mv_data, *key_len) &&
 		  read_chunk(&r, be32toh(first), out, n);
 	return ok ? 0 : MDB_CORRUPTED;
+}
+
+int chi_postings_chunk_decode(const MDB_val *key, const MDB_val *value, size_t *key_len,
+			      struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES], size_t *n)
+{
+	return key->mv_size >= CHI_KEY_MIN + NUMBER_SIZE &&
+			       chi_key_shape_ok(key->mv_data, key->mv_size - NUMBER_SIZE)
+		       ? chi_postings_chunk_read(key, value, key_len, out, n)
+		       : MDB_CORRUPTED;
 }

@@ -29,9 +29,9 @@ static bool belongs(const MDB_val *found, const uint8_t *key, size_t key_len)
 /* ---- Walking ----------------------------------------------------------------------------- */
 
 int chi_postings_open(struct chi_postings_walk *walk, MDB_txn *txn, MDB_dbi tree,
-		      const uint8_t *key, size_t key_len)
+		      enum chi_chain chain, const uint8_t *key, size_t key_len)
 {
-	*walk = (struct chi_postings_walk){.key_len = key_len};
+	*walk = (struct chi_postings_walk){.chain = chain, .key_len = key_len};
 	memcpy(walk->key, key, key_len);
 	return mdb_cursor_open(txn, tree, &walk->cursor);
 }
@@ -52,7 +52,7 @@ static int take_chunk(struct chi_postings_walk *walk, const MDB_val *found, cons
 		walk->over = true;
 		return MDB_NOTFOUND;
 	}
-	return chi_postings_chunk_decode(found, value, &key_len, out, n);
+	return chi_postings_chunk_read(found, value, &key_len, out, n);
 }
 
 int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
@@ -62,7 +62,7 @@ int chi_postings_seek(struct chi_postings_walk *walk, uint32_t from,
 	MDB_val found = chunk_key(bytes, walk->key, walk->key_len, from);
 	MDB_val value;
 	walk->over = false;
-	int rc = chi_chain_seek(walk->cursor, CHI_CHAIN_POSTINGS, walk->key_len, &found, &value);
+	int rc = chi_chain_seek(walk->cursor, walk->chain, walk->key_len, &found, &value);
 	return rc == 0 ? take_chunk(walk, &found, &value, out, n) : rc;
 }
 
@@ -72,8 +72,7 @@ int chi_postings_next(struct chi_postings_walk *walk,
 	MDB_val found;
 	MDB_val value;
 	int rc = walk->over ? MDB_NOTFOUND
-			    : chi_chain_step(walk->cursor, CHI_CHAIN_POSTINGS, &found, &value,
-					     MDB_NEXT);
+			    : chi_chain_step(walk->cursor, walk->chain, &found, &value, MDB_NEXT);
 	return rc == 0 ? take_chunk(walk, &found, &value, out, n) : rc;
 }
 
@@ -100,8 +99,8 @@ int chi_postings_count(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t ke
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Writes all of the entries, in as few chunks as hold them. */
-static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			const struct chi_posting *entries, size_t n)
+static int write_chunks(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain, const uint8_t *key,
+			size_t key_len, const struct chi_posting *entries, size_t n)
 {
 	uint8_t chunk[CHI_POSTINGS_CHUNK_KEY_MAX];
 	uint8_t bytes[CHI_POSTINGS_CHUNK_MAX];
@@ -111,14 +110,14 @@ static int write_chunks(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 		MDB_val value = {.mv_data = bytes};
 		done += chi_postings_chunk_encode(key, key_len, entries + done, n - done, chunk,
 						  &at.mv_size, bytes, &value.mv_size);
-		rc = chi_chain_put(txn, tree, CHI_CHAIN_POSTINGS, &at, &value, 0);
+		rc = chi_chain_put(txn, tree, chain, &at, &value, 0);
 	}
 	return rc;
 }
 
 /* The last chunk of the list takes what fits: it is written again with more entries. */
-int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			const struct chi_posting *entries, size_t n)
+int chi_postings_append(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain, const uint8_t *key,
+			size_t key_len, const struct chi_posting *entries, size_t n)
 {
 	struct chi_postings_walk walk;
 	size_t old = 0;
@@ -126,7 +125,7 @@ int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 	if (all == NULL) {
 		return ENOMEM;
 	}
-	int rc = chi_postings_open(&walk, txn, tree, key, key_len);
+	int rc = chi_postings_open(&walk, txn, tree, chain, key, key_len);
 	if (rc == 0) {
 		rc = chi_postings_seek(&walk, UINT32_MAX, all, &old);
 	}
@@ -134,7 +133,7 @@ int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 	if (rc == 0 || rc == MDB_NOTFOUND) {
 		memcpy(all + old, entries, n * sizeof(*all));
 		rc = old == 0 || chi_posting_before(&all[old - 1], &entries[0])
-			     ? write_chunks(txn, tree, key, key_len, all, old + n)
+			     ? write_chunks(txn, tree, chain, key, key_len, all, old + n)
 			     : MDB_KEYEXIST;
 	}
 	free(all);
@@ -162,24 +161,25 @@ static size_t subtract(struct chi_posting *all, size_t *n_all, const struct chi_
 	return done;
 }
 
-static int replace_chunk(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			 uint32_t first, const struct chi_posting *entries, size_t n)
+static int replace_chunk(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain, const uint8_t *key,
+			 size_t key_len, uint32_t first, const struct chi_posting *entries,
+			 size_t n)
 {
 	uint8_t bytes[CHI_POSTINGS_CHUNK_KEY_MAX];
 	MDB_val at = chunk_key(bytes, key, key_len, first);
-	int rc = chi_chain_del(txn, tree, CHI_CHAIN_POSTINGS, &at);
-	return rc == 0 ? write_chunks(txn, tree, key, key_len, entries, n) : rc;
+	int rc = chi_chain_del(txn, tree, chain, &at);
+	return rc == 0 ? write_chunks(txn, tree, chain, key, key_len, entries, n) : rc;
 }
 
 /* Takes out what lies in the chunk of the first entry; *done are gone. */
-static int remove_some(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-		       const struct chi_posting *entries, size_t n, struct chi_posting *room,
-		       size_t *done)
+static int remove_some(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain, const uint8_t *key,
+		       size_t key_len, const struct chi_posting *entries, size_t n,
+		       struct chi_posting *room, size_t *done)
 {
 	struct chi_postings_walk walk;
 	size_t n_room = 0;
 	bool lacking = false;
-	int rc = chi_postings_open(&walk, txn, tree, key, key_len);
+	int rc = chi_postings_open(&walk, txn, tree, chain, key, key_len);
 	if (rc == 0) {
 		rc = chi_postings_seek(&walk, entries[0].game, room, &n_room);
 	}
@@ -189,12 +189,13 @@ static int remove_some(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t ke
 	}
 	uint32_t first = room[0].game;
 	*done = subtract(room, &n_room, entries, n, &lacking);
-	return lacking || *done == 0 ? MDB_NOTFOUND
-				     : replace_chunk(txn, tree, key, key_len, first, room, n_room);
+	return lacking || *done == 0
+		       ? MDB_NOTFOUND
+		       : replace_chunk(txn, tree, chain, key, key_len, first, room, n_room);
 }
 
-int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
-			const struct chi_posting *entries, size_t n)
+int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain, const uint8_t *key,
+			size_t key_len, const struct chi_posting *entries, size_t n)
 {
 	int rc = 0;
 	struct chi_posting *room = malloc(CHI_POSTINGS_CHUNK_ENTRIES * sizeof(*room));
@@ -203,7 +204,8 @@ int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t k
 	}
 	for (size_t done = 0; done < n && rc == 0;) {
 		size_t some = 0;
-		rc = remove_some(txn, tree, key, key_len, entries + done, n - done, room, &some);
+		rc = remove_some(txn, tree, chain, key, key_len, entries + done, n - done, room,
+				 &some);
 		done += some;
 	}
 	free(room);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "chistore/games.h"
+#include "store/chain/chain.h"
 
 /* A chunk's key: a position key, and the number of its first game, big-endian. */
 #define CHI_POSTINGS_CHUNK_KEY_MAX (CHI_KEY_MAX + 4)
@@ -23,11 +24,13 @@
 #define CHI_POSTINGS_CHUNK_ENTRIES CHI_POSTINGS_CHUNK_MAX
 
 /* Adds entries after those that are there; they ascend, and so does the whole. */
-CHI_MUSTUSE int chi_postings_append(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+CHI_MUSTUSE int chi_postings_append(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain,
+				    const uint8_t *key, size_t key_len,
 				    const struct chi_posting *entries, size_t n);
 
 /* Takes ascending entries out. MDB_NOTFOUND: one is not there, and others may be gone. */
-CHI_MUSTUSE int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, const uint8_t *key, size_t key_len,
+CHI_MUSTUSE int chi_postings_remove(MDB_txn *txn, MDB_dbi tree, enum chi_chain chain,
+				    const uint8_t *key, size_t key_len,
 				    const struct chi_posting *entries, size_t n);
 
 /* How many entries a list has, as its chunks say; they are not read. */
@@ -44,6 +47,7 @@ CHI_MUSTUSE int chi_postings_drop(MDB_txn *txn, MDB_dbi tree, const uint8_t *key
 /* A walk through a list, a chunk at a time. */
 struct chi_postings_walk {
 	MDB_cursor *cursor;
+	enum chi_chain chain;
 	uint8_t key[CHI_KEY_MAX];
 	size_t key_len;
 	bool over;
@@ -52,7 +56,7 @@ struct chi_postings_walk {
 /* Begins so that the first chunk that is delivered is the one in which game `from` would be, 0 for
  * the first of all. To be closed, also after a failure. */
 CHI_MUSTUSE int chi_postings_open(struct chi_postings_walk *walk, MDB_txn *txn, MDB_dbi tree,
-				  const uint8_t *key, size_t key_len);
+				  enum chi_chain chain, const uint8_t *key, size_t key_len);
 void chi_postings_close(struct chi_postings_walk *walk);
 
 /* The chunk in which game `from` would be. MDB_NOTFOUND: there is none. */
@@ -71,6 +75,11 @@ uint64_t chi_postings_chunk_size(const MDB_val *value);
 CHI_MUSTUSE int chi_postings_chunk_decode(const MDB_val *key, const MDB_val *value, size_t *key_len,
 					  struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES],
 					  size_t *n);
+
+/* The same of any tree of lists, whose keys begin with another than a position's. */
+CHI_MUSTUSE int chi_postings_chunk_read(const MDB_val *key, const MDB_val *value, size_t *key_len,
+					struct chi_posting out[CHI_POSTINGS_CHUNK_ENTRIES],
+					size_t *n);
 
 /* Encodes as many of the entries as one chunk holds, and returns how many: 1 or more. */
 size_t chi_postings_chunk_encode(const uint8_t *key, size_t key_len,

@@ -84,7 +84,8 @@ int chi_reached_of(struct chi_read *read, const uint8_t *key, size_t key_len, co
 		return rc;
 	}
 	rc = chi_lmdb_status(chi_postings_open(&(*out)->walk, read->txn,
-					       read->env->archive.postings, key, key_len));
+					       read->env->archive.postings, CHI_CHAIN_POSTINGS, key,
+					       key_len));
 	if (rc != CHI_OK) {
 		chi_reached_close(*out);
 		*out = NULL;

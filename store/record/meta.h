@@ -9,7 +9,7 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 
-#define CHI_FORMAT_MAJOR 4
+#define CHI_FORMAT_MAJOR 5
 #define CHI_FORMAT_MINOR 0
 
 /* Read-only compatible feature: a published copy, which is never written. */

@@ -361,6 +361,32 @@ static int drop_parts(struct settling *s)
 	return rc < 0 ? rc : CHI_OK;
 }
 
+/* The games that are whole are played again: their lists by trait are made from that. */
+static int list_traits(struct settling *s)
+{
+	const struct chi_archive_trees *trees = &s->write->env->archive;
+	struct chi_archive_reader *reader = NULL;
+	struct chi_traits_writer *writer = NULL;
+	struct chi_traits traits;
+	int rc = chi_archive_reader_new(&reader);
+	rc = rc == CHI_OK ? chi_traits_writer_new(&writer) : rc;
+	rc = rc == CHI_OK ? chi_archive_reader_begin(reader, s->write->txn, trees) : rc;
+	for (uint64_t i = 1; rc == CHI_OK && i <= s->last; i++) {
+		if (s->saved->claimed[i] == WHOLE) {
+			rc = chi_archive_traits(reader, (uint32_t)i, &traits);
+			rc = rc == CHI_OK
+				     ? chi_traits_append(writer, s->write->txn, trees->traits,
+							 (uint32_t)i, (const uint8_t *)traits.trait,
+							 traits.n)
+				     : -CHI_ECORRUPT;
+		}
+	}
+	rc = rc == CHI_OK ? chi_traits_flush(writer, s->write->txn, trees->traits) : rc;
+	chi_traits_writer_free(writer);
+	chi_archive_reader_free(reader);
+	return rc;
+}
+
 struct unkept {
 	const struct chi_saved_games *saved;
 	struct chi_game_id game;
@@ -422,5 +448,6 @@ int chi_saved_games_settle(struct chi_saved_games *saved, struct chi_write *writ
 	int rc = settle_names(&s);
 	rc = rc == CHI_OK ? find_whole(&s) : rc;
 	rc = rc == CHI_OK ? drop_parts(&s) : rc;
+	rc = rc == CHI_OK ? list_traits(&s) : rc;
 	return rc == CHI_OK ? count_only(&s, lost) : rc;
 }

@@ -20,6 +20,7 @@
 #include "store/games/columns_priv.h"
 #include "store/lmdb_err.h"
 #include "store/postings/postings.h"
+#include "store/traits/traits.h"
 #include "store/record/codec.h"
 #include "tests/store/raw.h"
 
@@ -355,7 +356,8 @@ static int drop_one(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
 	static struct chi_posting entries[CHI_POSTINGS_CHUNK_ENTRIES];
 	struct chi_key key = help_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
 	size_t n = 0;
-	assert_int_equal(chi_postings_open(&walk, txn, dbi, key.bytes, key.len), 0);
+	assert_int_equal(chi_postings_open(&walk, txn, dbi, CHI_CHAIN_POSTINGS, key.bytes, key.len),
+			 0);
 	assert_int_equal(chi_postings_seek(&walk, number, entries, &n), 0);
 	chi_postings_close(&walk);
 	size_t i = 0;
@@ -363,14 +365,53 @@ static int drop_one(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
 		i++;
 	}
 	struct chi_posting one = entries[i];
-	assert_int_equal(chi_postings_remove(txn, dbi, key.bytes, key.len, &one, 1), 0);
+	assert_int_equal(
+		chi_postings_remove(txn, dbi, CHI_CHAIN_POSTINGS, key.bytes, key.len, &one, 1), 0);
 	/* As long as before, with a game that moved otherwise. */
 	const struct chi_posting more = {.game = taken, .move = one.move == 796 ? 731 : 796};
 	bool there = entries[n - 1].game == more.game && entries[n - 1].move >= more.move;
 	if (!there) {
-		assert_int_equal(chi_postings_append(txn, dbi, key.bytes, key.len, &more, 1), 0);
+		assert_int_equal(chi_postings_append(txn, dbi, CHI_CHAIN_POSTINGS, key.bytes,
+						     key.len, &more, 1),
+				 0);
 	}
 	return CHI_OK;
+}
+
+/* Takes the first entry of the last list out of it. */
+static int drop_trait(MDB_txn *txn, MDB_dbi dbi, uint32_t number)
+{
+	static struct chi_posting games[CHI_POSTINGS_CHUNK_ENTRIES];
+	MDB_cursor *cursor;
+	MDB_val key;
+	MDB_val value;
+	chi_trait trait;
+	size_t n = 0;
+	uint8_t bytes[7];
+	assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
+	assert_int_equal(chi_chain_step(cursor, CHI_CHAIN_TRAITS, &key, &value, MDB_LAST), 0);
+	ok(chi_traits_open(&key, &value, &trait, games, &n));
+	memcpy(bytes, key.mv_data, sizeof(bytes));
+	mdb_cursor_close(cursor);
+	games[0].game = number != 0 ? number : games[0].game;
+	assert_int_equal((number != 0 ? chi_postings_append : chi_postings_remove)(
+				 txn, dbi, CHI_CHAIN_TRAITS, bytes, sizeof(bytes), games, 1),
+			 0);
+	return CHI_OK;
+}
+
+CASE(a_game_that_lists_of_traits_lack_is_found, NULL, help_teardown)
+{
+	make((struct chi_import_options){0});
+	raw_edit("store", "traits", drop_trait, 0);
+	finds("is not in the lists of the traits that it has");
+}
+
+CASE(a_game_that_lists_of_traits_invent_is_found, NULL, help_teardown)
+{
+	make((struct chi_import_options){0});
+	raw_edit("store", "traits", drop_trait, 1000000);
+	finds("game 1000000 is in its list, but there is no such game");
 }
 
 CASE(wrong_lists_apart_are_located, NULL, help_teardown)

@@ -16,10 +16,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Room -> rooms whose headers it may include, beside its own. The longest prefix decides, so a
 # sub-room is a room of its own. "api" is the installed header, "types" the one below it.
 BELOW = {"types", "base"}
-BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern", "chess/moment",
+BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern", "chess/moment", "chess/traits",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
-ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/gamesets", "store/queue"}
+ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/traits", "store/gamesets", "store/queue"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "rados", "proto", "proto/wire", "ops", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "formats/rows", "cli"}
@@ -38,6 +38,7 @@ ARROWS = {
     "chess/polyglot": BELOW | {"chess"},
     "chess/pattern": BELOW | {"chess"},
     "chess/moment": BELOW | {"chess", "chess/pattern"},
+    "chess/traits": BELOW | {"chess", "chess/moment"},
     "chess/endgame": BELOW | {"chess"},
 
     # store/ itself: store.h, which is all that others see of it, and LMDB's errors.
@@ -48,8 +49,9 @@ ARROWS = {
     "store/block": STORE | {"store/record"},
     # The archive of games, on handles of trees: no environment, no transaction of ours.
     "store/names": STORE | {"store/chain", "store/record"},
-    "store/games": STORE | {"store/chain", "store/record", "store/names"},
+    "store/games": STORE | {"store/chain", "store/record", "store/names", "store/traits"},
     "store/postings": STORE | {"store/chain", "store/record"},
+    "store/traits": STORE | {"store/chain", "store/record", "store/postings"},
     "store/gamesets": STORE | {"store/chain", "store/record"},
     "store/queue": STORE | {"store/chain", "store/record"},
     "store/pages": STORE | {"store/record", "store/block"},

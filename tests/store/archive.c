@@ -22,7 +22,7 @@ int archive_setup(void **state)
 	assert_non_null(archive);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(mdb_env_create(&archive->env), 0);
-	assert_int_equal(mdb_env_set_maxdbs(archive->env, 5), 0);
+	assert_int_equal(mdb_env_set_maxdbs(archive->env, 6), 0);
 	assert_int_equal(mdb_env_set_mapsize(archive->env, (size_t)1 << 30), 0);
 	assert_int_equal(mdb_env_open(archive->env, path, MDB_NOSYNC, 0600), 0);
 	assert_int_equal(mdb_txn_begin(archive->env, NULL, 0, &archive->txn), 0);
@@ -31,6 +31,7 @@ int archive_setup(void **state)
 		.columns = tree(archive, "columns", CHI_CHAIN_COLUMNS),
 		.names = tree(archive, "names", CHI_CHAIN_NAMES),
 		.postings = tree(archive, "postings", CHI_CHAIN_POSTINGS),
+		.traits = tree(archive, "traits", CHI_CHAIN_TRAITS),
 		.gamesets = tree(archive, "gamesets", CHI_CHAIN_GAMESETS),
 	};
 	*state = archive;

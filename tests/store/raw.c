@@ -79,7 +79,7 @@ void raw_change(const char *name, const char *tree, const void *key, size_t key_
 
 enum chi_chain raw_chain(const char *tree)
 {
-	enum chi_chain chain = CHI_CHAIN_GAMESETS;
+	enum chi_chain chain = CHI_CHAIN_TRAITS;
 	while (chain > 0 && strcmp(chi_chain_name(chain), tree) != 0) {
 		chain--;
 	}

@@ -138,6 +138,7 @@ static int forget_games(void **state)
 
 struct filling {
 	struct chi_name_cache *names;
+	struct chi_traits_writer *traits;
 	struct chi_archive_writer *writer;
 };
 
@@ -145,7 +146,9 @@ static struct filling begin(struct archive *archive)
 {
 	struct filling filling;
 	ok(chi_name_cache_new(8 << 20, &filling.names));
-	ok(chi_archive_writer_new(archive->txn, &archive->trees, filling.names, &filling.writer));
+	ok(chi_traits_writer_new(&filling.traits));
+	ok(chi_archive_writer_new(archive->txn, &archive->trees, filling.names, filling.traits,
+				  &filling.writer));
 	return filling;
 }
 
@@ -153,7 +156,9 @@ static void finish(struct archive *archive, struct filling *filling)
 {
 	ok(chi_archive_flush(filling->writer));
 	ok(chi_names_flush(filling->names, archive->txn, archive->trees.names));
+	ok(chi_traits_flush(filling->traits, archive->txn, archive->trees.traits));
 	chi_archive_writer_free(filling->writer);
+	chi_traits_writer_free(filling->traits);
 	chi_name_cache_free(filling->names);
 }
 
@@ -329,6 +334,54 @@ CASE(test_head, archive_setup, archive_teardown)
 	chi_archive_reader_free(reader);
 }
 
+static bool wants_all(void *context, chi_trait trait)
+{
+	(void)context;
+	return trait != 0;
+}
+
+/* Of entries in lists: those that games have come first. */
+struct traits_met {
+	struct chi_traits of[1024]; /* by number, what is left */
+	size_t n;
+};
+
+static int take_met(void *context, chi_trait trait, const struct chi_posting *entries, size_t n)
+{
+	struct traits_met *met = context;
+	for (size_t i = 0; i < n; i++) {
+		struct chi_traits *own = &met->of[entries[i].game];
+		size_t at = 0;
+		while (at < own->n && own->trait[at] != trait) {
+			at++;
+		}
+		assert_true(at < own->n);
+		own->trait[at] = own->trait[--own->n];
+	}
+	met->n += n;
+	return CHI_OK;
+}
+
+/* The lists of traits have the games that are there, with their traits, and no others. */
+static void check_traits(struct archive *archive)
+{
+	static struct traits_met met;
+	const struct chi_traits_visitor visitor = {wants_all, take_met, &met};
+	struct chi_archive_reader *reader = reader_of(archive);
+	size_t wanted = 0;
+	assert_true(n_games < CHI_COUNT(met.of));
+	for (uint32_t number = 1; number <= n_games; number++) {
+		met.of[number].n = 0;
+		if (chi_archive_traits(reader, number, &met.of[number]) == CHI_OK) {
+			wanted += met.of[number].n;
+		}
+	}
+	met.n = 0;
+	ok(chi_traits_walk(archive->txn, archive->trees.traits, 0, UINT64_MAX >> 8, &visitor));
+	assert_int_equal(met.n, wanted);
+	chi_archive_reader_free(reader);
+}
+
 CASE(test_removal, archive_setup, archive_teardown)
 {
 	struct archive *archive = *state;
@@ -336,11 +389,12 @@ CASE(test_removal, archive_setup, archive_teardown)
 	struct chi_game game;
 	fill(archive);
 	chi_arena_init(&arena, 1 << 20);
+	struct filling filling = begin(archive);
 	for (uint32_t number = 2; number <= n_games; number += 3) {
-		ok(chi_archive_remove(archive->txn, &archive->trees, number));
-		assert_int_equal(chi_archive_remove(archive->txn, &archive->trees, number),
-				 CHI_NONE);
+		ok(chi_archive_remove(filling.writer, number));
+		assert_int_equal(chi_archive_remove(filling.writer, number), CHI_NONE);
 	}
+	finish(archive, &filling);
 	struct chi_archive_reader *reader = reader_of(archive);
 	uint32_t next = 0;
 	int rc = chi_archive_next(reader, 0, &next);
@@ -357,6 +411,7 @@ CASE(test_removal, archive_setup, archive_teardown)
 	assert_int_equal(rc, CHI_NONE);
 	chi_archive_reader_free(reader);
 	chi_arena_deinit(&arena);
+	check_traits(archive);
 }
 
 /* A name that is gone, a body that is gone: damage, and no game without them. */
@@ -375,7 +430,9 @@ CASE(test_loss, archive_setup, archive_teardown)
 	ok(chi_archive_reader_begin(reader, archive->txn, &archive->trees));
 	assert_int_equal(chi_archive_game(reader, 2, &arena, &game), -CHI_ECORRUPT);
 	chi_archive_reader_free(reader);
-	assert_int_equal(chi_archive_remove(archive->txn, &archive->trees, 2), -CHI_ECORRUPT);
+	struct filling filling = begin(archive);
+	assert_int_equal(chi_archive_remove(filling.writer, 2), -CHI_ECORRUPT);
+	finish(archive, &filling);
 	chi_arena_deinit(&arena);
 }
 

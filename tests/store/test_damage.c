@@ -378,7 +378,7 @@ static void tamper_meanwhile(const char *key, const void *value, size_t len)
 CASE(test_damaged_meta)
 {
 	static const char *const names[] = {"state", "stamp"};
-	static const uint8_t junk[CHI_STATE_SIZE + CHI_STAMP_SIZE] = "chistore\4";
+	static const uint8_t junk[CHI_STATE_SIZE + CHI_STAMP_SIZE] = "chistore\5";
 	for (size_t i = 0; i < CHI_COUNT(names); i++) {
 		for (int cut = 0; cut < 2; cut++) {
 			make_store();

@@ -410,6 +410,7 @@ CASE(test_games_examples, archive_setup, archive_teardown)
 	struct archive *archive = *state;
 	struct chi_name_cache *names;
 	struct chi_archive_writer *writer;
+	struct chi_traits_writer *traits;
 	const struct chi_tag tags[] = {{"Event", 5, "Riga", 4}, {"Date", 4, "1950.??.??", 10},
 				       {"Round", 5, "3", 1},	{"White", 5, "Tal, M", 6},
 				       {"Black", 5, "?", 1},	{"WhiteElo", 8, "", 0}};
@@ -421,7 +422,8 @@ CASE(test_games_examples, archive_setup, archive_teardown)
 				.n_plies = 2};
 	load_format();
 	ok(chi_name_cache_new(1 << 20, &names));
-	ok(chi_archive_writer_new(archive->txn, &archive->trees, names, &writer));
+	ok(chi_traits_writer_new(&traits));
+	ok(chi_archive_writer_new(archive->txn, &archive->trees, names, traits, &writer));
 	ok(chi_archive_put(writer, &game));
 	game.head = (struct chi_game_head){.number = 6, .result = CHI_RESULT_WHITE, .source = 300};
 	game.n_plies = 0;
@@ -430,6 +432,7 @@ CASE(test_games_examples, archive_setup, archive_teardown)
 	check_chunk(archive->txn, archive->trees.columns, CHI_CHAIN_COLUMNS, "columns-value");
 	check_chunk(archive->txn, archive->trees.games, CHI_CHAIN_GAMES, "games-value");
 	chi_archive_writer_free(writer);
+	chi_traits_writer_free(traits);
 	chi_name_cache_free(names);
 	free(format_text);
 }

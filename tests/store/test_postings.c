@@ -103,7 +103,9 @@ static void check_tree(const struct tree *tree, const struct chi_posting *all, s
 	while (i < n && all[i].game < from) {
 		i++;
 	}
-	assert_int_equal(chi_postings_open(&walk, tree->txn, tree->dbi, key.bytes, key.len), 0);
+	assert_int_equal(chi_postings_open(&walk, tree->txn, tree->dbi, CHI_CHAIN_POSTINGS,
+					   key.bytes, key.len),
+			 0);
 	int rc = chi_postings_seek(&walk, from, some, &found);
 	for (; rc == 0; rc = chi_postings_next(&walk, some, &found)) {
 		for (size_t j = 0; j < found; j++) {
@@ -128,9 +130,11 @@ static void put_neighbours(const struct tree *tree)
 	struct chi_key after = key;
 	before.bytes[9]--;
 	after.bytes[9]++;
-	assert_int_equal(
-		chi_postings_append(tree->txn, tree->dbi, before.bytes, before.len, one, 2), 0);
-	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, after.bytes, after.len, one, 2),
+	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, CHI_CHAIN_POSTINGS, before.bytes,
+					     before.len, one, 2),
+			 0);
+	assert_int_equal(chi_postings_append(tree->txn, tree->dbi, CHI_CHAIN_POSTINGS, after.bytes,
+					     after.len, one, 2),
 			 0);
 }
 
@@ -148,8 +152,8 @@ CASE(test_the_tree_agrees_with_an_array, NULL, help_teardown)
 		if (n + some < MOST && seed_next(&seed) % 3 != 0) {
 			uint32_t from = n > 0 ? all[n - 1].game + 1 : 1;
 			make_entries(&seed, from, all + n, some);
-			assert_int_equal(chi_postings_append(tree.txn, tree.dbi, key.bytes, key.len,
-							     all + n, some),
+			assert_int_equal(chi_postings_append(tree.txn, tree.dbi, CHI_CHAIN_POSTINGS,
+							     key.bytes, key.len, all + n, some),
 					 0);
 			n += some;
 		} else {
@@ -163,17 +167,19 @@ CASE(test_the_tree_agrees_with_an_array, NULL, help_teardown)
 				}
 			}
 			n = kept;
-			assert_int_equal(chi_postings_remove(tree.txn, tree.dbi, key.bytes, key.len,
-							     less, out),
+			assert_int_equal(chi_postings_remove(tree.txn, tree.dbi, CHI_CHAIN_POSTINGS,
+							     key.bytes, key.len, less, out),
 					 0);
 		}
 		check_tree(&tree, all, n, 0);
 		check_tree(&tree, all, n, (uint32_t)(seed_next(&seed) % 20000));
 	}
 	const struct chi_posting missing = {all[n - 1].game + 1, 0};
-	assert_int_equal(chi_postings_remove(tree.txn, tree.dbi, key.bytes, key.len, &missing, 1),
+	assert_int_equal(chi_postings_remove(tree.txn, tree.dbi, CHI_CHAIN_POSTINGS, key.bytes,
+					     key.len, &missing, 1),
 			 MDB_NOTFOUND);
-	assert_int_equal(chi_postings_append(tree.txn, tree.dbi, key.bytes, key.len, all, 1),
+	assert_int_equal(chi_postings_append(tree.txn, tree.dbi, CHI_CHAIN_POSTINGS, key.bytes,
+					     key.len, all, 1),
 			 MDB_KEYEXIST);
 	assert_int_equal(chi_postings_drop(tree.txn, tree.dbi, key.bytes, key.len), 0);
 	check_tree(&tree, all, 0, 0);

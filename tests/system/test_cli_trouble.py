@@ -550,7 +550,7 @@ class Trouble(Base):
             for at in range(2 * PAGE, len(data), PAGE):
                 flags, lower, upper = struct.unpack_from("<HHH", data, at + 10)
                 # Of blocks a leaf has a few, which fill it.
-                if flags == kind and (lower > 16 + 2 * 11 or lower > 16 + 2 < upper < PAGE // 2):
+                if flags == kind and (lower > 16 + 2 * 12 or lower > 16 + 2 < upper < PAGE // 2):
                     change(data, at, lower)
             file.seek(0)
             file.write(data)
