@@ -124,7 +124,10 @@ static int add_game(void *context, const struct chi_sort_item *item, struct chi_
 	struct chi_game_id game = {
 		.result = entry.result,
 		.pruned = options->games_min > 1,
-		.max_ply = entry.bounded ? entry.plies : 0,
+		/* 0 would be none; of a game that ends at once nothing comes after it. */
+		.max_ply = !entry.bounded    ? 0
+			   : entry.plies > 0 ? entry.plies
+					     : 1,
 		.number = numbers != NULL ? numbers[entry.number] : 0,
 	};
 	(void)fault;

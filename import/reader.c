@@ -107,10 +107,11 @@ static int count_game(struct work *work, const struct chi_pgn_game *game)
 				(unsigned long long)most);
 	}
 	/* When games are taken out, the store says how far each was counted. */
-	size_t all = chi_count_plies(game);
-	bool bounded =
-		options->kind == CHI_IMPORT_ADD && options->max_ply != 0 && options->max_ply < all;
-	size_t plies = bounded ? options->max_ply : all;
+	size_t plies = chi_count_plies(game);
+	if (options->kind == CHI_IMPORT_ADD && options->max_ply != 0 && options->max_ply < plies) {
+		plies = options->max_ply;
+	}
+	bool bounded = options->kind == CHI_IMPORT_ADD && plies < game->n_plies;
 	size_t n = chi_count_game_items(work->counter, game, plies, (uint32_t)number);
 	int rc = chi_filler_add(&work->positions, work->counter->items, n, &work->fault);
 	rc = rc == CHI_OK ? give_evals(work, game, (uint32_t)number, plies) : rc;

@@ -108,6 +108,7 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(25, INFO, archive_bytes),
 	CHI_M_NUMBER(26, INFO, postings_bytes),
 	CHI_M_NUMBER(27, INFO, traits_bytes),
+	CHI_M(28, CHI_BOOL, INFO, partial),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -21,21 +21,38 @@
 #include "search/filter/terms.h"
 #include "search/played.h"
 
+/* In the time that so many positions are looked at, with a motif that costs 1, a game is played
+ * again: of processors, in a store of master games. */
+#define POSITIONS_A_GAME 160
+
+/* Counts the games that would be played again, up to where looking at all positions is cheaper. */
+struct chooser {
+	struct chi_terms terms; /* without motifs */
+	struct chi_matcher *matcher;
+	uint64_t games;
+};
+
 struct chi_game_walk {
 	struct chi_games_spec spec;
+	struct chi_read *read;
 	struct chi_terms terms;
 	struct chi_matcher *matcher;
 	struct chi_unknown_names unknown;
 	struct chi_archive_view view;
-	bool by_positions; /* motifs are looked for in all positions where these answer them: */
-	struct chi_shown_games *shown[CHI_TERMS_MAX]; /* by motif; NULL: games are played again */
-	bool after;	/* rows up to and with `last` are not delivered */
-	uint64_t last;	/* place of the last row */
-	uint64_t rows;	/* delivered */
-	uint64_t found; /* games that fit, so far */
-	bool searched;	/* all games were looked at */
-	int rc;		/* how it ended */
-	bool has_total; /* known from the beginning */
+	/* By motif, if it is looked for in all positions first; NULL: games are played again. */
+	struct chi_shown_games *shown[CHI_TERMS_MAX];
+	unsigned cost;		 /* of motifs that positions answer, by chi_motif_cost */
+	uint64_t few;		 /* so many games are played again in any case */
+	uint32_t began;		 /* the first number that may fit */
+	bool chosen;		 /* between the two */
+	struct chooser *chooser; /* while it is at work */
+	bool after;		 /* rows up to and with `last` are not delivered */
+	uint64_t last;		 /* place of the last row */
+	uint64_t rows;		 /* delivered */
+	uint64_t found;		 /* games that fit, so far */
+	bool searched;		 /* all games were looked at */
+	int rc;			 /* how it ended */
+	bool has_total;		 /* known from the beginning */
 	uint64_t total;
 	/* Of the chunk that was searched last, for it to be searched again. */
 	uint32_t chunk_from;
@@ -70,14 +87,30 @@ static bool is_sorted(const struct chi_games_spec *spec)
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
+static void free_chooser(struct chi_game_walk *games)
+{
+	if (games->chooser != NULL) {
+		chi_matcher_free(games->chooser->matcher);
+		free(games->chooser);
+		games->chooser = NULL;
+	}
+}
+
+static void free_shown(struct chi_game_walk *games)
+{
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
+		chi_shown_detach(games->shown[i]);
+		chi_shown_free(games->shown[i]);
+		games->shown[i] = NULL;
+	}
+}
+
 void chi_game_walk_close(struct chi_game_walk *games)
 {
 	if (games != NULL) {
 		chi_matcher_free(games->matcher);
-		for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
-			chi_shown_detach(games->shown[i]);
-			chi_shown_free(games->shown[i]);
-		}
+		free_chooser(games);
+		free_shown(games);
 		chi_columns_reader_deinit(&games->heads);
 		if (games->spec.reader == NULL) {
 			chi_archive_reader_free(games->reader);
@@ -162,26 +195,41 @@ static int find_position(struct chi_game_walk *games, struct chi_fault *fault)
 	return rc == CHI_OK && games->reader == NULL ? chi_archive_reader_new(&games->reader) : rc;
 }
 
-/* What looks for motifs in all positions. */
-static int open_shown(struct chi_game_walk *games, struct chi_fault *fault)
+/* What looks for motifs in all positions, if that is `chosen`; else only adds up what it costs. */
+static int open_shown(struct chi_game_walk *games, bool chosen, struct chi_fault *fault)
 {
 	struct chi_motifs *motifs = NULL;
-	if (!games->spec.by_positions) {
-		return CHI_OK;
-	}
-	int rc = chi_motifs_new(&games->terms, &motifs, fault);
-	if (rc < 0) {
+	int rc =
+		games->terms.n_moments > 0 ? chi_motifs_new(&games->terms, &motifs, fault) : CHI_OK;
+	if (rc < 0 || motifs == NULL) {
 		return rc;
 	}
+	games->cost = 0;
 	for (size_t i = 0; rc == CHI_OK && i < chi_motifs_count(motifs); i++) {
 		const struct chi_motif *motif = chi_motifs_at(motifs, i);
-		if (chi_motif_is_positional(motif)) {
+		bool is = chi_motif_is_positional(motif);
+		games->cost += is ? chi_motif_cost(motif) : 0;
+		if (is && chosen) {
 			rc = chi_shown_new(motif, games->spec.threads, &games->shown[i]);
-			games->by_positions = true;
 		}
 	}
 	chi_motifs_free(motifs);
 	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+}
+
+static int attach_shown(struct chi_game_walk *games)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < CHI_TERMS_MAX; i++) {
+		rc = games->shown[i] != NULL ? chi_shown_attach(games->shown[i], games->read)
+					     : CHI_OK;
+	}
+	return rc;
+}
+
+static struct chi_shown_games *const *shown_of(const struct chi_game_walk *games)
+{
+	return games->terms.n_moments > 0 ? games->shown : NULL;
 }
 
 /* What sorted queries need. */
@@ -200,9 +248,12 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 {
 	struct chi_archive_view *view = &games->view;
 	int rc = chi_read_archive(read, view);
-	for (size_t i = 0; rc == CHI_OK && i < CHI_TERMS_MAX; i++) {
-		rc = games->shown[i] != NULL ? chi_shown_attach(games->shown[i], read) : CHI_OK;
+	games->few = games->cost * view->positions / POSITIONS_A_GAME;
+	if (!games->spec.by_positions && !view->whole) {
+		/* A list may have lost a game since. */
+		free_shown(games);
 	}
+	rc = rc == CHI_OK ? attach_shown(games) : rc;
 	if (rc == CHI_OK && games->motifs != NULL) {
 		rc = chi_motifs_begin(games->motifs, read, games->spec.reader);
 	}
@@ -223,13 +274,13 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 static int open_matcher(struct chi_game_walk *games, struct chi_read *read, struct chi_fault *fault)
 {
 	const struct chi_games_spec *spec = &games->spec;
-	struct chi_matcher_spec from = {.from = 1,
-					.shown = games->by_positions ? games->shown : NULL};
+	struct chi_matcher_spec from = {.from = 1, .shown = shown_of(games)};
 	int rc = chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 	if (rc < 0) {
 		return rc;
 	}
 	chi_matcher_unknown(games->matcher, &games->unknown);
+	games->began = from.from;
 	games->has_total = chi_matcher_total(games->matcher, &games->total);
 	bool skips = games->after && !is_sorted(spec) && games->last < UINT32_MAX &&
 		     (games->has_total || !spec->want_total);
@@ -239,6 +290,7 @@ static int open_matcher(struct chi_game_walk *games, struct chi_read *read, stru
 	chi_matcher_free(games->matcher);
 	games->matcher = NULL;
 	from.from = (uint32_t)games->last + 1;
+	games->began = from.from;
 	return chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 }
 
@@ -254,11 +306,13 @@ int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	games->spec = *spec;
+	games->read = read;
 	rc = read_cursor(games, fault);
 	rc = rc == CHI_OK ? chi_terms_parse(spec->filter != NULL ? spec->filter : "",
 					    spec->filter_len, &games->terms, fault)
 			  : rc;
-	rc = rc == CHI_OK ? open_shown(games, fault) : rc;
+	rc = rc == CHI_OK ? chi_read_archive(read, &games->view) : rc;
+	rc = rc == CHI_OK ? open_shown(games, spec->by_positions && !games->view.whole, fault) : rc;
 	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
 	rc = rc == CHI_OK ? find_position(games, fault) : rc;
 	rc = rc == CHI_OK ? open_sort(games) : rc;
@@ -293,6 +347,7 @@ void chi_game_walk_detach(struct chi_game_walk *games)
 	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
 		chi_shown_detach(games->shown[i]);
 	}
+	free_chooser(games);
 	if (games->motifs != NULL) {
 		chi_motifs_end(games->motifs);
 	}
@@ -307,8 +362,8 @@ void chi_game_walk_detach(struct chi_game_walk *games)
 int chi_game_walk_attach(struct chi_game_walk *games, struct chi_read *read,
 			 struct chi_fault *fault)
 {
-	const struct chi_matcher_spec spec = {.from = games->chunk_from,
-					      .shown = games->by_positions ? games->shown : NULL};
+	const struct chi_matcher_spec spec = {.from = games->chunk_from, .shown = shown_of(games)};
+	games->read = read;
 	games->attached = true;
 	games->looked = false;
 	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
@@ -327,7 +382,7 @@ static unsigned walked(const struct chi_game_walk *games)
 
 bool chi_game_walk_may_detach(const struct chi_game_walk *games)
 {
-	return games->looked || games->searched || walked(games) < 1000;
+	return games->chooser == NULL && (games->looked || games->searched || walked(games) < 1000);
 }
 
 unsigned chi_game_walk_progress(const struct chi_game_walk *games)
@@ -346,6 +401,9 @@ size_t chi_game_walk_memory(const struct chi_game_walk *games)
 	size_t shown = 0;
 	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
 		shown += games->shown[i] != NULL ? chi_shown_memory(games->shown[i]) : 0;
+	}
+	if (games->chooser != NULL) {
+		shown += sizeof(*games->chooser) + chi_matcher_memory(games->chooser->matcher);
 	}
 	return sizeof(*games) + shown +
 	       (games->motifs != NULL ? chi_motifs_memory(games->motifs) : 0) +
@@ -545,6 +603,57 @@ static bool has_hits(const struct chi_game_walk *games)
 	return !is_sorted(&games->spec) && games->word < CHI_HIT_WORDS && !is_full(games);
 }
 
+/* ---- Positions, or games played again ----------------------------------------------------- */
+
+/* Only once so many games were looked at, if some of the first may be enough. */
+static bool is_to_weigh(const struct chi_game_walk *games)
+{
+	const struct chi_games_spec *spec = &games->spec;
+	bool some = spec->limit > 0 && !spec->want_total && !is_sorted(spec);
+	return !games->chosen && games->view.whole && games->cost > 0 &&
+	       (!some || chi_matcher_place(games->matcher) - games->began >= games->few / 2);
+}
+
+static int open_chooser(struct chi_game_walk *games)
+{
+	const struct chi_matcher_spec spec = {.from = chi_matcher_place(games->matcher)};
+	struct chooser *chooser = malloc(sizeof(*chooser));
+	if (chooser == NULL) {
+		return -CHI_ENOMEM;
+	}
+	chooser->terms = games->terms;
+	chooser->terms.n_moments = 0;
+	chooser->games = 0;
+	int rc = chi_matcher_new(games->read, &chooser->terms, &spec, &chooser->matcher, NULL);
+	if (rc < 0) {
+		free(chooser);
+		return rc;
+	}
+	games->chooser = chooser;
+	return CHI_OK;
+}
+
+static int weigh_ways(struct chi_game_walk *games, uint64_t *steps)
+{
+	int rc = games->chooser == NULL ? open_chooser(games) : CHI_OK;
+	struct chooser *chooser = games->chooser;
+	while (rc == CHI_OK && *steps > 0 && chooser->games <= games->few) {
+		struct chi_hits hits;
+		rc = chi_matcher_next(chooser->matcher, steps, &hits);
+		for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+			chooser->games += (uint64_t)__builtin_popcountll(hits.words[w]);
+		}
+	}
+	bool many = rc == CHI_OK && chooser->games > games->few;
+	if (many || rc != CHI_OK) {
+		games->chosen = true;
+		free_chooser(games);
+	}
+	rc = many ? open_shown(games, true, NULL) : rc;
+	rc = many && rc == CHI_OK ? attach_shown(games) : rc;
+	return rc < 0 ? rc : CHI_OK;
+}
+
 /* Looks at the next chunk. */
 static int search_chunk(struct chi_game_walk *games, uint64_t *steps)
 {
@@ -589,7 +698,8 @@ int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, 
 		} else if (has_hits(games)) {
 			games->rc = take_hits(games, rows, max, n);
 		} else if (steps > 0) {
-			games->rc = search_chunk(games, &steps);
+			games->rc = is_to_weigh(games) ? weigh_ways(games, &steps)
+						       : search_chunk(games, &steps);
 		}
 		bool waits = sorted ? games->searched : has_hits(games);
 		if ((*n == max && waits) || (steps == 0 && !waits)) {

@@ -23,6 +23,8 @@ struct chi_archive_view {
 	MDB_txn *txn;
 	struct chi_archive_trees trees;
 	uint32_t last; /* the highest number that a game was given; 0: none was */
+	uint64_t positions;
+	bool whole; /* each game is in the lists of all its positions */
 };
 
 /* -CHI_ECORRUPT: the state is damaged. */

@@ -58,7 +58,7 @@ static json_t *info_json(const struct chi_info *info)
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-		"s:o, s:o, s:o, s:o}",
+		"s:b, s:o, s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format",
 		json_sprintf("%u.%u", info->format_major, info->format_minor), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
@@ -80,10 +80,11 @@ static json_t *info_json(const struct chi_info *info)
 		json_count(info->map_bytes), "readers", json_count(info->readers), "readers_max",
 		json_count(info->readers_max), "oldest_reader", json_count(info->oldest_reader),
 		"read_only", read_only_json(info->read_only), "games_kept",
-		info->keep == CHI_KEEP_GAMES, "last_game", json_count(info->last_game),
-		"archive_bytes", json_count(info->archive_bytes), "postings_bytes",
-		json_count(info->postings_bytes), "traits_bytes", json_count(info->traits_bytes),
-		"shards", json_count(info->shards));
+		info->keep == CHI_KEEP_GAMES, "games_whole",
+		info->keep == CHI_KEEP_GAMES && !info->partial, "last_game",
+		json_count(info->last_game), "archive_bytes", json_count(info->archive_bytes),
+		"postings_bytes", json_count(info->postings_bytes), "traits_bytes",
+		json_count(info->traits_bytes), "shards", json_count(info->shards));
 }
 
 static int run_info(struct cli *cli)
@@ -121,6 +122,8 @@ const struct command cmd_info = {
 		"                                  server (started so), crashes (of the server);\n"
 		"                                  or -\n"
 		"  games_kept                      whether it keeps the games that it counts\n"
+		"  games_whole                     whether these are in the lists of all their\n"
+		"                                  positions\n"
 		"  last_game                       the highest number that a game was given\n"
 		"  archive_bytes                   of the games with their headers and names\n"
 		"  postings_bytes                  of the lists of games of frequent positions\n"

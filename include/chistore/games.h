@@ -170,8 +170,9 @@ struct chi_game_spec {
 	uint8_t want;	    /* enum chi_games_want */
 	bool want_total;    /* counts also the games after the last row */
 	bool by_positions;  /* search the filter's patterns in the positions of the store, each
-			       once, instead of replaying games: faster if its other terms leave
-			       many games. A position that is not stored is not found */
+			       once, and not in games played again: a position that is not stored
+			       is not found. Where each game is listed in all of its positions
+			       (chi_info.partial), what is faster is done in any case */
 	bool skip_ply;	    /* rows have no ply, only a move that the game played at the position:
 			       many times faster, since no game is replayed */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */

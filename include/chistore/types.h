@@ -542,6 +542,8 @@ struct chi_info {
 	uint64_t block_bytes;	 /* content of these, at most 2,030 each */
 	uint8_t keep;		 /* enum chi_keep */
 	uint64_t last_game;	 /* the highest game number so far; 0: none */
+	bool partial;		 /* games that are kept may not be in the lists of all their
+				    positions: they were counted to a ply, or without rare ones */
 	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
 	uint64_t postings_bytes; /* of the lists of games too long for a record */
 	uint64_t traits_bytes;	 /* of the lists of games by trait */

@@ -667,6 +667,7 @@ chi_info._fields_ = [
     ("block_bytes", c_uint64),
     ("keep", c_uint8),
     ("last_game", c_uint64),
+    ("partial", c_bool),
     ("archive_bytes", c_uint64),
     ("postings_bytes", c_uint64),
     ("traits_bytes", c_uint64),

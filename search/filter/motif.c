@@ -28,6 +28,11 @@ bool chi_motif_is_positional(const struct chi_motif *motif)
 	return motif->positional;
 }
 
+unsigned chi_motif_cost(const struct chi_motif *motif)
+{
+	return motif->plain && motif->n_places == 1 ? 1 : 4;
+}
+
 /* ---- Compiling ---------------------------------------------------------------------------- */
 
 /* What a test costs, about, against a pattern. */

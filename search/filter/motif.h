@@ -40,6 +40,10 @@ size_t chi_motif_size(const struct chi_motif *motif);
 /* True if a game fits as soon as one of its positions does, whatever came before or after. */
 bool chi_motif_is_positional(const struct chi_motif *motif);
 
+/* Of such a motif, what asking a stored position takes: 1, or a few times that if it has to be set
+ * up for it. */
+unsigned chi_motif_cost(const struct chi_motif *motif);
+
 /* Of such a motif, whether a position fits; `key` as for chi_pattern_matches. */
 bool chi_motif_fits(const struct chi_motif *motif, const uint8_t *key);
 

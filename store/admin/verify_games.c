@@ -75,6 +75,12 @@ void chi_verify_identity(struct chi_verify *v, const struct chi_game_id *id)
 	if (id->number == 0) {
 		return;
 	}
+	if (v->stated && v->state.partial == 0 && !chi_game_is_whole(id)) {
+		chi_verify_disagree(v,
+				    "game %u: it is not listed in all of its positions, as the "
+				    "state says of each",
+				    id->number);
+	}
 	if (game == NULL) {
 		chi_verify_disagree(v, "game %u: no game was given that number", id->number);
 	} else if ((game->flags & CHI_VERIFY_IDENTITY) != 0) {

@@ -132,7 +132,7 @@ static int append_game(struct chi_load *load, const struct chi_game_id *game,
 		error = chi_load_saved(load, key.mv_size + value.mv_size);
 	}
 	*chi_counts_of(&one, game->result) = 1;
-	chi_state_number(&load->state, game->number);
+	chi_state_game(&load->state, game);
 	if (!chi_counts_add(&load->state.games, &one)) {
 		return chi_fault_plain(fault, -CHI_ETOOBIG);
 	}

@@ -35,8 +35,11 @@ int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 	if (rc < 0) {
 		return rc;
 	}
-	*out = (struct chi_archive_view){
-		.txn = read->txn, .trees = read->env->archive, .last = (uint32_t)state.last_game};
+	*out = (struct chi_archive_view){.txn = read->txn,
+					 .trees = read->env->archive,
+					 .last = (uint32_t)state.last_game,
+					 .positions = state.positions,
+					 .whole = state.partial == 0};
 	return CHI_OK;
 }
 

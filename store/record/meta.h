@@ -16,7 +16,7 @@
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 136
+#define CHI_STATE_SIZE 144
 
 struct chi_stamp {
 	uint16_t major;
@@ -44,12 +44,27 @@ struct chi_store_state {
 	uint64_t last_game;	 /* the highest number that a game was given; 0: none was */
 	uint64_t txn;		 /* LMDB's number of the transaction that wrote it */
 	uint64_t horizon; /* the latest transaction of a client that was forgotten; 0: none was */
+	uint64_t partial; /* 0: each game that is kept is in the lists of all its positions; 1: some
+			     may not be */
 };
 
 /* Notes that a game has the number. */
 static inline void chi_state_number(struct chi_store_state *state, uint32_t number)
 {
 	state->last_game = number > state->last_game ? number : state->last_game;
+}
+
+/* The game is in the lists of all its positions, or it is not kept. */
+static inline bool chi_game_is_whole(const struct chi_game_id *game)
+{
+	return game->number == 0 || (!game->pruned && game->max_ply == 0);
+}
+
+/* Notes a game that is counted, with its number. */
+static inline void chi_state_game(struct chi_store_state *state, const struct chi_game_id *game)
+{
+	chi_state_number(state, game->number);
+	state->partial |= chi_game_is_whole(game) ? 0 : 1;
 }
 
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */

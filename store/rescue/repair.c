@@ -374,6 +374,8 @@ static int settle_sums(struct repair *r)
 		known += known <= UINT64_MAX - 2 * SEQUENCE_AHEAD ? SEQUENCE_AHEAD : 0;
 		state->sequence = state->sequence > known ? state->sequence : known;
 		state->horizon = state->sequence + 1;
+		/* Positions may be lost, or lists of them that no game makes whole again. */
+		state->partial = 1;
 		r->write->changed = true;
 	}
 	if (rc == CHI_OK && r->archive) {

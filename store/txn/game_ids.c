@@ -167,7 +167,7 @@ static int add_game(struct chi_write *write, const struct chi_game_id *game)
 		return rc == CHI_OK ? CHI_NONE : rc;
 	}
 	write->changed = true;
-	chi_state_number(&write->state, game->number);
+	chi_state_game(&write->state, game);
 	rc = chi_write_set(write, write->env->ids, &key, &value);
 	return rc == CHI_OK ? count_game(&write->state, game->result, true) : rc;
 }

@@ -32,6 +32,7 @@ int chi_write_purge(struct chi_write *write, const struct chi_key *key)
 {
 	uint8_t bytes[CHI_STRENGTH_KEY_MAX];
 	int rc = CHI_OK;
+	write->state.partial = 1;
 	memcpy(bytes + 2, key->bytes, key->len);
 	for (unsigned i = 0; rc == CHI_OK && i <= UINT16_MAX; i++) {
 		MDB_val entry = {2u + key->len, bytes};

@@ -22,6 +22,7 @@
 #include "store/postings/postings.h"
 #include "store/traits/traits.h"
 #include "store/record/codec.h"
+#include "store/record/meta.h"
 #include "tests/store/raw.h"
 
 #define GAMES 300
@@ -423,6 +424,28 @@ CASE(wrong_lists_apart_are_located, NULL, help_teardown)
 }
 
 /* ---- Games that were not counted whole ---------------------------------------------------- */
+
+static int call_whole(MDB_txn *txn, MDB_dbi meta, uint32_t number)
+{
+	struct chi_store_state state;
+	int rc = chi_state_get(txn, meta, &state);
+	assert_int_equal(state.partial, number);
+	state.partial = 0;
+	return rc == CHI_OK ? chi_state_put(txn, meta, &state) : rc;
+}
+
+CASE(a_store_is_whole_only_if_its_games_are, NULL, help_teardown)
+{
+	make((struct chi_import_options){.max_ply = 5});
+	raw_edit("store", "meta", call_whole, 1);
+	finds("it is not listed in all of its positions, as the state says");
+	make((struct chi_import_options){.games_min = 2});
+	raw_edit("store", "meta", call_whole, 1);
+	finds("it is not listed in all of its positions, as the state says");
+	make((struct chi_import_options){0});
+	raw_edit("store", "meta", call_whole, 0);
+	ok(verify("store"));
+}
 
 CASE(bounded_and_pruned_games_are_compared, NULL, help_teardown)
 {

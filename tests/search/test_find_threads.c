@@ -115,7 +115,9 @@ CASE(test_rounds)
 	struct chi_game_walk *games;
 	size_t n;
 	ok(chi_game_walk_open(snapshot, &spec, &games, &fault));
-	assert_int_equal(chi_game_walk_next(games, &row, 1, 1, &n), CHI_OK);
+	do { /* first it counts the games that it would play again */
+		assert_int_equal(chi_game_walk_next(games, &row, 1, 1, &n), CHI_OK);
+	} while (chi_game_walk_progress(games) == 0);
 	/* Four parts of some ten thousand positions, where one thread looks at a hundred. */
 	assert_in_range(chi_game_walk_progress(games), 100, 900);
 	chi_game_walk_close(games);

@@ -211,7 +211,8 @@ CASE(test_meta_examples)
 				       .strength_bytes = 15,
 				       .last_game = 0x10,
 				       .txn = 2,
-				       .horizon = 1};
+				       .horizon = 1,
+				       .partial = 1};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
 	struct chi_game_id game = {.result = CHI_RESULT_DRAW};

@@ -117,6 +117,39 @@ class Find(Base):
             cursor = more.groups() if more and len(pages) < len(found) else None
         self.assertEqual(pages, [row["game"] for row in found])
 
+    def test_games_that_are_listed_in_part(self):
+        """A game counted to a ply, without rare positions, or up to a position with too many moves shows what it
+        had later all the same: such a store says so, whatever way its games came into it."""
+        def store(name, *args):
+            path = self.path(name)
+            self.cli(*args, address=path)
+            done = self.cli("verify", address=path)
+            self.assertEqual(done.stderr, "")
+            return json.loads(self.out("info", "--json", address=path))["games_whole"]
+        def games(name, *args):
+            return self.out("games", "--count", *args, address=self.path(name))
+        some, more = MASTERS, os.path.join(os.path.dirname(MASTERS), "hayes.pgn")
+        queens = self.write("queens.pgn", '[SetUp "1"]\n[FEN "1Q1QQQQk/1Q5Q/Q6Q/2Q4Q/Q6Q/2Q4Q/Q6Q/KQ1QQQQ1 w - - 0 1"]\n\n1. b8c8 *\n')
+        self.assertTrue(store("whole", "import", some))
+        wanted = games("whole", "--material", "men=..30")
+        for name, *args in (("to a ply", "--max-ply", "10", some), ("without", "--min-games", "3", some)):
+            self.assertFalse(store(name, "import", *args))
+            self.assertEqual(games(name, "--material", "men=..30"), wanted)
+            self.assertNotEqual(self.out("find", "--games", "--count", "--material", "men=..30",
+                                         address=self.path(name)), wanted)
+            dump = self.write("dump", self.out("dump", address=self.path(name)))
+            self.assertFalse(store(name + ", loaded", "load", dump))
+            self.cli("init", address=self.path(name + ", merged"))
+            self.assertFalse(store(name + ", merged", "merge", self.path(name)))
+        self.assertTrue(store("whole, loaded", "load", self.write("dump", self.out("dump", address=self.path("whole")))))
+        self.cli("init", address=self.path("whole, merged"))
+        self.assertTrue(store("whole, merged", "merge", self.path("whole")))
+        self.assertTrue(store("whole", "import", more))
+        self.assertTrue(store("whole", "subtract", more))
+        self.assertFalse(store("whole", "import", queens))
+        self.assertEqual(games("whole", "--has", "Qc8 Qd8 Qe8").split()[-1], "1")
+        self.assertFalse(store("counts", "import", "--games", "none", some))
+
     def test_stats(self):
         with open(MASTERS, encoding="utf-8") as file:
             text = file.read()
