@@ -32,8 +32,10 @@ struct army {
 
 /* ---- Families ------------------------------------------------------------------------------ */
 
-static uint8_t family_of(const uint8_t white[CHI_KINDS], const uint8_t black[CHI_KINDS])
+uint8_t chi_endgame_family_by(const uint8_t counts[2][CHI_KINDS])
 {
+	const uint8_t *white = counts[CHI_WHITE];
+	const uint8_t *black = counts[CHI_BLACK];
 	static const uint8_t families[8] = {
 		/* 1: minor pieces, 2: rooks, 4: queens */
 		CHI_ENDGAME_PAWN,	CHI_ENDGAME_MINOR, CHI_ENDGAME_ROOK,
@@ -69,7 +71,7 @@ uint8_t chi_endgame_family_of(const uint8_t *key)
 		int colour = code == 0 || code > 8 ? CHI_BLACK : CHI_WHITE;
 		counts[colour][kinds[code]]++;
 	}
-	return family_of(counts[CHI_WHITE], counts[CHI_BLACK]);
+	return chi_endgame_family_by(counts);
 }
 
 /* ---- What squares say ---------------------------------------------------------------------- */
@@ -275,7 +277,7 @@ void chi_endgame_classify(const struct chi_key *key, struct chi_endgame *out)
 	}
 	struct army first = army_of(&position, CHI_WHITE);
 	struct army second = army_of(&position, CHI_BLACK);
-	out->family = family_of(first.counts, second.counts);
+	out->family = chi_endgame_family_of(key->bytes);
 	if (out->family == CHI_ENDGAME_NONE) {
 		return;
 	}

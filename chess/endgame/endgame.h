@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chess/bitboard.h"
 #include "chess/material.h"
 #include "chistore/types.h"
 
@@ -76,6 +77,9 @@ void chi_endgame_classify(const struct chi_key *key, struct chi_endgame *out);
 
 /* The family alone. `key` as for chi_pattern_matches: well-shaped, CHI_KEY_MAX readable bytes. */
 uint8_t chi_endgame_family_of(const uint8_t *key);
+
+/* The same by numbers of pieces, of each colour and kind. */
+uint8_t chi_endgame_family_by(const uint8_t counts[2][CHI_KINDS]);
 
 /* "rook endings"; "" for CHI_ENDGAME_NONE; static storage. */
 const char *chi_endgame_family_name(uint8_t family);

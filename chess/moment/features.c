@@ -292,14 +292,24 @@ bool chi_feature_fits(const struct chi_feature *feature, const struct chi_positi
 	}
 }
 
-int chi_position_points(const struct chi_position *position)
+int chi_counts_points(const uint8_t counts[2][CHI_KINDS])
 {
 	static const int worth[CHI_KINDS] = {1, 3, 3, 5, 9, 0};
 	int points = 0;
 	for (int kind = 0; kind < CHI_KING; kind++) {
-		points += worth[kind] *
-			  (chi_popcount(chi_position_pieces(position, CHI_WHITE, kind)) -
-			   chi_popcount(chi_position_pieces(position, CHI_BLACK, kind)));
+		points += worth[kind] * (counts[CHI_WHITE][kind] - counts[CHI_BLACK][kind]);
 	}
 	return points;
+}
+
+int chi_position_points(const struct chi_position *position)
+{
+	uint8_t counts[2][CHI_KINDS];
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
+			counts[colour][kind] =
+				(uint8_t)chi_popcount(chi_position_pieces(position, colour, kind));
+		}
+	}
+	return chi_counts_points(counts);
 }

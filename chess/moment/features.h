@@ -54,3 +54,5 @@ bool chi_feature_fits(const struct chi_feature *feature, const struct chi_positi
 
 /* White's pieces less Black's: pawn 1, knight and bishop 3, rook 5, queen 9. */
 int chi_position_points(const struct chi_position *position);
+/* By numbers of pieces, of each colour and kind. */
+int chi_counts_points(const uint8_t counts[2][CHI_KINDS]);

@@ -9,23 +9,9 @@
 #include "chess/pattern/contents.h"
 
 #define ANY_SQUARE UINT64_MAX
-#define NO_MADE	   1
+#define NO_MADE	   CHI_PLAYED_NO_PROMOTION
 #define ANY_MADE                                                                                   \
 	(1u << CHI_KNIGHT | 1u << CHI_BISHOP | 1u << CHI_ROOK | 1u << CHI_QUEEN | 1u << CHI_KING)
-
-enum {
-	ANY_MOVE = 0,
-	CASTLES,
-	CASTLES_KINGSIDE,
-	CASTLES_QUEENSIDE,
-	EN_PASSANT,
-};
-
-enum {
-	ANY_EFFECT = 0,
-	CHECKS,
-	MATES,
-};
 
 static const struct {
 	const char *word;
@@ -36,16 +22,16 @@ static const struct {
 		.from = ANY_SQUARE, .to = ANY_SQUARE, .piece = (pieces), .taken = (takes),         \
 		.made = (makes), .how = (kind_of_move)                                             \
 	}
-	{"any", MOVE(SET_PIECES, SET_ALL, NO_MADE | ANY_MADE, ANY_MOVE)},
-	{"captures", MOVE(SET_PIECES, SET_PIECES, NO_MADE | ANY_MADE, ANY_MOVE)},
-	{"quiet", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, ANY_MOVE)},
-	{"promotes", MOVE(SET_PIECES, SET_ALL, ANY_MADE, ANY_MOVE)},
-	{"ep", MOVE(SET_PIECES, SET_PIECES, NO_MADE, EN_PASSANT)},
-	{"castles", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, CASTLES)},
-	{"O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CASTLES_KINGSIDE)},
-	{"O-O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CASTLES_QUEENSIDE)},
-	{"o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CASTLES_KINGSIDE)},
-	{"o-o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CASTLES_QUEENSIDE)},
+	{"any", MOVE(SET_PIECES, SET_ALL, NO_MADE | ANY_MADE, CHI_PLAYED_ANY)},
+	{"captures", MOVE(SET_PIECES, SET_PIECES, NO_MADE | ANY_MADE, CHI_PLAYED_ANY)},
+	{"quiet", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, CHI_PLAYED_ANY)},
+	{"promotes", MOVE(SET_PIECES, SET_ALL, ANY_MADE, CHI_PLAYED_ANY)},
+	{"ep", MOVE(SET_PIECES, SET_PIECES, NO_MADE, CHI_PLAYED_EN_PASSANT)},
+	{"castles", MOVE(SET_PIECES, SET_EMPTY, NO_MADE, CHI_PLAYED_CASTLES)},
+	{"O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CHI_PLAYED_KINGSIDE)},
+	{"O-O-O", MOVE(SET_WHITE, SET_EMPTY, NO_MADE, CHI_PLAYED_QUEENSIDE)},
+	{"o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CHI_PLAYED_KINGSIDE)},
+	{"o-o-o", MOVE(SET_BLACK, SET_EMPTY, NO_MADE, CHI_PLAYED_QUEENSIDE)},
 #undef MOVE
 };
 
@@ -129,10 +115,10 @@ static int read_move(struct chi_condition_text *reader, bool piece, struct chi_p
 	if (rc == CHI_OK && take_sign(reader, '=')) {
 		rc = read_made(reader, move);
 	}
-	move->effect = rc != CHI_OK		? ANY_EFFECT
-		       : take_sign(reader, '+') ? CHECKS
-		       : take_sign(reader, '#') ? MATES
-						: ANY_EFFECT;
+	move->effect = rc != CHI_OK		? CHI_PLAYED_ANY_EFFECT
+		       : take_sign(reader, '+') ? CHI_PLAYED_CHECKS
+		       : take_sign(reader, '#') ? CHI_PLAYED_MATES
+						: CHI_PLAYED_ANY_EFFECT;
 	return rc;
 }
 
@@ -228,11 +214,11 @@ static struct made_move read_played(const struct chi_moment *moment, struct chi_
 	struct made_move out = {.piece = set_on(position, from, turn),
 				.made = (uint8_t)(1u << chi_move_promotion(moment->move))};
 	if (chi_position_is_castling(position, moment->move)) {
-		out.how = (to > from) != turn.mirror ? CASTLES_KINGSIDE : CASTLES_QUEENSIDE;
+		out.how = (to > from) != turn.mirror ? CHI_PLAYED_KINGSIDE : CHI_PLAYED_QUEENSIDE;
 		out.taken = SET_EMPTY;
 		to = chi_castling_king_to(from, to);
 	} else if (to == position->ep && (position->kind[CHI_PAWN] & chi_bit(from)) != 0) {
-		out.how = EN_PASSANT;
+		out.how = CHI_PLAYED_EN_PASSANT;
 		out.taken = SET_PAWNS & ~out.piece;
 	} else {
 		out.taken = set_on(position, to, turn);
@@ -244,8 +230,9 @@ static struct made_move read_played(const struct chi_moment *moment, struct chi_
 
 static bool fits_how(uint8_t asked, uint8_t how)
 {
-	return asked == ANY_MOVE || asked == how ||
-	       (asked == CASTLES && (how == CASTLES_KINGSIDE || how == CASTLES_QUEENSIDE));
+	return asked == CHI_PLAYED_ANY || asked == how ||
+	       (asked == CHI_PLAYED_CASTLES &&
+		(how == CHI_PLAYED_KINGSIDE || how == CHI_PLAYED_QUEENSIDE));
 }
 
 static bool fits_one(const struct chi_played_move *asked, const struct made_move *played,
@@ -256,9 +243,9 @@ static bool fits_one(const struct chi_played_move *asked, const struct made_move
 	    (asked->to & played->to) == 0 || !fits_how(asked->how, played->how)) {
 		return false;
 	}
-	return asked->effect == ANY_EFFECT ||
-	       (asked->effect == CHECKS ? chi_moment_gives_check(moment)
-					: chi_moment_mates(moment));
+	return asked->effect == CHI_PLAYED_ANY_EFFECT ||
+	       (asked->effect == CHI_PLAYED_CHECKS ? chi_moment_gives_check(moment)
+						   : chi_moment_mates(moment));
 }
 
 bool chi_played_fits(const struct chi_played_moves *moves, const struct chi_moment_view *view)

@@ -27,15 +27,31 @@
 
 #define CHI_PLAYED_MAX 16 /* with '|' between them */
 
+enum chi_played_how {
+	CHI_PLAYED_ANY = 0,
+	CHI_PLAYED_CASTLES,
+	CHI_PLAYED_KINGSIDE,
+	CHI_PLAYED_QUEENSIDE,
+	CHI_PLAYED_EN_PASSANT,
+};
+
+enum chi_played_effect {
+	CHI_PLAYED_ANY_EFFECT = 0,
+	CHI_PLAYED_CHECKS,
+	CHI_PLAYED_MATES,
+};
+
+#define CHI_PLAYED_NO_PROMOTION 1 /* in `made` */
+
 /* One move as asked for. Sets of contents.h. */
 struct chi_played_move {
 	uint64_t from;
 	uint64_t to;
 	uint32_t piece;
 	uint32_t taken; /* with SET_EMPTY: or nothing */
-	uint8_t made;	/* bits of kinds that it may become; bit 0: it does not promote */
-	uint8_t how;	/* castling, en passant: an enum of played.c */
-	uint8_t effect; /* check, mate: another */
+	uint8_t made;	/* bits of kinds that it may become, and whether it may become none */
+	uint8_t how;	/* enum chi_played_how */
+	uint8_t effect; /* enum chi_played_effect */
 };
 
 struct chi_played_moves {

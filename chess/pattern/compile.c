@@ -127,8 +127,9 @@ static struct chi_pattern_bounds pack(const struct chi_range_int ranges[CHI_KIND
 }
 
 static void add_counts(struct chi_pattern_view *view, const struct chi_draft *draft,
-		       struct change change)
+		       const struct chi_draft *solved, struct change change)
 {
+	int own = change.swap ? CHI_BLACK : CHI_WHITE;
 	struct chi_range_int balance[CHI_KINDS];
 	for (int kind = 0; kind < CHI_KINDS; kind++) {
 		const struct chi_range_int *less = &draft->balance[kind];
@@ -145,16 +146,31 @@ static void add_counts(struct chi_pattern_view *view, const struct chi_draft *dr
 		view->has_counts |=
 			draft->counts[piece].least > 0 || draft->counts[piece].most < most;
 	}
-	view->counts[change.swap ? CHI_BLACK : CHI_WHITE] = pack(draft->counts, 0);
-	view->counts[change.swap ? CHI_WHITE : CHI_BLACK] = pack(draft->counts + CHI_KINDS, 0);
+	view->counts[own] = pack(draft->counts, 0);
+	view->counts[own ^ 1] = pack(draft->counts + CHI_KINDS, 0);
+	view->follow[own] = pack(solved->counts, 0);
+	view->follow[own ^ 1] = pack(solved->counts + CHI_KINDS, 0);
+}
+
+/* White's pawns on rank 2, then Black's on rank 7. */
+static void add_home(struct chi_pattern_view *view, const struct chi_draft *solved,
+		     struct change change)
+{
+	for (int i = 0; i < 16; i++) {
+		int square = change_square(change, i < 8 ? 8 + i : 40 + i);
+		uint32_t set = change_set(change, solved->allowed[square]);
+		uint32_t pawn = chi_set_of(i / 8, CHI_PAWN);
+		view->home[0] |= (uint16_t)(((set & pawn) == 0) << i);
+		view->home[1] |= (uint16_t)((set == pawn) << i);
+	}
 }
 
 static void make_view(struct chi_pattern_view *view, const struct chi_draft *draft,
-		      struct change change)
+		      const struct chi_draft *solved, struct change change)
 {
 	memset(view, 0, sizeof(*view));
-	view->least = (uint8_t)draft->men.least;
-	view->span = (uint8_t)(draft->men.most - draft->men.least);
+	view->least = (uint8_t)solved->men.least;
+	view->span = (uint8_t)(solved->men.most - solved->men.least);
 	view->bishops = draft->bishops;
 	view->side = draft->side;
 	if (change.swap && draft->side != CHI_SIDE_ANY) {
@@ -162,15 +178,19 @@ static void make_view(struct chi_pattern_view *view, const struct chi_draft *dra
 	}
 	add_squares(view, draft, change);
 	add_clauses(view, draft, change);
-	add_counts(view, draft, change);
+	add_counts(view, draft, solved, change);
+	add_home(view, solved, change);
+	view->has_rest = view->n_tests > 0 || view->n_terms > 0 || view->limited != 0 ||
+			 view->occupied != 0 || view->empty != 0 || view->side != CHI_SIDE_ANY ||
+			 view->bishops != CHI_BISHOPS_ANY;
 }
 
 /* Adds a view unless it asks the same as one before it. */
 static void add_view(struct chi_pattern *pattern, const struct chi_draft *draft,
-		     struct change change)
+		     const struct chi_draft *solved, struct change change)
 {
 	struct chi_pattern_view *view = &pattern->views[pattern->n_views];
-	make_view(view, draft, change);
+	make_view(view, draft, solved, change);
 	for (uint32_t i = 0; i < pattern->n_views; i++) {
 		if (memcmp(&pattern->views[i], view, sizeof(*view)) == 0) {
 			return;
@@ -211,9 +231,7 @@ static bool counts_bits_fast(void)
 
 static bool asks_nothing(const struct chi_pattern_view *view)
 {
-	return view->n_tests == 0 && view->n_terms == 0 && view->limited == 0 &&
-	       view->occupied == 0 && view->empty == 0 && view->side == CHI_SIDE_ANY &&
-	       !view->has_counts && !view->has_balance && view->least <= 1 &&
+	return !view->has_rest && !view->has_counts && !view->has_balance && view->least <= 1 &&
 	       view->least + view->span >= MEN_MAX;
 }
 
@@ -252,6 +270,7 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 			struct chi_fault *fault)
 {
 	struct chi_draft draft;
+	struct chi_draft solved;
 	if (spec->side > CHI_SIDE_BLACK) {
 		return chi_fail(fault, -CHI_EINVAL, "side: %u is none", spec->side);
 	}
@@ -260,7 +279,7 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 	draft.shift = spec->shift;
 	int rc = read_spec(&draft, spec, fault);
 	if (rc == CHI_OK) {
-		rc = chi_draft_solve(&draft, fault);
+		rc = chi_draft_solve(&draft, &solved, fault);
 	}
 	if (rc != CHI_OK) {
 		return rc;
@@ -268,7 +287,7 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 	out->n_views = 0;
 	for (int swap = 0; swap <= (spec->either_colour ? 1 : 0); swap++) {
 		for (int mirror = 0; mirror <= (spec->mirror ? 1 : 0); mirror++) {
-			add_view(out, &draft, (struct change){mirror == 1, swap == 1});
+			add_view(out, &draft, &solved, (struct change){mirror == 1, swap == 1});
 		}
 	}
 	out->idle = out->n_views == 1 && asks_nothing(&out->views[0]);

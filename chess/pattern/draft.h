@@ -84,5 +84,6 @@ CHI_MUSTUSE int chi_draft_balance(struct chi_draft *draft, const char *text,
 				  struct chi_fault *fault);
 
 /* -CHI_EINVAL if conditions contradict each other, as far as counting squares and pieces can tell.
- * Otherwise narrows `men` to what follows from the rest. */
-CHI_MUSTUSE int chi_draft_solve(struct chi_draft *draft, struct chi_fault *fault);
+ * Otherwise *out has squares and numbers narrowed to what follows from all of them. */
+CHI_MUSTUSE int chi_draft_solve(const struct chi_draft *draft, struct chi_draft *out,
+				struct chi_fault *fault);

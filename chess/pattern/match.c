@@ -228,3 +228,50 @@ bool chi_pattern_matches(const struct chi_pattern *pattern, const uint8_t *key)
 {
 	return pattern->fast_count ? matches_fast(pattern, key) : matches(false, pattern, key);
 }
+
+/* ---- Without a board ----------------------------------------------------------------------- */
+
+static enum chi_pattern_verdict judge_counts(const struct chi_pattern_view *view,
+					     const uint64_t counts[2], bool moved)
+{
+	const struct chi_pattern_bounds *bounds = moved ? view->counts : view->follow;
+	uint64_t both = counts[CHI_WHITE] + counts[CHI_BLACK];
+	uint64_t men = both * UINT64_C(0x010101010101) >> 40 & 255;
+	if (!within(bounds[CHI_WHITE], counts[CHI_WHITE]) ||
+	    !within(bounds[CHI_BLACK], counts[CHI_BLACK]) ||
+	    (view->has_balance &&
+	     !within(view->balance, counts[CHI_WHITE] + BALANCE_ZERO - counts[CHI_BLACK]))) {
+		return CHI_PATTERN_NEVER;
+	}
+	if (men - view->least > view->span && !(moved && view->has_rest)) {
+		return CHI_PATTERN_NEVER;
+	}
+	return view->has_rest ? CHI_PATTERN_MAYBE : CHI_PATTERN_ALWAYS;
+}
+
+enum chi_pattern_verdict chi_pattern_by_counts(const struct chi_pattern *pattern,
+					       const uint8_t counts[2][CHI_KINDS], bool moved)
+{
+	enum chi_pattern_verdict best = CHI_PATTERN_NEVER;
+	uint64_t packed[2] = {0};
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		packed[CHI_WHITE] |= (uint64_t)counts[CHI_WHITE][kind] << (8 * kind);
+		packed[CHI_BLACK] |= (uint64_t)counts[CHI_BLACK][kind] << (8 * kind);
+	}
+	for (uint32_t i = 0; i < pattern->n_views; i++) {
+		enum chi_pattern_verdict verdict = judge_counts(&pattern->views[i], packed, moved);
+		best = verdict > best ? verdict : best;
+	}
+	return best;
+}
+
+enum chi_pattern_verdict chi_pattern_by_home(const struct chi_pattern *pattern, uint64_t home)
+{
+	for (uint32_t i = 0; i < pattern->n_views; i++) {
+		const uint16_t *asked = pattern->views[i].home;
+		if ((home & asked[0]) == 0 && (~home & asked[1]) == 0) {
+			return CHI_PATTERN_MAYBE;
+		}
+	}
+	return CHI_PATTERN_NEVER;
+}

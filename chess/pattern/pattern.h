@@ -97,10 +97,13 @@ struct chi_pattern_view {
 	uint8_t bishops;   /* enum chi_pattern_bishops */
 	bool has_counts;
 	bool has_balance;
+	bool has_rest; /* something else than numbers is asked */
 	uint8_t n_tests;
 	uint8_t n_terms;
 	struct chi_pattern_bounds counts[2]; /* by colour, each of kinds */
 	struct chi_pattern_bounds balance;   /* 64 + White's - Black's */
+	struct chi_pattern_bounds follow[2]; /* `counts`, narrowed by all that is asked */
+	uint16_t home[2]; /* squares of chi_trait_home where no pawn may be, where one must */
 	struct chi_pattern_test tests[64];
 	uint64_t limited;   /* bits of the mask: if one is set, only some pieces may be there, */
 	uint16_t codes[64]; /* these, by the bit's number */
@@ -129,3 +132,18 @@ CHI_MUSTUSE int chi_pattern_compile(const struct chi_pattern_spec *spec, struct 
  * that can be read; it does not matter what is in those after its length.
  */
 bool chi_pattern_matches(const struct chi_pattern *pattern, const uint8_t *key);
+
+/* What a part of a position says of whether all of it matches. */
+enum chi_pattern_verdict {
+	CHI_PATTERN_NEVER,
+	CHI_PATTERN_MAYBE,
+	CHI_PATTERN_ALWAYS,
+};
+
+/* By numbers of pieces, of each colour and kind. `moved`: in all places that the pattern's squares
+ * could be moved to. */
+enum chi_pattern_verdict chi_pattern_by_counts(const struct chi_pattern *pattern,
+					       const uint8_t counts[2][CHI_KINDS], bool moved);
+
+/* By which pawns stand at home, as chi_trait_home says (chess/traits/traits.h): never ALWAYS. */
+enum chi_pattern_verdict chi_pattern_by_home(const struct chi_pattern *pattern, uint64_t home);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks for contradictions between squares, numbers and balance, by narrowing each with what the
- * others leave, until nothing changes. All that stays of it is the number of men: a compiled
- * pattern tests what was asked, not what follows from it.
+ * others leave, until nothing changes. A compiled pattern tests on the board what was asked, and of
+ * what follows from it the number of men alone; the rest is for questions without a board.
  */
 #include "chess/pattern/draft.h"
 
@@ -216,25 +216,22 @@ static int measure(const struct chi_draft *draft)
 	return sum;
 }
 
-int chi_draft_solve(struct chi_draft *draft, struct chi_fault *fault)
+int chi_draft_solve(const struct chi_draft *draft, struct chi_draft *out, struct chi_fault *fault)
 {
-	struct chi_draft tried = *draft;
 	int before = 0;
 	int rc = CHI_OK;
+	*out = *draft;
 	do {
-		before = measure(&tried);
-		rc = solve_round(&tried, fault);
-	} while (rc == CHI_OK && measure(&tried) < before);
+		before = measure(out);
+		rc = solve_round(out, fault);
+	} while (rc == CHI_OK && measure(out) < before);
 	if (rc == CHI_OK) {
-		rc = solve_clauses(&tried, fault);
+		rc = solve_clauses(out, fault);
 	}
-	if (rc == CHI_OK && draft->side == CHI_SIDE_BLACK &&
-	    tried.counts[CHI_KINDS + CHI_KING].most == 0) {
+	if (rc == CHI_OK && out->side == CHI_SIDE_BLACK &&
+	    out->counts[CHI_KINDS + CHI_KING].most == 0) {
 		rc = chi_fail(fault, -CHI_EINVAL,
 			      "there is no black king, so black cannot be to move");
-	}
-	if (rc == CHI_OK) {
-		draft->men = tried.men;
 	}
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/pattern/pattern.h"
+#include "chess/traits/traits.h"
 
 #define TEXT_MAX 256
 
@@ -463,6 +464,10 @@ static struct chi_pattern_spec make_spec(struct seed *seed, const struct board *
 
 #define POOL 400
 
+/* How often a part of a position was said to decide. */
+static size_t judged[3];
+static size_t judged_home[3];
+
 /* Positions of games and of no game, and their keys with bytes after them that mean nothing. */
 struct pool {
 	struct board boards[POOL];
@@ -492,6 +497,31 @@ static void print_spec(const struct chi_pattern_spec *spec)
 		      spec->mirror ? " mirror" : "", spec->either_colour ? " either" : "");
 }
 
+/* What a part of a position says is never wrong. */
+static void check_parts(const struct chi_pattern *pattern, const uint8_t *bytes, bool matches)
+{
+	struct chi_key key = {.len = (uint8_t)chi_key_length(bytes)};
+	struct chi_position position;
+	uint8_t counts[2][CHI_KINDS];
+	memcpy(key.bytes, bytes, key.len);
+	assert_int_equal(chi_key_decode(&key, &position, NULL), CHI_OK);
+	for (int kind = 0; kind < CHI_KINDS; kind++) {
+		for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
+			counts[colour][kind] =
+				(uint8_t)chi_popcount(chi_position_pieces(&position, colour, kind));
+		}
+	}
+	for (int moved = 0; moved < 2; moved++) {
+		enum chi_pattern_verdict verdict = chi_pattern_by_counts(pattern, counts, moved);
+		assert_true(verdict == CHI_PATTERN_MAYBE ||
+			    (verdict == CHI_PATTERN_ALWAYS) == matches);
+		judged[verdict]++;
+	}
+	enum chi_pattern_verdict home = chi_pattern_by_home(pattern, chi_trait_home(&position));
+	assert_true(home == CHI_PATTERN_MAYBE || !matches);
+	judged_home[home]++;
+}
+
 /* A pattern over all of the pool; with and without the processor's help. Returns the matches. */
 static size_t compare_over(const struct pool *pool, const struct chi_pattern_spec *spec)
 {
@@ -511,6 +541,9 @@ static size_t compare_over(const struct pool *pool, const struct chi_pattern_spe
 			slow = pattern;
 			slow.fast_count = false;
 			assert_true(chi_pattern_matches(&slow, pool->keys[i]) == matches);
+		}
+		if (rc == CHI_OK) {
+			check_parts(&pattern, pool->keys[i], matches);
 		}
 		if (matches != expected) {
 			print_spec(spec);
@@ -543,4 +576,8 @@ CASE(agrees_with_the_slow_matcher)
 	print_message("# %zu patterns, %zu of them match some, %zu matches\n", rounds, matched,
 		      total);
 	assert_true(matched > rounds / 4);
+	for (int i = CHI_PATTERN_NEVER; i <= CHI_PATTERN_ALWAYS; i++) {
+		assert_true(judged[i] > rounds);
+		assert_true(i == CHI_PATTERN_ALWAYS || judged_home[i] > rounds);
+	}
 }
