@@ -249,6 +249,7 @@ const struct chi_rows_place *chi_rows_state(struct chi_rows *rows)
 		const struct chi_games_page *page = (const void *)rows->pages.result;
 		rows->place.total = page->total;
 		rows->place.has_total = page->has_total;
+		rows->place.plan = page->plan;
 	}
 	return &rows->place;
 }

@@ -287,6 +287,9 @@ struct chi_rows_place {
 	 * It may be known before. */
 	bool has_total;
 	uint64_t total;
+	/* Games: after CHI_NONE, if `explain` was asked, how the query would be answered, in lines
+	 * of text for a reader; else NULL. */
+	const char *plan;
 };
 
 /* Never NULL; valid until the next call with these rows, which refills it. */

@@ -78,6 +78,7 @@ static int search_games(struct games_query *games, struct chi_fault *fault)
 				  ? NULL
 				  : chi_game_texts_reader(games->rows.texts),
 		.by_positions = asked->by_positions,
+		.explain = asked->explain,
 		.threads = games->query.threads,
 	};
 	return chi_game_walk_open(games->query.read, &spec, &games->games, fault);
@@ -155,6 +156,7 @@ static void deliver_games(struct chi_query *query, const struct chi_page *page, 
 	out->cursor = asked->cursor;
 	out->has_total = last && chi_game_walk_total(games->games, &out->total);
 	out->total = out->has_total ? out->total : 0;
+	out->plan = last ? chi_game_walk_plan(games->games) : NULL;
 }
 
 /* Begins again after what was delivered. */

@@ -21,6 +21,7 @@ static const struct chi_member game_query[] = {
 	CHI_M(9, CHI_BOOL, struct chi_game_spec, skip_ply),
 	CHI_M_KEY_POINTER(10, struct chi_game_spec, position),
 	CHI_M(11, CHI_BOOL, struct chi_game_spec, by_positions),
+	CHI_M(12, CHI_BOOL, struct chi_game_spec, explain),
 };
 CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 
@@ -129,6 +130,7 @@ static const struct chi_member game_query_result[] = {
 	CHI_M_TEXT(2, struct chi_games_page, cursor, CHI_GAMES_CURSOR_SIZE - 1),
 	CHI_M(3, CHI_BOOL, struct chi_games_page, has_total),
 	CHI_M_NUMBER(4, struct chi_games_page, total),
+	CHI_M_TEXT(6, struct chi_games_page, plan, CHI_PLAN_MAX),
 };
 CHI_TABLE(chi_game_query_result, game_query_result, game_query_result, NULL);
 

@@ -48,6 +48,7 @@
 #define CHI_NAME_WANTED_MAX  1024 /* of one that is looked for: "=" may come before it */
 #define CHI_REFUSAL_TEXT_MAX 255  /* bytes of the reason why a change was not done */
 #define CHI_GAMESET_TEXT_MAX 64	  /* bytes of a gameset's name */
+#define CHI_PLAN_MAX	     4096 /* bytes of the plan of a query */
 #define CHI_FILTER_PRINT_MAX (4 * CHI_FILTER_MAX) /* as a server prints it */
 #define CHI_GAMESETS_MAX     10000		  /* of a response */
 #define CHI_THOUSANDTHS	     1000
@@ -325,6 +326,7 @@ struct chi_games_page {
 	const char *cursor; /* after the last of them; NULL: none */
 	bool has_total;
 	uint64_t total;
+	const char *plan; /* in the last, if it was asked for; NULL: none */
 };
 
 /* Of a GET, one for each position asked for. */

@@ -72,7 +72,7 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 			      size_t len, struct chi_filtered_explore **out,
 			      struct chi_fault *fault)
 {
-	const struct chi_matcher_spec spec = {.from = 1, .asked = true};
+	struct chi_matcher_spec spec = {.from = 1, .asked = 1};
 	_cleanup_(explore_closep) struct chi_filtered_explore *explore = malloc(sizeof(*explore));
 	if (explore == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
@@ -81,6 +81,13 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 	explore->read = read;
 	explore->key = *key;
 	int rc = chi_terms_parse(filter != NULL ? filter : "", len, &explore->terms, fault);
+	if (rc == CHI_OK) {
+		rc = chi_reached_open(read, key, 1, &explore->reached);
+		rc = rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
+	}
+	if (explore->reached != NULL) {
+		spec.asked = chi_reached_games(explore->reached);
+	}
 	rc = rc == CHI_OK ? chi_matcher_new(read, &explore->terms, &spec, &explore->matcher, fault)
 			  : rc;
 	if (rc < 0) {
@@ -88,7 +95,6 @@ int chi_filtered_explore_open(struct chi_read *read, const struct chi_key *key, 
 	}
 	chi_matcher_unknown(explore->matcher, &explore->unknown);
 	rc = chi_tested_new(explore->matcher, &explore->tested);
-	rc = rc == CHI_OK ? chi_reached_open(read, key, 1, &explore->reached) : rc;
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}

@@ -21,10 +21,6 @@
 #include "search/filter/terms.h"
 #include "search/played.h"
 
-/* In the time that so many positions are looked at, with a motif that costs 1, a game is played
- * again: of processors, in a store of master games. */
-#define POSITIONS_A_GAME 160
-
 /* Counts the games that would be played again, up to where looking at all positions is cheaper. */
 struct chooser {
 	struct chi_terms terms; /* without motifs */
@@ -78,6 +74,7 @@ struct chi_game_walk {
 	bool has_key;
 	struct chi_key key;
 	struct chi_played *played; /* NULL: no game of this snapshot reached it */
+	char *plan;		   /* NULL: it is not asked for */
 };
 
 static bool is_sorted(const struct chi_games_spec *spec)
@@ -118,6 +115,7 @@ void chi_game_walk_close(struct chi_game_walk *games)
 		chi_played_close(games->played);
 		chi_motifs_free(games->motifs);
 		free(games->places);
+		free(games->plan);
 		free(games);
 	}
 }
@@ -227,7 +225,7 @@ static int attach_shown(struct chi_game_walk *games)
 	return rc;
 }
 
-static struct chi_shown_games *const *shown_of(const struct chi_game_walk *games)
+static struct chi_shown_games **shown_of(struct chi_game_walk *games)
 {
 	return games->terms.n_moments > 0 ? games->shown : NULL;
 }
@@ -235,6 +233,10 @@ static struct chi_shown_games *const *shown_of(const struct chi_game_walk *games
 /* What sorted queries need. */
 static int open_sort(struct chi_game_walk *games)
 {
+	if (games->spec.explain) {
+		games->plan = calloc(1, CHI_PLAN_SIZE);
+		return games->plan != NULL ? CHI_OK : -CHI_ENOMEM;
+	}
 	if (!is_sorted(&games->spec)) {
 		return CHI_OK;
 	}
@@ -248,7 +250,7 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 {
 	struct chi_archive_view *view = &games->view;
 	int rc = chi_read_archive(read, view);
-	games->few = games->cost * view->positions / POSITIONS_A_GAME;
+	games->few = games->cost * view->positions / CHI_POSITIONS_A_GAME;
 	if (!games->spec.by_positions && !view->whole) {
 		/* A list may have lost a game since. */
 		free_shown(games);
@@ -382,7 +384,9 @@ static unsigned walked(const struct chi_game_walk *games)
 
 bool chi_game_walk_may_detach(const struct chi_game_walk *games)
 {
-	return games->chooser == NULL && (games->looked || games->searched || walked(games) < 1000);
+	unsigned thousandths = walked(games);
+	bool walks = thousandths > 0 && thousandths < 1000;
+	return games->chooser == NULL && (games->looked || games->searched || walks);
 }
 
 unsigned chi_game_walk_progress(const struct chi_game_walk *games)
@@ -690,6 +694,11 @@ int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, 
 {
 	bool sorted = is_sorted(&games->spec);
 	*n = 0;
+	if (games->plan != NULL && games->rc == CHI_OK) {
+		int rc = chi_matcher_explain(games->matcher, &steps, games->plan);
+		games->rc = rc == CHI_OK ? CHI_NONE : rc < 0 ? rc : CHI_OK;
+		return games->rc;
+	}
 	while (games->rc == CHI_OK) {
 		if (is_over(games)) {
 			games->rc = CHI_NONE;
@@ -713,6 +722,11 @@ bool chi_game_walk_total(const struct chi_game_walk *games, uint64_t *total)
 {
 	*total = games->has_total ? games->total : games->found;
 	return games->has_total || (games->searched && games->spec.want_total);
+}
+
+const char *chi_game_walk_plan(const struct chi_game_walk *games)
+{
+	return games->plan;
 }
 
 static size_t print_cursor(uint64_t at, char letter, char out[CHI_GAMES_CURSOR_SIZE])

@@ -38,6 +38,7 @@ struct chi_games_spec {
 	/* Motifs that positions answer are looked for in all of these first, by so many threads in
 	   a call. */
 	bool by_positions;
+	bool explain;	  /* no row comes, but chi_game_walk_plan */
 	unsigned threads; /* the caller's included; 0 is 1 */
 };
 
@@ -78,6 +79,10 @@ size_t chi_game_walk_memory(const struct chi_game_walk *games);
 
 /* How much was looked at, in thousandths. */
 unsigned chi_game_walk_progress(const struct chi_game_walk *games);
+
+/* With `explain`, after CHI_NONE: what leads, and what is looked at, as lines; else NULL. Valid
+ * while the query is. */
+const char *chi_game_walk_plan(const struct chi_game_walk *games);
 
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */

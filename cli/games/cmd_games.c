@@ -18,6 +18,7 @@ struct games_state {
 	struct chi_game_spec spec;
 	bool count;
 	bool pgn;
+	bool explain;
 };
 
 static const char *const sorts[] = {
@@ -41,7 +42,7 @@ static int print_rows(struct cli *cli, struct chi_rows *query, uint64_t *n)
 		}
 		*n += state->count ? 0 : 1;
 	}
-	if (status == CHI_NONE && !state->count && !state->pgn) {
+	if (status == CHI_NONE && !state->count && !state->pgn && !state->explain) {
 		rows_head(&rows);
 	}
 	return status == CHI_NONE ? CHI_OK : status;
@@ -77,6 +78,7 @@ static void set_limit(const struct cli *cli, struct games_state *state)
 					: CHI_GAMES_TEXTS;
 	state->spec.size = sizeof(state->spec);
 	state->spec.filter = state->terms.text;
+	state->spec.explain = state->explain;
 }
 
 static int check_games(struct cli *cli, const struct games_state *state)
@@ -110,7 +112,14 @@ static int run_games(struct cli *cli)
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
-	if (state->count && chi_rows_state(query)->has_total) {
+	const char *plan = chi_rows_state(query)->plan;
+	if (state->explain) {
+		if (cli->json) {
+			output_json(json_pack("{s:s?}", "plan", plan));
+		} else {
+			printf("%s", plan != NULL ? plan : "");
+		}
+	} else if (state->count && chi_rows_state(query)->has_total) {
 		uint64_t total = chi_rows_state(query)->total;
 		if (cli->json) {
 			output_json(json_pack("{s:o}", "games", json_count(total)));
@@ -135,6 +144,7 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(games_state, spec.descending, "descending", "the last or highest first"),
 	OPTION_FLAG(games_state, count, "count", "print only how many games fit"),
 	OPTION_FLAG(games_state, pgn, "pgn", "print whole games as PGN"),
+	OPTION_FLAG(games_state, explain, "explain", "print how they would be found, and no game"),
 	OPTIONS_END,
 };
 

@@ -173,6 +173,7 @@ struct chi_game_spec {
 			       once, and not in games played again: a position that is not stored
 			       is not found. Where each game is listed in all of its positions
 			       (chi_info.partial), what is faster is done in any case */
+	bool explain;	    /* no rows: the plan of the query, chi_rows_place.plan */
 	bool skip_ply;	    /* rows have no ply, only a move that the game played at the position:
 			       many times faster, since no game is replayed */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */

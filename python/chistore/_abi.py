@@ -751,6 +751,7 @@ chi_game_spec._fields_ = [
     ("want", c_uint8),
     ("want_total", c_bool),
     ("by_positions", c_bool),
+    ("explain", c_bool),
     ("skip_ply", c_bool),
     ("limit", c_uint64),
     ("cursor", c_char_p),
@@ -922,6 +923,7 @@ chi_rows_place._fields_ = [
     ("games", c_char * 32),
     ("has_total", c_bool),
     ("total", c_uint64),
+    ("plan", c_char_p),
 ]
 chi_board._fields_ = [
     ("white", c_uint64),

@@ -5,6 +5,10 @@
  * have a game of it are opened; the others are made sets of numbers first. Without any, all chunks
  * are walked. In a chunk, all terms are joined as bits of its rows; a motif, as long as it is not
  * known, as all of them.
+ *
+ * As soon as more than a few games would be played again, lists of games by trait are read for each
+ * motif (listed.h): what these leave may lead from there on, and other games are not played. Where
+ * other terms leave fewer, reading them would take longer than it saves.
  */
 #include "search/filter/matcher.h"
 
@@ -13,54 +17,8 @@
 
 #include "base/attr.h"
 #include "base/fault.h"
-#include "search/filter/numbers.h"
-#include "search/filter/motif.h"
-#include "search/filter/shown.h"
+#include "search/filter/matcher_priv.h"
 #include "search/filter/stamp.h"
-
-/* A term that names a set of games. */
-struct member {
-	size_t term;
-	bool negated;
-	struct chi_reached *reached; /* of a position: what is not yet in `numbers` */
-	struct chi_numbers *numbers; /* NULL: the member leads */
-	/* Of a gameset: what is not yet in `numbers`, games that came since it was made. */
-	struct chi_terms *terms;
-	struct chi_matcher *rest; /* NULL: all are */
-};
-
-/* What fits each term but the motifs, in one chunk. */
-struct leaves {
-	uint32_t first; /* of the chunk; 0: there is none */
-	uint32_t n;
-	struct chi_hits hits[CHI_TERMS_MAX];
-};
-
-struct chi_matcher {
-	struct chi_read *read;
-	struct chi_archive_view view;
-	const struct chi_terms *terms;
-	struct chi_tester *tester;
-	struct chi_columns_reader columns;
-	uint32_t from;
-	unsigned depth;
-	bool over;
-	bool ready;
-	size_t n_members;
-	struct member members[CHI_TERMS_MAX];
-	struct member *leader;		   /* NULL: all chunks are walked */
-	const struct chi_posting *entries; /* of the leading list, the next ones */
-	size_t n_entries;
-	struct chi_motifs *motifs; /* NULL: there are none */
-	struct chi_shown_games *const
-		*shown;	       /* the games that show each motif; NULL: they are played again */
-	struct leaves *leaves; /* of a filter with "or" and motifs */
-	/* Games of the chunk at hand that fit all but the patterns, while they are looked at. */
-	bool is_looking;
-	uint32_t began; /* `from` before that chunk */
-	uint32_t row;	/* the next one */
-	struct chi_hits hits;
-};
 
 void chi_matcher_free(struct chi_matcher *matcher)
 {
@@ -72,6 +30,9 @@ void chi_matcher_free(struct chi_matcher *matcher)
 		chi_numbers_free(matcher->members[i].numbers);
 		chi_matcher_free(matcher->members[i].rest);
 		free(matcher->members[i].terms);
+	}
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
+		chi_listed_free(matcher->listed[i]);
 	}
 	chi_tester_free(matcher->tester);
 	chi_columns_reader_deinit(&matcher->columns);
@@ -235,6 +196,7 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	matcher->from = spec->from;
 	matcher->depth = spec->depth;
 	matcher->shown = spec->shown;
+	matcher->to_play = spec->asked;
 	int rc = chi_read_archive(read, &matcher->view);
 	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
 						    matcher->view.trees.columns)
@@ -248,7 +210,7 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	if (rc < 0) {
 		return rc;
 	}
-	if (!spec->asked) {
+	if (spec->asked == 0) {
 		choose_leader(matcher);
 	}
 	rc = make_sets(matcher);
@@ -303,14 +265,9 @@ static int fill_gameset(struct member *member, uint64_t *steps)
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-/* First what outlives the snapshot. */
-int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
+int chi_matcher_fill_sets(struct chi_matcher *matcher, uint64_t *steps)
 {
 	int rc = CHI_OK;
-	size_t n = matcher->shown != NULL ? chi_motifs_count(matcher->motifs) : 0;
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		rc = matcher->shown[i] != NULL ? chi_shown_step(matcher->shown[i], steps) : CHI_OK;
-	}
 	for (size_t i = 0; !matcher->ready && rc == CHI_OK && i < matcher->n_members; i++) {
 		struct member *member = &matcher->members[i];
 		if (member->rest != NULL) {
@@ -323,6 +280,106 @@ int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
 	return rc;
 }
 
+const struct chi_numbers *chi_matcher_listed(const struct chi_matcher *matcher, size_t motif)
+{
+	const struct chi_listed *listed = matcher->is_listed ? matcher->listed[motif] : NULL;
+	return listed != NULL ? chi_listed_games(listed) : NULL;
+}
+
+/* The shortest leads, if it is shorter than the set that does. A position's list goes on. */
+static void lead_by_lists(struct chi_matcher *matcher)
+{
+	const struct member *leader = matcher->leader;
+	uint64_t fewest = leader == NULL	    ? UINT64_MAX
+			  : leader->numbers != NULL ? chi_numbers_count(leader->numbers)
+						    : 0;
+	for (size_t i = 0; matcher->terms->joined && i < matcher->terms->n; i++) {
+		const struct chi_term *term = &matcher->terms->term[i];
+		const struct chi_numbers *games =
+			term->kind == CHI_TERM_MOTIF && !term->negated
+				? chi_matcher_listed(matcher, term->motif.number)
+				: NULL;
+		if (games != NULL && chi_numbers_count(games) < fewest) {
+			fewest = chi_numbers_count(games);
+			matcher->leader = NULL;
+			matcher->least = games;
+		}
+	}
+}
+
+/* A walk through all positions goes on, in whatever snapshot: lists come too late. Nor are they
+ * read where they know of more than positions do. */
+static bool is_begun(const struct chi_matcher *matcher, size_t motif)
+{
+	const struct chi_shown_games *shown = matcher->shown != NULL ? matcher->shown[motif] : NULL;
+	return shown != NULL && (!matcher->view.whole || chi_shown_progress(shown) > 0);
+}
+
+/* Reads lists, if many games would be played again without. CHI_NONE: the steps are used up. */
+int chi_matcher_read_lists(struct chi_matcher *matcher, uint64_t *steps)
+{
+	int rc = CHI_OK;
+	if (matcher->is_listed || matcher->motifs == NULL || matcher->to_play <= PLAYED_MAX) {
+		return CHI_OK;
+	}
+	for (size_t i = 0; rc == CHI_OK && i < chi_motifs_count(matcher->motifs); i++) {
+		if (is_begun(matcher, i)) {
+			continue;
+		}
+		if (matcher->listed[i] == NULL) {
+			rc = chi_listed_new(chi_motifs_at(matcher->motifs, i), &matcher->view,
+					    matcher->is_looking ? matcher->began : matcher->from,
+					    &matcher->listed[i]);
+		}
+		rc = rc == CHI_OK ? chi_listed_step(matcher->listed[i], steps) : rc;
+	}
+	matcher->is_listed = rc == CHI_OK;
+	if (matcher->is_listed) {
+		lead_by_lists(matcher);
+	}
+	return rc;
+}
+
+/* Looks at all positions for the motifs that lists leave many games of; that outlives the snapshot.
+ */
+static int look_at_positions(struct chi_matcher *matcher, uint64_t *steps)
+{
+	size_t n = matcher->shown != NULL ? chi_motifs_count(matcher->motifs) : 0;
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		const struct chi_numbers *games = chi_matcher_listed(matcher, i);
+		if (games != NULL && matcher->shown[i] != NULL &&
+		    (chi_listed_is_exact(matcher->listed[i]) ||
+		     chi_numbers_count(games) <= chi_matcher_few(matcher, i))) {
+			chi_shown_detach(matcher->shown[i]);
+			chi_shown_free(matcher->shown[i]);
+			matcher->shown[i] = NULL;
+		}
+		rc = matcher->shown[i] != NULL ? chi_shown_step(matcher->shown[i], steps) : CHI_OK;
+	}
+	return rc;
+}
+
+uint64_t chi_matcher_few(const struct chi_matcher *matcher, size_t motif)
+{
+	return chi_motif_cost(chi_motifs_at(matcher->motifs, motif)) * matcher->view.positions /
+	       CHI_POSITIONS_A_GAME;
+}
+
+int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps)
+{
+	bool begun = false;
+	for (size_t i = 0; matcher->shown != NULL && i < chi_motifs_count(matcher->motifs); i++) {
+		begun = begun || is_begun(matcher, i);
+		if (matcher->shown[i] != NULL) {
+			matcher->to_play = UINT64_MAX;
+		}
+	}
+	int rc = begun ? CHI_OK : chi_matcher_read_lists(matcher, steps);
+	rc = rc == CHI_OK ? look_at_positions(matcher, steps) : rc;
+	return rc == CHI_OK ? chi_matcher_fill_sets(matcher, steps) : rc;
+}
+
 /* ---- Chunks ------------------------------------------------------------------------------- */
 
 static void join_hits(struct chi_hits *hits, const struct chi_hits *other, enum chi_term_join op)
@@ -333,7 +390,28 @@ static void join_hits(struct chi_hits *hits, const struct chi_hits *other, enum 
 	}
 }
 
-/* The rows of the chunk that fit a term; of a motif, and of the member that leads, all. */
+static void flip_hits(struct chi_hits *hits, bool negated)
+{
+	for (size_t w = 0; negated && w < CHI_HIT_WORDS; w++) {
+		hits->words[w] = ~hits->words[w];
+	}
+}
+
+/* The rows of the chunk that may fit a motif. */
+static void test_motif(const struct chi_matcher *matcher, const struct chi_term *term,
+		       struct chi_hits *hits)
+{
+	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
+	uint8_t motif = term->motif.number;
+	const struct chi_numbers *games = chi_matcher_listed(matcher, motif);
+	if (games != NULL && (!term->negated || chi_listed_is_exact(matcher->listed[motif]))) {
+		chi_numbers_hits(games, chunk->first, chunk->n, hits);
+		flip_hits(hits, term->negated);
+	}
+}
+
+/* The rows of the chunk that fit a term; of a motif, those that may, and of the member that leads
+ * all. */
 static void test_term(const struct chi_matcher *matcher, size_t i, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
@@ -342,15 +420,17 @@ static void test_term(const struct chi_matcher *matcher, size_t i, struct chi_hi
 		return;
 	}
 	memset(hits, 0xff, sizeof(*hits));
+	if (matcher->terms->term[i].kind == CHI_TERM_MOTIF) {
+		test_motif(matcher, &matcher->terms->term[i], hits);
+		return;
+	}
 	for (size_t m = 0; m < matcher->n_members; m++) {
 		const struct member *member = &matcher->members[m];
 		if (member->term != i || member->numbers == NULL) {
 			continue;
 		}
 		chi_numbers_hits(member->numbers, chunk->first, chunk->n, hits);
-		for (size_t w = 0; member->negated && w < CHI_HIT_WORDS; w++) {
-			hits->words[w] = ~hits->words[w];
-		}
+		flip_hits(hits, member->negated);
 	}
 }
 
@@ -451,22 +531,36 @@ static int find_leaves(struct chi_matcher *matcher, uint32_t number)
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-/* What was found in all positions before is known; the rest is looked for in the game. */
+/* What is known of a game by its number: by lists, or what was found in all positions before. */
+static void find_known(const struct chi_matcher *matcher, uint32_t number,
+		       struct known_motifs *motifs)
+{
+	for (size_t i = 0; i < chi_motifs_count(matcher->motifs); i++) {
+		const struct chi_numbers *games = chi_matcher_listed(matcher, i);
+		const struct chi_shown_games *shown =
+			matcher->shown != NULL ? matcher->shown[i] : NULL;
+		bool has = games != NULL && chi_numbers_has(games, number);
+		bool known = games != NULL && (!has || chi_listed_is_exact(matcher->listed[i]));
+		if (!known && shown != NULL && chi_shown_knows(shown, number)) {
+			known = true;
+			has = chi_shown_has(shown, number);
+		}
+		motifs->known |= (uint32_t)known << i;
+		motifs->has |= (uint32_t)(known && has) << i;
+	}
+}
+
+/* What is not known is looked for in the game. */
 int chi_matcher_look(struct chi_matcher *matcher, uint32_t number, uint64_t *steps)
 {
 	struct known_motifs motifs = {0};
 	size_t n = chi_motifs_count(matcher->motifs);
 	uint8_t root = matcher->terms->root;
 	int rc = find_leaves(matcher, number);
-	for (size_t i = 0; matcher->shown != NULL && i < n; i++) {
-		if (matcher->shown[i] != NULL && chi_shown_knows(matcher->shown[i], number)) {
-			motifs.known |= UINT32_C(1) << i;
-			motifs.has |= (uint32_t)chi_shown_has(matcher->shown[i], number) << i;
-		}
-	}
 	if (rc < 0) {
 		return rc;
 	}
+	find_known(matcher, number, &motifs);
 	enum verdict answer = answer_node(matcher, root, number, &motifs);
 	if (answer == OPEN) {
 		uint32_t all = n == 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
@@ -560,14 +654,16 @@ static int follow_hits(struct chi_matcher *matcher, struct chi_hits *hits)
 static int advance_matcher(struct chi_matcher *matcher)
 {
 	struct chi_columns_reader *columns = &matcher->columns;
+	const struct chi_numbers *leading =
+		matcher->leader != NULL ? matcher->leader->numbers : matcher->least;
 	if (matcher->leader != NULL && matcher->leader->reached != NULL) {
 		int rc = lead(matcher);
 		if (rc != CHI_OK) {
 			return rc;
 		}
 		matcher->from = matcher->entries[0].game;
-	} else if (matcher->leader != NULL) {
-		if (!chi_numbers_next(matcher->leader->numbers, matcher->from, &matcher->from)) {
+	} else if (leading != NULL) {
+		if (!chi_numbers_next(leading, matcher->from, &matcher->from)) {
 			return CHI_NONE;
 		}
 	}
@@ -601,6 +697,15 @@ static int enter_hits(struct chi_matcher *matcher, uint64_t *steps, struct chi_h
 	return rc;
 }
 
+static uint64_t count_hits(const struct chi_hits *hits)
+{
+	uint64_t n = 0;
+	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+		n += (unsigned)__builtin_popcountll(hits->words[w]);
+	}
+	return n;
+}
+
 int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
 {
 	int rc = CHI_OK;
@@ -619,9 +724,11 @@ int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hi
 			return rc;
 		}
 		matcher->is_looking = matcher->motifs != NULL;
+		matcher->to_play += count_hits(&matcher->hits);
 	}
 	if (matcher->is_looking) {
-		rc = look(matcher, steps);
+		rc = chi_matcher_prepare(matcher, steps);
+		rc = rc == CHI_OK ? look(matcher, steps) : rc;
 		matcher->is_looking = rc == CHI_NONE;
 	}
 	if (rc == CHI_OK) {
@@ -683,6 +790,9 @@ size_t chi_matcher_memory(const struct chi_matcher *matcher)
 	size_t bytes = sizeof(*matcher) +
 		       (matcher->motifs != NULL ? chi_motifs_memory(matcher->motifs) : 0) +
 		       (matcher->leaves != NULL ? sizeof(*matcher->leaves) : 0);
+	for (size_t i = 0; i < CHI_TERMS_MAX; i++) {
+		bytes += matcher->listed[i] != NULL ? chi_listed_memory(matcher->listed[i]) : 0;
+	}
 	for (size_t i = 0; i < matcher->n_members; i++) {
 		const struct member *member = &matcher->members[i];
 		bytes += member->numbers != NULL ? chi_numbers_memory(member->numbers) : 0;

@@ -17,17 +17,23 @@
 #include "store/games/columns.h"
 #include "store/store.h"
 
+/* In the time that so many positions are looked at, with a motif that costs 1, a game is played
+ * again: of processors, in a store of master games. */
+#define CHI_POSITIONS_A_GAME 160
+
 struct chi_matcher;
 struct chi_numbers;
 struct chi_shown_games;
 
 struct chi_matcher_spec {
 	uint32_t from;	/* numbers below do not fit */
-	bool asked;	/* chi_matcher_test is called, not chi_matcher_next */
+	uint64_t asked; /* games, about, that chi_matcher_test is called for; 0: chi_matcher_next is
+			 */
 	unsigned depth; /* of gamesets that it is the filter of; 0: of none */
-	/* Of each motif the games that show it, which are found before the first question; attached
-	 * while the matcher lives. NULL, or of a motif: games are played again. */
-	struct chi_shown_games *const *shown;
+	/* Of each motif the games that show it, which are found before the next question; attached
+	 * while the matcher lives, which frees those that lists make needless. They may come later.
+	 * NULL, or of a motif: games are played again. */
+	struct chi_shown_games **shown;
 };
 
 /* `terms` must outlive it. -CHI_EINVAL: a gameset is not there; -CHI_ENOMEM, -CHI_ECORRUPT. */
@@ -46,6 +52,12 @@ CHI_MUSTUSE int chi_matcher_prepare(struct chi_matcher *matcher, uint64_t *steps
 CHI_MUSTUSE int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps,
 				 struct chi_hits *hits);
 const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher);
+
+/* In place of the rest: how it would go on, as lines. *steps shrink; CHI_NONE: call again. Every
+ * motif takes some 90 bytes. */
+#define CHI_PLAN_SIZE 4096
+CHI_MUSTUSE int chi_matcher_explain(struct chi_matcher *matcher, uint64_t *steps,
+				    char out[CHI_PLAN_SIZE]);
 
 /* Adds the numbers of games that fit to a set, some steps further. CHI_OK: call again; CHI_NONE:
  * they are all in it. */

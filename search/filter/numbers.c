@@ -104,6 +104,27 @@ int chi_numbers_add_hits(struct chi_numbers *numbers, uint32_t first, const stru
 	return rc;
 }
 
+int chi_numbers_join(struct chi_numbers *numbers, const struct chi_numbers *other)
+{
+	int rc = CHI_OK;
+	for (uint64_t w = 0; rc == CHI_OK && w < (uint64_t)other->n_pages * PAGE_WORDS; w++) {
+		rc = add_word(numbers, w, word_of(other, w));
+	}
+	return rc;
+}
+
+void chi_numbers_keep(struct chi_numbers *numbers, const struct chi_numbers *other)
+{
+	numbers->count = 0;
+	for (size_t i = 0; i < numbers->n_pages; i++) {
+		for (size_t w = 0; numbers->pages[i] != NULL && w < PAGE_WORDS; w++) {
+			uint64_t *at = &numbers->pages[i][w];
+			*at &= word_of(other, i * PAGE_WORDS + w);
+			numbers->count += (unsigned)__builtin_popcountll(*at);
+		}
+	}
+}
+
 /* ---- Asking ------------------------------------------------------------------------------- */
 
 bool chi_numbers_has(const struct chi_numbers *numbers, uint32_t number)

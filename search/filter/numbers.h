@@ -25,6 +25,10 @@ CHI_MUSTUSE int chi_numbers_add(struct chi_numbers *numbers, uint32_t number);
 /* The rows of a chunk whose first number is `first`. -CHI_ENOMEM: some may be missing. */
 CHI_MUSTUSE int chi_numbers_add_hits(struct chi_numbers *numbers, uint32_t first,
 				     const struct chi_hits *hits);
+/* Adds what is in `other`. -CHI_ENOMEM: some may be missing. */
+CHI_MUSTUSE int chi_numbers_join(struct chi_numbers *numbers, const struct chi_numbers *other);
+/* Takes out what is not in `other`. */
+void chi_numbers_keep(struct chi_numbers *numbers, const struct chi_numbers *other);
 bool chi_numbers_has(const struct chi_numbers *numbers, uint32_t number);
 uint64_t chi_numbers_count(const struct chi_numbers *numbers);
 

@@ -98,6 +98,7 @@ static const struct known known[] = {
 	{"GameRow.eco", 500},
 	{"GameRow.ply", 65535},
 	{"GameQueryResult.cursor", 31},
+	{"GameQueryResult.plan", 4096},
 	{"Game.tags", 4096},
 	{"Explore.filter", 4096},
 	{"Stats.filter", 4096},

@@ -21,7 +21,7 @@ struct asked_filter {
 
 static void open_filter(struct asked_filter *asked, const char *filter)
 {
-	const struct chi_matcher_spec spec = {.from = 1, .asked = true};
+	const struct chi_matcher_spec spec = {.from = 1, .asked = 1 + help_below(1000)};
 	asked->steps = UINT64_MAX;
 	ok(chi_terms_parse(filter, strlen(filter), &asked->terms, &fault));
 	ok(chi_matcher_new(world.read, &asked->terms, &spec, &asked->matcher, &fault));
