@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_find STORE FILTER: the games that a filter with a pattern finds, one a line with the ply of
- * the first position that fits. What scoutfish.py compares: no names, no tags.
+ * bench_find STORE FILTER: the games that a filter finds, one a line with the ply of the first
+ * moment that fits. What scoutfish.py compares: no names, no tags.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static int print(struct chi_client *client, const char *filter)
 {
 	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = filter,
-					   .want = CHI_GAMES_HEADS, .by_positions = true};
+					   .want = CHI_GAMES_HEADS};
 	struct chi_rows *query = NULL;
 	const struct chi_game_row *row;
 	int status = chi_games_open(client, &spec, &query);
