@@ -49,10 +49,17 @@ void chi_traits_begin(struct chi_traits *traits)
 	traits->events = 0;
 }
 
+/* Men and pawns at home get fewer only, but numbers above 15 are one in a trait. */
 static void add_trait(struct chi_traits *traits, enum chi_trait_kind kind, uint64_t value)
 {
+	chi_trait trait = chi_trait_make(kind, value);
+	for (size_t i = 0; i < traits->n; i++) {
+		if (traits->trait[i] == trait) {
+			return;
+		}
+	}
 	if (traits->n < CHI_TRAITS_MAX) {
-		traits->trait[traits->n++] = chi_trait_make(kind, value);
+		traits->trait[traits->n++] = trait;
 	}
 }
 

@@ -26,8 +26,8 @@ enum chi_trait_kind {
 
 /* Values of events, a colour's own by adding it. */
 enum chi_trait_event {
-	CHI_TRAIT_O_O = 0,	  /* White, Black castled with the h-file's rook, */
-	CHI_TRAIT_O_O_O = 2,	  /* or the a-file's: king to the g- or the c-file */
+	CHI_TRAIT_O_O = 0,	  /* White, Black castled: the king to the g-file, */
+	CHI_TRAIT_O_O_O = 2,	  /* or to the c-file */
 	CHI_TRAIT_EP = 4,	  /* took en passant */
 	CHI_TRAIT_MADE = 6,	  /* promoted: + 2 * (kind - CHI_KNIGHT), knight to queen */
 	CHI_TRAIT_MATED = 14,	  /* was to move, and mated */
@@ -69,7 +69,7 @@ uint64_t chi_trait_home(const struct chi_position *position);
 /* The traits of one game, as they are gathered; one thread. */
 struct chi_traits {
 	size_t n;
-	chi_trait trait[CHI_TRAITS_MAX]; /* each once: men and pawns at home only get fewer */
+	chi_trait trait[CHI_TRAITS_MAX]; /* each once */
 	uint64_t home;			 /* of the last position, */
 	unsigned men;			 /* and how many men and pawns */
 	uint32_t events;

@@ -55,6 +55,9 @@ struct chi_verify_archive {
 	struct chi_names_checker *names; /* of the names tree */
 	uint32_t last_name[CHI_NAME_KINDS];
 
+	chi_trait last_trait; /* of the lists of traits, and its last game */
+	uint32_t last_listed;
+
 	uint32_t next_head; /* number after the last chunk of columns */
 	uint32_t next_body;
 	struct chi_page_cursor heads; /* beside the walk through bodies */

@@ -288,9 +288,15 @@ int chi_verify_traits(struct chi_page_walk *walk, struct chi_page_tree *tree, co
 				  chi_chain_key_name(CHI_CHAIN_TRAITS, key, name));
 		return CHI_OK;
 	}
+	if (trait == a->last_trait && a->list[0].game <= a->last_listed) {
+		chi_verify_disagree(v, "trait %014" PRIx64 ": game %u is in its list after game %u",
+				    trait, a->list[0].game, a->last_listed);
+	}
+	a->last_trait = trait;
+	a->last_listed = a->list[n - 1].game;
 	for (size_t i = 0; i < n; i++) {
 		struct chi_verify_game *game = chi_verify_find_game(v, a->list[i].game);
-		if (game != NULL) {
+		if (game != NULL && ((game->flags & CHI_VERIFY_BODY) != 0 || !a->joined)) {
 			game->traits -= chi_verify_trait_hash(trait, a->list[i].game);
 		} else {
 			chi_verify_disagree(v,
@@ -310,13 +316,14 @@ void chi_verify_traits_end(struct chi_verify *v)
 	for (uint64_t i = 1; known && i < a->n; i++) {
 		if (a->games[i].traits != 0 && wrong++ < LOCATED) {
 			chi_verify_disagree(
-				v, "game %" PRIu64 " is not in the lists of the traits that it has",
+				v, "game %" PRIu64 ": the lists of traits and its moves disagree",
 				i);
 		}
 	}
 	if (wrong > LOCATED) {
-		chi_verify_disagree(v, "%" PRIu64 " games are not in the lists of their traits",
-				    wrong);
+		chi_verify_disagree(
+			v, "%" PRIu64 " games are not in the lists of their traits, as they are",
+			wrong);
 	}
 }
 

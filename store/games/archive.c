@@ -166,7 +166,7 @@ int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number, struc
 {
 	struct chi_game_moves moves;
 	struct chi_replay replay;
-	struct chi_position position;
+	const struct chi_position *position;
 	chi_move move;
 	int rc = chi_archive_moves(reader, number, &moves);
 	if (rc != CHI_OK) {
@@ -175,9 +175,9 @@ int chi_archive_traits(struct chi_archive_reader *reader, uint32_t number, struc
 	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
 	chi_traits_begin(out);
 	do {
-		position = *chi_replay_position(&replay);
+		position = chi_replay_position(&replay);
 		rc = chi_replay_next(&replay, &move);
-		chi_traits_add(out, &position, rc == CHI_OK ? move : 0);
+		chi_traits_add(out, position, rc == CHI_OK ? move : 0);
 	} while (rc == CHI_OK);
 	chi_traits_end(out);
 	return rc == CHI_NONE ? CHI_OK : rc;

@@ -133,11 +133,10 @@ static int remove_traits(struct chi_archive_writer *writer, uint32_t number)
 	int rc = writer->reader == NULL ? chi_archive_reader_new(&writer->reader) : CHI_OK;
 	rc = rc == CHI_OK ? chi_archive_reader_begin(writer->reader, writer->txn, &writer->trees)
 			  : rc;
-	if (rc < 0) {
-		return rc;
+	rc = rc == CHI_OK ? chi_archive_traits(writer->reader, number, &traits) : rc;
+	if (writer->reader != NULL) {
+		chi_archive_reader_end(writer->reader);
 	}
-	rc = chi_archive_traits(writer->reader, number, &traits);
-	chi_archive_reader_end(writer->reader);
 	return rc == CHI_OK ? chi_traits_remove(writer->traits, writer->txn, writer->trees.traits,
 						number, (const uint8_t *)traits.trait, traits.n)
 			    : rc;

@@ -19,6 +19,8 @@
 
 /* The numbers of names have so much of the memory. */
 #define NAMES_SHARE 8
+/* What is gathered by trait. */
+#define TRAITS_SHARE 4
 
 /* A game has no more names, its source among them. */
 #define GAME_NAMES 5
@@ -30,7 +32,9 @@ static int begin_archive(struct chi_load *load)
 	int rc = load->names == NULL
 			 ? chi_name_cache_new((size_t)(load->memory / NAMES_SHARE), &load->names)
 			 : CHI_OK;
-	rc = rc == CHI_OK && load->traits == NULL ? chi_traits_writer_new(&load->traits) : rc;
+	rc = rc == CHI_OK && load->traits == NULL
+		     ? chi_traits_writer_new(load->memory / TRAITS_SHARE, &load->traits)
+		     : rc;
 	if (rc == CHI_OK && load->keeper == NULL) {
 		rc = chi_archive_writer_new(load->txn, &load->archive, load->names, load->traits,
 					    &load->keeper);

@@ -14,7 +14,8 @@
 #include "chistore/games.h"
 #include "store/chain/chain.h"
 
-/* A chunk's key: a position key, and the number of its first game, big-endian. */
+/* A chunk's key: a position key, or what else a tree of lists has, and the number of its first
+ * game, big-endian. */
 #define CHI_POSTINGS_CHUNK_KEY_MAX (CHI_KEY_MAX + 4)
 
 /* The longest value of a chunk: two of them fill a page. */

@@ -21,8 +21,9 @@
 #include "store/record/meta.h"
 #include "store/txn/txn.h"
 
-#define GAME_ARENA   ((size_t)64 << 20)
-#define NAMES_MEMORY ((size_t)32 << 20)
+#define TRAITS_MEMORY (UINT64_C(64) << 20)
+#define GAME_ARENA    ((size_t)64 << 20)
+#define NAMES_MEMORY  ((size_t)32 << 20)
 
 enum {
 	CLAIMED = 1,
@@ -369,7 +370,7 @@ static int list_traits(struct settling *s)
 	struct chi_traits_writer *writer = NULL;
 	struct chi_traits traits;
 	int rc = chi_archive_reader_new(&reader);
-	rc = rc == CHI_OK ? chi_traits_writer_new(&writer) : rc;
+	rc = rc == CHI_OK ? chi_traits_writer_new(TRAITS_MEMORY, &writer) : rc;
 	rc = rc == CHI_OK ? chi_archive_reader_begin(reader, s->write->txn, trees) : rc;
 	for (uint64_t i = 1; rc == CHI_OK && i <= s->last; i++) {
 		if (s->saved->claimed[i] == WHOLE) {
@@ -378,7 +379,8 @@ static int list_traits(struct settling *s)
 				     ? chi_traits_append(writer, s->write->txn, trees->traits,
 							 (uint32_t)i, (const uint8_t *)traits.trait,
 							 traits.n)
-				     : -CHI_ECORRUPT;
+			     : rc == CHI_NONE ? -CHI_ECORRUPT
+					      : rc;
 		}
 	}
 	rc = rc == CHI_OK ? chi_traits_flush(writer, s->write->txn, trees->traits) : rc;

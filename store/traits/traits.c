@@ -47,7 +47,6 @@ int chi_traits_open(const MDB_val *key, const MDB_val *value, chi_trait *trait,
 }
 
 struct walk {
-	chi_trait from;
 	chi_trait to;
 	const struct chi_traits_visitor *visitor;
 	chi_trait asked; /* the last trait that was, */
@@ -66,9 +65,6 @@ static int visit(void *context, const MDB_val *key, const MDB_val *value)
 		return -CHI_ECORRUPT;
 	}
 	trait = trait_of(key->mv_data);
-	if (trait < walk->from) {
-		return CHI_OK;
-	}
 	if (trait > walk->to) {
 		walk->over = true;
 		return CHI_NONE;
@@ -88,15 +84,12 @@ int chi_traits_walk(MDB_txn *txn, MDB_dbi dbi, chi_trait from, chi_trait to,
 		    const struct chi_traits_visitor *visitor)
 {
 	uint8_t bytes[CHI_TRAIT_SIZE];
-	_cleanup_(chi_freep) struct walk *walk = malloc(sizeof(*walk));
+	_cleanup_(chi_freep) struct walk *walk = calloc(1, sizeof(*walk));
 	if (walk == NULL) {
 		return -CHI_ENOMEM;
 	}
-	walk->from = from;
 	walk->to = to;
 	walk->visitor = visitor;
-	walk->asked = 0;
-	walk->over = false;
 	chi_trait_key(from, bytes);
 	const MDB_val key = chi_val(bytes, sizeof(bytes));
 	int rc = chi_chain_walk(txn, dbi, CHI_CHAIN_TRAITS, &key, 0, visit, walk);

@@ -21,7 +21,8 @@
 struct chi_traits_visitor {
 	/* Whether the games of a trait are asked for. */
 	bool (*wants)(void *context, chi_trait trait);
-	/* Some of its games, ascending, 1 or more; their moves are 0. A list comes in several calls
+	/* Some of its games, ascending, 1 or more, whose numbers are not held against the
+	 * archive's; their moves are 0. A list comes in several calls
 	 * if it is long. The walk ends with what is returned other than CHI_OK. */
 	int (*take)(void *context, chi_trait trait, const struct chi_posting *games, size_t n);
 	void *context;
@@ -38,12 +39,12 @@ CHI_MUSTUSE int chi_traits_open(const MDB_val *key, const MDB_val *value, chi_tr
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-/* Gathers games that come or go, in some 64 MiB at most, for one tree; lives through transactions.
- * One thread. */
+/* Gathers games that come or go, for one tree; lives through transactions. One thread. */
 struct chi_traits_writer;
 
-/* -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_traits_writer_new(struct chi_traits_writer **out);
+/* Gathers in `memory` bytes at most, but one game's at least; the longest list takes 8 bytes a game
+ * more as it is written. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_traits_writer_new(uint64_t memory, struct chi_traits_writer **out);
 /* What was not flushed is lost. NULL is fine. */
 void chi_traits_writer_free(struct chi_traits_writer *writer);
 

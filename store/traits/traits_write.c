@@ -17,9 +17,6 @@
 #include "store/record/list.h"
 #include "store/traits/traits_priv.h"
 
-/* So many blocks are gathered at most, 64 MiB. */
-#define BLOCKS_MAX (UINT32_C(2) << 20)
-
 struct block {
 	uint32_t next; /* 0: this is the last one */
 	uint8_t bytes[28];
@@ -36,7 +33,8 @@ struct met {
 };
 
 struct chi_traits_writer {
-	bool removes; /* what is gathered is taken out */
+	uint64_t memory; /* in bytes */
+	bool removes;	 /* what is gathered is taken out */
 	struct met *met;
 	size_t n_met;
 	size_t met_room;
@@ -47,12 +45,13 @@ struct chi_traits_writer {
 	size_t blocks_room;
 };
 
-int chi_traits_writer_new(struct chi_traits_writer **out)
+int chi_traits_writer_new(uint64_t memory, struct chi_traits_writer **out)
 {
 	*out = calloc(1, sizeof(**out));
 	if (*out == NULL) {
 		return -CHI_ENOMEM;
 	}
+	(*out)->memory = memory;
 	(*out)->n_blocks = 1;
 	return CHI_OK;
 }
@@ -152,6 +151,9 @@ static int list_game(struct chi_traits_writer *w, chi_trait trait, uint32_t numb
 	if (rc < 0) {
 		return rc;
 	}
+	if (!w->removes && met->n > 0 && number <= met->last) {
+		return -CHI_EINTERNAL;
+	}
 	uint32_t left = number - met->last;
 	for (; rc == CHI_OK && left > 0x7f; left >>= 7) {
 		rc = add_byte(w, met, (uint8_t)(left | 0x80));
@@ -162,11 +164,19 @@ static int list_game(struct chi_traits_writer *w, chi_trait trait, uint32_t numb
 	return rc;
 }
 
+/* Arrays that grow double. */
+static bool gathers_enough(const struct chi_traits_writer *w)
+{
+	uint64_t used = w->n_blocks * sizeof(*w->blocks) + w->n_met * sizeof(*w->met) +
+			w->n_slots * sizeof(*w->slots);
+	return w->n_met > 0 && used > w->memory / 2;
+}
+
 static int gather(struct chi_traits_writer *w, MDB_txn *txn, MDB_dbi dbi, bool removes,
 		  uint32_t number, const uint8_t *traits, size_t n)
 {
 	bool turns = w->n_met > 0 && w->removes != removes;
-	int rc = turns || w->n_blocks > BLOCKS_MAX ? chi_traits_flush(w, txn, dbi) : CHI_OK;
+	int rc = turns || gathers_enough(w) ? chi_traits_flush(w, txn, dbi) : CHI_OK;
 	w->removes = removes;
 	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
 		chi_trait trait;

@@ -93,11 +93,24 @@ CASE(material_and_home_pawns_are_written_so)
 	assert_memory_equal(counts, wanted, sizeof(counts));
 }
 
+/* More than 15 of a kind are one in a trait, which comes twice. */
+CASE(material_that_comes_back_is_one_trait)
+{
+	struct chi_traits traits;
+	(void)state;
+	gather("k7/8/1r6/8/1NNNNNNN/NNNNNNNN/1N6/K7 b - - 0 1", "b6b4", &traits);
+	assert_int_equal(traits.n, 2);
+	gather("k5r1/5P2/8/8/1PPPPPPP/PPPPPPPP/7P/K7 w - - 0 1", "f7f8q g8f8", &traits);
+	assert_int_equal(traits.n, 4);
+}
+
 /* What each position and move says, against what was gathered; nothing else, and nothing twice. */
 static void play_one(struct seed *seed)
 {
-	struct chi_position at[2] = {seed_next(seed) % 2 == 0 ? position_of(START_FEN)
-							      : random_start(seed)};
+	uint64_t kind = seed_next(seed) % 3;
+	struct chi_position at[2] = {kind == 0	 ? position_of(START_FEN)
+				     : kind == 1 ? random_start(seed)
+						 : random_placement(seed)};
 	static struct chi_position met[400];
 	struct chi_traits traits;
 	size_t n = 0;

@@ -405,7 +405,7 @@ CASE(a_game_that_lists_of_traits_lack_is_found, NULL, help_teardown)
 {
 	make((struct chi_import_options){0});
 	raw_edit("store", "traits", drop_trait, 0);
-	finds("is not in the lists of the traits that it has");
+	finds("the lists of traits and its moves disagree");
 }
 
 CASE(a_game_that_lists_of_traits_invent_is_found, NULL, help_teardown)

@@ -146,7 +146,7 @@ static struct filling begin(struct archive *archive)
 {
 	struct filling filling;
 	ok(chi_name_cache_new(8 << 20, &filling.names));
-	ok(chi_traits_writer_new(&filling.traits));
+	ok(chi_traits_writer_new(4096, &filling.traits));
 	ok(chi_archive_writer_new(archive->txn, &archive->trees, filling.names, filling.traits,
 				  &filling.writer));
 	return filling;

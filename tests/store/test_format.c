@@ -423,7 +423,7 @@ CASE(test_games_examples, archive_setup, archive_teardown)
 				.n_plies = 2};
 	load_format();
 	ok(chi_name_cache_new(1 << 20, &names));
-	ok(chi_traits_writer_new(&traits));
+	ok(chi_traits_writer_new(1 << 20, &traits));
 	ok(chi_archive_writer_new(archive->txn, &archive->trees, names, traits, &writer));
 	ok(chi_archive_put(writer, &game));
 	game.head = (struct chi_game_head){.number = 6, .result = CHI_RESULT_WHITE, .source = 300};
