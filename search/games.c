@@ -637,17 +637,25 @@ static int open_chooser(struct chi_game_walk *games)
 	return CHI_OK;
 }
 
-static int weigh_ways(struct chi_game_walk *games, uint64_t *steps)
+/* Counts games up to more than `few`. CHI_NONE: there are no more. */
+static int count_rest(struct chooser *chooser, uint64_t few, uint64_t *steps)
 {
-	int rc = games->chooser == NULL ? open_chooser(games) : CHI_OK;
-	struct chooser *chooser = games->chooser;
-	while (rc == CHI_OK && *steps > 0 && chooser->games <= games->few) {
+	int rc = CHI_OK;
+	while (rc == CHI_OK && *steps > 0 && chooser->games <= few) {
 		struct chi_hits hits;
 		rc = chi_matcher_next(chooser->matcher, steps, &hits);
 		for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
 			chooser->games += (uint64_t)__builtin_popcountll(hits.words[w]);
 		}
 	}
+	return rc;
+}
+
+static int weigh_ways(struct chi_game_walk *games, uint64_t *steps)
+{
+	int rc = games->chooser == NULL ? open_chooser(games) : CHI_OK;
+	struct chooser *chooser = games->chooser;
+	rc = rc == CHI_OK ? count_rest(chooser, games->few, steps) : rc;
 	bool many = rc == CHI_OK && chooser->games > games->few;
 	if (many || rc != CHI_OK) {
 		games->chosen = true;
@@ -656,6 +664,20 @@ static int weigh_ways(struct chi_game_walk *games, uint64_t *steps)
 	rc = many ? open_shown(games, true, NULL) : rc;
 	rc = many && rc == CHI_OK ? attach_shown(games) : rc;
 	return rc < 0 ? rc : CHI_OK;
+}
+
+/* The games that fit all but the motifs are counted first. CHI_NONE: the plan is there. */
+static int explain(struct chi_game_walk *games, uint64_t *steps)
+{
+	int rc = games->chooser == NULL ? open_chooser(games) : CHI_OK;
+	if (rc == CHI_OK) {
+		rc = count_rest(games->chooser, UINT64_MAX, steps);
+	}
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	rc = chi_matcher_explain(games->matcher, games->chooser->games, steps, games->plan);
+	return rc == CHI_OK ? CHI_NONE : rc < 0 ? rc : CHI_OK;
 }
 
 /* Looks at the next chunk. */
@@ -695,8 +717,7 @@ int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, 
 	bool sorted = is_sorted(&games->spec);
 	*n = 0;
 	if (games->plan != NULL && games->rc == CHI_OK) {
-		int rc = chi_matcher_explain(games->matcher, &steps, games->plan);
-		games->rc = rc == CHI_OK ? CHI_NONE : rc < 0 ? rc : CHI_OK;
+		games->rc = explain(games, &steps);
 		return games->rc;
 	}
 	while (games->rc == CHI_OK) {

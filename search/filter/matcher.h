@@ -53,10 +53,10 @@ CHI_MUSTUSE int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps,
 				 struct chi_hits *hits);
 const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matcher);
 
-/* In place of the rest: how it would go on, as lines. *steps shrink; CHI_NONE: call again. Every
- * motif takes some 90 bytes. */
+/* In place of the rest: how it would go on, as lines; `rest` games fit all but the motifs. *steps
+ * shrink; CHI_NONE: call again. Every motif takes some 90 bytes. */
 #define CHI_PLAN_SIZE 4096
-CHI_MUSTUSE int chi_matcher_explain(struct chi_matcher *matcher, uint64_t *steps,
+CHI_MUSTUSE int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *steps,
 				    char out[CHI_PLAN_SIZE]);
 
 /* Adds the numbers of games that fit to a set, some steps further. CHI_OK: call again; CHI_NONE:

@@ -67,7 +67,8 @@ static uint64_t count_looked(const struct chi_matcher *matcher)
 							   : matcher->view.last;
 }
 
-int chi_matcher_explain(struct chi_matcher *matcher, uint64_t *steps, char out[CHI_PLAN_SIZE])
+int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *steps,
+			char out[CHI_PLAN_SIZE])
 {
 	struct plan_text text = {.out = out};
 	const struct member *leader = matcher->leader;
@@ -81,6 +82,7 @@ int chi_matcher_explain(struct chi_matcher *matcher, uint64_t *steps, char out[C
 		return rc;
 	}
 	uint64_t looked = count_looked(matcher);
+	looked = looked < rest ? looked : rest;
 	for (size_t i = 0; matcher->motifs != NULL && i < chi_motifs_count(matcher->motifs); i++) {
 		played += say_motif(matcher, i, looked, &text);
 	}

@@ -337,7 +337,7 @@ static uint64_t count_games(const char *text, uint64_t asked, bool explained)
 	ok(chi_terms_parse(text, strlen(text), &terms, &fault));
 	ok(chi_matcher_new(snapshot, &terms, &spec, &matcher, &fault));
 	if (explained) {
-		ok(chi_matcher_explain(matcher, &steps, plan));
+		ok(chi_matcher_explain(matcher, UINT64_MAX, &steps, plan));
 		assert_non_null(strstr(plan, "games to play again: "));
 	}
 	ok(chi_matcher_prepare(matcher, &steps));

@@ -358,6 +358,7 @@ class Filters(Base):
         """--explain: what leads, and what is looked at; a directory and a daemon say the same, and print no game."""
         castled = len(self.numbers("--filter", "played O-O"))
         mated = len(self.numbers("--filter", "mate"))
+        won = len(self.numbers("--filter", "result 1-0"))
         games = len(self.games)
         for text, lines in (("played O-O", [f"motif 1: {castled} games, by events", "leads: a motif",
                                             f"games to look at: {castled} of {games}", "games to play again: 0"]),
@@ -370,8 +371,10 @@ class Filters(Base):
                                          f"games to look at: {games} of {games}", "games to play again: 0"]),
                             ("check has Nf3 ply 9..", ["motif 1: any game", "leads: nothing", f"games to look at: {games} of {games}",
                                                  f"games to play again: at most {games}"]),
-                            ("result 1-0", ["leads: nothing", f"games to look at: {games} of {games}",
+                            ("result 1-0", ["leads: nothing", f"games to look at: {won} of {games}",
                                             "games to play again: 0"]),
+                            ("has Nf3 number 1..9", ["motif 1: any game", "leads: nothing",
+                                                     f"games to look at: 9 of {games}", "games to play again: at most 9"]),
                             ("moves e4", None)):
             with self.subTest(text):
                 plans = [self.out("games", "--explain", *also, "--filter", text, address=address).splitlines()
@@ -381,7 +384,7 @@ class Filters(Base):
                 self.assertIn(plans[0], (lines or plans[0],))
                 self.assertIn("leads: a position" if lines is None else lines[-1], plans[0])
         self.assertEqual(json.loads(self.out("games", "--explain", "--json", "--filter", "result 1-0", address=self.address)),
-                         {"plan": f"leads: nothing\ngames to look at: {games} of {games}\ngames to play again: 0\n"})
+                         {"plan": f"leads: nothing\ngames to look at: {won} of {games}\ngames to play again: 0\n"})
 
     def test_random_filters(self):
         """The games; and of some the total, the orders, and the pages."""
