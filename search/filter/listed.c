@@ -386,7 +386,7 @@ static void find_spans(struct chi_listed *listed)
 	}
 	qsort(listed->spans, n, sizeof(listed->spans[0]), compare_spans);
 	for (size_t i = 0; i < n; i++) {
-		struct span *last = &listed->spans[listed->n_spans - 1];
+		struct span *last = &listed->spans[listed->n_spans > 0 ? listed->n_spans - 1 : 0];
 		if (listed->n_spans > 0 && listed->spans[i].from <= last->to) {
 			last->to = listed->spans[i].to > last->to ? listed->spans[i].to : last->to;
 		} else {
