@@ -104,10 +104,14 @@ static enum judgement judge_test(const struct chi_motif *motif, const struct mot
 	} else if (test->kind == CHI_TEST_ANY && motif->n_places == 1) {
 		answer = TRUE;
 	}
+	if (test->negated && answer == TRUE && motif->n_places > 1) {
+		/* A pattern that holds of itself where it stands need not in another place. */
+		answer = POSSIBLE;
+	}
 	return test->negated ? TRUE - answer : answer;
 }
 
-/* A leaf's test, in a place where it is one: numbers are asked for alike in all. */
+/* A leaf's test, in a place where it is one: what it asks of numbers must hold in all. */
 static const struct motif_test *test_of(const struct chi_motif *motif, uint8_t leaf)
 {
 	const struct motif_test *tests = motif_tests(motif) + (leaf - motif->first_test);
@@ -422,6 +426,12 @@ static bool wants_trait(void *context, chi_trait trait)
 	return answer != FALSE;
 }
 
+/* Hardly any game is left out: to play them all again takes no longer. */
+static bool are_too_many(const struct chi_listed *listed, const struct chi_numbers *games)
+{
+	return chi_numbers_count(games) > (uint64_t)listed->view->last * 7 / 8;
+}
+
 /* CHI_NONE: the walk ends, for lack of steps or since too many games may have the motif. */
 static int add_listed(void *context, chi_trait trait, const struct chi_posting *games, size_t n)
 {
@@ -437,9 +447,8 @@ static int add_listed(void *context, chi_trait trait, const struct chi_posting *
 		rc = games[i].game < listed->from ? CHI_OK
 						  : chi_numbers_add(listed->some, games[i].game);
 	}
-	bool all = listed->vague &&
-		   chi_numbers_count(listed->some) > (uint64_t)listed->view->last * 7 / 8;
-	return rc < 0 ? rc : all ? CHI_NONE : CHI_OK;
+	bool all = rc == CHI_OK && listed->vague && are_too_many(listed, listed->some);
+	return all ? CHI_NONE : rc;
 }
 
 /* Whether lists of this kind help with the conditions at hand. */
@@ -448,8 +457,8 @@ static bool begin_kind(struct chi_listed *listed)
 	const struct chi_motif *motif = listed->motif;
 	enum chi_trait_kind kind = (enum chi_trait_kind)kinds[listed->kind];
 	const struct chi_position *first = &chi_position_initial;
-	listed->vague =
-		motif->n_moments > 1 || motif->moments[0].run > 1 || motif->moments[0].counted;
+	listed->vague = motif->n_moments > 1 || motif->moments[0].run > 1 ||
+			motif->moments[0].counted || motif->n_places > 1;
 	if (kind == CHI_TRAIT_EVENT) {
 		struct asked_events asked = events_at_hand(listed);
 		listed->n_spans = 1;
@@ -527,25 +536,28 @@ static bool find_choice(const struct chi_motif *motif, uint8_t at, size_t *numbe
 	return (*number)-- == 0;
 }
 
-/* What has been read of a moment's conditions joins that of the others. */
+/* What has been read of a moment's conditions joins that of the others. Where of some all may fit,
+ * all may. */
 static int end_choice(struct chi_listed *listed)
 {
 	int rc = CHI_OK;
+	bool all = listed->part == NULL;
 	listed->kind = 0;
 	listed->choice++;
 	listed->whole_exact &= listed->part_exact;
 	listed->part_exact = false;
-	if (listed->part == NULL) { /* of these all may fit, and so of all */
-		chi_numbers_free(listed->whole);
-		listed->whole = NULL;
-		listed->choice = SIZE_MAX;
-	} else if (listed->whole == NULL) {
+	if (listed->whole == NULL) {
 		listed->whole = listed->part;
-	} else {
+	} else if (!all) {
 		rc = chi_numbers_join(listed->whole, listed->part);
 		chi_numbers_free(listed->part);
 	}
 	listed->part = NULL;
+	if (all || (!listed->whole_exact && are_too_many(listed, listed->whole))) {
+		chi_numbers_free(listed->whole);
+		listed->whole = NULL;
+		listed->choice = SIZE_MAX;
+	}
 	return rc;
 }
 

@@ -248,6 +248,23 @@ CASE(lists_leave_all_games_that_have_a_motif)
 	}
 }
 
+/* Here "not" of a pattern that holds of itself where it stands, a pawn on the first rank, and in
+ * another place does not. */
+CASE(not_of_a_pattern_that_is_moved_leaves_its_games)
+{
+	static const char *const motifs[] = {
+		"pattern not has \"!Pa1\" shift ranks",
+		"pattern not has \"!pa1\" shift",
+		"pattern (not has \"!pa8\" to-move white) shift ranks",
+		"pattern not has \"!pa8\" next check shift ranks",
+		"pattern not has \"!Pa1\" material \"KRP*vKRP*\" shift ranks",
+		"pattern (not has \"!Pa1\" or mate) shift ranks",
+	};
+	for (size_t i = 0; i < CHI_COUNT(motifs); i++) {
+		assert_true(try_motif(motifs[i]).have > 0);
+	}
+}
+
 /* Conditions at random, joined in all ways. */
 static void print_conditions(FILE *out, unsigned depth)
 {
@@ -259,6 +276,8 @@ static void print_conditions(FILE *out, unsigned depth)
 		"endgame pawn",
 		"has \"Pa2 !Pb2\"",
 		"has !ph7",
+		"has !Pa1",
+		"has !pa8",
 		"has Kg1",
 		"to-move white",
 		"check",
@@ -292,12 +311,17 @@ static void print_conditions(FILE *out, unsigned depth)
 
 CASE(and_of_any_motif)
 {
-	static const char *const turns[] = {"", "mirror", "either-colour", "mirror either-colour",
-					    "shift files"};
+	static const char *const turns[] = {"",
+					    "mirror",
+					    "either-colour",
+					    "mirror either-colour",
+					    "shift files",
+					    "shift ranks",
+					    "shift"};
 	static const char *const links[] = {" next ", " then ", " then within 3 ", " for 2 then "};
 	size_t helped = 0;
 	size_t exact = 0;
-	for (size_t i = 0; i < 150; i++) {
+	for (size_t i = 0; i < 200; i++) {
 		char text[4000];
 		FILE *out = fmemopen(text, sizeof(text), "w");
 		fprintf(out, "pattern ");
@@ -310,9 +334,12 @@ CASE(and_of_any_motif)
 		fputc('\0', out);
 		fclose(out);
 		static struct chi_terms terms;
-		if (chi_terms_parse(text, strlen(text), &terms, &fault) != CHI_OK) {
-			continue;
+		struct chi_motifs *motifs = NULL;
+		if (chi_terms_parse(text, strlen(text), &terms, &fault) != CHI_OK ||
+		    chi_motifs_new(&terms, &motifs, &fault) != CHI_OK) {
+			continue; /* too many conditions, or places */
 		}
+		chi_motifs_free(motifs);
 		struct tried tried = try_motif(text);
 		helped += tried.helps;
 		exact += tried.exact;
