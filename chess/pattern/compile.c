@@ -46,8 +46,8 @@ static uint32_t codes_of(uint32_t set, bool rank_5)
 		1u << 12, 1u << 11, 1u << 9, 1u << 14 | 1u << 15, 1u << 13, 1u << 0 | 1u << 10,
 	};
 	uint32_t all = (set & SET_EMPTY) != 0 ? 1u << 16 : 0;
-	for (int piece = 0; piece < PIECES; piece++) {
-		all |= (set >> piece & 1) != 0 ? codes[piece] : 0;
+	for (uint64_t pieces = set & ~SET_EMPTY; pieces != 0;) {
+		all |= codes[chi_pop(&pieces)];
 	}
 	uint32_t passed = chi_set_of(rank_5 ? CHI_BLACK : CHI_WHITE, CHI_PAWN);
 	return (set & passed) != 0 ? all | 1u << 8 : all;
@@ -56,8 +56,11 @@ static uint32_t codes_of(uint32_t set, bool rank_5)
 /* What is asked of one square of a view. */
 static void add_square(struct chi_pattern_view *view, int square, uint32_t set)
 {
-	uint32_t codes = codes_of(set & ~SET_EMPTY, square >> 3 == 4);
 	bool any_piece = (set | SET_EMPTY) == SET_ALL;
+	if (set == SET_ALL) {
+		return;
+	}
+	uint32_t codes = codes_of(set & ~SET_EMPTY, square >> 3 == 4);
 	if (set == SET_EMPTY) {
 		view->empty |= KEY_BIT(square);
 	} else if ((set & SET_EMPTY) == 0) {
@@ -199,27 +202,6 @@ static void add_view(struct chi_pattern *pattern, const struct chi_draft *draft,
 	pattern->n_views++;
 }
 
-/* What each byte adds: two codes. Byte 6 of White's counters is for pawns that may be taken en
- * passant, whose colour a code does not tell. */
-static void fill_pairs(uint64_t pair[256][2])
-{
-	uint64_t value[16][2] = {{0}};
-	for (unsigned code = 0; code < 16; code++) {
-		for (int piece = 0; piece < PIECES; piece++) {
-			if ((codes_of(1u << piece, false) & ~(1u << 8)) >> code & 1) {
-				value[code][piece / CHI_KINDS] = UINT64_C(1)
-								 << (8 * (piece % CHI_KINDS));
-			}
-		}
-	}
-	value[8][CHI_WHITE] = UINT64_C(1) << 48;
-	for (unsigned byte = 0; byte < 256; byte++) {
-		for (int colour = CHI_WHITE; colour <= CHI_BLACK; colour++) {
-			pair[byte][colour] = value[byte >> 4][colour] + value[byte & 15][colour];
-		}
-	}
-}
-
 static bool counts_bits_fast(void)
 {
 #if defined(__x86_64__)
@@ -292,6 +274,5 @@ int chi_pattern_compile(const struct chi_pattern_spec *spec, struct chi_pattern 
 	}
 	out->idle = out->n_views == 1 && asks_nothing(&out->views[0]);
 	out->fast_count = counts_bits_fast();
-	fill_pairs(out->pair);
 	return CHI_OK;
 }

@@ -66,9 +66,32 @@ static bool black_moves(struct look *look)
 	return look->black_moves;
 }
 
+/* What a byte of two codes of key.h adds to the counters of each colour, a byte for each kind. Byte
+ * 6 of White's is for pawns that may be taken en passant, whose colour a code does not tell. */
+#define UNIT(kind) (UINT64_C(1) << (8 * (kind)))
+#define UNIT_OF(code)                                                                              \
+	((code) == 4	   ? UNIT(CHI_PAWN)                                                        \
+	 : (code) == 3	   ? UNIT(CHI_KNIGHT)                                                      \
+	 : (code) == 1	   ? UNIT(CHI_BISHOP)                                                      \
+	 : (code) / 2 == 3 ? UNIT(CHI_ROOK)                                                        \
+	 : (code) == 5	   ? UNIT(CHI_QUEEN)                                                       \
+	 : (code) == 2	   ? UNIT(CHI_KING)                                                        \
+			   : 0)
+#define WHITE_OF(code) ((code) == 8 ? UNIT(6) : UNIT_OF(code))
+#define BLACK_OF(code) ((code) == 0 ? UNIT(CHI_KING) : (code) > 8 ? UNIT_OF((code)-8) : 0)
+#define PAIR(high, low)                                                                            \
+	{                                                                                          \
+		WHITE_OF(high) + WHITE_OF(low), BLACK_OF(high) + BLACK_OF(low)                     \
+	}
+#define FOUR(high, low)                                                                            \
+	PAIR(high, low), PAIR(high, (low) + 1), PAIR(high, (low) + 2), PAIR(high, (low) + 3)
+#define PAIRS(high)  FOUR(high, 0), FOUR(high, 4), FOUR(high, 8), FOUR(high, 12)
+#define HIGHS(first) PAIRS(first), PAIRS((first) + 1), PAIRS((first) + 2), PAIRS((first) + 3)
+static const uint64_t pairs[256][2] = {HIGHS(0), HIGHS(4), HIGHS(8), HIGHS(12)};
+
 /* All sixteen bytes are added, however many there are: that is faster than a loop that ends now
  * here, now there. Those after the last piece look like black kings. */
-static void count_pieces(const struct chi_pattern *pattern, struct look *look)
+static void count_pieces(struct look *look)
 {
 	uint64_t white = 0;
 	uint64_t black = 0;
@@ -76,7 +99,7 @@ static void count_pieces(const struct chi_pattern *pattern, struct look *look)
 		uint64_t used = 0;
 		uint64_t word = codes_word(look, from, &used);
 		for (int i = 0; i < 8; i++) {
-			const uint64_t *pair = pattern->pair[word >> (8 * i) & 255];
+			const uint64_t *pair = pairs[word >> (8 * i) & 255];
 			white += pair[CHI_WHITE];
 			black += pair[CHI_BLACK];
 		}
@@ -101,11 +124,10 @@ static bool within(struct chi_pattern_bounds bounds, uint64_t counts)
 	return (enough & not_too_many) == HIGH_BITS;
 }
 
-static bool counts_match(const struct chi_pattern *pattern, const struct chi_pattern_view *view,
-			 struct look *look)
+static bool counts_match(const struct chi_pattern_view *view, struct look *look)
 {
 	if (!look->has_counts) {
-		count_pieces(pattern, look);
+		count_pieces(look);
 	}
 	uint64_t white = look->counts[CHI_WHITE];
 	uint64_t black = look->counts[CHI_BLACK];
@@ -183,8 +205,7 @@ CHI_INLINE bool bishops_match(bool fast, const struct chi_pattern_view *view,
 	return (colours == 1) == (view->bishops == CHI_BISHOPS_OPPOSITE);
 }
 
-CHI_INLINE bool view_matches(bool fast, const struct chi_pattern *pattern,
-			     const struct chi_pattern_view *view, struct look *look)
+CHI_INLINE bool view_matches(bool fast, const struct chi_pattern_view *view, struct look *look)
 {
 	if ((look->mask & view->occupied) != view->occupied || (look->mask & view->empty) != 0 ||
 	    look->n - view->least > view->span || !tests_match(fast, view, look)) {
@@ -194,7 +215,7 @@ CHI_INLINE bool view_matches(bool fast, const struct chi_pattern *pattern,
 	    view->side == (black_moves(look) ? CHI_SIDE_WHITE : CHI_SIDE_BLACK)) {
 		return false;
 	}
-	return (!(view->has_counts || view->has_balance) || counts_match(pattern, view, look)) &&
+	return (!(view->has_counts || view->has_balance) || counts_match(view, look)) &&
 	       terms_match(fast, view, look) &&
 	       (view->bishops == CHI_BISHOPS_ANY || bishops_match(fast, view, look));
 }
@@ -204,7 +225,7 @@ CHI_INLINE bool matches(bool fast, const struct chi_pattern *pattern, const uint
 	struct look look = {.codes = key + sizeof(uint64_t), .mask = load_word(key)};
 	look.n = count_bits(fast, look.mask);
 	for (uint32_t i = 0; i < pattern->n_views; i++) {
-		if (view_matches(fast, pattern, &pattern->views[i], &look)) {
+		if (view_matches(fast, &pattern->views[i], &look)) {
 			return true;
 		}
 	}

@@ -116,7 +116,6 @@ struct chi_pattern {
 	bool fast_count;  /* the processor counts bits */
 	uint32_t n_views; /* 1..4 */
 	struct chi_pattern_view views[4];
-	uint64_t pair[256][2]; /* what a byte of two pieces adds to the counters of each colour */
 };
 
 /*
