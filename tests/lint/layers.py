@@ -74,6 +74,7 @@ ARROWS = {
     "propagate": BOARD | {"api"},
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
+    "insight": SEARCH,
     "import/archive": STORE,
     "import": SEARCH | {"import/archive"},
     "import/lines": STORE | {"import", "formats"},
@@ -81,7 +82,7 @@ ARROWS = {
     "proto/wire": BELOW,
     "proto": BELOW | {"proto/wire"},
     # What operations do: for a server's runs and for calls in this process.
-    "ops": SEARCH | {"proto", "proto/wire"},
+    "ops": SEARCH | {"insight", "proto", "proto/wire"},
     "formats": BOARD | {"formats/evals"},
     "formats/evals": BOARD | {"formats"},
     # What the rows of answers have, for all who print them.
@@ -150,7 +151,7 @@ OWNERS = {
     "rados/": {"rados", "bench", "tests"},
     "zstd.h": {"store", "formats", "http", "tests", "bench"}, "bzlib.h": {"formats", "tests"}, "lzma.h": {"formats", "tests"},
     "jansson.h": {"cli", "formats", "http", "tests"},
-    "xxhash.h": {"base", "store", "import", "propagate", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "insight", "import", "propagate", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
 }
 
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store knows beyond counts: where results are other than ratings let expect, and moves that
+ * were new. Each is one question over a whole snapshot; its rows are findings, the surest or the
+ * most followed first. How each is computed, and what it cannot say: docs/INSIGHT.md.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chistore/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct chi_client;
+
+enum chi_insight_kind {
+	CHI_INSIGHT_WEAK,      /* positions where a side does worse than in its other games */
+	CHI_INSIGHT_STRONG,    /* or better */
+	CHI_INSIGHT_NOVELTIES, /* moves that were new in a position that was known */
+	CHI_INSIGHT_TEMPO,     /* pairs of positions where one side is a move ahead */
+	CHI_INSIGHTS
+};
+
+/* Scores are points of a game, 10,000 for a won one; chances are in billionths. */
+#define CHI_INSIGHT_POINT  10000
+#define CHI_INSIGHT_CHANCE 1000000000
+
+#define CHI_INSIGHT_YEARS_MAX 1000
+
+/* Games that WEAK and STRONG look at, which play them again. */
+#define CHI_INSIGHT_GAMES_MAX (UINT32_C(1) << 16)
+
+struct chi_insight_spec {
+	size_t size;
+	uint8_t kind; /* enum chi_insight_kind */
+	bool black;   /* WEAK, STRONG: of the games of the filter, Black's results */
+	const char
+		*filter;    /* WEAK, STRONG: games of one player with this side, or of any group;
+			       NOVELTIES: those in which the move was new, of all games; not TEMPO */
+	uint64_t min_games; /* WEAK, STRONG: rated games of a position; NOVELTIES: games of the
+			       move; TEMPO: of each position. 0: 20, 60 and 200 */
+	uint32_t fdr;	    /* WEAK, STRONG: of the findings so many thousandths may be chance;
+			       0: 50;
+			       at most 1,000 */
+	uint32_t known;	    /* NOVELTIES: games with the position before; 0: 20 */
+	uint32_t years;	    /* NOVELTIES: within which others follow; 0: 3 */
+	uint64_t limit;	    /* rows, the first ones; 0: all */
+};
+#define CHI_INSIGHT_SPEC_INIT .size = sizeof(struct chi_insight_spec)
+
+struct chi_insight_row {
+	struct chi_key key; /* the position; NOVELTIES: where the move was new */
+	chi_move move;	    /* NOVELTIES: the move; else 0 */
+	uint32_t game;	    /* number of a game with it; NOVELTIES: the first with the move; 0: none
+			       is there */
+	uint32_t ply;	    /* after so many plies the position is in that game */
+	uint64_t games;	    /* that count: WEAK, STRONG: rated ones; NOVELTIES: with the move */
+	uint64_t others;    /* WEAK, STRONG: positions of the same finding, this one included;
+			       NOVELTIES: games with the position before; TEMPO: games of the position
+			       that is a move behind */
+	uint64_t followed;  /* NOVELTIES: games of the move after the first, within the years */
+	uint32_t score;	    /* of the side (NOVELTIES: of who played the move; TEMPO: of White) */
+	uint32_t
+		expected; /* by ratings, and WEAK, STRONG: by the other games; NOVELTIES: by ratings
+			     alone, CHI_INSIGHT_UNKNOWN without; TEMPO: the score a move behind */
+	uint32_t low;	  /* of 95 % of intervals made so the true score is within; TEMPO: that
+			     of `score` less `expected`, put upon `expected` */
+	uint32_t high;
+	uint32_t chance;   /* WEAK, STRONG: that of a result so far off, or farther, by luck */
+	uint32_t adjusted; /* the same for as many positions as were tested */
+};
+
+#define CHI_INSIGHT_UNKNOWN UINT32_MAX
+
+struct chi_insight_result {
+	const struct chi_insight_row *rows;
+	size_t n;
+	uint64_t tested; /* positions, or moves, that had games enough */
+	uint64_t games;	 /* WEAK, STRONG: rated games; else the store's */
+};
+
+/* -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the spec, or its filter; -CHI_ETOOBIG also if it has
+ * over CHI_INSIGHT_GAMES_MAX games. */
+CHI_MUSTUSE int chi_insight_list(struct chi_client *client, const struct chi_insight_spec *spec,
+				 struct chi_insight_result *out);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* What all questions have in common: games of a filter are found, expectations are fitted, then the
+ * kind adds its rows, which are put in order. */
+#include "insight/insight_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/fault.h"
+
+static const struct insight_kind *const kinds[CHI_INSIGHTS] = {
+	[CHI_INSIGHT_WEAK] = &insight_weak,
+	[CHI_INSIGHT_STRONG] = &insight_weak,
+	[CHI_INSIGHT_NOVELTIES] = &insight_novelties,
+	[CHI_INSIGHT_TEMPO] = &insight_tempo,
+};
+
+/* What a 0 stands for. */
+static void fill_spec(struct chi_insight_spec *spec)
+{
+	static const uint16_t games[CHI_INSIGHTS] = {20, 20, 60, 200};
+	spec->min_games = spec->min_games == 0 ? games[spec->kind] : spec->min_games;
+	spec->fdr = spec->fdr == 0 ? 50 : spec->fdr;
+	spec->known = spec->known == 0 ? 20 : spec->known;
+	spec->years = spec->years == 0 ? 3 : spec->years;
+}
+
+static void insight_closep(struct chi_insight **insight)
+{
+	chi_insight_close(*insight);
+}
+
+int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
+		     struct chi_insight **out, struct chi_fault *fault)
+{
+	if (spec->kind >= CHI_INSIGHTS) {
+		return chi_fail(fault, -CHI_EINVAL, "kind: %u is none", spec->kind);
+	}
+	const char *filter = spec->filter != NULL ? spec->filter : "";
+	if (spec->kind == CHI_INSIGHT_TEMPO && filter[0] != '\0') {
+		return chi_fail(fault, -CHI_EINVAL, "filter: tempo is asked of all games");
+	}
+	_cleanup_(insight_closep) struct chi_insight *insight = calloc(1, kinds[spec->kind]->size);
+	if (insight == NULL) {
+		return chi_fault_plain(fault, -CHI_ENOMEM);
+	}
+	insight->kind = kinds[spec->kind];
+	insight->read = read;
+	insight->spec = *spec;
+	insight->spec.filter = NULL;
+	fill_spec(&insight->spec);
+	int rc = chi_read_archive(read, &insight->view);
+	if (rc < 0) {
+		return chi_fault_plain(fault, rc);
+	}
+	if (spec->kind != CHI_INSIGHT_TEMPO) {
+		rc = chi_among_open(read, filter, strlen(filter), &insight->among, fault);
+		if (rc < 0) {
+			return rc;
+		}
+	}
+	*out = insight;
+	insight = NULL;
+	return CHI_OK;
+}
+
+void chi_insight_close(struct chi_insight *insight)
+{
+	if (insight != NULL) {
+		insight->kind->end(insight);
+		chi_among_close(insight->among);
+		free(insight->rows);
+		free(insight);
+	}
+}
+
+int insight_add(struct chi_insight *insight, const struct chi_insight_row *row)
+{
+	if (insight->result.n == insight->max_rows) {
+		size_t max = insight->max_rows > 0 ? 2 * insight->max_rows : 64;
+		void *rows = reallocarray(insight->rows, max, sizeof(insight->rows[0]));
+		if (rows == NULL) {
+			return -CHI_ENOMEM;
+		}
+		insight->rows = rows;
+		insight->max_rows = max;
+	}
+	insight->rows[insight->result.n++] = *row;
+	return CHI_OK;
+}
+
+uint32_t insight_score(double points, double games)
+{
+	double score = games > 0 ? points / games : 0;
+	score = score < 0 ? 0 : score > 1 ? 1 : score;
+	return (uint32_t)(score * CHI_INSIGHT_POINT + 0.5);
+}
+
+static int step_phases(struct chi_insight *insight, uint64_t *steps, struct chi_fault *fault)
+{
+	int rc = CHI_NONE;
+	if (insight->among != NULL) {
+		rc = chi_among_step(insight->among, steps);
+	}
+	if (rc == CHI_NONE && insight->spec.kind <= CHI_INSIGHT_STRONG &&
+	    chi_among_count(insight->among) > CHI_INSIGHT_GAMES_MAX) {
+		return chi_fail(fault, -CHI_ETOOBIG, "filter: has more than %u games",
+				CHI_INSIGHT_GAMES_MAX);
+	}
+	if (rc == CHI_NONE && !insight->is_fitted) {
+		rc = chi_expect_step(&insight->expect, &insight->view, steps);
+		insight->is_fitted = rc == CHI_NONE;
+	}
+	return rc == CHI_NONE ? insight->kind->step(insight, steps) : rc;
+}
+
+int chi_insight_step(struct chi_insight *insight, uint64_t steps, struct chi_fault *fault)
+{
+	struct chi_insight_result *result = &insight->result;
+	if (insight->read == NULL) {
+		return CHI_NONE;
+	}
+	int rc = step_phases(insight, &steps, fault);
+	if (rc == CHI_NONE) {
+		if (result->n > 0) {
+			qsort(insight->rows, result->n, sizeof(insight->rows[0]),
+			      insight->kind->compare);
+		}
+		bool cut = insight->spec.limit > 0 && insight->spec.limit < result->n;
+		result->n = cut ? (size_t)insight->spec.limit : result->n;
+		result->rows = insight->rows;
+		chi_insight_detach(insight);
+	}
+	return rc;
+}
+
+void chi_insight_detach(struct chi_insight *insight)
+{
+	if (insight->among != NULL) {
+		chi_among_detach(insight->among);
+	}
+	insight->kind->end(insight);
+	insight->read = NULL;
+}
+
+const struct chi_insight_result *chi_insight_rows(const struct chi_insight *insight)
+{
+	return &insight->result;
+}
+
+size_t chi_insight_memory(const struct chi_insight *insight)
+{
+	return insight->kind->size + insight->max_rows * sizeof(insight->rows[0]) +
+	       (insight->among != NULL ? chi_among_memory(insight->among) : 0) +
+	       (insight->read != NULL ? insight->kind->memory(insight) : 0);
+}
+
+const char *chi_insight_unknown(const struct chi_insight *insight, size_t i)
+{
+	return insight->among != NULL ? chi_among_unknown(insight->among, i) : NULL;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ratings let expect, fitted on games whose results were drawn by a known rule; and weak and
+ * strong: a planted effect is found and nothing else is, nothing is found where results are
+ * exchanged among games at random, and figures are those of a slow count.
+ */
+#include "tests/store/help.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "insight/insight_priv.h"
+#include "tests/base/cases.h"
+#include "tests/base/seed.h"
+#include "tests/import/session.h"
+
+#define GAMES 800
+#define LINES 6
+
+/* Beginnings of games: the first two are one finding at most, as the others are. */
+static const char *const lines[LINES] = {
+	"1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4", "1. e4 c5 2. Nf3 Nc6 3. Bb5",
+	"1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4",	 "1. d4 d5 2. c4 e6 3. Nc3",
+	"1. d4 Nf6 2. c4 g6 3. Nc3 Bg7",	 "1. c4 e5 2. Nc3",
+};
+
+/* After 1. e4 c5 2. Nf3 d6 and the move that follows, in all games with it. */
+#define PLANTED "rnbqkbnr/pp2pppp/3p4/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 1"
+
+struct made {
+	unsigned line;
+	int elo[2]; /* the player's, the opponent's; 0: none */
+	int points; /* the player's, twice */
+};
+
+static struct made made[GAMES];
+
+static double draw_number(void)
+{
+	return help_below(1u << 30) / (double)(1u << 30);
+}
+
+/* What a difference of ratings lets expect here, with White's move worth 30. */
+static double expected_of(const struct made *game, bool black)
+{
+	double d = game->elo[0] - game->elo[1] + (black ? -30 : 30);
+	return 1 / (1 + pow(10, -d / 400));
+}
+
+/* Points less by `off` in games of line 0; a third of the rest is drawn. */
+static void make_games(bool black, double off)
+{
+	for (size_t i = 0; i < GAMES; i++) {
+		struct made *game = &made[i];
+		game->line = help_below(LINES);
+		game->elo[0] = 2500 + (int)help_below(100);
+		game->elo[1] = help_below(20) == 0 ? 0 : 2350 + (int)help_below(300);
+		double e = expected_of(game, black) - (game->line == 0 ? off : 0);
+		double drawn = 0.6 * (e < 0.5 ? e : 1 - e);
+		double at = draw_number();
+		game->points = at < e - drawn / 2 ? 2 : at < e + drawn / 2 ? 1 : 0;
+	}
+}
+
+/* Results and ratings stay together, moves go to other games. */
+static void exchange_lines(void)
+{
+	for (size_t i = GAMES - 1; i > 0; i--) {
+		size_t other = help_below((unsigned)i + 1);
+		unsigned line = made[i].line;
+		made[i].line = made[other].line;
+		made[other].line = line;
+	}
+}
+
+/* Each with another opponent, as no game is stored twice. */
+static void print_game(FILE *out, const struct made *game, bool black)
+{
+	static const char *const results[] = {"0-1", "1/2-1/2", "1-0"};
+	fprintf(out,
+		black ? "[White \"Other %zu\"]\n[Black \"Player\"]\n"
+		      : "[White \"Player\"]\n[Black \"Other %zu\"]\n",
+		(size_t)(game - made));
+	fprintf(out, "[%sElo \"%d\"]\n", black ? "Black" : "White", game->elo[0]);
+	if (game->elo[1] != 0) {
+		fprintf(out, "[%sElo \"%d\"]\n", black ? "White" : "Black", game->elo[1]);
+	}
+	const char *result = results[black ? 2 - game->points : game->points];
+	fprintf(out, "[Result \"%s\"]\n\n%s %s\n\n", result, lines[game->line], result);
+}
+
+static void store_games(const char *name, bool black)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	for (size_t i = 0; i < GAMES; i++) {
+		print_game(out, &made[i], black);
+	}
+	fclose(out);
+	session_add(name, text);
+	free(text);
+}
+
+/* Rows and figures of one question, its rows copied. */
+struct answer {
+	struct chi_insight_row rows[64];
+	size_t n;
+	uint64_t tested;
+	uint64_t games;
+	struct chi_expect expect;
+};
+
+static struct answer ask(const char *name, struct chi_insight_spec spec, unsigned steps)
+{
+	struct answer answer = {.n = 0};
+	struct chi_read *read;
+	struct chi_insight *insight;
+	struct chi_dir *dir = help_open(help_path(name), CHI_STORE_READ);
+	int rc = CHI_OK;
+	ok(chi_read_begin(dir, &read));
+	ok(chi_insight_open(read, &spec, &insight, &fault));
+	while (rc == CHI_OK) {
+		assert_true(chi_insight_memory(insight) > 0);
+		rc = chi_insight_step(insight, steps, &fault);
+	}
+	assert_int_equal(rc, CHI_NONE);
+	const struct chi_insight_result *result = chi_insight_rows(insight);
+	assert_true(result->n <= CHI_COUNT(answer.rows));
+	answer.n = result->n;
+	answer.tested = result->tested;
+	answer.games = result->games;
+	answer.expect = insight->expect;
+	if (result->n > 0) {
+		memcpy(answer.rows, result->rows, result->n * sizeof(answer.rows[0]));
+	}
+	chi_insight_close(insight);
+	chi_read_end(read);
+	chi_dir_close(dir);
+	return answer;
+}
+
+static struct chi_insight_spec spec_of(uint8_t kind, bool black)
+{
+	return (struct chi_insight_spec){CHI_INSIGHT_SPEC_INIT, .kind = kind, .black = black,
+					 .filter = black ? "black Player" : "white Player"};
+}
+
+/* Of the games of a line, by a count of its own. */
+static void check_figures(const struct chi_insight_row *row, unsigned line)
+{
+	uint64_t games = 0;
+	uint64_t points = 0;
+	for (size_t i = 0; i < GAMES; i++) {
+		bool counts = made[i].line == line && made[i].elo[1] != 0;
+		games += counts;
+		points += counts ? (uint64_t)made[i].points : 0;
+	}
+	assert_int_equal(row->games, games);
+	assert_int_equal(row->score, (points * CHI_INSIGHT_POINT + games) / (2 * games));
+	assert_true(row->low < row->score && row->score < row->high);
+	assert_true(row->chance <= row->adjusted);
+}
+
+CASE(what_ratings_let_expect_is_fitted)
+{
+	make_games(false, 0);
+	store_games("fitted", false);
+	struct answer answer = ask("fitted", spec_of(CHI_INSIGHT_WEAK, false), 1000);
+	uint64_t rated = 0;
+	for (size_t i = 0; i < GAMES; i++) {
+		rated += made[i].elo[1] != 0;
+	}
+	assert_int_equal(answer.games, rated);
+	assert_int_equal(answer.expect.games, rated);
+	/* Of 760 games the move's worth is known to some 12 points. */
+	assert_true(fabs(answer.expect.move - 30) < 60);
+	assert_true(answer.expect.scale > 200 && answer.expect.scale < 800);
+	assert_true(answer.expect.spread > 0.4 && answer.expect.spread < 1);
+	double points = 0;
+	double variance = 0;
+	assert_false(chi_expect_of(&answer.expect, 0, 2500, CHI_RESULT_WHITE, &points, &variance));
+	assert_false(
+		chi_expect_of(&answer.expect, 2500, 2500, CHI_RESULT_OTHER, &points, &variance));
+	assert_true(chi_expect_of(&answer.expect, 9999, 1, CHI_RESULT_DRAW, &points, &variance));
+	assert_true(points > 0.9 && points < 1 && variance > 0);
+}
+
+/* The planted one, once, though four positions have nearly the same games. */
+CASE(a_planted_weakness_is_found_and_nothing_else)
+{
+	for (int black = 0; black < 2; black++) {
+		const char *name = black ? "planted_black" : "planted";
+		struct chi_key key = help_fen(PLANTED);
+		make_games(black == 1, 0.3);
+		store_games(name, black == 1);
+		struct chi_insight_spec spec = spec_of(CHI_INSIGHT_WEAK, black == 1);
+		struct answer answer = ask(name, spec, 1000);
+		assert_int_equal(answer.n, 1);
+		assert_memory_equal(answer.rows[0].key.bytes, key.bytes, key.len);
+		assert_int_equal(answer.rows[0].ply, 4);
+		assert_true(answer.rows[0].others >= 4);
+		assert_true(answer.rows[0].score + 1000 < answer.rows[0].expected);
+		check_figures(&answer.rows[0], 0);
+		/* Some at a time it is the same. */
+		struct answer slowly = ask(name, spec, 1);
+		assert_int_equal(slowly.n, 1);
+		assert_memory_equal(slowly.rows, answer.rows, sizeof(answer.rows[0]));
+		/* The other end is elsewhere, if there is one. */
+		spec.kind = CHI_INSIGHT_STRONG;
+		struct answer strong = ask(name, spec, 1000);
+		for (size_t i = 0; i < strong.n; i++) {
+			assert_true(strong.rows[i].score > strong.rows[i].expected);
+		}
+		/* Too few games for what is asked. */
+		spec.kind = CHI_INSIGHT_WEAK;
+		spec.min_games = GAMES / 2;
+		assert_int_equal(ask(name, spec, 1000).n, 0);
+	}
+}
+
+/* Moves say nothing of the results then: 50 findings in 1,000 runs are expected, 64 are allowed. */
+CASE(results_exchanged_at_random_are_no_finding)
+{
+	const size_t rounds = seed_rounds(100);
+	size_t runs = 0;
+	make_games(false, 0.3);
+	for (size_t i = 0; i < rounds; i++) {
+		char name[32];
+		(void)snprintf(name, sizeof(name), "exchanged%zu", i);
+		exchange_lines();
+		store_games(name, false);
+		runs += ask(name, spec_of(CHI_INSIGHT_WEAK, false), 1000).n > 0;
+		help_remove(help_path(name));
+	}
+	print_message("# figures: %zu of %zu runs have a finding\n", runs, rounds);
+	/* Three standard deviations above one in twenty. */
+	assert_true((double)runs <= 0.05 * (double)rounds + 3 * sqrt(0.0475 * (double)rounds));
+}
+
+CASE(what_cannot_be_asked_is_refused)
+{
+	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHTS};
+	struct chi_read *read;
+	struct chi_insight *insight;
+	struct chi_dir *dir = help_open(help_path("fitted"), CHI_STORE_READ);
+	ok(chi_read_begin(dir, &read));
+	assert_int_equal(chi_insight_open(read, &spec, &insight, &fault), -CHI_EINVAL);
+	spec.kind = CHI_INSIGHT_TEMPO;
+	spec.filter = "white Player";
+	assert_int_equal(chi_insight_open(read, &spec, &insight, &fault), -CHI_EINVAL);
+	spec.kind = CHI_INSIGHT_WEAK;
+	spec.filter = "white";
+	assert_int_equal(chi_insight_open(read, &spec, &insight, &fault), -CHI_ESYNTAX);
+	chi_read_end(read);
+	chi_dir_close(dir);
+}
+
+CASES_MAIN(NULL, help_teardown)
