@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public calls that search a whole store (chistore/search.h). */
+/* The public calls that search a whole store (chistore/search.h, chistore/insight.h). */
 #include "client/core/pages.h"
 
 #include <string.h>
@@ -73,4 +73,12 @@ int chi_twins_list(struct chi_client *client, const struct chi_twin_spec *spec,
 	struct chi_twin_spec asked;
 	int status = CHI_BEGIN_WITH(client, &asked, spec);
 	return chi_pages_all(client, status, CHI_OP_TWINS, &asked, out);
+}
+
+int chi_insight_list(struct chi_client *client, const struct chi_insight_spec *spec,
+		     struct chi_insight_result *out)
+{
+	struct chi_insight_spec asked;
+	int status = CHI_BEGIN_WITH(client, &asked, spec);
+	return chi_pages_all(client, status, CHI_OP_INSIGHT, &asked, out);
 }

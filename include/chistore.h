@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "chistore/games.h"
+#include "chistore/insight.h"
 #include "chistore/names.h"
 #include "chistore/queue.h"
 #include "chistore/search.h"

@@ -220,6 +220,8 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 			       .answer = chi_answer_queue_list},
 	[CHI_OP_TWINS] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
 			  &chi_twins_query, .fits = twins_fit},
+	[CHI_OP_INSIGHT] = {READ, CHI_KIND_QUERY, CHI_CLASS_SCAN, .flags = ARCHIVE | STAYS,
+			    &chi_insight_query},
 };
 
 const struct chi_op_row *chi_op_row_of(enum chi_op op)

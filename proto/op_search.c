@@ -276,3 +276,49 @@ static const struct chi_member twins_result[] = {
 	CHI_M_ROWS(2, struct chi_twin_groups, groups, n, &twin_group_message, CHI_TWINS_MAX),
 };
 CHI_TABLE(chi_twins_result, twins_result, twins_result, NULL);
+
+/* ---- Insight ----------------------------------------------------------------------------- */
+
+static const struct chi_member insight[] = {
+	CHI_M_NUMBER(1, struct chi_insight_spec, kind),
+	CHI_M(2, CHI_BOOL, struct chi_insight_spec, black),
+	CHI_M_TEXT(3, struct chi_insight_spec, filter, CHI_FILTER_MAX),
+	CHI_M_NUMBER(4, struct chi_insight_spec, min_games),
+	CHI_M_UP_TO(5, struct chi_insight_spec, fdr, CHI_THOUSANDTHS, "more than 1,000"),
+	CHI_M_NUMBER(6, struct chi_insight_spec, known),
+	CHI_M_UP_TO(7, struct chi_insight_spec, years, CHI_INSIGHT_YEARS_MAX, "more than 1,000"),
+	CHI_M_NUMBER(8, struct chi_insight_spec, limit),
+};
+CHI_TABLE(chi_insight_request, insight, insight, NULL);
+
+static int check_finding(struct chi_unpacker *u, void *out)
+{
+	const struct chi_insight_row *row = out;
+	return row->move == 0 || chi_move_possible(row->move)
+		       ? CHI_OK
+		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a move", "move");
+}
+
+static const struct chi_member finding[] = {
+	CHI_M(1, CHI_KEY, struct chi_insight_row, key),
+	CHI_M_UP_TO(2, struct chi_insight_row, move, UINT16_MAX, "not a move"),
+	CHI_M_NUMBER(3, struct chi_insight_row, game),
+	CHI_M_NUMBER(4, struct chi_insight_row, ply),
+	CHI_M_NUMBER(5, struct chi_insight_row, games),
+	CHI_M_NUMBER(6, struct chi_insight_row, others),
+	CHI_M_NUMBER(7, struct chi_insight_row, followed),
+	CHI_M_NUMBER(8, struct chi_insight_row, score),
+	CHI_M_NUMBER(9, struct chi_insight_row, expected),
+	CHI_M_NUMBER(10, struct chi_insight_row, low),
+	CHI_M_NUMBER(11, struct chi_insight_row, high),
+	CHI_M_NUMBER(12, struct chi_insight_row, chance),
+	CHI_M_NUMBER(13, struct chi_insight_row, adjusted),
+};
+static CHI_TABLE(finding_message, insight_row, finding, check_finding);
+
+static const struct chi_member insight_result[] = {
+	CHI_M_ROWS(1, struct chi_insight_result, rows, n, &finding_message, CHI_SCAN_ROWS_MAX),
+	CHI_M_NUMBER(2, struct chi_insight_result, tested),
+	CHI_M_NUMBER(3, struct chi_insight_result, games),
+};
+CHI_TABLE(chi_insight_result_message, insight_result, insight_result, NULL);

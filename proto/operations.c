@@ -79,6 +79,8 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 			      sizeof(struct chi_heads_request), sizeof(struct chi_heads)},
 	[CHI_OP_TWINS] = {"twins", &chi_twins_request, &chi_twins_result, false,
 			  sizeof(struct chi_twin_spec), sizeof(struct chi_twin_groups)},
+	[CHI_OP_INSIGHT] = {"insight", &chi_insight_request, &chi_insight_result_message, false,
+			    sizeof(struct chi_insight_spec), sizeof(struct chi_insight_result)},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

@@ -92,6 +92,8 @@ extern const struct chi_message chi_queue_list_request;
 extern const struct chi_message chi_queue_list_result;
 extern const struct chi_message chi_twins_request;
 extern const struct chi_message chi_twins_result;
+extern const struct chi_message chi_insight_request;
+extern const struct chi_message chi_insight_result_message;
 
 /* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
  * chi_idempotency_key, chi_entry; the keys of a chi_positions; a chi_text, of a FEN for one. */

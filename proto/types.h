@@ -10,6 +10,7 @@
 #include "base/idempotency.h"
 #include "base/record.h"
 #include "chistore/games.h"
+#include "chistore/insight.h"
 #include "chistore/names.h"
 #include "chistore/search.h"
 #include "chistore/types.h"
@@ -92,6 +93,7 @@ enum chi_op {
 	CHI_OP_QUEUE_TAKE,
 	CHI_OP_QUEUE_SETTLE,
 	CHI_OP_QUEUE_LIST,
+	CHI_OP_INSIGHT,
 	CHI_OP_COUNT_OF_OPS
 };
 

@@ -47,6 +47,7 @@ struct client_answer {
 	struct chi_gamesets gamesets;
 	struct chi_stats_result stats;
 	struct chi_twin_groups twins;
+	struct chi_insight_result insight;
 	struct chi_queue_lease lease;
 	struct chi_queue_page list;
 	struct chi_game_row row;
@@ -69,5 +70,5 @@ struct taker {
 	bool of_games;
 };
 
-#define TAKERS 27
+#define TAKERS 28
 extern const struct taker takers[TAKERS];

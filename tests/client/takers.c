@@ -257,6 +257,13 @@ static void to_twins(const struct fixture *f, const struct offer *o, FILE *to)
 	(void)fprintf(to, "%zu groups", in.twins.n);
 }
 
+static void to_insight(const struct fixture *f, const struct offer *o, FILE *to)
+{
+	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .filter = o->filter};
+	world_ok(f->client, chi_insight_list(f->client, &spec, &in.insight));
+	(void)fprintf(to, "%zu findings", in.insight.n);
+}
+
 static void to_heads(const struct fixture *f, const struct offer *o, FILE *to)
 {
 	struct chi_game_row rows[9];
@@ -399,6 +406,7 @@ const struct taker takers[TAKERS] = {
 	{"chi_gameset_drop", has_gameset, to_drop_gameset, true},
 	{"chi_stats_list", has_filter, to_stats, true},
 	{"chi_twins_list", has_filter, to_twins, true},
+	{"chi_insight_list", has_filter, to_insight, true},
 	{"chi_game_heads", has_games, to_heads, true},
 	{"chi_scan_count", has_filter, to_count, true},
 	{"chi_scan_open", has_filter, to_iter, true},

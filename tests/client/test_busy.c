@@ -34,6 +34,8 @@ static struct {
 	struct chi_stats_result stats;
 	struct chi_twin_spec twin_spec;
 	struct chi_twin_groups twins;
+	struct chi_insight_spec insight_spec;
+	struct chi_insight_result insight;
 	struct chi_queue_take_spec take;
 	struct chi_queue_lease lease;
 	struct chi_queue_page list;
@@ -81,6 +83,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_stats_list, &a.stats_spec, &a.stats)                                                 \
 	X(chi_suspects_list, &a.suspects_spec, &a.suspects)                                        \
 	X(chi_twins_list, &a.twin_spec, &a.twins)                                                  \
+	X(chi_insight_list, &a.insight_spec, &a.insight)                                           \
 	X(chi_scan_open, &a.scan, &a.iter)                                                         \
 	X(chi_gameset_make, "mine", "", NULL)                                                      \
 	X(chi_probe, &a.key, 1, &a.row)                                                            \

@@ -61,6 +61,12 @@ static int list_twins(struct world *world, const void *spec)
 	return chi_twins_list(world->client, spec, &twins);
 }
 
+static int list_insight(struct world *world, const void *spec)
+{
+	struct chi_insight_result insight;
+	return chi_insight_list(world->client, spec, &insight);
+}
+
 static int take_queued(struct world *world, const void *spec)
 {
 	struct chi_queue_lease lease;
@@ -126,6 +132,7 @@ static const struct sized all[] = {
 	      .limit = 1),
 	SIZED(list_stats, chi_stats_spec, by, CHI_STATS_SPEC_INIT, .by = CHI_STATS_YEAR),
 	SIZED(list_twins, chi_twin_spec, size, CHI_TWIN_SPEC_INIT),
+	SIZED(list_insight, chi_insight_spec, size, CHI_INSIGHT_SPEC_INIT),
 	SIZED(take_queued, chi_queue_take_spec, limit, CHI_QUEUE_TAKE_SPEC_INIT, .holder = "a",
 	      .lease_ms = 1, .limit = 1),
 	SIZED(open_prober, chi_prober_options, size, CHI_PROBER_OPTIONS_INIT),

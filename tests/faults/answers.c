@@ -393,6 +393,19 @@ static int ask_twins(struct asked *a, unsigned i)
 	return status;
 }
 
+static int ask_insight(struct asked *a, unsigned i)
+{
+	struct chi_insight_result found = {.n = 0};
+	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = (uint8_t)i,
+					      .min_games = 2, .fdr = 1000};
+	int status = chi_insight_list(a->client, &spec, &found);
+	add_bytes(a, &found.tested, sizeof(found.tested));
+	for (size_t j = 0; status == CHI_OK && j < found.n; j++) {
+		add_bytes(a, found.rows[j].key.bytes, found.rows[j].key.len);
+	}
+	return status;
+}
+
 static const struct question {
 	const char *call;
 	int (*ask)(struct asked *a, unsigned i);
@@ -414,6 +427,7 @@ static const struct question {
 	{"queue_list", ask_queue, 3},
 	{"get_stats", ask_stats, CHI_STATS_KINDS},
 	{"get_twins", ask_twins, 1},
+	{"get_insight", ask_insight, CHI_INSIGHTS},
 };
 
 long answers_stored(struct chi_client *client, struct stored *out, size_t max)

@@ -11,7 +11,7 @@ import sys
 import tree
 
 HEADERS = ("include/chistore.h", "include/chistore/types.h", "include/chistore/games.h",
-           "include/chistore/names.h", "include/chistore/search.h", "include/chistore/queue.h", "include/chistore/imports.h")
+           "include/chistore/names.h", "include/chistore/search.h", "include/chistore/insight.h", "include/chistore/queue.h", "include/chistore/imports.h")
 
 
 def exported(library):

@@ -124,6 +124,11 @@ static const struct known known[] = {
 	{"QueueListResult.rows", 4096},
 	{"Twins.filter", 4096},
 	{"TwinsResult.groups", 262144},
+	{"Insight.filter", 4096},
+	{"Insight.fdr", 1000},
+	{"Insight.years", 1000},
+	{"InsightRow.move", 65535},
+	{"InsightResult.rows", 10000},
 	{"GetHeads.numbers", 4000},
 	{"HeadsResult.rows", 1000},
 };

@@ -58,6 +58,7 @@ OPERATIONS = {
     "queue_settle": (WRITE, lambda n: pb.QueueSettle(fens=[fen(n)], action=pb.DONE)),
     "queue_list": (READ, lambda n: pb.QueueList(state=pb.WAITING)),
     "twins": (READ, lambda n: pb.Twins()),
+    "insight": (READ, lambda n: pb.Insight()),
 }
 
 # Answers of requests that were allowed; that there is nothing to say of them is another matter.
