@@ -134,7 +134,7 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
 python-abi: ## write Python's declarations again, after a change of the C headers
-	python/make_abi.py include/chistore/imports.h include/chistore/types.h include/chistore/games.h include/chistore/names.h include/chistore/search.h include/chistore/queue.h include/chistore.h >python/chistore/_abi.py.new
+	python/make_abi.py include/chistore/imports.h include/chistore/types.h include/chistore/games.h include/chistore/names.h include/chistore/search.h include/chistore/insight.h include/chistore/queue.h include/chistore.h >python/chistore/_abi.py.new
 	mv python/chistore/_abi.py.new python/chistore/_abi.py
 
 clean: ## remove the build directories

@@ -14,7 +14,7 @@ README.md beside this package has more.
 
 from ._library import (BadInput, Busy, Corrupt, Denied, Error, NoStore, Stale, TimedOut,
                        Unreachable, lib as _lib)
-from .games import Game, TwinGroup
+from .games import Finding, Game, TwinGroup
 from .position import LegalMove, Position, Positions
 from .queue import Lease, QueueAdded, QueueRow
 from .record import Counts, Evaluation, Move, Put, Record, Row, Rows
@@ -23,5 +23,5 @@ from .store import Child, Explored, Prober, Store, create, import_pgn, open
 
 __version__ = _lib.chi_version().decode()
 __all__ = ["BadInput", "Busy", "Child", "Corrupt", "Counts", "Denied", "Error", "Evaluation",
-           "Explored", "Game", "Gameset", "Lease", "LegalMove", "Move", "Name", "NamesChanged", "NoStore", "Position", "Positions", "Prober", "Put", "QueueAdded", "QueueRow", "Record", "Row",
+           "Explored", "Finding", "Game", "Gameset", "Lease", "LegalMove", "Move", "Name", "NamesChanged", "NoStore", "Position", "Positions", "Prober", "Put", "QueueAdded", "QueueRow", "Record", "Row",
            "Rows", "Stale", "Store", "Suspects", "TimedOut", "TwinGroup", "Unreachable", "create", "import_pgn", "open"]

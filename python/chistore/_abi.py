@@ -192,6 +192,16 @@ CHI_STATS_KINDS = 15
 CHI_TWINS_BEGINNING = 1
 CHI_TWINS_NAMES = 2
 CHI_TWINS_DATES = 4
+CHI_INSIGHT_WEAK = 0
+CHI_INSIGHT_STRONG = 1
+CHI_INSIGHT_NOVELTIES = 2
+CHI_INSIGHT_TEMPO = 3
+CHI_INSIGHTS = 4
+CHI_INSIGHT_POINT = 10000
+CHI_INSIGHT_CHANCE = 1000000000
+CHI_INSIGHT_YEARS_MAX = 1000
+CHI_INSIGHT_GAMES_MAX = 65536
+CHI_INSIGHT_UNKNOWN = 4294967295
 CHI_QUEUE_MAX = 1000000
 CHI_QUEUE_BATCH_MAX = 4096
 CHI_QUEUE_HOLDER_MAX = 64
@@ -414,6 +424,18 @@ class chi_twin_group(Structure):
 
 
 class chi_twin_groups(Structure):
+    pass
+
+
+class chi_insight_spec(Sized):
+    pass
+
+
+class chi_insight_row(Structure):
+    pass
+
+
+class chi_insight_result(Structure):
     pass
 
 
@@ -860,6 +882,38 @@ chi_twin_groups._fields_ = [
     ("groups", POINTER(chi_twin_group)),
     ("n", c_size_t),
 ]
+chi_insight_spec._fields_ = [
+    ("size", c_size_t),
+    ("kind", c_uint8),
+    ("black", c_bool),
+    ("filter", c_char_p),
+    ("min_games", c_uint64),
+    ("fdr", c_uint32),
+    ("known", c_uint32),
+    ("years", c_uint32),
+    ("limit", c_uint64),
+]
+chi_insight_row._fields_ = [
+    ("key", chi_key),
+    ("move", c_uint16),
+    ("game", c_uint32),
+    ("ply", c_uint32),
+    ("games", c_uint64),
+    ("others", c_uint64),
+    ("followed", c_uint64),
+    ("score", c_uint32),
+    ("expected", c_uint32),
+    ("low", c_uint32),
+    ("high", c_uint32),
+    ("chance", c_uint32),
+    ("adjusted", c_uint32),
+]
+chi_insight_result._fields_ = [
+    ("rows", POINTER(chi_insight_row)),
+    ("n", c_size_t),
+    ("tested", c_uint64),
+    ("games", c_uint64),
+]
 chi_queue_row._fields_ = [
     ("key", chi_key),
     ("state", c_uint8),
@@ -969,6 +1023,7 @@ FUNCTIONS = {
     "chi_gameset_drop": (c_int, [POINTER(chi_client), c_char_p]),
     "chi_stats_list": (c_int, [POINTER(chi_client), POINTER(chi_stats_spec), POINTER(chi_stats_result)]),
     "chi_twins_list": (c_int, [POINTER(chi_client), POINTER(chi_twin_spec), POINTER(chi_twin_groups)]),
+    "chi_insight_list": (c_int, [POINTER(chi_client), POINTER(chi_insight_spec), POINTER(chi_insight_result)]),
     "chi_queue_add": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_uint32, POINTER(chi_queue_added)]),
     "chi_queue_take": (c_int, [POINTER(chi_client), POINTER(chi_queue_take_spec), POINTER(chi_queue_lease)]),
     "chi_queue_settle": (c_int, [POINTER(chi_client), c_uint64, c_int, POINTER(chi_key), c_size_t, c_uint32, POINTER(c_uint64)]),

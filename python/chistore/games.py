@@ -47,6 +47,34 @@ class TwinGroup(list):
         self.why = {word for bit, word in _WHY.items() if group.why & bit}
 
 
+class Finding(typing.NamedTuple):
+    """A row of weak(), strong(), novelties() or tempo(); see docs/INSIGHT.md. Scores are points of a
+    game, 0 to 1, `low` and `high` the 95 % interval of `score`."""
+    position: Position
+    move: typing.Optional[str]  # novelties: in UCI
+    game: typing.Optional[int]  # one with it; novelties: the first with the move
+    ply: int  # where, in that game
+    games: int
+    others: int  # positions of the finding; games before; games a move behind
+    followed: int  # novelties
+    score: float
+    expected: typing.Optional[float]  # of tempo: the score a move behind
+    low: float
+    high: float
+    chance: float  # weak, strong: that luck alone does this
+    adjusted: float  # the same for all positions that were tested
+
+
+def _finding(row):
+    position = Position._of(bytes(row.key))  # pylint: disable=protected-access
+    points = 1 / _abi.CHI_INSIGHT_POINT
+    chance = 1 / _abi.CHI_INSIGHT_CHANCE
+    expected = None if row.expected == _abi.CHI_INSIGHT_UNKNOWN else row.expected * points
+    return Finding(position, position.uci(row.move) if row.move else None, row.game or None,
+                   row.ply, row.games, row.others, row.followed, row.score * points, expected,
+                   row.low * points, row.high * points, row.chance * chance, row.adjusted * chance)
+
+
 def _bytes(text):
     return None if text is None else text.encode()
 
@@ -132,6 +160,41 @@ class Gaming:
                                   beginning=beginning)
         self._check(lib.chi_twins_list(self._c(), spec, out))
         found = [TwinGroup(group) for group in out.groups[:out.n]]
+        self._note_unknown()
+        return found
+
+    # ---- Insight ----
+
+    def weak(self, filter, black=False, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+        """
+        Findings, positions where White, or Black, does worse in the games of the filter (of one
+        player with this side) than in its others, by more than ratings and luck explain. Of them
+        so many percent may be luck. An empty list is an answer.
+        """
+        return self._insight(_abi.CHI_INSIGHT_WEAK, filter=_bytes(filter), black=black,
+                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+
+    def strong(self, filter, black=False, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+        """The same where it does better."""
+        return self._insight(_abi.CHI_INSIGHT_STRONG, filter=_bytes(filter), black=black,
+                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+
+    def novelties(self, filter="", min_games=0, known=0, years=0, limit=0):  # pylint: disable=redefined-builtin
+        """
+        Findings, moves that were new in a known position, by the first game, one of the filter's;
+        `followed` counts the games with the move in the years after it.
+        """
+        return self._insight(_abi.CHI_INSIGHT_NOVELTIES, filter=_bytes(filter),
+                             min_games=min_games, known=known, years=years, limit=limit)
+
+    def tempo(self, min_games=0, limit=0):
+        """Findings, positions that also occur a move behind: what the move is worth."""
+        return self._insight(_abi.CHI_INSIGHT_TEMPO, min_games=min_games, limit=limit)
+
+    def _insight(self, kind, **asked):
+        out = _abi.chi_insight_result()
+        self._check(lib.chi_insight_list(self._c(), _abi.chi_insight_spec(kind=kind, **asked), out))
+        found = [_finding(row) for row in out.rows[:out.n]]
         self._note_unknown()
         return found
 

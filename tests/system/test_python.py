@@ -31,7 +31,7 @@ from chistore import _abi
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
 PGN = os.path.join(DATA, "pgn", "masters_300.pgn")
-HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/imports.h", "chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h", "chistore/queue.h",
+HEADERS = [os.path.join(ROOT, "include", name) for name in ("chistore/imports.h", "chistore/types.h", "chistore/games.h", "chistore/names.h", "chistore/search.h", "chistore/insight.h", "chistore/queue.h",
                                                           "chistore.h")]
 
 GAMES = """[White "A"]
@@ -388,6 +388,34 @@ class Calls:
             self.assertEqual(store.twins(plies=10, beginning=12)[1].why, {"beginning"})
             self.assertEqual(store.twins("player Nemo"), [])
             self.assertEqual(store.unknown_names, ["Nemo"])
+
+    def test_insight(self):
+        path = os.path.join(make_temp_dir(), "insight")
+        game = '[White "A{0}"]\n[Black "{1}"]\n[WhiteElo "2500"]\n[BlackElo "2500"]\n' \
+               '[Date "{2}.01.01"]\n[Result "{3}"]\n\n1. {4} {3}\n\n'
+        text = "".join(game.format(i, "B", 2000, "1-0", "e4 e5 2. a3") for i in range(30))
+        text += "".join(game.format(i, "B", 2000, "0-1", "d4 d5 2. a3") for i in range(30))
+        text += "".join(game.format(i, "C", 2001, "1/2-1/2", "e4 e5 2. h4") for i in range(9))
+        chistore.import_pgn(path, io.BytesIO(text.encode()), statistic="control")
+        with chistore.open(path) as store:
+            weak = store.weak('black "B"')  # White scores 50 %
+            worse = store.weak('black "B"', black=True)
+            better = store.strong('black "B"', black=True)
+            self.assertEqual([found.position for found in weak],
+                             [chistore.Position().play("d4")])
+            self.assertEqual([found.position for found in worse],
+                             [chistore.Position().play("e4")])
+            self.assertEqual([found.position for found in better],
+                             [chistore.Position().play("d4")])
+            self.assertEqual((worse[0].games, worse[0].score, better[0].score), (30, 0, 1))
+            self.assertTrue(worse[0].chance <= worse[0].adjusted < 0.05 < worse[0].expected)
+            (new,) = store.novelties(min_games=9)
+            self.assertEqual((new.position, new.move, new.ply),
+                             (chistore.Position().play("e4", "e5"), "h2h4", 2))
+            self.assertEqual((new.games, new.others, new.followed), (9, 30, 8))
+            self.assertEqual(store.novelties("player Nemo", min_games=9), [])
+            self.assertEqual(store.unknown_names, ["Nemo"])
+            self.assertRaises(chistore.BadInput, store.weak, "player (")
 
     def test_queue(self):
         store = self.store
