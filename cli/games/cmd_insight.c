@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chistore weak, strong, novelties and tempo: findings (chistore/insight.h), each with the line of
+ * a game that leads there and a command that shows the games behind it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chess/fen.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
+#include "chess/notation.h"
+#include "cli/in/game_terms.h"
+#include "cli/out/columns.h"
+#include "cli/out/output.h"
+#include "formats/rows/insight.h"
+
+struct insight_state {
+	struct game_terms terms;
+	uint64_t min_games;
+	uint64_t fdr; /* percent */
+	uint64_t known;
+	uint64_t years;
+	uint64_t limit;
+	uint8_t kind;
+	struct cli_rows rows;
+};
+
+/* ---- A finding's line --------------------------------------------------------------------- */
+
+/* What a row points to. */
+struct texts {
+	char fen[CHI_FEN_SIZE];
+	char line[CHI_INSIGHT_LINE_SIZE];
+	char move[CHI_SAN_SIZE];
+	char show[CHI_FEN_SIZE + CHI_FILTER_TEXT_SIZE + 64];
+};
+
+/* "1.e4 c5 2.Nf3"; a game that begins elsewhere is not numbered from there. */
+static void print_moves(const struct chi_game *game, uint32_t plies,
+			char out[CHI_INSIGHT_LINE_SIZE])
+{
+	struct chi_position position[2];
+	size_t len = 0;
+	out[0] = '\0';
+	position[0] = chi_position_initial;
+	if (game->has_start && chi_key_decode(&game->start, &position[0], NULL) != CHI_OK) {
+		return;
+	}
+	for (uint32_t ply = 0; ply < plies && ply < game->n_plies; ply++) {
+		const struct chi_position *at = &position[ply & 1];
+		char san[CHI_SAN_SIZE];
+		if (!chi_movegen_is_legal(at, game->moves[ply])) {
+			return;
+		}
+		(void)chi_san_print(at, game->moves[ply], san);
+		bool white = at->side == CHI_WHITE;
+		int n = white ? snprintf(out + len, CHI_INSIGHT_LINE_SIZE - len, "%s%" PRIu32 ".%s",
+					 ply > 0 ? " " : "", ply / 2 + 1, san)
+			      : snprintf(out + len, CHI_INSIGHT_LINE_SIZE - len, "%s%s",
+					 ply > 0 ? " " : "", san);
+		len += (size_t)n;
+		if (len >= CHI_INSIGHT_LINE_SIZE - 1) {
+			return;
+		}
+		chi_position_play(at, game->moves[ply], &position[~ply & 1]);
+	}
+}
+
+/* An argument for a shell. */
+static size_t quote(char *out, size_t size, size_t len, const char *text)
+{
+	len += (size_t)snprintf(out + len, size - len, "'");
+	for (; *text != '\0' && len + 8 < size; text++) {
+		len += (size_t)snprintf(out + len, size - len, *text == '\'' ? "'\\''" : "%c",
+					*text);
+	}
+	return len + (size_t)snprintf(out + len, size - len, "'");
+}
+
+/* The games of the position, or after the new move, of the filter if there is one. */
+static void print_command(const struct insight_state *state, const struct chi_insight_row *row,
+			  const struct chi_position *position, struct texts *texts)
+{
+	char fen[CHI_FEN_SIZE];
+	struct chi_position next = *position;
+	if (row->move != 0) {
+		chi_position_play(position, row->move, &next);
+	}
+	chi_fen_print(&next, fen);
+	size_t size = sizeof(texts->show);
+	size_t len = (size_t)snprintf(texts->show, size, "chistore games --position ");
+	len = quote(texts->show, size, len, fen);
+	if (state->kind <= CHI_INSIGHT_STRONG && state->terms.text[0] != '\0') {
+		len += (size_t)snprintf(texts->show + len, size - len, " --filter ");
+		(void)quote(texts->show, size, len, state->terms.text);
+	}
+}
+
+static int fill_texts(const struct insight_state *state, const struct chi_insight_row *row,
+		      struct texts *texts)
+{
+	struct chi_position position;
+	int status = chi_key_decode(&row->key, &position, NULL);
+	if (status != CHI_OK) {
+		return status;
+	}
+	chi_fen_print(&position, texts->fen);
+	if (row->move != 0 && !chi_movegen_is_legal(&position, row->move)) {
+		return -CHI_EMOVE;
+	}
+	if (row->move != 0) {
+		(void)chi_san_print(&position, row->move, texts->move);
+	}
+	print_command(state, row, &position, texts);
+	return CHI_OK;
+}
+
+/* A game that has gone meanwhile leaves its row without a line. */
+static int print_row(struct cli *cli, const char *side, const struct chi_insight_row *row)
+{
+	struct insight_state *state = cli->state;
+	static struct texts texts;
+	struct chi_insight_line line = {.row = *row, .side = side};
+	struct chi_game_row head;
+	struct chi_game game;
+	texts = (struct texts){{0}, {0}, {0}, {0}};
+	int status = fill_texts(state, row, &texts);
+	if (status == CHI_OK && row->game != 0) {
+		status = chi_game_get(cli->client, row->game, &head, &game);
+		if (status == CHI_OK) {
+			print_moves(&game, row->ply, texts.line);
+			line.head = &head;
+		}
+	}
+	if (status < 0) {
+		return cli_fail(cli->client, status);
+	}
+	line.fen = texts.fen;
+	line.line = texts.line;
+	line.move = texts.move;
+	line.show = texts.show;
+	rows_print(&state->rows, &line);
+	return EXIT_DONE;
+}
+
+/* ---- The commands ------------------------------------------------------------------------- */
+
+static void remark(const struct insight_state *state, const char *side,
+		   const struct chi_insight_result *result)
+{
+	switch (state->kind) {
+	case CHI_INSIGHT_NOVELTIES:
+		cli_message("%" PRIu64 " positions that are common enough were looked at",
+			    result->tested);
+		break;
+	case CHI_INSIGHT_TEMPO:
+		cli_message("%" PRIu64 " positions were looked at", result->tested);
+		break;
+	default:
+		cli_message("%s%" PRIu64 " positions of %" PRIu64 " rated games as %s were tested",
+			    result->n == 0 ? "nothing: " : "", result->tested, result->games, side);
+	}
+}
+
+static int ask(struct cli *cli, bool black)
+{
+	struct insight_state *state = cli->state;
+	const char *side = black ? "black" : "white";
+	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT,
+					      .kind = state->kind,
+					      .black = black,
+					      .filter = state->terms.text,
+					      .min_games = state->min_games,
+					      .fdr = (uint32_t)state->fdr * 10,
+					      .known = (uint32_t)state->known,
+					      .years = (uint32_t)state->years,
+					      .limit = state->limit};
+	struct chi_insight_result result;
+	int status = chi_insight_list(cli->client, &spec, &result);
+	if (status != CHI_OK) {
+		return cli_fail(cli->client, status);
+	}
+	game_terms_remark(cli);
+	/* What the library returned ends with its next call. */
+	_cleanup_(chi_freep) struct chi_insight_row *found = calloc(result.n + 1, sizeof(*found));
+	if (found == NULL) {
+		return cli_no_memory();
+	}
+	if (result.n > 0) {
+		memcpy(found, result.rows, result.n * sizeof(*found));
+	}
+	state->rows.cli = cli;
+	state->rows.columns = chi_insight_columns(state->kind, &state->rows.n);
+	int code = EXIT_DONE;
+	for (size_t i = 0; code == EXIT_DONE && i < result.n && !cli_output_failed(); i++) {
+		code = print_row(cli, side, &found[i]);
+	}
+	if (code == EXIT_DONE) {
+		rows_head(&state->rows);
+		if (!cli->quiet) {
+			remark(state, side, &result);
+		}
+	}
+	return code;
+}
+
+/* --white NAME and --black NAME say whose results; PLAYER has either side, one after the other. */
+static int run_side(struct cli *cli, uint8_t kind)
+{
+	struct insight_state *state = cli->state;
+	struct game_terms *terms = &state->terms;
+	bool white = cli_given(cli, "white");
+	bool black = cli_given(cli, "black");
+	bool player = cli->argc > 0;
+	state->kind = kind;
+	if ((int)white + (int)black + (int)player != 1) {
+		return cli_usage(cli, "say whose results: PLAYER, --white NAME or --black NAME");
+	}
+	if (!player) {
+		int code = game_terms_take(cli, terms);
+		return code == EXIT_DONE ? ask(cli, black) : code;
+	}
+	if (terms->n == GAME_TERMS_MAX) {
+		return cli_usage(cli, "too many options choose games");
+	}
+	struct chi_filter_term *term = &terms->term[terms->n++];
+	int code = EXIT_DONE;
+	for (int side = CHI_WHITE; code == EXIT_DONE && side <= CHI_BLACK; side++) {
+		*term = (struct chi_filter_term){.name = side == CHI_WHITE ? "white" : "black",
+						 .value = cli->argv[0]};
+		code = game_terms_take(cli, terms);
+		code = code == EXIT_DONE ? ask(cli, side == CHI_BLACK) : code;
+	}
+	return code;
+}
+
+static int run_weak(struct cli *cli)
+{
+	return run_side(cli, CHI_INSIGHT_WEAK);
+}
+
+static int run_strong(struct cli *cli)
+{
+	return run_side(cli, CHI_INSIGHT_STRONG);
+}
+
+static int run_novelties(struct cli *cli)
+{
+	struct insight_state *state = cli->state;
+	state->kind = CHI_INSIGHT_NOVELTIES;
+	int code = game_terms_take(cli, &state->terms);
+	return code == EXIT_DONE ? ask(cli, false) : code;
+}
+
+static int run_tempo(struct cli *cli)
+{
+	((struct insight_state *)cli->state)->kind = CHI_INSIGHT_TEMPO;
+	return ask(cli, false);
+}
+
+#define SIDE_OPTIONS                                                                               \
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",                   \
+		      "rated games of a position, and as many without it (default: 20)"),          \
+		OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                        \
+			      "of the findings so many may be chance (default: 5)"),               \
+		OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",                   \
+			      "at most N findings, the surest"),                                   \
+		GAME_TERM_OPTIONS(insight_state, terms)
+
+static const struct cli_option side_options[] = {SIDE_OPTIONS, OPTIONS_END};
+
+#define SIDE_HELP                                                                                  \
+	"Of each position that enough of the games reached, the results are compared with\n"       \
+	"what ratings let expect, and this with the player's other games of the same side.\n"      \
+	"What is printed is surer than chance, for as many positions as there are; positions\n"    \
+	"of nearly the same games are one finding. Often there is nothing, and it says so.\n"      \
+	"\n"                                                                                       \
+	"Columns: side, games, score (percent), low and high (its 95 % interval), expected\n"      \
+	"(by ratings and the other games), chance (that luck alone does this), adjusted (for\n"    \
+	"all positions), positions (of this finding), game and ply (one that has it), line,\n"     \
+	"fen, show (a command that lists the games).\n"                                            \
+	"\n" GAME_TERMS_HELP
+
+const struct command cmd_weak = {
+	.name = "weak",
+	.arguments = "[PLAYER]",
+	.summary = "find where a player does worse than elsewhere, by more than chance",
+	.help = SIDE_HELP,
+	.example = "chistore -a ./games weak 'Shirov, Alexei'\n"
+		   "chistore -a ./games weak --white 'Shirov, Alexei' --since 1995 --fdr 10",
+	.options = side_options,
+	.args_max = 1,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_weak,
+};
+
+const struct command cmd_strong = {
+	.name = "strong",
+	.arguments = "[PLAYER]",
+	.summary = "find where a player does better than elsewhere, by more than chance",
+	.help = SIDE_HELP,
+	.example = "chistore -a ./games strong --black 'Carlsen, Magnus'",
+	.options = side_options,
+	.args_max = 1,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_strong,
+};
+
+static const struct cli_option novelty_options[] = {
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+		      "games with the move (default: 60)"),
+	OPTION_NUMBER(insight_state, known, 1, UINT32_MAX, "known", "N",
+		      "games with the position before (default: 20)"),
+	OPTION_NUMBER(insight_state, years, 1, CHI_INSIGHT_YEARS_MAX, "caught-on", "YEARS",
+		      "count the games that followed within these years (default: 3)"),
+	OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",
+		      "at most N findings, the most followed"),
+	GAME_TERM_OPTIONS(insight_state, terms),
+	OPTIONS_END,
+};
+
+const struct command cmd_novelties = {
+	.name = "novelties",
+	.arguments = "",
+	.summary = "list moves that were new, who played them first, and what became of them",
+	.help = "A novelty is the move by which the first game, by its date, came to a position\n"
+		"that many games have by now, from one that was known. Options that choose games\n"
+		"choose those first games: --player, --since. Most followed come first.\n"
+		"\n"
+		"Columns: followed (games with the move within --caught-on years), games (with "
+		"it),\n"
+		"before (with the position, before it), move, date, white, black, score (percent, "
+		"of\n"
+		"who played it), low and high (its 95 % interval), expected (by ratings), game, "
+		"ply,\n"
+		"line, fen (before the move), show (a command that lists the games with it).\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games novelties --since 2000 --limit 20\n"
+		   "chistore -a ./games novelties --player 'Aronian, Levon' --min-games 20",
+	.options = novelty_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_novelties,
+};
+
+static const struct cli_option tempo_options[] = {
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+		      "games of each of the two positions (default: 200)"),
+	OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N", "at most N pairs"),
+	OPTIONS_END,
+};
+
+const struct command cmd_tempo = {
+	.name = "tempo",
+	.arguments = "",
+	.summary = "list what a move is worth: positions that occur a move ahead and a move behind",
+	.help = "A position is compared with the one that has its colours exchanged and the same\n"
+		"side to move: there the same men are a move behind. The pairs where the move is\n"
+		"worth most come first; ratings are not taken into account.\n"
+		"\n"
+		"Columns: worth (points of a game, in percent), games, games_behind, score "
+		"(percent),\n"
+		"low and high (its 95 % interval), score_behind, game, ply, line, fen, show.",
+	.example = "chistore -a ./games tempo --min-games 100",
+	.options = tempo_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_tempo,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of findings. */
+#include "formats/rows/insight.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+static const struct chi_insight_row *row_of(const void *at)
+{
+	return &((const struct chi_insight_line *)at)->row;
+}
+
+/* Points of a game, in percent. */
+static void percent(uint32_t score, struct chi_cell *out)
+{
+	if (score != CHI_INSIGHT_UNKNOWN) {
+		chi_cell_hundredths(out, (int32_t)score);
+	}
+}
+
+static void score_cell(const void *at, struct chi_cell *out)
+{
+	percent(row_of(at)->score, out);
+}
+
+static void low_cell(const void *at, struct chi_cell *out)
+{
+	percent(row_of(at)->low, out);
+}
+
+static void high_cell(const void *at, struct chi_cell *out)
+{
+	percent(row_of(at)->high, out);
+}
+
+static void expected_cell(const void *at, struct chi_cell *out)
+{
+	percent(row_of(at)->expected, out);
+}
+
+static void worth_cell(const void *at, struct chi_cell *out)
+{
+	chi_cell_hundredths(out, (int32_t)row_of(at)->score - (int32_t)row_of(at)->expected);
+}
+
+static void chance(uint32_t billionths, struct chi_cell *out)
+{
+	(void)snprintf(out->own, sizeof(out->own), "%.9f", billionths / (double)CHI_INSIGHT_CHANCE);
+	chi_cell_name(out, out->own);
+	out->kind = VALUE_NUMBER;
+}
+
+static void chance_cell(const void *at, struct chi_cell *out)
+{
+	chance(row_of(at)->chance, out);
+}
+
+static void adjusted_cell(const void *at, struct chi_cell *out)
+{
+	chance(row_of(at)->adjusted, out);
+}
+
+/* A column of the game's own. */
+static void game_cell(const char *name, const void *at, struct chi_cell *out)
+{
+	const struct chi_game_row *head = ((const struct chi_insight_line *)at)->head;
+	for (size_t i = 0; head != NULL && i < CHI_GAME_COLUMNS; i++) {
+		if (strcmp(chi_game_columns[i].name, name) == 0) {
+			chi_cell_fill(&chi_game_columns[i], head, out);
+		}
+	}
+}
+
+static void date_cell(const void *at, struct chi_cell *out)
+{
+	game_cell("date", at, out);
+}
+
+static void white_cell(const void *at, struct chi_cell *out)
+{
+	game_cell("white", at, out);
+}
+
+static void black_cell(const void *at, struct chi_cell *out)
+{
+	game_cell("black", at, out);
+}
+
+#define LINE(show, member, name) COLUMN(show, struct chi_insight_line, member, name)
+#define COMMON                                                                                     \
+	COLUMN_MADE("score", score_cell), COLUMN_MADE("low", low_cell),                            \
+		COLUMN_MADE("high", high_cell), COLUMN_MADE("expected", expected_cell)
+#define PLACE                                                                                      \
+	LINE(SHOW_NUMBER, row.game, "game"), LINE(SHOW_COUNT, row.ply, "ply"),                     \
+		LINE(SHOW_NAME, line, "line"), LINE(SHOW_NAME, fen, "fen"),                        \
+		LINE(SHOW_NAME, show, "show")
+
+static const struct chi_row_column sides[] = {
+	LINE(SHOW_NAME, side, "side"),
+	LINE(SHOW_COUNT, row.games, "games"),
+	COMMON,
+	COLUMN_MADE("chance", chance_cell),
+	COLUMN_MADE("adjusted", adjusted_cell),
+	LINE(SHOW_COUNT, row.others, "positions"),
+	PLACE,
+};
+
+static const struct chi_row_column novelties[] = {
+	LINE(SHOW_COUNT, row.followed, "followed"),
+	LINE(SHOW_COUNT, row.games, "games"),
+	LINE(SHOW_COUNT, row.others, "before"),
+	LINE(SHOW_NAME, move, "move"),
+	COLUMN_MADE("date", date_cell),
+	COLUMN_MADE("white", white_cell),
+	COLUMN_MADE("black", black_cell),
+	COMMON,
+	PLACE,
+};
+
+static const struct chi_row_column tempo[] = {
+	COLUMN_MADE("worth", worth_cell),
+	LINE(SHOW_COUNT, row.games, "games"),
+	LINE(SHOW_COUNT, row.others, "games_behind"),
+	COLUMN_MADE("score", score_cell),
+	COLUMN_MADE("low", low_cell),
+	COLUMN_MADE("high", high_cell),
+	COLUMN_MADE("score_behind", expected_cell),
+	PLACE,
+};
+
+const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
+{
+	switch (kind) {
+	case CHI_INSIGHT_NOVELTIES:
+		*n = CHI_COUNT(novelties);
+		return novelties;
+	case CHI_INSIGHT_TEMPO:
+		*n = CHI_COUNT(tempo);
+		return tempo;
+	default:
+		*n = CHI_COUNT(sides);
+		return sides;
+	}
+}

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""weak, strong, novelties and tempo by the command line, on games with a weakness, a novelty and a
+pair of positions a move apart that are put into them: in a directory and over a server, and each
+row's own command shows as many games as the row says."""
+
+import json
+import random
+import shlex
+
+import harness
+from cli_base import Base
+
+LINES = ("1. e4 c5 2. Nf3 d6 3. d4", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "1. d4 d5 2. c4 e6 3. Nc3",
+         "1. d4 Nf6 2. c4 g6 3. Nc3", "1. c4 e5 2. Nc3")
+NOVELTY = "1. Nf3 d5 2. b4"
+KNOWN = "1. Nf3 d5 2. g3"
+# A double step is one move more for the same men: e3 and e5 against e4 and e6.
+AHEAD, BEHIND = "1. a3 e5", "1. e4"
+
+
+def game(number, white, black, moves, result, date="1999.01.01", elo=(2500, 2500)):
+    tags = {"Event": f"e{number}", "White": white, "Black": black, "Date": date, "Result": result,
+            "WhiteElo": elo[0], "BlackElo": elo[1]}
+    return "".join(f'[{name} "{value}"]\n' for name, value in tags.items()) + \
+        f"\n{moves} {result}\n\n"
+
+
+def games():
+    """The player loses in the first line, whatever the ratings; 30 games before the novelty, and 40
+    within three years after it; others later."""
+    chance = random.Random(1)
+    made = []
+    for i in range(600):
+        line = i % len(LINES)
+        result = "0-1" if line == 0 and chance.random() < 0.6 else chance.choice(
+            ("1-0", "1/2-1/2", "0-1"))
+        made.append(game(len(made), "Player, Some", f"Other {i}", LINES[line], result))
+    for i in range(30):
+        made.append(game(len(made), f"A{i}", f"B{i}", KNOWN, "1/2-1/2", f"2000.02.{i % 28 + 1:02}"))
+    for i in range(70):
+        year = 2001 if i == 0 else 2002 if i < 41 else 2010
+        made.append(game(len(made), f"N{i}", f"M{i}", NOVELTY, "1-0" if i % 2 else "0-1",
+                         f"{year}.05.{i % 28 + 1:02}"))
+    chance.shuffle(made)
+    return "".join(made)
+
+
+class Insight(Base):
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", self.write("games.pgn", games()), address=self.store)
+
+    def rows(self, *args):
+        """The same of the directory and over a server, in either form."""
+        with harness.start_daemon({"default": self.store}) as daemon:
+            said = [self.out(*args, "--json", address=address)
+                    for address in (self.store, daemon.address)]
+        self.assertEqual(said[0], said[1])
+        found = [json.loads(line) for line in said[0].splitlines()]
+        table = self.out(*args, address=self.store).splitlines()
+        self.assertEqual(len(table), len(found) + 1)
+        if found:
+            self.assertEqual(table[0].split("\t"), list(found[0]))
+        return found
+
+    def shown(self, row):
+        """The games that its command lists."""
+        words = shlex.split(row["show"])
+        self.assertEqual(words[0], "chistore")
+        return len(self.out(*words[1:], "--json", address=self.store).splitlines())
+
+    def test_weak(self):
+        found = self.rows("weak", "Player, Some")
+        self.assertEqual([(row["side"], row["line"]) for row in found],
+                         [("white", "1.e4 c5")])
+        row = found[0]
+        self.assertEqual((row["games"], self.shown(row)), (120, 120))
+        self.assertLess(row["high"], row["expected"])
+        self.assertLess(row["adjusted"], 0.05)
+        self.assertEqual(self.rows("weak", "--white", "Player, Some", "--limit", "1"), found[:1])
+        said = self.cli("weak", "--black", "Player, Some", address=self.store)
+        self.assertIn("nothing: 0 positions of 0 rated games as black", said.stderr)
+        said = self.cli("strong", "Zzyzx", address=self.store)
+        self.assertIn("no name in the store fits", said.stderr)
+
+    def test_novelties(self):
+        # The first move of all these is new itself.
+        found = self.rows("novelties")
+        self.assertEqual([(row["move"], row["followed"]) for row in found],
+                         [("Nf3", 70), ("b4", 40)])
+        row = found.pop()
+        self.assertEqual((row["move"], row["line"], row["white"], row["date"]),
+                         ("b4", "1.Nf3 d5", "N0", "2001.05.01"))
+        self.assertEqual((row["followed"], row["games"], row["before"]), (40, 70, 30))
+        self.assertEqual(self.shown(row), 70)
+        self.assertEqual(self.rows("novelties", "--player", "N0"), [row])
+        self.assertEqual(self.rows("novelties", "--player", "N1"), [])
+        self.assertEqual(self.rows("novelties", "--known", "31"), found)
+        self.assertEqual(self.rows("novelties", "--caught-on", "20")[1]["followed"], 69)
+
+    def test_tempo(self):
+        more = "".join(game(i, f"W{i}", f"Z{i}", moves, result)
+                       for i, (moves, result) in enumerate(
+                           ((AHEAD + " 2. e4", "1-0"), (AHEAD + " 2. e4", "1/2-1/2"),
+                            ("1. e4 e5 2. a3", "1-0"), ("1. e4 a6 2. d4", "0-1")) * 3))
+        self.cli("import", self.write("more.pgn", more), address=self.store)
+        for row in self.rows("tempo", "--min-games", "3"):
+            self.assertGreaterEqual(self.shown(row), row["games"])
+            self.assertAlmostEqual(row["worth"], row["score"] - row["score_behind"], 2)
+
+    def test_refused(self):
+        for args, what in ((["weak"], "say whose results"),
+                           (["weak", "A", "--white", "B"], "say whose results"),
+                           (["weak", "A", "--fdr", "0"], "fdr"),
+                           (["novelties", "--caught-on", "1001"], "caught-on"),
+                           (["tempo", "--player", "A"], "player"),
+                           (["weak", "A", "--filter", "("], "filter")):
+            done = self.cli(*args, address=self.store, code=2)
+            self.assertIn(what, done.stderr)
