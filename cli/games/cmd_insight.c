@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chess/fen.h"
-#include "chess/key.h"
-#include "chess/movegen.h"
-#include "chess/notation.h"
 #include "cli/in/game_terms.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
+#include "formats/insight_text.h"
 #include "formats/rows/insight.h"
 
 struct insight_state {
@@ -28,46 +25,7 @@ struct insight_state {
 	struct cli_rows rows;
 };
 
-/* ---- A finding's line --------------------------------------------------------------------- */
-
-/* What a row points to. */
-struct texts {
-	char fen[CHI_FEN_SIZE];
-	char line[CHI_INSIGHT_LINE_SIZE];
-	char move[CHI_SAN_SIZE];
-	char show[CHI_FEN_SIZE + CHI_FILTER_TEXT_SIZE + 64];
-};
-
-/* "1.e4 c5 2.Nf3"; a game that begins elsewhere is not numbered from there. */
-static void print_moves(const struct chi_game *game, uint32_t plies,
-			char out[CHI_INSIGHT_LINE_SIZE])
-{
-	struct chi_position position[2];
-	size_t len = 0;
-	out[0] = '\0';
-	position[0] = chi_position_initial;
-	if (game->has_start && chi_key_decode(&game->start, &position[0], NULL) != CHI_OK) {
-		return;
-	}
-	for (uint32_t ply = 0; ply < plies && ply < game->n_plies; ply++) {
-		const struct chi_position *at = &position[ply & 1];
-		char san[CHI_SAN_SIZE];
-		if (!chi_movegen_is_legal(at, game->moves[ply])) {
-			return;
-		}
-		(void)chi_san_print(at, game->moves[ply], san);
-		bool white = at->side == CHI_WHITE;
-		int n = white ? snprintf(out + len, CHI_INSIGHT_LINE_SIZE - len, "%s%" PRIu32 ".%s",
-					 ply > 0 ? " " : "", ply / 2 + 1, san)
-			      : snprintf(out + len, CHI_INSIGHT_LINE_SIZE - len, "%s%s",
-					 ply > 0 ? " " : "", san);
-		len += (size_t)n;
-		if (len >= CHI_INSIGHT_LINE_SIZE - 1) {
-			return;
-		}
-		chi_position_play(at, game->moves[ply], &position[~ply & 1]);
-	}
-}
+/* ---- A finding -------------------------------------------------------------------------- */
 
 /* An argument for a shell. */
 static size_t quote(char *out, size_t size, size_t len, const char *text)
@@ -80,69 +38,42 @@ static size_t quote(char *out, size_t size, size_t len, const char *text)
 	return len + (size_t)snprintf(out + len, size - len, "'");
 }
 
-/* The games of the position, or after the new move, of the filter if there is one. */
-static void print_command(const struct insight_state *state, const struct chi_insight_row *row,
-			  const struct chi_position *position, struct texts *texts)
-{
-	char fen[CHI_FEN_SIZE];
-	struct chi_position next = *position;
-	if (row->move != 0) {
-		chi_position_play(position, row->move, &next);
-	}
-	chi_fen_print(&next, fen);
-	size_t size = sizeof(texts->show);
-	size_t len = (size_t)snprintf(texts->show, size, "chistore games --position ");
-	len = quote(texts->show, size, len, fen);
-	if (state->kind <= CHI_INSIGHT_STRONG && state->terms.text[0] != '\0') {
-		len += (size_t)snprintf(texts->show + len, size - len, " --filter ");
-		(void)quote(texts->show, size, len, state->terms.text);
-	}
-}
+#define SHOW_SIZE (CHI_FEN_SIZE + CHI_FILTER_TEXT_SIZE + 64)
 
-static int fill_texts(const struct insight_state *state, const struct chi_insight_row *row,
-		      struct texts *texts)
+/* The games of the position, or after the new move, of the filter if there is one. */
+static void print_command(const struct insight_state *state, const struct chi_insight_text *text,
+			  char out[SHOW_SIZE])
 {
-	struct chi_position position;
-	int status = chi_key_decode(&row->key, &position, NULL);
-	if (status != CHI_OK) {
-		return status;
+	size_t len = (size_t)snprintf(out, SHOW_SIZE, "chistore games --position ");
+	len = quote(out, SHOW_SIZE, len, text->after);
+	if (state->kind <= CHI_INSIGHT_STRONG && state->terms.text[0] != '\0') {
+		len += (size_t)snprintf(out + len, SHOW_SIZE - len, " --filter ");
+		(void)quote(out, SHOW_SIZE, len, state->terms.text);
 	}
-	chi_fen_print(&position, texts->fen);
-	if (row->move != 0 && !chi_movegen_is_legal(&position, row->move)) {
-		return -CHI_EMOVE;
-	}
-	if (row->move != 0) {
-		(void)chi_san_print(&position, row->move, texts->move);
-	}
-	print_command(state, row, &position, texts);
-	return CHI_OK;
 }
 
 /* A game that has gone meanwhile leaves its row without a line. */
 static int print_row(struct cli *cli, const char *side, const struct chi_insight_row *row)
 {
 	struct insight_state *state = cli->state;
-	static struct texts texts;
-	struct chi_insight_line line = {.row = *row, .side = side};
+	struct chi_insight_text text;
+	char show[SHOW_SIZE];
 	struct chi_game_row head;
 	struct chi_game game;
-	texts = (struct texts){{0}, {0}, {0}, {0}};
-	int status = fill_texts(state, row, &texts);
-	if (status == CHI_OK && row->game != 0) {
-		status = chi_game_get(cli->client, row->game, &head, &game);
-		if (status == CHI_OK) {
-			print_moves(&game, row->ply, texts.line);
-			line.head = &head;
-		}
-	}
+	int status = row->game != 0 ? chi_game_get(cli->client, row->game, &head, &game) : CHI_NONE;
+	bool is_there = status == CHI_OK;
+	status = status < 0 ? status : chi_insight_tell(row, is_there ? &game : NULL, &text);
 	if (status < 0) {
 		return cli_fail(cli->client, status);
 	}
-	line.fen = texts.fen;
-	line.line = texts.line;
-	line.move = texts.move;
-	line.show = texts.show;
-	rows_print(&state->rows, &line);
+	print_command(state, &text, show);
+	rows_print(&state->rows, &(struct chi_insight_line){.row = *row,
+							    .side = side,
+							    .fen = text.fen,
+							    .line = text.line,
+							    .move = text.move,
+							    .head = is_there ? &head : NULL,
+							    .show = show});
 	return EXIT_DONE;
 }
 

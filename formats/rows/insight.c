@@ -7,6 +7,13 @@
 
 #include "base/attr.h"
 
+const char *const chi_insight_words[CHI_INSIGHTS] = {
+	[CHI_INSIGHT_WEAK] = "weak",
+	[CHI_INSIGHT_STRONG] = "strong",
+	[CHI_INSIGHT_NOVELTIES] = "novelties",
+	[CHI_INSIGHT_TEMPO] = "tempo",
+};
+
 static const struct chi_insight_row *row_of(const void *at)
 {
 	return &((const struct chi_insight_line *)at)->row;

@@ -5,8 +5,6 @@
 #include "chistore/insight.h"
 #include "formats/rows/rows.h"
 
-#define CHI_INSIGHT_LINE_SIZE 1024
-
 /* A finding, and what its game tells: "" where that is not known. */
 struct chi_insight_line {
 	struct chi_insight_row row;
@@ -18,5 +16,8 @@ struct chi_insight_line {
 	const char *show;		 /* a command that shows the games behind it */
 };
 
-/* The columns of a kind, whose rows are struct chi_insight_line. */
+/* Names of the kinds, by enum chi_insight_kind. */
+extern const char *const chi_insight_words[CHI_INSIGHTS];
+
+/* The columns of a kind, whose rows are struct chi_insight_line; the last one is "show". */
 const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n);

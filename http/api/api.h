@@ -10,7 +10,7 @@
 extern const struct route api_routes[];
 
 call_handler api_info, api_position, api_explore, api_games, api_game, api_pgn, api_find, api_scan,
-	api_histogram, api_names, api_gamesets, api_stats, api_openapi;
+	api_histogram, api_names, api_gamesets, api_stats, api_insight, api_openapi;
 
 /* ---- say.c: values that several answers have --------------------------------------------- */
 

@@ -247,6 +247,9 @@ static const struct route_params scan = {
 static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NULL};
 static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
 static const struct route_params stats = {NAMES("by", "as", "limit", NULL), filter_name};
+static const struct route_params insight = {
+	NAMES("kind", "side", "min-games", "fdr", "known", "caught-on", "limit", NULL),
+	filter_name};
 
 const struct route api_routes[] = {
 	{"/api/info", 0, api_info, NULL, &none},
@@ -261,5 +264,6 @@ const struct route api_routes[] = {
 	{"/api/names", ROUTE_LONG, api_names, NULL, &names},
 	{"/api/gamesets", 0, api_gamesets, NULL, &none},
 	{"/api/stats", ROUTE_LONG, api_stats, NULL, &stats},
+	{"/api/insight", ROUTE_LONG, api_insight, NULL, &insight},
 	{.path = NULL},
 };

@@ -162,6 +162,7 @@ export const scan = (parameters, signal) => lines("/api/scan", parameters, signa
 export const histogram = (parameters, signal) => get("/api/histogram", parameters, signal);
 export const names = (parameters, signal) => get("/api/names", parameters, signal);
 export const gamesets = () => get("/api/gamesets");
+export const insight = (parameters, signal) => get("/api/insight", parameters, signal);
 export const stats = (parameters, signal) => get("/api/stats", parameters, signal);
 
 /*

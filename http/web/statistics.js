@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { fixed, resultWords } from "./bars.js";
 import { bars, columns, responsive } from "./chart.js";
 import { count, html } from "./dom.js";
+import { Findings } from "./findings.js";
 import { refuse } from "./notice.js";
 
 /* `chosen`: the fields of the filters that mean a column or a bar. */
@@ -163,16 +164,18 @@ class Chart {
 export class Statistics {
 	constructor(host, app) {
 		this.charts = CHARTS.map((kind) => new Chart(kind, app));
+		this.findings = new Findings(app);
 		host.append(html("h2", {}, "Statistics of the games"),
 			html("p", { class: "legend" }, html("i", { class: "white" }), "White wins (of players: won)",
 				html("i", { class: "draws" }), "draws", html("i", { class: "black" }), "Black wins (lost)"),
 			html("p", { class: "hint" }, "Press a year, a rating, an opening or a player to filter by it."),
-			html("div", { class: "statistics" }, ...this.charts.map((chart) => chart.root)));
+			html("div", { class: "statistics" }, ...this.charts.map((chart) => chart.root)), this.findings.root);
 	}
 
 	refresh() {
 		for (const chart of this.charts) {
 			chart.refresh();
 		}
+		this.findings.refresh();
 	}
 }

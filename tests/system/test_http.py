@@ -180,6 +180,18 @@ class Answers:
             self.assertEqual((row["games"], row["won"], row["drawn"], row["lost"]), wanted)
             self.assertAlmostEqual(row["score"], 100 * (wanted[1] + wanted[2] / 2) / wanted[0], 3)
 
+    def test_insight(self):
+        for kind in ("weak", "strong"):
+            found = self.get("/api/insight", kind=kind, white="Muster, Anna", side="white")
+            self.assertEqual(found, {"kind": kind, "tested": 0, "games": found["games"], "rows": []})
+        found = self.get("/api/insight", kind="novelties", known=1, **{"min-games": 1, "limit": 3})
+        self.assertGreater(len(found["rows"]), 0)
+        for row in found["rows"]:
+            self.assertGreaterEqual(row["before"], 1)
+            games = self.get("/api/games", fen=row["after"], limit=1)
+            self.assertEqual((games["total"], games["games"][0]["white"]), (row["games"], row["white"]))
+        self.assertEqual(self.get("/api/insight", kind="tempo")["rows"], [])
+
     def test_pasted_games(self):
         def post(text, want=200, query=""):
             status, _, content = self.server.request("/api/pgn" + query, "POST", text)
@@ -228,7 +240,7 @@ class Answers:
         for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
                      "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
                      "/api/games?filter=player", "/api/scan?from=x", "/api/scan?from=2&to=1",
-                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/stats?by=year&as=white", "/api/names?kind=x",
+                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/stats?by=year&as=white", "/api/insight?kind=x", "/api/insight?fdr=101", "/api/insight?kind=tempo&eco=B", "/api/names?kind=x",
                      "/api/games?opponent=X", "/api/histogram?bins=257",
                      # What is yes or no was "no", or the name of a player, if it was another word.
                      "/api/games?descending=x", "/api/find?has=Qd1&mirror=x", "/api/games?player=F&not-white=1"):

@@ -47,6 +47,8 @@ ONCE = [
     ("/api/stats", {"by": "player"}),
     ("/api/stats", {"by": "year", "player": PLAYER}),
     ("/api/stats", {"by": "material"}),
+    ("/api/insight", {"kind": "strong", "white": PLAYER, "min-games": 2, "fdr": 100}),
+    ("/api/insight", {"kind": "novelties", "min-games": 3, "known": 2}),
     ("/api/games", {"player": "Nessie"}),
     ("/api/games", {"in": "recent", "limit": "50"}),
     ("/api/find", {"has": "Nd5", "limit": "20"}),

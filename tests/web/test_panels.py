@@ -158,6 +158,26 @@ class Panels(Page):
                     f"[data-by={by}] .chart g title") if "no game" not in text] == wanted,
                 f"{by}: not {wanted}")
 
+    def test_findings(self):
+        """Of a player's few games there is nothing to say; new moves are those of `novelties`."""
+        name = cli(self.store, "stats", "--by", "player", "--limit", "1")[0]["player"]
+        self.open("#tab=statistics")
+        self.click("#filters summary")
+        self.type("[name=player]", name)
+        self.until(lambda: len(self.all(".findings .player [data-kind]")) == 4)
+        for kind in ("weak", "strong"):
+            for side in ("white", "black"):
+                found = cli(self.store, kind, f"--{side}", name)
+                text = self.text(f".findings [data-kind={kind}][data-side={side}]")
+                self.assertIn("Worse" if kind == "weak" else "Better", text)
+                self.assertEqual("Nothing, in" in text, found == [])
+        self.open("#tab=statistics")
+        self.assertEqual(self.all(".findings .player [data-kind]"), [])
+        self.click(".findings button")
+        found = cli(self.store, "novelties", "--limit", "12")
+        self.until(lambda: "Looking" not in self.text(".findings .novelties"))
+        self.assertEqual(len(self.all(".findings .novelties li")), len(found))
+
     def test_charts_choose_filters(self):
         self.open("#tab=statistics")
         self.check_statistics()
