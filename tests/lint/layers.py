@@ -151,7 +151,7 @@ OWNERS = {
     "rados/": {"rados", "bench", "tests"},
     "zstd.h": {"store", "formats", "http", "tests", "bench"}, "bzlib.h": {"formats", "tests"}, "lzma.h": {"formats", "tests"},
     "jansson.h": {"cli", "formats", "http", "tests"},
-    "xxhash.h": {"base", "store", "insight", "import", "propagate", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
+    "xxhash.h": {"base", "store", "insight", "import", "propagate", "cli/cmd", "cli/games", "cli/work", "http", "uci/search", "tests", "bench"},
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""weak, strong, novelties and tempo by the command line, on games with a weakness, a novelty and a
+"""weak, strong, novelties, tempo and suite by the command line, on games with a weakness, a novelty and a
 pair of positions a move apart that are put into them: in a directory and over a server, and each
 row's own command shows as many games as the row says."""
 
@@ -8,7 +8,7 @@ import random
 import shlex
 
 import harness
-from cli_base import Base
+from cli_base import MASTERS, Base
 
 LINES = ("1. e4 c5 2. Nf3 d6 3. d4", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "1. d4 d5 2. c4 e6 3. Nc3",
          "1. d4 Nf6 2. c4 g6 3. Nc3", "1. c4 e5 2. Nc3")
@@ -118,3 +118,55 @@ class Insight(Base):
                            (["weak", "A", "--filter", "("], "filter")):
             done = self.cli(*args, address=self.store, code=2)
             self.assertIn(what, done.stderr)
+
+
+def board(line):
+    """The 64 squares of a FEN."""
+    text = line.split()[0].replace("/", "")
+    for digit in "12345678":
+        text = text.replace(digit, "." * int(digit))
+    return text
+
+
+class Suite(Base):
+    def draw(self, *args):
+        return self.out("suite", *args, address=self.store).splitlines()
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("games")
+        self.cli("import", MASTERS, address=self.store)
+
+    def test_suite(self):
+        fit = ("--ply", "4..20", "--score", "30..70", "--min-games", "2")
+        wanted = set(self.out("export", "--format", "epd", *fit, address=self.store).splitlines())
+        drawn = self.draw("--count", "40", "--apart", "6", *fit)
+        self.assertEqual(len(drawn), 40)
+        self.assertLessEqual(set(drawn), wanted)
+        for i, one in enumerate(drawn):
+            for other in drawn[:i]:
+                self.assertGreaterEqual(
+                    sum(a != b for a, b in zip(board(one), board(other))), 6)
+        self.assertEqual(self.draw("--count", "40", "--apart", "6", *fit), drawn)
+        with harness.start_daemon({"default": self.store}) as daemon:
+            self.assertEqual(self.out("suite", "--count", "40", "--apart", "6", *fit,
+                                      address=daemon.address).splitlines(), drawn)
+        other = self.draw("--count", "40", "--apart", "6", "--seed", "7", *fit)
+        self.assertNotEqual(set(other), set(drawn))
+        # All that fit, if there are not more.
+        self.assertEqual(set(self.draw("--count", "100000", "--apart", "0", *fit)), wanted)
+        done = self.cli("suite", "--apart", "60", *fit, address=self.store)
+        self.assertIn("there are no more that are so far apart", done.stderr)
+        done = self.cli("suite", "--material", "KQvK", address=self.store, code=1)
+        self.assertIn("no position fits", done.stderr)
+
+    def test_evaluations(self):
+        lines = ["fen,cp,engine,depth"] + \
+            [f"{line.rsplit(' ', 3)[0]} w - - 0 1,{20 * i},E,9" for i, line in enumerate(
+                ("8/8/8/4k3/8/4K3/8/7R x x x", "8/8/8/4k3/8/4K3/8/6Q1 x x x",
+                 "8/8/8/4k3/8/2B1K3/8/6N1 x x x"))]
+        self.cli("import", self.write("evals.csv", "\n".join(lines) + "\n"), address=self.store)
+        (line,) = self.draw("--eval", "0.15..0.25")
+        self.assertIn("6Q1", line)
+        for part in ("ce 20;", "acd 9;", 'engine "E"'):
+            self.assertIn(part, line)
