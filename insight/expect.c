@@ -7,16 +7,18 @@
 
 #include <math.h>
 
-#include "base/attr.h"
 #include "store/games/columns.h"
 
 #define BAND	     25
 #define FARTHEST     (BAND * CHI_EXPECT_BANDS / 2)
+#define FITTED	     800
 #define GAMES_LEAST  500 /* that are fitted; of fewer the numbers below are taken */
 #define MOVE_PLAIN   35.0
 #define SCALE_PLAIN  400.0
 #define SPREAD_PLAIN 0.65
-#define ROUNDS_MOST  50
+#define SPREAD_LEAST 0.05 /* nearly all games are drawn */
+#define SPREAD_MOST  1.0
+#define ROUNDS_MOST  100
 
 double chi_expect_points(uint32_t result)
 {
@@ -40,40 +42,79 @@ static int band_of(uint32_t white_elo, uint32_t black_elo)
 	return band < 0 ? 0 : band >= CHI_EXPECT_BANDS ? CHI_EXPECT_BANDS - 1 : band;
 }
 
-/* Newton's method for points = logistic(a + b d): from Elo's own numbers a few rounds do. */
-static void fit_curve(struct chi_expect *expect)
+/* Differences that are fitted: beyond, a rating is often not one. */
+static bool is_fitted(int band)
 {
-	double b = M_LN10 / SCALE_PLAIN;
-	double a = MOVE_PLAIN * b;
+	return fabs(band_middle(band)) < FITTED;
+}
+
+/* Of points = logistic(a + b d / 400): the logarithm of how likely they are, its slopes, and its
+ * curvature. It has one maximum. */
+struct likelihood {
+	double value;
+	double slope[2];
+	double curve[3];
+};
+
+static struct likelihood likelihood_of(const struct chi_expect *expect, const double line[2])
+{
+	struct likelihood out = {0};
+	for (int i = 0; i < CHI_EXPECT_BANDS; i++) {
+		double n = (double)expect->band_games[i];
+		double d = band_middle(i) / SCALE_PLAIN;
+		double x = line[0] + line[1] * d;
+		double e = logistic(x);
+		double off = expect->band_points[i] - n * e;
+		if (!is_fitted(i)) {
+			continue;
+		}
+		out.value += expect->band_points[i] * x -
+			     n * (x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)));
+		out.slope[0] += off;
+		out.slope[1] += off * d;
+		out.curve[0] += n * e * (1 - e);
+		out.curve[1] += n * e * (1 - e) * d;
+		out.curve[2] += n * e * (1 - e) * d * d;
+	}
+	return out;
+}
+
+/* Newton's method; a step that makes it worse is halved. False: there is no maximum, as where all
+ * differences are one, or all results. */
+static bool find_line(const struct chi_expect *expect, double line[2])
+{
+	struct likelihood at = likelihood_of(expect, line);
 	for (int round = 0; round < ROUNDS_MOST; round++) {
-		double slope[2] = {0};
-		double curve[3] = {0};
-		for (int i = 0; i < CHI_EXPECT_BANDS; i++) {
-			double n = (double)expect->band_games[i];
-			double d = band_middle(i);
-			double e = logistic(a + b * d);
-			double weight = n * e * (1 - e);
-			slope[0] += expect->band_points[i] - n * e;
-			slope[1] += (expect->band_points[i] - n * e) * d;
-			curve[0] += weight;
-			curve[1] += weight * d;
-			curve[2] += weight * d * d;
+		double det = at.curve[0] * at.curve[2] - at.curve[1] * at.curve[1];
+		if (!(det > 1e-9 * at.curve[0] * at.curve[0])) {
+			return false;
 		}
-		double det = curve[0] * curve[2] - curve[1] * curve[1];
-		if (!(det > 0)) { /* all differences are one */
-			break;
+		double step[2] = {(at.curve[2] * at.slope[0] - at.curve[1] * at.slope[1]) / det,
+				  (at.curve[0] * at.slope[1] - at.curve[1] * at.slope[0]) / det};
+		if (fabs(step[0]) < 1e-9 && fabs(step[1]) < 1e-9) {
+			return true;
 		}
-		double step = (curve[0] * slope[1] - curve[1] * slope[0]) / det;
-		a += (curve[2] * slope[0] - curve[1] * slope[1]) / det;
-		b += step;
-		if (fabs(step) < 1e-12) {
-			break;
+		double old[2] = {line[0], line[1]};
+		double before = at.value;
+		for (double part = 1; part > 1e-9; part /= 2) {
+			line[0] = old[0] + part * step[0];
+			line[1] = old[1] + part * step[1];
+			at = likelihood_of(expect, line);
+			if (at.value >= before) {
+				break;
+			}
 		}
 	}
-	/* Ratings that say nothing, or the opposite, are no ground to expect anything by. */
-	if (isfinite(a) && isfinite(b) && b > M_LN10 / (100 * SCALE_PLAIN)) {
-		expect->scale = M_LN10 / b;
-		expect->move = a / b;
+	return false;
+}
+
+/* Ratings that say nothing, or the opposite, are no ground to expect anything by. */
+static void fit_curve(struct chi_expect *expect)
+{
+	double line[2] = {0, 0};
+	if (find_line(expect, line) && line[1] > M_LN10 / 100) {
+		expect->scale = SCALE_PLAIN * M_LN10 / line[1];
+		expect->move = SCALE_PLAIN * line[0] / line[1];
 	}
 }
 
@@ -82,30 +123,52 @@ static void fit_spread(struct chi_expect *expect)
 	double squares = 0;
 	double most = 0;
 	for (int i = 0; i < CHI_EXPECT_BANDS; i++) {
-		double n = (double)expect->band_games[i];
+		double n = is_fitted(i) ? (double)expect->band_games[i] : 0;
 		double e = logistic((band_middle(i) + expect->move) * M_LN10 / expect->scale);
+		if (n == 0) {
+			continue;
+		}
 		squares += expect->band_squares[i] - 2 * e * expect->band_points[i] + n * e * e;
 		most += n * e * (1 - e);
 	}
-	if (squares > 0 && most > 0) {
-		expect->spread = squares / most;
+	double spread = most > 0 ? squares / most : 0;
+	if (spread > SPREAD_LEAST && spread < SPREAD_MOST) {
+		expect->spread = spread;
+	}
+}
+
+bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t black_elo,
+		    uint32_t result)
+{
+	if (white_elo == 0 || black_elo == 0 || result >= CHI_RESULT_OTHER) {
+		return false;
+	}
+	int band = band_of(white_elo, black_elo);
+	double points = chi_expect_points(result);
+	expect->games++;
+	expect->band_games[band]++;
+	expect->band_points[band] += points;
+	expect->band_squares[band] += points * points;
+	return true;
+}
+
+void chi_expect_fit(struct chi_expect *expect)
+{
+	expect->move = MOVE_PLAIN;
+	expect->scale = SCALE_PLAIN;
+	expect->spread = SPREAD_PLAIN;
+	if (expect->games >= GAMES_LEAST) {
+		fit_curve(expect);
+		fit_spread(expect);
 	}
 }
 
 static void add_chunk(struct chi_expect *expect, const struct chi_columns_chunk *chunk)
 {
 	for (uint32_t row = 0; row < chunk->n; row++) {
-		uint32_t white = chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row);
-		uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row);
-		uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
-		if (white != 0 && black != 0 && result < CHI_RESULT_OTHER) {
-			int band = band_of(white, black);
-			double points = chi_expect_points(result);
-			expect->games++;
-			expect->band_games[band]++;
-			expect->band_points[band] += points;
-			expect->band_squares[band] += points * points;
-		}
+		(void)chi_expect_add(expect, chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row),
+				     chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row),
+				     chi_column_value(chunk, CHI_COLUMN_RESULT, row));
 	}
 	expect->next = chunk->first + chunk->n;
 }
@@ -124,13 +187,7 @@ int chi_expect_step(struct chi_expect *expect, const struct chi_archive_view *vi
 	}
 	chi_columns_reader_deinit(&reader);
 	if (rc == CHI_NONE) {
-		expect->move = MOVE_PLAIN;
-		expect->scale = SCALE_PLAIN;
-		expect->spread = SPREAD_PLAIN;
-		if (expect->games >= GAMES_LEAST) {
-			fit_curve(expect);
-			fit_spread(expect);
-		}
+		chi_expect_fit(expect);
 	}
 	return rc;
 }

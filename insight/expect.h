@@ -3,9 +3,9 @@
  * The result that ratings let expect, fitted on all rated games of a snapshot: White's points are
  * 1 / (1 + 10^(-(d + move) / scale)) of a difference d of ratings, White's less Black's. `move`, in
  * rating points, is what it is worth to move first; `scale` is 400 in Elo's own formula; both are
- * the most likely ones (differences in bands of 25). `spread` is what the squares of results less
- * expectations are of e (1 - e): draws make it less than 1. Of fewer than 500 rated games 35, 400
- * and 0.65 are taken. Private to the room.
+ * the most likely ones (differences below 800, in bands of 25). `spread` is what the squares of
+ * results less expectations are of e (1 - e): draws make it less than 1. Of fewer than 500 rated
+ * games 35, 400 and 0.65 are taken. Private to the room.
  */
 #pragma once
 
@@ -29,6 +29,11 @@ struct chi_expect {
 	double band_points[CHI_EXPECT_BANDS];
 	double band_squares[CHI_EXPECT_BANDS];
 };
+
+/* A game, if it is rated and has a result; after all of them the fit. */
+bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t black_elo,
+		    uint32_t result);
+void chi_expect_fit(struct chi_expect *expect);
 
 /* Looks at the columns of games from expect->next on, a chunk a step. CHI_OK: call again; CHI_NONE:
  * it is fitted; -CHI_ECORRUPT, -CHI_ENOMEM. */

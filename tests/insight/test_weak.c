@@ -191,6 +191,61 @@ CASE(what_ratings_let_expect_is_fitted)
 	assert_true(points > 0.9 && points < 1 && variance > 0);
 }
 
+/* Results drawn by points = 1 / (1 + 10^(-(d + 35) / scale)), a third of them draws. */
+static struct chi_expect fit_drawn(size_t games, int farthest, double scale)
+{
+	struct chi_expect expect = {0};
+	for (size_t i = 0; i < games; i++) {
+		int d = (int)help_below(2 * (unsigned)farthest + 1) - farthest;
+		double e = 1 / (1 + pow(10, -(d + 35) / scale));
+		double drawn = 0.6 * (e < 0.5 ? e : 1 - e);
+		double at = draw_number();
+		uint32_t result = at < e - drawn / 2   ? CHI_RESULT_WHITE
+				  : at < e + drawn / 2 ? CHI_RESULT_DRAW
+						       : CHI_RESULT_BLACK;
+		assert_true(chi_expect_add(&expect, (uint32_t)(2000 + d), 2000, result));
+	}
+	return expect;
+}
+
+/* Newton's method went astray from Elo's own numbers on. */
+CASE(a_fit_of_far_differences_does_not_diverge)
+{
+	static const double scales[] = {250, 400, 1000};
+	for (size_t i = 0; i < CHI_COUNT(scales); i++) {
+		struct chi_expect expect = fit_drawn(20000, 1000, scales[i]);
+		chi_expect_fit(&expect);
+		assert_true(fabs(expect.scale / scales[i] - 1) < 0.15);
+	}
+	/* Ratings that are none: even results whatever they are. */
+	struct chi_expect expect = fit_drawn(20000, 300, 400);
+	for (size_t i = 0; i < 8000; i++) {
+		(void)chi_expect_add(&expect, 2588, 1000,
+				     i % 2 == 0 ? CHI_RESULT_WHITE : CHI_RESULT_BLACK);
+	}
+	chi_expect_fit(&expect);
+	assert_true(fabs(expect.scale / 400 - 1) < 0.15);
+}
+
+CASE(what_cannot_be_fitted_is_taken_from_elo)
+{
+	struct chi_expect draws = {0};
+	struct chi_expect equal = {0};
+	struct chi_expect reversed = {0};
+	for (uint32_t i = 0; i < 1000; i++) {
+		(void)chi_expect_add(&draws, 2000 + i, 2500, CHI_RESULT_DRAW);
+		(void)chi_expect_add(&equal, 2500, 2500, CHI_RESULT_WHITE);
+		(void)chi_expect_add(&reversed, 2000 + i, 2500,
+				     i > 500 ? CHI_RESULT_BLACK : CHI_RESULT_WHITE);
+	}
+	struct chi_expect *const all[] = {&draws, &equal, &reversed};
+	for (size_t i = 0; i < CHI_COUNT(all); i++) {
+		chi_expect_fit(all[i]);
+		assert_true(all[i]->scale == 400 && all[i]->move == 35);
+		assert_true(all[i]->spread > 0 && all[i]->spread <= 1);
+	}
+}
+
 /* The planted one, once, though four positions have nearly the same games. */
 CASE(a_planted_weakness_is_found_and_nothing_else)
 {
