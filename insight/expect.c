@@ -30,10 +30,11 @@ static double logistic(double x)
 	return 1.0 / (1.0 + exp(-x));
 }
 
-/* The middle of a band's differences. */
-static double band_middle(int band)
+/* The mean of a band's differences, not its middle: ratings were rounded for decades. */
+static double band_mean(const struct chi_expect *expect, int band)
 {
-	return band * BAND - FARTHEST + (BAND - 1) / 2.0;
+	uint64_t games = expect->band_games[band];
+	return games > 0 ? expect->band_differences[band] / (double)games : 0;
 }
 
 static int band_of(uint32_t white_elo, uint32_t black_elo)
@@ -45,7 +46,7 @@ static int band_of(uint32_t white_elo, uint32_t black_elo)
 /* Differences that are fitted: beyond, a rating is often not one. */
 static bool is_fitted(int band)
 {
-	return fabs(band_middle(band)) < FITTED;
+	return band * BAND >= FARTHEST - FITTED && band * BAND < FARTHEST + FITTED;
 }
 
 /* Of points = logistic(a + b d / 400): the logarithm of how likely they are, its slopes, and its
@@ -61,7 +62,7 @@ static struct likelihood likelihood_of(const struct chi_expect *expect, const do
 	struct likelihood out = {0};
 	for (int i = 0; i < CHI_EXPECT_BANDS; i++) {
 		double n = (double)expect->band_games[i];
-		double d = band_middle(i) / SCALE_PLAIN;
+		double d = band_mean(expect, i) / SCALE_PLAIN;
 		double x = line[0] + line[1] * d;
 		double e = logistic(x);
 		double off = expect->band_points[i] - n * e;
@@ -124,7 +125,7 @@ static void fit_spread(struct chi_expect *expect)
 	double most = 0;
 	for (int i = 0; i < CHI_EXPECT_BANDS; i++) {
 		double n = is_fitted(i) ? (double)expect->band_games[i] : 0;
-		double e = logistic((band_middle(i) + expect->move) * M_LN10 / expect->scale);
+		double e = logistic((band_mean(expect, i) + expect->move) * M_LN10 / expect->scale);
 		if (n == 0) {
 			continue;
 		}
@@ -147,6 +148,7 @@ bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t blac
 	double points = chi_expect_points(result);
 	expect->games++;
 	expect->band_games[band]++;
+	expect->band_differences[band] += (double)white_elo - (double)black_elo;
 	expect->band_points[band] += points;
 	expect->band_squares[band] += points * points;
 	return true;

@@ -3,9 +3,9 @@
  * The result that ratings let expect, fitted on all rated games of a snapshot: White's points are
  * 1 / (1 + 10^(-(d + move) / scale)) of a difference d of ratings, White's less Black's. `move`, in
  * rating points, is what it is worth to move first; `scale` is 400 in Elo's own formula; both are
- * the most likely ones (differences below 800, in bands of 25). `spread` is what the squares of
- * results less expectations are of e (1 - e): draws make it less than 1. Of fewer than 500 rated
- * games 35, 400 and 0.65 are taken. Private to the room.
+ * the most likely ones (differences below 800, in bands of 25, each taken at its mean). `spread` is
+ * what the squares of results less expectations are of e (1 - e): draws make it less than 1. Of
+ * fewer than 500 rated games 35, 400 and 0.65 are taken. Private to the room.
  */
 #pragma once
 
@@ -26,6 +26,7 @@ struct chi_expect {
 	/* While it is fitted. */
 	uint32_t next; /* number of the first game that was not looked at */
 	uint64_t band_games[CHI_EXPECT_BANDS];
+	double band_differences[CHI_EXPECT_BANDS];
 	double band_points[CHI_EXPECT_BANDS];
 	double band_squares[CHI_EXPECT_BANDS];
 };

@@ -14,12 +14,14 @@ static const struct insight_kind *const kinds[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_STRONG] = &insight_weak,
 	[CHI_INSIGHT_NOVELTIES] = &insight_novelties,
 	[CHI_INSIGHT_TEMPO] = &insight_tempo,
+	[CHI_INSIGHT_PERFORMANCE] = &insight_performance,
+	[CHI_INSIGHT_DRIFT] = &insight_drift,
 };
 
 /* What a 0 stands for. */
 static void fill_spec(struct chi_insight_spec *spec)
 {
-	static const uint16_t games[CHI_INSIGHTS] = {20, 20, 60, 200};
+	static const uint16_t games[CHI_INSIGHTS] = {20, 20, 60, 200, 100, 100};
 	spec->min_games = spec->min_games == 0 ? games[spec->kind] : spec->min_games;
 	spec->fdr = spec->fdr == 0 ? 50 : spec->fdr;
 	spec->known = spec->known == 0 ? 20 : spec->known;
@@ -40,6 +42,10 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 	const char *filter = spec->filter != NULL ? spec->filter : "";
 	if (spec->kind == CHI_INSIGHT_TEMPO && filter[0] != '\0') {
 		return chi_fail(fault, -CHI_EINVAL, "filter: tempo is asked of all games");
+	}
+	if (spec->kind == CHI_INSIGHT_DRIFT && spec->split == 0) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"split: drift needs the first year of the later games");
 	}
 	_cleanup_(insight_closep) struct chi_insight *insight = calloc(1, kinds[spec->kind]->size);
 	if (insight == NULL) {
@@ -123,7 +129,7 @@ int chi_insight_step(struct chi_insight *insight, uint64_t steps, struct chi_fau
 	}
 	int rc = step_phases(insight, &steps, fault);
 	if (rc == CHI_NONE) {
-		if (result->n > 0) {
+		if (result->n > 0 && insight->kind->compare != NULL) {
 			qsort(insight->rows, result->n, sizeof(insight->rows[0]),
 			      insight->kind->compare);
 		}

@@ -19,13 +19,15 @@ struct insight_kind {
 	/* Frees what is not shared; the snapshot may still be used. */
 	void (*end)(struct chi_insight *insight);	     /* twice is fine */
 	size_t (*memory)(const struct chi_insight *insight); /* of what is not shared */
-	/* The row that comes first is less. */
+	/* The row that comes first is less; NULL: they are added in their order. */
 	int (*compare)(const void *a, const void *b);
 };
 
 extern const struct insight_kind insight_weak; /* and strong */
 extern const struct insight_kind insight_novelties;
 extern const struct insight_kind insight_tempo;
+extern const struct insight_kind insight_performance;
+extern const struct insight_kind insight_drift;
 
 struct chi_insight {
 	const struct insight_kind *kind;

@@ -12,45 +12,23 @@
  * Cost: a walk of all positions by their counts; lists of games are read only of those with games
  * enough, and eight bytes of each game are in memory.
  */
-#include "insight/insight_priv.h"
+#include "insight/games.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attr.h"
 #include "chess/key.h"
 #include "store/games/archive.h"
-#include "store/games/columns.h"
 
-#define ROWS_A_STEP  256  /* of positions */
-#define GAMES_A_STEP 8192 /* of lists */
-#define STEPS_A_GAME 3	  /* that is unpacked and played */
+#define STEPS_A_GAME 3 /* that is unpacked and played */
 
-/* What is asked of a game. */
-struct dated_game {
-	uint32_t date : 24; /* year << 9 | month << 5 | day, those not known 0; 0: no year is */
-	uint32_t result : 8;
-	float expected; /* White's points by ratings; less than 0: they are not known */
-};
-
-#define DATE_MASK  ((UINT32_C(1) << 24) - 1)
-#define DATE_YEAR  9
-#define DATE_MONTH 5
-#define DATE_DAYS  ((UINT32_C(1) << DATE_MONTH) - 1)
-#define DATE_REST  ((UINT32_C(1) << DATE_YEAR) - 1)
+#define DATE_DAYS ((UINT32_C(1) << INSIGHT_MONTH) - 1)
+#define DATE_REST ((UINT32_C(1) << INSIGHT_YEAR) - 1)
 
 struct novelties {
 	struct chi_insight insight;
-	struct dated_game *games; /* [0..view.last]; NULL: not begun */
-	uint32_t next;		  /* games below are loaded */
-	bool is_loaded;
-	struct chi_scan *scan;
-	struct chi_archive_reader *reader;
-	struct chi_row rows[ROWS_A_STEP]; /* that the walk delivered last */
-	size_t n_rows;
-	size_t row; /* the next one to be looked at */
-	bool is_over;
+	struct insight_walk walk;
 };
 
 /* What is found of a list of games, those with a year, each once. */
@@ -79,8 +57,8 @@ struct new_move {
 /* The last day that a date can mean. */
 static uint32_t last_day(uint32_t date)
 {
-	if ((date & DATE_REST) >> DATE_MONTH == 0) {
-		return (date & ~DATE_REST) | 12 << DATE_MONTH | 31;
+	if ((date & DATE_REST) >> INSIGHT_MONTH == 0) {
+		return (date & ~DATE_REST) | 12 << INSIGHT_MONTH | 31;
 	}
 	return (date & DATE_DAYS) == 0 ? date | 31 : date;
 }
@@ -88,60 +66,15 @@ static uint32_t last_day(uint32_t date)
 /* The first, or a number between it and the day before. */
 static uint32_t first_day(uint32_t date)
 {
-	return (date & DATE_REST) >> DATE_MONTH == 0 ? date & ~DATE_REST : date;
+	return (date & DATE_REST) >> INSIGHT_MONTH == 0 ? date & ~DATE_REST : date;
 }
 
 /* Whether game `a` counts as played before game `b`; both have a year. */
-static bool is_earlier(const struct dated_game *games, uint32_t a, uint32_t b)
+static bool is_earlier(const struct insight_game *games, uint32_t a, uint32_t b)
 {
 	uint32_t day_a = last_day(games[a].date);
 	uint32_t day_b = last_day(games[b].date);
 	return day_a != day_b ? day_a < day_b : a < b;
-}
-
-static void load_chunk(struct novelties *novelties, const struct chi_columns_chunk *chunk)
-{
-	struct chi_insight *insight = &novelties->insight;
-	for (uint32_t row = 0; row < chunk->n && chunk->first + row <= insight->view.last; row++) {
-		struct dated_game *game = &novelties->games[chunk->first + row];
-		uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
-		uint32_t year = chi_column_value(chunk, CHI_COLUMN_YEAR, row);
-		double expected;
-		double variance;
-		if (result == CHI_ROW_REMOVED || year == 0) {
-			continue;
-		}
-		bool is_rated = chi_expect_of(&insight->expect,
-					      chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row),
-					      chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row),
-					      result, &expected, &variance);
-		uint32_t date = year << DATE_YEAR |
-				chi_column_value(chunk, CHI_COLUMN_MONTH, row) << DATE_MONTH |
-				chi_column_value(chunk, CHI_COLUMN_DAY, row);
-		game->date = date & DATE_MASK;
-		game->result = (uint8_t)result;
-		game->expected = is_rated ? (float)expected : -1.0F;
-		insight->result.games++;
-	}
-	novelties->next = chunk->first + chunk->n;
-}
-
-/* CHI_OK: call again; CHI_NONE: all games are loaded. */
-static int load_games(struct novelties *novelties, uint64_t *steps)
-{
-	const struct chi_archive_view *view = &novelties->insight.view;
-	struct chi_columns_reader reader;
-	int rc = chi_columns_reader_init(&reader, view->txn, view->trees.columns);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	rc = chi_columns_seek(&reader, novelties->next);
-	for (; rc == CHI_OK && *steps > 0; --*steps) {
-		load_chunk(novelties, &reader.chunk);
-		rc = chi_columns_next(&reader);
-	}
-	chi_columns_reader_deinit(&reader);
-	return rc;
 }
 
 /* ---- Lists of games ----------------------------------------------------------------------- */
@@ -151,7 +84,7 @@ typedef void take_game(const struct novelties *novelties, struct dated_list *lis
 static void take_first(const struct novelties *novelties, struct dated_list *list, uint32_t number)
 {
 	list->games++;
-	if (list->first == 0 || is_earlier(novelties->games, number, list->first)) {
+	if (list->first == 0 || is_earlier(novelties->walk.games, number, list->first)) {
 		list->first = number;
 	}
 }
@@ -159,16 +92,16 @@ static void take_first(const struct novelties *novelties, struct dated_list *lis
 /* Games earlier than list->first. */
 static void take_before(const struct novelties *novelties, struct dated_list *list, uint32_t number)
 {
-	const struct dated_game *games = novelties->games;
+	const struct insight_game *games = novelties->walk.games;
 	list->games += last_day(games[number].date) < first_day(games[list->first].date);
 }
 
 /* Results, and who followed list->first. */
 static void take_result(const struct novelties *novelties, struct dated_list *list, uint32_t number)
 {
-	const struct dated_game *game = &novelties->games[number];
-	uint64_t until = last_day(novelties->games[list->first].date) +
-			 ((uint64_t)novelties->insight.spec.years << DATE_YEAR);
+	const struct insight_game *game = &novelties->walk.games[number];
+	uint64_t until = last_day(novelties->walk.games[list->first].date) +
+			 ((uint64_t)novelties->insight.spec.years << INSIGHT_YEAR);
 	list->games++;
 	list->followed += number != list->first && last_day(game->date) <= until;
 	if (game->result < CHI_RESULT_OTHER) {
@@ -183,39 +116,27 @@ static void take_result(const struct novelties *novelties, struct dated_list *li
 	}
 }
 
-static void spend_steps(uint64_t *steps, uint64_t n)
+struct dated_take {
+	const struct novelties *novelties;
+	struct dated_list *list;
+	take_game *take;
+};
+
+static int take_dated_game(void *context, uint32_t number)
 {
-	*steps -= *steps < n ? *steps : n;
+	const struct dated_take *taking = context;
+	if (taking->novelties->walk.games[number].date != 0) {
+		taking->take(taking->novelties, taking->list, number);
+	}
+	return CHI_OK;
 }
 
 /* Games of a position that have a year, each once. CHI_NONE: it is not stored, or has no list. */
 static int read_dated_games(const struct novelties *novelties, const struct chi_key *key,
 			    take_game *take, struct dated_list *list, uint64_t *steps)
 {
-	struct chi_reached *reached;
-	const struct chi_posting *entries;
-	size_t n;
-	uint32_t last = 0;
-	int rc = chi_reached_open(novelties->insight.read, key, 0, &reached);
-	if (rc != CHI_OK) {
-		return rc;
-	}
-	spend_steps(steps, 1 + chi_reached_entries(reached) / GAMES_A_STEP);
-	while ((rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
-		for (size_t i = 0; i < n; i++) {
-			uint32_t number = entries[i].game;
-			if (number > novelties->insight.view.last) {
-				chi_reached_close(reached);
-				return -CHI_ECORRUPT;
-			}
-			if (number != last && novelties->games[number].date != 0) {
-				take(novelties, list, number);
-			}
-			last = number;
-		}
-	}
-	chi_reached_close(reached);
-	return rc == CHI_NONE ? CHI_OK : rc;
+	struct dated_take taking = {novelties, list, take};
+	return insight_walk_games(&novelties->insight, key, take_dated_game, &taking, steps);
 }
 
 /* ---- Positions ---------------------------------------------------------------------------- */
@@ -227,7 +148,7 @@ static int find_move(struct novelties *novelties, uint32_t number, const struct 
 	struct chi_game_moves moves;
 	struct chi_replay replay;
 	struct chi_key reached;
-	int rc = chi_archive_moves(novelties->reader, number, &moves);
+	int rc = chi_archive_moves(novelties->walk.reader, number, &moves);
 	if (rc != CHI_OK) { /* its number is in a list */
 		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
@@ -292,9 +213,9 @@ static int add_novelty(struct chi_insight *insight, const struct new_move *move,
 }
 
 /* A position that has games enough by its counts. */
-static int look_at(struct novelties *novelties, const struct chi_key *key, uint64_t *steps)
+static int look_at(struct chi_insight *insight, const struct chi_key *key, uint64_t *steps)
 {
-	struct chi_insight *insight = &novelties->insight;
+	struct novelties *novelties = (struct novelties *)insight;
 	struct dated_list found = {0};
 	struct new_move move;
 	int rc = read_dated_games(novelties, key, take_first, &found, steps);
@@ -305,7 +226,7 @@ static int look_at(struct novelties *novelties, const struct chi_key *key, uint6
 	if (!chi_among_has(insight->among, found.first)) {
 		return CHI_OK;
 	}
-	spend_steps(steps, STEPS_A_GAME);
+	insight_spend(steps, STEPS_A_GAME);
 	rc = find_move(novelties, found.first, key, &move);
 	if (rc != CHI_OK) {
 		return rc == CHI_NONE ? CHI_OK : rc;
@@ -320,87 +241,22 @@ static int look_at(struct novelties *novelties, const struct chi_key *key, uint6
 	return rc == CHI_OK ? add_novelty(insight, &move, &all, before.games) : rc;
 }
 
-/* The next positions of the walk. CHI_NONE: there are none. */
-static int walk_on(struct novelties *novelties, uint64_t *steps)
-{
-	if (novelties->is_over) {
-		return CHI_NONE;
-	}
-	int rc = chi_scan_rows(novelties->scan, novelties->rows, ROWS_A_STEP, ROWS_A_STEP,
-			       &novelties->n_rows);
-	novelties->row = 0;
-	novelties->is_over = rc == CHI_NONE;
-	spend_steps(steps, 1);
-	return rc < 0 ? rc : CHI_OK;
-}
-
-/* CHI_OK: there are more. */
-static int look_at_next(struct novelties *novelties, uint64_t *steps)
-{
-	if (novelties->row == novelties->n_rows) {
-		return walk_on(novelties, steps);
-	}
-	const struct chi_row *row = &novelties->rows[novelties->row++];
-	const struct chi_counts *counts = &row->counts;
-	bool enough = counts->white + counts->draws + counts->black + counts->other >=
-		      novelties->insight.spec.min_games;
-	return enough ? look_at(novelties, &row->key, steps) : CHI_OK;
-}
-
 /* ---- The kind ----------------------------------------------------------------------------- */
-
-static int begin_novelties(struct novelties *novelties)
-{
-	static const struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
-						 .order = CHI_ORDER_POSITION,
-						 .want = CHI_WANT_COUNTS};
-	const struct chi_archive_view *view = &novelties->insight.view;
-	novelties->games = calloc((size_t)view->last + 1, sizeof(novelties->games[0]));
-	if (novelties->games == NULL) {
-		return -CHI_ENOMEM;
-	}
-	int rc = chi_archive_reader_new(&novelties->reader);
-	rc = rc == CHI_OK ? chi_archive_reader_begin(novelties->reader, view->txn, &view->trees)
-			  : rc;
-	return rc == CHI_OK ? chi_read_scan(novelties->insight.read, &all, &novelties->scan, NULL)
-			    : rc;
-}
 
 static int step_novelties(struct chi_insight *insight, uint64_t *steps)
 {
 	struct novelties *novelties = (struct novelties *)insight;
-	int rc = novelties->games == NULL ? begin_novelties(novelties) : CHI_OK;
-	if (rc == CHI_OK && !novelties->is_loaded) {
-		rc = load_games(novelties, steps);
-		novelties->is_loaded = rc == CHI_NONE;
-		rc = rc == CHI_NONE ? CHI_OK : rc;
-	}
-	while (rc == CHI_OK && *steps > 0) {
-		rc = look_at_next(novelties, steps);
-	}
-	return rc;
+	return insight_walk_step(&novelties->walk, insight, look_at, steps);
 }
 
 static void end_novelties(struct chi_insight *insight)
 {
-	struct novelties *novelties = (struct novelties *)insight;
-	chi_scan_free(novelties->scan);
-	novelties->scan = NULL;
-	if (novelties->reader != NULL) {
-		chi_archive_reader_end(novelties->reader);
-		chi_archive_reader_free(novelties->reader);
-		novelties->reader = NULL;
-	}
-	free(novelties->games);
-	novelties->games = NULL;
+	insight_walk_end(&((struct novelties *)insight)->walk);
 }
 
 static size_t novelties_memory(const struct chi_insight *insight)
 {
-	const struct novelties *novelties = (const struct novelties *)insight;
-	return ((size_t)insight->view.last + 1) * sizeof(novelties->games[0]) +
-	       CHI_ARCHIVE_READER_BYTES +
-	       (novelties->scan != NULL ? chi_scan_memory(novelties->scan) : 0);
+	return insight_walk_memory(&((const struct novelties *)insight)->walk, insight);
 }
 
 /* The most followed first. */

@@ -16,7 +16,8 @@
  * Scores are those of all games with a result. They are raw: nothing is made of who played, and if
  * players of one position were the stronger ones, that is in what the tempo seems to be worth.
  */
-#include "insight/insight_priv.h"
+
+#include "insight/games.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,8 +85,6 @@ static int find_game(struct tempo *tempo, struct chi_insight_row *row)
 {
 	struct chi_reached *reached;
 	const struct chi_posting *entries;
-	struct chi_game_moves moves;
-	struct chi_replay replay;
 	size_t n;
 	int rc = chi_reached_open(tempo->insight.read, &row->key, 0, &reached);
 	if (rc != CHI_OK) {
@@ -94,21 +93,9 @@ static int find_game(struct tempo *tempo, struct chi_insight_row *row)
 	rc = chi_reached_next(reached, &entries, &n);
 	row->game = rc == CHI_OK ? entries[0].game : 0;
 	chi_reached_close(reached);
-	rc = rc == CHI_OK ? chi_archive_moves(tempo->reader, row->game, &moves) : rc;
-	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
-	}
-	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
-	for (row->ply = 0; rc == CHI_OK; row->ply++) {
-		struct chi_key key;
-		chi_move move;
-		chi_key_encode(chi_replay_position(&replay), &key);
-		if (memcmp(key.bytes, row->key.bytes, CHI_KEY_MAX) == 0) {
-			return CHI_OK;
-		}
-		rc = chi_replay_next(&replay, &move);
-	}
-	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	return rc == CHI_OK	? insight_find_ply(tempo->reader, row->game, &row->key, &row->ply)
+	       : rc == CHI_NONE ? -CHI_ECORRUPT
+				: rc;
 }
 
 /*

@@ -19,6 +19,7 @@
 #include <xxhash.h>
 
 #include "chess/key.h"
+#include "insight/tested.h"
 #include "store/games/archive.h"
 #include "store/games/columns.h"
 
@@ -26,7 +27,6 @@
 #define PLIES_MOST   60 /* later, hardly any position was reached by other games too */
 #define TALLIES	     (UINT32_C(1) << 20)
 #define Z_95	     1.959964
-#define NESTED	     0.9 /* of the games of the smaller one */
 
 /* A rated game. */
 struct result {
@@ -45,13 +45,9 @@ struct visit {
 
 /* A position with games enough. */
 struct tested {
+	struct insight_chance chance;
 	size_t first; /* its visits, each of another game, ascending */
 	size_t n;
-	size_t positions; /* of the same games, with it */
-	uint64_t games_hash;
-	uint32_t ply;
-	double chance;
-	double adjusted;
 };
 
 struct weak {
@@ -257,13 +253,16 @@ static size_t find_tested(const struct weak *weak, struct tested *out)
 	uint64_t least = weak->base.spec.min_games;
 	size_t found = 0;
 	for (size_t at = 0; at < weak->n_visits;) {
-		struct tested tested = {.first = at, .positions = 1, .ply = UINT32_MAX};
+		struct tested tested = {
+			.chance = {.rank = (double)at, .ply = UINT32_MAX, .positions = 1},
+			.first = at};
+		struct insight_chance *chance = &tested.chance;
 		for (; at < weak->n_visits &&
 		       weak->visits[at].hash == weak->visits[tested.first].hash;
 		     at++, tested.n++) {
 			const struct visit *visit = &weak->visits[at];
-			tested.games_hash += XXH3_64bits(&visit->game, sizeof(visit->game));
-			tested.ply = visit->ply < tested.ply ? visit->ply : tested.ply;
+			chance->games_hash += insight_game_hash(visit->game);
+			chance->ply = visit->ply < chance->ply ? visit->ply : chance->ply;
 		}
 		if (tested.n >= least && weak->n_results - tested.n >= least) {
 			out[found++] = tested;
@@ -272,72 +271,7 @@ static size_t find_tested(const struct weak *weak, struct tested *out)
 	return found;
 }
 
-static int compare_games(const void *a, const void *b)
-{
-	const struct tested *left = a;
-	const struct tested *right = b;
-	if (left->games_hash != right->games_hash) {
-		return left->games_hash < right->games_hash ? -1 : 1;
-	}
-	return (left->ply > right->ply) - (left->ply < right->ply);
-}
-
-/* Of positions with the same games the first in these. */
-static size_t join_equal(struct tested *tested, size_t n)
-{
-	size_t kept = 0;
-	qsort(tested, n, sizeof(tested[0]), compare_games);
-	for (size_t i = 0; i < n; i++) {
-		if (kept > 0 && tested[kept - 1].games_hash == tested[i].games_hash) {
-			tested[kept - 1].positions++;
-		} else {
-			tested[kept++] = tested[i];
-		}
-	}
-	return kept;
-}
-
-static int compare_chances(const void *a, const void *b)
-{
-	const struct tested *left = a;
-	const struct tested *right = b;
-	if (left->chance != right->chance) {
-		return left->chance < right->chance ? -1 : 1;
-	}
-	return (left->first > right->first) - (left->first < right->first);
-}
-
-/* From the least chance on; the greatest first in this. How many are found. */
-static size_t correct_chances(const struct weak *weak, struct tested *tested, size_t n)
-{
-	double least = 1;
-	size_t found = 0;
-	qsort(tested, n, sizeof(tested[0]), compare_chances);
-	for (size_t i = n; i > 0; i--) {
-		double one = tested[i - 1].chance * (double)n / (double)i;
-		least = one < least ? one : least;
-		tested[i - 1].adjusted = least;
-		bool is_found = least <= weak->base.spec.fdr / 1000.0;
-		found = is_found && found == 0 ? i : found;
-	}
-	return found;
-}
-
 /* ---- Findings ----------------------------------------------------------------------------- */
-
-static bool are_nested(const struct weak *weak, const struct tested *a, const struct tested *b)
-{
-	const struct visit *left = weak->visits + a->first;
-	const struct visit *right = weak->visits + b->first;
-	size_t both = 0;
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		both += left[i].game == right[j].game;
-		bool forward = left[i].game <= right[j].game;
-		j += right[j].game <= left[i].game;
-		i += forward;
-	}
-	return (double)both >= NESTED * (double)(a->n < b->n ? a->n : b->n);
-}
 
 /* The position after so many plies of a game. */
 static int key_of_visit(struct weak *weak, const struct visit *visit, struct chi_key *out)
@@ -357,8 +291,7 @@ static int key_of_visit(struct weak *weak, const struct visit *visit, struct chi
 	return rc;
 }
 
-static int add_finding(struct weak *weak, const struct tested *tested, size_t positions,
-		       const struct sums *all)
+static int add_finding(struct weak *weak, const struct tested *tested, const struct sums *all)
 {
 	const struct visit *visit = &weak->visits[tested->first];
 	struct sums here = sums_of_position(weak, tested);
@@ -368,34 +301,51 @@ static int add_finding(struct weak *weak, const struct tested *tested, size_t po
 		.game = weak->results[visit->game].number,
 		.ply = visit->ply,
 		.games = tested->n,
-		.others = positions,
+		.others = tested->chance.positions,
 		.score = insight_score(here.points, here.n),
 		.expected = insight_score(here.points - here.beyond + here.n * elsewhere, here.n),
 		.low = insight_score(here.points - off, here.n),
 		.high = insight_score(here.points + off, here.n),
-		.chance = (uint32_t)(tested->chance * CHI_INSIGHT_CHANCE + 0.5),
-		.adjusted = (uint32_t)(tested->adjusted * CHI_INSIGHT_CHANCE + 0.5),
+		.chance = (uint32_t)(tested->chance.chance * CHI_INSIGHT_CHANCE + 0.5),
+		.adjusted = (uint32_t)(tested->chance.adjusted * CHI_INSIGHT_CHANCE + 0.5),
 	};
 	int rc = key_of_visit(weak, visit, &row.key);
 	return rc == CHI_OK ? insight_add(&weak->base, &row) : rc;
 }
 
-/* The surest first: others that are nested with it are part of it. */
+/* The surest first: others that are nested with it are part of it. *heads: those that are not part
+ * of another are moved to the front. */
+static int join_findings(const struct weak *weak, struct insight_join *join, struct tested *tested,
+			 size_t n, size_t *heads)
+{
+	int rc = insight_join_begin(join, weak->n_results);
+	*heads = 0;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		const struct tested one = tested[i];
+		size_t head;
+		for (size_t j = 0; rc == CHI_OK && j < one.n; j++) {
+			rc = insight_join_game(join, weak->visits[one.first + j].game);
+		}
+		rc = rc == CHI_OK ? insight_join_settle(join, &head) : rc;
+		if (rc == CHI_OK) {
+			tested[head].chance.positions += one.chance.positions;
+		} else if (rc == CHI_NONE) {
+			tested[head] = one;
+			*heads = head + 1;
+			rc = CHI_OK;
+		}
+	}
+	return rc;
+}
+
 static int add_findings(struct weak *weak, struct tested *tested, size_t n, const struct sums *all)
 {
-	int rc = CHI_OK;
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		size_t positions = tested[i].positions;
-		if (positions == 0) {
-			continue;
-		}
-		for (size_t j = i + 1; j < n; j++) {
-			if (tested[j].positions > 0 && are_nested(weak, &tested[i], &tested[j])) {
-				positions += tested[j].positions;
-				tested[j].positions = 0;
-			}
-		}
-		rc = add_finding(weak, &tested[i], positions, all);
+	struct insight_join join;
+	size_t heads;
+	int rc = join_findings(weak, &join, tested, n, &heads);
+	insight_join_end(&join);
+	for (size_t i = 0; rc == CHI_OK && i < heads; i++) {
+		rc = add_finding(weak, &tested[i], all);
 	}
 	return rc;
 }
@@ -409,14 +359,15 @@ static int judge_positions(struct weak *weak)
 		return rc == CHI_OK ? -CHI_ENOMEM : rc;
 	}
 	struct sums all = sum_all(weak);
-	size_t n = join_equal(tested, find_tested(weak, tested));
+	size_t n = insight_join_equal(tested, find_tested(weak, tested), sizeof(*tested));
 	for (size_t i = 0; i < n; i++) {
 		struct sums here = sums_of_position(weak, &tested[i]);
-		tested[i].chance = chance_of(weak, &here, &all);
+		tested[i].chance.chance = chance_of(weak, &here, &all);
 	}
 	weak->base.result.tested = n;
 	weak->base.result.games = weak->n_results;
-	rc = add_findings(weak, tested, correct_chances(weak, tested, n), &all);
+	size_t found = insight_correct(tested, n, sizeof(*tested), weak->base.spec.fdr);
+	rc = add_findings(weak, tested, found, &all);
 	free(tested);
 	return rc == CHI_OK ? CHI_NONE : rc;
 }

@@ -78,6 +78,7 @@ static void deliver_insight(struct chi_query *query, const struct chi_page *page
 	insight->delivered = insight->at;
 	sent->tested = all->tested;
 	sent->games = all->games;
+	sent->before = all->before;
 }
 
 static void forget_insight(struct chi_query *query, const struct chi_page *page)

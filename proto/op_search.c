@@ -288,6 +288,7 @@ static const struct chi_member insight[] = {
 	CHI_M_NUMBER(6, struct chi_insight_spec, known),
 	CHI_M_UP_TO(7, struct chi_insight_spec, years, CHI_INSIGHT_YEARS_MAX, "more than 1,000"),
 	CHI_M_NUMBER(8, struct chi_insight_spec, limit),
+	CHI_M_NUMBER(9, struct chi_insight_spec, split),
 };
 CHI_TABLE(chi_insight_request, insight, insight, NULL);
 
@@ -320,5 +321,6 @@ static const struct chi_member insight_result[] = {
 	CHI_M_ROWS(1, struct chi_insight_result, rows, n, &finding_message, CHI_SCAN_ROWS_MAX),
 	CHI_M_NUMBER(2, struct chi_insight_result, tested),
 	CHI_M_NUMBER(3, struct chi_insight_result, games),
+	CHI_M_NUMBER(4, struct chi_insight_result, before),
 };
 CHI_TABLE(chi_insight_result_message, insight_result, insight_result, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore weak, strong, novelties and tempo: findings (chistore/insight.h), each with the line of
- * a game that leads there and a command that shows the games behind it.
+ * chistore weak, strong, novelties, tempo, performance and drift: findings (chistore/insight.h),
+ * each with the line of a game that leads there and a command that shows the games behind it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,11 @@ struct insight_state {
 	uint64_t fdr; /* percent */
 	uint64_t known;
 	uint64_t years;
+	uint64_t split;
 	uint64_t limit;
+	bool all;
 	uint8_t kind;
+	const struct chi_insight_result *result;
 	struct cli_rows rows;
 };
 
@@ -46,7 +49,7 @@ static void print_command(const struct insight_state *state, const struct chi_in
 {
 	size_t len = (size_t)snprintf(out, SHOW_SIZE, "chistore games --position ");
 	len = quote(out, SHOW_SIZE, len, text->after);
-	if (state->kind <= CHI_INSIGHT_STRONG && state->terms.text[0] != '\0') {
+	if (state->kind != CHI_INSIGHT_NOVELTIES && state->terms.text[0] != '\0') {
 		len += (size_t)snprintf(out + len, SHOW_SIZE - len, " --filter ");
 		(void)quote(out, SHOW_SIZE, len, state->terms.text);
 	}
@@ -67,13 +70,16 @@ static int print_row(struct cli *cli, const char *side, const struct chi_insight
 		return cli_fail(cli->client, status);
 	}
 	print_command(state, &text, show);
-	rows_print(&state->rows, &(struct chi_insight_line){.row = *row,
-							    .side = side,
-							    .fen = text.fen,
-							    .line = text.line,
-							    .move = text.move,
-							    .head = is_there ? &head : NULL,
-							    .show = show});
+	rows_print(&state->rows,
+		   &(struct chi_insight_line){.row = *row,
+					      .side = side,
+					      .fen = text.fen,
+					      .line = text.line,
+					      .move = text.move,
+					      .before = state->result->before,
+					      .after = state->result->games - state->result->before,
+					      .head = is_there ? &head : NULL,
+					      .show = show});
 	return EXIT_DONE;
 }
 
@@ -90,6 +96,16 @@ static void remark(const struct insight_state *state, const char *side,
 	case CHI_INSIGHT_TEMPO:
 		cli_message("%" PRIu64 " positions were looked at", result->tested);
 		break;
+	case CHI_INSIGHT_PERFORMANCE:
+		cli_message("%s%" PRIu64 " positions of %" PRIu64 " rated games were tested",
+			    result->n == 0 ? "nothing: " : "", result->tested, result->games);
+		break;
+	case CHI_INSIGHT_DRIFT:
+		cli_message("%s%" PRIu64 " positions of %" PRIu64 " games with a year, %" PRIu64
+			    " of them before %" PRIu64 ", were tested",
+			    result->n == 0 ? "nothing: " : "", result->tested, result->games,
+			    result->before, state->split);
+		break;
 	default:
 		cli_message("%s%" PRIu64 " positions of %" PRIu64 " rated games as %s were tested",
 			    result->n == 0 ? "nothing: " : "", result->tested, result->games, side);
@@ -105,10 +121,11 @@ static int ask(struct cli *cli, bool black)
 					      .black = black,
 					      .filter = state->terms.text,
 					      .min_games = state->min_games,
-					      .fdr = (uint32_t)state->fdr * 10,
+					      .fdr = state->all ? 1000 : (uint32_t)state->fdr * 10,
 					      .known = (uint32_t)state->known,
 					      .years = (uint32_t)state->years,
-					      .limit = state->limit};
+					      .limit = state->limit,
+					      .split = (uint32_t)state->split};
 	struct chi_insight_result result;
 	int status = chi_insight_list(cli->client, &spec, &result);
 	if (status != CHI_OK) {
@@ -123,6 +140,7 @@ static int ask(struct cli *cli, bool black)
 	if (result.n > 0) {
 		memcpy(found, result.rows, result.n * sizeof(*found));
 	}
+	state->result = &result;
 	state->rows.cli = cli;
 	state->rows.columns = chi_insight_columns(state->kind, &state->rows.n);
 	int code = EXIT_DONE;
@@ -190,6 +208,25 @@ static int run_tempo(struct cli *cli)
 {
 	((struct insight_state *)cli->state)->kind = CHI_INSIGHT_TEMPO;
 	return ask(cli, false);
+}
+
+static int run_performance(struct cli *cli)
+{
+	struct insight_state *state = cli->state;
+	state->kind = CHI_INSIGHT_PERFORMANCE;
+	int code = game_terms_take(cli, &state->terms);
+	return code == EXIT_DONE ? ask(cli, false) : code;
+}
+
+static int run_drift(struct cli *cli)
+{
+	struct insight_state *state = cli->state;
+	state->kind = CHI_INSIGHT_DRIFT;
+	if (!cli_given(cli, "split")) {
+		return cli_usage(cli, "say in which year the later games begin: --split YEAR");
+	}
+	int code = game_terms_take(cli, &state->terms);
+	return code == EXIT_DONE ? ask(cli, false) : code;
 }
 
 #define SIDE_OPTIONS                                                                               \
@@ -306,4 +343,78 @@ const struct command cmd_tempo = {
 	.slow = true,
 	.state_size = sizeof(struct insight_state),
 	.run = run_tempo,
+};
+
+#define TESTED_OPTIONS                                                                             \
+	OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                                \
+		      "of the findings so many may be chance (default: 5)"),                       \
+		OPTION_FLAG(insight_state, all, "all", "all positions that were tested"),          \
+		OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",                   \
+			      "at most N findings, the surest"),                                   \
+		GAME_TERM_OPTIONS(insight_state, terms)
+
+static const struct cli_option performance_options[] = {
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+		      "rated games of a position (default: 100)"),
+	TESTED_OPTIONS,
+	OPTIONS_END,
+};
+
+const struct command cmd_performance = {
+	.name = "performance",
+	.arguments = "",
+	.summary = "find positions where results are other than ratings let expect",
+	.help = "Of each position that enough rated games reached, the results are compared with\n"
+		"what ratings let expect. What is printed is surer than chance, for as many\n"
+		"positions as there are, the surest first, whichever side gains; positions of\n"
+		"nearly the same games are one finding. Options that choose games choose those\n"
+		"that count.\n"
+		"\n"
+		"Columns: games (rated), score (of White, percent), low and high (its 95 %\n"
+		"interval), expected (by ratings), chance (that luck alone does this), adjusted\n"
+		"(for all positions), positions (of this finding), game and ply (one that has\n"
+		"it), line, fen, show (a command that lists the games).\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games performance\n"
+		   "chistore -a ./games performance --since 2010 --min-games 50 --fdr 10",
+	.options = performance_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_performance,
+};
+
+static const struct cli_option drift_options[] = {
+	OPTION_NUMBER(insight_state, split, 1, 9999, "split", "YEAR",
+		      "the first year of the later games; must be given"),
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+		      "games of a position that have a year (default: 100)"),
+	TESTED_OPTIONS,
+	OPTIONS_END,
+};
+
+const struct command cmd_drift = {
+	.name = "drift",
+	.arguments = "--split YEAR",
+	.summary = "list what changed: positions reached more, less, or with other results",
+	.help = "Of each position that enough games reached, the share of all games is compared\n"
+		"before and after, and the results less what ratings let expect, against the same\n"
+		"of all games. What is printed is surer than chance, for as many positions as\n"
+		"there are: the surest first, then those whose share changed most; positions of\n"
+		"nearly the same games are one finding. Options that choose games choose those\n"
+		"that count.\n"
+		"\n"
+		"Columns: games_before, games (from YEAR on), share_before and share (percent of\n"
+		"all games), score (of White, percent, in rated games from YEAR on), low and high\n"
+		"(less expected: the 95 % interval of the difference), expected (by ratings and\n"
+		"results before), chance (that luck alone changes share or results so much),\n"
+		"adjusted (for all positions), positions (of this finding), game and ply (one\n"
+		"that has it), line, fen, show (a command that lists the games).\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games drift --split 2005 --limit 20",
+	.options = drift_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_drift,
 };

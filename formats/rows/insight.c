@@ -12,6 +12,8 @@ const char *const chi_insight_words[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_STRONG] = "strong",
 	[CHI_INSIGHT_NOVELTIES] = "novelties",
 	[CHI_INSIGHT_TEMPO] = "tempo",
+	[CHI_INSIGHT_PERFORMANCE] = "performance",
+	[CHI_INSIGHT_DRIFT] = "drift",
 };
 
 static const struct chi_insight_row *row_of(const void *at)
@@ -50,6 +52,25 @@ static void expected_cell(const void *at, struct chi_cell *out)
 static void worth_cell(const void *at, struct chi_cell *out)
 {
 	chi_cell_hundredths(out, (int32_t)row_of(at)->score - (int32_t)row_of(at)->expected);
+}
+
+/* Of all games of a span, in percent; that of a rare position has few digits before the third. */
+static void share(uint64_t games, uint64_t all, struct chi_cell *out)
+{
+	double percents = all > 0 ? 100.0 * (double)games / (double)all : 0;
+	(void)snprintf(out->own, sizeof(out->own), "%.3f", percents);
+	chi_cell_name(out, out->own);
+	out->kind = VALUE_NUMBER;
+}
+
+static void share_cell(const void *at, struct chi_cell *out)
+{
+	share(row_of(at)->games, ((const struct chi_insight_line *)at)->after, out);
+}
+
+static void share_before_cell(const void *at, struct chi_cell *out)
+{
+	share(row_of(at)->others, ((const struct chi_insight_line *)at)->before, out);
 }
 
 static void chance(uint32_t billionths, struct chi_cell *out)
@@ -137,6 +158,24 @@ static const struct chi_row_column tempo[] = {
 	PLACE,
 };
 
+static const struct chi_row_column performance[] = {
+	LINE(SHOW_COUNT, row.games, "games"),	   COMMON,
+	COLUMN_MADE("chance", chance_cell),	   COLUMN_MADE("adjusted", adjusted_cell),
+	LINE(SHOW_COUNT, row.others, "positions"), PLACE,
+};
+
+static const struct chi_row_column drift[] = {
+	LINE(SHOW_COUNT, row.others, "games_before"),
+	LINE(SHOW_COUNT, row.games, "games"),
+	COLUMN_MADE("share_before", share_before_cell),
+	COLUMN_MADE("share", share_cell),
+	COMMON,
+	COLUMN_MADE("chance", chance_cell),
+	COLUMN_MADE("adjusted", adjusted_cell),
+	LINE(SHOW_COUNT, row.followed, "positions"),
+	PLACE,
+};
+
 const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 {
 	switch (kind) {
@@ -146,6 +185,12 @@ const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 	case CHI_INSIGHT_TEMPO:
 		*n = CHI_COUNT(tempo);
 		return tempo;
+	case CHI_INSIGHT_PERFORMANCE:
+		*n = CHI_COUNT(performance);
+		return performance;
+	case CHI_INSIGHT_DRIFT:
+		*n = CHI_COUNT(drift);
+		return drift;
 	default:
 		*n = CHI_COUNT(sides);
 		return sides;

@@ -9,6 +9,8 @@
 struct chi_insight_line {
 	struct chi_insight_row row;
 	const char *side; /* WEAK, STRONG: whose results */
+	uint64_t before;  /* DRIFT: all games before the split */
+	uint64_t after;	  /* and from it on */
 	const char *fen;
 	const char *line; /* the moves from the game's beginning to the position, in SAN */
 	const char *move; /* NOVELTIES, in SAN */

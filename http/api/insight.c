@@ -22,6 +22,7 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 	uint64_t fdr = 0; /* percent */
 	uint64_t known = 0;
 	uint64_t years = 0;
+	uint64_t split = 0;
 	int status = filter_word(call, "kind", chi_insight_words, CHI_INSIGHTS, &spec->kind);
 	status = status == CHI_OK ? filter_word(call, "side", sides, 2, &side) : status;
 	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &spec->filter) : status;
@@ -36,7 +37,9 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 	status = status == CHI_OK
 			 ? insight_number(call, "caught-on", CHI_INSIGHT_YEARS_MAX, 0, &years)
 			 : status;
+	status = status == CHI_OK ? insight_number(call, "split", UINT16_MAX, 0, &split) : status;
 	spec->black = side == 1;
+	spec->split = (uint32_t)split;
 	spec->fdr = (uint32_t)fdr * 10;
 	spec->known = (uint32_t)known;
 	spec->years = (uint32_t)years;
@@ -44,7 +47,7 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 }
 
 static int say_finding(struct call *call, const struct chi_insight_spec *spec,
-		       const struct chi_insight_row *row)
+		       const struct chi_insight_result *all, const struct chi_insight_row *row)
 {
 	struct chi_insight_text text;
 	struct chi_game_row head;
@@ -68,6 +71,8 @@ static int say_finding(struct call *call, const struct chi_insight_spec *spec,
 					       .fen = text.fen,
 					       .line = text.line,
 					       .move = text.move,
+					       .before = all->before,
+					       .after = all->games - all->before,
 					       .head = is_there ? &head : NULL});
 	out_text(&call->out, "after", text.after);
 	out_end(&call->out, '}');
@@ -100,9 +105,12 @@ int api_insight(struct call *call)
 	out_text(out, "kind", chi_insight_words[spec.kind]);
 	out_number(out, "tested", result.tested);
 	out_number(out, "games", result.games);
+	if (spec.kind == CHI_INSIGHT_DRIFT) {
+		out_number(out, "before", result.before);
+	}
 	out_array(out, "rows");
 	for (size_t i = 0; status == CHI_OK && i < n; i++) {
-		status = say_finding(call, &spec, &rows[i]);
+		status = say_finding(call, &spec, &result, &rows[i]);
 	}
 	out_end(out, ']');
 	out_end(out, '}');

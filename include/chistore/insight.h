@@ -19,10 +19,12 @@ extern "C" {
 struct chi_client;
 
 enum chi_insight_kind {
-	CHI_INSIGHT_WEAK,      /* positions where a side does worse than in its other games */
-	CHI_INSIGHT_STRONG,    /* or better */
-	CHI_INSIGHT_NOVELTIES, /* moves that were new in a position that was known */
-	CHI_INSIGHT_TEMPO,     /* pairs of positions where one side is a move ahead */
+	CHI_INSIGHT_WEAK,	 /* positions where a side does worse than in its other games */
+	CHI_INSIGHT_STRONG,	 /* or better */
+	CHI_INSIGHT_NOVELTIES,	 /* moves that were new in a position that was known */
+	CHI_INSIGHT_TEMPO,	 /* pairs of positions where one side is a move ahead */
+	CHI_INSIGHT_PERFORMANCE, /* positions where results are other than ratings let expect */
+	CHI_INSIGHT_DRIFT, /* positions of which the share of games, or the results, changed */
 	CHI_INSIGHTS
 };
 
@@ -37,19 +39,20 @@ enum chi_insight_kind {
 
 struct chi_insight_spec {
 	size_t size;
-	uint8_t kind; /* enum chi_insight_kind */
-	bool black;   /* WEAK, STRONG: of the games of the filter, Black's results */
-	const char
-		*filter;    /* WEAK, STRONG: games of one player with this side, or of any group;
-			       NOVELTIES: those in which the move was new, of all games; not TEMPO */
-	uint64_t min_games; /* WEAK, STRONG: rated games of a position; NOVELTIES: games of the
-			       move; TEMPO: of each position. 0: 20, 60 and 200 */
-	uint32_t fdr;	    /* WEAK, STRONG: of the findings so many thousandths may be chance;
-			       0: 50;
-			       at most 1,000 */
+	uint8_t kind;	    /* enum chi_insight_kind */
+	bool black;	    /* WEAK, STRONG: of the games of the filter, Black's results */
+	const char *filter; /* WEAK, STRONG: games of one player with this side, or of any group;
+			       NOVELTIES: those in which the move was new, of all games;
+			       PERFORMANCE, DRIFT: those that count; not TEMPO */
+	uint64_t min_games; /* WEAK, STRONG, PERFORMANCE: rated games of a position; NOVELTIES:
+			       games of the move; TEMPO: of each position; DRIFT: games with a year.
+			       0: 20, 60 and 200, PERFORMANCE, DRIFT: 100 */
+	uint32_t fdr;	    /* not NOVELTIES, TEMPO: of the findings so many thousandths may be
+			       chance; 0: 50; at most 1,000, which are all that were tested */
 	uint32_t known;	    /* NOVELTIES: games with the position before; 0: 20 */
 	uint32_t years;	    /* NOVELTIES: within which others follow; 0: 3 */
 	uint64_t limit;	    /* rows, the first ones; 0: all */
+	uint32_t split;	    /* DRIFT: the first year of the later games; not 0 */
 };
 #define CHI_INSIGHT_SPEC_INIT .size = sizeof(struct chi_insight_spec)
 
@@ -59,19 +62,26 @@ struct chi_insight_row {
 	uint32_t game;	    /* number of a game with it; NOVELTIES: the first with the move; 0: none
 			       is there */
 	uint32_t ply;	    /* after so many plies the position is in that game */
-	uint64_t games;	    /* that count: WEAK, STRONG: rated ones; NOVELTIES: with the move */
-	uint64_t others;    /* WEAK, STRONG: positions of the same finding, this one included;
-			       NOVELTIES: games with the position before; TEMPO: games of the position
-			       that is a move behind */
-	uint64_t followed;  /* NOVELTIES: games of the move after the first, within the years */
-	uint32_t score;	    /* of the side (NOVELTIES: of who played the move; TEMPO: of White) */
-	uint32_t
-		expected; /* by ratings, and WEAK, STRONG: by the other games; NOVELTIES: by ratings
-			     alone, CHI_INSIGHT_UNKNOWN without; TEMPO: the score a move behind */
-	uint32_t low;	  /* of 95 % of intervals made so the true score is within; TEMPO: that
-			     of `score` less `expected`, put upon `expected` */
+	uint64_t games;	   /* that count: WEAK, STRONG, PERFORMANCE: rated ones; NOVELTIES: with the
+			      move; DRIFT: from the split on */
+	uint64_t others;   /* WEAK, STRONG, PERFORMANCE: positions of the same finding, this one
+			      included; NOVELTIES: games with the position before; TEMPO: games of
+			      the position that is a move behind; DRIFT: games before the split */
+	uint64_t followed; /* NOVELTIES: games of the move after the first, within the years; DRIFT:
+			      positions of the same finding, this one included */
+	uint32_t score;	   /* of the side (NOVELTIES: of who played the move; TEMPO, PERFORMANCE: of
+			      White; DRIFT: of White, in rated games from the split on) */
+	uint32_t expected; /* by ratings, and WEAK, STRONG: by the other games; NOVELTIES,
+			      PERFORMANCE: by ratings alone; TEMPO: the score a move behind; DRIFT:
+			      by ratings, and by what was beyond them before, if that changed as in
+			      all games. CHI_INSIGHT_UNKNOWN: NOVELTIES: without rated games; DRIFT:
+			      with fewer than 20 before or after, and so `score`, `low`, `high` */
+	uint32_t low;	   /* of 95 % of intervals made so the true score is within; TEMPO,
+			      DRIFT: that of `score` less `expected`, put upon `expected` or `score` */
 	uint32_t high;
-	uint32_t chance;   /* WEAK, STRONG: that of a result so far off, or farther, by luck */
+	uint32_t chance; /* not NOVELTIES, TEMPO: that of a result so far off, or farther, by luck,
+			    PERFORMANCE, DRIFT: to either side; DRIFT: twice the smaller one of
+			    those of the share of games and of the score */
 	uint32_t adjusted; /* the same for as many positions as were tested */
 };
 
@@ -81,11 +91,13 @@ struct chi_insight_result {
 	const struct chi_insight_row *rows;
 	size_t n;
 	uint64_t tested; /* positions, or moves, that had games enough */
-	uint64_t games;	 /* WEAK, STRONG: rated games; else the store's */
+	uint64_t games;	 /* WEAK, STRONG, PERFORMANCE: rated games; DRIFT: those with a year, of the
+			    filter; else the store's */
+	uint64_t before; /* DRIFT: of these, those before the split */
 };
 
-/* -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the spec, or its filter; -CHI_ETOOBIG also if it has
- * over CHI_INSIGHT_GAMES_MAX games. */
+/* -CHI_ESYNTAX, -CHI_ETOOBIG, -CHI_EINVAL: the spec, or its filter; -CHI_ETOOBIG also if WEAK or
+ * STRONG has over CHI_INSIGHT_GAMES_MAX games. */
 CHI_MUSTUSE int chi_insight_list(struct chi_client *client, const struct chi_insight_spec *spec,
 				 struct chi_insight_result *out);
 

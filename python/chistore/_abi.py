@@ -196,7 +196,9 @@ CHI_INSIGHT_WEAK = 0
 CHI_INSIGHT_STRONG = 1
 CHI_INSIGHT_NOVELTIES = 2
 CHI_INSIGHT_TEMPO = 3
-CHI_INSIGHTS = 4
+CHI_INSIGHT_PERFORMANCE = 4
+CHI_INSIGHT_DRIFT = 5
+CHI_INSIGHTS = 6
 CHI_INSIGHT_POINT = 10000
 CHI_INSIGHT_CHANCE = 1000000000
 CHI_INSIGHT_YEARS_MAX = 1000
@@ -892,6 +894,7 @@ chi_insight_spec._fields_ = [
     ("known", c_uint32),
     ("years", c_uint32),
     ("limit", c_uint64),
+    ("split", c_uint32),
 ]
 chi_insight_row._fields_ = [
     ("key", chi_key),
@@ -913,6 +916,7 @@ chi_insight_result._fields_ = [
     ("n", c_size_t),
     ("tested", c_uint64),
     ("games", c_uint64),
+    ("before", c_uint64),
 ]
 chi_queue_row._fields_ = [
     ("key", chi_key),

@@ -48,31 +48,37 @@ class TwinGroup(list):
 
 
 class Finding(typing.NamedTuple):
-    """A row of weak(), strong(), novelties() or tempo(); see docs/INSIGHT.md. Scores are points of a
-    game, 0 to 1, `low` and `high` the 95 % interval of `score`."""
+    """A row of weak(), strong(), novelties(), tempo(), performance() or drift(); see docs/INSIGHT.md.
+    Scores are points of a game, 0 to 1, `low` and `high` the 95 % interval of `score`, or of its
+    difference to `expected`; drift() has none with fewer than 20 rated games before or after."""
     position: Position
     move: typing.Optional[str]  # novelties: in UCI
     game: typing.Optional[int]  # one with it; novelties: the first with the move
     ply: int  # where, in that game
     games: int
     others: int  # positions of the finding; games before; games a move behind
-    followed: int  # novelties
-    score: float
+    followed: int  # novelties; drift: positions of the finding
+    score: typing.Optional[float]
     expected: typing.Optional[float]  # of tempo: the score a move behind
-    low: float
-    high: float
-    chance: float  # weak, strong: that luck alone does this
+    low: typing.Optional[float]
+    high: typing.Optional[float]
+    chance: float  # not novelties, tempo: that luck alone does this
     adjusted: float  # the same for all positions that were tested
+    share_before: typing.Optional[float] = None  # drift: of all games before the split
+    share: typing.Optional[float] = None  # and from it on
+
+
+def _score(points):
+    return None if points == _abi.CHI_INSIGHT_UNKNOWN else points / _abi.CHI_INSIGHT_POINT
 
 
 def _finding(row):
     position = Position._of(bytes(row.key))  # pylint: disable=protected-access
-    points = 1 / _abi.CHI_INSIGHT_POINT
     chance = 1 / _abi.CHI_INSIGHT_CHANCE
-    expected = None if row.expected == _abi.CHI_INSIGHT_UNKNOWN else row.expected * points
     return Finding(position, position.uci(row.move) if row.move else None, row.game or None,
-                   row.ply, row.games, row.others, row.followed, row.score * points, expected,
-                   row.low * points, row.high * points, row.chance * chance, row.adjusted * chance)
+                   row.ply, row.games, row.others, row.followed, _score(row.score),
+                   _score(row.expected), _score(row.low), _score(row.high), row.chance * chance,
+                   row.adjusted * chance)
 
 
 def _bytes(text):
@@ -191,10 +197,30 @@ class Gaming:
         """Findings, positions that also occur a move behind: what the move is worth."""
         return self._insight(_abi.CHI_INSIGHT_TEMPO, min_games=min_games, limit=limit)
 
+    def performance(self, filter="", min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+        """
+        Findings, positions where White's results in the games of the filter are better or worse
+        than ratings let expect, by more than luck explains. Of them so many percent may be luck;
+        100 gives all that were tested.
+        """
+        return self._insight(_abi.CHI_INSIGHT_PERFORMANCE, filter=_bytes(filter),
+                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+
+    def drift(self, split, filter="", min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+        """
+        Findings, positions of which the share of the filter's games, or the results beyond what
+        ratings let expect, are other ones from the year `split` on: `games` against `others`.
+        """
+        return self._insight(_abi.CHI_INSIGHT_DRIFT, filter=_bytes(filter), split=split,
+                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+
     def _insight(self, kind, **asked):
         out = _abi.chi_insight_result()
         self._check(lib.chi_insight_list(self._c(), _abi.chi_insight_spec(kind=kind, **asked), out))
         found = [_finding(row) for row in out.rows[:out.n]]
+        if kind == _abi.CHI_INSIGHT_DRIFT:
+            found = [one._replace(share_before=one.others / out.before,
+                                  share=one.games / (out.games - out.before)) for one in found]
         self._note_unknown()
         return found
 

@@ -219,8 +219,11 @@ static const struct chi_suspects_spec suspects = {
 	.kind = CHI_NAME_PLAYER, .least = 60, .limit = CHI_NAMES_MAX};
 static const struct chi_gamesets_spec sets[] = {{.name = NULL}, {.name = "s7"}};
 static const struct chi_twin_spec twins = {.days = 400};
-static const struct chi_insight_spec insights[] = {{.kind = CHI_INSIGHT_WEAK, .filter = "white B"},
-						   {.kind = CHI_INSIGHT_TEMPO, .min_games = 1}};
+static const struct chi_insight_spec insights[] = {
+	{.kind = CHI_INSIGHT_WEAK, .filter = "white B"},
+	{.kind = CHI_INSIGHT_TEMPO, .min_games = 1},
+	{.kind = CHI_INSIGHT_PERFORMANCE, .min_games = 1, .fdr = 1000},
+	{.kind = CHI_INSIGHT_DRIFT, .min_games = 1, .fdr = 1000, .split = 2002}};
 static const struct chi_explore_request explore = {.fen = START, .filter = "white B"};
 static const struct chi_scan_request scans[] = {
 	{.spec = {.chi2_max = CHI_CHI2_MAX, .want = CHI_WANT_KEYS}},
@@ -244,6 +247,7 @@ static const struct {
 	{CHI_OP_SUSPECTS, &suspects, 1},    {CHI_OP_GAMESETS, &sets[0], 30},
 	{CHI_OP_GAMESETS, &sets[1], 1},	    {CHI_OP_TWINS, &twins, 2},
 	{CHI_OP_INSIGHT, &insights[0], 0},  {CHI_OP_INSIGHT, &insights[1], 0},
+	{CHI_OP_INSIGHT, &insights[2], 0},  {CHI_OP_INSIGHT, &insights[3], 1},
 	{CHI_OP_EXPLORE, &explore, 1},	    {CHI_OP_SCAN, &scans[0], 4},
 	{CHI_OP_SCAN, &scans[1], 4},	    {CHI_OP_SCAN, &scans[2], 4},
 	{CHI_OP_SCAN, &scans[3], 3}, /* that have such a pawn */

@@ -27,8 +27,8 @@ from pychistore import frame, pb, take_varint
 
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
-    "alias analyse backup bench chess-db compact count delete dump explore export extract find game games gameset get "
-    "import info init key load merge name novelties ping propagate publish put pv queue rescore review scan stats strong subtract suite tempo twins verify weak".split())
+    "alias analyse backup bench chess-db compact count delete drift dump explore export extract find game games gameset get "
+    "import info init key load merge name novelties performance ping propagate publish put pv queue rescore review scan stats strong subtract suite tempo twins verify weak".split())
 
 
 LEAF = 2
@@ -167,7 +167,7 @@ class Usage(Base):
         self.assertEqual(sorted(self.complete("")), COMMANDS)
         self.assertEqual(self.complete("explore", "--tl"), ["--tls-ca", "--tls-cert", "--tls-key"])
         self.assertEqual(self.complete("im"), ["import"])
-        self.assertEqual(self.complete("-a", "get", "d"), ["delete", "dump"])
+        self.assertEqual(self.complete("-a", "get", "d"), ["drift", "delete", "dump"])
         self.assertEqual(self.complete("scan", "--mi"), ["--min", "--min-games"])
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
         self.assertEqual(self.complete("bench", "--draw", ""), ["random", "listed"])
@@ -189,14 +189,14 @@ class Usage(Base):
     @unittest.skipUnless(shutil.which("bash"), "bash is not there")
     def test_completion_behind_an_address_with_colons(self):
         """Bash hands "unix:/a" over as three words."""
-        self.assertEqual(self.complete("-a", "unix", ":", "/a", "d"), ["delete", "dump"])
+        self.assertEqual(self.complete("-a", "unix", ":", "/a", "d"), ["drift", "delete", "dump"])
         self.assertEqual(self.complete("-a", "tcp", ":", "h", ":", "1", "scan", "--side", ""),
                          ["w", "b"])
         self.assertEqual(self.complete("-a", "un"), ["unix:"])
         path = self.write("socket", "")
         self.assertEqual(self.complete("-a", "unix", ":", path[:-2]), [path])
         # Where the user took the colon from COMP_WORDBREAKS.
-        self.assertEqual(self.complete("-a", "unix:/a", "d"), ["delete", "dump"])
+        self.assertEqual(self.complete("-a", "unix:/a", "d"), ["drift", "delete", "dump"])
         self.assertEqual(self.complete("-a", "unix:" + path[:-2]), ["unix:" + path])
 
 

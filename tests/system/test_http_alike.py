@@ -48,6 +48,8 @@ ONCE = [
     ("/api/stats", {"by": "year", "player": PLAYER}),
     ("/api/stats", {"by": "material"}),
     ("/api/insight", {"kind": "strong", "white": PLAYER, "min-games": 2, "fdr": 100}),
+    ("/api/insight", {"kind": "performance", "min-games": 5, "fdr": 100, "limit": 30}),
+    ("/api/insight", {"kind": "drift", "split": 2000, "min-games": 5, "fdr": 100, "limit": 30}),
     ("/api/insight", {"kind": "novelties", "min-games": 3, "known": 2}),
     ("/api/games", {"player": "Nessie"}),
     ("/api/games", {"in": "recent", "limit": "50"}),

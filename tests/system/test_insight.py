@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""weak, strong, novelties, tempo and suite by the command line, on games with a weakness, a novelty and a
-pair of positions a move apart that are put into them: in a directory and over a server, and each
+"""weak, strong, novelties, tempo, performance, drift and suite by the command line, on games with a
+weakness, a novelty and a pair of positions a move apart that are put into them: in a directory and over a server, and each
 row's own command shows as many games as the row says."""
 
 import json
@@ -109,12 +109,49 @@ class Insight(Base):
             self.assertGreaterEqual(self.shown(row), row["games"])
             self.assertAlmostEqual(row["worth"], row["score"] - row["score_behind"], 2)
 
+    def test_performance(self):
+        found = self.rows("performance")
+        row = found[0]
+        self.assertEqual((row["line"], row["games"], self.shown(row)), ("1.e4 c5", 120, 120))
+        self.assertLess(row["high"], row["expected"])
+        self.assertLess(row["adjusted"], 0.05)
+        self.assertGreaterEqual(row["positions"], 4)
+        self.assertEqual(self.rows("performance", "--limit", "1"), found[:1])
+        tested = self.rows("performance", "--all")
+        self.assertEqual((tested[0]["line"], tested[0]["games"]), (row["line"], 120))
+        self.assertGreater(len(tested), len(found))
+        others = self.rows("performance", "--black", "Other 1", "--min-games", "2", "--all")
+        self.assertEqual(others, [])
+        filtered = self.rows("performance", "--player", "Player, Some")[0]
+        self.assertEqual((filtered["games"], self.shown(filtered)), (120, 120))
+        self.assertIn("--filter", filtered["show"])
+        said = self.cli("performance", "--min-games", "701", address=self.store)
+        self.assertIn("nothing: 0 positions of 700 rated games", said.stderr)
+
+    def test_drift(self):
+        found = self.rows("drift", "--split", "2001", "--min-games", "50")
+        row = found[0]
+        self.assertEqual((row["line"], row["games_before"], row["games"], self.shown(row)),
+                         ("1.Nf3 d5 2.b4", 0, 70, 70))
+        self.assertEqual((row["share_before"], row["share"], row["score"]), (0, 100, None))
+        self.assertEqual(row["chance"], 0)
+        self.assertIn("1.e4", [row["line"] for row in found])
+        tested = self.rows("drift", "--split", "2001", "--min-games", "50", "--all")
+        self.assertEqual((tested[0]["line"], tested[0]["games"]), (row["line"], 70))
+        self.assertGreaterEqual(tested[0]["positions"], row["positions"])
+        said = self.cli("drift", "--split", "1999", "--min-games", "2", address=self.store)
+        self.assertIn("nothing: 0 positions of 700 games with a year, 0 of them before 1999",
+                      said.stderr)
+
     def test_refused(self):
         for args, what in ((["weak"], "say whose results"),
                            (["weak", "A", "--white", "B"], "say whose results"),
                            (["weak", "A", "--fdr", "0"], "fdr"),
                            (["novelties", "--caught-on", "1001"], "caught-on"),
                            (["tempo", "--player", "A"], "player"),
+                           (["performance", "--fdr", "0"], "fdr"),
+                           (["drift", "--player", "A"], "--split YEAR"),
+                           (["drift", "--split", "0"], "split"),
                            (["weak", "A", "--filter", "("], "filter")):
             done = self.cli(*args, address=self.store, code=2)
             self.assertIn(what, done.stderr)

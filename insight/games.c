@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk costs lists of games only of positions with games enough. */
+#include "insight/games.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "chess/key.h"
+#include "store/games/archive.h"
+#include "store/games/columns.h"
+
+#define GAMES_A_STEP 8192 /* of lists */
+#define DATE_MASK    ((UINT32_C(1) << 24) - 1)
+
+void insight_spend(uint64_t *steps, uint64_t n)
+{
+	*steps -= *steps < n ? *steps : n;
+}
+
+/* ---- Games -------------------------------------------------------------------------------- */
+
+static void load_game(struct chi_insight *insight, const struct chi_columns_chunk *chunk,
+		      uint32_t row, struct insight_game *out)
+{
+	uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
+	uint32_t year = chi_column_value(chunk, CHI_COLUMN_YEAR, row);
+	double expected;
+	double variance;
+	*out = (struct insight_game){.result = CHI_RESULT_OTHER, .expected = -1.0F};
+	if (result == CHI_ROW_REMOVED) {
+		return;
+	}
+	out->result = (uint8_t)result;
+	if (chi_expect_of(&insight->expect, chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row),
+			  chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row), result, &expected,
+			  &variance)) {
+		out->expected = (float)expected;
+	}
+	if (year != 0) {
+		uint32_t date = year << INSIGHT_YEAR |
+				chi_column_value(chunk, CHI_COLUMN_MONTH, row) << INSIGHT_MONTH |
+				chi_column_value(chunk, CHI_COLUMN_DAY, row);
+		out->date = date & DATE_MASK;
+		insight->result.games++;
+	}
+}
+
+static void load_chunk(struct insight_walk *walk, struct chi_insight *insight,
+		       const struct chi_columns_chunk *chunk)
+{
+	for (uint32_t row = 0; row < chunk->n && chunk->first + row <= insight->view.last; row++) {
+		load_game(insight, chunk, row, &walk->games[chunk->first + row]);
+	}
+	walk->next = chunk->first + chunk->n;
+}
+
+static int load_chunks(struct insight_walk *walk, struct chi_insight *insight, uint64_t *steps)
+{
+	const struct chi_archive_view *view = &insight->view;
+	struct chi_columns_reader reader;
+	int rc = chi_columns_reader_init(&reader, view->txn, view->trees.columns);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	rc = chi_columns_seek(&reader, walk->next);
+	for (; rc == CHI_OK && *steps > 0; --*steps) {
+		load_chunk(walk, insight, &reader.chunk);
+		rc = chi_columns_next(&reader);
+	}
+	chi_columns_reader_deinit(&reader);
+	return rc;
+}
+
+static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
+{
+	static const struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
+						 .order = CHI_ORDER_POSITION,
+						 .want = CHI_WANT_COUNTS};
+	const struct chi_archive_view *view = &insight->view;
+	walk->games = calloc((size_t)view->last + 1, sizeof(walk->games[0]));
+	if (walk->games == NULL) {
+		return -CHI_ENOMEM;
+	}
+	int rc = chi_archive_reader_new(&walk->reader);
+	rc = rc == CHI_OK ? chi_archive_reader_begin(walk->reader, view->txn, &view->trees) : rc;
+	return rc == CHI_OK ? chi_read_scan(insight->read, &all, &walk->scan, NULL) : rc;
+}
+
+int insight_walk_load(struct insight_walk *walk, struct chi_insight *insight, uint64_t *steps)
+{
+	int rc = walk->games == NULL ? begin_walk(walk, insight) : CHI_OK;
+	if (rc == CHI_OK && !walk->is_loaded) {
+		rc = load_chunks(walk, insight, steps);
+		walk->is_loaded = rc == CHI_NONE;
+		return rc;
+	}
+	return rc == CHI_OK ? CHI_NONE : rc;
+}
+
+/* ---- Positions ---------------------------------------------------------------------------- */
+
+/* The next positions. CHI_NONE: there are none. */
+static int walk_on(struct insight_walk *walk, uint64_t *steps)
+{
+	if (walk->is_over) {
+		return CHI_NONE;
+	}
+	int rc = chi_scan_rows(walk->scan, walk->rows, INSIGHT_ROWS_A_STEP, INSIGHT_ROWS_A_STEP,
+			       &walk->n_rows);
+	walk->row = 0;
+	walk->is_over = rc == CHI_NONE;
+	insight_spend(steps, 1);
+	return rc < 0 ? rc : CHI_OK;
+}
+
+/* CHI_OK: there are more. */
+static int look_at_next(struct insight_walk *walk, struct chi_insight *insight, insight_look *look,
+			uint64_t *steps)
+{
+	if (walk->row == walk->n_rows) {
+		return walk_on(walk, steps);
+	}
+	const struct chi_row *row = &walk->rows[walk->row++];
+	const struct chi_counts *counts = &row->counts;
+	bool enough = counts->white + counts->draws + counts->black + counts->other >=
+		      insight->spec.min_games;
+	return enough ? look(insight, &row->key, steps) : CHI_OK;
+}
+
+int insight_walk_step(struct insight_walk *walk, struct chi_insight *insight, insight_look *look,
+		      uint64_t *steps)
+{
+	int rc = insight_walk_load(walk, insight, steps);
+	rc = rc == CHI_NONE ? CHI_OK : rc;
+	while (rc == CHI_OK && *steps > 0) {
+		rc = look_at_next(walk, insight, look, steps);
+	}
+	return rc;
+}
+
+void insight_walk_end(struct insight_walk *walk)
+{
+	chi_scan_free(walk->scan);
+	walk->scan = NULL;
+	if (walk->reader != NULL) {
+		chi_archive_reader_end(walk->reader);
+		chi_archive_reader_free(walk->reader);
+		walk->reader = NULL;
+	}
+	free(walk->games);
+	walk->games = NULL;
+}
+
+size_t insight_walk_memory(const struct insight_walk *walk, const struct chi_insight *insight)
+{
+	return ((size_t)insight->view.last + 1) * sizeof(walk->games[0]) +
+	       CHI_ARCHIVE_READER_BYTES + (walk->scan != NULL ? chi_scan_memory(walk->scan) : 0);
+}
+
+/* ---- One position ------------------------------------------------------------------------- */
+
+int insight_walk_games(const struct chi_insight *insight, const struct chi_key *key,
+		       insight_take *take, void *context, uint64_t *steps)
+{
+	struct chi_reached *reached;
+	const struct chi_posting *entries;
+	size_t n;
+	uint32_t last = 0;
+	int rc = chi_reached_open(insight->read, key, 0, &reached);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	insight_spend(steps, 1 + chi_reached_entries(reached) / GAMES_A_STEP);
+	while (rc == CHI_OK && (rc = chi_reached_next(reached, &entries, &n)) == CHI_OK) {
+		for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+			uint32_t number = entries[i].game;
+			if (number > insight->view.last) {
+				rc = -CHI_ECORRUPT;
+			} else if (number != last) {
+				rc = take(context, number);
+			}
+			last = number;
+		}
+	}
+	chi_reached_close(reached);
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+int insight_find_ply(struct chi_archive_reader *reader, uint32_t number, const struct chi_key *key,
+		     uint32_t *ply)
+{
+	struct chi_game_moves moves;
+	struct chi_replay replay;
+	int rc = chi_archive_moves(reader, number, &moves);
+	if (rc != CHI_OK) { /* its number is in a list */
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+	}
+	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
+	for (*ply = 0; rc == CHI_OK; ++*ply) {
+		struct chi_key reached;
+		chi_move move;
+		chi_key_encode(chi_replay_position(&replay), &reached);
+		if (memcmp(reached.bytes, key->bytes, CHI_KEY_MAX) == 0) {
+			return CHI_OK;
+		}
+		rc = chi_replay_next(&replay, &move);
+	}
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
+}
