@@ -124,7 +124,7 @@ static double score_chance(const struct drift *drift, const struct drift_sums *s
 		const struct drift_span *here = &sums->span[i];
 		const struct drift_span *all = &drift->all[i];
 		if (here->rated < RATED_LEAST) {
-			row->score = row->expected = row->low = row->high = CHI_INSIGHT_UNKNOWN;
+			row->score = row->expected = CHI_INSIGHT_UNKNOWN;
 			return 1;
 		}
 		double off = here->beyond / here->rated - all->beyond / all->rated;
@@ -137,8 +137,8 @@ static double score_chance(const struct drift *drift, const struct drift_sums *s
 	double half = Z_95 * sqrt(variance) * after->rated;
 	row->score = insight_score(after->points, after->rated);
 	row->expected = insight_score(after->points - drifted * after->rated, after->rated);
-	row->low = insight_score(after->points - half, after->rated);
-	row->high = insight_score(after->points + half, after->rated);
+	row->low = (int32_t)insight_score(after->points - half, after->rated);
+	row->high = (int32_t)insight_score(after->points + half, after->rated);
 	return variance > 0 ? insight_two_sided(drifted / sqrt(variance)) : 1;
 }
 

@@ -56,6 +56,9 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 	insight->spec = *spec;
 	insight->spec.filter = NULL;
 	fill_spec(&insight->spec);
+	if (spec->kind <= CHI_INSIGHT_STRONG && insight->spec.min_games < CHI_INSIGHT_FEWEST) {
+		return chi_fail(fault, -CHI_EINVAL, "min_games: less than %d", CHI_INSIGHT_FEWEST);
+	}
 	int rc = chi_read_archive(read, &insight->view);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);

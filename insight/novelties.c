@@ -185,8 +185,8 @@ static void set_interval(struct chi_insight_row *row, const struct dated_list *l
 	/* The variance is the same seen from either side. */
 	double white = (list->points + 2) / n;
 	double half = 1.96 * sqrt(((list->squares + 2) / n - white * white) / n);
-	row->low = insight_score(mean - half, 1);
-	row->high = insight_score(mean + half, 1);
+	row->low = (int32_t)insight_score(mean - half, 1);
+	row->high = (int32_t)insight_score(mean + half, 1);
 }
 
 /* The row of a new move, of its side's points. */

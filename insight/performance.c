@@ -61,8 +61,8 @@ static int test_performance(struct chi_insight *insight, const struct chi_key *k
 			.games = (uint64_t)sums.n,
 			.score = insight_score(sums.points, sums.n),
 			.expected = insight_score(sums.expected, sums.n),
-			.low = insight_score(sums.points - Z_95 * deviation, sums.n),
-			.high = insight_score(sums.points + Z_95 * deviation, sums.n)}};
+			.low = (int32_t)insight_score(sums.points - Z_95 * deviation, sums.n),
+			.high = (int32_t)insight_score(sums.points + Z_95 * deviation, sums.n)}};
 	/* Those too small to be told apart are in the order of z. */
 	tested.chance.rank = -fabs(z);
 	return insight_survey_add(survey, &tested, steps);

@@ -103,8 +103,7 @@ static int find_game(struct tempo *tempo, struct chi_insight_row *row)
  * difference of two means with their games' own variances, after a won and a lost game are added to
  * each (A. Agresti and B. Caffo, "Simple and effective confidence intervals for proportions and
  * differences of proportions result from adding two successes and two failures", The American
- * Statistician 54, 2000; there without draws), as if no game had reached both. The row has it upon
- * the score a move behind: low less expected is the least that the tempo is worth, and so on.
+ * Statistician 54, 2000; there without draws), as if no game had reached both.
  */
 static void set_interval(struct chi_insight_row *row, const struct tempo_score *ahead,
 			 const struct tempo_score *behind)
@@ -116,9 +115,8 @@ static void set_interval(struct chi_insight_row *row, const struct tempo_score *
 		((behind->squares + 1) / (behind->games + 2) - b * b) / (behind->games + 2);
 	double half = 1.96 * sqrt(variance);
 	double worth = a - (1 - b);
-	double base = 1 - behind->points / behind->games;
-	row->low = insight_score(base + worth - half, 1);
-	row->high = insight_score(base + worth + half, 1);
+	row->low = (int32_t)lround(fmax(worth - half, -1) * CHI_INSIGHT_POINT);
+	row->high = (int32_t)lround(fmin(worth + half, 1) * CHI_INSIGHT_POINT);
 }
 
 /* A pair, each with games enough. */
@@ -226,19 +224,13 @@ static size_t tempo_memory(const struct chi_insight *insight)
 	return CHI_ARCHIVE_READER_BYTES + (tempo->scan != NULL ? chi_scan_memory(tempo->scan) : 0);
 }
 
-/* What the tempo is worth. */
-static int64_t worth_of(const struct chi_insight_row *row)
-{
-	return (int64_t)row->score - (int64_t)row->expected;
-}
-
-/* That of the greatest worth first. */
+/* That which is worth most for sure first. */
 static int compare_tempo(const void *a, const void *b)
 {
 	const struct chi_insight_row *x = a;
 	const struct chi_insight_row *y = b;
-	if (worth_of(x) != worth_of(y)) {
-		return worth_of(x) > worth_of(y) ? -1 : 1;
+	if (x->low != y->low) {
+		return x->low > y->low ? -1 : 1;
 	}
 	if (x->games != y->games) {
 		return x->games > y->games ? -1 : 1;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a side does worse, or better, than in its other games. Of each position that enough rated
- * games reached, the mean of results less what ratings let expect is compared with that of all
- * other games; the difference, by its standard deviation, is one draw of a normal distribution if
- * the position makes no difference. The chance of one so far off is corrected for the number of
- * positions (Benjamini and Hochberg, "Controlling the false discovery rate", Journal of the Royal
- * Statistical Society B 57, 1995). Positions of the same games are tested once. Those whose games
- * are most of another finding's, or the other way round, are that finding.
+ * Where a side does worse, or better, than in its other games. A logistic regression of its results
+ * on what ratings let expect says how much better than its ratings the side is in all games; of
+ * each position that enough rated games reached it is tested whether their results are other ones
+ * than that. Chances are corrected for the number of positions. Positions of the same games are
+ * tested once; those of which one's games are nearly all among the other's are one finding.
  *
  * Games are played again; a position is known by the hash of its key, 64 bits, which are taken for
  * the position: of 4 million, two with one hash come once in 2 million questions.
@@ -23,17 +21,19 @@
 #include "store/games/archive.h"
 #include "store/games/columns.h"
 
-#define GAMES_A_STEP 25
-#define PLIES_MOST   60 /* later, hardly any position was reached by other games too */
-#define TALLIES	     (UINT32_C(1) << 20)
-#define Z_95	     1.959964
+#define A_STEP	       25 /* games that are played, or positions that are judged */
+#define PLIES_MOST     60 /* later, hardly any position was reached by other games too */
+#define TALLIES	       (UINT32_C(1) << 20)
+#define Z_95	       1.959964
+#define OFFSET_MOST    30.0 /* who lost all games is that much worse */
+#define VARIANCE_LEAST 1e-3 /* of points */
 
 /* A rated game. */
 struct result {
 	uint32_t number;
 	double points; /* of the side */
+	double logit;  /* of what ratings let expect */
 	double expected;
-	double variance;
 };
 
 /* A position that a game reached. */
@@ -50,6 +50,15 @@ struct tested {
 	size_t n;
 };
 
+/* Sums over games. */
+struct sums {
+	double n;
+	double points;
+	double expected;
+	double variance;
+	double skewness;
+};
+
 struct weak {
 	struct chi_insight base;
 	struct chi_archive_reader *reader;
@@ -61,6 +70,16 @@ struct weak {
 	struct visit *visits;
 	size_t n_visits;
 	size_t max_visits;
+	double spread;	 /* of the side's own results, as that of struct chi_expect */
+	struct sums all; /* of all games */
+	struct tested *tested;
+	size_t n_tested;
+	size_t max_tested;
+	size_t found; /* of these, the first ones */
+	struct insight_join join;
+	size_t heads; /* of the findings, those that are not part of others */
+	size_t phase;
+	size_t at; /* the next one in it */
 };
 
 static struct weak *weak_of(struct chi_insight *insight)
@@ -111,7 +130,7 @@ static int play_game(struct weak *weak, uint32_t number)
 	struct chi_replay replay;
 	int rc = chi_archive_moves(weak->reader, number, &moves);
 	if (rc != CHI_OK) {
-		return rc;
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
 	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
 	for (uint32_t ply = 0; rc == CHI_OK && ply <= PLIES_MOST; ply++) {
@@ -127,16 +146,17 @@ static int take_result(struct weak *weak, uint32_t number)
 {
 	struct chi_game_head head;
 	struct result result = {.number = number};
+	double expected;
+	double variance;
 	int rc = chi_columns_read(&weak->columns, number, &head);
 	if (rc != CHI_OK || !chi_expect_of(&weak->base.expect, head.white_elo, head.black_elo,
-					   head.result, &result.expected, &result.variance)) {
+					   head.result, &expected, &variance)) {
 		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
+	bool black = weak->base.spec.black;
 	result.points = chi_expect_points(head.result);
-	if (weak->base.spec.black) {
-		result.points = 1 - result.points;
-		result.expected = 1 - result.expected;
-	}
+	result.points = black ? 1 - result.points : result.points;
+	result.logit = log(expected / (1 - expected)) * (black ? -1 : 1);
 	weak->results[weak->n_results++] = result;
 	return play_game(weak, number);
 }
@@ -189,62 +209,106 @@ static int sort_visits(struct weak *weak)
 	return CHI_OK;
 }
 
-/* Sums over games. */
-struct sums {
-	double n;
-	double points;
-	double beyond; /* points less those expected */
-	double squares;
-	double variance;
-};
+/* ---- Chances ------------------------------------------------------------------------------ */
 
-static void add_result(struct sums *sums, const struct result *result)
+static double expected_with(const struct result *result, double offset)
 {
-	double beyond = result->points - result->expected;
-	sums->n++;
-	sums->points += result->points;
-	sums->beyond += beyond;
-	sums->squares += beyond * beyond;
-	sums->variance += result->variance;
+	return 1 / (1 + exp(-result->logit - offset));
 }
 
-static struct sums sum_all(const struct weak *weak)
+/* How much better the side is than its ratings, on the scale of the fit: with it the results of all
+ * games are as many points as are expected. It is bounded, for who won all games. */
+static double find_offset(const struct weak *weak)
 {
-	struct sums all = {0};
+	double low = -OFFSET_MOST;
+	double high = OFFSET_MOST;
+	for (int round = 0; round < 60; round++) {
+		double middle = (low + high) / 2;
+		double beyond = 0;
+		for (size_t i = 0; i < weak->n_results; i++) {
+			beyond +=
+				weak->results[i].points - expected_with(&weak->results[i], middle);
+		}
+		low = beyond > 0 ? middle : low;
+		high = beyond > 0 ? high : middle;
+	}
+	return (low + high) / 2;
+}
+
+/* The third central moment of a result with these chances of a win and a draw. */
+static double skewness_of(double e, double spread)
+{
+	double drawn = 4 * e * (1 - e) * (1 - spread);
+	double most = 2 * (e < 0.5 ? e : 1 - e);
+	drawn = drawn < 0 ? 0 : drawn > most ? most : drawn;
+	double off = 0.5 - e;
+	return (e - drawn / 2) * (1 - e) * (1 - e) * (1 - e) + drawn * off * off * off -
+	       (1 - e - drawn / 2) * e * e * e;
+}
+
+/* What is expected of each game, given all of them. Some players draw more than others, so how much
+ * their results vary is their own, but not much less than what it is of all. */
+static void fit_own(struct weak *weak)
+{
+	double offset = find_offset(weak);
+	double squares = 0;
+	double most = 0;
 	for (size_t i = 0; i < weak->n_results; i++) {
-		add_result(&all, &weak->results[i]);
+		struct result *result = &weak->results[i];
+		result->expected = expected_with(result, offset);
+		double beyond = result->points - result->expected;
+		squares += beyond * beyond;
+		most += result->expected * (1 - result->expected);
 	}
-	/* Some players draw more than others: variances are scaled to their own. */
-	double mean = all.n > 0 ? all.beyond / all.n : 0;
-	double own = all.squares - all.n * mean * mean;
-	for (size_t i = 0; i < weak->n_results && all.variance > 0; i++) {
-		weak->results[i].variance *= own / all.variance;
-	}
-	all.variance = own;
-	return all;
+	double least = weak->base.expect.spread / 2;
+	weak->spread = most > 0 && squares / most > least ? squares / most : least;
+}
+
+static void add_result(const struct weak *weak, struct sums *sums, const struct result *result)
+{
+	double e = result->expected;
+	sums->n++;
+	sums->points += result->points;
+	sums->expected += e;
+	sums->variance += weak->spread * e * (1 - e);
+	sums->skewness += skewness_of(e, weak->spread);
 }
 
 static struct sums sums_of_position(const struct weak *weak, const struct tested *tested)
 {
 	struct sums sums = {0};
 	for (size_t i = 0; i < tested->n; i++) {
-		add_result(&sums, &weak->results[weak->visits[tested->first + i].game]);
+		add_result(weak, &sums, &weak->results[weak->visits[tested->first + i].game]);
 	}
 	return sums;
 }
 
-/* The chance of a mean so far off, to the side that is asked for, by luck. */
+/*
+ * The chance of so few points, or so many, by luck. As what all games came to is given, points
+ * beyond those expected in some games are missing in the others: a part of the variance is left
+ * (the score test of logistic regression). Results of a favourite are skewed, and their sum too:
+ * the gamma distribution with its three moments is taken in place of the normal one, by the cube
+ * root that makes one of the other (E. B. Wilson and M. M. Hilferty, "The distribution of
+ * chi-square", Proceedings of the National Academy of Sciences 17, 1931).
+ */
 static double chance_of(const struct weak *weak, const struct sums *here, const struct sums *all)
 {
-	double n = all->n - here->n;
-	double off = here->beyond / here->n - (all->beyond - here->beyond) / n;
-	double variance =
-		here->variance / (here->n * here->n) + (all->variance - here->variance) / (n * n);
-	if (!(variance > 0)) { /* all games ended alike */
+	double part = here->variance / all->variance;
+	double variance = here->variance * (1 - part);
+	if (!(variance > VARIANCE_LEAST)) { /* nothing can be otherwise than expected */
 		return 1;
 	}
-	off = weak->base.spec.kind == CHI_INSIGHT_WEAK ? -off : off;
-	return 0.5 * erfc(off / sqrt(2 * variance));
+	double deviation = sqrt(variance);
+	double z = (here->points - here->expected) / deviation;
+	double rest = 1 - part;
+	double third = rest * rest * rest * here->skewness -
+		       part * part * part * (all->skewness - here->skewness);
+	double skew = third / (variance * deviation);
+	if (fabs(skew) > 1e-6) {
+		double root = cbrt(1 + skew * z / 2);
+		z = 6 / skew * (root - 1) + skew / 6;
+	}
+	return 0.5 * erfc((weak->base.spec.kind == CHI_INSIGHT_WEAK ? -z : z) / M_SQRT2);
 }
 
 /* All positions with games enough, and as many other games. */
@@ -281,21 +345,20 @@ static int key_of_visit(struct weak *weak, const struct visit *visit, struct chi
 	chi_move move;
 	int rc = chi_archive_moves(weak->reader, weak->results[visit->game].number, &moves);
 	if (rc != CHI_OK) {
-		return rc;
+		return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 	}
 	chi_replay_init(&replay, &moves.start, moves.bytes, moves.len);
 	for (uint32_t ply = 0; rc == CHI_OK && ply < visit->ply; ply++) {
 		rc = chi_replay_next(&replay, &move);
 	}
 	chi_key_encode(chi_replay_position(&replay), out);
-	return rc;
+	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
-static int add_finding(struct weak *weak, const struct tested *tested, const struct sums *all)
+static int add_finding(struct weak *weak, const struct tested *tested)
 {
 	const struct visit *visit = &weak->visits[tested->first];
 	struct sums here = sums_of_position(weak, tested);
-	double elsewhere = (all->beyond - here.beyond) / (all->n - here.n);
 	double off = Z_95 * sqrt(here.variance);
 	struct chi_insight_row row = {
 		.game = weak->results[visit->game].number,
@@ -303,9 +366,9 @@ static int add_finding(struct weak *weak, const struct tested *tested, const str
 		.games = tested->n,
 		.others = tested->chance.positions,
 		.score = insight_score(here.points, here.n),
-		.expected = insight_score(here.points - here.beyond + here.n * elsewhere, here.n),
-		.low = insight_score(here.points - off, here.n),
-		.high = insight_score(here.points + off, here.n),
+		.expected = insight_score(here.expected, here.n),
+		.low = (int32_t)insight_score(here.points - off, here.n),
+		.high = (int32_t)insight_score(here.points + off, here.n),
 		.chance = (uint32_t)(tested->chance.chance * CHI_INSIGHT_CHANCE + 0.5),
 		.adjusted = (uint32_t)(tested->chance.adjusted * CHI_INSIGHT_CHANCE + 0.5),
 	};
@@ -313,80 +376,101 @@ static int add_finding(struct weak *weak, const struct tested *tested, const str
 	return rc == CHI_OK ? insight_add(&weak->base, &row) : rc;
 }
 
-/* The surest first: others that are nested with it are part of it. *heads: those that are not part
- * of another are moved to the front. */
-static int join_findings(const struct weak *weak, struct insight_join *join, struct tested *tested,
-			 size_t n, size_t *heads)
+/* A finding that is nested with a surer one is part of it; the others are moved to the front. */
+static int join_finding(struct weak *weak, size_t i)
 {
-	int rc = insight_join_begin(join, weak->n_results);
-	*heads = 0;
-	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
-		const struct tested one = tested[i];
-		size_t head;
-		for (size_t j = 0; rc == CHI_OK && j < one.n; j++) {
-			rc = insight_join_game(join, weak->visits[one.first + j].game);
-		}
-		rc = rc == CHI_OK ? insight_join_settle(join, &head) : rc;
-		if (rc == CHI_OK) {
-			tested[head].chance.positions += one.chance.positions;
-		} else if (rc == CHI_NONE) {
-			tested[head] = one;
-			*heads = head + 1;
-			rc = CHI_OK;
-		}
+	const struct tested one = weak->tested[i];
+	size_t head;
+	int rc = CHI_OK;
+	for (size_t j = 0; rc == CHI_OK && j < one.n; j++) {
+		rc = insight_join_game(&weak->join, weak->visits[one.first + j].game);
+	}
+	rc = rc == CHI_OK ? insight_join_settle(&weak->join, &head) : rc;
+	if (rc == CHI_OK) {
+		weak->tested[head].chance.positions += one.chance.positions;
+	} else if (rc == CHI_NONE) {
+		weak->tested[head] = one;
+		weak->heads = head + 1;
+		rc = CHI_OK;
 	}
 	return rc;
 }
 
-static int add_findings(struct weak *weak, struct tested *tested, size_t n, const struct sums *all)
-{
-	struct insight_join join;
-	size_t heads;
-	int rc = join_findings(weak, &join, tested, n, &heads);
-	insight_join_end(&join);
-	for (size_t i = 0; rc == CHI_OK && i < heads; i++) {
-		rc = add_finding(weak, &tested[i], all);
-	}
-	return rc;
-}
+/* ---- Phases ------------------------------------------------------------------------------- */
 
-static int judge_positions(struct weak *weak)
+/* All games are played. */
+static int end_playing(struct weak *weak)
 {
 	int rc = sort_visits(weak);
-	size_t most = weak->n_visits / weak->base.spec.min_games + 1;
-	struct tested *tested = rc == CHI_OK ? calloc(most, sizeof(*tested)) : NULL;
-	if (tested == NULL) {
+	weak->max_tested = weak->n_visits / weak->base.spec.min_games + 1;
+	weak->tested = rc == CHI_OK ? calloc(weak->max_tested, sizeof(*weak->tested)) : NULL;
+	if (weak->tested == NULL) {
 		return rc == CHI_OK ? -CHI_ENOMEM : rc;
 	}
-	struct sums all = sum_all(weak);
-	size_t n = insight_join_equal(tested, find_tested(weak, tested), sizeof(*tested));
-	for (size_t i = 0; i < n; i++) {
-		struct sums here = sums_of_position(weak, &tested[i]);
-		tested[i].chance.chance = chance_of(weak, &here, &all);
+	fit_own(weak);
+	for (size_t i = 0; i < weak->n_results; i++) {
+		add_result(weak, &weak->all, &weak->results[i]);
 	}
-	weak->base.result.tested = n;
+	weak->n_tested = insight_join_equal(weak->tested, find_tested(weak, weak->tested),
+					    sizeof(*weak->tested));
+	weak->base.result.tested = weak->n_tested;
 	weak->base.result.games = weak->n_results;
-	size_t found = insight_correct(tested, n, sizeof(*tested), weak->base.spec.fdr);
-	rc = add_findings(weak, tested, found, &all);
-	free(tested);
-	return rc == CHI_OK ? CHI_NONE : rc;
+	return CHI_OK;
+}
+
+static int play_next(struct weak *weak)
+{
+	uint32_t number = 0;
+	if (weak->next == 0 || !chi_among_next(weak->base.among, weak->next, &number)) {
+		int rc = end_playing(weak);
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	weak->next = number + 1;
+	return take_result(weak, number);
+}
+
+static int test_next(struct weak *weak)
+{
+	if (weak->at == weak->n_tested) {
+		weak->found = insight_correct(weak->tested, weak->n_tested, sizeof(*weak->tested),
+					      weak->base.spec.fdr);
+		int rc = insight_join_begin(&weak->join, weak->n_results);
+		return rc == CHI_OK ? CHI_NONE : rc;
+	}
+	struct tested *tested = &weak->tested[weak->at++];
+	struct sums here = sums_of_position(weak, tested);
+	tested->chance.chance = chance_of(weak, &here, &weak->all);
+	return CHI_OK;
+}
+
+static int join_next(struct weak *weak)
+{
+	return weak->at == weak->found ? CHI_NONE : join_finding(weak, weak->at++);
+}
+
+static int add_next(struct weak *weak)
+{
+	uint64_t limit = weak->base.spec.limit;
+	bool over = weak->at == weak->heads || (limit > 0 && weak->at == limit);
+	return over ? CHI_NONE : add_finding(weak, &weak->tested[weak->at++]);
 }
 
 /* ---- The kind ----------------------------------------------------------------------------- */
 
 static int step_weak(struct chi_insight *insight, uint64_t *steps)
 {
+	/* Each does a little; CHI_NONE: the next one's turn. */
+	static int (*const phases[])(struct weak * weak) = {play_next, test_next, join_next,
+							    add_next};
 	struct weak *weak = weak_of(insight);
-	uint32_t number = 0;
 	int rc = weak->is_begun ? CHI_OK : begin_weak(weak);
 	for (; rc == CHI_OK && *steps > 0; --*steps) {
-		for (int i = 0; rc == CHI_OK && i < GAMES_A_STEP; i++) {
-			if (weak->next == 0 ||
-			    !chi_among_next(insight->among, weak->next, &number)) {
-				return judge_positions(weak);
+		for (int i = 0; rc == CHI_OK && i < A_STEP; i++) {
+			rc = phases[weak->phase](weak);
+			if (rc == CHI_NONE && ++weak->phase < CHI_COUNT(phases)) {
+				weak->at = 0;
+				rc = CHI_OK;
 			}
-			rc = take_result(weak, number);
-			weak->next = number + 1;
 		}
 	}
 	return rc;
@@ -400,6 +484,8 @@ static void end_weak(struct chi_insight *insight)
 		chi_archive_reader_free(weak->reader);
 		free(weak->results);
 		free(weak->visits);
+		free(weak->tested);
+		insight_join_end(&weak->join);
 		weak->is_begun = false;
 	}
 }
@@ -409,7 +495,9 @@ static size_t memory_of_weak(const struct chi_insight *insight)
 	const struct weak *weak = (const struct weak *)insight;
 	return weak->is_begun ? CHI_ARCHIVE_READER_BYTES +
 					chi_among_count(insight->among) * sizeof(struct result) +
-					weak->max_visits * sizeof(struct visit)
+					weak->max_visits * sizeof(struct visit) +
+					2 * weak->max_tested * sizeof(struct tested) +
+					insight_join_memory(&weak->join, weak->n_results)
 			      : 0;
 }
 

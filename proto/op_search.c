@@ -310,8 +310,10 @@ static const struct chi_member finding[] = {
 	CHI_M_NUMBER(7, struct chi_insight_row, followed),
 	CHI_M_NUMBER(8, struct chi_insight_row, score),
 	CHI_M_NUMBER(9, struct chi_insight_row, expected),
-	CHI_M_NUMBER(10, struct chi_insight_row, low),
-	CHI_M_NUMBER(11, struct chi_insight_row, high),
+	CHI_M_SIGNED(10, struct chi_insight_row, low, -CHI_INSIGHT_POINT, CHI_INSIGHT_POINT,
+		     "no points"),
+	CHI_M_SIGNED(11, struct chi_insight_row, high, -CHI_INSIGHT_POINT, CHI_INSIGHT_POINT,
+		     "no points"),
 	CHI_M_NUMBER(12, struct chi_insight_row, chance),
 	CHI_M_NUMBER(13, struct chi_insight_row, adjusted),
 };

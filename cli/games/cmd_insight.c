@@ -156,32 +156,24 @@ static int ask(struct cli *cli, bool black)
 	return code;
 }
 
-/* --white NAME and --black NAME say whose results; PLAYER has either side, one after the other. */
+/* Of one side, or of both, one after the other. */
 static int run_side(struct cli *cli, uint8_t kind)
 {
 	struct insight_state *state = cli->state;
 	struct game_terms *terms = &state->terms;
-	bool white = cli_given(cli, "white");
-	bool black = cli_given(cli, "black");
-	bool player = cli->argc > 0;
 	state->kind = kind;
-	if ((int)white + (int)black + (int)player != 1) {
-		return cli_usage(cli, "say whose results: PLAYER, --white NAME or --black NAME");
-	}
-	if (!player) {
-		int code = game_terms_take(cli, terms);
-		return code == EXIT_DONE ? ask(cli, black) : code;
-	}
 	if (terms->n == GAME_TERMS_MAX) {
 		return cli_usage(cli, "too many options choose games");
 	}
 	struct chi_filter_term *term = &terms->term[terms->n++];
 	int code = EXIT_DONE;
 	for (int side = CHI_WHITE; code == EXIT_DONE && side <= CHI_BLACK; side++) {
-		*term = (struct chi_filter_term){.name = side == CHI_WHITE ? "white" : "black",
-						 .value = cli->argv[0]};
-		code = game_terms_take(cli, terms);
-		code = code == EXIT_DONE ? ask(cli, side == CHI_BLACK) : code;
+		const char *name = side == CHI_WHITE ? "white" : "black";
+		bool asked = terms->side == NULL || strcmp(terms->side, name) == 0 ||
+			     strcmp(terms->side, "both") == 0;
+		*term = (struct chi_filter_term){.name = name, .value = cli->argv[0]};
+		code = asked ? game_terms_take(cli, terms) : code;
+		code = asked && code == EXIT_DONE ? ask(cli, side == CHI_BLACK) : code;
 	}
 	return code;
 }
@@ -230,7 +222,7 @@ static int run_drift(struct cli *cli)
 }
 
 #define SIDE_OPTIONS                                                                               \
-	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",                   \
+	OPTION_NUMBER(insight_state, min_games, CHI_INSIGHT_FEWEST, UINT32_MAX, "min-games", "N",  \
 		      "rated games of a position, and as many without it (default: 20)"),          \
 		OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                        \
 			      "of the findings so many may be chance (default: 5)"),               \
@@ -238,13 +230,16 @@ static int run_drift(struct cli *cli)
 			      "at most N findings, the surest"),                                   \
 		GAME_TERM_OPTIONS(insight_state, terms)
 
+static const struct insight_state side_defaults = {.terms = {.of_player = true}};
+
 static const struct cli_option side_options[] = {SIDE_OPTIONS, OPTIONS_END};
 
 #define SIDE_HELP                                                                                  \
 	"Of each position that enough of the games reached, the results are compared with\n"       \
 	"what ratings let expect, and this with the player's other games of the same side.\n"      \
 	"What is printed is surer than chance, for as many positions as there are; positions\n"    \
-	"of nearly the same games are one finding. Often there is nothing, and it says so.\n"      \
+	"of which one's games are nearly all the other's are one finding. Often there is\n"        \
+	"nothing, and it says so. --white and --black go without a name: one side alone.\n"        \
 	"\n"                                                                                       \
 	"Columns: side, games, score (percent), low and high (its 95 % interval), expected\n"      \
 	"(by ratings and the other games), chance (that luck alone does this), adjusted (for\n"    \
@@ -254,30 +249,34 @@ static const struct cli_option side_options[] = {SIDE_OPTIONS, OPTIONS_END};
 
 const struct command cmd_weak = {
 	.name = "weak",
-	.arguments = "[PLAYER]",
+	.arguments = "PLAYER",
 	.summary = "find where a player does worse than elsewhere, by more than chance",
 	.help = SIDE_HELP,
 	.example = "chistore -a ./games weak 'Shirov, Alexei'\n"
-		   "chistore -a ./games weak --white 'Shirov, Alexei' --since 1995 --fdr 10",
+		   "chistore -a ./games weak 'Shirov, Alexei' --white --since 1995 --fdr 10",
 	.options = side_options,
+	.args_min = 1,
 	.args_max = 1,
 	.needs = NEEDS_READ,
 	.slow = true,
 	.state_size = sizeof(struct insight_state),
+	.defaults = &side_defaults,
 	.run = run_weak,
 };
 
 const struct command cmd_strong = {
 	.name = "strong",
-	.arguments = "[PLAYER]",
+	.arguments = "PLAYER",
 	.summary = "find where a player does better than elsewhere, by more than chance",
 	.help = SIDE_HELP,
-	.example = "chistore -a ./games strong --black 'Carlsen, Magnus'",
+	.example = "chistore -a ./games strong 'Carlsen, Magnus' --black",
 	.options = side_options,
+	.args_min = 1,
 	.args_max = 1,
 	.needs = NEEDS_READ,
 	.slow = true,
 	.state_size = sizeof(struct insight_state),
+	.defaults = &side_defaults,
 	.run = run_strong,
 };
 

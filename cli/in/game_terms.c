@@ -45,6 +45,10 @@ static int take_side(struct cli *cli, const struct cli_option *option, const cha
 		     struct game_terms *terms)
 {
 	struct chi_filter_term *player = last_player(terms);
+	if (value == NULL && terms->of_player) {
+		terms->side = terms->side == NULL ? option->name : "both";
+		return EXIT_DONE;
+	}
 	if (value == NULL && (player == NULL || player->side != NULL || !is(player, "player"))) {
 		return OPTION_NEEDS_VALUE;
 	}

@@ -17,6 +17,8 @@
 struct game_terms {
 	struct chi_filter_term term[GAME_TERMS_MAX];
 	size_t n;
+	bool of_player;	  /* an argument names the player: --white and --black take no name, */
+	const char *side; /* and this is which of them was given, or "both"; NULL: none */
 	char text[CHI_FILTER_TEXT_SIZE]; /* the filter, after game_terms_take; "": all games */
 };
 

@@ -34,8 +34,8 @@ int chi_server_task_begin(struct chi_server *server, size_t most, struct chi_fau
 	}
 	chi_server_task_end(server);
 	return chi_fail(fault, -CHI_EBUSY,
-			"%zu backups, verifications, compactions and searches for suspects and "
-			"twins are running already",
+			"%zu backups, verifications, compactions and searches for suspects, "
+			"twins and insight are running already",
 			most);
 }
 

@@ -60,7 +60,7 @@
  * the others that they shared one with are no longer tried. */
 #define CHI_AGAIN_MAX 8
 
-/* Backups, verifications, compactions and searches for suspects and twins, running at once; most
+/* Backups, verifications, compactions and searches for suspects, twins and insight, at once; most
  * hold a snapshot for their whole time. Any reader may ask for searches: they leave one place to
  * the administrator. */
 #define CHI_TASKS_MAX	 4

@@ -34,14 +34,22 @@ static void score_cell(const void *at, struct chi_cell *out)
 	percent(row_of(at)->score, out);
 }
 
+/* Of the interval; not known without a score. */
+static void bound(const struct chi_insight_row *row, int32_t score, struct chi_cell *out)
+{
+	if (row->score != CHI_INSIGHT_UNKNOWN) {
+		chi_cell_hundredths(out, score);
+	}
+}
+
 static void low_cell(const void *at, struct chi_cell *out)
 {
-	percent(row_of(at)->low, out);
+	bound(row_of(at), row_of(at)->low, out);
 }
 
 static void high_cell(const void *at, struct chi_cell *out)
 {
-	percent(row_of(at)->high, out);
+	bound(row_of(at), row_of(at)->high, out);
 }
 
 static void expected_cell(const void *at, struct chi_cell *out)

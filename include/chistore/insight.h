@@ -36,6 +36,8 @@ enum chi_insight_kind {
 
 /* Games that WEAK and STRONG look at, which play them again. */
 #define CHI_INSIGHT_GAMES_MAX (UINT32_C(1) << 16)
+/* Of fewer games of a position they say nothing. */
+#define CHI_INSIGHT_FEWEST 5
 
 struct chi_insight_spec {
 	size_t size;
@@ -76,9 +78,10 @@ struct chi_insight_row {
 			      by ratings, and by what was beyond them before, if that changed as in
 			      all games. CHI_INSIGHT_UNKNOWN: NOVELTIES: without rated games; DRIFT:
 			      with fewer than 20 before or after, and so `score`, `low`, `high` */
-	uint32_t low;	   /* of 95 % of intervals made so the true score is within; TEMPO,
-			      DRIFT: that of `score` less `expected`, put upon `expected` or `score` */
-	uint32_t high;
+	int32_t low; /* of 95 % of intervals made so the true score is within; TEMPO: what the move
+			is worth, `score` less `expected`, which may be less than 0; 0 without a
+			score */
+	int32_t high;
 	uint32_t chance; /* not NOVELTIES, TEMPO: that of a result so far off, or farther, by luck,
 			    PERFORMANCE, DRIFT: to either side; DRIFT: twice the smaller one of
 			    those of the share of games and of the score */

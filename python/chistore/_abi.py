@@ -203,6 +203,7 @@ CHI_INSIGHT_POINT = 10000
 CHI_INSIGHT_CHANCE = 1000000000
 CHI_INSIGHT_YEARS_MAX = 1000
 CHI_INSIGHT_GAMES_MAX = 65536
+CHI_INSIGHT_FEWEST = 5
 CHI_INSIGHT_UNKNOWN = 4294967295
 CHI_QUEUE_MAX = 1000000
 CHI_QUEUE_BATCH_MAX = 4096
@@ -906,8 +907,8 @@ chi_insight_row._fields_ = [
     ("followed", c_uint64),
     ("score", c_uint32),
     ("expected", c_uint32),
-    ("low", c_uint32),
-    ("high", c_uint32),
+    ("low", c_int32),
+    ("high", c_int32),
     ("chance", c_uint32),
     ("adjusted", c_uint32),
 ]

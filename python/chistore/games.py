@@ -178,12 +178,12 @@ class Gaming:
         so many percent may be luck. An empty list is an answer.
         """
         return self._insight(_abi.CHI_INSIGHT_WEAK, filter=_bytes(filter), black=black,
-                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
     def strong(self, filter, black=False, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
         """The same where it does better."""
         return self._insight(_abi.CHI_INSIGHT_STRONG, filter=_bytes(filter), black=black,
-                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
     def novelties(self, filter="", min_games=0, known=0, years=0, limit=0):  # pylint: disable=redefined-builtin
         """
@@ -204,7 +204,7 @@ class Gaming:
         100 gives all that were tested.
         """
         return self._insight(_abi.CHI_INSIGHT_PERFORMANCE, filter=_bytes(filter),
-                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
     def drift(self, split, filter="", min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
         """
@@ -212,7 +212,7 @@ class Gaming:
         ratings let expect, are other ones from the year `split` on: `games` against `others`.
         """
         return self._insight(_abi.CHI_INSIGHT_DRIFT, filter=_bytes(filter), split=split,
-                             min_games=min_games, fdr=round(10 * fdr), limit=limit)
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
     def _insight(self, kind, **asked):
         out = _abi.chi_insight_result()

@@ -216,7 +216,7 @@ static double score_chance(const struct loop_span here[2], const struct loop_spa
 			   struct chi_insight_row *row)
 {
 	if (here[0].rated < 20 || here[1].rated < 20) {
-		row->score = row->expected = row->low = row->high = CHI_INSIGHT_UNKNOWN;
+		row->score = row->expected = CHI_INSIGHT_UNKNOWN;
 		return 1;
 	}
 	double off[2];
@@ -233,8 +233,8 @@ static double score_chance(const struct loop_span here[2], const struct loop_spa
 	double half = 1.959964 * sqrt(variance);
 	row->score = (uint32_t)lround(mean * 10000);
 	row->expected = (uint32_t)lround(fmin(1, fmax(0, mean - off[1] + off[0])) * 10000);
-	row->low = (uint32_t)lround(fmax(0, mean - half) * 10000);
-	row->high = (uint32_t)lround(fmin(1, mean + half) * 10000);
+	row->low = (int32_t)lround(fmax(0, mean - half) * 10000);
+	row->high = (int32_t)lround(fmin(1, mean + half) * 10000);
 	return erfc(fabs(off[1] - off[0]) / sqrt(2 * variance));
 }
 

@@ -331,8 +331,8 @@ static void slow_score(const struct insight_place *places, size_t n, bool black,
 	row->score = ended > 0 ? (uint32_t)lround(sum / ended * 10000) : 0;
 	row->expected =
 		rated > 0 ? (uint32_t)lround(expected / rated * 10000) : CHI_INSIGHT_UNKNOWN;
-	row->low = (uint32_t)lround(fmax(0, mean - half) * 10000);
-	row->high = (uint32_t)lround(fmin(1, mean + half) * 10000);
+	row->low = (int32_t)lround(fmax(0, mean - half) * 10000);
+	row->high = (int32_t)lround(fmin(1, mean + half) * 10000);
 }
 
 /* What is new of a position, all of whose games these are. False: nothing. */

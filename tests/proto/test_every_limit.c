@@ -128,6 +128,8 @@ static const struct known known[] = {
 	{"Insight.fdr", 1000},
 	{"Insight.years", 1000},
 	{"InsightRow.move", 65535},
+	{"InsightRow.low", 10000},
+	{"InsightRow.high", 10000},
 	{"InsightResult.rows", 10000},
 	{"GetHeads.numbers", 4000},
 	{"HeadsResult.rows", 1000},

@@ -81,6 +81,8 @@ class Insight(Base):
         self.assertEqual(self.rows("weak", "--white", "Player, Some", "--limit", "1"), found[:1])
         said = self.cli("weak", "--black", "Player, Some", address=self.store)
         self.assertIn("nothing: 0 positions of 0 rated games as black", said.stderr)
+        self.assertEqual(self.rows("weak", "Player, Some", "--white"), found)
+        self.assertEqual(self.rows("weak", "Player, Some", "--white", "--black"), found)
         said = self.cli("strong", "Zzyzx", address=self.store)
         self.assertIn("no name in the store fits", said.stderr)
 
@@ -144,8 +146,8 @@ class Insight(Base):
                       said.stderr)
 
     def test_refused(self):
-        for args, what in ((["weak"], "say whose results"),
-                           (["weak", "A", "--white", "B"], "say whose results"),
+        for args, what in ((["weak"], "needs PLAYER"),
+                           (["weak", "A", "--white", "B"], "unexpected argument"),
                            (["weak", "A", "--fdr", "0"], "fdr"),
                            (["novelties", "--caught-on", "1001"], "caught-on"),
                            (["tempo", "--player", "A"], "player"),
