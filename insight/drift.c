@@ -150,8 +150,9 @@ static double share_ratio(const struct drift *drift, const struct drift_sums *su
 	return fabs(log(after / before));
 }
 
-static int test_drift(struct chi_insight *insight, const struct chi_key *key, uint64_t *steps)
+static int test_drift(struct chi_insight *insight, const struct chi_row *at, uint64_t *steps)
 {
+	const struct chi_key *key = &at->key;
 	struct drift *drift = (struct drift *)insight;
 	struct drift_sums sums = {.survey = &drift->survey};
 	int rc = CHI_OK;

@@ -17,7 +17,6 @@
 #define SCALE_PLAIN  400.0
 #define SPREAD_PLAIN 0.65
 #define SPREAD_LEAST 0.05 /* nearly all games are drawn */
-#define SPREAD_MOST  1.0
 #define ROUNDS_MOST  100
 
 double chi_expect_points(uint32_t result)
@@ -37,9 +36,9 @@ static double band_mean(const struct chi_expect *expect, int band)
 	return games > 0 ? expect->band_differences[band] / (double)games : 0;
 }
 
-static int band_of(uint32_t white_elo, uint32_t black_elo)
+static int band_of(int difference)
 {
-	int band = ((int)white_elo - (int)black_elo + FARTHEST) / BAND;
+	int band = (difference + FARTHEST) / BAND;
 	return band < 0 ? 0 : band >= CHI_EXPECT_BANDS ? CHI_EXPECT_BANDS - 1 : band;
 }
 
@@ -132,10 +131,21 @@ static void fit_spread(struct chi_expect *expect)
 		squares += expect->band_squares[i] - 2 * e * expect->band_points[i] + n * e * e;
 		most += n * e * (1 - e);
 	}
-	double spread = most > 0 ? squares / most : 0;
-	if (spread > SPREAD_LEAST && spread < SPREAD_MOST) {
-		expect->spread = spread;
+	if (most > 0) {
+		double spread = squares / most;
+		expect->spread = spread < SPREAD_LEAST ? SPREAD_LEAST : spread > 1 ? 1 : spread;
 	}
+}
+
+void chi_expect_add_many(struct chi_expect *expect, int difference, uint64_t games, double points,
+			 double squares)
+{
+	int band = band_of(difference);
+	expect->games += games;
+	expect->band_games[band] += games;
+	expect->band_differences[band] += (double)difference * (double)games;
+	expect->band_points[band] += points;
+	expect->band_squares[band] += squares;
 }
 
 bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t black_elo,
@@ -144,13 +154,8 @@ bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t blac
 	if (white_elo == 0 || black_elo == 0 || result >= CHI_RESULT_OTHER) {
 		return false;
 	}
-	int band = band_of(white_elo, black_elo);
 	double points = chi_expect_points(result);
-	expect->games++;
-	expect->band_games[band]++;
-	expect->band_differences[band] += (double)white_elo - (double)black_elo;
-	expect->band_points[band] += points;
-	expect->band_squares[band] += points * points;
+	chi_expect_add_many(expect, (int)white_elo - (int)black_elo, 1, points, points * points);
 	return true;
 }
 
@@ -200,9 +205,16 @@ bool chi_expect_of(const struct chi_expect *expect, uint32_t white_elo, uint32_t
 	if (white_elo == 0 || black_elo == 0 || result >= CHI_RESULT_OTHER) {
 		return false;
 	}
-	double d = (double)white_elo - (double)black_elo;
-	d = d < -FARTHEST ? -FARTHEST : d > FARTHEST ? FARTHEST : d;
-	*points = logistic((d + expect->move) * M_LN10 / expect->scale);
-	*variance = expect->spread * *points * (1 - *points);
+	*points = chi_expect_at(expect, (double)white_elo - (double)black_elo, variance);
 	return true;
+}
+
+double chi_expect_at(const struct chi_expect *expect, double difference, double *variance)
+{
+	double d = difference < -FARTHEST  ? -FARTHEST
+		   : difference > FARTHEST ? FARTHEST
+					   : difference;
+	double points = logistic((d + expect->move) * M_LN10 / expect->scale);
+	*variance = expect->spread * points * (1 - points);
+	return points;
 }

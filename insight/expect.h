@@ -34,6 +34,9 @@ struct chi_expect {
 /* A game, if it is rated and has a result; after all of them the fit. */
 bool chi_expect_add(struct chi_expect *expect, uint32_t white_elo, uint32_t black_elo,
 		    uint32_t result);
+/* Or so many games of a difference. */
+void chi_expect_add_many(struct chi_expect *expect, int difference, uint64_t games, double points,
+			 double squares);
 void chi_expect_fit(struct chi_expect *expect);
 
 /* Looks at the columns of games from expect->next on, a chunk a step. CHI_OK: call again; CHI_NONE:
@@ -45,6 +48,9 @@ CHI_MUSTUSE int chi_expect_step(struct chi_expect *expect, const struct chi_arch
  * known. `result`: enum chi_result. */
 bool chi_expect_of(const struct chi_expect *expect, uint32_t white_elo, uint32_t black_elo,
 		   uint32_t result, double *points, double *variance);
+
+/* The same of a difference. */
+double chi_expect_at(const struct chi_expect *expect, double difference, double *variance);
 
 /* White's points of a result; 0 is no loss if it is not one of a win, draw and loss. */
 double chi_expect_points(uint32_t result);

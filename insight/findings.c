@@ -13,6 +13,20 @@ static struct insight_survey *survey_of(struct chi_insight *insight)
 	return (struct insight_survey *)insight;
 }
 
+bool insight_survey_is_rated(const struct insight_survey *survey, uint32_t number)
+{
+	return survey->walk.games[number].expected >= 0 &&
+	       chi_among_has(survey->insight.among, number);
+}
+
+void insight_survey_count_rated(struct insight_survey *survey)
+{
+	survey->insight.result.games = 0;
+	for (uint32_t number = 1; number <= survey->insight.view.last; number++) {
+		survey->insight.result.games += insight_survey_is_rated(survey, number);
+	}
+}
+
 int insight_survey_add(struct insight_survey *survey, struct insight_tested *tested,
 		       uint64_t *steps)
 {
@@ -38,11 +52,14 @@ int insight_survey_add(struct insight_survey *survey, struct insight_tested *tes
 	return CHI_OK;
 }
 
-static int correct_findings(struct insight_survey *survey)
+static int correct_findings(struct insight_survey *survey, const struct insight_survey_kind *kind)
 {
 	struct chi_insight *insight = &survey->insight;
 	struct insight_findings *findings = &survey->findings;
 	size_t size = sizeof(findings->tested[0]);
+	if (kind->fit != NULL) {
+		kind->fit(survey);
+	}
 	findings->n = insight_join_equal(findings->tested, findings->n, size);
 	findings->found = insight_correct(findings->tested, findings->n, size, insight->spec.fdr);
 	findings->is_corrected = true;
@@ -104,7 +121,7 @@ static int find_some(struct insight_survey *survey, const struct insight_survey_
 		     uint64_t *steps)
 {
 	struct insight_findings *findings = &survey->findings;
-	int rc = findings->is_corrected ? CHI_OK : correct_findings(survey);
+	int rc = findings->is_corrected ? CHI_OK : correct_findings(survey, kind);
 	while (rc == CHI_OK && *steps > 0) {
 		if (findings->next == findings->found) {
 			rc = add_rows(findings, &survey->insight);

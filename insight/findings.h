@@ -11,6 +11,7 @@
 
 struct insight_tested {
 	struct insight_chance chance;
+	double points;		    /* GAP: of its games */
 	struct chi_insight_row row; /* all but its chances and how many positions it is */
 };
 
@@ -37,8 +38,13 @@ struct insight_survey {
 struct insight_survey_kind {
 	void (*begin)(struct insight_survey *survey); /* games are loaded */
 	insight_look *look;			      /* adds the position if it is to be tested */
+	void (*fit)(struct insight_survey *survey);   /* all are added; NULL: nothing */
 	bool (*counts)(const struct insight_survey *survey, uint32_t game);
 };
+
+/* A game counts that is rated, and one of the filter. Their number is the result's. */
+bool insight_survey_is_rated(const struct insight_survey *survey, uint32_t number);
+void insight_survey_count_rated(struct insight_survey *survey);
 
 /* A position to be tested; its ply is found here. */
 CHI_MUSTUSE int insight_survey_add(struct insight_survey *survey, struct insight_tested *tested,

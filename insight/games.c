@@ -74,9 +74,11 @@ static int load_chunks(struct insight_walk *walk, struct chi_insight *insight, u
 
 static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 {
-	static const struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
-						 .order = CHI_ORDER_POSITION,
-						 .want = CHI_WANT_COUNTS};
+	bool evaluated = insight->spec.kind == CHI_INSIGHT_GAP;
+	const struct chi_scan_spec all = {
+		CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION,
+		.want = CHI_WANT_COUNTS,
+		.filter = {.engines_min = evaluated ? insight->spec.engines : 0}};
 	const struct chi_archive_view *view = &insight->view;
 	walk->games = calloc((size_t)view->last + 1, sizeof(walk->games[0]));
 	if (walk->games == NULL) {
@@ -125,7 +127,7 @@ static int look_at_next(struct insight_walk *walk, struct chi_insight *insight, 
 	const struct chi_counts *counts = &row->counts;
 	bool enough = counts->white + counts->draws + counts->black + counts->other >=
 		      insight->spec.min_games;
-	return enough ? look(insight, &row->key, steps) : CHI_OK;
+	return enough ? look(insight, row, steps) : CHI_OK;
 }
 
 int insight_walk_step(struct insight_walk *walk, struct chi_insight *insight, insight_look *look,

@@ -39,7 +39,7 @@ struct insight_walk {
 
 /* A position that has at least spec.min_games games by its counts. Steps that it took are counted
  * down. CHI_OK: go on. */
-typedef int insight_look(struct chi_insight *insight, const struct chi_key *key, uint64_t *steps);
+typedef int insight_look(struct chi_insight *insight, const struct chi_row *row, uint64_t *steps);
 
 /* Loads the games, of which those with a year are counted in result.games; CHI_NONE: all are. The
  * first call of insight_walk_step does so too, if that is not done. */

@@ -16,16 +16,18 @@ static const struct insight_kind *const kinds[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_TEMPO] = &insight_tempo,
 	[CHI_INSIGHT_PERFORMANCE] = &insight_performance,
 	[CHI_INSIGHT_DRIFT] = &insight_drift,
+	[CHI_INSIGHT_GAP] = &insight_gap,
 };
 
 /* What a 0 stands for. */
 static void fill_spec(struct chi_insight_spec *spec)
 {
-	static const uint16_t games[CHI_INSIGHTS] = {20, 20, 60, 200, 100, 100};
+	static const uint16_t games[CHI_INSIGHTS] = {20, 20, 60, 200, 100, 100, 50};
 	spec->min_games = spec->min_games == 0 ? games[spec->kind] : spec->min_games;
 	spec->fdr = spec->fdr == 0 ? 50 : spec->fdr;
 	spec->known = spec->known == 0 ? 20 : spec->known;
 	spec->years = spec->years == 0 ? 3 : spec->years;
+	spec->engines = spec->engines == 0 ? 1 : spec->engines;
 }
 
 static void insight_closep(struct chi_insight **insight)

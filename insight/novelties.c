@@ -213,8 +213,9 @@ static int add_novelty(struct chi_insight *insight, const struct new_move *move,
 }
 
 /* A position that has games enough by its counts. */
-static int look_at(struct chi_insight *insight, const struct chi_key *key, uint64_t *steps)
+static int look_at(struct chi_insight *insight, const struct chi_row *at, uint64_t *steps)
 {
+	const struct chi_key *key = &at->key;
 	struct novelties *novelties = (struct novelties *)insight;
 	struct dated_list found = {0};
 	struct new_move move;

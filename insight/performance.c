@@ -21,19 +21,12 @@ struct performance_sums {
 	double variance;
 };
 
-/* It is rated, and one of the filter. */
-static bool counts_in_performance(const struct insight_survey *survey, uint32_t number)
-{
-	return survey->walk.games[number].expected >= 0 &&
-	       chi_among_has(survey->insight.among, number);
-}
-
 static int add_performance(void *context, uint32_t number)
 {
 	struct performance_sums *sums = context;
 	const struct insight_game *game = &sums->survey->walk.games[number];
 	double e = (double)game->expected;
-	if (counts_in_performance(sums->survey, number)) {
+	if (insight_survey_is_rated(sums->survey, number)) {
 		sums->first = sums->first == 0 ? number : sums->first;
 		sums->games_hash += insight_game_hash(number);
 		sums->n++;
@@ -44,8 +37,9 @@ static int add_performance(void *context, uint32_t number)
 	return CHI_OK;
 }
 
-static int test_performance(struct chi_insight *insight, const struct chi_key *key, uint64_t *steps)
+static int test_performance(struct chi_insight *insight, const struct chi_row *at, uint64_t *steps)
 {
+	const struct chi_key *key = &at->key;
 	struct insight_survey *survey = (struct insight_survey *)insight;
 	struct performance_sums sums = {.survey = survey};
 	int rc = insight_walk_games(insight, key, add_performance, &sums, steps);
@@ -68,20 +62,12 @@ static int test_performance(struct chi_insight *insight, const struct chi_key *k
 	return insight_survey_add(survey, &tested, steps);
 }
 
-static void count_rated_games(struct insight_survey *survey)
-{
-	survey->insight.result.games = 0;
-	for (uint32_t number = 1; number <= survey->insight.view.last; number++) {
-		survey->insight.result.games += counts_in_performance(survey, number);
-	}
-}
-
 static int step_performance(struct chi_insight *insight, uint64_t *steps)
 {
 	static const struct insight_survey_kind kind = {
-		.begin = count_rated_games,
+		.begin = insight_survey_count_rated,
 		.look = test_performance,
-		.counts = counts_in_performance,
+		.counts = insight_survey_is_rated,
 	};
 	return insight_survey_step((struct insight_survey *)insight, &kind, steps);
 }

@@ -289,6 +289,7 @@ static const struct chi_member insight[] = {
 	CHI_M_UP_TO(7, struct chi_insight_spec, years, CHI_INSIGHT_YEARS_MAX, "more than 1,000"),
 	CHI_M_NUMBER(8, struct chi_insight_spec, limit),
 	CHI_M_NUMBER(9, struct chi_insight_spec, split),
+	CHI_M_UP_TO(10, struct chi_insight_spec, engines, UINT8_MAX, "more than 255"),
 };
 CHI_TABLE(chi_insight_request, insight, insight, NULL);
 
@@ -316,6 +317,8 @@ static const struct chi_member finding[] = {
 		     "no points"),
 	CHI_M_NUMBER(12, struct chi_insight_row, chance),
 	CHI_M_NUMBER(13, struct chi_insight_row, adjusted),
+	CHI_M_SIGNED(14, struct chi_insight_row, eval, -CHI_SCORE_MAX, CHI_SCORE_MAX,
+		     "not a score"),
 };
 static CHI_TABLE(finding_message, insight_row, finding, check_finding);
 

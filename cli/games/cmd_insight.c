@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore weak, strong, novelties, tempo, performance and drift: findings (chistore/insight.h),
- * each with the line of a game that leads there and a command that shows the games behind it.
+ * chistore weak, strong, novelties, tempo, performance, drift and gap: findings
+ * (chistore/insight.h), each with the line of a game that leads there and a command that shows the
+ * games behind it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct insight_state {
 	uint64_t years;
 	uint64_t split;
 	uint64_t limit;
+	uint64_t engines;
 	bool all;
 	uint8_t kind;
 	const struct chi_insight_result *result;
@@ -97,6 +99,7 @@ static void remark(const struct insight_state *state, const char *side,
 		cli_message("%" PRIu64 " positions were looked at", result->tested);
 		break;
 	case CHI_INSIGHT_PERFORMANCE:
+	case CHI_INSIGHT_GAP:
 		cli_message("%s%" PRIu64 " positions of %" PRIu64 " rated games were tested",
 			    result->n == 0 ? "nothing: " : "", result->tested, result->games);
 		break;
@@ -125,7 +128,8 @@ static int ask(struct cli *cli, bool black)
 					      .known = (uint32_t)state->known,
 					      .years = (uint32_t)state->years,
 					      .limit = state->limit,
-					      .split = (uint32_t)state->split};
+					      .split = (uint32_t)state->split,
+					      .engines = (uint8_t)state->engines};
 	struct chi_insight_result result;
 	int status = chi_insight_list(cli->client, &spec, &result);
 	if (status != CHI_OK) {
@@ -206,6 +210,14 @@ static int run_performance(struct cli *cli)
 {
 	struct insight_state *state = cli->state;
 	state->kind = CHI_INSIGHT_PERFORMANCE;
+	int code = game_terms_take(cli, &state->terms);
+	return code == EXIT_DONE ? ask(cli, false) : code;
+}
+
+static int run_gap(struct cli *cli)
+{
+	struct insight_state *state = cli->state;
+	state->kind = CHI_INSIGHT_GAP;
 	int code = game_terms_take(cli, &state->terms);
 	return code == EXIT_DONE ? ask(cli, false) : code;
 }
@@ -416,4 +428,38 @@ const struct command cmd_drift = {
 	.slow = true,
 	.state_size = sizeof(struct insight_state),
 	.run = run_drift,
+};
+
+static const struct cli_option gap_options[] = {
+	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+		      "rated games of a position (default: 50)"),
+	OPTION_NUMBER(insight_state, engines, 1, UINT8_MAX, "engines", "N",
+		      "positions that N engines evaluated at least (default: 1)"),
+	TESTED_OPTIONS,
+	OPTIONS_END,
+};
+
+const struct command cmd_gap = {
+	.name = "gap",
+	.arguments = "",
+	.summary = "find positions where results and evaluations disagree",
+	.help = "Of each position that is evaluated and that enough rated games reached, the\n"
+		"results, as if both players were equals, are compared with what positions of\n"
+		"this evaluation score in the store's games: traps, practical chances, main\n"
+		"lines that are refuted. What is printed is surer than chance, for as many\n"
+		"positions as there are, the surest first. The deepest evaluation counts.\n"
+		"\n"
+		"Columns: eval (White's pawns), games (rated), score (of White, percent, of\n"
+		"equals), low and high (its 95 % interval), expected (by the evaluation), chance\n"
+		"(that luck alone does this), adjusted (for all positions), positions (of this\n"
+		"finding), game and ply (one that has it), line, fen, show (a command that lists\n"
+		"the games).\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games gap --min-games 30\n"
+		   "chistore -a ./games gap --engines 2 --since 2015",
+	.options = gap_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_gap,
 };

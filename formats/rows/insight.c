@@ -14,6 +14,7 @@ const char *const chi_insight_words[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_TEMPO] = "tempo",
 	[CHI_INSIGHT_PERFORMANCE] = "performance",
 	[CHI_INSIGHT_DRIFT] = "drift",
+	[CHI_INSIGHT_GAP] = "gap",
 };
 
 static const struct chi_insight_row *row_of(const void *at)
@@ -55,6 +56,11 @@ static void high_cell(const void *at, struct chi_cell *out)
 static void expected_cell(const void *at, struct chi_cell *out)
 {
 	percent(row_of(at)->expected, out);
+}
+
+static void eval_cell(const void *at, struct chi_cell *out)
+{
+	chi_cell_hundredths(out, row_of(at)->eval);
 }
 
 static void worth_cell(const void *at, struct chi_cell *out)
@@ -184,6 +190,16 @@ static const struct chi_row_column drift[] = {
 	PLACE,
 };
 
+static const struct chi_row_column gap[] = {
+	COLUMN_MADE("eval", eval_cell),
+	LINE(SHOW_COUNT, row.games, "games"),
+	COMMON,
+	COLUMN_MADE("chance", chance_cell),
+	COLUMN_MADE("adjusted", adjusted_cell),
+	LINE(SHOW_COUNT, row.others, "positions"),
+	PLACE,
+};
+
 const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 {
 	switch (kind) {
@@ -196,6 +212,9 @@ const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 	case CHI_INSIGHT_PERFORMANCE:
 		*n = CHI_COUNT(performance);
 		return performance;
+	case CHI_INSIGHT_GAP:
+		*n = CHI_COUNT(gap);
+		return gap;
 	case CHI_INSIGHT_DRIFT:
 		*n = CHI_COUNT(drift);
 		return drift;

@@ -23,6 +23,7 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 	uint64_t known = 0;
 	uint64_t years = 0;
 	uint64_t split = 0;
+	uint64_t engines = 0;
 	int status = filter_word(call, "kind", chi_insight_words, CHI_INSIGHTS, &spec->kind);
 	status = status == CHI_OK ? filter_word(call, "side", sides, 2, &side) : status;
 	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &spec->filter) : status;
@@ -38,7 +39,10 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 			 ? insight_number(call, "caught-on", CHI_INSIGHT_YEARS_MAX, 0, &years)
 			 : status;
 	status = status == CHI_OK ? insight_number(call, "split", UINT16_MAX, 0, &split) : status;
+	status =
+		status == CHI_OK ? insight_number(call, "engines", UINT8_MAX, 0, &engines) : status;
 	spec->black = side == 1;
+	spec->engines = (uint8_t)engines;
 	spec->split = (uint32_t)split;
 	spec->fdr = (uint32_t)fdr * 10;
 	spec->known = (uint32_t)known;

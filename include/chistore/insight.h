@@ -25,6 +25,7 @@ enum chi_insight_kind {
 	CHI_INSIGHT_TEMPO,	 /* pairs of positions where one side is a move ahead */
 	CHI_INSIGHT_PERFORMANCE, /* positions where results are other than ratings let expect */
 	CHI_INSIGHT_DRIFT, /* positions of which the share of games, or the results, changed */
+	CHI_INSIGHT_GAP,   /* positions where results and evaluations disagree */
 	CHI_INSIGHTS
 };
 
@@ -45,16 +46,17 @@ struct chi_insight_spec {
 	bool black;	    /* WEAK, STRONG: of the games of the filter, Black's results */
 	const char *filter; /* WEAK, STRONG: games of one player with this side, or of any group;
 			       NOVELTIES: those in which the move was new, of all games;
-			       PERFORMANCE, DRIFT: those that count; not TEMPO */
-	uint64_t min_games; /* WEAK, STRONG, PERFORMANCE: rated games of a position; NOVELTIES:
+			       PERFORMANCE, DRIFT, GAP: those that count; not TEMPO */
+	uint64_t min_games; /* WEAK, STRONG, PERFORMANCE, GAP: rated games of a position; NOVELTIES:
 			       games of the move; TEMPO: of each position; DRIFT: games with a year.
-			       0: 20, 60 and 200, PERFORMANCE, DRIFT: 100 */
+			       0: 20, 60 and 200, PERFORMANCE, DRIFT: 100, GAP: 50 */
 	uint32_t fdr;	    /* not NOVELTIES, TEMPO: of the findings so many thousandths may be
 			       chance; 0: 50; at most 1,000, which are all that were tested */
 	uint32_t known;	    /* NOVELTIES: games with the position before; 0: 20 */
 	uint32_t years;	    /* NOVELTIES: within which others follow; 0: 3 */
 	uint64_t limit;	    /* rows, the first ones; 0: all */
 	uint32_t split;	    /* DRIFT: the first year of the later games; not 0 */
+	uint8_t engines;    /* GAP: positions that so many evaluated; 0: 1 */
 };
 #define CHI_INSIGHT_SPEC_INIT .size = sizeof(struct chi_insight_spec)
 
@@ -86,6 +88,8 @@ struct chi_insight_row {
 			    PERFORMANCE, DRIFT: to either side; DRIFT: twice the smaller one of
 			    those of the share of games and of the score */
 	uint32_t adjusted; /* the same for as many positions as were tested */
+	int32_t eval; /* GAP: centipawns as White sees them, -1,599 to 1,599, which mates are too;
+			 `score` is that of equals, `expected` by the evaluation */
 };
 
 #define CHI_INSIGHT_UNKNOWN UINT32_MAX

@@ -198,7 +198,8 @@ CHI_INSIGHT_NOVELTIES = 2
 CHI_INSIGHT_TEMPO = 3
 CHI_INSIGHT_PERFORMANCE = 4
 CHI_INSIGHT_DRIFT = 5
-CHI_INSIGHTS = 6
+CHI_INSIGHT_GAP = 6
+CHI_INSIGHTS = 7
 CHI_INSIGHT_POINT = 10000
 CHI_INSIGHT_CHANCE = 1000000000
 CHI_INSIGHT_YEARS_MAX = 1000
@@ -896,6 +897,7 @@ chi_insight_spec._fields_ = [
     ("years", c_uint32),
     ("limit", c_uint64),
     ("split", c_uint32),
+    ("engines", c_uint8),
 ]
 chi_insight_row._fields_ = [
     ("key", chi_key),
@@ -911,6 +913,7 @@ chi_insight_row._fields_ = [
     ("high", c_int32),
     ("chance", c_uint32),
     ("adjusted", c_uint32),
+    ("eval", c_int32),
 ]
 chi_insight_result._fields_ = [
     ("rows", POINTER(chi_insight_row)),

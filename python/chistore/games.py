@@ -66,6 +66,7 @@ class Finding(typing.NamedTuple):
     adjusted: float  # the same for all positions that were tested
     share_before: typing.Optional[float] = None  # drift: of all games before the split
     share: typing.Optional[float] = None  # and from it on
+    eval: typing.Optional[int] = None  # gap: centipawns as White sees them
 
 
 def _score(points):
@@ -77,8 +78,9 @@ def _finding(row):
     chance = 1 / _abi.CHI_INSIGHT_CHANCE
     return Finding(position, position.uci(row.move) if row.move else None, row.game or None,
                    row.ply, row.games, row.others, row.followed, _score(row.score),
-                   _score(row.expected), _score(row.low), _score(row.high), row.chance * chance,
-                   row.adjusted * chance)
+                   _score(row.expected), *((None, None) if row.score == _abi.CHI_INSIGHT_UNKNOWN
+                                           else (_score(row.low), _score(row.high))),
+                   row.chance * chance, row.adjusted * chance)
 
 
 def _bytes(text):
@@ -214,10 +216,20 @@ class Gaming:
         return self._insight(_abi.CHI_INSIGHT_DRIFT, filter=_bytes(filter), split=split,
                              min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
+    def gap(self, filter="", engines=1, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+        """
+        Findings, positions where White's results, as of equals, are other ones than the deepest
+        evaluation lets expect: `eval` in centipawns as White sees them.
+        """
+        return self._insight(_abi.CHI_INSIGHT_GAP, filter=_bytes(filter), engines=engines,
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
+
     def _insight(self, kind, **asked):
         out = _abi.chi_insight_result()
         self._check(lib.chi_insight_list(self._c(), _abi.chi_insight_spec(kind=kind, **asked), out))
         found = [_finding(row) for row in out.rows[:out.n]]
+        if kind == _abi.CHI_INSIGHT_GAP:
+            found = [one._replace(eval=row.eval) for one, row in zip(found, out.rows[:out.n])]
         if kind == _abi.CHI_INSIGHT_DRIFT:
             found = [one._replace(share_before=one.others / out.before,
                                   share=one.games / (out.games - out.before)) for one in found]

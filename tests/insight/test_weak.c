@@ -228,6 +228,18 @@ CASE(a_fit_of_far_differences_does_not_diverge)
 	assert_true(fabs(expect.scale / 400 - 1) < 0.15);
 }
 
+/* As many squares as there can be, by luck a little more, were taken for none. */
+CASE(games_without_a_draw_vary_most)
+{
+	struct chi_expect expect = {0};
+	for (uint32_t i = 0; i < 2000; i++) {
+		(void)chi_expect_add(&expect, 2400 + i % 200, 2500,
+				     help_below(2) == 0 ? CHI_RESULT_WHITE : CHI_RESULT_BLACK);
+	}
+	chi_expect_fit(&expect);
+	assert_true(expect.spread > 0.9 && expect.spread <= 1);
+}
+
 CASE(what_cannot_be_fitted_is_taken_from_elo)
 {
 	struct chi_expect draws = {0};

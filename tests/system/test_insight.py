@@ -159,6 +159,43 @@ class Insight(Base):
             self.assertIn(what, done.stderr)
 
 
+class Gap(Base):
+    def setUp(self):
+        """Positions of evaluations from -2 to 2, of 60 games each that score what the evaluation
+        says; after one White scores half of what he should."""
+        super().setUp()
+        chance = random.Random(5)
+        self.store = self.path("games")
+        made, lines = [], ["fen,cp,engine,depth"]
+        for i in range(40):
+            king, pawn = divmod(i, 8)
+            start = (f"k7/8/8/8/8/{pawn or ''}P{7 - pawn or ''}/8/{3 + king}K{4 - king or ''}"
+                     " w - - 0 1")
+            cp = -200 + 10 * i
+            lines.append(f"{start},{cp},E,20")
+            expected = 1 / (1 + 10 ** (-cp / 300)) / (2 if i == 30 else 1)
+            for j in range(60):
+                result = "1-0" if chance.random() < expected else "0-1"
+                made.append(game(len(made), f"P{i}", f"Q{i},{j}", f"1. K{'defgh'[king]}2", result)
+                            .replace("[Event", f'[SetUp "1"]\n[FEN "{start}"]\n[Event'))
+        self.planted = lines[31].split(",")[0]
+        self.cli("import", self.write("games.pgn", "".join(made)), address=self.store)
+        self.cli("import", self.write("evals.csv", "\n".join(lines) + "\n"), address=self.store)
+
+    def test_gap(self):
+        with harness.start_daemon({"default": self.store}) as daemon:
+            (said,) = {self.out("gap", "--json", address=address)
+                       for address in (self.store, daemon.address)}
+        (row,) = [json.loads(line) for line in said.splitlines()]
+        self.assertEqual(row["fen"].split()[0], self.planted.split()[0])
+        self.assertEqual((row["eval"], row["games"]), (1.0, 60))
+        self.assertLess(row["high"], row["expected"])
+        self.assertEqual(self.out("gap", "--json", "--engines", "2", address=self.store), "")
+        every = self.out("gap", "--json", "--all", address=self.store).splitlines()
+        self.assertEqual(len(every), 40)
+        self.assertEqual(self.out("gap", "--json", "--player", "P1", address=self.store), "")
+
+
 def board(line):
     """The 64 squares of a FEN."""
     text = line.split()[0].replace("/", "")
