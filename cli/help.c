@@ -9,6 +9,13 @@
 /* Where the second column of lists begins. */
 #define COLUMN 26
 
+/* Has the whole text written at once, at the end, where it is told why that failed. */
+static void gather_output(void)
+{
+	static char text[32768];
+	(void)setvbuf(stdout, text, _IOFBF, sizeof(text));
+}
+
 /* Two columns: the option with its value, and what it does. */
 static void print_options(const struct cli_option *options)
 {
@@ -23,6 +30,7 @@ static void print_options(const struct cli_option *options)
 
 void help_program(void)
 {
+	gather_output();
 	printf("Usage: chistore [-a ADDRESS] COMMAND [ARGUMENT...]\n"
 	       "\n"
 	       "Chistore stores chess positions and what is known about them. The ADDRESS says\n"
@@ -62,6 +70,7 @@ static void print_example(const char *text)
 
 void help_command(const struct command *command)
 {
+	gather_output();
 	printf("Usage: chistore %s%s%s%s%s\n\n%s\n",
 	       command->needs != NEEDS_NOTHING ? "[-a ADDRESS] " : "", command->name,
 	       command->options != NULL ? " [OPTION...]" : "",

@@ -12,6 +12,7 @@
 #include "cli/in/game_terms.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
+#include "cli/out/show.h"
 #include "formats/insight_text.h"
 #include "formats/rows/insight.h"
 
@@ -32,29 +33,12 @@ struct insight_state {
 
 /* ---- A finding -------------------------------------------------------------------------- */
 
-/* An argument for a shell. */
-static size_t quote(char *out, size_t size, size_t len, const char *text)
-{
-	len += (size_t)snprintf(out + len, size - len, "'");
-	for (; *text != '\0' && len + 8 < size; text++) {
-		len += (size_t)snprintf(out + len, size - len, *text == '\'' ? "'\\''" : "%c",
-					*text);
-	}
-	return len + (size_t)snprintf(out + len, size - len, "'");
-}
-
-#define SHOW_SIZE (CHI_FEN_SIZE + CHI_FILTER_TEXT_SIZE + 64)
-
 /* The games of the position, or after the new move, of the filter if there is one. */
 static void print_command(const struct insight_state *state, const struct chi_insight_text *text,
 			  char out[SHOW_SIZE])
 {
-	size_t len = (size_t)snprintf(out, SHOW_SIZE, "chistore games --position ");
-	len = quote(out, SHOW_SIZE, len, text->after);
-	if (state->kind != CHI_INSIGHT_NOVELTIES && state->terms.text[0] != '\0') {
-		len += (size_t)snprintf(out + len, SHOW_SIZE - len, " --filter ");
-		(void)quote(out, SHOW_SIZE, len, state->terms.text);
-	}
+	const char *filter = state->kind != CHI_INSIGHT_NOVELTIES ? state->terms.text : "";
+	show_games(text->after, filter, out);
 }
 
 /* A game that has gone meanwhile leaves its row without a line. */

@@ -37,7 +37,8 @@ static void print_json_value(FILE *file, const struct chi_cell *value)
 		break;
 	case VALUE_NUMBER: {
 		bool zero = memchr(value->text, '.', value->len) != NULL &&
-			    value->text[value->len - 1] == '0';
+			    value->text[value->len - 1] == '0' &&
+			    value->text[value->len - 2] != '.';
 		(void)fwrite(value->text, 1, value->len - (zero ? 1 : 0), file);
 		break;
 	}

@@ -81,3 +81,11 @@ int keyset_add(struct keyset *set, const struct chi_key *key, uint32_t *number, 
 	}
 	return CHI_OK;
 }
+
+bool keyset_find(const struct keyset *set, const struct chi_key *key, uint32_t *number)
+{
+	size_t at = set->n_slots > 0 ? find_slot(set, key) : 0;
+	bool found = set->n_slots > 0 && set->slots[at] != 0;
+	*number = found ? set->slots[at] - 1 : 0;
+	return found;
+}

@@ -22,3 +22,6 @@ void keyset_deinit(struct keyset *set);
 /* The position's number; *added (may be NULL): it was not there yet. -CHI_ENOMEM. */
 CHI_MUSTUSE int keyset_add(struct keyset *set, const struct chi_key *key, uint32_t *number,
 			   bool *added);
+
+/* Whether it is there, and then its number. */
+bool keyset_find(const struct keyset *set, const struct chi_key *key, uint32_t *number);

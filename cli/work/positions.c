@@ -6,11 +6,9 @@
 
 #include "chess/key.h"
 #include "chess/notation.h"
-#include "chess/pgn/notes.h"
-#include "cli/in/files.h"
 #include "cli/in/place.h"
 #include "cli/work/keyset.h"
-#include "cli/work/pgn_file.h"
+#include "cli/work/repertoire.h"
 
 static int fail_positions(struct cli *cli, const struct positions *positions, int status)
 {
@@ -43,93 +41,41 @@ static int take_positions_line(struct cli *cli, const struct positions *position
 
 /* ---- A repertoire -------------------------------------------------------------------------- */
 
-struct repertoire {
+struct taking {
 	struct cli *cli;
 	const struct positions *positions;
 	struct keyset seen;
-	struct chi_pgn *pgn;
-	/* Of each variation that is open: before its last move, and after it. */
-	struct chi_position before[CHI_NOTES_DEPTH_MAX + 1];
-	struct chi_position after[CHI_NOTES_DEPTH_MAX + 1];
 };
 
-static void repertoire_deinit(struct repertoire *repertoire)
+static void taking_deinit(struct taking *taking)
 {
-	keyset_deinit(&repertoire->seen);
-	chi_pgn_free(repertoire->pgn);
+	keyset_deinit(&taking->seen);
 }
 
-static int add_once(struct repertoire *repertoire, const struct chi_position *position)
+/* Each position once, whatever moves lead to it. */
+static int take_after(void *context, const struct chi_position *before, chi_move move,
+		      const struct chi_position *after)
 {
+	struct taking *taking = context;
 	struct chi_key key;
 	uint32_t number = 0;
 	bool added = false;
-	chi_key_encode(position, &key);
-	int status = keyset_add(&repertoire->seen, &key, &number, &added);
-	return status == CHI_OK && added
-		       ? repertoire->positions->add(repertoire->positions->context, &key)
-		       : status;
-}
-
-/* Its moves are legal, as the reader has played them. */
-static int add_moves(struct repertoire *repertoire, const struct chi_note *note)
-{
-	struct chi_position *before = &repertoire->before[note->depth];
-	struct chi_position *after = &repertoire->after[note->depth];
-	int status = CHI_OK;
-	for (size_t i = 0; status == CHI_OK && i < note->n_moves; i++) {
-		*before = *after;
-		chi_position_play(before, chi_note_move(note, i), after);
-		status = add_once(repertoire, after);
-	}
-	return status;
-}
-
-/* A variation replaces the move before it: of the main line, or of the variation around it. */
-static void begin_variation(struct repertoire *repertoire, const struct chi_pgn_game *game,
-			    const struct chi_note *note)
-{
-	size_t ply = note->ply > 0 ? note->ply - 1 : 0;
-	repertoire->after[note->depth + 1] =
-		note->depth > 0 ? repertoire->before[note->depth] : game->positions[ply];
-	repertoire->before[note->depth + 1] = repertoire->after[note->depth + 1];
-}
-
-static int take_pgn_game(void *context, const char *path, const struct chi_pgn_game *game)
-{
-	struct repertoire *repertoire = context;
-	struct chi_note note;
-	struct chi_notes_reader reader =
-		chi_notes_reader_of(game->whole->notes, game->whole->n_notes, game->n_plies);
-	int status = CHI_OK;
-	(void)path;
-	for (size_t i = 0; status == CHI_OK && i <= game->n_plies; i++) {
-		status = add_once(repertoire, &game->positions[i]);
-	}
-	while (status == CHI_OK && chi_notes_next(&reader, &note) == CHI_OK) {
-		if (note.kind == CHI_NOTE_OPEN) {
-			begin_variation(repertoire, game, &note);
-		} else if (note.kind == CHI_NOTE_MOVES) {
-			status = add_moves(repertoire, &note);
-		}
+	(void)before;
+	(void)move;
+	chi_key_encode(after, &key);
+	int status = keyset_add(&taking->seen, &key, &number, &added);
+	if (status == CHI_OK && added) {
+		status = taking->positions->add(taking->positions->context, &key);
 	}
 	return status == CHI_OK ? EXIT_DONE
-				: fail_positions(repertoire->cli, repertoire->positions, status);
+				: fail_positions(taking->cli, taking->positions, status);
 }
 
 static int take_repertoire(struct cli *cli, const struct positions *positions)
 {
-	_cleanup_(repertoire_deinit) struct repertoire repertoire = {.cli = cli,
-								     .positions = positions};
-	char *path = (char *)(uintptr_t)positions->repertoire;
-	uint64_t total = 0;
-	keyset_init(&repertoire.seen);
-	if (chi_pgn_new(&repertoire.pgn) != CHI_OK || chi_pgn_keep_all(repertoire.pgn) != CHI_OK) {
-		return cli_no_memory();
-	}
-	int code = files_check(cli, 1, &path, &total);
-	return code == EXIT_DONE ? pgn_file(cli, path, repertoire.pgn, take_pgn_game, &repertoire)
-				 : code;
+	_cleanup_(taking_deinit) struct taking taking = {.cli = cli, .positions = positions};
+	keyset_init(&taking.seen);
+	return repertoire_read(cli, positions->repertoire, take_after, &taking);
 }
 
 /* ---- The store's, and those named ---------------------------------------------------------- */

@@ -322,7 +322,7 @@ CASE(results_exchanged_at_random_are_no_finding)
 	count_findings(CHI_INSIGHT_STRONG, 450, 20);
 }
 
-/* Who won all games, or drew all, does worse nowhere, whoever the opponents were. */
+/* Who won all games, or drew all, does worse nowhere, against any opponents. */
 CASE(results_that_are_all_alike_are_no_finding)
 {
 	for (int points = 0; points <= 2; points += 2) {
