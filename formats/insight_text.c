@@ -17,6 +17,7 @@ static void print_moves(const struct chi_game *game, uint32_t plies,
 	if (game->has_start && chi_key_decode(&game->start, &position[0], NULL) != CHI_OK) {
 		return;
 	}
+	uint32_t later = position[0].side == CHI_BLACK;
 	for (uint32_t ply = 0; ply < plies && ply < game->n_plies; ply++) {
 		const struct chi_position *at = &position[ply & 1];
 		char san[CHI_SAN_SIZE];
@@ -25,8 +26,9 @@ static void print_moves(const struct chi_game *game, uint32_t plies,
 			return;
 		}
 		(void)chi_san_print(at, game->moves[ply], san);
-		if (at->side == CHI_WHITE) {
-			(void)snprintf(number, sizeof(number), "%" PRIu32 ".", ply / 2 + 1);
+		if (at->side == CHI_WHITE || ply == 0) {
+			(void)snprintf(number, sizeof(number), "%" PRIu32 "%s",
+				       (ply + later) / 2 + 1, at->side == CHI_WHITE ? "." : "...");
 		}
 		len += (size_t)snprintf(out + len, CHI_INSIGHT_LINE_SIZE - len, "%s%s%s",
 					ply > 0 ? " " : "", number, san);

@@ -91,7 +91,11 @@ static bool find_line(const struct chi_expect *expect, double line[2])
 		}
 		double step[2] = {(at.curve[2] * at.slope[0] - at.curve[1] * at.slope[1]) / det,
 				  (at.curve[0] * at.slope[1] - at.curve[1] * at.slope[0]) / det};
-		if (fabs(step[0]) < 1e-9 && fabs(step[1]) < 1e-9) {
+		/* What is still to be gained is less than what the sums are exact to. */
+		double gain = step[0] * at.slope[0] + step[1] * at.slope[1];
+		if (gain <= 1e-10 * (1 + fabs(at.value))) {
+			line[0] += step[0];
+			line[1] += step[1];
 			return true;
 		}
 		double old[2] = {line[0], line[1]};
@@ -115,6 +119,7 @@ static void fit_curve(struct chi_expect *expect)
 	if (find_line(expect, line) && line[1] > M_LN10 / 100) {
 		expect->scale = SCALE_PLAIN * M_LN10 / line[1];
 		expect->move = SCALE_PLAIN * line[0] / line[1];
+		expect->is_fitted = true;
 	}
 }
 

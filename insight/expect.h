@@ -23,6 +23,7 @@ struct chi_expect {
 	double scale;
 	double spread;
 	uint64_t games; /* rated ones with a result */
+	bool is_fitted; /* the numbers are not Elo's own, or those for few games */
 	/* While it is fitted. */
 	uint32_t next; /* number of the first game that was not looked at */
 	uint64_t band_games[CHI_EXPECT_BANDS];

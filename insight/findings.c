@@ -3,8 +3,11 @@
 #include "insight/findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
+#include "chess/key.h"
+#include "chess/movegen.h"
 
 #define STEPS_A_GAME 3 /* that is unpacked and played */
 
@@ -60,11 +63,13 @@ static int correct_findings(struct insight_survey *survey, const struct insight_
 	if (kind->fit != NULL) {
 		kind->fit(survey);
 	}
-	findings->n = insight_join_equal(findings->tested, findings->n, size);
+	if (insight->spec.position == NULL) {
+		findings->n = insight_join_equal(findings->tested, findings->n, size);
+	}
 	findings->found = insight_correct(findings->tested, findings->n, size, insight->spec.fdr);
 	findings->is_corrected = true;
 	insight->result.tested = findings->n;
-	return insight_join_begin(&findings->join, (size_t)insight->view.last + 1);
+	return insight_join_begin(&findings->join, (size_t)insight->view.last + 1, true);
 }
 
 struct joined {
@@ -102,6 +107,29 @@ static int join_next(struct insight_survey *survey, const struct insight_survey_
 	return rc < 0 ? rc : CHI_OK;
 }
 
+/* The move of spec.position that leads to the row's, which is told in its place. */
+static int tell_move(const struct chi_insight *insight, struct chi_insight_row *row)
+{
+	struct chi_position position;
+	struct chi_position next;
+	struct chi_move_list list;
+	struct chi_key key;
+	int rc = chi_key_decode(&insight->position, &position, NULL);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_movegen_legal(&position, &list);
+	for (size_t i = 0; i < list.n; i++) {
+		chi_position_play(&position, list.moves[i], &next);
+		chi_key_encode(&next, &key);
+		if (memcmp(key.bytes, row->key.bytes, CHI_KEY_MAX) == 0) {
+			row->move = list.moves[i];
+		}
+	}
+	row->key = insight->position;
+	return CHI_OK;
+}
+
 static int add_rows(const struct insight_findings *findings, struct chi_insight *insight)
 {
 	int rc = CHI_OK;
@@ -112,7 +140,8 @@ static int add_rows(const struct insight_findings *findings, struct chi_insight 
 		*(drift ? &row.followed : &row.others) = chance->positions;
 		row.chance = (uint32_t)(chance->chance * CHI_INSIGHT_CHANCE + 0.5);
 		row.adjusted = (uint32_t)(chance->adjusted * CHI_INSIGHT_CHANCE + 0.5);
-		rc = insight_add(insight, &row);
+		rc = insight->spec.position != NULL ? tell_move(insight, &row) : CHI_OK;
+		rc = rc == CHI_OK ? insight_add(insight, &row) : rc;
 	}
 	return rc;
 }
@@ -122,6 +151,10 @@ static int find_some(struct insight_survey *survey, const struct insight_survey_
 {
 	struct insight_findings *findings = &survey->findings;
 	int rc = findings->is_corrected ? CHI_OK : correct_findings(survey, kind);
+	const struct chi_insight_spec *spec = &survey->insight.spec;
+	if (spec->position != NULL || spec->fdr >= 1000) { /* each is asked for */
+		findings->next = findings->heads = findings->found;
+	}
 	while (rc == CHI_OK && *steps > 0) {
 		if (findings->next == findings->found) {
 			rc = add_rows(findings, &survey->insight);

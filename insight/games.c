@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
+#include "chess/movegen.h"
 #include "store/games/archive.h"
 #include "store/games/columns.h"
 
@@ -72,6 +73,35 @@ static int load_chunks(struct insight_walk *walk, struct chi_insight *insight, u
 	return rc;
 }
 
+static int compare_children(const void *a, const void *b)
+{
+	return memcmp(a, b, CHI_KEY_MAX);
+}
+
+/* Only the positions after the moves of one. */
+static int give_children(struct insight_walk *walk, const struct chi_insight *insight)
+{
+	struct chi_position position;
+	struct chi_position next;
+	struct chi_move_list list;
+	int rc = chi_key_decode(&insight->position, &position, NULL);
+	if (rc != CHI_OK) {
+		return rc;
+	}
+	chi_movegen_legal(&position, &list);
+	walk->children = calloc(list.n + 1, sizeof(walk->children[0]));
+	if (walk->children == NULL) {
+		return -CHI_ENOMEM;
+	}
+	for (size_t i = 0; i < list.n; i++) {
+		chi_position_play(&position, list.moves[i], &next);
+		chi_key_bytes(&next, walk->children[i]);
+	}
+	qsort(walk->children, list.n, sizeof(walk->children[0]), compare_children);
+	chi_scan_given(walk->scan, walk->children[0], list.n);
+	return CHI_OK;
+}
+
 static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 {
 	bool evaluated = insight->spec.kind == CHI_INSIGHT_GAP;
@@ -86,7 +116,8 @@ static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 	}
 	int rc = chi_archive_reader_new(&walk->reader);
 	rc = rc == CHI_OK ? chi_archive_reader_begin(walk->reader, view->txn, &view->trees) : rc;
-	return rc == CHI_OK ? chi_read_scan(insight->read, &all, &walk->scan, NULL) : rc;
+	rc = rc == CHI_OK ? chi_read_scan(insight->read, &all, &walk->scan, NULL) : rc;
+	return rc == CHI_OK && insight->spec.position != NULL ? give_children(walk, insight) : rc;
 }
 
 int insight_walk_load(struct insight_walk *walk, struct chi_insight *insight, uint64_t *steps)
@@ -152,6 +183,8 @@ void insight_walk_end(struct insight_walk *walk)
 	}
 	free(walk->games);
 	walk->games = NULL;
+	free(walk->children);
+	walk->children = NULL;
 }
 
 size_t insight_walk_memory(const struct insight_walk *walk, const struct chi_insight *insight)

@@ -30,6 +30,7 @@ struct insight_walk {
 	uint32_t next;		    /* games below are loaded */
 	bool is_loaded;
 	struct chi_scan *scan;
+	uint8_t (*children)[CHI_KEY_MAX]; /* of spec.position */
 	struct chi_archive_reader *reader;
 	struct chi_row rows[INSIGHT_ROWS_A_STEP]; /* that the walk delivered last */
 	size_t n_rows;

@@ -100,6 +100,9 @@ static void fit_gap(struct insight_survey *survey)
 {
 	struct gap *gap = (struct gap *)survey;
 	chi_expect_fit(&gap->curve);
+	if (!gap->curve.is_fitted) { /* evaluations say nothing of results */
+		survey->findings.n = 0;
+	}
 	for (size_t i = 0; i < survey->findings.n; i++) {
 		struct insight_tested *tested = &survey->findings.tested[i];
 		struct chi_insight_row *row = &tested->row;

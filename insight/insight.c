@@ -57,6 +57,13 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 	insight->read = read;
 	insight->spec = *spec;
 	insight->spec.filter = NULL;
+	if (spec->position != NULL && spec->kind != CHI_INSIGHT_PERFORMANCE) {
+		return chi_fail(fault, -CHI_EINVAL, "position: goes with performance");
+	}
+	if (spec->position != NULL) {
+		insight->position = *spec->position;
+		insight->spec.position = &insight->position;
+	}
 	fill_spec(&insight->spec);
 	if (spec->kind <= CHI_INSIGHT_STRONG && insight->spec.min_games < CHI_INSIGHT_FEWEST) {
 		return chi_fail(fault, -CHI_EINVAL, "min_games: less than %d", CHI_INSIGHT_FEWEST);

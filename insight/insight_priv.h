@@ -35,6 +35,7 @@ struct chi_insight {
 	struct chi_read *read;
 	struct chi_archive_view view;
 	struct chi_insight_spec spec; /* no 0 stands for another number; `filter` is not kept */
+	struct chi_key position;      /* spec.position, if that is not NULL */
 	struct chi_among *among;      /* games of the filter; NULL: none is asked for */
 	struct chi_expect expect;
 	bool is_fitted;

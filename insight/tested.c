@@ -11,7 +11,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define NESTED 0.9 /* of the games of the smaller one */
+#define NESTED 0.9 /* of the games of the smaller one, or the larger */
 
 struct insight_link {
 	uint32_t head;
@@ -116,9 +116,9 @@ static int grow_join(void **table, size_t n, size_t *max, size_t size)
 	return CHI_OK;
 }
 
-int insight_join_begin(struct insight_join *join, size_t n)
+int insight_join_begin(struct insight_join *join, size_t n, bool alike)
 {
-	*join = (struct insight_join){.n_links = 1}; /* a link of 0 is none */
+	*join = (struct insight_join){.alike = alike, .n_links = 1}; /* a link of 0 is none */
 	join->newest = calloc(n + 1, sizeof(join->newest[0]));
 	return join->newest != NULL ? CHI_OK : -CHI_ENOMEM;
 }
@@ -174,7 +174,9 @@ int insight_join_settle(struct insight_join *join, size_t *head)
 	for (size_t i = join->n_heads; i > 0; i--) {
 		struct insight_head *one = &join->heads[i - 1];
 		uint64_t least = one->games < join->n_games ? one->games : join->n_games;
-		first = (double)one->both >= NESTED * (double)least ? i - 1 : first;
+		uint64_t most = one->games < join->n_games ? join->n_games : one->games;
+		double wanted = NESTED * (double)(join->alike ? most : least);
+		first = (double)one->both >= wanted ? i - 1 : first;
 		one->both = 0;
 	}
 	int rc = CHI_OK;

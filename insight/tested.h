@@ -42,6 +42,7 @@ CHI_MUSTUSE size_t insight_correct(void *tested, size_t n, size_t size, uint32_t
  * not part of others.
  */
 struct insight_join {
+	bool alike;
 	uint32_t *newest; /* of each game: its newest link, 0: none is there */
 	struct insight_link *links;
 	size_t n_links;
@@ -54,8 +55,9 @@ struct insight_join {
 	size_t max_games;
 };
 
-/* Games have numbers below n. -CHI_ENOMEM; insight_join_end is fine then, and twice. */
-CHI_MUSTUSE int insight_join_begin(struct insight_join *join, size_t n);
+/* Games have numbers below n. `alike`: nine in ten of the games of the larger one must be in both.
+ * -CHI_ENOMEM; insight_join_end is fine then, and twice. */
+CHI_MUSTUSE int insight_join_begin(struct insight_join *join, size_t n, bool alike);
 /* A game of the next finding, each once. */
 CHI_MUSTUSE int insight_join_game(struct insight_join *join, uint32_t game);
 /* All games of it are there. CHI_OK: it is part of finding *head; CHI_NONE: it is *head, from 0 on.

@@ -434,7 +434,7 @@ static int test_next(struct weak *weak)
 	if (weak->at == weak->n_tested) {
 		weak->found = insight_correct(weak->tested, weak->n_tested, sizeof(*weak->tested),
 					      weak->base.spec.fdr);
-		int rc = insight_join_begin(&weak->join, weak->n_results);
+		int rc = insight_join_begin(&weak->join, weak->n_results, false);
 		return rc == CHI_OK ? CHI_NONE : rc;
 	}
 	struct tested *tested = &weak->tested[weak->at++];

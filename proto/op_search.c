@@ -289,7 +289,8 @@ static const struct chi_member insight[] = {
 	CHI_M_UP_TO(7, struct chi_insight_spec, years, CHI_INSIGHT_YEARS_MAX, "more than 1,000"),
 	CHI_M_NUMBER(8, struct chi_insight_spec, limit),
 	CHI_M_NUMBER(9, struct chi_insight_spec, split),
-	CHI_M_UP_TO(10, struct chi_insight_spec, engines, UINT8_MAX, "more than 255"),
+	CHI_M_UP_TO(10, struct chi_insight_spec, engines, CHI_EVALS_MAX, "over 64"),
+	CHI_M_KEY_POINTER(11, struct chi_insight_spec, position),
 };
 CHI_TABLE(chi_insight_request, insight, insight, NULL);
 

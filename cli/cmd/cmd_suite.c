@@ -172,6 +172,9 @@ static int choose_apart(struct cli *cli, struct suite *suite)
 	const struct suite_state *state = cli->state;
 	int code = EXIT_DONE;
 	for (size_t i = 0; code == EXIT_DONE && i < suite->draw.n && suite->n < state->count; i++) {
+		if (cli_stop != 0) {
+			return 128 + cli_stop;
+		}
 		const struct chi_key *key = &suite->draw.drawn[i].key;
 		struct chi_position position;
 		if (chi_key_decode(key, &position, NULL) != CHI_OK) {
@@ -212,8 +215,10 @@ static int run_suite(struct cli *cli)
 	code = code == EXIT_DONE ? target_finish(&suite.target) : code;
 	if (code == EXIT_DONE && !cli->quiet) {
 		cli_message("%zu of %" PRIu64 " positions that fit%s", suite.n, suite.draw.fit,
-			    suite.n < state->count ? ": there are no more that are so far apart"
-						   : "");
+			    suite.n == state->count ? ""
+			    : suite.draw.n < suite.draw.fit
+				    ? ": of those that were drawn no more are so far apart"
+				    : ": no more are so far apart");
 	}
 	return code;
 }
@@ -242,8 +247,9 @@ const struct command cmd_suite = {
 		"balanced they are, --ply how deep in the opening, --engines and --min-games how\n"
 		"well that is known. The same store and --seed give the same suite.\n"
 		"\n"
-		"A move changes two squares: with --apart 4 two positions are two moves away from\n"
-		"each other at least, along whatever line.",
+		"A move changes two squares, castling four. Of many that fit, 64 times --count "
+		"are\n"
+		"drawn before those are left out that look like another.",
 	.example =
 		"chistore -a ./evals suite --eval 0.9..1.1 --engines 2 --ply 12..20 "
 		"--count 500 -o suite.epd\n"

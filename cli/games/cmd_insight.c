@@ -25,6 +25,7 @@ struct insight_state {
 	uint64_t split;
 	uint64_t limit;
 	uint64_t engines;
+	const char *of; /* a FEN; NULL: all positions */
 	bool all;
 	uint8_t kind;
 	const struct chi_insight_result *result;
@@ -103,6 +104,12 @@ static int ask(struct cli *cli, bool black)
 {
 	struct insight_state *state = cli->state;
 	const char *side = black ? "black" : "white";
+	struct chi_key key;
+	int code = state->of != NULL ? cli_key(cli, state->of, strlen(state->of), NULL, &key)
+				     : EXIT_DONE;
+	if (code != EXIT_DONE) {
+		return code;
+	}
 	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT,
 					      .kind = state->kind,
 					      .black = black,
@@ -113,7 +120,8 @@ static int ask(struct cli *cli, bool black)
 					      .years = (uint32_t)state->years,
 					      .limit = state->limit,
 					      .split = (uint32_t)state->split,
-					      .engines = (uint8_t)state->engines};
+					      .engines = (uint8_t)state->engines,
+					      .position = state->of != NULL ? &key : NULL};
 	struct chi_insight_result result;
 	int status = chi_insight_list(cli->client, &spec, &result);
 	if (status != CHI_OK) {
@@ -131,7 +139,6 @@ static int ask(struct cli *cli, bool black)
 	state->result = &result;
 	state->rows.cli = cli;
 	state->rows.columns = chi_insight_columns(state->kind, &state->rows.n);
-	int code = EXIT_DONE;
 	for (size_t i = 0; code == EXIT_DONE && i < result.n && !cli_output_failed(); i++) {
 		code = print_row(cli, side, &found[i]);
 	}
@@ -246,7 +253,7 @@ static const struct cli_option side_options[] = {SIDE_OPTIONS, OPTIONS_END};
 const struct command cmd_weak = {
 	.name = "weak",
 	.arguments = "PLAYER",
-	.summary = "find where a player does worse than elsewhere, by more than chance",
+	.summary = "find where a player does worse than elsewhere",
 	.help = SIDE_HELP,
 	.example = "chistore -a ./games weak 'Shirov, Alexei'\n"
 		   "chistore -a ./games weak 'Shirov, Alexei' --white --since 1995 --fdr 10",
@@ -263,7 +270,7 @@ const struct command cmd_weak = {
 const struct command cmd_strong = {
 	.name = "strong",
 	.arguments = "PLAYER",
-	.summary = "find where a player does better than elsewhere, by more than chance",
+	.summary = "find where a player does better than elsewhere",
 	.help = SIDE_HELP,
 	.example = "chistore -a ./games strong 'Carlsen, Magnus' --black",
 	.options = side_options,
@@ -292,7 +299,7 @@ static const struct cli_option novelty_options[] = {
 const struct command cmd_novelties = {
 	.name = "novelties",
 	.arguments = "",
-	.summary = "list moves that were new, who played them first, and what became of them",
+	.summary = "list moves that were new, by whom, and what became of them",
 	.help = "A novelty is the move by which the first game, by its date, came to a position\n"
 		"that many games have by now, from one that was known. Options that choose games\n"
 		"choose those first games: --player, --since. Most followed come first.\n"
@@ -324,7 +331,7 @@ static const struct cli_option tempo_options[] = {
 const struct command cmd_tempo = {
 	.name = "tempo",
 	.arguments = "",
-	.summary = "list what a move is worth: positions that occur a move ahead and a move behind",
+	.summary = "list what a move is worth: the same men a move ahead and behind",
 	.help = "A position is compared with the one that has its colours exchanged and the same\n"
 		"side to move: there the same men are a move behind. The pairs where the move is\n"
 		"worth most come first; ratings are not taken into account.\n"
@@ -349,6 +356,8 @@ const struct command cmd_tempo = {
 		GAME_TERM_OPTIONS(insight_state, terms)
 
 static const struct cli_option performance_options[] = {
+	OPTION_TEXT(insight_state, of, "of", "FEN",
+		    "only the positions after the moves of this one, each a row"),
 	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
 		      "rated games of a position (default: 100)"),
 	TESTED_OPTIONS,
@@ -367,11 +376,13 @@ const struct command cmd_performance = {
 		"\n"
 		"Columns: games (rated), score (of White, percent), low and high (its 95 %\n"
 		"interval), expected (by ratings), chance (that luck alone does this), adjusted\n"
-		"(for all positions), positions (of this finding), game and ply (one that has\n"
-		"it), line, fen, show (a command that lists the games).\n"
+		"(for all positions), positions (of this finding), move (with --of), game and\n"
+		"ply (one that has it), line, fen, show (a command that lists the games).\n"
 		"\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./games performance\n"
-		   "chistore -a ./games performance --since 2010 --min-games 50 --fdr 10",
+		   "chistore -a ./games performance --since 2010 --min-games 50 --fdr 10\n"
+		   "chistore -a ./games performance --all "
+		   "--of 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'",
 	.options = performance_options,
 	.needs = NEEDS_READ,
 	.slow = true,
@@ -391,7 +402,7 @@ static const struct cli_option drift_options[] = {
 const struct command cmd_drift = {
 	.name = "drift",
 	.arguments = "--split YEAR",
-	.summary = "list what changed: positions reached more, less, or with other results",
+	.summary = "list what changed: positions reached more, or with other results",
 	.help = "Of each position that enough games reached, the share of all games is compared\n"
 		"before and after, and the results less what ratings let expect, against the same\n"
 		"of all games. What is printed is surer than chance, for as many positions as\n"
@@ -417,7 +428,7 @@ const struct command cmd_drift = {
 static const struct cli_option gap_options[] = {
 	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
 		      "rated games of a position (default: 50)"),
-	OPTION_NUMBER(insight_state, engines, 1, UINT8_MAX, "engines", "N",
+	OPTION_NUMBER(insight_state, engines, 1, CHI_EVALS_MAX, "engines", "N",
 		      "positions that N engines evaluated at least (default: 1)"),
 	TESTED_OPTIONS,
 	OPTIONS_END,

@@ -98,14 +98,16 @@ static int take_hole(struct holes *holes, uint32_t at)
 		holes->ended += step->p;
 		return EXIT_DONE;
 	}
-	holes->gaps += step->gap;
+	/* Where the file has the position, it ends here. */
+	double gap = step->number < holes->repertoire->n ? 0 : step->gap;
+	holes->gaps += gap;
 	if (step->p < holes->least) {
 		holes->rare += step->p;
 		return EXIT_DONE;
 	}
 	holes->found += step->p;
 	met->hole += step->p;
-	met->gap += step->gap;
+	met->gap += gap;
 	if (step->p > met->most) {
 		met->most = step->p;
 		met->step = at;
@@ -162,7 +164,10 @@ static int walk_opponent(struct holes *holes, size_t ply, uint32_t at)
 	uint64_t games = holes_games_of(&explored.position.counts);
 	games = games > left ? games : left;
 	if (games == 0) {
-		holes->unknown += step.p;
+		size_t n = 0;
+		uint32_t state = 0;
+		status = chi_key_moves(&repertoire->set.keys[step.number], 0, NULL, 0, &n, &state);
+		*(status == CHI_OK && n == 0 ? &holes->ended : &holes->unknown) += step.p;
 		return EXIT_DONE;
 	}
 	left = games;

@@ -173,9 +173,13 @@ static const struct chi_row_column tempo[] = {
 };
 
 static const struct chi_row_column performance[] = {
-	LINE(SHOW_COUNT, row.games, "games"),	   COMMON,
-	COLUMN_MADE("chance", chance_cell),	   COLUMN_MADE("adjusted", adjusted_cell),
-	LINE(SHOW_COUNT, row.others, "positions"), PLACE,
+	LINE(SHOW_COUNT, row.games, "games"),
+	COMMON,
+	COLUMN_MADE("chance", chance_cell),
+	COLUMN_MADE("adjusted", adjusted_cell),
+	LINE(SHOW_COUNT, row.others, "positions"),
+	LINE(SHOW_NAME, move, "move"),
+	PLACE,
 };
 
 static const struct chi_row_column drift[] = {

@@ -15,7 +15,7 @@ static int insight_number(struct call *call, const char *name, uint64_t most, ui
 	return params_number(&call->params, name, 1, most, usual, out, &call->fault);
 }
 
-static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
+static int spec_of_insight(struct call *call, struct chi_insight_spec *spec, struct chi_key *key)
 {
 	static const char *const sides[] = {"white", "black"};
 	uint8_t side = 0;
@@ -39,8 +39,12 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec)
 			 ? insight_number(call, "caught-on", CHI_INSIGHT_YEARS_MAX, 0, &years)
 			 : status;
 	status = status == CHI_OK ? insight_number(call, "split", UINT16_MAX, 0, &split) : status;
-	status =
-		status == CHI_OK ? insight_number(call, "engines", UINT8_MAX, 0, &engines) : status;
+	status = status == CHI_OK ? insight_number(call, "engines", CHI_EVALS_MAX, 0, &engines)
+				  : status;
+	if (status == CHI_OK && params_get(&call->params, "fen") != NULL) {
+		status = call_fen_param(call, "fen", key);
+		spec->position = key;
+	}
 	spec->black = side == 1;
 	spec->engines = (uint8_t)engines;
 	spec->split = (uint32_t)split;
@@ -88,7 +92,8 @@ int api_insight(struct call *call)
 	struct writer *out = &call->out;
 	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT};
 	struct chi_insight_result result;
-	int status = spec_of_insight(call, &spec);
+	struct chi_key key;
+	int status = spec_of_insight(call, &spec, &key);
 	if (status < 0) {
 		return status;
 	}

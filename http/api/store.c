@@ -247,8 +247,9 @@ static const struct route_params scan = {
 static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NULL};
 static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
 static const struct route_params stats = {NAMES("by", "as", "limit", NULL), filter_name};
-static const struct route_params insight = {NAMES("kind", "side", "min-games", "fdr", "known",
-						  "caught-on", "split", "engines", "limit", NULL),
+static const struct route_params insight = {NAMES("kind", "fen", "side", "min-games", "fdr",
+						  "known", "caught-on", "split", "engines", "limit",
+						  NULL),
 					    filter_name};
 
 const struct route api_routes[] = {

@@ -25,6 +25,7 @@ const HEADINGS = [
 	["Opening", "opening", ""],
 ];
 
+const RATED = 20;	 /* games of a move, of which its results say something */
 const ROWS = 12;	 /* shown at first */
 const NAMED_PLIES = 40;	 /* openings with a name are shorter */
 
@@ -41,6 +42,7 @@ export class Explorer {
 	constructor(host, app) {
 		this.app = app;
 		this.ask = api.latest();
+		this.askExpected = api.latest();
 		this.by = "";
 		this.about = html("section", { class: "about", "aria-label": "Position" });
 		this.rows = html("tbody");
@@ -112,6 +114,7 @@ export class Explorer {
 		}
 		this.shown = { position, found };
 		this.drawRows();
+		this.expect(position);
 		this.say(found.moves.length ? "" : silence(position, this.app.filters.active));
 	}
 
@@ -124,6 +127,27 @@ export class Explorer {
 		this.rows.replaceChildren(...rows, ...hidden.length ? [this.moreRows(hidden)] : []);
 		for (const head of this.table.tHead.rows[0].cells) {
 			head.ariaSort = head.textContent === by ? "descending" : null;
+		}
+	}
+
+	/* Beside a score what it is more or less than ratings let expect, for moves of games enough. */
+	async expect(position) {
+		try {
+			const found = await this.askExpected((signal) => api.insight({ ...this.app.filters.query(),
+				kind: "performance", fen: position.fen, "min-games": RATED, fdr: 100, limit: 100 }, signal));
+			const black = position.fen.split(" ")[1] === "b" ? -1 : 1;
+			for (const { move, score, expected, chance } of found?.rows ?? []) {
+				const cell = [...this.rows.querySelectorAll("tr")].find((row) =>
+					row.querySelector(".move")?.textContent === move)?.cells[3];
+				const beyond = black * (score - expected);
+				if (cell && this.shown.position === position) {
+					cell.dataset.beyond = `${beyond < 0 ? "−" : "+"}${fixed(Math.abs(beyond), 1)}`;
+					cell.title = `ratings let expect ${fixed(black > 0 ? expected : 100 - expected, 1)} %; `
+						+ `luck alone is so far off in ${fixed(100 * chance, 1)} % of cases`;
+				}
+			}
+		} catch (error) {
+			refuse(error, () => undefined); /* the scores are there */
 		}
 	}
 

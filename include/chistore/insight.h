@@ -57,20 +57,23 @@ struct chi_insight_spec {
 	uint64_t limit;	    /* rows, the first ones; 0: all */
 	uint32_t split;	    /* DRIFT: the first year of the later games; not 0 */
 	uint8_t engines;    /* GAP: positions that so many evaluated; 0: 1 */
+	const struct chi_key *position; /* PERFORMANCE: only positions after its moves, of which
+					   each is a row of its own; NULL: all positions */
 };
 #define CHI_INSIGHT_SPEC_INIT .size = sizeof(struct chi_insight_spec)
 
 struct chi_insight_row {
-	struct chi_key key; /* the position; NOVELTIES: where the move was new */
-	chi_move move;	    /* NOVELTIES: the move; else 0 */
-	uint32_t game;	    /* number of a game with it; NOVELTIES: the first with the move; 0: none
-			       is there */
-	uint32_t ply;	    /* after so many plies the position is in that game */
-	uint64_t games;	   /* that count: WEAK, STRONG, PERFORMANCE: rated ones; NOVELTIES: with the
-			      move; DRIFT: from the split on */
-	uint64_t others;   /* WEAK, STRONG, PERFORMANCE: positions of the same finding, this one
-			      included; NOVELTIES: games with the position before; TEMPO: games of
-			      the position that is a move behind; DRIFT: games before the split */
+	struct chi_key
+		key; /* the position; NOVELTIES: where the move was new; with spec.position: that */
+	chi_move move;	 /* NOVELTIES, with spec.position: the move; else 0 */
+	uint32_t game;	 /* number of a game with it; NOVELTIES: the first with the move; 0: none
+			    is there */
+	uint32_t ply;	 /* after so many plies the position is in that game */
+	uint64_t games;	 /* that count: WEAK, STRONG, PERFORMANCE, GAP: rated ones; NOVELTIES: with
+			    the  move; DRIFT: from the split on */
+	uint64_t others; /* WEAK, STRONG, PERFORMANCE, GAP: positions of the same finding, this one
+			    included; NOVELTIES: games with the position before; TEMPO: games of
+			    the position that is a move behind; DRIFT: games before the split */
 	uint64_t followed; /* NOVELTIES: games of the move after the first, within the years; DRIFT:
 			      positions of the same finding, this one included */
 	uint32_t score;	   /* of the side (NOVELTIES: of who played the move; TEMPO, PERFORMANCE: of
@@ -98,8 +101,8 @@ struct chi_insight_result {
 	const struct chi_insight_row *rows;
 	size_t n;
 	uint64_t tested; /* positions, or moves, that had games enough */
-	uint64_t games;	 /* WEAK, STRONG, PERFORMANCE: rated games; DRIFT: those with a year, of the
-			    filter; else the store's */
+	uint64_t games; /* WEAK, STRONG, PERFORMANCE, GAP: rated games; DRIFT: those with a year, of
+			   the filter; else the store's */
 	uint64_t before; /* DRIFT: of these, those before the split */
 };
 

@@ -898,6 +898,7 @@ chi_insight_spec._fields_ = [
     ("limit", c_uint64),
     ("split", c_uint32),
     ("engines", c_uint8),
+    ("position", POINTER(chi_key)),
 ]
 chi_insight_row._fields_ = [
     ("key", chi_key),

@@ -199,13 +199,14 @@ class Gaming:
         """Findings, positions that also occur a move behind: what the move is worth."""
         return self._insight(_abi.CHI_INSIGHT_TEMPO, min_games=min_games, limit=limit)
 
-    def performance(self, filter="", min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+    def performance(self, filter="", position=None, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
         """
         Findings, positions where White's results in the games of the filter are better or worse
         than ratings let expect, by more than luck explains. Of them so many percent may be luck;
-        100 gives all that were tested.
+        100 gives all that were tested. `position`: only those after its moves, each with its move.
         """
-        return self._insight(_abi.CHI_INSIGHT_PERFORMANCE, filter=_bytes(filter),
+        after = None if position is None else ctypes.pointer(Position(position)._c())  # pylint: disable=protected-access
+        return self._insight(_abi.CHI_INSIGHT_PERFORMANCE, filter=_bytes(filter), position=after,
                              min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
     def drift(self, split, filter="", min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin

@@ -92,6 +92,12 @@ void lack_use_gamesets(struct chi_client *client)
 	struct chi_twin_groups twins;
 	(void)lack_went(chi_twins_list(client, &(struct chi_twin_spec){CHI_TWIN_SPEC_INIT}, &twins),
 			chi_error(client));
+	struct chi_insight_result insight;
+	for (uint8_t kind = 0; kind < CHI_INSIGHTS; kind++) {
+		const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = kind,
+						      .min_games = 5, .fdr = 1000, .split = 2000};
+		(void)lack_went(chi_insight_list(client, &spec, &insight), chi_error(client));
+	}
 	/* It may be stored, and then lack what its games are counted with. */
 	status = chi_gameset_drop(client, "mine");
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));

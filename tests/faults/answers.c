@@ -397,7 +397,7 @@ static int ask_insight(struct asked *a, unsigned i)
 {
 	struct chi_insight_result found = {.n = 0};
 	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = (uint8_t)i,
-					      .min_games = 2, .fdr = 1000, .split = 2000};
+					      .min_games = 5, .fdr = 1000, .split = 2000};
 	int status = chi_insight_list(a->client, &spec, &found);
 	add_bytes(a, &found.tested, sizeof(found.tested));
 	for (size_t j = 0; status == CHI_OK && j < found.n; j++) {

@@ -85,13 +85,13 @@ static bool has_game(const struct slow_position *position, uint32_t game)
 	return false;
 }
 
-static bool are_nested(const struct slow_position *a, const struct slow_position *b)
+static bool are_alike(const struct slow_position *a, const struct slow_position *b)
 {
 	size_t both = 0;
 	for (size_t i = 0; i < a->n; i++) {
 		both += has_game(b, a->games[i]);
 	}
-	return 10 * both >= 9 * (a->n < b->n ? a->n : b->n);
+	return 10 * both >= 9 * (a->n < b->n ? b->n : a->n);
 }
 
 void slow_judge(struct slow_survey *survey)
@@ -112,7 +112,7 @@ static void join_positions(struct slow_position *at, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = i + 1; !at[i].is_part && j < n; j++) {
-			if (!at[j].is_part && are_nested(&at[i], &at[j])) {
+			if (!at[j].is_part && are_alike(&at[i], &at[j])) {
 				at[j].is_part = true;
 				at[i].positions += at[j].positions;
 			}
@@ -149,7 +149,9 @@ size_t slow_compare(const struct slow_survey *survey, const struct chi_insight_s
 	while (found < survey->n && survey->at[found].adjusted <= spec->fdr / 1000.0) {
 		found++;
 	}
-	join_positions(survey->at, found);
+	if (spec->fdr < 1000) {
+		join_positions(survey->at, found);
+	}
 	assert_int_equal(result->tested, survey->n);
 	for (size_t i = 0; i < found; i++) {
 		if (!survey->at[i].is_part) {

@@ -127,7 +127,7 @@ static const struct known known[] = {
 	{"Insight.filter", 4096},
 	{"Insight.fdr", 1000},
 	{"Insight.years", 1000},
-	{"Insight.engines", 255},
+	{"Insight.engines", 64},
 	{"InsightRow.move", 65535},
 	{"InsightRow.low", 10000},
 	{"InsightRow.high", 10000},

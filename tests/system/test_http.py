@@ -191,6 +191,9 @@ class Answers:
             games = self.get("/api/games", fen=row["after"], limit=1)
             self.assertEqual((games["total"], games["games"][0]["white"]), (row["games"], row["white"]))
         self.assertEqual(self.get("/api/insight", kind="tempo")["rows"], [])
+        found = self.get("/api/insight", kind="performance", fen=found["rows"][0]["fen"], fdr=100,
+                         **{"min-games": 1})
+        self.assertTrue(all(row["move"] for row in found["rows"]))
 
     def test_pasted_games(self):
         def post(text, want=200, query=""):
@@ -240,7 +243,7 @@ class Answers:
         for path in ("/api/position", "/api/position?fen=x", "/api/games?limit=0",
                      "/api/games?player=%ff", "/api/games?eco=Z", "/api/games?cursor=x",
                      "/api/games?filter=player", "/api/scan?from=x", "/api/scan?from=2&to=1",
-                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/stats?by=year&as=white", "/api/insight?kind=x", "/api/insight?fdr=101", "/api/insight?kind=tempo&eco=B", "/api/names?kind=x",
+                     "/api/find?has=Zz9", "/api/stats?by=colour", "/api/stats?by=year&as=white", "/api/insight?kind=x", "/api/insight?fdr=101", "/api/insight?kind=drift", "/api/insight?kind=weak&min-games=4", "/api/insight?kind=performance&fen=x", "/api/insight?kind=tempo&eco=B", "/api/names?kind=x",
                      "/api/games?opponent=X", "/api/histogram?bins=257",
                      # What is yes or no was "no", or the name of a player, if it was another word.
                      "/api/games?descending=x", "/api/find?has=Qd1&mirror=x", "/api/games?player=F&not-white=1"):

@@ -130,6 +130,24 @@ class Insight(Base):
         said = self.cli("performance", "--min-games", "701", address=self.store)
         self.assertIn("nothing: 0 positions of 700 rated games", said.stderr)
 
+    def test_performance_of_moves(self):
+        """Each move of a position is a row, whatever the others are."""
+        start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+        moves = self.rows("performance", "--of", start, "--all", "--min-games", "2")
+        self.assertEqual({row["move"]: row["games"] for row in moves},
+                         {"e4": 240, "d4": 240, "c4": 120, "Nf3": 100})
+        for row in moves:
+            self.assertEqual((row["fen"], row["ply"], self.shown(row)), (start, 1, row["games"]))
+        after = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+        moves = self.rows("performance", "--of", after, "--min-games", "2")
+        whole = self.rows("performance")
+        self.assertEqual([row["move"] for row in moves], ["c5"])
+        for name in ("games", "score", "expected", "low", "high", "chance"):
+            self.assertEqual(moves[0][name], whole[0][name])
+        self.assertEqual(self.rows("performance", "--of", "8/8/8/8/8/8/8/K1k5 w - - 0 1"), [])
+        done = self.cli("performance", "--of", "startpos", address=self.store, code=2)
+        self.assertIn("at least 4 are needed", done.stderr)
+
     def test_drift(self):
         found = self.rows("drift", "--split", "2001", "--min-games", "50")
         row = found[0]
@@ -232,7 +250,7 @@ class Suite(Base):
         # All that fit, if there are not more.
         self.assertEqual(set(self.draw("--count", "100000", "--apart", "0", *fit)), wanted)
         done = self.cli("suite", "--apart", "60", *fit, address=self.store)
-        self.assertIn("there are no more that are so far apart", done.stderr)
+        self.assertIn("no more are so far apart", done.stderr)
         done = self.cli("suite", "--material", "KQvK", address=self.store, code=1)
         self.assertIn("no position fits", done.stderr)
 

@@ -413,10 +413,15 @@ class Calls:
             self.assertEqual((new.position, new.move, new.ply),
                              (chistore.Position().play("e4", "e5"), "h2h4", 2))
             self.assertEqual((new.games, new.others, new.followed), (9, 30, 8))
-            self.assertEqual([(found.position, found.games, found.score, found.others)
+            self.assertEqual([(found.position, found.games, round(found.score, 4), found.others)
                               for found in store.performance(min_games=9)],
                              [(chistore.Position().play("d4"), 30, 0, 3),
-                              (chistore.Position().play("e4", "e5", "a3"), 30, 1, 3)])
+                              (chistore.Position().play("e4", "e5", "a3"), 30, 1, 1),
+                              (chistore.Position().play("e4"), 39, 0.8846, 2)])
+            self.assertEqual([(found.move, found.games) for found in
+                              store.performance(position=chistore.Position(), min_games=9)],
+                             [("d2d4", 30), ("e2e4", 39)])
+            self.assertEqual(store.gap(), [])
             (late,) = store.drift(2001, min_games=9, limit=1)
             self.assertEqual((late.games, late.others, late.score), (9, 0, None))
             self.assertEqual((late.share_before, late.share), (0, 1))
