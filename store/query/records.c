@@ -16,6 +16,7 @@
 
 struct chi_records {
 	struct chi_read *read;
+	struct chi_pages pages;
 	struct chi_descent tree;
 	struct chi_block_cursor blocks;
 	uint64_t left; /* entries that are still to come, as the state says */
@@ -35,11 +36,19 @@ int chi_records_open(struct chi_read *read, struct chi_records **out)
 	if (rc == CHI_OK) {
 		records->read = read;
 		records->left = state.positions;
-		chi_descent_start(env->mdb, read->txn, &env->pages, POSITION_TREE, &records->tree);
+		/* A store whose pages could not be located, for lack of memory, is not damaged. */
+		records->pages = env->pages;
+		if (records->pages.size == 0) {
+			chi_pages_locate(env->mdb, read->txn, env->meta, env->position,
+					 &records->pages);
+		}
+		chi_descent_start(env->mdb, read->txn, &records->pages, POSITION_TREE,
+				  &records->tree);
 		rc = records->tree.usable && (records->tree.depth == 0) == (state.positions == 0)
 			     ? chi_block_cursor_start(&records->blocks, &records->tree,
 						      CHI_TREE_POSITION, false)
-			     : -CHI_ECORRUPT;
+		     : records->pages.size == 0 ? -CHI_EUNSUPPORTED
+						: -CHI_ECORRUPT;
 	}
 	if (rc < 0) {
 		free(records);
