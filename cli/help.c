@@ -42,7 +42,7 @@ void help_program(void)
 		if (group != NULL) {
 			printf("\n%s:\n", group);
 		}
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
 	}
 	printf("\nOptions, before or after the command:\n");
 	print_options(global_options);
