@@ -183,45 +183,40 @@ static int run_strong(struct cli *cli)
 	return run_side(cli, CHI_INSIGHT_STRONG);
 }
 
-static int run_novelties(struct cli *cli)
+/* Of all games that fit, or of all positions. */
+static int run_kind(struct cli *cli, uint8_t kind)
 {
 	struct insight_state *state = cli->state;
-	state->kind = CHI_INSIGHT_NOVELTIES;
+	state->kind = kind;
 	int code = game_terms_take(cli, &state->terms);
 	return code == EXIT_DONE ? ask(cli, false) : code;
+}
+
+static int run_novelties(struct cli *cli)
+{
+	return run_kind(cli, CHI_INSIGHT_NOVELTIES);
 }
 
 static int run_tempo(struct cli *cli)
 {
-	((struct insight_state *)cli->state)->kind = CHI_INSIGHT_TEMPO;
-	return ask(cli, false);
+	return run_kind(cli, CHI_INSIGHT_TEMPO);
 }
 
 static int run_performance(struct cli *cli)
 {
-	struct insight_state *state = cli->state;
-	state->kind = CHI_INSIGHT_PERFORMANCE;
-	int code = game_terms_take(cli, &state->terms);
-	return code == EXIT_DONE ? ask(cli, false) : code;
+	return run_kind(cli, CHI_INSIGHT_PERFORMANCE);
 }
 
 static int run_gap(struct cli *cli)
 {
-	struct insight_state *state = cli->state;
-	state->kind = CHI_INSIGHT_GAP;
-	int code = game_terms_take(cli, &state->terms);
-	return code == EXIT_DONE ? ask(cli, false) : code;
+	return run_kind(cli, CHI_INSIGHT_GAP);
 }
 
 static int run_drift(struct cli *cli)
 {
-	struct insight_state *state = cli->state;
-	state->kind = CHI_INSIGHT_DRIFT;
-	if (!cli_given(cli, "split")) {
-		return cli_usage(cli, "say in which year the later games begin: --split YEAR");
-	}
-	int code = game_terms_take(cli, &state->terms);
-	return code == EXIT_DONE ? ask(cli, false) : code;
+	return cli_given(cli, "split")
+		       ? run_kind(cli, CHI_INSIGHT_DRIFT)
+		       : cli_usage(cli, "say in which year the later games begin: --split YEAR");
 }
 
 #define SIDE_OPTIONS                                                                               \

@@ -134,6 +134,9 @@ static void black_cell(const void *at, struct chi_cell *out)
 #define COMMON                                                                                     \
 	COLUMN_MADE("score", score_cell), COLUMN_MADE("low", low_cell),                            \
 		COLUMN_MADE("high", high_cell), COLUMN_MADE("expected", expected_cell)
+#define TESTED(others)                                                                             \
+	COLUMN_MADE("chance", chance_cell), COLUMN_MADE("adjusted", adjusted_cell),                \
+		LINE(SHOW_COUNT, row.others, "positions")
 #define PLACE                                                                                      \
 	LINE(SHOW_NUMBER, row.game, "game"), LINE(SHOW_COUNT, row.ply, "ply"),                     \
 		LINE(SHOW_NAME, line, "line"), LINE(SHOW_NAME, fen, "fen"),                        \
@@ -143,9 +146,7 @@ static const struct chi_row_column sides[] = {
 	LINE(SHOW_NAME, side, "side"),
 	LINE(SHOW_COUNT, row.games, "games"),
 	COMMON,
-	COLUMN_MADE("chance", chance_cell),
-	COLUMN_MADE("adjusted", adjusted_cell),
-	LINE(SHOW_COUNT, row.others, "positions"),
+	TESTED(others),
 	PLACE,
 };
 
@@ -173,13 +174,8 @@ static const struct chi_row_column tempo[] = {
 };
 
 static const struct chi_row_column performance[] = {
-	LINE(SHOW_COUNT, row.games, "games"),
-	COMMON,
-	COLUMN_MADE("chance", chance_cell),
-	COLUMN_MADE("adjusted", adjusted_cell),
-	LINE(SHOW_COUNT, row.others, "positions"),
-	LINE(SHOW_NAME, move, "move"),
-	PLACE,
+	LINE(SHOW_COUNT, row.games, "games"), COMMON, TESTED(others),
+	LINE(SHOW_NAME, move, "move"),	      PLACE,
 };
 
 static const struct chi_row_column drift[] = {
@@ -188,9 +184,7 @@ static const struct chi_row_column drift[] = {
 	COLUMN_MADE("share_before", share_before_cell),
 	COLUMN_MADE("share", share_cell),
 	COMMON,
-	COLUMN_MADE("chance", chance_cell),
-	COLUMN_MADE("adjusted", adjusted_cell),
-	LINE(SHOW_COUNT, row.followed, "positions"),
+	TESTED(followed),
 	PLACE,
 };
 
@@ -198,32 +192,29 @@ static const struct chi_row_column gap[] = {
 	COLUMN_MADE("eval", eval_cell),
 	LINE(SHOW_COUNT, row.games, "games"),
 	COMMON,
-	COLUMN_MADE("chance", chance_cell),
-	COLUMN_MADE("adjusted", adjusted_cell),
-	LINE(SHOW_COUNT, row.others, "positions"),
+	TESTED(others),
 	PLACE,
 };
 
 const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 {
-	switch (kind) {
-	case CHI_INSIGHT_NOVELTIES:
-		*n = CHI_COUNT(novelties);
-		return novelties;
-	case CHI_INSIGHT_TEMPO:
-		*n = CHI_COUNT(tempo);
-		return tempo;
-	case CHI_INSIGHT_PERFORMANCE:
-		*n = CHI_COUNT(performance);
-		return performance;
-	case CHI_INSIGHT_GAP:
-		*n = CHI_COUNT(gap);
-		return gap;
-	case CHI_INSIGHT_DRIFT:
-		*n = CHI_COUNT(drift);
-		return drift;
-	default:
-		*n = CHI_COUNT(sides);
-		return sides;
+#define TABLE(columns)                                                                             \
+	{                                                                                          \
+		columns, CHI_COUNT(columns)                                                        \
 	}
+	static const struct {
+		const struct chi_row_column *columns;
+		size_t n;
+	} tables[CHI_INSIGHTS] = {
+		[CHI_INSIGHT_WEAK] = TABLE(sides),
+		[CHI_INSIGHT_STRONG] = TABLE(sides),
+		[CHI_INSIGHT_NOVELTIES] = TABLE(novelties),
+		[CHI_INSIGHT_TEMPO] = TABLE(tempo),
+		[CHI_INSIGHT_PERFORMANCE] = TABLE(performance),
+		[CHI_INSIGHT_DRIFT] = TABLE(drift),
+		[CHI_INSIGHT_GAP] = TABLE(gap),
+	};
+#undef TABLE
+	*n = tables[kind].n;
+	return tables[kind].columns;
 }
