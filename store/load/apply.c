@@ -25,26 +25,26 @@ struct entry {
 	bool ahead; /* they are all that there is */
 };
 
-/* Copied: it lies at any address. */
-static bool read_load_games(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
+/* Copied: it lies at any address. -CHI_EINTERNAL, as below: the block ends in it. */
+static int read_load_games(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
 {
 	uint32_t n = (uint32_t)chi_read_le(r, sizeof(n));
 	const uint8_t *bytes = chi_read_bytes(r, (size_t)n * sizeof(*out->games));
-	struct chi_posting *games = NULL;
-	chi_arena_reset(arena);
-	if (bytes != NULL) {
-		games = chi_arena_alloc(arena, (size_t)n * sizeof(*games));
+	if (bytes == NULL) {
+		return -CHI_EINTERNAL;
 	}
+	chi_arena_reset(arena);
+	struct chi_posting *games = chi_arena_alloc(arena, (size_t)n * sizeof(*games));
 	if (games == NULL) {
-		return false;
+		return -CHI_ENOMEM;
 	}
 	memcpy(games, bytes, (size_t)n * sizeof(*games));
 	out->games = games;
 	out->n_games = n;
-	return true;
+	return CHI_OK;
 }
 
-static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
+static int next_entry(struct chi_reader *r, struct chi_arena *arena, struct entry *out)
 {
 	size_t key_len = chi_read_u8(r);
 	bool ahead = (key_len & CHI_LOAD_AHEAD) != 0;
@@ -52,7 +52,7 @@ static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct ent
 	const uint8_t *key = chi_read_bytes(r, key_len);
 	*out = (struct entry){.ahead = ahead};
 	if (key == NULL) {
-		return false;
+		return -CHI_EINTERNAL;
 	}
 	out->key = chi_val(key, key_len);
 	if (CHI_UNLIKELY(ahead)) {
@@ -61,10 +61,10 @@ static bool next_entry(struct chi_reader *r, struct chi_arena *arena, struct ent
 	uint64_t len = chi_read_varint(r);
 	const uint8_t *value = chi_read_bytes(r, len);
 	if (value == NULL || r->bad) {
-		return false;
+		return -CHI_EINTERNAL;
 	}
 	out->value = chi_val(value, len);
-	return !chi_record_is_listed(value, len) || read_load_games(r, arena, out);
+	return chi_record_is_listed(value, len) ? read_load_games(r, arena, out) : CHI_OK;
 }
 
 static struct chi_key key_of(const MDB_val *bytes)
@@ -340,8 +340,9 @@ static int apply_block(struct chi_load *load, const struct chi_load_block *block
 	struct entry entry;
 	int rc = load->begun || block->n == 0 ? CHI_OK : chi_load_begin(load, fault);
 	for (size_t i = 0; rc == CHI_OK && i < block->n; i++) {
-		if (!next_entry(&r, &load->lists, &entry)) {
-			return -CHI_EINTERNAL;
+		rc = next_entry(&r, &load->lists, &entry);
+		if (rc < 0) {
+			return rc;
 		}
 		rc = entry.ahead ? chi_load_list_ahead(load, &entry.key, entry.games, entry.n_games,
 						       fault)
