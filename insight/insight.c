@@ -111,7 +111,7 @@ int insight_add(struct chi_insight *insight, const struct chi_insight_row *row)
 uint32_t insight_score(double points, double games)
 {
 	double score = games > 0 ? points / games : 0;
-	score = score < 0 ? 0 : score > 1 ? 1 : score;
+	score = score > 0 ? (score < 1 ? score : 1) : 0;
 	return (uint32_t)(score * CHI_INSIGHT_POINT + 0.5);
 }
 

@@ -14,8 +14,7 @@ LINES = ("1. e4 c5 2. Nf3 d6 3. d4", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "1. d4 d5 2. 
          "1. d4 Nf6 2. c4 g6 3. Nc3", "1. c4 e5 2. Nc3")
 NOVELTY = "1. Nf3 d5 2. b4"
 KNOWN = "1. Nf3 d5 2. g3"
-# A double step is one move more for the same men: e3 and e5 against e4 and e6.
-AHEAD, BEHIND = "1. a3 e5", "1. e4"
+AHEAD = "1. a3 e5"
 
 
 def game(number, white, black, moves, result, date="1999.01.01", elo=(2500, 2500)):
@@ -107,7 +106,9 @@ class Insight(Base):
                            ((AHEAD + " 2. e4", "1-0"), (AHEAD + " 2. e4", "1/2-1/2"),
                             ("1. e4 e5 2. a3", "1-0"), ("1. e4 a6 2. d4", "0-1")) * 3))
         self.cli("import", self.write("more.pgn", more), address=self.store)
-        for row in self.rows("tempo", "--min-games", "3"):
+        found = self.rows("tempo", "--min-games", "3")
+        self.assertGreater(len(found), 0)
+        for row in found:
             self.assertGreaterEqual(self.shown(row), row["games"])
             self.assertAlmostEqual(row["worth"], row["score"] - row["score_behind"], 2)
 
