@@ -151,8 +151,7 @@ static int find_some(struct insight_survey *survey, const struct insight_survey_
 {
 	struct insight_findings *findings = &survey->findings;
 	int rc = findings->is_corrected ? CHI_OK : correct_findings(survey, kind);
-	const struct chi_insight_spec *spec = &survey->insight.spec;
-	if (spec->position != NULL || spec->fdr >= 1000) { /* each is asked for */
+	if (insight_wants_all(&survey->insight)) {
 		findings->next = findings->heads = findings->found;
 	}
 	while (rc == CHI_OK && *steps > 0) {

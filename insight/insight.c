@@ -133,33 +133,33 @@ static int step_phases(struct chi_insight *insight, uint64_t *steps, struct chi_
 	return rc == CHI_NONE ? insight->kind->step(insight, steps) : rc;
 }
 
-int chi_insight_step(struct chi_insight *insight, uint64_t steps, struct chi_fault *fault)
+/* All is found: rows in order, as many as are asked for, and no snapshot. */
+static void end_insight(struct chi_insight *insight)
 {
 	struct chi_insight_result *result = &insight->result;
-	if (insight->read == NULL) {
-		return CHI_NONE;
+	if (result->n > 0 && insight->kind->compare != NULL) {
+		qsort(insight->rows, result->n, sizeof(insight->rows[0]), insight->kind->compare);
 	}
-	int rc = step_phases(insight, &steps, fault);
-	if (rc == CHI_NONE) {
-		if (result->n > 0 && insight->kind->compare != NULL) {
-			qsort(insight->rows, result->n, sizeof(insight->rows[0]),
-			      insight->kind->compare);
-		}
-		bool cut = insight->spec.limit > 0 && insight->spec.limit < result->n;
-		result->n = cut ? (size_t)insight->spec.limit : result->n;
-		result->rows = insight->rows;
-		chi_insight_detach(insight);
-	}
-	return rc;
-}
-
-void chi_insight_detach(struct chi_insight *insight)
-{
+	bool cut = insight->spec.limit > 0 && insight->spec.limit < result->n;
+	result->n = cut ? (size_t)insight->spec.limit : result->n;
+	result->rows = insight->rows;
 	if (insight->among != NULL) {
 		chi_among_detach(insight->among);
 	}
 	insight->kind->end(insight);
 	insight->read = NULL;
+}
+
+int chi_insight_step(struct chi_insight *insight, uint64_t steps, struct chi_fault *fault)
+{
+	if (insight->read == NULL) {
+		return CHI_NONE;
+	}
+	int rc = step_phases(insight, &steps, fault);
+	if (rc == CHI_NONE) {
+		end_insight(insight);
+	}
+	return rc;
 }
 
 const struct chi_insight_result *chi_insight_rows(const struct chi_insight *insight)

@@ -23,10 +23,7 @@ void chi_insight_close(struct chi_insight *insight); /* NULL is fine */
 CHI_MUSTUSE int chi_insight_step(struct chi_insight *insight, uint64_t steps,
 				 struct chi_fault *fault);
 
-/* After CHI_NONE: lets go of the snapshot, which may end then. */
-void chi_insight_detach(struct chi_insight *insight);
-
-/* After CHI_NONE: all rows, valid until it is closed. */
+/* After CHI_NONE, which lets go of the snapshot: all rows, valid until it is closed. */
 const struct chi_insight_result *chi_insight_rows(const struct chi_insight *insight);
 
 /* Bytes that it takes, about. */

@@ -44,6 +44,12 @@ struct chi_insight {
 	struct chi_insight_result result;
 };
 
+/* Each position that was tested is a row of its own: none is joined to another. */
+static inline bool insight_wants_all(const struct chi_insight *insight)
+{
+	return insight->spec.position != NULL || insight->spec.fdr >= 1000;
+}
+
 /* -CHI_ENOMEM. */
 CHI_MUSTUSE int insight_add(struct chi_insight *insight, const struct chi_insight_row *row);
 

@@ -445,6 +445,10 @@ static int test_next(struct weak *weak)
 
 static int join_next(struct weak *weak)
 {
+	if (insight_wants_all(&weak->base)) {
+		weak->heads = weak->found;
+		return CHI_NONE;
+	}
 	return weak->at == weak->found ? CHI_NONE : join_finding(weak, weak->at++);
 }
 

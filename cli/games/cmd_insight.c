@@ -219,18 +219,22 @@ static int run_drift(struct cli *cli)
 		       : cli_usage(cli, "say in which year the later games begin: --split YEAR");
 }
 
-#define SIDE_OPTIONS                                                                               \
-	OPTION_NUMBER(insight_state, min_games, CHI_INSIGHT_FEWEST, UINT32_MAX, "min-games", "N",  \
-		      "rated games of a position, and as many without it (default: 20)"),          \
-		OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                        \
-			      "of the findings so many may be chance (default: 5)"),               \
+#define TESTED_OPTIONS                                                                             \
+	OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                                \
+		      "of the findings so many may be chance (default: 5)"),                       \
+		OPTION_FLAG(insight_state, all, "all", "all positions that were tested"),          \
 		OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",                   \
 			      "at most N findings, the surest"),                                   \
 		GAME_TERM_OPTIONS(insight_state, terms)
 
 static const struct insight_state side_defaults = {.terms = {.of_player = true}};
 
-static const struct cli_option side_options[] = {SIDE_OPTIONS, OPTIONS_END};
+static const struct cli_option side_options[] = {
+	OPTION_NUMBER(insight_state, min_games, CHI_INSIGHT_FEWEST, UINT32_MAX, "min-games", "N",
+		      "rated games of a position, and as many without it (default: 20)"),
+	TESTED_OPTIONS,
+	OPTIONS_END,
+};
 
 #define SIDE_HELP                                                                                  \
 	"Of each position that enough of the games reached, the results are compared with\n"       \
@@ -341,14 +345,6 @@ const struct command cmd_tempo = {
 	.state_size = sizeof(struct insight_state),
 	.run = run_tempo,
 };
-
-#define TESTED_OPTIONS                                                                             \
-	OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                                \
-		      "of the findings so many may be chance (default: 5)"),                       \
-		OPTION_FLAG(insight_state, all, "all", "all positions that were tested"),          \
-		OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",                   \
-			      "at most N findings, the surest"),                                   \
-		GAME_TERM_OPTIONS(insight_state, terms)
 
 static const struct cli_option performance_options[] = {
 	OPTION_TEXT(insight_state, of, "of", "FEN",
