@@ -232,6 +232,22 @@ class ByHand(Holes):
         rows, sums = self.holes(self.write("fool.pgn", "1. f3 e5 2. g4 *\n"), "--as", "white")
         self.assertEqual((rows, sums["ended"]), ([], 100))
 
+    def test_line_that_ends_with_the_opponents_move(self):
+        """The file has that very move: no gap, but its end."""
+        self.keep(tagged(1, "1. e4 e5 2. Nf3"), tagged(2, "1. e4 c5"))
+        rows, sums = self.holes(self.write("end.pgn", tagged(1, "1. e4 e5")), "--as", "white")
+        self.assertEqual([(row["line"], row["kind"], row["percent"]) for row in rows],
+                         [("1.e4 e5", "end", 50), ("1.e4 c5", "gap", 50)])
+        self.assertEqual(sums["covered"], 50)
+
+    def test_mate_of_the_repertoire_ends_the_game(self):
+        """No game of the store has it; nothing can go on there."""
+        moves = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6"
+        self.keep(tagged(1, moves + " 4. d3"))
+        rows, sums = self.holes(self.write("mate.pgn", tagged(1, moves + " 4. Qxf7#")),
+                                "--as", "white")
+        self.assertEqual((rows, sums), ([], {"rare": 0, "ended": 100, "unknown": 0, "covered": 100}))
+
     def test_repetition(self):
         """A game that comes back to a position does not hold the walk."""
         back = "1. Nf3 Nf6 2. Ng1 Ng8"

@@ -89,6 +89,19 @@ class Insight(Base):
         said = self.cli("strong", "Zzyzx", address=self.store)
         self.assertIn("no name in the store fits", said.stderr)
 
+    def test_lines_that_begin_with_black(self):
+        """They are numbered from there."""
+        start = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+        made = "".join(game(i, f"K{i}", f"L{i}", "1... e5 2. Nf3 Nc6", "1-0").replace(
+            "[Event", f'[SetUp "1"]\n[FEN "{start}"]\n[Event') for i in range(9))
+        store = self.path("black")
+        self.cli("import", self.write("black.pgn", made), address=store)
+        for fen, line in ((start, "1...e5"), (start.replace("pppppppp/8/8", "pppp1ppp/8/4p3")
+                                              .replace(" b ", " w "), "1...e5 2.Nf3")):
+            said = self.out("performance", "--of", fen, "--all", "--min-games", "9", "--json",
+                            address=store)
+            self.assertEqual(json.loads(said)["line"], line)
+
     def test_novelties(self):
         # The first move of all these is new itself.
         found = self.rows("novelties")
@@ -217,6 +230,15 @@ class Gap(Base):
         every = self.out("gap", "--json", "--all", address=self.store).splitlines()
         self.assertEqual(len(every), 40)
         self.assertEqual(self.out("gap", "--json", "--player", "P1", address=self.store), "")
+
+    def test_evaluations_that_are_all_alike_find_nothing(self):
+        lines = ["fen,cp,engine,depth"] + [
+            f"{row['fen']},20,F,30" for row in map(json.loads, self.out(
+                "scan", "--json", "--engines", "1", address=self.store).splitlines())]
+        self.assertEqual(len(lines), 41)
+        self.cli("import", self.write("alike.csv", "\n".join(lines) + "\n"), address=self.store)
+        done = self.cli("gap", "--all", address=self.store)
+        self.assertIn("nothing: 0 positions", done.stderr)
 
 
 def board(line):
