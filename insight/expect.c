@@ -79,34 +79,23 @@ static struct likelihood likelihood_of(const struct chi_expect *expect, const do
 	return out;
 }
 
-/* Newton's method; a step that makes it worse is halved. False: there is no maximum, as where all
- * differences are one, or all results. */
+/* Newton's method from even chances on, whence it does not go astray. False: there is no maximum,
+ * as where all differences are one, or all results, or it was not reached. */
 static bool find_line(const struct chi_expect *expect, double line[2])
 {
-	struct likelihood at = likelihood_of(expect, line);
 	for (int round = 0; round < ROUNDS_MOST; round++) {
+		struct likelihood at = likelihood_of(expect, line);
 		double det = at.curve[0] * at.curve[2] - at.curve[1] * at.curve[1];
 		if (!(det > 1e-9 * at.curve[0] * at.curve[0])) {
 			return false;
 		}
 		double step[2] = {(at.curve[2] * at.slope[0] - at.curve[1] * at.slope[1]) / det,
 				  (at.curve[0] * at.slope[1] - at.curve[1] * at.slope[0]) / det};
+		line[0] += step[0];
+		line[1] += step[1];
 		/* What is still to be gained is less than what the sums are exact to. */
-		double gain = step[0] * at.slope[0] + step[1] * at.slope[1];
-		if (gain <= 1e-10 * (1 + fabs(at.value))) {
-			line[0] += step[0];
-			line[1] += step[1];
+		if (step[0] * at.slope[0] + step[1] * at.slope[1] <= 1e-10 * (1 + fabs(at.value))) {
 			return true;
-		}
-		double old[2] = {line[0], line[1]};
-		double before = at.value;
-		for (double part = 1; part > 1e-9; part /= 2) {
-			line[0] = old[0] + part * step[0];
-			line[1] = old[1] + part * step[1];
-			at = likelihood_of(expect, line);
-			if (at.value >= before) {
-				break;
-			}
 		}
 	}
 	return false;

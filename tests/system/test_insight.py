@@ -166,6 +166,22 @@ class Insight(Base):
         done = self.cli("performance", "--of", "startpos", address=self.store, code=2)
         self.assertIn("at least 4 are needed", done.stderr)
 
+    def test_drift_does_not_join_what_went_the_other_way(self):
+        """1.c4 is played less, one line in it much more: two findings."""
+        made, store = [], self.path("ways")
+        for year, lines in ((1990, {"1. c4 e5": 200, "1. d4 d5": 200}),
+                            (2010, {"1. c4 e5": 60, "1. c4 c5": 60, "1. d4 d5": 280})):
+            for line, n in lines.items():
+                made += [game(len(made) + i, f"I{year}{line}{i}", "J", line, "1/2-1/2",
+                              f"{year}.01.01") for i in range(n)]
+        self.cli("import", self.write("ways.pgn", "".join(made)), address=store)
+        said = self.out("drift", "--split", "2000", "--min-games", "50", "--json",
+                        address=store)
+        found = {row["line"]: (row["games_before"], row["games"])
+                 for row in map(json.loads, said.splitlines())}
+        self.assertEqual(found["1.c4"], (200, 120))
+        self.assertEqual(found["1.c4 c5"], (0, 60))
+
     def test_drift(self):
         found = self.rows("drift", "--split", "2001", "--min-games", "50")
         row = found[0]
