@@ -68,7 +68,9 @@ static void move_score_cell(const void *at, struct chi_cell *out)
 	uint64_t decided = counts->white + counts->draws + counts->black;
 	uint64_t won = line->side == CHI_WHITE ? counts->white : counts->black;
 	if (decided > 0) {
-		chi_cell_hundredths(out, (int32_t)((10000 * won + 5000 * counts->draws) / decided));
+		chi_cell_hundredths(
+			out,
+			(int32_t)((10000 * won + 5000 * counts->draws + decided / 2) / decided));
 	}
 }
 
