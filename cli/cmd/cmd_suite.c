@@ -39,47 +39,16 @@ struct drawn {
 	struct chi_key key;
 };
 
-/* A heap, the greatest number first, until they are sorted. */
+/* Those with the least numbers so far, and others. */
 struct draw {
 	struct drawn *drawn;
 	size_t n;
-	size_t most;
-	uint64_t fit; /* positions that fit */
+	size_t most;	/* that are kept; there is room for half as many more */
+	uint64_t limit; /* numbers above it are not kept */
+	uint64_t fit;	/* positions that fit */
 };
 
 /* ---- Drawing ------------------------------------------------------------------------------ */
-
-/* Below a place that is free, where the drawn one goes down. */
-static void sink_down(struct draw *draw, size_t at, struct drawn drawn)
-{
-	for (size_t child; (child = 2 * at + 1) < draw->n; at = child) {
-		if (child + 1 < draw->n &&
-		    draw->drawn[child + 1].number > draw->drawn[child].number) {
-			child++;
-		}
-		if (draw->drawn[child].number <= drawn.number) {
-			break;
-		}
-		draw->drawn[at] = draw->drawn[child];
-	}
-	draw->drawn[at] = drawn;
-}
-
-static void draw_one(struct draw *draw, const struct chi_key *key, uint64_t seed)
-{
-	struct drawn drawn = {XXH3_64bits_withSeed(key->bytes, key->len, seed), *key};
-	draw->fit++;
-	if (draw->n < draw->most) {
-		size_t at = draw->n++;
-		while (at > 0 && draw->drawn[(at - 1) / 2].number < drawn.number) {
-			draw->drawn[at] = draw->drawn[(at - 1) / 2];
-			at = (at - 1) / 2;
-		}
-		draw->drawn[at] = drawn;
-	} else if (drawn.number < draw->drawn[0].number) {
-		sink_down(draw, 0, drawn);
-	}
-}
 
 static int compare_drawn(const void *a, const void *b)
 {
@@ -89,6 +58,31 @@ static int compare_drawn(const void *a, const void *b)
 		return left->number < right->number ? -1 : 1;
 	}
 	return memcmp(left->key.bytes, right->key.bytes, sizeof(left->key.bytes));
+}
+
+/* In order, and no more than are kept. */
+static void sort_drawn(struct draw *draw)
+{
+	if (draw->n > 0) {
+		qsort(draw->drawn, draw->n, sizeof(draw->drawn[0]), compare_drawn);
+	}
+	if (draw->n >= draw->most) {
+		draw->n = draw->most;
+		draw->limit = draw->drawn[draw->n - 1].number;
+	}
+}
+
+static void draw_one(struct draw *draw, const struct chi_key *key, uint64_t seed)
+{
+	struct drawn drawn = {XXH3_64bits_withSeed(key->bytes, key->len, seed), *key};
+	draw->fit++;
+	if (drawn.number > draw->limit) {
+		return;
+	}
+	if (draw->n == draw->most + draw->most / 2) {
+		sort_drawn(draw);
+	}
+	draw->drawn[draw->n++] = drawn;
 }
 
 static int draw_all(struct cli *cli, struct draw *draw)
@@ -108,9 +102,7 @@ static int draw_all(struct cli *cli, struct draw *draw)
 	if (status < 0) {
 		return cli_fail(cli->client, status);
 	}
-	if (draw->n > 0) {
-		qsort(draw->drawn, draw->n, sizeof(draw->drawn[0]), compare_drawn);
-	}
+	sort_drawn(draw);
 	return EXIT_DONE;
 }
 
@@ -200,7 +192,8 @@ static int run_suite(struct cli *cli)
 	}
 	chi_arena_init(&suite.arena, ARENA_BUDGET);
 	suite.draw.most = DRAWN_FOR_ONE * state->count;
-	suite.draw.drawn = calloc(suite.draw.most, sizeof(*suite.draw.drawn));
+	suite.draw.limit = UINT64_MAX;
+	suite.draw.drawn = calloc(suite.draw.most + suite.draw.most / 2, sizeof(*suite.draw.drawn));
 	suite.chosen = calloc(state->count, sizeof(*suite.chosen));
 	if (suite.draw.drawn == NULL || suite.chosen == NULL) {
 		return cli_no_memory();
