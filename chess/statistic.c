@@ -28,7 +28,7 @@ _Static_assert(FLT_EVAL_METHOD == 0, "the control statistic needs plain IEEE dou
 const char *const chi_statistic_names[CHI_STATISTIC_MAX + 1] = {
 	[CHI_STATISTIC_EXTERNAL] = "external", [CHI_STATISTIC_CONTROL] = "control",
 	[CHI_STATISTIC_OUTCOME] = "outcome",   [CHI_STATISTIC_SCORE] = "score",
-	[CHI_STATISTIC_EVAL] = "eval",
+	[CHI_STATISTIC_EVAL] = "eval",	       [CHI_STATISTIC_PERFORMANCE] = "performance",
 };
 
 const char *chi_statistic_name(int statistic)

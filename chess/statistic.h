@@ -38,7 +38,8 @@ uint16_t chi_statistic_eval(const struct chi_eval *eval, int side);
 /* That of a record's deepest evaluation; CHI_CHI2_UNKNOWN if there is none. */
 uint16_t chi_statistic_evals(const struct chi_record *record, int side);
 
-/* The names of the kinds by their numbers: "external", "control", "outcome", "score", "eval". */
+/* The names of the kinds by their numbers: "external", "control", "outcome", "score", "eval",
+ * "performance". */
 extern const char *const chi_statistic_names[CHI_STATISTIC_MAX + 1];
 
 /* NULL for a number that is no kind. */

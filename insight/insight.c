@@ -127,7 +127,8 @@ static int step_phases(struct chi_insight *insight, uint64_t *steps, struct chi_
 				CHI_INSIGHT_GAMES_MAX);
 	}
 	if (rc == CHI_NONE && !insight->is_fitted) {
-		rc = chi_expect_step(&insight->expect, &insight->view, steps);
+		rc = chi_expect_step(&insight->expect, insight->view.txn,
+				     insight->view.trees.columns, steps);
 		insight->is_fitted = rc == CHI_NONE;
 	}
 	return rc == CHI_NONE ? insight->kind->step(insight, steps) : rc;

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-#include "insight/expect.h"
 #include "insight/insight.h"
 #include "search/among.h"
 #include "store/archive.h"
+#include "store/ratings/expect.h"
 
 /* How one kind is answered. All of its memory is in its own struct, which begins with the shared
  * one. */

@@ -109,6 +109,10 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(26, INFO, postings_bytes),
 	CHI_M_NUMBER(27, INFO, traits_bytes),
 	CHI_M(28, CHI_BOOL, INFO, partial),
+	CHI_M_NUMBER(29, INFO, expected.games),
+	CHI_M_NUMBER(30, INFO, expected.move),
+	CHI_M_NUMBER(31, INFO, expected.scale),
+	CHI_M_NUMBER(32, INFO, expected.spread),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
 

@@ -360,6 +360,11 @@ int chi_rados_create(const struct chi_rados_place *place, enum chi_statistic sta
 	if (chi_statistic_name((int)statistic) == NULL) {
 		return chi_fail(fault, -CHI_EINVAL, "statistic %d is unknown", (int)statistic);
 	}
+	if (statistic == CHI_STATISTIC_PERFORMANCE) {
+		return chi_fail(fault, -CHI_EUNSUPPORTED,
+				"the performance statistic is computed from games, which a store "
+				"on RADOS does not keep");
+	}
 	if (keep != CHI_KEEP_COUNTS) {
 		return chi_fail(fault, -CHI_EUNSUPPORTED,
 				"not on RADOS: a store there counts games and does not keep "

@@ -50,6 +50,12 @@ static json_t *read_only_json(uint8_t why)
 /* Bytes that a block of several entries may take. */
 #define BLOCK_ROOM 2030
 
+/* What the performance statistic was computed with, if that was. */
+static json_t *expected_json(const struct chi_info *info, int64_t number)
+{
+	return info->expected.games > 0 ? json_integer(number) : json_null();
+}
+
 /* The order of the members is the order of the lines; names are documented in chistore.1. */
 static json_t *info_json(const struct chi_info *info)
 {
@@ -58,7 +64,7 @@ static json_t *info_json(const struct chi_info *info)
 	return json_pack(
 		"{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, "
-		"s:b, s:o, s:o, s:o, s:o, s:o}",
+		"s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"uuid", uuid_json(info->uuid), "format",
 		json_sprintf("%u.%u", info->format_major, info->format_minor), "statistic",
 		statistic != NULL ? statistic : "unknown", "created", json_time(info->created),
@@ -84,7 +90,12 @@ static json_t *info_json(const struct chi_info *info)
 		info->keep == CHI_KEEP_GAMES && !info->partial, "last_game",
 		json_count(info->last_game), "archive_bytes", json_count(info->archive_bytes),
 		"postings_bytes", json_count(info->postings_bytes), "traits_bytes",
-		json_count(info->traits_bytes), "shards", json_count(info->shards));
+		json_count(info->traits_bytes), "shards", json_count(info->shards),
+		"expected_games", expected_json(info, (int64_t)info->expected.games),
+		"expected_move", expected_json(info, info->expected.move / 1000), "expected_scale",
+		expected_json(info, (int64_t)info->expected.scale / 1000), "expected_spread",
+		info->expected.games > 0 ? json_real((double)info->expected.spread / 1000)
+					 : json_null());
 }
 
 static int run_info(struct cli *cli)
@@ -129,7 +140,13 @@ const struct command cmd_info = {
 		"  postings_bytes                  of the lists of games of frequent positions\n"
 		"  traits_bytes                    of the lists of games by material and the like\n"
 		"  shards                          objects on RADOS that hold its positions; else "
-		"0",
+		"0\n"
+		"  expected_games, ..move,         what the performance statistic was computed "
+		"with:\n"
+		"    ..scale, ..spread             rated games, the move in rating points, the "
+		"scale\n"
+		"                                  of differences (Elo's is 400), how far results\n"
+		"                                  are spread about it; or -",
 	.example = "chistore -a unix:/run/chistore/socket info --json",
 	.needs = NEEDS_READ,
 	.run = run_info,

@@ -62,6 +62,25 @@ int filter_score(struct cli *cli, const struct cli_option *option, const char *v
 	return code;
 }
 
+/* Its numbers are as far from even as those of evaluations. */
+static bool read_performance(const char *value, struct chi_range *out)
+{
+	return strchr(value, '#') == NULL && chi_range_eval(value, out);
+}
+
+/* A band of the statistic. */
+int filter_performance(struct cli *cli, const struct cli_option *option, const char *value,
+		       void *out)
+{
+	struct chi_scan_spec *spec = out;
+	struct chi_range range;
+	int code = take_range(cli, option, value, read_performance,
+			      "2.., ..-2 or -1..1 within -126..126", &range);
+	spec->chi2_min = range.min;
+	spec->chi2_max = range.max;
+	return code;
+}
+
 int filter_eval(struct cli *cli, const struct cli_option *option, const char *value, void *out)
 {
 	struct chi_range range;
@@ -137,19 +156,40 @@ static int take_band(struct cli *cli, struct chi_range *range, enum chi_sort sor
 	return EXIT_DONE;
 }
 
+/* The store's own order, or a band of it, which only a store of that statistic has. */
+static int take_performance(struct cli *cli, enum chi_statistic statistic,
+			    struct chi_scan_spec *spec)
+{
+	if (statistic != CHI_STATISTIC_PERFORMANCE) {
+		return cli_usage(cli, "the store's statistic is %s, not performance",
+				 chi_statistic_name((int)statistic));
+	}
+	if (cli_given(cli, "performance") && (cli_given(cli, "min") || cli_given(cli, "max"))) {
+		return cli_usage(cli, "--performance is a band: without --min and --max");
+	}
+	spec->chi2_min = spec->chi2_min > 0 ? spec->chi2_min : 1;
+	spec->sort = (int)spec->sort == FILTER_SORT_PERFORMANCE ? CHI_SORT_NONE : spec->sort;
+	return EXIT_DONE;
+}
+
 int filter_take(struct cli *cli, struct chi_scan_spec *spec)
 {
 	struct chi_filter *filter = &spec->filter;
 	struct chi_info info = {.statistic = 0};
 	spec->size = sizeof(*spec);
 	int code = filter_check(cli, spec);
-	bool asks = filter->score.set || filter->eval.set || spec->sort > CHI_SORT_GAMES;
+	bool performs = cli_given(cli, "performance") || (int)spec->sort == FILTER_SORT_PERFORMANCE;
+	bool asks =
+		filter->score.set || filter->eval.set || spec->sort > CHI_SORT_GAMES || performs;
 	if (code != EXIT_DONE || !asks) {
 		return code;
 	}
 	int status = chi_store_info(cli->client, &info);
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
+	}
+	if (performs) {
+		return take_performance(cli, (enum chi_statistic)info.statistic, spec);
 	}
 	return info.statistic == CHI_STATISTIC_SCORE
 		       ? take_band(cli, &filter->score, CHI_SORT_SCORE, spec)

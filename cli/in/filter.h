@@ -24,6 +24,8 @@
 	       "White scores A to B percent; in a score store the band of the statistic"),         \
 	OPTION(state, spec.filter.eval, filter_eval, "eval", "A..B",                               \
 	       "deepest evaluation, White's pawns, or #5..#1; in an eval store the band"),         \
+	OPTION(state, spec, filter_performance, "performance", "A..B",                             \
+	       "in a performance store: White's results A to B deviations beyond the ratings'"),   \
 	OPTION(state, spec.filter.ply, filter_ply, "ply", "A..B",                                  \
 	       "a game reached it first at ply A to B"),                                           \
 	OPTION(state, spec.filter.engines_min, filter_engines, "engines", "N",                     \
@@ -31,11 +33,14 @@
 /* clang-format on */
 
 cli_reader filter_band, filter_material, filter_pieces, filter_score, filter_eval, filter_ply,
-	filter_engines;
+	filter_performance, filter_engines;
 extern const char *const filter_sides[3];
 
 /* What can only be seen when all options are known. */
 int filter_check(struct cli *cli, const struct chi_scan_spec *spec);
+
+/* A sort that is no enum chi_sort: --sort performance, the order of a store of that statistic. */
+#define FILTER_SORT_PERFORMANCE (CHI_SORT_EVAL + 1)
 
 /* The same, and makes bands of --score and --eval in stores whose statistic these are. */
 int filter_take(struct cli *cli, struct chi_scan_spec *spec);

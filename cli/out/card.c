@@ -272,7 +272,13 @@ static void write_statistic(const struct facts *facts)
 	const char *name = chi_statistic_name((int)facts->card->statistic);
 	(void)chi_chi2_print(facts->card->record->chi2, value);
 	label(facts, "chi2");
-	fprintf(facts->text.out, "%s (%s)\n", value, name != NULL ? name : "unknown");
+	fprintf(facts->text.out, "%s (%s", value, name != NULL ? name : "unknown");
+	if (facts->card->statistic == CHI_STATISTIC_PERFORMANCE &&
+	    facts->card->record->chi2 != CHI_CHI2_UNKNOWN) {
+		fprintf(facts->text.out, " %+.2f",
+			(facts->card->record->chi2 - CHI_PERFORMANCE_EVEN) / 100.0);
+	}
+	fputs(")\n", facts->text.out);
 }
 
 static int write_record(const struct facts *facts)

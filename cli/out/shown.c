@@ -51,11 +51,21 @@ static void games_cell(const void *at, struct chi_cell *out)
 	chi_cell_count(out, games_of(&row->counts));
 }
 
+/* Deviations beyond what the ratings let expect. */
+static void performance_cell(const void *at, struct chi_cell *out)
+{
+	const struct shown_row *row = at;
+	if (row->shown->statistic == CHI_STATISTIC_PERFORMANCE &&
+	    row->row->chi2 != CHI_CHI2_UNKNOWN) {
+		chi_cell_hundredths(out, row->row->chi2 - CHI_PERFORMANCE_EVEN);
+	}
+}
+
 static void score_cell(const void *at, struct chi_cell *out)
 {
 	const struct shown_row *row = at;
 	uint16_t share = 0;
-	if (row->shown->score_is_statistic) {
+	if (row->shown->statistic == CHI_STATISTIC_SCORE) {
 		chi2_cell(row, out);
 	} else if (chi_counts_share(&row->counts, &share)) {
 		chi_cell_hundredths(out, share);
@@ -161,6 +171,7 @@ static const struct {
 	{COLUMN(SHOW_COUNT, struct shown_row, counts.black, "black"), CHI_WANT_COUNTS},
 	{COLUMN(SHOW_COUNT, struct shown_row, counts.other, "other"), CHI_WANT_COUNTS},
 	{COLUMN_MADE("score", score_cell), CHI_WANT_COUNTS},
+	{COLUMN_MADE("performance", performance_cell), CHI_WANT_KEYS},
 	{COLUMN_MADE("eval", eval_cell), CHI_WANT_RECORDS},
 	{COLUMN_MADE("depth", depth_cell), CHI_WANT_RECORDS},
 	{COLUMN_MADE("engine", engine_cell), CHI_WANT_RECORDS},
@@ -219,12 +230,13 @@ int shown_ready(struct cli *cli, struct shown *shown)
 {
 	struct chi_info info;
 	for (size_t i = 0; i < shown->n; i++) {
-		if (shown->columns[i].make == score_cell) {
+		if (shown->columns[i].make == score_cell ||
+		    shown->columns[i].make == performance_cell) {
 			int status = chi_store_info(cli->client, &info);
 			if (status != CHI_OK) {
 				return cli_fail(cli->client, status);
 			}
-			shown->score_is_statistic = info.statistic == CHI_STATISTIC_SCORE;
+			shown->statistic = (enum chi_statistic)info.statistic;
 		}
 	}
 	return EXIT_DONE;

@@ -6,9 +6,9 @@
 
 struct shown {
 	struct chi_row_column columns[COLUMNS_MAX];
-	size_t n;		 /* 0: none were chosen */
-	enum chi_want want;	 /* what a scan must deliver for them */
-	bool score_is_statistic; /* the store is a score store */
+	size_t n;		      /* 0: none were chosen */
+	enum chi_want want;	      /* what a scan must deliver for them */
+	enum chi_statistic statistic; /* of the store, if a column depends on it */
 };
 
 /* Reads "fen,eval,best" into a struct shown. */

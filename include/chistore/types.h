@@ -131,8 +131,9 @@ enum chi_statistic {
 	CHI_STATISTIC_OUTCOME = 3,  /* how surely the results of games differ from the base rates */
 	CHI_STATISTIC_SCORE = 4,    /* White's expected score in percent, by the results of games */
 	CHI_STATISTIC_EVAL = 5,	    /* the deepest evaluation, see chi_statistic_eval */
+	CHI_STATISTIC_PERFORMANCE = 6, /* results beyond what ratings let expect, by games kept */
 };
-#define CHI_STATISTIC_MAX CHI_STATISTIC_EVAL
+#define CHI_STATISTIC_MAX CHI_STATISTIC_PERFORMANCE
 
 /* Data kept of counted games; the numbers are stored. */
 enum chi_keep {
@@ -148,6 +149,25 @@ enum chi_keep {
 #define CHI_EVAL_EVEN	  12800
 #define CHI_EVAL_CP_MAX	  12600
 #define CHI_EVAL_MATE_MAX 198
+
+/*
+ * The performance statistic: CHI_PERFORMANCE_EVEN plus z in hundredths, where z is the sum of
+ * White's results less what the ratings let expect, in standard deviations. Unknown below
+ * CHI_PERFORMANCE_GAMES games with a result and both ratings.
+ */
+#define CHI_PERFORMANCE_EVEN  12800
+#define CHI_PERFORMANCE_GAMES 5
+
+/*
+ * What that statistic was computed with: of a difference d of ratings, White's less Black's, White
+ * is expected to score 1 / (1 + 10^(-(d + move) / scale)) points. All but `games` in thousandths.
+ */
+struct chi_expectation {
+	uint64_t games; /* rated ones, on which it was fitted; 0: on none, the rest means nothing */
+	int64_t move;	/* what White's first move is worth, in rating points */
+	uint64_t scale; /* 400 in Elo's formula */
+	uint64_t spread; /* of results about it, in e (1 - e): draws make it less than 1 */
+};
 
 /* ---- Record ------------------------------------------------------------------------------ */
 
@@ -526,30 +546,31 @@ struct chi_info {
 	uint8_t uuid[16];
 	uint16_t format_major;
 	uint16_t format_minor;
-	uint8_t statistic;	 /* enum chi_statistic */
-	uint64_t created;	 /* seconds since 1970-01-01 UTC */
-	char creator[32];	 /* program and version that created it, NUL-terminated */
-	uint64_t sequence;	 /* committed write transactions since creation */
-	uint64_t positions;	 /* entries of the position tree */
-	uint64_t known;		 /* entries of the strength tree */
-	struct chi_counts base;	 /* base rates the outcome or score statistic was computed with */
-	struct chi_counts games; /* games imported, by result */
-	uint64_t file_bytes;	 /* size of the data file */
-	uint64_t used_bytes;	 /* of it, pages in use */
-	uint64_t position_bytes; /* pages of the position tree */
-	uint64_t strength_bytes; /* and of the strength tree */
-	uint64_t blocks;	 /* of both */
-	uint64_t block_bytes;	 /* content of these, at most 2,030 each */
-	uint8_t keep;		 /* enum chi_keep */
-	uint64_t last_game;	 /* the highest game number so far; 0: none */
-	bool partial;		 /* games that are kept may not be in the lists of all their
-				    positions: they were counted to a ply, or without rare ones */
-	uint64_t archive_bytes;	 /* pages of the games with their headers and names */
-	uint64_t postings_bytes; /* of the lists of games too long for a record */
-	uint64_t traits_bytes;	 /* of the lists of games by trait */
-	uint64_t map_bytes;	 /* address space reserved */
-	uint32_t shards;	 /* on RADOS: objects with its positions; else 0 */
-	uint32_t readers;	 /* reader slots in use, all processes */
+	uint8_t statistic;	/* enum chi_statistic */
+	uint64_t created;	/* seconds since 1970-01-01 UTC */
+	char creator[32];	/* program and version that created it, NUL-terminated */
+	uint64_t sequence;	/* committed write transactions since creation */
+	uint64_t positions;	/* entries of the position tree */
+	uint64_t known;		/* entries of the strength tree */
+	struct chi_counts base; /* base rates the outcome or score statistic was computed with */
+	struct chi_expectation expected; /* what the performance statistic was computed with */
+	struct chi_counts games;	 /* games imported, by result */
+	uint64_t file_bytes;		 /* size of the data file */
+	uint64_t used_bytes;		 /* of it, pages in use */
+	uint64_t position_bytes;	 /* pages of the position tree */
+	uint64_t strength_bytes;	 /* and of the strength tree */
+	uint64_t blocks;		 /* of both */
+	uint64_t block_bytes;		 /* content of these, at most 2,030 each */
+	uint8_t keep;			 /* enum chi_keep */
+	uint64_t last_game;		 /* the highest game number so far; 0: none */
+	bool partial;			 /* games that are kept may not be in the lists of all their
+					    positions: they were counted to a ply, or without rare ones */
+	uint64_t archive_bytes;		 /* pages of the games with their headers and names */
+	uint64_t postings_bytes;	 /* of the lists of games too long for a record */
+	uint64_t traits_bytes;		 /* of the lists of games by trait */
+	uint64_t map_bytes;		 /* address space reserved */
+	uint32_t shards;		 /* on RADOS: objects with its positions; else 0 */
+	uint32_t readers;		 /* reader slots in use, all processes */
 	uint32_t readers_max;
 	uint64_t oldest_reader; /* how many transactions the oldest live reader lags; 0: none */
 	uint8_t read_only;	/* enum chi_read_only; not how a directory was opened */

@@ -70,12 +70,15 @@ CHI_STATISTIC_CONTROL = 2
 CHI_STATISTIC_OUTCOME = 3
 CHI_STATISTIC_SCORE = 4
 CHI_STATISTIC_EVAL = 5
-CHI_STATISTIC_MAX = 5
+CHI_STATISTIC_PERFORMANCE = 6
+CHI_STATISTIC_MAX = 6
 CHI_KEEP_GAMES = 0
 CHI_KEEP_COUNTS = 1
 CHI_EVAL_EVEN = 12800
 CHI_EVAL_CP_MAX = 12600
 CHI_EVAL_MATE_MAX = 198
+CHI_PERFORMANCE_EVEN = 12800
+CHI_PERFORMANCE_GAMES = 5
 CHI_PLY_MAX = 4096
 CHI_ENGINE_MAX = 64
 CHI_PV_MAX = 256
@@ -244,6 +247,10 @@ class chi_fault(Structure):
 
 
 class chi_key(Structure):
+    pass
+
+
+class chi_expectation(Structure):
     pass
 
 
@@ -508,6 +515,12 @@ chi_key._fields_ = [
     ("len", c_uint8),
     ("bytes", c_uint8 * 24),
 ]
+chi_expectation._fields_ = [
+    ("games", c_uint64),
+    ("move", c_int64),
+    ("scale", c_uint64),
+    ("spread", c_uint64),
+]
 chi_counts._fields_ = [
     ("white", c_uint64),
     ("draws", c_uint64),
@@ -684,6 +697,7 @@ chi_info._fields_ = [
     ("positions", c_uint64),
     ("known", c_uint64),
     ("base", chi_counts),
+    ("expected", chi_expectation),
     ("games", chi_counts),
     ("file_bytes", c_uint64),
     ("used_bytes", c_uint64),

@@ -13,6 +13,7 @@
 #include "base/record.h"
 #include "store/env/env.h"
 #include "store/lmdb_err.h"
+#include "store/ratings/performance.h"
 #include "store/record/codec.h"
 #include "store/record/merge.h"
 #include "store/store.h"
@@ -21,6 +22,7 @@
 /* A walk over the position tree of a write transaction, which may change under it. */
 struct rescore {
 	struct chi_write *write;
+	const struct chi_performance *performance; /* of a performance store, or NULL */
 	struct chi_key key; /* where the walk is; no bytes: before the first */
 	struct chi_block_entry entry;
 };
@@ -73,6 +75,19 @@ static int replace(struct rescore *r, const struct chi_record *record,
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
 
+static int perform(const struct rescore *r, const struct chi_record_rest *rest, uint16_t *chi2)
+{
+	struct chi_performance_sums sums = {0};
+	int error = 0;
+	chi_performance_add(r->performance, rest->games, rest->n_games, &sums);
+	if (rest->listed > 0) {
+		error = chi_performance_add_listed(r->performance, r->write->txn,
+						   r->write->env->archive.postings, &r->key, &sums);
+	}
+	*chi2 = chi_performance_of(r->performance, &sums);
+	return error == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(error);
+}
+
 static int rescore_one(struct rescore *r, uint64_t *changed)
 {
 	struct chi_write *write = r->write;
@@ -82,8 +97,10 @@ static int rescore_one(struct rescore *r, uint64_t *changed)
 	int rc = chi_record_decode(r->entry.value, r->entry.len, &write->arena, &record, &rest);
 	uint16_t chi2 = CHI_CHI2_UNKNOWN;
 	if (rc == CHI_OK) {
-		rc = chi_record_statistic(write->env->stamp.statistic, &write->state.base, &r->key,
-					  &record, &chi2);
+		rc = r->performance != NULL
+			     ? perform(r, &rest, &chi2)
+			     : chi_record_statistic(write->env->stamp.statistic, &write->state.base,
+						    &r->key, &record, &chi2);
 		rc = rc < 0 ? -CHI_ECORRUPT : CHI_OK;
 	}
 	if (rc == CHI_OK && chi2 != record.chi2) {
@@ -97,9 +114,10 @@ static int rescore_one(struct rescore *r, uint64_t *changed)
 	return rc;
 }
 
-static int rescore_all(struct chi_write *write, uint64_t *changed)
+static int rescore_all(struct chi_write *write, const struct chi_performance *performance,
+		       uint64_t *changed)
 {
-	struct rescore r = {.write = write};
+	struct rescore r = {.write = write, .performance = performance};
 	int rc = chi_lmdb_status(chi_tree_drop(&write->strength));
 	while (rc == CHI_OK && (rc = next(&r)) == CHI_OK) {
 		rc = rescore_one(&r, changed);
@@ -124,6 +142,20 @@ static int set_base(struct chi_write *write, const struct chi_counts *given)
 	return chi_write_base(write, &base);
 }
 
+/* What ratings let expect, fitted on all games. */
+static int set_expectation(struct chi_write *write, struct chi_performance **out)
+{
+	if (write->env->stamp.statistic != CHI_STATISTIC_PERFORMANCE) {
+		return CHI_OK;
+	}
+	int rc = chi_performance_load(write->txn, write->env->archive.columns,
+				      (uint32_t)write->state.last_game, NULL, out);
+	if (rc == CHI_OK) {
+		write->state.expected = *chi_performance_expectation(*out);
+	}
+	return rc;
+}
+
 int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, uint64_t *changed,
 		      struct chi_fault *fault)
 {
@@ -139,9 +171,12 @@ int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, ui
 	/* The walk sees what LMDB has. */
 	rc = chi_lmdb_status(chi_tree_flush(&write->position));
 	rc = rc == CHI_OK ? set_base(write, base) : rc;
+	struct chi_performance *performance = NULL;
+	rc = rc == CHI_OK ? set_expectation(write, &performance) : rc;
 	if (rc == CHI_OK) {
-		rc = rescore_all(write, changed);
+		rc = rescore_all(write, performance, changed);
 	}
+	chi_performance_free(performance);
 	write->changed = true;
 	return rc < 0 ? chi_fault_plain(fault, chi_write_stick(write, rc)) : CHI_OK;
 }

@@ -17,6 +17,7 @@
 #include "store/games/columns.h"
 #include "store/pages/page_cursor.h"
 #include "store/postings/postings.h"
+#include "store/ratings/performance.h"
 #include "store/traits/traits.h"
 
 struct chi_verify;
@@ -79,6 +80,8 @@ struct chi_verify_archive {
 	size_t list_key_len; /* of the position's */
 	struct chi_posting *list;
 	size_t n_list;
+
+	struct chi_performance *performance; /* by the columns, of a performance store, or NULL */
 
 	struct chi_verify_call *calls; /* when locating: ascending */
 	size_t n_calls;

@@ -49,6 +49,11 @@ int chi_verify_archive_begin(struct chi_verify *v)
 		return -CHI_ENOMEM;
 	}
 	int rc = chi_bodies_reader_new(&a->bodies);
+	if (rc == CHI_OK && v->stated && v->stamped &&
+	    v->env->stamp.statistic == CHI_STATISTIC_PERFORMANCE) {
+		rc = chi_performance_new(&v->state.expected, (uint32_t)v->state.last_game,
+					 &a->performance);
+	}
 	return rc == CHI_OK ? chi_names_checker_new(report_fault, &v->walk, &a->names) : rc;
 }
 
@@ -60,6 +65,7 @@ void chi_verify_archive_deinit(struct chi_verify *v)
 	free(a->room);
 	free(a->filter);
 	free(a->calls);
+	chi_performance_free(a->performance);
 	chi_names_checker_free(a->names);
 	chi_bodies_reader_free(a->bodies);
 	chi_page_cursor_deinit(&a->heads);
@@ -167,6 +173,9 @@ int chi_verify_columns(struct chi_page_walk *walk, struct chi_page_tree *tree, c
 		return CHI_OK;
 	}
 	check_next(v, "columns", chunk.first, chunk.n, &v->archive.next_head);
+	if (v->archive.performance != NULL && v->state.expected.scale > 0) {
+		chi_performance_add_games(v->archive.performance, &chunk);
+	}
 	for (uint32_t row = 0; row < chunk.n; row++) {
 		if (chi_column_value(&chunk, CHI_COLUMN_RESULT, row) < CHI_ROW_REMOVED) {
 			chi_columns_head(&chunk, row, &head);

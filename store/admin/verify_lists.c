@@ -59,6 +59,7 @@ struct list {
 	uint64_t entries;
 	uint64_t games;
 	bool unknown; /* a move is not in the record */
+	struct chi_performance_sums performed;
 };
 
 static void begin_list(struct list *list, const MDB_val *key, const struct chi_record *record)
@@ -73,6 +74,7 @@ static void begin_list(struct list *list, const MDB_val *key, const struct chi_r
 	list->entries = 0;
 	list->games = 0;
 	list->unknown = false;
+	list->performed = (struct chi_performance_sums){0};
 	for (size_t i = 0; i < record->n_moves; i++) {
 		list->moves[i].counts = (struct chi_counts){0};
 	}
@@ -146,6 +148,9 @@ static void take_posting(struct chi_verify *v, struct list *list, const struct c
 			    "is in its list, with what it did not play here", entry->game);
 	}
 	tally(list, entry, game->result);
+	if (a->performance != NULL) {
+		chi_performance_add(a->performance, entry, 1, &list->performed);
+	}
 	list->last = *entry;
 }
 
@@ -166,6 +171,11 @@ static void end_list(struct chi_verify *v, const struct list *list)
 	if (list->unknown || !fits) {
 		disagree_at(v, list->key->mv_data, list->key->mv_size,
 			    "it counts less than the games in its list", 0);
+	}
+	if (v->archive.performance != NULL &&
+	    record->chi2 != chi_performance_of(v->archive.performance, &list->performed)) {
+		disagree_at(v, list->key->mv_data, list->key->mv_size,
+			    "its statistic is not what its games and their ratings give", 0);
 	}
 }
 
@@ -239,7 +249,8 @@ int chi_verify_list(struct chi_verify *v, const MDB_val *key, const struct chi_r
 {
 	struct list list;
 	int rc = CHI_OK;
-	if (!v->archive.lists_read || (rest->n_games == 0 && rest->listed == 0)) {
+	bool performs = v->archive.performance != NULL && record->chi2 != CHI_CHI2_UNKNOWN;
+	if (!v->archive.lists_read || (rest->n_games == 0 && rest->listed == 0 && !performs)) {
 		return CHI_OK;
 	}
 	begin_list(&list, key, record);

@@ -98,10 +98,8 @@ int chi_dir_make(const char *dir, enum chi_statistic statistic, enum chi_keep ke
 int chi_dir_create(const char *path, enum chi_statistic statistic, enum chi_keep keep,
 		   struct chi_fault *fault)
 {
-	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
-	}
-	int rc = chi_place_check(path, fault);
+	int rc = chi_statistic_allowed(statistic, keep, fault);
+	rc = rc == CHI_OK ? chi_place_check(path, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}

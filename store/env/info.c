@@ -150,6 +150,7 @@ int chi_read_info(struct chi_read *read, struct chi_info *out)
 	out->known = state.known;
 	out->block_bytes = state.position_bytes + state.strength_bytes;
 	out->base = state.base;
+	out->expected = state.expected;
 	out->games = state.games;
 	out->keep = (uint8_t)env->stamp.keep;
 	out->last_game = state.last_game;

@@ -201,9 +201,17 @@ static int merge(struct chi_load *load, const struct entry *entry, const MDB_val
 		return chi_fault_plain(fault, rc);
 	}
 	m.follows = true;
+	bool changes = load->ahead.n > 0 || entry->n_games > 0 || given.n_games > 0;
 	rc = chi_load_list(load, &entry->key, &m.rest,
 			   entry->n_games > 0 ? entry->games : given.games,
 			   entry->n_games > 0 ? entry->n_games : given.n_games, fault);
+	if (rc < 0) {
+		return rc;
+	}
+	m.performance = m.old.chi2;
+	if (changes) {
+		rc = chi_load_perform_stored(load, &put.key, &m.rest, &m.performance, fault);
+	}
 	if (rc < 0) {
 		return rc;
 	}
@@ -275,6 +283,7 @@ static int put_new(struct chi_load *load, struct entry *entry, MDB_val *stored)
 static int count_new(struct chi_load *load, const struct entry *entry, struct chi_fault *fault)
 {
 	load->ahead = (struct chi_load_ahead){0};
+	load->performed = (struct chi_performance_sums){0};
 	int rc = entry->n_games > 0 ? chi_load_list_append(load, &entry->key, entry->games,
 							   entry->n_games, fault)
 				    : CHI_OK;
@@ -317,10 +326,17 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
+	struct entry new = *entry;
+	int rc = refused ? CHI_OK
+			 : chi_load_perform_new(load, &new.value, entry->games, entry->n_games,
+						fault);
+	if (rc < 0) {
+		return rc;
+	}
 	int error =
-		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, entry, &stored);
+		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, &new, &stored);
 	if (error == 0) {
-		return count_new(load, entry, fault);
+		return count_new(load, &new, fault);
 	}
 	if (error == MDB_KEYEXIST) {
 		return load->append ? chi_fail(fault, -CHI_EINTERNAL, "positions do not ascend")

@@ -230,6 +230,7 @@ int chi_load_list(struct chi_load *load, const MDB_val *key, struct chi_record_r
 	int rc = load->subtract ? take_games(load, key, rest, games, n, fault)
 				: add_games(load, key, rest, games, n, fault);
 	load->ahead = (struct chi_load_ahead){0};
+	load->performed = (struct chi_performance_sums){0};
 	return rc;
 }
 
@@ -271,5 +272,8 @@ int chi_load_list_ahead(struct chi_load *load, MDB_val *key, const struct chi_po
 	}
 	load->ahead.n += n;
 	load->ahead.games += chi_postings_games(games, n);
+	if (load->performance != NULL) {
+		chi_performance_add(load->performance, games, n, &load->performed);
+	}
 	return rc;
 }

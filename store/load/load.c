@@ -197,6 +197,10 @@ int chi_load_start(struct chi_load *load, const struct chi_load_options *options
 		.subtract = load->subtract,
 		.games_min = load->games_min,
 	};
+	rc = chi_load_performance_begin(load, fault);
+	if (rc < 0) {
+		return chi_load_stick(load, rc, fault);
+	}
 	rc = chi_sorter_new(options->dir, options->memory, 1, &load->gathered.sorter);
 	return rc < 0 ? chi_load_stick(load, chi_fault_plain(fault, rc), fault) : CHI_OK;
 }
@@ -213,6 +217,7 @@ void chi_load_base(struct chi_load *load, const struct chi_counts *base)
 static void free_load(struct chi_load *load)
 {
 	chi_rewrite_forget(&load->rewrite);
+	chi_performance_free(load->performance);
 	chi_load_forget(load);
 	chi_load_archive_free(load);
 	chi_arena_deinit(&load->arena);
@@ -283,6 +288,7 @@ int chi_load_complete(struct chi_load *load, struct chi_put_result *positions, u
 	if (rc == CHI_OK && load->gathered.sorter != NULL) {
 		rc = chi_load_scatter(load, fault);
 	}
+	rc = rc == CHI_OK ? chi_load_performance_end(load, fault) : rc;
 	if (rc != CHI_OK) {
 		return rc;
 	}

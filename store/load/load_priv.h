@@ -19,6 +19,7 @@
 #include "store/load/appender.h"
 #include "store/load/load.h"
 #include "store/record/codec.h"
+#include "store/ratings/performance.h"
 #include "store/record/meta.h"
 #include "store/txn/tree.h"
 #include "store/txn/txn.h"
@@ -99,8 +100,10 @@ struct chi_load {
 	bool strength_touched;	    /* some entries of the strength tree are changed already */
 	struct chi_filler gathered; /* the strength tree's changes, to be made in its order */
 	struct chi_arena arena;
-	struct chi_arena lists;	     /* one list of games */
-	struct chi_load_ahead ahead; /* of the position that comes next */
+	struct chi_arena lists;		       /* one list of games */
+	struct chi_load_ahead ahead;	       /* of the position that comes next */
+	struct chi_performance *performance;   /* of a performance store, or NULL */
+	struct chi_performance_sums performed; /* by what is ahead */
 	struct chi_fold fold;
 	uint8_t *fold_room; /* for what two merges make; NULL: none came */
 	struct chi_put_result result;
@@ -222,6 +225,34 @@ void chi_rewrite_forget(struct chi_rewrite *rewrite);
 
 /* Frees what was gathered. */
 void chi_load_archive_free(struct chi_load *load);
+
+/* ---- performance.c: nothing for other statistics */
+
+/* Loads what ratings let expect: all games are in, no position is. */
+CHI_MUSTUSE int chi_load_performance_begin(struct chi_load *load, struct chi_fault *fault);
+
+/* All positions are in. */
+CHI_MUSTUSE int chi_load_performance_end(struct chi_load *load, struct chi_fault *fault);
+
+/* The statistic of a position whose whole list that is, behind what came ahead. */
+void chi_load_perform(struct chi_load *load, const struct chi_posting *games, size_t n,
+		      uint16_t *chi2);
+
+/* A new position's record, with its statistic; in room that the next call uses. `games` as of a
+ * list that the record has no room for. */
+CHI_MUSTUSE int chi_load_perform_new(struct chi_load *load, MDB_val *value,
+				     const struct chi_posting *games, size_t n,
+				     struct chi_fault *fault);
+
+/* The statistic of one that was stored, whose list is changed already. */
+CHI_MUSTUSE int chi_load_perform_stored(struct chi_load *load, const struct chi_key *key,
+					const struct chi_record_rest *rest, uint16_t *chi2,
+					struct chi_fault *fault);
+
+/* ---- puts.c */
+
+/* Makes load->fold_room: for two records. -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_load_room(struct chi_load *load);
 
 /* ---- lists.c: lists of games */
 

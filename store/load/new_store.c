@@ -174,10 +174,8 @@ static int new_load(const char *path, bool named, enum chi_statistic statistic, 
 int chi_load_new(const char *path, enum chi_statistic statistic, enum chi_keep keep,
 		 struct chi_load **out, struct chi_fault *fault)
 {
-	if (chi_statistic_name((int)statistic) == NULL) {
-		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
-	}
-	int rc = chi_place_check(path, fault);
+	int rc = chi_statistic_allowed(statistic, keep, fault);
+	rc = rc == CHI_OK ? chi_place_check(path, fault) : rc;
 	return rc == CHI_OK ? new_load(path, true, statistic, keep, out, fault) : rc;
 }
 

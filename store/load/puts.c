@@ -53,6 +53,10 @@ int chi_load_keep(const struct chi_put_entry *put, enum chi_statistic statistic,
 	}
 	memcpy(out, &put->parts, HEAD);
 	int rc = put->parts == CHI_PUT_RESTORE ? CHI_OK : record_of(put, statistic, arena, &record);
+	/* That of another store; it is computed when the games are there. */
+	if (statistic == CHI_STATISTIC_PERFORMANCE) {
+		record.chi2 = CHI_CHI2_UNKNOWN;
+	}
 	if (rc == CHI_OK) {
 		rc = chi_record_encode(&record, NULL, out + HEAD, room - HEAD, &size);
 	}
@@ -88,8 +92,7 @@ static bool same(const MDB_val *a, const MDB_val *b)
 	return a->mv_size == b->mv_size && memcmp(a->mv_data, b->mv_data, a->mv_size) == 0;
 }
 
-/* For what two merges make. */
-static int make_room(struct chi_load *load)
+int chi_load_room(struct chi_load *load)
 {
 	if (load->fold_room == NULL) {
 		load->fold_room = malloc(2 * CHI_RECORD_BYTES_MAX);
@@ -110,7 +113,7 @@ static int merge(struct chi_load *load, uint32_t parts, const MDB_val *given,
 	struct chi_fold *fold = &load->fold;
 	struct chi_merge m = {.stored = fold->value};
 	struct chi_put_entry put = {.key = fold->key, .parts = parts};
-	if (make_room(load) < 0) {
+	if (chi_load_room(load) < 0) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	const struct chi_record_merging merging = {
@@ -228,7 +231,7 @@ static int enlist(struct chi_load *load, const MDB_val *key, struct chi_fault *f
 	size_t n = fold->n_games;
 	size_t len = 0;
 	bool apart = n > CHI_LIST_HERE_MAX;
-	int rc = make_room(load);
+	int rc = chi_load_room(load);
 	chi_arena_reset(&load->arena);
 	if (rc == CHI_OK) {
 		rc = chi_record_decode(fold->value.mv_data, fold->value.mv_size, &load->arena,
@@ -241,6 +244,7 @@ static int enlist(struct chi_load *load, const MDB_val *key, struct chi_fault *f
 	rest.n_games = apart ? 0 : n;
 	rest.listed = apart ? n : 0;
 	rest.listed_games = apart ? chi_postings_games(fold->games, n) : 0;
+	chi_load_perform(load, fold->games, n, &record.chi2);
 	uint8_t *room = load->fold_room + (fold->second ? CHI_RECORD_BYTES_MAX : 0);
 	rc = chi_record_encode(&record, &rest, room, CHI_RECORD_BYTES_MAX, &len);
 	if (rc < 0) {

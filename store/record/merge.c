@@ -223,6 +223,8 @@ static uint16_t statistic_of(enum chi_statistic kind, const struct chi_counts *b
 		return chi_statistic_score(&record->counts, base);
 	case CHI_STATISTIC_EVAL:
 		return chi_statistic_evals(record, position->side);
+	case CHI_STATISTIC_PERFORMANCE:
+		return CHI_CHI2_UNKNOWN; /* no games are here */
 	case CHI_STATISTIC_EXTERNAL:
 	default:
 		return record->chi2;
@@ -342,6 +344,10 @@ int chi_merge_put(const struct chi_record_merging *merging, const struct chi_put
 	/* The control statistic depends on the position alone: what was stored is right already. */
 	if (rc == CHI_OK && !restore && !(was_stored && kind == CHI_STATISTIC_CONTROL)) {
 		rc = chi_record_statistic(kind, merging->base, &put->key, &m->new, &m->new.chi2);
+	}
+	/* It depends on the games alone, which only a load changes. */
+	if (kind == CHI_STATISTIC_PERFORMANCE) {
+		m->new.chi2 = m->follows ? m->performance : m->old.chi2;
 	}
 	if (rc < 0) {
 		return rc;

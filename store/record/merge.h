@@ -56,6 +56,7 @@ struct chi_merge {
 	struct chi_record old;
 	struct chi_record_rest rest; /* of `old`; its list may be changed before the merge, */
 	bool follows;		     /* and then so do counts and moves: else they may not */
+	uint16_t performance;	     /* then, of a performance store: its statistic by that list */
 	struct chi_record new;	     /* without a statistic if nothing is left */
 	MDB_val value;		     /* `new` encoded, in the transaction's buffer */
 };

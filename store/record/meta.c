@@ -38,6 +38,19 @@ static const char state_key[] = "state";
 #define LAYOUT_AT     17
 #define CHECKSUM_SIZE 8
 
+int chi_statistic_allowed(enum chi_statistic statistic, enum chi_keep keep, struct chi_fault *fault)
+{
+	if (chi_statistic_name((int)statistic) == NULL) {
+		return chi_fail(fault, -CHI_EINVAL, "unknown statistic %d", (int)statistic);
+	}
+	if (statistic == CHI_STATISTIC_PERFORMANCE && keep != CHI_KEEP_GAMES) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"the performance statistic is computed from games: a store that "
+				"only counts them cannot have it");
+	}
+	return CHI_OK;
+}
+
 int chi_stamp_new(enum chi_statistic statistic, enum chi_keep keep, struct chi_stamp *out)
 {
 	*out = (struct chi_stamp){
@@ -214,12 +227,12 @@ void chi_state_encode(const struct chi_store_state *state, uint8_t out[CHI_STATE
 
 int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_store_state *out)
 {
-	if (len < CHI_STATE_SIZE || !checksum_ok(state_key, bytes, len)) {
+	if (len < CHI_STATE_SIZE_LEAST || !checksum_ok(state_key, bytes, len)) {
 		return -CHI_ECORRUPT;
 	}
-	struct chi_reader r = chi_reader_of(bytes, len);
-	uint64_t numbers[STATE_NUMBERS];
-	for (size_t i = 0; i < STATE_NUMBERS; i++) {
+	struct chi_reader r = chi_reader_of(bytes, len - CHECKSUM_SIZE);
+	uint64_t numbers[STATE_NUMBERS] = {0};
+	for (size_t i = 0; i < STATE_NUMBERS && r.at < r.end; i++) {
 		numbers[i] = chi_read_le(&r, 8);
 	}
 	memcpy(out, numbers, sizeof(*out));

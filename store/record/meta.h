@@ -16,7 +16,9 @@
 #define CHI_FEATURE_PUBLISHED UINT64_C(1)
 
 #define CHI_STAMP_SIZE 112
-#define CHI_STATE_SIZE 144
+#define CHI_STATE_SIZE 176
+/* Without what was added last, which is read as zeros. */
+#define CHI_STATE_SIZE_LEAST 144
 
 struct chi_stamp {
 	uint16_t major;
@@ -46,6 +48,7 @@ struct chi_store_state {
 	uint64_t horizon; /* the latest transaction of a client that was forgotten; 0: none was */
 	uint64_t partial; /* 0: each game that is kept is in the lists of all its positions; 1: some
 			     may not be */
+	struct chi_expectation expected; /* of a performance store */
 };
 
 /* Notes that a game has the number. */
@@ -66,6 +69,10 @@ static inline void chi_state_game(struct chi_store_state *state, const struct ch
 	chi_state_number(state, game->number);
 	state->partial |= chi_game_is_whole(game) ? 0 : 1;
 }
+
+/* -CHI_EINVAL: no store can have the statistic and keep that. */
+CHI_MUSTUSE int chi_statistic_allowed(enum chi_statistic statistic, enum chi_keep keep,
+				      struct chi_fault *fault);
 
 /* Fills a stamp for a store made now by this program. -CHI_EIO if there is no randomness. */
 CHI_MUSTUSE int chi_stamp_new(enum chi_statistic statistic, enum chi_keep keep,

@@ -87,7 +87,7 @@ static void play_game(struct insight_world *world, struct chi_archive_reader *re
 	chi_arena_deinit(&arena);
 }
 
-static void load_world(struct insight_world *world)
+void insight_world_load(struct insight_world *world)
 {
 	struct chi_archive_view view;
 	struct chi_archive_reader *reader;
@@ -113,21 +113,21 @@ void insight_world_open(struct insight_world *world, const char *text)
 {
 	help_remove(help_path(STORE));
 	session_add(STORE, text);
-	load_world(world);
+	insight_world_load(world);
 }
 
 void insight_world_subtract(struct insight_world *world, const char *text)
 {
 	insight_world_close(world);
 	session_subtract(STORE, text);
-	load_world(world);
+	insight_world_load(world);
 }
 
 void insight_world_counts(struct insight_world *world, const char *text)
 {
 	chi_dir_close(help_store(STORE, CHI_STATISTIC_CONTROL));
 	session_add(STORE, text);
-	load_world(world);
+	insight_world_load(world);
 }
 
 void insight_world_close(struct insight_world *world)

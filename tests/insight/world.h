@@ -29,6 +29,8 @@ struct insight_world {
 	size_t n_places;
 };
 
+/* Opens the store at help_path("insight"), which others made. */
+void insight_world_load(struct insight_world *world);
 /* Imports a PGN text into a new store. */
 void insight_world_open(struct insight_world *world, const char *text);
 /* Takes games of a PGN text out again: their heads are zeros, their keys NULL. */

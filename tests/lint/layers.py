@@ -19,7 +19,7 @@ BELOW = {"types", "base"}
 BOARD = BELOW | {"chess", "chess/names", "chess/moves", "chess/pgn", "chess/openings", "chess/polyglot", "chess/pattern", "chess/moment", "chess/traits",
                  "chess/endgame"}
 STORE = BOARD | {"store"}
-ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/traits", "store/gamesets", "store/queue"}
+ARCHIVE = {"store/chain", "store/names", "store/games", "store/postings", "store/traits", "store/gamesets", "store/queue", "store/ratings"}
 SEARCH = STORE | {"search"}
 CLIENT = SEARCH | {"api", "import", "rados", "proto", "proto/wire", "ops", "client/core"}
 CLI = BOARD | {"api", "store", "formats", "formats/evals", "formats/rows", "cli"}
@@ -52,6 +52,7 @@ ARROWS = {
     "store/games": STORE | {"store/chain", "store/record", "store/names", "store/traits"},
     "store/postings": STORE | {"store/chain", "store/record"},
     "store/traits": STORE | {"store/chain", "store/record", "store/postings"},
+    "store/ratings": STORE | {"store/chain", "store/games", "store/postings"},
     "store/gamesets": STORE | {"store/chain", "store/record"},
     "store/queue": STORE | {"store/chain", "store/record"},
     "store/pages": STORE | {"store/record", "store/block"},
@@ -136,7 +137,7 @@ ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS[
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/text/seal.h", "store/archive.h", "store/archive_trees.h",
     "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/games/tags.h", "store/gamesets/gamesets.h",
-    "store/names/names.h", "store/traits/traits.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/motif.h": "search",
+    "store/names/names.h", "store/ratings/expect.h", "store/traits/traits.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/motif.h": "search",
     # Other engines as children: what the analyser shares with chistore-uci.
     "uci/child.h": "uci/engines", "uci/info.h": "uci/engines",
     # Numbers alone: what an operation asks of a client, and what a client is given.

@@ -26,10 +26,10 @@ struct known {
 static const struct known known[] = {
 	{"Hello.client", 64},
 	{"Hello.access_token", 256},
-	{"StoreName.statistic", 5},
+	{"StoreName.statistic", 6},
 	{"InfoResult.format_major", 65535},
 	{"InfoResult.format_minor", 65535},
-	{"InfoResult.statistic", 5},
+	{"InfoResult.statistic", 6},
 	{"InfoResult.creator", 31},
 	{"InfoResult.counts_only", 1},
 	{"Probe.fens", 4096},

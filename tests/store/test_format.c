@@ -212,9 +212,13 @@ CASE(test_meta_examples)
 				       .last_game = 0x10,
 				       .txn = 2,
 				       .horizon = 1,
-				       .partial = 1};
+				       .partial = 1,
+				       .expected = {17, -18, 19, 20}};
 	chi_state_encode(&meta, bytes);
 	check_example("state", bytes, CHI_STATE_SIZE);
+	struct chi_store_state read;
+	ok(chi_state_decode(bytes, CHI_STATE_SIZE, &read));
+	assert_memory_equal(&read, &meta, sizeof(meta));
 	struct chi_game_id game = {.result = CHI_RESULT_DRAW};
 	for (size_t i = 0; i < sizeof(game.id); i++) {
 		game.id[i] = (uint8_t)(i * 17);

@@ -172,7 +172,7 @@ class Usage(Base):
         self.assertEqual(self.complete("--json", "scan", "--order", "p"), ["position"])
         self.assertEqual(self.complete("bench", "--draw", ""), ["random", "listed"])
         self.assertEqual(sorted(self.complete("init", "--statistic", "")),
-                         ["control", "eval", "external", "outcome", "score"])
+                         ["control", "eval", "external", "outcome", "performance", "score"])
         self.assertEqual(self.complete("find", "--to-move", ""), ["white", "black"])
         self.assertEqual(self.complete("queue", "--state", ""), ["waiting", "leased", "failed"])
         self.assertEqual(self.complete("games", "--speed", "b"), ["bullet", "blitz"])

@@ -98,6 +98,55 @@ class Statistics(Base):
         self.cli("delete", START, address=a)
         self.check(a, score)
 
+    def test_performance_of_games(self):
+        """The same through a daemon, in a copy by a dump and in a store of some of its games."""
+        here, some = self.path("here"), self.path("some")
+        self.cli("import", "--statistic", "performance", GAMES, address=here)
+        columns = ("scan", "--min", "0.01", "--show", "chi2,performance,fen,games")
+        found = self.out(*columns, address=here).splitlines()
+        self.assertGreater(len(found), 50)
+        for line in found[1:]:
+            chi2, z, _, games = line.split("\t")
+            self.assertAlmostEqual(float(chi2) - 128, float(z), places=6)
+            self.assertGreaterEqual(int(games), 5)
+        with harness.start_daemon({"default": self.new_store("performance")}) as daemon:
+            self.cli("import", GAMES, address=daemon.addresses[0])
+            self.assertEqual(self.out(*columns, address=daemon.addresses[0]).splitlines(), found)
+            self.cli("verify", address=daemon.addresses[0])
+            self.assertEqual(self.out("info", address=daemon.addresses[0]).splitlines()[-4:],
+                             self.out("info", address=here).splitlines()[-4:])
+        copied = harness.make_store(self.path("copied"), "performance")
+        self.cli("load", self.write("dump", self.out("dump", address=here)), address=copied)
+        self.assertEqual(self.out(*columns, address=copied).splitlines(), found)
+        self.cli("extract", "--result", "1-0", some, address=here)
+        for store in (copied, some):
+            self.cli("verify", address=store)
+            self.assertEqual(self.out("rescore", address=store), "changed\t0\n")
+
+    def test_bands_of_performance(self):
+        here, other = self.path("here"), self.new_store("score")
+        self.cli("import", "--statistic", "performance", GAMES, address=here)
+        show = ("--show", "performance,fen")
+        lines = self.out("scan", "--min", "0.01", *show, address=here).splitlines()[1:]
+        high = [line for line in lines if float(line.split("\t")[0]) >= 0.5]
+        self.assertTrue(0 < len(high) < len(lines))
+        self.assertEqual(self.out("scan", "--performance", "0.5..", *show,
+                                  address=here).splitlines()[1:], high)
+        self.assertEqual(self.out("count", "--performance", "0.5..", address=here), f"{len(high)}\n")
+        self.assertEqual(self.out("scan", "--sort", "performance", "--limit", "3", *show,
+                                  address=here).splitlines()[1:], lines[:-4:-1])
+        self.assertEqual(self.out("scan", "--sort", "performance", "--asc", "--limit", "3", *show,
+                                  address=here).splitlines()[1:], lines[:3])
+        self.assertIn("score, not performance",
+                      self.cli("scan", "--performance", "1..", address=other, code=2).stderr)
+        self.cli("scan", "--sort", "performance", "--limit", "2", address=other, code=2)
+        for wrong in ("#3..", "2..1", "x", "127.."):
+            self.cli("scan", "--performance", wrong, address=here, code=2)
+        self.cli("scan", "--performance", "1..", "--min", "3", address=here, code=2)
+        self.cli("put", START, "--chi2", "129", address=here, code=2)
+        self.cli("init", "--statistic", "performance", "--games", "none", address=self.path("no"),
+                 code=2)
+
     def epd(self, rng, fens):
         """A file of random evaluations; few depths, so that ties are common."""
         lines = []

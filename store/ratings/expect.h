@@ -5,15 +5,16 @@
  * rating points, is what it is worth to move first; `scale` is 400 in Elo's own formula; both are
  * the most likely ones (differences below 800, in bands of 25, each taken at its mean). `spread` is
  * what the squares of results less expectations are of e (1 - e): draws make it less than 1. Of
- * fewer than 500 rated games 35, 400 and 0.65 are taken. Private to the room.
+ * fewer than 500 rated games 35, 400 and 0.65 are taken.
  */
 #pragma once
 
+#include <lmdb.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/attr.h"
 #include "chistore/games.h"
-#include "store/archive.h"
 
 #define CHI_EXPECT_BANDS                                                                           \
 	128 /* of differences from -1,600 on, 25 each; what is beyond is in the last */
@@ -42,7 +43,7 @@ void chi_expect_fit(struct chi_expect *expect);
 
 /* Looks at the columns of games from expect->next on, a chunk a step. CHI_OK: call again; CHI_NONE:
  * it is fitted; -CHI_ECORRUPT, -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_expect_step(struct chi_expect *expect, const struct chi_archive_view *view,
+CHI_MUSTUSE int chi_expect_step(struct chi_expect *expect, MDB_txn *txn, MDB_dbi columns,
 				uint64_t *steps);
 
 /* White's points that are expected, and how much they vary. False: a rating or the result is not

@@ -3,7 +3,7 @@
  * Logistic regression of results on differences of ratings, a draw being half a win (quasi-binomial
  * likelihood: McCullagh and Nelder, Generalized Linear Models, 2nd edition, chapters 4 and 9).
  */
-#include "insight/expect.h"
+#include "store/ratings/expect.h"
 
 #include <math.h>
 
@@ -174,10 +174,10 @@ static void add_chunk(struct chi_expect *expect, const struct chi_columns_chunk 
 	expect->next = chunk->first + chunk->n;
 }
 
-int chi_expect_step(struct chi_expect *expect, const struct chi_archive_view *view, uint64_t *steps)
+int chi_expect_step(struct chi_expect *expect, MDB_txn *txn, MDB_dbi columns, uint64_t *steps)
 {
 	struct chi_columns_reader reader;
-	int rc = chi_columns_reader_init(&reader, view->txn, view->trees.columns);
+	int rc = chi_columns_reader_init(&reader, txn, columns);
 	if (rc != CHI_OK) {
 		return rc;
 	}
