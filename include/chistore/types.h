@@ -404,6 +404,22 @@ struct chi_material {
 	uint8_t black[6];
 };
 
+/*
+ * Which evaluations of records are seen: for the whole question others are as if they were not
+ * there. A zeroed one sees all. Nothing that fits is no error. The eval statistic of a store is
+ * that of all evaluations.
+ */
+struct chi_evidence {
+	char engine[CHI_ENGINE_MAX + 1]; /* the engine's name, which has its version, fits this
+					    pattern: * is any text, ? any character, [67], [a-f]
+					    and [!67] one of them, or none; case of ASCII does not
+					    count. "": any engine */
+	struct chi_range depth;		 /* plies */
+	uint64_t since; /* evaluated at this time or later, seconds since 1970-01-01 UTC; 0: no
+			   bound. Evaluations without a date are in no span */
+	uint64_t until; /* ... or earlier */
+};
+
 /* A filter of positions. A zeroed one passes all. An unknown value is in no
  * range. */
 struct chi_filter {
@@ -419,8 +435,10 @@ struct chi_filter {
 	struct chi_range
 		eval; /* the deepest evaluation, as the eval statistic has it, 1..CHI_CHI2_MAX
 		       */
-	struct chi_range ply; /* the least ply at which a game reached it, 0..CHI_PLY_MAX */
-	uint8_t engines_min;  /* engines that evaluated it, at least */
+	struct chi_range ply;	      /* the least ply at which a game reached it, 0..CHI_PLY_MAX */
+	uint8_t engines_min;	      /* engines that evaluated it, at least */
+	struct chi_evidence evidence; /* of which `eval`, `engines_min`, a sort and records go by;
+					 excludes no position by itself */
 };
 #define CHI_SHARE_MAX 10000
 

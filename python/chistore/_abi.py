@@ -302,6 +302,10 @@ class chi_material(Structure):
     pass
 
 
+class chi_evidence(Structure):
+    pass
+
+
 class chi_filter(Structure):
     pass
 
@@ -626,6 +630,12 @@ chi_material._fields_ = [
     ("white", c_uint8 * 6),
     ("black", c_uint8 * 6),
 ]
+chi_evidence._fields_ = [
+    ("engine", c_char * 65),
+    ("depth", chi_range),
+    ("since", c_uint64),
+    ("until", c_uint64),
+]
 chi_filter._fields_ = [
     ("has_material", c_bool),
     ("either_colour", c_bool),
@@ -638,6 +648,7 @@ chi_filter._fields_ = [
     ("eval", chi_range),
     ("ply", chi_range),
     ("engines_min", c_uint8),
+    ("evidence", chi_evidence),
 ]
 chi_cursor._fields_ = [
     ("set", c_bool),
