@@ -91,7 +91,7 @@ static uint64_t explore(const void *argument)
 {
 	struct chi_explored found;
 	for (unsigned i = 0; i < 20; i++) {
-		must(chi_explore(client, &after_e4, argument, &found));
+		must(chi_explore(client, &after_e4, argument, NULL, &found));
 	}
 	return 20;
 }

@@ -143,7 +143,7 @@ static void call_put_delete(size_t i)
 static void explore(size_t i, const char *filter)
 {
 	struct chi_explored found;
-	must(chi_explore(client, &keys[i % n_keys], filter, &found));
+	must(chi_explore(client, &keys[i % n_keys], filter, NULL, &found));
 	seen += found.n_moves;
 }
 

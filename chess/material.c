@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "chess/position.h"
 
@@ -131,7 +132,7 @@ static int check_ranges(const struct chi_filter *filter, struct chi_fault *fault
 		rc = chi_fail(fault, -CHI_EINVAL, "engines: %u is over %d", filter->engines_min,
 			      CHI_EVALS_MAX);
 	}
-	return rc;
+	return rc == CHI_OK ? chi_evidence_check(&filter->evidence, fault) : rc;
 }
 
 int chi_filter_check(const struct chi_filter *filter, struct chi_fault *fault)

@@ -357,11 +357,14 @@ int chi_get_many(struct chi_client *client, const struct chi_key *keys, size_t n
 }
 
 int chi_explore(struct chi_client *client, const struct chi_key *key, const char *filter,
-		struct chi_explored *out)
+		const struct chi_evidence *evidence, struct chi_explored *out)
 {
-	const struct chi_explore_request asked = {.key = *key, .filter = filter};
+	struct chi_explore_request asked = {.key = *key, .filter = filter};
 	const struct chi_request plain = {.op = CHI_OP_EXPLORE, .body = &asked};
 	int status = chi_client_begin(client);
+	if (evidence != NULL) {
+		asked.evidence = *evidence;
+	}
 	if (status == CHI_OK) {
 		status = chi_client_check_keys(key, 1, &client->error);
 	}

@@ -107,8 +107,8 @@ static int call_store(struct chi_client *client, const struct chi_request *reque
 					 ((const struct chi_rescore_request *)request->body)->base,
 					 &((struct chi_affected *)out)->n);
 	default:
-		return chi_rados_explore(client->rados, &explored->key, &client->answer->arena,
-					 out);
+		return chi_rados_explore(client->rados, &explored->key, &explored->evidence,
+					 &client->answer->arena, out);
 	}
 }
 

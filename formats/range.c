@@ -2,6 +2,7 @@
 /* Two bounds, read alike, around two dots. */
 #include "formats/range.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -67,6 +68,14 @@ static bool read_ply(const char *text, size_t len, uint16_t *out)
 	return good;
 }
 
+static bool read_depth(const char *text, size_t len, uint16_t *out)
+{
+	uint64_t depth = 0;
+	bool good = chi_num_u64(text, len, UINT16_MAX, &depth) == CHI_OK;
+	*out = (uint16_t)depth;
+	return good;
+}
+
 static bool read_range(const char *value, bound_reader *read, uint16_t least, uint16_t most,
 		       struct chi_range *range)
 {
@@ -98,4 +107,58 @@ bool chi_range_eval(const char *value, struct chi_range *out)
 bool chi_range_ply(const char *value, struct chi_range *out)
 {
 	return read_range(value, read_ply, 0, CHI_PLY_MAX, out);
+}
+
+bool chi_range_depth(const char *value, struct chi_range *out)
+{
+	return read_range(value, read_depth, 0, UINT16_MAX, out);
+}
+
+/* ---- Times -------------------------------------------------------------------------------- */
+
+#define DAY_SECONDS 86400
+#define DAY_SIZE    (sizeof("2024-05-17"))
+
+/* The first second of a day. */
+static bool read_day(const char *text, uint64_t *out)
+{
+	return chi_num_time(text, strlen(text), out) == CHI_OK;
+}
+
+/* The first second of a year, a month or a day, or the last. */
+static bool read_time(const char *text, size_t len, bool last, uint64_t *out)
+{
+	static const char *const firsts[] = {"-01-01", "-01", ""};
+	static const char *const lasts[] = {"-12-31", "-31", ""};
+	char day[2 * DAY_SIZE];
+	size_t given = len == 4 ? 0 : len == 7 ? 1 : 2;
+	if (len >= DAY_SIZE) {
+		return false;
+	}
+	(void)snprintf(day, sizeof(day), "%.*s%s", (int)len, text,
+		       last ? lasts[given] : firsts[given]);
+	bool good = read_day(day, out);
+	/* Months may end before the 31st. */
+	for (int end = 30; !good && last && given == 1 && end >= 28; end--) {
+		(void)snprintf(day, sizeof(day), "%.*s-%d", (int)len, text, end);
+		good = read_day(day, out);
+	}
+	*out += good && last ? DAY_SECONDS - 1 : 0;
+	return good;
+}
+
+bool chi_range_time(const char *value, uint64_t *since, uint64_t *until)
+{
+	const char *dots = strstr(value, "..");
+	size_t len = strlen(value);
+	size_t first = dots != NULL ? (size_t)(dots - value) : len;
+	const char *second = dots != NULL ? dots + 2 : value;
+	*since = 0;
+	*until = 0;
+	bool good = dots == NULL || len > 2;
+	good = good && (first == 0 || read_time(value, first, false, since));
+	good = good && (second[0] == '\0' || read_time(second, strlen(second), true, until));
+	/* 0 is no bound. */
+	*since = *since > 0 ? *since : 1;
+	return good && len > 0;
 }

@@ -16,3 +16,9 @@ typedef bool chi_range_reader(const char *value, struct chi_range *out);
 chi_range_reader chi_range_percent; /* struct chi_filter.score: "62..65" */
 chi_range_reader chi_range_eval;    /* .eval: White's pawns, "0.95..1.05", or "#5..#1" */
 chi_range_reader chi_range_ply;	    /* .ply */
+chi_range_reader chi_range_depth;   /* struct chi_evidence.depth */
+
+/* The first and the last second of days, months or years: "2020..2022", "2024-05..", "2024-05-17";
+ * an open end is the oldest time that is one, or 0, no bound. False if it is no such span; the
+ * first may be after the last. */
+bool chi_range_time(const char *value, uint64_t *since, uint64_t *until);

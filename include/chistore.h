@@ -150,10 +150,12 @@ CHI_MUSTUSE int chi_get_many(struct chi_client *client, const struct chi_key *ke
  * (chistore/games.h; NULL or "": none) all counts, of the position, its moves and the positions
  * after these, are of the matching games, moves that none of them played are left out, and
  * min_ply is -1; statistics and evaluations are as stored. -CHI_EUNSUPPORTED then if a store
- * keeps no games.
+ * keeps no games. Evaluations are those of `evidence` (NULL: all), which the filter goes by, too.
+ * -CHI_EINVAL: its bounds contradict.
  */
 CHI_MUSTUSE int chi_explore(struct chi_client *client, const struct chi_key *key,
-			    const char *filter, struct chi_explored *out);
+			    const char *filter, const struct chi_evidence *evidence,
+			    struct chi_explored *out);
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 

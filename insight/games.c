@@ -108,7 +108,8 @@ static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 	const struct chi_scan_spec all = {
 		CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX, .order = CHI_ORDER_POSITION,
 		.want = CHI_WANT_COUNTS,
-		.filter = {.engines_min = evaluated ? insight->spec.engines : 0}};
+		.filter = {.engines_min = evaluated ? insight->spec.engines : 0,
+			   .evidence = insight->spec.evidence}};
 	const struct chi_archive_view *view = &insight->view;
 	walk->games = calloc((size_t)view->last + 1, sizeof(walk->games[0]));
 	if (walk->games == NULL) {

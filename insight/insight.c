@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/evidence.h"
 #include "base/fault.h"
 
 static const struct insight_kind *const kinds[CHI_INSIGHTS] = {
@@ -65,6 +66,10 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 		insight->spec.position = &insight->position;
 	}
 	fill_spec(&insight->spec);
+	if (chi_evidence_check(&spec->evidence, fault) < 0) {
+		return -CHI_EINVAL;
+	}
+	chi_read_see(read, &insight->spec.evidence);
 	if (spec->kind <= CHI_INSIGHT_STRONG && insight->spec.min_games < CHI_INSIGHT_FEWEST) {
 		return chi_fail(fault, -CHI_EINVAL, "min_games: less than %d", CHI_INSIGHT_FEWEST);
 	}

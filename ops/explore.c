@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "chess/key.h"
 #include "search/explore.h"
@@ -33,15 +34,22 @@ static int position_of(const struct chi_explore_request *asked, struct chi_key *
 			     ? chi_key_from_fen(asked->fen, strlen(asked->fen), out, fault)
 			     : CHI_OK;
 	*field = status < 0 ? "fen" : NULL;
+	if (status == CHI_OK) {
+		status = chi_evidence_check(&asked->evidence, fault);
+		*field = status < 0 ? "evidence" : NULL;
+	}
 	return status;
 }
 
 int chi_answer_explore(struct chi_ask *ask, const void *request, void *result)
 {
 	struct chi_key key;
-	int status = position_of(request, &key, &ask->field, ask->fault);
+	const struct chi_explore_request *asked = request;
+	int status = position_of(asked, &key, &ask->field, ask->fault);
 	if (status == CHI_OK) {
+		chi_read_see(ask->read, &asked->evidence);
 		status = chi_read_explore(ask->read, &key, ask->arena, result, ask->fault);
+		chi_read_see(ask->read, NULL);
 		ask->field = status == -CHI_EKEY ? "key" : NULL;
 	}
 	return status;
@@ -65,6 +73,7 @@ static int attach_explore(struct chi_query *query, struct chi_fault *fault)
 {
 	const struct chi_explore_request *asked = query->request;
 	const char *filter = asked->filter != NULL ? asked->filter : "";
+	chi_read_see(query->read, &asked->evidence);
 	return chi_filtered_explore_open(query->read, &explore_of(query)->key, filter,
 					 strlen(filter), &explore_of(query)->explore, fault);
 }

@@ -173,6 +173,7 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 	scan->mixed = scan->mixed || (scan->has_sequence && sequence != scan->sequence && needed);
 	scan->sequence = scan->has_sequence ? scan->sequence : sequence;
 	scan->has_sequence = true;
+	chi_read_see(query->read, &scan->spec.filter.evidence);
 	if (scan->scan != NULL) {
 		chi_scan_attach(scan->scan, query->read);
 		return CHI_OK;

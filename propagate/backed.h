@@ -20,9 +20,11 @@ struct chi_backed {
 };
 
 /* Of the positions after all legal moves, in one call: answers before it are gone. `engine`: the
- * name of the scores. What chi_get_many returns; -CHI_EKEY. */
+ * name of the scores, which are evaluations: those that are not seen are left out; NULL: all are
+ * seen. What chi_get_many returns; -CHI_EKEY. */
 CHI_MUSTUSE int chi_backed_ask(struct chi_client *client, const char *engine,
-			       const struct chi_key *key, struct chi_backed *out);
+			       const struct chi_evidence *evidence, const struct chi_key *key,
+			       struct chi_backed *out);
 
 /* That of a move, or NULL. */
 const struct chi_backed_move *chi_backed_of(const struct chi_backed *backed, chi_move move);

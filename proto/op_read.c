@@ -227,6 +227,7 @@ static const struct chi_member explore[] = {
 	CHI_M(1, CHI_KEY, struct chi_explore_request, key),
 	CHI_M(2, CHI_STRING, struct chi_explore_request, fen),
 	CHI_M_TEXT(3, struct chi_explore_request, filter, CHI_FILTER_MAX),
+	CHI_M_NESTED(4, struct chi_explore_request, evidence, CHI_IF_SET, &chi_evidence_message),
 };
 CHI_TABLE(chi_explore_request, explore, explore, check_explore);
 

@@ -30,6 +30,15 @@ static const struct chi_member range[] = {
 };
 CHI_TABLE(chi_range_message, range, range, NULL);
 
+/* Bounds that contradict are refused where they are asked (chi_evidence_check). */
+static const struct chi_member evidence[] = {
+	CHI_M(1, CHI_CHARS, struct chi_evidence, engine),
+	CHI_M_FLAGGED(2, CHI_NESTED, struct chi_evidence, depth, depth.set, &chi_range_message),
+	CHI_M_NUMBER(3, struct chi_evidence, since),
+	CHI_M_NUMBER(4, struct chi_evidence, until),
+};
+CHI_TABLE(chi_evidence_message, evidence, evidence, NULL);
+
 #define RANGE(no, name)                                                                            \
 	CHI_M_FLAGGED(no, CHI_NESTED, REQ, spec.filter.name, spec.filter.name.set,                 \
 		      &chi_range_message)
@@ -47,6 +56,7 @@ static const struct chi_member filter[] = {
 	RANGE(8, eval),
 	RANGE(9, ply),
 	CHI_M_UP_TO(10, REQ, spec.filter.engines_min, CHI_EVALS_MAX, "over 64"),
+	CHI_M_NESTED(11, REQ, spec.filter.evidence, CHI_IF_SET, &chi_evidence_message),
 };
 static CHI_TABLE(filter_message, filter, filter, NULL);
 

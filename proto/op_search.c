@@ -291,6 +291,7 @@ static const struct chi_member insight[] = {
 	CHI_M_NUMBER(9, struct chi_insight_spec, split),
 	CHI_M_UP_TO(10, struct chi_insight_spec, engines, CHI_EVALS_MAX, "over 64"),
 	CHI_M_KEY_POINTER(11, struct chi_insight_spec, position),
+	CHI_M_NESTED(12, struct chi_insight_spec, evidence, CHI_IF_SET, &chi_evidence_message),
 };
 CHI_TABLE(chi_insight_request, insight, insight, NULL);
 

@@ -98,6 +98,7 @@ extern const struct chi_message chi_insight_result_message;
 /* Parts of several: a struct chi_range, chi_counts, chi_put_result, chi_import_result, chi_cursor,
  * chi_idempotency_key, chi_entry; the keys of a chi_positions; a chi_text, of a FEN for one. */
 extern const struct chi_message chi_range_message;
+extern const struct chi_message chi_evidence_message;
 extern const struct chi_message chi_counts_message;
 extern const struct chi_message chi_put_counts_message;
 extern const struct chi_message chi_import_counts_message;

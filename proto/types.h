@@ -160,6 +160,7 @@ struct chi_explore_request {
 	struct chi_key key;
 	const char *fen;    /* instead of the key, whose len is 0 then; or NULL */
 	const char *filter; /* of games; NULL: none */
+	struct chi_evidence evidence;
 };
 
 /* What is asked for by SCAN, and by COUNT, which has of it the band, the filter, the games and the

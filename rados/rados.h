@@ -72,7 +72,8 @@ typedef int chi_rados_take(void *context, size_t i, const struct chi_record *rec
 CHI_MUSTUSE int chi_rados_get_many(struct chi_rados *rados, const struct chi_key *keys, size_t n,
 				   struct chi_arena *arena, chi_rados_take *take, void *context);
 CHI_MUSTUSE int chi_rados_explore(struct chi_rados *rados, const struct chi_key *key,
-				  struct chi_arena *arena, struct chi_explored *out);
+				  const struct chi_evidence *evidence, struct chi_arena *arena,
+				  struct chi_explored *out);
 
 /* The entry that is refused is named; nothing is stored then, nor if all are checked and one would
  * be too large. After another failure some shards may have their part, which the fault says. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "store/store.h"
 
@@ -14,10 +15,10 @@ struct probing {
 };
 
 static int make_row(struct chi_rados *rados, const struct chi_key *key, const uint8_t *record,
-		    size_t len, struct chi_row *row)
+		    size_t len, const struct chi_evidence *evidence, struct chi_row *row)
 {
 	*row = (struct chi_row){.key = *key, .found = record != NULL};
-	if (record != NULL && chi_record_decode_strength(record, len, row) < 0) {
+	if (record != NULL && chi_record_decode_strength(record, len, evidence, row) < 0) {
 		return chi_rados_damaged(rados, key);
 	}
 	return CHI_OK;
@@ -26,7 +27,7 @@ static int make_row(struct chi_rados *rados, const struct chi_key *key, const ui
 static int fill_row(void *context, size_t i, const uint8_t *record, size_t len)
 {
 	const struct probing *probing = context;
-	return make_row(probing->rados, &probing->keys[i], record, len, &probing->rows[i]);
+	return make_row(probing->rados, &probing->keys[i], record, len, NULL, &probing->rows[i]);
 }
 
 int chi_rados_probe(struct chi_rados *rados, const struct chi_key *keys, size_t n,
@@ -92,10 +93,12 @@ int chi_rados_get_many(struct chi_rados *rados, const struct chi_key *keys, size
 
 /* ---- Exploring --------------------------------------------------------------------------- */
 
+/* What is asked for, and its reading. */
 struct exploring {
 	struct chi_rados *rados;
 	const struct chi_explore_reading *reading;
-	const struct chi_key *keys; /* the position, then those after it */
+	const struct chi_evidence *evidence; /* NULL: all is seen */
+	const struct chi_key *keys;	     /* the position, then those after it */
 };
 
 static int fill_explored(void *context, size_t i, const uint8_t *record, size_t len)
@@ -103,7 +106,8 @@ static int fill_explored(void *context, size_t i, const uint8_t *record, size_t 
 	const struct exploring *exploring = context;
 	const struct chi_explore_reading *reading = exploring->reading;
 	struct chi_row *row = i == 0 ? reading->position : &reading->rows[i - 1];
-	int status = make_row(exploring->rados, &exploring->keys[i], record, len, row);
+	int status = make_row(exploring->rados, &exploring->keys[i], record, len,
+			      exploring->evidence, row);
 	if (status == CHI_OK && i == 0 && record != NULL) {
 		status = chi_record_decode(record, len, reading->arena, reading->record, NULL);
 	}
@@ -114,19 +118,27 @@ static int fill_explored(void *context, size_t i, const uint8_t *record, size_t 
 static int read_explored(void *context, const struct chi_explore_reading *reading,
 			 struct chi_fault *fault)
 {
-	struct chi_rados *rados = context;
+	const struct exploring *asked = context;
 	struct chi_key *keys = chi_arena_array(reading->arena, 1 + reading->n, sizeof(*keys));
 	if (keys == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
 	keys[0] = *reading->key;
 	memcpy(keys + 1, reading->keys, reading->n * sizeof(*keys));
-	struct exploring exploring = {.rados = rados, .reading = reading, .keys = keys};
-	return chi_rados_read_keys(rados, keys, 1 + reading->n, fill_explored, &exploring);
+	struct exploring exploring = {.rados = asked->rados,
+				      .reading = reading,
+				      .evidence = asked->evidence,
+				      .keys = keys};
+	return chi_rados_read_keys(asked->rados, keys, 1 + reading->n, fill_explored, &exploring);
 }
 
-int chi_rados_explore(struct chi_rados *rados, const struct chi_key *key, struct chi_arena *arena,
+int chi_rados_explore(struct chi_rados *rados, const struct chi_key *key,
+		      const struct chi_evidence *evidence, struct chi_arena *arena,
 		      struct chi_explored *out)
 {
-	return chi_explore_by(read_explored, rados, key, arena, out, rados->fault);
+	struct exploring asked = {.rados = rados, .evidence = chi_evidence_or_null(evidence)};
+	int status = chi_evidence_check(evidence, rados->fault);
+	return status == CHI_OK
+		       ? chi_explore_by(read_explored, &asked, key, arena, out, rados->fault)
+		       : status;
 }

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "chess/sieve.h"
 #include "rados/walk.h"
@@ -186,6 +187,9 @@ static int judge(struct chi_rados_scan *scan, const struct chi_key *key, const u
 	if (rc == CHI_OK && *wanted && entry != NULL) {
 		*entry = (struct chi_entry){.key = *key, .found = true};
 		rc = chi_record_decode(record, len, &scan->arena, &entry->record, NULL);
+		rc = rc == CHI_OK ? chi_evidence_apply(&scan->spec.filter.evidence, &scan->arena,
+						       &entry->record)
+				  : rc;
 	}
 	return rc == -CHI_ECORRUPT ? chi_rados_damaged(scan->rados, key) : rc;
 }
@@ -325,6 +329,8 @@ static int take_scanned(void *context, size_t i, const struct chi_record *record
 		*entry = (struct chi_entry){
 			.key = scan->found[i].key, .found = true, .record = *record};
 		scan->n++;
+		return chi_evidence_apply(&scan->spec.filter.evidence, &scan->arena,
+					  &entry->record);
 	}
 	return CHI_OK;
 }

@@ -125,6 +125,11 @@ void chi_dir_guard_lock_files(void);
 CHI_MUSTUSE int chi_read_begin(struct chi_dir *store, struct chi_read **out);
 void chi_read_end(struct chi_read *read);
 
+/* From here to chi_read_end, or the next call, rows and records of the snapshot have only these
+ * evaluations, which also what filters of games ask of them goes by; NULL: all. Must stay as it is
+ * for so long. A scan goes by its own filter's. */
+void chi_read_see(struct chi_read *read, const struct chi_evidence *evidence);
+
 /* The number of the committed state that the snapshot shows; two snapshots with the same number
  * show the same. */
 uint64_t chi_read_sequence(const struct chi_read *read);

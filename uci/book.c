@@ -67,7 +67,7 @@ int chi_book_move(struct chi_client *client, const struct chi_uci_options *optio
 	struct chi_key key;
 	size_t n = 0;
 	chi_key_encode(position, &key);
-	int rc = chi_explore(client, &key, options->filter, &explored);
+	int rc = chi_explore(client, &key, options->filter, NULL, &explored);
 	if (rc != CHI_OK) {
 		return rc;
 	}

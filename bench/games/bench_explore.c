@@ -62,7 +62,8 @@ static bool run_step(void *context, const char *name, struct bench_result *out)
 		struct chi_explored found;
 		const struct chi_key *key =
 			few ? &explorer->few[i % explorer->n_few] : &explorer->initial;
-		must(explorer, chi_explore(explorer->client, key, NULL, &found), "chi_explore");
+		must(explorer, chi_explore(explorer->client, key, NULL, NULL, &found),
+		     "chi_explore");
 		out->sum += found.n_moves;
 	}
 	out->ns = bench_cpu() - start;

@@ -186,7 +186,7 @@ int loadgen_ask(struct loadgen_client *client, enum mix_kind kind, size_t n, uin
 		status = chi_get(client->client, client->keys, &record);
 		break;
 	case MIX_EXPLORE:
-		status = chi_explore(client->client, client->keys, NULL, &explore);
+		status = chi_explore(client->client, client->keys, NULL, NULL, &explore);
 		break;
 	case MIX_SCAN:
 		status = ask_scan(client, positions);

@@ -49,6 +49,7 @@ static int run_count(struct cli *cli)
 
 static const struct cli_option options[] = {
 	FILTER_OPTIONS(count_state),
+	EVIDENCE_OPTIONS(count_state, spec.filter.evidence),
 	GAME_HEAD_OPTIONS(count_state, terms),
 	OPTIONS_END,
 };

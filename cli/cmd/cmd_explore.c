@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "base/arena.h"
+#include "base/evidence.h"
+#include "cli/in/filter.h"
 #include "cli/in/game_terms.h"
 #include "cli/in/place.h"
 #include "cli/out/explored.h"
@@ -15,12 +18,13 @@ struct explore_state {
 	bool all;
 	bool as_table;
 	bool tsv;
-	const char *engine; /* of the scores backed up */
+	const char *backed; /* engine of the scores backed up */
+	struct chi_evidence evidence;
 	struct table_options table;
 	struct game_terms terms;
 };
 
-static const struct explore_state defaults = {.engine = CHI_BACKUP_ENGINE};
+static const struct explore_state defaults = {.backed = CHI_BACKUP_ENGINE};
 
 static bool was_played(const struct chi_explore_move *move)
 {
@@ -43,7 +47,7 @@ static size_t rows_of(const struct explore_state *state, const struct chi_explor
 static int explore_key(struct cli *cli, const struct chi_key *key, struct chi_explored *out)
 {
 	const struct explore_state *wanted = cli->state;
-	return chi_explore(cli->client, key, wanted->terms.text, out);
+	return chi_explore(cli->client, key, wanted->terms.text, &wanted->evidence, out);
 }
 
 /* Asked for before the moves: an answer lasts until the next call. */
@@ -52,12 +56,17 @@ static int print_card(struct cli *cli, struct card *card, const struct table *ta
 	struct chi_record record;
 	struct chi_explored explore;
 	const struct explore_state *wanted = cli->state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
+	chi_arena_init(&arena, CHI_EVALS_MAX * sizeof(struct chi_eval));
 	int status = card_statistic(cli->client, &card->statistic);
 	if (status == CHI_OK) {
 		status = explore_key(cli, &card->key, &explore);
 	}
 	if (status == CHI_OK) {
 		status = chi_get(cli->client, &card->key, &record);
+	}
+	if (status == CHI_OK) {
+		status = chi_evidence_apply(&wanted->evidence, &arena, &record);
 	}
 	if (wanted->terms.n > 0) {
 		record.counts = explore.position.counts;
@@ -84,7 +93,8 @@ static int answer_explore(struct cli *cli, struct card *card, struct table *tabl
 	if (code != EXIT_DONE) {
 		return code;
 	}
-	int status = chi_backed_ask(cli->client, wanted->engine, &card->key, &backed);
+	int status =
+		chi_backed_ask(cli->client, wanted->backed, &wanted->evidence, &card->key, &backed);
 	if (status == CHI_OK) {
 		status = explore_key(cli, &card->key, &explore);
 	}
@@ -144,7 +154,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(explore_state, as_table, "table",
 		    "board and table, even if the output is not a terminal"),
 	OPTION_FLAG(explore_state, tsv, "tsv", "tab-separated rows, even on a terminal"),
-	OPTION(explore_state, engine, explored_take_engine, "engine", "NAME",
+	EVIDENCE_OPTIONS(explore_state, evidence),
+	OPTION(explore_state, backed, explored_take_engine, "backed", "NAME",
 	       "name of the backed-up scores (default: " CHI_BACKUP_ENGINE ")"),
 	TABLE_OPTIONS(explore_state),
 	GAME_TERM_OPTIONS(explore_state, terms),
@@ -164,7 +175,8 @@ const struct command cmd_explore = {
 		"and note; then a table with a bar for each move (White's wins, draws, Black's\n"
 		"wins), through $PAGER if it is long. Elsewhere it prints tab-separated rows of\n"
 		"the moves: san, uci, games, white, draws, black, other, score, eval, depth,\n"
-		"backed (the score that 'propagate' backed up), reached, reached_white,\n"
+		"backed (the score that 'propagate' backed up, if it is seen), reached, "
+		"reached_white,\n"
 		"reached_draws, reached_black, chi2, eco, opening. A position that is not stored\n"
 		"is named on standard error, and the exit code is 1.\n"
 		"Options that choose games count only these: --player Anand --white.\n\n" PLACE_HELP

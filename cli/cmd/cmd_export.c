@@ -192,9 +192,10 @@ static int write_games(struct cli *cli, struct export *export, struct export_sta
 /* Options of the wrong kind would silently do nothing. */
 static int check_export_kind(struct cli *cli, bool games)
 {
-	static const char *const of_positions[] = {"min",    "max",  "material",  "either-colour",
-						   "pieces", "side", "min-games", "score",
-						   "eval",   "ply",  "engines",	  "show"};
+	static const char *const of_positions[] = {
+		"min",	   "max",	"material", "either-colour", "pieces",
+		"side",	   "min-games", "score",    "eval",	     "ply",
+		"engines", "engine",	"depth",    "eval-date",     "show"};
 	for (size_t i = 0; games && i < CHI_COUNT(of_positions); i++) {
 		if (cli_given(cli, of_positions[i])) {
 			return cli_usage(cli, "--%s goes with positions, not with games (PGN)",
@@ -253,6 +254,7 @@ static const struct cli_option options[] = {
 	OPTION_NUMBER(export_state, spec.limit, 1, UINT64_MAX, "limit", "N",
 		      "at most N positions, or games"),
 	FILTER_OPTIONS(export_state),
+	EVIDENCE_OPTIONS(export_state, spec.filter.evidence),
 	GAME_HEAD_OPTIONS(export_state, terms),
 	OPTIONS_END,
 };

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "base/evidence.h"
 #include "cli/in/fens.h"
+#include "cli/in/filter.h"
 #include "cli/out/explored.h"
 #include "cli/out/output.h"
 #include "cli/out/record.h"
@@ -13,6 +15,7 @@
 
 struct get_state {
 	bool as_table;
+	struct chi_evidence evidence;
 	struct table_options table;
 };
 
@@ -21,6 +24,7 @@ struct gathered {
 	struct place places[TOGETHER];
 	struct table table; /* open: for people */
 	enum chi_statistic statistic;
+	const struct chi_evidence *evidence;
 	bool printed; /* anything in the table */
 	size_t n;
 	size_t done;		/* of them: printed, or said to be missing */
@@ -58,15 +62,20 @@ static int print_record(void *context, size_t i, const struct chi_record *record
 	struct gathered *gathered = context;
 	const struct chi_key *key = &gathered->keys[gathered->done++];
 	(void)i;
+	struct chi_record seen = record != NULL ? *record : (struct chi_record){0};
+	chi_arena_reset(&gathered->arena);
+	int status = chi_evidence_apply(gathered->evidence, &gathered->arena, &seen);
+	if (status < 0) {
+		return status;
+	}
 	if (record != NULL && gathered->table.out != NULL) {
-		print_board(gathered, &gathered->places[gathered->done - 1], record);
+		print_board(gathered, &gathered->places[gathered->done - 1], &seen);
 		return CHI_OK;
 	}
 	if (record != NULL) {
 		const char *text = NULL;
 		size_t len = 0;
-		chi_arena_reset(&gathered->arena);
-		int status = record_text(key, record, true, &gathered->arena, &text, &len);
+		status = record_text(key, &seen, true, &gathered->arena, &text, &len);
 		if (status == CHI_OK) {
 			(void)fwrite(text, 1, len, stdout);
 		} else {
@@ -130,6 +139,7 @@ static int run_get(struct cli *cli)
 	const struct get_state *wanted = cli->state;
 	static struct gathered gathered;
 	const struct fens_user user = {.each = gather, .flush = answer_get, .context = &gathered};
+	gathered.evidence = &wanted->evidence;
 	int code = check_options(cli, wanted);
 	if (code != EXIT_DONE) {
 		return code;
@@ -155,6 +165,7 @@ static int run_get(struct cli *cli)
 static const struct cli_option options[] = {
 	OPTION_FLAG(get_state, as_table, "table",
 		    "for people: a board with what is known, and the moves"),
+	EVIDENCE_OPTIONS(get_state, evidence),
 	TABLE_OPTIONS(get_state),
 	OPTIONS_END,
 };

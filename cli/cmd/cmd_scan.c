@@ -138,6 +138,7 @@ static int run_scan(struct cli *cli)
 
 static const struct cli_option options[] = {
 	FILTER_OPTIONS(scan_state),
+	EVIDENCE_OPTIONS(scan_state, spec.filter.evidence),
 	OPTION_FLAG(scan_state, spec.descending, "desc", "in descending order"),
 	/* To have no limit, leave it out: 0 rows make no sense. */
 	OPTION_NUMBER(scan_state, spec.limit, 1, UINT64_MAX, "limit", "N", "at most N rows"),

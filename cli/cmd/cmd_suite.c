@@ -10,6 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/evidence.h"
 #include "chess/key.h"
 #include "cli/in/filter.h"
 #include "cli/out/export_text.h"
@@ -149,8 +150,14 @@ static bool is_apart(const struct suite *suite, const struct chi_position *posit
 /* The line of one that is chosen; one that went meanwhile is none. */
 static int write_chosen(struct cli *cli, struct suite *suite, const struct chi_key *key)
 {
+	const struct suite_state *state = cli->state;
+	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_record record;
+	chi_arena_init(&arena, CHI_EVALS_MAX * sizeof(struct chi_eval));
 	int status = chi_get(cli->client, key, &record);
+	if (status == CHI_OK) {
+		status = chi_evidence_apply(&state->spec.filter.evidence, &arena, &record);
+	}
 	if (status < 0) {
 		return cli_fail(cli->client, status);
 	}
@@ -226,6 +233,7 @@ static const struct cli_option options[] = {
 	OPTION_TEXT(suite_state, path, "output", "FILE",
 		    "-o too: a file instead of standard output"),
 	FILTER_OPTIONS(suite_state),
+	EVIDENCE_OPTIONS(suite_state, spec.filter.evidence),
 	OPTIONS_END,
 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/in/filter.h"
 #include "cli/in/game_terms.h"
 #include "cli/out/columns.h"
 #include "cli/out/output.h"
@@ -25,6 +26,7 @@ struct insight_state {
 	uint64_t split;
 	uint64_t limit;
 	uint64_t engines;
+	struct chi_evidence evidence;
 	const char *of; /* a FEN; NULL: all positions */
 	bool all;
 	uint8_t kind;
@@ -121,6 +123,7 @@ static int ask(struct cli *cli, bool black)
 					      .limit = state->limit,
 					      .split = (uint32_t)state->split,
 					      .engines = (uint8_t)state->engines,
+					      .evidence = state->evidence,
 					      .position = state->of != NULL ? &key : NULL};
 	struct chi_insight_result result;
 	int status = chi_insight_list(cli->client, &spec, &result);
@@ -421,6 +424,7 @@ static const struct cli_option gap_options[] = {
 		      "rated games of a position (default: 50)"),
 	OPTION_NUMBER(insight_state, engines, 1, CHI_EVALS_MAX, "engines", "N",
 		      "positions that N engines evaluated at least (default: 1)"),
+	EVIDENCE_OPTIONS(insight_state, evidence),
 	TESTED_OPTIONS,
 	OPTIONS_END,
 };

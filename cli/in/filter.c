@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/num.h"
 #include "formats/range.h"
 
@@ -109,6 +110,39 @@ int filter_engines(struct cli *cli, const struct cli_option *option, const char 
 	return EXIT_DONE;
 }
 
+int filter_engine(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	size_t len = strlen(value);
+	if (len == 0 || len > CHI_ENGINE_MAX || !chi_utf8_valid(value, len)) {
+		return cli_usage(cli, "--%s: a pattern has 1 to %d bytes of UTF-8", option->name,
+				 CHI_ENGINE_MAX);
+	}
+	memcpy(out, value, len + 1);
+	return EXIT_DONE;
+}
+
+int filter_depth(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_range range;
+	int code = take_range(cli, option, value, chi_range_depth, "30.. within 0..65535", &range);
+	*(struct chi_range *)out = range;
+	return code;
+}
+
+int filter_eval_date(struct cli *cli, const struct cli_option *option, const char *value, void *out)
+{
+	struct chi_evidence *evidence = out;
+	if (!chi_range_time(value, &evidence->since, &evidence->until)) {
+		return cli_usage(cli, "--%s: '%s' is no span such as 2023.. or 2024-05..2024-06",
+				 option->name, value);
+	}
+	if (evidence->until != 0 && evidence->since > evidence->until) {
+		return cli_usage(cli, "--%s: in '%s' the first is after the last", option->name,
+				 value);
+	}
+	return EXIT_DONE;
+}
+
 const char *const filter_sides[] = {[CHI_SIDE_WHITE] = "w", [CHI_SIDE_BLACK] = "b"};
 
 /* The fault begins with "material", so the dashes make it the option's name. */
@@ -191,9 +225,11 @@ int filter_take(struct cli *cli, struct chi_scan_spec *spec)
 	if (performs) {
 		return take_performance(cli, (enum chi_statistic)info.statistic, spec);
 	}
+	/* The statistic is that of all evaluations. */
+	bool all = chi_evidence_or_null(&filter->evidence) == NULL;
 	return info.statistic == CHI_STATISTIC_SCORE
 		       ? take_band(cli, &filter->score, CHI_SORT_SCORE, spec)
-	       : info.statistic == CHI_STATISTIC_EVAL
+	       : info.statistic == CHI_STATISTIC_EVAL && all
 		       ? take_band(cli, &filter->eval, CHI_SORT_EVAL, spec)
 		       : EXIT_DONE;
 }

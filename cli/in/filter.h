@@ -30,8 +30,18 @@
 	       "a game reached it first at ply A to B"),                                           \
 	OPTION(state, spec.filter.engines_min, filter_engines, "engines", "N",                     \
 	       "evaluated by at least N engines")
+
+/* The same of which evaluations are seen, in the state's `struct chi_evidence member`. */
+#define EVIDENCE_OPTIONS(state, member)                                                            \
+	OPTION(state, member.engine, filter_engine, "engine", "PATTERN",                           \
+	       "only evaluations of engines with such names: 'stockfish 1[67]*'"),                 \
+	OPTION(state, member.depth, filter_depth, "depth", "A..B",                                 \
+	       "only evaluations of depth A to B: 30.."),                                          \
+	OPTION(state, member, filter_eval_date, "eval-date", "A..B",                               \
+	       "only evaluations made from A to B: 2023.., 2024-05..2024-06")
 /* clang-format on */
 
+cli_reader filter_engine, filter_depth, filter_eval_date;
 cli_reader filter_band, filter_material, filter_pieces, filter_score, filter_eval, filter_ply,
 	filter_performance, filter_engines;
 extern const char *const filter_sides[3];

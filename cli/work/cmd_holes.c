@@ -191,7 +191,7 @@ static int print_hole(struct holes_run *run, const struct listed *listed)
 	chi_move move = 0;
 	uint32_t start = 0;
 	int status = chi_explore(run->cli->client, &run->repertoire.set.keys[listed->number],
-				 state->terms.text, &explored);
+				 state->terms.text, NULL, &explored);
 	if (status != CHI_OK) {
 		return cli_fail(run->cli->client, status);
 	}

@@ -154,7 +154,7 @@ static int walk_opponent(struct holes *holes, size_t ply, uint32_t at)
 	uint64_t left = 0;
 	int code = EXIT_DONE;
 	int status = chi_explore(holes->cli->client, &repertoire->set.keys[step.number],
-				 holes->filter, &explored);
+				 holes->filter, NULL, &explored);
 	if (status != CHI_OK) {
 		return cli_fail(holes->cli->client, status);
 	}
@@ -207,7 +207,7 @@ static int count_start(struct holes *holes, uint32_t number, uint64_t *games)
 {
 	struct chi_explored explored;
 	int status = chi_explore(holes->cli->client, &holes->repertoire->set.keys[number],
-				 holes->filter, &explored);
+				 holes->filter, NULL, &explored);
 	if (status != CHI_OK) {
 		return cli_fail(holes->cli->client, status);
 	}

@@ -53,6 +53,9 @@ const char *filter_name(size_t i);
 /* The filter's text, in the arena; "" if no parameter asks for anything. */
 CHI_MUSTUSE int filter_of(struct call *call, enum filter_part part, const char **out);
 
+/* Which evaluations are seen: engine, depth, eval-date. -CHI_EINVAL. */
+CHI_MUSTUSE int filter_evidence(struct call *call, struct chi_evidence *out);
+
 /* What a scan is asked for: band, filter, order. */
 CHI_MUSTUSE int filter_scan(struct call *call, struct chi_scan_spec *out);
 

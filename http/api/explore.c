@@ -55,9 +55,11 @@ int api_explore(struct call *call)
 	struct chi_backed backed;
 	struct chi_key key;
 	const char *filter = "";
+	struct chi_evidence evidence;
 	char endgame[CHI_ENDGAME_JSON_SIZE];
 	int status = call_fen_param(call, "fen", &key);
 	status = status == CHI_OK ? filter_of(call, FILTER_ALL, &filter) : status;
+	status = status == CHI_OK ? filter_evidence(call, &evidence) : status;
 	if (status < 0) {
 		return status;
 	}
@@ -69,11 +71,11 @@ int api_explore(struct call *call)
 				"' and has at most %d bytes",
 				CHI_ENGINE_MAX);
 	}
-	status = chi_backed_ask(call->client, engine, &key, &backed);
+	status = chi_backed_ask(call->client, engine, &evidence, &key, &backed);
 	if (status < 0) {
 		return call_failed(call, status);
 	}
-	status = chi_explore(call->client, &key, filter, &explore);
+	status = chi_explore(call->client, &key, filter, &evidence, &explore);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

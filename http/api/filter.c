@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "store/store.h"
@@ -249,6 +250,24 @@ int filter_word(struct call *call, const char *name, const char *const *words, s
 	return bad(call, name, list);
 }
 
+int filter_evidence(struct call *call, struct chi_evidence *out)
+{
+	const char *engine = params_get(&call->params, "engine");
+	const char *date = params_get(&call->params, "eval-date");
+	*out = (struct chi_evidence){.since = 0};
+	if (engine != NULL && strlen(engine) > CHI_ENGINE_MAX) {
+		return bad(call, "engine", "too long a pattern");
+	}
+	if (engine != NULL) {
+		memcpy(out->engine, engine, strlen(engine) + 1);
+	}
+	if (date != NULL && !chi_range_time(date, &out->since, &out->until)) {
+		return bad(call, "eval-date", "no span such as 2023.. or 2024-05..2024-06");
+	}
+	int status = take_range(call, "depth", chi_range_depth, &out->depth);
+	return status == CHI_OK ? chi_evidence_check(out, &call->fault) : status;
+}
+
 int filter_scan(struct call *call, struct chi_scan_spec *out)
 {
 	static const char *const sides[] = {"any", "w", "b"};
@@ -271,6 +290,7 @@ int filter_scan(struct call *call, struct chi_scan_spec *out)
 	status =
 		status == CHI_OK ? take_range(call, "eval", chi_range_eval, &filter->eval) : status;
 	status = status == CHI_OK ? take_range(call, "ply", chi_range_ply, &filter->ply) : status;
+	status = status == CHI_OK ? filter_evidence(call, &filter->evidence) : status;
 	if (status == CHI_OK && out->chi2_min > out->chi2_max) {
 		return chi_fail(&call->fault, -CHI_EINVAL, "from is greater than to");
 	}

@@ -41,6 +41,7 @@ static int spec_of_insight(struct call *call, struct chi_insight_spec *spec, str
 	status = status == CHI_OK ? insight_number(call, "split", UINT16_MAX, 0, &split) : status;
 	status = status == CHI_OK ? insight_number(call, "engines", CHI_EVALS_MAX, 0, &engines)
 				  : status;
+	status = status == CHI_OK ? filter_evidence(call, &spec->evidence) : status;
 	if (status == CHI_OK && params_get(&call->params, "fen") != NULL) {
 		status = call_fen_param(call, "fen", key);
 		spec->position = key;

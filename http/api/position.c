@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/openings/openings.h"
@@ -262,6 +263,7 @@ int api_position(struct call *call)
 {
 	struct chi_key key;
 	struct chi_record record;
+	struct chi_evidence evidence;
 	if (call->method == CHI_HTTP_POST) {
 		if (call->params.n > 0) {
 			return chi_fail(&call->fault, -CHI_EINVAL,
@@ -273,6 +275,7 @@ int api_position(struct call *call)
 		return status;
 	}
 	int status = call_fen_param(call, "fen", &key);
+	status = status == CHI_OK ? filter_evidence(call, &evidence) : status;
 	if (status < 0) {
 		return status;
 	}
@@ -280,5 +283,7 @@ int api_position(struct call *call)
 	if (status < 0) {
 		return call_failed(call, status);
 	}
-	return say_position(call, &key, status == CHI_OK ? &record : NULL);
+	bool found = status == CHI_OK;
+	status = found ? chi_evidence_apply(&evidence, &call->arena, &record) : CHI_OK;
+	return status == CHI_OK ? say_position(call, &key, found ? &record : NULL) : status;
 }

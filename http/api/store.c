@@ -231,13 +231,15 @@ int api_stats(struct call *call)
 /* ---- The table --------------------------------------------------------------------------- */
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__})
+#define EVIDENCE   "engine", "depth", "eval-date"
 #define POSITIONS                                                                                  \
 	"from", "to", "material", "?either-colour", "side", "pieces", "min-games", "score",        \
-		"eval", "ply", "engines"
+		"eval", "ply", "engines", EVIDENCE
 
 static const struct route_params none = {NAMES(NULL), NULL};
 static const struct route_params board = {NAMES("fen", NULL), NULL};
-static const struct route_params explore = {NAMES("fen", "backed", NULL), filter_name};
+static const struct route_params position = {NAMES("fen", EVIDENCE, NULL), NULL};
+static const struct route_params explore = {NAMES("fen", "backed", EVIDENCE, NULL), filter_name};
 static const struct route_params games = {
 	NAMES("fen", "sort", "?descending", "limit", "cursor", "?total", NULL), filter_name};
 static const struct route_params find = {
@@ -248,13 +250,13 @@ static const struct route_params histogram = {NAMES("bins", POSITIONS, NULL), NU
 static const struct route_params names = {NAMES("kind", "q", "limit", NULL), NULL};
 static const struct route_params stats = {NAMES("by", "as", "limit", NULL), filter_name};
 static const struct route_params insight = {NAMES("kind", "fen", "side", "min-games", "fdr",
-						  "known", "caught-on", "split", "engines", "limit",
-						  NULL),
+						  "known", "caught-on", "split", "engines",
+						  EVIDENCE, "limit", NULL),
 					    filter_name};
 
 const struct route api_routes[] = {
 	{"/api/info", 0, api_info, NULL, &none},
-	{"/api/position", ROUTE_POST, api_position, NULL, &board},
+	{"/api/position", ROUTE_POST, api_position, NULL, &position},
 	{"/api/explore", ROUTE_LONG, api_explore, NULL, &explore},
 	{"/api/games", ROUTE_LONG, api_games, NULL, &games},
 	{"/api/game/", ROUTE_UNDER, api_game, NULL, &none},

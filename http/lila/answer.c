@@ -319,7 +319,7 @@ int lila_say(struct call *call, const struct lila_query *query, const struct lil
 	struct one_move *moves = NULL;
 	struct named named = {NULL, NULL, NULL};
 	size_t n = 0;
-	int status = chi_explore(call->client, &query->key, query->filter, &explore);
+	int status = chi_explore(call->client, &query->key, query->filter, NULL, &explore);
 	if (status < 0) {
 		return call_failed(call, status);
 	}

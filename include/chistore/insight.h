@@ -57,6 +57,7 @@ struct chi_insight_spec {
 	uint64_t limit;	    /* rows, the first ones; 0: all */
 	uint32_t split;	    /* DRIFT: the first year of the later games; not 0 */
 	uint8_t engines;    /* GAP: positions that so many evaluated; 0: 1 */
+	struct chi_evidence evidence;	/* the evaluations that it, and the filter, goes by */
 	const struct chi_key *position; /* PERFORMANCE: only positions after its moves, of which
 					   each is a row of its own; NULL: all positions */
 };

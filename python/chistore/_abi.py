@@ -923,6 +923,7 @@ chi_insight_spec._fields_ = [
     ("limit", c_uint64),
     ("split", c_uint32),
     ("engines", c_uint8),
+    ("evidence", chi_evidence),
     ("position", POINTER(chi_key)),
 ]
 chi_insight_row._fields_ = [
@@ -1074,7 +1075,7 @@ FUNCTIONS = {
     "chi_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(chi_row)]),
     "chi_get": (c_int, [POINTER(chi_client), POINTER(chi_key), POINTER(chi_record)]),
     "chi_get_many": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, chi_get_each, c_void_p]),
-    "chi_explore": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_explored)]),
+    "chi_explore": (c_int, [POINTER(chi_client), POINTER(chi_key), c_char_p, POINTER(chi_evidence), POINTER(chi_explored)]),
     "chi_put": (c_int, [POINTER(chi_client), POINTER(chi_put_entry), c_size_t, c_int, POINTER(chi_put_result)]),
     "chi_delete": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, c_int, POINTER(c_uint64)]),
     "chi_flush": (c_int, [POINTER(chi_client)]),

@@ -10,6 +10,7 @@ import typing
 from . import _abi
 from ._library import lib
 from .position import Position
+from .record import evidence_of
 
 _SORTS = {"number": _abi.CHI_GAMES_NUMBER, "date": _abi.CHI_GAMES_DATE,
           "rating": _abi.CHI_GAMES_RATING}
@@ -217,13 +218,15 @@ class Gaming:
         return self._insight(_abi.CHI_INSIGHT_DRIFT, filter=_bytes(filter), split=split,
                              min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
-    def gap(self, filter="", engines=1, min_games=0, fdr=5, limit=0):  # pylint: disable=redefined-builtin
+    def gap(self, filter="", engines=1, min_games=0, fdr=5, limit=0, **evidence):  # pylint: disable=redefined-builtin
         """
         Findings, positions where White's results, as of equals, are other ones than the deepest
-        evaluation lets expect: `eval` in centipawns as White sees them.
+        evaluation lets expect: `eval` in centipawns as White sees them. Evaluations are chosen as
+        in `scan`.
         """
         return self._insight(_abi.CHI_INSIGHT_GAP, filter=_bytes(filter), engines=engines,
-                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
+                             min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit,
+                             evidence=evidence_of(**evidence))
 
     def _insight(self, kind, **asked):
         out = _abi.chi_insight_result()

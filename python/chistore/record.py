@@ -9,6 +9,7 @@ import struct
 import typing
 
 from . import _abi
+from ._library import BadInput
 from .position import Position
 
 
@@ -172,6 +173,25 @@ class Rows:
 def counts_of(c):
     """Of a chi_counts."""
     return Counts(c.white, c.draws, c.black, c.other)
+
+
+def evidence_of(engine="", depth=None, eval_date=None):
+    """A chi_evidence: a pattern of names, and (low, high) in plies and in seconds since 1970, in
+    which None is no bound."""
+    c, raw = _abi.chi_evidence(), engine.encode()
+    if len(raw) > _abi.CHI_ENGINE_MAX:
+        raise BadInput(f"too long a pattern: {engine}", "EINVAL")
+    c.engine = raw
+    if depth is not None:
+        low, high = depth
+        low, high = 0 if low is None else low, 0xffff if high is None else high
+        if not 0 <= low <= high <= 0xffff:
+            raise BadInput(f"out of range: {depth}", "EINVAL")
+        c.depth = _abi.chi_range(True, low, high)
+    if eval_date is not None:
+        c.since, c.until = (bound or 0 for bound in eval_date)
+        c.since = c.since or 1
+    return c
 
 
 def record_of(position, c):

@@ -15,7 +15,8 @@ from ._library import BadInput, check_fault, error_of, lib
 from .position import Position, packed
 from .games import Gaming
 from .queue import Queueing
-from .record import (Counts, Put, Rows, counts_of, hundredths, put_into, record_of, row_at)
+from .record import (Counts, Put, Rows, counts_of, evidence_of, hundredths, put_into, record_of,
+                     row_at)
 from .search import Searching
 
 _STATISTICS = {name[len("CHI_STATISTIC_"):].lower(): value for name, value in vars(_abi).items()
@@ -92,7 +93,7 @@ def _range(bounds, convert=int, least=0, most=0xffff):
 
 
 def _filter(c, material=None, side=None, pieces=None, games_min=0, score=None, eval=None,
-            ply=None, engines=0):  # pylint: disable=redefined-builtin
+            ply=None, engines=0, **evidence):  # pylint: disable=redefined-builtin
     """Fills a chi_filter with what scan and count take."""
     c.side, c.games_min, c.engines_min = _SIDES[side], games_min, engines
     if pieces is not None:
@@ -105,6 +106,7 @@ def _filter(c, material=None, side=None, pieces=None, games_min=0, score=None, e
     c.eval = _range(eval, lambda pawns: _abi.CHI_EVAL_EVEN + hundredths(pawns), 1,
                     _abi.CHI_CHI2_MAX)
     c.ply = _range(ply, int, 0, _abi.CHI_PLY_MAX)
+    c.evidence = evidence_of(**evidence)
 
 
 def _spec(band, filters):
@@ -178,11 +180,12 @@ class Store(Searching, Queueing, Gaming):
         self._check(status)
         return out
 
-    def explore(self, position="startpos", games=""):
+    def explore(self, position="startpos", games="", **evidence):
         """What was played from here, how it ended, and where it led: Explored. `games`: a filter,
-        which only games that fit it count."""
+        which only games that fit it count. Evaluations are chosen as in `scan`."""
         position, c = Position(position), _abi.chi_explored()
-        self._check(lib.chi_explore(self._c(), position._c(), games.encode(), c))
+        self._check(lib.chi_explore(self._c(), position._c(), games.encode(),
+                                    evidence_of(**evidence), c))
         moves = [Child(position.uci(m.move), position.san(m.move), counts_of(m.played),
                        row_at(ctypes.pointer(m.child)), _text(m.eco), _text(m.opening))
                  for m in c.moves[:c.n_moves]]
@@ -201,7 +204,9 @@ class Store(Searching, Queueing, Gaming):
 
         Filters: material="KRPvKR", side="white", pieces=(3, 6), games_min=5, score=(55, None) in
         percent of White, eval=(0.5, 1.0) in pawns of White's view, ply=(0, 20), engines=2,
-        pattern='has "Nd5 kg8" mirror'. `sort` is "games", "score" or "eval", the greatest first, for
+        pattern='has "Nd5 kg8" mirror'. engine="stockfish 1[67]*", depth=(30, None) and
+        eval_date=(low, high), in seconds since 1970, say which evaluations are seen: others are as
+        if they were not there. `sort` is "games", "score" or "eval", the greatest first, for
         up to `limit` rows; else `order` is "strength" or "position", and `after` a Row of an earlier
         scan in that order, after which it goes on. games='player "Carlsen"' counts only the games
         that fit, and leaves out positions that none of them reached; with `records` it exports

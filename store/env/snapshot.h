@@ -12,7 +12,8 @@ struct chi_env;
 struct chi_read {
 	struct chi_env *env;
 	MDB_txn *txn;
-	struct chi_descent descent; /* of the snapshot that its `txn` names */
+	struct chi_descent descent;	     /* of the snapshot that its `txn` names */
+	const struct chi_evidence *evidence; /* what chi_read_see was called with, or NULL */
 };
 
 /* True if the snapshot's position tree can be descended, in read->descent. */

@@ -229,7 +229,7 @@ int chi_prefetch_take(struct chi_prefetch *prefetch, uint64_t ticket, struct chi
 	rc = CHI_LIKELY(descends) ? find_lane(prefetch, read, place, &found)
 				  : chi_read_get(read, key, &found);
 	if (CHI_LIKELY(rc == CHI_OK)) {
-		rc = chi_record_decode_strength(found.value, found.len, out);
+		rc = chi_record_decode_strength(found.value, found.len, NULL, out);
 	} else if (rc == CHI_NONE) {
 		rc = CHI_OK;
 	}

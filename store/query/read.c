@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/evidence.h"
 #include "store/block/block.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
@@ -146,9 +147,15 @@ void chi_read_end(struct chi_read *read)
 		return;
 	}
 	mdb_txn_reset(read->txn);
+	read->evidence = NULL;
 	if (!push(read->env, read)) {
 		discard(read);
 	}
+}
+
+void chi_read_see(struct chi_read *read, const struct chi_evidence *evidence)
+{
+	read->evidence = chi_evidence_or_null(evidence);
 }
 
 uint64_t chi_read_sequence(const struct chi_read *read)
@@ -248,9 +255,9 @@ static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_f
 }
 
 /* Fills the row of a record that was found. A damaged record is reported, never returned. */
-static int fill_row(const struct chi_found *found, struct chi_row *row)
+static int fill_row(const struct chi_read *read, const struct chi_found *found, struct chi_row *row)
 {
-	return chi_record_decode_strength(found->value, found->len, row);
+	return chi_record_decode_strength(found->value, found->len, read->evidence, row);
 }
 
 int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_row *row)
@@ -258,7 +265,7 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 	struct chi_found found;
 	*row = (struct chi_row){.key = *key};
 	int rc = lookup(read, key, &found);
-	return CHI_LIKELY(rc == CHI_OK) ? fill_row(&found, row) : rc;
+	return CHI_LIKELY(rc == CHI_OK) ? fill_row(read, &found, row) : rc;
 }
 
 int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
@@ -290,7 +297,7 @@ static int read_group(struct chi_read *read, const struct chi_key *keys, size_t 
 		rows[i] = (struct chi_row){.key = keys[i]};
 		rc = settle(read, &keys[i], &found[i]);
 		if (CHI_LIKELY(rc == CHI_OK)) {
-			rc = fill_row(&found[i], &rows[i]);
+			rc = fill_row(read, &found[i], &rows[i]);
 		}
 	}
 	return rc < 0 ? rc : CHI_OK;
@@ -350,6 +357,7 @@ int chi_read_record(struct chi_read *read, const struct chi_key *key, struct chi
 		return rc;
 	}
 	rc = chi_record_decode(found.value, found.len, arena, record, NULL);
+	rc = rc == CHI_OK ? chi_evidence_apply(read->evidence, arena, record) : rc;
 	if (rc < 0) {
 		*record = (struct chi_record){0};
 	}
@@ -370,6 +378,8 @@ static int read_record_group(struct chi_read *read, const struct chi_key *keys, 
 		found[i] = place->finding == CHI_FINDING_THERE;
 		if (found[i]) {
 			rc = chi_record_decode(place->value, place->len, arena, &records[i], NULL);
+			rc = rc == CHI_OK ? chi_evidence_apply(read->evidence, arena, &records[i])
+					  : rc;
 		}
 		*done += rc == CHI_OK;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/evidence.h"
 #include "base/fault.h"
 #include "base/num.h"
 #include "chess/key.h"
@@ -206,6 +207,7 @@ static int sorted_record(struct chi_scan *scan, uint64_t steps, struct chi_arena
 		return last;
 	}
 	rc = chi_read_record(scan->read, &row->key, arena, record);
+	rc = rc == CHI_OK ? chi_evidence_apply(&scan->spec.filter.evidence, arena, record) : rc;
 	if (rc == CHI_OK && scan->judge != NULL && !scan->spec.whole_counts) {
 		rc = judge_record(scan, arena, row, record);
 	}
@@ -249,6 +251,7 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 		return rc;
 	}
 	rc = chi_record_decode(value.mv_data, value.mv_size, arena, record, NULL);
+	rc = rc == CHI_OK ? chi_evidence_apply(&scan->spec.filter.evidence, arena, record) : rc;
 	if (rc == CHI_OK && scan->judge != NULL && !scan->spec.whole_counts) {
 		rc = judge_record(scan, arena, row, record);
 	}

@@ -45,9 +45,11 @@ CHI_MUSTUSE int chi_record_peek(const uint8_t *value, size_t len, uint16_t *chi2
 				struct chi_counts *counts);
 
 /* Those, the deepest evaluation and the best move (types.h), without memory, into a row that holds
- * its key and nothing else. Reads no more than it needs, and checks what it reads. CHI_OK or
- * -CHI_ECORRUPT. */
-CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *value, size_t len, struct chi_row *out);
+ * its key and nothing else. Reads no more than it needs, and checks what it reads. Evaluations that
+ * are not seen are as if they were not there; NULL: all are seen. CHI_OK or -CHI_ECORRUPT. */
+CHI_MUSTUSE int chi_record_decode_strength(const uint8_t *value, size_t len,
+					   const struct chi_evidence *evidence,
+					   struct chi_row *out);
 
 /* The same, and what filters ask for besides. */
 struct chi_record_summary {
@@ -56,6 +58,7 @@ struct chi_record_summary {
 	uint32_t engines;   /* that have evaluated the position (rank 0) */
 };
 CHI_MUSTUSE int chi_record_summarise(const uint8_t *value, size_t len,
+				     const struct chi_evidence *evidence,
 				     struct chi_record_summary *out);
 
 /* The whole record, copied into memory of `arena`. `rest` may be NULL. CHI_OK, -CHI_ECORRUPT,

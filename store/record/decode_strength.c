@@ -7,6 +7,7 @@
 #include "store/record/codec.h"
 
 #include "base/attr.h"
+#include "base/evidence.h"
 #include "base/wire.h"
 #include "store/record/record_priv.h"
 #include "store/record/record_head.h"
@@ -81,12 +82,13 @@ static chi_move read_pv(struct chi_reader *r)
 	return bytes != NULL && moves > 0 ? (chi_move)(bytes[0] | bytes[1] << 8) : 0;
 }
 
-/* One evaluation. True if it is its engine's best line. */
-static bool skim_eval(struct chi_reader *r, struct chi_row *out, struct best_eval *best)
+/* One evaluation. True if it is its engine's best line, and seen. */
+static bool skim_eval(struct chi_reader *r, const struct chi_evidence *evidence,
+		      struct chi_row *out, struct best_eval *best)
 {
 	uint64_t name = chi_read_small(r);
 	/* No name is longer than a record: the cast loses nothing that bytes are there for. */
-	(void)chi_read_bytes(r, name <= CHI_ENGINE_MAX ? (size_t)name : SIZE_MAX);
+	const uint8_t *engine = chi_read_bytes(r, name <= CHI_ENGINE_MAX ? (size_t)name : SIZE_MAX);
 	uint64_t depth = chi_read_small(r);
 	uint8_t flags = chi_read_u8(r);
 	uint64_t score = chi_read_small(r);
@@ -107,6 +109,10 @@ static bool skim_eval(struct chi_reader *r, struct chi_row *out, struct best_eva
 	if (r->bad || (flags & EVAL_RANK) != 0) {
 		return false;
 	}
+	if (evidence != NULL &&
+	    !chi_evidence_sees(evidence, (const char *)engine, (size_t)name, depth, date)) {
+		return false;
+	}
 	if (better) {
 		out->has_eval = true;
 		out->is_mate = mate;
@@ -117,12 +123,13 @@ static bool skim_eval(struct chi_reader *r, struct chi_row *out, struct best_eva
 	return true;
 }
 
-static bool skim_evals(const uint8_t *bytes, size_t len, struct chi_row *out, uint32_t *engines)
+static bool skim_evals(const uint8_t *bytes, size_t len, const struct chi_evidence *evidence,
+		       struct chi_row *out, uint32_t *engines)
 {
 	struct chi_reader r = chi_reader_of(bytes, len);
 	struct best_eval best = {0};
 	while (!r.bad && chi_reader_left(&r) > 0) {
-		*engines += skim_eval(&r, out, &best);
+		*engines += skim_eval(&r, evidence, out, &best);
 	}
 	if (best.move != 0) {
 		set_best(out, best.move, CHI_BEST_EVAL);
@@ -131,7 +138,8 @@ static bool skim_evals(const uint8_t *bytes, size_t len, struct chi_row *out, ui
 }
 
 /* Sections are in the order of their tags. */
-static void read_sections(struct chi_reader *r, struct chi_row *out, uint32_t *engines)
+static void read_sections(struct chi_reader *r, const struct chi_evidence *evidence,
+			  struct chi_row *out, uint32_t *engines)
 {
 	while (!r->bad && chi_reader_left(r) > 0) {
 		uint64_t tag = chi_read_small(r);
@@ -146,7 +154,7 @@ static void read_sections(struct chi_reader *r, struct chi_row *out, uint32_t *e
 		if (tag == SECTION_LINE && len >= sizeof(chi_move)) {
 			set_best(out, (chi_move)(bytes[0] | bytes[1] << 8), CHI_BEST_LINE);
 		} else if (tag == SECTION_EVALS) {
-			r->bad = !skim_evals(bytes, (size_t)len, out, engines);
+			r->bad = !skim_evals(bytes, (size_t)len, evidence, out, engines);
 			return;
 		}
 	}
@@ -165,8 +173,8 @@ static void skip_list(struct chi_reader *r, uint8_t head)
 }
 
 /* After the statistic and the counts. */
-static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summary *more,
-		      struct chi_row *out)
+static void read_rest(struct chi_reader *r, uint8_t head, const struct chi_evidence *evidence,
+		      struct chi_record_summary *more, struct chi_row *out)
 {
 	if ((head & HEAD_PLIES) != 0) {
 		uint64_t ply = skip_plies(r, head);
@@ -180,7 +188,7 @@ static void read_rest(struct chi_reader *r, uint8_t head, struct chi_record_summ
 		skip_list(r, head);
 	}
 	if ((head & HEAD_SECTIONS) != 0) {
-		read_sections(r, out, &more->engines);
+		read_sections(r, evidence, out, &more->engines);
 	}
 }
 
@@ -202,7 +210,8 @@ static inline bool read_one_game(const struct chi_reader *r, uint8_t head, struc
 
 /* Reads the rest of a record if it has one of `parts`. */
 CHI_INLINE int decode(const uint8_t *value, size_t len, uint8_t parts,
-		      struct chi_record_summary *more, struct chi_row *out)
+		      const struct chi_evidence *evidence, struct chi_record_summary *more,
+		      struct chi_row *out)
 {
 	struct chi_reader r;
 	uint8_t head;
@@ -211,18 +220,19 @@ CHI_INLINE int decode(const uint8_t *value, size_t len, uint8_t parts,
 		chi_record_read_head(&r, head, &out->chi2, &out->counts);
 		bool done = parts == PROBED && read_one_game(&r, head, out);
 		if ((head & parts) != 0 && !done) {
-			read_rest(&r, head, more, out);
+			read_rest(&r, head, evidence, more, out);
 		}
 	}
 	return CHI_LIKELY(ok && !r.bad) ? CHI_OK : -CHI_ECORRUPT;
 }
 
-int chi_record_decode_strength(const uint8_t *value, size_t len, struct chi_row *out)
+int chi_record_decode_strength(const uint8_t *value, size_t len,
+			       const struct chi_evidence *evidence, struct chi_row *out)
 {
 	struct chi_record_summary more;
 	more.engines = 0;
 	out->found = true;
-	int rc = decode(value, len, PROBED, &more, out);
+	int rc = decode(value, len, PROBED, evidence, &more, out);
 	if (CHI_UNLIKELY(rc < 0)) {
 		/* Nothing of a damaged record is delivered. */
 		*out = (struct chi_row){.key = out->key};
@@ -230,8 +240,9 @@ int chi_record_decode_strength(const uint8_t *value, size_t len, struct chi_row 
 	return rc;
 }
 
-int chi_record_summarise(const uint8_t *value, size_t len, struct chi_record_summary *out)
+int chi_record_summarise(const uint8_t *value, size_t len, const struct chi_evidence *evidence,
+			 struct chi_record_summary *out)
 {
 	*out = (struct chi_record_summary){.min_ply = -1};
-	return decode(value, len, HEAD_SECTIONS | HEAD_PLIES, out, &out->row);
+	return decode(value, len, HEAD_SECTIONS | HEAD_PLIES, evidence, out, &out->row);
 }

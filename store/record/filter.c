@@ -5,6 +5,7 @@
  */
 #include "store/record/filter.h"
 
+#include "base/evidence.h"
 #include "base/record.h"
 #include "chess/bitboard.h"
 #include "chess/sieve.h"
@@ -64,7 +65,8 @@ int chi_filter_record(const struct chi_filter *filter, enum chi_sort sort, const
 	int rc = CHI_OK;
 	*wanted = wants_counts(filter, &row->counts);
 	if (*wanted && deep) {
-		rc = chi_record_summarise(value, len, &summary);
+		rc = chi_record_summarise(value, len, chi_evidence_or_null(&filter->evidence),
+					  &summary);
 		eval = eval_of(&summary.row, key, key_len);
 		*wanted = rc == CHI_OK &&
 			  in_range(&filter->ply, summary.min_ply >= 0, summary.min_ply) &&

@@ -87,13 +87,13 @@ static void to_get_many(const struct fixture *f, const struct offer *o, FILE *to
 /* Into the struct that the key may be of, as one who walks a book does. */
 static void to_explore(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_explore(f->client, o->key, NULL, &in.explore));
+	world_ok(f->client, chi_explore(f->client, o->key, NULL, NULL, &in.explore));
 	print_explore(to, &in.explore);
 }
 
 static void to_explore_filtered(const struct fixture *f, const struct offer *o, FILE *to)
 {
-	world_ok(f->client, chi_explore(f->client, o->key, "result 1-0", &in.explore));
+	world_ok(f->client, chi_explore(f->client, o->key, "result 1-0", NULL, &in.explore));
 	print_explore(to, &in.explore);
 }
 

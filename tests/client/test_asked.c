@@ -130,7 +130,7 @@ CASE(single_questions_are_cut, relay_make, relay_drop)
 		world_ok(client, chi_game_heads(client, &(uint32_t){9}, 1, &row));
 		assert_int_equal(row.head.number, 9);
 		relay_cut(TO_CLIENT, bytes, 1);
-		world_ok(client, chi_explore(client, &start, "player p0", &explore));
+		world_ok(client, chi_explore(client, &start, "player p0", NULL, &explore));
 		assert_int_equal(explore.n_moves, 4);
 		assert_int_equal(explore.position.counts.other, (GAMES + 6) / 7);
 		(void)relay_was_cut();

@@ -70,7 +70,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_scan_count, &a.scan, &a.count, NULL)                                                 \
 	X(chi_delete, &a.key, 1, CHI_SYNC, NULL)                                                   \
 	X(chi_gameset_drop, "mine")                                                                \
-	X(chi_explore, &a.key, NULL, &a.explore)                                                   \
+	X(chi_explore, &a.key, NULL, NULL, &a.explore)                                             \
 	X(chi_game_get, 1, &a.game, NULL)                                                          \
 	X(chi_game_heads, &a.number, 1, &a.game)                                                   \
 	X(chi_games_open, &a.query, &a.opened)                                                     \

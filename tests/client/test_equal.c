@@ -577,7 +577,7 @@ CASE(answers_are_passed_on, make, unmake)
 	unsigned plies = 0;
 	do {
 		const struct chi_key wanted = *at;
-		world_ok(world->client, chi_explore(world->client, at, NULL, &explore));
+		world_ok(world->client, chi_explore(world->client, at, NULL, NULL, &explore));
 		assert_memory_equal(&explore.position.key, &wanted, sizeof(wanted));
 		at = explore.n_moves > 0 ? &explore.moves[0].child.key : NULL;
 		plies++;

@@ -100,7 +100,7 @@ CASE(tells_all, world_external, world_drop)
 	put_child(client, "d4", CHI_CHI2_UNKNOWN, 6);
 	put_child(client, "Nf3", 1, 5);
 	put_child(client, "c4", CHI_CHI2_MAX, 50);
-	world_ok(client, chi_explore(client, &start, NULL, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, NULL, &explore));
 	assert_true(explore.position.found);
 	assert_memory_equal(&explore.position.key, &start, sizeof(start));
 	assert_int_equal(explore.position.chi2, 921);
@@ -137,16 +137,16 @@ CASE(tells_what_is_not_stored, world_external, world_drop)
 	struct chi_key italian =
 		key_of("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3");
 	struct chi_explored explore;
-	world_ok(client, chi_explore(client, &start, NULL, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, NULL, &explore));
 	assert_false(explore.position.found);
 	assert_int_equal(explore.n_moves, 0);
 	assert_int_equal(explore.min_ply, -1);
 	put_child(client, "e4", 777, 20);
-	world_ok(client, chi_explore(client, &start, NULL, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, NULL, &explore));
 	assert_false(explore.position.found);
 	assert_int_equal(explore.n_moves, 1);
 	check_move(&explore.moves[0], "e4", 0, 20);
-	world_ok(client, chi_explore(client, &italian, NULL, &explore));
+	world_ok(client, chi_explore(client, &italian, NULL, NULL, &explore));
 	assert_string_equal(explore.eco, "C50");
 	assert_string_equal(explore.opening, "Italian Game");
 }
@@ -166,7 +166,7 @@ CASE(sees_own_writes, world_external, world_drop)
 	put.record.plies = &ply;
 	put.record.n_plies = 1;
 	world_ok(client, chi_put(client, &put, 1, CHI_ASYNC, NULL));
-	world_ok(client, chi_explore(client, &start, NULL, &explore));
+	world_ok(client, chi_explore(client, &start, NULL, NULL, &explore));
 	assert_true(explore.position.found);
 	assert_int_equal(explore.min_ply, 0);
 	assert_int_equal(explore.n_moves, 1);
@@ -185,7 +185,7 @@ CASE(manages_without_kings, world_external, world_drop)
 	put.record.moves = &move;
 	put.record.n_moves = 1;
 	world_ok(client, chi_put(client, &put, 1, CHI_SYNC, NULL));
-	world_ok(client, chi_explore(client, &put.key, NULL, &explore));
+	world_ok(client, chi_explore(client, &put.key, NULL, NULL, &explore));
 	assert_int_equal(explore.n_moves, 1);
 	assert_int_equal(explore.moves[0].move, move.move);
 	assert_int_equal(explore.moves[0].played.white, 1);

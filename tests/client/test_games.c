@@ -174,8 +174,8 @@ static void not_on_rados(void **state)
 		      "not on RADOS: games by number");
 	world_refused(client, chi_games_open(client, &spec, &query), -CHI_EUNSUPPORTED,
 		      "not on RADOS: lists of games");
-	world_refused(client, chi_explore(client, &start, "white A", &explored), -CHI_EUNSUPPORTED,
-		      "not on RADOS: explore by games");
+	world_refused(client, chi_explore(client, &start, "white A", NULL, &explored),
+		      -CHI_EUNSUPPORTED, "not on RADOS: explore by games");
 	world_refused(client, chi_gameset_drop(client, "some"), -CHI_EUNSUPPORTED,
 		      "not on RADOS: dropping gamesets");
 }

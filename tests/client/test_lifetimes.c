@@ -102,7 +102,7 @@ static void make(struct fixture *f, struct world *world, bool wide)
 	} else {
 		import(f);
 	}
-	world_ok(f->other, chi_explore(f->other, &f->start, NULL, &explore));
+	world_ok(f->other, chi_explore(f->other, &f->start, NULL, NULL, &explore));
 	fixture_note(f, explore.moves[0].child.key);
 	fixture_note(f, f->start);
 	put_lines(f);
@@ -146,14 +146,14 @@ static void from_get(const struct fixture *f, struct chi_client *client, struct 
 
 static void from_explore(const struct fixture *f, struct chi_client *client, struct offer *out)
 {
-	world_ok(client, chi_explore(client, &f->start, NULL, &in.explore));
+	world_ok(client, chi_explore(client, &f->start, NULL, NULL, &in.explore));
 	out->key = &in.explore.moves[0].child.key;
 }
 
 static void from_explore_filtered(const struct fixture *f, struct chi_client *client,
 				  struct offer *out)
 {
-	world_ok(client, chi_explore(client, &f->start, f->filter, &in.explore));
+	world_ok(client, chi_explore(client, &f->start, f->filter, NULL, &in.explore));
 	out->key = &in.explore.moves[0].child.key;
 }
 

@@ -138,7 +138,8 @@ static void query(struct chi_client *client)
 	status = chi_game_get(client, 1, &whole, NULL);
 	(void)lack_went(status == CHI_NONE ? CHI_OK : status, chi_error(client));
 	(void)lack_went(chi_game_heads(client, &(uint32_t){1}, 1, &whole), chi_error(client));
-	(void)lack_went(chi_explore(client, keys + 1, "year 1900..", &explore), chi_error(client));
+	(void)lack_went(chi_explore(client, keys + 1, "year 1900..", NULL, &explore),
+			chi_error(client));
 }
 
 static void read_all(struct chi_client *client)
@@ -164,11 +165,11 @@ static void read_all(struct chi_client *client)
 		assert_int_equal(record.n_evals, 1);
 		assert_string_equal(record.evals[0].engine, "E");
 	}
-	if (lack_went(chi_explore(client, keys + 1, NULL, &explore), chi_error(client))) {
+	if (lack_went(chi_explore(client, keys + 1, NULL, NULL, &explore), chi_error(client))) {
 		assert_true(explore.position.found);
 		assert_int_equal(explore.n_moves, 1);
 	}
-	if (lack_went(chi_explore(client, keys + 100, NULL, &explore), chi_error(client))) {
+	if (lack_went(chi_explore(client, keys + 100, NULL, NULL, &explore), chi_error(client))) {
 		assert_false(explore.position.found);
 	}
 	if (lack_went(chi_scan_count(client, &spec, &count, &mixed), chi_error(client))) {

@@ -274,7 +274,7 @@ CASE(answers_beside_the_point)
 	world_refused(client, chi_get(client, &put.key, &record), -CHI_EPROTO,
 		      "get is one to another request");
 	struct chi_explored explore;
-	world_refused(client, chi_explore(client, &put.key, NULL, &explore), -CHI_EPROTO,
+	world_refused(client, chi_explore(client, &put.key, NULL, NULL, &explore), -CHI_EPROTO,
 		      "explore is one to another request");
 	assert_null(explore.moves);
 	chi_close(client);

@@ -121,7 +121,7 @@ CASE(the_rest_works, make, world_drop)
 	world_ok(client, chi_put(client, &entry, 1, CHI_SYNC, NULL));
 	world_ok(client, chi_scan_count(client, &scan, &count, NULL));
 	assert_int_equal(count, 1);
-	world_ok(client, chi_explore(client, &key, NULL, &explore));
+	world_ok(client, chi_explore(client, &key, NULL, NULL, &explore));
 	assert_int_equal(explore.position.counts.white, 3);
 	world_ok(client, chi_stats_list(client,
 					&(struct chi_stats_spec){CHI_STATS_SPEC_INIT,

@@ -160,7 +160,7 @@ static int ask_explore(struct asked *a, unsigned i)
 {
 	struct chi_explored explored;
 	int status = chi_explore(a->client, &a->topics->keys[i],
-				 i % 2 == 0 ? NULL : "since 1900 result 1-0", &explored);
+				 i % 2 == 0 ? NULL : "since 1900 result 1-0", NULL, &explored);
 	if (status == CHI_OK) {
 		add_explored(a, &explored);
 	}

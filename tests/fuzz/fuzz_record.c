@@ -16,7 +16,7 @@ static void check_glance(const uint8_t *value, size_t len, const struct chi_reco
 	struct chi_row seen = {0};
 	struct chi_row wanted;
 	expect_row(record, &wanted);
-	REQUIRE(chi_record_decode_strength(value, len, &seen) == CHI_OK);
+	REQUIRE(chi_record_decode_strength(value, len, NULL, &seen) == CHI_OK);
 	REQUIRE(same_row(&seen, &wanted));
 }
 
@@ -32,7 +32,7 @@ static void check(const uint8_t *value, size_t len, struct chi_arena *arena)
 	if (status != CHI_OK) {
 		struct chi_row seen = {0};
 		REQUIRE(status == -CHI_ECORRUPT);
-		(void)!chi_record_decode_strength(value, len, &seen);
+		(void)!chi_record_decode_strength(value, len, NULL, &seen);
 		return;
 	}
 	REQUIRE(chi_record_encode(&record, &rest, again, sizeof(again), &n) == CHI_OK);

@@ -57,6 +57,7 @@ static const struct known known[] = {
 	{"Filter.pieces_max", 32},
 	{"Range.min", 65535},
 	{"Range.max", 65535},
+	{"Evidence.engine", 64},
 	{"Filter.engines_min", 64},
 	{"Cursor.chi2", 25599},
 	{"Scan.games", 4096},

@@ -104,10 +104,10 @@ static void check_listed(const char *name, const struct chi_record *record,
 	assert_int_equal(found.listed, rest->listed);
 	assert_int_equal(found.listed_games, rest->listed_games);
 	chi_arena_deinit(&arena);
-	ok(chi_record_decode_strength(buffer, len, &row));
+	ok(chi_record_decode_strength(buffer, len, NULL, &row));
 	assert_true(chi_counts_equal(&row.counts, &record->counts));
 	struct chi_record_summary summary;
-	ok(chi_record_summarise(buffer, len, &summary));
+	ok(chi_record_summarise(buffer, len, NULL, &summary));
 	assert_int_equal(chi_record_is_listed(buffer, len), rest->listed > 0);
 }
 

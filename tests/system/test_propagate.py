@@ -332,11 +332,11 @@ class Propagate(Base):
             self.cli("put", D4, "--eval", "sf:9:-30", address=address)
             self.cli("put", E4C5, "--eval", "sf:9:-60", address=address)
             self.cli("propagate", "--decay", "0", *other, address=address)
-            shown = self.explored(address, START, "--all", *other)
+            shown = self.explored(address, START, "--all", "--backed", other[1])
             self.assertEqual(shown["e4"][2:], ["-0.60", {"cp": 60}])
             self.assertEqual(self.explored(address, START, "--all")["e4"][2:], ["-", None])
-            for command in ("propagate", "pv", "explore"):
-                self.cli(command, "--engine", "sf", address=address, code=2)
+            for command, name in (("propagate", "engine"), ("pv", "engine"), ("explore", "backed")):
+                self.cli(command, f"--{name}", "sf", address=address, code=2)
 
     def test_what_cannot_be(self):
         store = harness.make_store(self.path("empty"), "external")
