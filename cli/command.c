@@ -21,6 +21,7 @@ extern const struct command cmd_tempo;
 extern const struct command cmd_performance;
 extern const struct command cmd_drift;
 extern const struct command cmd_gap;
+extern const struct command cmd_spread;
 extern const struct command cmd_put;
 extern const struct command cmd_get;
 extern const struct command cmd_explore;
@@ -55,14 +56,14 @@ extern const struct command cmd_chess_db;
 
 /* In the order of the help, group by group: by what a user wants. */
 const struct command *const commands[] = {
-	&cmd_get,	&cmd_explore, &cmd_pv,	   &cmd_scan,	     &cmd_count,    &cmd_find,
-	&cmd_games,	&cmd_game,    &cmd_stats,  &cmd_twins,	     &cmd_name,	    &cmd_alias,
-	&cmd_gameset,	&cmd_weak,    &cmd_strong, &cmd_performance, &cmd_drift,    &cmd_gap,
-	&cmd_novelties, &cmd_tempo,   &cmd_holes,  &cmd_suite,	     &cmd_init,	    &cmd_put,
-	&cmd_import,	&cmd_load,    &cmd_merge,  &cmd_delete,	     &cmd_subtract, &cmd_extract,
-	&cmd_export,	&cmd_dump,    &cmd_queue,  &cmd_analyse,     &cmd_review,   &cmd_propagate,
-	&cmd_rescore,	&cmd_info,    &cmd_verify, &cmd_backup,	     &cmd_publish,  &cmd_compact,
-	&cmd_ping,	&cmd_bench,   &cmd_key,	   &cmd_chess_db,    NULL,
+	&cmd_get,	&cmd_explore,	&cmd_pv,     &cmd_scan,	       &cmd_count,    &cmd_find,
+	&cmd_games,	&cmd_game,	&cmd_stats,  &cmd_twins,       &cmd_name,     &cmd_alias,
+	&cmd_gameset,	&cmd_weak,	&cmd_strong, &cmd_performance, &cmd_drift,    &cmd_gap,
+	&cmd_spread,	&cmd_novelties, &cmd_tempo,  &cmd_holes,       &cmd_suite,    &cmd_init,
+	&cmd_put,	&cmd_import,	&cmd_load,   &cmd_merge,       &cmd_delete,   &cmd_subtract,
+	&cmd_extract,	&cmd_export,	&cmd_dump,   &cmd_queue,       &cmd_analyse,  &cmd_review,
+	&cmd_propagate, &cmd_rescore,	&cmd_info,   &cmd_verify,      &cmd_backup,   &cmd_publish,
+	&cmd_compact,	&cmd_ping,	&cmd_bench,  &cmd_key,	       &cmd_chess_db, NULL,
 };
 
 const char *command_group(const struct command *first)

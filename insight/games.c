@@ -244,3 +244,21 @@ int insight_find_ply(struct chi_archive_reader *reader, uint32_t number, const s
 	}
 	return rc == CHI_NONE ? -CHI_ECORRUPT : rc;
 }
+
+int insight_find_game(const struct chi_insight *insight, struct chi_archive_reader *reader,
+		      struct chi_insight_row *row)
+{
+	struct chi_reached *reached;
+	const struct chi_posting *entries;
+	size_t n;
+	int rc = chi_reached_open(insight->read, &row->key, 0, &reached);
+	if (rc != CHI_OK) {
+		return rc == CHI_NONE ? CHI_OK : rc;
+	}
+	rc = chi_reached_next(reached, &entries, &n);
+	row->game = rc == CHI_OK ? entries[0].game : 0;
+	chi_reached_close(reached);
+	return rc == CHI_OK	? insight_find_ply(reader, row->game, &row->key, &row->ply)
+	       : rc == CHI_NONE ? -CHI_ECORRUPT
+				: rc;
+}

@@ -65,4 +65,9 @@ CHI_MUSTUSE int insight_walk_games(const struct chi_insight *insight, const stru
 CHI_MUSTUSE int insight_find_ply(struct chi_archive_reader *reader, uint32_t number,
 				 const struct chi_key *key, uint32_t *ply);
 
+/* The game of the lowest number that reached the row's position, and when it did first; without one
+ * the row stays as it is. */
+CHI_MUSTUSE int insight_find_game(const struct chi_insight *insight,
+				  struct chi_archive_reader *reader, struct chi_insight_row *row);
+
 void insight_spend(uint64_t *steps, uint64_t n);

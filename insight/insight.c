@@ -18,6 +18,7 @@ static const struct insight_kind *const kinds[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_PERFORMANCE] = &insight_performance,
 	[CHI_INSIGHT_DRIFT] = &insight_drift,
 	[CHI_INSIGHT_GAP] = &insight_gap,
+	[CHI_INSIGHT_SPREAD] = &insight_spread,
 };
 
 /* What a 0 stands for. */
@@ -28,7 +29,9 @@ static void fill_spec(struct chi_insight_spec *spec)
 	spec->fdr = spec->fdr == 0 ? 50 : spec->fdr;
 	spec->known = spec->known == 0 ? 20 : spec->known;
 	spec->years = spec->years == 0 ? 3 : spec->years;
-	spec->engines = spec->engines == 0 ? 1 : spec->engines;
+	spec->engines = spec->engines != 0		   ? spec->engines
+			: spec->kind == CHI_INSIGHT_SPREAD ? 2
+							   : 1;
 }
 
 static void insight_closep(struct chi_insight **insight)
@@ -73,11 +76,16 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 	if (spec->kind <= CHI_INSIGHT_STRONG && insight->spec.min_games < CHI_INSIGHT_FEWEST) {
 		return chi_fail(fault, -CHI_EINVAL, "min_games: less than %d", CHI_INSIGHT_FEWEST);
 	}
+	if (spec->kind == CHI_INSIGHT_SPREAD && insight->spec.engines < 2) {
+		return chi_fail(fault, -CHI_EINVAL, "engines: one alone agrees with itself");
+	}
 	int rc = chi_read_archive(read, &insight->view);
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
-	if (spec->kind != CHI_INSIGHT_TEMPO) {
+	/* Spread is asked of positions that no game reached, too. */
+	bool of_all = spec->kind == CHI_INSIGHT_SPREAD && filter[0] == '\0';
+	if (spec->kind != CHI_INSIGHT_TEMPO && !of_all) {
 		rc = chi_among_open(read, filter, strlen(filter), &insight->among, fault);
 		if (rc < 0) {
 			return rc;

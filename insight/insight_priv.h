@@ -25,6 +25,7 @@ struct insight_kind {
 
 extern const struct insight_kind insight_weak; /* and strong */
 extern const struct insight_kind insight_gap;
+extern const struct insight_kind insight_spread;
 extern const struct insight_kind insight_novelties;
 extern const struct insight_kind insight_tempo;
 extern const struct insight_kind insight_performance;

@@ -80,24 +80,6 @@ static int pair_key(const struct chi_key *key, struct chi_key *out)
 	return memcmp(out->bytes, key->bytes, CHI_KEY_MAX) == 0 ? CHI_NONE : CHI_OK;
 }
 
-/* The game of the lowest number that reached a position, and when it did first; none is fine. */
-static int find_game(struct tempo *tempo, struct chi_insight_row *row)
-{
-	struct chi_reached *reached;
-	const struct chi_posting *entries;
-	size_t n;
-	int rc = chi_reached_open(tempo->insight.read, &row->key, 0, &reached);
-	if (rc != CHI_OK) {
-		return rc == CHI_NONE ? CHI_OK : rc;
-	}
-	rc = chi_reached_next(reached, &entries, &n);
-	row->game = rc == CHI_OK ? entries[0].game : 0;
-	chi_reached_close(reached);
-	return rc == CHI_OK	? insight_find_ply(tempo->reader, row->game, &row->key, &row->ply)
-	       : rc == CHI_NONE ? -CHI_ECORRUPT
-				: rc;
-}
-
 /*
  * 95 % of intervals made so, of what the tempo is worth, have it in them: the normal one of a
  * difference of two means with their games' own variances, after a won and a lost game are added to
@@ -131,7 +113,7 @@ static int add_tempo_pair(struct tempo *tempo, const struct chi_row *ahead,
 				      .score = insight_score(a.points, a.games),
 				      .expected = insight_score(b.games - b.points, b.games)};
 	set_interval(&row, &a, &b);
-	int rc = find_game(tempo, &row);
+	int rc = insight_find_game(&tempo->insight, tempo->reader, &row);
 	return rc == CHI_OK ? insight_add(&tempo->insight, &row) : rc;
 }
 

@@ -303,6 +303,13 @@ static int check_finding(struct chi_unpacker *u, void *out)
 		       : chi_flaw_set(u->flaw, -CHI_EPROTO, "not a move", "move");
 }
 
+static const struct chi_member opinion[] = {
+	CHI_M(1, CHI_CHARS, struct chi_insight_opinion, engine),
+	CHI_M_UP_TO(2, struct chi_insight_opinion, depth, UINT16_MAX, "over 65535"),
+	CHI_M_UP_TO(3, struct chi_insight_opinion, eval, CHI_CHI2_MAX, "over 25599"),
+};
+static CHI_TABLE(opinion_message, insight_opinion, opinion, NULL);
+
 static const struct chi_member finding[] = {
 	CHI_M(1, CHI_KEY, struct chi_insight_row, key),
 	CHI_M_UP_TO(2, struct chi_insight_row, move, UINT16_MAX, "not a move"),
@@ -321,6 +328,8 @@ static const struct chi_member finding[] = {
 	CHI_M_NUMBER(13, struct chi_insight_row, adjusted),
 	CHI_M_SIGNED(14, struct chi_insight_row, eval, -CHI_SCORE_MAX, CHI_SCORE_MAX,
 		     "not a score"),
+	CHI_M_NESTED(15, struct chi_insight_row, best, CHI_IF_SET, &opinion_message),
+	CHI_M_NESTED(16, struct chi_insight_row, worst, CHI_IF_SET, &opinion_message),
 };
 static CHI_TABLE(finding_message, insight_row, finding, check_finding);
 

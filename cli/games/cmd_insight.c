@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chistore weak, strong, novelties, tempo, performance, drift and gap: findings
+ * chistore weak, strong, novelties, tempo, performance, drift, gap and spread: findings
  * (chistore/insight.h), each with the line of a game that leads there and a command that shows the
  * games behind it.
  */
@@ -41,7 +41,11 @@ static void print_command(const struct insight_state *state, const struct chi_in
 			  char out[SHOW_SIZE])
 {
 	const char *filter = state->kind != CHI_INSIGHT_NOVELTIES ? state->terms.text : "";
-	show_games(text->after, filter, out);
+	if (state->kind == CHI_INSIGHT_SPREAD) {
+		show_position(text->fen, out);
+	} else {
+		show_games(text->after, filter, out);
+	}
 }
 
 /* A game that has gone meanwhile leaves its row without a line. */
@@ -84,6 +88,10 @@ static void remark(const struct insight_state *state, const char *side,
 		break;
 	case CHI_INSIGHT_TEMPO:
 		cli_message("%" PRIu64 " positions were looked at", result->tested);
+		break;
+	case CHI_INSIGHT_SPREAD:
+		cli_message("%s%" PRIu64 " positions that engines enough evaluated were compared",
+			    result->n == 0 ? "nothing: " : "", result->tested);
 		break;
 	case CHI_INSIGHT_PERFORMANCE:
 	case CHI_INSIGHT_GAP:
@@ -213,6 +221,11 @@ static int run_performance(struct cli *cli)
 static int run_gap(struct cli *cli)
 {
 	return run_kind(cli, CHI_INSIGHT_GAP);
+}
+
+static int run_spread(struct cli *cli)
+{
+	return run_kind(cli, CHI_INSIGHT_SPREAD);
 }
 
 static int run_drift(struct cli *cli)
@@ -452,4 +465,42 @@ const struct command cmd_gap = {
 	.slow = true,
 	.state_size = sizeof(struct insight_state),
 	.run = run_gap,
+};
+
+static const struct cli_option spread_options[] = {
+	OPTION_NUMBER(insight_state, engines, 2, CHI_EVALS_MAX, "engines", "N",
+		      "positions that N engines evaluated at least (default: 2)"),
+	OPTION_NUMBER(insight_state, min_games, 1, UINT32_MAX, "min-games", "N",
+		      "positions of at least N games"),
+	EVIDENCE_OPTIONS(insight_state, evidence),
+	OPTION_NUMBER(insight_state, limit, 1, CHI_INSIGHT_SPREADS_MAX, "limit", "N",
+		      "at most N positions (default: 10000)"),
+	GAME_TERM_OPTIONS(insight_state, terms),
+	OPTIONS_END,
+};
+
+const struct command cmd_spread = {
+	.name = "spread",
+	.arguments = "",
+	.summary = "find positions where engines disagree",
+	.help = "Of each position that two or more engines evaluated, the evaluation that is best\n"
+		"for White is compared with the worst, as expected scores: a pawn more means more\n"
+		"where a game is open than where it is won. Those farthest apart come first;\n"
+		"where engines agree there is no row. Versions of an engine are engines.\n"
+		"\n"
+		"Columns: difference (of White's expected scores, percent), best, best_engine,\n"
+		"best_depth, worst, worst_engine, worst_depth (White's pawns, or #3; who says it,\n"
+		"in how many plies), engines (that evaluated it), games, game and ply (one that\n"
+		"has it), line, fen, show (a command that shows the position and each "
+		"evaluation).\n"
+		"\n"
+		"With options that choose games, only positions that one of these reached.\n"
+		"\n" GAME_TERMS_HELP,
+	.example = "chistore -a ./games spread --limit 20\n"
+		   "chistore -a ./games spread --engine 'stockfish*' --depth 20..",
+	.options = spread_options,
+	.needs = NEEDS_READ,
+	.slow = true,
+	.state_size = sizeof(struct insight_state),
+	.run = run_spread,
 };

@@ -23,3 +23,9 @@ void show_games(const char *fen, const char *filter, char out[SHOW_SIZE])
 		(void)quote(out, SHOW_SIZE, len, filter);
 	}
 }
+
+void show_position(const char *fen, char out[SHOW_SIZE])
+{
+	size_t len = (size_t)snprintf(out, SHOW_SIZE, "chistore get --table ");
+	(void)quote(out, SHOW_SIZE, len, fen);
+}

@@ -9,3 +9,6 @@
 
 /* One that lists the games that came to a position and fit the filter; "": all. */
 void show_games(const char *fen, const char *filter, char out[SHOW_SIZE]);
+
+/* One that shows all that is known of a position, each evaluation. */
+void show_position(const char *fen, char out[SHOW_SIZE]);

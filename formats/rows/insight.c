@@ -15,6 +15,7 @@ const char *const chi_insight_words[CHI_INSIGHTS] = {
 	[CHI_INSIGHT_PERFORMANCE] = "performance",
 	[CHI_INSIGHT_DRIFT] = "drift",
 	[CHI_INSIGHT_GAP] = "gap",
+	[CHI_INSIGHT_SPREAD] = "spread",
 };
 
 static const struct chi_insight_row *row_of(const void *at)
@@ -196,6 +197,64 @@ static const struct chi_row_column gap[] = {
 	PLACE,
 };
 
+/* Pawns as White sees them, or "#3" and "#-3". */
+static void opinion_eval(const struct chi_insight_opinion *opinion, struct chi_cell *out)
+{
+	int centipawns = opinion->eval - CHI_EVAL_EVEN;
+	if (centipawns <= CHI_EVAL_CP_MAX && centipawns >= -CHI_EVAL_CP_MAX) {
+		chi_cell_hundredths(out, centipawns);
+		return;
+	}
+	(void)snprintf(out->own, sizeof(out->own), "#%d",
+		       centipawns > 0 ? CHI_CHI2_MAX - opinion->eval : 1 - opinion->eval);
+	chi_cell_name(out, out->own);
+}
+
+static void best_cell(const void *at, struct chi_cell *out)
+{
+	opinion_eval(&row_of(at)->best, out);
+}
+
+static void worst_cell(const void *at, struct chi_cell *out)
+{
+	opinion_eval(&row_of(at)->worst, out);
+}
+
+static void best_engine_cell(const void *at, struct chi_cell *out)
+{
+	const char *engine = row_of(at)->best.engine;
+	chi_cell_text(out, engine, strlen(engine));
+}
+
+static void worst_engine_cell(const void *at, struct chi_cell *out)
+{
+	const char *engine = row_of(at)->worst.engine;
+	chi_cell_text(out, engine, strlen(engine));
+}
+
+static void best_depth_cell(const void *at, struct chi_cell *out)
+{
+	chi_cell_count(out, row_of(at)->best.depth);
+}
+
+static void worst_depth_cell(const void *at, struct chi_cell *out)
+{
+	chi_cell_count(out, row_of(at)->worst.depth);
+}
+
+static const struct chi_row_column spread[] = {
+	COLUMN_MADE("difference", worth_cell),
+	COLUMN_MADE("best", best_cell),
+	COLUMN_MADE("best_engine", best_engine_cell),
+	COLUMN_MADE("best_depth", best_depth_cell),
+	COLUMN_MADE("worst", worst_cell),
+	COLUMN_MADE("worst_engine", worst_engine_cell),
+	COLUMN_MADE("worst_depth", worst_depth_cell),
+	LINE(SHOW_COUNT, row.others, "engines"),
+	LINE(SHOW_COUNT, row.games, "games"),
+	PLACE,
+};
+
 const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 {
 #define TABLE(columns)                                                                             \
@@ -213,6 +272,7 @@ const struct chi_row_column *chi_insight_columns(uint8_t kind, size_t *n)
 		[CHI_INSIGHT_PERFORMANCE] = TABLE(performance),
 		[CHI_INSIGHT_DRIFT] = TABLE(drift),
 		[CHI_INSIGHT_GAP] = TABLE(gap),
+		[CHI_INSIGHT_SPREAD] = TABLE(spread),
 	};
 #undef TABLE
 	*n = tables[kind].n;

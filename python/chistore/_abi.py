@@ -202,12 +202,14 @@ CHI_INSIGHT_TEMPO = 3
 CHI_INSIGHT_PERFORMANCE = 4
 CHI_INSIGHT_DRIFT = 5
 CHI_INSIGHT_GAP = 6
-CHI_INSIGHTS = 7
+CHI_INSIGHT_SPREAD = 7
+CHI_INSIGHTS = 8
 CHI_INSIGHT_POINT = 10000
 CHI_INSIGHT_CHANCE = 1000000000
 CHI_INSIGHT_YEARS_MAX = 1000
 CHI_INSIGHT_GAMES_MAX = 65536
 CHI_INSIGHT_FEWEST = 5
+CHI_INSIGHT_SPREADS_MAX = 10000
 CHI_INSIGHT_UNKNOWN = 4294967295
 CHI_QUEUE_MAX = 1000000
 CHI_QUEUE_BATCH_MAX = 4096
@@ -443,6 +445,10 @@ class chi_twin_groups(Structure):
 
 
 class chi_insight_spec(Sized):
+    pass
+
+
+class chi_insight_opinion(Structure):
     pass
 
 
@@ -926,6 +932,11 @@ chi_insight_spec._fields_ = [
     ("evidence", chi_evidence),
     ("position", POINTER(chi_key)),
 ]
+chi_insight_opinion._fields_ = [
+    ("engine", c_char * 65),
+    ("depth", c_uint16),
+    ("eval", c_uint16),
+]
 chi_insight_row._fields_ = [
     ("key", chi_key),
     ("move", c_uint16),
@@ -941,6 +952,8 @@ chi_insight_row._fields_ = [
     ("chance", c_uint32),
     ("adjusted", c_uint32),
     ("eval", c_int32),
+    ("best", chi_insight_opinion),
+    ("worst", chi_insight_opinion),
 ]
 chi_insight_result._fields_ = [
     ("rows", POINTER(chi_insight_row)),

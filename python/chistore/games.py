@@ -48,8 +48,17 @@ class TwinGroup(list):
         self.why = {word for bit, word in _WHY.items() if group.why & bit}
 
 
+class Opinion(typing.NamedTuple):
+    """What an engine says of a position, as White sees it: centipawns, or who mates in how many
+    moves, Black's less than 0."""
+    engine: str
+    depth: int
+    cp: typing.Optional[int]
+    mate: typing.Optional[int]
+
+
 class Finding(typing.NamedTuple):
-    """A row of weak(), strong(), novelties(), tempo(), performance() or drift(); see docs/INSIGHT.md.
+    """A row of weak() and the others; see docs/INSIGHT.md.
     Scores are points of a game, 0 to 1, `low` and `high` the 95 % interval of `score`, or of its
     difference to `expected`; drift() has none with fewer than 20 rated games before or after."""
     position: Position
@@ -68,10 +77,18 @@ class Finding(typing.NamedTuple):
     share_before: typing.Optional[float] = None  # drift: of all games before the split
     share: typing.Optional[float] = None  # and from it on
     eval: typing.Optional[int] = None  # gap: centipawns as White sees them
+    best: typing.Optional[Opinion] = None  # spread: `score` is what it lets White expect
+    worst: typing.Optional[Opinion] = None  # and `expected` by this
 
 
 def _score(points):
     return None if points == _abi.CHI_INSIGHT_UNKNOWN else points / _abi.CHI_INSIGHT_POINT
+
+
+def _opinion(c):
+    cp, most = c.eval - _abi.CHI_EVAL_EVEN, _abi.CHI_EVAL_CP_MAX
+    mate = None if abs(cp) <= most else _abi.CHI_CHI2_MAX - c.eval if cp > 0 else 1 - c.eval
+    return Opinion(c.engine.decode("utf-8", "replace"), c.depth, cp if mate is None else None, mate)
 
 
 def _finding(row):
@@ -228,12 +245,24 @@ class Gaming:
                              min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit,
                              evidence=evidence_of(**evidence))
 
+    def spread(self, filter="", engines=2, min_games=0, limit=0, **evidence):  # pylint: disable=redefined-builtin
+        """
+        Findings, positions where engines disagree, of so many engines at least: `best` and `worst`
+        for White, by which it expects `score` and `expected`; `others` are engines. At most 10,000.
+        With a filter, only positions that its games reached. Evaluations are chosen as in `scan`.
+        """
+        return self._insight(_abi.CHI_INSIGHT_SPREAD, filter=_bytes(filter), engines=engines,
+                             min_games=min_games, limit=limit, evidence=evidence_of(**evidence))
+
     def _insight(self, kind, **asked):
         out = _abi.chi_insight_result()
         self._check(lib.chi_insight_list(self._c(), _abi.chi_insight_spec(kind=kind, **asked), out))
         found = [_finding(row) for row in out.rows[:out.n]]
         if kind == _abi.CHI_INSIGHT_GAP:
             found = [one._replace(eval=row.eval) for one, row in zip(found, out.rows[:out.n])]
+        if kind == _abi.CHI_INSIGHT_SPREAD:
+            found = [one._replace(best=_opinion(row.best), worst=_opinion(row.worst))
+                     for one, row in zip(found, out.rows[:out.n])]
         if kind == _abi.CHI_INSIGHT_DRIFT:
             found = [one._replace(share_before=one.others / out.before,
                                   share=one.games / (out.games - out.before)) for one in found]

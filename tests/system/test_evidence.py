@@ -7,12 +7,15 @@ never put answers the same: the command line over a directory and a server, HTTP
 import datetime
 import fnmatch
 import json
+import math
 import os
+import random
+import shlex
 import sys
 
 import harness
 import webserver
-from cli_base import AFTER_E4, ENDING, START, Base
+from cli_base import AFTER_E4, ENDING, ROOKS, START, Base
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
 
@@ -82,6 +85,10 @@ def of_python(options):
 
 
 class Evidence(Base):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(1)
+
     def store_of(self, name, planted, statistic="control"):
         store = harness.make_store(self.path(name), statistic)
         self.cli("import", "--format", "jsonl", self.write(name + ".jsonl", jsonl(planted)),
@@ -163,6 +170,108 @@ class Evidence(Base):
             got = self.out("scan", *words, "--engine", "stockfish 16", "--show", "fen,eval,chi2",
                            address=store)
             self.assertEqual(got, f"fen\teval\tchi2\n{START}\t0.30\t128.90\n")
+
+    # ---- Where engines disagree ----
+
+    def spread(self, store, *words, **asked):
+        """The rows of the command, which a server, HTTP and Python have, too."""
+        import chistore  # pylint: disable=import-outside-toplevel
+        with harness.start_daemon({"default": store}) as daemon:
+            said = [self.out("spread", *words, "--json", address=address)
+                    for address in (store, daemon.address)]
+        self.assertEqual(said[0], said[1])
+        rows = [json.loads(text) for text in said[0].splitlines()]
+        with webserver.start(store) as http, chistore.open(store) as python:
+            names = [word[2:] for word in words[::2]]
+            answer = http.json("/api/insight", kind="spread",
+                               **{"limit": 500, **dict(zip(names, words[1::2]))})
+            for one, row in zip(answer["rows"], rows, strict=True):
+                self.assertEqual({name: one[name] for name in row if name != "show"},
+                                 {name: value for name, value in row.items() if name != "show"})
+            for one, row in zip(python.spread(**asked), rows, strict=True):
+                self.assertEqual((one.position.fen, one.others, one.games),
+                                 (row["fen"], row["engines"], row["games"]))
+                for end, name in ((one.best, "best"), (one.worst, "worst")):
+                    shown = f"#{end.mate}" if end.cp is None else end.cp / 100
+                    self.assertEqual((end.engine, end.depth, shown),
+                                     tuple(row[name + part] for part in ("_engine", "_depth", "")))
+                self.assertAlmostEqual(100 * (one.score - one.expected), row["difference"], 6)
+        return rows
+
+    def test_planted_disagreement(self):
+        planted = {**PLANTED, ENDING: [line("A 1", 9, 40, "e3d3"), line("B 1", 30, 40, "e3d3")],
+                   ROOKS: [{**line("A 1", 9, 0, "d2c3"), "mate": 3}, {**line("B 1", 9, 0, "d2c3"), "mate": 5}]}
+        for evaluation in planted[ROOKS]:
+            del evaluation["cp"]
+        store = self.store_of("all", planted)
+        rows = self.spread(store)
+        self.assertEqual([(row["fen"], row["difference"]) for row in rows],
+                         [(AFTER_E4, 10.25), (START, 6.37)])
+        self.assertEqual({name: rows[0][name] for name in ("best", "best_engine", "best_depth", "worst",
+                                                           "worst_engine", "worst_depth", "engines")},
+                         {"best": 1.5, "best_engine": "Lc0 0.31", "best_depth": 30, "worst": 0.35,
+                          "worst_engine": "Stockfish 16", "worst_depth": 20, "engines": 2})
+        self.assertEqual((rows[1]["engines"], rows[1]["games"], rows[1]["game"]), (4, 0, None))
+        # Its own command shows the position with each evaluation.
+        shown = self.out(*shlex.split(rows[0]["show"])[1:], address=store)
+        self.assertIn("Lc0 0.31", shown)
+        self.assertIn("Stockfish 16", shown)
+        # Other questions have other answers; where all agree there is none.
+        rows = self.spread(store, "--engine", "stockfish*", engine="stockfish*")
+        self.assertEqual([(row["fen"], row["best"], row["worst"]) for row in rows], [(START, 0.3, 0.2)])
+        self.assertEqual(self.spread(store, "--engines", "5", engines=5), [])
+        self.assertEqual(self.spread(store, "--depth", "61..", depth=(61, None)), [])
+        done = self.cli("spread", "--engine", "? 1", address=store)
+        self.assertEqual((done.stdout.count("\n"), done.stderr),
+                         (1, "chistore: nothing: 2 positions that engines enough evaluated were compared\n"))
+        self.cli("spread", "--engines", "1", address=store, code=2)
+        with webserver.start(store) as http:
+            http.json("/api/insight", want=400, kind="spread", engines=1)
+
+    def test_spread_by_loops(self):
+        planted = {}
+        for fen in self.fens(300):
+            engines = self.random.sample(["A", "B", "C", "D"], self.random.randint(0, 4))
+            evals = [line(name, self.random.randint(1, 40), self.random.randint(-300, 300), "h1g1")
+                     for name in sorted(engines)]
+            for evaluation in evals:
+                if self.random.random() < 0.1:
+                    del evaluation["cp"]
+                    evaluation["mate"] = self.random.choice([-7, -1, 1, 9])
+            planted[fen] = evals
+        store = self.store_of("many", planted)
+
+        def worth(e):
+            return (e["mate"] > 0) * 1.0 if "mate" in e else 1 / (1 + math.exp(-0.00368208 * e["cp"]))
+
+        def points(e):
+            return math.floor(worth(e) * 10000 + 0.5)
+
+        want = {}
+        for fen, evals in planted.items():
+            seen = [points(e) for e in evals if e["depth"] >= 10]
+            if len(seen) >= 2 and max(seen) > min(seen):
+                want[fen] = (max(seen) - min(seen)) / 100
+        rows = self.spread(store, "--depth", "10..", depth=(10, None))
+        self.assertEqual({row["fen"]: row["difference"] for row in rows}, want)
+        self.assertEqual([row["difference"] for row in rows], sorted(want.values(), reverse=True))
+        # Cut again and again, the first ones are the same.
+        few = self.spread(store, "--depth", "10..", "--limit", "3", depth=(10, None), limit=3)
+        self.assertEqual(few, rows[:3])
+
+    def test_spread_of_games(self):
+        game = '[Event "a"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+        store = self.path("games")
+        self.cli("import", self.write("one.pgn", game), address=store)
+        for fen in (START, AFTER_E4, AFTER_D4):
+            for engine, cp in (("x", 10), ("y", 90)):
+                self.cli("put", fen, "--eval", f"{engine}:20:{cp}", address=store)
+        self.assertEqual(len(self.spread(store)), 3)
+        rows = self.spread(store, "--player", "A", filter='player "A"')
+        self.assertEqual([(row["fen"], row["games"], row["game"], row["ply"], row["line"])
+                          for row in rows], [(AFTER_E4, 1, 1, 1, "1.e4"), (START, 1, 1, 0, None)])
+        self.assertEqual(self.spread(store, "--player", "Other", filter='player "Other"'), [])
+        self.assertEqual(len(self.spread(store, "--min-games", "1", min_games=1)), 2)
 
     def test_refused(self):
         store = self.store_of("all", PLANTED)
