@@ -644,9 +644,7 @@ static int count_rest(struct chooser *chooser, uint64_t few, uint64_t *steps)
 	while (rc == CHI_OK && *steps > 0 && chooser->games <= few) {
 		struct chi_hits hits;
 		rc = chi_matcher_next(chooser->matcher, steps, &hits);
-		for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
-			chooser->games += (uint64_t)__builtin_popcountll(hits.words[w]);
-		}
+		chooser->games += chi_hits_count(&hits);
 	}
 	return rc;
 }
@@ -688,9 +686,7 @@ static int search_chunk(struct chi_game_walk *games, uint64_t *steps)
 	int rc = chi_matcher_next(games->matcher, steps, &games->hits);
 	games->word = 0;
 	games->looked = games->looked || chi_matcher_place(games->matcher) != games->chunk_from;
-	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
-		games->found += (uint64_t)__builtin_popcountll(games->hits.words[w]);
-	}
+	games->found += chi_hits_count(&games->hits);
 	if (is_sorted(&games->spec)) {
 		keep_hits(games);
 	}

@@ -598,19 +598,14 @@ static int look(struct chi_matcher *matcher, uint64_t *steps)
 
 /* ---- From chunk to chunk ------------------------------------------------------------------ */
 
-/* All rows from matcher->from on. */
+/* All rows from matcher->from on. Those after the chunk's last are not there. */
 static void set_rows(const struct chi_matcher *matcher, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
 	uint32_t row = matcher->from > chunk->first ? matcher->from - chunk->first : 0;
-	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
-		uint64_t from = row >= 64 * (w + 1) ? 0
-				: row > 64 * w	    ? UINT64_MAX << (row - 64 * w)
-						    : UINT64_MAX;
-		uint64_t to = chunk->n >= 64 * (w + 1) ? UINT64_MAX
-			      : chunk->n > 64 * w      ? (UINT64_C(1) << (chunk->n - 64 * w)) - 1
-						       : 0;
-		hits->words[w] = from & to;
+	memset(hits, 0xff, sizeof(*hits));
+	for (uint32_t w = 0; w < CHI_HIT_WORDS && 64 * w < row; w++) {
+		hits->words[w] = row - 64 * w < 64 ? UINT64_MAX << (row % 64) : 0;
 	}
 }
 
@@ -697,15 +692,6 @@ static int enter_hits(struct chi_matcher *matcher, uint64_t *steps, struct chi_h
 	return rc;
 }
 
-static uint64_t count_hits(const struct chi_hits *hits)
-{
-	uint64_t n = 0;
-	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
-		n += (unsigned)__builtin_popcountll(hits->words[w]);
-	}
-	return n;
-}
-
 int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hits *hits)
 {
 	int rc = CHI_OK;
@@ -724,7 +710,7 @@ int chi_matcher_next(struct chi_matcher *matcher, uint64_t *steps, struct chi_hi
 			return rc;
 		}
 		matcher->is_looking = matcher->motifs != NULL;
-		matcher->to_play += count_hits(&matcher->hits);
+		matcher->to_play += matcher->is_looking ? chi_hits_count(&matcher->hits) : 0;
 	}
 	if (matcher->is_looking) {
 		rc = chi_matcher_prepare(matcher, steps);

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "base/wire.h"
+#include "chess/bitboard.h"
 
 #define NO_MORE UINT64_MAX
 
@@ -81,7 +82,7 @@ static int add_word(struct chi_numbers *numbers, uint64_t word, uint64_t bits)
 		numbers->n_made++;
 	}
 	uint64_t *at = &numbers->pages[i][word % PAGE_WORDS];
-	numbers->count += (unsigned)__builtin_popcountll(bits & ~*at);
+	numbers->count += (unsigned)chi_popcount(bits & ~*at);
 	*at |= bits;
 	return CHI_OK;
 }
@@ -120,7 +121,7 @@ void chi_numbers_keep(struct chi_numbers *numbers, const struct chi_numbers *oth
 		for (size_t w = 0; numbers->pages[i] != NULL && w < PAGE_WORDS; w++) {
 			uint64_t *at = &numbers->pages[i][w];
 			*at &= word_of(other, i * PAGE_WORDS + w);
-			numbers->count += (unsigned)__builtin_popcountll(*at);
+			numbers->count += (unsigned)chi_popcount(*at);
 		}
 	}
 }
@@ -203,7 +204,7 @@ static void write_page(const uint64_t *page, struct chi_writer *to)
 	uint32_t n = 0;
 	uint32_t next = 0;
 	for (uint32_t w = 0; w < PAGE_WORDS; w++) {
-		n += (unsigned)__builtin_popcountll(page[w]);
+		n += (unsigned)chi_popcount(page[w]);
 	}
 	chi_write_varint(to, n);
 	for (uint32_t w = 0; w < PAGE_WORDS; w++) {

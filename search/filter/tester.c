@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of chunks. Each term fills a row of bits, which are joined by and. The loops over a column
- * have no branches and one body for each width, so that a row costs about a nanosecond for each
- * column asked.
+ * have no branches and one body for each width, of which compilers make vectors: a row costs about
+ * a tenth of a nanosecond for each column asked.
  */
 #include "search/filter/tester.h"
 
@@ -44,17 +44,34 @@ struct chi_tester {
 
 /* ---- Columns ------------------------------------------------------------------------------ */
 
-/* Fills bits from a condition on `i`, word by word. */
+/* 64 bytes, each 0 or 1, as bits. */
+static uint64_t pack_bits(const uint8_t fits[64])
+{
+	uint64_t bits = 0;
+	for (unsigned i = 0; i < 8; i++) {
+		uint64_t eight;
+		memcpy(&eight, fits + 8 * i, sizeof(eight));
+		/* Moves byte k's bit to bit 56 + k. */
+		bits |= (eight * UINT64_C(0x0102040810204080) >> 56) << (8 * i);
+	}
+	return bits;
+}
+
+/* Fills bits from a condition on `i`, 64 rows at a time: of so many the compiler makes vectors. */
+#define FILL_BYTES(fits, from, n, condition)                                                       \
+	for (size_t at_ = 0; at_ < (n); at_++) {                                                   \
+		size_t i = (from) + at_;                                                           \
+		(fits)[at_] = (condition);                                                         \
+	}
 #define EACH_ROW(hits, n, condition)                                                               \
-	for (uint32_t word_ = 0, left_ = (n); left_ > 0; word_++) {                                \
-		uint32_t here_ = left_ < 64 ? left_ : 64;                                          \
-		uint64_t bits_ = 0;                                                                \
-		for (uint32_t bit_ = 0; bit_ < here_; bit_++) {                                    \
-			uint32_t i = 64 * word_ + bit_;                                            \
-			bits_ |= (uint64_t)(condition) << bit_;                                    \
+	for (size_t from_ = 0; from_ < (n); from_ += 64) {                                         \
+		uint8_t fits_[64] = {0};                                                           \
+		if ((n)-from_ >= 64) {                                                             \
+			FILL_BYTES(fits_, from_, 64, condition)                                    \
+		} else {                                                                           \
+			FILL_BYTES(fits_, from_, (n)-from_, condition)                             \
 		}                                                                                  \
-		(hits)->words[word_] = bits_;                                                      \
-		left_ -= here_;                                                                    \
+		(hits)->words[from_ / 64] = pack_bits(fits_);                                      \
 	}
 
 static void set_all(struct chi_hits *hits, uint32_t n, bool value)
@@ -65,39 +82,36 @@ static void set_all(struct chi_hits *hits, uint32_t n, bool value)
 	}
 }
 
-/* Rows whose value is within min..max. */
+static uint16_t load16(const uint8_t *at)
+{
+	uint16_t value;
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* Rows whose value is within min..max. What is stored is compared, without adding the base. */
 static void in_range(const struct chi_columns_chunk *chunk, enum chi_column column, uint32_t min,
 		     uint32_t max, struct chi_hits *hits)
 {
 	const struct chi_column_span *span = &chunk->columns[column];
 	const uint8_t *at = span->bytes;
-	uint32_t low = span->base - min;
-	uint32_t width = max - min;
-	switch (span->width) {
-	case 0:
-		set_all(hits, chunk->n, low <= width);
-		break;
-	case 1:
-		EACH_ROW(hits, chunk->n, low + at[i] <= width)
-		break;
-	case 2:
-		EACH_ROW(hits, chunk->n, low + (at[2 * i] | (uint32_t)at[2 * i + 1] << 8) <= width)
-		break;
-	default:
-		EACH_ROW(hits, chunk->n, chi_column_value(chunk, column, i) - min <= width)
-		break;
+	uint32_t least = min > span->base ? min - span->base : 0;
+	uint32_t most = max - span->base < span->mask ? max - span->base : span->mask;
+	bool none = max < span->base || least > most;
+	if (none || (least == 0 && most == span->mask)) {
+		set_all(hits, chunk->n, !none);
+	} else if (span->width == 1) {
+		uint8_t first = (uint8_t)least;
+		uint8_t width = (uint8_t)(most - least);
+		EACH_ROW(hits, chunk->n, (uint8_t)(at[i] - first) <= width)
+	} else if (span->width == 2) {
+		uint16_t first = (uint16_t)least;
+		uint16_t width = (uint16_t)(most - least);
+		EACH_ROW(hits, chunk->n, (uint16_t)(load16(at + 2 * i) - first) <= width)
+	} else {
+		EACH_ROW(hits, chunk->n,
+			 chi_column_span_value(span, (uint32_t)i) - min <= max - min)
 	}
-}
-
-/* Rows whose value, a small number, is in the set. */
-static void in_set(const struct chi_columns_chunk *chunk, enum chi_column column, uint32_t set,
-		   struct chi_hits *hits)
-{
-	if (chunk->columns[column].width == 0) {
-		set_all(hits, chunk->n, (set >> (chunk->columns[column].base & 31) & 1) != 0);
-		return;
-	}
-	EACH_ROW(hits, chunk->n, set >> (chi_column_value(chunk, column, i) & 31) & 1)
 }
 
 static void in_ids(const struct chi_columns_chunk *chunk, enum chi_column column,
@@ -129,6 +143,22 @@ static void join_or(struct chi_hits *hits, const struct chi_hits *other)
 {
 	for (size_t i = 0; i < CHI_HIT_WORDS; i++) {
 		hits->words[i] |= other->words[i];
+	}
+}
+
+/* Rows whose value, a small number, is in the set: of each of its runs. */
+static void in_set(const struct chi_columns_chunk *chunk, enum chi_column column, uint32_t set,
+		   struct chi_hits *hits)
+{
+	for (uint32_t left = set; left != 0;) {
+		struct chi_hits some = {0};
+		uint32_t first = (uint32_t)__builtin_ctz(left);
+		uint32_t after = first;
+		while (after < 32 && (left >> after & 1) != 0) {
+			left ^= UINT32_C(1) << after++;
+		}
+		in_range(chunk, column, first, after - 1, &some);
+		join_or(hits, &some);
 	}
 }
 
@@ -179,15 +209,25 @@ static bool is_within(const struct chi_columns_chunk *chunk, uint32_t row, bool 
 	return day != 0 && (since ? day / part >= bound / part : day / part <= bound / part);
 }
 
+/* Only in the bound's own year do months and days matter. */
 static void test_date(const struct chi_columns_chunk *chunk, const struct chi_term *term,
 		      struct chi_hits *hits)
 {
+	struct chi_hits same = {0};
 	bool since = term->kind == CHI_TERM_SINCE;
+	bool parts = term->min % 10000 != 0;
 	uint32_t year = term->min / 10000;
-	if (term->min % 10000 == 0) {
-		in_range(chunk, CHI_COLUMN_YEAR, since ? year : 1, since ? UINT16_MAX : year, hits);
-	} else {
-		EACH_ROW(hits, chunk->n, is_within(chunk, i, since, term->min))
+	uint32_t sure = since ? year + parts : year - parts;
+	in_range(chunk, CHI_COLUMN_YEAR, since ? sure : 1, since ? UINT16_MAX : sure, hits);
+	if (parts) {
+		in_range(chunk, CHI_COLUMN_YEAR, year, year, &same);
+	}
+	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
+		for (uint64_t left = same.words[w]; left != 0; left &= left - 1) {
+			uint32_t bit = (uint32_t)__builtin_ctzll(left);
+			bool fits = is_within(chunk, 64 * w + bit, since, term->min);
+			hits->words[w] |= (uint64_t)fits << bit;
+		}
 	}
 }
 
@@ -196,8 +236,8 @@ static bool is_average(const struct chi_columns_chunk *chunk, uint32_t row, uint
 {
 	uint32_t white = chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row);
 	uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row);
-	/* Half a point is not lost: the bounds are doubled. */
-	return white != 0 && black != 0 && white + black >= 2 * min && white + black <= 2 * max;
+	/* Half a point is not lost: the bounds are doubled. Branches would be guessed wrong. */
+	return (white != 0) & (black != 0) & (white + black - 2 * min <= 2 * (max - min));
 }
 
 static void test_rating(const struct chi_columns_chunk *chunk, const struct chi_term *term,
@@ -207,7 +247,7 @@ static void test_rating(const struct chi_columns_chunk *chunk, const struct chi_
 	uint32_t min = term->min;
 	uint32_t max = term->max;
 	if (term->kind == CHI_TERM_AVERAGE) {
-		EACH_ROW(hits, chunk->n, is_average(chunk, i, min, max))
+		EACH_ROW(hits, chunk->n, is_average(chunk, (uint32_t)i, min, max))
 		return;
 	}
 	if (term->kind == CHI_TERM_ELO_BLACK) {
@@ -243,7 +283,7 @@ static void test_number(const struct chi_columns_chunk *chunk, const struct chi_
 {
 	uint32_t low = chunk->first - term->min;
 	uint32_t width = term->max - term->min;
-	EACH_ROW(hits, chunk->n, low + i <= width)
+	EACH_ROW(hits, chunk->n, low + (uint32_t)i <= width)
 }
 
 static void run_test(const struct chi_columns_chunk *chunk, const struct test *test,

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chess/bitboard.h"
 #include "search/filter/terms.h"
 #include "store/archive.h"
 #include "store/games/columns.h"
@@ -17,6 +18,16 @@
 struct chi_hits {
 	uint64_t words[CHI_HIT_WORDS];
 };
+
+/* How many rows there are. */
+static inline uint64_t chi_hits_count(const struct chi_hits *hits)
+{
+	uint64_t n = 0;
+	for (size_t w = 0; w < CHI_HIT_WORDS; w++) {
+		n += hits->words[w] != 0 ? (unsigned)chi_popcount(hits->words[w]) : 0;
+	}
+	return n;
+}
 
 struct chi_tester;
 

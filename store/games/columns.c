@@ -8,7 +8,6 @@
  */
 #include "store/games/columns.h"
 
-#include "base/wire.h"
 #include "store/chain/chain.h"
 #include "store/games/columns_priv.h"
 #include "store/games/number.h"
@@ -24,8 +23,9 @@ uint32_t chi_columns_checksum(const MDB_val *key, const uint8_t *bytes, size_t l
 
 static uint32_t load32(const uint8_t *at)
 {
-	struct chi_reader r = chi_reader_of(at, 4);
-	return (uint32_t)chi_read_le(&r, 4);
+	uint32_t value;
+	memcpy(&value, at, sizeof(value));
+	return value;
 }
 
 /* Where the columns are; false if they do not fill the value. */
