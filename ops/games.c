@@ -182,6 +182,12 @@ static unsigned progress_of_games(const struct chi_query *query)
 	return games->games != NULL ? chi_game_walk_progress(games->games) : 0;
 }
 
+static char *describe_games(const struct chi_query *query)
+{
+	const struct games_query *games = (const struct games_query *)query;
+	return games->games != NULL ? chi_game_walk_describe(games->games) : NULL;
+}
+
 static const char *unknown_in_games(const struct chi_query *query, size_t i)
 {
 	return chi_game_walk_unknown(((const struct games_query *)query)->games, i);
@@ -209,6 +215,7 @@ const struct chi_query_ops chi_games_query = {
 	.limit = limit_of_games,
 	.memory = memory_of_games,
 	.progress = progress_of_games,
+	.describe = describe_games,
 	.unknown = unknown_in_games,
 	.close = close_games,
 };

@@ -117,6 +117,11 @@ unsigned chi_query_progress(const struct chi_query *query)
 	return query->ops->progress != NULL ? query->ops->progress(query) : 0;
 }
 
+char *chi_query_describe(const struct chi_query *query)
+{
+	return query->ops->describe != NULL ? query->ops->describe(query) : NULL;
+}
+
 size_t chi_query_memory(const struct chi_query *query)
 {
 	return query->ops->size + chi_arena_held(&query->arena) + query->ops->memory(query);

@@ -70,6 +70,9 @@ struct chi_query_ops {
 	size_t (*memory)(const struct chi_query *query);
 	/* How much was looked at, in thousandths, while it is attached. NULL: it does not say. */
 	unsigned (*progress)(const struct chi_query *query);
+	/* How it is being answered, as lines, to be freed; NULL: it is detached, or there is no
+	 * memory. NULL: it does not say. */
+	char *(*describe)(const struct chi_query *query);
 	/* The i-th name in its filter that no name in the store fits, or NULL. NULL: it has no
 	 * filter. */
 	const char *(*unknown)(const struct chi_query *query, size_t i);
@@ -118,6 +121,9 @@ const char *chi_query_unknown(const struct chi_query *query, size_t i);
 
 /* How much was looked at, in thousandths, while it is attached; 0: not known. */
 unsigned chi_query_progress(const struct chi_query *query);
+
+/* How it is being answered, as lines (games --explain), to be freed; NULL: it does not say. */
+char *chi_query_describe(const struct chi_query *query);
 
 /* Bytes that it takes, about. */
 size_t chi_query_memory(const struct chi_query *query);

@@ -746,6 +746,16 @@ const char *chi_game_walk_plan(const struct chi_game_walk *games)
 	return games->plan;
 }
 
+char *chi_game_walk_describe(const struct chi_game_walk *games)
+{
+	char text[CHI_PLAN_SIZE];
+	if (games->matcher == NULL) {
+		return NULL;
+	}
+	chi_matcher_describe(games->matcher, UINT64_MAX, text);
+	return strdup(text);
+}
+
 static size_t print_cursor(uint64_t at, char letter, char out[CHI_GAMES_CURSOR_SIZE])
 {
 	uint8_t bytes[sizeof(uint64_t)];

@@ -84,6 +84,10 @@ unsigned chi_game_walk_progress(const struct chi_game_walk *games);
  * while the query is. */
 const char *chi_game_walk_plan(const struct chi_game_walk *games);
 
+/* The same of one at work, by what it knows so far, to be freed. NULL: it is detached, or there is
+ * no memory. */
+char *chi_game_walk_describe(const struct chi_game_walk *games);
+
 /* How many games fit in all, wherever the query began: false if it is not known yet, or not
  * asked. */
 bool chi_game_walk_total(const struct chi_game_walk *games, uint64_t *total);

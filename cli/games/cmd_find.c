@@ -26,6 +26,7 @@ struct find_state {
 	bool count;
 	bool games;
 	bool pgn;
+	bool explain;
 	uint64_t n; /* printed */
 };
 
@@ -57,6 +58,9 @@ static int check_find(struct cli *cli, const struct find_state *state)
 	}
 	if (state->pgn && (!state->games || state->count || cli->json)) {
 		return cli_usage(cli, "--pgn goes with --games, without --count and --json");
+	}
+	if (state->explain && (!state->games || state->pgn)) {
+		return cli_usage(cli, "--explain goes with --games, without --pgn");
 	}
 	return EXIT_DONE;
 }
@@ -151,7 +155,7 @@ static int print_games(struct cli *cli, struct chi_rows *query)
 		state->n++;
 	}
 	progress_clear(&state->progress);
-	if (status == CHI_NONE && !state->pgn && !state->count) {
+	if (status == CHI_NONE && !state->pgn && !state->count && !state->explain) {
 		rows_head(&rows);
 	}
 	return end_rows(status);
@@ -176,6 +180,7 @@ static int find_games(struct cli *cli, uint64_t *total)
 		.want_total = state->count || (state->limit > 0 && !cli->quiet),
 		.limit = state->count ? 1 : state->limit,
 		.cursor = state->cursor,
+		.explain = state->explain,
 	};
 	int status = chi_games_open(cli->client, &spec, &query);
 	status = status == CHI_OK ? print_games(cli, query) : status;
@@ -184,6 +189,9 @@ static int find_games(struct cli *cli, uint64_t *total)
 	}
 	const struct chi_rows_place *place = chi_rows_state(query);
 	*total = place->total;
+	if (state->explain) {
+		games_print_plan(cli, query);
+	}
 	game_terms_remark(cli);
 	if (!state->count && !cli->quiet && state->limit > 0 && state->n == state->limit &&
 	    state->n < *total) {
@@ -220,7 +228,7 @@ static int find_and_print(struct cli *cli)
 	} else {
 		status = find_positions(cli);
 	}
-	if (status == CHI_OK && state->count) {
+	if (status == CHI_OK && state->count && !state->explain) {
 		print_total(cli, state->games, total);
 	}
 	progress_clear(&state->progress);
@@ -268,6 +276,8 @@ static const struct cli_option options[] = {
 	OPTION_FLAG(find_state, games, "games", "the games that reached one of the positions"),
 	OPTION_FLAG(find_state, pgn, "pgn", "... whole, as PGN"),
 	OPTION_FLAG(find_state, count, "count", "print only how many positions or games there are"),
+	OPTION_FLAG(find_state, explain, "explain",
+		    "with --games: print how they would be found, and no game"),
 	OPTION_NUMBER(find_state, limit, 1, UINT64_MAX, "limit", "N", "at most N of them"),
 	OPTION_TEXT(find_state, cursor, "cursor", "C",
 		    "continue after the row where an earlier search ended"),

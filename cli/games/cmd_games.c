@@ -112,13 +112,8 @@ static int run_games(struct cli *cli)
 	if (status != CHI_OK) {
 		return cli_fail(cli->client, status);
 	}
-	const char *plan = chi_rows_state(query)->plan;
 	if (state->explain) {
-		if (cli->json) {
-			output_json(json_pack("{s:s?}", "plan", plan));
-		} else {
-			printf("%s", plan != NULL ? plan : "");
-		}
+		games_print_plan(cli, query);
 	} else if (state->count && chi_rows_state(query)->has_total) {
 		uint64_t total = chi_rows_state(query)->total;
 		if (cli->json) {

@@ -66,3 +66,13 @@ int games_whole(const struct chi_game_row *row, const struct chi_game *game, jso
 	*out = object;
 	return status;
 }
+
+void games_print_plan(const struct cli *cli, struct chi_rows *query)
+{
+	const char *plan = chi_rows_state(query)->plan;
+	if (cli->json) {
+		output_json(json_pack("{s:s?}", "plan", plan));
+	} else {
+		printf("%s", plan != NULL ? plan : "");
+	}
+}

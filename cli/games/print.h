@@ -12,6 +12,9 @@
 /* A list of them. */
 struct cli_rows games_rows(const struct cli *cli);
 
+/* The plan of a query that was asked to explain itself, after its end. */
+void games_print_plan(const struct cli *cli, struct chi_rows *query);
+
 /* The whole of it in JSON: the row's members, tags, start if it is not the initial position, moves
  * in SAN, PGN. -CHI_EKEY, -CHI_EMOVE: moves that fit no position. */
 CHI_MUSTUSE int games_whole(const struct chi_game_row *row, const struct chi_game *game,

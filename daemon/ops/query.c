@@ -94,6 +94,11 @@ static size_t memory_of_run(const struct chi_run *run)
 	return sizeof(struct chi_query_run) - sizeof(*run) + chi_query_memory(query_of(run));
 }
 
+static char *describe_run(const struct chi_run *run)
+{
+	return chi_query_describe(query_of(run));
+}
+
 static void free_run(struct chi_run *run)
 {
 	chi_query_close(query_of(run));
@@ -110,6 +115,7 @@ static const struct chi_run_ops run_ops = {
 	.may_move = may_move,
 	.forget = forget_run,
 	.memory = memory_of_run,
+	.describe = describe_run,
 	.free = free_run,
 };
 
@@ -218,7 +224,7 @@ static void deliver_aside(struct chi_mail *mail, void *owner)
 		int status = aside->status;
 		status = status == CHI_OK ? start_run(aside, conn) : status;
 		if (status < 0) {
-			chi_run_log_slow(aside->call.op, aside->worked_us, conn);
+			chi_run_log_slow(aside->call.op, aside->worked_us, NULL, conn);
 			chi_conn_fail(conn, aside->call.id, aside->call.op, status, NULL,
 				      aside->fault.text);
 		}

@@ -25,8 +25,10 @@
 #include "daemon/settings/limits.h"
 #include "store/store.h"
 
-/* Work for a query that leaves a line in the log. */
+/* Work for a query that leaves a line in the log, if no less is allowed. */
 #define SLOW_US 1000000
+/* Of what has taken less when it gives up a snapshot, no plan is kept for that line. */
+#define PLAN_US 100000
 
 /* Between two responses that tell how far it is. */
 #define PROGRESS_MS 200
@@ -35,14 +37,26 @@
 static void account(struct chi_run *run)
 {
 	struct chi_server *server = run->worker->server;
-	size_t now = sizeof(*run) + chi_page_memory(&run->page) + run->ops->memory(run);
+	size_t now = sizeof(*run) + chi_page_memory(&run->page) + run->ops->memory(run) +
+		     (run->plan != NULL ? strlen(run->plan) + 1 : 0);
 	atomic_fetch_add(&server->buffered, now);
 	atomic_fetch_sub(&server->buffered, run->accounted);
 	run->accounted = now;
 }
 
+/* As it was at first: later less is left to do. */
+static void keep_plan(struct chi_run *run)
+{
+	if (run->is_open && run->plan == NULL && run->ops->describe != NULL) {
+		run->plan = run->ops->describe(run);
+	}
+}
+
 static void release(struct chi_run *run)
 {
+	if (run->worked_us >= PLAN_US) {
+		keep_plan(run);
+	}
 	if (run->is_open) {
 		run->ops->release(run);
 		run->is_open = false;
@@ -112,6 +126,7 @@ static void close_run(struct chi_call *call)
 	TAILQ_REMOVE(&run->worker->runs, run, all_link);
 	atomic_fetch_sub(&run->worker->server->buffered, run->accounted);
 	chi_page_deinit(&run->page);
+	free(run->plan);
 	run->ops->free(run);
 }
 
@@ -136,21 +151,41 @@ int chi_run_check_work(const struct chi_worker *worker, int64_t worked_us, struc
 				  (unsigned long long)most);
 }
 
-void chi_run_log_slow(enum chi_op op, int64_t worked_us, const struct chi_conn *conn)
+static bool is_slow(int64_t worked_us, const struct chi_conn *conn)
 {
-	if (worked_us >= SLOW_US) {
+	uint64_t most = conn->worker->server->config->limits.query_ms;
+	return worked_us >= SLOW_US || (most > 0 && worked_us / 1000 >= (int64_t)most);
+}
+
+void chi_run_log_slow(enum chi_op op, int64_t worked_us, char *plan, const struct chi_conn *conn)
+{
+	if (!is_slow(worked_us, conn)) {
+		return;
+	}
+	if (plan == NULL) {
 		log_limited_info("query.slow", "{operation} of {peer} took {seconds} s of work",
 				 log_text("operation", chi_op_name(op)),
 				 log_text("peer", chi_conn_peer(conn).text),
 				 log_seconds("seconds", (double)worked_us / 1e6));
+		return;
 	}
+	for (char *end = plan; (end = strchr(end, '\n')) != NULL; end++) {
+		*end = end[1] != '\0' ? ';' : '\0';
+	}
+	log_limited_info("query.slow", "{operation} of {peer} took {seconds} s of work ({plan})",
+			 log_text("operation", chi_op_name(op)),
+			 log_text("peer", chi_conn_peer(conn).text),
+			 log_seconds("seconds", (double)worked_us / 1e6), log_text("plan", plan));
 }
 
 /* Takes the run off its connection and frees it. */
 static void finish_run(struct chi_run *run)
 {
 	if (run->ops->bounded) {
-		chi_run_log_slow(run->call.op, run->worked_us, run->call.conn);
+		if (is_slow(run->worked_us, run->call.conn)) {
+			keep_plan(run);
+		}
+		chi_run_log_slow(run->call.op, run->worked_us, run->plan, run->call.conn);
 	}
 	chi_call_remove(&run->call);
 	close_run(&run->call);

@@ -48,6 +48,9 @@ struct chi_run_ops {
 	 */
 	int (*hand_on)(struct chi_run *run, struct chi_conn *conn, int status,
 		       struct chi_fault *fault);
+	/* How it is being answered, as lines, to be freed. NULL, and what it returns too: it does
+	 * not say. */
+	char *(*describe)(const struct chi_run *run);
 	/* Bytes that it takes beside its page. */
 	size_t (*memory)(const struct chi_run *run);
 	/* Released before. */
@@ -70,6 +73,7 @@ struct chi_run {
 	bool tells;	       /* now and then how far it is, although no row has come */
 	int64_t told_at;       /* ms: of the last response */
 	int64_t worked_us;     /* for it, without waiting for the client */
+	char *plan;	       /* how it was being answered when it gave up a snapshot, or NULL */
 	struct chi_page page;
 	size_t accounted; /* bytes counted in server->buffered */
 };
@@ -87,8 +91,9 @@ void chi_run_tell_unknown(struct chi_run *run, struct chi_response *response, co
 CHI_MUSTUSE int chi_run_check_work(const struct chi_worker *worker, int64_t worked_us,
 				   struct chi_fault *fault);
 
-/* The log's line of a query that has taken long. */
-void chi_run_log_slow(enum chi_op op, int64_t worked_us, const struct chi_conn *conn);
+/* The log's line of a query that has taken long, or as long as is allowed. `plan`: how it was
+ * answered, as lines, of which it makes one; NULL: not known. */
+void chi_run_log_slow(enum chi_op op, int64_t worked_us, char *plan, const struct chi_conn *conn);
 
 /* Runs a slice of each whose turn it is. */
 void chi_run_slice(struct chi_worker *worker);

@@ -64,6 +64,9 @@ static void say_end(struct call *call, struct chi_rows *query, uint64_t n, uint6
 		out_null(out, "total");
 	}
 	out_text(out, "next", n == limit && place->games[0] != '\0' ? place->games : NULL);
+	if (place->plan != NULL) {
+		out_text(out, "plan", place->plan);
+	}
 	out_array(out, "unknown");
 	for (size_t i = 0; (name = chi_unknown_name(call->client, i)) != NULL; i++) {
 		out_text(out, NULL, name);
@@ -84,6 +87,7 @@ static int spec_of(struct call *call, struct chi_game_spec *spec)
 	spec->cursor = params_get(&call->params, "cursor");
 	const char *total = params_get(&call->params, "total");
 	spec->want_total = total == NULL || params_flag(&call->params, "total");
+	spec->explain = params_flag(&call->params, "explain");
 	return status;
 }
 

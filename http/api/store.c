@@ -241,7 +241,8 @@ static const struct route_params board = {NAMES("fen", NULL), NULL};
 static const struct route_params position = {NAMES("fen", EVIDENCE, NULL), NULL};
 static const struct route_params explore = {NAMES("fen", "backed", EVIDENCE, NULL), filter_name};
 static const struct route_params games = {
-	NAMES("fen", "sort", "?descending", "limit", "cursor", "?total", NULL), filter_name};
+	NAMES("fen", "sort", "?descending", "limit", "cursor", "?total", "?explain", NULL),
+	filter_name};
 static const struct route_params find = {
 	NAMES("limit", "cursor", "?total", "?games", "?count", NULL), filter_name};
 static const struct route_params scan = {

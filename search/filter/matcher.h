@@ -58,6 +58,10 @@ const struct chi_columns_chunk *chi_matcher_chunk(const struct chi_matcher *matc
 #define CHI_PLAN_SIZE 4096
 CHI_MUSTUSE int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *steps,
 				    char out[CHI_PLAN_SIZE]);
+/* The same of one at work, at any time, by what it knows so far. `rest` UINT64_MAX: it is not
+ * known. */
+void chi_matcher_describe(const struct chi_matcher *matcher, uint64_t rest,
+			  char out[CHI_PLAN_SIZE]);
 
 /* Adds the numbers of games that fit to a set, some steps further. CHI_OK: call again; CHI_NONE:
  * they are all in it. */

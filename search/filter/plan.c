@@ -67,26 +67,16 @@ static uint64_t count_looked(const struct chi_matcher *matcher)
 							   : matcher->view.last;
 }
 
-int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *steps,
-			char out[CHI_PLAN_SIZE])
+void chi_matcher_describe(const struct chi_matcher *matcher, uint64_t rest, char out[CHI_PLAN_SIZE])
 {
 	struct plan_text text = {.out = out};
 	const struct member *leader = matcher->leader;
-	bool few = leader != NULL && leader->reached != NULL &&
-		   chi_reached_games(leader->reached) <= PLAYED_MAX;
 	uint64_t played = 0;
-	matcher->to_play = few ? 0 : UINT64_MAX;
-	int rc = chi_matcher_fill_sets(matcher, steps);
-	rc = rc == CHI_OK ? chi_matcher_read_lists(matcher, steps) : rc;
-	if (rc != CHI_OK) {
-		return rc;
-	}
 	uint64_t looked = count_looked(matcher);
 	looked = looked < rest ? looked : rest;
 	for (size_t i = 0; matcher->motifs != NULL && i < chi_motifs_count(matcher->motifs); i++) {
 		played += say_motif(matcher, i, looked, &text);
 	}
-	leader = matcher->leader;
 	say(&text, "leads: %s\n",
 	    leader == NULL ? (matcher->least != NULL ? "a motif" : "nothing")
 	    : matcher->terms->term[leader->term].kind == CHI_TERM_GAMESET ? "a gameset"
@@ -94,5 +84,19 @@ int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *st
 	played = played < looked ? played : looked;
 	say(&text, "games to look at: %" PRIu64 " of %" PRIu32 "\n", looked, matcher->view.last);
 	say(&text, "games to play again: %s%" PRIu64 "\n", played > 0 ? "at most " : "", played);
-	return CHI_OK;
+}
+
+int chi_matcher_explain(struct chi_matcher *matcher, uint64_t rest, uint64_t *steps,
+			char out[CHI_PLAN_SIZE])
+{
+	const struct member *leader = matcher->leader;
+	bool few = leader != NULL && leader->reached != NULL &&
+		   chi_reached_games(leader->reached) <= PLAYED_MAX;
+	matcher->to_play = few ? 0 : UINT64_MAX;
+	int rc = chi_matcher_fill_sets(matcher, steps);
+	rc = rc == CHI_OK ? chi_matcher_read_lists(matcher, steps) : rc;
+	if (rc == CHI_OK) {
+		chi_matcher_describe(matcher, rest, out);
+	}
+	return rc;
 }

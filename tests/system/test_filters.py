@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import shutil
 
 import chess_slow
 import harness
@@ -385,6 +386,37 @@ class Filters(Base):
                 self.assertIn("leads: a position" if lines is None else lines[-1], plans[0])
         self.assertEqual(json.loads(self.out("games", "--explain", "--json", "--filter", "result 1-0", address=self.address)),
                          {"plan": f"leads: nothing\ngames to look at: {won} of {games}\ngames to play again: 0\n"})
+
+    def test_plans_of_find(self):
+        """find --games --explain says that positions are looked at, where games has the same plan."""
+        for pattern in ("Nf3", "Nd5 kg8"):
+            plans = [self.out(*command, "--has", pattern, *also, address=address)
+                     for command in (("games", "--explain"), ("find", "--games", "--explain"))
+                     for also in ((), ("--count",)) for address in (self.store, self.daemon.address)]
+            self.assertEqual(plans, [plans[0]] * len(plans))
+            self.assertIn("looks at all positions", plans[0])
+        for wrong in ((), ("--games", "--pgn")):
+            failed = harness.run_cli("find", "--explain", *wrong, address=self.store)
+            self.assertEqual((failed.returncode, "--explain goes with --games" in failed.stderr), (2, True))
+
+    def test_a_slow_query_logs_its_plan(self):
+        """Of a query that is stopped the log has what --explain prints, also if it has had several snapshots."""
+        directory = harness.make_temp_dir()
+        copy = os.path.join(directory, "copy")
+        shutil.copytree(self.store, copy)
+        text = 'attacked "d4 by ? 9.." next any shift mirror either-colour'
+        plan = self.out("games", "--explain", "--filter", text, address=self.store).strip().split("\n")
+        for most, snapshot in ((1, 1000), (200, 10)):
+            with self.subTest(most):
+                log = os.path.join(directory, f"log{most}")
+                with harness.start_daemon({"default": copy}, extra_args=[
+                        "--max-query-time", most, "--snapshot-time", snapshot, "--log-file", log]) as daemon:
+                    harness.run_cli("games", "--count", "--filter", text, address=daemon.address)
+                with open(log, encoding="utf-8") as file:
+                    lines = [line for line in file if "s of work" in line]
+                self.assertEqual(len(lines), 1, lines)
+                # Of so few games lists are not read; here they would not help.
+                self.assertIn(";".join(plan[1:]) + ")", lines[0])
 
     def test_random_filters(self):
         """The games; and of some the total, the orders, and the pages."""

@@ -96,6 +96,9 @@ class Answers:
         black = self.get("/api/games", player="Muster", black="1", opponent="Fool")
         self.assertEqual([g["game"] for g in black["games"]], [4])
         self.assertEqual(self.get("/api/games", white="Nessie")["unknown"], ["Nessie"])
+        plan = self.get("/api/games", white="Muster", explain="1")
+        known, = cli(self.store, "games", "--white", "Muster", "--explain", "--json")
+        self.assertEqual((plan["games"], plan["plan"]), ([], known["plan"]))
         here = self.get("/api/games", fen=AFTER_E4.replace(" ", "_"))
         self.assertEqual([(g["ply"], g["move"]) for g in here["games"]], [(1, "e5"), (1, "c5")])
 
