@@ -296,3 +296,43 @@ enum chi_pattern_verdict chi_pattern_by_home(const struct chi_pattern *pattern, 
 	}
 	return CHI_PATTERN_NEVER;
 }
+
+static uint8_t lesser(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Bits of the mask are from a1 down. */
+static uint64_t squares_of_mask(uint64_t mask)
+{
+	const uint64_t ones = UINT64_C(0x5555555555555555);
+	const uint64_t twos = UINT64_C(0x3333333333333333);
+	const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	mask = (mask >> 1 & ones) | (mask & ones) << 1;
+	mask = (mask >> 2 & twos) | (mask & twos) << 2;
+	mask = (mask >> 4 & fours) | (mask & fours) << 4;
+	return __builtin_bswap64(mask);
+}
+
+void chi_pattern_needs_of(const struct chi_pattern *pattern, struct chi_pattern_needs *out)
+{
+	*out = (struct chi_pattern_needs){0};
+	for (uint32_t i = 0; !pattern->idle && i < pattern->n_views; i++) {
+		const struct chi_pattern_view *view = &pattern->views[i];
+		struct chi_pattern_needs one = {.occupied = squares_of_mask(view->occupied),
+						.home = {(view->home[1] & UINT64_C(0xff)) << 8,
+							 (uint64_t)(view->home[1] >> 8) << 48},
+						.men = view->least};
+		for (int colour = 0; colour < 2; colour++) {
+			one.pawns[colour] = view->follow[colour].least >> (8 * CHI_PAWN) & 127;
+		}
+		out->occupied = i == 0 ? one.occupied : out->occupied & one.occupied;
+		out->men = i == 0 ? one.men : lesser(out->men, one.men);
+		for (int colour = 0; colour < 2; colour++) {
+			out->home[colour] =
+				i == 0 ? one.home[colour] : out->home[colour] & one.home[colour];
+			out->pawns[colour] = i == 0 ? one.pawns[colour]
+						    : lesser(out->pawns[colour], one.pawns[colour]);
+		}
+	}
+}

@@ -144,5 +144,14 @@ enum chi_pattern_verdict {
 enum chi_pattern_verdict chi_pattern_by_counts(const struct chi_pattern *pattern,
 					       const uint8_t counts[2][CHI_KINDS], bool moved);
 
+/* What every position has that matches. Of pawns and men, also every one before it in a game. */
+struct chi_pattern_needs {
+	uint64_t occupied; /* squares with a piece on them */
+	uint64_t home[2];  /* by colour: squares with a pawn that has not moved */
+	uint8_t pawns[2];  /* so many or more */
+	uint8_t men;
+};
+void chi_pattern_needs_of(const struct chi_pattern *pattern, struct chi_pattern_needs *out);
+
 /* By which pawns stand at home, as chi_trait_home says (chess/traits/traits.h): never ALWAYS. */
 enum chi_pattern_verdict chi_pattern_by_home(const struct chi_pattern *pattern, uint64_t home);

@@ -10,9 +10,12 @@
 
 #include "base/attr.h"
 #include "search/filter/motif_priv.h"
+#include "search/filter/screen.h"
 #include "store/archive.h"
 
 #define STEPS_A_GAME 4
+/* Between two looks whether the rest of a game is worth playing. */
+#define PLIES_A_LOOK 8
 /* In one variant at one ply, that take as long as a step. */
 #define TESTS_A_STEP 16
 
@@ -30,6 +33,7 @@ struct state {
 /* A motif being followed, in all its variants. */
 struct followed {
 	struct chi_motif *motif;
+	struct chi_screens screens;
 	struct state *states; /* of each variant, of each moment the last, then those of its run */
 	uint32_t *runs;	      /* of each variant, of each moment: it holds since so many plies */
 	uint32_t *counted;    /* of each variant, plies that count */
@@ -107,6 +111,7 @@ static int add_motif(struct chi_motifs *motifs, const struct chi_terms *terms,
 	if (followed->states == NULL || followed->runs == NULL || followed->counted == NULL) {
 		return chi_fault_plain(fault, -CHI_ENOMEM);
 	}
+	chi_screens_of(motif, &followed->screens);
 	motifs->asks_store |= motif->asks_store;
 	motifs->weight += variants * (motif->n_tests + (motif->asks_store ? 64 : 0));
 	motifs->memory += motif->size + states * sizeof(*followed->states) +
@@ -325,6 +330,12 @@ static int step_all(struct chi_motifs *motifs, struct motif_asked *asked, struct
 	}
 	for (uint32_t left = wanted & ~*has; left != 0; left &= left - 1) {
 		int i = __builtin_ctz(left);
+		const struct chi_screens *screens = &motifs->followed[i].screens;
+		/* If no moment holds, nothing changes. */
+		if (!screens->open &&
+		    !chi_screen_may_hold(&screens->any, moment->position, moment->move)) {
+			continue;
+		}
 		if (step_motif(&motifs->followed[i], asked, moment, &one)) {
 			*has |= UINT32_C(1) << i;
 			if (found != NULL) {
@@ -362,6 +373,18 @@ static void end_all(struct chi_motifs *motifs, uint32_t wanted, uint32_t *has,
 	}
 }
 
+/* Whether no motif of these can be complete from here on. */
+static bool are_lost(const struct chi_motifs *motifs, uint32_t left,
+		     const struct chi_position *position)
+{
+	bool lost = true;
+	for (; lost && left != 0; left &= left - 1) {
+		const struct followed *followed = &motifs->followed[__builtin_ctz(left)];
+		lost = chi_screen_is_lost(&followed->screens.last, position);
+	}
+	return lost;
+}
+
 int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wanted, uint64_t *steps,
 		      uint32_t *has, struct chi_motif_found *found)
 {
@@ -379,6 +402,9 @@ int chi_motifs_search(struct chi_motifs *motifs, uint32_t number, uint32_t wante
 	for (; rc == CHI_OK && *has != wanted; asked.ply++) {
 		const struct chi_position *position = chi_replay_position(&replay);
 		chi_move move = 0;
+		if (asked.ply % PLIES_A_LOOK == 0 && are_lost(motifs, wanted & ~*has, position)) {
+			break;
+		}
 		rc = chi_replay_next(&replay, &move);
 		if (rc < 0) {
 			return rc;

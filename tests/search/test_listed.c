@@ -423,4 +423,91 @@ CASE(more_than_fifteen_of_a_kind_are_found)
 	}
 }
 
+/* ---- Plies passed over -------------------------------------------------------------------- */
+
+/* Where each game has the motif; -2: it has not. */
+static int32_t *find_plies(const char *text)
+{
+	static struct chi_terms terms;
+	struct chi_motifs *motifs;
+	int32_t *plies = calloc(view.last + 1, sizeof(*plies));
+	assert_non_null(plies);
+	if (chi_terms_parse(text, strlen(text), &terms, &fault) != CHI_OK) {
+		fail_msg("%s: %s", text, fault.text);
+	}
+	ok(chi_motifs_new(&terms, &motifs, &fault));
+	ok(chi_motifs_begin(motifs, snapshot, NULL));
+	for (uint32_t number = 1; number <= view.last; number++) {
+		struct chi_motif_found found = {.ply = -2};
+		uint64_t steps = UINT64_MAX;
+		uint32_t has = 0;
+		ok(chi_motifs_search(motifs, number, 1, &steps, &has, &found));
+		plies[number] = has != 0 ? found.ply : -2;
+	}
+	chi_motifs_end(motifs);
+	chi_motifs_free(motifs);
+	return plies;
+}
+
+/* The motif with `more` in place of each '~'. */
+static int32_t *find_with(const char *motif, const char *more)
+{
+	char text[512] = "";
+	for (size_t len; *motif != '\0'; motif += len) {
+		len = *motif == '~' ? 1 : strcspn(motif, "~");
+		size_t at = strlen(text);
+		(void)snprintf(text + at, sizeof(text) - at, "%.*s",
+			       *motif == '~' ? (int)strlen(more) : (int)len,
+			       *motif == '~' ? more : motif);
+	}
+	return find_plies(text);
+}
+
+/* In place of '~' comes an "or", which asks for a look at every ply of the game. */
+CASE(plies_passed_over_hold_no_moment)
+{
+	static const char *const motifs[] = {
+		"pattern (played \"N-b7\"~)",
+		"pattern (played \"n-b7\"~) mirror either-colour",
+		"pattern (played \"N-d5\"~) shift",
+		"pattern (played \"p-**\"~) either-colour",
+		"pattern (played captures~) next (played captures~) next (played captures~)",
+		"pattern (played captures~) times 5..9",
+		"pattern (played captures~) for 3",
+		"pattern (not played captures~) next (played O-O~)",
+		"pattern (played \"K-g1\"~)",
+		"pattern (played \"k-c8\"~) mirror",
+		"pattern (played \"Kxg1\"~)",
+		"pattern (played \"N-g1|Px**\"~)",
+		"pattern (played castles|ep~) then (played ep~)",
+		"pattern (played \"Pxp\"~) either-colour times 4..",
+		"pattern (played \"P-*8=Q\"~) then (last~)",
+		"pattern (played \"N-**\"~) then within 4 (check~)",
+		"pattern (has \"Pa2 pd7\"~) then (has \"Pa2 pd5\"~)",
+		"pattern (has \"Pa2 Ph2\" to-move black played captures~) mirror",
+		"pattern (has \"Pa2 ph7\"~) either-colour mirror",
+		"pattern (has Nd5|Nf5~) either-colour times 3..",
+		"pattern (has \"P*6\"~) shift files",
+		"pattern (pawns \"a2 b2 + / + a7\"~) times 9..",
+		"pattern (material \"P=5..8 p=4..7 men=20..\"~) times 12..40",
+		"pattern (material \"KRP*vKRP*\"~)",
+		"pattern (balance \"Q v RR\"~) either-colour",
+		"pattern (material \"P=7..8 p=..5\" played quiet~) either-colour",
+	};
+	for (size_t i = 0; i < CHI_COUNT(motifs); i++) {
+		int32_t *found = find_with(motifs[i], "");
+		int32_t *wanted = find_with(motifs[i], " or ply 60000..");
+		unsigned n = 0;
+		for (uint32_t number = 1; number <= view.last; number++) {
+			n += wanted[number] != -2;
+			if (found[number] != wanted[number]) {
+				fail_msg("%s: game %u at %d", motifs[i], number, found[number]);
+			}
+		}
+		print_message("# %s: %u of %u games\n", motifs[i], n, (unsigned)view.last);
+		free(found);
+		free(wanted);
+	}
+}
+
 CASES_MAIN(setup, teardown)
