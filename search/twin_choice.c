@@ -244,11 +244,14 @@ static void sort_places(struct chi_twin_choice *c, bool near)
 	c->crowded = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct chi_twin_game *one = &c->games[i];
-		bool whole = chi_twin_date_is_whole(one->date);
-		uint8_t bit;
-		uint8_t *unsure = unsure_of(c, one, &bit);
-		*unsure |= whole ? 0 : bit;
-		if (near ? whole : (*unsure & bit) != 0) {
+		bool taken = chi_twin_date_is_whole(one->date);
+		if (!near || !taken) {
+			uint8_t bit;
+			uint8_t *unsure = unsure_of(c, one, &bit);
+			*unsure |= taken ? 0 : bit;
+			taken = !near && (*unsure & bit) != 0;
+		}
+		if (taken) {
 			from[c->n_places++] = (struct chi_twin_place){key_of(one, near), i};
 		}
 	}

@@ -307,7 +307,8 @@ void chi_player_alike_mask(const struct chi_name_words *words, uint32_t root,
 	struct sound sound;
 	bool any = false;
 	*out = (struct chi_name_mask){{0}};
-	for (size_t i = 0; i <= words->n; i++) {
+	bool joined = person.given[1] - person.given[0] > 1;
+	for (size_t i = 0; i < words->n + joined; i++) {
 		const char *text = i < words->n ? chi_name_word_text(words, i) : person.surname;
 		size_t len = i < words->n ? words->word[i].len : person.surname_len;
 		any |= i < words->n && words->word[i].surname && !chi_name_word_is_letter(words, i);
