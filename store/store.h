@@ -51,7 +51,7 @@ enum chi_dir_mode {
 struct chi_dir_options {
 	enum chi_dir_mode mode;
 	uint32_t lock_wait_ms; /* how long to wait for another writer before -CHI_EBUSY */
-	uint64_t map_bytes;    /* 0: 1 TiB (or what CHISTORE_MAP_BYTES says; for valgrind, TSan) */
+	uint64_t map_bytes;    /* 0: what CHISTORE_MAP_BYTES says, or 1 TiB, or what can be had */
 	bool force_netfs;      /* open on a network file system all the same */
 	const char *address;   /* of a daemon: where clients find it; NULL: not known */
 };

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@
 #include "store/store.h"
 
 #define MAP_BYTES   (UINT64_C(1) << 40)
+#define MAP_LEAST   (UINT64_C(1) << 30)
 #define MAX_READERS 1024
 #define MAX_TREES   16
 
@@ -49,11 +51,30 @@ int chi_trees_compare(const MDB_val *a, const MDB_val *b)
 	return chi_strength_compare(a->mv_data, a->mv_size, b->mv_data, b->mv_size);
 }
 
+/* Whether a map of that size can be had now: there may be a limit on the address space, and some
+ * kernels have 39 bits of it. Without a guarantee for the next moment. */
+static bool fits(uint64_t bytes)
+{
+	void *map =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED) {
+		return errno != ENOMEM;
+	}
+	(void)munmap(map, bytes);
+	return true;
+}
+
 int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault)
 {
 	const char *text = getenv("CHISTORE_MAP_BYTES");
 	*out = wanted != 0 ? wanted : MAP_BYTES;
-	if (wanted != 0 || text == NULL || text[0] == '\0') {
+	if (wanted != 0) {
+		return CHI_OK;
+	}
+	if (text == NULL || text[0] == '\0') {
+		while (*out > MAP_LEAST && !fits(*out)) {
+			*out /= 2;
+		}
 		return CHI_OK;
 	}
 	if (chi_num_size(text, strlen(text), out) < 0 || *out == 0) {

@@ -160,7 +160,8 @@ int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength);
 /* Makes the trees and both meta records in an empty environment; LMDB's code. */
 int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees *out);
 
-/* The map's size that the options or the environment ask for. */
+/* The map's size that the options or the environment ask for; else 1 TiB, or half of it as often as
+ * need be where that much address space cannot be had, down to 1 GiB. */
 CHI_MUSTUSE int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault);
 
 /*

@@ -455,6 +455,33 @@ CASE(test_map_growth_without_room)
 	chi_dir_close(store);
 }
 
+/* A limit on the address space, or a kernel with 39 bits of it, made every store fail to open. */
+CASE(test_smaller_map_under_a_limit)
+{
+	struct rlimit before;
+	struct chi_info info;
+	struct chi_dir_options options = {.mode = CHI_STORE_WRITE};
+	if (SHADOWED || getenv("CHISTORE_MAP_BYTES") != NULL) {
+		print_message("# skipped: the sanitizer needs the address space\n");
+		return;
+	}
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	for (unsigned bits = 39; bits >= 36; bits--) {
+		struct rlimit limit = {.rlim_cur = (rlim_t)1 << bits, .rlim_max = before.rlim_max};
+		struct chi_dir *store = NULL;
+		help_remove(help_path("limited"));
+		assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+		int made = chi_dir_create(help_path("limited"), CONTROL, CHI_KEEP_COUNTS, &fault);
+		int opened = chi_dir_open(help_path("limited"), &options, &store, &fault);
+		assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+		ok(made);
+		ok(opened);
+		ok(chi_dir_info(store, &info));
+		assert_int_equal(info.map_bytes, UINT64_C(1) << (bits - 1));
+		chi_dir_close(store);
+	}
+}
+
 /* The table of readers is full: a clear answer, and room again when one ends. */
 CASE(test_every_reader_slot_taken)
 {
