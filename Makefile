@@ -47,7 +47,7 @@ deps: ## install the Debian packages that are missing (as root), or name them
 demo: ## build the programs, make a store of real positions, serve it and ask it
 	@tools/deps.sh build
 	@[ -f build-demo/build.ninja ] || CC=$${CC:-gcc} meson setup build-demo -Dtests=false \
-		-Doptimization=1 -Ddebug=false -Dwerror=false
+		-Doptimization=1 -Ddebug=false
 	ninja -C build-demo cli/chistore daemon/chistored http/chistore-http
 	demo/demo.sh build-demo
 

@@ -147,7 +147,7 @@ plain_tests() {
 build_plain() {
 	say "plain build, gcc"
 	expect build
-	setup build gcc -Dc_args=-g1 && ninja -C build --quiet && say "plain tests"
+	setup build gcc -Dc_args=-g1 -Dwerror=true && ninja -C build --quiet && say "plain tests"
 }
 
 check_plain() {
@@ -167,7 +167,7 @@ check_long() {
 # step before run, behind them: tests leave a fifth of the processors' time.
 build_asan() {
 	setup build-asan clang -Db_lundef=false -Doptimization=1 -Db_sanitize=address,undefined \
-		-Dc_args='-fno-sanitize-recover=all -gline-tables-only -Wno-shadow' &&
+		-Dwerror=true -Dc_args='-fno-sanitize-recover=all -gline-tables-only -Wno-shadow' &&
 		choose build-asan "${ASAN_TESTS[@]}" && ninja -C build-asan --quiet "${needed[@]}"
 }
 
@@ -193,7 +193,7 @@ fixed_addresses() {
 
 build_tsan() {
 	setup build-tsan clang -Db_lundef=false -Doptimization=1 -Db_sanitize=thread \
-		-Dc_args='-gline-tables-only -Wno-shadow' &&
+		-Dwerror=true -Dc_args='-gline-tables-only -Wno-shadow' &&
 		choose build-tsan "${TSAN_TESTS[@]}" && ninja -C build-tsan --quiet "${needed[@]}"
 }
 
@@ -229,7 +229,7 @@ check_release() {
 check_coverage() {
 	say "coverage, gcc -O0"
 	expect build-coverage
-	setup build-coverage gcc --buildtype=debug -Db_coverage=true -Dwerror=false \
+	setup build-coverage gcc --buildtype=debug -Db_coverage=true \
 		-Dc_args=-fprofile-update=atomic || return
 	ninja -C build-coverage --quiet || return
 	find build-coverage -name '*.gcda' -delete
