@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Plays a match between two UCI engines, and prints the score with its error bars.
 
-    bench/engine/match.py [--games N] [--time SECONDS+BONUS | --nodes N] FIRST SECOND
+    bench/engine/match.py [--games N] [--time SECONDS+BONUS | --nodes N] [--openings FILE.epd] FIRST SECOND
 
 FIRST and SECOND are commands; options follow after semicolons: "chistore-uci; Store=DIR; Book=off".
-Openings are the lines of 8 plies of chess/openings; each is played twice, with colours exchanged.
+Openings are the lines of 8 plies of chess/openings, or positions such as `chistore suite` writes; each
+is played twice, with colours exchanged. How White did, and how many games were drawn, is printed too.
 The rules are those of libchistore; games end by them, or are lost on time or by an illegal move.
 """
 import argparse
@@ -24,6 +25,7 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import chistore  # noqa: E402
 
 PLIES_MAX = 400
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
 class Gone(Exception):
@@ -95,7 +97,12 @@ def openings():
                 if len(moves) == 8:
                     lines.append(moves)
     random.Random(1).shuffle(lines)
-    return lines
+    return [(START, moves) for moves in lines]
+
+
+def suite(name):
+    with open(name, encoding="utf-8") as file:
+        return [(" ".join(line.split()[:4]) + " 0 1", []) for line in file if line.strip()]
 
 
 def over(position, seen, clock):
@@ -108,9 +115,11 @@ def over(position, seen, clock):
     return None
 
 
-def play(white, black, opening, settings):
+def play(white, black, start, settings):
     """The result, the moves, and why it ended."""
-    position, moves, seen, clock = chistore.Position(), [], {}, 0
+    fen, opening = start
+    position, moves, seen, clock = chistore.Position(fen), [], {}, 0
+    black_begins = fen.split()[1] == "b"
     clocks = [settings.seconds, settings.seconds]
     for engine in (white, black):
         engine.say("ucinewgame")
@@ -120,7 +129,7 @@ def play(white, black, opening, settings):
         result = over(position, seen, clock)
         if result or len(moves) >= PLIES_MAX:
             return result or "1/2-1/2", moves, "rules"
-        side = len(moves) % 2
+        side = (len(moves) + black_begins) % 2
         if len(moves) < len(opening):
             legal = {move.san: move for move in position.moves()}
             move = legal[opening[len(moves)]]
@@ -129,7 +138,7 @@ def play(white, black, opening, settings):
             lost = "0-1" if side == 0 else "1-0"
             lost_by = "first" if engine is settings.engines[0] else "second"
             try:
-                engine.say("position startpos moves " + " ".join(moves))
+                engine.say(f"position fen {fen} moves " + " ".join(moves))
                 begun = time.monotonic()
                 if settings.nodes:
                     engine.say(f"go nodes {settings.nodes}")
@@ -167,6 +176,12 @@ def report(counts):
             f"Elo {elo(score):+.0f} ({elo(score - error):+.0f}..{elo(score + error):+.0f}, 95 %)")
 
 
+def report_white(results):
+    n = len(results)
+    white = results.count("1-0") + results.count("1/2-1/2") / 2
+    return f"  White scored {100 * white / n:.1f} %, {100 * results.count('1/2-1/2') / n:.1f} % were drawn"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=200)
@@ -174,13 +189,15 @@ def main():
     parser.add_argument("--time", default="10+0.1")
     parser.add_argument("--nodes", type=int, default=0)
     parser.add_argument("--lag", type=float, default=0.1, help="seconds over its time that an engine is forgiven, each move")
+    parser.add_argument("--openings", help="positions, one a line, as EPD")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("first")
     parser.add_argument("second")
     settings = parser.parse_args()
     seconds, _, bonus = settings.time.partition("+")
     settings.seconds, settings.bonus = float(seconds), float(bonus or 0)
-    lines, counts, ends = openings(), [0, 0, 0], {}
+    lines = suite(settings.openings) if settings.openings else openings()
+    counts, ends, results = [0, 0, 0], {}, []
     engines = [Engine(settings.first), Engine(settings.second)]
     for game in range(settings.skip, settings.skip + settings.games):
         first_is_white = game % 2 == 0
@@ -193,6 +210,7 @@ def main():
                 engine.close()
                 engines[i] = Engine(engine.name)
                 engines[i].longest = engine.longest
+        results.append(result)
         score = {"1-0": 0, "1/2-1/2": 1, "0-1": 2}[result]
         counts[score if first_is_white else 2 - score] += 1
         if settings.verbose:
@@ -200,6 +218,7 @@ def main():
     for engine in engines:
         engine.close()
     print(report(counts))
+    print(report_white(results))
     for why, n in ends.items():
         print(f"  {n} ended by: {why}")
     if not settings.nodes:
