@@ -134,10 +134,14 @@ int chi_evidence_apply(const struct chi_evidence *evidence, struct chi_arena *ar
 	if (seen == NULL) {
 		return -CHI_ENOMEM;
 	}
+	bool best = false;
 	for (size_t i = 0; i < record->n_evals; i++) {
 		const struct chi_eval *eval = &record->evals[i];
-		if (chi_evidence_sees(evidence, eval->engine, eval->engine_len, eval->depth,
-				      eval->date)) {
+		bool sees = chi_evidence_sees(evidence, eval->engine, eval->engine_len, eval->depth,
+					      eval->date);
+		/* They come by engine, its best line first: others are nothing without it. */
+		best = eval->rank == 0 ? sees : best;
+		if (sees && best) {
 			seen[n++] = *eval;
 		}
 	}
@@ -152,6 +156,15 @@ int chi_evidence_check(const struct chi_evidence *evidence, struct chi_fault *fa
 	if (memchr(evidence->engine, '\0', sizeof(evidence->engine)) == NULL) {
 		return chi_fail(fault, -CHI_EINVAL, "engine: a pattern of more than %d bytes",
 				CHI_ENGINE_MAX);
+	}
+	for (const char *at = strchr(evidence->engine, '['); at != NULL; at = strchr(at, '[')) {
+		const char *end = set_end(at);
+		for (at++; end != NULL && at < end; at++) {
+			if ((unsigned char)*at >= 0x80) {
+				return chi_fail(fault, -CHI_EINVAL,
+						"engine: only ASCII can be between [ and ]");
+			}
+		}
 	}
 	if (depth->set && depth->min > depth->max) {
 		return chi_fail(fault, -CHI_EINVAL, "depth: %u..%u is no range", depth->min,

@@ -546,7 +546,7 @@ CHI_MUSTUSE int chi_material_parse(const char *text, size_t len, struct chi_mate
 CHI_MUSTUSE int chi_chi2_parse(const char *text, size_t len, uint16_t *out);
 size_t chi_chi2_print(uint16_t chi2, char out[CHI_CHI2_TEXT_SIZE]);
 
-/* "external", "control", "outcome", "score", "eval"; NULL for another number. */
+/* "external", "control", "outcome", "score", "eval", "performance"; NULL for another number. */
 const char *chi_statistic_name(int statistic);
 
 #ifdef __cplusplus

@@ -72,7 +72,6 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 	if (chi_evidence_check(&spec->evidence, fault) < 0) {
 		return -CHI_EINVAL;
 	}
-	chi_read_see(read, &insight->spec.evidence);
 	if (spec->kind <= CHI_INSIGHT_STRONG && insight->spec.min_games < CHI_INSIGHT_FEWEST) {
 		return chi_fail(fault, -CHI_EINVAL, "min_games: less than %d", CHI_INSIGHT_FEWEST);
 	}
@@ -91,6 +90,8 @@ int chi_insight_open(struct chi_read *read, const struct chi_insight_spec *spec,
 			return rc;
 		}
 	}
+	/* Its own, until the snapshot ends. */
+	chi_read_see(read, &insight->spec.evidence);
 	*out = insight;
 	insight = NULL;
 	return CHI_OK;

@@ -55,7 +55,8 @@ const struct command cmd_dump = {
 	.summary = "write the whole store as text",
 	.help = "Writes every position with its record to FILE, or to standard output (also: -).\n"
 		"The text has one line a position, tab-separated, ordered by key. It does not\n"
-		"depend on the machine: 'load' makes the same store from it elsewhere. It has\n"
+		"depend on the machine: 'load' makes the same store from it elsewhere (of a\n"
+		"performance store with the expectation that fits its games now). It has\n"
 		"checksums, so that 'load' notices any change: after editing a dump give it new\n"
 		"ones with --seal, for which no store is needed.",
 	.example = "chistore -a ./positions dump | zstd > positions.dump.zst\n"

@@ -51,9 +51,9 @@ static json_t *read_only_json(uint8_t why)
 #define BLOCK_ROOM 2030
 
 /* What the performance statistic was computed with, if that was. */
-static json_t *expected_json(const struct chi_info *info, int64_t number)
+static json_t *expected_json(const struct chi_info *info, double thousandths)
 {
-	return info->expected.games > 0 ? json_integer(number) : json_null();
+	return info->expected.games > 0 ? json_real(thousandths / 1000) : json_null();
 }
 
 /* The order of the members is the order of the lines; names are documented in chistore.1. */
@@ -91,11 +91,11 @@ static json_t *info_json(const struct chi_info *info)
 		json_count(info->last_game), "archive_bytes", json_count(info->archive_bytes),
 		"postings_bytes", json_count(info->postings_bytes), "traits_bytes",
 		json_count(info->traits_bytes), "shards", json_count(info->shards),
-		"expected_games", expected_json(info, (int64_t)info->expected.games),
-		"expected_move", expected_json(info, info->expected.move / 1000), "expected_scale",
-		expected_json(info, (int64_t)info->expected.scale / 1000), "expected_spread",
-		info->expected.games > 0 ? json_real((double)info->expected.spread / 1000)
-					 : json_null());
+		"expected_games",
+		info->expected.games > 0 ? json_count(info->expected.games) : json_null(),
+		"expected_move", expected_json(info, (double)info->expected.move), "expected_scale",
+		expected_json(info, (double)info->expected.scale), "expected_spread",
+		expected_json(info, (double)info->expected.spread));
 }
 
 static int run_info(struct cli *cli)

@@ -61,7 +61,7 @@ static int run_init(struct cli *cli)
 
 static const struct cli_option options[] = {
 	OPTION_WORD(init_state, statistic, chi_statistic_names, "statistic", "KIND",
-		    "control (default), outcome, score, eval or external"),
+		    "control (default), outcome, score, eval, performance or external"),
 	OPTION_WORD(init_state, keep, keep_names, "games", "WORD",
 		    "keep (default): the games themselves; none: only their counts,\n"
 		    "as always on RADOS"),

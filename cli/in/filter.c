@@ -77,8 +77,10 @@ int filter_performance(struct cli *cli, const struct cli_option *option, const c
 	struct chi_range range;
 	int code = take_range(cli, option, value, read_performance,
 			      "2.., ..-2 or -1..1 within -126..126", &range);
-	spec->chi2_min = range.min;
-	spec->chi2_max = range.max;
+	if (code == EXIT_DONE) {
+		spec->chi2_min = range.min;
+		spec->chi2_max = range.max;
+	}
 	return code;
 }
 

@@ -36,7 +36,8 @@ static const struct chi_option options[] = {
 	 .help = "authorities for clients' certificates, PEM; reloaded by SIGHUP"},
 	{"create", "STATISTIC", FIELD(create), .words = chi_statistic_names,
 	 .n_words = CHI_COUNT(chi_statistic_names),
-	 .help = "create stores that do not exist: external, control, outcome, score or eval"},
+	 .help = "create stores that do not exist: external, control, outcome, score, eval or "
+		 "performance"},
 	{"read-only", NULL, FIELD(read_only),
 	 .help = "serve without writing; another process may write"},
 	{"socket-mode", "OCTAL", FIELD(socket_mode), .apply = set_mode,

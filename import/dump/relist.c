@@ -144,7 +144,8 @@ static int relist_one(struct relist *r, const struct chi_key *key, struct chi_re
 	struct chi_posting *games = NULL;
 	size_t n = 0;
 	chi_arena_reset(&r->arena);
-	spec.computed = true;
+	/* Some of its games may be lost. */
+	spec.computed = r->spec.statistic != CHI_STATISTIC_PERFORMANCE;
 	int rc = chi_lists_reach(r->lists, key->bytes, &known, fault);
 	rc = rc == CHI_OK ? chi_lists_games(r->lists, record, &games, &n, fault) : rc;
 	if (rc == -CHI_ESYNTAX) {

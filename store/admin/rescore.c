@@ -77,15 +77,11 @@ static int replace(struct rescore *r, const struct chi_record *record,
 
 static int perform(const struct rescore *r, const struct chi_record_rest *rest, uint16_t *chi2)
 {
-	struct chi_performance_sums sums = {0};
-	int error = 0;
-	chi_performance_add(r->performance, rest->games, rest->n_games, &sums);
-	if (rest->listed > 0) {
-		error = chi_performance_add_listed(r->performance, r->write->txn,
-						   r->write->env->archive.postings, &r->key, &sums);
-	}
-	*chi2 = chi_performance_of(r->performance, &sums);
-	return error == MDB_NOTFOUND ? -CHI_ECORRUPT : chi_lmdb_status(error);
+	return chi_lmdb_status(chi_performance_of_list(r->performance, r->write->txn,
+						       r->write->env->archive.postings, &r->key,
+						       rest, chi2)) == CHI_OK
+		       ? CHI_OK
+		       : -CHI_ECORRUPT;
 }
 
 static int rescore_one(struct rescore *r, uint64_t *changed)

@@ -53,7 +53,7 @@ int chi_trees_compare(const MDB_val *a, const MDB_val *b)
 
 /* Whether a map of that size can be had now: there may be a limit on the address space, and some
  * kernels have 39 bits of it. Without a guarantee for the next moment. */
-static bool fits(uint64_t bytes)
+static bool can_map(uint64_t bytes)
 {
 	void *map =
 		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -72,7 +72,7 @@ int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	if (text == NULL || text[0] == '\0') {
-		while (*out > MAP_LEAST && !fits(*out)) {
+		while (*out > MAP_LEAST && !can_map(*out)) {
 			*out /= 2;
 		}
 		return CHI_OK;

@@ -4,8 +4,6 @@
  * the other positions were computed with, until twice as many games are rated: then all are
  * computed again, in the same transaction.
  */
-#include <stdlib.h>
-
 #include "base/fault.h"
 #include "store/lmdb_err.h"
 #include "store/load/load_priv.h"
@@ -14,7 +12,9 @@
 int chi_load_performance_begin(struct chi_load *load, struct chi_fault *fault)
 {
 	struct chi_store_state *state = chi_load_state(load);
-	if (load->statistic != CHI_STATISTIC_PERFORMANCE || load->performance != NULL) {
+	/* Without games no list changes. */
+	bool changes = load->games_changed || load->append;
+	if (load->statistic != CHI_STATISTIC_PERFORMANCE || !changes) {
 		return CHI_OK;
 	}
 	/* No position is stored that was computed with others. */
@@ -31,9 +31,13 @@ int chi_load_performance_begin(struct chi_load *load, struct chi_fault *fault)
 int chi_load_performance_end(struct chi_load *load, struct chi_fault *fault)
 {
 	uint64_t changed;
-	if (load->write == NULL || load->performance == NULL ||
-	    chi_performance_games(load->performance) < 2 * chi_load_state(load)->expected.games ||
-	    chi_performance_games(load->performance) == 0) {
+	if (load->write == NULL || load->performance == NULL) {
+		return CHI_OK;
+	}
+	uint64_t games = chi_performance_games(load->performance);
+	chi_performance_free(load->performance);
+	load->performance = NULL;
+	if (games == 0 || games < 2 * chi_load_state(load)->expected.games) {
 		return CHI_OK;
 	}
 	chi_load_put_down(load);
@@ -76,8 +80,9 @@ int chi_load_perform_new(struct chi_load *load, MDB_val *value, const struct chi
 	if (rc < 0) {
 		return chi_fault_plain(fault, rc);
 	}
+	uint16_t before = record.chi2;
 	chi_load_perform(load, n > 0 ? games : rest.games, n > 0 ? n : rest.n_games, &record.chi2);
-	if (record.chi2 == CHI_CHI2_UNKNOWN) {
+	if (record.chi2 == before) {
 		return CHI_OK;
 	}
 	size_t len;
@@ -90,16 +95,9 @@ int chi_load_perform_stored(struct chi_load *load, const struct chi_key *key,
 			    const struct chi_record_rest *rest, uint16_t *chi2,
 			    struct chi_fault *fault)
 {
-	struct chi_performance_sums sums = {0};
-	if (load->performance == NULL) {
-		return CHI_OK;
-	}
-	int error = 0;
-	chi_performance_add(load->performance, rest->games, rest->n_games, &sums);
-	if (rest->listed > 0) {
-		error = chi_performance_add_listed(load->performance, load->txn,
-						   load->archive.postings, key, &sums);
-	}
-	*chi2 = chi_performance_of(load->performance, &sums);
+	int error = load->performance == NULL
+			    ? 0
+			    : chi_performance_of_list(load->performance, load->txn,
+						      load->archive.postings, key, rest, chi2);
 	return chi_load_error(load, error, fault);
 }

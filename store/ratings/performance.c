@@ -8,6 +8,7 @@
 #include "store/games/columns.h"
 #include "store/postings/postings.h"
 #include "store/ratings/expect.h"
+#include "store/record/codec.h"
 
 #define ONE	  65536 /* point */
 #define THOUSAND  1000.0
@@ -23,6 +24,10 @@ struct chi_performance {
 
 static void keep_fit(const struct chi_expect *fit, struct chi_expectation *out)
 {
+	*out = (struct chi_expectation){0};
+	if (fit->games == 0) {
+		return;
+	}
 	*out = (struct chi_expectation){.games = fit->games,
 					.move = llround(fit->move * THOUSAND),
 					.scale = (uint64_t)llround(fit->scale * THOUSAND),
@@ -146,9 +151,8 @@ void chi_performance_add(const struct chi_performance *performance,
 	}
 }
 
-int chi_performance_add_listed(const struct chi_performance *performance, MDB_txn *txn,
-			       MDB_dbi postings, const struct chi_key *key,
-			       struct chi_performance_sums *sums)
+static int add_listed(const struct chi_performance *performance, MDB_txn *txn, MDB_dbi postings,
+		      const struct chi_key *key, struct chi_performance_sums *sums)
 {
 	struct chi_posting entries[CHI_POSTINGS_CHUNK_ENTRIES];
 	struct chi_postings_walk walk;
@@ -178,4 +182,15 @@ uint16_t chi_performance_of(const struct chi_performance *performance,
 	double z = (double)sums->beyond / ONE / sqrt(variance);
 	double hundredths = round(CHI_PERFORMANCE_EVEN + 100 * z);
 	return hundredths < 1 ? 1 : hundredths > CHI_CHI2_MAX ? CHI_CHI2_MAX : (uint16_t)hundredths;
+}
+
+int chi_performance_of_list(const struct chi_performance *performance, MDB_txn *txn,
+			    MDB_dbi postings, const struct chi_key *key,
+			    const struct chi_record_rest *rest, uint16_t *chi2)
+{
+	struct chi_performance_sums sums = {0};
+	chi_performance_add(performance, rest->games, rest->n_games, &sums);
+	int rc = rest->listed > 0 ? add_listed(performance, txn, postings, key, &sums) : 0;
+	*chi2 = chi_performance_of(performance, &sums);
+	return rc;
 }

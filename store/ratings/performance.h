@@ -59,12 +59,13 @@ void chi_performance_add(const struct chi_performance *performance,
 			 const struct chi_posting *entries, size_t n,
 			 struct chi_performance_sums *sums);
 
-/* Adds the whole list of a position in the postings tree. LMDB's code; MDB_NOTFOUND: there is
- * none; MDB_CORRUPTED. */
-CHI_MUSTUSE int chi_performance_add_listed(const struct chi_performance *performance, MDB_txn *txn,
-					   MDB_dbi postings, const struct chi_key *key,
-					   struct chi_performance_sums *sums);
-
 /* The statistic, in hundredths; CHI_CHI2_UNKNOWN below CHI_PERFORMANCE_GAMES games that count. */
 uint16_t chi_performance_of(const struct chi_performance *performance,
 			    const struct chi_performance_sums *sums);
+
+/* That of a position whose list is in its record, or in the postings tree. LMDB's code;
+ * MDB_NOTFOUND: the tree has none; MDB_CORRUPTED. */
+struct chi_record_rest;
+CHI_MUSTUSE int chi_performance_of_list(const struct chi_performance *performance, MDB_txn *txn,
+					MDB_dbi postings, const struct chi_key *key,
+					const struct chi_record_rest *rest, uint16_t *chi2);

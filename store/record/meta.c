@@ -227,7 +227,7 @@ void chi_state_encode(const struct chi_store_state *state, uint8_t out[CHI_STATE
 
 int chi_state_decode(const uint8_t *bytes, size_t len, struct chi_store_state *out)
 {
-	if (len < CHI_STATE_SIZE_LEAST || !checksum_ok(state_key, bytes, len)) {
+	if (len < CHI_STATE_SIZE_LEAST || len % 8 != 0 || !checksum_ok(state_key, bytes, len)) {
 		return -CHI_ECORRUPT;
 	}
 	struct chi_reader r = chi_reader_of(bytes, len - CHECKSUM_SIZE);

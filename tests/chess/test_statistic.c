@@ -192,8 +192,8 @@ CASE(control_sees_placement_only)
 
 CASE(names)
 {
-	static const char *const wanted[] = {NULL,    "external", "control", "outcome",
-					     "score", "eval",	  NULL};
+	static const char *const wanted[] = {NULL,    "external", "control",	 "outcome",
+					     "score", "eval",	  "performance", NULL};
 	for (int i = 0; i < (int)CHI_COUNT(wanted); i++) {
 		if (wanted[i] == NULL) {
 			assert_null(chi_statistic_name(i));

@@ -52,7 +52,7 @@ ARROWS = {
     "store/games": STORE | {"store/chain", "store/record", "store/names", "store/traits"},
     "store/postings": STORE | {"store/chain", "store/record"},
     "store/traits": STORE | {"store/chain", "store/record", "store/postings"},
-    "store/ratings": STORE | {"store/chain", "store/games", "store/postings"},
+    "store/ratings": STORE | {"store/chain", "store/record", "store/games", "store/postings"},
     "store/gamesets": STORE | {"store/chain", "store/record"},
     "store/queue": STORE | {"store/chain", "store/record"},
     "store/pages": STORE | {"store/record", "store/block"},

@@ -247,7 +247,8 @@ struct chi_dir *help_store(const char *name, enum chi_statistic statistic)
 {
 	const char *path = help_path(name);
 	help_remove(path);
-	ok(chi_dir_create(path, statistic, CHI_KEEP_COUNTS, &fault));
+	bool needs_games = statistic == CHI_STATISTIC_PERFORMANCE;
+	ok(chi_dir_create(path, statistic, needs_games ? CHI_KEEP_GAMES : CHI_KEEP_COUNTS, &fault));
 	return help_open(path, CHI_STORE_WRITE);
 }
 

@@ -219,6 +219,15 @@ CASE(test_meta_examples)
 	struct chi_store_state read;
 	ok(chi_state_decode(bytes, CHI_STATE_SIZE, &read));
 	assert_memory_equal(&read, &meta, sizeof(meta));
+	/* As it was before the performance statistic: without its four numbers. */
+	const size_t older = CHI_STATE_SIZE_LEAST;
+	static const uint8_t sum[] = {0xed, 0x56, 0xa2, 0x98, 0x1c, 0xb4, 0x25, 0xc5};
+	memcpy(bytes + older - sizeof(sum), sum, sizeof(sum));
+	ok(chi_state_decode(bytes, older, &read));
+	meta.expected = (struct chi_expectation){0};
+	assert_memory_equal(&read, &meta, sizeof(meta));
+	assert_int_equal(chi_state_decode(bytes, older - 1, &read), -CHI_ECORRUPT);
+	assert_int_equal(chi_state_decode(bytes, older + 1, &read), -CHI_ECORRUPT);
 	struct chi_game_id game = {.result = CHI_RESULT_DRAW};
 	for (size_t i = 0; i < sizeof(game.id); i++) {
 		game.id[i] = (uint8_t)(i * 17);

@@ -66,7 +66,7 @@ class Bench(Base):
         self.check_all_kinds(store, "--durability", "none")
 
     def test_other_statistics(self):
-        for statistic in ("external", "outcome", "score", "eval"):
+        for statistic in ("external", "outcome", "score", "eval", "performance"):
             self.check_all_kinds(self.filled(statistic), "--clients", 2)
 
     def test_daemon(self):

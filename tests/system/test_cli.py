@@ -96,7 +96,7 @@ class Commands(Base):
         self.assertIn("standard input:2", done.stderr)
 
     def test_statistic_is_refused_where_it_is_computed(self):
-        for statistic in ("control", "outcome", "score", "eval"):
+        for statistic in ("control", "outcome", "score", "eval", "performance"):
             a = self.served(statistic)
             done = self.cli("put", START, "--chi2", "39.82", code=2, address=a)
             self.assertIn(statistic, done.stderr)
@@ -296,7 +296,7 @@ class Commands(Base):
         self.cli("put", START, address=a)
 
     def test_dump_and_load(self):
-        for statistic in ("external", "control", "outcome", "score", "eval"):
+        for statistic in ("external", "control", "outcome", "score", "eval", "performance"):
             a = self.served(statistic)
             if statistic == "external":
                 self.fill(a)

@@ -5,6 +5,8 @@
 import json
 import math
 import os
+import random
+import shutil
 from fractions import Fraction
 
 from cli_base import AFTER_E4, Base, ENDING, START, harness, summary
@@ -122,6 +124,26 @@ class Statistics(Base):
         for store in (copied, some):
             self.cli("verify", address=store)
             self.assertEqual(self.out("rescore", address=store), "changed\t0\n")
+
+    def test_repaired_performance(self):
+        """A position that lost a rated game in a repair kept the statistic of them all."""
+        here, lost = self.path("here"), 0
+        self.cli("import", "--statistic", "performance", GAMES, address=here)
+        for seed in range(6):
+            broken, saved = self.path(f"broken{seed}"), self.path(f"saved{seed}")
+            shutil.copytree(here, broken)
+            rng = random.Random(seed)
+            with open(os.path.join(broken, "data.mdb"), "r+b") as file:
+                pages = os.path.getsize(file.name) // 4096
+                for _ in range(12):
+                    file.seek(rng.randrange(2, pages) * 4096 + 100 + rng.randrange(3000))
+                    byte = file.read(1)
+                    file.seek(-1, 1)
+                    file.write(bytes([byte[0] ^ 0x55]))
+            harness.run_cli("verify", "--repair", saved, address=broken)
+            self.cli("verify", address=saved)
+            lost += int(self.out("games", "--count", address=saved)) < 300
+        self.assertGreater(lost, 0)
 
     def test_bands_of_performance(self):
         here, other = self.path("here"), self.new_store("score")
