@@ -22,6 +22,9 @@
 /* A full backlog of a Unix socket cannot be polled for: look again after this many ms. */
 #define BACKLOG_PAUSE_MS 5
 
+/* Less would be broken by one lost packet. */
+#define LIMIT_LEAST_MS 1000u
+
 short chi_wait(int fd, short events, int64_t deadline)
 {
 	for (;;) {
@@ -150,6 +153,14 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 		}
 	}
 	return refuse_connection(text, error, fault);
+}
+
+void chi_connect_limit(int fd, const struct chi_address *address, uint32_t call_ms)
+{
+	unsigned ms = call_ms / 2 > LIMIT_LEAST_MS ? call_ms / 2 : LIMIT_LEAST_MS;
+	if (address->kind != CHI_ADDRESS_UNIX) {
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+	}
 }
 
 void chi_connect_keep(int fd, struct chi_address *address)

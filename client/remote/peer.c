@@ -576,6 +576,9 @@ int chi_peer_ready(struct chi_client *client)
 	int64_t deadline = chi_now_ms() + client->options.connect_ms;
 	int status = chi_connect(&client->address, client->text, client->options.connect_ms,
 				 &peer->fd, &client->error);
+	if (status == CHI_OK) {
+		chi_connect_limit(peer->fd, &client->address, client->options.call_ms);
+	}
 	if (status == CHI_OK && client->address.kind == CHI_ADDRESS_TLS) {
 		status = chi_tls_to_server(&client->options, &client->address, client->text,
 					   peer->fd, deadline, &peer->tls, &client->error);

@@ -34,6 +34,11 @@
 #define KEEPALIVE_PAUSE_S 10
 #define KEEPALIVE_PROBES  6
 
+/* What a peer acknowledges nothing of for as long as an idle one may be silent: keepalive asks only
+ * where nothing is under way, and an answer to a machine that is gone is sent again for a quarter
+ * of an hour. */
+#define UNACKNOWLEDGED_MS ((KEEPALIVE_IDLE_S + KEEPALIVE_PROBES * KEEPALIVE_PAUSE_S) * 1000)
+
 union any_address {
 	struct sockaddr any;
 	struct sockaddr_un path;
@@ -224,6 +229,7 @@ static void set_tcp(int fd)
 		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
 		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_PAUSE_S},
 		{IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
+		{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS},
 	};
 	for (size_t i = 0; i < CHI_COUNT(options); i++) {
 		setsockopt(fd, options[i].level, options[i].name, &options[i].value,

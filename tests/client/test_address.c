@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses: what each text means, and what the refusal of a wrong one says. */
+/* Addresses: what each text means, what the refusal of a wrong one says, and what a connection to
+ * one is like. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "client/core/address.h"
+#include "client/remote/connect.h"
 #include "tests/base/cases.h"
 
 static const struct {
@@ -159,4 +167,34 @@ CASE(addresses_on_rados)
 		assert_string_equal(address.rados.user, place->user);
 		assert_int_equal(address.rados.shards, place->shards);
 	}
+}
+
+static unsigned limit_for(int fd, const struct chi_address *address, uint32_t call_ms)
+{
+	unsigned ms = 0;
+	socklen_t len = sizeof(ms);
+	chi_connect_limit(fd, address, call_ms);
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, &len), 0);
+	return ms;
+}
+
+CASE(a_silent_machine_breaks_the_connection)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(to);
+	struct chi_address address;
+	struct chi_fault fault = {{0}};
+	char text[64];
+	int fd = -1;
+	int door = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(door, (const struct sockaddr *)&to, len), 0);
+	assert_int_equal(listen(door, 1), 0);
+	assert_int_equal(getsockname(door, (struct sockaddr *)&to, &len), 0);
+	(void)snprintf(text, sizeof(text), "tcp:127.0.0.1:%d", ntohs(to.sin_port));
+	assert_int_equal(chi_address_parse(text, &address, &fault), CHI_OK);
+	assert_int_equal(chi_connect(&address, text, 5000, &fd, &fault), CHI_OK);
+	assert_int_equal(limit_for(fd, &address, 30000), 15000);
+	assert_int_equal(limit_for(fd, &address, 10), 1000);
+	(void)close(fd);
+	(void)close(door);
 }
