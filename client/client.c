@@ -299,6 +299,12 @@ int chi_ping(struct chi_client *client)
 	return chi_client_end(client, status);
 }
 
+int chi_store_check_disk(struct chi_client *client, struct chi_disk_check *out)
+{
+	return chi_client_end(client, chi_client_ask(client, chi_client_begin(client),
+						     CHI_OP_CHECK_DISK, NULL, out));
+}
+
 int chi_store_info(struct chi_client *client, struct chi_info *out)
 {
 	return chi_client_end(

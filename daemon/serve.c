@@ -28,6 +28,7 @@
 #include "store/store.h"
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
+#include "daemon/write/disk.h"
 #include "daemon/write/writer.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
@@ -147,13 +148,17 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		}
 		served->statistic = chi_dir_statistic(served->store);
 		served->writer = calloc(1, sizeof(*served->writer));
-		if (served->writer == NULL) {
+		served->disk = calloc(1, sizeof(*served->disk));
+		if (served->writer == NULL || served->disk == NULL) {
+			free(served->writer);
+			free(served->disk);
 			chi_dir_close(served->store);
 			chi_crashes_close(&served->crashes, false);
 			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
 		chi_store_writer_init(served->writer, served, config->limits.queue_bytes,
 				      config->limits.queue_records);
+		chi_disk_watch_init(served->disk, served);
 		server->n_stores++;
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
@@ -166,12 +171,16 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Readers that died leave their slots, and old pages with them, until someone looks. */
+/* Readers that died leave their slots, and old pages with them, until someone looks; so does a disk
+ * that no one reads. */
 static void on_reader_check(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
 	struct chi_server *server = context;
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_disk_watch_tick(server->stores[i].disk);
+	}
 	/* A compaction exchanges environments: the next time will do. */
 	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
 		return;
@@ -261,6 +270,9 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 		if (server->stores[i].writable) {
 			status = chi_store_writer_start(server->stores[i].writer, fault);
 		}
+	}
+	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
+		status = chi_disk_watch_start(server->stores[i].disk, fault);
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
 		status = chi_loop_start(&server->workers[i]->loop, fault);
@@ -410,10 +422,15 @@ void chi_server_deinit(struct chi_server *server)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_stop(server->stores[i].writer);
 	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_disk_watch_stop(server->stores[i].disk);
+	}
 	stop_workers(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_deinit(server->stores[i].writer);
 		free(server->stores[i].writer);
+		chi_disk_watch_deinit(server->stores[i].disk);
+		free(server->stores[i].disk);
 		chi_dir_close(server->stores[i].store);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}

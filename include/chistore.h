@@ -107,6 +107,14 @@ CHI_MUSTUSE int chi_store_create(const char *address, enum chi_statistic statist
 /* Waits for an answer of the server; in-process it checks that the store can be read. */
 CHI_MUSTUSE int chi_ping(struct chi_client *client);
 
+/*
+ * Has the disk under the store read past the page cache, by the server if there is one, and waits
+ * for that: what a health check is to ask, as a server whose disk was cut off answers a ping and
+ * reads what it has in memory. -CHI_EIO: the disk failed, or has failed since the server was
+ * started; -CHI_ETIMEOUT: no answer, as of a disk that hangs.
+ */
+CHI_MUSTUSE int chi_store_check_disk(struct chi_client *client, struct chi_disk_check *out);
+
 CHI_MUSTUSE int chi_store_info(struct chi_client *client, struct chi_info *out);
 
 /*

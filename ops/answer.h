@@ -48,6 +48,7 @@ chi_answer chi_answer_game, chi_answer_heads;	 /* game.c */
 chi_answer chi_answer_game_ids, chi_answer_info; /* read.c */
 chi_answer chi_answer_probe, chi_answer_get;	 /* read.c */
 chi_answer chi_answer_queue_list;		 /* queue.c */
+chi_answer chi_answer_check_disk;		 /* read.c */
 
 /*
  * Work on a store as a whole, which may take hours: copied, verified, compacted (whole.c). It takes

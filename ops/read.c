@@ -118,6 +118,13 @@ int chi_answer_info(struct chi_ask *ask, const void *request, void *result)
 	return status;
 }
 
+int chi_answer_check_disk(struct chi_ask *ask, const void *request, void *result)
+{
+	struct chi_disk_check *out = result;
+	(void)request;
+	return chi_read_check_disk(ask->read, &out->direct, ask->fault);
+}
+
 /* So many at a time that others need not wait. */
 int chi_answer_game_ids(struct chi_ask *ask, const void *request, void *result)
 {

@@ -147,6 +147,9 @@ static const struct chi_op_row rows[CHI_OP_COUNT_OF_OPS] = {
 	[CHI_OP_PING] = {READ, CHI_KIND_OTHER, CHI_CLASS_SESSION, .flags = 0},
 	[CHI_OP_INFO] = {READ, CHI_KIND_ANSWER, CHI_CLASS_SESSION, .flags = STORE,
 			 .answer = chi_answer_info},
+	/* A server reads the disk beside its workers, which this would hold up. */
+	[CHI_OP_CHECK_DISK] = {READ, CHI_KIND_OTHER, CHI_CLASS_STORE, .flags = STORE | STAYS,
+			       .answer = chi_answer_check_disk},
 	[CHI_OP_PROBE] = {READ, CHI_KIND_ANSWER, CHI_CLASS_PROBE, .flags = STORE,
 			  .answer = chi_answer_probe},
 	[CHI_OP_GET] = {READ, CHI_KIND_ANSWER, CHI_CLASS_GET, .flags = STORE,

@@ -98,7 +98,7 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(16, INFO, oldest_reader),
 	CHI_M_NESTED(17, INFO, games, CHI_ALWAYS, &chi_counts_message),
 	/* Of a later version: read-only, for a reason that is not known here. */
-	CHI_M_CAPPED(18, INFO, read_only, CHI_READ_ONLY_CRASHES, CHI_READ_ONLY_SERVER),
+	CHI_M_CAPPED(18, INFO, read_only, CHI_READ_ONLY_DISK, CHI_READ_ONLY_SERVER),
 	CHI_M_NUMBER(19, INFO, position_bytes),
 	CHI_M_NUMBER(20, INFO, strength_bytes),
 	CHI_M_NUMBER(21, INFO, blocks),
@@ -115,6 +115,13 @@ static const struct chi_member info_result[] = {
 	CHI_M_NUMBER(32, INFO, expected.spread),
 };
 CHI_TABLE(chi_info_result, info_result, info_result, check_info);
+
+/* ---- Its disk ----------------------------------------------------------------------------- */
+
+static const struct chi_member check_disk_result[] = {
+	CHI_M(1, CHI_BOOL, struct chi_disk_check, direct),
+};
+CHI_TABLE(chi_check_disk_result, check_disk_result, check_disk_result, NULL);
 
 /* ---- Upkeep ------------------------------------------------------------------------------ */
 

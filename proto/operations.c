@@ -81,6 +81,8 @@ static const struct chi_operation operations[CHI_OP_COUNT_OF_OPS] = {
 			  sizeof(struct chi_twin_spec), sizeof(struct chi_twin_groups)},
 	[CHI_OP_INSIGHT] = {"insight", &chi_insight_request, &chi_insight_result_message, false,
 			    sizeof(struct chi_insight_spec), sizeof(struct chi_insight_result)},
+	[CHI_OP_CHECK_DISK] = {"check_disk", &chi_empty_message, &chi_check_disk_result, false, 0,
+			       sizeof(struct chi_disk_check)},
 };
 
 const struct chi_operation *chi_operation_of(enum chi_op op)

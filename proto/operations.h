@@ -25,6 +25,7 @@ extern const struct chi_message chi_empty_message;
 extern const struct chi_message chi_hello_request;
 extern const struct chi_message chi_hello_result;
 extern const struct chi_message chi_info_result;
+extern const struct chi_message chi_check_disk_result;
 extern const struct chi_message chi_backup_result;
 extern const struct chi_message chi_verify_result;
 extern const struct chi_message chi_compact_result;

@@ -12,6 +12,9 @@
 /* The status of a start that fails, as chistored(8) has it. */
 #define CHI_EXIT_FAILED 3
 
+/* The same when the disk of a store failed while it was served. */
+#define CHI_EXIT_DISK 4
+
 /* At once: what exit runs would free what other threads are using. Acknowledged writes are safe. */
 static inline void chi_event_give_up(int error)
 {

@@ -106,6 +106,28 @@ void chi_dir_forget_damage(void);
 
 CHI_MUSTUSE int chi_dir_info(struct chi_dir *store, struct chi_info *out);
 
+/*
+ * Reads the head of the data file past the page cache, so that a disk that was cut off is noticed
+ * by a program that only reads. *direct: it could be; false where the file system has no such reads
+ * (tmpfs, some of FUSE), and then nothing was looked at. Any thread, beside everything else, and
+ * for as long as the disk takes to answer. -CHI_EIO: the disk failed; -CHI_EBUSY: no descriptor is
+ * left; -CHI_ENOSTORE, -CHI_EACCES, -CHI_ESTALE, -CHI_ENOMEM.
+ */
+CHI_MUSTUSE int chi_dir_check_disk(const struct chi_dir *store, bool *direct,
+				   struct chi_fault *fault);
+
+/* The same of the store that the snapshot is of. */
+CHI_MUSTUSE int chi_read_check_disk(const struct chi_read *read, bool *direct,
+				    struct chi_fault *fault);
+
+/* -CHI_EIO or -CHI_EREADONLY if the disk has failed a commit or a reopening of the store since it
+ * was opened, which a full disk does not: CHI_OK. Any thread; waits for nothing. */
+CHI_MUSTUSE int chi_dir_disk_failure(const struct chi_dir *store);
+
+/* From now on nothing in this process may begin to write to the store: -CHI_EREADONLY. What has
+ * begun may still commit. Any thread. */
+void chi_dir_end_writing(struct chi_dir *store);
+
 /* To be called every few seconds by a server: frees reader slots that dead processes left, and
  * sees that the store's files are still there. -CHI_ESTALE: one was removed or replaced. */
 CHI_MUSTUSE int chi_dir_check(struct chi_dir *store, int *freed, struct chi_fault *fault);

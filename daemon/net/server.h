@@ -18,6 +18,7 @@
 #include "service/net/main_loop.h"
 
 struct chi_conn;
+struct chi_disk_watch;
 struct chi_http;
 struct chi_server;
 struct chi_store_writer;
@@ -36,15 +37,17 @@ struct chi_worker_ops {
 	void (*run_release)(struct chi_worker *worker);
 };
 
-/* A store that is served. Does not change while workers run. */
+/* A store that is served. Does not change while workers run, but for its disk. */
 struct chi_served {
 	struct chi_server *server;
 	const char *name;
 	size_t index; /* in server->stores */
 	struct chi_dir *store;
 	enum chi_statistic statistic;
-	bool writable;
+	bool writable;		      /* as it was started: chi_served_read_only is what holds */
 	enum chi_read_only read_only; /* why not, if not */
+	struct chi_disk_watch *disk;
+	atomic_bool disk_failed; /* and --on-disk-failure was read-only */
 	struct chi_crashes crashes;
 	struct chi_store_writer *writer; /* runs only if writable */
 };
@@ -90,6 +93,14 @@ struct chi_server {
 	struct chi_import_sessions import_sessions;
 	pthread_mutex_t compact_lock;
 };
+
+/* Why it may not be written now; CHI_READ_ONLY_NOT: it may. Any thread. */
+static inline enum chi_read_only chi_served_read_only(const struct chi_served *served)
+{
+	return served->read_only != CHI_READ_ONLY_NOT ? served->read_only
+	       : atomic_load(&served->disk_failed)    ? CHI_READ_ONLY_DISK
+						      : CHI_READ_ONLY_NOT;
+}
 
 /* Takes connections for a server. */
 extern const struct chi_listener_ops chi_server_door;

@@ -26,7 +26,7 @@ int chi_handle_answer(struct chi_task *task)
 	struct chi_ask ask = {.arena = &task->worker->results,
 			      .texts = &texts,
 			      .most = CHI_RESULT_BYTES_MAX,
-			      .read_only = (uint8_t)task->served->read_only,
+			      .read_only = (uint8_t)chi_served_read_only(task->served),
 			      .fault = &task->fault};
 	void *result = chi_arena_array(ask.arena, 1, chi_operation_of(request->op)->result_size);
 	int status = result != NULL ? chi_worker_read(task->worker, task->served, &ask.read)

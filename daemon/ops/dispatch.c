@@ -26,15 +26,11 @@ static chi_handler *const by_kind[] = {
 
 /* and what does an operation of CHI_KIND_OTHER. */
 static chi_handler *const others[CHI_OP_COUNT_OF_OPS] = {
-	[CHI_OP_HELLO] = chi_handle_hello,
-	[CHI_OP_PING] = chi_handle_ping,
-	[CHI_OP_CREDIT] = chi_handle_credit,
-	[CHI_OP_CANCEL] = chi_handle_cancel,
-	[CHI_OP_COMPACT] = chi_handle_whole,
-	[CHI_OP_IMPORT] = chi_handle_import,
-	[CHI_OP_IMPORT_DATA] = chi_handle_import_data,
-	[CHI_OP_IMPORT_END] = chi_handle_import_end,
-	[CHI_OP_OUTCOME] = chi_handle_outcome,
+	[CHI_OP_HELLO] = chi_handle_hello,	     [CHI_OP_PING] = chi_handle_ping,
+	[CHI_OP_CHECK_DISK] = chi_handle_check_disk, [CHI_OP_CREDIT] = chi_handle_credit,
+	[CHI_OP_CANCEL] = chi_handle_cancel,	     [CHI_OP_COMPACT] = chi_handle_whole,
+	[CHI_OP_IMPORT] = chi_handle_import,	     [CHI_OP_IMPORT_DATA] = chi_handle_import_data,
+	[CHI_OP_IMPORT_END] = chi_handle_import_end, [CHI_OP_OUTCOME] = chi_handle_outcome,
 };
 
 int chi_task_field(struct chi_task *task, int status, const char *format, ...)
@@ -102,12 +98,14 @@ static int check_store(struct chi_task *task, unsigned flags)
 						 : 64,
 				name->len > 0 ? name->bytes : "default");
 	}
-	if ((flags & CHI_NEEDS_WRITABLE) != 0 && !task->served->writable) {
+	enum chi_read_only why = chi_served_read_only(task->served);
+	if ((flags & CHI_NEEDS_WRITABLE) != 0 && why != CHI_READ_ONLY_NOT) {
 		return chi_fail(&task->fault, -CHI_EREADONLY, "store '%s' is served read-only%s",
 				task->served->name,
-				task->served->read_only == CHI_READ_ONLY_CRASHES
+				why == CHI_READ_ONLY_CRASHES
 					? " after repeated crashes of the server: verify the store"
-					: "");
+				: why == CHI_READ_ONLY_DISK ? ": its disk has failed"
+							    : "");
 	}
 	return chi_op_check(task->request,
 			    chi_dir_keep(task->served->store) == CHI_KEEP_GAMES ? CHI_HOLDS_GAMES

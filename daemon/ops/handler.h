@@ -32,6 +32,7 @@ chi_handler chi_handle_hello, chi_handle_ping;	       /* handler_hello.c */
 chi_handler chi_handle_whole;			       /* handler_write.c */
 chi_handler chi_handle_credit, chi_handle_cancel;      /* dispatch.c */
 chi_handler chi_handle_outcome;			       /* handler_write.c */
+chi_handler chi_handle_check_disk;		       /* handler_write.c */
 chi_handler chi_handle_import, chi_handle_import_data; /* handler_import.c */
 chi_handler chi_handle_import_end;		       /* handler_import.c */
 chi_handler chi_handle_piped;			       /* pipe_task.c */

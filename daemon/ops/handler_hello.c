@@ -96,7 +96,7 @@ int chi_handle_hello(struct chi_task *task)
 		names[i] = (struct chi_store_name){
 			.name = {served->name, strlen(served->name)},
 			.statistic = served->statistic,
-			.writable = served->writable,
+			.writable = chi_served_read_only(served) == CHI_READ_ONLY_NOT,
 			.sequence = sequence_of(served),
 		};
 		memcpy(names[i].uuid, chi_dir_uuid(served->store), sizeof(names[i].uuid));

@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
+#include "daemon/write/disk.h"
 #include "daemon/write/job.h"
 #include "daemon/write/writer.h"
 
@@ -69,6 +70,33 @@ int chi_handle_outcome(struct chi_task *task)
 		.id = request->id, .last = true, .op = CHI_OP_OUTCOME, .body = &outcome};
 	chi_arena_reset(&task->worker->results);
 	chi_conn_answer(task->conn, &response);
+	return CHI_OK;
+}
+
+/* By the thread that reads the disk. Once the disk has failed that holds until a restart: it may
+ * have lost what was in memory. */
+int chi_handle_check_disk(struct chi_task *task)
+{
+	static const struct chi_idempotency_key none;
+	struct chi_served *served = task->served;
+	if (atomic_load(&served->disk_failed)) {
+		return chi_fail(&task->fault, -CHI_EIO,
+				"the disk of store '%s' has failed since the server was started",
+				served->name);
+	}
+	struct chi_job *job =
+		chi_handler_job(task->conn, task->request->id, CHI_OP_CHECK_DISK, &none);
+	if (job == NULL) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_call *call = &job->answer->call;
+	int status = chi_disk_watch_push(served->disk, job);
+	if (status < 0) {
+		chi_job_free(job);
+		return chi_fail(&task->fault, status, "too many wait for the disk of store '%s'",
+				served->name);
+	}
+	chi_call_add(task->conn, call);
 	return CHI_OK;
 }
 

@@ -18,6 +18,11 @@
 
 static chi_option_apply add_store, set_mode, set_metrics;
 
+static const char *const disk_words[] = {
+	[CHI_DISK_EXIT] = "exit",
+	[CHI_DISK_READ_ONLY] = "read-only",
+};
+
 static const struct chi_option options[] = {
 	{"store", "[NAME=]DIR", 0, .apply = add_store,
 	 .help = "a store to serve (default name: default); repeatable"},
@@ -85,6 +90,13 @@ static const struct chi_option options[] = {
 	 .help = "crashes after which a store is served read-only; 0: never"},
 	{"crash-window", "MS", FIELD(limits.crash_ms), 1, 30 * DAY_MS, 3600000,
 	 .help = "crashes count if the last is younger than this"},
+	{"on-disk-failure", "WHAT", FIELD(on_disk_failure), .words = disk_words,
+	 .n_words = CHI_COUNT(disk_words),
+	 .help = "when the disk of a store fails: exit (the default; status 4) or read-only "
+		 "(writes "
+		 "are refused until a restart)"},
+	{"disk-timeout", "MS", FIELD(limits.disk_ms), 0, DAY_MS, 30000,
+	 .help = "a disk that has not answered a read by then has failed; 0: waits for ever"},
 	{"stop-timeout", "MS", FIELD(limits.stop_ms), 1, DAY_MS, 5000,
 	 .help = "for clients to read their last answers at the end"},
 };
@@ -95,7 +107,9 @@ const struct chi_option_table chi_config_options = {
 	.usage = "usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
 		 "Serves Chistore stores to many programs at once.\n\n",
 	.notes = "\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
-		 "stopped,\n2 usage, 3 a store or an address failed. See chistored(8).\n",
+		 "stopped,\n2 usage, 3 a store or an address failed, 4 the disk of a store failed. "
+		 "See "
+		 "chistored(8).\n",
 };
 
 void chi_config_init(struct chi_config *config)

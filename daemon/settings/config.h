@@ -13,6 +13,12 @@
 #include "service/listen.h"
 #include "service/options.h"
 
+/* What is done when the disk of a store fails; in the order of the option's words. */
+enum chi_on_disk_failure {
+	CHI_DISK_EXIT = 0,
+	CHI_DISK_READ_ONLY,
+};
+
 struct chi_store_config {
 	char name[68]; /* CHI_STORE_NAME_MAX and a NUL */
 	const char *path;
@@ -34,6 +40,7 @@ struct chi_config {
 	unsigned socket_mode;
 	unsigned create; /* statistic of stores to create when missing; 0: none are created */
 	bool read_only;
+	unsigned on_disk_failure; /* enum chi_on_disk_failure */
 	struct chi_limits limits;
 };
 

@@ -60,6 +60,9 @@
  * the others that they shared one with are no longer tried. */
 #define CHI_AGAIN_MAX 8
 
+/* Clients that wait at once for the next read of one disk. */
+#define CHI_DISK_CHECKS_MAX 1024
+
 /* Backups, verifications, compactions and searches for suspects, twins and insight, at once; most
  * hold a snapshot for their whole time. Any reader may ask for searches: they leave one place to
  * the administrator. */
@@ -102,5 +105,6 @@ struct chi_limits {
 	uint64_t import_ms;	/* without data, after which one is given up */
 	uint64_t crashes;	/* after which a store is served read-only; 0: never */
 	uint64_t crash_ms;	/* they count if the last one is younger */
+	uint64_t disk_ms;	/* for a read of the disk; 0: any time */
 	uint64_t stop_ms;	/* for clients to read their last answers at the end */
 };

@@ -118,7 +118,7 @@ static void take_facts(struct chi_served *served, bool exchanging, struct facts 
 	struct chi_store_writer *writer = served->writer;
 	*facts = (struct facts){.queue_bytes_max = writer->bytes_max,
 				.queue_records_max = writer->records_max,
-				.read_only = !served->writable,
+				.read_only = chi_served_read_only(served) != CHI_READ_ONLY_NOT,
 				.crashes = served->crashes.count,
 				.batches = chi_counter_value(&writer->batches),
 				.failures = chi_counter_value(&writer->failures)};

@@ -21,6 +21,7 @@
 
 #include "base/fault.h"
 #include "base/clock.h"
+#include "daemon/write/disk.h"
 #include "daemon/write/job.h"
 #include "daemon/settings/limits.h"
 #include "service/log.h"
@@ -184,6 +185,17 @@ static void tell_lost(struct chi_store_writer *writer)
 	}
 }
 
+/* A transaction; a disk that refuses it is dealt with before anyone is answered. */
+static int begin_write(struct chi_store_writer *writer, struct chi_write **write,
+		       struct chi_fault *fault)
+{
+	int status = chi_write_begin(writer->served->store, write, fault);
+	if (status < 0) {
+		chi_disk_look(writer->served, fault);
+	}
+	return status;
+}
+
 /* Commits a transaction in which `n` jobs were applied, and counts it. */
 static int end_write(struct chi_store_writer *writer, struct chi_write *write, size_t n,
 		     struct chi_fault *fault)
@@ -192,6 +204,7 @@ static int end_write(struct chi_store_writer *writer, struct chi_write *write, s
 	int status = chi_write_commit(write, fault);
 	if (status < 0) {
 		chi_counter_add(&writer->failures, 1);
+		chi_disk_look(writer->served, fault);
 	} else {
 		chi_histogram_add(&writer->commits, chi_now_us() - start);
 		chi_counter_add(&writer->batches, n);
@@ -205,7 +218,7 @@ static int commit_list(struct chi_store_writer *writer, struct chi_job *jobs,
 {
 	struct chi_write *write = NULL;
 	size_t n = 0;
-	int status = chi_write_begin(writer->served->store, &write, fault);
+	int status = begin_write(writer, &write, fault);
 	if (status < 0) {
 		return status;
 	}
@@ -351,7 +364,7 @@ static void append_job(struct chi_store_writer *writer, struct chi_job *job)
 static int add_job(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
 {
 	bool first = writer->write == NULL;
-	int status = first ? chi_write_begin(writer->served->store, &writer->write, fault)
+	int status = first ? begin_write(writer, &writer->write, fault)
 			   : chi_write_savepoint(writer->write);
 	bool marked = status == CHI_OK && !first;
 	if (status == CHI_OK) {
@@ -417,7 +430,7 @@ void chi_store_writer_end_work(struct chi_store_writer *writer, struct chi_job *
 static int try_out(struct chi_store_writer *writer, struct chi_job *job, struct chi_fault *fault)
 {
 	struct chi_write *write = NULL;
-	int status = chi_write_begin(writer->served->store, &write, fault);
+	int status = begin_write(writer, &write, fault);
 	if (status == CHI_OK) {
 		status = chi_job_perform(job, write, fault);
 		chi_write_abort(write);

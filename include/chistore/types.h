@@ -557,6 +557,13 @@ enum chi_read_only {
 	CHI_READ_ONLY_PUBLISHED, /* it is a published copy */
 	CHI_READ_ONLY_SERVER,	 /* the server was started read-only */
 	CHI_READ_ONLY_CRASHES,	 /* the server has crashed repeatedly, and serves it read-only */
+	CHI_READ_ONLY_DISK,	 /* its disk has failed while the server had it open */
+};
+
+/* What a check of a store's disk has found, when it found no failure. */
+struct chi_disk_check {
+	bool direct; /* the disk was read; false: its file system has no reads past the cache of
+			the kernel, and nothing is known of the disk */
 };
 
 /* Description of a store; every field is also printed by `chistore info`. */

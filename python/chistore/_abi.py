@@ -130,6 +130,7 @@ CHI_READ_ONLY_NOT = 0
 CHI_READ_ONLY_PUBLISHED = 1
 CHI_READ_ONLY_SERVER = 2
 CHI_READ_ONLY_CRASHES = 3
+CHI_READ_ONLY_DISK = 4
 CHI_GAME_ID_SIZE = 16
 CHI_NAME_PLAYER = 1
 CHI_NAME_EVENT = 2
@@ -329,6 +330,10 @@ class chi_explore_move(Structure):
 
 
 class chi_explored(Structure):
+    pass
+
+
+class chi_disk_check(Structure):
     pass
 
 
@@ -702,6 +707,9 @@ chi_explored._fields_ = [
     ("opening", c_char_p),
     ("moves", POINTER(chi_explore_move)),
     ("n_moves", c_size_t),
+]
+chi_disk_check._fields_ = [
+    ("direct", c_bool),
 ]
 chi_info._fields_ = [
     ("uuid", c_uint8 * 16),
@@ -1083,6 +1091,7 @@ FUNCTIONS = {
     "chi_error": (c_char_p, [POINTER(chi_client)]),
     "chi_store_create": (c_int, [c_char_p, c_int, c_int, POINTER(chi_fault)]),
     "chi_ping": (c_int, [POINTER(chi_client)]),
+    "chi_store_check_disk": (c_int, [POINTER(chi_client), POINTER(chi_disk_check)]),
     "chi_store_info": (c_int, [POINTER(chi_client), POINTER(chi_info)]),
     "chi_store_changed": (c_int, [POINTER(chi_client), POINTER(c_bool)]),
     "chi_probe": (c_int, [POINTER(chi_client), POINTER(chi_key), c_size_t, POINTER(chi_row)]),

@@ -284,6 +284,13 @@ class Store(Searching, Queueing, Gaming):
         """Raises if the store cannot be asked."""
         self._check(lib.chi_ping(self._c()))
 
+    def check_disk(self):
+        """Has the disk under the store read past the page cache; raises if it fails. False if its file
+        system has no such reads, so that nothing is known."""
+        out = _abi.chi_disk_check()
+        self._check(lib.chi_store_check_disk(self._c(), out))
+        return out.direct
+
     def changed(self):
         """Whether the address leads to another store by now: replaced, published again, restored."""
         out = ctypes.c_bool()

@@ -316,7 +316,7 @@ static int sync_all(const char *dir)
 	return rc == EACCES || rc == EINVAL ? 0 : rc;
 }
 
-int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
+static int restart_env(struct chi_env *env, struct chi_fault *fault)
 {
 	if (env->mdb != NULL) {
 		mdb_env_close(env->mdb);
@@ -351,6 +351,13 @@ int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
 	env->stamp = trees.stamp;
 	chi_files_note(env);
 	return CHI_OK;
+}
+
+int chi_env_restart(struct chi_env *env, struct chi_fault *fault)
+{
+	int rc = restart_env(env, fault);
+	chi_env_note_failure(env, rc);
+	return rc;
 }
 
 /* Takes over the size that another process gave the map, which may move it. Where there is no room
@@ -420,6 +427,10 @@ int chi_env_claim(struct chi_dir *store, struct chi_fault *fault)
 	}
 	if (store->mode == CHI_STORE_READ) {
 		return chi_fail(fault, -CHI_EREADONLY, "the store was opened for reading only");
+	}
+	if (atomic_load(&env->writes_ended)) {
+		return chi_fail(fault, -CHI_EREADONLY,
+				"the disk has failed, and nothing is written any more");
 	}
 	int rc = wait_idle(env, fault);
 	if (rc < 0) {

@@ -49,12 +49,14 @@ struct chi_env {
 			     writer's */
 	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
-	struct chi_pages pages; /* changes only while no transaction is alive */
-	uint64_t epoch;		/* the same; counts how often the map may have moved */
-	enum chi_dir_mode mode; /* of the first opening: the most rights there are */
-	bool published;		/* never written: opened without locks */
-	bool unnamed;		/* one file, which `pin` is: see chi_dir_open_file */
-	char *path;		/* as first given */
+	struct chi_pages pages;	  /* changes only while no transaction is alive */
+	uint64_t epoch;		  /* the same; counts how often the map may have moved */
+	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
+	bool published;		  /* never written: opened without locks */
+	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */
+	atomic_int disk_failure;  /* status of the last commit or reopening that the disk failed */
+	atomic_bool writes_ended; /* no thread of this process may begin to write */
+	char *path;		  /* as first given */
 	uint64_t map_bytes;
 	struct chi_lock lock;
 	int pin; /* the directory, open so that no other can get its inode number; or -1 */
@@ -179,6 +181,9 @@ CHI_MUSTUSE int chi_env_restart(struct chi_env *env, struct chi_fault *fault);
  * reader while a thread of this process writes.
  */
 CHI_MUSTUSE int chi_env_mend(struct chi_env *env, int rc, bool writer);
+
+/* Remembers the status of a failed commit or reopening if it is the disk's. Any thread. */
+void chi_env_note_failure(struct chi_env *env, int status);
 
 /* Takes and gives back the one writer's place: threads of this process wait, then the lock file
  * is locked unless the process holds it anyway. */

@@ -162,9 +162,11 @@ static int grow_map(const struct chi_env *env, int status)
 }
 
 /* Of a commit that LMDB refused, at whichever step. */
-static int refused(const struct chi_env *env, int error, struct chi_fault *fault)
+static int refused(struct chi_env *env, int error, struct chi_fault *fault)
 {
-	return grow_map(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
+	int rc = grow_map(env, chi_lmdb_write_fault(fault, error, "write to", env->path));
+	chi_env_note_failure(env, rc);
+	return rc;
 }
 
 int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
@@ -183,9 +185,9 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 		return rc;
 	}
 	if (!write->changed) {
-		int error = vouch(write);
+		rc = refused(env, vouch(write), fault);
 		chi_write_abort(write);
-		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+		return rc;
 	}
 	int error = chi_tree_flush(&write->position);
 	error = error == 0 ? chi_tree_flush(&write->strength) : error;

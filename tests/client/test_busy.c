@@ -24,6 +24,7 @@ static struct {
 	struct chi_game_id id;
 	struct chi_game_row game;
 	struct chi_info info;
+	struct chi_disk_check disk;
 	struct chi_names names;
 	struct chi_names_spec names_spec;
 	struct chi_name_change change;
@@ -77,6 +78,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_get, &a.key, &a.record)                                                              \
 	X(chi_game_ids, NULL, &a.id, 1, &a.n)                                                      \
 	X(chi_gamesets_list, NULL, &a.gamesets)                                                    \
+	X(chi_store_check_disk, &a.disk)                                                           \
 	X(chi_store_info, &a.info)                                                                 \
 	X(chi_get_many, &a.key, 1, each, NULL)                                                     \
 	X(chi_names_list, &a.names_spec, &a.names)                                                 \

@@ -30,7 +30,9 @@ CASE(empty_store, world_external, world_drop)
 	struct chi_scan_spec all = {CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX};
 	uint64_t count = 1;
 	bool mixed = true;
+	struct chi_disk_check disk;
 	world_ok(client, chi_ping(client));
+	world_ok(client, chi_store_check_disk(client, &disk));
 	world_ok(client, chi_store_info(client, &info));
 	assert_int_equal(info.statistic, CHI_STATISTIC_EXTERNAL);
 	assert_int_equal(info.positions, 0);

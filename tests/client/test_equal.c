@@ -148,8 +148,8 @@ static const char *const elsewhere[CHI_OP_COUNT_OF_OPS] = {
 /* Those in whose requests nothing can be wrong but how long they are. */
 static bool cannot_fail(enum chi_op op)
 {
-	return op == CHI_OP_INFO || op == CHI_OP_RESCORE || op == CHI_OP_GAME_IDS ||
-	       op == CHI_OP_GET_GAME || op == CHI_OP_GET_HEADS;
+	return op == CHI_OP_INFO || op == CHI_OP_CHECK_DISK || op == CHI_OP_RESCORE ||
+	       op == CHI_OP_GAME_IDS || op == CHI_OP_GET_GAME || op == CHI_OP_GET_HEADS;
 }
 
 static const char *flaw_of(enum chi_op op)

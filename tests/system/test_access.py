@@ -24,6 +24,7 @@ ROLES = ["none", "read", "write", "admin"]
 OPERATIONS = {
     "hello": (READ, lambda n: pb.Hello(version=1)),
     "ping": (READ, lambda n: pb.Ping()),
+    "check_disk": (READ, lambda n: pb.CheckDisk()),
     "info": (READ, lambda n: pb.Info()),
     "probe": (READ, lambda n: pb.Probe(fens=[fen(n)])),
     "get": (READ, lambda n: pb.Get(fens=[fen(n)])),

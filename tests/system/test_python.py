@@ -473,6 +473,7 @@ class Calls:
 
     def test_whole(self):
         self.store.ping()
+        self.assertIn(self.store.check_disk(), (True, False))
         self.assertEqual(self.store.verify(), [])
         copy = os.path.join(make_temp_dir(), "copy")
         self.store.backup(copy)

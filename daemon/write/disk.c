@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/write/disk.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "daemon/net/server.h"
+#include "daemon/settings/limits.h"
+#include "daemon/write/job.h"
+#include "service/events.h"
+#include "service/log.h"
+#include "store/store.h"
+
+/* How long a stop waits for a read that runs. */
+#define STOP_S 5
+
+/* The process ends as if it were killed: no answer is sent, no commit finished, and nothing waits
+ * for the disk. Clients repeat what was not answered, here or where the store is by then. */
+static void disk_failed(struct chi_served *served, const struct chi_fault *cause)
+{
+	bool exits = served->server->config->on_disk_failure == CHI_DISK_EXIT;
+	if (atomic_exchange(&served->disk_failed, true)) {
+		return;
+	}
+	if (exits) {
+		log_error("store.disk", "exiting: the disk of store '{store}' has failed ({cause})",
+			  log_text("store", served->name), log_text("cause", cause->text));
+		_exit(CHI_EXIT_DISK);
+	}
+	chi_dir_end_writing(served->store);
+	log_error("store.disk",
+		  "store '{store}' is served read-only from now on: its disk has failed ({cause}); "
+		  "what is read may be out of date",
+		  log_text("store", served->name), log_text("cause", cause->text));
+}
+
+void chi_disk_look(struct chi_served *served, const struct chi_fault *cause)
+{
+	if (chi_dir_disk_failure(served->store) < 0) {
+		disk_failed(served, cause);
+	}
+}
+
+/* ---- The thread -------------------------------------------------------------------------- */
+
+static void answer_all(struct chi_job *jobs, int status, bool direct, const struct chi_fault *fault)
+{
+	while (jobs != NULL) {
+		struct chi_job *job = jobs;
+		jobs = job->next;
+		*(struct chi_disk_check *)(void *)job->result = (struct chi_disk_check){direct};
+		job->answer->status = status;
+		job->answer->fault = *fault;
+		chi_job_post(job);
+		chi_job_free(job);
+	}
+}
+
+/* Under the lock; the jobs that the read is for. */
+static struct chi_job *begin_read(struct chi_disk_watch *watch)
+{
+	struct chi_job *jobs = watch->first;
+	watch->first = NULL;
+	watch->last = &watch->first;
+	watch->n_jobs = 0;
+	watch->due = false;
+	watch->since_ms = chi_now_ms();
+	return jobs;
+}
+
+static void *watch_disk(void *context)
+{
+	struct chi_disk_watch *watch = context;
+	(void)pthread_mutex_lock(&watch->lock);
+	for (;;) {
+		while (!watch->due && watch->first == NULL && !watch->stopping) {
+			(void)pthread_cond_wait(&watch->changed, &watch->lock);
+		}
+		if (watch->stopping && watch->first == NULL) {
+			break;
+		}
+		struct chi_job *jobs = begin_read(watch);
+		(void)pthread_mutex_unlock(&watch->lock);
+		struct chi_fault fault = {{0}};
+		bool direct = false;
+		int status = chi_dir_check_disk(watch->served->store, &direct, &fault);
+		if (status == -CHI_EIO) {
+			disk_failed(watch->served, &fault);
+		}
+		answer_all(jobs, status, direct, &fault);
+		(void)pthread_mutex_lock(&watch->lock);
+		watch->since_ms = 0;
+	}
+	(void)pthread_mutex_unlock(&watch->lock);
+	return NULL;
+}
+
+/* ---- Others ------------------------------------------------------------------------------ */
+
+int chi_disk_watch_push(struct chi_disk_watch *watch, struct chi_job *job)
+{
+	int status = -CHI_EBUSY;
+	job->next = NULL;
+	(void)pthread_mutex_lock(&watch->lock);
+	if (watch->n_jobs < CHI_DISK_CHECKS_MAX) {
+		*watch->last = job;
+		watch->last = &job->next;
+		watch->n_jobs++;
+		(void)pthread_cond_signal(&watch->changed);
+		status = CHI_OK;
+	}
+	(void)pthread_mutex_unlock(&watch->lock);
+	return status;
+}
+
+void chi_disk_watch_tick(struct chi_disk_watch *watch)
+{
+	struct chi_served *served = watch->served;
+	int64_t most = (int64_t)served->server->config->limits.disk_ms;
+	struct chi_fault fault = {{0}};
+	(void)pthread_mutex_lock(&watch->lock);
+	int64_t took = watch->since_ms != 0 ? chi_now_ms() - watch->since_ms : 0;
+	watch->due = true;
+	(void)pthread_cond_signal(&watch->changed);
+	(void)pthread_mutex_unlock(&watch->lock);
+	if (most > 0 && took > most) {
+		(void)chi_fail(&fault, -CHI_EIO, "a read has not been answered for %lld ms",
+			       (long long)took);
+		disk_failed(served, &fault);
+	}
+	/* Of an import's commit, or of a compaction's exchange, no writer has told. */
+	(void)chi_fail(&fault, -CHI_EIO, "a commit or reopening failed");
+	chi_disk_look(served, &fault);
+}
+
+/* ---- Start and stop ---------------------------------------------------------------------- */
+
+void chi_disk_watch_init(struct chi_disk_watch *watch, struct chi_served *served)
+{
+	*watch = (struct chi_disk_watch){.served = served, .last = &watch->first};
+	(void)pthread_mutex_init(&watch->lock, NULL);
+	(void)pthread_cond_init(&watch->changed, NULL);
+}
+
+void chi_disk_watch_deinit(struct chi_disk_watch *watch)
+{
+	(void)pthread_cond_destroy(&watch->changed);
+	(void)pthread_mutex_destroy(&watch->lock);
+}
+
+int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault)
+{
+	const struct chi_served *served = watch->served;
+	struct chi_fault why = {{0}};
+	bool direct = false;
+	int status = chi_dir_check_disk(served->store, &direct, &why);
+	if (status == -CHI_EIO) {
+		return chi_fail(fault, status, "the disk of store '%s' has failed (%s)",
+				served->name, why.text);
+	}
+	if (status == CHI_OK && !direct) {
+		log_warning("store.cached",
+			    "the file system of store '{store}' has no reads past the page cache: "
+			    "a disk that is cut off is not noticed before the next write",
+			    log_text("store", served->name));
+	}
+	int error = pthread_create(&watch->thread, NULL, watch_disk, watch);
+	if (error != 0) {
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a thread (%s)", strerror(error));
+	}
+	watch->started = true;
+	return CHI_OK;
+}
+
+void chi_disk_watch_stop(struct chi_disk_watch *watch)
+{
+	struct timespec until;
+	if (!watch->started) {
+		return;
+	}
+	(void)pthread_mutex_lock(&watch->lock);
+	watch->stopping = true;
+	(void)pthread_cond_signal(&watch->changed);
+	(void)pthread_mutex_unlock(&watch->lock);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STOP_S;
+	if (pthread_timedjoin_np(watch->thread, NULL, &until) != 0) {
+		log_error("store.disk",
+			  "exiting: the disk of store '{store}' does not answer, and everything "
+			  "else has stopped",
+			  log_text("store", watch->served->name));
+		_exit(CHI_EXIT_DISK);
+	}
+	watch->started = false;
+}

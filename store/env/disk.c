@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether the disk under a store still answers. Reads through the map are served from the page
+ * cache: a machine whose disk was cut off goes on with them, while another one writes. So the head
+ * of the data file is read past the cache. The file is opened for each read, since a compaction
+ * puts another one in its place; opening and closing it takes no lock of LMDB's away, which are
+ * all on lock.mdb.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "store/env/env.h"
+#include "store/env/snapshot.h"
+#include "store/lmdb_err.h"
+#include "store/names.h"
+
+/* One meta page, and what any disk's blocks divide. */
+#define HEAD_BYTES 4096
+
+/* These accept O_DIRECT and serve it from memory, since there is no disk. */
+static bool is_memory(int fd)
+{
+	struct statfs fs;
+	return fstatfs(fd, &fs) == 0 &&
+	       ((unsigned long)fs.f_type == TMPFS_MAGIC || (unsigned long)fs.f_type == RAMFS_MAGIC);
+}
+
+/* An errno or LMDB's code; EINVAL: the file system knows no reads past the cache. */
+static int read_disk_head(int fd)
+{
+	void *head;
+	if (is_memory(fd)) {
+		return EINVAL;
+	}
+	if (posix_memalign(&head, HEAD_BYTES, HEAD_BYTES) != 0) {
+		return ENOMEM;
+	}
+	ssize_t n;
+	do {
+		n = pread(fd, head, HEAD_BYTES, 0);
+	} while (n < 0 && errno == EINTR);
+	int error = n < 0 ? errno : n < HEAD_BYTES ? MDB_CORRUPTED : 0;
+	free(head);
+	return error;
+}
+
+static int check_disk(const struct chi_env *env, bool *direct, struct chi_fault *fault)
+{
+	*direct = false;
+	if (chi_env_forked(env)) {
+		return chi_fault_plain(fault, -CHI_EFORK);
+	}
+	if (env->unnamed) {
+		return CHI_OK;
+	}
+	int fd = openat(env->pin, DATA_NAME, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	int error = fd < 0 ? errno : read_disk_head(fd);
+	if (fd >= 0) {
+		(void)close(fd);
+	}
+	switch (error) {
+	case 0:
+		*direct = true;
+		return CHI_OK;
+	case EINVAL:
+	case EOPNOTSUPP:
+		return CHI_OK;
+	case EMFILE:
+	case ENFILE:
+		/* This process or machine has no descriptor left, which says nothing of the disk.
+		 */
+		return chi_fail(fault, -CHI_EBUSY, "cannot open '%s': no descriptor is left",
+				env->path);
+	default:
+		return chi_lmdb_fault(fault, error, "read", env->path);
+	}
+}
+
+int chi_dir_check_disk(const struct chi_dir *store, bool *direct, struct chi_fault *fault)
+{
+	return check_disk(store->env, direct, fault);
+}
+
+int chi_read_check_disk(const struct chi_read *read, bool *direct, struct chi_fault *fault)
+{
+	return check_disk(read->env, direct, fault);
+}
+
+void chi_env_note_failure(struct chi_env *env, int status)
+{
+	if (status == -CHI_EIO || status == -CHI_EREADONLY) {
+		atomic_store(&env->disk_failure, status);
+	}
+}
+
+int chi_dir_disk_failure(const struct chi_dir *store)
+{
+	return atomic_load(&store->env->disk_failure);
+}
+
+void chi_dir_end_writing(struct chi_dir *store)
+{
+	atomic_store(&store->env->writes_ended, true);
+}
