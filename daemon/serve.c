@@ -160,6 +160,12 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 				      config->limits.queue_records);
 		chi_disk_watch_init(served->disk, served);
 		server->n_stores++;
+		if (chi_any_file_system() && chi_dir_file_system(path, &cause) < 0) {
+			log_warning("store.forced",
+				    "store '{store}' is served although {cause} "
+				    "(CHISTORE_ANY_FILESYSTEM)",
+				    log_text("store", served->name), log_text("cause", cause.text));
+		}
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
 			 log_text("store", served->name), log_text("path", path),

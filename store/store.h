@@ -106,6 +106,13 @@ void chi_dir_forget_damage(void);
 
 CHI_MUSTUSE int chi_dir_info(struct chi_dir *store, struct chi_info *out);
 
+/* CHI_OK, or -CHI_ENETFS if the path is on a network file system, or on one of FUSE that is not
+ * known to be of this machine alone: where a store is not opened or made, unless forced. */
+CHI_MUSTUSE int chi_dir_file_system(const char *path, struct chi_fault *fault);
+
+/* True if the environment has CHISTORE_ANY_FILESYSTEM=1, and every file system is taken. */
+bool chi_any_file_system(void);
+
 /*
  * Reads the head of the data file past the page cache, so that a disk that was cut off is noticed
  * by a program that only reads. *direct: it could be; false where the file system has no such reads

@@ -229,5 +229,6 @@ void chi_registry_remove(struct chi_env *env);
  * past the file's end. -CHI_ENOSTORE, -CHI_EVERSION, -CHI_ECORRUPT, ... */
 CHI_MUSTUSE int chi_file_check(const char *dir, struct chi_fault *fault);
 
-/* CHI_OK, or -CHI_ENETFS if `path` is on a network file system. */
+/* CHI_OK, or -CHI_ENETFS if `path` is on a file system that chi_dir_file_system refuses; with
+ * CHISTORE_ANY_FILESYSTEM=1 in the environment none is. */
 CHI_MUSTUSE int chi_file_system_check(const char *path, struct chi_fault *fault);

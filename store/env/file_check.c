@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -153,35 +152,4 @@ int chi_file_check(const char *dir, struct chi_fault *fault)
 		}
 	}
 	return rc < 0 ? chi_fail(fault, rc, "the store in '%s': %s", dir, why.text) : rc;
-}
-
-int chi_file_system_check(const char *path, struct chi_fault *fault)
-{
-	/* Values of linux/magic.h, and of file systems that are not in it. FUSE is not among
-	 * them: all processes of one machine share its page cache and locks, which is what LMDB
-	 * needs, and the kernel does not tell what it is kept on. */
-	static const struct {
-		uint32_t type;
-		const char *name;
-	} network[] = {
-		{0x6969, "NFS"},	  {0x517b, "SMB"},	  {0xfe534d42, "SMB"},
-		{0xff534d42, "CIFS"},	  {0x5346414f, "AFS"},	  {0x6b414653, "AFS"},
-		{0x01021997, "9P"},	  {0x00c36400, "Ceph"},	  {0x73757245, "Coda"},
-		{0x564c, "NCP"},	  {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"},
-		{0x01161970, "GFS2"},	  {0x7461636f, "OCFS2"},  {0x19830326, "BeeGFS"},
-		{0x20030528, "OrangeFS"},
-	};
-	struct statfs fs;
-	if (statfs(path, &fs) < 0) {
-		return chi_lmdb_fault(fault, errno, "look at", path);
-	}
-	for (size_t i = 0; i < CHI_COUNT(network); i++) {
-		if ((uint32_t)fs.f_type == network[i].type) {
-			return chi_fail(fault, -CHI_ENETFS,
-					"'%s' is on a network file system (%s), where a store "
-					"can be damaged",
-					path, network[i].name);
-		}
-	}
-	return CHI_OK;
 }

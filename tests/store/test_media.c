@@ -31,6 +31,10 @@ static int commit_failure;
 /* Syncs of LMDB's that we asked for, beside those of its commits. */
 static unsigned syncs;
 
+/* What the table of mounts says of everything; NULL: that there is no table. */
+static const char *mounts;
+
+int __wrap_chi_mountinfo_load(char **text, size_t *len);
 int __wrap_statfs(const char *path, struct statfs *out);
 int __wrap_statfs64(const char *path, struct statfs *out);
 int __real_mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned flags, MDB_txn **out);
@@ -48,6 +52,13 @@ int __wrap_statfs(const char *path, struct statfs *out)
 		out->f_type = (__typeof__(out->f_type))(int32_t)type;
 	}
 	return rc;
+}
+
+int __wrap_chi_mountinfo_load(char **text, size_t *len)
+{
+	*text = mounts != NULL ? strdup(mounts) : NULL;
+	*len = mounts != NULL ? strlen(mounts) : 0;
+	return mounts != NULL ? 0 : ENOENT;
 }
 
 /* Its name where files may be large. */
@@ -98,6 +109,39 @@ CASE(network_file_systems_are_refused)
 		assert_int_equal(help_try(help_path("other"), CHI_STORE_READ), -CHI_ENOSTORE);
 	}
 	chi_dir_close(help_open(help_path("media"), CHI_STORE_WRITE));
+}
+
+/* FUSE is one number for all of them: the type of the mount tells. */
+CASE(network_file_systems_of_fuse_are_refused)
+{
+	static const struct {
+		const char *mounts;
+		int status;
+		const char *why;
+	} rows[] = {
+		{"1 1 0:0 / / rw - fuse.ceph-fuse ceph-fuse rw\n", -CHI_ENETFS,
+		 "network file system (fuse.ceph-fuse)"},
+		{"1 1 0:0 / / rw - fuse.mine some rw\n", -CHI_ENETFS, "CHISTORE_ANY_FILESYSTEM"},
+		{NULL, -CHI_ENETFS, "CHISTORE_ANY_FILESYSTEM"},
+		{"1 1 0:0 / / rw - fuse.fuse2fs image rw\n", CHI_OK, ""},
+		{"1 1 0:0 / / rw - fuseblk /dev/sda1 rw\n", CHI_OK, ""},
+	};
+	chi_dir_close(help_store("media", CONTROL));
+	type = 0x65735546;
+	for (size_t i = 0; i < CHI_COUNT(rows); i++) {
+		mounts = rows[i].mounts;
+		assert_int_equal(chi_dir_file_system(help_path("media"), &fault), rows[i].status);
+		if (rows[i].status != CHI_OK) {
+			assert_non_null(strstr(fault.text, rows[i].why));
+			assert_int_equal(help_try(help_path("media"), CHI_STORE_READ), -CHI_ENETFS);
+		}
+	}
+	mounts = rows[0].mounts;
+	assert_int_equal(setenv("CHISTORE_ANY_FILESYSTEM", "1", 1), 0);
+	chi_dir_close(help_open(help_path("media"), CHI_STORE_WRITE));
+	assert_int_equal(unsetenv("CHISTORE_ANY_FILESYSTEM"), 0);
+	mounts = NULL;
+	type = 0;
 }
 
 CASE(who_forces_it_is_believed)
