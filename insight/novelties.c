@@ -9,8 +9,9 @@
  * have followed in time, unless it must be. Of one day the lower number is the first. Earlier are
  * games whose last day is before the first that the new move can have been played on.
  *
- * Cost: a walk of all positions by their counts; lists of games are read only of those with games
- * enough, and eight bytes of each game are in memory.
+ * Cost: a walk of all positions by their counts, or of those that few games of the filter reached;
+ * lists of games are read only of those with games enough, and eight bytes of each game are in
+ * memory.
  */
 #include "insight/games.h"
 
@@ -19,9 +20,11 @@
 
 #include "base/attr.h"
 #include "chess/key.h"
+#include "search/filter/facts.h"
 #include "store/games/archive.h"
 
 #define STEPS_A_GAME 3 /* that is unpacked and played */
+#define STEPS_A_LOSS 2 /* positions that are looked up */
 
 #define DATE_DAYS ((UINT32_C(1) << INSIGHT_MONTH) - 1)
 #define DATE_REST ((UINT32_C(1) << INSIGHT_YEAR) - 1)
@@ -189,9 +192,24 @@ static void set_interval(struct chi_insight_row *row, const struct dated_list *l
 	row->high = (int32_t)insight_score(mean + half, 1);
 }
 
-/* The row of a new move, of its side's points. */
+/* What evaluations say of the move, if they do. */
+static int set_loss(const struct chi_insight *insight, struct chi_insight_row *row,
+		    const struct chi_key *key)
+{
+	struct chi_row before;
+	struct chi_row after;
+	int rc = chi_read_row(insight->read, &row->key, &before);
+	rc = rc >= 0 ? chi_read_row(insight->read, key, &after) : rc;
+	if (rc < 0) {
+		return rc;
+	}
+	row->has_loss = chi_facts_loss(&before, &after, &row->loss);
+	return CHI_OK;
+}
+
+/* The row of a new move, which led to `key`, of its side's points. */
 static int add_novelty(struct chi_insight *insight, const struct new_move *move,
-		       const struct dated_list *list, uint64_t before)
+		       const struct chi_key *key, const struct dated_list *list, uint64_t before)
 {
 	bool white = move->side == CHI_WHITE;
 	double points = white ? list->points : (double)list->ended - list->points;
@@ -209,7 +227,8 @@ static int add_novelty(struct chi_insight *insight, const struct new_move *move,
 		row.expected = insight_score(expected, (double)list->rated);
 	}
 	set_interval(&row, list, points);
-	return insight_add(insight, &row);
+	int rc = set_loss(insight, &row, key);
+	return rc == CHI_OK ? insight_add(insight, &row) : rc;
 }
 
 /* A position that has games enough by its counts. */
@@ -223,10 +242,10 @@ static int look_at(struct chi_insight *insight, const struct chi_row *at, uint64
 	if (rc != CHI_OK || found.games < insight->spec.min_games) {
 		return rc == CHI_NONE ? CHI_OK : rc;
 	}
-	insight->result.tested++;
 	if (!chi_among_has(insight->among, found.first)) {
 		return CHI_OK;
 	}
+	insight->result.tested++;
 	insight_spend(steps, STEPS_A_GAME);
 	rc = find_move(novelties, found.first, key, &move);
 	if (rc != CHI_OK) {
@@ -239,7 +258,8 @@ static int look_at(struct chi_insight *insight, const struct chi_row *at, uint64
 	}
 	struct dated_list all = {.first = found.first};
 	rc = read_dated_games(novelties, key, take_result, &all, steps);
-	return rc == CHI_OK ? add_novelty(insight, &move, &all, before.games) : rc;
+	insight_spend(steps, STEPS_A_LOSS);
+	return rc == CHI_OK ? add_novelty(insight, &move, key, &all, before.games) : rc;
 }
 
 /* ---- The kind ----------------------------------------------------------------------------- */

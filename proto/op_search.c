@@ -330,6 +330,9 @@ static const struct chi_member finding[] = {
 		     "not a score"),
 	CHI_M_NESTED(15, struct chi_insight_row, best, CHI_IF_SET, &opinion_message),
 	CHI_M_NESTED(16, struct chi_insight_row, worst, CHI_IF_SET, &opinion_message),
+	CHI_M(17, CHI_BOOL, struct chi_insight_row, has_loss),
+	CHI_M_SIGNED(18, struct chi_insight_row, loss, -CHI_INSIGHT_LOSS_MAX, CHI_INSIGHT_LOSS_MAX,
+		     "no loss"),
 };
 static CHI_TABLE(finding_message, insight_row, finding, check_finding);
 

@@ -307,6 +307,7 @@ static const struct cli_option novelty_options[] = {
 		      "count the games that followed within these years (default: 3)"),
 	OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "at most N findings, the most followed"),
+	EVIDENCE_OPTIONS(insight_state, evidence),
 	GAME_TERM_OPTIONS(insight_state, terms),
 	OPTIONS_END,
 };
@@ -323,9 +324,11 @@ const struct command cmd_novelties = {
 		"it),\n"
 		"before (with the position, before it), move, date, white, black, score (percent, "
 		"of\n"
-		"who played it), low and high (its 95 % interval), expected (by ratings), game, "
-		"ply,\n"
-		"line, fen (before the move), show (a command that lists the games with it).\n"
+		"who played it), low and high (its 95 % interval), expected (by ratings), loss "
+		"(centipawns\n"
+		"for who played it, by the evaluations before and after), game, ply, line, fen "
+		"(before\n"
+		"the move), show (a command that lists the games with it).\n"
 		"\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./games novelties --since 2000 --limit 20\n"
 		   "chistore -a ./games novelties --player 'Aronian, Levon' --min-games 20",

@@ -64,6 +64,15 @@ static void eval_cell(const void *at, struct chi_cell *out)
 	chi_cell_hundredths(out, row_of(at)->eval);
 }
 
+static void loss_cell(const void *at, struct chi_cell *out)
+{
+	if (row_of(at)->has_loss) {
+		(void)snprintf(out->own, sizeof(out->own), "%d", row_of(at)->loss);
+		chi_cell_name(out, out->own);
+		out->kind = VALUE_NUMBER;
+	}
+}
+
 static void worth_cell(const void *at, struct chi_cell *out)
 {
 	chi_cell_hundredths(out, (int32_t)row_of(at)->score - (int32_t)row_of(at)->expected);
@@ -160,6 +169,7 @@ static const struct chi_row_column novelties[] = {
 	COLUMN_MADE("white", white_cell),
 	COLUMN_MADE("black", black_cell),
 	COMMON,
+	COLUMN_MADE("loss", loss_cell),
 	PLACE,
 };
 

@@ -108,18 +108,24 @@ struct chi_insight_row {
 			      by luck,   PERFORMANCE, DRIFT: to either side; DRIFT: twice the smaller
 			      one of   those of the share of games and of the score */
 	uint32_t adjusted; /* the same for as many positions as were tested */
-	int32_t eval; /* GAP: centipawns as White sees them, -1,599 to 1,599, which mates are too;
-			 `score` is that of equals, `expected` by the evaluation */
+	int32_t eval;  /* GAP: centipawns as White sees them, -1,599 to 1,599, which mates are too;
+			  `score` is that of equals, `expected` by the evaluation */
+	bool has_loss; /* NOVELTIES: both positions, before and after the move, are evaluated */
+	int32_t loss;  /* how many centipawns worse for who played it the position after it is, as
+			  the condition `loss` of filters has it; a mate counts as 1,000,000 */
 	struct chi_insight_opinion best;  /* SPREAD: the highest for White, of equal ones the */
 	struct chi_insight_opinion worst; /* deepest; and the lowest */
 };
 
 #define CHI_INSIGHT_UNKNOWN UINT32_MAX
+/* From a mate for the side to move to one against it. */
+#define CHI_INSIGHT_LOSS_MAX 2000000
 
 struct chi_insight_result {
 	const struct chi_insight_row *rows;
 	size_t n;
-	uint64_t tested; /* positions, or moves, that had games enough */
+	uint64_t tested; /* positions, or moves, that had games enough; NOVELTIES: and whose first
+			    game is one of the filter's */
 	uint64_t games; /* WEAK, STRONG, PERFORMANCE, GAP: rated games; DRIFT: those with a year, of
 			   the filter; else the store's */
 	uint64_t before; /* DRIFT: of these, those before the split */

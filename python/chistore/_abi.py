@@ -212,6 +212,7 @@ CHI_INSIGHT_GAMES_MAX = 65536
 CHI_INSIGHT_FEWEST = 5
 CHI_INSIGHT_SPREADS_MAX = 10000
 CHI_INSIGHT_UNKNOWN = 4294967295
+CHI_INSIGHT_LOSS_MAX = 2000000
 CHI_QUEUE_MAX = 1000000
 CHI_QUEUE_BATCH_MAX = 4096
 CHI_QUEUE_HOLDER_MAX = 64
@@ -960,6 +961,8 @@ chi_insight_row._fields_ = [
     ("chance", c_uint32),
     ("adjusted", c_uint32),
     ("eval", c_int32),
+    ("has_loss", c_bool),
+    ("loss", c_int32),
     ("best", chi_insight_opinion),
     ("worst", chi_insight_opinion),
 ]

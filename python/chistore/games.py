@@ -79,6 +79,7 @@ class Finding(typing.NamedTuple):
     eval: typing.Optional[int] = None  # gap: centipawns as White sees them
     best: typing.Optional[Opinion] = None  # spread: `score` is what it lets White expect
     worst: typing.Optional[Opinion] = None  # and `expected` by this
+    loss: typing.Optional[int] = None  # novelties: centipawns, by the evaluations before and after
 
 
 def _score(points):
@@ -205,13 +206,15 @@ class Gaming:
         return self._insight(_abi.CHI_INSIGHT_STRONG, filter=_bytes(filter), black=black,
                              min_games=min_games, fdr=max(1, round(10 * fdr)), limit=limit)
 
-    def novelties(self, filter="", min_games=0, known=0, years=0, limit=0):  # pylint: disable=redefined-builtin
+    def novelties(self, filter="", min_games=0, known=0, years=0, limit=0, **evidence):  # pylint: disable=redefined-builtin
         """
         Findings, moves that were new in a known position, by the first game, one of the filter's;
-        `followed` counts the games with the move in the years after it.
+        `followed` counts the games with the move in the years after it. Evaluations, by which
+        `loss` is known, are chosen as in `scan`.
         """
         return self._insight(_abi.CHI_INSIGHT_NOVELTIES, filter=_bytes(filter),
-                             min_games=min_games, known=known, years=years, limit=limit)
+                             min_games=min_games, known=known, years=years, limit=limit,
+                             evidence=evidence_of(**evidence))
 
     def tempo(self, min_games=0, limit=0):
         """Findings, positions that also occur a move behind: what the move is worth."""
@@ -260,6 +263,9 @@ class Gaming:
         found = [_finding(row) for row in out.rows[:out.n]]
         if kind == _abi.CHI_INSIGHT_GAP:
             found = [one._replace(eval=row.eval) for one, row in zip(found, out.rows[:out.n])]
+        if kind == _abi.CHI_INSIGHT_NOVELTIES:
+            found = [one._replace(loss=row.loss if row.has_loss else None)
+                     for one, row in zip(found, out.rows[:out.n])]
         if kind == _abi.CHI_INSIGHT_SPREAD:
             found = [one._replace(best=_opinion(row.best), worst=_opinion(row.worst))
                      for one, row in zip(found, out.rows[:out.n])]

@@ -72,7 +72,7 @@ static bool is_share(uint64_t part, uint64_t whole, int32_t min, int32_t max)
 }
 
 /* For the side to move, mates beyond all else. */
-static int64_t centipawns(const struct chi_row *row)
+static int32_t centipawns(const struct chi_row *row)
 {
 	if (row->is_mate) {
 		return row->score > 0 ? CENTIPAWNS : -CENTIPAWNS;
@@ -108,6 +108,13 @@ static int share_fits(struct chi_facts *facts, struct chi_moment *moment, const 
 	return CHI_OK;
 }
 
+bool chi_facts_loss(const struct chi_row *before, const struct chi_row *after, int32_t *loss)
+{
+	bool is_known = before->has_eval && after->has_eval;
+	*loss = is_known ? centipawns(before) + centipawns(after) : 0;
+	return is_known;
+}
+
 static int loss_fits(struct chi_facts *facts, struct chi_moment *moment, const struct chi_row *row,
 		     int32_t min, int32_t max, bool *fits)
 {
@@ -116,8 +123,8 @@ static int loss_fits(struct chi_facts *facts, struct chi_moment *moment, const s
 		return CHI_OK;
 	}
 	int rc = find_row(facts, moment, true, &after);
-	if (rc == CHI_OK && after->has_eval) {
-		int64_t loss = centipawns(row) + centipawns(after);
+	int32_t loss;
+	if (rc == CHI_OK && chi_facts_loss(row, after, &loss)) {
 		*fits = loss >= min && loss <= max;
 	}
 	return rc;
@@ -146,7 +153,7 @@ int chi_facts_fits(struct chi_facts *facts, struct chi_moment *moment, bool swap
 		return CHI_OK;
 	case CHI_TEST_EVAL: {
 		bool white = (moment->position->side == CHI_WHITE) != swap;
-		int64_t eval = white ? centipawns(row) : -centipawns(row);
+		int32_t eval = white ? centipawns(row) : -centipawns(row);
 		*fits = row->has_eval && eval >= min && eval <= max;
 		return CHI_OK;
 	}

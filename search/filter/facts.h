@@ -19,6 +19,10 @@ void chi_facts_free(struct chi_facts *facts);
 /* Another moment is asked about. */
 void chi_facts_forget(struct chi_facts *facts);
 
+/* How many centipawns worse for the mover the position after a move is, by the evaluations of the
+ * two rows; a mate counts as a million. False: one of them has none. */
+bool chi_facts_loss(const struct chi_row *before, const struct chi_row *after, int32_t *loss);
+
 /* Whether the value of a test of a kind that asks the store is known and within its range; `swap`:
  * of the other colour. -CHI_ECORRUPT, -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_facts_fits(struct chi_facts *facts, struct chi_moment *moment, bool swap,

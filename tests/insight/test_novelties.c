@@ -270,6 +270,65 @@ CASE(score_is_that_of_who_played_it)
 	assert_true(row.high > 0);
 }
 
+/* ---- Evaluations -------------------------------------------------------------------------- */
+
+#define BEFORE_NEW "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
+#define AFTER_NEW  "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"
+
+/* As the side to move sees it. */
+static void put_eval(const char *fen, const char *engine, unsigned depth, int score, bool is_mate)
+{
+	struct chi_eval eval = {.engine = engine,
+				.engine_len = strlen(engine),
+				.depth = depth,
+				.is_mate = is_mate,
+				.score = score};
+	const struct chi_put_entry put = {.key = help_fen(fen),
+					  .parts = CHI_PUT_EVALS,
+					  .record = {.evals = &eval, .n_evals = 1}};
+	insight_world_put(&world, &put);
+}
+
+CASE(loss_is_by_the_deepest_evaluations_of_both_positions)
+{
+	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
+					.min_games = 6, .known = 3};
+	open_made(followed_games);
+	assert_false(ask_one(&spec).has_loss);
+	put_eval(BEFORE_NEW, "a", 20, 35, false);
+	assert_false(ask_one(&spec).has_loss);
+	put_eval(AFTER_NEW, "a", 10, 15, false);
+	struct chi_insight_row row = ask_one(&spec);
+	assert_true(row.has_loss);
+	assert_int_equal(row.loss, 50);
+	/* Deeper ones count, and others if they are the chosen ones. */
+	put_eval(AFTER_NEW, "b", 30, -60, false);
+	assert_int_equal(ask_one(&spec).loss, -25);
+	put_eval(BEFORE_NEW, "b", 19, 500, false);
+	assert_int_equal(ask_one(&spec).loss, -25);
+	spec.evidence.depth = (struct chi_range){true, 0, 19};
+	row = ask_one(&spec);
+	assert_int_equal(row.loss, 515);
+	spec.evidence.depth.max = 9;
+	assert_false(ask_one(&spec).has_loss);
+	insight_world_close(&world);
+}
+
+CASE(loss_of_a_mate_is_beyond_all_others)
+{
+	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
+					      .min_games = 6, .known = 3};
+	open_made(followed_games);
+	put_eval(BEFORE_NEW, "a", 20, 3, true);
+	put_eval(AFTER_NEW, "a", 20, 15, false);
+	assert_int_equal(ask_one(&spec).loss, 1000015);
+	put_eval(AFTER_NEW, "a", 21, 2, true);
+	assert_int_equal(ask_one(&spec).loss, CHI_INSIGHT_LOSS_MAX);
+	put_eval(AFTER_NEW, "a", 22, -2, true);
+	assert_int_equal(ask_one(&spec).loss, 0);
+	insight_world_close(&world);
+}
+
 /* ---- All games ---------------------------------------------------------------------------- */
 
 /* The last day of a date as one number. */
@@ -465,6 +524,44 @@ CASE(loops_over_games_of_masters_find_the_same)
 	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
 					      .min_games = 2, .known = 1, .years = 10};
 	assert_true(compare_all(&spec, 1000000) > 20);
+	insight_world_close(&world);
+}
+
+/* Their positions alone are looked at, and have the rows that a walk over all of them finds. */
+CASE(few_games_of_a_filter_have_the_same_rows)
+{
+	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	insight_world_open(&world, text);
+	free(text);
+	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
+					.min_games = 1, .known = 1};
+	struct chi_insight *all = insight_world_ask(&world, &spec, 1000000);
+	const struct chi_insight_result *found = chi_insight_rows(all);
+	struct chi_insight_row *rows = calloc(found->n, sizeof(rows[0]));
+	size_t most = 0;
+	for (unsigned round = 0; round < 40; round++) {
+		unsigned from = 1 + help_below(world.n);
+		unsigned to = from + (round % 2 == 0 ? 0 : help_below(60));
+		char filter[64];
+		struct chi_insight_result some = *found;
+		some.rows = rows;
+		some.n = 0;
+		for (size_t i = 0; i < found->n; i++) {
+			if (found->rows[i].game >= from && found->rows[i].game <= to) {
+				rows[some.n++] = found->rows[i];
+			}
+		}
+		(void)snprintf(filter, sizeof(filter), "number %u..%u", from, to);
+		spec.filter = filter;
+		struct chi_insight *few = insight_world_ask(&world, &spec, 1 + help_below(50));
+		some.tested = chi_insight_rows(few)->tested;
+		insight_world_same(&some, chi_insight_rows(few));
+		most = some.n > most ? some.n : most;
+		chi_insight_close(few);
+	}
+	assert_in_range(most, 30, found->n - 1);
+	chi_insight_close(all);
+	free(rows);
 	insight_world_close(&world);
 }
 

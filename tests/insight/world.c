@@ -123,6 +123,15 @@ void insight_world_subtract(struct insight_world *world, const char *text)
 	insight_world_load(world);
 }
 
+void insight_world_put(struct insight_world *world, const struct chi_put_entry *put)
+{
+	insight_world_close(world);
+	struct chi_dir *store = help_open(help_path(STORE), CHI_STORE_WRITE);
+	help_put(store, put);
+	chi_dir_close(store);
+	insight_world_load(world);
+}
+
 void insight_world_counts(struct insight_world *world, const char *text)
 {
 	chi_dir_close(help_store(STORE, CHI_STATISTIC_CONTROL));

@@ -35,6 +35,8 @@ void insight_world_load(struct insight_world *world);
 void insight_world_open(struct insight_world *world, const char *text);
 /* Takes games of a PGN text out again: their heads are zeros, their keys NULL. */
 void insight_world_subtract(struct insight_world *world, const char *text);
+/* Puts what the entry has into the store. */
+void insight_world_put(struct insight_world *world, const struct chi_put_entry *put);
 /* As insight_world_open, of a store that only counts games. */
 void insight_world_counts(struct insight_world *world, const char *text);
 void insight_world_close(struct insight_world *world);

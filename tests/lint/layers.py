@@ -75,7 +75,7 @@ ARROWS = {
     "propagate": BOARD | {"api"},
     "search/filter": STORE,
     "search": STORE | {"search/filter"},
-    "insight": SEARCH,
+    "insight": SEARCH | {"search/filter"},
     "import/archive": STORE,
     "import": SEARCH | {"import/archive"},
     "import/lines": STORE | {"import", "formats"},

@@ -136,6 +136,7 @@ static const struct known known[] = {
 	{"InsightRow.low", 10000},
 	{"InsightRow.high", 10000},
 	{"InsightRow.eval", 1000000},
+	{"InsightRow.loss", 2000000},
 	{"InsightResult.rows", 10000},
 	{"GetHeads.numbers", 4000},
 	{"HeadsResult.rows", 1000},

@@ -117,6 +117,19 @@ class Insight(Base):
         self.assertEqual(self.rows("novelties", "--known", "31"), found)
         self.assertEqual(self.rows("novelties", "--caught-on", "20")[1]["followed"], 69)
 
+    def test_loss_of_novelties(self):
+        """By the deepest evaluations of both positions; the filters' condition finds the same."""
+        before = "rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 0 2"
+        after = "rnbqkbnr/ppp1pppp/8/3p4/1P6/5N2/P1PPPPPP/RNBQKB1R b KQkq - 0 2"
+        for fen, evaluation, loss in ((before, "deep:30:20", None), (after, "deep:20:45", 65),
+                                      (after, "deeper:21:-30", -10), (before, "deeper:29:500", -10)):
+            self.cli("put", fen, "--eval", evaluation, address=self.store)
+            self.assertEqual([row["loss"] for row in self.rows("novelties")], [None, loss])
+        self.assertEqual(self.rows("novelties", "--engine", "deeper", "--player", "N0")[0]["loss"], 470)
+        for wanted, games in (("-10", 70), ("-9..", 0), ("..-11", 0)):
+            self.assertEqual(self.out("games", "--count", "--filter", f"ply 2 loss {wanted}", address=self.store),
+                             f"{games}\n")
+
     def test_tempo(self):
         more = "".join(game(i, f"W{i}", f"Z{i}", moves, result)
                        for i, (moves, result) in enumerate(

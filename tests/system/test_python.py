@@ -412,7 +412,7 @@ class Calls:
             (new,) = store.novelties(min_games=9)
             self.assertEqual((new.position, new.move, new.ply),
                              (chistore.Position().play("e4", "e5"), "h2h4", 2))
-            self.assertEqual((new.games, new.others, new.followed), (9, 30, 8))
+            self.assertEqual((new.games, new.others, new.followed, new.loss), (9, 30, 8, None))
             self.assertEqual([(found.position, found.games, round(found.score, 4), found.others)
                               for found in store.performance(min_games=9)],
                              [(chistore.Position().play("d4"), 30, 0, 3),
