@@ -102,6 +102,16 @@ static int give_children(struct insight_walk *walk, const struct chi_insight *in
 	return CHI_OK;
 }
 
+static int begin_footprint(struct insight_walk *walk, const struct chi_insight *insight)
+{
+	uint64_t positions = 0;
+	(void)chi_scan_left(walk->scan, &positions);
+	return chi_footprint_pays(insight->among, positions, CHI_FOOTPRINT_SERVED_MAX)
+		       ? chi_footprint_new(insight->among, CHI_FOOTPRINT_SERVED_MAX,
+					   &walk->footprint)
+		       : CHI_OK;
+}
+
 static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 {
 	bool evaluated = insight->spec.kind == CHI_INSIGHT_GAP;
@@ -118,7 +128,10 @@ static int begin_walk(struct insight_walk *walk, struct chi_insight *insight)
 	int rc = chi_archive_reader_new(&walk->reader);
 	rc = rc == CHI_OK ? chi_archive_reader_begin(walk->reader, view->txn, &view->trees) : rc;
 	rc = rc == CHI_OK ? chi_read_scan(insight->read, &all, &walk->scan, NULL) : rc;
-	return rc == CHI_OK && insight->spec.position != NULL ? give_children(walk, insight) : rc;
+	if (rc == CHI_OK && insight->spec.position != NULL) {
+		return give_children(walk, insight);
+	}
+	return rc == CHI_OK ? begin_footprint(walk, insight) : rc;
 }
 
 int insight_walk_load(struct insight_walk *walk, struct chi_insight *insight, uint64_t *steps)
@@ -162,11 +175,36 @@ static int look_at_next(struct insight_walk *walk, struct chi_insight *insight, 
 	return enough ? look(insight, row, steps) : CHI_OK;
 }
 
+/* Plays the few games that count. Where that fails all positions are walked over. CHI_NONE: done.
+ */
+static int find_footprint(struct insight_walk *walk, struct chi_insight *insight, uint64_t *steps)
+{
+	size_t n = 0;
+	if (walk->footprint == NULL || walk->has_footprint) {
+		return CHI_NONE;
+	}
+	int rc = chi_footprint_step(walk->footprint, insight->read, steps);
+	if (rc == CHI_NONE) {
+		const uint8_t *keys = chi_footprint_keys(walk->footprint, &n);
+		chi_scan_given(walk->scan, keys, n);
+		walk->has_footprint = true;
+	} else if (rc < 0) {
+		chi_footprint_free(walk->footprint);
+		walk->footprint = NULL;
+		rc = CHI_NONE;
+	}
+	return rc;
+}
+
 int insight_walk_step(struct insight_walk *walk, struct chi_insight *insight, insight_look *look,
 		      uint64_t *steps)
 {
 	int rc = insight_walk_load(walk, insight, steps);
-	rc = rc == CHI_NONE ? CHI_OK : rc;
+	rc = rc == CHI_NONE ? find_footprint(walk, insight, steps) : rc;
+	if (rc != CHI_NONE) {
+		return rc;
+	}
+	rc = CHI_OK;
 	while (rc == CHI_OK && *steps > 0) {
 		rc = look_at_next(walk, insight, look, steps);
 	}
@@ -184,6 +222,8 @@ void insight_walk_end(struct insight_walk *walk)
 	}
 	free(walk->games);
 	walk->games = NULL;
+	chi_footprint_free(walk->footprint);
+	walk->footprint = NULL;
 	free(walk->children);
 	walk->children = NULL;
 }
@@ -191,7 +231,8 @@ void insight_walk_end(struct insight_walk *walk)
 size_t insight_walk_memory(const struct insight_walk *walk, const struct chi_insight *insight)
 {
 	return ((size_t)insight->view.last + 1) * sizeof(walk->games[0]) +
-	       CHI_ARCHIVE_READER_BYTES + (walk->scan != NULL ? chi_scan_memory(walk->scan) : 0);
+	       CHI_ARCHIVE_READER_BYTES + (walk->scan != NULL ? chi_scan_memory(walk->scan) : 0) +
+	       (walk->footprint != NULL ? chi_footprint_memory(walk->footprint) : 0);
 }
 
 /* ---- One position ------------------------------------------------------------------------- */

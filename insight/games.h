@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What several kinds ask of games, eight bytes of each, loaded once; and a walk over all positions
- * that have games enough, by their counts, whose lists of games are then read. Private to the room.
+ * that have games enough, by their counts, whose lists of games are then read. If only few games
+ * count, those of the filter, these are played, and only positions that they reached are looked at.
+ * Private to the room.
  */
 #pragma once
 
@@ -10,6 +12,7 @@
 #include <stdint.h>
 
 #include "insight/insight_priv.h"
+#include "search/footprint.h"
 
 struct chi_archive_reader;
 
@@ -31,6 +34,8 @@ struct insight_walk {
 	bool is_loaded;
 	struct chi_scan *scan;
 	uint8_t (*children)[CHI_KEY_MAX]; /* of spec.position */
+	struct chi_footprint *footprint;  /* of the filter's games; NULL: all is walked over */
+	bool has_footprint;		  /* the scan has it */
 	struct chi_archive_reader *reader;
 	struct chi_row rows[INSIGHT_ROWS_A_STEP]; /* that the walk delivered last */
 	size_t n_rows;
