@@ -299,7 +299,7 @@ const struct command cmd_strong = {
 };
 
 static const struct cli_option novelty_options[] = {
-	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
+	OPTION_NUMBER(insight_state, min_games, 1, UINT32_MAX, "min-games", "N",
 		      "games with the move (default: 60)"),
 	OPTION_NUMBER(insight_state, known, 1, UINT32_MAX, "known", "N",
 		      "games with the position before (default: 20)"),

@@ -105,6 +105,7 @@ static int review_game(void *context, const char *path, const struct chi_pgn_gam
 	}
 	review->game = game;
 	int status = review_ask(review);
+	status = status < 0 ? status : review_find_new(review);
 	if (status < 0) {
 		return cli_fail(review->cli->client, status);
 	}
@@ -149,8 +150,14 @@ static int check_review(struct cli *cli, struct review_state *state)
 static int open_all(struct review *review)
 {
 	struct cli *cli = review->cli;
+	struct chi_info info = {.keep = CHI_KEEP_COUNTS};
 	int code = review->state->engine != NULL ? worker_open(cli, &cli->client)
 						 : cli_open(cli, false, &cli->client);
+	if (code == EXIT_DONE) {
+		int status = chi_store_info(cli->client, &info);
+		code = status == CHI_OK ? EXIT_DONE : cli_fail(cli->client, status);
+	}
+	review->has_games = info.keep == CHI_KEEP_GAMES && info.shards == 0 && !info.partial;
 	if (code == EXIT_DONE && review->state->missed != NULL) {
 		code = target_open(&review->missed, review->state->missed);
 	}
@@ -218,9 +225,13 @@ const struct command cmd_review = {
 	.arguments = "GAMES.pgn...",
 	.summary = "print one's games with remarks of the store",
 	.help = "Prints the games of PGN files, - for standard input, with remarks:\n"
-		"  out of book      the first move that no game of the store played, and those "
-		"that\n"
-		"                   were played most instead\n"
+		"  novelty          the first move to a position that no earlier game of the "
+		"store\n"
+		"                   reached, from one that --min-games had; how many, and what "
+		"most\n"
+		"                   of them played, with its score\n"
+		"  out of book      the first move that no game of the store played, if it is no\n"
+		"                   novelty; and those that were played most instead\n"
 		"  ?!, ?, ??        ($6, $2, $4) moves that by the stored evaluations before and\n"
 		"                   after them lose --swing, twice and four times as much; both\n"
 		"                   evaluations from White's view, and what was better as a "
@@ -229,7 +240,8 @@ const struct command cmd_review = {
 		"hundred\n"
 		"                   more\n"
 		"Without --engine nothing is searched or stored. The games' own tags,\n"
-		"comments and variations stay. If the games are in the store themselves, "
+		"comments and variations stay. Earlier are games with an earlier date; of a game\n"
+		"without a date all but itself. If the games are in the store themselves, "
 		"--min-games\n"
 		"2 is what others played.\n"
 		"\n"

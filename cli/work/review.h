@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The review of a game: what the store, and an engine, know of its positions (review_ask.c,
- * review_engine.c), what is remarked of its moves (review_remarks.c), and the remarks as
- * annotations of the game (review_notes.c) and as positions to be trained (review_missed.c).
+ * review_engine.c), where it was new (review_novelty.c), what is remarked of its moves
+ * (review_remarks.c), and the remarks as annotations of the game (review_notes.c) and as positions
+ * to be trained (review_missed.c).
  */
 #pragma once
 
@@ -66,6 +67,11 @@ struct review {
 	struct remark *remarks;
 	uint8_t *notes;
 	size_t n_notes;
+	bool has_games; /* the store has the games of each position */
+	bool is_new;	/* no earlier game played the move from position `new_at`, */
+	size_t new_at;
+	uint64_t n_before;    /* which so many earlier games reached; */
+	struct played before; /* most of them played this; move 0: all ended there */
 	struct engine engine;
 	struct progress progress;
 	uint64_t searched;
@@ -78,6 +84,12 @@ bool review_judges(const struct review *review, size_t i);
 
 /* Fills keys, rows and known. A status of the library. */
 CHI_MUSTUSE int review_ask(struct review *review);
+
+/* After that, finds the first new move of the game. A status of the library. */
+CHI_MUSTUSE int review_find_new(struct review *review);
+
+/* A move's results for the side that plays it. */
+struct played review_played(chi_move move, const struct chi_counts *counts, int side);
 
 /* Has positions before and after judged moves searched of which too little is known, and stores
  * what is found. Returns an exit code. */

@@ -10,13 +10,12 @@
 
 #define RESULTS_MIN 10 /* games of a move whose results say something */
 
-static struct played played_of(const struct chi_move_stat *stat, int side)
+struct played review_played(chi_move move, const struct chi_counts *counts, int side)
 {
-	const struct chi_counts *counts = &stat->counts;
 	uint64_t decided = counts->white + counts->draws + counts->black;
 	uint64_t won = side == CHI_WHITE ? counts->white : counts->black;
 	return (struct played){
-		.move = stat->move,
+		.move = move,
 		.games = decided + counts->other,
 		.share = decided > 0 ? (unsigned)((200 * won + 100 * counts->draws) / decided / 2)
 				     : 0,
@@ -59,7 +58,8 @@ static int take_record(void *context, size_t i, const struct chi_record *record)
 	struct known *known = &review->known[i];
 	*known = (struct known){.n_most = 0};
 	for (size_t j = 0; record != NULL && j < record->n_moves; j++) {
-		struct played played = played_of(&record->moves[j], game->positions[i].side);
+		struct played played = review_played(
+			record->moves[j].move, &record->moves[j].counts, game->positions[i].side);
 		if (played.games < state->min_games) {
 			continue;
 		}

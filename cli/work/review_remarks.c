@@ -102,12 +102,27 @@ static void judge_results(const struct review *review, size_t i, struct remark *
 static void leave_book(const struct review *review, size_t i, struct remark *remark)
 {
 	const struct known *known = &review->known[i];
-	say(remark, "out of book");
+	if (remark->len == 0) {
+		say(remark, "out of book");
+	}
 	for (size_t j = 0; j < known->n_most; j++) {
 		say(remark, "%s ", j == 0 ? "; played here:" : ",");
 		say_move(remark, &review->game->positions[i], known->most[j].move);
 		say(remark, " %" PRIu64, known->most[j].games);
 	}
+}
+
+static void tell_new(const struct review *review, struct remark *remark)
+{
+	const struct played *before = &review->before;
+	say(remark, "novelty (so far: %" PRIu64 " game%s", review->n_before,
+	    review->n_before == 1 ? "" : "s");
+	if (before->move != 0) {
+		say(remark, ", ");
+		say_move(remark, &review->game->positions[review->new_at], before->move);
+		say(remark, " %u%%", before->share);
+	}
+	say(remark, ")");
 }
 
 bool review_judges(const struct review *review, size_t i)
@@ -125,6 +140,9 @@ void review_remark(struct review *review)
 	for (size_t i = 0; i < review->game->n_plies; i++) {
 		struct remark *remark = &review->remarks[i];
 		*remark = (struct remark){.len = 0};
+		if (review->is_new && i == review->new_at) {
+			tell_new(review, remark);
+		}
 		if (book && review->known[i].move.games == 0) {
 			leave_book(review, i, remark);
 			book = false;

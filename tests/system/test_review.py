@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,9 +55,9 @@ class Review(Base):
         self.assertIn("1. e4 { [%clk 0:03:00] mine }", text.replace("{[", "{ [").replace("e}", "e }"))
         self.assertIn("(2... d6 3. d4)", text)
         self.assertIn("3. Ba6 $4 $1", text)
-        self.assertIn("out of book; played here: Bb5 3, d4 2; from +0.30 to -3.10; better: Bb5", text)
+        self.assertIn("novelty (so far: 5 games, Bb5 100%); played here: Bb5 3, d4 2; from +0.30 to -3.10; better: Bb5", text)
         self.assertIn("(3. Bb5 a6 4. Ba4)", text)
-        self.assertEqual(text.count("out of book"), 1)
+        self.assertEqual((text.count("novelty"), text.count("out of book")), (1, 0))
         self.assertTrue(text.endswith("0-1"))
 
     def test_the_same_of_a_daemon(self):
@@ -189,6 +190,87 @@ class Review(Base):
         self.assertEqual([name for name in os.listdir(self.dir) if "missed" in name], [])
         with self.assertRaises(ProcessLookupError):
             os.killpg(child.pid, 0)
+
+    def novelty(self, date, moves, *args, white="X", result="1/2-1/2", address=None):
+        """What is said of a game: the move with its remark, up to its first semicolon, or None."""
+        pgn = self.write("dated.pgn", f'[White "{white}"]\n[Black "Y"]\n[Date "{date}"]\n[Result "{result}"]\n\n{moves} {result}\n')
+        text = " ".join(self.out("review", *args, pgn, address=address or self.dated).split()).replace("{ ", "{").replace(" }", "}")
+        self.assertLessEqual(text.count("novelty"), 1)
+        found = re.search(r"(\S+) \{(novelty[^;}]*)", text)
+        return found and " ".join(found.groups())
+
+    def make_dated(self, *rows):
+        """A store of games: (date, moves, result)."""
+        text = "".join(f'[White "W{i}"]\n[Black "B{i}"]\n[Date "{date}"]\n[Result "{result}"]\n\n{moves} {result}\n\n'
+                       for i, (date, moves, result) in enumerate(rows))
+        self.dated = self.path("dated")
+        shutil.rmtree(self.dated, ignore_errors=True)
+        self.cli("import", "--quiet", self.write("rows.pgn", text), address=self.dated)
+
+    def test_novelty(self):
+        """New is what no earlier game did, whatever later ones do; and not the game itself."""
+        self.make_dated(("1990.03.01", "1. e4 e5 2. Nf3 Nc6 3. Bc4", "1-0"),
+                        ("1991.05.31", "1. e4 e5 2. Nf3 Nc6 3. Bc4", "0-1"),
+                        ("1992.??.??", "1. e4 e5 2. Nf3 Nc6 3. d4", "1-0"),
+                        ("2000.05.01", "1. e4 e5 2. Nf3 Nc6 3. Bb5", "1/2-1/2"),
+                        ("????.??.??", "1. e4 e5 2. Nf3 Nc6 3. Nc3", "1-0"),
+                        ("2010.05.01", "1. e4 e5 2. Nf3 Nc6 3. c3", "1-0"))
+        known = "1. e4 e5 2. Nf3 Nc6 3. "
+        with harness.start_daemon({"default": self.dated}) as daemon:
+            for address in (self.dated, daemon.addresses[0]):
+                for date, moves, wanted in (
+                        # Its own date, and the day after.
+                        ("2000.05.01", known + "Bb5", "Bb5 novelty (so far: 3 games, Bc4 50%)"),
+                        ("2000.05.02", known + "Bb5", None),
+                        ("2000.05.??", known + "Bb5", "Bb5 novelty (so far: 3 games, Bc4 50%)"),
+                        ("2000.06.??", known + "Bb5", None),
+                        ("2000.??.??", known + "Bb5", "Bb5 novelty (so far: 3 games, Bc4 50%)"),
+                        ("2001.??.??", known + "Bb5", None),
+                        # The third game may be as late as 1992.12.31.
+                        ("1992.12.31", known + "d4", "d4 novelty (so far: 2 games, Bc4 50%)"),
+                        ("1993.01.01", known + "d4", None),
+                        ("1991.06.01", known + "d4", "d4 novelty (so far: 2 games, Bc4 50%)"),
+                        ("1991.05.31", known + "d4", "d4 novelty (so far: 1 game, Bc4 100%)"),
+                        ("1991.06.??", known + "d4", "d4 novelty (so far: 2 games, Bc4 50%)"),
+                        ("1991.01.01", known + "d4", "d4 novelty (so far: 1 game, Bc4 100%)"),
+                        # No game was there before.
+                        ("1990.03.01", known + "Bc4", None), ("1980.01.01", "1. c4", None),
+                        ("0001.01.01", known + "Bc4", None),
+                        # Without a date of its own a move of any game is known; without a date of
+                        # the other it is not earlier.
+                        ("2020.01.01", known + "Nc3", "Nc3 novelty (so far: 5 games, Bc4 50%)"),
+                        ("????.??.??", known + "Nc3", None), ("????.05.01", known + "c3", None),
+                        ("????.??.??", known + "Ba6", "Ba6 novelty (so far: 6 games, Bc4 50%)"),
+                        ("2020.01.01", "1. c4", "c4 novelty (so far: 5 games, e4 70%)"),
+                        ("2020.01.01", "1. e4 d5", "d5 novelty (so far: 5 games, e5 30%)"),
+                        ("2020.01.01", known + "Bb5 a6", "a6 novelty (so far: 1 game)")):
+                    self.assertEqual(self.novelty(date, moves, address=address), wanted, (date, moves))
+        self.assertEqual(self.novelty("2000.05.01", known + "Bb5", "--min-games", 3),
+                         "Bb5 novelty (so far: 3 games, Bc4 50%)")
+        self.assertIsNone(self.novelty("2000.05.01", known + "Bb5", "--min-games", 4))
+        # The game without a date is in the store: there all but itself are asked.
+        self.assertEqual(self.novelty("????.??.??", known + "Nc3", white="W4", result="1-0"), None)
+        self.make_dated(("????.??.??", "1. e4 e5", "1-0"), ("????.??.??", "1. e4 c5", "1-0"))
+        mine = self.path("own.pgn")
+        with open(mine, "w", encoding="ascii") as file:
+            file.write('[White "W0"]\n[Black "B0"]\n[Date "????.??.??"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n')
+        text = " ".join(self.out("review", mine, address=self.dated).split())
+        self.assertIn("e5 { novelty (so far: 1 game, c5 0%) }", text.replace("{n", "{ n").replace(")}", ") }"))
+
+    def test_novelty_by_other_moves(self):
+        """A position that another order of moves reached is not new."""
+        self.make_dated(("1990.01.01", "1. d4 Nf6 2. c4 e6 3. Nc3", "1-0"), ("1990.01.01", "1. c4 e6 2. Nc3", "1-0"))
+        self.assertEqual(self.novelty("2000.01.01", "1. c4 e6 2. d4 Nf6 3. Nc3 Bb4"), "d4 novelty (so far: 1 game, Nc3 100%)")
+        self.make_dated(("1990.01.01", "1. d4 e6 2. c4 Nf6 3. Nc3", "1-0"), ("1990.01.01", "1. c4 e6 2. Nc3", "1-0"))
+        self.assertEqual(self.novelty("2000.01.01", "1. c4 e6 2. d4 Nf6 3. Nc3 Bb4"), "Bb4 novelty (so far: 1 game)")
+
+    def test_stores_that_do_not_know_what_is_new(self):
+        text = "".join(PLAYED.replace('"A"', f'"A{i}"') % ("1-0", "1. e4 e5 2. Nf3", "1-0") for i in range(3))
+        for i, args in enumerate((("--games", "none"), ("--max-ply", "2"))):
+            store = self.path(f"poor{i}")
+            self.cli("import", "--quiet", *args, self.write("poor.pgn", text), address=store)
+            self.assertIsNone(self.novelty("2000.01.01", "1. d4", address=store))
+            self.assertIn("out of book", self.out("review", self.path("dated.pgn"), address=store))
 
     def test_results(self):
         self.cli("import", "--quiet", self.write("more.pgn", games("1. c4 e5", "1-0", 10) + games("1. d4 d5", "0-1", 10)),
