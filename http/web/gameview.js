@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Below the board: the moves that led here, to click on, and of a game its names, and how the
- * statistic of its positions went, as a curve.
+ * Below the board: the moves that led here, to click on, and of a game its names, which of its moves
+ * were new, and how the statistic of its positions went, as a curve.
  */
+import * as api from "./api.js";
 import { fixed, statisticText } from "./bars.js";
 import { curve, responsive } from "./chart.js";
 import { byId, count, html, separated, svg } from "./dom.js";
 import { resultText } from "./gamelist.js";
+import { refuse } from "./notice.js";
 
 const CURVES = {
 	chi2: { text: "Statistic", value: (move) => move.chi2 },
@@ -29,6 +31,7 @@ export class GameView {
 		this.line = line;
 		this.info = info;
 		this.kind = "chi2";
+		this.askNew = api.latest();
 		this.list = byId("line-moves");
 		this.head = byId("game-head");
 		this.figure = byId("game-curve");
@@ -48,6 +51,7 @@ export class GameView {
 			this.drawHead();
 			this.drawMoves();
 			this.drawCurve();
+			this.markNew();
 		}
 		this.markPlace();
 	}
@@ -80,7 +84,7 @@ export class GameView {
 
 	markPlace() {
 		[...this.list.children].forEach((item, index) => {
-			const button = item.lastChild;
+			const button = item.querySelector(".move");
 			if (index + 1 === this.line.at) {
 				button.setAttribute("aria-current", "step");
 				this.reveal(item);
@@ -89,6 +93,22 @@ export class GameView {
 			}
 		});
 		this.markCurve();
+	}
+
+	/* Of a stored game, the moves to positions that no game before it had; nothing without an answer. */
+	async markNew() {
+		const number = this.line.game?.game;
+		const asked = { kind: "novelties", number, "min-games": 1, known: 1 };
+		try {
+			const answer = await this.askNew(async (signal) => number ? api.insight(asked, signal) : undefined);
+			for (const { ply, before, games } of answer?.rows ?? []) {
+				const title = `New in this game: ${count(before)} ${before === 1 ? "game" : "games"} had come here before, none to the position `
+					+ `after this move; ${games === 1 ? "no other" : count(games - 1)} ${games < 3 ? "has" : "have"} followed`;
+				this.list.children[ply]?.append(html("abbr", { class: "new", title }, "N"));
+			}
+		} catch (error) {
+			refuse(error, () => {});
+		}
 	}
 
 	/* Scrolls the list, never the page. */

@@ -308,6 +308,34 @@ class Explorer(Page):
                         "s.dispatchEvent(new Event('change'))", kind)
             self.until(lambda kind=kind: len(self.all(f"#game-curve path.{kind}")) == 1)
 
+    def test_moves_that_were_new(self):
+        """Marked as `novelties` has them, by one request."""
+        found = {}
+        for row in cli(self.store, "novelties", "--min-games", "1", "--known", "1"):
+            found.setdefault(row["game"], []).append(row)
+        often = max(found, key=lambda game: max(row["before"] for row in found[game]))
+        never = next(game["game"] for game in cli(self.store, "games") if game["game"] not in found)
+        asked = "return performance.getEntriesByType('resource').filter((e) => e.name.includes('kind=novelties')).map((e) => e.name)"
+        for game in (often, never, min(found)):
+            self.open(f"#game={game}")
+            self.until(lambda: len(self.script(asked)) == 1)
+            wanted = {row["ply"]: row for row in found.get(game, [])}
+            self.until(lambda wanted=wanted: len(self.all("#line-moves .new")) == len(wanted))
+            items = self.all("#line-moves li")
+            for ply, row in wanted.items():
+                mark = items[ply].find_element(browser.By.CSS_SELECTOR, "abbr.new")
+                self.assertEqual((mark.text, self.moves()[ply]), ("N", row["move"]))
+                games = "game" if row["before"] == 1 else "games"
+                self.assertIn(f"{row['before']} {games} had come here before", mark.get_attribute("title"))
+            self.assertIn(f"number={game}", *self.script(asked))
+        self.picture("new-moves")
+        # A move on the board ends the game, and its marks.
+        self.press(Keys.HOME)
+        self.legal()
+        self.drag("a2", "a3")
+        self.until(lambda: self.moves() == ["a3"])
+        self.assertEqual(self.all("#line-moves .new"), [])
+
     def test_position_that_no_game_reached(self):
         self.open("#fen=4k3/8/8/8/8/8/4P3/4K3_w_-_-_0_1")
         self.until(lambda: self.text("#explorer .empty") == "No game of the store reached this position.")
