@@ -50,20 +50,22 @@ extern const struct command cmd_ping;
 extern const struct command cmd_analyse;
 extern const struct command cmd_queue;
 extern const struct command cmd_review;
+extern const struct command cmd_report;
 extern const struct command cmd_holes;
 extern const struct command cmd_bench;
 extern const struct command cmd_chess_db;
 
 /* In the order of the help, group by group: by what a user wants. */
 const struct command *const commands[] = {
-	&cmd_get,	&cmd_explore,	&cmd_pv,     &cmd_scan,	       &cmd_count,    &cmd_find,
-	&cmd_games,	&cmd_game,	&cmd_stats,  &cmd_twins,       &cmd_name,     &cmd_alias,
-	&cmd_gameset,	&cmd_weak,	&cmd_strong, &cmd_performance, &cmd_drift,    &cmd_gap,
-	&cmd_spread,	&cmd_novelties, &cmd_tempo,  &cmd_holes,       &cmd_suite,    &cmd_init,
-	&cmd_put,	&cmd_import,	&cmd_load,   &cmd_merge,       &cmd_delete,   &cmd_subtract,
-	&cmd_extract,	&cmd_export,	&cmd_dump,   &cmd_queue,       &cmd_analyse,  &cmd_review,
-	&cmd_propagate, &cmd_rescore,	&cmd_info,   &cmd_verify,      &cmd_backup,   &cmd_publish,
-	&cmd_compact,	&cmd_ping,	&cmd_bench,  &cmd_key,	       &cmd_chess_db, NULL,
+	&cmd_get,      &cmd_explore,   &cmd_pv,	     &cmd_scan,	       &cmd_count,  &cmd_find,
+	&cmd_games,    &cmd_game,      &cmd_stats,   &cmd_twins,       &cmd_name,   &cmd_alias,
+	&cmd_gameset,  &cmd_weak,      &cmd_strong,  &cmd_performance, &cmd_drift,  &cmd_gap,
+	&cmd_spread,   &cmd_novelties, &cmd_tempo,   &cmd_report,      &cmd_holes,  &cmd_suite,
+	&cmd_init,     &cmd_put,       &cmd_import,  &cmd_load,	       &cmd_merge,  &cmd_delete,
+	&cmd_subtract, &cmd_extract,   &cmd_export,  &cmd_dump,	       &cmd_queue,  &cmd_analyse,
+	&cmd_review,   &cmd_propagate, &cmd_rescore, &cmd_info,	       &cmd_verify, &cmd_backup,
+	&cmd_publish,  &cmd_compact,   &cmd_ping,    &cmd_bench,       &cmd_key,    &cmd_chess_db,
+	NULL,
 };
 
 const char *command_group(const struct command *first)

@@ -7,14 +7,10 @@
 #include "cli/command.h"
 #include "cli/out/output.h"
 
-/* The usual form, 8-4-4-4-12. */
 static json_t *uuid_json(const uint8_t uuid[16])
 {
-	char hex[33];
-	char text[40];
-	chi_hex_print(uuid, 16, hex);
-	(void)snprintf(text, sizeof(text), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
-		       hex + 16, hex + 20);
+	char text[UUID_SIZE];
+	uuid_print(uuid, text);
 	return json_string(text);
 }
 

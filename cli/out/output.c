@@ -152,3 +152,11 @@ uint64_t games_of(const struct chi_counts *counts)
 {
 	return counts->white + counts->draws + counts->black;
 }
+
+void uuid_print(const uint8_t uuid[16], char out[UUID_SIZE])
+{
+	char hex[33];
+	chi_hex_print(uuid, 16, hex);
+	(void)snprintf(out, UUID_SIZE, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12,
+		       hex + 16, hex + 20);
+}

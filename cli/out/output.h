@@ -34,3 +34,7 @@ json_t *json_path(const char *path);
 
 /* white + draws + black. */
 uint64_t games_of(const struct chi_counts *counts);
+
+/* The usual form, 8-4-4-4-12, with its NUL. */
+#define UUID_SIZE 37
+void uuid_print(const uint8_t uuid[16], char out[UUID_SIZE]);

@@ -28,7 +28,7 @@ from pychistore import frame, pb, take_varint
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
     "alias analyse backup bench chess-db compact count delete drift dump explore export extract find game games gameset gap get "
-    "holes import info init key load merge name novelties performance ping propagate publish put pv queue rescore review scan spread stats strong subtract suite tempo twins verify weak".split())
+    "holes import info init key load merge name novelties performance ping propagate publish put pv queue report rescore review scan spread stats strong subtract suite tempo twins verify weak".split())
 
 
 LEAF = 2
