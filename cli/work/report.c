@@ -121,6 +121,8 @@ static void put_word(const struct report *report, const char *word)
 	for (; *word != '\0'; word++) {
 		if (*word == '\'') {
 			report_text(report, "'\\''");
+		} else if (*word == '\n' || *word == '\t') {
+			(void)fputc(*word, report->file);
 		} else {
 			put_escaped(report->file, word, 1);
 		}

@@ -46,7 +46,9 @@ struct plan_row {
 static void share_cell(const void *at, struct chi_cell *out)
 {
 	const struct plan_row *row = at;
-	chi_cell_hundredths(out, (int32_t)(10000 * row->games / row->all));
+	/* There may be more by now than were counted at first. */
+	uint64_t all = row->all > row->games ? row->all : row->games;
+	chi_cell_hundredths(out, all > 0 ? (int32_t)(10000 * row->games / all) : 0);
 }
 
 static const struct chi_row_column columns[] = {
@@ -74,7 +76,15 @@ static int take_sample(struct plans *plans)
 	return status < 0 ? status : CHI_OK;
 }
 
-/* Each piece and square of a game once; who castles goes nowhere. */
+/* Where the piece is then; of castling the king, as filters have it. */
+static int square_after(const struct chi_position *now, chi_move move)
+{
+	int from = chi_move_from(move);
+	int to = chi_move_to(move);
+	return !chi_position_is_castling(now, move) ? to : (from & ~7) | (to > from ? 6 : 2);
+}
+
+/* Each piece and square of a game once. */
 static void tally_game(struct plans *plans, const struct chi_game *game, size_t from)
 {
 	struct chi_position position[2] = {chi_position_initial};
@@ -88,11 +98,11 @@ static void tally_game(struct plans *plans, const struct chi_game *game, size_t 
 		if (!chi_movegen_is_legal(now, move)) { /* a server can say anything */
 			return;
 		}
-		int to = chi_move_to(move);
+		int to = square_after(now, move);
 		int kind = chi_position_kind(now, chi_move_from(move));
 		const char *letter = strchr(letters, "PNBRQK"[kind]);
 		size_t piece = (size_t)(letter - letters) + (now->side == CHI_BLACK ? 6 : 0);
-		if (i >= from && !chi_position_is_castling(now, move) && !seen[piece][to]) {
+		if (i >= from && !seen[piece][to]) {
 			seen[piece][to] = true;
 			plans->tally[piece][to]++;
 		}

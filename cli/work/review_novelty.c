@@ -73,7 +73,9 @@ static bool is_itself(const struct chi_pgn_game *game, const struct chi_game *ot
 /* Games without a year that end as it does. */
 static int find_alike(const struct review *review, uint32_t numbers[ALIKE_MAX], size_t *n)
 {
-	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT,
+	char filter[FILTER_SIZE];
+	(void)snprintf(filter, sizeof(filter), "plies %zu", (size_t)review->game->n_plies);
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = filter,
 					   .position = &review->keys[review->game->n_plies],
 					   .skip_ply = true};
 	_cleanup_(chi_rows_closep) struct chi_rows *rows = NULL;

@@ -123,7 +123,7 @@ class Report(Base):
         self.assertEqual(self.out("report", title, *args, address=store), text)
         games = self.run_words(page.commands[0][0]).strip()
         self.assertIn(f"<p>{games} games</p>", text)
-        nothing = re.findall(r"<p>Nothing.</p>\n<pre><code class=\"command\">(.*?)</code>", text)
+        nothing = re.findall(r"<p>Nothing.</p>\n<pre><code class=\"command\">(.*?)</code>", text, re.S)
         self.rows = 0
         for words, table, row in page.commands[1:]:
             if row is not None:
@@ -184,6 +184,7 @@ class Report(Base):
         self.assertIn(HOSTILE, [cell for table in page.tables for row in table for cell in row])
         self.check(store, "--in", "mine-1", title="'\"<")
         self.check(store, "--position", "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+        self.check(store, "--filter", "year 1980..2050\n\tand plies 4..")
 
     def test_evaluations(self):
         """Where there are some, results against them."""
