@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,6 +93,20 @@ static void hold_standard_descriptors(void)
 	}
 }
 
+/* For who has just installed it. */
+static int say_first_steps(struct cli *cli)
+{
+	int code = cli_usage(cli, "no command given");
+	fputs("\nFirst steps, with a file of games:\n"
+	      "  chistore -a ./games import FILE.pgn     a store of the games and their positions\n"
+	      "  chistore -a ./games explore             what was played, and how it ended\n"
+	      "  chistore -a ./games explore e4 c5       after these moves\n"
+	      "  chistore-http -a ./games                the same on a page: "
+	      "http://127.0.0.1:8080/\n",
+	      stderr);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {
@@ -108,7 +123,7 @@ int main(int argc, char **argv)
 	chi_dir_guard_lock_files();
 	int code = options_parse(&cli, argc, argv, &n);
 	if (code == EXIT_DONE) {
-		code = n > 0 ? dispatch(&cli, n, argv) : cli_usage(&cli, "no command given");
+		code = n > 0 ? dispatch(&cli, n, argv) : say_first_steps(&cli);
 	}
 	return cli_output_finish(code == PARSE_STOP ? EXIT_DONE : code);
 }

@@ -20,7 +20,7 @@ import time
 import unittest
 
 import harness
-from cli_base import (BRANCH, ENDING, PAGE, START, START_KEY, Base, program, run_cli, spawn,
+from cli_base import (BRANCH, ENDING, MASTERS, PAGE, START, START_KEY, Base, program, run_cli, spawn,
                       summary)
 from pychistore import frame, pb, take_varint
 
@@ -48,6 +48,16 @@ class Usage(Base):
             done = run_cli("key", "x" * length)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"'{'x' * min(length, 128)}'", done.stderr)
+
+    def test_first_steps(self):
+        """Without a command it says what to type, and that works."""
+        done = run_cli()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        steps = re.findall(r"^  chistore (.*?)  +\S", done.stderr, re.M)
+        self.assertEqual(len(steps), 3)
+        for step in steps:
+            words = step.replace("FILE.pgn", MASTERS).replace("./games", self.path("games")).split()
+            self.assertEqual(run_cli(*words).returncode, 0, step)
 
     def test_help(self):
         text = self.out("--help")
