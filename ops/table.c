@@ -235,6 +235,7 @@ const struct chi_op_row *chi_op_row_of(enum chi_op op)
 
 /* Of those whose names in the protocol are not words of the command line or the library. */
 static const char *const labels[CHI_OP_COUNT_OF_OPS] = {
+	[CHI_OP_CHECK_DISK] = "reading the disk",
 	[CHI_OP_IMPORT] = "import",
 	[CHI_OP_IMPORT_DATA] = "import",
 	[CHI_OP_IMPORT_END] = "import",

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -33,20 +32,15 @@ static bool is_memory(int fd)
 /* An errno or LMDB's code; EINVAL: the file system knows no reads past the cache. */
 static int read_disk_head(int fd)
 {
-	void *head;
+	_Alignas(HEAD_BYTES) char head[HEAD_BYTES];
 	if (is_memory(fd)) {
 		return EINVAL;
-	}
-	if (posix_memalign(&head, HEAD_BYTES, HEAD_BYTES) != 0) {
-		return ENOMEM;
 	}
 	ssize_t n;
 	do {
 		n = pread(fd, head, HEAD_BYTES, 0);
 	} while (n < 0 && errno == EINTR);
-	int error = n < 0 ? errno : n < HEAD_BYTES ? MDB_CORRUPTED : 0;
-	free(head);
-	return error;
+	return n < 0 ? errno : n < HEAD_BYTES ? MDB_CORRUPTED : 0;
 }
 
 static int check_disk(const struct chi_env *env, bool *direct, struct chi_fault *fault)

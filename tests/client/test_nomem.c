@@ -175,6 +175,8 @@ static void read_all(struct chi_client *client)
 	if (lack_went(chi_scan_count(client, &spec, &count, &mixed), chi_error(client))) {
 		assert_int_equal(count, 10);
 	}
+	struct chi_disk_check disk;
+	(void)lack_went(chi_store_check_disk(client, &disk), chi_error(client));
 	if (lack_went(chi_store_info(client, &info), chi_error(client))) {
 		assert_int_equal(info.positions, 10);
 	}

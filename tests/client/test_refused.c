@@ -27,7 +27,9 @@ CASE(every_operation_has_a_row)
 		if (row->query != NULL && row->kind != CHI_KIND_QUERY) {
 			fail_msg("%s is no query", chi_op_name(op));
 		}
-		if (row->answer != NULL && row->query == NULL && row->kind != CHI_KIND_ANSWER) {
+		/* A directory's disk is read at once, a server's by a thread for that. */
+		if (row->answer != NULL && row->query == NULL && row->kind != CHI_KIND_ANSWER &&
+		    op != CHI_OP_CHECK_DISK) {
 			fail_msg("%s is not answered at once", chi_op_name(op));
 		}
 		if (row->answer != NULL && row->query != NULL && row->of_games == NULL) {
