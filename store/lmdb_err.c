@@ -44,6 +44,8 @@ static int system_status(int rc)
 		return -CHI_EEXIST;
 	case EAGAIN:
 	case EBUSY:
+	case EMFILE: /* no descriptor is left, which says nothing of the disk */
+	case ENFILE:
 		return -CHI_EBUSY;
 	case ENAMETOOLONG:
 		return -CHI_EINVAL;

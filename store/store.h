@@ -127,8 +127,9 @@ CHI_MUSTUSE int chi_dir_check_disk(const struct chi_dir *store, bool *direct,
 CHI_MUSTUSE int chi_read_check_disk(const struct chi_read *read, bool *direct,
 				    struct chi_fault *fault);
 
-/* -CHI_EIO or -CHI_EREADONLY if the disk has failed a commit or a reopening of the store since it
- * was opened, which a full disk does not: CHI_OK. Any thread; waits for nothing. */
+/* -CHI_EIO or -CHI_EREADONLY if the disk has failed a commit, a write before one or a reopening of
+ * the store since it was opened, which a full disk does not: CHI_OK. Any thread; waits for nothing.
+ */
 CHI_MUSTUSE int chi_dir_disk_failure(const struct chi_dir *store);
 
 /* From now on nothing in this process may begin to write to the store: -CHI_EREADONLY. What has

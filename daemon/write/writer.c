@@ -196,6 +196,17 @@ static int begin_write(struct chi_store_writer *writer, struct chi_write **write
 	return status;
 }
 
+/* Applies a job; a disk that refuses pages that had to be written early is dealt with, too. */
+static int perform(struct chi_store_writer *writer, struct chi_job *job, struct chi_write *write,
+		   struct chi_fault *fault)
+{
+	int status = chi_job_perform(job, write, fault);
+	if (status < 0) {
+		chi_disk_look(writer->served, fault);
+	}
+	return status;
+}
+
 /* Commits a transaction in which `n` jobs were applied, and counts it. */
 static int end_write(struct chi_store_writer *writer, struct chi_write *write, size_t n,
 		     struct chi_fault *fault)
@@ -223,7 +234,7 @@ static int commit_list(struct chi_store_writer *writer, struct chi_job *jobs,
 		return status;
 	}
 	for (struct chi_job *job = jobs; job != NULL; job = job->next) {
-		status = chi_job_perform(job, write, fault);
+		status = perform(writer, job, write, fault);
 		if (status < 0) {
 			chi_write_abort(write);
 			return status;
@@ -368,7 +379,7 @@ static int add_job(struct chi_store_writer *writer, struct chi_job *job, struct 
 			   : chi_write_savepoint(writer->write);
 	bool marked = status == CHI_OK && !first;
 	if (status == CHI_OK) {
-		status = chi_job_perform(job, writer->write, fault);
+		status = perform(writer, job, writer->write, fault);
 	}
 	if (status < 0 && writer->write != NULL &&
 	    (!marked || chi_write_rollback(writer->write) < 0)) {
@@ -432,7 +443,7 @@ static int try_out(struct chi_store_writer *writer, struct chi_job *job, struct 
 	struct chi_write *write = NULL;
 	int status = begin_write(writer, &write, fault);
 	if (status == CHI_OK) {
-		status = chi_job_perform(job, write, fault);
+		status = perform(writer, job, write, fault);
 		chi_write_abort(write);
 	}
 	return status;

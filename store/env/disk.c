@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -29,7 +30,40 @@ static bool is_memory(int fd)
 	       ((unsigned long)fs.f_type == TMPFS_MAGIC || (unsigned long)fs.f_type == RAMFS_MAGIC);
 }
 
+/* Of a published copy the file that is open, whose name a newer copy may have by now; its
+ * environment is never exchanged. EINVAL: there is no way to it, without /proc or in a sandbox. */
+static int open_published(const struct chi_env *env, int *fd)
+{
+	char path[sizeof("/proc/self/fd/") + 11];
+	mdb_filehandle_t file = -1;
+	int error = mdb_env_get_fd(env->mdb, &file);
+	if (error != 0) {
+		return error;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	*fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	error = *fd >= 0 ? 0 : errno;
+	return error == ENOENT || error == EACCES ? EINVAL : error;
+}
+
+/* Of any other the file that has the name now: a compaction may be about to exchange it. */
+static int open_named(const struct chi_env *env, int *fd)
+{
+	*fd = openat(env->pin, DATA_NAME, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	return *fd >= 0 ? 0 : errno;
+}
+
 /* An errno or LMDB's code; EINVAL: the file system knows no reads past the cache. */
+static int open_head(const struct chi_env *env, int *fd)
+{
+	int error;
+	do {
+		error = env->published ? open_published(env, fd) : open_named(env, fd);
+	} while (error == EINTR);
+	return error;
+}
+
+/* The same. */
 static int read_disk_head(int fd)
 {
 	_Alignas(HEAD_BYTES) char head[HEAD_BYTES];
@@ -52,9 +86,10 @@ static int check_disk(const struct chi_env *env, bool *direct, struct chi_fault 
 	if (env->unnamed) {
 		return CHI_OK;
 	}
-	int fd = openat(env->pin, DATA_NAME, O_RDONLY | O_DIRECT | O_CLOEXEC);
-	int error = fd < 0 ? errno : read_disk_head(fd);
-	if (fd >= 0) {
+	int fd = -1;
+	int error = open_head(env, &fd);
+	if (error == 0) {
+		error = read_disk_head(fd);
 		(void)close(fd);
 	}
 	switch (error) {
@@ -64,12 +99,6 @@ static int check_disk(const struct chi_env *env, bool *direct, struct chi_fault 
 	case EINVAL:
 	case EOPNOTSUPP:
 		return CHI_OK;
-	case EMFILE:
-	case ENFILE:
-		/* This process or machine has no descriptor left, which says nothing of the disk.
-		 */
-		return chi_fail(fault, -CHI_EBUSY, "cannot open '%s': no descriptor is left",
-				env->path);
 	default:
 		return chi_lmdb_fault(fault, error, "read", env->path);
 	}

@@ -54,7 +54,7 @@ struct chi_env {
 	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
 	bool published;		  /* never written: opened without locks */
 	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */
-	atomic_int disk_failure;  /* status of the last commit or reopening that the disk failed */
+	atomic_int disk_failure;  /* status of the last write or reopening that the disk failed */
 	atomic_bool writes_ended; /* no thread of this process may begin to write */
 	char *path;		  /* as first given */
 	uint64_t map_bytes;

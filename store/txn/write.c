@@ -218,6 +218,12 @@ int chi_write_commit(struct chi_write *write, struct chi_fault *fault)
 int chi_write_stick(struct chi_write *write, int rc)
 {
 	rc = grow_map(write->env, rc);
+	if (CHI_UNLIKELY(rc == -CHI_EIO)) {
+		/* LMDB writes pages early when a transaction has many. A disk that is only full may
+		 * say the same. */
+		rc = chi_lmdb_write_fault(NULL, EIO, "write to", write->env->path);
+		chi_env_note_failure(write->env, rc);
+	}
 	if (rc < 0 && write->rc == CHI_OK) {
 		write->rc = rc;
 	}

@@ -18,6 +18,7 @@
 
 #include "base/attr.h"
 #include "store/lmdb_err.h"
+#include "store/txn/txn.h"
 
 #define CONTROL CHI_STATISTIC_CONTROL
 
@@ -237,6 +238,21 @@ CASE(failed_commit_is_followed_by_a_sync)
 	assert_int_equal(chi_write_commit(write, &fault), -CHI_EIO);
 	assert_int_equal(syncs, 1);
 	help_put(store, &put);
+	chi_dir_close(store);
+}
+
+/* LMDB writes pages of a large transaction before its commit. */
+CASE(failure_within_a_transaction_is_the_disks)
+{
+	struct chi_dir *store = help_store("media", CONTROL);
+	struct chi_write *write;
+	ok(chi_write_begin(store, &write, &fault));
+	assert_int_equal(chi_write_stick(write, -CHI_EFULL), -CHI_EFULL);
+	assert_int_equal(chi_write_stick(write, chi_lmdb_status(EMFILE)), -CHI_EBUSY);
+	assert_int_equal(chi_dir_disk_failure(store), CHI_OK);
+	assert_int_equal(chi_write_stick(write, -CHI_EIO), -CHI_EIO);
+	assert_int_equal(chi_dir_disk_failure(store), -CHI_EIO);
+	chi_write_abort(write);
 	chi_dir_close(store);
 }
 
