@@ -312,6 +312,7 @@ static int open_as_started(struct chi_server *server, struct chi_fault *fault)
 			.n = config->server.n_listens,
 			.user = &config->server.user,
 			.mode = config->socket_mode,
+			.output_ms = config->limits.output_ms,
 			.local = ", and tcp: is not encrypted: use tls:, 127.0.0.1, [::1] or a "
 				 "unix socket",
 		};

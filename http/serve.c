@@ -29,6 +29,7 @@ static int bind_sockets(struct http_server *server, struct chi_fault *fault)
 		.listens = config->server.listens,
 		.n = config->server.n_listens,
 		.user = &config->server.user,
+		.output_ms = config->send_ms,
 		.http = true,
 		.shared = true,
 		.local = config->public_read || config->server.access_path != NULL

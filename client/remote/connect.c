@@ -157,7 +157,7 @@ static int connect_tcp(const struct chi_address *address, const char *text, int6
 
 void chi_connect_limit(int fd, const struct chi_address *address, uint32_t call_ms)
 {
-	unsigned ms = call_ms / 2 > LIMIT_LEAST_MS ? call_ms / 2 : LIMIT_LEAST_MS;
+	unsigned ms = call_ms > LIMIT_LEAST_MS ? call_ms : LIMIT_LEAST_MS;
 	if (address->kind != CHI_ADDRESS_UNIX) {
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
 	}

@@ -17,11 +17,12 @@ CHI_MUSTUSE int chi_connect(const struct chi_address *address, const char *text,
 			    int *fd, struct chi_fault *fault);
 
 /*
- * Breaks a connection over TCP whose peer acknowledges nothing of what was sent: after half of
- * `call_ms`, the longest wait of a call, and a second at least. A server's machine that is gone
- * answers no retransmission, which the kernel would go on with for a quarter of an hour; broken
- * within the call, the request is repeated on a new connection, to whatever machine has the address
- * by then, instead of failing with a timeout. Nothing on a UNIX socket.
+ * Breaks a connection over TCP whose peer acknowledges nothing of what was sent: after `call_ms`,
+ * the longest wait without progress, and a second at least. A server's machine that is gone answers
+ * no retransmission, which the kernel would go on with for a quarter of an hour; broken, the
+ * request is repeated on a new connection, to whatever machine has the address by then. The kernel
+ * counts the time in which the peer's window is full, too: less than `call_ms` would cut off a
+ * server that reads late but within it. Nothing on a UNIX socket.
  */
 void chi_connect_limit(int fd, const struct chi_address *address, uint32_t call_ms);
 

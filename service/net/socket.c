@@ -34,9 +34,9 @@
 #define KEEPALIVE_PAUSE_S 10
 #define KEEPALIVE_PROBES  6
 
-/* What a peer acknowledges nothing of for as long as an idle one may be silent: keepalive asks only
- * where nothing is under way, and an answer to a machine that is gone is sent again for a quarter
- * of an hour. */
+/* The least for which what was sent may wait for a peer: as long as an idle one may be silent.
+ * Keepalive asks only where nothing is under way, and an answer to a machine that is gone is sent
+ * again for a quarter of an hour. The kernel counts a peer that is there but reads nothing, too. */
 #define UNACKNOWLEDGED_MS ((KEEPALIVE_IDLE_S + KEEPALIVE_PROBES * KEEPALIVE_PAUSE_S) * 1000)
 
 union any_address {
@@ -217,9 +217,9 @@ static int bind_unix(const struct chi_binding *how, struct chi_socket *out, stru
 
 /* Inherited by what is accepted. Answers are sent whole, none waits for more; a peer that is gone
  * without a word would keep its place for ever. */
-static void set_tcp(int fd)
+static void set_tcp(int fd, unsigned unacknowledged_ms)
 {
-	static const struct {
+	const struct {
 		int level;
 		int name;
 		int value;
@@ -229,7 +229,7 @@ static void set_tcp(int fd)
 		{IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S},
 		{IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_PAUSE_S},
 		{IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES},
-		{IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS},
+		{IPPROTO_TCP, TCP_USER_TIMEOUT, (int)unacknowledged_ms},
 	};
 	for (size_t i = 0; i < CHI_COUNT(options); i++) {
 		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
@@ -283,11 +283,12 @@ static int check_free(const struct sockaddr *address, socklen_t len)
 }
 
 /* 0, or an errno. */
-static int bind_to(const struct sockaddr *address, socklen_t len, bool shared, int *out)
+static int bind_to(const struct sockaddr *address, socklen_t len, bool shared,
+		   struct chi_socket *out)
 {
 	const int one = 1;
 	int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	*out = fd;
+	out->fd = fd;
 	if (fd < 0) {
 		return errno;
 	}
@@ -295,7 +296,7 @@ static int bind_to(const struct sockaddr *address, socklen_t len, bool shared, i
 	if (shared) {
 		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 	}
-	set_tcp(fd);
+	set_tcp(fd, out->unacknowledged_ms);
 	return bind(fd, address, len) < 0 ? errno : 0;
 }
 
@@ -310,7 +311,7 @@ static int bind_address(const struct chi_binding *how, const struct addrinfo *in
 	}
 	int error = how->shared ? check_free(info->ai_addr, info->ai_addrlen) : 0;
 	if (error == 0) {
-		error = bind_to(info->ai_addr, info->ai_addrlen, how->shared, &out->fd);
+		error = bind_to(info->ai_addr, info->ai_addrlen, how->shared, out);
 	}
 	if (error != 0) {
 		return chi_fail(fault, status_of(error), "cannot listen on '%s%s:%s' (%s)",
@@ -379,7 +380,7 @@ static int adopt(const struct chi_binding *how, int fd, struct chi_socket *out,
 	out->adopted = true;
 	out->listen.kind = is_unix ? CHI_LISTEN_UNIX : CHI_LISTEN_TCP;
 	if (!is_unix) {
-		set_tcp(fd);
+		set_tcp(fd, out->unacknowledged_ms);
 	}
 	print_socket(how, out);
 	return CHI_OK;
@@ -387,8 +388,8 @@ static int adopt(const struct chi_binding *how, int fd, struct chi_socket *out,
 
 /* ---- All of a server ----------------------------------------------------------------------- */
 
-static struct chi_socket *new_socket(struct chi_sockets *sockets, const struct chi_listen *listen,
-				     struct chi_fault *fault)
+static struct chi_socket *new_socket(struct chi_sockets *sockets, const struct chi_binding *how,
+				     const struct chi_listen *listen, struct chi_fault *fault)
 {
 	if (sockets->n == CHI_LISTENS_MAX) {
 		(void)chi_fail(fault, -CHI_EINVAL, "more than %d sockets to listen on",
@@ -397,13 +398,15 @@ static struct chi_socket *new_socket(struct chi_sockets *sockets, const struct c
 	}
 	struct chi_socket *socket = &sockets->list[sockets->n++];
 	*socket = (struct chi_socket){.fd = -1, .lock = -1, .listen = *listen};
+	socket->unacknowledged_ms =
+		how->output_ms > UNACKNOWLEDGED_MS ? (unsigned)how->output_ms : UNACKNOWLEDGED_MS;
 	return socket;
 }
 
 static int open_one(struct chi_sockets *sockets, const struct chi_binding *how,
 		    const struct chi_listen *listen, struct chi_fault *fault)
 {
-	struct chi_socket *socket = new_socket(sockets, listen, fault);
+	struct chi_socket *socket = new_socket(sockets, how, listen, fault);
 	if (socket == NULL) {
 		return -CHI_EINVAL;
 	}
@@ -423,7 +426,7 @@ static int take_passed(struct chi_sockets *sockets, const struct chi_binding *ho
 		if (one->fd < 0 || strcmp(one->name, listen->host) != 0) {
 			continue;
 		}
-		struct chi_socket *socket = new_socket(sockets, listen, fault);
+		struct chi_socket *socket = new_socket(sockets, how, listen, fault);
 		int status = socket != NULL ? adopt(how, one->fd, socket, fault) : -CHI_EINVAL;
 		if (status < 0) {
 			return status;
@@ -491,7 +494,7 @@ int chi_sockets_share(const struct chi_sockets *first, struct chi_sockets *out,
 		} else if (getsockname(first->list[i].fd, &name.any, &len) < 0) {
 			error = errno;
 		} else {
-			error = bind_to(&name.any, len, true, &socket->fd);
+			error = bind_to(&name.any, len, true, socket);
 		}
 		if (error == 0 && chi_socket_listen(socket, NULL) < 0) {
 			error = errno;

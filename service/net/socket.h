@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "chistore/types.h"
@@ -23,6 +24,8 @@ struct chi_socket {
 	 * socket is closed. */
 	struct chi_listen listen;
 	bool adopted;		       /* passed, and listening already */
+	unsigned unacknowledged_ms;    /* over TCP a client that has not read what was sent to it
+					  for so long is cut off by the kernel */
 	int lock;		       /* beside a unix socket's path; -1: none */
 	dev_t device;		       /* of the path when it was made */
 	ino_t inode;		       /* 0: it was not */
@@ -43,6 +46,7 @@ struct chi_binding {
 	size_t n;
 	const struct chi_user *user; /* whose the files of unix sockets become, if it is given */
 	unsigned mode;		     /* of those files, if they have none of their own */
+	uint64_t output_ms;	     /* how long the server itself waits for a client to read */
 	bool http;		     /* addresses are written as http://HOST:PORT/ */
 	bool shared;		     /* chi_sockets_share is to follow */
 	const char *local; /* after "'HOST' is not a loopback address", why plain TCP is refused

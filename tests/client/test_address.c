@@ -193,7 +193,7 @@ CASE(a_silent_machine_breaks_the_connection)
 	(void)snprintf(text, sizeof(text), "tcp:127.0.0.1:%d", ntohs(to.sin_port));
 	assert_int_equal(chi_address_parse(text, &address, &fault), CHI_OK);
 	assert_int_equal(chi_connect(&address, text, 5000, &fd, &fault), CHI_OK);
-	assert_int_equal(limit_for(fd, &address, 30000), 15000);
+	assert_int_equal(limit_for(fd, &address, 30000), 30000);
 	assert_int_equal(limit_for(fd, &address, 10), 1000);
 	(void)close(fd);
 	(void)close(door);
