@@ -33,10 +33,6 @@
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
 
-/* A dead reader keeps all pages that are given up meanwhile: with many small commits the file grows
- * by hundreds of megabytes in seconds. */
-#define READER_CHECK_S 2
-
 /* ---- Stores ------------------------------------------------------------------------------ */
 
 /* What others are to use instead of the directory: the first socket of this machine, with a
@@ -177,8 +173,9 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* Readers that died leave their slots, and old pages with them, until someone looks; so does a disk
- * that no one reads. */
+/* Readers that died leave their slots, and old pages with them, until someone looks: with many
+ * small commits the file grows by hundreds of megabytes in seconds. Of a failed disk, too, nothing
+ * is known until someone reads it. */
 static void on_reader_check(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
@@ -288,7 +285,7 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 
 static int start_timer(struct chi_server *server, struct chi_fault *fault)
 {
-	static const struct timeval period = {READER_CHECK_S, 0};
+	const struct timeval period = chi_event_ms(CHI_DISK_TICK_MS);
 	server->reader_timer =
 		event_new(server->main.base, -1, EV_PERSIST, on_reader_check, server);
 	if (server->reader_timer == NULL || event_add(server->reader_timer, &period) < 0) {

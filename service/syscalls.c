@@ -42,10 +42,10 @@ static const char common[] =
 
 /* Clients, threads, and directories whose files come and go. Binding and listening are over. */
 static const char serving[] =
-	"accept accept4 copy_file_range epoll_create epoll_create1 epoll_ctl epoll_pwait "
+	"accept accept4 alarm copy_file_range epoll_create epoll_create1 epoll_ctl epoll_pwait "
 	"epoll_pwait2 epoll_wait eventfd eventfd2 fchmod fchown getpeername getsockname "
 	"getsockopt recv recvfrom recvmsg rename renameat renameat2 send sendfile sendmsg "
-	"sendto setpriority setsockopt shutdown timerfd_create timerfd_gettime "
+	"sendto setitimer setpriority setsockopt shutdown timerfd_create timerfd_gettime "
 	"timerfd_settime unlink unlinkat";
 
 /* Names with a space between them. */

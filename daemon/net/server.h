@@ -47,7 +47,7 @@ struct chi_served {
 	bool writable;		      /* as it was started: chi_served_read_only is what holds */
 	enum chi_read_only read_only; /* why not, if not */
 	struct chi_disk_watch *disk;
-	atomic_bool disk_failed; /* and --on-disk-failure was read-only */
+	atomic_bool disk_failed; /* it is read-only for that, or the process about to end */
 	struct chi_crashes crashes;
 	struct chi_store_writer *writer; /* runs only if writable */
 };

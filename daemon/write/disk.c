@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/write/disk.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "daemon/net/server.h"
 #include "daemon/settings/limits.h"
@@ -15,18 +15,48 @@
 #include "service/log.h"
 #include "store/store.h"
 
-/* How long a stop waits for a read that runs. */
-#define STOP_S 5
+/* How long a stop waits at least for a read that runs. */
+#define STOP_MS 5000
+
+/* How long the last line of the log may take. */
+#define LAST_LINE_S 5
+
+/* How often the timer must have seen a read to call it hung. */
+#define TICKS_LEAST 2
+
+static void on_alarm(int number)
+{
+	(void)number;
+	_exit(CHI_EXIT_DISK);
+}
+
+/* Ends the process soon, also if this thread waits for ever: the log may be on the same disk. */
+static void set_alarm(void)
+{
+	const struct sigaction action = {.sa_handler = on_alarm};
+	sigset_t alarms;
+	(void)sigemptyset(&alarms);
+	(void)sigaddset(&alarms, SIGALRM);
+	(void)sigaction(SIGALRM, &action, NULL);
+	(void)pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	(void)alarm(LAST_LINE_S);
+}
 
 /* The process ends as if it were killed: no answer is sent, no commit finished, and nothing waits
  * for the disk. Clients repeat what was not answered, here or where the store is by then. */
 static void disk_failed(struct chi_served *served, const struct chi_fault *cause)
 {
 	bool exits = served->server->config->on_disk_failure == CHI_DISK_EXIT;
-	if (atomic_exchange(&served->disk_failed, true)) {
+	bool told = atomic_exchange(&served->disk_failed, true);
+	/* What this thread would do next is to answer; another one ends the process. */
+	while (told && exits) {
+		(void)pause();
+	}
+	if (told) {
 		return;
 	}
 	if (exits) {
+		set_alarm();
 		log_error("store.disk", "exiting: the disk of store '{store}' has failed ({cause})",
 			  log_text("store", served->name), log_text("cause", cause->text));
 		_exit(CHI_EXIT_DISK);
@@ -68,7 +98,8 @@ static struct chi_job *begin_read(struct chi_disk_watch *watch)
 	watch->last = &watch->first;
 	watch->n_jobs = 0;
 	watch->due = false;
-	watch->since_ms = chi_now_ms();
+	watch->reads = true;
+	watch->ticks = 0;
 	return jobs;
 }
 
@@ -93,7 +124,7 @@ static void *watch_disk(void *context)
 		}
 		answer_all(jobs, status, direct, &fault);
 		(void)pthread_mutex_lock(&watch->lock);
-		watch->since_ms = 0;
+		watch->reads = false;
 	}
 	(void)pthread_mutex_unlock(&watch->lock);
 	return NULL;
@@ -106,7 +137,7 @@ int chi_disk_watch_push(struct chi_disk_watch *watch, struct chi_job *job)
 	int status = -CHI_EBUSY;
 	job->next = NULL;
 	(void)pthread_mutex_lock(&watch->lock);
-	if (watch->n_jobs < CHI_DISK_CHECKS_MAX) {
+	if (!watch->stopping && watch->n_jobs < CHI_DISK_CHECKS_MAX) {
 		*watch->last = job;
 		watch->last = &job->next;
 		watch->n_jobs++;
@@ -120,16 +151,17 @@ int chi_disk_watch_push(struct chi_disk_watch *watch, struct chi_job *job)
 void chi_disk_watch_tick(struct chi_disk_watch *watch)
 {
 	struct chi_served *served = watch->served;
-	int64_t most = (int64_t)served->server->config->limits.disk_ms;
+	uint64_t limit_ms = served->server->config->limits.disk_ms;
+	uint64_t most = limit_ms / CHI_DISK_TICK_MS;
 	struct chi_fault fault = {{0}};
 	(void)pthread_mutex_lock(&watch->lock);
-	int64_t took = watch->since_ms != 0 ? chi_now_ms() - watch->since_ms : 0;
+	unsigned ticks = watch->reads ? ++watch->ticks : 0;
 	watch->due = true;
 	(void)pthread_cond_signal(&watch->changed);
 	(void)pthread_mutex_unlock(&watch->lock);
-	if (most > 0 && took > most) {
-		(void)chi_fail(&fault, -CHI_EIO, "a read has not been answered for %lld ms",
-			       (long long)took);
+	if (limit_ms > 0 && ticks >= (most > TICKS_LEAST ? most : TICKS_LEAST)) {
+		(void)chi_fail(&fault, -CHI_EIO, "a read has not been answered for %u ms",
+			       ticks * CHI_DISK_TICK_MS);
 		disk_failed(served, &fault);
 	}
 	/* Of an import's commit, or of a compaction's exchange, no writer has told. */
@@ -178,6 +210,7 @@ int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault)
 
 void chi_disk_watch_stop(struct chi_disk_watch *watch)
 {
+	uint64_t ms = watch->served->server->config->limits.disk_ms;
 	struct timespec until;
 	if (!watch->started) {
 		return;
@@ -186,9 +219,10 @@ void chi_disk_watch_stop(struct chi_disk_watch *watch)
 	watch->stopping = true;
 	(void)pthread_cond_signal(&watch->changed);
 	(void)pthread_mutex_unlock(&watch->lock);
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STOP_S;
-	if (pthread_timedjoin_np(watch->thread, NULL, &until) != 0) {
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)((ms > STOP_MS ? ms : STOP_MS) / 1000);
+	if (pthread_clockjoin_np(watch->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+		set_alarm();
 		log_error("store.disk",
 			  "exiting: the disk of store '{store}' does not answer, and everything "
 			  "else has stopped",

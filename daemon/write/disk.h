@@ -26,7 +26,9 @@ struct chi_disk_watch {
 	pthread_cond_t changed;
 	bool stopping;
 	bool due;	       /* the timer has asked for a read */
-	int64_t since_ms;      /* when the read that runs began; 0: none does */
+	bool reads;	       /* a read runs, */
+	unsigned ticks;	       /* which the timer has seen so often: not when it began, since a
+				  process that is stopped for a while has not waited */
 	struct chi_job *first; /* to be answered after the next read */
 	struct chi_job **last;
 	size_t n_jobs; /* these */
@@ -39,16 +41,20 @@ void chi_disk_watch_deinit(struct chi_disk_watch *watch);
  * page cache. -CHI_EIO, -CHI_ENOMEM. Main thread. */
 CHI_MUSTUSE int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault);
 
-/* Answers what waits and ends the thread. If that hangs in a read, the process ends here, with
- * CHI_EXIT_DISK. Harmless if it never started. Main thread. */
+/* Answers what waits and ends the thread. If that hangs in a read for as long as --disk-timeout,
+ * and five seconds at least, the process ends here, with CHI_EXIT_DISK. Harmless if it never
+ * started. Main thread. */
 void chi_disk_watch_stop(struct chi_disk_watch *watch);
 
-/* To be called every two seconds: asks for a read, and looks for one that hangs and for commits
+/* How often chi_disk_watch_tick is to be called. */
+#define CHI_DISK_TICK_MS 2000
+
+/* Asks for a read, and looks for one that hangs and for commits
  * that the disk has failed. Main thread. */
 void chi_disk_watch_tick(struct chi_disk_watch *watch);
 
 /* Answers a CHECK_DISK after the next read, and owns the job from then on. -CHI_EBUSY: too many
- * wait, and the job is still the caller's. Any thread. */
+ * wait or the watch is stopping, and the job is still the caller's. Any thread. */
 CHI_MUSTUSE int chi_disk_watch_push(struct chi_disk_watch *watch, struct chi_job *job);
 
 /* To be called after a write has failed, before it is answered: if the disk was why, does what

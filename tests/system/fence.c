@@ -24,6 +24,7 @@ enum fence {
 	FENCE_CACHE = 3,  /* reads through the page cache fail, those past it do not */
 	FENCE_HANG = 4,	  /* reads past the page cache hang until that ends */
 	FENCE_FULL = 5,	  /* writes fail as on a full disk */
+	FENCE_LOG = 6,	  /* reads past the page cache fail, and writing a file "log" hangs */
 };
 
 static _Atomic unsigned char *wanted;
@@ -45,7 +46,8 @@ static enum fence fence(void)
 	return wanted != NULL ? (enum fence)atomic_load(wanted) : FENCE_NONE;
 }
 
-static bool is_data(int fd)
+/* True if the file has that name, or had it: "/NAME". */
+static bool has_name(int fd, const char *wanted_name)
 {
 	char link[64];
 	char path[1024];
@@ -56,7 +58,12 @@ static bool is_data(int fd)
 	}
 	path[n] = '\0';
 	const char *name = strrchr(path, '/');
-	return name != NULL && strcmp(name, "/data.mdb") == 0;
+	return name != NULL && strncmp(name, wanted_name, strlen(wanted_name)) == 0;
+}
+
+static bool is_data(int fd)
+{
+	return has_name(fd, "/data.mdb");
 }
 
 static bool fails_write(int fd)
@@ -80,7 +87,7 @@ static bool fails_read(int fd)
 		(void)usleep(10000);
 	}
 	errno = EIO;
-	return direct ? now == FENCE_READS : now == FENCE_CACHE;
+	return direct ? now == FENCE_READS || now == FENCE_LOG : now == FENCE_CACHE;
 }
 
 ssize_t fence_pread(int fd, void *out, size_t len, off_t at) __asm__("pread");
@@ -89,6 +96,7 @@ ssize_t fence_pwrite(int fd, const void *bytes, size_t len, off_t at) __asm__("p
 ssize_t fence_pwrite64(int fd, const void *bytes, size_t len, off_t at) __asm__("pwrite64");
 ssize_t fence_pwritev(int fd, const struct iovec *parts, int n, off_t at) __asm__("pwritev");
 ssize_t fence_pwritev64(int fd, const struct iovec *parts, int n, off_t at) __asm__("pwritev64");
+ssize_t fence_write(int fd, const void *bytes, size_t len) __asm__("write");
 int fence_fsync(int fd) __asm__("fsync");
 int fence_fdatasync(int fd) __asm__("fdatasync");
 
@@ -120,6 +128,14 @@ ssize_t fence_pwritev(int fd, const struct iovec *parts, int n, off_t at)
 ssize_t fence_pwritev64(int fd, const struct iovec *parts, int n, off_t at)
 {
 	return fence_pwritev(fd, parts, n, at);
+}
+
+ssize_t fence_write(int fd, const void *bytes, size_t len)
+{
+	while (fence() == FENCE_LOG && has_name(fd, "/log")) {
+		(void)usleep(10000);
+	}
+	return syscall(SYS_write, fd, bytes, len);
 }
 
 int fence_fsync(int fd)

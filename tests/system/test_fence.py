@@ -6,6 +6,7 @@ disk; what is read through the page cache goes on, as it does on such a machine.
 import json
 import os
 import shutil
+import signal
 import tempfile
 import time
 import unittest
@@ -18,7 +19,7 @@ from pychistore import Closed, pb
 FENCE = os.environ.get("CHISTORE_FENCE_LIB", "")
 
 # As in fence.c.
-NONE, READS, WRITES, CACHE, HANG, FULL = range(6)
+NONE, READS, WRITES, CACHE, HANG, FULL, LOG = range(7)
 
 EXIT_DISK = 4
 
@@ -51,9 +52,9 @@ class TestFence(Base):
         done = harness.run_cli("ping", "--store", "--json", address=address)
         return done.returncode, done.stderr, json.loads(done.stdout) if done.stdout else None
 
-    def start_direct(self, *extra):
+    def start_direct(self, *extra, store=None):
         """One whose disk can be read past the cache."""
-        daemon = self.start(*extra)
+        daemon = self.start(*extra, store=store)
         code, text, answer = self.ping(daemon.address)
         self.assertEqual(code, 0, text)
         if not answer["disk_read"]:
@@ -84,6 +85,12 @@ class TestFence(Base):
         with self.start() as daemon, Peer(daemon.address) as peer:
             self.assertEqual(found(peer, [1]), 1)
             self.assertNotIn("crashes", daemon.stderr_text())
+
+    def test_a_log_on_that_disk_is_not_waited_for(self):
+        daemon = self.start_direct("--log-file", self.path("log"))
+        self.fence(LOG)
+        self.assertTrue(self.ends(daemon, 3 * NOTICED))
+        self.assertEqual(daemon._wait(60), EXIT_DISK)
 
     def test_it_is_the_disk_that_is_read(self):
         """The control: a server that looked at its file through the page cache would end here, one
@@ -168,10 +175,25 @@ class TestFence(Base):
         self.assertEqual(daemon.stop(), 0)
 
     def test_a_stop_does_not_wait_for_a_disk_that_hangs(self):
-        daemon = self.start_direct()
+        daemon = self.start_direct("--disk-timeout", "5000")
         self.fence(HANG)
         time.sleep(2.5)
         self.assertEqual(daemon.stop(), EXIT_DISK)
+        self.assertIn("does not answer, and everything else has stopped", daemon.stderr_text())
+
+    def test_a_stopped_process_has_not_waited(self):
+        daemon = self.start_direct("--disk-timeout", "1500")
+        with Peer(daemon.address) as peer:
+            self.fence(HANG)
+            asked = peer.send(check_disk=pb.CheckDisk())
+            time.sleep(0.2)
+            os.kill(daemon.pid, signal.SIGSTOP)
+            time.sleep(5)
+            self.fence(NONE)
+            os.kill(daemon.pid, signal.SIGCONT)
+            self.assertTrue(peer.receive_for(asked).check_disk.direct)
+        self.assertFalse(self.ends(daemon, NOTICED), daemon.stderr_text())
+        self.assertEqual(daemon.stop(), 0)
 
     def test_memory_is_told(self):
         if not os.access("/dev/shm", os.W_OK):
@@ -186,6 +208,19 @@ class TestFence(Base):
             for address in (daemon.address, store):
                 code, text, answer = self.ping(address)
                 self.assertEqual((code, answer["disk_read"]), (0, False), text)
+
+    def test_a_copy_that_was_replaced_is_read_still(self):
+        copy = self.path("copy")
+        self.cli("publish", copy, address=self.store)
+        daemon = self.start_direct("--read-only", store=copy)
+        for _ in range(2):
+            self.cli("publish", copy, address=self.store)
+            code, text, answer = self.ping(daemon.address)
+            self.assertEqual((code, answer and answer["disk_read"]), (0, True), text)
+        self.assertFalse(self.ends(daemon, NOTICED), daemon.stderr_text())
+        self.fence(READS)
+        self.assertTrue(self.ends(daemon, NOTICED), daemon.stderr_text())
+        self.assertEqual(daemon._wait(60), EXIT_DISK)
 
     def test_a_directory_is_read_too(self):
         code, text, answer = self.ping(self.store)
