@@ -126,6 +126,8 @@ static void *watch_disk(void *context)
 		(void)pthread_mutex_lock(&watch->lock);
 		watch->reads = false;
 	}
+	watch->ended = true;
+	(void)pthread_cond_signal(&watch->changed);
 	(void)pthread_mutex_unlock(&watch->lock);
 	return NULL;
 }
@@ -175,7 +177,11 @@ void chi_disk_watch_init(struct chi_disk_watch *watch, struct chi_served *served
 {
 	*watch = (struct chi_disk_watch){.served = served, .last = &watch->first};
 	(void)pthread_mutex_init(&watch->lock, NULL);
-	(void)pthread_cond_init(&watch->changed, NULL);
+	pthread_condattr_t steady; /* waits do not follow steps of the clock */
+	(void)pthread_condattr_init(&steady);
+	(void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&watch->changed, &steady);
+	(void)pthread_condattr_destroy(&steady);
 }
 
 void chi_disk_watch_deinit(struct chi_disk_watch *watch)
@@ -215,13 +221,17 @@ void chi_disk_watch_stop(struct chi_disk_watch *watch)
 	if (!watch->started) {
 		return;
 	}
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)((ms > STOP_MS ? ms : STOP_MS) / 1000);
 	(void)pthread_mutex_lock(&watch->lock);
 	watch->stopping = true;
 	(void)pthread_cond_signal(&watch->changed);
+	while (!watch->ended &&
+	       pthread_cond_timedwait(&watch->changed, &watch->lock, &until) == 0) {
+	}
+	bool ended = watch->ended;
 	(void)pthread_mutex_unlock(&watch->lock);
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)((ms > STOP_MS ? ms : STOP_MS) / 1000);
-	if (pthread_clockjoin_np(watch->thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+	if (!ended) {
 		set_alarm();
 		log_error("store.disk",
 			  "exiting: the disk of store '{store}' does not answer, and everything "
@@ -229,5 +239,6 @@ void chi_disk_watch_stop(struct chi_disk_watch *watch)
 			  log_text("store", watch->served->name));
 		_exit(CHI_EXIT_DISK);
 	}
+	(void)pthread_join(watch->thread, NULL);
 	watch->started = false;
 }

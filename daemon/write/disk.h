@@ -25,6 +25,7 @@ struct chi_disk_watch {
 	pthread_mutex_t lock; /* never held while the disk is read */
 	pthread_cond_t changed;
 	bool stopping;
+	bool ended;	       /* the thread has nothing more to do */
 	bool due;	       /* the timer has asked for a read */
 	bool reads;	       /* a read runs, */
 	unsigned ticks;	       /* which the timer has seen so often: not when it began, since a
