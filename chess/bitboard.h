@@ -69,6 +69,17 @@ static inline int chi_popcount(uint64_t set)
 #endif
 }
 
+/* The squares with the a-file as the h-file: the bits of each byte are reversed. */
+static inline uint64_t chi_mirror_files(uint64_t set)
+{
+	const uint64_t ones = UINT64_C(0x5555555555555555);
+	const uint64_t twos = UINT64_C(0x3333333333333333);
+	const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	set = (set >> 1 & ones) | (set & ones) << 1;
+	set = (set >> 2 & twos) | (set & twos) << 2;
+	return (set >> 4 & fours) | (set & fours) << 4;
+}
+
 /* Takes the lowest square out of a set that is not empty. */
 static inline int chi_pop(uint64_t *set)
 {

@@ -28,24 +28,13 @@ enum code {
 	CODE_BLACK_CASTLE = 15,
 };
 
-/* Reverses the bits of each byte: files a..h run from the least to the most significant bit in
- * a set of squares, the other way in a mask. */
-static uint64_t mirror_files(uint64_t set)
-{
-	const uint64_t ones = UINT64_C(0x5555555555555555);
-	const uint64_t twos = UINT64_C(0x3333333333333333);
-	const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
-	set = (set >> 1 & ones) | (set & ones) << 1;
-	set = (set >> 2 & twos) | (set & twos) << 2;
-	return (set >> 4 & fours) | (set & fours) << 4;
-}
-
-/* The mask at the start of a key as a set of squares. Byte 0 is rank 1. */
+/* The mask at the start of a key as a set of squares. Byte 0 is rank 1, and its highest bit the
+ * a-file. */
 static uint64_t mask_squares(const uint8_t *bytes)
 {
 	uint64_t mask;
 	memcpy(&mask, bytes, sizeof(mask));
-	return mirror_files(le64toh(mask));
+	return chi_mirror_files(le64toh(mask));
 }
 
 /* The number of pieces, for which the order of the mask's bits is all the same. */
@@ -125,7 +114,7 @@ void chi_key_bytes(const struct chi_position *position, uint8_t out[CHI_KEY_MAX]
 	uint64_t planes[4];
 	uint64_t occupied = chi_position_occupied(position);
 	code_planes(position, planes);
-	put_word(out, mirror_files(occupied));
+	put_word(out, chi_mirror_files(occupied));
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("bmi2")) {
 		put_codes_bmi2(planes, occupied, out + MASK_SIZE);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "chess/bitboard.h"
 #include "chess/moment/moment.h"
 
 #include "chess/movegen.h"
@@ -80,15 +81,7 @@ uint64_t chi_turn_squares(struct chi_turn turn, uint64_t squares)
 	if (turn.swap) {
 		squares = __builtin_bswap64(squares);
 	}
-	if (turn.mirror) {
-		const uint64_t ones = UINT64_C(0x5555555555555555);
-		const uint64_t twos = UINT64_C(0x3333333333333333);
-		const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
-		squares = (squares >> 1 & ones) | (squares & ones) << 1;
-		squares = (squares >> 2 & twos) | (squares & twos) << 2;
-		squares = (squares >> 4 & fours) | (squares & fours) << 4;
-	}
-	return squares;
+	return turn.mirror ? chi_mirror_files(squares) : squares;
 }
 
 static void turn_position(struct chi_turn turn, const struct chi_position *position,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "chess/bitboard.h"
 
 #define HIGH_BITS    UINT64_C(0x8080808080808080)
 #define BALANCE_ZERO UINT64_C(0x404040404040)
@@ -305,13 +306,7 @@ static uint8_t lesser(uint8_t a, uint8_t b)
 /* Bits of the mask are from a1 down. */
 static uint64_t squares_of_mask(uint64_t mask)
 {
-	const uint64_t ones = UINT64_C(0x5555555555555555);
-	const uint64_t twos = UINT64_C(0x3333333333333333);
-	const uint64_t fours = UINT64_C(0x0f0f0f0f0f0f0f0f);
-	mask = (mask >> 1 & ones) | (mask & ones) << 1;
-	mask = (mask >> 2 & twos) | (mask & twos) << 2;
-	mask = (mask >> 4 & fours) | (mask & fours) << 4;
-	return __builtin_bswap64(mask);
+	return __builtin_bswap64(chi_mirror_files(mask));
 }
 
 void chi_pattern_needs_of(const struct chi_pattern *pattern, struct chi_pattern_needs *out)
