@@ -326,17 +326,16 @@ static int apply_one(struct chi_load *load, struct entry *entry, struct chi_faul
 {
 	MDB_val stored;
 	bool refused = load->subtract || is_rare(load, entry);
-	struct entry new = *entry;
 	int rc = refused ? CHI_OK
-			 : chi_load_perform_new(load, &new.value, entry->games, entry->n_games,
+			 : chi_load_perform_new(load, &entry->value, entry->games, entry->n_games,
 						fault);
 	if (rc < 0) {
 		return rc;
 	}
 	int error =
-		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, &new, &stored);
+		refused ? chi_load_look(load, &entry->key, &stored) : put_new(load, entry, &stored);
 	if (error == 0) {
-		return count_new(load, &new, fault);
+		return count_new(load, entry, fault);
 	}
 	if (error == MDB_KEYEXIST) {
 		return load->append ? chi_fail(fault, -CHI_EINTERNAL, "positions do not ascend")

@@ -225,6 +225,6 @@ class TestFence(Base):
     def test_a_directory_is_read_too(self):
         code, text, answer = self.ping(self.store)
         self.assertEqual(code, 0, text)
-        self.assertIn(answer["disk_read"], (True, False))
+        self.assertIn("disk_read", answer)
         os.truncate(os.path.join(self.store, "data.mdb"), 100)
         self.assertEqual(self.ping(self.store)[0], 3)
