@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/games/plot.h"
 #include "cli/in/filter.h"
 #include "cli/in/game_terms.h"
 #include "cli/out/columns.h"
@@ -16,6 +17,16 @@
 #include "cli/out/show.h"
 #include "formats/insight_text.h"
 #include "formats/rows/insight.h"
+
+#define LABEL_SIZE 128
+#define LABEL_MOST 30 /* characters that are drawn */
+
+/* The first findings with a score. */
+struct picture {
+	size_t n;
+	struct plot_point points[PLOT_POINTS_MAX];
+	char labels[PLOT_POINTS_MAX][LABEL_SIZE];
+};
 
 struct insight_state {
 	struct game_terms terms;
@@ -30,6 +41,8 @@ struct insight_state {
 	const char *of; /* a FEN; NULL: all positions */
 	bool all;
 	uint8_t kind;
+	const char *plot;
+	struct picture picture; /* in place of rows */
 	const struct chi_insight_result *result;
 	struct cli_rows rows;
 };
@@ -48,6 +61,65 @@ static void print_command(const struct insight_state *state, const struct chi_in
 	}
 }
 
+/* The last moves of a line say most; where there is none, the board. */
+static void make_label(const struct insight_state *state, const char *side,
+		       const struct chi_insight_text *text, char out[LABEL_SIZE])
+{
+	char end[CHI_SAN_SIZE + 1];
+	const char *of = state->terms.of_player ? side : "";
+	const char *from = text->line[0] != '\0' ? text->line : text->fen;
+	size_t len = strlen(from);
+	int after =
+		snprintf(end, sizeof(end), "%s%s", text->move[0] != '\0' ? " " : "", text->move);
+	size_t room = LABEL_MOST - 1 - strlen(of) - (size_t)after;
+	if (len > room && from == text->line) {
+		const char *blank = strchr(from + len - room, ' ');
+		from = blank != NULL ? blank + 1 : from + len - room;
+	}
+	(void)snprintf(out, LABEL_SIZE, "%s%s%.*s%s", of, of[0] != '\0' ? " " : "", (int)room, from,
+		       end);
+}
+
+static void add_point(struct insight_state *state, const char *side,
+		      const struct chi_insight_text *text, const struct chi_insight_row *row)
+{
+	struct picture *picture = &state->picture;
+	if (row->score == CHI_INSIGHT_UNKNOWN || picture->n == PLOT_POINTS_MAX) {
+		return;
+	}
+	/* Its interval is that of the difference. */
+	uint32_t of = state->kind == CHI_INSIGHT_TEMPO ? row->expected : 0;
+	make_label(state, side, text, picture->labels[picture->n]);
+	picture->points[picture->n] = (struct plot_point){
+		.label = picture->labels[picture->n],
+		.score = row->score / 100.0,
+		.low = ((double)of + row->low) / 100,
+		.high = ((double)of + row->high) / 100,
+		.beside = row->expected == CHI_INSIGHT_UNKNOWN ? row->score / 100.0
+							       : row->expected / 100.0};
+	picture->n++;
+}
+
+/* After the findings: the picture, if one is asked for. */
+static int draw(const struct insight_state *state)
+{
+	bool is_tempo = state->kind == CHI_INSIGHT_TEMPO;
+	if (state->plot == NULL) {
+		return EXIT_DONE;
+	}
+	if (state->picture.n == 0) {
+		cli_message("there is nothing to draw");
+		return EXIT_NOT_FOUND;
+	}
+	return plot_draw(&(struct plot){.path = state->plot,
+					.title = chi_insight_words[state->kind],
+					.unit = "percent",
+					.points = state->picture.points,
+					.score = "score and its 95 % interval",
+					.beside = is_tempo ? "a move behind" : "expected",
+					.n = state->picture.n});
+}
+
 /* A game that has gone meanwhile leaves its row without a line. */
 static int print_row(struct cli *cli, const char *side, const struct chi_insight_row *row)
 {
@@ -61,6 +133,10 @@ static int print_row(struct cli *cli, const char *side, const struct chi_insight
 	status = status < 0 ? status : chi_insight_tell(row, is_there ? &game : NULL, &text);
 	if (status < 0) {
 		return cli_fail(cli->client, status);
+	}
+	if (state->plot != NULL) {
+		add_point(state, side, &text, row);
+		return EXIT_DONE;
 	}
 	print_command(state, &text, show);
 	rows_print(&state->rows,
@@ -154,7 +230,9 @@ static int ask(struct cli *cli, bool black)
 		code = print_row(cli, side, &found[i]);
 	}
 	if (code == EXIT_DONE) {
-		rows_head(&state->rows);
+		if (state->plot == NULL) {
+			rows_head(&state->rows);
+		}
 		if (!cli->quiet) {
 			remark(state, side, &result);
 		}
@@ -168,6 +246,9 @@ static int run_side(struct cli *cli, uint8_t kind)
 	struct insight_state *state = cli->state;
 	struct game_terms *terms = &state->terms;
 	state->kind = kind;
+	if (state->plot != NULL && cli->json) {
+		return cli_usage(cli, "--plot and --json exclude each other");
+	}
 	if (terms->n == GAME_TERMS_MAX) {
 		return cli_usage(cli, "too many options choose games");
 	}
@@ -181,7 +262,7 @@ static int run_side(struct cli *cli, uint8_t kind)
 		code = asked ? game_terms_take(cli, terms) : code;
 		code = asked && code == EXIT_DONE ? ask(cli, side == CHI_BLACK) : code;
 	}
-	return code;
+	return code == EXIT_DONE ? draw(state) : code;
 }
 
 static int run_weak(struct cli *cli)
@@ -199,8 +280,12 @@ static int run_kind(struct cli *cli, uint8_t kind)
 {
 	struct insight_state *state = cli->state;
 	state->kind = kind;
+	if (state->plot != NULL && cli->json) {
+		return cli_usage(cli, "--plot and --json exclude each other");
+	}
 	int code = game_terms_take(cli, &state->terms);
-	return code == EXIT_DONE ? ask(cli, false) : code;
+	code = code == EXIT_DONE ? ask(cli, false) : code;
+	return code == EXIT_DONE ? draw(state) : code;
 }
 
 static int run_novelties(struct cli *cli)
@@ -235,13 +320,17 @@ static int run_drift(struct cli *cli)
 		       : cli_usage(cli, "say in which year the later games begin: --split YEAR");
 }
 
+#define PLOT_OPTION                                                                                \
+	OPTION_TEXT(insight_state, plot, "plot", "FILE",                                           \
+		    "draw the first scores by gnuplot: into this PNG file, or - for the terminal")
+
 #define TESTED_OPTIONS                                                                             \
 	OPTION_NUMBER(insight_state, fdr, 1, 100, "fdr", "PERCENT",                                \
 		      "of the findings so many may be chance (default: 5)"),                       \
 		OPTION_FLAG(insight_state, all, "all", "all positions that were tested"),          \
 		OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",                   \
 			      "at most N findings, the surest"),                                   \
-		GAME_TERM_OPTIONS(insight_state, terms)
+		PLOT_OPTION, GAME_TERM_OPTIONS(insight_state, terms)
 
 static const struct insight_state side_defaults = {.terms = {.of_player = true}};
 
@@ -307,6 +396,7 @@ static const struct cli_option novelty_options[] = {
 		      "count the games that followed within these years (default: 3)"),
 	OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N",
 		      "at most N findings, the most followed"),
+	PLOT_OPTION,
 	EVIDENCE_OPTIONS(insight_state, evidence),
 	GAME_TERM_OPTIONS(insight_state, terms),
 	OPTIONS_END,
@@ -343,6 +433,7 @@ static const struct cli_option tempo_options[] = {
 	OPTION_NUMBER(insight_state, min_games, 2, UINT32_MAX, "min-games", "N",
 		      "games of each of the two positions (default: 200)"),
 	OPTION_NUMBER(insight_state, limit, 1, UINT64_MAX, "limit", "N", "at most N pairs"),
+	PLOT_OPTION,
 	OPTIONS_END,
 };
 

@@ -57,12 +57,13 @@ static int draw(const struct stats_state *state, const struct chi_stats_result *
 	}
 	const char *unit = chi_stats_of_positions(state->by) ? "positions" : "games";
 	(void)snprintf(title, sizeof(title), "%s by %s", unit, chi_stats_word(state->by));
-	const struct plot plot = {.title = title,
+	const struct plot plot = {.path = state->plot,
+				  .title = title,
 				  .unit = unit,
 				  .bars = bars,
 				  .n = result->n,
 				  .whole = chi_stats_of_positions(state->by)};
-	return plot_draw(&plot, state->plot);
+	return plot_draw(&plot);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gnuplot reads its commands from a pipe, and the bars from a block of data in them. Texts of a
- * store lose every character that its language obeys.
+ * gnuplot reads its commands from a pipe, and what it draws from a block of data in them. Texts of
+ * a store lose every character that its language obeys.
  */
 #include "cli/games/plot.h"
 
@@ -61,22 +61,34 @@ static void put_bars(FILE *file, const struct plot *plot)
 	fprintf(file, "EOD\n");
 }
 
-static void put_commands(FILE *file, const struct plot *plot, const char *path)
+/* In rows, the first on top. */
+static void put_points(FILE *file, const struct plot *plot)
 {
-	if (strcmp(path, "-") == 0) {
-		fprintf(file, "set terminal dumb 100 32\nset xtics nomirror\n");
-	} else {
-		fprintf(file, "set terminal pngcairo size 1280,720\nset output ");
-		put_path(file, path);
-		fprintf(file, "\nset xtics nomirror rotate by -60\n");
+	fprintf(file, "$points << EOD\n");
+	for (size_t i = 0; i < plot->n; i++) {
+		const struct plot_point *point = &plot->points[i];
+		(void)putc('"', file);
+		put_label(file, point->label);
+		fprintf(file, "\"\t%zu\t%.2f\t%.2f\t%.2f\t%.2f\n", i + 1, point->score, point->low,
+			point->high, point->beside);
 	}
+	fprintf(file,
+		"EOD\nset xlabel \"%s\"\nset yrange [%zu.5:0.5]\nset grid x\nset key below\n"
+		"plot $points using 3:2:4:5:ytic(1) with xerrorbars pt 7 title \"%s\","
+		" '' using 6:2 with points pt 4 title \"%s\"\n",
+		plot->unit, plot->n, plot->score, plot->beside);
+}
+
+static void put_histogram(FILE *file, const struct plot *plot)
+{
+	fprintf(file, "set xtics nomirror%s\n",
+		strcmp(plot->path, "-") == 0 ? "" : " rotate by -60");
 	put_bars(file, plot);
 	fprintf(file,
-		"set datafile separator \"\\t\"\nset title \"%s\" noenhanced\n"
 		"set ylabel \"%s\"\nset yrange [0:*]\nset style data histograms\n"
 		"set style histogram rowstacked\nset style fill solid 0.8 border\n"
 		"set boxwidth 0.8\n",
-		plot->title, plot->unit);
+		plot->unit);
 	if (plot->whole) {
 		fprintf(file, "plot $bars using 2:xtic(1) notitle\n");
 	} else {
@@ -86,7 +98,24 @@ static void put_commands(FILE *file, const struct plot *plot, const char *path)
 	}
 }
 
-int plot_draw(const struct plot *plot, const char *path)
+static void put_commands(FILE *file, const struct plot *plot)
+{
+	if (strcmp(plot->path, "-") == 0) {
+		fprintf(file, "set terminal dumb 100 32\n");
+	} else {
+		fprintf(file, "set terminal pngcairo size 1280,720\nset output ");
+		put_path(file, plot->path);
+		(void)putc('\n', file);
+	}
+	fprintf(file, "set datafile separator \"\\t\"\nset title \"%s\" noenhanced\n", plot->title);
+	if (plot->points != NULL) {
+		put_points(file, plot);
+	} else {
+		put_histogram(file, plot);
+	}
+}
+
+int plot_draw(const struct plot *plot)
 {
 	/* A child that is not there shows in its exit status, not in a signal. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
@@ -94,7 +123,7 @@ int plot_draw(const struct plot *plot, const char *path)
 	FILE *file = popen("command -v gnuplot >/dev/null || exit 127; exec gnuplot", "w");
 	int status = -1;
 	if (file != NULL) {
-		put_commands(file, plot, path);
+		put_commands(file, plot);
 		status = pclose(file);
 	}
 	(void)signal(SIGPIPE, before);
@@ -104,7 +133,7 @@ int plot_draw(const struct plot *plot, const char *path)
 	if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127) {
 		cli_message("--plot needs gnuplot, which is not installed (Debian: gnuplot-nox)");
 	} else {
-		cli_message("gnuplot could not draw to '%s'", path);
+		cli_message("gnuplot could not draw to '%s'", plot->path);
 	}
 	return EXIT_STORE;
 }

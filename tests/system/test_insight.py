@@ -4,6 +4,7 @@ weakness, a novelty and a pair of positions a move apart that are put into them:
 row's own command shows as many games as the row says."""
 
 import json
+import os
 import random
 import shlex
 
@@ -210,6 +211,30 @@ class Insight(Base):
         self.assertIn("nothing: 0 positions of 700 games with a year, 0 of them before 1999",
                       said.stderr)
 
+    def test_plot(self):
+        """What gnuplot is told: each score of the rows, with its interval, within the picture."""
+        self.write("gnuplot", "#!/bin/sh\n/bin/cat >\"$OUT\"\n")
+        os.chmod(self.path("gnuplot"), 0o755)
+        environment = {**os.environ, "PATH": self.dir, "OUT": self.path("commands")}
+        for args in (["weak", "Player, Some", "--all"], ["novelties"],
+                     ["tempo", "--min-games", "2"], ["performance", "--all", "--min-games", "20"],
+                     ["drift", "--split", "2002", "--all", "--min-games", "20"]):
+            with self.subTest(args):
+                rows = [row for row in self.rows(*args) if row["score"] is not None]
+                done = self.cli(*args, "--plot", "-", address=self.store, env=environment)
+                self.assertEqual(done.stdout, "")
+                with open(self.path("commands"), encoding="utf-8") as file:
+                    points = [line.split("\t") for line in file if line.startswith('"')]
+                self.assertEqual(len(points), min(len(rows), 40))
+                for row, (label, _, score, low, high, _) in zip(rows, points):
+                    self.assertIn(row["line"][-10:] if row["line"] else row["fen"][:15], label)
+                    of = row["score_behind"] if args[0] == "tempo" else 0
+                    for told, value in ((score, row["score"]), (low, row["low"] + of),
+                                        (high, row["high"] + of)):
+                        self.assertAlmostEqual(float(told), value, 2)
+        done = self.cli("weak", "Nobody", "--plot", "-", address=self.store, code=1)
+        self.assertIn("nothing to draw", done.stderr)
+
     def test_refused(self):
         for args, what in ((["weak"], "needs PLAYER"),
                            (["weak", "A", "--white", "B"], "unexpected argument"),
@@ -219,6 +244,8 @@ class Insight(Base):
                            (["performance", "--fdr", "0"], "fdr"),
                            (["drift", "--player", "A"], "--split YEAR"),
                            (["drift", "--split", "0"], "split"),
+                           (["weak", "A", "--plot", "-", "--json"], "exclude"),
+                           (["tempo", "--plot", "-", "--json"], "exclude"),
                            (["weak", "A", "--filter", "("], "filter")):
             done = self.cli(*args, address=self.store, code=2)
             self.assertIn(what, done.stderr)
@@ -244,7 +271,9 @@ class Gap(Base):
                 made.append(game(len(made), f"P{i}", f"Q{i},{j}", f"1. K{'defgh'[king]}2", result)
                             .replace("[Event", f'[SetUp "1"]\n[FEN "{start}"]\n[Event'))
         self.planted = lines[31].split(",")[0]
-        self.cli("import", self.write("games.pgn", "".join(made)), address=self.store)
+        self.games = self.write("games.pgn", "".join(made))
+        self.evaluated = [line.split(",")[:2] for line in lines[1:]]
+        self.cli("import", self.games, address=self.store)
         self.cli("import", self.write("evals.csv", "\n".join(lines) + "\n"), address=self.store)
 
     def test_gap(self):
@@ -259,6 +288,20 @@ class Gap(Base):
         every = self.out("gap", "--json", "--all", address=self.store).splitlines()
         self.assertEqual(len(every), 40)
         self.assertEqual(self.out("gap", "--json", "--player", "P1", address=self.store), "")
+
+    def test_gap_by_lichess(self):
+        """By a file of lichess' evaluations, which has a clock-less FEN, lines of moves and no engine."""
+        other = self.path("other")
+        lines = [json.dumps({"fen": " ".join(fen.split()[:4]), "evals": [
+            {"pvs": [{"cp": int(cp), "line": f"{'defgh'[i // 8]}1{'defgh'[i // 8]}2"}], "knodes": 100, "depth": 20}]})
+                 for i, (fen, cp) in enumerate(self.evaluated)]
+        self.cli("import", self.games, address=other)
+        self.cli("import", self.write("lichess_db_eval.jsonl", "\n".join(lines) + "\n"),
+                 address=other)
+        for args in ((), ("--all",)):
+            said = [self.out("gap", *args, address=store) for store in (self.store, other)]
+            self.assertEqual(*said)
+        self.assertIn(self.planted.split()[0], said[0])
 
     def test_evaluations_that_are_all_alike_find_nothing(self):
         lines = ["fen,cp,engine,depth"] + [
