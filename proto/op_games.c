@@ -222,6 +222,10 @@ static const struct chi_member group[] = {
 	CHI_M_ALWAYS(2, CHI_STRING, struct chi_stats_group, text),
 	CHI_M_NESTED(3, struct chi_stats_group, counts, CHI_IF_SET, &chi_counts_message),
 	CHI_M_NUMBER(4, struct chi_stats_group, positions),
+	CHI_M_NUMBER(5, struct chi_stats_group, rated),
+	CHI_M_UP_TO(6, struct chi_stats_group, expected, CHI_STATS_POINT, "over a point"),
+	CHI_M_SIGNED(7, struct chi_stats_group, beyond, -CHI_STATS_BEYOND_MAX, CHI_STATS_BEYOND_MAX,
+		     "over 10,000 standard deviations"),
 };
 static CHI_TABLE(group_message, stats_group, group, NULL);
 

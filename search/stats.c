@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Groups are numbered by what they are of, a small number, and counted in an array; only kinds of
- * material are too many for that, and have a hash table.
+ * material are too many for that, and have a hash table. What ratings let expect is fitted on all
+ * games of the snapshot first.
  */
 #include "search/stats.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #include "search/filter/matcher.h"
 #include "search/filter/terms.h"
 #include "store/names/names.h"
+#include "store/ratings/expect.h"
 
 #define POSITIONS_A_STEP 100
 #define ROWS		 64
@@ -29,6 +32,10 @@ struct group {
 	uint64_t key; /* of material, plus 1; 0: free */
 	struct chi_counts counts;
 	uint64_t positions;
+	uint64_t rated;
+	double points; /* in rated games, */
+	double expected;
+	double variance; /* of what is expected */
 };
 
 struct chi_stats {
@@ -37,6 +44,9 @@ struct chi_stats {
 	struct chi_terms terms;
 	struct chi_matcher *matcher; /* of games, */
 	struct chi_scan *scan;	     /* or positions */
+	struct chi_archive_view view;
+	struct chi_expect expect;
+	bool is_fitted;
 	struct chi_unknown_names unknown;
 	struct group *groups;
 	size_t n_groups; /* room; of a hash table a power of two */
@@ -143,7 +153,6 @@ static int open_source(struct chi_stats *stats, struct chi_read *read,
 int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, struct chi_stats **out,
 		   struct chi_fault *fault)
 {
-	struct chi_archive_view view;
 	if (spec->by >= CHI_STATS_KINDS) {
 		return chi_fail(fault, -CHI_EINVAL, "stats: unknown kind %u", spec->by);
 	}
@@ -154,8 +163,8 @@ int chi_stats_open(struct chi_read *read, const struct chi_stats_spec *spec, str
 	stats->by = spec->by;
 	stats->limit = spec->limit;
 	int rc = open_source(stats, read, spec, fault);
-	rc = rc == CHI_OK ? chi_read_archive(read, &view) : rc;
-	rc = rc == CHI_OK ? size_of(&view, spec->by, &stats->n_groups) : rc;
+	rc = rc == CHI_OK ? chi_read_archive(read, &stats->view) : rc;
+	rc = rc == CHI_OK ? size_of(&stats->view, spec->by, &stats->n_groups) : rc;
 	if (rc == CHI_OK) {
 		stats->groups = calloc(stats->n_groups, sizeof(*stats->groups));
 		rc = stats->groups != NULL ? CHI_OK : -CHI_ENOMEM;
@@ -219,33 +228,56 @@ static uint32_t value_of(uint8_t by, const struct chi_columns_chunk *chunk, uint
 #undef AT
 }
 
+/* Of a game as one side sees it. */
+struct side_game {
+	uint32_t result;
+	bool is_rated;
+	double expected;
+	double variance;
+};
+
 /* -CHI_ECORRUPT: a column has what there is not. */
-static int count_stat_game(struct chi_stats *stats, uint32_t value, uint32_t result)
+static int count_stat_game(struct chi_stats *stats, uint32_t value, const struct side_game *game)
 {
 	if (value >= stats->n_groups) {
 		return -CHI_ECORRUPT;
 	}
-	add_result(&stats->groups[value].counts, result);
+	struct group *group = &stats->groups[value];
+	add_result(&group->counts, game->result);
+	if (game->is_rated) {
+		group->rated++;
+		group->points += chi_expect_points(game->result);
+		group->expected += game->expected;
+		group->variance += game->variance;
+	}
 	return CHI_OK;
 }
 
 /* As Black sees it. */
-static uint32_t turned(uint32_t result)
+static void turn_side(struct side_game *game)
 {
-	return result == CHI_RESULT_WHITE   ? CHI_RESULT_BLACK
-	       : result == CHI_RESULT_BLACK ? CHI_RESULT_WHITE
-					    : result;
+	game->result = game->result == CHI_RESULT_WHITE	  ? CHI_RESULT_BLACK
+		       : game->result == CHI_RESULT_BLACK ? CHI_RESULT_WHITE
+							  : game->result;
+	game->expected = 1 - game->expected;
 }
 
 static int add_row(struct chi_stats *stats, const struct chi_columns_chunk *chunk, uint32_t row)
 {
 	uint32_t value = value_of(stats->by, chunk, row);
-	uint32_t result = chi_column_value(chunk, CHI_COLUMN_RESULT, row);
-	int rc = count_stat_game(stats, value,
-				 stats->by == CHI_STATS_BLACK ? turned(result) : result);
+	struct side_game game = {.result = chi_column_value(chunk, CHI_COLUMN_RESULT, row)};
+	game.is_rated =
+		chi_expect_of(&stats->expect, chi_column_value(chunk, CHI_COLUMN_WHITE_ELO, row),
+			      chi_column_value(chunk, CHI_COLUMN_BLACK_ELO, row), game.result,
+			      &game.expected, &game.variance);
+	if (stats->by == CHI_STATS_BLACK) {
+		turn_side(&game);
+	}
+	int rc = count_stat_game(stats, value, &game);
 	if (rc == CHI_OK && stats->by == CHI_STATS_PLAYER) {
 		uint32_t black = chi_column_value(chunk, CHI_COLUMN_BLACK, row);
-		rc = black != value ? count_stat_game(stats, black, turned(result)) : CHI_OK;
+		turn_side(&game);
+		rc = black != value ? count_stat_game(stats, black, &game) : CHI_OK;
 	}
 	return rc;
 }
@@ -254,6 +286,15 @@ static int step_games(struct chi_stats *stats, uint64_t steps)
 {
 	struct chi_hits hits;
 	int rc = CHI_OK;
+	if (!stats->is_fitted) {
+		rc = chi_expect_step(&stats->expect, stats->view.txn, stats->view.trees.columns,
+				     &steps);
+		stats->is_fitted = rc == CHI_NONE;
+		rc = rc == CHI_NONE ? CHI_OK : rc;
+		if (!stats->is_fitted) {
+			return rc;
+		}
+	}
 	while (rc == CHI_OK && steps > 0) {
 		rc = chi_matcher_next(stats->matcher, &steps, &hits);
 		const struct chi_columns_chunk *chunk = chi_matcher_chunk(stats->matcher);
@@ -435,6 +476,20 @@ static int compare_size(const void *left, const void *right)
 	return a != b ? (a < b ? 1 : -1) : compare_value(left, right);
 }
 
+/* What ratings say of a group's rated games. */
+static void rate(const struct group *group, struct chi_stats_row *row)
+{
+	double n = (double)group->rated;
+	row->rated = group->rated;
+	if (group->rated > 0) {
+		double z = (group->points - group->expected) / sqrt(group->variance);
+		double hundredths = round(100 * z);
+		row->expected = (uint32_t)lround(CHI_STATS_POINT * group->expected / n);
+		row->beyond = (int32_t)fmax(-CHI_STATS_BEYOND_MAX,
+					    fmin(CHI_STATS_BEYOND_MAX, hundredths));
+	}
+}
+
 static int finish_stats(struct chi_stats *stats)
 {
 	static const struct group empty;
@@ -453,6 +508,7 @@ static int finish_stats(struct chi_stats *stats)
 							     : (uint32_t)i;
 		row->counts = group->counts;
 		row->positions = group->positions;
+		rate(group, row);
 		print_text(stats->by, group, row);
 		stats->n_rows++;
 	}
@@ -523,6 +579,9 @@ int chi_stats_group_of(struct chi_read *read, uint8_t by, const struct chi_stats
 		.text = chi_arena_text(arena, name.text, name.len),
 		.counts = row->counts,
 		.positions = row->positions,
+		.rated = row->rated,
+		.expected = row->expected,
+		.beyond = row->beyond,
 	};
 	return out->text != NULL ? CHI_OK : -CHI_ENOMEM;
 }

@@ -21,6 +21,9 @@ struct chi_stats_row {
 			   caller's to look up */
 	struct chi_counts counts; /* as in struct chi_stats_group */
 	uint64_t positions;
+	uint64_t rated;
+	uint32_t expected;
+	int32_t beyond;
 };
 
 struct chi_stats;

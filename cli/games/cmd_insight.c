@@ -101,7 +101,7 @@ static void add_point(struct insight_state *state, const char *side,
 }
 
 /* After the findings: the picture, if one is asked for. */
-static int draw(const struct insight_state *state)
+static int draw_findings(const struct insight_state *state)
 {
 	bool is_tempo = state->kind == CHI_INSIGHT_TEMPO;
 	if (state->plot == NULL) {
@@ -262,7 +262,7 @@ static int run_side(struct cli *cli, uint8_t kind)
 		code = asked ? game_terms_take(cli, terms) : code;
 		code = asked && code == EXIT_DONE ? ask(cli, side == CHI_BLACK) : code;
 	}
-	return code == EXIT_DONE ? draw(state) : code;
+	return code == EXIT_DONE ? draw_findings(state) : code;
 }
 
 static int run_weak(struct cli *cli)
@@ -285,7 +285,7 @@ static int run_kind(struct cli *cli, uint8_t kind)
 	}
 	int code = game_terms_take(cli, &state->terms);
 	code = code == EXIT_DONE ? ask(cli, false) : code;
-	return code == EXIT_DONE ? draw(state) : code;
+	return code == EXIT_DONE ? draw_findings(state) : code;
 }
 
 static int run_novelties(struct cli *cli)

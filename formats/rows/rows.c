@@ -224,6 +224,23 @@ static void games_cell(const void *at, struct chi_cell *out)
 	chi_cell_count(out, ended(counts) + counts->other);
 }
 
+/* Not known without rated games. */
+static void expected_cell(const void *at, struct chi_cell *out)
+{
+	const struct chi_stats_group *group = at;
+	if (group->rated > 0) {
+		chi_cell_hundredths(out, (int32_t)group->expected);
+	}
+}
+
+static void beyond_cell(const void *at, struct chi_cell *out)
+{
+	const struct chi_stats_group *group = at;
+	if (group->rated > 0) {
+		chi_cell_hundredths(out, group->beyond);
+	}
+}
+
 static void text_cell(const void *at, struct chi_cell *out)
 {
 	const char *text = ((const struct chi_stats_group *)at)->text;
@@ -232,7 +249,7 @@ static void text_cell(const void *at, struct chi_cell *out)
 	}
 }
 
-/* Of positions all of them; else one less. */
+/* What ratings say is known of games alone. */
 size_t chi_stats_columns(uint8_t by, struct chi_row_column columns[CHI_STATS_COLUMNS])
 {
 	const struct chi_row_column all[] = {
@@ -247,10 +264,15 @@ size_t chi_stats_columns(uint8_t by, struct chi_row_column columns[CHI_STATS_COL
 		       of_players(by) ? "lost" : "black"),
 		COLUMN(SHOW_COUNT, struct chi_stats_group, counts.other, "other"),
 		COLUMN_MADE("score", score_cell),
+		COLUMN(SHOW_COUNT, struct chi_stats_group, rated, "rated"),
+		COLUMN_MADE("expected", expected_cell),
+		COLUMN_MADE("performance", beyond_cell),
 	};
+	bool has_positions = chi_stats_of_positions(by);
+	size_t last = CHI_COUNT(all) - (has_positions ? 3 : 0);
 	size_t n = 0;
-	for (size_t i = 0; i < CHI_COUNT(all); i++) {
-		if (i != 1 || chi_stats_of_positions(by)) {
+	for (size_t i = 0; i < last; i++) {
+		if (i != 1 || has_positions) {
 			columns[n++] = all[i];
 		}
 	}

@@ -80,5 +80,5 @@ bool chi_stats_of_positions(uint8_t by);
 const char *chi_stats_word(uint8_t by);
 
 /* The columns of groups by that, which begin with its name. Returns how many. */
-#define CHI_STATS_COLUMNS 8
+#define CHI_STATS_COLUMNS 10
 size_t chi_stats_columns(uint8_t by, struct chi_row_column out[CHI_STATS_COLUMNS]);

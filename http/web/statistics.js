@@ -33,6 +33,12 @@ function words(row) {
 			+ `drawn ${count(row.drawn)}, lost ${count(row.lost)}`;
 }
 
+/* What the ratings of the games let expect. */
+function ratedWords({ expected, performance }) {
+	return expected === null || expected === undefined ? ""
+		: `; ${fixed(expected, 1)} % expected by ratings, performance ${performance > 0 ? "+" : ""}${fixed(performance, 1)}`;
+}
+
 function shorten(text) {
 	return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
@@ -156,7 +162,7 @@ class Chart {
 			parts: row.positions === undefined ? parts(row) : [["plain", row.positions]],
 			value: `${count(many(row))}${row.score === null || row.positions !== undefined ? ""
 				: ` · ${fixed(row.score, 0)} %`}`,
-			title: `${row.value}: ${row.positions === undefined ? words(row)
+			title: `${row.value}: ${row.positions === undefined ? words(row) + ratedWords(row)
 				: `${count(row.positions)} positions`}` })), { width, label: this.kind.title });
 	}
 }

@@ -88,7 +88,16 @@ struct chi_stats_group {
 	 * games won, `black` those lost, with either colour. */
 	struct chi_counts counts;
 	uint64_t positions; /* with the kinds for positions; else 0 */
+	/* Of games with two ratings and a result; 0 with the kinds for positions. */
+	uint64_t rated;
+	uint32_t expected; /* White's points a game, or the player's, that the ratings let expect,
+			      as insights do (chistore/insight.h): of CHI_STATS_POINT */
+	int32_t beyond;	   /* by so many standard deviations the results are beyond these, in
+			      hundredths; -CHI_STATS_BEYOND_MAX to CHI_STATS_BEYOND_MAX */
 };
+
+#define CHI_STATS_POINT	     10000
+#define CHI_STATS_BEYOND_MAX 1000000
 
 struct chi_stats_result {
 	const struct chi_stats_group *groups;

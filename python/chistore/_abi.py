@@ -193,6 +193,8 @@ CHI_STATS_PIECES = 12
 CHI_STATS_MATERIAL = 13
 CHI_STATS_ENDGAME = 14
 CHI_STATS_KINDS = 15
+CHI_STATS_POINT = 10000
+CHI_STATS_BEYOND_MAX = 1000000
 CHI_TWINS_BEGINNING = 1
 CHI_TWINS_NAMES = 2
 CHI_TWINS_DATES = 4
@@ -905,6 +907,9 @@ chi_stats_group._fields_ = [
     ("text", c_char_p),
     ("counts", chi_counts),
     ("positions", c_uint64),
+    ("rated", c_uint64),
+    ("expected", c_uint32),
+    ("beyond", c_int32),
 ]
 chi_stats_result._fields_ = [
     ("groups", POINTER(chi_stats_group)),

@@ -138,24 +138,35 @@ CASE(columns_of_statistics)
 	const struct chi_stats_group group = {.value = 1990,
 					      .text = "a text",
 					      .positions = 9,
-					      .counts = {.white = 2, .draws = 1, .black = 1}};
+					      .counts = {.white = 2, .draws = 1, .black = 1},
+					      .rated = 3,
+					      .expected = 5050,
+					      .beyond = -125};
 	const struct chi_stats_group empty = {.text = "", .counts = {.other = 3}};
 	for (unsigned by = CHI_STATS_YEAR; by < CHI_STATS_KINDS; by++) {
 		struct chi_row_column columns[CHI_STATS_COLUMNS];
 		struct chi_cell score;
 		size_t n = chi_stats_columns((uint8_t)by, columns);
-		assert_int_equal(n,
-				 CHI_STATS_COLUMNS - (chi_stats_of_positions((uint8_t)by) ? 0 : 1));
+		bool has_positions = chi_stats_of_positions((uint8_t)by);
+		assert_int_equal(n, has_positions ? 8 : 10);
 		assert_string_equal(columns[0].name, chi_stats_word((uint8_t)by));
 		bool is_text = columns[0].make != NULL;
 		is_cell(&columns[0], &group, is_text ? VALUE_TEXT : VALUE_NUMBER,
 			is_text ? "a text" : "1990");
 		is_cell(&columns[0], &empty, VALUE_UNKNOWN, NULL);
-		is_cell(&columns[n - 6], &group, VALUE_NUMBER, "4");
-		is_cell(&columns[n - 6], &empty, VALUE_NUMBER, "3");
-		chi_cell_fill(&columns[n - 1], &group, &score);
+		const struct chi_row_column *games = &columns[has_positions ? 2 : 1];
+		is_cell(games, &group, VALUE_NUMBER, "4");
+		is_cell(games, &empty, VALUE_NUMBER, "3");
+		chi_cell_fill(games + 5, &group, &score);
 		assert_true(score.kind == VALUE_REAL && score.real > 62.4 && score.real < 62.6);
-		is_cell(&columns[n - 1], &empty, VALUE_UNKNOWN, NULL);
+		is_cell(games + 5, &empty, VALUE_UNKNOWN, NULL);
+		if (!has_positions) {
+			is_cell(&columns[7], &group, VALUE_NUMBER, "3");
+			is_cell(&columns[8], &group, VALUE_NUMBER, "50.50");
+			is_cell(&columns[9], &group, VALUE_NUMBER, "-1.25");
+			is_cell(&columns[8], &empty, VALUE_UNKNOWN, NULL);
+			is_cell(&columns[9], &empty, VALUE_UNKNOWN, NULL);
+		}
 	}
 }
 

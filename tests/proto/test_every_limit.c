@@ -104,6 +104,8 @@ static const struct known known[] = {
 	{"Explore.filter", 4096},
 	{"Stats.filter", 4096},
 	{"StatsResult.groups", 10000},
+	{"StatsGroup.expected", 10000},
+	{"StatsGroup.beyond", 1000000},
 	{"Names.wanted", 1024},
 	{"NamesResult.names", 10000},
 	{"Name.text", 1023},

@@ -2,6 +2,7 @@
 /* Games by what they are, and positions by what is on the board: the same as loops count. */
 #include "tests/search/world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "chess/pattern/pattern.h"
 #include "chess/sieve.h"
 #include "search/stats.h"
+#include "store/ratings/expect.h"
 
 #define GAMES 900
 
@@ -58,8 +60,57 @@ static uint32_t value_of(uint8_t by, const struct chi_game_head *h)
 	}
 }
 
+/* What the ratings of a group's games say, by what is fitted on all games there are. */
+struct rated {
+	uint64_t n;
+	double points;
+	double expected;
+	double variance;
+};
+
+static void fit_world(struct chi_expect *expect)
+{
+	*expect = (struct chi_expect){0};
+	for (uint32_t number = 1; number <= world.n; number++) {
+		const struct chi_game_head *h = &world.games[number].head;
+		if (world.games[number].there) {
+			(void)chi_expect_add(expect, h->white_elo, h->black_elo, h->result);
+		}
+	}
+	chi_expect_fit(expect);
+}
+
+static void rate_game(const struct chi_expect *expect, const struct chi_game_head *h, bool turn,
+		      struct rated *sums)
+{
+	double points;
+	double variance;
+	if (chi_expect_of(expect, h->white_elo, h->black_elo, h->result, &points, &variance)) {
+		double scored = chi_expect_points(h->result);
+		sums->n++;
+		sums->points += turn ? 1 - scored : scored;
+		sums->expected += turn ? 1 - points : points;
+		sums->variance += variance;
+	}
+}
+
+static void check_rated(const struct chi_stats_row *row, const struct rated *sums)
+{
+	assert_int_equal(row->rated, sums->n);
+	if (sums->n == 0) {
+		assert_int_equal(row->expected, 0);
+		assert_int_equal(row->beyond, 0);
+		return;
+	}
+	double z = (sums->points - sums->expected) / sqrt(sums->variance);
+	assert_true(fabs(row->expected - 1e4 * sums->expected / (double)sums->n) < 0.51);
+	assert_true(fabs(row->beyond - 100 * z) < 0.51);
+}
+
 static void check_games(uint8_t by, const char *filter)
 {
+	struct chi_expect expect;
+	fit_world(&expect);
 	static struct chi_terms terms;
 	size_t n;
 	uint64_t rest = 0;
@@ -68,6 +119,7 @@ static void check_games(uint8_t by, const char *filter)
 	ok(chi_terms_parse(filter, strlen(filter), &terms, &fault));
 	for (size_t i = 0; i < n; i++) {
 		struct chi_counts found = {0};
+		struct rated sums = {0};
 		uint64_t *of[] = {&found.white, &found.draws, &found.black, &found.other};
 		assert_true(i == 0 || rows[i].value > rows[i - 1].value);
 		for (uint32_t number = 1; number <= world.n; number++) {
@@ -78,11 +130,14 @@ static void check_games(uint8_t by, const char *filter)
 			bool turn = h->result <= CHI_RESULT_BLACK &&
 				    (by == CHI_STATS_BLACK || (both && !is));
 			if ((is || both) && world_fits(&world.games[number], &terms)) {
+				rate_game(&expect, h, by == CHI_STATS_BLACK || (both && !is),
+					  &sums);
 				++*of[turn ? CHI_RESULT_BLACK - h->result : h->result];
 				rest += by != CHI_STATS_PLAYER;
 			}
 		}
 		assert_memory_equal(&rows[i].counts, &found, sizeof(found));
+		check_rated(&rows[i], &sums);
 	}
 	for (uint32_t number = 1; number <= world.n && by != CHI_STATS_PLAYER; number++) {
 		rest -= world_fits(&world.games[number], &terms);

@@ -232,7 +232,7 @@ class Insight(Base):
                     for told, value in ((score, row["score"]), (low, row["low"] + of),
                                         (high, row["high"] + of)):
                         self.assertAlmostEqual(float(told), value, 2)
-        done = self.cli("weak", "Nobody", "--plot", "-", address=self.store, code=1)
+        done = self.cli("weak", "Unknown, A", "--plot", "-", address=self.store, code=1)
         self.assertIn("nothing to draw", done.stderr)
 
     def test_refused(self):
