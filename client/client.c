@@ -273,6 +273,26 @@ int chi_store_repair(const char *address, const char *path, enum chi_statistic s
 			      result, fault);
 }
 
+int chi_store_set_statistic(const char *address, enum chi_statistic statistic,
+			    const struct chi_counts *base, uint64_t *changed,
+			    struct chi_fault *fault)
+{
+	struct chi_address parsed;
+	struct chi_dir *store;
+	*changed = 0;
+	int status = parse_dir(address, "given another statistic in its", &parsed, fault);
+	status = status == CHI_OK ? chi_dir_open(parsed.path,
+						 &(struct chi_dir_options){.mode = CHI_STORE_WRITE},
+						 &store, fault)
+				  : status;
+	if (status != CHI_OK) {
+		return status;
+	}
+	status = chi_dir_set_statistic(store, statistic, base, changed, fault);
+	chi_dir_close(store);
+	return status;
+}
+
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 /*

@@ -368,6 +368,15 @@ CHI_MUSTUSE int chi_store_compact(struct chi_client *client, uint64_t *bytes_bef
 CHI_MUSTUSE int chi_store_rescore(struct chi_client *client, const struct chi_counts *base,
 				  uint64_t *changed);
 
+/* The same by another statistic (enum chi_statistic), which the store at `address`, a directory,
+ * has from then on, all or nothing: for readers' order the games and counts are the same. An
+ * external store keeps the numbers it has. No process may have it open, this one neither:
+ * -CHI_EBUSY. -CHI_EINVAL: no statistic, or performance where no games are kept; -CHI_EUNSUPPORTED:
+ * a server or RADOS; else as chi_open. `fault` (may be NULL) says more. */
+CHI_MUSTUSE int chi_store_set_statistic(const char *address, enum chi_statistic statistic,
+					const struct chi_counts *base, uint64_t *changed,
+					struct chi_fault *fault);
+
 /* The most shards that a store on RADOS can have. */
 #define CHI_SHARDS_MAX 65536
 

@@ -412,6 +412,14 @@ CHI_MUSTUSE int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *
 CHI_MUSTUSE int chi_write_rescore(struct chi_write *write, const struct chi_counts *base,
 				  uint64_t *changed, struct chi_fault *fault);
 
+/* The same by another statistic, which the store has from then on. `store` must be the only handle
+ * in this process, and none is to be opened meanwhile; -CHI_EBUSY also if another process has it
+ * open. Those that open it meanwhile wait, and then get -CHI_EBUSY. -CHI_EINVAL: no statistic, or
+ * performance where no games are kept. */
+CHI_MUSTUSE int chi_dir_set_statistic(struct chi_dir *store, enum chi_statistic statistic,
+				      const struct chi_counts *base, uint64_t *changed,
+				      struct chi_fault *fault);
+
 /* ---- Writing at most once ---------------------------------------------------------------- */
 
 /* Writes of one client that are known again, and clients: of more than CHI_IDEMPOTENCY_CLIENTS all

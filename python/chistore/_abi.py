@@ -1128,6 +1128,7 @@ FUNCTIONS = {
     "chi_store_backup": (c_int, [POINTER(chi_client), c_char_p, c_bool]),
     "chi_store_compact": (c_int, [POINTER(chi_client), POINTER(c_uint64), POINTER(c_uint64)]),
     "chi_store_rescore": (c_int, [POINTER(chi_client), POINTER(chi_counts), POINTER(c_uint64)]),
+    "chi_store_set_statistic": (c_int, [c_char_p, c_int, POINTER(chi_counts), POINTER(c_uint64), POINTER(chi_fault)]),
     "chi_key_from_fen": (c_int, [c_char_p, c_size_t, POINTER(chi_key), POINTER(chi_fault)]),
     "chi_key_to_fen": (c_int, [POINTER(chi_key), POINTER(c_char), POINTER(chi_fault)]),
     "chi_key_from_board": (c_int, [POINTER(chi_board), POINTER(chi_key), POINTER(chi_fault)]),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recomputing every statistic, in one transaction: a reader sees all old ones or all
- * new ones. The strength tree is emptied and filled again, so that it is right afterwards whatever
- * it was before.
+ * new ones. So is the change to another statistic. The strength tree is emptied and filled again,
+ * so that it is right afterwards whatever it was before.
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/record.h"
 #include "store/env/env.h"
+#include "store/env/lock.h"
 #include "store/lmdb_err.h"
 #include "store/ratings/performance.h"
 #include "store/record/codec.h"
@@ -177,19 +178,70 @@ int chi_write_rescore(struct chi_write *write, const struct chi_counts *base, ui
 	return rc < 0 ? chi_fault_plain(fault, chi_write_stick(write, rc)) : CHI_OK;
 }
 
+static int commit_or_abort(struct chi_write *write, int rc, struct chi_fault *fault)
+{
+	if (rc < 0) {
+		chi_write_abort(write);
+		return rc;
+	}
+	return chi_write_commit(write, fault);
+}
+
 int chi_dir_rescore(struct chi_dir *store, const struct chi_counts *base, uint64_t *changed,
 		    struct chi_fault *fault)
 {
 	struct chi_write *write;
 	*changed = 0;
 	int rc = chi_write_begin(store, &write, fault);
+	return rc < 0 ? rc
+		      : commit_or_abort(write, chi_write_rescore(write, base, changed, fault),
+					fault);
+}
+
+/* The stamp, and what goes with the statistic before. An external one takes the numbers as they
+ * are. */
+static int set_statistic(struct chi_write *write, enum chi_statistic statistic,
+			 const struct chi_counts *base, uint64_t *changed, struct chi_fault *fault)
+{
+	struct chi_env *env = write->env;
+	int rc = chi_write_ready(write);
+	rc = rc == CHI_OK ? chi_statistic_allowed(statistic, env->stamp.keep, fault) : rc;
 	if (rc < 0) {
 		return rc;
 	}
-	rc = chi_write_rescore(write, base, changed, fault);
+	env->stamp.statistic = statistic;
+	write->state.expected = (struct chi_expectation){0};
+	write->changed = true;
+	int error = chi_stamp_put(write->txn, env->meta, &env->stamp);
+	if (error != 0) {
+		return chi_lmdb_write_fault(fault, error, "write to", env->path);
+	}
+	return statistic == CHI_STATISTIC_EXTERNAL ? CHI_OK
+						   : chi_write_rescore(write, base, changed, fault);
+}
+
+int chi_dir_set_statistic(struct chi_dir *store, enum chi_statistic statistic,
+			  const struct chi_counts *base, uint64_t *changed, struct chi_fault *fault)
+{
+	struct chi_write *write;
+	struct chi_env *env = store->env;
+	enum chi_statistic before = env->stamp.statistic;
+	*changed = 0;
+	int rc = chi_write_begin(store, &write, fault);
 	if (rc < 0) {
-		chi_write_abort(write);
 		return rc;
 	}
-	return chi_write_commit(write, fault);
+	/* Others would go on by the statistic that they read when they opened the store. */
+	rc = chi_env_is_shared(env) ? chi_fail(fault, -CHI_EBUSY, "this process has the store open")
+				    : chi_lock_alone(&env->lock, fault);
+	bool is_alone = rc == CHI_OK;
+	rc = is_alone ? set_statistic(write, statistic, base, changed, fault) : rc;
+	rc = commit_or_abort(write, rc, fault);
+	if (rc < 0) {
+		env->stamp.statistic = before;
+	}
+	if (is_alone) {
+		chi_lock_share(&env->lock);
+	}
+	return rc;
 }

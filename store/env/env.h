@@ -166,6 +166,9 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
  * need be where that much address space cannot be had, down to 1 GiB. */
 CHI_MUSTUSE int chi_map_bytes(uint64_t wanted, uint64_t *out, struct chi_fault *fault);
 
+/* True if there is more than one handle of it. */
+bool chi_env_is_shared(struct chi_env *env);
+
 /*
  * With env->mutex held: ends all pooled transactions. -CHI_EBUSY if others are alive.
  */

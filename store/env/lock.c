@@ -127,7 +127,7 @@ int chi_lock_open(struct chi_lock *lock, const char *dir, bool write, uint32_t w
 	}
 	chi_lock_close(lock);
 	if (error == EAGAIN || error == EACCES) {
-		return chi_fail(fault, -CHI_EBUSY, "'%s' is being compacted", dir);
+		return chi_fail(fault, -CHI_EBUSY, "'%s' is being rewritten", dir);
 	}
 	return chi_lmdb_fault(fault, error, "lock", path);
 }

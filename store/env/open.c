@@ -203,6 +203,14 @@ static int find_env(const char *path, const struct chi_dir_options *options, str
 	return rc == CHI_NONE ? chi_fail(fault, -CHI_EBUSY, "'%s' keeps being replaced", path) : rc;
 }
 
+bool chi_env_is_shared(struct chi_env *env)
+{
+	chi_registry_lock();
+	bool is_shared = env->refs > 1;
+	chi_registry_unlock();
+	return is_shared;
+}
+
 /* Gives back a handle's share. */
 static void put_env(struct chi_env *env)
 {

@@ -132,6 +132,8 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_prober_close, (chi_prober_close(NULL), true))                                        \
 	X(chi_queue_state_name, chi_queue_state_name(CHI_QUEUE_WAITING) != NULL)                   \
 	X(chi_store_repair, chi_store_repair("", PATH, 0, NULL, NULL, &w.repaired, NULL) < 0)      \
+	X(chi_store_set_statistic,                                                                 \
+	  chi_store_set_statistic("", CHI_STATISTIC_SCORE, NULL, &w.ticket, NULL) < 0)             \
 	X(chi_statistic_name, chi_statistic_name(CHI_STATISTIC_CONTROL) != NULL)                   \
 	X(chi_strerror, chi_strerror(-CHI_EBUSY) != NULL)                                          \
 	X(chi_version, chi_version() != NULL)

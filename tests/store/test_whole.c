@@ -482,6 +482,68 @@ CASE(test_rescore)
 	chi_dir_close(store);
 }
 
+static void put_alike(struct chi_dir *store)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		struct chi_put_entry put = {.key = keys[i], .parts = CHI_PUT_COUNTS};
+		put.record.counts = (struct chi_counts){3 + i % 7, i % 5, 2 + i % 11, 0};
+		help_put(store, &put);
+	}
+}
+
+/* From each statistic to each other: the same as a store that had it from the beginning. */
+CASE(test_another_statistic)
+{
+	static const enum chi_statistic kinds[] = {CHI_STATISTIC_CONTROL, CHI_STATISTIC_SCORE,
+						   CHI_STATISTIC_EVAL, CHI_STATISTIC_OUTCOME,
+						   CHI_STATISTIC_CONTROL};
+	uint64_t changed;
+	struct chi_dir *store = help_store("another", kinds[0]);
+	put_alike(store);
+	for (size_t k = 1; k < CHI_COUNT(kinds); k++) {
+		size_t len;
+		size_t len2;
+		struct chi_dir *fresh = help_store("fresh", kinds[k]);
+		ok(chi_dir_set_statistic(store, kinds[k], NULL, &changed, &fault));
+		ok(help_verify(store, NULL));
+		assert_int_equal(chi_dir_statistic(store), kinds[k]);
+		chi_dir_close(store);
+		store = help_open(help_path("another"), CHI_STORE_DAEMON);
+		assert_int_equal(chi_dir_statistic(store), kinds[k]);
+		put_alike(fresh);
+		if (kinds[k] == CHI_STATISTIC_OUTCOME || kinds[k] == CHI_STATISTIC_SCORE) {
+			ok(chi_dir_rescore(fresh, NULL, &changed, &fault));
+		}
+		char *text = help_dump(store, &len);
+		char *again = help_dump(fresh, &len2);
+		assert_string_equal(strstr(text, "\nfen\t"), strstr(again, "\nfen\t"));
+		free(text);
+		free(again);
+		chi_dir_close(fresh);
+	}
+	chi_dir_close(store);
+}
+
+/* The one who is not alone keeps what is there; so does a performance store without games. */
+CASE(test_another_statistic_is_refused)
+{
+	uint64_t changed;
+	struct chi_dir *shared;
+	struct chi_dir *store = help_store("company", CHI_STATISTIC_CONTROL);
+	ok(chi_dir_share(store, &shared));
+	assert_int_equal(chi_dir_set_statistic(store, CHI_STATISTIC_SCORE, NULL, &changed, &fault),
+			 -CHI_EBUSY);
+	chi_dir_close(shared);
+	pid_t other = help_hold(open_company);
+	assert_int_equal(chi_dir_set_statistic(store, CHI_STATISTIC_SCORE, NULL, &changed, &fault),
+			 -CHI_EBUSY);
+	help_kill(other);
+	assert_int_equal(chi_dir_set_statistic(store, 77, NULL, &changed, &fault), -CHI_EINVAL);
+	assert_int_equal(chi_dir_statistic(store), CHI_STATISTIC_CONTROL);
+	ok(chi_dir_set_statistic(store, CHI_STATISTIC_SCORE, NULL, &changed, &fault));
+	chi_dir_close(store);
+}
+
 /* ---- Failing media, killed processes -------------------------------------------------------- */
 
 CASE(test_full_disk)

@@ -125,6 +125,34 @@ class Statistics(Base):
             self.cli("verify", address=store)
             self.assertEqual(self.out("rescore", address=store), "changed\t0\n")
 
+    def test_another_statistic(self):
+        """To performance and back: dumps are those of stores that had it from the beginning."""
+        store, fresh = self.path("store"), {}
+        self.cli("import", GAMES, address=store)
+        for kind in ("performance", "eval", "score", "external", "performance", "control"):
+            self.cli("rescore", "--statistic", kind, address=store)
+            self.assertIn(f"statistic\t{kind}\n", self.out("info", address=store))
+            self.cli("verify", address=store)
+            if kind == "external":
+                continue
+            if kind not in fresh:
+                fresh[kind] = self.path("fresh-" + kind)
+                self.cli("import", "--statistic", kind, GAMES, address=fresh[kind])
+                self.cli("rescore", address=fresh[kind])
+            self.assertEqual(rows_of(self.out("dump", address=store)), rows_of(self.out("dump", address=fresh[kind])))
+        with harness.start_daemon({"default": store}) as daemon:
+            done = self.cli("rescore", "--statistic", "score", address=store, code=3)
+            self.assertIn("served by", done.stderr)
+            done = self.cli("rescore", "--statistic", "score", address=daemon.addresses[0], code=2)
+            self.assertIn("is a server", done.stderr)
+        counts = self.path("counts")
+        self.cli("init", "--games", "none", address=counts)
+        done = self.cli("rescore", "--statistic", "performance", address=counts, code=2)
+        self.assertIn("games", done.stderr)
+        self.cli("rescore", "--statistic", "speed", address=counts, code=2)
+        self.assertIn("statistic\tcontrol\n", self.out("info", address=counts))
+        self.cli("rescore", "--statistic", "score", address=self.path("none"), code=3)
+
     def test_repaired_performance(self):
         """A position that lost a rated game in a repair kept the statistic of them all."""
         here, lost = self.path("here"), 0
