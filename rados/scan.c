@@ -380,6 +380,9 @@ int chi_rados_scan_open(struct chi_rados *rados, const struct chi_scan_spec *spe
 	if (sorts && spec->chi2_min == 0) {
 		scan->phase = PHASE_POSITION;
 	}
+	if (spec->sort == CHI_SORT_GAP) {
+		return -CHI_EUNSUPPORTED;
+	}
 	return sorts ? chi_sorted_init(spec, &scan->sorted) : CHI_OK;
 }
 

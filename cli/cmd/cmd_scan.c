@@ -29,6 +29,7 @@ static const char *const sorts[] = {
 	[CHI_SORT_GAMES] = "games",
 	[CHI_SORT_SCORE] = "score",
 	[CHI_SORT_EVAL] = "eval",
+	[CHI_SORT_GAP] = "gap",
 	[FILTER_SORT_PERFORMANCE] = "performance",
 };
 
@@ -145,7 +146,7 @@ static const struct cli_option options[] = {
 	OPTION_WORD(scan_state, spec.order, orders, "order", "ORDER",
 		    "strength (default), or position: by key only"),
 	OPTION_WORD(scan_state, spec.sort, sorts, "sort", "WHAT",
-		    "games, score, eval or performance: the greatest first, up to --limit"),
+		    "games, score, eval, performance or gap: the greatest first, up to --limit"),
 	OPTION_FLAG(scan_state, ascending, "asc", "with --sort: the least first"),
 	OPTION_FLAG(scan_state, keys, "keys", "columns chi2 and fen only; several times faster"),
 	OPTION(scan_state, shown, shown_take, "show", "A,B,..",

@@ -50,7 +50,7 @@ extern const char *const filter_sides[3];
 int filter_check(struct cli *cli, const struct chi_scan_spec *spec);
 
 /* A sort that is no enum chi_sort: --sort performance, the order of a store of that statistic. */
-#define FILTER_SORT_PERFORMANCE (CHI_SORT_EVAL + 1)
+#define FILTER_SORT_PERFORMANCE (CHI_SORT_GAP + 1)
 
 /* The same, and makes bands of --score and --eval in stores whose statistic these are. */
 int filter_take(struct cli *cli, struct chi_scan_spec *spec);

@@ -271,7 +271,7 @@ int filter_evidence(struct call *call, struct chi_evidence *out)
 int filter_scan(struct call *call, struct chi_scan_spec *out)
 {
 	static const char *const sides[] = {"any", "w", "b"};
-	static const char *const sorts[] = {"statistic", "games", "score", "eval"};
+	static const char *const sorts[] = {"statistic", "games", "score", "eval", "gap"};
 	struct chi_filter *filter = &out->filter;
 	*out = (struct chi_scan_spec){CHI_SCAN_SPEC_INIT, .chi2_max = CHI_CHI2_MAX,
 				      .want = CHI_WANT_COUNTS};
@@ -281,7 +281,7 @@ int filter_scan(struct call *call, struct chi_scan_spec *out)
 	status = status == CHI_OK ? take_material(call, filter) : status;
 	status = status == CHI_OK ? take_numbers(call, filter) : status;
 	status = status == CHI_OK ? filter_word(call, "side", sides, 3, &filter->side) : status;
-	status = status == CHI_OK ? filter_word(call, "sort", sorts, 4, &out->sort) : status;
+	status = status == CHI_OK ? filter_word(call, "sort", sorts, 5, &out->sort) : status;
 	if (out->sort != CHI_SORT_NONE) {
 		out->descending = !params_flag(&call->params, "asc");
 	}

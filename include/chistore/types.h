@@ -457,6 +457,10 @@ enum chi_sort {
 	CHI_SORT_GAMES = 1, /* white + draws + black */
 	CHI_SORT_SCORE = 2, /* as in struct chi_filter */
 	CHI_SORT_EVAL = 3,  /* the same */
+	/* How surely White's score is another than positions of this evaluation have, in standard
+	 * deviations: by a curve fitted on what the scan finds, as CHI_INSIGHT_GAP does, but
+	 * without ratings. It reads the band twice. -CHI_EUNSUPPORTED on RADOS. */
+	CHI_SORT_GAP = 4,
 };
 #define CHI_SORT_MAX 10000
 

@@ -24,7 +24,7 @@ _STATISTICS = {name[len("CHI_STATISTIC_"):].lower(): value for name, value in va
 _SIDES = {None: 0, "white": _abi.CHI_SIDE_WHITE, "black": _abi.CHI_SIDE_BLACK}
 _ORDERS = {"strength": _abi.CHI_ORDER_STRENGTH, "position": _abi.CHI_ORDER_POSITION}
 _SORTS = {None: _abi.CHI_SORT_NONE, "games": _abi.CHI_SORT_GAMES, "score": _abi.CHI_SORT_SCORE,
-          "eval": _abi.CHI_SORT_EVAL}
+          "eval": _abi.CHI_SORT_EVAL, "gap": _abi.CHI_SORT_GAP}
 _READ_ONLY = {value: name[len("CHI_READ_ONLY_"):].lower() for name, value in vars(_abi).items()
               if name.startswith("CHI_READ_ONLY_")}
 _PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

@@ -32,7 +32,7 @@ int chi_scan_check(const struct chi_scan_spec *spec, struct chi_fault *fault)
 		return chi_fail(fault, -CHI_EINVAL, "want: unknown number %u", spec->want);
 	}
 	const struct chi_cursor *after = &spec->after;
-	if (spec->sort > CHI_SORT_EVAL) {
+	if (spec->sort > CHI_SORT_GAP) {
 		return chi_fail(fault, -CHI_EINVAL, "sort: unknown number %u", spec->sort);
 	}
 	if (spec->sort != CHI_SORT_NONE && (spec->limit < 1 || spec->limit > CHI_SORT_MAX)) {
@@ -89,6 +89,7 @@ void chi_scan_free(struct chi_scan *scan)
 {
 	if (scan != NULL) {
 		free(scan->sorted.rows);
+		free(scan->curve);
 		free(scan);
 	}
 }

@@ -7,6 +7,7 @@
 #include "store/pages/descent.h"
 #include "store/pages/block_cursor.h"
 #include "store/archive.h"
+#include "store/ratings/expect.h"
 #include "store/record/sorted.h"
 #include "store/store.h"
 
@@ -56,6 +57,9 @@ struct chi_scan {
 	enum chi_scan_range last_range;
 	uint16_t last_chi2;
 	struct chi_sorted sorted;
+	struct chi_expect *curve; /* by evaluation, of CHI_SORT_GAP; else NULL */
+	bool is_fitted;
+	enum chi_scan_range sorted_range; /* where its walks begin */
 	struct chi_cursor failed; /* set: where it is instead, at a record that is damaged */
 };
 

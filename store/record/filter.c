@@ -50,7 +50,9 @@ static uint16_t eval_of(const struct chi_row *row, const uint8_t *key, size_t ke
 static bool is_sortable(enum chi_sort sort, const struct chi_row *row, uint16_t eval)
 {
 	uint16_t share;
-	return sort == CHI_SORT_EVAL	? eval != CHI_CHI2_UNKNOWN
+	return sort == CHI_SORT_EVAL ? eval != CHI_CHI2_UNKNOWN
+	       : sort == CHI_SORT_GAP
+		       ? eval != CHI_CHI2_UNKNOWN && chi_counts_share(&row->counts, &share)
 	       : sort == CHI_SORT_SCORE ? chi_counts_share(&row->counts, &share)
 					: true;
 }
@@ -60,7 +62,7 @@ int chi_filter_record(const struct chi_filter *filter, enum chi_sort sort, const
 		      bool *wanted)
 {
 	struct chi_record_summary summary = {.min_ply = -1};
-	bool deep = is_deep(filter) || sort == CHI_SORT_EVAL;
+	bool deep = is_deep(filter) || sort == CHI_SORT_EVAL || sort == CHI_SORT_GAP;
 	uint16_t eval = CHI_CHI2_UNKNOWN;
 	int rc = CHI_OK;
 	*wanted = wants_counts(filter, &row->counts);

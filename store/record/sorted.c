@@ -31,6 +31,7 @@ static uint64_t sort_value(enum chi_sort sort, const struct chi_row *row)
 	case CHI_SORT_SCORE:
 		return chi_counts_share(&row->counts, &share) ? share : 0;
 	case CHI_SORT_EVAL:
+	case CHI_SORT_GAP: /* the caller has put it there */
 		return (uint64_t)row->score;
 	case CHI_SORT_GAMES:
 	case CHI_SORT_NONE:

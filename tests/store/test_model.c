@@ -6,10 +6,12 @@
  */
 #include "tests/store/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chess/sieve.h"
+#include "store/ratings/expect.h"
 
 #define BATCHES 120
 
@@ -284,10 +286,50 @@ static void check_limit_and_cursor(struct chi_read *read, struct chi_scan_spec *
 }
 
 static enum chi_sort sort_by;
+static struct chi_expect curve; /* of gaps */
+
+static int cp_of(const struct model *m)
+{
+	int cp = model_eval(m) - CHI_EVAL_EVEN;
+	return cp > 1599 ? 1599 : cp < -1599 ? -1599 : cp;
+}
+
+static double ended_of(const struct model *m)
+{
+	return (double)m->counts.white + (double)m->counts.draws + (double)m->counts.black;
+}
+
+static void fit_curve(struct model *const *rows, size_t n)
+{
+	curve = (struct chi_expect){0};
+	for (size_t i = 0; i < n; i++) {
+		double wins = (double)rows[i]->counts.white;
+		double draws = (double)rows[i]->counts.draws;
+		if (model_eval(rows[i]) != 0 && ended_of(rows[i]) > 0) {
+			chi_expect_add_many(&curve, cp_of(rows[i]), (uint64_t)ended_of(rows[i]),
+					    wins + draws / 2, wins + draws / 4);
+		}
+	}
+	chi_expect_fit(&curve);
+}
+
+static int gap_of(const struct model *m)
+{
+	double variance;
+	double n = ended_of(m);
+	double points = (double)m->counts.white + (double)m->counts.draws / 2;
+	if (model_eval(m) == 0 || n == 0) {
+		return -1;
+	}
+	double e = chi_expect_at(&curve, cp_of(m), &variance);
+	double z = fabs(points - n * e) / sqrt(n * variance);
+	return z < 1e6 ? (int)lround(1000 * z) : INT32_MAX;
+}
 
 static int sort_value(const struct model *m)
 {
 	return sort_by == CHI_SORT_SCORE ? share_of(m)
+	       : sort_by == CHI_SORT_GAP ? gap_of(m)
 	       : sort_by == CHI_SORT_EVAL
 		       ? model_eval(m) - 1
 		       : (int)(m->counts.white + m->counts.draws + m->counts.black);
@@ -320,10 +362,12 @@ static void check_sorted(struct chi_read *read, struct chi_scan_spec *spec, stru
 {
 	struct model *expected[POSITIONS];
 	size_t n = 0;
-	spec->sort = (uint8_t)(1 + help_below(3));
+	spec->sort = (uint8_t)(1 + help_below(4));
 	spec->limit = 1 + help_below(help_below(2) ? 10 : 2 * POSITIONS);
 	sort_by = (enum chi_sort)spec->sort;
-	for (size_t i = 0, all = expect(spec, expected); i < all; i++) {
+	size_t all = expect(spec, expected);
+	fit_curve(expected, all);
+	for (size_t i = 0; i < all; i++) {
 		if (sort_value(expected[i]) >= 0) {
 			expected[n++] = expected[i];
 		}

@@ -289,6 +289,13 @@ class Gap(Base):
         self.assertEqual(len(every), 40)
         self.assertEqual(self.out("gap", "--json", "--player", "P1", address=self.store), "")
 
+    def test_order_of_a_scan(self):
+        with harness.start_daemon({"default": self.store}) as daemon:
+            (said,) = {self.out("scan", "--sort", "gap", "--limit", "5", "--json", address=address)
+                       for address in (self.store, daemon.address)}
+        self.assertEqual(len(said.splitlines()), 5)
+        self.assertEqual(json.loads(said.splitlines()[0])["fen"].split()[0], self.planted.split()[0])
+
     def test_gap_by_lichess(self):
         """By a file of lichess' evaluations, which has a clock-less FEN, lines of moves and no engine."""
         other = self.path("other")
