@@ -38,7 +38,8 @@ ASAN_LONG=('base tls' 'chess *' 'cli *' 'client example *' 'fuzz engine' 'fuzz o
 	'store chain' 'store count' 'store leaf_cursor' 'store media' 'store model' 'store overtaken'
 	'store page_check' 'store pages' 'store publish' 'store readers' 'store repair_place'
 	'store savepoint' 'store share' 'store upkeep' 'store whole'
-	'import evals' 'import lines' 'import lists' 'import load' 'import memory'
+	'insight novelties' 'insight statistic' 'insight performance' 'insight tempo'
+	'import evals' 'import lines' 'import lists' 'import load' 'import memory' 'import merge'
 	'import merge_session' 'import notes' 'import rules' 'import verify'
 	'client asked' 'client equal' 'client import_repeat' 'client prober unix' 'client records'
 	'client restart' 'client sizes *' 'faults iofail')
@@ -153,6 +154,7 @@ build_plain() {
 check_plain() {
 	build_plain && choose build "${PLAIN_TESTS[@]}" || return
 	behind "${1:-true}" plain_tests CHISTORE_EFFORT=low CHISTORE_FILTERS=100 \
+		CHISTORE_PERFT_NODES=2000000 CHISTORE_ROUNDS=20000 \
 		CHISTORE_IOFAIL_EVERY=36 CHISTORE_IOFAIL_PAIRS=3 CHISTORE_POWERCUT_STATES=300 \
 		CHISTORE_IMPORT_KILLS=5 CHISTORE_KILL_CYCLES=10 CHISTORE_HAMMER_SECONDS=2
 }

@@ -346,6 +346,15 @@ static void repair(struct chi_client *client)
 	made(status, fault.text);
 }
 
+static void set_statistic(struct chi_client *client)
+{
+	(void)client;
+	uint64_t changed;
+	struct chi_fault fault = {""};
+	(void)lack_went(chi_store_set_statistic(idle, CHI_STATISTIC_SCORE, NULL, &changed, &fault),
+			fault.text);
+}
+
 static void create(struct chi_client *client)
 {
 	(void)client;
@@ -388,6 +397,7 @@ static const struct part parts[] = {
 	{"look after", look_after, false},
 	{"backup", back_up, false},
 	{"repair", repair, true},
+	{"set_statistic", set_statistic, true},
 	{"publish", publish, false},
 };
 

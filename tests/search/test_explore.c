@@ -7,6 +7,7 @@
 #include "base/attr.h"
 #include "search/explore.h"
 #include "store/record/meta.h"
+#include "tests/base/seed.h"
 #include "tests/import/session.h"
 #include "tests/store/raw.h"
 
@@ -128,7 +129,8 @@ static void check(const struct chi_key *key, const char *filter)
 CASE(test_random)
 {
 	char filter[2048];
-	for (unsigned round = 0; round < 600; round++) {
+	size_t rounds = seed_rounds(600);
+	for (size_t round = 0; round < rounds; round++) {
 		const struct world_game *game = &world.games[1 + help_below(world.n)];
 		size_t most = round % 2 == 0 ? 3 : game->plies;
 		world_filter(&world, filter, sizeof(filter));
