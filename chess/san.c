@@ -27,6 +27,13 @@ struct wish {
 	uint8_t castling;  /* 0 none, 2 short, 3 long */
 };
 
+/* What the first byte of a usual text is: a piece's letter, its kind plus one; or a file. */
+#define FIRST_FILE (CHI_KINDS + 1)
+static const uint8_t firsts[256] = {
+	['N'] = CHI_KNIGHT + 1, ['B'] = CHI_BISHOP + 1, ['R'] = CHI_ROOK + 1,
+	['Q'] = CHI_QUEEN + 1,	['K'] = CHI_KING + 1,	['a' ... 'h'] = FIRST_FILE,
+};
+
 /* 2 or 3 for castling written with O, o or 0, else 0. */
 static uint8_t castling_of(const char *text, size_t len)
 {
@@ -114,6 +121,41 @@ static bool read_squares(const char *text, size_t len, struct wish *wish)
 	return place(coordinates, n, wish);
 }
 
+/* The usual texts: "Nf3", "Nxf3", "Nbd2", "N1xd2", "e4", "dxe5", perhaps with one check mark.
+ * False: read_wish() knows. */
+CHI_INLINE bool read_usual(const char *text, size_t len, struct wish *wish)
+{
+	if (len < 2 || len > 6) {
+		return false;
+	}
+	len -= len > 2 && (text[len - 1] == '+' || text[len - 1] == '#');
+	unsigned file = (unsigned char)text[len - 2] - (unsigned)'a';
+	unsigned rank = (unsigned char)text[len - 1] - (unsigned)'1';
+	uint8_t first = firsts[(unsigned char)text[0]];
+	if (file > 7 || rank > 7 || first == 0) {
+		return false;
+	}
+	*wish = (struct wish){
+		.kind = (uint8_t)(first - 1),
+		.from_file = ANY,
+		.from_rank = ANY,
+		.to_file = (uint8_t)file,
+		.to_rank = (uint8_t)rank,
+	};
+	if (first == FIRST_FILE) {
+		wish->from_file = len == 2 ? ANY : (uint8_t)(text[0] - 'a');
+		return len == 2 || (len == 4 && text[1] == 'x');
+	}
+	if (len == 3 || (len == 4 && text[1] == 'x')) {
+		return true;
+	}
+	unsigned from_file = (unsigned char)text[1] - (unsigned)'a';
+	unsigned from_rank = (unsigned char)text[1] - (unsigned)'1';
+	wish->from_file = from_file < ANY ? (uint8_t)from_file : ANY;
+	wish->from_rank = from_rank < ANY ? (uint8_t)from_rank : ANY;
+	return (from_file < ANY || from_rank < ANY) && (len == 4 || (len == 5 && text[2] == 'x'));
+}
+
 static bool read_wish(const char *text, size_t len, struct wish *wish)
 {
 	*wish = (struct wish){
@@ -149,18 +191,42 @@ static bool read_wish(const char *text, size_t len, struct wish *wish)
 	return read_squares(text, len, wish);
 }
 
+/* True if the king on `king` is not attacked once the piece on `from`, another, has gone to `to`.
+ * Looks along the king's own lines for sliders, of which there are few. */
+static inline bool is_covered(const struct chi_position *position, int king, int from, int to)
+{
+	const uint64_t *kind = position->kind;
+	int us = position->side;
+	/* A piece taken on `to` no longer attacks anything. */
+	uint64_t enemy = position->colour[us ^ 1] & ~chi_bit(to);
+	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
+	uint64_t near = (chi_attacks.pawn[us][king] & kind[CHI_PAWN]) |
+			(chi_attacks.knight[king] & kind[CHI_KNIGHT]) |
+			(chi_attacks.king[king] & kind[CHI_KING]);
+	uint64_t sliders = (chi_attacks.rook_rays[king] & (kind[CHI_ROOK] | kind[CHI_QUEEN])) |
+			   (chi_attacks.bishop_rays[king] & (kind[CHI_BISHOP] | kind[CHI_QUEEN]));
+	sliders &= enemy;
+	if (CHI_UNLIKELY((near & enemy) != 0)) {
+		return false;
+	}
+	while (sliders != 0) {
+		if ((chi_attacks.between[king][chi_pop(&sliders)] & occupied) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool chi_san_is_safe(const struct chi_position *position, int from, int to, int kind)
 {
 	int us = position->side;
-	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 	if (kind == CHI_KING) {
 		/* Without itself on the board, or it would hide the squares beyond it. */
+		uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
 	int king = chi_position_king(position, us);
-	/* A piece taken on `to` no longer attacks anything. */
-	return king == CHI_NO_SQUARE ||
-	       (chi_attackers(position, king, us ^ 1, occupied) & ~chi_bit(to)) == 0;
+	return king == CHI_NO_SQUARE || is_covered(position, king, from, to);
 }
 
 static inline void found(struct chi_san_found *finding, chi_move move)
@@ -370,7 +436,8 @@ enum chi_san_verdict chi_san_find(const struct chi_position *position, const cha
 {
 	struct wish wish;
 	out->n = 0;
-	if (len > CHI_SAN_TEXT_MAX || !read_wish(text, len, &wish)) {
+	if (!read_usual(text, len, &wish) &&
+	    (len > CHI_SAN_TEXT_MAX || !read_wish(text, len, &wish))) {
 		return judge_other(text, len);
 	}
 	find_moves(position, &wish, out);
