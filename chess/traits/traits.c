@@ -8,7 +8,7 @@ static const uint8_t officers[] = {CHI_QUEEN, CHI_ROOK, CHI_BISHOP, CHI_KNIGHT};
 
 static uint64_t count(const struct chi_position *position, int colour, int kind)
 {
-	unsigned n = (unsigned)__builtin_popcountll(chi_position_pieces(position, colour, kind));
+	unsigned n = (unsigned)chi_popcount(chi_position_pieces(position, colour, kind));
 	return n < 15 ? n : 15;
 }
 
@@ -91,8 +91,8 @@ static uint32_t events_of(const struct chi_position *position, chi_move move)
 void chi_traits_add(struct chi_traits *traits, const struct chi_position *position, chi_move move)
 {
 	uint64_t pawns = position->kind[CHI_PAWN];
-	unsigned men = (unsigned)__builtin_popcountll(chi_position_occupied(position)) << 8 |
-		       (unsigned)__builtin_popcountll(pawns);
+	unsigned men = (unsigned)chi_popcount(chi_position_occupied(position)) << 8 |
+		       (unsigned)chi_popcount(pawns);
 	bool first = traits->n == 0;
 	if (first || men != traits->men) {
 		traits->men = men;
