@@ -577,8 +577,9 @@ static bool promotion_fits(const struct chi_position *position, chi_move move)
 	return promotes ? promotion >= CHI_KNIGHT && promotion <= CHI_QUEEN : promotion == 0;
 }
 
-size_t chi_movecode_write(const struct chi_position *position, int last, chi_move move,
-			  uint8_t out[CHI_MOVECODE_MAX])
+/* As chi_movecode_write. */
+static inline size_t write_move(const struct chi_position *position, int last, chi_move move,
+				uint8_t *out)
 {
 	/* Promotions of one pawn: the queen comes first. */
 	int promotion = chi_move_promotion(move);
@@ -592,11 +593,18 @@ size_t chi_movecode_write(const struct chi_position *position, int last, chi_mov
 	number += promotion != 0 ? (unsigned)(CHI_QUEEN - promotion) : 0;
 	size_t len = 0;
 	/* There are never so many candidates that the bytes do not do. */
-	for (; number >= ESCAPE && len < CHI_MOVECODE_MAX - 1; number -= ESCAPE) {
+	while (CHI_UNLIKELY(number >= ESCAPE) && len < CHI_MOVECODE_MAX - 1) {
 		out[len++] = ESCAPE;
+		number -= ESCAPE;
 	}
 	out[len++] = (uint8_t)number;
 	return len;
+}
+
+size_t chi_movecode_write(const struct chi_position *position, int last, chi_move move,
+			  uint8_t out[CHI_MOVECODE_MAX])
+{
+	return write_move(position, last, move, out);
 }
 
 int chi_movecode_encode(const struct chi_position *start, const chi_move *moves, size_t n,
@@ -606,7 +614,7 @@ int chi_movecode_encode(const struct chi_position *start, const chi_move *moves,
 	int last = CHI_NO_SQUARE;
 	*len = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t wrote = chi_movecode_write(&positions[i & 1], last, moves[i], out + *len);
+		size_t wrote = write_move(&positions[i & 1], last, moves[i], out + *len);
 		if (wrote == 0) {
 			return -CHI_EMOVE;
 		}
@@ -623,7 +631,7 @@ int chi_movecode_encode_played(const struct chi_position *positions, const chi_m
 	int last = CHI_NO_SQUARE;
 	*len = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t wrote = chi_movecode_write(&positions[i], last, moves[i], out + *len);
+		size_t wrote = write_move(&positions[i], last, moves[i], out + *len);
 		if (wrote == 0) {
 			return -CHI_EMOVE;
 		}
