@@ -546,7 +546,7 @@ static inline bool can_fast(void)
 }
 #endif
 
-static bool find_move(struct search *s, const struct chi_position *p, int last)
+static bool find_candidate(struct search *s, const struct chi_position *p, int last)
 {
 #if HAVE_FAST
 	if (can_fast()) {
@@ -665,7 +665,7 @@ int chi_replay_next(struct chi_replay *replay, chi_move *move)
 		}
 	}
 	search.number += *replay->at++;
-	if (!find_move(&search, &replay->positions[replay->now], replay->last)) {
+	if (!find_candidate(&search, &replay->positions[replay->now], replay->last)) {
 		return -CHI_ECORRUPT;
 	}
 	chi_position_play(search.position, search.move, &replay->positions[replay->now ^ 1]);
