@@ -123,7 +123,9 @@ CASE(long_words)
 	for (size_t len = CHI_PGN_WORD_MAX - 1; len <= CHI_PGN_WORD_MAX + 2; len++) {
 		memset(text, 'a', sizeof(text));
 		text[len] = ' ';
-		size_t words = compare_cut(text, len + 1, len, false);
-		assert_int_equal(words, len <= CHI_PGN_WORD_MAX ? 1 : 2);
+		for (size_t cut = 0; cut <= len; cut += len) {
+			size_t words = compare_cut(text, len + 1, cut, false);
+			assert_int_equal(words, len <= CHI_PGN_WORD_MAX ? 1 : 2);
+		}
 	}
 }
