@@ -485,11 +485,11 @@ static void step_newline(struct chi_pgn_lex *lex)
 CHI_INLINE bool take_plain_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
 	char *end = lex->at + 1;
-	while (class_of(*end) <= IN_WORD) {
+	const char *limit = lex->at + CHI_PGN_WORD_MAX;
+	while (end < limit && class_of(*end) <= IN_WORD) {
 		end++;
 	}
-	if ((class_of(*end) != BLANK && class_of(*end) != NEWLINE) ||
-	    end - lex->at > CHI_PGN_WORD_MAX) {
+	if (class_of(*end) != BLANK && class_of(*end) != NEWLINE) {
 		return false;
 	}
 	note_text(lex);
@@ -508,7 +508,7 @@ CHI_INLINE bool take_plain_word(struct chi_pgn_lex *lex, struct chi_pgn_token *o
 CHI_INLINE bool skip_number(struct chi_pgn_lex *lex)
 {
 	char *at = lex->at + 1;
-	while (class_of(*at) == DIGIT) {
+	while (class_of(*at) == DIGIT && at - lex->at <= 3) {
 		at++;
 	}
 	if (*at != '.' || at - lex->at > 3) {
