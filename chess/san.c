@@ -27,6 +27,13 @@ struct wish {
 	uint8_t castling;  /* 0 none, 2 short, 3 long */
 };
 
+/* What the first byte of a usual text is: a piece's letter, its kind plus one; or a file. */
+#define FIRST_FILE (CHI_KINDS + 1)
+static const uint8_t firsts[256] = {
+	['N'] = CHI_KNIGHT + 1, ['B'] = CHI_BISHOP + 1, ['R'] = CHI_ROOK + 1,
+	['Q'] = CHI_QUEEN + 1,	['K'] = CHI_KING + 1,	['a' ... 'h'] = FIRST_FILE,
+};
+
 /* 2 or 3 for castling written with O, o or 0, else 0. */
 static uint8_t castling_of(const char *text, size_t len)
 {
@@ -114,6 +121,41 @@ static bool read_squares(const char *text, size_t len, struct wish *wish)
 	return place(coordinates, n, wish);
 }
 
+/* The usual texts: "Nf3", "Nxf3", "Nbd2", "N1xd2", "e4", "dxe5", perhaps with one check mark.
+ * False: read_wish() knows. */
+CHI_INLINE bool read_usual(const char *text, size_t len, struct wish *wish)
+{
+	if (len < 2 || len > 6) {
+		return false;
+	}
+	len -= len > 2 && (text[len - 1] == '+' || text[len - 1] == '#');
+	unsigned file = (unsigned char)text[len - 2] - (unsigned)'a';
+	unsigned rank = (unsigned char)text[len - 1] - (unsigned)'1';
+	uint8_t first = firsts[(unsigned char)text[0]];
+	if (file > 7 || rank > 7 || first == 0) {
+		return false;
+	}
+	*wish = (struct wish){
+		.kind = (uint8_t)(first - 1),
+		.from_file = ANY,
+		.from_rank = ANY,
+		.to_file = (uint8_t)file,
+		.to_rank = (uint8_t)rank,
+	};
+	if (first == FIRST_FILE) {
+		wish->from_file = len == 2 ? ANY : (uint8_t)(text[0] - 'a');
+		return len == 2 || (len == 4 && text[1] == 'x');
+	}
+	if (len == 3 || (len == 4 && text[1] == 'x')) {
+		return true;
+	}
+	unsigned from_file = (unsigned char)text[1] - (unsigned)'a';
+	unsigned from_rank = (unsigned char)text[1] - (unsigned)'1';
+	wish->from_file = from_file < ANY ? (uint8_t)from_file : ANY;
+	wish->from_rank = from_rank < ANY ? (uint8_t)from_rank : ANY;
+	return (from_file < ANY || from_rank < ANY) && (len == 4 || (len == 5 && text[2] == 'x'));
+}
+
 static bool read_wish(const char *text, size_t len, struct wish *wish)
 {
 	*wish = (struct wish){
@@ -149,18 +191,47 @@ static bool read_wish(const char *text, size_t len, struct wish *wish)
 	return read_squares(text, len, wish);
 }
 
-bool chi_san_is_safe(const struct chi_position *position, int from, int to, int kind)
+/* True if the king on `king` is not attacked once the piece on `from`, another, has gone to `to`.
+ * Looks along the king's own lines for sliders, of which there are few. */
+CHI_INLINE bool is_covered(const struct chi_position *position, int king, int from, int to)
+{
+	const uint64_t *kind = position->kind;
+	int us = position->side;
+	/* A piece taken on `to` no longer attacks anything. */
+	uint64_t enemy = position->colour[us ^ 1] & ~chi_bit(to);
+	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
+	uint64_t near = (chi_attacks.pawn[us][king] & kind[CHI_PAWN]) |
+			(chi_attacks.knight[king] & kind[CHI_KNIGHT]) |
+			(chi_attacks.king[king] & kind[CHI_KING]);
+	uint64_t sliders = (chi_attacks.rook_rays[king] & (kind[CHI_ROOK] | kind[CHI_QUEEN])) |
+			   (chi_attacks.bishop_rays[king] & (kind[CHI_BISHOP] | kind[CHI_QUEEN]));
+	sliders &= enemy;
+	if (CHI_UNLIKELY((near & enemy) != 0)) {
+		return false;
+	}
+	while (sliders != 0) {
+		if ((chi_attacks.between[king][chi_pop(&sliders)] & occupied) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+CHI_INLINE bool is_safe(const struct chi_position *position, int from, int to, int kind)
 {
 	int us = position->side;
-	uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 	if (kind == CHI_KING) {
 		/* Without itself on the board, or it would hide the squares beyond it. */
+		uint64_t occupied = (chi_position_occupied(position) ^ chi_bit(from)) | chi_bit(to);
 		return chi_attackers(position, to, us ^ 1, occupied) == 0;
 	}
 	int king = chi_position_king(position, us);
-	/* A piece taken on `to` no longer attacks anything. */
-	return king == CHI_NO_SQUARE ||
-	       (chi_attackers(position, king, us ^ 1, occupied) & ~chi_bit(to)) == 0;
+	return king == CHI_NO_SQUARE || is_covered(position, king, from, to);
+}
+
+bool chi_san_is_safe(const struct chi_position *position, int from, int to, int kind)
+{
+	return is_safe(position, from, to, kind);
 }
 
 static inline void found(struct chi_san_found *finding, chi_move move)
@@ -171,7 +242,7 @@ static inline void found(struct chi_san_found *finding, chi_move move)
 	finding->n++;
 }
 
-static uint64_t named_origins(const struct wish *wish)
+static inline uint64_t named_origins(const struct wish *wish)
 {
 	uint64_t set = ~UINT64_C(0);
 	if (wish->from_file != ANY) {
@@ -190,26 +261,25 @@ static bool can_enter(const struct chi_position *position, int to)
 }
 
 /* Moves of a piece to `to`, found backwards: it attacks from there what attacks it. */
-static void find_piece(const struct chi_position *position, const struct wish *wish, int kind,
-		       int to, struct chi_san_found *finding)
+static inline void find_piece(const struct chi_position *position, uint64_t origins, int kind,
+			      int to, struct chi_san_found *finding)
 {
-	uint64_t candidates =
-		position->kind[kind] & position->colour[position->side] & named_origins(wish);
+	uint64_t candidates = position->kind[kind] & position->colour[position->side] & origins;
 	if (!can_enter(position, to) || candidates == 0) {
 		return;
 	}
 	candidates &= chi_piece_attacks(position->side, kind, to, chi_position_occupied(position));
 	while (candidates != 0) {
 		int from = chi_pop(&candidates);
-		if (chi_san_is_safe(position, from, to, kind)) {
+		if (is_safe(position, from, to, kind)) {
 			found(finding, chi_move_make(from, to, 0));
 		}
 	}
 }
 
 /* A pawn's capture on `to` from the squares named. */
-static void find_capture(const struct chi_position *position, const struct wish *wish, int to,
-			 struct chi_san_found *finding)
+static void find_capture(const struct chi_position *position, uint64_t origins, int promotion,
+			 int to, struct chi_san_found *finding)
 {
 	int us = position->side;
 	bool ep = to == position->ep;
@@ -217,18 +287,18 @@ static void find_capture(const struct chi_position *position, const struct wish 
 		return;
 	}
 	uint64_t candidates = chi_attacks.pawn[us ^ 1][to] & position->kind[CHI_PAWN] &
-			      position->colour[us] & named_origins(wish);
+			      position->colour[us] & origins;
 	while (candidates != 0) {
 		int from = chi_pop(&candidates);
 		if (ep ? chi_position_ep_safe(position, from, to)
-		       : chi_san_is_safe(position, from, to, CHI_PAWN)) {
-			found(finding, chi_move_make(from, to, wish->promotion));
+		       : is_safe(position, from, to, CHI_PAWN)) {
+			found(finding, chi_move_make(from, to, promotion));
 		}
 	}
 }
 
 /* A pawn's step to `to`, one square or two. */
-static void find_step(const struct chi_position *position, const struct wish *wish, int to,
+static void find_step(const struct chi_position *position, uint64_t origins, int promotion, int to,
 		      struct chi_san_found *finding)
 {
 	int us = position->side;
@@ -243,9 +313,8 @@ static void find_step(const struct chi_position *position, const struct wish *wi
 	if ((occupied >> from & 1) == 0 && to >> 3 == (us == CHI_WHITE ? 3 : 4)) {
 		from += back;
 	}
-	if ((pawns & named_origins(wish) & chi_bit(from)) != 0 &&
-	    chi_san_is_safe(position, from, to, CHI_PAWN)) {
-		found(finding, chi_move_make(from, to, wish->promotion));
+	if ((pawns & origins & chi_bit(from)) != 0 && is_safe(position, from, to, CHI_PAWN)) {
+		found(finding, chi_move_make(from, to, promotion));
 	}
 }
 
@@ -256,17 +325,17 @@ static bool promotion_fits(const struct wish *wish, int to)
 	return last == (wish->promotion != 0);
 }
 
-static void find_pawn(const struct chi_position *position, const struct wish *wish, int to,
-		      struct chi_san_found *finding)
+static inline void find_pawn(const struct chi_position *position, const struct wish *wish, int to,
+			     struct chi_san_found *finding)
 {
 	if (!promotion_fits(wish, to)) {
 		return;
 	}
 	/* A capture must name its file: "e5" never means "dxe5". */
 	if (wish->from_file == ANY || wish->from_file == (to & 7)) {
-		find_step(position, wish, to, finding);
+		find_step(position, named_origins(wish), wish->promotion, to, finding);
 	} else {
-		find_capture(position, wish, to, finding);
+		find_capture(position, named_origins(wish), wish->promotion, to, finding);
 	}
 }
 
@@ -277,7 +346,7 @@ static void find_file_capture(const struct chi_position *position, const struct 
 	for (int rank = 0; rank < 8; rank++) {
 		int to = rank * 8 + wish->to_file;
 		if (promotion_fits(wish, to)) {
-			find_capture(position, wish, to, finding);
+			find_capture(position, named_origins(wish), wish->promotion, to, finding);
 		}
 	}
 }
@@ -315,7 +384,7 @@ static void find_from(const struct chi_position *position, const struct wish *wi
 	if (kind == CHI_KING && (own >> from & 1) != 0 && (own_rook || two_steps)) {
 		find_castling(position, to > from ? 2 : 3, finding);
 	} else {
-		find_piece(position, wish, kind, to, finding);
+		find_piece(position, named_origins(wish), kind, to, finding);
 	}
 }
 
@@ -333,7 +402,7 @@ static void find_moves(const struct chi_position *position, const struct wish *w
 	}
 	int to = wish->to_rank * 8 + wish->to_file;
 	if (wish->kind != NO_KIND && wish->kind != CHI_PAWN) {
-		find_piece(position, wish, wish->kind, to, finding);
+		find_piece(position, named_origins(wish), wish->kind, to, finding);
 	} else if (wish->kind == NO_KIND && wish->from_file != ANY && wish->from_rank != ANY) {
 		find_from(position, wish, wish->from_rank * 8 + wish->from_file, to, finding);
 	} else {
@@ -368,12 +437,21 @@ static enum chi_san_verdict judge_other(const char *text, size_t len)
 enum chi_san_verdict chi_san_find(const struct chi_position *position, const char *text, size_t len,
 				  struct chi_san_found *out)
 {
+	struct wish usual;
 	struct wish wish;
 	out->n = 0;
-	if (len > CHI_SAN_TEXT_MAX || !read_wish(text, len, &wish)) {
+	if (read_usual(text, len, &usual)) {
+		int to = usual.to_rank * 8 + usual.to_file;
+		if (usual.kind != NO_KIND) {
+			find_piece(position, named_origins(&usual), usual.kind, to, out);
+		} else {
+			find_pawn(position, &usual, to, out);
+		}
+	} else if (len <= CHI_SAN_TEXT_MAX && read_wish(text, len, &wish)) {
+		find_moves(position, &wish, out);
+	} else {
 		return judge_other(text, len);
 	}
-	find_moves(position, &wish, out);
 	if (out->n == 1) {
 		return CHI_SAN_MOVE;
 	}

@@ -98,7 +98,7 @@ static bool is_usual(const struct chi_position *position, int colour)
 {
 	int n[CHI_KINDS];
 	for (int kind = CHI_PAWN; kind < CHI_KINDS; kind++) {
-		n[kind] = __builtin_popcountll(chi_position_pieces(position, colour, kind));
+		n[kind] = chi_popcount(chi_position_pieces(position, colour, kind));
 	}
 	return n[CHI_PAWN] + more_than(n[CHI_KNIGHT], 2) + more_than(n[CHI_BISHOP], 2) +
 		       more_than(n[CHI_ROOK], 2) + more_than(n[CHI_QUEEN], 1) <=

@@ -15,6 +15,13 @@
 #define EVENT	  "[Event \""
 #define EVENT_LEN (sizeof(EVENT) - 1)
 
+/* A test compares it with one that takes every step. */
+#ifdef CHI_PGN_LEX_SLOW
+#define SHORT_CUT false
+#else
+#define SHORT_CUT true
+#endif
+
 /* Classes of bytes, in an order that lets one comparison tell: those up to IN_WORD are part of a
  * word, those up to BLANK mean nothing inside a variation. */
 enum class {
@@ -474,6 +481,70 @@ static void step_newline(struct chi_pgn_lex *lex)
 	lex->at++;
 }
 
+/* The word at `at`, if it is plain and a blank after it shows its end. */
+CHI_INLINE bool take_plain_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	char *end = lex->at + 1;
+	const char *limit = lex->at + CHI_PGN_WORD_MAX;
+	while (end < limit && class_of(*end) <= IN_WORD) {
+		end++;
+	}
+	if (class_of(*end) != BLANK && class_of(*end) != NEWLINE) {
+		return false;
+	}
+	note_text(lex);
+	*out = (struct chi_pgn_token){
+		.kind = CHI_PGN_TOKEN_WORD,
+		.first = lex->first,
+		.text = lex->at,
+		.len = (size_t)(end - lex->at),
+	};
+	lex->at = end;
+	lex->first = false;
+	return true;
+}
+
+/* A move number with its point; false if it is none, or long. */
+CHI_INLINE bool skip_number(struct chi_pgn_lex *lex)
+{
+	char *at = lex->at + 1;
+	while (class_of(*at) == DIGIT && at - lex->at <= 3) {
+		at++;
+	}
+	if (*at != '.' || at - lex->at > 3) {
+		return false;
+	}
+	note_text(lex);
+	lex->first = at - lex->at == 1 && *lex->at == '1';
+	lex->at = at + 1;
+	return true;
+}
+
+/* What most of the main line is: blanks, move numbers and words. True: a word was found. All else
+ * is left to step_main(), with what the window's end may have cut off. */
+CHI_INLINE bool find_plain_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
+{
+	for (;;) {
+		switch (class_of(*lex->at)) {
+		case BLANK:
+			lex->at++;
+			break;
+		case TEXT:
+			return take_plain_word(lex, out);
+		case DIGIT:
+			if (!skip_number(lex)) {
+				return false;
+			}
+			break;
+		case NEWLINE:
+			step_newline(lex);
+			break;
+		default:
+			return false;
+		}
+	}
+}
+
 /* One step in the main line or between games. */
 CHI_INLINE enum step step_main(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
@@ -587,6 +658,8 @@ void chi_pgn_lex_next(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 			step = step_rich(lex, out);
 		} else if (lex->depth > 0) {
 			step = step_variation(lex);
+		} else if (SHORT_CUT && find_plain_word(lex, out)) {
+			step = TOKEN;
 		} else {
 			step = step_main(lex, out);
 		}

@@ -87,7 +87,8 @@ static enum chi_speed by_event(const char *event, size_t len)
 	for (size_t at = 0; at < len; at++) {
 		for (size_t i = 0; i < CHI_COUNT(speeds); i++) {
 			size_t n = strlen(speeds[i].word);
-			if (len - at >= n && strncasecmp(event + at, speeds[i].word, n) == 0) {
+			if ((event[at] | 0x20) == speeds[i].word[0] && len - at >= n &&
+			    strncasecmp(event + at, speeds[i].word, n) == 0) {
 				return speeds[i].speed;
 			}
 		}

@@ -48,7 +48,8 @@ static enum chi_pgn_tag tag_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < CHI_PGN_TAGS; i++) {
 		if (names[i].len == len && (name[0] | 0x20) == (names[i].name[0] | 0x20) &&
-		    strncasecmp(names[i].name, name, len) == 0) {
+		    (memcmp(names[i].name, name, len) == 0 ||
+		     strncasecmp(names[i].name, name, len) == 0)) {
 			return (enum chi_pgn_tag)i;
 		}
 	}

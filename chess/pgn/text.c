@@ -145,6 +145,12 @@ static bool copy_character(const char **from, const char *end, bool utf8, char *
 	return true;
 }
 
+/* Most bytes of a value stand for themselves. */
+static inline bool is_plain(char c)
+{
+	return c > ' ' && c <= '~' && c != '\\';
+}
+
 size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max, bool *cut)
 {
 	const char *end = text + len;
@@ -153,6 +159,10 @@ size_t chi_pgn_value(const char *text, size_t len, char *out, size_t max, bool *
 	/* By value, not by file: collections are put together from files of both kinds. */
 	bool utf8 = chi_utf8_valid(text, len);
 	while (text < end) {
+		if (CHI_LIKELY(is_plain(*text)) && at < limit) {
+			*at++ = *text++;
+			continue;
+		}
 		if (*text == '\\' && end - text > 1 && (text[1] == '"' || text[1] == '\\')) {
 			text++;
 		}

@@ -8,7 +8,7 @@ static const uint8_t officers[] = {CHI_QUEEN, CHI_ROOK, CHI_BISHOP, CHI_KNIGHT};
 
 static uint64_t count(const struct chi_position *position, int colour, int kind)
 {
-	unsigned n = (unsigned)__builtin_popcountll(chi_position_pieces(position, colour, kind));
+	unsigned n = (unsigned)chi_popcount(chi_position_pieces(position, colour, kind));
 	return n < 15 ? n : 15;
 }
 
@@ -88,17 +88,26 @@ static uint32_t events_of(const struct chi_position *position, chi_move move)
 }
 
 /* Within a game, material changes with the number of men or of pawns. */
-void chi_traits_add(struct chi_traits *traits, const struct chi_position *position, chi_move move)
+static void add_material(struct chi_traits *traits, const struct chi_position *position)
 {
-	uint64_t pawns = position->kind[CHI_PAWN];
-	unsigned men = (unsigned)__builtin_popcountll(chi_position_occupied(position)) << 8 |
-		       (unsigned)__builtin_popcountll(pawns);
-	bool first = traits->n == 0;
-	if (first || men != traits->men) {
+	unsigned men = (unsigned)chi_popcount(chi_position_occupied(position)) << 8 |
+		       (unsigned)chi_popcount(position->kind[CHI_PAWN]);
+	if (traits->n == 0 || men != traits->men) {
 		traits->men = men;
 		traits->events |= (uint32_t)chi_position_insufficient(position) << CHI_TRAIT_DEAD;
 		add_trait(traits, CHI_TRAIT_MATERIAL, chi_trait_material(position));
 	}
+}
+
+void chi_traits_add(struct chi_traits *traits, const struct chi_position *position, chi_move move)
+{
+	bool first = traits->n == 0;
+	/* No one was taken, as the men of the side to move are where they were. */
+	if (first || traits->promoted || position->colour[position->side] != traits->waiting) {
+		add_material(traits, position);
+	}
+	traits->waiting = position->colour[position->side ^ 1];
+	traits->promoted = chi_move_promotion(move) != 0;
 	uint64_t home = chi_trait_home(position);
 	if (first || home != traits->home) {
 		traits->home = home;

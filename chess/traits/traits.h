@@ -71,7 +71,9 @@ struct chi_traits {
 	size_t n;
 	chi_trait trait[CHI_TRAITS_MAX]; /* each once */
 	uint64_t home;			 /* of the last position, */
+	uint64_t waiting;		 /* the men of the side that was not to move, */
 	unsigned men;			 /* and how many men and pawns */
+	bool promoted;			 /* by the last move */
 	uint32_t events;
 };
 

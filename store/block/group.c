@@ -14,22 +14,31 @@ static uint32_t way_of(const uint8_t *before, const uint8_t *mask)
 	return first[__builtin_ctzll(differ) / 8] + (uint32_t)__builtin_clzll(differ) / 8;
 }
 
-/* How many bytes of the pieces are shared at the start, and of what is left at the end. */
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many bytes of the pieces are shared at the start, and of what is left at the end. Looks at
+ * eight at once; those before the end may reach into the mask. */
 static void share_pieces(const uint8_t *before, size_t before_len, const uint8_t *key,
 			 size_t key_len, size_t *start, size_t *end)
 {
-	size_t least = (before_len < key_len ? before_len : key_len) - MASK_SIZE;
+	size_t least = min_size(before_len, key_len) - MASK_SIZE;
 	size_t n = 0;
-	while (n < least && n < SHARED_START_MOST && before[MASK_SIZE + n] == key[MASK_SIZE + n]) {
+	uint64_t differ = 0;
+	if (least >= 8) {
+		differ = load_u64(before + MASK_SIZE) ^ load_u64(key + MASK_SIZE);
+		n = differ != 0 ? (size_t)__builtin_ctzll(differ) / 8 : 8;
+	}
+	while (differ == 0 && n < least && n < SHARED_START_MOST &&
+	       before[MASK_SIZE + n] == key[MASK_SIZE + n]) {
 		n++;
 	}
 	*start = n;
-	n = 0;
-	while (*start + n < least && n < SHARED_END_MOST &&
-	       before[before_len - 1 - n] == key[key_len - 1 - n]) {
-		n++;
-	}
-	*end = n;
+	differ = load_u64(before + before_len - 8) ^ load_u64(key + key_len - 8);
+	n = differ != 0 ? (size_t)__builtin_clzll(differ) / 8 : SHARED_END_MOST;
+	*end = min_size(n, min_size(least - *start, SHARED_END_MOST));
 }
 
 /* The code of a value's length. */

@@ -2,7 +2,6 @@
 /* The table of tags, and what their texts say. */
 #include "store/games/tags.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -201,27 +200,34 @@ void chi_head_read(const struct chi_tag *tags, size_t n_tags, struct chi_game_he
 
 /* ---- Printing ---------------------------------------------------------------------------- */
 
-/* Zeros as question marks. */
+/* So many digits; zero as question marks. */
+static void put_digits(unsigned number, size_t n, char *out)
+{
+	bool known = number != 0;
+	while (n-- > 0) {
+		out[n] = known ? (char)('0' + number % 10) : '?';
+		number /= 10;
+	}
+}
+
 static size_t print_date(const struct chi_game_head *head, char out[CHI_HEAD_TEXT_SIZE])
 {
-	char year[5] = "????";
-	char month[3] = "??";
-	char day[3] = "??";
-	if (head->year != 0) {
-		snprintf(year, sizeof(year), "%04u", head->year % 10000u);
-	}
-	if (head->month != 0) {
-		snprintf(month, sizeof(month), "%02u", head->month % 100u);
-	}
-	if (head->day != 0) {
-		snprintf(day, sizeof(day), "%02u", head->day % 100u);
-	}
-	return (size_t)snprintf(out, CHI_HEAD_TEXT_SIZE, "%s.%s.%s", year, month, day);
+	put_digits(head->year, 4, out);
+	out[4] = '.';
+	put_digits(head->month, 2, out + 5);
+	out[7] = '.';
+	put_digits(head->day, 2, out + 8);
+	return 10;
 }
 
 static size_t print_number(unsigned number, char out[CHI_HEAD_TEXT_SIZE])
 {
-	return number == 0 ? 0 : (size_t)snprintf(out, CHI_HEAD_TEXT_SIZE, "%u", number);
+	size_t n = 0;
+	for (unsigned left = number; left != 0; left /= 10) {
+		n++;
+	}
+	put_digits(number, n, out);
+	return n;
 }
 
 static size_t print_eco(unsigned eco, char out[CHI_HEAD_TEXT_SIZE])

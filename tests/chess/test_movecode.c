@@ -98,6 +98,57 @@ CASE(reads_moves_of_strange_positions)
 	}
 }
 
+/* The move that a number reads as; 0 if none. */
+static chi_move read_one(const struct chi_position *position, int last, unsigned number)
+{
+	uint8_t bytes[CHI_MOVECODE_MAX];
+	struct chi_replay replay;
+	chi_move move = 0;
+	size_t len = 0;
+	for (; number >= 255; number -= 255) {
+		bytes[len++] = 255;
+	}
+	bytes[len++] = (uint8_t)number;
+	chi_replay_init(&replay, position, bytes, len);
+	replay.last = last;
+	return chi_replay_next(&replay, &move) == CHI_OK ? move : 0;
+}
+
+/* Of all moves that can be named exactly those are written that are read, under their numbers. */
+static void check_all_moves(const struct chi_position *position, int last)
+{
+	static unsigned numbers[1 << 15]; /* plus 1 */
+	unsigned n = 0;
+	chi_move move;
+	memset(numbers, 0, sizeof(numbers));
+	while ((move = read_one(position, last, n)) != 0) {
+		assert_int_equal(numbers[move & 0x7fff], 0);
+		numbers[move & 0x7fff] = ++n;
+	}
+	for (unsigned any = 0; any < 6u << 12; any++) {
+		uint8_t bytes[CHI_MOVECODE_MAX];
+		size_t len = chi_movecode_write(position, last, (chi_move)any, bytes);
+		unsigned number = len == 0 ? 0 : (unsigned)(len - 1) * 255 + bytes[len - 1] + 1;
+		if (number != numbers[any]) {
+			fail_msg("move %x, last %d: %u, not %u", any, last, number, numbers[any]);
+		}
+	}
+}
+
+CASE(writes_what_is_read)
+{
+	struct seed seed = seed_start("writes_what_is_read");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 20 : 100);
+	for (size_t round = 0; round < rounds; round++) {
+		struct chi_position position =
+			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		for (int ply = 0; ply < 40 && play_random(&seed, &position); ply++) {
+			int last = (int)seed_below(&seed, 65);
+			check_all_moves(&position, last);
+		}
+	}
+}
+
 struct game {
 	struct chi_position start;
 	chi_move moves[PLIES_MAX];

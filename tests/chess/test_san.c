@@ -410,3 +410,101 @@ CASE(agrees_with_the_generator)
 	/* Else the random texts were all nonsense. */
 	assert_true(moves > rounds);
 }
+
+/* A legal move's text with a byte changed, put in or taken out, or bytes of the usual ones. */
+static size_t nearly_usual(struct seed *seed, const struct chi_position *position, char *out)
+{
+	static const char bytes[] = "NBRQKPabcdefgh12345678x+#=O0-";
+	struct chi_move_list list;
+	size_t len = 0;
+	chi_movegen_legal(position, &list);
+	if (list.n > 0 && seed_below(seed, 4) != 0) {
+		len = chi_san_print(position, list.moves[seed_below(seed, list.n)], out);
+	}
+	size_t changes = len > 0 ? 1 : seed_below(seed, 7);
+	for (size_t i = 0; i < changes; i++) {
+		size_t at = seed_below(seed, len + 1);
+		size_t cut = at < len ? seed_below(seed, 2) : 0;
+		size_t put = seed_below(seed, 3) != 0;
+		memmove(out + at + put, out + at + cut, len - at - cut);
+		if (put != 0) {
+			out[at] = bytes[seed_below(seed, sizeof(bytes) - 1)];
+		}
+		len += put - cut;
+	}
+	return len;
+}
+
+/* Usual texts are read in a short way. One with a colon at its end, which says nothing, is not. */
+static bool check_usual(struct seed *seed, const struct chi_position *position)
+{
+	char text[32];
+	struct chi_san_found found[2];
+	size_t len = nearly_usual(seed, position, text);
+	enum chi_san_verdict usual = chi_san_find(position, text, len, &found[0]);
+	text[len] = ':';
+	enum chi_san_verdict closely = chi_san_find(position, text, len + 1, &found[1]);
+	bool names =
+		closely == CHI_SAN_MOVE || closely == CHI_SAN_MANY || closely == CHI_SAN_NOT_LEGAL;
+	size_t n = found[1].n < CHI_SAN_FOUND_MAX ? found[1].n : CHI_SAN_FOUND_MAX;
+	if (names ? usual != closely || found[0].n != found[1].n ||
+			    memcmp(found[0].moves, found[1].moves, n * sizeof(chi_move)) != 0
+		  : usual == CHI_SAN_MOVE || usual == CHI_SAN_MANY || usual == CHI_SAN_NOT_LEGAL) {
+		fail_msg("'%.*s': %d, with a colon %d", (int)len, text, (int)usual, (int)closely);
+	}
+	return closely == CHI_SAN_MOVE;
+}
+
+CASE(short_way_changes_nothing)
+{
+	struct seed seed = seed_start("short_way_changes_nothing");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 50 : 400);
+	size_t moves = 0;
+	for (size_t round = 0; round < rounds; round++) {
+		struct chi_position position =
+			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		for (int ply = 0; ply < 60; ply++) {
+			for (int i = 0; i < 40; i++) {
+				moves += check_usual(&seed, &position);
+			}
+			if (!play_random(&seed, &position)) {
+				break;
+			}
+		}
+	}
+	assert_true(moves > rounds);
+}
+
+/* The king's safety is looked at along its lines; here by playing the move. */
+CASE(safety_is_what_playing_shows)
+{
+	struct seed seed = seed_start("safety_is_what_playing_shows");
+	size_t rounds = seed_rounds(SLOW_BUILD ? 20 : 200);
+	for (size_t round = 0; round < rounds; round++) {
+		struct chi_position position = random_placement(&seed);
+		for (int i = 0; i < 200; i++) {
+			int from = (int)seed_below(&seed, 64);
+			int to = (int)seed_below(&seed, 64);
+			int kind = chi_position_kind(&position, from);
+			struct chi_position next = position;
+			bool ours = (position.colour[position.side] >> from & 1) != 0;
+			bool free =
+				((position.colour[position.side] | position.kind[CHI_KING]) >> to &
+				 1) == 0;
+			if (!ours || !free) {
+				continue;
+			}
+			next.ep = CHI_NO_SQUARE;
+			next.castle = 0;
+			for (int k = 0; k < CHI_KINDS; k++) {
+				next.kind[k] &= ~(chi_bit(from) | chi_bit(to));
+			}
+			next.colour[0] &= ~(chi_bit(from) | chi_bit(to));
+			next.colour[1] &= ~(chi_bit(from) | chi_bit(to));
+			next.kind[kind] |= chi_bit(to);
+			next.colour[position.side] |= chi_bit(to);
+			assert_int_equal(chi_san_is_safe(&position, from, to, kind),
+					 !chi_position_in_check(&next, position.side));
+		}
+	}
+}
