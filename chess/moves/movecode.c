@@ -55,7 +55,7 @@ struct piece {
 };
 
 /* What is looked for and what is found. Writing: `move` is known, `number` counts up, and `found`
- * is set at the move's piece. Reading: `number` counts down to 0, and `move` is set. */
+ * says that the move is a candidate of its piece. Reading: `number` counts down to 0, and `move` is set. */
 struct search {
 	const struct chi_position *position;
 	int us;
@@ -419,7 +419,6 @@ CHI_INLINE bool sum_castling(struct search *s)
 			continue;
 		}
 		if (s->move == chi_move_make(king, rook, 0)) {
-			s->found = true;
 			return true;
 		}
 		s->number++;
