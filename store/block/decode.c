@@ -12,8 +12,9 @@
 #include "store/record/codec.h"
 
 #if defined(__x86_64__)
-#include <tmmintrin.h>
-#define FAST __attribute__((target("popcnt,ssse3")))
+#include <immintrin.h>
+#define FAST  __attribute__((target("popcnt,ssse3")))
+#define QUICK __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #endif
 
 /* From `p` shared bytes at the start and `s` at the end. */
@@ -227,8 +228,8 @@ CHI_INLINE bool next_length(struct value_place *place, const uint8_t *floor, uin
 /* ---- Looking for one ------------------------------------------------------------------------ */
 
 /* An entry has the key's mask: whether it has its pieces. */
-CHI_INLINE int look_at(const struct group_columns *c, const uint8_t *counts, uint32_t i, bool fast,
-		       const uint8_t *key, size_t key_len)
+static int compare_entry(const struct group_columns *c, const uint8_t *counts, uint32_t i,
+			 const uint8_t *key, size_t key_len)
 {
 	uint8_t pieces[16];
 	struct assembly a = {.headers = c->headers,
@@ -236,7 +237,7 @@ CHI_INLINE int look_at(const struct group_columns *c, const uint8_t *counts, uin
 			     .n = i + 1,
 			     .at = c->end,
 			     .floor = c->values};
-	if (CHI_UNLIKELY(!(fast ? assemble_fast(&a, pieces, 0) : assemble(&a, pieces, 0)))) {
+	if (CHI_UNLIKELY(!assemble(&a, pieces, 0))) {
 		return -CHI_ECORRUPT;
 	}
 	size_t size = ((size_t)counts[i] + 1) / 2;
@@ -245,8 +246,8 @@ CHI_INLINE int look_at(const struct group_columns *c, const uint8_t *counts, uin
 }
 
 /* In the position tree. Masks ascend. */
-CHI_INLINE int find_in(const struct chi_group *group, bool fast, const uint8_t *key, size_t key_len,
-		       const uint8_t **value, size_t *len)
+static int find_plain(const struct chi_group *group, const uint8_t *key, size_t key_len,
+		      const uint8_t **value, size_t *len)
 {
 	struct group_columns c;
 	uint8_t counts[CHI_GROUP_MOST];
@@ -260,19 +261,19 @@ CHI_INLINE int find_in(const struct chi_group *group, bool fast, const uint8_t *
 	for (uint32_t i = 0; i < c.n; i++) {
 		uint32_t size;
 		uint32_t header = header_at(c.headers, i);
-		uint32_t n = count_pieces(c.mask, fast);
+		uint32_t n = count_pieces(c.mask, false);
 		if (i > 0) {
 			if (CHI_UNLIKELY(!next_mask(&c, header))) {
 				return -CHI_ECORRUPT;
 			}
-			n = count_pieces(c.mask, fast);
+			n = count_pieces(c.mask, false);
 		}
 		counts[i] = (uint8_t)n;
 		if (CHI_UNLIKELY(n - 1 >= 32 || !next_length(&place, floor, header, &size))) {
 			return -CHI_ECORRUPT;
 		}
 		if (be64toh(htole64(c.mask)) >= order) {
-			int rc = c.mask == wanted ? look_at(&c, counts, i, fast, key, key_len)
+			int rc = c.mask == wanted ? compare_entry(&c, counts, i, key, key_len)
 						  : CHI_NONE;
 			if (rc == CHI_OK) {
 				*value = place.at;
@@ -289,6 +290,141 @@ CHI_INLINE int find_in(const struct chi_group *group, bool fast, const uint8_t *
 	}
 	return CHI_NONE;
 }
+
+#if defined(QUICK)
+/* The pieces of one entry after the other, as assemble_fast puts them together. What is in a lane
+ * after the last piece is anything. */
+struct piecing {
+	__m128i last;
+	size_t before;	      /* the size of those in `last` */
+	const uint8_t *at;    /* after the next one's bytes */
+	const uint8_t *floor; /* where the last one's may begin */
+};
+
+QUICK static inline bool join_pieces(struct piecing *p, uint32_t header, size_t size)
+{
+	size_t start = header >> 6 & 15;
+	size_t end = header >> 10 & 7;
+	size_t least = size < p->before ? size : p->before;
+	size_t literal = size - start - end;
+	if (CHI_UNLIKELY(start + end > least || (size_t)(p->at - p->floor) < literal)) {
+		return false;
+	}
+	size_t to = size - end;
+	__m128i own = _mm_shuffle_epi8(load_lane(p->at - 16), load_lane(places + 32 - to));
+	__m128i tail = _mm_shuffle_epi8(p->last, load_lane(places + 16 + p->before - size));
+	own = _mm_blendv_epi8(own, p->last, load_lane(first_bytes + 16 - start));
+	p->last = _mm_blendv_epi8(tail, own, load_lane(first_bytes + 16 - to));
+	p->at -= literal;
+	p->before = size;
+	return true;
+}
+
+/* Goes to the first entry whose mask is not less than the key's. CHI_NONE: there is none, or its
+ * mask is a greater one. `sizes` of the pieces up to there. */
+QUICK static inline int find_mask(struct group_columns *c, const uint8_t *key, uint8_t *sizes,
+				  uint32_t *at)
+{
+	uint64_t order = load_mask(key);
+	for (uint32_t i = 0;;) {
+		uint32_t n = count_pieces(c->mask, true);
+		if (CHI_UNLIKELY(n - 1 >= 32)) {
+			return -CHI_ECORRUPT;
+		}
+		sizes[i] = (uint8_t)((n + 1) / 2);
+		if (be64toh(c->mask) >= order) {
+			*at = i;
+			return c->mask == load_u64(key) ? CHI_OK : CHI_NONE;
+		}
+		if (++i == c->n) {
+			return CHI_NONE;
+		}
+		if (CHI_UNLIKELY(!next_mask(c, header_at(c->headers, i)))) {
+			return -CHI_ECORRUPT;
+		}
+	}
+}
+
+/* Of the entries from *at on that have this mask, goes to the one with the key's pieces. */
+QUICK static inline int find_pieces(const struct group_columns *c, const uint8_t *key,
+				    const uint8_t *sizes, uint32_t *at)
+{
+	struct piecing p = {
+		.last = _mm_setzero_si128(), .before = 16, .at = c->end, .floor = c->values};
+	uint8_t padded[16] = {0};
+	size_t size = sizes[*at];
+	uint32_t all = (1u << size) - 1;
+	memcpy(padded, key + MASK_SIZE, size);
+	const __m128i wanted = load_lane(padded);
+	bool good = join_pieces(&p, 0, sizes[0]);
+	for (uint32_t i = 1; good && i <= *at; i++) {
+		good = join_pieces(&p, header_at(c->headers, i), sizes[i]);
+	}
+	while (good && ((uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(p.last, wanted)) & all) != all) {
+		uint32_t header = ++*at < c->n ? header_at(c->headers, *at) : 0;
+		if ((header & WAY_BITS) != MASK_ALL) {
+			return CHI_NONE;
+		}
+		good = join_pieces(&p, header, size);
+	}
+	return CHI_LIKELY(good) ? CHI_OK : -CHI_ECORRUPT;
+}
+
+/* The value of entry `at`. Lengths of those before it are in their headers, but for the ones that
+ * stand before the values; these are found in order. */
+QUICK static inline int find_value(const struct group_columns *c, const uint8_t *floor, uint32_t at,
+				   const uint8_t **value, size_t *len)
+{
+	struct value_place place = {.lengths = c->values, .at = c->values};
+	uint32_t own = 0;
+	uint32_t own_len = 0;
+	for (uint32_t i = 0; i < at; i++) {
+		uint32_t code = header_at(c->headers, i) >> 13;
+		place.at += usual_lengths[code];
+		own += code == LENGTH_VARINT;
+	}
+	for (; own > 0; own--) {
+		if (CHI_UNLIKELY(!next_length(&place, floor, LENGTH_VARINT << 13, &own_len))) {
+			return -CHI_ECORRUPT;
+		}
+		place.at += own_len;
+	}
+	if (CHI_UNLIKELY(!next_length(&place, floor, header_at(c->headers, at), &own_len) ||
+			 place.at > c->end || own_len > (size_t)(c->end - place.at))) {
+		return -CHI_ECORRUPT;
+	}
+	*value = place.at;
+	*len = own_len;
+	return CHI_OK;
+}
+
+/* The same as find_plain: masks first, and of all else only what the entry needs. */
+QUICK static int find_quick(const struct chi_group *group, const uint8_t *key, size_t key_len,
+			    const uint8_t **value, size_t *len)
+{
+	struct group_columns c;
+	uint8_t sizes[CHI_GROUP_MOST];
+	uint32_t at = 0;
+	if (CHI_UNLIKELY(!open_columns(CHI_TREE_POSITION, group, &c))) {
+		return -CHI_ECORRUPT;
+	}
+	const uint8_t *floor = c.masks;
+	int rc = find_mask(&c, key, sizes, &at);
+	if (rc != CHI_OK || CHI_UNLIKELY(key_len != MASK_SIZE + (size_t)sizes[at])) {
+		return rc != CHI_OK ? rc : CHI_NONE;
+	}
+	rc = find_pieces(&c, key, sizes, &at);
+	return rc == CHI_OK ? find_value(&c, floor, at, value, len) : rc;
+}
+
+static bool is_quick(void)
+{
+	return CHI_LIKELY(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"));
+}
+#else
+#define find_quick find_plain
+#define is_quick() false
+#endif
 
 /* ---- Reading all ---------------------------------------------------------------------------- */
 
@@ -458,11 +594,6 @@ CHI_INLINE int lacks_in(enum chi_tree_kind kind, bool fast, const struct chi_gro
 /* ---- For each processor --------------------------------------------------------------------- */
 
 #define FUNCTIONS(suffix, target, fast)                                                            \
-	target static int find_##suffix(const struct chi_group *group, const uint8_t *key,         \
-					size_t key_len, const uint8_t **value, size_t *len)        \
-	{                                                                                          \
-		return find_in(group, fast, key, key_len, value, len);                             \
-	}                                                                                          \
 	target static int lacks_##suffix(enum chi_tree_kind kind, const struct chi_group *group,   \
 					 const struct chi_group_want *want, uint16_t ends[2])      \
 	{                                                                                          \
@@ -487,7 +618,6 @@ static bool is_fast(void)
 	return CHI_LIKELY(__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3"));
 }
 #else
-#define find_fast  find_plain
 #define lacks_fast lacks_plain
 #define read_fast  read_plain
 #define is_fast()  false
@@ -496,8 +626,8 @@ static bool is_fast(void)
 int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key_len,
 		   const uint8_t **value, size_t *len)
 {
-	return is_fast() ? find_fast(group, key, key_len, value, len)
-			 : find_plain(group, key, key_len, value, len);
+	return is_quick() ? find_quick(group, key, key_len, value, len)
+			  : find_plain(group, key, key_len, value, len);
 }
 
 int chi_group_read(const struct chi_block *block, uint32_t group,
