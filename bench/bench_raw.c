@@ -53,9 +53,13 @@ static void open_raw(struct raw *raw, const char *path)
 	/* Walking from end to end asks for no comparison, so the tree's own order need not be
 	 * set. */
 	must(mdb_dbi_open(raw->txn, "strength", 0, &raw->strength), "open 'strength'");
+	/* Committing is what keeps the handles when the next one is reset. */
+	must(mdb_txn_commit(raw->txn), "mdb_txn_commit");
+	must(mdb_txn_begin(raw->env, NULL, MDB_RDONLY, &raw->txn), "mdb_txn_begin");
 }
 
-static void get_all(struct raw *raw, const struct chi_key *keys, struct bench_result *out)
+static void get_all(struct raw *raw, const struct chi_key *keys, bool renews,
+		    struct bench_result *out)
 {
 	uint64_t sum = 0;
 	uint64_t start = bench_cpu();
@@ -63,6 +67,10 @@ static void get_all(struct raw *raw, const struct chi_key *keys, struct bench_re
 		/* LMDB takes keys without const and does not write to them. */
 		MDB_val key = {keys[i].len, (void *)(uintptr_t)keys[i].bytes};
 		MDB_val value;
+		if (renews) {
+			mdb_txn_reset(raw->txn);
+			must(mdb_txn_renew(raw->txn), "mdb_txn_renew");
+		}
 		int status = mdb_get(raw->txn, raw->position, &key, &value);
 		if (status != 0) {
 			bench_die("position %zu: %s", i, mdb_strerror(status));
@@ -75,7 +83,7 @@ static void get_all(struct raw *raw, const struct chi_key *keys, struct bench_re
 }
 
 /* What a search asks for need not be stored. The sum counts what is. */
-static void get_search(struct raw *raw, struct bench_result *out)
+static void get_search(struct raw *raw, bool renews, struct bench_result *out)
 {
 	uint64_t start = bench_cpu();
 	for (size_t i = 0; i < raw->search.n; i++) {
@@ -84,6 +92,10 @@ static void get_search(struct raw *raw, struct bench_result *out)
 			const struct chi_key *asked = &raw->search.keys[node->first + j];
 			MDB_val key = {asked->len, (void *)(uintptr_t)asked->bytes};
 			MDB_val value;
+			if (renews) {
+				mdb_txn_reset(raw->txn);
+				must(mdb_txn_renew(raw->txn), "mdb_txn_renew");
+			}
 			int status = mdb_get(raw->txn, raw->position, &key, &value);
 			if (status != 0 && status != MDB_NOTFOUND) {
 				bench_die("search: %s", mdb_strerror(status));
@@ -161,12 +173,16 @@ static void touch(struct raw *raw, struct bench_result *out)
 static bool run_step(void *context, const char *name, struct bench_result *out)
 {
 	struct raw *raw = context;
-	if (strcmp(name, "get-games") == 0) {
-		get_all(raw, raw->keys.games, out);
-	} else if (strcmp(name, "get-random") == 0) {
-		get_all(raw, raw->keys.random, out);
-	} else if (strcmp(name, "get-search") == 0) {
-		get_search(raw, out);
+	/* In one snapshot, or each in one of its own. */
+	bool renews = strncmp(name, "renew-", strlen("renew-")) == 0;
+	const char *order = strchr(name, '-');
+	bool gets = order != NULL && (renews || strncmp(name, "get-", strlen("get-")) == 0);
+	if (gets && strcmp(order, "-games") == 0) {
+		get_all(raw, raw->keys.games, renews, out);
+	} else if (gets && strcmp(order, "-random") == 0) {
+		get_all(raw, raw->keys.random, renews, out);
+	} else if (gets && strcmp(order, "-search") == 0) {
+		get_search(raw, renews, out);
 	} else if (strcmp(name, "walk") == 0) {
 		walk(raw, out);
 	} else if (strcmp(name, "touch") == 0) {

@@ -35,9 +35,9 @@ PERFT_NODES = {4: 197281, 6: 119060324}
 class OnRecords(Suite):
     """What is measured on any set of records."""
 
-    def __init__(self, setting, kind):
+    def __init__(self, setting, kind, size=None):
         super().__init__(setting)
-        self.records = setting.records(kind)
+        self.records = setting.records(kind, size)
         self.evaluated = setting.records("evaluated")
 
     def sides(self, one):
@@ -48,9 +48,10 @@ class OnRecords(Suite):
     # ---- In this process against LMDB itself ---------------------------------------------------
 
     def against_raw(self, names, raw, order, kind="", same=1):
-        """Lines of (name, program, operation, target), each over mdb_get."""
+        """Lines of (name, program, operation, target), each over mdb_get in one snapshot; the first
+        one also over mdb_get with a snapshot a call, as it has."""
         speeds = self.turns([(library, operation) for _, library, operation, _ in names] +
-                            [(raw, "get-" + order)], same=same, base=-1)
+                            [(raw, "renew-" + order), (raw, "get-" + order)], same=same, base=-1)
         lines = []
         order = "a search's" if order == "search" else order
         for (name, _, _, target), mine in zip(names, speeds):
@@ -58,6 +59,10 @@ class OnRecords(Suite):
             lines.append(Line(what + " / mdb_get", [a / b for a, b in zip(mine, speeds[-1])],
                               target))
             self.note_speed(what + ", positions/s", mine)
+        lines.append(Line(f"{names[0][0]}, {order} order{kind} / mdb_get with a snapshot a call",
+                          [a / b for a, b in zip(speeds[0], speeds[-2])]))
+        self.note_speed(f"mdb_get with a snapshot a call, {order} order{kind}, positions/s",
+                        speeds[-2])
         self.note_speed(f"mdb_get, {order} order{kind}, positions/s", speeds[-1])
         return lines
 
@@ -267,8 +272,19 @@ class OwnReal(OnRecords):
                 for part in self.common()]
 
 
+class OwnLarge(OnRecords):
+    name = "own-large"
+    title = "Probes inside the process, in a large store"
+
+    def __init__(self, setting):
+        super().__init__(setting, "played", setting.args.large)
+
+    def parts(self):
+        return [Part("large-prober", self.measure_prober, (3, 12), (self.records,))]
+
+
 def suites(setting):
-    return [Own(setting)] + ([OwnReal(setting)] if setting.args.pgn else [])
+    return [Own(setting), OwnLarge(setting)] + ([OwnReal(setting)] if setting.args.pgn else [])
 
 
 if __name__ == "__main__":

@@ -424,7 +424,8 @@ def parse_args(text, needs_pgn):
     parser.add_argument("--records", type=int,
                         help="positions in a set; default a million, with --pgn ten")
     parser.add_argument("--large", type=int, default=LARGE_RECORDS,
-                        help="positions in the large set of 'growth' and 'disk'; default a hundred million")
+                        help="positions in the large set of 'own-large', 'growth' and 'disk'; default a hundred "
+                             "million")
     parser.add_argument("--probes", type=int, default=PROBES, help="of a list, at most")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of each comparison")
     parser.add_argument("--quick", action="store_true",
