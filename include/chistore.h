@@ -419,6 +419,11 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * state, also of other processes; a client's CHI_ASYNC puts are seen after their commit. Over a
  * socket a prober has its own connection: the same answers, slower.
  *
+ * After 20,000 look-ups in one state a call notes where all of its leaves are, for all probers of
+ * this process, so that later ones are faster: for 25 million positions this takes some 10 ms,
+ * once, and 1.6 MB. Stores of more than some 240 million, or larger than half of the memory, do
+ * without.
+ *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
  * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten
  * deadlines after that, a second at most, calls fail immediately, then the server is tried again: a

@@ -20,6 +20,7 @@
 #include "store/archive_trees.h"
 #include "store/env/lock.h"
 #include "store/pages/descent.h"
+#include "store/pages/guide.h"
 #include "store/record/meta.h"
 #include "store/store.h"
 
@@ -49,8 +50,9 @@ struct chi_env {
 			     writer's */
 	uint64_t bias;	  /* sequence number of a snapshot = its LMDB transaction id + bias */
 	struct chi_stamp stamp;
-	struct chi_pages pages;	  /* changes only while no transaction is alive */
-	uint64_t epoch;		  /* the same; counts how often the map may have moved */
+	struct chi_pages pages; /* changes only while no transaction is alive */
+	uint64_t epoch;		/* the same; counts how often the map may have moved */
+	struct chi_guides guides;
 	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
 	bool published;		  /* never written: opened without locks */
 	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */

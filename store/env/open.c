@@ -32,6 +32,7 @@ static void free_env(struct chi_env *env)
 	if (env->pin >= 0) {
 		(void)close(env->pin);
 	}
+	chi_guides_deinit(&env->guides);
 	(void)pthread_cond_destroy(&env->idle);
 	(void)pthread_mutex_destroy(&env->mutex);
 	free(env->path);
@@ -75,6 +76,7 @@ static struct chi_env *new_env(const struct chi_dir_options *options)
 	env->pin = -1;
 	(void)pthread_mutex_init(&env->mutex, NULL);
 	(void)pthread_cond_init(&env->idle, NULL);
+	chi_guides_init(&env->guides);
 	return env;
 }
 

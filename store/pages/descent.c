@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "store/block/block.h"
 #include "store/pages/block_cursor.h"
+#include "store/pages/guide.h"
 #include "store/record/codec.h"
 #include "store/lmdb_err.h"
 #include "store/pages/pages.h"
@@ -344,54 +345,6 @@ static void ask_disk(const struct chi_descent *descent, const struct chi_lane *l
 	}
 }
 
-/* From the pages of `level` that the lanes have entered down into the leaves. */
-static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
-			       unsigned level)
-{
-	for (; level < descent->depth; level++) {
-		search_branches(descent, lanes, n, level);
-		if (CHI_UNLIKELY(descent->waits != 0) &&
-		    level + 1 + FAR_BRANCHES >= descent->depth) {
-			ask_disk(descent, lanes, n);
-		}
-	}
-	search_lanes(descent, lanes, n, FLAG_LEAF);
-	aim_at_groups(descent, lanes, n);
-}
-
-/* The same from the root. */
-static inline void search_group(struct chi_descent *descent, struct chi_lane *lanes, size_t n)
-{
-	bool far = CHI_UNLIKELY(descent->pages.far);
-	int64_t begun = far ? chi_now_us() : 0;
-	search_from(descent, lanes, n, 1);
-	if (far && chi_now_us() - begun >= WAITED_US) {
-		descent->waits = WAITS;
-	} else if (descent->waits > 0) {
-		descent->waits--;
-	}
-}
-
-void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, size_t n,
-		      struct chi_found *out)
-{
-	struct chi_lane lanes[CHI_DESCENT_LANES];
-	if (CHI_UNLIKELY(descent->depth == 0)) {
-		for (size_t i = 0; i < n; i++) {
-			out[i].finding = CHI_FINDING_NONE;
-		}
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		begin_lane(descent, &lanes[i], &keys[i]);
-		enter_page(descent, &lanes[i], descent->root, 1);
-	}
-	search_group(descent, lanes, n);
-	for (size_t i = 0; i < n; i++) {
-		finish_lane(descent, &lanes[i], &out[i]);
-	}
-}
-
 /* Searches the page alone. Here each comparison is a branch: while its line is waited for, the
  * processor guesses and asks for the next one, and is right half of the time. */
 static inline void search_alone(const struct chi_descent *descent, struct chi_lane *lane,
@@ -422,6 +375,73 @@ static inline void go_down(const struct chi_descent *descent, struct chi_lane *l
 	}
 }
 
+/* Begins lanes in the root, or in the leaves that a guide names. Returns their level. */
+static inline unsigned enter_tree(const struct chi_descent *descent, const struct chi_key *keys,
+				  size_t n, struct chi_lane *lanes)
+{
+	uint64_t pages[CHI_DESCENT_LANES];
+	unsigned level = 1;
+	if (CHI_LIKELY(descent->guide != NULL)) {
+		level = descent->depth;
+		chi_guide_search(descent->guide, keys, n, pages);
+	}
+	for (size_t i = 0; i < n; i++) {
+		begin_lane(descent, &lanes[i], &keys[i]);
+		if (level == 1 || CHI_UNLIKELY(pages[i] == CHI_GUIDE_NO_LEAF)) {
+			enter_page(descent, &lanes[i], descent->root, 1);
+			go_down(descent, &lanes[i], 1, level);
+		} else {
+			enter_page(descent, &lanes[i], pages[i], level);
+		}
+	}
+	return level;
+}
+
+/* From the pages of `level` that the lanes have entered down into the leaves. */
+static inline void search_from(const struct chi_descent *descent, struct chi_lane *lanes, size_t n,
+			       unsigned level)
+{
+	for (; level < descent->depth; level++) {
+		search_branches(descent, lanes, n, level);
+		if (CHI_UNLIKELY(descent->waits != 0) &&
+		    level + 1 + FAR_BRANCHES >= descent->depth) {
+			ask_disk(descent, lanes, n);
+		}
+	}
+	search_lanes(descent, lanes, n, FLAG_LEAF);
+	aim_at_groups(descent, lanes, n);
+}
+
+/* The same for keys. */
+static inline void search_group(struct chi_descent *descent, const struct chi_key *keys, size_t n,
+				struct chi_lane *lanes)
+{
+	bool far = CHI_UNLIKELY(descent->pages.far);
+	int64_t begun = far ? chi_now_us() : 0;
+	search_from(descent, lanes, n, enter_tree(descent, keys, n, lanes));
+	if (far && chi_now_us() - begun >= WAITED_US) {
+		descent->waits = WAITS;
+	} else if (descent->waits > 0) {
+		descent->waits--;
+	}
+}
+
+void chi_descent_find(struct chi_descent *descent, const struct chi_key *keys, size_t n,
+		      struct chi_found *out)
+{
+	struct chi_lane lanes[CHI_DESCENT_LANES];
+	if (CHI_UNLIKELY(descent->depth == 0)) {
+		for (size_t i = 0; i < n; i++) {
+			out[i].finding = CHI_FINDING_NONE;
+		}
+		return;
+	}
+	search_group(descent, keys, n, lanes);
+	for (size_t i = 0; i < n; i++) {
+		finish_lane(descent, &lanes[i], &out[i]);
+	}
+}
+
 /* To the end. */
 static inline void search_rest(const struct chi_descent *descent, struct chi_lane *lane,
 			       unsigned level)
@@ -437,13 +457,11 @@ void chi_descent_find_one(const struct chi_descent *descent, const struct chi_ke
 			  struct chi_found *out)
 {
 	struct chi_lane lane;
-	begin_lane(descent, &lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		out->finding = CHI_FINDING_NONE;
 		return;
 	}
-	enter_page(descent, &lane, descent->root, 1);
-	search_rest(descent, &lane, 1);
+	search_rest(descent, &lane, enter_tree(descent, key, 1, &lane));
 	finish_lane(descent, &lane, out);
 }
 
@@ -481,12 +499,14 @@ bool chi_descent_block(const struct chi_descent *descent, const struct chi_key *
 void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key,
 		    struct chi_lane *lane)
 {
-	begin_lane(descent, lane, key);
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
-	enter_page(descent, lane, descent->root, 1);
-	go_down(descent, lane, 1, descent->near);
+	lane->level = enter_tree(descent, key, 1, lane);
+	if (lane->level < descent->near) {
+		go_down(descent, lane, lane->level, descent->near);
+		lane->level = descent->near;
+	}
 	for (unsigned i = HEAD_LINES; i < descent->pages.size / LINE; i++) {
 		__builtin_prefetch(lane->page + (size_t)LINE * i);
 	}
@@ -495,26 +515,20 @@ void chi_lane_start(const struct chi_descent *descent, const struct chi_key *key
 void chi_lane_go_on(const struct chi_descent *descent, struct chi_lane *lane)
 {
 	if (CHI_LIKELY(descent->depth != 0)) {
-		search_rest(descent, lane, descent->near);
+		search_rest(descent, lane, lane->level);
 	}
 }
 
 void chi_lane_search(struct chi_descent *descent, const struct chi_key *keys, size_t n,
 		     struct chi_lane *lanes)
 {
-	for (size_t i = 0; i < n; i++) {
-		begin_lane(descent, &lanes[i], &keys[i]);
-		if (CHI_LIKELY(descent->depth != 0)) {
-			enter_page(descent, &lanes[i], descent->root, 1);
-		}
-	}
 	if (CHI_UNLIKELY(descent->depth == 0)) {
 		return;
 	}
 	if (n == 1) {
-		search_rest(descent, lanes, 1);
+		search_rest(descent, lanes, enter_tree(descent, keys, 1, lanes));
 	} else {
-		search_group(descent, lanes, n);
+		search_group(descent, keys, n, lanes);
 	}
 }
 
@@ -542,7 +556,9 @@ void chi_descent_start(MDB_env *mdb, MDB_txn *txn, const struct chi_pages *pages
 	const uint8_t *tree = value.mv_data;
 	out->depth = chi_u16_at(tree + TREE_DEPTH);
 	out->root = chi_u64_at(tree + TREE_ROOT);
-	bool near = chi_u64_at(tree + TREE_BRANCHES) <= NEAR_PAGES;
+	out->branches = chi_u64_at(tree + TREE_BRANCHES);
+	out->leaves = chi_u64_at(tree + TREE_LEAVES);
+	bool near = out->branches <= NEAR_PAGES;
 	out->near = near || out->depth < 2 ? out->depth : (uint16_t)(out->depth - 1);
 	/* The newest commit's end: files only grow. It may lie past this map's end, if another
 	 * process has a larger one; then this snapshot's does not. */

@@ -32,9 +32,10 @@ struct chi_lane {
 	const uint8_t *page;
 	uint64_t head; /* first 8 bytes of the key, as a number of the same order */
 	const struct chi_key *key;
-	uint32_t node; /* where on the page the one at `at + left / 2` begins, asked for already */
-	uint32_t at;   /* a node that is not greater than the key, by their heads */
-	uint32_t left; /* how many from there on may be the last such; 0: dropped out */
+	uint32_t node;	/* where on the page the one at `at + left / 2` begins, asked for already */
+	uint32_t at;	/* a node that is not greater than the key, by their heads */
+	uint32_t left;	/* how many from there on may be the last such; 0: dropped out */
+	uint32_t level; /* of the page that chi_lane_start has come to */
 	struct chi_group group; /* of the block found, the one to look into */
 };
 

@@ -11,7 +11,7 @@
  *		with NODE_BIG, the number of the first of its overflow pages follows instead
  *	tree	a named tree's record, the value of its name in the main tree:
  *		0 unused (4)  4 flags (2)  6 depth (2)  8 how many branch pages (8)
- *		16 .. counts of other pages  32 entries (8)
+ *		16 how many leaf pages (8)  24 .. of other pages  32 entries (8)
  *		40 number of the root page (8)
  *
  * Only what must look at pages itself includes this: LMDB's own functions are the rule.
@@ -45,6 +45,7 @@
 #define TREE_FLAGS    4
 #define TREE_DEPTH    6
 #define TREE_BRANCHES 8
+#define TREE_LEAVES   16
 #define TREE_ENTRIES  32
 #define TREE_ROOT     40
 #define TREE_BYTES    48

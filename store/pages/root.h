@@ -17,6 +17,8 @@ struct chi_pages {
 /* Deeper than any tree that fits a file. */
 #define CHI_TREE_DEPTH_MOST 32
 
+struct chi_guide;
+
 /* A tree of one snapshot. Descents are for the position tree and its order; leaves.h walks any. */
 struct chi_descent {
 	struct chi_pages pages;
@@ -25,6 +27,9 @@ struct chi_descent {
 	uint16_t near;	/* a level; the pages above it are likely to be in the cache */
 	uint16_t waits; /* for how many groups of look-ups the disk is asked ahead */
 	uint64_t root;
-	uint64_t end; /* pages from this number on belong to no one in this snapshot */
-	uint64_t txn; /* LMDB's number of the snapshot */
+	uint64_t end;	   /* pages from this number on belong to no one in this snapshot */
+	uint64_t txn;	   /* LMDB's number of the snapshot */
+	uint64_t branches; /* pages, */
+	uint64_t leaves;   /* as the tree's record has them */
+	const struct chi_guide *guide; /* of this snapshot, or NULL */
 };

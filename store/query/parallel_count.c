@@ -26,7 +26,7 @@ int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t steps, 
 		/* Before threads look for records, this one finds out where their tree is. */
 		bool joins = chi_scan_joins(scan);
 		bool parallel = threads > 1 && chi_parallel_pays(scan) && scan->judge == NULL &&
-				(!joins || chi_read_can_descend(scan->read));
+				(!joins || chi_read_can_descend(scan->read, 0));
 		if (parallel) {
 			uint64_t parts = chi_parallel_parts(threads, steps);
 			rc = chi_parallel_walk(scan, threads, parts, count_part, NULL, &all);

@@ -85,7 +85,7 @@ static int begin_snapshot(struct chi_prefetch *prefetch, struct chi_read **read,
 	if (CHI_UNLIKELY(rc != CHI_OK)) {
 		return rc;
 	}
-	*descends = chi_read_can_descend(*read);
+	*descends = chi_read_can_descend(*read, 1);
 	const struct chi_env *env = (*read)->env;
 	uint64_t txn = (*read)->descent.txn;
 	if (CHI_UNLIKELY(prefetch->txn != txn || prefetch->epoch != env->epoch)) {

@@ -82,6 +82,7 @@ static void discard(struct chi_read *read)
 	struct chi_env *env = read->env;
 	(void)pthread_mutex_lock(&env->mutex);
 	mdb_txn_abort(read->txn);
+	chi_guide_release(read->descent.guide);
 	env->reads--;
 	(void)pthread_mutex_unlock(&env->mutex);
 	free(read);
@@ -166,13 +167,60 @@ uint64_t chi_read_sequence(const struct chi_read *read)
 }
 
 /* Keeps the descent up with the snapshot. */
-static bool can_descend(struct chi_read *read)
+static void renew_descent(struct chi_read *read)
+{
+	struct chi_env *env = read->env;
+	uint16_t waits = read->descent.waits;
+	chi_guide_release(read->descent.guide);
+	chi_descent_start(env->mdb, read->txn, &env->pages, POSITION_TREE, &read->descent);
+	read->descent.waits = waits;
+	read->descent.guide = chi_guide_take(&env->guides, env->epoch, read->descent.txn);
+	read->unguided = read->descent.guide == NULL ? chi_guide_after : 0;
+}
+
+/* What rests in the pool has the guide of the snapshot that it was used for last. A thread that
+ * misses its own meanwhile takes another one, or begins one. */
+static void release_idle_guides(struct chi_env *env)
+{
+	for (unsigned i = 0; i < POOL_SLOTS; i++) {
+		struct chi_read *none = NULL;
+		struct chi_read *read = atomic_exchange(&env->pool[i].read, NULL);
+		if (read == NULL) {
+			continue;
+		}
+		chi_guide_release(read->descent.guide);
+		read->descent.guide = NULL;
+		read->unguided = chi_guide_after;
+		if (!atomic_compare_exchange_strong(&env->pool[i].read, &none, read) &&
+		    !push(env, read)) {
+			discard(read);
+		}
+	}
+}
+
+/* A snapshot that has served many look-ups is likely to serve many more. */
+static void count_unguided(struct chi_read *read, size_t n)
+{
+	struct chi_env *env = read->env;
+	if (n < read->unguided) {
+		read->unguided -= (uint32_t)n;
+		return;
+	}
+	int rc = chi_guide_make(&env->guides, env->epoch, &read->descent, &read->descent.guide);
+	if (rc == -CHI_ENOMEM) {
+		release_idle_guides(env);
+	}
+	read->unguided = rc < 0 ? chi_guide_after : 0;
+}
+
+/* For so many look-ups; for 0 nothing is written to a snapshot that is kept up already. */
+static bool can_descend(struct chi_read *read, size_t n)
 {
 	if (CHI_UNLIKELY(read->descent.txn != mdb_txn_id(read->txn))) {
-		uint16_t waits = read->descent.waits;
-		chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
-				  &read->descent);
-		read->descent.waits = waits;
+		renew_descent(read);
+	}
+	if (CHI_UNLIKELY(read->unguided != 0) && n > 0) {
+		count_unguided(read, n);
 	}
 	return CHI_LIKELY(read->descent.usable);
 }
@@ -248,7 +296,7 @@ static int lookup(struct chi_read *read, const struct chi_key *key, struct chi_f
 		return -CHI_EKEY;
 	}
 	found->finding = CHI_FINDING_UNSURE;
-	if (can_descend(read)) {
+	if (can_descend(read, 1)) {
 		chi_descent_find_one(&read->descent, key, found);
 	}
 	return settle(read, key, found);
@@ -271,7 +319,7 @@ int chi_read_row(struct chi_read *read, const struct chi_key *key, struct chi_ro
 int chi_read_find(struct chi_read *read, const struct chi_key *keys, size_t n,
 		  struct chi_found *found)
 {
-	bool descends = can_descend(read);
+	bool descends = can_descend(read, n);
 	if (CHI_LIKELY(descends)) {
 		chi_descent_find(&read->descent, keys, n, found);
 	}
@@ -315,7 +363,7 @@ static size_t group_of(const struct chi_key *keys, size_t n)
 
 int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, struct chi_row *rows)
 {
-	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read);
+	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read, n);
 	while (n > 0) {
 		size_t group = groups ? group_of(keys, n) : 0;
 		/* One alone, also for the sake of its failure. */
@@ -332,9 +380,9 @@ int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, s
 	return CHI_OK;
 }
 
-bool chi_read_can_descend(struct chi_read *read)
+bool chi_read_can_descend(struct chi_read *read, size_t n)
 {
-	return can_descend(read);
+	return can_descend(read, n);
 }
 
 int chi_read_get(struct chi_read *read, const struct chi_key *key, struct chi_found *found)

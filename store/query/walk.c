@@ -197,7 +197,7 @@ static int join_rows(struct chi_scan *scan, struct chi_scan_batch *batch, size_t
 	batch->n = from;
 	/* What a descent is not sure of is damaged. LMDB is not asked, nor could it be where this
 	 * is one of several threads. */
-	if (chi_read_can_descend(scan->read)) {
+	if (chi_read_can_descend(scan->read, 0)) {
 		chi_descent_find(&scan->read->descent, keys, n, found);
 	} else {
 		rc = -CHI_ECORRUPT;

@@ -160,7 +160,7 @@ static int damage_and_count(unsigned rounds)
 	int fd = open(help_path(STORE "/data.mdb"), O_RDWR);
 	store = help_open(help_path(STORE), CHI_STORE_READ);
 	ok(chi_read_begin(store, &read));
-	if (fstat(fd, &st) != 0 || !chi_read_can_descend(read) ||
+	if (fstat(fd, &st) != 0 || !chi_read_can_descend(read, 0) ||
 	    count(open_shown(read), &games) != CHI_OK) {
 		return 1;
 	}

@@ -18,12 +18,23 @@
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
+#include "store/pages/guide.h"
 #include "store/text/dump.h"
 
 struct chi_fault fault;
 
 static char scratch[256];
 static pid_t owner; /* who made it: a forked child must not remove it */
+
+/* CHISTORE_TEST_GUIDE: after how many look-ups a snapshot gets its guide (store/pages/guide.h); 0:
+ * never. */
+__attribute__((constructor)) static void set_guide(void)
+{
+	const char *after = getenv("CHISTORE_TEST_GUIDE");
+	if (after != NULL) {
+		chi_guide_after = (uint32_t)strtoul(after, NULL, 10);
+	}
+}
 
 void help_ok(int rc, const char *call, const char *file, int line)
 {

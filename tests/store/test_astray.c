@@ -91,7 +91,7 @@ static int damage_and_scan(unsigned rounds)
 	ok(chi_read_begin(store, &read));
 	size_t n_good = collect(read, &spec);
 	qsort(sound, n_good, sizeof(sound[0]), by_strength);
-	if (fstat(fd, &st) != 0 || n_good == 0 || !chi_read_can_descend(read)) {
+	if (fstat(fd, &st) != 0 || n_good == 0 || !chi_read_can_descend(read, 0)) {
 		return 1;
 	}
 	off_t trees = trees_page(read);

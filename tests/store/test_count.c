@@ -84,7 +84,7 @@ static int damage_and_count(unsigned rounds)
 	unsigned ended[2] = {0};
 	int fd = open(help_path("threads/data.mdb"), O_RDWR);
 	ok(chi_read_begin(store, &read));
-	if (fstat(fd, &st) != 0 || !chi_read_can_descend(read)) {
+	if (fstat(fd, &st) != 0 || !chi_read_can_descend(read, 0)) {
 		return 1;
 	}
 	off_t trees = trees_page(read);

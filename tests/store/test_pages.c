@@ -93,9 +93,7 @@ static bool batch_agrees(struct chi_read *read, const struct chi_key *list, size
 	if (chi_read_rows(read, list, n, rows) != CHI_OK || read->env->pages.base == NULL) {
 		return false;
 	}
-	chi_descent_start(read->env->mdb, read->txn, &read->env->pages, POSITION_TREE,
-			  &read->descent);
-	if (!read->descent.usable) {
+	if (!chi_read_can_descend(read, 0)) {
 		return false;
 	}
 	for (size_t i = 0; i < n; i += CHI_DESCENT_LANES) {
