@@ -421,8 +421,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  *
  * After 20,000 look-ups in one state a call notes where all of its leaves are, for all probers of
  * this process, so that later ones are faster: for 25 million positions this takes some 10 ms,
- * once, and 1.6 MB. Stores of more than some 240 million, or larger than half of the memory, do
- * without.
+ * once a state, and 1.6 MB, at most three times. Stores of more than some 50 million, or larger
+ * than half of the memory, do without.
  *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
  * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten

@@ -21,7 +21,7 @@ ASAN_TESTS=(@unit @fuzz @faults '!faults powercut' '!client install' '!client he
 	'!chess perft' '!chess movegen' '!chess endgame' '!import games' '!search find_threads'
 	'!client nomem tls' '!client equal tls' '!chess movecode plain' '!store decode'
 	'system protocol' 'system access')
-TSAN_TESTS=('base sorter' 'store appender' 'store share' 'store whole' 'store count'
+TSAN_TESTS=('base sorter' 'store appender' 'store guide' 'store share' 'store whole' 'store count'
 	'store readers' 'store overtaken' 'import evals' 'client prober unix'
 	'client busy tcp' 'client import_repeat' 'client restart' 'daemon *'
 	'system concurrency')

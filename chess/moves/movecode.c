@@ -55,7 +55,8 @@ struct piece {
 };
 
 /* What is looked for and what is found. Writing: `move` is known, `number` counts up, and `found`
- * says that the move is a candidate of its piece. Reading: `number` counts down to 0, and `move` is set. */
+ * says that the move is a candidate of its piece. Reading: `number` counts down to 0, and `move` is
+ * set. */
 struct search {
 	const struct chi_position *position;
 	int us;

@@ -61,7 +61,7 @@ bool chi_time_control_seconds(const char *at, uint64_t *out)
 
 static const struct {
 	const char *word; /* in lower case */
-	uint64_t below; /* seconds for 40 moves, as lichess has it; 0: no bound */
+	uint64_t below;	  /* seconds for 40 moves, as lichess has it; 0: no bound */
 	enum chi_speed speed;
 } speeds[] = {
 	{"ultrabullet", 30, CHI_SPEED_ULTRABULLET},

@@ -346,7 +346,7 @@ QUICK static inline int find_mask(struct group_columns *c, const uint8_t *key, u
 }
 
 /* Of the entries from *at on that have this mask, goes to the one with the key's pieces. */
-QUICK static inline int find_pieces(const struct group_columns *c, const uint8_t *key,
+QUICK static inline int find_pieces(struct group_columns *c, const uint8_t *key,
 				    const uint8_t *sizes, uint32_t *at)
 {
 	struct piecing p = {
@@ -361,8 +361,14 @@ QUICK static inline int find_pieces(const struct group_columns *c, const uint8_t
 		good = join_pieces(&p, header_at(c->headers, i), sizes[i]);
 	}
 	while (good && ((uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(p.last, wanted)) & all) != all) {
-		uint32_t header = ++*at < c->n ? header_at(c->headers, *at) : 0;
-		if ((header & WAY_BITS) != MASK_ALL) {
+		if (++*at == c->n) {
+			return CHI_NONE;
+		}
+		uint32_t header = header_at(c->headers, *at);
+		if (CHI_UNLIKELY(!next_mask(c, header))) {
+			return -CHI_ECORRUPT;
+		}
+		if (c->mask != load_u64(key)) {
 			return CHI_NONE;
 		}
 		good = join_pieces(&p, header, size);
@@ -419,7 +425,8 @@ QUICK static int find_quick(const struct chi_group *group, const uint8_t *key, s
 
 static bool is_quick(void)
 {
-	return CHI_LIKELY(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"));
+	return CHI_LIKELY(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+			  __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt"));
 }
 #else
 #define find_quick find_plain

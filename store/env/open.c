@@ -130,7 +130,12 @@ static int open_locked(struct chi_env *env, const struct chi_dir_options *option
 	if (rc == CHI_OK) {
 		rc = chi_links_check(env, fault);
 	}
-	return rc == CHI_OK ? chi_env_restart(env, fault) : rc;
+	rc = rc == CHI_OK ? chi_env_restart(env, fault) : rc;
+	/* After LMDB, which needs its own. */
+	if (rc == CHI_OK) {
+		chi_guides_reserve(&env->guides);
+	}
+	return rc;
 }
 
 /* CHI_NONE as above. */
@@ -267,6 +272,9 @@ static int open_file_env(int file, struct chi_env **out, struct chi_fault *fault
 	}
 	int rc = chi_map_bytes(0, &env->map_bytes, fault);
 	rc = rc == CHI_OK ? chi_env_restart(env, fault) : rc;
+	if (rc == CHI_OK) {
+		chi_guides_reserve(&env->guides);
+	}
 	if (rc == CHI_OK) {
 		*out = env;
 		env = NULL;

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "base/attr.h"
+#include "store/pages/descent.h"
 #include "store/pages/leaf_cursor.h"
 #include "store/pages/pages.h"
 
@@ -152,15 +153,25 @@ static bool read_tree(struct chi_guide *guide, const struct chi_descent *tree)
 
 void chi_guides_init(struct chi_guides *guides)
 {
-	void *memory = mmap(NULL, CHI_GUIDES * CHI_GUIDE_BYTES_MOST, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	guides->memory = memory != MAP_FAILED ? memory : NULL;
+	guides->memory = NULL;
 	atomic_init(&guides->newest, NULL);
 	atomic_init(&guides->making, false);
 	for (size_t i = 0; i < CHI_GUIDES; i++) {
+		atomic_init(&guides->all[i].refs, 0);
+	}
+}
+
+void chi_guides_reserve(struct chi_guides *guides)
+{
+	void *memory = mmap(NULL, CHI_GUIDES * CHI_GUIDE_BYTES_MOST, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED) {
+		return;
+	}
+	guides->memory = memory;
+	for (size_t i = 0; i < CHI_GUIDES; i++) {
 		struct chi_guide *guide = &guides->all[i];
-		atomic_init(&guide->refs, 0);
-		guide->memory = (uint8_t *)guides->memory + i * CHI_GUIDE_BYTES_MOST;
+		guide->memory = (uint8_t *)memory + i * CHI_GUIDE_BYTES_MOST;
 		guide->lowest = (struct chi_guide_lowest *)(void *)guide->memory;
 	}
 }
@@ -210,6 +221,15 @@ static struct chi_guide *find_free(struct chi_guides *guides)
 	return NULL;
 }
 
+/* With `making`: a walk that goes on in an older snapshot does not take the newest one's place. */
+static void publish(struct chi_guides *guides, struct chi_guide *guide)
+{
+	const struct chi_guide *newest = atomic_load(&guides->newest);
+	if (newest == NULL || newest->epoch != guide->epoch || newest->txn < guide->txn) {
+		atomic_store(&guides->newest, guide);
+	}
+}
+
 /* With `making`. */
 static int make_guide(struct chi_guides *guides, uint64_t epoch, const struct chi_descent *tree,
 		      const struct chi_guide **out)
@@ -223,7 +243,7 @@ static int make_guide(struct chi_guides *guides, uint64_t epoch, const struct ch
 		guide->epoch = epoch;
 		guide->txn = tree->txn;
 		atomic_fetch_add(&guide->refs, 1);
-		atomic_store(&guides->newest, guide);
+		publish(guides, guide);
 		*out = guide;
 	}
 	atomic_fetch_sub(&guide->refs, MAKING);
@@ -287,7 +307,7 @@ static inline uint64_t head_of(const struct chi_key *key)
 void chi_guide_search(const struct chi_guide *guide, const struct chi_key *keys, size_t n,
 		      uint64_t *pages)
 {
-	const struct chi_guide_lowest *lowest[CHI_GUIDE_LANES];
+	const struct chi_guide_lowest *lowest[CHI_DESCENT_LANES];
 	for (size_t i = 0; i < n; i++) {
 		lowest[i] = find_lowest(guide, head_of(&keys[i]));
 	}

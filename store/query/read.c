@@ -184,13 +184,18 @@ static void release_idle_guides(struct chi_env *env)
 {
 	for (unsigned i = 0; i < POOL_SLOTS; i++) {
 		struct chi_read *none = NULL;
-		struct chi_read *read = atomic_exchange(&env->pool[i].read, NULL);
+		struct chi_read *read = NULL;
+		if (atomic_load_explicit(&env->pool[i].read, memory_order_relaxed) != NULL) {
+			read = atomic_exchange(&env->pool[i].read, NULL);
+		}
 		if (read == NULL) {
 			continue;
 		}
-		chi_guide_release(read->descent.guide);
-		read->descent.guide = NULL;
-		read->unguided = chi_guide_after;
+		if (read->descent.guide != atomic_load(&env->guides.newest)) {
+			chi_guide_release(read->descent.guide);
+			read->descent.guide = NULL;
+			read->unguided = chi_guide_after;
+		}
 		if (!atomic_compare_exchange_strong(&env->pool[i].read, &none, read) &&
 		    !push(env, read)) {
 			discard(read);
@@ -209,8 +214,10 @@ static void count_unguided(struct chi_read *read, size_t n)
 	int rc = chi_guide_make(&env->guides, env->epoch, &read->descent, &read->descent.guide);
 	if (rc == -CHI_ENOMEM) {
 		release_idle_guides(env);
+		rc = chi_guide_make(&env->guides, env->epoch, &read->descent, &read->descent.guide);
 	}
-	read->unguided = rc < 0 ? chi_guide_after : 0;
+	/* Another thread makes one, most likely of the same snapshot. */
+	read->unguided = rc == -CHI_EBUSY ? chi_guide_after / 16 + 1 : rc < 0 ? chi_guide_after : 0;
 }
 
 /* For so many look-ups; for 0 nothing is written to a snapshot that is kept up already. */

@@ -7,6 +7,8 @@
 #include "tests/store/trees.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +54,7 @@ static void begin(struct guided *guided, const char *name)
 {
 	*guided = (struct guided){.store = help_open(help_path(name), CHI_STORE_READ)};
 	chi_guides_init(&guided->guides);
+	chi_guides_reserve(&guided->guides);
 	ok(chi_read_begin(guided->store, &guided->read));
 	assert_true(chi_read_can_descend(guided->read, 0));
 }
@@ -74,9 +77,9 @@ static uint64_t page_of(const struct guided *guided, const struct chi_found *fou
 static size_t compare_pages(const struct guided *guided, size_t n)
 {
 	size_t unknown = 0;
-	for (size_t i = 0; i < n; i += CHI_GUIDE_LANES) {
-		uint64_t pages[CHI_GUIDE_LANES];
-		size_t lanes = n - i < CHI_GUIDE_LANES ? n - i : CHI_GUIDE_LANES;
+	for (size_t i = 0; i < n; i += CHI_DESCENT_LANES) {
+		uint64_t pages[CHI_DESCENT_LANES];
+		size_t lanes = n - i < CHI_DESCENT_LANES ? n - i : CHI_DESCENT_LANES;
 		chi_guide_search(guided->guide, keys + i, lanes, pages);
 		for (size_t j = 0; j < lanes; j++) {
 			struct chi_found found;
@@ -129,10 +132,9 @@ CASE(test_after_many_look_ups)
 	ok(chi_read_row(read, keys, rows));
 	assert_null(read->descent.guide);
 	atomic_store(&store->env->guides.making, false);
-	ok(chi_read_rows(read, keys, 10, rows));
-	ok(chi_read_rows(read, keys, 10, rows));
+	ok(chi_read_row(read, keys, rows));
 	assert_null(read->descent.guide);
-	ok(chi_read_rows(read, keys, 10, rows));
+	ok(chi_read_row(read, keys, rows));
 	assert_non_null(read->descent.guide);
 	/* The next one of the same snapshot has it at once. */
 	struct chi_read *other;
@@ -206,7 +208,7 @@ CASE(test_commits_elsewhere)
 	chi_dir_close(store);
 }
 
-/* Snapshots that rest keep the guides of three states; the fourth gets one after a second try. */
+/* Snapshots that rest keep the guides of three states, until the fourth wants one. */
 CASE(test_idle_snapshots_let_go)
 {
 	struct chi_read *reads[CHI_GUIDES + 1];
@@ -224,15 +226,153 @@ CASE(test_idle_snapshots_let_go)
 	for (unsigned i = 0; i < CHI_GUIDES; i++) {
 		chi_read_end(reads[i]);
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		assert_null(reads[CHI_GUIDES]->descent.guide);
-		ok(chi_read_row(reads[CHI_GUIDES], keys, &row));
-		assert_int_equal(row.counts.white, CHI_GUIDES + 1);
-	}
+	assert_null(reads[CHI_GUIDES]->descent.guide);
+	ok(chi_read_row(reads[CHI_GUIDES], keys, &row));
+	assert_int_equal(row.counts.white, CHI_GUIDES + 1);
 	assert_non_null(reads[CHI_GUIDES]->descent.guide);
 	chi_read_end(reads[CHI_GUIDES]);
 	chi_guide_after = before;
 	chi_dir_close(store);
+}
+
+/* What rests in the pool, and what is over, gives its guide back. */
+CASE(test_all_is_given_back)
+{
+	struct chi_read *read;
+	struct chi_row row;
+	struct chi_dir *store = help_store("back", EXTERNAL);
+	uint32_t before = chi_guide_after;
+	chi_guide_after = 1;
+	help_keys(keys, 3000);
+	put_counts(store, 3000, 1);
+	ok(chi_read_begin(store, &read));
+	ok(chi_read_row(read, keys, &row));
+	assert_int_equal(atomic_load(&store->env->guides.all[0].refs), 1);
+	chi_read_end(read);
+	(void)pthread_mutex_lock(&store->env->mutex);
+	ok(chi_env_drain(store->env));
+	(void)pthread_mutex_unlock(&store->env->mutex);
+	assert_int_equal(atomic_load(&store->env->guides.all[0].refs), 0);
+	chi_guide_after = before;
+	chi_dir_close(store);
+}
+
+/* ---- One after the other --------------------------------------------------------------------- */
+
+/* The same pages under other numbers, as if commits had come between. */
+static const struct chi_guide *make_as(struct guided *guided, uint64_t epoch, uint64_t txn)
+{
+	const struct chi_guide *guide = NULL;
+	struct chi_descent tree = guided->plain;
+	tree.txn = txn;
+	ok(chi_guide_make(&guided->guides, epoch, &tree, &guide));
+	return guide;
+}
+
+CASE(test_the_newest)
+{
+	struct guided guided;
+	struct chi_dir *store = help_store("newest", EXTERNAL);
+	trees_keys(keys, 5000);
+	trees_fill(store, keys, 5000, false);
+	chi_dir_close(store);
+	begin(&guided, "newest");
+	ok(make_guide(&guided));
+	uint64_t txn = guided.plain.txn;
+	chi_guide_release(make_as(&guided, 0, txn + 2));
+	assert_null(chi_guide_take(&guided.guides, 0, txn));
+	assert_null(chi_guide_take(&guided.guides, 1, txn + 2));
+	/* An older snapshot that goes on keeps its own, and takes no one's place. */
+	const struct chi_guide *older = make_as(&guided, 0, txn + 1);
+	const struct chi_guide *newest = chi_guide_take(&guided.guides, 0, txn + 2);
+	assert_non_null(newest);
+	chi_guide_release(newest);
+	chi_guide_release(older);
+	/* Another map has another order of them. */
+	chi_guide_release(make_as(&guided, 1, txn));
+	assert_null(chi_guide_take(&guided.guides, 0, txn + 2));
+	/* Counts that are not those of the pages; keys after all others. */
+	for (int i = 0; i < 4; i++) {
+		struct chi_descent tree = guided.plain;
+		const struct chi_guide *guide;
+		tree.txn = txn + 10;
+		tree.leaves += i == 0 ? 1 : i == 1 ? (uint64_t)-1 : 0;
+		tree.branches += i == 2 ? 1 : i == 3 ? (uint64_t)-1 : 0;
+		assert_int_equal(chi_guide_make(&guided.guides, 0, &tree, &guide), CHI_NONE);
+	}
+	struct chi_key last = {.len = CHI_KEY_MAX};
+	uint64_t page;
+	memset(last.bytes, 0xff, sizeof(last.bytes));
+	chi_guide_search(guided.guide, &last, 1, &page);
+	assert_true(page == CHI_GUIDE_NO_LEAF);
+	end(&guided);
+}
+
+#define TAKERS 3
+#define MADE   400
+
+struct taking {
+	struct guided *guided;
+	atomic_ulong txn;
+	atomic_bool over;
+	atomic_uint wrong;
+	uint64_t pages[CHI_DESCENT_LANES];
+};
+
+static void *take_guides(void *context)
+{
+	struct taking *taking = context;
+	while (!atomic_load(&taking->over)) {
+		uint64_t pages[CHI_DESCENT_LANES];
+		uint64_t txn = atomic_load(&taking->txn);
+		const struct chi_guide *guide = chi_guide_take(&taking->guided->guides, 0, txn);
+		if (guide == NULL) {
+			continue;
+		}
+		chi_guide_search(guide, keys, CHI_DESCENT_LANES, pages);
+		if (guide->txn != txn || memcmp(pages, taking->pages, sizeof(pages)) != 0) {
+			atomic_fetch_add(&taking->wrong, 1);
+		}
+		chi_guide_release(guide);
+	}
+	return NULL;
+}
+
+/* One thread makes guides of ever newer snapshots while others take them. */
+CASE(test_threads)
+{
+	struct guided guided;
+	pthread_t threads[TAKERS];
+	struct chi_dir *store = help_store("threads", EXTERNAL);
+	trees_keys(keys, 5000);
+	trees_fill(store, keys, 5000, false);
+	chi_dir_close(store);
+	begin(&guided, "threads");
+	ok(make_guide(&guided));
+	struct taking taking = {.guided = &guided};
+	chi_guide_search(guided.guide, keys, CHI_DESCENT_LANES, taking.pages);
+	for (size_t i = 0; i < TAKERS; i++) {
+		assert_int_equal(pthread_create(&threads[i], NULL, take_guides, &taking), 0);
+	}
+	unsigned made = 0;
+	for (uint64_t i = 1; i <= MADE; i++) {
+		const struct chi_guide *guide = NULL;
+		struct chi_descent tree = guided.plain;
+		tree.txn += i;
+		/* All others may be in use for a moment. */
+		if (chi_guide_make(&guided.guides, 0, &tree, &guide) == CHI_OK) {
+			atomic_store(&taking.txn, tree.txn);
+			made++;
+		}
+		chi_guide_release(guide);
+	}
+	atomic_store(&taking.over, true);
+	for (size_t i = 0; i < TAKERS; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	}
+	assert_int_equal(atomic_load(&taking.wrong), 0);
+	assert_true(made > 0);
+	end(&guided);
 }
 
 static void write_at(int fd, off_t at, const void *bytes, size_t len)
@@ -333,6 +473,7 @@ static int damage_and_guide(unsigned rounds)
 		write_at(fd, branch, &byte, 1);
 		chi_guides_deinit(&guided.guides);
 		chi_guides_init(&guided.guides);
+		chi_guides_reserve(&guided.guides);
 		bool is = make_guide(&guided) == CHI_OK;
 		guided.plain.guide = guided.guide;
 		made += is;
