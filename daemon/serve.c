@@ -344,6 +344,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 {
 	*server = (struct chi_server){
 		.ops = &chi_worker_ops, .config = config, .started_us = chi_now_us()};
+	server->cpu_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
 	set_connections_max(server);
@@ -443,4 +444,7 @@ void chi_server_deinit(struct chi_server *server)
 	chi_guard_deinit(&server->guard);
 	pthread_mutex_destroy(&server->import_sessions.lock);
 	pthread_mutex_destroy(&server->compact_lock);
+	if (server->cpu_fd >= 0) {
+		close(server->cpu_fd);
+	}
 }

@@ -3,6 +3,7 @@
 #include "daemon/net/net.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +31,17 @@ void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
 	}
 }
 
+/* Makes it one of the worker's. */
+static void join_worker(struct chi_conn *conn, struct chi_worker *worker)
+{
+	conn->worker = worker;
+	conn->serial = ++worker->n_opened;
+	worker->n_conns++;
+	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
+	chi_loop_watch(&worker->loop);
+	count_state(conn, 1);
+}
+
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen)
 {
 	const struct chi_limits *limits = &worker->server->config->limits;
@@ -41,12 +53,7 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 		atomic_fetch_sub(&worker->server->connections, 1);
 		return;
 	}
-	conn->worker = worker;
-	conn->serial = ++worker->n_opened;
-	worker->n_conns++;
-	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
-	chi_loop_watch(&worker->loop);
-	count_state(conn, 1);
+	join_worker(conn, worker);
 	conn->fd = fd;
 	conn->listen = listen;
 	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
@@ -67,6 +74,39 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	log_debug("connection.open", "connection {connection} opened",
 		  log_text("connection", chi_name_of_conn(conn).text));
 	chi_conn_io_init(conn);
+}
+
+bool chi_conn_may_move(const struct chi_conn *conn)
+{
+	return conn->state == CHI_CONN_OPEN && conn->n_calls == 0 && conn->out.len == 0 &&
+	       !conn->batched && !conn->pinned && !conn->paused && !conn->at_end &&
+	       conn->skip == 0 && !chi_transport_has_more(conn) && !chi_transport_wants_room(conn);
+}
+
+/* On its new worker's thread. The rules may have changed while it was on no worker's list. */
+static void deliver_moved(struct chi_mail *mail, void *worker)
+{
+	struct chi_conn *conn =
+		(struct chi_conn *)(void *)((char *)mail - offsetof(struct chi_conn, moving));
+	join_worker(conn, worker);
+	chi_conn_io_init(conn);
+	chi_conn_authorize(conn);
+	chi_conn_reap(worker);
+}
+
+void chi_conn_move(struct chi_conn *conn, struct chi_worker *to)
+{
+	struct chi_worker *worker = conn->worker;
+	chi_conn_io_deinit(conn);
+	log_debug("connection.move", "connection {connection} goes to worker {worker}",
+		  log_text("connection", chi_name_of_conn(conn).text),
+		  log_number("worker", to->index));
+	count_state(conn, UINT64_MAX);
+	TAILQ_REMOVE(&worker->conns, conn, all_link);
+	worker->n_conns--;
+	chi_counter_add(&worker->tally.moved, 1);
+	conn->moving.deliver = deliver_moved;
+	chi_loop_post(&to->loop, &conn->moving);
 }
 
 struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn)

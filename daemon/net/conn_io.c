@@ -325,6 +325,9 @@ void chi_conn_io_init(struct chi_conn *conn)
 	event_assign(&conn->readable, base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	event_assign(&conn->writable, base, conn->fd, EV_WRITE | EV_PERSIST, on_writable, conn);
 	settle_reading(conn);
+	if (conn->in.len > 0) {
+		mark_ready(conn); /* it brought a request from another worker */
+	}
 }
 
 void chi_conn_io_deinit(struct chi_conn *conn)
@@ -429,6 +432,9 @@ static bool serve_frame(struct chi_conn *conn)
 	}
 	bool first = conn->state == CHI_CONN_HELLO;
 	conn->worker->server->ops->dispatch(conn, body, body_len);
+	if (conn->to != NULL) {
+		return false;
+	}
 	chi_buffer_consume(&conn->in, whole);
 	if (first) {
 		chi_buffer_wipe(&conn->in);
@@ -473,8 +479,15 @@ static void settle_clock(struct chi_conn *conn)
 bool chi_conn_serve(struct chi_conn *conn)
 {
 	int served = 0;
+	conn->served_us = conn->worker->turn_us;
 	while (served < CHI_FRAMES_PER_WAKEUP && serve_frame(conn)) {
 		served++;
+	}
+	if (conn->to != NULL) {
+		struct chi_worker *to = conn->to;
+		conn->to = NULL;
+		chi_conn_move(conn, to);
+		return false;
 	}
 	if (conn->state == CHI_CONN_DEAD) {
 		return false;

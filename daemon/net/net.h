@@ -112,10 +112,13 @@ struct chi_worker {
 
 	struct chi_run_list runs;     /* all of them */
 	struct chi_run_list runnable; /* those that can go on */
-	size_t n_runnable;
-	size_t n_tasks; /* threads and children that must end before the worker */
+	atomic_size_t n_runnable;     /* other threads look at it */
+	size_t n_tasks;		      /* threads and children that must end before the worker */
 
 	int64_t turn_us;   /* when the requests being served were taken up */
+	int64_t asked_us;  /* the same of the last turn that had any */
+	int64_t spun_us;   /* spent looking for requests in vain, ever */
+	bool spins;	   /* it looks for them without sleeping */
 	int64_t answer_us; /* the time, while answers share it; else 0 */
 
 	/* Of the request being served. */
@@ -123,6 +126,13 @@ struct chi_worker {
 	struct chi_arena results;
 	struct chi_read *reads[CHI_STORES_MAX]; /* this turn's snapshots, begun when needed */
 	struct chi_probe_batch probe_batch;	/* this turn's probes */
+
+	/* How busy it is, for spread.c. */
+	atomic_uint busy;	 /* percent of a processor, as other threads see it */
+	_Atomic int64_t busy_us; /* when that was measured */
+	int64_t used_us;	 /* processor time by then, without looking for requests in vain */
+	int64_t full_us;	 /* since when it has had no time left; 0: it has */
+	int64_t full_idle_us;	 /* idle time of the machine by then */
 
 	struct chi_buffer_pool buffer_pool;
 	uint8_t chunk[CHI_READ_CHUNK]; /* where clients without a begun request are read */
@@ -166,6 +176,19 @@ void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_con
 
 /* The connection if it is still there, else NULL. Looks through them all. */
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);
+
+/* ---- Which worker serves a connection (spread.c) ------------------------------------------ */
+
+/* Main: who takes a new one. `evenly`: in turn, else as spread.c says. */
+struct chi_worker *chi_spread_pick(struct chi_server *server, bool evenly);
+
+/* Measures how busy the worker is, and gives half of its connections away if it is too much so.
+ * To be called at the end of its callbacks; `now` in us. */
+void chi_spread_note(struct chi_worker *worker, int64_t now);
+
+/* A query is about to begin. True if another worker has fewer: the connection is given to it when
+ * its callback returns, with the request. */
+bool chi_spread_query(struct chi_conn *conn);
 
 /* ---- A standstill of all workers --------------------------------------------------------- */
 
@@ -258,6 +281,11 @@ struct chi_conn {
 	bool paused;	/* not served until output has drained */
 	bool at_end;	/* the client has closed its side */
 	bool batched;	/* has probes that are answered later in this turn */
+	bool pinned;	/* writes that were answered may still be lost: its worker must know it */
+	bool moved;	/* to this worker for the request that comes next */
+	struct chi_worker *to; /* who is to serve that; NULL: its worker */
+	struct chi_mail moving;
+	int64_t served_us; /* turn in which it was served last */
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t accounted; /* bytes counted in server->buffered */
@@ -277,6 +305,13 @@ struct chi_conn {
 
 /* Takes the descriptor in every case; it was accepted at `listen`. */
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen);
+
+/* True if nothing ties it to its worker. */
+bool chi_conn_may_move(const struct chi_conn *conn);
+
+/* Gives one that may be moved to another worker, with what it has sent; its role is judged again
+ * there. The caller must not touch it any more. */
+void chi_conn_move(struct chi_conn *conn, struct chi_worker *to);
 
 /* It has said hello, and has access. */
 void chi_conn_welcome(struct chi_conn *conn);

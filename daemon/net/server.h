@@ -80,7 +80,8 @@ struct chi_server {
 	size_t n_stores;
 	struct chi_worker **workers;
 	size_t n_workers;
-	size_t next_worker;	    /* main's round robin */
+	size_t next_worker;	    /* main's round robin, see spread.c */
+	int cpu_fd;		    /* /proc/stat; -1: cannot be read */
 	struct chi_sockets sockets; /* closed first, but connections know where they came in */
 	struct chi_listener listener;
 	bool full;		  /* the limit was logged, until a place is free again */

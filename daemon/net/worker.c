@@ -101,18 +101,34 @@ static void flush_dirty(struct chi_worker *worker)
 	}
 }
 
+/* With --spin: the loop looks for input without sleeping until that long after the last request. */
+static void note_spin(struct chi_worker *worker, bool asked, int64_t before)
+{
+	if (asked) {
+		worker->asked_us = worker->turn_us;
+	} else if (worker->spins) {
+		worker->spun_us += worker->turn_us - before;
+	}
+	worker->spins = !worker->stopping && worker->turn_us - worker->asked_us <
+						     (int64_t)worker->server->config->spin_us;
+}
+
 static void on_serve(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
 	struct chi_worker *worker = context;
+	bool asked = !TAILQ_EMPTY(&worker->ready);
+	int64_t before = worker->turn_us;
 	serve_ready(worker);
+	note_spin(worker, asked, before);
 	end_reads(worker);
 	flush_dirty(worker);
 	chi_conn_reap(worker);
 	worker->serving = false;
 	worker->n_shakes = 0;
-	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty)) {
+	chi_spread_note(worker, worker->turn_us);
+	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty) || worker->spins) {
 		/* By way of the timer, not at once: the loop looks for other input first. */
 		static const struct timeval at_once = {0, 0};
 		worker->serving = true;
@@ -144,6 +160,7 @@ static void on_slice(evutil_socket_t fd, short what, void *context)
 	struct chi_worker *worker = context;
 	worker->server->ops->run_slice(worker);
 	chi_conn_reap(worker);
+	chi_spread_note(worker, chi_now_us());
 }
 
 /* Deadlines are looked at four times in the shortest of them, within reason. */
