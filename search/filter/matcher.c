@@ -198,8 +198,8 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	matcher->shown = spec->shown;
 	matcher->to_play = spec->asked;
 	int rc = chi_read_archive(read, &matcher->view);
-	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
-						    matcher->view.trees.columns)
+	rc = rc == CHI_OK ? chi_columns_reader_begin(&matcher->columns, matcher->view.txn,
+						     &matcher->view.trees)
 			  : rc;
 	rc = rc == CHI_OK ? chi_tester_new(&matcher->view, terms, &matcher->tester) : rc;
 	if (rc < 0) {
@@ -456,8 +456,7 @@ static void test(struct chi_matcher *matcher, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
 	struct chi_hits some;
-	chi_tester_there(chunk, &some);
-	join_hits(hits, &some, CHI_NODE_AND);
+	chi_tester_there(chunk, hits);
 	if (matcher->terms->n > 0) {
 		test_node(matcher, matcher->terms->root, &some);
 		join_hits(hits, &some, CHI_NODE_AND);

@@ -289,6 +289,7 @@ int chi_env_drain(struct chi_env *env)
 		struct chi_read *read = atomic_exchange(&env->pool[i].read, NULL);
 		if (read != NULL) {
 			mdb_txn_abort(read->txn);
+			free(read->seen);
 			free(read);
 			env->reads--;
 		}

@@ -14,6 +14,7 @@ struct chi_read {
 	MDB_txn *txn;
 	struct chi_descent descent;	     /* of the snapshot that its `txn` names */
 	const struct chi_evidence *evidence; /* what chi_read_see was called with, or NULL */
+	struct chi_seen *seen;		     /* of the archive; NULL: nothing */
 };
 
 /* True if the snapshot's position tree can be descended, in read->descent. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The games that reached a position: from its record, or from the postings tree. */
+#include "store/games/seen.h"
 #include "store/archive.h"
 
 #include <stdlib.h>
@@ -35,11 +36,13 @@ int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 	if (rc < 0) {
 		return rc;
 	}
+	chi_seen_begin(&read->seen, read->txn);
 	*out = (struct chi_archive_view){.txn = read->txn,
 					 .trees = read->env->archive,
 					 .last = (uint32_t)state.last_game,
 					 .positions = state.positions,
 					 .whole = state.partial == 0};
+	out->trees.seen = read->seen;
 	return CHI_OK;
 }
 

@@ -84,6 +84,7 @@ static void discard(struct chi_read *read)
 	mdb_txn_abort(read->txn);
 	env->reads--;
 	(void)pthread_mutex_unlock(&env->mutex);
+	free(read->seen);
 	free(read);
 }
 
