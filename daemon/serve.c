@@ -344,7 +344,6 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 {
 	*server = (struct chi_server){
 		.ops = &chi_worker_ops, .config = config, .started_us = chi_now_us()};
-	server->cpu_fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&server->compact_lock, NULL);
 	pthread_mutex_init(&server->import_sessions.lock, NULL);
 	set_connections_max(server);
@@ -393,10 +392,8 @@ static void stop_workers(struct chi_server *server)
 /* Nothing new comes in; everything received is answered. */
 static void drain(struct chi_server *server)
 {
-	struct chi_worker_barrier barrier;
 	pthread_mutex_lock(&server->compact_lock);
-	chi_worker_barrier_close(&barrier, server, chi_worker_quiesce, false);
-	chi_worker_barrier_open(&barrier);
+	chi_worker_quiesce_all(server);
 	pthread_mutex_unlock(&server->compact_lock);
 }
 
@@ -444,7 +441,4 @@ void chi_server_deinit(struct chi_server *server)
 	chi_guard_deinit(&server->guard);
 	pthread_mutex_destroy(&server->import_sessions.lock);
 	pthread_mutex_destroy(&server->compact_lock);
-	if (server->cpu_fd >= 0) {
-		close(server->cpu_fd);
-	}
 }

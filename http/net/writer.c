@@ -29,13 +29,7 @@ void out_reset(struct writer *w)
 
 void out_bytes(struct writer *w, const void *bytes, size_t len)
 {
-	struct chi_buffer *buffer = &w->buffer;
-	size_t end = buffer->start + buffer->len;
-	if (!w->failed && len < buffer->capacity - end && len <= buffer->limit - buffer->len) {
-		/* Most are of a few bytes, and fit. */
-		memcpy(buffer->data + end, bytes, len);
-		buffer->len += len;
-	} else if (!w->failed && len > 0) {
+	if (!w->failed && len > 0) {
 		w->failed = chi_buffer_append(&w->buffer, bytes, len) != CHI_OK;
 	}
 }

@@ -456,7 +456,8 @@ static void test(struct chi_matcher *matcher, struct chi_hits *hits)
 {
 	const struct chi_columns_chunk *chunk = &matcher->columns.chunk;
 	struct chi_hits some;
-	chi_tester_there(chunk, hits);
+	chi_tester_there(chunk, &some);
+	join_hits(hits, &some, CHI_NODE_AND);
 	if (matcher->terms->n > 0) {
 		test_node(matcher, matcher->terms->root, &some);
 		join_hits(hits, &some, CHI_NODE_AND);

@@ -57,9 +57,6 @@ static uint64_t pack_bits(const uint8_t fits[64])
 	return bits;
 }
 
-/* So many are looked at one by one. */
-#define FEW_ROWS 16
-
 /* Fills bits from a condition on `i`, 64 rows at a time: of so many the compiler makes vectors. */
 #define FILL_BYTES(fits, from, n, condition)                                                       \
 	for (size_t at_ = 0; at_ < (n); at_++) {                                                   \
@@ -342,21 +339,8 @@ static void run_test(const struct chi_columns_chunk *chunk, const struct test *t
 
 void chi_tester_there(const struct chi_columns_chunk *chunk, struct chi_hits *hits)
 {
-	struct chi_hits all = {0};
-	if (chi_hits_count(hits) > FEW_ROWS) {
-		in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED - 1, &all);
-		join_and(hits, &all);
-		return;
-	}
-	for (uint32_t w = 0; w < CHI_HIT_WORDS; w++) {
-		for (uint64_t left = hits->words[w]; left != 0; left &= left - 1) {
-			uint32_t bit = (uint32_t)__builtin_ctzll(left);
-			bool there = 64 * w + bit < chunk->n &&
-				     chi_column_value(chunk, CHI_COLUMN_RESULT, 64 * w + bit) <
-					     CHI_ROW_REMOVED;
-			hits->words[w] ^= (uint64_t)!there << bit;
-		}
-	}
+	memset(hits, 0, sizeof(*hits));
+	in_range(chunk, CHI_COLUMN_RESULT, 0, CHI_ROW_REMOVED - 1, hits);
 }
 
 void chi_tester_run(const struct chi_tester *tester, size_t i,

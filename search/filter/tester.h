@@ -42,8 +42,7 @@ void chi_tester_free(struct chi_tester *tester);
 bool chi_tester_asks(const struct chi_tester *tester);
 bool chi_tester_has(const struct chi_tester *tester, size_t i);
 
-/* Takes out the rows of games that were removed, and those after the chunk's last. Bits after that
- * are 0 in the next, too. */
+/* The rows whose games are there. Bits after the last row are 0, here and in the next. */
 void chi_tester_there(const struct chi_columns_chunk *chunk, struct chi_hits *hits);
 
 /* The rows that fit term `i`, which is about columns, with its `not`. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading whole games: head, body and names put together. */
-#include "store/games/seen.h"
 #include "store/games/archive.h"
 
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "chess/key.h"
 #include "store/games/bodies.h"
 #include "store/games/columns.h"
+#include "store/games/seen.h"
 
 struct chi_archive_reader {
 	struct chi_name_reader names;

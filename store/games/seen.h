@@ -20,11 +20,12 @@ struct chi_seen_chunk {
 	uint16_t size;
 };
 
-/* A third of a megabyte, which serves two million games; of more the last ones read. */
+/* 48 KiB, for a reader may be one of a thousand: as many chunks as the games of a request or two
+ * are in; of more the last ones read. */
 struct chi_seen {
 	size_t txn;	 /* of the snapshot */
 	uint64_t serial; /* its number in this process, never that of another */
-	struct chi_seen_chunk chunks[16384];
+	struct chi_seen_chunk chunks[2048];
 };
 
 /* Makes *seen, or what was made before, that of the transaction's snapshot; *seen stays NULL

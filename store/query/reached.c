@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The games that reached a position: from its record, or from the postings tree. */
-#include "store/games/seen.h"
 #include "store/archive.h"
 
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/arena.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
+#include "store/games/seen.h"
 #include "store/lmdb_err.h"
 #include "store/pages/descent.h"
 #include "store/postings/postings.h"
