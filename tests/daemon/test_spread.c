@@ -10,10 +10,11 @@
 #include "daemon/ops/handler.h"
 #include "tests/store/help.h"
 
-#define WORKERS 4
-#define QUERIES 13
-#define STORM	400
-#define FULL	64 /* connections, see spread.c */
+#define WORKERS	  4
+#define QUERIES	  13
+#define STORM	  400
+#define TURNS_MAX 10000
+#define FULL	  64 /* connections, see spread.c */
 
 static struct chi_worker *workers[WORKERS];
 static const struct chi_listen listen_here = {.kind = CHI_LISTEN_UNIX, .role = CHI_ROLE_ADMIN};
@@ -52,7 +53,8 @@ static size_t conns_of(size_t i)
 
 static void all_left(void)
 {
-	while (conns_of(0) + conns_of(1) + conns_of(2) + conns_of(3) > 0) {
+	for (unsigned i = 0; conns_of(0) + conns_of(1) + conns_of(2) + conns_of(3) > 0; i++) {
+		assert_in_range(i, 0, TURNS_MAX);
 		turn_all();
 	}
 }
@@ -339,7 +341,9 @@ CASE(stop_answers_a_connection_on_its_way)
 	loop_turn();
 	loop_server->ops = &chi_worker_ops;
 	assert_int_equal(conns_of(1), 1);
-	while (pthread_tryjoin_np(stopper, NULL) != 0) {
+	for (unsigned i = 0; pthread_tryjoin_np(stopper, NULL) != 0; i++) {
+		assert_in_range(i, 0, TURNS_MAX);
+		usleep(1000);
 		turn_all();
 	}
 	turn_all();
