@@ -89,8 +89,9 @@ void chi_loop_leave(struct chi_loop *loop, uint64_t ms);
 /* Any thread: asks for a sign that it turns, which is given once `asked` is false again. */
 void chi_loop_ask(struct chi_loop *loop);
 
-/* Any thread: true if it has had next to no time to wait in the last tenth of a second, or has been
- * at one turn for half of that, be it that it works or that a disk lets it wait. `now`: us. */
+/* Any thread: true if it has had little time to wait in the last tenth of a second, or has been
+ * at one turn for half of that, be it that it works or that a disk lets it wait. `now`: us. Of a
+ * loop whose owner calls chi_loop_enter. */
 bool chi_loop_is_busy(const struct chi_loop *loop, int64_t now);
 
 /* ---- On its own thread ------------------------------------------------------------------- */
