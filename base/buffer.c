@@ -77,7 +77,7 @@ void chi_buffer_added(struct chi_buffer *buffer, size_t len)
 	buffer->len += len;
 }
 
-int chi_buffer_append(struct chi_buffer *buffer, const void *bytes, size_t len)
+int chi_buffer_append_grown(struct chi_buffer *buffer, const void *bytes, size_t len)
 {
 	if (buffer->len > buffer->limit || len > buffer->limit - buffer->len) {
 		return -CHI_ETOOBIG;

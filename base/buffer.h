@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "chistore/types.h"
 
@@ -37,8 +38,22 @@ static inline const uint8_t *chi_buffer_bytes(const struct chi_buffer *buffer)
 uint8_t *chi_buffer_reserve(struct chi_buffer *buffer, size_t len);
 void chi_buffer_added(struct chi_buffer *buffer, size_t len);
 
+/* As the next, which calls it where there is no room yet. */
+CHI_MUSTUSE int chi_buffer_append_grown(struct chi_buffer *buffer, const void *bytes, size_t len);
+
 /* -CHI_ETOOBIG over the limit, -CHI_ENOMEM. */
-CHI_MUSTUSE int chi_buffer_append(struct chi_buffer *buffer, const void *bytes, size_t len);
+CHI_MUSTUSE static inline int chi_buffer_append(struct chi_buffer *buffer, const void *bytes,
+						size_t len)
+{
+	size_t end = buffer->start + buffer->len;
+	if (len == 0 || len > buffer->capacity - end || buffer->len > buffer->limit ||
+	    len > buffer->limit - buffer->len) {
+		return chi_buffer_append_grown(buffer, bytes, len);
+	}
+	memcpy(buffer->data + end, bytes, len);
+	buffer->len += len;
+	return CHI_OK;
+}
 
 /* Drops `len` bytes (at most buffer->len) at the front. */
 void chi_buffer_consume(struct chi_buffer *buffer, size_t len);

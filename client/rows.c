@@ -230,9 +230,6 @@ int chi_games_next(struct chi_rows *rows, const struct chi_game_row **row)
 			game->white = game->black = game->event = game->site = game->round =
 				game->source = "";
 		}
-		size_t len = chi_game_walk_cursor_of(&game->head, rows->sort, rows->descending,
-						     rows->place.games);
-		rows->place.games[len] = '\0';
 		*row = game;
 	}
 	return chi_client_fail(client, rows->status);
@@ -247,6 +244,11 @@ const struct chi_rows_place *chi_rows_state(struct chi_rows *rows)
 		rows->place.mixed = is_mixed(rows);
 	} else {
 		const struct chi_games_page *page = (const void *)rows->pages.result;
+		if (rows->game.head.number != 0) {
+			size_t len = chi_game_walk_cursor_of(&rows->game.head, rows->sort,
+							     rows->descending, rows->place.games);
+			rows->place.games[len] = '\0';
+		}
 		rows->place.total = page->total;
 		rows->place.has_total = page->has_total;
 		rows->place.plan = page->plan;

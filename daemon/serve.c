@@ -392,10 +392,8 @@ static void stop_workers(struct chi_server *server)
 /* Nothing new comes in; everything received is answered. */
 static void drain(struct chi_server *server)
 {
-	struct chi_worker_barrier barrier;
 	pthread_mutex_lock(&server->compact_lock);
-	chi_worker_barrier_close(&barrier, server, chi_worker_quiesce, false);
-	chi_worker_barrier_open(&barrier);
+	chi_worker_quiesce_all(server);
 	pthread_mutex_unlock(&server->compact_lock);
 }
 

@@ -263,7 +263,7 @@ static int open_readers(struct chi_game_walk *games, struct chi_read *read)
 		rc = chi_archive_reader_begin(games->reader, view->txn, &view->trees);
 	}
 	if (rc == CHI_OK && games->places != NULL) {
-		rc = chi_columns_reader_init(&games->heads, view->txn, view->trees.columns);
+		rc = chi_columns_reader_begin(&games->heads, view->txn, &view->trees);
 	}
 	if (rc == CHI_OK && games->has_key) {
 		rc = chi_played_open(read, &games->key, &games->played);

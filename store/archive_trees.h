@@ -4,6 +4,8 @@
 
 #include <lmdb.h>
 
+struct chi_seen;
+
 struct chi_archive_trees {
 	MDB_dbi games;	  /* what is not in the columns: moves, other tags, annotations */
 	MDB_dbi columns;  /* what filters ask for, by number */
@@ -11,4 +13,6 @@ struct chi_archive_trees {
 	MDB_dbi postings; /* of positions that many games reached */
 	MDB_dbi traits;	  /* lists of games by what their positions and moves have */
 	MDB_dbi gamesets; /* named filters, with the games that fit */
+	/* What was verified in the snapshot that is read (store/games/seen.h); NULL: not known. */
+	struct chi_seen *seen;
 };

@@ -32,46 +32,98 @@ struct army {
 
 /* ---- Families ------------------------------------------------------------------------------ */
 
-uint8_t chi_endgame_family_by(const uint8_t counts[2][CHI_KINDS])
+/* Officers and pawns of both sides, and whether each has its king. */
+static uint8_t choose_family(int minors, int rooks, int queens, int pawns, bool kings)
 {
-	const uint8_t *white = counts[CHI_WHITE];
-	const uint8_t *black = counts[CHI_BLACK];
 	static const uint8_t families[8] = {
 		/* 1: minor pieces, 2: rooks, 4: queens */
 		CHI_ENDGAME_PAWN,	CHI_ENDGAME_MINOR, CHI_ENDGAME_ROOK,
 		CHI_ENDGAME_ROOK_MINOR, CHI_ENDGAME_QUEEN, CHI_ENDGAME_QUEEN_MINOR,
 		CHI_ENDGAME_QUEEN_ROOK, CHI_ENDGAME_MIXED,
 	};
-	int minors = white[CHI_KNIGHT] + white[CHI_BISHOP] + black[CHI_KNIGHT] + black[CHI_BISHOP];
-	int rooks = white[CHI_ROOK] + black[CHI_ROOK];
-	int queens = white[CHI_QUEEN] + black[CHI_QUEEN];
-	if (white[CHI_KING] != 1 || black[CHI_KING] != 1 ||
-	    minors + rooks + queens > OFFICERS_MAX) {
+	if (!kings || minors + rooks + queens > OFFICERS_MAX) {
 		return CHI_ENDGAME_NONE;
 	}
-	if (minors + rooks + queens + white[CHI_PAWN] + black[CHI_PAWN] == 0) {
+	if (minors + rooks + queens + pawns == 0) {
 		return CHI_ENDGAME_BARE;
 	}
 	return families[(minors > 0) + 2 * (rooks > 0) + 4 * (queens > 0)];
 }
 
+uint8_t chi_endgame_family_by(const uint8_t counts[2][CHI_KINDS])
+{
+	const uint8_t *white = counts[CHI_WHITE];
+	const uint8_t *black = counts[CHI_BLACK];
+	return choose_family(
+		white[CHI_KNIGHT] + white[CHI_BISHOP] + black[CHI_KNIGHT] + black[CHI_BISHOP],
+		white[CHI_ROOK] + black[CHI_ROOK], white[CHI_QUEEN] + black[CHI_QUEEN],
+		white[CHI_PAWN] + black[CHI_PAWN], white[CHI_KING] == 1 && black[CHI_KING] == 1);
+}
+
+/* Sixteen codes of a key, and one bit for each of them, the lowest of its nibble, if it is there
+ * and of the kind; those of the other sixteen may be beside them. */
+struct codes {
+	uint64_t minors;
+	uint64_t rooks;
+	uint64_t queens;
+	uint64_t white_kings;
+	uint64_t black_kings;
+	uint64_t others; /* pawns */
+};
+
+/*
+ * All sixteen at once, by the bits of the codes (chess/key.h):
+ *
+ *	..0.1  minor pieces: 1 3 9 11		.11.  rooks: 6 7 14 15
+ *	.101   queens: 5 13			0010  White's king; 1010 and 0000 Black's
+ *
+ * `n` are there, the first in the high half of the first byte.
+ */
+static void sort_codes(const uint8_t *bytes, int n, unsigned shift, struct codes *out)
+{
+	const uint64_t ones = UINT64_C(0x1111111111111111);
+	uint64_t x;
+	memcpy(&x, bytes, sizeof(x));
+	x = le64toh(x);
+	unsigned whole = 4 * ((unsigned)n & ~1u);
+	uint64_t there = n >= 16 ? ones : ones & ((UINT64_C(1) << whole) - 1);
+	there |= n < 16 && n % 2 != 0 ? UINT64_C(0x10) << whole : 0;
+	uint64_t b0 = x & there;
+	uint64_t b1 = x >> 1 & there;
+	uint64_t b2 = x >> 2 & there;
+	uint64_t b3 = x >> 3 & there;
+	uint64_t minors = b0 & ~b2;
+	uint64_t rooks = b1 & b2;
+	uint64_t queens = b0 & b2 & ~b1;
+	uint64_t white = b1 & ~b0 & ~b2 & ~b3;
+	uint64_t black = (there & ~(b0 | b1 | b2 | b3)) | (b1 & b3 & ~b0 & ~b2);
+	out->minors |= minors << shift;
+	out->rooks |= rooks << shift;
+	out->queens |= queens << shift;
+	out->white_kings |= white << shift;
+	out->black_kings |= black << shift;
+	out->others |= (there & ~(minors | rooks | queens | white | black)) << shift;
+}
+
 uint8_t chi_endgame_family_of(const uint8_t *key)
 {
-	/* By code: colour and kind; whose pawn an en passant pawn is does not matter here. */
-	static const uint8_t kinds[16] = {
-		CHI_KING, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
-		CHI_PAWN, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
-	};
-	uint8_t counts[2][CHI_KINDS] = {{0}};
+	struct codes codes = {0};
 	uint64_t mask;
 	memcpy(&mask, key, sizeof(mask));
 	int n = chi_popcount(mask);
-	for (int i = 0; i < n; i++) {
-		unsigned code = i % 2 == 0 ? key[8 + i / 2] >> 4 : key[8 + i / 2] & 15;
-		int colour = code == 0 || code > 8 ? CHI_BLACK : CHI_WHITE;
-		counts[colour][kinds[code]]++;
+	sort_codes(key + 8, n, 0, &codes);
+	if (n > 16) {
+		sort_codes(key + 16, n - 16, 1, &codes);
 	}
-	return chi_endgame_family_by(counts);
+	/* Most positions have more, which is said soonest. */
+	int minors = chi_popcount(codes.minors);
+	int rooks = chi_popcount(codes.rooks);
+	int queens = chi_popcount(codes.queens);
+	if (minors + rooks + queens > OFFICERS_MAX) {
+		return CHI_ENDGAME_NONE;
+	}
+	bool kings = chi_popcount(codes.white_kings) == 1 && chi_popcount(codes.black_kings) == 1;
+	return choose_family(minors, rooks, queens, codes.others != 0, kings);
 }
 
 /* ---- What squares say ---------------------------------------------------------------------- */

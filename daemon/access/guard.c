@@ -79,7 +79,9 @@ int chi_guard_tls(struct chi_guard *guard, int fd, struct chi_tls **out)
 bool chi_guard_reload(struct chi_guard *guard)
 {
 	bool tls = guard->config->tls_certificate != NULL && reload_tls(guard);
-	return chi_rules_reload(&guard->rules) || tls;
+	bool changed = chi_rules_reload(&guard->rules) || tls;
+	atomic_fetch_add(&guard->changes, changed ? 1 : 0);
+	return changed;
 }
 
 /* As the handshake does it. */

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,9 +18,10 @@
 
 struct chi_guard {
 	const struct chi_config *config;
-	pthread_mutex_t lock;	/* of `tls`; held for moments, nothing is waited for under it */
-	SSL_CTX *tls;		/* NULL: no TLS is spoken */
-	struct chi_rules rules; /* without a file all may do everything */
+	_Atomic uint64_t changes; /* how often the files have changed; counted when they have */
+	pthread_mutex_t lock;	  /* of `tls`; held for moments, nothing is waited for under it */
+	SSL_CTX *tls;		  /* NULL: no TLS is spoken */
+	struct chi_rules rules;	  /* without a file all may do everything */
 };
 
 /* What a connection goes by. */

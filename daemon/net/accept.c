@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clients that have connected go to the workers in turn, as many as the server takes. */
+/* Clients that have connected go to the workers, as many as the server takes. */
 #include "daemon/net/server.h"
 
 #include <sys/socket.h>
@@ -44,10 +44,9 @@ static void take_client(void *owner, int fd, const struct chi_listen *listen)
 		turn_away(server, fd, listen->kind != CHI_LISTEN_TLS);
 		return;
 	}
-	struct chi_worker *worker = server->workers[server->next_worker];
+	struct chi_worker *worker = chi_spread_pick(server, listen->kind == CHI_LISTEN_TLS);
 	server->full = false;
 	chi_counter_add(&server->accepted, 1);
-	server->next_worker = (server->next_worker + 1) % server->n_workers;
 	atomic_fetch_add(&server->connections, 1);
 	if (chi_worker_give(worker, fd, listen) < 0) {
 		atomic_fetch_sub(&server->connections, 1);

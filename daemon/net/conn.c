@@ -3,6 +3,7 @@
 #include "daemon/net/net.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,11 +24,21 @@ static void count_state(struct chi_conn *conn, uint64_t by)
 void chi_conn_enter(struct chi_conn *conn, enum chi_conn_state state)
 {
 	_Static_assert(CHI_CONN_DEAD == CHI_CONN_STATES, "each state but the last is counted");
+	chi_spread_arrived(conn);
 	count_state(conn, UINT64_MAX);
 	conn->state = state;
 	if (state != CHI_CONN_DEAD) {
 		count_state(conn, 1);
 	}
+}
+
+/* Makes it one of the worker's, which has counted it since it was given. */
+static void join_worker(struct chi_conn *conn, struct chi_worker *worker)
+{
+	conn->worker = worker;
+	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
+	chi_loop_watch(&worker->loop);
+	count_state(conn, 1);
 }
 
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen)
@@ -38,15 +49,12 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 		log_limited_error("connection.memory",
 				  "failed to serve a connection (out of memory)");
 		close(fd);
+		atomic_fetch_sub(&worker->n_conns, 1);
 		atomic_fetch_sub(&worker->server->connections, 1);
 		return;
 	}
-	conn->worker = worker;
-	conn->serial = ++worker->n_opened;
-	worker->n_conns++;
-	TAILQ_INSERT_TAIL(&worker->conns, conn, all_link);
-	chi_loop_watch(&worker->loop);
-	count_state(conn, 1);
+	conn->serial = atomic_fetch_add(&worker->server->opened, 1) + 1;
+	join_worker(conn, worker);
 	conn->fd = fd;
 	conn->listen = listen;
 	conn->frame_by = chi_now_ms() + (int64_t)limits->frame_ms;
@@ -69,6 +77,46 @@ void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *li
 	chi_conn_io_init(conn);
 }
 
+bool chi_conn_may_move(const struct chi_conn *conn)
+{
+	return conn->state == CHI_CONN_OPEN && conn->n_calls == 0 && conn->out.len == 0 &&
+	       !conn->batched && !conn->pinned && !conn->paused && !conn->at_end &&
+	       conn->skip == 0 && !chi_transport_has_more(conn) && !chi_transport_wants_room(conn);
+}
+
+/* On its new worker's thread. The rules may have changed while it was on no worker's list; where
+ * they change from now on, mail that comes after this has its role judged. */
+static void deliver_moved(struct chi_mail *mail, void *worker)
+{
+	struct chi_conn *conn =
+		(struct chi_conn *)(void *)((char *)mail - offsetof(struct chi_conn, move_mail));
+	join_worker(conn, worker);
+	chi_conn_io_init(conn);
+	if (conn->judged != atomic_load(&conn->worker->server->guard.changes)) {
+		chi_conn_authorize(conn);
+		chi_conn_reap(worker);
+	}
+}
+
+void chi_conn_move(struct chi_conn *conn)
+{
+	struct chi_worker *worker = conn->worker;
+	struct chi_worker *to = conn->move_to;
+	conn->move_to = NULL;
+	conn->frame_by = 0; /* its request is whole */
+	chi_conn_io_deinit(conn);
+	log_debug("connection.move", "connection {connection} goes to worker {worker}",
+		  log_text("connection", chi_name_of_conn(conn).text),
+		  log_number("worker", to->index));
+	count_state(conn, UINT64_MAX);
+	TAILQ_REMOVE(&worker->conns, conn, all_link);
+	atomic_fetch_sub(&worker->n_conns, 1);
+	atomic_fetch_add(&to->n_conns, 1);
+	chi_counter_add(&worker->tally.moved_for_query, 1);
+	conn->move_mail.deliver = deliver_moved;
+	chi_loop_post(&to->loop, &conn->move_mail);
+}
+
 struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn)
 {
 	return (struct chi_conn_ref){conn->worker, conn->serial};
@@ -77,8 +125,7 @@ struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn)
 struct chi_conn_name chi_name_of_conn(const struct chi_conn *conn)
 {
 	struct chi_conn_name name;
-	snprintf(name.text, sizeof(name.text), "%zu.%llu", conn->worker->index,
-		 (unsigned long long)conn->serial);
+	snprintf(name.text, sizeof(name.text), "%llu", (unsigned long long)conn->serial);
 	return name;
 }
 
@@ -117,7 +164,7 @@ void chi_conn_drop(struct chi_conn *conn, const char *reason)
 		}
 	}
 	TAILQ_REMOVE(&worker->conns, conn, all_link);
-	worker->n_conns--;
+	atomic_fetch_sub(&worker->n_conns, 1);
 	TAILQ_INSERT_TAIL(&worker->dead, conn, all_link);
 	/* Main has counted it in. */
 	atomic_fetch_sub(&worker->server->connections, 1);
@@ -183,10 +230,13 @@ void chi_conn_welcome(struct chi_conn *conn)
 	chi_worker_remove_unauthenticated(conn->worker, conn);
 }
 
-int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why)
+int chi_conn_role(struct chi_conn *conn, enum chi_role *role, const char **why)
 {
 	const struct chi_visitor visitor = {conn->fd, conn->listen, conn->tls, conn->token};
-	return chi_guard_authorize(&conn->worker->server->guard, &visitor, role, why);
+	struct chi_guard *guard = &conn->worker->server->guard;
+	/* First: what changes meanwhile has it judged again. */
+	conn->judged = atomic_load(&guard->changes);
+	return chi_guard_authorize(guard, &visitor, role, why);
 }
 
 void chi_conn_authorize(struct chi_conn *conn)

@@ -264,6 +264,7 @@ static void on_readable(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_conn *conn = context;
+	chi_loop_enter(&conn->worker->loop);
 	if (conn->state == CHI_CONN_LINGER) {
 		throw_away(conn);
 		chi_conn_reap(conn->worker);
@@ -312,6 +313,7 @@ static void on_writable(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_conn *conn = context;
+	chi_loop_enter(&conn->worker->loop);
 	if (chi_transport_wants_room(conn)) {
 		conn->tls->wants_room = false;
 		settle_reading(conn);
@@ -325,6 +327,9 @@ void chi_conn_io_init(struct chi_conn *conn)
 	event_assign(&conn->readable, base, conn->fd, EV_READ | EV_PERSIST, on_readable, conn);
 	event_assign(&conn->writable, base, conn->fd, EV_WRITE | EV_PERSIST, on_writable, conn);
 	settle_reading(conn);
+	if (conn->in.len > 0) {
+		mark_ready(conn); /* it brought a request from another worker */
+	}
 }
 
 void chi_conn_io_deinit(struct chi_conn *conn)
@@ -429,6 +434,10 @@ static bool serve_frame(struct chi_conn *conn)
 	}
 	bool first = conn->state == CHI_CONN_HELLO;
 	conn->worker->server->ops->dispatch(conn, body, body_len);
+	if (conn->move_to != NULL) {
+		return false;
+	}
+	chi_spread_arrived(conn);
 	chi_buffer_consume(&conn->in, whole);
 	if (first) {
 		chi_buffer_wipe(&conn->in);
@@ -475,6 +484,10 @@ bool chi_conn_serve(struct chi_conn *conn)
 	int served = 0;
 	while (served < CHI_FRAMES_PER_WAKEUP && serve_frame(conn)) {
 		served++;
+	}
+	if (conn->move_to != NULL) {
+		chi_conn_move(conn);
+		return false;
 	}
 	if (conn->state == CHI_CONN_DEAD) {
 		return false;

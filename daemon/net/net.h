@@ -88,7 +88,7 @@ struct chi_worker {
 	struct chi_server *server;
 	size_t index;
 	struct chi_loop loop;
-	bool stopping; /* nothing more is read; answers of the writers still come */
+	bool stopping; /* what was received is served; then nothing more is read */
 	struct chi_mail barrier_mail;
 	struct chi_worker_barrier *barrier; /* of that mail */
 	struct chi_mail authorize_mail;
@@ -97,9 +97,8 @@ struct chi_worker {
 	struct event *slice_event; /* runs while a run can go on */
 	bool serving;		   /* serve_event is due already */
 
-	uint64_t n_opened; /* connections so far */
-	uint64_t lost;	   /* the connection whose ASYNC writes were lost last; 0: none */
-	size_t n_conns;
+	uint64_t lost;	       /* the connection whose ASYNC writes were lost last; 0: none */
+	atomic_size_t n_conns; /* with those that are in its mail; other threads look at it */
 	struct chi_conn_list conns;
 	struct chi_conn_list ready; /* have bytes to be served */
 	struct chi_conn_list dirty; /* have output to be sent */
@@ -112,10 +111,12 @@ struct chi_worker {
 
 	struct chi_run_list runs;     /* all of them */
 	struct chi_run_list runnable; /* those that can go on */
-	size_t n_runnable;
-	size_t n_tasks; /* threads and children that must end before the worker */
+	atomic_size_t n_runnable;     /* other threads look at it, */
+	atomic_size_t n_coming;	      /* and add to this: queries that are given to this worker */
+	size_t n_tasks;		      /* threads and children that must end before the worker */
 
 	int64_t turn_us;   /* when the requests being served were taken up */
+	int64_t asked_us;  /* with --spin: when the last ones had been served */
 	int64_t answer_us; /* the time, while answers share it; else 0 */
 
 	/* Of the request being served. */
@@ -144,9 +145,6 @@ void chi_worker_authorize(struct chi_worker *worker);
 
 /* What follows is for the worker's own thread. */
 
-/* Answers what has been received and ends all streams; nothing more is read from clients. */
-void chi_worker_quiesce(struct chi_worker *worker);
-
 /* Ends the snapshots of all runs; they go on with new ones. */
 void chi_worker_release_reads(struct chi_worker *worker);
 
@@ -166,6 +164,18 @@ void chi_worker_remove_unauthenticated(struct chi_worker *worker, struct chi_con
 
 /* The connection if it is still there, else NULL. Looks through them all. */
 struct chi_conn *chi_worker_find(struct chi_worker *worker, const struct chi_conn_ref *ref);
+
+/* ---- Which worker serves a connection (spread.c) ------------------------------------------ */
+
+/* Main: who takes a new one. `evenly`: in turn, else as spread.c says. */
+struct chi_worker *chi_spread_pick(struct chi_server *server, bool evenly);
+
+/* A query is about to begin. True if another worker has fewer: the connection is given to it when
+ * its callback returns, with the request. */
+bool chi_spread_query(struct chi_conn *conn);
+
+/* What the connection was given to this worker for has begun, or never will. */
+void chi_spread_arrived(struct chi_conn *conn);
 
 /* ---- A standstill of all workers --------------------------------------------------------- */
 
@@ -194,6 +204,10 @@ void chi_worker_barrier_close(struct chi_worker_barrier *barrier, struct chi_ser
 
 /* Lets the workers go on. Always to be called. */
 void chi_worker_barrier_open(struct chi_worker_barrier *barrier);
+
+/* Another thread, under the server's compact_lock: has all workers answer what they have received
+ * and end all streams; nothing more is read from clients. Returns when all have. */
+void chi_worker_quiesce_all(struct chi_server *server);
 
 /* ---- Connections ------------------------------------------------------------------------- */
 
@@ -242,12 +256,13 @@ struct chi_conn {
 	struct event readable;
 	struct event writable;
 	int fd;
-	uint64_t serial; /* from 1; no other of the worker had it */
+	uint64_t serial; /* from 1; no other of the server had it */
 	enum chi_conn_state state;
 	struct chi_tls *tls; /* NULL: plain */
 	TAILQ_ENTRY(chi_conn) unauthenticated_link;
 	bool is_unauthenticated; /* on the worker's list: over TLS, and has not said hello */
 	enum chi_role role;	 /* NONE until it has said hello */
+	uint64_t judged;	 /* the guard's `changes` when that was decided */
 	uint32_t peer;		 /* chi_guard_peer, once it has said hello */
 	const struct chi_listen *listen;
 	uint8_t *token; /* digest of the one that came with hello; NULL: none */
@@ -258,6 +273,10 @@ struct chi_conn {
 	bool paused;	/* not served until output has drained */
 	bool at_end;	/* the client has closed its side */
 	bool batched;	/* has probes that are answered later in this turn */
+	bool pinned;	/* writes that were answered may still be lost: its worker must know it */
+	bool came_for_query;	    /* it was given to this worker for the request at hand */
+	struct chi_worker *move_to; /* who is to serve that; NULL: its worker */
+	struct chi_mail move_mail;
 	struct chi_buffer in;
 	struct chi_buffer out;
 	size_t accounted; /* bytes counted in server->buffered */
@@ -278,11 +297,18 @@ struct chi_conn {
 /* Takes the descriptor in every case; it was accepted at `listen`. */
 void chi_conn_new(struct chi_worker *worker, int fd, const struct chi_listen *listen);
 
+/* True if nothing ties it to its worker. */
+bool chi_conn_may_move(const struct chi_conn *conn);
+
+/* Gives one that may be moved to its `move_to`, with what it has sent. The caller must not touch it
+ * any more. */
+void chi_conn_move(struct chi_conn *conn);
+
 /* It has said hello, and has access. */
 void chi_conn_welcome(struct chi_conn *conn);
 
 /* Decides by the files of this moment what the client may do; see chi_guard_authorize. */
-CHI_MUSTUSE int chi_conn_role(const struct chi_conn *conn, enum chi_role *role, const char **why);
+CHI_MUSTUSE int chi_conn_role(struct chi_conn *conn, enum chi_role *role, const char **why);
 
 /* The files have changed. A client whose role is lowered is told so and closed, with
  * all that it was about to do; one that has won goes on with its new role. */
@@ -323,7 +349,7 @@ struct chi_conn_ref chi_ref_of_conn(const struct chi_conn *conn);
 
 /* What the log calls it: never the same for two of a process. */
 struct chi_conn_name {
-	char text[36];
+	char text[24];
 };
 
 struct chi_conn_name chi_name_of_conn(const struct chi_conn *conn);

@@ -80,12 +80,13 @@ struct chi_server {
 	size_t n_stores;
 	struct chi_worker **workers;
 	size_t n_workers;
-	size_t next_worker;	    /* main's round robin */
+	size_t next_worker;	    /* main's round robin for TLS */
 	struct chi_sockets sockets; /* closed first, but connections know where they came in */
 	struct chi_listener listener;
 	bool full;		  /* the limit was logged, until a place is free again */
 	uint64_t connections_max; /* the limit, or what the descriptors allow */
 	atomic_size_t connections;
+	_Atomic uint64_t opened; /* connections so far */
 	chi_counter accepted;	 /* connections, by main */
 	chi_counter turned_away; /* because there were too many */
 	atomic_size_t buffered;	 /* bytes of all clients' buffers */

@@ -17,10 +17,11 @@
 struct chi_tally {
 	chi_counter answers[CHI_OP_COUNT_OF_OPS][CHI_RESULTS]; /* last answers of requests */
 	struct chi_histogram latency[CHI_CLASSES];	       /* of the same, but UNKNOWN's */
-	chi_counter abandoned; /* requests whose client was gone before the last answer */
-	chi_counter no_tls;    /* handshakes that failed */
-	chi_counter cut_off;   /* connections closed because the client did not read */
-	chi_counter received;  /* bytes */
-	chi_counter sent;      /* bytes */
+	chi_counter abandoned;	     /* requests whose client was gone before the last answer */
+	chi_counter no_tls;	     /* handshakes that failed */
+	chi_counter cut_off;	     /* connections closed because the client did not read */
+	chi_counter moved_for_query; /* connections given to another worker */
+	chi_counter received;	     /* bytes */
+	chi_counter sent;	     /* bytes */
 	chi_counter connections[CHI_CONN_STATES];
 };

@@ -101,18 +101,34 @@ static void flush_dirty(struct chi_worker *worker)
 	}
 }
 
+/* With --spin the loop looks for input without sleeping for so long after the last request. */
+static bool spins(struct chi_worker *worker, bool asked)
+{
+	int64_t most = (int64_t)worker->server->config->spin_us;
+	if (most == 0 || worker->stopping) {
+		return false;
+	}
+	int64_t now = chi_now_us();
+	worker->asked_us = asked ? now : worker->asked_us;
+	return now - worker->asked_us < most;
+}
+
 static void on_serve(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
 	struct chi_worker *worker = context;
+	bool asked = !TAILQ_EMPTY(&worker->ready);
+	if (asked || !TAILQ_EMPTY(&worker->dirty)) {
+		chi_loop_enter(&worker->loop);
+	}
 	serve_ready(worker);
 	end_reads(worker);
 	flush_dirty(worker);
 	chi_conn_reap(worker);
 	worker->serving = false;
 	worker->n_shakes = 0;
-	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty)) {
+	if (!TAILQ_EMPTY(&worker->ready) || !TAILQ_EMPTY(&worker->dirty) || spins(worker, asked)) {
 		/* By way of the timer, not at once: the loop looks for other input first. */
 		static const struct timeval at_once = {0, 0};
 		worker->serving = true;
@@ -134,7 +150,7 @@ static bool settle_worker(void *owner)
 {
 	struct chi_worker *worker = owner;
 	chi_conn_reap(worker);
-	return worker->n_conns == 0 && worker->n_tasks == 0;
+	return atomic_load(&worker->n_conns) == 0 && worker->n_tasks == 0;
 }
 
 static void on_slice(evutil_socket_t fd, short what, void *context)
@@ -142,6 +158,7 @@ static void on_slice(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_worker *worker = context;
+	chi_loop_enter(&worker->loop);
 	worker->server->ops->run_slice(worker);
 	chi_conn_reap(worker);
 }
@@ -235,6 +252,7 @@ int chi_worker_give(struct chi_worker *worker, int fd, const struct chi_listen *
 		return -CHI_ENOMEM;
 	}
 	*give = (struct give_mail){{.deliver = deliver_give}, fd, listen};
+	atomic_fetch_add(&worker->n_conns, 1);
 	chi_loop_post(&worker->loop, &give->mail);
 	return CHI_OK;
 }
@@ -323,12 +341,17 @@ void chi_worker_release_reads(struct chi_worker *worker)
 	worker->server->ops->run_release(worker);
 }
 
-/* Runs within a barrier: once all workers have done this, no job can reach a writer, and the
- * writers may be stopped. */
-void chi_worker_quiesce(struct chi_worker *worker)
+/* Within the first barrier: no connection is given to another worker any more. */
+static void stay(struct chi_worker *worker)
+{
+	worker->stopping = true;
+}
+
+/* Within the second: once all workers have done this, no job can reach a writer, and the writers
+ * may be stopped. */
+static void quiesce(struct chi_worker *worker)
 {
 	struct chi_conn *next = NULL;
-	worker->stopping = true;
 	while (!TAILQ_EMPTY(&worker->ready)) {
 		serve_ready(worker);
 	}
@@ -338,6 +361,16 @@ void chi_worker_quiesce(struct chi_worker *worker)
 		chi_conn_cancel_streams(conn, true);
 		chi_conn_stop_reading(conn);
 	}
+}
+
+void chi_worker_quiesce_all(struct chi_server *server)
+{
+	struct chi_worker_barrier barrier;
+	chi_worker_barrier_close(&barrier, server, stay, false);
+	chi_worker_barrier_open(&barrier);
+	/* Connections that were on their way to another worker are in its mail before this. */
+	chi_worker_barrier_close(&barrier, server, quiesce, false);
+	chi_worker_barrier_open(&barrier);
 }
 
 /* The writers have ended and their answers have been delivered before this: mail keeps its order.

@@ -31,6 +31,7 @@ int chi_handler_queue(struct chi_conn *conn, struct chi_served *served, struct c
 {
 	/* The job is the writer's once it is pushed; its answer comes by this thread's mailbox. */
 	struct chi_call *call = &job->answer->call;
+	bool is_async = job->durability == CHI_ASYNC;
 	/* An empty batch is work, too: of those alone no group would be too large. */
 	job->records = job->records > 0 ? job->records : 1;
 	int status = chi_store_writer_push(served->writer, job);
@@ -39,6 +40,7 @@ int chi_handler_queue(struct chi_conn *conn, struct chi_served *served, struct c
 		return chi_fail(fault, status, "the write queue of store '%s' is full",
 				served->name);
 	}
+	conn->pinned = conn->pinned || is_async;
 	chi_call_add(conn, call);
 	return CHI_OK;
 }

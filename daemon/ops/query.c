@@ -292,6 +292,9 @@ int chi_handle_query(struct chi_task *task)
 	if (!chi_op_is_query(request)) {
 		return chi_handle_answer(task);
 	}
+	if (chi_spread_query(task->conn)) {
+		return CHI_OK;
+	}
 	struct chi_request own;
 	_cleanup_(chi_arena_deinit) struct chi_arena arena;
 	struct chi_query *query = NULL;

@@ -52,6 +52,8 @@ static const struct chi_option options[] = {
 	CHI_SERVER_OPTIONS(struct chi_config),
 	{"threads", "N", FIELD(threads), 1, CHI_THREADS_MAX, 0,
 	 .help = "threads that serve clients (default: one per core)"},
+	{"spin", "US", FIELD(spin_us), 0, CHI_SPIN_MAX, 0,
+	 .help = "how long a thread looks for the next request before it sleeps"},
 	{"map-bytes", "BYTES", FIELD(map_bytes), MIB, MIB << 27, 0,
 	 .help = "address space for each store (default: 1T)"},
 	{"max-connections", "N", FIELD(limits.connections), 1, 1000000, 4096,
@@ -106,7 +108,8 @@ const struct chi_option_table chi_config_options = {
 	.n = CHI_COUNT(options),
 	.usage = "usage: chistored --store [NAME=]DIR --listen ADDRESS [OPTION...]\n"
 		 "Serves Chistore stores to many programs at once.\n\n",
-	.notes = "\nN is a number, MS milliseconds, BYTES may end in K, M, G or T. Exit status: 0 "
+	.notes = "\nN is a number, MS milliseconds, US microseconds, BYTES may end in K, M, G or "
+		 "T. Exit status: 0 "
 		 "stopped,\n2 usage, 3 a store or an address failed, 4 the disk of a store failed. "
 		 "See "
 		 "chistored(8).\n",

@@ -36,6 +36,7 @@ struct chi_config {
 					for */
 	struct chi_server_settings server;
 	uint64_t threads;
+	uint64_t spin_us;
 	uint64_t map_bytes; /* 0: the store's default */
 	unsigned socket_mode;
 	unsigned create; /* statistic of stores to create when missing; 0: none are created */

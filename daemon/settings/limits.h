@@ -13,6 +13,7 @@
 
 #define CHI_STORES_MAX	64
 #define CHI_THREADS_MAX 256
+#define CHI_SPIN_MAX	1000000 /* us */
 
 /* Requests served for one client before the others have their turn. */
 #define CHI_FRAMES_PER_WAKEUP 32

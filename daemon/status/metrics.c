@@ -214,6 +214,9 @@ static void print_connections(struct chi_metrics *page, const struct chi_server 
 	chi_metrics_value(page, "chistore_connections_cut_off_total", "counter",
 			  "Connections closed because the client did not read its answers.",
 			  totals->cut_off);
+	chi_metrics_value(page, "chistore_connections_moved_total", "counter",
+			  "Connections given to a thread that runs fewer queries.",
+			  totals->moved_for_query);
 	chi_metrics_value(page, "chistore_received_bytes_total", "counter", "Bytes of requests.",
 			  totals->received);
 	chi_metrics_value(page, "chistore_sent_bytes_total", "counter", "Bytes of answers.",

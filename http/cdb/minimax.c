@@ -2,11 +2,13 @@
 /*
  * A tree of what is stored, made ply by ply: the moves of all positions of a ply are looked up some
  * hundreds at a time, so that waits for memory overlap, and a server is asked a few times. Those
- * that are stored are the next ply.
+ * that are stored are the next ply. A position that other moves reached at the same ply is looked
+ * into once.
  */
 #include "http/cdb/minimax.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "chess/key.h"
@@ -18,16 +20,18 @@
 #define LISTS_MOST 512
 #define PLIES_MOST 12
 #define GROUP	   1024 /* positions looked up together, about */
+#define PLACES	   2048 /* of a ply's positions: several times as many as there can be */
 
 struct node {
 	struct cdb_value value; /* at first as stored */
 	chi_worth direct;	/* as stored, but for the end of a game; or CHI_WORTH_NONE */
 	struct node *children;	/* those that are stored */
 	size_t n_children;
-	size_t moves;	   /* after which a key can hold the position */
-	size_t legal;	   /* all, once it has been looked into */
-	uint32_t number;   /* in the graph */
-	struct node *next; /* of its ply */
+	size_t moves;		 /* after which a key can hold the position */
+	size_t legal;		 /* all, once it has been looked into */
+	uint32_t number;	 /* in the graph */
+	struct node *next;	 /* of its ply */
+	const struct node *twin; /* one before it there with the same position; NULL: none */
 };
 
 /* Positions that are looked up together. */
@@ -36,10 +40,11 @@ struct group {
 	struct chi_key keys[GROUP + CHI_LEGAL_MAX];
 	struct chi_row rows[GROUP + CHI_LEGAL_MAX];
 	size_t n;
-	size_t nodes;	    /* made so far */
-	struct node *first; /* of those whose moves these are, in order, */
-	struct node *end;   /* and the one after them */
-	struct node **link; /* where the next ply goes on */
+	size_t nodes;			   /* made so far */
+	struct node *first;		   /* of those whose moves these are, in order, */
+	struct node *end;		   /* and the one after them */
+	struct node **link;		   /* where the next ply goes on */
+	const struct node *places[PLACES]; /* the ply's positions so far, by hash */
 };
 
 /* ---- The tree ------------------------------------------------------------------------------ */
@@ -110,22 +115,66 @@ static int take_children(struct group *group, struct node *node, const struct ch
 	return CHI_OK;
 }
 
+/* The same without a look-up: nothing below the twin has been looked into yet. */
+static int copy_children(struct group *group, struct node *node)
+{
+	const struct node *twin = node->twin;
+	node->value = twin->value;
+	node->direct = twin->direct;
+	node->legal = twin->legal;
+	node->children =
+		chi_arena_array(&group->call->arena, twin->n_children + 1, sizeof(*node->children));
+	if (node->children == NULL) {
+		return chi_fault_plain(&group->call->fault, -CHI_ENOMEM);
+	}
+	for (; node->n_children < twin->n_children; node->n_children++) {
+		const struct node *from = &twin->children[node->n_children];
+		struct node *child = &node->children[node->n_children];
+		*child = (struct node){.value = from->value, .direct = from->direct};
+		group->nodes++;
+		*group->link = child;
+		group->link = &child->next;
+	}
+	return CHI_OK;
+}
+
 static int look_up_group(struct group *group)
 {
 	struct call *call = group->call;
-	int status = chi_probe(call->client, group->keys, group->n, group->rows);
+	int status = group->n == 0 ? CHI_OK
+				   : chi_probe(call->client, group->keys, group->n, group->rows);
 	const struct chi_row *rows = group->rows;
 	if (status < 0) {
 		return call_failed(call, status);
 	}
 	for (struct node *node = group->first; status == CHI_OK && node != group->end;
 	     node = node->next) {
-		status = take_children(group, node, rows);
+		status = node->twin != NULL ? copy_children(group, node)
+					    : take_children(group, node, rows);
 		rows += node->moves;
 	}
 	group->n = 0;
 	group->first = group->end;
 	return status == CHI_OK ? call_check(call) : status;
+}
+
+/* The first node of the ply with that position, which may be this one. */
+static const struct node *find_twin(struct group *group, const struct node *node)
+{
+	const struct chi_key *key = &node->value.key;
+	uint32_t hash = key->len;
+	for (size_t i = 0; i < key->len; i++) {
+		hash = (hash ^ key->bytes[i]) * 16777619u;
+	}
+	size_t at = (hash ^ hash >> 15) % PLACES;
+	for (; group->places[at] != NULL; at = (at + 1) % PLACES) {
+		const struct chi_key *other = &group->places[at]->value.key;
+		if (other->len == key->len && memcmp(other->bytes, key->bytes, key->len) == 0) {
+			return group->places[at];
+		}
+	}
+	group->places[at] = node;
+	return node;
 }
 
 /* Looks into all positions of a ply; *out: the next one. */
@@ -135,8 +184,11 @@ static int look_into(struct group *group, struct node *ply, struct node **out)
 	*out = NULL;
 	group->link = out;
 	group->first = ply;
+	memset(group->places, 0, sizeof(group->places));
 	for (struct node *node = ply; status == CHI_OK && node != NULL; node = node->next) {
-		status = list_moves(group, node);
+		const struct node *same = find_twin(group, node);
+		node->twin = same != node ? same : NULL;
+		status = node->twin == NULL ? list_moves(group, node) : CHI_OK;
 		group->end = node->next;
 		if (status == CHI_OK && (group->n >= GROUP || node->next == NULL)) {
 			status = look_up_group(group);

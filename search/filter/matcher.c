@@ -198,8 +198,8 @@ int chi_matcher_new(struct chi_read *read, const struct chi_terms *terms,
 	matcher->shown = spec->shown;
 	matcher->to_play = spec->asked;
 	int rc = chi_read_archive(read, &matcher->view);
-	rc = rc == CHI_OK ? chi_columns_reader_init(&matcher->columns, matcher->view.txn,
-						    matcher->view.trees.columns)
+	rc = rc == CHI_OK ? chi_columns_reader_begin(&matcher->columns, matcher->view.txn,
+						     &matcher->view.trees)
 			  : rc;
 	rc = rc == CHI_OK ? chi_tester_new(&matcher->view, terms, &matcher->tester) : rc;
 	if (rc < 0) {

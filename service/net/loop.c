@@ -9,7 +9,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fault.h"
 #include "service/events.h"
 
@@ -60,6 +59,7 @@ static void on_mail(evutil_socket_t fd, short what, void *context)
 {
 	(void)fd;
 	(void)what;
+	chi_loop_enter(context);
 	chi_loop_deliver(context);
 	chi_loop_settle(context);
 }
@@ -111,12 +111,54 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	struct chi_loop *loop = context;
+	chi_loop_enter(loop);
 	int64_t now = chi_now_ms();
 	bool late = loop->leaving && now >= loop->leave_by;
 	if (loop->ops->tick(loop->owner, now, late) || loop->leaving) {
 		chi_loop_watch(loop);
 	}
 	chi_loop_settle(loop);
+}
+
+/* ---- Turns ------------------------------------------------------------------------------- */
+
+/* Between two measurements; what is older than two is of a loop that waits. */
+#define SHARE_US 100000
+/* Percent of it in turns, and length of a turn that has not ended: the loop is busy. */
+#define BUSY	70u
+#define BUSY_US 50000
+
+bool chi_loop_is_busy(const struct chi_loop *loop, int64_t now)
+{
+	int64_t turn_us = atomic_load(&loop->turn_us);
+	return (turn_us != 0 && now - turn_us > BUSY_US) ||
+	       (now - atomic_load(&loop->share_us) < (int64_t)2 * SHARE_US &&
+		atomic_load(&loop->share) >= BUSY);
+}
+
+static void end_turn(struct chi_loop *loop)
+{
+	int64_t turn_us = atomic_load_explicit(&loop->turn_us, memory_order_relaxed);
+	if (turn_us == 0) {
+		return;
+	}
+	int64_t now = chi_now_us();
+	int64_t passed = now - atomic_load_explicit(&loop->share_us, memory_order_relaxed);
+	loop->turned_us += now - turn_us;
+	if (passed >= SHARE_US) {
+		atomic_store(&loop->share, (unsigned)(loop->turned_us * 100 / passed));
+		atomic_store(&loop->share_us, now);
+		loop->turned_us = 0;
+	}
+	atomic_store(&loop->turn_us, 0);
+}
+
+bool chi_loop_turn(struct chi_loop *loop, bool wait)
+{
+	int rc = event_base_loop(loop->base,
+				 EVLOOP_ONCE | (wait ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK));
+	end_turn(loop);
+	return rc >= 0 && !event_base_got_break(loop->base);
 }
 
 /* ---- Life -------------------------------------------------------------------------------- */
@@ -154,7 +196,8 @@ int chi_loop_init(struct chi_loop *loop, const struct chi_loop_ops *ops, void *o
 static void *run_loop(void *context)
 {
 	struct chi_loop *loop = context;
-	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+	while (chi_loop_turn(loop, true)) {
+	}
 	return NULL;
 }
 

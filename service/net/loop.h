@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "chistore/types.h"
 
 struct chi_mail;
@@ -42,8 +43,9 @@ struct chi_loop_ops {
 struct chi_loop {
 	struct event_base *base;
 	bool leaving;
-	bool started;	   /* its thread */
-	atomic_bool asked; /* for a sign that it turns */
+	bool started;		 /* its thread */
+	atomic_bool asked;	 /* for a sign that it turns */
+	_Atomic int64_t turn_us; /* when what has come began to be dealt with; 0: it waits */
 
 	/* What follows is loop.c's. */
 	const struct chi_loop_ops *ops; /* NULL: never made */
@@ -53,6 +55,9 @@ struct chi_loop {
 	uint64_t tick_ms;
 	uint64_t leave_ms;
 	int64_t leave_by;
+	int64_t turned_us;	  /* time spent in turns, since */
+	_Atomic int64_t share_us; /* that was measured, */
+	atomic_uint share;	  /* percent of the time before */
 	struct chi_mail leave_mail;
 	struct chi_mail sign_mail;
 	struct chi_loop *next_watched;
@@ -84,6 +89,11 @@ void chi_loop_leave(struct chi_loop *loop, uint64_t ms);
 /* Any thread: asks for a sign that it turns, which is given once `asked` is false again. */
 void chi_loop_ask(struct chi_loop *loop);
 
+/* Any thread: true if it has had little time to wait in the last tenth of a second, or has been
+ * at one turn for half of that, be it that it works or that a disk lets it wait. `now`: us. Of a
+ * loop whose owner calls chi_loop_enter. */
+bool chi_loop_is_busy(const struct chi_loop *loop, int64_t now);
+
 /* ---- On its own thread ------------------------------------------------------------------- */
 
 /* A deadline was set: has them looked at until there is none. */
@@ -91,6 +101,18 @@ void chi_loop_watch(struct chi_loop *loop);
 
 /* Something was dealt with that was no mail: it may have been the last. */
 void chi_loop_settle(struct chi_loop *loop);
+
+/* Notes that a turn has begun, if it has not. The owner's callbacks call it first of all, but those
+ * that merely look for something to do. */
+static inline void chi_loop_enter(struct chi_loop *loop)
+{
+	if (atomic_load_explicit(&loop->turn_us, memory_order_relaxed) == 0) {
+		atomic_store_explicit(&loop->turn_us, chi_now_us(), memory_order_relaxed);
+	}
+}
+
+/* Deals with what has come, once; `wait`: until something comes. False: the loop has ended. */
+bool chi_loop_turn(struct chi_loop *loop, bool wait);
 
 /* Delivers what is there; also when the thread has ended. */
 void chi_loop_deliver(struct chi_loop *loop);

@@ -290,6 +290,7 @@ int chi_env_drain(struct chi_env *env)
 		if (read != NULL) {
 			mdb_txn_abort(read->txn);
 			chi_guide_release(read->descent.guide);
+			free(read->seen);
 			free(read);
 			env->reads--;
 		}

@@ -15,6 +15,7 @@ struct chi_read {
 	struct chi_descent descent; /* of the snapshot that its `txn` names; its guide is ours */
 	uint32_t unguided;	    /* look-ups until a guide is asked for; 0: it is not any more */
 	const struct chi_evidence *evidence; /* what chi_read_see was called with, or NULL */
+	struct chi_seen *seen;		     /* of the archive; NULL: nothing */
 };
 
 /* True if the snapshot's position tree can be descended, in read->descent. `n` look-ups are to

@@ -8,6 +8,7 @@
 #include "chess/key.h"
 #include "store/games/bodies.h"
 #include "store/games/columns.h"
+#include "store/games/seen.h"
 
 struct chi_archive_reader {
 	struct chi_name_reader names;
@@ -44,8 +45,9 @@ int chi_archive_reader_begin(struct chi_archive_reader *reader, MDB_txn *txn,
 			     const struct chi_archive_trees *trees)
 {
 	chi_archive_reader_end(reader);
-	chi_name_reader_begin(&reader->names, txn, trees->names);
-	int rc = chi_columns_reader_init(&reader->columns, txn, trees->columns);
+	chi_name_reader_begin(&reader->names, txn, trees->names,
+			      trees->seen != NULL ? trees->seen->serial : chi_seen_serial());
+	int rc = chi_columns_reader_begin(&reader->columns, txn, trees);
 	return rc == CHI_OK ? chi_bodies_reader_begin(reader->bodies, txn, trees->games) : rc;
 }
 

@@ -11,6 +11,7 @@
 #include "store/chain/chain.h"
 #include "store/games/columns_priv.h"
 #include "store/games/number.h"
+#include "store/games/seen.h"
 #include "store/lmdb_err.h"
 #include "store/record/checksum.h"
 
@@ -72,6 +73,14 @@ int chi_columns_reader_init(struct chi_columns_reader *reader, MDB_txn *txn, MDB
 	return chi_lmdb_status(mdb_cursor_open(txn, dbi, &reader->cursor));
 }
 
+int chi_columns_reader_begin(struct chi_columns_reader *reader, MDB_txn *txn,
+			     const struct chi_archive_trees *trees)
+{
+	int rc = chi_columns_reader_init(reader, txn, trees->columns);
+	reader->seen = rc == CHI_OK ? trees->seen : NULL;
+	return rc;
+}
+
 void chi_columns_reader_deinit(struct chi_columns_reader *reader)
 {
 	if (reader->cursor != NULL) {
@@ -85,6 +94,7 @@ static int enter(struct chi_columns_reader *reader, int rc, const MDB_val *key,
 		 const MDB_val *value)
 {
 	reader->chunk.n = 0;
+	reader->apart = false;
 	int status = chi_lmdb_status(rc);
 	return status == CHI_OK ? chi_columns_open(key, value, &reader->chunk) : status;
 }
@@ -94,10 +104,41 @@ static bool covers(const struct chi_columns_chunk *chunk, uint32_t number)
 	return number - chunk->first < chunk->n;
 }
 
+/* The chunk that has the number, if it was verified before. */
+static bool find_seen(struct chi_columns_reader *reader, uint32_t number)
+{
+	const struct chi_seen *seen = reader->seen;
+	if (seen == NULL) {
+		return false;
+	}
+	const struct chi_seen_chunk *place = chi_seen_place(reader->seen, number);
+	if (place->serial != seen->serial || number - place->first >= place->n ||
+	    !lay_out(place->bytes, place->size, &reader->chunk)) {
+		return false;
+	}
+	reader->chunk.first = place->first;
+	reader->apart = true;
+	return true;
+}
+
+/* Remembers the chunk that was entered by a number that it has. */
+static void keep_seen(struct chi_columns_reader *reader, uint32_t number, const MDB_val *value)
+{
+	const struct chi_columns_chunk *chunk = &reader->chunk;
+	if (reader->seen != NULL && covers(chunk, number)) {
+		*chi_seen_place(reader->seen, number) =
+			(struct chi_seen_chunk){.serial = reader->seen->serial,
+						.bytes = value->mv_data,
+						.first = chunk->first,
+						.n = (uint16_t)chunk->n,
+						.size = (uint16_t)(value->mv_size - 4)};
+	}
+}
+
 int chi_columns_find(struct chi_columns_reader *reader, uint32_t number, uint32_t *row)
 {
 	struct chi_columns_chunk *chunk = &reader->chunk;
-	if (!covers(chunk, number)) {
+	if (!covers(chunk, number) && !find_seen(reader, number)) {
 		MDB_val key;
 		MDB_val value;
 		int rc = chi_number_seek(reader->cursor, CHI_CHAIN_COLUMNS, number, &key, &value);
@@ -105,6 +146,7 @@ int chi_columns_find(struct chi_columns_reader *reader, uint32_t number, uint32_
 		if (rc != CHI_OK) {
 			return rc;
 		}
+		keep_seen(reader, number, &value);
 		if (!covers(chunk, number)) {
 			return CHI_NONE;
 		}
@@ -154,9 +196,15 @@ int chi_columns_seek(struct chi_columns_reader *reader, uint32_t from)
 {
 	MDB_val key;
 	MDB_val value;
+	if (find_seen(reader, from)) {
+		return CHI_OK;
+	}
 	int rc = enter(reader,
 		       chi_number_seek(reader->cursor, CHI_CHAIN_COLUMNS, from, &key, &value), &key,
 		       &value);
+	if (rc == CHI_OK) {
+		keep_seen(reader, from, &value);
+	}
 	return rc != CHI_OK || covers(&reader->chunk, from) || reader->chunk.first > from
 		       ? rc
 		       : chi_columns_next(reader);
@@ -166,6 +214,11 @@ int chi_columns_next(struct chi_columns_reader *reader)
 {
 	MDB_val key;
 	MDB_val value;
+	if (reader->apart) {
+		uint32_t from = reader->chunk.first + reader->chunk.n;
+		return from == 0 ? enter(reader, MDB_NOTFOUND, NULL, NULL)
+				 : chi_columns_seek(reader, from);
+	}
 	int rc = chi_chain_step(reader->cursor, CHI_CHAIN_COLUMNS, &key, &value, MDB_NEXT);
 	return enter(reader, rc, &key, &value);
 }

@@ -17,6 +17,7 @@
 
 #include "base/attr.h"
 #include "chistore/games.h"
+#include "store/archive_trees.h"
 #include "store/chain/chain.h"
 
 /* The numbers are those of the format. */
@@ -84,10 +85,15 @@ CHI_INLINE uint32_t chi_column_value(const struct chi_columns_chunk *chunk, enum
 struct chi_columns_reader {
 	MDB_cursor *cursor;
 	struct chi_columns_chunk chunk; /* n is 0: none yet */
+	struct chi_seen *seen;		/* of the transaction's snapshot; NULL: none */
+	bool apart;			/* the cursor is not at the chunk */
 };
 
 CHI_MUSTUSE int chi_columns_reader_init(struct chi_columns_reader *reader, MDB_txn *txn,
 					MDB_dbi dbi);
+/* The same in a snapshot of which something is known. */
+CHI_MUSTUSE int chi_columns_reader_begin(struct chi_columns_reader *reader, MDB_txn *txn,
+					 const struct chi_archive_trees *trees);
 /* Before the transaction ends. */
 void chi_columns_reader_deinit(struct chi_columns_reader *reader);
 

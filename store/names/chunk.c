@@ -159,11 +159,12 @@ int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind, uint32_t i
 	return CHI_OK;
 }
 
-void chi_name_reader_begin(struct chi_name_reader *reader, MDB_txn *txn, MDB_dbi dbi)
+void chi_name_reader_begin(struct chi_name_reader *reader, MDB_txn *txn, MDB_dbi dbi,
+			   uint64_t snapshot)
 {
 	reader->txn = txn;
 	reader->dbi = dbi;
-	reader->begun++;
+	reader->snapshot = snapshot;
 }
 
 static int fill_slot(struct chi_name_reader *reader, enum chi_name_kind kind, uint32_t number,
@@ -172,12 +173,12 @@ static int fill_slot(struct chi_name_reader *reader, enum chi_name_kind kind, ui
 	struct chi_name_chunk chunk;
 	_Static_assert(CHI_COUNT(slot->at) == CHI_CHUNK_NAMES && CHI_CHUNK_MAX <= UINT16_MAX, "");
 	int rc = chi_chunk_get(reader->txn, reader->dbi, kind, number, CHI_CHUNK_NAMES, &chunk);
-	slot->begun = reader->begun - 1;
+	slot->snapshot = 0;
 	if (rc != CHI_OK) {
 		return rc;
 	}
 	*slot = (struct chi_name_slot){.key = (uint64_t)kind << 32 | number,
-				       .begun = reader->begun,
+				       .snapshot = reader->snapshot,
 				       .n = (uint32_t)chunk.n,
 				       .texts = chunk.n > 0 ? chunk.name[0].text : NULL};
 	for (size_t i = 0; i < chunk.n; i++) {
@@ -197,7 +198,7 @@ int chi_name_reader_text(struct chi_name_reader *reader, enum chi_name_kind kind
 	if (id == 0) {
 		return CHI_NONE;
 	}
-	if (slot->begun != reader->begun || slot->key != ((uint64_t)kind << 32 | number)) {
+	if (slot->snapshot != reader->snapshot || slot->key != ((uint64_t)kind << 32 | number)) {
 		int rc = fill_slot(reader, kind, number, slot);
 		if (rc != CHI_OK) {
 			return rc;

@@ -41,10 +41,10 @@ CHI_MUSTUSE int chi_name_text(MDB_txn *txn, MDB_dbi dbi, enum chi_name_kind kind
 struct chi_name_reader {
 	MDB_txn *txn;
 	MDB_dbi dbi;
-	uint32_t begun; /* transactions */
+	uint64_t snapshot; /* that is read */
 	struct chi_name_slot {
-		uint64_t key;	/* kind and chunk */
-		uint32_t begun; /* of the transaction it is of */
+		uint64_t key;	   /* kind and chunk */
+		uint64_t snapshot; /* that it is of; 0: none */
 		uint32_t n;
 		const char *texts; /* where these begin */
 		uint16_t at[32];
@@ -52,7 +52,9 @@ struct chi_name_reader {
 	} slots[512];
 };
 
-void chi_name_reader_begin(struct chi_name_reader *reader, MDB_txn *txn, MDB_dbi dbi);
+/* `snapshot`: chi_seen.serial, of which chunks are remembered; or chi_seen_serial(). */
+void chi_name_reader_begin(struct chi_name_reader *reader, MDB_txn *txn, MDB_dbi dbi,
+			   uint64_t snapshot);
 
 /* As chi_name_text. */
 CHI_MUSTUSE int chi_name_reader_text(struct chi_name_reader *reader, enum chi_name_kind kind,

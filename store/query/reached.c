@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "store/env/env.h"
 #include "store/env/snapshot.h"
+#include "store/games/seen.h"
 #include "store/lmdb_err.h"
 #include "store/pages/descent.h"
 #include "store/postings/postings.h"
@@ -35,11 +36,13 @@ int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 	if (rc < 0) {
 		return rc;
 	}
+	chi_seen_begin(&read->seen, read->txn);
 	*out = (struct chi_archive_view){.txn = read->txn,
 					 .trees = read->env->archive,
 					 .last = (uint32_t)state.last_game,
 					 .positions = state.positions,
 					 .whole = state.partial == 0};
+	out->trees.seen = read->seen;
 	return CHI_OK;
 }
 

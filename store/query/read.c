@@ -85,6 +85,7 @@ static void discard(struct chi_read *read)
 	chi_guide_release(read->descent.guide);
 	env->reads--;
 	(void)pthread_mutex_unlock(&env->mutex);
+	free(read->seen);
 	free(read);
 }
 

@@ -19,6 +19,52 @@ static struct chi_endgame class_of(const struct chi_position *position)
 	return endgame;
 }
 
+/* Piece by piece, as the key's codes are defined. */
+static uint8_t family_by_codes(const uint8_t *key, int n)
+{
+	static const uint8_t kinds[16] = {
+		CHI_KING, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
+		CHI_PAWN, CHI_BISHOP, CHI_KING, CHI_KNIGHT, CHI_PAWN, CHI_QUEEN, CHI_ROOK, CHI_ROOK,
+	};
+	uint8_t counts[2][CHI_KINDS] = {{0}};
+	for (int i = 0; i < n; i++) {
+		unsigned code = i % 2 == 0 ? key[8 + i / 2] >> 4 : key[8 + i / 2] & 15;
+		counts[code == 0 || code > 8 ? CHI_BLACK : CHI_WHITE][kinds[code]]++;
+	}
+	return chi_endgame_family_by(counts);
+}
+
+/* Any codes, any number of them, whatever lies after the last. */
+CASE(families_of_all_codes_are_as_counted_one_by_one)
+{
+	struct seed seed = seed_start("families");
+	size_t rounds = seed_rounds(200000);
+	size_t families[CHI_ENDGAME_FAMILIES] = {0};
+	for (size_t round = 0; round < rounds; round++) {
+		uint8_t key[CHI_KEY_MAX];
+		int n = (int)seed_below(&seed, 33);
+		uint64_t mask = n == 0 ? 0 : UINT64_MAX >> (64 - n);
+		bool pawns = seed_below(&seed, 2) == 0;
+		for (size_t i = 8; i < sizeof(key); i++) {
+			key[i] = (uint8_t)seed_below(&seed, 256);
+		}
+		for (int i = 2; pawns && i < n; i++) {
+			size_t code = seed_below(&seed, 6) == 0 ? seed_below(&seed, 16)
+								: 4 + 4 * seed_below(&seed, 3);
+			uint8_t *at = &key[8 + i / 2];
+			*at = (uint8_t)(i % 2 == 0 ? (*at & 15) | code << 4 : (*at & 0xf0) | code);
+		}
+		key[8] = pawns ? 0x20 : key[8];
+		memcpy(key, &mask, sizeof(mask));
+		uint8_t family = chi_endgame_family_of(key);
+		assert_int_equal(family, family_by_codes(key, n));
+		families[family]++;
+	}
+	for (size_t i = 0; i < CHI_ENDGAME_FAMILIES; i++) {
+		assert_true(families[i] > 0);
+	}
+}
+
 static const struct {
 	const char *fen;
 	uint8_t family;

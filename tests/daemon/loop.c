@@ -6,8 +6,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <event2/event.h>
-
 #include "daemon/ops/handler.h"
 #include "proto/wire/frame.h"
 #include "tests/store/trees.h"
@@ -63,7 +61,7 @@ int loop_deinit(void **state)
 
 void loop_turn(void)
 {
-	assert_true(event_base_loop(loop_worker->loop.base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
+	chi_loop_turn(&loop_worker->loop, false);
 }
 
 void loop_pack(struct chi_buffer *out, const struct chi_request *request)
@@ -122,6 +120,7 @@ void loop_connect(struct loop_client *client)
 	client->fd = fds[0];
 	chi_buffer_init(&client->in, (size_t)16 << 20);
 	atomic_fetch_add(&loop_server->connections, 1);
+	atomic_fetch_add(&loop_worker->n_conns, 1);
 	chi_conn_new(loop_worker, fds[1], &listen_here);
 }
 

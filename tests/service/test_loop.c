@@ -80,7 +80,7 @@ static int deinit(void **state)
 
 static void turn(size_t i)
 {
-	assert_true(event_base_loop(loops[i].base, EVLOOP_ONCE | EVLOOP_NONBLOCK) >= 0);
+	chi_loop_turn(&loops[i], false);
 }
 
 static bool was_told(void)
@@ -131,6 +131,33 @@ struct letter {
 };
 
 static char delivered[16];
+
+/* Time in which it waits for a disk counts as any other. */
+static void sleep_on_it(struct chi_mail *mail, void *owner)
+{
+	(void)mail;
+	(void)owner;
+	usleep(30000);
+}
+
+CASE(test_busy_is_what_does_not_wait, init, deinit)
+{
+	struct chi_loop *loop = &loops[0];
+	struct chi_mail mail;
+	for (int round = 0; round < 8; round++) {
+		mail = (struct chi_mail){.deliver = sleep_on_it};
+		chi_loop_post(loop, &mail);
+		turn(0);
+	}
+	int64_t now = chi_now_us();
+	assert_true(chi_loop_is_busy(loop, now));
+	assert_int_equal(atomic_load(&loop->turn_us), 0);
+	assert_false(chi_loop_is_busy(loop, now + 300000));
+	usleep(200000); /* a long wait, and then the same */
+	chi_loop_post(loop, &mail);
+	turn(0);
+	assert_false(chi_loop_is_busy(loop, chi_now_us()));
+}
 
 static void deliver(struct chi_mail *mail, void *owner)
 {

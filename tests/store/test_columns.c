@@ -8,6 +8,7 @@
 
 #include "store/games/columns.h"
 #include "store/games/number.h"
+#include "store/games/seen.h"
 #include "tests/store/archive.h"
 
 #define GAMES 5000
@@ -117,6 +118,65 @@ CASE(test_walk, archive_setup, archive_teardown)
 	assert_true(reader.chunk.first <= 2500 && reader.chunk.first + reader.chunk.n > 2500);
 	assert_int_equal(chi_columns_seek(&reader, GAMES + 1), CHI_NONE);
 	chi_columns_reader_deinit(&reader);
+}
+
+/* Ends the transaction and begins another, whose snapshot is that of what was written. */
+static void commit(struct archive *archive)
+{
+	assert_int_equal(mdb_txn_commit(archive->txn), 0);
+	assert_int_equal(mdb_txn_begin(archive->env, NULL, 0, &archive->txn), 0);
+}
+
+/* All games as readers that remember find them, by chance and in order. */
+static void check_remembered(struct archive *archive, struct chi_seen **seen, uint32_t last)
+{
+	struct chi_archive_trees trees = archive->trees;
+	struct chi_columns_reader reader;
+	struct chi_game_head head;
+	chi_seen_begin(seen, archive->txn);
+	trees.seen = *seen;
+	for (unsigned round = 0; round < 3; round++) {
+		ok(chi_columns_reader_begin(&reader, archive->txn, &trees));
+		for (unsigned i = 0; i < GAMES; i++) {
+			uint32_t number = 1 + help_below(last);
+			int rc = chi_columns_read(&reader, number, &head);
+			assert_int_equal(rc, heads[number].number == 0 ? CHI_NONE : CHI_OK);
+			assert_true(rc != CHI_OK ||
+				    memcmp(&head, &heads[number], sizeof(head)) == 0);
+		}
+		/* From a chunk that is remembered to the next, wherever the cursor is. */
+		uint32_t number = 1 + help_below(last);
+		ok(chi_columns_seek(&reader, number));
+		while (reader.chunk.first + reader.chunk.n <= last) {
+			number = reader.chunk.first + reader.chunk.n;
+			ok(chi_columns_next(&reader));
+			assert_int_equal(reader.chunk.first, number);
+		}
+		assert_int_equal(chi_columns_next(&reader), CHI_NONE);
+		assert_int_equal(chi_columns_seek(&reader, last + 1), CHI_NONE);
+		chi_columns_reader_deinit(&reader);
+	}
+}
+
+CASE(test_remembered_chunks_are_of_one_snapshot, archive_setup, archive_teardown)
+{
+	struct archive *archive = *state;
+	struct chi_seen *seen = NULL;
+	append(archive, 1, GAMES / 2);
+	commit(archive);
+	check_remembered(archive, &seen, GAMES / 2);
+	uint64_t serial = seen->serial;
+	chi_seen_begin(&seen, archive->txn);
+	assert_int_equal(seen->serial, serial);
+	for (uint32_t number = 1; number <= GAMES / 2; number += 1 + help_below(20)) {
+		ok(chi_columns_remove(archive->txn, archive->trees.columns, number));
+		heads[number].number = 0;
+	}
+	append(archive, GAMES / 2 + 1, GAMES);
+	commit(archive);
+	check_remembered(archive, &seen, GAMES);
+	assert_int_not_equal(seen->serial, serial);
+	free(seen);
 }
 
 CASE(test_removal, archive_setup, archive_teardown)

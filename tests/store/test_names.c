@@ -62,7 +62,7 @@ CASE(test_reader, names_setup, names_teardown)
 		}
 		names_commit();
 		names_begin();
-		chi_name_reader_begin(&reader, names_txn, names_dbi);
+		chi_name_reader_begin(&reader, names_txn, names_dbi, last);
 		for (unsigned i = 0; i < 50000; i++) {
 			size_t k = help_below(CHI_COUNT(kinds));
 			uint32_t id = 1 + help_below(last);

@@ -533,7 +533,7 @@ class Protocol(Games):
         self.free_again(self.client).commit()
         self.assertEqual(self.daemon_.stop(), 0)
         log = self.daemon_.stderr_text()
-        who = r"'a\\'b\?\?\?\?c' \(connection \d+\.\d+\)"
+        who = r"'a\\'b\?\?\?\?c' \(connection \d+\)"
         self.assertRegex(log, f"import into store 'default' begun by '[^']+' as {who}\n")
         self.assertRegex(
             log, f"imported 300 of 300 games into store 'default' for {who} in \\d+\\.\\d+ s\n")

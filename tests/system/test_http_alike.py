@@ -5,6 +5,7 @@ interface is the same, byte for byte."""
 import http.client
 import json
 import os
+import time
 import unittest
 import urllib.parse
 
@@ -18,6 +19,8 @@ PLAYER = "Carlsen,M"
 POSITIONS = 20
 # Of them, so many have an evaluation with a line.
 EVALUATED = 400
+# Seconds for which a kept answer is given without a look at the store (ASK_MS, with a margin).
+KEPT_UNSEEN = 0.2
 
 # What is asked of a position, and what once. Of the first the name of its parameter.
 OF_A_POSITION = [
@@ -128,3 +131,49 @@ class TestAlike(unittest.TestCase):
     def test_others(self):
         for path, parameters in ONCE:
             self.same(path, parameters)
+
+
+class Changed(unittest.TestCase):
+    """A server that has answered before remembers what it has read of a snapshot. When another
+    process has changed the store, it answers as one that has just been started."""
+
+    @classmethod
+    def setUpClass(cls):
+        with open(PGN, encoding="utf-8") as file:
+            games = file.read().split("\n[Event ")
+        cls.games = [games[0]] + ["[Event " + game for game in games[1:]]
+
+    def change(self, *args, games=()):
+        done = harness.run_cli(*args, address=self.store, input="\n".join(games) or None)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        time.sleep(KEPT_UNSEEN)
+
+    def compare(self, server, fens):
+        """Twice: answers from what was remembered are the second."""
+        found = []
+        with webserver.start(self.store) as other:
+            for fen in fens:
+                for path, name, parameters in OF_A_POSITION:
+                    asked = path + "?" + urllib.parse.urlencode({name: fen, **parameters})
+                    status, _, body = server.request(asked)
+                    self.assertEqual((status, body), other.request(asked)[::2], asked)
+                    found.append(body)
+        return found
+
+    def test_other_process(self):
+        half = len(self.games) // 2
+        self.store = webserver.make_store("\n".join(self.games[:half]))
+        rows = harness.run_cli("scan", "--sort", "games", "--limit", "8", "--show", "fen",
+                               address=self.store).stdout.splitlines()[1:]
+        changes = [(("import", "--quiet", "-"), self.games[half:]),
+                   (("subtract", "--quiet", "-"), self.games[half // 2:half]),
+                   (("rescore", "--quiet", "--base", "20,20,60"), ()),
+                   (("subtract", "--quiet", "-"), self.games[half:half + half // 2]),
+                   (("import", "--quiet", "-"), self.games[half // 2:half])]
+        with webserver.start(self.store) as server:
+            before = self.compare(server, rows)
+            for args, games in changes:
+                self.change(*args, games=games)
+                after = self.compare(server, rows)
+                self.assertNotEqual(before, after, args)
+                before = after
