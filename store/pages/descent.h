@@ -24,9 +24,6 @@
 #include "store/block/block.h"
 #include "store/pages/root.h"
 
-/* Descents that take turns. More hide little more. */
-#define CHI_DESCENT_LANES 32
-
 /* One descent, on one page. */
 struct chi_lane {
 	const uint8_t *page;

@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 
 #include "base/attr.h"
-#include "store/pages/descent.h"
 #include "store/pages/leaf_cursor.h"
 #include "store/pages/pages.h"
 

@@ -17,6 +17,9 @@ struct chi_pages {
 /* Deeper than any tree that fits a file. */
 #define CHI_TREE_DEPTH_MOST 32
 
+/* Descents that take turns. More hide little more. */
+#define CHI_DESCENT_LANES 32
+
 struct chi_guide;
 
 /* A tree of one snapshot. Descents are for the position tree and its order; leaves.h walks any. */
