@@ -34,6 +34,7 @@ int chi_trees_make(MDB_txn *txn, const struct chi_stamp *stamp, struct chi_trees
 		{GAMESETS_TREE, &out->archive.gamesets, CHI_CHAIN_GAMESETS},
 		{QUEUE_TREE, &out->queue, CHI_CHAIN_QUEUE},
 	};
+	out->archive = (struct chi_archive_trees){0};
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < CHI_COUNT(trees); i++) {
 		rc = mdb_dbi_open(txn, trees[i].name, MDB_CREATE, trees[i].dbi);

@@ -194,6 +194,7 @@ int chi_trees_order(MDB_txn *txn, MDB_dbi position, MDB_dbi strength)
 
 static int open_archive(MDB_txn *txn, struct chi_archive_trees *archive, struct chi_fault *fault)
 {
+	*archive = (struct chi_archive_trees){0};
 	int rc = open_tree(txn, GAMES_TREE, &archive->games, fault);
 	if (rc == CHI_OK) {
 		rc = open_tree(txn, COLUMNS_TREE, &archive->columns, fault);
