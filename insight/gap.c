@@ -11,9 +11,9 @@
 #include <math.h>
 
 #include "chess/key.h"
+#include "chess/statistic.h"
 
-#define Z_95	1.959964
-#define CP_MOST 1599
+#define Z_95 1.959964
 
 struct gap {
 	struct insight_survey survey;
@@ -48,12 +48,10 @@ static int add_equal_result(void *context, uint32_t number)
 	return CHI_OK;
 }
 
-/* Centipawns as White sees them, or what stands for a mate. */
 static int white_score(const struct chi_row *row, int side)
 {
-	int score = row->is_mate ? (row->score > 0 ? CP_MOST : -CP_MOST) : row->score;
-	score = score > CP_MOST ? CP_MOST : score < -CP_MOST ? -CP_MOST : score;
-	return side == CHI_WHITE ? score : -score;
+	const struct chi_eval eval = {.is_mate = row->is_mate, .score = row->score};
+	return chi_expect_centipawns(chi_statistic_eval(&eval, side));
 }
 
 /* A walk by counts does not tell the evaluation. */

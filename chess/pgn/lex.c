@@ -362,6 +362,20 @@ static char *word_end(const struct chi_pgn_lex *lex, bool *high)
 	return at;
 }
 
+/* What is read up to `end` is a word. */
+CHI_INLINE void take_word(struct chi_pgn_lex *lex, char *end, bool high, struct chi_pgn_token *out)
+{
+	*out = (struct chi_pgn_token){
+		.kind = CHI_PGN_TOKEN_WORD,
+		.high = high,
+		.first = lex->first,
+		.text = lex->at,
+		.len = (size_t)(end - lex->at),
+	};
+	lex->at = end;
+	lex->first = false;
+}
+
 /* Anything else: a move, or a result, or nonsense; the game decides. */
 static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 {
@@ -382,15 +396,7 @@ static enum step step_word(struct chi_pgn_lex *lex, struct chi_pgn_token *out)
 		lex->at += 3;
 		return GO_ON;
 	}
-	*out = (struct chi_pgn_token){
-		.kind = CHI_PGN_TOKEN_WORD,
-		.high = high,
-		.first = lex->first,
-		.text = lex->at,
-		.len = (size_t)(end - lex->at),
-	};
-	lex->at = end;
-	lex->first = false;
+	take_word(lex, end, high, out);
 	return TOKEN;
 }
 
@@ -493,14 +499,7 @@ CHI_INLINE bool take_plain_word(struct chi_pgn_lex *lex, struct chi_pgn_token *o
 		return false;
 	}
 	note_text(lex);
-	*out = (struct chi_pgn_token){
-		.kind = CHI_PGN_TOKEN_WORD,
-		.first = lex->first,
-		.text = lex->at,
-		.len = (size_t)(end - lex->at),
-	};
-	lex->at = end;
-	lex->first = false;
+	take_word(lex, end, false, out);
 	return true;
 }
 

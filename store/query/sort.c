@@ -11,8 +11,6 @@
 
 /* Rows that are looked for at a time. */
 #define HELPING 64
-/* Mates and what is farther count as 16 pawns. */
-#define CP_MOST 1599
 
 static void walk_again(struct chi_scan *scan)
 {
@@ -43,11 +41,10 @@ int chi_sorted_open(struct chi_scan *scan)
 
 /* ---- By gaps ------------------------------------------------------------------------------ */
 
-/* Centipawns as White sees them; a row that is to be sorted has the eval statistic as its score. */
+/* A row that is to be sorted has the eval statistic as its score. */
 static int centipawns(const struct chi_row *row)
 {
-	int cp = row->score - CHI_EVAL_EVEN;
-	return cp > CP_MOST ? CP_MOST : cp < -CP_MOST ? -CP_MOST : cp;
+	return chi_expect_centipawns((uint16_t)row->score);
 }
 
 static double ended_games(const struct chi_row *row, double *points)

@@ -10,6 +10,7 @@
 #include "store/games/columns.h"
 
 #define BAND	     25
+#define CP_MOST	     1599
 #define FARTHEST     (BAND * CHI_EXPECT_BANDS / 2)
 #define FITTED	     800
 #define GAMES_LEAST  500 /* that are fitted; of fewer the numbers below are taken */
@@ -211,4 +212,10 @@ double chi_expect_at(const struct chi_expect *expect, double difference, double 
 	double points = logistic((d + expect->move) * M_LN10 / expect->scale);
 	*variance = expect->spread * points * (1 - points);
 	return points;
+}
+
+int chi_expect_centipawns(uint16_t eval)
+{
+	int cp = eval - CHI_EVAL_EVEN;
+	return cp > CP_MOST ? CP_MOST : cp < -CP_MOST ? -CP_MOST : cp;
 }

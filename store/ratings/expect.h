@@ -54,5 +54,9 @@ bool chi_expect_of(const struct chi_expect *expect, uint32_t white_elo, uint32_t
 /* The same of a difference. */
 double chi_expect_at(const struct chi_expect *expect, double difference, double *variance);
 
+/* In place of a difference, for a curve of results by evaluations: centipawns as White sees them,
+ * -1,599 to 1,599, of an eval statistic; mates and what is farther count as 16 pawns. */
+int chi_expect_centipawns(uint16_t eval);
+
 /* White's points of a result; 0 is no loss if it is not one of a win, draw and loss. */
 double chi_expect_points(uint32_t result);

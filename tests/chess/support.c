@@ -164,6 +164,11 @@ struct chi_position random_placement(struct seed *seed)
 	return position;
 }
 
+struct chi_position random_position(struct seed *seed)
+{
+	return seed_below(seed, 2) == 0 ? random_start(seed) : random_placement(seed);
+}
+
 bool play_random(struct seed *seed, struct chi_position *position)
 {
 	struct chi_move_list list;

@@ -43,5 +43,8 @@ struct chi_position random_start(struct seed *seed);
 /* 1..32 pieces at random squares, kings or not, rights or not: whatever a key can hold. */
 struct chi_position random_placement(struct seed *seed);
 
+/* One or the other. */
+struct chi_position random_position(struct seed *seed);
+
 /* Plays a random legal move; false if there is none. */
 bool play_random(struct seed *seed, struct chi_position *position);

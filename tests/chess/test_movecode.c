@@ -59,8 +59,7 @@ CASE(reads_every_legal_move)
 	struct seed seed = seed_start("reads_every_legal_move");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 200 : 1000);
 	for (size_t round = 0; round < rounds; round++) {
-		struct chi_position position =
-			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		struct chi_position position = random_position(&seed);
 		for (int ply = 0; ply < 80; ply++) {
 			(void)check_position(&position, (int)seed_below(&seed, 65));
 			if (!play_random(&seed, &position)) {
@@ -143,8 +142,7 @@ CASE(writes_what_is_read)
 	struct seed seed = seed_start("writes_what_is_read");
 	size_t rounds = seed_rounds(SLOW_BUILD ? 20 : 100);
 	for (size_t round = 0; round < rounds; round++) {
-		struct chi_position position =
-			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		struct chi_position position = random_position(&seed);
 		for (int ply = 0; ply < 40 && play_random(&seed, &position); ply++) {
 			int last = (int)seed_below(&seed, 65);
 			check_all_moves(&position, last);
@@ -216,7 +214,7 @@ static void play_game(struct seed *seed, struct game *game)
 	static uint8_t again[sizeof(game->bytes)];
 	struct chi_move_list list;
 	size_t len;
-	game->start = seed_below(seed, 2) == 0 ? random_start(seed) : random_placement(seed);
+	game->start = random_position(seed);
 	positions[0] = game->start;
 	for (game->n = 0; game->n < PLIES_MAX; game->n++) {
 		chi_movegen_legal(&positions[game->n], &list);

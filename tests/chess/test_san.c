@@ -395,8 +395,7 @@ CASE(agrees_with_the_generator)
 	size_t rounds = seed_rounds(SLOW_BUILD ? 100 : 400);
 	size_t moves = 0;
 	for (size_t round = 0; round < rounds; round++) {
-		struct chi_position position =
-			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		struct chi_position position = random_position(&seed);
 		for (int ply = 0; ply < 60; ply++) {
 			check_legal(&position);
 			for (int i = 0; i < 40; i++) {
@@ -461,8 +460,7 @@ CASE(short_way_changes_nothing)
 	size_t rounds = seed_rounds(SLOW_BUILD ? 50 : 400);
 	size_t moves = 0;
 	for (size_t round = 0; round < rounds; round++) {
-		struct chi_position position =
-			round % 2 == 0 ? random_start(&seed) : random_placement(&seed);
+		struct chi_position position = random_position(&seed);
 		for (int ply = 0; ply < 60; ply++) {
 			for (int i = 0; i < 40; i++) {
 				moves += check_usual(&seed, &position);
