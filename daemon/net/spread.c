@@ -38,8 +38,9 @@ struct chi_worker *chi_spread_pick(struct chi_server *server, bool evenly)
 	int64_t now = chi_now_us();
 	for (size_t i = 0; i < server->n_workers; i++) {
 		struct chi_worker *worker = server->workers[i];
-		if (atomic_load(&worker->n_conns) < CONNS_FULL &&
-		    !chi_loop_is_busy(&worker->loop, now)) {
+		size_t n = atomic_load(&worker->n_conns);
+		/* It was busy with connections that are gone. */
+		if (n == 0 || (n < CONNS_FULL && !chi_loop_is_busy(&worker->loop, now))) {
 			return worker;
 		}
 	}

@@ -130,9 +130,18 @@ CASE(new_connections_go_to_the_first_with_room_that_is_not_busy)
 	set_conns(0, 0, 0, 0);
 }
 
-CASE(worker_that_does_not_come_back_is_busy)
+/* Fifty clients that came after fifty others had gone were spread over two workers. */
+CASE(worker_without_connections_is_not_busy)
 {
 	set_conns(0, 0, 0, 0);
+	set_busy(workers[0], 100);
+	assert_ptr_equal(chi_spread_pick(loop_server, false), workers[0]);
+	set_conns(0, 0, 0, 0);
+}
+
+CASE(worker_that_does_not_come_back_is_busy)
+{
+	set_conns(1, 0, 0, 0);
 	atomic_store(&workers[0]->loop.turn_us, chi_now_us() - 20000);
 	assert_ptr_equal(chi_spread_pick(loop_server, false), workers[0]);
 	atomic_store(&workers[0]->loop.turn_us, chi_now_us() - 60000);
