@@ -8,6 +8,7 @@
 #include "chess/key.h"
 
 #define MANY	   32
+#define HOLD_MS	   100
 #define BOARDS_MAX 4096
 /* How often the boards are gone through. */
 #define BOARD_ROUNDS 100
@@ -43,7 +44,10 @@ void bench_prober_open(struct chi_client *client, const struct bench_keys *keys,
 	*out = (struct bench_prober){0};
 	/* Figures are wanted of a busy machine, too. */
 	const struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT, .deadline_ms = 30000};
+	struct chi_prober_options held = options;
+	held.hold_ms = HOLD_MS;
 	must(out, chi_prober_open(client, &options, &out->prober), "chi_prober_open");
+	must(out, chi_prober_open(client, &held, &out->held), "chi_prober_open");
 	bench_search_make(keys, &out->search);
 	out->n_boards = keys->n < BOARDS_MAX ? keys->n : BOARDS_MAX;
 	out->boards = calloc(out->n_boards, sizeof(*out->boards));
@@ -60,6 +64,7 @@ void bench_prober_open(struct chi_client *client, const struct bench_keys *keys,
 void bench_prober_close(struct bench_prober *bench)
 {
 	chi_prober_close(bench->prober);
+	chi_prober_close(bench->held);
 	bench_search_free(&bench->search);
 	free(bench->boards);
 }
@@ -69,15 +74,16 @@ static uint64_t sum_of(const struct chi_row *strength)
 	return strength->chi2 + strength->counts.white;
 }
 
-static void probe_each(struct bench_prober *bench, const struct chi_key *keys, size_t n,
-		       struct bench_result *out)
+static void probe_each(const struct bench_prober *bench, struct chi_prober *prober,
+		       const struct chi_key *keys, size_t n, struct bench_result *out)
 {
 	uint64_t start = bench_cpu();
 	for (size_t i = 0; i < n; i++) {
 		struct chi_row strength;
-		must(bench, chi_prober_key(bench->prober, &keys[i], &strength), "probe");
+		must(bench, chi_prober_key(prober, &keys[i], &strength), "probe");
 		out->sum += sum_of(&strength);
 	}
+	chi_prober_release(prober);
 	out->ns = bench_cpu() - start;
 	out->done = n;
 }
@@ -99,7 +105,8 @@ static void probe_many(struct bench_prober *bench, const struct chi_key *keys, s
 }
 
 /* Those visited, one at a time. */
-static void search(struct bench_prober *bench, struct bench_result *out)
+static void search(const struct bench_prober *bench, struct chi_prober *prober,
+		   struct bench_result *out)
 {
 	const struct bench_search *list = &bench->search;
 	uint64_t start = bench_cpu();
@@ -107,8 +114,7 @@ static void search(struct bench_prober *bench, struct bench_result *out)
 		const struct bench_node *node = &list->nodes[i];
 		for (size_t j = 0; j < node->visited; j++) {
 			struct chi_row strength;
-			must(bench,
-			     chi_prober_key(bench->prober, &list->keys[node->first + j], &strength),
+			must(bench, chi_prober_key(prober, &list->keys[node->first + j], &strength),
 			     "probe");
 			out->sum += strength.found;
 		}
@@ -183,15 +189,21 @@ bool bench_prober_run(struct bench_prober *bench, const struct bench_keys *keys,
 		      struct bench_result *out)
 {
 	if (strcmp(name, "games") == 0) {
-		probe_each(bench, keys->games, keys->n, out);
+		probe_each(bench, bench->prober, keys->games, keys->n, out);
 	} else if (strcmp(name, "random") == 0) {
-		probe_each(bench, keys->random, keys->n, out);
+		probe_each(bench, bench->prober, keys->random, keys->n, out);
+	} else if (strcmp(name, "held-games") == 0) {
+		probe_each(bench, bench->held, keys->games, keys->n, out);
+	} else if (strcmp(name, "held-random") == 0) {
+		probe_each(bench, bench->held, keys->random, keys->n, out);
+	} else if (strcmp(name, "held-search") == 0) {
+		search(bench, bench->held, out);
 	} else if (strcmp(name, "many-games") == 0) {
 		probe_many(bench, keys->games, keys->n, out);
 	} else if (strcmp(name, "many-random") == 0) {
 		probe_many(bench, keys->random, keys->n, out);
 	} else if (strcmp(name, "search") == 0) {
-		search(bench, out);
+		search(bench, bench->prober, out);
 	} else if (strcmp(name, "ahead") == 0) {
 		search_ahead(bench, out);
 	} else if (strcmp(name, "slide-games") == 0) {

@@ -84,6 +84,7 @@ class OnRecords(Suite):
         for order in ("games", "random"):
             lines += self.against_raw([
                 ("chi_prober_key", library, "prober-" + order, PROBER_TARGET),
+                ("chi_prober_key, held", library, "prober-held-" + order, None),
                 ("chi_prober_many of 32", library, "prober-many-" + order, MANY_TARGET),
                 ("prefetch 32 ahead and collect", library, "prober-slide-" + order, None)],
                 raw, order, kind)
@@ -95,6 +96,7 @@ class OnRecords(Suite):
             lines = self.prober_lines(library, raw)
             lines += self.against_raw([
                 ("chi_prober_key", library, "prober-search", PROBER_TARGET),
+                ("chi_prober_key, held", library, "prober-held-search", None),
                 ("prefetch a node and collect", library, "prober-ahead", None)],
                 raw, "search", same=2)
             boards = [library.run("prober-boards")[0] for _ in range(self.rounds)]

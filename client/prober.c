@@ -31,6 +31,9 @@ struct asked {
 struct chi_prober {
 	struct chi_dir *store; /* in-process: a handle of its own, else NULL */
 	struct chi_prefetch *prefetch;
+	struct chi_read *held; /* the snapshot of look-ups, or NULL... */
+	int64_t held_until;    /* ...in chi_tick_ms */
+	uint32_t hold_ms;      /* how long; 0: for one call */
 	bool force_netfs;
 	struct chi_client *client; /* over a socket: a connection of its own, else NULL */
 	uint64_t tickets;	   /* over a socket: given out so far */
@@ -66,9 +69,15 @@ static int open_remote(struct chi_prober *prober, const struct chi_client *clien
 	return status;
 }
 
-static int open_local(struct chi_prober *prober, const struct chi_client *client)
+static int open_local(struct chi_prober *prober, const struct chi_client *client,
+		      struct chi_fault *fault)
 {
 	prober->force_netfs = client->options.force_netfs;
+	if (prober->hold_ms > CHI_HOLD_MS_MAX) {
+		return chi_fail(fault, -CHI_EINVAL,
+				"a prober holds a state for %u ms at most, not for %u",
+				CHI_HOLD_MS_MAX, prober->hold_ms);
+	}
 	int status = chi_dir_share(client->inproc.store, &prober->store);
 	return status == CHI_OK ? chi_prefetch_open(prober->store, &prober->prefetch) : status;
 }
@@ -86,8 +95,9 @@ int chi_prober_open(struct chi_client *client, const struct chi_prober_options *
 	}
 	if (status == CHI_OK) {
 		prober->deadline_ms = own.deadline_ms != 0 ? own.deadline_ms : DEADLINE_MS;
+		prober->hold_ms = own.hold_ms;
 		status = client->address.kind == CHI_ADDRESS_DIR
-				 ? open_local(prober, client)
+				 ? open_local(prober, client, &client->error)
 				 : open_remote(prober, client, &client->error);
 	}
 	if (status != CHI_OK) {
@@ -103,6 +113,7 @@ void chi_prober_close(struct chi_prober *prober)
 	if (prober == NULL) {
 		return;
 	}
+	chi_prober_release(prober);
 	chi_prefetch_close(prober->prefetch);
 	chi_dir_close(prober->store);
 	chi_close(prober->client);
@@ -138,17 +149,53 @@ static int check_rows(struct chi_prober *prober, const struct chi_key *keys, siz
 	return CHI_OK;
 }
 
+void chi_prober_release(struct chi_prober *prober)
+{
+	chi_read_end(prober->held);
+	prober->held = NULL;
+}
+
+/* The snapshot that is held, or a new one when it is too old. */
+static int begin_held(struct chi_prober *prober, struct chi_read **out)
+{
+	int64_t now = chi_tick_ms();
+	if (prober->held != NULL && now >= prober->held_until) {
+		chi_prober_release(prober);
+	}
+	if (CHI_LIKELY(prober->held != NULL)) {
+		*out = prober->held;
+		return chi_read_check(prober->held);
+	}
+	int status = chi_read_begin(prober->store, out);
+	if (status == CHI_OK) {
+		prober->held = *out;
+		prober->held_until = now + prober->hold_ms;
+	}
+	return status;
+}
+
+/* A snapshot that failed is not kept. */
+static void end_read(struct chi_prober *prober, struct chi_read *read, int status)
+{
+	if (read != prober->held) {
+		chi_read_end(read);
+	} else if (status < 0) {
+		chi_prober_release(prober);
+	}
+}
+
 /* One state's answers, in this process. */
 static int probe_local(struct chi_prober *prober, const struct chi_key *keys, size_t n,
 		       struct chi_row *out)
 {
 	struct chi_read *read;
-	int status = chi_read_begin(prober->store, &read);
+	int status = prober->hold_ms == 0 ? chi_read_begin(prober->store, &read)
+					  : begin_held(prober, &read);
 	if (CHI_UNLIKELY(status != CHI_OK)) {
 		return status;
 	}
 	status = n == 1 ? chi_read_row(read, keys, out) : chi_read_rows(read, keys, n, out);
-	chi_read_end(read);
+	end_read(prober, read, status);
 	if (CHI_UNLIKELY(status < 0)) {
 		return status == -CHI_EKEY ? chi_client_check_keys(keys, n, &prober->error)
 					   : status;
@@ -320,6 +367,7 @@ static int move_over(struct chi_prober *prober)
 		chi_dir_close(store);
 		return status;
 	}
+	chi_prober_release(prober);
 	chi_prefetch_move(prober->prefetch, store);
 	chi_dir_close(prober->store);
 	prober->store = store;

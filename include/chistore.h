@@ -424,6 +424,11 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  * once a state, and 1.6 MB, at most three times. Stores of more than some 50 million, or larger
  * than half of the memory, do without.
  *
+ * With hold_ms set, a prober keeps the snapshot of a look-up for those that follow: a single one
+ * is some 50 ns faster. Until the first look-up after hold_ms, or chi_prober_release, writers
+ * cannot reuse the pages of that state, and the file grows instead: release before a pause.
+ * Prefetched positions are always answered from the newest state.
+ *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
  * -CHI_ECONNECT if the server does not answer by then or is gone; nothing is repeated. For ten
  * deadlines after that, a second at most, calls fail immediately, then the server is tried again: a
@@ -437,11 +442,13 @@ struct chi_prober_options {
 	size_t size;
 	uint32_t deadline_ms; /* sockets: how long a call may take, for every 4,096 positions begun;
 				 0: 50 */
-	uint32_t reserved;    /* 0 */
+	uint32_t hold_ms;     /* in-process: how old the state may be that a look-up is answered
+				 from, at most CHI_HOLD_MS_MAX; 0: it is the newest */
 };
 #define CHI_PROBER_OPTIONS_INIT .size = sizeof(struct chi_prober_options)
+#define CHI_HOLD_MS_MAX		10000
 
-/* `options` may be NULL, and need not outlive the call. */
+/* `options` may be NULL, and need not outlive the call. -CHI_EINVAL: hold_ms is too long. */
 CHI_MUSTUSE int chi_prober_open(struct chi_client *client, const struct chi_prober_options *options,
 				struct chi_prober **out);
 void chi_prober_close(struct chi_prober *prober); /* NULL is fine */
@@ -492,6 +499,10 @@ CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 
 /* Forgets all tickets. */
 void chi_prober_drop(struct chi_prober *prober);
+
+/* Ends the snapshot that is kept because of hold_ms, if there is one; the next look-up takes the
+ * newest. */
+void chi_prober_release(struct chi_prober *prober);
 
 /* ---- Positions and moves, further ------------------------------------------------------------ */
 

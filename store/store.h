@@ -155,6 +155,9 @@ void chi_dir_guard_lock_files(void);
 CHI_MUSTUSE int chi_read_begin(struct chi_dir *store, struct chi_read **out);
 void chi_read_end(struct chi_read *read);
 
+/* For a snapshot that outlives a call: -CHI_EFORK in a child of the process that began it. */
+CHI_MUSTUSE int chi_read_check(const struct chi_read *read);
+
 /* From here to chi_read_end, or the next call, rows and records of the snapshot have only these
  * evaluations, which also what filters of games ask of them goes by; NULL: all. Must stay as it is
  * for so long. A scan goes by its own filter's. */

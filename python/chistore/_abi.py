@@ -231,6 +231,7 @@ CHI_QUEUE_EXTEND = 4
 CHI_QUEUE_DROP = 5
 CHI_NO_REPEAT = 4294967295
 CHI_SHARDS_MAX = 65536
+CHI_HOLD_MS_MAX = 10000
 CHI_PREFETCH_MAX = 64
 CHI_MOVE_TEXT_SIZE = 12
 CHI_STATE_CHECK = 1
@@ -1060,7 +1061,7 @@ chi_board._fields_ = [
 chi_prober_options._fields_ = [
     ("size", c_size_t),
     ("deadline_ms", c_uint32),
-    ("reserved", c_uint32),
+    ("hold_ms", c_uint32),
 ]
 chi_legal_move._fields_ = [
     ("move", c_uint16),
@@ -1143,6 +1144,7 @@ FUNCTIONS = {
     "chi_prober_collect": (c_int, [POINTER(chi_prober), c_uint64, POINTER(chi_row)]),
     "chi_prober_follow": (c_int, [POINTER(chi_prober), POINTER(c_bool)]),
     "chi_prober_drop": (None, [POINTER(chi_prober)]),
+    "chi_prober_release": (None, [POINTER(chi_prober)]),
     "chi_key_control": (c_int, [POINTER(chi_key), POINTER(c_uint16)]),
     "chi_key_play": (c_int, [POINTER(chi_key), c_uint16, POINTER(chi_key)]),
     "chi_key_move": (c_int, [POINTER(chi_key), c_char_p, c_size_t, POINTER(c_uint16), POINTER(chi_fault)]),

@@ -155,6 +155,11 @@ void chi_read_end(struct chi_read *read)
 	}
 }
 
+int chi_read_check(const struct chi_read *read)
+{
+	return chi_env_forked(read->env) ? -CHI_EFORK : CHI_OK;
+}
+
 void chi_read_see(struct chi_read *read, const struct chi_evidence *evidence)
 {
 	read->evidence = chi_evidence_or_null(evidence);

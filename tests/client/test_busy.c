@@ -127,6 +127,7 @@ static int each(void *context, size_t i, const struct chi_record *record)
 	X(chi_prober_prefetch, chi_prober_prefetch(w.prober, &w.start, 1, &w.ticket) == CHI_OK)    \
 	X(chi_prober_collect, chi_prober_collect(w.prober, w.ticket, &w.row) == CHI_OK)            \
 	X(chi_prober_drop, (chi_prober_drop(w.prober), true))                                      \
+	X(chi_prober_release, (chi_prober_release(w.prober), true))                                \
 	X(chi_prober_follow, chi_prober_follow(w.prober, &w.moved) == CHI_OK)                      \
 	X(chi_prober_error, chi_prober_error(w.prober)[0] == '\0')                                 \
 	X(chi_prober_close, (chi_prober_close(NULL), true))                                        \

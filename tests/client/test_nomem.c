@@ -217,6 +217,7 @@ static void prefetch(struct chi_prober *prober)
 	if (knows(prober, chi_prober_follow(prober, &moved))) {
 		assert_false(moved);
 	}
+	chi_prober_release(prober);
 	chi_prober_drop(prober);
 }
 

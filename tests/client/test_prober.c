@@ -342,6 +342,71 @@ CASE(commits_come_in_between, world_external, world_drop)
 	chi_prober_close(prober);
 }
 
+/* A prober that answers from one state for so long. */
+static struct chi_prober *holder_of(struct chi_client *client, uint32_t hold_ms)
+{
+	struct chi_prober_options options = world_patience;
+	struct chi_prober *prober = NULL;
+	options.hold_ms = hold_ms;
+	world_ok(client, chi_prober_open(client, &options, &prober));
+	return prober;
+}
+
+static uint64_t number_now(struct chi_prober *prober)
+{
+	struct chi_row row = {0};
+	assert_int_equal(chi_prober_key(prober, keys, &row), CHI_OK);
+	return row.counts.white;
+}
+
+static int put_number(struct chi_client *client, uint64_t number);
+
+CASE(held_state, world_external, world_drop)
+{
+	struct world *world = *state;
+	struct chi_row row;
+	uint64_t ticket;
+	if (world_chosen() != WORLD_FILE) {
+		print_message("# skipped: a server's states are not held\n");
+		return;
+	}
+	keys[0] = world_key(0);
+	world_ok(world->client, put_number(world->client, 1));
+	struct chi_prober *held = holder_of(world->client, CHI_HOLD_MS_MAX);
+	struct chi_prober *brief = holder_of(world->client, 1);
+	assert_int_equal(number_now(held), 1);
+	assert_int_equal(number_now(brief), 1);
+	world_ok(world->client, put_number(world->client, 2));
+	assert_int_equal(number_now(held), 1);
+	assert_int_equal(chi_prober_prefetch(held, keys, 1, &ticket), CHI_OK);
+	assert_int_equal(chi_prober_collect(held, ticket, &row), CHI_OK);
+	assert_int_equal(row.counts.white, 2);
+	assert_int_equal(number_now(held), 1);
+	/* The other's time ends by itself. */
+	while (number_now(brief) == 1) {
+	}
+	assert_int_equal(number_now(brief), 2);
+	chi_prober_release(held);
+	assert_int_equal(number_now(held), 2);
+	chi_prober_close(held);
+	chi_prober_close(brief);
+}
+
+CASE(held_too_long, world_external, world_drop)
+{
+	struct world *world = *state;
+	struct chi_prober_options options = {CHI_PROBER_OPTIONS_INIT,
+					     .hold_ms = CHI_HOLD_MS_MAX + 1};
+	struct chi_prober *prober = NULL;
+	int status = chi_prober_open(world->client, &options, &prober);
+	if (world_chosen() == WORLD_FILE) {
+		assert_int_equal(status, -CHI_EINVAL);
+		assert_null(prober);
+		assert_non_null(strstr(chi_error(world->client), "10000 ms"));
+	}
+	chi_prober_close(prober);
+}
+
 static atomic_bool over;
 static atomic_uint bad;
 
@@ -520,7 +585,10 @@ CASE(forked, world_external, world_drop)
 		return;
 	}
 	fill(world->client);
-	struct chi_prober *prober = prober_of(world->client);
+	struct chi_prober *prober = holder_of(world->client, CHI_HOLD_MS_MAX);
+	struct chi_row before;
+	struct chi_row after;
+	assert_int_equal(chi_prober_key(prober, &keys[1], &before), CHI_OK);
 	assert_int_equal(chi_prober_prefetch(prober, &keys[3], 1, &ticket), CHI_OK);
 	pid_t child = fork();
 	assert_true(child >= 0);
@@ -530,6 +598,11 @@ CASE(forked, world_external, world_drop)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	collect_as_wanted(prober, ticket, 3);
+	/* The child did not end the state that this process holds. */
+	world_ok(world->client, chi_delete(world->client, &keys[1], 1, CHI_SYNC, NULL));
+	assert_int_equal(chi_prober_key(prober, &keys[1], &after), CHI_OK);
+	assert_true(before.found);
+	assert_true(same_row(&before, &after));
 	chi_prober_close(prober);
 }
 
