@@ -142,9 +142,21 @@ CHI_MUSTUSE int chi_block_seek(const struct chi_block *block, const uint8_t *key
 /* Asks for the memory that chi_block_aim will look at, in the `len` bytes of a block. */
 void chi_block_ask(const uint8_t *bytes, size_t len);
 
-/* The group of the position tree that chi_block_probe will look into, and asks for its memory. The
- * block is not verified, its `len` bytes may be anything: group->n is 0 if there is none such. */
+/* The group of the position tree that chi_block_probe will look into. The block is not verified,
+ * its `len` bytes may be anything: group->n is 0 if there is none such, and the group is empty. */
 void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct chi_group *group);
+
+/* Lines of a processor's cache that a group has at most, unless it is a large one. */
+#define CHI_GROUP_LINES 5
+
+/* Asks for one of them, or the group's last: of several groups, the first lines of all before the
+ * second ones, so that they wait for their pages' addresses together. */
+static inline void chi_group_ask(const struct chi_group *group, size_t line)
+{
+	/* The same number each time: the processor need not guess. */
+	size_t last = (size_t)(group->end - group->at);
+	__builtin_prefetch(group->at + (line * 64 < last ? line * 64 : last));
+}
 
 /* ---- Writing ---------------------------------------------------------------------------- */
 

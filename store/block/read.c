@@ -226,12 +226,8 @@ int chi_block_probe(enum chi_tree_kind kind, const uint8_t *low, size_t low_len,
 
 /* ---- Asking for memory ---------------------------------------------------------------------- */
 
-#define LINE 64
-
 /* Bytes of the head of a full block. */
 #define HEAD_USUAL 128
-/* Lines that a group has at most, unless it is a large one. */
-#define GROUP_LINES 5
 
 void chi_block_ask(const uint8_t *bytes, size_t len)
 {
@@ -241,17 +237,10 @@ void chi_block_ask(const uint8_t *bytes, size_t len)
 	__builtin_prefetch(bytes + last);
 }
 
-static void ask_group(const struct chi_group *group)
-{
-	/* The same number each time: the processor need not guess. */
-	size_t last = (size_t)(group->end - group->at) - 1;
-	for (size_t i = 0; i < GROUP_LINES; i++) {
-		__builtin_prefetch(group->at + (i * LINE < last ? i * LINE : last));
-	}
-}
-
 void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct chi_group *group)
 {
+	group->at = bytes;
+	group->end = bytes;
 	group->n = 0;
 	uint32_t groups = len > HEAD_LEADERS ? bytes[HEAD_GROUPS] : 0;
 	const uint8_t *leaders = bytes + HEAD_LEADERS;
@@ -273,5 +262,4 @@ void chi_block_aim(const uint8_t *bytes, size_t len, const uint8_t *key, struct 
 	group->at = bytes + at;
 	group->end = bytes + end;
 	group->n = bytes[counts + i];
-	ask_group(group);
 }

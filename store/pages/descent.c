@@ -278,6 +278,11 @@ static inline void aim_at_groups(const struct chi_descent *descent, struct chi_l
 	for (size_t i = 0; i < n; i++) {
 		chi_block_aim(spots[i].bytes, spots[i].len, lanes[i].key->bytes, &lanes[i].group);
 	}
+	for (size_t line = 0; line < CHI_GROUP_LINES; line++) {
+		for (size_t i = 0; i < n; i++) {
+			chi_group_ask(&lanes[i].group, line);
+		}
+	}
 }
 
 /* The branches may lead to the leaf after the one that a key belongs to, if blocks there were

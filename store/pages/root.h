@@ -17,8 +17,11 @@ struct chi_pages {
 /* Deeper than any tree that fits a file. */
 #define CHI_TREE_DEPTH_MOST 32
 
-/* Descents that take turns. More hide little more. */
+/* Descents that take turns at most, where pages may have to be read from the disk. */
 #define CHI_DESCENT_LANES 32
+/* Where they are in memory. More hide little more, and the lines that they have asked for leave the
+ * processor's nearest cache before they are looked at. */
+#define CHI_DESCENT_NEAR 16
 
 struct chi_guide;
 

@@ -365,10 +365,11 @@ static int read_group(struct chi_read *read, const struct chi_key *keys, size_t 
 }
 
 /* How many keys from here on can be looked up in turns. */
-static size_t group_of(const struct chi_key *keys, size_t n)
+static size_t group_of(const struct chi_read *read, const struct chi_key *keys, size_t n)
 {
+	size_t most = read->descent.pages.far ? CHI_DESCENT_LANES : CHI_DESCENT_NEAR;
 	size_t group = 0;
-	while (group < n && group < CHI_DESCENT_LANES && key_fits(&keys[group])) {
+	while (group < n && group < most && key_fits(&keys[group])) {
 		group++;
 	}
 	return group;
@@ -378,7 +379,7 @@ int chi_read_rows(struct chi_read *read, const struct chi_key *keys, size_t n, s
 {
 	bool groups = n > 1 && !chi_env_forked(read->env) && can_descend(read, n);
 	while (n > 0) {
-		size_t group = groups ? group_of(keys, n) : 0;
+		size_t group = groups ? group_of(read, keys, n) : 0;
 		/* One alone, also for the sake of its failure. */
 		int rc = group > 1 ? read_group(read, keys, group, rows)
 				   : chi_read_row(read, keys, rows);
@@ -456,7 +457,7 @@ int chi_read_records(struct chi_read *read, const struct chi_key *keys, size_t n
 	}
 	while (*done < n) {
 		size_t at = *done;
-		size_t group = group_of(keys + at, n - at);
+		size_t group = group_of(read, keys + at, n - at);
 		size_t got = 0;
 		if (group == 0) {
 			return -CHI_EKEY;
