@@ -24,8 +24,9 @@
  * order of chi_material; above them, four bits for pawns that may be taken en passant. 32 of one
  * kind carry into the next counter, which only another total of pieces could confuse.
  */
-#define CHI_SIEVE_ONE(colour, kind) (UINT64_C(1) << (5 * ((colour)*CHI_KINDS + (kind))))
-#define CHI_SIEVE_PASSED	    60
+#define CHI_SIEVE_ONE(colour, kind)                                                                \
+	(UINT64_C(1) << (5 * ((unsigned)(colour)*CHI_KINDS + (unsigned)(kind))))
+#define CHI_SIEVE_PASSED 60
 
 struct chi_sieve {
 	bool idle;	   /* asks nothing of a key */

@@ -12,8 +12,8 @@ build="build-essential meson ninja-build pkg-config liblmdb-dev libprotobuf-c-de
 protobuf-c-compiler libevent-dev libjansson-dev libxxhash-dev libzstd-dev zlib1g-dev libbz2-dev
 liblzma-dev
 libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
-# librados-dev: so that what needs it is compiled, and linted. llvm-14: llvm-symbolizer, without which a sanitizer's report has no line numbers.
-test="clang clang-format clang-tidy libclang-rt-14-dev llvm-14 python3-protobuf
+# librados-dev: so that what needs it is compiled, and linted. llvm: llvm-symbolizer, without which a sanitizer's report has no line numbers.
+test="clang clang-format clang-tidy libclang-rt-dev llvm python3-protobuf
 python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux systemd librados-dev curl"
 coverage="gcovr"

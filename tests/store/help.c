@@ -176,7 +176,7 @@ uint64_t help_random(void)
 	if (state == 0) {
 		const char *text = getenv("CHISTORE_SEED");
 		uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 20040917;
-		print_message("# CHISTORE_SEED=%llu\n", (unsigned long long)seed);
+		fprintf(stderr, "# CHISTORE_SEED=%llu\n", (unsigned long long)seed);
 		state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	}
 	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);

@@ -14,6 +14,14 @@ def _openssl(*args):
     return done.stdout
 
 
+def _past():
+    """Options for a time that is over. OpenSSL before 3.4 takes no dates, later ones no negative
+    days."""
+    if "-not_after" in _openssl("x509", "-help"):
+        return "-not_before", "20200101000000Z", "-not_after", "20200102000000Z"
+    return "-days", "-1"
+
+
 class Authority:
     """Signs certificates; its own is `file`. Everything lies in `directory`."""
 
@@ -41,10 +49,9 @@ class Authority:
                 file.write(f"subjectAltName={alternatives}\n")
             if usage:
                 file.write(f"extendedKeyUsage={usage}\n")
-        # Negative days make one whose time was over before it began.
         _openssl("x509", "-req", "-in", base + ".csr", "-CA", self.file, "-CAkey", self.key,
-                 "-CAcreateserial", "-out", base + ".crt", "-days", "-1" if expired else "2",
-                 "-extfile", base + ".ext")
+                 "-CAcreateserial", "-out", base + ".crt", "-extfile", base + ".ext",
+                 *(_past() if expired else ("-days", "2")))
         return base + ".crt", base + ".key"
 
 

@@ -271,7 +271,7 @@ class Files(Case):
             self.assertEqual(peer.call(ping=pb.Ping()).code, pb.OK)
 
     def test_socket_of_a_group(self):
-        group = os.getgroups()[0] if os.getuid() else grp.getgrall()[-1].gr_gid
+        group = (os.getgroups() or [os.getgid()])[0] if os.getuid() else grp.getgrall()[-1].gr_gid
         listen = [f"unix:{self.path('s')},mode=0620,group={group}", "unix:" + self.path("t")]
         with self.start(None, listen, ["--socket-mode", "0600"]):
             status = os.stat(self.path("s"))

@@ -32,11 +32,15 @@ class TestPublish(Base):
 
     def stranger(self, *args, address=None):
         """The command by a user who may not write; without root, by one who is told so."""
+        mode = stat.S_IMODE(os.stat(self.dest).st_mode)
         if os.geteuid() != 0:
             os.chmod(self.dest, 0o555)
-        return subprocess.run([program(), "-a", address or self.dest, *args],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                              preexec_fn=as_nobody, cwd="/", check=False, timeout=60)
+        try:
+            return subprocess.run([program(), "-a", address or self.dest, *args],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                  preexec_fn=as_nobody, cwd="/", check=False, timeout=60)
+        finally:
+            os.chmod(self.dest, mode)
 
     def check_modes(self):
         self.assertEqual(os.listdir(self.dest), ["data.mdb"])
