@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A small Ceph cluster on this machine: a monitor, a manager and N OSDs, in one folder and on
-# loopback alone, run by the user who calls. It is for tests and trials: all copies share one disk.
+# A small Ceph cluster on this machine: a monitor or several, a manager and N OSDs, in one folder and
+# on loopback alone, run by the user who calls. It is for tests and trials: all copies share one disk.
 #
 #	tools/cluster.sh start N	make it, or start it again with what it holds; prints its conf
 #	tools/cluster.sh stop		end its daemons; the data stay
 #	tools/cluster.sh remove		stop it and delete the folder
-#	tools/cluster.sh kill OSD	kill -9 an OSD, or 'mon', the monitor, as a crash would
+#	tools/cluster.sh kill OSD	kill -9 an OSD, or 'mon', the monitor ('mon.b': the second), as a
+#			crash would
 #	tools/cluster.sh revive OSD	start it again
 #	tools/cluster.sh status		what runs, and how it is
-#	tools/cluster.sh pool NAME SIZE	make a pool that keeps SIZE copies
+#	tools/cluster.sh pool NAME SIZE [APPLICATION]	make a pool that keeps SIZE copies, and serves with
+#			one less if SIZE is 3 or more; for RBD the application is 'rbd'
 #	tools/cluster.sh user ID POOL	make a user for one pool, its key in the folder
 #	tools/cluster.sh ceph ARGUMENT...	ceph(8) with this cluster's conf
 #	tools/cluster.sh run N COMMAND...	start one in a folder of its own with a pool 'chistore' of two
@@ -19,11 +21,13 @@
 #	CHISTORE_CLUSTER	the folder (default: /tmp/chistore-cluster-UID)
 #	CHISTORE_CLUSTER_GIB	size of each OSD's sparse file in GiB (default: 8)
 #	CHISTORE_CLUSTER_PGS	placement groups of a pool (default: 32)
+#	CHISTORE_CLUSTER_MONS	how many monitors a new cluster has, 1 to 5 (default: 1)
 set -euo pipefail
 
 dir=${CHISTORE_CLUSTER:-/tmp/chistore-cluster-$(id -u)}
 gib=${CHISTORE_CLUSTER_GIB:-8}
 pgs=${CHISTORE_CLUSTER_PGS:-32}
+mons=${CHISTORE_CLUSTER_MONS:-1}
 
 die() {
 	echo "cluster: $*" >&2
@@ -84,12 +88,12 @@ free_port() {
 # Small in memory, quick to notice a death, and with all copies on one host. The manager counts
 # placement groups without any of its modules: loading them takes longer than all the rest.
 write_conf() {
-	local fsid=$1 address=$2
+	local fsid=$1 addresses=$2 initial=$3 copies=$(($4 < 3 ? $4 : 3))
 	cat >"$conf" <<END
 [global]
 fsid = $fsid
-mon host = [v2:$address/0]
-mon initial members = a
+mon host = $addresses
+mon initial members = $initial
 public network = 127.0.0.0/8
 ms bind ipv4 = true
 ms bind ipv6 = false
@@ -97,7 +101,7 @@ auth cluster required = cephx
 auth service required = cephx
 auth client required = cephx
 auth allow insecure global id reclaim = false
-keyring = $dir/\$cluster.\$name.keyring
+keyring = $dir/ceph.\$name.keyring
 run dir = $dir/run
 admin socket = $dir/run/\$name.\$pid.asok
 pid file = $dir/run/\$name.pid
@@ -106,13 +110,14 @@ mon cluster log file = $dir/log/cluster.log
 crash dir = $dir/log
 osd crush chooseleaf type = 0
 osd pool default pg autoscale mode = off
-osd pool default size = $(($3 < 3 ? $3 : 3))
+osd pool default size = $copies
 mon allow pool delete = true
 mon allow pool size one = true
 mon warn on pool no redundancy = false
 mon max pg per osd = 1000
 [client]
 admin socket =
+pid file =
 log file =
 [mon]
 mon data = $dir/\$name
@@ -134,8 +139,8 @@ osd memory cache min = 67108864
 bluestore block size = $((gib << 30))
 osd heartbeat interval = 2
 osd heartbeat grace = 10
-osd class load list =
-osd class default list =
+osd class load list = lock rbd
+osd class default list = lock rbd
 END
 }
 
@@ -147,17 +152,46 @@ add_key() {
 	ceph-authtool "$dir/keys" --import-keyring "$file" >/dev/null
 }
 
+# The letters of the monitors.
+letters() {
+	echo a b c d e | cut -d ' ' -f "1-$1"
+}
+
+# Two monitors that drew one port would not both start.
+draw_ports() {
+	local ports
+	for _ in $(seq 100); do
+		ports=$(for _ in $(seq "$1"); do free_port; done)
+		if [ "$(sort -u <<<"$ports" | wc -l)" -eq "$1" ]; then
+			echo "$ports"
+			return
+		fi
+	done
+	die "no $1 free ports on 127.0.0.1"
+}
+
+make_monitors() {
+	local fsid=$1 letter i=0 address addresses='' members=() ports
+	mapfile -t ports < <(draw_ports "$mons")
+	for letter in $(letters "$mons"); do
+		mkdir -p "$dir/mon.$letter"
+		address="[v2:127.0.0.1:${ports[i++]}/0]"
+		addresses+="${addresses:+,}$address"
+		members+=(--addv "$letter" "$address")
+	done
+	write_conf "$fsid" "$addresses" "$(letters "$mons" | tr ' ' ,)" "$2"
+	monmaptool --create --fsid "$fsid" "${members[@]}" "$dir/monmap" >/dev/null
+}
+
 make_cluster() {
-	local count=$1 osd fsid address
+	local count=$1 osd fsid letter
 	fsid=$(cat /proc/sys/kernel/random/uuid)
-	address=127.0.0.1:$(free_port)
-	mkdir -p "$dir/run" "$dir/log" "$dir/modules" "$dir/mon.a" "$dir/mgr.a"
+	mkdir -p "$dir/run" "$dir/log" "$dir/modules" "$dir/mgr.a"
 	chmod 700 "$dir"
-	write_conf "$fsid" "$address" "$count"
-	monmaptool --create --fsid "$fsid" --addv a "[v2:$address]" "$dir/monmap" >/dev/null
+	make_monitors "$fsid" "$count"
 	ceph-authtool --create-keyring "$dir/keys" --gen-key -n mon. --cap mon 'allow *' >/dev/null
 	add_key "$dir/ceph.client.admin.keyring" client.admin --cap mon 'allow *' \
-		--cap osd 'allow *' --cap mgr 'allow *'
+		--cap osd 'allow *' --cap mgr 'allow *' --cap mds 'allow *'
 	add_key "$dir/ceph.mgr.a.keyring" mgr.a --cap mon 'allow profile mgr' --cap osd 'allow *'
 	for osd in $(seq 0 $((count - 1))); do
 		mkdir -p "$dir/osd.$osd"
@@ -165,15 +199,17 @@ make_cluster() {
 		add_key "$dir/ceph.osd.$osd.keyring" "osd.$osd" --cap mon 'allow profile osd' \
 			--cap mgr 'allow profile osd' --cap osd 'allow *'
 	done
-	ceph-mon -c "$conf" -i a --mkfs --monmap "$dir/monmap" --keyring "$dir/keys" \
-		>>"$dir/log/start.log" 2>&1 ||
-		die "the monitor's store could not be made: see $dir/log/start.log"
+	for letter in $(letters "$mons"); do
+		ceph-mon -c "$conf" -i "$letter" --mkfs --monmap "$dir/monmap" --keyring "$dir/keys" \
+			>>"$dir/log/start.log" 2>&1 ||
+			die "the store of monitor $letter could not be made: see $dir/log/start.log"
+	done
 	rm "$dir/keys" "$dir/monmap"
 	for osd in $(seq 0 $((count - 1))); do
 		ceph-osd -c "$conf" -i "$osd" --mkfs --no-mon-config \
 			--osd-uuid "$(cat "$dir/osd.$osd.uuid")" >>"$dir/log/start.log" 2>&1 || touch "$dir/osd.$osd.failed" &
 	done
-	daemon mon.a
+	start_monitors
 	for osd in $(seq 0 $((count - 1))); do
 		ceph_here osd new "$(cat "$dir/osd.$osd.uuid")" >/dev/null
 	done
@@ -184,6 +220,13 @@ make_cluster() {
 			die "osd.$osd could not be made (O_DIRECT needs a real disk, no tmpfs): see $dir/log/start.log"
 	done
 	echo "$count" >"$dir/osds"
+}
+
+start_monitors() {
+	local path
+	for path in "$dir"/mon.?; do
+		daemon "${path##*/}"
+	done
 }
 
 # All placement groups of all pools serve.
@@ -207,6 +250,10 @@ start() {
 	is_number "$1" || die "start: not a number of OSDs: $1"
 	[ "$1" -ge 1 ] || die "start: at least one OSD"
 	[ "$1" -le 64 ] || die "start: at most 64 OSDs"
+	case $mons in
+	[1-5]) ;;
+	*) die "CHISTORE_CLUSTER_MONS: not 1 to 5: $mons" ;;
+	esac
 	# A path of a Unix socket has 107 bytes.
 	[ ${#dir} -le 60 ] || die "the folder's name is longer than 60 bytes: $dir"
 	command -v ceph-mon ceph-mgr ceph-osd ceph >/dev/null ||
@@ -217,7 +264,7 @@ start() {
 	fi
 	[ "$(cat "$dir/osds")" -eq "$1" ] || die "$dir has $(cat "$dir/osds") OSDs, not $1: remove it first"
 	local osd
-	daemon mon.a
+	start_monitors
 	daemon mgr.a
 	for osd in $(seq 0 $(($1 - 1))); do
 		daemon "osd.$osd"
@@ -261,10 +308,13 @@ remove() {
 	rm -rf "$dir"
 }
 
-# name_of OSD|mon: of its daemon.
+# name_of OSD|mon|mon.LETTER: of its daemon.
 name_of() {
 	local name=osd.$1
-	[ "$1" != mon ] || name=mon.a
+	case $1 in
+	mon) name=mon.a ;;
+	mon.?) name=$1 ;;
+	esac
 	[ -d "$dir/$name" ] || die "no $name in $dir"
 	echo "$name"
 }
@@ -292,7 +342,7 @@ revive() {
 
 status() {
 	local name pid
-	for name in mon.a mgr.a $(seq -f 'osd.%g' 0 $(($(cat "$dir/osds") - 1))); do
+	for name in $(cd "$dir" && echo mon.?) mgr.a $(seq -f 'osd.%g' 0 $(($(cat "$dir/osds") - 1))); do
 		if pid=$(pid_of "$name"); then
 			printf '%s runs (pid %s, %s MiB)\n' "$name" "$pid" \
 				$(($(awk '/VmRSS/ { print $2 }' "/proc/$pid/status") / 1024))
@@ -300,16 +350,19 @@ status() {
 			echo "$name is down"
 		fi
 	done
-	! pid_of mon.a >/dev/null || ceph_here status
+	for name in "$dir"/mon.?; do
+		! pid_of "${name##*/}" >/dev/null || { ceph_here status && return; }
+	done
 }
 
 pool() {
 	is_number "$2" || die "pool: not a number of copies: $2"
 	ceph_here osd pool create "$1" "$pgs" "$pgs" replicated --size "$2" >/dev/null
 	[ "$2" -ne 1 ] || ceph_here osd pool set "$1" size 1 --yes-i-really-mean-it >/dev/null
-	# A pool of two copies serves with one: what is written then is copied when the other is back.
-	ceph_here osd pool set "$1" min_size 1 >/dev/null
-	ceph_here osd pool application enable "$1" chistore >/dev/null
+	# A pool of two copies serves with one: what is written then is copied when the other is back. With
+	# three or more nothing is acknowledged that a single disk has.
+	ceph_here osd pool set "$1" min_size $(($2 < 3 ? 1 : $2 - 1)) >/dev/null
+	ceph_here osd pool application enable "$1" "${3:-chistore}" >/dev/null
 	await 60 "the pool's placement groups are not active" all_active
 }
 
@@ -350,7 +403,7 @@ remove/0) remove ;;
 kill/1) kill_daemon "$1" ;;
 revive/1) revive "$1" ;;
 status/0) status ;;
-pool/2) pool "$1" "$2" ;;
+pool/2 | pool/3) pool "$@" ;;
 user/2) user "$1" "$2" ;;
 ceph/*) ceph_here "$@" ;;
 run/0 | run/1) usage ;;

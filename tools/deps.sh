@@ -3,7 +3,7 @@
 # Installs the Debian packages of the sets named that are missing: as root with apt-get, otherwise it
 # prints the command to type and fails. Packages that are there cost one dpkg-query and no network.
 #
-#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster...
+#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover...
 set -eu
 
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
@@ -24,9 +24,11 @@ bench="python3 stockfish pgn-extract zstd bzip2 gzip redis-server libhiredis-dev
 librocksdb-dev libleveldb-dev libsqlite3-dev"
 # What tools/cluster.sh starts, and what tests that end an OSD need.
 cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
+# What maps RBD's images without a module of the kernel, for two machines of one.
+failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2 util-linux openssl"
 
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover..." >&2
 	exit 2
 }
 
@@ -39,6 +41,7 @@ packages_of() {
 	clients) echo "$clients" ;;
 	coverage) echo "$coverage" ;;
 	cluster) echo "$cluster" ;;
+	failover) echo "$failover" ;;
 	*) usage ;;
 	esac
 }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """tools/cluster.sh itself: an OSD dies and comes back, pools keep the copies asked for, a user sees
-its own pool alone, and what cannot be is said."""
+its own pool alone, one of several monitors dies, images are made, and what cannot be is said."""
 
 import os
 import subprocess
+import tempfile
 import unittest
+from unittest import mock
 
-from cluster import find_cluster
+from cluster import Cluster, find_cluster
 
 cluster = find_cluster()
 
@@ -46,11 +48,55 @@ class Script(unittest.TestCase):
             cluster.drop_pool(other)
 
     def test_copies(self):
-        pool = cluster.make_pool(1)
+        """Three copies acknowledge nothing that a single disk has."""
+        for size, least in ((1, 1), (2, 1), (3, 2)):
+            pool = cluster.make_pool(size)
+            try:
+                got = [cluster.ceph("osd", "pool", "get", pool, what)[what]
+                       for what in ("size", "min_size")]
+                self.assertEqual(got, [size, least])
+            finally:
+                cluster.drop_pool(pool)
+
+    def test_images(self):
+        """RBD works, which needs classes of the OSDs, and so does its lock."""
+        pool = f"images-{os.getpid()}"
+        cluster.must("pool", pool, 1, "rbd")
         try:
-            self.assertEqual(cluster.ceph("osd", "pool", "get", pool, "size")["size"], 1)
+            self.assertEqual(list(cluster.ceph("osd", "pool", "application", "get", pool)), ["rbd"])
+            for args in (("create", f"{pool}/image", "--size", "16M"),
+                         ("snap", "create", f"{pool}/image@today"),
+                         ("snap", "purge", f"{pool}/image"),
+                         ("lock", "add", f"{pool}/image", "mine")):
+                done = subprocess.run(["rbd", "-c", cluster.conf, *args], text=True, timeout=60, check=False,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 0, done.stderr)
         finally:
             cluster.drop_pool(pool)
+
+    def test_clients_have_no_pid_file(self):
+        """Two clients with one name run at once."""
+        done = subprocess.run(["ceph-conf", "-c", cluster.conf, "-n", "client.admin", "pid file"],
+                              text=True, timeout=60, stdout=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "\n"))
+
+    def test_three_monitors(self):
+        """One of three dies, and the others serve."""
+        place = tempfile.mkdtemp(prefix="chi-mons-")
+        env = {"CHISTORE_CLUSTER": place, "CHISTORE_CLUSTER_MONS": "3", "CHISTORE_CLUSTER_GIB": "2"}
+        other = Cluster(os.path.join(place, "ceph.conf"))
+        with mock.patch.dict(os.environ, env):
+            try:
+                other.must("start", 1)
+                self.assertEqual(len(other.ceph("mon", "stat")["quorum"]), 3)
+                other.must("kill", "mon.b")
+                self.assertIn("mon.b is down", other.must("status"))
+                other.await_true("two monitors", lambda: len(other.ceph("mon", "stat")["quorum"]) == 2)
+                other.must("pool", "served", 1)
+                other.must("revive", "mon.b")
+                other.await_true("three monitors", lambda: len(other.ceph("mon", "stat")["quorum"]) == 3)
+            finally:
+                other.must("remove")
 
     def test_bad_input(self):
         for args, said in (
