@@ -78,6 +78,10 @@ cluster-check: build ## run the tests of stores on RADOS, on a small Ceph cluste
 	@tools/deps.sh build test cluster
 	tools/cluster.sh run 3 meson test -C build --no-rebuild --print-errorlogs --suite rados
 
+failover-check: build ## as root: lose the machine, the OSDs and the daemon under a store on an image of RBD
+	@tools/deps.sh build test failover
+	CHISTORE_CLUSTER_MONS=3 tools/cluster.sh run 3 meson test -C build -v --no-rebuild failover
+
 sanitize: ## run the whole suite under ASan and UBSan in build-asan/
 	@tools/deps.sh build test
 	@tools/check.sh asan
@@ -141,6 +145,6 @@ clean: ## remove the build directories
 	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
 		build-demo
 
-.PHONY: help build deps demo check long-check test browser clients cluster-check sanitize tsan fuzz mutants soak coverage bench lint format \
+.PHONY: help build deps demo check long-check test browser clients cluster-check failover-check sanitize tsan fuzz mutants soak coverage bench lint format \
 	tidy install python-abi clean
 .DEFAULT_GOAL := help

@@ -77,6 +77,10 @@ PARTS = {
     "cluster": Part(1000000, "acknowledged puts for two copies, and for three", [
         Step(command=("tools/cluster.sh", "run", "3", "meson", "test", "-C", "{build}", "-v", "-t", "0",
                       "--no-rebuild", "rados kill"), env={"CHISTORE_RADOS_PUTS": "{size}"})]),
+    "failover": Part(3600, "seconds of kills, and three takeovers", [
+        Step(command=("tools/cluster.sh", "run", "3", "meson", "test", "-C", "{build}", "-v", "-t", "0",
+                      "--no-rebuild", "failover"),
+             env={"CHISTORE_FAILOVER_SECONDS": "{size}", "CHISTORE_CLUSTER_MONS": "3"})]),
     "powercut": Part(1000000, "states", [
         Step("faults powercut", env={"CHISTORE_POWERCUT_STATES": "{size}"})]),
     "iofail": Part(10000, "pairs for each operation", [

@@ -19,7 +19,7 @@ PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 def find_cluster():
     conf = os.environ.get("CHISTORE_TEST_RADOS")
     if not conf:
-        print("1..0 # SKIP CHISTORE_TEST_RADOS is not set: `make cluster-check` starts a cluster")
+        print("1..0 # SKIP CHISTORE_TEST_RADOS is not set: `make cluster-check` or `make failover-check` starts a cluster")
         sys.exit(77)
     return Cluster(os.path.abspath(conf))
 
