@@ -74,6 +74,7 @@ static int search_games(struct games_query *games, struct chi_fault *fault)
 		.want_total = asked->want_total,
 		.want_ply = !asked->skip_ply,
 		.want_move = asked->skip_ply,
+		.brief = asked->brief && asked->want == CHI_GAMES_HEADS,
 		.reader = games->rows.want == CHI_GAMES_HEADS
 				  ? NULL
 				  : chi_game_texts_reader(games->rows.texts),

@@ -22,6 +22,7 @@ static const struct chi_member game_query[] = {
 	CHI_M_KEY_POINTER(10, struct chi_game_spec, position),
 	CHI_M(11, CHI_BOOL, struct chi_game_spec, by_positions),
 	CHI_M(12, CHI_BOOL, struct chi_game_spec, explain),
+	CHI_M(13, CHI_BOOL, struct chi_game_spec, brief),
 };
 CHI_TABLE(chi_game_query_request, game_query, game_query, NULL);
 

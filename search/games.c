@@ -6,6 +6,8 @@
  */
 #include "search/games.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@
 #include "base/wire.h"
 #include "base/num.h"
 #include "chess/key.h"
+#include "search/brief_list.h"
 #include "search/filter/motif.h"
 #include "search/filter/matcher.h"
 #include "search/filter/replay.h"
@@ -74,7 +77,10 @@ struct chi_game_walk {
 	bool has_key;
 	struct chi_key key;
 	struct chi_played *played; /* NULL: no game of this snapshot reached it */
-	char *plan;		   /* NULL: it is not asked for */
+	/* The position's list is the answer, without a matcher, */
+	bool brief;
+	struct chi_brief_list *list; /* NULL: it is detached */
+	char *plan;		     /* NULL: it is not asked for */
 };
 
 static bool is_sorted(const struct chi_games_spec *spec)
@@ -113,6 +119,7 @@ void chi_game_walk_close(struct chi_game_walk *games)
 			chi_archive_reader_free(games->reader);
 		}
 		chi_played_close(games->played);
+		chi_brief_list_close(games->list);
 		chi_motifs_free(games->motifs);
 		free(games->places);
 		free(games->plan);
@@ -191,6 +198,36 @@ static int find_position(struct chi_game_walk *games, struct chi_fault *fault)
 	int rc = chi_key_decode(&found->key, &games->position, NULL);
 	games->reader = games->spec.reader;
 	return rc == CHI_OK && games->reader == NULL ? chi_archive_reader_new(&games->reader) : rc;
+}
+
+/* Whether the games are those of a position, and briefs are enough. */
+static bool is_brief(const struct chi_game_walk *games)
+{
+	const struct chi_games_spec *spec = &games->spec;
+	const struct chi_term *term = &games->terms.term[0];
+	return spec->brief && !spec->want_ply && !spec->explain && !is_sorted(spec) &&
+	       !games->after && games->terms.n == 1 && term->kind == CHI_TERM_POSITION &&
+	       !term->negated;
+}
+
+/* Goes on after `last`. */
+static int open_list(struct chi_game_walk *games)
+{
+	uint64_t from = games->after ? games->last + 1 : 1;
+	int rc = chi_brief_list_open(games->read, &games->key, from, &games->list);
+	if (rc == CHI_OK && !games->has_total) {
+		games->total = chi_brief_list_games(games->list);
+		games->has_total = games->total > 0;
+	}
+	return rc;
+}
+
+static int open_brief(struct chi_game_walk *games, struct chi_fault *fault)
+{
+	games->brief = true;
+	games->key = games->terms.term[0].key;
+	int rc = open_list(games);
+	return rc < 0 ? chi_fault_plain(fault, rc) : CHI_OK;
 }
 
 /* What looks for motifs in all positions, if that is `chosen`; else only adds up what it costs. */
@@ -296,6 +333,16 @@ static int open_matcher(struct chi_game_walk *games, struct chi_read *read, stru
 	return chi_matcher_new(read, &games->terms, &from, &games->matcher, fault);
 }
 
+static int open_search(struct chi_game_walk *games, struct chi_fault *fault)
+{
+	bool by_positions = games->spec.by_positions && !games->view.whole;
+	int rc = open_shown(games, by_positions, fault);
+	rc = rc == CHI_OK ? open_matcher(games, games->read, fault) : rc;
+	rc = rc == CHI_OK ? find_position(games, fault) : rc;
+	rc = rc == CHI_OK ? open_sort(games) : rc;
+	return rc == CHI_OK ? open_readers(games, games->read) : rc;
+}
+
 int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
 		       struct chi_game_walk **out, struct chi_fault *fault)
 {
@@ -314,11 +361,8 @@ int chi_game_walk_open(struct chi_read *read, const struct chi_games_spec *spec,
 					    spec->filter_len, &games->terms, fault)
 			  : rc;
 	rc = rc == CHI_OK ? chi_read_archive(read, &games->view) : rc;
-	rc = rc == CHI_OK ? open_shown(games, spec->by_positions && !games->view.whole, fault) : rc;
-	rc = rc == CHI_OK ? open_matcher(games, read, fault) : rc;
-	rc = rc == CHI_OK ? find_position(games, fault) : rc;
-	rc = rc == CHI_OK ? open_sort(games) : rc;
-	rc = rc == CHI_OK ? open_readers(games, read) : rc;
+	bool brief = rc == CHI_OK && is_brief(games);
+	rc = rc != CHI_OK ? rc : brief ? open_brief(games, fault) : open_search(games, fault);
 	if (rc < 0) {
 		return rc;
 	}
@@ -356,6 +400,8 @@ void chi_game_walk_detach(struct chi_game_walk *games)
 	chi_columns_reader_deinit(&games->heads);
 	chi_played_close(games->played);
 	games->played = NULL;
+	chi_brief_list_close(games->list);
+	games->list = NULL;
 	if (games->reader != NULL && games->spec.reader == NULL) {
 		chi_archive_reader_end(games->reader);
 	}
@@ -368,6 +414,9 @@ int chi_game_walk_attach(struct chi_game_walk *games, struct chi_read *read,
 	games->read = read;
 	games->attached = true;
 	games->looked = false;
+	if (games->brief) {
+		return open_list(games);
+	}
 	int rc = chi_matcher_new(read, &games->terms, &spec, &games->matcher, fault);
 	return rc == CHI_OK ? open_readers(games, read) : rc;
 }
@@ -393,7 +442,7 @@ unsigned chi_game_walk_progress(const struct chi_game_walk *games)
 {
 	unsigned thousandths = games->searched ? 1000 : walked(games);
 	if (!games->searched && thousandths == 1000 && games->view.last > 0) {
-		uint64_t place = chi_matcher_place(games->matcher);
+		uint64_t place = games->brief ? games->last : chi_matcher_place(games->matcher);
 		thousandths = place < games->view.last ? (unsigned)(place * 1000 / games->view.last)
 						       : 1000;
 	}
@@ -707,6 +756,29 @@ static bool is_over(const struct chi_game_walk *games)
 	return (games->searched && !has_hits(games)) || (is_full(games) && counted);
 }
 
+/* Rows of a position's list. CHI_NONE: all were there. */
+static int next_brief(struct chi_game_walk *games, struct chi_games_row *rows, size_t max,
+		      uint64_t *steps, size_t *n)
+{
+	int rc = CHI_OK;
+	games->looked = true;
+	while (rc == CHI_OK && *n < max && !is_full(games)) {
+		struct chi_games_row *row = &rows[*n];
+		*row = (struct chi_games_row){.ply = -1};
+		rc = chi_brief_list_next(games->list, steps, &row->head, &row->move);
+		if (rc != CHI_OK || row->head.number == 0) {
+			break;
+		}
+		row->move = games->spec.want_move ? row->move : 0;
+		games->last = row->head.number;
+		games->after = true;
+		games->rows++;
+		++*n;
+	}
+	games->searched = rc == CHI_NONE;
+	return rc == CHI_OK && is_full(games) ? CHI_NONE : rc;
+}
+
 int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, size_t max,
 		       uint64_t steps, size_t *n)
 {
@@ -714,6 +786,10 @@ int chi_game_walk_next(struct chi_game_walk *games, struct chi_games_row *rows, 
 	*n = 0;
 	if (games->plan != NULL && games->rc == CHI_OK) {
 		games->rc = explain(games, &steps);
+		return games->rc;
+	}
+	if (games->brief && games->rc == CHI_OK) {
+		games->rc = next_brief(games, rows, max, &steps, n);
 		return games->rc;
 	}
 	while (games->rc == CHI_OK) {
@@ -749,6 +825,13 @@ const char *chi_game_walk_plan(const struct chi_game_walk *games)
 char *chi_game_walk_describe(const struct chi_game_walk *games)
 {
 	char text[CHI_PLAN_SIZE];
+	if (games->list != NULL) {
+		(void)snprintf(text, sizeof(text),
+			       "leads: a position\ngames to look at: %" PRIu64 " of %" PRIu32 "\n"
+			       "games to play again: 0\n",
+			       games->total, games->view.last);
+		return strdup(text);
+	}
 	if (games->matcher == NULL) {
 		return NULL;
 	}

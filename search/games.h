@@ -35,6 +35,8 @@ struct chi_games_spec {
 	 * of rows are read with, so that each chunk of games is unpacked only once. NULL: its own.
 	 */
 	struct chi_archive_reader *reader;
+	/* Of heads no more is asked for than number, result, date and ratings. */
+	bool brief;
 	/* Motifs that positions answer are looked for in all of these first, by so many threads in
 	   a call. */
 	bool by_positions;

@@ -4,6 +4,7 @@
 
 #include <lmdb.h>
 
+struct chi_briefs;
 struct chi_seen;
 
 struct chi_archive_trees {
@@ -15,4 +16,6 @@ struct chi_archive_trees {
 	MDB_dbi gamesets; /* named filters, with the games that fit */
 	/* What was verified in the snapshot that is read (store/games/seen.h); NULL: not known. */
 	struct chi_seen *seen;
+	struct chi_briefs
+		*briefs; /* of committed games (store/games/briefs.h); NULL: none are kept */
 };

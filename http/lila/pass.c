@@ -107,9 +107,9 @@ static void look_at_game(struct lila_pass *pass, const struct lila_query *query,
 int lila_pass_run(struct call *call, const struct lila_query *query, struct lila_pass *out)
 {
 	_cleanup_(chi_rows_closep) struct chi_rows *games = NULL;
-	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT, .filter = query->filter,
+	const struct chi_game_spec spec = {CHI_GAME_SPEC_INIT,	    .filter = query->filter,
 					   .position = &query->key, .want = CHI_GAMES_HEADS,
-					   .skip_ply = true};
+					   .skip_ply = true,	    .brief = true};
 	const struct chi_game_row *row = NULL;
 	int64_t end = chi_now_ms() + PASS_MS;
 	uint64_t n = 0;

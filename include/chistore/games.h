@@ -178,6 +178,8 @@ struct chi_game_spec {
 			       many times faster, since no game is replayed */
 	uint64_t limit;	    /* rows; 0: no limit, which only ascending numbers may have */
 	const char *cursor; /* from a query of the same filter and order; "" or NULL: begin */
+	bool brief;	    /* of heads no more is asked for than number, result, date and ratings:
+			       the rest may be 0, and games of a position come faster */
 };
 #define CHI_GAME_SPEC_INIT .size = sizeof(struct chi_game_spec)
 

@@ -825,6 +825,7 @@ chi_game_spec._fields_ = [
     ("skip_ply", c_bool),
     ("limit", c_uint64),
     ("cursor", c_char_p),
+    ("brief", c_bool),
 ]
 chi_game_row._fields_ = [
     ("head", chi_game_head),

@@ -326,6 +326,7 @@ static int restart_env(struct chi_env *env, struct chi_fault *fault)
 		env->mdb = NULL;
 	}
 	env->epoch++;
+	chi_briefs_deinit(&env->briefs);
 	/* Without locks only if the store is never written. */
 	unsigned flags = env->published		       ? MDB_RDONLY | MDB_NOLOCK
 			 : env->mode == CHI_STORE_READ ? MDB_RDONLY

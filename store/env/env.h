@@ -19,6 +19,7 @@
 #include "chistore/types.h"
 #include "store/archive_trees.h"
 #include "store/env/lock.h"
+#include "store/games/briefs.h"
 #include "store/pages/descent.h"
 #include "store/pages/guide.h"
 #include "store/record/meta.h"
@@ -53,6 +54,7 @@ struct chi_env {
 	struct chi_pages pages; /* changes only while no transaction is alive */
 	uint64_t epoch;		/* the same; counts how often the map may have moved */
 	struct chi_guides guides;
+	struct chi_briefs briefs; /* forgotten when another file is opened */
 	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
 	bool published;		  /* never written: opened without locks */
 	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */

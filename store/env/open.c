@@ -33,6 +33,7 @@ static void free_env(struct chi_env *env)
 		(void)close(env->pin);
 	}
 	chi_guides_deinit(&env->guides);
+	chi_briefs_deinit(&env->briefs);
 	(void)pthread_cond_destroy(&env->idle);
 	(void)pthread_mutex_destroy(&env->mutex);
 	free(env->path);

@@ -43,6 +43,7 @@ int chi_read_archive(struct chi_read *read, struct chi_archive_view *out)
 					 .positions = state.positions,
 					 .whole = state.partial == 0};
 	out->trees.seen = read->seen;
+	out->trees.briefs = &read->env->briefs;
 	return CHI_OK;
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "chess/fen.h"
+#include "chess/key.h"
 #include "search/filter/motif.h"
 #include "search/games.h"
 #include "tests/base/seed.h"
@@ -121,6 +123,22 @@ static void check_move(const struct chi_games_row *row)
 	assert_true(asked ? played || (!terms.joined && row->move == 0) : row->move == 0);
 }
 
+/* Briefs may have more than is asked for. */
+static void check_head(const struct chi_game_head *head, const struct chi_game_head *stored,
+		       bool brief)
+{
+	if (!brief) {
+		assert_memory_equal(head, stored, sizeof(*head));
+	}
+	assert_int_equal(head->number, stored->number);
+	assert_int_equal(head->result, stored->result);
+	assert_int_equal(head->year, stored->year);
+	assert_int_equal(head->month, stored->month);
+	assert_int_equal(head->day, stored->day);
+	assert_int_equal(head->white_elo, stored->white_elo);
+	assert_int_equal(head->black_elo, stored->black_elo);
+}
+
 /* As a daemon does whose snapshots grow old; and a cursor is the same, made of a row. */
 static void let_go(struct chi_game_walk *games, const struct chi_games_spec *spec,
 		   const struct chi_game_head *last)
@@ -165,7 +183,7 @@ static bool check_page(const char *filter, struct chi_games_spec *spec, char *cu
 				fail_msg("%s: game %u", filter, rows[i].head.number);
 			}
 			const struct chi_game_head *head = &world.games[wanted[(*at)++]].head;
-			assert_memory_equal(&rows[i].head, head, sizeof(*head));
+			check_head(&rows[i].head, head, spec->brief);
 			if (spec->want_move && !spec->want_ply) {
 				check_move(&rows[i]);
 			} else {
@@ -208,6 +226,7 @@ CASE(test_random)
 			.want_total = help_below(2),
 			.want_ply = help_below(2),
 			.want_move = help_below(2),
+			.brief = help_below(2),
 		};
 		if (spec.sort == CHI_GAMES_NUMBER && !spec.descending && help_below(2)) {
 			spec.limit = 0;
@@ -217,6 +236,52 @@ CASE(test_random)
 		found += n_wanted > 0;
 	}
 	assert_true(found > rounds / 5);
+}
+
+/* Games of a position, of which the first chunks make the others known. */
+CASE(test_brief_lists)
+{
+	size_t found = 0;
+	for (size_t round = seed_rounds(400); round > 0; round--) {
+		const struct world_game *game = &world.games[1 + help_below(world.n)];
+		const struct chi_games_spec spec = {.brief = true,
+						    .limit = help_below(3) ? 0 : 1 + help_below(30),
+						    .want_total = help_below(2),
+						    .want_move = help_below(2)};
+		char fen[CHI_FEN_SIZE];
+		char filter[CHI_FEN_SIZE + 16];
+		if (game->there && game->plies >= 3) {
+			ok(chi_key_to_fen(&game->keys[help_below(4)], fen, &fault));
+			(void)snprintf(filter, sizeof(filter), "position \"%s\"", fen);
+			check_filter(filter, spec);
+			found += n_wanted;
+		}
+	}
+	assert_true(found > 1000);
+}
+
+/* Only what is known of a game is in its row, so that no chunk was asked for it. */
+CASE(test_brief_rows_are_from_memory)
+{
+	const char *filter = "position \"" CHI_FEN_START "\"";
+	const struct chi_games_spec spec = {
+		.filter = filter, .filter_len = strlen(filter), .brief = true, .want_move = true};
+	struct chi_game_walk *games;
+	struct chi_games_row row;
+	size_t known = 0;
+	for (unsigned round = 0; round < 2; round++) {
+		int rc = CHI_OK;
+		known = 0;
+		ok(chi_game_walk_open(world.read, &spec, &games, &fault));
+		while (rc == CHI_OK) {
+			size_t n = 0;
+			rc = chi_game_walk_next(games, &row, 1, 10, &n);
+			known += n > 0 && row.head.white == 0 ? 1 : 0;
+		}
+		assert_int_equal(rc, CHI_NONE);
+		chi_game_walk_close(games);
+	}
+	assert_true(known > 0);
 }
 
 static void open_fails(const char *filter, struct chi_games_spec spec, int rc)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/games/briefs.h"
 #include "store/games/columns.h"
 #include "store/games/number.h"
 #include "store/games/seen.h"
@@ -177,6 +178,83 @@ CASE(test_remembered_chunks_are_of_one_snapshot, archive_setup, archive_teardown
 	check_remembered(archive, &seen, GAMES);
 	assert_int_not_equal(seen->serial, serial);
 	free(seen);
+}
+
+static void add_all(struct archive *archive, struct chi_briefs *briefs)
+{
+	struct chi_columns_reader reader;
+	ok(chi_columns_reader_init(&reader, archive->txn, archive->trees.columns));
+	int rc = chi_columns_seek(&reader, 1);
+	for (; rc == CHI_OK; rc = chi_columns_next(&reader)) {
+		chi_briefs_add(briefs, &reader.chunk);
+	}
+	assert_int_equal(rc, CHI_NONE);
+	chi_columns_reader_deinit(&reader);
+}
+
+static void check_brief(const struct chi_briefs *briefs, uint32_t number)
+{
+	const struct chi_game_head *whole = &heads[number];
+	const struct chi_game_head brief = {.number = number,
+					    .year = whole->year,
+					    .month = whole->month,
+					    .day = whole->day,
+					    .white_elo = whole->white_elo,
+					    .black_elo = whole->black_elo,
+					    .result = whole->result};
+	struct chi_game_head head;
+	assert_true(chi_briefs_get(briefs, number, &head));
+	assert_memory_equal(&head, &brief, sizeof(head));
+}
+
+/* Of games taken out before they were read nothing is known, of others all stays. */
+CASE(test_briefs, archive_setup, archive_teardown)
+{
+	static struct chi_briefs briefs;
+	struct archive *archive = *state;
+	struct chi_game_head head;
+	assert_false(chi_briefs_get(&briefs, 1, &head));
+	append(archive, 1, GAMES / 2);
+	ok(chi_columns_remove(archive->txn, archive->trees.columns, 7));
+	add_all(archive, &briefs);
+	assert_false(chi_briefs_get(&briefs, 0, &head));
+	assert_false(chi_briefs_get(&briefs, 7, &head));
+	assert_false(chi_briefs_get(&briefs, GAMES / 2 + 1, &head));
+	ok(chi_columns_remove(archive->txn, archive->trees.columns, 8));
+	append(archive, GAMES / 2 + 1, GAMES);
+	add_all(archive, &briefs);
+	for (uint32_t number = 8; number <= GAMES; number++) {
+		check_brief(&briefs, number);
+	}
+	chi_briefs_deinit(&briefs);
+	assert_false(chi_briefs_get(&briefs, 8, &head));
+}
+
+/* Blocks end at their numbers; above the last one no game is known. */
+CASE(test_briefs_at_their_limits, archive_setup, archive_teardown)
+{
+	static struct chi_briefs briefs;
+	static const uint32_t firsts[] = {CHI_BRIEFS_BLOCK_GAMES - 1,
+					  CHI_BRIEFS_BLOCK_GAMES * CHI_BRIEFS_BLOCKS - 1};
+	struct archive *archive = *state;
+	struct chi_columns_writer *writer;
+	struct chi_game_head head;
+	ok(chi_columns_writer_new(archive->txn, archive->trees.columns, &writer));
+	for (size_t i = 0; i < 4; i++) {
+		head = some_head(firsts[i / 2] + i % 2);
+		head.year = (uint16_t)(2000 + i);
+		ok(chi_columns_append(writer, &head));
+	}
+	ok(chi_columns_flush(writer));
+	chi_columns_writer_free(writer);
+	add_all(archive, &briefs);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(chi_briefs_get(&briefs, firsts[i / 2] + i % 2, &head));
+		assert_int_equal(head.year, 2000 + i);
+	}
+	assert_false(chi_briefs_get(&briefs, firsts[1] + 1, &head));
+	assert_false(chi_briefs_get(&briefs, UINT32_MAX, &head));
+	chi_briefs_deinit(&briefs);
 }
 
 CASE(test_removal, archive_setup, archive_teardown)
