@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/attr.h"
-#include "store/games/briefs.h"
+#include "store/record/briefs.h"
 #include "store/games/columns.h"
 
 struct chi_brief_list {
@@ -54,8 +54,20 @@ uint64_t chi_brief_list_games(const struct chi_brief_list *list)
 	return list->reached != NULL ? chi_reached_games(list->reached) : 0;
 }
 
+static void add_chunk(struct chi_brief_list *list)
+{
+	const struct chi_columns_chunk *chunk = &list->columns.chunk;
+	for (uint32_t row = 0; row < chunk->n; row++) {
+		struct chi_game_head head;
+		if (chi_column_value(chunk, CHI_COLUMN_RESULT, row) < CHI_ROW_REMOVED) {
+			chi_columns_head(chunk, row, &head);
+			chi_briefs_add(list->view.trees.briefs, &head);
+		}
+	}
+}
+
 /* From its chunk, whose games are known from then on. */
-static int read_head(struct chi_brief_list *list, uint32_t number, struct chi_game_head *head)
+static int read_brief(struct chi_brief_list *list, uint32_t number, struct chi_game_head *head)
 {
 	uint32_t row = 0;
 	int rc = list->columns.cursor == NULL
@@ -64,7 +76,7 @@ static int read_head(struct chi_brief_list *list, uint32_t number, struct chi_ga
 			 : CHI_OK;
 	rc = rc == CHI_OK ? chi_columns_find(&list->columns, number, &row) : rc;
 	if (rc == CHI_OK) {
-		chi_briefs_add(list->view.trees.briefs, &list->columns.chunk);
+		add_chunk(list);
 		chi_columns_head(&list->columns.chunk, row, head);
 	}
 	return rc;
@@ -106,7 +118,7 @@ int chi_brief_list_next(struct chi_brief_list *list, uint64_t *steps, struct chi
 		if (chi_briefs_get(list->view.trees.briefs, entry->game, head)) {
 			return CHI_OK;
 		}
-		rc = read_head(list, entry->game, head);
+		rc = read_brief(list, entry->game, head);
 		if (rc != CHI_NONE) {
 			return rc;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The games that reached a position, with no more of their heads than store/games/briefs.h has: a
+/* The games that reached a position, with no more of their heads than store/record/briefs.h has: a
  * chunk of columns is read only for a game that is not known there. One thread. */
 #pragma once
 

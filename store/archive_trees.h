@@ -17,5 +17,5 @@ struct chi_archive_trees {
 	/* What was verified in the snapshot that is read (store/games/seen.h); NULL: not known. */
 	struct chi_seen *seen;
 	struct chi_briefs
-		*briefs; /* of committed games (store/games/briefs.h); NULL: none are kept */
+		*briefs; /* of committed games (store/record/briefs.h); NULL: none are kept */
 };

@@ -19,7 +19,7 @@
 #include "chistore/types.h"
 #include "store/archive_trees.h"
 #include "store/env/lock.h"
-#include "store/games/briefs.h"
+#include "store/record/briefs.h"
 #include "store/pages/descent.h"
 #include "store/pages/guide.h"
 #include "store/record/meta.h"

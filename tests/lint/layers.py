@@ -136,7 +136,7 @@ ARROWS["bench/games"] = ARROWS["bench/engine"] = ARROWS["bench/peers"] = ARROWS[
 # Headers of sub-rooms of the store that other rooms may include as they may include store.h.
 DOORS = {header: "store" for header in (
     "store/load/load.h", "store/text/dump.h", "store/text/seal.h", "store/archive.h", "store/archive_trees.h",
-    "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/games/tags.h", "store/gamesets/gamesets.h",
+    "store/games/archive.h", "store/games/body.h", "store/games/columns.h", "store/games/tags.h", "store/record/briefs.h", "store/gamesets/gamesets.h",
     "store/names/names.h", "store/ratings/expect.h", "store/traits/traits.h")} | {"search/filter/terms.h": "search", "search/filter/unstored.h": "search", "search/filter/motif.h": "search",
     # Other engines as children: what the analyser shares with chistore-uci.
     "uci/child.h": "uci/engines", "uci/info.h": "uci/engines",

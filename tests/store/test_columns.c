@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/games/briefs.h"
+#include "store/record/briefs.h"
 #include "store/games/columns.h"
 #include "store/games/number.h"
 #include "store/games/seen.h"
@@ -186,7 +186,14 @@ static void add_all(struct archive *archive, struct chi_briefs *briefs)
 	ok(chi_columns_reader_init(&reader, archive->txn, archive->trees.columns));
 	int rc = chi_columns_seek(&reader, 1);
 	for (; rc == CHI_OK; rc = chi_columns_next(&reader)) {
-		chi_briefs_add(briefs, &reader.chunk);
+		for (uint32_t row = 0; row < reader.chunk.n; row++) {
+			struct chi_game_head head;
+			if (chi_column_value(&reader.chunk, CHI_COLUMN_RESULT, row) <
+			    CHI_ROW_REMOVED) {
+				chi_columns_head(&reader.chunk, row, &head);
+				chi_briefs_add(briefs, &head);
+			}
+		}
 	}
 	assert_int_equal(rc, CHI_NONE);
 	chi_columns_reader_deinit(&reader);

@@ -17,8 +17,6 @@
 
 #include "chistore/games.h"
 
-struct chi_columns_chunk;
-
 #define CHI_BRIEFS_BLOCK_GAMES 65536 /* their 512 KiB are taken when the first is added */
 #define CHI_BRIEFS_BLOCKS      256   /* games with higher numbers are never known: 128 MiB in all */
 
@@ -33,8 +31,8 @@ struct chi_briefs {
 /* Forgets all. No other thread may be at it. */
 void chi_briefs_deinit(struct chi_briefs *briefs);
 
-/* Adds the games of a verified chunk of a committed snapshot. Without memory they stay unknown. */
-void chi_briefs_add(struct chi_briefs *briefs, const struct chi_columns_chunk *chunk);
+/* Adds a game of a committed snapshot. Without memory it stays unknown. */
+void chi_briefs_add(struct chi_briefs *briefs, const struct chi_game_head *head);
 
 /* A head with what is known: number, result, date and ratings; the rest is 0. False: it is not. */
 bool chi_briefs_get(const struct chi_briefs *briefs, uint32_t number, struct chi_game_head *out);

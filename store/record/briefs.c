@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/games/briefs.h"
+#include "store/record/briefs.h"
 
 #include <stdlib.h>
-
-#include "store/games/columns.h"
 
 /* A game, from the lowest bit: 1, result (2 bits), day (5), month (4), year (16), ratings of White
  * and Black (16 each). 0: it is not known. Threads that add the same game write the same. */
@@ -37,37 +35,24 @@ static struct chi_briefs_block *block_for(struct chi_briefs *briefs, uint32_t nu
 	return made;
 }
 
-/* 0: a value has more bits than it has here, or the game was removed. */
-static uint64_t pack(const struct chi_columns_chunk *chunk, uint32_t row)
+/* 0: a value has more bits than it has here. */
+static uint64_t pack_brief(const struct chi_game_head *head)
 {
-#define AT(column) ((uint64_t)chi_column_value(chunk, CHI_COLUMN_##column, row))
-	uint64_t result = AT(RESULT);
-	uint64_t day = AT(DAY);
-	uint64_t month = AT(MONTH);
-	if (result > CHI_RESULT_OTHER || day > 31 || month > 15) {
+	if (head->result > CHI_RESULT_OTHER || head->day > 31 || head->month > 15) {
 		return 0;
 	}
-	return KNOWN | result << 1 | day << 3 | month << 8 | (AT(YEAR) & UINT16_MAX) << 12 |
-	       (AT(WHITE_ELO) & UINT16_MAX) << 28 | (AT(BLACK_ELO) & UINT16_MAX) << 44;
-#undef AT
+	return KNOWN | (uint64_t)head->result << 1 | (uint64_t)head->day << 3 |
+	       (uint64_t)head->month << 8 | (uint64_t)head->year << 12 |
+	       (uint64_t)head->white_elo << 28 | (uint64_t)head->black_elo << 44;
 }
 
-void chi_briefs_add(struct chi_briefs *briefs, const struct chi_columns_chunk *chunk)
+void chi_briefs_add(struct chi_briefs *briefs, const struct chi_game_head *head)
 {
-	struct chi_briefs_block *block = NULL;
-	for (uint32_t row = 0; row < chunk->n; row++) {
-		uint32_t number = chunk->first + row;
-		uint32_t place = number % CHI_BRIEFS_BLOCK_GAMES;
-		uint64_t packed = pack(chunk, row);
-		if (block == NULL || place == 0) {
-			block = block_for(briefs, number);
-		}
-		if (block == NULL) {
-			return;
-		}
-		if (packed != 0) {
-			atomic_store_explicit(&block->games[place], packed, memory_order_relaxed);
-		}
+	uint64_t packed = pack_brief(head);
+	struct chi_briefs_block *block = packed != 0 ? block_for(briefs, head->number) : NULL;
+	if (block != NULL) {
+		atomic_store_explicit(&block->games[head->number % CHI_BRIEFS_BLOCK_GAMES], packed,
+				      memory_order_relaxed);
 	}
 }
 
