@@ -7,9 +7,9 @@
 #include "store/query/parallel.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "store/record/codec.h"
 
 /* Fewer parts than this are walked before threads have begun. */
@@ -143,26 +143,6 @@ static void *walk_parts(void *context)
 	return NULL;
 }
 
-/* Signals meant for the program go to threads that it knows; those of a thread's own faults must
- * not be blocked. Returns how many of `n` threads began. */
-static unsigned start_others(struct team *team, pthread_t *others, unsigned n)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
-	sigset_t blocked;
-	sigset_t before;
-	unsigned begun = 0;
-	(void)sigfillset(&blocked);
-	for (size_t i = 0; i < CHI_COUNT(own); i++) {
-		(void)sigdelset(&blocked, own[i]);
-	}
-	(void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	while (begun < n && pthread_create(&others[begun], NULL, walk_parts, team) == 0) {
-		begun++;
-	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return begun;
-}
-
 /* The scan goes on after the last part, or leaves its phase. */
 static int finish_team(struct team *team)
 {
@@ -197,7 +177,7 @@ int chi_parallel_walk(struct chi_scan *scan, unsigned threads, uint64_t parts, c
 			    .most = parts};
 	(void)pthread_mutex_init(&team.lock, NULL);
 	unsigned most = threads < CHI_PARALLEL_MAX ? threads : CHI_PARALLEL_MAX;
-	unsigned n = start_others(&team, others, most - 1);
+	unsigned n = chi_threads_start(others, most - 1, walk_parts, &team);
 	(void)walk_parts(&team);
 	while (n > 0) {
 		(void)pthread_join(others[--n], NULL);
