@@ -32,6 +32,51 @@ void chi_page_cursor_init(struct chi_page_cursor *cursor, struct chi_page_file *
 	}
 }
 
+/* The first node of the page on top that the key may be at or below: of a leaf the first one that
+ * is not less, of a branch the last one whose bound is not greater. */
+static int seek_node(struct chi_page_cursor *cursor, const MDB_val *key, unsigned *at)
+{
+	const uint8_t *page = cursor->stack[cursor->depth - 1].page;
+	bool branch = chi_page_file_is_branch(page);
+	struct chi_page_file_node node;
+	unsigned i = branch ? 1 : 0; /* a branch's first key is less than all */
+	for (; i < chi_page_file_nodes(page); i++) {
+		if (!chi_page_file_read_node(cursor->file_image, page, i, &node)) {
+			return -CHI_ECORRUPT;
+		}
+		const MDB_val here = chi_val(node.key, node.key_len);
+		int order = chi_page_bytewise(&here, key);
+		if (branch ? order > 0 : order >= 0) {
+			break;
+		}
+	}
+	*at = branch ? i - 1 : i;
+	return CHI_OK;
+}
+
+int chi_page_cursor_seek(struct chi_page_cursor *cursor, const struct chi_page_tree *tree,
+			 const MDB_val *key)
+{
+	struct chi_page_file_node node;
+	unsigned at = 0;
+	cursor->left = tree->entries;
+	cursor->depth = 0;
+	int rc = tree->root == NO_PAGE ? CHI_OK : descend(cursor, tree->root);
+	while (rc == CHI_OK && cursor->depth > 0) {
+		const uint8_t *page = cursor->stack[cursor->depth - 1].page;
+		rc = seek_node(cursor, key, &at);
+		if (rc < 0 || !chi_page_file_is_branch(page)) {
+			cursor->stack[cursor->depth - 1].next = at;
+			break;
+		}
+		cursor->stack[cursor->depth - 1].next = at + 1;
+		rc = chi_page_file_read_node(cursor->file_image, page, at, &node)
+			     ? descend(cursor, node.child)
+			     : -CHI_ECORRUPT;
+	}
+	return rc;
+}
+
 void chi_page_cursor_deinit(struct chi_page_cursor *cursor)
 {
 	for (unsigned i = 0; i < CHI_PAGE_FILE_DEPTH; i++) {

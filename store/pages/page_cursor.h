@@ -24,6 +24,10 @@ struct chi_page_cursor {
 /* Before the first entry. Takes no memory yet; both are the caller's. */
 void chi_page_cursor_init(struct chi_page_cursor *cursor, struct chi_page_file *file_image,
 			  const struct chi_page_tree *tree);
+/* At the first entry whose key is not less than `key` in LMDB's own order. -CHI_ECORRUPT,
+ * -CHI_ENOMEM. */
+CHI_MUSTUSE int chi_page_cursor_seek(struct chi_page_cursor *cursor,
+				     const struct chi_page_tree *tree, const MDB_val *key);
 /* Harmless on a zeroed one. */
 void chi_page_cursor_deinit(struct chi_page_cursor *cursor);
 

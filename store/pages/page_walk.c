@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "store/lmdb_err.h"
 #include "store/pages/pages.h"
 #include "store/record/codec.h"
@@ -33,6 +34,9 @@ static void report_page(struct chi_page_walk *w, const char *format, va_list arg
 {
 	char text[REPORT_SIZE];
 	w->errors++;
+	if (w->damaged != NULL) {
+		atomic_store_explicit(w->damaged, true, memory_order_relaxed);
+	}
 	if (w->report != NULL) {
 		(void)vsnprintf(text, sizeof(text), format, args);
 		w->report(w->report_context, text);
@@ -62,7 +66,7 @@ int chi_page_walk_init(struct chi_page_walk *w)
 	uint64_t pages = chi_page_file_pages(&w->file_image);
 	bool more = w->file_image.last >= pages && w->file_image.last - pages < MISSING_MOST;
 	w->n_pages = more ? w->file_image.last + 1 : pages;
-	w->pages = calloc(w->n_pages + 1, 1);
+	w->pages = calloc(w->n_pages + 1, sizeof(*w->pages));
 	return w->pages == NULL ? -CHI_ENOMEM : CHI_OK;
 }
 
@@ -70,6 +74,13 @@ void chi_page_walk_deinit(struct chi_page_walk *w)
 {
 	free(w->pages);
 	w->pages = NULL;
+}
+
+void chi_page_walk_restart(struct chi_page_walk *w)
+{
+	for (uint64_t i = 0; i < w->n_pages; i++) {
+		atomic_store_explicit(&w->pages[i], CHI_PAGE_UNKNOWN, memory_order_relaxed);
+	}
 }
 
 int chi_page_bytewise(const MDB_val *a, const MDB_val *b)
@@ -106,14 +117,15 @@ int chi_page_value(struct chi_page_file *file_image, const struct chi_page_file_
 /* One page more is reached. */
 static bool reach(struct chi_page_walk *w, const struct chi_page_tree *tree, uint64_t number)
 {
+	unsigned char unknown = CHI_PAGE_UNKNOWN;
 	if (number < HEADS || number >= chi_page_file_pages(&w->file_image) ||
 	    (!tree->lenient && number > w->file_image.last) ||
-	    w->pages[number] != CHI_PAGE_UNKNOWN) {
+	    !atomic_compare_exchange_strong_explicit(&w->pages[number], &unknown, CHI_PAGE_REACHED,
+						     memory_order_relaxed, memory_order_relaxed)) {
 		complain(w, "the %s tree leads to page %" PRIu64 ", which is not its own",
 			 tree->name, number);
 		return false;
 	}
-	w->pages[number] = CHI_PAGE_REACHED;
 	return true;
 }
 
@@ -277,11 +289,41 @@ static int walk_nodes(struct chi_page_walk *w, struct chi_page_tree *tree, uint6
 	return rc;
 }
 
+static bool is_set(const atomic_bool *flag)
+{
+	return flag != NULL && atomic_load_explicit(flag, memory_order_relaxed);
+}
+
+/* The level of the pages that parts begin with. */
+static unsigned part_level(const struct chi_page_tree *tree)
+{
+	return tree->depth > 2 ? tree->depth - 2 : 1;
+}
+
+/* A part instead of its pages. The last key that the walk saw is the part's bound. */
+static int note_part(struct chi_page_tree *tree, uint64_t number)
+{
+	struct chi_page_parts *parts = tree->parts;
+	if (tree->last_len > CHI_TREE_KEY_MAX) {
+		return -CHI_ECORRUPT;
+	}
+	if (chi_grow(&parts->part, &parts->size, parts->n + 1, sizeof(*parts->part)) < 0) {
+		return -CHI_ENOMEM;
+	}
+	struct chi_page_part *part = &parts->part[parts->n++];
+	*part = (struct chi_page_part){.page = number, .bound_len = tree->last_len};
+	memcpy(part->bound, tree->last, tree->last_len);
+	return CHI_OK;
+}
+
 static int walk_page(struct chi_page_walk *w, struct chi_page_tree *tree, uint64_t number,
 		     unsigned level)
 {
-	if (w->stop != NULL && atomic_load_explicit(w->stop, memory_order_relaxed)) {
+	if (is_set(w->stop) || is_set(w->damaged)) {
 		return -CHI_ECANCELED;
+	}
+	if (tree->parts != NULL && level == part_level(tree)) {
+		return note_part(tree, number);
 	}
 	if (level == CHI_PAGE_FILE_DEPTH) {
 		complain(w, "the %s tree is too deep", tree->name);
@@ -323,6 +365,33 @@ int chi_page_walk_tree(struct chi_page_walk *w, struct chi_page_tree *tree)
 	if (rc == CHI_OK && !tree->lenient && w->errors == before && tree->n != tree->entries) {
 		complain(w, "the %s tree has %" PRIu64 " entries, not %" PRIu64, tree->name,
 			 tree->n, tree->entries);
+	}
+	return rc;
+}
+
+int chi_page_walk_parts(struct chi_page_walk *w, struct chi_page_tree *tree,
+			struct chi_page_parts *parts)
+{
+	tree->n = 0;
+	tree->last_len = 0;
+	tree->parts = parts;
+	int rc = walk_page(w, tree, tree->root, 0);
+	tree->parts = NULL;
+	return rc;
+}
+
+int chi_page_walk_part(struct chi_page_walk *w, struct chi_page_tree *tree,
+		       const struct chi_page_parts *parts, size_t i)
+{
+	const struct chi_page_part *part = &parts->part[i];
+	tree->n = 0;
+	tree->last_len = part->bound_len;
+	tree->last_is_bound = true;
+	memcpy(tree->last, part->bound, part->bound_len);
+	int rc = walk_page(w, tree, part->page, part_level(tree));
+	if (rc == CHI_OK && i + 1 < parts->n) {
+		const MDB_val bound = chi_val(part[1].bound, part[1].bound_len);
+		check_order(w, tree, part[1].page, &bound, true);
 	}
 	return rc;
 }

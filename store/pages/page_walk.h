@@ -4,7 +4,8 @@
  * repair. LMDB believes pages: one that is damaged leads its cursors out of the map. Here each page
  * is checked against the file and against its neighbours first, so no damage can stop the process.
  *
- * Used by one thread at a time.
+ * A walk is used by one thread at a time. Walks of several threads may share one map of pages, so
+ * that each page is still reached once.
  */
 #pragma once
 
@@ -16,6 +17,7 @@
 
 #include "base/attr.h"
 #include "chistore/types.h"
+#include "store/block/block.h"
 #include "store/pages/page_file.h"
 
 /* LMDB's longest key. */
@@ -27,6 +29,22 @@ struct chi_page_tree;
 /* Takes an entry, whose bytes live until it returns. A negative status ends the walk. */
 typedef int chi_page_take(struct chi_page_walk *walk, struct chi_page_tree *tree,
 			  const MDB_val *key, const MDB_val *value);
+
+/* A part of a tree that one thread walks: what a branch page of the lowest level leads to, or a
+ * leaf of a tree of two levels. */
+struct chi_page_part {
+	uint64_t page;
+	size_t bound_len; /* of the key above it, which no key of the part is less than; 0: the
+			     first */
+	uint8_t bound[CHI_TREE_KEY_MAX];
+};
+
+/* The parts of a tree, in order. Zeroed at first; `part` is the caller's to free. */
+struct chi_page_parts {
+	struct chi_page_part *part;
+	size_t n;
+	size_t size;
+};
 
 struct chi_page_tree {
 	const char *name;
@@ -44,6 +62,7 @@ struct chi_page_tree {
 	size_t last_len;
 	bool last_is_bound; /* `last` came from a branch page: the next key may equal it */
 	uint8_t last[CHI_PAGE_KEY_MAX];
+	struct chi_page_parts *parts; /* are noted and not walked; or NULL */
 };
 
 enum chi_page_state {
@@ -59,7 +78,9 @@ struct chi_page_walk {
 	void *report_context;
 	void *context;		 /* of `take` */
 	const atomic_bool *stop; /* or NULL; set by another thread: -CHI_ECANCELED */
-	uint8_t *pages; /* chi_page_state of each page, also of those after the file's end */
+	atomic_bool *damaged; /* or NULL; set with the first damage, which ends all walks that share
+				 it: -CHI_ECANCELED */
+	atomic_uchar *pages;  /* chi_page_state of each page, also of those after the file's end */
 	uint64_t n_pages;
 	uint64_t errors; /* damages reported */
 	bool quiet;	 /* the walk itself reports none: it did so before */
@@ -68,6 +89,9 @@ struct chi_page_walk {
 /* Takes a byte of memory for each page of the file. -CHI_ENOMEM. */
 CHI_MUSTUSE int chi_page_walk_init(struct chi_page_walk *walk);
 void chi_page_walk_deinit(struct chi_page_walk *walk);
+
+/* All pages are unknown again, for another walk. */
+void chi_page_walk_restart(struct chi_page_walk *walk);
 
 /* Reports and counts a damage. */
 CHI_PRINTF(2, 3)
@@ -80,6 +104,19 @@ CHI_MUSTUSE int chi_page_walk_free(struct chi_page_walk *walk);
 /* Hands over each entry that the tree leads to. CHI_OK, also if damage was found; -CHI_ENOMEM,
  * -CHI_ECANCELED, or what `take` returned. */
 CHI_MUSTUSE int chi_page_walk_tree(struct chi_page_walk *walk, struct chi_page_tree *tree);
+
+/*
+ * Walks what is above the parts of a tree of two levels or more, whose number is known, and notes
+ * the parts. All of them, each walked once with a walk of the same map, are the tree: the caller
+ * compares the sum of tree->n with tree->entries. As chi_page_walk_tree; -CHI_ECORRUPT: a key is
+ * too long for a part.
+ */
+CHI_MUSTUSE int chi_page_walk_parts(struct chi_page_walk *walk, struct chi_page_tree *tree,
+				    struct chi_page_parts *parts);
+
+/* One of these parts, with a tree that is the thread's own. As chi_page_walk_tree. */
+CHI_MUSTUSE int chi_page_walk_part(struct chi_page_walk *walk, struct chi_page_tree *tree,
+				   const struct chi_page_parts *parts, size_t i);
 
 /* Hands over each entry of leaf pages that are not reached, without complaints; of free ones too if
  * `all`. The pages stay what they are. `tree` is lenient. */
