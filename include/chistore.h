@@ -318,7 +318,8 @@ CHI_MUSTUSE int chi_scan_count(struct chi_client *client, const struct chi_scan_
 /* ---- Whole-store work -------------------------------------------------------------------- */
 
 /* Reads and checks everything. CHI_OK: sound; -CHI_ECORRUPT: `report` was called for each damage.
- */
+ * In-process by up to 4 threads, as many as there are processors that the caller may run on; they
+ * end before it returns. A damaged store is read a second time by one of them, which reports. */
 CHI_MUSTUSE int chi_store_verify(struct chi_client *client, chi_verify_report *report,
 				 void *context, struct chi_verify_result *result);
 

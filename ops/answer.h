@@ -63,6 +63,7 @@ struct chi_sink {
 	chi_verify_report *report; /* each damage of a verification; may be NULL */
 	void *context;
 	const atomic_bool *stop; /* a verification is to end; may be NULL */
+	unsigned threads;	 /* that may help a verification; 0: none */
 };
 
 /* `result` is zeroed: a struct chi_verify_result, chi_compacted; nothing of a copy. A failure

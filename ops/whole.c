@@ -19,7 +19,8 @@ int chi_whole_verify(struct chi_dir *store, const struct chi_sink *sink, void *r
 		     struct chi_fault *fault)
 {
 	struct chi_verify_result *found = result;
-	int status = chi_search_verify(store, sink->stop, sink->report, sink->context, found);
+	int status = chi_search_verify(store, sink->threads, sink->stop, sink->report,
+				       sink->context, found);
 	return status != -CHI_ECORRUPT
 		       ? status
 		       : chi_fail(fault, status, "the store is damaged in %" PRIu64 " places",

@@ -175,10 +175,10 @@ static int check_all(struct check *check)
 	return rc == CHI_NONE ? CHI_OK : rc;
 }
 
-int chi_search_verify(struct chi_dir *store, const atomic_bool *stop, chi_verify_report *report,
-		      void *context, struct chi_verify_result *result)
+int chi_search_verify(struct chi_dir *store, unsigned threads, const atomic_bool *stop,
+		      chi_verify_report *report, void *context, struct chi_verify_result *result)
 {
-	int rc = chi_dir_verify_until(store, stop, report, context, result);
+	int rc = chi_dir_verify_until(store, threads, stop, report, context, result);
 	struct check check = {.stop = stop, .report = report, .context = context, .result = result};
 	if (rc != CHI_OK) {
 		return rc;

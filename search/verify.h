@@ -13,6 +13,6 @@
  * have changed since, holds nothing that is believed, and need only be readable. Memory for it is a
  * quarter of a byte a game. `stop` may be NULL.
  */
-CHI_MUSTUSE int chi_search_verify(struct chi_dir *store, const atomic_bool *stop,
+CHI_MUSTUSE int chi_search_verify(struct chi_dir *store, unsigned threads, const atomic_bool *stop,
 				  chi_verify_report *report, void *context,
 				  struct chi_verify_result *result);

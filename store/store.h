@@ -470,10 +470,15 @@ CHI_MUSTUSE int chi_write_note(struct chi_write *write,
 CHI_MUSTUSE int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *context,
 			       struct chi_verify_result *result);
 
-/* The same; -CHI_ECANCELED soon after *stop is set. */
-CHI_MUSTUSE int chi_dir_verify_until(struct chi_dir *store, const atomic_bool *stop,
-				     chi_verify_report *report, void *context,
-				     struct chi_verify_result *result);
+/*
+ * The same by up to `threads` threads, this one included; 4 help at most. Others end before it
+ * returns, and take 4 bytes of memory a game each. A store that they do not find sound is walked by
+ * one thread then, which reports the same damage in the same order. -CHI_ECANCELED soon after *stop
+ * is set, which may be NULL.
+ */
+CHI_MUSTUSE int chi_dir_verify_until(struct chi_dir *store, unsigned threads,
+				     const atomic_bool *stop, chi_verify_report *report,
+				     void *context, struct chi_verify_result *result);
 
 struct chi_repair_positions {
 	void *context;

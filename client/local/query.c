@@ -84,10 +84,23 @@ static int change_store(struct chi_client *client, const struct chi_request *req
 	return status;
 }
 
+/* More wait for memory rather than for processors. */
+#define THREADS_MAX 16
+
+/* That may help a query or a verification: one for each processor that this thread may run on. */
+static unsigned count_threads(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
+}
+
 int chi_inproc_bytes(struct chi_client *client, enum chi_op op, const struct chi_sink *sink,
 		     void *result)
 {
-	return chi_op_row_of(op)->whole(client->inproc.store, sink, result, &client->error);
+	struct chi_sink own = sink != NULL ? *sink : (struct chi_sink){.fd = -1};
+	own.threads = count_threads();
+	return chi_op_row_of(op)->whole(client->inproc.store, &own, result, &client->error);
 }
 
 int chi_inproc_call(struct chi_client *client, const struct chi_request *request, void *out)
@@ -105,17 +118,6 @@ int chi_inproc_call(struct chi_client *client, const struct chi_request *request
 
 /* Slices of a server between two words of progress: some 10 ms. */
 #define STEPS_TOLD 1024
-
-/* More wait for memory rather than for processors. */
-#define THREADS_MAX 16
-
-/* That may help a query: one for each processor that this thread may run on. */
-static unsigned count_threads(void)
-{
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
-}
 
 static void tell_unknown(struct chi_client *client, const struct chi_query *query)
 {

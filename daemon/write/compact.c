@@ -46,7 +46,7 @@ static void *verify_copy(void *context)
 	struct chi_verify_result result;
 	char why[64];
 	check->status =
-		chi_dir_verify_until(writer->served->store, &check->stop, NULL, NULL, &result);
+		chi_dir_verify_until(writer->served->store, 1, &check->stop, NULL, NULL, &result);
 	if (check->status == -CHI_ECORRUPT) {
 		(void)snprintf(why, sizeof(why), "the store is damaged in %" PRIu64 " places",
 			       result.errors);

@@ -243,6 +243,46 @@ static int after(struct chi_verify *v, int tree)
 	}
 }
 
+int chi_verify_tree(struct chi_verify *v, int tree)
+{
+	if (!v->found[tree]) {
+		chi_page_complain(&v->walk, "the %s tree is missing", v->trees[tree].name);
+	}
+	int rc = was_before(v, tree);
+	rc = rc == CHI_OK ? walk_tree(v, tree) : rc;
+	return rc == CHI_OK ? after(v, tree) : rc;
+}
+
+static int walk_trees(struct chi_verify *v, const int *trees, size_t n)
+{
+	int rc = CHI_OK;
+	for (size_t i = 0; rc == CHI_OK && i < n; i++) {
+		rc = chi_verify_tree(v, trees[i]);
+	}
+	return rc;
+}
+
+/* What games and positions are held against, these two together, and the rest. */
+static int walk_side_by_side(struct chi_verify *v)
+{
+	static const int before[] = {CHI_VERIFY_META, CHI_VERIFY_IDS, CHI_VERIFY_NAMES,
+				     CHI_VERIFY_COLUMNS, CHI_VERIFY_POSTINGS};
+	static const int rest[] = {CHI_VERIFY_TRAITS, CHI_VERIFY_GAMESETS, CHI_VERIFY_STRENGTH,
+				   CHI_VERIFY_CLIENTS, CHI_VERIFY_QUEUE};
+	int rc = walk_trees(v, before, CHI_COUNT(before));
+	rc = rc == CHI_OK ? chi_verify_together(v) : rc;
+	return rc == CHI_OK ? walk_trees(v, rest, CHI_COUNT(rest)) : rc;
+}
+
+static int walk_in_order(struct chi_verify *v)
+{
+	int rc = CHI_OK;
+	for (int i = 0; rc == CHI_OK && i < CHI_VERIFY_TREES; i++) {
+		rc = chi_verify_tree(v, i);
+	}
+	return rc;
+}
+
 /* The meta tree first: the others are held against the state. */
 static int walk_all(struct chi_verify *v)
 {
@@ -252,13 +292,8 @@ static int walk_all(struct chi_verify *v)
 	if (rc == CHI_OK) {
 		rc = chi_page_walk_tree(&v->walk, &main);
 	}
-	for (int i = 0; rc == CHI_OK && i < CHI_VERIFY_TREES; i++) {
-		if (!v->found[i]) {
-			chi_page_complain(&v->walk, "the %s tree is missing", v->trees[i].name);
-		}
-		rc = was_before(v, i);
-		rc = rc == CHI_OK ? walk_tree(v, i) : rc;
-		rc = rc == CHI_OK ? after(v, i) : rc;
+	if (rc == CHI_OK) {
+		rc = v->threads > 1 ? walk_side_by_side(v) : walk_in_order(v);
 	}
 	chi_verify_end_blocks(v);
 	rc = rc == CHI_OK ? chi_verify_compare_games(v) : rc;
@@ -306,6 +341,27 @@ static int verify_all(struct chi_verify *v)
 		compare_state(v);
 	}
 	return rc;
+}
+
+/*
+ * Whether several threads find the store sound. Damage is found in an order that changes with the
+ * threads, and some of it is named by what was found before: where there is any, all is walked
+ * again by one thread, which reports it.
+ */
+static bool is_sound(const struct chi_verify *v, unsigned threads)
+{
+	atomic_bool damaged = false;
+	struct chi_verify_result result = {0};
+	struct chi_verify quick = {
+		.walk = v->walk, .env = v->env, .result = &result, .threads = threads};
+	quick.walk.report = NULL;
+	quick.walk.context = &quick;
+	quick.walk.damaged = &damaged;
+	bool sound = verify_all(&quick) == CHI_OK && quick.walk.errors == 0;
+	if (sound) {
+		*v->result = result;
+	}
+	return sound;
 }
 
 static bool same_heads(const struct chi_page_file *a, const struct chi_page_file *b)
@@ -360,8 +416,9 @@ static void explain(struct chi_verify *v, struct chi_env *env)
 }
 
 /* *unread: the system has failed a read. */
-static int verify(struct chi_dir *store, const atomic_bool *stop, chi_verify_report *report,
-		  void *context, struct chi_verify_result *result, bool *unread)
+static int verify(struct chi_dir *store, unsigned threads, const atomic_bool *stop,
+		  chi_verify_report *report, void *context, struct chi_verify_result *result,
+		  bool *unread)
 {
 	*result = (struct chi_verify_result){0};
 	struct chi_verify v = {.result = result, .env = store->env};
@@ -374,7 +431,9 @@ static int verify(struct chi_dir *store, const atomic_bool *stop, chi_verify_rep
 	int rc = chi_read_begin(store, &read);
 	if (rc == CHI_OK) {
 		rc = look_reported(&v, read->env);
-		rc = rc == CHI_OK ? verify_all(&v) : rc;
+		if (rc == CHI_OK && (threads < 2 || !is_sound(&v, threads))) {
+			rc = verify_all(&v);
+		}
 		chi_read_end(read);
 	} else if (!chi_env_forked(store->env)) {
 		explain(&v, store->env);
@@ -385,22 +444,22 @@ static int verify(struct chi_dir *store, const atomic_bool *stop, chi_verify_rep
 										: -CHI_ECORRUPT;
 }
 
-int chi_dir_verify_until(struct chi_dir *store, const atomic_bool *stop, chi_verify_report *report,
-			 void *context, struct chi_verify_result *result)
+int chi_dir_verify_until(struct chi_dir *store, unsigned threads, const atomic_bool *stop,
+			 chi_verify_report *report, void *context, struct chi_verify_result *result)
 {
 	bool unread;
-	return verify(store, stop, report, context, result, &unread);
+	return verify(store, threads, stop, report, context, result, &unread);
 }
 
 int chi_dir_verify(struct chi_dir *store, chi_verify_report *report, void *context,
 		   struct chi_verify_result *result)
 {
-	return chi_dir_verify_until(store, NULL, report, context, result);
+	return chi_dir_verify_until(store, 1, NULL, report, context, result);
 }
 
 int chi_verify_readable(struct chi_dir *store, struct chi_verify_result *result)
 {
 	bool unread;
-	int rc = verify(store, NULL, NULL, NULL, result, &unread);
+	int rc = verify(store, 1, NULL, NULL, NULL, result, &unread);
 	return rc == -CHI_ECORRUPT && unread ? -CHI_EIO : rc;
 }

@@ -26,17 +26,16 @@ struct chi_record_rest;
 enum {
 	CHI_VERIFY_IDENTITY = 1, /* where the game was met */
 	CHI_VERIFY_HEAD = 2,
-	CHI_VERIFY_BODY = 4,
-	CHI_VERIFY_PRUNED = 8,
-	CHI_VERIFY_WRONG = 16, /* its lists and its moves disagree: to be located */
+	CHI_VERIFY_PRUNED = 4,
+	CHI_VERIFY_WRONG = 8, /* its lists and its moves disagree: to be located */
 };
 
 struct chi_verify_game {
-	uint32_t sum;	 /* of the entries that its moves call for, less those in lists */
-	uint32_t traits; /* the same of its traits */
+	uint32_t traits; /* the sum that its moves call for, less those in lists of traits */
 	uint16_t max_ply;
 	uint8_t result;
 	uint8_t flags;
+	bool body; /* it was met. Apart from the flags, which other threads read meanwhile */
 };
 
 /* A position of a game whose lists are wrong. */
@@ -49,9 +48,11 @@ struct chi_verify_call {
 
 struct chi_verify_archive {
 	struct chi_verify_game *games; /* by number */
-	uint64_t n;		       /* of them, the unused 0 included */
-	uint64_t disagreements;	       /* reported, between parts that are sound */
-	bool locating;		       /* a second pass: only games that are wrong matter */
+	uint32_t *sums; /* by number: of the entries that its moves call for, less those in lists */
+	uint64_t n;	/* of them, the unused 0 included */
+	uint64_t disagreements; /* reported, between parts that are sound */
+	bool locating;		/* a second pass: only games that are wrong matter */
+	bool side_by_side;	/* bodies and positions are walked at the same time */
 
 	struct chi_names_checker *names; /* of the names tree */
 	uint32_t last_name[CHI_NAME_KINDS];
@@ -140,6 +141,10 @@ void chi_verify_traits_end(struct chi_verify *verify);
 /* Before and after the walk through the positions. */
 CHI_MUSTUSE int chi_verify_lists_begin(struct chi_verify *verify);
 void chi_verify_lists_end(struct chi_verify *verify);
+
+/* The same of a part of the positions, from `low` to before `end`, NULL: to the last one. */
+CHI_MUSTUSE int chi_verify_lists_begin_at(struct chi_verify *verify, const MDB_val *low);
+void chi_verify_lists_end_at(struct chi_verify *verify, const MDB_val *end);
 
 /* The list of a position, in its record or in the postings tree. */
 CHI_MUSTUSE int chi_verify_list(struct chi_verify *verify, const MDB_val *key,

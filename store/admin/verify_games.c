@@ -42,10 +42,11 @@ int chi_verify_archive_begin(struct chi_verify *v)
 	struct chi_verify_archive *a = &v->archive;
 	a->n = (v->stated ? v->state.last_game : 0) + UINT64_C(1);
 	a->games = calloc(a->n, sizeof(*a->games));
+	a->sums = calloc(a->n, sizeof(*a->sums));
 	a->list = malloc(CHI_POSTINGS_CHUNK_ENTRIES * sizeof(*a->list));
 	a->room = chi_verify_room_new();
 	chi_arena_init(&a->arena, GAME_ARENA);
-	if (a->games == NULL || a->list == NULL || a->room == NULL) {
+	if (a->games == NULL || a->sums == NULL || a->list == NULL || a->room == NULL) {
 		return -CHI_ENOMEM;
 	}
 	int rc = chi_bodies_reader_new(&a->bodies);
@@ -61,6 +62,7 @@ void chi_verify_archive_deinit(struct chi_verify *v)
 {
 	struct chi_verify_archive *a = &v->archive;
 	free(a->games);
+	free(a->sums);
 	free(a->list);
 	free(a->room);
 	free(a->filter);
@@ -218,7 +220,7 @@ static int check_body(struct chi_verify *v, uint32_t number, const struct chi_bo
 		chi_verify_disagree(v, "game %u: it has a body, but no columns", number);
 		return CHI_OK;
 	}
-	known->flags |= CHI_VERIFY_BODY;
+	known->body = true;
 	int rc = join_game(v, number, &head);
 	chi_arena_reset(&a->arena);
 	rc = rc == CHI_OK ? chi_body_unpack(&head, body, names, &a->arena, &game) : rc;
@@ -307,7 +309,7 @@ void chi_verify_bodies_end(struct chi_verify *v)
 	a->joined = a->joined && v->walk.errors == a->disagreements;
 	for (uint64_t i = 1; a->joined && i < a->n; i++) {
 		uint8_t flags = a->games[i].flags;
-		if ((flags & CHI_VERIFY_IDENTITY) != 0 && (flags & CHI_VERIFY_BODY) == 0) {
+		if ((flags & CHI_VERIFY_IDENTITY) != 0 && !a->games[i].body) {
 			chi_verify_disagree(v, "game %" PRIu64 ": it has an identity, but no %s", i,
 					    (flags & CHI_VERIFY_HEAD) == 0 ? "columns" : "body");
 		}

@@ -125,11 +125,18 @@ static void locate_posting(struct chi_verify *v, const struct list *list,
 	}
 }
 
+/* Where bodies are walked meanwhile, that all games have theirs is found by that walk. */
+static bool is_game(const struct chi_verify_archive *a, const struct chi_verify_game *game)
+{
+	return game != NULL &&
+	       (a->side_by_side ? (game->flags & CHI_VERIFY_HEAD) != 0 : game->body);
+}
+
 static void take_posting(struct chi_verify *v, struct list *list, const struct chi_posting *entry)
 {
 	struct chi_verify_archive *a = &v->archive;
 	struct chi_verify_game *game = chi_verify_find_game(v, entry->game);
-	if (game == NULL || (game->flags & CHI_VERIFY_BODY) == 0) {
+	if (!is_game(a, game)) {
 		disagree_at(v, list->key->mv_data, list->key->mv_size,
 			    "is in its list, but there is no such game", entry->game);
 		return;
@@ -142,7 +149,7 @@ static void take_posting(struct chi_verify *v, struct list *list, const struct c
 		return;
 	}
 	if ((game->flags & CHI_VERIFY_PRUNED) == 0) {
-		game->sum -= (uint32_t)hash;
+		a->sums[entry->game] -= (uint32_t)hash;
 	} else if (!chi_verify_may_be(a, hash)) {
 		disagree_at(v, list->key->mv_data, list->key->mv_size,
 			    "is in its list, with what it did not play here", entry->game);
@@ -276,11 +283,29 @@ int chi_verify_lists_begin(struct chi_verify *v)
 	return CHI_OK;
 }
 
-void chi_verify_lists_end(struct chi_verify *v)
+int chi_verify_lists_begin_at(struct chi_verify *v, const MDB_val *low)
+{
+	struct chi_verify_archive *a = &v->archive;
+	a->list_left = false;
+	int rc = chi_page_cursor_seek(&a->lists, &v->trees[CHI_VERIFY_POSTINGS], low);
+	/* A chunk's key is a position's and more. */
+	while (rc == CHI_OK && (rc = read_chunk(a)) == CHI_OK &&
+	       chi_position_compare(a->list_key.mv_data, a->list_key_len, low->mv_data,
+				    low->mv_size) < 0) {
+	}
+	return rc == CHI_NONE ? CHI_OK : rc;
+}
+
+void chi_verify_lists_end_at(struct chi_verify *v, const MDB_val *end)
 {
 	if (v->archive.lists_read) {
-		(void)next_chunk(v, NULL);
+		(void)next_chunk(v, end);
 	}
+}
+
+void chi_verify_lists_end(struct chi_verify *v)
+{
+	chi_verify_lists_end_at(v, NULL);
 }
 
 /* ---- Traits ------------------------------------------------------------------------------- */
@@ -307,7 +332,7 @@ int chi_verify_traits(struct chi_page_walk *walk, struct chi_page_tree *tree, co
 	a->last_listed = a->list[n - 1].game;
 	for (size_t i = 0; i < n; i++) {
 		struct chi_verify_game *game = chi_verify_find_game(v, a->list[i].game);
-		if (game != NULL && ((game->flags & CHI_VERIFY_BODY) != 0 || !a->joined)) {
+		if (game != NULL && (game->body || !a->joined)) {
 			game->traits -= chi_verify_trait_hash(trait, a->list[i].game);
 		} else {
 			chi_verify_disagree(v,
@@ -345,7 +370,7 @@ static uint64_t mark_wrong(struct chi_verify_archive *a)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 1; i < a->n; i++) {
-		if (a->games[i].sum != 0 && n++ < LOCATED) {
+		if (a->sums[i] != 0 && n++ < LOCATED) {
 			a->games[i].flags |= CHI_VERIFY_WRONG;
 		}
 	}
@@ -356,7 +381,7 @@ static uint64_t mark_wrong(struct chi_verify_archive *a)
 static int walk_again(struct chi_verify *v)
 {
 	struct chi_verify_archive *a = &v->archive;
-	memset(v->walk.pages, CHI_PAGE_UNKNOWN, v->walk.n_pages);
+	chi_page_walk_restart(&v->walk);
 	int rc = chi_verify_bodies_begin(v);
 	a->joined = true;
 	rc = rc == CHI_OK ? chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_GAMES]) : rc;

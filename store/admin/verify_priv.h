@@ -69,6 +69,14 @@ struct chi_verify_blocks {
 	uint8_t low[CHI_TREE_KEY_MAX];
 };
 
+/* A part of the positions: the low key of its first block, and the fence of its last one. */
+struct chi_verify_part {
+	size_t low_len;
+	size_t fence_len;
+	uint8_t low[CHI_TREE_KEY_MAX];
+	uint8_t fence[CHI_TREE_KEY_MAX];
+};
+
 struct chi_verify {
 	struct chi_page_walk walk;
 	const struct chi_env *env;
@@ -86,8 +94,22 @@ struct chi_verify {
 	uint8_t *page; /* room for look-ups */
 	struct chi_verify_archive archive;
 	struct chi_verify_queue queue;
-	struct chi_chain_at chain; /* of the tree that is walked */
+	struct chi_chain_at chain;    /* of the tree that is walked */
+	unsigned threads;	      /* more than 1: only whether all is sound is asked */
+	struct chi_verify_part *part; /* that is walked, then */
 };
+
+/* One of the trees, with what comes before and after its walk. As chi_page_walk_tree. */
+CHI_MUSTUSE int chi_verify_tree(struct chi_verify *verify, int tree);
+
+/* ---- verify_parts.c ---------------------------------------------------------------------------
+ */
+
+/* Games and positions by verify->threads threads, of which fewer may begin. The trees that both are
+ * held against were walked, postings too. CHI_OK: they are as sound as their walks one after the
+ * other find them, if no damage was counted; any other status: that is not known. Takes 4 bytes a
+ * game for each thread, and some 100 for each branch page of the positions. */
+CHI_MUSTUSE int chi_verify_together(struct chi_verify *verify);
 
 /* ---- verify_queue.c ---------------------------------------------------------------------------
  */

@@ -116,7 +116,7 @@ static int call_for(struct chi_verify *v, struct chi_verify_game *known, const u
 	if ((known->flags & CHI_VERIFY_PRUNED) != 0) {
 		let_be(a, hash);
 	} else {
-		known->sum += (uint32_t)hash;
+		a->sums[entry->game] += (uint32_t)hash;
 	}
 	return CHI_OK;
 }

@@ -338,7 +338,7 @@ int chi_verify_compare(struct chi_verify *v)
 		return -CHI_ENOMEM;
 	}
 	v->page = page;
-	memset(v->walk.pages, CHI_PAGE_UNKNOWN, v->walk.n_pages);
+	chi_page_walk_restart(&v->walk);
 	v->walk.quiet = true;
 	begin_blocks(v, compare_position, compare_strength);
 	int rc = chi_page_walk_tree(&v->walk, &v->trees[CHI_VERIFY_POSITION]);

@@ -206,7 +206,7 @@ bool aliases_hold(struct chi_dir *store, unsigned step, struct chi_fault *why)
 	uint64_t in = 0;
 	bool has_gameset;
 	uint64_t wanted = games_of_player(step, &has_gameset);
-	if (chi_search_verify(store, NULL, report, why, &result) < 0 || result.errors > 0 ||
+	if (chi_search_verify(store, 1, NULL, report, why, &result) < 0 || result.errors > 0 ||
 	    chi_read_begin(store, &read) < 0) {
 		return false;
 	}

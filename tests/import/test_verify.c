@@ -8,6 +8,7 @@
 #include "tests/import/session.h"
 
 #include <lmdb.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static int verify(const char *name)
 	struct chi_verify_result result;
 	struct chi_dir *store = help_open(help_path(name), CHI_STORE_READ);
 	said[0] = '\0';
-	int rc = chi_dir_verify(store, note_report, NULL, &result);
+	int rc = help_verify_told(store, note_report, NULL, &result);
 	chi_dir_close(store);
 	assert_int_equal(rc == CHI_OK, result.errors == 0);
 	return rc;
@@ -126,6 +127,43 @@ static int merge_refuses(void)
 	chi_dir_close(into);
 	chi_dir_close(other);
 	return rc;
+}
+
+/* Bytes that this process has read; 0: the system does not tell. */
+static uint64_t bytes_read(void)
+{
+	uint64_t n = 0;
+	FILE *file = fopen("/proc/self/io", "r");
+	if (file != NULL) {
+		if (fscanf(file, "rchar: %" SCNu64, &n) != 1) {
+			n = 0;
+		}
+		(void)fclose(file);
+	}
+	return n;
+}
+
+static uint64_t bytes_of_verify(struct chi_dir *store, unsigned threads)
+{
+	struct chi_verify_result result;
+	uint64_t before = bytes_read();
+	ok(chi_dir_verify_until(store, threads, NULL, NULL, NULL, &result));
+	assert_true(result.positions > 0 && result.errors == 0);
+	return bytes_read() - before;
+}
+
+/* Several threads are believed where they find a store sound: it is not walked a second time. Parts
+ * as small as here look their first lists up at some cost. */
+CASE(sound_stores_are_read_once, NULL, help_teardown)
+{
+	make((struct chi_import_options){0});
+	struct chi_dir *store = help_open(help_path("store"), CHI_STORE_READ);
+	if (bytes_read() > 0) {
+		uint64_t one = bytes_of_verify(store, 1);
+		assert_true(bytes_of_verify(store, 2) < 2 * one);
+		assert_true(bytes_of_verify(store, 64) < 2 * one);
+	}
+	chi_dir_close(store);
 }
 
 CASE(a_flipped_bit_in_each_tree_is_found, NULL, help_teardown)
@@ -349,6 +387,20 @@ CASE(a_record_that_counts_less_is_found, NULL, help_teardown)
 	write_record(&key, &record, &rest);
 	finds("it has a list of games that its record does not tell of");
 	chi_arena_deinit(&arena);
+}
+
+/* Which only the walk through the lists can tell: its games' sums do not know of it. */
+CASE(a_list_of_no_position_is_found, NULL, help_teardown)
+{
+	struct entry chunk;
+	make((struct chi_import_options){0});
+	const struct chi_posting one = {.game = 1, .move = 796};
+	struct chi_key key = help_fen("8/8/8/3k4/8/8/8/3K4 w - - 0 1");
+	assert_int_equal(chi_postings_chunk_encode(key.bytes, key.len, &one, 1, chunk.key,
+						   &chunk.key_len, chunk.value, &chunk.len),
+			 1);
+	put("postings", &chunk);
+	finds("it has a list of games that its record does not tell of");
 }
 
 static int drop_one(MDB_txn *txn, MDB_dbi dbi, uint32_t number)

@@ -72,7 +72,7 @@ static void hear(void *context, const char *text)
 static int verify(void)
 {
 	struct chi_verify_result result;
-	int rc = chi_search_verify(world.store, NULL, hear, NULL, &result);
+	int rc = chi_search_verify(world.store, 1, NULL, hear, NULL, &result);
 	assert_int_equal(result.errors, rc != CHI_OK);
 	return rc;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "base/buffer.h"
 #include "chess/fen.h"
 #include "chess/key.h"
 #include "chess/movegen.h"
@@ -317,10 +318,47 @@ static void print_report(void *context, const char *text)
 	print_message("# verify: %s\n", text);
 }
 
+/* All that a verification said, a line each. */
+struct said {
+	char *text;
+	size_t len;
+	size_t size;
+};
+
+static void keep_report(void *context, const char *text)
+{
+	struct said *said = context;
+	size_t len = strlen(text) + 1;
+	assert_int_equal(chi_grow(&said->text, &said->size, said->len + len, 1), 0);
+	memcpy(said->text + said->len, text, len);
+	said->len += len;
+}
+
+int help_verify_told(struct chi_dir *store, chi_verify_report *report, void *context,
+		     struct chi_verify_result *result)
+{
+	struct said one = {0};
+	struct said many = {0};
+	struct chi_verify_result other;
+	int rc = chi_dir_verify_until(store, 1, NULL, keep_report, &one, result);
+	assert_int_equal(chi_dir_verify_until(store, 3, NULL, keep_report, &many, &other), rc);
+	assert_memory_equal(&other, result, sizeof(other));
+	assert_int_equal(many.len, one.len);
+	if (one.len > 0) {
+		assert_memory_equal(many.text, one.text, one.len);
+	}
+	for (size_t at = 0; report != NULL && at < one.len; at += strlen(one.text + at) + 1) {
+		report(context, one.text + at);
+	}
+	free(one.text);
+	free(many.text);
+	return rc;
+}
+
 int help_verify(struct chi_dir *store, struct chi_verify_result *result)
 {
 	struct chi_verify_result ignored;
-	return chi_dir_verify(store, print_report, NULL, result != NULL ? result : &ignored);
+	return help_verify_told(store, print_report, NULL, result != NULL ? result : &ignored);
 }
 
 /* Adds text to one that grows. */

@@ -73,6 +73,11 @@ void help_fill(struct chi_dir *store, const struct chi_key *keys, size_t n);
 /* CHI_OK, CHI_NONE or the failure of one probe. */
 int help_get(struct chi_dir *store, const struct chi_key *key, struct chi_row *row);
 uint64_t help_count(struct chi_dir *store);
+/* Verifies by one thread and by three, which must say the same; each damage goes to `report`, which
+ * may be NULL. */
+int help_verify_told(struct chi_dir *store, chi_verify_report *report, void *context,
+		     struct chi_verify_result *result);
+
 /* Verifies and returns the status; reports are printed if `loud`. */
 int help_verify(struct chi_dir *store, struct chi_verify_result *result);
 /* The whole dump as one text, to be freed. */

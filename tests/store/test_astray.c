@@ -502,7 +502,8 @@ CASE(test_wrong_numbers)
 		}
 		struct chi_verify_result result;
 		twice = 0;
-		assert_int_equal(chi_dir_verify(store, note_number, NULL, &result), -CHI_ECORRUPT);
+		assert_int_equal(help_verify_told(store, note_number, NULL, &result),
+				 -CHI_ECORRUPT);
 		assert_int_equal(twice, made.n - 1);
 	}
 	struct chi_scan_spec spec = {.chi2_min = 1, .chi2_max = CHI_CHI2_MAX};

@@ -38,7 +38,7 @@ static int verify(struct chi_dir *store)
 {
 	struct chi_verify_result result;
 	said[0] = '\0';
-	int rc = chi_dir_verify(store, note_report, NULL, &result);
+	int rc = help_verify_told(store, note_report, NULL, &result);
 	assert_int_equal(rc == CHI_OK, result.errors == 0);
 	return rc;
 }
@@ -229,9 +229,10 @@ CASE(test_canceled)
 	atomic_bool stop = true;
 	make();
 	struct chi_dir *store = help_open(help_path("verified"), CHI_STORE_READ);
-	assert_int_equal(chi_dir_verify_until(store, &stop, NULL, NULL, &result), -CHI_ECANCELED);
+	assert_int_equal(chi_dir_verify_until(store, 1, &stop, NULL, NULL, &result),
+			 -CHI_ECANCELED);
 	stop = false;
-	ok(chi_dir_verify_until(store, &stop, NULL, NULL, &result));
+	ok(chi_dir_verify_until(store, 1, &stop, NULL, NULL, &result));
 	assert_int_equal(result.positions, POSITIONS);
 	chi_dir_close(store);
 }
