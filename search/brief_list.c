@@ -10,6 +10,8 @@
 struct chi_brief_list {
 	struct chi_archive_view view;
 	struct chi_columns_reader columns; /* begun when a game is not known */
+	uint32_t chunk;			   /* the first number of the last chunk that was read... */
+	unsigned missed;		   /* ...for so many games */
 	struct chi_reached *reached;	   /* NULL: there are no games */
 	const struct chi_posting *entries; /* the next ones */
 	size_t n;
@@ -66,7 +68,22 @@ static void add_chunk(struct chi_brief_list *list)
 	}
 }
 
-/* From its chunk, whose games are known from then on. */
+/* A list of many games asks a chunk for many of them. */
+#define MISSED_FOR_ALL 4
+
+static void add_missed(struct chi_brief_list *list, const struct chi_game_head *head)
+{
+	uint32_t first = list->columns.chunk.first;
+	list->missed = first == list->chunk ? list->missed + 1 : 1;
+	list->chunk = first;
+	if (list->missed == MISSED_FOR_ALL) {
+		add_chunk(list);
+	} else {
+		chi_briefs_add(list->view.trees.briefs, head);
+	}
+}
+
+/* From its chunk, whose games are all known from then on if several are asked for. */
 static int read_brief(struct chi_brief_list *list, uint32_t number, struct chi_game_head *head)
 {
 	uint32_t row = 0;
@@ -76,8 +93,8 @@ static int read_brief(struct chi_brief_list *list, uint32_t number, struct chi_g
 			 : CHI_OK;
 	rc = rc == CHI_OK ? chi_columns_find(&list->columns, number, &row) : rc;
 	if (rc == CHI_OK) {
-		add_chunk(list);
 		chi_columns_head(&list->columns.chunk, row, head);
+		add_missed(list, head);
 	}
 	return rc;
 }

@@ -7,10 +7,33 @@
  * and Black (16 each). 0: it is not known. Threads that add the same game write the same. */
 #define KNOWN 1
 
+/* Blocks of all tables of the process. */
+static atomic_uint blocks;
+
+static struct chi_briefs_block *make_block(void)
+{
+	struct chi_briefs_block *made = NULL;
+	if (atomic_fetch_add(&blocks, 1) < CHI_BRIEFS_BLOCKS) {
+		made = calloc(1, sizeof(*made));
+	}
+	if (made == NULL) {
+		atomic_fetch_sub(&blocks, 1);
+	}
+	return made;
+}
+
+static void free_block(struct chi_briefs_block *block)
+{
+	if (block != NULL) {
+		free(block);
+		atomic_fetch_sub(&blocks, 1);
+	}
+}
+
 void chi_briefs_deinit(struct chi_briefs *briefs)
 {
 	for (size_t i = 0; i < CHI_BRIEFS_BLOCKS; i++) {
-		free(atomic_load(&briefs->blocks[i]));
+		free_block(atomic_load(&briefs->blocks[i]));
 		atomic_store(&briefs->blocks[i], NULL);
 	}
 }
@@ -27,9 +50,9 @@ static struct chi_briefs_block *block_for(struct chi_briefs *briefs, uint32_t nu
 	if (block != NULL) {
 		return block;
 	}
-	struct chi_briefs_block *made = calloc(1, sizeof(*made));
+	struct chi_briefs_block *made = make_block();
 	if (made != NULL && !atomic_compare_exchange_strong(&briefs->blocks[at], &block, made)) {
-		free(made);
+		free_block(made);
 		return block;
 	}
 	return made;

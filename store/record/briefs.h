@@ -18,7 +18,9 @@
 #include "chistore/games.h"
 
 #define CHI_BRIEFS_BLOCK_GAMES 65536 /* their 512 KiB are taken when the first is added */
-#define CHI_BRIEFS_BLOCKS      256   /* games with higher numbers are never known: 128 MiB in all */
+/* Games with higher numbers are never known; nor are others once all tables of the process have so
+ * many blocks together, 128 MiB. */
+#define CHI_BRIEFS_BLOCKS 256
 
 struct chi_briefs_block {
 	_Atomic uint64_t games[CHI_BRIEFS_BLOCK_GAMES];
