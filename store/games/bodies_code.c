@@ -222,28 +222,24 @@ static bool read_sizes(struct chi_reader *from, const struct lengths *lengths,
 	return !from->bad;
 }
 
-/* Takes the parts out of the bytes of the frame. */
-static int take_parts(const uint8_t *raw, size_t len, const struct lengths *lengths,
-		      struct bodies *bodies)
+/* Takes the parts out of the bytes of the frame, which begins with the moves and is where these
+ * stay.
+ */
+static int take_parts(size_t len, const struct lengths *lengths, struct bodies *bodies)
 {
-	struct chi_reader from = chi_reader_of(raw, len);
-	const uint8_t *moves = chi_read_bytes(&from, lengths->parts[CHI_BODY_MOVES]);
-	if (moves == NULL || !read_sizes(&from, lengths, bodies) ||
+	struct chi_reader from = chi_reader_of(bodies->bytes[CHI_BODY_MOVES], len);
+	if (chi_read_bytes(&from, lengths->parts[CHI_BODY_MOVES]) == NULL ||
+	    !read_sizes(&from, lengths, bodies) ||
 	    chi_reader_left(&from) !=
 		    lengths->parts[CHI_BODY_SHAPE] + lengths->parts[CHI_BODY_TEXTS]) {
 		return -CHI_ECORRUPT;
 	}
-	const uint8_t *parts[CHI_BODY_PARTS] = {
-		[CHI_BODY_MOVES] = moves,
-		[CHI_BODY_SHAPE] = from.at,
-		[CHI_BODY_TEXTS] = from.at + lengths->parts[CHI_BODY_SHAPE],
-	};
-	for (size_t p = 0; p < CHI_BODY_PARTS; p++) {
+	for (size_t p = CHI_BODY_MOVES + 1; p < CHI_BODY_PARTS; p++) {
 		size_t part = lengths->parts[p];
 		if (!have(&bodies->bytes[p], &bodies->room[p], part + 1)) {
 			return -CHI_ENOMEM;
 		}
-		memcpy(bodies->bytes[p], parts[p], part);
+		memcpy(bodies->bytes[p], chi_read_bytes(&from, part), part);
 	}
 	bodies->n = lengths->n;
 	return CHI_OK;
@@ -269,10 +265,11 @@ int bodies_unpack(struct bodies_coder *coder, const MDB_val *key, const MDB_val 
 	if (coder->expander == NULL) {
 		coder->expander = ZSTD_createDCtx();
 	}
-	if (coder->expander == NULL || !have(&coder->bytes, &coder->room, room)) {
+	uint8_t **moves = &bodies->bytes[CHI_BODY_MOVES];
+	if (coder->expander == NULL || !have(moves, &bodies->room[CHI_BODY_MOVES], room)) {
 		return -CHI_ENOMEM;
 	}
-	size_t len = ZSTD_decompressDCtx(coder->expander, coder->bytes, room, from.at,
-					 chi_reader_left(&from));
-	return ZSTD_isError(len) ? -CHI_ECORRUPT : take_parts(coder->bytes, len, &lengths, bodies);
+	size_t len =
+		ZSTD_decompressDCtx(coder->expander, *moves, room, from.at, chi_reader_left(&from));
+	return ZSTD_isError(len) ? -CHI_ECORRUPT : take_parts(len, &lengths, bodies);
 }
