@@ -7,6 +7,7 @@
 #include "search/filter/listed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "chess/endgame/endgame.h"
@@ -26,7 +27,9 @@
 /* What is read in turn, of each moment: what is short first. */
 static const uint8_t kinds[] = {CHI_TRAIT_EVENT, CHI_TRAIT_HOME, CHI_TRAIT_MATERIAL};
 
-/* Traits from one to another, both included. */
+/* Traits from one to another, both included. Of those that conditions fit, no number of pieces is
+ * less or more than that of the ends; pawns at home are those of the first, and others of the last.
+ */
 struct span {
 	chi_trait from;
 	chi_trait to;
@@ -51,7 +54,9 @@ struct chi_listed {
 	bool full;  /* the steps are used up */
 	uint32_t events;
 	size_t n_spans;
-	struct span spans[SPANS_MAX];
+	struct span spans[SPANS_MAX]; /* `boxes` that overlap, joined */
+	size_t n_boxes;
+	struct span boxes[SPANS_MAX];
 	size_t span;
 	chi_trait next; /* that is to be looked at */
 	uint64_t *steps;
@@ -342,6 +347,21 @@ static struct span span_of_view(const struct chi_listed *listed,
 			       pack_material(counts[white].most, counts[white ^ 1].most))};
 }
 
+/* The first or last of what two spans share. */
+static chi_trait join_ends(enum chi_trait_kind kind, chi_trait a, chi_trait b, bool first)
+{
+	chi_trait out = 0;
+	if (kind == CHI_TRAIT_HOME) {
+		return first ? a | b : a & b;
+	}
+	for (unsigned i = 0; i < 64; i += 4) {
+		chi_trait x = a >> i & 15;
+		chi_trait y = b >> i & 15;
+		out |= ((x > y) == first ? x : y) << i;
+	}
+	return out;
+}
+
 /* Where traits are that conditions fit, of patterns the view of that number, or their only one. */
 static struct span span_of_node(const struct chi_listed *listed, uint8_t at, struct chi_turn turn,
 				uint32_t view)
@@ -363,8 +383,31 @@ static struct span span_of_node(const struct chi_listed *listed, uint8_t at, str
 	}
 	struct span left = span_of_node(listed, node->left, turn, view);
 	struct span right = span_of_node(listed, node->right, turn, view);
-	return (struct span){left.from > right.from ? left.from : right.from,
-			     left.to < right.to ? left.to : right.to};
+	return (struct span){join_ends(kind, left.from, right.from, true),
+			     join_ends(kind, left.to, right.to, false)};
+}
+
+/* No number of pieces of the first is less than the second's: a bit above each stays. */
+static bool has_as_many(chi_trait a, chi_trait b)
+{
+	const uint64_t ones = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	const uint64_t above = UINT64_C(0x1010101010101010);
+	return ((((a & ones) | above) - (b & ones)) &
+		(((a >> 4 & ones) | above) - (b >> 4 & ones)) & above) == above;
+}
+
+/* Whether some view may fit: told at once of most traits that none fits. */
+static bool is_in_box(const struct chi_listed *listed, chi_trait trait)
+{
+	bool home = chi_trait_kind_of(trait) == CHI_TRAIT_HOME;
+	for (size_t i = 0; i < listed->n_boxes; i++) {
+		const struct span *box = &listed->boxes[i];
+		if (home ? ((box->from & ~trait) | (trait & ~box->to)) == 0
+			 : has_as_many(trait, box->from) && has_as_many(box->to, trait)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static int compare_spans(const void *a, const void *b)
@@ -388,6 +431,8 @@ static void find_spans(struct chi_listed *listed)
 		listed->spans[n++] =
 			span_of_node(listed, listed->node, motif->turns[i / views], i % views);
 	}
+	memcpy(listed->boxes, listed->spans, n * sizeof(listed->boxes[0]));
+	listed->n_boxes = n;
 	qsort(listed->spans, n, sizeof(listed->spans[0]), compare_spans);
 	for (size_t i = 0; i < n; i++) {
 		struct span *last = &listed->spans[listed->n_spans > 0 ? listed->n_spans - 1 : 0];
@@ -419,7 +464,7 @@ static bool wants_trait(void *context, chi_trait trait)
 	if (chi_trait_kind_of(trait) == CHI_TRAIT_EVENT) {
 		bool asked = (listed->events >> chi_trait_value(trait) & 1) != 0;
 		answer = !asked ? FALSE : listed->vague ? POSSIBLE : TRUE;
-	} else {
+	} else if (is_in_box(listed, trait)) {
 		answer = judge_trait(listed, trait);
 	}
 	listed->vague |= answer == POSSIBLE;
