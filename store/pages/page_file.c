@@ -192,6 +192,17 @@ int chi_page_file_look(struct chi_page_file *file_image, enum chi_page_file_meta
 	return rc;
 }
 
+static int check_is_file(const struct chi_page_file *file_image, const char *dir,
+			 struct chi_fault *fault)
+{
+	struct stat st;
+	return fstat(file_image->fd, &st) == 0 && S_ISREG(st.st_mode)
+		       ? CHI_OK
+		       : chi_fail(fault, -CHI_ENOSTORE,
+				  "the directory '%s' holds no store: its '%s' is no file", dir,
+				  DATA_NAME);
+}
+
 int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
 		       enum chi_page_file_metas heads, struct chi_fault *fault)
 {
@@ -201,14 +212,18 @@ int chi_page_file_open(struct chi_page_file *file_image, const char *dir,
 	if (rc < 0) {
 		return chi_fail(fault, rc, "the path '%s' is too long", dir);
 	}
-	file_image->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A pipe of that name would otherwise wait for a writer. */
+	file_image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file_image->fd < 0 && errno == ENOENT) {
 		return chi_fail(fault, -CHI_ENOSTORE, "the directory '%s' holds no store", dir);
 	}
 	if (file_image->fd < 0) {
 		return chi_lmdb_fault(fault, errno, "open", path);
 	}
-	rc = chi_page_file_look(file_image, heads, fault);
+	rc = check_is_file(file_image, dir, fault);
+	if (rc == CHI_OK) {
+		rc = chi_page_file_look(file_image, heads, fault);
+	}
 	if (rc < 0) {
 		chi_page_file_close(file_image);
 	}

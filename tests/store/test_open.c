@@ -236,6 +236,13 @@ CASE(test_open_nothing)
 	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
 	write_file(join(other, "data.mdb"), junk, 0);
 	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
+	/* A pipe, which no one writes to, is not waited for. */
+	assert_int_equal(unlink(join(other, "data.mdb")), 0);
+	assert_int_equal(mkfifo(join(other, "data.mdb"), 0600), 0);
+	(void)alarm(20);
+	assert_int_equal(help_try(other, CHI_STORE_READ), -CHI_ENOSTORE);
+	assert_non_null(strstr(fault.text, "is no file"));
+	(void)alarm(0);
 }
 
 CASE(test_foreign_lmdb)
