@@ -161,7 +161,7 @@ letters() {
 draw_ports() {
 	local ports
 	for _ in $(seq 100); do
-		ports=$(for _ in $(seq "$1"); do free_port; done)
+		ports=$(for _ in $(seq "$1"); do free_port; done) || exit 1
 		if [ "$(sort -u <<<"$ports" | wc -l)" -eq "$1" ]; then
 			echo "$ports"
 			return
@@ -171,8 +171,10 @@ draw_ports() {
 }
 
 make_monitors() {
-	local fsid=$1 letter i=0 address addresses='' members=() ports
-	mapfile -t ports < <(draw_ports "$mons")
+	local fsid=$1 letter i=0 address addresses='' members=() drawn ports
+	# An assignment, unlike a redirection from the command, ends the script when draw_ports fails.
+	drawn=$(draw_ports "$mons")
+	mapfile -t ports <<<"$drawn"
 	for letter in $(letters "$mons"); do
 		mkdir -p "$dir/mon.$letter"
 		address="[v2:127.0.0.1:${ports[i++]}/0]"
@@ -366,6 +368,11 @@ pool() {
 	await 60 "the pool's placement groups are not active" all_active
 }
 
+# A cluster, or for `remove` what is left of one that could not be made: no other folder with a conf.
+is_ours() {
+	[ -f "$dir/osds" ] || { [ "$command" = remove ] && grep -qsxF "run dir = $dir/run" "$conf"; }
+}
+
 # The least that a store needs: its own pool, and of the monitor the map.
 user() {
 	ceph_here auth get-or-create "client.$1" mon 'allow r' osd "allow rwx pool=$2" \
@@ -379,7 +386,7 @@ run() {
 	shift
 	[ "$count" != 1 ] || copies=1
 	export CHISTORE_CLUSTER=$dir
-	trap '[ ! -f "$dir/ceph.conf" ] || remove' EXIT
+	trap '[ ! -d "$dir" ] || remove' EXIT
 	trap 'exit 130' INT TERM
 	start "$count" >/dev/null
 	pool chistore $copies
@@ -395,7 +402,7 @@ case $dir in
 esac
 [ "$command" != run ] || dir=$(mktemp -u -d "${TMPDIR:-/tmp}/chi-cluster-XXXXXX")
 conf=$dir/ceph.conf
-[ "$command" = start ] || [ "$command" = run ] || [ -f "$dir/osds" ] || die "no cluster in $dir: tools/cluster.sh start N"
+[ "$command" = start ] || [ "$command" = run ] || is_ours || die "no cluster in $dir: tools/cluster.sh start N"
 case $command/$# in
 start/1) start "$1" ;;
 stop/0) stop ;;

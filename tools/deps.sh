@@ -25,7 +25,8 @@ librocksdb-dev libleveldb-dev libsqlite3-dev"
 # What tools/cluster.sh starts, and what tests that end an OSD need.
 cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
 # What maps RBD's images without a module of the kernel, for two machines of one.
-failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2 util-linux openssl"
+failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2
+util-linux mount iputils-arping openssl"
 
 usage() {
 	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover..." >&2

@@ -6,7 +6,7 @@ what was not answered.
 
 Each acknowledgement is a line `ack TIME CLIENT`, with the time of this machine's clock; a call that failed, so
 that its game may have been added, is `failed TIME CLIENT TEXT`. It ends at SIGTERM, when its open calls have, and then
-tells of the longest one: `longest SECONDS`. CHISTORE_PYTHON: folder of the Python package.
+tells of the longest one: `longest SECONDS`. Exit 1 if a client ended of anything else. CHISTORE_PYTHON: folder of the Python package.
 """
 
 import os
@@ -32,6 +32,7 @@ class Adders:
         self.lock = threading.Lock()
         self.stopped = threading.Event()
         self.longest = 0.0
+        self.finished = 0
 
     def tell(self, line):
         with self.lock:
@@ -66,6 +67,8 @@ class Adders:
             self.add(store, client, position)
         if store:
             store.close()
+        with self.lock:
+            self.finished += 1
 
 
 def main():
@@ -81,7 +84,9 @@ def main():
     while any(thread.is_alive() for thread in threads):
         time.sleep(0.1)
     print(f"longest {adders.longest:.1f}")
+    # A thread that raised has printed why, and is not counted.
+    return 0 if adders.finished == len(threads) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -11,19 +11,10 @@ import signal
 import subprocess
 import time
 
-PROGRAMS = ["rbd", "ceph", "qemu-storage-daemon", "losetup", "mkfs.ext4", "mount", "ip", "unshare", "nsenter", "openssl"]
+PROGRAMS = ["rbd", "ceph", "qemu-storage-daemon", "losetup", "mkfs.ext4", "mount", "ip", "unshare", "nsenter", "arping", "openssl"]
 FLOATING = "10.99.0.100"
 PORT = 7227
 PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
-
-# A gratuitous ARP request of eth0 for the address: others forget who had it.
-ANNOUNCE = r"""
-import socket, struct, sys
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-s.bind(("eth0", 0x0806))
-mac, ip = s.getsockname()[4], socket.inet_aton(sys.argv[1])
-s.send(b"\xff" * 6 + mac + b"\x08\x06" + struct.pack(">HHBBH", 1, 0x0800, 6, 4, 1) + mac + ip + b"\xff" * 6 + ip)
-"""
 
 
 def missing(conf):
@@ -134,7 +125,7 @@ class Machine(Namespace):
 
     def take_address(self):
         must(*self.enter("-n"), "ip", "addr", "add", FLOATING + "/32", "dev", "eth0")
-        must(*self.enter("-n"), "/usr/bin/python3", "-c", ANNOUNCE, FLOATING)
+        must(*self.enter("-n"), "arping", "-q", "-U", "-c", "1", "-I", "eth0", FLOATING)
 
     def start(self):
         """Returns when it is ready."""

@@ -98,6 +98,21 @@ class Script(unittest.TestCase):
             finally:
                 other.must("remove")
 
+    def test_remains_are_removed(self):
+        """Of a cluster that could not be made there is a conf and little else. Another's conf is left alone."""
+        place = tempfile.mkdtemp(prefix="chi-remains-")
+        conf = os.path.join(place, "ceph.conf")
+        other = Cluster(conf)
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write("[global]\nrun dir = /run/ceph\n")
+        done = other.run("remove")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no cluster in " + place, done.stderr)
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write(f"[global]\nrun dir = {place}/run\n")
+        other.must("remove")
+        self.assertFalse(os.path.exists(place))
+
     def test_bad_input(self):
         for args, said in (
                 (("start", "x"), "start: not a number of OSDs: x"),
