@@ -184,10 +184,13 @@ static bool parts_adjoin(const struct verify_team *team)
 
 static int end_team(struct verify_team *team, struct chi_verify *v)
 {
-	const struct chi_page_tree *tree = &v->trees[CHI_VERIFY_POSITION];
+	struct chi_page_tree *tree = &v->trees[CHI_VERIFY_POSITION];
 	uint64_t entries = 0;
 	uint64_t bytes = 0;
 	int rc = CHI_OK;
+	/* Later walks go through the tree as a whole. */
+	tree->take = chi_verify_block;
+	v->part = NULL;
 	for (unsigned i = 0; i < team->n; i++) {
 		struct verify_worker *worker = &team->workers[i];
 		entries += worker->entries;

@@ -401,7 +401,8 @@ CASE(spinning_begins_after_work_and_is_none)
 		loop_turn();
 	}
 	assert_true(chi_now_us() - loop_worker->asked_us >= 15000);
-	assert_int_equal(loop_worker->loop.turned_us, worked);
+	/* A timer may have had some microseconds of work. */
+	assert_true(loop_worker->loop.turned_us - worked < 15000 / 2);
 	loop_config.spin_us = 0;
 	loop_server->ops = &chi_worker_ops;
 	loop_leave(&client);

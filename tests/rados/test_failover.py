@@ -24,6 +24,8 @@ import machines
 
 cluster = find_cluster()
 LACK = machines.missing(cluster.conf)
+if LACK and cluster.conf:
+    sys.exit(f"with a cluster, and without what the test needs: {LACK}")
 if LACK:
     print(f"1..0 # SKIP {LACK}")
     sys.exit(77)
@@ -204,19 +206,13 @@ class Failover(Base):
         self.first.cut()
         time.sleep(1)
         unfenced = time.time()
-        try:
-            self.second.take_over()
-            took = "taken over"
-        except (RuntimeError, subprocess.TimeoutExpired) as error:
-            took = f"not taken over ({str(error).splitlines()[0][:100]})"
+        self.second.take_over()
         time.sleep(5)
         after_fence = len(local.acks(unfenced))
-        text = f"{took}, {after_fence} acknowledged by the first machine since"
-        if took == "taken over":
-            tallies = self.check("control without a fence", remote, local, "unix:" + self.second.socket, before)
-            text += f", {tallies[1].lost} of its games lost"
-            self.assertGreater(tallies[1].lost, 0)
-        print(f"# figures: control without a fence: {text}", flush=True)
+        tallies = self.check("control without a fence", remote, local, "unix:" + self.second.socket, before)
+        print(f"# figures: control without a fence: {after_fence} acknowledged by the first machine since, "
+              f"{tallies[1].lost} of its games lost", flush=True)
+        self.assertGreater(tallies[1].lost, 0)
         self.assertGreater(after_fence, 0)
 
 

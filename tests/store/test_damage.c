@@ -278,6 +278,24 @@ CASE(test_disagreement)
 }
 
 /* Both trees agree on what is no position, or not what the position gives. */
+/* Enough for a tree that threads walk in parts; what they leave is walked as a whole again. */
+CASE(test_missing_entry_of_many)
+{
+	static struct chi_key many[6000];
+	uint8_t entry[CHI_STRENGTH_KEY_MAX];
+	struct chi_dir *store = help_store("damaged", CHI_STATISTIC_CONTROL);
+	help_keys(many, CHI_COUNT(many));
+	help_fill(store, many, CHI_COUNT(many));
+	chi_dir_close(store);
+	struct chi_row row = row_of(&many[0]);
+	size_t len = chi_strength_key(row.chi2, many[0].bytes, many[0].len, entry);
+	raw_change("damaged", "strength", entry, len, NULL, 0);
+	len = chi_strength_key((uint16_t)(row.chi2 + 1), many[0].bytes, many[0].len, entry);
+	uint8_t value[CHI_STRENGTH_VALUE_MAX];
+	raw_change("damaged", "strength", entry, len, value, chi_strength_value(NULL, 0, value));
+	assert_int_equal(verify(), -CHI_ECORRUPT);
+}
+
 CASE(test_agreed_nonsense)
 {
 	uint8_t entry[CHI_STRENGTH_KEY_MAX];
