@@ -427,7 +427,8 @@ CHI_MUSTUSE int chi_key_from_board(const struct chi_board *board, struct chi_key
  *
  * With hold_ms set, a prober keeps the snapshot of a look-up for those that follow: a single one
  * is some 50 ns faster. Until the first look-up after hold_ms, or chi_prober_release, writers
- * cannot reuse the pages of that state, and the file grows instead: release before a pause.
+ * cannot reuse the pages of that state, and the file grows instead; where its map must grow, other
+ * look-ups of this process fail with -CHI_EBUSY meanwhile: release before a pause.
  * Prefetched positions are always answered from the newest state.
  *
  * Over a socket each call ends within its deadline, connecting included, with -CHI_ETIMEOUT or
