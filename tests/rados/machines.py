@@ -11,10 +11,11 @@ import signal
 import subprocess
 import time
 
+from cluster import PATIENCE
+
 PROGRAMS = ["rbd", "ceph", "qemu-storage-daemon", "losetup", "mkfs.ext4", "mount", "ip", "unshare", "nsenter", "arping", "openssl"]
 FLOATING = "10.99.0.100"
 PORT = 7227
-PATIENCE = int(os.environ.get("CHISTORE_PATIENCE", "120"))
 
 
 def missing(conf):
