@@ -25,9 +25,9 @@ def exported(library):
 
 
 def listed(text):
-    """Names in the 'global:' part of a version script."""
-    part = re.search(r"global:(.*?)(local:|\})", strip_comments(text), re.S)
-    return set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", part.group(1))) if part else set()
+    """Names in the 'global:' parts of a version script, one a version."""
+    parts = re.findall(r"global:(.*?)(?:local:|\})", strip_comments(text), re.S)
+    return set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", " ".join(parts)))
 
 
 def strip_comments(text):
@@ -53,6 +53,9 @@ def self_test(report):
     script = "V {\n\tglobal:\n\t\tchi_a;\n\t\tchi_b; /* chi_c */\n\tlocal:\n\t\t*;\n};\n"
     faults = [] if listed(script) == {"chi_a", "chi_b"} else [f"saw {listed(script)}"]
     report.line("symbols: reads a version script", faults)
+    later = script + "V_1 {\n\tglobal:\n\t\tchi_d;\n} V;\n"
+    faults = [] if listed(later) == {"chi_a", "chi_b", "chi_d"} else [f"saw {listed(later)}"]
+    report.line("symbols: reads a second version", faults)
     faults = [] if difference({"a"}, {"b"}, "x") else ["a difference was not found"]
     report.line("symbols: finds a planted fault", faults)
 
