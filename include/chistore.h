@@ -50,7 +50,7 @@ struct chi_import;
 struct chi_prober;
 struct chi_rows;
 
-/* "0.1.0" */
+/* The version of the library that runs, as "1.2.3"; static storage. */
 const char *chi_version(void);
 
 /* ---- Opening ----------------------------------------------------------------------------- */

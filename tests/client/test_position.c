@@ -241,7 +241,7 @@ CASE(words)
 	assert_int_equal(chi2, 7600);
 	assert_int_equal(chi_chi2_print(chi2, text), 5);
 	assert_string_equal(text, "76.00");
-	assert_string_equal(chi_version(), "0.1.0");
+	assert_string_equal(chi_version(), CHI_VERSION);
 	assert_string_equal(chi_statistic_name(CHI_STATISTIC_OUTCOME), "outcome");
 	struct chi_fault fault = {{0}};
 	assert_int_equal(chi_store_create("unix:/x", CHI_STATISTIC_CONTROL, CHI_KEEP_GAMES, &fault),
