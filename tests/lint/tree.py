@@ -10,8 +10,8 @@ import sys
 
 SKIPPED_DIRS = {".git", "__pycache__", ".cache"}
 
-# Text that others wrote, or that is meant to be odd.
-DATA = ("tests/data/", "tests/fuzz/corpus/")
+# Text that others or earlier versions wrote, or that is meant to be odd.
+DATA = ("tests/data/", "tests/fuzz/corpus/", "tests/golden/releases/")
 
 
 def files(root):
