@@ -4,10 +4,9 @@
  * it. The outcome and score statistics are fractions of integers, divided once at the end. The
  * control statistic is a sum in IEEE doubles in a fixed order. One position in some hundreds lies
  * exactly between two hundredths. Exact arithmetic, rounded half up, misses six of the nine such
- * ties among the published vectors; this order of the sum gives all nine. It was found by trial,
- * and other orders fit the nine as well, so a tie outside the vectors may be one hundredth off from
- * the program that made them. Hence also no contraction to fused operations (see meson.build), no
- * wider intermediates, no other order.
+ * ties among the published vectors; this order of the sum, which FORMAT.md defines, gives all nine.
+ * Hence also no contraction to fused operations (see meson.build), no wider intermediates, no other
+ * order.
  */
 #include "chess/statistic.h"
 
