@@ -215,5 +215,5 @@ CASE(books_of_others)
 {
 	walk_book("polyglot/lasker-trap.bin",
 		  "d2d4 d7d5 c2c4 e7e5 d4e5 d5d4 e2e3 f8b4 c1d2 d4e3 d2b4 e3f2 e1e2 ", 7);
-	walk_book("polyglot/book_small.bin", "", 2054);
+	walk_book("polyglot/openings.bin", "", 2663);
 }

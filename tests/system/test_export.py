@@ -12,7 +12,7 @@ import harness
 from cli_base import AFTER_E4, ENDING, ROOKS, START, Base, program, spawn, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
-BOOK = os.path.join(DATA, "polyglot", "book_small.bin")
+BOOK = os.path.join(DATA, "polyglot", "openings.bin")
 TRAP = os.path.join(DATA, "polyglot", "lasker-trap.bin")
 
 DUMP_HEAD = ("chistore-dump\t1\nstatistic\texternal\nbase\t0\t0\t0\t0\n"
@@ -251,7 +251,7 @@ class Book(Stores):
         store = self.new_store()
         done = self.cli("import", BOOK, address=store)
         read = entries(BOOK)
-        # The file was cut: all of its positions are within reach.
+        # Each line begins at the initial position: all are within reach.
         positions = len({row[0] for row in read})
         self.assertEqual(summary(done.stdout), {
             "read": str(len(read)), "new": str(positions), "updated": "0", "kept": "0",

@@ -14,7 +14,7 @@ from cli_base import ABSENT, AFTER_E4, ENDING, ROOKS, START, Base, run_cli, spaw
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
 GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
-BOOK = os.path.join(DATA, "polyglot", "book_small.bin")
+BOOK = os.path.join(DATA, "polyglot", "openings.bin")
 
 NOTES = ["plain", 'with "quotes", commas', "two\nlines\tand a tab", " kept blanks ", "\u00fc\u265e",
          'am Kb8; id "WAC.001";', 'c0 "their own"; c1 "twice";', 'c9 "a comment";', "ends in;",
