@@ -13,7 +13,7 @@ import tree
 
 FILE_LINES_MAX = 900
 FUNCTION_LINES_MAX = 60
-SPDX = "SPDX-License-Identifier: MIT"
+SPDX = "SPDX-License-" + "Identifier: MIT"
 LICENSED = (".c", ".h", ".py", ".sh", ".js", ".css", ".proto", "meson.build", "meson_options.txt",
             "Makefile")
 

@@ -11,7 +11,7 @@ import sys
 SKIPPED_DIRS = {".git", "__pycache__", ".cache"}
 
 # Text that others or earlier versions wrote, or that is meant to be odd.
-DATA = ("tests/data/", "tests/fuzz/corpus/", "tests/golden/releases/")
+DATA = ("tests/data/", "tests/fuzz/corpus/", "tests/golden/releases/", "LICENSES/")
 
 
 def files(root):
