@@ -56,9 +56,24 @@ class Installed:
                      "share/doc/chistore/examples/search.c"):
             if not (self.prefix / path).exists():
                 sys.exit(f"{path} is not installed")
+        pages = pathlib.Path(__file__).parents[2] / "cli" / "man"
+        for page in pages.glob("*.1"):
+            if not (self.prefix / "share/man/man1" / page.name).exists():
+                sys.exit(f"{page.name} is not installed")
+        self.check_symbols()
         for path in (f"{args.libdir}/libchistore.so.0", "bin/chistore", "bin/chistore-uci"):
             if LATE.search(run(["ldd", self.prefix / path])):
                 sys.exit(f"{path} loads at its start what it rarely needs")
+
+    def check_symbols(self):
+        """A program that links the static library sees what it sees of the shared one, and nothing else."""
+        def names(*command):
+            return set(re.findall(r"(?m) [TDBRV] (\w+)", run(["nm", *command])))
+
+        static = names("-g", "--defined-only", self.libdir / "libchistore.a")
+        shared = names("-D", "--defined-only", self.libdir / "libchistore.so.0")
+        if static != shared or not static:
+            sys.exit(f"only one of libchistore.a and libchistore.so.0 has {', '.join(sorted(static ^ shared))}")
 
     def flags(self, *options):
         env = {**os.environ, "PKG_CONFIG_PATH": str(self.libdir / "pkgconfig")}
