@@ -137,14 +137,22 @@ install: build-release/build.ninja ## build for release and install under DESTDI
 	ninja -C build-release
 	DESTDIR='$(DESTDIR)' meson install -C build-release --no-rebuild
 
+docs: ## write the documents and manual pages as HTML in build-docs/
+	@tools/deps.sh docs
+	tools/docs.sh build-docs
+
+deb: ## build Debian's packages of what is committed in build-deb/
+	@tools/deps.sh build packages
+	tools/deb.sh build-deb
+
 python-abi: ## write Python's declarations again, after a change of the C headers
 	python/make_abi.py include/chistore/imports.h include/chistore/types.h include/chistore/games.h include/chistore/names.h include/chistore/search.h include/chistore/insight.h include/chistore/queue.h include/chistore.h >python/chistore/_abi.py.new
 	mv python/chistore/_abi.py.new python/chistore/_abi.py
 
 clean: ## remove the build directories
-	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage \
+	rm -rf build build-asan build-tsan build-fuzz build-mutants build-release build-coverage build-deb build-docs \
 		build-demo
 
 .PHONY: help build deps demo check long-check test browser clients cluster-check failover-check sanitize tsan fuzz mutants soak coverage bench lint format \
-	tidy install python-abi clean
+	tidy install docs deb python-abi clean
 .DEFAULT_GOAL := help

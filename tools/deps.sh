@@ -3,7 +3,7 @@
 # Installs the Debian packages of the sets named that are missing: as root with apt-get, otherwise it
 # prints the command to type and fails. Packages that are there cost one dpkg-query and no network.
 #
-#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover...
+#	tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs...
 set -eu
 
 # cmocka, python3 and protoc are in `build`, since the tests are configured and compiled with the
@@ -13,7 +13,7 @@ protobuf-c-compiler libevent-dev libjansson-dev libxxhash-dev libzstd-dev zlib1g
 liblzma-dev
 libssl-dev libseccomp-dev libcmocka-dev python3 protobuf-compiler openssl"
 # librados-dev: so that what needs it is compiled, and linted. llvm: llvm-symbolizer, without which a sanitizer's report has no line numbers.
-test="clang clang-format clang-tidy libclang-rt-dev llvm python3-protobuf
+test="codespell clang clang-format clang-tidy libclang-rt-dev llvm python3-protobuf
 python3-pip python3-setuptools zstd bzip2 gzip mandoc shellcheck valgrind git binutils
 util-linux systemd librados-dev curl"
 coverage="gcovr"
@@ -28,8 +28,13 @@ cluster="librados-dev ceph-common ceph-mon ceph-mgr ceph-osd"
 failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2
 util-linux mount iputils-arping openssl"
 
+# What tools/deb.sh calls.
+packages="debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools python3-protobuf
+librados-dev lintian git iproute2 util-linux"
+docs="pandoc mandoc git"
+
 usage() {
-	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover..." >&2
+	echo "usage: tools/deps.sh [--print] build|test|browser|clients|bench|coverage|cluster|failover|packages|docs..." >&2
 	exit 2
 }
 
@@ -43,6 +48,8 @@ packages_of() {
 	coverage) echo "$coverage" ;;
 	cluster) echo "$cluster" ;;
 	failover) echo "$failover" ;;
+	packages) echo "$packages" ;;
+	docs) echo "$docs" ;;
 	*) usage ;;
 	esac
 }

@@ -13,7 +13,7 @@ import tree
 
 NUMBER = r"\d+\.\d+\.\d+"
 PLACE = "meson.build"
-STATED = re.compile(rf"(?<![a-z])version[\"_]*\s*[:=]\s*[\"']?{NUMBER}[\"']?\s*(?:,|$)", re.I | re.M)
+STATED = re.compile(rf"(?<![a-z-])version[\"_]*\s*[:=]\s*[\"']?{NUMBER}[\"']?\s*(?:,|$)", re.I | re.M)
 PROJECT = re.compile(rf"^  version: '({NUMBER})',$", re.M)
 # Where it is repeated, and how; a packaging need not be there.
 LISTS = (("CHANGELOG.md", rf"^## ({NUMBER}) ", True),

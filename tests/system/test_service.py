@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import unittest
@@ -316,6 +317,22 @@ class TestUnits(unittest.TestCase):
             client.ping()
             self.assertEqual(client.verify()[1].errors, 0)
         self.assertEqual(os.stat(os.path.join(store, "data.mdb")).st_gid, group)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root: makes a user and a directory below another root")
+    def test_the_user_and_its_directory_are_declared(self):
+        root = harness.make_temp_dir()
+        for kind in ("sysusers", "tmpfiles"):
+            os.makedirs(f"{root}/usr/lib/{kind}.d")
+            shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "daemon", f"chistore.{kind}"), f"{root}/usr/lib/{kind}.d/chistore.conf")
+        os.mkdir(root + "/etc")
+        for command in (["systemd-sysusers"], ["systemd-tmpfiles", "--create"]):
+            subprocess.run([*command, "--root=" + root], check=True, stderr=subprocess.DEVNULL, timeout=60)
+        with open(root + "/etc/passwd", encoding="utf-8") as file:
+            users = {line.split(":")[0]: int(line.split(":")[2]) for line in file}
+        with open(self.UNITS + "/chistored.service", encoding="utf-8") as file:
+            user = re.search(r"(?m)^User=(\S+)", file.read()).group(1)
+        made = os.stat(root + "/var/lib/chistore")
+        self.assertEqual((made.st_uid, stat.S_IMODE(made.st_mode)), (users[user], 0o750))
 
     def test_they_fit_together(self):
         """What the socket is called is what the service listens on."""

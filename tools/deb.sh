@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds Debian's packages of what is committed, from a tarball as a release has it, and has lintian
+# look at them. Root has them built, and the tests run, by a user without rights and without a network. The results lie in DIRECTORY; DEB_BUILD_OPTIONS=nocheck leaves the tests out.
+#
+#	tools/deb.sh DIRECTORY
+set -eu
+[ $# -eq 1 ] || { sed -n 's/^#	/usage: /p' "$0" >&2; exit 2; }
+root=$(cd "$(dirname "$0")/.." && pwd)
+dir=$1
+version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$root/meson.build")
+rm -rf "$dir"
+mkdir -p "$dir"
+cd "$dir"
+git -C "$root" archive --prefix="chistore-$version/" HEAD | gzip -n >"chistore_$version.orig.tar.gz"
+tar -xzf "chistore_$version.orig.tar.gz"
+cd "chistore-$version"
+cp -R packaging/debian debian
+# With the system's Python, not one that a developer put in front of it.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+export HOME=/nonexistent CCACHE_DISABLE=1
+if [ "$(id -u)" -eq 0 ]; then
+	# By a user without rights, with a loopback device and no other network.
+	chown -R 65534:65534 ..
+	unshare --net sh -c 'ip link set lo up && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' \
+		sh dpkg-buildpackage -us -uc
+else
+	dpkg-buildpackage -us -uc
+fi
+# No bug of Debian's asks for the package yet.
+lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs -EvIL +pedantic ../*.changes
