@@ -30,6 +30,7 @@ extern const struct command cmd_game;
 extern const struct command cmd_delete;
 extern const struct command cmd_scan;
 extern const struct command cmd_count;
+extern const struct command cmd_quickstart;
 extern const struct command cmd_import;
 extern const struct command cmd_subtract;
 extern const struct command cmd_extract;
@@ -57,15 +58,15 @@ extern const struct command cmd_chess_db;
 
 /* In the order of the help, group by group: by what a user wants. */
 const struct command *const commands[] = {
-	&cmd_get,      &cmd_explore,   &cmd_pv,	     &cmd_scan,	       &cmd_count,  &cmd_find,
-	&cmd_games,    &cmd_game,      &cmd_stats,   &cmd_twins,       &cmd_name,   &cmd_alias,
-	&cmd_gameset,  &cmd_weak,      &cmd_strong,  &cmd_performance, &cmd_drift,  &cmd_gap,
-	&cmd_spread,   &cmd_novelties, &cmd_tempo,   &cmd_report,      &cmd_holes,  &cmd_suite,
-	&cmd_init,     &cmd_put,       &cmd_import,  &cmd_load,	       &cmd_merge,  &cmd_delete,
-	&cmd_subtract, &cmd_extract,   &cmd_export,  &cmd_dump,	       &cmd_queue,  &cmd_analyse,
-	&cmd_review,   &cmd_propagate, &cmd_rescore, &cmd_info,	       &cmd_verify, &cmd_backup,
-	&cmd_publish,  &cmd_compact,   &cmd_ping,    &cmd_bench,       &cmd_key,    &cmd_chess_db,
-	NULL,
+	&cmd_get,	 &cmd_explore,	 &cmd_pv,	 &cmd_scan,	   &cmd_count, &cmd_find,
+	&cmd_games,	 &cmd_game,	 &cmd_stats,	 &cmd_twins,	   &cmd_name,  &cmd_alias,
+	&cmd_gameset,	 &cmd_weak,	 &cmd_strong,	 &cmd_performance, &cmd_drift, &cmd_gap,
+	&cmd_spread,	 &cmd_novelties, &cmd_tempo,	 &cmd_report,	   &cmd_holes, &cmd_suite,
+	&cmd_quickstart, &cmd_init,	 &cmd_put,	 &cmd_import,	   &cmd_load,  &cmd_merge,
+	&cmd_delete,	 &cmd_subtract,	 &cmd_extract,	 &cmd_export,	   &cmd_dump,  &cmd_queue,
+	&cmd_analyse,	 &cmd_review,	 &cmd_propagate, &cmd_rescore,	   &cmd_info,  &cmd_verify,
+	&cmd_backup,	 &cmd_publish,	 &cmd_compact,	 &cmd_ping,	   &cmd_bench, &cmd_key,
+	&cmd_chess_db,	 NULL,
 };
 
 const char *command_group(const struct command *first)
@@ -77,7 +78,7 @@ const char *command_group(const struct command *first)
 		{&cmd_get, "Look up positions"},
 		{&cmd_games, "Look up games and names"},
 		{&cmd_weak, "Find what counts alone do not tell"},
-		{&cmd_init, "Make a store, and put things in"},
+		{&cmd_quickstart, "Make a store, and put things in"},
 		{&cmd_delete, "Take things out"},
 		{&cmd_queue, "Have positions and games analysed"},
 		{&cmd_info, "Look after a store"},

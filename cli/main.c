@@ -98,6 +98,9 @@ static int say_first_steps(struct cli *cli)
 {
 	int code = cli_usage(cli, "no command given");
 	fputs("\nFirst steps, with a file of games:\n"
+	      "  chistore quickstart FILE.pgn            imports them, and shows them in a "
+	      "browser\n"
+	      "or by hand:\n"
 	      "  chistore -a ./games import FILE.pgn     a store of the games and their positions\n"
 	      "  chistore -a ./games explore             what was played, and how it ended\n"
 	      "  chistore -a ./games explore e4 c5       after these moves\n"

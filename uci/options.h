@@ -35,7 +35,7 @@ struct chi_uci_options {
 	int64_t book_games;	   /* a move must have been played in so many */
 	int64_t book_depth;	   /* plies of a game in which the book is asked */
 	int64_t variety;	   /* 0..100: how even the chances of weighted moves are */
-	char filter[CHI_UCI_TEXT]; /* of the book's games, as in chistore(1) */
+	char filter[CHI_UCI_TEXT]; /* of the book's games, as in chistore-filters(7) */
 	int64_t learn;		   /* enum chi_uci_learn */
 	int64_t answer; /* stored evaluations of so many plies are the answer; 0: never */
 	int64_t seed;

@@ -160,7 +160,7 @@ const struct command cmd_chess_db = {
 		"and moves are found at the place of the first.\n"
 		"\n"
 		"Needs python3. PyChess looks in its data directory for a program that is named\n"
-		"after the processor; chistore(1) says how it gets this one.",
+		"after the processor; chistore-chess-db(1) says how it gets this one.",
 	.example = "chistore chess-db\n"
 		   "chistore -a ./games chess-db",
 	.options = options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Options that choose games of a store, the same in every command that takes them: an option is a
- * term of the language of filters (chistore(1), "Filters of games"), so that what the terms mean
+ * term of the language of filters (chistore-filters(7)), so that what the terms mean
  * is known in one place, where the games are. Each may be written --not-NAME, for its opposite.
  */
 #pragma once
@@ -36,7 +36,7 @@ cli_reader game_term_take, game_term_deny;
 	"All that is asked of the games must hold; --not-OPTION asks for the opposite of\n"        \
 	"one: --not-player, --not-result. --white and --black without a name go with the\n"        \
 	"--player before them. What is asked of boards (--has and so on) must hold of one\n"       \
-	"position of the game together. chistore(1) has the forms of all values."
+	"position of the game together. chistore-filters(7) has the forms of all values."
 
 /* clang-format off */
 #define GAME_DENY_HEAD	   game_term_deny

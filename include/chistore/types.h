@@ -343,9 +343,9 @@ struct chi_import_options {
 	bool skip_known;  /* if all of the other's are: add nothing of these games, only the rest */
 	bool count_twice; /* add all counts: positions of these games count them twice */
 	bool verbose;	  /* report also games that are counted already, and those without moves */
-	/* Only to ADD: evaluations in the comments of games that are added (chistore(1) names the
-	 * forms) go into the records of their positions. An engine's deeper one stays, at equal
-	 * depth the later of the input. */
+	/* Only to ADD: evaluations in the comments of games that are added (chistore-import(1)
+	 * names the forms) go into the records of their positions. An engine's deeper one stays, at
+	 * equal depth the later of the input. */
 	bool evals;
 	/* Other games are skipped: a filter as chi_games_filter_check takes it, without terms
 	 * that only games of a store answer; NULL, "": all. Only for games. Read while it opens. */

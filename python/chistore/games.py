@@ -125,7 +125,7 @@ def _game(row, pgn):
 
 
 class Gaming:
-    """Part of Store. Filters are texts as chistore(1) has them: 'player "Carlsen" since 2015'."""
+    """Part of Store. Filters are texts as chistore-filters(7) has them: 'player "Carlsen" since 2015'."""
 
     unknown_names: typing.List[str] = []  # of the last filter, those that no name in the store fits
 

@@ -54,7 +54,7 @@ class Explored(typing.NamedTuple):
 
 
 def create(address, statistic="control", games=True):
-    """Makes an empty store in a directory. `statistic`: one of the names that chistore(1)
+    """Makes an empty store in a directory. `statistic`: one of the names that chistore-init(1)
     has. `games`: keep the games that are counted."""
     fault = _abi.chi_fault()
     check_fault(lib.chi_store_create(os.fsencode(address), _STATISTICS[statistic],

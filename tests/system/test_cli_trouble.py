@@ -28,7 +28,7 @@ from pychistore import frame, pb, take_varint
 # A new command is added here; its help and its completion are then looked at.
 COMMANDS = sorted(
     "alias analyse backup bench chess-db compact count delete drift dump explore export extract find game games gameset gap get "
-    "holes import info init key load merge name novelties performance ping propagate publish put pv queue report rescore review scan spread stats strong subtract suite tempo twins verify weak".split())
+    "holes import info init key load merge name novelties performance ping propagate publish put pv queue quickstart report rescore review scan spread stats strong subtract suite tempo twins verify weak".split())
 
 
 LEAF = 2
@@ -54,8 +54,9 @@ class Usage(Base):
         done = run_cli()
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         steps = re.findall(r"^  chistore (.*?)  +\S", done.stderr, re.M)
-        self.assertEqual(len(steps), 3)
-        for step in steps:
+        self.assertEqual(len(steps), 4)
+        self.assertEqual(steps[0], "quickstart FILE.pgn")  # which serves: see test_quickstart.py
+        for step in steps[1:]:
             words = step.replace("FILE.pgn", MASTERS).replace("./games", self.path("games")).split()
             self.assertEqual(run_cli(*words).returncode, 0, step)
 
@@ -63,18 +64,26 @@ class Usage(Base):
         text = self.out("--help")
         names = re.findall(r"(?m)^  ([a-z-]+) ", text.split("\n\nOptions,")[0])
         self.assertEqual(sorted(names), COMMANDS)
-        here = os.path.dirname(os.path.abspath(__file__))
-        with open(os.path.join(here, "..", "..", "cli", "chistore.1"), encoding="utf-8") as file:
-            manual = dict(re.findall(r"(?ms)^\.S[hs] (\S+)(.*?)(?=^\.S[hs] )", file.read()))
-        shared = "".join(manual[name] for name in ("FILTERS", "DESCRIPTION", "scan"))
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli")
+
+        def manual(name):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                return file.read()
+
+        def options(text):
+            return set(re.findall(r"Fl -([a-z-]+)", text))
+
+        entry = manual("chistore.1")
+        self.assertEqual(re.findall(r"(?m)^\.It Xr chistore-(\S+) 1\n(.*)$", entry),
+                         re.findall(r"(?m)^  ([a-z-]+) +(.*)$", text.split("\n\nOptions,")[0]))
+        shared = options(entry + manual("chistore-filters.7") + manual("man/chistore-scan.1"))
         for name in names:
             page = self.out(name, "--help")
             # The manual has every option of the help, and no other; what several commands share may be told of one.
             own = set(re.findall(r"(?m)^  --([a-z-]+)", page.split("\nOptions of every command:")[0]))
-            told = set(re.findall(r"Fl -([a-z-]+)", manual[name]))
-            self.assertEqual(own - told - set(re.findall(r"Fl -([a-z-]+)", shared)), set(), name)
-            heading = set(re.findall(r"Fl -([a-z-]+)", manual[name].splitlines()[0]))
-            self.assertEqual(heading - own, set(), name)
+            told = manual(f"man/chistore-{name}.1")
+            self.assertEqual(own - options(told) - shared, set(), name)
+            self.assertEqual(options(told[told.index(".Sh SYNOPSIS"):told.index(".Sh DESCRIPTION")]) - own, set(), name)
             self.assertTrue(page.startswith("Usage: chistore "), page)
             self.assertIn("Example:", page)
             self.assertEqual(self.out("help", name), page)
