@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What README.md shows is what is there: its program is the one that is compiled and run as a test.
+"""What docs/TOUR.md shows is what is there: its program is the one that is compiled and run as a test, and
+README.md shows nothing that it does not.
 Each room has a README.md, and HACKING.md leads to it.
 
     readme.py SOURCE_ROOT
@@ -16,15 +17,22 @@ SHOWN = re.compile(rf"<!-- {PROGRAM} -->\n```c\n(.*?)```\n<!-- end -->", re.S)
 MOST_LINES = 60
 
 
-def shown(readme, program):
-    """The faults of the README's copy, compared with the program."""
-    match = SHOWN.search(readme)
+def shown(tour, program):
+    """The faults of the tour's copy, compared with the program."""
+    match = SHOWN.search(tour)
     if match is None:
-        return [f"README.md does not show {PROGRAM}"]
+        return [f"docs/TOUR.md does not show {PROGRAM}"]
     if match.group(1) != program:
-        return [f"README.md shows another text than {PROGRAM}"]
+        return [f"docs/TOUR.md shows another text than {PROGRAM}"]
     lines = program.count("\n")
     return [f"{PROGRAM} has {lines} lines, more than {MOST_LINES}"] if lines > MOST_LINES else []
+
+
+def not_in_tour(readme, tour):
+    """The README's commands with their output that the tour, where they are run, does not have so."""
+    blocks = re.findall(r"(?ms)^```sh\n# not run: docs/TOUR.md has the same[^\n]*\n(.*?)^```$", readme)
+    return (["README.md: no block of docs/TOUR.md"] if not blocks else
+            [f"docs/TOUR.md lacks README.md's block '{block.splitlines()[0]}'" for block in blocks if block not in tour])
 
 
 def unknown_rooms(paths, hacking):
@@ -40,10 +48,13 @@ def unknown_rooms(paths, hacking):
 def main(root):
     report = tree.Report()
     program = tree.read(root, PROGRAM)
-    readme = tree.read(root, "README.md")
+    tour = tree.read(root, "docs/TOUR.md")
     planted = f"<!-- {PROGRAM} -->\n```c\nint x;\n```\n<!-- end -->\n"
-    report.planted("readme", lambda path, text: shown(text, program), "README.md", planted)
-    report.line("readme: the program shown is the one tested", shown(readme, program))
+    report.planted("tour", lambda path, text: shown(text, program), "docs/TOUR.md", planted)
+    report.line("tour: the program shown is the one tested", shown(tour, program))
+    report.planted("readme", lambda path, text: not_in_tour(text, tour), "README.md",
+                   "```sh\n# not run: docs/TOUR.md has the same\n$ chistore fly\n```\n")
+    report.line("readme: its commands are run in the tour", not_in_tour(tree.read(root, "README.md"), tour))
     hacking = tree.read(root, "HACKING.md")
     report.planted("rooms", lambda path, text: unknown_rooms([path], hacking), "kitchen/x.c", "")
     report.line("rooms: each has a README.md", unknown_rooms(tree.files(root), hacking))

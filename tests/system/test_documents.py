@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Every command block of README.md and of the manual pages' EXAMPLES runs, line by line and in its order, as a new
+"""Every command block of docs/TOUR.md and of the manual pages' EXAMPLES runs, line by line and in its order, as a new
 user would type it: in a directory like the project's, after `make build`. `/tmp` and the ports are this test's own.
 
-A block with `# not run: REASON` is left out; there may be ten. Of a fence of README.md the word behind the backquotes
+A block with `# not run: REASON` is left out; there may be ten. Of a fence of the tour the word behind the backquotes
 says what it is: sh, where `$ ` or `# ` begins a command and other lines are output; python; c (a lint compares it with
 the program that is compiled); text."""
 
@@ -59,7 +59,7 @@ def typed(lines):
     return joined(chosen)
 
 
-def readme_blocks(text):
+def fences(text):
     """(kind, lines) of each fence."""
     for kind, body in re.findall(r"(?m)^```(\w*)\n(.*?)^```$", text, re.S):
         yield kind, body.splitlines()
@@ -167,10 +167,10 @@ class Documents(unittest.TestCase):
         self.addCleanup(place.close)
         return place
 
-    def test_readme(self):
+    def test_tour(self):
         place, left_out, run = self.place(), 0, 0
-        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-            blocks = list(readme_blocks(file.read()))
+        with open(os.path.join(ROOT, "docs", "TOUR.md"), encoding="utf-8") as file:
+            blocks = list(fences(file.read()))
         for kind, lines in blocks:
             self.assertIn(kind, ("sh", "python", "c", "text"), lines[:2])
             if kind == "sh" and not_run(lines):
@@ -226,4 +226,4 @@ class Documents(unittest.TestCase):
         self.assertFalse(not_run(["# not run: ", "$ a"]))
         page = ".SH EXAMPLES\n.nf\na \\-b 'c\\\\n'\n.fi\n.SH NEXT\n.nf\nno\n.fi\n"
         self.assertEqual(list(page_blocks(page)), [["a -b 'c\\n'"]])
-        self.assertEqual(list(readme_blocks("```sh\n$ a\n```\n\n```\nb\n```\n")), [("sh", ["$ a"]), ("", ["b"])])
+        self.assertEqual(list(fences("```sh\n$ a\n```\n\n```\nb\n```\n")), [("sh", ["$ a"]), ("", ["b"])])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The questions that the help asks as examples find something in the stores of the demo: who copies one sees an
-answer. test_documents.py runs those of README.md and of the manual pages."""
+answer. test_documents.py runs those of docs/TOUR.md and of the manual pages."""
 
 import os
 import re
