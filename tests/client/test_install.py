@@ -50,11 +50,12 @@ class Installed:
                      "include/chistore/imports.h", "include/chistore/names.h", "include/chistore/search.h",
                      f"{args.libdir}/libchistore.so", f"{args.libdir}/libchistore.so.0",
                      f"{args.libdir}/libchistore.a", f"{args.libdir}/pkgconfig/chistore.pc",
-                     "share/man/man3/chistore.3", "share/doc/chistore/chistore.proto",
-                     "share/doc/chistore/PROTOCOL.md", "share/doc/chistore/FORMAT.md",
-                     "share/doc/chistore/examples/first.c", "share/doc/chistore/examples/engine.c",
-                     "share/doc/chistore/examples/search.c"):
-            if not (self.prefix / path).exists():
+                     "share/man/man3/chistore.3", f"{args.docdir}/chistore.proto",
+                     f"{args.docdir}/PROTOCOL.md", f"{args.docdir}/FORMAT.md",
+                     f"{args.docdir}/examples/first.c", f"{args.docdir}/examples/engine.c",
+                     f"{args.docdir}/examples/search.c"):
+            at = root / path.lstrip("/") if path.startswith("/") else self.prefix / path
+            if not at.exists():
                 sys.exit(f"{path} is not installed")
         pages = pathlib.Path(__file__).parents[2] / "cli" / "man"
         for page in pages.glob("*.1"):
@@ -139,6 +140,7 @@ def main():
     parser.add_argument("--build")
     parser.add_argument("--prefix")
     parser.add_argument("--libdir")
+    parser.add_argument("--docdir")
     parser.add_argument("--example")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="chistore-test-") as name:

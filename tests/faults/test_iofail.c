@@ -403,7 +403,7 @@ static const char *make_root(struct scene *scene, const char *name, char real[25
 {
 	const char *root = help_path(name);
 	assert_int_equal(mkdir(root, 0700), 0);
-	assert_non_null(realpath(root, real));
+	help_real_path(root, real);
 	snprintf(scene->main, sizeof(scene->main), "%s/main", real);
 	snprintf(scene->backup, sizeof(scene->backup), "%s/backup", real);
 	return root;

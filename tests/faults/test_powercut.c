@@ -146,7 +146,7 @@ static void cut_once(const struct work *work, const struct disk *disk, enum disk
 		char dir[256];
 		const char *path = help_path("cut");
 		assert_int_equal(mkdir(path, 0700), 0);
-		assert_non_null(realpath(path, dir));
+		help_real_path(path, dir);
 		assert_true(image_write(&image, dir));
 		tally->states++;
 		struct case_of c = {work, dir, bounds};

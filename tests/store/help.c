@@ -45,6 +45,15 @@ void help_ok(int rc, const char *call, const char *file, int line)
 	}
 }
 
+void help_real_path(const char *path, char real[static 256])
+{
+	char *all = realpath(path, NULL);
+	assert_non_null(all);
+	assert_true(strlen(all) < 256);
+	strcpy(real, all);
+	free(all);
+}
+
 const char *help_path(const char *name)
 {
 	static char paths[8][512];

@@ -17,6 +17,9 @@ extern struct chi_fault fault;
 
 /* A path in a scratch directory of this process that help_clean removes. */
 const char *help_path(const char *name);
+
+/* Its path without links, which must fit. */
+void help_real_path(const char *path, char real[static 256]);
 void help_clean(void);
 
 /* The same, as cmocka's teardown. */

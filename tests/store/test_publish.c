@@ -308,7 +308,13 @@ CASE(test_a_touched_copy_is_locked, NULL, help_teardown)
 		assert_non_null(file);
 		fclose(file);
 		opened_with_locks("touched");
-		refused("touched");
+		if (geteuid() == 0) {
+			refused("touched");
+		} else {
+			/* The mode of its file speaks first. */
+			assert_int_equal(help_try(help_path("touched"), CHI_STORE_WRITE),
+					 -CHI_EACCES);
+		}
 		/* Nor is it replaced: no one knows what it is by now. */
 		assert_int_equal(help_publish(store, help_path("touched")), -CHI_EEXIST);
 	}
