@@ -37,9 +37,8 @@ git ls-files '*.[1-8]' | while read -r page; do
 done
 {
 	echo "<!DOCTYPE html><meta charset=\"utf-8\"><title>Chistore: documents</title>$style<h1>Chistore</h1><ul>"
-	for page in README docs/TOUR docs/PATTERNS docs/INSIGHT docs/ENDGAMES docs/CLUSTER docs/RELIABILITY \
-		docs/BENCHMARKS store/FORMAT proto/PROTOCOL ARCHITECTURE HACKING CHANGELOG; do
-		echo "<li><a href=\"$page.html\">$page</a></li>"
+	git ls-files '*.md' ':!tests' ':!*README.md' README.md python/README.md packaging/README.md | while read -r page; do
+		echo "<li><a href=\"${page%.md}.html\">${page%.md}</a></li>"
 	done
 	echo '</ul><h2>Manual pages</h2><ul>'
 	for page in "$out"/man/*.html; do

@@ -48,7 +48,7 @@ static char *argument(const char *text)
 static int import_files(const struct cli *cli, const char *dir)
 {
 	char self[PATH_MAX];
-	_cleanup_(chi_freep) char **args = calloc((size_t)cli->argc + 7, sizeof(*args));
+	_cleanup_(chi_freep) char **args = calloc((size_t)cli->argc + 8, sizeof(*args));
 	if (args == NULL) {
 		return cli_no_memory();
 	}
@@ -59,6 +59,9 @@ static int import_files(const struct cli *cli, const char *dir)
 	args[n++] = argument("import");
 	if (cli->quiet) {
 		args[n++] = argument("--quiet");
+	}
+	if (cli->json) {
+		args[n++] = argument("--json");
 	}
 	args[n++] = argument("--");
 	for (int i = 0; i < cli->argc; i++) {
@@ -81,18 +84,22 @@ static int import_files(const struct cli *cli, const char *dir)
 
 /* Opens the page once the server says on `fd` that it is ready, as it would to a service manager.
  * Then takes what else it says until it ends, which a descriptor of its process shows. */
-_Noreturn static void open_when_ready(int fd, int server, const char *url)
+static _Noreturn void open_when_ready(int fd, int server, const char *url)
 {
 	char said[64] = "";
 	bool opened = false;
 	struct pollfd on[] = {{.fd = fd, .events = POLLIN}, {.fd = server, .events = POLLIN}};
 	(void)signal(SIGCHLD, SIG_IGN);
+	/* Ctrl-C is for the server. */
+	(void)setsid();
 	while (poll(on, CHI_COUNT(on), -1) > 0 && on[1].revents == 0) {
 		ssize_t len = recv(fd, said, sizeof(said) - 1, 0);
 		said[len > 0 ? len : 0] = '\0';
 		bool ready = !opened && strstr(said, "READY=1") != NULL;
 		opened |= ready;
 		if (ready && fork() == 0) {
+			(void)signal(SIGCHLD, SIG_DFL);
+			(void)unsetenv("NOTIFY_SOCKET");
 			(void)execlp("xdg-open", "xdg-open", url, (char *)NULL);
 			_exit(EXIT_STORE);
 		}
@@ -128,7 +135,8 @@ static void prepare_browser(const char *listen)
 	char url[256];
 	int fd = -1;
 	if ((getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) ||
-	    strncmp(listen, "tcp:", 4) != 0 || (fd = listen_for_ready()) < 0) {
+	    strncmp(listen, "tcp:", 4) != 0 || strcmp(strrchr(listen, ':'), ":0") == 0 ||
+	    (fd = listen_for_ready()) < 0) {
 		return;
 	}
 	(void)snprintf(url, sizeof(url), "http://%s/", listen + 4);
@@ -172,7 +180,7 @@ static int run_quickstart(struct cli *cli)
 		return code;
 	}
 	if (!cli->quiet) {
-		(void)fprintf(stderr, "The games are in %s: chistore -a %s explore\n", dir, dir);
+		(void)fprintf(stderr, "The games are in %s: chistore -a '%s' explore\n", dir, dir);
 	}
 	if (!state->no_browser) {
 		prepare_browser(listen);

@@ -142,7 +142,7 @@ static int check_version(const uint8_t *bytes, size_t len, struct chi_fault *fau
 				"the store was made on a machine of another byte order or word "
 				"size; move it with dump and load");
 	}
-	/* The three layouts can change one by one without a new major version. */
+	/* Others come with a new major version only: docs/COMPATIBILITY.md. */
 	const uint8_t *layout = bytes + LAYOUT_AT;
 	if (layout[0] != KEY_LAYOUT || layout[1] != RECORD_LAYOUT || layout[2] != STRENGTH_ORDER) {
 		return chi_fail(fault, -CHI_EVERSION,

@@ -2,6 +2,7 @@
 """What releases wrote, read by this one: docs/COMPATIBILITY.md. tests/golden/README.md says what is there."""
 
 import os
+import re
 import shutil
 
 import golden
@@ -11,7 +12,7 @@ from pychistore import Connection, pb
 
 
 def releases():
-    folders = sorted(os.listdir(golden.ROOT))
+    folders = sorted(os.listdir(golden.ROOT), key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
     return [os.path.join(golden.ROOT, name) for name in folders
             if os.path.isdir(os.path.join(golden.ROOT, name))]
 

@@ -24,12 +24,12 @@ class Quickstart(Base):
         self.browser = self.path("bin")
         os.mkdir(self.browser)
         with open(os.path.join(self.browser, "xdg-open"), "w", encoding="utf-8") as file:
-            file.write(f'#!/bin/sh\necho "$@" >{self.opened}\n')
+            file.write(f'#!/bin/sh\necho "$@" >{self.opened}\n')  # with the shell's own echo
         os.chmod(os.path.join(self.browser, "xdg-open"), 0o755)
 
     def start(self, *args, path=os.path.dirname(HTTP), **extra):
         env = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY", "CHISTORE")}
-        env.update(PATH=f"{self.browser}:{path}:/usr/bin:/bin", **extra)
+        env.update(PATH=f"{self.browser}:{path}", **extra)
         process = subprocess.Popen([harness.program(), "quickstart", *args], cwd=self.dir, env=env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.addCleanup(process.wait)
@@ -68,10 +68,10 @@ class Quickstart(Base):
                                  ((), 2, "quickstart needs"),
                                  ((self.games, "--listen", "nonsense"), 2, "nonsense")):
             process = self.start(*args, "--no-browser", DISPLAY=":0")
-            _, errors = process.communicate()
+            _, errors = process.communicate(timeout=harness.PATIENCE)
             self.assertIn(said, errors)
             self.assertEqual(process.returncode, code, errors)
         process = self.start(self.games, path="/nowhere")
-        _, errors = process.communicate()
+        _, errors = process.communicate(timeout=harness.PATIENCE)
         self.assertEqual(process.returncode, 3, errors)
         self.assertIn("the games are in ./games; cannot run chistore-http, which shows them: No such file", errors)
