@@ -14,7 +14,7 @@ version=$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$root/meson.build")
 rm -rf "$dir"
 mkdir -p "$dir"
 cd "$dir"
-git -C "$root" archive --prefix="chistore-$version/" -o "chistore_$version.orig.tar" HEAD
+git -C "$root" archive --prefix="chistore-$version/" -o "$PWD/chistore_$version.orig.tar" HEAD
 gzip -n "chistore_$version.orig.tar"
 tar -xzf "chistore_$version.orig.tar.gz"
 cd "chistore-$version"
