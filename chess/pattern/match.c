@@ -331,3 +331,17 @@ void chi_pattern_needs_of(const struct chi_pattern *pattern, struct chi_pattern_
 		}
 	}
 }
+
+void chi_pattern_masks_of(const struct chi_pattern *pattern, struct chi_mask_wants *out)
+{
+	out->n = pattern->n_views;
+	for (uint32_t i = 0; i < pattern->n_views; i++) {
+		const struct chi_pattern_view *view = &pattern->views[i];
+		out->any[i] = (struct chi_mask_want){
+			.decides = __builtin_bswap64(view->occupied | view->empty),
+			.occupied = __builtin_bswap64(view->occupied),
+			.least = view->least,
+			.span = view->span,
+		};
+	}
+}

@@ -45,6 +45,7 @@
 #include <stdint.h>
 
 #include "chess/bitboard.h"
+#include "chess/masks.h"
 #include "chistore/types.h"
 
 /* Bytes of one of the texts. */
@@ -152,6 +153,9 @@ struct chi_pattern_needs {
 	uint8_t men;
 };
 void chi_pattern_needs_of(const struct chi_pattern *pattern, struct chi_pattern_needs *out);
+
+/* What is asked of the masks of positions that match: what does not fit it, does not match. */
+void chi_pattern_masks_of(const struct chi_pattern *pattern, struct chi_mask_wants *out);
 
 /* By which pawns stand at home, as chi_trait_home says (chess/traits/traits.h): never ALWAYS. */
 enum chi_pattern_verdict chi_pattern_by_home(const struct chi_pattern *pattern, uint64_t home);

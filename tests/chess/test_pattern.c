@@ -30,6 +30,78 @@ CASE(on_nothing_asked_matches_all)
 	assert_int_equal(pattern.n_views, 2);
 }
 
+/* ---- What is asked of masks ---------------------------------------------------------------- */
+
+struct masked {
+	struct chi_pattern_spec spec;
+	const char *fen; /* where only which squares are occupied counts */
+	bool fits;
+};
+
+static const char full[] = "4k3/8/4p3/3p4/8/8/8/4K2R w - - 0 1";
+static const struct masked masked[] = {
+	{{.has = "Qd5 ne6 Ah1 .a1"}, full, true},
+	{{.has = "Qd5 .e6"}, full, false},
+	{{.has = "Qd5 .e4"}, full, true},
+	{{.has = "Qd4"}, full, false},
+	{{.has = "!.d4"}, full, false},
+	{{.has = "!Qd4 !Qd5 ?d6 [.p]c2"}, full, true},
+	{{.has = "Q**"}, full, true},
+	{{.has = "Qe5", .mirror = true}, full, true},
+	{{.has = "Qe5 qd6", .mirror = true}, full, true},
+	{{.has = "Qe5 qd5", .mirror = true}, full, false},
+	{{.has = "Qd4 Qe3", .either_colour = true}, full, true},
+	{{.has = "Qd4 Qe3", .mirror = true}, full, false},
+	{{.has = "Qe4 Qd3", .mirror = true, .either_colour = true}, full, true},
+	{{.has = "Qe4 Qd3", .either_colour = true}, full, false},
+	{{.material = "men=5"}, full, true},
+	{{.material = "men=..4"}, full, false},
+	{{.material = "men=6.."}, full, false},
+	{{.material = "KQRvKR"}, full, true},
+	{{.material = "KQRvKRP"}, full, false},
+	{{.fen = "4k3/8/4!.3/8/8/8/8/8"}, full, true},
+	{{.fen = "4k3/8/3!.4/8/8/8/8/8"}, full, false},
+	{{.side = CHI_SIDE_BLACK}, full, true},
+};
+
+CASE(masks_are_asked)
+{
+	static struct chi_pattern pattern;
+	for (size_t i = 0; i < CHI_COUNT(masked); i++) {
+		struct chi_position position = position_of(masked[i].fen);
+		uint64_t mask = chi_mirror_files(chi_position_occupied(&position));
+		struct chi_mask_wants wants;
+		assert_int_equal(chi_pattern_compile(&masked[i].spec, &pattern, NULL), CHI_OK);
+		chi_pattern_masks_of(&pattern, &wants);
+		bool fits = chi_masks_fit(&wants, mask, (uint32_t)chi_popcount(mask));
+		if (fits != masked[i].fits) {
+			print_spec(&masked[i].spec);
+			fail_msg("fits: %d", fits);
+		}
+	}
+}
+
+CASE(masks_are_bounded)
+{
+	struct chi_mask_wants wants;
+	chi_masks_init(&wants);
+	assert_true(chi_masks_idle(&wants));
+	chi_masks_bound(&wants, 0, 40);
+	assert_true(chi_masks_idle(&wants));
+	chi_masks_bound(&wants, 5, 3);
+	assert_false(chi_masks_idle(&wants));
+	for (uint32_t n = 1; n <= 32; n++) {
+		assert_true(chi_masks_fit(&wants, 1, n) == (n >= 5 && n <= 8));
+	}
+	chi_masks_bound(&wants, 7, 20);
+	assert_false(chi_masks_fit(&wants, 1, 6));
+	assert_true(chi_masks_fit(&wants, 1, 7) && chi_masks_fit(&wants, 1, 8));
+	chi_masks_bound(&wants, 9, 0);
+	assert_int_equal(wants.n, 0);
+	assert_false(chi_masks_idle(&wants));
+	assert_false(chi_masks_fit(&wants, 1, 8));
+}
+
 /* ---- What a person would write ------------------------------------------------------------- */
 
 struct example {

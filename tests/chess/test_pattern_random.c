@@ -467,6 +467,7 @@ static struct chi_pattern_spec make_spec(struct seed *seed, const struct board *
 /* How often a part of a position was said to decide. */
 static size_t judged[3];
 static size_t judged_home[3];
+static size_t masked[2];
 
 /* Positions of games and of no game, and their keys with bytes after them that mean nothing. */
 struct pool {
@@ -520,6 +521,12 @@ static void check_parts(const struct chi_pattern *pattern, const uint8_t *bytes,
 	enum chi_pattern_verdict home = chi_pattern_by_home(pattern, chi_trait_home(&position));
 	assert_true(home == CHI_PATTERN_MAYBE || !matches);
 	judged_home[home]++;
+	struct chi_mask_wants wants;
+	uint64_t mask = chi_mirror_files(chi_position_occupied(&position));
+	chi_pattern_masks_of(pattern, &wants);
+	bool fits = chi_masks_fit(&wants, mask, (uint32_t)chi_popcount(mask));
+	assert_true(fits || !matches);
+	masked[fits]++;
 }
 
 /* A pattern over all of the pool; with and without the processor's help. Returns the matches. */
@@ -576,6 +583,8 @@ CASE(agrees_with_the_slow_matcher)
 	print_message("# %zu patterns, %zu of them match some, %zu matches\n", rounds, matched,
 		      total);
 	assert_true(matched > rounds / 4);
+	/* Few that fit do not match. */
+	assert_true(masked[false] > masked[true] && masked[true] > total);
 	for (int i = CHI_PATTERN_NEVER; i <= CHI_PATTERN_ALWAYS; i++) {
 		assert_true(judged[i] > rounds);
 		assert_true(i == CHI_PATTERN_ALWAYS || judged_home[i] > rounds);
