@@ -185,7 +185,9 @@ static int attach_scan(struct chi_query *query, struct chi_fault *fault)
 		chi_among_judge(scan->among, scan->scan, scan->spec.whole_counts);
 	}
 	if (status == CHI_OK && scan->pattern != NULL) {
-		chi_scan_sift(scan->scan, chi_scan_shows, scan->pattern);
+		struct chi_mask_wants masks;
+		chi_motif_masks_of(scan->pattern, &masks);
+		chi_scan_sift(scan->scan, chi_scan_shows, &masks, scan->pattern);
 	}
 	if (status == CHI_OK) {
 		give_keys(scan);

@@ -25,6 +25,7 @@
 #include "chistore/games.h"
 #include "chistore/types.h"
 
+struct chi_mask_wants; /* chess/masks.h */
 struct chi_dir;
 struct chi_read;
 struct chi_scan;
@@ -280,10 +281,12 @@ void chi_scan_free(struct chi_scan *scan);
 
 /*
  * Before the first call: leaves out positions for which `wanted` says no. It is called with
- * well-shaped keys that have CHI_KEY_MAX readable bytes, by each of the threads that count.
+ * well-shaped keys that have CHI_KEY_MAX readable bytes, by each of the threads that count. It says
+ * no if the mask does not fit `masks`, and is then not called as a rule; NULL: it may want any.
  */
 typedef bool chi_scan_wanted(const void *context, const uint8_t *key);
-void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *context);
+void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted,
+		   const struct chi_mask_wants *masks, const void *context);
 
 /* So many of how many entries of the tree that it walks the scan has still to look at. */
 uint64_t chi_scan_left(const struct chi_scan *scan, uint64_t *all);

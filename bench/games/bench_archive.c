@@ -166,12 +166,14 @@ static uint64_t find(struct chi_read *read, const void *argument)
 	const struct chi_scan_spec spec = {CHI_SCAN_SPEC_INIT, .order = CHI_ORDER_POSITION,
 					   .chi2_max = CHI_CHI2_MAX};
 	struct chi_motif *wanted = NULL;
+	struct chi_mask_wants masks;
 	struct chi_scan *scan;
 	uint64_t n = 0;
 	int rc;
 	must(chi_motif_parse(argument, &wanted, &fault), "pattern");
 	must(chi_read_scan(read, &spec, &scan, &fault), "scan");
-	chi_scan_sift(scan, fits, wanted);
+	chi_motif_masks_of(wanted, &masks);
+	chi_scan_sift(scan, fits, &masks, wanted);
 	while ((rc = chi_scan_tally(scan, STEPS, &n)) == CHI_OK) {
 	}
 	must(rc, "count");

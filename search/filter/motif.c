@@ -355,15 +355,13 @@ bool chi_motif_node_fits(const struct chi_motif *motif, const struct motif_test 
 	return chi_motif_node_fits(motif, tests, node->right, asked, view);
 }
 
-bool chi_motif_fits(const struct chi_motif *motif, const uint8_t *key)
+/* In some turn and place. */
+static bool motif_fits_somewhere(const struct chi_motif *motif, const uint8_t *key)
 {
 	struct chi_moment moment;
 	struct chi_moment_view view;
 	struct motif_asked asked = {.key = key};
 	const struct motif_test *tests = motif_tests(motif);
-	if (motif->plain && motif->n_places == 1 && tests[0].family == CHI_ENDGAME_NONE) {
-		return chi_pattern_matches(&motif_patterns(motif)[0], key);
-	}
 	for (uint32_t turn = 0; turn < motif->n_turns; turn++) {
 		bool turned = motif->turns[turn].mirror || motif->turns[turn].swap;
 		if (turned) {
@@ -383,4 +381,13 @@ bool chi_motif_fits(const struct chi_motif *motif, const uint8_t *key)
 		}
 	}
 	return false;
+}
+
+bool chi_motif_fits(const struct chi_motif *motif, const uint8_t *key)
+{
+	if (motif->plain && motif->n_places == 1 &&
+	    motif_tests(motif)[0].family == CHI_ENDGAME_NONE) {
+		return chi_pattern_matches(&motif_patterns(motif)[0], key);
+	}
+	return motif_fits_somewhere(motif, key);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "chess/masks.h"
 #include "search/filter/facts.h"
 #include "search/filter/terms.h"
 #include "store/games/archive.h"
@@ -46,6 +47,9 @@ unsigned chi_motif_cost(const struct chi_motif *motif);
 
 /* Of such a motif, whether a position fits; `key` as for chi_pattern_matches. */
 bool chi_motif_fits(const struct chi_motif *motif, const uint8_t *key);
+
+/* Of such a motif, what is asked of the masks of positions that fit. */
+void chi_motif_masks_of(const struct chi_motif *motif, struct chi_mask_wants *out);
 
 /* ---- Motifs in games ---------------------------------------------------------------------- */
 

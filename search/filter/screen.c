@@ -109,6 +109,24 @@ void chi_screens_of(const struct chi_motif *motif, struct chi_screens *out)
 		    any->colours == 3 && !any->takes;
 }
 
+/* A lone pattern has its own; of others what all turns and places ask in common. */
+void chi_motif_masks_of(const struct chi_motif *motif, struct chi_mask_wants *out)
+{
+	struct chi_screens screens;
+	if (motif->plain && motif->n_places == 1) {
+		chi_pattern_masks_of(&motif_patterns(motif)[0], out);
+		return;
+	}
+	chi_screens_of(motif, &screens);
+	const struct chi_pattern_needs *needs = &screens.last.needs;
+	uint64_t occupied = chi_mirror_files(needs->occupied);
+	*out = (struct chi_mask_wants){.n = 1,
+				       .any = {{.decides = occupied,
+						.occupied = occupied,
+						.least = needs->men,
+						.span = CHI_MASK_PIECES - needs->men}}};
+}
+
 bool chi_screen_is_lost(const struct chi_screen *screen, const struct chi_position *position)
 {
 	const struct chi_pattern_needs *needs = &screen->needs;

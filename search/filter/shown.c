@@ -83,7 +83,9 @@ int chi_shown_attach(struct chi_shown_games *shown, struct chi_read *read)
 	if (rc < 0) {
 		return rc;
 	}
-	chi_scan_sift(shown->scan, is_wanted, shown->motif);
+	struct chi_mask_wants masks;
+	chi_motif_masks_of(shown->motif, &masks);
+	chi_scan_sift(shown->scan, is_wanted, &masks, shown->motif);
 	shown->last = shown->begun ? shown->last : view.last;
 	shown->begun = true;
 	return CHI_OK;

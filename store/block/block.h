@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "chess/masks.h"
 #include "chistore/types.h"
 
 enum chi_tree_kind {
@@ -109,17 +110,19 @@ bool chi_block_covers(const struct chi_block *block, const uint8_t *key, size_t 
 CHI_MUSTUSE int chi_group_read(const struct chi_block *block, uint32_t group,
 			       struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n);
 
-/* Positions of `least` to `least + span` pieces. */
-struct chi_group_want {
-	uint32_t least;
-	uint32_t span;
-};
+/* The same in two parts: where group `group` lies, which is in the block's bytes; and the rest. */
+CHI_MUSTUSE int chi_group_at(const struct chi_block *block, uint32_t group, struct chi_group *out);
+CHI_MUSTUSE int chi_group_decode(enum chi_tree_kind kind, const struct chi_group *group,
+				 struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n);
 
-/* Verifies a group and looks at its masks alone. CHI_OK: it has none of these positions; CHI_NONE:
- * it may have; -CHI_ECORRUPT. `ends`: the statistics of its first and last entry; in the position
- * tree 0. */
-CHI_MUSTUSE int chi_group_lacks(const struct chi_block *block, uint32_t group,
-				const struct chi_group_want *want, uint16_t ends[2]);
+/* Verifies a group and decodes those of its entries whose masks fit: *fit has a bit for each, the
+ * first one's lowest. The others' bytes are anything. -CHI_ECORRUPT; what is wrong with entries
+ * that do not fit may go unseen, if the checksum holds. `ends`, of the strength tree alone: the
+ * statistics of the group's first and last entry. */
+CHI_MUSTUSE int chi_group_pick(enum chi_tree_kind kind, const struct chi_group *group,
+			       const struct chi_mask_wants *wants,
+			       struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *fit,
+			       uint16_t ends[2]);
 
 /* Looks for a key: CHI_OK and where its value is; CHI_NONE: the tree does not have it;
  * -CHI_ECORRUPT: damage, or a key that this block is not responsible for. */

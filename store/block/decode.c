@@ -570,43 +570,129 @@ CHI_INLINE int read_in(enum chi_tree_kind kind, bool fast, const struct chi_grou
 	return CHI_OK;
 }
 
-/* ---- Looking for none ----------------------------------------------------------------------- */
+/* ---- Reading some --------------------------------------------------------------------------- */
 
-/* Masks alone. */
-CHI_INLINE int lacks_in(enum chi_tree_kind kind, bool fast, const struct chi_group *group,
-			const struct chi_group_want *want, uint16_t ends[2])
+/* The masks of a group and their numbers of pieces. */
+CHI_INLINE bool read_masks(bool fast, struct group_columns *c, uint64_t *masks, uint8_t *counts)
+{
+	uint32_t over = 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (CHI_UNLIKELY(i > 0 && !next_mask(c, header_at(c->headers, i)))) {
+			return false;
+		}
+		uint32_t n = count_pieces(c->mask, fast);
+		over |= n - 1;
+		masks[i] = c->mask;
+		counts[i] = (uint8_t)n;
+	}
+	return over < 32;
+}
+
+/* Which masks fit, a bit each. */
+CHI_INLINE uint32_t fitting_masks(const struct chi_mask_wants *wants, const uint64_t *masks,
+				  const uint8_t *counts, uint32_t n)
+{
+	uint32_t fit = 0;
+	for (uint32_t i = 0; i < wants->n; i++) {
+		const struct chi_mask_want want = wants->any[i];
+		for (uint32_t j = 0; j < n; j++) {
+			fit |= (uint32_t)chi_mask_fits(&want, masks[j], counts[j]) << j;
+		}
+	}
+	return fit;
+}
+
+/* All but the pieces of the first `n` entries, as read_fronts has them; of those that do not fit
+ * nothing is kept. */
+CHI_INLINE bool pick_fronts(enum chi_tree_kind kind, const struct group_columns *c, uint32_t n,
+			    struct statistics statistics, const uint8_t *floor, uint32_t fit,
+			    const uint64_t *masks, struct chi_block_entry *entries)
+{
+	struct value_place place = {.lengths = c->values, .at = c->values};
+	bool bad = false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct chi_block_entry skipped;
+		bool fits = (fit >> i & 1) != 0;
+		uint32_t header = header_at(c->headers, i);
+		if (kind == CHI_TREE_STRENGTH) {
+			(void)next_statistic(&statistics, header, &bad);
+		}
+		if (!next_value(kind, header, c, floor, &place, fits ? &entries[i] : &skipped)) {
+			return false;
+		}
+		if (fits) {
+			store_u16(entries[i].bytes, statistics.last);
+			store_u64(entries[i].bytes + 2, masks[i]);
+		}
+	}
+	return !bad;
+}
+
+/* With the pieces of the first `n`: the lengths of those that fit, whose half of a byte that is
+ * over is 0. */
+static bool end_picked(struct chi_block_entry *entries, const uint8_t *counts, uint32_t fit)
+{
+	unsigned over = 0;
+	for (uint32_t left = fit; left != 0; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(left);
+		struct chi_block_entry *entry = &entries[i];
+		entry->pieces = counts[i];
+		entry->key_len = (uint8_t)(MASK_SIZE + (counts[i] + 1) / 2);
+		over |= entry->bytes[1 + entry->key_len] & 15u & -(entry->pieces & 1u);
+	}
+	return over == 0;
+}
+
+/* Masks first; if none fits, nothing else. Entries after the last that fits are not looked at. */
+CHI_INLINE int pick_in(enum chi_tree_kind kind, bool fast, const struct chi_group *group,
+		       const struct chi_mask_wants *wants, struct chi_block_entry *entries,
+		       uint32_t *fit, uint16_t ends[2])
 {
 	struct group_columns c;
+	uint64_t masks[CHI_GROUP_MOST];
+	uint8_t counts[CHI_GROUP_MOST];
 	if (CHI_UNLIKELY(!open_columns(kind, group, &c))) {
 		return -CHI_ECORRUPT;
 	}
+	const struct statistics first = {.at = c.masks, .last = statistic_at(group->leader)};
+	if (CHI_UNLIKELY(kind == CHI_TREE_STRENGTH && !pass_statistics(&c))) {
+		return -CHI_ECORRUPT;
+	}
+	const uint8_t *floor = c.masks;
 	if (kind == CHI_TREE_STRENGTH) {
-		const uint8_t *statistics = c.masks;
-		if (CHI_UNLIKELY(!pass_statistics(&c))) {
-			return -CHI_ECORRUPT;
-		}
 		ends[0] = chi_chi2_of(group->leader);
-		ends[1] = c.masks > statistics ? chi_chi2_of(c.masks - 2) : ends[0];
+		ends[1] = floor > first.at ? chi_chi2_of(floor - 2) : ends[0];
 	}
-	bool any = count_pieces(c.mask, fast) - want->least <= want->span;
-	for (uint32_t i = 1; i < c.n; i++) {
-		if (CHI_UNLIKELY(!next_mask(&c, header_at(c.headers, i)))) {
-			return -CHI_ECORRUPT;
-		}
-		any |= count_pieces(c.mask, fast) - want->least <= want->span;
+	if (CHI_UNLIKELY(!read_masks(fast, &c, masks, counts))) {
+		return -CHI_ECORRUPT;
 	}
-	return any ? CHI_NONE : CHI_OK;
+	*fit = fitting_masks(wants, masks, counts, c.n);
+	if (*fit == 0) {
+		return CHI_OK;
+	}
+	uint32_t n = 32 - (uint32_t)__builtin_clz(*fit);
+	struct assembly a = {
+		.headers = c.headers, .counts = counts, .n = n, .at = c.end, .floor = c.values};
+	uint8_t *out = entries[0].bytes + 2 + MASK_SIZE;
+	bool good = pick_fronts(kind, &c, n, first, floor, *fit, masks, entries) &&
+		    (fast ? assemble_fast(&a, out, sizeof(*entries))
+			  : assemble(&a, out, sizeof(*entries))) &&
+		    end_picked(entries, counts, *fit);
+	return CHI_LIKELY(good) ? CHI_OK : -CHI_ECORRUPT;
 }
 
 /* ---- For each processor --------------------------------------------------------------------- */
 
 #define FUNCTIONS(suffix, target, fast)                                                            \
-	target static int lacks_##suffix(enum chi_tree_kind kind, const struct chi_group *group,   \
-					 const struct chi_group_want *want, uint16_t ends[2])      \
+	target static int pick_##suffix(enum chi_tree_kind kind, const struct chi_group *group,    \
+					const struct chi_mask_wants *wants,                        \
+					struct chi_block_entry *entries, uint32_t *fit,            \
+					uint16_t ends[2])                                          \
 	{                                                                                          \
-		return kind == CHI_TREE_STRENGTH                                                   \
-			       ? lacks_in(CHI_TREE_STRENGTH, fast, group, want, ends)              \
-			       : lacks_in(CHI_TREE_POSITION, fast, group, want, ends);             \
+		return kind == CHI_TREE_STRENGTH ? pick_in(CHI_TREE_STRENGTH, fast, group, wants,  \
+							   entries, fit, ends)                     \
+						 : pick_in(CHI_TREE_POSITION, fast, group, wants,  \
+							   entries, fit, ends);                    \
 	}                                                                                          \
 	target static int read_##suffix(enum chi_tree_kind kind, const struct chi_group *group,    \
 					struct chi_block_entry *entries, uint32_t *n)              \
@@ -625,9 +711,9 @@ static bool is_fast(void)
 	return CHI_LIKELY(__builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3"));
 }
 #else
-#define lacks_fast lacks_plain
-#define read_fast  read_plain
-#define is_fast()  false
+#define pick_fast pick_plain
+#define read_fast read_plain
+#define is_fast() false
 #endif
 
 int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key_len,
@@ -637,27 +723,30 @@ int chi_group_find(const struct chi_group *group, const uint8_t *key, size_t key
 			  : find_plain(group, key, key_len, value, len);
 }
 
+int chi_group_at(const struct chi_block *block, uint32_t group, struct chi_group *out)
+{
+	return CHI_LIKELY(group_at(block, group, out)) ? CHI_OK : -CHI_ECORRUPT;
+}
+
+int chi_group_decode(enum chi_tree_kind kind, const struct chi_group *group,
+		     struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n)
+{
+	return is_fast() ? read_fast(kind, group, entries, n) : read_plain(kind, group, entries, n);
+}
+
 int chi_group_read(const struct chi_block *block, uint32_t group,
 		   struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *n)
 {
 	struct chi_group place;
 	*n = 0;
-	if (CHI_UNLIKELY(!group_at(block, group, &place))) {
-		return -CHI_ECORRUPT;
-	}
-	return is_fast() ? read_fast(block->kind, &place, entries, n)
-			 : read_plain(block->kind, &place, entries, n);
+	int rc = chi_group_at(block, group, &place);
+	return CHI_LIKELY(rc == CHI_OK) ? chi_group_decode(block->kind, &place, entries, n) : rc;
 }
 
-int chi_group_lacks(const struct chi_block *block, uint32_t group,
-		    const struct chi_group_want *want, uint16_t ends[2])
+int chi_group_pick(enum chi_tree_kind kind, const struct chi_group *group,
+		   const struct chi_mask_wants *wants,
+		   struct chi_block_entry entries[CHI_GROUP_MOST], uint32_t *fit, uint16_t ends[2])
 {
-	struct chi_group place;
-	ends[0] = 0;
-	ends[1] = 0;
-	if (CHI_UNLIKELY(!group_at(block, group, &place))) {
-		return -CHI_ECORRUPT;
-	}
-	return is_fast() ? lacks_fast(block->kind, &place, want, ends)
-			 : lacks_plain(block->kind, &place, want, ends);
+	return is_fast() ? pick_fast(kind, group, wants, entries, fit, ends)
+			 : pick_plain(kind, group, wants, entries, fit, ends);
 }

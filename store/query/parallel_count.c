@@ -21,7 +21,6 @@ int chi_scan_count_all(struct chi_scan *scan, unsigned threads, uint64_t steps, 
 {
 	uint64_t all = 0;
 	int rc = chi_count_ready(scan);
-	scan->placeless = !scan->sieve.idle && !scan->spec.descending;
 	while (rc == CHI_OK && steps > 0 && (rc = chi_count_next(scan, &all)) == CHI_OK) {
 		/* Before threads look for records, this one finds out where their tree is. */
 		bool joins = chi_scan_joins(scan);

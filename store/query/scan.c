@@ -99,6 +99,13 @@ static void scan_closep(struct chi_scan **scan)
 	chi_scan_free(*scan);
 }
 
+/* Of masks the filter's number of pieces is asked, and what the caller asks. */
+static void narrow_masks(struct chi_scan *scan)
+{
+	chi_masks_bound(&scan->masks, scan->sieve.least, scan->sieve.span);
+	scan->picks = !chi_masks_idle(&scan->masks);
+}
+
 int chi_read_scan(struct chi_read *read, const struct chi_scan_spec *spec, struct chi_scan **out,
 		  struct chi_fault *fault)
 {
@@ -117,6 +124,9 @@ int chi_read_scan(struct chi_read *read, const struct chi_scan_spec *spec, struc
 	scan->spec = *spec;
 	scan->range = first_range(spec);
 	chi_sieve_init(&scan->sieve, &spec->filter);
+	scan->fit = UINT32_MAX;
+	chi_masks_init(&scan->masks);
+	narrow_masks(scan);
 	scan->joins = spec->want != CHI_WANT_KEYS || chi_scan_joins(scan);
 	scan->last_range = CHI_SCAN_RANGE_OVER;
 	rc = count_entries(scan);
@@ -263,8 +273,13 @@ int chi_scan_record(struct chi_scan *scan, uint64_t steps, struct chi_arena *are
 	return rc;
 }
 
-void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted, const void *context)
+void chi_scan_sift(struct chi_scan *scan, chi_scan_wanted *wanted,
+		   const struct chi_mask_wants *masks, const void *context)
 {
+	if (masks != NULL) {
+		scan->masks = *masks;
+		narrow_masks(scan);
+	}
 	scan->wanted = wanted;
 	scan->wanted_context = context;
 }

@@ -25,8 +25,9 @@ enum chi_scan_range {
 struct chi_scan {
 	struct chi_read *read;
 	struct chi_scan_spec spec;
-	struct chi_sieve sieve;	 /* what the filter asks of keys */
-	chi_scan_wanted *wanted; /* and what the caller asks; NULL: nothing */
+	struct chi_sieve sieve;	     /* what the filter asks of keys */
+	struct chi_mask_wants masks; /* of masks, the caller included */
+	chi_scan_wanted *wanted;     /* and what the caller asks; NULL: nothing */
 	const void *wanted_context;
 	const uint8_t *given; /* positions in place of a walk (given.c); NULL: none */
 	size_t n_given;
@@ -34,20 +35,22 @@ struct chi_scan {
 	chi_scan_judge *judge; /* of games (store/archive.h); NULL: all count */
 	void *judge_context;
 	enum chi_scan_range range;
-	bool begun;	/* `blocks` walks in `tree`, the phase's */
-	bool whole;	/* from an end of the tree: all of its entries must come */
-	bool joins;	/* strength entries need their position record */
-	bool placeless; /* no one will ask where it is: groups without a position for the sieve
-			 * are passed by */
-	bool met;	/* the last group that was read had entries that are wanted */
+	bool begun; /* `blocks` walks in `tree`, the phase's */
+	bool whole; /* from an end of the tree: all of its entries must come */
+	bool joins; /* strength entries need their position record */
+	bool picks; /* `masks` ask something */
 	struct chi_descent tree;
 	struct chi_block_cursor blocks;
 	uint32_t group; /* of the block, the one that was read: */
 	struct chi_block_entry entries[CHI_GROUP_MOST];
-	uint32_t at;	    /* so many of its entries are before the scan, */
-	uint32_t n;	    /* of so many */
-	uint64_t left;	    /* entries that the tree still has, as the state tells */
-	uint64_t positions; /* entries of the trees in this snapshot, the same */
+	uint32_t fit;		  /* entries of it that were decoded, a bit each */
+	struct chi_group place;	  /* where it lies, if not all were */
+	struct chi_group skipped; /* n > 0: where the last entry looked at is, */
+	uint32_t skipped_at;	  /* which was not decoded */
+	uint32_t at;		  /* so many of its entries are before the scan, */
+	uint32_t n;		  /* of so many */
+	uint64_t left;		  /* entries that the tree still has, as the state tells */
+	uint64_t positions;	  /* entries of the trees in this snapshot, the same */
 	uint64_t known;
 	uint64_t rows; /* delivered */
 	int rc;	       /* how it ended: CHI_NONE or a failure; CHI_OK: not yet */
@@ -84,8 +87,9 @@ CHI_MUSTUSE int chi_scan_range_end(const struct chi_scan *scan);
 /* Goes on to the phase after the current one. */
 void chi_scan_range_leave(struct chi_scan *scan);
 
-/* Reads the next group in the scan's direction, of this block or the next. CHI_NONE: there is none,
- * and there should be none; of a part, none in it. -CHI_ECORRUPT. */
+/* Reads the next group in the scan's direction, of this block or the next; entries that are not
+ * wanted by their masks alone may be left out of scan->fit. CHI_NONE: there is none, and there
+ * should be none; of a part, none in it. -CHI_ECORRUPT. */
 CHI_MUSTUSE int chi_scan_range_read(struct chi_scan *scan);
 
 static inline enum chi_tree_kind chi_scan_tree(const struct chi_scan *scan)
@@ -93,8 +97,10 @@ static inline enum chi_tree_kind chi_scan_tree(const struct chi_scan *scan)
 	return scan->range == CHI_SCAN_RANGE_STRENGTH ? CHI_TREE_STRENGTH : CHI_TREE_POSITION;
 }
 
-/* Makes entry `i` of the group the last one looked at. */
+/* Makes entry `i` of the group the last one looked at: now, or if it was not decoded, by
+ * chi_scan_range_mark_skipped, which is to be called when a walk stops. -CHI_ECORRUPT. */
 void chi_scan_range_mark(struct chi_scan *scan, uint32_t i);
+CHI_MUSTUSE int chi_scan_range_mark_skipped(struct chi_scan *scan);
 
 /* ---- match.c ------------------------------------------------------------------------------- */
 

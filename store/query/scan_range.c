@@ -59,6 +59,7 @@ static int settle_place(struct chi_scan *scan, const struct range_place *place)
 	if (block->groups == 0) {
 		return CHI_OK;
 	}
+	scan->fit = UINT32_MAX;
 	int rc = chi_block_seek(block, place->bytes, place->len, &scan->group);
 	rc = rc == CHI_OK ? chi_group_read(block, scan->group, scan->entries, &scan->n) : rc;
 	for (; rc == CHI_OK && scan->at < scan->n; scan->at++) {
@@ -109,26 +110,32 @@ int chi_scan_range_begin(struct chi_scan *scan)
 	return rc == CHI_OK ? settle_place(scan, &place) : rc;
 }
 
-/* Goes past a group of the band that has no position for the sieve. CHI_NONE: it is to be read. */
-static int pass_group(struct chi_scan *scan)
+/* Both ends of a group are in the band, so that all of it is. */
+static bool is_in_band(const struct chi_scan *scan, enum chi_tree_kind kind, const uint16_t ends[2])
+{
+	return kind == CHI_TREE_POSITION ||
+	       (chi_in_known_band(&scan->spec, ends[0]) && chi_in_known_band(&scan->spec, ends[1]));
+}
+
+/* All entries of the group; or, of one in the band, those whose masks fit. */
+static int read_group(struct chi_scan *scan)
 {
 	const struct chi_block *block = &scan->blocks.block;
-	const struct chi_group_want want = {.least = scan->sieve.least, .span = scan->sieve.span};
-	uint16_t ends[2];
-	int rc = chi_group_lacks(block, scan->group, &want, ends);
-	if (rc == CHI_OK && block->kind == CHI_TREE_STRENGTH &&
-	    (!chi_in_known_band(&scan->spec, ends[0]) ||
-	     !chi_in_known_band(&scan->spec, ends[1]))) {
-		rc = CHI_NONE;
+	int rc = chi_group_at(block, scan->group, &scan->place);
+	scan->fit = UINT32_MAX;
+	scan->n = 0;
+	if (rc == CHI_OK && scan->picks) {
+		uint16_t ends[2];
+		rc = chi_group_pick(block->kind, &scan->place, &scan->masks, scan->entries,
+				    &scan->fit, ends);
+		if (rc == CHI_OK && is_in_band(scan, block->kind, ends)) {
+			scan->n = scan->place.n;
+			return CHI_OK;
+		}
+		scan->fit = UINT32_MAX;
 	}
-	if (rc == CHI_OK) {
-		uint32_t n = block->counts[scan->group];
-		rc = n <= scan->left ? CHI_OK : -CHI_ECORRUPT;
-		scan->n = n;
-		scan->at = n;
-		scan->left -= rc == CHI_OK ? n : 0;
-	}
-	return rc;
+	return rc == CHI_OK ? chi_group_decode(block->kind, &scan->place, scan->entries, &scan->n)
+			    : rc;
 }
 
 int chi_scan_range_read(struct chi_scan *scan)
@@ -153,21 +160,14 @@ int chi_scan_range_read(struct chi_scan *scan)
 		scan->group = down ? block->groups - 1 : 0;
 	}
 	chi_block_cursor_ask(&scan->blocks, scan->group);
-	if (scan->placeless && !scan->met) {
-		int rc = pass_group(scan);
-		if (rc != CHI_NONE) {
-			return rc;
-		}
-	}
-	int rc = chi_group_read(block, scan->group, scan->entries, &scan->n);
+	int rc = read_group(scan);
 	scan->at = down ? scan->n : 0;
 	return rc;
 }
 
-void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
+static void mark_entry(struct chi_scan *scan, const struct chi_block_entry *entry)
 {
 	enum chi_tree_kind tree = chi_scan_tree(scan);
-	const struct chi_block_entry *entry = &scan->entries[i];
 	scan->last_len = chi_entry_key_len(entry, tree);
 	/* Copies of fixed sizes. */
 	if (tree == CHI_TREE_STRENGTH) {
@@ -176,6 +176,32 @@ void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
 		memcpy(scan->last, entry->bytes + 2, CHI_KEY_MAX);
 	}
 	scan->last_range = scan->range;
+	scan->skipped.n = 0;
+}
+
+void chi_scan_range_mark(struct chi_scan *scan, uint32_t i)
+{
+	if ((scan->fit >> i & 1) != 0) {
+		mark_entry(scan, &scan->entries[i]);
+	} else {
+		scan->skipped = scan->place;
+		scan->skipped_at = i;
+	}
+}
+
+int chi_scan_range_mark_skipped(struct chi_scan *scan)
+{
+	struct chi_block_entry entries[CHI_GROUP_MOST];
+	uint32_t n = 0;
+	if (scan->skipped.n == 0) {
+		return CHI_OK;
+	}
+	int rc = chi_group_decode(chi_scan_tree(scan), &scan->skipped, entries, &n);
+	scan->skipped.n = 0;
+	if (rc == CHI_OK) {
+		mark_entry(scan, &entries[scan->skipped_at]);
+	}
+	return rc;
 }
 
 int chi_scan_range_end(const struct chi_scan *scan)

@@ -91,9 +91,15 @@ CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_sc
 	uint32_t todo = here < most ? here : (uint32_t)most;
 	uint32_t done = 0;
 	int rc = CHI_OK;
+	if (scan->fit == 0) {
+		done = todo;
+	}
 	for (; done < todo && (!kind.rows || n < batch->max); done++) {
 		bool wanted;
 		uint32_t i = kind.down ? scan->at - 1 - done : scan->at + done;
+		if ((scan->fit >> i & 1) == 0) {
+			continue;
+		}
 		const struct chi_block_entry *entry = &scan->entries[i];
 		rc = look_at(scan, kind, entry, row, &wanted);
 		if (CHI_UNLIKELY(rc != CHI_OK)) {
@@ -106,7 +112,6 @@ CHI_INLINE int walk_group(struct chi_scan *scan, struct kind kind, struct chi_sc
 		}
 		n += wanted;
 	}
-	scan->met = n > batch->n;
 	batch->n = n;
 	batch->steps -= done;
 	scan->left -= done;
@@ -180,7 +185,8 @@ static int walk_on(struct chi_scan *scan, struct chi_scan_batch *batch)
 			rc = walk(scan, batch);
 		}
 	}
-	return rc;
+	int marked = chi_scan_range_mark_skipped(scan);
+	return marked < 0 && rc >= 0 ? marked : rc;
 }
 
 /* Looks up the records of rows `from` on, which must agree with them, and keeps those that have

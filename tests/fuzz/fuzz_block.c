@@ -32,14 +32,46 @@ static void seal(struct chi_block *block, uint8_t *bytes)
 	}
 }
 
+/* Of a sound group those whose masks fit are as in `all`; of another nothing is promised. */
+static void check_picked(const struct chi_block *block, uint32_t at,
+			 const struct chi_block_entry *all, uint32_t n)
+{
+	static struct chi_block_entry some[CHI_GROUP_MOST];
+	struct chi_group group;
+	struct chi_mask_wants wants = {.n = 1};
+	uint32_t fit = 0;
+	uint16_t ends[2];
+	if (chi_group_at(block, at, &group) < 0) {
+		return;
+	}
+	wants.any[0].decides = load_u64(group.leader + chi_tree_skip(block->kind)) & 0x00ff00ff00ff;
+	wants.any[0].occupied = wants.any[0].decides;
+	wants.any[0].span = CHI_MASK_PIECES;
+	int rc = chi_group_pick(block->kind, &group, &wants, some, &fit, ends);
+	REQUIRE(n == 0 || rc == CHI_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		bool fits = chi_masks_fit(&wants, load_u64(all[i].bytes + 2), all[i].pieces);
+		REQUIRE(fits == ((fit >> i & 1) != 0));
+		REQUIRE(!fits || (some[i].key_len == all[i].key_len &&
+				  some[i].value == all[i].value && some[i].len == all[i].len &&
+				  memcmp(chi_entry_key(&some[i], block->kind),
+					 chi_entry_key(&all[i], block->kind),
+					 chi_entry_key_len(&all[i], block->kind)) == 0));
+	}
+}
+
 /* All entries, if all groups are sound and in order; else 0. */
 static size_t read_all(const struct chi_block *block)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < block->groups; i++) {
-		uint32_t more;
-		if (n + CHI_GROUP_MOST > ENTRIES ||
-		    chi_group_read(block, i, entries + n, &more) < 0) {
+		uint32_t more = 0;
+		if (n + CHI_GROUP_MOST > ENTRIES) {
+			return 0;
+		}
+		int rc = chi_group_read(block, i, entries + n, &more);
+		check_picked(block, i, entries + n, more);
+		if (rc < 0) {
 			return 0;
 		}
 		n += more;

@@ -12,6 +12,7 @@
 
 static unsigned sound;
 static unsigned damaged;
+static unsigned picked[2];
 
 static void check_finds(const struct chi_group *group, const struct chi_block_entry *entries,
 			uint32_t n)
@@ -41,6 +42,86 @@ static void check_finds(const struct chi_group *group, const struct chi_block_en
 	}
 }
 
+static void check_entry(enum chi_tree_kind kind, const struct chi_block_entry *a,
+			const struct chi_block_entry *b)
+{
+	assert_memory_equal(a->bytes + 2 - chi_tree_skip(kind), b->bytes + 2 - chi_tree_skip(kind),
+			    CHI_KEY_MAX + chi_tree_skip(kind));
+	assert_int_equal(a->key_len, b->key_len);
+	assert_int_equal(a->pieces, b->pieces);
+	assert_ptr_equal(a->value, b->value);
+	assert_int_equal(a->len, b->len);
+}
+
+/* Mostly what one entry fits, and others may. */
+static struct chi_mask_wants random_wants(const struct chi_block_entry *entries, uint32_t n)
+{
+	struct chi_mask_wants wants = {.n = help_below(5)};
+	for (uint32_t i = 0; i < wants.n; i++) {
+		struct chi_mask_want *want = &wants.any[i];
+		const uint8_t *mask = entries[help_below(n)].bytes + 2;
+		for (int j = 0; j < 8; j++) {
+			want->occupied |= (uint64_t)mask[j] << 8 * j;
+		}
+		want->decides = help_random() & help_random();
+		want->decides &= help_below(4) == 0 ? 0 : help_random();
+		want->occupied &= want->decides;
+		want->least = help_below(2) == 0 ? 1 : 1 + help_below(32);
+		want->span = help_below(2) == 0 ? 31 : help_below(8);
+	}
+	return wants;
+}
+
+static bool fits_one(const struct chi_mask_wants *wants, const struct chi_block_entry *entry)
+{
+	bool fits = false;
+	for (uint32_t i = 0; i < wants->n; i++) {
+		const struct chi_mask_want *want = &wants->any[i];
+		bool all =
+			entry->pieces >= want->least && entry->pieces <= want->least + want->span;
+		for (unsigned bit = 0; bit < 64; bit++) {
+			bool there = (entry->bytes[2 + bit / 8] >> bit % 8 & 1) != 0;
+			bool asked = (want->decides >> bit & 1) != 0;
+			all = all && (!asked || there == ((want->occupied >> bit & 1) != 0));
+		}
+		fits = fits || all;
+	}
+	return fits;
+}
+
+/* Reads those that fit, both ways; `entries` are all, if the group is sound. */
+static void check_pick(enum chi_tree_kind kind, const struct chi_group *group,
+		       const struct chi_block_entry *entries, uint32_t n,
+		       const struct chi_mask_wants *wants)
+{
+	static struct chi_block_entry some[2][CHI_GROUP_MOST];
+	uint32_t fit[2] = {0};
+	uint16_t ends[2][2] = {{0}};
+	int rc = pick_plain(kind, group, wants, some[0], &fit[0], ends[0]);
+	assert_int_equal(pick_fast(kind, group, wants, some[1], &fit[1], ends[1]), rc);
+	assert_true(rc == CHI_OK || n == 0);
+	for (uint32_t i = 0; rc == CHI_OK && i < CHI_GROUP_MOST; i++) {
+		bool fits = (fit[0] >> i & 1) != 0;
+		assert_int_equal(fit[1] >> i & 1, fits);
+		if (fits) {
+			check_entry(kind, &some[0][i], &some[1][i]);
+		}
+		if (n > 0) {
+			assert_int_equal(fits, i < n && fits_one(wants, &entries[i]));
+		}
+		if (fits && n > 0) {
+			check_entry(kind, &entries[i], &some[0][i]);
+		}
+		picked[fits]++;
+	}
+	if (n > 0 && kind == CHI_TREE_STRENGTH) {
+		assert_int_equal(ends[0][0], chi_chi2_of(entries[0].bytes));
+		assert_int_equal(ends[1][0], chi_chi2_of(entries[0].bytes));
+		assert_int_equal(ends[0][1], chi_chi2_of(entries[n - 1].bytes));
+		assert_int_equal(ends[1][1], chi_chi2_of(entries[n - 1].bytes));
+	}
+}
+
 /* Reads it both ways. */
 static void check_group(enum chi_tree_kind kind, const struct chi_group *group)
 {
@@ -50,16 +131,13 @@ static void check_group(enum chi_tree_kind kind, const struct chi_group *group)
 	assert_int_equal(read_fast(kind, group, entries[1], &n[1]), rc);
 	assert_int_equal(n[0], n[1]);
 	for (uint32_t i = 0; i < n[0]; i++) {
-		const struct chi_block_entry *a = &entries[0][i];
-		const struct chi_block_entry *b = &entries[1][i];
-		assert_memory_equal(a->bytes + 2 - chi_tree_skip(kind),
-				    b->bytes + 2 - chi_tree_skip(kind),
-				    CHI_KEY_MAX + chi_tree_skip(kind));
-		assert_int_equal(a->key_len, b->key_len);
-		assert_int_equal(a->pieces, b->pieces);
-		assert_ptr_equal(a->value, b->value);
-		assert_int_equal(a->len, b->len);
+		check_entry(kind, &entries[0][i], &entries[1][i]);
 	}
+	static struct chi_mask_wants wants;
+	if (n[0] > 0) {
+		wants = random_wants(entries[0], n[0]);
+	}
+	check_pick(kind, group, entries[0], n[0], &wants);
 	if (rc == CHI_OK) {
 		sound++;
 	} else {
@@ -68,6 +146,19 @@ static void check_group(enum chi_tree_kind kind, const struct chi_group *group)
 	if (kind == CHI_TREE_POSITION) {
 		check_finds(group, entries[0], n[0]);
 	}
+}
+
+/* Its checksum is wrong, which nothing misses, whether an entry fits or none. */
+static void check_unsealed(enum chi_tree_kind kind, const struct chi_group *group)
+{
+	static struct chi_block_entry entries[CHI_GROUP_MOST];
+	struct chi_mask_wants wants = {.n = 0};
+	uint32_t n = 0;
+	uint16_t ends[2];
+	assert_int_equal(chi_group_decode(kind, group, entries, &n), -CHI_ECORRUPT);
+	assert_int_equal(chi_group_pick(kind, group, &wants, entries, &n, ends), -CHI_ECORRUPT);
+	chi_masks_init(&wants);
+	assert_int_equal(chi_group_pick(kind, group, &wants, entries, &n, ends), -CHI_ECORRUPT);
 }
 
 /* Changes bits of a group and sets its checksum right; the room before it is as in a block. */
@@ -88,6 +179,9 @@ static void check_damaged(enum chi_tree_kind kind, const struct chi_group *group
 		struct chi_group changed = *group;
 		changed.at = at;
 		changed.end = at + len;
+		if (memcmp(at, group->at, len) != 0) {
+			check_unsealed(kind, &changed);
+		}
 		store_u32(at, group_sum(kind, group->leader, group->n, at + CHECKSUM_SIZE,
 					len - CHECKSUM_SIZE));
 		check_group(kind, &changed);
@@ -150,6 +244,8 @@ CASE(test_both_ways)
 		check_tree(CHI_TREE_POSITION, run);
 		check_tree(CHI_TREE_STRENGTH, run);
 	}
-	print_message("# figures: %u sound groups, %u damaged ones\n", sound, damaged);
+	print_message("# figures: %u sound groups, %u damaged ones, %u of %u entries\n", sound,
+		      damaged, picked[true], picked[false] + picked[true]);
 	assert_true(sound > 100 && damaged > 100);
+	assert_true(picked[false] > 1000 && picked[true] > 1000);
 }
