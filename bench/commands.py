@@ -3,10 +3,11 @@
 """Instructions of whole commands, and of answers over HTTP, as `valgrind --tool=callgrind` counts
 them (calls.py has single calls).
 
-    commands.py BUILD_DIR [--before BUILD_DIR] [--pgn FILE] [--turns N]
+    commands.py BUILD_DIR [--before BUILD_DIR] [--pgn FILE] [--only WORDS | --turns N]
 
 With --before the programs of another build are counted too, and each row says by how much it
 changed. Threads that wait for each other take not quite the same twice: within some 0.5 %.
+With --only those whose names begin so are counted.
 With --turns some commands are timed instead, so often and by turns, beside a program that does
 nothing: medians of their time and of their processor time, in ms.
 """
@@ -35,6 +36,11 @@ COMMANDS = {
     "games of a position": ["-a", "copy", "games", "--moves", "e4 c5"],
     "twins": ["-a", "copy", "twins"],
     "find, a pattern": ["-a", "copy", "find", "--has", "Nd5 kg8"],
+    "find, counted": ["-a", "copy", "find", "--count", "--has", "Nd5 kg8"],
+    "find, mirrored": ["-a", "copy", "find", "--count", "--has", "Nd5 kg8", "--mirror",
+                       "--either-colour"],
+    "find, empty squares": ["-a", "copy", "find", "--count", "--has", ".e2 .d2 .d7"],
+    "find, any square": ["-a", "copy", "find", "--count", "--has", "R**"],
     "verify": ["-a", "copy", "verify"],
     "import, a new store": ["-a", "new", "import", "--statistic", "outcome", "games.pgn"],
     "import, games that are there": ["-a", "copy", "import", "games.pgn"],
@@ -123,6 +129,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--before")
     parser.add_argument("--pgn", default=calls.GAMES)
+    parser.add_argument("--only", default="")
     parser.add_argument("--turns", type=int)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +142,7 @@ def main():
         if args.turns:
             take_turns(builds, args.turns)
             return
-        for name in [*COMMANDS, *ANSWERS]:
+        for name in (name for name in [*COMMANDS, *ANSWERS] if name.startswith(args.only)):
             figures = [measure(build, name) for build in builds]
             before = figures[1] if len(figures) > 1 else None
             print("\t".join([name, *calls.show(figures[0], before)]), flush=True)
