@@ -97,7 +97,7 @@ fuzz: ## run each fuzz target for T seconds or N executions in build-fuzz/
 	ninja -C build-fuzz
 	tools/fuzz.sh -n $(N) build-fuzz $(T)
 
-mutants: ## break each rule of docs/RELIABILITY.md and see that its test fails: M='full-*'
+mutants: ## break each rule of docs/TESTED.md and see that its test fails: M='full-*'
 	@tools/deps.sh build test
 	tests/mutants/run.py $(M)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Everything that has to hold, in three builds: all tests in a plain one with gcc; under ASan and
 # UBSan with clang what handles memory and outside data; under TSan what has threads. A fourth one is
-# made when it is named: unit tests as the programs are installed. docs/RELIABILITY.md says why these.
+# made when it is named: unit tests as the programs are installed. docs/TESTED.md says why these.
 # Without an argument each is short, so that everyone can wait for it; named, or by 'long', it is
 # whole. A step that fails does not stop the others; the last line is 'N passed, N failed' over all
 # single test cases.

@@ -59,7 +59,7 @@ class Part:
     steps: list
 
 
-# The sizes are those of the long column of the tests' table in docs/RELIABILITY.md.
+# The sizes are those of the long column of the tests' table in docs/TESTED.md.
 PARTS = {
     "kill": Part(10000, "kills", [
         Step("system kill", ("Kill.test_nothing_acknowledged_is_lost",),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The rules that tests/mutants/ breaks: each change still fits the sources, each test and case is there,
-and docs/RELIABILITY.md has the table. Whether a test notices, run.py tries.
+and docs/TESTED.md has the table. Whether a test notices, run.py tries.
 
     mutants.py SOURCE_ROOT BUILD_ROOT
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The rules of rules.txt, each with the changes that take it out of the program.
 
-A rule of docs/RELIABILITY.md that no test would miss is a wish. So each of them is broken on
+A rule of docs/TESTED.md that no test would miss is a wish. So each of them is broken on
 purpose, in a copy of the tree.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import mutator
 
-DOCUMENT = "docs/RELIABILITY.md"
+DOCUMENT = "docs/TESTED.md"
 BEGIN = "<!-- rules: written by tests/mutants/run.py --docs -->\n"
 END = "<!-- end of the rules -->\n"
 

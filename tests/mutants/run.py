@@ -5,7 +5,7 @@
     tests/mutants/run.py [-j N] [--dir DIR] [NAME...]     all mutants, or those that match
     tests/mutants/run.py --list
     tests/mutants/run.py --fit                            only says which do not fit the tree
-    tests/mutants/run.py --docs                           writes the table of docs/RELIABILITY.md
+    tests/mutants/run.py --docs                           writes the table of docs/TESTED.md
 
 For each mutant a copy of the tree is changed, what its test needs is built, and that test is run:
 it has to fail, as a test and not as a build, and in the case that the table names. The same test
