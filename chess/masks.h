@@ -33,7 +33,8 @@ void chi_masks_init(struct chi_mask_wants *wants);
 /* Every mask of 1 to 32 pieces fits. */
 bool chi_masks_idle(const struct chi_mask_wants *wants);
 
-/* Asks for `least` to `least + span` pieces too; ways that no number of pieces fits are dropped. */
+/* Asks for `least` to `least + span` pieces too, up to some thousand; ways that no number of pieces
+ * fits are dropped. */
 void chi_masks_bound(struct chi_mask_wants *wants, uint32_t least, uint32_t span);
 
 /* `mask` is read little-endian, and has so many bits. */

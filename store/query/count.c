@@ -79,6 +79,7 @@ static int mark(struct chi_scan *scan)
 	}
 	int rc = chi_group_read(block, scan->group, scan->entries, &scan->n);
 	scan->at = scan->n;
+	scan->fit = UINT32_MAX;
 	if (rc == CHI_OK) {
 		chi_scan_range_mark(scan, scan->n - 1);
 	}

@@ -130,10 +130,19 @@ static struct chi_scan_spec random_spec(void)
 
 /* ---- Asking ------------------------------------------------------------------------------- */
 
+/* Of the scan that is compared with; it has them here instead of in its filter, as that picks too.
+ */
+static unsigned pieces_min, pieces_max;
+
 static bool fits_any(const void *context, const uint8_t *key)
 {
+	unsigned pieces = 0;
+	for (unsigned i = 0; i < 8; i++) {
+		pieces += (unsigned)chi_popcount(key[i]);
+	}
 	atomic_fetch_add(&asked[0], 1);
-	return chi_motif_fits(context, key);
+	return pieces >= pieces_min && (pieces_max == 0 || pieces <= pieces_max) &&
+	       chi_motif_fits(context, key);
 }
 
 static bool fits_masked(const void *context, const uint8_t *key)
@@ -149,8 +158,14 @@ static bool fits_masked(const void *context, const uint8_t *key)
 
 static struct chi_scan *open_scan(const struct chi_scan_spec *spec, bool masked)
 {
+	struct chi_scan_spec own = *spec;
 	struct chi_scan *scan;
-	ok(chi_read_scan(snapshot, spec, &scan, &fault));
+	if (!masked) {
+		pieces_min = own.filter.pieces_min;
+		pieces_max = own.filter.pieces_max;
+		own.filter.pieces_min = own.filter.pieces_max = 0;
+	}
+	ok(chi_read_scan(snapshot, &own, &scan, &fault));
 	chi_scan_sift(scan, masked ? fits_masked : fits_any, masked ? &masks : NULL, motif);
 	return scan;
 }
