@@ -29,7 +29,7 @@ failover="$cluster qemu-system-common qemu-block-extra fuse3 e2fsprogs iproute2
 util-linux mount iputils-arping openssl"
 
 # What tools/deb.sh calls.
-packages="debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools python3-protobuf
+packaging="debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools python3-protobuf
 librados-dev lintian git iproute2 util-linux"
 docs="pandoc mandoc git"
 
@@ -48,7 +48,7 @@ packages_of() {
 	coverage) echo "$coverage" ;;
 	cluster) echo "$cluster" ;;
 	failover) echo "$failover" ;;
-	packages) echo "$packages" ;;
+	packages) echo "$packaging" ;;
 	docs) echo "$docs" ;;
 	*) usage ;;
 	esac
