@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-GAMES = "tests/data/pgn/masters_300.pgn"
+GAMES = "tests/data/pgn/games_300.pgn"
 # A call, and how often it is made at least.
 CALLS = {"probe": 2000, "prober": 2000, "get": 2000, "put": 2000, "put-delete": 500,
          "get-100": 40, "unpack-counts": 200, "unpack-evals": 200, "unpack-both": 200,

@@ -37,7 +37,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 cp "$root/demo/positions.epd.gz" "$dir"
-cp "$root/tests/data/pgn/masters_300.pgn" "$dir/masters.pgn"
+cp "$root/tests/data/pgn/games_300.pgn" "$dir/masters.pgn"
 cd "$dir"
 unset CHISTORE
 
@@ -129,8 +129,8 @@ show chistore -a games explore Najdorf --limit 3
 
 say 'Which games are these? From the position to its games, by one player, to one of them whole.'
 show chistore -a games games --moves 'e4 c5' --limit 5
-show chistore -a games games --moves 'e4 c5' --player Carlsen --count
-show chistore -a games explore e4 c5 --player Carlsen --limit 3 --table
+show chistore -a games games --moves 'e4 c5' --player Norheim --count
+show chistore -a games explore e4 c5 --player Norheim --limit 3 --table
 show chistore -a games game 1
 
 say 'And where did something like this occur? By what is on the board, in all distinct positions.'

@@ -60,7 +60,7 @@ const struct command cmd_count = {
 	.summary = "count the positions of a band",
 	.help = "Prints how many positions 'chistore scan' with the same options would list.",
 	.example = "chistore -a ./positions count --pieces ..7 --side w\n"
-		   "chistore -a ./games count --player Anand --min-games 5",
+		   "chistore -a ./games count --player Velan --min-games 5",
 	.options = options,
 	.needs = NEEDS_READ,
 	.slow = true,

@@ -179,7 +179,7 @@ const struct command cmd_explore = {
 		"reached_white,\n"
 		"reached_draws, reached_black, chi2, eco, opening. A position that is not stored\n"
 		"is named on standard error, and the exit code is 1.\n"
-		"Options that choose games count only these: --player Anand --white.\n\n" PLACE_HELP
+		"Options that choose games count only these: --player Velan --white.\n\n" PLACE_HELP
 		"\n\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./positions explore\n"
 		   "chistore -a ./positions explore e4 e5 Nf3 Nc6 --limit 5\n"

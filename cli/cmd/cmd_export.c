@@ -291,8 +291,8 @@ const struct command cmd_export = {
 		"what they did there: counts and moves are theirs; plies are left out.",
 	.example = "chistore -a ./positions export --min-games 50 -o strong.csv\n"
 		   "chistore -a ./positions export --min-games 5 -o book.bin\n"
-		   "chistore -a ./games export --player Anand -o anand.pgn\n"
-		   "chistore -a ./games export --player Anand --black -o repertoire.bin",
+		   "chistore -a ./games export --player Velan -o velan.pgn\n"
+		   "chistore -a ./games export --player Velan --black -o repertoire.bin",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct export_state),

@@ -183,7 +183,7 @@ const struct command cmd_scan = {
 		"chistore -a ./positions scan --min 20 --max 39.99 --material KRPvKR --limit 5\n"
 		"chistore -a ./positions scan --eval 0.5..1.2 --engines 2 --show fen,eval,best\n"
 		"chistore -a ./positions scan --sort games --limit 20 --show games,score,opening\n"
-		"chistore -a ./games scan --player Anand --white --sort games --limit 20",
+		"chistore -a ./games scan --player Velan --white --sort games --limit 20",
 	.options = options,
 	.needs = NEEDS_READ,
 	.state_size = sizeof(struct scan_state),

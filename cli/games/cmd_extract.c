@@ -67,7 +67,7 @@ const struct command cmd_extract = {
 		"counted as if only these had been imported, in the order of their numbers, with\n"
 		"the same statistic. What was put without games is not copied.\n"
 		"\n" GAME_TERMS_HELP,
-	.example = "chistore -a ./games extract --player Anand ./anand",
+	.example = "chistore -a ./games extract --player Velan ./velan",
 	.options = options,
 	.args_min = 1,
 	.args_max = 1,

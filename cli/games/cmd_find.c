@@ -301,7 +301,7 @@ const struct command cmd_find = {
 		"--games prints the games themselves, each once and with the columns of\n"
 		"'chistore games', of which ply is where it first reached such a position.",
 	.example = "chistore -a ./games find --has \"Nd5 kg8 .e6\" --limit 5\n"
-		   "chistore -a ./games find --material \"KRP*vKRP*\" --player Carlsen\n"
+		   "chistore -a ./games find --material \"KRP*vKRP*\" --player Norheim\n"
 		   "chistore -a ./games find --pawns \"+ d4 / + d5\" --games --limit 5\n"
 		   "chistore -a ./games find --endgame \"rook endings\" --count",
 	.options = options,

@@ -153,7 +153,7 @@ const struct command cmd_games = {
 		"are printed on standard error. A list that continues must otherwise have the\n"
 		"same options; sorted lists have 10,000 games at most.\n"
 		"\n" GAME_TERMS_HELP,
-	.example = "chistore -a ./games games --player Anand --white --since 1990\n"
+	.example = "chistore -a ./games games --player Velan --white --since 1990\n"
 		   "chistore -a ./games games --moves 'e4 c5 Nf3' --sort rating --descending\n"
 		   "chistore -a ./games games --eco B90..B99 --not-result 1/2-1/2 --count",
 	.options = options,

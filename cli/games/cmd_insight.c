@@ -376,7 +376,7 @@ const struct command cmd_strong = {
 	.arguments = "PLAYER",
 	.summary = "find where a player does better than elsewhere",
 	.help = SIDE_HELP,
-	.example = "chistore -a ./games strong 'Carlsen, Magnus' --black",
+	.example = "chistore -a ./games strong 'Norheim, Magnus' --black",
 	.options = side_options,
 	.args_min = 1,
 	.args_max = 1,
@@ -421,7 +421,7 @@ const struct command cmd_novelties = {
 		"the move), show (a command that lists the games with it).\n"
 		"\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./games novelties --since 2000 --limit 20\n"
-		   "chistore -a ./games novelties --player 'Aronian, Levon' --min-games 20",
+		   "chistore -a ./games novelties --player 'Araronian, Levon' --min-games 20",
 	.options = novelty_options,
 	.needs = NEEDS_READ,
 	.slow = true,

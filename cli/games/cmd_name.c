@@ -225,7 +225,7 @@ const struct command cmd_name = {
 		"\n"
 		"NAME and TO are exact texts, or #5 for a number. 'chistore alias import' reads\n"
 		"a whole file of corrections.",
-	.example = "chistore -a ./games name find \"Carlsen, M\"\n"
+	.example = "chistore -a ./games name find \"Norheim, M\"\n"
 		   "chistore -a ./games name list --kind event --limit 20\n"
 		   "chistore -a ./games name suspects --score 90",
 	.options = options,

@@ -134,7 +134,7 @@ const struct command cmd_stats = {
 		"endgame all positions of the store are counted, with the games that reached\n"
 		"each of them; options that choose games do not go with these.\n"
 		"\n" GAME_TERMS_HELP,
-	.example = "chistore -a ./games stats --by year --player Carlsen\n"
+	.example = "chistore -a ./games stats --by year --player Norheim\n"
 		   "chistore -a ./games stats --by eco --limit 10\n"
 		   "chistore -a ./games stats --by player --as black --limit 10\n"
 		   "chistore -a ./games stats --by endgame",

@@ -558,7 +558,7 @@ const struct command cmd_report = {
 		"\n" GAME_TERMS_HELP,
 	.example = "chistore -a ./games report Najdorf -o najdorf.html "
 		   "--moves 'e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6'\n"
-		   "chistore -a ./games report 'Viswanathan Anand' -o anand.html --player Anand",
+		   "chistore -a ./games report 'Viswan Velan' -o velan.html --player Velan",
 	.options = options,
 	.args_min = 1,
 	.args_max = 1,

@@ -249,8 +249,8 @@ const struct command cmd_review = {
 		"and\n"
 		"both evaluations (c0). The trainer of chistore-http's page takes the file.",
 	.example = "chistore -a ./positions review my-games.pgn\n"
-		   "chistore -a ./positions review --player Anand --swing 100 my-games.pgn\n"
-		   "chistore -a ./positions review --player Anand --engine stockfish --depth 16 "
+		   "chistore -a ./positions review --player Velan --swing 100 my-games.pgn\n"
+		   "chistore -a ./positions review --player Velan --engine stockfish --depth 16 "
 		   "--missed missed.epd my-games.pgn",
 	.options = options,
 	.args_min = 1,

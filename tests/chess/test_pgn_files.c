@@ -52,9 +52,9 @@ CASE(counts_games_and_plies)
 CASE(ends_where_others_end)
 {
 	static const char *const results[] = {"1-0", "1/2-1/2", "0-1", "*"};
-	struct read_games games = read_file("masters_300");
+	struct read_games games = read_file("games_300");
 	_cleanup_(chi_freep) char *line = malloc(256);
-	FILE *file = open_data("pgn/masters_300.tsv");
+	FILE *file = open_data("pgn/games_300.tsv");
 	size_t n = 0;
 	assert_non_null(line);
 	while (read_line(file, line, 256)) {

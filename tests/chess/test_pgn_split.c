@@ -131,7 +131,7 @@ CASE(cuts_a_collection)
 {
 	struct seed seed = seed_start("cuts_a_collection");
 	size_t len = 0;
-	_cleanup_(chi_freep) char *text = read_data("pgn/masters_300.pgn", &len);
+	_cleanup_(chi_freep) char *text = read_data("pgn/games_300.pgn", &len);
 	struct read_games whole = read_games(text, len, len, NULL);
 	for (size_t i = 0; i < 4; i++) {
 		size_t cuts = 0;

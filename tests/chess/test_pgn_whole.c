@@ -306,7 +306,7 @@ CASE(reads_files_again)
 		"chessbase-empty-line",
 		"cutechess-fischerrandom",
 		"hayes",
-		"masters_300",
+		"games_300",
 		"romero",
 		"uci-moves",
 		"utf8-bom",

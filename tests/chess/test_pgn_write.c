@@ -156,8 +156,7 @@ static void set_start(struct chi_game *game, const struct chi_position *start)
 
 CASE(files_are_read_back)
 {
-	static const char *const files[] = {"pgn/masters_300.pgn",
-					    "pgn/cutechess-fischerrandom.pgn",
+	static const char *const files[] = {"pgn/games_300.pgn", "pgn/cutechess-fischerrandom.pgn",
 					    "pgn/anastasian-lewis.pgn"};
 	for (size_t file = 0; file < CHI_COUNT(files); file++) {
 		size_t len = 0;

@@ -97,7 +97,7 @@ static void import(const char *dir, const char *text, unsigned from, unsigned to
 static char *read_games(void)
 {
 	char path[1000];
-	(void)snprintf(path, sizeof(path), "%s/pgn/masters_300.pgn", getenv("CHISTORE_TEST_DATA"));
+	(void)snprintf(path, sizeof(path), "%s/pgn/games_300.pgn", getenv("CHISTORE_TEST_DATA"));
 	FILE *file = fopen(path, "re");
 	char *text = calloc(1, 1 << 20);
 	assert_true(file != NULL && text != NULL);

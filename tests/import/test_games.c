@@ -136,7 +136,7 @@ static int load_texts(void **state)
 {
 	(void)state;
 	size_t len;
-	masters = session_file("pgn/masters_300.pgn", &len);
+	masters = session_file("pgn/games_300.pgn", &len);
 	odd = session_games(400, 40);
 	return 0;
 }

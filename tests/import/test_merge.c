@@ -306,7 +306,7 @@ static char *read_games(size_t *len)
 	const char *folder = getenv("CHISTORE_TEST_DATA");
 	char path[4096];
 	assert_non_null(folder);
-	snprintf(path, sizeof(path), "%s/pgn/masters_300.pgn", folder);
+	snprintf(path, sizeof(path), "%s/pgn/games_300.pgn", folder);
 	FILE *file = fopen(path, "r");
 	assert_non_null(file);
 	char *text = calloc(1, (size_t)1 << 20);

@@ -152,7 +152,7 @@ CASE(files_come_back)
 		const char *name;
 		size_t games;
 	} files[] = {
-		{"pgn/masters_300.pgn", 300},
+		{"pgn/games_300.pgn", 300},
 		{"pgn/ambiguous.pgn", 3},
 		{"pgn/anastasian-lewis.pgn", 1},
 		{"pgn/chessbase-empty-line.pgn", 1},

@@ -313,7 +313,7 @@ CASE(loops_over_random_games_find_the_same)
 
 CASE(steps_and_limits_change_nothing_else)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	insight_world_open(&world, text);
 	free(text);
 	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_DRIFT,

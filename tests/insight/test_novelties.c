@@ -516,9 +516,9 @@ CASE(loops_over_random_games_find_the_same)
 	assert_true(n > 500);
 }
 
-CASE(loops_over_games_of_masters_find_the_same)
+CASE(loops_over_the_file_of_games_find_the_same)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	insight_world_open(&world, text);
 	free(text);
 	const struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
@@ -530,7 +530,7 @@ CASE(loops_over_games_of_masters_find_the_same)
 /* Their positions alone are looked at, and have the rows that a walk over all of them finds. */
 CASE(few_games_of_a_filter_have_the_same_rows)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	insight_world_open(&world, text);
 	free(text);
 	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,
@@ -581,7 +581,7 @@ CASE(store_without_games_has_no_new_moves)
 
 CASE(steps_and_limits_change_nothing_else)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	insight_world_open(&world, text);
 	free(text);
 	struct chi_insight_spec spec = {CHI_INSIGHT_SPEC_INIT, .kind = CHI_INSIGHT_NOVELTIES,

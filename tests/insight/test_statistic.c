@@ -128,7 +128,7 @@ CASE(follows_games_that_come_and_go)
 /* Expectations stay until twice as many games are rated. */
 CASE(is_fitted_again_when_games_have_doubled)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	char *at = strstr(text + strlen(text) / 10, "\n[Event ");
 	char *few = strndup(text, (size_t)(at - text));
 	create();
@@ -152,7 +152,7 @@ CASE(is_fitted_again_when_games_have_doubled)
 /* A put brings no games; one that says what the statistic is is refused. */
 CASE(puts_leave_it)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	create();
 	session_add(STORE, text);
 	struct chi_dir *store = help_open(help_path(STORE), CHI_STORE_WRITE);
@@ -180,7 +180,7 @@ CASE(puts_leave_it)
 /* The control: what was computed with another expectation is found. */
 CASE(verify_finds_what_does_not_follow)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	create();
 	session_add(STORE, text);
 	free(text);

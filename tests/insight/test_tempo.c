@@ -351,7 +351,7 @@ CASE(loops_over_random_games_find_the_same)
 
 CASE(steps_and_limits_change_nothing_else)
 {
-	char *text = session_file("pgn/masters_300.pgn", &(size_t){0});
+	char *text = session_file("pgn/games_300.pgn", &(size_t){0});
 	insight_world_open(&world, text);
 	free(text);
 	assert_true(compare_all(1, 1000) > 2);

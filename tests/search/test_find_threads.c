@@ -33,7 +33,7 @@ static const char *const patterns[] = {
 	"", "has \"Nf3 Pd4\" mirror", "balance \"v PP\"", "has \"qa5|ra5\"", "material P=..9",
 };
 
-static const char *const filters[] = {"", "result 1-0", "player Carlsen not result 1/2-1/2"};
+static const char *const filters[] = {"", "result 1-0", "player Norheim not result 1/2-1/2"};
 
 static struct chi_dir *store;
 static struct chi_read *snapshot;
@@ -208,12 +208,12 @@ CASE(test_damaged_pages)
 	ok(chi_read_begin(store, &snapshot));
 }
 
-/* Real games, many short ones, and positions that no game reached. */
+/* Whole games, many short ones, and positions that no game reached. */
 static int setup(void **state)
 {
 	struct import_session session = {.statistic = CHI_STATISTIC_EXTERNAL};
 	struct chi_key *keys = calloc(POSITIONS, sizeof(*keys));
-	char *texts[] = {session_file("pgn/masters_300.pgn", &(size_t){0}),
+	char *texts[] = {session_file("pgn/games_300.pgn", &(size_t){0}),
 			 session_games(SHORT_GAMES, FEW_PLIES)};
 	(void)state;
 	assert_non_null(keys);

@@ -105,7 +105,7 @@ static void read_file(const char *path)
 /* CHISTORE_TEST_GAMES names another file, for a run by hand. */
 static int read_games(void **state)
 {
-	static const char *const names[] = {"masters_300.pgn",	    "cutechess-fischerrandom.pgn",
+	static const char *const names[] = {"games_300.pgn",	    "cutechess-fischerrandom.pgn",
 					    "anastasian-lewis.pgn", "hayes.pgn",
 					    "romero.pgn",	    "ambiguous.pgn",
 					    "uci-moves.pgn",	    "utf8-bom.pgn"};

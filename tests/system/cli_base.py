@@ -21,7 +21,7 @@ ABSENT = "8/8/4k3/8/8/4K3/4P3/8 b - - 0 1"
 HEAD = "chi2\tfen\tgames\twhite\tdraws\tblack\n"
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
-MASTERS = os.path.join(DATA, "pgn", "masters_300.pgn")
+MASTERS = os.path.join(DATA, "pgn", "games_300.pgn")
 
 PAGE = 4096
 BRANCH = 1

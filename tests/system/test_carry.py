@@ -135,7 +135,7 @@ class Carry(Base):
         """Positions that few games reached are not kept of one import, and are of the next; of
         others only the first moves are counted."""
         store = self.path("store")
-        masters = os.path.join(PGN, "masters_300.pgn")
+        masters = os.path.join(PGN, "games_300.pgn")
         self.cli("import", "--min-games", "3", self.files()[0], masters, address=store)
         self.cli("import", "--max-ply", "12", os.path.join(PGN, "hayes.pgn"), address=store)
         self.cli("import", os.path.join(PGN, "romero.pgn"), address=store)

@@ -397,7 +397,7 @@ class Trouble(Base):
 
     def test_store_inside_another_store(self):
         store = self.new_store()
-        self.cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn"), address=store)
+        self.cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "games_300.pgn"), address=store)
         os.mkdir(os.path.join(store, "sub"))
         os.symlink(os.path.join(store, "sub"), self.path("link"))
         dump = self.write("a.dump", self.out("dump", address=store))

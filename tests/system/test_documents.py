@@ -199,7 +199,7 @@ class Documents(unittest.TestCase):
             self.assertTrue(blocks, page)
             place = self.place()
             place.bash(f"PATH={BUILD}/cli:{BUILD}/daemon:{BUILD}/http:{BUILD}/uci:$PATH")
-            place.bash("cp tests/data/pgn/masters_300.pgn masters.pgn")
+            place.bash("cp tests/data/pgn/games_300.pgn masters.pgn")
             for lines in blocks:
                 if not_run(lines):
                     Documents.left_out += 1

@@ -10,7 +10,7 @@ from cli_base import MASTERS, Base, summary
 
 
 def games(first, last):
-    with open(MASTERS, encoding="latin-1") as file:
+    with open(MASTERS, encoding="utf-8") as file:
         parts = file.read().split("[Event ")[1 + first:1 + last]
     for part in parts:
         head, text = part.split("\n\n", 1)
@@ -29,7 +29,8 @@ class Evaluations(Base):
             if lichess:
                 tags["Annotator"] = "https://lichess.org"
             text.append("".join('[%s "%s"]\n' % pair for pair in tags.items()) + "\n")
-            date = tags["Date"].replace(".", "-") + "T00:00:00Z"
+            # A date that is known in part is none.
+            date = None if "?" in tags["Date"] else tags["Date"].replace(".", "-") + "T00:00:00Z"
             for i, san in enumerate(moves):
                 cp, mate, depth = (self.random.randint(-900, 900), self.random.randint(1, 20),
                                    self.random.randint(0, 6))
@@ -81,7 +82,7 @@ class Evaluations(Base):
         result = {}
         for fen, engines in wanted.items():
             best = sorted(engines.values(), key=lambda row: row["engine"].encode())
-            deepest = max(best, key=lambda row: (row["depth"], row["date"]))
+            deepest = max(best, key=lambda row: (row["depth"], row["date"] or ""))
             if "mate" in deepest:
                 chi2 = 25599 - deepest["mate"] if deepest["mate"] > 0 else 1 - deepest["mate"]
             else:

@@ -9,7 +9,7 @@ import shlex
 from cli_base import Base, run_cli
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
+MASTERS = os.path.join(ROOT, "tests", "data", "pgn", "games_300.pgn")
 ASKING = {"count", "explore", "export", "find", "game", "games", "get", "key", "name", "scan", "stats"}
 
 

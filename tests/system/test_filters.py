@@ -13,7 +13,7 @@ from cli_base import Base
 from pychistore import Client
 
 DATA = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn")
-FILES = ("masters_300.pgn", "romero.pgn", "hayes.pgn", "anastasian-lewis.pgn")
+FILES = ("games_300.pgn", "romero.pgn", "hayes.pgn", "anastasian-lewis.pgn")
 FILTERS = int(os.environ.get("CHISTORE_FILTERS", "300"))
 
 ROLES = ("White", "Black")

@@ -13,7 +13,7 @@ import harness
 from cli_base import ABSENT, AFTER_E4, ENDING, ROOKS, START, Base, run_cli, spawn, summary
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data")
-GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+GAMES = os.path.join(DATA, "pgn", "games_300.pgn")
 BOOK = os.path.join(DATA, "polyglot", "openings.bin")
 
 NOTES = ["plain", 'with "quotes", commas', "two\nlines\tand a tab", " kept blanks ", "\u00fc\u265e",

@@ -51,7 +51,7 @@ class Games(Base):
         return self.counts(address)
 
     def imported(self, name="reference", *more, statistic="control"):
-        """A store with all the masters' games, and its dump."""
+        """A store with all the games of the file, and its dump."""
         store = self.path(name)
         self.cli("import", "--statistic", statistic, *more, MASTERS, address=store)
         return store, self.dump(store)
@@ -253,7 +253,7 @@ class Importing(Games):
         ecos = [json.loads(row)["eco"] for row in
                 self.out("games", "--json", "--limit", "300", address=self.path("all")).splitlines()]
         cases = [
-            (["--player", "kramnik, vladimir"], [bool(re.search("Kramnik,? ?V", p)) for p in players]),
+            (["--player", "kalvik, vladimir"], [bool(re.search("Kalvik,? ?V", p)) for p in players]),
             (["--since", "2003", "--until", "2005"],
              ["2003" <= game["Date"][:4] <= "2005" for game in tags]),
             (["--rating", "2700.."], [max(pair) >= 2700 for pair in elo]),

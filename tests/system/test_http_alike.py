@@ -13,8 +13,8 @@ import harness
 import webserver
 from webserver import START
 
-PGN = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
-PLAYER = "Carlsen,M"
+PGN = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "games_300.pgn")
+PLAYER = "Norheim,M"
 # Positions that are asked for, times the effort.
 POSITIONS = 20
 # Of them, so many have an evaluation with a line.

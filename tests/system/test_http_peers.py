@@ -435,7 +435,7 @@ class TestBook(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.store = harness.make_store()
-        done = harness.run_cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn"),
+        done = harness.run_cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "games_300.pgn"),
                                address=cls.store)
         assert done.returncode == 0, done.stderr
         cls.server = cls.enterClassContext(webserver.start(cls.store))

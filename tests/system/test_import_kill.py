@@ -17,7 +17,7 @@ import harness
 from cli_base import Base, spawn
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
-GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+GAMES = os.path.join(DATA, "pgn", "games_300.pgn")
 KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "20"))
 
 
@@ -120,8 +120,10 @@ class Kill(Base):
     # ---- Names ----
 
     def names_of_players(self):
-        with open(GAMES, encoding="latin-1") as file:
-            players = re.findall(r'(?m)^\[(?:White|Black) "([^"]+)"\]$', file.read())
+        players = []
+        for half in self.halves:
+            with open(half, encoding="latin-1") as file:
+                players += re.findall(r'(?m)^\[(?:White|Black) "([^"]+)"\]$', file.read())
         return sorted(set(players))
 
     def write_spelling(self, name, pairs):

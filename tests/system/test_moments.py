@@ -417,14 +417,19 @@ class Moments(Base):
                          [game for game, _ in self.found("games", *args)])
 
     def test_what_holds_of_any_filter(self):
-        every = [game.number for game in self.games]
+        every, tried = [game.number for game in self.games], 0
         for _ in range(FILTERS // 8):
             text = self.draw(asks_store=True)
             with self.subTest(text):
                 if harness.run_cli("games", "--filter", text, "--count", address=self.store).returncode == 2:
                     continue
+                twice = harness.run_cli("games", "--filter", f"({text}) and ({text})", "--count", address=self.store)
+                if "at most 64 conditions" in twice.stderr:
+                    continue
+                tried += 1
                 has = self.numbers(text)
                 self.assertEqual(self.numbers(f"not not ({text})"), has)
                 self.assertEqual(sorted(has + self.numbers(f"not ({text})")), every)
                 self.assertEqual(self.numbers(f"({text}) or not ({text})"), every)
                 self.assertEqual(self.numbers(f"({text}) and ({text})"), has)
+        self.assertGreater(tried, FILTERS // 16)

@@ -9,8 +9,8 @@ import zlib
 from cli_base import Base
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
-GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
-ORACLE = os.path.join(DATA, "pgn", "masters_300.positions.tsv")
+GAMES = os.path.join(DATA, "pgn", "games_300.pgn")
+ORACLE = os.path.join(DATA, "pgn", "games_300.positions.tsv")
 
 
 def read_dump(text):

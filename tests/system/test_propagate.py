@@ -174,7 +174,7 @@ class Propagate(Base):
     def test_mates_of_games_are_searched(self):
         """Without one evaluation the initial position was said to be won."""
         address = harness.make_store(self.path("games"))
-        for name in ("masters_300", "romero", "hayes"):
+        for name in ("games_300", "romero", "hayes"):
             self.cli("import", os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", name + ".pgn"), address=address)
         self.cli("propagate", address=address)
         self.assertGreater(self.told_mates(address), 5)

@@ -22,7 +22,7 @@ if not CONF:
 import harness  # noqa: E402
 from cli_base import Base, spawn  # noqa: E402
 
-GAMES = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "masters_300.pgn")
+GAMES = os.path.join(os.environ["CHISTORE_TEST_DATA"], "pgn", "games_300.pgn")
 KILLS = int(os.environ.get("CHISTORE_IMPORT_KILLS", "6"))
 EPD = ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - ce 35; acd 20; pv e4 e5;\n"
        "8/8/8/8/3k4/8/3P4/R3K3 w - - ce 500; acd 30;\n").encode()

@@ -45,7 +45,7 @@ class Commands(Served):
         self.cli("import", "--statistic", "outcome", MASTERS, address=other)
         with harness.start_daemon({"default": other}) as daemon:
             for name, address in (("x", self.store), ("y", daemon.address)):
-                self.cli("extract", "--player", "Topalov", self.path(name), address=address)
+                self.cli("extract", "--player", "Svedlund", self.path(name), address=address)
                 self.cli("subtract", "--eco", "B", "--not-result", "1-0", address=address)
             self.assertEqual(self.out("dump", address=self.path("x")),
                              self.out("dump", address=self.path("y")))

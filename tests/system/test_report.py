@@ -157,8 +157,8 @@ class Report(Base):
         with open(MASTERS, encoding="utf-8") as file:
             store = self.make(file.read(), "plain")
         with harness.start_daemon({"default": shutil.copytree(store, self.path("served"))}) as daemon:
-            there = self.check(daemon.addresses[0], "--player", "Carlsen", "--split", "2010")
-        here = self.check(store, "--player", "Carlsen", "--split", "2010")
+            there = self.check(daemon.addresses[0], "--player", "Norheim", "--split", "2010")
+        here = self.check(store, "--player", "Norheim", "--split", "2010")
         self.assertEqual([table for table in there.tables if table[0][-1] != ""],
                          [table for table in here.tables if table[0][-1] != ""])
         self.assertIn("Strong with Black", here.heads)

@@ -6,13 +6,14 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 from fractions import Fraction
 
 from cli_base import AFTER_E4, Base, ENDING, START, harness, summary
 
 DATA = os.environ["CHISTORE_TEST_DATA"]
-GAMES = os.path.join(DATA, "pgn", "masters_300.pgn")
+GAMES = os.path.join(DATA, "pgn", "games_300.pgn")
 ENGINES = ("Arasan", "Gull 3", "Rodent")
 
 
@@ -333,6 +334,11 @@ class Statistics(Base):
     def test_columns(self):
         a = self.path("columns")
         self.cli("import", GAMES, address=a)
+        with open(GAMES, encoding="utf-8") as file:
+            results = re.findall(r'^\[Result "(.*)"\]$', file.read(), re.M)
+        # The initial position scores what all games do.
+        score_of_all = float(text(score([results.count(one) for one in ("1-0", "1/2-1/2", "0-1")], {
+            "white": results.count("1-0"), "draws": results.count("1/2-1/2"), "black": results.count("0-1")})))
         najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 1"
         self.cli("put", START, "--eval", "Gull 3:20:-15", "--eval", "Arasan:7:40", "--line", "d4 d5",
                  address=a)
@@ -347,7 +353,7 @@ class Statistics(Base):
                 rows[address] = {line.split("\t")[0]: line.split("\t")[1:] for line in lines[1:]}
             self.assertEqual(rows[a], rows[address])
             found = rows[a]
-            self.assertEqual(found[START], ["300", "54.00", "-0.15", "20", "Gull 3", "2", "d4", "0",
+            self.assertEqual(found[START], ["300", f"{score_of_all:.2f}", "-0.15", "20", "Gull 3", "2", "d4", "0",
                                             "-", "-", "0"])
             self.assertEqual(found[AFTER_E4][2:6] + found[AFTER_E4][9:10],
                              ["#-3", "9", "Gull, 3", "1", "King's Pawn Game"])
@@ -363,7 +369,7 @@ class Statistics(Base):
                 self.assertEqual(list(by_fen[START]), names.split(","))
                 self.assertEqual((by_fen[START]["eval"], by_fen[START]["score"],
                                   by_fen[AFTER_E4]["eval"], by_fen[START]["eco"]),
-                                 (-0.15, 54, "#-3", None))
+                                 (-0.15, score_of_all, "#-3", None))
         csv = self.out("export", "--engines", "1", "--show", "engine,eval,opening", address=a)
         self.assertEqual(sorted(csv.splitlines()),
                          ['"Gull, 3",#-3,King\'s Pawn Game', "Gull 3,-0.15,", "engine,eval,opening"])

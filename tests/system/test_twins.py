@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Games that are there twice, by the command line: masters' games under other spellings and dates,
+"""Games that are there twice, by the command line: games under other spellings and dates,
 found, listed and taken out, so that the store is again what it was without them."""
 
 import json

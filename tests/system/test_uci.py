@@ -241,18 +241,18 @@ class Store(Uci):
         self.assertLessEqual(set(drawn), set(self.played("startpos")))
 
     def test_book_of_some_games(self):
-        lines = self.book(("BookFilter", "player Carlsen"), ("BookMinGames", "1"))
+        lines = self.book(("BookFilter", "player Norheim"), ("BookMinGames", "1"))
         self.assertIn("book", lines[0])
-        lines = self.book(("BookFilter", "plyer Carlsen"))
+        lines = self.book(("BookFilter", "plyer Norheim"))
         self.assertIn("info string book: ", lines[0])
         self.best(lines)
 
     def test_a_filter_that_is_corrected(self):
         """There was no book until the next game, and not a word of why."""
         gui = self.gui("-a", self.store)
-        gui.say("setoption name BookMinGames value 1", "setoption name BookFilter value plyer Carlsen")
+        gui.say("setoption name BookMinGames value 1", "setoption name BookFilter value plyer Norheim")
         self.assertIn("info string book: ", gui.ask("position startpos", "go depth 1")[0])
-        gui.say("setoption name BookFilter value player Carlsen")
+        gui.say("setoption name BookFilter value player Norheim")
         self.assertRegex(gui.ask("go depth 1")[0], "^info string book: .* games")
 
     def test_a_move_without_a_search_has_its_score(self):

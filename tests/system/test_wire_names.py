@@ -62,12 +62,12 @@ class Served(Base):
 class Commands(Served):
     def test_spelling_file(self):
         """More than one request's worth: names so long that a batch of them must be cut."""
-        text = "@PLAYER\nCarlsen, Magnus\n%Bio FIDEID 1503014\n= Carlsen,M\nAnand,V\n= Carlsen,M\n"
+        text = "@PLAYER\nNorheim, Magnus\n%Bio FIDEID 1503014\n= Norheim,M\nAnand,V\n= Norheim,M\n"
         lines = [f"Long{i:04} {'x' * 900}\n= Longer{i:04} {'y' * 900}\n" for i in range(700)]
         file = self.write("names.ssp", text + "".join(lines))
         self.both("alias", "import", "--dry-run", file)
         self.both("alias", "import", file)
-        self.both("name", "find", "carlsen")
+        self.both("name", "find", "norheim")
         self.both("alias", "import", file)
 
 
@@ -79,9 +79,9 @@ class Kills(Served):
         nothing to do."""
         for i in range(n):
             yield [pb.NameChange(action=pb.CORRECT, kind=pb.PLAYER, name=name, to=f"Someone {i}")
-                   for name in ("Carlsen,M", "Anand,V", "Not There")] + [
+                   for name in ("Norheim,M", "Velan,V", "Not There")] + [
                 pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="No One At All"),
-                pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Carlsen,M")]
+                pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Norheim,M")]
 
     def persist(self, ask):
         """The answer, over as many connections as it takes."""
@@ -137,7 +137,7 @@ class Kills(Served):
             marks = self.persist(Marks)
             for i in range(40):
                 mark = marks.next()
-                games = self.persist(lambda c: c.make_gameset(f"s{i}", "player Carlsen", mark))
+                games = self.persist(lambda c: c.make_gameset(f"s{i}", "player Norheim", mark))
                 self.assertEqual(games, 28)
                 gone = marks.next()
                 if i % 2:
@@ -151,7 +151,7 @@ class Kills(Served):
 
     def test_alias_import(self):
         """The command itself gets over it: what it prints is what a directory gives."""
-        found = ["Anand,V", "Carlsen,M", "Caruana,F", "Kramnik,V"]
+        found = ["Velan,V", "Norheim,M", "Cordana,F", "Kalvik,V"]
         lines = [f"Player {i}\n= {found[i // 500 % 4] if i % 500 == 1 else 'Not There'}\n"
                  for i in range(40000)]
         file = self.write("names.ssp", "@PLAYER\n" + "".join(lines))
@@ -182,7 +182,7 @@ class Rude(Served):
         self.assertEqual(caught.exception.field, field)
 
     def test_what_is_refused(self):
-        change = pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Carlsen,M")
+        change = pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Norheim,M")
         mark = pb.IdempotencyKey(client=b"x" * 16, sequence=1)
         for code, field, op in (
                 (pb.INVALID, "names.kind", {"names": pb.Names(limit=1)}),
@@ -227,8 +227,8 @@ class Rude(Served):
     def test_in_one_group(self):
         """Writes of all kinds that share a commit, and those among them that are refused."""
         client = self.connect()
-        join = pb.NameChange(action=pb.JOIN, kind=pb.PLAYER, name="Anand,V", to="Carlsen,M")
-        part = pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Anand,V")
+        join = pb.NameChange(action=pb.JOIN, kind=pb.PLAYER, name="Velan,V", to="Norheim,M")
+        part = pb.NameChange(action=pb.PART, kind=pb.PLAYER, name="Velan,V")
         more = pb.Put(entries=[pb.PutEntry(fen="4k3/8/8/8/8/8/8/4K3 w - - 0 1", parts=4,
                                            record=pb.Record(counts=pb.Counts(white=1)))])
         less = pb.Put(entries=[pb.PutEntry(fen="4k3/8/8/8/8/8/8/3QK3 w - - 0 1", parts=256,
@@ -290,7 +290,7 @@ class Rude(Served):
                     id = peer.send(**op)
                     if cancel:
                         peer.send(id=id, cancel=pb.Cancel())
-        self.assertEqual(self.connect().names(pb.PLAYER, "carlsen")[1], 1)
+        self.assertEqual(self.connect().names(pb.PLAYER, "norheim")[1], 1)
         self.assertEqual(self.daemon.stop(), 0)
 
     def test_progress(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Opens the page of chistore-http in a real browser, on a store of real games.
+"""Opens the page of chistore-http in a real browser, on a store of games.
 
 Debian's chromium, chromium-driver and python3-selenium do it. Without them, or unless
 CHISTORE_BROWSER is "yes", the test is skipped (exit 77): a browser takes minutes, `make browser`. CHISTORE_HTTP names the program, CHISTORE_WEB its files, and CHISTORE_WEB_URL,
@@ -33,7 +33,7 @@ try:
 except ImportError:
     webdriver = None
 
-GAMES = os.path.join(ROOT, "tests", "data", "pgn", "masters_300.pgn")
+GAMES = os.path.join(ROOT, "tests", "data", "pgn", "games_300.pgn")
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 READY = re.compile(r"ready, listening on \S*?(127\.0\.0\.1:\d+)")
 # First moves with an evaluation, side to move's view after the move.
@@ -58,7 +58,7 @@ def cli(store, *args):
 
 
 def make_store():
-    """Real games, a gameset, and some evaluations."""
+    """Games, a gameset, and some evaluations."""
     store = os.path.join(harness.make_temp_dir(), "store")
     for args in (("import", GAMES), ("gameset", "create", "sicilians", "--eco", "B20..B99"),
                  ("put", "startpos", "--eval", "stockfish:30:28")):
