@@ -492,10 +492,10 @@ CHI_MUSTUSE int chi_prober_collect(struct chi_prober *prober, uint64_t ticket, s
  * In-process: changes to the store that is now at the address if it is another (see
  * chi_store_changed), drops the tickets and sets *moved. It makes system calls, so no other
  * call does this: call it between two searches. On failure the prober keeps its store:
- * -CHI_ENOSTORE, -CHI_ESTALE (only a file was replaced, while this process has the directory
- * open: close the clients first), and errors of opening. Over a socket a prober follows by
- * itself, and *moved is false; the same on RADOS, where a recreated store gives -CHI_ESTALE:
- * open it again.
+ * -CHI_ENOSTORE, -CHI_ESTALE (only a file of a store that is no published copy was replaced, while
+ * this process has the directory open: close the clients first), and errors of opening. Over a
+ * socket a prober follows by itself, and *moved is false; the same on RADOS, where a recreated
+ * store gives -CHI_ESTALE: open it again.
  */
 CHI_MUSTUSE int chi_prober_follow(struct chi_prober *prober, bool *moved);
 

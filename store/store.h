@@ -90,6 +90,16 @@ CHI_MUSTUSE int chi_dir_served(const struct chi_dir *store, struct chi_fault *fa
  * -CHI_ENOSTORE: to none. */
 CHI_MUSTUSE int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi_fault *fault);
 
+/*
+ * For readers: opens what the path leads to by now, if these are other files than the open ones.
+ * The new handle is *out; NULL: they are the same. The old one stays as it is with all that was
+ * begun on it, and shows the files that it was opened with until it is closed. `options`: as it was
+ * opened with. -CHI_ENOSTORE: nothing is there; -CHI_ESTALE: a file of a store that is no published
+ * copy was replaced in its directory, which this process still has open; errors of opening.
+ */
+CHI_MUSTUSE int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
+			       struct chi_dir **out, struct chi_fault *fault);
+
 /* True if both handles are on the same environment. */
 bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b);
 

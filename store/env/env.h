@@ -208,6 +208,9 @@ void chi_files_note(struct chi_env *env);
  * environment must be open, and stay so: its mutex held, or a transaction of it alive. */
 CHI_MUSTUSE int chi_files_check(const struct chi_env *env, struct chi_fault *fault);
 
+/* Whether the open data file is that of the directory which is pinned; the rest as above. */
+bool chi_data_is_named(const struct chi_env *env);
+
 /* -CHI_ESTALE: one of them has several names. */
 CHI_MUSTUSE int chi_links_check(const struct chi_env *env, struct chi_fault *fault);
 
@@ -225,7 +228,7 @@ void chi_registry_lock(void);
 
 void chi_registry_unlock(void);
 
-/* With the registry locked. */
+/* With the registry locked: the one that has the directory's files open. */
 struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
 
 CHI_MUSTUSE int chi_registry_add(struct chi_env *env);

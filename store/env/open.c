@@ -158,6 +158,10 @@ static int open_env(const char *path, const struct chi_dir_options *options, con
 	if (rc == CHI_NONE) {
 		rc = open_locked(env, options, fault);
 	}
+	/* LMDB opens a path, which may lead elsewhere since it was looked at. */
+	if (rc == CHI_OK && !chi_data_is_named(env)) {
+		return CHI_NONE;
+	}
 	if (rc == CHI_OK) {
 		rc = chi_registry_add(env);
 	}

@@ -6,6 +6,7 @@
 #include "tests/store/help.h"
 
 #include <errno.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,13 +35,16 @@ int __real_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __wrap_renameat(int from_fd, const char *from, int to_fd, const char *to);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
+int __real_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode);
+int __wrap_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode);
 
 /* What others do in the moment before the next removal of a file, and in those before and after
- * the next exchange of names. */
+ * the next exchange of names, and before LMDB opens a path. */
 static void (*before_unlink)(void);
 static void (*before_rename)(void); /* the same of one that gets its first name */
 static void (*before_exchange)(void);
 static void (*after_exchange)(void);
+static void (*before_open)(void);
 static int refusal; /* not 0: what the file system says of an exchange */
 static bool broken; /* nothing can be synced */
 
@@ -51,6 +55,12 @@ static void run_once(void (**hook)(void))
 	if (body != NULL) {
 		body();
 	}
+}
+
+int __wrap_mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode)
+{
+	run_once(&before_open);
+	return __real_mdb_env_open(env, path, flags, mode);
 }
 
 int __wrap_unlink(const char *path)
@@ -213,6 +223,29 @@ CASE(test_an_exchange_that_is_not_synced, NULL, help_teardown)
 	chi_dir_close(copy);
 	ok(help_publish(store, help_path("unsynced")));
 	assert_int_equal(help_entries(help_path("."), ".new-"), 0);
+	chi_dir_close(store);
+}
+
+static void put_newer_in_its_place(void)
+{
+	assert_int_equal(rename(help_path("copy"), help_path("old")), 0);
+	assert_int_equal(rename(help_path("newer"), help_path("copy")), 0);
+}
+
+/* The newer one was open under the identity of the older, and so a second time for the next. */
+CASE(test_exchanged_while_it_is_opened, NULL, help_teardown)
+{
+	struct chi_dir *store = filled("source");
+	ok(help_publish(store, help_path("copy")));
+	help_fill(store, &keys[POSITIONS], 1);
+	ok(help_publish(store, help_path("newer")));
+	before_open = put_newer_in_its_place;
+	struct chi_dir *first = help_open(help_path("copy"), CHI_STORE_READ);
+	struct chi_dir *second = help_open(help_path("copy"), CHI_STORE_READ);
+	assert_int_equal(help_count(first), POSITIONS + 1);
+	assert_true(chi_dir_same(first, second));
+	chi_dir_close(second);
+	chi_dir_close(first);
 	chi_dir_close(store);
 }
 
