@@ -164,6 +164,36 @@ int chi_open(const char *address, const struct chi_options *options, struct chi_
 	return CHI_OK;
 }
 
+/* A directory's. */
+static int share_client(struct chi_client *from, struct chi_client **out)
+{
+	struct chi_client *client = chi_client_new();
+	int status =
+		client == NULL ? -CHI_ENOMEM : prepare_client(client, from->text, &from->options);
+	if (status == CHI_OK) {
+		client->options.writable = false;
+		status = chi_dir_share(from->inproc.store, &client->inproc.store);
+	}
+	if (status != CHI_OK) {
+		chi_close(client);
+		return status;
+	}
+	*out = client;
+	return CHI_OK;
+}
+
+int chi_open_again(struct chi_client *client, struct chi_client **out)
+{
+	*out = NULL;
+	int status = chi_client_begin(client);
+	if (status == CHI_OK) {
+		status = client->address.kind == CHI_ADDRESS_DIR
+				 ? share_client(client, out)
+				 : chi_open(client->text, &client->options, out, &client->error);
+	}
+	return chi_client_end(client, status);
+}
+
 void chi_close(struct chi_client *client)
 {
 	if (client == NULL) {

@@ -91,6 +91,14 @@ struct chi_options {
 CHI_MUSTUSE int chi_open(const char *address, const struct chi_options *options,
 			 struct chi_client **out, struct chi_fault *fault);
 
+/*
+ * Another client of the same store, with the same options, for instance for another thread. In
+ * process it reads the very files that `client` has open, also where the address leads to others by
+ * now (chi_store_changed), and writes nothing (-CHI_EREADONLY); else the address is opened again.
+ * To be closed, in any order. -CHI_EBUSY while rows of `client` are open; errors of chi_open.
+ */
+CHI_MUSTUSE int chi_open_again(struct chi_client *client, struct chi_client **out);
+
 /* Commits pending CHI_ASYNC puts in-process; frees open rows. Cannot report a failed commit: call
  * chi_flush before to know. NULL is fine. */
 void chi_close(struct chi_client *client);

@@ -127,6 +127,65 @@ static void a_published_copy(void **state)
 	chi_close(reader);
 }
 
+/* Clients that chi_open_again gives read what the first one reads, whatever the address leads to.
+ */
+static void the_same_files_again(void **state)
+{
+	struct world *world = *state;
+	char path[96];
+	struct chi_client *old = NULL;
+	struct chi_client *again = NULL;
+	struct chi_client *third = NULL;
+	struct chi_client *newest = NULL;
+	struct chi_info is;
+	struct chi_info was;
+	(void)snprintf(path, sizeof(path), "%s/published", world->dir);
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_store_backup(world->client, path, true));
+	assert_int_equal(chi_open(path, NULL, &old, NULL), CHI_OK);
+	world_ok(old, chi_store_info(old, &was));
+	world_fill(world->client, 1, 1);
+	world_ok(world->client, chi_store_backup(world->client, path, true));
+	world_ok(old, chi_open_again(old, &again));
+	assert_true(again != old && is_changed(again));
+	world_ok(again, chi_store_info(again, &is));
+	assert_true(is.sequence == was.sequence);
+	/* In any order: each alone keeps the files open. */
+	chi_close(old);
+	world_ok(again, chi_open_again(again, &third));
+	chi_close(again);
+	world_ok(third, chi_store_info(third, &is));
+	assert_true(is.sequence == was.sequence);
+	assert_int_equal(chi_open(path, NULL, &newest, NULL), CHI_OK);
+	world_ok(newest, chi_store_info(newest, &is));
+	assert_true(is.sequence > was.sequence && !is_changed(newest));
+	chi_close(third);
+	chi_close(newest);
+}
+
+/* Of a client that writes: in process the other one only reads, a server is asked as before. */
+static void another_client(void **state)
+{
+	struct world *world = *state;
+	struct chi_client *again = NULL;
+	world_fill(world->client, 0, 1);
+	world_ok(world->client, chi_open_again(world->client, &again));
+	world_fill(world->client, 1, 1);
+	struct chi_key key = world_key(1);
+	struct chi_row row;
+	world_ok(again, chi_probe(again, &key, 1, &row));
+	assert_true(row.found);
+	const struct chi_put_entry put = {
+		.key = world_key(2), .parts = CHI_PUT_COUNTS, .record.counts.white = 1};
+	int status = chi_put(again, &put, 1, CHI_SYNC, NULL);
+	assert_int_equal(status, world->kind == WORLD_FILE ? -CHI_EREADONLY : CHI_OK);
+	chi_close(world->client);
+	world->client = NULL;
+	world_ok(again, chi_probe(again, &key, 1, &row));
+	assert_true(row.found);
+	chi_close(again);
+}
+
 /* Copies are the cluster's own there; what follows a store that was made again is in
  * tests/rados/test_store.c. */
 static void no_copies_on_rados(void **state)
@@ -145,6 +204,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_restored_directory, world_external, world_drop),
 		cmocka_unit_test_setup_teardown(a_published_copy, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(the_same_files_again, world_external, world_drop),
+		cmocka_unit_test_setup_teardown(another_client, world_external, world_drop),
 	};
 	const struct CMUnitTest refused[] = {
 		cmocka_unit_test_setup_teardown(no_copies_on_rados, world_external, world_drop),
