@@ -11,8 +11,9 @@
 	(CHI_MAY_READ | CHI_MAY_LIST | CHI_MAY_WRITE | CHI_MAY_CUT | CHI_MAY_CREATE |              \
 	 CHI_MAY_REMOVE)
 
-/* Stores, sockets, twice five files that are opened again, and a few of the system's. */
-_Static_assert(CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8 <= CHI_SANDBOX_RULES_MAX,
+/* Stores with where they are and where their links lead, sockets, twice five files that are opened
+ * again, and a few of the system's. */
+_Static_assert(3 * CHI_STORES_MAX + CHI_LISTENS_MAX + 10 + 8 <= CHI_SANDBOX_RULES_MAX,
 	       "there is room for all rules");
 
 static void find_rules(const struct chi_config *config, struct chi_sandbox_rules *rules)
@@ -32,6 +33,10 @@ static void find_rules(const struct chi_config *config, struct chi_sandbox_rules
 	chi_sandbox_add_reopened(rules, config->tls_authorities, CHI_MAY_READ);
 	chi_sandbox_add_reopened(rules, config->server.log.path, CHI_MAY_WRITE | CHI_MAY_CREATE);
 	chi_sandbox_add_system(rules, config->server.access_path != NULL);
+	/* A newer copy takes its name, or that of a link. */
+	for (size_t i = 0; config->read_only && i < config->n_stores; i++) {
+		chi_sandbox_add_places(rules, config->stores[i].path, CHI_MAY_READ | CHI_MAY_LIST);
+	}
 }
 
 int chi_daemon_confine(const struct chi_config *config, struct chi_fault *fault)

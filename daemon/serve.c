@@ -29,6 +29,7 @@
 #include "daemon/net/server.h"
 #include "daemon/ops/handler.h"
 #include "daemon/write/disk.h"
+#include "daemon/write/follow.h"
 #include "daemon/write/writer.h"
 #include "daemon/settings/config.h"
 #include "daemon/settings/crashes.h"
@@ -137,21 +138,24 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		served->index = i;
 		look_back(config, served, path);
 		served->writable = served->read_only == CHI_READ_ONLY_NOT;
-		int status = open_store(config, served, path, &served->store, &cause);
+		struct chi_dir *store = NULL;
+		int status = open_store(config, served, path, &store, &cause);
 		if (status < 0) {
 			chi_crashes_close(&served->crashes, false);
 			return say_why(config, path, status, &cause, fault);
 		}
-		served->statistic = chi_dir_statistic(served->store);
+		served->copy = calloc(1, sizeof(*served->copy));
 		served->writer = calloc(1, sizeof(*served->writer));
 		served->disk = calloc(1, sizeof(*served->disk));
-		if (served->writer == NULL || served->disk == NULL) {
+		if (served->copy == NULL || served->writer == NULL || served->disk == NULL) {
+			free(served->copy);
 			free(served->writer);
 			free(served->disk);
-			chi_dir_close(served->store);
+			chi_dir_close(store);
 			chi_crashes_close(&served->crashes, false);
 			return chi_fault_plain(fault, -CHI_ENOMEM);
 		}
+		served->copy->store = store;
 		chi_store_writer_init(served->writer, served, config->limits.queue_bytes,
 				      config->limits.queue_records);
 		chi_disk_watch_init(served->disk, served);
@@ -165,12 +169,21 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 		log_info("store.serve",
 			 "serving store '{store}' in '{path}' ({statistic} statistic, {mode})",
 			 log_text("store", served->name), log_text("path", path),
-			 log_text("statistic", chi_statistic_name((int)served->statistic)),
+			 log_text("statistic", chi_statistic_name((int)chi_dir_statistic(store))),
 			 log_text("mode", served->writable ? "read-write" : "read-only"));
 	}
 	/* Before the handler that counts crashes. */
 	chi_dir_guard_lock_files();
 	return CHI_OK;
+}
+
+/* A server that only reads may find another store at the path, which its disk's thread knows. */
+static bool must_end(struct chi_served *served)
+{
+	int not_yet = CHI_REPLACED_NOT;
+	return !served->server->config->read_only ||
+	       (!atomic_compare_exchange_strong(&served->replaced, &not_yet, CHI_REPLACED_LOOK) &&
+		not_yet == CHI_REPLACED_STAYS);
 }
 
 /* Readers that died leave their slots, and old pages with them, until someone looks: with many
@@ -191,7 +204,10 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	for (size_t i = 0; i < server->n_stores; i++) {
 		int freed = 0;
 		struct chi_fault fault = {{0}};
-		int status = chi_dir_check(server->stores[i].store, &freed, &fault);
+		int status = chi_dir_check(server->stores[i].copy->store, &freed, &fault);
+		if (status == -CHI_ESTALE && !must_end(&server->stores[i])) {
+			continue;
+		}
 		if (status == -CHI_ESTALE) {
 			/* Nothing can be promised from here on. Started again, it opens what is
 			 * there.
@@ -244,7 +260,7 @@ static void set_connections_max(struct chi_server *server)
 	}
 }
 
-/* Rereads the access rules. */
+/* Rereads the access rules, and has the newest copies served. */
 static void reload(void *context)
 {
 	struct chi_server *server = context;
@@ -252,6 +268,9 @@ static void reload(void *context)
 		for (size_t i = 0; i < server->n_workers; i++) {
 			chi_worker_authorize(server->workers[i]);
 		}
+	}
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_disk_watch_follow(server->stores[i].disk);
 	}
 }
 
@@ -397,6 +416,14 @@ static void drain(struct chi_server *server)
 	pthread_mutex_unlock(&server->compact_lock);
 }
 
+/* A look at a path that hangs is not waited for for ever. */
+static void stop_following(struct chi_server *server)
+{
+	for (size_t i = 0; server->config->read_only && i < server->n_stores; i++) {
+		chi_disk_watch_stop(server->stores[i].disk);
+	}
+}
+
 static void close_doors(struct chi_server *server)
 {
 	chi_listener_stop(&server->listener);
@@ -412,6 +439,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		return status;
 	}
 	close_doors(server);
+	stop_following(server);
 	drain(server);
 	server->clean = true;
 	return server->stale ? chi_fail(fault, -CHI_ESTALE, "a store's files were replaced")
@@ -433,7 +461,7 @@ void chi_server_deinit(struct chi_server *server)
 		free(server->stores[i].writer);
 		chi_disk_watch_deinit(server->stores[i].disk);
 		free(server->stores[i].disk);
-		chi_dir_close(server->stores[i].store);
+		chi_follow_end(&server->stores[i]);
 		chi_crashes_close(&server->stores[i].crashes, server->clean);
 	}
 	chi_event_drop(&server->reader_timer);

@@ -10,6 +10,7 @@
 #include "base/fault.h"
 #include "daemon/net/server.h"
 #include "daemon/settings/limits.h"
+#include "daemon/write/follow.h"
 #include "daemon/write/job.h"
 #include "service/events.h"
 #include "service/log.h"
@@ -61,7 +62,9 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 			  log_text("store", served->name), log_text("cause", cause->text));
 		_exit(CHI_EXIT_DISK);
 	}
-	chi_dir_end_writing(served->store);
+	if (served->writable) {
+		chi_dir_end_writing(served->copy->store);
+	}
 	log_error("store.disk",
 		  "store '{store}' is served read-only from now on: its disk has failed ({cause}); "
 		  "what is read may be out of date",
@@ -70,7 +73,7 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 
 void chi_disk_look(struct chi_served *served, const struct chi_fault *cause)
 {
-	if (chi_dir_disk_failure(served->store) < 0) {
+	if (chi_dir_disk_failure(served->copy->store) < 0) {
 		disk_failed(served, cause);
 	}
 }
@@ -91,16 +94,35 @@ static void answer_all(struct chi_job *jobs, int status, bool direct, const stru
 }
 
 /* Under the lock; the jobs that the read is for. */
-static struct chi_job *begin_read(struct chi_disk_watch *watch)
+static struct chi_job *begin_read(struct chi_disk_watch *watch, bool *again)
 {
 	struct chi_job *jobs = watch->first;
 	watch->first = NULL;
 	watch->last = &watch->first;
 	watch->n_jobs = 0;
 	watch->due = false;
+	*again = watch->again;
+	watch->again = false;
 	watch->reads = true;
 	watch->ticks = 0;
 	return jobs;
+}
+
+/* After the store's path was looked at, too: where that hangs, no newer copy is found any more. */
+static void end_read(struct chi_disk_watch *watch)
+{
+	(void)pthread_mutex_lock(&watch->lock);
+	watch->reads = false;
+	(void)pthread_mutex_unlock(&watch->lock);
+}
+
+/* Of an import's commit, or of a compaction's exchange or a reopening, no writer has told. The copy
+ * of a server that only reads is exchanged by the disk's thread, which calls it then. */
+static void look_at_failures(struct chi_served *served)
+{
+	struct chi_fault fault = {{0}};
+	(void)chi_fail(&fault, -CHI_EIO, "a commit or reopening failed");
+	chi_disk_look(served, &fault);
 }
 
 static void *watch_disk(void *context)
@@ -114,17 +136,22 @@ static void *watch_disk(void *context)
 		if (watch->stopping && watch->first == NULL) {
 			break;
 		}
-		struct chi_job *jobs = begin_read(watch);
+		bool again = false;
+		struct chi_job *jobs = begin_read(watch, &again);
 		(void)pthread_mutex_unlock(&watch->lock);
 		struct chi_fault fault = {{0}};
 		bool direct = false;
-		int status = chi_dir_check_disk(watch->served->store, &direct, &fault);
+		int status = chi_dir_check_disk(watch->served->copy->store, &direct, &fault);
 		if (status == -CHI_EIO) {
 			disk_failed(watch->served, &fault);
 		}
 		answer_all(jobs, status, direct, &fault);
+		if (!watch->served->writable) {
+			look_at_failures(watch->served);
+		}
+		chi_follow_look(watch->served, again);
+		end_read(watch);
 		(void)pthread_mutex_lock(&watch->lock);
-		watch->reads = false;
 	}
 	watch->ended = true;
 	(void)pthread_cond_signal(&watch->changed);
@@ -166,9 +193,18 @@ void chi_disk_watch_tick(struct chi_disk_watch *watch)
 			       ticks * CHI_DISK_TICK_MS);
 		disk_failed(served, &fault);
 	}
-	/* Of an import's commit, or of a compaction's exchange, no writer has told. */
-	(void)chi_fail(&fault, -CHI_EIO, "a commit or reopening failed");
-	chi_disk_look(served, &fault);
+	if (served->writable) {
+		look_at_failures(served);
+	}
+}
+
+void chi_disk_watch_follow(struct chi_disk_watch *watch)
+{
+	(void)pthread_mutex_lock(&watch->lock);
+	watch->due = true;
+	watch->again = true;
+	(void)pthread_cond_signal(&watch->changed);
+	(void)pthread_mutex_unlock(&watch->lock);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -195,7 +231,7 @@ int chi_disk_watch_start(struct chi_disk_watch *watch, struct chi_fault *fault)
 	const struct chi_served *served = watch->served;
 	struct chi_fault why = {{0}};
 	bool direct = false;
-	int status = chi_dir_check_disk(served->store, &direct, &why);
+	int status = chi_dir_check_disk(served->copy->store, &direct, &why);
 	if (status == -CHI_EIO) {
 		return chi_fail(fault, status, "the disk of store '%s' has failed (%s)",
 				served->name, why.text);
