@@ -5,6 +5,7 @@
  */
 #include "http/serve.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,46 @@
 #include "http/jail.h"
 #include "http/net/server.h"
 #include "http/routes.h"
+#include "service/events.h"
 #include "store/store.h"
+
+/* A copy that was replaced is noticed within so long. */
+#define LOOK_MS 1000
+
+static void look_at_store(struct http_server *server, bool again)
+{
+	if (place_look(&server->place, again)) {
+		for (size_t i = 0; i < server->n_loops; i++) {
+			loop_go_over(server->loops[i]);
+		}
+		pool_go_over(&server->pool);
+	}
+}
+
+static void on_look(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	look_at_store(context, false);
+}
 
 static void reload(void *context)
 {
 	struct http_server *server = context;
 	(void)chi_rules_reload(&server->rules);
+	look_at_store(server, true);
+}
+
+static int start_looking(struct http_server *server, struct chi_fault *fault)
+{
+	const struct timeval period = chi_event_ms(LOOK_MS);
+	if (!server->config->in_process) {
+		return CHI_OK;
+	}
+	server->look = event_new(server->main.base, -1, EV_PERSIST, on_look, server);
+	return server->look != NULL && event_add(server->look, &period) == 0
+		       ? CHI_OK
+		       : chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -65,17 +100,20 @@ static int bind_and_become(struct http_server *server, struct chi_fault *fault)
 	status = status == CHI_OK ? bind_sockets(server, fault) : status;
 	status = status == CHI_OK ? chi_user_become(user, chi_log_descriptor(), fault) : status;
 	status = status == CHI_OK ? routes_init(server, fault) : status;
+	status = status == CHI_OK ? place_open(&server->place, server->config, fault) : status;
 	return status == CHI_OK ? make_loops(server, fault) : status;
 }
 
 /* A store behind a socket is asked once, so that a wrong address is known at the start. */
-static int try_store(const struct http_config *config, struct chi_fault *fault)
+static int try_store(struct http_server *server, struct chi_fault *fault)
 {
 	struct session session;
-	int status = config->in_process ? CHI_OK : session_open(&session, config, fault);
-	if (!config->in_process && status == CHI_OK) {
-		session_close(&session);
+	if (server->config->in_process) {
+		return CHI_OK;
 	}
+	session_init(&session, &server->place);
+	int status = session_ready(&session, fault);
+	session_close(&session);
 	return status;
 }
 
@@ -87,12 +125,13 @@ static int start_server(struct http_server *server, struct chi_fault *fault)
 	status = status == CHI_OK ? chi_main_loop_init(&server->main, reload, server, fault)
 				  : status;
 	status = status == CHI_OK ? bind_and_become(server, fault) : status;
-	status = status == CHI_OK ? try_store(server->config, fault) : status;
+	status = status == CHI_OK ? try_store(server, fault) : status;
 	status = status == CHI_OK ? jail_enter(server, fault) : status;
 	if (status == CHI_OK && server->config->write_to != NULL) {
 		status = unknown_start(server->config, &server->unknown, fault);
 	}
 	status = status == CHI_OK ? pool_start(&server->pool, server, fault) : status;
+	status = status == CHI_OK ? start_looking(server, fault) : status;
 	for (size_t i = 0; status == CHI_OK && i < server->n_loops; i++) {
 		status = loop_start(server->loops[i], fault);
 	}
@@ -116,6 +155,8 @@ static void stop(struct http_server *server)
 	for (size_t i = 0; i < server->config->threads; i++) {
 		chi_sockets_close(&server->sockets[i]);
 	}
+	place_close(&server->place);
+	chi_event_drop(&server->look);
 	routes_deinit(server);
 	chi_rules_close(&server->rules);
 	chi_main_loop_deinit(&server->main);
