@@ -177,15 +177,6 @@ static int open_stores(struct chi_server *server, struct chi_fault *fault)
 	return CHI_OK;
 }
 
-/* A server that only reads may find another store at the path, which its disk's thread knows. */
-static bool must_end(struct chi_served *served)
-{
-	int not_yet = CHI_REPLACED_NOT;
-	return !served->server->config->read_only ||
-	       (!atomic_compare_exchange_strong(&served->replaced, &not_yet, CHI_REPLACED_LOOK) &&
-		not_yet == CHI_REPLACED_STAYS);
-}
-
 /* Readers that died leave their slots, and old pages with them, until someone looks: with many
  * small commits the file grows by hundreds of megabytes in seconds. Of a failed disk, too, nothing
  * is known until someone reads it. */
@@ -196,6 +187,7 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 	struct chi_server *server = context;
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_disk_watch_tick(server->stores[i].disk);
+		chi_moves_tick(&server->stores[i].moves);
 	}
 	/* A compaction exchanges environments: the next time will do. */
 	if (pthread_mutex_trylock(&server->compact_lock) != 0) {
@@ -205,9 +197,6 @@ static void on_reader_check(evutil_socket_t fd, short what, void *context)
 		int freed = 0;
 		struct chi_fault fault = {{0}};
 		int status = chi_dir_check(server->stores[i].copy->store, &freed, &fault);
-		if (status == -CHI_ESTALE && !must_end(&server->stores[i])) {
-			continue;
-		}
 		if (status == -CHI_ESTALE) {
 			/* Nothing can be promised from here on. Started again, it opens what is
 			 * there.
@@ -270,7 +259,7 @@ static void reload(void *context)
 		}
 	}
 	for (size_t i = 0; i < server->n_stores; i++) {
-		chi_disk_watch_follow(server->stores[i].disk);
+		chi_moves_ask(&server->stores[i].moves);
 	}
 }
 
@@ -295,6 +284,9 @@ static int start_threads(struct chi_server *server, struct chi_fault *fault)
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_stores; i++) {
 		status = chi_disk_watch_start(server->stores[i].disk, fault);
+		if (status == CHI_OK) {
+			status = chi_follow_start(&server->stores[i], fault);
+		}
 	}
 	for (size_t i = 0; status == CHI_OK && i < server->n_workers; i++) {
 		status = chi_loop_start(&server->workers[i]->loop, fault);
@@ -383,7 +375,7 @@ int chi_server_init(struct chi_server *server, const struct chi_config *config,
 					    &chi_server_door, server, fault);
 	}
 	if (status == CHI_OK) {
-		status = chi_daemon_confine(config, fault);
+		status = chi_daemon_confine(server, fault);
 	}
 	if (status == CHI_OK) {
 		status = start_threads(server, fault);
@@ -408,20 +400,22 @@ static void stop_workers(struct chi_server *server)
 	server->n_workers = 0;
 }
 
+/* No copy is moved to from here on: workers that end cannot be made to stand still. */
+static void end_moves(struct chi_server *server)
+{
+	pthread_mutex_lock(&server->compact_lock);
+	for (size_t i = 0; i < server->n_stores; i++) {
+		chi_moves_end(&server->stores[i].moves);
+	}
+	pthread_mutex_unlock(&server->compact_lock);
+}
+
 /* Nothing new comes in; everything received is answered. */
 static void drain(struct chi_server *server)
 {
 	pthread_mutex_lock(&server->compact_lock);
 	chi_worker_quiesce_all(server);
 	pthread_mutex_unlock(&server->compact_lock);
-}
-
-/* A look at a path that hangs is not waited for for ever. */
-static void stop_following(struct chi_server *server)
-{
-	for (size_t i = 0; server->config->read_only && i < server->n_stores; i++) {
-		chi_disk_watch_stop(server->stores[i].disk);
-	}
 }
 
 static void close_doors(struct chi_server *server)
@@ -439,7 +433,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 		return status;
 	}
 	close_doors(server);
-	stop_following(server);
+	end_moves(server);
 	drain(server);
 	server->clean = true;
 	return server->stale ? chi_fail(fault, -CHI_ESTALE, "a store's files were replaced")
@@ -449,6 +443,7 @@ int chi_server_run(struct chi_server *server, struct chi_fault *fault)
 void chi_server_deinit(struct chi_server *server)
 {
 	close_doors(server);
+	end_moves(server);
 	for (size_t i = 0; i < server->n_stores; i++) {
 		chi_store_writer_stop(server->stores[i].writer);
 	}

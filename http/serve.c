@@ -19,28 +19,37 @@
 /* A copy that was replaced is noticed within so long. */
 #define LOOK_MS 1000
 
-static void look_at_store(struct http_server *server, bool again)
+static int look(void *context, struct chi_fault *cause)
 {
-	if (place_look(&server->place, again)) {
+	struct http_server *server = context;
+	int status = place_look(&server->place, cause);
+	if (status == CHI_OK) {
 		for (size_t i = 0; i < server->n_loops; i++) {
 			loop_go_over(server->loops[i]);
 		}
 		pool_go_over(&server->pool);
 	}
+	return status;
 }
 
 static void on_look(evutil_socket_t fd, short what, void *context)
 {
+	struct http_server *server = context;
 	(void)fd;
 	(void)what;
-	look_at_store(context, false);
+	chi_moves_tick(&server->place.moves);
 }
 
 static void reload(void *context)
 {
 	struct http_server *server = context;
 	(void)chi_rules_reload(&server->rules);
-	look_at_store(server, true);
+	chi_moves_ask(&server->place.moves);
+}
+
+static const char *path_of(const struct http_config *config)
+{
+	return config->address + (strncmp(config->address, "file:", 5) == 0 ? 5 : 0);
 }
 
 static int start_looking(struct http_server *server, struct chi_fault *fault)
@@ -50,9 +59,10 @@ static int start_looking(struct http_server *server, struct chi_fault *fault)
 		return CHI_OK;
 	}
 	server->look = event_new(server->main.base, -1, EV_PERSIST, on_look, server);
-	return server->look != NULL && event_add(server->look, &period) == 0
-		       ? CHI_OK
-		       : chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
+	if (server->look == NULL || event_add(server->look, &period) < 0) {
+		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
+	}
+	return chi_moves_start(&server->place.moves, path_of(server->config), look, server, fault);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -138,15 +148,18 @@ static int start_server(struct http_server *server, struct chi_fault *fault)
 	return status;
 }
 
-/* Answers under way are sent; what takes longer than --stop-timeout is cut off. */
-static void stop(struct http_server *server)
+/* Answers under way are sent; what takes longer than --stop-timeout is cut off. False: a look at
+ * the store's path hangs, and what that uses is left as it is. */
+static bool stop(struct http_server *server)
 {
+	chi_moves_end(&server->place.moves);
 	for (size_t i = 0; i < server->n_loops; i++) {
 		chi_loop_leave(&server->loops[i]->turns, server->config->stop_ms);
 	}
 	for (size_t i = 0; i < server->n_loops; i++) {
 		chi_loop_join(&server->loops[i]->turns);
 	}
+	bool ended = chi_moves_join(&server->place.moves);
 	pool_stop(&server->pool);
 	unknown_stop(server->unknown);
 	for (size_t i = 0; i < server->n_loops; i++) {
@@ -155,11 +168,14 @@ static void stop(struct http_server *server)
 	for (size_t i = 0; i < server->config->threads; i++) {
 		chi_sockets_close(&server->sockets[i]);
 	}
-	place_close(&server->place);
+	if (ended) {
+		place_close(&server->place);
+	}
 	chi_event_drop(&server->look);
 	routes_deinit(server);
 	chi_rules_close(&server->rules);
 	chi_main_loop_deinit(&server->main);
+	return ended;
 }
 
 int serve(const void *config, struct chi_fault *fault)
@@ -175,7 +191,8 @@ int serve(const void *config, struct chi_fault *fault)
 	if (status == CHI_OK) {
 		status = chi_main_loop_run(&server->main, &server->sockets[0], fault);
 	}
-	stop(server);
-	free(server);
+	if (stop(server)) {
+		free(server);
+	}
 	return status;
 }

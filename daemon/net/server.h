@@ -50,13 +50,6 @@ struct chi_served_copy {
 	struct chi_served_copy *older; /* was served before, and is still open */
 };
 
-/* What is known of open files that were replaced. */
-enum chi_replaced {
-	CHI_REPLACED_NOT,
-	CHI_REPLACED_LOOK,  /* they were: the path is to be looked at */
-	CHI_REPLACED_STAYS, /* it was, and leads to no other store */
-};
-
 /* A store that is served. Does not change while workers run, but for its disk; nor does its copy,
  * other than while all of them stand still. */
 struct chi_served {
@@ -68,7 +61,6 @@ struct chi_served {
 	enum chi_read_only read_only; /* why not, if not */
 	struct chi_disk_watch *disk;
 	struct chi_moves moves;
-	atomic_int replaced;	 /* enum chi_replaced, of a server that only reads */
 	atomic_bool disk_failed; /* it is read-only for that, or the process about to end */
 	struct chi_crashes crashes;
 	struct chi_store_writer *writer; /* runs only if writable */

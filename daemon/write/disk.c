@@ -73,7 +73,10 @@ static void disk_failed(struct chi_served *served, const struct chi_fault *cause
 
 void chi_disk_look(struct chi_served *served, const struct chi_fault *cause)
 {
-	if (chi_dir_disk_failure(served->copy->store) < 0) {
+	struct chi_served_copy *copy = chi_follow_keep(served);
+	int status = chi_dir_disk_failure(copy->store);
+	chi_served_copy_leave(copy);
+	if (status < 0) {
 		disk_failed(served, cause);
 	}
 }
@@ -94,35 +97,16 @@ static void answer_all(struct chi_job *jobs, int status, bool direct, const stru
 }
 
 /* Under the lock; the jobs that the read is for. */
-static struct chi_job *begin_read(struct chi_disk_watch *watch, bool *again)
+static struct chi_job *begin_read(struct chi_disk_watch *watch)
 {
 	struct chi_job *jobs = watch->first;
 	watch->first = NULL;
 	watch->last = &watch->first;
 	watch->n_jobs = 0;
 	watch->due = false;
-	*again = watch->again;
-	watch->again = false;
 	watch->reads = true;
 	watch->ticks = 0;
 	return jobs;
-}
-
-/* After the store's path was looked at, too: where that hangs, no newer copy is found any more. */
-static void end_read(struct chi_disk_watch *watch)
-{
-	(void)pthread_mutex_lock(&watch->lock);
-	watch->reads = false;
-	(void)pthread_mutex_unlock(&watch->lock);
-}
-
-/* Of an import's commit, or of a compaction's exchange or a reopening, no writer has told. The copy
- * of a server that only reads is exchanged by the disk's thread, which calls it then. */
-static void look_at_failures(struct chi_served *served)
-{
-	struct chi_fault fault = {{0}};
-	(void)chi_fail(&fault, -CHI_EIO, "a commit or reopening failed");
-	chi_disk_look(served, &fault);
 }
 
 static void *watch_disk(void *context)
@@ -136,22 +120,19 @@ static void *watch_disk(void *context)
 		if (watch->stopping && watch->first == NULL) {
 			break;
 		}
-		bool again = false;
-		struct chi_job *jobs = begin_read(watch, &again);
+		struct chi_job *jobs = begin_read(watch);
 		(void)pthread_mutex_unlock(&watch->lock);
 		struct chi_fault fault = {{0}};
 		bool direct = false;
-		int status = chi_dir_check_disk(watch->served->copy->store, &direct, &fault);
+		struct chi_served_copy *copy = chi_follow_keep(watch->served);
+		int status = chi_dir_check_disk(copy->store, &direct, &fault);
+		chi_served_copy_leave(copy);
 		if (status == -CHI_EIO) {
 			disk_failed(watch->served, &fault);
 		}
 		answer_all(jobs, status, direct, &fault);
-		if (!watch->served->writable) {
-			look_at_failures(watch->served);
-		}
-		chi_follow_look(watch->served, again);
-		end_read(watch);
 		(void)pthread_mutex_lock(&watch->lock);
+		watch->reads = false;
 	}
 	watch->ended = true;
 	(void)pthread_cond_signal(&watch->changed);
@@ -193,18 +174,9 @@ void chi_disk_watch_tick(struct chi_disk_watch *watch)
 			       ticks * CHI_DISK_TICK_MS);
 		disk_failed(served, &fault);
 	}
-	if (served->writable) {
-		look_at_failures(served);
-	}
-}
-
-void chi_disk_watch_follow(struct chi_disk_watch *watch)
-{
-	(void)pthread_mutex_lock(&watch->lock);
-	watch->due = true;
-	watch->again = true;
-	(void)pthread_cond_signal(&watch->changed);
-	(void)pthread_mutex_unlock(&watch->lock);
+	/* Of an import's commit, or of a compaction's exchange, no writer has told. */
+	(void)chi_fail(&fault, -CHI_EIO, "a commit or reopening failed");
+	chi_disk_look(served, &fault);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */

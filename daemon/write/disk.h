@@ -26,9 +26,8 @@ struct chi_disk_watch {
 	pthread_cond_t changed;
 	bool stopping;
 	bool ended;	       /* the thread has nothing more to do */
-	bool due;	       /* the timer has asked for a read, */
-	bool again;	       /* or SIGHUP has, as well as for another look at the store's path */
-	bool reads;	       /* a read runs, or a look at the store's path, */
+	bool due;	       /* the timer has asked for a read */
+	bool reads;	       /* a read runs, */
 	unsigned ticks;	       /* which the timer has seen so often: not when it began, since a
 				  process that is stopped for a while has not waited */
 	struct chi_job *first; /* to be answered after the next read */
@@ -51,12 +50,9 @@ void chi_disk_watch_stop(struct chi_disk_watch *watch);
 /* How often chi_disk_watch_tick is to be called. */
 #define CHI_DISK_TICK_MS 2000
 
-/* Asks for a read, after which the thread looks whether there is a newer copy (write/follow.h), and
- * looks for one that hangs and for commits that the disk has failed. Main thread. */
+/* Asks for a read, and looks for one that hangs and for commits
+ * that the disk has failed. Main thread. */
 void chi_disk_watch_tick(struct chi_disk_watch *watch);
-
-/* Asks for both at once; a copy that cannot be opened is told of again. Main thread. */
-void chi_disk_watch_follow(struct chi_disk_watch *watch);
 
 /* Answers a CHECK_DISK after the next read, and owns the job from then on. -CHI_EBUSY: too many
  * wait or the watch is stopping, and the job is still the caller's. Any thread. */

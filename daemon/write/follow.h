@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that only reads moves to the newest copy at its store's path. Copies are published again
+ * A server that only reads moves to the newest copy at its store's path, from one that is opened
+ * without locks to another (chi_dir_follow). Copies are published again
  * by name, snapshots are mounted in the place of others, links are exchanged: the files that are
  * open stay what they were, and without this the server would answer from them for ever.
  *
@@ -10,14 +11,20 @@
  */
 #pragma once
 
-#include <stdbool.h>
+#include "base/attr.h"
+#include "base/fault.h"
 
 struct chi_served;
+struct chi_served_copy;
 
-/* Looks where the path leads to and moves there; a copy that cannot be opened is told of in the log
- * once, or `again`. Closes copies that no one uses any more. Does nothing for a server that may
- * write. The thread of the store's disk. */
-void chi_follow_look(struct chi_served *served, bool again);
+/* Starts the thread that follows (service/moves.h), of a server that only reads. -CHI_ENOMEM. Main
+ * thread. */
+CHI_MUSTUSE int chi_follow_start(struct chi_served *served, struct chi_fault *fault);
 
-/* Closes all copies, when nothing runs any more. */
+/* The copy that is served, not to be closed before chi_served_copy_leave. Any thread that is not a
+ * worker, with no lock held. */
+struct chi_served_copy *chi_follow_keep(struct chi_served *served);
+
+/* Ends the thread and closes all copies, when nothing else runs any more. What a look that hangs
+ * uses stays open. Main thread. */
 void chi_follow_end(struct chi_served *served);

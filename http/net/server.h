@@ -116,7 +116,8 @@ CHI_MUSTUSE int loop_new(struct http_server *server, struct chi_sockets *sockets
 CHI_MUSTUSE int loop_start(struct loop *loop, struct chi_fault *fault);
 void loop_free(struct loop *loop);
 
-/* Another copy is served: the loop's session goes over to it. Main thread. */
+/* Another copy is served: the loop's session goes over to it. Any thread, before the loop is freed.
+ */
 void loop_go_over(struct loop *loop);
 
 /* A zeroed call with its memory ready; NULL without memory. */

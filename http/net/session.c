@@ -2,7 +2,6 @@
 #include "http/net/session.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/fault.h"
 #include "http/net/config.h"
@@ -27,120 +26,90 @@ static int open_client(const struct http_config *config, const char *address, ui
 
 /* ---- The place --------------------------------------------------------------------------- */
 
+static int open_place(struct http_place *place, struct chi_fault *fault)
+{
+	const struct http_config *config = place->config;
+	int status = open_client(config, config->address, config->query_ms, &place->head, fault);
+	if (status == CHI_OK && chi_open_again(place->head, &place->looker) < 0) {
+		status = chi_fail(fault, -CHI_ENOMEM, "%s", chi_error(place->head));
+	}
+	return status;
+}
+
 int place_open(struct http_place *place, const struct http_config *config, struct chi_fault *fault)
 {
 	place->config = config;
 	(void)pthread_mutex_init(&place->lock, NULL);
-	return config->in_process
-		       ? open_client(config, config->address, config->query_ms, &place->head, fault)
-		       : CHI_OK;
+	return config->in_process ? open_place(place, fault) : CHI_OK;
 }
 
 void place_close(struct http_place *place)
 {
 	if (place->config != NULL) {
+		chi_close(place->looker);
 		chi_close(place->head);
 		(void)pthread_mutex_destroy(&place->lock);
 	}
 }
 
-/* Only the main thread exchanges the head. */
-static int look_at_address(struct http_place *place, bool *changed, struct chi_info *is,
-			   struct chi_fault *fault)
+static int describe_copy(struct chi_client *client, struct chi_moves_copy *out)
 {
-	(void)pthread_mutex_lock(&place->lock);
-	int status = chi_store_changed(place->head, changed);
-	if (status == CHI_OK && *changed) {
-		status = chi_store_info(place->head, is);
-	}
-	if (status < 0) {
-		(void)chi_fail(fault, status, "%s", chi_error(place->head));
-	}
-	(void)pthread_mutex_unlock(&place->lock);
+	struct chi_info info = {0};
+	int status = chi_store_info(client, &info);
+	*out = (struct chi_moves_copy){.sequence = info.sequence,
+				       .statistic = chi_statistic_name(info.statistic),
+				       .games = info.keep == CHI_KEEP_GAMES};
+	memcpy(out->store, info.uuid, sizeof(out->store));
 	return status;
 }
 
-static int open_newest(struct http_place *place, struct chi_client **out, struct chi_info *is,
-		       struct chi_fault *fault)
+/* Takes both clients of the new copy in every case. */
+static bool exchange_copy(struct http_place *place, struct chi_client *head,
+			  struct chi_client *looker)
 {
-	const struct http_config *config = place->config;
-	bool changed = false;
-	int status = open_client(config, config->address, config->query_ms, out, fault);
+	(void)pthread_mutex_lock(&place->lock);
+	bool stays = chi_moves_ends(&place->moves);
+	struct chi_client *left = stays ? head : place->head;
+	if (!stays) {
+		place->head = head;
+		atomic_fetch_add(&place->moves.count, 1);
+	}
+	(void)pthread_mutex_unlock(&place->lock);
+	chi_close(left);
+	chi_close(stays ? looker : place->looker);
+	place->looker = stays ? place->looker : looker;
+	return !stays;
+}
+
+/* A copy that cannot be read is not moved to; one that cannot be read any more is left. */
+static int move_place(struct http_place *place, struct chi_client *newest, struct chi_fault *cause)
+{
+	struct chi_moves_copy was;
+	struct chi_moves_copy is;
+	struct chi_client *looker = NULL;
+	int status = describe_copy(newest, &is);
+	status = status == CHI_OK ? chi_open_again(newest, &looker) : status;
 	if (status < 0) {
+		(void)chi_fail(cause, status, "%s", chi_error(newest));
+		chi_close(newest);
 		return status;
 	}
-	status = chi_store_changed(*out, &changed);
-	if (status == CHI_OK && !changed) {
-		status = chi_store_info(*out, is);
+	(void)describe_copy(place->looker, &was);
+	if (!exchange_copy(place, newest, looker)) {
+		return CHI_NONE;
 	}
-	if (status < 0) {
-		(void)chi_fail(fault, status, "%s", chi_error(*out));
-	} else if (changed) {
-		/* What was opened are the open files again. */
-		status = chi_fail(fault, -CHI_ESTALE,
-				  "a file was replaced while this process has the store open: "
-				  "start it again");
-	}
-	if (status < 0) {
-		chi_close(*out);
-		*out = NULL;
-	}
-	return status;
-}
-
-static void exchange_head(struct http_place *place, struct chi_client *newest)
-{
-	(void)pthread_mutex_lock(&place->lock);
-	struct chi_client *old = place->head;
-	place->head = newest;
-	atomic_fetch_add(&place->moves.count, 1);
-	(void)pthread_mutex_unlock(&place->lock);
-	atomic_store(&place->moves.last_s, (uint64_t)time(NULL));
-	chi_close(old);
-}
-
-static struct chi_moves_copy describe_copy(const struct chi_info *info)
-{
-	struct chi_moves_copy copy = {.sequence = info->sequence};
-	memcpy(copy.store, info->uuid, sizeof(copy.store));
-	return copy;
-}
-
-/* CHI_NONE: the address leads to the open files. */
-static int move_place(struct http_place *place, struct chi_fault *cause)
-{
-	struct chi_client *newest = NULL;
-	struct chi_info was = {0};
-	struct chi_info is = {0};
-	bool changed = false;
-	int status = look_at_address(place, &changed, &was, cause);
-	if (status == CHI_OK && changed) {
-		status = open_newest(place, &newest, &is, cause);
-	}
-	if (status < 0 || !changed) {
-		return status < 0 ? status : CHI_NONE;
-	}
-	exchange_head(place, newest);
-	const struct chi_moves_copy from = describe_copy(&was);
-	const struct chi_moves_copy to = describe_copy(&is);
-	chi_moves_log(place->config->address, &from, &to);
+	chi_moves_done(&place->moves, &was, &is);
 	return CHI_OK;
 }
 
-bool place_look(struct http_place *place, bool again)
+int place_look(struct http_place *place, struct chi_fault *cause)
 {
-	struct chi_fault cause = {{0}};
-	if (!place->config->in_process) {
-		return false;
-	}
-	int status = move_place(place, &cause);
+	struct chi_client *newest = NULL;
+	int status = chi_open_newest(place->looker, &newest);
 	if (status < 0) {
-		chi_moves_refuse(&place->moves, place->config->address, &cause, again);
-	} else {
-		place->moves.refused.text[0] = '\0';
+		return chi_fail(cause, status, "%s", chi_error(place->looker));
 	}
-	chi_counter_add(&place->moves.looks, 1);
-	return status == CHI_OK;
+	return newest == NULL ? CHI_NONE : move_place(place, newest, cause);
 }
 
 /* ---- Sessions ---------------------------------------------------------------------------- */

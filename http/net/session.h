@@ -3,11 +3,11 @@
  * What a thread that runs handlers keeps open: a client of the store, and, once something is
  * written, one of the daemon that takes writes. Not shared between threads.
  *
- * In process all sessions have the same copy open. When another one has the directory's name the
- * main thread opens it, and each session goes over before its next call: a call that began after
- * an answer from the new copy is answered from that or a newer one. A session that has nothing to
- * do goes over at once, so that the old copy is closed when the last call that began on it has
- * ended.
+ * In process all sessions have the same copy open. When another one has the directory's name a
+ * thread of its own opens it, and each session goes over before its next call: a call that began
+ * after an answer from the new copy is answered from that or a newer one. A session that has
+ * nothing to do goes over at once, so that the old copy is closed when the last call that began on
+ * it has ended.
  */
 #pragma once
 
@@ -24,9 +24,10 @@ struct http_config;
 /* The copy that is served, of a directory. */
 struct http_place {
 	const struct http_config *config;
-	pthread_mutex_t lock;
-	struct chi_client *head; /* of the newest copy, under the lock */
-	struct chi_moves moves;	 /* its count under the lock, too */
+	pthread_mutex_t lock;	   /* never held while a path is looked at */
+	struct chi_client *head;   /* of the newest copy, under the lock: sessions open it again */
+	struct chi_client *looker; /* the same, of the thread that looks at the address */
+	struct chi_moves moves;	   /* its count under the lock, too */
 };
 
 /* Opens it if it is a directory. */
@@ -35,9 +36,9 @@ CHI_MUSTUSE int place_open(struct http_place *place, const struct http_config *c
 /* After the sessions. Zeroed is fine. */
 void place_close(struct http_place *place);
 
-/* Whether another copy has the address by now, which sessions are then to go over to. One that
- * cannot be opened is told of in the log once, or `again`. Main thread. */
-bool place_look(struct http_place *place, bool again);
+/* Goes over to another copy if that has the address by now: CHI_OK, and sessions are to follow;
+ * CHI_NONE: there is none. The thread that looks. */
+CHI_MUSTUSE int place_look(struct http_place *place, struct chi_fault *cause);
 
 struct session {
 	const struct http_config *config;

@@ -56,7 +56,8 @@ struct chi_env {
 	struct chi_guides guides;
 	struct chi_briefs briefs; /* forgotten when another file is opened */
 	enum chi_dir_mode mode;	  /* of the first opening: the most rights there are */
-	bool published;		  /* never written: opened without locks */
+	bool published;		  /* as a published copy */
+	bool still;		  /* never written: opened without locks */
 	bool unnamed;		  /* one file, which `pin` is: see chi_dir_open_file */
 	atomic_int disk_failure;  /* status of the last write or reopening that the disk failed */
 	atomic_bool writes_ended; /* no thread of this process may begin to write */
@@ -208,9 +209,6 @@ void chi_files_note(struct chi_env *env);
  * environment must be open, and stay so: its mutex held, or a transaction of it alive. */
 CHI_MUSTUSE int chi_files_check(const struct chi_env *env, struct chi_fault *fault);
 
-/* Whether the open data file is that of the directory which is pinned; the rest as above. */
-bool chi_data_is_named(const struct chi_env *env);
-
 /* -CHI_ESTALE: one of them has several names. */
 CHI_MUSTUSE int chi_links_check(const struct chi_env *env, struct chi_fault *fault);
 
@@ -228,7 +226,7 @@ void chi_registry_lock(void);
 
 void chi_registry_unlock(void);
 
-/* With the registry locked: the one that has the directory's files open. */
+/* With the registry locked. */
 struct chi_env *chi_registry_find(dev_t dev, ino_t ino);
 
 CHI_MUSTUSE int chi_registry_add(struct chi_env *env);

@@ -63,21 +63,12 @@ static int tell_stale(const struct chi_env *env, const char *name, int error,
 				  env->path, name, error == 0 ? "replaced" : "removed");
 }
 
-bool chi_data_is_named(const struct chi_env *env)
-{
-	struct stat ours;
-	struct stat named;
-	mdb_filehandle_t fd;
-	return mdb_env_get_fd(env->mdb, &fd) == 0 && fstat(fd, &ours) == 0 &&
-	       fstatat(env->pin, DATA_NAME, &named, 0) == 0 && is_same(&ours, &named);
-}
-
 int chi_files_check(const struct chi_env *env, struct chi_fault *fault)
 {
 	struct stat ours;
 	struct stat named;
 	mdb_filehandle_t fd;
-	if (env->published) {
+	if (env->still) {
 		/* Never written: a newer copy has its name by now, and the old one is as it was. */
 		return CHI_OK;
 	}
@@ -161,35 +152,6 @@ int chi_dir_changed(struct chi_dir *store, bool *changed, struct chi_fault *faul
 	(void)pthread_mutex_unlock(&store->env->mutex);
 	*changed = !same;
 	return error == 0 ? CHI_OK : chi_lmdb_fault(fault, error, "look at", path);
-}
-
-int chi_dir_follow(struct chi_dir *store, const struct chi_dir_options *options,
-		   struct chi_dir **out, struct chi_fault *fault)
-{
-	bool changed = false;
-	struct chi_dir *found = NULL;
-	*out = NULL;
-	int status = chi_dir_changed(store, &changed, fault);
-	if (status != CHI_OK || !changed) {
-		return status;
-	}
-	status = chi_dir_open(store->path, options, &found, fault);
-	if (status != CHI_OK) {
-		return status;
-	}
-	if (!chi_dir_same(found, store)) {
-		*out = found;
-		return CHI_OK;
-	}
-	chi_dir_close(found);
-	/* The path may lead to the open files again. */
-	status = chi_dir_changed(store, &changed, fault);
-	return status == CHI_OK && changed
-		       ? chi_fail(fault, -CHI_ESTALE,
-				  "'%s': a file was replaced while this process has the store "
-				  "open: close it everywhere and open it again",
-				  store->path)
-		       : status;
 }
 
 bool chi_dir_same(const struct chi_dir *a, const struct chi_dir *b)

@@ -46,23 +46,10 @@ void chi_registry_unlock(void)
 	(void)pthread_mutex_unlock(&registry_mutex);
 }
 
-/* A published copy whose data file was replaced in its directory has no locks that a second opening
- * of the directory could hurt: that opens the newer file. */
-static bool is_left(struct chi_env *env)
-{
-	if (!env->published) {
-		return false;
-	}
-	(void)pthread_mutex_lock(&env->mutex);
-	bool left = env->mdb != NULL && !chi_data_is_named(env);
-	(void)pthread_mutex_unlock(&env->mutex);
-	return left;
-}
-
 struct chi_env *chi_registry_find(dev_t dev, ino_t ino)
 {
 	struct chi_env *env = registry;
-	while (env != NULL && (env->dev != dev || env->ino != ino || is_left(env))) {
+	while (env != NULL && (env->dev != dev || env->ino != ino)) {
 		env = env->next;
 	}
 	return env;

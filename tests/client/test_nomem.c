@@ -190,6 +190,9 @@ static void read_all(struct chi_client *client)
 		assert_true(again != client);
 	}
 	chi_close(again);
+	if (lack_went(chi_open_newest(client, &again), chi_error(client))) {
+		assert_null(again);
+	}
 	if (lack_went(chi_game_ids(client, NULL, &game, 1, &n), chi_error(client))) {
 		assert_int_equal(n, 0);
 	}

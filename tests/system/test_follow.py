@@ -238,7 +238,7 @@ class TestFollow(unittest.TestCase):
             harness.wait_for(lambda: is_back(web.pid, held_before[1]))
             said = daemon.stderr_text()
             self.assertGreater(said.count("is read from the newer copy"), EXCHANGES / 10, said)
-            self.assertNotIn("cannot be opened", said)
+            self.assertNotIn("is not moved to", said)
             self.assertIn("is read from the newer copy", "".join(web.lines))
 
     def test_exchanged_by_name(self):
@@ -311,13 +311,13 @@ class TestFollow(unittest.TestCase):
             with open(os.path.join(self.path, "data.mdb"), "wb") as file:
                 file.write(b"no store" * 4096)
             for line in (daemon.stderr_text, lambda: "".join(web.lines)):
-                harness.wait_for(lambda line=line: "cannot be opened" in line())
+                harness.wait_for(lambda line=line: "is not moved to" in line())
             wait_for_looks(looks_of_daemon(daemon), looks_of_web(web))
             self.assertEqual((self.seen(daemon), self.web_number(web)), (number, number))
-            self.assertEqual(daemon.stderr_text().count("cannot be opened"), 1)
-            self.assertEqual("".join(web.lines).count("cannot be opened"), 1)
+            self.assertEqual(daemon.stderr_text().count("is not moved to"), 1)
+            self.assertEqual("".join(web.lines).count("is not moved to"), 1)
             os.kill(daemon.pid, signal.SIGHUP)
-            harness.wait_for(lambda: daemon.stderr_text().count("cannot be opened") == 2)
+            harness.wait_for(lambda: daemon.stderr_text().count("is not moved to") == 2)
             shutil.rmtree(self.path)
             harness.wait_for(lambda: "not there any more" in daemon.stderr_text())
             self.assertEqual((self.seen(daemon), self.web_number(web)), (number, number))
@@ -447,23 +447,58 @@ class TestFollow(unittest.TestCase):
                 client.credit(scan, 1000)
                 self.assertTrue(list(client.stream(scan))[-1].last)
 
-    def test_a_store_that_is_exchanged_with_its_directory(self):
-        """It is not published: the daemon does not end, whatever it sees first."""
+    def test_what_has_locks_is_not_moved_to(self):
+        """A store that lives, and a copy with a pipe as lock file: nothing of them is opened, and both
+        end at once when they are told to."""
+        self.publish(self.path)
+        new = os.path.join(self.dir, "new")
+        kept = os.path.join(self.dir, "kept")
+        number = self.number
+        with self.daemon() as daemon, webserver.start(self.path, "--public-read") as web:
+            for make in (self.make_live, self.make_piped):
+                make(new)
+                said = daemon.stderr_text().count("is not moved to"), "".join(web.lines).count("is not moved to")
+                os.rename(self.path, kept)
+                os.rename(new, self.path)
+                before = sorted(os.listdir(self.path))
+                for server, lines, seen in ((daemon, daemon.stderr_text, said[0]),
+                                            (web, lambda: "".join(web.lines), said[1])):
+                    os.kill(server.pid, signal.SIGHUP)
+                    harness.wait_for(lambda lines=lines, seen=seen: lines().count("is not moved to") > seen)
+                wait_for_looks(looks_of_daemon(daemon), looks_of_web(web))
+                self.assertEqual((self.seen(daemon), self.web_number(web)), (number, number))
+                self.assertEqual(sorted(os.listdir(self.path)), before)
+                shutil.rmtree(self.path)
+                os.rename(kept, self.path)
+            self.publish(self.path)
+            self.wait_until_seen(daemon, self.number)
+            harness.wait_for(lambda: self.web_number(web) == self.number)
+
+    def make_live(self, where):
+        harness.make_store(where)
+
+    def make_piped(self, where):
+        shutil.copytree(self.path, where)
+        os.mkfifo(os.path.join(where, "chistore.lock"))
+
+    def test_a_store_that_lives_is_not_left(self):
         other = harness.make_store(os.path.join(self.dir, "other"))
-        with chistore.open(other, writable=True) as store:
-            store.put(*(chistore.Put(fen, counts=(9, 0, 0, 0)) for fen in POSITIONS))
-        with self.daemon("--sandbox", "off", path=self.store) as daemon:
+        with self.daemon(path=self.store) as daemon, webserver.start(self.store, "--public-read") as web:
             os.rename(self.store, self.store + ".old")
             os.rename(other, self.store)
-            shutil.rmtree(self.store + ".old")
+            for server, lines in ((daemon, daemon.stderr_text), (web, lambda: "".join(web.lines))):
+                os.kill(server.pid, signal.SIGHUP)
+                harness.wait_for(lambda lines=lines: "is not moved to (the one that is open" in lines())
+            self.assertNotIn("is read from another", daemon.stderr_text() + "".join(web.lines))
 
-            def moved():
-                # Until it has moved it says that its files were replaced.
-                with contextlib.suppress(chistore.Stale):
-                    return self.seen(daemon) == 9
-                return False
-            harness.wait_for(moved)
-            self.assertNotIn("stopping", daemon.stderr_text())
+    def test_a_copy_of_another_kind(self):
+        self.publish(self.path)
+        with self.daemon() as daemon, webserver.start(self.path, "--public-read") as web:
+            shutil.rmtree(self.store)
+            harness.make_store(self.store, statistic="outcome")
+            self.copy(self.path)
+            for lines in (daemon.stderr_text, lambda: "".join(web.lines)):
+                harness.wait_for(lambda lines=lines: "has the outcome statistic now" in lines())
 
     def test_the_check_finds_what_is_mixed(self):
         """What all of the above rests on."""
