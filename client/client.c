@@ -200,7 +200,7 @@ int chi_open_again(struct chi_client *client, struct chi_client **out)
 	return chi_client_end(client, status);
 }
 
-static int follow(struct chi_client *client, struct chi_client **out)
+static int open_newest(struct chi_client *client, struct chi_client **out)
 {
 	const struct chi_dir_options options = {.mode = CHI_STORE_READ,
 						.force_netfs = client->options.force_netfs};
@@ -214,7 +214,7 @@ int chi_open_newest(struct chi_client *client, struct chi_client **out)
 	*out = NULL;
 	int status = chi_client_begin(client);
 	if (status == CHI_OK && client->address.kind == CHI_ADDRESS_DIR) {
-		status = follow(client, out);
+		status = open_newest(client, out);
 	}
 	return chi_client_end(client, status);
 }

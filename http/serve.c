@@ -14,12 +14,13 @@
 #include "http/net/server.h"
 #include "http/routes.h"
 #include "service/events.h"
+#include "service/log.h"
 #include "store/store.h"
 
 /* A copy that was replaced is noticed within so long. */
 #define LOOK_MS 1000
 
-static int look(void *context, struct chi_fault *cause)
+static int look_at_place(void *context, struct chi_fault *cause)
 {
 	struct http_server *server = context;
 	int status = place_look(&server->place, cause);
@@ -37,6 +38,14 @@ static void on_look(evutil_socket_t fd, short what, void *context)
 	struct http_server *server = context;
 	(void)fd;
 	(void)what;
+	if (atomic_load(&server->place.stale)) {
+		/* Started again, it opens what is there. */
+		log_error("store.stale",
+			  "stopping: the files of the store at '{path}' were replaced",
+			  log_text("path", server->config->address));
+		event_base_loopbreak(server->main.base);
+		return;
+	}
 	chi_moves_tick(&server->place.moves);
 }
 
@@ -62,7 +71,8 @@ static int start_looking(struct http_server *server, struct chi_fault *fault)
 	if (server->look == NULL || event_add(server->look, &period) < 0) {
 		return chi_fail(fault, -CHI_ENOMEM, "cannot start a timer");
 	}
-	return chi_moves_start(&server->place.moves, path_of(server->config), look, server, fault);
+	return chi_moves_start(&server->place.moves, path_of(server->config), look_at_place, server,
+			       fault);
 }
 
 /* ---- Start and stop ---------------------------------------------------------------------- */
@@ -190,6 +200,9 @@ int serve(const void *config, struct chi_fault *fault)
 	int status = start_server(server, fault);
 	if (status == CHI_OK) {
 		status = chi_main_loop_run(&server->main, &server->sockets[0], fault);
+	}
+	if (status == CHI_OK && atomic_load(&server->place.stale)) {
+		status = chi_fail(fault, -CHI_ESTALE, "the store's files were replaced");
 	}
 	if (stop(server)) {
 		free(server);

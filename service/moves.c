@@ -111,7 +111,7 @@ int chi_moves_start(struct chi_moves *moves, const char *path, chi_moves_look *l
 	return CHI_OK;
 }
 
-static void ask(struct chi_moves *moves, bool again)
+static void ask_to_look(struct chi_moves *moves, bool again)
 {
 	if (moves->started) {
 		(void)pthread_mutex_lock(&moves->lock);
@@ -133,18 +133,18 @@ void chi_moves_tick(struct chi_moves *moves)
 	if (hangs) {
 		tell_staying(moves, "looking at it does not end");
 	}
-	ask(moves, false);
+	ask_to_look(moves, false);
 }
 
 void chi_moves_ask(struct chi_moves *moves)
 {
-	ask(moves, true);
+	ask_to_look(moves, true);
 }
 
 void chi_moves_end(struct chi_moves *moves)
 {
 	atomic_store(&moves->ending, true);
-	ask(moves, false);
+	ask_to_look(moves, false);
 }
 
 bool chi_moves_join(struct chi_moves *moves)

@@ -89,7 +89,7 @@ static int move_to(struct chi_served *served, struct chi_dir *store)
 	return CHI_OK;
 }
 
-static int look(void *context, struct chi_fault *cause)
+static int look_at_path(void *context, struct chi_fault *cause)
 {
 	struct chi_served *served = context;
 	const struct chi_dir_options options = {.mode = CHI_STORE_READ,
@@ -112,8 +112,8 @@ int chi_follow_start(struct chi_served *served, struct chi_fault *fault)
 {
 	const struct chi_config *config = served->server->config;
 	return config->read_only
-		       ? chi_moves_start(&served->moves, config->stores[served->index].path, look,
-					 served, fault)
+		       ? chi_moves_start(&served->moves, config->stores[served->index].path,
+					 look_at_path, served, fault)
 		       : CHI_OK;
 }
 

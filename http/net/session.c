@@ -107,7 +107,11 @@ int place_look(struct http_place *place, struct chi_fault *cause)
 	struct chi_client *newest = NULL;
 	int status = chi_open_newest(place->looker, &newest);
 	if (status < 0) {
-		return chi_fail(cause, status, "%s", chi_error(place->looker));
+		struct chi_info info;
+		(void)chi_fail(cause, status, "%s", chi_error(place->looker));
+		atomic_store(&place->stale, status == -CHI_ESTALE &&
+						    chi_store_info(place->looker, &info) == status);
+		return status;
 	}
 	return newest == NULL ? CHI_NONE : move_place(place, newest, cause);
 }

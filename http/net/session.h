@@ -28,6 +28,7 @@ struct http_place {
 	struct chi_client *head;   /* of the newest copy, under the lock: sessions open it again */
 	struct chi_client *looker; /* the same, of the thread that looks at the address */
 	struct chi_moves moves;	   /* its count under the lock, too */
+	atomic_bool stale;	   /* files of a store that lives were replaced: nothing is read */
 };
 
 /* Opens it if it is a directory. */

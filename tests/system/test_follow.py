@@ -491,6 +491,22 @@ class TestFollow(unittest.TestCase):
                 harness.wait_for(lambda lines=lines: "is not moved to (the one that is open" in lines())
             self.assertNotIn("is read from another", daemon.stderr_text() + "".join(web.lines))
 
+    def test_files_of_a_store_that_lives(self):
+        """What cannot be read any more is not served for ever: both end, with an error."""
+        daemon = self.daemon(path=self.store)
+        web = webserver.start(self.store, "--public-read")
+        self.addCleanup(daemon.kill)
+        self.addCleanup(web.process.kill)
+        new = os.path.join(self.dir, "new")
+        shutil.copy(os.path.join(self.store, "data.mdb"), new)
+        os.rename(new, os.path.join(self.store, "data.mdb"))
+        self.publish(self.path)
+        self.publish(self.path)
+        harness.wait_for(lambda: "stopping: store" in daemon.stderr_text())
+        harness.wait_for(lambda: "stopping: the files of the store" in "".join(web.lines))
+        self.assertNotEqual(daemon.process.wait(30), 0)
+        self.assertNotEqual(web.process.wait(30), 0)
+
     def test_a_copy_of_another_kind(self):
         self.publish(self.path)
         with self.daemon() as daemon, webserver.start(self.path, "--public-read") as web:
